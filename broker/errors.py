@@ -1,0 +1,45 @@
+"""What can go wrong, said in one line each, with a hint that says what to do.
+
+Errors that the database raises carry SQLSTATEs of our own class `PB`; they reach Python as psycopg errors and
+`from_database` turns them into the same shape.
+"""
+
+import psycopg
+
+# The SQLSTATEs of class PB. The hint of each single error comes from the database.
+SQLSTATES = {
+    "PB001": "bad request",
+    "PB002": "not allowed",
+    "PB003": "stale attempt",
+    "PB004": "no such thing",
+    "PB005": "wrong state",
+    "PB006": "busy, try again",
+    "PB007": "database and program differ",
+}
+
+
+class BrokerError(Exception):
+    """An error a user can act on: one clear line, a hint, and the SQLSTATE where the database raised it."""
+
+    def __init__(self, message: str, hint: str | None = None, sqlstate: str | None = None) -> None:
+        super().__init__(message)
+        self.message = message
+        self.hint = hint
+        self.sqlstate = sqlstate
+
+
+class EmbeddedError(BrokerError):
+    """The embedded server cannot be installed, started or stopped."""
+
+
+class ConnectError(BrokerError):
+    """The server that was asked for does not answer, or refuses."""
+
+
+def from_database(error: psycopg.Error) -> BrokerError:
+    """The same error as message and hint, for people: of any psycopg error, ours (class PB) or PostgreSQL's own."""
+    message = error.diag.message_primary or str(error).strip() or type(error).__name__
+    hint = error.diag.message_hint or error.diag.message_detail
+    if isinstance(error, psycopg.OperationalError) and error.sqlstate is None:
+        return ConnectError(message, hint)
+    return BrokerError(message, hint, error.sqlstate)
