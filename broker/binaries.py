@@ -115,7 +115,7 @@ def reachable(installation: Installation, account: Account, home: Path) -> Insta
     if not _can_run(copy, account):
         raise EmbeddedError(
             f"uid {account.uid} cannot run {copy.bin}/postgres",
-            "a folder above it is closed to others, or the file system is mounted noexec; set BROKER_HOME to another one",
+            "a folder above it is closed to others, or the file system is mounted noexec; set BROKER_HOME to another",
         )
     return copy
 

@@ -123,6 +123,7 @@ def status(home: Path | None = None) -> Status:
     cluster = home / "cluster"
     if not cluster.exists():
         return Status("absent", home)
+    _password(home)  # only its owner can see whether it runs
     pid = postmaster.running_pid(cluster)
     return Status(
         "running" if pid else "stopped", home, _major_of(cluster), postmaster.port(cluster), pid, cluster / "server.log"
@@ -170,19 +171,21 @@ def _answering(home: Path) -> Server | None:
 
 
 def _server(home: Path, note: str | None) -> Server:
-    cluster = home / "cluster"
+    port = postmaster.port(home / "cluster")
+    return Server(home, port, _password(home), socket_folder(home, server_account()), note)
+
+
+def _password(home: Path) -> str:
+    file = home / "cluster" / "password"
     try:
-        password = (cluster / "password").read_text().strip()
+        return file.read_text().strip()
     except PermissionError:
         raise EmbeddedError(
             f"the embedded server in {home} belongs to another user",
             "set BROKER_HOME to a folder of your own, or ask its owner for a DSN",
         ) from None
     except FileNotFoundError:
-        raise EmbeddedError(
-            f"{cluster} has no password file", "restore it, or remove the folder to start anew"
-        ) from None
-    return Server(home, postmaster.port(cluster), password, socket_folder(home, server_account()), note)
+        raise EmbeddedError(f"{file} is missing", "restore it, or remove the folder to start anew") from None
 
 
 def _create(home: Path, programs: Installation, account: Account) -> None:
@@ -228,7 +231,7 @@ def _require_same_major(cluster: Path, programs: Installation) -> None:
     found = _major_of(cluster)
     if found != programs.major:
         raise EmbeddedError(
-            f"the data in {cluster}/data is of PostgreSQL {found}, the programs installed are PostgreSQL {programs.major}",
+            f"the data in {cluster}/data is PostgreSQL {found}'s, the programs installed are PostgreSQL {programs.major}",
             "set BROKER_HOME to a new folder, or dump the data with the programs of the old version and load it anew",
         )
 

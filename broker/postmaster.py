@@ -19,6 +19,7 @@ from broker.errors import EmbeddedError
 # kept is not lost to a passing connection while the server is down.
 _PORTS = range(20000, 32000)
 _START_SECONDS = 300  # includes the recovery of what a killed server had written
+_WAIT = ["--wait", f"--timeout={_START_SECONDS}", "--silent"]
 _ORPHAN_SECONDS = 15
 _NO_PROCESS = 2**31 - 2  # an id that no kernel gives out
 _LOG_BYTES = 16 * 2**20
@@ -29,11 +30,8 @@ def initdb(data: Path, pwfile: Path, superuser: str, programs: Installation, acc
     locale = ["--locale=C"]
     if programs.major >= 17:  # the same order, and in addition letters known beyond ASCII
         locale += ["--locale-provider=builtin", "--builtin-locale=C.UTF-8"]
-    done = programs.run(
-        ["initdb", f"--pgdata={data}", f"--username={superuser}", f"--pwfile={pwfile}", "--encoding=UTF8", *locale]
-        + ["--auth-local=scram-sha-256", "--auth-host=scram-sha-256"],
-        account,
-    )
+    asked = ["--auth-local=scram-sha-256", "--auth-host=scram-sha-256", f"--username={superuser}", f"--pwfile={pwfile}"]
+    done = programs.run(["initdb", f"--pgdata={data}", "--encoding=UTF8", *locale, *asked], account)
     if done.returncode != 0:
         lines = [line for line in done.stdout.splitlines() if "error" in line or "could not" in line]
         hint = "see the message; --dsn or BROKER_DSN point to a server of your own"
@@ -68,18 +66,7 @@ def start(
             note = f"port {wanted} is taken by another program; the server now listens on {port(cluster)}"
         _write_conf(cluster, account, sockets, settings)
         begin = _prepare_log(log, account)
-        done = programs.run(
-            [
-                "pg_ctl",
-                "start",
-                f"--pgdata={data}",
-                f"--log={log}",
-                "--wait",
-                f"--timeout={_START_SECONDS}",
-                "--silent",
-            ],
-            account,
-        )
+        done = programs.run(["pg_ctl", "start", f"--pgdata={data}", f"--log={log}", *_WAIT], account)
         if done.returncode == 0:
             return note
         said = log.read_bytes()[begin:].decode(errors="replace")
@@ -92,12 +79,9 @@ def stop(cluster: Path, programs: Installation, account: Account) -> bool:
     """Stop the server; returns False when it did not run. Its clients' transactions are rolled back."""
     if not running_pid(cluster):
         return False
-    done = programs.run(
-        ["pg_ctl", "stop", f"--pgdata={cluster / 'data'}", "--mode=fast", "--wait", "--timeout=120", "--silent"],
-        account,
-    )
+    done = programs.run(["pg_ctl", "stop", f"--pgdata={cluster / 'data'}", "--mode=fast", *_WAIT], account)
     if done.returncode != 0 and running_pid(cluster):
-        raise EmbeddedError("the server did not stop within 120 seconds", f"see {cluster / 'server.log'}")
+        raise EmbeddedError("the server did not stop", f"see {cluster / 'server.log'}")
     return True
 
 

@@ -1,0 +1,186 @@
+"""Fixtures for all tests: databases that hold pgbroker, each a fresh clone of one template (about 30 ms).
+
+| fixture | what |
+| --- | --- |
+| `dsn` | the DSN of a fresh database, for programs and pools; the login is a superuser |
+| `db` | a psycopg connection to it, autocommit |
+| `connect` | a function that opens more autocommit connections to it, closed at the end: `connect(role=None)` |
+| `rolled_back` | a connection to one database shared by the worker's tests, in a transaction that is rolled back (1 ms) |
+| `empty_dsn` | the DSN of a fresh database without pgbroker |
+| `new_database` | a function that makes more fresh databases: `new_database(template=None)` returns a DSN |
+| `template` | the template's name, filled by `broker.upgrade.upgrade` |
+
+Nothing is dropped between tests (a drop costs ten clones): the server is thrown away at the end. See server.py.
+"""
+
+import fcntl
+import itertools
+import os
+import sys
+import tempfile
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import psycopg
+import pytest
+from psycopg import sql
+from psycopg.conninfo import conninfo_to_dict, make_conninfo
+
+sys.path.append(str(Path(__file__).parent.parent))  # at the end: `tests.…` from here, `broker` as it is installed
+
+from tests.server import Throwaway
+
+_KEY = pytest.StashKey[Throwaway]()
+_ADMIN = "BROKER_TEST_ADMIN_DSN"
+_RUN = "BROKER_TEST_RUN"
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Start the server once a run: in the process that runs the tests, or that starts the workers which do."""
+    if hasattr(config, "workerinput") or config.option.collectonly or config.option.help:
+        return
+    given = os.environ.get("BROKER_TEST_DSN")
+    if given:
+        os.environ[_ADMIN] = given
+    else:
+        config.stash[_KEY] = Throwaway()
+        os.environ[_ADMIN] = config.stash[_KEY].server.dsn_of("postgres")  # inherited by the workers
+    os.environ[_RUN] = str(os.getpid())
+
+
+def pytest_unconfigure(config: pytest.Config) -> None:
+    """Throw the server away; on a server given, drop what the run made."""
+    if config.stash.get(_KEY, None):
+        config.stash[_KEY].remove()
+    elif os.environ.get(_ADMIN) and not hasattr(config, "workerinput"):
+        with _admin() as admin:
+            names = admin.execute("select datname from pg_database where starts_with(datname, %s)", [_name("")])
+            for (name,) in names.fetchall():
+                admin.execute(sql.SQL("drop database {} with (force)").format(sql.Identifier(name)))
+
+
+def pytest_report_header() -> list[str]:
+    """Say against which server the tests run."""
+    if _ADMIN not in os.environ:
+        return []
+    with _admin() as admin:
+        row = admin.execute("select version()").fetchone()
+    return [f"server: {row[0] if row else ''}"]
+
+
+def _admin() -> psycopg.Connection[Any]:
+    return psycopg.connect(os.environ[_ADMIN], autocommit=True)
+
+
+def _name(suffix: str) -> str:
+    return f"broker_test_{os.environ[_RUN]}_{suffix}"
+
+
+def _dsn_of(database: str) -> str:
+    parameters = conninfo_to_dict(os.environ[_ADMIN])
+    return make_conninfo("", **{**parameters, "dbname": database})
+
+
+def _create(database: str, template: str) -> None:
+    with _admin() as admin:
+        statement = sql.SQL("create database {} template {}")
+        admin.execute(statement.format(sql.Identifier(database), sql.Identifier(template)))
+
+
+@pytest.fixture(scope="session")
+def template() -> str:
+    """The name of a database that holds pgbroker and nobody connects to; made by the first worker that asks."""
+    name = _name("template")
+    with (Path(tempfile.gettempdir()) / f"{name}.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        with _admin() as admin:
+            found = admin.execute("select from pg_database where datname = %s", [name]).fetchone()
+        if not found:
+            from broker.upgrade import upgrade
+
+            half = _name("template_half")
+            with _admin() as admin:  # the half that a failed attempt of another worker left
+                admin.execute(sql.SQL("drop database if exists {}").format(sql.Identifier(half)))
+            _create(half, "template0")
+            upgrade(_dsn_of(half))
+            with _admin() as admin:
+                statement = sql.SQL("alter database {} rename to {}")
+                admin.execute(statement.format(sql.Identifier(half), sql.Identifier(name)))
+        Path(lock.name).unlink(missing_ok=True)
+    return name
+
+
+@pytest.fixture(scope="session")
+def _number() -> Iterator[int]:
+    return itertools.count(1)
+
+
+@pytest.fixture
+def new_database(template: str, _number: Iterator[int], worker_id: str) -> Callable[..., str]:
+    """A function that makes a fresh database, a clone of the template (or of another database), and returns its DSN."""
+
+    def make(template: str = template) -> str:
+        name = _name(f"{worker_id}_{next(_number)}")
+        _create(name, template)
+        return _dsn_of(name)
+
+    return make
+
+
+@pytest.fixture
+def dsn(new_database: Callable[..., str]) -> str:
+    """The DSN of a fresh database that holds pgbroker."""
+    return new_database()
+
+
+@pytest.fixture
+def empty_dsn(_number: Iterator[int], worker_id: str) -> str:
+    """The DSN of a fresh database that holds nothing."""
+    name = _name(f"{worker_id}_{next(_number)}")
+    _create(name, "template0")
+    return _dsn_of(name)
+
+
+@pytest.fixture
+def connect(dsn: str) -> Iterator[Callable[..., psycopg.Connection[Any]]]:
+    """A function that opens an autocommit connection to the test's database, as `role` if one is given."""
+    opened: list[psycopg.Connection[Any]] = []
+
+    def open_one(role: str | None = None) -> psycopg.Connection[Any]:
+        connection = psycopg.connect(dsn, autocommit=True)
+        opened.append(connection)
+        if role:
+            connection.execute(sql.SQL("set role {}").format(sql.Identifier(role)))
+        return connection
+
+    yield open_one
+    for connection in opened:
+        connection.close()
+
+
+@pytest.fixture
+def db(connect: Callable[..., psycopg.Connection[Any]]) -> psycopg.Connection[Any]:
+    """An autocommit connection to a fresh database that holds pgbroker."""
+    return connect()
+
+
+@pytest.fixture(scope="session")
+def _shared_dsn(template: str, worker_id: str) -> str:
+    name = _name(f"{worker_id}_shared")
+    _create(name, template)
+    return _dsn_of(name)
+
+
+@pytest.fixture
+def rolled_back(_shared_dsn: str) -> Iterator[psycopg.Connection[Any]]:
+    """A connection in a transaction that is rolled back after the test, to a database that stays as installed."""
+    with psycopg.connect(_shared_dsn) as connection:
+        yield connection
+        connection.rollback()
+
+
+@pytest.fixture
+def server_dsn() -> str:
+    """The DSN of the server's database `postgres`: for roles, and for databases of a test's own."""
+    return os.environ[_ADMIN]
