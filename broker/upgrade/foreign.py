@@ -1,0 +1,131 @@
+"""Keep what others built on us: the definition of a foreign view, function or trigger, and making it again as it was.
+
+Saved: definition, owner, grants (columns' too), comments, a view's defaults, triggers and rules, a trigger's enabled state.
+"""
+
+from typing import Any
+
+import psycopg
+from psycopg import errors, sql
+
+from broker.upgrade.dependants import Standing
+from broker.upgrade.failure import UpgradeError
+
+Cursor = psycopg.Cursor[Any]
+
+# Each query writes the statements that make the object again; %s is its oid. search_path holds pg_catalog only,
+# so that every name comes out qualified.
+_VIEW = """
+select format('create view %%s%%s as %%s', v.name,
+              coalesce(' with (' || array_to_string(c.reloptions, ', ') || ')', ''), pg_get_viewdef(c.oid))
+  from pg_class c, v where c.oid = v.oid
+union all
+select format('alter view %%s alter column %%I set default %%s', v.name, a.attname, pg_get_expr(d.adbin, d.adrelid))
+  from v join pg_attrdef d on d.adrelid = v.oid
+  join pg_attribute a on a.attrelid = d.adrelid and a.attnum = d.adnum
+union all
+select pg_get_ruledef(r.oid) from v join pg_rewrite r on r.ev_class = v.oid and r.rulename <> '_RETURN'
+union all
+select format('comment on view %%s is %%L', v.name, d.description)
+  from v join pg_description d on d.objoid = v.oid and d.classoid = 'pg_class'::regclass and d.objsubid = 0
+union all
+select format('comment on column %%s.%%I is %%L', v.name, a.attname, d.description)
+  from v join pg_description d on d.objoid = v.oid and d.classoid = 'pg_class'::regclass and d.objsubid > 0
+  join pg_attribute a on a.attrelid = v.oid and a.attnum = d.objsubid
+union all
+select format('revoke all on %%s from %%s', v.name,
+              coalesce((select string_agg(distinct case x.grantee when 0 then 'public' else x.grantee::regrole::text end, ', ')
+                          from aclexplode(acldefault('r', c.relowner)) x), 'public'))
+  from pg_class c, v where c.oid = v.oid and c.relacl is not null
+union all
+select format('grant %%s on %%s to %%s%%s', x.privilege_type, v.name,
+              case x.grantee when 0 then 'public' else x.grantee::regrole::text end,
+              case when x.is_grantable then ' with grant option' else '' end)
+  from pg_class c, v, aclexplode(c.relacl) x where c.oid = v.oid
+union all
+select format('grant %%s (%%I) on %%s to %%s%%s', x.privilege_type, a.attname, v.name,
+              case x.grantee when 0 then 'public' else x.grantee::regrole::text end,
+              case when x.is_grantable then ' with grant option' else '' end)
+  from v join pg_attribute a on a.attrelid = v.oid, aclexplode(a.attacl) x
+"""
+_ROUTINE = """
+select pg_get_functiondef(p.oid) from pg_proc p, v where p.oid = v.oid
+union all
+select format('comment on routine %%s is %%L', v.name, d.description)
+  from v join pg_description d on d.objoid = v.oid and d.classoid = 'pg_proc'::regclass
+union all
+select format('revoke all on routine %%s from public, %%s', v.name, p.proowner::regrole)
+  from pg_proc p, v where p.oid = v.oid and p.proacl is not null
+union all
+select format('grant execute on routine %%s to %%s%%s', v.name,
+              case x.grantee when 0 then 'public' else x.grantee::regrole::text end,
+              case when x.is_grantable then ' with grant option' else '' end)
+  from pg_proc p, v, aclexplode(p.proacl) x where p.oid = v.oid
+"""
+_TRIGGER = """
+select pg_get_triggerdef(t.oid) from pg_trigger t, v where t.oid = v.oid
+union all
+select format('alter table %%s %%s trigger %%I', t.tgrelid::regclass,
+              case t.tgenabled when 'D' then 'disable' when 'R' then 'enable replica' else 'enable always' end, t.tgname)
+  from pg_trigger t, v where t.oid = v.oid and t.tgenabled <> 'O'
+union all
+select format('comment on trigger %%I on %%s is %%L', t.tgname, t.tgrelid::regclass, d.description)
+  from pg_trigger t join v on t.oid = v.oid
+  join pg_description d on d.objoid = t.oid and d.classoid = 'pg_trigger'::regclass
+"""
+_SAVE = {
+    "view": "with v as (select %s::oid as oid, %s::oid::regclass::text as name)" + _VIEW,
+    "function": "with v as (select %s::oid as oid, %s::oid::regprocedure::text as name)" + _ROUTINE,
+    "procedure": "with v as (select %s::oid as oid, %s::oid::regprocedure::text as name)" + _ROUTINE,
+    "trigger": "with v as (select %s::oid as oid, %s::oid::text as name)" + _TRIGGER,
+}
+
+
+def save(cur: Cursor, standing: Standing) -> list[str]:
+    """Return the statements that make a foreign object again as it is now, its owner left out."""
+    rows = cur.execute(_SAVE[standing.kind].encode(), [standing.oid, standing.oid]).fetchall()
+    return [str(row[0]) for row in rows]
+
+
+def acting_as(cur: Cursor, role: str, owner: str) -> bool:
+    """Take the role of a foreign object's owner, or stay superuser; tell whether that could be done.
+
+    The caller sets the role back to the owner of the house (`role`).
+    """
+    cur.execute("reset role")
+    if cur.execute("select usesuper from pg_user where usename = session_user").fetchone() == (True,):
+        return True
+    membership = "SET" if cur.connection.info.server_version >= 160000 else "MEMBER"
+    if cur.execute("select pg_has_role(session_user, %s, %s)", [owner, membership]).fetchone() == (True,):
+        cur.execute(sql.SQL("set local role {}").format(sql.Identifier(owner)))
+        return True
+    cur.execute(sql.SQL("set local role {}").format(sql.Identifier(role)))
+    return False
+
+
+def restore(cur: Cursor, standing: Standing, statements: list[str], role: str) -> None:
+    """Make a foreign object again. Raises UpgradeError, naming it, when it does not fit the changed object any more."""
+    acting_as(cur, role, standing.owner)
+    try:
+        for statement in statements:
+            cur.execute(statement.encode())
+        superuser = cur.execute("select current_user <> %s", [standing.owner]).fetchone() == (True,)
+        if superuser and standing.kind != "trigger":
+            kind = "view" if standing.kind == "view" else "routine"
+            brackets = f"({standing.arguments})" if kind == "routine" else ""
+            cur.execute(
+                sql.SQL("alter {} {} owner to {}").format(
+                    sql.SQL(kind),
+                    sql.SQL("{}" + brackets).format(sql.Identifier(standing.schema, standing.name)),  # type: ignore[arg-type]
+                    sql.Identifier(standing.owner),
+                )
+            )
+    except errors.LockNotAvailable:
+        raise
+    except psycopg.Error as error:
+        raise UpgradeError(
+            f"{standing.title}, owned by {standing.owner}, does not fit the new definition of what it uses:"
+            f" {error.diag.message_primary or error}",
+            "change or drop it, upgrade, and make it again",
+        ) from error
+    cur.execute(sql.SQL("set local role {}").format(sql.Identifier(role)))

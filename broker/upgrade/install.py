@@ -1,0 +1,228 @@
+"""Bring the replaceable objects of a database to a given set of files: only what changed is touched."""
+
+import heapq
+from dataclasses import dataclass, field
+from typing import Any
+
+import psycopg
+from psycopg import errors, sql
+
+from broker.upgrade import foreign
+from broker.upgrade.dependants import Key, Standing, key_of, standing_on
+from broker.upgrade.failure import UpgradeError
+from broker.upgrade.source import SqlObject
+
+Cursor = psycopg.Cursor[Any]
+
+# `create or replace` cannot do it: another return type, other argument names, columns gone, another kind of routine.
+_NEEDS_DROP = (
+    errors.InvalidFunctionDefinition,
+    errors.InvalidTableDefinition,
+    errors.WrongObjectType,
+    errors.FeatureNotSupported,
+)
+
+
+@dataclass
+class Changes:
+    """What an installation did, by the objects' names."""
+
+    written: list[str] = field(default_factory=list)
+    dropped: list[str] = field(default_factory=list)
+    foreign: list[str] = field(default_factory=list)
+
+
+@dataclass
+class _Wanted:
+    thing: SqlObject
+    key: Key
+    position: int
+
+
+def normalised(cur: Cursor, objects: list[SqlObject]) -> list[str]:
+    """Return each object's argument types as PostgreSQL writes them. A type not there yet stays as the file writes it."""
+    flat = [(position, written) for position, thing in enumerate(objects) for written in thing.arguments]
+    rows = cur.execute(
+        "select coalesce(to_regtype(t.written)::text, t.written) from unnest(%s::text[]) with ordinality t(written, n)"
+        " order by t.n",
+        [[written for _, written in flat]],
+    ).fetchall()
+    types: list[list[str]] = [[] for _ in objects]
+    for (position, _), row in zip(flat, rows, strict=True):
+        types[position].append(str(row[0]))
+    return [", ".join(names) for names in types]
+
+
+def find(cur: Cursor, key: Key) -> tuple[str, int] | None:
+    """Look an object of ours up: its catalogue and oid, or None."""
+    family, schema, name, arguments, relation = key
+    if family == "routine":
+        catalogue, query = "pg_proc", """
+            select p.oid::bigint from pg_proc p where p.pronamespace = %s::regnamespace and p.proname = %s
+               and oidvectortypes(p.proargtypes) = %s and %s = ''"""
+    elif family == "view":
+        catalogue, query = "pg_class", """
+            select c.oid::bigint from pg_class c where c.relnamespace = %s::regnamespace and c.relname = %s
+               and c.relkind = 'v' and %s = '' and %s = ''"""
+    else:
+        catalogue, query = "pg_trigger", """
+            select t.oid::bigint from pg_trigger t join pg_class c on c.oid = t.tgrelid
+             where c.relnamespace = %s::regnamespace and t.tgname = %s and %s = '' and c.relname = %s
+               and not t.tgisinternal"""
+    row = cur.execute(query.encode(), [schema, name, arguments, relation]).fetchone()
+    return (catalogue, int(row[0])) if row else None
+
+
+@dataclass
+class Installer:
+    """One installation, inside the caller's transaction and under the owner's role."""
+
+    cur: Cursor
+    owner: str
+    changes: Changes = field(default_factory=Changes)
+    _wanted: dict[Key, _Wanted] = field(default_factory=dict)
+    _queue: list[tuple[int, Key]] = field(default_factory=list)
+    _saved: list[tuple[Standing, list[str]]] = field(default_factory=list)
+    _ours: dict[Key, str] = field(default_factory=dict)  # -> path
+
+    def run(self, objects: list[SqlObject], release: str, suspect: set[str]) -> Changes:
+        """Install the objects. `suspect` are items of the catalogue that are not what the last upgrade left."""
+        cur = self.cur
+        for position, (thing, arguments) in enumerate(zip(objects, normalised(cur, objects), strict=True)):
+            key = key_of(thing.kind, thing.schema, thing.name, arguments, thing.relation)
+            if key in self._wanted:
+                raise UpgradeError(f"{thing.path} and {self._wanted[key].thing.path} create the same object")
+            self._wanted[key] = _Wanted(thing, key, position)
+        shas: dict[Key, str] = {}
+        for kind, schema, name, arguments, relation, path, sha in cur.execute(
+            "select kind, schema_name, object_name, arguments, relation_name, path, sha256 from resource.installed_object"
+        ).fetchall():
+            key = key_of(kind, schema, name, arguments, relation)
+            self._ours[key] = path
+            shas[key] = sha
+        gone = [found for key in self._ours if key not in self._wanted and (found := find(cur, key))]
+        for key, wanted in self._wanted.items():
+            if shas.get(key) != wanted.thing.sha256 or title(wanted.thing.kind, key) in suspect:
+                heapq.heappush(self._queue, (wanted.position, key))
+        self._drop(gone)
+        done: set[Key] = set()
+        while self._queue:
+            _, key = heapq.heappop(self._queue)
+            if key not in done:
+                self._write(self._wanted[key])
+                done.add(key)
+        for standing, statements in reversed(self._saved):
+            foreign.restore(cur, standing, statements, self.owner)
+            self.changes.foreign.append(standing.title)
+        self._record(objects, release, done)
+        return self.changes
+
+    def _drop(self, roots: list[tuple[str, int]]) -> None:
+        """Drop objects and what stands on them: ours is written again later, foreign objects are saved."""
+        cur = self.cur
+        for standing in standing_on(cur, roots):
+            ours = standing.key in self._ours or standing.key in self._wanted
+            if not ours:
+                self._saved.append((standing, foreign.save(cur, standing)))
+                if not foreign.acting_as(cur, self.owner, standing.owner):
+                    raise UpgradeError(
+                        f"{standing.title}, owned by {standing.owner}, stands on an object that must be dropped to be changed",
+                        f"upgrade as a superuser or a member of {standing.owner}, or drop it and make it again afterwards",
+                    )
+            name = sql.Identifier(standing.schema, standing.name)
+            if standing.kind == "trigger":
+                statement = sql.SQL("drop trigger {} on {}").format(
+                    sql.Identifier(standing.name), sql.Identifier(standing.schema, standing.relation or "")
+                )
+            elif standing.kind == "view":
+                statement = sql.SQL("drop view {}").format(name)
+            else:
+                # The argument types come from the catalogue, quoted as they must be.
+                statement = sql.SQL("drop routine {}({})").format(name, sql.SQL(standing.arguments))  # type: ignore[arg-type]
+            cur.execute(statement)
+            if not ours:
+                cur.execute(sql.SQL("set local role {}").format(sql.Identifier(self.owner)))
+            elif standing.key in self._wanted:
+                heapq.heappush(self._queue, (self._wanted[standing.key].position, standing.key))
+            else:
+                self.changes.dropped.append(standing.title)
+
+    def _write(self, wanted: _Wanted) -> None:
+        """Create or replace one object; drop it first only where PostgreSQL wants that."""
+        cur = self.cur
+        thing, key = wanted.thing, wanted.key
+        before = find(cur, key)
+        text = thing.text.encode()
+        try:
+            if before is None:
+                cur.execute(text)
+            else:
+                cur.execute("savepoint object")
+                self._forget_comments(thing, before)
+                try:
+                    cur.execute(text)
+                except _NEEDS_DROP:
+                    cur.execute("rollback to savepoint object")
+                    self._drop([before])
+                    cur.execute(text)
+                cur.execute("release savepoint object")
+        except (errors.LockNotAvailable, errors.DeadlockDetected):
+            raise
+        except psycopg.Error as error:
+            raise UpgradeError(f"{thing.path}: {error.diag.message_primary or error}",
+                               error.diag.message_hint or error.diag.message_detail, error.sqlstate) from error
+        self.changes.written.append(title(thing.kind, key))
+
+    def _forget_comments(self, thing: SqlObject, found: tuple[str, int]) -> None:
+        """Take comments off before a replace, so that one that left the file leaves the database."""
+        rows = self.cur.execute(
+            """
+            select case when d.objsubid > 0
+                        then format('comment on column %%s.%%I is null', d.objoid::regclass, a.attname)
+                        when d.classoid = 'pg_class'::regclass then format('comment on view %%s is null', d.objoid::regclass)
+                        when d.classoid = 'pg_proc'::regclass
+                        then format('comment on routine %%s is null', d.objoid::regprocedure)
+                        else format('comment on trigger %%I on %%s is null', t.tgname, t.tgrelid::regclass) end
+              from pg_description d
+              left join pg_attribute a on a.attrelid = d.objoid and a.attnum = d.objsubid and d.objsubid > 0
+              left join pg_trigger t on t.oid = d.objoid and d.classoid = 'pg_trigger'::regclass
+             where d.classoid = %s::regclass and d.objoid = %s::oid
+            """,
+            list(found),
+        ).fetchall()
+        for row in rows:
+            self.cur.execute(str(row[0]).encode())
+
+    def _record(self, objects: list[SqlObject], release: str, done: set[Key]) -> None:
+        """Write down what stands in the database now, and check that each file made what its head says."""
+        cur = self.cur
+        paths = {thing.path for thing in objects}
+        stale = [path for key, path in self._ours.items() if key not in self._wanted or path not in paths]
+        if stale:
+            cur.execute("delete from resource.installed_object where path = any(%s)", [stale])
+        for thing, arguments in zip(objects, normalised(cur, objects), strict=True):
+            key = key_of(thing.kind, thing.schema, thing.name, arguments, thing.relation)
+            if key not in done and self._ours.get(key) == thing.path:
+                continue
+            if find(cur, key) is None:
+                raise UpgradeError(f"{thing.path}: did not create {title(thing.kind, key)}")
+            cur.execute(
+                """
+                insert into resource.installed_object
+                  (path, kind, schema_name, object_name, arguments, relation_name, sha256, release, installed_at)
+                values (%s, %s, %s, %s, %s, %s, %s, %s, now())
+                on conflict (path) do update
+                  set (kind, schema_name, object_name, arguments, relation_name, sha256, release, installed_at)
+                    = row (excluded.kind, excluded.schema_name, excluded.object_name, excluded.arguments,
+                           excluded.relation_name, excluded.sha256, excluded.release, excluded.installed_at)
+                """,
+                [thing.path, thing.kind, thing.schema, thing.name, arguments, thing.relation, thing.sha256, release],
+            )
+
+
+def title(kind: str, key: Key) -> str:
+    """Kind and name of an object of ours, as resource.installed_state writes it."""
+    _, schema, name, arguments, relation = key
+    if kind == "trigger":
+        return f"trigger {name} on {schema}.{relation}"
+    return f"{kind} {schema}.{name}" + (f"({arguments})" if kind in {"function", "procedure"} else "")

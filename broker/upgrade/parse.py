@@ -1,0 +1,183 @@
+"""Read one file of sql/: which object it creates, and nothing more.
+
+The reading is a small one on purpose: statements are told apart (quotes, dollar quotes, comments, `begin atomic` bodies),
+the head of the `create` is read, and what else a file holds must be a `comment on`. PostgreSQL judges the rest.
+"""
+
+import re
+from dataclasses import dataclass
+
+_TOKEN = re.compile(
+    r"""
+      (?P<space>\s+|--[^\n]*|/\*.*?\*/)
+    | (?P<string>(?:[eE]'(?:[^'\\]|''|\\.)*')|(?:'(?:[^']|'')*'))
+    | (?P<quoted>"(?:[^"]|"")*")
+    | (?P<dollar>\$(?P<tag>[A-Za-z_]*)\$.*?\$(?P=tag)\$)
+    | (?P<word>[A-Za-z_][\w$]*)
+    | (?P<other>.)
+    """,
+    re.VERBOSE | re.DOTALL,
+)
+_CREATE = re.compile(
+    r"create (or replace )?(?P<constraint>constraint )?(?P<recursive>recursive )?(?P<kind>function|procedure|view|trigger)\b"
+)
+_MODES = {"in", "out", "inout", "variadic"}
+# Types of more than one word: their first word is not an argument's name.
+_LONG_TYPES = {"double", "character", "bit", "timestamp", "time", "interval", "national", "setof"}
+
+
+class ParseError(ValueError):
+    """A file of sql/ that does not create exactly one object of its own name; the message names the file."""
+
+
+@dataclass(frozen=True)
+class Created:
+    """What one file creates. `arguments` are the input types as written (functions, procedures); `relation` is a trigger's table."""
+
+    kind: str
+    schema: str
+    name: str
+    arguments: tuple[str, ...] = ()
+    relation: str | None = None
+
+
+@dataclass(frozen=True)
+class _Token:
+    kind: str
+    text: str
+
+
+def statements(text: str) -> list[list[_Token]]:
+    """Split SQL text into statements, each a list of its tokens without spaces and comments."""
+    found: list[list[_Token]] = []
+    current: list[_Token] = []
+    atomic = 0
+    for match in _TOKEN.finditer(text):
+        kind = match.lastgroup or "other"
+        kind = "dollar" if kind == "tag" else kind
+        if kind == "space":
+            continue
+        token = _Token(kind, match[0].lower() if kind == "word" else match[0])
+        if token.text == ";" and not atomic:
+            if current:
+                found.append(current)
+            current = []
+            continue
+        if token.kind == "word":
+            if token.text == "atomic" and current and current[-1].text == "begin":
+                atomic = 1
+            elif atomic and token.text in {"case", "begin"}:
+                atomic += 1
+            elif atomic and token.text == "end":
+                atomic -= 1
+        current.append(token)
+    if current:
+        found.append(current)
+    return found
+
+
+def _words(tokens: list[_Token], count: int) -> str:
+    return " ".join(token.text for token in tokens[:count])
+
+
+def _name(tokens: list[_Token]) -> tuple[list[str], list[_Token]]:
+    """Read a possibly qualified name; return its parts and the tokens after it."""
+    parts: list[str] = []
+    while tokens and tokens[0].kind in {"word", "quoted"}:
+        token, tokens = tokens[0], tokens[1:]
+        parts.append(token.text[1:-1].replace('""', '"') if token.kind == "quoted" else token.text)
+        if not tokens or tokens[0].text != ".":
+            break
+        tokens = tokens[1:]
+    return parts, tokens
+
+
+def _type_text(tokens: list[_Token]) -> str:
+    text = ""
+    for token in tokens:
+        glue = " " if text and token.kind in {"word", "quoted"} and text[-1] not in ".(" else ""
+        text += glue + token.text
+    return text
+
+
+def argument_types(tokens: list[_Token]) -> tuple[tuple[str, ...], list[_Token]]:
+    """Read `(p_a text, p_b int default 1)`: the types of the input arguments, and the tokens after the bracket."""
+    depth = 0
+    arguments: list[list[_Token]] = [[]]
+    rest: list[_Token] = []
+    for position, token in enumerate(tokens):
+        if token.text in {"(", "["}:
+            depth += 1
+            if position == 0:
+                continue
+        elif token.text in {")", "]"}:
+            depth -= 1
+            if depth == 0:
+                rest = tokens[position + 1 :]
+                break
+        if depth == 1 and token.text == "," and token.kind == "other":
+            arguments.append([])
+        else:
+            arguments[-1].append(token)
+    types: list[str] = []
+    for argument in arguments:
+        words = argument
+        for cut, token in enumerate(words):
+            if token.text in {"default", "=", ":"}:
+                words = words[:cut]
+                break
+        modes: set[str] = set()
+        while words and words[0].text in _MODES:
+            modes.add(words[0].text)
+            words = words[1:]
+        named = (
+            len(words) > 1
+            and words[0].kind in {"word", "quoted"}
+            and words[1].kind in {"word", "quoted"}
+            and words[0].text not in _LONG_TYPES
+        )
+        words = words[1:] if named else words
+        # An output argument is not part of a routine's identity.
+        if words and modes != {"out"}:
+            types.append(_type_text(words))
+    return tuple(types), rest
+
+
+def _created(tokens: list[_Token], path: str) -> Created | None:
+    match = _CREATE.match(_words(tokens, 5) + " ")
+    if match is None:
+        return None
+    kind = match["kind"]
+    start = next(position for position, token in enumerate(tokens) if token.text == kind) + 1
+    parts, rest = _name(tokens[start:])
+    if kind == "trigger":
+        on = next((position for position, token in enumerate(rest) if token.text == "on"), None)
+        relation, _ = _name(rest[on + 1 :]) if on is not None else ([], [])
+        if len(parts) != 1 or len(relation) != 2:
+            raise ParseError(f"{path}: a trigger is written `create or replace trigger name ... on room.table`")
+        return Created(kind, relation[0], parts[0], relation=relation[1])
+    if len(parts) != 2:
+        raise ParseError(f"{path}: the name of the {kind} must be written room.name")
+    arguments = argument_types(rest)[0] if kind in {"function", "procedure"} else ()
+    return Created(kind, parts[0], parts[1], arguments)
+
+
+def created(text: str, path: str) -> Created:
+    """Say which one object a file creates.
+
+    Raises ParseError when it creates none or several, or holds anything else but `comment on`.
+    """
+    found: list[Created] = []
+    for tokens in statements(text):
+        head = _words(tokens, 2)
+        made = _created(tokens, path)
+        if made is not None:
+            found.append(made)
+        elif head != "comment on":
+            raise ParseError(
+                f"{path}: holds `{_words(tokens, 4)} ...`; a file holds one create (function, procedure, view, trigger)"
+                " and its comments, grants stand in roles.sql, tables in migrations/"
+            )
+    if len(found) != 1:
+        raise ParseError(f"{path}: creates {len(found)} objects, a file creates exactly one")
+    return found[0]

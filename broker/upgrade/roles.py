@@ -1,0 +1,103 @@
+"""The roles of the house: their names, and making them without being superuser.
+
+Roles belong to the cluster, not to the database: they are made before the upgrade's transaction, and stay when the
+last database of the house goes.
+"""
+
+import re
+from dataclasses import dataclass
+from typing import Any
+
+import psycopg
+from psycopg import errors, sql
+
+from broker.upgrade.failure import UpgradeError
+
+KINDS = ("owner", "agent", "submitter", "operator", "viewer")
+DEFAULT_PREFIX = "broker_"
+
+
+@dataclass(frozen=True)
+class Roles:
+    """The names of the roles: a prefix and the kind."""
+
+    prefix: str
+
+    def __post_init__(self) -> None:
+        if not re.fullmatch(r"[a-z_][a-z0-9_]{0,49}", self.prefix) or self.prefix.startswith("pg_"):
+            raise UpgradeError(
+                f"role prefix {self.prefix!r}: not the beginning of a role's name",
+                "lower-case letters, digits and underscores, at most 50, not beginning with a digit or pg_",
+            )
+
+    def name(self, kind: str) -> str:
+        """Name of the role of one kind (owner, agent, submitter, operator, viewer)."""
+        return self.prefix + kind
+
+    @property
+    def owner(self) -> str:
+        """Role that owns everything of the house."""
+        return self.name("owner")
+
+    @property
+    def names(self) -> dict[str, str]:
+        """Kind -> name, of all."""
+        return {kind: self.name(kind) for kind in KINDS}
+
+
+def _scalar(conn: psycopg.Connection[Any], query: str, *values: object) -> Any:
+    row = conn.execute(query.encode(), values).fetchone()
+    return row[0] if row else None
+
+
+def _missing(conn: psycopg.Connection[Any], roles: Roles) -> list[sql.Composed]:
+    """Return the statements that are still to be run so that this session can act as the owner, here."""
+    todo: list[sql.Composed] = []
+    present = {row[0] for row in conn.execute("select rolname from pg_roles where rolname = any(%s)",
+                                              [list(roles.names.values())])}
+    for name in roles.names.values():
+        if name not in present:
+            todo.append(sql.SQL("create role {} nologin").format(sql.Identifier(name)))
+    owner = sql.Identifier(roles.owner)
+    # Before PostgreSQL 16 every member may SET ROLE.
+    membership = "SET" if conn.info.server_version >= 160000 else "MEMBER"
+    user = str(_scalar(conn, "select session_user"))
+    if roles.owner not in present or not _scalar(conn, "select pg_has_role(session_user, %s, %s)", roles.owner, membership):
+        todo.append(sql.SQL("grant {} to {}").format(owner, sql.Identifier(user)))
+    if roles.owner not in present or not _scalar(
+        conn, "select has_database_privilege(%s, current_database(), 'CREATE')", roles.owner
+    ):
+        todo.append(
+            sql.SQL("grant create on database {} to {}").format(sql.Identifier(conn.info.dbname), owner)
+        )
+    return todo
+
+
+def ensure_roles(conn: psycopg.Connection[Any], roles: Roles) -> None:
+    """Make the roles that are missing, and let this session act as the owner. `conn` is in autocommit.
+
+    Needs CREATEROLE, and the right to grant CREATE on the database (its owner has it); a superuser has both.
+    Raises UpgradeError whose hint is the SQL to be run by somebody who may.
+    """
+    for _ in range(10):
+        todo = _missing(conn, roles)
+        if _scalar(conn, "select usesuper from pg_user where usename = session_user"):
+            # A superuser acts as anyone; no membership is left behind.
+            todo = [statement for statement in todo if b" database " in statement.as_bytes(conn) or
+                    statement.as_bytes(conn).startswith(b"create role")]
+        if not todo:
+            return
+        try:
+            for statement in todo:
+                conn.execute(statement)
+        except (errors.DuplicateObject, errors.UniqueViolation, errors.InternalError):
+            continue  # another install made the same role, or granted it, at the same moment
+        except errors.InsufficientPrivilege:
+            break
+    todo = _missing(conn, roles)
+    if todo:
+        script = "\n".join(statement.as_string(conn) + ";" for statement in todo)
+        raise UpgradeError(
+            f"{_scalar(conn, 'select session_user')} may not make the roles of the house",
+            f"let a superuser, or the database's owner with CREATEROLE, run this first:\n{script}",
+        )
