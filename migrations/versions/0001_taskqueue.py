@@ -1,0 +1,543 @@
+"""Setups, identities and the room taskqueue: TaskQueues, requirements, waiting jobs, leases, limits, shares.
+
+Sources: seed 004 (DIRAC Task Queue Matching), taskqueue-matching.md.
+"""
+
+from alembic import op
+
+revision = "0001"
+down_revision = "0000"
+branch_labels = None
+depends_on = None
+
+# The requirements with many values (seed 004, "Task Queue Requirements"): table suffix and what the value is.
+MULTI_VALUED = {
+    "submit_pool": "Pool used to submit pilots for the jobs; read by pilot submission, never by matching.",
+    "grid_middleware": "Grid middleware of the pilots; read by pilot submission, never by matching.",
+    "pilot_type": "Pilot type that may run the jobs (private, or nothing).",
+    "site": "Site that may run the jobs; no row = any site.",
+    "banned_site": "Site that may not run the jobs.",
+    "grid_ce": "Computing element that may run the jobs; no row = any.",
+    "platform": "Platform that may run the jobs; no row = any.",
+    "job_type": "Type of the jobs; no row = any.",
+    "tag": "Tag that the resource must offer.",
+}
+
+TABLES = """
+create table resource.setup (
+  setup      text        not null primary key check (setup <> ''),
+  created_at timestamptz not null default now(),
+  simulated  timestamptz
+);
+
+create table resource.identity (
+  setup       text    not null references resource.setup on delete cascade,
+  role_name   text    not null,
+  private     boolean not null default false,
+  owner_group text,
+  owner_dn    text,
+  primary key (setup, role_name),
+  constraint identity_private_names_somebody check (private = (owner_group is not null or owner_dn is not null))
+);
+
+create table taskqueue.setting (
+  setup             text     not null primary key references resource.setup on delete cascade,
+  ten_first         boolean  not null default false,
+  strict_keys       text[]   not null default '{}',
+  required_keys     text[]   not null default '{CPUTime}',
+  queue_size        int      not null default 5000 check (queue_size > 0),
+  policy            text     not null default 'dirac' check (policy in ('dirac', 'proportional')),
+  lease_time        interval not null default '30 minutes' check (lease_time > interval '0'),
+  share_delay       interval not null default '10 seconds' check (share_delay >= interval '0'),
+  share_correction  boolean  not null default false,
+  correction_window interval not null default '7 days' check (correction_window > interval '0'),
+  history_kept      interval not null default '30 days' check (history_kept > interval '0')
+);
+
+create table taskqueue.cpu_bucket (
+  setup    text   not null references resource.setup on delete cascade,
+  cpu_time bigint not null check (cpu_time > 0),
+  primary key (setup, cpu_time)
+);
+
+create table taskqueue.platform_compatibility (
+  setup    text not null references resource.setup on delete cascade,
+  offered  text not null check (offered <> ''),
+  accepted text not null check (accepted <> ''),
+  primary key (setup, offered, accepted)
+);
+
+create table taskqueue.owner_group (
+  setup            text    not null references resource.setup on delete cascade,
+  owner_group      text    not null check (owner_group <> ''),
+  share            float8  not null default 1000 check (share > 0 and share < 'infinity'),
+  job_sharing      boolean not null default false,
+  allow_background boolean not null default false,
+  primary key (setup, owner_group)
+);
+
+create table taskqueue.held_owner (
+  setup    text        not null references resource.setup on delete cascade,
+  owner_dn text        not null,
+  held_at  timestamptz not null,
+  primary key (setup, owner_dn)
+);
+
+create table taskqueue.definition (
+  setup         text        not null references resource.setup on delete cascade,
+  definition_id bigint      not null generated always as identity,
+  digest        uuid        not null,
+  family        uuid        not null,
+  requirements  jsonb       not null,
+  owner_dn      text        not null,
+  owner_group   text        not null,
+  cpu_time      bigint      not null,
+  min_ram       float8,
+  pilot_types   text[]      not null,
+  sites         text[]      not null,
+  banned_sites  text[]      not null,
+  grid_ces      text[]      not null,
+  platforms     text[]      not null,
+  job_types     text[]      not null,
+  tags          text[]      not null,
+  created_at    timestamptz not null default now(),
+  primary key (setup, definition_id),
+  constraint definition_once unique (setup, digest)
+);
+
+create table taskqueue.task_queue (
+  setup         text        not null references resource.setup on delete cascade,
+  task_queue_id bigint      not null generated always as identity,
+  definition_id bigint      not null,
+  owner_dn      text        not null check (owner_dn <> ''),
+  owner_group   text        not null check (owner_group <> ''),
+  cpu_time      bigint      not null check (cpu_time > 0),
+  min_ram       float8      check (min_ram >= 0),
+  max_ram       float8      check (max_ram >= 0),
+  priority      float8      not null check (priority > 0 and priority < 'infinity'),
+  mean_weight   float8      not null check (mean_weight > 0),
+  enabled       boolean     not null default true,
+  held          boolean     not null default false,
+  created_at    timestamptz not null default now(),
+  primary key (setup, task_queue_id),
+  foreign key (setup, definition_id) references taskqueue.definition,
+  constraint task_queue_ram check (min_ram <= max_ram)
+);
+create index task_queue_definition on taskqueue.task_queue (setup, definition_id, task_queue_id desc);
+create index task_queue_owner on taskqueue.task_queue (setup, owner_group, owner_dn);
+
+create table taskqueue.posting (
+  setup         text   not null,
+  site          text   not null,
+  cpu_time      bigint not null,
+  task_queue_id bigint not null,
+  definition_id bigint not null,
+  priority      float8 not null,
+  primary key (setup, site, cpu_time, task_queue_id),
+  foreign key (setup, task_queue_id) references taskqueue.task_queue on delete cascade
+);
+create index posting_task_queue on taskqueue.posting (setup, task_queue_id);
+
+create table taskqueue.job (
+  setup         text        not null,
+  job_id        bigint      not null check (job_id > 0),
+  task_queue_id bigint      not null,
+  user_priority smallint    not null check (user_priority between 0 and 10),
+  held          boolean     not null default false,
+  attempts      int         not null default 0,
+  inserted_at   timestamptz not null,
+  primary key (setup, job_id),
+  foreign key (setup, task_queue_id) references taskqueue.task_queue
+) with (fillfactor = 100, autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_cost_delay = 0);
+create index job_order on taskqueue.job (setup, task_queue_id, user_priority, job_id) where not held;
+create index job_held on taskqueue.job (setup, task_queue_id) where held;
+
+create table taskqueue.job_count (
+  setup         text     not null,
+  task_queue_id bigint   not null,
+  user_priority smallint not null,
+  jobs          bigint   not null,
+  primary key (setup, task_queue_id, user_priority),
+  foreign key (setup, task_queue_id) references taskqueue.task_queue on delete cascade
+) with (fillfactor = 70);
+
+create table taskqueue.job_count_change (
+  setup         text     not null,
+  task_queue_id bigint   not null,
+  user_priority smallint not null,
+  change        bigint   not null
+) with (autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_cost_delay = 0);
+create index job_count_change_queue on taskqueue.job_count_change (setup, task_queue_id);
+
+create table taskqueue.lease (
+  setup         text        not null,
+  job_id        bigint      not null,
+  attempt       int         not null,
+  token         uuid        not null,
+  task_queue_id bigint      not null,
+  definition_id bigint      not null,
+  user_priority smallint    not null,
+  state         text        not null default 'matched' check (state in ('matched', 'running')),
+  site          text,
+  grid_ce       text,
+  role_name     text        not null,
+  matched_at    timestamptz not null,
+  reported_at   timestamptz,
+  expires_at    timestamptz not null,
+  kill_reason   text,
+  primary key (setup, job_id)
+);
+
+create table taskqueue.ended (
+  setup         text        not null,
+  job_id        bigint      not null,
+  attempts      int         not null,
+  token         uuid,
+  task_queue_id bigint      not null,
+  outcome       text        not null check (outcome in ('finished', 'failed', 'cancelled', 'closed')),
+  ended_at      timestamptz not null,
+  primary key (setup, job_id)
+);
+create index ended_at on taskqueue.ended (setup, ended_at);
+
+create table taskqueue.history (
+  setup         text        not null,
+  at            timestamptz not null,
+  job_id        bigint      not null,
+  attempt       int         not null,
+  event         text        not null,
+  task_queue_id bigint      not null,
+  definition_id bigint,
+  cpu_time      bigint,
+  owner_group   text,
+  owner_dn      text,
+  user_priority smallint,
+  site          text,
+  grid_ce       text,
+  role_name     text        not null
+) partition by range (at);
+create index history_job on taskqueue.history (setup, job_id, at);
+create table taskqueue.history_default partition of taskqueue.history default;
+
+create table taskqueue.site_limit (
+  setup      text        not null references resource.setup on delete cascade,
+  limit_id   bigint      not null generated always as identity,
+  kind       text        not null check (kind in ('running', 'delay')),
+  site       text        not null check (site <> ''),
+  grid_ce    text        check (grid_ce <> ''),
+  attribute  text        not null,
+  value      text        not null,
+  ceiling    int         check (ceiling >= 0),
+  delay      interval    check (delay >= interval '0'),
+  burst      int         check (burst > 0),
+  next_at    timestamptz,
+  primary key (setup, limit_id),
+  constraint site_limit_once unique nulls not distinct (setup, site, grid_ce, kind, attribute, value),
+  constraint site_limit_kind check (case kind when 'running' then ceiling is not null and delay is null
+                                              else ceiling is null and delay is not null and burst is not null end)
+);
+
+create table taskqueue.limit_slot (
+  setup    text   not null,
+  limit_id bigint not null,
+  slot     int    not null,
+  job_id   bigint,
+  primary key (setup, limit_id, slot),
+  foreign key (setup, limit_id) references taskqueue.site_limit on delete cascade
+);
+create index limit_slot_free on taskqueue.limit_slot (setup, limit_id) where job_id is null;
+create index limit_slot_job on taskqueue.limit_slot (setup, job_id) where job_id is not null;
+
+create table taskqueue.share_mark (
+  setup       text        not null,
+  owner_group text        not null,
+  marked_at   timestamptz not null
+);
+create index share_mark_group on taskqueue.share_mark (setup, owner_group);
+
+create table taskqueue.request (
+  setup      text        not null,
+  role_name  text        not null,
+  request_id uuid        not null,
+  call       text        not null,
+  asked      uuid        not null,
+  answer     jsonb       not null,
+  made_at    timestamptz not null,
+  primary key (setup, role_name, request_id)
+);
+
+create unlogged table taskqueue.resource_seen (
+  setup    text        not null,
+  class    uuid        not null,
+  seen_at  timestamptz not null,
+  matched  boolean     not null,
+  resource jsonb       not null
+);
+create index resource_seen_class on taskqueue.resource_seen (setup, class, seen_at desc);
+
+create table taskqueue.resource_class (
+  setup      text        not null references resource.setup on delete cascade,
+  class      uuid        not null,
+  resource   jsonb       not null,
+  first_seen timestamptz not null,
+  last_seen  timestamptz not null,
+  samples    bigint      not null,
+  matched    bigint      not null,
+  primary key (setup, class)
+);
+
+create type taskqueue.offer as (
+  owner_dn         text,
+  owner_groups     text[],
+  sharing_groups   text[],
+  cpu_time         bigint,
+  sites            text[],
+  grid_ces         text[],
+  platforms        text[],
+  job_types        text[],
+  pilot_types      text[],
+  tags             text[],
+  required_tags    text[],
+  banned_sites     text[],
+  banned_grid_ces  text[],
+  banned_platforms text[],
+  banned_job_types text[],
+  banned_tags      text[],
+  max_ram          float8,
+  job_id           bigint,
+  limited          boolean,
+  reached          bigint[]
+);
+"""
+
+SETUP = "Tenant: DIRAC's Setup, PanDA's vo."
+JOB = "Job id, the same in every room of the setup."
+QUEUE = "TaskQueue."
+LEVEL = "User priority 0..10; 0 is background."
+
+# Meaning, unit and source of every table and column.
+COMMENTS: dict[str, tuple[str, dict[str, str]]] = {
+    "resource.setup": (
+        "Setups (tenants). A setup comes into being with its first job or configuration.",
+        {"setup": SETUP, "created_at": "When the setup came into being.",
+         "simulated": "The moment that resource.clock() answers for a simulated setup; null = real time."},
+    ),
+    "resource.identity": (
+        "Who a database role is in a setup: looked up, not believed (architecture, Roles). No row, no access; operators need none.",
+        {"setup": SETUP, "role_name": "Role that was SET, else the login.",
+         "private": "Private pilot or submitter: bound to the owner group or owner named here, whatever the request says.",
+         "owner_group": "Group the identity acts for; null = any group of the owner.",
+         "owner_dn": "Owner the identity acts for; null = any of the group."},
+    ),
+    "taskqueue.setting": (
+        "Settings of matching, one row a setup.",
+        {"setup": SETUP,
+         "ten_first": "User priority 10 is a class of its own before all others (today's DIRAC).",
+         "strict_keys": "Keys of a resource description whose absence counts as offering nothing (Site, GridCE, Platform, JobType).",
+         "required_keys": "Keys without which a match request is refused.",
+         "queue_size": "Jobs a TaskQueue takes before a sibling with the same definition opens.",
+         "policy": "dirac: order by random()/priority (seed 004); proportional: by -ln(random())/priority.",
+         "lease_time": "From the match to the agent's first report.",
+         "share_delay": "Within how long the other queues of an entity follow when a queue is new or gone.",
+         "share_correction": "Correct shares by the usage in the history.",
+         "correction_window": "How far back the correction of shares looks.",
+         "history_kept": "How long taskqueue.history is kept."},
+    ),
+    "taskqueue.cpu_bucket": (
+        "CPU buckets: a queue's CPU time is rounded up to the next one (seed 004: 500, 5000, 50000, 300000).",
+        {"setup": SETUP, "cpu_time": "Upper edge of the bucket, seconds (DIRAC: normalised CPU work)."},
+    ),
+    "taskqueue.platform_compatibility": (
+        "Compatible platforms: a resource that offers the one also offers the other.",
+        {"setup": SETUP, "offered": "Platform named by a resource.", "accepted": "Platform that it therefore also offers."},
+    ),
+    "taskqueue.owner_group": (
+        "Owner groups with their share and properties (section 9). A group without a row has the defaults.",
+        {"setup": SETUP, "owner_group": "Group used for the submission.", "share": "Share of the group, any unit; default 1000.",
+         "job_sharing": "Property JobSharing: one entity for shares, and private pilots of the group run everybody's jobs.",
+         "allow_background": "Queues with a mean draw weight of at most 0.1 get the priority 0.001 and take nothing from the share."},
+    ),
+    "taskqueue.held_owner": (
+        "Owners whose queues are held.",
+        {"setup": SETUP, "owner_dn": "Owner.", "held_at": "Since when."},
+    ),
+    "taskqueue.definition": (
+        "The distinct requirements, shared by the TaskQueues that have them and by leases. Derived from the requirement tables"
+        " (taskqueue.rebuild_matching makes it anew, taskqueue.check_matching compares); what matching compares.",
+        {"setup": SETUP, "definition_id": "Definition.",
+         "digest": "md5 of the canonical requirements.",
+         "family": "md5 of the requirements without Sites, BannedSites, MinRAM and MaxRAM (section 9).",
+         "requirements": "Canonical requirements with DIRAC's keys: CPUTime as its bucket, lists sorted and without duplicates, no empty list.",
+         "owner_dn": "OwnerDN.", "owner_group": "OwnerGroup.", "cpu_time": "CPU bucket, seconds.", "min_ram": "MinRAM, MB.",
+         "pilot_types": "PilotTypes, sorted.", "sites": "Sites, sorted; empty = any.", "banned_sites": "BannedSites, sorted.",
+         "grid_ces": "GridCEs, sorted; empty = any.", "platforms": "Platforms, sorted; empty = any.",
+         "job_types": "JobTypes, sorted; empty = any.", "tags": "Tags, sorted; all must be offered.",
+         "created_at": "When these requirements were first seen."},
+    ),
+    "taskqueue.task_queue": (
+        "TaskQueues: all waiting jobs with identical requirements, about queue_size at most; the unit of matching (seed 004)."
+        " Columns hold the requirements with one value, the tables task_queue_* those with many; these are the truth.",
+        {"setup": SETUP, "task_queue_id": QUEUE, "definition_id": "Its requirements as one row, shared with its siblings.",
+         "owner_dn": "OwnerDN: who submitted the jobs.", "owner_group": "OwnerGroup: group used for the submission.",
+         "cpu_time": "Required CPU time, seconds; a trigger rounds it up to its bucket.",
+         "min_ram": "MinRAM that the resource must offer, MB; null = none asked.", "max_ram": "MaxRAM, MB; null = none.",
+         "priority": "Share of its entity (section 9); the draw is random()/priority, the smallest wins.",
+         "mean_weight": "Mean draw weight of its jobs (tp of section 9) when its priority was computed.",
+         "enabled": "False: an operator took it out of matching.", "held": "True: held by an operator.",
+         "created_at": "When it was opened."},
+    ),
+    "taskqueue.posting": (
+        "Which open queues (enabled, not held, with jobs) a site may see, by CPU bucket. Derived from task_queue and its requirement tables.",
+        {"setup": SETUP,
+         "site": "A site that the queue lists and does not ban; '*' = lists no site; '' = every open queue, for resources without a site.",
+         "cpu_time": "CPU bucket, seconds.", "task_queue_id": QUEUE, "definition_id": "Its definition.",
+         "priority": "Its priority."},
+    ),
+    "taskqueue.job": (
+        "Waiting jobs.",
+        {"setup": SETUP, "job_id": JOB, "task_queue_id": "TaskQueue it waits in.", "user_priority": LEVEL,
+         "held": "True: not matched until it is let go.", "attempts": "How often it was matched before.",
+         "inserted_at": "Since when it waits."},
+    ),
+    "taskqueue.job_count": (
+        "Waiting jobs that are not held, by queue and user priority: the base; job_count_change is added to it. Derived from job.",
+        {"setup": SETUP, "task_queue_id": QUEUE, "user_priority": LEVEL, "jobs": "Jobs, changes not counted; may be negative alone."},
+    ),
+    "taskqueue.job_count_change": (
+        "Changes of job_count, appended so that no agent waits for another on a counter; folded by taskqueue.fold_counts.",
+        {"setup": SETUP, "task_queue_id": QUEUE, "user_priority": LEVEL, "change": "Jobs added (taken, when negative)."},
+    ),
+    "taskqueue.lease": (
+        "Matched jobs that have not ended: who has the job, since when, and the token that later calls must present.",
+        {"setup": SETUP, "job_id": JOB, "attempt": "Number of this match of the job, from 1.",
+         "token": "Random secret of this attempt.", "task_queue_id": "Queue it was taken from.",
+         "definition_id": "Requirements it was taken with.", "user_priority": LEVEL,
+         "state": "matched: no report yet; running: the agent reported.", "site": "Site that took it; null = the resource named none.",
+         "grid_ce": "Computing element that took it; null = none named.", "role_name": "Database role of the agent.",
+         "matched_at": "When it was matched.", "reported_at": "Last report.",
+         "expires_at": "Until when the next report is awaited.", "kill_reason": "Not null: the agent is told to kill the job, and why."},
+    ),
+    "taskqueue.ended": (
+        "Ended jobs, until taskqueue.forget_ended. An ended id may be inserted again.",
+        {"setup": SETUP, "job_id": JOB, "attempts": "How often it was matched.", "token": "Token of the last attempt; null = never matched.",
+         "task_queue_id": "Queue it was last in.", "outcome": "finished, failed, cancelled or closed (PanDA's words).",
+         "ended_at": "When it ended."},
+    ),
+    "taskqueue.history": (
+        "What happened to jobs, one row an event, partitioned by day.",
+        {"setup": SETUP, "at": "When.", "job_id": JOB, "attempt": "Attempt number; 0 = never matched.",
+         "event": "matched, running, released, kill asked, finished, failed, cancelled or closed.", "task_queue_id": QUEUE,
+         "definition_id": "Requirements.", "cpu_time": "CPU bucket, seconds; of matches.", "owner_group": "Owner group; of matches.",
+         "owner_dn": "Owner; of matches.", "user_priority": LEVEL, "site": "Site of the lease.", "grid_ce": "Computing element of the lease.",
+         "role_name": "Database role that caused it."},
+    ),
+    "taskqueue.site_limit": (
+        "Limits per site, optionally per CE, on a value of a requirement (section 7).",
+        {"setup": SETUP, "limit_id": "Limit.", "kind": "running: jobs there at a time; delay: time between two matches.",
+         "site": "Site.", "grid_ce": "Computing element; null = the whole site.", "attribute": "Requirement key.",
+         "value": "Value of that key; a job counts at every value that its queue lists.", "ceiling": "Jobs at a time; kind running.",
+         "delay": "Time between two matches; kind delay.", "burst": "Matches that may come at once after a pause; kind delay.",
+         "next_at": "Token bucket as a clock: when it is full again; kind delay."},
+    ),
+    "taskqueue.limit_slot": (
+        "Slots of running limits: a match locks a free one with SKIP LOCKED, so that a limit is exact and nobody waits.",
+        {"setup": SETUP, "limit_id": "Limit.", "slot": "Number of the slot; above the ceiling: goes when its job goes.",
+         "job_id": "Job that holds it; null = free."},
+    ),
+    "taskqueue.share_mark": (
+        "Groups whose priorities are to be recomputed; appended, and eaten by taskqueue.maintain.",
+        {"setup": SETUP, "owner_group": "Group.", "marked_at": "When its queues changed."},
+    ),
+    "taskqueue.request": (
+        "Answers of calls that carried a request id, for ten minutes: the same call repeated gets the same answer.",
+        {"setup": SETUP, "role_name": "Database role that asked.", "request_id": "Chosen by the client.", "call": "Function called.",
+         "asked": "md5 of the arguments.", "answer": "Its answer.", "made_at": "When."},
+    ),
+    "taskqueue.resource_seen": (
+        "Resource descriptions as they came, at most one row per class in ten seconds; unlogged, rolled up by taskqueue.maintain.",
+        {"setup": SETUP, "class": "md5 of the canonical description, CPUTime as bucket, without JobID.", "seen_at": "When.",
+         "matched": "Whether the sampled request got a job.", "resource": "Canonical description."},
+    ),
+    "taskqueue.resource_class": (
+        "Classes of resources seen, at most 10,000 a setup, the ones seen last.",
+        {"setup": SETUP, "class": "Class.", "resource": "Canonical description.", "first_seen": "First seen.", "last_seen": "Last seen.",
+         "samples": "Ten-second windows in which it asked at least once.", "matched": "Those of them whose sampled request got a job."},
+    ),
+}
+
+OFFER = {
+    "owner_dn": "Private pilot: the only owner it serves; null = by group, or generic.",
+    "owner_groups": "Private pilot: the groups it serves; null = no condition by group.",
+    "sharing_groups": "Those of owner_groups that have the property JobSharing.",
+    "cpu_time": "CPU time offered, seconds.",
+    "sites": "Sites; null = no condition, empty = offers none.",
+    "grid_ces": "Computing elements; null = no condition, empty = offers none.",
+    "platforms": "Platforms and what is compatible with them; null = no condition, empty = offers none.",
+    "job_types": "Job types; null = no condition, empty = offers none.",
+    "pilot_types": "Pilot types; empty = offers none.",
+    "tags": "Tags offered, processors included; null = no condition.",
+    "required_tags": "Tags that the queue must list.",
+    "banned_sites": "The queue may list none of these sites.",
+    "banned_grid_ces": "The queue may list none of these CEs.",
+    "banned_platforms": "The queue may list none of these platforms.",
+    "banned_job_types": "The queue may list none of these job types.",
+    "banned_tags": "The queue may list none of these tags.",
+    "max_ram": "Memory offered, MB; null = not said.",
+    "job_id": "Only this job; null = any.",
+    "limited": "Whether the site has limits.",
+    "reached": "Limits of the site that are reached.",
+}
+
+
+def upgrade() -> None:
+    """Create the tables and types."""
+    _run(TABLES)
+    for name, meaning in MULTI_VALUED.items():
+        _run(f"""
+create table taskqueue.task_queue_{name} (
+  setup         text   not null,
+  task_queue_id bigint not null,
+  value         text   not null check (value <> ''),
+  primary key (setup, task_queue_id, value),
+  foreign key (setup, task_queue_id) references taskqueue.task_queue on delete cascade
+);
+create index task_queue_{name}_value on taskqueue.task_queue_{name} (setup, value);
+""")
+        _comment("table", f"taskqueue.task_queue_{name}", f"Requirement of TaskQueues, one row a value. {meaning}")
+        _comment("column", f"taskqueue.task_queue_{name}.setup", SETUP)
+        _comment("column", f"taskqueue.task_queue_{name}.task_queue_id", QUEUE)
+        _comment("column", f"taskqueue.task_queue_{name}.value", meaning)
+    for table, (meaning, columns) in COMMENTS.items():
+        _comment("table", table, meaning)
+        for column, text in columns.items():
+            _comment("column", f"{table}.{column}", text)
+    _comment("table", "taskqueue.history_default", "Catches events of days that have no partition yet.")
+    for column, text in COMMENTS["taskqueue.history"][1].items():
+        _comment("column", f"taskqueue.history_default.{column}", text)
+    _comment("type", "taskqueue.offer", "A resource description, parsed and checked: what a JobAgent offers (section 4).")
+    for column, text in OFFER.items():
+        _comment("column", f"taskqueue.offer.{column}", text)
+
+
+def downgrade() -> None:
+    """Drop the tables and types; everything in them is lost."""
+    _run("drop type taskqueue.offer")
+    for name in MULTI_VALUED:
+        _run(f"drop table taskqueue.task_queue_{name}")
+    for table in (
+        "resource_class", "resource_seen", "request", "share_mark", "limit_slot", "site_limit", "history", "ended", "lease",
+        "job_count_change", "job_count", "job", "posting", "task_queue", "definition", "held_owner", "owner_group",
+        "platform_compatibility", "cpu_bucket", "setting",
+    ):
+        _run(f"drop table taskqueue.{table}")
+    _run("drop table resource.identity")
+    _run("drop table resource.setup")
+
+
+def _comment(kind: str, name: str, text: str) -> None:
+    _run(f"comment on {kind} {name} is '{text.replace(chr(39), chr(39) * 2)}'")
+
+
+def _run(sql: str) -> None:
+    cursor = op.get_bind().connection.cursor()
+    cursor.execute(sql)

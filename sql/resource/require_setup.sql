@@ -1,0 +1,14 @@
+-- A setup comes into being with its first job or configuration.
+create or replace function resource.require_setup(p_setup text) returns void
+language plpgsql
+as $$
+begin
+  if not exists (select from resource.setup s where s.setup = p_setup) then
+    if p_setup is null or p_setup = '' then
+      raise exception 'setup is %', coalesce(quote_literal(p_setup), 'null') using errcode = 'PB001', hint = 'Name the setup, for example default.';
+    end if;
+    insert into resource.setup (setup) values (p_setup) on conflict do nothing;
+  end if;
+end $$;
+
+comment on function resource.require_setup(text) is 'Makes a setup where there is none. Errors: PB001.';

@@ -1,0 +1,9 @@
+-- Section 4: platforms are plain strings; a table of compatible platforms (offered -> accepted) expands what the resource offers.
+create or replace function taskqueue.compatible_platforms(p_setup text, p_platforms text[]) returns text[]
+language sql stable
+as $$
+  select p_platforms || array(select c.accepted from taskqueue.platform_compatibility c where c.setup = p_setup and c.offered = any (p_platforms))
+$$;
+
+comment on function taskqueue.compatible_platforms(text, text[]) is
+'The platforms offered and those compatible with them; null stays null (no condition).';

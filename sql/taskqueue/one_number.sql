@@ -1,0 +1,21 @@
+-- A JSON value that is one number, not negative. JSON knows no infinity and no NaN; a number too large for a double is refused.
+create or replace function taskqueue.one_number(p_key text, p_value jsonb) returns numeric
+language plpgsql immutable
+as $$
+declare
+  v_number numeric;
+begin
+  if jsonb_typeof(p_value) is distinct from 'number' then
+    raise exception '% is %, which is not a number', p_key, coalesce(p_value::text, 'missing')
+      using errcode = 'PB001', hint = format('Give %s a number, not negative.', p_key);
+  end if;
+  v_number := p_value::numeric;
+  if v_number < 0 or v_number > 1e15 then
+    raise exception '% is %, which is not within 0..1e15', p_key, p_value
+      using errcode = 'PB001', hint = format('Give %s a number, not negative and finite.', p_key);
+  end if;
+  return v_number;
+end $$;
+
+comment on function taskqueue.one_number(text, jsonb) is
+'The number of a JSON value, within 0..1e15. Errors: PB001, naming the key.';

@@ -1,0 +1,13 @@
+-- A JSON value that is exactly one text.
+create or replace function taskqueue.one_text(p_key text, p_value jsonb) returns text
+language plpgsql immutable
+as $$
+begin
+  if jsonb_typeof(p_value) is distinct from 'string' or p_value = '""' then
+    raise exception '% is %, which is not a text', p_key, coalesce(p_value::text, 'missing')
+      using errcode = 'PB001', hint = format('Give %s one non-empty text.', p_key);
+  end if;
+  return p_value #>> '{}';
+end $$;
+
+comment on function taskqueue.one_text(text, jsonb) is 'The text of a JSON value. Errors: PB001, naming the key.';

@@ -1,0 +1,17 @@
+-- Gives a new setup its settings and the four CPU buckets of seed 004.
+create or replace function taskqueue.require_setup(p_setup text) returns void
+language plpgsql
+as $$
+begin
+  if exists (select from taskqueue.setting s where s.setup = p_setup) then
+    return;
+  end if;
+  perform resource.require_setup(p_setup);
+  insert into taskqueue.cpu_bucket (setup, cpu_time)
+  select p_setup, b from unnest(array[500, 5000, 50000, 300000]) b
+  on conflict do nothing;
+  insert into taskqueue.setting (setup) values (p_setup) on conflict do nothing;
+end $$;
+
+comment on function taskqueue.require_setup(text) is
+'Makes the settings of a setup where there are none: the defaults, and the CPU buckets 500, 5000, 50000, 300000 s (seed 004). Errors: PB001.';

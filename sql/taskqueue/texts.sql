@@ -1,0 +1,34 @@
+-- A JSON value that is one text or a list of texts, as a set: sorted, without duplicates (section 2: lists are compared as sets).
+create or replace function taskqueue.texts(p_key text, p_value jsonb) returns text[]
+language plpgsql immutable
+as $$
+declare
+  v_texts text[];
+begin
+  case jsonb_typeof(p_value)
+    when 'null' then
+      return '{}';
+    when 'string' then
+      v_texts := array[p_value #>> '{}'];
+    when 'array' then
+      if jsonb_array_length(p_value) = 0 then
+        return '{}';
+      end if;
+      if p_value @? '$[*] ? (@.type() != "string")' then
+        raise exception '% holds %, which is not a text', p_key, jsonb_path_query_first(p_value, '$[*] ? (@.type() != "string")')
+          using errcode = 'PB001', hint = format('Give %s one text or a list of texts.', p_key);
+      end if;
+      select array_agg(distinct t order by t) into v_texts from jsonb_array_elements_text(p_value) t;
+    else
+      raise exception '% is %, which is not a text or a list of texts', p_key, p_value
+        using errcode = 'PB001', hint = format('Give %s one text or a list of texts.', p_key);
+  end case;
+  if '' = any (v_texts) then
+    raise exception '% holds an empty text: %', p_key, p_value
+      using errcode = 'PB001', hint = format('Leave %s out where nothing is asked.', p_key);
+  end if;
+  return v_texts;
+end $$;
+
+comment on function taskqueue.texts(text, jsonb) is
+'The texts of a JSON value (one text or a list; null and [] give none), sorted and without duplicates. Errors: PB001, naming the key.';
