@@ -130,6 +130,12 @@ def status(home: Path | None = None) -> Status:
     )
 
 
+def current(home: Path | None = None) -> Server | None:
+    """The server if it runs now, else None; starts nothing."""
+    home = home_folder(home)
+    return _server(home, None) if status(home).state == "running" else None
+
+
 def home_folder(home: Path | None = None) -> Path:
     """The home: the argument, else BROKER_HOME, else the user's data folder (for root /var/lib/pgbroker)."""
     if home is not None:
@@ -231,7 +237,7 @@ def _require_same_major(cluster: Path, programs: Installation) -> None:
     found = _major_of(cluster)
     if found != programs.major:
         raise EmbeddedError(
-            f"the data in {cluster}/data is PostgreSQL {found}'s, the programs installed are PostgreSQL {programs.major}",
+            f"the data in {cluster}/data is PostgreSQL {found}'s, the installed programs are PostgreSQL {programs.major}",
             "set BROKER_HOME to a new folder, or dump the data with the programs of the old version and load it anew",
         )
 

@@ -5,7 +5,7 @@
 | `dsn` | the DSN of a fresh database, for programs and pools; the login is a superuser |
 | `db` | a psycopg connection to it, autocommit |
 | `connect` | a function that opens more autocommit connections to it, closed at the end: `connect(role=None)` |
-| `rolled_back` | a connection to one database shared by the worker's tests, in a transaction that is rolled back (1 ms) |
+| `rolled_back` | a connection to a database that the worker's tests share, rolled back after each (1 ms) |
 | `empty_dsn` | the DSN of a fresh database without pgbroker |
 | `new_database` | a function that makes more fresh databases: `new_database(template=None)` returns a DSN |
 | `template` | the template's name, filled by `broker.upgrade.upgrade` |

@@ -1,13 +1,44 @@
-"""The command line: `broker`."""
+"""The command line: `broker`. Each module of this package holds the commands of one subject; see common.py."""
+
+from typing import Annotated
 
 import typer
 
-app = typer.Typer(name="broker", no_args_is_help=True, help="Workload brokerage as PostgreSQL queries.")
+from broker.cli import common, server
+
+app = typer.Typer(
+    name="broker", cls=common.BrokerGroup, no_args_is_help=True, pretty_exceptions_enable=False, add_completion=False
+)
+# One line a module: app.add_typer(jobs.app) puts its commands beside these, app.add_typer(db.app, name="db") below `db`.
+app.add_typer(server.app)
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        from broker import __version__
+
+        print(__version__)
+        raise typer.Exit
 
 
 @app.callback()
-def root() -> None:
+def root(
+    dsn: Annotated[
+        str | None,
+        typer.Option(help="The server; else BROKER_DSN, else libpq's PG* variables, else the embedded server."),
+    ] = None,
+    no_prepare: Annotated[
+        bool,
+        typer.Option("--no-prepare", help="Prepare no statements: for PgBouncer before 1.21 (BROKER_PREPARE=off)."),
+    ] = False,
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")
+    ] = False,
+) -> None:
     """Workload brokerage as PostgreSQL queries."""
+    common.options.dsn = dsn
+    common.options.prepare = False if no_prepare else None
+    common.options.as_json = False
 
 
 def main() -> None:

@@ -1,0 +1,86 @@
+"""What all commands share: the global options, the target they name, and how errors end.
+
+A command module holds `app = typer.Typer()` and its commands, imports only typer and this package at its top (heavy
+imports go into the functions, so that `broker --help` stays quick), and is registered by one line in cli/__init__.py.
+A command reaches the server by
+
+    with database.connect(common.target()) as connection: ...
+
+and raises broker.errors.BrokerError, or lets psycopg's errors pass: both end as one line, a hint, and exit code 1.
+"""
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+from typer.core import TyperGroup
+
+if TYPE_CHECKING:
+    from broker.database import Target
+
+
+@dataclass
+class Options:
+    """The global options of this run of the program."""
+
+    dsn: str | None = None
+    prepare: bool | None = None
+    as_json: bool = False
+
+
+options = Options()
+
+
+def _remember_json(value: bool) -> bool:
+    options.as_json = value
+    return value
+
+
+Json = Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.", callback=_remember_json)]
+"""The type of a command's parameter `as_json: Json = False`."""
+
+
+def target() -> "Target":
+    """The server that the options and the environment name; starts the embedded one where it is that."""
+    from broker import database
+    from broker.cli import output
+
+    found = database.resolve(options.dsn, prepare=options.prepare)
+    if found.note:
+        output.note(found.note)
+    return found
+
+
+class BrokerGroup(TyperGroup):
+    """The root command: turns errors that a user can act on into a line, a hint and exit code 1."""
+
+    def invoke(self, ctx: Any) -> Any:
+        """Run the command."""
+        try:
+            return super().invoke(ctx)
+        except Exception as error:
+            if not _report(error):
+                raise
+            raise typer.Exit(1) from error
+
+
+def _report(error: Exception) -> bool:
+    """Print an error that a user can act on; False for any other, which is a fault of the program."""
+    import psycopg
+
+    from broker.cli import output
+    from broker.errors import BrokerError, from_database
+
+    if isinstance(error, psycopg.Error):
+        error = from_database(error)
+    if not isinstance(error, BrokerError):
+        return False
+    if options.as_json:
+        said = {"error": error.message, "hint": error.hint, "sqlstate": error.sqlstate}
+        output.json_out(said, stderr=True)
+    else:
+        code = f" [{error.sqlstate}]" if error.sqlstate else ""
+        output.note(f"error: {error.message}{code}")
+        if error.hint:
+            output.note(f"hint:  {error.hint}")
+    return True

@@ -1,0 +1,137 @@
+"""How the command line speaks: to people (tables, bars) and, with --json, to programs.
+
+    table("Task queues", ["id", "site", "jobs"], rows)     a table; numbers stand on the right
+    fields("Server", {"state": "running", "port": 5432})   one thing's properties
+    bars("Jobs by bucket", [("500", 12), ("5000", 40)])    one bar a row; a third value is what the bar is a part of
+    say("text")                                            a plain line; Rich's markup in [brackets] is NOT read
+    note("text")                                           a line beside the result, on standard error
+    json_out(value)                                        dataclasses, mappings, sequences, dates, Decimals, UUIDs
+
+A command takes `as_json: Json = False` (from broker.cli.common) and ends with
+
+    if as_json:
+        json_out(rows)
+    else:
+        table(...)
+
+Cells are shown as they are, cut by no width when the output is not a terminal. Rich is imported when first needed.
+"""
+
+import dataclasses
+import datetime
+import decimal
+import json
+import sys
+import uuid
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+_PIPE_WIDTH = 240  # columns of a table whose output goes to a file or a pipe
+
+
+def console(*, stderr: bool = False) -> "Console":
+    """A Rich console on the present standard output (or error); for progress displays and the like."""
+    from rich.console import Console
+
+    stream = sys.stderr if stderr else sys.stdout
+    return Console(file=stream, width=None if stream.isatty() else _PIPE_WIDTH, highlight=False)
+
+
+def table(title: str, columns: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
+    """Print rows below their column names. An empty table says so."""
+    from rich.table import Table
+    from rich.text import Text
+
+    cells = [list(row) for row in rows]
+    shown = Table(title=title, title_justify="left", title_style="bold")
+    for position, name in enumerate(columns):
+        numbers = any(isinstance(row[position], int | float | decimal.Decimal) for row in cells)
+        shown.add_column(Text(name), justify="right" if numbers else "left", overflow="fold")
+    for row in cells:
+        shown.add_row(*(Text(_cell(value)) for value in row))
+    console().print(shown if cells else Text(f"{title}: none"))
+
+
+def fields(title: str, values: Mapping[str, object]) -> None:
+    """Print one thing's properties, a line each; those that are None are left out."""
+    from rich.table import Table
+    from rich.text import Text
+
+    shown = Table(title=title, title_justify="left", title_style="bold", show_header=False, box=None)
+    shown.add_column(style="cyan")
+    shown.add_column(overflow="fold")
+    for name, value in values.items():
+        if value is not None:
+            shown.add_row(Text(name), Text(_cell(value)))
+    console().print(shown)
+
+
+def bars(title: str, items: Iterable[tuple[str, float] | tuple[str, float, float]], *, width: int = 40) -> None:
+    """Print a bar a row, in proportion to the largest value; with a third value, filled as far as `value of it`."""
+    from rich.bar import Bar
+    from rich.table import Table
+    from rich.text import Text
+
+    listed = [(item[0], item[1], item[2] if len(item) == 3 else None) for item in items]
+    largest = max((whole if whole is not None else value for _, value, whole in listed), default=0)
+    shown = Table(title=title, title_justify="left", title_style="bold", show_header=False, box=None)
+    shown.add_column()
+    shown.add_column(width=width)
+    shown.add_column(justify="right")
+    for label, value, whole in listed:
+        count = f"{value:,.10g}" if whole is None else f"{value:,.10g} of {whole:,.10g}"
+        shown.add_row(Text(label), Bar(largest or 1, 0, value, width=width, color="green"), Text(count))
+    console().print(shown if listed else Text(f"{title}: none"))
+
+
+def say(text: str) -> None:
+    """Print a line as it is."""
+    print(text)
+
+
+def note(text: str) -> None:
+    """Print a line beside the result: on standard error, so that a pipe does not get it."""
+    print(text, file=sys.stderr)
+
+
+def json_out(value: object, *, stderr: bool = False) -> None:
+    """Print a value as indented JSON. Dates are ISO 8601, Decimals numbers, everything else unknown is its text."""
+    print(json.dumps(value, indent=2, ensure_ascii=False, default=_plain), file=sys.stderr if stderr else sys.stdout)
+
+
+def _plain(value: object) -> Any:
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        return dataclasses.asdict(value)
+    if isinstance(value, datetime.datetime | datetime.date | datetime.time):
+        return value.isoformat()
+    if isinstance(value, datetime.timedelta):
+        return value.total_seconds()
+    if isinstance(value, decimal.Decimal):
+        return int(value) if value == value.to_integral_value() else float(value)
+    if isinstance(value, set | frozenset):
+        return sorted(value)
+    if isinstance(value, Iterable) and not isinstance(value, bytes):
+        return list(value)
+    if isinstance(value, Path | uuid.UUID):
+        return str(value)
+    raise TypeError(f"{type(value).__name__} has no JSON form")
+
+
+def _cell(value: object) -> str:
+    if value is None:
+        return ""
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, float):
+        return f"{value:.4g}" if abs(value) < 10_000 else f"{value:.0f}"
+    if isinstance(value, datetime.datetime):
+        return value.isoformat(sep=" ", timespec="seconds")
+    if isinstance(value, list | tuple | set | frozenset):
+        return ", ".join(_cell(item) for item in value)
+    if isinstance(value, dict):
+        return json.dumps(value, ensure_ascii=False, default=_plain)
+    return str(value)

@@ -1,0 +1,115 @@
+"""`broker up`, `down`, `status`, `dsn`, `psql`: the server."""
+
+import os
+import shutil
+from typing import Annotated
+
+import typer
+
+from broker.cli import common, output
+from broker.cli.common import Json
+
+app = typer.Typer()
+PANEL = "Server"
+_NO_SERVER = 3  # the exit code of `status` when no server answers, as of pg_ctl status
+
+
+@app.command(rich_help_panel=PANEL)
+def up(as_json: Json = False) -> None:
+    """Start the embedded server (created at the first time) and leave it running."""
+    from broker import database, embedded
+
+    server = embedded.up()
+    status = embedded.status()
+    if server.note:
+        output.note(server.note)
+    elsewhere = database.named(common.options.dsn)
+    if elsewhere:
+        output.note(f"note: {elsewhere.source} names another server, which the other commands use")
+    if as_json:
+        output.json_out({"dsn": server.dsn, "socket_dsn": server.socket_dsn, **vars(status)})
+    else:
+        output.say(f"PostgreSQL {status.major} runs on 127.0.0.1:{server.port}, its data is in {server.home}")
+        output.say("next: `broker psql`, `broker dsn` for libraries, `broker down` to stop it")
+
+
+@app.command(rich_help_panel=PANEL)
+def down(as_json: Json = False) -> None:
+    """Stop the embedded server. The data stays; calls in flight are rolled back."""
+    from broker import embedded
+
+    stopped = embedded.down()
+    if as_json:
+        output.json_out({"stopped": stopped})
+    else:
+        output.say("stopped" if stopped else "it was not running")
+
+
+@app.command(rich_help_panel=PANEL)
+def status(as_json: Json = False) -> None:
+    """Say which server is used and whether it answers (exit code 3 if not). Starts nothing."""
+    from broker import database, embedded
+    from broker.errors import ConnectError
+
+    target = database.named(common.options.dsn)
+    found: dict[str, object] = {"source": target.source if target else "embedded"}
+    if target is None:
+        found |= vars(embedded.status())
+        server = embedded.current()
+        target = database.Target(server.dsn, "embedded") if server else None
+    if target:
+        found["dsn"] = target.without_password[0]
+        try:
+            with database.connect(target) as connection:
+                found |= {"answers": True, "version": connection.info.parameter_status("server_version")}
+        except ConnectError as error:
+            found |= {"answers": False, "error": error.message}
+    else:
+        found["answers"] = False
+    if as_json:
+        output.json_out(found)
+    else:
+        output.fields("Server", found)
+    if not found["answers"]:
+        raise typer.Exit(_NO_SERVER)
+
+
+@app.command(rich_help_panel=PANEL)
+def dsn(
+    socket: Annotated[
+        bool, typer.Option("--socket", help="Of the unix socket instead of TCP (embedded only).")
+    ] = False,
+    as_json: Json = False,
+) -> None:
+    """Print the server's DSN, for psql and libraries. It holds the password."""
+    from broker import embedded
+
+    target = common.target()
+    text = embedded.up().socket_dsn if socket and target.source == "embedded" else target.dsn
+    if as_json:
+        output.json_out({"dsn": text, "source": target.source})
+    else:
+        output.say(text)
+
+
+@app.command(
+    rich_help_panel=PANEL,
+    context_settings={"allow_extra_args": True, "ignore_unknown_options": True, "help_option_names": []},
+)
+def psql(context: typer.Context) -> None:
+    """Open psql on the server. Everything behind `psql` goes to it: `broker psql -c 'select 1'`."""
+    from broker import binaries
+    from broker.errors import BrokerError
+
+    target = common.target()
+    # The wheel's psql fits the embedded server; a server elsewhere may ask for TLS, which only the system's speaks.
+    program = None if target.source == "embedded" else shutil.which("psql")
+    if program is None:
+        program = binaries.find().program("psql")
+    connection, password = target.without_password
+    if password is not None:
+        os.environ["PGPASSWORD"] = password  # not on the command line, where everybody on the machine could read it
+    try:
+        os.execv(program, ["psql", "-d", connection, *context.args])
+    except OSError as error:
+        raise BrokerError(f"cannot run {program}: {error.strerror}") from None

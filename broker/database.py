@@ -1,0 +1,148 @@
+"""Where the server is, and every way of connecting to it.
+
+The server is the first of: the DSN given (`--dsn`), BROKER_DSN, libpq's own variables (PGHOST, PGHOSTADDR, PGPORT,
+PGSERVICE, PGDATABASE), the embedded server, which is started when it does not run.
+
+Poolers: each call is one statement in autocommit and leaves no session state, so PgBouncer's transaction mode works.
+PgBouncer before 1.21 cannot follow prepared statements: `prepare=False`, `--no-prepare` or BROKER_PREPARE=off.
+"""
+
+import os
+from dataclasses import dataclass
+from typing import Any
+
+import psycopg
+from psycopg import pq
+from psycopg.conninfo import conninfo_to_dict, make_conninfo
+from psycopg_pool import AsyncConnectionPool, ConnectionPool
+from sqlalchemy import Engine, create_engine
+
+from broker.errors import BrokerError, ConnectError
+
+_POINTING = ("PGHOST", "PGHOSTADDR", "PGPORT", "PGSERVICE", "PGDATABASE")
+_OFF = ("off", "no", "false", "0")
+_PREPARE_THRESHOLD = 5  # psycopg's own: a statement is prepared when it comes for the sixth time on a connection
+
+
+@dataclass(frozen=True)
+class Target:
+    """A server: its DSN in libpq's form, who named it, and whether statements may be prepared on it.
+
+    `source` is '--dsn', 'BROKER_DSN', 'PG*' or 'embedded'; `note` is something to tell people (another port).
+    """
+
+    dsn: str
+    source: str
+    prepare: bool = True
+    note: str | None = None
+
+    @property
+    def parameters(self) -> dict[str, Any]:
+        """What every connection to it is opened with, beside the DSN."""
+        return {
+            "prepare_threshold": _PREPARE_THRESHOLD if self.prepare else None,
+            "fallback_application_name": "pgbroker",
+        }
+
+    @property
+    def without_password(self) -> tuple[str, str | None]:
+        """The DSN as key=value pairs without its password, and the password: for messages and command lines."""
+        parameters = conninfo_to_dict(self.dsn)
+        password = parameters.pop("password", None)
+        return make_conninfo("", **parameters), None if password is None else str(password)
+
+
+def resolve(dsn: str | None = None, *, prepare: bool | None = None) -> Target:
+    """Find the server, starting the embedded one where no other is named.
+
+    Raises BrokerError for a DSN that libpq cannot read, EmbeddedError when the embedded server cannot be started.
+    """
+    if prepare is None:
+        prepare = os.environ.get("BROKER_PREPARE", "on").lower() not in _OFF
+    target = named(dsn, prepare=prepare)
+    if target:
+        return target
+    from broker import embedded
+
+    server = embedded.up()
+    return Target(server.dsn, "embedded", prepare, server.note)
+
+
+def named(dsn: str | None = None, *, prepare: bool = True) -> Target | None:
+    """The server that the argument or the environment names, or None where that is nobody but the embedded one."""
+    if dsn:
+        return Target(_readable(dsn, "--dsn"), "--dsn", prepare)
+    if os.environ.get("BROKER_DSN"):
+        return Target(_readable(os.environ["BROKER_DSN"], "BROKER_DSN"), "BROKER_DSN", prepare)
+    if any(os.environ.get(name) for name in _POINTING):
+        return Target(_from_environment(), "PG*", prepare)
+    return None
+
+
+def connect(target: Target | None = None, *, autocommit: bool = True) -> psycopg.Connection:
+    """One connection. Raises ConnectError when the server does not answer or refuses."""
+    target = target or resolve()
+    try:
+        return psycopg.connect(target.dsn, autocommit=autocommit, **target.parameters)
+    except psycopg.OperationalError as error:
+        raise _connect_error(error, target) from error
+
+
+async def connect_async(target: Target | None = None, *, autocommit: bool = True) -> psycopg.AsyncConnection:
+    """One connection for asyncio. Raises ConnectError when the server does not answer or refuses."""
+    target = target or resolve()
+    try:
+        return await psycopg.AsyncConnection.connect(target.dsn, autocommit=autocommit, **target.parameters)
+    except psycopg.OperationalError as error:
+        raise _connect_error(error, target) from error
+
+
+def pool(target: Target | None = None, *, min_size: int = 1, max_size: int = 8) -> ConnectionPool:
+    """A pool of autocommit connections, not open yet: use it in a `with` statement."""
+    target = target or resolve()
+    kwargs = {"autocommit": True, **target.parameters}
+    return ConnectionPool(target.dsn, kwargs=kwargs, min_size=min_size, max_size=max_size, open=False)
+
+
+def pool_async(target: Target | None = None, *, min_size: int = 1, max_size: int = 8) -> AsyncConnectionPool:
+    """A pool of autocommit connections for asyncio, not open yet: use it in an `async with` statement."""
+    target = target or resolve()
+    kwargs = {"autocommit": True, **target.parameters}
+    return AsyncConnectionPool(target.dsn, kwargs=kwargs, min_size=min_size, max_size=max_size, open=False)
+
+
+def engine(target: Target | None = None) -> Engine:
+    """A SQLAlchemy engine over psycopg 3; takes every form of DSN that libpq reads, services included."""
+    found = target or resolve()
+    return create_engine("postgresql+psycopg://", creator=lambda: connect(found, autocommit=False))
+
+
+def _readable(dsn: str, source: str) -> str:
+    """The DSN in libpq's form; SQLAlchemy's `postgresql+psycopg://` is taken, too."""
+    dsn = dsn.replace("postgresql+psycopg://", "postgresql://", 1)
+    try:
+        conninfo_to_dict(dsn)
+    except psycopg.ProgrammingError as error:
+        example = "postgresql://user@host:5432/database, or host=... dbname=..."
+        raise BrokerError(f"{source} is not a DSN: {str(error).strip()}", f"write {example}") from None
+    return dsn
+
+
+def _from_environment() -> str:
+    """What libpq's variables say, as a DSN that also programs of another environment can use."""
+    defaults = pq.Conninfo.get_defaults()
+    said = {
+        option.keyword.decode(): option.val.decode()
+        for option in defaults
+        if option.envvar and option.val is not None and option.envvar.decode() in os.environ
+    }
+    return make_conninfo("", **said)
+
+
+def _connect_error(error: psycopg.OperationalError, target: Target) -> ConnectError:
+    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    shown, _ = target.without_password
+    message = lines[0] if lines else "no message"
+    return ConnectError(
+        f"cannot connect to {shown} ({target.source}): {message}", "is the server up, is the DSN right?"
+    )
