@@ -42,22 +42,24 @@ class Created:
 
 
 @dataclass(frozen=True)
-class _Token:
+class Token:
+    """A word, name, string or sign of SQL text; words are in lower case."""
+
     kind: str
     text: str
 
 
-def statements(text: str) -> list[list[_Token]]:
+def statements(text: str) -> list[list[Token]]:
     """Split SQL text into statements, each a list of its tokens without spaces and comments."""
-    found: list[list[_Token]] = []
-    current: list[_Token] = []
+    found: list[list[Token]] = []
+    current: list[Token] = []
     atomic = 0
     for match in _TOKEN.finditer(text):
         kind = match.lastgroup or "other"
         kind = "dollar" if kind == "tag" else kind
         if kind == "space":
             continue
-        token = _Token(kind, match[0].lower() if kind == "word" else match[0])
+        token = Token(kind, match[0].lower() if kind == "word" else match[0])
         if token.text == ";" and not atomic:
             if current:
                 found.append(current)
@@ -76,11 +78,11 @@ def statements(text: str) -> list[list[_Token]]:
     return found
 
 
-def _words(tokens: list[_Token], count: int) -> str:
+def _words(tokens: list[Token], count: int) -> str:
     return " ".join(token.text for token in tokens[:count])
 
 
-def _name(tokens: list[_Token]) -> tuple[list[str], list[_Token]]:
+def qualified_name(tokens: list[Token]) -> tuple[list[str], list[Token]]:
     """Read a possibly qualified name; return its parts and the tokens after it."""
     parts: list[str] = []
     while tokens and tokens[0].kind in {"word", "quoted"}:
@@ -92,7 +94,7 @@ def _name(tokens: list[_Token]) -> tuple[list[str], list[_Token]]:
     return parts, tokens
 
 
-def _type_text(tokens: list[_Token]) -> str:
+def _type_text(tokens: list[Token]) -> str:
     text = ""
     for token in tokens:
         glue = " " if text and token.kind in {"word", "quoted"} and text[-1] not in ".(" else ""
@@ -100,11 +102,11 @@ def _type_text(tokens: list[_Token]) -> str:
     return text
 
 
-def argument_types(tokens: list[_Token]) -> tuple[tuple[str, ...], list[_Token]]:
+def argument_types(tokens: list[Token]) -> tuple[tuple[str, ...], list[Token]]:
     """Read `(p_a text, p_b int default 1)`: the types of the input arguments, and the tokens after the bracket."""
     depth = 0
-    arguments: list[list[_Token]] = [[]]
-    rest: list[_Token] = []
+    arguments: list[list[Token]] = [[]]
+    rest: list[Token] = []
     for position, token in enumerate(tokens):
         if token.text in {"(", "["}:
             depth += 1
@@ -143,16 +145,16 @@ def argument_types(tokens: list[_Token]) -> tuple[tuple[str, ...], list[_Token]]
     return tuple(types), rest
 
 
-def _created(tokens: list[_Token], path: str) -> Created | None:
+def _created(tokens: list[Token], path: str) -> Created | None:
     match = _CREATE.match(_words(tokens, 5) + " ")
     if match is None:
         return None
     kind = match["kind"]
     start = next(position for position, token in enumerate(tokens) if token.text == kind) + 1
-    parts, rest = _name(tokens[start:])
+    parts, rest = qualified_name(tokens[start:])
     if kind == "trigger":
         on = next((position for position, token in enumerate(rest) if token.text == "on"), None)
-        relation, _ = _name(rest[on + 1 :]) if on is not None else ([], [])
+        relation, _ = qualified_name(rest[on + 1 :]) if on is not None else ([], [])
         if len(parts) != 1 or len(relation) != 2:
             raise ParseError(f"{path}: a trigger is written `create or replace trigger name ... on room.table`")
         return Created(kind, relation[0], parts[0], relation=relation[1])

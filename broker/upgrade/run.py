@@ -14,7 +14,7 @@ from sqlalchemy import Connection, create_engine
 from sqlalchemy.pool import NullPool
 
 import broker
-from broker.upgrade import revisions, roles
+from broker.upgrade import grants, revisions, roles
 from broker.upgrade.failure import UpgradeError
 from broker.upgrade.install import Changes, Installer
 from broker.upgrade.source import package_folder, parse_files, read_folder
@@ -40,6 +40,7 @@ class Report:
     dropped: tuple[str, ...] = ()
     foreign: tuple[str, ...] = ()
     grants: tuple[str, ...] = ()
+    absent: tuple[str, ...] = ()
     attempts: int = 1
     seconds: float = 0.0
 
@@ -180,10 +181,13 @@ def upgrade(
             _enter_house(cur, names, before)
             revisions.move(session.sa, program.migrations, "head")
             _write_house(cur, names, program.release)
+            grants.close_defaults(cur, names)
             changes: Changes = Installer(cur, names.owner).run(objects, program.release, set())
+            granted = grants.apply(cur, files["roles.sql"], names)
             after = installed_revision(cur)
         return Report(
-            program.release, before, after, tuple(changes.written), tuple(changes.dropped), tuple(changes.foreign), (),
+            program.release, before, after, tuple(changes.written), tuple(changes.dropped), tuple(changes.foreign),
+            granted.statements, granted.absent,
             1, time.monotonic() - began,
         )
 

@@ -1,0 +1,217 @@
+"""The grants of roles.sql as a desired state: what is missing is granted, what is too much is revoked.
+
+Only the roles of the house and PUBLIC are looked after. A grant that a DBA gave to another role stays as it is.
+"""
+
+from collections import defaultdict
+from dataclasses import dataclass
+from typing import Any
+
+import psycopg
+from psycopg import sql
+
+from broker.upgrade.failure import UpgradeError
+from broker.upgrade.parse import Token, argument_types, qualified_name, statements
+from broker.upgrade.roles import DEFAULT_PREFIX, KINDS, Roles
+from broker.upgrade.source import ROOMS
+
+Cursor = psycopg.Cursor[Any]
+
+PUBLIC = "public"
+_ROUTINES = {"function", "procedure", "routine"}
+_RELATIONS = {"table", "view"}
+# What `all` stands for would differ between versions of PostgreSQL: privileges are written out.
+_PRIVILEGES = {
+    "schema": {"usage", "create"},
+    "routine": {"execute"},
+    "relation": {"select", "insert", "update", "delete", "truncate", "references", "trigger"},
+    "type": {"usage"},
+    "sequence": {"usage", "select", "update"},
+}
+
+
+@dataclass(frozen=True)
+class Grant:
+    """One grant of roles.sql. `arguments` None means every overload of the name; `roles` are kinds."""
+
+    privileges: tuple[str, ...]
+    target: str
+    schema: str
+    name: str
+    arguments: tuple[str, ...] | None
+    roles: tuple[str, ...]
+
+    @property
+    def title(self) -> str:
+        """What is granted on, for people."""
+        return f"{self.target} {self.schema}.{self.name}" if self.name else f"schema {self.schema}"
+
+
+def _read(tokens: list[Token]) -> Grant:
+    """Read `grant privileges on target name to roles`."""
+    text = " ".join(token.text for token in tokens)
+    words = [token.text for token in tokens]
+    if words[0] != "grant" or "on" not in words or "to" not in words:
+        raise UpgradeError(f"roles.sql: `{text}`", "a line is `grant privilege on kind room.name to role, role;`")
+    on = words.index("on")
+    privileges = tuple(word for word in words[1:on] if word != ",")
+    rest = tokens[on + 1 :]
+    target = "table"
+    if rest[0].text in _ROUTINES | _RELATIONS | {"schema", "type", "sequence"} and rest[1].text != ".":
+        target, rest = rest[0].text, rest[1:]
+    target = "routine" if target in _ROUTINES else "relation" if target in _RELATIONS else target
+    parts, rest = qualified_name(rest)
+    arguments = None
+    if rest and rest[0].text == "(":
+        arguments, rest = argument_types(rest)
+    named = [token.text for token in rest[1:] if token.text != ","]
+    kinds = tuple(name.removeprefix(DEFAULT_PREFIX) for name in named)
+    if (
+        rest[0].text != "to"
+        or not kinds
+        or any(not name.startswith(DEFAULT_PREFIX) or kind not in KINDS for name, kind in zip(named, kinds, strict=True))
+        or not set(privileges) <= _PRIVILEGES[target]
+        or len(parts) != (1 if target == "schema" else 2)
+        or parts[0] not in ROOMS
+    ):
+        raise UpgradeError(
+            f"roles.sql: `{text}`",
+            f"privileges are {', '.join(sorted(_PRIVILEGES[target]))}; roles are {DEFAULT_PREFIX}"
+            f"{{{','.join(KINDS)}}}; names are written room.name",
+        )
+    return Grant(privileges, target, parts[0], parts[1] if len(parts) > 1 else "", arguments, kinds)
+
+
+def parse(text: str) -> list[Grant]:
+    """Read roles.sql. Raises UpgradeError, showing the statement, where it holds anything but plain grants."""
+    return [_read(tokens) for tokens in statements(text)]
+
+
+# Everything in the rooms that can be granted on, with what is granted now to whom.
+# A column's grants show as target `column`; partitions inherit nothing and get nothing.
+_NOW = """
+with room as (select n.oid, n.nspname, n.nspowner, n.nspacl from pg_namespace n where n.nspname = any(%(rooms)s)),
+thing (target, schema, name, arguments, spoken, owner, acl, kind) as (
+  select 'schema', nspname, '', '', quote_ident(nspname), nspowner, nspacl, 'n'::"char" from room
+  union all
+  select 'routine', nspname, proname, oidvectortypes(proargtypes), p.oid::regprocedure::text, proowner, proacl, 'f'
+    from pg_proc p join room on room.oid = pronamespace where prokind in ('f', 'p')
+  union all
+  select case relkind when 'S' then 'sequence' else 'relation' end, nspname, relname, '', c.oid::regclass::text,
+         relowner, relacl, case relkind when 'S' then 's' else 'r' end::"char"
+    from pg_class c join room on room.oid = relnamespace where relkind in ('r', 'p', 'v', 'm', 'f', 'S')
+  union all
+  select 'column', nspname, relname, attname, c.oid::regclass::text, relowner, attacl, 'c'
+    from pg_attribute a join pg_class c on c.oid = attrelid join room on room.oid = relnamespace
+   where attacl is not null and attnum > 0 and not attisdropped
+  union all
+  select 'type', nspname, typname, '', t.oid::regtype::text, typowner, typacl, 'T'
+    from pg_type t join room on room.oid = typnamespace left join pg_class c on c.oid = typrelid
+   where typtype in ('d', 'e', 'r') or (typtype = 'c' and c.relkind = 'c')
+)
+select target, schema, name, arguments, spoken,
+       coalesce((select jsonb_object_agg(g.who, g.what)
+                   from (select case x.grantee when 0 then 'public' else pg_get_userbyid(x.grantee)::text end,
+                                jsonb_object_agg(lower(x.privilege_type), x.is_grantable)
+                           from aclexplode(coalesce(acl, acldefault(kind, owner))) x group by 1) as g (who, what)), '{}')
+  from thing
+ where pg_get_userbyid(owner) = %(owner)s
+"""
+
+
+@dataclass(frozen=True)
+class _Thing:
+    target: str
+    schema: str
+    name: str
+    arguments: str
+    spoken: str
+
+
+def _matches(cur: Cursor, grants: list[Grant], things: list[_Thing]) -> list[tuple[Grant, list[_Thing]]]:
+    """Find what each grant means in the catalogue."""
+    by_name: dict[tuple[str, str, str], list[_Thing]] = defaultdict(list)
+    for thing in things:
+        by_name[(thing.target, thing.schema, thing.name)].append(thing)
+    found: list[tuple[Grant, list[_Thing]]] = []
+    for grant in grants:
+        candidates = by_name[(grant.target, grant.schema, grant.name)]
+        if grant.arguments is not None:
+            row = cur.execute(
+                "select coalesce(string_agg(coalesce(to_regtype(t.written)::text, t.written), ', ' order by t.n), '')"
+                "  from unnest(%s::text[]) with ordinality t(written, n)",
+                [list(grant.arguments)],
+            ).fetchone()
+            candidates = [thing for thing in candidates if row and thing.arguments == row[0]]
+        found.append((grant, candidates))
+    return found
+
+
+@dataclass(frozen=True)
+class Applied:
+    """The statements that were run, and what roles.sql names that is not there."""
+
+    statements: tuple[str, ...]
+    absent: tuple[str, ...]
+
+
+def apply(cur: Cursor, text: str, roles: Roles) -> Applied:
+    """Bring the grants of the house to what roles.sql says."""
+    now: dict[_Thing, dict[str, dict[str, bool]]] = {}
+    for target, schema, name, arguments, spoken, acl in cur.execute(
+        _NOW.encode(), {"rooms": list(ROOMS), "owner": roles.owner}
+    ).fetchall():
+        thing = _Thing(target, schema, name, arguments, spoken)
+        now[thing] = acl
+    absent: list[str] = []
+    wanted: dict[tuple[_Thing, str], set[str]] = defaultdict(set)
+    for grant, things in _matches(cur, parse(text), list(now)):
+        if not things:
+            absent.append(grant.title)
+        for thing in things:
+            for kind in grant.roles:
+                wanted[(thing, roles.name(kind))].update(grant.privileges)
+    looked_after = [PUBLIC, *(roles.name(kind) for kind in KINDS if kind != "owner")]
+    done: list[str] = []
+    for thing, acl in now.items():
+        for grantee in looked_after:
+            has = acl.get(grantee, {})
+            should = wanted[(thing, grantee)]
+            too_much = set(has) - should
+            missing = should - set(has)
+            optional = {privilege for privilege, grantable in has.items() if grantable and privilege in should}
+            for verb, privileges in (("revoke", too_much), ("revoke grant option for", optional), ("grant", missing)):
+                if privileges:
+                    done.append(_run(cur, verb, privileges, thing, grantee))
+    return Applied(tuple(done), tuple(absent))
+
+
+def _run(cur: Cursor, verb: str, privileges: set[str], thing: _Thing, grantee: str) -> str:
+    column = sql.SQL(" ({})").format(sql.Identifier(thing.arguments)) if thing.target == "column" else sql.SQL("")
+    kind = {"relation": "table", "column": "table"}.get(thing.target, thing.target)
+    statement = sql.SQL("{} {} on {} {} {} {}{}").format(
+        sql.SQL(verb),  # type: ignore[arg-type]
+        sql.SQL(", ").join(
+            sql.SQL("{}{}").format(sql.SQL(privilege), column)  # type: ignore[arg-type]
+            for privilege in sorted(privileges)
+        ),
+        sql.SQL(kind),  # type: ignore[arg-type]
+        sql.SQL(thing.spoken),  # type: ignore[arg-type]
+        sql.SQL("to" if verb == "grant" else "from"),
+        sql.SQL("public") if grantee == PUBLIC else sql.Identifier(grantee),
+        sql.SQL("") if verb == "grant" else sql.SQL(" cascade"),
+    )
+    cur.execute(statement)
+    return statement.as_string(cur)
+
+
+def close_defaults(cur: Cursor, roles: Roles) -> None:
+    """Take from PUBLIC what PostgreSQL gives it on every new function and type; the owner's own setting."""
+    row = cur.execute(
+        "select count(*) from pg_default_acl where defaclrole = %s::regrole and defaclnamespace = 0"
+        "   and defaclobjtype in ('f', 'T')",
+        [sql.Identifier(roles.owner).as_string(cur)],
+    ).fetchone()
+    if row != (2,):
+        cur.execute("alter default privileges revoke execute on routines from public")
+        cur.execute("alter default privileges revoke usage on types from public")

@@ -1,0 +1,11 @@
+-- A program asks this before it works here; it stays as it is in all releases, so that an old program can ask a new
+-- database. Roles that see no table may call it.
+create or replace function resource.installed_release(out release text, out revision text)
+language sql stable security definer
+set search_path = resource, pg_temp
+as $$
+  select h.release, v.version_num from resource.house h cross join resource.alembic_version v
+$$;
+
+comment on function resource.installed_release() is
+'Release and revision of what is installed here; a program refuses to work with a database newer than itself.';

@@ -1,0 +1,57 @@
+-- The grants of the whole house. What stands here is what the roles have, no more and no less: `broker db upgrade`
+-- grants what is missing and revokes what is no longer here, in the transaction that makes the objects.
+--
+-- One line a thing: `grant privilege on kind room.name to role, role;`. A function's name alone means all its
+-- overloads. `broker_` stands for the prefix of the installation (`broker db upgrade --role-prefix`). PUBLIC has nothing.
+--
+--   broker_owner      owns everything, nobody logs in as it
+--   broker_agent      the calls of a JobAgent and nothing else
+--   broker_submitter  submits and cancels jobs
+--   broker_operator   runs the house: all public functions, configuration, views
+--   broker_viewer     looks: monitor's views and the explanations
+--
+-- Somebody gets a role as a member: `grant broker_agent to pilot_user`.
+
+grant usage on schema resource  to broker_agent, broker_submitter, broker_operator, broker_viewer;
+grant usage on schema taskqueue to broker_agent, broker_submitter, broker_operator, broker_viewer;
+grant usage on schema monitor   to                                 broker_operator, broker_viewer;
+
+-- resource: who may do what, and the clock of a simulated setup
+grant execute on function resource.installed_release       to broker_agent, broker_submitter, broker_operator, broker_viewer;
+grant execute on function resource.set_identity            to broker_operator;
+grant execute on function resource.clear_identity          to broker_operator;
+grant execute on function resource.set_clock               to broker_operator;
+
+-- taskqueue: a JobAgent's calls
+grant execute on function taskqueue.match_job              to broker_agent, broker_operator;
+grant execute on function taskqueue.match_jobs             to broker_agent, broker_operator;
+grant execute on function taskqueue.report_job             to broker_agent, broker_operator;
+grant execute on function taskqueue.finish_job             to broker_agent, broker_operator;
+grant execute on function taskqueue.release_job            to broker_agent, broker_operator;
+
+-- taskqueue: a submitter's calls
+grant execute on function taskqueue.insert_job             to broker_submitter, broker_operator;
+grant execute on function taskqueue.insert_jobs            to broker_submitter, broker_operator;
+grant execute on function taskqueue.cancel_job             to broker_submitter, broker_operator;
+grant execute on function taskqueue.delete_job             to broker_submitter, broker_operator;
+grant execute on function taskqueue.queue_of_job           to broker_submitter, broker_operator;
+
+-- taskqueue: explanations
+grant execute on function taskqueue.matching_queues        to broker_operator, broker_viewer;
+grant execute on function taskqueue.explain_match          to broker_operator, broker_viewer;
+grant execute on function taskqueue.explain_job            to broker_operator, broker_viewer;
+grant execute on function taskqueue.check_matching         to broker_operator, broker_viewer;
+
+-- taskqueue: an operator's calls
+grant execute on function taskqueue.delete_queue_if_empty  to broker_operator;
+grant execute on function taskqueue.delete_empty_queues    to broker_operator;
+grant execute on function taskqueue.set_queue_enabled      to broker_operator;
+grant execute on function taskqueue.hold                   to broker_operator;
+grant execute on function taskqueue.let_go                 to broker_operator;
+grant execute on function taskqueue.set_limit              to broker_operator;
+grant execute on function taskqueue.clear_limit            to broker_operator;
+grant execute on function taskqueue.set_group              to broker_operator;
+grant execute on function taskqueue.set_cpu_buckets        to broker_operator;
+grant execute on function taskqueue.recompute_shares       to broker_operator;
+grant execute on function taskqueue.rebuild_matching       to broker_operator;
+grant execute on function taskqueue.forget_ended           to broker_operator;
