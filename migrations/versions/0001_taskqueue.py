@@ -255,6 +255,14 @@ create table taskqueue.share_mark (
 );
 create index share_mark_group on taskqueue.share_mark (setup, owner_group);
 
+create table taskqueue.share_correction (
+  setup       text   not null references resource.setup on delete cascade,
+  owner_group text   not null,
+  owner_dn    text   not null,
+  factor      float8 not null check (factor between 0.2 and 5),
+  primary key (setup, owner_group, owner_dn)
+);
+
 create table taskqueue.request (
   setup      text        not null,
   role_name  text        not null,
@@ -448,6 +456,11 @@ COMMENTS: dict[str, tuple[str, dict[str, str]]] = {
         "Groups whose priorities are to be recomputed; appended, and eaten by taskqueue.maintain.",
         {"setup": SETUP, "owner_group": "Group.", "marked_at": "When its queues changed."},
     ),
+    "taskqueue.share_correction": (
+        "Factors on the shares from the usage in the history, where the setting share_correction is on (section 9).",
+        {"setup": SETUP, "owner_group": "Group.", "owner_dn": "Owner; '' = the whole group, which has JobSharing.",
+         "factor": "Expected share / used share, within 1/5..5."},
+    ),
     "taskqueue.request": (
         "Answers of calls that carried a request id, for ten minutes: the same call repeated gets the same answer.",
         {"setup": SETUP, "role_name": "Database role that asked.", "request_id": "Chosen by the client.", "call": "Function called.",
@@ -525,7 +538,7 @@ def downgrade() -> None:
     for name in MULTI_VALUED:
         _run(f"drop table taskqueue.task_queue_{name}")
     for table in (
-        "resource_class", "resource_seen", "request", "share_mark", "limit_slot", "site_limit", "history", "ended", "lease",
+        "resource_class", "resource_seen", "request", "share_correction", "share_mark", "limit_slot", "site_limit", "history", "ended", "lease",
         "job_count_change", "job_count", "job", "posting", "task_queue", "definition", "held_owner", "owner_group",
         "platform_compatibility", "cpu_bucket", "setting",
     ):

@@ -1,0 +1,55 @@
+-- Jobs into one queue, which the caller has locked against deletion. Ids that wait already are moved, whatever queue they are in.
+create or replace function taskqueue.fill_queue(p_setup text, p_task_queue_id bigint, p_job_ids bigint[], p_user_priorities int[]) returns void
+language plpgsql
+as $$
+declare
+  v_now timestamptz := resource.clock(p_setup);
+  v_todo bigint[];
+  v_left bigint[];
+  v_queue_id bigint;
+begin
+  loop
+    with inserted as (
+      insert into taskqueue.job (setup, job_id, task_queue_id, user_priority, inserted_at)
+      select p_setup, n.job_id, p_task_queue_id, n.user_priority, v_now from unnest(p_job_ids, p_user_priorities) n (job_id, user_priority)
+       where v_todo is null or n.job_id = any (v_todo)
+       order by n.job_id
+      on conflict (setup, job_id) do nothing
+      returning job_id, user_priority
+    ), counted as (
+      insert into taskqueue.job_count_change (setup, task_queue_id, user_priority, change)
+      select p_setup, p_task_queue_id, i.user_priority, count(*) from inserted i group by i.user_priority
+    )
+    select array(select unnest(coalesce(v_todo, p_job_ids)) except select i.job_id from inserted i) into v_todo;
+    exit when v_todo = '{}';
+    with waiting as (
+      select j.job_id, j.task_queue_id, j.user_priority, j.held from taskqueue.job j
+       where j.setup = p_setup and j.job_id = any (v_todo) order by j.job_id for update
+    ), moved as (
+      update taskqueue.job j set task_queue_id = p_task_queue_id, user_priority = n.user_priority
+        from waiting w join unnest(p_job_ids, p_user_priorities) n (job_id, user_priority) using (job_id)
+       where j.setup = p_setup and j.job_id = w.job_id
+      returning j.job_id, w.task_queue_id as old_queue_id, w.user_priority as old_priority, j.user_priority, w.held
+    ), counted as (
+      insert into taskqueue.job_count_change (setup, task_queue_id, user_priority, change)
+      select p_setup, c.queue_id, c.user_priority, sum(c.change)
+        from moved m
+       cross join lateral (values (m.old_queue_id, m.old_priority, -1), (p_task_queue_id, m.user_priority, 1)) c (queue_id, user_priority, change)
+       where not m.held
+       group by c.queue_id, c.user_priority
+      having sum(c.change) <> 0
+    )
+    select array_agg(distinct m.old_queue_id), array(select unnest(v_todo) except select m.job_id from moved m)
+      into v_left, v_todo from moved m;
+    foreach v_queue_id in array coalesce(v_left, '{}') loop
+      perform taskqueue.drop_if_empty(p_setup, v_queue_id);
+    end loop;
+    exit when v_todo = '{}';
+  end loop;
+  if not exists (select from taskqueue.posting p where p.setup = p_setup and p.task_queue_id = p_task_queue_id) then
+    perform taskqueue.post_queue(p_setup, p_task_queue_id);
+  end if;
+end $$;
+
+comment on function taskqueue.fill_queue(text, bigint, bigint[], int[]) is
+'Inserts jobs into a queue, or moves those that wait already there, with their counts, and posts the queue where it was not.';

@@ -1,0 +1,28 @@
+-- Section 3.
+create or replace function taskqueue.insert_job(p_setup text, p_job_id bigint, p_requirements jsonb, p_user_priority int default 1,
+                                                p_request_id uuid default null) returns bigint
+language plpgsql
+security definer set search_path = taskqueue, pg_temp
+as $$
+declare
+  v_identity resource.identity := resource.identify(p_setup);
+  v_requirements jsonb;
+  v_asked uuid := md5(jsonb_build_array(p_job_id, p_requirements, p_user_priority)::text)::uuid;
+  v_answer jsonb;
+begin
+  perform taskqueue.require_setup(p_setup);
+  perform taskqueue.enter(p_setup);
+  v_answer := taskqueue.answer_given(v_identity, p_request_id, 'insert_job', v_asked);
+  if v_answer is not null then
+    return v_answer::bigint;
+  end if;
+  v_requirements := taskqueue.canonical_requirements(p_setup, p_requirements);
+  perform taskqueue.may_submit(v_identity, v_requirements);
+  v_answer := to_jsonb(taskqueue.place_jobs(p_setup, v_requirements, array[taskqueue.job_id(to_jsonb(p_job_id))],
+                                            array[taskqueue.job_priority(p_job_id, p_user_priority)]));
+  perform taskqueue.keep_answer(v_identity, p_request_id, 'insert_job', v_asked, v_answer);
+  return v_answer::bigint;
+end $$;
+
+comment on function taskqueue.insert_job(text, bigint, jsonb, int, uuid) is
+'Inserts a waiting job and returns its TaskQueue; an id that waits already is moved. The same request id within ten minutes gives the same answer. Errors: PB001 (requirements, id, priority; section 3), PB002 (setup or owner not granted), PB005 (leased).';

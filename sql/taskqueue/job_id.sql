@@ -1,0 +1,18 @@
+-- Section 3: a job id is a positive bigint.
+create or replace function taskqueue.job_id(p_value jsonb) returns bigint
+language plpgsql immutable
+as $$
+declare
+  v_id numeric;
+begin
+  if jsonb_typeof(p_value) = 'number' then
+    v_id := p_value::numeric;
+    if v_id between 1 and 9223372036854775807 and v_id = trunc(v_id) then
+      return v_id;
+    end if;
+  end if;
+  raise exception 'job_id is %, which is not a positive bigint', coalesce(p_value::text, 'missing')
+    using errcode = 'PB001', hint = 'Job ids are integers within 1..9223372036854775807.';
+end $$;
+
+comment on function taskqueue.job_id(jsonb) is 'A job id from JSON, checked. Errors: PB001.';

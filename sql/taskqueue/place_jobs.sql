@@ -1,0 +1,42 @@
+-- Jobs with the same requirements into their queues (section 3). The order of steps is what makes it safe:
+-- 1. the rows go in first; an id that another transaction is moving makes the primary key wait for it;
+-- 2. ids that were waiting already are moved; 3. only then leases and ended rows are looked at: nobody can change these ids any more.
+create or replace function taskqueue.place_jobs(p_setup text, p_requirements jsonb, p_job_ids bigint[], p_user_priorities int[]) returns bigint
+language plpgsql
+as $$
+declare
+  v_setting taskqueue.setting;
+  v_definition_id bigint;
+  v_queue record;
+  v_from int := 1;
+  v_to int;
+  v_leased bigint;
+begin
+  select s.* into strict v_setting from taskqueue.setting s where s.setup = p_setup;
+  v_definition_id := taskqueue.definition_of(p_setup, p_requirements);
+  while v_from <= cardinality(p_job_ids) loop
+    v_queue := taskqueue.queue_with_room(p_setup, v_definition_id, v_setting.queue_size);
+    if v_queue.task_queue_id is null then
+      perform pg_advisory_xact_lock(hashtextextended(p_setup || p_requirements, 0));
+      v_queue := taskqueue.queue_with_room(p_setup, v_definition_id, v_setting.queue_size);
+    end if;
+    if v_queue.task_queue_id is null then
+      v_queue.room := v_setting.queue_size;
+      v_queue.task_queue_id := taskqueue.open_queue(p_setup, v_definition_id, (
+        select avg(taskqueue.weight(p, v_setting.ten_first)) from unnest(p_user_priorities[v_from:v_from + v_setting.queue_size - 1]) p));
+    end if;
+    v_to := least(v_from + v_queue.room - 1, cardinality(p_job_ids));
+    perform taskqueue.fill_queue(p_setup, v_queue.task_queue_id, p_job_ids[v_from:v_to], p_user_priorities[v_from:v_to]);
+    v_from := v_to + 1;
+  end loop;
+  select min(l.job_id) into v_leased from taskqueue.lease l where l.setup = p_setup and l.job_id = any (p_job_ids);
+  if v_leased is not null then
+    raise exception 'job % is leased', v_leased using errcode = 'PB005', hint = 'A leased job cannot be inserted; cancel it, or wait until it has ended.';
+  end if;
+  with gone as (delete from taskqueue.ended e where e.setup = p_setup and e.job_id = any (p_job_ids) returning e.job_id, e.attempts)
+  update taskqueue.job j set attempts = g.attempts from gone g where j.setup = p_setup and j.job_id = g.job_id;
+  return v_queue.task_queue_id;
+end $$;
+
+comment on function taskqueue.place_jobs(text, jsonb, bigint[], int[]) is
+'Puts jobs with the same canonical requirements into the newest queue with room, opening queues as needed. Returns the queue of the last. Errors: PB005 (leased).';

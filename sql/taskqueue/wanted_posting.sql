@@ -1,0 +1,24 @@
+-- What the postings must be, from the truth: task_queue, task_queue_site, task_queue_banned_site, job.
+create or replace view taskqueue.wanted_posting as
+select q.setup, s.site, q.cpu_time, q.task_queue_id, q.definition_id, q.priority
+  from taskqueue.task_queue q
+ cross join lateral (
+        select '' as site
+        union all
+        select '*' where not exists (select from taskqueue.task_queue_site l where l.setup = q.setup and l.task_queue_id = q.task_queue_id)
+        union
+        select l.value from taskqueue.task_queue_site l
+         where l.setup = q.setup and l.task_queue_id = q.task_queue_id
+           and not exists (select from taskqueue.task_queue_banned_site b
+                            where b.setup = l.setup and b.task_queue_id = l.task_queue_id and b.value = l.value)) s
+ where q.enabled and not q.held
+   and exists (select from taskqueue.job j where j.setup = q.setup and j.task_queue_id = q.task_queue_id and not j.held);
+
+comment on view taskqueue.wanted_posting is
+'The postings that the requirement tables ask for; taskqueue.posting holds exactly these (taskqueue.check_matching compares).';
+comment on column taskqueue.wanted_posting.setup is 'Tenant.';
+comment on column taskqueue.wanted_posting.site is 'A site listed and not banned; * = the queue lists none; empty = every open queue.';
+comment on column taskqueue.wanted_posting.cpu_time is 'CPU bucket, seconds.';
+comment on column taskqueue.wanted_posting.task_queue_id is 'TaskQueue.';
+comment on column taskqueue.wanted_posting.definition_id is 'Its definition.';
+comment on column taskqueue.wanted_posting.priority is 'Its priority.';
