@@ -50,13 +50,13 @@ class Installation:
         return str(self.bin / name)
 
     def run(
-        self, arguments: Sequence[str], account: Account, timeout: float | None = None
+        self, arguments: Sequence[str], account: Account, holding: int | None = None
     ) -> subprocess.CompletedProcess[str]:
         """Run one of the programs to its end as `account`, apart from the caller's terminal, folder and PG* settings.
 
-        Output of a program that daemonises must go to a file (pg_ctl -l): a pipe would stay open with the server.
+        `holding` is a locked file that the program holds, too: the lock outlives a killed caller until it has ended.
         """
-        with tempfile.TemporaryFile("w+") as out:
+        with tempfile.TemporaryFile("w+") as out:  # not a pipe, which a server that stays would keep open
             done = subprocess.run(
                 [self.program(arguments[0]), *arguments[1:]],
                 stdin=subprocess.DEVNULL,
@@ -66,7 +66,7 @@ class Installation:
                 env=clean_environment(os.environ),
                 start_new_session=True,
                 umask=0o077,
-                timeout=timeout,
+                pass_fds=() if holding is None else (holding,),
                 check=False,
                 user=account.uid,
                 group=account.gid,

@@ -90,14 +90,14 @@ def up(
     if running:
         return running
     account = server_account()
-    with _locked(home):
+    with _locked(home) as lock:
         running = _answering(home)  # another program may have started it while this one waited for the lock
         if running:
             return running
         programs = binaries.reachable(installation or binaries.find(), account, home)
         _require_reachable(home, account)
         if not (home / "cluster").exists():
-            _create(home, programs, account)
+            _create(home, programs, account, lock)
         cluster = home / "cluster"
         _require_same_major(cluster, programs)
         note = postmaster.start(cluster, programs, account, socket_folder(home, account), settings or {})
@@ -173,7 +173,7 @@ def _answering(home: Path) -> Server | None:
     if not cluster.exists():
         return None
     server = _server(home, None)
-    return server if postmaster.answers(server.dsn, cluster) else None
+    return server if postmaster.running_pid(cluster) and postmaster.answers(server.dsn, cluster) else None
 
 
 def _server(home: Path, note: str | None) -> Server:
@@ -194,7 +194,7 @@ def _password(home: Path) -> str:
         raise EmbeddedError(f"{file} is missing", "restore it, or remove the folder to start anew") from None
 
 
-def _create(home: Path, programs: Installation, account: Account) -> None:
+def _create(home: Path, programs: Installation, account: Account, lock: int) -> None:
     """Create the cluster beside its place and rename it: a start that is killed leaves no half of one."""
     for left_over in home.glob("cluster.new-*"):
         shutil.rmtree(left_over)
@@ -211,7 +211,7 @@ def _create(home: Path, programs: Installation, account: Account) -> None:
         os.close(descriptor)
     account.own(new / "pwfile")
     postmaster.keep_port(new, postmaster.free_port())
-    postmaster.initdb(new / "data", new / "pwfile", SUPERUSER, programs, account)
+    postmaster.initdb(new / "data", new / "pwfile", SUPERUSER, programs, account, lock=lock)
     (new / "pwfile").unlink()
     new.rename(home / "cluster")
     descriptor = os.open(home, os.O_RDONLY)
@@ -237,7 +237,7 @@ def _require_same_major(cluster: Path, programs: Installation) -> None:
     found = _major_of(cluster)
     if found != programs.major:
         raise EmbeddedError(
-            f"the data in {cluster}/data is PostgreSQL {found}'s, the installed programs are PostgreSQL {programs.major}",
+            f"the data in {cluster}/data is PostgreSQL {found}'s, the programs are PostgreSQL {programs.major}'s",
             "set BROKER_HOME to a new folder, or dump the data with the programs of the old version and load it anew",
         )
 
@@ -257,8 +257,8 @@ def _require_reachable(home: Path, account: Account) -> None:
 
 
 @contextmanager
-def _locked(home: Path) -> Iterator[None]:
-    """Hold the home's lock. The kernel frees it when its holder ends, also by kill -9."""
+def _locked(home: Path) -> Iterator[int]:
+    """Hold the home's lock, an open file. The kernel frees it when its holders have ended, also by kill -9."""
     try:
         home.mkdir(mode=0o755 if os.geteuid() == 0 else 0o700, parents=True, exist_ok=True)
         descriptor = os.open(home / "lock", os.O_RDWR | os.O_CREAT, 0o600)
@@ -268,6 +268,6 @@ def _locked(home: Path) -> Iterator[None]:
         ) from None
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX)
-        yield
+        yield descriptor
     finally:
         os.close(descriptor)

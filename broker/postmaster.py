@@ -25,13 +25,16 @@ _NO_PROCESS = 2**31 - 2  # an id that no kernel gives out
 _LOG_BYTES = 16 * 2**20
 
 
-def initdb(data: Path, pwfile: Path, superuser: str, programs: Installation, account: Account) -> None:
-    """Create a data folder: UTF-8, sorted by code point on every machine, passwords asked from everybody."""
+def initdb(data: Path, pwfile: Path, superuser: str, programs: Installation, account: Account, *, lock: int) -> None:
+    """Create a data folder: UTF-8, sorted by code point on every machine, passwords asked from everybody.
+
+    initdb holds the home's lock, too: where the caller is killed, the next one waits until nobody writes here.
+    """
     locale = ["--locale=C"]
     if programs.major >= 17:  # the same order, and in addition letters known beyond ASCII
         locale += ["--locale-provider=builtin", "--builtin-locale=C.UTF-8"]
     asked = ["--auth-local=scram-sha-256", "--auth-host=scram-sha-256", f"--username={superuser}", f"--pwfile={pwfile}"]
-    done = programs.run(["initdb", f"--pgdata={data}", "--encoding=UTF8", *locale, *asked], account)
+    done = programs.run(["initdb", f"--pgdata={data}", "--encoding=UTF8", *locale, *asked], account, lock)
     if done.returncode != 0:
         lines = [line for line in done.stdout.splitlines() if "error" in line or "could not" in line]
         hint = "see the message; --dsn or BROKER_DSN point to a server of your own"
@@ -69,6 +72,9 @@ def start(
         done = programs.run(["pg_ctl", "start", f"--pgdata={data}", f"--log={log}", *_WAIT], account)
         if done.returncode == 0:
             return note
+        if running_pid(cluster):  # a program that was killed had just started it
+            _wait_until_ready(cluster)
+            return None
         said = log.read_bytes()[begin:].decode(errors="replace")
         if "Address already in use" not in said:  # else another program was quicker than we: try another port
             raise _start_error(said or done.stdout, log)
@@ -152,11 +158,13 @@ def _is_free(number: int) -> bool:
 
 
 def _wait_until_ready(cluster: Path) -> None:
-    """Wait for a server that runs but does not answer yet: it recovers, or another program has just started it."""
+    """Wait for a server that runs but does not answer yet (it recovers, or a program that was killed has just started
+    it), and note the port on which it really listens."""
     deadline = time.monotonic() + _START_SECONDS
     while running_pid(cluster):
         lines = (cluster / "data" / "postmaster.pid").read_text().splitlines()
         if len(lines) >= 8 and lines[7].strip() == "ready":
+            keep_port(cluster, int(lines[3]))
             return
         if time.monotonic() > deadline:
             raise EmbeddedError("the server runs but takes no connections", f"see {cluster / 'server.log'}")
@@ -190,7 +198,7 @@ def _disown_stale_pid(data: Path) -> None:
     finds out whether the killed server's children still work on the data.
     """
     pid = _noted_pid(data)
-    if pid is not None and _exists(pid):
+    if pid is not None and _exists(pid) and not running_pid(data.parent):
         file = data / "postmaster.pid"
         file.write_text("\n".join([str(_NO_PROCESS), *file.read_text().splitlines()[1:]]) + "\n")
 

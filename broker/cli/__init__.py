@@ -9,7 +9,7 @@ from broker.cli import common, server
 app = typer.Typer(
     name="broker", cls=common.BrokerGroup, no_args_is_help=True, pretty_exceptions_enable=False, add_completion=False
 )
-# One line a module: app.add_typer(jobs.app) puts its commands beside these, app.add_typer(db.app, name="db") below `db`.
+# One line a module: app.add_typer(jobs.app) puts its commands beside these, add_typer(db.app, name="db") below `db`.
 app.add_typer(server.app)
 
 

@@ -1,0 +1,379 @@
+"""The embedded server when things go wrong: killed programs, killed servers, foreign processes, closed folders."""
+
+import os
+import random
+import shutil
+import signal
+import socket
+import stat
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import psycopg
+import pytest
+
+from broker import binaries, embedded, postmaster
+from broker.binaries import Account, Installation
+from broker.errors import EmbeddedError
+
+UP = "import sys; from pathlib import Path; from broker import embedded; print(embedded.up(Path(sys.argv[1])).dsn)"
+
+root_only = pytest.mark.skipif(os.geteuid() != 0, reason="only root has a uid to drop")
+proc_only = pytest.mark.skipif(not Path("/proc/self/cmdline").exists(), reason="needs /proc")
+
+
+@pytest.fixture
+def home() -> Iterator[Path]:
+    """A home that the server's uid can reach, with a short path; its server is stopped and removed at the end."""
+    folder = Path(tempfile.mkdtemp(prefix="broker-home-"))
+    folder.chmod(0o755)
+    yield folder
+    embedded.down(folder)
+    shutil.rmtree(folder)
+
+
+def server_processes(home: Path) -> list[int]:
+    """The postmasters whose data is in this home."""
+    found = []
+    for entry in Path("/proc").glob("[0-9]*/cmdline"):
+        try:
+            arguments = entry.read_bytes().split(b"\0")
+        except (FileNotFoundError, ProcessLookupError):
+            continue
+        if arguments[0].endswith(b"postgres") and os.fsencode(home / "cluster" / "data") in arguments:
+            found.append(int(entry.parent.name))
+    return found
+
+
+def kill_server(home: Path) -> None:
+    """kill -9 the postmaster, and wait until the kernel has taken it away."""
+    pid = embedded.status(home).pid
+    assert pid
+    os.kill(pid, signal.SIGKILL)
+    while postmaster.running_pid(home / "cluster"):
+        time.sleep(0.01)
+
+
+def foreign_process(account: Account) -> subprocess.Popen[bytes]:
+    """A process of the server's uid that has nothing to do with it."""
+    return subprocess.Popen(["sleep", "600"], user=account.uid, group=account.gid)
+
+
+def test_settings_are_durable_and_the_database_is_there(home: Path) -> None:
+    server = embedded.up(home)
+    with psycopg.connect(server.dsn) as connection:
+        for setting in ("fsync", "synchronous_commit", "full_page_writes"):
+            assert connection.execute(f"show {setting}").fetchone() == ("on",)
+        assert connection.execute("select current_database()").fetchone() == ("broker",)
+    with psycopg.connect(server.socket_dsn) as connection:
+        assert connection.execute("select inet_server_addr()").fetchone() == (None,)
+
+
+def test_nobody_gets_in_without_the_password(home: Path) -> None:
+    server = embedded.up(home)
+    for dsn in (server.dsn, server.socket_dsn):
+        for wrong in ("", "postgres"):
+            with pytest.raises(psycopg.OperationalError, match="password"):
+                psycopg.connect(dsn.replace(server.password, wrong))
+    assert stat.S_IMODE((home / "cluster" / "password").stat().st_mode) == 0o600
+    assert stat.S_IMODE((home / "cluster" / "data").stat().st_mode) == 0o700
+    assert stat.S_IMODE((home / "cluster" / "server.log").stat().st_mode) == 0o600
+
+
+def test_restart_keeps_port_password_and_data(home: Path) -> None:
+    before = embedded.up(home)
+    with psycopg.connect(before.dsn) as connection:
+        connection.execute("create table kept ()")
+    assert embedded.down(home)
+    assert embedded.status(home).state == "stopped"
+    assert not embedded.down(home)
+    assert embedded.up(home) == before
+    with psycopg.connect(before.dsn) as connection:
+        assert connection.execute("select to_regclass('kept')::text").fetchone() == ("kept",)
+
+
+@proc_only
+def test_many_programs_at_once_start_one_server(home: Path) -> None:
+    programs = [subprocess.Popen([sys.executable, "-c", UP, home], stdout=subprocess.PIPE, text=True) for _ in range(6)]
+    dsns = {program.communicate(timeout=120)[0] for program in programs}
+    assert [program.returncode for program in programs] == [0] * 6
+    assert len(dsns) == 1
+    assert len(server_processes(home)) == 1
+
+
+@proc_only
+def test_program_killed_at_any_moment_of_the_first_start(home: Path) -> None:
+    for moment in random.Random(1).sample(range(60), 6):
+        program = subprocess.Popen([sys.executable, "-c", UP, home], stdout=subprocess.PIPE, start_new_session=True)
+        time.sleep(0.1 + moment / 100)  # the import alone takes 0.1 s, the whole start about 0.6 s
+        program.kill()
+        program.communicate()
+        server = embedded.up(home)
+        with psycopg.connect(server.dsn) as connection:
+            assert connection.execute("select current_database()").fetchone() == ("broker",)
+        assert len(server_processes(home)) == 1
+        assert not list(home.glob("cluster.new-*"))
+        embedded.down(home)
+        shutil.rmtree(home / "cluster")
+
+
+def test_server_outlives_the_program_that_started_it(home: Path) -> None:
+    dsn = subprocess.run([sys.executable, "-c", UP, home], capture_output=True, text=True, check=True).stdout.strip()
+    with psycopg.connect(dsn) as connection:
+        assert connection.execute("select 1").fetchone() == (1,)
+
+
+@proc_only
+def test_server_killed_keeps_what_was_committed(home: Path) -> None:
+    server = embedded.up(home)
+    with psycopg.connect(server.dsn, autocommit=True) as connection:
+        connection.execute("create table kept (n int)")
+        for number in range(1, 4):
+            connection.execute("insert into kept values (%s)", [number])
+            kill_server(home)
+            assert embedded.status(home).state == "stopped"
+            connection.close()
+            connection = psycopg.connect(embedded.up(home).dsn, autocommit=True)  # noqa: PLW2901
+            assert connection.execute("select count(*) from kept").fetchone() == (number,)
+        connection.close()
+
+
+@proc_only
+def test_children_of_a_killed_server_are_waited_for(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    server = embedded.up(home)
+    busy = psycopg.connect(server.dsn, autocommit=True)
+    pid = busy.info.backend_pid
+
+    def work() -> None:
+        with pytest.raises(psycopg.OperationalError):
+            busy.execute("do $$ begin loop end loop; end $$")  # never looks up, so it does not see the server's end
+
+    thread = threading.Thread(target=work)
+    thread.start()
+    with psycopg.connect(server.dsn) as watcher:
+        while watcher.execute("select state from pg_stat_activity where pid = %s", [pid]).fetchone() != ("active",):
+            watcher.rollback()
+    kill_server(home)
+    monkeypatch.setattr(postmaster, "_ORPHAN_SECONDS", 0.5)
+    with pytest.raises(EmbeddedError, match=f"still work on the data: {pid}") as raised:
+        embedded.up(home)
+    assert "kill" in str(raised.value.hint)
+    monkeypatch.undo()
+    threading.Timer(1, os.kill, [pid, signal.SIGTERM]).start()
+    with psycopg.connect(embedded.up(home).dsn) as connection:  # waits until it has gone
+        assert connection.execute("select 1").fetchone() == (1,)
+    thread.join()
+
+
+@proc_only
+def test_stale_process_id_that_belongs_to_a_foreign_process(home: Path) -> None:
+    server = embedded.up(home)
+    kill_server(home)
+    foreign = foreign_process(embedded.server_account())
+    try:
+        file = home / "cluster" / "data" / "postmaster.pid"
+        lines = file.read_text().splitlines()
+        file.write_text("\n".join([str(foreign.pid), *lines[1:]]) + "\n")
+        for lock in (home / "cluster" / "socket").glob("*.lock"):
+            lock.write_text("\n".join([str(foreign.pid), *lock.read_text().splitlines()[1:]]) + "\n")
+        assert embedded.status(home).state == "stopped"
+        assert not embedded.down(home)
+        assert embedded.up(home) == server
+        assert embedded.down(home)
+        assert foreign.poll() is None
+    finally:
+        foreign.kill()
+        foreign.wait()
+
+
+def test_foreign_process_on_the_port(home: Path) -> None:
+    before = embedded.up(home)
+    embedded.down(home)
+    with socket.create_server(("127.0.0.1", before.port)):
+        after = embedded.up(home)
+        assert after.port != before.port
+        assert after.note and f"port {before.port} is taken" in after.note and str(after.port) in after.note
+        assert embedded.up(home).note is None
+        with psycopg.connect(after.dsn) as connection:
+            assert connection.execute("select 1").fetchone() == (1,)
+
+
+def test_foreign_server_on_the_port_does_not_learn_the_password(home: Path) -> None:
+    server = embedded.up(home)
+    embedded.down(home)
+    heard = b""
+
+    def ask_for_the_password(listener: socket.socket) -> None:
+        nonlocal heard
+        listener.settimeout(0.2)
+        while not done.is_set():
+            try:
+                client, _ = listener.accept()
+            except TimeoutError:
+                continue
+            with client:
+                client.settimeout(2)
+                while data := client.recv(4096):
+                    heard += data
+                    startup = data[4:8] == b"\x00\x03\x00\x00"
+                    client.sendall(b"R\x00\x00\x00\x08\x00\x00\x00\x03" if startup else b"N")
+
+    done = threading.Event()
+    with socket.create_server(("127.0.0.1", server.port)) as listener:
+        thread = threading.Thread(target=ask_for_the_password, args=[listener])
+        thread.start()
+        try:
+            assert not postmaster.answers(server.dsn, home / "cluster")
+        finally:
+            done.set()
+            thread.join()
+    assert b"postgres" in heard
+    assert server.password.encode() not in heard
+
+
+def test_half_a_cluster_left_by_a_killed_start_is_removed(home: Path) -> None:
+    (home / "cluster.new-x" / "data").mkdir(parents=True)
+    embedded.up(home)
+    assert sorted(path.name for path in home.iterdir() if path.name != "binaries") == ["cluster", "lock"]
+
+
+def test_data_of_another_major_version(home: Path) -> None:
+    embedded.up(home)
+    embedded.down(home)
+    version = home / "cluster" / "data" / "PG_VERSION"
+    version.write_text("13\n")
+    with pytest.raises(EmbeddedError, match="PostgreSQL 13") as raised:
+        embedded.up(home)
+    assert "BROKER_HOME" in str(raised.value.hint)
+
+
+def test_home_with_a_path_too_long_for_a_socket(home: Path) -> None:
+    deep = home / ("d" * 60) / ("e" * 60)
+    server = embedded.up(deep)
+    try:
+        assert len(str(server.socket_folder)) < 90
+        with psycopg.connect(server.socket_dsn) as connection:
+            assert connection.execute("select 1").fetchone() == (1,)
+    finally:
+        embedded.down(deep)
+        shutil.rmtree(server.socket_folder)
+
+
+def test_socket_folder_of_somebody_else_is_refused(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = home / "sockets"
+    folder.mkdir()
+    folder.chmod(0o777)
+    monkeypatch.setattr(embedded, "socket_folder", lambda home, account: folder)
+    with pytest.raises(EmbeddedError, match="is not a folder that only uid"):
+        embedded.up(home)
+
+
+def test_folder_that_cannot_be_written(home: Path) -> None:
+    (home / "file").touch()
+    with pytest.raises(EmbeddedError, match="cannot write to"):
+        embedded.up(home / "file" / "below")
+
+
+def test_environment_of_libpq_does_not_disturb(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name, value in {"PGDATA": "/nowhere", "PGPORT": "1", "PGHOST": "nowhere.invalid", "PGUSER": "x"}.items():
+        monkeypatch.setenv(name, value)
+    with psycopg.connect(embedded.up(home).dsn) as connection:
+        assert connection.execute("select current_user").fetchone() == ("postgres",)
+
+
+@root_only
+def test_root_runs_the_server_as_nobody_and_leaves_the_system_alone(home: Path) -> None:
+    users = Path("/etc/passwd").read_bytes()
+    embedded.up(home)
+    pid = embedded.status(home).pid
+    assert Path(f"/proc/{pid}").stat().st_uid == embedded.server_account().uid != 0
+    assert stat.S_IMODE(home.stat().st_mode) == 0o755
+    assert Path("/etc/passwd").read_bytes() == users
+
+
+@root_only
+def test_home_below_a_closed_folder(home: Path) -> None:
+    closed = home / "closed"
+    closed.mkdir(mode=0o700)
+    with pytest.raises(EmbeddedError, match=f"cannot pass through the folder {closed}") as raised:
+        embedded.up(closed / "home")
+    assert "BROKER_HOME" in str(raised.value.hint)
+    assert stat.S_IMODE(closed.stat().st_mode) == 0o700
+
+
+@root_only
+def test_programs_below_a_closed_folder_are_copied_once(home: Path) -> None:
+    closed = home / "closed"
+    original = binaries.find().bin.parent
+    package = closed / original.parent.name
+    shutil.copytree(original, package / original.name)
+    libraries = f"{package.name}.libs"
+    shutil.copytree(original.parent.parent / libraries, closed / libraries)
+    closed.chmod(0o700)
+    hidden = Installation(package / original.name / "bin", binaries.find().major)
+    server = embedded.up(home, installation=hidden)
+    with psycopg.connect(server.dsn) as connection:
+        assert connection.execute("select 1").fetchone() == (1,)
+    (copy,) = (home / "binaries").iterdir()
+    inode = copy.stat().st_ino
+    embedded.down(home, installation=hidden)
+    embedded.up(home, installation=hidden)
+    assert [path.stat().st_ino for path in (home / "binaries").iterdir()] == [inode]
+    assert stat.S_IMODE(closed.stat().st_mode) == 0o700
+
+
+def run_as(uid: int, home: Path) -> str:
+    """What `up` returns or says in a program of another uid, which owns the home."""
+    programs = binaries.reachable(binaries.find(), Account(uid, uid), home)
+    os.chown(home, uid, uid)
+    reader, writer = os.pipe()
+    child = os.fork()  # not a new Python: this one's files may be closed to other users
+    if child == 0:
+        try:
+            os.setgroups([])
+            os.setgid(uid)
+            os.setuid(uid)
+            os.write(writer, embedded.up(home, installation=programs).dsn.encode())
+        except BaseException as error:
+            os.write(writer, f"{error!r} {getattr(error, 'hint', '')}".encode())
+        finally:
+            os._exit(0)
+    os.close(writer)
+    os.waitpid(child, 0)
+    with os.fdopen(reader) as said:
+        return said.read()
+
+
+@root_only
+def test_another_user_runs_a_server_as_itself(home: Path) -> None:
+    uid = 65534
+    with psycopg.connect(run_as(uid, home)) as connection:
+        assert connection.execute("select 1").fetchone() == (1,)
+    assert Path(f"/proc/{embedded.status(home).pid}").stat().st_uid == uid
+
+
+@root_only
+def test_user_without_a_name_is_told_what_is_missing(home: Path) -> None:
+    said = run_as(31337, home)
+    assert "could not look up effective user ID 31337" in said
+    assert "PostgreSQL needs a user name for this uid" in said
+
+
+@root_only
+def test_another_users_server_is_not_ours(home: Path) -> None:
+    embedded.up(home)
+    assert "belongs to another user" in run_as(65534, home)
+    os.chown(home, 0, 0)
+
+
+def test_a_wheel_without_programs_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    missing: Callable[[str], None] = lambda name: None  # noqa: E731
+    monkeypatch.setattr("importlib.util.find_spec", missing)
+    with pytest.raises(EmbeddedError, match="not installed") as raised:
+        binaries.find()
+    assert "BROKER_DSN" in str(raised.value.hint)
