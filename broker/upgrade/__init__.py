@@ -1,6 +1,7 @@
 """Upgrade, downgrade and check a database of the house: revisions of tables, then the code of sql/, then the grants."""
 
 from broker.upgrade.failure import CompatibilityError, UpgradeError
-from broker.upgrade.run import Report, current, upgrade
+from broker.upgrade.program import Program
+from broker.upgrade.run import Report, current, downgrade, upgrade
 
-__all__ = ["CompatibilityError", "Report", "UpgradeError", "current", "upgrade"]
+__all__ = ["CompatibilityError", "Program", "Report", "UpgradeError", "current", "downgrade", "upgrade"]

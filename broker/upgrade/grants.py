@@ -113,7 +113,8 @@ select target, schema, name, arguments, spoken,
        coalesce((select jsonb_object_agg(g.who, g.what)
                    from (select case x.grantee when 0 then 'public' else pg_get_userbyid(x.grantee)::text end,
                                 jsonb_object_agg(lower(x.privilege_type), x.is_grantable)
-                           from aclexplode(coalesce(acl, acldefault(kind, owner))) x group by 1) as g (who, what)), '{}')
+                           from aclexplode(coalesce(acl, acldefault(kind, owner))) x group by 1) as g (who, what)), '{}'),
+       array(select lower(x.privilege_type) from aclexplode(acldefault(kind, owner)) x where x.grantee = owner)
   from thing
  where pg_get_userbyid(owner) = %(owner)s
 """
@@ -126,6 +127,11 @@ class _Thing:
     name: str
     arguments: str
     spoken: str
+
+    @property
+    def title(self) -> str:
+        column = f".{self.arguments}" if self.target == "column" else ""
+        return f"{self.target} {self.spoken}{column}"
 
 
 def _matches(cur: Cursor, grants: list[Grant], things: list[_Thing]) -> list[tuple[Grant, list[_Thing]]]:
@@ -148,61 +154,69 @@ def _matches(cur: Cursor, grants: list[Grant], things: list[_Thing]) -> list[tup
 
 
 @dataclass(frozen=True)
-class Applied:
-    """The statements that were run, and what roles.sql names that is not there."""
+class Plan:
+    """The statements that bring the grants to what roles.sql says, what it names that is not there, and the guests.
 
-    statements: tuple[str, ...]
-    absent: tuple[str, ...]
+    `others` are the grants that somebody gave to roles outside the house; they stay.
+    """
+
+    statements: tuple[str, ...] = ()
+    absent: tuple[str, ...] = ()
+    others: tuple[str, ...] = ()
 
 
-def apply(cur: Cursor, text: str, roles: Roles) -> Applied:
-    """Bring the grants of the house to what roles.sql says."""
+def plan(cur: Cursor, wanted_grants: list[Grant], roles: Roles) -> Plan:
+    """Compare the grants of the house with what roles.sql says."""
     now: dict[_Thing, dict[str, dict[str, bool]]] = {}
-    for target, schema, name, arguments, spoken, acl in cur.execute(
+    wanted: dict[tuple[_Thing, str], set[str]] = defaultdict(set)
+    for target, schema, name, arguments, spoken, acl, default in cur.execute(
         _NOW.encode(), {"rooms": list(ROOMS), "owner": roles.owner}
     ).fetchall():
         thing = _Thing(target, schema, name, arguments, spoken)
         now[thing] = acl
+        wanted[(thing, roles.owner)].update(default)
     absent: list[str] = []
-    wanted: dict[tuple[_Thing, str], set[str]] = defaultdict(set)
-    for grant, things in _matches(cur, parse(text), list(now)):
+    for grant, things in _matches(cur, wanted_grants, list(now)):
         if not things:
             absent.append(grant.title)
         for thing in things:
             for kind in grant.roles:
                 wanted[(thing, roles.name(kind))].update(grant.privileges)
-    looked_after = [PUBLIC, *(roles.name(kind) for kind in KINDS if kind != "owner")]
-    done: list[str] = []
+    looked_after = [PUBLIC, *roles.names.values()]
+    statements: list[str] = []
+    others: list[str] = []
     for thing, acl in now.items():
+        others.extend(f"{', '.join(sorted(acl[who]))} on {thing.title} to {who}" for who in acl if who not in looked_after)
         for grantee in looked_after:
             has = acl.get(grantee, {})
             should = wanted[(thing, grantee)]
-            too_much = set(has) - should
-            missing = should - set(has)
             optional = {privilege for privilege, grantable in has.items() if grantable and privilege in should}
-            for verb, privileges in (("revoke", too_much), ("revoke grant option for", optional), ("grant", missing)):
+            for verb, privileges in (
+                ("revoke", set(has) - should),
+                ("revoke grant option for", optional if grantee != roles.owner else set()),
+                ("grant", should - set(has)),
+            ):
                 if privileges:
-                    done.append(_run(cur, verb, privileges, thing, grantee))
-    return Applied(tuple(done), tuple(absent))
+                    statements.append(_statement(cur, verb, privileges, thing, grantee))
+    return Plan(tuple(statements), tuple(absent), tuple(others))
 
 
-def _run(cur: Cursor, verb: str, privileges: set[str], thing: _Thing, grantee: str) -> str:
-    column = sql.SQL(" ({})").format(sql.Identifier(thing.arguments)) if thing.target == "column" else sql.SQL("")
+def apply(cur: Cursor, wanted_grants: list[Grant], roles: Roles) -> Plan:
+    """Bring the grants of the house to what roles.sql says."""
+    planned = plan(cur, wanted_grants, roles)
+    for statement in planned.statements:
+        cur.execute(statement.encode())
+    return planned
+
+
+def _statement(cur: Cursor, verb: str, privileges: set[str], thing: _Thing, grantee: str) -> str:
+    column = f" ({sql.Identifier(thing.arguments).as_string(cur)})" if thing.target == "column" else ""
+    listed = ", ".join(privilege + column for privilege in sorted(privileges))
     kind = {"relation": "table", "column": "table"}.get(thing.target, thing.target)
-    statement = sql.SQL("{} {} on {} {} {} {}{}").format(
-        sql.SQL(verb),  # type: ignore[arg-type]
-        sql.SQL(", ").join(
-            sql.SQL("{}{}").format(sql.SQL(privilege), column)  # type: ignore[arg-type]
-            for privilege in sorted(privileges)
-        ),
-        sql.SQL(kind),  # type: ignore[arg-type]
-        sql.SQL(thing.spoken),  # type: ignore[arg-type]
-        sql.SQL("to" if verb == "grant" else "from"),
-        sql.SQL("public") if grantee == PUBLIC else sql.Identifier(grantee),
-        sql.SQL("") if verb == "grant" else sql.SQL(" cascade"),
-    )
-    cur.execute(statement)
-    return statement.as_string(cur)
+    role = grantee if grantee == PUBLIC else sql.Identifier(grantee).as_string(cur)
+    if verb == "grant":
+        return f"grant {listed} on {kind} {thing.spoken} to {role}"
+    return f"{verb} {listed} on {kind} {thing.spoken} from {role} cascade"
 
 
 def close_defaults(cur: Cursor, roles: Roles) -> None:

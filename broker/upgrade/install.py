@@ -32,7 +32,14 @@ class Changes:
     foreign: list[str] = field(default_factory=list)
 
 
-@dataclass
+@dataclass(frozen=True)
+class _Installed:
+    kind: str
+    path: str
+    sha256: str
+
+
+@dataclass(frozen=True)
 class _Wanted:
     thing: SqlObject
     key: Key
@@ -80,41 +87,62 @@ class Installer:
     cur: Cursor
     owner: str
     changes: Changes = field(default_factory=Changes)
+    _ours: dict[Key, _Installed] = field(default_factory=dict)
     _wanted: dict[Key, _Wanted] = field(default_factory=dict)
     _queue: list[tuple[int, Key]] = field(default_factory=list)
+    _dropped: set[Key] = field(default_factory=set)
     _saved: list[tuple[Standing, list[str]]] = field(default_factory=list)
-    _ours: dict[Key, str] = field(default_factory=dict)  # -> path
 
-    def run(self, objects: list[SqlObject], release: str, suspect: set[str]) -> Changes:
-        """Install the objects. `suspect` are items of the catalogue that are not what the last upgrade left."""
+    def load(self) -> "Installer":
+        """Read what is installed."""
+        for kind, schema, name, arguments, relation, path, sha in self.cur.execute(
+            "select kind, schema_name, object_name, arguments, relation_name, path, sha256 from resource.installed_object"
+        ).fetchall():
+            self._ours[key_of(kind, schema, name, arguments, relation)] = _Installed(kind, path, sha)
+        return self
+
+    def clear(self) -> None:
+        """Drop all objects, before revisions that take away the tables under them."""
+        self._drop([found for key in self._ours if (found := find(self.cur, key))])
+
+    def run(self, objects: list[SqlObject], release: str, suspect: set[str], verify: bool = True) -> Changes:
+        """Install the objects.
+
+        `suspect` are items of the catalogue that are not what the last upgrade left; `verify` looks for objects that
+        a revision dropped.
+        """
         cur = self.cur
         for position, (thing, arguments) in enumerate(zip(objects, normalised(cur, objects), strict=True)):
             key = key_of(thing.kind, thing.schema, thing.name, arguments, thing.relation)
             if key in self._wanted:
                 raise UpgradeError(f"{thing.path} and {self._wanted[key].thing.path} create the same object")
             self._wanted[key] = _Wanted(thing, key, position)
-        shas: dict[Key, str] = {}
-        for kind, schema, name, arguments, relation, path, sha in cur.execute(
-            "select kind, schema_name, object_name, arguments, relation_name, path, sha256 from resource.installed_object"
-        ).fetchall():
-            key = key_of(kind, schema, name, arguments, relation)
-            self._ours[key] = path
-            shas[key] = sha
-        gone = [found for key in self._ours if key not in self._wanted and (found := find(cur, key))]
         for key, wanted in self._wanted.items():
-            if shas.get(key) != wanted.thing.sha256 or title(wanted.thing.kind, key) in suspect:
+            ours = self._ours.get(key)
+            if (
+                ours is None
+                or ours.sha256 != wanted.thing.sha256
+                or key in self._dropped
+                or title(wanted.thing.kind, key) in suspect
+                or (verify and find(cur, key) is None)
+            ):
                 heapq.heappush(self._queue, (wanted.position, key))
-        self._drop(gone)
+        self._drop([found for key in self._ours if key not in self._wanted and (found := find(cur, key))])
         done: set[Key] = set()
         while self._queue:
             _, key = heapq.heappop(self._queue)
-            if key not in done:
+            if key not in done or key in self._dropped:
                 self._write(self._wanted[key])
                 done.add(key)
-        for standing, statements in reversed(self._saved):
-            foreign.restore(cur, standing, statements, self.owner)
-            self.changes.foreign.append(standing.title)
+        self.restore_foreign()
         self._record(objects, release, done)
+        return self.changes
+
+    def restore_foreign(self) -> Changes:
+        """Make the foreign objects that had to be dropped again, in the opposite order."""
+        for standing, statements in reversed(self._saved):
+            foreign.restore(self.cur, standing, statements, self.owner)
+            self.changes.foreign.append(standing.title)
         return self.changes
 
     def _drop(self, roots: list[tuple[str, int]]) -> None:
@@ -142,10 +170,10 @@ class Installer:
             cur.execute(statement)
             if not ours:
                 cur.execute(sql.SQL("set local role {}").format(sql.Identifier(self.owner)))
-            elif standing.key in self._wanted:
+                continue
+            self._dropped.add(standing.key)
+            if standing.key in self._wanted:
                 heapq.heappush(self._queue, (self._wanted[standing.key].position, standing.key))
-            else:
-                self.changes.dropped.append(standing.title)
 
     def _write(self, wanted: _Wanted) -> None:
         """Create or replace one object; drop it first only where PostgreSQL wants that."""
@@ -171,6 +199,7 @@ class Installer:
         except psycopg.Error as error:
             raise UpgradeError(f"{thing.path}: {error.diag.message_primary or error}",
                                error.diag.message_hint or error.diag.message_detail, error.sqlstate) from error
+        self._dropped.discard(key)
         self.changes.written.append(title(thing.kind, key))
 
     def _forget_comments(self, thing: SqlObject, found: tuple[str, int]) -> None:
@@ -197,12 +226,13 @@ class Installer:
         """Write down what stands in the database now, and check that each file made what its head says."""
         cur = self.cur
         paths = {thing.path for thing in objects}
-        stale = [path for key, path in self._ours.items() if key not in self._wanted or path not in paths]
+        stale = [was.path for key, was in self._ours.items() if key not in self._wanted or was.path not in paths]
+        self.changes.dropped.extend(title(was.kind, key) for key, was in self._ours.items() if key not in self._wanted)
         if stale:
             cur.execute("delete from resource.installed_object where path = any(%s)", [stale])
         for thing, arguments in zip(objects, normalised(cur, objects), strict=True):
             key = key_of(thing.kind, thing.schema, thing.name, arguments, thing.relation)
-            if key not in done and self._ours.get(key) == thing.path:
+            if key not in done and key in self._ours and self._ours[key].path == thing.path:
                 continue
             if find(cur, key) is None:
                 raise UpgradeError(f"{thing.path}: did not create {title(thing.kind, key)}")

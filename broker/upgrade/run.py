@@ -1,37 +1,26 @@
-"""One upgrade: a transaction under an advisory lock, which gives way to whoever works in the database."""
+"""Upgrade and downgrade: revisions, code, grants, and what the catalogue looks like afterwards, in one transaction."""
 
-import random
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass, field
-from pathlib import Path
-from typing import Any, TypeVar
+from dataclasses import dataclass
+from typing import Any
 
 import psycopg
 from psycopg import errors, sql
-from sqlalchemy import Connection, create_engine
-from sqlalchemy.pool import NullPool
 
-import broker
-from broker.upgrade import grants, revisions, roles
+from broker.upgrade import grants, revisions, roles, state
 from broker.upgrade.failure import UpgradeError
 from broker.upgrade.install import Changes, Installer
-from broker.upgrade.source import package_folder, parse_files, read_folder
+from broker.upgrade.program import Program
+from broker.upgrade.session import Session, connect, giving_way, take_role, transaction
+from broker.upgrade.source import parse_files
 
-# Below PostgreSQL's deadlock_timeout (1 s): in a deadlock the upgrade lets go before an agent is told to.
-LOCK_TIMEOUT_MS = 300
-# "broker" in ASCII: the one upgrade at a time of a database.
-ADVISORY_LOCK = 0x62726F6B6572
-
-_GIVE_WAY = (errors.LockNotAvailable, errors.DeadlockDetected, errors.SerializationFailure)
-
-Result = TypeVar("Result")
+Cursor = psycopg.Cursor[Any]
+BASE = "base"
 
 
 @dataclass(frozen=True)
 class Report:
-    """What an upgrade or a downgrade did. `seconds` is the time of the transaction that succeeded."""
+    """What an upgrade or a downgrade did; `seconds` is the time of the transaction that succeeded, the last attempt."""
 
     release: str
     revision_before: str | None
@@ -51,95 +40,223 @@ class Report:
 
 
 @dataclass(frozen=True)
-class Program:
-    """What a release brings: its migrations, its sql/ and its version."""
+class Installed:
+    """What stands in a database: release and prefix are None where nothing of ours is, or only revision 0000 half way."""
 
-    sql: Path = field(default_factory=lambda: package_folder("sql"))
-    migrations: Path = field(default_factory=lambda: package_folder("migrations"))
-    release: str = broker.__version__
-
-
-@dataclass
-class Session:
-    """The upgrade's transaction: one server connection, seen by psycopg and by SQLAlchemy."""
-
-    sa: Connection
-    raw: psycopg.Connection[Any]
-    cur: psycopg.Cursor[Any]
+    revision: str | None = None
+    release: str | None = None
+    role_prefix: str | None = None
+    server_major: int | None = None
 
 
-def connect(dsn: str) -> psycopg.Connection[Any]:
-    """Open a connection that works through a pooler too (no prepared statements)."""
-    return psycopg.connect(dsn, prepare_threshold=None, application_name="broker db")
-
-
-@contextmanager
-def transaction(dsn: str) -> Iterator[Session]:
-    """Open the transaction under the lock, with the timeouts of an upgrade."""
-    # hide_parameters: an error must not print data.
-    engine = create_engine("postgresql+psycopg://", creator=lambda: connect(dsn), poolclass=NullPool, hide_parameters=True)
-    with engine.connect() as sa, sa.begin():
-        raw = sa.connection.driver_connection
-        assert isinstance(raw, psycopg.Connection)
-        with raw.cursor() as cur:
-            cur.execute("set local check_function_bodies = off")
-            cur.execute("set local search_path = pg_catalog")
-            cur.execute("set local client_min_messages = warning")
-            # One upgrade waits for another; what comes after gives way.
-            cur.execute("set local lock_timeout = 0")
-            cur.execute("select pg_advisory_xact_lock(%s)", [ADVISORY_LOCK])
-            cur.execute(
-                "select set_config('lock_timeout', least(%s, 0.3 * extract(epoch from current_setting('deadlock_timeout')"
-                "::interval) * 1000)::int::text, true)",
-                [LOCK_TIMEOUT_MS],
-            )
-            yield Session(sa, raw, cur)
-
-
-def giving_way(work: Callable[[], Result], patience: float) -> tuple[Result, int]:
-    """Run a transaction until it gets its locks; wait longer after each try, `patience` seconds in all."""
-    began = time.monotonic()
-    attempt = 1
-    while True:
-        try:
-            return work(), attempt
-        except _GIVE_WAY as error:
-            if time.monotonic() - began > patience:
-                raise UpgradeError(
-                    f"the upgrade gave way {attempt} times in {patience:.0f} s and got no turn: {error.diag.message_primary}",
-                    "somebody holds a lock for long (select * from pg_stat_activity where xact_start < now() - interval '1 min')",
-                ) from error
-        time.sleep(random.uniform(0.5, 1.0) * min(0.05 * 2**attempt, 2.0))
-        attempt += 1
+def installed(cur: Cursor) -> Installed:
+    """Look what stands in a database. The prefix comes from the owner of the schema, which everybody may see."""
+    row = cur.execute(
+        "select pg_get_userbyid(relowner) from pg_class where oid = to_regclass('resource.alembic_version')"
+    ).fetchone()
+    if row is None:
+        return Installed()
+    prefix = str(row[0]).removesuffix("owner")
+    try:
+        row = cur.execute(
+            "select v.version_num, h.release, h.server_major"
+            "  from resource.alembic_version v left join resource.house h on true"
+        ).fetchone()
+    except errors.InsufficientPrivilege as error:
+        raise UpgradeError(
+            f"{cur.connection.info.user} may not see what is installed here",
+            f"log in as a superuser or as a member of {prefix}owner",
+        ) from error
+    return Installed(*row[:2], prefix, row[2]) if row else Installed(role_prefix=prefix)
 
 
 def current(dsn: str) -> str | None:
     """Return the revision of a database, None when nothing of ours is installed."""
     with connect(dsn) as conn:
-        return installed_revision(conn.cursor())
+        return installed(conn.cursor()).revision
 
 
-def installed_revision(cur: psycopg.Cursor[Any]) -> str | None:
-    """Return the revision, in an open transaction."""
-    if cur.execute("select to_regclass('resource.alembic_version')").fetchone() == (None,):
-        return None
-    row = cur.execute("select version_num from resource.alembic_version").fetchone()
-    return str(row[0]) if row else None
+def _names(found: Installed, asked: str | None) -> roles.Roles:
+    if found.role_prefix and asked and found.role_prefix != asked:
+        raise UpgradeError(
+            f"this database was installed with the role prefix {found.role_prefix}, not {asked}",
+            "leave the prefix out: the database knows it",
+        )
+    return roles.Roles(asked or found.role_prefix or roles.DEFAULT_PREFIX)
 
 
-def _enter_house(cur: psycopg.Cursor[Any], names: roles.Roles, revision: str | None) -> None:
-    cur.execute(sql.SQL("set local role {}").format(sql.Identifier(names.owner)))
-    if revision is None:
+def upgrade(
+    dsn: str, *, role_prefix: str | None = None, program: Program | None = None, patience: float = 120.0
+) -> Report:
+    """Bring a database to this release: revisions, then the objects of sql/ that changed, then the grants.
+
+    One transaction under an advisory lock; where it would have to wait it rolls back and tries again, for `patience`
+    seconds. `role_prefix` is what the roles' names begin with (broker_ in a new database, else what the database has).
+    Raises UpgradeError, with nothing changed but roles made, when it cannot; CompatibilityError when the database is
+    newer than the program.
+    """
+    release = program or Program()
+    objects = parse_files(release.files)
+    wanted_grants = grants.parse(release.files["roles.sql"])
+    with connect(dsn, autocommit=True) as conn:
+        found = installed(conn.cursor())
+        release.require_not_older(found.release, found.revision)
+        names = _names(found, role_prefix)
+        roles.ensure_roles(conn, names)
+
+    def work(attempt: int) -> Report:
+        began = time.monotonic()
+        with transaction(dsn) as session:
+            cur = session.cur
+            was = _enter(session, names)
+            release.require_not_older(was.release, was.revision)
+            left = state.stored(cur) if was.release else {}
+            before = state.read(cur, names) if left else {}
+            suspect: set[str] = set()
+            if was.server_major == cur.connection.info.server_version // 10000:
+                suspect = _repairable(cur, left, before, names)
+            moves = was.revision != release.head
+            if moves:
+                revisions.move(session.sa, release.migrations, release.head)
+            grants.close_defaults(cur, names)
+            changes = Installer(cur, names.owner).load().run(objects, release.release, suspect, verify=moves)
+            planned = grants.apply(cur, wanted_grants, names)
+            report = _report(release.release, was, release.head, changes, planned, attempt, began)
+            if report.changed or was.release != release.release or suspect or not left:
+                _write_house(cur, names, release.release)
+                state.store(cur, before, left, state.read(cur, names))
+            return report
+
+    return giving_way(work, patience)
+
+
+def downgrade(dsn: str, target: str | None = None, *, program: Program | None = None, patience: float = 120.0) -> Report:
+    """Bring a database back to an older revision and the code that was released with it; `base` removes the house.
+
+    `target` is a revision or `base`; left out, the revision before the database's own. The roles stay, they belong to
+    the cluster. Raises UpgradeError when no code is kept for the target, or when others' objects stand in the way.
+    """
+    release = program or Program()
+    with connect(dsn, autocommit=True) as conn:
+        found = installed(conn.cursor())
+        release.require_not_older(found.release, found.revision)
+        if found.revision is None:
+            raise UpgradeError("nothing is installed here", "broker db upgrade")
+        names = _names(found, None)
+        roles.ensure_roles(conn, names)
+    target = target or [BASE, *release.chain][release.chain.index(found.revision)]
+    if target != BASE and target not in release.chain:
+        raise UpgradeError(f"no revision {target}", f"revisions are {', '.join([BASE, *release.chain])}")
+    if target != BASE and release.chain.index(target) >= release.chain.index(found.revision):
+        raise UpgradeError(f"{target} is not before {found.revision}", "broker db upgrade goes the other way")
+    name, files = release.frozen(target) if target != BASE else (release.release, {})
+
+    def work(attempt: int) -> Report:
+        began = time.monotonic()
+        with transaction(dsn) as session:
+            cur = session.cur
+            was = _enter(session, names)
+            left = state.stored(cur)
+            before = state.read(cur, names)
+            installer = Installer(cur, names.owner).load()
+            installer.clear()
+            try:
+                revisions.move(session.sa, release.migrations, target, down=True)
+                if target == BASE:
+                    _remove_last(cur, names)
+                    changes = installer.restore_foreign()
+                    return _report(name, was, None, changes, grants.Plan(), attempt, began)
+            except errors.DependentObjectsStillExist as error:
+                raise UpgradeError(
+                    f"others' objects stand on what would be removed: {error.diag.message_detail}", "drop them first"
+                ) from error
+            changes = installer.run(parse_files(files), name, set())
+            planned = grants.apply(cur, grants.parse(files.get("roles.sql", "")), names)
+            _write_house(cur, names, name)
+            state.store(cur, before, left, state.read(cur, names))
+            return _report(name, was, target, changes, planned, attempt, began)
+
+    return giving_way(work, patience)
+
+
+def _report(
+    release: str, was: Installed, now: str | None, changes: Changes, planned: grants.Plan, attempt: int, began: float
+) -> Report:
+    return Report(
+        release,
+        was.revision,
+        now,
+        tuple(changes.written),
+        tuple(changes.dropped),
+        tuple(changes.foreign),
+        planned.statements,
+        planned.absent,
+        attempt,
+        time.monotonic() - began,
+    )
+
+
+def _enter(session: Session, names: roles.Roles) -> Installed:
+    """Act as the owner; make the schema resource in an empty database, where Alembic keeps its version."""
+    take_role(session.cur, names.owner)
+    was = installed(session.cur)
+    if was.role_prefix is None:
         try:
-            cur.execute("create schema resource")
+            session.cur.execute("create schema resource")
         except errors.DuplicateSchema as error:
             raise UpgradeError(
-                "a schema resource is there already, and it is not ours",
-                "install into a database of its own (create database broker), the rooms need their names",
+                "there is a schema resource already, and it is not ours",
+                "give the house a database of its own (create database broker): the rooms need their names",
             ) from error
+    return was
 
 
-def _write_house(cur: psycopg.Cursor[Any], names: roles.Roles, release: str) -> None:
+def _repairable(cur: Cursor, left: state.State, before: state.State, names: roles.Roles) -> set[str]:
+    """Give objects back to their owner, and say which functions, views and triggers must be written again."""
+    suspect: set[str] = set()
+    for difference in state.differences(left, before, names)[0]:
+        if difference.aspect == "owner" and not difference.item.startswith("role "):
+            _own_again(cur, difference, names)
+        suspect.add(difference.item)
+        if difference.item.startswith("column "):
+            suspect.add("view " + difference.item.removeprefix("column ").rsplit(".", 1)[0])
+    return suspect
+
+
+def _own_again(cur: Cursor, difference: state.Difference, names: roles.Roles) -> None:
+    try:
+        cur.execute("savepoint owner")
+        cur.execute("reset role")
+        # The item is kind and name as PostgreSQL wrote them.
+        cur.execute(f"alter {difference.item} owner to {sql.Identifier(names.owner).as_string(cur)}".encode())
+    except errors.InsufficientPrivilege as error:
+        raise UpgradeError(
+            f"{difference.item} is owned by {difference.found} instead of {names.owner}",
+            f"let {difference.found} or a superuser run: alter {difference.item} owner to {names.owner}",
+        ) from error
+    take_role(cur, names.owner)
+
+
+def _remove_last(cur: Cursor, names: roles.Roles) -> None:
+    """Take away what stood before the first revision. The roles stay: other databases may use them."""
+    cur.execute("drop table resource.alembic_version")
+    cur.execute("drop schema resource")
+    cur.execute("alter default privileges grant execute on routines to public")
+    cur.execute("alter default privileges grant usage on types to public")
+    cur.execute("reset role")
+    # Whoever may not revoke it leaves it: a right to make schemas, held by a role that nobody logs in as.
+    cur.execute("savepoint last")
+    try:
+        cur.execute(
+            sql.SQL("revoke create on database {} from {}").format(
+                sql.Identifier(cur.connection.info.dbname), sql.Identifier(names.owner)
+            )
+        )
+    except errors.InsufficientPrivilege:
+        cur.execute("rollback to savepoint last")
+
+
+def _write_house(cur: Cursor, names: roles.Roles, release: str) -> None:
     cur.execute(
         """
         insert into resource.house (release, role_prefix, server_major, installed_at)
@@ -150,47 +267,7 @@ def _write_house(cur: psycopg.Cursor[Any], names: roles.Roles, release: str) -> 
         """,
         [release, names.prefix, cur.connection.info.server_version // 10000],
     )
-    for kind, name in names.names.items():
-        cur.execute(
-            "insert into resource.house_role (kind, role_name) values (%s, %s)"
-            " on conflict (kind) do update set role_name = excluded.role_name where house_role.role_name <> excluded.role_name",
-            [kind, name],
-        )
-
-
-def upgrade(
-    dsn: str, *, role_prefix: str = roles.DEFAULT_PREFIX, program: Program | None = None, patience: float = 120.0
-) -> Report:
-    """Bring a database to this release: revisions, then the objects of sql/ that changed, then roles.sql.
-
-    One transaction under an advisory lock. Where it has to wait for others it rolls back and tries again, for
-    `patience` seconds. Raises UpgradeError, with nothing changed, when it cannot.
-    """
-    program = program or Program()
-    names = roles.Roles(role_prefix)
-    files = read_folder(program.sql)
-    objects = parse_files(files)
-    with psycopg.connect(dsn, autocommit=True, prepare_threshold=None) as conn:
-        roles.ensure_roles(conn, names)
-
-    def work() -> Report:
-        began = time.monotonic()
-        with transaction(dsn) as session:
-            cur = session.cur
-            before = installed_revision(cur)
-            _enter_house(cur, names, before)
-            revisions.move(session.sa, program.migrations, "head")
-            _write_house(cur, names, program.release)
-            grants.close_defaults(cur, names)
-            changes: Changes = Installer(cur, names.owner).run(objects, program.release, set())
-            granted = grants.apply(cur, files["roles.sql"], names)
-            after = installed_revision(cur)
-        return Report(
-            program.release, before, after, tuple(changes.written), tuple(changes.dropped), tuple(changes.foreign),
-            granted.statements, granted.absent,
-            1, time.monotonic() - began,
-        )
-
-    report, attempts = giving_way(work, patience)
-    return Report(**{**report.__dict__, "attempts": attempts})
-
+    cur.executemany(
+        "insert into resource.house_role (kind, role_name) values (%s, %s) on conflict (kind) do nothing",
+        list(names.names.items()),
+    )

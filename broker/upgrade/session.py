@@ -1,0 +1,94 @@
+"""The transaction of an upgrade: one at a time, and it gives way to whoever works in the database."""
+
+import random
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+import psycopg
+from psycopg import errors, sql
+from sqlalchemy import Connection, create_engine
+from sqlalchemy.pool import NullPool
+
+from broker.upgrade.failure import UpgradeError
+
+# Below PostgreSQL's deadlock_timeout (1 s): in a deadlock the upgrade lets go before an agent is told to.
+LOCK_TIMEOUT_MS = 300
+# "broker" in ASCII: the one upgrade at a time of a database.
+ADVISORY_LOCK = 0x62726F6B6572
+
+_GIVE_WAY = (errors.LockNotAvailable, errors.DeadlockDetected, errors.SerializationFailure)
+
+Result = TypeVar("Result")
+
+
+@dataclass(frozen=True)
+class Session:
+    """One server connection in one transaction, as SQLAlchemy (for Alembic) and psycopg see it."""
+
+    sa: Connection
+    cur: psycopg.Cursor[Any]
+
+
+def connect(dsn: str, *, autocommit: bool = False) -> psycopg.Connection[Any]:
+    """Open a connection that works through a pooler too (no prepared statements)."""
+    return psycopg.connect(dsn, prepare_threshold=None, application_name="broker db", autocommit=autocommit)
+
+
+@contextmanager
+def transaction(dsn: str) -> Iterator[Session]:
+    """Open the transaction under the lock, with the settings of an upgrade; leaving it commits."""
+    engine = create_engine("postgresql+psycopg://", creator=lambda: connect(dsn), poolclass=NullPool)
+    with engine.connect() as sa, sa.begin():
+        raw = sa.connection.driver_connection
+        if not isinstance(raw, psycopg.Connection):
+            raise TypeError(f"an upgrade runs on psycopg, not on {type(raw).__name__}")
+        with raw.cursor() as cur:
+            cur.execute("set local check_function_bodies = off")
+            cur.execute("set local search_path = pg_catalog")
+            cur.execute("set local client_min_messages = warning")
+            # A second upgrade waits for the first; only then does it begin to give way.
+            cur.execute("set local lock_timeout = 0")
+            cur.execute("select pg_advisory_xact_lock(%s)", [ADVISORY_LOCK])
+            cur.execute(
+                "select set_config('lock_timeout', least(%s, setting::int * 3 / 10)::text, true)"
+                "  from pg_settings where name = 'deadlock_timeout'",
+                [LOCK_TIMEOUT_MS],
+            )
+            yield Session(sa, cur)
+
+
+def take_role(cur: psycopg.Cursor[Any], role: str) -> None:
+    """Act as a role until the end of the transaction, or until the next call."""
+    cur.execute(sql.SQL("set local role {}").format(sql.Identifier(role)))
+
+
+def _concurrent(error: psycopg.Error) -> bool:
+    """Whether the error only says that somebody else did something at the same moment."""
+    message = error.diag.message_primary or ""
+    return isinstance(error, _GIVE_WAY) or "tuple concurrently" in message
+
+
+def giving_way(work: Callable[[int], Result], patience: float) -> Result:
+    """Run a transaction until it gets its locks, waiting longer after each try, for `patience` seconds in all.
+
+    `work` is told the number of its try, from 1. Raises UpgradeError when the patience is at its end.
+    """
+    began = time.monotonic()
+    attempt = 1
+    while True:
+        try:
+            return work(attempt)
+        except psycopg.Error as error:
+            if not _concurrent(error):
+                raise
+            if time.monotonic() - began > patience:
+                raise UpgradeError(
+                    f"gave way {attempt} times in {patience:.0f} s and got no turn: {error.diag.message_primary}",
+                    "somebody holds a lock for long: select pid, usename, xact_start, query from pg_stat_activity"
+                    " order by xact_start",
+                ) from error
+        time.sleep(random.uniform(0.5, 1.0) * min(0.05 * 2**attempt, 2.0))
+        attempt += 1

@@ -1,0 +1,186 @@
+"""The catalogue in PostgreSQL's own words: what an upgrade leaves behind, and what is there today.
+
+Everything in the rooms but the partitions of a table, which are made ahead as time goes. Read with search_path
+pg_catalog, so that names come out qualified and the words do not depend on the session.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+import psycopg
+
+from broker.upgrade.roles import Roles
+from broker.upgrade.source import ROOMS
+
+Cursor = psycopg.Cursor[Any]
+# (item, aspect) -> value; the aspects are definition, owner and comment.
+State = dict[tuple[str, str], str]
+
+_STATE = """
+with
+room as (select oid, nspname, nspowner from pg_namespace where nspname = any(%(rooms)s)),
+relation as (
+  select c.*, n.nspname, case c.relkind when 'v' then 'view' when 'm' then 'materialized view' when 'S' then 'sequence'
+                         when 'f' then 'foreign table' else 'table' end as kind
+    from pg_class c join room n on n.oid = c.relnamespace
+   where c.relkind in ('r', 'p', 'v', 'm', 'f', 'S') and not c.relispartition
+),
+thing (item, owner, catalogue, oid, part, definition) as (
+  select format('schema %%s', nspname), nspowner, 'pg_namespace'::regclass, oid, 0, '' from room
+  union all
+  select format('%%s %%s.%%s(%%s)', case prokind when 'p' then 'procedure' when 'a' then 'aggregate'
+                                    when 'w' then 'window function' else 'function' end,
+                nspname, proname, oidvectortypes(proargtypes)),
+         proowner, 'pg_proc'::regclass, p.oid, 0,
+         case when prokind in ('a', 'w') then '' else pg_get_functiondef(p.oid) end
+    from pg_proc p join room on room.oid = pronamespace
+  union all
+  select format('%%s %%s.%%s', kind, nspname, relname), relowner, 'pg_class'::regclass, r.oid, 0,
+         concat_ws(' ', relpersistence, array_to_string(reloptions, ','), pg_get_partkeydef(r.oid),
+                   case when relrowsecurity then 'row security' end, case when relforcerowsecurity then 'forced' end,
+                   case when kind in ('view', 'materialized view') then pg_get_viewdef(r.oid) end,
+                   s.seqtypid::regtype, s.seqstart, s.seqincrement, s.seqmax, s.seqmin, s.seqcache, s.seqcycle)
+    from relation r left join pg_sequence s on s.seqrelid = r.oid
+  union all
+  select format('column %%s.%%s.%%s', nspname, relname, attname), relowner, 'pg_class'::regclass, r.oid, attnum,
+         concat_ws(' ', format_type(atttypid, atttypmod), case when attnotnull then 'not null' end,
+                   'default ' || pg_get_expr(adbin, adrelid), 'identity ' || nullif(attidentity::text, ''),
+                   'generated ' || nullif(attgenerated::text, ''), 'collate ' || nullif(attcollation, typcollation)::regcollation::text)
+    from relation r join pg_attribute a on attrelid = r.oid and attnum > 0 and not attisdropped
+    join pg_type t on t.oid = atttypid
+    left join pg_attrdef d on adrelid = r.oid and adnum = attnum
+   where kind <> 'sequence'
+  union all
+  select format('constraint %%s on %%s.%%s', conname, nspname, relname), relowner, 'pg_constraint'::regclass, c.oid, 0,
+         concat_ws(' ', pg_get_constraintdef(c.oid), case when not convalidated then 'not valid' end)
+    from pg_constraint c join relation r on r.oid = conrelid where contype not in ('n', 't')
+  union all
+  select format('index %%s on %%s.%%s', x.relname, nspname, r.relname), r.relowner, 'pg_class'::regclass, x.oid, 0,
+         concat_ws(' ', pg_get_indexdef(x.oid), case when not indisvalid then 'invalid' end)
+    from pg_index i join relation r on r.oid = indrelid join pg_class x on x.oid = indexrelid
+  union all
+  select format('trigger %%s on %%s.%%s', tgname, nspname, relname), relowner, 'pg_trigger'::regclass, t.oid, 0,
+         concat_ws(' ', pg_get_triggerdef(t.oid), case tgenabled when 'O' then null when 'D' then 'disabled'
+                                                  when 'R' then 'on replica' else 'always' end)
+    from pg_trigger t join relation r on r.oid = tgrelid where not tgisinternal
+  union all
+  select format('rule %%s on %%s.%%s', rulename, nspname, relname), relowner, 'pg_rewrite'::regclass, w.oid, 0,
+         concat_ws(' ', pg_get_ruledef(w.oid), nullif(ev_enabled::text, 'O'))
+    from pg_rewrite w join relation r on r.oid = ev_class where rulename <> '_RETURN'
+  union all
+  select format('policy %%s on %%s.%%s', polname, nspname, relname), relowner, 'pg_policy'::regclass, p.oid, 0,
+         concat_ws(' ', polcmd, polpermissive, polroles::regrole[], pg_get_expr(polqual, polrelid),
+                   pg_get_expr(polwithcheck, polrelid))
+    from pg_policy p join relation r on r.oid = polrelid
+  union all
+  select format('type %%s.%%s', nspname, typname), typowner, 'pg_type'::regclass, t.oid, 0,
+         concat_ws(' ', typtype,
+           (select string_agg(quote_literal(enumlabel), ', ' order by enumsortorder) from pg_enum where enumtypid = t.oid),
+           (select string_agg(format('%%I %%s', attname, format_type(atttypid, atttypmod)), ', ' order by attnum)
+              from pg_attribute where attrelid = c.oid and attnum > 0 and not attisdropped),
+           format_type(nullif(typbasetype, 0), typtypmod), case when typnotnull then 'not null' end,
+           'default ' || typdefault,
+           (select string_agg(pg_get_constraintdef(oid), ' ' order by conname) from pg_constraint where contypid = t.oid))
+    from pg_type t join room on room.oid = typnamespace left join pg_class c on c.oid = typrelid
+   where typtype in ('d', 'e', 'r') or (typtype = 'c' and c.relkind = 'c')
+)
+select item, pg_get_userbyid(owner), definition, d.description
+  from thing left join pg_description d on d.classoid = catalogue and d.objoid = thing.oid and d.objsubid = part
+"""
+
+_ROLES = """
+select format('role %%s', rolname),
+       concat_ws(' ', case when rolsuper then 'superuser' end, case when rolcreaterole then 'createrole' end,
+                 case when rolcreatedb then 'createdb' end, case when rolbypassrls then 'bypassrls' end,
+                 case when rolreplication then 'replication' end)
+  from pg_roles where rolname = any(%s)
+"""
+# Things of their table: whoever made them, they are not somebody else's object.
+_PARTS = ("column", "constraint", "index", "trigger", "rule", "policy")
+
+
+@dataclass(frozen=True)
+class Difference:
+    """One thing that is not as it should be: which, in what respect, and both values ('' for none)."""
+
+    item: str
+    aspect: str
+    expected: str
+    found: str
+
+
+def read(cur: Cursor, roles: Roles) -> State:
+    """Read the catalogue. Columns, constraints, indexes and triggers have no owner of their own: their table's counts."""
+    state: State = {}
+    for item, owner, definition, comment in cur.execute(_STATE.encode(), {"rooms": list(ROOMS)}).fetchall():
+        state[(item, "definition")] = definition
+        if not item.startswith(_PARTS):
+            state[(item, "owner")] = owner
+        if comment is not None:
+            state[(item, "comment")] = comment
+    for item, attributes in cur.execute(_ROLES.encode(), [list(roles.names.values())]).fetchall():
+        state[(item, "definition")] = attributes
+    return state
+
+
+def stored(cur: Cursor) -> State:
+    """What the last upgrade left."""
+    rows = cur.execute("select item, aspect, value from resource.installed_state").fetchall()
+    return {(item, aspect): value for item, aspect, value in rows}
+
+
+def store(cur: Cursor, before: State, left: State, after: State) -> None:
+    """Write down what this upgrade leaves.
+
+    What differed `before` from what the last upgrade had `left`, and was not touched since, stays a difference: an
+    upgrade does not bless what somebody did to a table.
+    """
+    new: State = {}
+    for key in {*left, *after}:
+        value = left.get(key) if key in left and before.get(key) == after.get(key) else after.get(key)
+        if value is not None and (key in left or before.get(key) != after.get(key)):
+            new[key] = value
+    gone = [key for key in left if key not in new]
+    changed = [(item, aspect, value) for (item, aspect), value in new.items() if left.get((item, aspect)) != value]
+    if gone:
+        cur.execute(
+            "delete from resource.installed_state s using unnest(%s::text[], %s::text[]) as g(item, aspect)"
+            " where (s.item, s.aspect) = (g.item, g.aspect)",
+            [[item for item, _ in gone], [aspect for _, aspect in gone]],
+        )
+    if changed:
+        cur.execute(
+            "insert into resource.installed_state (item, aspect, value)"
+            " select * from unnest(%s::text[], %s::text[], %s::text[])"
+            " on conflict (item, aspect) do update set value = excluded.value",
+            [list(column) for column in zip(*changed, strict=True)],
+        )
+
+
+def differences(expected: State, found: State, roles: Roles) -> tuple[list[Difference], list[str]]:
+    """Compare; return the differences, and the objects in the rooms that belong to somebody else.
+
+    An object that no upgrade made is a difference when the owner of the house owns it, or when it is part of a
+    table of ours; a function or view of another owner is a guest, and is only named.
+    """
+    wrong: list[Difference] = []
+    guests: list[str] = []
+    expected_items = {item for item, _ in expected}
+    found_items = {item for item, _ in found}
+    for item in sorted(expected_items - found_items):
+        wrong.append(Difference(item, "existence", "present", "missing"))
+    for item in sorted(found_items - expected_items):
+        owner = found.get((item, "owner"))
+        if owner is None and item.startswith(_PARTS):
+            table = item.rsplit(" on ", 1)[-1] if " on " in item else item.removeprefix("column ").rsplit(".", 1)[0]
+            if not any((f"{kind} {table}", "owner") in expected for kind in ("table", "view", "sequence")):
+                continue  # part of a guest
+            wrong.append(Difference(item, "existence", "missing", "present"))
+        elif owner in (None, roles.owner):
+            wrong.append(Difference(item, "existence", "missing", "present"))
+        else:
+            guests.append(f"{item}, owned by {owner}")
+    for key in sorted(key for key in {*expected, *found} if key[0] in expected_items & found_items):
+        if expected.get(key) != found.get(key):
+            wrong.append(Difference(*key, expected.get(key, ""), found.get(key, "")))
+    return wrong, guests
