@@ -8,6 +8,8 @@
 | `rolled_back` | a connection to a database that the worker's tests share, rolled back after each (1 ms) |
 | `empty_dsn` | the DSN of a fresh database without pgbroker |
 | `new_database` | a function that makes more fresh databases: `new_database(template=None)` returns a DSN |
+| `pooler` | PgBouncer in transaction mode (skips where there is none): `pooler.dsn(dsn, user=None, password="")` |
+| `server_dsn` | the DSN of the server's database `postgres` |
 | `template` | the template's name, filled by `broker.upgrade.upgrade` |
 
 Nothing is dropped between tests (a drop costs ten clones): the server is thrown away at the end. See server.py.
@@ -29,6 +31,7 @@ from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
 sys.path.append(str(Path(__file__).parent.parent))  # at the end: `tests.…` from here, `broker` as it is installed
 
+from tests import pooler as pgbouncer
 from tests.server import Throwaway
 
 _KEY = pytest.StashKey[Throwaway]()
@@ -184,3 +187,13 @@ def rolled_back(_shared_dsn: str) -> Iterator[psycopg.Connection[Any]]:
 def server_dsn() -> str:
     """The DSN of the server's database `postgres`: for roles, and for databases of a test's own."""
     return os.environ[_ADMIN]
+
+
+@pytest.fixture(scope="session")
+def pooler() -> Iterator[pgbouncer.Pooler]:
+    """PgBouncer in transaction mode in front of the server."""
+    if pgbouncer.PROGRAM is None:
+        pytest.skip("PgBouncer is not installed")
+    running = pgbouncer.Pooler(os.environ[_ADMIN])
+    yield running
+    running.close()

@@ -1,0 +1,127 @@
+"""`broker up`, `down`, `status`, `dsn`, `psql`, as programs."""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import psycopg
+import pytest
+
+Broker = Callable[..., "subprocess.CompletedProcess[str]"]
+
+
+@pytest.fixture
+def broker() -> Iterator[Broker]:
+    """Runs the program with a home of its own; returns what it printed and its exit code."""
+    home = Path(tempfile.mkdtemp(prefix="broker-home-"))
+    home.chmod(0o755)
+    kept = {k: v for k, v in os.environ.items() if not k.startswith(("PG", "BROKER_"))}
+
+    def run(*arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            [sys.executable, "-c", "from broker.cli import main; main()", *arguments],
+            env={**kept, "BROKER_HOME": str(home), **environment},
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+
+    yield run
+    run("down")
+    shutil.rmtree(home)
+
+
+def test_up_status_dsn_psql_down(broker: Broker) -> None:
+    before = broker("status", "--json")
+    assert (before.returncode, json.loads(before.stdout)["state"]) == (3, "absent")
+    assert "runs on 127.0.0.1" in broker("up").stdout
+    status = json.loads(broker("status", "--json").stdout)
+    assert (status["state"], status["answers"], status["source"]) == ("running", True, "embedded")
+    dsn = broker("dsn").stdout.strip()
+    for text in (dsn, broker("dsn", "--socket").stdout.strip(), json.loads(broker("dsn", "--json").stdout)["dsn"]):
+        with psycopg.connect(text) as connection:
+            assert connection.execute("select current_database()").fetchone() == ("broker",)
+    assert broker("psql", "-XAtc", "select 40 + 2").stdout == "42\n"
+    assert broker("down").stdout == "stopped\n"
+    assert broker("down").stdout == "it was not running\n"
+    assert (broker("status").returncode, json.loads(broker("status", "--json").stdout)["state"]) == (3, "stopped")
+
+
+def test_dsn_starts_the_server_and_the_password_stays_out_of_the_status(broker: Broker) -> None:
+    password = psycopg.conninfo.conninfo_to_dict(broker("dsn").stdout)["password"]
+    said = broker("status").stdout + broker("status", "--json").stdout
+    assert "running" in said
+    assert str(password) not in said
+
+
+def test_password_is_not_on_the_command_line_of_psql(broker: Broker) -> None:
+    broker("up")
+    password = psycopg.conninfo.conninfo_to_dict(broker("dsn").stdout)["password"]
+    seen = broker("psql", "-XAtc", r"\! tr '\0' ' ' < /proc/$PPID/cmdline").stdout
+    assert "dbname=broker" in seen
+    assert str(password) not in seen
+
+
+@pytest.mark.parametrize("how", ["option", "BROKER_DSN"])
+def test_a_server_of_ones_own(broker: Broker, server_dsn: str, how: str) -> None:
+    given = ["--dsn", server_dsn] if how == "option" else []
+    environment = {} if given else {"BROKER_DSN": server_dsn}
+    assert broker(*given, "dsn", **environment).stdout.strip() == server_dsn
+    assert broker(*given, "psql", "-XAtc", "select current_database()", **environment).stdout == "postgres\n"
+    status = broker(*given, "status", "--json", **environment)
+    assert (status.returncode, json.loads(status.stdout)["answers"]) == (0, True)
+    assert json.loads(broker("status", "--json").stdout)["state"] == "absent"
+
+
+def test_errors_are_one_line_and_a_hint(broker: Broker) -> None:
+    said = broker("--dsn", "nonsense", "dsn")
+    assert said.returncode == 1
+    assert said.stdout == ""
+    assert [line.split(":")[0] for line in said.stderr.splitlines()] == ["error", "hint"]
+    as_json = broker("--dsn", "nonsense", "dsn", "--json")
+    assert as_json.returncode == 1
+    assert json.loads(as_json.stderr)["error"].startswith("--dsn is not a DSN")
+
+
+def test_wrong_usage_ends_with_2(broker: Broker) -> None:
+    assert broker("nonsense").returncode == 2
+    assert broker("status", "--nonsense").returncode == 2
+
+
+def test_an_error_of_the_database_shows_message_hint_and_code(server_dsn: str) -> None:
+    import typer
+    from typer.testing import CliRunner
+
+    from broker import database
+    from broker.cli.common import BrokerGroup
+
+    app = typer.Typer(cls=BrokerGroup)
+
+    @app.callback()
+    def root() -> None: ...
+
+    @app.command()
+    def fail() -> None:
+        with database.connect(database.resolve(server_dsn)) as connection:
+            connection.execute(
+                "do $$ begin raise 'no job 7' using errcode = 'PB004', hint = 'see broker queues'; end $$"
+            )
+
+    result = CliRunner().invoke(app, ["fail"])
+    assert result.exit_code == 1
+    assert result.stderr == "error: no job 7 [PB004]\nhint:  see broker queues\n"
+
+
+def test_help_needs_no_heavy_imports() -> None:
+    program = (
+        "import sys; from broker.cli import app; from typer.testing import CliRunner;"
+        "assert CliRunner().invoke(app, ['--help']).exit_code == 0;"
+        "print([name for name in ('psycopg', 'sqlalchemy', 'alembic') if name in sys.modules])"
+    )
+    said = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert said.stdout == "[]\n"

@@ -1,0 +1,90 @@
+"""PgBouncer in transaction mode in front of the test server, where PgBouncer is installed."""
+
+import os
+import shutil
+import socket
+import subprocess
+import tempfile
+import time
+from pathlib import Path
+
+from psycopg.conninfo import conninfo_to_dict, make_conninfo
+
+from broker import embedded
+
+PROGRAM = shutil.which("pgbouncer", path=f"{os.environ.get('PATH', '')}:/usr/sbin:/usr/local/sbin")
+
+_CONFIGURATION = """\
+[databases]
+* = host={host} port={port}
+[pgbouncer]
+listen_addr = 127.0.0.1
+listen_port = {own_port}
+unix_socket_dir =
+auth_type = trust
+auth_file = {folder}/users
+pool_mode = transaction
+server_reset_query =
+default_pool_size = 4
+max_client_conn = 200
+ignore_startup_parameters = extra_float_digits
+logfile = {folder}/log
+pidfile = {folder}/pid
+"""
+
+
+class Pooler:
+    """One PgBouncer. Its pools hold four connections a user and database: fewer than the tests' clients, so that they
+    are shared."""
+
+    def __init__(self, server_dsn: str) -> None:
+        assert PROGRAM
+        self._server = conninfo_to_dict(server_dsn)
+        self._users = {str(self._server["user"]): str(self._server.get("password", ""))}
+        self._folder = Path(tempfile.mkdtemp(prefix="broker-pooler-"))
+        with socket.create_server(("127.0.0.1", 0)) as free:
+            self.port = free.getsockname()[1]
+        host = self._server.get("host", "127.0.0.1")
+        text = _CONFIGURATION.format(
+            host=host, port=self._server.get("port", 5432), own_port=self.port, folder=self._folder
+        )
+        (self._folder / "pgbouncer.ini").write_text(text)
+        self._write_users()
+        account = embedded.server_account()  # it refuses to run as root, too
+        account.own(self._folder)
+        self._process = subprocess.Popen(
+            [PROGRAM, "-q", str(self._folder / "pgbouncer.ini")],
+            user=account.uid,
+            group=account.gid,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+        )
+        while not self._listens():
+            if self._process.poll() is not None:
+                raise RuntimeError(f"pgbouncer ended: {(self._folder / 'log').read_text()}")
+            time.sleep(0.02)
+
+    def dsn(self, dsn: str, user: str | None = None, password: str = "") -> str:
+        """The same database through the pooler, as its user or as another login of the server."""
+        parameters = conninfo_to_dict(dsn)
+        if user is not None:
+            parameters |= {"user": user, "password": password}
+            self._users[user] = password
+            self._write_users()
+            self._process.send_signal(1)  # SIGHUP: read the users anew
+        return make_conninfo("", **{**parameters, "host": "127.0.0.1", "port": self.port})
+
+    def close(self) -> None:
+        """Stop it."""
+        self._process.terminate()
+        self._process.wait()
+        shutil.rmtree(self._folder)
+
+    def _write_users(self) -> None:
+        lines = [f'"{name}" "{password}"\n' for name, password in self._users.items()]
+        (self._folder / "users").write_text("".join(lines))
+        (self._folder / "users").chmod(0o644)
+
+    def _listens(self) -> bool:
+        with socket.socket() as probe:
+            return probe.connect_ex(("127.0.0.1", self.port)) == 0
