@@ -69,7 +69,9 @@ def _read(tokens: list[Token]) -> Grant:
     if (
         rest[0].text != "to"
         or not kinds
-        or any(not name.startswith(DEFAULT_PREFIX) or kind not in KINDS for name, kind in zip(named, kinds, strict=True))
+        or any(
+            not name.startswith(DEFAULT_PREFIX) or kind not in KINDS for name, kind in zip(named, kinds, strict=True)
+        )
         or not set(privileges) <= _PRIVILEGES[target]
         or len(parts) != (1 if target == "schema" else 2)
         or parts[0] not in ROOMS
@@ -186,7 +188,9 @@ def plan(cur: Cursor, wanted_grants: list[Grant], roles: Roles) -> Plan:
     statements: list[str] = []
     others: list[str] = []
     for thing, acl in now.items():
-        others.extend(f"{', '.join(sorted(acl[who]))} on {thing.title} to {who}" for who in acl if who not in looked_after)
+        others.extend(
+            f"{', '.join(sorted(acl[who]))} on {thing.title} to {who}" for who in acl if who not in looked_after
+        )
         for grantee in looked_after:
             has = acl.get(grantee, {})
             should = wanted[(thing, grantee)]

@@ -64,18 +64,27 @@ def find(cur: Cursor, key: Key) -> tuple[str, int] | None:
     """Look an object of ours up: its catalogue and oid, or None."""
     family, schema, name, arguments, relation = key
     if family == "routine":
-        catalogue, query = "pg_proc", """
+        catalogue, query = (
+            "pg_proc",
+            """
             select p.oid::bigint from pg_proc p where p.pronamespace = %s::regnamespace and p.proname = %s
-               and oidvectortypes(p.proargtypes) = %s and %s = ''"""
+               and oidvectortypes(p.proargtypes) = %s and %s = ''""",
+        )
     elif family == "view":
-        catalogue, query = "pg_class", """
+        catalogue, query = (
+            "pg_class",
+            """
             select c.oid::bigint from pg_class c where c.relnamespace = %s::regnamespace and c.relname = %s
-               and c.relkind = 'v' and %s = '' and %s = ''"""
+               and c.relkind = 'v' and %s = '' and %s = ''""",
+        )
     else:
-        catalogue, query = "pg_trigger", """
+        catalogue, query = (
+            "pg_trigger",
+            """
             select t.oid::bigint from pg_trigger t join pg_class c on c.oid = t.tgrelid
              where c.relnamespace = %s::regnamespace and t.tgname = %s and %s = '' and c.relname = %s
-               and not t.tgisinternal"""
+               and not t.tgisinternal""",
+        )
     row = cur.execute(query.encode(), [schema, name, arguments, relation]).fetchone()
     return (catalogue, int(row[0])) if row else None
 
@@ -134,16 +143,21 @@ class Installer:
             if key not in done or key in self._dropped:
                 self._write(self._wanted[key])
                 done.add(key)
-        self.restore_foreign()
+        self._restore_foreign()
         self._record(objects, release, done)
         return self.changes
 
-    def restore_foreign(self) -> Changes:
+    def leave(self) -> Changes:
+        """End without objects of ours, and without the table that lists them."""
+        self._restore_foreign()
+        self.changes.dropped.extend(title(was.kind, key) for key, was in self._ours.items())
+        return self.changes
+
+    def _restore_foreign(self) -> None:
         """Make the foreign objects that had to be dropped again, in the opposite order."""
         for standing, statements in reversed(self._saved):
             foreign.restore(self.cur, standing, statements, self.owner)
             self.changes.foreign.append(standing.title)
-        return self.changes
 
     def _drop(self, roots: list[tuple[str, int]]) -> None:
         """Drop objects and what stands on them: ours is written again later, foreign objects are saved."""
@@ -197,8 +211,11 @@ class Installer:
         except (errors.LockNotAvailable, errors.DeadlockDetected):
             raise
         except psycopg.Error as error:
-            raise UpgradeError(f"{thing.path}: {error.diag.message_primary or error}",
-                               error.diag.message_hint or error.diag.message_detail, error.sqlstate) from error
+            raise UpgradeError(
+                f"{thing.path}: {error.diag.message_primary or error}",
+                error.diag.message_hint or error.diag.message_detail,
+                error.sqlstate,
+            ) from error
         self._dropped.discard(key)
         self.changes.written.append(title(thing.kind, key))
 

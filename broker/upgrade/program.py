@@ -7,7 +7,6 @@ from functools import cached_property
 from pathlib import Path
 
 import broker
-from broker.upgrade import revisions
 from broker.upgrade.failure import CompatibilityError, UpgradeError
 from broker.upgrade.source import package_folder, read_folder
 
@@ -26,7 +25,7 @@ class Program:
     @cached_property
     def chain(self) -> list[str]:
         """Revisions from the first to the newest."""
-        return revisions.chain(self.migrations)
+        return chain(self.migrations)
 
     @property
     def head(self) -> str:
@@ -88,3 +87,28 @@ def thaw(text: str, name: str) -> tuple[str, dict[str, str]]:
     if release is None or len(pieces) < 3:
         raise UpgradeError(f"{name} is not a frozen release", "git restore migrations/releases")
     return release[1], dict(zip(pieces[1::2], pieces[2::2], strict=True))
+
+
+def chain(migrations: Path) -> list[str]:
+    """Return the revisions from the first to the newest, read from the files without running them.
+
+    Raises ValueError when the files do not form one line.
+    """
+    down: dict[str | None, str] = {}
+    for path in sorted((migrations / "versions").glob("*.py")):
+        text = path.read_text(encoding="utf-8")
+        revision = re.search(r'^revision(?::\s*str)?\s*=\s*["\'](\w+)["\']', text, re.MULTILINE)
+        before = re.search(r'^down_revision[^=\n]*=\s*(?:None|["\'](\w+)["\'])', text, re.MULTILINE)
+        if revision is None or before is None:
+            raise ValueError(f"{path.name}: no revision and down_revision in it")
+        if before[1] in down:
+            raise ValueError(f"{path.name}: revision {down[before[1]]} comes after {before[1]} too")
+        down[before[1]] = revision[1]
+    line: list[str] = []
+    at: str | None = None
+    while at in down:
+        line.append(down[at])
+        at = down[at]
+    if len(line) != len(down):
+        raise ValueError(f"the revisions do not form one line: {', '.join(sorted(down.values()))}")
+    return line

@@ -53,8 +53,10 @@ def _scalar(conn: psycopg.Connection[Any], query: str, *values: object) -> Any:
 def _missing(conn: psycopg.Connection[Any], roles: Roles) -> list[sql.Composed]:
     """Return the statements that are still to be run so that this session can act as the owner, here."""
     todo: list[sql.Composed] = []
-    present = {row[0] for row in conn.execute("select rolname from pg_roles where rolname = any(%s)",
-                                              [list(roles.names.values())])}
+    present = {
+        row[0]
+        for row in conn.execute("select rolname from pg_roles where rolname = any(%s)", [list(roles.names.values())])
+    }
     for name in roles.names.values():
         if name not in present:
             todo.append(sql.SQL("create role {} nologin").format(sql.Identifier(name)))
@@ -62,14 +64,14 @@ def _missing(conn: psycopg.Connection[Any], roles: Roles) -> list[sql.Composed]:
     # Before PostgreSQL 16 every member may SET ROLE.
     membership = "SET" if conn.info.server_version >= 160000 else "MEMBER"
     user = str(_scalar(conn, "select session_user"))
-    if roles.owner not in present or not _scalar(conn, "select pg_has_role(session_user, %s, %s)", roles.owner, membership):
+    if roles.owner not in present or not _scalar(
+        conn, "select pg_has_role(session_user, %s, %s)", roles.owner, membership
+    ):
         todo.append(sql.SQL("grant {} to {}").format(owner, sql.Identifier(user)))
     if roles.owner not in present or not _scalar(
         conn, "select has_database_privilege(%s, current_database(), 'CREATE')", roles.owner
     ):
-        todo.append(
-            sql.SQL("grant create on database {} to {}").format(sql.Identifier(conn.info.dbname), owner)
-        )
+        todo.append(sql.SQL("grant create on database {} to {}").format(sql.Identifier(conn.info.dbname), owner))
     return todo
 
 
@@ -83,8 +85,11 @@ def ensure_roles(conn: psycopg.Connection[Any], roles: Roles) -> None:
         todo = _missing(conn, roles)
         if _scalar(conn, "select usesuper from pg_user where usename = session_user"):
             # A superuser acts as anyone; no membership is left behind.
-            todo = [statement for statement in todo if b" database " in statement.as_bytes(conn) or
-                    statement.as_bytes(conn).startswith(b"create role")]
+            todo = [
+                statement
+                for statement in todo
+                if b" database " in statement.as_bytes(conn) or statement.as_bytes(conn).startswith(b"create role")
+            ]
         if not todo:
             return
         try:

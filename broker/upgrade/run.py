@@ -7,7 +7,7 @@ from typing import Any
 import psycopg
 from psycopg import errors, sql
 
-from broker.upgrade import grants, revisions, roles, state
+from broker.upgrade import grants, roles, state
 from broker.upgrade.failure import UpgradeError
 from broker.upgrade.install import Changes, Installer
 from broker.upgrade.program import Program
@@ -104,6 +104,9 @@ def upgrade(
         names = _names(found, role_prefix)
         roles.ensure_roles(conn, names)
 
+    # Alembic and SQLAlchemy are imported where they are used: `broker db check` answers without them.
+    from broker.upgrade import revisions
+
     def work(attempt: int) -> Report:
         began = time.monotonic()
         with transaction(dsn) as session:
@@ -130,7 +133,9 @@ def upgrade(
     return giving_way(work, patience)
 
 
-def downgrade(dsn: str, target: str | None = None, *, program: Program | None = None, patience: float = 120.0) -> Report:
+def downgrade(
+    dsn: str, target: str | None = None, *, program: Program | None = None, patience: float = 120.0
+) -> Report:
     """Bring a database back to an older revision and the code that was released with it; `base` removes the house.
 
     `target` is a revision or `base`; left out, the revision before the database's own. The roles stay, they belong to
@@ -149,6 +154,8 @@ def downgrade(dsn: str, target: str | None = None, *, program: Program | None = 
         raise UpgradeError(f"no revision {target}", f"revisions are {', '.join([BASE, *release.chain])}")
     if target != BASE and release.chain.index(target) >= release.chain.index(found.revision):
         raise UpgradeError(f"{target} is not before {found.revision}", "broker db upgrade goes the other way")
+    from broker.upgrade import revisions
+
     name, files = release.frozen(target) if target != BASE else (release.release, {})
 
     def work(attempt: int) -> Report:
@@ -164,7 +171,7 @@ def downgrade(dsn: str, target: str | None = None, *, program: Program | None = 
                 revisions.move(session.sa, release.migrations, target, down=True)
                 if target == BASE:
                     _remove_last(cur, names)
-                    changes = installer.restore_foreign()
+                    changes = installer.leave()
                     return _report(name, was, None, changes, grants.Plan(), attempt, began)
             except errors.DependentObjectsStillExist as error:
                 raise UpgradeError(

@@ -5,14 +5,14 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import psycopg
 from psycopg import errors, sql
-from sqlalchemy import Connection, create_engine
-from sqlalchemy.pool import NullPool
-
 from broker.upgrade.failure import UpgradeError
+
+if TYPE_CHECKING:
+    from sqlalchemy import Connection
 
 # Below PostgreSQL's deadlock_timeout (1 s): in a deadlock the upgrade lets go before an agent is told to.
 LOCK_TIMEOUT_MS = 300
@@ -28,7 +28,7 @@ Result = TypeVar("Result")
 class Session:
     """One server connection in one transaction, as SQLAlchemy (for Alembic) and psycopg see it."""
 
-    sa: Connection
+    sa: "Connection"
     cur: psycopg.Cursor[Any]
 
 
@@ -40,6 +40,9 @@ def connect(dsn: str, *, autocommit: bool = False) -> psycopg.Connection[Any]:
 @contextmanager
 def transaction(dsn: str) -> Iterator[Session]:
     """Open the transaction under the lock, with the settings of an upgrade; leaving it commits."""
+    from sqlalchemy import create_engine
+    from sqlalchemy.pool import NullPool
+
     engine = create_engine("postgresql+psycopg://", creator=lambda: connect(dsn), poolclass=NullPool)
     with engine.connect() as sa, sa.begin():
         raw = sa.connection.driver_connection

@@ -76,9 +76,7 @@ def parse_files(files: Mapping[str, str]) -> list[SqlObject]:
         if re.sub(r"__\d+$", "", stem) != made.name:
             raise ParseError(f"{path}: creates {made.schema}.{made.name}; a file is named after its object")
         after = tuple(name.strip() for line in _AFTER.findall(text) for name in line.split(","))
-        objects.append(
-            SqlObject(path, text, made.kind, made.schema, made.name, made.arguments, made.relation, after)
-        )
+        objects.append(SqlObject(path, text, made.kind, made.schema, made.name, made.arguments, made.relation, after))
     return _ordered(objects)
 
 

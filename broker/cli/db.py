@@ -1,0 +1,154 @@
+"""`broker db`: the database's own commands: upgrade, downgrade, check, current, and two for developers."""
+
+from typing import Annotated
+
+import typer
+
+from broker.cli import common
+from broker.cli.common import Json
+from broker.cli.output import fields, json_out, note, say, table
+
+app = typer.Typer(no_args_is_help=True, help="Install, upgrade, downgrade and check the database.")
+
+
+@app.command()
+def upgrade(
+    role_prefix: Annotated[
+        str | None, typer.Option(help="What the roles' names begin with; broker_ in a new database.")
+    ] = None,
+    patience: Annotated[float, typer.Option(help="Seconds to go on giving way to the agents' locks.")] = 120.0,
+    as_json: Json = False,
+) -> None:
+    """Bring the database to this release: tables, code, grants. Safe under load, and to repeat."""
+    from broker import upgrade as machinery
+
+    report = machinery.upgrade(common.target().dsn, role_prefix=role_prefix, patience=patience)
+    _show(report, as_json)
+
+
+@app.command()
+def downgrade(
+    revision: Annotated[
+        str | None, typer.Argument(help="A revision, or base to remove everything; the one before, when left out.")
+    ] = None,
+    patience: Annotated[float, typer.Option(help="Seconds to go on giving way to the agents' locks.")] = 120.0,
+    yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
+    as_json: Json = False,
+) -> None:
+    """Bring the database back to an older revision and the code released with it. Data of newer tables is lost."""
+    from broker import upgrade as machinery
+
+    dsn = common.target().dsn
+    if not yes:
+        typer.confirm(
+            f"Downgrade from revision {machinery.current(dsn)}? Tables that are newer go, with their rows", abort=True
+        )
+    _show(machinery.downgrade(dsn, revision, patience=patience), as_json)
+
+
+@app.command()
+def check(
+    strict: Annotated[bool, typer.Option("--strict", help="Count what others own or were granted, too.")] = False,
+    as_json: Json = False,
+) -> None:
+    """Compare the database with this release: definitions, tables, owners, comments, grants. Exit code 1 if it differs."""
+    from broker import upgrade as machinery
+
+    report = machinery.check(common.target().dsn)
+    ok = report.ok and not (strict and report.guests)
+    if as_json:
+        json_out(
+            {
+                "ok": ok,
+                "release": report.release,
+                "revision": report.revision,
+                "differences": report.differences,
+                "guests": report.guests,
+            }
+        )
+    else:
+        if report.differences:
+            rows = [(d.item, d.aspect, d.expected, d.found) for d in report.differences]
+            table("Differences", ["what", "aspect", "release", "database"], rows)
+        for guest in report.guests:
+            note(f"not of the house: {guest}")
+        say(
+            f"release {report.release}, revision {report.revision}: "
+            + ("the database is what the release says" if ok else f"{len(report.differences)} differences")
+        )
+    if not ok:
+        raise typer.Exit(1)
+
+
+@app.command()
+def current(as_json: Json = False) -> None:
+    """Print the revision and release of the database, and this program's."""
+    from broker import upgrade as machinery
+    from broker.upgrade.run import installed
+    from broker.upgrade.session import connect
+
+    program = machinery.Program()
+    with connect(common.target().dsn) as connection:
+        found = installed(connection.cursor())
+    shown = {
+        "revision": found.revision,
+        "release": found.release,
+        "role_prefix": found.role_prefix,
+        "program_revision": program.head,
+        "program_release": program.release,
+    }
+    if as_json:
+        json_out(shown)
+    else:
+        fields("Database", shown)
+
+
+@app.command()
+def schema(
+    write: Annotated[bool, typer.Option("--write", help="Write sql/schema.sql instead of printing it.")] = False,
+) -> None:
+    """Print the schema of a fresh install as pg_dump writes it (for developers of pgbroker)."""
+    from broker import binaries
+    from broker.upgrade import schema as dumped
+
+    text = dumped.render(common.target().dsn, binaries.find())
+    if write:
+        dumped.path().write_text(text, encoding="utf-8")
+    else:
+        print(text, end="")
+
+
+@app.command()
+def freeze() -> None:
+    """Keep today's sql/ in migrations/releases, for downgrades to today's newest revision (at each release)."""
+    from broker.upgrade.program import Program, freeze as frozen
+
+    program = Program()
+    path = program.frozen_path(program.head)
+    path.parent.mkdir(exist_ok=True)
+    path.write_text(frozen(program.release, program.files), encoding="utf-8")
+    say(str(path))
+
+
+def _show(report: object, as_json: bool) -> None:
+    from broker.upgrade import Report
+
+    assert isinstance(report, Report)
+    if as_json:
+        json_out(report)
+        return
+    fields(
+        "Database",
+        {
+            "release": report.release,
+            "revision": f"{report.revision_before or 'none'} -> {report.revision or 'none'}",
+            "objects written": len(report.written),
+            "objects dropped": len(report.dropped),
+            "others' objects made again": len(report.foreign),
+            "grants changed": len(report.grants),
+            "attempts": report.attempts,
+            "seconds": round(report.seconds, 3),
+        },
+    )
+    for name in report.foreign:
+        note(f"made again: {name}")
