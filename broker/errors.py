@@ -28,6 +28,30 @@ class BrokerError(Exception):
         self.sqlstate = sqlstate
 
 
+class BadRequest(BrokerError):
+    """PB001: a key, type or value of the call is wrong; the message names it. Nothing was stored."""
+
+
+class NotAllowed(BrokerError):
+    """PB002: the login may not act in this setup, or not for this owner or group."""
+
+
+class StaleAttempt(BrokerError):
+    """PB003: the lease was taken away (it expired, or the job was given to another): stop the job, report nothing."""
+
+
+class NoSuchThing(BrokerError):
+    """PB004: no such job, queue or limit."""
+
+
+class WrongState(BrokerError):
+    """PB005: the job is leased, ended, or otherwise not in the state that the call needs."""
+
+
+class Busy(BrokerError):
+    """PB006: the setup is being reconfigured or busy; the same call may succeed a moment later."""
+
+
 class EmbeddedError(BrokerError):
     """The embedded server cannot be installed, started or stopped."""
 
@@ -36,10 +60,20 @@ class ConnectError(BrokerError):
     """The server that was asked for does not answer, or refuses."""
 
 
+_CLASSES: dict[str | None, type[BrokerError]] = {
+    "PB001": BadRequest,
+    "PB002": NotAllowed,
+    "PB003": StaleAttempt,
+    "PB004": NoSuchThing,
+    "PB005": WrongState,
+    "PB006": Busy,
+}
+
+
 def from_database(error: psycopg.Error) -> BrokerError:
     """The same error as message and hint, for people: of any psycopg error, ours (class PB) or PostgreSQL's own."""
     message = error.diag.message_primary or str(error).strip() or type(error).__name__
     hint = error.diag.message_hint or error.diag.message_detail
     if isinstance(error, psycopg.OperationalError) and error.sqlstate is None:
         return ConnectError(message, hint)
-    return BrokerError(message, hint, error.sqlstate)
+    return _CLASSES.get(error.sqlstate, BrokerError)(message, hint, error.sqlstate)

@@ -1,0 +1,161 @@
+"""What the clients share: a call of the database as a value, and running it on a pool, sync or async.
+
+Each call is one statement in autocommit and leaves no state in the session: PgBouncer's transaction mode works.
+
+A call whose answer is lost with its connection is sent once more, if it says that repeating it does no harm: matching
+and inserting carry a request id, with which the database gives the first answer again (for ten minutes).
+"""
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from types import TracebackType
+from typing import Any, Generic, Self, TypeVar
+
+import psycopg
+from psycopg.types.json import Jsonb
+from psycopg_pool import AsyncConnectionPool, ConnectionPool, PoolTimeout
+
+from broker import database
+from broker.database import Target
+from broker.errors import BadRequest, from_database
+
+T = TypeVar("T")
+Rows = Sequence[tuple[Any, ...]]
+
+_LOST = ("080", "57P")  # connection exceptions; admin_shutdown, crash_shutdown, cannot_connect_now
+_strict = partial(json.dumps, allow_nan=False, ensure_ascii=False, separators=(",", ":"))
+
+
+@dataclass(frozen=True)
+class Call(Generic[T]):
+    """One statement: its text and arguments, how its rows are read, and whether it may be sent twice."""
+
+    query: bytes
+    arguments: tuple[object, ...]
+    read: Callable[[Rows], T]
+    repeatable: bool = True
+
+
+def json_text(value: object) -> str:
+    """A value as JSON. Raises BadRequest for what JSON cannot say: nan, infinity, other types."""
+    try:
+        return _strict(value)
+    except (TypeError, ValueError) as error:
+        raise BadRequest(f"not JSON: {error}", "give numbers, strings, lists and mappings with text keys") from None
+
+
+def jsonb(value: Mapping[str, object]) -> Jsonb:
+    """A mapping as an argument of the type jsonb."""
+    return Jsonb(value, dumps=json_text)
+
+
+def only(rows: Rows) -> Any:
+    """The one value of the one row."""
+    return rows[0][0]
+
+
+def _repeats(call: Call[Any], error: psycopg.Error) -> bool:
+    """Whether the connection was lost (or the server went away: class 57P), and the call may be sent again."""
+    lost = isinstance(error, psycopg.OperationalError) and (error.sqlstate is None or error.sqlstate[:3] in _LOST)
+    return lost and call.repeatable and not isinstance(error, PoolTimeout)
+
+
+class Client:
+    """A setup, and a pool to reach it with: the caller's own, or one of the client's, which `close` closes.
+
+    server: a DSN, a Target of broker.database, an open pool of autocommit connections, or None for the server that
+    the environment names (else the embedded one). Leaving a `with` statement closes the client.
+    """
+
+    def __init__(
+        self, setup: str = "default", server: str | Target | ConnectionPool | None = None, *, connections: int = 4
+    ) -> None:
+        self.setup = setup
+        self._own = not isinstance(server, ConnectionPool)
+        if isinstance(server, ConnectionPool):
+            self._pool = server
+        else:
+            target = server if isinstance(server, Target) else database.resolve(server)
+            self._pool = database.pool(target, min_size=1, max_size=connections)
+            self._pool.open()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Close the pool, if it is the client's own."""
+        if self._own:
+            self._pool.close()
+
+    def run(self, call: Call[T]) -> T:
+        """Run one call; once more after a lost connection, where that does no harm.
+
+        Raises a BrokerError: the subclass of its SQLSTATE, ConnectError when the server is not there.
+        """
+        try:
+            try:
+                return self._once(call)
+            except psycopg.OperationalError as error:
+                if not _repeats(call, error):
+                    raise
+            self._pool.check()  # the other connections may be as dead as that one
+            return self._once(call)
+        except psycopg.Error as error:
+            raise from_database(error) from error
+
+    def _once(self, call: Call[T]) -> T:
+        with self._pool.connection() as connection:
+            return call.read(connection.execute(call.query, call.arguments).fetchall())
+
+
+class AsyncClient:
+    """The same for asyncio, with a pool of the kind AsyncConnectionPool; used in an `async with` statement."""
+
+    def __init__(
+        self, setup: str = "default", server: str | Target | AsyncConnectionPool | None = None, *, connections: int = 4
+    ) -> None:
+        self.setup = setup
+        self._own = not isinstance(server, AsyncConnectionPool)
+        if isinstance(server, AsyncConnectionPool):
+            self._pool = server
+        else:
+            target = server if isinstance(server, Target) else database.resolve(server)
+            self._pool = database.pool_async(target, min_size=1, max_size=connections)
+
+    async def __aenter__(self) -> Self:
+        if self._own:
+            await self._pool.open()
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None
+    ) -> None:
+        await self.close()
+
+    async def close(self) -> None:
+        """Close the pool, if it is the client's own."""
+        if self._own:
+            await self._pool.close()
+
+    async def run(self, call: Call[T]) -> T:
+        """Run one call; once more after a lost connection, where that does no harm. Raises as Client.run."""
+        try:
+            try:
+                return await self._once(call)
+            except psycopg.OperationalError as error:
+                if not _repeats(call, error):
+                    raise
+            await self._pool.check()
+            return await self._once(call)
+        except psycopg.Error as error:
+            raise from_database(error) from error
+
+    async def _once(self, call: Call[T]) -> T:
+        async with self._pool.connection() as connection:
+            cursor = await connection.execute(call.query, call.arguments)
+            return call.read(await cursor.fetchall())
