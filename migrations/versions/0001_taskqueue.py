@@ -103,7 +103,9 @@ create table taskqueue.definition (
   created_at    timestamptz not null default now(),
   primary key (setup, definition_id),
   constraint definition_once unique (setup, digest)
-);
+) with (toast_tuple_target = 8160);  -- lists stay in the row: matching reads them
+
+create index definition_family on taskqueue.definition (setup, family);
 
 create table taskqueue.task_queue (
   setup         text        not null references resource.setup on delete cascade,

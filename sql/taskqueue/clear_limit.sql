@@ -1,0 +1,18 @@
+-- Section 7.
+create or replace function taskqueue.clear_limit(p_setup text, p_kind text, p_site text, p_ce text, p_attribute text, p_value text) returns boolean
+language plpgsql
+security definer set search_path = taskqueue, pg_temp
+as $$
+declare
+  v_key text := taskqueue.attribute_key(p_attribute);
+begin
+  perform resource.identify(p_setup);
+  perform taskqueue.reconfigure(p_setup);
+  delete from taskqueue.site_limit l
+   where l.setup = p_setup and l.kind = p_kind and l.site = p_site and l.grid_ce is not distinct from p_ce
+     and l.attribute = v_key and l.value = p_value;
+  return found;
+end $$;
+
+comment on function taskqueue.clear_limit(text, text, text, text, text, text) is
+'Removes a limit; false when there is none like that. Errors: PB001 (attribute), PB002 (setup not granted), PB006 (busy).';

@@ -1,0 +1,10 @@
+-- Section 8.
+create or replace function taskqueue.hold(p_setup text, p_kind text, p_name text) returns bigint
+language sql
+security definer set search_path = taskqueue, pg_temp
+as $$
+  select taskqueue.set_held(p_setup, p_kind, p_name, true)
+$$;
+
+comment on function taskqueue.hold(text, text, text) is
+'Holds a waiting job (id), an owner (OwnerDN; its present and future queues) or a queue (id): not matched until let go. Returns how many jobs or queues changed. Errors: PB001, PB002, PB004, PB005 (leased).';

@@ -1,0 +1,39 @@
+-- Section 7: before a job is taken, one free slot of every running limit that its queue counts at is locked, and the clock of every delay
+-- moved on; a slot or clock that another transaction has locked makes the limit look reached until that ends. Nobody waits.
+create or replace function taskqueue.lock_slots(p_setup text, p_requirements jsonb, p_offer taskqueue.offer, out taken boolean, out slots jsonb)
+language plpgsql
+as $$
+declare
+  v_now timestamptz := resource.clock(p_setup);
+  v_limit taskqueue.site_limit;
+  v_slot int;
+begin
+  slots := '[]';
+  for v_limit in
+    select l.* from taskqueue.site_limit l
+     where l.setup = p_setup and l.site = p_offer.sites[1] and (l.grid_ce is null or l.grid_ce = any (p_offer.grid_ces))
+       and taskqueue.lists(p_requirements, l.attribute, l.value)
+     order by l.kind, l.limit_id
+  loop
+    if v_limit.kind = 'running' then
+      select s.slot into v_slot from taskqueue.limit_slot s
+       where s.setup = p_setup and s.limit_id = v_limit.limit_id and s.job_id is null
+       limit 1 for update skip locked;
+      taken := found;
+      slots := slots || jsonb_build_object('limit_id', v_limit.limit_id, 'slot', v_slot);
+    else
+      select true into taken from taskqueue.site_limit l
+       where l.setup = p_setup and l.limit_id = v_limit.limit_id and coalesce(l.next_at, v_now) <= v_now + (l.burst - 1) * l.delay
+         for no key update skip locked;
+      taken := found;
+      slots := slots || jsonb_build_object('limit_id', v_limit.limit_id);
+    end if;
+    if not taken then
+      return;
+    end if;
+  end loop;
+  taken := true;
+end $$;
+
+comment on function taskqueue.lock_slots(text, jsonb, taskqueue.offer) is
+'Locks what the limits of the site ask of a job with these requirements; taken = false: one of them is reached. taskqueue.use_slots books it.';

@@ -1,0 +1,18 @@
+-- Section 8: from a lease back to waiting.
+create or replace function taskqueue.return_job(p_lease taskqueue.lease) returns bigint
+language plpgsql
+as $$
+declare
+  v_queue_id bigint;
+begin
+  delete from taskqueue.lease l where l.setup = p_lease.setup and l.job_id = p_lease.job_id;
+  v_queue_id := taskqueue.place_jobs(p_lease.setup, (select d.requirements from taskqueue.definition d
+                                                      where d.setup = p_lease.setup and d.definition_id = p_lease.definition_id),
+                                     array[p_lease.job_id], array[p_lease.user_priority::int]);
+  update taskqueue.job j set attempts = p_lease.attempt where j.setup = p_lease.setup and j.job_id = p_lease.job_id;
+  perform taskqueue.free_slots(p_lease.setup, p_lease.job_id);
+  perform taskqueue.note_event(p_lease, 'released');
+  return v_queue_id;
+end $$;
+
+comment on function taskqueue.return_job(taskqueue.lease) is 'Puts a leased job back into a queue of its requirements, with its attempts; returns the queue.';

@@ -1,0 +1,30 @@
+-- Section 10 explains jobs against the resources seen lately. At most one row per class in ten seconds, in an unlogged table: a call that
+-- finds no match writes no WAL, and no agent waits for another.
+create or replace function taskqueue.see_resource(p_setup text, p_resource jsonb, p_offer taskqueue.offer, p_matched boolean) returns void
+language plpgsql
+as $$
+declare
+  v_resource jsonb := p_resource - '{JobID,Setup}'::text[];
+  v_class uuid;
+  v_now timestamptz := resource.clock(p_setup);
+begin
+  if v_resource ? 'CPUTime' then
+    v_resource := v_resource || jsonb_build_object('CPUTime', coalesce(
+      (select b.cpu_time from taskqueue.cpu_bucket b where b.setup = p_setup and b.cpu_time <= p_offer.cpu_time order by b.cpu_time desc limit 1), 0));
+  end if;
+  if p_offer.owner_dn is not null then
+    v_resource := v_resource || jsonb_build_object('OwnerDN', p_offer.owner_dn);
+  end if;
+  if p_offer.owner_groups is not null then
+    v_resource := v_resource || jsonb_build_object('OwnerGroup', p_offer.owner_groups);
+  end if;
+  v_class := md5(v_resource::text)::uuid;
+  if not exists (select from taskqueue.resource_seen s
+                  where s.setup = p_setup and s.class = v_class and s.seen_at > v_now - interval '10 seconds')
+     and pg_try_advisory_xact_lock(hashtextextended(p_setup || v_class, 2)) then
+    insert into taskqueue.resource_seen (setup, class, seen_at, matched, resource) values (p_setup, v_class, v_now, p_matched, v_resource);
+  end if;
+end $$;
+
+comment on function taskqueue.see_resource(text, jsonb, taskqueue.offer, boolean) is
+'Notes the class of a resource description: CPUTime as the highest bucket it covers (s), the owner as the identity has it, JobID left out.';

@@ -1,0 +1,30 @@
+-- Section 8: a held job stays in its queue and is not matched, nor counted as waiting for a match.
+create or replace function taskqueue.set_job_held(p_setup text, p_job_id bigint, p_held boolean) returns bigint
+language plpgsql
+as $$
+declare
+  v_job taskqueue.job;
+begin
+  select j.* into v_job from taskqueue.job j where j.setup = p_setup and j.job_id = p_job_id for update;
+  if not found then
+    if exists (select from taskqueue.lease l where l.setup = p_setup and l.job_id = p_job_id) then
+      raise exception 'job % is leased', p_job_id using errcode = 'PB005', hint = 'Only a waiting job can be held; cancel_job asks its agent to kill it.';
+    end if;
+    raise exception 'job % does not wait in setup %', p_job_id, p_setup using errcode = 'PB004', hint = 'It has ended, or was never inserted.';
+  end if;
+  if v_job.held = p_held then
+    return 0;
+  end if;
+  perform taskqueue.lock_queue(p_setup, v_job.task_queue_id);
+  update taskqueue.job j set held = p_held where j.setup = p_setup and j.job_id = p_job_id;
+  insert into taskqueue.job_count_change (setup, task_queue_id, user_priority, change)
+  values (p_setup, v_job.task_queue_id, v_job.user_priority, case when p_held then -1 else 1 end);
+  if p_held <> exists (select from taskqueue.job j where j.setup = p_setup and j.task_queue_id = v_job.task_queue_id and not j.held)
+     or not p_held and not exists (select from taskqueue.posting p where p.setup = p_setup and p.task_queue_id = v_job.task_queue_id) then
+    perform taskqueue.post_queue(p_setup, v_job.task_queue_id);
+  end if;
+  return 1;
+end $$;
+
+comment on function taskqueue.set_job_held(text, bigint, boolean) is
+'Holds or lets go a waiting job; 1 = changed. Errors: PB004 (does not wait), PB005 (leased).';

@@ -1,0 +1,36 @@
+-- Section 4, condition 11: with JobID only that job, if it is waiting and its queue matches.
+create or replace function taskqueue.take_wanted(p_setup text, p_offer taskqueue.offer)
+returns table (job taskqueue.job, definition taskqueue.definition, slots jsonb)
+language plpgsql
+as $$
+declare
+  v_taken boolean;
+begin
+  select d.* into definition
+    from taskqueue.job j
+    join taskqueue.task_queue q on q.setup = j.setup and q.task_queue_id = j.task_queue_id
+    join taskqueue.definition d on d.setup = q.setup and d.definition_id = q.definition_id
+   where j.setup = p_setup and j.job_id = p_offer.job_id and not j.held and q.enabled and not q.held and taskqueue.accepts(d, p_offer);
+  if not found then
+    return;
+  end if;
+  if p_offer.limited then
+    select l.taken, l.slots into v_taken, slots from taskqueue.lock_slots(p_setup, definition.requirements, p_offer) l;
+    if not v_taken then
+      return;
+    end if;
+  end if;
+  delete from taskqueue.job j
+   where j.setup = p_setup and j.job_id = (
+         select l.job_id from taskqueue.job l where l.setup = p_setup and l.job_id = p_offer.job_id and not l.held for update skip locked)
+  returning j.* into job;
+  if not found then
+    return;
+  end if;
+  insert into taskqueue.job_count_change (setup, task_queue_id, user_priority, change) values (p_setup, job.task_queue_id, job.user_priority, -1);
+  perform taskqueue.drop_if_empty(p_setup, job.task_queue_id);
+  return next;
+end $$;
+
+comment on function taskqueue.take_wanted(text, taskqueue.offer) is
+'Takes the job that the offer wants out of waiting; no row: it does not wait, is held or locked, or its queue does not match.';
