@@ -40,9 +40,7 @@ def downgrade(
 
     dsn = common.target().dsn
     if not yes:
-        typer.confirm(
-            f"Downgrade from revision {machinery.current(dsn)}? Tables that are newer go, with their rows", abort=True
-        )
+        typer.confirm(f"Downgrade from revision {machinery.current(dsn)}? Newer tables go, with their rows", abort=True)
     _show(machinery.downgrade(dsn, revision, patience=patience), as_json)
 
 
@@ -51,7 +49,7 @@ def check(
     strict: Annotated[bool, typer.Option("--strict", help="Count what others own or were granted, too.")] = False,
     as_json: Json = False,
 ) -> None:
-    """Compare the database with this release: definitions, tables, owners, comments, grants. Exit code 1 if it differs."""
+    """Compare the database with this release: definitions, tables, owners, comments, grants. Exit 1 if it differs."""
     from broker import upgrade as machinery
 
     report = machinery.check(common.target().dsn)
@@ -121,7 +119,8 @@ def schema(
 @app.command()
 def freeze() -> None:
     """Keep today's sql/ in migrations/releases, for downgrades to today's newest revision (at each release)."""
-    from broker.upgrade.program import Program, freeze as frozen
+    from broker.upgrade.program import Program
+    from broker.upgrade.program import freeze as frozen
 
     program = Program()
     path = program.frozen_path(program.head)

@@ -9,7 +9,7 @@ from broker.upgrade.failure import UpgradeError
 
 Cursor = psycopg.Cursor[Any]
 
-# One step up: who depends on (class, oid). Rules stand for their view, row types and array types for what they belong to.
+# One step up: who depends on (class, oid). A rule stands for its view.
 _DEPENDERS = """
 select distinct
        case when d.classid = 'pg_rewrite'::regclass then 'pg_class'::regclass else d.classid end::regclass::text,

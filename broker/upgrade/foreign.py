@@ -1,15 +1,16 @@
 """Keep what others built on us: the definition of a foreign view, function or trigger, and making it again as it was.
 
-Saved: definition, owner, grants (columns' too), comments, a view's defaults, triggers and rules, a trigger's enabled state.
+Saved: definition, owner, grants (columns' too), comments, a view's defaults and rules, a trigger's enabled state.
 """
 
 from typing import Any
 
 import psycopg
-from psycopg import errors, sql
+from psycopg import sql
 
 from broker.upgrade.dependants import Standing
 from broker.upgrade.failure import UpgradeError
+from broker.upgrade.session import concurrent, take_role
 
 Cursor = psycopg.Cursor[Any]
 
@@ -34,8 +35,7 @@ select format('comment on column %%s.%%I is %%L', v.name, a.attname, d.descripti
   join pg_attribute a on a.attrelid = v.oid and a.attnum = d.objsubid
 union all
 select format('revoke all on %%s from %%s', v.name,
-              coalesce((select string_agg(distinct case x.grantee when 0 then 'public' else x.grantee::regrole::text end, ', ')
-                          from aclexplode(acldefault('r', c.relowner)) x), 'public'))
+              c.relowner::regrole)
   from pg_class c, v where c.oid = v.oid and c.relacl is not null
 union all
 select format('grant %%s on %%s to %%s%%s', x.privilege_type, v.name,
@@ -66,7 +66,8 @@ _TRIGGER = """
 select pg_get_triggerdef(t.oid) from pg_trigger t, v where t.oid = v.oid
 union all
 select format('alter table %%s %%s trigger %%I', t.tgrelid::regclass,
-              case t.tgenabled when 'D' then 'disable' when 'R' then 'enable replica' else 'enable always' end, t.tgname)
+              case t.tgenabled when 'D' then 'disable' when 'R' then 'enable replica' else 'enable always' end,
+              t.tgname)
   from pg_trigger t, v where t.oid = v.oid and t.tgenabled <> 'O'
 union all
 select format('comment on trigger %%I on %%s is %%L', t.tgname, t.tgrelid::regclass, d.description)
@@ -97,35 +98,32 @@ def acting_as(cur: Cursor, role: str, owner: str) -> bool:
         return True
     membership = "SET" if cur.connection.info.server_version >= 160000 else "MEMBER"
     if cur.execute("select pg_has_role(session_user, %s, %s)", [owner, membership]).fetchone() == (True,):
-        cur.execute(sql.SQL("set local role {}").format(sql.Identifier(owner)))
+        take_role(cur, owner)
         return True
-    cur.execute(sql.SQL("set local role {}").format(sql.Identifier(role)))
+    take_role(cur, role)
     return False
 
 
 def restore(cur: Cursor, standing: Standing, statements: list[str], role: str) -> None:
     """Make a foreign object again. Raises UpgradeError, naming it, when it does not fit the changed object any more."""
     acting_as(cur, role, standing.owner)
+    create, *rest = statements
     try:
-        for statement in statements:
+        cur.execute(create.encode())
+        if standing.kind != "trigger":
+            # A superuser made it; for the owner himself this changes nothing.
+            routine = f"({standing.arguments})" if standing.kind in {"function", "procedure"} else ""
+            name = sql.Identifier(standing.schema, standing.name).as_string(cur) + routine
+            owner = sql.Identifier(standing.owner).as_string(cur)
+            cur.execute(f"alter {standing.kind} {name} owner to {owner}".encode())
+        for statement in rest:
             cur.execute(statement.encode())
-        superuser = cur.execute("select current_user <> %s", [standing.owner]).fetchone() == (True,)
-        if superuser and standing.kind != "trigger":
-            kind = "view" if standing.kind == "view" else "routine"
-            brackets = f"({standing.arguments})" if kind == "routine" else ""
-            cur.execute(
-                sql.SQL("alter {} {} owner to {}").format(
-                    sql.SQL(kind),
-                    sql.SQL("{}" + brackets).format(sql.Identifier(standing.schema, standing.name)),  # type: ignore[arg-type]
-                    sql.Identifier(standing.owner),
-                )
-            )
-    except errors.LockNotAvailable:
-        raise
     except psycopg.Error as error:
+        if concurrent(error):
+            raise
         raise UpgradeError(
             f"{standing.title}, owned by {standing.owner}, does not fit the new definition of what it uses:"
             f" {error.diag.message_primary or error}",
             "change or drop it, upgrade, and make it again",
         ) from error
-    cur.execute(sql.SQL("set local role {}").format(sql.Identifier(role)))
+    take_role(cur, role)

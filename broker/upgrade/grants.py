@@ -115,7 +115,8 @@ select target, schema, name, arguments, spoken,
        coalesce((select jsonb_object_agg(g.who, g.what)
                    from (select case x.grantee when 0 then 'public' else pg_get_userbyid(x.grantee)::text end,
                                 jsonb_object_agg(lower(x.privilege_type), x.is_grantable)
-                           from aclexplode(coalesce(acl, acldefault(kind, owner))) x group by 1) as g (who, what)), '{}'),
+                           from aclexplode(coalesce(acl, acldefault(kind, owner))) x
+                          group by 1) as g (who, what)), '{}'),
        array(select lower(x.privilege_type) from aclexplode(acldefault(kind, owner)) x where x.grantee = owner)
   from thing
  where pg_get_userbyid(owner) = %(owner)s

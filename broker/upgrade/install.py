@@ -47,7 +47,7 @@ class _Wanted:
 
 
 def normalised(cur: Cursor, objects: list[SqlObject]) -> list[str]:
-    """Return each object's argument types as PostgreSQL writes them. A type not there yet stays as the file writes it."""
+    """Return each object's argument types as PostgreSQL writes them; a type that is not there yet stays as written."""
     flat = [(position, written) for position, thing in enumerate(objects) for written in thing.arguments]
     rows = cur.execute(
         "select coalesce(to_regtype(t.written)::text, t.written) from unnest(%s::text[]) with ordinality t(written, n)"
@@ -105,7 +105,8 @@ class Installer:
     def load(self) -> "Installer":
         """Read what is installed."""
         for kind, schema, name, arguments, relation, path, sha in self.cur.execute(
-            "select kind, schema_name, object_name, arguments, relation_name, path, sha256 from resource.installed_object"
+            "select kind, schema_name, object_name, arguments, relation_name, path, sha256"
+            "  from resource.installed_object"
         ).fetchall():
             self._ours[key_of(kind, schema, name, arguments, relation)] = _Installed(kind, path, sha)
         return self
@@ -168,8 +169,8 @@ class Installer:
                 self._saved.append((standing, foreign.save(cur, standing)))
                 if not foreign.acting_as(cur, self.owner, standing.owner):
                     raise UpgradeError(
-                        f"{standing.title}, owned by {standing.owner}, stands on an object that must be dropped to be changed",
-                        f"upgrade as a superuser or a member of {standing.owner}, or drop it and make it again afterwards",
+                        f"{standing.title}, owned by {standing.owner}, stands on what must be dropped to be changed",
+                        f"upgrade as a superuser or a member of {standing.owner}, or drop it before",
                     )
             name = sql.Identifier(standing.schema, standing.name)
             if standing.kind == "trigger":
@@ -180,7 +181,7 @@ class Installer:
                 statement = sql.SQL("drop view {}").format(name)
             else:
                 # The argument types come from the catalogue, quoted as they must be.
-                statement = sql.SQL("drop routine {}({})").format(name, sql.SQL(standing.arguments))  # type: ignore[arg-type]
+                statement = sql.SQL("drop routine {}({})").format(name, sql.SQL(standing.arguments))
             cur.execute(statement)
             if not ours:
                 cur.execute(sql.SQL("set local role {}").format(sql.Identifier(self.owner)))
@@ -225,7 +226,8 @@ class Installer:
             """
             select case when d.objsubid > 0
                         then format('comment on column %%s.%%I is null', d.objoid::regclass, a.attname)
-                        when d.classoid = 'pg_class'::regclass then format('comment on view %%s is null', d.objoid::regclass)
+                        when d.classoid = 'pg_class'::regclass
+                        then format('comment on view %%s is null', d.objoid::regclass)
                         when d.classoid = 'pg_proc'::regclass
                         then format('comment on routine %%s is null', d.objoid::regprocedure)
                         else format('comment on trigger %%I on %%s is null', t.tgname, t.tgrelid::regclass) end

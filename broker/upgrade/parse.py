@@ -1,7 +1,8 @@
 """Read one file of sql/: which object it creates, and nothing more.
 
-The reading is a small one on purpose: statements are told apart (quotes, dollar quotes, comments, `begin atomic` bodies),
-the head of the `create` is read, and what else a file holds must be a `comment on`. PostgreSQL judges the rest.
+The reading is a small one on purpose: statements are told apart (quotes, dollar quotes, comments, `begin atomic`
+bodies), the head of the `create` is read, and what else a file holds must be a `comment on`. PostgreSQL judges the
+rest.
 """
 
 import re
@@ -18,9 +19,7 @@ _TOKEN = re.compile(
     """,
     re.VERBOSE | re.DOTALL,
 )
-_CREATE = re.compile(
-    r"create (or replace )?(?P<constraint>constraint )?(?P<recursive>recursive )?(?P<kind>function|procedure|view|trigger)\b"
-)
+_CREATE = re.compile(r"create (or replace )?(constraint |recursive )?(?P<kind>function|procedure|view|trigger)\b")
 _MODES = {"in", "out", "inout", "variadic"}
 # Types of more than one word: their first word is not an argument's name.
 _LONG_TYPES = {"double", "character", "bit", "timestamp", "time", "interval", "national", "setof"}
@@ -32,7 +31,7 @@ class ParseError(ValueError):
 
 @dataclass(frozen=True)
 class Created:
-    """What one file creates. `arguments` are the input types as written (functions, procedures); `relation` is a trigger's table."""
+    """What one file creates. `arguments` are a routine's input types as written; `relation` is a trigger's table."""
 
     kind: str
     schema: str

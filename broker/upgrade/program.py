@@ -71,7 +71,7 @@ class Program:
 
 def version(release: str) -> tuple[int, ...]:
     """Return the numbers of a release, to compare: 0.10.1 is after 0.9."""
-    return tuple(int(number) for number in re.findall(r"\d+", release.split("+")[0]))
+    return tuple(int(number) for number in re.findall(r"\d+", release.partition("+")[0]))
 
 
 def freeze(release: str, files: Mapping[str, str]) -> str:

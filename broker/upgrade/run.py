@@ -1,7 +1,8 @@
 """Upgrade and downgrade: revisions, code, grants, and what the catalogue looks like afterwards, in one transaction."""
 
 import time
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from typing import Any
 
 import psycopg
@@ -20,7 +21,7 @@ BASE = "base"
 
 @dataclass(frozen=True)
 class Report:
-    """What an upgrade or a downgrade did; `seconds` is the time of the transaction that succeeded, the last attempt."""
+    """What an upgrade or a downgrade did; `seconds` is how long all attempts took."""
 
     release: str
     revision_before: str | None
@@ -41,7 +42,7 @@ class Report:
 
 @dataclass(frozen=True)
 class Installed:
-    """What stands in a database: release and prefix are None where nothing of ours is, or only revision 0000 half way."""
+    """What stands in a database; all None where nothing of ours does."""
 
     revision: str | None = None
     release: str | None = None
@@ -52,7 +53,8 @@ class Installed:
 def installed(cur: Cursor) -> Installed:
     """Look what stands in a database. The prefix comes from the owner of the schema, which everybody may see."""
     row = cur.execute(
-        "select pg_get_userbyid(relowner) from pg_class where oid = to_regclass('resource.alembic_version')"
+        "select pg_get_userbyid(relowner) from pg_class c join pg_namespace n on n.oid = c.relnamespace"
+        " where n.nspname = 'resource' and c.relname = 'alembic_version'"
     ).fetchone()
     if row is None:
         return Installed()
@@ -67,7 +69,8 @@ def installed(cur: Cursor) -> Installed:
             f"{cur.connection.info.user} may not see what is installed here",
             f"log in as a superuser or as a member of {prefix}owner",
         ) from error
-    return Installed(*row[:2], prefix, row[2]) if row else Installed(role_prefix=prefix)
+    revision, release, major = row or (None, None, None)
+    return Installed(revision, release, prefix, major)
 
 
 def current(dsn: str) -> str | None:
@@ -107,8 +110,7 @@ def upgrade(
     # Alembic and SQLAlchemy are imported where they are used: `broker db check` answers without them.
     from broker.upgrade import revisions
 
-    def work(attempt: int) -> Report:
-        began = time.monotonic()
+    def work() -> Report:
         with transaction(dsn) as session:
             cur = session.cur
             was = _enter(session, names)
@@ -124,13 +126,13 @@ def upgrade(
             grants.close_defaults(cur, names)
             changes = Installer(cur, names.owner).load().run(objects, release.release, suspect, verify=moves)
             planned = grants.apply(cur, wanted_grants, names)
-            report = _report(release.release, was, release.head, changes, planned, attempt, began)
+            report = _report(release.release, was, release.head, changes, planned)
             if report.changed or was.release != release.release or suspect or not left:
                 _write_house(cur, names, release.release)
                 state.store(cur, before, left, state.read(cur, names))
             return report
 
-    return giving_way(work, patience)
+    return _timed(work, patience)
 
 
 def downgrade(
@@ -158,8 +160,7 @@ def downgrade(
 
     name, files = release.frozen(target) if target != BASE else (release.release, {})
 
-    def work(attempt: int) -> Report:
-        began = time.monotonic()
+    def work() -> Report:
         with transaction(dsn) as session:
             cur = session.cur
             was = _enter(session, names)
@@ -172,7 +173,7 @@ def downgrade(
                 if target == BASE:
                     _remove_last(cur, names)
                     changes = installer.leave()
-                    return _report(name, was, None, changes, grants.Plan(), attempt, began)
+                    return _report(name, was, None, changes, grants.Plan())
             except errors.DependentObjectsStillExist as error:
                 raise UpgradeError(
                     f"others' objects stand on what would be removed: {error.diag.message_detail}", "drop them first"
@@ -181,14 +182,18 @@ def downgrade(
             planned = grants.apply(cur, grants.parse(files.get("roles.sql", "")), names)
             _write_house(cur, names, name)
             state.store(cur, before, left, state.read(cur, names))
-            return _report(name, was, target, changes, planned, attempt, began)
+            return _report(name, was, target, changes, planned)
 
-    return giving_way(work, patience)
+    return _timed(work, patience)
 
 
-def _report(
-    release: str, was: Installed, now: str | None, changes: Changes, planned: grants.Plan, attempt: int, began: float
-) -> Report:
+def _timed(work: Callable[[], Report], patience: float) -> Report:
+    began = time.monotonic()
+    report, attempts = giving_way(work, patience)
+    return replace(report, attempts=attempts, seconds=time.monotonic() - began)
+
+
+def _report(release: str, was: Installed, now: str | None, changes: Changes, planned: grants.Plan) -> Report:
     return Report(
         release,
         was.revision,
@@ -198,8 +203,6 @@ def _report(
         tuple(changes.foreign),
         planned.statements,
         planned.absent,
-        attempt,
-        time.monotonic() - began,
     )
 
 

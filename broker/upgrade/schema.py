@@ -63,7 +63,7 @@ def _dump(dsn: str, programs: Installation) -> str:
     password = str(parameters.pop("password", "") or "")
     done = subprocess.run(
         [programs.program("pg_dump"), "--schema-only", "--dbname", make_conninfo("", **parameters)],
-        env={**clean_environment(dict()), "PGPASSWORD": password},
+        env={**clean_environment({}), "PGPASSWORD": password},
         capture_output=True,
         text=True,
         check=False,

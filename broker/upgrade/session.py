@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import psycopg
 from psycopg import errors, sql
+
 from broker.upgrade.failure import UpgradeError
 
 if TYPE_CHECKING:
@@ -68,24 +69,24 @@ def take_role(cur: psycopg.Cursor[Any], role: str) -> None:
     cur.execute(sql.SQL("set local role {}").format(sql.Identifier(role)))
 
 
-def _concurrent(error: psycopg.Error) -> bool:
+def concurrent(error: psycopg.Error) -> bool:
     """Whether the error only says that somebody else did something at the same moment."""
     message = error.diag.message_primary or ""
     return isinstance(error, _GIVE_WAY) or "tuple concurrently" in message
 
 
-def giving_way(work: Callable[[int], Result], patience: float) -> Result:
+def giving_way(work: Callable[[], Result], patience: float) -> tuple[Result, int]:
     """Run a transaction until it gets its locks, waiting longer after each try, for `patience` seconds in all.
 
-    `work` is told the number of its try, from 1. Raises UpgradeError when the patience is at its end.
+    Returns what `work` returned and the number of tries. Raises UpgradeError when the patience is at its end.
     """
     began = time.monotonic()
     attempt = 1
     while True:
         try:
-            return work(attempt)
+            return work(), attempt
         except psycopg.Error as error:
-            if not _concurrent(error):
+            if not concurrent(error):
                 raise
             if time.monotonic() - began > patience:
                 raise UpgradeError(

@@ -45,7 +45,8 @@ thing (item, owner, catalogue, oid, part, definition) as (
   select format('column %%s.%%s.%%s', nspname, relname, attname), relowner, 'pg_class'::regclass, r.oid, attnum,
          concat_ws(' ', format_type(atttypid, atttypmod), case when attnotnull then 'not null' end,
                    'default ' || pg_get_expr(adbin, adrelid), 'identity ' || nullif(attidentity::text, ''),
-                   'generated ' || nullif(attgenerated::text, ''), 'collate ' || nullif(attcollation, typcollation)::regcollation::text)
+                   'generated ' || nullif(attgenerated::text, ''),
+                   'collate ' || nullif(attcollation, typcollation)::regcollation::text)
     from relation r join pg_attribute a on attrelid = r.oid and attnum > 0 and not attisdropped
     join pg_type t on t.oid = atttypid
     left join pg_attrdef d on adrelid = r.oid and adnum = attnum
@@ -75,12 +76,14 @@ thing (item, owner, catalogue, oid, part, definition) as (
   union all
   select format('type %%s.%%s', nspname, typname), typowner, 'pg_type'::regclass, t.oid, 0,
          concat_ws(' ', typtype,
-           (select string_agg(quote_literal(enumlabel), ', ' order by enumsortorder) from pg_enum where enumtypid = t.oid),
+           (select string_agg(quote_literal(enumlabel), ', ' order by enumsortorder)
+              from pg_enum where enumtypid = t.oid),
            (select string_agg(format('%%I %%s', attname, format_type(atttypid, atttypmod)), ', ' order by attnum)
               from pg_attribute where attrelid = c.oid and attnum > 0 and not attisdropped),
            format_type(nullif(typbasetype, 0), typtypmod), case when typnotnull then 'not null' end,
            'default ' || typdefault,
-           (select string_agg(pg_get_constraintdef(oid), ' ' order by conname) from pg_constraint where contypid = t.oid))
+           (select string_agg(pg_get_constraintdef(oid), ' ' order by conname)
+              from pg_constraint where contypid = t.oid))
     from pg_type t join room on room.oid = typnamespace left join pg_class c on c.oid = typrelid
    where typtype in ('d', 'e', 'r') or (typtype = 'c' and c.relkind = 'c')
 )
@@ -110,7 +113,7 @@ class Difference:
 
 
 def read(cur: Cursor, roles: Roles) -> State:
-    """Read the catalogue. Columns, constraints, indexes and triggers have no owner of their own: their table's counts."""
+    """Read the catalogue. Columns, constraints, indexes and triggers have no owner of their own."""
     state: State = {}
     for item, owner, definition, comment in cur.execute(_STATE.encode(), {"rooms": list(ROOMS)}).fetchall():
         state[(item, "definition")] = definition

@@ -12,7 +12,7 @@ depends_on = None
 
 ROOMS = {
     "workload": "Tasks, datasets, replicas and jobs, their states, history and counts. Knows resource.",
-    "brokerage": "Candidates, rules, weights, profiles and decisions; early binding in batches. Knows resource, workload.",
+    "brokerage": "Candidates, rules, weights, profiles and decisions; early binding. Knows resource, workload.",
     "taskqueue": "TaskQueues, requirements and waiting jobs; one resource asks, one job is taken. Stands on its own.",
     "lifecycle": "Leases expiring, timeouts, rebrokerage. Knows workload, taskqueue, brokerage.",
     "instance": "Machines to rent, and jobs packed onto them. Knows resource, workload.",
@@ -53,7 +53,8 @@ def upgrade() -> None:
           kind text primary key check (kind in ('owner', 'agent', 'submitter', 'operator', 'viewer')),
           role_name text not null unique
         );
-        comment on table resource.house_role is 'What the roles of the house are called here; functions look the names up.';
+        comment on table resource.house_role is
+          'What the roles of the house are called here; functions look the names up.';
         comment on column resource.house_role.kind is 'owner, agent, submitter, operator or viewer.';
         comment on column resource.house_role.role_name is 'Name of the role in this cluster.';
 
@@ -88,7 +89,7 @@ def upgrade() -> None:
           primary key (item, aspect)
         );
         comment on table resource.installed_state is
-          'The catalogue as the last upgrade left it, in PostgreSQL''s own words; broker db check compares it with today''s.';
+          'The catalogue as the last upgrade left it, in PostgreSQL''s words; broker db check compares today''s.';
         comment on column resource.installed_state.item is 'Kind and name of the object.';
         comment on column resource.installed_state.aspect is 'definition, owner, comment, or grant to a role.';
         comment on column resource.installed_state.value is 'What the catalogue said.';
