@@ -94,8 +94,8 @@ def up(
         running = _answering(home)  # another program may have started it while this one waited for the lock
         if running:
             return running
-        programs = binaries.reachable(installation or binaries.find(), account, home)
         _require_reachable(home, account)
+        programs = binaries.reachable(installation or binaries.find(), account, home)
         if not (home / "cluster").exists():
             _create(home, programs, account, lock)
         cluster = home / "cluster"
