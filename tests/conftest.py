@@ -99,7 +99,7 @@ def template() -> str:
         fcntl.flock(lock, fcntl.LOCK_EX)
         with _admin() as admin:
             found = admin.execute("select from pg_database where datname = %s", [name]).fetchone()
-        if not found:
+        if found is None:
             from broker.upgrade import upgrade
 
             half = _name("template_half")
