@@ -55,3 +55,11 @@ grant execute on function taskqueue.set_cpu_buckets        to broker_operator;
 grant execute on function taskqueue.recompute_shares       to broker_operator;
 grant execute on function taskqueue.rebuild_matching       to broker_operator;
 grant execute on function taskqueue.forget_ended           to broker_operator;
+
+-- taskqueue: worlds, and whole setups
+grant execute on function taskqueue.dump_configuration     to broker_operator;
+grant execute on function taskqueue.dump_task_queues       to broker_operator;
+grant execute on function taskqueue.dump_leases            to broker_operator;
+grant execute on function taskqueue.load_task_queues       to broker_operator;
+grant execute on function taskqueue.load_leases            to broker_operator;
+grant execute on function taskqueue.remove_setup           to broker_operator;

@@ -10,7 +10,6 @@ declare
   v_queue record;
   v_from int := 1;
   v_to int;
-  v_leased bigint;
 begin
   select s.* into strict v_setting from taskqueue.setting s where s.setup = p_setup;
   v_definition_id := taskqueue.definition_of(p_setup, p_requirements);
@@ -29,12 +28,7 @@ begin
     perform taskqueue.fill_queue(p_setup, v_queue.task_queue_id, p_job_ids[v_from:v_to], p_user_priorities[v_from:v_to]);
     v_from := v_to + 1;
   end loop;
-  select min(l.job_id) into v_leased from taskqueue.lease l where l.setup = p_setup and l.job_id = any (p_job_ids);
-  if v_leased is not null then
-    raise exception 'job % is leased', v_leased using errcode = 'PB005', hint = 'A leased job cannot be inserted; cancel it, or wait until it has ended.';
-  end if;
-  with gone as (delete from taskqueue.ended e where e.setup = p_setup and e.job_id = any (p_job_ids) returning e.job_id, e.attempts)
-  update taskqueue.job j set attempts = g.attempts from gone g where j.setup = p_setup and j.job_id = g.job_id;
+  perform taskqueue.settle_ids(p_setup, p_job_ids);
   return v_queue.task_queue_id;
 end $$;
 

@@ -1,0 +1,37 @@
+-- World format: the sections task_queue_settings, cpu_buckets, groups, platform_compatibility and limits.
+create or replace function taskqueue.dump_configuration(p_setup text) returns jsonb
+language plpgsql stable
+security definer set search_path = taskqueue, pg_temp
+as $$
+begin
+  perform resource.identify(p_setup);
+  return (
+    select jsonb_build_object(
+             'task_queue_settings', jsonb_build_object(
+               'ten_first', s.ten_first, 'strict_keys', s.strict_keys, 'required_keys', s.required_keys, 'queue_size', s.queue_size,
+               'policy', s.policy, 'lease_time', extract(epoch from s.lease_time), 'share_delay', extract(epoch from s.share_delay),
+               'share_correction', s.share_correction, 'correction_window', extract(epoch from s.correction_window),
+               'history_kept', extract(epoch from s.history_kept)),
+             'cpu_buckets', (
+               select coalesce(jsonb_agg(b.cpu_time order by b.cpu_time), '[]') from taskqueue.cpu_bucket b where b.setup = p_setup),
+             'groups', (
+               select coalesce(jsonb_object_agg(g.owner_group, jsonb_build_object(
+                        'share', g.share, 'job_sharing', g.job_sharing, 'allow_background', g.allow_background)), '{}')
+                 from taskqueue.owner_group g where g.setup = p_setup),
+             'platform_compatibility', (
+               select coalesce(jsonb_object_agg(c.offered, c.accepted), '{}')
+                 from (select p.offered, jsonb_agg(p.accepted order by p.accepted collate "C") as accepted
+                         from taskqueue.platform_compatibility p where p.setup = p_setup group by p.offered) c),
+             'limits', (
+               select coalesce(jsonb_agg(
+                        jsonb_build_object('site', l.site, 'ce', l.grid_ce, 'kind', l.kind, 'attribute', l.attribute, 'value', l.value)
+                        || case l.kind when 'running' then jsonb_build_object('limit', l.ceiling)
+                                       else jsonb_build_object('seconds', extract(epoch from l.delay), 'burst', l.burst) end
+                        order by l.site collate "C", l.grid_ce collate "C" nulls first, l.kind, l.attribute, l.value collate "C"), '[]')
+                 from taskqueue.site_limit l where l.setup = p_setup))
+      from taskqueue.setting s
+     where s.setup = p_setup);
+end $$;
+
+comment on function taskqueue.dump_configuration(text) is
+'Settings (times in seconds), CPU buckets (s), groups, compatible platforms and limits of a setup, in the sections of the world format; null = the setup has none. Errors: PB002 (setup not granted).';

@@ -1,0 +1,21 @@
+-- World format, dumped on request only: a lease holds the token that proves the attempt.
+create or replace function taskqueue.dump_leases(p_setup text) returns table (lease jsonb)
+language plpgsql stable
+security definer set search_path = taskqueue, pg_temp
+as $$
+begin
+  perform resource.identify(p_setup);
+  return query
+    select jsonb_build_object(
+             'id', l.job_id, 'requirements', d.requirements, 'user_priority', l.user_priority, 'state', l.state,
+             'attempt', taskqueue.attempt_text(l.attempt, l.token), 'site', l.site, 'ce', l.grid_ce, 'role', l.role_name,
+             'matched_at', l.matched_at at time zone 'UTC', 'reported_at', l.reported_at at time zone 'UTC',
+             'expires_at', l.expires_at at time zone 'UTC', 'kill_reason', l.kill_reason)
+      from taskqueue.lease l
+      join taskqueue.definition d on d.setup = l.setup and d.definition_id = l.definition_id
+     where l.setup = p_setup
+     order by l.job_id;
+end $$;
+
+comment on function taskqueue.dump_leases(text) is
+'The leases of a setup with the attempts that prove them (keep them secret), as taskqueue.load_leases takes them; times in UTC. Errors: PB002 (setup not granted).';

@@ -1,0 +1,43 @@
+-- World format: leases as taskqueue.dump_leases gives them. Their agents go on with the attempts they hold. Limits are set after this,
+-- so that they count these leases.
+create or replace function taskqueue.load_leases(p_setup text, p_leases jsonb) returns bigint
+language plpgsql
+security definer set search_path = taskqueue, pg_temp
+as $$
+declare
+  v_lease record;
+  v_count bigint := 0;
+begin
+  perform resource.identify(p_setup);
+  perform taskqueue.require_setup(p_setup);
+  perform taskqueue.enter(p_setup);
+  for v_lease in
+    select * from jsonb_to_recordset(p_leases) as l (id bigint, requirements jsonb, user_priority smallint, state text, attempt text, site text,
+                                                     ce text, role text, matched_at timestamp, reported_at timestamp, expires_at timestamp, kill_reason text)
+     order by l.id
+  loop
+    if v_lease.attempt is null or v_lease.attempt !~ '^[1-9][0-9]{0,8}-[0-9a-f]{32}$' then
+      raise exception 'attempt of lease % is %', v_lease.id, coalesce(quote_literal(v_lease.attempt), 'null')
+        using errcode = 'PB001', hint = 'An attempt is <number>-<32 hex digits>, as taskqueue.dump_leases writes it.';
+    elsif exists (select from taskqueue.job j where j.setup = p_setup and j.job_id = v_lease.id) then
+      raise exception 'job % waits: it cannot be leased, too', v_lease.id
+        using errcode = 'PB005', hint = 'Load leases into a setup where these jobs do not wait.';
+    end if;
+    insert into taskqueue.lease (setup, job_id, attempt, token, task_queue_id, definition_id, user_priority, state, site, grid_ce, role_name,
+                                 matched_at, reported_at, expires_at, kill_reason)
+    values (p_setup, taskqueue.job_id(to_jsonb(v_lease.id)), split_part(v_lease.attempt, '-', 1)::int, split_part(v_lease.attempt, '-', 2)::uuid, 0,
+            taskqueue.definition_of(p_setup, taskqueue.canonical_requirements(p_setup, v_lease.requirements)), v_lease.user_priority, v_lease.state,
+            v_lease.site, v_lease.ce, v_lease.role, v_lease.matched_at at time zone 'UTC', v_lease.reported_at at time zone 'UTC',
+            v_lease.expires_at at time zone 'UTC', v_lease.kill_reason)
+    on conflict (setup, job_id) do update
+       set attempt = excluded.attempt, token = excluded.token, definition_id = excluded.definition_id, user_priority = excluded.user_priority,
+           state = excluded.state, site = excluded.site, grid_ce = excluded.grid_ce, role_name = excluded.role_name, matched_at = excluded.matched_at,
+           reported_at = excluded.reported_at, expires_at = excluded.expires_at, kill_reason = excluded.kill_reason;
+    delete from taskqueue.ended e where e.setup = p_setup and e.job_id = v_lease.id;
+    v_count := v_count + 1;
+  end loop;
+  return v_count;
+end $$;
+
+comment on function taskqueue.load_leases(text, jsonb) is
+'Stores leases as taskqueue.dump_leases gives them, replacing those of the same jobs, and returns how many. Errors: PB001, PB002 (setup not granted), PB005 (a job waits).';

@@ -1,0 +1,23 @@
+-- Takes a whole setup away (a demo's, a test's, an experiment that ended). Nobody is inside it meanwhile.
+create or replace function taskqueue.remove_setup(p_setup text) returns boolean
+language plpgsql
+security definer set search_path = taskqueue, pg_temp
+as $$
+begin
+  perform resource.identify(p_setup);
+  perform taskqueue.reconfigure(p_setup);
+  delete from taskqueue.job j where j.setup = p_setup;
+  delete from taskqueue.job_count_change c where c.setup = p_setup;
+  delete from taskqueue.lease l where l.setup = p_setup;
+  delete from taskqueue.ended e where e.setup = p_setup;
+  delete from taskqueue.history h where h.setup = p_setup;
+  delete from taskqueue.request r where r.setup = p_setup;
+  delete from taskqueue.resource_seen r where r.setup = p_setup;
+  delete from taskqueue.share_mark m where m.setup = p_setup;
+  delete from taskqueue.task_queue q where q.setup = p_setup;
+  delete from resource.setup s where s.setup = p_setup;
+  return found;
+end $$;
+
+comment on function taskqueue.remove_setup(text) is
+'Deletes a setup with all its TaskQueues, jobs, leases, history, configuration and identities; false when there is none. Errors: PB002 (setup not granted), PB006 (busy).';
