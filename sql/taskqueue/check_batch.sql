@@ -16,7 +16,7 @@ begin
       or e - '{job_id,requirements,user_priority}'::text[] <> '{}' and e - '{requirements,jobs}'::text[] <> '{}'
       or not e ? 'requirements'
       or jsonb_typeof(coalesce(e -> 'jobs', '[]')) <> 'array'
-      or e @? '$.jobs[*] ? (@.type() != "array" || @.size() < 1 || @.size() > 2)'
+      or e @? 'strict $.jobs[*] ? (@.type() != "array" || @.size() < 1 || @.size() > 2)'
    limit 1;
   if found then
     raise exception 'this element is not a job nor a group of jobs: %', left(v_bad::text, 200)

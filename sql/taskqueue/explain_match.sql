@@ -5,13 +5,15 @@ language plpgsql stable
 security definer set search_path = taskqueue, pg_temp
 as $$
 declare
-  v_offer taskqueue.offer := taskqueue.offer_of(p_setup, p_resource, resource.identify(p_setup));
+  v_offer taskqueue.offer := taskqueue.offer_of(p_setup, p_resource, resource.look(p_setup));
   v_state text := taskqueue.state_of_job(p_setup, p_job_id);
   v_queue taskqueue.task_queue;
   v_definition taskqueue.definition;
 begin
   v_definition := taskqueue.definition_of_job(p_setup, p_job_id);
-  select q.* into v_queue from taskqueue.task_queue q where q.setup = p_setup and q.task_queue_id = taskqueue.queue_of_job(p_setup, p_job_id);
+  select q.* into v_queue
+    from taskqueue.job j join taskqueue.task_queue q on q.setup = j.setup and q.task_queue_id = j.task_queue_id
+   where j.setup = p_setup and j.job_id = p_job_id;
   return query select * from taskqueue.condition(v_definition, v_offer);
   return query values
     ('waiting', 'a job that waits', 'it is ' || v_state, v_state = 'waiting'),

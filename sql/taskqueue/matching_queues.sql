@@ -5,7 +5,7 @@ language plpgsql stable
 security definer set search_path = taskqueue, pg_temp
 as $$
 declare
-  v_offer taskqueue.offer := taskqueue.offer_of(p_setup, p_resource, resource.identify(p_setup));
+  v_offer taskqueue.offer := taskqueue.offer_of(p_setup, p_resource, resource.look(p_setup));
 begin
   return query
     select p.task_queue_id, p.cpu_time, p.priority, n.jobs, d.requirements

@@ -1,0 +1,51 @@
+-- Whatever is built for speed, compared with the truth that it is derived from.
+create or replace function taskqueue.check_matching(p_setup text) returns table (structure text, key text, expected text, found text)
+language plpgsql stable
+security definer set search_path = taskqueue, pg_temp
+as $$
+begin
+  perform resource.look(p_setup);
+  return query
+    select 'definition', 'queue ' || q.task_queue_id, taskqueue.requirements_of_queue(q)::text, d.requirements::text
+      from taskqueue.task_queue q join taskqueue.definition d on d.setup = q.setup and d.definition_id = q.definition_id
+     where q.setup = p_setup and d.requirements <> taskqueue.requirements_of_queue(q)
+    union all
+    select 'definition', 'definition ' || d.definition_id, d.requirements::text, to_jsonb(d)::text
+      from taskqueue.definition d
+     where d.setup = p_setup
+       and (d.digest, d.family, d.owner_dn, d.owner_group, d.cpu_time, d.min_ram, d.pilot_types, d.sites, d.banned_sites, d.grid_ces, d.platforms, d.job_types, d.tags)
+           is distinct from
+           (md5(d.requirements::text)::uuid, taskqueue.family_of(d.requirements), d.requirements ->> 'OwnerDN', d.requirements ->> 'OwnerGroup',
+            (d.requirements ->> 'CPUTime')::bigint, (d.requirements ->> 'MinRAM')::float8, taskqueue.list_of(d.requirements, 'PilotTypes'),
+            taskqueue.list_of(d.requirements, 'Sites'), taskqueue.list_of(d.requirements, 'BannedSites'), taskqueue.list_of(d.requirements, 'GridCEs'),
+            taskqueue.list_of(d.requirements, 'Platforms'), taskqueue.list_of(d.requirements, 'JobTypes'), taskqueue.list_of(d.requirements, 'Tags'))
+    union all
+    select 'posting', format('queue %s at %L', coalesce(w.task_queue_id, p.task_queue_id), coalesce(w.site, p.site)), w::text, p::text
+      from (select * from taskqueue.wanted_posting i where i.setup = p_setup) w
+      full join (select * from taskqueue.posting i where i.setup = p_setup) p using (setup, site, cpu_time, task_queue_id)
+     where (w.definition_id, w.priority) is distinct from (p.definition_id, p.priority)
+    union all
+    select 'job_count', format('queue %s, user priority %s', coalesce(j.task_queue_id, c.task_queue_id), coalesce(j.user_priority, c.user_priority)),
+           coalesce(j.jobs, 0)::text, coalesce(c.jobs, 0)::text
+      from (select i.task_queue_id, i.user_priority, count(*) as jobs from taskqueue.job i where i.setup = p_setup and not i.held group by 1, 2) j
+      full join (select n.task_queue_id, n.user_priority, sum(n.jobs)::bigint as jobs
+                   from (select b.task_queue_id, b.user_priority, b.jobs from taskqueue.job_count b where b.setup = p_setup
+                         union all
+                         select a.task_queue_id, a.user_priority, a.change from taskqueue.job_count_change a where a.setup = p_setup) n
+                  group by 1, 2) c using (task_queue_id, user_priority)
+     where coalesce(j.jobs, 0) <> coalesce(c.jobs, 0)
+    union all
+    select 'limit_slot', format('limit %s, job %s', l.limit_id, coalesce(e.job_id, s.job_id)),
+           case when e.job_id is null then 'no slot' else 'a slot' end, case when s.job_id is null then 'no slot' else 'slot ' || s.slot end
+      from taskqueue.site_limit l
+     cross join lateral (select i.job_id from taskqueue.lease i
+                           join taskqueue.definition d on d.setup = i.setup and d.definition_id = i.definition_id
+                          where i.setup = l.setup and i.site = l.site and (l.grid_ce is null or l.grid_ce = i.grid_ce)
+                            and taskqueue.lists(d.requirements, l.attribute, l.value)) e
+      full join (select i.limit_id, i.slot, i.job_id from taskqueue.limit_slot i where i.setup = p_setup and i.job_id is not null) s
+             on s.limit_id = l.limit_id and s.job_id = e.job_id
+     where l.setup = p_setup and l.kind = 'running' and (s.job_id is null or e.job_id is null);
+end $$;
+
+comment on function taskqueue.check_matching(text) is
+'Differences between what matching reads (definitions, postings, counts, limit slots) and the truth it is derived from; no row when all is right. One statement, exact under load. Errors: PB002 (setup not granted).';

@@ -1,0 +1,40 @@
+-- taskqueue.maintain for one setup.
+create or replace function taskqueue.maintain_setup(p_setting taskqueue.setting) returns table (step text, changed bigint)
+language plpgsql
+as $$
+declare
+  v_setup text := p_setting.setup;
+  v_now timestamptz := resource.clock(p_setting.setup);
+begin
+  step := 'shares';
+  select coalesce(sum(taskqueue.recompute_shares(v_setup, g.owner_group)), 0) into changed
+    from (select m.owner_group from taskqueue.share_mark m where m.setup = v_setup
+           group by m.owner_group having min(m.marked_at) <= v_now - p_setting.share_delay / 2) g;
+  return next;
+  step := 'counts';
+  select coalesce(sum(taskqueue.fold_counts(v_setup, c.task_queue_id)), 0) into changed
+    from (select i.task_queue_id from taskqueue.job_count_change i where i.setup = v_setup group by i.task_queue_id
+           order by i.task_queue_id) c;
+  return next;
+  step := 'empty queues';
+  changed := taskqueue.delete_empty_queues(v_setup);
+  return next;
+  step := 'definitions';
+  delete from taskqueue.definition d where d.ctid = any (array(
+    select i.ctid from taskqueue.definition i
+     where i.setup = v_setup and i.created_at < v_now - interval '1 hour'
+       and not exists (select from taskqueue.task_queue q where q.setup = i.setup and q.definition_id = i.definition_id)
+       and not exists (select from taskqueue.lease l where l.setup = i.setup and l.definition_id = i.definition_id)
+       for update skip locked));
+  get diagnostics changed = row_count;
+  return next;
+  step := 'requests';
+  delete from taskqueue.request r where r.setup = v_setup and r.made_at < v_now - interval '10 minutes';
+  get diagnostics changed = row_count;
+  return next;
+  step := 'resources seen';
+  changed := taskqueue.roll_up_resources(v_setup);
+  return next;
+end $$;
+
+comment on function taskqueue.maintain_setup(taskqueue.setting) is 'Background work of one setup; see taskqueue.maintain.';

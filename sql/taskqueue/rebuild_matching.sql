@@ -1,0 +1,36 @@
+-- Everything derived, made anew from the truth: task_queue, its requirement tables, job, lease.
+create or replace function taskqueue.rebuild_matching(p_setup text) returns void
+language plpgsql
+security definer set search_path = taskqueue, pg_temp
+as $$
+declare
+  v_limit_id bigint;
+begin
+  perform resource.identify(p_setup);
+  perform taskqueue.reconfigure(p_setup);
+  delete from taskqueue.posting p where p.setup = p_setup;
+  update taskqueue.task_queue q set definition_id = taskqueue.definition_of(p_setup, w.requirements)
+    from (select t.task_queue_id, t.definition_id, taskqueue.requirements_of_queue(t) as requirements from taskqueue.task_queue t where t.setup = p_setup) w
+    left join taskqueue.definition d on d.setup = p_setup and d.definition_id = w.definition_id
+   where q.setup = p_setup and q.task_queue_id = w.task_queue_id and not (d.requirements = w.requirements);
+  update taskqueue.definition d
+     set family = taskqueue.family_of(r), digest = md5(r::text)::uuid, owner_dn = r ->> 'OwnerDN', owner_group = r ->> 'OwnerGroup',
+         cpu_time = (r ->> 'CPUTime')::bigint, min_ram = (r ->> 'MinRAM')::float8,
+         pilot_types = taskqueue.list_of(r, 'PilotTypes'), sites = taskqueue.list_of(r, 'Sites'), banned_sites = taskqueue.list_of(r, 'BannedSites'),
+         grid_ces = taskqueue.list_of(r, 'GridCEs'), platforms = taskqueue.list_of(r, 'Platforms'), job_types = taskqueue.list_of(r, 'JobTypes'),
+         tags = taskqueue.list_of(r, 'Tags')
+    from (select i.definition_id, i.requirements as r from taskqueue.definition i where i.setup = p_setup) i
+   where d.setup = p_setup and d.definition_id = i.definition_id;
+  delete from taskqueue.job_count_change c where c.setup = p_setup;
+  delete from taskqueue.job_count c where c.setup = p_setup;
+  insert into taskqueue.job_count (setup, task_queue_id, user_priority, jobs)
+  select j.setup, j.task_queue_id, j.user_priority, count(*) from taskqueue.job j where j.setup = p_setup and not j.held group by 1, 2, 3;
+  insert into taskqueue.posting (setup, site, cpu_time, task_queue_id, definition_id, priority)
+  select w.setup, w.site, w.cpu_time, w.task_queue_id, w.definition_id, w.priority from taskqueue.wanted_posting w where w.setup = p_setup;
+  for v_limit_id in select l.limit_id from taskqueue.site_limit l where l.setup = p_setup and l.kind = 'running' loop
+    perform taskqueue.set_slots(p_setup, v_limit_id);
+  end loop;
+end $$;
+
+comment on function taskqueue.rebuild_matching(text) is
+'Makes everything that matching reads anew (definitions, postings, counts, limit slots) from TaskQueues, requirement tables, jobs and leases. Errors: PB002 (setup not granted), PB006 (busy).';
