@@ -55,6 +55,10 @@ grant execute on function taskqueue.set_cpu_buckets        to broker_operator;
 grant execute on function taskqueue.recompute_shares       to broker_operator;
 grant execute on function taskqueue.rebuild_matching       to broker_operator;
 grant execute on function taskqueue.forget_ended           to broker_operator;
+grant execute on function taskqueue.match_jobs_with_seed     to broker_operator;
+grant execute on function taskqueue.set_settings             to broker_operator;
+grant execute on function taskqueue.set_platform_compatibility to broker_operator;
+grant execute on function taskqueue.maintain                 to broker_operator;
 
 -- taskqueue: worlds, and whole setups
 grant execute on function taskqueue.dump_configuration     to broker_operator;
