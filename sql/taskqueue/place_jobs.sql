@@ -7,29 +7,30 @@ as $$
 declare
   v_setting taskqueue.setting;
   v_definition_id bigint;
-  v_queue record;
+  v_queue_id bigint;
+  v_room bigint;
   v_from int := 1;
   v_to int;
 begin
   select s.* into strict v_setting from taskqueue.setting s where s.setup = p_setup;
   v_definition_id := taskqueue.definition_of(p_setup, p_requirements);
   while v_from <= cardinality(p_job_ids) loop
-    v_queue := taskqueue.queue_with_room(p_setup, v_definition_id, v_setting.queue_size);
-    if v_queue.task_queue_id is null then
+    select r.task_queue_id, r.room into v_queue_id, v_room from taskqueue.queue_with_room(p_setup, v_definition_id, v_setting.queue_size) r;
+    if v_queue_id is null then
       perform pg_advisory_xact_lock(hashtextextended(p_setup || p_requirements, 0));
-      v_queue := taskqueue.queue_with_room(p_setup, v_definition_id, v_setting.queue_size);
+      select r.task_queue_id, r.room into v_queue_id, v_room from taskqueue.queue_with_room(p_setup, v_definition_id, v_setting.queue_size) r;
     end if;
-    if v_queue.task_queue_id is null then
-      v_queue.room := v_setting.queue_size;
-      v_queue.task_queue_id := taskqueue.open_queue(p_setup, v_definition_id, (
+    if v_queue_id is null then
+      v_room := v_setting.queue_size;
+      v_queue_id := taskqueue.open_queue(p_setup, v_definition_id, (
         select avg(taskqueue.weight(p, v_setting.ten_first)) from unnest(p_user_priorities[v_from:v_from + v_setting.queue_size - 1]) p));
     end if;
-    v_to := least(v_from + v_queue.room - 1, cardinality(p_job_ids));
-    perform taskqueue.fill_queue(p_setup, v_queue.task_queue_id, p_job_ids[v_from:v_to], p_user_priorities[v_from:v_to]);
+    v_to := least(v_from + v_room - 1, cardinality(p_job_ids));
+    perform taskqueue.fill_queue(p_setup, v_queue_id, p_job_ids[v_from:v_to], p_user_priorities[v_from:v_to]);
     v_from := v_to + 1;
   end loop;
   perform taskqueue.settle_ids(p_setup, p_job_ids);
-  return v_queue.task_queue_id;
+  return v_queue_id;
 end $$;
 
 comment on function taskqueue.place_jobs(text, jsonb, bigint[], int[]) is
