@@ -11,6 +11,7 @@ What lies in the home (BROKER_HOME, else the user's data folder; for root /var/l
     cluster/data/        PostgreSQL's data folder, owned by the server's uid, mode 700
     cluster/password     of the superuser, mode 600: the only way in, over TCP and over the socket
     cluster/port         chosen once and kept
+    cluster/in-use       locked as long as a process of the server lives
     cluster/server.log   what the server says
 
 Root cannot run PostgreSQL, so for root the server runs as `nobody`, without touching the system's users.

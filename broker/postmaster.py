@@ -1,5 +1,6 @@
 """Starting and stopping one PostgreSQL server process, and telling ours from what merely looks like it."""
 
+import fcntl
 import hashlib
 import os
 import random
@@ -53,13 +54,27 @@ def start(
 
     Also waits for a server that somebody else has started and that still recovers. The caller holds the home's lock.
     """
-    data = cluster / "data"
-    if running_pid(cluster):
+    lock = _lock_data(cluster)
+    if lock is None:
         _wait_until_ready(cluster)
         return None
-    _wait_for_orphans(cluster)
-    _disown_stale_pid(data)
-    _prepare_sockets(sockets, account)
+    try:
+        _disown_stale_pid(cluster / "data")
+        _prepare_sockets(sockets, account)
+        return _start_on_a_free_port(cluster, programs, account, sockets, settings, lock=lock)
+    finally:
+        os.close(lock)  # the server holds it on
+
+
+def _start_on_a_free_port(
+    cluster: Path,
+    programs: Installation,
+    account: Account,
+    sockets: Path,
+    settings: Mapping[str, str],
+    *,
+    lock: int,
+) -> str | None:
     log = cluster / "server.log"
     note = None
     for _ in range(5):
@@ -69,12 +84,9 @@ def start(
             note = f"port {wanted} is taken by another program; the server now listens on {port(cluster)}"
         _write_conf(cluster, account, sockets, settings)
         begin = _prepare_log(log, account)
-        done = programs.run(["pg_ctl", "start", f"--pgdata={data}", f"--log={log}", *_WAIT], account)
+        done = programs.run(["pg_ctl", "start", f"--pgdata={cluster / 'data'}", f"--log={log}", *_WAIT], account, lock)
         if done.returncode == 0:
             return note
-        if running_pid(cluster):  # a program that was killed had just started it
-            _wait_until_ready(cluster)
-            return None
         said = log.read_bytes()[begin:].decode(errors="replace")
         if "Address already in use" not in said:  # else another program was quicker than we: try another port
             raise _start_error(said or done.stdout, log)
@@ -172,16 +184,30 @@ def _wait_until_ready(cluster: Path) -> None:
     raise EmbeddedError("the server ended while it was starting", f"see {cluster / 'server.log'}; start it again")
 
 
-def _wait_for_orphans(cluster: Path) -> None:
-    """Wait for the children of a killed server: they end by themselves, and until then the data is theirs."""
+def _lock_data(cluster: Path) -> int | None:
+    """Lock the data for a server, which inherits the lock; None when one runs already.
+
+    The kernel frees the lock when the last process that inherited it has ended. So it also tells of children that
+    outlive a killed server (they end by themselves, soon as a rule), of a start whose program was killed, and of a
+    server in another container, whose process ids mean nothing here.
+    """
+    descriptor = os.open(cluster / "in-use", os.O_RDWR | os.O_CREAT, 0o600)
     deadline = time.monotonic() + _ORPHAN_SECONDS
-    while orphans := _server_children(cluster):
-        if time.monotonic() > deadline:
-            raise EmbeddedError(
-                f"processes of a killed server still work on the data: {', '.join(map(str, orphans))}",
-                "wait until they end, or end them with kill (without -9)",
-            )
-        time.sleep(0.1)
+    while not running_pid(cluster):
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            return descriptor
+        except BlockingIOError:
+            if time.monotonic() > deadline:
+                os.close(descriptor)
+                found = ", ".join(map(str, _server_children(cluster))) or "not of this container"
+                raise EmbeddedError(
+                    f"processes of a killed server still work on the data: {found}",
+                    "wait until they end, or end them with kill (without -9)",
+                ) from None
+            time.sleep(0.02)
+    os.close(descriptor)
+    return None
 
 
 def _server_children(cluster: Path) -> list[int]:
@@ -198,7 +224,7 @@ def _disown_stale_pid(data: Path) -> None:
     finds out whether the killed server's children still work on the data.
     """
     pid = _noted_pid(data)
-    if pid is not None and _exists(pid) and not running_pid(data.parent):
+    if pid is not None and _exists(pid):
         file = data / "postmaster.pid"
         file.write_text("\n".join([str(_NO_PROCESS), *file.read_text().splitlines()[1:]]) + "\n")
 

@@ -30,7 +30,8 @@ def up(as_json: Json = False) -> None:
         output.json_out({"dsn": server.dsn, "socket_dsn": server.socket_dsn, **vars(status)})
     else:
         output.say(f"PostgreSQL {status.major} runs on 127.0.0.1:{server.port}, its data is in {server.home}")
-        output.say("next: `broker psql`, `broker dsn` for libraries, `broker down` to stop it")
+        output.say("next: `broker db upgrade` installs the database or brings it up to date, `broker psql` opens it,")
+        output.say("      `broker dsn` is for libraries, `broker down` stops the server")
 
 
 @app.command(rich_help_panel=PANEL)

@@ -1,5 +1,6 @@
 """The embedded server when things go wrong: killed programs, killed servers, foreign processes, closed folders."""
 
+import fcntl
 import os
 import random
 import shutil
@@ -168,6 +169,17 @@ def test_children_of_a_killed_server_are_waited_for(home: Path, monkeypatch: pyt
     with psycopg.connect(embedded.up(home).dsn) as connection:  # waits until it has gone
         assert connection.execute("select 1").fetchone() == (1,)
     thread.join()
+
+
+def test_data_used_by_a_server_of_another_container(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    embedded.up(home)
+    embedded.down(home)
+    monkeypatch.setattr(postmaster, "_ORPHAN_SECONDS", 0.2)
+    with (home / "cluster" / "in-use").open() as held:  # as that server would; its process id is unknown here
+        fcntl.flock(held, fcntl.LOCK_EX)
+        with pytest.raises(EmbeddedError, match="not of this container"):
+            embedded.up(home)
+    embedded.up(home)
 
 
 @proc_only
