@@ -67,3 +67,19 @@ grant execute on function taskqueue.dump_leases            to broker_operator;
 grant execute on function taskqueue.load_task_queues       to broker_operator;
 grant execute on function taskqueue.load_leases            to broker_operator;
 grant execute on function taskqueue.remove_setup           to broker_operator;
+
+-- monitor: views for people
+grant select on table monitor.job_in_two_states        to broker_operator, broker_viewer;
+grant select on table monitor.job_without_queue        to broker_operator, broker_viewer;
+grant select on table monitor.lease                    to broker_operator, broker_viewer;
+grant select on table monitor.matches_per_minute       to broker_operator, broker_viewer;
+grant select on table monitor.matching_difference      to broker_operator, broker_viewer;
+grant select on table monitor.oldest_job               to broker_operator, broker_viewer;
+grant select on table monitor.resource_seen            to broker_operator, broker_viewer;
+grant select on table monitor.site_limit               to broker_operator, broker_viewer;
+grant select on table monitor.task_queue               to broker_operator, broker_viewer;
+grant select on table monitor.waiting_by_cpu_bucket    to broker_operator, broker_viewer;
+grant select on table monitor.waiting_by_group         to broker_operator, broker_viewer;
+grant select on table monitor.waiting_by_platform      to broker_operator, broker_viewer;
+grant select on table monitor.waiting_by_site          to broker_operator, broker_viewer;
+grant execute on function taskqueue.lists              to broker_operator, broker_viewer;  -- monitor.site_limit calls it

@@ -2,7 +2,7 @@
 create or replace function resource.clock(p_setup text) returns timestamptz
 language sql stable parallel safe
 as $$
-  select coalesce((select s.simulated from resource.setup s where s.setup = p_setup), now())
+  select coalesce((select t.now from resource.setup_time t where t.setup = p_setup), now())
 $$;
 
 comment on function resource.clock(text) is

@@ -9,9 +9,9 @@ begin
     select jsonb_build_object(
              'task_queue_settings', jsonb_build_object(
                'ten_first', s.ten_first, 'strict_keys', s.strict_keys, 'required_keys', s.required_keys, 'queue_size', s.queue_size,
-               'policy', s.policy, 'lease_time', extract(epoch from s.lease_time), 'share_delay', extract(epoch from s.share_delay),
-               'share_correction', s.share_correction, 'correction_window', extract(epoch from s.correction_window),
-               'history_kept', extract(epoch from s.history_kept)),
+               'policy', s.policy, 'lease_time', extract(epoch from s.lease_time)::float8, 'share_delay', extract(epoch from s.share_delay)::float8,
+               'share_correction', s.share_correction, 'correction_window', extract(epoch from s.correction_window)::float8,
+               'history_kept', extract(epoch from s.history_kept)::float8),
              'cpu_buckets', (
                select coalesce(jsonb_agg(b.cpu_time order by b.cpu_time), '[]') from taskqueue.cpu_bucket b where b.setup = p_setup),
              'groups', (
@@ -26,7 +26,7 @@ begin
                select coalesce(jsonb_agg(
                         jsonb_build_object('site', l.site, 'ce', l.grid_ce, 'kind', l.kind, 'attribute', l.attribute, 'value', l.value)
                         || case l.kind when 'running' then jsonb_build_object('limit', l.ceiling)
-                                       else jsonb_build_object('seconds', extract(epoch from l.delay), 'burst', l.burst) end
+                                       else jsonb_build_object('seconds', extract(epoch from l.delay)::float8, 'burst', l.burst) end
                         order by l.site collate "C", l.grid_ce collate "C" nulls first, l.kind, l.attribute, l.value collate "C"), '[]')
                  from taskqueue.site_limit l where l.setup = p_setup))
       from taskqueue.setting s

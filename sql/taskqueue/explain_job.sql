@@ -11,7 +11,7 @@ begin
   v_identity.private := false;
   return query
     with class as (
-      select r.class, r.last_seen, taskqueue.offer_of(p_setup, r.resource, v_identity) as offer from taskqueue.lately_seen(p_setup) r
+      select r.class, r.last_seen, taskqueue.offer_of(p_setup, r.resource, v_identity) as offer from taskqueue.resource_kind r where r.setup = p_setup
     ), verdict as (
       select k.class, k.last_seen, c.condition, c.wanted, c.holds from class k cross join lateral taskqueue.condition(v_definition, k.offer) c
     )

@@ -1,0 +1,15 @@
+-- after: taskqueue.queue_count
+-- Which platforms the waiting jobs accept.
+create or replace view monitor.waiting_by_platform as
+select q.setup, coalesce(v.value, '(any platform)') as platform, count(*) as queues, sum(n.jobs)::bigint as jobs
+  from taskqueue.task_queue q
+  join taskqueue.queue_count n on n.setup = q.setup and n.task_queue_id = q.task_queue_id
+  left join taskqueue.task_queue_platform v on v.setup = q.setup and v.task_queue_id = q.task_queue_id
+ group by q.setup, v.value;
+
+comment on view monitor.waiting_by_platform is
+'TaskQueues and waiting jobs by the platforms that may run them; a queue counts at every platform that it lists.';
+comment on column monitor.waiting_by_platform.setup is 'Tenant.';
+comment on column monitor.waiting_by_platform.platform is 'Platform, or (any platform).';
+comment on column monitor.waiting_by_platform.queues is 'TaskQueues.';
+comment on column monitor.waiting_by_platform.jobs is 'Waiting jobs that are not held.';
