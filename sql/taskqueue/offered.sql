@@ -6,7 +6,7 @@ as $$
 declare
   v_texts text[] := taskqueue.texts(p_key, p_value);
 begin
-  if coalesce(cardinality(v_texts), 0) = 0 then
+  if cardinality(v_texts) = 0 then
     return case when p_key = any (p_strict_keys) then '{}'::text[] end;
   end if;
   if taskqueue.says_any(v_texts) then

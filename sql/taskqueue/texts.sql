@@ -5,7 +5,7 @@ as $$
 declare
   v_texts text[];
 begin
-  case jsonb_typeof(p_value)
+  case coalesce(jsonb_typeof(p_value), 'null')
     when 'null' then
       return '{}';
     when 'string' then
@@ -31,4 +31,4 @@ begin
 end $$;
 
 comment on function taskqueue.texts(text, jsonb) is
-'The texts of a JSON value (one text or a list; null and [] give none), sorted and without duplicates. Errors: PB001, naming the key.';
+'The texts of a JSON value (one text or a list; null, [] and nothing at all give none), sorted and without duplicates. Errors: PB001, naming the key.';
