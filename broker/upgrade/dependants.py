@@ -9,14 +9,16 @@ from broker.upgrade.failure import UpgradeError
 
 Cursor = psycopg.Cursor[Any]
 
-# One step up: who depends on (class, oid). A rule stands for its view.
+# One step up: who depends on (class, oid). A rule, or a column's default, of a view stands for the view.
 _DEPENDERS = """
 select distinct
-       case when d.classid = 'pg_rewrite'::regclass then 'pg_class'::regclass else d.classid end::regclass::text,
-       case when d.classid = 'pg_rewrite'::regclass then r.ev_class else d.objid end::bigint,
+       case when coalesce(r.ev_class, c.oid) is not null then 'pg_class'::regclass else d.classid end::regclass::text,
+       coalesce(r.ev_class, c.oid, d.objid)::bigint,
        d.deptype = 'i'
   from pg_depend d
   left join pg_rewrite r on d.classid = 'pg_rewrite'::regclass and r.oid = d.objid
+  left join pg_attrdef a on d.classid = 'pg_attrdef'::regclass and a.oid = d.objid
+  left join pg_class c on c.oid = a.adrelid and c.relkind = 'v'
  where d.refclassid = %(class)s::regclass
    and d.refobjid = %(oid)s
    and d.deptype in ('n', 'a', 'i')

@@ -1,0 +1,172 @@
+"""`check` finds what somebody changed by hand, and an upgrade puts the code right."""
+
+import psycopg
+import pytest
+
+from broker.upgrade import CheckReport, Report, check, upgrade
+from tests.upgrade.house import House
+
+
+def tamper(dsn: str, statement: str) -> None:
+    with psycopg.connect(dsn) as conn:
+        conn.execute(statement.encode())
+
+
+def login(dsn: str) -> str:
+    with psycopg.connect(dsn) as conn:
+        return conn.info.user
+
+
+# What somebody does, the item and aspect that are named, and whether the next upgrade puts it right.
+TAMPERING = [
+    (
+        "create or replace function taskqueue.add_one(p_n int) returns int language sql immutable as 'select 7'",
+        "function taskqueue.add_one(integer)",
+        "definition",
+        True,
+    ),
+    (
+        "alter function taskqueue.add_one(int) security definer",
+        "function taskqueue.add_one(integer)",
+        "definition",
+        True,
+    ),
+    ("comment on function taskqueue.add_one(int) is 'x'", "function taskqueue.add_one(integer)", "comment", True),
+    ("comment on column monitor.things.n is null", "column monitor.things.n", "comment", True),
+    (
+        "alter function taskqueue.add_one(int) owner to session_user",
+        "function taskqueue.add_one(integer)",
+        "owner",
+        True,
+    ),
+    ("alter table taskqueue.thing owner to session_user", "table taskqueue.thing", "owner", True),
+    ("drop view monitor.things", "view monitor.things", "existence", True),
+    ("create or replace view monitor.things as select 1 as id, 2 as n", "view monitor.things", "definition", True),
+    ("drop trigger thing_touch on taskqueue.thing", "trigger thing_touch on taskqueue.thing", "existence", True),
+    (
+        "alter table taskqueue.thing disable trigger thing_touch",
+        "trigger thing_touch on taskqueue.thing",
+        "definition",
+        True,
+    ),
+    (
+        "create trigger x after delete on taskqueue.thing for each row execute function taskqueue.touch()",
+        "trigger x on taskqueue.thing",
+        "existence",
+        False,
+    ),
+    ("grant execute on function taskqueue.add_one to public", "grants", "too much", True),
+    ("grant select on taskqueue.thing to broker_agent", "grants", "too much", True),
+    ("grant select (id) on taskqueue.thing to broker_agent", "grants", "too much", True),
+    ("grant create on schema taskqueue to broker_operator", "grants", "too much", True),
+    ("grant select on monitor.things to broker_viewer with grant option", "grants", "too much", True),
+    ("revoke execute on function taskqueue.add_one from broker_agent", "grants", "missing", True),
+    ("revoke select on taskqueue.thing from broker_owner", "grants", "missing", True),
+    ("alter table taskqueue.thing add column more int", "column taskqueue.thing.more", "existence", False),
+    ("alter table taskqueue.thing alter n drop not null", "column taskqueue.thing.n", "definition", False),
+    ("alter table taskqueue.thing alter n set default 2", "column taskqueue.thing.n", "definition", False),
+    ("drop index taskqueue.thing_n", "index thing_n on taskqueue.thing", "existence", False),
+    ("create index x on taskqueue.thing (note)", "index x on taskqueue.thing", "existence", False),
+    (
+        "alter table taskqueue.thing add constraint c check (n > 0)",
+        "constraint c on taskqueue.thing",
+        "existence",
+        False,
+    ),
+    ("alter table taskqueue.thing enable row level security", "table taskqueue.thing", "definition", False),
+    (
+        "create rule r as on delete to taskqueue.thing do instead nothing",
+        "rule r on taskqueue.thing",
+        "existence",
+        False,
+    ),
+    ("comment on table taskqueue.thing is 'x'", "table taskqueue.thing", "comment", False),
+    ("comment on schema taskqueue is 'x'", "schema taskqueue", "comment", False),
+    ("alter type taskqueue.mood add value 'fair'", "type taskqueue.mood", "definition", False),
+    (
+        "set role broker_owner; create function taskqueue.add_one(text) returns int language sql as 'select 1'",
+        "function taskqueue.add_one(text)",
+        "existence",
+        False,
+    ),
+    ("set role broker_owner; create table taskqueue.more (n int)", "table taskqueue.more", "existence", False),
+]
+
+
+@pytest.mark.parametrize(("statement", "item", "aspect", "repaired"), TAMPERING, ids=[row[0][:60] for row in TAMPERING])
+def test_finds_each_kind_of_tampering(
+    empty_dsn: str, house: House, statement: str, item: str, aspect: str, repaired: bool
+) -> None:
+    upgrade(empty_dsn, program=house.program)
+    assert check(empty_dsn, program=house.program) == CheckReport("1.0.0", "0001")
+    tamper(empty_dsn, statement)
+    found = check(empty_dsn, program=house.program)
+    assert (item, aspect) in {(difference.item, difference.aspect) for difference in found.differences}
+    # Code, grants and owners are put right. What was done to tables stays, and stays visible.
+    upgrade(empty_dsn, program=house.program)
+    assert check(empty_dsn, program=house.program).ok == repaired
+
+
+def test_an_upgrade_with_a_revision_does_not_bless_what_was_done_to_a_table(empty_dsn: str, house: House) -> None:
+    upgrade(empty_dsn, program=house.program)
+    tamper(
+        empty_dsn,
+        "drop index taskqueue.thing_n; create table taskqueue.mine (n int); grant usage on schema taskqueue to public",
+    )
+    house.revision("0002", "alter table taskqueue.thing add more int", "alter table taskqueue.thing drop more")
+    report = upgrade(empty_dsn, program=house.program)
+    assert report.revision == "0002"
+    found = check(empty_dsn, program=house.program)
+    assert [difference.item for difference in found.differences] == ["index thing_n on taskqueue.thing"]
+    assert found.guests == (f"table taskqueue.mine, owned by {login(empty_dsn)}",)
+
+
+def test_names_what_belongs_to_others_without_failing(empty_dsn: str, house: House) -> None:
+    upgrade(empty_dsn, program=house.program)
+    tamper(
+        empty_dsn,
+        "create view monitor.of_dba as select 1 as a; grant select on monitor.things to pg_monitor",
+    )
+    found = check(empty_dsn, program=house.program)
+    assert found.ok
+    assert found.guests == (
+        f"view monitor.of_dba, owned by {login(empty_dsn)}",
+        "select on relation monitor.things to pg_monitor",
+    )
+    upgrade(empty_dsn, program=house.program)
+    with psycopg.connect(empty_dsn) as conn:
+        assert conn.execute("select has_table_privilege('pg_monitor', 'monitor.things', 'select')").fetchone() == (
+            True,
+        )
+
+
+def test_says_what_an_upgrade_would_bring(empty_dsn: str, house: House) -> None:
+    assert [difference.aspect for difference in check(empty_dsn, program=house.program).differences] == ["revision"]
+    upgrade(empty_dsn, program=house.program)
+    house.write("monitor/things.sql", "create or replace view monitor.things as select 1 as id, 2 as n;")
+    house.write("monitor/more.sql", "create or replace view monitor.more as select 1 as id;")
+    house.remove("taskqueue/thing_touch.sql")
+    house.revision("0002", "alter table taskqueue.thing add more int", "alter table taskqueue.thing drop more")
+    house.release = "1.1.0"
+    items = {(difference.item, difference.aspect) for difference in check(empty_dsn, program=house.program).differences}
+    assert items == {
+        ("database", "revision"),
+        ("database", "release"),
+        ("sql/monitor/things.sql", "file"),
+        ("sql/monitor/more.sql", "file"),
+        ("sql/taskqueue/thing_touch.sql", "file"),
+    }
+
+
+def test_reads_only(empty_dsn: str, house: House) -> None:
+    upgrade(empty_dsn, program=house.program)
+    with psycopg.connect(empty_dsn, autocommit=True) as conn:
+        conn.execute(
+            "do $$ begin execute format('alter database %I set default_transaction_read_only = on', current_database()); end $$"
+        )
+    assert check(empty_dsn, program=house.program).ok
+
+
+def test_the_report_of_an_upgrade_that_changed_nothing() -> None:
+    assert not Report("1.0.0", "0001", "0001").changed
+    assert Report("1.0.0", "0001", "0001", grants=("grant",)).changed
