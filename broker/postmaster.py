@@ -15,6 +15,7 @@ import psycopg
 
 from broker.binaries import Account, Installation
 from broker.errors import EmbeddedError
+from broker.settings import write_settings
 
 # Below the range from which the kernel takes ports for outgoing connections (32768 and up on Linux), so that a port
 # kept is not lost to a passing connection while the server is down.
@@ -82,7 +83,8 @@ def _start_on_a_free_port(
         if not _is_free(wanted):
             keep_port(cluster, free_port())
             note = f"port {wanted} is taken by another program; the server now listens on {port(cluster)}"
-        _write_conf(cluster, account, sockets, settings)
+        values = {**settings, "port": str(port(cluster)), "unix_socket_directories": f'"{sockets}"'}
+        write_settings(cluster / "data", account, {**values, "cluster_name": _cluster_name(cluster)})
         begin = _prepare_log(log, account)
         done = programs.run(["pg_ctl", "start", f"--pgdata={cluster / 'data'}", f"--log={log}", *_WAIT], account, lock)
         if done.returncode == 0:
@@ -243,69 +245,6 @@ def _prepare_sockets(sockets: Path, account: Account) -> None:
         left_over.unlink()
 
 
-def _write_conf(cluster: Path, account: Account, sockets: Path, settings: Mapping[str, str]) -> None:
-    """Write pgbroker.conf, which postgresql.conf includes."""
-    lines = [_CONF.format(buffers=_shared_buffers_mb(), name=_cluster_name(cluster), port=port(cluster))]
-    lines += [f"unix_socket_directories = '{_quoted(str(sockets))}'"]
-    lines += [f"{name} = '{_quoted(value)}'" for name, value in settings.items()]
-    new = cluster / "data" / "pgbroker.conf.new"
-    new.write_text("\n".join(lines) + "\n")
-    account.own(new)
-    new.rename(cluster / "data" / "pgbroker.conf")
-
-
-_CONF = """\
-# Of pgbroker's embedded server; written anew at each start. ALTER SYSTEM wins over it.
-
-# Who can reach it: this machine, with the password.
-listen_addresses = '127.0.0.1'
-port = {port}
-cluster_name = '{name}'
-
-# A job that was handed out stays handed out, whatever fails.
-fsync = on
-synchronous_commit = on
-full_page_writes = on
-
-# Hundreds of agents come through a pool or each with a connection of their own.
-max_connections = 200
-
-# A million waiting jobs with their indexes fit; an eighth of the memory on smaller machines, as agents run here too.
-shared_buffers = {buffers}MB
-
-# Fewer, smoother checkpoints: a full page image follows each, and queues change the same pages all the time.
-max_wal_size = 4GB
-min_wal_size = 256MB
-checkpoint_timeout = 15min
-wal_compression = on
-
-# The data lies in memory or on an SSD: an index is worth its pages also for small tables.
-random_page_cost = 1.1
-
-# Calls take less than a millisecond; compiling one takes a hundred, helpers of a parallel plan take ten.
-jit = off
-max_parallel_workers_per_gather = 0
-
-# Queue tables turn over completely; clean them before dead rows are in the way of a match.
-autovacuum_naptime = 10s
-autovacuum_vacuum_cost_delay = 0
-
-# Not errors of single statements: an agent that repeats a refused call must not fill the disk.
-log_min_messages = log
-log_checkpoints = off
-log_line_prefix = '%m [%p] '
-"""
-
-
-def _shared_buffers_mb() -> int:
-    """An eighth of the memory, between 64 and 512 MB."""
-    total = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
-    limit = Path("/sys/fs/cgroup/memory.max")  # a container's, "max" where there is none
-    if limit.is_file() and (text := limit.read_text().strip()).isdigit():
-        total = min(total, int(text))
-    return max(64, min(512, total // 8 // 2**20))
-
-
 def _prepare_log(log: Path, account: Account) -> int:
     """Make sure that the server can write its log; returns where the next line will stand."""
     if log.exists() and log.stat().st_size > _LOG_BYTES:
@@ -316,11 +255,8 @@ def _prepare_log(log: Path, account: Account) -> int:
 
 
 def _start_error(said: str, log: Path) -> EmbeddedError:
-    reasons = re.findall(r"(?:FATAL|PANIC|could not): *(.+)", said)
-    return EmbeddedError(
-        f"the server did not start: {reasons[0] if reasons else said.strip().splitlines()[-1:] or 'no message'}",
-        f"see {log}",
-    )
+    reasons = re.findall(r"(?:FATAL|PANIC): *(.+)", said) or said.strip().splitlines()[-1:] or ["no message"]
+    return EmbeddedError(f"the server did not start: {reasons[0]}", f"see {log}")
 
 
 def _noted_pid(data: Path) -> int | None:
@@ -350,7 +286,3 @@ def _exists(pid: int) -> bool:
 
 def _cluster_name(cluster: Path) -> str:
     return f"pgbroker {fingerprint(cluster.parent)}"
-
-
-def _quoted(text: str) -> str:
-    return text.replace("'", "''")

@@ -254,6 +254,16 @@ def test_half_a_cluster_left_by_a_killed_start_is_removed(home: Path) -> None:
     assert sorted(path.name for path in home.iterdir() if path.name != "binaries") == ["cluster", "lock"]
 
 
+def test_server_that_cannot_start_says_why(home: Path) -> None:
+    embedded.up(home)
+    embedded.down(home)
+    with (home / "cluster" / "data" / "postgresql.conf").open("a") as conf:
+        conf.write("max_connections = many\n")
+    with pytest.raises(EmbeddedError, match=r"did not start: .*postgresql\.conf.* contains errors") as raised:
+        embedded.up(home)
+    assert "server.log" in str(raised.value.hint)
+
+
 def test_data_of_another_major_version(home: Path) -> None:
     embedded.up(home)
     embedded.down(home)
