@@ -80,12 +80,12 @@ def current(dsn: str) -> str | None:
 
 
 def _names(found: Installed, asked: str | None) -> roles.Roles:
-    if found.role_prefix and asked and found.role_prefix != asked:
+    if found.role_prefix and asked is not None and found.role_prefix != asked:
         raise UpgradeError(
             f"this database was installed with the role prefix {found.role_prefix}, not {asked}",
             "leave the prefix out: the database knows it",
         )
-    return roles.Roles(asked or found.role_prefix or roles.DEFAULT_PREFIX)
+    return roles.Roles(asked if asked is not None else found.role_prefix or roles.DEFAULT_PREFIX)
 
 
 def upgrade(

@@ -1,0 +1,169 @@
+"""Roles and grants: what stands in roles.sql is what there is; made without a superuser; under any prefix."""
+
+from collections.abc import Iterator
+
+import psycopg
+import pytest
+from psycopg import sql
+from psycopg.conninfo import make_conninfo
+
+from broker.upgrade import UpgradeError, check, downgrade, upgrade
+from broker.upgrade.grants import parse
+from tests.upgrade.house import GRANTS, House
+
+PRIVILEGES = """
+select grantee::regrole::text, privilege_type from (
+  select (aclexplode(proacl)).* from pg_proc where oid = 'taskqueue.add_one(int)'::regprocedure) x order by 1
+"""
+
+
+def rows(dsn: str, query: str) -> list[tuple[object, ...]]:
+    with psycopg.connect(dsn) as conn:
+        return conn.execute(query.encode()).fetchall()
+
+
+def test_a_grant_that_leaves_the_file_leaves_the_database(empty_dsn: str, house: House) -> None:
+    upgrade(empty_dsn, program=house.program)
+    assert rows(empty_dsn, PRIVILEGES) == [("broker_agent", "EXECUTE"), ("broker_owner", "EXECUTE")]
+    house.write("roles.sql", GRANTS.replace("add_one to broker_agent", "add_one to broker_viewer, broker_operator"))
+    report = upgrade(empty_dsn, program=house.program)
+    assert rows(empty_dsn, PRIVILEGES) == [
+        ("broker_operator", "EXECUTE"),
+        ("broker_owner", "EXECUTE"),
+        ("broker_viewer", "EXECUTE"),
+    ]
+    assert len(report.grants) == 3 and not report.written
+    house.write("roles.sql", "")
+    upgrade(empty_dsn, program=house.program)
+    assert rows(empty_dsn, PRIVILEGES) == [("broker_owner", "EXECUTE")]
+    assert check(empty_dsn, program=house.program).ok
+
+
+def test_one_overload_or_all(empty_dsn: str, house: House) -> None:
+    house.write(
+        "taskqueue/add_one__2.sql",
+        "create or replace function taskqueue.add_one(p_n numeric(5,2)) returns int return 1;",
+    )
+    house.write("roles.sql", GRANTS.replace("add_one to", "add_one(decimal) to"))
+    upgrade(empty_dsn, program=house.program)
+    who = "select has_function_privilege('broker_agent', oid, 'execute') from pg_proc where proname = 'add_one' order by oid"
+    assert rows(empty_dsn, who) == [(False,), (True,)]
+    house.write("roles.sql", GRANTS)
+    upgrade(empty_dsn, program=house.program)
+    assert rows(empty_dsn, who) == [(True,), (True,)]
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "grant select on public.t to broker_agent;",
+        "grant all on taskqueue.thing to broker_agent;",
+        "grant select on taskqueue.thing to public;",
+        "grant select on taskqueue.thing to somebody;",
+        "grant execute on all functions in schema taskqueue to broker_agent;",
+        "revoke select on taskqueue.thing from broker_agent;",
+        "drop table taskqueue.thing;",
+    ],
+)
+def test_roles_sql_holds_plain_grants_only(line: str) -> None:
+    with pytest.raises(UpgradeError, match=r"roles\.sql: `"):
+        parse(line)
+
+
+def test_public_has_nothing(dsn: str) -> None:
+    found = rows(
+        dsn,
+        """
+        select 'schema', nspname from pg_namespace, aclexplode(coalesce(nspacl, acldefault('n', nspowner))) x
+         where pg_get_userbyid(nspowner) = 'broker_owner' and x.grantee = 0
+        union all
+        select 'routine', p.oid::regprocedure::text from pg_proc p, aclexplode(coalesce(proacl, acldefault('f', proowner))) x
+         where pg_get_userbyid(proowner) = 'broker_owner' and x.grantee = 0
+        union all
+        select 'relation', c.oid::regclass::text from pg_class c, aclexplode(coalesce(relacl, acldefault('r', relowner))) x
+         where pg_get_userbyid(relowner) = 'broker_owner' and x.grantee = 0
+        """,
+    )
+    assert found == []
+
+
+def test_everything_belongs_to_the_owner_and_roles_sql_names_nothing_else(dsn: str) -> None:
+    strangers = rows(
+        dsn,
+        """
+        select p.oid::regprocedure::text from pg_proc p join pg_namespace n on n.oid = pronamespace
+         where pg_get_userbyid(nspowner) = 'broker_owner' and pg_get_userbyid(proowner) <> 'broker_owner'
+        union all
+        select c.oid::regclass::text from pg_class c join pg_namespace n on n.oid = relnamespace
+         where pg_get_userbyid(nspowner) = 'broker_owner' and pg_get_userbyid(relowner) <> 'broker_owner'
+        """,
+    )
+    assert strangers == []
+    assert upgrade(dsn).absent == ()
+
+
+def test_another_prefix(empty_dsn: str, house: House) -> None:
+    with psycopg.connect(empty_dsn) as conn:
+        prefix = f"of_{conn.info.dbname}_"
+    upgrade(empty_dsn, role_prefix=prefix, program=house.program)
+    owners = "select distinct nspowner::regrole::text from pg_namespace where nspname in ('resource', 'monitor', 'taskqueue')"
+    assert rows(empty_dsn, owners) == [(f"{prefix}owner",)]
+    assert ("agent", f"{prefix}agent") in rows(empty_dsn, "select kind, role_name from resource.house_role")
+    assert rows(empty_dsn, PRIVILEGES) == [(f"{prefix}agent", "EXECUTE"), (f"{prefix}owner", "EXECUTE")]
+    # The database knows its prefix from here on.
+    assert not upgrade(empty_dsn, program=house.program).changed
+    assert check(empty_dsn, program=house.program).ok
+    with pytest.raises(UpgradeError, match=f"role prefix {prefix}, not other_"):
+        upgrade(empty_dsn, role_prefix="other_", program=house.program)
+    downgrade(empty_dsn, "base", program=house.program)
+
+
+@pytest.mark.parametrize("prefix", ["", "pg_x", "Broker", "a b", "x" * 51, '"; drop'])
+def test_a_prefix_is_the_beginning_of_a_name(empty_dsn: str, house: House, prefix: str) -> None:
+    with pytest.raises(UpgradeError, match="not the beginning of a role's name"):
+        upgrade(empty_dsn, role_prefix=prefix, program=house.program)
+
+
+@pytest.fixture
+def creator(empty_dsn: str) -> Iterator[tuple[str, str]]:
+    """The DSN of a login with CREATEROLE that owns the database and is no superuser, and a prefix nobody has used."""
+    with psycopg.connect(empty_dsn, autocommit=True) as conn:
+        name = f"creator_{conn.info.dbname}"
+        conn.execute(sql.SQL("create role {} login createrole password 'x'").format(sql.Identifier(name)))
+        conn.execute(
+            sql.SQL("alter database {} owner to {}").format(sql.Identifier(conn.info.dbname), sql.Identifier(name))
+        )
+        yield make_conninfo(empty_dsn, user=name, password="x"), f"of_{conn.info.dbname}_"
+
+
+def test_without_a_superuser(creator: tuple[str, str], house: House) -> None:
+    dsn, prefix = creator
+    upgrade(dsn, role_prefix=prefix, program=house.program)
+    assert not upgrade(dsn, program=house.program).changed
+    assert check(dsn, program=house.program).ok
+    house.write("roles.sql", "")
+    assert len(upgrade(dsn, program=house.program).grants) == 5
+    assert downgrade(dsn, "base", program=house.program).revision is None
+
+
+def test_the_whole_house_without_a_superuser(creator: tuple[str, str]) -> None:
+    dsn, prefix = creator
+    upgrade(dsn, role_prefix=prefix)
+    assert check(dsn).ok
+
+
+def test_lacking_the_right_prints_the_sql(creator: tuple[str, str], empty_dsn: str, house: House) -> None:
+    dsn, prefix = creator
+    with psycopg.connect(dsn) as conn:
+        name = conn.info.user
+    with psycopg.connect(empty_dsn, autocommit=True) as admin:
+        admin.execute(sql.SQL("alter role {} nocreaterole").format(sql.Identifier(name)))
+        with pytest.raises(UpgradeError, match="may not make the roles") as caught:
+            upgrade(dsn, role_prefix=prefix, program=house.program)
+        hint = str(caught.value.hint)
+        assert f'create role "{prefix}agent" nologin;' in hint and f'grant "{prefix}owner" to "{name}";' in hint
+        assert rows(empty_dsn, "select count(*) from pg_namespace where nspname = 'resource'") == [(0,)]
+        # What is printed is what is needed: run by the superuser, it lets the login go on.
+        admin.execute(hint.split("\n", 1)[1].encode())
+        upgrade(dsn, role_prefix=prefix, program=house.program)
+    assert check(dsn, program=house.program).ok
