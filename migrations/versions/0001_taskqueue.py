@@ -151,8 +151,7 @@ create table taskqueue.job (
   primary key (setup, job_id),
   foreign key (setup, task_queue_id) references taskqueue.task_queue
 ) with (fillfactor = 100, autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_cost_delay = 0);
-create index job_order on taskqueue.job (setup, task_queue_id, user_priority, job_id) where not held;
-create index job_held on taskqueue.job (setup, task_queue_id) where held;
+create index job_order on taskqueue.job (setup, task_queue_id, held, user_priority, job_id);
 
 create table taskqueue.job_count (
   setup         text     not null,

@@ -4,6 +4,7 @@ language plpgsql immutable
 as $$
 declare
   v_tags text[] := taskqueue.texts('Tag', p_resource -> 'Tag');
+  v_any boolean := taskqueue.says_any(v_tags);
   v_number numeric;
 begin
   if p_resource ? 'NumberOfProcessors' then
@@ -25,7 +26,7 @@ begin
       v_tags := v_tags || 'WholeNode'::text;
     end if;
   end if;
-  return case when not taskqueue.says_any(v_tags) then v_tags end;
+  return case when not v_any then v_tags end;
 end $$;
 
 comment on function taskqueue.tags_offered(jsonb) is
