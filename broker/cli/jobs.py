@@ -1,0 +1,268 @@
+"""`broker submit`, `match`, `explain`, `queues`, and about one job: `report`, `finish`, `release`, `cancel`."""
+
+import json
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from broker.cli import output
+from broker.cli.common import Json
+from broker.cli.files import reading
+from broker.cli.resource import Resource, takes_resource
+from broker.cli.session import Setup, ready, session
+
+app = typer.Typer()
+PANEL = "Jobs"
+
+_Job = Annotated[int, typer.Argument(metavar="JOB", help="The job's id.")]
+_Attempt = Annotated[str, typer.Argument(metavar="ATTEMPT", help="The attempt, as the match gave it.")]
+
+
+@app.command(rich_help_panel=PANEL)
+def submit(
+    file: Annotated[
+        Path, typer.Argument(allow_dash=True, exists=True, dir_okay=False, help="JSON or JSON lines; - for stdin.")
+    ],
+    setup: Setup = "default",
+    as_json: Json = False,
+) -> None:
+    """Insert jobs: a JSON array, one JSON object, an object a line, or a world's task_queues.
+
+    An element is {job_id, requirements, user_priority} or {requirements, jobs: [[id, user_priority], ...]}.
+    JSON lines are streamed in constant memory; each 100,000 jobs are stored in one call.
+    """
+    from broker.submitter import Submitter
+
+    def progress(stored: int) -> None:
+        output.note(f"{stored:,} jobs stored")
+
+    with Submitter(setup, ready()) as submitter, reading(file) as stream:
+        jobs = submitter.submit_many(_elements(stream, str(file)), None if as_json else progress)
+    if as_json:
+        output.json_out({"setup": setup, "jobs": jobs})
+    else:
+        output.say(f"{jobs:,} jobs submitted to setup {setup}")
+
+
+def _elements(stream: Iterator[str], name: str) -> Iterator[Mapping[str, object]]:
+    """The elements of a file: of JSON lines one by one, of any other JSON all at once."""
+    from broker.errors import BadRequest
+
+    first = next((line for line in stream if line.strip()), "[]")
+    try:
+        yield from _listed(json.loads(first))
+    except ValueError:  # an object or array that goes over several lines
+        try:
+            yield from _listed(json.loads(first + "".join(stream)))
+        except ValueError as error:
+            raise BadRequest(f"{name} is not JSON: {error}", "give JSON, or one JSON object a line") from None
+    for number, line in enumerate((line for line in stream if line.strip()), 2):
+        try:
+            element = json.loads(line)
+        except ValueError as error:
+            raise BadRequest(f"{name}, object {number}, is not JSON: {error}", "give one JSON object a line") from None
+        yield element
+
+
+def _listed(value: Any) -> list[Mapping[str, object]]:
+    """The elements of a JSON value: of an array, of a world's task_queues, or the object itself."""
+    if isinstance(value, dict) and "task_queues" in value:
+        # Submitted jobs join the queues that are there; whether a queue is enabled is for `load` to say.
+        value = [{k: v for k, v in queue.items() if (k, v) != ("enabled", True)} for queue in value["task_queues"]]
+    return value if isinstance(value, list) else [value]
+
+
+@app.command(rich_help_panel=PANEL)
+@takes_resource
+def match(
+    described: Resource,
+    count: Annotated[int, typer.Option(help="Take up to so many jobs (1..1000).")] = 1,
+    setup: Setup = "default",
+    as_json: Json = False,
+) -> None:
+    """Take a job as a JobAgent would: it is leased to you until you finish or release it. Exit code 2: no match."""
+    from broker.matcher import JobAgent
+
+    with JobAgent(setup, ready(), connections=1) as agent:
+        matches = agent.match_many(described, count)
+    if as_json:
+        output.json_out(matches)
+    elif len(matches) == 1:
+        [taken] = matches
+        output.fields("Match", {**vars(taken), "requirements": None, **_shown(taken.requirements)})
+        output.say(f"next: broker finish {taken.job_id} {taken.attempt}{'' if setup == 'default' else _of(setup)}")
+    elif matches:
+        rows = [(m.job_id, m.task_queue_id, m.user_priority, m.attempt) for m in matches]
+        output.table("Matches", ["job", "queue", "user priority", "attempt"], rows)
+    else:
+        output.say("no match: nothing that waits fits this resource now")
+    if not matches:
+        raise typer.Exit(2)
+
+
+def _of(setup: str) -> str:
+    return f" --setup {setup}"
+
+
+def _shown(requirements: Mapping[str, object]) -> dict[str, object]:
+    """Requirements for people: long lists by their first values and their number."""
+    return {
+        key: f"{', '.join(map(str, value[:3]))} and {len(value) - 3} more"
+        if isinstance(value, list) and len(value) > 4
+        else value
+        for key, value in requirements.items()
+    }
+
+
+@app.command(rich_help_panel=PANEL)
+@takes_resource
+def explain(
+    job: _Job,
+    described: Resource,
+    setup: Setup = "default",
+    as_json: Json = False,
+) -> None:
+    """Say why a job does not match: a resource, condition by condition, or (without one) the resources seen lately."""
+    from psycopg.rows import dict_row
+
+    from broker.client import jsonb
+
+    with session() as connection, connection.cursor(row_factory=dict_row) as cursor:
+        if described:
+            title = f"Job {job} and this resource"
+            query, arguments = "select * from taskqueue.explain_match(%s, %s, %s)", (setup, job, jsonb(described))
+            rows = cursor.execute(query, arguments).fetchall()
+        else:
+            title = f"Job {job} and the resources seen lately"
+            rows = cursor.execute("select * from taskqueue.explain_job(%s, %s)", (setup, job)).fetchall()
+    if as_json:
+        output.json_out(rows)
+    else:
+        cells = [[_brief(value) for value in row.values()] for row in rows]
+        output.table(title, [name.replace("_", " ") for name in rows[0]] if rows else [], cells)
+        failing = [row["condition"] for row in rows if row.get("holds") is False]
+        if described:
+            output.say(f"does not match: {', '.join(failing)}" if failing else "matches")
+
+
+def _brief(value: object) -> object:
+    """A cell of at most 100 characters."""
+    return value if not isinstance(value, str) or len(value) <= 100 else f"{value[:97]}..."
+
+
+@app.command(rich_help_panel=PANEL)
+@takes_resource
+def queues(
+    described: Resource,
+    limit: Annotated[int, typer.Option(help="Show so many TaskQueues.")] = 20,
+    setup: Setup = "default",
+    as_json: Json = False,
+) -> None:
+    """List TaskQueues, those of the highest CPU bucket and priority first; with a resource, the ones that match it."""
+    from psycopg.rows import dict_row
+
+    from broker.client import jsonb
+
+    with session() as connection, connection.cursor(row_factory=dict_row) as cursor:
+        if described:
+            query = "select *, 'open' as state from taskqueue.matching_queues(%s, %s)"
+            rows = cursor.execute(query, (setup, jsonb(described))).fetchall()
+        else:
+            query = (
+                "select task_queue_id, cpu_time, priority, jobs, requirements, state from monitor.task_queue"
+                " where setup = %s order by cpu_time desc, priority desc, task_queue_id"
+            )
+            rows = cursor.execute(query, (setup,)).fetchall()
+    if as_json:
+        output.json_out(rows)
+    else:
+        _show_queues(rows, limit)
+
+
+def _show_queues(rows: list[dict[str, Any]], limit: int) -> None:
+    most = max((row["jobs"] for row in rows), default=0) or 1
+    cells = [
+        (
+            row["task_queue_id"],
+            row["cpu_time"],
+            row["requirements"]["OwnerGroup"],
+            ", ".join(row["requirements"].get("JobTypes", ["any"])[:2]),
+            len(row["requirements"].get("Sites", [])) or "any",
+            len(row["requirements"].get("Platforms", [])) or "any",
+            row["priority"],
+            row["state"],
+            row["jobs"],
+            "█" * -(-20 * row["jobs"] // most),
+        )
+        for row in rows[:limit]
+    ]
+    columns = ["queue", "cpu time", "group", "job types", "sites", "platforms", "priority", "state", "jobs", ""]
+    output.table("Task queues", columns, cells)
+    if rows:
+        jobs = sum(row["jobs"] for row in rows)
+        shown = "" if len(rows) <= limit else f", {limit} shown (--limit)"
+        output.say(f"{len(rows):,} queues{shown}, {jobs:,} jobs waiting")
+
+
+@app.command(rich_help_panel=PANEL)
+def report(job: _Job, attempt: _Attempt, setup: Setup = "default", as_json: Json = False) -> None:
+    """Report on a leased job, as its agent would; the answer is continue, or kill and why."""
+    from broker.matcher import JobAgent, Lease
+
+    with JobAgent(setup, ready(), connections=1) as agent:
+        answer = agent.report(Lease(job, attempt))
+    if as_json:
+        output.json_out(answer)
+    else:
+        output.say(answer.action + (f": {answer.reason}" if answer.reason else ""))
+
+
+@app.command(rich_help_panel=PANEL)
+def finish(
+    job: _Job,
+    attempt: _Attempt,
+    outcome: Annotated[str, typer.Option(help="finished, failed, cancelled or closed.")] = "finished",
+    setup: Setup = "default",
+    as_json: Json = False,
+) -> None:
+    """End a leased job."""
+    from broker.matcher import JobAgent, Lease
+
+    with JobAgent(setup, ready(), connections=1) as agent:
+        stored = agent.finish(Lease(job, attempt), outcome)  # type: ignore[arg-type]  # the database refuses others
+    if as_json:
+        output.json_out({"job_id": job, "outcome": stored})
+    else:
+        output.say(f"job {job} {stored}")
+
+
+@app.command(rich_help_panel=PANEL)
+def release(job: _Job, attempt: _Attempt, setup: Setup = "default", as_json: Json = False) -> None:
+    """Give a leased job back to its TaskQueue."""
+    from broker.matcher import JobAgent, Lease
+
+    with JobAgent(setup, ready(), connections=1) as agent:
+        queue = agent.release(Lease(job, attempt))
+    if as_json:
+        output.json_out({"job_id": job, "task_queue_id": queue})
+    else:
+        output.say(f"job {job} waits in queue {queue}" if queue else f"job {job} was to be killed: cancelled")
+
+
+@app.command(rich_help_panel=PANEL)
+def cancel(
+    job: _Job,
+    reason: Annotated[str, typer.Option(help="What the agent is told.")] = "cancelled",
+    setup: Setup = "default",
+    as_json: Json = False,
+) -> None:
+    """End a waiting job, or have the agent of a leased one kill it."""
+    with session() as connection:
+        query = "select taskqueue.cancel_job(%s, %s, %s)"
+        [(done,)] = connection.execute(query, (setup, job, reason)).fetchall()
+    if as_json:
+        output.json_out({"job_id": job, "result": done})
+    else:
+        output.say(f"job {job}: {done}")

@@ -1,0 +1,62 @@
+"""The options that describe a resource, for every command that takes one."""
+
+import functools
+import inspect
+import json
+from collections.abc import Callable
+from typing import Annotated, Any
+
+import typer
+
+Resource = dict[str, Any]
+"""A resource description, as a JobAgent sends it; empty when no option was given."""
+
+
+def _describe(
+    *,
+    resource: Annotated[
+        str | None, typer.Option(help="A resource description as JSON; the other options add to it.")
+    ] = None,
+    site: Annotated[list[str] | None, typer.Option(help="Site; more than once for several.")] = None,
+    platform: Annotated[list[str] | None, typer.Option(help="Platform; more than once for several.")] = None,
+    cpu_time: Annotated[float | None, typer.Option(help="CPU time that it offers, seconds.")] = None,
+    ce: Annotated[list[str] | None, typer.Option(help="Computing element (GridCE).")] = None,
+    tag: Annotated[list[str] | None, typer.Option(help="Tag; more than once for several.")] = None,
+    processors: Annotated[int | None, typer.Option(help="NumberOfProcessors.")] = None,
+    max_ram: Annotated[float | None, typer.Option(help="Its memory, MB.")] = None,
+    owner_group: Annotated[list[str] | None, typer.Option(help="A private pilot's group (OwnerGroup).")] = None,
+    owner: Annotated[str | None, typer.Option(help="A private pilot's owner (OwnerDN).")] = None,
+) -> Resource:
+    """The description that the options give. Raises BadRequest when --resource is not a JSON object."""
+    from broker.errors import BadRequest
+
+    try:
+        described = json.loads(resource) if resource else {}
+    except ValueError:
+        described = None
+    if not isinstance(described, dict):
+        raise BadRequest(f"--resource is not a JSON object: {resource}", """for example '{"CPUTime": 86400}'""")
+    options: dict[str, object] = {
+        "Site": site, "Platform": platform, "CPUTime": cpu_time, "GridCE": ce, "Tag": tag,
+        "NumberOfProcessors": processors, "MaxRAM": max_ram, "OwnerGroup": owner_group, "OwnerDN": owner,
+    }  # fmt: skip
+    for key, value in options.items():
+        if value is not None and value != []:
+            described[key] = value[0] if isinstance(value, list) and len(value) == 1 else value
+    return described
+
+
+def takes_resource(command: Callable[..., None]) -> Callable[..., None]:
+    """Give a command the options of `_describe`; its parameter `described` receives the description."""
+    options = inspect.signature(_describe).parameters
+    own = [p for p in inspect.signature(command).parameters.values() if p.name != "described"]
+
+    @functools.wraps(command)
+    def with_options(**values: Any) -> None:
+        described = _describe(**{name: values.pop(name) for name in options})
+        command(described=described, **values)
+
+    parameters = [p.replace(kind=p.KEYWORD_ONLY) for p in (*own, *options.values())]
+    with_options.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]  # what Typer reads
+    with_options.__annotations__ = {p.name: p.annotation for p in parameters}
+    return with_options

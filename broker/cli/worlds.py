@@ -1,0 +1,94 @@
+"""`broker load`, `dump`, `maintain`: a setup as a whole."""
+
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from broker.cli import output
+from broker.cli.common import Json
+from broker.cli.files import reading, writing
+from broker.cli.session import Setup, session
+
+if TYPE_CHECKING:
+    import psycopg
+
+app = typer.Typer()
+PANEL = "Setups"
+
+
+@app.command(rich_help_panel=PANEL)
+def load(
+    files: Annotated[
+        list[Path], typer.Argument(allow_dash=True, exists=True, dir_okay=False, help="Worlds as JSON; - for stdin.")
+    ],
+    setup: Annotated[str | None, typer.Option(help="Load into this setup, whatever the files name.")] = None,
+    lenient: Annotated[
+        bool, typer.Option("--lenient", help="Warn about what is not known instead of refusing.")
+    ] = False,
+    as_json: Json = False,
+) -> None:
+    """Load worlds: settings, CPU buckets, groups, platforms, limits and TaskQueues. All files or nothing."""
+    from broker import world
+
+    worlds = []
+    for file in files:
+        with reading(file) as stream:
+            worlds.append(world.parse(stream.read(), str(file)))
+    with session() as connection:
+        loaded = world.load(connection, worlds, setup, lenient=lenient)
+    for name in loaded.ignored:
+        output.note(f"left out, not known here: {name}")
+    if as_json:
+        output.json_out(loaded)
+    else:
+        rows = [(name, count) for name, count in loaded.rows.items()]
+        output.table(f"Loaded into {', '.join(loaded.setups)}", ["section", "rows"], rows)
+        output.say(f"{loaded.jobs:,} jobs")
+
+
+@app.command(rich_help_panel=PANEL)
+def dump(
+    setup: Setup = "default",
+    out: Annotated[Path | None, typer.Option("--out", "-o", help="A file; else standard output.")] = None,
+    with_leases: Annotated[
+        bool, typer.Option("--with-leases", help="Leases, too, with the attempts that prove them: keep it secret.")
+    ] = False,
+    as_json: Json = False,
+) -> None:
+    """Print a setup's world as JSON (with or without --json): what `broker load` takes."""
+    from broker import world
+
+    with session() as connection:
+        pieces = world.dump(connection, setup, with_leases=with_leases)
+        first = next(pieces)  # a setup that holds nothing is refused before the file is touched
+        with writing(out) as stream:
+            stream.write(first)
+            stream.writelines(pieces)
+
+
+@app.command(rich_help_panel=PANEL)
+def maintain(
+    every: Annotated[float | None, typer.Option(help="Go on, so many seconds between two rounds.")] = None,
+    setup: Annotated[str | None, typer.Option(help="This setup only.")] = None,
+    as_json: Json = False,
+) -> None:
+    """Do the background work: shares, counts, empty queues, resources seen, history. Run it beside the agents."""
+    with session() as connection:
+        while True:
+            _round(connection, setup, as_json)
+            if every is None:
+                return
+            time.sleep(every)
+
+
+def _round(connection: "psycopg.Connection[Any]", setup: str | None, as_json: bool) -> None:
+    steps = connection.execute("select step, changed from taskqueue.maintain(%s)", [setup]).fetchall()
+    done: dict[str, int] = {}
+    for step, changed in steps:
+        done[step] = done.get(step, 0) + changed
+    if as_json:
+        output.json_out(done)
+    else:
+        output.table("Maintained", ["step", "changed"], list(done.items()))
