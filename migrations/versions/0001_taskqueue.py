@@ -158,9 +158,8 @@ create table taskqueue.job_count (
   task_queue_id bigint   not null,
   user_priority smallint not null,
   jobs          bigint   not null,
-  primary key (setup, task_queue_id, user_priority),
-  foreign key (setup, task_queue_id) references taskqueue.task_queue on delete cascade
-) with (fillfactor = 70);
+  primary key (setup, task_queue_id, user_priority)
+) with (fillfactor = 70);  -- no foreign key: folding would lock the queue's row
 
 create table taskqueue.job_count_change (
   setup         text     not null,

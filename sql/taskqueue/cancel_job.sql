@@ -12,16 +12,21 @@ begin
   end if;
   perform taskqueue.enter(p_setup);
   perform taskqueue.may_touch(v_identity, p_job_id);
-  if taskqueue.end_waiting(p_setup, p_job_id, 'cancelled') is not null then
-    return 'ended';
-  end if;
-  update taskqueue.lease l set kill_reason = p_reason where l.setup = p_setup and l.job_id = p_job_id returning l.* into v_lease;
-  if not found then
-    raise exception 'job % neither waits nor is leased in setup %', coalesce(p_job_id::text, 'null'), p_setup
-      using errcode = 'PB004', hint = 'It has ended, or was never inserted.';
-  end if;
-  perform taskqueue.note_event(v_lease, 'kill asked');
-  return 'kill asked';
+  loop
+    if taskqueue.end_waiting(p_setup, p_job_id, 'cancelled') is not null then
+      return 'ended';
+    end if;
+    update taskqueue.lease l set kill_reason = p_reason where l.setup = p_setup and l.job_id = p_job_id returning l.* into v_lease;
+    if found then
+      perform taskqueue.note_event(v_lease, 'kill asked');
+      return 'kill asked';
+    end if;
+    -- between the two it may have gone back to waiting: then once more
+    if not exists (select from taskqueue.job j where j.setup = p_setup and j.job_id = p_job_id) then
+      raise exception 'job % neither waits nor is leased in setup %', coalesce(p_job_id::text, 'null'), p_setup
+        using errcode = 'PB004', hint = 'It has ended, or was never inserted.';
+    end if;
+  end loop;
 end $$;
 
 comment on function taskqueue.cancel_job(text, bigint, text) is

@@ -9,12 +9,16 @@ begin
   if exists (select from taskqueue.job j where j.setup = p_setup and j.task_queue_id = p_task_queue_id) then
     return false;
   end if;
+  if not taskqueue.lock_counts(p_setup, p_task_queue_id) then
+    return false;
+  end if;
   select q.owner_group into v_group from taskqueue.task_queue q
    where q.setup = p_setup and q.task_queue_id = p_task_queue_id for update skip locked;
   if not found or exists (select from taskqueue.job j where j.setup = p_setup and j.task_queue_id = p_task_queue_id) then
     return false;
   end if;
   delete from taskqueue.job_count_change c where c.setup = p_setup and c.task_queue_id = p_task_queue_id;
+  delete from taskqueue.job_count c where c.setup = p_setup and c.task_queue_id = p_task_queue_id;
   delete from taskqueue.task_queue q where q.setup = p_setup and q.task_queue_id = p_task_queue_id;
   insert into taskqueue.share_mark (setup, owner_group, marked_at) values (p_setup, v_group, resource.clock(p_setup));
   return true;

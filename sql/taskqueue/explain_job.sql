@@ -11,9 +11,10 @@ begin
   v_identity.private := false;
   return query
     with class as (
-      select r.class, r.last_seen, taskqueue.offer_of(p_setup, r.resource, v_identity) as offer from taskqueue.resource_kind r where r.setup = p_setup
+      select r.class, r.last_seen, taskqueue.offer_once_made(p_setup, r.resource, v_identity) as offer from taskqueue.resource_kind r where r.setup = p_setup
     ), verdict as (
       select k.class, k.last_seen, c.condition, c.wanted, c.holds from class k cross join lateral taskqueue.condition(v_definition, k.offer) c
+       where k.offer is distinct from null
     )
     select v.condition, min(v.wanted), count(*) filter (where not v.holds), count(*), max(v.last_seen) filter (where not v.holds),
            case when not bool_or(v.holds) then format('no resource seen lately offers %s: %s', v.condition, min(v.wanted))

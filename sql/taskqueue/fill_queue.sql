@@ -46,10 +46,7 @@ begin
     end loop;
     exit when v_todo = '{}';
   end loop;
-  if not exists (select from taskqueue.posting p where p.setup = p_setup and p.task_queue_id = p_task_queue_id) then
-    perform taskqueue.post_queue(p_setup, p_task_queue_id);
-  end if;
 end $$;
 
 comment on function taskqueue.fill_queue(text, bigint, bigint[], int[]) is
-'Inserts jobs into a queue, or moves those that wait already there, with their counts, and posts the queue where it was not.';
+'Inserts jobs into a queue, or moves those that wait already there, with their counts.';

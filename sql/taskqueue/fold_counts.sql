@@ -5,7 +5,7 @@ as $$
 declare
   v_folded bigint;
 begin
-  if not pg_try_advisory_xact_lock(hashtextextended(p_setup, p_task_queue_id)) then
+  if not taskqueue.lock_counts(p_setup, p_task_queue_id) then
     return 0;
   end if;
   with gone as (

@@ -38,6 +38,7 @@ begin
                                  (select avg(taskqueue.weight(l, v_ten_first)) from unnest(v_queue.levels) l));
     if not v_queue.enabled then
       update taskqueue.task_queue q set enabled = false where q.setup = p_setup and q.task_queue_id = v_id;
+      perform taskqueue.post_queue(p_setup, v_id);
     end if;
     perform taskqueue.fill_queue(p_setup, v_id, v_queue.ids, v_queue.levels);
     perform taskqueue.settle_ids(p_setup, v_queue.ids);

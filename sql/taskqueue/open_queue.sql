@@ -26,6 +26,7 @@ begin
   select p_setup, v_id, unnest(taskqueue.list_of(v_definition.requirements, 'SubmitPools'));
   insert into taskqueue.task_queue_grid_middleware (setup, task_queue_id, value)
   select p_setup, v_id, unnest(taskqueue.list_of(v_definition.requirements, 'GridMiddlewares'));
+  perform taskqueue.post_queue(p_setup, v_id);
   insert into taskqueue.share_mark (setup, owner_group, marked_at) values (p_setup, v_definition.owner_group, resource.clock(p_setup));
   return v_id;
 end $$;

@@ -1,10 +1,9 @@
--- The postings of a queue are there while it is open: enabled, not held, and with a job that is not held.
--- The lock keeps out others who post it and taskqueue.recompute_shares; an inserter holds the queue against deletion besides.
+-- The postings of a queue are there while it is open: enabled and not held. The caller has locked the queue's row, or just made it, so
+-- that postings never outlive a change and taskqueue.recompute_shares keeps out.
 create or replace function taskqueue.post_queue(p_setup text, p_task_queue_id bigint) returns void
 language plpgsql
 as $$
 begin
-  perform from taskqueue.task_queue q where q.setup = p_setup and q.task_queue_id = p_task_queue_id for no key update;
   delete from taskqueue.posting p where p.setup = p_setup and p.task_queue_id = p_task_queue_id;
   insert into taskqueue.posting (setup, site, cpu_time, task_queue_id, definition_id, priority)
   select p_setup, w.site, w.cpu_time, w.task_queue_id, w.definition_id, w.priority

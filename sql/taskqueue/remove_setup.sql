@@ -8,6 +8,7 @@ begin
   perform taskqueue.reconfigure(p_setup);
   delete from taskqueue.job j where j.setup = p_setup;
   delete from taskqueue.job_count_change c where c.setup = p_setup;
+  delete from taskqueue.job_count c where c.setup = p_setup;
   delete from taskqueue.lease l where l.setup = p_setup;
   delete from taskqueue.ended e where e.setup = p_setup;
   delete from taskqueue.history h where h.setup = p_setup;

@@ -5,25 +5,18 @@ as $$
 declare
   v_job taskqueue.job;
 begin
-  select j.* into v_job from taskqueue.job j where j.setup = p_setup and j.job_id = p_job_id for update;
-  if not found then
-    if exists (select from taskqueue.lease l where l.setup = p_setup and l.job_id = p_job_id) then
-      raise exception 'job % is leased', p_job_id using errcode = 'PB005', hint = 'Only a waiting job can be held; cancel_job asks its agent to kill it.';
-    end if;
-    raise exception 'job % does not wait in setup %', p_job_id, p_setup using errcode = 'PB004', hint = 'It has ended, or was never inserted.';
+  update taskqueue.job j set held = p_held where j.setup = p_setup and j.job_id = p_job_id and j.held <> p_held returning j.* into v_job;
+  if found then
+    insert into taskqueue.job_count_change (setup, task_queue_id, user_priority, change)
+    values (p_setup, v_job.task_queue_id, v_job.user_priority, case when p_held then -1 else 1 end);
+    return 1;
   end if;
-  if v_job.held = p_held then
+  if exists (select from taskqueue.job j where j.setup = p_setup and j.job_id = p_job_id) then
     return 0;
+  elsif exists (select from taskqueue.lease l where l.setup = p_setup and l.job_id = p_job_id) then
+    raise exception 'job % is leased', p_job_id using errcode = 'PB005', hint = 'Only a waiting job can be held; cancel_job asks its agent to kill it.';
   end if;
-  perform taskqueue.lock_queue(p_setup, v_job.task_queue_id);
-  update taskqueue.job j set held = p_held where j.setup = p_setup and j.job_id = p_job_id;
-  insert into taskqueue.job_count_change (setup, task_queue_id, user_priority, change)
-  values (p_setup, v_job.task_queue_id, v_job.user_priority, case when p_held then -1 else 1 end);
-  if p_held <> exists (select from taskqueue.job j where j.setup = p_setup and j.task_queue_id = v_job.task_queue_id and not j.held)
-     or not p_held and not exists (select from taskqueue.posting p where p.setup = p_setup and p.task_queue_id = v_job.task_queue_id) then
-    perform taskqueue.post_queue(p_setup, v_job.task_queue_id);
-  end if;
-  return 1;
+  raise exception 'job % does not wait in setup %', p_job_id, p_setup using errcode = 'PB004', hint = 'It has ended, or was never inserted.';
 end $$;
 
 comment on function taskqueue.set_job_held(text, bigint, boolean) is

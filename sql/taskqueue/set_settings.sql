@@ -47,7 +47,8 @@ begin
     raise exception 'strict_keys is %, required_keys is %: not keys for that', v_new.strict_keys, v_new.required_keys
       using errcode = 'PB001', hint = 'strict_keys: Site, GridCE, Platform, JobType. required_keys: keys of a resource description.';
   end if;
+  perform taskqueue.recompute_shares(p_setup);
 end $$;
 
 comment on function taskqueue.set_settings(text, jsonb) is
-'Changes settings of matching (columns of taskqueue.setting; times in seconds), all or none. Errors: PB001 (key or value), PB002, PB006 (busy).';
+'Changes settings of matching (columns of taskqueue.setting; times in seconds), all or none, and recomputes the shares. Errors: PB001 (key or value), PB002, PB006 (busy).';
