@@ -3,7 +3,7 @@ create or replace function taskqueue.canonical_requirements(p_setup text, p_requ
 language plpgsql stable
 as $$
 declare
-  v_out jsonb := '{}';
+  v_out jsonb := jsonb '{}';
   v_key text;
   v_value jsonb;
   v_texts text[];

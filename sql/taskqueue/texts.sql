@@ -7,12 +7,12 @@ declare
 begin
   case coalesce(jsonb_typeof(p_value), 'null')
     when 'null' then
-      return '{}';
+      return '{}'::text[];
     when 'string' then
       v_texts := array[p_value #>> '{}'];
     when 'array' then
       if jsonb_array_length(p_value) = 0 then
-        return '{}';
+        return '{}'::text[];
       end if;
       if p_value @? '$[*] ? (@.type() != "string")' then
         raise exception '% holds %, which is not a text', p_key, jsonb_path_query_first(p_value, '$[*] ? (@.type() != "string")')
