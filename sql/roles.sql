@@ -69,6 +69,7 @@ grant execute on function taskqueue.load_leases            to broker_operator;
 grant execute on function taskqueue.remove_setup           to broker_operator;
 
 -- monitor: views for people
+grant select on table monitor.job                      to broker_operator, broker_viewer;
 grant select on table monitor.job_in_two_states        to broker_operator, broker_viewer;
 grant select on table monitor.job_without_queue        to broker_operator, broker_viewer;
 grant select on table monitor.lease                    to broker_operator, broker_viewer;
@@ -76,6 +77,7 @@ grant select on table monitor.matches_per_minute       to broker_operator, broke
 grant select on table monitor.matching_difference      to broker_operator, broker_viewer;
 grant select on table monitor.oldest_job               to broker_operator, broker_viewer;
 grant select on table monitor.resource_seen            to broker_operator, broker_viewer;
+grant select on table monitor.setup                    to broker_operator, broker_viewer;
 grant select on table monitor.site_limit               to broker_operator, broker_viewer;
 grant select on table monitor.task_queue               to broker_operator, broker_viewer;
 grant select on table monitor.waiting_by_cpu_bucket    to broker_operator, broker_viewer;
