@@ -14,8 +14,8 @@ begin
       if jsonb_array_length(p_value) = 0 then
         return '{}'::text[];
       end if;
-      if p_value @? '$[*] ? (@.type() != "string")' then
-        raise exception '% holds %, which is not a text', p_key, jsonb_path_query_first(p_value, '$[*] ? (@.type() != "string")')
+      if p_value @? 'strict $[*] ? (@.type() != "string")' then  -- lax would look into lists within the list
+        raise exception '% holds %, which is not a text', p_key, jsonb_path_query_first(p_value, 'strict $[*] ? (@.type() != "string")')
           using errcode = 'PB001', hint = format('Give %s one text or a list of texts.', p_key);
       end if;
       select array_agg(distinct t order by t) into v_texts from jsonb_array_elements_text(p_value) t;
