@@ -28,6 +28,8 @@ import psycopg
 import pytest
 from psycopg import sql
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
+from pytest_postgresql.executors import NoopExecutor
+from pytest_postgresql.factories import postgresql_noproc
 
 sys.path.append(str(Path(__file__).parent.parent))  # at the end: `tests.…` from here, `broker` as it is installed
 
@@ -41,8 +43,17 @@ _RUN = "BROKER_TEST_RUN"
 
 def pytest_configure(config: pytest.Config) -> None:
     """Start the server once a run: in the process that runs the tests, or that starts the workers which do."""
-    if hasattr(config, "workerinput") or config.option.collectonly or config.option.help:
+    if config.option.collectonly or config.option.help:
         return
+    if not hasattr(config, "workerinput"):
+        _start(config)
+    server = conninfo_to_dict(os.environ[_ADMIN])  # where pytest-postgresql makes its template
+    for name, value in {**server, "dbname": _name("template"), "maintenance_dbname": server["dbname"]}.items():
+        if hasattr(config.option, f"postgresql_{name}"):
+            setattr(config.option, f"postgresql_{name}", value)
+
+
+def _start(config: pytest.Config) -> None:
     given = os.environ.get("BROKER_TEST_DSN")
     if given:
         os.environ[_ADMIN] = given
@@ -91,27 +102,22 @@ def _create(database: str, template: str) -> None:
         admin.execute(statement.format(sql.Identifier(database), sql.Identifier(template)))
 
 
-@pytest.fixture(scope="session")
-def template() -> str:
-    """The name of a database that holds pgbroker and nobody connects to; made by the first worker that asks."""
-    name = _name("template")
-    with (Path(tempfile.gettempdir()) / f"{name}.lock").open("w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        with _admin() as admin:
-            found = admin.execute("select from pg_database where datname = %s", [name]).fetchone()
-        if found is None:
-            from broker.upgrade import upgrade
+def _install(host: str, port: int, user: str, dbname: str, password: str | None = None, **_rest: Any) -> None:
+    """Fill the template: one worker after the other, because roles belong to the whole server."""
+    from broker.upgrade import upgrade
 
-            half = _name("template_half")
-            with _admin() as admin:  # the half that a failed attempt of another worker left
-                admin.execute(sql.SQL("drop database if exists {}").format(sql.Identifier(half)))
-            _create(half, "template0")
-            upgrade(_dsn_of(half))
-            with _admin() as admin:
-                statement = sql.SQL("alter database {} rename to {}")
-                admin.execute(statement.format(sql.Identifier(half), sql.Identifier(name)))
-        Path(lock.name).unlink(missing_ok=True)
-    return name
+    with (Path(tempfile.gettempdir()) / f"{_name('install')}.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        upgrade(make_conninfo("", host=host, port=port, user=user, dbname=dbname, password=password))
+
+
+_installed = postgresql_noproc(load=[_install])
+
+
+@pytest.fixture(scope="session")
+def template(_installed: NoopExecutor) -> str:
+    """The name of a database that holds pgbroker and nobody connects to; each worker has its own."""
+    return _installed.template_dbname
 
 
 @pytest.fixture(scope="session")
