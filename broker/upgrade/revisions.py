@@ -1,11 +1,15 @@
 """Alembic, driven from the program: its configuration, and SQL through psycopg's own cursor."""
 
+import threading
 from pathlib import Path
 
 import psycopg
 from alembic import command, op
 from alembic.config import Config
 from sqlalchemy import Connection
+
+# Alembic's `op` and `context` are the process's, not the thread's.
+_ONE_AT_A_TIME = threading.Lock()
 
 
 def execute(sql: str) -> None:
@@ -25,4 +29,5 @@ def move(connection: Connection, migrations: Path, target: str, *, down: bool = 
     config = Config()
     config.set_main_option("script_location", str(migrations).replace("%", "%%"))
     config.attributes["connection"] = connection
-    (command.downgrade if down else command.upgrade)(config, target)
+    with _ONE_AT_A_TIME:
+        (command.downgrade if down else command.upgrade)(config, target)
