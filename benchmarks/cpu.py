@@ -1,0 +1,40 @@
+"""CPU time of a server on this machine, from /proc: the postmaster, its living children, and those that have ended."""
+
+import os
+from pathlib import Path
+from typing import Any
+
+import psycopg
+
+
+def postmaster_of(connection: psycopg.Connection[Any]) -> int | None:
+    """The postmaster's process id, or None where the server runs elsewhere or this machine has no /proc."""
+    pid = connection.info.backend_pid
+    try:
+        title = Path(f"/proc/{pid}/cmdline").read_bytes()
+    except OSError:
+        return None
+    return _parent(pid) if title.startswith(b"postgres:") else None
+
+
+def seconds(postmaster: int) -> float:
+    """CPU seconds of the server since its start; steps of 10 ms."""
+    own = _stat(postmaster)
+    ticks = sum(int(field) for field in own[11:15])  # utime, stime, and those of children that have ended
+    for entry in Path("/proc").glob("[0-9]*"):
+        try:
+            fields = _stat(int(entry.name))
+        except OSError:  # it ended meanwhile
+            continue
+        if int(fields[1]) == postmaster:
+            ticks += int(fields[11]) + int(fields[12])
+    return ticks / os.sysconf("SC_CLK_TCK")
+
+
+def _parent(pid: int) -> int:
+    return int(_stat(pid)[1])
+
+
+def _stat(pid: int) -> list[str]:
+    """The fields of /proc/PID/stat after the name, which may hold blanks: state, ppid, ..."""
+    return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
