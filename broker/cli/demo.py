@@ -1,0 +1,234 @@
+"""`broker demo`: what broker.demo does, as it happens."""
+
+import time
+from collections.abc import Iterable, Mapping
+from contextlib import nullcontext
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from broker.cli import output
+from broker.cli.common import Json
+from broker.cli.session import ready
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+
+    from broker.demo import Proof, Unmatched, Work
+
+app = typer.Typer()
+
+
+@app.command(rich_help_panel="Server")
+def demo(
+    jobs: Annotated[int, typer.Option(min=1, help="Waiting jobs; LHCb had 871,973.")] = 100_000,
+    seconds: Annotated[float, typer.Option(min=0.1, help="How long the JobAgents work.")] = 10,
+    agents: Annotated[int, typer.Option(min=1, max=64, help="JobAgents at work at the same time.")] = 8,
+    seed: Annotated[int, typer.Option(help="Decides the order of the queues and what the agents offer.")] = 0,
+    as_json: Json = False,
+) -> None:
+    """See it run: LHCb's TaskQueues, JobAgents of its 60 sites, what they match, and proof that nothing is lost."""
+    from broker import database, demo, lhcb
+    from broker.crowd import Plan
+
+    console = output.console(stderr=as_json)
+    console.print(f"[bold]pgbroker demo[/bold] ({demo.LABEL})")
+    target = ready()
+    with database.connect(target) as connection:
+        setup = demo.new_setup(connection)
+        console.print(f"server: {target.without_password[0]}, setup: {setup}")
+        started = time.perf_counter()
+        with _loading(jobs, console.is_terminal) as on_chunk:
+            work = demo.load(connection, setup, jobs, seed, on_chunk)
+        loading = time.perf_counter() - started
+        [(queues,)] = connection.execute("select task_queues from monitor.setup where setup = %s", [setup]).fetchall()
+        console.print(f"loaded {jobs:,} jobs in {queues:,} TaskQueues in {loading:.1f} s: {jobs / loading:,.0f} jobs/s")
+        plan = Plan(setup, target, lhcb.resources, seconds, seed)
+        _watch(plan, agents, work, as_json)
+        proof = demo.prove(connection, setup, work)
+        unmatched = demo.unmatched(connection, setup, seed)
+    summary = {
+        "data": demo.LABEL,
+        "setup": setup,
+        "jobs": jobs,
+        "task_queues": queues,
+        "jobs_loaded_per_second": round(jobs / loading),
+        "agents": agents,
+        "seconds": seconds,
+        "matches": len(work.taken),
+        "matches_per_second": round(len(work.taken) / seconds, 1),
+        "calls_without_match": work.empty,
+        "latency_ms": _latency(work),
+        "errors": work.errors,
+        "taken_and_inserted_by_group": _pairs(work.taken_by_group, work.by_group),
+        "taken_and_inserted_by_cpu_bucket": _pairs(work.taken_by_bucket, work.by_bucket),
+        "matched": [{"match": match, "resource": resource} for match, resource in work.samples.values()],
+        "not_matched": unmatched,
+        "proof": {**vars(proof), "holds": proof.holds},
+    }
+    if as_json:
+        output.json_out(summary)
+    else:
+        _conclude(summary, work, proof, unmatched)
+    if not proof.holds:
+        raise typer.Exit(1)
+
+
+def _loading(jobs: int, terminal: bool) -> Any:
+    """A progress bar on a terminal: gives the function that is told how many jobs are stored."""
+    if not terminal:
+        return nullcontext(lambda stored: None)
+    from contextlib import contextmanager
+
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
+    @contextmanager
+    def shown() -> Any:
+        columns = (TextColumn("inserting jobs"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+        with Progress(*columns, transient=True) as progress:
+            task = progress.add_task("", total=jobs)
+            yield lambda stored: progress.update(task, completed=stored)
+
+    return shown()
+
+
+def _watch(plan: Any, agents: int, work: "Work", as_json: bool) -> None:
+    """Run the agents and show what they do: live on a terminal, else a line a second."""
+    from rich.live import Live
+
+    from broker import demo
+
+    console = output.console(stderr=as_json)
+    console.print(f"{agents} JobAgents at LHCb's sites ask for {plan.seconds:g} s")
+    live = (
+        Live(_picture(work, 0.0), console=console, transient=True, refresh_per_second=5)
+        if console.is_terminal
+        else None
+    )
+    second, before = time.monotonic(), 0
+    with live or nullcontext():
+        rate = 0.0
+        for _ in demo.run(plan, agents, work):
+            passed = time.monotonic() - second
+            if passed >= 1:
+                rate = (len(work.taken) - before) / passed
+                second, before = time.monotonic(), len(work.taken)
+                if live is None:
+                    console.print(f"  {rate:,.0f} matches/s; {_words(work)}")
+            if live:
+                live.update(_picture(work, rate))
+
+
+def _words(work: "Work") -> str:
+    latency = ", ".join(f"{name} {value:.1f} ms" for name, value in _latency(work).items())
+    calls = len(work.seconds)
+    return f"{len(work.taken):,} jobs taken; {latency}; {work.empty / calls if calls else 0:.0%} of calls find nothing"
+
+
+def _picture(work: "Work", rate: float) -> "RenderableType":
+    from rich.console import Group
+    from rich.text import Text
+
+    return Group(Text(f"{rate:,.0f} matches/s", style="bold green"), Text(_words(work)), *_bars(work))
+
+
+def _bars(work: "Work") -> Iterable["RenderableType"]:
+    """Jobs taken of those inserted, by owner group and by CPU bucket."""
+    yield _shares("Taken of the jobs inserted, by owner group", _pairs(work.taken_by_group, work.by_group))
+    yield _shares("by CPU bucket (seconds; the highest goes first)", _pairs(work.taken_by_bucket, work.by_bucket))
+
+
+def _shares(title: str, pairs: Mapping[str, tuple[int, int]]) -> "RenderableType":
+    from rich.bar import Bar
+    from rich.table import Table
+
+    table = Table(title=title, title_justify="left", title_style="bold", show_header=False, box=None)
+    table.add_column(min_width=12, justify="right")
+    table.add_column(width=40)
+    table.add_column(justify="right")
+    for name, (taken, inserted) in pairs.items():
+        bar = Bar(inserted or 1, 0, taken, width=40, color="green", bgcolor="grey23")
+        table.add_row(name, bar, f"{taken:,} of {inserted:,}")
+    return table
+
+
+def _pairs(taken: Mapping[Any, int], inserted: Mapping[Any, int]) -> dict[str, tuple[int, int]]:
+    """What was taken of what was inserted, the highest CPU bucket or the first group first."""
+    numbers = all(isinstance(name, int) for name in inserted)
+    return {str(name): (taken.get(name, 0), inserted[name]) for name in sorted(inserted, reverse=numbers)}
+
+
+def _latency(work: "Work") -> dict[str, float]:
+    from broker.demo import percentile
+
+    shares = {"p50": 0.50, "p95": 0.95, "p99": 0.99}
+    return {name: round(1000 * percentile(work.seconds, share), 2) for name, share in shares.items()}
+
+
+def _conclude(summary: Mapping[str, Any], work: "Work", proof: "Proof", unmatched: "Unmatched | None") -> None:
+    console = output.console()
+    console.print(f"\n[bold]{summary['matches_per_second']:,.0f} matches/s[/bold]; {_words(work)}")
+    for text, times in work.errors.items():
+        output.note(f"error ({times} times): {text}")
+    for shown in _bars(work):
+        console.print(shown)
+    rows = [
+        (
+            match.job_id, group, resource.get("Site", "any"), resource["CPUTime"], match.requirements["CPUTime"],
+            _few(match.requirements.get("Sites")), _few(match.requirements.get("Platforms")),
+            _few(match.requirements.get("JobTypes")),
+        )
+        for group, (match, resource) in sorted(work.samples.items())
+    ]  # fmt: skip
+    columns = ["job", "group", "site", "offers CPU s", "wants CPU s", "of its sites", "of its platforms", "job type"]
+    console.print()
+    output.table("Some of the matches", columns, rows)
+    if unmatched:
+        _show_unmatched(unmatched)
+    _show_proof(proof)
+    setup = summary["setup"]
+    offered = "--site LCG.CERN.cern --cpu-time 400000"
+    output.say(
+        f"\nNext: broker queues --setup {setup}                          the TaskQueues\n"
+        f"      broker match --setup {setup} {offered}   take a job\n"
+        f"      broker explain JOB --setup {setup}                     why a job waits\n"
+        f"      broker psql -c 'select * from monitor.waiting_by_site limit 20'\n"
+        f"      broker demo --jobs 871973                              LHCb's own size"
+    )
+
+
+def _few(values: object) -> str:
+    if not isinstance(values, list) or not values:
+        return "any"
+    return values[0] if len(values) == 1 else f"{values[0]} + {len(values) - 1}"
+
+
+def _show_unmatched(unmatched: "Unmatched") -> None:
+    from rich.text import Text
+
+    resource = ", ".join(
+        f"{key} {_few(value) if isinstance(value, list) else value}" for key, value in unmatched.resource.items()
+    )
+    failing = [
+        (name, _short(wanted), _short(offered)) for name, wanted, offered, holds in unmatched.conditions if not holds
+    ]
+    output.console().print(Text(f"\nJob {unmatched.job_id} waits, and this resource does not get it: {resource}"))
+    output.table("Why", ["condition", "job wants", "resource offers"], failing)
+    for condition, remark in unmatched.lately[:4]:
+        if remark:
+            output.say(f"  of the resources seen lately: {condition}: {_short(remark)}")
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= 70 else f"{text[:67]}..."
+
+
+def _show_proof(proof: "Proof") -> None:
+    faults = sum(proof.faults.values())
+    output.say(
+        f"\nNo job twice, none lost: {'it holds' if proof.holds else 'IT DOES NOT HOLD'}\n"
+        f"  {proof.inserted:,} inserted = {proof.waiting:,} waiting + {proof.leased:,} leased + {proof.ended:,} ended;"
+        f" {proof.distinct:,} distinct ids in {proof.rows:,} rows\n"
+        f"  {proof.doubly} jobs given to two agents, {proof.unheard} taken without an agent having the answer\n"
+        f"  {faults} rows in the consistency views ({', '.join(proof.faults)})"
+    )
