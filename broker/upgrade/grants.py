@@ -207,8 +207,10 @@ def plan(cur: Cursor, wanted_grants: list[Grant], roles: Roles) -> Plan:
 
 
 def apply(cur: Cursor, wanted_grants: list[Grant], roles: Roles) -> Plan:
-    """Bring the grants of the house to what roles.sql says."""
+    """Bring the grants of the house to what roles.sql says; UpgradeError where it names what is not there."""
     planned = plan(cur, wanted_grants, roles)
+    if planned.absent:
+        raise UpgradeError(f"roles.sql grants on {', '.join(planned.absent)}: no such thing", "correct sql/roles.sql")
     for statement in planned.statements:
         cur.execute(statement.encode())
     return planned

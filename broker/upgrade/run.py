@@ -30,7 +30,6 @@ class Report:
     dropped: tuple[str, ...] = ()
     foreign: tuple[str, ...] = ()
     grants: tuple[str, ...] = ()
-    absent: tuple[str, ...] = ()
     attempts: int = 1
     seconds: float = 0.0
 
@@ -202,7 +201,6 @@ def _report(release: str, was: Installed, now: str | None, changes: Changes, pla
         tuple(changes.dropped),
         tuple(changes.foreign),
         planned.statements,
-        planned.absent,
     )
 
 

@@ -22,9 +22,9 @@ HEAD = """\
 -- read, and so that every change shows in review. `broker db schema --write` writes it, a test fails when it is stale.
 
 """
-# \\restrict lines carry a random key; the versions are those of the machine that wrote the file.
+# \\restrict lines carry a random key; pg_dump's titles repeat the names that the statements say.
 _NOISE = re.compile(
-    r"^(\\(un)?restrict .*|-- Dumped (from|by) .*|--\n-- PostgreSQL database dump.*\n--)\n+", re.MULTILINE
+    r"^(?:\\(?:un)?restrict .*\n|-- Dumped .*\n|--\n-- (?:Name: |PostgreSQL database dump).*\n--\n)", re.MULTILINE
 )
 
 

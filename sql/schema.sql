@@ -1,0 +1,5628 @@
+-- The database as it is: a fresh install, written by pg_dump 18. Nobody edits or runs this file; it is here to be
+-- read, and so that every change shows in review. `broker db schema --write` writes it, a test fails when it is stale.
+
+SET statement_timeout = 0;
+SET lock_timeout = 0;
+SET idle_in_transaction_session_timeout = 0;
+SET transaction_timeout = 0;
+SET client_encoding = 'UTF8';
+SET standard_conforming_strings = on;
+SELECT pg_catalog.set_config('search_path', '', false);
+SET check_function_bodies = false;
+SET xmloption = content;
+SET client_min_messages = warning;
+SET row_security = off;
+
+CREATE SCHEMA brokerage;
+
+ALTER SCHEMA brokerage OWNER TO broker_owner;
+
+COMMENT ON SCHEMA brokerage IS 'Candidates, rules, weights, profiles and decisions; early binding. Knows resource, workload.';
+
+CREATE SCHEMA instance;
+
+ALTER SCHEMA instance OWNER TO broker_owner;
+
+COMMENT ON SCHEMA instance IS 'Machines to rent, and jobs packed onto them. Knows resource, workload.';
+
+CREATE SCHEMA lifecycle;
+
+ALTER SCHEMA lifecycle OWNER TO broker_owner;
+
+COMMENT ON SCHEMA lifecycle IS 'Leases expiring, timeouts, rebrokerage. Knows workload, taskqueue, brokerage.';
+
+CREATE SCHEMA monitor;
+
+ALTER SCHEMA monitor OWNER TO broker_owner;
+
+COMMENT ON SCHEMA monitor IS 'Views and explanations for people; knows all rooms, nobody knows it.';
+
+CREATE SCHEMA resource;
+
+ALTER SCHEMA resource OWNER TO broker_owner;
+
+COMMENT ON SCHEMA resource IS 'Queues, storages, links, slots, configuration, shares, groups; what is installed here. Knows no other room.';
+
+CREATE SCHEMA taskqueue;
+
+ALTER SCHEMA taskqueue OWNER TO broker_owner;
+
+COMMENT ON SCHEMA taskqueue IS 'TaskQueues, requirements and waiting jobs; one resource asks, one job is taken. Stands on its own.';
+
+CREATE SCHEMA workload;
+
+ALTER SCHEMA workload OWNER TO broker_owner;
+
+COMMENT ON SCHEMA workload IS 'Tasks, datasets, replicas and jobs, their states, history and counts. Knows resource.';
+
+CREATE TYPE taskqueue.offer AS (
+	owner_dn text,
+	owner_groups text[],
+	sharing_groups text[],
+	cpu_time bigint,
+	sites text[],
+	grid_ces text[],
+	platforms text[],
+	job_types text[],
+	pilot_types text[],
+	tags text[],
+	required_tags text[],
+	banned_sites text[],
+	banned_grid_ces text[],
+	banned_platforms text[],
+	banned_job_types text[],
+	banned_tags text[],
+	max_ram double precision,
+	job_id bigint,
+	limited boolean,
+	reached bigint[]
+);
+
+ALTER TYPE taskqueue.offer OWNER TO broker_owner;
+
+COMMENT ON TYPE taskqueue.offer IS 'A resource description, parsed and checked: what a JobAgent offers (section 4).';
+
+COMMENT ON COLUMN taskqueue.offer.owner_dn IS 'Private pilot: the only owner it serves; null = by group, or generic.';
+
+COMMENT ON COLUMN taskqueue.offer.owner_groups IS 'Private pilot: the groups it serves; null = no condition by group.';
+
+COMMENT ON COLUMN taskqueue.offer.sharing_groups IS 'Those of owner_groups that have the property JobSharing.';
+
+COMMENT ON COLUMN taskqueue.offer.cpu_time IS 'CPU time offered, seconds.';
+
+COMMENT ON COLUMN taskqueue.offer.sites IS 'Sites; null = no condition, empty = offers none.';
+
+COMMENT ON COLUMN taskqueue.offer.grid_ces IS 'Computing elements; null = no condition, empty = offers none.';
+
+COMMENT ON COLUMN taskqueue.offer.platforms IS 'Platforms and what is compatible with them; null = no condition, empty = offers none.';
+
+COMMENT ON COLUMN taskqueue.offer.job_types IS 'Job types; null = no condition, empty = offers none.';
+
+COMMENT ON COLUMN taskqueue.offer.pilot_types IS 'Pilot types; empty = offers none.';
+
+COMMENT ON COLUMN taskqueue.offer.tags IS 'Tags offered, processors included; null = no condition.';
+
+COMMENT ON COLUMN taskqueue.offer.required_tags IS 'Tags that the queue must list.';
+
+COMMENT ON COLUMN taskqueue.offer.banned_sites IS 'The queue may list none of these sites.';
+
+COMMENT ON COLUMN taskqueue.offer.banned_grid_ces IS 'The queue may list none of these CEs.';
+
+COMMENT ON COLUMN taskqueue.offer.banned_platforms IS 'The queue may list none of these platforms.';
+
+COMMENT ON COLUMN taskqueue.offer.banned_job_types IS 'The queue may list none of these job types.';
+
+COMMENT ON COLUMN taskqueue.offer.banned_tags IS 'The queue may list none of these tags.';
+
+COMMENT ON COLUMN taskqueue.offer.max_ram IS 'Memory offered, MB; null = not said.';
+
+COMMENT ON COLUMN taskqueue.offer.job_id IS 'Only this job; null = any.';
+
+COMMENT ON COLUMN taskqueue.offer.limited IS 'Whether the site has limits.';
+
+COMMENT ON COLUMN taskqueue.offer.reached IS 'Limits of the site that are reached.';
+
+CREATE FUNCTION resource.caller() RETURNS text
+    LANGUAGE sql STABLE
+    AS $$
+  select coalesce(nullif(current_setting('role'), 'none'), session_user)
+$$;
+
+ALTER FUNCTION resource.caller() OWNER TO broker_owner;
+
+COMMENT ON FUNCTION resource.caller() IS 'The database role that calls: the one that was SET, else the one that logged in.';
+
+CREATE FUNCTION resource.clear_identity(p_setup text, p_role_name text) RETURNS boolean
+    LANGUAGE sql SECURITY DEFINER
+    SET search_path TO 'resource', 'pg_temp'
+    AS $$
+  with gone as (delete from resource.identity where setup = p_setup and role_name = p_role_name returning 1)
+  select exists (select from gone)
+$$;
+
+ALTER FUNCTION resource.clear_identity(p_setup text, p_role_name text) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION resource.clear_identity(p_setup text, p_role_name text) IS 'Takes the use of a setup away from a database role; false when it had none.';
+
+CREATE FUNCTION resource.clock(p_setup text) RETURNS timestamp with time zone
+    LANGUAGE sql STABLE PARALLEL SAFE
+    AS $$
+  select coalesce((select t.now from resource.setup_time t where t.setup = p_setup), now())
+$$;
+
+ALTER FUNCTION resource.clock(p_setup text) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION resource.clock(p_setup text) IS 'The time of a setup: now(), or, for a simulated setup, the moment set with resource.set_clock.';
+
+SET default_tablespace = '';
+
+SET default_table_access_method = heap;
+
+CREATE TABLE resource.identity (
+    setup text NOT NULL,
+    role_name text NOT NULL,
+    private boolean DEFAULT false NOT NULL,
+    owner_group text,
+    owner_dn text,
+    CONSTRAINT identity_private_names_somebody CHECK ((private = ((owner_group IS NOT NULL) OR (owner_dn IS NOT NULL))))
+);
+
+ALTER TABLE resource.identity OWNER TO broker_owner;
+
+COMMENT ON TABLE resource.identity IS 'Who a database role is in a setup: looked up, not believed (architecture, Roles). No row, no access; operators need none.';
+
+COMMENT ON COLUMN resource.identity.setup IS 'Tenant: DIRAC''s Setup, PanDA''s vo.';
+
+COMMENT ON COLUMN resource.identity.role_name IS 'Role that was SET, else the login.';
+
+COMMENT ON COLUMN resource.identity.private IS 'Private pilot or submitter: bound to the owner group or owner named here, whatever the request says.';
+
+COMMENT ON COLUMN resource.identity.owner_group IS 'Group the identity acts for; null = any group of the owner.';
+
+COMMENT ON COLUMN resource.identity.owner_dn IS 'Owner the identity acts for; null = any of the group.';
+
+CREATE FUNCTION resource.identify(p_setup text) RETURNS resource.identity
+    LANGUAGE plpgsql STABLE
+    AS $$
+declare
+  v_identity resource.identity;
+begin
+  select i.* into v_identity from resource.identity i where i.setup = p_setup and i.role_name = resource.caller();
+  if not found then
+    if p_setup is null or p_setup = '' then
+      raise exception 'setup is %', coalesce(quote_literal(p_setup), 'null') using errcode = 'PB001', hint = 'Name the setup, for example default.';
+    end if;
+    if pg_has_role(resource.caller(), (select r.role_name from resource.house_role r where r.kind = 'operator'), 'member') is not true then
+      raise exception 'role % may not use setup %', resource.caller(), p_setup
+        using errcode = 'PB002', hint = 'An operator grants it with resource.set_identity.';
+    end if;
+    v_identity.setup := p_setup;
+    v_identity.role_name := resource.caller();
+    v_identity.private := false;
+  end if;
+  return v_identity;
+end $$;
+
+ALTER FUNCTION resource.identify(p_setup text) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION resource.identify(p_setup text) IS 'The identity of the caller in a setup. Operators need no row and are generic everywhere. Errors: PB001 (no setup), PB002 (setup not granted).';
+
+CREATE FUNCTION resource.installed_release(OUT release text, OUT revision text) RETURNS record
+    LANGUAGE sql STABLE SECURITY DEFINER
+    SET search_path TO 'resource', 'pg_temp'
+    AS $$
+  select h.release, v.version_num from resource.house h cross join resource.alembic_version v
+$$;
+
+ALTER FUNCTION resource.installed_release(OUT release text, OUT revision text) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION resource.installed_release(OUT release text, OUT revision text) IS 'Release and revision of what is installed here; a program refuses to work with a database newer than itself.';
+
+CREATE FUNCTION resource.look(p_setup text) RETURNS resource.identity
+    LANGUAGE plpgsql STABLE
+    AS $$
+declare
+  v_identity resource.identity;
+begin
+  if pg_has_role(resource.caller(), (select r.role_name from resource.house_role r where r.kind = 'viewer'), 'member') then
+    v_identity.setup := p_setup;
+    v_identity.role_name := resource.caller();
+    v_identity.private := false;
+    return v_identity;
+  end if;
+  return resource.identify(p_setup);
+end $$;
+
+ALTER FUNCTION resource.look(p_setup text) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION resource.look(p_setup text) IS 'The identity of the caller for calls that change nothing: a viewer is generic everywhere. Errors: PB001 (no setup), PB002 (setup not granted).';
+
+CREATE FUNCTION resource.require_setup(p_setup text) RETURNS void
+    LANGUAGE plpgsql
+    AS $$
+begin
+  if not exists (select from resource.setup s where s.setup = p_setup) then
+    if p_setup is null or p_setup = '' then
+      raise exception 'setup is %', coalesce(quote_literal(p_setup), 'null') using errcode = 'PB001', hint = 'Name the setup, for example default.';
+    end if;
+    insert into resource.setup (setup) values (p_setup) on conflict do nothing;
+  end if;
+end $$;
+
+ALTER FUNCTION resource.require_setup(p_setup text) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION resource.require_setup(p_setup text) IS 'Makes a setup where there is none. Errors: PB001.';
+
+CREATE FUNCTION resource.set_clock(p_setup text, p_now timestamp with time zone) RETURNS void
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'resource', 'pg_temp'
+    AS $$
+begin
+  perform resource.require_setup(p_setup);
+  update resource.setup set simulated = p_now where setup = p_setup;
+end $$;
+
+ALTER FUNCTION resource.set_clock(p_setup text, p_now timestamp with time zone) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION resource.set_clock(p_setup text, p_now timestamp with time zone) IS 'Sets the time of a simulated setup; null gives it real time again. For tests, what-if and simulation. Errors: PB001.';
+
+CREATE FUNCTION resource.set_identity(p_setup text, p_role_name text, p_private boolean DEFAULT false, p_owner_group text DEFAULT NULL::text, p_owner_dn text DEFAULT NULL::text) RETURNS void
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'resource', 'pg_temp'
+    AS $$
+begin
+  if p_private is distinct from (p_owner_group is not null or p_owner_dn is not null) then
+    raise exception 'identity of % is %, but its owner group is % and its owner is %', p_role_name,
+          case when p_private then 'private' else 'generic' end, coalesce(p_owner_group, 'not given'), coalesce(p_owner_dn, 'not given')
+      using errcode = 'PB001', hint = 'A private identity names an owner group or an owner (or both), a generic one neither.';
+  end if;
+  if p_role_name is null or p_role_name = '' then
+    raise exception 'role name is %', coalesce(quote_literal(p_role_name), 'null')
+      using errcode = 'PB001', hint = 'Name the database role that the agent or submitter logs in with.';
+  end if;
+  perform resource.require_setup(p_setup);
+  insert into resource.identity (setup, role_name, private, owner_group, owner_dn)
+  values (p_setup, p_role_name, p_private, p_owner_group, p_owner_dn)
+  on conflict (setup, role_name) do update
+     set private = excluded.private, owner_group = excluded.owner_group, owner_dn = excluded.owner_dn;
+end $$;
+
+ALTER FUNCTION resource.set_identity(p_setup text, p_role_name text, p_private boolean, p_owner_group text, p_owner_dn text) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION resource.set_identity(p_setup text, p_role_name text, p_private boolean, p_owner_group text, p_owner_dn text) IS 'Grants a database role the use of a setup: generic, or private to an owner group, an owner, or both. Errors: PB001.';
+
+CREATE TABLE taskqueue.definition (
+    setup text NOT NULL,
+    definition_id bigint NOT NULL,
+    digest uuid NOT NULL,
+    family uuid NOT NULL,
+    requirements jsonb NOT NULL,
+    owner_dn text NOT NULL,
+    owner_group text NOT NULL,
+    cpu_time bigint NOT NULL,
+    min_ram double precision,
+    pilot_types text[] NOT NULL,
+    sites text[] NOT NULL,
+    banned_sites text[] NOT NULL,
+    grid_ces text[] NOT NULL,
+    platforms text[] NOT NULL,
+    job_types text[] NOT NULL,
+    tags text[] NOT NULL,
+    created_at timestamp with time zone DEFAULT now() NOT NULL
+)
+WITH (toast_tuple_target='8160');
+
+ALTER TABLE taskqueue.definition OWNER TO broker_owner;
+
+COMMENT ON TABLE taskqueue.definition IS 'The distinct requirements, shared by the TaskQueues that have them and by leases. Derived from the requirement tables (taskqueue.rebuild_matching makes it anew, taskqueue.check_matching compares); what matching compares.';
+
+COMMENT ON COLUMN taskqueue.definition.setup IS 'Tenant: DIRAC''s Setup, PanDA''s vo.';
+
+COMMENT ON COLUMN taskqueue.definition.definition_id IS 'Definition.';
+
+COMMENT ON COLUMN taskqueue.definition.digest IS 'md5 of the canonical requirements.';
+
+COMMENT ON COLUMN taskqueue.definition.family IS 'md5 of the requirements without Sites, BannedSites, MinRAM and MaxRAM (section 9).';
+
+COMMENT ON COLUMN taskqueue.definition.requirements IS 'Canonical requirements with DIRAC''s keys: CPUTime as its bucket, lists sorted and without duplicates, no empty list.';
+
+COMMENT ON COLUMN taskqueue.definition.owner_dn IS 'OwnerDN.';
+
+COMMENT ON COLUMN taskqueue.definition.owner_group IS 'OwnerGroup.';
+
+COMMENT ON COLUMN taskqueue.definition.cpu_time IS 'CPU bucket, seconds.';
+
+COMMENT ON COLUMN taskqueue.definition.min_ram IS 'MinRAM, MB.';
+
+COMMENT ON COLUMN taskqueue.definition.pilot_types IS 'PilotTypes, sorted.';
+
+COMMENT ON COLUMN taskqueue.definition.sites IS 'Sites, sorted; empty = any.';
+
+COMMENT ON COLUMN taskqueue.definition.banned_sites IS 'BannedSites, sorted.';
+
+COMMENT ON COLUMN taskqueue.definition.grid_ces IS 'GridCEs, sorted; empty = any.';
+
+COMMENT ON COLUMN taskqueue.definition.platforms IS 'Platforms, sorted; empty = any.';
+
+COMMENT ON COLUMN taskqueue.definition.job_types IS 'JobTypes, sorted; empty = any.';
+
+COMMENT ON COLUMN taskqueue.definition.tags IS 'Tags, sorted; all must be offered.';
+
+COMMENT ON COLUMN taskqueue.definition.created_at IS 'When these requirements were first seen.';
+
+CREATE FUNCTION taskqueue.accepts(p_definition taskqueue.definition, p_offer taskqueue.offer) RETURNS boolean
+    LANGUAGE sql STABLE
+    AS $$
+  select taskqueue.accepts_cpu_time(p_definition, p_offer)
+     and taskqueue.accepts_owner(p_definition, p_offer)
+     and taskqueue.accepts_ram(p_definition, p_offer)
+     and taskqueue.accepts_tag(p_definition, p_offer)
+     and taskqueue.accepts_required_tag(p_definition, p_offer)
+     and taskqueue.accepts_pilot_type(p_definition, p_offer)
+     and taskqueue.accepts_job_type(p_definition, p_offer)
+     and taskqueue.accepts_grid_ce(p_definition, p_offer)
+     and taskqueue.accepts_site(p_definition, p_offer)
+     and taskqueue.accepts_platform(p_definition, p_offer)
+     and taskqueue.accepts_banned_site(p_definition, p_offer)
+     and taskqueue.accepts_banned_grid_ce(p_definition, p_offer)
+     and taskqueue.accepts_banned_platform(p_definition, p_offer)
+     and taskqueue.accepts_banned_job_type(p_definition, p_offer)
+     and taskqueue.accepts_banned_tag(p_definition, p_offer)
+     and taskqueue.accepts_limits(p_definition, p_offer)
+$$;
+
+ALTER FUNCTION taskqueue.accepts(p_definition taskqueue.definition, p_offer taskqueue.offer) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION taskqueue.accepts(p_definition taskqueue.definition, p_offer taskqueue.offer) IS 'Whether a definition matches an offer: all conditions of section 4.';
+
+CREATE FUNCTION taskqueue.accepts_banned_grid_ce(p_definition taskqueue.definition, p_offer taskqueue.offer) RETURNS boolean
+    LANGUAGE sql STABLE
+    AS $$
+  select (p_offer).banned_grid_ces is null or not (p_definition).grid_ces && (p_offer).banned_grid_ces
+$$;
+
+ALTER FUNCTION taskqueue.accepts_banned_grid_ce(p_definition taskqueue.definition, p_offer taskqueue.offer) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION taskqueue.accepts_banned_grid_ce(p_definition taskqueue.definition, p_offer taskqueue.offer) IS 'Condition BannedGridCE: the queue lists none that the resource bans.';
+
+CREATE FUNCTION taskqueue.accepts_banned_job_type(p_definition taskqueue.definition, p_offer taskqueue.offer) RETURNS boolean
+    LANGUAGE sql STABLE
+    AS $$
+  select (p_offer).banned_job_types is null or not (p_definition).job_types && (p_offer).banned_job_types
+$$;
+
+ALTER FUNCTION taskqueue.accepts_banned_job_type(p_definition taskqueue.definition, p_offer taskqueue.offer) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION taskqueue.accepts_banned_job_type(p_definition taskqueue.definition, p_offer taskqueue.offer) IS 'Condition BannedJobType: the queue lists none that the resource bans.';
+
+CREATE FUNCTION taskqueue.accepts_banned_platform(p_definition taskqueue.definition, p_offer taskqueue.offer) RETURNS boolean
+    LANGUAGE sql STABLE
+    AS $$
+  select (p_offer).banned_platforms is null or not (p_definition).platforms && (p_offer).banned_platforms
+$$;
+
+ALTER FUNCTION taskqueue.accepts_banned_platform(p_definition taskqueue.definition, p_offer taskqueue.offer) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION taskqueue.accepts_banned_platform(p_definition taskqueue.definition, p_offer taskqueue.offer) IS 'Condition BannedPlatform: the queue lists none that the resource bans.';
+
+CREATE FUNCTION taskqueue.accepts_banned_site(p_definition taskqueue.definition, p_offer taskqueue.offer) RETURNS boolean
+    LANGUAGE sql STABLE
+    AS $$
+  select (p_offer).banned_sites is null or not (p_definition).sites && (p_offer).banned_sites
+$$;
+
+ALTER FUNCTION taskqueue.accepts_banned_site(p_definition taskqueue.definition, p_offer taskqueue.offer) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION taskqueue.accepts_banned_site(p_definition taskqueue.definition, p_offer taskqueue.offer) IS 'Condition BannedSite: the queue lists none that the resource bans.';
+
+CREATE FUNCTION taskqueue.accepts_banned_tag(p_definition taskqueue.definition, p_offer taskqueue.offer) RETURNS boolean
+    LANGUAGE sql STABLE
+    AS $$
+  select (p_offer).banned_tags is null or not (p_definition).tags && (p_offer).banned_tags
+$$;
+
+ALTER FUNCTION taskqueue.accepts_banned_tag(p_definition taskqueue.definition, p_offer taskqueue.offer) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION taskqueue.accepts_banned_tag(p_definition taskqueue.definition, p_offer taskqueue.offer) IS 'Condition BannedTag: the queue lists none that the resource bans.';
+
+CREATE FUNCTION taskqueue.accepts_cpu_time(p_definition taskqueue.definition, p_offer taskqueue.offer) RETURNS boolean
+    LANGUAGE sql STABLE
+    AS $$
+  select (p_definition).cpu_time <= (p_offer).cpu_time
+$$;
+
+ALTER FUNCTION taskqueue.accepts_cpu_time(p_definition taskqueue.definition, p_offer taskqueue.offer) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION taskqueue.accepts_cpu_time(p_definition taskqueue.definition, p_offer taskqueue.offer) IS 'Condition CPUTime: the queue''s bucket is at most the CPU time offered, seconds.';
+
+CREATE FUNCTION taskqueue.accepts_grid_ce(p_definition taskqueue.definition, p_offer taskqueue.offer) RETURNS boolean
+    LANGUAGE sql STABLE
+    AS $$
+  select (p_offer).grid_ces is null or cardinality((p_definition).grid_ces) = 0 or (p_definition).grid_ces && (p_offer).grid_ces
+$$;
+
+ALTER FUNCTION taskqueue.accepts_grid_ce(p_definition taskqueue.definition, p_offer taskqueue.offer) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION taskqueue.accepts_grid_ce(p_definition taskqueue.definition, p_offer taskqueue.offer) IS 'Condition GridCE: the queue lists none, or one that is offered.';
+
+CREATE FUNCTION taskqueue.accepts_job_type(p_definition taskqueue.definition, p_offer taskqueue.offer) RETURNS boolean
+    LANGUAGE sql STABLE
+    AS $$
+  select (p_offer).job_types is null or cardinality((p_definition).job_types) = 0 or (p_definition).job_types && (p_offer).job_types
+$$;
+
+ALTER FUNCTION taskqueue.accepts_job_type(p_definition taskqueue.definition, p_offer taskqueue.offer) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION taskqueue.accepts_job_type(p_definition taskqueue.definition, p_offer taskqueue.offer) IS 'Condition JobType: the queue lists none, or one that is offered.';
+
+CREATE FUNCTION taskqueue.accepts_limits(p_definition taskqueue.definition, p_offer taskqueue.offer) RETURNS boolean
+    LANGUAGE sql STABLE
+    AS $$
+  select (p_offer).reached is null or not taskqueue.reaches((p_definition).requirements, (p_offer).reached, (p_definition).setup)
+$$;
+
+ALTER FUNCTION taskqueue.accepts_limits(p_definition taskqueue.definition, p_offer taskqueue.offer) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION taskqueue.accepts_limits(p_definition taskqueue.definition, p_offer taskqueue.offer) IS 'Condition Limits: no value of the queue is at a limit of the site.';
+
+CREATE FUNCTION taskqueue.accepts_owner(p_definition taskqueue.definition, p_offer taskqueue.offer) RETURNS boolean
+    LANGUAGE sql STABLE
+    AS $$
+  select case
+    when (p_offer).owner_groups is null then (p_offer).owner_dn is null or (p_definition).owner_dn = (p_offer).owner_dn
+    else (p_definition).owner_group = any ((p_offer).owner_groups)
+         and ((p_offer).owner_dn is null or (p_definition).owner_dn = (p_offer).owner_dn or (p_definition).owner_group = any ((p_offer).sharing_groups))
+  end
+$$;
+
+ALTER FUNCTION taskqueue.accepts_owner(p_definition taskqueue.definition, p_offer taskqueue.offer) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION taskqueue.accepts_owner(p_definition taskqueue.definition, p_offer taskqueue.offer) IS 'Condition Owner: a private pilot takes jobs of its groups, and in groups without JobSharing only its owner''s.';
+
+CREATE FUNCTION taskqueue.accepts_pilot_type(p_definition taskqueue.definition, p_offer taskqueue.offer) RETURNS boolean
+    LANGUAGE sql STABLE
+    AS $$
+  select cardinality((p_definition).pilot_types) = 0 or (p_definition).pilot_types && (p_offer).pilot_types
+$$;
+
+ALTER FUNCTION taskqueue.accepts_pilot_type(p_definition taskqueue.definition, p_offer taskqueue.offer) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION taskqueue.accepts_pilot_type(p_definition taskqueue.definition, p_offer taskqueue.offer) IS 'Condition PilotType: the queue lists none, or one that is offered; nothing offered is no match.';
+
+CREATE FUNCTION taskqueue.accepts_platform(p_definition taskqueue.definition, p_offer taskqueue.offer) RETURNS boolean
+    LANGUAGE sql STABLE
+    AS $$
+  select (p_offer).platforms is null or cardinality((p_definition).platforms) = 0 or (p_definition).platforms && (p_offer).platforms
+$$;
+
+ALTER FUNCTION taskqueue.accepts_platform(p_definition taskqueue.definition, p_offer taskqueue.offer) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION taskqueue.accepts_platform(p_definition taskqueue.definition, p_offer taskqueue.offer) IS 'Condition Platform: the queue lists none, or one that is offered.';
+
+CREATE FUNCTION taskqueue.accepts_ram(p_definition taskqueue.definition, p_offer taskqueue.offer) RETURNS boolean
+    LANGUAGE sql STABLE
+    AS $$
+  select (p_definition).min_ram is null or (p_offer).max_ram is null or (p_definition).min_ram <= (p_offer).max_ram
+$$;
+
+ALTER FUNCTION taskqueue.accepts_ram(p_definition taskqueue.definition, p_offer taskqueue.offer) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION taskqueue.accepts_ram(p_definition taskqueue.definition, p_offer taskqueue.offer) IS 'Condition MaxRAM: MinRAM of the queue is at most the memory offered, MB, where the resource says it.';
+
+CREATE FUNCTION taskqueue.accepts_required_tag(p_definition taskqueue.definition, p_offer taskqueue.offer) RETURNS boolean
+    LANGUAGE sql STABLE
+    AS $$
+  select (p_offer).required_tags is null or (p_offer).required_tags <@ (p_definition).tags
+$$;
+
+ALTER FUNCTION taskqueue.accepts_required_tag(p_definition taskqueue.definition, p_offer taskqueue.offer) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION taskqueue.accepts_required_tag(p_definition taskqueue.definition, p_offer taskqueue.offer) IS 'Condition RequiredTag: every tag that the resource requires is among the queue''s.';
+
+CREATE FUNCTION taskqueue.accepts_site(p_definition taskqueue.definition, p_offer taskqueue.offer) RETURNS boolean
+    LANGUAGE sql STABLE
+    AS $$
+  select case
+    when (p_offer).sites is null then true
+    when cardinality((p_definition).sites) = 0 and (cardinality((p_definition).banned_sites) = 0 or cardinality((p_offer).sites) = 0) then true
+    else taskqueue.first_site((p_offer).sites, (p_definition).sites, (p_definition).banned_sites) is not null
+  end
+$$;
+
+ALTER FUNCTION taskqueue.accepts_site(p_definition taskqueue.definition, p_offer taskqueue.offer) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION taskqueue.accepts_site(p_definition taskqueue.definition, p_offer taskqueue.offer) IS 'Condition Site: an offered site is listed (or none is) and not banned.';
+
+CREATE FUNCTION taskqueue.accepts_tag(p_definition taskqueue.definition, p_offer taskqueue.offer) RETURNS boolean
+    LANGUAGE sql STABLE
+    AS $$
+  select cardinality((p_definition).tags) = 0 or (p_offer).tags is null or (p_definition).tags <@ (p_offer).tags
+$$;
+
+ALTER FUNCTION taskqueue.accepts_tag(p_definition taskqueue.definition, p_offer taskqueue.offer) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION taskqueue.accepts_tag(p_definition taskqueue.definition, p_offer taskqueue.offer) IS 'Condition Tag: every tag of the queue is offered.';
+
+CREATE FUNCTION taskqueue.answer_given(p_identity resource.identity, p_request_id uuid, p_call text, p_asked uuid) RETURNS jsonb
+    LANGUAGE plpgsql
+    AS $$
+declare
+  v_request taskqueue.request;
+begin
+  if p_request_id is null then
+    return null;
+  end if;
+  perform pg_advisory_xact_lock(hashtextextended(p_identity.setup || p_identity.role_name || p_request_id, 1));
+  select r.* into v_request from taskqueue.request r
+   where r.setup = p_identity.setup and r.role_name = p_identity.role_name and r.request_id = p_request_id
+     and r.made_at > resource.clock(p_identity.setup) - interval '10 minutes';
+  if not found then
+    return null;
+  end if;
+  if v_request.call <> p_call or v_request.asked <> p_asked then
+    raise exception 'request id % was used for another call (%) within ten minutes', p_request_id, v_request.call
+      using errcode = 'PB001', hint = 'Use a new request id for each call, the same only to repeat it.';
+  end if;
+  return v_request.answer;
+end $$;
+
+ALTER FUNCTION taskqueue.answer_given(p_identity resource.identity, p_request_id uuid, p_call text, p_asked uuid) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION taskqueue.answer_given(p_identity resource.identity, p_request_id uuid, p_call text, p_asked uuid) IS 'The answer of a request made within ten minutes; null = none, or no request id. Errors: PB001 (the id was used for another call).';
+
+CREATE FUNCTION taskqueue.attempt_text(p_number integer, p_token uuid) RETURNS text
+    LANGUAGE sql IMMUTABLE
+    AS $$
+  select p_number || '-' || replace(p_token::text, '-', '')
+$$;
+
+ALTER FUNCTION taskqueue.attempt_text(p_number integer, p_token uuid) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION taskqueue.attempt_text(p_number integer, p_token uuid) IS 'The attempt as clients see it: number, hyphen, token in 32 hexadecimal digits.';
+
+CREATE FUNCTION taskqueue.attribute_key(p_attribute text) RETURNS text
+    LANGUAGE plpgsql IMMUTABLE
+    AS $$
+declare
+  v_key text;
+begin
+  select k into v_key
+    from unnest('{OwnerDN,OwnerGroup,CPUTime,SubmitPools,PilotTypes,GridMiddlewares,Sites,BannedSites,GridCEs,Platforms,JobTypes,Tags,MinRAM,MaxRAM}'::text[]) k
+   where k = p_attribute or k = p_attribute || 's' or k = 'OwnerDN' and p_attribute = 'Owner' or k = 'Platforms' and p_attribute in ('LHCbPlatform', 'LHCbPlatforms');
+  if v_key is null then
+    raise exception 'attribute % is not known', coalesce(quote_literal(p_attribute), 'null')
+      using errcode = 'PB001', hint = 'Known: OwnerDN, OwnerGroup, CPUTime, SubmitPools, PilotTypes, GridMiddlewares, Sites, BannedSites, GridCEs, Platforms, JobTypes, Tags, MinRAM, MaxRAM, and their singular forms.';
+  end if;
+  return v_key;
+end $$;
+
+ALTER FUNCTION taskqueue.attribute_key(p_attribute text) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION taskqueue.attribute_key(p_attribute text) IS 'The requirement key that an attribute of a limit names (JobType: JobTypes). Errors: PB001.';
+
+CREATE FUNCTION taskqueue.cancel_job(p_setup text, p_job_id bigint, p_reason text DEFAULT 'cancelled'::text) RETURNS text
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'taskqueue', 'pg_temp'
+    AS $$
+declare
+  v_identity resource.identity := resource.identify(p_setup);
+  v_lease taskqueue.lease;
+begin
+  if p_reason is null or p_reason = '' then
+    raise exception 'reason is %', coalesce(quote_literal(p_reason), 'null') using errcode = 'PB001', hint = 'Say why, the agent is told.';
+  end if;
+  perform taskqueue.enter(p_setup);
+  perform taskqueue.may_touch(v_identity, p_job_id);
+  loop
+    if taskqueue.end_waiting(p_setup, p_job_id, 'cancelled') is not null then
+      return 'ended';
+    end if;
+    update taskqueue.lease l set kill_reason = p_reason where l.setup = p_setup and l.job_id = p_job_id returning l.* into v_lease;
+    if found then
+      perform taskqueue.note_event(v_lease, 'kill asked');
+      return 'kill asked';
+    end if;
+    -- between the two it may have gone back to waiting: then once more
+    if not exists (select from taskqueue.job j where j.setup = p_setup and j.job_id = p_job_id) then
+      raise exception 'job % neither waits nor is leased in setup %', coalesce(p_job_id::text, 'null'), p_setup
+        using errcode = 'PB004', hint = 'It has ended, or was never inserted.';
+    end if;
+  end loop;
+end $$;
+
+ALTER FUNCTION taskqueue.cancel_job(p_setup text, p_job_id bigint, p_reason text) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION taskqueue.cancel_job(p_setup text, p_job_id bigint, p_reason text) IS 'Ends a waiting job (answer: ended), or marks a leased one for kill (answer: kill asked): its agent is told at its next report. Errors: PB001 (no reason), PB002 (setup or owner not granted), PB004 (no such job).';
+
+CREATE FUNCTION taskqueue.candidate(p_setup text, p_offer taskqueue.offer, p_cpu_time bigint, p_seed bigint, p_policy text) RETURNS TABLE(task_queue_id bigint, definition taskqueue.definition)
+    LANGUAGE sql STABLE
+    AS $$
+  select p.task_queue_id, d
+    from (select o.task_queue_id, o.definition_id,
+                 taskqueue.draw_key(taskqueue.draw(o.task_queue_id, p_seed), 1, o.priority, p_policy) as key
+            from taskqueue.posting o
+           where o.setup = p_setup and o.cpu_time = p_cpu_time
+             and o.site = any (case when (p_offer).sites is null then array[''] else (p_offer).sites || '*'::text end)
+           order by key offset 0) p
+    join taskqueue.definition d on d.setup = p_setup and d.definition_id = p.definition_id
+   where taskqueue.accepts(d, p_offer)
+   order by p.key
+$$;
+
+ALTER FUNCTION taskqueue.candidate(p_setup text, p_offer taskqueue.offer, p_cpu_time bigint, p_seed bigint, p_policy text) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION taskqueue.candidate(p_setup text, p_offer taskqueue.offer, p_cpu_time bigint, p_seed bigint, p_policy text) IS 'The open queues of a CPU bucket that match an offer, in drawn order; a queue may come twice where several sites are offered.';
+
+CREATE FUNCTION taskqueue.canonical_requirements(p_setup text, p_requirements jsonb) RETURNS jsonb
+    LANGUAGE plpgsql STABLE
+    AS $$
+declare
+  v_out jsonb := jsonb '{}';
+  v_key text;
+  v_value jsonb;
+  v_texts text[];
+begin
+  if jsonb_typeof(p_requirements) is distinct from 'object' then
+    raise exception 'requirements are %, not a JSON object', coalesce(p_requirements::text, 'null')
+      using errcode = 'PB001', hint = 'Give an object with OwnerDN, OwnerGroup and CPUTime at least.';
+  end if;
+  for v_key, v_value in select e.key, e.value from jsonb_each(p_requirements) e loop
+    case v_key
+      when 'Setup' then
+        if taskqueue.one_text(v_key, v_value) <> p_setup then
+          raise exception 'Setup is %, but the job goes to setup %', v_value, p_setup
+            using errcode = 'PB001', hint = 'Leave Setup out of the requirements, or name the same.';
+        end if;
+        continue;
+      when 'Owner', 'OwnerDN' then
+        if v_out ? 'OwnerDN' and v_out ->> 'OwnerDN' <> taskqueue.one_text(v_key, v_value) then
+          raise exception 'Owner is % and OwnerDN is %: they differ', p_requirements -> 'Owner', p_requirements -> 'OwnerDN'
+            using errcode = 'PB001', hint = 'Owner is another name of OwnerDN; give one of them.';
+        end if;
+        v_out := v_out || jsonb_build_object('OwnerDN', taskqueue.one_text(v_key, v_value));
+      when 'OwnerGroup' then
+        v_out := v_out || jsonb_build_object(v_key, taskqueue.one_text(v_key, v_value));
+      when 'CPUTime' then
+        v_out := v_out || jsonb_build_object(v_key, taskqueue.cpu_bucket_of(p_setup, taskqueue.one_number(v_key, v_value)));
+      when 'MinRAM', 'MaxRAM' then
+        if v_value <> 'null' then
+          v_out := v_out || jsonb_build_object(v_key, taskqueue.one_number(v_key, v_value)::float8);
+        end if;
+      when 'SubmitPools', 'GridMiddlewares', 'PilotTypes', 'Sites', 'BannedSites', 'GridCEs', 'Platforms', 'LHCbPlatforms', 'JobTypes', 'Tags' then
+        v_texts := taskqueue.texts(v_key, v_value);
+        if v_key = 'LHCbPlatforms' and p_requirements ? 'Platforms' and v_texts <> taskqueue.texts('Platforms', p_requirements -> 'Platforms') then
+          raise exception 'LHCbPlatforms is % and Platforms is %: they differ', v_value, p_requirements -> 'Platforms'
+            using errcode = 'PB001', hint = 'LHCbPlatforms is another name of Platforms; give one of them.';
+        end if;
+        if v_texts <> '{}' then
+          v_out := v_out || jsonb_build_object(case v_key when 'LHCbPlatforms' then 'Platforms' else v_key end, to_jsonb(v_texts));
+        end if;
+      else
+        raise exception 'requirement % (value %) is not known', v_key, v_value
+          using errcode = 'PB001', hint = 'Known: Setup, OwnerDN (Owner), OwnerGroup, CPUTime, SubmitPools, GridMiddlewares, PilotTypes, Sites, BannedSites, GridCEs, Platforms (LHCbPlatforms), JobTypes, Tags, MinRAM, MaxRAM.';
+    end case;
+  end loop;
+  foreach v_key in array array['OwnerDN', 'OwnerGroup', 'CPUTime'] loop
+    if not v_out ? v_key then
+      raise exception '% is missing in the requirements %', v_key, p_requirements
+        using errcode = 'PB001', hint = 'OwnerDN (or Owner), OwnerGroup and CPUTime are required.';
+    end if;
+  end loop;
+  if (v_out ->> 'MinRAM')::float8 > (v_out ->> 'MaxRAM')::float8 then
+    raise exception 'MinRAM is % MB, above MaxRAM, which is % MB', v_out -> 'MinRAM', v_out -> 'MaxRAM'
+      using errcode = 'PB001', hint = 'MinRAM may be at most MaxRAM.';
+  end if;
+  return v_out;
+end $$;
+
+ALTER FUNCTION taskqueue.canonical_requirements(p_setup text, p_requirements jsonb) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION taskqueue.canonical_requirements(p_setup text, p_requirements jsonb) IS 'The requirements in the one form that TaskQueues are compared by: aliases resolved, CPUTime as its bucket (s), lists as sorted sets, empty ones left out, RAM in MB. Errors: PB001, naming key and value (section 3).';
+
+CREATE FUNCTION taskqueue.check_batch(p_jobs jsonb) RETURNS bigint
+    LANGUAGE plpgsql IMMUTABLE
+    AS $_$
+declare
+  v_bad jsonb;
+  v_ids bigint[];
+  v_count bigint;
+begin
+  if jsonb_typeof(p_jobs) is distinct from 'array' then
+    raise exception 'jobs are %, not a JSON array', coalesce(left(p_jobs::text, 100), 'null')
+      using errcode = 'PB001', hint = 'Give an array of {job_id, requirements, user_priority} or {requirements, jobs}.';
+  end if;
+  select e into v_bad from jsonb_array_elements(p_jobs) e
+   where jsonb_typeof(e) <> 'object'
+      or e - '{job_id,requirements,user_priority}'::text[] <> '{}' and e - '{requirements,jobs}'::text[] <> '{}'
+      or not e ? 'requirements'
+      or jsonb_typeof(coalesce(e -> 'jobs', '[]')) <> 'array'
+      or e @? 'strict $.jobs[*] ? (@.type() != "array" || @.size() < 1 || @.size() > 2)'
+   limit 1;
+  if found then
+    raise exception 'this element is not a job nor a group of jobs: %', left(v_bad::text, 200)
+      using errcode = 'PB001', hint = 'An element is {job_id, requirements, user_priority} or {requirements, jobs: [[id, user_priority], ...]}.';
+  end if;
+  select array_agg(taskqueue.job_id(n.id)), count(taskqueue.job_priority(taskqueue.job_id(n.id), taskqueue.one_number('user_priority of job ' || n.id::text, n.priority)))
+    into v_ids, v_count
+    from jsonb_array_elements(p_jobs) e
+   cross join lateral (
+          select e -> 'job_id' as id, coalesce(e -> 'user_priority', '1') as priority where not e ? 'jobs'
+          union all
+          select j -> 0, coalesce(j -> 1, '1') from jsonb_array_elements(e -> 'jobs') j) n;
+  if v_count > 100000 then
+    raise exception '% jobs in one call', v_count using errcode = 'PB001', hint = 'Up to 100,000 jobs a call; send several calls.';
+  end if;
+  if v_count > (select count(distinct i) from unnest(v_ids) i) then
+    raise exception 'job_id % stands more than once', (select i from unnest(v_ids) i group by i having count(*) > 1 order by i limit 1)
+      using errcode = 'PB001', hint = 'Each job once a call.';
+  end if;
+  return v_count;
+end $_$;
+
+ALTER FUNCTION taskqueue.check_batch(p_jobs jsonb) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION taskqueue.check_batch(p_jobs jsonb) IS 'How many jobs a batch holds, its shape, ids and user priorities checked. Errors: PB001, naming the element.';
+
+CREATE FUNCTION taskqueue.check_matching(p_setup text) RETURNS TABLE(structure text, key text, expected text, found text)
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'taskqueue', 'pg_temp'
+    AS $$
+begin
+  perform resource.look(p_setup);
+  return query
+    select 'definition', 'queue ' || q.task_queue_id, taskqueue.requirements_of_queue(q)::text, d.requirements::text
+      from taskqueue.task_queue q join taskqueue.definition d on d.setup = q.setup and d.definition_id = q.definition_id
+     where q.setup = p_setup and d.requirements <> taskqueue.requirements_of_queue(q)
+    union all
+    select 'definition', 'definition ' || d.definition_id, d.requirements::text, to_jsonb(d)::text
+      from taskqueue.definition d
+     where d.setup = p_setup
+       and (d.digest, d.family, d.owner_dn, d.owner_group, d.cpu_time, d.min_ram, d.pilot_types, d.sites, d.banned_sites, d.grid_ces, d.platforms, d.job_types, d.tags)
+           is distinct from
+           (md5(d.requirements::text)::uuid, taskqueue.family_of(d.requirements), d.requirements ->> 'OwnerDN', d.requirements ->> 'OwnerGroup',
+            (d.requirements ->> 'CPUTime')::bigint, (d.requirements ->> 'MinRAM')::float8, taskqueue.list_of(d.requirements, 'PilotTypes'),
+            taskqueue.list_of(d.requirements, 'Sites'), taskqueue.list_of(d.requirements, 'BannedSites'), taskqueue.list_of(d.requirements, 'GridCEs'),
+            taskqueue.list_of(d.requirements, 'Platforms'), taskqueue.list_of(d.requirements, 'JobTypes'), taskqueue.list_of(d.requirements, 'Tags'))
+    union all
+    select 'posting', format('queue %s at %L', coalesce(w.task_queue_id, p.task_queue_id), coalesce(w.site, p.site)), w::text, p::text
+      from (select * from taskqueue.wanted_posting i where i.setup = p_setup) w
+      full join (select * from taskqueue.posting i where i.setup = p_setup) p using (setup, site, cpu_time, task_queue_id)
+     where (w.definition_id, w.priority) is distinct from (p.definition_id, p.priority)
+    union all
+    select 'job_count', format('queue %s, user priority %s', coalesce(j.task_queue_id, c.task_queue_id), coalesce(j.user_priority, c.user_priority)),
+           coalesce(j.jobs, 0)::text, coalesce(c.jobs, 0)::text
+      from (select i.task_queue_id, i.user_priority, count(*) as jobs from taskqueue.job i where i.setup = p_setup and not i.held group by 1, 2) j
+      full join (select n.task_queue_id, n.user_priority, sum(n.jobs)::bigint as jobs
+                   from (select b.task_queue_id, b.user_priority, b.jobs from taskqueue.job_count b where b.setup = p_setup
+                         union all
+                         select a.task_queue_id, a.user_priority, a.change from taskqueue.job_count_change a where a.setup = p_setup) n
+                  group by 1, 2) c using (task_queue_id, user_priority)
+     where coalesce(j.jobs, 0) <> coalesce(c.jobs, 0)
+    union all
+    select 'limit_slot', format('limit %s, job %s', l.limit_id, coalesce(e.job_id, s.job_id)),
+           case when e.job_id is null then 'no slot' else 'a slot' end, case when s.job_id is null then 'no slot' else 'slot ' || s.slot end
+      from taskqueue.site_limit l
+     cross join lateral (select i.job_id from taskqueue.lease i
+                           join taskqueue.definition d on d.setup = i.setup and d.definition_id = i.definition_id
+                          where i.setup = l.setup and i.site = l.site and (l.grid_ce is null or l.grid_ce = i.grid_ce)
+                            and taskqueue.lists(d.requirements, l.attribute, l.value)) e
+      full join (select i.limit_id, i.slot, i.job_id from taskqueue.limit_slot i where i.setup = p_setup and i.job_id is not null) s
+             on s.limit_id = l.limit_id and s.job_id = e.job_id
+     where l.setup = p_setup and l.kind = 'running' and (s.job_id is null or e.job_id is null);
+end $$;
+
+ALTER FUNCTION taskqueue.check_matching(p_setup text) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION taskqueue.check_matching(p_setup text) IS 'Differences between what matching reads (definitions, postings, counts, limit slots) and the truth it is derived from; no row when all is right. One statement, exact under load. Errors: PB002 (setup not granted).';
+
+CREATE FUNCTION taskqueue.clear_limit(p_setup text, p_kind text, p_site text, p_ce text, p_attribute text, p_value text) RETURNS boolean
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'taskqueue', 'pg_temp'
+    AS $$
+declare
+  v_key text := taskqueue.attribute_key(p_attribute);
+begin
+  perform resource.identify(p_setup);
+  perform taskqueue.reconfigure(p_setup);
+  delete from taskqueue.site_limit l
+   where l.setup = p_setup and l.kind = p_kind and l.site = p_site and l.grid_ce is not distinct from p_ce
+     and l.attribute = v_key and l.value = p_value;
+  return found;
+end $$;
+
+ALTER FUNCTION taskqueue.clear_limit(p_setup text, p_kind text, p_site text, p_ce text, p_attribute text, p_value text) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION taskqueue.clear_limit(p_setup text, p_kind text, p_site text, p_ce text, p_attribute text, p_value text) IS 'Removes a limit; false when there is none like that. Errors: PB001 (attribute), PB002 (setup not granted), PB006 (busy).';
+
+CREATE FUNCTION taskqueue.compatible_platforms(p_setup text, p_platforms text[]) RETURNS text[]
+    LANGUAGE sql STABLE
+    AS $$
+  select case when p_platforms is not null then
+           p_platforms || array(select c.accepted from taskqueue.platform_compatibility c where c.setup = p_setup and c.offered = any (p_platforms))
+         end
+$$;
+
+ALTER FUNCTION taskqueue.compatible_platforms(p_setup text, p_platforms text[]) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION taskqueue.compatible_platforms(p_setup text, p_platforms text[]) IS 'The platforms offered and those compatible with them; null stays null (no condition).';
+
+CREATE FUNCTION taskqueue.condition(d taskqueue.definition, o taskqueue.offer) RETURNS TABLE(condition text, wanted text, offered text, holds boolean)
+    LANGUAGE sql STABLE
+    AS $$
+  select c.condition, coalesce(c.wanted, 'anything'), coalesce(c.offered, 'not offered, no condition'), c.holds
+    from (values
+      ('CPUTime', 'at least ' || d.cpu_time || ' s', o.cpu_time || ' s', taskqueue.accepts_cpu_time(d, o)),
+      ('Owner', d.owner_dn || ' in ' || d.owner_group,
+       case when o.owner_dn is null and o.owner_groups is null then 'generic pilot'
+            else concat_ws(' in ', coalesce(o.owner_dn, 'any owner'), nullif(array_to_string(o.owner_groups, ', '), '')) end, taskqueue.accepts_owner(d, o)),
+      ('MaxRAM', 'at least ' || d.min_ram || ' MB', o.max_ram || ' MB', taskqueue.accepts_ram(d, o)),
+      ('Tag', 'all of: ' || nullif(array_to_string(d.tags, ', '), ''), taskqueue.offered_text(o.tags), taskqueue.accepts_tag(d, o)),
+      ('RequiredTag', 'tags: ' || nullif(array_to_string(d.tags, ', '), ''), 'requires ' || array_to_string(o.required_tags, ', '), taskqueue.accepts_required_tag(d, o)),
+      ('PilotType', 'one of: ' || nullif(array_to_string(d.pilot_types, ', '), ''), taskqueue.offered_text(o.pilot_types), taskqueue.accepts_pilot_type(d, o)),
+      ('JobType', 'one of: ' || nullif(array_to_string(d.job_types, ', '), ''), taskqueue.offered_text(o.job_types), taskqueue.accepts_job_type(d, o)),
+      ('GridCE', 'one of: ' || nullif(array_to_string(d.grid_ces, ', '), ''), taskqueue.offered_text(o.grid_ces), taskqueue.accepts_grid_ce(d, o)),
+      ('Site', nullif(concat_ws('; ', 'one of: ' || nullif(array_to_string(d.sites, ', '), ''), 'none of: ' || nullif(array_to_string(d.banned_sites, ', '), '')), ''),
+       taskqueue.offered_text(o.sites), taskqueue.accepts_site(d, o)),
+      ('Platform', 'one of: ' || nullif(array_to_string(d.platforms, ', '), ''), taskqueue.offered_text(o.platforms), taskqueue.accepts_platform(d, o)),
+      ('BannedSite', 'sites: ' || nullif(array_to_string(d.sites, ', '), ''), 'bans ' || array_to_string(o.banned_sites, ', '), taskqueue.accepts_banned_site(d, o)),
+      ('BannedGridCE', 'CEs: ' || nullif(array_to_string(d.grid_ces, ', '), ''), 'bans ' || array_to_string(o.banned_grid_ces, ', '), taskqueue.accepts_banned_grid_ce(d, o)),
+      ('BannedPlatform', 'platforms: ' || nullif(array_to_string(d.platforms, ', '), ''), 'bans ' || array_to_string(o.banned_platforms, ', '), taskqueue.accepts_banned_platform(d, o)),
+      ('BannedJobType', 'job types: ' || nullif(array_to_string(d.job_types, ', '), ''), 'bans ' || array_to_string(o.banned_job_types, ', '), taskqueue.accepts_banned_job_type(d, o)),
+      ('BannedTag', 'tags: ' || nullif(array_to_string(d.tags, ', '), ''), 'bans ' || array_to_string(o.banned_tags, ', '), taskqueue.accepts_banned_tag(d, o)),
+      ('Limits', 'a place at the site', case when not o.limited or o.limited is null then 'no limits' else coalesce('limits reached: ' || (
+         select string_agg(format('%s %s of %s %s at %s', l.kind, coalesce(l.ceiling::text, l.delay::text), l.attribute, l.value, concat_ws('/', l.site, l.grid_ce)), '; ' order by l.limit_id)
+           from taskqueue.site_limit l where l.setup = d.setup and l.limit_id = any (o.reached)), 'limits not reached') end, taskqueue.accepts_limits(d, o))
+    ) c (condition, wanted, offered, holds)
+$$;
+
+ALTER FUNCTION taskqueue.condition(d taskqueue.definition, o taskqueue.offer) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION taskqueue.condition(d taskqueue.definition, o taskqueue.offer) IS 'Each condition of section 4 for a definition and an offer: what is wanted, what is offered, whether it holds. All hold exactly when taskqueue.accepts says so.';
+
+CREATE FUNCTION taskqueue.correct_shares(p_setup text) RETURNS void
+    LANGUAGE plpgsql
+    AS $$
+declare
+  v_setting taskqueue.setting;
+begin
+  select s.* into v_setting from taskqueue.setting s where s.setup = p_setup;
+  if v_setting.share_correction is not true then
+    delete from taskqueue.share_correction c where c.setup = p_setup;
+    return;
+  end if;
+  insert into taskqueue.share_correction (setup, owner_group, owner_dn, factor)
+  with entity as (
+    select distinct q.owner_group, case when coalesce(g.job_sharing, false) then '' else q.owner_dn end as owner_dn,
+           coalesce(g.share, 1000) as share, coalesce(g.job_sharing, false) as job_sharing
+      from taskqueue.task_queue q left join taskqueue.owner_group g on g.setup = q.setup and g.owner_group = q.owner_group
+     where q.setup = p_setup
+  ), expected as (
+    select e.owner_group, e.owner_dn, e.job_sharing, e.share / count(*) over (partition by e.owner_group) as share from entity e
+  ), used as (
+    select e.owner_group, e.owner_dn, e.share / sum(e.share) over () as expected,
+           coalesce(sum(h.cpu_time), 0) / nullif(sum(sum(h.cpu_time)) over (), 0) as used
+      from expected e
+      left join taskqueue.history h
+             on h.setup = p_setup and h.event = 'matched' and h.at > resource.clock(p_setup) - v_setting.correction_window
+            and h.owner_group = e.owner_group and (e.job_sharing or h.owner_dn = e.owner_dn)
+     group by e.owner_group, e.owner_dn, e.share
+  )
+  select p_setup, u.owner_group, u.owner_dn,
+         case when u.used is null then 1 when u.used = 0 then 5 else greatest(0.2, least(5, u.expected / u.used)) end
+    from used u order by u.owner_group, u.owner_dn
+  on conflict (setup, owner_group, owner_dn) do update set factor = excluded.factor;
+end $$;
+
+ALTER FUNCTION taskqueue.correct_shares(p_setup text) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION taskqueue.correct_shares(p_setup text) IS 'Keeps the factors of the setting share_correction; without the setting there are none.';
+
+CREATE FUNCTION taskqueue.correction(p_setup text, p_group text, p_owner text) RETURNS double precision
+    LANGUAGE sql STABLE
+    AS $$
+  select coalesce((select c.factor from taskqueue.share_correction c
+                    where c.setup = p_setup and c.owner_group = p_group and c.owner_dn = p_owner), 1)
+$$;
+
+ALTER FUNCTION taskqueue.correction(p_setup text, p_group text, p_owner text) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION taskqueue.correction(p_setup text, p_group text, p_owner text) IS 'Factor on the share of an entity (owner '''' = a JobSharing group); 1 where none is kept.';
+
+CREATE FUNCTION taskqueue.cpu_bucket_of(p_setup text, p_cpu_time numeric) RETURNS bigint
+    LANGUAGE sql STABLE
+    AS $$
+  select coalesce((select b.cpu_time from taskqueue.cpu_bucket b where b.setup = p_setup and b.cpu_time >= p_cpu_time
+                    order by b.cpu_time limit 1),
+                  (select b.cpu_time from taskqueue.cpu_bucket b where b.setup = p_setup order by b.cpu_time desc limit 1))
+$$;
+
+ALTER FUNCTION taskqueue.cpu_bucket_of(p_setup text, p_cpu_time numeric) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION taskqueue.cpu_bucket_of(p_setup text, p_cpu_time numeric) IS 'The CPU bucket of a CPU time, both in seconds: the next bucket at or above it, else the highest. Null where the setup has no buckets.';
+
+CREATE FUNCTION taskqueue.definition_of(p_setup text, p_requirements jsonb) RETURNS bigint
+    LANGUAGE plpgsql
+    AS $$
+declare
+  v_digest uuid := md5(p_requirements::text)::uuid;
+  v_definition_id bigint;
+begin
+  loop
+    select d.definition_id into v_definition_id
+      from taskqueue.definition d where d.setup = p_setup and d.digest = v_digest for key share;
+    exit when found;
+    insert into taskqueue.definition (setup, digest, family, requirements, owner_dn, owner_group, cpu_time, min_ram,
+                                      pilot_types, sites, banned_sites, grid_ces, platforms, job_types, tags)
+    select p_setup, v_digest, taskqueue.family_of(r), r, r ->> 'OwnerDN', r ->> 'OwnerGroup', (r ->> 'CPUTime')::bigint, (r ->> 'MinRAM')::float8,
+           taskqueue.list_of(r, 'PilotTypes'), taskqueue.list_of(r, 'Sites'), taskqueue.list_of(r, 'BannedSites'), taskqueue.list_of(r, 'GridCEs'),
+           taskqueue.list_of(r, 'Platforms'), taskqueue.list_of(r, 'JobTypes'), taskqueue.list_of(r, 'Tags')
+      from (values (p_requirements)) v (r)
+    on conflict (setup, digest) do nothing;
+  end loop;
+  return v_definition_id;
+end $$;
+
+ALTER FUNCTION taskqueue.definition_of(p_setup text, p_requirements jsonb) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION taskqueue.definition_of(p_setup text, p_requirements jsonb) IS 'The definition of canonical requirements, made where there is none.';
+
+CREATE FUNCTION taskqueue.definition_of_job(p_setup text, p_job_id bigint) RETURNS taskqueue.definition
+    LANGUAGE plpgsql STABLE
+    AS $$
+declare
+  v_definition taskqueue.definition;
+begin
+  select d.* into v_definition
+    from (select q.definition_id from taskqueue.job j join taskqueue.task_queue q on q.setup = j.setup and q.task_queue_id = j.task_queue_id
+           where j.setup = p_setup and j.job_id = p_job_id
+          union all
+          select l.definition_id from taskqueue.lease l where l.setup = p_setup and l.job_id = p_job_id) w
+    join taskqueue.definition d on d.setup = p_setup and d.definition_id = w.definition_id;
+  if not found then
+    raise exception 'job % is %: its requirements are not kept', p_job_id, taskqueue.state_of_job(p_setup, p_job_id)
+      using errcode = 'PB004', hint = 'Only jobs that wait or are leased have requirements.';
+  end if;
+  return v_definition;
+end $$;
+
+ALTER FUNCTION taskqueue.definition_of_job(p_setup text, p_job_id bigint) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION taskqueue.definition_of_job(p_setup text, p_job_id bigint) IS 'Requirements of a waiting or leased job. Errors: PB004.';
+
+CREATE FUNCTION taskqueue.delete_empty_queues(p_setup text) RETURNS bigint
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'taskqueue', 'pg_temp'
+    AS $$
+begin
+  perform resource.identify(p_setup);
+  perform taskqueue.enter(p_setup);
+  return (select count(*) filter (where taskqueue.drop_if_empty(p_setup, q.task_queue_id))
+            from taskqueue.task_queue q
+           where q.setup = p_setup
+             and not exists (select from taskqueue.job j where j.setup = q.setup and j.task_queue_id = q.task_queue_id));
+end $$;
+
+ALTER FUNCTION taskqueue.delete_empty_queues(p_setup text) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION taskqueue.delete_empty_queues(p_setup text) IS 'Removes the TaskQueues without jobs; returns how many. Errors: PB002 (setup not granted).';
+
+CREATE FUNCTION taskqueue.delete_job(p_setup text, p_job_id bigint) RETURNS bigint
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'taskqueue', 'pg_temp'
+    AS $$
+declare
+  v_identity resource.identity := resource.identify(p_setup);
+begin
+  perform taskqueue.enter(p_setup);
+  perform taskqueue.may_touch(v_identity, p_job_id);
+  return taskqueue.end_waiting(p_setup, p_job_id, 'closed');
+end $$;
+
+ALTER FUNCTION taskqueue.delete_job(p_setup text, p_job_id bigint) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION taskqueue.delete_job(p_setup text, p_job_id bigint) IS 'Takes a waiting job out of the TaskQueues, ended as closed; returns the queue it was in, null when it did not wait. Errors: PB002 (setup or owner not granted).';
+
+CREATE FUNCTION taskqueue.delete_queue_if_empty(p_setup text, p_task_queue_id bigint) RETURNS boolean
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'taskqueue', 'pg_temp'
+    AS $$
+begin
+  perform resource.identify(p_setup);
+  perform taskqueue.enter(p_setup);
+  return taskqueue.drop_if_empty(p_setup, p_task_queue_id);
+end $$;
+
+ALTER FUNCTION taskqueue.delete_queue_if_empty(p_setup text, p_task_queue_id bigint) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION taskqueue.delete_queue_if_empty(p_setup text, p_task_queue_id bigint) IS 'Removes a TaskQueue without jobs; false when it has jobs, is not there, or another transaction works on it. Errors: PB002 (setup not granted).';
+
+CREATE FUNCTION taskqueue.draw(p_id bigint, p_seed bigint) RETURNS double precision
+    LANGUAGE sql IMMUTABLE
+    AS $$
+  select ((hashint8extended(p_id, p_seed) & 9007199254740991) + 0.5::float8) / 9007199254740992.0::float8
+$$;
+
+ALTER FUNCTION taskqueue.draw(p_id bigint, p_seed bigint) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION taskqueue.draw(p_id bigint, p_seed bigint) IS 'Uniform within (0, 1): the draw of a candidate under a seed (section 5).';
+
+CREATE FUNCTION taskqueue.draw_key(p_draw double precision, p_count double precision, p_priority double precision, p_policy text) RETURNS double precision
+    LANGUAGE sql IMMUTABLE
+    AS $$
+  select case when p_policy = 'proportional' then -ln(p_draw) / (p_count * p_priority)
+              else (1 - power(1 - p_draw, 1 / p_count)) / p_priority
+         end
+$$;
+
+ALTER FUNCTION taskqueue.draw_key(p_draw double precision, p_count double precision, p_priority double precision, p_policy text) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION taskqueue.draw_key(p_draw double precision, p_count double precision, p_priority double precision, p_policy text) IS 'Key of the smallest draw of p_count candidates with the same priority; the smallest key is taken first (section 5).';
+
+CREATE FUNCTION taskqueue.drop_if_empty(p_setup text, p_task_queue_id bigint) RETURNS boolean
+    LANGUAGE plpgsql
+    AS $$
+declare
+  v_group text;
+begin
+  if exists (select from taskqueue.job j where j.setup = p_setup and j.task_queue_id = p_task_queue_id) then
+    return false;
+  end if;
+  if not taskqueue.lock_counts(p_setup, p_task_queue_id) then
+    return false;
+  end if;
+  select q.owner_group into v_group from taskqueue.task_queue q
+   where q.setup = p_setup and q.task_queue_id = p_task_queue_id for update skip locked;
+  if not found or exists (select from taskqueue.job j where j.setup = p_setup and j.task_queue_id = p_task_queue_id) then
+    return false;
+  end if;
+  delete from taskqueue.job_count_change c where c.setup = p_setup and c.task_queue_id = p_task_queue_id;
+  delete from taskqueue.job_count c where c.setup = p_setup and c.task_queue_id = p_task_queue_id;
+  delete from taskqueue.task_queue q where q.setup = p_setup and q.task_queue_id = p_task_queue_id;
+  insert into taskqueue.share_mark (setup, owner_group, marked_at) values (p_setup, v_group, resource.clock(p_setup));
+  return true;
+end $$;
+
+ALTER FUNCTION taskqueue.drop_if_empty(p_setup text, p_task_queue_id bigint) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION taskqueue.drop_if_empty(p_setup text, p_task_queue_id bigint) IS 'Removes a queue without jobs and everything of it; false when it has jobs, is not there, or somebody works on it.';
+
+CREATE FUNCTION taskqueue.dump_configuration(p_setup text) RETURNS jsonb
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'taskqueue', 'pg_temp'
+    AS $$
+begin
+  perform resource.identify(p_setup);
+  return (
+    select jsonb_build_object(
+             'task_queue_settings', jsonb_build_object(
+               'ten_first', s.ten_first, 'strict_keys', s.strict_keys, 'required_keys', s.required_keys, 'queue_size', s.queue_size,
+               'policy', s.policy, 'lease_time', extract(epoch from s.lease_time)::float8, 'share_delay', extract(epoch from s.share_delay)::float8,
+               'share_correction', s.share_correction, 'correction_window', extract(epoch from s.correction_window)::float8,
+               'history_kept', extract(epoch from s.history_kept)::float8),
+             'cpu_buckets', (
+               select coalesce(jsonb_agg(b.cpu_time order by b.cpu_time), '[]') from taskqueue.cpu_bucket b where b.setup = p_setup),
+             'groups', (
+               select coalesce(jsonb_object_agg(g.owner_group, jsonb_build_object(
+                        'share', g.share, 'job_sharing', g.job_sharing, 'allow_background', g.allow_background)), '{}')
+                 from taskqueue.owner_group g where g.setup = p_setup),
+             'platform_compatibility', (
+               select coalesce(jsonb_object_agg(c.offered, c.accepted), '{}')
+                 from (select p.offered, jsonb_agg(p.accepted order by p.accepted collate "C") as accepted
+                         from taskqueue.platform_compatibility p where p.setup = p_setup group by p.offered) c),
+             'limits', (
+               select coalesce(jsonb_agg(
+                        jsonb_build_object('site', l.site, 'ce', l.grid_ce, 'kind', l.kind, 'attribute', l.attribute, 'value', l.value)
+                        || case l.kind when 'running' then jsonb_build_object('limit', l.ceiling)
+                                       else jsonb_build_object('seconds', extract(epoch from l.delay)::float8, 'burst', l.burst) end
+                        order by l.site collate "C", l.grid_ce collate "C" nulls first, l.kind, l.attribute, l.value collate "C"), '[]')
+                 from taskqueue.site_limit l where l.setup = p_setup))
+      from taskqueue.setting s
+     where s.setup = p_setup);
+end $$;
+
+ALTER FUNCTION taskqueue.dump_configuration(p_setup text) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION taskqueue.dump_configuration(p_setup text) IS 'Settings (times in seconds), CPU buckets (s), groups, compatible platforms and limits of a setup, in the sections of the world format; null = the setup has none. Errors: PB002 (setup not granted).';
+
+CREATE FUNCTION taskqueue.dump_leases(p_setup text) RETURNS TABLE(lease jsonb)
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'taskqueue', 'pg_temp'
+    AS $$
+begin
+  perform resource.identify(p_setup);
+  return query
+    select jsonb_build_object(
+             'id', l.job_id, 'requirements', d.requirements, 'user_priority', l.user_priority, 'state', l.state,
+             'attempt', taskqueue.attempt_text(l.attempt, l.token), 'site', l.site, 'ce', l.grid_ce, 'role', l.role_name,
+             'matched_at', l.matched_at at time zone 'UTC', 'reported_at', l.reported_at at time zone 'UTC',
+             'expires_at', l.expires_at at time zone 'UTC', 'kill_reason', l.kill_reason)
+      from taskqueue.lease l
+      join taskqueue.definition d on d.setup = l.setup and d.definition_id = l.definition_id
+     where l.setup = p_setup
+     order by l.job_id;
+end $$;
+
+ALTER FUNCTION taskqueue.dump_leases(p_setup text) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION taskqueue.dump_leases(p_setup text) IS 'The leases of a setup with the attempts that prove them (keep them secret), as taskqueue.load_leases takes them; times in UTC. Errors: PB002 (setup not granted).';
+
+CREATE FUNCTION taskqueue.dump_task_queues(p_setup text) RETURNS TABLE(task_queue jsonb)
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'taskqueue', 'pg_temp'
+    AS $$
+begin
+  perform resource.identify(p_setup);
+  return query
+    select jsonb_build_object('requirements', d.requirements, 'enabled', q.enabled, 'jobs', n.jobs)
+      from taskqueue.task_queue q
+      join taskqueue.definition d on d.setup = q.setup and d.definition_id = q.definition_id
+     cross join lateral (
+            select min(j.job_id) as first_id, jsonb_agg(jsonb_build_array(j.job_id, j.user_priority) order by j.job_id) as jobs
+              from taskqueue.job j where j.setup = q.setup and j.task_queue_id = q.task_queue_id) n
+     where q.setup = p_setup and n.first_id is not null
+     order by d.requirements::text collate "C", n.first_id;
+end $$;
+
+ALTER FUNCTION taskqueue.dump_task_queues(p_setup text) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION taskqueue.dump_task_queues(p_setup text) IS 'The TaskQueues of a setup with their waiting jobs, one row {requirements, enabled, jobs: [[id, user_priority], ...]} a queue, as taskqueue.load_task_queues takes them. Holds are not part of it. Errors: PB002 (setup not granted).';
+
+CREATE TABLE taskqueue.lease (
+    setup text NOT NULL,
+    job_id bigint NOT NULL,
+    attempt integer NOT NULL,
+    token uuid NOT NULL,
+    task_queue_id bigint NOT NULL,
+    definition_id bigint NOT NULL,
+    user_priority smallint NOT NULL,
+    state text DEFAULT 'matched'::text NOT NULL,
+    site text,
+    grid_ce text,
+    role_name text NOT NULL,
+    matched_at timestamp with time zone NOT NULL,
+    reported_at timestamp with time zone,
+    expires_at timestamp with time zone NOT NULL,
+    kill_reason text,
+    CONSTRAINT lease_state_check CHECK ((state = ANY (ARRAY['matched'::text, 'running'::text])))
+);
+
+ALTER TABLE taskqueue.lease OWNER TO broker_owner;
+
+COMMENT ON TABLE taskqueue.lease IS 'Matched jobs that have not ended: who has the job, since when, and the token that later calls must present.';
+
+COMMENT ON COLUMN taskqueue.lease.setup IS 'Tenant: DIRAC''s Setup, PanDA''s vo.';
+
+COMMENT ON COLUMN taskqueue.lease.job_id IS 'Job id, the same in every room of the setup.';
+
+COMMENT ON COLUMN taskqueue.lease.attempt IS 'Number of this match of the job, from 1.';
+
+COMMENT ON COLUMN taskqueue.lease.token IS 'Random secret of this attempt.';
+
+COMMENT ON COLUMN taskqueue.lease.task_queue_id IS 'Queue it was taken from.';
+
+COMMENT ON COLUMN taskqueue.lease.definition_id IS 'Requirements it was taken with.';
+
+COMMENT ON COLUMN taskqueue.lease.user_priority IS 'User priority 0..10; 0 is background.';
+
+COMMENT ON COLUMN taskqueue.lease.state IS 'matched: no report yet; running: the agent reported.';
+
+COMMENT ON COLUMN taskqueue.lease.site IS 'Site that took it; null = the resource named none.';
+
+COMMENT ON COLUMN taskqueue.lease.grid_ce IS 'Computing element that took it; null = none named.';
+
+COMMENT ON COLUMN taskqueue.lease.role_name IS 'Database role of the agent.';
+
+COMMENT ON COLUMN taskqueue.lease.matched_at IS 'When it was matched.';
+
+COMMENT ON COLUMN taskqueue.lease.reported_at IS 'Last report.';
+
+COMMENT ON COLUMN taskqueue.lease.expires_at IS 'Until when the next report is awaited.';
+
+COMMENT ON COLUMN taskqueue.lease.kill_reason IS 'Not null: the agent is told to kill the job, and why.';
+
+CREATE FUNCTION taskqueue.end_lease(p_lease taskqueue.lease, p_outcome text) RETURNS void
+    LANGUAGE plpgsql
+    AS $$
+begin
+  delete from taskqueue.lease l where l.setup = p_lease.setup and l.job_id = p_lease.job_id;
+  insert into taskqueue.ended (setup, job_id, attempts, token, task_queue_id, outcome, ended_at)
+  values (p_lease.setup, p_lease.job_id, p_lease.attempt, p_lease.token, p_lease.task_queue_id, p_outcome, resource.clock(p_lease.setup));
+  perform taskqueue.free_slots(p_lease.setup, p_lease.job_id);
+  perform taskqueue.note_event(p_lease, p_outcome);
+end $$;
+
+ALTER FUNCTION taskqueue.end_lease(p_lease taskqueue.lease, p_outcome text) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION taskqueue.end_lease(p_lease taskqueue.lease, p_outcome text) IS 'Ends a leased job with an outcome, which gives its limit slots back.';
+
+CREATE FUNCTION taskqueue.end_waiting(p_setup text, p_job_id bigint, p_outcome text) RETURNS bigint
+    LANGUAGE plpgsql
+    AS $$
+declare
+  v_job taskqueue.job;
+begin
+  delete from taskqueue.job j where j.setup = p_setup and j.job_id = p_job_id returning j.* into v_job;
+  if not found then
+    return null;
+  end if;
+  insert into taskqueue.ended (setup, job_id, attempts, task_queue_id, outcome, ended_at)
+  values (p_setup, p_job_id, v_job.attempts, v_job.task_queue_id, p_outcome, resource.clock(p_setup));
+  insert into taskqueue.history (setup, at, job_id, attempt, event, task_queue_id, user_priority, role_name)
+  values (p_setup, resource.clock(p_setup), p_job_id, v_job.attempts, p_outcome, v_job.task_queue_id, v_job.user_priority, resource.caller());
+  if not v_job.held then
+    insert into taskqueue.job_count_change (setup, task_queue_id, user_priority, change) values (p_setup, v_job.task_queue_id, v_job.user_priority, -1);
+  end if;
+  perform taskqueue.drop_if_empty(p_setup, v_job.task_queue_id);
+  return v_job.task_queue_id;
+end $$;
+
+ALTER FUNCTION taskqueue.end_waiting(p_setup text, p_job_id bigint, p_outcome text) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION taskqueue.end_waiting(p_setup text, p_job_id bigint, p_outcome text) IS 'Ends a waiting job; returns the queue it was in, null when it does not wait.';
+
+CREATE FUNCTION taskqueue.enter(p_setup text) RETURNS void
+    LANGUAGE sql
+    AS $$
+  select pg_advisory_xact_lock_shared(hashtext('taskqueue'), hashtext(p_setup))
+$$;
+
+ALTER FUNCTION taskqueue.enter(p_setup text) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION taskqueue.enter(p_setup text) IS 'Marks the transaction as at work in the setup until it ends; see taskqueue.reconfigure.';
+
+CREATE FUNCTION taskqueue.explain_job(p_setup text, p_job_id bigint) RETURNS TABLE(condition text, wanted text, failing bigint, seen bigint, last_seen timestamp with time zone, remark text)
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'taskqueue', 'pg_temp'
+    AS $$
+declare
+  v_identity resource.identity := resource.look(p_setup);
+  v_definition taskqueue.definition := taskqueue.definition_of_job(p_setup, p_job_id);
+begin
+  v_identity.private := false;
+  return query
+    with class as (
+      select r.class, r.last_seen, taskqueue.offer_once_made(p_setup, r.resource, v_identity) as offer from taskqueue.resource_kind r where r.setup = p_setup
+    ), verdict as (
+      select k.class, k.last_seen, c.condition, c.wanted, c.holds from class k cross join lateral taskqueue.condition(v_definition, k.offer) c
+       where k.offer is distinct from null
+    )
+    select v.condition, min(v.wanted), count(*) filter (where not v.holds), count(*), max(v.last_seen) filter (where not v.holds),
+           case when not bool_or(v.holds) then format('no resource seen lately offers %s: %s', v.condition, min(v.wanted))
+                when not bool_and(v.holds) then format('%s of %s kinds of resources do not', count(*) filter (where not v.holds), count(*))
+           end
+      from verdict v group by v.condition
+    union all
+    select 'all of them', 'job ' || p_job_id || ', ' || taskqueue.state_of_job(p_setup, p_job_id), count(*) filter (where not a.holds), count(*),
+           max(a.last_seen) filter (where a.holds),
+           case when count(*) = 0 then 'no resource was seen lately'
+                when not bool_or(a.holds) then 'no resource seen lately fulfils all conditions'
+                else format('%s of %s kinds of resources match', count(*) filter (where a.holds), count(*)) end
+      from (select v.class, max(v.last_seen) as last_seen, bool_and(v.holds) as holds from verdict v group by v.class) a
+    order by 3 desc, 1;
+end $$;
+
+ALTER FUNCTION taskqueue.explain_job(p_setup text, p_job_id bigint) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION taskqueue.explain_job(p_setup text, p_job_id bigint) IS 'Why a job waits: for each condition how many kinds of resources seen lately fail it, out of how many, and when one was last seen; the row "all of them" counts those that fail any, and when one that matches was last seen. Errors: PB002 (setup not granted), PB004 (no such job).';
+
+CREATE FUNCTION taskqueue.explain_match(p_setup text, p_job_id bigint, p_resource jsonb) RETURNS TABLE(condition text, wanted text, offered text, holds boolean)
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'taskqueue', 'pg_temp'
+    AS $$
+declare
+  v_offer taskqueue.offer := taskqueue.offer_of(p_setup, p_resource, resource.look(p_setup));
+  v_state text := taskqueue.state_of_job(p_setup, p_job_id);
+  v_queue taskqueue.task_queue;
+  v_definition taskqueue.definition;
+begin
+  v_definition := taskqueue.definition_of_job(p_setup, p_job_id);
+  select q.* into v_queue
+    from taskqueue.job j join taskqueue.task_queue q on q.setup = j.setup and q.task_queue_id = j.task_queue_id
+   where j.setup = p_setup and j.job_id = p_job_id;
+  return query select * from taskqueue.condition(v_definition, v_offer);
+  return query values
+    ('waiting', 'a job that waits', 'it is ' || v_state, v_state = 'waiting'),
+    ('queue', 'enabled and not held', case when v_queue is null then 'in no queue'
+                                           when not v_queue.enabled then format('queue %s is disabled', v_queue.task_queue_id)
+                                           when v_queue.held then format('queue %s is held', v_queue.task_queue_id)
+                                           else format('queue %s is open', v_queue.task_queue_id) end,
+     coalesce(v_queue.enabled and not v_queue.held, false)),
+    ('JobID', 'job ' || p_job_id, coalesce('wants job ' || v_offer.job_id, 'any job'), coalesce(v_offer.job_id = p_job_id, true));
+end $$;
+
+ALTER FUNCTION taskqueue.explain_match(p_setup text, p_job_id bigint, p_resource jsonb) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION taskqueue.explain_match(p_setup text, p_job_id bigint, p_resource jsonb) IS 'Why a job matches a resource description or not: one row a condition. The job can be matched by the resource exactly when all hold; whether it is the next one is drawn. Errors: PB001 (description), PB002 (setup not granted), PB004 (no such job, or its requirements are forgotten).';
+
+CREATE FUNCTION taskqueue.family_of(p_requirements jsonb) RETURNS uuid
+    LANGUAGE sql IMMUTABLE
+    AS $$
+  select md5((p_requirements - '{Sites,BannedSites,MinRAM,MaxRAM}'::text[])::text)::uuid
+$$;
+
+ALTER FUNCTION taskqueue.family_of(p_requirements jsonb) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION taskqueue.family_of(p_requirements jsonb) IS 'The family of canonical requirements: md5 of all but Sites, BannedSites, MinRAM and MaxRAM (section 9).';
+
+CREATE FUNCTION taskqueue.fill_queue(p_setup text, p_task_queue_id bigint, p_job_ids bigint[], p_user_priorities integer[]) RETURNS void
+    LANGUAGE plpgsql
+    AS $$
+declare
+  v_now timestamptz := resource.clock(p_setup);
+  v_todo bigint[];
+  v_left bigint[];
+  v_queue_id bigint;
+begin
+  loop
+    with inserted as (
+      insert into taskqueue.job (setup, job_id, task_queue_id, user_priority, inserted_at)
+      select p_setup, n.job_id, p_task_queue_id, n.user_priority, v_now from unnest(p_job_ids, p_user_priorities) n (job_id, user_priority)
+       where v_todo is null or n.job_id = any (v_todo)
+       order by n.job_id
+      on conflict (setup, job_id) do nothing
+      returning job_id, user_priority
+    ), counted as (
+      insert into taskqueue.job_count_change (setup, task_queue_id, user_priority, change)
+      select p_setup, p_task_queue_id, i.user_priority, count(*) from inserted i group by i.user_priority
+    )
+    select array(select unnest(coalesce(v_todo, p_job_ids)) except select i.job_id from inserted i) into v_todo;
+    exit when v_todo = '{}';
+    with waiting as (
+      select j.job_id, j.task_queue_id, j.user_priority, j.held from taskqueue.job j
+       where j.setup = p_setup and j.job_id = any (v_todo) order by j.job_id for update
+    ), moved as (
+      update taskqueue.job j set task_queue_id = p_task_queue_id, user_priority = n.user_priority
+        from waiting w join unnest(p_job_ids, p_user_priorities) n (job_id, user_priority) using (job_id)
+       where j.setup = p_setup and j.job_id = w.job_id
+      returning j.job_id, w.task_queue_id as old_queue_id, w.user_priority as old_priority, j.user_priority, w.held
+    ), counted as (
+      insert into taskqueue.job_count_change (setup, task_queue_id, user_priority, change)
+      select p_setup, c.queue_id, c.user_priority, sum(c.change)
+        from moved m
+       cross join lateral (values (m.old_queue_id, m.old_priority, -1), (p_task_queue_id, m.user_priority, 1)) c (queue_id, user_priority, change)
+       where not m.held
+       group by c.queue_id, c.user_priority
+      having sum(c.change) <> 0
+    )
+    select array_agg(distinct m.old_queue_id), array(select unnest(v_todo) except select m.job_id from moved m)
+      into v_left, v_todo from moved m;
+    foreach v_queue_id in array coalesce(v_left, '{}') loop
+      perform taskqueue.drop_if_empty(p_setup, v_queue_id);
+    end loop;
+    exit when v_todo = '{}';
+  end loop;
+end $$;
+
+ALTER FUNCTION taskqueue.fill_queue(p_setup text, p_task_queue_id bigint, p_job_ids bigint[], p_user_priorities integer[]) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION taskqueue.fill_queue(p_setup text, p_task_queue_id bigint, p_job_ids bigint[], p_user_priorities integer[]) IS 'Inserts jobs into a queue, or moves those that wait already there, with their counts.';
+
+CREATE FUNCTION taskqueue.finish_job(p_setup text, p_job_id bigint, p_attempt text, p_outcome text DEFAULT 'finished'::text) RETURNS text
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'taskqueue', 'pg_temp'
+    AS $$
+begin
+  perform resource.identify(p_setup);
+  if p_outcome is null or p_outcome not in ('finished', 'failed', 'cancelled', 'closed') then
+    raise exception 'outcome is %, which is not an end of a job', coalesce(quote_literal(p_outcome), 'null')
+      using errcode = 'PB001', hint = 'Give finished, failed, cancelled or closed.';
+  end if;
+  perform taskqueue.enter(p_setup);
+  if exists (select from taskqueue.ended e
+              where e.setup = p_setup and e.job_id = p_job_id and e.outcome = p_outcome
+                and taskqueue.attempt_text(e.attempts, e.token) = p_attempt) then
+    return p_outcome;
+  end if;
+  perform taskqueue.end_lease(taskqueue.lease_of(p_setup, p_job_id, p_attempt), p_outcome);
+  return p_outcome;
+end $$;
+
+ALTER FUNCTION taskqueue.finish_job(p_setup text, p_job_id bigint, p_attempt text, p_outcome text) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION taskqueue.finish_job(p_setup text, p_job_id bigint, p_attempt text, p_outcome text) IS 'Ends a leased job: finished, failed, cancelled or closed. The same call again is no error. Errors: PB001 (outcome), PB002 (setup not granted), PB003 (stale attempt).';
+
+CREATE FUNCTION taskqueue.first_site(p_offered text[], p_sites text[], p_banned_sites text[]) RETURNS text
+    LANGUAGE sql IMMUTABLE
+    AS $$
+  select min(s) from unnest(p_offered) s where (cardinality(p_sites) = 0 or s = any (p_sites)) and not s = any (p_banned_sites)
+$$;
+
+ALTER FUNCTION taskqueue.first_site(p_offered text[], p_sites text[], p_banned_sites text[]) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION taskqueue.first_site(p_offered text[], p_sites text[], p_banned_sites text[]) IS 'The first of the offered sites that a queue accepts and does not ban; null = none. It is the site of the lease.';
+
+CREATE FUNCTION taskqueue.fold_counts(p_setup text, p_task_queue_id bigint) RETURNS bigint
+    LANGUAGE plpgsql
+    AS $$
+declare
+  v_folded bigint;
+begin
+  if not taskqueue.lock_counts(p_setup, p_task_queue_id) then
+    return 0;
+  end if;
+  with gone as (
+    delete from taskqueue.job_count_change c
+     where c.ctid = any (array(select i.ctid from taskqueue.job_count_change i
+                                where i.setup = p_setup and i.task_queue_id = p_task_queue_id for update skip locked))
+    returning c.user_priority, c.change
+  ), folded as (
+    insert into taskqueue.job_count as b (setup, task_queue_id, user_priority, jobs)
+    select p_setup, p_task_queue_id, g.user_priority, sum(g.change) from gone g group by g.user_priority order by g.user_priority
+    on conflict (setup, task_queue_id, user_priority) do update set jobs = b.jobs + excluded.jobs
+  )
+  select count(*) into v_folded from gone;
+  return v_folded;
+end $$;
+
+ALTER FUNCTION taskqueue.fold_counts(p_setup text, p_task_queue_id bigint) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION taskqueue.fold_counts(p_setup text, p_task_queue_id bigint) IS 'Folds the changes of a queue''s counts into job_count; returns how many. The counts read the same before and after.';
+
+CREATE FUNCTION taskqueue.forget_ended(p_setup text, p_older_than interval DEFAULT '1 day'::interval) RETURNS bigint
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'taskqueue', 'pg_temp'
+    AS $$
+declare
+  v_count bigint;
+begin
+  perform resource.identify(p_setup);
+  if p_older_than is null or p_older_than < interval '0' then
+    raise exception 'older_than is %', coalesce(p_older_than::text, 'null') using errcode = 'PB001', hint = 'Give an interval, not negative.';
+  end if;
+  delete from taskqueue.ended e where e.setup = p_setup and e.ended_at <= resource.clock(p_setup) - p_older_than;
+  get diagnostics v_count = row_count;
+  return v_count;
+end $$;
+
+ALTER FUNCTION taskqueue.forget_ended(p_setup text, p_older_than interval) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION taskqueue.forget_ended(p_setup text, p_older_than interval) IS 'Forgets the jobs that ended at least that long ago; returns how many. Their attempts start at 1 if the ids come again. Errors: PB001, PB002 (setup not granted).';
+
+CREATE FUNCTION taskqueue.free_slots(p_setup text, p_job_id bigint) RETURNS void
+    LANGUAGE sql
+    AS $$
+  update taskqueue.limit_slot s set job_id = null where s.setup = p_setup and s.job_id = p_job_id;
+$$;
+
+ALTER FUNCTION taskqueue.free_slots(p_setup text, p_job_id bigint) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION taskqueue.free_slots(p_setup text, p_job_id bigint) IS 'Gives back the limit slots of a job.';
+
+CREATE FUNCTION taskqueue.hold(p_setup text, p_kind text, p_name text) RETURNS bigint
+    LANGUAGE sql SECURITY DEFINER
+    SET search_path TO 'taskqueue', 'pg_temp'
+    AS $$
+  select taskqueue.set_held(p_setup, p_kind, p_name, true)
+$$;
+
+ALTER FUNCTION taskqueue.hold(p_setup text, p_kind text, p_name text) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION taskqueue.hold(p_setup text, p_kind text, p_name text) IS 'Holds a waiting job (id), an owner (OwnerDN; its present and future queues) or a queue (id): not matched until let go. Returns how many jobs or queues changed. Errors: PB001, PB002, PB004, PB005 (leased).';
+
+CREATE FUNCTION taskqueue.insert_job(p_setup text, p_job_id bigint, p_requirements jsonb, p_user_priority integer DEFAULT 1, p_request_id uuid DEFAULT NULL::uuid) RETURNS bigint
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'taskqueue', 'pg_temp'
+    AS $$
+declare
+  v_identity resource.identity := resource.identify(p_setup);
+  v_requirements jsonb;
+  v_asked uuid := md5(jsonb_build_array(p_job_id, p_requirements, p_user_priority)::text)::uuid;
+  v_answer jsonb;
+begin
+  perform taskqueue.require_setup(p_setup);
+  perform taskqueue.enter(p_setup);
+  v_answer := taskqueue.answer_given(v_identity, p_request_id, 'insert_job', v_asked);
+  if v_answer is not null then
+    return v_answer::bigint;
+  end if;
+  v_requirements := taskqueue.canonical_requirements(p_setup, p_requirements);
+  perform taskqueue.may_submit(v_identity, v_requirements);
+  v_answer := to_jsonb(taskqueue.place_jobs(p_setup, v_requirements, array[taskqueue.job_id(to_jsonb(p_job_id))],
+                                            array[taskqueue.job_priority(p_job_id, p_user_priority)]));
+  perform taskqueue.keep_answer(v_identity, p_request_id, 'insert_job', v_asked, v_answer);
+  return v_answer::bigint;
+end $$;
+
+ALTER FUNCTION taskqueue.insert_job(p_setup text, p_job_id bigint, p_requirements jsonb, p_user_priority integer, p_request_id uuid) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION taskqueue.insert_job(p_setup text, p_job_id bigint, p_requirements jsonb, p_user_priority integer, p_request_id uuid) IS 'Inserts a waiting job and returns its TaskQueue; an id that waits already is moved. The same request id within ten minutes gives the same answer. Errors: PB001 (requirements, id, priority; section 3), PB002 (setup or owner not granted), PB005 (leased).';
+
+CREATE FUNCTION taskqueue.insert_jobs(p_setup text, p_jobs jsonb, p_request_id uuid DEFAULT NULL::uuid) RETURNS bigint
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'taskqueue', 'pg_temp'
+    AS $$
+declare
+  v_identity resource.identity := resource.identify(p_setup);
+  v_asked uuid := case when p_request_id is not null then md5(p_jobs::text)::uuid end;
+  v_answer jsonb;
+  v_count bigint;
+  v_batch record;
+begin
+  perform taskqueue.require_setup(p_setup);
+  perform taskqueue.enter(p_setup);
+  v_answer := taskqueue.answer_given(v_identity, p_request_id, 'insert_jobs', v_asked);
+  if v_answer is not null then
+    return v_answer::bigint;
+  end if;
+  v_count := taskqueue.check_batch(p_jobs);
+  for v_batch in
+    with raw as materialized (
+      select r.requirements, taskqueue.canonical_requirements(p_setup, r.requirements) as canonical
+        from (select distinct e -> 'requirements' as requirements from jsonb_array_elements(p_jobs) e) r
+    ), job as (
+      select r.canonical, n.job_id, n.user_priority
+        from jsonb_array_elements(p_jobs) e
+        join raw r on r.requirements = e -> 'requirements'
+       cross join lateral (
+              select e -> 'job_id' as job_id, coalesce(e -> 'user_priority', '1') as user_priority where not e ? 'jobs'
+              union all
+              select j -> 0, coalesce(j -> 1, '1') from jsonb_array_elements(e -> 'jobs') j) n
+    )
+    select j.canonical, array_agg(j.job_id::bigint order by j.job_id::bigint) as job_ids,
+           array_agg(j.user_priority::int order by j.job_id::bigint) as user_priorities
+      from job j group by j.canonical order by md5(j.canonical::text)::uuid
+  loop
+    perform taskqueue.may_submit(v_identity, v_batch.canonical);
+    perform taskqueue.place_jobs(p_setup, v_batch.canonical, v_batch.job_ids, v_batch.user_priorities);
+  end loop;
+  perform taskqueue.keep_answer(v_identity, p_request_id, 'insert_jobs', v_asked, to_jsonb(v_count));
+  return v_count;
+end $$;
+
+ALTER FUNCTION taskqueue.insert_jobs(p_setup text, p_jobs jsonb, p_request_id uuid) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION taskqueue.insert_jobs(p_setup text, p_jobs jsonb, p_request_id uuid) IS 'Inserts jobs, up to 100,000 a call, all or none, and returns how many. An element is {job_id, requirements, user_priority} or a group {requirements, jobs: [[id, user_priority], ...]}. Errors: PB001, PB002, PB005, naming the job.';
+
+CREATE FUNCTION taskqueue.is_background(p_weight double precision, p_allow_background boolean) RETURNS boolean
+    LANGUAGE sql IMMUTABLE
+    AS $$
+  select p_allow_background and p_weight <= 0.1
+$$;
+
+ALTER FUNCTION taskqueue.is_background(p_weight double precision, p_allow_background boolean) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION taskqueue.is_background(p_weight double precision, p_allow_background boolean) IS 'Whether a queue of this mean draw weight is background in its group.';
+
+CREATE FUNCTION taskqueue.job_id(p_value jsonb) RETURNS bigint
+    LANGUAGE plpgsql IMMUTABLE
+    AS $$
+declare
+  v_id numeric;
+begin
+  if jsonb_typeof(p_value) = 'number' then
+    v_id := p_value::numeric;
+    if v_id between 1 and 9223372036854775807 and v_id = trunc(v_id) then
+      return v_id;
+    end if;
+  end if;
+  raise exception 'job_id is %, which is not a positive bigint', coalesce(p_value::text, 'missing')
+    using errcode = 'PB001', hint = 'Job ids are integers within 1..9223372036854775807.';
+end $$;
+
+ALTER FUNCTION taskqueue.job_id(p_value jsonb) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION taskqueue.job_id(p_value jsonb) IS 'A job id from JSON, checked. Errors: PB001.';
+
+CREATE FUNCTION taskqueue.job_priority(p_job_id bigint, p_user_priority numeric) RETURNS integer
+    LANGUAGE plpgsql IMMUTABLE
+    AS $$
+begin
+  if p_user_priority between 0 and 10 and p_user_priority = trunc(p_user_priority) then
+    return p_user_priority;
+  end if;
+  raise exception 'user_priority of job % is %, which is not an integer within 0..10', p_job_id, coalesce(p_user_priority::text, 'null')
+    using errcode = 'PB001', hint = '1..10 weigh as they are, 0 is background.';
+end $$;
+
+ALTER FUNCTION taskqueue.job_priority(p_job_id bigint, p_user_priority numeric) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION taskqueue.job_priority(p_job_id bigint, p_user_priority numeric) IS 'The user priority of a job, checked. Errors: PB001.';
+
+CREATE FUNCTION taskqueue.jobs_in(p_setup text, p_task_queue_id bigint) RETURNS bigint
+    LANGUAGE sql STABLE
+    AS $$
+  select (coalesce((select sum(c.jobs) from taskqueue.job_count c where c.setup = p_setup and c.task_queue_id = p_task_queue_id), 0)
+          + coalesce((select sum(c.change) from taskqueue.job_count_change c where c.setup = p_setup and c.task_queue_id = p_task_queue_id), 0))::bigint
+$$;
+
+ALTER FUNCTION taskqueue.jobs_in(p_setup text, p_task_queue_id bigint) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION taskqueue.jobs_in(p_setup text, p_task_queue_id bigint) IS 'Waiting jobs of a queue that are not held.';
+
+CREATE FUNCTION taskqueue.keep_answer(p_identity resource.identity, p_request_id uuid, p_call text, p_asked uuid, p_answer jsonb) RETURNS void
+    LANGUAGE sql
+    AS $$
+  insert into taskqueue.request (setup, role_name, request_id, call, asked, answer, made_at)
+  select p_identity.setup, p_identity.role_name, p_request_id, p_call, p_asked, p_answer, resource.clock(p_identity.setup)
+   where p_request_id is not null
+  on conflict (setup, role_name, request_id) do update
+     set call = excluded.call, asked = excluded.asked, answer = excluded.answer, made_at = excluded.made_at
+$$;
+
+ALTER FUNCTION taskqueue.keep_answer(p_identity resource.identity, p_request_id uuid, p_call text, p_asked uuid, p_answer jsonb) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION taskqueue.keep_answer(p_identity resource.identity, p_request_id uuid, p_call text, p_asked uuid, p_answer jsonb) IS 'Keeps the answer of a request for ten minutes (taskqueue.maintain forgets it).';
+
+CREATE FUNCTION taskqueue.lease_jobs(p_setup text, p_offer taskqueue.offer, p_limit integer, p_seed bigint, p_role_name text) RETURNS TABLE(job_id bigint, task_queue_id bigint, requirements jsonb, user_priority integer, attempt text)
+    LANGUAGE plpgsql
+    AS $$
+declare
+  v_taken record;
+  v_now timestamptz := resource.clock(p_setup);
+  v_token uuid;
+  v_site text;
+  v_grid_ce text;
+  v_lease_time interval := (select s.lease_time from taskqueue.setting s where s.setup = p_setup);
+begin
+  for v_number in 1..p_limit loop
+    if p_offer.job_id is not null then
+      select t.job, t.definition, t.slots into v_taken from taskqueue.take_wanted(p_setup, p_offer) t;
+    else
+      select t.job, t.definition, t.slots into v_taken from taskqueue.take(p_setup, p_offer, hashint8extended(v_number, p_seed)) t;
+    end if;
+    exit when not found;
+    v_token := gen_random_uuid();
+    v_site := taskqueue.first_site(p_offer.sites, (v_taken.definition).sites, (v_taken.definition).banned_sites);
+    v_grid_ce := taskqueue.first_site(p_offer.grid_ces, (v_taken.definition).grid_ces, '{}');
+    insert into taskqueue.lease (setup, job_id, attempt, token, task_queue_id, definition_id, user_priority, site, grid_ce, role_name, matched_at, expires_at)
+    values (p_setup, (v_taken.job).job_id, (v_taken.job).attempts + 1, v_token, (v_taken.job).task_queue_id, (v_taken.definition).definition_id,
+            (v_taken.job).user_priority, v_site, v_grid_ce, p_role_name, v_now, v_now + v_lease_time);
+    insert into taskqueue.history (setup, at, job_id, attempt, event, task_queue_id, definition_id, cpu_time, owner_group, owner_dn,
+                                   user_priority, site, grid_ce, role_name)
+    values (p_setup, v_now, (v_taken.job).job_id, (v_taken.job).attempts + 1, 'matched', (v_taken.job).task_queue_id,
+            (v_taken.definition).definition_id, (v_taken.definition).cpu_time, (v_taken.definition).owner_group, (v_taken.definition).owner_dn,
+            (v_taken.job).user_priority, v_site, v_grid_ce, p_role_name);
+    if v_taken.slots <> '[]' then
+      perform taskqueue.use_slots(p_setup, (v_taken.job).job_id, v_taken.slots);
+    end if;
+    job_id := (v_taken.job).job_id;
+    task_queue_id := (v_taken.job).task_queue_id;
+    requirements := (v_taken.definition).requirements;
+    user_priority := (v_taken.job).user_priority;
+    attempt := taskqueue.attempt_text((v_taken.job).attempts + 1, v_token);
+    return next;
+    exit when p_offer.job_id is not null;
+  end loop;
+end $$;
+
+ALTER FUNCTION taskqueue.lease_jobs(p_setup text, p_offer taskqueue.offer, p_limit integer, p_seed bigint, p_role_name text) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION taskqueue.lease_jobs(p_setup text, p_offer taskqueue.offer, p_limit integer, p_seed bigint, p_role_name text) IS 'Leases up to p_limit jobs to an offer; the draws follow from the seed. The last step of every match.';
+
+CREATE FUNCTION taskqueue.lease_of(p_setup text, p_job_id bigint, p_attempt text) RETURNS taskqueue.lease
+    LANGUAGE plpgsql
+    AS $$
+declare
+  v_lease taskqueue.lease;
+begin
+  select l.* into v_lease from taskqueue.lease l where l.setup = p_setup and l.job_id = p_job_id for update;
+  if found and taskqueue.attempt_text(v_lease.attempt, v_lease.token) = p_attempt then
+    return v_lease;
+  end if;
+  raise exception 'attempt % of job % is stale', coalesce(split_part(p_attempt, '-', 1), 'null'), coalesce(p_job_id::text, 'null')
+    using errcode = 'PB003', hint = 'The job was given back, has ended, or was given to another agent: stop working on it.';
+end $$;
+
+ALTER FUNCTION taskqueue.lease_of(p_setup text, p_job_id bigint, p_attempt text) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION taskqueue.lease_of(p_setup text, p_job_id bigint, p_attempt text) IS 'The lease of a job, locked, if the attempt is its own. Errors: PB003 (stale).';
+
+CREATE FUNCTION taskqueue.let_go(p_setup text, p_kind text, p_name text) RETURNS bigint
+    LANGUAGE sql SECURITY DEFINER
+    SET search_path TO 'taskqueue', 'pg_temp'
+    AS $$
+  select taskqueue.set_held(p_setup, p_kind, p_name, false)
+$$;
+
+ALTER FUNCTION taskqueue.let_go(p_setup text, p_kind text, p_name text) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION taskqueue.let_go(p_setup text, p_kind text, p_name text) IS 'Lets go what taskqueue.hold holds. Returns how many jobs or queues changed. Errors: PB001, PB002, PB004, PB005 (leased).';
+
+CREATE FUNCTION taskqueue.list_of(p_requirements jsonb, p_key text) RETURNS text[]
+    LANGUAGE sql IMMUTABLE
+    AS $$
+  select coalesce((select array_agg(e order by e) from jsonb_array_elements_text(p_requirements -> p_key) e), '{}')
+$$;
+
+ALTER FUNCTION taskqueue.list_of(p_requirements jsonb, p_key text) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION taskqueue.list_of(p_requirements jsonb, p_key text) IS 'The values of a list of canonical requirements, sorted; empty where it is absent.';
+
+CREATE FUNCTION taskqueue.lists(p_requirements jsonb, p_attribute text, p_value text) RETURNS boolean
+    LANGUAGE sql IMMUTABLE
+    AS $$
+  select case jsonb_typeof(p_requirements -> p_attribute)
+           when 'array' then p_requirements -> p_attribute ? p_value
+           else p_requirements ->> p_attribute = p_value
+         end
+$$;
+
+ALTER FUNCTION taskqueue.lists(p_requirements jsonb, p_attribute text, p_value text) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION taskqueue.lists(p_requirements jsonb, p_attribute text, p_value text) IS 'Whether canonical requirements list the value under the key; null where they do not have the key.';
+
+CREATE FUNCTION taskqueue.load_leases(p_setup text, p_leases jsonb) RETURNS bigint
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'taskqueue', 'pg_temp'
+    AS $_$
+declare
+  v_lease record;
+  v_count bigint := 0;
+begin
+  perform resource.identify(p_setup);
+  perform taskqueue.require_setup(p_setup);
+  perform taskqueue.enter(p_setup);
+  for v_lease in
+    select * from jsonb_to_recordset(p_leases) as l (id bigint, requirements jsonb, user_priority smallint, state text, attempt text, site text,
+                                                     ce text, role text, matched_at timestamp, reported_at timestamp, expires_at timestamp, kill_reason text)
+     order by l.id
+  loop
+    if v_lease.attempt is null or v_lease.attempt !~ '^[1-9][0-9]{0,8}-[0-9a-f]{32}$' then
+      raise exception 'attempt of lease % is %', v_lease.id, coalesce(quote_literal(v_lease.attempt), 'null')
+        using errcode = 'PB001', hint = 'An attempt is <number>-<32 hex digits>, as taskqueue.dump_leases writes it.';
+    elsif exists (select from taskqueue.job j where j.setup = p_setup and j.job_id = v_lease.id) then
+      raise exception 'job % waits: it cannot be leased, too', v_lease.id
+        using errcode = 'PB005', hint = 'Load leases into a setup where these jobs do not wait.';
+    end if;
+    insert into taskqueue.lease (setup, job_id, attempt, token, task_queue_id, definition_id, user_priority, state, site, grid_ce, role_name,
+                                 matched_at, reported_at, expires_at, kill_reason)
+    values (p_setup, taskqueue.job_id(to_jsonb(v_lease.id)), split_part(v_lease.attempt, '-', 1)::int, split_part(v_lease.attempt, '-', 2)::uuid, 0,
+            taskqueue.definition_of(p_setup, taskqueue.canonical_requirements(p_setup, v_lease.requirements)), v_lease.user_priority, v_lease.state,
+            v_lease.site, v_lease.ce, v_lease.role, v_lease.matched_at at time zone 'UTC', v_lease.reported_at at time zone 'UTC',
+            v_lease.expires_at at time zone 'UTC', v_lease.kill_reason)
+    on conflict (setup, job_id) do update
+       set attempt = excluded.attempt, token = excluded.token, definition_id = excluded.definition_id, user_priority = excluded.user_priority,
+           state = excluded.state, site = excluded.site, grid_ce = excluded.grid_ce, role_name = excluded.role_name, matched_at = excluded.matched_at,
+           reported_at = excluded.reported_at, expires_at = excluded.expires_at, kill_reason = excluded.kill_reason;
+    delete from taskqueue.ended e where e.setup = p_setup and e.job_id = v_lease.id;
+    v_count := v_count + 1;
+  end loop;
+  return v_count;
+end $_$;
+
+ALTER FUNCTION taskqueue.load_leases(p_setup text, p_leases jsonb) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION taskqueue.load_leases(p_setup text, p_leases jsonb) IS 'Stores leases as taskqueue.dump_leases gives them, replacing those of the same jobs, and returns how many. Errors: PB001, PB002 (setup not granted), PB005 (a job waits).';
+
+CREATE FUNCTION taskqueue.load_task_queues(p_setup text, p_task_queues jsonb) RETURNS bigint
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'taskqueue', 'pg_temp'
+    AS $$
+declare
+  v_bad jsonb;
+  v_count bigint;
+  v_ten_first boolean;
+  v_queue record;
+  v_id bigint;
+begin
+  perform resource.identify(p_setup);
+  perform taskqueue.require_setup(p_setup);
+  perform taskqueue.enter(p_setup);
+  select e into v_bad from jsonb_array_elements(case jsonb_typeof(p_task_queues) when 'array' then p_task_queues else '[]' end) e
+   where jsonb_typeof(e -> 'jobs') is distinct from 'array' or jsonb_typeof(coalesce(e -> 'enabled', 'true')) <> 'boolean'
+   limit 1;
+  if found then
+    raise exception 'this element is not a task queue: %', left(v_bad::text, 200)
+      using errcode = 'PB001', hint = 'An element is {requirements, enabled, jobs: [[id, user_priority], ...]}; enabled is true or false.';
+  end if;
+  v_count := taskqueue.check_batch(case when jsonb_typeof(p_task_queues) <> 'array' then p_task_queues
+                                        else (select coalesce(jsonb_agg(e - 'enabled'), '[]') from jsonb_array_elements(p_task_queues) e) end);
+  select s.ten_first into strict v_ten_first from taskqueue.setting s where s.setup = p_setup;
+  for v_queue in
+    select r.requirements, coalesce((e.element ->> 'enabled')::boolean, true) as enabled, j.ids, j.levels
+      from jsonb_array_elements(p_task_queues) with ordinality e (element, number)
+     cross join lateral (select taskqueue.canonical_requirements(p_setup, e.element -> 'requirements') as requirements) r
+     cross join lateral (
+            select array_agg((j -> 0)::bigint order by (j -> 0)::bigint) as ids, array_agg(coalesce(j -> 1, '1')::int order by (j -> 0)::bigint) as levels
+              from jsonb_array_elements(e.element -> 'jobs') j) j
+     where cardinality(j.ids) > 0
+     order by md5(r.requirements::text)::uuid, e.number
+  loop
+    v_id := taskqueue.open_queue(p_setup, taskqueue.definition_of(p_setup, v_queue.requirements),
+                                 (select avg(taskqueue.weight(l, v_ten_first)) from unnest(v_queue.levels) l));
+    if not v_queue.enabled then
+      update taskqueue.task_queue q set enabled = false where q.setup = p_setup and q.task_queue_id = v_id;
+      perform taskqueue.post_queue(p_setup, v_id);
+    end if;
+    perform taskqueue.fill_queue(p_setup, v_id, v_queue.ids, v_queue.levels);
+    perform taskqueue.settle_ids(p_setup, v_queue.ids);
+  end loop;
+  return v_count;
+end $$;
+
+ALTER FUNCTION taskqueue.load_task_queues(p_setup text, p_task_queues jsonb) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION taskqueue.load_task_queues(p_setup text, p_task_queues jsonb) IS 'Opens a TaskQueue for each element {requirements, enabled, jobs: [[id, user_priority], ...]}, up to 100,000 jobs a call, all or none; jobs that wait already are moved there. Returns how many jobs. For operators: dumps, workloads. Errors: PB001, PB002 (setup not granted), PB005 (leased).';
+
+CREATE FUNCTION taskqueue.lock_counts(p_setup text, p_task_queue_id bigint) RETURNS boolean
+    LANGUAGE sql
+    AS $$
+  select pg_try_advisory_xact_lock(hashtextextended(p_setup, p_task_queue_id))
+$$;
+
+ALTER FUNCTION taskqueue.lock_counts(p_setup text, p_task_queue_id bigint) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION taskqueue.lock_counts(p_setup text, p_task_queue_id bigint) IS 'Takes the counts of a queue until the transaction ends; false when another transaction has them.';
+
+CREATE FUNCTION taskqueue.lock_queue(p_setup text, p_task_queue_id bigint) RETURNS void
+    LANGUAGE plpgsql
+    AS $$
+begin
+  perform from taskqueue.task_queue q where q.setup = p_setup and q.task_queue_id = p_task_queue_id for update;
+  if not found then
+    raise exception 'there is no TaskQueue % in setup %', coalesce(p_task_queue_id::text, 'null'), p_setup
+      using errcode = 'PB004', hint = 'Look into monitor.task_queue; an empty queue disappears.';
+  end if;
+end $$;
+
+ALTER FUNCTION taskqueue.lock_queue(p_setup text, p_task_queue_id bigint) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION taskqueue.lock_queue(p_setup text, p_task_queue_id bigint) IS 'Locks the row of a TaskQueue until the transaction ends. Errors: PB004 (no such queue).';
+
+CREATE FUNCTION taskqueue.lock_slots(p_setup text, p_requirements jsonb, p_offer taskqueue.offer, OUT taken boolean, OUT slots jsonb) RETURNS record
+    LANGUAGE plpgsql
+    AS $$
+declare
+  v_now timestamptz := resource.clock(p_setup);
+  v_limit taskqueue.site_limit;
+  v_slots int[];
+  v_surplus bigint;
+begin
+  slots := '[]';
+  for v_limit in
+    select l.* from taskqueue.site_limit l
+     where l.setup = p_setup and l.site = p_offer.sites[1] and (l.grid_ce is null or l.grid_ce = any (p_offer.grid_ces))
+       and taskqueue.lists(p_requirements, l.attribute, l.value)
+     order by l.kind, l.limit_id
+  loop
+    if v_limit.kind = 'running' then
+      -- After a limit was lowered, a match needs as many free slots as are too many and one more, and takes the former away. (Taking
+      -- away each slot above the ceiling when its job ends would let jobs in at the others, with too many still running.)
+      v_surplus := taskqueue.surplus_slots(p_setup, v_limit.limit_id, v_limit.ceiling);
+      v_slots := array(select s.slot from taskqueue.limit_slot s
+                        where s.setup = p_setup and s.limit_id = v_limit.limit_id and s.job_id is null
+                        limit v_surplus + 1 for update skip locked);
+      taken := cardinality(v_slots) > v_surplus;
+      if taken and v_surplus > 0 then
+        delete from taskqueue.limit_slot s where s.setup = p_setup and s.limit_id = v_limit.limit_id and s.slot = any (v_slots[2:]);
+      end if;
+      slots := slots || jsonb_build_object('limit_id', v_limit.limit_id, 'slot', v_slots[1]);
+    else
+      select true into taken from taskqueue.site_limit l
+       where l.setup = p_setup and l.limit_id = v_limit.limit_id and coalesce(l.next_at, v_now) <= v_now + (l.burst - 1) * l.delay
+         for no key update skip locked;
+      taken := found;
+      slots := slots || jsonb_build_object('limit_id', v_limit.limit_id);
+    end if;
+    if not taken then
+      return;
+    end if;
+  end loop;
+  taken := true;
+end $$;
+
+ALTER FUNCTION taskqueue.lock_slots(p_setup text, p_requirements jsonb, p_offer taskqueue.offer, OUT taken boolean, OUT slots jsonb) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION taskqueue.lock_slots(p_setup text, p_requirements jsonb, p_offer taskqueue.offer, OUT taken boolean, OUT slots jsonb) IS 'Locks what the limits of the site ask of a job with these requirements; taken = false: one of them is reached. taskqueue.use_slots books it.';
+
+CREATE FUNCTION taskqueue.maintain(p_setup text DEFAULT NULL::text) RETURNS TABLE(step text, changed bigint)
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'taskqueue', 'pg_temp'
+    AS $$
+declare
+  v_setting taskqueue.setting;
+begin
+  for v_setting in select s.* from taskqueue.setting s where p_setup is null or s.setup = p_setup order by s.setup loop
+    perform resource.identify(v_setting.setup);
+    return query select m.step, m.changed from taskqueue.maintain_setup(v_setting) m;
+  end loop;
+  if p_setup is null then
+    step := 'history partitions';
+    changed := 0;
+    begin
+      changed := taskqueue.make_history_partitions();
+    exception when lock_not_available then
+      null;  -- somebody reads the history for long: next time
+    end;
+    return next;
+  end if;
+end $$;
+
+ALTER FUNCTION taskqueue.maintain(p_setup text) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION taskqueue.maintain(p_setup text) IS 'Background work of one setup or all: recomputes the shares of groups whose queues changed, folds counts, removes empty queues and forgotten definitions and requests, rolls up the resources seen; for all setups also makes and drops history partitions. Returns what it did, a row a step. Errors: PB002 (setup not granted).';
+
+CREATE TABLE taskqueue.setting (
+    setup text NOT NULL,
+    ten_first boolean DEFAULT false NOT NULL,
+    strict_keys text[] DEFAULT '{}'::text[] NOT NULL,
+    required_keys text[] DEFAULT '{CPUTime}'::text[] NOT NULL,
+    queue_size integer DEFAULT 5000 NOT NULL,
+    policy text DEFAULT 'dirac'::text NOT NULL,
+    lease_time interval DEFAULT '00:30:00'::interval NOT NULL,
+    share_delay interval DEFAULT '00:00:10'::interval NOT NULL,
+    share_correction boolean DEFAULT false NOT NULL,
+    correction_window interval DEFAULT '7 days'::interval NOT NULL,
+    history_kept interval DEFAULT '30 days'::interval NOT NULL,
+    CONSTRAINT setting_correction_window_check CHECK ((correction_window > '00:00:00'::interval)),
+    CONSTRAINT setting_history_kept_check CHECK ((history_kept > '00:00:00'::interval)),
+    CONSTRAINT setting_lease_time_check CHECK ((lease_time > '00:00:00'::interval)),
+    CONSTRAINT setting_policy_check CHECK ((policy = ANY (ARRAY['dirac'::text, 'proportional'::text]))),
+    CONSTRAINT setting_queue_size_check CHECK ((queue_size > 0)),
+    CONSTRAINT setting_share_delay_check CHECK ((share_delay >= '00:00:00'::interval))
+);
+
+ALTER TABLE taskqueue.setting OWNER TO broker_owner;
+
+COMMENT ON TABLE taskqueue.setting IS 'Settings of matching, one row a setup.';
+
+COMMENT ON COLUMN taskqueue.setting.setup IS 'Tenant: DIRAC''s Setup, PanDA''s vo.';
+
+COMMENT ON COLUMN taskqueue.setting.ten_first IS 'User priority 10 is a class of its own before all others (today''s DIRAC).';
+
+COMMENT ON COLUMN taskqueue.setting.strict_keys IS 'Keys of a resource description whose absence counts as offering nothing (Site, GridCE, Platform, JobType).';
+
+COMMENT ON COLUMN taskqueue.setting.required_keys IS 'Keys without which a match request is refused.';
+
+COMMENT ON COLUMN taskqueue.setting.queue_size IS 'Jobs a TaskQueue takes before a sibling with the same definition opens.';
+
+COMMENT ON COLUMN taskqueue.setting.policy IS 'dirac: order by random()/priority (seed 004); proportional: by -ln(random())/priority.';
+
+COMMENT ON COLUMN taskqueue.setting.lease_time IS 'From the match to the agent''s first report.';
+
+COMMENT ON COLUMN taskqueue.setting.share_delay IS 'Within how long the other queues of an entity follow when a queue is new or gone.';
+
+COMMENT ON COLUMN taskqueue.setting.share_correction IS 'Correct shares by the usage in the history.';
+
+COMMENT ON COLUMN taskqueue.setting.correction_window IS 'How far back the correction of shares looks.';
+
+COMMENT ON COLUMN taskqueue.setting.history_kept IS 'How long taskqueue.history is kept.';
+
+CREATE FUNCTION taskqueue.maintain_setup(p_setting taskqueue.setting) RETURNS TABLE(step text, changed bigint)
+    LANGUAGE plpgsql
+    AS $$
+declare
+  v_setup text := p_setting.setup;
+  v_now timestamptz := resource.clock(p_setting.setup);
+begin
+  step := 'shares';
+  select coalesce(sum(taskqueue.recompute_shares(v_setup, g.owner_group)), 0) into changed
+    from (select m.owner_group from taskqueue.share_mark m where m.setup = v_setup
+           group by m.owner_group having min(m.marked_at) <= v_now - p_setting.share_delay / 2) g;
+  return next;
+  step := 'counts';
+  select coalesce(sum(taskqueue.fold_counts(v_setup, c.task_queue_id)), 0) into changed
+    from (select i.task_queue_id from taskqueue.job_count_change i where i.setup = v_setup group by i.task_queue_id
+           order by i.task_queue_id) c;
+  return next;
+  step := 'empty queues';
+  changed := taskqueue.delete_empty_queues(v_setup);
+  return next;
+  step := 'definitions';
+  delete from taskqueue.definition d where d.ctid = any (array(
+    select i.ctid from taskqueue.definition i
+     where i.setup = v_setup and i.created_at < v_now - interval '1 hour'
+       and not exists (select from taskqueue.task_queue q where q.setup = i.setup and q.definition_id = i.definition_id)
+       and not exists (select from taskqueue.lease l where l.setup = i.setup and l.definition_id = i.definition_id)
+       for update skip locked));
+  get diagnostics changed = row_count;
+  return next;
+  step := 'requests';
+  delete from taskqueue.request r where r.setup = v_setup and r.made_at < v_now - interval '10 minutes';
+  get diagnostics changed = row_count;
+  return next;
+  step := 'resources seen';
+  changed := taskqueue.roll_up_resources(v_setup);
+  return next;
+end $$;
+
+ALTER FUNCTION taskqueue.maintain_setup(p_setting taskqueue.setting) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION taskqueue.maintain_setup(p_setting taskqueue.setting) IS 'Background work of one setup; see taskqueue.maintain.';
+
+CREATE FUNCTION taskqueue.make_history_partitions(p_days integer DEFAULT 3) RETURNS bigint
+    LANGUAGE plpgsql
+    SET lock_timeout TO '300ms'
+    AS $_$
+declare
+  v_changed bigint := 0;
+  v_day date;
+  v_name text;
+  v_oldest date := (now() at time zone 'utc')::date - (select coalesce(extract(day from max(s.history_kept)), 30)::int from taskqueue.setting s);
+begin
+  for v_day in select generate_series((now() at time zone 'utc')::date, (now() at time zone 'utc')::date + p_days, interval '1 day')::date loop
+    v_name := 'history_' || to_char(v_day, 'YYYYMMDD');
+    continue when to_regclass('taskqueue.' || v_name) is not null
+               or exists (select from taskqueue.history_default h where h.at >= v_day::timestamp at time zone 'utc' and h.at < (v_day + 1)::timestamp at time zone 'utc');
+    execute format('create table taskqueue.%I partition of taskqueue.history for values from (%L) to (%L)', v_name,
+                   v_day::timestamp at time zone 'utc', (v_day + 1)::timestamp at time zone 'utc');
+    v_changed := v_changed + 1;
+  end loop;
+  for v_name in
+    select c.relname from pg_inherits i join pg_class c on c.oid = i.inhrelid
+     where i.inhparent = 'taskqueue.history'::regclass and c.relname ~ '^history_[0-9]{8}$' and to_date(right(c.relname, 8), 'YYYYMMDD') < v_oldest
+  loop
+    execute format('drop table taskqueue.%I', v_name);
+    v_changed := v_changed + 1;
+  end loop;
+  return v_changed;
+end $_$;
+
+ALTER FUNCTION taskqueue.make_history_partitions(p_days integer) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION taskqueue.make_history_partitions(p_days integer) IS 'Makes the partitions of the history for today (UTC) and the days ahead, and drops those beyond the retention; returns how many changed.';
+
+CREATE FUNCTION taskqueue.match_job(p_setup text, p_resource jsonb, p_request_id uuid DEFAULT NULL::uuid) RETURNS TABLE(job_id bigint, task_queue_id bigint, requirements jsonb, user_priority integer, attempt text)
+    LANGUAGE plpgsql SECURITY DEFINER ROWS 1
+    SET search_path TO 'taskqueue', 'pg_temp'
+    AS $$
+begin
+  return query select * from taskqueue.match_jobs(p_setup, p_resource, 1, p_request_id);
+end $$;
+
+ALTER FUNCTION taskqueue.match_job(p_setup text, p_resource jsonb, p_request_id uuid) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION taskqueue.match_job(p_setup text, p_resource jsonb, p_request_id uuid) IS 'Leases one waiting job to a resource; no row: nothing matches now. Later calls about the job present the attempt. The same request id within ten minutes gives the same job. Errors: PB001 (description; section 4), PB002 (setup not granted).';
+
+CREATE FUNCTION taskqueue.match_jobs(p_setup text, p_resource jsonb, p_limit integer, p_request_id uuid DEFAULT NULL::uuid) RETURNS TABLE(job_id bigint, task_queue_id bigint, requirements jsonb, user_priority integer, attempt text)
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'taskqueue', 'pg_temp'
+    AS $$
+declare
+  v_identity resource.identity := resource.identify(p_setup);
+  v_offer taskqueue.offer;
+  v_asked uuid;
+  v_answer jsonb;
+begin
+  if p_limit is null or p_limit not between 1 and 1000 then
+    raise exception 'limit is %, which is not within 1..1000', coalesce(p_limit::text, 'null') using errcode = 'PB001', hint = 'Ask for 1 to 1000 jobs.';
+  end if;
+  perform taskqueue.enter(p_setup);
+  if p_request_id is not null then
+    v_asked := md5(jsonb_build_array(p_resource, p_limit)::text)::uuid;
+    v_answer := taskqueue.answer_given(v_identity, p_request_id, 'match_jobs', v_asked);
+  end if;
+  if v_answer is null then
+    v_offer := taskqueue.offer_of(p_setup, p_resource, v_identity);
+    if p_request_id is null then
+      return query select * from taskqueue.lease_jobs(p_setup, v_offer, p_limit, taskqueue.new_seed(), v_identity.role_name);
+      perform taskqueue.see_resource(p_setup, p_resource, v_offer, found);
+      return;
+    end if;
+    select jsonb_agg(to_jsonb(m)) into v_answer from taskqueue.lease_jobs(p_setup, v_offer, p_limit, taskqueue.new_seed(), v_identity.role_name) m;
+    perform taskqueue.see_resource(p_setup, p_resource, v_offer, v_answer is not null);
+    if v_answer is null then
+      return;
+    end if;
+    perform taskqueue.keep_answer(v_identity, p_request_id, 'match_jobs', v_asked, v_answer);
+  end if;
+  return query select * from jsonb_to_recordset(v_answer) as (job_id bigint, task_queue_id bigint, requirements jsonb, user_priority int, attempt text);
+end $$;
+
+ALTER FUNCTION taskqueue.match_jobs(p_setup text, p_resource jsonb, p_limit integer, p_request_id uuid) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION taskqueue.match_jobs(p_setup text, p_resource jsonb, p_limit integer, p_request_id uuid) IS 'Leases up to p_limit (1..1000) waiting jobs to a resource; no row: nothing matches now. The same request id within ten minutes gives the same jobs. Errors: PB001 (description; section 4), PB002 (setup not granted).';
+
+CREATE FUNCTION taskqueue.match_jobs_with_seed(p_setup text, p_resource jsonb, p_limit integer, p_seed bigint) RETURNS TABLE(job_id bigint, task_queue_id bigint, requirements jsonb, user_priority integer, attempt text)
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'taskqueue', 'pg_temp'
+    AS $$
+declare
+  v_identity resource.identity := resource.identify(p_setup);
+begin
+  perform taskqueue.enter(p_setup);
+  return query select * from taskqueue.lease_jobs(p_setup, taskqueue.offer_of(p_setup, p_resource, v_identity), p_limit, p_seed, v_identity.role_name);
+end $$;
+
+ALTER FUNCTION taskqueue.match_jobs_with_seed(p_setup text, p_resource jsonb, p_limit integer, p_seed bigint) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION taskqueue.match_jobs_with_seed(p_setup text, p_resource jsonb, p_limit integer, p_seed bigint) IS 'taskqueue.match_jobs with draws that follow from a seed: the same seed over the same queues takes the same jobs. Errors: PB001, PB002.';
+
+CREATE FUNCTION taskqueue.matching_queues(p_setup text, p_resource jsonb) RETURNS TABLE(task_queue_id bigint, cpu_time bigint, priority double precision, jobs bigint, requirements jsonb)
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'taskqueue', 'pg_temp'
+    AS $$
+declare
+  v_offer taskqueue.offer := taskqueue.offer_of(p_setup, p_resource, resource.look(p_setup));
+begin
+  return query
+    select p.task_queue_id, p.cpu_time, p.priority, n.jobs, d.requirements
+      from taskqueue.posting p
+      join taskqueue.definition d on d.setup = p.setup and d.definition_id = p.definition_id
+     cross join lateral taskqueue.jobs_in(p.setup, p.task_queue_id) n (jobs)
+     where p.setup = p_setup and p.site = '' and n.jobs > 0 and taskqueue.accepts(d, v_offer)
+       and (v_offer.job_id is null
+            or p.task_queue_id = (select j.task_queue_id from taskqueue.job j where j.setup = p_setup and j.job_id = v_offer.job_id and not j.held))
+     order by p.cpu_time desc, p.priority desc, p.task_queue_id;
+end $$;
+
+ALTER FUNCTION taskqueue.matching_queues(p_setup text, p_resource jsonb) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION taskqueue.matching_queues(p_setup text, p_resource jsonb) IS 'The open TaskQueues that match a resource description, with their jobs that are not held, highest CPU bucket and priority first. Errors: PB001 (description), PB002 (setup not granted).';
+
+CREATE FUNCTION taskqueue.may_submit(p_identity resource.identity, p_requirements jsonb) RETURNS void
+    LANGUAGE plpgsql STABLE
+    AS $$
+begin
+  if p_identity.private and (p_requirements ->> 'OwnerGroup' <> p_identity.owner_group or p_requirements ->> 'OwnerDN' <> p_identity.owner_dn) then
+    raise exception 'role % may not submit for OwnerDN % in OwnerGroup %', p_identity.role_name, p_requirements ->> 'OwnerDN', p_requirements ->> 'OwnerGroup'
+      using errcode = 'PB002', hint = format('Its identity in setup %s is owner %s, group %s.', p_identity.setup,
+                                             coalesce(p_identity.owner_dn, '(any)'), coalesce(p_identity.owner_group, '(any)'));
+  end if;
+end $$;
+
+ALTER FUNCTION taskqueue.may_submit(p_identity resource.identity, p_requirements jsonb) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION taskqueue.may_submit(p_identity resource.identity, p_requirements jsonb) IS 'Refuses jobs of others than the private submitter is. Errors: PB002.';
+
+CREATE FUNCTION taskqueue.may_touch(p_identity resource.identity, p_job_id bigint) RETURNS void
+    LANGUAGE plpgsql STABLE
+    AS $$
+begin
+  if p_identity.private then
+    perform taskqueue.may_submit(p_identity, (
+      select d.requirements
+        from (select q.definition_id from taskqueue.job j join taskqueue.task_queue q on q.setup = j.setup and q.task_queue_id = j.task_queue_id
+               where j.setup = p_identity.setup and j.job_id = p_job_id
+              union all
+              select l.definition_id from taskqueue.lease l where l.setup = p_identity.setup and l.job_id = p_job_id) w
+        join taskqueue.definition d on d.setup = p_identity.setup and d.definition_id = w.definition_id));
+  end if;
+end $$;
+
+ALTER FUNCTION taskqueue.may_touch(p_identity resource.identity, p_job_id bigint) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION taskqueue.may_touch(p_identity resource.identity, p_job_id bigint) IS 'Refuses the job of others than the private submitter is. Errors: PB002.';
+
+CREATE FUNCTION taskqueue.new_priority(p_setup text, p_definition taskqueue.definition, p_weight double precision) RETURNS double precision
+    LANGUAGE sql STABLE
+    AS $$
+  with the_group as (
+    select coalesce(g.share, 1000) as share, coalesce(g.job_sharing, false) as job_sharing, coalesce(g.allow_background, false) as allow_background
+      from (values (1)) one left join taskqueue.owner_group g on g.setup = p_setup and g.owner_group = p_definition.owner_group
+  ), queue as (
+    select q.owner_dn, q.mean_weight, q.definition_id from taskqueue.task_queue q where q.setup = p_setup and q.owner_group = p_definition.owner_group
+    union all
+    select p_definition.owner_dn, p_weight, p_definition.definition_id
+  ), entity as (
+    select g.share * taskqueue.correction(p_setup, p_definition.owner_group, case when g.job_sharing then '' else p_definition.owner_dn end)
+             / case when g.job_sharing then 1 else count(distinct q.owner_dn) end as share,
+           sum(q.mean_weight) filter (where (g.job_sharing or q.owner_dn = p_definition.owner_dn)
+                                        and not taskqueue.is_background(q.mean_weight, g.allow_background)) as total,
+           g.allow_background
+      from queue q, the_group g
+     group by g.share, g.job_sharing, g.allow_background
+  )
+  select sum(taskqueue.own_priority(e.share, q.mean_weight, e.total, e.allow_background))
+    from queue q, entity e
+   where q.definition_id = p_definition.definition_id
+      or q.definition_id in (select d.definition_id from taskqueue.definition d where d.setup = p_setup and d.family = p_definition.family)
+$$;
+
+ALTER FUNCTION taskqueue.new_priority(p_setup text, p_definition taskqueue.definition, p_weight double precision) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION taskqueue.new_priority(p_setup text, p_definition taskqueue.definition, p_weight double precision) IS 'Priority of a queue that is about to open with the mean draw weight given, its family counted (section 9).';
+
+CREATE FUNCTION taskqueue.new_seed() RETURNS bigint
+    LANGUAGE sql
+    AS $$
+  select ((random() - 0.5) * 9007199254740992)::bigint
+$$;
+
+ALTER FUNCTION taskqueue.new_seed() OWNER TO broker_owner;
+
+COMMENT ON FUNCTION taskqueue.new_seed() IS 'A random seed for the draws of one call.';
+
+CREATE FUNCTION taskqueue.note_event(p_lease taskqueue.lease, p_event text) RETURNS void
+    LANGUAGE sql
+    AS $$
+  insert into taskqueue.history (setup, at, job_id, attempt, event, task_queue_id, definition_id, user_priority, site, grid_ce, role_name)
+  values (p_lease.setup, resource.clock(p_lease.setup), p_lease.job_id, p_lease.attempt, p_event, p_lease.task_queue_id, p_lease.definition_id,
+          p_lease.user_priority, p_lease.site, p_lease.grid_ce, resource.caller())
+$$;
+
+ALTER FUNCTION taskqueue.note_event(p_lease taskqueue.lease, p_event text) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION taskqueue.note_event(p_lease taskqueue.lease, p_event text) IS 'Writes an event of a lease into the history.';
+
+CREATE FUNCTION taskqueue.offer_of(p_setup text, p_resource jsonb, p_identity resource.identity) RETURNS taskqueue.offer
+    LANGUAGE plpgsql STABLE
+    AS $$
+declare
+  v_offer taskqueue.offer;
+  v_setting taskqueue.setting;
+  v_key text;
+  v_value jsonb;
+  v_number numeric;
+begin
+  if jsonb_typeof(p_resource) is distinct from 'object' then
+    raise exception 'resource description is %, not a JSON object', coalesce(p_resource::text, 'null')
+      using errcode = 'PB001', hint = 'Give an object with CPUTime at least.';
+  end if;
+  select s.* into v_setting from taskqueue.setting s where s.setup = p_setup;
+  v_setting.required_keys := coalesce(v_setting.required_keys, '{CPUTime}');
+  if not p_resource ?& v_setting.required_keys then
+    raise exception '% is missing in the resource description', (select string_agg(k, ', ') from unnest(v_setting.required_keys) k where not p_resource ? k)
+      using errcode = 'PB001', hint = 'These keys are required in this setup: ' || array_to_string(v_setting.required_keys, ', ') || '.';
+  end if;
+  v_offer.pilot_types := '{}';
+  v_offer.tags := '{}';
+  if v_setting.strict_keys <> '{}' then
+    v_offer.sites := taskqueue.offered('Site', null, v_setting.strict_keys);
+    v_offer.grid_ces := taskqueue.offered('GridCE', null, v_setting.strict_keys);
+    v_offer.platforms := taskqueue.offered('Platform', null, v_setting.strict_keys);
+    v_offer.job_types := taskqueue.offered('JobType', null, v_setting.strict_keys);
+  end if;
+  for v_key, v_value in select e.key, e.value from jsonb_each(p_resource) e loop
+    case v_key
+      when 'CPUTime' then v_offer.cpu_time := floor(taskqueue.one_number(v_key, v_value));
+      when 'Site' then v_offer.sites := taskqueue.offered(v_key, v_value, v_setting.strict_keys);
+      when 'GridCE' then v_offer.grid_ces := taskqueue.offered(v_key, v_value, v_setting.strict_keys);
+      when 'JobType' then v_offer.job_types := taskqueue.offered(v_key, v_value, v_setting.strict_keys);
+      when 'Platform' then
+        v_offer.platforms := taskqueue.compatible_platforms(p_setup, taskqueue.offered(v_key, v_value, v_setting.strict_keys));
+      when 'PilotType' then v_offer.pilot_types := taskqueue.texts(v_key, v_value);
+      when 'Tag', 'NumberOfProcessors', 'WholeNode' then null;
+      when 'RequiredTag' then v_offer.required_tags := nullif(taskqueue.texts(v_key, v_value), '{}');
+      when 'BannedSite' then v_offer.banned_sites := nullif(taskqueue.texts(v_key, v_value), '{}');
+      when 'BannedGridCE' then v_offer.banned_grid_ces := nullif(taskqueue.texts(v_key, v_value), '{}');
+      when 'BannedPlatform' then v_offer.banned_platforms := nullif(taskqueue.texts(v_key, v_value), '{}');
+      when 'BannedJobType' then v_offer.banned_job_types := nullif(taskqueue.texts(v_key, v_value), '{}');
+      when 'BannedTag' then v_offer.banned_tags := nullif(taskqueue.texts(v_key, v_value), '{}');
+      when 'MaxRAM' then v_offer.max_ram := taskqueue.one_number(v_key, v_value);
+      when 'OwnerGroup' then v_offer.owner_groups := nullif(taskqueue.texts(v_key, v_value), '{}');
+      when 'OwnerDN' then v_offer.owner_dn := taskqueue.one_text(v_key, v_value);
+      when 'Setup' then
+        if taskqueue.one_text(v_key, v_value) <> p_setup then
+          raise exception 'Setup is %, but the match is asked in setup %', v_value, p_setup
+            using errcode = 'PB001', hint = 'Leave Setup out of the resource description, or name the same.';
+        end if;
+      when 'JobID' then
+        v_number := taskqueue.one_number(v_key, v_value);
+        if v_number < 1 or v_number <> trunc(v_number) then
+          raise exception 'JobID is %, which is not a positive integer', v_value using errcode = 'PB001', hint = 'Give the id of a waiting job.';
+        end if;
+        v_offer.job_id := v_number;
+      else
+        raise exception 'key % (value %) of the resource description is not known', v_key, v_value
+          using errcode = 'PB001', hint = 'Known: Setup, OwnerDN, OwnerGroup, CPUTime, PilotType, Site, GridCE, Platform, JobType, Tag, RequiredTag, BannedSite, BannedGridCE, BannedPlatform, BannedJobType, BannedTag, MaxRAM, NumberOfProcessors, WholeNode, JobID.';
+    end case;
+  end loop;
+  v_offer.cpu_time := coalesce(v_offer.cpu_time, 9223372036854775807);
+  if p_resource ?| '{Tag,NumberOfProcessors,WholeNode}' then
+    v_offer.tags := taskqueue.tags_offered(p_resource);
+  end if;
+  if not v_offer.required_tags <@ v_offer.tags then
+    raise exception 'RequiredTag holds %, which the resource does not offer', p_resource -> 'RequiredTag'
+      using errcode = 'PB001', hint = 'RequiredTag must be within what Tag, NumberOfProcessors and WholeNode offer.';
+  end if;
+  if p_identity.private then
+    v_offer.owner_dn := p_identity.owner_dn;
+    v_offer.owner_groups := array[p_identity.owner_group];
+    if p_identity.owner_group is null then
+      v_offer.owner_groups := null;
+    end if;
+  end if;
+  if v_offer.owner_dn is not null and v_offer.owner_groups is not null then
+    v_offer.sharing_groups := array(select g.owner_group from taskqueue.owner_group g
+                                     where g.setup = p_setup and g.owner_group = any (v_offer.owner_groups) and g.job_sharing);
+  end if;
+  return taskqueue.with_limits(p_setup, p_resource, v_offer);
+end $$;
+
+ALTER FUNCTION taskqueue.offer_of(p_setup text, p_resource jsonb, p_identity resource.identity) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION taskqueue.offer_of(p_setup text, p_resource jsonb, p_identity resource.identity) IS 'A resource description (section 4) as taskqueue.offer; a private identity overrides OwnerDN and OwnerGroup. Errors: PB001, naming key and value.';
+
+CREATE FUNCTION taskqueue.offer_once_made(p_setup text, p_resource jsonb, p_identity resource.identity) RETURNS taskqueue.offer
+    LANGUAGE plpgsql STABLE
+    AS $$
+begin
+  return taskqueue.offer_of(p_setup, p_resource, p_identity);
+exception when sqlstate 'PB001' then
+  return null;
+end $$;
+
+ALTER FUNCTION taskqueue.offer_once_made(p_setup text, p_resource jsonb, p_identity resource.identity) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION taskqueue.offer_once_made(p_setup text, p_resource jsonb, p_identity resource.identity) IS 'taskqueue.offer_of for a description seen before; null where it would be refused now.';
+
+CREATE FUNCTION taskqueue.offered(p_key text, p_value jsonb, p_strict_keys text[]) RETURNS text[]
+    LANGUAGE plpgsql IMMUTABLE
+    AS $$
+declare
+  v_texts text[] := taskqueue.texts(p_key, p_value);
+begin
+  if cardinality(v_texts) = 0 then
+    return case when p_key = any (p_strict_keys) then '{}'::text[] end;
+  end if;
+  if taskqueue.says_any(v_texts) then
+    return null;
+  end if;
+  return v_texts;
+end $$;
+
+ALTER FUNCTION taskqueue.offered(p_key text, p_value jsonb, p_strict_keys text[]) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION taskqueue.offered(p_key text, p_value jsonb, p_strict_keys text[]) IS 'What a resource offers under a key: null = no condition, empty = nothing. Errors: PB001.';
+
+CREATE FUNCTION taskqueue.offered_text(p_values text[]) RETURNS text
+    LANGUAGE sql STABLE
+    AS $$
+  select case when cardinality(p_values) = 0 then 'offers none' else array_to_string(p_values, ', ') end
+$$;
+
+ALTER FUNCTION taskqueue.offered_text(p_values text[]) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION taskqueue.offered_text(p_values text[]) IS 'What is offered, in words.';
+
+CREATE FUNCTION taskqueue.one_number(p_key text, p_value jsonb) RETURNS numeric
+    LANGUAGE plpgsql IMMUTABLE
+    AS $$
+declare
+  v_number numeric;
+begin
+  if jsonb_typeof(p_value) is distinct from 'number' then
+    raise exception '% is %, which is not a number', p_key, coalesce(p_value::text, 'missing')
+      using errcode = 'PB001', hint = format('Give %s a number, not negative.', p_key);
+  end if;
+  v_number := p_value::numeric;
+  if v_number < 0 or v_number > 1e15 then
+    raise exception '% is %, which is not within 0..1e15', p_key, p_value
+      using errcode = 'PB001', hint = format('Give %s a number, not negative and finite.', p_key);
+  end if;
+  return v_number;
+end $$;
+
+ALTER FUNCTION taskqueue.one_number(p_key text, p_value jsonb) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION taskqueue.one_number(p_key text, p_value jsonb) IS 'The number of a JSON value, within 0..1e15. Errors: PB001, naming the key.';
+
+CREATE FUNCTION taskqueue.one_text(p_key text, p_value jsonb) RETURNS text
+    LANGUAGE plpgsql IMMUTABLE
+    AS $$
+begin
+  if jsonb_typeof(p_value) is distinct from 'string' or p_value = '""' then
+    raise exception '% is %, which is not a text', p_key, coalesce(p_value::text, 'missing')
+      using errcode = 'PB001', hint = format('Give %s one non-empty text.', p_key);
+  end if;
+  return p_value #>> '{}';
+end $$;
+
+ALTER FUNCTION taskqueue.one_text(p_key text, p_value jsonb) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION taskqueue.one_text(p_key text, p_value jsonb) IS 'The text of a JSON value. Errors: PB001, naming the key.';
+
+CREATE FUNCTION taskqueue.open_queue(p_setup text, p_definition_id bigint, p_weight double precision) RETURNS bigint
+    LANGUAGE plpgsql
+    AS $$
+declare
+  v_definition taskqueue.definition;
+  v_id bigint;
+  v_held boolean;
+begin
+  select d.* into strict v_definition from taskqueue.definition d where d.setup = p_setup and d.definition_id = p_definition_id;
+  v_held := exists (select from taskqueue.held_owner h where h.setup = p_setup and h.owner_dn = v_definition.owner_dn);
+  insert into taskqueue.task_queue (setup, definition_id, owner_dn, owner_group, cpu_time, min_ram, max_ram, priority, mean_weight, held, created_at)
+  values (p_setup, p_definition_id, v_definition.owner_dn, v_definition.owner_group, v_definition.cpu_time, v_definition.min_ram,
+          (v_definition.requirements ->> 'MaxRAM')::float8, taskqueue.new_priority(p_setup, v_definition, p_weight), p_weight,
+          v_held, resource.clock(p_setup))
+  returning task_queue_id into v_id;
+  insert into taskqueue.task_queue_site (setup, task_queue_id, value) select p_setup, v_id, unnest(v_definition.sites);
+  insert into taskqueue.task_queue_platform (setup, task_queue_id, value) select p_setup, v_id, unnest(v_definition.platforms);
+  insert into taskqueue.task_queue_job_type (setup, task_queue_id, value) select p_setup, v_id, unnest(v_definition.job_types);
+  insert into taskqueue.task_queue_banned_site (setup, task_queue_id, value) select p_setup, v_id, unnest(v_definition.banned_sites);
+  insert into taskqueue.task_queue_grid_ce (setup, task_queue_id, value) select p_setup, v_id, unnest(v_definition.grid_ces);
+  insert into taskqueue.task_queue_pilot_type (setup, task_queue_id, value) select p_setup, v_id, unnest(v_definition.pilot_types);
+  insert into taskqueue.task_queue_tag (setup, task_queue_id, value) select p_setup, v_id, unnest(v_definition.tags);
+  insert into taskqueue.task_queue_submit_pool (setup, task_queue_id, value)
+  select p_setup, v_id, unnest(taskqueue.list_of(v_definition.requirements, 'SubmitPools'));
+  insert into taskqueue.task_queue_grid_middleware (setup, task_queue_id, value)
+  select p_setup, v_id, unnest(taskqueue.list_of(v_definition.requirements, 'GridMiddlewares'));
+  perform taskqueue.post_queue(p_setup, v_id);
+  insert into taskqueue.share_mark (setup, owner_group, marked_at) values (p_setup, v_definition.owner_group, resource.clock(p_setup));
+  return v_id;
+end $$;
+
+ALTER FUNCTION taskqueue.open_queue(p_setup text, p_definition_id bigint, p_weight double precision) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION taskqueue.open_queue(p_setup text, p_definition_id bigint, p_weight double precision) IS 'Opens a TaskQueue of the definition; the weight is the mean draw weight of its first jobs. Returns its id.';
+
+CREATE FUNCTION taskqueue.own_priority(p_share double precision, p_weight double precision, p_sum double precision, p_allow_background boolean) RETURNS double precision
+    LANGUAGE sql IMMUTABLE
+    AS $$
+  select case when taskqueue.is_background(p_weight, p_allow_background) then 0.001 else greatest(p_share * p_weight / p_sum, 0.001) end
+$$;
+
+ALTER FUNCTION taskqueue.own_priority(p_share double precision, p_weight double precision, p_sum double precision, p_allow_background boolean) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION taskqueue.own_priority(p_share double precision, p_weight double precision, p_sum double precision, p_allow_background boolean) IS 'Priority of a queue: its part of the share of its entity by mean draw weight, at least 0.001; background queues get 0.001 (section 9).';
+
+CREATE FUNCTION taskqueue.place_jobs(p_setup text, p_requirements jsonb, p_job_ids bigint[], p_user_priorities integer[]) RETURNS bigint
+    LANGUAGE plpgsql
+    AS $$
+declare
+  v_setting taskqueue.setting;
+  v_definition_id bigint;
+  v_queue_id bigint;
+  v_room bigint;
+  v_from int := 1;
+  v_to int;
+begin
+  select s.* into strict v_setting from taskqueue.setting s where s.setup = p_setup;
+  v_definition_id := taskqueue.definition_of(p_setup, p_requirements);
+  while v_from <= cardinality(p_job_ids) loop
+    select r.task_queue_id, r.room into v_queue_id, v_room from taskqueue.queue_with_room(p_setup, v_definition_id, v_setting.queue_size) r;
+    if v_queue_id is null then
+      perform pg_advisory_xact_lock(hashtextextended(p_setup || p_requirements, 0));
+      select r.task_queue_id, r.room into v_queue_id, v_room from taskqueue.queue_with_room(p_setup, v_definition_id, v_setting.queue_size) r;
+    end if;
+    if v_queue_id is null then
+      v_room := v_setting.queue_size;
+      v_queue_id := taskqueue.open_queue(p_setup, v_definition_id, (
+        select avg(taskqueue.weight(p, v_setting.ten_first)) from unnest(p_user_priorities[v_from:v_from + v_setting.queue_size - 1]) p));
+    end if;
+    v_to := least(v_from + v_room - 1, cardinality(p_job_ids));
+    perform taskqueue.fill_queue(p_setup, v_queue_id, p_job_ids[v_from:v_to], p_user_priorities[v_from:v_to]);
+    v_from := v_to + 1;
+  end loop;
+  perform taskqueue.settle_ids(p_setup, p_job_ids);
+  return v_queue_id;
+end $$;
+
+ALTER FUNCTION taskqueue.place_jobs(p_setup text, p_requirements jsonb, p_job_ids bigint[], p_user_priorities integer[]) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION taskqueue.place_jobs(p_setup text, p_requirements jsonb, p_job_ids bigint[], p_user_priorities integer[]) IS 'Puts jobs with the same canonical requirements into the newest queue with room, opening queues as needed. Returns the queue of the last. Errors: PB005 (leased).';
+
+CREATE FUNCTION taskqueue.post_queue(p_setup text, p_task_queue_id bigint) RETURNS void
+    LANGUAGE plpgsql
+    AS $$
+begin
+  delete from taskqueue.posting p where p.setup = p_setup and p.task_queue_id = p_task_queue_id;
+  insert into taskqueue.posting (setup, site, cpu_time, task_queue_id, definition_id, priority)
+  select p_setup, w.site, w.cpu_time, w.task_queue_id, w.definition_id, w.priority
+    from taskqueue.wanted_posting w
+   where w.setup = p_setup and w.task_queue_id = p_task_queue_id;
+end $$;
+
+ALTER FUNCTION taskqueue.post_queue(p_setup text, p_task_queue_id bigint) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION taskqueue.post_queue(p_setup text, p_task_queue_id bigint) IS 'Makes the postings of a queue anew, from the queue and its requirement tables.';
+
+CREATE FUNCTION taskqueue.queue_of_job(p_setup text, p_job_id bigint) RETURNS bigint
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'taskqueue', 'pg_temp'
+    AS $$
+begin
+  perform resource.identify(p_setup);
+  return (select j.task_queue_id from taskqueue.job j where j.setup = p_setup and j.job_id = p_job_id);
+end $$;
+
+ALTER FUNCTION taskqueue.queue_of_job(p_setup text, p_job_id bigint) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION taskqueue.queue_of_job(p_setup text, p_job_id bigint) IS 'TaskQueue that a job waits in; null when it does not wait. Errors: PB002 (setup not granted).';
+
+CREATE FUNCTION taskqueue.queue_with_room(p_setup text, p_definition_id bigint, p_size bigint, OUT task_queue_id bigint, OUT room bigint) RETURNS record
+    LANGUAGE sql
+    AS $$
+  select q.task_queue_id, p_size - c.jobs
+    from taskqueue.task_queue q
+   cross join lateral taskqueue.jobs_in(q.setup, q.task_queue_id) c (jobs)
+   where q.setup = p_setup and q.definition_id = p_definition_id and c.jobs < p_size
+   order by q.task_queue_id desc
+   limit 1
+     for key share of q skip locked
+$$;
+
+ALTER FUNCTION taskqueue.queue_with_room(p_setup text, p_definition_id bigint, p_size bigint, OUT task_queue_id bigint, OUT room bigint) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION taskqueue.queue_with_room(p_setup text, p_definition_id bigint, p_size bigint, OUT task_queue_id bigint, OUT room bigint) IS 'The newest queue of a definition with fewer jobs than the size given, locked against deletion, and how many more it takes; null = none.';
+
+CREATE FUNCTION taskqueue.reaches(p_requirements jsonb, p_limits bigint[], p_setup text) RETURNS boolean
+    LANGUAGE sql STABLE
+    AS $$
+  select exists (select from taskqueue.site_limit l
+                  where l.setup = p_setup and l.limit_id = any (p_limits) and taskqueue.lists(p_requirements, l.attribute, l.value))
+$$;
+
+ALTER FUNCTION taskqueue.reaches(p_requirements jsonb, p_limits bigint[], p_setup text) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION taskqueue.reaches(p_requirements jsonb, p_limits bigint[], p_setup text) IS 'Whether requirements list a value of one of the limits.';
+
+CREATE FUNCTION taskqueue.rebuild_matching(p_setup text) RETURNS void
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'taskqueue', 'pg_temp'
+    AS $$
+declare
+  v_limit_id bigint;
+begin
+  perform resource.identify(p_setup);
+  perform taskqueue.reconfigure(p_setup);
+  delete from taskqueue.posting p where p.setup = p_setup;
+  update taskqueue.task_queue q set definition_id = taskqueue.definition_of(p_setup, w.requirements)
+    from (select t.task_queue_id, t.definition_id, taskqueue.requirements_of_queue(t) as requirements from taskqueue.task_queue t where t.setup = p_setup) w
+    left join taskqueue.definition d on d.setup = p_setup and d.definition_id = w.definition_id
+   where q.setup = p_setup and q.task_queue_id = w.task_queue_id and not (d.requirements = w.requirements);
+  update taskqueue.definition d
+     set family = taskqueue.family_of(r), digest = md5(r::text)::uuid, owner_dn = r ->> 'OwnerDN', owner_group = r ->> 'OwnerGroup',
+         cpu_time = (r ->> 'CPUTime')::bigint, min_ram = (r ->> 'MinRAM')::float8,
+         pilot_types = taskqueue.list_of(r, 'PilotTypes'), sites = taskqueue.list_of(r, 'Sites'), banned_sites = taskqueue.list_of(r, 'BannedSites'),
+         grid_ces = taskqueue.list_of(r, 'GridCEs'), platforms = taskqueue.list_of(r, 'Platforms'), job_types = taskqueue.list_of(r, 'JobTypes'),
+         tags = taskqueue.list_of(r, 'Tags')
+    from (select i.definition_id, i.requirements as r from taskqueue.definition i where i.setup = p_setup) i
+   where d.setup = p_setup and d.definition_id = i.definition_id;
+  delete from taskqueue.job_count_change c where c.setup = p_setup;
+  delete from taskqueue.job_count c where c.setup = p_setup;
+  insert into taskqueue.job_count (setup, task_queue_id, user_priority, jobs)
+  select j.setup, j.task_queue_id, j.user_priority, count(*) from taskqueue.job j where j.setup = p_setup and not j.held group by 1, 2, 3;
+  insert into taskqueue.posting (setup, site, cpu_time, task_queue_id, definition_id, priority)
+  select w.setup, w.site, w.cpu_time, w.task_queue_id, w.definition_id, w.priority from taskqueue.wanted_posting w where w.setup = p_setup;
+  for v_limit_id in select l.limit_id from taskqueue.site_limit l where l.setup = p_setup and l.kind = 'running' loop
+    perform taskqueue.set_slots(p_setup, v_limit_id);
+  end loop;
+end $$;
+
+ALTER FUNCTION taskqueue.rebuild_matching(p_setup text) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION taskqueue.rebuild_matching(p_setup text) IS 'Makes everything that matching reads anew (definitions, postings, counts, limit slots) from TaskQueues, requirement tables, jobs and leases. Errors: PB002 (setup not granted), PB006 (busy).';
+
+CREATE FUNCTION taskqueue.recompute_shares(p_setup text, p_group text DEFAULT NULL::text) RETURNS bigint
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'taskqueue', 'pg_temp'
+    AS $$
+declare
+  v_changed bigint[];
+begin
+  perform resource.identify(p_setup);
+  perform taskqueue.enter(p_setup);
+  perform taskqueue.correct_shares(p_setup);
+  delete from taskqueue.share_mark m where m.ctid = any (array(
+    select k.ctid from taskqueue.share_mark k where k.setup = p_setup and (p_group is null or k.owner_group = p_group) for update skip locked));
+  with locked as (
+    select q.task_queue_id from taskqueue.task_queue q
+     where q.setup = p_setup and (p_group is null or q.owner_group = p_group)
+     order by q.task_queue_id for no key update skip locked
+  ), changed as (
+    update taskqueue.task_queue q set priority = s.priority, mean_weight = s.mean_weight
+      from taskqueue.share_of_queue(p_setup, p_group) s join locked using (task_queue_id)
+     where q.setup = p_setup and q.task_queue_id = s.task_queue_id and (q.priority, q.mean_weight) is distinct from (s.priority, s.mean_weight)
+    returning q.task_queue_id
+  )
+  select coalesce(array_agg(c.task_queue_id), '{}') into v_changed from changed c;
+  update taskqueue.posting p set priority = q.priority
+    from taskqueue.task_queue q
+   where q.setup = p_setup and q.task_queue_id = any (v_changed)
+     and p.setup = q.setup and p.task_queue_id = q.task_queue_id and p.priority <> q.priority;
+  return cardinality(v_changed);
+end $$;
+
+ALTER FUNCTION taskqueue.recompute_shares(p_setup text, p_group text) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION taskqueue.recompute_shares(p_setup text, p_group text) IS 'Gives the queues of a setup, or of one owner group, the priorities of section 9 as things are now; returns how many queues changed. Errors: PB002 (setup not granted).';
+
+CREATE FUNCTION taskqueue.reconfigure(p_setup text) RETURNS void
+    LANGUAGE plpgsql
+    SET lock_timeout TO '300ms'
+    AS $$
+begin
+  for v_try in 1..10 loop
+    begin
+      perform pg_advisory_xact_lock(hashtext('taskqueue'), hashtext(p_setup));
+      return;
+    exception when lock_not_available then
+      perform pg_sleep(0.05 + 0.1 * random());
+    end;
+  end loop;
+  raise exception 'setup % is busy: a call has been open there for over 3 s', p_setup
+    using errcode = 'PB006', hint = 'Try again; look for transactions that stay open in pg_stat_activity.';
+end $$;
+
+ALTER FUNCTION taskqueue.reconfigure(p_setup text) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION taskqueue.reconfigure(p_setup text) IS 'Keeps matching, inserting and returning out of the setup until the transaction ends. Errors: PB006 (open transactions do not end).';
+
+CREATE FUNCTION taskqueue.release_job(p_setup text, p_job_id bigint, p_attempt text) RETURNS bigint
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'taskqueue', 'pg_temp'
+    AS $$
+declare
+  v_lease taskqueue.lease;
+begin
+  perform resource.identify(p_setup);
+  perform taskqueue.enter(p_setup);
+  v_lease := taskqueue.lease_of(p_setup, p_job_id, p_attempt);
+  if v_lease.kill_reason is not null then
+    perform taskqueue.end_lease(v_lease, 'cancelled');
+    return null;
+  end if;
+  return taskqueue.return_job(v_lease);
+end $$;
+
+ALTER FUNCTION taskqueue.release_job(p_setup text, p_job_id bigint, p_attempt text) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION taskqueue.release_job(p_setup text, p_job_id bigint, p_attempt text) IS 'Puts a leased job back into its queue and returns the queue; null when it had been marked for kill: then it ended as cancelled. Errors: PB002 (setup not granted), PB003 (stale attempt).';
+
+CREATE FUNCTION taskqueue.remove_setup(p_setup text) RETURNS boolean
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'taskqueue', 'pg_temp'
+    AS $$
+begin
+  perform resource.identify(p_setup);
+  perform taskqueue.reconfigure(p_setup);
+  delete from taskqueue.job j where j.setup = p_setup;
+  delete from taskqueue.job_count_change c where c.setup = p_setup;
+  delete from taskqueue.job_count c where c.setup = p_setup;
+  delete from taskqueue.lease l where l.setup = p_setup;
+  delete from taskqueue.ended e where e.setup = p_setup;
+  delete from taskqueue.history h where h.setup = p_setup;
+  delete from taskqueue.request r where r.setup = p_setup;
+  delete from taskqueue.resource_seen r where r.setup = p_setup;
+  delete from taskqueue.share_mark m where m.setup = p_setup;
+  delete from taskqueue.task_queue q where q.setup = p_setup;
+  delete from resource.setup s where s.setup = p_setup;
+  return found;
+end $$;
+
+ALTER FUNCTION taskqueue.remove_setup(p_setup text) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION taskqueue.remove_setup(p_setup text) IS 'Deletes a setup with all its TaskQueues, jobs, leases, history, configuration and identities; false when there is none. Errors: PB002 (setup not granted), PB006 (busy).';
+
+CREATE FUNCTION taskqueue.replace_definition(p_setup text, p_old bigint, p_new bigint) RETURNS void
+    LANGUAGE plpgsql
+    AS $$
+declare
+  v_oldest bigint;
+begin
+  update taskqueue.lease l set definition_id = p_new where l.setup = p_setup and l.definition_id = p_old;
+  select min(q.task_queue_id) into v_oldest from taskqueue.task_queue q where q.setup = p_setup and q.definition_id = p_new;
+  if v_oldest is not null then
+    v_oldest := least(v_oldest, (select min(q.task_queue_id) from taskqueue.task_queue q where q.setup = p_setup and q.definition_id = p_old));
+    update taskqueue.job j set task_queue_id = v_oldest
+      from taskqueue.task_queue q
+     where q.setup = p_setup and q.definition_id in (p_old, p_new) and q.task_queue_id <> v_oldest
+       and j.setup = p_setup and j.task_queue_id = q.task_queue_id;
+    delete from taskqueue.task_queue q where q.setup = p_setup and q.definition_id in (p_old, p_new) and q.task_queue_id <> v_oldest;
+  end if;
+  update taskqueue.task_queue q set definition_id = p_new where q.setup = p_setup and q.definition_id = p_old;
+  delete from taskqueue.definition d where d.setup = p_setup and d.definition_id = p_old;
+end $$;
+
+ALTER FUNCTION taskqueue.replace_definition(p_setup text, p_old bigint, p_new bigint) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION taskqueue.replace_definition(p_setup text, p_old bigint, p_new bigint) IS 'Gives the queues and leases of one definition to another; where that has queues, all jobs go to the oldest of both. Counts and postings are for taskqueue.rebuild_matching.';
+
+CREATE FUNCTION taskqueue.report_job(p_setup text, p_job_id bigint, p_attempt text) RETURNS TABLE(action text, reason text)
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'taskqueue', 'pg_temp'
+    AS $$
+declare
+  v_lease taskqueue.lease;
+  v_now timestamptz := resource.clock(p_setup);
+begin
+  perform resource.identify(p_setup);
+  perform taskqueue.enter(p_setup);
+  v_lease := taskqueue.lease_of(p_setup, p_job_id, p_attempt);
+  update taskqueue.lease l
+     set state = 'running', reported_at = v_now,
+         expires_at = v_now + (select s.lease_time from taskqueue.setting s where s.setup = p_setup)
+   where l.setup = p_setup and l.job_id = p_job_id;
+  if v_lease.state = 'matched' then
+    perform taskqueue.note_event(v_lease, 'running');
+  end if;
+  return query select case when v_lease.kill_reason is null then 'continue' else 'kill' end, v_lease.kill_reason;
+end $$;
+
+ALTER FUNCTION taskqueue.report_job(p_setup text, p_job_id bigint, p_attempt text) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION taskqueue.report_job(p_setup text, p_job_id bigint, p_attempt text) IS 'An agent says that it works on the job; answers continue, or kill with the reason. Errors: PB002 (setup not granted), PB003 (stale attempt).';
+
+CREATE FUNCTION taskqueue.require_setup(p_setup text) RETURNS void
+    LANGUAGE plpgsql
+    AS $$
+begin
+  if exists (select from taskqueue.setting s where s.setup = p_setup) then
+    return;
+  end if;
+  perform resource.require_setup(p_setup);
+  insert into taskqueue.cpu_bucket (setup, cpu_time)
+  select p_setup, b from unnest(array[500, 5000, 50000, 300000]) b
+  on conflict do nothing;
+  insert into taskqueue.setting (setup) values (p_setup) on conflict do nothing;
+end $$;
+
+ALTER FUNCTION taskqueue.require_setup(p_setup text) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION taskqueue.require_setup(p_setup text) IS 'Makes the settings of a setup where there are none: the defaults, and the CPU buckets 500, 5000, 50000, 300000 s (seed 004). Errors: PB001.';
+
+CREATE TABLE taskqueue.task_queue (
+    setup text NOT NULL,
+    task_queue_id bigint NOT NULL,
+    definition_id bigint NOT NULL,
+    owner_dn text NOT NULL,
+    owner_group text NOT NULL,
+    cpu_time bigint NOT NULL,
+    min_ram double precision,
+    max_ram double precision,
+    priority double precision NOT NULL,
+    mean_weight double precision NOT NULL,
+    enabled boolean DEFAULT true NOT NULL,
+    held boolean DEFAULT false NOT NULL,
+    created_at timestamp with time zone DEFAULT now() NOT NULL,
+    CONSTRAINT task_queue_cpu_time_check CHECK ((cpu_time > 0)),
+    CONSTRAINT task_queue_max_ram_check CHECK ((max_ram >= (0)::double precision)),
+    CONSTRAINT task_queue_mean_weight_check CHECK ((mean_weight > (0)::double precision)),
+    CONSTRAINT task_queue_min_ram_check CHECK ((min_ram >= (0)::double precision)),
+    CONSTRAINT task_queue_owner_dn_check CHECK ((owner_dn <> ''::text)),
+    CONSTRAINT task_queue_owner_group_check CHECK ((owner_group <> ''::text)),
+    CONSTRAINT task_queue_priority_check CHECK (((priority > (0)::double precision) AND (priority < 'Infinity'::double precision))),
+    CONSTRAINT task_queue_ram CHECK ((min_ram <= max_ram))
+);
+
+ALTER TABLE taskqueue.task_queue OWNER TO broker_owner;
+
+COMMENT ON TABLE taskqueue.task_queue IS 'TaskQueues: all waiting jobs with identical requirements, about queue_size at most; the unit of matching (seed 004). Columns hold the requirements with one value, the tables task_queue_* those with many; these are the truth.';
+
+COMMENT ON COLUMN taskqueue.task_queue.setup IS 'Tenant: DIRAC''s Setup, PanDA''s vo.';
+
+COMMENT ON COLUMN taskqueue.task_queue.task_queue_id IS 'TaskQueue.';
+
+COMMENT ON COLUMN taskqueue.task_queue.definition_id IS 'Its requirements as one row, shared with its siblings.';
+
+COMMENT ON COLUMN taskqueue.task_queue.owner_dn IS 'OwnerDN: who submitted the jobs.';
+
+COMMENT ON COLUMN taskqueue.task_queue.owner_group IS 'OwnerGroup: group used for the submission.';
+
+COMMENT ON COLUMN taskqueue.task_queue.cpu_time IS 'Required CPU time, seconds; a trigger rounds it up to its bucket.';
+
+COMMENT ON COLUMN taskqueue.task_queue.min_ram IS 'MinRAM that the resource must offer, MB; null = none asked.';
+
+COMMENT ON COLUMN taskqueue.task_queue.max_ram IS 'MaxRAM, MB; null = none.';
+
+COMMENT ON COLUMN taskqueue.task_queue.priority IS 'Share of its entity (section 9); the draw is random()/priority, the smallest wins.';
+
+COMMENT ON COLUMN taskqueue.task_queue.mean_weight IS 'Mean draw weight of its jobs (tp of section 9) when its priority was computed.';
+
+COMMENT ON COLUMN taskqueue.task_queue.enabled IS 'False: an operator took it out of matching.';
+
+COMMENT ON COLUMN taskqueue.task_queue.held IS 'True: held by an operator.';
+
+COMMENT ON COLUMN taskqueue.task_queue.created_at IS 'When it was opened.';
+
+CREATE FUNCTION taskqueue.requirements_of_queue(p_queue taskqueue.task_queue) RETURNS jsonb
+    LANGUAGE sql STABLE
+    AS $$
+  select jsonb_strip_nulls(jsonb_build_object(
+    'OwnerDN', p_queue.owner_dn, 'OwnerGroup', p_queue.owner_group, 'CPUTime', p_queue.cpu_time, 'MinRAM', p_queue.min_ram, 'MaxRAM', p_queue.max_ram,
+    'SubmitPools', (select jsonb_agg(v.value order by v.value) from taskqueue.task_queue_submit_pool v where v.setup = p_queue.setup and v.task_queue_id = p_queue.task_queue_id),
+    'GridMiddlewares', (select jsonb_agg(v.value order by v.value) from taskqueue.task_queue_grid_middleware v where v.setup = p_queue.setup and v.task_queue_id = p_queue.task_queue_id),
+    'PilotTypes', (select jsonb_agg(v.value order by v.value) from taskqueue.task_queue_pilot_type v where v.setup = p_queue.setup and v.task_queue_id = p_queue.task_queue_id),
+    'Sites', (select jsonb_agg(v.value order by v.value) from taskqueue.task_queue_site v where v.setup = p_queue.setup and v.task_queue_id = p_queue.task_queue_id),
+    'BannedSites', (select jsonb_agg(v.value order by v.value) from taskqueue.task_queue_banned_site v where v.setup = p_queue.setup and v.task_queue_id = p_queue.task_queue_id),
+    'GridCEs', (select jsonb_agg(v.value order by v.value) from taskqueue.task_queue_grid_ce v where v.setup = p_queue.setup and v.task_queue_id = p_queue.task_queue_id),
+    'Platforms', (select jsonb_agg(v.value order by v.value) from taskqueue.task_queue_platform v where v.setup = p_queue.setup and v.task_queue_id = p_queue.task_queue_id),
+    'JobTypes', (select jsonb_agg(v.value order by v.value) from taskqueue.task_queue_job_type v where v.setup = p_queue.setup and v.task_queue_id = p_queue.task_queue_id),
+    'Tags', (select jsonb_agg(v.value order by v.value) from taskqueue.task_queue_tag v where v.setup = p_queue.setup and v.task_queue_id = p_queue.task_queue_id)))
+$$;
+
+ALTER FUNCTION taskqueue.requirements_of_queue(p_queue taskqueue.task_queue) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION taskqueue.requirements_of_queue(p_queue taskqueue.task_queue) IS 'Canonical requirements of a TaskQueue, from its columns and requirement tables.';
+
+CREATE FUNCTION taskqueue.return_job(p_lease taskqueue.lease) RETURNS bigint
+    LANGUAGE plpgsql
+    AS $$
+declare
+  v_queue_id bigint;
+begin
+  delete from taskqueue.lease l where l.setup = p_lease.setup and l.job_id = p_lease.job_id;
+  v_queue_id := taskqueue.place_jobs(p_lease.setup, (select d.requirements from taskqueue.definition d
+                                                      where d.setup = p_lease.setup and d.definition_id = p_lease.definition_id),
+                                     array[p_lease.job_id], array[p_lease.user_priority::int]);
+  update taskqueue.job j set attempts = p_lease.attempt where j.setup = p_lease.setup and j.job_id = p_lease.job_id;
+  perform taskqueue.free_slots(p_lease.setup, p_lease.job_id);
+  perform taskqueue.note_event(p_lease, 'released');
+  return v_queue_id;
+end $$;
+
+ALTER FUNCTION taskqueue.return_job(p_lease taskqueue.lease) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION taskqueue.return_job(p_lease taskqueue.lease) IS 'Puts a leased job back into a queue of its requirements, with its attempts; returns the queue.';
+
+CREATE FUNCTION taskqueue.roll_up_resources(p_setup text) RETURNS bigint
+    LANGUAGE plpgsql
+    AS $$
+declare
+  v_count bigint;
+begin
+  with gone as (
+    delete from taskqueue.resource_seen s
+     where s.ctid = any (array(select i.ctid from taskqueue.resource_seen i
+                                where i.setup = p_setup and i.seen_at < resource.clock(p_setup) - interval '10 seconds' for update skip locked))
+    returning s.class, s.seen_at, s.matched, s.resource
+  ), kept as (
+    insert into taskqueue.resource_class as c (setup, class, resource, first_seen, last_seen, samples, matched)
+    select p_setup, g.class, (array_agg(g.resource))[1], min(g.seen_at), max(g.seen_at), count(*), count(*) filter (where g.matched)
+      from gone g group by g.class order by g.class
+    on conflict (setup, class) do update
+       set last_seen = greatest(c.last_seen, excluded.last_seen), samples = c.samples + excluded.samples, matched = c.matched + excluded.matched
+  )
+  select count(*) into v_count from gone;
+  delete from taskqueue.resource_class c
+   where c.setup = p_setup
+     and c.class in (select o.class from taskqueue.resource_class o where o.setup = p_setup order by o.last_seen desc, o.class offset 10000);
+  return v_count;
+end $$;
+
+ALTER FUNCTION taskqueue.roll_up_resources(p_setup text) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION taskqueue.roll_up_resources(p_setup text) IS 'Moves the resources seen over ten seconds ago into their classes, and keeps the 10,000 classes seen last; returns how many rows moved.';
+
+CREATE FUNCTION taskqueue.round_cpu_time() RETURNS trigger
+    LANGUAGE plpgsql
+    AS $$
+begin
+  new.cpu_time := taskqueue.cpu_bucket_of(new.setup, new.cpu_time);
+  return new;
+end $$;
+
+ALTER FUNCTION taskqueue.round_cpu_time() OWNER TO broker_owner;
+
+COMMENT ON FUNCTION taskqueue.round_cpu_time() IS 'Trigger: rounds the CPU time of a TaskQueue up to its bucket, by taskqueue.cpu_bucket_of.';
+
+CREATE FUNCTION taskqueue.says_any(p_texts text[]) RETURNS boolean
+    LANGUAGE plpgsql IMMUTABLE
+    AS $_$
+begin
+  return array_to_string(p_texts, ' ') ilike '%any%'
+         and exists (select from unnest(p_texts) t where t ~* '^[[:punct:][:space:]]*any[[:punct:][:space:]]*$');
+end $_$;
+
+ALTER FUNCTION taskqueue.says_any(p_texts text[]) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION taskqueue.says_any(p_texts text[]) IS 'Whether one of the texts is "any".';
+
+CREATE FUNCTION taskqueue.see_resource(p_setup text, p_resource jsonb, p_offer taskqueue.offer, p_matched boolean) RETURNS void
+    LANGUAGE plpgsql
+    AS $$
+declare
+  v_resource jsonb := p_resource - '{JobID,Setup}'::text[];
+  v_class uuid;
+  v_now timestamptz := resource.clock(p_setup);
+begin
+  if v_resource ? 'CPUTime' then
+    v_resource := v_resource || jsonb_build_object('CPUTime', coalesce(
+      (select b.cpu_time from taskqueue.cpu_bucket b where b.setup = p_setup and b.cpu_time <= p_offer.cpu_time order by b.cpu_time desc limit 1), 0));
+  end if;
+  if p_offer.owner_dn is not null then
+    v_resource := v_resource || jsonb_build_object('OwnerDN', p_offer.owner_dn);
+  end if;
+  if p_offer.owner_groups is not null then
+    v_resource := v_resource || jsonb_build_object('OwnerGroup', p_offer.owner_groups);
+  end if;
+  v_class := md5(v_resource::text)::uuid;
+  if not exists (select from taskqueue.resource_seen s
+                  where s.setup = p_setup and s.class = v_class and s.seen_at > v_now - interval '10 seconds')
+     and pg_try_advisory_xact_lock(hashtextextended(p_setup || v_class, 2)) then
+    insert into taskqueue.resource_seen (setup, class, seen_at, matched, resource) values (p_setup, v_class, v_now, p_matched, v_resource);
+  end if;
+end $$;
+
+ALTER FUNCTION taskqueue.see_resource(p_setup text, p_resource jsonb, p_offer taskqueue.offer, p_matched boolean) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION taskqueue.see_resource(p_setup text, p_resource jsonb, p_offer taskqueue.offer, p_matched boolean) IS 'Notes the class of a resource description: CPUTime as the highest bucket it covers (s), the owner as the identity has it, JobID left out.';
+
+CREATE FUNCTION taskqueue.set_cpu_buckets(p_setup text, p_buckets bigint[]) RETURNS bigint
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'taskqueue', 'pg_temp'
+    AS $$
+declare
+  v_changed bigint;
+  v_queue record;
+begin
+  perform resource.identify(p_setup);
+  if coalesce(cardinality(p_buckets), 0) = 0 or array_position(p_buckets, null) is not null or exists (select from unnest(p_buckets) b where b <= 0) then
+    raise exception 'buckets are %, which are not positive seconds', coalesce(p_buckets::text, 'null') using errcode = 'PB001', hint = 'Give at least one bucket, seconds.';
+  end if;
+  perform taskqueue.require_setup(p_setup);
+  perform taskqueue.reconfigure(p_setup);
+  delete from taskqueue.cpu_bucket b where b.setup = p_setup and b.cpu_time <> all (p_buckets);
+  insert into taskqueue.cpu_bucket (setup, cpu_time) select distinct p_setup, b from unnest(p_buckets) b on conflict do nothing;
+  update taskqueue.task_queue q set cpu_time = q.cpu_time
+   where q.setup = p_setup and q.cpu_time <> taskqueue.cpu_bucket_of(p_setup, q.cpu_time);
+  get diagnostics v_changed = row_count;
+  for v_queue in
+    select d.definition_id, d.requirements || jsonb_build_object('CPUTime', taskqueue.cpu_bucket_of(p_setup, d.cpu_time)) as requirements
+      from taskqueue.definition d
+     where d.setup = p_setup and d.cpu_time <> taskqueue.cpu_bucket_of(p_setup, d.cpu_time)
+     order by d.definition_id
+  loop
+    perform taskqueue.replace_definition(p_setup, v_queue.definition_id, taskqueue.definition_of(p_setup, v_queue.requirements));
+  end loop;
+  perform taskqueue.rebuild_matching(p_setup);
+  perform taskqueue.recompute_shares(p_setup);
+  return v_changed;
+end $$;
+
+ALTER FUNCTION taskqueue.set_cpu_buckets(p_setup text, p_buckets bigint[]) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION taskqueue.set_cpu_buckets(p_setup text, p_buckets bigint[]) IS 'Sets the CPU buckets of a setup (seconds) and re-buckets its queues, merging those that become equal; returns how many queues changed their bucket. Errors: PB001, PB002 (setup not granted), PB006 (busy).';
+
+CREATE FUNCTION taskqueue.set_group(p_setup text, p_group text, p_share double precision DEFAULT 1000, p_job_sharing boolean DEFAULT false, p_allow_background boolean DEFAULT false) RETURNS void
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'taskqueue', 'pg_temp'
+    AS $$
+begin
+  perform resource.identify(p_setup);
+  if p_group is null or p_group = '' then
+    raise exception 'group is %', coalesce(quote_literal(p_group), 'null') using errcode = 'PB001', hint = 'Name the owner group.';
+  elsif p_share is null or not (p_share > 0 and p_share < 'infinity') or p_job_sharing is null or p_allow_background is null then
+    raise exception 'group % cannot have share %, job_sharing %, allow_background %', p_group, coalesce(p_share::text, 'null'),
+          coalesce(p_job_sharing::text, 'null'), coalesce(p_allow_background::text, 'null')
+      using errcode = 'PB001', hint = 'The share is a positive number, the properties are true or false.';
+  end if;
+  perform taskqueue.require_setup(p_setup);
+  insert into taskqueue.owner_group (setup, owner_group, share, job_sharing, allow_background)
+  values (p_setup, p_group, p_share, p_job_sharing, p_allow_background)
+  on conflict (setup, owner_group) do update
+     set share = excluded.share, job_sharing = excluded.job_sharing, allow_background = excluded.allow_background;
+  perform taskqueue.recompute_shares(p_setup, p_group);
+end $$;
+
+ALTER FUNCTION taskqueue.set_group(p_setup text, p_group text, p_share double precision, p_job_sharing boolean, p_allow_background boolean) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION taskqueue.set_group(p_setup text, p_group text, p_share double precision, p_job_sharing boolean, p_allow_background boolean) IS 'Sets the share and the properties of an owner group, and recomputes its priorities. Errors: PB001, PB002 (setup not granted).';
+
+CREATE FUNCTION taskqueue.set_held(p_setup text, p_kind text, p_name text, p_held boolean) RETURNS bigint
+    LANGUAGE plpgsql
+    AS $_$
+declare
+  v_id bigint;
+  v_count bigint := 0;
+begin
+  perform resource.identify(p_setup);
+  perform taskqueue.require_setup(p_setup);
+  perform taskqueue.enter(p_setup);
+  if p_kind is null or p_kind not in ('job', 'owner', 'queue') then
+    raise exception 'kind is %, which is not job, owner or queue', coalesce(quote_literal(p_kind), 'null')
+      using errcode = 'PB001', hint = 'Hold a job by its id, an owner by OwnerDN, a queue by its id.';
+  elsif p_name is null or p_name = '' or p_kind <> 'owner' and p_name !~ '^[0-9]{1,18}$' then
+    raise exception 'name of the % is %', p_kind, coalesce(quote_literal(p_name), 'null')
+      using errcode = 'PB001', hint = 'A job or queue is named by its id, an owner by OwnerDN.';
+  end if;
+  if p_kind = 'job' then
+    return taskqueue.set_job_held(p_setup, p_name::bigint, p_held);
+  elsif p_kind = 'owner' then
+    if p_held then
+      insert into taskqueue.held_owner (setup, owner_dn, held_at) values (p_setup, p_name, resource.clock(p_setup)) on conflict do nothing;
+    else
+      delete from taskqueue.held_owner h where h.setup = p_setup and h.owner_dn = p_name;
+    end if;
+  end if;
+  if p_kind = 'queue' then
+    perform taskqueue.lock_queue(p_setup, p_name::bigint);
+  end if;
+  for v_id in
+    select q.task_queue_id from taskqueue.task_queue q
+     where q.setup = p_setup and q.held is distinct from p_held
+       and case p_kind when 'owner' then q.owner_dn = p_name else q.task_queue_id = p_name::bigint end
+     order by q.task_queue_id for update
+  loop
+    update taskqueue.task_queue q set held = p_held where q.setup = p_setup and q.task_queue_id = v_id;
+    perform taskqueue.post_queue(p_setup, v_id);
+    v_count := v_count + 1;
+  end loop;
+  return v_count;
+end $_$;
+
+ALTER FUNCTION taskqueue.set_held(p_setup text, p_kind text, p_name text, p_held boolean) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION taskqueue.set_held(p_setup text, p_kind text, p_name text, p_held boolean) IS 'Holds or lets go a job, an owner or a queue; returns how many jobs or queues changed. Letting an owner go lets go all its queues. Errors: PB001, PB002, PB004, PB005.';
+
+CREATE FUNCTION taskqueue.set_job_held(p_setup text, p_job_id bigint, p_held boolean) RETURNS bigint
+    LANGUAGE plpgsql
+    AS $$
+declare
+  v_job taskqueue.job;
+begin
+  update taskqueue.job j set held = p_held where j.setup = p_setup and j.job_id = p_job_id and j.held <> p_held returning j.* into v_job;
+  if found then
+    insert into taskqueue.job_count_change (setup, task_queue_id, user_priority, change)
+    values (p_setup, v_job.task_queue_id, v_job.user_priority, case when p_held then -1 else 1 end);
+    return 1;
+  end if;
+  if exists (select from taskqueue.job j where j.setup = p_setup and j.job_id = p_job_id) then
+    return 0;
+  elsif exists (select from taskqueue.lease l where l.setup = p_setup and l.job_id = p_job_id) then
+    raise exception 'job % is leased', p_job_id using errcode = 'PB005', hint = 'Only a waiting job can be held; cancel_job asks its agent to kill it.';
+  end if;
+  raise exception 'job % does not wait in setup %', p_job_id, p_setup using errcode = 'PB004', hint = 'It has ended, or was never inserted.';
+end $$;
+
+ALTER FUNCTION taskqueue.set_job_held(p_setup text, p_job_id bigint, p_held boolean) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION taskqueue.set_job_held(p_setup text, p_job_id bigint, p_held boolean) IS 'Holds or lets go a waiting job; 1 = changed. Errors: PB004 (does not wait), PB005 (leased).';
+
+CREATE FUNCTION taskqueue.set_limit(p_setup text, p_kind text, p_site text, p_ce text, p_attribute text, p_value text, p_limit numeric, p_burst integer DEFAULT 1) RETURNS bigint
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'taskqueue', 'pg_temp'
+    AS $$
+declare
+  v_key text := taskqueue.attribute_key(p_attribute);
+  v_id bigint;
+begin
+  perform resource.identify(p_setup);
+  if p_kind is null or p_kind not in ('running', 'delay') then
+    raise exception 'kind is %, which is not running or delay', coalesce(quote_literal(p_kind), 'null') using errcode = 'PB001', hint = 'Give running or delay.';
+  elsif p_site is null or p_site = '' or p_ce = '' or p_value is null or p_value = '' then
+    raise exception 'site is %, CE is %, value is %', coalesce(quote_literal(p_site), 'null'), coalesce(quote_literal(p_ce), 'null'), coalesce(quote_literal(p_value), 'null')
+      using errcode = 'PB001', hint = 'Name a site and a value; CE null = the whole site.';
+  elsif p_limit is null or p_limit not between 0 and 100000 or p_kind = 'running' and p_limit <> trunc(p_limit) then
+    raise exception 'limit is %, which is not % within 0..100000', coalesce(p_limit::text, 'null'),
+          case p_kind when 'running' then 'an integer' else 'a number of seconds' end
+      using errcode = 'PB001', hint = 'A running limit is jobs at a time, a delay is seconds between two matches.';
+  elsif p_burst is null or p_burst not between 1 and 100000 then
+    raise exception 'burst is %, which is not within 1..100000', coalesce(p_burst::text, 'null') using errcode = 'PB001', hint = 'Matches that may come at once after a pause.';
+  end if;
+  perform taskqueue.require_setup(p_setup);
+  perform taskqueue.reconfigure(p_setup);
+  insert into taskqueue.site_limit as l (setup, kind, site, grid_ce, attribute, value, ceiling, delay, burst)
+  values (p_setup, p_kind, p_site, p_ce, v_key, p_value, case p_kind when 'running' then p_limit::int end,
+          case p_kind when 'delay' then make_interval(secs => p_limit::float8) end, case p_kind when 'delay' then p_burst end)
+  on conflict on constraint site_limit_once do update
+     set ceiling = excluded.ceiling, delay = excluded.delay, burst = excluded.burst
+  returning l.limit_id into v_id;
+  if p_kind = 'running' then
+    perform taskqueue.set_slots(p_setup, v_id);
+  end if;
+  return v_id;
+end $$;
+
+ALTER FUNCTION taskqueue.set_limit(p_setup text, p_kind text, p_site text, p_ce text, p_attribute text, p_value text, p_limit numeric, p_burst integer) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION taskqueue.set_limit(p_setup text, p_kind text, p_site text, p_ce text, p_attribute text, p_value text, p_limit numeric, p_burst integer) IS 'Limits the jobs with a value of an attribute at a site or CE: how many may be matched or running there (kind running; 0 blocks), or seconds between two matches (kind delay, p_burst at once after a pause). Existing leases count; lowering evicts nobody. Returns the limit. Errors: PB001, PB002 (setup not granted), PB006 (busy).';
+
+CREATE FUNCTION taskqueue.set_platform_compatibility(p_setup text, p_offered text, p_accepted text[]) RETURNS void
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'taskqueue', 'pg_temp'
+    AS $$
+begin
+  perform resource.identify(p_setup);
+  if p_offered is null or p_offered = '' or p_accepted is null or '' = any (p_accepted) or array_position(p_accepted, null) is not null then
+    raise exception 'platform % cannot be compatible with %', coalesce(quote_literal(p_offered), 'null'), coalesce(p_accepted::text, 'null')
+      using errcode = 'PB001', hint = 'Name platforms by non-empty texts; an empty list clears.';
+  end if;
+  perform taskqueue.require_setup(p_setup);
+  delete from taskqueue.platform_compatibility c where c.setup = p_setup and c.offered = p_offered and c.accepted <> all (p_accepted);
+  insert into taskqueue.platform_compatibility (setup, offered, accepted) select p_setup, p_offered, unnest(p_accepted) on conflict do nothing;
+end $$;
+
+ALTER FUNCTION taskqueue.set_platform_compatibility(p_setup text, p_offered text, p_accepted text[]) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION taskqueue.set_platform_compatibility(p_setup text, p_offered text, p_accepted text[]) IS 'Says which platforms a resource offers besides the one it names; replaces what was said, an empty list clears. Errors: PB001, PB002 (setup not granted).';
+
+CREATE FUNCTION taskqueue.set_queue_enabled(p_setup text, p_task_queue_id bigint, p_enabled boolean) RETURNS void
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'taskqueue', 'pg_temp'
+    AS $$
+begin
+  perform resource.identify(p_setup);
+  perform taskqueue.enter(p_setup);
+  if p_enabled is null then
+    raise exception 'enabled is null' using errcode = 'PB001', hint = 'Give true or false.';
+  end if;
+  perform taskqueue.lock_queue(p_setup, p_task_queue_id);
+  update taskqueue.task_queue q set enabled = p_enabled where q.setup = p_setup and q.task_queue_id = p_task_queue_id;
+  perform taskqueue.post_queue(p_setup, p_task_queue_id);
+end $$;
+
+ALTER FUNCTION taskqueue.set_queue_enabled(p_setup text, p_task_queue_id bigint, p_enabled boolean) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION taskqueue.set_queue_enabled(p_setup text, p_task_queue_id bigint, p_enabled boolean) IS 'Takes a TaskQueue out of matching, or back in. Errors: PB001, PB002 (setup not granted), PB004 (no such queue).';
+
+CREATE FUNCTION taskqueue.set_settings(p_setup text, p_settings jsonb) RETURNS void
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'taskqueue', 'pg_temp'
+    AS $$
+declare
+  v_key text;
+  v_value jsonb;
+  v_new taskqueue.setting;
+begin
+  perform resource.identify(p_setup);
+  perform taskqueue.require_setup(p_setup);
+  perform taskqueue.reconfigure(p_setup);
+  if jsonb_typeof(p_settings) is distinct from 'object' then
+    raise exception 'settings are %, not a JSON object', coalesce(p_settings::text, 'null') using errcode = 'PB001', hint = 'Give an object, for example {"ten_first": true}.';
+  end if;
+  select s.* into v_new from taskqueue.setting s where s.setup = p_setup;
+  for v_key, v_value in select e.key, e.value from jsonb_each(p_settings) e loop
+    begin
+      case v_key
+        when 'ten_first' then v_new.ten_first := v_value::boolean;
+        when 'share_correction' then v_new.share_correction := v_value::boolean;
+        when 'strict_keys' then v_new.strict_keys := taskqueue.texts(v_key, v_value);
+        when 'required_keys' then v_new.required_keys := taskqueue.texts(v_key, v_value);
+        when 'queue_size' then v_new.queue_size := v_value::int;
+        when 'policy' then v_new.policy := taskqueue.one_text(v_key, v_value);
+        when 'lease_time' then v_new.lease_time := make_interval(secs => v_value::float8);
+        when 'share_delay' then v_new.share_delay := make_interval(secs => v_value::float8);
+        when 'correction_window' then v_new.correction_window := make_interval(secs => v_value::float8);
+        when 'history_kept' then v_new.history_kept := make_interval(secs => v_value::float8);
+        else
+          raise exception 'setting % (value %) is not known', v_key, v_value
+            using errcode = 'PB001', hint = 'Known: ten_first, strict_keys, required_keys, queue_size, policy, lease_time, share_delay, share_correction, correction_window, history_kept (times in seconds).';
+      end case;
+      update taskqueue.setting s
+         set ten_first = v_new.ten_first, share_correction = v_new.share_correction, strict_keys = v_new.strict_keys,
+             required_keys = v_new.required_keys, queue_size = v_new.queue_size, policy = v_new.policy, lease_time = v_new.lease_time,
+             share_delay = v_new.share_delay, correction_window = v_new.correction_window, history_kept = v_new.history_kept
+       where s.setup = p_setup;
+    exception when invalid_parameter_value or check_violation or not_null_violation or cannot_coerce or invalid_text_representation
+                or numeric_value_out_of_range or datetime_field_overflow then
+      raise exception 'setting % is %, which it cannot be', v_key, v_value using errcode = 'PB001', hint = 'See the comments of taskqueue.setting.';
+    end;
+  end loop;
+  if not v_new.strict_keys <@ '{Site,GridCE,Platform,JobType}' or not v_new.required_keys <@
+     '{OwnerDN,OwnerGroup,CPUTime,PilotType,Site,GridCE,Platform,JobType,Tag,RequiredTag,BannedSite,BannedGridCE,BannedPlatform,BannedJobType,BannedTag,MaxRAM,NumberOfProcessors,WholeNode,JobID,Setup}' then
+    raise exception 'strict_keys is %, required_keys is %: not keys for that', v_new.strict_keys, v_new.required_keys
+      using errcode = 'PB001', hint = 'strict_keys: Site, GridCE, Platform, JobType. required_keys: keys of a resource description.';
+  end if;
+  perform taskqueue.recompute_shares(p_setup);
+end $$;
+
+ALTER FUNCTION taskqueue.set_settings(p_setup text, p_settings jsonb) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION taskqueue.set_settings(p_setup text, p_settings jsonb) IS 'Changes settings of matching (columns of taskqueue.setting; times in seconds), all or none, and recomputes the shares. Errors: PB001 (key or value), PB002, PB006 (busy).';
+
+CREATE FUNCTION taskqueue.set_slots(p_setup text, p_limit_id bigint) RETURNS void
+    LANGUAGE sql
+    AS $$
+  delete from taskqueue.limit_slot s where s.setup = p_setup and s.limit_id = p_limit_id;
+  insert into taskqueue.limit_slot (setup, limit_id, slot, job_id)
+  select p_setup, p_limit_id, coalesce(h.slot, n.slot), h.job_id
+    from (select generate_series(1, l.ceiling)::int as slot from taskqueue.site_limit l where l.setup = p_setup and l.limit_id = p_limit_id) n
+    full join (select (row_number() over (order by e.job_id))::int as slot, e.job_id
+                 from taskqueue.lease e
+                 join taskqueue.site_limit l on l.setup = p_setup and l.limit_id = p_limit_id
+                 join taskqueue.definition d on d.setup = e.setup and d.definition_id = e.definition_id
+                where e.setup = p_setup and e.site = l.site and (l.grid_ce is null or l.grid_ce = e.grid_ce)
+                  and taskqueue.lists(d.requirements, l.attribute, l.value)) h using (slot)
+$$;
+
+ALTER FUNCTION taskqueue.set_slots(p_setup text, p_limit_id bigint) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION taskqueue.set_slots(p_setup text, p_limit_id bigint) IS 'Makes the slots of a running limit anew from the leases there are.';
+
+CREATE FUNCTION taskqueue.settle_ids(p_setup text, p_job_ids bigint[]) RETURNS void
+    LANGUAGE plpgsql
+    AS $$
+declare
+  v_leased bigint;
+begin
+  select min(l.job_id) into v_leased from taskqueue.lease l where l.setup = p_setup and l.job_id = any (p_job_ids);
+  if v_leased is not null then
+    raise exception 'job % is leased', v_leased using errcode = 'PB005', hint = 'A leased job cannot be inserted; cancel it, or wait until it has ended.';
+  end if;
+  with gone as (delete from taskqueue.ended e where e.setup = p_setup and e.job_id = any (p_job_ids) returning e.job_id, e.attempts)
+  update taskqueue.job j set attempts = g.attempts from gone g where j.setup = p_setup and j.job_id = g.job_id;
+end $$;
+
+ALTER FUNCTION taskqueue.settle_ids(p_setup text, p_job_ids bigint[]) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION taskqueue.settle_ids(p_setup text, p_job_ids bigint[]) IS 'Refuses ids just inserted that are leased, and lets those that had ended go on counting their attempts. Errors: PB005 (leased).';
+
+CREATE FUNCTION taskqueue.share_of_queue(p_setup text, p_group text DEFAULT NULL::text) RETURNS TABLE(task_queue_id bigint, mean_weight double precision, priority double precision)
+    LANGUAGE sql STABLE
+    AS $$
+  with counted as (
+    select c.task_queue_id, sum(c.jobs * taskqueue.weight(c.user_priority, s.ten_first)) / nullif(sum(c.jobs), 0) as weight
+      from (select b.task_queue_id, b.user_priority, b.jobs from taskqueue.job_count b where b.setup = p_setup
+            union all
+            select a.task_queue_id, a.user_priority, a.change from taskqueue.job_count_change a where a.setup = p_setup) c
+     cross join taskqueue.setting s
+     where s.setup = p_setup
+     group by c.task_queue_id
+  ), queue as (
+    select q.task_queue_id, q.owner_group, case when coalesce(g.job_sharing, false) then '' else q.owner_dn end as entity, d.family,
+           coalesce(g.share, 1000) as share, coalesce(g.job_sharing, false) as job_sharing, coalesce(g.allow_background, false) as allow_background,
+           case when c.weight > 0 then c.weight else q.mean_weight end as weight
+      from taskqueue.task_queue q
+      join taskqueue.definition d on d.setup = q.setup and d.definition_id = q.definition_id
+      left join taskqueue.owner_group g on g.setup = q.setup and g.owner_group = q.owner_group
+      left join counted c on c.task_queue_id = q.task_queue_id
+     where q.setup = p_setup and (p_group is null or q.owner_group = p_group)
+  ), owner as (
+    select o.owner_group, count(distinct o.entity) as owners from queue o group by o.owner_group
+  ), own as (
+    select q.task_queue_id, q.family, q.weight,
+           taskqueue.own_priority(q.share * taskqueue.correction(p_setup, q.owner_group, q.entity) / case when q.job_sharing then 1 else o.owners end,
+                                  q.weight,
+                                  sum(q.weight) filter (where not taskqueue.is_background(q.weight, q.allow_background))
+                                    over (partition by q.owner_group, q.entity),
+                                  q.allow_background) as priority
+      from queue q join owner o using (owner_group)
+  )
+  select w.task_queue_id, w.weight, sum(w.priority) over (partition by w.family) from own w
+$$;
+
+ALTER FUNCTION taskqueue.share_of_queue(p_setup text, p_group text) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION taskqueue.share_of_queue(p_setup text, p_group text) IS 'Mean draw weight and priority of each TaskQueue of a setup, or of one owner group, from the shares, the jobs as they are, and the corrections (section 9).';
+
+CREATE FUNCTION taskqueue.state_of_job(p_setup text, p_job_id bigint) RETURNS text
+    LANGUAGE plpgsql STABLE
+    AS $$
+declare
+  v_state text;
+begin
+  select case when j.held then 'held' else 'waiting' end into v_state from taskqueue.job j where j.setup = p_setup and j.job_id = p_job_id;
+  if v_state is null then
+    select 'leased (' || l.state || ')' into v_state from taskqueue.lease l where l.setup = p_setup and l.job_id = p_job_id;
+  end if;
+  if v_state is null then
+    select 'ended (' || e.outcome || ')' into v_state from taskqueue.ended e where e.setup = p_setup and e.job_id = p_job_id;
+  end if;
+  if v_state is null then
+    raise exception 'there is no job % in setup %', coalesce(p_job_id::text, 'null'), p_setup using errcode = 'PB004', hint = 'It was never inserted, or ended and forgotten.';
+  end if;
+  return v_state;
+end $$;
+
+ALTER FUNCTION taskqueue.state_of_job(p_setup text, p_job_id bigint) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION taskqueue.state_of_job(p_setup text, p_job_id bigint) IS 'State of a job, in words. Errors: PB004 (no such job).';
+
+CREATE FUNCTION taskqueue.surplus_slots(p_setup text, p_limit_id bigint, p_ceiling integer) RETURNS bigint
+    LANGUAGE sql STABLE
+    AS $$
+  select case when exists (select from taskqueue.limit_slot s where s.setup = p_setup and s.limit_id = p_limit_id and s.slot > p_ceiling)
+              then (select greatest(count(*) - p_ceiling, 0) from taskqueue.limit_slot s where s.setup = p_setup and s.limit_id = p_limit_id)
+              else 0
+         end
+$$;
+
+ALTER FUNCTION taskqueue.surplus_slots(p_setup text, p_limit_id bigint, p_ceiling integer) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION taskqueue.surplus_slots(p_setup text, p_limit_id bigint, p_ceiling integer) IS 'How many slots a running limit has above its ceiling, since it was lowered.';
+
+CREATE FUNCTION taskqueue.tags_offered(p_resource jsonb) RETURNS text[]
+    LANGUAGE plpgsql IMMUTABLE
+    AS $$
+declare
+  v_tags text[] := taskqueue.texts('Tag', p_resource -> 'Tag');
+  v_any boolean := taskqueue.says_any(v_tags);
+  v_number numeric;
+begin
+  if p_resource ? 'NumberOfProcessors' then
+    v_number := taskqueue.one_number('NumberOfProcessors', p_resource -> 'NumberOfProcessors');
+    if v_number < 1 or v_number > 1024 or v_number <> trunc(v_number) then
+      raise exception 'NumberOfProcessors is %, which is not an integer within 1..1024', p_resource -> 'NumberOfProcessors'
+        using errcode = 'PB001', hint = 'Give the number of processors of the slot.';
+    end if;
+    v_tags := v_tags || array(select i || 'Processors' from generate_series(1, v_number::int) i);
+    if v_number > 1 then
+      v_tags := v_tags || 'MultiProcessor'::text;
+    end if;
+  end if;
+  if p_resource ? 'WholeNode' then
+    if jsonb_typeof(p_resource -> 'WholeNode') <> 'boolean' then
+      raise exception 'WholeNode is %, which is not true or false', p_resource -> 'WholeNode' using errcode = 'PB001', hint = 'Give true or false.';
+    end if;
+    if (p_resource -> 'WholeNode')::boolean then
+      v_tags := v_tags || 'WholeNode'::text;
+    end if;
+  end if;
+  return case when not v_any then v_tags end;
+end $$;
+
+ALTER FUNCTION taskqueue.tags_offered(p_resource jsonb) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION taskqueue.tags_offered(p_resource jsonb) IS 'The tags that a resource offers by Tag, NumberOfProcessors and WholeNode; null = no condition (Tag says any). Errors: PB001.';
+
+CREATE TABLE taskqueue.job (
+    setup text NOT NULL,
+    job_id bigint NOT NULL,
+    task_queue_id bigint NOT NULL,
+    user_priority smallint NOT NULL,
+    held boolean DEFAULT false NOT NULL,
+    attempts integer DEFAULT 0 NOT NULL,
+    inserted_at timestamp with time zone NOT NULL,
+    CONSTRAINT job_job_id_check CHECK ((job_id > 0)),
+    CONSTRAINT job_user_priority_check CHECK (((user_priority >= 0) AND (user_priority <= 10)))
+)
+WITH (fillfactor='100', autovacuum_vacuum_scale_factor='0.02', autovacuum_vacuum_cost_delay='0');
+
+ALTER TABLE taskqueue.job OWNER TO broker_owner;
+
+COMMENT ON TABLE taskqueue.job IS 'Waiting jobs.';
+
+COMMENT ON COLUMN taskqueue.job.setup IS 'Tenant: DIRAC''s Setup, PanDA''s vo.';
+
+COMMENT ON COLUMN taskqueue.job.job_id IS 'Job id, the same in every room of the setup.';
+
+COMMENT ON COLUMN taskqueue.job.task_queue_id IS 'TaskQueue it waits in.';
+
+COMMENT ON COLUMN taskqueue.job.user_priority IS 'User priority 0..10; 0 is background.';
+
+COMMENT ON COLUMN taskqueue.job.held IS 'True: not matched until it is let go.';
+
+COMMENT ON COLUMN taskqueue.job.attempts IS 'How often it was matched before.';
+
+COMMENT ON COLUMN taskqueue.job.inserted_at IS 'Since when it waits.';
+
+CREATE FUNCTION taskqueue.take(p_setup text, p_offer taskqueue.offer, p_seed bigint) RETURNS TABLE(job taskqueue.job, definition taskqueue.definition, slots jsonb)
+    LANGUAGE plpgsql
+    AS $$
+declare
+  v_setting taskqueue.setting;
+  v_cpu_time bigint;
+  v_candidate record;
+  v_level record;
+  v_left bigint;
+  v_taken boolean;
+begin
+  select s.* into v_setting from taskqueue.setting s where s.setup = p_setup;
+  for v_cpu_time in
+    select b.cpu_time from taskqueue.cpu_bucket b where b.setup = p_setup and b.cpu_time <= p_offer.cpu_time order by b.cpu_time desc
+  loop
+    for v_candidate in select c.task_queue_id, c.definition from taskqueue.candidate(p_setup, p_offer, v_cpu_time, p_seed, v_setting.policy) c loop
+      definition := v_candidate.definition;
+      slots := null;
+      if p_offer.limited then
+        select l.taken, l.slots into v_taken, slots from taskqueue.lock_slots(p_setup, definition.requirements, p_offer) l;
+        continue when not v_taken;
+      end if;
+      v_left := 0;
+      for v_level in
+        select u.user_priority, u.jobs, u.changes, sum(u.jobs) over () as total, sum(u.changes) over () as unfolded
+          from taskqueue.user_priority_order(p_setup, v_candidate.task_queue_id, p_seed + 1, v_setting.ten_first, v_setting.policy) u
+      loop
+        v_left := v_level.total;
+        job := taskqueue.take_job(p_setup, v_candidate.task_queue_id, v_level.user_priority, p_seed + 2);
+        if job.job_id is not null then
+          insert into taskqueue.job_count_change (setup, task_queue_id, user_priority, change)
+          values (p_setup, job.task_queue_id, job.user_priority, -1);
+          if v_level.unfolded >= 50 then
+            perform taskqueue.fold_counts(p_setup, job.task_queue_id);
+          end if;
+          if v_level.total <= 1 then
+            perform taskqueue.drop_if_empty(p_setup, job.task_queue_id);
+          end if;
+          return next;
+          return;
+        end if;
+      end loop;
+      if v_left <= 0 then
+        perform taskqueue.drop_if_empty(p_setup, v_candidate.task_queue_id);
+      end if;
+    end loop;
+  end loop;
+end $$;
+
+ALTER FUNCTION taskqueue.take(p_setup text, p_offer taskqueue.offer, p_seed bigint) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION taskqueue.take(p_setup text, p_offer taskqueue.offer, p_seed bigint) IS 'Takes one job out of waiting for an offer, by the law of section 5 under the seed given; no row: nothing matches now. The caller writes the lease.';
+
+CREATE FUNCTION taskqueue.take_job(p_setup text, p_task_queue_id bigint, p_user_priority smallint, p_seed bigint) RETURNS taskqueue.job
+    LANGUAGE plpgsql
+    AS $$
+declare
+  v_job taskqueue.job;
+  v_ids bigint[];
+  v_id bigint;
+  v_after bigint := 0;
+begin
+  loop
+    v_ids := array(select j.job_id from taskqueue.job j
+                    where j.setup = p_setup and j.task_queue_id = p_task_queue_id and j.user_priority = p_user_priority and not j.held
+                      and j.job_id > v_after
+                    order by j.job_id limit 10);
+    for v_id in select i from unnest(v_ids) i order by taskqueue.draw(i, p_seed) loop
+      delete from taskqueue.job j
+       where j.setup = p_setup and j.job_id = (
+             select l.job_id from taskqueue.job l
+              where l.setup = p_setup and l.job_id = v_id and l.task_queue_id = p_task_queue_id and l.user_priority = p_user_priority and not l.held
+                for update skip locked)
+      returning j.* into v_job;
+      if found then
+        return v_job;
+      end if;
+    end loop;
+    exit when cardinality(v_ids) < 10;
+    v_after := v_ids[10];
+  end loop;
+  return null;
+end $$;
+
+ALTER FUNCTION taskqueue.take_job(p_setup text, p_task_queue_id bigint, p_user_priority smallint, p_seed bigint) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION taskqueue.take_job(p_setup text, p_task_queue_id bigint, p_user_priority smallint, p_seed bigint) IS 'Takes a job of a queue and user priority out of waiting; null when there is none that is not locked.';
+
+CREATE FUNCTION taskqueue.take_wanted(p_setup text, p_offer taskqueue.offer) RETURNS TABLE(job taskqueue.job, definition taskqueue.definition, slots jsonb)
+    LANGUAGE plpgsql
+    AS $$
+declare
+  v_taken boolean;
+begin
+  select d.* into definition
+    from taskqueue.job j
+    join taskqueue.task_queue q on q.setup = j.setup and q.task_queue_id = j.task_queue_id
+    join taskqueue.definition d on d.setup = q.setup and d.definition_id = q.definition_id
+   where j.setup = p_setup and j.job_id = p_offer.job_id and not j.held and q.enabled and not q.held and taskqueue.accepts(d, p_offer);
+  if not found then
+    return;
+  end if;
+  if p_offer.limited then
+    select l.taken, l.slots into v_taken, slots from taskqueue.lock_slots(p_setup, definition.requirements, p_offer) l;
+    if not v_taken then
+      return;
+    end if;
+  end if;
+  delete from taskqueue.job j
+   where j.setup = p_setup and j.job_id = (
+         select l.job_id from taskqueue.job l where l.setup = p_setup and l.job_id = p_offer.job_id and not l.held for update skip locked)
+  returning j.* into job;
+  if not found then
+    return;
+  end if;
+  insert into taskqueue.job_count_change (setup, task_queue_id, user_priority, change) values (p_setup, job.task_queue_id, job.user_priority, -1);
+  perform taskqueue.drop_if_empty(p_setup, job.task_queue_id);
+  return next;
+end $$;
+
+ALTER FUNCTION taskqueue.take_wanted(p_setup text, p_offer taskqueue.offer) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION taskqueue.take_wanted(p_setup text, p_offer taskqueue.offer) IS 'Takes the job that the offer wants out of waiting; no row: it does not wait, is held or locked, or its queue does not match.';
+
+CREATE FUNCTION taskqueue.texts(p_key text, p_value jsonb) RETURNS text[]
+    LANGUAGE plpgsql IMMUTABLE
+    AS $_$
+declare
+  v_texts text[];
+begin
+  case coalesce(jsonb_typeof(p_value), 'null')
+    when 'null' then
+      return '{}'::text[];
+    when 'string' then
+      v_texts := array[p_value #>> '{}'];
+    when 'array' then
+      if jsonb_array_length(p_value) = 0 then
+        return '{}'::text[];
+      end if;
+      if p_value @? 'strict $[*] ? (@.type() != "string")' then  -- lax would look into lists within the list
+        raise exception '% holds %, which is not a text', p_key, jsonb_path_query_first(p_value, 'strict $[*] ? (@.type() != "string")')
+          using errcode = 'PB001', hint = format('Give %s one text or a list of texts.', p_key);
+      end if;
+      select array_agg(distinct t order by t) into v_texts from jsonb_array_elements_text(p_value) t;
+    else
+      raise exception '% is %, which is not a text or a list of texts', p_key, p_value
+        using errcode = 'PB001', hint = format('Give %s one text or a list of texts.', p_key);
+  end case;
+  if '' = any (v_texts) then
+    raise exception '% holds an empty text: %', p_key, p_value
+      using errcode = 'PB001', hint = format('Leave %s out where nothing is asked.', p_key);
+  end if;
+  return v_texts;
+end $_$;
+
+ALTER FUNCTION taskqueue.texts(p_key text, p_value jsonb) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION taskqueue.texts(p_key text, p_value jsonb) IS 'The texts of a JSON value (one text or a list; null, [] and nothing at all give none), sorted and without duplicates. Errors: PB001, naming the key.';
+
+CREATE FUNCTION taskqueue.use_slots(p_setup text, p_job_id bigint, p_slots jsonb) RETURNS void
+    LANGUAGE sql
+    AS $$
+  update taskqueue.limit_slot s set job_id = p_job_id
+    from jsonb_to_recordset(p_slots) as l (limit_id bigint, slot int)
+   where s.setup = p_setup and s.limit_id = l.limit_id and s.slot = l.slot;
+  update taskqueue.site_limit d set next_at = greatest(d.next_at, resource.clock(p_setup)) + d.delay
+    from jsonb_to_recordset(p_slots) as l (limit_id bigint, slot int)
+   where d.setup = p_setup and d.limit_id = l.limit_id and l.slot is null;
+$$;
+
+ALTER FUNCTION taskqueue.use_slots(p_setup text, p_job_id bigint, p_slots jsonb) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION taskqueue.use_slots(p_setup text, p_job_id bigint, p_slots jsonb) IS 'Gives the slots locked by taskqueue.lock_slots to a job, and moves the clocks of its delays.';
+
+CREATE FUNCTION taskqueue.user_priority_order(p_setup text, p_task_queue_id bigint, p_seed bigint, p_ten_first boolean, p_policy text) RETURNS TABLE(user_priority smallint, jobs bigint, changes bigint)
+    LANGUAGE sql STABLE ROWS 3
+    AS $$
+  select n.user_priority, n.jobs, n.changes
+    from (select c.user_priority, sum(c.jobs)::bigint as jobs, sum(c.changes) as changes
+            from (select b.user_priority, b.jobs, 0 as changes from taskqueue.job_count b
+                   where b.setup = p_setup and b.task_queue_id = p_task_queue_id
+                  union all
+                  select a.user_priority, a.change, 1 from taskqueue.job_count_change a
+                   where a.setup = p_setup and a.task_queue_id = p_task_queue_id) c
+           group by c.user_priority) n
+   order by case when n.jobs <= 0 then 3 when n.user_priority = 0 then 2 when n.user_priority = 10 and p_ten_first then 0 else 1 end,
+            taskqueue.draw_key(taskqueue.draw(n.user_priority, p_seed), greatest(n.jobs, 1), greatest(n.user_priority, 1), p_policy)
+$$;
+
+ALTER FUNCTION taskqueue.user_priority_order(p_setup text, p_task_queue_id bigint, p_seed bigint, p_ten_first boolean, p_policy text) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION taskqueue.user_priority_order(p_setup text, p_task_queue_id bigint, p_seed bigint, p_ten_first boolean, p_policy text) IS 'User priorities of a queue in drawn order, with the jobs counted there and how many changes of counts are not folded; those counted empty come last.';
+
+CREATE FUNCTION taskqueue.weight(p_user_priority integer, p_ten_first boolean) RETURNS double precision
+    LANGUAGE sql IMMUTABLE
+    AS $$
+  select case when p_user_priority = 0 then 1e-5 when p_user_priority = 10 and p_ten_first then 1e6 else p_user_priority end::float8
+$$;
+
+ALTER FUNCTION taskqueue.weight(p_user_priority integer, p_ten_first boolean) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION taskqueue.weight(p_user_priority integer, p_ten_first boolean) IS 'Draw weight of a user priority for the shares (section 9).';
+
+CREATE FUNCTION taskqueue.with_limits(p_setup text, p_resource jsonb, p_offer taskqueue.offer) RETURNS taskqueue.offer
+    LANGUAGE plpgsql STABLE
+    AS $$
+declare
+  v_ce_limited boolean;
+begin
+  p_offer.limited := p_offer.sites is not null
+                     and exists (select from taskqueue.site_limit l where l.setup = p_setup and l.site = any (p_offer.sites));
+  if not p_offer.limited then
+    return p_offer;
+  end if;
+  select bool_or(l.grid_ce is not null) into v_ce_limited
+    from taskqueue.site_limit l where l.setup = p_setup and l.site = any (p_offer.sites);
+  if cardinality(p_offer.sites) > 1 or v_ce_limited and cardinality(p_offer.grid_ces) > 1 then
+    raise exception '% holds %, and one of them has limits', case when cardinality(p_offer.sites) > 1 then 'Site' else 'GridCE' end,
+          p_resource -> case when cardinality(p_offer.sites) > 1 then 'Site' else 'GridCE' end
+      using errcode = 'PB001', hint = 'Name exactly one site and CE where limits are set.';
+  end if;
+  p_offer.reached := array(
+    select l.limit_id
+      from taskqueue.site_limit l
+     where l.setup = p_setup and l.site = p_offer.sites[1]
+       and (l.grid_ce is null or l.grid_ce = any (p_offer.grid_ces))
+       and case l.kind
+             when 'running' then not exists (select from taskqueue.limit_slot s
+                                              where s.setup = l.setup and s.limit_id = l.limit_id and s.job_id is null
+                                             offset taskqueue.surplus_slots(l.setup, l.limit_id, l.ceiling))
+             else l.next_at > resource.clock(p_setup) + (l.burst - 1) * l.delay
+           end);
+  return p_offer;
+end $$;
+
+ALTER FUNCTION taskqueue.with_limits(p_setup text, p_resource jsonb, p_offer taskqueue.offer) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION taskqueue.with_limits(p_setup text, p_resource jsonb, p_offer taskqueue.offer) IS 'The offer with the limits of its site that are reached (section 7). Errors: PB001 (several sites or CEs named where limits are set).';
+
+CREATE TABLE taskqueue.ended (
+    setup text NOT NULL,
+    job_id bigint NOT NULL,
+    attempts integer NOT NULL,
+    token uuid,
+    task_queue_id bigint NOT NULL,
+    outcome text NOT NULL,
+    ended_at timestamp with time zone NOT NULL,
+    CONSTRAINT ended_outcome_check CHECK ((outcome = ANY (ARRAY['finished'::text, 'failed'::text, 'cancelled'::text, 'closed'::text])))
+);
+
+ALTER TABLE taskqueue.ended OWNER TO broker_owner;
+
+COMMENT ON TABLE taskqueue.ended IS 'Ended jobs, until taskqueue.forget_ended. An ended id may be inserted again.';
+
+COMMENT ON COLUMN taskqueue.ended.setup IS 'Tenant: DIRAC''s Setup, PanDA''s vo.';
+
+COMMENT ON COLUMN taskqueue.ended.job_id IS 'Job id, the same in every room of the setup.';
+
+COMMENT ON COLUMN taskqueue.ended.attempts IS 'How often it was matched.';
+
+COMMENT ON COLUMN taskqueue.ended.token IS 'Token of the last attempt; null = never matched.';
+
+COMMENT ON COLUMN taskqueue.ended.task_queue_id IS 'Queue it was last in.';
+
+COMMENT ON COLUMN taskqueue.ended.outcome IS 'finished, failed, cancelled or closed (PanDA''s words).';
+
+COMMENT ON COLUMN taskqueue.ended.ended_at IS 'When it ended.';
+
+CREATE VIEW monitor.job AS
+ SELECT j.setup,
+    j.job_id,
+        CASE
+            WHEN j.held THEN 'held'::text
+            ELSE 'waiting'::text
+        END AS state,
+    j.inserted_at AS since,
+    j.task_queue_id,
+    j.user_priority,
+    j.attempts,
+    NULL::text AS site
+   FROM taskqueue.job j
+UNION ALL
+ SELECT l.setup,
+    l.job_id,
+    'leased'::text AS state,
+    l.matched_at AS since,
+    l.task_queue_id,
+    l.user_priority,
+    l.attempt AS attempts,
+    l.site
+   FROM taskqueue.lease l
+UNION ALL
+ SELECT e.setup,
+    e.job_id,
+    e.outcome AS state,
+    e.ended_at AS since,
+    e.task_queue_id,
+    NULL::smallint AS user_priority,
+    e.attempts,
+    NULL::text AS site
+   FROM taskqueue.ended e;
+
+ALTER VIEW monitor.job OWNER TO broker_owner;
+
+COMMENT ON VIEW monitor.job IS 'Every job of TaskQueues: waiting, held, leased, or how it ended. A job is in exactly one row.';
+
+COMMENT ON COLUMN monitor.job.setup IS 'Tenant.';
+
+COMMENT ON COLUMN monitor.job.job_id IS 'Job.';
+
+COMMENT ON COLUMN monitor.job.state IS 'waiting, held, leased, or the outcome: finished, failed, cancelled, closed.';
+
+COMMENT ON COLUMN monitor.job.since IS 'Since when: inserted, matched or ended.';
+
+COMMENT ON COLUMN monitor.job.task_queue_id IS 'Queue it waits in or was taken from.';
+
+COMMENT ON COLUMN monitor.job.user_priority IS 'User priority; null when it has ended.';
+
+COMMENT ON COLUMN monitor.job.attempts IS 'How often it was matched.';
+
+COMMENT ON COLUMN monitor.job.site IS 'Site that has it; null when it is not leased.';
+
+CREATE VIEW monitor.job_in_two_states AS
+ SELECT setup,
+    job_id,
+    string_agg(state, ', '::text ORDER BY state) AS states
+   FROM ( SELECT j.setup,
+            j.job_id,
+            'waiting'::text AS state
+           FROM taskqueue.job j
+        UNION ALL
+         SELECT l.setup,
+            l.job_id,
+            'leased'::text
+           FROM taskqueue.lease l
+        UNION ALL
+         SELECT e.setup,
+            e.job_id,
+            'ended'::text
+           FROM taskqueue.ended e) s
+  GROUP BY setup, job_id
+ HAVING (count(*) > 1);
+
+ALTER VIEW monitor.job_in_two_states OWNER TO broker_owner;
+
+COMMENT ON VIEW monitor.job_in_two_states IS 'Jobs that are in more than one of waiting, leased, ended. Always empty; a row is a fault of pgbroker.';
+
+COMMENT ON COLUMN monitor.job_in_two_states.setup IS 'Tenant.';
+
+COMMENT ON COLUMN monitor.job_in_two_states.job_id IS 'Job.';
+
+COMMENT ON COLUMN monitor.job_in_two_states.states IS 'Where it is.';
+
+CREATE VIEW monitor.job_without_queue AS
+ SELECT setup,
+    job_id,
+    task_queue_id
+   FROM taskqueue.job j
+  WHERE (NOT (EXISTS ( SELECT
+           FROM taskqueue.task_queue q
+          WHERE ((q.setup = j.setup) AND (q.task_queue_id = j.task_queue_id)))));
+
+ALTER VIEW monitor.job_without_queue OWNER TO broker_owner;
+
+COMMENT ON VIEW monitor.job_without_queue IS 'Waiting jobs in no TaskQueue. Always empty; a row is a fault of pgbroker.';
+
+COMMENT ON COLUMN monitor.job_without_queue.setup IS 'Tenant.';
+
+COMMENT ON COLUMN monitor.job_without_queue.job_id IS 'Job.';
+
+COMMENT ON COLUMN monitor.job_without_queue.task_queue_id IS 'Queue that is not there.';
+
+CREATE TABLE resource.setup (
+    setup text NOT NULL,
+    created_at timestamp with time zone DEFAULT now() NOT NULL,
+    simulated timestamp with time zone,
+    CONSTRAINT setup_setup_check CHECK ((setup <> ''::text))
+);
+
+ALTER TABLE resource.setup OWNER TO broker_owner;
+
+COMMENT ON TABLE resource.setup IS 'Setups (tenants). A setup comes into being with its first job or configuration.';
+
+COMMENT ON COLUMN resource.setup.setup IS 'Tenant: DIRAC''s Setup, PanDA''s vo.';
+
+COMMENT ON COLUMN resource.setup.created_at IS 'When the setup came into being.';
+
+COMMENT ON COLUMN resource.setup.simulated IS 'The moment that resource.clock() answers for a simulated setup; null = real time.';
+
+CREATE VIEW resource.setup_time AS
+ SELECT setup,
+    COALESCE(simulated, now()) AS now
+   FROM resource.setup s;
+
+ALTER VIEW resource.setup_time OWNER TO broker_owner;
+
+COMMENT ON VIEW resource.setup_time IS 'The time of each setup: now(), or, for a simulated one, what resource.set_clock said.';
+
+COMMENT ON COLUMN resource.setup_time.setup IS 'Tenant.';
+
+COMMENT ON COLUMN resource.setup_time.now IS 'Its time.';
+
+CREATE VIEW monitor.lease AS
+ SELECT l.setup,
+    l.job_id,
+    l.attempt,
+    l.state,
+    l.site,
+    l.grid_ce,
+    l.role_name,
+    l.matched_at,
+    l.reported_at,
+    l.expires_at,
+    (l.expires_at < t.now) AS expired,
+    l.kill_reason,
+    l.task_queue_id,
+    l.user_priority,
+    d.requirements
+   FROM ((taskqueue.lease l
+     JOIN resource.setup_time t ON ((t.setup = l.setup)))
+     LEFT JOIN taskqueue.definition d ON (((d.setup = l.setup) AND (d.definition_id = l.definition_id))));
+
+ALTER VIEW monitor.lease OWNER TO broker_owner;
+
+COMMENT ON VIEW monitor.lease IS 'Matched jobs that have not ended: who has them and since when. The token is not shown.';
+
+COMMENT ON COLUMN monitor.lease.setup IS 'Tenant.';
+
+COMMENT ON COLUMN monitor.lease.job_id IS 'Job.';
+
+COMMENT ON COLUMN monitor.lease.attempt IS 'Number of this match of the job.';
+
+COMMENT ON COLUMN monitor.lease.state IS 'matched or running.';
+
+COMMENT ON COLUMN monitor.lease.site IS 'Site.';
+
+COMMENT ON COLUMN monitor.lease.grid_ce IS 'Computing element.';
+
+COMMENT ON COLUMN monitor.lease.role_name IS 'Database role of the agent.';
+
+COMMENT ON COLUMN monitor.lease.matched_at IS 'When it was matched.';
+
+COMMENT ON COLUMN monitor.lease.reported_at IS 'Last report.';
+
+COMMENT ON COLUMN monitor.lease.expires_at IS 'Until when the next report is awaited.';
+
+COMMENT ON COLUMN monitor.lease.expired IS 'Whether that has passed.';
+
+COMMENT ON COLUMN monitor.lease.kill_reason IS 'Not null: the agent is told to kill the job.';
+
+COMMENT ON COLUMN monitor.lease.task_queue_id IS 'Queue it was taken from.';
+
+COMMENT ON COLUMN monitor.lease.user_priority IS 'User priority.';
+
+COMMENT ON COLUMN monitor.lease.requirements IS 'What it asked for.';
+
+CREATE TABLE taskqueue.history (
+    setup text NOT NULL,
+    at timestamp with time zone NOT NULL,
+    job_id bigint NOT NULL,
+    attempt integer NOT NULL,
+    event text NOT NULL,
+    task_queue_id bigint NOT NULL,
+    definition_id bigint,
+    cpu_time bigint,
+    owner_group text,
+    owner_dn text,
+    user_priority smallint,
+    site text,
+    grid_ce text,
+    role_name text NOT NULL
+)
+PARTITION BY RANGE (at);
+
+ALTER TABLE taskqueue.history OWNER TO broker_owner;
+
+COMMENT ON TABLE taskqueue.history IS 'What happened to jobs, one row an event, partitioned by day.';
+
+COMMENT ON COLUMN taskqueue.history.setup IS 'Tenant: DIRAC''s Setup, PanDA''s vo.';
+
+COMMENT ON COLUMN taskqueue.history.at IS 'When.';
+
+COMMENT ON COLUMN taskqueue.history.job_id IS 'Job id, the same in every room of the setup.';
+
+COMMENT ON COLUMN taskqueue.history.attempt IS 'Attempt number; 0 = never matched.';
+
+COMMENT ON COLUMN taskqueue.history.event IS 'matched, running, released, kill asked, finished, failed, cancelled or closed.';
+
+COMMENT ON COLUMN taskqueue.history.task_queue_id IS 'TaskQueue.';
+
+COMMENT ON COLUMN taskqueue.history.definition_id IS 'Requirements.';
+
+COMMENT ON COLUMN taskqueue.history.cpu_time IS 'CPU bucket, seconds; of matches.';
+
+COMMENT ON COLUMN taskqueue.history.owner_group IS 'Owner group; of matches.';
+
+COMMENT ON COLUMN taskqueue.history.owner_dn IS 'Owner; of matches.';
+
+COMMENT ON COLUMN taskqueue.history.user_priority IS 'User priority 0..10; 0 is background.';
+
+COMMENT ON COLUMN taskqueue.history.site IS 'Site of the lease.';
+
+COMMENT ON COLUMN taskqueue.history.grid_ce IS 'Computing element of the lease.';
+
+COMMENT ON COLUMN taskqueue.history.role_name IS 'Database role that caused it.';
+
+CREATE VIEW monitor.matches_per_minute AS
+ SELECT setup,
+    date_trunc('minute'::text, at) AS minute,
+    owner_group,
+    count(*) AS matches,
+    count(DISTINCT site) AS sites
+   FROM taskqueue.history h
+  WHERE (event = 'matched'::text)
+  GROUP BY setup, (date_trunc('minute'::text, at)), owner_group;
+
+ALTER VIEW monitor.matches_per_minute OWNER TO broker_owner;
+
+COMMENT ON VIEW monitor.matches_per_minute IS 'Matches by minute and owner group. Restrict the minute where the history is long.';
+
+COMMENT ON COLUMN monitor.matches_per_minute.setup IS 'Tenant.';
+
+COMMENT ON COLUMN monitor.matches_per_minute.minute IS 'Start of the minute.';
+
+COMMENT ON COLUMN monitor.matches_per_minute.owner_group IS 'Owner group.';
+
+COMMENT ON COLUMN monitor.matches_per_minute.matches IS 'Matches.';
+
+COMMENT ON COLUMN monitor.matches_per_minute.sites IS 'Sites that got them.';
+
+CREATE VIEW monitor.matching_difference AS
+ SELECT s.setup,
+    c.structure,
+    c.key,
+    c.expected,
+    c.found
+   FROM (resource.setup s
+     CROSS JOIN LATERAL taskqueue.check_matching(s.setup) c(structure, key, expected, found));
+
+ALTER VIEW monitor.matching_difference OWNER TO broker_owner;
+
+COMMENT ON VIEW monitor.matching_difference IS 'Where what matching reads differs from the TaskQueues, requirement tables, jobs and leases that it is derived from (a queue visible without its requirements, jobs that no posting leads to, wrong counts). Always empty; taskqueue.rebuild_matching repairs.';
+
+COMMENT ON COLUMN monitor.matching_difference.setup IS 'Tenant.';
+
+COMMENT ON COLUMN monitor.matching_difference.structure IS 'Derived structure.';
+
+COMMENT ON COLUMN monitor.matching_difference.key IS 'What in it.';
+
+COMMENT ON COLUMN monitor.matching_difference.expected IS 'What it should be.';
+
+COMMENT ON COLUMN monitor.matching_difference.found IS 'What it is.';
+
+CREATE VIEW monitor.oldest_job AS
+ SELECT q.setup,
+    q.task_queue_id,
+    q.cpu_time,
+    q.owner_group,
+    o.job_id,
+    o.inserted_at,
+    (t.now - o.inserted_at) AS waits,
+    COALESCE(m.matches, (0)::bigint) AS matches_last_hour,
+    COALESCE(h.matches, (0)::bigint) AS higher_matches_last_hour,
+    ((COALESCE(m.matches, (0)::bigint) = 0) AND (COALESCE(h.matches, (0)::bigint) > 0)) AS starved
+   FROM ((((taskqueue.task_queue q
+     JOIN resource.setup_time t ON ((t.setup = q.setup)))
+     CROSS JOIN LATERAL ( SELECT j.job_id,
+            j.inserted_at
+           FROM taskqueue.job j
+          WHERE ((j.setup = q.setup) AND (j.task_queue_id = q.task_queue_id) AND (NOT j.held))
+          ORDER BY j.inserted_at, j.job_id
+         LIMIT 1) o)
+     LEFT JOIN LATERAL ( SELECT count(*) AS matches
+           FROM taskqueue.history e
+          WHERE ((e.setup = q.setup) AND (e.event = 'matched'::text) AND (e.at > (t.now - '01:00:00'::interval)) AND (e.task_queue_id = q.task_queue_id))) m ON (true))
+     LEFT JOIN LATERAL ( SELECT count(*) AS matches
+           FROM taskqueue.history e
+          WHERE ((e.setup = q.setup) AND (e.event = 'matched'::text) AND (e.at > (t.now - '01:00:00'::interval)) AND (e.cpu_time > q.cpu_time))) h ON (true));
+
+ALTER VIEW monitor.oldest_job OWNER TO broker_owner;
+
+COMMENT ON VIEW monitor.oldest_job IS 'The oldest waiting job of each TaskQueue, and whether higher CPU buckets keep it waiting: matches went to them within the hour and none to the queue.';
+
+COMMENT ON COLUMN monitor.oldest_job.setup IS 'Tenant.';
+
+COMMENT ON COLUMN monitor.oldest_job.task_queue_id IS 'TaskQueue.';
+
+COMMENT ON COLUMN monitor.oldest_job.cpu_time IS 'CPU bucket, seconds.';
+
+COMMENT ON COLUMN monitor.oldest_job.owner_group IS 'Owner group.';
+
+COMMENT ON COLUMN monitor.oldest_job.job_id IS 'Its oldest waiting job.';
+
+COMMENT ON COLUMN monitor.oldest_job.inserted_at IS 'Since when it waits.';
+
+COMMENT ON COLUMN monitor.oldest_job.waits IS 'How long.';
+
+COMMENT ON COLUMN monitor.oldest_job.matches_last_hour IS 'Matches from this queue within the hour.';
+
+COMMENT ON COLUMN monitor.oldest_job.higher_matches_last_hour IS 'Matches from higher buckets within the hour.';
+
+COMMENT ON COLUMN monitor.oldest_job.starved IS 'True: higher buckets were served within the hour and this queue was not.';
+
+CREATE TABLE taskqueue.resource_class (
+    setup text NOT NULL,
+    class uuid NOT NULL,
+    resource jsonb NOT NULL,
+    first_seen timestamp with time zone NOT NULL,
+    last_seen timestamp with time zone NOT NULL,
+    samples bigint NOT NULL,
+    matched bigint NOT NULL
+);
+
+ALTER TABLE taskqueue.resource_class OWNER TO broker_owner;
+
+COMMENT ON TABLE taskqueue.resource_class IS 'Classes of resources seen, at most 10,000 a setup, the ones seen last.';
+
+COMMENT ON COLUMN taskqueue.resource_class.setup IS 'Tenant: DIRAC''s Setup, PanDA''s vo.';
+
+COMMENT ON COLUMN taskqueue.resource_class.class IS 'Class.';
+
+COMMENT ON COLUMN taskqueue.resource_class.resource IS 'Canonical description.';
+
+COMMENT ON COLUMN taskqueue.resource_class.first_seen IS 'First seen.';
+
+COMMENT ON COLUMN taskqueue.resource_class.last_seen IS 'Last seen.';
+
+COMMENT ON COLUMN taskqueue.resource_class.samples IS 'Ten-second windows in which it asked at least once.';
+
+COMMENT ON COLUMN taskqueue.resource_class.matched IS 'Those of them whose sampled request got a job.';
+
+CREATE UNLOGGED TABLE taskqueue.resource_seen (
+    setup text NOT NULL,
+    class uuid NOT NULL,
+    seen_at timestamp with time zone NOT NULL,
+    matched boolean NOT NULL,
+    resource jsonb NOT NULL
+);
+
+ALTER TABLE taskqueue.resource_seen OWNER TO broker_owner;
+
+COMMENT ON TABLE taskqueue.resource_seen IS 'Resource descriptions as they came, at most one row per class in ten seconds; unlogged, rolled up by taskqueue.maintain.';
+
+COMMENT ON COLUMN taskqueue.resource_seen.setup IS 'Tenant: DIRAC''s Setup, PanDA''s vo.';
+
+COMMENT ON COLUMN taskqueue.resource_seen.class IS 'md5 of the canonical description, CPUTime as bucket, without JobID.';
+
+COMMENT ON COLUMN taskqueue.resource_seen.seen_at IS 'When.';
+
+COMMENT ON COLUMN taskqueue.resource_seen.matched IS 'Whether the sampled request got a job.';
+
+COMMENT ON COLUMN taskqueue.resource_seen.resource IS 'Canonical description.';
+
+CREATE VIEW taskqueue.resource_kind AS
+ SELECT setup,
+    class,
+    (array_agg(resource))[1] AS resource,
+    min(first_seen) AS first_seen,
+    max(last_seen) AS last_seen,
+    (sum(samples))::bigint AS samples,
+    (sum(matched))::bigint AS matched
+   FROM ( SELECT c.setup,
+            c.class,
+            c.resource,
+            c.first_seen,
+            c.last_seen,
+            c.samples,
+            c.matched
+           FROM taskqueue.resource_class c
+        UNION ALL
+         SELECT r.setup,
+            r.class,
+            r.resource,
+            r.seen_at,
+            r.seen_at,
+            1,
+            (r.matched)::integer AS matched
+           FROM taskqueue.resource_seen r) s
+  GROUP BY setup, class;
+
+ALTER VIEW taskqueue.resource_kind OWNER TO broker_owner;
+
+COMMENT ON VIEW taskqueue.resource_kind IS 'Kinds of resources seen lately, rolled up or not.';
+
+COMMENT ON COLUMN taskqueue.resource_kind.setup IS 'Tenant.';
+
+COMMENT ON COLUMN taskqueue.resource_kind.class IS 'Kind of resource.';
+
+COMMENT ON COLUMN taskqueue.resource_kind.resource IS 'Description.';
+
+COMMENT ON COLUMN taskqueue.resource_kind.first_seen IS 'First seen.';
+
+COMMENT ON COLUMN taskqueue.resource_kind.last_seen IS 'Last seen.';
+
+COMMENT ON COLUMN taskqueue.resource_kind.samples IS 'Ten-second windows in which it asked.';
+
+COMMENT ON COLUMN taskqueue.resource_kind.matched IS 'Those of them whose sampled request got a job.';
+
+CREATE VIEW monitor.resource_seen AS
+ SELECT setup,
+    class,
+    last_seen,
+    first_seen,
+    samples,
+    matched,
+    resource
+   FROM taskqueue.resource_kind k;
+
+ALTER VIEW monitor.resource_seen OWNER TO broker_owner;
+
+COMMENT ON VIEW monitor.resource_seen IS 'Kinds of resources seen lately: descriptions as they came, without JobID, CPUTime as the bucket that it covers.';
+
+COMMENT ON COLUMN monitor.resource_seen.setup IS 'Tenant.';
+
+COMMENT ON COLUMN monitor.resource_seen.class IS 'Kind of resource.';
+
+COMMENT ON COLUMN monitor.resource_seen.last_seen IS 'Last seen.';
+
+COMMENT ON COLUMN monitor.resource_seen.first_seen IS 'First seen.';
+
+COMMENT ON COLUMN monitor.resource_seen.samples IS 'Ten-second windows in which it asked.';
+
+COMMENT ON COLUMN monitor.resource_seen.matched IS 'Those of them whose sampled request got a job.';
+
+COMMENT ON COLUMN monitor.resource_seen.resource IS 'Description.';
+
+CREATE VIEW monitor.setup AS
+ SELECT setup,
+    created_at,
+    simulated,
+    ( SELECT count(*) AS count
+           FROM taskqueue.task_queue q
+          WHERE (q.setup = s.setup)) AS task_queues,
+    ( SELECT count(*) AS count
+           FROM resource.identity i
+          WHERE (i.setup = s.setup)) AS identities
+   FROM resource.setup s;
+
+ALTER VIEW monitor.setup OWNER TO broker_owner;
+
+COMMENT ON VIEW monitor.setup IS 'Setups, with how much they hold. taskqueue.remove_setup takes one away.';
+
+COMMENT ON COLUMN monitor.setup.setup IS 'Tenant.';
+
+COMMENT ON COLUMN monitor.setup.created_at IS 'Since when.';
+
+COMMENT ON COLUMN monitor.setup.simulated IS 'Time of a simulated setup; null = real time.';
+
+COMMENT ON COLUMN monitor.setup.task_queues IS 'TaskQueues.';
+
+COMMENT ON COLUMN monitor.setup.identities IS 'Database roles that may use it besides operators.';
+
+CREATE TABLE taskqueue.job_count (
+    setup text NOT NULL,
+    task_queue_id bigint NOT NULL,
+    user_priority smallint NOT NULL,
+    jobs bigint NOT NULL
+)
+WITH (fillfactor='70');
+
+ALTER TABLE taskqueue.job_count OWNER TO broker_owner;
+
+COMMENT ON TABLE taskqueue.job_count IS 'Waiting jobs that are not held, by queue and user priority: the base; job_count_change is added to it. Derived from job.';
+
+COMMENT ON COLUMN taskqueue.job_count.setup IS 'Tenant: DIRAC''s Setup, PanDA''s vo.';
+
+COMMENT ON COLUMN taskqueue.job_count.task_queue_id IS 'TaskQueue.';
+
+COMMENT ON COLUMN taskqueue.job_count.user_priority IS 'User priority 0..10; 0 is background.';
+
+COMMENT ON COLUMN taskqueue.job_count.jobs IS 'Jobs, changes not counted; may be negative alone.';
+
+CREATE TABLE taskqueue.job_count_change (
+    setup text NOT NULL,
+    task_queue_id bigint NOT NULL,
+    user_priority smallint NOT NULL,
+    change bigint NOT NULL
+)
+WITH (autovacuum_vacuum_scale_factor='0.02', autovacuum_vacuum_cost_delay='0');
+
+ALTER TABLE taskqueue.job_count_change OWNER TO broker_owner;
+
+COMMENT ON TABLE taskqueue.job_count_change IS 'Changes of job_count, appended so that no agent waits for another on a counter; folded by taskqueue.fold_counts.';
+
+COMMENT ON COLUMN taskqueue.job_count_change.setup IS 'Tenant: DIRAC''s Setup, PanDA''s vo.';
+
+COMMENT ON COLUMN taskqueue.job_count_change.task_queue_id IS 'TaskQueue.';
+
+COMMENT ON COLUMN taskqueue.job_count_change.user_priority IS 'User priority 0..10; 0 is background.';
+
+COMMENT ON COLUMN taskqueue.job_count_change.change IS 'Jobs added (taken, when negative).';
+
+CREATE TABLE taskqueue.limit_slot (
+    setup text NOT NULL,
+    limit_id bigint NOT NULL,
+    slot integer NOT NULL,
+    job_id bigint
+);
+
+ALTER TABLE taskqueue.limit_slot OWNER TO broker_owner;
+
+COMMENT ON TABLE taskqueue.limit_slot IS 'Slots of running limits: a match locks a free one with SKIP LOCKED, so that a limit is exact and nobody waits.';
+
+COMMENT ON COLUMN taskqueue.limit_slot.setup IS 'Tenant: DIRAC''s Setup, PanDA''s vo.';
+
+COMMENT ON COLUMN taskqueue.limit_slot.limit_id IS 'Limit.';
+
+COMMENT ON COLUMN taskqueue.limit_slot.slot IS 'Number of the slot; above a lowered ceiling: one too many, goes when it is free.';
+
+COMMENT ON COLUMN taskqueue.limit_slot.job_id IS 'Job that holds it; null = free.';
+
+CREATE TABLE taskqueue.posting (
+    setup text NOT NULL,
+    site text NOT NULL,
+    cpu_time bigint NOT NULL,
+    task_queue_id bigint NOT NULL,
+    definition_id bigint NOT NULL,
+    priority double precision NOT NULL
+);
+
+ALTER TABLE taskqueue.posting OWNER TO broker_owner;
+
+COMMENT ON TABLE taskqueue.posting IS 'Which open queues (enabled, not held, with jobs) a site may see, by CPU bucket. Derived from task_queue and its requirement tables.';
+
+COMMENT ON COLUMN taskqueue.posting.setup IS 'Tenant: DIRAC''s Setup, PanDA''s vo.';
+
+COMMENT ON COLUMN taskqueue.posting.site IS 'A site that the queue lists and does not ban; ''*'' = lists no site; '''' = every open queue, for resources without a site.';
+
+COMMENT ON COLUMN taskqueue.posting.cpu_time IS 'CPU bucket, seconds.';
+
+COMMENT ON COLUMN taskqueue.posting.task_queue_id IS 'TaskQueue.';
+
+COMMENT ON COLUMN taskqueue.posting.definition_id IS 'Its definition.';
+
+COMMENT ON COLUMN taskqueue.posting.priority IS 'Its priority.';
+
+CREATE VIEW taskqueue.queue_count AS
+ SELECT setup,
+    task_queue_id,
+    (sum(jobs))::bigint AS jobs
+   FROM ( SELECT b.setup,
+            b.task_queue_id,
+            b.jobs
+           FROM taskqueue.job_count b
+        UNION ALL
+         SELECT a.setup,
+            a.task_queue_id,
+            a.change
+           FROM taskqueue.job_count_change a) c
+  GROUP BY setup, task_queue_id;
+
+ALTER VIEW taskqueue.queue_count OWNER TO broker_owner;
+
+COMMENT ON VIEW taskqueue.queue_count IS 'Waiting jobs that are not held, by TaskQueue.';
+
+COMMENT ON COLUMN taskqueue.queue_count.setup IS 'Tenant.';
+
+COMMENT ON COLUMN taskqueue.queue_count.task_queue_id IS 'TaskQueue.';
+
+COMMENT ON COLUMN taskqueue.queue_count.jobs IS 'Waiting jobs that are not held.';
+
+CREATE TABLE taskqueue.site_limit (
+    setup text NOT NULL,
+    limit_id bigint NOT NULL,
+    kind text NOT NULL,
+    site text NOT NULL,
+    grid_ce text,
+    attribute text NOT NULL,
+    value text NOT NULL,
+    ceiling integer,
+    delay interval,
+    burst integer,
+    next_at timestamp with time zone,
+    CONSTRAINT site_limit_burst_check CHECK ((burst > 0)),
+    CONSTRAINT site_limit_ceiling_check CHECK ((ceiling >= 0)),
+    CONSTRAINT site_limit_delay_check CHECK ((delay >= '00:00:00'::interval)),
+    CONSTRAINT site_limit_grid_ce_check CHECK ((grid_ce <> ''::text)),
+    CONSTRAINT site_limit_kind CHECK (
+CASE kind
+    WHEN 'running'::text THEN ((ceiling IS NOT NULL) AND (delay IS NULL))
+    ELSE ((ceiling IS NULL) AND (delay IS NOT NULL) AND (burst IS NOT NULL))
+END),
+    CONSTRAINT site_limit_kind_check CHECK ((kind = ANY (ARRAY['running'::text, 'delay'::text]))),
+    CONSTRAINT site_limit_site_check CHECK ((site <> ''::text))
+);
+
+ALTER TABLE taskqueue.site_limit OWNER TO broker_owner;
+
+COMMENT ON TABLE taskqueue.site_limit IS 'Limits per site, optionally per CE, on a value of a requirement (section 7).';
+
+COMMENT ON COLUMN taskqueue.site_limit.setup IS 'Tenant: DIRAC''s Setup, PanDA''s vo.';
+
+COMMENT ON COLUMN taskqueue.site_limit.limit_id IS 'Limit.';
+
+COMMENT ON COLUMN taskqueue.site_limit.kind IS 'running: jobs there at a time; delay: time between two matches.';
+
+COMMENT ON COLUMN taskqueue.site_limit.site IS 'Site.';
+
+COMMENT ON COLUMN taskqueue.site_limit.grid_ce IS 'Computing element; null = the whole site.';
+
+COMMENT ON COLUMN taskqueue.site_limit.attribute IS 'Requirement key.';
+
+COMMENT ON COLUMN taskqueue.site_limit.value IS 'Value of that key; a job counts at every value that its queue lists.';
+
+COMMENT ON COLUMN taskqueue.site_limit.ceiling IS 'Jobs at a time; kind running.';
+
+COMMENT ON COLUMN taskqueue.site_limit.delay IS 'Time between two matches; kind delay.';
+
+COMMENT ON COLUMN taskqueue.site_limit.burst IS 'Matches that may come at once after a pause; kind delay.';
+
+COMMENT ON COLUMN taskqueue.site_limit.next_at IS 'Token bucket as a clock: when it is full again; kind delay.';
+
+CREATE VIEW monitor.site_limit AS
+ SELECT l.setup,
+    l.limit_id,
+    l.site,
+    l.grid_ce,
+    l.kind,
+    l.attribute,
+    l.value,
+    l.ceiling,
+    l.delay,
+    l.burst,
+    u.used,
+        CASE l.kind
+            WHEN 'running'::text THEN (u.used >= l.ceiling)
+            ELSE COALESCE((l.next_at > (t.now + (((l.burst - 1))::double precision * l.delay))), false)
+        END AS reached,
+    b.queues,
+    b.jobs
+   FROM (((taskqueue.site_limit l
+     JOIN resource.setup_time t ON ((t.setup = l.setup)))
+     CROSS JOIN LATERAL ( SELECT count(s.job_id) AS used
+           FROM taskqueue.limit_slot s
+          WHERE ((s.setup = l.setup) AND (s.limit_id = l.limit_id))) u)
+     CROSS JOIN LATERAL ( SELECT count(*) AS queues,
+            (COALESCE(sum(n.jobs), (0)::numeric))::bigint AS jobs
+           FROM ((taskqueue.posting p
+             JOIN taskqueue.definition d ON (((d.setup = p.setup) AND (d.definition_id = p.definition_id))))
+             JOIN taskqueue.queue_count n ON (((n.setup = p.setup) AND (n.task_queue_id = p.task_queue_id))))
+          WHERE ((p.setup = l.setup) AND (p.site = ANY (ARRAY[l.site, '*'::text])) AND taskqueue.lists(d.requirements, l.attribute, l.value))) b);
+
+ALTER VIEW monitor.site_limit OWNER TO broker_owner;
+
+COMMENT ON VIEW monitor.site_limit IS 'Limits with how far they are used, and which waiting jobs they hold back while they are reached.';
+
+COMMENT ON COLUMN monitor.site_limit.setup IS 'Tenant.';
+
+COMMENT ON COLUMN monitor.site_limit.limit_id IS 'Limit.';
+
+COMMENT ON COLUMN monitor.site_limit.site IS 'Site.';
+
+COMMENT ON COLUMN monitor.site_limit.grid_ce IS 'Computing element; null = the whole site.';
+
+COMMENT ON COLUMN monitor.site_limit.kind IS 'running or delay.';
+
+COMMENT ON COLUMN monitor.site_limit.attribute IS 'Requirement key.';
+
+COMMENT ON COLUMN monitor.site_limit.value IS 'Value of it.';
+
+COMMENT ON COLUMN monitor.site_limit.ceiling IS 'Jobs at a time.';
+
+COMMENT ON COLUMN monitor.site_limit.delay IS 'Time between two matches.';
+
+COMMENT ON COLUMN monitor.site_limit.burst IS 'Matches at once after a pause.';
+
+COMMENT ON COLUMN monitor.site_limit.used IS 'Leases that count at it; kind running.';
+
+COMMENT ON COLUMN monitor.site_limit.reached IS 'Whether nothing more may be matched there now.';
+
+COMMENT ON COLUMN monitor.site_limit.queues IS 'Open TaskQueues that the site may see and that count at it.';
+
+COMMENT ON COLUMN monitor.site_limit.jobs IS 'Their waiting jobs.';
+
+CREATE VIEW monitor.task_queue AS
+ SELECT q.setup,
+    q.task_queue_id,
+    q.owner_group,
+    q.owner_dn,
+    q.cpu_time,
+    q.priority,
+    COALESCE(n.jobs, (0)::bigint) AS jobs,
+    ( SELECT count(*) AS count
+           FROM taskqueue.job h
+          WHERE ((h.setup = q.setup) AND (h.task_queue_id = q.task_queue_id) AND h.held)) AS held_jobs,
+        CASE
+            WHEN (NOT q.enabled) THEN 'disabled'::text
+            WHEN q.held THEN 'held'::text
+            ELSE 'open'::text
+        END AS state,
+    ( SELECT min(j.inserted_at) AS min
+           FROM taskqueue.job j
+          WHERE ((j.setup = q.setup) AND (j.task_queue_id = q.task_queue_id))) AS oldest_job_at,
+    q.created_at,
+    q.mean_weight,
+    ( SELECT count(*) AS count
+           FROM taskqueue.task_queue s
+          WHERE ((s.setup = q.setup) AND (s.definition_id = q.definition_id))) AS siblings,
+    d.requirements
+   FROM ((taskqueue.task_queue q
+     JOIN taskqueue.definition d ON (((d.setup = q.setup) AND (d.definition_id = q.definition_id))))
+     LEFT JOIN taskqueue.queue_count n ON (((n.setup = q.setup) AND (n.task_queue_id = q.task_queue_id))));
+
+ALTER VIEW monitor.task_queue OWNER TO broker_owner;
+
+COMMENT ON VIEW monitor.task_queue IS 'TaskQueues with their requirements, jobs, age and share: what waits, for whom, and what it asks for.';
+
+COMMENT ON COLUMN monitor.task_queue.setup IS 'Tenant.';
+
+COMMENT ON COLUMN monitor.task_queue.task_queue_id IS 'TaskQueue.';
+
+COMMENT ON COLUMN monitor.task_queue.owner_group IS 'Owner group.';
+
+COMMENT ON COLUMN monitor.task_queue.owner_dn IS 'Owner.';
+
+COMMENT ON COLUMN monitor.task_queue.cpu_time IS 'CPU bucket, seconds.';
+
+COMMENT ON COLUMN monitor.task_queue.priority IS 'Share of its entity (section 9).';
+
+COMMENT ON COLUMN monitor.task_queue.jobs IS 'Waiting jobs that are not held.';
+
+COMMENT ON COLUMN monitor.task_queue.held_jobs IS 'Waiting jobs that are held.';
+
+COMMENT ON COLUMN monitor.task_queue.state IS 'open, disabled or held.';
+
+COMMENT ON COLUMN monitor.task_queue.oldest_job_at IS 'Since when its oldest job waits.';
+
+COMMENT ON COLUMN monitor.task_queue.created_at IS 'When it was opened.';
+
+COMMENT ON COLUMN monitor.task_queue.mean_weight IS 'Mean draw weight of its jobs when the shares were last computed.';
+
+COMMENT ON COLUMN monitor.task_queue.siblings IS 'TaskQueues with the same requirements, itself counted.';
+
+COMMENT ON COLUMN monitor.task_queue.requirements IS 'Canonical requirements.';
+
+CREATE TABLE taskqueue.cpu_bucket (
+    setup text NOT NULL,
+    cpu_time bigint NOT NULL,
+    CONSTRAINT cpu_bucket_cpu_time_check CHECK ((cpu_time > 0))
+);
+
+ALTER TABLE taskqueue.cpu_bucket OWNER TO broker_owner;
+
+COMMENT ON TABLE taskqueue.cpu_bucket IS 'CPU buckets: a queue''s CPU time is rounded up to the next one (seed 004: 500, 5000, 50000, 300000).';
+
+COMMENT ON COLUMN taskqueue.cpu_bucket.setup IS 'Tenant: DIRAC''s Setup, PanDA''s vo.';
+
+COMMENT ON COLUMN taskqueue.cpu_bucket.cpu_time IS 'Upper edge of the bucket, seconds (DIRAC: normalised CPU work).';
+
+CREATE VIEW monitor.waiting_by_cpu_bucket AS
+ SELECT b.setup,
+    b.cpu_time,
+    count(q.task_queue_id) AS queues,
+    (COALESCE(sum(n.jobs), (0)::numeric))::bigint AS jobs
+   FROM ((taskqueue.cpu_bucket b
+     LEFT JOIN taskqueue.task_queue q ON (((q.setup = b.setup) AND (q.cpu_time = b.cpu_time))))
+     LEFT JOIN taskqueue.queue_count n ON (((n.setup = q.setup) AND (n.task_queue_id = q.task_queue_id))))
+  GROUP BY b.setup, b.cpu_time;
+
+ALTER VIEW monitor.waiting_by_cpu_bucket OWNER TO broker_owner;
+
+COMMENT ON VIEW monitor.waiting_by_cpu_bucket IS 'TaskQueues and waiting jobs by CPU bucket; empty buckets are shown.';
+
+COMMENT ON COLUMN monitor.waiting_by_cpu_bucket.setup IS 'Tenant.';
+
+COMMENT ON COLUMN monitor.waiting_by_cpu_bucket.cpu_time IS 'CPU bucket, seconds.';
+
+COMMENT ON COLUMN monitor.waiting_by_cpu_bucket.queues IS 'TaskQueues.';
+
+COMMENT ON COLUMN monitor.waiting_by_cpu_bucket.jobs IS 'Waiting jobs that are not held.';
+
+CREATE VIEW monitor.waiting_by_group AS
+ SELECT q.setup,
+    q.owner_group,
+    q.owner_dn,
+    count(*) AS queues,
+    (sum(n.jobs))::bigint AS jobs,
+    sum(q.priority) AS priority,
+    min(j.inserted_at) AS oldest_job_at
+   FROM ((taskqueue.task_queue q
+     JOIN taskqueue.queue_count n ON (((n.setup = q.setup) AND (n.task_queue_id = q.task_queue_id))))
+     LEFT JOIN LATERAL ( SELECT min(i.inserted_at) AS inserted_at
+           FROM taskqueue.job i
+          WHERE ((i.setup = q.setup) AND (i.task_queue_id = q.task_queue_id))) j ON (true))
+  GROUP BY q.setup, q.owner_group, q.owner_dn;
+
+ALTER VIEW monitor.waiting_by_group OWNER TO broker_owner;
+
+COMMENT ON VIEW monitor.waiting_by_group IS 'TaskQueues and waiting jobs by owner group and owner.';
+
+COMMENT ON COLUMN monitor.waiting_by_group.setup IS 'Tenant.';
+
+COMMENT ON COLUMN monitor.waiting_by_group.owner_group IS 'Owner group.';
+
+COMMENT ON COLUMN monitor.waiting_by_group.owner_dn IS 'Owner.';
+
+COMMENT ON COLUMN monitor.waiting_by_group.queues IS 'TaskQueues.';
+
+COMMENT ON COLUMN monitor.waiting_by_group.jobs IS 'Waiting jobs that are not held.';
+
+COMMENT ON COLUMN monitor.waiting_by_group.priority IS 'Sum of their priorities.';
+
+COMMENT ON COLUMN monitor.waiting_by_group.oldest_job_at IS 'Since when the oldest waits.';
+
+CREATE TABLE taskqueue.task_queue_platform (
+    setup text NOT NULL,
+    task_queue_id bigint NOT NULL,
+    value text NOT NULL,
+    CONSTRAINT task_queue_platform_value_check CHECK ((value <> ''::text))
+);
+
+ALTER TABLE taskqueue.task_queue_platform OWNER TO broker_owner;
+
+COMMENT ON TABLE taskqueue.task_queue_platform IS 'Requirement of TaskQueues, one row a value. Platform that may run the jobs; no row = any.';
+
+COMMENT ON COLUMN taskqueue.task_queue_platform.setup IS 'Tenant: DIRAC''s Setup, PanDA''s vo.';
+
+COMMENT ON COLUMN taskqueue.task_queue_platform.task_queue_id IS 'TaskQueue.';
+
+COMMENT ON COLUMN taskqueue.task_queue_platform.value IS 'Platform that may run the jobs; no row = any.';
+
+CREATE VIEW monitor.waiting_by_platform AS
+ SELECT q.setup,
+    COALESCE(v.value, '(any platform)'::text) AS platform,
+    count(*) AS queues,
+    (sum(n.jobs))::bigint AS jobs
+   FROM ((taskqueue.task_queue q
+     JOIN taskqueue.queue_count n ON (((n.setup = q.setup) AND (n.task_queue_id = q.task_queue_id))))
+     LEFT JOIN taskqueue.task_queue_platform v ON (((v.setup = q.setup) AND (v.task_queue_id = q.task_queue_id))))
+  GROUP BY q.setup, v.value;
+
+ALTER VIEW monitor.waiting_by_platform OWNER TO broker_owner;
+
+COMMENT ON VIEW monitor.waiting_by_platform IS 'TaskQueues and waiting jobs by the platforms that may run them; a queue counts at every platform that it lists.';
+
+COMMENT ON COLUMN monitor.waiting_by_platform.setup IS 'Tenant.';
+
+COMMENT ON COLUMN monitor.waiting_by_platform.platform IS 'Platform, or (any platform).';
+
+COMMENT ON COLUMN monitor.waiting_by_platform.queues IS 'TaskQueues.';
+
+COMMENT ON COLUMN monitor.waiting_by_platform.jobs IS 'Waiting jobs that are not held.';
+
+CREATE VIEW monitor.waiting_by_site AS
+ SELECT p.setup,
+        CASE p.site
+            WHEN '*'::text THEN '(any site)'::text
+            ELSE p.site
+        END AS site,
+    count(*) AS queues,
+    (sum(n.jobs))::bigint AS jobs
+   FROM (taskqueue.posting p
+     JOIN taskqueue.queue_count n ON (((n.setup = p.setup) AND (n.task_queue_id = p.task_queue_id))))
+  WHERE (p.site <> ''::text)
+  GROUP BY p.setup, p.site;
+
+ALTER VIEW monitor.waiting_by_site OWNER TO broker_owner;
+
+COMMENT ON VIEW monitor.waiting_by_site IS 'Open TaskQueues and their jobs by the sites that may run them; a queue counts at every site that it lists. (any site): queues that list none, which every site may take besides its own.';
+
+COMMENT ON COLUMN monitor.waiting_by_site.setup IS 'Tenant.';
+
+COMMENT ON COLUMN monitor.waiting_by_site.site IS 'Site, or (any site).';
+
+COMMENT ON COLUMN monitor.waiting_by_site.queues IS 'Open TaskQueues.';
+
+COMMENT ON COLUMN monitor.waiting_by_site.jobs IS 'Their waiting jobs.';
+
+CREATE TABLE resource.alembic_version (
+    version_num character varying(32) NOT NULL
+);
+
+ALTER TABLE resource.alembic_version OWNER TO broker_owner;
+
+COMMENT ON TABLE resource.alembic_version IS 'The revision of the tables, kept by Alembic; written by broker db upgrade only.';
+
+COMMENT ON COLUMN resource.alembic_version.version_num IS 'Identifier of the revision.';
+
+CREATE TABLE resource.house (
+    only_row boolean DEFAULT true NOT NULL,
+    release text NOT NULL,
+    role_prefix text NOT NULL,
+    server_major integer NOT NULL,
+    installed_at timestamp with time zone NOT NULL,
+    CONSTRAINT house_only_row_check CHECK (only_row)
+);
+
+ALTER TABLE resource.house OWNER TO broker_owner;
+
+COMMENT ON TABLE resource.house IS 'One row: what release is installed here, and how.';
+
+COMMENT ON COLUMN resource.house.only_row IS 'Always true: the table holds one row.';
+
+COMMENT ON COLUMN resource.house.release IS 'Release of the program that last upgraded this database.';
+
+COMMENT ON COLUMN resource.house.role_prefix IS 'What the names of the roles begin with, broker_ as a rule.';
+
+COMMENT ON COLUMN resource.house.server_major IS 'Major version of the PostgreSQL that wrote the definitions in resource.installed_state.';
+
+COMMENT ON COLUMN resource.house.installed_at IS 'When the last upgrade that changed anything ended.';
+
+CREATE TABLE resource.house_role (
+    kind text NOT NULL,
+    role_name text NOT NULL,
+    CONSTRAINT house_role_kind_check CHECK ((kind = ANY (ARRAY['owner'::text, 'agent'::text, 'submitter'::text, 'operator'::text, 'viewer'::text])))
+);
+
+ALTER TABLE resource.house_role OWNER TO broker_owner;
+
+COMMENT ON TABLE resource.house_role IS 'What the roles of the house are called here; functions look the names up.';
+
+COMMENT ON COLUMN resource.house_role.kind IS 'owner, agent, submitter, operator or viewer.';
+
+COMMENT ON COLUMN resource.house_role.role_name IS 'Name of the role in this cluster.';
+
+CREATE TABLE resource.installed_object (
+    path text NOT NULL,
+    kind text NOT NULL,
+    schema_name text NOT NULL,
+    object_name text NOT NULL,
+    arguments text NOT NULL,
+    relation_name text,
+    sha256 text NOT NULL,
+    release text NOT NULL,
+    installed_at timestamp with time zone NOT NULL
+);
+
+ALTER TABLE resource.installed_object OWNER TO broker_owner;
+
+COMMENT ON TABLE resource.installed_object IS 'The function, procedure, view or trigger that each file of sql/ made, and the file''s sha256.';
+
+COMMENT ON COLUMN resource.installed_object.path IS 'File below sql/.';
+
+COMMENT ON COLUMN resource.installed_object.kind IS 'function, procedure, view or trigger.';
+
+COMMENT ON COLUMN resource.installed_object.schema_name IS 'Room.';
+
+COMMENT ON COLUMN resource.installed_object.object_name IS 'Name of the object.';
+
+COMMENT ON COLUMN resource.installed_object.arguments IS 'Types of the input arguments as PostgreSQL writes them; empty for views and triggers.';
+
+COMMENT ON COLUMN resource.installed_object.relation_name IS 'Table of a trigger, else null.';
+
+COMMENT ON COLUMN resource.installed_object.sha256 IS 'sha256 of the file''s text, in hex.';
+
+COMMENT ON COLUMN resource.installed_object.release IS 'Release that last wrote the object.';
+
+COMMENT ON COLUMN resource.installed_object.installed_at IS 'When the object was last written.';
+
+CREATE TABLE resource.installed_state (
+    item text NOT NULL,
+    aspect text NOT NULL,
+    value text NOT NULL
+);
+
+ALTER TABLE resource.installed_state OWNER TO broker_owner;
+
+COMMENT ON TABLE resource.installed_state IS 'The catalogue as the last upgrade left it, in PostgreSQL''s words; broker db check compares today''s.';
+
+COMMENT ON COLUMN resource.installed_state.item IS 'Kind and name of the object.';
+
+COMMENT ON COLUMN resource.installed_state.aspect IS 'definition, owner, comment, or grant to a role.';
+
+COMMENT ON COLUMN resource.installed_state.value IS 'What the catalogue said.';
+
+ALTER TABLE taskqueue.definition ALTER COLUMN definition_id ADD GENERATED ALWAYS AS IDENTITY (
+    SEQUENCE NAME taskqueue.definition_definition_id_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1
+);
+
+CREATE TABLE taskqueue.held_owner (
+    setup text NOT NULL,
+    owner_dn text NOT NULL,
+    held_at timestamp with time zone NOT NULL
+);
+
+ALTER TABLE taskqueue.held_owner OWNER TO broker_owner;
+
+COMMENT ON TABLE taskqueue.held_owner IS 'Owners whose queues are held.';
+
+COMMENT ON COLUMN taskqueue.held_owner.setup IS 'Tenant: DIRAC''s Setup, PanDA''s vo.';
+
+COMMENT ON COLUMN taskqueue.held_owner.owner_dn IS 'Owner.';
+
+COMMENT ON COLUMN taskqueue.held_owner.held_at IS 'Since when.';
+
+CREATE TABLE taskqueue.history_default (
+    setup text CONSTRAINT history_setup_not_null NOT NULL,
+    at timestamp with time zone CONSTRAINT history_at_not_null NOT NULL,
+    job_id bigint CONSTRAINT history_job_id_not_null NOT NULL,
+    attempt integer CONSTRAINT history_attempt_not_null NOT NULL,
+    event text CONSTRAINT history_event_not_null NOT NULL,
+    task_queue_id bigint CONSTRAINT history_task_queue_id_not_null NOT NULL,
+    definition_id bigint,
+    cpu_time bigint,
+    owner_group text,
+    owner_dn text,
+    user_priority smallint,
+    site text,
+    grid_ce text,
+    role_name text CONSTRAINT history_role_name_not_null NOT NULL
+);
+
+ALTER TABLE taskqueue.history_default OWNER TO broker_owner;
+
+COMMENT ON TABLE taskqueue.history_default IS 'Catches events of days that have no partition yet.';
+
+COMMENT ON COLUMN taskqueue.history_default.setup IS 'Tenant: DIRAC''s Setup, PanDA''s vo.';
+
+COMMENT ON COLUMN taskqueue.history_default.at IS 'When.';
+
+COMMENT ON COLUMN taskqueue.history_default.job_id IS 'Job id, the same in every room of the setup.';
+
+COMMENT ON COLUMN taskqueue.history_default.attempt IS 'Attempt number; 0 = never matched.';
+
+COMMENT ON COLUMN taskqueue.history_default.event IS 'matched, running, released, kill asked, finished, failed, cancelled or closed.';
+
+COMMENT ON COLUMN taskqueue.history_default.task_queue_id IS 'TaskQueue.';
+
+COMMENT ON COLUMN taskqueue.history_default.definition_id IS 'Requirements.';
+
+COMMENT ON COLUMN taskqueue.history_default.cpu_time IS 'CPU bucket, seconds; of matches.';
+
+COMMENT ON COLUMN taskqueue.history_default.owner_group IS 'Owner group; of matches.';
+
+COMMENT ON COLUMN taskqueue.history_default.owner_dn IS 'Owner; of matches.';
+
+COMMENT ON COLUMN taskqueue.history_default.user_priority IS 'User priority 0..10; 0 is background.';
+
+COMMENT ON COLUMN taskqueue.history_default.site IS 'Site of the lease.';
+
+COMMENT ON COLUMN taskqueue.history_default.grid_ce IS 'Computing element of the lease.';
+
+COMMENT ON COLUMN taskqueue.history_default.role_name IS 'Database role that caused it.';
+
+CREATE TABLE taskqueue.owner_group (
+    setup text NOT NULL,
+    owner_group text NOT NULL,
+    share double precision DEFAULT 1000 NOT NULL,
+    job_sharing boolean DEFAULT false NOT NULL,
+    allow_background boolean DEFAULT false NOT NULL,
+    CONSTRAINT owner_group_owner_group_check CHECK ((owner_group <> ''::text)),
+    CONSTRAINT owner_group_share_check CHECK (((share > (0)::double precision) AND (share < 'Infinity'::double precision)))
+);
+
+ALTER TABLE taskqueue.owner_group OWNER TO broker_owner;
+
+COMMENT ON TABLE taskqueue.owner_group IS 'Owner groups with their share and properties (section 9). A group without a row has the defaults.';
+
+COMMENT ON COLUMN taskqueue.owner_group.setup IS 'Tenant: DIRAC''s Setup, PanDA''s vo.';
+
+COMMENT ON COLUMN taskqueue.owner_group.owner_group IS 'Group used for the submission.';
+
+COMMENT ON COLUMN taskqueue.owner_group.share IS 'Share of the group, any unit; default 1000.';
+
+COMMENT ON COLUMN taskqueue.owner_group.job_sharing IS 'Property JobSharing: one entity for shares, and private pilots of the group run everybody''s jobs.';
+
+COMMENT ON COLUMN taskqueue.owner_group.allow_background IS 'Queues with a mean draw weight of at most 0.1 get the priority 0.001 and take nothing from the share.';
+
+CREATE TABLE taskqueue.platform_compatibility (
+    setup text NOT NULL,
+    offered text NOT NULL,
+    accepted text NOT NULL,
+    CONSTRAINT platform_compatibility_accepted_check CHECK ((accepted <> ''::text)),
+    CONSTRAINT platform_compatibility_offered_check CHECK ((offered <> ''::text))
+);
+
+ALTER TABLE taskqueue.platform_compatibility OWNER TO broker_owner;
+
+COMMENT ON TABLE taskqueue.platform_compatibility IS 'Compatible platforms: a resource that offers the one also offers the other.';
+
+COMMENT ON COLUMN taskqueue.platform_compatibility.setup IS 'Tenant: DIRAC''s Setup, PanDA''s vo.';
+
+COMMENT ON COLUMN taskqueue.platform_compatibility.offered IS 'Platform named by a resource.';
+
+COMMENT ON COLUMN taskqueue.platform_compatibility.accepted IS 'Platform that it therefore also offers.';
+
+CREATE TABLE taskqueue.request (
+    setup text NOT NULL,
+    role_name text NOT NULL,
+    request_id uuid NOT NULL,
+    call text NOT NULL,
+    asked uuid NOT NULL,
+    answer jsonb NOT NULL,
+    made_at timestamp with time zone NOT NULL
+);
+
+ALTER TABLE taskqueue.request OWNER TO broker_owner;
+
+COMMENT ON TABLE taskqueue.request IS 'Answers of calls that carried a request id, for ten minutes: the same call repeated gets the same answer.';
+
+COMMENT ON COLUMN taskqueue.request.setup IS 'Tenant: DIRAC''s Setup, PanDA''s vo.';
+
+COMMENT ON COLUMN taskqueue.request.role_name IS 'Database role that asked.';
+
+COMMENT ON COLUMN taskqueue.request.request_id IS 'Chosen by the client.';
+
+COMMENT ON COLUMN taskqueue.request.call IS 'Function called.';
+
+COMMENT ON COLUMN taskqueue.request.asked IS 'md5 of the arguments.';
+
+COMMENT ON COLUMN taskqueue.request.answer IS 'Its answer.';
+
+COMMENT ON COLUMN taskqueue.request.made_at IS 'When.';
+
+CREATE TABLE taskqueue.share_correction (
+    setup text NOT NULL,
+    owner_group text NOT NULL,
+    owner_dn text NOT NULL,
+    factor double precision NOT NULL,
+    CONSTRAINT share_correction_factor_check CHECK (((factor >= (0.2)::double precision) AND (factor <= (5)::double precision)))
+);
+
+ALTER TABLE taskqueue.share_correction OWNER TO broker_owner;
+
+COMMENT ON TABLE taskqueue.share_correction IS 'Factors on the shares from the usage in the history, where the setting share_correction is on (section 9).';
+
+COMMENT ON COLUMN taskqueue.share_correction.setup IS 'Tenant: DIRAC''s Setup, PanDA''s vo.';
+
+COMMENT ON COLUMN taskqueue.share_correction.owner_group IS 'Group.';
+
+COMMENT ON COLUMN taskqueue.share_correction.owner_dn IS 'Owner; '''' = the whole group, which has JobSharing.';
+
+COMMENT ON COLUMN taskqueue.share_correction.factor IS 'Expected share / used share, within 1/5..5.';
+
+CREATE TABLE taskqueue.share_mark (
+    setup text NOT NULL,
+    owner_group text NOT NULL,
+    marked_at timestamp with time zone NOT NULL
+);
+
+ALTER TABLE taskqueue.share_mark OWNER TO broker_owner;
+
+COMMENT ON TABLE taskqueue.share_mark IS 'Groups whose priorities are to be recomputed; appended, and eaten by taskqueue.maintain.';
+
+COMMENT ON COLUMN taskqueue.share_mark.setup IS 'Tenant: DIRAC''s Setup, PanDA''s vo.';
+
+COMMENT ON COLUMN taskqueue.share_mark.owner_group IS 'Group.';
+
+COMMENT ON COLUMN taskqueue.share_mark.marked_at IS 'When its queues changed.';
+
+ALTER TABLE taskqueue.site_limit ALTER COLUMN limit_id ADD GENERATED ALWAYS AS IDENTITY (
+    SEQUENCE NAME taskqueue.site_limit_limit_id_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1
+);
+
+CREATE TABLE taskqueue.task_queue_banned_site (
+    setup text NOT NULL,
+    task_queue_id bigint NOT NULL,
+    value text NOT NULL,
+    CONSTRAINT task_queue_banned_site_value_check CHECK ((value <> ''::text))
+);
+
+ALTER TABLE taskqueue.task_queue_banned_site OWNER TO broker_owner;
+
+COMMENT ON TABLE taskqueue.task_queue_banned_site IS 'Requirement of TaskQueues, one row a value. Site that may not run the jobs.';
+
+COMMENT ON COLUMN taskqueue.task_queue_banned_site.setup IS 'Tenant: DIRAC''s Setup, PanDA''s vo.';
+
+COMMENT ON COLUMN taskqueue.task_queue_banned_site.task_queue_id IS 'TaskQueue.';
+
+COMMENT ON COLUMN taskqueue.task_queue_banned_site.value IS 'Site that may not run the jobs.';
+
+CREATE TABLE taskqueue.task_queue_grid_ce (
+    setup text NOT NULL,
+    task_queue_id bigint NOT NULL,
+    value text NOT NULL,
+    CONSTRAINT task_queue_grid_ce_value_check CHECK ((value <> ''::text))
+);
+
+ALTER TABLE taskqueue.task_queue_grid_ce OWNER TO broker_owner;
+
+COMMENT ON TABLE taskqueue.task_queue_grid_ce IS 'Requirement of TaskQueues, one row a value. Computing element that may run the jobs; no row = any.';
+
+COMMENT ON COLUMN taskqueue.task_queue_grid_ce.setup IS 'Tenant: DIRAC''s Setup, PanDA''s vo.';
+
+COMMENT ON COLUMN taskqueue.task_queue_grid_ce.task_queue_id IS 'TaskQueue.';
+
+COMMENT ON COLUMN taskqueue.task_queue_grid_ce.value IS 'Computing element that may run the jobs; no row = any.';
+
+CREATE TABLE taskqueue.task_queue_grid_middleware (
+    setup text NOT NULL,
+    task_queue_id bigint NOT NULL,
+    value text NOT NULL,
+    CONSTRAINT task_queue_grid_middleware_value_check CHECK ((value <> ''::text))
+);
+
+ALTER TABLE taskqueue.task_queue_grid_middleware OWNER TO broker_owner;
+
+COMMENT ON TABLE taskqueue.task_queue_grid_middleware IS 'Requirement of TaskQueues, one row a value. Grid middleware of the pilots; read by pilot submission, never by matching.';
+
+COMMENT ON COLUMN taskqueue.task_queue_grid_middleware.setup IS 'Tenant: DIRAC''s Setup, PanDA''s vo.';
+
+COMMENT ON COLUMN taskqueue.task_queue_grid_middleware.task_queue_id IS 'TaskQueue.';
+
+COMMENT ON COLUMN taskqueue.task_queue_grid_middleware.value IS 'Grid middleware of the pilots; read by pilot submission, never by matching.';
+
+CREATE TABLE taskqueue.task_queue_job_type (
+    setup text NOT NULL,
+    task_queue_id bigint NOT NULL,
+    value text NOT NULL,
+    CONSTRAINT task_queue_job_type_value_check CHECK ((value <> ''::text))
+);
+
+ALTER TABLE taskqueue.task_queue_job_type OWNER TO broker_owner;
+
+COMMENT ON TABLE taskqueue.task_queue_job_type IS 'Requirement of TaskQueues, one row a value. Type of the jobs; no row = any.';
+
+COMMENT ON COLUMN taskqueue.task_queue_job_type.setup IS 'Tenant: DIRAC''s Setup, PanDA''s vo.';
+
+COMMENT ON COLUMN taskqueue.task_queue_job_type.task_queue_id IS 'TaskQueue.';
+
+COMMENT ON COLUMN taskqueue.task_queue_job_type.value IS 'Type of the jobs; no row = any.';
+
+CREATE TABLE taskqueue.task_queue_pilot_type (
+    setup text NOT NULL,
+    task_queue_id bigint NOT NULL,
+    value text NOT NULL,
+    CONSTRAINT task_queue_pilot_type_value_check CHECK ((value <> ''::text))
+);
+
+ALTER TABLE taskqueue.task_queue_pilot_type OWNER TO broker_owner;
+
+COMMENT ON TABLE taskqueue.task_queue_pilot_type IS 'Requirement of TaskQueues, one row a value. Pilot type that may run the jobs (private, or nothing).';
+
+COMMENT ON COLUMN taskqueue.task_queue_pilot_type.setup IS 'Tenant: DIRAC''s Setup, PanDA''s vo.';
+
+COMMENT ON COLUMN taskqueue.task_queue_pilot_type.task_queue_id IS 'TaskQueue.';
+
+COMMENT ON COLUMN taskqueue.task_queue_pilot_type.value IS 'Pilot type that may run the jobs (private, or nothing).';
+
+CREATE TABLE taskqueue.task_queue_site (
+    setup text NOT NULL,
+    task_queue_id bigint NOT NULL,
+    value text NOT NULL,
+    CONSTRAINT task_queue_site_value_check CHECK ((value <> ''::text))
+);
+
+ALTER TABLE taskqueue.task_queue_site OWNER TO broker_owner;
+
+COMMENT ON TABLE taskqueue.task_queue_site IS 'Requirement of TaskQueues, one row a value. Site that may run the jobs; no row = any site.';
+
+COMMENT ON COLUMN taskqueue.task_queue_site.setup IS 'Tenant: DIRAC''s Setup, PanDA''s vo.';
+
+COMMENT ON COLUMN taskqueue.task_queue_site.task_queue_id IS 'TaskQueue.';
+
+COMMENT ON COLUMN taskqueue.task_queue_site.value IS 'Site that may run the jobs; no row = any site.';
+
+CREATE TABLE taskqueue.task_queue_submit_pool (
+    setup text NOT NULL,
+    task_queue_id bigint NOT NULL,
+    value text NOT NULL,
+    CONSTRAINT task_queue_submit_pool_value_check CHECK ((value <> ''::text))
+);
+
+ALTER TABLE taskqueue.task_queue_submit_pool OWNER TO broker_owner;
+
+COMMENT ON TABLE taskqueue.task_queue_submit_pool IS 'Requirement of TaskQueues, one row a value. Pool used to submit pilots for the jobs; read by pilot submission, never by matching.';
+
+COMMENT ON COLUMN taskqueue.task_queue_submit_pool.setup IS 'Tenant: DIRAC''s Setup, PanDA''s vo.';
+
+COMMENT ON COLUMN taskqueue.task_queue_submit_pool.task_queue_id IS 'TaskQueue.';
+
+COMMENT ON COLUMN taskqueue.task_queue_submit_pool.value IS 'Pool used to submit pilots for the jobs; read by pilot submission, never by matching.';
+
+CREATE TABLE taskqueue.task_queue_tag (
+    setup text NOT NULL,
+    task_queue_id bigint NOT NULL,
+    value text NOT NULL,
+    CONSTRAINT task_queue_tag_value_check CHECK ((value <> ''::text))
+);
+
+ALTER TABLE taskqueue.task_queue_tag OWNER TO broker_owner;
+
+COMMENT ON TABLE taskqueue.task_queue_tag IS 'Requirement of TaskQueues, one row a value. Tag that the resource must offer.';
+
+COMMENT ON COLUMN taskqueue.task_queue_tag.setup IS 'Tenant: DIRAC''s Setup, PanDA''s vo.';
+
+COMMENT ON COLUMN taskqueue.task_queue_tag.task_queue_id IS 'TaskQueue.';
+
+COMMENT ON COLUMN taskqueue.task_queue_tag.value IS 'Tag that the resource must offer.';
+
+ALTER TABLE taskqueue.task_queue ALTER COLUMN task_queue_id ADD GENERATED ALWAYS AS IDENTITY (
+    SEQUENCE NAME taskqueue.task_queue_task_queue_id_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1
+);
+
+CREATE VIEW taskqueue.wanted_posting AS
+ SELECT q.setup,
+    s.site,
+    q.cpu_time,
+    q.task_queue_id,
+    q.definition_id,
+    q.priority
+   FROM (taskqueue.task_queue q
+     CROSS JOIN LATERAL ((
+                 SELECT ''::text AS site
+                UNION ALL
+                 SELECT '*'::text
+                  WHERE (NOT (EXISTS ( SELECT
+                           FROM taskqueue.task_queue_site l
+                          WHERE ((l.setup = q.setup) AND (l.task_queue_id = q.task_queue_id)))))
+        ) UNION
+         SELECT l.value
+           FROM taskqueue.task_queue_site l
+          WHERE ((l.setup = q.setup) AND (l.task_queue_id = q.task_queue_id) AND (NOT (EXISTS ( SELECT
+                   FROM taskqueue.task_queue_banned_site b
+                  WHERE ((b.setup = l.setup) AND (b.task_queue_id = l.task_queue_id) AND (b.value = l.value))))))) s)
+  WHERE (q.enabled AND (NOT q.held));
+
+ALTER VIEW taskqueue.wanted_posting OWNER TO broker_owner;
+
+COMMENT ON VIEW taskqueue.wanted_posting IS 'The postings that the requirement tables ask for; taskqueue.posting holds exactly these (taskqueue.check_matching compares).';
+
+COMMENT ON COLUMN taskqueue.wanted_posting.setup IS 'Tenant.';
+
+COMMENT ON COLUMN taskqueue.wanted_posting.site IS 'A site listed and not banned; * = the queue lists none; empty = every open queue.';
+
+COMMENT ON COLUMN taskqueue.wanted_posting.cpu_time IS 'CPU bucket, seconds.';
+
+COMMENT ON COLUMN taskqueue.wanted_posting.task_queue_id IS 'TaskQueue.';
+
+COMMENT ON COLUMN taskqueue.wanted_posting.definition_id IS 'Its definition.';
+
+COMMENT ON COLUMN taskqueue.wanted_posting.priority IS 'Its priority.';
+
+ALTER TABLE ONLY taskqueue.history ATTACH PARTITION taskqueue.history_default DEFAULT;
+
+ALTER TABLE ONLY resource.alembic_version
+    ADD CONSTRAINT alembic_version_pkc PRIMARY KEY (version_num);
+
+ALTER TABLE ONLY resource.house
+    ADD CONSTRAINT house_pkey PRIMARY KEY (only_row);
+
+ALTER TABLE ONLY resource.house_role
+    ADD CONSTRAINT house_role_pkey PRIMARY KEY (kind);
+
+ALTER TABLE ONLY resource.house_role
+    ADD CONSTRAINT house_role_role_name_key UNIQUE (role_name);
+
+ALTER TABLE ONLY resource.identity
+    ADD CONSTRAINT identity_pkey PRIMARY KEY (setup, role_name);
+
+ALTER TABLE ONLY resource.installed_object
+    ADD CONSTRAINT installed_object_pkey PRIMARY KEY (path);
+
+ALTER TABLE ONLY resource.installed_state
+    ADD CONSTRAINT installed_state_pkey PRIMARY KEY (item, aspect);
+
+ALTER TABLE ONLY resource.setup
+    ADD CONSTRAINT setup_pkey PRIMARY KEY (setup);
+
+ALTER TABLE ONLY taskqueue.cpu_bucket
+    ADD CONSTRAINT cpu_bucket_pkey PRIMARY KEY (setup, cpu_time);
+
+ALTER TABLE ONLY taskqueue.definition
+    ADD CONSTRAINT definition_once UNIQUE (setup, digest);
+
+ALTER TABLE ONLY taskqueue.definition
+    ADD CONSTRAINT definition_pkey PRIMARY KEY (setup, definition_id);
+
+ALTER TABLE ONLY taskqueue.ended
+    ADD CONSTRAINT ended_pkey PRIMARY KEY (setup, job_id);
+
+ALTER TABLE ONLY taskqueue.held_owner
+    ADD CONSTRAINT held_owner_pkey PRIMARY KEY (setup, owner_dn);
+
+ALTER TABLE ONLY taskqueue.job_count
+    ADD CONSTRAINT job_count_pkey PRIMARY KEY (setup, task_queue_id, user_priority);
+
+ALTER TABLE ONLY taskqueue.job
+    ADD CONSTRAINT job_pkey PRIMARY KEY (setup, job_id);
+
+ALTER TABLE ONLY taskqueue.lease
+    ADD CONSTRAINT lease_pkey PRIMARY KEY (setup, job_id);
+
+ALTER TABLE ONLY taskqueue.limit_slot
+    ADD CONSTRAINT limit_slot_pkey PRIMARY KEY (setup, limit_id, slot);
+
+ALTER TABLE ONLY taskqueue.owner_group
+    ADD CONSTRAINT owner_group_pkey PRIMARY KEY (setup, owner_group);
+
+ALTER TABLE ONLY taskqueue.platform_compatibility
+    ADD CONSTRAINT platform_compatibility_pkey PRIMARY KEY (setup, offered, accepted);
+
+ALTER TABLE ONLY taskqueue.posting
+    ADD CONSTRAINT posting_pkey PRIMARY KEY (setup, site, cpu_time, task_queue_id);
+
+ALTER TABLE ONLY taskqueue.request
+    ADD CONSTRAINT request_pkey PRIMARY KEY (setup, role_name, request_id);
+
+ALTER TABLE ONLY taskqueue.resource_class
+    ADD CONSTRAINT resource_class_pkey PRIMARY KEY (setup, class);
+
+ALTER TABLE ONLY taskqueue.setting
+    ADD CONSTRAINT setting_pkey PRIMARY KEY (setup);
+
+ALTER TABLE ONLY taskqueue.share_correction
+    ADD CONSTRAINT share_correction_pkey PRIMARY KEY (setup, owner_group, owner_dn);
+
+ALTER TABLE ONLY taskqueue.site_limit
+    ADD CONSTRAINT site_limit_once UNIQUE NULLS NOT DISTINCT (setup, site, grid_ce, kind, attribute, value);
+
+ALTER TABLE ONLY taskqueue.site_limit
+    ADD CONSTRAINT site_limit_pkey PRIMARY KEY (setup, limit_id);
+
+ALTER TABLE ONLY taskqueue.task_queue_banned_site
+    ADD CONSTRAINT task_queue_banned_site_pkey PRIMARY KEY (setup, task_queue_id, value);
+
+ALTER TABLE ONLY taskqueue.task_queue_grid_ce
+    ADD CONSTRAINT task_queue_grid_ce_pkey PRIMARY KEY (setup, task_queue_id, value);
+
+ALTER TABLE ONLY taskqueue.task_queue_grid_middleware
+    ADD CONSTRAINT task_queue_grid_middleware_pkey PRIMARY KEY (setup, task_queue_id, value);
+
+ALTER TABLE ONLY taskqueue.task_queue_job_type
+    ADD CONSTRAINT task_queue_job_type_pkey PRIMARY KEY (setup, task_queue_id, value);
+
+ALTER TABLE ONLY taskqueue.task_queue_pilot_type
+    ADD CONSTRAINT task_queue_pilot_type_pkey PRIMARY KEY (setup, task_queue_id, value);
+
+ALTER TABLE ONLY taskqueue.task_queue
+    ADD CONSTRAINT task_queue_pkey PRIMARY KEY (setup, task_queue_id);
+
+ALTER TABLE ONLY taskqueue.task_queue_platform
+    ADD CONSTRAINT task_queue_platform_pkey PRIMARY KEY (setup, task_queue_id, value);
+
+ALTER TABLE ONLY taskqueue.task_queue_site
+    ADD CONSTRAINT task_queue_site_pkey PRIMARY KEY (setup, task_queue_id, value);
+
+ALTER TABLE ONLY taskqueue.task_queue_submit_pool
+    ADD CONSTRAINT task_queue_submit_pool_pkey PRIMARY KEY (setup, task_queue_id, value);
+
+ALTER TABLE ONLY taskqueue.task_queue_tag
+    ADD CONSTRAINT task_queue_tag_pkey PRIMARY KEY (setup, task_queue_id, value);
+
+CREATE INDEX definition_family ON taskqueue.definition USING btree (setup, family);
+
+CREATE INDEX ended_at ON taskqueue.ended USING btree (setup, ended_at);
+
+CREATE INDEX history_job ON ONLY taskqueue.history USING btree (setup, job_id, at);
+
+CREATE INDEX history_default_setup_job_id_at_idx ON taskqueue.history_default USING btree (setup, job_id, at);
+
+CREATE INDEX job_count_change_queue ON taskqueue.job_count_change USING btree (setup, task_queue_id);
+
+CREATE INDEX job_order ON taskqueue.job USING btree (setup, task_queue_id, held, user_priority, job_id);
+
+CREATE INDEX limit_slot_free ON taskqueue.limit_slot USING btree (setup, limit_id) WHERE (job_id IS NULL);
+
+CREATE INDEX limit_slot_job ON taskqueue.limit_slot USING btree (setup, job_id) WHERE (job_id IS NOT NULL);
+
+CREATE INDEX posting_task_queue ON taskqueue.posting USING btree (setup, task_queue_id);
+
+CREATE INDEX resource_seen_class ON taskqueue.resource_seen USING btree (setup, class, seen_at DESC);
+
+CREATE INDEX share_mark_group ON taskqueue.share_mark USING btree (setup, owner_group);
+
+CREATE INDEX task_queue_banned_site_value ON taskqueue.task_queue_banned_site USING btree (setup, value);
+
+CREATE INDEX task_queue_definition ON taskqueue.task_queue USING btree (setup, definition_id, task_queue_id DESC);
+
+CREATE INDEX task_queue_grid_ce_value ON taskqueue.task_queue_grid_ce USING btree (setup, value);
+
+CREATE INDEX task_queue_grid_middleware_value ON taskqueue.task_queue_grid_middleware USING btree (setup, value);
+
+CREATE INDEX task_queue_job_type_value ON taskqueue.task_queue_job_type USING btree (setup, value);
+
+CREATE INDEX task_queue_owner ON taskqueue.task_queue USING btree (setup, owner_group, owner_dn);
+
+CREATE INDEX task_queue_pilot_type_value ON taskqueue.task_queue_pilot_type USING btree (setup, value);
+
+CREATE INDEX task_queue_platform_value ON taskqueue.task_queue_platform USING btree (setup, value);
+
+CREATE INDEX task_queue_site_value ON taskqueue.task_queue_site USING btree (setup, value);
+
+CREATE INDEX task_queue_submit_pool_value ON taskqueue.task_queue_submit_pool USING btree (setup, value);
+
+CREATE INDEX task_queue_tag_value ON taskqueue.task_queue_tag USING btree (setup, value);
+
+ALTER INDEX taskqueue.history_job ATTACH PARTITION taskqueue.history_default_setup_job_id_at_idx;
+
+CREATE TRIGGER task_queue_bucket BEFORE INSERT OR UPDATE OF cpu_time ON taskqueue.task_queue FOR EACH ROW EXECUTE FUNCTION taskqueue.round_cpu_time();
+
+COMMENT ON TRIGGER task_queue_bucket ON taskqueue.task_queue IS 'Rounds CPU time up to the next bucket of the setup.';
+
+ALTER TABLE ONLY resource.identity
+    ADD CONSTRAINT identity_setup_fkey FOREIGN KEY (setup) REFERENCES resource.setup(setup) ON DELETE CASCADE;
+
+ALTER TABLE ONLY taskqueue.cpu_bucket
+    ADD CONSTRAINT cpu_bucket_setup_fkey FOREIGN KEY (setup) REFERENCES resource.setup(setup) ON DELETE CASCADE;
+
+ALTER TABLE ONLY taskqueue.definition
+    ADD CONSTRAINT definition_setup_fkey FOREIGN KEY (setup) REFERENCES resource.setup(setup) ON DELETE CASCADE;
+
+ALTER TABLE ONLY taskqueue.held_owner
+    ADD CONSTRAINT held_owner_setup_fkey FOREIGN KEY (setup) REFERENCES resource.setup(setup) ON DELETE CASCADE;
+
+ALTER TABLE ONLY taskqueue.job
+    ADD CONSTRAINT job_setup_task_queue_id_fkey FOREIGN KEY (setup, task_queue_id) REFERENCES taskqueue.task_queue(setup, task_queue_id);
+
+ALTER TABLE ONLY taskqueue.limit_slot
+    ADD CONSTRAINT limit_slot_setup_limit_id_fkey FOREIGN KEY (setup, limit_id) REFERENCES taskqueue.site_limit(setup, limit_id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY taskqueue.owner_group
+    ADD CONSTRAINT owner_group_setup_fkey FOREIGN KEY (setup) REFERENCES resource.setup(setup) ON DELETE CASCADE;
+
+ALTER TABLE ONLY taskqueue.platform_compatibility
+    ADD CONSTRAINT platform_compatibility_setup_fkey FOREIGN KEY (setup) REFERENCES resource.setup(setup) ON DELETE CASCADE;
+
+ALTER TABLE ONLY taskqueue.posting
+    ADD CONSTRAINT posting_setup_task_queue_id_fkey FOREIGN KEY (setup, task_queue_id) REFERENCES taskqueue.task_queue(setup, task_queue_id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY taskqueue.resource_class
+    ADD CONSTRAINT resource_class_setup_fkey FOREIGN KEY (setup) REFERENCES resource.setup(setup) ON DELETE CASCADE;
+
+ALTER TABLE ONLY taskqueue.setting
+    ADD CONSTRAINT setting_setup_fkey FOREIGN KEY (setup) REFERENCES resource.setup(setup) ON DELETE CASCADE;
+
+ALTER TABLE ONLY taskqueue.share_correction
+    ADD CONSTRAINT share_correction_setup_fkey FOREIGN KEY (setup) REFERENCES resource.setup(setup) ON DELETE CASCADE;
+
+ALTER TABLE ONLY taskqueue.site_limit
+    ADD CONSTRAINT site_limit_setup_fkey FOREIGN KEY (setup) REFERENCES resource.setup(setup) ON DELETE CASCADE;
+
+ALTER TABLE ONLY taskqueue.task_queue_banned_site
+    ADD CONSTRAINT task_queue_banned_site_setup_task_queue_id_fkey FOREIGN KEY (setup, task_queue_id) REFERENCES taskqueue.task_queue(setup, task_queue_id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY taskqueue.task_queue_grid_ce
+    ADD CONSTRAINT task_queue_grid_ce_setup_task_queue_id_fkey FOREIGN KEY (setup, task_queue_id) REFERENCES taskqueue.task_queue(setup, task_queue_id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY taskqueue.task_queue_grid_middleware
+    ADD CONSTRAINT task_queue_grid_middleware_setup_task_queue_id_fkey FOREIGN KEY (setup, task_queue_id) REFERENCES taskqueue.task_queue(setup, task_queue_id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY taskqueue.task_queue_job_type
+    ADD CONSTRAINT task_queue_job_type_setup_task_queue_id_fkey FOREIGN KEY (setup, task_queue_id) REFERENCES taskqueue.task_queue(setup, task_queue_id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY taskqueue.task_queue_pilot_type
+    ADD CONSTRAINT task_queue_pilot_type_setup_task_queue_id_fkey FOREIGN KEY (setup, task_queue_id) REFERENCES taskqueue.task_queue(setup, task_queue_id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY taskqueue.task_queue_platform
+    ADD CONSTRAINT task_queue_platform_setup_task_queue_id_fkey FOREIGN KEY (setup, task_queue_id) REFERENCES taskqueue.task_queue(setup, task_queue_id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY taskqueue.task_queue
+    ADD CONSTRAINT task_queue_setup_definition_id_fkey FOREIGN KEY (setup, definition_id) REFERENCES taskqueue.definition(setup, definition_id);
+
+ALTER TABLE ONLY taskqueue.task_queue
+    ADD CONSTRAINT task_queue_setup_fkey FOREIGN KEY (setup) REFERENCES resource.setup(setup) ON DELETE CASCADE;
+
+ALTER TABLE ONLY taskqueue.task_queue_site
+    ADD CONSTRAINT task_queue_site_setup_task_queue_id_fkey FOREIGN KEY (setup, task_queue_id) REFERENCES taskqueue.task_queue(setup, task_queue_id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY taskqueue.task_queue_submit_pool
+    ADD CONSTRAINT task_queue_submit_pool_setup_task_queue_id_fkey FOREIGN KEY (setup, task_queue_id) REFERENCES taskqueue.task_queue(setup, task_queue_id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY taskqueue.task_queue_tag
+    ADD CONSTRAINT task_queue_tag_setup_task_queue_id_fkey FOREIGN KEY (setup, task_queue_id) REFERENCES taskqueue.task_queue(setup, task_queue_id) ON DELETE CASCADE;
+
+GRANT USAGE ON SCHEMA monitor TO broker_operator;
+GRANT USAGE ON SCHEMA monitor TO broker_viewer;
+
+GRANT USAGE ON SCHEMA resource TO broker_agent;
+GRANT USAGE ON SCHEMA resource TO broker_submitter;
+GRANT USAGE ON SCHEMA resource TO broker_operator;
+GRANT USAGE ON SCHEMA resource TO broker_viewer;
+
+GRANT USAGE ON SCHEMA taskqueue TO broker_agent;
+GRANT USAGE ON SCHEMA taskqueue TO broker_submitter;
+GRANT USAGE ON SCHEMA taskqueue TO broker_operator;
+GRANT USAGE ON SCHEMA taskqueue TO broker_viewer;
+
+REVOKE ALL ON TYPE taskqueue.offer FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION resource.caller() FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION resource.clear_identity(p_setup text, p_role_name text) FROM PUBLIC;
+GRANT ALL ON FUNCTION resource.clear_identity(p_setup text, p_role_name text) TO broker_operator;
+
+REVOKE ALL ON FUNCTION resource.clock(p_setup text) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION resource.identify(p_setup text) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION resource.installed_release(OUT release text, OUT revision text) FROM PUBLIC;
+GRANT ALL ON FUNCTION resource.installed_release(OUT release text, OUT revision text) TO broker_agent;
+GRANT ALL ON FUNCTION resource.installed_release(OUT release text, OUT revision text) TO broker_submitter;
+GRANT ALL ON FUNCTION resource.installed_release(OUT release text, OUT revision text) TO broker_operator;
+GRANT ALL ON FUNCTION resource.installed_release(OUT release text, OUT revision text) TO broker_viewer;
+
+REVOKE ALL ON FUNCTION resource.look(p_setup text) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION resource.require_setup(p_setup text) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION resource.set_clock(p_setup text, p_now timestamp with time zone) FROM PUBLIC;
+GRANT ALL ON FUNCTION resource.set_clock(p_setup text, p_now timestamp with time zone) TO broker_operator;
+
+REVOKE ALL ON FUNCTION resource.set_identity(p_setup text, p_role_name text, p_private boolean, p_owner_group text, p_owner_dn text) FROM PUBLIC;
+GRANT ALL ON FUNCTION resource.set_identity(p_setup text, p_role_name text, p_private boolean, p_owner_group text, p_owner_dn text) TO broker_operator;
+
+REVOKE ALL ON FUNCTION taskqueue.accepts(p_definition taskqueue.definition, p_offer taskqueue.offer) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION taskqueue.accepts_banned_grid_ce(p_definition taskqueue.definition, p_offer taskqueue.offer) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION taskqueue.accepts_banned_job_type(p_definition taskqueue.definition, p_offer taskqueue.offer) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION taskqueue.accepts_banned_platform(p_definition taskqueue.definition, p_offer taskqueue.offer) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION taskqueue.accepts_banned_site(p_definition taskqueue.definition, p_offer taskqueue.offer) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION taskqueue.accepts_banned_tag(p_definition taskqueue.definition, p_offer taskqueue.offer) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION taskqueue.accepts_cpu_time(p_definition taskqueue.definition, p_offer taskqueue.offer) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION taskqueue.accepts_grid_ce(p_definition taskqueue.definition, p_offer taskqueue.offer) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION taskqueue.accepts_job_type(p_definition taskqueue.definition, p_offer taskqueue.offer) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION taskqueue.accepts_limits(p_definition taskqueue.definition, p_offer taskqueue.offer) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION taskqueue.accepts_owner(p_definition taskqueue.definition, p_offer taskqueue.offer) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION taskqueue.accepts_pilot_type(p_definition taskqueue.definition, p_offer taskqueue.offer) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION taskqueue.accepts_platform(p_definition taskqueue.definition, p_offer taskqueue.offer) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION taskqueue.accepts_ram(p_definition taskqueue.definition, p_offer taskqueue.offer) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION taskqueue.accepts_required_tag(p_definition taskqueue.definition, p_offer taskqueue.offer) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION taskqueue.accepts_site(p_definition taskqueue.definition, p_offer taskqueue.offer) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION taskqueue.accepts_tag(p_definition taskqueue.definition, p_offer taskqueue.offer) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION taskqueue.answer_given(p_identity resource.identity, p_request_id uuid, p_call text, p_asked uuid) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION taskqueue.attempt_text(p_number integer, p_token uuid) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION taskqueue.attribute_key(p_attribute text) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION taskqueue.cancel_job(p_setup text, p_job_id bigint, p_reason text) FROM PUBLIC;
+GRANT ALL ON FUNCTION taskqueue.cancel_job(p_setup text, p_job_id bigint, p_reason text) TO broker_submitter;
+GRANT ALL ON FUNCTION taskqueue.cancel_job(p_setup text, p_job_id bigint, p_reason text) TO broker_operator;
+
+REVOKE ALL ON FUNCTION taskqueue.candidate(p_setup text, p_offer taskqueue.offer, p_cpu_time bigint, p_seed bigint, p_policy text) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION taskqueue.canonical_requirements(p_setup text, p_requirements jsonb) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION taskqueue.check_batch(p_jobs jsonb) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION taskqueue.check_matching(p_setup text) FROM PUBLIC;
+GRANT ALL ON FUNCTION taskqueue.check_matching(p_setup text) TO broker_operator;
+GRANT ALL ON FUNCTION taskqueue.check_matching(p_setup text) TO broker_viewer;
+
+REVOKE ALL ON FUNCTION taskqueue.clear_limit(p_setup text, p_kind text, p_site text, p_ce text, p_attribute text, p_value text) FROM PUBLIC;
+GRANT ALL ON FUNCTION taskqueue.clear_limit(p_setup text, p_kind text, p_site text, p_ce text, p_attribute text, p_value text) TO broker_operator;
+
+REVOKE ALL ON FUNCTION taskqueue.compatible_platforms(p_setup text, p_platforms text[]) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION taskqueue.condition(d taskqueue.definition, o taskqueue.offer) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION taskqueue.correct_shares(p_setup text) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION taskqueue.correction(p_setup text, p_group text, p_owner text) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION taskqueue.cpu_bucket_of(p_setup text, p_cpu_time numeric) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION taskqueue.definition_of(p_setup text, p_requirements jsonb) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION taskqueue.definition_of_job(p_setup text, p_job_id bigint) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION taskqueue.delete_empty_queues(p_setup text) FROM PUBLIC;
+GRANT ALL ON FUNCTION taskqueue.delete_empty_queues(p_setup text) TO broker_operator;
+
+REVOKE ALL ON FUNCTION taskqueue.delete_job(p_setup text, p_job_id bigint) FROM PUBLIC;
+GRANT ALL ON FUNCTION taskqueue.delete_job(p_setup text, p_job_id bigint) TO broker_submitter;
+GRANT ALL ON FUNCTION taskqueue.delete_job(p_setup text, p_job_id bigint) TO broker_operator;
+
+REVOKE ALL ON FUNCTION taskqueue.delete_queue_if_empty(p_setup text, p_task_queue_id bigint) FROM PUBLIC;
+GRANT ALL ON FUNCTION taskqueue.delete_queue_if_empty(p_setup text, p_task_queue_id bigint) TO broker_operator;
+
+REVOKE ALL ON FUNCTION taskqueue.draw(p_id bigint, p_seed bigint) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION taskqueue.draw_key(p_draw double precision, p_count double precision, p_priority double precision, p_policy text) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION taskqueue.drop_if_empty(p_setup text, p_task_queue_id bigint) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION taskqueue.dump_configuration(p_setup text) FROM PUBLIC;
+GRANT ALL ON FUNCTION taskqueue.dump_configuration(p_setup text) TO broker_operator;
+
+REVOKE ALL ON FUNCTION taskqueue.dump_leases(p_setup text) FROM PUBLIC;
+GRANT ALL ON FUNCTION taskqueue.dump_leases(p_setup text) TO broker_operator;
+
+REVOKE ALL ON FUNCTION taskqueue.dump_task_queues(p_setup text) FROM PUBLIC;
+GRANT ALL ON FUNCTION taskqueue.dump_task_queues(p_setup text) TO broker_operator;
+
+REVOKE ALL ON FUNCTION taskqueue.end_lease(p_lease taskqueue.lease, p_outcome text) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION taskqueue.end_waiting(p_setup text, p_job_id bigint, p_outcome text) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION taskqueue.enter(p_setup text) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION taskqueue.explain_job(p_setup text, p_job_id bigint) FROM PUBLIC;
+GRANT ALL ON FUNCTION taskqueue.explain_job(p_setup text, p_job_id bigint) TO broker_operator;
+GRANT ALL ON FUNCTION taskqueue.explain_job(p_setup text, p_job_id bigint) TO broker_viewer;
+
+REVOKE ALL ON FUNCTION taskqueue.explain_match(p_setup text, p_job_id bigint, p_resource jsonb) FROM PUBLIC;
+GRANT ALL ON FUNCTION taskqueue.explain_match(p_setup text, p_job_id bigint, p_resource jsonb) TO broker_operator;
+GRANT ALL ON FUNCTION taskqueue.explain_match(p_setup text, p_job_id bigint, p_resource jsonb) TO broker_viewer;
+
+REVOKE ALL ON FUNCTION taskqueue.family_of(p_requirements jsonb) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION taskqueue.fill_queue(p_setup text, p_task_queue_id bigint, p_job_ids bigint[], p_user_priorities integer[]) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION taskqueue.finish_job(p_setup text, p_job_id bigint, p_attempt text, p_outcome text) FROM PUBLIC;
+GRANT ALL ON FUNCTION taskqueue.finish_job(p_setup text, p_job_id bigint, p_attempt text, p_outcome text) TO broker_agent;
+GRANT ALL ON FUNCTION taskqueue.finish_job(p_setup text, p_job_id bigint, p_attempt text, p_outcome text) TO broker_operator;
+
+REVOKE ALL ON FUNCTION taskqueue.first_site(p_offered text[], p_sites text[], p_banned_sites text[]) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION taskqueue.fold_counts(p_setup text, p_task_queue_id bigint) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION taskqueue.forget_ended(p_setup text, p_older_than interval) FROM PUBLIC;
+GRANT ALL ON FUNCTION taskqueue.forget_ended(p_setup text, p_older_than interval) TO broker_operator;
+
+REVOKE ALL ON FUNCTION taskqueue.free_slots(p_setup text, p_job_id bigint) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION taskqueue.hold(p_setup text, p_kind text, p_name text) FROM PUBLIC;
+GRANT ALL ON FUNCTION taskqueue.hold(p_setup text, p_kind text, p_name text) TO broker_operator;
+
+REVOKE ALL ON FUNCTION taskqueue.insert_job(p_setup text, p_job_id bigint, p_requirements jsonb, p_user_priority integer, p_request_id uuid) FROM PUBLIC;
+GRANT ALL ON FUNCTION taskqueue.insert_job(p_setup text, p_job_id bigint, p_requirements jsonb, p_user_priority integer, p_request_id uuid) TO broker_submitter;
+GRANT ALL ON FUNCTION taskqueue.insert_job(p_setup text, p_job_id bigint, p_requirements jsonb, p_user_priority integer, p_request_id uuid) TO broker_operator;
+
+REVOKE ALL ON FUNCTION taskqueue.insert_jobs(p_setup text, p_jobs jsonb, p_request_id uuid) FROM PUBLIC;
+GRANT ALL ON FUNCTION taskqueue.insert_jobs(p_setup text, p_jobs jsonb, p_request_id uuid) TO broker_submitter;
+GRANT ALL ON FUNCTION taskqueue.insert_jobs(p_setup text, p_jobs jsonb, p_request_id uuid) TO broker_operator;
+
+REVOKE ALL ON FUNCTION taskqueue.is_background(p_weight double precision, p_allow_background boolean) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION taskqueue.job_id(p_value jsonb) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION taskqueue.job_priority(p_job_id bigint, p_user_priority numeric) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION taskqueue.jobs_in(p_setup text, p_task_queue_id bigint) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION taskqueue.keep_answer(p_identity resource.identity, p_request_id uuid, p_call text, p_asked uuid, p_answer jsonb) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION taskqueue.lease_jobs(p_setup text, p_offer taskqueue.offer, p_limit integer, p_seed bigint, p_role_name text) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION taskqueue.lease_of(p_setup text, p_job_id bigint, p_attempt text) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION taskqueue.let_go(p_setup text, p_kind text, p_name text) FROM PUBLIC;
+GRANT ALL ON FUNCTION taskqueue.let_go(p_setup text, p_kind text, p_name text) TO broker_operator;
+
+REVOKE ALL ON FUNCTION taskqueue.list_of(p_requirements jsonb, p_key text) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION taskqueue.lists(p_requirements jsonb, p_attribute text, p_value text) FROM PUBLIC;
+GRANT ALL ON FUNCTION taskqueue.lists(p_requirements jsonb, p_attribute text, p_value text) TO broker_operator;
+GRANT ALL ON FUNCTION taskqueue.lists(p_requirements jsonb, p_attribute text, p_value text) TO broker_viewer;
+
+REVOKE ALL ON FUNCTION taskqueue.load_leases(p_setup text, p_leases jsonb) FROM PUBLIC;
+GRANT ALL ON FUNCTION taskqueue.load_leases(p_setup text, p_leases jsonb) TO broker_operator;
+
+REVOKE ALL ON FUNCTION taskqueue.load_task_queues(p_setup text, p_task_queues jsonb) FROM PUBLIC;
+GRANT ALL ON FUNCTION taskqueue.load_task_queues(p_setup text, p_task_queues jsonb) TO broker_operator;
+
+REVOKE ALL ON FUNCTION taskqueue.lock_counts(p_setup text, p_task_queue_id bigint) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION taskqueue.lock_queue(p_setup text, p_task_queue_id bigint) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION taskqueue.lock_slots(p_setup text, p_requirements jsonb, p_offer taskqueue.offer, OUT taken boolean, OUT slots jsonb) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION taskqueue.maintain(p_setup text) FROM PUBLIC;
+GRANT ALL ON FUNCTION taskqueue.maintain(p_setup text) TO broker_operator;
+
+REVOKE ALL ON FUNCTION taskqueue.maintain_setup(p_setting taskqueue.setting) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION taskqueue.make_history_partitions(p_days integer) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION taskqueue.match_job(p_setup text, p_resource jsonb, p_request_id uuid) FROM PUBLIC;
+GRANT ALL ON FUNCTION taskqueue.match_job(p_setup text, p_resource jsonb, p_request_id uuid) TO broker_agent;
+GRANT ALL ON FUNCTION taskqueue.match_job(p_setup text, p_resource jsonb, p_request_id uuid) TO broker_operator;
+
+REVOKE ALL ON FUNCTION taskqueue.match_jobs(p_setup text, p_resource jsonb, p_limit integer, p_request_id uuid) FROM PUBLIC;
+GRANT ALL ON FUNCTION taskqueue.match_jobs(p_setup text, p_resource jsonb, p_limit integer, p_request_id uuid) TO broker_agent;
+GRANT ALL ON FUNCTION taskqueue.match_jobs(p_setup text, p_resource jsonb, p_limit integer, p_request_id uuid) TO broker_operator;
+
+REVOKE ALL ON FUNCTION taskqueue.match_jobs_with_seed(p_setup text, p_resource jsonb, p_limit integer, p_seed bigint) FROM PUBLIC;
+GRANT ALL ON FUNCTION taskqueue.match_jobs_with_seed(p_setup text, p_resource jsonb, p_limit integer, p_seed bigint) TO broker_operator;
+
+REVOKE ALL ON FUNCTION taskqueue.matching_queues(p_setup text, p_resource jsonb) FROM PUBLIC;
+GRANT ALL ON FUNCTION taskqueue.matching_queues(p_setup text, p_resource jsonb) TO broker_operator;
+GRANT ALL ON FUNCTION taskqueue.matching_queues(p_setup text, p_resource jsonb) TO broker_viewer;
+
+REVOKE ALL ON FUNCTION taskqueue.may_submit(p_identity resource.identity, p_requirements jsonb) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION taskqueue.may_touch(p_identity resource.identity, p_job_id bigint) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION taskqueue.new_priority(p_setup text, p_definition taskqueue.definition, p_weight double precision) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION taskqueue.new_seed() FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION taskqueue.note_event(p_lease taskqueue.lease, p_event text) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION taskqueue.offer_of(p_setup text, p_resource jsonb, p_identity resource.identity) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION taskqueue.offer_once_made(p_setup text, p_resource jsonb, p_identity resource.identity) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION taskqueue.offered(p_key text, p_value jsonb, p_strict_keys text[]) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION taskqueue.offered_text(p_values text[]) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION taskqueue.one_number(p_key text, p_value jsonb) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION taskqueue.one_text(p_key text, p_value jsonb) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION taskqueue.open_queue(p_setup text, p_definition_id bigint, p_weight double precision) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION taskqueue.own_priority(p_share double precision, p_weight double precision, p_sum double precision, p_allow_background boolean) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION taskqueue.place_jobs(p_setup text, p_requirements jsonb, p_job_ids bigint[], p_user_priorities integer[]) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION taskqueue.post_queue(p_setup text, p_task_queue_id bigint) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION taskqueue.queue_of_job(p_setup text, p_job_id bigint) FROM PUBLIC;
+GRANT ALL ON FUNCTION taskqueue.queue_of_job(p_setup text, p_job_id bigint) TO broker_submitter;
+GRANT ALL ON FUNCTION taskqueue.queue_of_job(p_setup text, p_job_id bigint) TO broker_operator;
+
+REVOKE ALL ON FUNCTION taskqueue.queue_with_room(p_setup text, p_definition_id bigint, p_size bigint, OUT task_queue_id bigint, OUT room bigint) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION taskqueue.reaches(p_requirements jsonb, p_limits bigint[], p_setup text) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION taskqueue.rebuild_matching(p_setup text) FROM PUBLIC;
+GRANT ALL ON FUNCTION taskqueue.rebuild_matching(p_setup text) TO broker_operator;
+
+REVOKE ALL ON FUNCTION taskqueue.recompute_shares(p_setup text, p_group text) FROM PUBLIC;
+GRANT ALL ON FUNCTION taskqueue.recompute_shares(p_setup text, p_group text) TO broker_operator;
+
+REVOKE ALL ON FUNCTION taskqueue.reconfigure(p_setup text) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION taskqueue.release_job(p_setup text, p_job_id bigint, p_attempt text) FROM PUBLIC;
+GRANT ALL ON FUNCTION taskqueue.release_job(p_setup text, p_job_id bigint, p_attempt text) TO broker_agent;
+GRANT ALL ON FUNCTION taskqueue.release_job(p_setup text, p_job_id bigint, p_attempt text) TO broker_operator;
+
+REVOKE ALL ON FUNCTION taskqueue.remove_setup(p_setup text) FROM PUBLIC;
+GRANT ALL ON FUNCTION taskqueue.remove_setup(p_setup text) TO broker_operator;
+
+REVOKE ALL ON FUNCTION taskqueue.replace_definition(p_setup text, p_old bigint, p_new bigint) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION taskqueue.report_job(p_setup text, p_job_id bigint, p_attempt text) FROM PUBLIC;
+GRANT ALL ON FUNCTION taskqueue.report_job(p_setup text, p_job_id bigint, p_attempt text) TO broker_agent;
+GRANT ALL ON FUNCTION taskqueue.report_job(p_setup text, p_job_id bigint, p_attempt text) TO broker_operator;
+
+REVOKE ALL ON FUNCTION taskqueue.require_setup(p_setup text) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION taskqueue.requirements_of_queue(p_queue taskqueue.task_queue) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION taskqueue.return_job(p_lease taskqueue.lease) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION taskqueue.roll_up_resources(p_setup text) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION taskqueue.round_cpu_time() FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION taskqueue.says_any(p_texts text[]) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION taskqueue.see_resource(p_setup text, p_resource jsonb, p_offer taskqueue.offer, p_matched boolean) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION taskqueue.set_cpu_buckets(p_setup text, p_buckets bigint[]) FROM PUBLIC;
+GRANT ALL ON FUNCTION taskqueue.set_cpu_buckets(p_setup text, p_buckets bigint[]) TO broker_operator;
+
+REVOKE ALL ON FUNCTION taskqueue.set_group(p_setup text, p_group text, p_share double precision, p_job_sharing boolean, p_allow_background boolean) FROM PUBLIC;
+GRANT ALL ON FUNCTION taskqueue.set_group(p_setup text, p_group text, p_share double precision, p_job_sharing boolean, p_allow_background boolean) TO broker_operator;
+
+REVOKE ALL ON FUNCTION taskqueue.set_held(p_setup text, p_kind text, p_name text, p_held boolean) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION taskqueue.set_job_held(p_setup text, p_job_id bigint, p_held boolean) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION taskqueue.set_limit(p_setup text, p_kind text, p_site text, p_ce text, p_attribute text, p_value text, p_limit numeric, p_burst integer) FROM PUBLIC;
+GRANT ALL ON FUNCTION taskqueue.set_limit(p_setup text, p_kind text, p_site text, p_ce text, p_attribute text, p_value text, p_limit numeric, p_burst integer) TO broker_operator;
+
+REVOKE ALL ON FUNCTION taskqueue.set_platform_compatibility(p_setup text, p_offered text, p_accepted text[]) FROM PUBLIC;
+GRANT ALL ON FUNCTION taskqueue.set_platform_compatibility(p_setup text, p_offered text, p_accepted text[]) TO broker_operator;
+
+REVOKE ALL ON FUNCTION taskqueue.set_queue_enabled(p_setup text, p_task_queue_id bigint, p_enabled boolean) FROM PUBLIC;
+GRANT ALL ON FUNCTION taskqueue.set_queue_enabled(p_setup text, p_task_queue_id bigint, p_enabled boolean) TO broker_operator;
+
+REVOKE ALL ON FUNCTION taskqueue.set_settings(p_setup text, p_settings jsonb) FROM PUBLIC;
+GRANT ALL ON FUNCTION taskqueue.set_settings(p_setup text, p_settings jsonb) TO broker_operator;
+
+REVOKE ALL ON FUNCTION taskqueue.set_slots(p_setup text, p_limit_id bigint) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION taskqueue.settle_ids(p_setup text, p_job_ids bigint[]) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION taskqueue.share_of_queue(p_setup text, p_group text) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION taskqueue.state_of_job(p_setup text, p_job_id bigint) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION taskqueue.surplus_slots(p_setup text, p_limit_id bigint, p_ceiling integer) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION taskqueue.tags_offered(p_resource jsonb) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION taskqueue.take(p_setup text, p_offer taskqueue.offer, p_seed bigint) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION taskqueue.take_job(p_setup text, p_task_queue_id bigint, p_user_priority smallint, p_seed bigint) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION taskqueue.take_wanted(p_setup text, p_offer taskqueue.offer) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION taskqueue.texts(p_key text, p_value jsonb) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION taskqueue.use_slots(p_setup text, p_job_id bigint, p_slots jsonb) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION taskqueue.user_priority_order(p_setup text, p_task_queue_id bigint, p_seed bigint, p_ten_first boolean, p_policy text) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION taskqueue.weight(p_user_priority integer, p_ten_first boolean) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION taskqueue.with_limits(p_setup text, p_resource jsonb, p_offer taskqueue.offer) FROM PUBLIC;
+
+GRANT SELECT ON TABLE monitor.job TO broker_operator;
+GRANT SELECT ON TABLE monitor.job TO broker_viewer;
+
+GRANT SELECT ON TABLE monitor.job_in_two_states TO broker_operator;
+GRANT SELECT ON TABLE monitor.job_in_two_states TO broker_viewer;
+
+GRANT SELECT ON TABLE monitor.job_without_queue TO broker_operator;
+GRANT SELECT ON TABLE monitor.job_without_queue TO broker_viewer;
+
+GRANT SELECT ON TABLE monitor.lease TO broker_operator;
+GRANT SELECT ON TABLE monitor.lease TO broker_viewer;
+
+GRANT SELECT ON TABLE monitor.matches_per_minute TO broker_operator;
+GRANT SELECT ON TABLE monitor.matches_per_minute TO broker_viewer;
+
+GRANT SELECT ON TABLE monitor.matching_difference TO broker_operator;
+GRANT SELECT ON TABLE monitor.matching_difference TO broker_viewer;
+
+GRANT SELECT ON TABLE monitor.oldest_job TO broker_operator;
+GRANT SELECT ON TABLE monitor.oldest_job TO broker_viewer;
+
+GRANT SELECT ON TABLE monitor.resource_seen TO broker_operator;
+GRANT SELECT ON TABLE monitor.resource_seen TO broker_viewer;
+
+GRANT SELECT ON TABLE monitor.setup TO broker_operator;
+GRANT SELECT ON TABLE monitor.setup TO broker_viewer;
+
+GRANT SELECT ON TABLE monitor.site_limit TO broker_operator;
+GRANT SELECT ON TABLE monitor.site_limit TO broker_viewer;
+
+GRANT SELECT ON TABLE monitor.task_queue TO broker_operator;
+GRANT SELECT ON TABLE monitor.task_queue TO broker_viewer;
+
+GRANT SELECT ON TABLE monitor.waiting_by_cpu_bucket TO broker_operator;
+GRANT SELECT ON TABLE monitor.waiting_by_cpu_bucket TO broker_viewer;
+
+GRANT SELECT ON TABLE monitor.waiting_by_group TO broker_operator;
+GRANT SELECT ON TABLE monitor.waiting_by_group TO broker_viewer;
+
+GRANT SELECT ON TABLE monitor.waiting_by_platform TO broker_operator;
+GRANT SELECT ON TABLE monitor.waiting_by_platform TO broker_viewer;
+
+GRANT SELECT ON TABLE monitor.waiting_by_site TO broker_operator;
+GRANT SELECT ON TABLE monitor.waiting_by_site TO broker_viewer;
+
+ALTER DEFAULT PRIVILEGES FOR ROLE broker_owner REVOKE ALL ON TYPES FROM PUBLIC;
+
+ALTER DEFAULT PRIVILEGES FOR ROLE broker_owner REVOKE ALL ON FUNCTIONS FROM PUBLIC;

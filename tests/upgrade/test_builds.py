@@ -1,0 +1,103 @@
+"""The house as it is: built fresh and built up from the first revision it is the same, and schema.sql shows it."""
+
+import os
+import shutil
+from pathlib import Path
+
+import psycopg
+import pytest
+
+from broker import binaries
+from broker.errors import BrokerError
+from broker.upgrade import Program, check, downgrade, upgrade
+from broker.upgrade import schema
+from broker.upgrade.roles import Roles
+from broker.upgrade.source import parse_files
+from broker.upgrade.state import State, read
+
+
+def catalogue(dsn: str) -> tuple[State, list[tuple[object, ...]]]:
+    """The catalogue, and the order of the columns, which the catalogue's words leave out."""
+    with psycopg.connect(dsn) as conn:
+        conn.execute("set search_path = pg_catalog")
+        state = read(conn.cursor(), Roles("broker_"))
+        columns = conn.execute(
+            "select attrelid::regclass::text, attname from pg_attribute a join pg_class c on c.oid = attrelid"
+            " where pg_get_userbyid(relowner) = 'broker_owner' and attnum > 0 and not attisdropped and relkind not in ('i', 'I', 't')"
+            " order by attrelid::regclass::text, attnum"
+        ).fetchall()
+    return state, columns
+
+
+def as_of(revision: str, folder: Path) -> Program:
+    """The program as it was released with a revision: the revisions up to it, and the code frozen with it."""
+    now = Program()
+    migrations = folder / "migrations"
+    (migrations / "versions").mkdir(parents=True)
+    shutil.copy(now.migrations / "env.py", migrations)
+    for name in now.chain[: now.chain.index(revision) + 1]:
+        [file] = (now.migrations / "versions").glob(f"{name}_*.py")
+        shutil.copy(file, migrations / "versions")
+    if revision == now.head:
+        shutil.copytree(now.sql, folder / "sql")
+        return Program(folder / "sql", migrations)
+    release, files = now.frozen(revision) if now.frozen_path(revision).is_file() else (now.release, {})
+    for path, text in {"roles.sql": "", **files}.items():
+        (folder / "sql" / path).parent.mkdir(parents=True, exist_ok=True)
+        (folder / "sql" / path).write_text(text)
+    return Program(folder / "sql", migrations, release)
+
+
+@pytest.mark.parametrize("revision", [name for name in Program().chain if name != "0000"])
+def test_a_database_with_data_becomes_what_a_fresh_one_is(
+    dsn: str, empty_dsn: str, tmp_path: Path, revision: str
+) -> None:
+    upgrade(empty_dsn, program=as_of("0000", tmp_path / "first"))
+    upgrade(empty_dsn, program=as_of(revision, tmp_path / "then"))
+    with psycopg.connect(empty_dsn) as conn:
+        conn.execute("insert into resource.setup (setup) values ('kept') on conflict do nothing")
+    upgrade(empty_dsn)
+    assert catalogue(empty_dsn) == catalogue(dsn)
+    assert check(empty_dsn).ok
+    with psycopg.connect(empty_dsn) as conn:
+        assert conn.execute("select count(*) from resource.setup where setup = 'kept'").fetchone() == (1,)
+
+
+def test_down_and_up_again_is_what_it_was(dsn: str) -> None:
+    before = catalogue(dsn)
+    downgrade(dsn, "0000")
+    upgrade(dsn)
+    assert catalogue(dsn) == before
+    downgrade(dsn, "base")
+    upgrade(dsn)
+    assert catalogue(dsn) == before
+    assert check(dsn).ok
+
+
+def test_a_fresh_install_is_what_the_release_says(dsn: str) -> None:
+    assert check(dsn).differences == ()
+    assert not upgrade(dsn).changed
+
+
+def test_every_older_revision_has_its_code_or_was_never_released() -> None:
+    """A frozen file that nobody can use, or that no longer reads, would only be found by the first downgrade."""
+    program = Program()
+    folder = program.migrations / "releases"
+    for path in folder.glob("*.sql") if folder.is_dir() else []:
+        assert path.stem in program.chain
+        assert parse_files(program.frozen(path.stem)[1])
+
+
+def test_schema_sql_is_current(server_dsn: str) -> None:
+    programs = binaries.find()
+    with psycopg.connect(server_dsn) as conn:
+        major = conn.info.server_version // 10000
+    if (major, programs.major) != (schema.MAJOR, schema.MAJOR):
+        if os.environ.get("BROKER_TEST_DSN") or os.environ.get("BROKER_TEST_SERVER"):
+            pytest.skip(f"schema.sql is written by PostgreSQL {schema.MAJOR}, this server is {major}")
+        raise BrokerError(f"the embedded server is PostgreSQL {major}: pin schema.MAJOR to it and write schema.sql")
+    text = schema.render(server_dsn, programs)
+    assert text == schema.path().read_text(encoding="utf-8"), "stale: run `broker db schema --write`"
+    assert "restrict" not in text.replace("ON DELETE RESTRICT", "").lower() or "\\restrict" not in text
+    # Whoever writes it gets the same.
+    assert text == schema.render(server_dsn, programs)
