@@ -449,7 +449,7 @@ COMMENTS: dict[str, tuple[str, dict[str, str]]] = {
     ),
     "taskqueue.limit_slot": (
         "Slots of running limits: a match locks a free one with SKIP LOCKED, so that a limit is exact and nobody waits.",
-        {"setup": SETUP, "limit_id": "Limit.", "slot": "Number of the slot; above the ceiling: goes when its job goes.",
+        {"setup": SETUP, "limit_id": "Limit.", "slot": "Number of the slot; above a lowered ceiling: one too many, goes when it is free.",
          "job_id": "Job that holds it; null = free."},
     ),
     "taskqueue.share_mark": (

@@ -3,12 +3,12 @@
 -- What the limits hold back.
 create or replace view monitor.site_limit as
 select l.setup, l.limit_id, l.site, l.grid_ce, l.kind, l.attribute, l.value, l.ceiling, l.delay, l.burst, u.used,
-       case l.kind when 'running' then u.free = 0
+       case l.kind when 'running' then u.used >= l.ceiling
                    else coalesce(l.next_at > t.now + (l.burst - 1) * l.delay, false) end as reached,
        b.queues, b.jobs
   from taskqueue.site_limit l
   join resource.setup_time t on t.setup = l.setup
- cross join lateral (select count(s.job_id) as used, count(*) filter (where s.job_id is null) as free
+ cross join lateral (select count(s.job_id) as used
                        from taskqueue.limit_slot s where s.setup = l.setup and s.limit_id = l.limit_id) u
  cross join lateral (select count(*) as queues, coalesce(sum(n.jobs), 0)::bigint as jobs
                        from taskqueue.posting p

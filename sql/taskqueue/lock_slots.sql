@@ -6,7 +6,8 @@ as $$
 declare
   v_now timestamptz := resource.clock(p_setup);
   v_limit taskqueue.site_limit;
-  v_slot int;
+  v_slots int[];
+  v_surplus bigint;
 begin
   slots := '[]';
   for v_limit in
@@ -16,11 +17,17 @@ begin
      order by l.kind, l.limit_id
   loop
     if v_limit.kind = 'running' then
-      select s.slot into v_slot from taskqueue.limit_slot s
-       where s.setup = p_setup and s.limit_id = v_limit.limit_id and s.job_id is null
-       limit 1 for update skip locked;
-      taken := found;
-      slots := slots || jsonb_build_object('limit_id', v_limit.limit_id, 'slot', v_slot);
+      -- After a limit was lowered, a match needs as many free slots as are too many and one more, and takes the former away. (Taking
+      -- away each slot above the ceiling when its job ends would let jobs in at the others, with too many still running.)
+      v_surplus := taskqueue.surplus_slots(p_setup, v_limit.limit_id, v_limit.ceiling);
+      v_slots := array(select s.slot from taskqueue.limit_slot s
+                        where s.setup = p_setup and s.limit_id = v_limit.limit_id and s.job_id is null
+                        limit v_surplus + 1 for update skip locked);
+      taken := cardinality(v_slots) > v_surplus;
+      if taken and v_surplus > 0 then
+        delete from taskqueue.limit_slot s where s.setup = p_setup and s.limit_id = v_limit.limit_id and s.slot = any (v_slots[2:]);
+      end if;
+      slots := slots || jsonb_build_object('limit_id', v_limit.limit_id, 'slot', v_slots[1]);
     else
       select true into taken from taskqueue.site_limit l
        where l.setup = p_setup and l.limit_id = v_limit.limit_id and coalesce(l.next_at, v_now) <= v_now + (l.burst - 1) * l.delay
