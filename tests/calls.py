@@ -1,0 +1,195 @@
+"""The calls of the room taskqueue as tests make them: one statement each, requirements and resources as keywords."""
+
+import uuid
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Any
+
+import psycopg
+from psycopg.types.json import Jsonb
+
+PLENTY = 10**9  # seconds of CPU time: above every bucket
+
+# What the rooms hold: a fingerprint of every table, to compare before and after a call that must store nothing.
+_STORED = """
+create or replace function pg_temp.stored() returns table(name text, fingerprint text)
+language plpgsql
+as $$
+begin
+  for name in
+    select format('%I.%I', n.nspname, c.relname)
+      from pg_class c join pg_namespace n on n.oid = c.relnamespace
+     where n.nspname in ('resource', 'taskqueue') and c.relkind = 'r'
+  loop
+    execute format('select md5(string_agg(t::text, '';'' order by t::text)) from %s t', name) into fingerprint;
+    return next;
+  end loop;
+end $$
+"""
+
+
+@dataclass(frozen=True)
+class Match:
+    """One row of match_job."""
+
+    job_id: int
+    task_queue_id: int
+    requirements: dict[str, Any]
+    user_priority: int
+    attempt: str
+
+    @property
+    def number(self) -> int:
+        """The attempt's number, the part for people."""
+        return int(self.attempt.split("-")[0])
+
+
+def requirements(**keys: Any) -> dict[str, Any]:
+    """Requirements with the three required keys filled in; a key given as None is left out."""
+    filled = {"OwnerDN": "alice", "OwnerGroup": "users", "CPUTime": 500, **keys}
+    return {key: value for key, value in filled.items() if value is not None}
+
+
+def resource(**keys: Any) -> dict[str, Any]:
+    """A resource description that offers plenty of CPU time; a key given as None is left out."""
+    filled = {"CPUTime": PLENTY, **keys}
+    return {key: value for key, value in filled.items() if value is not None}
+
+
+def group(name: str) -> dict[str, Any]:
+    """Requirements' owner and group for a queue whose priority is its group's share: its only owner's only queue."""
+    return {"OwnerDN": f"owner of {name}", "OwnerGroup": name}
+
+
+class Calls:
+    """The room's functions in one setup, over one connection."""
+
+    def __init__(self, connection: psycopg.Connection[Any], setup: str = "default") -> None:
+        self.connection = connection
+        self.setup = setup
+
+    def rows(self, query: str, *arguments: Any) -> list[Any]:
+        """The rows of any query."""
+        return self.connection.execute(query.encode(), arguments or None).fetchall()
+
+    def value(self, query: str, *arguments: Any) -> Any:
+        """The one value of any query."""
+        [(value,)] = self.rows(query, *arguments)
+        return value
+
+    def call(self, function: str, *arguments: Any) -> Any:
+        """A function of the room that returns one value; the setup goes first."""
+        marks = ", ".join(["%s"] * (1 + len(arguments)))
+        return self.value(f"select taskqueue.{function}({marks})", self.setup, *arguments)
+
+    def call_rows(self, function: str, *arguments: Any) -> list[Any]:
+        """A function of the room that returns rows; the setup goes first."""
+        marks = ", ".join(["%s"] * (1 + len(arguments)))
+        return self.rows(f"select * from taskqueue.{function}({marks})", self.setup, *arguments)
+
+    def insert(self, job_id: int, priority: int = 1, request: uuid.UUID | None = None, **keys: Any) -> int:
+        """insert_job; returns the TaskQueue's id."""
+        return int(
+            self.value(
+                "select taskqueue.insert_job(%s, %s, %s, %s, %s)",
+                self.setup, job_id, Jsonb(requirements(**keys)), priority, request,
+            )
+        )  # fmt: skip
+
+    def insert_many(self, job_ids: Iterable[int], priority: int = 1, **keys: Any) -> int:
+        """insert_jobs with one group of jobs with equal requirements; returns how many."""
+        jobs = [[job_id, priority] for job_id in job_ids]
+        return int(self.call("insert_jobs", Jsonb([{"requirements": requirements(**keys), "jobs": jobs}])))
+
+    def match(self, request: uuid.UUID | None = None, **keys: Any) -> Match | None:
+        """match_job."""
+        found = self.rows("select * from taskqueue.match_job(%s, %s, %s)", self.setup, Jsonb(resource(**keys)), request)
+        assert len(found) <= 1
+        return Match(*found[0]) if found else None
+
+    def take(self, **keys: Any) -> Match:
+        """match_job where there must be a match."""
+        match = self.match(**keys)
+        assert match is not None, f"nothing matches {keys}"
+        return match
+
+    def match_many(self, limit: int, **keys: Any) -> list[Match]:
+        """match_jobs."""
+        return [Match(*row) for row in self.call_rows("match_jobs", Jsonb(resource(**keys)), limit)]
+
+    def queues(self, **keys: Any) -> dict[int, int]:
+        """matching_queues: TaskQueue id -> waiting jobs."""
+        found = self.call_rows("matching_queues", Jsonb(resource(**keys)))
+        return {row[0]: row[3] for row in found}
+
+    def priorities(self) -> dict[int, float]:
+        """TaskQueue id -> priority, of all queues that a resource with everything may see."""
+        return {row[0]: row[2] for row in self.call_rows("matching_queues", Jsonb(resource(Tag="any")))}
+
+    def explain(self, job_id: int, **keys: Any) -> dict[str, bool]:
+        """explain_match: condition -> holds."""
+        return {row[0]: row[3] for row in self.call_rows("explain_match", job_id, Jsonb(resource(**keys)))}
+
+    def settings(self, **settings: Any) -> None:
+        """set_settings."""
+        self.call("set_settings", Jsonb(settings))
+
+    def set_group(self, name: str, share: float = 1000, sharing: bool = False, background: bool = False) -> None:
+        """set_group."""
+        self.call("set_group", name, float(share), sharing, background)
+
+    def running_limit(self, attribute: str, value: str, limit: int, site: str = "S", ce: str | None = None) -> int:
+        """set_limit of the kind running."""
+        return int(self.call("set_limit", "running", site, ce, attribute, value, limit))
+
+    def set_clock(self, moment: Any) -> None:
+        """resource.set_clock: stop the setup's clock at a moment."""
+        self.rows("select resource.set_clock(%s, %s)", self.setup, moment)
+
+    def maintain(self) -> dict[str, int]:
+        """maintain, for this setup: step -> what it changed."""
+        return dict(self.call_rows("maintain"))
+
+    def queue_of(self, job_id: int) -> int | None:
+        """queue_of_job."""
+        found = self.call("queue_of_job", job_id)
+        return None if found is None else int(found)
+
+    def state(self, job_id: int) -> str:
+        """Where a job is: 'waiting', 'leased', 'ended' or 'unknown'; in two places at once is an error."""
+        places = [
+            state
+            for state, table in (("waiting", "job"), ("leased", "lease"), ("ended", "ended"))
+            if self.rows(f"select from taskqueue.{table} where setup = %s and job_id = %s", self.setup, job_id)
+        ]
+        assert len(places) <= 1, f"job {job_id} is {' and '.join(places)}"
+        return places[0] if places else "unknown"
+
+    def outcome(self, job_id: int) -> str | None:
+        """How an ended job ended."""
+        found = self.rows("select outcome from taskqueue.ended where setup = %s and job_id = %s", self.setup, job_id)
+        return found[0][0] if found else None
+
+    def inconsistencies(self) -> list[Any]:
+        """What check_matching finds: nothing when all is right."""
+        return self.call_rows("check_matching")
+
+    def stored(self) -> dict[str, str | None]:
+        """A fingerprint of every table of the rooms resource and taskqueue (partitions included)."""
+        self.connection.execute(_STORED)
+        return dict(self.rows("select name, fingerprint from pg_temp.stored()"))
+
+    def error_of(self, call: Callable[[], Any]) -> psycopg.Error:
+        """The database error that a call raises, the transaction around it unharmed; no error fails the test."""
+        try:
+            with self.connection.transaction():
+                call()
+        except psycopg.Error as error:
+            return error
+        raise AssertionError("the call was not refused")
+
+    def refusal(self, call: Callable[[], Any]) -> tuple[str | None, str]:
+        """The SQLSTATE and the message of the error that a call raises; every error of ours has a hint."""
+        error = self.error_of(call)
+        assert error.diag.message_hint, f"no hint: {error}"
+        return error.sqlstate, error.diag.message_primary or ""

@@ -1,0 +1,125 @@
+"""The law of section 5 in closed form, and drawing from it many times.
+
+Keys are U/p with U uniform on (0, 1); the smallest key wins. A candidate with priority p and key below x has probability
+p x (for x <= 1/p), so candidate i wins with the probability of the integral of p_i * prod over the others of (1 - p_j x)
+over 0..1/max(p).
+"""
+
+from collections import Counter
+from collections.abc import Mapping
+from typing import Any
+
+import numpy
+import psycopg
+import scipy.integrate
+import scipy.stats
+from psycopg.types.json import Jsonb
+
+from tests.calls import resource
+
+_DRAWS = """
+create or replace function pg_temp.draws(p_setup text, p_resource jsonb, p_seeds bigint[], p_limit int)
+returns table(seed bigint, jobs bigint[], queues bigint[])
+language plpgsql
+as $$
+begin
+  foreach seed in array p_seeds loop
+    begin
+      if p_limit is null then  -- unseeded
+        select array_agg(m.job_id), array_agg(m.task_queue_id) into jobs, queues from taskqueue.match_job(p_setup, p_resource) m;
+      else
+        select array_agg(m.job_id), array_agg(m.task_queue_id) into jobs, queues
+          from taskqueue.match_jobs_with_seed(p_setup, p_resource, p_limit, seed) m;
+      end if;
+      raise exception using errcode = 'UNDO0';
+    exception
+      when sqlstate 'UNDO0' then null;
+    end;
+    return next;
+  end loop;
+end $$
+"""
+
+
+def draw(
+    connection: psycopg.Connection[Any], seeds: range, limit: int | None = 1, setup: str = "default", **keys: Any
+) -> list[tuple[list[int], list[int]]]:
+    """One match a seed, each undone before the next: the jobs and the queues drawn. `limit` None: unseeded match_job.
+
+    Each draw is a subtransaction that is rolled back, so all see the same state and thousands take seconds.
+    """
+    connection.execute(_DRAWS)
+    rows = connection.execute(
+        "select coalesce(jobs, '{}'), coalesce(queues, '{}') from pg_temp.draws(%s, %s, %s, %s) order by seed",
+        [setup, Jsonb(resource(**keys)), list(seeds), limit],
+    )
+    return [(jobs, queues) for jobs, queues in rows.fetchall()]
+
+
+def win(priorities: Mapping[Any, float]) -> dict[Any, float]:
+    """The probability of each candidate to be the first in the order random()/priority."""
+    top = max(priorities.values())
+
+    def chance(name: Any) -> float:
+        others = numpy.array([p for other, p in priorities.items() if other != name])
+
+        def density(x: float) -> float:
+            return float(priorities[name] / top * numpy.prod(1 - others / top * x))
+
+        value, _ = scipy.integrate.quad(density, 0, 1, epsabs=1e-10, limit=200)
+        return float(value)
+
+    return {name: chance(name) for name in priorities}
+
+
+def win_levels(levels: Mapping[Any, tuple[int, float]]) -> dict[Any, float]:
+    """The same for levels of `count` candidates with equal priority: the probability that one of a level wins."""
+    members = {(name, n): priority for name, (count, priority) in levels.items() for n in range(count)}
+    single = win({key: priority for key, priority in members.items()}) if len(members) < 30 else None
+    if single:
+        return {name: sum(chance for (level, _), chance in single.items() if level == name) for name in levels}
+    top = max(priority for _, priority in levels.values())
+
+    def chance_of(name: Any) -> float:
+        count, priority = levels[name]
+
+        def density(x: float) -> float:
+            rest = numpy.prod([(1 - p / top * x) ** (n - (level == name)) for level, (n, p) in levels.items()])
+            return float(count * priority / top * rest)
+
+        # nearly all of it lies where one candidate of the largest level is expected
+        edge = 20 / max(n * p / top for n, p in levels.values())
+        pieces = [0.0, *(point for point in (edge / 20, edge) if point < 1), 1.0]
+        return float(
+            sum(scipy.integrate.quad(density, a, b, epsabs=1e-10, limit=200)[0] for a, b in zip(pieces, pieces[1:], strict=False))
+        )
+
+    return {name: chance_of(name) for name in levels}
+
+
+def chi_square(found: Counter[Any], expected: Mapping[Any, float]) -> float:
+    """The p value of the counts under the probabilities; what is not expected must not occur."""
+    assert set(found) <= {name for name, chance in expected.items() if chance > 0}, f"{found} but only {dict(expected)}"
+    total = sum(found.values())
+    names = [name for name, chance in expected.items() if chance > 0]
+    assert abs(sum(expected[name] for name in names) - 1) < 1e-6
+    if len(names) == 1:
+        return 1.0
+    rare = [name for name in names if total * expected[name] < 5]  # chi-square needs five expected: take them together
+    if rare:
+        names = [name for name in names if name not in rare]
+        pooled = sum(expected[name] for name in rare)
+        if total * pooled >= 5:
+            counts = [found[name] for name in names] + [sum(found[name] for name in rare)]
+            chances = [expected[name] for name in names] + [pooled]
+        else:
+            lowest = min(names, key=lambda name: expected[name])
+            names.remove(lowest)
+            counts = [found[name] for name in names] + [found[lowest] + sum(found[name] for name in rare)]
+            chances = [expected[name] for name in names] + [expected[lowest] + pooled]
+    else:
+        counts, chances = [found[name] for name in names], [expected[name] for name in names]
+    if len(counts) == 1:
+        return 1.0
+    weights = numpy.array(chances) / sum(chances)
+    return float(scipy.stats.chisquare(counts, weights * total).pvalue)

@@ -1,0 +1,131 @@
+"""Section 10: why a job did, or did not, match. Random cases are in properties/test_explain_agrees.py."""
+
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from psycopg.types.json import Jsonb
+
+from tests.calls import Calls, resource
+
+NOON = datetime(2026, 3, 28, 12, tzinfo=UTC)
+
+
+def explain(q: Calls, job_id: int, **keys: Any) -> list[tuple[str, str, str, bool]]:
+    return q.call_rows("explain_match", job_id, Jsonb(resource(**keys)))
+
+
+def test_one_row_a_condition_with_wanted_and_offered(q: Calls) -> None:
+    q.insert(1, Sites=["A", "B"], Platforms=["p"], MinRAM=2000)
+    rows = explain(q, 1, Site="C", Platform="p", MaxRAM=1000)
+    assert len({row[0] for row in rows}) == len(rows)
+    assert all(isinstance(row[3], bool) for row in rows)
+    failing = {(row[1], row[2]) for row in rows if not row[3]}
+    [(sites, site)] = [pair for pair in failing if "A" in pair[0]]
+    assert "B" in sites
+    assert "C" in site
+    [(_, memory)] = [pair for pair in failing if "2000" in pair[0]]
+    assert "1000" in memory
+    assert len(failing) == 2
+
+
+def test_every_kind_of_condition_has_a_row(q: Calls) -> None:
+    """As many rows as section 4 has conditions, at least."""
+    q.insert(1)
+    assert len(explain(q, 1)) >= 10
+
+
+def test_what_is_not_offered_puts_no_condition_and_explain_says_so(q: Calls) -> None:
+    q.insert(1, Sites=["A"])
+    [row] = [row for row in explain(q, 1) if row[0] == "Site"]
+    assert row[2] == "not offered, no condition"
+    assert row[3] is True
+
+
+def test_a_leased_job_is_explained_too(q: Calls) -> None:
+    """It does not match, and one row says that it is not waiting; the others still tell about its requirements."""
+    q.insert(1, Sites=["A"])
+    match = q.take(Site="A")
+    rows = explain(q, 1, Site="B")
+    assert [row for row in rows if not row[3] and "A" in (row[1] or "")]
+    assert len([row for row in rows if not row[3]]) >= 2
+    assert not all(row[3] for row in explain(q, 1, Site="A"))
+    q.call("finish_job", 1, match.attempt)
+    sqlstate, message = q.refusal(lambda: explain(q, 1, Site="A"))
+    assert sqlstate == "PB004"
+    assert "finished" in message
+
+
+def test_a_wanted_job_is_a_condition(q: Calls) -> None:
+    q.insert_many([1, 2])
+    assert all(q.explain(1, JobID=1).values())
+    assert not all(q.explain(1, JobID=2).values())
+
+
+def test_limits_are_a_condition(q: Calls) -> None:
+    q.insert(1, JobTypes=["T"])
+    q.running_limit("JobTypes", "T", 0)
+    [row] = [row for row in explain(q, 1, Site="S") if not row[3]]
+    assert "T" in f"{row[1]} {row[2]}"
+
+
+def test_explain_takes_nothing(q: Calls) -> None:
+    q.insert(1)
+    before = q.stored()
+    q.explain(1)
+    q.call_rows("explain_job", 1)
+    assert q.stored() == before
+
+
+# explain_job: against the resources seen lately
+
+
+def seen(q: Calls, job_id: int) -> dict[str, tuple[str, int, int, datetime | None, str | None]]:
+    """condition -> wanted, failing, seen, last seen, remark."""
+    return {row[0]: row[1:] for row in q.call_rows("explain_job", job_id)}
+
+
+def ask(q: Calls, moment: datetime, **keys: Any) -> None:
+    """A resource asks and gets nothing (its CPU time fits no queue, or its platform does not)."""
+    q.set_clock(moment)
+    assert q.match(**keys) is None
+
+
+def test_explain_job_counts_the_classes_that_fail(q: Calls) -> None:
+    q.set_clock(NOON)
+    q.insert(1, Sites=["A", "B"], Platforms=["rare"], CPUTime=5000)
+    for n, keys in enumerate(
+        [
+            {"Site": "A", "Platform": "common"},
+            {"Site": "B", "Platform": "usual"},
+            {"Site": "C", "Platform": "common"},
+            {"Site": "A", "Platform": "common", "CPUTime": 600},
+        ]
+    ):
+        ask(q, NOON + timedelta(minutes=n), **keys)
+    q.maintain()
+    found = seen(q, 1)
+    [platform] = [row for row in found.values() if "rare" in (row[0] or "")]
+    assert platform[1:3] == (4, 4)
+    assert platform[3] == NOON + timedelta(minutes=3)
+    assert "no resource seen lately offers" in (platform[4] or "")
+    assert "rare" in (platform[4] or "")
+    [site] = [row for name, row in found.items() if "A" in (row[0] or "") and "B" in (row[0] or "")]
+    assert site[1:3] == (1, 4)
+    assert site[3] == NOON + timedelta(minutes=2)
+    [cpu] = [row for row in found.values() if row[0] and "5000" in row[0]]
+    assert cpu[1:3] == (1, 4)
+    assert "no resource seen lately" not in (cpu[4] or "")
+
+
+def test_explain_job_with_nothing_seen(q: Calls) -> None:
+    q.insert(1, Sites=["A"])
+    assert all(row[1:3] == (0, 0) for row in seen(q, 1).values())
+
+
+def test_classes_leave_the_wanted_job_out_and_bucket_cpu_time(q: Calls) -> None:
+    q.set_clock(NOON)
+    q.insert(1, Sites=["A"])
+    for n, keys in enumerate([{"CPUTime": 600}, {"CPUTime": 700}, {"CPUTime": 700, "JobID": 5}, {"CPUTime": 40000}]):
+        ask(q, NOON + timedelta(minutes=n), Site="B", **keys)
+    q.maintain()
+    assert {row[2] for row in seen(q, 1).values()} == {2}

@@ -1,0 +1,355 @@
+"""Sections 2 and 3: what defines a TaskQueue, and inserting jobs."""
+
+import itertools
+import uuid
+from collections import Counter
+from typing import Any
+
+import pytest
+from psycopg.types.json import Jsonb
+
+from tests.calls import Calls, requirements, resource
+
+LISTS = {
+    "SubmitPools": "submit_pool",
+    "GridMiddlewares": "grid_middleware",
+    "PilotTypes": "pilot_type",
+    "Sites": "site",
+    "BannedSites": "banned_site",
+    "GridCEs": "grid_ce",
+    "Platforms": "platform",
+    "JobTypes": "job_type",
+    "Tags": "tag",
+}
+
+
+def test_a_job_waits_in_the_queue_that_insert_returns(q: Calls) -> None:
+    queue = q.insert(1)
+    assert q.queue_of(1) == queue
+    assert q.queues() == {queue: 1}
+    assert q.state(1) == "waiting"
+    assert q.queue_of(2) is None
+
+
+def test_user_priority_is_1_unless_said(q: Calls) -> None:
+    q.rows("select taskqueue.insert_job('default', 1, %s)", Jsonb(requirements()))
+    assert q.take().user_priority == 1
+
+
+@pytest.mark.parametrize("priority", range(11))
+def test_user_priorities_0_to_10_are_kept(q: Calls, priority: int) -> None:
+    q.insert(1, priority)
+    assert q.take().user_priority == priority
+
+
+def test_equal_requirements_share_a_queue(q: Calls) -> None:
+    everything: dict[str, Any] = {key: ["b", "a"] for key in LISTS} | {"MinRAM": 10, "MaxRAM": 20}
+    queue = q.insert(1, **everything)
+    assert q.insert(2, **everything) == queue
+    assert q.insert(3, **{k: ["a", "b", "a"] if isinstance(v, list) else v for k, v in everything.items()}) == queue
+
+
+@pytest.mark.parametrize("key", LISTS)
+def test_each_list_separates_queues_and_an_empty_one_is_no_list(q: Calls, key: str) -> None:
+    bare = q.insert(1)
+    assert q.insert(2, **{key: []}) == bare
+    one, other, both = (q.insert(3 + i, **{key: v}) for i, v in enumerate([["a"], ["b"], ["a", "b"]]))
+    assert len({bare, one, other, both}) == 4
+
+
+@pytest.mark.parametrize(
+    "different",
+    [{"OwnerDN": "bob"}, {"OwnerGroup": "admins"}, {"CPUTime": 501}, {"MinRAM": 1}, {"MaxRAM": 1}],
+    ids=lambda keys: next(iter(keys)),
+)
+def test_each_single_value_separates_queues(q: Calls, different: dict[str, Any]) -> None:
+    assert q.insert(1) != q.insert(2, **different)
+
+
+def test_values_are_compared_as_they_are_written(q: Calls) -> None:
+    names = ["LCG.CERN.ch", "lcg.cern.ch", "LCG.CERN.ch ", "Ünïcode", "a,b", "it's", '"quoted"', "{braces}", "%s", "\\", "NULL"]
+    queues = {q.insert(n, Sites=[name]) for n, name in enumerate(names, 1)}
+    assert len(queues) == len(names)
+    for n, name in enumerate(names, 1):
+        assert q.take(Site=name).job_id == n
+
+
+@pytest.mark.parametrize(("alias", "key"), [("Owner", "OwnerDN"), ("LHCbPlatforms", "Platforms")])
+def test_aliases(q: Calls, alias: str, key: str) -> None:
+    value = "carol" if key == "OwnerDN" else ["p"]
+    queue = q.insert(1, **{key: value})
+    assert q.insert(2, **{"OwnerDN": "carol" if key == "OwnerDN" else "alice", key: None, alias: value}) == queue
+    assert q.insert(3, **{key: value, alias: value}) == queue
+    assert q.take(Platform="p").requirements[key] == value
+
+
+def test_setup_in_the_requirements_may_repeat_the_argument(q: Calls) -> None:
+    assert q.insert(1) == q.insert(2, Setup="default")
+
+
+def test_setups_are_apart(q: Calls) -> None:
+    other = Calls(q.connection, "other")
+    q.insert(1)
+    assert other.match() is None
+    other.insert(1, 5)
+    assert other.take().user_priority == 5
+    assert q.state(1) == "waiting"
+    assert other.state(1) == "leased"
+    assert q.take().user_priority == 1
+
+
+def test_the_requirement_tables_hold_each_value_once(q: Calls) -> None:
+    lists = {key: [f"{key} 2", f"{key} 1", f"{key} 2"] for key in LISTS}
+    queue = q.insert(1, MinRAM=100.5, MaxRAM=200, **lists)
+    for key, table in LISTS.items():
+        stored = q.rows(f"select task_queue_id, value from taskqueue.task_queue_{table} where setup = 'default' order by 2")
+        assert stored == [(queue, f"{key} 1"), (queue, f"{key} 2")]
+    assert q.rows(
+        "select owner_dn, owner_group, cpu_time, min_ram, max_ram from taskqueue.task_queue"
+        " where (setup, task_queue_id) = ('default', %s)",
+        queue,
+    ) == [("alice", "users", 500, 100.5, 200)]
+
+
+def test_the_answer_of_a_match_is_what_was_inserted(q: Calls) -> None:
+    lists = {key: [f"{key} 1", f"{key} 2"] for key in LISTS}
+    queue = q.insert(7, 3, MinRAM=100, MaxRAM=200, CPUTime=501, **lists)
+    match = q.take(Site="Sites 1", GridCE="GridCEs 2", Platform="Platforms 1", JobType="JobTypes 1",
+                   PilotType="PilotTypes 1", Tag=["Tags 1", "Tags 2"], MaxRAM=100)  # fmt: skip
+    assert (match.job_id, match.task_queue_id, match.user_priority, match.number) == (7, queue, 3, 1)
+    stored = {key: sorted(value) if isinstance(value, list) else value for key, value in match.requirements.items()}
+    stored.pop("Setup", None)
+    assert stored == {**requirements(CPUTime=5000, MinRAM=100, MaxRAM=200), **lists}
+
+
+def test_attempt_is_a_number_and_32_hex_digits(q: Calls) -> None:
+    q.insert_many([1, 2])
+    first, second = q.take().attempt, q.take().attempt
+    for attempt in (first, second):
+        number, token = attempt.split("-")
+        assert number == "1"
+        assert len(token) == 32
+        assert set(token) <= set("0123456789abcdef")
+    assert first != second
+
+
+# Inserting again
+
+
+def test_inserting_a_waiting_id_moves_it(q: Calls) -> None:
+    old = q.insert(1, 2, Sites=["A"])
+    stays = q.insert(2, 2, Sites=["A"])
+    new = q.insert(1, 7, Sites=["B"])
+    assert old == stays != new == q.queue_of(1)
+    assert q.queues() == {old: 1, new: 1}
+    assert q.match(Site="A", JobID=1) is None
+    moved = q.take(Site="B")
+    assert (moved.job_id, moved.user_priority, moved.number) == (1, 7, 1)
+
+
+def test_moving_the_last_job_leaves_no_queue_that_matches(q: Calls) -> None:
+    q.insert(1, Sites=["A"])
+    new = q.insert(1, Sites=["B"])
+    assert q.queues() == {new: 1}
+    q.call("delete_empty_queues")
+    assert q.rows("select task_queue_id from taskqueue.task_queue where setup = 'default'") == [(new,)]
+
+
+def test_inserting_again_changes_the_user_priority(q: Calls) -> None:
+    queue = q.insert(1, 0)
+    assert q.insert(1, 10) == queue
+    assert q.queues() == {queue: 1}
+    assert q.take().user_priority == 10
+    assert q.match() is None
+
+
+def test_inserting_a_leased_id_is_refused_and_an_ended_one_begins_anew(q: Calls) -> None:
+    q.insert(1)
+    first = q.take()
+    sqlstate, message = q.refusal(lambda: q.insert(1))
+    assert sqlstate == "PB005"
+    assert "1" in message
+    assert q.state(1) == "leased"
+    q.call("finish_job", 1, first.attempt)
+    q.insert(1)
+    second = q.take()
+    assert (q.state(1), second.number) == ("leased", 2)
+
+
+# Sizes
+
+
+def test_a_full_queue_gets_siblings_of_the_same_definition(q: Calls) -> None:
+    q.settings(queue_size=3)
+    queues = [q.insert(job_id, Sites=["A"]) for job_id in range(1, 8)]
+    assert sorted(Counter(queues).values()) == [1, 3, 3]
+    assert queues == sorted(queues)
+    assert q.queues() == Counter(queues)
+    assert q.value("select count(*) from taskqueue.task_queue_site where setup = 'default' and value = 'A'") == 3
+    assert q.insert(8, Sites=["B"]) not in queues
+
+
+def test_new_jobs_go_to_the_newest_sibling_with_room(q: Calls) -> None:
+    q.settings(queue_size=2)
+    first, _, second, _, third = (q.insert(job_id) for job_id in range(1, 6))
+    q.call("delete_job", 1)
+    assert q.insert(6) == third
+    q.call("delete_job", 3)
+    assert q.insert(7) == second
+    assert q.insert(8) == first
+    assert q.insert(9) not in (first, second, third)
+
+
+def test_a_batch_fills_queues_to_their_size(q: Calls) -> None:
+    q.settings(queue_size=10)
+    q.insert_many(range(1, 6))
+    q.insert_many(range(6, 34))
+    assert sorted(q.queues().values()) == [3, 10, 10, 10]
+
+
+def test_a_waiting_job_keeps_its_place_in_a_full_queue(q: Calls) -> None:
+    q.settings(queue_size=2)
+    queue = q.insert(1)
+    assert q.insert(2) == queue
+    q.insert(1, 5)
+    assert sum(q.queues().values()) == 2
+
+
+# Batches
+
+
+def batch(q: Calls, *elements: Any, request: uuid.UUID | None = None) -> int:
+    return int(q.call("insert_jobs", Jsonb(list(elements)), request))
+
+
+def test_a_batch_takes_single_jobs_and_groups(q: Calls) -> None:
+    answer = batch(
+        q,
+        {"job_id": 1, "requirements": requirements()},
+        {"requirements": requirements(Sites=["A"]), "jobs": [[2, 0], [3, 10]]},
+        {"job_id": 4, "requirements": requirements(Sites=["A"]), "user_priority": 4},
+    )
+    assert answer == 4
+    assert q.queue_of(1) != q.queue_of(2) == q.queue_of(3) == q.queue_of(4)
+    priorities = dict(q.rows("select job_id, user_priority from taskqueue.job where setup = 'default'"))
+    assert priorities == {1: 1, 2: 0, 3: 10, 4: 4}
+    assert q.inconsistencies() == []
+
+
+def test_an_empty_batch_inserts_nothing(q: Calls) -> None:
+    assert batch(q) == 0
+    assert batch(q, {"requirements": requirements(), "jobs": []}) == 0
+    assert q.queues() == {}
+
+
+def test_a_batch_and_single_inserts_give_the_same_queues(q: Calls) -> None:
+    single = q.insert(1, Sites=["B", "A"], Platforms=["p"])
+    batch(q, {"job_id": 2, "requirements": requirements(Sites=["A", "B", "A"], LHCbPlatforms=["p"], Tags=[])})
+    assert q.queue_of(2) == single
+
+
+def test_a_batch_moves_waiting_jobs_and_revives_ended_ones(q: Calls) -> None:
+    old = q.insert(1, Sites=["A"])
+    q.insert(2)
+    q.call("cancel_job", 2)
+    assert batch(q, {"requirements": requirements(Sites=["B"]), "jobs": [[1, 5], [2, 6]]}) == 2
+    assert q.queue_of(1) == q.queue_of(2) != old
+    assert q.state(2) == "waiting"
+    assert q.inconsistencies() == []
+
+
+def test_a_batch_with_a_leased_job_is_refused_whole(q: Calls) -> None:
+    q.insert(5)
+    q.take()
+    sqlstate, message = q.refusal(lambda: q.insert_many([4, 5, 6]))
+    assert sqlstate == "PB005"
+    assert "5" in message
+    assert (q.state(4), q.state(5), q.state(6)) == ("unknown", "leased", "unknown")
+
+
+def test_a_big_batch_in_one_call(q: Calls) -> None:
+    jobs = [[job_id, job_id % 11] for job_id in range(1, 20_001)]
+    elements = [{"requirements": requirements(Sites=[f"S{n}"]), "jobs": jobs[n::4]} for n in range(4)]
+    assert batch(q, *elements) == 20_000
+    counts = Counter(dict(q.rows("select user_priority, count(*) from taskqueue.job group by 1")))
+    assert counts == Counter(job_id % 11 for job_id, _ in jobs)
+    assert sorted(q.queues().values()) == [5000, 5000, 5000, 5000]
+
+
+# The same call repeated
+
+
+def test_a_repeated_insert_gives_the_same_answer_and_does_nothing(q: Calls) -> None:
+    request = uuid.uuid4()
+    queue = q.insert(1, 3, request)
+    match = q.take()
+    assert q.insert(1, 3, request) == queue
+    assert q.state(1) == "leased"
+    q.call("finish_job", 1, match.attempt)
+    assert q.insert(1, 3, request) == queue
+    assert q.state(1) == "ended"
+    assert q.insert(1, 3, uuid.uuid4())
+    assert q.state(1) == "waiting"
+
+
+def test_a_repeated_batch_gives_the_same_answer_and_does_nothing(q: Calls) -> None:
+    request = uuid.uuid4()
+    element = {"requirements": requirements(), "jobs": [[1, 1], [2, 1]]}
+    assert batch(q, element, request=request) == 2
+    q.call("delete_job", 1)
+    assert batch(q, element, request=request) == 2
+    assert q.state(1) == "ended"
+
+
+def test_a_repeated_match_gives_the_same_job_and_token(q: Calls) -> None:
+    q.insert_many([1, 2])
+    request = uuid.uuid4()
+    first = q.match(request)
+    assert first is not None
+    assert q.match(request) == first
+    assert q.state(3 - first.job_id) == "waiting"
+    other = q.match(uuid.uuid4())
+    assert other is not None
+    assert other.job_id == 3 - first.job_id
+
+
+def test_a_repeated_batch_of_matches_gives_the_same_jobs(q: Calls) -> None:
+    q.insert_many(range(1, 6))
+    request = uuid.uuid4()
+
+    def ask() -> list[Any]:
+        return q.call_rows("match_jobs", Jsonb(resource()), 3, request)
+
+    first = ask()
+    assert len(first) == 3
+    assert sorted(ask()) == sorted(first)
+    assert sum(q.queues().values()) == 2
+
+
+def test_a_request_id_is_remembered_for_ten_minutes(q: Calls) -> None:
+    q.set_clock("2026-01-01 00:00:00+00")
+    q.insert_many([1, 2])
+    request = uuid.uuid4()
+    first = q.match(request)
+    q.set_clock("2026-01-01 00:09:59+00")
+    assert q.match(request) == first
+    q.set_clock("2026-01-01 00:10:01+00")
+    second = q.match(request)
+    assert second is not None
+    assert second != first
+
+
+def test_a_request_id_with_another_call_is_refused_or_taken_for_a_new_one(q: Calls) -> None:
+    """Whatever it is, the second call must not get the first one's answer."""
+    request = uuid.uuid4()
+    q.insert(1, 1, request)
+    sqlstate, message = q.refusal(lambda: q.insert(2, 1, request))
+    assert sqlstate == "PB001"
+    assert str(request) in message
+    assert q.state(2) == "unknown"
+
+
+def test_orders_of_keys_and_values_never_matter(q: Calls) -> None:
+    keys: list[tuple[str, Any]] = [("Sites", ["B", "A"]), ("Tags", ["t"]), ("CPUTime", 100), ("MinRAM", 5)]
+    queues = {q.insert(n, **dict(order)) for n, order in enumerate(itertools.permutations(keys), 1)}
+    assert len(queues) == 1

@@ -1,0 +1,390 @@
+"""Section 5, the order, as a distribution against its closed form (law.py).
+
+Draws are seeded: the same seeds give the same counts, so these tests do not fail by chance; FEW is what a right
+implementation gives with other seeds in one run of twenty thousand.
+"""
+
+from collections import Counter
+from collections.abc import Callable
+from typing import Any
+
+import psycopg
+import pytest
+import scipy.stats
+
+from tests.calls import Calls, group
+from tests.law import chi_square, draw, win, win_levels
+
+DRAWS = range(1, 3001)
+FEW = 5e-5
+GENEROUS = 1e-7  # for unseeded draws: one run of ten million fails by chance
+
+
+def first_jobs(q: Calls, seeds: range = DRAWS, **keys: Any) -> Counter[int]:
+    return Counter(jobs[0] for jobs, _ in draw(q.connection, seeds, **keys))
+
+
+def first_queues(q: Calls, seeds: range = DRAWS, **keys: Any) -> Counter[int]:
+    return Counter(queues[0] for _, queues in draw(q.connection, seeds, **keys))
+
+
+def queues_with(q: Calls, priorities: list[float], jobs: int = 1, start: int = 1, **keys: Any) -> dict[int, float]:
+    """A queue for each priority: TaskQueue id -> priority. Each is the only queue of its group."""
+    result: dict[int, float] = {}
+    for n, priority in enumerate(priorities, start):
+        q.set_group(f"g{n}", priority)
+        q.insert_many(range(n * 1000, n * 1000 + jobs), **{**group(f"g{n}"), **keys})
+        queue = q.queue_of(n * 1000)
+        assert queue is not None
+        result[queue] = priority
+    q.call("recompute_shares")
+    found = {queue: p for queue, p in q.priorities().items() if queue in result}
+    assert found == pytest.approx(result)
+    return result
+
+
+# The closed form itself
+
+
+def test_two_candidates_in_closed_form() -> None:
+    assert win({"a": 10, "b": 1}) == pytest.approx({"a": 0.95, "b": 0.05})
+    assert win({"a": 3, "b": 3}) == pytest.approx({"a": 0.5, "b": 0.5})
+    assert win_levels({"a": (1, 10), "b": (1, 1)}) == pytest.approx({"a": 0.95, "b": 0.05})
+    many = win_levels({"a": (400, 1), "b": (100, 7)})
+    few = win_levels({"a": (400, 1), "b": (100, 7), "none": (0, 5)})
+    assert sum(many.values()) == pytest.approx(1, abs=1e-6)
+    assert few["a"] == pytest.approx(many["a"], abs=1e-6)
+
+
+# Queues
+
+
+def test_two_queues_10_to_1_give_95_to_5(q: Calls) -> None:
+    big, small = queues_with(q, [10, 1])
+    assert chi_square(first_queues(q, range(1, 6001)), {big: 0.95, small: 0.05}) > FEW
+
+
+def test_two_queues_unseeded(q: Calls) -> None:
+    big, small = queues_with(q, [10, 1])
+    found = Counter(queues[0] for _, queues in draw(q.connection, DRAWS, None))
+    assert chi_square(found, {big: 0.95, small: 0.05}) > GENEROUS
+
+
+@pytest.mark.parametrize(
+    "priorities",
+    [[1, 1], [3, 2], [1000, 0.5], [5, 4, 3, 2, 1], [10, 10, 10, 1], [7, 7, 3, 3, 3, 1, 1, 1, 1], [1e6, 1e6, 1e-3], [2] * 12],
+    ids=str,
+)
+def test_several_queues(q: Calls, priorities: list[float]) -> None:
+    """Each queue alone, so that queues of equal priority are equally likely too."""
+    expected = win(queues_with(q, priorities))
+    assert chi_square(first_queues(q), expected) > FEW
+
+
+def test_many_queues_of_a_few_priorities(q: Calls) -> None:
+    levels = {8.0: 5, 2.0: 20, 0.5: 100}
+    queues = queues_with(q, [p for p, n in levels.items() for _ in range(n)])
+    found = Counter(queues[queue] for queue in first_queues(q).elements())
+    assert chi_square(found, win_levels({p: (n, p) for p, n in levels.items()})) > FEW
+
+
+def test_the_number_of_jobs_in_a_queue_does_not_matter(q: Calls) -> None:
+    one, many = next(iter(queues_with(q, [1], 1))), next(iter(queues_with(q, [1], 300, start=5)))
+    assert chi_square(first_queues(q, range(1, 1501)), {one: 0.5, many: 0.5}) > FEW
+
+
+def test_siblings_are_drawn_each_with_its_priority(q: Calls) -> None:
+    q.settings(queue_size=2)
+    q.insert_many(range(1, 7))
+    q.insert(7, JobTypes=["T"])
+    q.call("recompute_shares")
+    assert len(q.priorities()) == 4
+    assert chi_square(first_queues(q), win(q.priorities())) > FEW
+
+
+def test_only_matching_queues_take_part(q: Calls) -> None:
+    big, small = queues_with(q, [10, 1])
+    for n in range(50):
+        q.insert(500_000 + n, Sites=["Elsewhere"], **group(f"elsewhere {n}"))
+    assert chi_square(first_queues(q, Site="Here"), {big: 0.95, small: 0.05}) > FEW
+
+
+def test_the_highest_cpu_bucket_comes_always_first(q: Calls) -> None:
+    low = queues_with(q, [1e6, 1e6, 1e5], 3)
+    high = queues_with(q, [0.001, 0.01], 1, start=10, CPUTime=5000)
+    queues_with(q, [100], 1, start=20, CPUTime=50000, Sites=["Elsewhere"])
+    assert set(first_queues(q, range(1, 501), Site="Here")) <= set(high)
+    assert set(first_queues(q, range(1, 501), Site="Here", CPUTime=4999)) <= set(low)
+    matches = q.match_many(50, Site="Here")
+    assert [match.requirements["CPUTime"] for match in matches] == [5000] * 2 + [500] * 9
+
+
+# Jobs
+
+
+def levels_of(q: Calls, counts: dict[int, int], **keys: Any) -> None:
+    """Jobs by user priority in one queue; ids are 1000 * priority and up."""
+    for priority, count in counts.items():
+        q.insert_many(range(1000 * priority + 1, 1000 * priority + 1 + count), priority, **keys)
+
+
+def first_levels(q: Calls, seeds: range = DRAWS) -> Counter[int]:
+    return Counter(job_id // 1000 for job_id in first_jobs(q, seeds).elements())
+
+
+@pytest.mark.parametrize(
+    "counts",
+    [{9: 1, 1: 1}, {10: 3, 1: 100}, {1: 50, 2: 20, 5: 3, 9: 1}, {8: 40, 3: 400}, {n: 5 for n in range(1, 11)}],
+    ids=str,
+)
+def test_user_priorities(q: Calls, counts: dict[int, int]) -> None:
+    levels_of(q, counts)
+    assert chi_square(first_levels(q), win_levels({n: (count, n) for n, count in counts.items()})) > FEW
+
+
+def test_user_priority_0_is_taken_only_when_nothing_else_is_left(q: Calls) -> None:
+    levels_of(q, {0: 900, 1: 1})
+    assert set(first_levels(q, range(1, 1001))) == {1}
+    assert q.take().user_priority == 1
+    assert q.take().user_priority == 0
+
+
+def test_user_priority_0_beside_several_others(q: Calls) -> None:
+    levels_of(q, {0: 50, 1: 10, 4: 2})
+    assert chi_square(first_levels(q), win_levels({1: (10, 1), 4: (2, 4)})) > FEW
+
+
+def test_background_jobs_of_one_queue_do_not_wait_for_other_queues(q: Calls) -> None:
+    """The class is of a queue: a queue with nothing but background is drawn by its own priority."""
+    background, other = queues_with(q, [10], 1), queues_with(q, [1], 1, start=5)
+    for job_id in (1000,):
+        q.insert(job_id, 0, **group("g1"))
+    q.call("recompute_shares")
+    [big], [small] = background, other
+    assert chi_square(first_queues(q), win({big: q.priorities()[big], small: q.priorities()[small]})) > FEW
+
+
+def test_ten_is_a_weight_unless_ten_first(q: Calls) -> None:
+    counts = {10: 1, 9: 30, 0: 5}
+    levels_of(q, counts)
+    assert chi_square(first_levels(q), win_levels({10: (1, 10), 9: (30, 9)})) > FEW
+    q.settings(ten_first=True)
+    assert set(first_levels(q, range(1, 1001))) == {10}
+    assert q.take().user_priority == 10
+    assert set(first_levels(q, range(1, 101))) == {9}
+    q.settings(ten_first=False)
+
+
+def test_ten_first_with_the_rest_by_weight(q: Calls) -> None:
+    q.settings(ten_first=True)
+    levels_of(q, {0: 3, 1: 10, 5: 4})
+    assert chi_square(first_levels(q), win_levels({1: (10, 1), 5: (4, 5)})) > FEW
+
+
+def test_one_of_the_ten_lowest_ids_at_random(q: Calls) -> None:
+    ids = [7, 1000, 13, 2, 900, 44, 45, 46, 3000, 21, 5000, 6000, 99]
+    q.insert_many(ids, 3)
+    lowest = sorted(ids)[:10]
+    assert chi_square(first_jobs(q), dict.fromkeys(lowest, 0.1)) > FEW
+
+
+@pytest.mark.parametrize("jobs", [1, 2, 9, 10])
+def test_fewer_than_ten(q: Calls, jobs: int) -> None:
+    q.insert_many(range(1, jobs + 1), 3)
+    assert chi_square(first_jobs(q), dict.fromkeys(range(1, jobs + 1), 1 / jobs)) > FEW
+
+
+def test_the_ten_lowest_of_the_drawn_level(q: Calls) -> None:
+    levels_of(q, {2: 15, 1: 15})
+    found = first_jobs(q)
+    expected = win_levels({2: (15, 2), 1: (15, 1)})
+    jobs = {1000 * level + n: chance / 10 for level, chance in expected.items() for n in range(1, 11)}
+    assert chi_square(found, jobs) > FEW
+
+
+def test_held_jobs_are_not_among_the_ten(q: Calls) -> None:
+    q.insert_many(range(1, 16), 3)
+    for job_id in (1, 4, 9):
+        q.call("hold", "job", str(job_id))
+    lowest = [2, 3, 5, 6, 7, 8, 10, 11, 12, 13]
+    assert chi_square(first_jobs(q), dict.fromkeys(lowest, 0.1)) > FEW
+
+
+def test_held_jobs_do_not_weigh(q: Calls) -> None:
+    levels_of(q, {9: 20, 1: 5})
+    for job_id in range(9002, 9021):
+        q.call("hold", "job", str(job_id))
+    assert chi_square(first_levels(q), win_levels({9: (1, 9), 1: (5, 1)})) > FEW
+
+
+# Passing over keeps the law of the rest
+
+
+def test_the_law_of_the_rest_behind_100_empty_queues(q: Calls) -> None:
+    heads = queues_with(q, [1e6] * 100, start=100)
+    big, small = queues_with(q, [10, 1])
+    for n in range(100, 200):
+        q.call("delete_job", n * 1000)
+    found = first_queues(q)
+    assert not set(found) & set(heads)
+    assert chi_square(found, {big: 0.95, small: 0.05}) > FEW
+
+
+@pytest.fixture
+def two(connect: Callable[..., psycopg.Connection[Any]]) -> tuple[Calls, Calls]:
+    """Two connections to a database of the test's own: one to draw with, one that holds locks."""
+    return Calls(connect()), Calls(connect())
+
+
+def lock(q: Calls, queues: list[int]) -> None:
+    """Lock every job of the queues, as agents do whose matches are not committed."""
+    q.connection.autocommit = False
+    q.rows("select job_id from taskqueue.job where setup = 'default' and task_queue_id = any (%s) for update", queues)
+
+
+def test_the_law_of_the_rest_behind_100_locked_queues(two: tuple[Calls, Calls]) -> None:
+    q, holder = two
+    heads = queues_with(q, [1e6] * 100, start=100)
+    big, small = queues_with(q, [10, 1])
+    lock(holder, list(heads))
+    found = first_queues(q, range(1, 1501))
+    assert chi_square(found, {big: 0.95, small: 0.05}) > FEW
+    holder.connection.rollback()
+    assert set(first_queues(q, range(1, 11))) <= set(heads)
+
+
+def test_the_law_of_the_rest_with_locked_queues_of_the_same_priorities(two: tuple[Calls, Calls]) -> None:
+    """Drawing again without the failed ones would give 10 : 1; a level goes on with its next order statistic."""
+    q, holder = two
+    tens, ones = queues_with(q, [10] * 40), queues_with(q, [1] * 40, start=100)
+    big, small = list(tens)[17], list(ones)[23]
+    lock(holder, [queue for queue in (*tens, *ones) if queue not in (big, small)])
+    assert chi_square(first_queues(q, range(1, 1501)), {big: 0.95, small: 0.05}) > FEW
+
+
+def test_the_law_of_the_rest_behind_matches_that_are_not_committed(two: tuple[Calls, Calls]) -> None:
+    """The jobs are not only locked but taken, in a transaction that is open."""
+    q, holder = two
+    heads = queues_with(q, [1e3] * 20, start=100)
+    big, small = queues_with(q, [10, 1])
+    holder.connection.autocommit = False
+    for n in range(100, 120):
+        assert holder.take(JobID=n * 1000).task_queue_id in heads
+    assert chi_square(first_queues(q, range(1, 1501)), {big: 0.95, small: 0.05}) > FEW
+
+
+def test_locked_jobs_within_a_queue_are_passed_over(two: tuple[Calls, Calls]) -> None:
+    """Of the ten lowest ids, the ones that are free; and when all ten are locked, still one of that queue."""
+    q, holder = two
+    q.insert_many(range(1, 31), 3)
+    holder.connection.autocommit = False
+    holder.rows("select from taskqueue.job where job_id <= 6 for update")
+    assert min(first_jobs(q, range(1, 401))) == 7
+    holder.rows("select from taskqueue.job where job_id <= 25 for update")
+    assert min(first_jobs(q, range(1, 201))) == 26
+
+
+def test_a_level_whose_jobs_are_locked_gives_way_to_the_next(two: tuple[Calls, Calls]) -> None:
+    q, holder = two
+    levels_of(q, {9: 30, 5: 2, 1: 2, 0: 3})
+    holder.connection.autocommit = False
+    holder.rows("select from taskqueue.job where user_priority = 9 for update")
+    assert chi_square(first_levels(q, range(1, 1501)), win_levels({5: (2, 5), 1: (2, 1)})) > FEW
+    holder.rows("select from taskqueue.job where user_priority > 0 for update")
+    assert set(first_levels(q, range(1, 101))) == {0}
+
+
+def test_a_locked_bucket_gives_way_to_the_next_lower_one(two: tuple[Calls, Calls]) -> None:
+    q, holder = two
+    high = queues_with(q, [5] * 30, start=100, CPUTime=5000)
+    big, small = queues_with(q, [10, 1])
+    lock(holder, list(high))
+    assert chi_square(first_queues(q, range(1, 1501)), {big: 0.95, small: 0.05}) > FEW
+
+
+# Batches
+
+
+def test_a_batch_draws_each_job_by_the_law(q: Calls) -> None:
+    """How many of four jobs come from the queue of priority 10: a binomial law, as each is drawn on its own."""
+    big, small = queues_with(q, [10, 1], 20)
+    found = Counter(queues.count(big) for _, queues in draw(q.connection, range(1, 1501), 4))
+    expected = {n: float(scipy.stats.binom.pmf(n, 4, 0.95)) for n in range(5)}
+    assert chi_square(found, expected) > FEW
+    assert small
+
+
+def test_a_batch_draws_from_what_it_left(q: Calls) -> None:
+    """One job in each of three queues: the second and third are drawn among those that are left."""
+    priorities = queues_with(q, [5, 2, 1])
+    found = Counter(tuple(queues) for _, queues in draw(q.connection, DRAWS, 3))
+    expected = {}
+    for first, chance in win(priorities).items():
+        rest = {queue: p for queue, p in priorities.items() if queue != first}
+        for second, then in win(rest).items():
+            [third] = set(rest) - {second}
+            expected[first, second, third] = chance * then
+    assert chi_square(found, expected) > FEW
+
+
+# The second policy
+
+
+@pytest.mark.parametrize("priorities", [[10, 1], [7, 7, 3, 3, 1], [1000, 1, 1, 0.5]], ids=str)
+def test_the_policy_proportional(q: Calls, priorities: list[float]) -> None:
+    queues = queues_with(q, priorities)
+    q.settings(policy="proportional")
+    expected = {queue: priority / sum(priorities) for queue, priority in queues.items()}
+    assert chi_square(first_queues(q), expected) > FEW
+    q.settings(policy="dirac")
+    assert chi_square(first_queues(q), win(queues)) > FEW
+
+
+def test_the_policy_proportional_behind_locked_queues(two: tuple[Calls, Calls]) -> None:
+    q, holder = two
+    q.settings(policy="proportional")
+    tens, ones = queues_with(q, [10] * 20), queues_with(q, [1] * 20, start=100)
+    big, small = list(tens)[7], list(ones)[3]
+    lock(holder, [queue for queue in (*tens, *ones) if queue not in (big, small)])
+    assert chi_square(first_queues(q, range(1, 1501)), {big: 10 / 11, small: 1 / 11}) > FEW
+
+
+# Seeds
+
+
+def test_a_seed_gives_the_same_answer_whatever_the_plan(q: Calls) -> None:
+    queues_with(q, [5, 5, 5, 2, 2, 1, 1, 1, 9, 0.5], 12)
+    for n in range(1, 30):
+        q.insert(900_000 + n, n % 11, Sites=["S"] if n % 2 else ["S", "T"], Platforms=["P"], **group("g1"))
+    seeds = range(-150, 151)
+    expected = draw(q.connection, seeds, 3, Site="S")
+    assert len({tuple(jobs) for jobs, _ in expected}) > 100
+    for switches in (
+        ["enable_seqscan"], ["enable_indexscan", "enable_indexonlyscan", "enable_bitmapscan"], ["enable_hashjoin", "enable_mergejoin"],
+        ["enable_nestloop"], ["enable_sort", "enable_hashagg"],
+    ):  # fmt: skip
+        with q.connection.transaction(force_rollback=True):
+            for switch in switches:
+                q.connection.execute(f"set local {switch} = off")
+            assert draw(q.connection, seeds, 3, Site="S") == expected, switches
+    for mode in ("force_generic_plan", "force_custom_plan"):
+        with q.connection.transaction(force_rollback=True):
+            q.connection.execute(f"set local plan_cache_mode = {mode}")
+            assert draw(q.connection, seeds, 3, Site="S") == expected, mode
+    with q.connection.transaction(force_rollback=True):
+        q.connection.execute("analyze taskqueue.job, taskqueue.task_queue, taskqueue.posting")
+        assert draw(q.connection, seeds, 3, Site="S") == expected
+
+
+def test_a_seed_does_not_make_later_draws_predictable(q: Calls) -> None:
+    """An operator's seeded match in a session must not fix the draws of the calls after it, nor the tokens."""
+    q.insert_many(range(1, 11), 3)
+    tokens, jobs = set(), set()
+    for _ in range(20):
+        with q.connection.transaction(force_rollback=True):
+            q.call_rows("match_jobs_with_seed", '{"CPUTime": 1000}', 1, 7)
+            match = q.take()
+            tokens.add(match.attempt)
+            jobs.add(match.job_id)
+    assert len(tokens) == 20
+    assert len(jobs) > 1

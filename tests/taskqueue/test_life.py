@@ -1,0 +1,398 @@
+"""Sections 6 and 8: TaskQueues come and go; a match is a lease, and its token rules."""
+
+from typing import Any
+
+import pytest
+
+from tests.calls import Calls, Match
+
+
+def all_queues(q: Calls) -> list[int]:
+    return [row[0] for row in q.rows("select task_queue_id from taskqueue.task_queue where setup = %s order by 1", q.setup)]
+
+
+def history(q: Calls, job_id: int) -> list[str]:
+    rows = q.rows("select event from taskqueue.history where job_id = %s", job_id)
+    return sorted(row[0] for row in rows)
+
+
+# Queues
+
+
+def test_a_queue_disappears_when_its_last_job_is_taken(q: Calls) -> None:
+    queue = q.insert(1, Sites=["A"], Tags=["t"])
+    q.take(Site="A", Tag="t")
+    assert q.queues(Tag="any") == {}
+    q.maintain()
+    assert all_queues(q) == []
+    assert q.value("select count(*) from taskqueue.task_queue_site where task_queue_id = %s", queue) == 0
+    assert q.inconsistencies() == []
+
+
+def test_an_empty_queue_can_be_deleted_one_with_jobs_not(q: Calls) -> None:
+    empty, full = q.insert(1, Sites=["A"]), q.insert(2)
+    q.call("delete_job", 1)
+    if empty in all_queues(q):
+        assert q.call("delete_queue_if_empty", empty) is True
+    assert q.call("delete_queue_if_empty", empty) is False
+    assert q.call("delete_queue_if_empty", full) is False
+    assert all_queues(q) == [full]
+    assert q.inconsistencies() == []
+
+
+def test_delete_empty_queues_leaves_those_with_jobs(q: Calls) -> None:
+    kept = [q.insert(n, Sites=[f"kept {n}"]) for n in range(1, 4)]
+    for n in range(4, 9):
+        q.insert(n, Sites=[f"gone {n}"])
+        q.call("delete_job", n)
+    q.call("delete_empty_queues")
+    assert all_queues(q) == kept
+    assert q.call("delete_empty_queues") == 0
+    assert q.inconsistencies() == []
+
+
+def test_a_queue_with_nothing_but_held_jobs_is_not_empty(q: Calls) -> None:
+    queue = q.insert(1)
+    q.call("hold", "job", "1")
+    assert q.call("delete_queue_if_empty", queue) is False
+    q.call("delete_empty_queues")
+    q.maintain()
+    assert q.match() is None
+    q.call("let_go", "job", "1")
+    assert q.take().job_id == 1
+
+
+def test_a_disabled_queue_is_not_matched(q: Calls) -> None:
+    queue = q.insert(1)
+    q.call("set_queue_enabled", queue, False)
+    assert q.match() is None
+    assert q.queues() == {}
+    assert not all(q.explain(1).values())
+    assert q.insert(2) == queue
+    assert q.match() is None
+    q.call("set_queue_enabled", queue, True)
+    assert q.take().job_id in (1, 2)
+    assert q.inconsistencies() == []
+
+
+def test_delete_job(q: Calls) -> None:
+    queue = q.insert(1)
+    q.insert_many([2, 3])
+    assert q.call("delete_job", 1) == queue
+    assert q.call("delete_job", 1) is None
+    assert q.call("delete_job", 99) is None
+    assert (q.state(1), q.outcome(1)) == ("ended", "closed")
+    leased = q.take()
+    assert q.call("delete_job", leased.job_id) is None
+    assert q.state(leased.job_id) == "leased"
+    assert q.queues() == {queue: 1}
+    assert q.inconsistencies() == []
+
+
+# Leases
+
+
+@pytest.fixture
+def match(q: Calls) -> Match:
+    q.insert(1, 7, Sites=["A", "B"], JobTypes=["T"])
+    return q.take(Site="A", GridCE="ce", JobType="T")
+
+
+def report(q: Calls, attempt: str, job_id: int = 1) -> tuple[str, str | None]:
+    [(action, reason)] = q.call_rows("report_job", job_id, attempt)
+    return action, reason
+
+
+def test_a_match_is_a_lease(q: Calls, match: Match) -> None:
+    assert q.rows("select state, site, grid_ce, attempt, user_priority from taskqueue.lease") == [("matched", "A", "ce", 1, 7)]
+    assert (q.state(1), q.queue_of(1)) == ("leased", None)
+
+
+def test_the_first_report_makes_it_running(q: Calls, match: Match) -> None:
+    assert report(q, match.attempt)[0] == "continue"
+    assert q.value("select state from taskqueue.lease") == "running"
+    assert report(q, match.attempt)[0] == "continue"
+    assert history(q, 1) == ["matched", "running"]
+
+
+@pytest.mark.parametrize("outcome", ["finished", "failed", "cancelled", "closed"])
+@pytest.mark.parametrize("reported", [False, True])
+def test_finish(q: Calls, match: Match, outcome: str, reported: bool) -> None:
+    if reported:
+        report(q, match.attempt)
+    assert q.call("finish_job", 1, match.attempt, outcome) == outcome
+    assert (q.state(1), q.outcome(1)) == ("ended", outcome)
+    assert q.call("finish_job", 1, match.attempt, outcome) == outcome
+    assert outcome in history(q, 1)
+    assert history(q, 1).count(outcome) == 1
+
+
+def test_finished_is_the_outcome_unless_said(q: Calls, match: Match) -> None:
+    assert q.call("finish_job", 1, match.attempt) == "finished"
+
+
+def test_finishing_again_with_another_outcome_does_not_change_it(q: Calls, match: Match) -> None:
+    q.call("finish_job", 1, match.attempt, "failed")
+    assert q.refusal(lambda: q.call("finish_job", 1, match.attempt, "finished"))[0] == "PB003"
+    assert q.outcome(1) == "failed"
+
+
+def test_release_puts_it_back(q: Calls, match: Match) -> None:
+    queue = q.call("release_job", 1, match.attempt)
+    assert (q.state(1), q.queue_of(1)) == ("waiting", queue)
+    again = q.take(Site="B", JobType="T")
+    assert (again.job_id, again.user_priority, again.number) == (1, 7, 2)
+    assert again.requirements == match.requirements
+    assert again.attempt != match.attempt
+    assert q.inconsistencies() == []
+
+
+def test_release_to_a_queue_that_vanished_opens_it_anew(q: Calls, match: Match) -> None:
+    q.call("delete_empty_queues")
+    q.maintain()
+    assert all_queues(q) == []
+    queue = q.call("release_job", 1, match.attempt)
+    assert all_queues(q) == [queue]
+    assert q.rows("select value from taskqueue.task_queue_site where task_queue_id = %s order by 1", queue) == [("A",), ("B",)]
+    assert q.queues(Site="A") == {queue: 1}
+    assert q.queues(Site="C") == {}
+    assert q.inconsistencies() == []
+
+
+def test_release_to_a_queue_that_is_there(q: Calls) -> None:
+    q.insert_many([1, 2])
+    queue = q.queue_of(1)
+    match = q.take()
+    assert q.call("release_job", match.job_id, match.attempt) == queue
+    assert q.queues() == {queue: 2}
+
+
+def test_an_old_token_is_refused(q: Calls, match: Match) -> None:
+    """A lost agent that comes back cannot touch a job that was given to another."""
+    q.call("release_job", 1, match.attempt)
+    calls: list[tuple[str, tuple[Any, ...]]] = [
+        ("report_job", ()), ("finish_job", ()), ("finish_job", ("failed",)), ("release_job", ()),
+    ]  # fmt: skip
+    for function, arguments in calls:
+        sqlstate, _ = q.refusal(lambda f=function, a=arguments: q.call_rows(f, 1, match.attempt, *a))  # type: ignore[misc]
+        assert sqlstate == "PB003"
+    holder = q.take(Site="A", JobType="T")
+    mixed = f"2-{match.attempt.split('-')[1]}"
+    for function, arguments in calls:
+        for token in (match.attempt, mixed, holder.attempt.replace("2-", "1-", 1)):
+            error = q.error_of(lambda f=function, a=arguments, t=token: q.call_rows(f, 1, t, *a))  # type: ignore[misc]
+            assert error.sqlstate == "PB003"
+            told = f"{error.diag.message_primary} {error.diag.message_detail} {error.diag.message_hint}"
+            assert holder.attempt.split("-")[1] not in told, "a refusal must not give the holder's token away"
+    assert report(q, holder.attempt)[0] == "continue"
+    assert q.call("finish_job", 1, holder.attempt) == "finished"
+    for function, arguments in calls:
+        assert q.refusal(lambda f=function, a=arguments: q.call_rows(f, 1, match.attempt, *a))[0] == "PB003"  # type: ignore[misc]
+
+
+def test_a_token_of_another_job_is_refused(q: Calls) -> None:
+    q.insert_many([1, 2])
+    first, second = q.take(), q.take()
+    assert q.refusal(lambda: q.call("finish_job", first.job_id, second.attempt))[0] == "PB003"
+    other = Calls(q.connection, "other")
+    other.insert(first.job_id)
+    other.take()
+    assert other.refusal(lambda: other.call("finish_job", first.job_id, first.attempt))[0] == "PB003"
+
+
+def test_reporting_an_ended_job(q: Calls, match: Match) -> None:
+    """The token was right, but the attempt is over."""
+    q.call("finish_job", 1, match.attempt)
+    assert q.refusal(lambda: report(q, match.attempt))[0] == "PB003"
+    assert q.refusal(lambda: q.call("release_job", 1, match.attempt))[0] == "PB003"
+    assert q.outcome(1) == "finished"
+
+
+# Cancelling
+
+
+def test_cancelling_a_waiting_job_ends_it(q: Calls) -> None:
+    q.insert(1)
+    assert q.call("cancel_job", 1) == "ended"
+    assert (q.state(1), q.outcome(1)) == ("ended", "cancelled")
+    assert q.match() is None
+    assert q.inconsistencies() == []
+
+
+def test_cancelling_a_leased_job_asks_for_its_kill(q: Calls, match: Match) -> None:
+    assert q.call("cancel_job", 1, "no longer needed") == "kill asked"
+    assert q.state(1) == "leased"
+    assert report(q, match.attempt) == ("kill", "no longer needed")
+    assert report(q, match.attempt) == ("kill", "no longer needed")
+    q.call("finish_job", 1, match.attempt, "cancelled")
+    assert q.outcome(1) == "cancelled"
+
+
+def test_a_job_marked_for_kill_does_not_go_back(q: Calls, match: Match) -> None:
+    q.call("cancel_job", 1)
+    assert q.call("release_job", 1, match.attempt) is None
+    assert (q.state(1), q.outcome(1)) == ("ended", "cancelled")
+
+
+def test_cancelling_a_held_job_ends_it(q: Calls) -> None:
+    q.insert(1)
+    q.call("hold", "job", "1")
+    assert q.call("cancel_job", 1) == "ended"
+    assert q.state(1) == "ended"
+    assert q.inconsistencies() == []
+
+
+# Ids again
+
+
+def test_attempts_of_an_id_go_on_counting(q: Calls) -> None:
+    numbers = []
+    for outcome in ("finished", "failed", "closed"):
+        q.insert(1)
+        match = q.take()
+        numbers.append(match.number)
+        q.call("release_job", 1, match.attempt)
+        match = q.take()
+        numbers.append(match.number)
+        q.call("finish_job", 1, match.attempt, outcome)
+    q.insert(1)
+    q.call("delete_job", 1)
+    q.insert(1)
+    numbers.append(q.take().number)
+    assert numbers == [1, 2, 3, 4, 5, 6, 7]
+
+
+def test_moving_a_returned_job_keeps_its_attempts(q: Calls) -> None:
+    q.insert(1)
+    q.call("release_job", 1, q.take().attempt)
+    q.insert(1, 9, Sites=["B"])
+    match = q.take()
+    assert (match.number, match.user_priority) == (2, 9)
+
+
+def test_an_id_that_was_forgotten_may_come_again(q: Calls) -> None:
+    q.set_clock("2026-01-01 00:00:00+00")
+    q.insert(1)
+    q.call("finish_job", 1, q.take().attempt)
+    q.set_clock("2026-02-01 00:00:00+00")
+    assert q.call("forget_ended") == 1
+    assert q.state(1) == "unknown"
+    q.insert(1)
+    assert q.take().job_id == 1
+
+
+# Hold and let go
+
+
+def test_a_held_job_is_passed_over(q: Calls) -> None:
+    q.insert_many([1, 2])
+    queue = q.queue_of(1)
+    assert q.call("hold", "job", "1") == 1
+    assert q.call("hold", "job", "1") == 0
+    assert not all(q.explain(1).values())
+    assert q.take().job_id == 2
+    assert q.match() is None
+    assert q.queue_of(1) == queue
+    assert q.call("let_go", "job", "1") == 1
+    assert q.call("let_go", "job", "1") == 0
+    assert q.take().job_id == 1
+    assert q.inconsistencies() == []
+
+
+def test_a_held_owner_has_no_matches(q: Calls) -> None:
+    for n, (owner, site) in enumerate([("alice", "A"), ("alice", "B"), ("bob", "A")], 1):
+        q.insert(n, OwnerDN=owner, Sites=[site])
+    assert q.call("hold", "owner", "alice") == 2
+    assert q.take(Site=["A", "B"]).job_id == 3
+    assert q.match(Site=["A", "B"]) is None
+    assert not all(q.explain(1, Site="A").values())
+    q.insert(4, OwnerDN="alice", Sites=["new"])
+    assert q.match(Site="new") is None
+    q.call("recompute_shares")
+    q.call("rebuild_matching")
+    assert q.match(Site="new") is None
+    assert q.call("let_go", "owner", "alice") == 3
+    assert {q.take(Site=["A", "B", "new"]).job_id for _ in range(3)} == {1, 2, 4}
+    assert q.inconsistencies() == []
+
+
+def test_a_held_queue_has_no_matches(q: Calls) -> None:
+    held, free = q.insert(1, Sites=["A"]), q.insert(2, Sites=["B"])
+    assert q.call("hold", "queue", str(held)) == 1
+    assert q.queues() == {free: 1}
+    assert q.take().job_id == 2
+    assert q.match() is None
+    assert q.call("let_go", "queue", str(held)) == 1
+    assert q.take().job_id == 1
+
+
+def test_switches_are_apart(q: Calls) -> None:
+    """A job that is held, in a queue that is disabled and held, is matched only when all three are undone."""
+    queue = q.insert(1)
+    q.call("set_queue_enabled", queue, False)
+    q.call("hold", "queue", str(queue))
+    q.call("hold", "job", "1")
+    for undo in (
+        lambda: q.call("set_queue_enabled", queue, True),
+        lambda: q.call("let_go", "job", "1"),
+        lambda: q.call("let_go", "queue", str(queue)),
+    ):
+        assert q.match() is None
+        assert q.queues() == {}
+        undo()
+    assert q.take().job_id == 1
+
+
+# Batches
+
+
+def test_a_batch_takes_at_most_what_it_asked_for_and_never_twice(q: Calls) -> None:
+    q.insert_many(range(1, 31), CPUTime=5000)
+    q.insert_many(range(31, 41), Sites=["A"])
+    q.insert_many(range(41, 46), Sites=["B"])
+    first = q.match_many(7)
+    assert len({match.job_id for match in first}) == 7
+    assert all(match.requirements["CPUTime"] == 5000 for match in first)
+    rest = q.match_many(1000, Site="A")
+    assert len(rest) == 33
+    assert {m.job_id for m in first} | {m.job_id for m in rest} == set(range(1, 41))
+    assert q.match_many(1000, Site="A") == []
+    assert q.queues() == {q.queue_of(41): 5}
+    assert len({match.attempt for match in first + rest}) == 40
+    assert q.inconsistencies() == []
+    for match in first + rest:
+        q.call("finish_job", match.job_id, match.attempt)
+
+
+def test_a_call_without_a_match_stores_nothing_but_that_the_resource_was_seen(q: Calls) -> None:
+    q.insert(1, Sites=["A"])
+    before = q.stored()
+    assert q.match(Site="B") is None
+    after = q.stored()
+    changed = {table for table in before if before[table] != after[table]}
+    assert changed <= {"taskqueue.resource_seen"}
+
+
+def test_maintain_changes_nothing_that_matters(q: Calls) -> None:
+    q.insert_many(range(1, 20))
+    q.insert_many(range(20, 30), 5, Sites=["A"])
+    for _ in range(5):
+        q.take()
+    counts, waiting = q.queues(), q.rows("select * from taskqueue.job order by job_id")
+    q.maintain()
+    assert q.queues() == counts
+    assert q.rows("select * from taskqueue.job order by job_id") == waiting
+    assert q.inconsistencies() == []
+
+
+def test_rebuild_makes_the_derived_structures_anew(q: Calls) -> None:
+    for n in range(1, 30):
+        q.insert(n, n % 11, Sites=[f"S{n % 5}"], BannedSites=["S1"], Platforms=[f"P{n % 2}"])
+    q.call("hold", "job", "3")
+    before = q.queues(Tag="any")
+    q.connection.execute("delete from taskqueue.posting")
+    q.connection.execute("update taskqueue.job_count set jobs = jobs + 3")
+    assert q.inconsistencies() != []
+    q.call("rebuild_matching")
+    assert q.inconsistencies() == []
+    assert q.queues(Tag="any") == before

@@ -1,0 +1,349 @@
+"""Section 7: limits per site and CE, on running jobs and on the time between matches."""
+
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+
+from tests.calls import Calls, Match
+
+NOON = datetime(2026, 3, 28, 12, tzinfo=UTC)
+
+
+def take_all(q: Calls, **keys: Any) -> list[Match]:
+    """Match one by one until there is no match."""
+    taken = []
+    while match := q.match(**keys):
+        taken.append(match)
+    return taken
+
+
+def finish(q: Calls, match: Match) -> None:
+    q.call("finish_job", match.job_id, match.attempt)
+
+
+@pytest.fixture
+def t(q: Calls) -> Calls:
+    """Ten waiting jobs of the type T."""
+    q.insert_many(range(1, 11), JobTypes=["T"])
+    return q
+
+
+# Running limits
+
+
+def test_a_running_limit_is_never_exceeded_and_a_slot_comes_back(t: Calls) -> None:
+    t.running_limit("JobTypes", "T", 3)
+    first, second, third = take_all(t, Site="S")
+    finish(t, first)
+    assert len(take_all(t, Site="S")) == 1
+    t.call("release_job", second.job_id, second.attempt)
+    assert len(take_all(t, Site="S")) == 1
+    t.call("cancel_job", third.job_id)
+    assert take_all(t, Site="S") == []  # it still runs
+    t.call("release_job", third.job_id, third.attempt)
+    assert len(take_all(t, Site="S")) == 1
+    assert t.inconsistencies() == []
+
+
+def test_a_limit_is_of_its_site(t: Calls) -> None:
+    t.running_limit("JobTypes", "T", 1)
+    assert len(take_all(t, Site="S")) == 1
+    assert len(take_all(t, Site="Other")) == 9
+
+
+def test_a_resource_that_names_no_site_is_at_no_limited_site(t: Calls) -> None:
+    t.running_limit("JobTypes", "T", 0)
+    assert t.match(Site="S") is None
+    assert t.match() is not None
+    assert t.match(Site="any") is not None
+
+
+def test_a_limit_concerns_its_value_only(q: Calls) -> None:
+    q.running_limit("JobTypes", "T", 0)
+    q.insert(1, JobTypes=["T"])
+    q.insert(2, JobTypes=["U"])
+    q.insert(3)
+    assert {match.job_id for match in take_all(q, Site="S")} == {2, 3}
+
+
+def test_a_limit_of_0_blocks(t: Calls) -> None:
+    t.running_limit("JobTypes", "T", 0)
+    assert t.match(Site="S") is None
+    assert t.queues(Site="S") == {}
+    assert not all(t.explain(1, Site="S").values())
+    assert all(t.explain(1, Site="Other").values())
+
+
+ATTRIBUTES: list[tuple[str, str, dict[str, Any], dict[str, Any]]] = [
+    ("OwnerDN", "alice", {"OwnerDN": "alice"}, {"OwnerDN": "bob"}),
+    ("OwnerGroup", "users", {"OwnerGroup": "users"}, {"OwnerGroup": "admins"}),
+    ("CPUTime", "5000", {"CPUTime": 501}, {"CPUTime": 500}),
+    ("SubmitPools", "x", {"SubmitPools": ["x", "y"]}, {"SubmitPools": ["y"]}),
+    ("PilotTypes", "x", {"PilotTypes": ["x", "y"]}, {"PilotTypes": ["y"]}),
+    ("GridMiddlewares", "x", {"GridMiddlewares": ["x", "y"]}, {"GridMiddlewares": ["y"]}),
+    ("Sites", "S", {"Sites": ["S", "y"]}, {}),
+    ("BannedSites", "x", {"BannedSites": ["x", "y"]}, {"BannedSites": ["y"]}),
+    ("GridCEs", "x", {"GridCEs": ["x", "y"]}, {"GridCEs": ["y"]}),
+    ("Platforms", "x", {"Platforms": ["x", "y"]}, {"Platforms": ["y"]}),
+    ("JobTypes", "x", {"JobTypes": ["x", "y"]}, {"JobTypes": ["y"]}),
+    ("Tags", "x", {"Tags": ["x", "y"]}, {"Tags": ["y"]}),
+    ("MinRAM", "2000", {"MinRAM": 2000}, {"MinRAM": 1000}),
+    ("MaxRAM", "2000", {"MaxRAM": 2000}, {}),
+]
+
+
+@pytest.mark.parametrize(("attribute", "value", "blocked", "free"), ATTRIBUTES, ids=lambda value: str(value))
+def test_limits_on_every_attribute(
+    q: Calls, attribute: str, value: str, blocked: dict[str, Any], free: dict[str, Any]
+) -> None:
+    q.running_limit(attribute, value, 0)
+    q.insert(1, **blocked)
+    q.insert(2, **free)
+    assert [match.job_id for match in take_all(q, Site="S", PilotType="y", Tag="any")] == [2]
+
+
+@pytest.mark.parametrize(
+    ("alias", "value"), [("Owner", "alice"), ("JobType", "T"), ("Site", "S"), ("Platform", "P"), ("Tag", "t"), ("GridCE", "C")]
+)
+def test_aliases_of_attributes(q: Calls, alias: str, value: str) -> None:
+    q.insert(1, JobTypes=["T"], Sites=["S"], Platforms=["P"], Tags=["t"], GridCEs=["C"])
+    q.running_limit(alias, value, 0)
+    assert q.match(Site="S", Tag="t") is None
+    assert q.call("clear_limit", "running", "S", None, alias, value) is True
+    assert q.match(Site="S", Tag="t") is not None
+
+
+def test_a_job_counts_at_every_value_that_its_queue_lists(q: Calls) -> None:
+    q.insert_many([1, 2], JobTypes=["A", "B"])
+    q.insert(3, JobTypes=["A"])
+    q.insert(4, JobTypes=["B"])
+    q.running_limit("JobTypes", "A", 1)
+    q.running_limit("JobTypes", "B", 1)
+    both = q.take(Site="S", JobID=1)
+    assert take_all(q, Site="S") == []
+    finish(q, both)
+    only = q.take(Site="S", JobID=3)
+    assert [match.job_id for match in take_all(q, Site="S")] == [4]
+    assert only.job_id == 3
+
+
+def test_each_limit_acts_on_its_own(q: Calls) -> None:
+    q.running_limit("OwnerDN", "alice", 0)
+    q.running_limit("JobTypes", "T", 0)
+    q.insert(1, OwnerDN="alice", JobTypes=["T"])
+    q.insert(2, OwnerDN="alice", JobTypes=["U"])
+    q.insert(3, OwnerDN="bob", JobTypes=["T"])
+    q.insert(4, OwnerDN="bob", JobTypes=["U"])
+    assert [match.job_id for match in take_all(q, Site="S")] == [4]
+
+
+def test_the_next_bucket_follows_when_the_highest_is_at_its_limit(q: Calls) -> None:
+    q.insert_many([1, 2], CPUTime=5000, JobTypes=["T"])
+    q.insert(3, CPUTime=500)
+    q.running_limit("JobTypes", "T", 1)
+    assert [match.requirements["CPUTime"] for match in take_all(q, Site="S")] == [5000, 500]
+
+
+def test_a_batch_keeps_the_limit(t: Calls) -> None:
+    t.insert_many([21, 22], JobTypes=["U"])
+    t.running_limit("JobTypes", "T", 4)
+    matches = t.match_many(100, Site="S")
+    assert sorted(match.requirements["JobTypes"][0] for match in matches) == ["T"] * 4 + ["U"] * 2
+    finish(t, next(match for match in matches if match.requirements["JobTypes"] == ["T"]))
+    assert len(t.match_many(100, Site="S")) == 1
+    assert t.inconsistencies() == []
+
+
+# Setting and clearing
+
+
+def test_setting_a_limit_counts_the_leases_that_exist(t: Calls) -> None:
+    running = [t.take(Site="S") for _ in range(3)]
+    t.take(Site="Other")
+    t.running_limit("JobTypes", "T", 4)
+    assert len(take_all(t, Site="S")) == 1
+    for match in running[:2]:
+        finish(t, match)
+    assert len(take_all(t, Site="S")) == 2
+    assert t.inconsistencies() == []
+
+
+def test_lowering_evicts_nobody(t: Calls) -> None:
+    t.running_limit("JobTypes", "T", 5)
+    running = take_all(t, Site="S")
+    assert len(running) == 5
+    t.running_limit("JobTypes", "T", 2)
+    assert all(t.state(match.job_id) == "leased" for match in running)
+    for match in running[:3]:
+        assert t.match(Site="S") is None
+        finish(t, match)
+    assert t.match(Site="S") is None  # two are left
+    finish(t, running[3])
+    assert len(take_all(t, Site="S")) == 1
+    assert t.inconsistencies() == []
+
+
+def test_setting_a_limit_below_what_runs(t: Calls) -> None:
+    running = [t.take(Site="S") for _ in range(3)]
+    t.running_limit("JobTypes", "T", 1)
+    assert t.match(Site="S") is None
+    for match in running[:2]:
+        finish(t, match)
+        assert t.match(Site="S") is None
+    finish(t, running[2])
+    assert len(take_all(t, Site="S")) == 1
+
+
+def test_raising_opens_at_once(t: Calls) -> None:
+    t.running_limit("JobTypes", "T", 1)
+    assert len(take_all(t, Site="S")) == 1
+    t.running_limit("JobTypes", "T", 4)
+    assert len(take_all(t, Site="S")) == 3
+    t.running_limit("JobTypes", "T", 0)
+    t.running_limit("JobTypes", "T", 5)
+    assert len(take_all(t, Site="S")) == 1
+    assert t.inconsistencies() == []
+
+
+def test_setting_the_same_limit_again_is_the_same_limit(t: Calls) -> None:
+    limit = t.running_limit("JobTypes", "T", 1)
+    assert t.running_limit("JobTypes", "T", 2) == limit
+    assert t.running_limit("JobTypes", "U", 2) != limit
+    assert t.running_limit("JobTypes", "T", 2, ce="C") != limit
+
+
+def test_clearing(t: Calls) -> None:
+    t.running_limit("JobTypes", "T", 1)
+    [match] = take_all(t, Site="S")
+    assert t.call("clear_limit", "running", "S", None, "JobTypes", "T") is True
+    assert t.call("clear_limit", "running", "S", None, "JobTypes", "T") is False
+    assert t.call("clear_limit", "delay", "S", None, "JobTypes", "U") is False
+    assert len(take_all(t, Site="S")) == 9
+    finish(t, match)
+    assert t.inconsistencies() == []
+
+
+def test_the_lease_counts_with_the_requirements_it_was_taken_with(t: Calls) -> None:
+    """Also when its queue is gone."""
+    only = Calls(t.connection)
+    only.insert(50, JobTypes=["V"])
+    lease = only.take(Site="S", JobType="V")
+    t.call("delete_empty_queues")
+    only.running_limit("JobTypes", "V", 1)
+    only.insert(51, JobTypes=["V"])
+    assert only.match(Site="S", JobType="V", JobID=51) is None
+    finish(only, lease)
+    assert only.match(Site="S", JobType="V", JobID=51) is not None
+
+
+# Computing elements
+
+
+def test_a_ce_limit_is_of_its_ce(t: Calls) -> None:
+    t.running_limit("JobTypes", "T", 2, ce="C1")
+    assert len(take_all(t, Site="S", GridCE="C1")) == 2
+    assert len([t.take(Site="S", GridCE="C2") for _ in range(3)]) == 3
+    assert t.match(Site="S", GridCE="C1") is None
+    assert t.match(Site="Other", GridCE="C1") is not None
+
+
+def test_a_site_limit_counts_all_its_ces(t: Calls) -> None:
+    t.running_limit("JobTypes", "T", 3)
+    t.running_limit("JobTypes", "T", 2, ce="C1")
+    assert len(take_all(t, Site="S", GridCE="C1")) == 2
+    assert len(take_all(t, Site="S", GridCE="C2")) == 1
+    assert t.match(Site="S") is None
+
+
+def test_where_a_limit_is_set_one_site_must_be_named(t: Calls) -> None:
+    t.running_limit("JobTypes", "T", 5)
+    sqlstate, message = t.refusal(lambda: t.match(Site=["S", "Other"]))
+    assert sqlstate == "PB001"
+    assert "Site" in message
+    assert "S" in message
+    assert t.match(Site=["S"]) is not None
+    assert t.match(Site=["Other", "Third"]) is not None
+
+
+def test_where_a_ce_limit_is_set_one_ce_must_be_named(t: Calls) -> None:
+    t.running_limit("JobTypes", "T", 5, ce="C1")
+    sqlstate, message = t.refusal(lambda: t.match(Site="S", GridCE=["C1", "C2"]))
+    assert sqlstate == "PB001"
+    assert "GridCE" in message
+    assert t.match(Site="S", GridCE=["C2"]) is not None
+
+
+# Delays
+
+
+def test_a_delay_is_the_time_between_two_matches(t: Calls) -> None:
+    t.set_clock(NOON)
+    t.call("set_limit", "delay", "S", None, "JobTypes", "T", 10)
+    assert len(take_all(t, Site="S")) == 1
+    assert t.match(Site="Other") is not None
+    assert not all(t.explain(10, Site="S").values())
+    t.set_clock(NOON + timedelta(seconds=9.999))
+    assert t.match(Site="S") is None
+    t.set_clock(NOON + timedelta(seconds=10))
+    assert len(take_all(t, Site="S")) == 1
+    t.set_clock(NOON + timedelta(hours=1))
+    assert len(take_all(t, Site="S")) == 1
+
+
+def test_a_burst_is_a_token_bucket(t: Calls) -> None:
+    t.set_clock(NOON)
+    t.call("set_limit", "delay", "S", None, "JobTypes", "T", 10, 3)
+    assert len(take_all(t, Site="S")) == 3
+    t.set_clock(NOON + timedelta(seconds=10))
+    assert len(take_all(t, Site="S")) == 1
+    t.set_clock(NOON + timedelta(seconds=35))
+    assert len(take_all(t, Site="S")) == 2
+    t.set_clock(NOON + timedelta(seconds=40))
+    assert len(take_all(t, Site="S")) == 1  # the half that was left over counts
+    t.set_clock(NOON + timedelta(days=1))
+    assert len(take_all(t, Site="S")) == 3
+
+
+def test_a_batch_keeps_the_delay(t: Calls) -> None:
+    t.set_clock(NOON)
+    t.call("set_limit", "delay", "S", None, "JobTypes", "T", 10, 2)
+    t.insert(50, JobTypes=["U"])
+    assert sorted(match.requirements["JobTypes"][0] for match in t.match_many(50, Site="S")) == ["T", "T", "U"]
+
+
+def test_ending_or_releasing_a_job_gives_no_time_back(t: Calls) -> None:
+    t.set_clock(NOON)
+    t.call("set_limit", "delay", "S", None, "JobTypes", "T", 10)
+    match = t.take(Site="S")
+    t.call("release_job", match.job_id, match.attempt)
+    assert t.match(Site="S") is None
+
+
+def test_a_refused_match_costs_no_token(q: Calls) -> None:
+    """A queue that two limits concern takes a token of the one only when the other lets it through."""
+    q.set_clock(NOON)
+    q.insert_many([1, 2], JobTypes=["T"])
+    q.call("set_limit", "delay", "S", None, "JobTypes", "T", 10)
+    q.running_limit("OwnerDN", "alice", 0)
+    assert q.match(Site="S") is None
+    q.call("clear_limit", "running", "S", None, "OwnerDN", "alice")
+    assert q.match(Site="S") is not None
+
+
+def test_delay_and_running_limits_together(t: Calls) -> None:
+    t.set_clock(NOON)
+    t.call("set_limit", "delay", "S", None, "JobTypes", "T", 10)
+    t.running_limit("JobTypes", "T", 2)
+    for seconds, expected in ((0, 1), (10, 1), (20, 0), (30, 0)):
+        t.set_clock(NOON + timedelta(seconds=seconds))
+        assert len(take_all(t, Site="S")) == expected, seconds
+    assert t.inconsistencies() == []
+
+
+def test_fractions_of_a_second(t: Calls) -> None:
+    t.set_clock(NOON)
+    t.rows("select taskqueue.set_limit('default', 'delay', 'S', null, 'JobTypes', 'T', 0.25)")
+    assert len(take_all(t, Site="S")) == 1
+    t.set_clock(NOON + timedelta(seconds=0.25))
+    assert len(take_all(t, Site="S")) == 1

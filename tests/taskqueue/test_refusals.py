@@ -1,0 +1,419 @@
+"""What sections 3, 4, 5, 7 and 8 refuse: the message names key and value, and nothing is stored."""
+
+import uuid
+from typing import Any
+
+import pytest
+from psycopg.types.json import Jsonb
+
+from tests.calls import Calls, requirements, resource
+
+LISTS = [
+    "SubmitPools", "GridMiddlewares", "PilotTypes", "Sites", "BannedSites", "GridCEs", "Platforms", "LHCbPlatforms",
+    "JobTypes", "Tags",
+]  # fmt: skip
+BIG = 2**63  # one more than the largest bigint
+
+# requirements, and what the message must name
+BAD_REQUIREMENTS: list[tuple[dict[str, Any], list[str]]] = [
+    (requirements(Setup="other"), ["Setup", "other", "default"]),
+    (requirements(Setup=5), ["Setup", "5"]),
+    (requirements(Owner="bob"), ["Owner", "OwnerDN", "bob", "alice"]),
+    (requirements(OwnerDN=None), ["OwnerDN"]),
+    (requirements(OwnerGroup=None), ["OwnerGroup"]),
+    (requirements(CPUTime=None), ["CPUTime"]),
+    ({**requirements(), "OwnerDN": None}, ["OwnerDN"]),
+    ({**requirements(), "OwnerGroup": None}, ["OwnerGroup"]),
+    ({**requirements(), "CPUTime": None}, ["CPUTime"]),
+    (requirements(OwnerDN=""), ["OwnerDN"]),
+    (requirements(OwnerGroup=""), ["OwnerGroup"]),
+    (requirements(OwnerDN=7), ["OwnerDN", "7"]),
+    (requirements(OwnerDN=["alice"]), ["OwnerDN", "alice"]),
+    (requirements(OwnerGroup=["users"]), ["OwnerGroup", "users"]),
+    (requirements(OwnerGroup={"a": 1}), ["OwnerGroup"]),
+    (requirements(CPUTime=-1), ["CPUTime", "-1"]),
+    (requirements(CPUTime=-0.001), ["CPUTime", "-0.001"]),
+    (requirements(CPUTime="500"), ["CPUTime", "500"]),
+    (requirements(CPUTime=[500]), ["CPUTime", "500"]),
+    (requirements(CPUTime=True), ["CPUTime", "true"]),
+    (requirements(CPUTime=10**400), ["CPUTime"]),
+    (requirements(MinRAM="1"), ["MinRAM", "1"]),
+    (requirements(MaxRAM=[1]), ["MaxRAM", "1"]),
+    (requirements(MinRAM=-1), ["MinRAM", "-1"]),
+    (requirements(MaxRAM=-1), ["MaxRAM", "-1"]),
+    (requirements(MinRAM=2001, MaxRAM=2000), ["MinRAM", "2001", "MaxRAM", "2000"]),
+    (requirements(Platforms=["a"], LHCbPlatforms=["b"]), ["Platforms", "LHCbPlatforms", "a", "b"]),
+    (requirements(Sitess=["A"]), ["Sitess"]),
+    (requirements(Site=["A"]), ["Site"]),
+    (requirements(sites=["A"]), ["sites"]),
+    *[(requirements(**{key: [""]}), [key]) for key in LISTS],
+    *[(requirements(**{key: ["a", ""]}), [key]) for key in LISTS],
+    *[(requirements(**{key: ["a", 5]}), [key, "5"]) for key in LISTS],
+    *[(requirements(**{key: [["a"]]}), [key]) for key in LISTS],
+    *[(requirements(**{key: 5}), [key, "5"]) for key in LISTS],
+    *[(requirements(**{key: {"a": 1}}), [key]) for key in LISTS],
+    *[(requirements(**{key: True}), [key, "true"]) for key in LISTS],
+    *[(requirements(**{key: [None]}), [key]) for key in LISTS],
+]
+
+
+def named(found: tuple[str | None, str], sqlstate: str, *words: str) -> None:
+    """The error is of our class, and its message names the words."""
+    assert found[0] == sqlstate, found
+    for word in words:
+        assert word in found[1], f"{word!r} is not in {found[1]!r}"
+
+
+@pytest.fixture
+def settled(q: Calls) -> Calls:
+    """A setup with a waiting job (1), a leased one (2) and an ended one (3), and all kinds of configuration."""
+    for job_id in (2, 3, 1):
+        q.insert(job_id, 5, JobTypes=["T"], PilotTypes=["private"])
+        if job_id != 1:
+            match = q.take(Site="S", PilotType="private")
+            if job_id == 3:
+                q.call("finish_job", 3, match.attempt)
+    q.set_group("users", 500, True)
+    q.running_limit("JobTypes", "T", 5)
+    return q
+
+
+def refused(q: Calls, sqlstate: str, words: list[str], function: str, *arguments: Any) -> None:
+    """The call is refused with these words, and every table is as before."""
+    before = q.stored()
+    named(q.refusal(lambda: q.call_rows(function, *arguments)), sqlstate, *words)
+    assert q.stored() == before
+
+
+@pytest.mark.parametrize(("bad", "words"), BAD_REQUIREMENTS, ids=lambda value: str(value)[:60])
+def test_bad_requirements(settled: Calls, bad: dict[str, Any], words: list[str]) -> None:
+    before = settled.stored()
+    good = {"job_id": 10, "requirements": requirements(Sites=["new"])}
+    for call, arguments in (
+        ("insert_job", (11, Jsonb(bad))),
+        ("insert_jobs", (Jsonb([good, {"job_id": 11, "requirements": bad}]),)),
+        ("insert_jobs", (Jsonb([good, {"requirements": bad, "jobs": [[11, 1]]}]),)),
+    ):
+        named(settled.refusal(lambda c=call, a=arguments: settled.call(c, *a)), "PB001", *words)  # type: ignore[misc]
+    assert settled.stored() == before
+
+
+@pytest.mark.parametrize("bad", [None, [], "text", 5, True, [requirements()]], ids=str)
+def test_requirements_that_are_no_object(settled: Calls, bad: Any) -> None:
+    refused(settled, "PB001", ["requirements"], "insert_job", 11, Jsonb(bad))
+    refused(settled, "PB001", [], "insert_jobs", Jsonb([{"job_id": 11, "requirements": bad}]))
+    refused(settled, "PB001", [], "insert_jobs", Jsonb([{"jobs": [[11, 1]], "requirements": bad}]))
+
+
+def test_no_requirements(settled: Calls) -> None:
+    refused(settled, "PB001", ["requirements"], "insert_job", 11, None)
+    refused(settled, "PB001", ['{"job_id": 11}'], "insert_jobs", Jsonb([{"job_id": 11}]))
+
+
+@pytest.mark.parametrize("job_id", [0, -1, None, -(2**63)])
+def test_a_job_id_that_is_not_positive(settled: Calls, job_id: int | None) -> None:
+    word = [str(job_id)] if job_id is not None else []
+    refused(settled, "PB001", ["job_id", *word], "insert_job", job_id, Jsonb(requirements()))
+
+
+@pytest.mark.parametrize("job_id", [0, -1, None, 1.5, BIG, 10**30, "7", True, [7], {}], ids=str)
+def test_a_job_id_in_a_batch_that_is_not_a_positive_bigint(settled: Calls, job_id: Any) -> None:
+    refused(settled, "PB001", ["job"], "insert_jobs", Jsonb([{"job_id": job_id, "requirements": requirements()}]))
+    refused(settled, "PB001", ["job"], "insert_jobs", Jsonb([{"jobs": [[job_id, 1]], "requirements": requirements()}]))
+
+
+@pytest.mark.parametrize("priority", [-1, 11, 1000, None])
+def test_a_user_priority_outside_0_to_10(settled: Calls, priority: int | None) -> None:
+    word = [str(priority)] if priority is not None else []
+    refused(settled, "PB001", ["riority", *word], "insert_job", 11, Jsonb(requirements()), priority)
+
+
+@pytest.mark.parametrize("priority", [-1, 11, 1.5, "1", True, [1], 10**30], ids=str)
+def test_a_user_priority_in_a_batch(settled: Calls, priority: Any) -> None:
+    single = {"job_id": 11, "requirements": requirements(), "user_priority": priority}
+    refused(settled, "PB001", ["riority"], "insert_jobs", Jsonb([single]))
+    refused(settled, "PB001", ["riority"], "insert_jobs", Jsonb([{"jobs": [[11, priority]], "requirements": requirements()}]))
+
+
+@pytest.mark.parametrize(
+    "batch",
+    [
+        None, {}, "text", 5, [5], ["text"], [None], [[]], [{}], [{"jobs": [[11, 1]]}],
+        [{"requirements": requirements(), "jobs": 5}],
+        [{"requirements": requirements(), "jobs": [11]}],
+        [{"requirements": requirements(), "jobs": [[11, 1, 1]]}],
+        [{"requirements": requirements(), "jobs": [[]]}],
+        [{"requirements": requirements(), "jobs": [None]}],
+        [{"requirements": requirements(), "jobs": [[11, 1]], "job_id": 12}],
+        [{"requirements": requirements(), "job_id": 11, "prio": 5}],
+    ],
+    ids=lambda batch: str(batch).replace(str(requirements()), "…")[:50],
+)  # fmt: skip
+def test_batches_of_a_wrong_shape(settled: Calls, batch: Any) -> None:
+    refused(settled, "PB001", [], "insert_jobs", Jsonb(batch))
+
+
+def test_a_batch_of_more_than_100000_jobs(settled: Calls) -> None:
+    jobs = [[job_id, 1] for job_id in range(10, 100_011)]
+    element = {"requirements": requirements(), "jobs": jobs}
+    refused(settled, "PB001", ["100", "100001"], "insert_jobs", Jsonb([element]))
+    halves = [{**element, "jobs": jobs[:60_000]}, {**element, "jobs": jobs[60_000:]}]
+    refused(settled, "PB001", ["100", "100001"], "insert_jobs", Jsonb(halves))
+
+
+@pytest.mark.parametrize("setup", [None, ""])
+def test_no_setup(settled: Calls, setup: str | None) -> None:
+    before = settled.stored()
+    for query in (
+        "select taskqueue.insert_job(%s, 11, %s)",
+        "select taskqueue.insert_jobs(%s, jsonb_build_array(jsonb_build_object('job_id', 11, 'requirements', %s::jsonb)))",
+        "select * from taskqueue.match_job(%s, %s)",
+        "select * from taskqueue.matching_queues(%s, %s)",
+    ):
+        body = requirements() if "insert" in query else resource()
+        named(settled.refusal(lambda text=query, b=body: settled.rows(text, setup, Jsonb(b))), "PB001", "etup")  # type: ignore[misc]
+    assert settled.stored() == before
+
+
+# Resource descriptions
+
+TEXTS = [
+    "PilotType", "Site", "GridCE", "Platform", "JobType", "Tag", "RequiredTag", "OwnerGroup",
+    "BannedSite", "BannedGridCE", "BannedPlatform", "BannedJobType", "BannedTag",
+]  # fmt: skip
+BAD_RESOURCES: list[tuple[dict[str, Any], list[str]]] = [
+    ({}, ["CPUTime"]),
+    ({"Site": "S"}, ["CPUTime"]),
+    ({"CPUTime": None}, ["CPUTime"]),
+    (resource(CPUTime=-1), ["CPUTime", "-1"]),
+    (resource(CPUTime="500"), ["CPUTime", "500"]),
+    (resource(CPUTime="Infinity"), ["CPUTime", "Infinity"]),
+    (resource(CPUTime="NaN"), ["CPUTime", "NaN"]),
+    (resource(CPUTime=[500]), ["CPUTime", "500"]),
+    (resource(CPUTime=True), ["CPUTime", "true"]),
+    (resource(CPUTime=10**400), ["CPUTime"]),
+    (resource(MaxRAM=-1), ["MaxRAM", "-1"]),
+    (resource(MaxRAM="2000"), ["MaxRAM", "2000"]),
+    (resource(MaxRAM="-Infinity"), ["MaxRAM", "-Infinity"]),
+    (resource(MaxRAM=[2000]), ["MaxRAM", "2000"]),
+    (resource(Setup="other"), ["Setup", "other", "default"]),
+    (resource(Setup=["default"]), ["Setup"]),
+    (resource(OwnerDN=5), ["OwnerDN", "5"]),
+    (resource(OwnerDN=["alice"]), ["OwnerDN", "alice"]),
+    (resource(Sites="S"), ["Sites"]),
+    (resource(site="S"), ["site"]),
+    (resource(MinRAM=5), ["MinRAM"]),
+    (resource(SubmitPool="p"), ["SubmitPool"]),
+    (resource(NumberOfProcessors=0), ["NumberOfProcessors", "0"]),
+    (resource(NumberOfProcessors=-1), ["NumberOfProcessors", "-1"]),
+    (resource(NumberOfProcessors=1025), ["NumberOfProcessors", "1025"]),
+    (resource(NumberOfProcessors=1.5), ["NumberOfProcessors", "1.5"]),
+    (resource(NumberOfProcessors="4"), ["NumberOfProcessors", "4"]),
+    (resource(NumberOfProcessors=True), ["NumberOfProcessors", "true"]),
+    (resource(WholeNode="yes"), ["WholeNode", "yes"]),
+    (resource(WholeNode=1), ["WholeNode", "1"]),
+    (resource(JobID="5"), ["JobID", "5"]),
+    (resource(JobID=0), ["JobID", "0"]),
+    (resource(JobID=-1), ["JobID", "-1"]),
+    (resource(JobID=1.5), ["JobID", "1.5"]),
+    (resource(JobID=[1]), ["JobID", "1"]),
+    (resource(JobID=True), ["JobID", "true"]),
+    (resource(JobID=BIG), ["JobID", str(BIG)]),
+    (resource(RequiredTag="t"), ["RequiredTag", "t"]),
+    (resource(RequiredTag=["t", "u"], Tag=["u"]), ["RequiredTag", "t"]),
+    (resource(RequiredTag="5Processors", NumberOfProcessors=4), ["RequiredTag", "5Processors"]),
+    (resource(RequiredTag="MultiProcessor", NumberOfProcessors=1), ["RequiredTag", "MultiProcessor"]),
+    (resource(RequiredTag="WholeNode", WholeNode=False), ["RequiredTag", "WholeNode"]),
+    *[(resource(**{key: 5}), [key, "5"]) for key in TEXTS],
+    *[(resource(**{key: {"a": 1}}), [key]) for key in TEXTS],
+    *[(resource(**{key: True}), [key, "true"]) for key in TEXTS],
+    *[(resource(**{key: ["a", 5]}), [key, "5"]) for key in TEXTS],
+    *[(resource(**{key: [None]}), [key]) for key in TEXTS],
+    *[(resource(**{key: [["a"]]}), [key]) for key in TEXTS],
+    *[(resource(**{key: ["a", ""]}), [key]) for key in TEXTS],
+]
+
+
+@pytest.mark.parametrize(("bad", "words"), BAD_RESOURCES, ids=lambda value: str(value)[:60])
+def test_bad_resources(settled: Calls, bad: dict[str, Any], words: list[str]) -> None:
+    before = settled.stored()
+    for function, arguments in (
+        ("match_job", (Jsonb(bad),)),
+        ("match_jobs", (Jsonb(bad), 5)),
+        ("match_jobs_with_seed", (Jsonb(bad), 5, 1)),
+        ("matching_queues", (Jsonb(bad),)),
+        ("explain_match", (1, Jsonb(bad))),
+    ):
+        found = settled.refusal(lambda f=function, a=arguments: settled.call_rows(f, *a))  # type: ignore[misc]
+        named(found, "PB001", *words)
+    assert settled.stored() == before
+
+
+@pytest.mark.parametrize("bad", [None, [], "text", 5, [resource()]], ids=str)
+def test_a_resource_that_is_no_object(settled: Calls, bad: Any) -> None:
+    refused(settled, "PB001", ["esource"], "match_job", Jsonb(bad))
+
+
+def test_no_resource(settled: Calls) -> None:
+    refused(settled, "PB001", ["esource"], "match_job", None)
+
+
+def test_keys_that_a_setup_requires(settled: Calls) -> None:
+    settled.settings(required_keys=["CPUTime", "Site"])
+    refused(settled, "PB001", ["Site"], "match_job", Jsonb(resource(PilotType="private")))
+    assert settled.match(Site="S", PilotType="private") is not None
+
+
+def test_cpu_time_that_a_setup_does_not_require(q: Calls) -> None:
+    q.insert(1, CPUTime=10**6)
+    q.settings(required_keys=[])
+    assert q.match(CPUTime=None) is not None
+
+
+@pytest.mark.parametrize("limit", [0, -1, 1001, None])
+def test_how_many_jobs_a_batch_may_ask_for(settled: Calls, limit: int | None) -> None:
+    word = [str(limit)] if limit is not None else []
+    refused(settled, "PB001", word, "match_jobs", Jsonb(resource()), limit)
+
+
+# After the match
+
+
+@pytest.mark.parametrize(
+    ("function", "arguments"),
+    [("report_job", ()), ("finish_job", ()), ("finish_job", ("failed",)), ("release_job", ())],
+    ids=str,
+)
+def test_wrong_attempts(settled: Calls, function: str, arguments: tuple[Any, ...]) -> None:
+    wrong = f"1-{uuid.uuid4().hex}"
+    refused(settled, "PB003", ["2"], function, 2, wrong, *arguments)  # leased, another token
+    refused(settled, "PB003", ["3"], function, 3, wrong, *arguments)  # ended, another token
+    for job_id in (1, 99):  # never matched; unknown
+        before = settled.stored()
+        state, message = settled.refusal(
+            lambda i=job_id: settled.call_rows(function, i, wrong, *arguments)  # type: ignore[misc]
+        )
+        assert state in ("PB003", "PB004")
+        assert str(job_id) in message
+        assert settled.stored() == before
+    for garbage in (None, "", "1", "1-", "one", f"2-{'z' * 32}", "9" * 60):
+        before = settled.stored()
+        state, _ = settled.refusal(
+            lambda g=garbage: settled.call_rows(function, 2, g, *arguments)  # type: ignore[misc]
+        )
+        assert state in ("PB001", "PB003")
+        assert settled.stored() == before
+
+
+@pytest.mark.parametrize("outcome", ["done", "", "Finished", None])
+def test_outcomes_that_do_not_exist(q: Calls, outcome: str | None) -> None:
+    q.insert(1)
+    match = q.take()
+    refused(q, "PB001", ["utcome", *([outcome] if outcome else [])], "finish_job", 1, match.attempt, outcome)
+
+
+@pytest.mark.parametrize("function", ["cancel_job", "explain_job"])
+def test_unknown_jobs(settled: Calls, function: str) -> None:
+    refused(settled, "PB004", ["99"], function, 99)
+
+
+def test_explain_of_an_unknown_job(settled: Calls) -> None:
+    refused(settled, "PB004", ["99"], "explain_match", 99, Jsonb(resource()))
+
+
+def test_unknown_queues(settled: Calls) -> None:
+    refused(settled, "PB004", ["987654"], "set_queue_enabled", 987654, False)
+    refused(settled, "PB004", ["987654"], "hold", "queue", "987654")
+
+
+def test_hold_of_a_wrong_kind(settled: Calls) -> None:
+    refused(settled, "PB001", ["site"], "hold", "site", "S")
+    refused(settled, "PB001", ["site"], "let_go", "site", "S")
+    refused(settled, "PB001", ["seven"], "hold", "job", "seven")
+    refused(settled, "PB004", ["99"], "hold", "job", "99")
+
+
+# Configuration
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (("walking", "S", None, "JobTypes", "T", 1), ["walking"]),
+        ((None, "S", None, "JobTypes", "T", 1), []),
+        (("running", "S", None, "Colour", "red", 1), ["Colour"]),
+        (("delay", "S", None, "Colour", "red", 1), ["Colour"]),
+        (("running", "S", None, None, "red", 1), []),
+        (("running", "S", None, "JobTypes", None, 1), []),
+        (("running", "S", None, "JobTypes", "", 1), []),
+        (("running", "", None, "JobTypes", "T", 1), []),
+        (("running", None, None, "JobTypes", "T", 1), []),
+        (("running", "S", "", "JobTypes", "T", 1), []),
+        (("running", "S", None, "JobTypes", "T", -1), ["-1"]),
+        (("running", "S", None, "JobTypes", "T", None), []),
+        (("running", "S", None, "JobTypes", "T", "NaN"), ["NaN"]),
+        (("running", "S", None, "JobTypes", "T", "Infinity"), ["Infinity"]),
+        (("running", "S", None, "JobTypes", "T", 1.5), ["1.5"]),
+        (("delay", "S", None, "JobTypes", "T", -1), ["-1"]),
+        (("delay", "S", None, "JobTypes", "T", "NaN"), ["NaN"]),
+        (("delay", "S", None, "JobTypes", "T", 10, 0), ["0"]),
+        (("delay", "S", None, "JobTypes", "T", 10, -1), ["-1"]),
+    ],
+    ids=str,
+)
+def test_bad_limits(settled: Calls, arguments: tuple[Any, ...], words: list[str]) -> None:
+    marks = ", ".join(["%s::text"] * 5 + ["%s::numeric"] + ["%s::int"] * (len(arguments) - 6))
+    before = settled.stored()
+    found = settled.refusal(lambda: settled.rows(f"select taskqueue.set_limit('default', {marks})", *arguments))
+    named(found, "PB001", *words)
+    assert settled.stored() == before
+
+
+@pytest.mark.parametrize(
+    ("settings", "words"),
+    [
+        ({"colour": "red"}, ["colour"]),
+        ({"ten_first": "yes"}, ["ten_first", "yes"]),
+        ({"ten_first": 1}, ["ten_first", "1"]),
+        ({"strict_keys": ["CPUTime"]}, ["strict_keys", "CPUTime"]),
+        ({"strict_keys": "Colour"}, ["strict_keys", "Colour"]),
+        ({"required_keys": ["Colour"]}, ["required_keys", "Colour"]),
+        ({"required_keys": 5}, ["required_keys", "5"]),
+        ({"queue_size": 0}, ["queue_size", "0"]),
+        ({"queue_size": "5"}, ["queue_size", "5"]),
+        ({"policy": "fair"}, ["policy", "fair"]),
+        ({"lease_time": 0}, ["lease_time", "0"]),
+        ({"lease_time": "long"}, ["lease_time", "long"]),
+        ({"share_delay": -1}, ["share_delay", "-1"]),
+        ({"share_correction": "x"}, ["share_correction", "x"]),
+        ({"correction_window": 0}, ["correction_window", "0"]),
+        ({"history_kept": -5}, ["history_kept", "-5"]),
+        (5, []),
+        (None, []),
+        ([], []),
+    ],
+    ids=str,
+)
+def test_bad_settings(settled: Calls, settings: Any, words: list[str]) -> None:
+    refused(settled, "PB001", words, "set_settings", Jsonb(settings))
+
+
+@pytest.mark.parametrize("share", [0, -1, "NaN", "Infinity", None])
+def test_bad_shares(settled: Calls, share: Any) -> None:
+    before = settled.stored()
+    found = settled.refusal(lambda: settled.rows("select taskqueue.set_group('default', 'users', %s::float8)", share))
+    named(found, "PB001", "hare")
+    assert settled.stored() == before
+
+
+@pytest.mark.parametrize("group", [None, ""])
+def test_a_group_without_a_name(settled: Calls, group: str | None) -> None:
+    refused(settled, "PB001", ["roup"], "set_group", group)
+
+
+@pytest.mark.parametrize(("offered", "accepted"), [("", ["p"]), (None, ["p"]), ("p", [""]), ("p", [None]), ("p", None)])
+def test_bad_platform_compatibility(settled: Calls, offered: str | None, accepted: Any) -> None:
+    before = settled.stored()
+    query = "select taskqueue.set_platform_compatibility('default', %s, %s::text[])"
+    named(settled.refusal(lambda: settled.rows(query, offered, accepted)), "PB001")
+    assert settled.stored() == before

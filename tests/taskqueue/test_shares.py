@@ -1,0 +1,239 @@
+"""Section 9: the priorities of TaskQueues are the shares of their groups, against a small computation in Python."""
+
+import random
+from dataclasses import dataclass, field
+from statistics import mean
+from typing import Any
+
+import pytest
+from psycopg.types.json import Jsonb
+
+from tests.calls import Calls, requirements
+
+
+@dataclass
+class Group:
+    share: float = 1000
+    sharing: bool = False
+    background: bool = False
+
+
+@dataclass
+class Queue:
+    owner: str
+    group: str
+    family: str  # everything but Sites, BannedSites and RAM
+    priorities: list[int] = field(default_factory=list)  # of its jobs
+
+
+def weight(priority: int, ten_first: bool = False) -> float:
+    if priority == 0:
+        return 1e-5
+    return 1e6 if priority == 10 and ten_first else priority
+
+
+def shares(groups: dict[str, Group], queues: dict[int, Queue], ten_first: bool = False) -> dict[int, float]:
+    """TaskQueue id -> priority, as section 9 says it."""
+    tp = {number: mean(weight(priority, ten_first) for priority in queue.priorities) for number, queue in queues.items()}
+    alone: dict[int, float] = {}
+    for number, queue in queues.items():
+        group = groups.get(queue.group, Group())
+        of_group = [n for n, other in queues.items() if other.group == queue.group]
+        if group.sharing:
+            entity, share = of_group, group.share
+        else:
+            entity = [n for n in of_group if queues[n].owner == queue.owner]
+            share = group.share / len({queues[n].owner for n in of_group})
+        background = {n for n in entity if group.background and tp[n] <= 0.1}
+        if number in background:
+            alone[number] = 0.001
+        else:
+            alone[number] = max(share * tp[number] / sum(tp[n] for n in entity if n not in background), 0.001)
+    return {
+        number: sum(
+            alone[n]
+            for n, other in queues.items()
+            if (other.owner, other.group, other.family) == (queue.owner, queue.group, queue.family)
+        )
+        for number, queue in queues.items()
+    }
+
+
+def exact(q: Calls) -> dict[int, float]:
+    q.call("recompute_shares")
+    return q.priorities()
+
+
+def test_one_queue_has_its_groups_whole_share(q: Calls) -> None:
+    queue = q.insert(1)
+    assert q.priorities() == {queue: pytest.approx(1000)}
+    q.set_group("g", 50)
+    other = q.insert(2, OwnerGroup="g")
+    assert q.priorities() == {queue: pytest.approx(1000), other: pytest.approx(50)}
+
+
+def test_owners_of_a_group_have_equal_shares(q: Calls) -> None:
+    q.set_group("users", 900)
+    a1, a2 = q.insert(1, OwnerDN="a", JobTypes=["1"]), q.insert(2, OwnerDN="a", JobTypes=["2"])
+    b, c = q.insert(3, OwnerDN="b"), q.insert(4, OwnerDN="c", JobTypes=["1"])
+    assert exact(q) == pytest.approx({a1: 150, a2: 150, b: 300, c: 300})
+
+
+def test_job_sharing_spreads_the_share_over_all_queues(q: Calls) -> None:
+    q.set_group("users", 900, sharing=True)
+    queues = [q.insert(n, OwnerDN=owner, JobTypes=[str(n)]) for n, owner in enumerate("aab", 1)]
+    assert exact(q) == pytest.approx(dict.fromkeys(queues, 300))
+
+
+def test_a_queue_weighs_as_the_mean_of_its_jobs(q: Calls) -> None:
+    low, high = q.insert(1, 1), q.insert(2, 9, JobTypes=["T"])
+    assert exact(q) == pytest.approx({low: 100, high: 900})
+    q.insert(3, 1, JobTypes=["T"])
+    q.insert(4, 2, JobTypes=["T"])
+    assert exact(q) == pytest.approx({low: 200, high: 800})
+
+
+def test_0_and_10_weigh_as_they_are_drawn(q: Calls) -> None:
+    zero, ten = q.insert(1, 0), q.insert(2, 10, JobTypes=["T"])
+    one = q.insert(3, 1, JobTypes=["U"])
+    total = 11 + 1e-5
+    assert exact(q) == pytest.approx({zero: 0.001, ten: 10000 / total, one: 1000 / total})
+    q.settings(ten_first=True)
+    total = 1e6 + 1 + 1e-5
+    assert exact(q) == pytest.approx({zero: 0.001, ten: 1e9 / total, one: max(1000 / total, 0.001)})
+
+
+def test_background_queues_take_nothing_where_the_group_allows_it(q: Calls) -> None:
+    back, front = q.insert(1, 0), q.insert(2, 1, JobTypes=["T"])
+    q.set_group("users", 1000, background=True)
+    assert exact(q) == pytest.approx({back: 0.001, front: 1000})
+    q.set_group("users", 1000, background=False)
+    assert exact(q)[front] == pytest.approx(1000 / (1 + 1e-5))
+
+
+def test_queues_that_differ_in_sites_or_memory_only_are_a_family(q: Calls) -> None:
+    variants: list[dict[str, Any]] = [{"Sites": ["A"]}, {"Sites": ["B"]}, {"BannedSites": ["C"]}, {"MinRAM": 5}, {"MaxRAM": 9}]
+    family = [q.insert(n, **keys) for n, keys in enumerate(variants, 1)]
+    other = q.insert(9, Platforms=["p"])
+    assert exact(q) == pytest.approx({**dict.fromkeys(family, 1000 * 5 / 6), other: 1000 / 6})
+
+
+def test_siblings_are_one_family(q: Calls) -> None:
+    q.settings(queue_size=2)
+    q.insert_many(range(1, 7))
+    other = q.insert(9, JobTypes=["T"])
+    priorities = exact(q)
+    assert priorities.pop(other) == pytest.approx(250)
+    assert list(priorities.values()) == pytest.approx([750] * 3)
+
+
+def test_owners_and_groups_are_no_family(q: Calls) -> None:
+    q.set_group("users", 1000, sharing=True)
+    queues = [q.insert(1, OwnerDN="a"), q.insert(2, OwnerDN="b"), q.insert(3, OwnerDN="a", CPUTime=501)]
+    assert exact(q) == pytest.approx(dict.fromkeys(queues, 1000 / 3))
+
+
+def test_groups_and_setups_are_apart(q: Calls) -> None:
+    other = Calls(q.connection, "other")
+    other.set_group("users", 5)
+    mine, theirs, also = q.insert(1), other.insert(1), q.insert(2, OwnerGroup="admins")
+    assert exact(q) == pytest.approx({mine: 1000, also: 1000})
+    assert exact(other) == pytest.approx({theirs: 5})
+
+
+def test_a_new_queue_has_its_own_right_priority_at_once(q: Calls) -> None:
+    first = q.insert(1)
+    second = q.insert(2, 3, JobTypes=["T"])
+    assert q.priorities()[second] == pytest.approx(750)
+    third = q.insert(3, 4, Sites=["S"])  # a family with the first
+    assert q.priorities()[third] == pytest.approx(1000 * (1 + 4) / 8)
+    assert exact(q) == pytest.approx({first: 625, second: 375, third: 625})
+
+
+def test_queues_of_one_batch_have_their_right_priorities_at_once(q: Calls) -> None:
+    batch = [
+        {"job_id": n, "requirements": requirements(JobTypes=[str(n)], OwnerDN=owner), "user_priority": n}
+        for n, owner in enumerate("aabc", 1)
+    ]
+    q.call("insert_jobs", Jsonb(batch))
+    at_once = q.priorities()
+    assert at_once == pytest.approx(exact(q))
+
+
+def test_the_others_follow_within_the_delay(q: Calls) -> None:
+    q.set_clock("2026-01-01 00:00:00+00")
+    first = q.insert(1)
+    second = q.insert(2, JobTypes=["T"])
+    q.set_clock("2026-01-01 00:00:11+00")
+    q.maintain()
+    assert q.priorities() == pytest.approx({first: 500, second: 500})
+    q.call("delete_job", 2)
+    q.call("delete_empty_queues")
+    q.set_clock("2026-01-01 00:00:22+00")
+    q.maintain()
+    assert q.priorities() == pytest.approx({first: 1000})
+
+
+def test_recompute_says_how_many_changed(q: Calls) -> None:
+    q.insert(1)
+    q.insert(2, JobTypes=["T"])
+    q.insert(3, OwnerGroup="admins")
+    assert q.call("recompute_shares", "admins") == 0
+    assert q.call("recompute_shares") == 1
+    assert q.call("recompute_shares") == 0
+    q.set_group("admins", 5)
+    q.set_group("users", 7)
+    q.call("recompute_shares", "admins")
+    assert q.value("select min(priority) from taskqueue.task_queue where owner_group = 'admins'") == pytest.approx(5)
+
+
+def test_the_derived_priorities_follow(q: Calls) -> None:
+    """What matching draws with is the priority of the queue."""
+    q.insert(1)
+    q.insert(2, 5, JobTypes=["T"])
+    q.call("recompute_shares")
+    assert q.inconsistencies() == []
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_random_setups(q: Calls, seed: int) -> None:
+    chance = random.Random(seed)
+    groups = {name: Group(chance.choice([10, 1000, 2.5]), chance.random() < 0.5, chance.random() < 0.5) for name in "xyz"}
+    for name, group in groups.items():
+        q.set_group(name, group.share, group.sharing, group.background)
+    ten_first = chance.random() < 0.5
+    q.settings(ten_first=ten_first, queue_size=chance.choice([3, 5000]))
+    queues: dict[int, Queue] = {}
+    for job_id in range(1, 150):
+        owner, name, kind = chance.choice("abc"), chance.choice("xyzw"), chance.choice(["", "T", "U"])
+        priority = chance.choice([0, 0, 1, 1, 5, 10])
+        queue = q.insert(
+            job_id, priority, OwnerDN=owner, OwnerGroup=name, JobTypes=[kind] if kind else [],
+            Sites=chance.choice([[], ["A"], ["B"]]), MinRAM=chance.choice([None, 5]),
+        )  # fmt: skip
+        queues.setdefault(queue, Queue(owner, name, kind)).priorities.append(priority)
+    assert exact(q) == pytest.approx(shares(groups, queues, ten_first))
+
+
+# Correction by usage
+
+
+def test_correction_moves_shares_towards_those_who_used_less(q: Calls) -> None:
+    """Used and idle have equal shares; what ran in the window was used's alone."""
+    for n, name in enumerate(["used", "idle"]):
+        q.set_group(name, 100)
+        q.insert_many(range(100 * n + 1, 100 * n + 41), OwnerGroup=name, OwnerDN=name)
+    for _ in range(20):
+        match = q.take(OwnerGroup="used")
+        q.call("finish_job", match.job_id, match.attempt)
+
+    def by_group() -> dict[str, float]:
+        q.call("recompute_shares")
+        return dict(q.rows("select owner_group, priority from taskqueue.task_queue where setup = 'default'"))
+
+    assert by_group() == pytest.approx({"used": 100, "idle": 100})
+    q.settings(share_correction=True)
+    corrected = by_group()
+    assert 20 - 1e-9 <= corrected["used"] < 100 < corrected["idle"] <= 500 + 1e-9
+    q.settings(share_correction=False)
+    assert by_group() == pytest.approx({"used": 100, "idle": 100})
