@@ -14,10 +14,11 @@ from broker.errors import BrokerError
 
 
 def main(
+    *,
     workload: Annotated[str, typer.Option(help=f"Workload: {', '.join(WORKLOADS)}.")] = "U",
     jobs: Annotated[int, typer.Option(min=100, help="Jobs that wait.")] = 100_000,
     clients: Annotated[str, typer.Option(help="Numbers of clients, one after the other.")] = "1,4,8,16",
-    seconds: Annotated[float, typer.Option(help="Length of a run; shorter when it would take a tenth of the jobs.")] = 5,
+    seconds: Annotated[float, typer.Option(help="Length of a run; it takes at most a tenth of the jobs.")] = 5,
     rounds: Annotated[int, typer.Option(min=1, help="Rounds of floor and matching in turn.")] = 5,
     dsn: Annotated[str | None, typer.Option(help="A server; else one of our own, thrown away at the end.")] = None,
     folder: Annotated[Path | None, typer.Option(help="Where our own server's data lies during the run.")] = None,
