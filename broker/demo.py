@@ -130,6 +130,7 @@ def load(connection: Connection, setup: str, jobs: int, seed: int, on_chunk: Cal
             yield group
 
     world.load_task_queues(connection, setup, counted(), on_chunk)
+    connection.execute("select taskqueue.refresh_statistics()")
     connection.execute("select taskqueue.recompute_shares(%s)", [setup])
     return work
 

@@ -12,6 +12,7 @@ from broker.client import AsyncClient, Call, Client, json_text, jsonb, only
 from broker.errors import BadRequest
 
 JOBS_A_CALL = 100_000  # what taskqueue.insert_jobs takes
+MANY = 1_000  # jobs of a stream after which the planner's statistics are refreshed at once
 CHARACTERS_A_CALL = 16_000_000  # of JSON: keeps a chunk of jobs with long requirements small, too
 
 
@@ -72,6 +73,10 @@ def _insert_jobs(setup: str, chunk: Chunk) -> Call[int]:
     return Call(b"select taskqueue.insert_jobs(%s, %s::jsonb, %s)", (setup, chunk.text, uuid.uuid4()), only)
 
 
+def _refresh_statistics() -> Call[None]:
+    return Call(b"select taskqueue.refresh_statistics()", (), lambda rows: None)
+
+
 class Submitter(Client):
     """What a submitter calls. One object serves any number of threads; see Client for its arguments.
 
@@ -101,6 +106,8 @@ class Submitter(Client):
             stored += self.run(_insert_jobs(self.setup, chunk))
             if on_chunk:
                 on_chunk(stored)
+        if stored >= MANY:
+            self.run(_refresh_statistics())
         return stored
 
 
@@ -126,4 +133,6 @@ class AsyncSubmitter(AsyncClient):
             stored += await self.run(_insert_jobs(self.setup, chunk))
             if on_chunk:
                 on_chunk(stored)
+        if stored >= MANY:
+            await self.run(_refresh_statistics())
         return stored

@@ -25,7 +25,7 @@ from psycopg import IsolationLevel
 
 from broker.client import json_text
 from broker.errors import BadRequest
-from broker.submitter import chunks
+from broker.submitter import MANY, chunks
 
 World = Mapping[str, Any]
 Connection = psycopg.Connection[Any]
@@ -99,6 +99,8 @@ def load(connection: Connection, worlds: Sequence[World], setup: str | None = No
                     loaded.rows[name] = loaded.rows.get(name, 0) + section.store(connection, into, world[name])
                     if name == "task_queues":
                         loaded.jobs += sum(len(queue["jobs"]) for queue in world[name])
+        if loaded.jobs >= MANY:
+            connection.execute("select taskqueue.refresh_statistics()")
         for into in loaded.setups:
             connection.execute("select taskqueue.recompute_shares(%s)", [into])
     return loaded
@@ -112,7 +114,8 @@ def load_task_queues(
 ) -> int:
     """Open a TaskQueue for each element of a stream, in constant memory, and return how many jobs they have.
 
-    Each 100,000 jobs are one call, which commits for itself unless the caller has a transaction open.
+    Each 100,000 jobs are one call, which commits for itself unless the caller has a transaction open. Call
+    taskqueue.refresh_statistics and recompute_shares when all are there.
     """
     stored = 0
     for chunk in chunks(task_queues):

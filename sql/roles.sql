@@ -67,6 +67,7 @@ grant execute on function taskqueue.dump_leases            to broker_operator;
 grant execute on function taskqueue.load_task_queues       to broker_operator;
 grant execute on function taskqueue.load_leases            to broker_operator;
 grant execute on function taskqueue.remove_setup           to broker_operator;
+grant execute on function taskqueue.refresh_statistics     to broker_submitter, broker_operator;
 
 -- monitor: views for people
 grant select on table monitor.job                      to broker_operator, broker_viewer;
