@@ -104,15 +104,16 @@ def test_explain_job_counts_the_classes_that_fail(q: Calls) -> None:
         ask(q, NOON + timedelta(minutes=n), **keys)
     q.maintain()
     found = seen(q, 1)
-    [platform] = [row for row in found.values() if "rare" in (row[0] or "")]
+    platform = found["Platform"]
+    assert "rare" in platform[0]
     assert platform[1:3] == (4, 4)
     assert platform[3] == NOON + timedelta(minutes=3)
     assert "no resource seen lately offers" in (platform[4] or "")
     assert "rare" in (platform[4] or "")
-    [site] = [row for name, row in found.items() if "A" in (row[0] or "") and "B" in (row[0] or "")]
+    site = found["Site"]
     assert site[1:3] == (1, 4)
     assert site[3] == NOON + timedelta(minutes=2)
-    [cpu] = [row for row in found.values() if row[0] and "5000" in row[0]]
+    cpu = found["CPUTime"]
     assert cpu[1:3] == (1, 4)
     assert "no resource seen lately" not in (cpu[4] or "")
 
