@@ -224,7 +224,7 @@ CREATE FUNCTION resource.look(p_setup text) RETURNS resource.identity
 declare
   v_identity resource.identity;
 begin
-  if pg_has_role(resource.caller(), (select r.role_name from resource.house_role r where r.kind = 'viewer'), 'member') then
+  if p_setup <> '' and pg_has_role(resource.caller(), (select r.role_name from resource.house_role r where r.kind = 'viewer'), 'member') then
     v_identity.setup := p_setup;
     v_identity.role_name := resource.caller();
     v_identity.private := false;
@@ -1322,11 +1322,12 @@ begin
   return query select * from taskqueue.condition(v_definition, v_offer);
   return query values
     ('waiting', 'a job that waits', 'it is ' || v_state, v_state = 'waiting'),
-    ('queue', 'enabled and not held', case when v_queue is null then 'in no queue'
+    ('queue', 'enabled, neither queue nor owner held', case when v_queue is null then 'in no queue'
                                            when not v_queue.enabled then format('queue %s is disabled', v_queue.task_queue_id)
                                            when v_queue.held then format('queue %s is held', v_queue.task_queue_id)
+                                           when not taskqueue.is_open(v_queue) then format('owner %s is held', v_queue.owner_dn)
                                            else format('queue %s is open', v_queue.task_queue_id) end,
-     coalesce(v_queue.enabled and not v_queue.held, false)),
+     taskqueue.is_open(v_queue)),
     ('JobID', 'job ' || p_job_id, coalesce('wants job ' || v_offer.job_id, 'any job'), coalesce(v_offer.job_id = p_job_id, true));
 end $$;
 
@@ -1582,6 +1583,70 @@ $$;
 ALTER FUNCTION taskqueue.is_background(p_weight double precision, p_allow_background boolean) OWNER TO broker_owner;
 
 COMMENT ON FUNCTION taskqueue.is_background(p_weight double precision, p_allow_background boolean) IS 'Whether a queue of this mean draw weight is background in its group.';
+
+CREATE TABLE taskqueue.task_queue (
+    setup text NOT NULL,
+    task_queue_id bigint NOT NULL,
+    definition_id bigint NOT NULL,
+    owner_dn text NOT NULL,
+    owner_group text NOT NULL,
+    cpu_time bigint NOT NULL,
+    min_ram double precision,
+    max_ram double precision,
+    priority double precision NOT NULL,
+    mean_weight double precision NOT NULL,
+    enabled boolean DEFAULT true NOT NULL,
+    held boolean DEFAULT false NOT NULL,
+    created_at timestamp with time zone DEFAULT now() NOT NULL,
+    CONSTRAINT task_queue_cpu_time_check CHECK ((cpu_time > 0)),
+    CONSTRAINT task_queue_max_ram_check CHECK ((max_ram >= (0)::double precision)),
+    CONSTRAINT task_queue_mean_weight_check CHECK ((mean_weight > (0)::double precision)),
+    CONSTRAINT task_queue_min_ram_check CHECK ((min_ram >= (0)::double precision)),
+    CONSTRAINT task_queue_owner_dn_check CHECK ((owner_dn <> ''::text)),
+    CONSTRAINT task_queue_owner_group_check CHECK ((owner_group <> ''::text)),
+    CONSTRAINT task_queue_priority_check CHECK (((priority > (0)::double precision) AND (priority < 'Infinity'::double precision))),
+    CONSTRAINT task_queue_ram CHECK ((min_ram <= max_ram))
+);
+
+ALTER TABLE taskqueue.task_queue OWNER TO broker_owner;
+
+COMMENT ON TABLE taskqueue.task_queue IS 'TaskQueues: all waiting jobs with identical requirements, about queue_size at most; the unit of matching (seed 004). Columns hold the requirements with one value, the tables task_queue_* those with many; these are the truth.';
+
+COMMENT ON COLUMN taskqueue.task_queue.setup IS 'Tenant: DIRAC''s Setup, PanDA''s vo.';
+
+COMMENT ON COLUMN taskqueue.task_queue.task_queue_id IS 'TaskQueue.';
+
+COMMENT ON COLUMN taskqueue.task_queue.definition_id IS 'Its requirements as one row, shared with its siblings.';
+
+COMMENT ON COLUMN taskqueue.task_queue.owner_dn IS 'OwnerDN: who submitted the jobs.';
+
+COMMENT ON COLUMN taskqueue.task_queue.owner_group IS 'OwnerGroup: group used for the submission.';
+
+COMMENT ON COLUMN taskqueue.task_queue.cpu_time IS 'Required CPU time, seconds; a trigger rounds it up to its bucket.';
+
+COMMENT ON COLUMN taskqueue.task_queue.min_ram IS 'MinRAM that the resource must offer, MB; null = none asked.';
+
+COMMENT ON COLUMN taskqueue.task_queue.max_ram IS 'MaxRAM, MB; null = none.';
+
+COMMENT ON COLUMN taskqueue.task_queue.priority IS 'Share of its entity (section 9); the draw is random()/priority, the smallest wins.';
+
+COMMENT ON COLUMN taskqueue.task_queue.mean_weight IS 'Mean draw weight of its jobs (tp of section 9) when its priority was computed.';
+
+COMMENT ON COLUMN taskqueue.task_queue.enabled IS 'False: an operator took it out of matching.';
+
+COMMENT ON COLUMN taskqueue.task_queue.held IS 'True: held by an operator.';
+
+COMMENT ON COLUMN taskqueue.task_queue.created_at IS 'When it was opened.';
+
+CREATE FUNCTION taskqueue.is_open(p_queue taskqueue.task_queue) RETURNS boolean
+    LANGUAGE sql STABLE
+    AS $$
+  select exists (select from taskqueue.posting p where p.setup = p_queue.setup and p.task_queue_id = p_queue.task_queue_id)
+$$;
+
+ALTER FUNCTION taskqueue.is_open(p_queue taskqueue.task_queue) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION taskqueue.is_open(p_queue taskqueue.task_queue) IS 'Whether a TaskQueue may be matched: enabled, and neither it nor its owner held.';
 
 CREATE FUNCTION taskqueue.job_id(p_value jsonb) RETURNS bigint
     LANGUAGE plpgsql IMMUTABLE
@@ -2399,14 +2464,12 @@ CREATE FUNCTION taskqueue.open_queue(p_setup text, p_definition_id bigint, p_wei
 declare
   v_definition taskqueue.definition;
   v_id bigint;
-  v_held boolean;
 begin
   select d.* into strict v_definition from taskqueue.definition d where d.setup = p_setup and d.definition_id = p_definition_id;
-  v_held := exists (select from taskqueue.held_owner h where h.setup = p_setup and h.owner_dn = v_definition.owner_dn);
-  insert into taskqueue.task_queue (setup, definition_id, owner_dn, owner_group, cpu_time, min_ram, max_ram, priority, mean_weight, held, created_at)
+  insert into taskqueue.task_queue (setup, definition_id, owner_dn, owner_group, cpu_time, min_ram, max_ram, priority, mean_weight, created_at)
   values (p_setup, p_definition_id, v_definition.owner_dn, v_definition.owner_group, v_definition.cpu_time, v_definition.min_ram,
           (v_definition.requirements ->> 'MaxRAM')::float8, taskqueue.new_priority(p_setup, v_definition, p_weight), p_weight,
-          v_held, resource.clock(p_setup))
+          resource.clock(p_setup))
   returning task_queue_id into v_id;
   insert into taskqueue.task_queue_site (setup, task_queue_id, value) select p_setup, v_id, unnest(v_definition.sites);
   insert into taskqueue.task_queue_platform (setup, task_queue_id, value) select p_setup, v_id, unnest(v_definition.platforms);
@@ -2621,6 +2684,18 @@ ALTER FUNCTION taskqueue.reconfigure(p_setup text) OWNER TO broker_owner;
 
 COMMENT ON FUNCTION taskqueue.reconfigure(p_setup text) IS 'Keeps matching, inserting and returning out of the setup until the transaction ends. Errors: PB006 (open transactions do not end).';
 
+CREATE FUNCTION taskqueue.refresh_statistics() RETURNS void
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'taskqueue', 'pg_temp'
+    AS $$
+begin
+  analyze taskqueue.definition, taskqueue.task_queue, taskqueue.posting, taskqueue.job, taskqueue.job_count, taskqueue.job_count_change;
+end $$;
+
+ALTER FUNCTION taskqueue.refresh_statistics() OWNER TO broker_owner;
+
+COMMENT ON FUNCTION taskqueue.refresh_statistics() IS 'Tells the planner how much the room holds now; after a bulk load, before the agents come. Takes about 50 ms.';
+
 CREATE FUNCTION taskqueue.release_job(p_setup text, p_job_id bigint, p_attempt text) RETURNS bigint
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'taskqueue', 'pg_temp'
@@ -2733,60 +2808,6 @@ end $$;
 ALTER FUNCTION taskqueue.require_setup(p_setup text) OWNER TO broker_owner;
 
 COMMENT ON FUNCTION taskqueue.require_setup(p_setup text) IS 'Makes the settings of a setup where there are none: the defaults, and the CPU buckets 500, 5000, 50000, 300000 s (seed 004). Errors: PB001.';
-
-CREATE TABLE taskqueue.task_queue (
-    setup text NOT NULL,
-    task_queue_id bigint NOT NULL,
-    definition_id bigint NOT NULL,
-    owner_dn text NOT NULL,
-    owner_group text NOT NULL,
-    cpu_time bigint NOT NULL,
-    min_ram double precision,
-    max_ram double precision,
-    priority double precision NOT NULL,
-    mean_weight double precision NOT NULL,
-    enabled boolean DEFAULT true NOT NULL,
-    held boolean DEFAULT false NOT NULL,
-    created_at timestamp with time zone DEFAULT now() NOT NULL,
-    CONSTRAINT task_queue_cpu_time_check CHECK ((cpu_time > 0)),
-    CONSTRAINT task_queue_max_ram_check CHECK ((max_ram >= (0)::double precision)),
-    CONSTRAINT task_queue_mean_weight_check CHECK ((mean_weight > (0)::double precision)),
-    CONSTRAINT task_queue_min_ram_check CHECK ((min_ram >= (0)::double precision)),
-    CONSTRAINT task_queue_owner_dn_check CHECK ((owner_dn <> ''::text)),
-    CONSTRAINT task_queue_owner_group_check CHECK ((owner_group <> ''::text)),
-    CONSTRAINT task_queue_priority_check CHECK (((priority > (0)::double precision) AND (priority < 'Infinity'::double precision))),
-    CONSTRAINT task_queue_ram CHECK ((min_ram <= max_ram))
-);
-
-ALTER TABLE taskqueue.task_queue OWNER TO broker_owner;
-
-COMMENT ON TABLE taskqueue.task_queue IS 'TaskQueues: all waiting jobs with identical requirements, about queue_size at most; the unit of matching (seed 004). Columns hold the requirements with one value, the tables task_queue_* those with many; these are the truth.';
-
-COMMENT ON COLUMN taskqueue.task_queue.setup IS 'Tenant: DIRAC''s Setup, PanDA''s vo.';
-
-COMMENT ON COLUMN taskqueue.task_queue.task_queue_id IS 'TaskQueue.';
-
-COMMENT ON COLUMN taskqueue.task_queue.definition_id IS 'Its requirements as one row, shared with its siblings.';
-
-COMMENT ON COLUMN taskqueue.task_queue.owner_dn IS 'OwnerDN: who submitted the jobs.';
-
-COMMENT ON COLUMN taskqueue.task_queue.owner_group IS 'OwnerGroup: group used for the submission.';
-
-COMMENT ON COLUMN taskqueue.task_queue.cpu_time IS 'Required CPU time, seconds; a trigger rounds it up to its bucket.';
-
-COMMENT ON COLUMN taskqueue.task_queue.min_ram IS 'MinRAM that the resource must offer, MB; null = none asked.';
-
-COMMENT ON COLUMN taskqueue.task_queue.max_ram IS 'MaxRAM, MB; null = none.';
-
-COMMENT ON COLUMN taskqueue.task_queue.priority IS 'Share of its entity (section 9); the draw is random()/priority, the smallest wins.';
-
-COMMENT ON COLUMN taskqueue.task_queue.mean_weight IS 'Mean draw weight of its jobs (tp of section 9) when its priority was computed.';
-
-COMMENT ON COLUMN taskqueue.task_queue.enabled IS 'False: an operator took it out of matching.';
-
-COMMENT ON COLUMN taskqueue.task_queue.held IS 'True: held by an operator.';
-
-COMMENT ON COLUMN taskqueue.task_queue.created_at IS 'When it was opened.';
 
 CREATE FUNCTION taskqueue.requirements_of_queue(p_queue taskqueue.task_queue) RETURNS jsonb
     LANGUAGE sql STABLE
@@ -2975,13 +2996,9 @@ COMMENT ON FUNCTION taskqueue.set_group(p_setup text, p_group text, p_share doub
 CREATE FUNCTION taskqueue.set_held(p_setup text, p_kind text, p_name text, p_held boolean) RETURNS bigint
     LANGUAGE plpgsql
     AS $_$
-declare
-  v_id bigint;
-  v_count bigint := 0;
 begin
   perform resource.identify(p_setup);
   perform taskqueue.require_setup(p_setup);
-  perform taskqueue.enter(p_setup);
   if p_kind is null or p_kind not in ('job', 'owner', 'queue') then
     raise exception 'kind is %, which is not job, owner or queue', coalesce(quote_literal(p_kind), 'null')
       using errcode = 'PB001', hint = 'Hold a job by its id, an owner by OwnerDN, a queue by its id.';
@@ -2989,34 +3006,25 @@ begin
     raise exception 'name of the % is %', p_kind, coalesce(quote_literal(p_name), 'null')
       using errcode = 'PB001', hint = 'A job or queue is named by its id, an owner by OwnerDN.';
   end if;
+  if p_kind = 'owner' then
+    return taskqueue.set_owner_held(p_setup, p_name, p_held);
+  end if;
+  perform taskqueue.enter(p_setup);
   if p_kind = 'job' then
     return taskqueue.set_job_held(p_setup, p_name::bigint, p_held);
-  elsif p_kind = 'owner' then
-    if p_held then
-      insert into taskqueue.held_owner (setup, owner_dn, held_at) values (p_setup, p_name, resource.clock(p_setup)) on conflict do nothing;
-    else
-      delete from taskqueue.held_owner h where h.setup = p_setup and h.owner_dn = p_name;
-    end if;
   end if;
-  if p_kind = 'queue' then
-    perform taskqueue.lock_queue(p_setup, p_name::bigint);
+  perform taskqueue.lock_queue(p_setup, p_name::bigint);
+  update taskqueue.task_queue q set held = p_held where q.setup = p_setup and q.task_queue_id = p_name::bigint and q.held <> p_held;
+  if not found then
+    return 0;
   end if;
-  for v_id in
-    select q.task_queue_id from taskqueue.task_queue q
-     where q.setup = p_setup and q.held is distinct from p_held
-       and case p_kind when 'owner' then q.owner_dn = p_name else q.task_queue_id = p_name::bigint end
-     order by q.task_queue_id for update
-  loop
-    update taskqueue.task_queue q set held = p_held where q.setup = p_setup and q.task_queue_id = v_id;
-    perform taskqueue.post_queue(p_setup, v_id);
-    v_count := v_count + 1;
-  end loop;
-  return v_count;
+  perform taskqueue.post_queue(p_setup, p_name::bigint);
+  return 1;
 end $_$;
 
 ALTER FUNCTION taskqueue.set_held(p_setup text, p_kind text, p_name text, p_held boolean) OWNER TO broker_owner;
 
-COMMENT ON FUNCTION taskqueue.set_held(p_setup text, p_kind text, p_name text, p_held boolean) IS 'Holds or lets go a job, an owner or a queue; returns how many jobs or queues changed. Letting an owner go lets go all its queues. Errors: PB001, PB002, PB004, PB005.';
+COMMENT ON FUNCTION taskqueue.set_held(p_setup text, p_kind text, p_name text, p_held boolean) IS 'Holds or lets go a job, an owner or a queue; returns how many jobs or queues changed. Each is held on its own: letting a queue go does not let its owner go. Errors: PB001, PB002, PB004, PB005.';
 
 CREATE FUNCTION taskqueue.set_job_held(p_setup text, p_job_id bigint, p_held boolean) RETURNS bigint
     LANGUAGE plpgsql
@@ -3080,6 +3088,32 @@ end $$;
 ALTER FUNCTION taskqueue.set_limit(p_setup text, p_kind text, p_site text, p_ce text, p_attribute text, p_value text, p_limit numeric, p_burst integer) OWNER TO broker_owner;
 
 COMMENT ON FUNCTION taskqueue.set_limit(p_setup text, p_kind text, p_site text, p_ce text, p_attribute text, p_value text, p_limit numeric, p_burst integer) IS 'Limits the jobs with a value of an attribute at a site or CE: how many may be matched or running there (kind running; 0 blocks), or seconds between two matches (kind delay, p_burst at once after a pause). Existing leases count; lowering evicts nobody. Returns the limit. Errors: PB001, PB002 (setup not granted), PB006 (busy).';
+
+CREATE FUNCTION taskqueue.set_owner_held(p_setup text, p_owner_dn text, p_held boolean) RETURNS bigint
+    LANGUAGE plpgsql
+    AS $$
+declare
+  v_id bigint;
+  v_count bigint := 0;
+begin
+  perform taskqueue.reconfigure(p_setup);
+  if p_held then
+    insert into taskqueue.held_owner (setup, owner_dn, held_at) values (p_setup, p_owner_dn, resource.clock(p_setup)) on conflict do nothing;
+  else
+    delete from taskqueue.held_owner h where h.setup = p_setup and h.owner_dn = p_owner_dn;
+  end if;
+  if found then
+    for v_id in select q.task_queue_id from taskqueue.task_queue q where q.setup = p_setup and q.owner_dn = p_owner_dn loop
+      perform taskqueue.post_queue(p_setup, v_id);
+      v_count := v_count + 1;
+    end loop;
+  end if;
+  return v_count;
+end $$;
+
+ALTER FUNCTION taskqueue.set_owner_held(p_setup text, p_owner_dn text, p_held boolean) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION taskqueue.set_owner_held(p_setup text, p_owner_dn text, p_held boolean) IS 'Holds or lets go the queues of an owner, those to come included; returns how many queues there are now, 0 when nothing changed. Errors: PB006 (busy).';
 
 CREATE FUNCTION taskqueue.set_platform_compatibility(p_setup text, p_offered text, p_accepted text[]) RETURNS void
     LANGUAGE plpgsql SECURITY DEFINER
@@ -3198,13 +3232,15 @@ CREATE FUNCTION taskqueue.settle_ids(p_setup text, p_job_ids bigint[]) RETURNS v
     AS $$
 declare
   v_leased bigint;
+  v_ended record;
 begin
   select min(l.job_id) into v_leased from taskqueue.lease l where l.setup = p_setup and l.job_id = any (p_job_ids);
   if v_leased is not null then
     raise exception 'job % is leased', v_leased using errcode = 'PB005', hint = 'A leased job cannot be inserted; cancel it, or wait until it has ended.';
   end if;
-  with gone as (delete from taskqueue.ended e where e.setup = p_setup and e.job_id = any (p_job_ids) returning e.job_id, e.attempts)
-  update taskqueue.job j set attempts = g.attempts from gone g where j.setup = p_setup and j.job_id = g.job_id;
+  for v_ended in delete from taskqueue.ended e where e.setup = p_setup and e.job_id = any (p_job_ids) returning e.job_id, e.attempts loop
+    update taskqueue.job j set attempts = v_ended.attempts where j.setup = p_setup and j.job_id = v_ended.job_id;
+  end loop;
 end $$;
 
 ALTER FUNCTION taskqueue.settle_ids(p_setup text, p_job_ids bigint[]) OWNER TO broker_owner;
@@ -3448,7 +3484,7 @@ begin
     from taskqueue.job j
     join taskqueue.task_queue q on q.setup = j.setup and q.task_queue_id = j.task_queue_id
     join taskqueue.definition d on d.setup = q.setup and d.definition_id = q.definition_id
-   where j.setup = p_setup and j.job_id = p_offer.job_id and not j.held and q.enabled and not q.held and taskqueue.accepts(d, p_offer);
+   where j.setup = p_setup and j.job_id = p_offer.job_id and not j.held and taskqueue.is_open(q) and taskqueue.accepts(d, p_offer);
   if not found then
     return;
   end if;
@@ -3683,12 +3719,12 @@ CREATE VIEW monitor.job_in_two_states AS
         UNION ALL
          SELECT l.setup,
             l.job_id,
-            'leased'::text
+            'leased'::text AS text
            FROM taskqueue.lease l
         UNION ALL
          SELECT e.setup,
             e.job_id,
-            'ended'::text
+            'ended'::text AS text
            FROM taskqueue.ended e) s
   GROUP BY setup, job_id
  HAVING (count(*) > 1);
@@ -4324,6 +4360,22 @@ COMMENT ON COLUMN monitor.site_limit.queues IS 'Open TaskQueues that the site ma
 
 COMMENT ON COLUMN monitor.site_limit.jobs IS 'Their waiting jobs.';
 
+CREATE TABLE taskqueue.held_owner (
+    setup text NOT NULL,
+    owner_dn text NOT NULL,
+    held_at timestamp with time zone NOT NULL
+);
+
+ALTER TABLE taskqueue.held_owner OWNER TO broker_owner;
+
+COMMENT ON TABLE taskqueue.held_owner IS 'Owners whose queues are held.';
+
+COMMENT ON COLUMN taskqueue.held_owner.setup IS 'Tenant: DIRAC''s Setup, PanDA''s vo.';
+
+COMMENT ON COLUMN taskqueue.held_owner.owner_dn IS 'Owner.';
+
+COMMENT ON COLUMN taskqueue.held_owner.held_at IS 'Since when.';
+
 CREATE VIEW monitor.task_queue AS
  SELECT q.setup,
     q.task_queue_id,
@@ -4338,6 +4390,9 @@ CREATE VIEW monitor.task_queue AS
         CASE
             WHEN (NOT q.enabled) THEN 'disabled'::text
             WHEN q.held THEN 'held'::text
+            WHEN (EXISTS ( SELECT
+               FROM taskqueue.held_owner o
+              WHERE ((o.setup = q.setup) AND (o.owner_dn = q.owner_dn)))) THEN 'owner held'::text
             ELSE 'open'::text
         END AS state,
     ( SELECT min(j.inserted_at) AS min
@@ -4373,7 +4428,7 @@ COMMENT ON COLUMN monitor.task_queue.jobs IS 'Waiting jobs that are not held.';
 
 COMMENT ON COLUMN monitor.task_queue.held_jobs IS 'Waiting jobs that are held.';
 
-COMMENT ON COLUMN monitor.task_queue.state IS 'open, disabled or held.';
+COMMENT ON COLUMN monitor.task_queue.state IS 'open, disabled, held or owner held.';
 
 COMMENT ON COLUMN monitor.task_queue.oldest_job_at IS 'Since when its oldest job waits.';
 
@@ -4623,22 +4678,6 @@ ALTER TABLE taskqueue.definition ALTER COLUMN definition_id ADD GENERATED ALWAYS
     NO MAXVALUE
     CACHE 1
 );
-
-CREATE TABLE taskqueue.held_owner (
-    setup text NOT NULL,
-    owner_dn text NOT NULL,
-    held_at timestamp with time zone NOT NULL
-);
-
-ALTER TABLE taskqueue.held_owner OWNER TO broker_owner;
-
-COMMENT ON TABLE taskqueue.held_owner IS 'Owners whose queues are held.';
-
-COMMENT ON COLUMN taskqueue.held_owner.setup IS 'Tenant: DIRAC''s Setup, PanDA''s vo.';
-
-COMMENT ON COLUMN taskqueue.held_owner.owner_dn IS 'Owner.';
-
-COMMENT ON COLUMN taskqueue.held_owner.held_at IS 'Since when.';
 
 CREATE TABLE taskqueue.history_default (
     setup text CONSTRAINT history_setup_not_null NOT NULL,
@@ -4960,7 +4999,7 @@ CREATE VIEW taskqueue.wanted_posting AS
      CROSS JOIN LATERAL ((
                  SELECT ''::text AS site
                 UNION ALL
-                 SELECT '*'::text
+                 SELECT '*'::text AS text
                   WHERE (NOT (EXISTS ( SELECT
                            FROM taskqueue.task_queue_site l
                           WHERE ((l.setup = q.setup) AND (l.task_queue_id = q.task_queue_id)))))
@@ -4970,7 +5009,9 @@ CREATE VIEW taskqueue.wanted_posting AS
           WHERE ((l.setup = q.setup) AND (l.task_queue_id = q.task_queue_id) AND (NOT (EXISTS ( SELECT
                    FROM taskqueue.task_queue_banned_site b
                   WHERE ((b.setup = l.setup) AND (b.task_queue_id = l.task_queue_id) AND (b.value = l.value))))))) s)
-  WHERE (q.enabled AND (NOT q.held));
+  WHERE (q.enabled AND (NOT q.held) AND (NOT (EXISTS ( SELECT
+           FROM taskqueue.held_owner h
+          WHERE ((h.setup = q.setup) AND (h.owner_dn = q.owner_dn))))));
 
 ALTER VIEW taskqueue.wanted_posting OWNER TO broker_owner;
 
@@ -5400,6 +5441,8 @@ GRANT ALL ON FUNCTION taskqueue.insert_jobs(p_setup text, p_jobs jsonb, p_reques
 
 REVOKE ALL ON FUNCTION taskqueue.is_background(p_weight double precision, p_allow_background boolean) FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION taskqueue.is_open(p_queue taskqueue.task_queue) FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION taskqueue.job_id(p_value jsonb) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION taskqueue.job_priority(p_job_id bigint, p_user_priority numeric) FROM PUBLIC;
@@ -5501,6 +5544,10 @@ GRANT ALL ON FUNCTION taskqueue.recompute_shares(p_setup text, p_group text) TO 
 
 REVOKE ALL ON FUNCTION taskqueue.reconfigure(p_setup text) FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION taskqueue.refresh_statistics() FROM PUBLIC;
+GRANT ALL ON FUNCTION taskqueue.refresh_statistics() TO broker_submitter;
+GRANT ALL ON FUNCTION taskqueue.refresh_statistics() TO broker_operator;
+
 REVOKE ALL ON FUNCTION taskqueue.release_job(p_setup text, p_job_id bigint, p_attempt text) FROM PUBLIC;
 GRANT ALL ON FUNCTION taskqueue.release_job(p_setup text, p_job_id bigint, p_attempt text) TO broker_agent;
 GRANT ALL ON FUNCTION taskqueue.release_job(p_setup text, p_job_id bigint, p_attempt text) TO broker_operator;
@@ -5540,6 +5587,8 @@ REVOKE ALL ON FUNCTION taskqueue.set_job_held(p_setup text, p_job_id bigint, p_h
 
 REVOKE ALL ON FUNCTION taskqueue.set_limit(p_setup text, p_kind text, p_site text, p_ce text, p_attribute text, p_value text, p_limit numeric, p_burst integer) FROM PUBLIC;
 GRANT ALL ON FUNCTION taskqueue.set_limit(p_setup text, p_kind text, p_site text, p_ce text, p_attribute text, p_value text, p_limit numeric, p_burst integer) TO broker_operator;
+
+REVOKE ALL ON FUNCTION taskqueue.set_owner_held(p_setup text, p_owner_dn text, p_held boolean) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION taskqueue.set_platform_compatibility(p_setup text, p_offered text, p_accepted text[]) FROM PUBLIC;
 GRANT ALL ON FUNCTION taskqueue.set_platform_compatibility(p_setup text, p_offered text, p_accepted text[]) TO broker_operator;

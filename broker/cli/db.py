@@ -1,12 +1,16 @@
 """`broker db`: the database's own commands: upgrade, downgrade, check, current, and two for developers."""
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from broker.cli import common
 from broker.cli.common import Json
-from broker.cli.output import fields, json_out, note, say, table
+from broker.cli.output import fields, json_out, note, say
+
+if TYPE_CHECKING:
+    from broker.upgrade import Report
+    from broker.upgrade.state import Difference
 
 app = typer.Typer(no_args_is_help=True, help="Install, upgrade, downgrade and check the database.")
 
@@ -65,9 +69,8 @@ def check(
             }
         )
     else:
-        if report.differences:
-            rows = [(d.item, d.aspect, d.expected, d.found) for d in report.differences]
-            table("Differences", ["what", "aspect", "release", "database"], rows)
+        for difference in report.differences:
+            say(_told(difference))
         for guest in report.guests:
             note(f"not of the house: {guest}")
         say(
@@ -129,10 +132,21 @@ def freeze() -> None:
     say(str(path))
 
 
-def _show(report: object, as_json: bool) -> None:
-    from broker.upgrade import Report
+def _told(difference: "Difference") -> str:
+    """A line; of texts with several lines, those that differ."""
+    from difflib import ndiff
 
-    assert isinstance(report, Report)
+    expected, found = difference.expected, difference.found
+    head = f"{difference.item}: {difference.aspect}"
+    if difference.item == "grants" and not found:
+        return f"{head}; to put it right: {expected}"
+    if "\n" not in expected + found:
+        return f"{head}: release {expected or 'none'}; database {found or 'none'}"
+    lines = [line for line in ndiff(expected.splitlines(), found.splitlines()) if line[0] in "-+"]
+    return "\n".join([f"{head} (- release, + database)", *(f"    {line}" for line in lines)])
+
+
+def _show(report: "Report", as_json: bool) -> None:
     if as_json:
         json_out(report)
         return

@@ -55,7 +55,7 @@ def check(dsn: str, *, program: Program | None = None) -> CheckReport:
             differences.append(
                 Difference("database", "server", f"PostgreSQL {found.server_major}", f"PostgreSQL {major}")
             )
-            left = {key: value if key[1] != "definition" else now.get(key, value) for key, value in left.items()}
+            left = state.reworded(left, now)
         wrong, guests = state.differences(left, now, names)
         planned = grants.plan(cur, grants.parse(release.files["roles.sql"]), names)
         differences += wrong

@@ -10,6 +10,7 @@ from psycopg import errors, sql
 from broker.upgrade import foreign
 from broker.upgrade.dependants import Key, Standing, key_of, standing_on
 from broker.upgrade.failure import UpgradeError
+from broker.upgrade.session import concurrent
 from broker.upgrade.source import SqlObject
 
 Cursor = psycopg.Cursor[Any]
@@ -21,6 +22,17 @@ _NEEDS_DROP = (
     errors.WrongObjectType,
     errors.FeatureNotSupported,
 )
+
+
+# The statement that makes an object again as PostgreSQL words it; no row where the text is kept as it was written.
+_OWN_WORDS = {
+    "pg_class": """
+        select format('create or replace view %%s%%s as %%s', c.oid::regclass,
+                      ' with (' || array_to_string(c.reloptions, ', ') || ')', pg_get_viewdef(c.oid))
+          from pg_class c where c.oid = %s""",
+    "pg_proc": "select pg_get_functiondef(oid) from pg_proc where oid = %s and prosqlbody is not null",
+    "pg_trigger": "select from pg_trigger where oid = %s and false",
+}
 
 
 @dataclass
@@ -209,9 +221,10 @@ class Installer:
                     self._drop([before])
                     cur.execute(text)
                 cur.execute("release savepoint object")
-        except (errors.LockNotAvailable, errors.DeadlockDetected):
-            raise
+            self._settle(key)
         except psycopg.Error as error:
+            if concurrent(error):
+                raise
             raise UpgradeError(
                 f"{thing.path}: {error.diag.message_primary or error}",
                 error.diag.message_hint or error.diag.message_detail,
@@ -219,6 +232,17 @@ class Installer:
             ) from error
         self._dropped.discard(key)
         self.changes.written.append(title(thing.kind, key))
+
+    def _settle(self, key: Key) -> None:
+        """Create a view, or a function with a parsed body, once more in PostgreSQL's own words.
+
+        The words of an object restored from a dump can differ from those of the same object made from its file (a
+        column of a union branch gets a name); those of an object made from its own words do not.
+        """
+        found = find(self.cur, key)
+        row = found and self.cur.execute(_OWN_WORDS[found[0]].encode(), [found[1]]).fetchone()
+        if row:
+            self.cur.execute(str(row[0]).encode())
 
     def _forget_comments(self, thing: SqlObject, found: tuple[str, int]) -> None:
         """Take comments off before a replace, so that one that left the file leaves the database."""

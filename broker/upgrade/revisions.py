@@ -7,6 +7,7 @@ import psycopg
 from alembic import command, op
 from alembic.config import Config
 from sqlalchemy import Connection
+from sqlalchemy.exc import DBAPIError
 
 # Alembic's `op` and `context` are the process's, not the thread's.
 _ONE_AT_A_TIME = threading.Lock()
@@ -29,5 +30,9 @@ def move(connection: Connection, migrations: Path, target: str, *, down: bool = 
     config = Config()
     config.set_main_option("script_location", str(migrations).replace("%", "%%"))
     config.attributes["connection"] = connection
-    with _ONE_AT_A_TIME:
-        (command.downgrade if down else command.upgrade)(config, target)
+    try:
+        with _ONE_AT_A_TIME:
+            (command.downgrade if down else command.upgrade)(config, target)
+    except DBAPIError as error:
+        # What op.execute raises: the caller looks at PostgreSQL's own error.
+        raise (error.orig or error) from error

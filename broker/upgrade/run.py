@@ -116,9 +116,12 @@ def upgrade(
             release.require_not_older(was.release, was.revision)
             left = state.stored(cur) if was.release else {}
             before = state.read(cur, names) if left else {}
-            suspect: set[str] = set()
             if was.server_major == cur.connection.info.server_version // 10000:
                 suspect = _repairable(cur, left, before, names)
+            else:
+                # Another major version words definitions differently: write all code anew, take the tables as they are.
+                suspect = {item for item, _ in left}
+                left = state.reworded(left, before)
             moves = was.revision != release.head
             if moves:
                 revisions.move(session.sa, release.migrations, release.head)

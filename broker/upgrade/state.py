@@ -132,6 +132,11 @@ def stored(cur: Cursor) -> State:
     return {(item, aspect): value for item, aspect, value in rows}
 
 
+def reworded(left: State, now: State) -> State:
+    """Return what the last upgrade left, in the words of the server of today."""
+    return {key: now.get(key, value) if key[1] == "definition" else value for key, value in left.items()}
+
+
 def store(cur: Cursor, before: State, left: State, after: State) -> None:
     """Write down what this upgrade leaves.
 
@@ -143,8 +148,9 @@ def store(cur: Cursor, before: State, left: State, after: State) -> None:
         value = left.get(key) if key in left and before.get(key) == after.get(key) else after.get(key)
         if value is not None and (key in left or before.get(key) != after.get(key)):
             new[key] = value
-    gone = [key for key in left if key not in new]
-    changed = [(item, aspect, value) for (item, aspect), value in new.items() if left.get((item, aspect)) != value]
+    there = stored(cur)
+    gone = [key for key in there if key not in new]
+    changed = [(item, aspect, value) for (item, aspect), value in new.items() if there.get((item, aspect)) != value]
     if gone:
         cur.execute(
             "delete from resource.installed_state s using unnest(%s::text[], %s::text[]) as g(item, aspect)"

@@ -2,15 +2,16 @@
 
 import os
 import shutil
+import subprocess
 from pathlib import Path
 
 import psycopg
 import pytest
 
 from broker import binaries
+from broker.binaries import Installation
 from broker.errors import BrokerError
-from broker.upgrade import Program, check, downgrade, upgrade
-from broker.upgrade import schema
+from broker.upgrade import Program, check, downgrade, schema, upgrade
 from broker.upgrade.roles import Roles
 from broker.upgrade.source import parse_files
 from broker.upgrade.state import State, read
@@ -23,7 +24,8 @@ def catalogue(dsn: str) -> tuple[State, list[tuple[object, ...]]]:
         state = read(conn.cursor(), Roles("broker_"))
         columns = conn.execute(
             "select attrelid::regclass::text, attname from pg_attribute a join pg_class c on c.oid = attrelid"
-            " where pg_get_userbyid(relowner) = 'broker_owner' and attnum > 0 and not attisdropped and relkind not in ('i', 'I', 't')"
+            " where pg_get_userbyid(relowner) = 'broker_owner' and attnum > 0 and not attisdropped"
+            "   and relkind not in ('i', 'I', 't')"
             " order by attrelid::regclass::text, attnum"
         ).fetchall()
     return state, columns
@@ -101,3 +103,42 @@ def test_schema_sql_is_current(server_dsn: str) -> None:
     assert "restrict" not in text.replace("ON DELETE RESTRICT", "").lower() or "\\restrict" not in text
     # Whoever writes it gets the same.
     assert text == schema.render(server_dsn, programs)
+
+
+def test_a_restored_backup_is_what_the_release_says(dsn: str, empty_dsn: str, tmp_path: Path) -> None:
+    """pg_dump and pg_restore of the server's own version, as migrations/README.md shows them."""
+    programs = _programs_of(dsn)
+    for command in (
+        ["pg_dump", "--format=custom", f"--file={tmp_path}/broker.dump", f"--dbname={dsn}"],
+        ["pg_restore", "--single-transaction", "--exit-on-error", f"--dbname={empty_dsn}", f"{tmp_path}/broker.dump"],
+    ):
+        subprocess.run([programs.program(command[0]), *command[1:]], check=True)
+    assert check(empty_dsn).differences == ()
+    assert not upgrade(empty_dsn).changed
+
+
+def test_another_major_version_of_the_server(dsn: str) -> None:
+    """After pg_upgrade, or a restore on a newer server, definitions may be worded differently."""
+    with psycopg.connect(dsn) as conn:
+        conn.execute("update resource.house set server_major = 14")
+        conn.execute("update resource.installed_state set value = 'other words' where aspect = 'definition'")
+        conn.execute("comment on table resource.setup is 'x'")
+    found = check(dsn).differences
+    assert {(difference.item, difference.aspect) for difference in found} == {
+        ("database", "server"),
+        ("table resource.setup", "comment"),
+    }
+    upgrade(dsn)
+    assert [(difference.item, difference.aspect) for difference in check(dsn).differences] == [
+        ("table resource.setup", "comment")
+    ]
+
+
+def _programs_of(dsn: str) -> Installation:
+    """pg_dump and pg_restore of the server's own major version."""
+    with psycopg.connect(dsn) as conn:
+        major = conn.info.server_version // 10000
+    for programs in (binaries.find(), Installation(Path(f"/usr/lib/postgresql/{major}/bin"), major)):
+        if programs.major == major and (programs.bin / "pg_dump").is_file():
+            return programs
+    pytest.skip(f"no pg_dump of PostgreSQL {major} here")

@@ -93,10 +93,9 @@ TAMPERING = [
 ]
 
 
-@pytest.mark.parametrize(("statement", "item", "aspect", "repaired"), TAMPERING, ids=[row[0][:60] for row in TAMPERING])
-def test_finds_each_kind_of_tampering(
-    empty_dsn: str, house: House, statement: str, item: str, aspect: str, repaired: bool
-) -> None:
+@pytest.mark.parametrize("tampering", TAMPERING, ids=[row[0][:60] for row in TAMPERING])
+def test_finds_each_kind_of_tampering(empty_dsn: str, house: House, tampering: tuple[str, str, str, bool]) -> None:
+    statement, item, aspect, repaired = tampering
     upgrade(empty_dsn, program=house.program)
     assert check(empty_dsn, program=house.program) == CheckReport("1.0.0", "0001")
     tamper(empty_dsn, statement)
@@ -161,9 +160,7 @@ def test_says_what_an_upgrade_would_bring(empty_dsn: str, house: House) -> None:
 def test_reads_only(empty_dsn: str, house: House) -> None:
     upgrade(empty_dsn, program=house.program)
     with psycopg.connect(empty_dsn, autocommit=True) as conn:
-        conn.execute(
-            "do $$ begin execute format('alter database %I set default_transaction_read_only = on', current_database()); end $$"
-        )
+        conn.execute(f"alter database {conn.info.dbname} set default_transaction_read_only = on".encode())
     assert check(empty_dsn, program=house.program).ok
 
 

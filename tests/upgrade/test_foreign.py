@@ -77,7 +77,8 @@ def test_survives_changes_that_need_a_drop(foreign_dsn: str, house: House) -> No
         house.write("monitor/things.sql", THINGS.replace("select t.id", "select t.note, t.id"))
         house.write(
             "taskqueue/touch.sql",
-            "create or replace function taskqueue.touch() returns trigger language plpgsql as $$ begin return null; end $$;",
+            "create or replace function taskqueue.touch() returns trigger language plpgsql"
+            " as $$ begin return null; end $$;",
         )
         report = upgrade(foreign_dsn, program=house.program)
         assert len(report.foreign) == 5

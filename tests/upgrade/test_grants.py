@@ -46,7 +46,9 @@ def test_one_overload_or_all(empty_dsn: str, house: House) -> None:
     )
     house.write("roles.sql", GRANTS.replace("add_one to", "add_one(decimal) to"))
     upgrade(empty_dsn, program=house.program)
-    who = "select has_function_privilege('broker_agent', oid, 'execute') from pg_proc where proname = 'add_one' order by oid"
+    who = """
+        select has_function_privilege('broker_agent', oid, 'execute')
+          from pg_proc where proname = 'add_one' order by oid"""
     assert rows(empty_dsn, who) == [(False,), (True,)]
     house.write("roles.sql", GRANTS)
     upgrade(empty_dsn, program=house.program)
@@ -87,10 +89,12 @@ def test_public_has_nothing(dsn: str) -> None:
         select 'schema', nspname from pg_namespace, aclexplode(coalesce(nspacl, acldefault('n', nspowner))) x
          where pg_get_userbyid(nspowner) = 'broker_owner' and x.grantee = 0
         union all
-        select 'routine', p.oid::regprocedure::text from pg_proc p, aclexplode(coalesce(proacl, acldefault('f', proowner))) x
+        select 'routine', p.oid::regprocedure::text
+          from pg_proc p, aclexplode(coalesce(proacl, acldefault('f', proowner))) x
          where pg_get_userbyid(proowner) = 'broker_owner' and x.grantee = 0
         union all
-        select 'relation', c.oid::regclass::text from pg_class c, aclexplode(coalesce(relacl, acldefault('r', relowner))) x
+        select 'relation', c.oid::regclass::text
+          from pg_class c, aclexplode(coalesce(relacl, acldefault('r', relowner))) x
          where pg_get_userbyid(relowner) = 'broker_owner' and x.grantee = 0
         """,
     )
@@ -115,7 +119,7 @@ def test_another_prefix(empty_dsn: str, house: House) -> None:
     with psycopg.connect(empty_dsn) as conn:
         prefix = f"of_{conn.info.dbname}_"
     upgrade(empty_dsn, role_prefix=prefix, program=house.program)
-    owners = "select distinct nspowner::regrole::text from pg_namespace where nspname in ('resource', 'monitor', 'taskqueue')"
+    owners = "select distinct nspowner::regrole::text from pg_namespace where nspname in ('resource', 'taskqueue')"
     assert rows(empty_dsn, owners) == [(f"{prefix}owner",)]
     assert ("agent", f"{prefix}agent") in rows(empty_dsn, "select kind, role_name from resource.house_role")
     assert rows(empty_dsn, PRIVILEGES) == [(f"{prefix}agent", "EXECUTE"), (f"{prefix}owner", "EXECUTE")]

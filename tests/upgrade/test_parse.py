@@ -32,13 +32,14 @@ from broker.upgrade.source import parse_files
             ),
         ),
         (
-            "create procedure taskqueue.p(p_a text default 'a;,)b') begin atomic select case when true then 1 end; select 2;"
-            " end; comment on procedure taskqueue.p(text) is 'x; y';",
+            "create procedure taskqueue.p(p_a text default 'a;,)b') begin atomic select case when true then 1 end;"
+            " select 2; end; comment on procedure taskqueue.p(text) is 'x; y';",
             Created("procedure", "taskqueue", "p", ("text",)),
         ),
         ('create or replace view monitor."Odd" as select 1;', Created("view", "monitor", "Odd")),
         (
-            "create or replace trigger t after insert or update of a on taskqueue.x for each row execute function taskqueue.f();",
+            "create or replace trigger t after insert or update of a on taskqueue.x for each row"
+            " execute function taskqueue.f();",
             Created("trigger", "taskqueue", "t", relation="x"),
         ),
     ],
@@ -87,7 +88,7 @@ def test_orders_by_room_and_kind_except_where_declared() -> None:
         "resource/y.sql": "create view resource.y as select 1",
         "taskqueue/b.sql": "-- after: taskqueue.c\ncreate view taskqueue.b as select 1",
         "taskqueue/c.sql": "create view taskqueue.c as select 1",
-        "taskqueue/rule/d.sql": "-- after: taskqueue.b, taskqueue.c\ncreate function taskqueue.d() returns int return 1",
+        "taskqueue/rule/d.sql": "-- after: taskqueue.b, taskqueue.c\ncreate view taskqueue.d as select 1",
         "taskqueue/e.sql": "create function taskqueue.e() returns int return 1",
         "taskqueue/e__2.sql": "create function taskqueue.e(p_a int) returns int return 1",
     }
