@@ -1,8 +1,10 @@
 -- Sections 4 and 5, the batch form: up to p_limit jobs for one resource in one call, each drawn by the same law.
+-- The planner's settings: a plan made while job_count_change or resource_seen is empty reads them whole, and stays when they have grown
+-- (p99 5.0 ms instead of 1.2 at 5,000 matches after a vacuum); one plan for all calls spares a connection its first five.
 create or replace function taskqueue.match_jobs(p_setup text, p_resource jsonb, p_limit int, p_request_id uuid default null)
 returns table (job_id bigint, task_queue_id bigint, requirements jsonb, user_priority int, attempt text)
 language plpgsql
-security definer set search_path = taskqueue, pg_temp
+security definer set search_path = taskqueue, pg_temp set enable_seqscan = off set plan_cache_mode = force_generic_plan
 as $$
 declare
   v_identity resource.identity := resource.identify(p_setup);
