@@ -19,16 +19,23 @@ def postmaster_of(connection: psycopg.Connection[Any]) -> int | None:
 
 def seconds(postmaster: int) -> float:
     """CPU seconds of the server since its start; steps of 10 ms."""
-    own = _stat(postmaster)
-    ticks = sum(int(field) for field in own[11:15])  # utime, stime, and those of children that have ended
-    for entry in Path("/proc").glob("[0-9]*"):
-        try:
-            fields = _stat(int(entry.name))
-        except OSError:  # it ended meanwhile
-            continue
-        if int(fields[1]) == postmaster:
-            ticks += int(fields[11]) + int(fields[12])
-    return ticks / os.sysconf("SC_CLK_TCK")
+    before = None
+    while before != (own := _ticks(postmaster)):  # a child that ended meanwhile would be missed, or count twice
+        before = own
+        living = 0
+        for entry in Path("/proc").glob("[0-9]*"):
+            try:
+                fields = _stat(int(entry.name))
+            except OSError:  # it ended meanwhile
+                continue
+            if int(fields[1]) == postmaster:
+                living += int(fields[11]) + int(fields[12])
+    return (own + living) / os.sysconf("SC_CLK_TCK")
+
+
+def _ticks(pid: int) -> int:
+    """utime and stime of a process, and those of its children that have ended."""
+    return sum(int(field) for field in _stat(pid)[11:15])
 
 
 def _parent(pid: int) -> int:
