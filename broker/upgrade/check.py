@@ -76,17 +76,14 @@ def _program(release: Program, installed_release: str | None, revision: str | No
 
 
 def _files(cur: Cursor, release: Program) -> list[Difference]:
-    """Compare the files that were installed with those of this release, by sha256."""
+    """Compare the files that were installed with those of this release, by sha256 (of which the beginning is shown)."""
     there = dict(cur.execute("select path, sha256 from resource.installed_object").fetchall())
     here = {thing.path: thing.sha256 for thing in parse_files(release.files)}
     wrong: list[Difference] = []
     for path in sorted({*there, *here}):
         if there.get(path) != here.get(path):
-            wrong.append(
-                Difference(
-                    f"sql/{path}", "file", here.get(path, "not in this release"), there.get(path, "not installed")
-                )
-            )
+            expected, found = here.get(path, "not in it")[:12], there.get(path, "not installed")[:13]
+            wrong.append(Difference(f"sql/{path}", "file", expected, found))
     return wrong
 
 

@@ -81,7 +81,7 @@ def test_a_fresh_install_is_what_the_release_says(dsn: str) -> None:
     assert not upgrade(dsn).changed
 
 
-def test_every_older_revision_has_its_code_or_was_never_released() -> None:
+def test_frozen_code_can_be_used() -> None:
     """A frozen file that nobody can use, or that no longer reads, would only be found by the first downgrade."""
     program = Program()
     folder = program.migrations / "releases"
