@@ -14,7 +14,17 @@ from tests.calls import Calls, group, requirements, resource
 
 Node = dict[str, Any]
 
-HOT = {"job", "posting", "definition", "lease", "job_count", "job_count_change", "task_queue", "history"}
+HOT = {
+    "job",
+    "posting",
+    "definition",
+    "lease",
+    "job_count",
+    "job_count_change",
+    "task_queue",
+    "history",
+    "resource_seen",
+}
 MODES = ("force_generic_plan", "force_custom_plan")
 STATISTICS = pytest.mark.parametrize("analysed", [True, False], ids=["analysed", "never analysed"])
 MODE = pytest.mark.parametrize("mode", MODES)
@@ -37,23 +47,22 @@ def skewed(new_database: Callable[[], str], analysed: bool) -> Iterator[Calls]:
 
 def _load(q: Calls, analysed: bool) -> None:
     if not analysed:
-        for table in HOT - {"history"}:
+        for table in HOT - {"history"}:  # partitioned
             q.connection.execute(f"alter table taskqueue.{table} set (autovacuum_enabled = off)".encode())
     q.settings(queue_size=30_000)
     big = {"requirements": requirements(**group("big"), CPUTime=300_000), "jobs": [[n, 1] for n in range(1, 25_001)]}
     small = [
-        {
-            "requirements": requirements(
-                **group(f"small {n}"), CPUTime=(500, 5000, 300_000)[n % 3], Sites=["BIG" if n % 10 < 7 else f"S{n % 90}"]
-            ),
-            "jobs": [[25_001 + 50 * n + i, 1 + i % 10] for i in range(50)],
-        }
-        for n in range(500)
+        {"requirements": _small(n), "jobs": [[25_001 + 50 * n + i, 1 + i % 10] for i in range(50)]} for n in range(500)
     ]
     assert q.call("insert_jobs", Jsonb([big, *small])) == 50_000
     if analysed:
         q.maintain()  # folds the counts: statistics show job_count_change empty
         q.connection.execute("vacuum (analyze)")
+
+
+def _small(n: int) -> dict[str, Any]:
+    sites = ["BIG" if n % 10 < 7 else f"S{n % 90}"]
+    return requirements(**group(f"small {n}"), CPUTime=(500, 5000, 300_000)[n % 3], Sites=sites)
 
 
 def plan(q: Calls, mode: str, statement: str, types: str, *values: str) -> Node:
@@ -170,7 +179,13 @@ def statement_of(q: Calls, function: str, pattern: str) -> str:
 def test_no_call_reads_a_whole_table(skewed: Calls, mode: str) -> None:
     skewed.connection.execute(f"set plan_cache_mode = {mode}".encode())
     whole = "select relname, seq_scan from pg_stat_xact_user_tables where schemaname = 'taskqueue' and seq_scan > 0"
-    offers = [{"Site": "BIG"}, {"Site": "S8"}, {"CPUTime": 500}, {"OwnerGroup": "small 8"}, {"Site": "S9", "Tag": "t"}]
+    offers: list[dict[str, Any]] = [
+        {"Site": "BIG"},
+        {"Site": "S8"},
+        {"CPUTime": 500},
+        {"OwnerGroup": "small 8"},
+        {"Site": "S9", "Tag": "t"},
+    ]
     with skewed.connection.transaction(force_rollback=True):
         for keys in offers * 4:
             assert skewed.rows("select * from taskqueue.match_job('default', %s)", json.dumps(resource(**keys)))
