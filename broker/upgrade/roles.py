@@ -63,7 +63,7 @@ def _missing(conn: psycopg.Connection[Any], roles: Roles) -> list[sql.Composed]:
     owner = sql.Identifier(roles.owner)
     # Before PostgreSQL 16 every member may SET ROLE.
     membership = "SET" if conn.info.server_version >= 160000 else "MEMBER"
-    user = str(_scalar(conn, "select session_user"))
+    user, database = str(_scalar(conn, "select session_user")), str(_scalar(conn, "select current_database()"))
     if roles.owner not in present or not _scalar(
         conn, "select pg_has_role(session_user, %s, %s)", roles.owner, membership
     ):
@@ -71,7 +71,7 @@ def _missing(conn: psycopg.Connection[Any], roles: Roles) -> list[sql.Composed]:
     if roles.owner not in present or not _scalar(
         conn, "select has_database_privilege(%s, current_database(), 'CREATE')", roles.owner
     ):
-        todo.append(sql.SQL("grant create on database {} to {}").format(sql.Identifier(conn.info.dbname), owner))
+        todo.append(sql.SQL("grant create on database {} to {}").format(sql.Identifier(database), owner))
     return todo
 
 

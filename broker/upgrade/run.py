@@ -1,7 +1,8 @@
 """Upgrade and downgrade: revisions, code, grants, and what the catalogue looks like afterwards, in one transaction."""
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -106,9 +107,6 @@ def upgrade(
         names = _names(found, role_prefix)
         roles.ensure_roles(conn, names)
 
-    # Alembic and SQLAlchemy are imported where they are used: `broker db check` answers without them.
-    from broker.upgrade import revisions
-
     def work() -> Report:
         with transaction(dsn) as session:
             cur = session.cur
@@ -124,7 +122,7 @@ def upgrade(
                 left = state.reworded(left, before)
             moves = was.revision != release.head
             if moves:
-                revisions.move(session.sa, release.migrations, release.head)
+                _move_up(session, release)
             grants.close_defaults(cur, names)
             changes = Installer(cur, names.owner).load().run(objects, release.release, suspect, verify=moves)
             planned = grants.apply(cur, wanted_grants, names)
@@ -212,14 +210,28 @@ def _enter(session: Session, names: roles.Roles) -> Installed:
     take_role(session.cur, names.owner)
     was = installed(session.cur)
     if was.role_prefix is None:
-        try:
+        with _room_names():
             session.cur.execute("create schema resource")
-        except errors.DuplicateSchema as error:
-            raise UpgradeError(
-                "there is a schema resource already, and it is not ours",
-                "give the house a database of its own (create database broker): the rooms need their names",
-            ) from error
     return was
+
+
+def _move_up(session: Session, release: Program) -> None:
+    # Alembic and SQLAlchemy are imported where they are used: `broker db check` answers without them.
+    from broker.upgrade import revisions
+
+    with _room_names():
+        revisions.move(session.sa, release.migrations, release.head)
+
+
+@contextmanager
+def _room_names() -> Iterator[None]:
+    try:
+        yield
+    except errors.DuplicateSchema as error:
+        raise UpgradeError(
+            f"{error.diag.message_primary}, and it is not ours",
+            "give the house a database of its own (create database broker): the rooms need their names",
+        ) from error
 
 
 def _repairable(cur: Cursor, left: state.State, before: state.State, names: roles.Roles) -> set[str]:
@@ -258,11 +270,9 @@ def _remove_last(cur: Cursor, names: roles.Roles) -> None:
     # Whoever may not revoke it leaves it: a right to make schemas, held by a role that nobody logs in as.
     cur.execute("savepoint last")
     try:
-        cur.execute(
-            sql.SQL("revoke create on database {} from {}").format(
-                sql.Identifier(cur.connection.info.dbname), sql.Identifier(names.owner)
-            )
-        )
+        [database] = cur.execute("select current_database()").fetchone() or [""]
+        revoke = sql.SQL("revoke create on database {} from {}")
+        cur.execute(revoke.format(sql.Identifier(database), sql.Identifier(names.owner)))
     except errors.InsufficientPrivilege:
         cur.execute("rollback to savepoint last")
 

@@ -53,8 +53,10 @@ def transaction(dsn: str) -> Iterator[Session]:
             cur.execute("set local check_function_bodies = off")
             cur.execute("set local search_path = pg_catalog")
             cur.execute("set local client_min_messages = warning")
+            cur.execute("set local statement_timeout = 0")
+            cur.execute("set local idle_in_transaction_session_timeout = 0")
             # A second upgrade waits for the first; only then does it begin to give way.
-            cur.execute("set local lock_timeout = 0")
+            cur.execute("set local lock_timeout = '10s'")
             cur.execute("select pg_advisory_xact_lock(%s)", [ADVISORY_LOCK])
             cur.execute(
                 "select set_config('lock_timeout', least(%s, setting::int * 3 / 10)::text, true)"

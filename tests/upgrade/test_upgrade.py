@@ -155,11 +155,13 @@ def test_an_error_names_the_file_and_changes_nothing(empty_dsn: str, house: Hous
     assert "p_n + 1" in str(one(empty_dsn, "select prosrc from pg_proc where proname = 'add_one'"))
 
 
-def test_a_schema_of_the_same_name_is_not_taken(empty_dsn: str, house: House) -> None:
+@pytest.mark.parametrize("name", ["resource", "monitor"])
+def test_a_schema_of_the_same_name_is_not_taken(empty_dsn: str, house: House, name: str) -> None:
     with psycopg.connect(empty_dsn) as conn:
-        conn.execute("create schema resource; create schema monitor")
-    with pytest.raises(UpgradeError, match="schema resource already"):
+        conn.execute(f"create schema {name}".encode())
+    with pytest.raises(UpgradeError, match=f'schema "{name}" already exists, and it is not ours'):
         upgrade(empty_dsn, program=house.program)
+    assert current(empty_dsn) is None
 
 
 def test_a_default_that_uses_a_function_of_ours_is_not_lost(empty_dsn: str, house: House) -> None:
