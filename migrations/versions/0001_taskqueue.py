@@ -502,9 +502,17 @@ OFFER = {
 }
 
 
+# What the planner is to believe of every setup: that it holds the whole table. Else a setup that the statistics do not know looks as if
+# it had one row, and an index by setup and job id as good as the one by queue: a match took 6 ms instead of 0.5. The calls on the hot path
+# ask for generic plans (see match_jobs.sql), which go by this.
+BY_SETUP = ("definition", "task_queue", "posting", "job", "job_count", "job_count_change", "lease", "ended", "resource_seen", "request")
+
+
 def upgrade() -> None:
     """Create the tables and types."""
     _run(TABLES)
+    for table in BY_SETUP:
+        _run(f"alter table taskqueue.{table} alter column setup set (n_distinct = 1)")
     for name, meaning in MULTI_VALUED.items():
         _run(f"""
 create table taskqueue.task_queue_{name} (

@@ -4,7 +4,8 @@ create or replace view monitor.task_queue as
 select q.setup, q.task_queue_id, q.owner_group, q.owner_dn, q.cpu_time, q.priority,
        coalesce(n.jobs, 0) as jobs,
        (select count(*) from taskqueue.job h where h.setup = q.setup and h.task_queue_id = q.task_queue_id and h.held) as held_jobs,
-       case when not q.enabled then 'disabled' when q.held then 'held' else 'open' end as state,
+       case when not q.enabled then 'disabled' when q.held then 'held'
+            when exists (select from taskqueue.held_owner o where o.setup = q.setup and o.owner_dn = q.owner_dn) then 'owner held' else 'open' end as state,
        (select min(j.inserted_at) from taskqueue.job j where j.setup = q.setup and j.task_queue_id = q.task_queue_id) as oldest_job_at,
        q.created_at, q.mean_weight,
        (select count(*) from taskqueue.task_queue s where s.setup = q.setup and s.definition_id = q.definition_id) as siblings,
@@ -23,7 +24,7 @@ comment on column monitor.task_queue.cpu_time is 'CPU bucket, seconds.';
 comment on column monitor.task_queue.priority is 'Share of its entity (section 9).';
 comment on column monitor.task_queue.jobs is 'Waiting jobs that are not held.';
 comment on column monitor.task_queue.held_jobs is 'Waiting jobs that are held.';
-comment on column monitor.task_queue.state is 'open, disabled or held.';
+comment on column monitor.task_queue.state is 'open, disabled, held or owner held.';
 comment on column monitor.task_queue.oldest_job_at is 'Since when its oldest job waits.';
 comment on column monitor.task_queue.created_at is 'When it was opened.';
 comment on column monitor.task_queue.mean_weight is 'Mean draw weight of its jobs when the shares were last computed.';

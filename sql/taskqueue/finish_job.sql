@@ -1,7 +1,7 @@
 -- Section 8. The same call again, its answer lost, is answered the same: the token of the last attempt is kept with the ended job.
 create or replace function taskqueue.finish_job(p_setup text, p_job_id bigint, p_attempt text, p_outcome text default 'finished') returns text
 language plpgsql
-security definer set search_path = taskqueue, pg_temp
+security definer set search_path = taskqueue, pg_temp set enable_seqscan = off set plan_cache_mode = force_generic_plan
 as $$
 begin
   perform resource.identify(p_setup);

@@ -2,13 +2,14 @@
 create or replace function taskqueue.insert_job(p_setup text, p_job_id bigint, p_requirements jsonb, p_user_priority int default 1,
                                                 p_request_id uuid default null) returns bigint
 language plpgsql
-security definer set search_path = taskqueue, pg_temp
+security definer set search_path = taskqueue, pg_temp set enable_seqscan = off set plan_cache_mode = force_generic_plan
 as $$
 declare
   v_identity resource.identity := resource.identify(p_setup);
   v_requirements jsonb;
   v_asked uuid := md5(jsonb_build_array(p_job_id, p_requirements, p_user_priority)::text)::uuid;
   v_answer jsonb;
+  v_made bigint[];
 begin
   perform taskqueue.require_setup(p_setup);
   perform taskqueue.enter(p_setup);
@@ -18,8 +19,10 @@ begin
   end if;
   v_requirements := taskqueue.canonical_requirements(p_setup, p_requirements);
   perform taskqueue.may_submit(v_identity, v_requirements);
-  v_answer := to_jsonb(taskqueue.place_jobs(p_setup, v_requirements, array[taskqueue.job_id(to_jsonb(p_job_id))],
-                                            array[taskqueue.job_priority(p_job_id, p_user_priority)]));
+  select to_jsonb(p.task_queue_id), p.made into v_answer, v_made
+    from taskqueue.place_jobs(p_setup, v_requirements, array[taskqueue.job_id(to_jsonb(p_job_id))],
+                              array[taskqueue.job_priority(p_job_id, p_user_priority)]) p;
+  perform taskqueue.open_queues(p_setup, v_made);
   perform taskqueue.keep_answer(v_identity, p_request_id, 'insert_job', v_asked, v_answer);
   return v_answer::bigint;
 end $$;

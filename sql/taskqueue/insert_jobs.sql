@@ -2,7 +2,7 @@
 -- their digests, so that two batches never wait for each other crosswise.
 create or replace function taskqueue.insert_jobs(p_setup text, p_jobs jsonb, p_request_id uuid default null) returns bigint
 language plpgsql
-security definer set search_path = taskqueue, pg_temp
+security definer set search_path = taskqueue, pg_temp set enable_seqscan = off set plan_cache_mode = force_generic_plan
 as $$
 declare
   v_identity resource.identity := resource.identify(p_setup);
@@ -10,6 +10,7 @@ declare
   v_answer jsonb;
   v_count bigint;
   v_batch record;
+  v_made bigint[] := '{}';
 begin
   perform taskqueue.require_setup(p_setup);
   perform taskqueue.enter(p_setup);
@@ -36,8 +37,9 @@ begin
       from job j group by j.canonical order by md5(j.canonical::text)::uuid
   loop
     perform taskqueue.may_submit(v_identity, v_batch.canonical);
-    perform taskqueue.place_jobs(p_setup, v_batch.canonical, v_batch.job_ids, v_batch.user_priorities);
+    v_made := v_made || (select p.made from taskqueue.place_jobs(p_setup, v_batch.canonical, v_batch.job_ids, v_batch.user_priorities) p);
   end loop;
+  perform taskqueue.open_queues(p_setup, v_made);
   perform taskqueue.keep_answer(v_identity, p_request_id, 'insert_jobs', v_asked, to_jsonb(v_count));
   return v_count;
 end $$;

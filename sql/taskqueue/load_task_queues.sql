@@ -2,7 +2,7 @@
 -- (insert_jobs would fill siblings up to queue_size instead). In the order of the digests, so that two loads never wait crosswise.
 create or replace function taskqueue.load_task_queues(p_setup text, p_task_queues jsonb) returns bigint
 language plpgsql
-security definer set search_path = taskqueue, pg_temp
+security definer set search_path = taskqueue, pg_temp set enable_seqscan = off set plan_cache_mode = force_generic_plan
 as $$
 declare
   v_bad jsonb;
@@ -10,6 +10,7 @@ declare
   v_ten_first boolean;
   v_queue record;
   v_id bigint;
+  v_made bigint[] := '{}';
 begin
   perform resource.identify(p_setup);
   perform taskqueue.require_setup(p_setup);
@@ -34,15 +35,16 @@ begin
      where cardinality(j.ids) > 0
      order by md5(r.requirements::text)::uuid, e.number
   loop
-    v_id := taskqueue.open_queue(p_setup, taskqueue.definition_of(p_setup, v_queue.requirements),
+    v_id := taskqueue.make_queue(p_setup, taskqueue.definition_of(p_setup, v_queue.requirements),
                                  (select avg(taskqueue.weight(l, v_ten_first)) from unnest(v_queue.levels) l));
     if not v_queue.enabled then
       update taskqueue.task_queue q set enabled = false where q.setup = p_setup and q.task_queue_id = v_id;
-      perform taskqueue.post_queue(p_setup, v_id);
     end if;
+    v_made := v_made || v_id;
     perform taskqueue.fill_queue(p_setup, v_id, v_queue.ids, v_queue.levels);
     perform taskqueue.settle_ids(p_setup, v_queue.ids);
   end loop;
+  perform taskqueue.open_queues(p_setup, v_made);
   return v_count;
 end $$;
 

@@ -1,4 +1,4 @@
--- The postings of a queue are there while it is open: enabled and not held. The caller has locked the queue's row, or just made it, so
+-- The postings of a queue are there while it is open: enabled, and neither it nor its owner held. The caller has locked the queue's row, or just made it, so
 -- that postings never outlive a change and taskqueue.recompute_shares keeps out.
 create or replace function taskqueue.post_queue(p_setup text, p_task_queue_id bigint) returns void
 language plpgsql

@@ -1,9 +1,10 @@
--- Section 9. A queue that another transaction is deleting, holding or posting is passed over: nobody waits for this, and this waits for nobody.
+-- Section 9. A queue that another transaction is deleting or posting is passed over: nobody waits for this, and this waits for nobody.
 create or replace function taskqueue.recompute_shares(p_setup text, p_group text default null) returns bigint
 language plpgsql
 security definer set search_path = taskqueue, pg_temp
 as $$
 declare
+  v_locked bigint[];
   v_changed bigint[];
 begin
   perform resource.identify(p_setup);
@@ -11,21 +12,21 @@ begin
   perform taskqueue.correct_shares(p_setup);
   delete from taskqueue.share_mark m where m.ctid = any (array(
     select k.ctid from taskqueue.share_mark k where k.setup = p_setup and (p_group is null or k.owner_group = p_group) for update skip locked));
-  with locked as (
-    select q.task_queue_id from taskqueue.task_queue q
-     where q.setup = p_setup and (p_group is null or q.owner_group = p_group)
-     order by q.task_queue_id for no key update skip locked
-  ), changed as (
-    update taskqueue.task_queue q set priority = s.priority, mean_weight = s.mean_weight
-      from taskqueue.share_of_queue(p_setup, p_group) s join locked using (task_queue_id)
-     where q.setup = p_setup and q.task_queue_id = s.task_queue_id and (q.priority, q.mean_weight) is distinct from (s.priority, s.mean_weight)
+  v_locked := array(select q.task_queue_id from taskqueue.task_queue q
+                     where q.setup = p_setup and (p_group is null or q.owner_group = p_group) for no key update skip locked);
+  update taskqueue.task_queue q set mean_weight = w.weight
+    from taskqueue.weight_of_queue(p_setup) w
+   where q.setup = p_setup and q.task_queue_id = w.task_queue_id and q.task_queue_id = any (v_locked) and q.mean_weight <> w.weight;
+  with changed as (
+    update taskqueue.task_queue q set priority = s.priority
+      from taskqueue.share_of_queue(p_setup, p_group) s
+     where q.setup = p_setup and q.task_queue_id = s.task_queue_id and q.task_queue_id = any (v_locked) and q.priority <> s.priority
     returning q.task_queue_id
   )
   select coalesce(array_agg(c.task_queue_id), '{}') into v_changed from changed c;
   update taskqueue.posting p set priority = q.priority
     from taskqueue.task_queue q
-   where q.setup = p_setup and q.task_queue_id = any (v_changed)
-     and p.setup = q.setup and p.task_queue_id = q.task_queue_id and p.priority <> q.priority;
+   where q.setup = p_setup and q.task_queue_id = any (v_changed) and p.setup = q.setup and p.task_queue_id = q.task_queue_id;
   return cardinality(v_changed);
 end $$;
 

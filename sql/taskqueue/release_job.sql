@@ -2,7 +2,7 @@
 -- is opened anew. A job marked for kill does not go back.
 create or replace function taskqueue.release_job(p_setup text, p_job_id bigint, p_attempt text) returns bigint
 language plpgsql
-security definer set search_path = taskqueue, pg_temp
+security definer set search_path = taskqueue, pg_temp set enable_seqscan = off set plan_cache_mode = force_generic_plan
 as $$
 declare
   v_lease taskqueue.lease;

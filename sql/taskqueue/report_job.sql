@@ -1,7 +1,7 @@
 -- Section 8: the first report makes the lease running; each is answered continue or kill.
 create or replace function taskqueue.report_job(p_setup text, p_job_id bigint, p_attempt text) returns table (action text, reason text)
 language plpgsql
-security definer set search_path = taskqueue, pg_temp
+security definer set search_path = taskqueue, pg_temp set enable_seqscan = off set plan_cache_mode = force_generic_plan
 as $$
 declare
   v_lease taskqueue.lease;

@@ -4,11 +4,14 @@ language plpgsql
 as $$
 declare
   v_queue_id bigint;
+  v_made bigint[];
 begin
   delete from taskqueue.lease l where l.setup = p_lease.setup and l.job_id = p_lease.job_id;
-  v_queue_id := taskqueue.place_jobs(p_lease.setup, (select d.requirements from taskqueue.definition d
-                                                      where d.setup = p_lease.setup and d.definition_id = p_lease.definition_id),
-                                     array[p_lease.job_id], array[p_lease.user_priority::int]);
+  select p.task_queue_id, p.made into v_queue_id, v_made
+    from taskqueue.definition d
+   cross join lateral taskqueue.place_jobs(p_lease.setup, d.requirements, array[p_lease.job_id], array[p_lease.user_priority::int]) p
+   where d.setup = p_lease.setup and d.definition_id = p_lease.definition_id;
+  perform taskqueue.open_queues(p_lease.setup, v_made);
   update taskqueue.job j set attempts = p_lease.attempt where j.setup = p_lease.setup and j.job_id = p_lease.job_id;
   perform taskqueue.free_slots(p_lease.setup, p_lease.job_id);
   perform taskqueue.note_event(p_lease, 'released');

@@ -1,38 +1,28 @@
--- Section 9, for all queues of a setup as they are now: the law that taskqueue.new_priority applies to a queue about to open.
+-- Section 9: the priorities of all queues of a setup or a group, by their mean draw weights.
 create or replace function taskqueue.share_of_queue(p_setup text, p_group text default null)
-returns table (task_queue_id bigint, mean_weight float8, priority float8)
+returns table (task_queue_id bigint, priority float8)
 language sql stable
 as $$
-  with counted as (
-    select c.task_queue_id, sum(c.jobs * taskqueue.weight(c.user_priority, s.ten_first)) / nullif(sum(c.jobs), 0) as weight
-      from (select b.task_queue_id, b.user_priority, b.jobs from taskqueue.job_count b where b.setup = p_setup
-            union all
-            select a.task_queue_id, a.user_priority, a.change from taskqueue.job_count_change a where a.setup = p_setup) c
-     cross join taskqueue.setting s
-     where s.setup = p_setup
-     group by c.task_queue_id
-  ), queue as (
-    select q.task_queue_id, q.owner_group, case when coalesce(g.job_sharing, false) then '' else q.owner_dn end as entity, d.family,
-           coalesce(g.share, 1000) as share, coalesce(g.job_sharing, false) as job_sharing, coalesce(g.allow_background, false) as allow_background,
-           case when c.weight > 0 then c.weight else q.mean_weight end as weight
+  with queue as (
+    select q.task_queue_id, q.owner_group, case when coalesce(g.job_sharing, false) then '' else q.owner_dn end as entity, d.family, q.mean_weight,
+           coalesce(g.share, 1000) as share, coalesce(g.job_sharing, false) as job_sharing, coalesce(g.allow_background, false) as allow_background
       from taskqueue.task_queue q
       join taskqueue.definition d on d.setup = q.setup and d.definition_id = q.definition_id
       left join taskqueue.owner_group g on g.setup = q.setup and g.owner_group = q.owner_group
-      left join counted c on c.task_queue_id = q.task_queue_id
      where q.setup = p_setup and (p_group is null or q.owner_group = p_group)
   ), owner as (
     select o.owner_group, count(distinct o.entity) as owners from queue o group by o.owner_group
   ), own as (
-    select q.task_queue_id, q.family, q.weight,
+    select q.task_queue_id, q.family,
            taskqueue.own_priority(q.share * taskqueue.correction(p_setup, q.owner_group, q.entity) / case when q.job_sharing then 1 else o.owners end,
-                                  q.weight,
-                                  sum(q.weight) filter (where not taskqueue.is_background(q.weight, q.allow_background))
+                                  q.mean_weight,
+                                  sum(q.mean_weight) filter (where not taskqueue.is_background(q.mean_weight, q.allow_background))
                                     over (partition by q.owner_group, q.entity),
                                   q.allow_background) as priority
       from queue q join owner o using (owner_group)
   )
-  select w.task_queue_id, w.weight, sum(w.priority) over (partition by w.family) from own w
+  select w.task_queue_id, sum(w.priority) over (partition by w.family) from own w
 $$;
 
 comment on function taskqueue.share_of_queue(text, text) is
-'Mean draw weight and priority of each TaskQueue of a setup, or of one owner group, from the shares, the jobs as they are, and the corrections (section 9).';
+'Priority of each TaskQueue of a setup, or of one owner group, from the shares, the mean draw weights and the corrections (section 9).';

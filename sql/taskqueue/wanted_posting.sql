@@ -1,4 +1,4 @@
--- What the postings must be, from the truth: task_queue, task_queue_site, task_queue_banned_site.
+-- What the postings must be, from the truth: task_queue, task_queue_site, task_queue_banned_site, held_owner.
 create or replace view taskqueue.wanted_posting as
 select q.setup, s.site, q.cpu_time, q.task_queue_id, q.definition_id, q.priority
   from taskqueue.task_queue q
@@ -11,7 +11,8 @@ select q.setup, s.site, q.cpu_time, q.task_queue_id, q.definition_id, q.priority
          where l.setup = q.setup and l.task_queue_id = q.task_queue_id
            and not exists (select from taskqueue.task_queue_banned_site b
                             where b.setup = l.setup and b.task_queue_id = l.task_queue_id and b.value = l.value)) s
- where q.enabled and not q.held;
+ where q.enabled and not q.held
+   and not exists (select from taskqueue.held_owner h where h.setup = q.setup and h.owner_dn = q.owner_dn);
 
 comment on view taskqueue.wanted_posting is
 'The postings that the requirement tables ask for; taskqueue.posting holds exactly these (taskqueue.check_matching compares).';

@@ -1,19 +1,16 @@
 -- A new TaskQueue with all its rows, in one transaction: nobody sees it before its requirements (in DIRAC one could).
 -- The columns and tables written here are the truth that taskqueue.rebuild_matching starts from.
-create or replace function taskqueue.open_queue(p_setup text, p_definition_id bigint, p_weight float8) returns bigint
+create or replace function taskqueue.make_queue(p_setup text, p_definition_id bigint, p_weight float8) returns bigint
 language plpgsql
 as $$
 declare
   v_definition taskqueue.definition;
   v_id bigint;
-  v_held boolean;
 begin
   select d.* into strict v_definition from taskqueue.definition d where d.setup = p_setup and d.definition_id = p_definition_id;
-  v_held := exists (select from taskqueue.held_owner h where h.setup = p_setup and h.owner_dn = v_definition.owner_dn);
-  insert into taskqueue.task_queue (setup, definition_id, owner_dn, owner_group, cpu_time, min_ram, max_ram, priority, mean_weight, held, created_at)
+  insert into taskqueue.task_queue (setup, definition_id, owner_dn, owner_group, cpu_time, min_ram, max_ram, priority, mean_weight, created_at)
   values (p_setup, p_definition_id, v_definition.owner_dn, v_definition.owner_group, v_definition.cpu_time, v_definition.min_ram,
-          (v_definition.requirements ->> 'MaxRAM')::float8, taskqueue.new_priority(p_setup, v_definition, p_weight), p_weight,
-          v_held, resource.clock(p_setup))
+          (v_definition.requirements ->> 'MaxRAM')::float8, 0.001, p_weight, resource.clock(p_setup))
   returning task_queue_id into v_id;
   insert into taskqueue.task_queue_site (setup, task_queue_id, value) select p_setup, v_id, unnest(v_definition.sites);
   insert into taskqueue.task_queue_platform (setup, task_queue_id, value) select p_setup, v_id, unnest(v_definition.platforms);
@@ -26,10 +23,8 @@ begin
   select p_setup, v_id, unnest(taskqueue.list_of(v_definition.requirements, 'SubmitPools'));
   insert into taskqueue.task_queue_grid_middleware (setup, task_queue_id, value)
   select p_setup, v_id, unnest(taskqueue.list_of(v_definition.requirements, 'GridMiddlewares'));
-  perform taskqueue.post_queue(p_setup, v_id);
-  insert into taskqueue.share_mark (setup, owner_group, marked_at) values (p_setup, v_definition.owner_group, resource.clock(p_setup));
   return v_id;
 end $$;
 
-comment on function taskqueue.open_queue(text, bigint, float8) is
-'Opens a TaskQueue of the definition; the weight is the mean draw weight of its first jobs. Returns its id.';
+comment on function taskqueue.make_queue(text, bigint, float8) is
+'Makes a TaskQueue of the definition; the weight is the mean draw weight of its first jobs. The caller ends with taskqueue.open_queues. Returns its id.';
