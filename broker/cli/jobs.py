@@ -22,9 +22,7 @@ _Attempt = Annotated[str, typer.Argument(metavar="ATTEMPT", help="The attempt, a
 
 @app.command(rich_help_panel=PANEL)
 def submit(
-    file: Annotated[
-        Path, typer.Argument(allow_dash=True, exists=True, dir_okay=False, help="JSON or JSON lines; - for stdin.")
-    ],
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="JSON or JSON lines; - for standard input.")],
     setup: Setup = "default",
     as_json: Json = False,
 ) -> None:

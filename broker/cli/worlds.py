@@ -20,9 +20,7 @@ PANEL = "Setups"
 
 @app.command(rich_help_panel=PANEL)
 def load(
-    files: Annotated[
-        list[Path], typer.Argument(allow_dash=True, exists=True, dir_okay=False, help="Worlds as JSON; - for stdin.")
-    ],
+    files: Annotated[list[Path], typer.Argument(metavar="FILE...", help="Worlds as JSON; - for standard input.")],
     setup: Annotated[str | None, typer.Option(help="Load into this setup, whatever the files name.")] = None,
     lenient: Annotated[
         bool, typer.Option("--lenient", help="Warn about what is not known instead of refusing.")

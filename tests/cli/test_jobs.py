@@ -1,0 +1,153 @@
+"""`broker submit`, `match`, `explain`, `queues`, `report`, `finish`, `release`, `cancel`."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import psycopg
+import pytest
+
+from tests.calls import Calls, requirements
+from tests.cli.conftest import Cli
+
+Connection = psycopg.Connection[Any]
+
+
+def job(job_id: int, **keys: Any) -> dict[str, Any]:
+    return {"job_id": job_id, "requirements": requirements(**keys)}
+
+
+GROUP = {"requirements": requirements(Sites=["S"]), "jobs": [[10, 1], [11, 2], [12, 3]]}
+
+
+@pytest.mark.parametrize(
+    ("text", "jobs"),
+    [
+        (json.dumps(job(1)), 1),
+        (json.dumps([job(1), GROUP]), 4),
+        (json.dumps([job(1), GROUP], indent=2), 4),
+        (json.dumps(job(1)) + "\n\n" + json.dumps(GROUP) + "\n", 4),
+        (json.dumps({"task_queues": [{**GROUP, "enabled": True}]}, indent=1), 3),
+        ("[]", 0),
+        ("", 0),
+    ],
+    ids=["object", "array", "indented", "lines", "world", "empty array", "empty"],
+)
+def test_submit_takes_json_and_json_lines_from_files_and_stdin(
+    cli: Cli, db: Connection, tmp_path: Path, text: str, jobs: int
+) -> None:
+    file = tmp_path / "jobs.json"
+    file.write_text(text)
+    assert f"{jobs} jobs submitted" in cli("submit", file).out
+    assert cli("submit", "-", "--json", "--setup", "other", stdin=text).json == {"setup": "other", "jobs": jobs}
+    counts = dict(Calls(db).rows("select setup, count(*) from monitor.job group by 1"))
+    assert counts == ({"default": jobs, "other": jobs} if jobs else {})
+
+
+@pytest.mark.parametrize("text", ["{", "nonsense", '{"job_id": 1}\n{', "7", '[{"job_id": 1}]'])
+def test_submit_refuses_what_is_no_job(cli: Cli, db: Connection, text: str) -> None:
+    said = cli("submit", "-", stdin=text)
+    assert said.code == 1
+    assert said.err.startswith("error: ")
+    assert "\nhint: " in said.err
+    assert Calls(db).value("select count(*) from monitor.job") == 0
+
+
+def test_a_file_that_cannot_be_read_is_named(cli: Cli, tmp_path: Path) -> None:
+    assert f"cannot read {tmp_path / 'none'}" in cli("submit", tmp_path / "none").err
+    assert f"cannot read {tmp_path}" in cli("submit", tmp_path).err
+    (tmp_path / "latin").write_bytes(b'{"job_id": "\xe9"}')
+    assert "is not UTF-8" in cli("submit", tmp_path / "latin").err
+
+
+def test_a_disabled_queue_is_not_submitted_as_if_it_were_enabled(cli: Cli) -> None:
+    said = cli("submit", "-", stdin=json.dumps({"task_queues": [{**GROUP, "enabled": False}]}))
+    assert (said.code, "PB001" in said.err) == (1, True)
+
+
+def test_match_report_release_finish(cli: Cli, db: Connection) -> None:
+    Calls(db).insert(1, Sites=["S"], Platforms=["p"])
+    options = ("--site", "S", "--platform", "q", "--platform", "p", "--cpu-time", "86400")
+    [match] = cli("match", *options, "--json").json
+    assert match["job_id"] == 1
+    assert cli("report", 1, match["attempt"], "--json").json == {"action": "continue", "reason": None}
+    assert "waits in queue" in cli("release", 1, match["attempt"]).out
+    stale = cli("finish", 1, match["attempt"])
+    assert (stale.code, "[PB003]" in stale.err) == (1, True)
+    said = cli("match", *options).out
+    attempt = said.split("broker finish 1 ")[1].strip()
+    assert cli("finish", 1, attempt, "--outcome", "failed").out == "job 1 failed\n"
+    assert Calls(db).outcome(1) == "failed"
+    assert cli("finish", 1, attempt, "--outcome", "well", "--json").code == 1
+
+
+def test_match_takes_many_and_says_when_there_is_none(cli: Cli, db: Connection) -> None:
+    Calls(db).insert_many(range(1, 6))
+    assert len(cli("match", "--cpu-time", 1000, "--count", 3, "--json").json) == 3
+    assert cli("match", "--resource", '{"CPUTime": 1000}', "--count", 3).out.count("1-") == 2
+    none = cli("match", "--cpu-time", 1000)
+    assert (none.code, none.out.startswith("no match")) == (2, True)
+    assert cli("match", "--cpu-time", 1000, "--json").json == []
+
+
+def test_the_options_make_the_description(cli: Cli, db: Connection) -> None:
+    """Every option reaches the key it stands for: each job asks for one of them and is explained by it."""
+    Calls(db).insert(
+        1, Sites=["S"], GridCEs=["c"], Platforms=["p"], Tags=["t", "2Processors"], MinRAM=1000, OwnerGroup="g"
+    )
+    all_of_them = (
+        "--resource", '{"CPUTime": 1, "Site": "wrong"}', "--site", "S", "--ce", "c", "--platform", "p", "--tag", "t",
+        "--processors", 2, "--max-ram", 1000, "--owner-group", "g", "--owner", "alice", "--cpu-time", 500,
+    )  # fmt: skip
+    assert all(row["holds"] for row in cli("explain", 1, *all_of_them, "--json").json)
+    for option, condition in {
+        "--site": "Site", "--ce": "GridCE", "--platform": "Platform", "--tag": "Tag", "--processors": "Tag",
+        "--max-ram": "MaxRAM", "--owner-group": "Owner", "--owner": "Owner", "--cpu-time": "CPUTime",
+    }.items():  # fmt: skip
+        changed = list(all_of_them)
+        changed[changed.index(option) + 1] = 1 if isinstance(changed[changed.index(option) + 1], int) else "other"
+        failing = [row["condition"] for row in cli("explain", 1, *changed, "--json").json if not row["holds"]]
+        assert failing == [condition], option
+
+
+@pytest.mark.parametrize("text", ["{", "[1]", "7"])
+def test_a_resource_that_is_no_json_object_is_refused(cli: Cli, text: str) -> None:
+    said = cli("match", "--resource", text, "--json")
+    assert said.code == 1
+    assert "--resource" in json.loads(said.err)["error"]
+
+
+def test_explain_says_what_fails(cli: Cli, db: Connection) -> None:
+    Calls(db).insert(1, Sites=["S"], CPUTime=5000)
+    assert "does not match: CPUTime, Site" in cli("explain", 1, "--site", "T", "--cpu-time", 100).out
+    assert cli("explain", 1, "--site", "S", "--cpu-time", 5000).out.endswith("matches\n")
+    cli("match", "--site", "T", "--cpu-time", 100)
+    rows = {row["condition"]: row for row in cli("explain", 1, "--json").json}
+    assert rows["Site"]["remark"] == "no resource seen lately offers Site: one of: S"
+    assert "no resource seen lately fulfils all conditions" in cli("explain", 1).out
+    unknown = cli("explain", 99)
+    assert (unknown.code, "[PB004]" in unknown.err) == (1, True)
+
+
+def test_queues_lists_all_or_those_that_match(cli: Cli, db: Connection) -> None:
+    calls = Calls(db)
+    calls.insert_many(range(1, 5), CPUTime=5000, Sites=["S"])
+    disabled = calls.insert(5, CPUTime=500)
+    calls.call("set_queue_enabled", disabled, False)
+    listed = cli("queues", "--json").json
+    assert [(row["cpu_time"], row["jobs"], row["state"]) for row in listed] == [(5000, 4, "open"), (500, 1, "disabled")]
+    assert [row["jobs"] for row in cli("queues", "--site", "S", "--cpu-time", 1e6, "--json").json] == [4]
+    assert cli("queues", "--site", "T", "--cpu-time", 1e6, "--json").json == []
+    said = cli("queues", "--limit", 1).out
+    assert "2 queues, 1 shown (--limit), 5 jobs waiting" in said
+    assert "█" in said
+
+
+def test_cancel(cli: Cli, db: Connection) -> None:
+    Calls(db).insert_many([1, 2])
+    match = Calls(db).take()
+    other = 3 - match.job_id
+    assert cli("cancel", other).out == f"job {other}: ended\n"
+    assert cli("cancel", match.job_id, "--reason", "enough", "--json").json["result"] == "kill asked"
+    assert cli("report", match.job_id, match.attempt).out == "kill: enough\n"
+    assert "cancelled" in cli("release", match.job_id, match.attempt).out

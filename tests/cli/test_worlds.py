@@ -1,0 +1,88 @@
+"""`broker load`, `dump`, `maintain`; and what a database without pgbroker is told."""
+
+import json
+import time
+from pathlib import Path
+from typing import Any
+
+import psycopg
+import pytest
+
+from tests.calls import Calls, requirements
+from tests.cli.conftest import Cli
+
+Connection = psycopg.Connection[Any]
+WORLD = {
+    "setup": "w",
+    "cpu_buckets": [100, 1000],
+    "task_queues": [{"requirements": requirements(CPUTime=7), "jobs": [[1, 1], [2, 5]]}],
+}
+
+
+def test_load_and_dump(cli: Cli, tmp_path: Path) -> None:
+    first, second = tmp_path / "a.json", tmp_path / "b.json"
+    first.write_text(json.dumps(WORLD))
+    second.write_text(json.dumps({"setup": "w", "groups": {"users": {"share": 5}}}))
+    said = cli("load", first, second)
+    assert (said.code, "2 jobs" in said.out, "Loaded into w" in said.out) == (0, True, True)
+    text = cli("dump", "--setup", "w").out
+    assert cli("dump", "--setup", "w", "-o", first).out == ""
+    assert first.read_text() == text
+    assert json.loads(text)["groups"]["users"]["share"] == 5
+    assert cli("load", "-", "--setup", "x", "--json", stdin=text).json["rows"]["task_queues"] == 1
+    assert cli("dump", "--setup", "x").out == text.replace('"setup": "w"', '"setup": "x"')
+    assert "leases" not in json.loads(text)
+    assert json.loads(cli("dump", "--setup", "w", "--with-leases").out)["leases"] == []
+
+
+def test_load_is_all_or_nothing_and_names_what_it_does_not_know(cli: Cli, db: Connection, tmp_path: Path) -> None:
+    good, bad = tmp_path / "good.json", tmp_path / "bad.json"
+    good.write_text(json.dumps(WORLD))
+    bad.write_text(json.dumps({**WORLD, "tasks": [], "queues": {}}))
+    said = cli("load", good, bad)
+    assert (said.code, "section tasks, section queues" in said.err) == (1, True)
+    assert Calls(db).value("select count(*) from monitor.setup") == 0
+    lenient = cli("load", good, bad, "--lenient")
+    assert (lenient.code, lenient.err.count("not known here")) == (0, 2)
+    assert Calls(db).value("select count(*) from monitor.job") == 2
+
+
+@pytest.mark.parametrize("text", ["{", "[]", "7"])
+def test_load_refuses_what_is_no_world(cli: Cli, text: str) -> None:
+    said = cli("load", "-", stdin=text)
+    assert (said.code, said.err.startswith("error: - ")) == (1, True)
+
+
+def test_dump_of_nothing_leaves_the_file_alone(cli: Cli, tmp_path: Path) -> None:
+    file = tmp_path / "kept.json"
+    file.write_text("kept")
+    assert cli("dump", "--setup", "nowhere", "-o", file).code == 1
+    assert file.read_text() == "kept"
+
+
+def test_maintain(cli: Cli, db: Connection) -> None:
+    Calls(db).insert_many(range(1, 11))
+    assert cli("maintain", "--json").json["counts"] > 0
+    assert "empty queues" in cli("maintain", "--setup", "default").out
+
+
+def test_maintain_goes_on_until_it_is_stopped(cli: Cli, db: Connection, monkeypatch: pytest.MonkeyPatch) -> None:
+    slept: list[float] = []
+
+    def sleep(seconds: float) -> None:
+        slept.append(seconds)
+        if len(slept) == 3:
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr(time, "sleep", sleep)
+    said = cli("maintain", "--every", 2, "--json")
+    assert slept == [2, 2, 2]
+    assert said.out.count('"history partitions"') == 3
+
+
+def test_a_server_without_pgbroker_is_left_as_it_is(cli: Cli, empty_dsn: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("BROKER_DSN", empty_dsn)
+    said = cli("queues")
+    assert (said.code, "not installed" in said.err, "broker db upgrade" in said.err) == (1, True, True)
+    with psycopg.connect(empty_dsn) as connection:
+        assert connection.execute("select to_regnamespace('taskqueue')").fetchone() == (None,)

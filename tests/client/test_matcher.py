@@ -1,0 +1,233 @@
+"""The client of JobAgents, sync and async."""
+
+import asyncio
+import uuid
+from collections.abc import Iterator
+from typing import Any
+
+import psycopg
+import pytest
+
+from broker import database, errors
+from broker.matcher import Answer, AsyncJobAgent, JobAgent, Lease, Match
+from broker.submitter import Submitter
+from tests import pooler
+from tests.calls import Calls, requirements, resource
+from tests.cutter import Cutter
+
+Connection = psycopg.Connection[Any]
+
+
+@pytest.fixture
+def agent(dsn: str) -> Iterator[JobAgent]:
+    with JobAgent("default", dsn) as agent:
+        yield agent
+
+
+@pytest.fixture
+def cutter(dsn: str) -> Iterator[Cutter]:
+    cutter = Cutter(dsn)
+    yield cutter
+    cutter.close()
+
+
+def taken(match: Match | None) -> Match:
+    assert match is not None
+    return match
+
+
+def test_match_report_finish(agent: JobAgent, db: Connection) -> None:
+    calls = Calls(db)
+    queue = calls.insert(7, priority=3, Sites=["S"])
+    match = taken(agent.match(resource(Site="S")))
+    assert (match.job_id, match.task_queue_id, match.user_priority) == (7, queue, 3)
+    assert match.requirements == requirements(Sites=["S"])
+    assert agent.report(match) == Answer("continue", None)
+    assert agent.finish(match, "failed") == "failed"
+    assert agent.finish(match, "failed") == "failed"  # the same again is no error
+    assert calls.outcome(7) == "failed"
+    assert agent.match(resource()) is None
+
+
+def test_match_many_takes_no_more_than_asked_for(agent: JobAgent, db: Connection) -> None:
+    Calls(db).insert_many(range(1, 11))
+    first = agent.match_many(resource(), 7)
+    second = agent.match_many(resource(), 7)
+    assert (len(first), len(second)) == (7, 3)
+    assert {match.job_id for match in first + second} == set(range(1, 11))
+    assert agent.match_many(resource(), 7) == []
+
+
+def test_a_released_job_waits_again_and_its_old_attempt_is_stale(agent: JobAgent, db: Connection) -> None:
+    Calls(db).insert(1)
+    match = taken(agent.match(resource()))
+    assert agent.release(match) == Calls(db).queue_of(1)
+    with pytest.raises(errors.StaleAttempt) as caught:
+        agent.report(Lease(match.job_id, match.attempt))
+    assert (caught.value.sqlstate, bool(caught.value.hint)) == ("PB003", True)
+    assert taken(agent.match(resource())).attempt.startswith("2-")
+
+
+def test_an_agent_is_told_to_kill_a_cancelled_job(agent: JobAgent, db: Connection) -> None:
+    Calls(db).insert(1)
+    match = taken(agent.match(resource()))
+    Calls(db).call("cancel_job", 1, "no longer wanted")
+    assert agent.report(match) == Answer("kill", "no longer wanted")
+    assert agent.release(match) is None
+    assert Calls(db).outcome(1) == "cancelled"
+
+
+def test_the_same_request_id_gives_the_same_job(agent: JobAgent, db: Connection) -> None:
+    Calls(db).insert_many(range(1, 6))
+    request = uuid.uuid4()
+    assert agent.match(resource(), request) == agent.match(resource(), request)
+    assert Calls(db).value("select count(*) from monitor.lease") == 1
+
+
+@pytest.mark.parametrize(
+    ("description", "named"),
+    [({}, "CPUTime"), ({"CPUTime": -1}, "CPUTime"), ({"CPUTime": 1, "Colour": "red"}, "Colour")],
+)
+def test_a_refused_description_is_a_bad_request_that_names_the_key(
+    agent: JobAgent, description: dict[str, object], named: str
+) -> None:
+    with pytest.raises(errors.BadRequest, match=named) as caught:
+        agent.match(description)
+    assert caught.value.sqlstate == "PB001"
+    assert caught.value.hint
+
+
+@pytest.mark.parametrize("value", [float("nan"), float("inf"), {1, 2}, b"bytes"])
+def test_what_json_cannot_say_is_refused_before_it_is_sent(agent: JobAgent, value: object) -> None:
+    with pytest.raises(errors.BadRequest, match="not JSON"):
+        agent.match({"CPUTime": value})
+
+
+def test_a_login_without_identity_is_not_allowed(dsn: str, db: Connection) -> None:
+    Calls(db).insert(1)
+    db.execute("create role agent_without_identity login in role broker_agent")
+    try:
+        target = psycopg.conninfo.make_conninfo(dsn, options="-c role=agent_without_identity")
+        with JobAgent("default", target) as agent, pytest.raises(errors.NotAllowed, match="agent_without_identity"):
+            agent.match(resource())
+    finally:
+        db.execute("drop role agent_without_identity")
+
+
+def test_floats_and_nested_lists_reach_the_database(agent: JobAgent, db: Connection) -> None:
+    Calls(db).insert(1, Platforms=["p"], MinRAM=1000.5)
+    assert agent.match(resource(Platform=["q", "p"], MaxRAM=1000.25)) is None
+    assert taken(agent.match(resource(Platform=["q", "p"], MaxRAM=1000.5))).job_id == 1
+
+
+def test_a_lost_answer_costs_no_job(cutter: Cutter, db: Connection) -> None:
+    """The match is done, its answer lost: the agent gets that very job, and only one is leased."""
+    calls = Calls(db)
+    calls.insert_many(range(1, 101))
+    with JobAgent("default", cutter.dsn, connections=1) as agent:
+        first = taken(agent.match(resource()))  # the connection is there now
+        cutter.cut()
+        second = taken(agent.match(resource()))
+        cutter.cut()
+        agent.report(second)
+        cutter.cut()
+        assert agent.finish(second) == "finished"
+    assert cutter.cuts == 3
+    assert calls.value("select array_agg(job_id) from monitor.lease") == [first.job_id]
+    assert calls.outcome(second.job_id) == "finished"
+
+
+def test_a_lost_release_is_not_repeated_but_told(cutter: Cutter, db: Connection) -> None:
+    Calls(db).insert(1)
+    with JobAgent("default", cutter.dsn, connections=1) as agent:
+        match = taken(agent.match(resource()))
+        cutter.cut()
+        with pytest.raises(errors.ConnectError):
+            agent.release(match)
+        with pytest.raises(errors.StaleAttempt):
+            agent.report(match)
+    assert Calls(db).state(1) == "waiting"
+
+
+def test_a_lost_batch_of_jobs_is_stored_once(cutter: Cutter, db: Connection) -> None:
+    with Submitter("default", cutter.dsn, connections=1) as submitter:
+        submitter.submit(1, requirements())
+        cutter.cut()
+        assert submitter.submit_many({"job_id": n, "requirements": requirements()} for n in range(2, 12)) == 10
+    assert cutter.cuts == 1
+    assert Calls(db).value("select count(*) from monitor.job") == 11
+
+
+def test_connections_killed_by_the_server_are_replaced(dsn: str, db: Connection) -> None:
+    Calls(db).insert_many(range(1, 11))
+    with JobAgent("default", dsn, connections=3) as agent:
+        agent.match(resource())
+        db.execute(
+            "select pg_terminate_backend(pid) from pg_stat_activity"
+            " where datname = current_database() and pid <> pg_backend_pid()"
+        )
+        assert agent.match(resource()) is not None
+
+
+def test_a_pool_of_ones_own_stays_open(dsn: str, db: Connection) -> None:
+    Calls(db).insert_many([1, 2])
+    with database.pool(database.Target(dsn, "--dsn")) as pool:
+        for _ in range(2):
+            with JobAgent("default", pool) as agent:
+                assert agent.match(resource()) is not None
+
+
+def test_a_server_that_is_not_there_is_a_connect_error() -> None:
+    with JobAgent("default", "host=127.0.0.1 port=1 dbname=x") as agent:
+        agent._pool.timeout = 0.2
+        with pytest.raises(errors.ConnectError):
+            agent.match(resource())
+
+
+def test_the_async_agent_does_the_same(dsn: str, db: Connection) -> None:
+    calls = Calls(db)
+    calls.insert_many(range(1, 21))
+
+    async def work() -> list[int]:
+        async with AsyncJobAgent("default", dsn, connections=4) as agent:
+            matches = [taken(match) for match in await asyncio.gather(*(agent.match(resource()) for _ in range(10)))]
+            for match in matches[:3]:
+                assert (await agent.report(match)).action == "continue"
+                assert await agent.finish(match) == "finished"
+            assert await agent.release(matches[3]) is not None
+            with pytest.raises(errors.StaleAttempt):
+                await agent.finish(matches[3])
+            matches += await agent.match_many(resource(), 100)
+            return [match.job_id for match in matches]
+
+    assert sorted(set(asyncio.run(work()))) == list(range(1, 21))
+    assert calls.value("select count(*) from monitor.job where state = 'finished'") == 3
+
+
+def test_the_async_agent_survives_a_lost_answer(cutter: Cutter, db: Connection) -> None:
+    Calls(db).insert_many(range(1, 11))
+
+    async def work() -> None:
+        async with AsyncJobAgent("default", cutter.dsn, connections=1) as agent:
+            await agent.match(resource())
+            cutter.cut()
+            await agent.match(resource())
+
+    asyncio.run(work())
+    assert Calls(db).value("select count(*) from monitor.lease") == 2
+
+
+@pytest.mark.skipif(pooler.PROGRAM is None, reason="PgBouncer is not installed")
+def test_through_pgbouncer_in_transaction_mode(dsn: str, db: Connection) -> None:
+    Calls(db).insert_many(range(1, 101))
+    between = pooler.Pooler(dsn)
+    try:
+        target = database.Target(between.dsn(dsn), "--dsn", prepare=False)  # 1.21 and later could
+        with JobAgent("default", target, connections=8) as agent:
+            matches = [taken(agent.match(resource())) for _ in range(20)]
+            for match in matches:
+                agent.report(match)
+                agent.finish(match)
+        assert len({match.job_id for match in matches}) == 20
+    finally:
+        between.close()

@@ -1,0 +1,113 @@
+"""The client of submitters: single jobs, and streams."""
+
+import asyncio
+import json
+import tracemalloc
+from collections.abc import Iterator
+from typing import Any
+
+import psycopg
+import pytest
+
+from broker import errors, submitter
+from broker.submitter import AsyncSubmitter, Submitter, chunks
+from tests.calls import Calls, requirements
+
+Connection = psycopg.Connection[Any]
+
+
+def test_one_job(dsn: str, db: Connection) -> None:
+    with Submitter("default", dsn) as client:
+        queue = client.submit(1, requirements(), 5)
+        assert client.submit(2, requirements()) == queue
+    assert Calls(db).queue_of(1) == queue
+    assert Calls(db).value("select user_priority from monitor.job where job_id = 1") == 5
+
+
+def test_a_stream_of_jobs_and_groups(dsn: str, db: Connection) -> None:
+    stored: list[int] = []
+
+    def stream() -> Iterator[dict[str, Any]]:
+        yield {"job_id": 1, "requirements": requirements(Sites=["S"]), "user_priority": 2}
+        yield {"requirements": requirements(), "jobs": [[n, 1] for n in range(2, 1_502)]}
+
+    with Submitter("default", dsn) as client:
+        assert client.submit_many(stream(), stored.append) == 1_501
+        assert client.submit_many([]) == 0
+    assert stored == [1_501]
+    assert Calls(db).value("select count(*) from monitor.job") == 1_501
+
+
+def test_an_error_stores_nothing_of_its_chunk(dsn: str, db: Connection, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(submitter, "JOBS_A_CALL", 10)
+    jobs = [{"job_id": n, "requirements": requirements()} for n in range(1, 31)]
+    jobs[14] = {"job_id": 15, "requirements": requirements(CPUTime=-1)}
+    with Submitter("default", dsn) as client, pytest.raises(errors.BadRequest, match="CPUTime"):
+        client.submit_many(jobs)
+    assert Calls(db).value("select array_agg(job_id order by job_id) from monitor.job") == list(range(1, 11))
+
+
+def test_a_leased_job_cannot_be_submitted(dsn: str, db: Connection) -> None:
+    Calls(db).insert(1)
+    Calls(db).take()
+    with Submitter("default", dsn) as client, pytest.raises(errors.WrongState, match="job 1 is leased"):
+        client.submit(1, requirements())
+
+
+def test_chunks_keep_every_job_and_the_limits_of_a_call() -> None:
+    def stream() -> Iterator[dict[str, Any]]:
+        yield {"requirements": {"a": 1}, "jobs": [[n, 1] for n in range(250_000)]}
+        for n in range(250_000, 250_010):
+            yield {"job_id": n, "requirements": {"a": 1}}
+        for start in range(300_000, 400_000, 1_000):
+            yield {"requirements": {"a": 2}, "jobs": [[n, 1] for n in range(start, start + 1_000)]}
+
+    ids: list[int] = []
+    for chunk in chunks(stream()):
+        elements = json.loads(chunk.text)
+        found = [job[0] for e in elements for job in e.get("jobs", [[e.get("job_id")]])]
+        assert len(found) == chunk.jobs <= 100_000
+        ids += found
+    assert ids == [*range(250_010), *range(300_000, 400_000)]
+
+
+def test_long_requirements_make_smaller_chunks() -> None:
+    long = {"job_id": 1, "requirements": {"Sites": ["x" * 1_000_000]}}
+    sizes = [chunk.jobs for chunk in chunks([long] * 40)]
+    assert sum(sizes) == 40
+    assert max(sizes) < 20
+
+
+@pytest.mark.parametrize("element", [7, "job", ["job"], {"job_id": 1, "requirements": {"CPUTime": float("nan")}}])
+def test_what_is_no_job_is_refused(element: Any) -> None:
+    with pytest.raises(errors.BadRequest):
+        list(chunks([element]))
+
+
+def test_a_stream_is_held_a_chunk_at_a_time() -> None:
+    def stream() -> Iterator[dict[str, Any]]:
+        for n in range(1_000_000):
+            yield {"requirements": {"n": n}, "jobs": [[n * 10 + i, 1] for i in range(10)]}
+
+    def peak(jobs: int) -> int:
+        tracemalloc.start()
+        found = 0
+        for chunk in chunks(stream()):
+            found += chunk.jobs
+            if found >= jobs:
+                break
+        size = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+        return size
+
+    assert peak(500_000) < 1.5 * peak(100_000)
+
+
+def test_async(dsn: str, db: Connection) -> None:
+    async def submit() -> int:
+        async with AsyncSubmitter("default", dsn) as client:
+            await client.submit(1, requirements())
+            return await client.submit_many({"job_id": n, "requirements": requirements()} for n in range(2, 1_102))
+
+    assert asyncio.run(submit()) == 1_100
+    assert Calls(db).value("select count(*) from monitor.job") == 1_101
