@@ -6,8 +6,9 @@ from concurrent.futures import ThreadPoolExecutor
 import psycopg
 import pytest
 
-from broker.upgrade import UpgradeError, check, upgrade
+from broker.upgrade import UpgradeError, check, downgrade, upgrade
 from broker.upgrade.session import LOCK_TIMEOUT_MS
+from tests.pooler import PROGRAM, Pooler
 from tests.upgrade.house import THING_TOUCH, House
 
 
@@ -96,3 +97,17 @@ def test_the_lock_timeout_stays_below_the_deadlock_timeout(empty_dsn: str, house
         upgrade(empty_dsn, program=house.program)
         assert conn.execute("select * from taskqueue.seen").fetchone() == ("30ms",)
     assert LOCK_TIMEOUT_MS == 300
+
+
+@pytest.mark.skipif(PROGRAM is None, reason="PgBouncer is not installed")
+def test_through_a_pooler_in_transaction_mode(empty_dsn: str, house: House) -> None:
+    pooler = Pooler(empty_dsn)
+    try:
+        dsn = pooler.dsn(empty_dsn)
+        assert upgrade(dsn, program=house.program).changed
+        assert check(dsn, program=house.program).ok
+        house.write("taskqueue/thing_touch.sql", THING_TOUCH.replace("before insert", "after insert"))
+        assert upgrade(dsn, program=house.program).written == ("trigger thing_touch on taskqueue.thing",)
+        assert downgrade(dsn, "base", program=house.program).revision is None
+    finally:
+        pooler.close()
