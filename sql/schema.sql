@@ -311,6 +311,7 @@ CREATE TABLE taskqueue.definition (
     created_at timestamp with time zone DEFAULT now() NOT NULL
 )
 WITH (toast_tuple_target='8160');
+ALTER TABLE ONLY taskqueue.definition ALTER COLUMN setup SET (n_distinct=1);
 
 ALTER TABLE taskqueue.definition OWNER TO broker_owner;
 
@@ -1185,6 +1186,7 @@ CREATE TABLE taskqueue.lease (
     kill_reason text,
     CONSTRAINT lease_state_check CHECK ((state = ANY (ARRAY['matched'::text, 'running'::text])))
 );
+ALTER TABLE ONLY taskqueue.lease ALTER COLUMN setup SET (n_distinct=1);
 
 ALTER TABLE taskqueue.lease OWNER TO broker_owner;
 
@@ -1401,6 +1403,8 @@ COMMENT ON FUNCTION taskqueue.fill_queue(p_setup text, p_task_queue_id bigint, p
 CREATE FUNCTION taskqueue.finish_job(p_setup text, p_job_id bigint, p_attempt text, p_outcome text DEFAULT 'finished'::text) RETURNS text
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'taskqueue', 'pg_temp'
+    SET enable_seqscan TO 'off'
+    SET plan_cache_mode TO 'force_generic_plan'
     AS $$
 begin
   perform resource.identify(p_setup);
@@ -1503,12 +1507,15 @@ COMMENT ON FUNCTION taskqueue.hold(p_setup text, p_kind text, p_name text) IS 'H
 CREATE FUNCTION taskqueue.insert_job(p_setup text, p_job_id bigint, p_requirements jsonb, p_user_priority integer DEFAULT 1, p_request_id uuid DEFAULT NULL::uuid) RETURNS bigint
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'taskqueue', 'pg_temp'
+    SET enable_seqscan TO 'off'
+    SET plan_cache_mode TO 'force_generic_plan'
     AS $$
 declare
   v_identity resource.identity := resource.identify(p_setup);
   v_requirements jsonb;
   v_asked uuid := md5(jsonb_build_array(p_job_id, p_requirements, p_user_priority)::text)::uuid;
   v_answer jsonb;
+  v_made bigint[];
 begin
   perform taskqueue.require_setup(p_setup);
   perform taskqueue.enter(p_setup);
@@ -1518,8 +1525,10 @@ begin
   end if;
   v_requirements := taskqueue.canonical_requirements(p_setup, p_requirements);
   perform taskqueue.may_submit(v_identity, v_requirements);
-  v_answer := to_jsonb(taskqueue.place_jobs(p_setup, v_requirements, array[taskqueue.job_id(to_jsonb(p_job_id))],
-                                            array[taskqueue.job_priority(p_job_id, p_user_priority)]));
+  select to_jsonb(p.task_queue_id), p.made into v_answer, v_made
+    from taskqueue.place_jobs(p_setup, v_requirements, array[taskqueue.job_id(to_jsonb(p_job_id))],
+                              array[taskqueue.job_priority(p_job_id, p_user_priority)]) p;
+  perform taskqueue.open_queues(p_setup, v_made);
   perform taskqueue.keep_answer(v_identity, p_request_id, 'insert_job', v_asked, v_answer);
   return v_answer::bigint;
 end $$;
@@ -1531,6 +1540,8 @@ COMMENT ON FUNCTION taskqueue.insert_job(p_setup text, p_job_id bigint, p_requir
 CREATE FUNCTION taskqueue.insert_jobs(p_setup text, p_jobs jsonb, p_request_id uuid DEFAULT NULL::uuid) RETURNS bigint
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'taskqueue', 'pg_temp'
+    SET enable_seqscan TO 'off'
+    SET plan_cache_mode TO 'force_generic_plan'
     AS $$
 declare
   v_identity resource.identity := resource.identify(p_setup);
@@ -1538,6 +1549,7 @@ declare
   v_answer jsonb;
   v_count bigint;
   v_batch record;
+  v_made bigint[] := '{}';
 begin
   perform taskqueue.require_setup(p_setup);
   perform taskqueue.enter(p_setup);
@@ -1564,8 +1576,9 @@ begin
       from job j group by j.canonical order by md5(j.canonical::text)::uuid
   loop
     perform taskqueue.may_submit(v_identity, v_batch.canonical);
-    perform taskqueue.place_jobs(p_setup, v_batch.canonical, v_batch.job_ids, v_batch.user_priorities);
+    v_made := v_made || (select p.made from taskqueue.place_jobs(p_setup, v_batch.canonical, v_batch.job_ids, v_batch.user_priorities) p);
   end loop;
+  perform taskqueue.open_queues(p_setup, v_made);
   perform taskqueue.keep_answer(v_identity, p_request_id, 'insert_jobs', v_asked, to_jsonb(v_count));
   return v_count;
 end $$;
@@ -1607,6 +1620,7 @@ CREATE TABLE taskqueue.task_queue (
     CONSTRAINT task_queue_priority_check CHECK (((priority > (0)::double precision) AND (priority < 'Infinity'::double precision))),
     CONSTRAINT task_queue_ram CHECK ((min_ram <= max_ram))
 );
+ALTER TABLE ONLY taskqueue.task_queue ALTER COLUMN setup SET (n_distinct=1);
 
 ALTER TABLE taskqueue.task_queue OWNER TO broker_owner;
 
@@ -1852,6 +1866,8 @@ COMMENT ON FUNCTION taskqueue.load_leases(p_setup text, p_leases jsonb) IS 'Stor
 CREATE FUNCTION taskqueue.load_task_queues(p_setup text, p_task_queues jsonb) RETURNS bigint
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'taskqueue', 'pg_temp'
+    SET enable_seqscan TO 'off'
+    SET plan_cache_mode TO 'force_generic_plan'
     AS $$
 declare
   v_bad jsonb;
@@ -1859,6 +1875,7 @@ declare
   v_ten_first boolean;
   v_queue record;
   v_id bigint;
+  v_made bigint[] := '{}';
 begin
   perform resource.identify(p_setup);
   perform taskqueue.require_setup(p_setup);
@@ -1883,15 +1900,16 @@ begin
      where cardinality(j.ids) > 0
      order by md5(r.requirements::text)::uuid, e.number
   loop
-    v_id := taskqueue.open_queue(p_setup, taskqueue.definition_of(p_setup, v_queue.requirements),
+    v_id := taskqueue.make_queue(p_setup, taskqueue.definition_of(p_setup, v_queue.requirements),
                                  (select avg(taskqueue.weight(l, v_ten_first)) from unnest(v_queue.levels) l));
     if not v_queue.enabled then
       update taskqueue.task_queue q set enabled = false where q.setup = p_setup and q.task_queue_id = v_id;
-      perform taskqueue.post_queue(p_setup, v_id);
     end if;
+    v_made := v_made || v_id;
     perform taskqueue.fill_queue(p_setup, v_id, v_queue.ids, v_queue.levels);
     perform taskqueue.settle_ids(p_setup, v_queue.ids);
   end loop;
+  perform taskqueue.open_queues(p_setup, v_made);
   return v_count;
 end $$;
 
@@ -2117,6 +2135,36 @@ ALTER FUNCTION taskqueue.make_history_partitions(p_days integer) OWNER TO broker
 
 COMMENT ON FUNCTION taskqueue.make_history_partitions(p_days integer) IS 'Makes the partitions of the history for today (UTC) and the days ahead, and drops those beyond the retention; returns how many changed.';
 
+CREATE FUNCTION taskqueue.make_queue(p_setup text, p_definition_id bigint, p_weight double precision) RETURNS bigint
+    LANGUAGE plpgsql
+    AS $$
+declare
+  v_definition taskqueue.definition;
+  v_id bigint;
+begin
+  select d.* into strict v_definition from taskqueue.definition d where d.setup = p_setup and d.definition_id = p_definition_id;
+  insert into taskqueue.task_queue (setup, definition_id, owner_dn, owner_group, cpu_time, min_ram, max_ram, priority, mean_weight, created_at)
+  values (p_setup, p_definition_id, v_definition.owner_dn, v_definition.owner_group, v_definition.cpu_time, v_definition.min_ram,
+          (v_definition.requirements ->> 'MaxRAM')::float8, 0.001, p_weight, resource.clock(p_setup))
+  returning task_queue_id into v_id;
+  insert into taskqueue.task_queue_site (setup, task_queue_id, value) select p_setup, v_id, unnest(v_definition.sites);
+  insert into taskqueue.task_queue_platform (setup, task_queue_id, value) select p_setup, v_id, unnest(v_definition.platforms);
+  insert into taskqueue.task_queue_job_type (setup, task_queue_id, value) select p_setup, v_id, unnest(v_definition.job_types);
+  insert into taskqueue.task_queue_banned_site (setup, task_queue_id, value) select p_setup, v_id, unnest(v_definition.banned_sites);
+  insert into taskqueue.task_queue_grid_ce (setup, task_queue_id, value) select p_setup, v_id, unnest(v_definition.grid_ces);
+  insert into taskqueue.task_queue_pilot_type (setup, task_queue_id, value) select p_setup, v_id, unnest(v_definition.pilot_types);
+  insert into taskqueue.task_queue_tag (setup, task_queue_id, value) select p_setup, v_id, unnest(v_definition.tags);
+  insert into taskqueue.task_queue_submit_pool (setup, task_queue_id, value)
+  select p_setup, v_id, unnest(taskqueue.list_of(v_definition.requirements, 'SubmitPools'));
+  insert into taskqueue.task_queue_grid_middleware (setup, task_queue_id, value)
+  select p_setup, v_id, unnest(taskqueue.list_of(v_definition.requirements, 'GridMiddlewares'));
+  return v_id;
+end $$;
+
+ALTER FUNCTION taskqueue.make_queue(p_setup text, p_definition_id bigint, p_weight double precision) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION taskqueue.make_queue(p_setup text, p_definition_id bigint, p_weight double precision) IS 'Makes a TaskQueue of the definition; the weight is the mean draw weight of its first jobs. The caller ends with taskqueue.open_queues. Returns its id.';
+
 CREATE FUNCTION taskqueue.match_job(p_setup text, p_resource jsonb, p_request_id uuid DEFAULT NULL::uuid) RETURNS TABLE(job_id bigint, task_queue_id bigint, requirements jsonb, user_priority integer, attempt text)
     LANGUAGE plpgsql SECURITY DEFINER ROWS 1
     SET search_path TO 'taskqueue', 'pg_temp'
@@ -2132,6 +2180,8 @@ COMMENT ON FUNCTION taskqueue.match_job(p_setup text, p_resource jsonb, p_reques
 CREATE FUNCTION taskqueue.match_jobs(p_setup text, p_resource jsonb, p_limit integer, p_request_id uuid DEFAULT NULL::uuid) RETURNS TABLE(job_id bigint, task_queue_id bigint, requirements jsonb, user_priority integer, attempt text)
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'taskqueue', 'pg_temp'
+    SET enable_seqscan TO 'off'
+    SET plan_cache_mode TO 'force_generic_plan'
     AS $$
 declare
   v_identity resource.identity := resource.identify(p_setup);
@@ -2171,6 +2221,8 @@ COMMENT ON FUNCTION taskqueue.match_jobs(p_setup text, p_resource jsonb, p_limit
 CREATE FUNCTION taskqueue.match_jobs_with_seed(p_setup text, p_resource jsonb, p_limit integer, p_seed bigint) RETURNS TABLE(job_id bigint, task_queue_id bigint, requirements jsonb, user_priority integer, attempt text)
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'taskqueue', 'pg_temp'
+    SET enable_seqscan TO 'off'
+    SET plan_cache_mode TO 'force_generic_plan'
     AS $$
 declare
   v_identity resource.identity := resource.identify(p_setup);
@@ -2238,35 +2290,6 @@ end $$;
 ALTER FUNCTION taskqueue.may_touch(p_identity resource.identity, p_job_id bigint) OWNER TO broker_owner;
 
 COMMENT ON FUNCTION taskqueue.may_touch(p_identity resource.identity, p_job_id bigint) IS 'Refuses the job of others than the private submitter is. Errors: PB002.';
-
-CREATE FUNCTION taskqueue.new_priority(p_setup text, p_definition taskqueue.definition, p_weight double precision) RETURNS double precision
-    LANGUAGE sql STABLE
-    AS $$
-  with the_group as (
-    select coalesce(g.share, 1000) as share, coalesce(g.job_sharing, false) as job_sharing, coalesce(g.allow_background, false) as allow_background
-      from (values (1)) one left join taskqueue.owner_group g on g.setup = p_setup and g.owner_group = p_definition.owner_group
-  ), queue as (
-    select q.owner_dn, q.mean_weight, q.definition_id from taskqueue.task_queue q where q.setup = p_setup and q.owner_group = p_definition.owner_group
-    union all
-    select p_definition.owner_dn, p_weight, p_definition.definition_id
-  ), entity as (
-    select g.share * taskqueue.correction(p_setup, p_definition.owner_group, case when g.job_sharing then '' else p_definition.owner_dn end)
-             / case when g.job_sharing then 1 else count(distinct q.owner_dn) end as share,
-           sum(q.mean_weight) filter (where (g.job_sharing or q.owner_dn = p_definition.owner_dn)
-                                        and not taskqueue.is_background(q.mean_weight, g.allow_background)) as total,
-           g.allow_background
-      from queue q, the_group g
-     group by g.share, g.job_sharing, g.allow_background
-  )
-  select sum(taskqueue.own_priority(e.share, q.mean_weight, e.total, e.allow_background))
-    from queue q, entity e
-   where q.definition_id = p_definition.definition_id
-      or q.definition_id in (select d.definition_id from taskqueue.definition d where d.setup = p_setup and d.family = p_definition.family)
-$$;
-
-ALTER FUNCTION taskqueue.new_priority(p_setup text, p_definition taskqueue.definition, p_weight double precision) OWNER TO broker_owner;
-
-COMMENT ON FUNCTION taskqueue.new_priority(p_setup text, p_definition taskqueue.definition, p_weight double precision) IS 'Priority of a queue that is about to open with the mean draw weight given, its family counted (section 9).';
 
 CREATE FUNCTION taskqueue.new_seed() RETURNS bigint
     LANGUAGE sql
@@ -2458,38 +2481,32 @@ ALTER FUNCTION taskqueue.one_text(p_key text, p_value jsonb) OWNER TO broker_own
 
 COMMENT ON FUNCTION taskqueue.one_text(p_key text, p_value jsonb) IS 'The text of a JSON value. Errors: PB001, naming the key.';
 
-CREATE FUNCTION taskqueue.open_queue(p_setup text, p_definition_id bigint, p_weight double precision) RETURNS bigint
+CREATE FUNCTION taskqueue.open_queues(p_setup text, p_task_queue_ids bigint[]) RETURNS void
     LANGUAGE plpgsql
     AS $$
 declare
-  v_definition taskqueue.definition;
+  v_group text;
   v_id bigint;
 begin
-  select d.* into strict v_definition from taskqueue.definition d where d.setup = p_setup and d.definition_id = p_definition_id;
-  insert into taskqueue.task_queue (setup, definition_id, owner_dn, owner_group, cpu_time, min_ram, max_ram, priority, mean_weight, created_at)
-  values (p_setup, p_definition_id, v_definition.owner_dn, v_definition.owner_group, v_definition.cpu_time, v_definition.min_ram,
-          (v_definition.requirements ->> 'MaxRAM')::float8, taskqueue.new_priority(p_setup, v_definition, p_weight), p_weight,
-          resource.clock(p_setup))
-  returning task_queue_id into v_id;
-  insert into taskqueue.task_queue_site (setup, task_queue_id, value) select p_setup, v_id, unnest(v_definition.sites);
-  insert into taskqueue.task_queue_platform (setup, task_queue_id, value) select p_setup, v_id, unnest(v_definition.platforms);
-  insert into taskqueue.task_queue_job_type (setup, task_queue_id, value) select p_setup, v_id, unnest(v_definition.job_types);
-  insert into taskqueue.task_queue_banned_site (setup, task_queue_id, value) select p_setup, v_id, unnest(v_definition.banned_sites);
-  insert into taskqueue.task_queue_grid_ce (setup, task_queue_id, value) select p_setup, v_id, unnest(v_definition.grid_ces);
-  insert into taskqueue.task_queue_pilot_type (setup, task_queue_id, value) select p_setup, v_id, unnest(v_definition.pilot_types);
-  insert into taskqueue.task_queue_tag (setup, task_queue_id, value) select p_setup, v_id, unnest(v_definition.tags);
-  insert into taskqueue.task_queue_submit_pool (setup, task_queue_id, value)
-  select p_setup, v_id, unnest(taskqueue.list_of(v_definition.requirements, 'SubmitPools'));
-  insert into taskqueue.task_queue_grid_middleware (setup, task_queue_id, value)
-  select p_setup, v_id, unnest(taskqueue.list_of(v_definition.requirements, 'GridMiddlewares'));
-  perform taskqueue.post_queue(p_setup, v_id);
-  insert into taskqueue.share_mark (setup, owner_group, marked_at) values (p_setup, v_definition.owner_group, resource.clock(p_setup));
-  return v_id;
+  if p_task_queue_ids = '{}' then
+    return;
+  end if;
+  for v_group in
+    select distinct q.owner_group from taskqueue.task_queue q where q.setup = p_setup and q.task_queue_id = any (p_task_queue_ids)
+  loop
+    update taskqueue.task_queue q set priority = s.priority
+      from taskqueue.share_of_queue(p_setup, v_group) s
+     where q.setup = p_setup and q.task_queue_id = s.task_queue_id and q.task_queue_id = any (p_task_queue_ids);
+    insert into taskqueue.share_mark (setup, owner_group, marked_at) values (p_setup, v_group, resource.clock(p_setup));
+  end loop;
+  foreach v_id in array p_task_queue_ids loop
+    perform taskqueue.post_queue(p_setup, v_id);
+  end loop;
 end $$;
 
-ALTER FUNCTION taskqueue.open_queue(p_setup text, p_definition_id bigint, p_weight double precision) OWNER TO broker_owner;
+ALTER FUNCTION taskqueue.open_queues(p_setup text, p_task_queue_ids bigint[]) OWNER TO broker_owner;
 
-COMMENT ON FUNCTION taskqueue.open_queue(p_setup text, p_definition_id bigint, p_weight double precision) IS 'Opens a TaskQueue of the definition; the weight is the mean draw weight of its first jobs. Returns its id.';
+COMMENT ON FUNCTION taskqueue.open_queues(p_setup text, p_task_queue_ids bigint[]) IS 'Gives queues that taskqueue.make_queue made in this transaction their priorities (section 9) and their postings.';
 
 CREATE FUNCTION taskqueue.own_priority(p_share double precision, p_weight double precision, p_sum double precision, p_allow_background boolean) RETURNS double precision
     LANGUAGE sql IMMUTABLE
@@ -2501,41 +2518,41 @@ ALTER FUNCTION taskqueue.own_priority(p_share double precision, p_weight double 
 
 COMMENT ON FUNCTION taskqueue.own_priority(p_share double precision, p_weight double precision, p_sum double precision, p_allow_background boolean) IS 'Priority of a queue: its part of the share of its entity by mean draw weight, at least 0.001; background queues get 0.001 (section 9).';
 
-CREATE FUNCTION taskqueue.place_jobs(p_setup text, p_requirements jsonb, p_job_ids bigint[], p_user_priorities integer[]) RETURNS bigint
+CREATE FUNCTION taskqueue.place_jobs(p_setup text, p_requirements jsonb, p_job_ids bigint[], p_user_priorities integer[], OUT task_queue_id bigint, OUT made bigint[]) RETURNS record
     LANGUAGE plpgsql
     AS $$
 declare
   v_setting taskqueue.setting;
   v_definition_id bigint;
-  v_queue_id bigint;
   v_room bigint;
   v_from int := 1;
   v_to int;
 begin
+  made := '{}'::bigint[];
   select s.* into strict v_setting from taskqueue.setting s where s.setup = p_setup;
   v_definition_id := taskqueue.definition_of(p_setup, p_requirements);
   while v_from <= cardinality(p_job_ids) loop
-    select r.task_queue_id, r.room into v_queue_id, v_room from taskqueue.queue_with_room(p_setup, v_definition_id, v_setting.queue_size) r;
-    if v_queue_id is null then
+    select r.task_queue_id, r.room into place_jobs.task_queue_id, v_room from taskqueue.queue_with_room(p_setup, v_definition_id, v_setting.queue_size) r;
+    if task_queue_id is null then
       perform pg_advisory_xact_lock(hashtextextended(p_setup || p_requirements, 0));
-      select r.task_queue_id, r.room into v_queue_id, v_room from taskqueue.queue_with_room(p_setup, v_definition_id, v_setting.queue_size) r;
+      select r.task_queue_id, r.room into place_jobs.task_queue_id, v_room from taskqueue.queue_with_room(p_setup, v_definition_id, v_setting.queue_size) r;
     end if;
-    if v_queue_id is null then
+    if task_queue_id is null then
       v_room := v_setting.queue_size;
-      v_queue_id := taskqueue.open_queue(p_setup, v_definition_id, (
+      task_queue_id := taskqueue.make_queue(p_setup, v_definition_id, (
         select avg(taskqueue.weight(p, v_setting.ten_first)) from unnest(p_user_priorities[v_from:v_from + v_setting.queue_size - 1]) p));
+      made := made || task_queue_id;
     end if;
     v_to := least(v_from + v_room - 1, cardinality(p_job_ids));
-    perform taskqueue.fill_queue(p_setup, v_queue_id, p_job_ids[v_from:v_to], p_user_priorities[v_from:v_to]);
+    perform taskqueue.fill_queue(p_setup, task_queue_id, p_job_ids[v_from:v_to], p_user_priorities[v_from:v_to]);
     v_from := v_to + 1;
   end loop;
   perform taskqueue.settle_ids(p_setup, p_job_ids);
-  return v_queue_id;
 end $$;
 
-ALTER FUNCTION taskqueue.place_jobs(p_setup text, p_requirements jsonb, p_job_ids bigint[], p_user_priorities integer[]) OWNER TO broker_owner;
+ALTER FUNCTION taskqueue.place_jobs(p_setup text, p_requirements jsonb, p_job_ids bigint[], p_user_priorities integer[], OUT task_queue_id bigint, OUT made bigint[]) OWNER TO broker_owner;
 
-COMMENT ON FUNCTION taskqueue.place_jobs(p_setup text, p_requirements jsonb, p_job_ids bigint[], p_user_priorities integer[]) IS 'Puts jobs with the same canonical requirements into the newest queue with room, opening queues as needed. Returns the queue of the last. Errors: PB005 (leased).';
+COMMENT ON FUNCTION taskqueue.place_jobs(p_setup text, p_requirements jsonb, p_job_ids bigint[], p_user_priorities integer[], OUT task_queue_id bigint, OUT made bigint[]) IS 'Puts jobs with the same canonical requirements into the newest queue with room, opening queues as needed. Returns the queue of the last, and the queues made, for taskqueue.open_queues. Errors: PB005 (leased).';
 
 CREATE FUNCTION taskqueue.post_queue(p_setup text, p_task_queue_id bigint) RETURNS void
     LANGUAGE plpgsql
@@ -2634,6 +2651,7 @@ CREATE FUNCTION taskqueue.recompute_shares(p_setup text, p_group text DEFAULT NU
     SET search_path TO 'taskqueue', 'pg_temp'
     AS $$
 declare
+  v_locked bigint[];
   v_changed bigint[];
 begin
   perform resource.identify(p_setup);
@@ -2641,21 +2659,21 @@ begin
   perform taskqueue.correct_shares(p_setup);
   delete from taskqueue.share_mark m where m.ctid = any (array(
     select k.ctid from taskqueue.share_mark k where k.setup = p_setup and (p_group is null or k.owner_group = p_group) for update skip locked));
-  with locked as (
-    select q.task_queue_id from taskqueue.task_queue q
-     where q.setup = p_setup and (p_group is null or q.owner_group = p_group)
-     order by q.task_queue_id for no key update skip locked
-  ), changed as (
-    update taskqueue.task_queue q set priority = s.priority, mean_weight = s.mean_weight
-      from taskqueue.share_of_queue(p_setup, p_group) s join locked using (task_queue_id)
-     where q.setup = p_setup and q.task_queue_id = s.task_queue_id and (q.priority, q.mean_weight) is distinct from (s.priority, s.mean_weight)
+  v_locked := array(select q.task_queue_id from taskqueue.task_queue q
+                     where q.setup = p_setup and (p_group is null or q.owner_group = p_group) for no key update skip locked);
+  update taskqueue.task_queue q set mean_weight = w.weight
+    from taskqueue.weight_of_queue(p_setup) w
+   where q.setup = p_setup and q.task_queue_id = w.task_queue_id and q.task_queue_id = any (v_locked) and q.mean_weight <> w.weight;
+  with changed as (
+    update taskqueue.task_queue q set priority = s.priority
+      from taskqueue.share_of_queue(p_setup, p_group) s
+     where q.setup = p_setup and q.task_queue_id = s.task_queue_id and q.task_queue_id = any (v_locked) and q.priority <> s.priority
     returning q.task_queue_id
   )
   select coalesce(array_agg(c.task_queue_id), '{}') into v_changed from changed c;
   update taskqueue.posting p set priority = q.priority
     from taskqueue.task_queue q
-   where q.setup = p_setup and q.task_queue_id = any (v_changed)
-     and p.setup = q.setup and p.task_queue_id = q.task_queue_id and p.priority <> q.priority;
+   where q.setup = p_setup and q.task_queue_id = any (v_changed) and p.setup = q.setup and p.task_queue_id = q.task_queue_id;
   return cardinality(v_changed);
 end $$;
 
@@ -2699,6 +2717,8 @@ COMMENT ON FUNCTION taskqueue.refresh_statistics() IS 'Tells the planner how muc
 CREATE FUNCTION taskqueue.release_job(p_setup text, p_job_id bigint, p_attempt text) RETURNS bigint
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'taskqueue', 'pg_temp'
+    SET enable_seqscan TO 'off'
+    SET plan_cache_mode TO 'force_generic_plan'
     AS $$
 declare
   v_lease taskqueue.lease;
@@ -2769,6 +2789,8 @@ COMMENT ON FUNCTION taskqueue.replace_definition(p_setup text, p_old bigint, p_n
 CREATE FUNCTION taskqueue.report_job(p_setup text, p_job_id bigint, p_attempt text) RETURNS TABLE(action text, reason text)
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'taskqueue', 'pg_temp'
+    SET enable_seqscan TO 'off'
+    SET plan_cache_mode TO 'force_generic_plan'
     AS $$
 declare
   v_lease taskqueue.lease;
@@ -2834,11 +2856,14 @@ CREATE FUNCTION taskqueue.return_job(p_lease taskqueue.lease) RETURNS bigint
     AS $$
 declare
   v_queue_id bigint;
+  v_made bigint[];
 begin
   delete from taskqueue.lease l where l.setup = p_lease.setup and l.job_id = p_lease.job_id;
-  v_queue_id := taskqueue.place_jobs(p_lease.setup, (select d.requirements from taskqueue.definition d
-                                                      where d.setup = p_lease.setup and d.definition_id = p_lease.definition_id),
-                                     array[p_lease.job_id], array[p_lease.user_priority::int]);
+  select p.task_queue_id, p.made into v_queue_id, v_made
+    from taskqueue.definition d
+   cross join lateral taskqueue.place_jobs(p_lease.setup, d.requirements, array[p_lease.job_id], array[p_lease.user_priority::int]) p
+   where d.setup = p_lease.setup and d.definition_id = p_lease.definition_id;
+  perform taskqueue.open_queues(p_lease.setup, v_made);
   update taskqueue.job j set attempts = p_lease.attempt where j.setup = p_lease.setup and j.job_id = p_lease.job_id;
   perform taskqueue.free_slots(p_lease.setup, p_lease.job_id);
   perform taskqueue.note_event(p_lease, 'released');
@@ -3247,43 +3272,33 @@ ALTER FUNCTION taskqueue.settle_ids(p_setup text, p_job_ids bigint[]) OWNER TO b
 
 COMMENT ON FUNCTION taskqueue.settle_ids(p_setup text, p_job_ids bigint[]) IS 'Refuses ids just inserted that are leased, and lets those that had ended go on counting their attempts. Errors: PB005 (leased).';
 
-CREATE FUNCTION taskqueue.share_of_queue(p_setup text, p_group text DEFAULT NULL::text) RETURNS TABLE(task_queue_id bigint, mean_weight double precision, priority double precision)
+CREATE FUNCTION taskqueue.share_of_queue(p_setup text, p_group text DEFAULT NULL::text) RETURNS TABLE(task_queue_id bigint, priority double precision)
     LANGUAGE sql STABLE
     AS $$
-  with counted as (
-    select c.task_queue_id, sum(c.jobs * taskqueue.weight(c.user_priority, s.ten_first)) / nullif(sum(c.jobs), 0) as weight
-      from (select b.task_queue_id, b.user_priority, b.jobs from taskqueue.job_count b where b.setup = p_setup
-            union all
-            select a.task_queue_id, a.user_priority, a.change from taskqueue.job_count_change a where a.setup = p_setup) c
-     cross join taskqueue.setting s
-     where s.setup = p_setup
-     group by c.task_queue_id
-  ), queue as (
-    select q.task_queue_id, q.owner_group, case when coalesce(g.job_sharing, false) then '' else q.owner_dn end as entity, d.family,
-           coalesce(g.share, 1000) as share, coalesce(g.job_sharing, false) as job_sharing, coalesce(g.allow_background, false) as allow_background,
-           case when c.weight > 0 then c.weight else q.mean_weight end as weight
+  with queue as (
+    select q.task_queue_id, q.owner_group, case when coalesce(g.job_sharing, false) then '' else q.owner_dn end as entity, d.family, q.mean_weight,
+           coalesce(g.share, 1000) as share, coalesce(g.job_sharing, false) as job_sharing, coalesce(g.allow_background, false) as allow_background
       from taskqueue.task_queue q
       join taskqueue.definition d on d.setup = q.setup and d.definition_id = q.definition_id
       left join taskqueue.owner_group g on g.setup = q.setup and g.owner_group = q.owner_group
-      left join counted c on c.task_queue_id = q.task_queue_id
      where q.setup = p_setup and (p_group is null or q.owner_group = p_group)
   ), owner as (
     select o.owner_group, count(distinct o.entity) as owners from queue o group by o.owner_group
   ), own as (
-    select q.task_queue_id, q.family, q.weight,
+    select q.task_queue_id, q.family,
            taskqueue.own_priority(q.share * taskqueue.correction(p_setup, q.owner_group, q.entity) / case when q.job_sharing then 1 else o.owners end,
-                                  q.weight,
-                                  sum(q.weight) filter (where not taskqueue.is_background(q.weight, q.allow_background))
+                                  q.mean_weight,
+                                  sum(q.mean_weight) filter (where not taskqueue.is_background(q.mean_weight, q.allow_background))
                                     over (partition by q.owner_group, q.entity),
                                   q.allow_background) as priority
       from queue q join owner o using (owner_group)
   )
-  select w.task_queue_id, w.weight, sum(w.priority) over (partition by w.family) from own w
+  select w.task_queue_id, sum(w.priority) over (partition by w.family) from own w
 $$;
 
 ALTER FUNCTION taskqueue.share_of_queue(p_setup text, p_group text) OWNER TO broker_owner;
 
-COMMENT ON FUNCTION taskqueue.share_of_queue(p_setup text, p_group text) IS 'Mean draw weight and priority of each TaskQueue of a setup, or of one owner group, from the shares, the jobs as they are, and the corrections (section 9).';
+COMMENT ON FUNCTION taskqueue.share_of_queue(p_setup text, p_group text) IS 'Priority of each TaskQueue of a setup, or of one owner group, from the shares, the mean draw weights and the corrections (section 9).';
 
 CREATE FUNCTION taskqueue.state_of_job(p_setup text, p_job_id bigint) RETURNS text
     LANGUAGE plpgsql STABLE
@@ -3367,6 +3382,7 @@ CREATE TABLE taskqueue.job (
     CONSTRAINT job_user_priority_check CHECK (((user_priority >= 0) AND (user_priority <= 10)))
 )
 WITH (fillfactor='100', autovacuum_vacuum_scale_factor='0.02', autovacuum_vacuum_cost_delay='0');
+ALTER TABLE ONLY taskqueue.job ALTER COLUMN setup SET (n_distinct=1);
 
 ALTER TABLE taskqueue.job OWNER TO broker_owner;
 
@@ -3589,6 +3605,23 @@ ALTER FUNCTION taskqueue.weight(p_user_priority integer, p_ten_first boolean) OW
 
 COMMENT ON FUNCTION taskqueue.weight(p_user_priority integer, p_ten_first boolean) IS 'Draw weight of a user priority for the shares (section 9).';
 
+CREATE FUNCTION taskqueue.weight_of_queue(p_setup text) RETURNS TABLE(task_queue_id bigint, weight double precision)
+    LANGUAGE sql STABLE
+    AS $$
+  select c.task_queue_id, sum(c.jobs * taskqueue.weight(c.user_priority, s.ten_first)) / sum(c.jobs)
+    from (select b.task_queue_id, b.user_priority, b.jobs from taskqueue.job_count b where b.setup = p_setup
+          union all
+          select a.task_queue_id, a.user_priority, a.change from taskqueue.job_count_change a where a.setup = p_setup) c
+   cross join taskqueue.setting s
+   where s.setup = p_setup
+   group by c.task_queue_id
+  having sum(c.jobs) > 0
+$$;
+
+ALTER FUNCTION taskqueue.weight_of_queue(p_setup text) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION taskqueue.weight_of_queue(p_setup text) IS 'Mean draw weight of the jobs of each TaskQueue that has jobs not held.';
+
 CREATE FUNCTION taskqueue.with_limits(p_setup text, p_resource jsonb, p_offer taskqueue.offer) RETURNS taskqueue.offer
     LANGUAGE plpgsql STABLE
     AS $$
@@ -3635,6 +3668,7 @@ CREATE TABLE taskqueue.ended (
     ended_at timestamp with time zone NOT NULL,
     CONSTRAINT ended_outcome_check CHECK ((outcome = ANY (ARRAY['finished'::text, 'failed'::text, 'cancelled'::text, 'closed'::text])))
 );
+ALTER TABLE ONLY taskqueue.ended ALTER COLUMN setup SET (n_distinct=1);
 
 ALTER TABLE taskqueue.ended OWNER TO broker_owner;
 
@@ -4024,6 +4058,7 @@ CREATE UNLOGGED TABLE taskqueue.resource_seen (
     matched boolean NOT NULL,
     resource jsonb NOT NULL
 );
+ALTER TABLE ONLY taskqueue.resource_seen ALTER COLUMN setup SET (n_distinct=1);
 
 ALTER TABLE taskqueue.resource_seen OWNER TO broker_owner;
 
@@ -4145,6 +4180,7 @@ CREATE TABLE taskqueue.job_count (
     jobs bigint NOT NULL
 )
 WITH (fillfactor='70');
+ALTER TABLE ONLY taskqueue.job_count ALTER COLUMN setup SET (n_distinct=1);
 
 ALTER TABLE taskqueue.job_count OWNER TO broker_owner;
 
@@ -4165,6 +4201,7 @@ CREATE TABLE taskqueue.job_count_change (
     change bigint NOT NULL
 )
 WITH (autovacuum_vacuum_scale_factor='0.02', autovacuum_vacuum_cost_delay='0');
+ALTER TABLE ONLY taskqueue.job_count_change ALTER COLUMN setup SET (n_distinct=1);
 
 ALTER TABLE taskqueue.job_count_change OWNER TO broker_owner;
 
@@ -4205,6 +4242,7 @@ CREATE TABLE taskqueue.posting (
     definition_id bigint NOT NULL,
     priority double precision NOT NULL
 );
+ALTER TABLE ONLY taskqueue.posting ALTER COLUMN setup SET (n_distinct=1);
 
 ALTER TABLE taskqueue.posting OWNER TO broker_owner;
 
@@ -4779,6 +4817,7 @@ CREATE TABLE taskqueue.request (
     answer jsonb NOT NULL,
     made_at timestamp with time zone NOT NULL
 );
+ALTER TABLE ONLY taskqueue.request ALTER COLUMN setup SET (n_distinct=1);
 
 ALTER TABLE taskqueue.request OWNER TO broker_owner;
 
@@ -5483,6 +5522,8 @@ REVOKE ALL ON FUNCTION taskqueue.maintain_setup(p_setting taskqueue.setting) FRO
 
 REVOKE ALL ON FUNCTION taskqueue.make_history_partitions(p_days integer) FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION taskqueue.make_queue(p_setup text, p_definition_id bigint, p_weight double precision) FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION taskqueue.match_job(p_setup text, p_resource jsonb, p_request_id uuid) FROM PUBLIC;
 GRANT ALL ON FUNCTION taskqueue.match_job(p_setup text, p_resource jsonb, p_request_id uuid) TO broker_agent;
 GRANT ALL ON FUNCTION taskqueue.match_job(p_setup text, p_resource jsonb, p_request_id uuid) TO broker_operator;
@@ -5502,8 +5543,6 @@ REVOKE ALL ON FUNCTION taskqueue.may_submit(p_identity resource.identity, p_requ
 
 REVOKE ALL ON FUNCTION taskqueue.may_touch(p_identity resource.identity, p_job_id bigint) FROM PUBLIC;
 
-REVOKE ALL ON FUNCTION taskqueue.new_priority(p_setup text, p_definition taskqueue.definition, p_weight double precision) FROM PUBLIC;
-
 REVOKE ALL ON FUNCTION taskqueue.new_seed() FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION taskqueue.note_event(p_lease taskqueue.lease, p_event text) FROM PUBLIC;
@@ -5520,11 +5559,11 @@ REVOKE ALL ON FUNCTION taskqueue.one_number(p_key text, p_value jsonb) FROM PUBL
 
 REVOKE ALL ON FUNCTION taskqueue.one_text(p_key text, p_value jsonb) FROM PUBLIC;
 
-REVOKE ALL ON FUNCTION taskqueue.open_queue(p_setup text, p_definition_id bigint, p_weight double precision) FROM PUBLIC;
+REVOKE ALL ON FUNCTION taskqueue.open_queues(p_setup text, p_task_queue_ids bigint[]) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION taskqueue.own_priority(p_share double precision, p_weight double precision, p_sum double precision, p_allow_background boolean) FROM PUBLIC;
 
-REVOKE ALL ON FUNCTION taskqueue.place_jobs(p_setup text, p_requirements jsonb, p_job_ids bigint[], p_user_priorities integer[]) FROM PUBLIC;
+REVOKE ALL ON FUNCTION taskqueue.place_jobs(p_setup text, p_requirements jsonb, p_job_ids bigint[], p_user_priorities integer[], OUT task_queue_id bigint, OUT made bigint[]) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION taskqueue.post_queue(p_setup text, p_task_queue_id bigint) FROM PUBLIC;
 
@@ -5624,6 +5663,8 @@ REVOKE ALL ON FUNCTION taskqueue.use_slots(p_setup text, p_job_id bigint, p_slot
 REVOKE ALL ON FUNCTION taskqueue.user_priority_order(p_setup text, p_task_queue_id bigint, p_seed bigint, p_ten_first boolean, p_policy text) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION taskqueue.weight(p_user_priority integer, p_ten_first boolean) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION taskqueue.weight_of_queue(p_setup text) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION taskqueue.with_limits(p_setup text, p_resource jsonb, p_offer taskqueue.offer) FROM PUBLIC;
 

@@ -1,6 +1,7 @@
 """The house as it is: built fresh and built up from the first revision it is the same, and schema.sql shows it."""
 
 import os
+import re
 import shutil
 import subprocess
 from pathlib import Path
@@ -142,3 +143,11 @@ def _programs_of(dsn: str) -> Installation:
         if programs.major == major and (programs.bin / "pg_dump").is_file():
             return programs
     pytest.skip(f"no pg_dump of PostgreSQL {major} here")
+
+
+@pytest.mark.parametrize("path", sorted((Program().migrations / "versions").glob("*.py")), ids=lambda path: path.stem)
+def test_revisions_hold_no_code_and_never_read_todays_sql(path: Path) -> None:
+    """What can be replaced lives in sql/, and an old revision must do in ten years what it did on its day."""
+    text = path.read_text(encoding="utf-8").lower()
+    assert not re.search(r"create\s+(or\s+replace\s+)?(function|procedure|view|(constraint\s+)?trigger)\b", text)
+    assert not re.search(r"package_folder|read_text|open\(|import.*pathlib", text)
