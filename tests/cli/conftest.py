@@ -1,42 +1,11 @@
-"""The command line in this process, against the test's own database."""
-
-import json
-from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Any
+"""What the tests of the command line share."""
 
 import pytest
-from typer.testing import CliRunner
 
-from broker.cli import app
-
-
-@dataclass(frozen=True)
-class Said:
-    """What a command printed, and its exit code."""
-
-    out: str
-    err: str
-    code: int
-
-    @property
-    def json(self) -> Any:
-        """Standard output as JSON."""
-        return json.loads(self.out)
-
-
-Cli = Callable[..., Said]
+from tests.commands import Cli, commands
 
 
 @pytest.fixture
 def cli(dsn: str, monkeypatch: pytest.MonkeyPatch) -> Cli:
-    """Runs a command: `cli("queues", "--json")`; `stdin=` is what it reads."""
-    monkeypatch.setenv("BROKER_DSN", dsn)
-
-    def run(*arguments: object, stdin: str | None = None) -> Said:
-        done = CliRunner().invoke(app, [str(argument) for argument in arguments], input=stdin)
-        if done.exception and not isinstance(done.exception, SystemExit):
-            raise done.exception
-        return Said(done.stdout, done.stderr, done.exit_code)
-
-    return run
+    """Runs a command in this process, against the test's own database."""
+    return commands(dsn, monkeypatch)

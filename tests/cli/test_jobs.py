@@ -8,7 +8,7 @@ import psycopg
 import pytest
 
 from tests.calls import Calls, requirements
-from tests.cli.conftest import Cli
+from tests.commands import Cli
 
 Connection = psycopg.Connection[Any]
 
