@@ -3,6 +3,8 @@
 import re
 import subprocess
 import uuid
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from psycopg import sql
@@ -28,6 +30,28 @@ _NOISE = re.compile(
 )
 
 
+@contextmanager
+def fresh_install(dsn: str, program: Program | None = None) -> Iterator[tuple[str, str]]:
+    """Install into a database made for it on the server of `dsn`, with roles of its own; all is dropped at the end.
+
+    Gives the database's DSN and the prefix of its roles. The login must be allowed to make databases.
+    """
+    name = f"broker_schema_{uuid.uuid4().hex[:12]}"
+    prefix = f"{name}_"
+    scratch = make_conninfo("", **{**conninfo_to_dict(dsn), "dbname": name})
+    with connect(dsn, autocommit=True) as admin:
+        admin.execute(sql.SQL("create database {} template template0").format(sql.Identifier(name)))
+        try:
+            upgrade(scratch, role_prefix=prefix, program=program)
+            yield scratch, prefix
+        finally:
+            admin.execute(sql.SQL("drop database if exists {} with (force)").format(sql.Identifier(name)))
+            for row in admin.execute(
+                "select rolname from pg_roles where starts_with(rolname, %s)", [prefix]
+            ).fetchall():
+                admin.execute(sql.SQL("drop role {}").format(sql.Identifier(row[0])))
+
+
 def render(dsn: str, programs: Installation, *, program: Program | None = None) -> str:
     """Install into a database made for it on the server of `dsn`, and dump that.
 
@@ -36,24 +60,13 @@ def render(dsn: str, programs: Installation, *, program: Program | None = None) 
     """
     with connect(dsn, autocommit=True) as admin:
         major = admin.info.server_version // 10000
-        if (major, programs.major) != (MAJOR, MAJOR):
-            raise UpgradeError(
-                f"schema.sql is written by PostgreSQL {MAJOR}, server and pg_dump are {major} and {programs.major}",
-                "use the embedded server: leave --dsn, BROKER_DSN and PG* out",
-            )
-        name = f"broker_schema_{uuid.uuid4().hex[:12]}"
-        prefix = f"{name}_"
-        scratch = make_conninfo("", **{**conninfo_to_dict(dsn), "dbname": name})
-        admin.execute(sql.SQL("create database {} template template0").format(sql.Identifier(name)))
-        try:
-            upgrade(scratch, role_prefix=prefix, program=program)
-            dump = _dump(scratch, programs)
-        finally:
-            admin.execute(sql.SQL("drop database if exists {} with (force)").format(sql.Identifier(name)))
-            for row in admin.execute(
-                "select rolname from pg_roles where starts_with(rolname, %s)", [prefix]
-            ).fetchall():
-                admin.execute(sql.SQL("drop role {}").format(sql.Identifier(row[0])))
+    if (major, programs.major) != (MAJOR, MAJOR):
+        raise UpgradeError(
+            f"schema.sql is written by PostgreSQL {MAJOR}, server and pg_dump are {major} and {programs.major}",
+            "use the embedded server: leave --dsn, BROKER_DSN and PG* out",
+        )
+    with fresh_install(dsn, program) as (scratch, prefix):
+        dump = _dump(scratch, programs)
     text = _NOISE.sub("", dump).replace(prefix, DEFAULT_PREFIX)
     return HEAD.format(major=MAJOR) + re.sub(r"\n{3,}", "\n\n", text).strip() + "\n"
 

@@ -1,0 +1,143 @@
+"""The reference tables of sql/README.md, from the catalogue: `python -m broker.reference` writes them anew.
+
+Everything between `<!-- generated: NAME -->` and `<!-- end -->` is replaced; the rest of the page is written by hand.
+What a function may raise is what it, or any function of ours that it calls, raises in its source.
+"""
+
+import re
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Any
+
+import psycopg
+
+from broker import database
+from broker.upgrade.schema import fresh_install
+from broker.upgrade.source import package_folder
+
+Connection = psycopg.Connection[Any]
+
+_SECTION = re.compile(r"(<!-- generated: (\w+) -->\n).*?(<!-- end -->)", re.DOTALL)
+_ERROR = re.compile(r"errcode = '(PB\d{3})'")
+_ERRORS_SENTENCE = re.compile(r"\s*Errors: .*$", re.DOTALL)
+_ROLES = ("agent", "submitter", "operator", "viewer")
+
+# Functions that a role of the house may execute, in the order agent, submitter, operator, viewer.
+_FUNCTIONS = """
+    select n.nspname || '.' || p.proname, pg_get_function_arguments(p.oid), pg_get_function_result(p.oid),
+           obj_description(p.oid, 'pg_proc'), array_agg(h.kind)
+      from pg_proc p
+      join pg_namespace n on n.oid = p.pronamespace
+     cross join lateral aclexplode(p.proacl) a
+      join pg_roles r on r.oid = a.grantee
+      join resource.house_role h on h.role_name = r.rolname and h.kind <> 'owner'
+     group by n.nspname, p.proname, p.oid
+     order by n.nspname, p.proname
+"""
+_SOURCES = """
+    select n.nspname || '.' || p.proname, string_agg(p.prosrc, ' ')
+      from pg_proc p join pg_namespace n on n.oid = p.pronamespace
+     where n.nspname in ('resource', 'taskqueue', 'monitor') group by 1
+"""
+_VIEWS = """
+    select c.relname, string_agg(a.attname, ', ' order by a.attnum), obj_description(c.oid, 'pg_class')
+      from pg_class c join pg_attribute a on a.attrelid = c.oid and a.attnum > 0 and not a.attisdropped
+     where c.relnamespace = 'monitor'::regnamespace and c.relkind = 'v' group by c.oid, c.relname order by c.relname
+"""
+_TABLES = """
+    select n.nspname || '.' || c.relname, obj_description(c.oid, 'pg_class')
+      from pg_class c join pg_namespace n on n.oid = c.relnamespace
+     where n.nspname in ('resource', 'taskqueue') and c.relkind in ('r', 'p') and not c.relispartition
+     order by n.nspname desc, c.relname
+"""
+_SETTINGS = """
+    select a.attname, format_type(a.atttypid, a.atttypmod), pg_get_expr(d.adbin, d.adrelid),
+           col_description(a.attrelid, a.attnum)
+      from pg_attribute a join pg_attrdef d on d.adrelid = a.attrelid and d.adnum = a.attnum
+     where a.attrelid = 'taskqueue.setting'::regclass and a.attnum > 0 and not a.attisdropped order by a.attnum
+"""
+
+
+def page() -> Path:
+    """sql/README.md."""
+    return package_folder("sql") / "README.md"
+
+
+def render(connection: Connection, text: str) -> str:
+    """The page `text` with its generated sections as the database of `connection` has them."""
+    made = {
+        "functions": lambda: _functions(connection),
+        "views": lambda: _table(("view", "columns", "what"), _views(connection)),
+        "tables": lambda: _table(("table", "what"), [(f"`{name}`", what) for name, what in _rows(connection, _TABLES)]),
+        "settings": lambda: _table(("setting", "type", "default", "what"), _settings(connection)),
+    }
+    return _SECTION.sub(lambda found: f"{found[1]}\n{made[found[2]]()}\n{found[3]}", text)
+
+
+def errors_of(connection: Connection) -> dict[str, list[str]]:
+    """Function -> the SQLSTATEs of class PB that it, or a function that it calls, raises."""
+    sources: dict[str, str] = dict(_rows(connection, _SOURCES))
+    calls = {
+        name: {found for found in re.findall(r"\b(?:resource|taskqueue|monitor)\.\w+", source) if found in sources}
+        for name, source in sources.items()
+    }
+    found: dict[str, list[str]] = {}
+    for name in sources:
+        reached, todo = {name}, [name]
+        while todo:
+            new = calls[todo.pop()] - reached
+            reached |= new
+            todo += new
+        found[name] = sorted({state for one in reached for state in _ERROR.findall(sources[one])})
+    return found
+
+
+def _functions(connection: Connection) -> str:
+    raised = errors_of(connection)
+    rows = [
+        (
+            f"`{name}({_arguments(arguments)})`<br>→ `{result}`",
+            ", ".join(kind for kind in _ROLES if kind in kinds),
+            _ERRORS_SENTENCE.sub("", comment),
+            ", ".join(raised[name]),
+        )
+        for name, arguments, result, comment, kinds in _rows(connection, _FUNCTIONS)
+    ]
+    return _table(("call", "who may", "what", "errors"), rows)
+
+
+def _arguments(text: str) -> str:
+    """`p_limit integer DEFAULT 1` as `p_limit integer = 1`."""
+    return re.sub(r" DEFAULT (\S+?)(::[\w ]+)?(?=, |$)", r" = \1", text)
+
+
+def _views(connection: Connection) -> list[Sequence[str]]:
+    return [(f"`monitor.{name}`", columns, what) for name, columns, what in _rows(connection, _VIEWS)]
+
+
+def _settings(connection: Connection) -> list[Sequence[str]]:
+    return [
+        (f"`{name}`", kind, "`" + re.sub(r"::[\w\[\] ]+$", "", default) + "`", what)
+        for name, kind, default, what in _rows(connection, _SETTINGS)
+    ]
+
+
+def _rows(connection: Connection, query: str) -> list[Any]:
+    return connection.execute(query.encode()).fetchall()
+
+
+def _table(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    cells = [columns, ["---"] * len(columns), *rows]
+    return "\n".join("| " + " | ".join(cell.replace("|", "\\|") for cell in row) + " |" for row in cells) + "\n"
+
+
+def main() -> None:
+    """Write the tables of sql/README.md anew, from a fresh install on the server that the environment names."""
+    with fresh_install(database.resolve().dsn) as (dsn, _), psycopg.connect(dsn) as connection:
+        file = page()
+        text = file.read_text(encoding="utf-8")
+        file.write_text(render(connection, text), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
