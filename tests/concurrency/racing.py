@@ -1,0 +1,64 @@
+"""Threads with a connection each, and calls that are let run into each other."""
+
+import threading
+import time
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import psycopg
+
+from tests.calls import Calls
+
+
+def run_together(dsn: str, works: Iterable[Callable[[Calls], None]], name: str = "agent") -> None:
+    """Run the works at once, each in a thread with a connection of its own; the first error of any is raised."""
+    errors: list[BaseException] = []
+
+    def run(work: Callable[[Calls], None]) -> None:
+        try:
+            with psycopg.connect(dsn, autocommit=True, application_name=name) as connection:
+                work(Calls(connection))
+        except BaseException as error:
+            errors.append(error)
+
+    threads = [threading.Thread(target=run, args=[work]) for work in works]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    if errors:
+        raise errors[0]
+
+
+class Attempt:
+    """A call in a thread: it ends, or it waits for a lock that somebody else holds."""
+
+    def __init__(self, q: Calls, call: Callable[[Calls], Any], observer: Calls) -> None:
+        self.q = q
+        self.observer = observer
+        self.answer: Any = None
+        self.error: psycopg.Error | None = None
+        self._thread = threading.Thread(target=self._run, args=[call])
+        self._thread.start()
+
+    def _run(self, call: Callable[[Calls], Any]) -> None:
+        try:
+            self.answer = call(self.q)
+        except psycopg.Error as error:
+            self.error = error
+
+    def waits(self) -> bool:
+        """Come back when the call has ended (False) or waits for a lock (True)."""
+        query = "select cardinality(pg_blocking_pids(%s)) > 0"
+        while self._thread.is_alive():
+            if self.observer.value(query, self.q.connection.info.backend_pid):
+                return True
+            time.sleep(0.0005)
+        return False
+
+    def end(self) -> Any:
+        """Wait for the end; the answer, or the error raised."""
+        self._thread.join()
+        if self.error:
+            raise self.error
+        return self.answer

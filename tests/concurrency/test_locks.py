@@ -1,0 +1,77 @@
+"""No agent waits on a row lock that another holds until its commit: pg_stat_activity sampled under load."""
+
+import random
+import threading
+from collections import Counter
+from collections.abc import Callable
+from decimal import Decimal
+from typing import Any
+
+import psycopg
+import pytest
+
+from tests.calls import Calls
+from tests.concurrency.racing import run_together
+
+JOBS = 6000
+_WAITING = """
+select a.wait_event, left(a.query, 60), b.application_name, left(b.query, 60)
+  from pg_stat_activity a
+  left join pg_stat_activity b on b.pid = any (pg_blocking_pids(a.pid))
+ where a.datname = current_database() and a.application_name = 'agent' and a.wait_event_type = 'Lock'
+"""
+
+
+@pytest.mark.slow
+def test_no_agent_waits_for_another(dsn: str, db: psycopg.Connection[Any]) -> None:
+    """Agents take, report, finish and give back, in queues that run empty and come back, at sites with limits."""
+    q = Calls(db)
+    q.settings(queue_size=20)
+    q.running_limit("JobTypes", "T1", 6, site="S1")
+    q.call("set_limit", "delay", "S2", None, "JobTypes", "T2", Decimal("0.001"), 3)
+    for n in range(JOBS // 30):
+        q.insert_many(range(30 * n + 1, 30 * n + 31), n % 11, OwnerGroup=f"g{n % 3}", JobTypes=[f"T{n % 7}"], CPUTime=(500, 5000)[n % 2])
+    ended: list[int] = []
+    waits: Counter[tuple[Any, ...]] = Counter()
+    samples = 0
+    done = threading.Event()
+
+    def agent(which: int) -> Callable[[Calls], None]:
+        chance = random.Random(which)
+
+        def work(own: Calls) -> None:
+            idle = 0
+            while len(ended) < JOBS and idle < 2000:
+                keys = {"Site": f"S{which % 4}"} if chance.random() < 0.7 else {}
+                matches = own.match_many(chance.choice([1, 1, 1, 8]), **keys)
+                idle = 0 if matches else idle + 1
+                for match in matches:
+                    own.call_rows("report_job", match.job_id, match.attempt)
+                    if chance.random() < 0.1:
+                        own.call("release_job", match.job_id, match.attempt)
+                    else:
+                        own.call("finish_job", match.job_id, match.attempt)
+                        ended.append(match.job_id)
+
+        return work
+
+    def sample() -> None:
+        nonlocal samples
+        with psycopg.connect(dsn, autocommit=True) as connection:
+            while not done.is_set():
+                samples += 1
+                waits.update(connection.execute(_WAITING).fetchall())
+                done.wait(0.001)
+
+    sampler = threading.Thread(target=sample)
+    sampler.start()
+    try:
+        run_together(dsn, [agent(n) for n in range(12)])
+    finally:
+        done.set()
+        sampler.join()
+    assert samples > 200
+    row_locks = {what: count for what, count in waits.items() if what[0] in ("tuple", "transactionid")}
+    assert not row_locks, f"in {samples} samples: {row_locks}"
+    assert sorted(ended) == list(range(1, JOBS + 1))
+    assert q.inconsistencies() == []
