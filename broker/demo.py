@@ -105,6 +105,11 @@ class Unmatched:
     lately: list[tuple[str, str]]
 
 
+def resources(seed: int) -> Iterator[Resource]:
+    """What the agents of a demo offer: a thousand kinds of pilots, each with the CPU time of its batch queue."""
+    return lhcb.resources(seed, kinds=1_000)
+
+
 def new_setup(connection: Connection) -> str:
     """A setup for this run: LHCb's buckets and shares in a name that nobody has; setups of old runs are taken away."""
     for (old,) in connection.execute(
@@ -202,7 +207,7 @@ def unmatched(connection: Connection, setup: str, seed: int) -> Unmatched | None
     queue, _ = min(queues, key=lambda row: len(row[1].get("Sites", ())) or len(lhcb.table().figures["sites"]))
     query = "select min(job_id) from monitor.job where setup = %s and task_queue_id = %s and state = 'waiting'"
     [(job,)] = connection.execute(query, (setup, queue)).fetchall()
-    for resource in islice(lhcb.resources(seed), 200):
+    for resource in islice(resources(seed), 200):
         query = "select condition, wanted, offered, holds from taskqueue.explain_match(%s, %s, %s)"
         conditions = connection.execute(query, (setup, job, jsonb(resource))).fetchall()
         if 1 <= sum(not holds for *_, holds in conditions) <= 3:

@@ -104,9 +104,17 @@ def groups(jobs: int, seed: int = 0, first_id: int = 1) -> Iterator[Group]:
         next_id += queue.jobs
 
 
-def resources(seed: int = 0, mix: pilots.Mix | None = None) -> Iterator[pilots.Resource]:
-    """An endless stream of resource descriptions at LHCb's sites: synthetic, sites and platforms weighted by jobs."""
-    return pilots.descriptions(offers(), seed, mix)
+def resources(seed: int = 0, mix: pilots.Mix | None = None, kinds: int = 20_000) -> Iterator[pilots.Resource]:
+    """An endless stream of resource descriptions at LHCb's sites: synthetic, sites and platforms weighted by jobs.
+
+    kinds: how many different descriptions there are. The fleet is the same for all seeds: a seed draws from it.
+    """
+    return pilots.drawn(_fleet(kinds, mix), seed)
+
+
+@cache
+def _fleet(kinds: int, mix: pilots.Mix | None) -> list[pilots.Resource]:
+    return pilots.fleet(offers(), kinds, mix)
 
 
 def offers() -> pilots.Offers:

@@ -1,7 +1,8 @@
 """Synthetic pilots: the resource descriptions of JobAgents, drawn from the sites and platforms of a workload.
 
-What a workload offers (`Offers`) and how its requests are mixed (`Mix`) are separate, so that workloads differ in
-data, not in code. No description comes from a real pilot; whatever shows them says so.
+What a workload offers (`Offers`), how its requests are mixed (`Mix`) and how many kinds of pilots there are (`fleet`)
+are separate, so that workloads differ in data, not in code. No description comes from a real pilot;
+whatever shows them says so.
 """
 
 import random
@@ -56,27 +57,43 @@ class _Weighted:
         return rng.choices(self.names, cum_weights=self.cumulative)[0]
 
 
-def descriptions(offers: Offers, seed: int, mix: Mix | None = None) -> Iterator[Resource]:
-    """An endless stream of descriptions; the same offers, mix and seed give the same stream."""
+def fleet(offers: Offers, kinds: int, mix: Mix | None = None, seed: int = 0) -> list[Resource]:
+    """So many kinds of pilots, each with a full description; the same arguments give the same fleet."""
     mix = mix or Mix()
     rng = random.Random(seed)
     sites = _Weighted(offers.sites)
     architectures = [(share, _Weighted(platforms)) for share, platforms in offers.architectures]
-    shares = [share for share, _ in architectures]
+    return [_kind(offers, mix, rng, sites, architectures) for _ in range(kinds)]
+
+
+def descriptions(offers: Offers, seed: int, mix: Mix | None = None, kinds: int = 20_000) -> Iterator[Resource]:
+    """An endless stream of descriptions out of a fleet, which is the same for all seeds: a seed draws from it."""
+    return drawn(fleet(offers, kinds, mix), seed)
+
+
+def drawn(of: Sequence[Resource], seed: int) -> Iterator[Resource]:
+    """An endless stream of descriptions out of a fleet, each kind as often as any other."""
+    rng = random.Random(seed)
     while True:
-        platforms = rng.choices(architectures, weights=shares)[0][1]
-        resource = _plain(offers, rng, sites.draw(rng), {platforms.draw(rng) for _ in range(rng.randint(1, 3))})
-        if rng.random() < mix.no_site:
-            del resource["Site"], resource["GridCE"]
-        if rng.random() < mix.private:
-            _make_private(resource, offers, rng)
-        if rng.random() < mix.processors:
-            _add_processors(resource, rng)
-        if rng.random() < mix.banned:
-            _ban(resource, offers, rng, sites, platforms)
-        if rng.random() < mix.nothing:
-            _match_nothing(resource, offers, rng)
-        yield resource
+        yield dict(rng.choice(of))
+
+
+def _kind(
+    offers: Offers, mix: Mix, rng: random.Random, sites: _Weighted, architectures: Sequence[tuple[float, _Weighted]]
+) -> Resource:
+    [(_, platforms)] = rng.choices(architectures, weights=[share for share, _ in architectures])
+    resource = _plain(offers, rng, sites.draw(rng), {platforms.draw(rng) for _ in range(rng.randint(1, 3))})
+    if rng.random() < mix.no_site:
+        del resource["Site"], resource["GridCE"]
+    if rng.random() < mix.private:
+        _make_private(resource, offers, rng)
+    if rng.random() < mix.processors:
+        _add_processors(resource, rng)
+    if rng.random() < mix.banned:
+        _ban(resource, offers, rng, sites, platforms)
+    if rng.random() < mix.nothing:
+        _match_nothing(resource, rng)
+    return resource
 
 
 def _plain(offers: Offers, rng: random.Random, site: str, platforms: set[str]) -> Resource:
@@ -111,7 +128,7 @@ def _ban(resource: Resource, offers: Offers, rng: random.Random, sites: _Weighte
         resource[kind] = [(sites if kind == "BannedSite" else platforms).draw(rng)]
 
 
-def _match_nothing(resource: Resource, offers: Offers, rng: random.Random) -> None:
+def _match_nothing(resource: Resource, rng: random.Random) -> None:
     """A group nobody submits with, a tag nobody asks for, or less time than any job needs."""
     kind = rng.randrange(3)
     if kind == 0:

@@ -28,7 +28,7 @@ def demo(
     as_json: Json = False,
 ) -> None:
     """See it run: LHCb's TaskQueues, JobAgents of its 60 sites, what they match, and proof that nothing is lost."""
-    from broker import database, demo, lhcb
+    from broker import database, demo
     from broker.crowd import Plan
 
     console = output.console(stderr=as_json)
@@ -43,7 +43,7 @@ def demo(
         loading = time.perf_counter() - started
         [(queues,)] = connection.execute("select task_queues from monitor.setup where setup = %s", [setup]).fetchall()
         console.print(f"loaded {jobs:,} jobs in {queues:,} TaskQueues in {loading:.1f} s: {jobs / loading:,.0f} jobs/s")
-        plan = Plan(setup, target, lhcb.resources, seconds, seed)
+        plan = Plan(setup, target, demo.resources, seconds, seed)
         _watch(plan, agents, work, as_json)
         proof = demo.prove(connection, setup, work)
         unmatched = demo.unmatched(connection, setup, seed)

@@ -104,7 +104,7 @@ def test_a_negative_size_is_refused() -> None:
 
 
 def test_pilots_come_in_the_shares_of_the_mix() -> None:
-    drawn = list(islice(lhcb.resources(5), 20_000))
+    drawn = list(islice(lhcb.resources(5, kinds=20_000), 20_000))
 
     def share(resources: Iterator[bool]) -> float:
         return sum(resources) / len(drawn)
@@ -121,6 +121,14 @@ def test_pilots_come_in_the_shares_of_the_mix() -> None:
     cpu_times = sorted(int(str(resource["CPUTime"])) for resource in drawn if resource["CPUTime"] != 1)
     assert (21_600 * 50) ** 0.5 < cpu_times[len(cpu_times) // 2] < 1_080_000 / 4
     assert cpu_times[-1] > 1_080_000
+
+
+def test_a_fleet_has_so_many_kinds_whatever_the_seed() -> None:
+    def kinds(seed: int) -> set[str]:
+        return {str(resource) for resource in islice(lhcb.resources(seed, kinds=50), 2_000)}
+
+    assert kinds(1) == kinds(2)
+    assert len(kinds(1)) == 50
 
 
 def test_a_mix_without_a_kind_draws_none_of_it() -> None:
