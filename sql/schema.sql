@@ -1413,7 +1413,10 @@ begin
       using errcode = 'PB001', hint = 'Give finished, failed, cancelled or closed.';
   end if;
   perform taskqueue.enter(p_setup);
-  if exists (select from taskqueue.ended e
+  -- The lock waits for the same call when it is still running (its client gave up on it); what it did is then to be seen.
+  perform from taskqueue.lease l where l.setup = p_setup and l.job_id = p_job_id for update;
+  if not found and exists (
+             select from taskqueue.ended e
               where e.setup = p_setup and e.job_id = p_job_id and e.outcome = p_outcome
                 and taskqueue.attempt_text(e.attempts, e.token) = p_attempt) then
     return p_outcome;
@@ -3408,16 +3411,17 @@ CREATE FUNCTION taskqueue.take(p_setup text, p_offer taskqueue.offer, p_seed big
 declare
   v_setting taskqueue.setting;
   v_cpu_time bigint;
-  v_candidate record;
   v_level record;
   v_left bigint;
   v_taken boolean;
+  v_candidates cursor (c_cpu_time bigint) for
+    select c.task_queue_id, c.definition from taskqueue.candidate(p_setup, p_offer, c_cpu_time, p_seed, v_setting.policy) c;
 begin
   select s.* into v_setting from taskqueue.setting s where s.setup = p_setup;
   for v_cpu_time in
     select b.cpu_time from taskqueue.cpu_bucket b where b.setup = p_setup and b.cpu_time <= p_offer.cpu_time order by b.cpu_time desc
   loop
-    for v_candidate in select c.task_queue_id, c.definition from taskqueue.candidate(p_setup, p_offer, v_cpu_time, p_seed, v_setting.policy) c loop
+    for v_candidate in v_candidates (v_cpu_time) loop
       definition := v_candidate.definition;
       slots := null;
       if p_offer.limited then
