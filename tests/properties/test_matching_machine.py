@@ -207,7 +207,7 @@ class Matching(RuleBasedStateMachine):
     def enable(self, which: int) -> None:
         self._on_queue(self._one(self.model.disabled, which), "set_queue_enabled", True, self.model.disabled)
 
-    @precondition(lambda self: self.model.waiting and not self.model.held_owners)
+    @precondition(lambda self: self.model.waiting)
     @rule(which=index)
     def hold_queue(self, which: int) -> None:
         queue = self._one(self.model.queues(), which)
@@ -239,7 +239,6 @@ class Matching(RuleBasedStateMachine):
         assert self.q.call("let_go" if let_go else "hold", "job", str(job_id)) == (job.held == let_go)
         job.held = not let_go
 
-    @precondition(lambda self: not self.model.held_queues)
     @rule(owner=st.sampled_from(OWNERS), let_go=st.booleans())
     def hold_owner(self, owner: str, let_go: bool) -> None:
         self.q.call("let_go" if let_go else "hold", "owner", owner)

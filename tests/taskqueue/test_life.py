@@ -327,12 +327,14 @@ def test_a_held_queue_has_no_matches(q: Calls) -> None:
 
 
 def test_switches_are_apart(q: Calls) -> None:
-    """A job that is held, in a queue that is disabled and held, is matched only when all three are undone."""
+    """A held job, in a queue that is disabled and held, of an owner that is held, waits until all four are undone."""
     queue = q.insert(1)
     q.call("set_queue_enabled", queue, False)
     q.call("hold", "queue", str(queue))
+    q.call("hold", "owner", "alice")
     q.call("hold", "job", "1")
     for undo in (
+        lambda: q.call("let_go", "owner", "alice"),
         lambda: q.call("set_queue_enabled", queue, True),
         lambda: q.call("let_go", "job", "1"),
         lambda: q.call("let_go", "queue", str(queue)),
@@ -340,6 +342,16 @@ def test_switches_are_apart(q: Calls) -> None:
         assert q.match() is None
         assert q.queues() == {}
         undo()
+    assert q.take().job_id == 1
+
+
+def test_letting_a_queue_go_does_not_let_its_owner_go(q: Calls) -> None:
+    queue = q.insert(1)
+    q.call("hold", "owner", "alice")
+    q.call("hold", "queue", str(queue))
+    q.call("let_go", "queue", str(queue))
+    assert q.match() is None
+    q.call("let_go", "owner", "alice")
     assert q.take().job_id == 1
 
 

@@ -1,0 +1,500 @@
+"""Every pair of calls that can race, one of them in a transaction that is still open when the other begins.
+
+First the matrix: whatever the two calls are, and whether the first commits or rolls back, no job is lost or doubled, the
+derived structures are right, and nobody gets an error but ours. Then the pairs whose outcome the specification fixes.
+"""
+
+import itertools
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from datetime import timedelta
+from typing import Any
+
+import psycopg
+import pytest
+
+from tests.calls import Calls, Match
+from tests.concurrency.racing import Attempt
+
+Connect = Callable[..., psycopg.Connection[Any]]
+_setups = itertools.count(1)
+
+
+@dataclass
+class Stage:
+    """A setup of its own with jobs in every state, and two sides that call: the first in an open transaction."""
+
+    setup: str
+    first: Calls
+    second: Calls
+    observer: Calls
+    queues: dict[int, int] = field(default_factory=dict)  # job -> the queue it was inserted into
+    lease: Match | None = None
+
+    def attempt(self) -> str:
+        assert self.lease is not None
+        return self.lease.attempt
+
+
+def prepare(stage: Stage) -> None:
+    """Job 1 alone in its queue; 2, 3, 4 together; 5 leased; 6 ended; 7 held; limits at site S."""
+    q = stage.observer
+    q.running_limit("JobTypes", "T", 1)
+    stage.queues[5] = q.insert(5, Sites=["S"], JobTypes=["T"])
+    stage.lease = q.take(Site="S", JobID=5)
+    q.insert(6)
+    q.call("cancel_job", 6)
+    stage.queues[1] = q.insert(1, CPUTime=5000, Sites=["S"])
+    for job_id in (2, 3, 4):
+        stage.queues[job_id] = q.insert(job_id, JobTypes=["T"])
+    stage.queues[7] = q.insert(7, OwnerDN="bob")
+    q.call("hold", "job", "7")
+
+
+Call = Callable[[Calls, Stage], Any]
+
+AGENTS: dict[str, Call] = {
+    "match the only job of a queue": lambda q, s: q.match(CPUTime=5000),
+    "match job 1": lambda q, s: q.match(JobID=1),
+    "match everything": lambda q, s: q.match_many(20),
+    "match at the limit": lambda q, s: q.match_many(20, Site="S", JobType="T"),
+    "report 5": lambda q, s: q.call_rows("report_job", 5, s.attempt()),
+    "finish 5": lambda q, s: q.call("finish_job", 5, s.attempt()),
+    "fail 5": lambda q, s: q.call("finish_job", 5, s.attempt(), "failed"),
+    "release 5": lambda q, s: q.call("release_job", 5, s.attempt()),
+}
+SUBMITTERS: dict[str, Call] = {
+    "insert new requirements": lambda q, s: q.insert(10, JobTypes=["new"]),
+    "insert another with them": lambda q, s: q.insert(11, JobTypes=["new"]),
+    "insert like 1": lambda q, s: q.insert(12, CPUTime=5000, Sites=["S"]),
+    "insert like 5": lambda q, s: q.insert(13, Sites=["S"], JobTypes=["T"]),
+    "insert 1 elsewhere": lambda q, s: q.insert(1, 9, JobTypes=["T"]),
+    "insert 1 again": lambda q, s: q.insert(1, 5, CPUTime=5000, Sites=["S"]),
+    "insert 5": lambda q, s: q.insert(5),
+    "insert 6": lambda q, s: q.insert(6),
+    "insert a batch": lambda q, s: q.insert_many([1, 2, 3, 6, 10, 14], JobTypes=["new"]),
+    "cancel 1": lambda q, s: q.call("cancel_job", 1),
+    "cancel 5": lambda q, s: q.call("cancel_job", 5),
+    "delete 1": lambda q, s: q.call("delete_job", 1),
+}
+OPERATORS: dict[str, Call] = {
+    "hold 1": lambda q, s: q.call("hold", "job", "1"),
+    "hold the queue": lambda q, s: q.call("hold", "queue", str(s.queues[1])),
+    "let 7 go": lambda q, s: q.call("let_go", "job", "7"),
+    "disable": lambda q, s: q.call("set_queue_enabled", s.queues[1], False),
+    "delete the queue if empty": lambda q, s: q.call("delete_queue_if_empty", s.queues[1]),
+    "delete empty queues": lambda q, s: q.call("delete_empty_queues"),
+    "recompute": lambda q, s: q.call("recompute_shares"),
+    "set a group": lambda q, s: q.call("set_group", "users", 5.0),
+    "maintain": lambda q, s: q.maintain(),
+    "forget ended": lambda q, s: q.call("forget_ended", timedelta(0)),
+}
+RECONFIGURING: dict[str, Call] = {
+    "set a limit": lambda q, s: q.running_limit("JobTypes", "T", 2),
+    "set another limit": lambda q, s: q.running_limit("OwnerDN", "alice", 1),
+    "clear the limit": lambda q, s: q.call("clear_limit", "running", "S", None, "JobTypes", "T"),
+    "re-bucket": lambda q, s: q.call("set_cpu_buckets", [100000]),
+    "rebuild": lambda q, s: q.call("rebuild_matching"),
+    "hold the owner": lambda q, s: q.call("hold", "owner", "alice"),
+    "set ten_first": lambda q, s: q.settings(ten_first=True),
+}
+CALLS = {**AGENTS, **SUBMITTERS, **OPERATORS, **RECONFIGURING}
+
+
+@pytest.fixture(scope="module")
+def stages(new_database_of_module: str) -> Iterator[Callable[[], Stage]]:
+    """Stages in one database, each in a setup of its own."""
+    with (
+        psycopg.connect(new_database_of_module) as first,
+        psycopg.connect(new_database_of_module, autocommit=True) as second,
+        psycopg.connect(new_database_of_module, autocommit=True) as observer,
+    ):
+
+        def make() -> Stage:
+            first.rollback()
+            setup = f"pair {next(_setups)}"
+            return Stage(setup, Calls(first, setup), Calls(second, setup), Calls(observer, setup))
+
+        yield make
+
+
+def job_states(q: Calls) -> dict[int, str]:
+    """Job id -> state; an id in two states is an error."""
+    rows = q.rows(
+        "select job_id, 'waiting' from taskqueue.job where setup = %(s)s union all"
+        " select job_id, 'leased' from taskqueue.lease where setup = %(s)s union all"
+        " select job_id, 'ended' from taskqueue.ended where setup = %(s)s".replace("%(s)s", "%s"),
+        *[q.setup] * 3,
+    )
+    assert len(rows) == len({row[0] for row in rows}), f"a job in two states: {sorted(rows)}"
+    return dict(rows)
+
+
+def check(stage: Stage, forgotten: bool) -> None:
+    q = stage.observer
+    states = job_states(q)
+    expected = {1, 2, 3, 4, 5, 7} | (set() if forgotten else {6})
+    assert expected <= states.keys() or forgotten and {2, 3, 4, 7} <= states.keys(), f"lost: {expected - states.keys()}"
+    assert q.inconsistencies() == []
+    orphans = "select count(*) from monitor.job_without_queue where setup = %s"
+    assert q.value(orphans, q.setup) == 0
+
+
+def call(q: Calls, stage: Stage, name: str) -> Any:
+    """The call; our own errors are answers, others are not."""
+    try:
+        with q.connection.transaction():
+            return CALLS[name](q, stage)
+    except psycopg.Error as error:
+        assert (error.sqlstate or "").startswith("PB"), f"{name}: {error.sqlstate} {error}"
+        assert error.sqlstate != "PB006", f"{name}: {error}"
+        return error
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_whatever_races_with(stages: Callable[[], Stage], name: str) -> None:
+    """`name` in an open transaction, and every other call meanwhile; then it commits, or rolls back."""
+    for other, commit in itertools.product(CALLS, (True, False)):
+        stage = stages()
+        prepare(stage)
+        stage.first.rows("select 1")  # opens the transaction, so that the call's own is a savepoint in it
+        call(stage.first, stage, name)
+        attempt = Attempt(stage.second, lambda q, s=stage, o=other: call(q, s, o), stage.observer)  # type: ignore[misc]
+        waited = attempt.waits()
+        if commit:
+            stage.first.connection.commit()
+        else:
+            stage.first.connection.rollback()
+        try:
+            attempt.end()
+            if other in AGENTS and "5" not in other and name not in RECONFIGURING:
+                assert not waited, "an agent that asks for a job waited"
+            check(stage, "forget ended" in (name, other))
+        except (AssertionError, psycopg.Error) as error:
+            raise AssertionError(f"{name} ({'committed' if commit else 'rolled back'}) / {other}: {error}") from error
+
+
+# Pairs whose outcome is fixed
+
+
+@pytest.fixture
+def stage(stages: Callable[[], Stage]) -> Stage:
+    return stages()
+
+
+def meanwhile(stage: Stage, second: Callable[[Calls], Any], commit: bool = True) -> tuple[bool, Any]:
+    """Run the second side against the open transaction of the first, which then ends: (did it wait, its answer)."""
+    attempt = Attempt(stage.second, second, stage.observer)
+    waited = attempt.waits()
+    if commit:
+        stage.first.connection.commit()
+    else:
+        stage.first.connection.rollback()
+    return waited, attempt.end()
+
+
+def queue_count(q: Calls) -> int:
+    return int(q.value("select count(*) from taskqueue.task_queue where setup = %s", q.setup))
+
+
+def test_two_inserts_of_the_same_new_requirements_open_one_queue(stage: Stage) -> None:
+    queue = stage.first.insert(1, Sites=["A"])
+    _, other = meanwhile(stage, lambda q: q.insert(2, Sites=["A"]))
+    assert other == queue
+    assert queue_count(stage.observer) == 1
+
+
+def test_the_second_opens_the_queue_when_the_first_rolls_back(stage: Stage) -> None:
+    stage.first.insert(1, Sites=["A"])
+    _, queue = meanwhile(stage, lambda q: q.insert(2, Sites=["A"]), commit=False)
+    assert stage.observer.queues() == {queue: 1}
+    assert queue_count(stage.observer) == 1
+
+
+def test_two_inserts_of_different_requirements_do_not_wait(stage: Stage) -> None:
+    stage.observer.insert(9)
+    stage.first.insert(1, Sites=["A"])
+    waited, _ = meanwhile(stage, lambda q: q.insert(2, Sites=["B"]))
+    assert not waited
+
+
+def test_two_inserts_into_one_queue_do_not_wait(stage: Stage) -> None:
+    queue = stage.observer.insert(9)
+    assert stage.first.insert(1) == queue
+    waited, other = meanwhile(stage, lambda q: q.insert(2))
+    assert (waited, other) == (False, queue)
+    assert stage.observer.queues() == {queue: 3}
+
+
+@pytest.mark.parametrize("commit", [True, False])
+def test_two_inserts_of_one_new_id(stage: Stage, commit: bool) -> None:
+    """The second moves it, with its requirements and user priority, whether the first is there or not."""
+    stage.first.insert(1, 2, Sites=["A"])
+    _, queue = meanwhile(stage, lambda q: q.insert(1, 7, Sites=["B"]), commit)
+    assert stage.observer.queues() == {queue: 1}
+    assert stage.observer.take(Site="B").user_priority == 7
+
+
+def test_two_inserts_of_one_waiting_id(stage: Stage) -> None:
+    stage.observer.insert(1, 1)
+    stage.first.insert(1, 2, Sites=["A"])
+    _, queue = meanwhile(stage, lambda q: q.insert(1, 3, Sites=["B"]))
+    assert stage.observer.queues() == {queue: 1}
+    assert stage.observer.inconsistencies() == []
+
+
+def test_crossing_batches_do_not_deadlock(stage: Stage) -> None:
+    """The same ids in both, the second batch in the other order: one waits, none fails."""
+    stage.observer.insert_many(range(1, 11))
+    stage.first.insert_many(range(1, 11), Sites=["A"])
+    _, count = meanwhile(stage, lambda q: q.insert_many(range(10, 0, -1), Sites=["B"]))
+    assert count == 10
+    assert list(stage.observer.queues(Site="B").values()) == [10]
+
+
+def test_an_insert_into_a_queue_whose_last_job_is_being_taken(stage: Stage) -> None:
+    """Never a job in no queue, never a queue deleted from under an insert."""
+    stage.observer.insert(1)
+    assert stage.first.take().job_id == 1
+    _, queue = meanwhile(stage, lambda q: q.insert(2))
+    assert stage.observer.queue_of(2) == queue
+    assert stage.observer.take().job_id == 2
+
+
+def test_the_last_job_taken_while_another_is_being_inserted(stage: Stage) -> None:
+    stage.observer.insert(1)
+    queue = stage.first.insert(2)
+    waited, match = meanwhile(stage, lambda q: q.match())
+    assert not waited
+    assert match.job_id == 1
+    assert stage.observer.queue_of(2) == queue
+    assert stage.observer.take().job_id == 2
+
+
+@pytest.mark.parametrize("commit", [True, False])
+def test_an_insert_while_its_queue_is_being_deleted(stage: Stage, commit: bool) -> None:
+    queue = stage.observer.insert(1)
+    stage.observer.call("delete_job", 1)
+    stage.first.call("delete_queue_if_empty", queue)
+    _, new = meanwhile(stage, lambda q: q.insert(2), commit)
+    assert stage.observer.queue_of(2) == new
+    assert stage.observer.take().job_id == 2
+    assert stage.observer.inconsistencies() == []
+
+
+@pytest.mark.parametrize("commit", [True, False])
+def test_a_queue_deleted_while_a_job_is_being_inserted(stage: Stage, commit: bool) -> None:
+    queue = stage.observer.insert(1)
+    stage.first.insert(2)
+    stage.observer.call("delete_job", 1)
+    _, deleted = meanwhile(stage, lambda q: q.call("delete_queue_if_empty", queue), commit)
+    assert not (deleted and commit)
+    assert stage.observer.queues() == ({queue: 1} if commit else {})
+
+
+def test_two_matches_never_get_the_same_job_and_do_not_wait(stage: Stage) -> None:
+    stage.observer.insert_many([1, 2])
+    mine = stage.first.take()
+    waited, other = meanwhile(stage, lambda q: q.match())
+    assert not waited
+    assert {mine.job_id, other.job_id} == {1, 2}
+
+
+def test_a_match_of_the_only_job_that_is_being_matched_finds_nothing(stage: Stage) -> None:
+    stage.observer.insert(1)
+    stage.first.take()
+    assert meanwhile(stage, lambda q: q.match(), commit=False) == (False, None)
+    assert stage.observer.take().job_id == 1
+
+
+def test_a_wanted_job_that_is_being_matched_is_no_match(stage: Stage) -> None:
+    stage.observer.insert(1)
+    stage.first.take()
+    assert meanwhile(stage, lambda q: q.match(JobID=1)) == (False, None)
+
+
+@pytest.mark.parametrize("commit", [True, False])
+def test_a_cancel_of_a_job_that_is_being_matched(stage: Stage, commit: bool) -> None:
+    stage.observer.insert(1)
+    stage.first.take()
+    _, answer = meanwhile(stage, lambda q: q.call("cancel_job", 1), commit)
+    assert answer == ("kill asked" if commit else "ended")
+    assert stage.observer.state(1) == ("leased" if commit else "ended")
+
+
+@pytest.mark.parametrize("change", ["cancel", "hold", "delete", "insert"])
+def test_a_match_of_a_job_that_is_being_changed_passes_it_over(stage: Stage, change: str) -> None:
+    stage.observer.insert_many([1, 2])
+    {
+        "cancel": lambda: stage.first.call("cancel_job", 1),
+        "hold": lambda: stage.first.call("hold", "job", "1"),
+        "delete": lambda: stage.first.call("delete_job", 1),
+        "insert": lambda: stage.first.insert(1, Sites=["A"]),
+    }[change]()
+    waited, matches = meanwhile(stage, lambda q: q.match_many(10))
+    assert not waited
+    assert [match.job_id for match in matches] == [2]
+
+
+def test_a_hold_of_a_job_that_is_being_matched(stage: Stage) -> None:
+    stage.observer.insert(1)
+    stage.first.take()
+    with pytest.raises(psycopg.Error) as caught:
+        meanwhile(stage, lambda q: q.call("hold", "job", "1"))
+    assert caught.value.sqlstate == "PB005"
+    assert stage.observer.state(1) == "leased"
+
+
+def test_a_limit_that_is_set_counts_a_match_that_is_open(stage: Stage) -> None:
+    """The leases that exist count, also the one whose transaction had begun before."""
+    stage.observer.insert_many(range(1, 6), JobTypes=["T"])
+    stage.first.take(Site="S")
+    meanwhile(stage, lambda q: q.running_limit("JobTypes", "T", 1))
+    assert stage.observer.match(Site="S") is None
+    assert stage.observer.inconsistencies() == []
+
+
+@pytest.mark.parametrize("commit", [True, False])
+def test_a_slot_held_by_an_open_match_looks_taken(stage: Stage, commit: bool) -> None:
+    stage.observer.insert_many(range(1, 6), JobTypes=["T"])
+    stage.observer.running_limit("JobTypes", "T", 1)
+    stage.first.take(Site="S")
+    assert meanwhile(stage, lambda q: q.match(Site="S"), commit) == (False, None)
+    assert (stage.observer.match(Site="S") is None) == commit
+
+
+def test_a_slot_that_is_being_given_back_is_free_after_the_commit(stage: Stage) -> None:
+    stage.observer.insert_many(range(1, 6), JobTypes=["T"])
+    stage.observer.running_limit("JobTypes", "T", 1)
+    match = stage.observer.take(Site="S")
+    stage.first.call("finish_job", match.job_id, match.attempt)
+    assert meanwhile(stage, lambda q: q.match(Site="S")) == (False, None)
+    assert stage.observer.match(Site="S") is not None
+
+
+def test_a_delay_that_is_being_used_looks_used(stage: Stage) -> None:
+    stage.observer.insert_many(range(1, 6), JobTypes=["T"])
+    stage.observer.call("set_limit", "delay", "S", None, "JobTypes", "T", 1000)
+    stage.first.take(Site="S")
+    assert meanwhile(stage, lambda q: q.match(Site="S")) == (False, None)
+    assert stage.observer.match(Site="S") is None
+
+
+@pytest.mark.parametrize("commit", [True, False])
+def test_a_match_while_its_queue_is_being_disabled(stage: Stage, commit: bool) -> None:
+    queue = stage.observer.insert(1, CPUTime=5000)
+    stage.observer.insert(2)
+    stage.first.call("set_queue_enabled", queue, False)
+    waited, match = meanwhile(stage, lambda q: q.match(), commit)
+    assert not waited
+    assert match is not None
+    rest = stage.observer.match_many(5)
+    assert {match.job_id, *(m.job_id for m in rest)} == ({2} if commit and match.job_id == 2 else {1, 2})
+
+
+def test_re_bucketing_while_a_job_is_being_inserted(stage: Stage) -> None:
+    """The new queue has its bucket from before; afterwards it has one of today's, and equal ones are merged."""
+    old = stage.observer.insert(1, CPUTime=5000, Sites=["A"])
+    stage.first.insert(2, CPUTime=500, Sites=["A"])
+    meanwhile(stage, lambda q: q.call("set_cpu_buckets", [100000]))
+    assert stage.observer.queues() == {stage.observer.queue_of(1): 2}
+    assert old in (stage.observer.queue_of(1), stage.observer.queue_of(2))
+    assert stage.observer.inconsistencies() == []
+
+
+def test_an_insert_while_the_buckets_change(stage: Stage) -> None:
+    stage.observer.insert(1, CPUTime=500)
+    stage.first.call("set_cpu_buckets", [100000])
+    _, queue = meanwhile(stage, lambda q: q.insert(2, CPUTime=500))
+    assert stage.observer.queues() == {queue: 2}
+    assert stage.observer.inconsistencies() == []
+
+
+def test_a_release_while_the_buckets_change(stage: Stage) -> None:
+    stage.observer.insert_many([1, 2], CPUTime=500)
+    match = stage.observer.take()
+    stage.first.call("set_cpu_buckets", [100000])
+    _, queue = meanwhile(stage, lambda q: q.call("release_job", match.job_id, match.attempt))
+    assert stage.observer.queues() == {queue: 2}
+    assert stage.observer.inconsistencies() == []
+
+
+def test_a_release_while_its_queue_is_being_opened(stage: Stage) -> None:
+    """The queue vanished; an insert opens it anew, and the returned job goes there too."""
+    stage.observer.insert(1)
+    match = stage.observer.take()
+    stage.observer.call("delete_empty_queues")
+    queue = stage.first.insert(2)
+    _, back = meanwhile(stage, lambda q: q.call("release_job", 1, match.attempt))
+    assert back == queue
+    assert stage.observer.queues() == {queue: 2}
+
+
+def test_an_insert_of_an_id_that_is_being_released(stage: Stage) -> None:
+    """It is leased until the release commits, and waits then: the insert moves it."""
+    stage.observer.insert(1)
+    match = stage.observer.take()
+    stage.first.call("release_job", 1, match.attempt)
+    _, queue = meanwhile(stage, lambda q: q.insert(1, 5, Sites=["A"]))
+    assert stage.observer.queues() == {queue: 1}
+    assert stage.observer.take(Site="A").number == 2
+
+
+@pytest.mark.parametrize("commit", [True, False])
+def test_an_insert_of_an_id_that_is_being_matched(stage: Stage, commit: bool) -> None:
+    stage.observer.insert(1)
+    stage.first.take()
+    if commit:
+        with pytest.raises(psycopg.Error) as caught:
+            meanwhile(stage, lambda q: q.insert(1, Sites=["A"]))
+        assert caught.value.sqlstate == "PB005"
+        assert stage.observer.state(1) == "leased"
+    else:
+        _, queue = meanwhile(stage, lambda q: q.insert(1, Sites=["A"]), commit=False)
+        assert stage.observer.queues() == {queue: 1}
+
+
+@pytest.mark.parametrize(("first", "second"), list(itertools.product(["finish_job", "release_job"], repeat=2)))
+@pytest.mark.parametrize("commit", [True, False])
+def test_two_ends_of_one_attempt(stage: Stage, first: str, second: str, commit: bool) -> None:
+    """One wins. The other is stale; only a finish of what was finished just so is no error."""
+    stage.observer.insert(1)
+    match = stage.observer.take()
+    stage.first.call(first, 1, match.attempt)
+    if commit and (first, second) != ("finish_job", "finish_job"):
+        with pytest.raises(psycopg.Error) as caught:
+            meanwhile(stage, lambda q: q.call(second, 1, match.attempt))
+        assert caught.value.sqlstate == "PB003"
+        winner = first
+    else:
+        meanwhile(stage, lambda q: q.call(second, 1, match.attempt), commit)
+        winner = first if commit else second
+    assert stage.observer.state(1) == ("ended" if winner == "finish_job" else "waiting")
+    assert stage.observer.inconsistencies() == []
+
+
+def test_a_finish_while_the_kill_is_being_asked(stage: Stage) -> None:
+    stage.observer.insert(1)
+    match = stage.observer.take()
+    stage.first.call("cancel_job", 1)
+    _, outcome = meanwhile(stage, lambda q: q.call("finish_job", 1, match.attempt))
+    assert outcome == stage.observer.outcome(1)
+    assert stage.observer.state(1) == "ended"
+
+
+def test_a_report_sees_a_kill_once_it_is_committed(stage: Stage) -> None:
+    stage.observer.insert(1)
+    match = stage.observer.take()
+    stage.first.call("cancel_job", 1, "no more")
+    meanwhile(stage, lambda q: q.call_rows("report_job", 1, match.attempt))
+    assert stage.observer.call_rows("report_job", 1, match.attempt) == [("kill", "no more")]
+
+
+def test_new_queues_get_priorities_without_waiting_for_each_other(stage: Stage) -> None:
+    """Opening a queue marks its group; it does not lock the group's other queues."""
+    stage.observer.insert(1)
+    stage.first.insert(2, JobTypes=["A"])
+    waited, _ = meanwhile(stage, lambda q: q.insert(3, JobTypes=["B"]))
+    assert not waited
+    stage.observer.call("recompute_shares")
+    assert list(stage.observer.priorities().values()) == pytest.approx([1000 / 3] * 3)
