@@ -5,6 +5,7 @@ For demos, benchmarks and tests. Each process sends a Batch several times a seco
 
 import multiprocessing
 import os
+import signal
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -115,6 +116,7 @@ class _Call:
 
 def _process(plan: Plan, seeds: range, sender: Connection, begin: threading.Barrier) -> None:
     """One process: an agent a seed, each in a thread with a connection of its own."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the parent, which ends this process
     done: SimpleQueue[_Call | BrokerError] = SimpleQueue()
     groups: set[str] = set()  # of which a sample was sent
     with JobAgent(plan.setup, plan.target, connections=len(seeds)) as agent:

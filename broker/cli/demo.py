@@ -187,14 +187,17 @@ def _conclude(summary: Mapping[str, Any], work: "Work", proof: "Proof", unmatche
         _show_unmatched(unmatched)
     _show_proof(proof)
     setup = summary["setup"]
-    offered = "--site LCG.CERN.cern --cpu-time 400000"
-    output.say(
-        f"\nNext: broker queues --setup {setup}                          the TaskQueues\n"
-        f"      broker match --setup {setup} {offered}   take a job\n"
-        f"      broker explain JOB --setup {setup}                     why a job waits\n"
-        f"      broker psql -c 'select * from monitor.waiting_by_site limit 20'\n"
-        f"      broker demo --jobs 871973                              LHCb's own size"
-    )
+    next_steps = {
+        f"broker queues --setup {setup}": "the TaskQueues",
+        f"broker match --setup {setup} --site LCG.CERN.cern --cpu-time 400000": "take a job",
+        f"broker explain JOB --setup {setup}": "why a job waits",
+        f"""broker psql -c "select * from monitor.waiting_by_site where setup = '{setup}'\"""": "what a site may run",
+        "broker demo --jobs 871973": "LHCb's own size",
+    }
+    width = max(len(command) for command in next_steps)
+    output.say("\nNext:")
+    for command, meaning in next_steps.items():
+        output.say(f"  {command:<{width}}  {meaning}")
 
 
 def _few(values: object) -> str:
