@@ -1,0 +1,225 @@
+"""Agents and the server killed with -9 at random moments: no job is lost, none is taken twice.
+
+A durable server of the test's own (fsync on), programs that keep journals (worker.py), and at the end the journals
+against the database: every inserted id is waiting, in exactly one lease, or ended, and the ids whose answer a killed
+agent never got are among the leased.
+"""
+
+import os
+import random
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import psycopg
+import pytest
+
+from broker import embedded, postmaster
+from broker.upgrade import upgrade
+
+WORKER = Path(__file__).parent / "worker.py"
+KILLS = 32
+
+
+@dataclass
+class Field:
+    """A server, and the programs that work with it."""
+
+    home: Path
+    dsn: str
+    numbers: Iterator[int]
+    running: dict[int, subprocess.Popen[bytes]] = field(default_factory=dict)
+
+    def journal(self, number: int) -> Path:
+        return self.home / f"journal-{number}"
+
+    def start(self, program: str) -> int:
+        """Start a program; returns its number."""
+        number = next(self.numbers)
+        errors = (self.home / f"errors-{number}").open("wb")
+        self.running[number] = subprocess.Popen(
+            [sys.executable, str(WORKER), program, self.dsn, str(self.journal(number)), str(self.home / "stop"), str(number)],
+            stderr=errors,
+        )
+        return number
+
+    def kill(self, number: int) -> None:
+        """kill -9."""
+        process = self.running.pop(number)
+        assert process.poll() is None, self.errors()
+        process.kill()
+        process.wait()
+
+    def working(self, number: int) -> bool:
+        """Whether the program has begun to ask."""
+        return self.journal(number).exists() and self.journal(number).stat().st_size > 0
+
+    def finish(self) -> None:
+        """Let all programs end after their call, and wait until no call of a killed one runs."""
+        (self.home / "stop").touch()
+        for process in self.running.values():
+            assert process.wait(timeout=60) == 0, self.errors()
+        with psycopg.connect(self.dsn, autocommit=True) as connection:
+            others = "select from pg_stat_activity where backend_type = 'client backend' and pid <> pg_backend_pid()"
+            while connection.execute(others).fetchall():
+                time.sleep(0.02)
+
+    def errors(self) -> str:
+        return "".join(path.read_text() for path in self.home.glob("errors-*"))
+
+
+@pytest.fixture
+def field_of_work() -> Iterator[Field]:
+    home = Path(tempfile.mkdtemp(prefix="broker-kill-"))
+    home.chmod(0o755)
+    server = embedded.up(home)
+    upgrade(server.dsn)
+    work = Field(home, server.dsn, iter(range(1, 10_000)))
+    try:
+        yield work
+    finally:
+        for process in work.running.values():
+            process.kill()
+            process.wait()
+        embedded.down(home)
+        shutil.rmtree(home)
+
+
+@dataclass
+class Story:
+    """What the journals tell. An attempt is 'id:number-token', as its agent knew it."""
+
+    inserted: set[int] = field(default_factory=set)
+    asks: int = 0
+    answers: int = 0
+    got: Counter[str] = field(default_factory=Counter)
+    finishing: set[str] = field(default_factory=set)
+    finished: set[str] = field(default_factory=set)
+    releasing: set[str] = field(default_factory=set)
+
+    @classmethod
+    def of(cls, work: Field) -> "Story":
+        story = cls()
+        for journal in work.home.glob("journal-*"):
+            for line in journal.read_text().splitlines():
+                what, *words = line.split()
+                if what == "inserted":
+                    story.inserted |= set(map(int, words))
+                elif what == "ask":
+                    story.asks += 1
+                elif what == "answered":
+                    story.answers += 1
+                    story.got.update(words)
+                else:
+                    getattr(story, what).update(words)
+        return story
+
+
+def job_of(attempt: str) -> int:
+    return int(attempt.split(":")[0])
+
+
+def compare(work: Field, killed: int) -> Story:
+    """Hold the journals against the database."""
+    story = Story.of(work)
+    with psycopg.connect(work.dsn, autocommit=True) as db:
+        waiting = {row[0] for row in db.execute("select job_id from taskqueue.job").fetchall()}
+        attempt = "select job_id, job_id || ':' || {0} || '-' || replace(token::text, '-', '') from taskqueue.{1}"
+        leased = dict(db.execute(attempt.format("attempt", "lease").encode()).fetchall())
+        ended = dict(db.execute(attempt.format("attempts", "ended").encode()).fetchall())
+        for view in ("job_without_queue", "job_in_two_states", "matching_difference"):
+            assert db.execute(f"select * from monitor.{view}".encode()).fetchall() == [], view
+    assert len(waiting) + len(leased) + len(ended) == len(waiting | leased.keys() | ended.keys())
+    assert waiting | leased.keys() | ended.keys() == story.inserted
+    assert max(story.got.values()) == 1, "one attempt was given to two agents"
+    got = set(story.got)
+    assert story.finished <= set(ended.values()), "a job that was finished is not ended"
+    assert set(ended.values()) <= story.finishing, "a job ended that nobody finished"
+    # A job that somebody got and did not give back is his, or ended by him
+    kept = got - story.finishing - story.releasing
+    assert kept <= set(leased.values()), "a job was taken away from its agent"
+    assert story.finishing <= set(leased.values()) | set(ended.values())
+    # Whatever waits was never taken, or given back
+    touched = {job_of(one) for one in got - story.releasing}
+    assert not waiting & touched, "a job that an agent has waits again"
+    # What is leased without its agent's knowing is what killed agents asked for and never heard of
+    unheard = set(leased.values()) - got
+    assert story.asks - story.answers <= killed
+    assert len(unheard) <= 5 * (story.asks - story.answers)
+    return story
+
+
+@pytest.mark.slow
+def test_agents_killed_at_random_moments(field_of_work: Field) -> None:
+    work = field_of_work
+    chance = random.Random(7)
+    work.start("inserter")
+    agents = [work.start("agent") for _ in range(5)]
+    killed = 0
+    while killed < KILLS:
+        victim = chance.choice(agents)
+        while not work.working(victim):
+            time.sleep(0.01)
+        time.sleep(chance.uniform(0.001, 0.2))
+        work.kill(victim)
+        killed += 1
+        agents.remove(victim)
+        agents.append(work.start("agent"))
+    work.finish()
+    story = compare(work, killed)
+    assert len(story.finished) > 100
+    assert work.errors() == ""
+
+
+@pytest.mark.slow
+def test_the_server_killed_at_random_moments(field_of_work: Field) -> None:
+    """Every second time one of its processes instead of all: PostgreSQL then restarts by itself."""
+    work = field_of_work
+    chance = random.Random(8)
+    work.start("inserter")
+    agents = [work.start("agent") for _ in range(4)]
+    for number in agents:
+        while not work.working(number):
+            time.sleep(0.01)
+    for _ in range(KILLS):
+        time.sleep(chance.uniform(0.01, 0.3))
+        pid = embedded.status(work.home).pid
+        assert pid
+        os.kill(pid, signal.SIGKILL)
+        while postmaster.running_pid(work.home / "cluster"):
+            time.sleep(0.01)
+        assert embedded.up(work.home).dsn == work.dsn
+    for _ in range(KILLS // 4):
+        time.sleep(chance.uniform(0.01, 0.3))
+        _kill_a_backend(work, chance)
+    _until_it_answers(work)
+    work.finish()
+    story = compare(work, 0)
+    assert len(story.finished) > 100
+    assert work.errors() == ""
+
+
+def _kill_a_backend(work: Field, chance: random.Random) -> None:
+    _until_it_answers(work)
+    with psycopg.connect(work.dsn, autocommit=True) as connection:
+        backends = "select pid from pg_stat_activity where backend_type = 'client backend' and pid <> pg_backend_pid()"
+        pids = [row[0] for row in connection.execute(backends).fetchall()]
+    if pids:
+        os.kill(chance.choice(pids), signal.SIGKILL)
+
+
+def _until_it_answers(work: Field) -> None:
+    while True:
+        try:
+            with psycopg.connect(work.dsn, autocommit=True) as connection:
+                connection.execute("select 1")
+            return
+        except psycopg.OperationalError:
+            time.sleep(0.05)

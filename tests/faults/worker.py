@@ -1,0 +1,95 @@
+"""Programs for test_kill.py to kill: an agent and an inserter that keep a journal of what they did.
+
+    python worker.py agent|inserter DSN JOURNAL STOP NUMBER
+
+The journal gets a line before and after each call, so that it tells what the caller knew when it was killed. A call
+whose connection broke is repeated, with its request id, on a new connection: the server may have been killed.
+When the file STOP appears the program ends after its call.
+"""
+
+import random
+import sys
+import time
+import uuid
+from pathlib import Path
+from typing import Any
+
+import psycopg
+from psycopg.types.json import Jsonb
+
+
+class Caller:
+    """Calls that are repeated until the server answers."""
+
+    def __init__(self, dsn: str, journal: str) -> None:
+        self.dsn = dsn
+        self.connection: psycopg.Connection[Any] | None = None
+        self._journal = Path(journal).open("a", buffering=1)  # a line reaches the kernel at once: kill -9 loses none
+
+    def note(self, *words: Any) -> None:
+        """A line of the journal."""
+        self._journal.write(" ".join(map(str, words)) + "\n")
+
+    def rows(self, query: str, *arguments: Any) -> list[Any]:
+        """The answer of a query that may be repeated."""
+        while True:
+            try:
+                if self.connection is None:
+                    self.connection = psycopg.connect(self.dsn, autocommit=True, connect_timeout=10)
+                return self.connection.execute(query.encode(), arguments).fetchall()
+            except psycopg.OperationalError as error:
+                if error.sqlstate and not error.sqlstate.startswith(("57P", "08")):
+                    raise
+                self.connection = None
+                time.sleep(0.02)
+
+
+def agent(caller: Caller, stop: Path, number: int) -> None:
+    """Take jobs, report, and finish most of them; give some back, keep some."""
+    chance = random.Random()
+    resource = Jsonb({"CPUTime": 10**6, **({"Site": f"S{number % 3}"} if number % 2 else {})})
+    while not stop.exists():
+        caller.note("ask")
+        taken = caller.rows(
+            "select job_id, attempt from taskqueue.match_jobs('default', %s, %s, %s)",
+            resource, chance.choice([1, 1, 1, 5]), uuid.uuid4(),
+        )  # fmt: skip
+        caller.note("answered", *(f"{job_id}:{attempt}" for job_id, attempt in taken))
+        for job_id, attempt in taken:
+            caller.rows("select * from taskqueue.report_job('default', %s, %s)", job_id, attempt)
+            what = chance.random()
+            if what < 0.1:
+                continue  # keeps it
+            if what < 0.2:
+                caller.note("releasing", f"{job_id}:{attempt}")
+                try:
+                    caller.rows("select taskqueue.release_job('default', %s, %s)", job_id, attempt)
+                except psycopg.Error as error:
+                    if error.sqlstate != "PB003":  # it was released, the answer was lost, and this was the repetition
+                        raise
+            else:
+                caller.note("finishing", f"{job_id}:{attempt}")
+                caller.rows("select taskqueue.finish_job('default', %s, %s)", job_id, attempt)
+                caller.note("finished", f"{job_id}:{attempt}")
+
+
+def inserter(caller: Caller, stop: Path, number: int) -> None:
+    """Insert batches of new ids, and single ones."""
+    first = number * 10_000_000 + 1
+    while not stop.exists():
+        requirements = {"OwnerDN": "alice", "OwnerGroup": f"g{first % 3}", "CPUTime": (500, 5000)[first % 2], "JobTypes": [f"T{first % 20}"]}
+        size = 1 if first % 5 == 0 else 60
+        ids = range(first, first + size)
+        if size == 1:
+            caller.rows("select taskqueue.insert_job('default', %s, %s, 3, %s)", first, Jsonb(requirements), uuid.uuid4())
+        else:
+            jobs = [{"requirements": requirements, "jobs": [[job_id, job_id % 11] for job_id in ids]}]
+            caller.rows("select taskqueue.insert_jobs('default', %s, %s)", Jsonb(jobs), uuid.uuid4())
+        caller.note("inserted", *ids)
+        first += size
+        time.sleep(0.02)
+
+
+if __name__ == "__main__":
+    program, dsn, journal, stop, number = sys.argv[1:]
+    {"agent": agent, "inserter": inserter}[program](Caller(dsn, journal), Path(stop), int(number))
