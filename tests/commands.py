@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
-from broker.cli import app
+from broker.cli import app, common
 
 
 @dataclass(frozen=True)
@@ -31,6 +31,7 @@ Cli = Callable[..., Said]
 def commands(dsn: str, monkeypatch: pytest.MonkeyPatch) -> Cli:
     """A function that runs a command on a database: `cli("queues", "--json")`; `stdin=` is what it reads."""
     monkeypatch.setenv("BROKER_DSN", dsn)
+    monkeypatch.setattr(common, "options", common.Options())  # of this test alone
 
     def run(*arguments: object, stdin: str | None = None) -> Said:
         done = CliRunner().invoke(app, [str(argument) for argument in arguments], input=stdin)
