@@ -31,39 +31,48 @@ World = Mapping[str, Any]
 Connection = psycopg.Connection[Any]
 
 _SETUP = ("setup", "vo")
-_SETTINGS = frozenset(
-    [
-        "ten_first",
-        "strict_keys",
-        "required_keys",
-        "queue_size",
-        "policy",
-        "lease_time",
-        "share_delay",
-        "share_correction",
-        "correction_window",
-        "history_kept",
-    ]
-)
-_GROUP = frozenset({"share", "job_sharing", "allow_background"})
-_TASK_QUEUE = frozenset({"requirements", "enabled", "jobs"})
-_LIMIT = frozenset({"site", "ce", "kind", "attribute", "value", "limit", "seconds", "burst"})
-_LEASE = frozenset(
-    [
-        "id",
-        "requirements",
-        "user_priority",
-        "state",
-        "attempt",
-        "site",
-        "ce",
-        "role",
-        "matched_at",
-        "reported_at",
-        "expires_at",
-        "kill_reason",
-    ]
-)
+_NUMBER = (int, float)
+_Fields = Mapping[str, type | tuple[type, ...]]
+"""The fields of a row and their types; null is a field that is not given."""
+
+_SETTINGS: _Fields = {
+    "ten_first": bool,
+    "strict_keys": list,
+    "required_keys": list,
+    "queue_size": int,
+    "policy": str,
+    "lease_time": _NUMBER,
+    "share_delay": _NUMBER,
+    "share_correction": bool,
+    "correction_window": _NUMBER,
+    "history_kept": _NUMBER,
+}
+_GROUP: _Fields = {"share": _NUMBER, "job_sharing": bool, "allow_background": bool}
+_TASK_QUEUE: _Fields = {"requirements": dict, "enabled": bool, "jobs": list}
+_LIMIT: _Fields = {
+    "site": str,
+    "ce": str,
+    "kind": str,
+    "attribute": str,
+    "value": str,
+    "limit": int,
+    "seconds": _NUMBER,
+    "burst": int,
+}
+_LEASE: _Fields = {
+    "id": int,
+    "requirements": dict,
+    "user_priority": int,
+    "state": str,
+    "attempt": str,
+    "site": str,
+    "ce": str,
+    "role": str,
+    "kill_reason": str,
+    "matched_at": str,
+    "reported_at": str,
+    "expires_at": str,
+}
 
 
 @dataclass
@@ -183,17 +192,24 @@ def _known(world: World, ignored: list[str]) -> dict[str, Any]:
     return known
 
 
-def _require(kind: type, name: str, value: object) -> None:
-    if not isinstance(value, kind):
-        shape = "an object" if kind is dict else "an array"
-        raise BadRequest(f"{name} is {json_text(value)[:100]}, not {shape}", "see `broker load --help`")
+_SHAPES = {dict: "an object", list: "an array", str: "a text", bool: "true or false", int: "an integer"}
 
 
-def _known_fields(fields: frozenset[str], name: str, row: object, ignored: list[str]) -> dict[str, Any]:
+def _require(kind: type | tuple[type, ...], name: str, value: object) -> None:
+    """Refuse a value of another type; true and false are no numbers."""
+    if not isinstance(value, kind) or (isinstance(value, bool) and kind is not bool):
+        shape = "a number" if isinstance(kind, tuple) else _SHAPES[kind]
+        raise BadRequest(f"{name} is {json_text(value)[:100]}, not {shape}", "see broker/README.md, Operate")
+
+
+def _known_fields(fields: _Fields, name: str, row: object, ignored: list[str]) -> dict[str, Any]:
     _require(dict, name, row)
     assert isinstance(row, dict)
     ignored += [f"{name}: field {key}" for key in row if key not in fields]
-    return {key: value for key, value in row.items() if key in fields}
+    known = {key: value for key, value in row.items() if key in fields and value is not None}
+    for key, value in known.items():
+        _require(fields[key], f"{name}.{key}", value)
+    return known
 
 
 @dataclass(frozen=True)
@@ -201,7 +217,7 @@ class _Section:
     """A section: its shape (the fields of a row, if it has rows with fields), and how it is stored."""
 
     shape: type
-    fields: frozenset[str] | None
+    fields: _Fields | None
     store: Callable[[Connection, str, Any], int]
 
     def known(self, name: str, value: Any, ignored: list[str]) -> Any:
@@ -221,9 +237,8 @@ def _store_settings(connection: Connection, setup: str, settings: World) -> int:
 
 
 def _store_cpu_buckets(connection: Connection, setup: str, buckets: list[Any]) -> int:
-    for bucket in buckets:
-        if not isinstance(bucket, int) or isinstance(bucket, bool):
-            raise BadRequest(f"cpu_buckets holds {json_text(bucket)[:100]}, not an integer", "give seconds")
+    for number, bucket in enumerate(buckets):
+        _require(int, f"cpu_buckets[{number}]", bucket)
     connection.execute("select taskqueue.set_cpu_buckets(%s, %s::bigint[])", (setup, buckets))
     return len(buckets)
 
@@ -240,13 +255,15 @@ def _store_platforms(connection: Connection, setup: str, platforms: World) -> in
     query = "select taskqueue.set_platform_compatibility(%s, %s, %s::text[])"
     for offered, accepted in platforms.items():
         _require(list, f"platform_compatibility.{offered}", accepted)
+        for number, platform in enumerate(accepted):
+            _require(str, f"platform_compatibility.{offered}[{number}]", platform)
         connection.execute(query, (setup, offered, accepted))
     return len(platforms)
 
 
 def _store_task_queues(connection: Connection, setup: str, task_queues: list[Any]) -> int:
-    for number, queue in enumerate(task_queues):
-        _require(list, f"task_queues[{number}].jobs", queue.setdefault("jobs", []))
+    for queue in task_queues:
+        queue.setdefault("jobs", [])
     load_task_queues(connection, setup, task_queues)
     return len(task_queues)
 

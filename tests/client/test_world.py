@@ -173,6 +173,13 @@ def test_the_unknown_is_refused_by_name_or_left_out(db: Connection, change: dict
         {"platform_compatibility": {"p": "q"}},
         {"limits": [{"site": "S", "kind": "running", "attribute": "JobTypes", "value": "User"}]},
         {"limits": [{"site": "S", "kind": "often", "attribute": "JobTypes", "value": "User", "limit": 1}]},
+        {"limits": [{"site": "S", "kind": "running", "attribute": "JobTypes", "value": "User", "limit": "two"}]},
+        {"limits": [{"site": "S", "kind": "running", "attribute": "JobTypes", "value": "User", "limit": True}]},
+        {"groups": {"g": {"share": "much"}}},
+        {"groups": {"g": {"job_sharing": 1}}},
+        {"task_queue_settings": {"queue_size": "large"}},
+        {"platform_compatibility": {"p": [1]}},
+        {"leases": [{"id": "one"}]},
         {"setup": 7},
     ],
 )
