@@ -10,7 +10,7 @@ declare
 begin
   v_identity.private := false;
   return query
-    with class as (
+    with class as materialized (  -- else the offer is made anew for each condition: 33 times
       select r.class, r.last_seen, taskqueue.offer_once_made(p_setup, r.resource, v_identity) as offer from taskqueue.resource_kind r where r.setup = p_setup
     ), verdict as (
       select k.class, k.last_seen, c.condition, c.wanted, c.holds from class k cross join lateral taskqueue.condition(v_definition, k.offer) c
