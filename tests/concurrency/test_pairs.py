@@ -5,6 +5,7 @@ derived structures are right, and nobody gets an error but ours. Then the pairs 
 """
 
 import itertools
+import random
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from datetime import timedelta
@@ -12,9 +13,10 @@ from typing import Any
 
 import psycopg
 import pytest
+from psycopg.types.json import Jsonb
 
-from tests.calls import Calls, Match
-from tests.concurrency.racing import Attempt
+from tests.calls import Calls, Match, requirements
+from tests.concurrency.racing import Attempt, run_together
 
 Connect = Callable[..., psycopg.Connection[Any]]
 _setups = itertools.count(1)
@@ -498,3 +500,23 @@ def test_new_queues_get_priorities_without_waiting_for_each_other(stage: Stage) 
     assert not waited
     stage.observer.call("recompute_shares")
     assert list(stage.observer.priorities().values()) == pytest.approx([1000 / 3] * 3)
+
+
+def test_batches_that_move_the_same_ids_crosswise(new_database_of_module: str, stage: Stage) -> None:
+    """The same ids with requirements the other way round, again and again: batches wait for each other, none fails."""
+    kinds = [requirements(JobTypes=[name]) for name in "ABCDEF"]
+
+    def mover(which: int) -> Callable[[Calls], None]:
+        chance = random.Random(which)
+
+        def work(q: Calls) -> None:
+            q = Calls(q.connection, stage.setup)
+            for _ in range(25):
+                jobs = [{"job_id": job_id, "requirements": chance.choice(kinds), "user_priority": which} for job_id in range(1, 41)]
+                assert q.call("insert_jobs", Jsonb(jobs)) == 40
+
+        return work
+
+    run_together(new_database_of_module, [mover(n) for n in range(3)])
+    assert sum(stage.observer.queues().values()) == 40
+    assert stage.observer.inconsistencies() == []

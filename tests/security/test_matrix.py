@@ -1,0 +1,193 @@
+"""The security matrix: each role against each function, view and table.
+
+What each role may call stands here once more, written by hand: a grant that is added to roles.sql by mistake fails.
+"""
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import psycopg
+import pytest
+from psycopg import sql
+
+from tests.security.conftest import PASSWORD
+from tests.security.pgbouncer import PROGRAM, pgbouncer
+
+ROOMS = ["resource", "workload", "brokerage", "taskqueue", "lifecycle", "instance", "monitor"]
+ROLES = ["broker_agent", "broker_submitter", "broker_operator", "broker_viewer"]
+
+EVERYBODY = {"resource.installed_release"}
+AGENT = EVERYBODY | {
+    "taskqueue.match_job", "taskqueue.match_jobs", "taskqueue.report_job", "taskqueue.finish_job", "taskqueue.release_job",
+}  # fmt: skip
+SUBMITTER = EVERYBODY | {
+    "taskqueue.insert_job", "taskqueue.insert_jobs", "taskqueue.cancel_job", "taskqueue.delete_job", "taskqueue.queue_of_job",
+    "taskqueue.refresh_statistics",
+}  # fmt: skip
+VIEWER = EVERYBODY | {
+    "taskqueue.matching_queues", "taskqueue.explain_match", "taskqueue.explain_job", "taskqueue.check_matching", "taskqueue.lists",
+}  # fmt: skip
+OPERATOR = AGENT | SUBMITTER | VIEWER | {
+    "resource.set_identity", "resource.clear_identity", "resource.set_clock",
+    "taskqueue.delete_queue_if_empty", "taskqueue.delete_empty_queues", "taskqueue.set_queue_enabled", "taskqueue.hold",
+    "taskqueue.let_go", "taskqueue.set_limit", "taskqueue.clear_limit", "taskqueue.set_group", "taskqueue.set_cpu_buckets",
+    "taskqueue.recompute_shares", "taskqueue.rebuild_matching", "taskqueue.forget_ended", "taskqueue.match_jobs_with_seed",
+    "taskqueue.set_settings", "taskqueue.set_platform_compatibility", "taskqueue.maintain", "taskqueue.remove_setup",
+    "taskqueue.dump_configuration", "taskqueue.dump_task_queues", "taskqueue.dump_leases",
+    "taskqueue.load_task_queues", "taskqueue.load_leases",
+}  # fmt: skip
+MAY_CALL = {
+    "broker_agent": AGENT,
+    "broker_submitter": SUBMITTER,
+    "broker_operator": OPERATOR,
+    "broker_viewer": VIEWER,
+    "nobody": set[str](),
+}
+MAY_READ_VIEWS = {"broker_operator", "broker_viewer"}
+
+_FUNCTIONS = """
+select n.nspname || '.' || p.proname, p.oid::regprocedure::text, p.prokind::text,
+       array(select 'null::' || format_type(t, null) from unnest(p.proargtypes) t)
+  from pg_proc p join pg_namespace n on n.oid = p.pronamespace
+ where n.nspname = any (%s)
+ order by 2
+"""
+_RELATIONS = """
+select c.oid::regclass::text, c.relkind::text, (select quote_ident(a.attname) from pg_attribute a where a.attrelid = c.oid and a.attnum = 1)
+  from pg_class c join pg_namespace n on n.oid = c.relnamespace
+ where n.nspname = any (%s) and c.relkind in ('r', 'p', 'v', 'm', 'S')
+ order by 1
+"""
+
+
+def functions(db: psycopg.Connection[Any]) -> list[tuple[str, str, str]]:
+    """Name, signature, and a call with nulls, of every function and procedure of the rooms."""
+    return [
+        (name, signature, f"{'call' if kind == 'p' else 'select'} {name}({', '.join(nulls)})")
+        for name, signature, kind, nulls in db.execute(_FUNCTIONS, [ROOMS]).fetchall()
+    ]
+
+
+def refused(connection: psycopg.Connection[Any], statement: str) -> bool:
+    """Whether the statement lacks a privilege. What else becomes of it does not matter; it is undone."""
+    try:
+        with connection.transaction(force_rollback=True):
+            connection.execute(statement.encode(), prepare=False)
+    except psycopg.errors.InsufficientPrivilege:
+        return True
+    except psycopg.Error:
+        return False
+    return False
+
+
+def compare_calls(db: psycopg.Connection[Any], connection: psycopg.Connection[Any], may_call: set[str]) -> None:
+    wrong = []
+    found = functions(db)
+    assert len(found) > 100
+    assert may_call <= {name for name, _, _ in found}
+    for name, signature, call in found:
+        if refused(connection, call) != (name not in may_call):
+            wrong.append(f"{signature} is {'open' if name not in may_call else 'closed'}")
+    assert wrong == []
+
+
+@pytest.fixture(params=[*ROLES, "nobody"])
+def role(request: pytest.FixtureRequest, login: Callable[..., str]) -> Iterator[tuple[str, str]]:
+    """What the role is called in the matrix, and its name in the database."""
+    yield request.param, request.param if request.param in ROLES else login()
+
+
+def test_functions(db: psycopg.Connection[Any], connect: Callable[..., psycopg.Connection[Any]], role: tuple[str, str]) -> None:
+    """Through SET ROLE."""
+    compare_calls(db, connect(role[1]), MAY_CALL[role[0]])
+
+
+def test_functions_of_a_login(db: psycopg.Connection[Any], dsn: str, login: Callable[..., str], role: tuple[str, str]) -> None:
+    """A login that is a member of the role, without SET ROLE."""
+    user = login(*([role[1]] if role[0] in ROLES else []))
+    with psycopg.connect(dsn, user=user, password=PASSWORD, autocommit=True) as connection:
+        compare_calls(db, connection, MAY_CALL[role[0]])
+
+
+@pytest.mark.skipif(not PROGRAM, reason="PgBouncer is not installed")
+def test_functions_through_pgbouncer(db: psycopg.Connection[Any], dsn: str, login: Callable[..., str], role: tuple[str, str]) -> None:
+    """In transaction mode: as a login, and with SET LOCAL ROLE."""
+    user = login(*([role[1]] if role[0] in ROLES else []))
+    with pgbouncer(dsn, {user: PASSWORD}) as through:
+        with psycopg.connect(through, user=user, password=PASSWORD, autocommit=True, prepare_threshold=None) as connection:
+            compare_calls(db, connection, MAY_CALL[role[0]])
+            if role[0] in ROLES:
+                with connection.transaction():
+                    connection.execute(sql.SQL("set local role {}").format(sql.Identifier(role[1])))
+                    compare_calls(db, connection, MAY_CALL[role[0]])
+
+
+def test_tables_and_views(db: psycopg.Connection[Any], connect: Callable[..., psycopg.Connection[Any]], role: tuple[str, str]) -> None:
+    """No table to anybody but the owner; the views of monitor to operators and viewers, to read."""
+    connection = connect(role[1])
+    wrong = []
+    relations = db.execute(_RELATIONS, [ROOMS]).fetchall()
+    assert {kind for _, kind, _ in relations} >= {"r", "v", "p"}
+    for name, kind, column in relations:
+        may_read = kind == "v" and name.startswith("monitor.") and role[0] in MAY_READ_VIEWS
+        if refused(connection, f"select * from {name} limit 0") != (not may_read):
+            wrong.append(f"{name} is {'unreadable' if may_read else 'readable'}")
+        privileges = "select, update, usage" if kind == "S" else "insert, update, delete, truncate, references, trigger"
+        check = "has_sequence_privilege" if kind == "S" else "has_table_privilege"
+        if db.execute(f"select {check}(%s, %s, %s)".encode(), [role[1], name, privileges]).fetchone() == (True,):
+            wrong.append(f"{name} is writable")
+        if kind == "r" and not all(
+            refused(connection, statement)
+            for statement in (
+                f"insert into {name} default values", f"delete from {name} where false",
+                f"update {name} set {column} = default where false", f"truncate {name}", f"lock {name}",
+            )
+        ):  # fmt: skip
+            wrong.append(f"{name} is not closed")
+    assert wrong == []
+
+
+def test_nobody_makes_anything_in_the_rooms(db: psycopg.Connection[Any], connect: Callable[..., psycopg.Connection[Any]], role: tuple[str, str]) -> None:
+    connection = connect(role[1])
+    for room in ROOMS:
+        assert refused(connection, f"create table {room}.mine ()")
+        assert refused(connection, f"create function {room}.mine() returns int return 1")
+    assert refused(connection, "drop function taskqueue.match_job")
+    assert refused(connection, "create or replace function resource.caller() returns text return 'postgres'")
+    assert db.execute("select pg_has_role(%s, 'broker_owner', 'member')", [role[1]]).fetchone() == (False,)
+
+
+def test_everything_belongs_to_the_owner_who_does_not_log_in(db: psycopg.Connection[Any]) -> None:
+    assert db.execute("select rolcanlogin, rolsuper, rolcreaterole from pg_roles where rolname = 'broker_owner'").fetchone() == (False, False, False)
+    others = """
+        select p.oid::regprocedure::text, p.proowner::regrole::text from pg_proc p join pg_namespace n on n.oid = p.pronamespace
+         where n.nspname = any (%(rooms)s) and p.proowner <> 'broker_owner'::regrole
+        union all
+        select c.oid::regclass::text, c.relowner::regrole::text from pg_class c join pg_namespace n on n.oid = c.relnamespace
+         where n.nspname = any (%(rooms)s) and c.relowner <> 'broker_owner'::regrole and c.relname !~ '^alembic_version'
+        """
+    assert db.execute(others, {"rooms": ROOMS}).fetchall() == []
+
+
+def test_functions_with_the_owners_rights_pin_their_search_path(db: psycopg.Connection[Any]) -> None:
+    rows = db.execute(
+        "select p.oid::regprocedure::text, n.nspname, array_to_string(p.proconfig, ';') from pg_proc p"
+        " join pg_namespace n on n.oid = p.pronamespace where n.nspname = any (%s) and p.prosecdef",
+        [ROOMS],
+    ).fetchall()
+    assert len(rows) > 20
+    for name, room, settings in rows:
+        assert f"search_path={room}, pg_temp" in (settings or "").split(";"), name
+
+
+def test_public_has_nothing(db: psycopg.Connection[Any]) -> None:
+    grants = """
+        select p.oid::regprocedure::text from pg_proc p join pg_namespace n on n.oid = p.pronamespace,
+               aclexplode(coalesce(p.proacl, acldefault('f', p.proowner))) a where n.nspname = any (%(rooms)s) and a.grantee = 0
+        union all
+        select c.oid::regclass::text from pg_class c join pg_namespace n on n.oid = c.relnamespace, aclexplode(c.relacl) a
+         where n.nspname = any (%(rooms)s) and a.grantee = 0
+        union all
+        select n.nspname from pg_namespace n, aclexplode(n.nspacl) a where n.nspname = any (%(rooms)s) and a.grantee = 0
+        """
+    assert db.execute(grants, {"rooms": ROOMS}).fetchall() == []
