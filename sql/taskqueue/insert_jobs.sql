@@ -10,7 +10,7 @@ declare
   v_answer jsonb;
   v_count bigint;
   v_batch record;
-  v_made bigint[] := '{}';
+  v_made bigint[] := '{}'::bigint[];
 begin
   perform taskqueue.require_setup(p_setup);
   perform taskqueue.enter(p_setup);

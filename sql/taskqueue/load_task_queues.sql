@@ -10,7 +10,7 @@ declare
   v_ten_first boolean;
   v_queue record;
   v_id bigint;
-  v_made bigint[] := '{}';
+  v_made bigint[] := '{}'::bigint[];
 begin
   perform resource.identify(p_setup);
   perform taskqueue.require_setup(p_setup);
