@@ -1,5 +1,7 @@
 """Logins for the tests of who may do what."""
 
+import os
+import time
 import uuid
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -7,6 +9,8 @@ from typing import Any
 import psycopg
 import pytest
 from psycopg import sql
+
+from tests.pooler import PROGRAM, Pooler
 
 PASSWORD = "not a secret"
 
@@ -29,3 +33,35 @@ def login(db: psycopg.Connection[Any], server_dsn: str) -> Iterator[Callable[...
     for name in made:
         db.execute(sql.SQL("drop owned by {}").format(sql.Identifier(name)))
         db.execute(sql.SQL("drop role {}").format(sql.Identifier(name)))
+
+
+@pytest.fixture(scope="module")
+def pooler() -> Iterator[Pooler]:
+    """PgBouncer in transaction mode in front of the server."""
+    if not PROGRAM:
+        pytest.skip("PgBouncer is not installed")
+    pooler = Pooler(os.environ["BROKER_TEST_ADMIN_DSN"])
+    yield pooler
+    pooler.close()
+
+
+@pytest.fixture
+def through(pooler: Pooler, dsn: str) -> Iterator[Callable[[str], psycopg.Connection[Any]]]:
+    """A function that logs in through PgBouncer, to the test's database."""
+    opened: list[psycopg.Connection[Any]] = []
+
+    def connect(user: str) -> psycopg.Connection[Any]:
+        where = pooler.dsn(dsn, user, PASSWORD)
+        deadline = time.monotonic() + 30
+        while True:  # until it has read the new user
+            try:
+                opened.append(psycopg.connect(where, autocommit=True, prepare_threshold=None))
+                return opened[-1]
+            except psycopg.OperationalError:
+                if time.monotonic() > deadline:
+                    raise
+                time.sleep(0.05)
+
+    yield connect
+    for connection in opened:
+        connection.close()

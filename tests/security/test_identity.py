@@ -10,7 +10,6 @@ from psycopg import sql
 
 from tests.calls import PLENTY, Calls
 from tests.security.conftest import PASSWORD
-from tests.security.pgbouncer import PROGRAM, pgbouncer
 
 Connect = Callable[..., psycopg.Connection[Any]]
 Login = Callable[..., str]
@@ -177,28 +176,20 @@ def test_the_role_that_was_set_counts_else_the_login(operator: Calls, login: Log
     assert agent.refusal(lambda: agent.match())[0] == "PB002"
 
 
-@pytest.mark.skipif(not PROGRAM, reason="PgBouncer is not installed")
-def test_identities_through_pgbouncer(operator: Calls, dsn: str, login: Login) -> None:
-    """Two agents on one pooler in transaction mode, their calls interleaved: each gets its own group's jobs only."""
-    operator.insert_many(range(100, 140), OwnerGroup="g1")
-    operator.insert_many(range(200, 240), OwnerGroup="g2")
+def test_identities_through_pgbouncer(operator: Calls, through: Callable[[str], psycopg.Connection[Any]], login: Login) -> None:
+    """Agents of two logins on one pooler, more than it has connections, interleaved: each gets its own group's jobs only."""
+    operator.insert_many(range(100, 160), OwnerGroup="g1")
+    operator.insert_many(range(200, 260), OwnerGroup="g2")
     first, second = login("broker_agent"), login("broker_agent")
     identify(operator, first, "g1")
     identify(operator, second, "g2")
-    with pgbouncer(dsn, {first: PASSWORD, second: PASSWORD}) as through:
-        agents = [
-            Calls(psycopg.connect(through, user=user, password=PASSWORD, autocommit=True, prepare_threshold=None))
-            for user in (first, second)
-            for _ in range(2)
-        ]
-        for n in range(80):
-            agent = agents[n % 4]
-            match = agent.take(OwnerGroup=["g1", "g2"])
-            assert match.requirements["OwnerGroup"] == ("g1", "g1", "g2", "g2")[n % 4]
-            assert agent.call_rows("report_job", match.job_id, match.attempt)[0][0] == "continue"
-            assert agent.call("finish_job", match.job_id, match.attempt) == "finished"
-        for agent in agents:
-            agent.connection.close()
+    agents = [(Calls(through(user)), group) for _ in range(6) for user, group in ((first, "g1"), (second, "g2"))]
+    for n in range(96):
+        agent, group = agents[n % len(agents)]
+        match = agent.take(OwnerGroup=["g1", "g2"])
+        assert match.requirements["OwnerGroup"] == group
+        assert agent.call_rows("report_job", match.job_id, match.attempt)[0][0] == "continue"
+        assert agent.call("finish_job", match.job_id, match.attempt) == "finished"
 
 
 def test_an_identity_can_be_changed_and_taken_away(operator: Calls, login: Login, session: Any) -> None:

@@ -11,7 +11,6 @@ import pytest
 from psycopg import sql
 
 from tests.security.conftest import PASSWORD
-from tests.security.pgbouncer import PROGRAM, pgbouncer
 
 ROOMS = ["resource", "workload", "brokerage", "taskqueue", "lifecycle", "instance", "monitor"]
 ROLES = ["broker_agent", "broker_submitter", "broker_operator", "broker_viewer"]
@@ -109,17 +108,16 @@ def test_functions_of_a_login(db: psycopg.Connection[Any], dsn: str, login: Call
         compare_calls(db, connection, MAY_CALL[role[0]])
 
 
-@pytest.mark.skipif(not PROGRAM, reason="PgBouncer is not installed")
-def test_functions_through_pgbouncer(db: psycopg.Connection[Any], dsn: str, login: Callable[..., str], role: tuple[str, str]) -> None:
+def test_functions_through_pgbouncer(
+    db: psycopg.Connection[Any], through: Callable[[str], psycopg.Connection[Any]], login: Callable[..., str], role: tuple[str, str]
+) -> None:
     """In transaction mode: as a login, and with SET LOCAL ROLE."""
-    user = login(*([role[1]] if role[0] in ROLES else []))
-    with pgbouncer(dsn, {user: PASSWORD}) as through:
-        with psycopg.connect(through, user=user, password=PASSWORD, autocommit=True, prepare_threshold=None) as connection:
+    connection = through(login(*([role[1]] if role[0] in ROLES else [])))
+    compare_calls(db, connection, MAY_CALL[role[0]])
+    if role[0] in ROLES:
+        with connection.transaction():
+            connection.execute(sql.SQL("set local role {}").format(sql.Identifier(role[1])))
             compare_calls(db, connection, MAY_CALL[role[0]])
-            if role[0] in ROLES:
-                with connection.transaction():
-                    connection.execute(sql.SQL("set local role {}").format(sql.Identifier(role[1])))
-                    compare_calls(db, connection, MAY_CALL[role[0]])
 
 
 def test_tables_and_views(db: psycopg.Connection[Any], connect: Callable[..., psycopg.Connection[Any]], role: tuple[str, str]) -> None:
