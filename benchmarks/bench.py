@@ -15,7 +15,7 @@ from broker.lhcb import Group
 
 SETUP = "bench"
 SEED = 20260328
-_BATCH = 20_000  # jobs of one insert_jobs call, more or less
+_BATCH = 20_000  # jobs of one call, more or less
 _TURNED_OVER = ("job", "job_count", "job_count_change", "lease", "task_queue", "posting", "share_mark")
 
 
@@ -36,7 +36,10 @@ class Bench:
         self._postmaster = cpu.postmaster_of(connection)
 
     def load(self, jobs: int) -> float:
-        """Configure the setup, load jobs and requests; returns the seconds that taskqueue.insert_jobs took."""
+        """Configure the setup, load jobs and requests; returns the seconds that loading the jobs took.
+
+        By taskqueue.load_task_queues, which keeps each group a queue; insert_jobs would put LHCb's siblings together.
+        """
         execute = self._connection.execute
         execute("select resource.set_identity(%s, current_user)", [SETUP])
         execute("select taskqueue.set_cpu_buckets(%s, %s)", [SETUP, self._workload.cpu_buckets])
@@ -45,7 +48,7 @@ class Bench:
         seconds = 0.0
         for batch in _batches(self._workload.groups(jobs, SEED)):
             begin = time.perf_counter()
-            execute("select taskqueue.insert_jobs(%s, %s)", [SETUP, Jsonb(batch)])
+            execute("select taskqueue.load_task_queues(%s, %s)", [SETUP, Jsonb(batch)])
             seconds += time.perf_counter() - begin
         self.run_file("request.sql")
         requests = itertools.islice(self._workload.requests(SEED), REQUESTS)
@@ -77,7 +80,7 @@ class Bench:
         return int(self.one("select count(*) from taskqueue.lease where setup = %s", [SETUP]))
 
     def shape(self) -> tuple[int, int]:
-        """Queues, and the mean number of postings that a request's site and the queues without a site have."""
+        """Queues and postings."""
         queues = self.one("select count(*) from taskqueue.task_queue where setup = %s", [SETUP])
         postings = self.one("select count(*) from taskqueue.posting where setup = %s", [SETUP])
         return int(queues), int(postings)
