@@ -4,7 +4,7 @@ create or replace function taskqueue.see_resource(p_setup text, p_resource jsonb
 language plpgsql
 as $$
 declare
-  v_resource jsonb := p_resource - '{JobID,Setup}'::text[];
+  v_resource jsonb := p_resource - '{JobID,Setup,OwnerDN,OwnerGroup}'::text[];
   v_class uuid;
   v_now timestamptz := resource.clock(p_setup);
 begin
@@ -18,6 +18,13 @@ begin
   if p_offer.owner_groups is not null then
     v_resource := v_resource || jsonb_build_object('OwnerGroup', p_offer.owner_groups);
   end if;
+  if v_resource @? 'strict $.* ? (@.type() == "array")' then  -- lists are sets; one value is the value, none is no key
+    select jsonb_object_agg(e.key, case when v.texts is null then e.value when cardinality(v.texts) = 1 then to_jsonb(v.texts[1]) else to_jsonb(v.texts) end)
+      into v_resource
+      from jsonb_each(v_resource) e
+     cross join lateral (select case when jsonb_typeof(e.value) = 'array' then taskqueue.texts(e.key, e.value) end as texts) v
+     where v.texts is distinct from '{}';
+  end if;
   v_class := md5(v_resource::text)::uuid;
   if not exists (select from taskqueue.resource_seen s
                   where s.setup = p_setup and s.class = v_class and s.seen_at > v_now - interval '10 seconds')
@@ -27,4 +34,4 @@ begin
 end $$;
 
 comment on function taskqueue.see_resource(text, jsonb, taskqueue.offer, boolean) is
-'Notes the class of a resource description: CPUTime as the highest bucket it covers (s), the owner as the identity has it, JobID left out.';
+'Notes the class of a resource description: CPUTime as the highest bucket it covers (s), lists as sets, the owner as the identity has it, JobID left out.';
