@@ -502,6 +502,31 @@ def test_new_queues_get_priorities_without_waiting_for_each_other(stage: Stage) 
     assert list(stage.observer.priorities().values()) == pytest.approx([1000 / 3] * 3)
 
 
+@pytest.mark.parametrize("commit", [True, False])
+def test_an_insert_while_its_requirements_are_being_forgotten(stage: Stage, commit: bool) -> None:
+    """Maintenance drops requirements that nobody has had for an hour; one who comes with them then opens a queue."""
+    stage.observer.insert(1, Sites=["A"])
+    stage.observer.call("delete_job", 1)
+    stage.observer.call("delete_empty_queues")
+    stage.observer.set_clock("2100-01-01 00:00:00+00")
+    assert stage.first.maintain()["definitions"] == 1
+    _, queue = meanwhile(stage, lambda q: q.insert(2, Sites=["A"]), commit)
+    assert stage.observer.queues(Site="A") == {queue: 1}
+    assert stage.observer.inconsistencies() == []
+
+
+def test_requirements_are_not_forgotten_while_a_queue_is_being_opened(stage: Stage) -> None:
+    stage.observer.insert(1, Sites=["A"])
+    stage.observer.call("delete_job", 1)
+    stage.observer.call("delete_empty_queues")
+    stage.observer.set_clock("2100-01-01 00:00:00+00")
+    queue = stage.first.insert(2, Sites=["A"])
+    _, done = meanwhile(stage, lambda q: q.maintain())
+    assert done["definitions"] == 0
+    assert stage.observer.queues(Site="A") == {queue: 1}
+    assert stage.observer.inconsistencies() == []
+
+
 def test_batches_that_move_the_same_ids_crosswise(new_database_of_module: str, stage: Stage) -> None:
     """The same ids with requirements the other way round, again and again: batches wait for each other, none fails."""
     kinds = [requirements(JobTypes=[name]) for name in "ABCDEF"]

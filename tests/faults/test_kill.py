@@ -17,12 +17,14 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import psycopg
 import pytest
 
 from broker import embedded, postmaster
 from broker.upgrade import upgrade
+from tests.calls import Calls
 
 WORKER = Path(__file__).parent / "worker.py"
 KILLS = 32
@@ -223,3 +225,26 @@ def _until_it_answers(work: Field) -> None:
             return
         except psycopg.OperationalError:
             time.sleep(0.05)
+
+
+def test_a_job_whose_answer_never_arrives_is_leased(dsn: str, db: psycopg.Connection[Any]) -> None:
+    """The agent dies between the match and the answer: the job is nobody else's, until its lease is taken back."""
+    q = Calls(db)
+    q.insert_many([1, 2])
+    slow = "import psycopg, sys; psycopg.connect(sys.argv[1], autocommit=True).execute(sys.argv[2])"
+    query = "select m.job_id, pg_sleep(1) from taskqueue.match_job('default', '{\"CPUTime\": 1000}') m"
+    agent = subprocess.Popen([sys.executable, "-c", slow, dsn, query])
+    asleep = "select from pg_stat_activity where wait_event = 'PgSleep' and datname = current_database()"
+    while not db.execute(asleep).fetchall():
+        time.sleep(0.01)
+    agent.kill()
+    agent.wait()
+    while db.execute(asleep).fetchall():
+        time.sleep(0.01)
+    rest = q.match_many(10)
+    assert len(rest) == 1
+    lost = 3 - rest[0].job_id
+    while not db.execute("select from taskqueue.lease where job_id = %s", [lost]).fetchall():
+        time.sleep(0.01)
+    assert q.state(lost) == "leased"
+    assert q.inconsistencies() == []

@@ -130,3 +130,29 @@ def test_classes_leave_the_wanted_job_out_and_bucket_cpu_time(q: Calls) -> None:
         ask(q, NOON + timedelta(minutes=n), Site="B", **keys)
     q.maintain()
     assert {row[2] for row in seen(q, 1).values()} == {2}
+
+
+def kinds_seen(q: Calls) -> int:
+    q.set_clock(NOON + timedelta(days=1))
+    q.maintain()
+    return max((row[2] for row in seen(q, 1).values()), default=0)
+
+
+def test_one_row_a_class_in_ten_seconds(q: Calls) -> None:
+    q.set_clock(NOON)
+    q.insert(1, Sites=["A"])
+    for seconds in (0, 0, 1, 9, 11, 12, 25):
+        ask(q, NOON + timedelta(seconds=seconds), Site="B")
+    assert q.value("select count(*) from taskqueue.resource_seen where setup = 'default'") == 3
+    assert kinds_seen(q) == 1
+
+
+def test_the_order_of_values_makes_no_class(q: Calls) -> None:
+    """A class is the canonical description."""
+    q.set_clock(NOON)
+    q.insert(1, Sites=["A"])
+    for n, sites in enumerate((["B", "C"], ["C", "B"], ["B", "C", "C"])):
+        ask(q, NOON + timedelta(minutes=n), Site=sites)
+    for n, site in enumerate(("D", ["D"], ["D", "D"]), 5):
+        ask(q, NOON + timedelta(minutes=n), Site=site)
+    assert kinds_seen(q) == 2

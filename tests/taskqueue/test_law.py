@@ -388,3 +388,48 @@ def test_a_seed_does_not_make_later_draws_predictable(q: Calls) -> None:
             jobs.add(match.job_id)
     assert len(tokens) == 20
     assert len(jobs) > 1
+
+
+# Draws that must not hang together
+
+
+def test_a_queue_that_several_offered_sites_see_has_one_draw(q: Calls) -> None:
+    [wide] = queues_with(q, [1], Sites=["A", "B", "C", "D"])
+    [narrow] = queues_with(q, [1], start=2, Sites=["A"])
+    [anywhere] = queues_with(q, [1], start=3)
+    expected = dict.fromkeys((wide, narrow, anywhere), 1 / 3)
+    assert chi_square(first_queues(q, Site=["A", "B", "C", "D", "E"]), expected) > FEW
+
+
+def test_the_draw_of_the_queue_and_of_the_user_priority_are_independent(q: Calls) -> None:
+    expected = {}
+    for n, share in ((1, 3.0), (2, 1.0)):
+        q.set_group(f"g{n}", share)
+        for priority in (1, 5):
+            q.insert(10 * n + priority, priority, **group(f"g{n}"))
+    for n, first in win({1: 3.0, 2: 1.0}).items():
+        for priority, second in win({1: 1, 5: 5}).items():
+            expected[10 * n + priority] = first * second
+    q.call("recompute_shares")
+    assert chi_square(first_jobs(q), expected) > FEW
+
+
+def test_the_draws_of_two_jobs_in_one_call_are_independent(q: Calls) -> None:
+    """Sixteen pairs of (first from A or B, with user priority 1 or 5; second likewise)."""
+    for n in (1, 2):
+        for priority in (1, 5):
+            q.insert_many(range(1000 * n + 100 * priority, 1000 * n + 100 * priority + 60), priority, **group(f"g{n}"))
+    q.call("recompute_shares")
+    single = {(n, priority): 0.5 * chance for n in (1, 2) for priority, chance in win_levels({1: (60, 1), 5: (60, 5)}).items()}
+    found = Counter(
+        tuple((job_id // 1000, job_id // 100 % 10) for job_id in jobs) for jobs, _ in draw(q.connection, DRAWS, 2)
+    )
+    expected = {(first, second): p1 * p2 for first, p1 in single.items() for second, p2 in single.items()}
+    assert chi_square(found, expected) > FEW * 0.1  # the counts of a level shrink by one between the two
+
+
+def test_ids_beyond_32_bits_are_drawn_apart(q: Calls) -> None:
+    """A hash that folds its 64 bits would give 5 and 2^32 + 4 the same draw."""
+    ids = [1, 2, 3, 4, 5, 6, 2**32 + 4, 2**32 + 5, 2**33 + 1, 2**40 + 7]
+    q.insert_many(ids, 3)
+    assert chi_square(first_jobs(q), dict.fromkeys(ids, 0.1)) > FEW
