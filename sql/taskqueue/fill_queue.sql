@@ -1,5 +1,6 @@
 -- Jobs into one queue, which the caller has locked against deletion. Ids that wait already are moved, whatever queue they are in.
-create or replace function taskqueue.fill_queue(p_setup text, p_task_queue_id bigint, p_job_ids bigint[], p_user_priorities int[]) returns void
+create or replace function taskqueue.fill_queue(p_setup text, p_task_queue_id bigint, p_job_ids bigint[], p_user_priorities int[],
+                                                p_identity resource.identity default null) returns void
 language plpgsql
 as $$
 declare
@@ -41,6 +42,11 @@ begin
     )
     select array_agg(distinct m.old_queue_id), array(select unnest(v_todo) except select m.job_id from moved m)
       into v_left, v_todo from moved m;
+    if p_identity.private then  -- the rows are locked, and were moved before this looks at whose they were
+      perform taskqueue.may_submit(p_identity, d.requirements)
+         from taskqueue.task_queue q join taskqueue.definition d on d.setup = q.setup and d.definition_id = q.definition_id
+        where q.setup = p_setup and q.task_queue_id = any (v_left);
+    end if;
     foreach v_queue_id in array coalesce(v_left, '{}') loop
       perform taskqueue.drop_if_empty(p_setup, v_queue_id);
     end loop;
@@ -48,5 +54,5 @@ begin
   end loop;
 end $$;
 
-comment on function taskqueue.fill_queue(text, bigint, bigint[], int[]) is
-'Inserts jobs into a queue, or moves those that wait already there, with their counts.';
+comment on function taskqueue.fill_queue(text, bigint, bigint[], int[], resource.identity) is
+'Inserts jobs into a queue, or moves those that wait already there, with their counts. Errors: PB002 (a private submitter would move the job of another).';

@@ -21,7 +21,7 @@ begin
   perform taskqueue.may_submit(v_identity, v_requirements);
   select to_jsonb(p.task_queue_id), p.made into v_answer, v_made
     from taskqueue.place_jobs(p_setup, v_requirements, array[taskqueue.job_id(to_jsonb(p_job_id))],
-                              array[taskqueue.job_priority(p_job_id, p_user_priority)]) p;
+                              array[taskqueue.job_priority(p_job_id, p_user_priority)], v_identity) p;
   perform taskqueue.open_queues(p_setup, v_made);
   perform taskqueue.keep_answer(v_identity, p_request_id, 'insert_job', v_asked, v_answer);
   return v_answer::bigint;

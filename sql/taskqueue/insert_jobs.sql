@@ -1,5 +1,4 @@
--- Section 3: the batch form, and the fast way to load. Requirements are made canonical once per distinct text, and go in the order of
--- their digests, so that two batches never wait for each other crosswise.
+-- Section 3: the batch form, and the fast way to load.
 create or replace function taskqueue.insert_jobs(p_setup text, p_jobs jsonb, p_request_id uuid default null) returns bigint
 language plpgsql
 security definer set search_path = taskqueue, pg_temp set enable_seqscan = off set plan_cache_mode = force_generic_plan
@@ -9,8 +8,7 @@ declare
   v_asked uuid := case when p_request_id is not null then md5(p_jobs::text)::uuid end;
   v_answer jsonb;
   v_count bigint;
-  v_batch record;
-  v_made bigint[] := '{}'::bigint[];
+  v_made bigint[];
 begin
   perform taskqueue.require_setup(p_setup);
   perform taskqueue.enter(p_setup);
@@ -19,25 +17,16 @@ begin
     return v_answer::bigint;
   end if;
   v_count := taskqueue.check_batch(p_jobs);
-  for v_batch in
-    with raw as materialized (
-      select r.requirements, taskqueue.canonical_requirements(p_setup, r.requirements) as canonical
-        from (select distinct e -> 'requirements' as requirements from jsonb_array_elements(p_jobs) e) r
-    ), job as (
-      select r.canonical, n.job_id, n.user_priority
-        from jsonb_array_elements(p_jobs) e
-        join raw r on r.requirements = e -> 'requirements'
-       cross join lateral (
-              select e -> 'job_id' as job_id, coalesce(e -> 'user_priority', '1') as user_priority where not e ? 'jobs'
-              union all
-              select j -> 0, coalesce(j -> 1, '1') from jsonb_array_elements(e -> 'jobs') j) n
-    )
-    select j.canonical, array_agg(j.job_id::bigint order by j.job_id::bigint) as job_ids,
-           array_agg(j.user_priority::int order by j.job_id::bigint) as user_priorities
-      from job j group by j.canonical order by md5(j.canonical::text)::uuid
-  loop
-    perform taskqueue.may_submit(v_identity, v_batch.canonical);
-    v_made := v_made || (select p.made from taskqueue.place_jobs(p_setup, v_batch.canonical, v_batch.job_ids, v_batch.user_priorities) p);
+  -- Two batches with the same ids under different requirements may lock them crosswise: who PostgreSQL picks gives way and begins anew.
+  for v_try in 1..5 loop
+    begin
+      v_made := taskqueue.place_batch(v_identity, p_jobs);
+      exit;
+    exception when deadlock_detected then
+      if v_try = 5 then
+        raise exception 'other calls insert the same jobs' using errcode = 'PB006', hint = 'Try again.';
+      end if;
+    end;
   end loop;
   perform taskqueue.open_queues(p_setup, v_made);
   perform taskqueue.keep_answer(v_identity, p_request_id, 'insert_jobs', v_asked, to_jsonb(v_count));
@@ -45,4 +34,4 @@ begin
 end $$;
 
 comment on function taskqueue.insert_jobs(text, jsonb, uuid) is
-'Inserts jobs, up to 100,000 a call, all or none, and returns how many. An element is {job_id, requirements, user_priority} or a group {requirements, jobs: [[id, user_priority], ...]}. Errors: PB001, PB002, PB005, naming the job.';
+'Inserts jobs, up to 100,000 a call, all or none, and returns how many. An element is {job_id, requirements, user_priority} or a group {requirements, jobs: [[id, user_priority], ...]}. Errors: PB001, PB002, PB005, naming the job; PB006 (others insert the same jobs again and again).';

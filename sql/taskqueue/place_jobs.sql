@@ -2,7 +2,7 @@
 -- 1. the rows go in first; an id that another transaction is moving makes the primary key wait for it;
 -- 2. ids that were waiting already are moved; 3. only then leases and ended rows are looked at: nobody can change these ids any more.
 create or replace function taskqueue.place_jobs(p_setup text, p_requirements jsonb, p_job_ids bigint[], p_user_priorities int[],
-                                                out task_queue_id bigint, out made bigint[])
+                                                p_identity resource.identity default null, out task_queue_id bigint, out made bigint[])
 language plpgsql
 as $$
 declare
@@ -28,11 +28,11 @@ begin
       made := made || task_queue_id;
     end if;
     v_to := least(v_from + v_room - 1, cardinality(p_job_ids));
-    perform taskqueue.fill_queue(p_setup, task_queue_id, p_job_ids[v_from:v_to], p_user_priorities[v_from:v_to]);
+    perform taskqueue.fill_queue(p_setup, task_queue_id, p_job_ids[v_from:v_to], p_user_priorities[v_from:v_to], p_identity);
     v_from := v_to + 1;
   end loop;
   perform taskqueue.settle_ids(p_setup, p_job_ids);
 end $$;
 
-comment on function taskqueue.place_jobs(text, jsonb, bigint[], int[]) is
-'Puts jobs with the same canonical requirements into the newest queue with room, opening queues as needed. Returns the queue of the last, and the queues made, for taskqueue.open_queues. Errors: PB005 (leased).';
+comment on function taskqueue.place_jobs(text, jsonb, bigint[], int[], resource.identity) is
+'Puts jobs with the same canonical requirements into the newest queue with room, opening queues as needed. Returns the queue of the last, and the queues made, for taskqueue.open_queues. Errors: PB002 (a private submitter would move the job of another), PB005 (leased).';
