@@ -527,21 +527,23 @@ def test_requirements_are_not_forgotten_while_a_queue_is_being_opened(stage: Sta
     assert stage.observer.inconsistencies() == []
 
 
-def test_batches_that_move_the_same_ids_crosswise(new_database_of_module: str, stage: Stage) -> None:
-    """The same ids with requirements the other way round, again and again: batches wait for each other, none fails."""
+@pytest.mark.parametrize("fresh", [True, False])
+def test_batches_with_the_same_ids_crosswise(new_database_of_module: str, stage: Stage, fresh: bool) -> None:
+    """The same ids, new or waiting, with requirements the other way round: batches wait for each other, none fails."""
     kinds = [requirements(JobTypes=[name]) for name in "ABCDEF"]
 
-    def mover(which: int) -> Callable[[Calls], None]:
+    def insert(which: int) -> Callable[[Calls], None]:
         chance = random.Random(which)
 
         def work(q: Calls) -> None:
             q = Calls(q.connection, stage.setup)
-            for _ in range(25):
-                jobs = [{"job_id": job_id, "requirements": chance.choice(kinds), "user_priority": which} for job_id in range(1, 41)]
+            for turn in range(6):
+                ids = range(1, 41) if not fresh else range(100 * turn + 1, 100 * turn + 41)
+                jobs = [{"job_id": job_id, "requirements": chance.choice(kinds), "user_priority": which} for job_id in ids]
                 assert q.call("insert_jobs", Jsonb(jobs)) == 40
 
         return work
 
-    run_together(new_database_of_module, [mover(n) for n in range(3)])
-    assert sum(stage.observer.queues().values()) == 40
+    run_together(new_database_of_module, [insert(n) for n in range(3)])
+    assert sum(stage.observer.queues().values()) == (240 if fresh else 40)
     assert stage.observer.inconsistencies() == []
