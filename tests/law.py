@@ -1,10 +1,11 @@
 """The law of section 5 in closed form, and drawing from it many times.
 
-Keys are U/p with U uniform on (0, 1); the smallest key wins. A candidate with priority p and key below x has probability
-p x (for x <= 1/p), so candidate i wins with the probability of the integral of p_i * prod over the others of (1 - p_j x)
-over 0..1/max(p).
+Keys are U/p with U uniform on (0, 1); the smallest key wins. The key of a candidate with
+priority p is below x with probability p x (for x <= 1/p), so candidate i wins with the probability of the integral of
+p_i * prod over the others of (1 - p_j x) over 0..1/max(p).
 """
 
+import itertools
 from collections import Counter
 from collections.abc import Mapping
 from typing import Any
@@ -26,7 +27,8 @@ begin
   foreach seed in array p_seeds loop
     begin
       if p_limit is null then  -- unseeded
-        select array_agg(m.job_id), array_agg(m.task_queue_id) into jobs, queues from taskqueue.match_job(p_setup, p_resource) m;
+        select array_agg(m.job_id), array_agg(m.task_queue_id) into jobs, queues
+          from taskqueue.match_job(p_setup, p_resource) m;
       else
         select array_agg(m.job_id), array_agg(m.task_queue_id) into jobs, queues
           from taskqueue.match_jobs_with_seed(p_setup, p_resource, p_limit, seed) m;
@@ -75,7 +77,7 @@ def win(priorities: Mapping[Any, float]) -> dict[Any, float]:
 def win_levels(levels: Mapping[Any, tuple[int, float]]) -> dict[Any, float]:
     """The same for levels of `count` candidates with equal priority: the probability that one of a level wins."""
     members = {(name, n): priority for name, (count, priority) in levels.items() for n in range(count)}
-    single = win({key: priority for key, priority in members.items()}) if len(members) < 30 else None
+    single = win(members) if len(members) < 30 else None
     if single:
         return {name: sum(chance for (level, _), chance in single.items() if level == name) for name in levels}
     top = max(priority for _, priority in levels.values())
@@ -91,7 +93,7 @@ def win_levels(levels: Mapping[Any, tuple[int, float]]) -> dict[Any, float]:
         edge = 20 / max(n * p / top for n, p in levels.values())
         pieces = [0.0, *(point for point in (edge / 20, edge) if point < 1), 1.0]
         return float(
-            sum(scipy.integrate.quad(density, a, b, epsabs=1e-10, limit=200)[0] for a, b in zip(pieces, pieces[1:], strict=False))
+            sum(scipy.integrate.quad(density, a, b, epsabs=1e-10, limit=200)[0] for a, b in itertools.pairwise(pieces))
         )
 
     return {name: chance_of(name) for name in levels}

@@ -21,7 +21,7 @@ def bucket(cpu_time: float, buckets: list[int]) -> int:
 
 
 def canonical(requirements: dict[str, Any], buckets: list[int]) -> dict[str, Any]:
-    """Requirements in one form: aliases resolved, lists as sorted sets, empty lists left out, CPU time as its bucket."""
+    """Requirements in one form: aliases resolved, lists as sorted sets, no empty list, CPU time as its bucket."""
     result: dict[str, Any] = {}
     for key, value in requirements.items():
         name = ALIASES.get(key, key)
@@ -227,9 +227,9 @@ class Model:
         for job_id, job in self.waiting.items():
             open_queue = job.queue not in self.disabled | self.held_queues
             open_queue = open_queue and job.requirements["OwnerDN"] not in self.held_owners
-            if open_queue and not job.held and fits(job.requirements, resource, self.rules):
-                if not self.reached(job.requirements, resource):
-                    result.setdefault(job.queue, []).append(job_id)
+            open_queue = open_queue and fits(job.requirements, resource, self.rules)
+            if open_queue and not job.held and not self.reached(job.requirements, resource):
+                result.setdefault(job.queue, []).append(job_id)
         return result
 
     def possible(self, resource: dict[str, Any]) -> set[int]:

@@ -1,4 +1,4 @@
-"""The house as a whole: everything is explained in the database, every object has its file, every function is checked."""
+"""The house as a whole: everything is explained in the database, every object has its file, every function checked."""
 
 import shutil
 import tempfile
@@ -63,13 +63,15 @@ def test_every_object_has_one_file(db: psycopg.Connection[Any]) -> None:
     files = Counter((made.schema, made.name) for made in parse_files(read_folder(package_folder("sql"))))
     installed = Counter(
         db.execute(
-            "select n.nspname, p.proname from pg_proc p join pg_namespace n on n.oid = p.pronamespace where n.nspname = any (%(rooms)s)"
+            "select n.nspname, p.proname from pg_proc p join pg_namespace n on n.oid = p.pronamespace"
+            " where n.nspname = any (%(rooms)s)"
             " union all"
             " select n.nspname, c.relname from pg_class c join pg_namespace n on n.oid = c.relnamespace"
             "  where n.nspname = any (%(rooms)s) and c.relkind in ('v', 'm')"
             " union all"
             " select n.nspname, t.tgname from pg_trigger t join pg_class c on c.oid = t.tgrelid"
-            "   join pg_namespace n on n.oid = c.relnamespace where n.nspname = any (%(rooms)s) and not t.tgisinternal and t.tgparentid = 0",
+            "   join pg_namespace n on n.oid = c.relnamespace"
+            " where n.nspname = any (%(rooms)s) and not t.tgisinternal and t.tgparentid = 0",
             {"rooms": list(ROOMS)},
         ).fetchall()
     )
@@ -103,10 +105,13 @@ def test_plpgsql_check_finds_nothing(checked: psycopg.Connection[Any]) -> None:
         "select p.oid::regprocedure::text, c.lineno, c.level, c.message, coalesce(c.detail, '')"
         "  from pg_proc p join pg_namespace n on n.oid = p.pronamespace join pg_language l on l.oid = p.prolang"
         "  left join pg_trigger t on t.tgfoid = p.oid and t.tgparentid = 0"
-        " cross join lateral extension.plpgsql_check_function_tb(p.oid, coalesce(t.tgrelid, 0), performance_warnings => false, extra_warnings => false) c"
+        " cross join lateral extension.plpgsql_check_function_tb("
+        "   p.oid, coalesce(t.tgrelid, 0), performance_warnings => false, extra_warnings => false) c"
         " where n.nspname = any (%s) and l.lanname = 'plpgsql' order by 1, 2",
         [list(ROOMS)],
     ).fetchall()
-    functions = checked.execute("select count(*) from pg_proc p join pg_language l on l.oid = p.prolang where l.lanname = 'plpgsql'").fetchone()
+    functions = checked.execute(
+        "select count(*) from pg_proc p join pg_language l on l.oid = p.prolang where l.lanname = 'plpgsql'"
+    ).fetchone()
     assert functions is not None and functions[0] > 50
     assert not found, "\n".join(" ".join(map(str, row)) for row in found)

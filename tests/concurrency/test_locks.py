@@ -30,7 +30,13 @@ def test_no_agent_waits_for_another(dsn: str, db: psycopg.Connection[Any]) -> No
     q.running_limit("JobTypes", "T1", 6, site="S1")
     q.call("set_limit", "delay", "S2", None, "JobTypes", "T2", Decimal("0.001"), 3)
     for n in range(JOBS // 30):
-        q.insert_many(range(30 * n + 1, 30 * n + 31), n % 11, OwnerGroup=f"g{n % 3}", JobTypes=[f"T{n % 7}"], CPUTime=(500, 5000)[n % 2])
+        q.insert_many(
+            range(30 * n + 1, 30 * n + 31),
+            n % 11,
+            OwnerGroup=f"g{n % 3}",
+            JobTypes=[f"T{n % 7}"],
+            CPUTime=(500, 5000)[n % 2],
+        )
     ended: list[int] = []
     waits: Counter[tuple[Any, ...]] = Counter()
     samples = 0

@@ -47,7 +47,15 @@ class Field:
         number = next(self.numbers)
         errors = (self.home / f"errors-{number}").open("wb")
         self.running[number] = subprocess.Popen(
-            [sys.executable, str(WORKER), program, self.dsn, str(self.journal(number)), str(self.home / "stop"), str(number)],
+            [
+                sys.executable,
+                str(WORKER),
+                program,
+                self.dsn,
+                str(self.journal(number)),
+                str(self.home / "stop"),
+                str(number),
+            ],
             stderr=errors,
         )
         return number
@@ -125,7 +133,7 @@ class Story:
 
 
 def job_of(attempt: str) -> int:
-    return int(attempt.split(":")[0])
+    return int(attempt.split(":", maxsplit=1)[0])
 
 
 def compare(work: Field, killed: int) -> Story:

@@ -24,11 +24,12 @@ class Caller:
     def __init__(self, dsn: str, journal: str) -> None:
         self.dsn = dsn
         self.connection: psycopg.Connection[Any] | None = None
-        self._journal = Path(journal).open("a", buffering=1)  # a line reaches the kernel at once: kill -9 loses none
+        self._journal = journal
 
     def note(self, *words: Any) -> None:
         """A line of the journal."""
-        self._journal.write(" ".join(map(str, words)) + "\n")
+        with Path(self._journal).open("a") as journal:  # it reaches the kernel at once: kill -9 loses none
+            journal.write(" ".join(map(str, words)) + "\n")
 
     def rows(self, query: str, *arguments: Any) -> list[Any]:
         """The answer of a query that may be repeated."""
@@ -77,11 +78,18 @@ def inserter(caller: Caller, stop: Path, number: int) -> None:
     """Insert batches of new ids, and single ones."""
     first = number * 10_000_000 + 1
     while not stop.exists():
-        requirements = {"OwnerDN": "alice", "OwnerGroup": f"g{first % 3}", "CPUTime": (500, 5000)[first % 2], "JobTypes": [f"T{first % 20}"]}
+        requirements = {
+            "OwnerDN": "alice",
+            "OwnerGroup": f"g{first % 3}",
+            "CPUTime": (500, 5000)[first % 2],
+            "JobTypes": [f"T{first % 20}"],
+        }
         size = 1 if first % 5 == 0 else 60
         ids = range(first, first + size)
         if size == 1:
-            caller.rows("select taskqueue.insert_job('default', %s, %s, 3, %s)", first, Jsonb(requirements), uuid.uuid4())
+            caller.rows(
+                "select taskqueue.insert_job('default', %s, %s, 3, %s)", first, Jsonb(requirements), uuid.uuid4()
+            )
         else:
             jobs = [{"requirements": requirements, "jobs": [[job_id, job_id % 11] for job_id in ids]}]
             caller.rows("select taskqueue.insert_jobs('default', %s, %s)", Jsonb(jobs), uuid.uuid4())

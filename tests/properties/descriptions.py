@@ -1,4 +1,4 @@
-"""Random requirements and resource descriptions over a small vocabulary, so that they often match and often just not."""
+"""Random requirements and resource descriptions over a small vocabulary: they often match, and often just not."""
 
 from typing import Any
 
@@ -84,5 +84,8 @@ def _one_ce_at_s1(resource: dict[str, Any]) -> dict[str, Any]:
 
 def _offer_what_is_required(resource: dict[str, Any]) -> dict[str, Any]:
     if "RequiredTag" in resource:
-        resource["Tag"] = [*([resource["Tag"]] if isinstance(resource.get("Tag"), str) else resource.get("Tag", [])), resource["RequiredTag"]]
+        resource["Tag"] = [
+            *([resource["Tag"]] if isinstance(resource.get("Tag"), str) else resource.get("Tag", [])),
+            resource["RequiredTag"],
+        ]
     return resource

@@ -22,7 +22,7 @@ _setups = itertools.count(1)
     strict=st.sets(st.sampled_from(["Site", "GridCE", "Platform", "JobType"]), max_size=2),
     compatible=st.booleans(),
 )
-def test_filter_explanation_and_model_agree(
+def test_filter_explanation_and_model_agree(  # noqa: PLR0917
     rolled_back: psycopg.Connection[Any],
     jobs: list[dict[str, Any]],
     offers: list[dict[str, Any]],

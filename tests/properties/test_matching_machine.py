@@ -13,7 +13,14 @@ from typing import Any, ClassVar
 import psycopg
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
-from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule, run_state_machine_as_test
+from hypothesis.stateful import (
+    RuleBasedStateMachine,
+    initialize,
+    invariant,
+    precondition,
+    rule,
+    run_state_machine_as_test,
+)
 from psycopg.types.json import Jsonb
 
 from tests.calls import Calls, Match
@@ -105,7 +112,9 @@ class Matching(RuleBasedStateMachine):
         """The newest with room of those with jobs of these requirements, or one without (it was empty, or is new)."""
         wanted = canonical(job, self.model.buckets)
         siblings = {n: ids for n, ids in before.items() if self.model.waiting[ids[0]].requirements == wanted}
-        siblings = {n: [i for i in ids if not self.model.waiting[i].held] for n, ids in siblings.items()}  # held jobs take no room
+        siblings = {
+            n: [i for i in ids if not self.model.waiting[i].held] for n, ids in siblings.items()
+        }  # held jobs take no room
         with_room = [n for n, ids in siblings.items() if len(ids) < self.model.queue_size]
         if queue in before:
             assert queue in siblings
@@ -152,7 +161,11 @@ class Matching(RuleBasedStateMachine):
     def _taken(self, match: Match, resource: dict[str, Any], possible: set[int]) -> None:
         assert match.job_id in possible, f"job {match.job_id} was taken, one of {possible} is right"
         job = self.model.waiting[match.job_id]
-        assert (match.task_queue_id, match.requirements, match.user_priority) == (job.queue, job.requirements, job.user_priority)
+        assert (match.task_queue_id, match.requirements, match.user_priority) == (
+            job.queue,
+            job.requirements,
+            job.user_priority,
+        )
         assert match.number == self.model.attempts.get(match.job_id, 0) + 1
         self.model.take(match.job_id, match.attempt, resource)
 
@@ -343,13 +356,21 @@ class Matching(RuleBasedStateMachine):
 
     @invariant()
     def states_are_equal(self) -> None:
-        waiting = self.q.rows("select job_id, task_queue_id, user_priority, held, attempts from taskqueue.job where setup = %s", self.q.setup)
+        waiting = self.q.rows(
+            "select job_id, task_queue_id, user_priority, held, attempts from taskqueue.job where setup = %s",
+            self.q.setup,
+        )
         assert {row[0]: row[1:] for row in waiting} == {
-            job_id: (job.queue, job.user_priority, job.held, self.model.attempts.get(job_id, 0)) for job_id, job in self.model.waiting.items()
+            job_id: (job.queue, job.user_priority, job.held, self.model.attempts.get(job_id, 0))
+            for job_id, job in self.model.waiting.items()
         }
-        leases = self.q.rows("select job_id, attempt, user_priority, kill_reason is not null from taskqueue.lease where setup = %s", self.q.setup)
+        leases = self.q.rows(
+            "select job_id, attempt, user_priority, kill_reason is not null from taskqueue.lease where setup = %s",
+            self.q.setup,
+        )
         assert {row[0]: row[1:] for row in leases} == {
-            job_id: (self.model.attempts[job_id], lease.user_priority, lease.killed) for job_id, lease in self.model.leases.items()
+            job_id: (self.model.attempts[job_id], lease.user_priority, lease.killed)
+            for job_id, lease in self.model.leases.items()
         }
         ended = self.q.rows("select job_id, outcome from taskqueue.ended where setup = %s", self.q.setup)
         assert dict(ended) == self.model.ended
@@ -359,7 +380,8 @@ class Matching(RuleBasedStateMachine):
         everything = {**EVERYTHING, "CPUTime": 10**6}
         rows = self.q.call_rows("matching_queues", Jsonb(everything))
         expected = {
-            queue: (len(ids), self.model.waiting[ids[0]].requirements) for queue, ids in self.model.matching(everything).items()
+            queue: (len(ids), self.model.waiting[ids[0]].requirements)
+            for queue, ids in self.model.matching(everything).items()
         }
         assert {row[0]: (row[3], row[4]) for row in rows if row[3]} == expected
 

@@ -67,7 +67,7 @@ def test_a_submitter_without_an_identity_is_refused(operator: Calls, login: Logi
     assert submitter.refusal(lambda: submitter.insert(9))[0] == "PB002"
     assert submitter.refusal(lambda: submitter.insert_many([9]))[0] == "PB002"
     for function in ("cancel_job", "delete_job", "queue_of_job"):
-        assert submitter.refusal(lambda f=function: submitter.call(f, 1))[0] == "PB002", function  # type: ignore[misc]
+        assert submitter.refusal(lambda f=function: submitter.call(f, 1))[0] == "PB002", function
     assert operator.stored() == before
 
 
@@ -77,7 +77,7 @@ def test_an_identity_is_of_one_setup(operator: Calls, login: Login, session: Any
     Calls(operator.connection, "other").insert(1)
     assert all_of(session(user)) == {1, 2, 3}
     other = session(user, "other")
-    assert other.refusal(lambda: other.match())[0] == "PB002"
+    assert other.refusal(other.match)[0] == "PB002"
     assert other.refusal(lambda: other.insert(5))[0] == "PB002"
     new = session(user, "a setup that is not there")
     assert new.refusal(lambda: new.insert(5))[0] == "PB002"
@@ -98,11 +98,23 @@ def test_a_generic_identity_may_narrow_itself(operator: Calls, login: Login, ses
 )
 @pytest.mark.parametrize(
     "claim",
-    [{}, {"OwnerGroup": "g2"}, {"OwnerGroup": ["g1", "g2"]}, {"OwnerDN": "bob"}, {"OwnerDN": "bob", "OwnerGroup": ["g1", "g2"]}],
+    [
+        {},
+        {"OwnerGroup": "g2"},
+        {"OwnerGroup": ["g1", "g2"]},
+        {"OwnerDN": "bob"},
+        {"OwnerDN": "bob", "OwnerGroup": ["g1", "g2"]},
+    ],
     ids=str,
 )
-def test_a_private_identity_overrides_what_is_claimed(
-    operator: Calls, login: Login, session: Any, group: str | None, owner: str | None, jobs: set[int], claim: dict[str, Any]
+def test_a_private_identity_overrides_what_is_claimed(  # noqa: PLR0917
+    operator: Calls,
+    login: Login,
+    session: Any,
+    group: str | None,
+    owner: str | None,
+    jobs: set[int],
+    claim: dict[str, Any],
 ) -> None:
     user = login("broker_agent")
     identify(operator, user, group, owner)
@@ -126,11 +138,11 @@ def test_a_private_submitter_submits_for_itself(operator: Calls, login: Login, s
     submitter = session(user)
     before = operator.stored()
     for keys in ({"OwnerGroup": "g2", "OwnerDN": "alice"}, {"OwnerGroup": "g1", "OwnerDN": "bob"}):
-        assert submitter.refusal(lambda k=keys: submitter.insert(10, **k))[0] == "PB002"  # type: ignore[misc]
-        assert submitter.refusal(lambda k=keys: submitter.insert_many([10], **k))[0] == "PB002"  # type: ignore[misc]
-        assert submitter.refusal(lambda k=keys: submitter.insert(1, **k))[0] == "PB002"  # type: ignore[misc]
+        assert submitter.refusal(lambda k=keys: submitter.insert(10, **k))[0] == "PB002"
+        assert submitter.refusal(lambda k=keys: submitter.insert_many([10], **k))[0] == "PB002"
+        assert submitter.refusal(lambda k=keys: submitter.insert(1, **k))[0] == "PB002"
     for function in ("cancel_job", "delete_job"):
-        assert submitter.refusal(lambda f=function: submitter.call(f, 2))[0] == "PB002"  # type: ignore[misc]
+        assert submitter.refusal(lambda f=function: submitter.call(f, 2))[0] == "PB002"
     assert operator.stored() == before
     submitter.insert(10, OwnerGroup="g1", OwnerDN="alice")
     assert submitter.call("cancel_job", 1) == "ended"
@@ -144,8 +156,11 @@ def test_a_private_submitter_cannot_take_over_the_job_of_another(operator: Calls
     submitter = session(user)
     before = operator.stored()
     for job_id in (2, 3):
-        assert submitter.refusal(lambda i=job_id: submitter.insert(i, OwnerGroup="g1", OwnerDN="alice"))[0] == "PB002"  # type: ignore[misc]
-        assert submitter.refusal(lambda i=job_id: submitter.insert_many([i], OwnerGroup="g1", OwnerDN="alice"))[0] == "PB002"  # type: ignore[misc]
+        assert submitter.refusal(lambda i=job_id: submitter.insert(i, OwnerGroup="g1", OwnerDN="alice"))[0] == "PB002"
+        assert (
+            submitter.refusal(lambda i=job_id: submitter.insert_many([i], OwnerGroup="g1", OwnerDN="alice"))[0]
+            == "PB002"
+        )
     assert operator.stored() == before
 
 
@@ -164,20 +179,22 @@ def test_the_role_that_was_set_counts_else_the_login(operator: Calls, login: Log
     identify(operator, second, "g2")
     pool = login(first, second)
     agent = session(pool)
-    assert agent.refusal(lambda: agent.match())[0] == "PB002"  # it may call, as a member, but is nobody itself
+    assert agent.refusal(agent.match)[0] == "PB002"  # it may call, as a member, but is nobody itself
     for role, jobs in ((first, {1, 2}), (second, {3})):
         agent.connection.execute(sql.SQL("set role {}").format(sql.Identifier(role)))
         assert all_of(agent) == jobs
     agent.connection.execute("reset role")
-    assert agent.refusal(lambda: agent.match())[0] == "PB002"
+    assert agent.refusal(agent.match)[0] == "PB002"
     with agent.connection.transaction():
         agent.connection.execute(sql.SQL("set local role {}").format(sql.Identifier(first)))
         assert agent.match() is None
-    assert agent.refusal(lambda: agent.match())[0] == "PB002"
+    assert agent.refusal(agent.match)[0] == "PB002"
 
 
-def test_identities_through_pgbouncer(operator: Calls, through: Callable[[str], psycopg.Connection[Any]], login: Login) -> None:
-    """Agents of two logins on one pooler, more than it has connections, interleaved: each gets its own group's jobs only."""
+def test_identities_through_pgbouncer(
+    operator: Calls, through: Callable[[str], psycopg.Connection[Any]], login: Login
+) -> None:
+    """Agents of two logins, more than the pooler has connections, interleaved: each gets its own group's jobs only."""
     operator.insert_many(range(100, 160), OwnerGroup="g1")
     operator.insert_many(range(200, 260), OwnerGroup="g2")
     first, second = login("broker_agent"), login("broker_agent")
@@ -201,15 +218,19 @@ def test_an_identity_can_be_changed_and_taken_away(operator: Calls, login: Login
     assert agent.take().job_id == 3
     assert operator.value("select resource.clear_identity('default', %s)", user) is True
     assert operator.value("select resource.clear_identity('default', %s)", user) is False
-    assert agent.refusal(lambda: agent.match())[0] == "PB002"
+    assert agent.refusal(agent.match)[0] == "PB002"
 
 
 def test_operators_need_no_identity(operator: Calls, login: Login, session: Any) -> None:
     assert all_of(session(login("broker_operator"))) == {1, 2, 3}
 
 
-@pytest.mark.parametrize(("private", "group", "owner"), [(True, None, None), (False, "g1", None), (False, None, "alice"), (None, None, None)])
-def test_wrong_identities_are_refused(operator: Calls, private: bool | None, group: str | None, owner: str | None) -> None:
+@pytest.mark.parametrize(
+    ("private", "group", "owner"), [(True, None, None), (False, "g1", None), (False, None, "alice"), (None, None, None)]
+)
+def test_wrong_identities_are_refused(
+    operator: Calls, private: bool | None, group: str | None, owner: str | None
+) -> None:
     query = "select resource.set_identity('default', 'somebody', %s, %s, %s)"
     assert operator.refusal(lambda: operator.rows(query, private, group, owner))[0] == "PB001"
 
@@ -218,7 +239,7 @@ def test_wrong_identities_are_refused(operator: Calls, private: bool | None, gro
 
 
 def test_shadows_do_not_help(operator: Calls, connect: Connect, login: Login, session: Any) -> None:
-    """Temporary tables, and a schema of the attacker's first in its search path, full of things named like ours and PostgreSQL's."""
+    """Temporary tables, and a schema of the attacker's first in its search path, full of things named like ours."""
     user = login("broker_agent", "broker_submitter")
     identify(operator, user, "g1", "alice")
     admin = operator.connection
@@ -226,15 +247,38 @@ def test_shadows_do_not_help(operator: Calls, connect: Connect, login: Login, se
     attacker = session(user)
     evil = attacker.connection
     signatures = [
-        "now() returns timestamptz", "md5(text) returns text", "gen_random_uuid() returns uuid", "caller() returns text",
-        "identify(text) returns resource.identity", "hashtext(text) returns int", "unnest(text[]) returns setof text",
-        "jsonb_typeof(jsonb) returns text", "current_setting(text) returns text", "pg_has_role(text, text, text) returns boolean",
-        "clock(text) returns timestamptz", "accepts(text) returns boolean",
-    ]  # fmt: skip
+        "now() returns timestamptz",
+        "md5(text) returns text",
+        "gen_random_uuid() returns uuid",
+        "caller() returns text",
+        "identify(text) returns resource.identity",
+        "hashtext(text) returns int",
+        "unnest(text[]) returns setof text",
+        "jsonb_typeof(jsonb) returns text",
+        "current_setting(text) returns text",
+        "pg_has_role(text, text, text) returns boolean",
+        "clock(text) returns timestamptz",
+        "accepts(text) returns boolean",
+    ]
     for signature in signatures:
         body = "begin raise exception 'evil runs as %', current_user using errcode = 'EVIL1'; end"
-        evil.execute(f"create function evil.{signature} language plpgsql as $${body}$$".replace("resource.identity", "text").encode())
-    for table in ("job", "lease", "task_queue", "posting", "definition", "setting", "identity", "house_role", "ended", "pg_class"):
+        evil.execute(
+            f"create function evil.{signature} language plpgsql as $${body}$$".replace(
+                "resource.identity", "text"
+            ).encode()
+        )
+    for table in (
+        "job",
+        "lease",
+        "task_queue",
+        "posting",
+        "definition",
+        "setting",
+        "identity",
+        "house_role",
+        "ended",
+        "pg_class",
+    ):
         evil.execute(f"create temp table {table} (setup text, job_id bigint, role_name text)".encode())
         evil.execute(f"create table evil.{table} (setup text, job_id bigint, role_name text)".encode())
     evil.execute("set search_path = evil, pg_temp, pg_catalog, taskqueue, resource")
@@ -259,7 +303,7 @@ def test_an_agent_cannot_turn_the_clock_or_choose_the_draw(operator: Calls, logi
         "select * from taskqueue.match_jobs_with_seed('default', '{\"CPUTime\": 1000}', 1, 1)",
         "select resource.set_identity('default', session_user)",
     ):
-        assert agent.error_of(lambda text=query: agent.rows(text)).sqlstate == "42501"  # type: ignore[misc]
+        assert agent.error_of(lambda text=query: agent.rows(text)).sqlstate == "42501"
 
 
 def test_setting_variables_does_not_change_who_one_is(operator: Calls, login: Login, session: Any) -> None:
@@ -267,7 +311,10 @@ def test_setting_variables_does_not_change_who_one_is(operator: Calls, login: Lo
     identify(operator, user, "g2")
     agent = session(user)
     assert agent.error_of(lambda: agent.rows("select set_config('role', 'broker_operator', false)")).sqlstate == "42501"
-    assert agent.error_of(lambda: agent.rows("select set_config('session_authorization', 'postgres', false)")).sqlstate == "42501"
+    assert (
+        agent.error_of(lambda: agent.rows("select set_config('session_authorization', 'postgres', false)")).sqlstate
+        == "42501"
+    )
     agent.rows("select set_config('role', 'none', false)")
     agent.rows("select set_config('role', %s, false)", user)
     assert all_of(agent) == {3}

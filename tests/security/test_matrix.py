@@ -17,24 +17,59 @@ ROLES = ["broker_agent", "broker_submitter", "broker_operator", "broker_viewer"]
 
 EVERYBODY = {"resource.installed_release"}
 AGENT = EVERYBODY | {
-    "taskqueue.match_job", "taskqueue.match_jobs", "taskqueue.report_job", "taskqueue.finish_job", "taskqueue.release_job",
-}  # fmt: skip
+    "taskqueue.match_job",
+    "taskqueue.match_jobs",
+    "taskqueue.report_job",
+    "taskqueue.finish_job",
+    "taskqueue.release_job",
+}
 SUBMITTER = EVERYBODY | {
-    "taskqueue.insert_job", "taskqueue.insert_jobs", "taskqueue.cancel_job", "taskqueue.delete_job", "taskqueue.queue_of_job",
+    "taskqueue.insert_job",
+    "taskqueue.insert_jobs",
+    "taskqueue.cancel_job",
+    "taskqueue.delete_job",
+    "taskqueue.queue_of_job",
     "taskqueue.refresh_statistics",
-}  # fmt: skip
+}
 VIEWER = EVERYBODY | {
-    "taskqueue.matching_queues", "taskqueue.explain_match", "taskqueue.explain_job", "taskqueue.check_matching", "taskqueue.lists",
-}  # fmt: skip
-OPERATOR = AGENT | SUBMITTER | VIEWER | {
-    "resource.set_identity", "resource.clear_identity", "resource.set_clock",
-    "taskqueue.delete_queue_if_empty", "taskqueue.delete_empty_queues", "taskqueue.set_queue_enabled", "taskqueue.hold",
-    "taskqueue.let_go", "taskqueue.set_limit", "taskqueue.clear_limit", "taskqueue.set_group", "taskqueue.set_cpu_buckets",
-    "taskqueue.recompute_shares", "taskqueue.rebuild_matching", "taskqueue.forget_ended", "taskqueue.match_jobs_with_seed",
-    "taskqueue.set_settings", "taskqueue.set_platform_compatibility", "taskqueue.maintain", "taskqueue.remove_setup",
-    "taskqueue.dump_configuration", "taskqueue.dump_task_queues", "taskqueue.dump_leases",
-    "taskqueue.load_task_queues", "taskqueue.load_leases",
-}  # fmt: skip
+    "taskqueue.matching_queues",
+    "taskqueue.explain_match",
+    "taskqueue.explain_job",
+    "taskqueue.check_matching",
+    "taskqueue.lists",
+}
+OPERATOR = (
+    AGENT
+    | SUBMITTER
+    | VIEWER
+    | {
+        "resource.set_identity",
+        "resource.clear_identity",
+        "resource.set_clock",
+        "taskqueue.delete_queue_if_empty",
+        "taskqueue.delete_empty_queues",
+        "taskqueue.set_queue_enabled",
+        "taskqueue.hold",
+        "taskqueue.let_go",
+        "taskqueue.set_limit",
+        "taskqueue.clear_limit",
+        "taskqueue.set_group",
+        "taskqueue.set_cpu_buckets",
+        "taskqueue.recompute_shares",
+        "taskqueue.rebuild_matching",
+        "taskqueue.forget_ended",
+        "taskqueue.match_jobs_with_seed",
+        "taskqueue.set_settings",
+        "taskqueue.set_platform_compatibility",
+        "taskqueue.maintain",
+        "taskqueue.remove_setup",
+        "taskqueue.dump_configuration",
+        "taskqueue.dump_task_queues",
+        "taskqueue.dump_leases",
+        "taskqueue.load_task_queues",
+        "taskqueue.load_leases",
+    }
+)
 MAY_CALL = {
     "broker_agent": AGENT,
     "broker_submitter": SUBMITTER,
@@ -52,7 +87,8 @@ select n.nspname || '.' || p.proname, p.oid::regprocedure::text, p.prokind::text
  order by 2
 """
 _RELATIONS = """
-select c.oid::regclass::text, c.relkind::text, (select quote_ident(a.attname) from pg_attribute a where a.attrelid = c.oid and a.attnum = 1)
+select c.oid::regclass::text, c.relkind::text,
+       (select quote_ident(a.attname) from pg_attribute a where a.attrelid = c.oid and a.attnum = 1)
   from pg_class c join pg_namespace n on n.oid = c.relnamespace
  where n.nspname = any (%s) and c.relkind in ('r', 'p', 'v', 'm', 'S')
  order by 1
@@ -96,12 +132,16 @@ def role(request: pytest.FixtureRequest, login: Callable[..., str]) -> Iterator[
     yield request.param, request.param if request.param in ROLES else login()
 
 
-def test_functions(db: psycopg.Connection[Any], connect: Callable[..., psycopg.Connection[Any]], role: tuple[str, str]) -> None:
+def test_functions(
+    db: psycopg.Connection[Any], connect: Callable[..., psycopg.Connection[Any]], role: tuple[str, str]
+) -> None:
     """Through SET ROLE."""
     compare_calls(db, connect(role[1]), MAY_CALL[role[0]])
 
 
-def test_functions_of_a_login(db: psycopg.Connection[Any], dsn: str, login: Callable[..., str], role: tuple[str, str]) -> None:
+def test_functions_of_a_login(
+    db: psycopg.Connection[Any], dsn: str, login: Callable[..., str], role: tuple[str, str]
+) -> None:
     """A login that is a member of the role, without SET ROLE."""
     user = login(*([role[1]] if role[0] in ROLES else []))
     with psycopg.connect(dsn, user=user, password=PASSWORD, autocommit=True) as connection:
@@ -109,7 +149,10 @@ def test_functions_of_a_login(db: psycopg.Connection[Any], dsn: str, login: Call
 
 
 def test_functions_through_pgbouncer(
-    db: psycopg.Connection[Any], through: Callable[[str], psycopg.Connection[Any]], login: Callable[..., str], role: tuple[str, str]
+    db: psycopg.Connection[Any],
+    through: Callable[[str], psycopg.Connection[Any]],
+    login: Callable[..., str],
+    role: tuple[str, str],
 ) -> None:
     """In transaction mode: as a login, and with SET LOCAL ROLE."""
     connection = through(login(*([role[1]] if role[0] in ROLES else [])))
@@ -120,7 +163,9 @@ def test_functions_through_pgbouncer(
             compare_calls(db, connection, MAY_CALL[role[0]])
 
 
-def test_tables_and_views(db: psycopg.Connection[Any], connect: Callable[..., psycopg.Connection[Any]], role: tuple[str, str]) -> None:
+def test_tables_and_views(
+    db: psycopg.Connection[Any], connect: Callable[..., psycopg.Connection[Any]], role: tuple[str, str]
+) -> None:
     """No table to anybody but the owner; the views of monitor to operators and viewers, to read."""
     connection = connect(role[1])
     wrong = []
@@ -145,7 +190,9 @@ def test_tables_and_views(db: psycopg.Connection[Any], connect: Callable[..., ps
     assert wrong == []
 
 
-def test_nobody_makes_anything_in_the_rooms(db: psycopg.Connection[Any], connect: Callable[..., psycopg.Connection[Any]], role: tuple[str, str]) -> None:
+def test_nobody_makes_anything_in_the_rooms(
+    db: psycopg.Connection[Any], connect: Callable[..., psycopg.Connection[Any]], role: tuple[str, str]
+) -> None:
     connection = connect(role[1])
     for room in ROOMS:
         assert refused(connection, f"create table {room}.mine ()")
@@ -156,12 +203,16 @@ def test_nobody_makes_anything_in_the_rooms(db: psycopg.Connection[Any], connect
 
 
 def test_everything_belongs_to_the_owner_who_does_not_log_in(db: psycopg.Connection[Any]) -> None:
-    assert db.execute("select rolcanlogin, rolsuper, rolcreaterole from pg_roles where rolname = 'broker_owner'").fetchone() == (False, False, False)
+    assert db.execute(
+        "select rolcanlogin, rolsuper, rolcreaterole from pg_roles where rolname = 'broker_owner'"
+    ).fetchone() == (False, False, False)
     others = """
-        select p.oid::regprocedure::text, p.proowner::regrole::text from pg_proc p join pg_namespace n on n.oid = p.pronamespace
+        select p.oid::regprocedure::text, p.proowner::regrole::text
+          from pg_proc p join pg_namespace n on n.oid = p.pronamespace
          where n.nspname = any (%(rooms)s) and p.proowner <> 'broker_owner'::regrole
         union all
-        select c.oid::regclass::text, c.relowner::regrole::text from pg_class c join pg_namespace n on n.oid = c.relnamespace
+        select c.oid::regclass::text, c.relowner::regrole::text
+          from pg_class c join pg_namespace n on n.oid = c.relnamespace
          where n.nspname = any (%(rooms)s) and c.relowner <> 'broker_owner'::regrole and c.relname !~ '^alembic_version'
         """
     assert db.execute(others, {"rooms": ROOMS}).fetchall() == []
@@ -181,9 +232,11 @@ def test_functions_with_the_owners_rights_pin_their_search_path(db: psycopg.Conn
 def test_public_has_nothing(db: psycopg.Connection[Any]) -> None:
     grants = """
         select p.oid::regprocedure::text from pg_proc p join pg_namespace n on n.oid = p.pronamespace,
-               aclexplode(coalesce(p.proacl, acldefault('f', p.proowner))) a where n.nspname = any (%(rooms)s) and a.grantee = 0
+               aclexplode(coalesce(p.proacl, acldefault('f', p.proowner))) a
+         where n.nspname = any (%(rooms)s) and a.grantee = 0
         union all
-        select c.oid::regclass::text from pg_class c join pg_namespace n on n.oid = c.relnamespace, aclexplode(c.relacl) a
+        select c.oid::regclass::text
+          from pg_class c join pg_namespace n on n.oid = c.relnamespace, aclexplode(c.relacl) a
          where n.nspname = any (%(rooms)s) and a.grantee = 0
         union all
         select n.nspname from pg_namespace n, aclexplode(n.nspacl) a where n.nspname = any (%(rooms)s) and a.grantee = 0

@@ -39,11 +39,18 @@ def test_the_model_agrees(case: Case) -> None:
 
 def test_conditions_are_joined_with_and(q: Calls) -> None:
     """A resource that fails any single one of many conditions gets nothing."""
-    keys = {"Sites": ["A"], "GridCEs": ["C"], "Platforms": ["P"], "JobTypes": ["J"], "Tags": ["t"], "PilotTypes": ["private"]}
+    keys = {
+        "Sites": ["A"],
+        "GridCEs": ["C"],
+        "Platforms": ["P"],
+        "JobTypes": ["J"],
+        "Tags": ["t"],
+        "PilotTypes": ["private"],
+    }
     q.insert(1, CPUTime=5000, MinRAM=100, BannedSites=["B"], **keys)
     good = {
-        "Site": "A", "GridCE": "C", "Platform": "P", "JobType": "J", "Tag": ["t", "x"], "PilotType": "private", "MaxRAM": 100,
-        "CPUTime": 5000, "OwnerGroup": ["users", "x"], "OwnerDN": "alice",
+        "Site": "A", "GridCE": "C", "Platform": "P", "JobType": "J", "Tag": ["t", "x"], "PilotType": "private",
+        "MaxRAM": 100, "CPUTime": 5000, "OwnerGroup": ["users", "x"], "OwnerDN": "alice",
     }  # fmt: skip
     wrong = {
         "Site": "B", "GridCE": "D", "Platform": "Q", "JobType": "K", "Tag": "x", "PilotType": "generic", "MaxRAM": 99,
@@ -68,7 +75,7 @@ def test_matching_queues_lists_what_matches_in_order(q: Calls) -> None:
     q.insert(5, CPUTime=500, OwnerGroup="big", OwnerDN="a")
     [first, second, third] = q.rows(
         "select task_queue_id, cpu_time, priority, jobs, requirements->>'OwnerDN'"
-        " from taskqueue.matching_queues('default', '{\"CPUTime\": 5000, \"Site\": \"here\"}')"
+        ' from taskqueue.matching_queues(\'default\', \'{"CPUTime": 5000, "Site": "here"}\')'
     )
     assert first == (high_big, 5000, 50, 1, "c")
     assert second == (high_small, 5000, 1, 1, "b")

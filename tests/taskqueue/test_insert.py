@@ -67,7 +67,19 @@ def test_each_single_value_separates_queues(q: Calls, different: dict[str, Any])
 
 
 def test_values_are_compared_as_they_are_written(q: Calls) -> None:
-    names = ["LCG.CERN.ch", "lcg.cern.ch", "LCG.CERN.ch ", "Ünïcode", "a,b", "it's", '"quoted"', "{braces}", "%s", "\\", "NULL"]
+    names = [
+        "LCG.CERN.ch",
+        "lcg.cern.ch",
+        "LCG.CERN.ch ",
+        "Ünïcode",
+        "a,b",
+        "it's",
+        '"quoted"',
+        "{braces}",
+        "%s",
+        "\\",
+        "NULL",
+    ]
     queues = {q.insert(n, Sites=[name]) for n, name in enumerate(names, 1)}
     assert len(queues) == len(names)
     for n, name in enumerate(names, 1):
@@ -102,7 +114,9 @@ def test_the_requirement_tables_hold_each_value_once(q: Calls) -> None:
     lists = {key: [f"{key} 2", f"{key} 1", f"{key} 2"] for key in LISTS}
     queue = q.insert(1, MinRAM=100.5, MaxRAM=200, **lists)
     for key, table in LISTS.items():
-        stored = q.rows(f"select task_queue_id, value from taskqueue.task_queue_{table} where setup = 'default' order by 2")
+        stored = q.rows(
+            f"select task_queue_id, value from taskqueue.task_queue_{table} where setup = 'default' order by 2"
+        )
         assert stored == [(queue, f"{key} 1"), (queue, f"{key} 2")]
     assert q.rows(
         "select owner_dn, owner_group, cpu_time, min_ram, max_ram from taskqueue.task_queue"

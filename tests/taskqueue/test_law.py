@@ -72,7 +72,16 @@ def test_two_queues_unseeded(q: Calls) -> None:
 
 @pytest.mark.parametrize(
     "priorities",
-    [[1, 1], [3, 2], [1000, 0.5], [5, 4, 3, 2, 1], [10, 10, 10, 1], [7, 7, 3, 3, 3, 1, 1, 1, 1], [1e6, 1e6, 1e-3], [2] * 12],
+    [
+        [1, 1],
+        [3, 2],
+        [1000, 0.5],
+        [5, 4, 3, 2, 1],
+        [10, 10, 10, 1],
+        [7, 7, 3, 3, 3, 1, 1, 1, 1],
+        [1e6, 1e6, 1e-3],
+        [2] * 12,
+    ],
     ids=str,
 )
 def test_several_queues(q: Calls, priorities: list[float]) -> None:
@@ -134,7 +143,7 @@ def first_levels(q: Calls, seeds: range = DRAWS) -> Counter[int]:
 
 @pytest.mark.parametrize(
     "counts",
-    [{9: 1, 1: 1}, {10: 3, 1: 100}, {1: 50, 2: 20, 5: 3, 9: 1}, {8: 40, 3: 400}, {n: 5 for n in range(1, 11)}],
+    [{9: 1, 1: 1}, {10: 3, 1: 100}, {1: 50, 2: 20, 5: 3, 9: 1}, {8: 40, 3: 400}, dict.fromkeys(range(1, 11), 5)],
     ids=str,
 )
 def test_user_priorities(q: Calls, counts: dict[int, int]) -> None:
@@ -360,8 +369,8 @@ def test_a_seed_gives_the_same_answer_whatever_the_plan(q: Calls) -> None:
     expected = draw(q.connection, seeds, 3, Site="S")
     assert len({tuple(jobs) for jobs, _ in expected}) > 100
     for switches in (
-        ["enable_seqscan"], ["enable_indexscan", "enable_indexonlyscan", "enable_bitmapscan"], ["enable_hashjoin", "enable_mergejoin"],
-        ["enable_nestloop"], ["enable_sort", "enable_hashagg"],
+        ["enable_seqscan"], ["enable_indexscan", "enable_indexonlyscan", "enable_bitmapscan"],
+        ["enable_hashjoin", "enable_mergejoin"], ["enable_nestloop"], ["enable_sort", "enable_hashagg"],
     ):  # fmt: skip
         with q.connection.transaction(force_rollback=True):
             for switch in switches:
@@ -420,7 +429,9 @@ def test_the_draws_of_two_jobs_in_one_call_are_independent(q: Calls) -> None:
         for priority in (1, 5):
             q.insert_many(range(1000 * n + 100 * priority, 1000 * n + 100 * priority + 60), priority, **group(f"g{n}"))
     q.call("recompute_shares")
-    single = {(n, priority): 0.5 * chance for n in (1, 2) for priority, chance in win_levels({1: (60, 1), 5: (60, 5)}).items()}
+    single = {
+        (n, priority): 0.5 * chance for n in (1, 2) for priority, chance in win_levels({1: (60, 1), 5: (60, 5)}).items()
+    }
     found = Counter(
         tuple((job_id // 1000, job_id // 100 % 10) for job_id in jobs) for jobs, _ in draw(q.connection, DRAWS, 2)
     )

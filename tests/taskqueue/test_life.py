@@ -8,7 +8,9 @@ from tests.calls import Calls, Match
 
 
 def all_queues(q: Calls) -> list[int]:
-    return [row[0] for row in q.rows("select task_queue_id from taskqueue.task_queue where setup = %s order by 1", q.setup)]
+    return [
+        row[0] for row in q.rows("select task_queue_id from taskqueue.task_queue where setup = %s order by 1", q.setup)
+    ]
 
 
 def history(q: Calls, job_id: int) -> list[str]:
@@ -104,7 +106,9 @@ def report(q: Calls, attempt: str, job_id: int = 1) -> tuple[str, str | None]:
 
 
 def test_a_match_is_a_lease(q: Calls, match: Match) -> None:
-    assert q.rows("select state, site, grid_ce, attempt, user_priority from taskqueue.lease") == [("matched", "A", "ce", 1, 7)]
+    assert q.rows("select state, site, grid_ce, attempt, user_priority from taskqueue.lease") == [
+        ("matched", "A", "ce", 1, 7)
+    ]
     assert (q.state(1), q.queue_of(1)) == ("leased", None)
 
 
@@ -153,7 +157,10 @@ def test_release_to_a_queue_that_vanished_opens_it_anew(q: Calls, match: Match) 
     assert all_queues(q) == []
     queue = q.call("release_job", 1, match.attempt)
     assert all_queues(q) == [queue]
-    assert q.rows("select value from taskqueue.task_queue_site where task_queue_id = %s order by 1", queue) == [("A",), ("B",)]
+    assert q.rows("select value from taskqueue.task_queue_site where task_queue_id = %s order by 1", queue) == [
+        ("A",),
+        ("B",),
+    ]
     assert q.queues(Site="A") == {queue: 1}
     assert q.queues(Site="C") == {}
     assert q.inconsistencies() == []
@@ -174,20 +181,20 @@ def test_an_old_token_is_refused(q: Calls, match: Match) -> None:
         ("report_job", ()), ("finish_job", ()), ("finish_job", ("failed",)), ("release_job", ()),
     ]  # fmt: skip
     for function, arguments in calls:
-        sqlstate, _ = q.refusal(lambda f=function, a=arguments: q.call_rows(f, 1, match.attempt, *a))  # type: ignore[misc]
+        sqlstate, _ = q.refusal(lambda f=function, a=arguments: q.call_rows(f, 1, match.attempt, *a))
         assert sqlstate == "PB003"
     holder = q.take(Site="A", JobType="T")
     mixed = f"2-{match.attempt.split('-')[1]}"
     for function, arguments in calls:
         for token in (match.attempt, mixed, holder.attempt.replace("2-", "1-", 1)):
-            error = q.error_of(lambda f=function, a=arguments, t=token: q.call_rows(f, 1, t, *a))  # type: ignore[misc]
+            error = q.error_of(lambda f=function, a=arguments, t=token: q.call_rows(f, 1, t, *a))
             assert error.sqlstate == "PB003"
             told = f"{error.diag.message_primary} {error.diag.message_detail} {error.diag.message_hint}"
             assert holder.attempt.split("-")[1] not in told, "a refusal must not give the holder's token away"
     assert report(q, holder.attempt)[0] == "continue"
     assert q.call("finish_job", 1, holder.attempt) == "finished"
     for function, arguments in calls:
-        assert q.refusal(lambda f=function, a=arguments: q.call_rows(f, 1, match.attempt, *a))[0] == "PB003"  # type: ignore[misc]
+        assert q.refusal(lambda f=function, a=arguments: q.call_rows(f, 1, match.attempt, *a))[0] == "PB003"
 
 
 def test_a_token_of_another_job_is_refused(q: Calls) -> None:

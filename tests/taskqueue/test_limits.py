@@ -93,7 +93,7 @@ ATTRIBUTES: list[tuple[str, str, dict[str, Any], dict[str, Any]]] = [
 ]
 
 
-@pytest.mark.parametrize(("attribute", "value", "blocked", "free"), ATTRIBUTES, ids=lambda value: str(value))
+@pytest.mark.parametrize(("attribute", "value", "blocked", "free"), ATTRIBUTES, ids=str)
 def test_limits_on_every_attribute(
     q: Calls, attribute: str, value: str, blocked: dict[str, Any], free: dict[str, Any]
 ) -> None:
@@ -104,7 +104,8 @@ def test_limits_on_every_attribute(
 
 
 @pytest.mark.parametrize(
-    ("alias", "value"), [("Owner", "alice"), ("JobType", "T"), ("Site", "S"), ("Platform", "P"), ("Tag", "t"), ("GridCE", "C")]
+    ("alias", "value"),
+    [("Owner", "alice"), ("JobType", "T"), ("Site", "S"), ("Platform", "P"), ("Tag", "t"), ("GridCE", "C")],
 )
 def test_aliases_of_attributes(q: Calls, alias: str, value: str) -> None:
     q.insert(1, JobTypes=["T"], Sites=["S"], Platforms=["P"], Tags=["t"], GridCEs=["C"])

@@ -94,7 +94,7 @@ def test_bad_requirements(settled: Calls, bad: dict[str, Any], words: list[str])
         ("insert_jobs", (Jsonb([good, {"job_id": 11, "requirements": bad}]),)),
         ("insert_jobs", (Jsonb([good, {"requirements": bad, "jobs": [[11, 1]]}]),)),
     ):
-        named(settled.refusal(lambda c=call, a=arguments: settled.call(c, *a)), "PB001", *words)  # type: ignore[misc]
+        named(settled.refusal(lambda c=call, a=arguments: settled.call(c, *a)), "PB001", *words)
     assert settled.stored() == before
 
 
@@ -132,7 +132,13 @@ def test_a_user_priority_outside_0_to_10(settled: Calls, priority: int | None) -
 def test_a_user_priority_in_a_batch(settled: Calls, priority: Any) -> None:
     single = {"job_id": 11, "requirements": requirements(), "user_priority": priority}
     refused(settled, "PB001", ["riority"], "insert_jobs", Jsonb([single]))
-    refused(settled, "PB001", ["riority"], "insert_jobs", Jsonb([{"jobs": [[11, priority]], "requirements": requirements()}]))
+    refused(
+        settled,
+        "PB001",
+        ["riority"],
+        "insert_jobs",
+        Jsonb([{"jobs": [[11, priority]], "requirements": requirements()}]),
+    )
 
 
 @pytest.mark.parametrize(
@@ -166,12 +172,13 @@ def test_no_setup(settled: Calls, setup: str | None) -> None:
     before = settled.stored()
     for query in (
         "select taskqueue.insert_job(%s, 11, %s)",
-        "select taskqueue.insert_jobs(%s, jsonb_build_array(jsonb_build_object('job_id', 11, 'requirements', %s::jsonb)))",
+        "select taskqueue.insert_jobs(%s, jsonb_build_array(jsonb_build_object('job_id', 11,"
+        " 'requirements', %s::jsonb)))",
         "select * from taskqueue.match_job(%s, %s)",
         "select * from taskqueue.matching_queues(%s, %s)",
     ):
         body = requirements() if "insert" in query else resource()
-        named(settled.refusal(lambda text=query, b=body: settled.rows(text, setup, Jsonb(b))), "PB001", "etup")  # type: ignore[misc]
+        named(settled.refusal(lambda text=query, b=body: settled.rows(text, setup, Jsonb(b))), "PB001", "etup")
     assert settled.stored() == before
 
 
@@ -244,7 +251,7 @@ def test_bad_resources(settled: Calls, bad: dict[str, Any], words: list[str]) ->
         ("matching_queues", (Jsonb(bad),)),
         ("explain_match", (1, Jsonb(bad))),
     ):
-        found = settled.refusal(lambda f=function, a=arguments: settled.call_rows(f, *a))  # type: ignore[misc]
+        found = settled.refusal(lambda f=function, a=arguments: settled.call_rows(f, *a))
         named(found, "PB001", *words)
     assert settled.stored() == before
 
@@ -290,17 +297,13 @@ def test_wrong_attempts(settled: Calls, function: str, arguments: tuple[Any, ...
     refused(settled, "PB003", ["3"], function, 3, wrong, *arguments)  # ended, another token
     for job_id in (1, 99):  # never matched; unknown
         before = settled.stored()
-        state, message = settled.refusal(
-            lambda i=job_id: settled.call_rows(function, i, wrong, *arguments)  # type: ignore[misc]
-        )
+        state, message = settled.refusal(lambda i=job_id: settled.call_rows(function, i, wrong, *arguments))
         assert state in ("PB003", "PB004")
         assert str(job_id) in message
         assert settled.stored() == before
     for garbage in (None, "", "1", "1-", "one", f"2-{'z' * 32}", "9" * 60):
         before = settled.stored()
-        state, _ = settled.refusal(
-            lambda g=garbage: settled.call_rows(function, 2, g, *arguments)  # type: ignore[misc]
-        )
+        state, _ = settled.refusal(lambda g=garbage: settled.call_rows(function, 2, g, *arguments))
         assert state in ("PB001", "PB003")
         assert settled.stored() == before
 

@@ -34,7 +34,9 @@ def weight(priority: int, ten_first: bool = False) -> float:
 
 def shares(groups: dict[str, Group], queues: dict[int, Queue], ten_first: bool = False) -> dict[int, float]:
     """TaskQueue id -> priority, as section 9 says it."""
-    tp = {number: mean(weight(priority, ten_first) for priority in queue.priorities) for number, queue in queues.items()}
+    tp = {
+        number: mean(weight(priority, ten_first) for priority in queue.priorities) for number, queue in queues.items()
+    }
     alone: dict[int, float] = {}
     for number, queue in queues.items():
         group = groups.get(queue.group, Group())
@@ -112,7 +114,13 @@ def test_background_queues_take_nothing_where_the_group_allows_it(q: Calls) -> N
 
 
 def test_queues_that_differ_in_sites_or_memory_only_are_a_family(q: Calls) -> None:
-    variants: list[dict[str, Any]] = [{"Sites": ["A"]}, {"Sites": ["B"]}, {"BannedSites": ["C"]}, {"MinRAM": 5}, {"MaxRAM": 9}]
+    variants: list[dict[str, Any]] = [
+        {"Sites": ["A"]},
+        {"Sites": ["B"]},
+        {"BannedSites": ["C"]},
+        {"MinRAM": 5},
+        {"MaxRAM": 9},
+    ]
     family = [q.insert(n, **keys) for n, keys in enumerate(variants, 1)]
     other = q.insert(9, Platforms=["p"])
     assert exact(q) == pytest.approx({**dict.fromkeys(family, 1000 * 5 / 6), other: 1000 / 6})
@@ -198,7 +206,9 @@ def test_the_derived_priorities_follow(q: Calls) -> None:
 @pytest.mark.parametrize("seed", range(6))
 def test_random_setups(q: Calls, seed: int) -> None:
     chance = random.Random(seed)
-    groups = {name: Group(chance.choice([10, 1000, 2.5]), chance.random() < 0.5, chance.random() < 0.5) for name in "xyz"}
+    groups = {
+        name: Group(chance.choice([10, 1000, 2.5]), chance.random() < 0.5, chance.random() < 0.5) for name in "xyz"
+    }
     for name, group in groups.items():
         q.set_group(name, group.share, group.sharing, group.background)
     ten_first = chance.random() < 0.5
