@@ -2065,6 +2065,7 @@ CREATE FUNCTION taskqueue.maintain_setup(p_setting taskqueue.setting) RETURNS TA
     AS $$
 declare
   v_setup text := p_setting.setup;
+  v_queue_ids bigint[];
   v_now timestamptz := resource.clock(p_setting.setup);
 begin
   step := 'shares';
@@ -2073,9 +2074,13 @@ begin
            group by m.owner_group having min(m.marked_at) <= v_now - p_setting.share_delay / 2) g;
   return next;
   step := 'counts';
-  select coalesce(sum(taskqueue.fold_counts(v_setup, c.task_queue_id)), 0) into changed
-    from (select i.task_queue_id from taskqueue.job_count_change i where i.setup = v_setup group by i.task_queue_id
-           order by i.task_queue_id) c;
+  v_queue_ids := array(select distinct i.task_queue_id from taskqueue.job_count_change i where i.setup = v_setup);
+  select coalesce(sum(taskqueue.fold_counts(v_setup, i)), 0) into changed from unnest(v_queue_ids) i;
+  insert into taskqueue.share_mark (setup, owner_group, marked_at)  -- means drift as jobs come and go: a tenth is worth a new price
+  select distinct v_setup, q.owner_group, v_now
+    from taskqueue.task_queue q
+    join taskqueue.weight_of_queue(v_setup) w using (task_queue_id)
+   where q.setup = v_setup and q.task_queue_id = any (v_queue_ids) and abs(w.weight - q.mean_weight) > 0.1 * q.mean_weight;
   return next;
   step := 'empty queues';
   changed := taskqueue.delete_empty_queues(v_setup);
@@ -2694,19 +2699,17 @@ begin
     select k.ctid from taskqueue.share_mark k where k.setup = p_setup and (p_group is null or k.owner_group = p_group) for update skip locked));
   v_locked := array(select q.task_queue_id from taskqueue.task_queue q
                      where q.setup = p_setup and (p_group is null or q.owner_group = p_group) for no key update skip locked);
-  update taskqueue.task_queue q set mean_weight = w.weight
-    from taskqueue.weight_of_queue(p_setup) w
-   where q.setup = p_setup and q.task_queue_id = w.task_queue_id and q.task_queue_id = any (v_locked) and q.mean_weight <> w.weight;
   with changed as (
-    update taskqueue.task_queue q set priority = s.priority
+    update taskqueue.task_queue q set priority = s.priority, mean_weight = s.mean_weight
       from taskqueue.share_of_queue(p_setup, p_group) s
-     where q.setup = p_setup and q.task_queue_id = s.task_queue_id and q.task_queue_id = any (v_locked) and q.priority <> s.priority
+     where q.setup = p_setup and q.task_queue_id = s.task_queue_id and q.task_queue_id = any (v_locked)
+       and (q.priority <> s.priority or q.mean_weight <> s.mean_weight)
     returning q.task_queue_id
   )
   select coalesce(array_agg(c.task_queue_id), '{}') into v_changed from changed c;
   update taskqueue.posting p set priority = q.priority
     from taskqueue.task_queue q
-   where q.setup = p_setup and q.task_queue_id = any (v_changed) and p.setup = q.setup and p.task_queue_id = q.task_queue_id;
+   where q.setup = p_setup and q.task_queue_id = any (v_changed) and p.setup = q.setup and p.task_queue_id = q.task_queue_id and p.priority <> q.priority;
   return cardinality(v_changed);
 end $$;
 
@@ -3312,20 +3315,21 @@ ALTER FUNCTION taskqueue.settle_ids(p_setup text, p_job_ids bigint[]) OWNER TO b
 
 COMMENT ON FUNCTION taskqueue.settle_ids(p_setup text, p_job_ids bigint[]) IS 'Refuses ids just inserted that are leased, and lets those that had ended go on counting their attempts. Errors: PB005 (leased).';
 
-CREATE FUNCTION taskqueue.share_of_queue(p_setup text, p_group text DEFAULT NULL::text) RETURNS TABLE(task_queue_id bigint, priority double precision)
+CREATE FUNCTION taskqueue.share_of_queue(p_setup text, p_group text DEFAULT NULL::text) RETURNS TABLE(task_queue_id bigint, mean_weight double precision, priority double precision)
     LANGUAGE sql STABLE
     AS $$
   with queue as (
-    select q.task_queue_id, q.owner_group, case when coalesce(g.job_sharing, false) then '' else q.owner_dn end as entity, d.family, q.mean_weight,
+    select q.task_queue_id, q.owner_group, case when coalesce(g.job_sharing, false) then '' else q.owner_dn end as entity, d.family, w.weight as mean_weight,
            coalesce(g.share, 1000) as share, coalesce(g.job_sharing, false) as job_sharing, coalesce(g.allow_background, false) as allow_background
       from taskqueue.task_queue q
+      join taskqueue.weight_of_queue(p_setup, p_group) w using (task_queue_id)
       join taskqueue.definition d on d.setup = q.setup and d.definition_id = q.definition_id
       left join taskqueue.owner_group g on g.setup = q.setup and g.owner_group = q.owner_group
      where q.setup = p_setup and (p_group is null or q.owner_group = p_group)
   ), owner as (
     select o.owner_group, count(distinct o.entity) as owners from queue o group by o.owner_group
   ), own as (
-    select q.task_queue_id, q.family,
+    select q.task_queue_id, q.family, q.mean_weight,
            taskqueue.own_priority(q.share * taskqueue.correction(p_setup, q.owner_group, q.entity) / case when q.job_sharing then 1 else o.owners end,
                                   q.mean_weight,
                                   sum(q.mean_weight) filter (where not taskqueue.is_background(q.mean_weight, q.allow_background))
@@ -3333,12 +3337,12 @@ CREATE FUNCTION taskqueue.share_of_queue(p_setup text, p_group text DEFAULT NULL
                                   q.allow_background) as priority
       from queue q join owner o using (owner_group)
   )
-  select w.task_queue_id, sum(w.priority) over (partition by w.family) from own w
+  select w.task_queue_id, w.mean_weight, sum(w.priority) over (partition by w.family) from own w
 $$;
 
 ALTER FUNCTION taskqueue.share_of_queue(p_setup text, p_group text) OWNER TO broker_owner;
 
-COMMENT ON FUNCTION taskqueue.share_of_queue(p_setup text, p_group text) IS 'Priority of each TaskQueue of a setup, or of one owner group, from the shares, the mean draw weights and the corrections (section 9).';
+COMMENT ON FUNCTION taskqueue.share_of_queue(p_setup text, p_group text) IS 'Mean draw weight and priority of each TaskQueue of a setup, or of one owner group, from the shares, the jobs as they are and the corrections (section 9).';
 
 CREATE FUNCTION taskqueue.state_of_job(p_setup text, p_job_id bigint) RETURNS text
     LANGUAGE plpgsql STABLE
@@ -3646,22 +3650,24 @@ ALTER FUNCTION taskqueue.weight(p_user_priority integer, p_ten_first boolean) OW
 
 COMMENT ON FUNCTION taskqueue.weight(p_user_priority integer, p_ten_first boolean) IS 'Draw weight of a user priority for the shares (section 9).';
 
-CREATE FUNCTION taskqueue.weight_of_queue(p_setup text) RETURNS TABLE(task_queue_id bigint, weight double precision)
+CREATE FUNCTION taskqueue.weight_of_queue(p_setup text, p_group text DEFAULT NULL::text) RETURNS TABLE(task_queue_id bigint, weight double precision)
     LANGUAGE sql STABLE
     AS $$
-  select c.task_queue_id, sum(c.jobs * taskqueue.weight(c.user_priority, s.ten_first)) / sum(c.jobs)
-    from (select b.task_queue_id, b.user_priority, b.jobs from taskqueue.job_count b where b.setup = p_setup
-          union all
-          select a.task_queue_id, a.user_priority, a.change from taskqueue.job_count_change a where a.setup = p_setup) c
-   cross join taskqueue.setting s
-   where s.setup = p_setup
-   group by c.task_queue_id
-  having sum(c.jobs) > 0
+  select q.task_queue_id, coalesce(w.weight, q.mean_weight)
+    from taskqueue.task_queue q
+    join taskqueue.setting s on s.setup = q.setup
+   cross join lateral (
+          select sum(c.jobs * taskqueue.weight(c.user_priority, s.ten_first)) / nullif(sum(c.jobs), 0) as weight
+            from (select b.user_priority, b.jobs from taskqueue.job_count b where b.setup = q.setup and b.task_queue_id = q.task_queue_id
+                  union all
+                  select a.user_priority, a.change from taskqueue.job_count_change a where a.setup = q.setup and a.task_queue_id = q.task_queue_id) c
+         ) w
+   where q.setup = p_setup and (p_group is null or q.owner_group = p_group)
 $$;
 
-ALTER FUNCTION taskqueue.weight_of_queue(p_setup text) OWNER TO broker_owner;
+ALTER FUNCTION taskqueue.weight_of_queue(p_setup text, p_group text) OWNER TO broker_owner;
 
-COMMENT ON FUNCTION taskqueue.weight_of_queue(p_setup text) IS 'Mean draw weight of the jobs of each TaskQueue that has jobs not held.';
+COMMENT ON FUNCTION taskqueue.weight_of_queue(p_setup text, p_group text) IS 'Mean draw weight of the jobs of each TaskQueue of a setup, or of one owner group, as they are now.';
 
 CREATE FUNCTION taskqueue.with_limits(p_setup text, p_resource jsonb, p_offer taskqueue.offer) RETURNS taskqueue.offer
     LANGUAGE plpgsql STABLE
@@ -5707,7 +5713,7 @@ REVOKE ALL ON FUNCTION taskqueue.user_priority_order(p_setup text, p_task_queue_
 
 REVOKE ALL ON FUNCTION taskqueue.weight(p_user_priority integer, p_ten_first boolean) FROM PUBLIC;
 
-REVOKE ALL ON FUNCTION taskqueue.weight_of_queue(p_setup text) FROM PUBLIC;
+REVOKE ALL ON FUNCTION taskqueue.weight_of_queue(p_setup text, p_group text) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION taskqueue.with_limits(p_setup text, p_resource jsonb, p_offer taskqueue.offer) FROM PUBLIC;
 

@@ -4,6 +4,7 @@ language plpgsql
 as $$
 declare
   v_setup text := p_setting.setup;
+  v_queue_ids bigint[];
   v_now timestamptz := resource.clock(p_setting.setup);
 begin
   step := 'shares';
@@ -12,9 +13,13 @@ begin
            group by m.owner_group having min(m.marked_at) <= v_now - p_setting.share_delay / 2) g;
   return next;
   step := 'counts';
-  select coalesce(sum(taskqueue.fold_counts(v_setup, c.task_queue_id)), 0) into changed
-    from (select i.task_queue_id from taskqueue.job_count_change i where i.setup = v_setup group by i.task_queue_id
-           order by i.task_queue_id) c;
+  v_queue_ids := array(select distinct i.task_queue_id from taskqueue.job_count_change i where i.setup = v_setup);
+  select coalesce(sum(taskqueue.fold_counts(v_setup, i)), 0) into changed from unnest(v_queue_ids) i;
+  insert into taskqueue.share_mark (setup, owner_group, marked_at)  -- means drift as jobs come and go: a tenth is worth a new price
+  select distinct v_setup, q.owner_group, v_now
+    from taskqueue.task_queue q
+    join taskqueue.weight_of_queue(v_setup) w using (task_queue_id)
+   where q.setup = v_setup and q.task_queue_id = any (v_queue_ids) and abs(w.weight - q.mean_weight) > 0.1 * q.mean_weight;
   return next;
   step := 'empty queues';
   changed := taskqueue.delete_empty_queues(v_setup);

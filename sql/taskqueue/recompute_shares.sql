@@ -14,19 +14,17 @@ begin
     select k.ctid from taskqueue.share_mark k where k.setup = p_setup and (p_group is null or k.owner_group = p_group) for update skip locked));
   v_locked := array(select q.task_queue_id from taskqueue.task_queue q
                      where q.setup = p_setup and (p_group is null or q.owner_group = p_group) for no key update skip locked);
-  update taskqueue.task_queue q set mean_weight = w.weight
-    from taskqueue.weight_of_queue(p_setup) w
-   where q.setup = p_setup and q.task_queue_id = w.task_queue_id and q.task_queue_id = any (v_locked) and q.mean_weight <> w.weight;
   with changed as (
-    update taskqueue.task_queue q set priority = s.priority
+    update taskqueue.task_queue q set priority = s.priority, mean_weight = s.mean_weight
       from taskqueue.share_of_queue(p_setup, p_group) s
-     where q.setup = p_setup and q.task_queue_id = s.task_queue_id and q.task_queue_id = any (v_locked) and q.priority <> s.priority
+     where q.setup = p_setup and q.task_queue_id = s.task_queue_id and q.task_queue_id = any (v_locked)
+       and (q.priority <> s.priority or q.mean_weight <> s.mean_weight)
     returning q.task_queue_id
   )
   select coalesce(array_agg(c.task_queue_id), '{}') into v_changed from changed c;
   update taskqueue.posting p set priority = q.priority
     from taskqueue.task_queue q
-   where q.setup = p_setup and q.task_queue_id = any (v_changed) and p.setup = q.setup and p.task_queue_id = q.task_queue_id;
+   where q.setup = p_setup and q.task_queue_id = any (v_changed) and p.setup = q.setup and p.task_queue_id = q.task_queue_id and p.priority <> q.priority;
   return cardinality(v_changed);
 end $$;
 

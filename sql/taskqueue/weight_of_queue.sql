@@ -1,15 +1,18 @@
 -- Section 9: tp is the mean draw weight of a queue's jobs. A queue without jobs that could be matched keeps the one it had.
-create or replace function taskqueue.weight_of_queue(p_setup text) returns table (task_queue_id bigint, weight float8)
+create or replace function taskqueue.weight_of_queue(p_setup text, p_group text default null) returns table (task_queue_id bigint, weight float8)
 language sql stable
 as $$
-  select c.task_queue_id, sum(c.jobs * taskqueue.weight(c.user_priority, s.ten_first)) / sum(c.jobs)
-    from (select b.task_queue_id, b.user_priority, b.jobs from taskqueue.job_count b where b.setup = p_setup
-          union all
-          select a.task_queue_id, a.user_priority, a.change from taskqueue.job_count_change a where a.setup = p_setup) c
-   cross join taskqueue.setting s
-   where s.setup = p_setup
-   group by c.task_queue_id
-  having sum(c.jobs) > 0
+  select q.task_queue_id, coalesce(w.weight, q.mean_weight)
+    from taskqueue.task_queue q
+    join taskqueue.setting s on s.setup = q.setup
+   cross join lateral (
+          select sum(c.jobs * taskqueue.weight(c.user_priority, s.ten_first)) / nullif(sum(c.jobs), 0) as weight
+            from (select b.user_priority, b.jobs from taskqueue.job_count b where b.setup = q.setup and b.task_queue_id = q.task_queue_id
+                  union all
+                  select a.user_priority, a.change from taskqueue.job_count_change a where a.setup = q.setup and a.task_queue_id = q.task_queue_id) c
+         ) w
+   where q.setup = p_setup and (p_group is null or q.owner_group = p_group)
 $$;
 
-comment on function taskqueue.weight_of_queue(text) is 'Mean draw weight of the jobs of each TaskQueue that has jobs not held.';
+comment on function taskqueue.weight_of_queue(text, text) is
+'Mean draw weight of the jobs of each TaskQueue of a setup, or of one owner group, as they are now.';

@@ -247,3 +247,22 @@ def test_correction_moves_shares_towards_those_who_used_less(q: Calls) -> None:
     assert 20 - 1e-9 <= corrected["used"] < 100 < corrected["idle"] <= 500 + 1e-9
     q.settings(share_correction=False)
     assert by_group() == pytest.approx({"used": 100, "idle": 100})
+
+
+def test_a_new_queue_is_priced_by_the_jobs_that_the_others_hold_now(q: Calls) -> None:
+    q.insert(1, 1)
+    q.insert_many(range(2, 11), 9)
+    q.call("delete_job", 1)
+    second = q.insert(20, 1, JobTypes=["T"])
+    assert q.priorities()[second] == pytest.approx(100)
+
+
+def test_maintenance_prices_a_group_anew_when_its_means_drift(q: Calls) -> None:
+    q.call("set_settings", Jsonb({"share_delay": 0}))
+    q.insert(1, 1)
+    q.insert(2, 1, JobTypes=["T"])
+    q.call_rows("maintain")
+    q.insert_many(range(3, 12), 9)
+    q.call_rows("maintain")
+    q.call_rows("maintain")
+    assert q.priorities() == pytest.approx(exact(q))
