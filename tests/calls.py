@@ -87,7 +87,7 @@ class Calls:
         marks = ", ".join(["%s"] * (1 + len(arguments)))
         return self.rows(f"select * from taskqueue.{function}({marks})", self.setup, *arguments)
 
-    def insert(self, job_id: int, priority: int = 1, request: uuid.UUID | None = None, **keys: Any) -> int:
+    def insert(self, job_id: int, priority: int = 1, request: uuid.UUID | None = None, /, **keys: Any) -> int:
         """insert_job; returns the TaskQueue's id."""
         return int(
             self.value(
@@ -101,7 +101,7 @@ class Calls:
         jobs = [[job_id, priority] for job_id in job_ids]
         return int(self.call("insert_jobs", Jsonb([{"requirements": requirements(**keys), "jobs": jobs}])))
 
-    def match(self, request: uuid.UUID | None = None, **keys: Any) -> Match | None:
+    def match(self, request: uuid.UUID | None = None, /, **keys: Any) -> Match | None:
         """match_job."""
         found = self.rows("select * from taskqueue.match_job(%s, %s, %s)", self.setup, Jsonb(resource(**keys)), request)
         assert len(found) <= 1

@@ -38,7 +38,7 @@ def taken(match: Match | None) -> Match:
 
 def test_match_report_finish(agent: JobAgent, db: Connection) -> None:
     calls = Calls(db)
-    queue = calls.insert(7, priority=3, Sites=["S"])
+    queue = calls.insert(7, 3, Sites=["S"])
     match = taken(agent.match(resource(Site="S")))
     assert (match.job_id, match.task_queue_id, match.user_priority) == (7, queue, 3)
     assert match.requirements == requirements(Sites=["S"])

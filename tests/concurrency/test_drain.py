@@ -75,10 +75,10 @@ def test_every_job_is_taken_exactly_once(dsn: str, db: psycopg.Connection[Any]) 
         return work
 
     run_together(dsn, [*(agent(n) for n in range(AGENTS)), *(insert(n) for n in range(inserters))])
-    ids = Counter(match.job_id for matches in taken for match in matches)
-    twice = {job_id: count for job_id, count in ids.items() if count > 1}
+    given = Counter(match.job_id for matches in taken for match in matches)
+    twice = {job_id: count for job_id, count in given.items() if count > 1}
     assert not twice
-    assert ids.keys() == set(range(1, JOBS + 1))
+    assert given.keys() == set(range(1, JOBS + 1))
     assert all(match.number == 1 for matches in taken for match in matches)
     assert len({match.attempt for matches in taken for match in matches}) == JOBS
     assert q.value("select count(*) from taskqueue.job") == 0

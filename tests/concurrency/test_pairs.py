@@ -9,6 +9,7 @@ import random
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from datetime import timedelta
+from functools import partial
 from typing import Any
 
 import psycopg
@@ -162,7 +163,7 @@ def test_whatever_races_with(stages: Callable[[], Stage], name: str) -> None:
         prepare(stage)
         stage.first.rows("select 1")  # opens the transaction, so that the call's own is a savepoint in it
         call(stage.first, stage, name)
-        attempt = Attempt(stage.second, lambda q, s=stage, o=other: call(q, s, o), stage.observer)
+        attempt = Attempt(stage.second, partial(call, stage=stage, name=other), stage.observer)
         waited = attempt.waits()
         if commit:
             stage.first.connection.commit()
@@ -328,12 +329,13 @@ def test_a_cancel_of_a_job_that_is_being_matched(stage: Stage, commit: bool) -> 
 @pytest.mark.parametrize("change", ["cancel", "hold", "delete", "insert"])
 def test_a_match_of_a_job_that_is_being_changed_passes_it_over(stage: Stage, change: str) -> None:
     stage.observer.insert_many([1, 2])
-    {
+    changes: dict[str, Callable[[], object]] = {
         "cancel": lambda: stage.first.call("cancel_job", 1),
         "hold": lambda: stage.first.call("hold", "job", "1"),
         "delete": lambda: stage.first.call("delete_job", 1),
         "insert": lambda: stage.first.insert(1, Sites=["A"]),
-    }[change]()
+    }
+    changes[change]()
     waited, matches = meanwhile(stage, lambda q: q.match_many(10))
     assert not waited
     assert [match.job_id for match in matches] == [2]

@@ -142,8 +142,8 @@ def compare(work: Field, killed: int) -> Story:
     with psycopg.connect(work.dsn, autocommit=True) as db:
         waiting = {row[0] for row in db.execute("select job_id from taskqueue.job").fetchall()}
         attempt = "select job_id, job_id || ':' || {0} || '-' || replace(token::text, '-', '') from taskqueue.{1}"
-        leased = dict(db.execute(attempt.format("attempt", "lease").encode()).fetchall())
-        ended = dict(db.execute(attempt.format("attempts", "ended").encode()).fetchall())
+        leased: dict[int, str] = dict(db.execute(attempt.format("attempt", "lease").encode()).fetchall())
+        ended: dict[int, str] = dict(db.execute(attempt.format("attempts", "ended").encode()).fetchall())
         for view in ("job_without_queue", "job_in_two_states", "matching_difference"):
             assert db.execute(f"select * from monitor.{view}".encode()).fetchall() == [], view
     assert len(waiting) + len(leased) + len(ended) == len(waiting | leased.keys() | ended.keys())

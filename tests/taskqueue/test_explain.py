@@ -93,14 +93,13 @@ def ask(q: Calls, moment: datetime, **keys: Any) -> None:
 def test_explain_job_counts_the_classes_that_fail(q: Calls) -> None:
     q.set_clock(NOON)
     q.insert(1, Sites=["A", "B"], Platforms=["rare"], CPUTime=5000)
-    for n, keys in enumerate(
-        [
-            {"Site": "A", "Platform": "common"},
-            {"Site": "B", "Platform": "usual"},
-            {"Site": "C", "Platform": "common"},
-            {"Site": "A", "Platform": "common", "CPUTime": 600},
-        ]
-    ):
+    resources: list[dict[str, Any]] = [
+        {"Site": "A", "Platform": "common"},
+        {"Site": "B", "Platform": "usual"},
+        {"Site": "C", "Platform": "common"},
+        {"Site": "A", "Platform": "common", "CPUTime": 600},
+    ]
+    for n, keys in enumerate(resources):
         ask(q, NOON + timedelta(minutes=n), **keys)
     q.maintain()
     found = seen(q, 1)

@@ -1,6 +1,7 @@
 """Nine faults that DIRAC's TaskQueues are known for (the specification names them). Here each is right."""
 
 import threading
+from functools import partial
 
 import psycopg
 import pytest
@@ -58,7 +59,7 @@ def test_4_limits_on_two_values_of_one_attribute_block_both(q: Calls) -> None:
 def test_5_a_limit_on_an_unknown_attribute_is_refused_when_it_is_set(q: Calls) -> None:
     """In DIRAC it is stored, and breaks or changes every later match at the site."""
     for kind in ("running", "delay"):
-        sqlstate, message = q.refusal(lambda k=kind: q.call("set_limit", k, "S", None, "Colour", "red", 1))
+        sqlstate, message = q.refusal(partial(q.call, "set_limit", kind, "S", None, "Colour", "red", 1))
         assert sqlstate == "PB001"
         assert "Colour" in message
     q.insert(1)

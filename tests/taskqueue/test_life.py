@@ -1,5 +1,6 @@
 """Sections 6 and 8: TaskQueues come and go; a match is a lease, and its token rules."""
 
+from functools import partial
 from typing import Any
 
 import pytest
@@ -181,20 +182,20 @@ def test_an_old_token_is_refused(q: Calls, match: Match) -> None:
         ("report_job", ()), ("finish_job", ()), ("finish_job", ("failed",)), ("release_job", ()),
     ]  # fmt: skip
     for function, arguments in calls:
-        sqlstate, _ = q.refusal(lambda f=function, a=arguments: q.call_rows(f, 1, match.attempt, *a))
+        sqlstate, _ = q.refusal(partial(q.call_rows, function, 1, match.attempt, *arguments))
         assert sqlstate == "PB003"
     holder = q.take(Site="A", JobType="T")
     mixed = f"2-{match.attempt.split('-')[1]}"
     for function, arguments in calls:
         for token in (match.attempt, mixed, holder.attempt.replace("2-", "1-", 1)):
-            error = q.error_of(lambda f=function, a=arguments, t=token: q.call_rows(f, 1, t, *a))
+            error = q.error_of(partial(q.call_rows, function, 1, token, *arguments))
             assert error.sqlstate == "PB003"
             told = f"{error.diag.message_primary} {error.diag.message_detail} {error.diag.message_hint}"
             assert holder.attempt.split("-")[1] not in told, "a refusal must not give the holder's token away"
     assert report(q, holder.attempt)[0] == "continue"
     assert q.call("finish_job", 1, holder.attempt) == "finished"
     for function, arguments in calls:
-        assert q.refusal(lambda f=function, a=arguments: q.call_rows(f, 1, match.attempt, *a))[0] == "PB003"
+        assert q.refusal(partial(q.call_rows, function, 1, match.attempt, *arguments))[0] == "PB003"
 
 
 def test_a_token_of_another_job_is_refused(q: Calls) -> None:
@@ -340,15 +341,15 @@ def test_switches_are_apart(q: Calls) -> None:
     q.call("hold", "queue", str(queue))
     q.call("hold", "owner", "alice")
     q.call("hold", "job", "1")
-    for undo in (
-        lambda: q.call("let_go", "owner", "alice"),
-        lambda: q.call("set_queue_enabled", queue, True),
-        lambda: q.call("let_go", "job", "1"),
-        lambda: q.call("let_go", "queue", str(queue)),
+    for undo, *arguments in (
+        ("let_go", "owner", "alice"),
+        ("set_queue_enabled", queue, True),
+        ("let_go", "job", "1"),
+        ("let_go", "queue", str(queue)),
     ):
         assert q.match() is None
         assert q.queues() == {}
-        undo()
+        q.call(str(undo), *arguments)
     assert q.take().job_id == 1
 
 

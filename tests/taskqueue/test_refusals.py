@@ -1,6 +1,7 @@
 """What sections 3, 4, 5, 7 and 8 refuse: the message names key and value, and nothing is stored."""
 
 import uuid
+from functools import partial
 from typing import Any
 
 import pytest
@@ -94,7 +95,7 @@ def test_bad_requirements(settled: Calls, bad: dict[str, Any], words: list[str])
         ("insert_jobs", (Jsonb([good, {"job_id": 11, "requirements": bad}]),)),
         ("insert_jobs", (Jsonb([good, {"requirements": bad, "jobs": [[11, 1]]}]),)),
     ):
-        named(settled.refusal(lambda c=call, a=arguments: settled.call(c, *a)), "PB001", *words)
+        named(settled.refusal(partial(settled.call, call, *arguments)), "PB001", *words)
     assert settled.stored() == before
 
 
@@ -178,7 +179,7 @@ def test_no_setup(settled: Calls, setup: str | None) -> None:
         "select * from taskqueue.matching_queues(%s, %s)",
     ):
         body = requirements() if "insert" in query else resource()
-        named(settled.refusal(lambda text=query, b=body: settled.rows(text, setup, Jsonb(b))), "PB001", "etup")
+        named(settled.refusal(partial(settled.rows, query, setup, Jsonb(body))), "PB001", "etup")
     assert settled.stored() == before
 
 
@@ -251,7 +252,7 @@ def test_bad_resources(settled: Calls, bad: dict[str, Any], words: list[str]) ->
         ("matching_queues", (Jsonb(bad),)),
         ("explain_match", (1, Jsonb(bad))),
     ):
-        found = settled.refusal(lambda f=function, a=arguments: settled.call_rows(f, *a))
+        found = settled.refusal(partial(settled.call_rows, function, *arguments))
         named(found, "PB001", *words)
     assert settled.stored() == before
 
@@ -297,13 +298,13 @@ def test_wrong_attempts(settled: Calls, function: str, arguments: tuple[Any, ...
     refused(settled, "PB003", ["3"], function, 3, wrong, *arguments)  # ended, another token
     for job_id in (1, 99):  # never matched; unknown
         before = settled.stored()
-        state, message = settled.refusal(lambda i=job_id: settled.call_rows(function, i, wrong, *arguments))
+        state, message = settled.refusal(partial(settled.call_rows, function, job_id, wrong, *arguments))
         assert state in ("PB003", "PB004")
         assert str(job_id) in message
         assert settled.stored() == before
     for garbage in (None, "", "1", "1-", "one", f"2-{'z' * 32}", "9" * 60):
         before = settled.stored()
-        state, _ = settled.refusal(lambda g=garbage: settled.call_rows(function, 2, g, *arguments))
+        state, _ = settled.refusal(partial(settled.call_rows, function, 2, garbage, *arguments))
         assert state in ("PB001", "PB003")
         assert settled.stored() == before
 
