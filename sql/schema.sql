@@ -1040,7 +1040,8 @@ COMMENT ON FUNCTION taskqueue.delete_queue_if_empty(p_setup text, p_task_queue_i
 CREATE FUNCTION taskqueue.draw(p_id bigint, p_seed bigint) RETURNS double precision
     LANGUAGE sql IMMUTABLE
     AS $$
-  select ((hashint8extended(p_id, case when p_id < 4294967296 then p_seed else hashint8extended(p_id >> 32, p_seed) end) & 9007199254740991) + 0.5::float8) / 9007199254740992.0::float8
+  select ((hashint8extended(hashint8extended(p_id, case when p_id < 4294967296 then p_seed else hashint8extended(p_id >> 32, p_seed) end), p_seed)
+           & 9007199254740991) + 0.5::float8) / 9007199254740992.0::float8
 $$;
 
 ALTER FUNCTION taskqueue.draw(p_id bigint, p_seed bigint) OWNER TO broker_owner;
