@@ -37,6 +37,8 @@ def main(
         numbers = []
     if not numbers or min(numbers) < 1:
         raise typer.BadParameter(f"{clients} is not a list like 1,4,8,16", param_hint="--clients")
+    if not all("=" in pair for pair in settings or []):
+        raise typer.BadParameter(f"{', '.join(settings or [])}: name=value is wanted", param_hint="--set")
     where = server.given(dsn) if dsn else server.own(folder, dict(pair.split("=", 1) for pair in settings or []))
     with where as measured:
         about = report.circumstances(measured, folder or Path(tempfile.gettempdir()), _command())
@@ -70,5 +72,5 @@ if __name__ == "__main__":
     try:
         typer.run(main)
     except BrokerError as error:
-        output.note(f"{error.message}\n{error.hint or ''}".rstrip())
+        output.note(f"error: {error.message}" + (f"\nhint:  {error.hint}" if error.hint else ""))
         sys.exit(1)

@@ -12,6 +12,7 @@ from psycopg import sql
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
 from broker import database, embedded
+from broker.errors import BrokerError, EmbeddedError
 
 
 @contextmanager
@@ -20,10 +21,19 @@ def own(folder: Path | None, settings: Mapping[str, str]) -> Iterator[str]:
 
     `settings` are added to the embedded server's own.
     """
-    home = Path(tempfile.mkdtemp(prefix="broker-bench-", dir=folder))
+    try:
+        home = Path(tempfile.mkdtemp(prefix="broker-bench-", dir=folder))
+    except OSError as error:
+        raise BrokerError(
+            f"cannot write to {folder}: {error.strerror}", "name a folder of your own: --folder"
+        ) from None
     home.chmod(0o755)  # the server may run under another uid
     try:
-        yield embedded.up(home, settings=settings).socket_dsn
+        try:
+            running = embedded.up(home, settings=settings)
+        except EmbeddedError as error:  # its hint names a log that goes, too
+            raise BrokerError(error.message, "is every --set right?" if settings else None) from None
+        yield running.socket_dsn
     finally:
         embedded.down(home)
         shutil.rmtree(home, ignore_errors=True)

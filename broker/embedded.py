@@ -110,7 +110,7 @@ def up(
 def down(home: Path | None = None, *, installation: Installation | None = None) -> bool:
     """Stop the server: calls in flight are rolled back. Returns False when none ran. The data stays."""
     home = home_folder(home)
-    if not (home / "cluster").exists():
+    if not _exists(home):
         return False
     account = server_account()
     with _locked(home):
@@ -122,7 +122,7 @@ def status(home: Path | None = None) -> Status:
     """What is there now; starts nothing."""
     home = home_folder(home)
     cluster = home / "cluster"
-    if not cluster.exists():
+    if not _exists(home):
         return Status("absent", home)
     _password(home)  # only its owner can see whether it runs
     pid = postmaster.running_pid(cluster)
@@ -168,10 +168,20 @@ def socket_folder(home: Path, account: Account) -> Path:
     return Path(tempfile.gettempdir()) / f"pgbroker-{account.uid or os.geteuid()}-{postmaster.fingerprint(home)}"
 
 
+def _exists(home: Path) -> bool:
+    """Whether the server was created."""
+    try:
+        return (home / "cluster").exists()
+    except OSError as error:
+        raise EmbeddedError(
+            f"cannot look into {home}: {error.strerror}", "set BROKER_HOME to a folder of your own"
+        ) from None
+
+
 def _answering(home: Path) -> Server | None:
     """The server, if it answers as ours; its database, if it lacks, is left to the start."""
     cluster = home / "cluster"
-    if not cluster.exists():
+    if not _exists(home):
         return None
     server = _server(home, None)
     return server if postmaster.running_pid(cluster) and postmaster.answers(server.dsn, cluster) else None

@@ -255,7 +255,10 @@ def _prepare_log(log: Path, account: Account) -> int:
 
 
 def _start_error(said: str, log: Path) -> EmbeddedError:
-    reasons = re.findall(r"(?:FATAL|PANIC): *(.+)", said) or said.strip().splitlines()[-1:] or ["no message"]
+    reasons = re.findall(r"(?:FATAL|PANIC): *(.+)", said)
+    if reasons and reasons[0].endswith("contains errors"):  # which ones, the lines before it say
+        reasons = re.findall(r"LOG: *(.+)", said)
+    reasons = reasons or said.strip().splitlines()[-1:] or ["no message"]
     return EmbeddedError(f"the server did not start: {reasons[0]}", f"see {log}")
 
 

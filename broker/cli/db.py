@@ -13,6 +13,8 @@ if TYPE_CHECKING:
     from broker.upgrade.state import Difference
 
 app = typer.Typer(no_args_is_help=True, help="Install, upgrade, downgrade and check the database.")
+_NOTHING = "pgbroker is not installed in this database"
+_INSTALL = "hint:  broker db upgrade"
 
 
 @app.command()
@@ -44,7 +46,8 @@ def downgrade(
 
     dsn = common.target().dsn
     if not yes:
-        typer.confirm(f"Downgrade from revision {machinery.current(dsn)}? Newer tables go, with their rows", abort=True)
+        note(str(machinery.prospect(dsn, revision)))
+        typer.confirm("Go on?", abort=True, err=True)
     _show(machinery.downgrade(dsn, revision, patience=patience), as_json)
 
 
@@ -68,6 +71,9 @@ def check(
                 "guests": report.guests,
             }
         )
+    elif report.revision is None:
+        say(_NOTHING)
+        note(_INSTALL)
     else:
         for difference in report.differences:
             say(_told(difference))
@@ -85,12 +91,9 @@ def check(
 def current(as_json: Json = False) -> None:
     """Print the revision and release of the database, and this program's."""
     from broker import upgrade as machinery
-    from broker.upgrade.run import installed
-    from broker.upgrade.session import connect
 
     program = machinery.Program()
-    with connect(common.target().dsn) as connection:
-        found = installed(connection.cursor())
+    found = machinery.look(common.target().dsn)
     shown = {
         "revision": found.revision,
         "release": found.release,
@@ -100,8 +103,11 @@ def current(as_json: Json = False) -> None:
     }
     if as_json:
         json_out(shown)
-    else:
-        fields("Database", shown)
+        return
+    fields("Database", shown)
+    if found.revision is None:
+        say(_NOTHING)
+        note(_INSTALL)
 
 
 @app.command()

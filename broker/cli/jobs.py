@@ -154,7 +154,9 @@ def _brief(value: object) -> object:
 @takes_resource
 def queues(
     described: Resource,
-    limit: Annotated[int, typer.Option(help="Show so many TaskQueues.")] = 20,
+    limit: Annotated[
+        int | None, typer.Option(min=0, help="Show so many TaskQueues, 0 for all; 20 in tables, all in JSON.")
+    ] = None,
     setup: Setup = "default",
     as_json: Json = False,
 ) -> None:
@@ -174,9 +176,9 @@ def queues(
             )
             rows = cursor.execute(query, (setup,)).fetchall()
     if as_json:
-        output.json_out(rows)
+        output.json_out(rows[: limit or None])
     else:
-        _show_queues(rows, limit)
+        _show_queues(rows, (20 if limit is None else limit) or len(rows))
 
 
 def _show_queues(rows: list[dict[str, Any]], limit: int) -> None:

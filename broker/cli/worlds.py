@@ -68,11 +68,15 @@ def dump(
 
 @app.command(rich_help_panel=PANEL)
 def maintain(
-    every: Annotated[float | None, typer.Option(help="Go on, so many seconds between two rounds.")] = None,
+    every: Annotated[
+        float | None, typer.Option(help="Go on, so many seconds (0.1 or more) between two rounds.")
+    ] = None,
     setup: Annotated[str | None, typer.Option(help="This setup only.")] = None,
     as_json: Json = False,
 ) -> None:
     """Do the background work: shares, counts, empty queues, resources seen, history. Run it beside the agents."""
+    if every is not None and not 0.1 <= every <= 86_400:  # nan is neither
+        raise typer.BadParameter(f"{every:g} is not between 0.1 and 86400 seconds", param_hint="--every")
     with session() as connection:
         while True:
             _round(connection, setup, as_json)

@@ -53,6 +53,15 @@ def test_an_unknown_workload_is_refused_before_anything_is_done() -> None:
     assert "not one of U, L" in done.stderr
 
 
+@pytest.mark.parametrize("options", [("--folder", "/nosuch/folder"), ("--set", "fsync"), ("--set", "no_such=1")])
+def test_a_server_that_cannot_be_made_is_an_error_in_two_lines(options: tuple[str, str]) -> None:
+    command = [sys.executable, "-m", "benchmarks", *options]
+    done = subprocess.run(command, cwd=TOP, capture_output=True, text=True, check=False)
+    assert done.returncode in (1, 2)
+    assert "Traceback" not in done.stderr
+    assert options[1].split("=")[0] in done.stderr
+
+
 def test_the_log_of_a_run_is_read_while_all_clients_work(tmp_path: Path) -> None:
     # client, number, latency in us, script, and when the call ended
     (tmp_path / "run.1").write_text("0 1 1000 0 10 1000\n0 2 1000 0 10 2000\n0 3 8000 0 10 10000\n")

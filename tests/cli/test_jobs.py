@@ -138,6 +138,10 @@ def test_queues_lists_all_or_those_that_match(cli: Cli, db: Connection) -> None:
     assert [(row["cpu_time"], row["jobs"], row["state"]) for row in listed] == [(5000, 4, "open"), (500, 1, "disabled")]
     assert [row["jobs"] for row in cli("queues", "--site", "S", "--cpu-time", 1e6, "--json").json] == [4]
     assert cli("queues", "--site", "T", "--cpu-time", 1e6, "--json").json == []
+    assert [row["jobs"] for row in cli("queues", "--json", "--limit", 1).json] == [4]
+    assert len(cli("queues", "--json", "--limit", 0).json) == 2
+    assert "2 queues, 5 jobs waiting" in cli("queues", "--limit", 0).out
+    assert cli("queues", "--limit", -3).code == 2
     said = cli("queues", "--limit", 1).out
     assert "2 queues, 1 shown (--limit), 5 jobs waiting" in said
     assert "█" in said

@@ -88,6 +88,13 @@ def test_errors_are_one_line_and_a_hint(broker: Broker) -> None:
     assert json.loads(as_json.stderr)["error"].startswith("--dsn is not a DSN")
 
 
+@pytest.mark.parametrize("command", ["status", "up", "down"])
+def test_a_home_that_cannot_be_looked_into_is_an_error_in_two_lines(broker: Broker, command: str) -> None:
+    said = broker(command, BROKER_HOME=f"/{300 * 'x'}")
+    assert said.returncode == 1
+    assert [line.split(":")[0] for line in said.stderr.splitlines()] == ["error", "hint"]
+
+
 def test_wrong_usage_ends_with_2(broker: Broker) -> None:
     assert broker("nonsense").returncode == 2
     assert broker("status", "--nonsense").returncode == 2

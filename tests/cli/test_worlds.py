@@ -80,6 +80,12 @@ def test_maintain_goes_on_until_it_is_stopped(cli: Cli, db: Connection, monkeypa
     assert said.out.count('"history partitions"') == 3
 
 
+@pytest.mark.parametrize("every", ["-1", "0", "nan", "inf"])
+def test_maintain_refuses_a_pause_that_is_none(cli: Cli, every: str) -> None:
+    said = cli("maintain", "--every", every)
+    assert (said.code, "0.1" in said.err) == (2, True)
+
+
 def test_a_server_without_pgbroker_is_left_as_it_is(cli: Cli, empty_dsn: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("BROKER_DSN", empty_dsn)
     said = cli("queues")
