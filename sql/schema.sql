@@ -560,7 +560,7 @@ begin
   if not found then
     return null;
   end if;
-  if v_request.call <> p_call or v_request.asked <> p_asked then
+  if v_request.call <> p_call or v_request.asked is distinct from p_asked then
     raise exception 'request id % was used for another call (%) within ten minutes', p_request_id, v_request.call
       using errcode = 'PB001', hint = 'Use a new request id for each call, the same only to repeat it.';
   end if;
@@ -613,13 +613,13 @@ begin
     raise exception 'reason is %', coalesce(quote_literal(p_reason), 'null') using errcode = 'PB001', hint = 'Say why, the agent is told.';
   end if;
   perform taskqueue.enter(p_setup);
-  perform taskqueue.may_touch(v_identity, p_job_id);
   loop
-    if taskqueue.end_waiting(p_setup, p_job_id, 'cancelled') is not null then
+    if taskqueue.end_waiting(p_setup, p_job_id, 'cancelled', v_identity) is not null then
       return 'ended';
     end if;
     update taskqueue.lease l set kill_reason = p_reason where l.setup = p_setup and l.job_id = p_job_id returning l.* into v_lease;
     if found then
+      perform taskqueue.may_touch(v_identity, p_job_id, v_lease.definition_id);
       perform taskqueue.note_event(v_lease, 'kill asked');
       return 'kill asked';
     end if;
@@ -953,10 +953,10 @@ begin
       from taskqueue.definition d where d.setup = p_setup and d.digest = v_digest for key share;
     exit when found;
     insert into taskqueue.definition (setup, digest, family, requirements, owner_dn, owner_group, cpu_time, min_ram,
-                                      pilot_types, sites, banned_sites, grid_ces, platforms, job_types, tags)
+                                      pilot_types, sites, banned_sites, grid_ces, platforms, job_types, tags, created_at)
     select p_setup, v_digest, taskqueue.family_of(r), r, r ->> 'OwnerDN', r ->> 'OwnerGroup', (r ->> 'CPUTime')::bigint, (r ->> 'MinRAM')::float8,
            taskqueue.list_of(r, 'PilotTypes'), taskqueue.list_of(r, 'Sites'), taskqueue.list_of(r, 'BannedSites'), taskqueue.list_of(r, 'GridCEs'),
-           taskqueue.list_of(r, 'Platforms'), taskqueue.list_of(r, 'JobTypes'), taskqueue.list_of(r, 'Tags')
+           taskqueue.list_of(r, 'Platforms'), taskqueue.list_of(r, 'JobTypes'), taskqueue.list_of(r, 'Tags'), resource.clock(p_setup)
       from (values (p_requirements)) v (r)
     on conflict (setup, digest) do nothing;
   end loop;
@@ -1015,8 +1015,7 @@ declare
   v_identity resource.identity := resource.identify(p_setup);
 begin
   perform taskqueue.enter(p_setup);
-  perform taskqueue.may_touch(v_identity, p_job_id);
-  return taskqueue.end_waiting(p_setup, p_job_id, 'closed');
+  return taskqueue.end_waiting(p_setup, p_job_id, 'closed', v_identity);
 end $$;
 
 ALTER FUNCTION taskqueue.delete_job(p_setup text, p_job_id bigint) OWNER TO broker_owner;
@@ -1239,7 +1238,7 @@ ALTER FUNCTION taskqueue.end_lease(p_lease taskqueue.lease, p_outcome text) OWNE
 
 COMMENT ON FUNCTION taskqueue.end_lease(p_lease taskqueue.lease, p_outcome text) IS 'Ends a leased job with an outcome, which gives its limit slots back.';
 
-CREATE FUNCTION taskqueue.end_waiting(p_setup text, p_job_id bigint, p_outcome text) RETURNS bigint
+CREATE FUNCTION taskqueue.end_waiting(p_setup text, p_job_id bigint, p_outcome text, p_identity resource.identity) RETURNS bigint
     LANGUAGE plpgsql
     AS $$
 declare
@@ -1249,6 +1248,8 @@ begin
   if not found then
     return null;
   end if;
+  perform taskqueue.may_touch(p_identity, p_job_id, q.definition_id) from taskqueue.task_queue q
+    where q.setup = p_setup and q.task_queue_id = v_job.task_queue_id;
   insert into taskqueue.ended (setup, job_id, attempts, task_queue_id, outcome, ended_at)
   values (p_setup, p_job_id, v_job.attempts, v_job.task_queue_id, p_outcome, resource.clock(p_setup));
   insert into taskqueue.history (setup, at, job_id, attempt, event, task_queue_id, user_priority, role_name)
@@ -1260,19 +1261,21 @@ begin
   return v_job.task_queue_id;
 end $$;
 
-ALTER FUNCTION taskqueue.end_waiting(p_setup text, p_job_id bigint, p_outcome text) OWNER TO broker_owner;
+ALTER FUNCTION taskqueue.end_waiting(p_setup text, p_job_id bigint, p_outcome text, p_identity resource.identity) OWNER TO broker_owner;
 
-COMMENT ON FUNCTION taskqueue.end_waiting(p_setup text, p_job_id bigint, p_outcome text) IS 'Ends a waiting job; returns the queue it was in, null when it does not wait.';
+COMMENT ON FUNCTION taskqueue.end_waiting(p_setup text, p_job_id bigint, p_outcome text, p_identity resource.identity) IS 'Ends a waiting job; returns the queue it was in, null when it does not wait. Errors: PB002 (not the caller''s).';
 
 CREATE FUNCTION taskqueue.enter(p_setup text) RETURNS void
-    LANGUAGE sql
+    LANGUAGE plpgsql
     AS $$
-  select pg_advisory_xact_lock_shared(hashtext('taskqueue'), hashtext(p_setup))
-$$;
+begin
+  perform taskqueue.require_read_committed();
+  perform pg_advisory_xact_lock_shared(hashtext('taskqueue'), hashtext(p_setup));
+end $$;
 
 ALTER FUNCTION taskqueue.enter(p_setup text) OWNER TO broker_owner;
 
-COMMENT ON FUNCTION taskqueue.enter(p_setup text) IS 'Marks the transaction as at work in the setup until it ends; see taskqueue.reconfigure.';
+COMMENT ON FUNCTION taskqueue.enter(p_setup text) IS 'Marks the transaction as at work in the setup until it ends; see taskqueue.reconfigure. Errors: PB001 (isolation level).';
 
 CREATE FUNCTION taskqueue.explain_job(p_setup text, p_job_id bigint) RETURNS TABLE(condition text, wanted text, failing bigint, seen bigint, last_seen timestamp with time zone, remark text)
     LANGUAGE plpgsql STABLE SECURITY DEFINER
@@ -1421,9 +1424,10 @@ begin
   end if;
   perform taskqueue.enter(p_setup);
   -- The lock waits for the same call when it is still running (its client gave up on it); what it did is then to be seen.
-  perform from taskqueue.lease l where l.setup = p_setup and l.job_id = p_job_id for update;
-  if not found and exists (
-             select from taskqueue.ended e
+  if taskqueue.holds_attempt(p_setup, p_job_id, p_attempt) then
+    perform from taskqueue.lease l where l.setup = p_setup and l.job_id = p_job_id for update;
+  end if;
+  if exists (select from taskqueue.ended e
               where e.setup = p_setup and e.job_id = p_job_id and e.outcome = p_outcome
                 and taskqueue.attempt_text(e.attempts, e.token) = p_attempt) then
     return p_outcome;
@@ -1514,6 +1518,17 @@ ALTER FUNCTION taskqueue.hold(p_setup text, p_kind text, p_name text) OWNER TO b
 
 COMMENT ON FUNCTION taskqueue.hold(p_setup text, p_kind text, p_name text) IS 'Holds a waiting job (id), an owner (OwnerDN; its present and future queues) or a queue (id): not matched until let go. Returns how many jobs or queues changed. Errors: PB001, PB002, PB004, PB005 (leased).';
 
+CREATE FUNCTION taskqueue.holds_attempt(p_setup text, p_job_id bigint, p_attempt text) RETURNS boolean
+    LANGUAGE sql STABLE
+    AS $$
+  select exists (select from taskqueue.lease l
+                  where l.setup = p_setup and l.job_id = p_job_id and taskqueue.attempt_text(l.attempt, l.token) = p_attempt)
+$$;
+
+ALTER FUNCTION taskqueue.holds_attempt(p_setup text, p_job_id bigint, p_attempt text) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION taskqueue.holds_attempt(p_setup text, p_job_id bigint, p_attempt text) IS 'Whether the attempt has the job now.';
+
 CREATE FUNCTION taskqueue.insert_job(p_setup text, p_job_id bigint, p_requirements jsonb, p_user_priority integer DEFAULT 1, p_request_id uuid DEFAULT NULL::uuid) RETURNS bigint
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'taskqueue', 'pg_temp'
@@ -1527,17 +1542,27 @@ declare
   v_answer jsonb;
   v_made bigint[];
 begin
-  perform taskqueue.require_setup(p_setup);
   perform taskqueue.enter(p_setup);
+  perform taskqueue.require_setup(p_setup);
   v_answer := taskqueue.answer_given(v_identity, p_request_id, 'insert_job', v_asked);
   if v_answer is not null then
     return v_answer::bigint;
   end if;
   v_requirements := taskqueue.canonical_requirements(p_setup, p_requirements);
   perform taskqueue.may_submit(v_identity, v_requirements);
-  select to_jsonb(p.task_queue_id), p.made into v_answer, v_made
-    from taskqueue.place_jobs(p_setup, v_requirements, array[taskqueue.job_id(to_jsonb(p_job_id))],
-                              array[taskqueue.job_priority(p_job_id, p_user_priority)], v_identity) p;
+  -- Batches with the same id may lock crosswise with this: who PostgreSQL picks gives way and begins anew.
+  for v_try in 1..5 loop
+    begin
+      select to_jsonb(p.task_queue_id), p.made into v_answer, v_made
+        from taskqueue.place_jobs(p_setup, v_requirements, array[taskqueue.job_id(to_jsonb(p_job_id))],
+                                  array[taskqueue.job_priority(p_job_id, p_user_priority)], v_identity) p;
+      exit;
+    exception when deadlock_detected then
+      if v_try = 5 then
+        raise exception 'other calls insert job % again and again', p_job_id using errcode = 'PB006', hint = 'Try again.';
+      end if;
+    end;
+  end loop;
   perform taskqueue.open_queues(p_setup, v_made);
   perform taskqueue.keep_answer(v_identity, p_request_id, 'insert_job', v_asked, v_answer);
   return v_answer::bigint;
@@ -1545,7 +1570,7 @@ end $$;
 
 ALTER FUNCTION taskqueue.insert_job(p_setup text, p_job_id bigint, p_requirements jsonb, p_user_priority integer, p_request_id uuid) OWNER TO broker_owner;
 
-COMMENT ON FUNCTION taskqueue.insert_job(p_setup text, p_job_id bigint, p_requirements jsonb, p_user_priority integer, p_request_id uuid) IS 'Inserts a waiting job and returns its TaskQueue; an id that waits already is moved. The same request id within ten minutes gives the same answer. Errors: PB001 (requirements, id, priority; section 3), PB002 (setup or owner not granted), PB005 (leased).';
+COMMENT ON FUNCTION taskqueue.insert_job(p_setup text, p_job_id bigint, p_requirements jsonb, p_user_priority integer, p_request_id uuid) IS 'Inserts a waiting job and returns its TaskQueue; an id that waits already is moved. The same request id within ten minutes gives the same answer. Errors: PB001 (requirements, id, priority; section 3), PB002 (setup or owner not granted), PB005 (leased), PB006 (others insert the same job again and again).';
 
 CREATE FUNCTION taskqueue.insert_jobs(p_setup text, p_jobs jsonb, p_request_id uuid DEFAULT NULL::uuid) RETURNS bigint
     LANGUAGE plpgsql SECURITY DEFINER
@@ -1560,8 +1585,8 @@ declare
   v_count bigint;
   v_made bigint[];
 begin
-  perform taskqueue.require_setup(p_setup);
   perform taskqueue.enter(p_setup);
+  perform taskqueue.require_setup(p_setup);
   v_answer := taskqueue.answer_given(v_identity, p_request_id, 'insert_jobs', v_asked);
   if v_answer is not null then
     return v_answer::bigint;
@@ -1662,7 +1687,7 @@ ALTER FUNCTION taskqueue.is_open(p_queue taskqueue.task_queue) OWNER TO broker_o
 
 COMMENT ON FUNCTION taskqueue.is_open(p_queue taskqueue.task_queue) IS 'Whether a TaskQueue may be matched: enabled, and neither it nor its owner held.';
 
-CREATE FUNCTION taskqueue.job_id(p_value jsonb) RETURNS bigint
+CREATE FUNCTION taskqueue.job_id(p_value jsonb, p_key text DEFAULT 'job_id'::text) RETURNS bigint
     LANGUAGE plpgsql IMMUTABLE
     AS $$
 declare
@@ -1674,13 +1699,13 @@ begin
       return v_id;
     end if;
   end if;
-  raise exception 'job_id is %, which is not a positive bigint', coalesce(p_value::text, 'missing')
+  raise exception '% is %, which is not a positive bigint', p_key, coalesce(p_value::text, 'missing')
     using errcode = 'PB001', hint = 'Job ids are integers within 1..9223372036854775807.';
 end $$;
 
-ALTER FUNCTION taskqueue.job_id(p_value jsonb) OWNER TO broker_owner;
+ALTER FUNCTION taskqueue.job_id(p_value jsonb, p_key text) OWNER TO broker_owner;
 
-COMMENT ON FUNCTION taskqueue.job_id(p_value jsonb) IS 'A job id from JSON, checked. Errors: PB001.';
+COMMENT ON FUNCTION taskqueue.job_id(p_value jsonb, p_key text) IS 'A job id from JSON, checked. Errors: PB001.';
 
 CREATE FUNCTION taskqueue.job_priority(p_job_id bigint, p_user_priority numeric) RETURNS integer
     LANGUAGE plpgsql IMMUTABLE
@@ -1774,8 +1799,10 @@ CREATE FUNCTION taskqueue.lease_of(p_setup text, p_job_id bigint, p_attempt text
 declare
   v_lease taskqueue.lease;
 begin
-  select l.* into v_lease from taskqueue.lease l where l.setup = p_setup and l.job_id = p_job_id for update;
-  if found and taskqueue.attempt_text(v_lease.attempt, v_lease.token) = p_attempt then
+  if taskqueue.holds_attempt(p_setup, p_job_id, p_attempt) then  -- who is stale does not wait for who holds the job
+    select l.* into v_lease from taskqueue.lease l where l.setup = p_setup and l.job_id = p_job_id for update;
+  end if;
+  if taskqueue.attempt_text(v_lease.attempt, v_lease.token) = p_attempt then
     return v_lease;
   end if;
   raise exception 'attempt % of job % is stale', coalesce(split_part(p_attempt, '-', 1), 'null'), coalesce(p_job_id::text, 'null')
@@ -1829,16 +1856,23 @@ declare
   v_count bigint := 0;
 begin
   perform resource.identify(p_setup);
+  perform taskqueue.reconfigure(p_setup);
   perform taskqueue.require_setup(p_setup);
-  perform taskqueue.enter(p_setup);
+  if jsonb_typeof(p_leases) is distinct from 'array' then
+    raise exception 'leases are %, not a JSON array', coalesce(left(p_leases::text, 100), 'null') using errcode = 'PB001', hint = 'Give leases as taskqueue.dump_leases writes them.';
+  end if;
   for v_lease in
-    select * from jsonb_to_recordset(p_leases) as l (id bigint, requirements jsonb, user_priority smallint, state text, attempt text, site text,
+    select * from jsonb_to_recordset(p_leases) as l (id bigint, requirements jsonb, user_priority numeric, state text, attempt text, site text,
                                                      ce text, role text, matched_at timestamp, reported_at timestamp, expires_at timestamp, kill_reason text)
      order by l.id
   loop
     if v_lease.attempt is null or v_lease.attempt !~ '^[1-9][0-9]{0,8}-[0-9a-f]{32}$' then
       raise exception 'attempt of lease % is %', v_lease.id, coalesce(quote_literal(v_lease.attempt), 'null')
         using errcode = 'PB001', hint = 'An attempt is <number>-<32 hex digits>, as taskqueue.dump_leases writes it.';
+    elsif v_lease.state is null or v_lease.state not in ('matched', 'running') or v_lease.role is null or v_lease.matched_at is null or v_lease.expires_at is null then
+      raise exception 'lease % has state %, role %, matched_at %, expires_at %', v_lease.id, coalesce(v_lease.state, 'null'), coalesce(v_lease.role, 'null'),
+            coalesce(v_lease.matched_at::text, 'null'), coalesce(v_lease.expires_at::text, 'null')
+        using errcode = 'PB001', hint = 'A lease has state (matched or running), role, matched_at and expires_at.';
     elsif exists (select from taskqueue.job j where j.setup = p_setup and j.job_id = v_lease.id) then
       raise exception 'job % waits: it cannot be leased, too', v_lease.id
         using errcode = 'PB005', hint = 'Load leases into a setup where these jobs do not wait.';
@@ -1846,7 +1880,7 @@ begin
     insert into taskqueue.lease (setup, job_id, attempt, token, task_queue_id, definition_id, user_priority, state, site, grid_ce, role_name,
                                  matched_at, reported_at, expires_at, kill_reason)
     values (p_setup, taskqueue.job_id(to_jsonb(v_lease.id)), split_part(v_lease.attempt, '-', 1)::int, split_part(v_lease.attempt, '-', 2)::uuid, 0,
-            taskqueue.definition_of(p_setup, taskqueue.canonical_requirements(p_setup, v_lease.requirements)), v_lease.user_priority, v_lease.state,
+            taskqueue.definition_of(p_setup, taskqueue.canonical_requirements(p_setup, v_lease.requirements)), taskqueue.job_priority(v_lease.id, v_lease.user_priority), v_lease.state,
             v_lease.site, v_lease.ce, v_lease.role, v_lease.matched_at at time zone 'UTC', v_lease.reported_at at time zone 'UTC',
             v_lease.expires_at at time zone 'UTC', v_lease.kill_reason)
     on conflict (setup, job_id) do update
@@ -1856,12 +1890,13 @@ begin
     delete from taskqueue.ended e where e.setup = p_setup and e.job_id = v_lease.id;
     v_count := v_count + 1;
   end loop;
+  perform taskqueue.set_slots(p_setup, l.limit_id) from taskqueue.site_limit l where l.setup = p_setup and l.kind = 'running';
   return v_count;
 end $_$;
 
 ALTER FUNCTION taskqueue.load_leases(p_setup text, p_leases jsonb) OWNER TO broker_owner;
 
-COMMENT ON FUNCTION taskqueue.load_leases(p_setup text, p_leases jsonb) IS 'Stores leases as taskqueue.dump_leases gives them, replacing those of the same jobs, and returns how many. Errors: PB001, PB002 (setup not granted), PB005 (a job waits).';
+COMMENT ON FUNCTION taskqueue.load_leases(p_setup text, p_leases jsonb) IS 'Stores leases as taskqueue.dump_leases gives them, replacing those of the same jobs, and returns how many. Errors: PB001, PB002 (setup not granted), PB005 (a job waits), PB006 (busy).';
 
 CREATE FUNCTION taskqueue.load_task_queues(p_setup text, p_task_queues jsonb) RETURNS bigint
     LANGUAGE plpgsql SECURITY DEFINER
@@ -1878,8 +1913,8 @@ declare
   v_made bigint[] := '{}'::bigint[];
 begin
   perform resource.identify(p_setup);
-  perform taskqueue.require_setup(p_setup);
   perform taskqueue.enter(p_setup);
+  perform taskqueue.require_setup(p_setup);
   select e into v_bad from jsonb_array_elements(case jsonb_typeof(p_task_queues) when 'array' then p_task_queues else '[]' end) e
    where jsonb_typeof(e -> 'jobs') is distinct from 'array' or jsonb_typeof(coalesce(e -> 'enabled', 'true')) <> 'boolean'
    limit 1;
@@ -2067,6 +2102,7 @@ CREATE FUNCTION taskqueue.maintain_setup(p_setting taskqueue.setting) RETURNS TA
 declare
   v_setup text := p_setting.setup;
   v_queue_ids bigint[];
+  v_definition_ids bigint[];
   v_now timestamptz := resource.clock(p_setting.setup);
 begin
   step := 'shares';
@@ -2087,16 +2123,20 @@ begin
   changed := taskqueue.delete_empty_queues(v_setup);
   return next;
   step := 'definitions';
-  delete from taskqueue.definition d where d.ctid = any (array(
-    select i.ctid from taskqueue.definition i
-     where i.setup = v_setup and i.created_at < v_now - interval '1 hour'
-       and not exists (select from taskqueue.task_queue q where q.setup = i.setup and q.definition_id = i.definition_id)
-       and not exists (select from taskqueue.lease l where l.setup = i.setup and l.definition_id = i.definition_id)
-       for update skip locked));
+  -- locked first, looked at then: a job inserted and matched in between is seen
+  v_definition_ids := array(select i.definition_id from taskqueue.definition i
+                             where i.setup = v_setup and i.created_at < v_now - interval '1 hour'
+                               and not exists (select from taskqueue.task_queue q where q.setup = i.setup and q.definition_id = i.definition_id)
+                               for update skip locked);
+  delete from taskqueue.definition d
+   where d.setup = v_setup and d.definition_id = any (v_definition_ids)
+     and not exists (select from taskqueue.task_queue q where q.setup = d.setup and q.definition_id = d.definition_id)
+     and not exists (select from taskqueue.lease l where l.setup = d.setup and l.definition_id = d.definition_id);
   get diagnostics changed = row_count;
   return next;
   step := 'requests';
-  delete from taskqueue.request r where r.setup = v_setup and r.made_at < v_now - interval '10 minutes';
+  delete from taskqueue.request r where r.ctid = any (array(
+    select i.ctid from taskqueue.request i where i.setup = v_setup and i.made_at < v_now - interval '10 minutes' for update skip locked));
   get diagnostics changed = row_count;
   return next;
   step := 'resources seen';
@@ -2116,7 +2156,7 @@ declare
   v_changed bigint := 0;
   v_day date;
   v_name text;
-  v_oldest date := (now() at time zone 'utc')::date - (select coalesce(extract(day from max(s.history_kept)), 30)::int from taskqueue.setting s);
+  v_oldest date := (now() at time zone 'utc')::date - (select coalesce(ceil(extract(epoch from max(s.history_kept)) / 86400), 30)::int from taskqueue.setting s);
 begin
   for v_day in select generate_series((now() at time zone 'utc')::date, (now() at time zone 'utc')::date + p_days, interval '1 day')::date loop
     v_name := 'history_' || to_char(v_day, 'YYYYMMDD');
@@ -2277,29 +2317,29 @@ ALTER FUNCTION taskqueue.may_submit(p_identity resource.identity, p_requirements
 
 COMMENT ON FUNCTION taskqueue.may_submit(p_identity resource.identity, p_requirements jsonb) IS 'Refuses jobs of others than the private submitter is. Errors: PB002.';
 
-CREATE FUNCTION taskqueue.may_touch(p_identity resource.identity, p_job_id bigint) RETURNS void
+CREATE FUNCTION taskqueue.may_touch(p_identity resource.identity, p_job_id bigint, p_definition_id bigint) RETURNS void
     LANGUAGE plpgsql STABLE
     AS $$
 begin
-  if p_identity.private then
-    perform taskqueue.may_submit(p_identity, (
-      select d.requirements
-        from (select q.definition_id from taskqueue.job j join taskqueue.task_queue q on q.setup = j.setup and q.task_queue_id = j.task_queue_id
-               where j.setup = p_identity.setup and j.job_id = p_job_id
-              union all
-              select l.definition_id from taskqueue.lease l where l.setup = p_identity.setup and l.job_id = p_job_id) w
-        join taskqueue.definition d on d.setup = p_identity.setup and d.definition_id = w.definition_id));
+  if p_identity.private and not exists (
+       select from taskqueue.definition d
+        where d.setup = p_identity.setup and d.definition_id = p_definition_id
+          and (p_identity.owner_group is null or d.owner_group = p_identity.owner_group)
+          and (p_identity.owner_dn is null or d.owner_dn = p_identity.owner_dn)) then
+    raise exception 'job % is not one of role %', p_job_id, p_identity.role_name
+      using errcode = 'PB002', hint = format('Its identity in setup %s is owner %s, group %s.', p_identity.setup,
+                                             coalesce(p_identity.owner_dn, '(any)'), coalesce(p_identity.owner_group, '(any)'));
   end if;
 end $$;
 
-ALTER FUNCTION taskqueue.may_touch(p_identity resource.identity, p_job_id bigint) OWNER TO broker_owner;
+ALTER FUNCTION taskqueue.may_touch(p_identity resource.identity, p_job_id bigint, p_definition_id bigint) OWNER TO broker_owner;
 
-COMMENT ON FUNCTION taskqueue.may_touch(p_identity resource.identity, p_job_id bigint) IS 'Refuses the job of others than the private submitter is. Errors: PB002.';
+COMMENT ON FUNCTION taskqueue.may_touch(p_identity resource.identity, p_job_id bigint, p_definition_id bigint) IS 'Refuses the job of others than the private submitter is; the definition is the job''s. Errors: PB002.';
 
 CREATE FUNCTION taskqueue.new_seed() RETURNS bigint
     LANGUAGE sql
     AS $$
-  select ((random() - 0.5) * 9007199254740992)::bigint
+  select uuid_hash_extended(gen_random_uuid(), 0)
 $$;
 
 ALTER FUNCTION taskqueue.new_seed() OWNER TO broker_owner;
@@ -2326,7 +2366,6 @@ declare
   v_setting taskqueue.setting;
   v_key text;
   v_value jsonb;
-  v_number numeric;
 begin
   if jsonb_typeof(p_resource) is distinct from 'object' then
     raise exception 'resource description is %, not a JSON object', coalesce(p_resource::text, 'null')
@@ -2334,8 +2373,10 @@ begin
   end if;
   select s.* into v_setting from taskqueue.setting s where s.setup = p_setup;
   v_setting.required_keys := coalesce(v_setting.required_keys, '{CPUTime}');
-  if not p_resource ?& v_setting.required_keys then
-    raise exception '% is missing in the resource description', (select string_agg(k, ', ') from unnest(v_setting.required_keys) k where not p_resource ? k)
+  if not p_resource ?& v_setting.required_keys or v_setting.required_keys <> '{CPUTime}' and exists (
+       select from unnest(v_setting.required_keys) k where p_resource -> k in ('null', '[]')) then
+    raise exception '% is missing in the resource description',
+          (select string_agg(k, ', ') from unnest(v_setting.required_keys) k where coalesce(p_resource -> k, 'null') in ('null', '[]'))
       using errcode = 'PB001', hint = 'These keys are required in this setup: ' || array_to_string(v_setting.required_keys, ', ') || '.';
   end if;
   v_offer.pilot_types := '{}';
@@ -2348,7 +2389,7 @@ begin
   end if;
   for v_key, v_value in select e.key, e.value from jsonb_each(p_resource) e loop
     case v_key
-      when 'CPUTime' then v_offer.cpu_time := floor(taskqueue.one_number(v_key, v_value));
+      when 'CPUTime' then v_offer.cpu_time := floor(least(taskqueue.one_number(v_key, v_value), 9223372036854775807));
       when 'Site' then v_offer.sites := taskqueue.offered(v_key, v_value, v_setting.strict_keys);
       when 'GridCE' then v_offer.grid_ces := taskqueue.offered(v_key, v_value, v_setting.strict_keys);
       when 'JobType' then v_offer.job_types := taskqueue.offered(v_key, v_value, v_setting.strict_keys);
@@ -2371,11 +2412,7 @@ begin
             using errcode = 'PB001', hint = 'Leave Setup out of the resource description, or name the same.';
         end if;
       when 'JobID' then
-        v_number := taskqueue.one_number(v_key, v_value);
-        if v_number < 1 or v_number <> trunc(v_number) then
-          raise exception 'JobID is %, which is not a positive integer', v_value using errcode = 'PB001', hint = 'Give the id of a waiting job.';
-        end if;
-        v_offer.job_id := v_number;
+        v_offer.job_id := taskqueue.job_id(v_value, v_key);
       else
         raise exception 'key % (value %) of the resource description is not known', v_key, v_value
           using errcode = 'PB001', hint = 'Known: Setup, OwnerDN, OwnerGroup, CPUTime, PilotType, Site, GridCE, Platform, JobType, Tag, RequiredTag, BannedSite, BannedGridCE, BannedPlatform, BannedJobType, BannedTag, MaxRAM, NumberOfProcessors, WholeNode, JobID.';
@@ -2460,8 +2497,8 @@ begin
       using errcode = 'PB001', hint = format('Give %s a number, not negative.', p_key);
   end if;
   v_number := p_value::numeric;
-  if v_number < 0 or v_number > 1e15 then
-    raise exception '% is %, which is not within 0..1e15', p_key, p_value
+  if v_number < 0 or v_number > 1e300 or (v_number > 0 and v_number < 1e-300) then
+    raise exception '% is %, which is not within 0..1e300', p_key, p_value
       using errcode = 'PB001', hint = format('Give %s a number, not negative and finite.', p_key);
   end if;
   return v_number;
@@ -2469,7 +2506,7 @@ end $$;
 
 ALTER FUNCTION taskqueue.one_number(p_key text, p_value jsonb) OWNER TO broker_owner;
 
-COMMENT ON FUNCTION taskqueue.one_number(p_key text, p_value jsonb) IS 'The number of a JSON value, within 0..1e15. Errors: PB001, naming the key.';
+COMMENT ON FUNCTION taskqueue.one_number(p_key text, p_value jsonb) IS 'The number of a JSON value, within 0..1e300. Errors: PB001, naming the key.';
 
 CREATE FUNCTION taskqueue.one_text(p_key text, p_value jsonb) RETURNS text
     LANGUAGE plpgsql IMMUTABLE
@@ -2478,6 +2515,9 @@ begin
   if jsonb_typeof(p_value) is distinct from 'string' or p_value = '""' then
     raise exception '% is %, which is not a text', p_key, coalesce(p_value::text, 'missing')
       using errcode = 'PB001', hint = format('Give %s one non-empty text.', p_key);
+  end if;
+  if length(p_value #>> '{}') > 1000 then
+    raise exception '% is a text of % characters', p_key, length(p_value #>> '{}') using errcode = 'PB001', hint = 'A text may have 1,000 characters.';
   end if;
   return p_value #>> '{}';
 end $$;
@@ -2612,9 +2652,17 @@ CREATE FUNCTION taskqueue.queue_of_job(p_setup text, p_job_id bigint) RETURNS bi
     LANGUAGE plpgsql STABLE SECURITY DEFINER
     SET search_path TO 'taskqueue', 'pg_temp'
     AS $$
+declare
+  v_identity resource.identity := resource.identify(p_setup);
+  v_queue taskqueue.task_queue;
 begin
-  perform taskqueue.may_touch(resource.identify(p_setup), p_job_id);
-  return (select j.task_queue_id from taskqueue.job j where j.setup = p_setup and j.job_id = p_job_id);
+  select q.* into v_queue
+    from taskqueue.job j join taskqueue.task_queue q on q.setup = j.setup and q.task_queue_id = j.task_queue_id
+   where j.setup = p_setup and j.job_id = p_job_id;
+  if found then
+    perform taskqueue.may_touch(v_identity, p_job_id, v_queue.definition_id);
+  end if;
+  return v_queue.task_queue_id;
 end $$;
 
 ALTER FUNCTION taskqueue.queue_of_job(p_setup text, p_job_id bigint) OWNER TO broker_owner;
@@ -2658,6 +2706,10 @@ begin
   perform resource.identify(p_setup);
   perform taskqueue.reconfigure(p_setup);
   delete from taskqueue.posting p where p.setup = p_setup;
+  -- a definition that was changed by hand, its digest telling what it was
+  update taskqueue.definition d set requirements = w.requirements
+    from (select t.definition_id, taskqueue.requirements_of_queue(t) as requirements from taskqueue.task_queue t where t.setup = p_setup) w
+   where d.setup = p_setup and d.definition_id = w.definition_id and d.requirements <> w.requirements and d.digest = md5(w.requirements::text)::uuid;
   update taskqueue.task_queue q set definition_id = taskqueue.definition_of(p_setup, w.requirements)
     from (select t.task_queue_id, t.definition_id, taskqueue.requirements_of_queue(t) as requirements from taskqueue.task_queue t where t.setup = p_setup) w
     left join taskqueue.definition d on d.setup = p_setup and d.definition_id = w.definition_id
@@ -2700,6 +2752,9 @@ begin
     select k.ctid from taskqueue.share_mark k where k.setup = p_setup and (p_group is null or k.owner_group = p_group) for update skip locked));
   v_locked := array(select q.task_queue_id from taskqueue.task_queue q
                      where q.setup = p_setup and (p_group is null or q.owner_group = p_group) for no key update skip locked);
+  insert into taskqueue.share_mark (setup, owner_group, marked_at)  -- those passed over are for the next time
+  select distinct p_setup, q.owner_group, resource.clock(p_setup) from taskqueue.task_queue q
+   where q.setup = p_setup and (p_group is null or q.owner_group = p_group) and q.task_queue_id <> all (v_locked);
   with changed as (
     update taskqueue.task_queue q set priority = s.priority, mean_weight = s.mean_weight
       from taskqueue.share_of_queue(p_setup, p_group) s
@@ -2723,6 +2778,7 @@ CREATE FUNCTION taskqueue.reconfigure(p_setup text) RETURNS void
     SET lock_timeout TO '300ms'
     AS $$
 begin
+  perform taskqueue.require_read_committed();
   for v_try in 1..10 loop
     begin
       perform pg_advisory_xact_lock(hashtext('taskqueue'), hashtext(p_setup));
@@ -2737,14 +2793,14 @@ end $$;
 
 ALTER FUNCTION taskqueue.reconfigure(p_setup text) OWNER TO broker_owner;
 
-COMMENT ON FUNCTION taskqueue.reconfigure(p_setup text) IS 'Keeps matching, inserting and returning out of the setup until the transaction ends. Errors: PB006 (open transactions do not end).';
+COMMENT ON FUNCTION taskqueue.reconfigure(p_setup text) IS 'Keeps matching, inserting and returning out of the setup until the transaction ends. Errors: PB001 (isolation level), PB006 (open transactions do not end).';
 
 CREATE FUNCTION taskqueue.refresh_statistics() RETURNS void
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'taskqueue', 'pg_temp'
     AS $$
 begin
-  analyze taskqueue.definition, taskqueue.task_queue, taskqueue.posting, taskqueue.job, taskqueue.job_count, taskqueue.job_count_change;
+  analyze (skip_locked) taskqueue.definition, taskqueue.task_queue, taskqueue.posting, taskqueue.job, taskqueue.job_count, taskqueue.job_count_change;
 end $$;
 
 ALTER FUNCTION taskqueue.refresh_statistics() OWNER TO broker_owner;
@@ -2803,17 +2859,14 @@ CREATE FUNCTION taskqueue.replace_definition(p_setup text, p_old bigint, p_new b
     LANGUAGE plpgsql
     AS $$
 declare
-  v_oldest bigint;
+  v_ids bigint[];
 begin
   update taskqueue.lease l set definition_id = p_new where l.setup = p_setup and l.definition_id = p_old;
-  select min(q.task_queue_id) into v_oldest from taskqueue.task_queue q where q.setup = p_setup and q.definition_id = p_new;
-  if v_oldest is not null then
-    v_oldest := least(v_oldest, (select min(q.task_queue_id) from taskqueue.task_queue q where q.setup = p_setup and q.definition_id = p_old));
-    update taskqueue.job j set task_queue_id = v_oldest
-      from taskqueue.task_queue q
-     where q.setup = p_setup and q.definition_id in (p_old, p_new) and q.task_queue_id <> v_oldest
-       and j.setup = p_setup and j.task_queue_id = q.task_queue_id;
-    delete from taskqueue.task_queue q where q.setup = p_setup and q.definition_id in (p_old, p_new) and q.task_queue_id <> v_oldest;
+  if exists (select from taskqueue.task_queue q where q.setup = p_setup and q.definition_id = p_new) then
+    v_ids := array(select q.task_queue_id from taskqueue.task_queue q
+                    where q.setup = p_setup and q.definition_id in (p_old, p_new) and q.enabled and not q.held order by q.task_queue_id);
+    update taskqueue.job j set task_queue_id = v_ids[1] where j.setup = p_setup and j.task_queue_id = any (v_ids[2:]);
+    delete from taskqueue.task_queue q where q.setup = p_setup and q.task_queue_id = any (v_ids[2:]);
   end if;
   update taskqueue.task_queue q set definition_id = p_new where q.setup = p_setup and q.definition_id = p_old;
   delete from taskqueue.definition d where d.setup = p_setup and d.definition_id = p_old;
@@ -2821,7 +2874,7 @@ end $$;
 
 ALTER FUNCTION taskqueue.replace_definition(p_setup text, p_old bigint, p_new bigint) OWNER TO broker_owner;
 
-COMMENT ON FUNCTION taskqueue.replace_definition(p_setup text, p_old bigint, p_new bigint) IS 'Gives the queues and leases of one definition to another; where that has queues, all jobs go to the oldest of both. Counts and postings are for taskqueue.rebuild_matching.';
+COMMENT ON FUNCTION taskqueue.replace_definition(p_setup text, p_old bigint, p_new bigint) IS 'Gives the queues and leases of one definition to another; where that has queues, all jobs go to the oldest of both; disabled and held queues stay as they are, beside it. Counts and postings are for taskqueue.rebuild_matching.';
 
 CREATE FUNCTION taskqueue.report_job(p_setup text, p_job_id bigint, p_attempt text) RETURNS TABLE(action text, reason text)
     LANGUAGE plpgsql SECURITY DEFINER
@@ -2849,6 +2902,20 @@ end $$;
 ALTER FUNCTION taskqueue.report_job(p_setup text, p_job_id bigint, p_attempt text) OWNER TO broker_owner;
 
 COMMENT ON FUNCTION taskqueue.report_job(p_setup text, p_job_id bigint, p_attempt text) IS 'An agent says that it works on the job; answers continue, or kill with the reason. Errors: PB002 (setup not granted), PB003 (stale attempt).';
+
+CREATE FUNCTION taskqueue.require_read_committed() RETURNS void
+    LANGUAGE plpgsql STABLE
+    AS $$
+begin
+  if current_setting('transaction_isolation') not in ('read committed', 'read uncommitted') then
+    raise exception 'the transaction is %', current_setting('transaction_isolation')
+      using errcode = 'PB001', hint = 'Call it in READ COMMITTED, PostgreSQL''s default.';
+  end if;
+end $$;
+
+ALTER FUNCTION taskqueue.require_read_committed() OWNER TO broker_owner;
+
+COMMENT ON FUNCTION taskqueue.require_read_committed() IS 'Refuses a transaction that keeps one snapshot. Errors: PB001.';
 
 CREATE FUNCTION taskqueue.require_setup(p_setup text) RETURNS void
     LANGUAGE plpgsql
@@ -3071,7 +3138,7 @@ begin
   if p_kind is null or p_kind not in ('job', 'owner', 'queue') then
     raise exception 'kind is %, which is not job, owner or queue', coalesce(quote_literal(p_kind), 'null')
       using errcode = 'PB001', hint = 'Hold a job by its id, an owner by OwnerDN, a queue by its id.';
-  elsif p_name is null or p_name = '' or p_kind <> 'owner' and p_name !~ '^[0-9]{1,18}$' then
+  elsif p_name is null or p_name = '' or p_kind <> 'owner' and (p_name !~ '^[0-9]{1,19}$' or p_name::numeric > 9223372036854775807) then
     raise exception 'name of the % is %', p_kind, coalesce(quote_literal(p_name), 'null')
       using errcode = 'PB001', hint = 'A job or queue is named by its id, an owner by OwnerDN.';
   end if;
@@ -3146,7 +3213,9 @@ begin
   values (p_setup, p_kind, p_site, p_ce, v_key, p_value, case p_kind when 'running' then p_limit::int end,
           case p_kind when 'delay' then make_interval(secs => p_limit::float8) end, case p_kind when 'delay' then p_burst end)
   on conflict on constraint site_limit_once do update
-     set ceiling = excluded.ceiling, delay = excluded.delay, burst = excluded.burst
+     set ceiling = excluded.ceiling, delay = excluded.delay, burst = excluded.burst,
+         -- the last match was one delay before the clock; it counts with the new delay
+         next_at = least(l.next_at - l.delay + excluded.delay, resource.clock(p_setup) + excluded.burst * excluded.delay)
   returning l.limit_id into v_id;
   if p_kind = 'running' then
     perform taskqueue.set_slots(p_setup, v_id);
@@ -3540,9 +3609,10 @@ CREATE FUNCTION taskqueue.take_wanted(p_setup text, p_offer taskqueue.offer) RET
     LANGUAGE plpgsql
     AS $$
 declare
+  v_queue_id bigint;
   v_taken boolean;
 begin
-  select d.* into definition
+  select j.task_queue_id into v_queue_id
     from taskqueue.job j
     join taskqueue.task_queue q on q.setup = j.setup and q.task_queue_id = j.task_queue_id
     join taskqueue.definition d on d.setup = q.setup and d.definition_id = q.definition_id
@@ -3550,6 +3620,9 @@ begin
   if not found then
     return;
   end if;
+  select d.* into definition
+    from taskqueue.task_queue q join taskqueue.definition d on d.setup = q.setup and d.definition_id = q.definition_id
+   where q.setup = p_setup and q.task_queue_id = v_queue_id;
   if p_offer.limited then
     select l.taken, l.slots into v_taken, slots from taskqueue.lock_slots(p_setup, definition.requirements, p_offer) l;
     if not v_taken then
@@ -3558,7 +3631,7 @@ begin
   end if;
   delete from taskqueue.job j
    where j.setup = p_setup and j.job_id = (
-         select l.job_id from taskqueue.job l where l.setup = p_setup and l.job_id = p_offer.job_id and not l.held for update skip locked)
+         select l.job_id from taskqueue.job l where l.setup = p_setup and l.job_id = p_offer.job_id and l.task_queue_id = v_queue_id and not l.held for update skip locked)
   returning j.* into job;
   if not found then
     return;
@@ -3596,6 +3669,10 @@ begin
       raise exception '% is %, which is not a text or a list of texts', p_key, p_value
         using errcode = 'PB001', hint = format('Give %s one text or a list of texts.', p_key);
   end case;
+  if length(array_to_string(v_texts, '')) > 1000 and exists (select from unnest(v_texts) t where length(t) > 1000) then
+    raise exception '% holds a text of % characters', p_key, (select max(length(t)) from unnest(v_texts) t)
+      using errcode = 'PB001', hint = 'A text may have 1,000 characters.';
+  end if;
   if '' = any (v_texts) then
     raise exception '% holds an empty text: %', p_key, p_value
       using errcode = 'PB001', hint = format('Leave %s out where nothing is asked.', p_key);
@@ -3674,19 +3751,19 @@ CREATE FUNCTION taskqueue.with_limits(p_setup text, p_resource jsonb, p_offer ta
     LANGUAGE plpgsql STABLE
     AS $$
 declare
-  v_ce_limited boolean;
+  v_named text[] := taskqueue.texts('Site', p_resource -> 'Site');
+  v_key text;
 begin
-  p_offer.limited := p_offer.sites is not null
-                     and exists (select from taskqueue.site_limit l where l.setup = p_setup and l.site = any (p_offer.sites));
+  p_offer.limited := exists (select from taskqueue.site_limit l where l.setup = p_setup and l.site = any (v_named));
   if not p_offer.limited then
     return p_offer;
   end if;
-  select bool_or(l.grid_ce is not null) into v_ce_limited
-    from taskqueue.site_limit l where l.setup = p_setup and l.site = any (p_offer.sites);
-  if cardinality(p_offer.sites) > 1 or v_ce_limited and cardinality(p_offer.grid_ces) > 1 then
-    raise exception '% holds %, and one of them has limits', case when cardinality(p_offer.sites) > 1 then 'Site' else 'GridCE' end,
-          p_resource -> case when cardinality(p_offer.sites) > 1 then 'Site' else 'GridCE' end
-      using errcode = 'PB001', hint = 'Name exactly one site and CE where limits are set.';
+  v_key := case when cardinality(p_offer.sites) is distinct from 1 then 'Site'
+                when cardinality(p_offer.grid_ces) is distinct from 1
+                     and exists (select from taskqueue.site_limit l where l.setup = p_setup and l.site = any (v_named) and l.grid_ce is not null) then 'GridCE' end;
+  if v_key is not null then
+    raise exception '% is %, and limits are set at %', v_key, coalesce((p_resource -> v_key)::text, 'missing'), array_to_string(v_named, ', ')
+      using errcode = 'PB001', hint = 'Name exactly one site, and one CE where limits are set for CEs.';
   end if;
   p_offer.reached := array(
     select l.limit_id
@@ -3704,7 +3781,7 @@ end $$;
 
 ALTER FUNCTION taskqueue.with_limits(p_setup text, p_resource jsonb, p_offer taskqueue.offer) OWNER TO broker_owner;
 
-COMMENT ON FUNCTION taskqueue.with_limits(p_setup text, p_resource jsonb, p_offer taskqueue.offer) IS 'The offer with the limits of its site that are reached (section 7). Errors: PB001 (several sites or CEs named where limits are set).';
+COMMENT ON FUNCTION taskqueue.with_limits(p_setup text, p_resource jsonb, p_offer taskqueue.offer) IS 'The offer with the limits of its site that are reached (section 7). Errors: PB001 (not exactly one site or CE named where limits are set).';
 
 CREATE TABLE taskqueue.ended (
     setup text NOT NULL,
@@ -5486,7 +5563,7 @@ GRANT ALL ON FUNCTION taskqueue.dump_task_queues(p_setup text) TO broker_operato
 
 REVOKE ALL ON FUNCTION taskqueue.end_lease(p_lease taskqueue.lease, p_outcome text) FROM PUBLIC;
 
-REVOKE ALL ON FUNCTION taskqueue.end_waiting(p_setup text, p_job_id bigint, p_outcome text) FROM PUBLIC;
+REVOKE ALL ON FUNCTION taskqueue.end_waiting(p_setup text, p_job_id bigint, p_outcome text, p_identity resource.identity) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION taskqueue.enter(p_setup text) FROM PUBLIC;
 
@@ -5518,6 +5595,8 @@ REVOKE ALL ON FUNCTION taskqueue.free_slots(p_setup text, p_job_id bigint) FROM 
 REVOKE ALL ON FUNCTION taskqueue.hold(p_setup text, p_kind text, p_name text) FROM PUBLIC;
 GRANT ALL ON FUNCTION taskqueue.hold(p_setup text, p_kind text, p_name text) TO broker_operator;
 
+REVOKE ALL ON FUNCTION taskqueue.holds_attempt(p_setup text, p_job_id bigint, p_attempt text) FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION taskqueue.insert_job(p_setup text, p_job_id bigint, p_requirements jsonb, p_user_priority integer, p_request_id uuid) FROM PUBLIC;
 GRANT ALL ON FUNCTION taskqueue.insert_job(p_setup text, p_job_id bigint, p_requirements jsonb, p_user_priority integer, p_request_id uuid) TO broker_submitter;
 GRANT ALL ON FUNCTION taskqueue.insert_job(p_setup text, p_job_id bigint, p_requirements jsonb, p_user_priority integer, p_request_id uuid) TO broker_operator;
@@ -5530,7 +5609,7 @@ REVOKE ALL ON FUNCTION taskqueue.is_background(p_weight double precision, p_allo
 
 REVOKE ALL ON FUNCTION taskqueue.is_open(p_queue taskqueue.task_queue) FROM PUBLIC;
 
-REVOKE ALL ON FUNCTION taskqueue.job_id(p_value jsonb) FROM PUBLIC;
+REVOKE ALL ON FUNCTION taskqueue.job_id(p_value jsonb, p_key text) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION taskqueue.job_priority(p_job_id bigint, p_user_priority numeric) FROM PUBLIC;
 
@@ -5589,7 +5668,7 @@ GRANT ALL ON FUNCTION taskqueue.matching_queues(p_setup text, p_resource jsonb) 
 
 REVOKE ALL ON FUNCTION taskqueue.may_submit(p_identity resource.identity, p_requirements jsonb) FROM PUBLIC;
 
-REVOKE ALL ON FUNCTION taskqueue.may_touch(p_identity resource.identity, p_job_id bigint) FROM PUBLIC;
+REVOKE ALL ON FUNCTION taskqueue.may_touch(p_identity resource.identity, p_job_id bigint, p_definition_id bigint) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION taskqueue.new_seed() FROM PUBLIC;
 
@@ -5649,6 +5728,8 @@ REVOKE ALL ON FUNCTION taskqueue.replace_definition(p_setup text, p_old bigint, 
 REVOKE ALL ON FUNCTION taskqueue.report_job(p_setup text, p_job_id bigint, p_attempt text) FROM PUBLIC;
 GRANT ALL ON FUNCTION taskqueue.report_job(p_setup text, p_job_id bigint, p_attempt text) TO broker_agent;
 GRANT ALL ON FUNCTION taskqueue.report_job(p_setup text, p_job_id bigint, p_attempt text) TO broker_operator;
+
+REVOKE ALL ON FUNCTION taskqueue.require_read_committed() FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION taskqueue.require_setup(p_setup text) FROM PUBLIC;
 

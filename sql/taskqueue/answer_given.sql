@@ -16,7 +16,7 @@ begin
   if not found then
     return null;
   end if;
-  if v_request.call <> p_call or v_request.asked <> p_asked then
+  if v_request.call <> p_call or v_request.asked is distinct from p_asked then
     raise exception 'request id % was used for another call (%) within ten minutes', p_request_id, v_request.call
       using errcode = 'PB001', hint = 'Use a new request id for each call, the same only to repeat it.';
   end if;

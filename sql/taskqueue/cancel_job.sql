@@ -11,13 +11,13 @@ begin
     raise exception 'reason is %', coalesce(quote_literal(p_reason), 'null') using errcode = 'PB001', hint = 'Say why, the agent is told.';
   end if;
   perform taskqueue.enter(p_setup);
-  perform taskqueue.may_touch(v_identity, p_job_id);
   loop
-    if taskqueue.end_waiting(p_setup, p_job_id, 'cancelled') is not null then
+    if taskqueue.end_waiting(p_setup, p_job_id, 'cancelled', v_identity) is not null then
       return 'ended';
     end if;
     update taskqueue.lease l set kill_reason = p_reason where l.setup = p_setup and l.job_id = p_job_id returning l.* into v_lease;
     if found then
+      perform taskqueue.may_touch(v_identity, p_job_id, v_lease.definition_id);
       perform taskqueue.note_event(v_lease, 'kill asked');
       return 'kill asked';
     end if;

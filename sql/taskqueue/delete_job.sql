@@ -7,8 +7,7 @@ declare
   v_identity resource.identity := resource.identify(p_setup);
 begin
   perform taskqueue.enter(p_setup);
-  perform taskqueue.may_touch(v_identity, p_job_id);
-  return taskqueue.end_waiting(p_setup, p_job_id, 'closed');
+  return taskqueue.end_waiting(p_setup, p_job_id, 'closed', v_identity);
 end $$;
 
 comment on function taskqueue.delete_job(text, bigint) is

@@ -1,5 +1,5 @@
 -- A waiting job ends without having run. It waits for an agent that is just taking the job; the agent wins.
-create or replace function taskqueue.end_waiting(p_setup text, p_job_id bigint, p_outcome text) returns bigint
+create or replace function taskqueue.end_waiting(p_setup text, p_job_id bigint, p_outcome text, p_identity resource.identity) returns bigint
 language plpgsql
 as $$
 declare
@@ -9,6 +9,8 @@ begin
   if not found then
     return null;
   end if;
+  perform taskqueue.may_touch(p_identity, p_job_id, q.definition_id) from taskqueue.task_queue q
+    where q.setup = p_setup and q.task_queue_id = v_job.task_queue_id;
   insert into taskqueue.ended (setup, job_id, attempts, task_queue_id, outcome, ended_at)
   values (p_setup, p_job_id, v_job.attempts, v_job.task_queue_id, p_outcome, resource.clock(p_setup));
   insert into taskqueue.history (setup, at, job_id, attempt, event, task_queue_id, user_priority, role_name)
@@ -20,4 +22,5 @@ begin
   return v_job.task_queue_id;
 end $$;
 
-comment on function taskqueue.end_waiting(text, bigint, text) is 'Ends a waiting job; returns the queue it was in, null when it does not wait.';
+comment on function taskqueue.end_waiting(text, bigint, text, resource.identity) is
+'Ends a waiting job; returns the queue it was in, null when it does not wait. Errors: PB002 (not the caller''s).';

@@ -2,10 +2,12 @@
 -- inside have committed and keeps others out meanwhile. Without it a match that began before a limit was set would not count there.
 -- A shared advisory lock: 1 us, no row, no session state.
 create or replace function taskqueue.enter(p_setup text) returns void
-language sql
+language plpgsql
 as $$
-  select pg_advisory_xact_lock_shared(hashtext('taskqueue'), hashtext(p_setup))
-$$;
+begin
+  perform taskqueue.require_read_committed();
+  perform pg_advisory_xact_lock_shared(hashtext('taskqueue'), hashtext(p_setup));
+end $$;
 
 comment on function taskqueue.enter(text) is
-'Marks the transaction as at work in the setup until it ends; see taskqueue.reconfigure.';
+'Marks the transaction as at work in the setup until it ends; see taskqueue.reconfigure. Errors: PB001 (isolation level).';

@@ -11,9 +11,10 @@ begin
   end if;
   perform taskqueue.enter(p_setup);
   -- The lock waits for the same call when it is still running (its client gave up on it); what it did is then to be seen.
-  perform from taskqueue.lease l where l.setup = p_setup and l.job_id = p_job_id for update;
-  if not found and exists (
-             select from taskqueue.ended e
+  if taskqueue.holds_attempt(p_setup, p_job_id, p_attempt) then
+    perform from taskqueue.lease l where l.setup = p_setup and l.job_id = p_job_id for update;
+  end if;
+  if exists (select from taskqueue.ended e
               where e.setup = p_setup and e.job_id = p_job_id and e.outcome = p_outcome
                 and taskqueue.attempt_text(e.attempts, e.token) = p_attempt) then
     return p_outcome;

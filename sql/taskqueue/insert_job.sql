@@ -11,21 +11,31 @@ declare
   v_answer jsonb;
   v_made bigint[];
 begin
-  perform taskqueue.require_setup(p_setup);
   perform taskqueue.enter(p_setup);
+  perform taskqueue.require_setup(p_setup);
   v_answer := taskqueue.answer_given(v_identity, p_request_id, 'insert_job', v_asked);
   if v_answer is not null then
     return v_answer::bigint;
   end if;
   v_requirements := taskqueue.canonical_requirements(p_setup, p_requirements);
   perform taskqueue.may_submit(v_identity, v_requirements);
-  select to_jsonb(p.task_queue_id), p.made into v_answer, v_made
-    from taskqueue.place_jobs(p_setup, v_requirements, array[taskqueue.job_id(to_jsonb(p_job_id))],
-                              array[taskqueue.job_priority(p_job_id, p_user_priority)], v_identity) p;
+  -- Batches with the same id may lock crosswise with this: who PostgreSQL picks gives way and begins anew.
+  for v_try in 1..5 loop
+    begin
+      select to_jsonb(p.task_queue_id), p.made into v_answer, v_made
+        from taskqueue.place_jobs(p_setup, v_requirements, array[taskqueue.job_id(to_jsonb(p_job_id))],
+                                  array[taskqueue.job_priority(p_job_id, p_user_priority)], v_identity) p;
+      exit;
+    exception when deadlock_detected then
+      if v_try = 5 then
+        raise exception 'other calls insert job % again and again', p_job_id using errcode = 'PB006', hint = 'Try again.';
+      end if;
+    end;
+  end loop;
   perform taskqueue.open_queues(p_setup, v_made);
   perform taskqueue.keep_answer(v_identity, p_request_id, 'insert_job', v_asked, v_answer);
   return v_answer::bigint;
 end $$;
 
 comment on function taskqueue.insert_job(text, bigint, jsonb, int, uuid) is
-'Inserts a waiting job and returns its TaskQueue; an id that waits already is moved. The same request id within ten minutes gives the same answer. Errors: PB001 (requirements, id, priority; section 3), PB002 (setup or owner not granted), PB005 (leased).';
+'Inserts a waiting job and returns its TaskQueue; an id that waits already is moved. The same request id within ten minutes gives the same answer. Errors: PB001 (requirements, id, priority; section 3), PB002 (setup or owner not granted), PB005 (leased), PB006 (others insert the same job again and again).';

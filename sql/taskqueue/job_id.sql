@@ -1,5 +1,5 @@
 -- Section 3: a job id is a positive bigint.
-create or replace function taskqueue.job_id(p_value jsonb) returns bigint
+create or replace function taskqueue.job_id(p_value jsonb, p_key text default 'job_id') returns bigint
 language plpgsql immutable
 as $$
 declare
@@ -11,8 +11,8 @@ begin
       return v_id;
     end if;
   end if;
-  raise exception 'job_id is %, which is not a positive bigint', coalesce(p_value::text, 'missing')
+  raise exception '% is %, which is not a positive bigint', p_key, coalesce(p_value::text, 'missing')
     using errcode = 'PB001', hint = 'Job ids are integers within 1..9223372036854775807.';
 end $$;
 
-comment on function taskqueue.job_id(jsonb) is 'A job id from JSON, checked. Errors: PB001.';
+comment on function taskqueue.job_id(jsonb, text) is 'A job id from JSON, checked. Errors: PB001.';

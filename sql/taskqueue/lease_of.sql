@@ -5,8 +5,10 @@ as $$
 declare
   v_lease taskqueue.lease;
 begin
-  select l.* into v_lease from taskqueue.lease l where l.setup = p_setup and l.job_id = p_job_id for update;
-  if found and taskqueue.attempt_text(v_lease.attempt, v_lease.token) = p_attempt then
+  if taskqueue.holds_attempt(p_setup, p_job_id, p_attempt) then  -- who is stale does not wait for who holds the job
+    select l.* into v_lease from taskqueue.lease l where l.setup = p_setup and l.job_id = p_job_id for update;
+  end if;
+  if taskqueue.attempt_text(v_lease.attempt, v_lease.token) = p_attempt then
     return v_lease;
   end if;
   raise exception 'attempt % of job % is stale', coalesce(split_part(p_attempt, '-', 1), 'null'), coalesce(p_job_id::text, 'null')

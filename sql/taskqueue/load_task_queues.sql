@@ -13,8 +13,8 @@ declare
   v_made bigint[] := '{}'::bigint[];
 begin
   perform resource.identify(p_setup);
-  perform taskqueue.require_setup(p_setup);
   perform taskqueue.enter(p_setup);
+  perform taskqueue.require_setup(p_setup);
   select e into v_bad from jsonb_array_elements(case jsonb_typeof(p_task_queues) when 'array' then p_task_queues else '[]' end) e
    where jsonb_typeof(e -> 'jobs') is distinct from 'array' or jsonb_typeof(coalesce(e -> 'enabled', 'true')) <> 'boolean'
    limit 1;

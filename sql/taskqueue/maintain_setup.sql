@@ -5,6 +5,7 @@ as $$
 declare
   v_setup text := p_setting.setup;
   v_queue_ids bigint[];
+  v_definition_ids bigint[];
   v_now timestamptz := resource.clock(p_setting.setup);
 begin
   step := 'shares';
@@ -25,16 +26,20 @@ begin
   changed := taskqueue.delete_empty_queues(v_setup);
   return next;
   step := 'definitions';
-  delete from taskqueue.definition d where d.ctid = any (array(
-    select i.ctid from taskqueue.definition i
-     where i.setup = v_setup and i.created_at < v_now - interval '1 hour'
-       and not exists (select from taskqueue.task_queue q where q.setup = i.setup and q.definition_id = i.definition_id)
-       and not exists (select from taskqueue.lease l where l.setup = i.setup and l.definition_id = i.definition_id)
-       for update skip locked));
+  -- locked first, looked at then: a job inserted and matched in between is seen
+  v_definition_ids := array(select i.definition_id from taskqueue.definition i
+                             where i.setup = v_setup and i.created_at < v_now - interval '1 hour'
+                               and not exists (select from taskqueue.task_queue q where q.setup = i.setup and q.definition_id = i.definition_id)
+                               for update skip locked);
+  delete from taskqueue.definition d
+   where d.setup = v_setup and d.definition_id = any (v_definition_ids)
+     and not exists (select from taskqueue.task_queue q where q.setup = d.setup and q.definition_id = d.definition_id)
+     and not exists (select from taskqueue.lease l where l.setup = d.setup and l.definition_id = d.definition_id);
   get diagnostics changed = row_count;
   return next;
   step := 'requests';
-  delete from taskqueue.request r where r.setup = v_setup and r.made_at < v_now - interval '10 minutes';
+  delete from taskqueue.request r where r.ctid = any (array(
+    select i.ctid from taskqueue.request i where i.setup = v_setup and i.made_at < v_now - interval '10 minutes' for update skip locked));
   get diagnostics changed = row_count;
   return next;
   step := 'resources seen';

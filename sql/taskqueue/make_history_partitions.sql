@@ -8,7 +8,7 @@ declare
   v_changed bigint := 0;
   v_day date;
   v_name text;
-  v_oldest date := (now() at time zone 'utc')::date - (select coalesce(extract(day from max(s.history_kept)), 30)::int from taskqueue.setting s);
+  v_oldest date := (now() at time zone 'utc')::date - (select coalesce(ceil(extract(epoch from max(s.history_kept)) / 86400), 30)::int from taskqueue.setting s);
 begin
   for v_day in select generate_series((now() at time zone 'utc')::date, (now() at time zone 'utc')::date + p_days, interval '1 day')::date loop
     v_name := 'history_' || to_char(v_day, 'YYYYMMDD');

@@ -1,17 +1,18 @@
--- A private submitter touches its own jobs only (architecture, Roles).
-create or replace function taskqueue.may_touch(p_identity resource.identity, p_job_id bigint) returns void
+-- A private submitter touches its own jobs only (architecture, Roles). What it is told of others' is that they are not its own.
+create or replace function taskqueue.may_touch(p_identity resource.identity, p_job_id bigint, p_definition_id bigint) returns void
 language plpgsql stable
 as $$
 begin
-  if p_identity.private then
-    perform taskqueue.may_submit(p_identity, (
-      select d.requirements
-        from (select q.definition_id from taskqueue.job j join taskqueue.task_queue q on q.setup = j.setup and q.task_queue_id = j.task_queue_id
-               where j.setup = p_identity.setup and j.job_id = p_job_id
-              union all
-              select l.definition_id from taskqueue.lease l where l.setup = p_identity.setup and l.job_id = p_job_id) w
-        join taskqueue.definition d on d.setup = p_identity.setup and d.definition_id = w.definition_id));
+  if p_identity.private and not exists (
+       select from taskqueue.definition d
+        where d.setup = p_identity.setup and d.definition_id = p_definition_id
+          and (p_identity.owner_group is null or d.owner_group = p_identity.owner_group)
+          and (p_identity.owner_dn is null or d.owner_dn = p_identity.owner_dn)) then
+    raise exception 'job % is not one of role %', p_job_id, p_identity.role_name
+      using errcode = 'PB002', hint = format('Its identity in setup %s is owner %s, group %s.', p_identity.setup,
+                                             coalesce(p_identity.owner_dn, '(any)'), coalesce(p_identity.owner_group, '(any)'));
   end if;
 end $$;
 
-comment on function taskqueue.may_touch(resource.identity, bigint) is 'Refuses the job of others than the private submitter is. Errors: PB002.';
+comment on function taskqueue.may_touch(resource.identity, bigint, bigint) is
+'Refuses the job of others than the private submitter is; the definition is the job''s. Errors: PB002.';

@@ -1,8 +1,8 @@
--- The seed of one call.
+-- The seed of one call. Not from random(): an agent could set that with setseed().
 create or replace function taskqueue.new_seed() returns bigint
 language sql volatile
 as $$
-  select ((random() - 0.5) * 9007199254740992)::bigint
+  select uuid_hash_extended(gen_random_uuid(), 0)
 $$;
 
 comment on function taskqueue.new_seed() is 'A random seed for the draws of one call.';

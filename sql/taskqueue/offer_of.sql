@@ -7,7 +7,6 @@ declare
   v_setting taskqueue.setting;
   v_key text;
   v_value jsonb;
-  v_number numeric;
 begin
   if jsonb_typeof(p_resource) is distinct from 'object' then
     raise exception 'resource description is %, not a JSON object', coalesce(p_resource::text, 'null')
@@ -15,8 +14,10 @@ begin
   end if;
   select s.* into v_setting from taskqueue.setting s where s.setup = p_setup;
   v_setting.required_keys := coalesce(v_setting.required_keys, '{CPUTime}');
-  if not p_resource ?& v_setting.required_keys then
-    raise exception '% is missing in the resource description', (select string_agg(k, ', ') from unnest(v_setting.required_keys) k where not p_resource ? k)
+  if not p_resource ?& v_setting.required_keys or v_setting.required_keys <> '{CPUTime}' and exists (
+       select from unnest(v_setting.required_keys) k where p_resource -> k in ('null', '[]')) then
+    raise exception '% is missing in the resource description',
+          (select string_agg(k, ', ') from unnest(v_setting.required_keys) k where coalesce(p_resource -> k, 'null') in ('null', '[]'))
       using errcode = 'PB001', hint = 'These keys are required in this setup: ' || array_to_string(v_setting.required_keys, ', ') || '.';
   end if;
   v_offer.pilot_types := '{}';
@@ -29,7 +30,7 @@ begin
   end if;
   for v_key, v_value in select e.key, e.value from jsonb_each(p_resource) e loop
     case v_key
-      when 'CPUTime' then v_offer.cpu_time := floor(taskqueue.one_number(v_key, v_value));
+      when 'CPUTime' then v_offer.cpu_time := floor(least(taskqueue.one_number(v_key, v_value), 9223372036854775807));
       when 'Site' then v_offer.sites := taskqueue.offered(v_key, v_value, v_setting.strict_keys);
       when 'GridCE' then v_offer.grid_ces := taskqueue.offered(v_key, v_value, v_setting.strict_keys);
       when 'JobType' then v_offer.job_types := taskqueue.offered(v_key, v_value, v_setting.strict_keys);
@@ -52,11 +53,7 @@ begin
             using errcode = 'PB001', hint = 'Leave Setup out of the resource description, or name the same.';
         end if;
       when 'JobID' then
-        v_number := taskqueue.one_number(v_key, v_value);
-        if v_number < 1 or v_number <> trunc(v_number) then
-          raise exception 'JobID is %, which is not a positive integer', v_value using errcode = 'PB001', hint = 'Give the id of a waiting job.';
-        end if;
-        v_offer.job_id := v_number;
+        v_offer.job_id := taskqueue.job_id(v_value, v_key);
       else
         raise exception 'key % (value %) of the resource description is not known', v_key, v_value
           using errcode = 'PB001', hint = 'Known: Setup, OwnerDN, OwnerGroup, CPUTime, PilotType, Site, GridCE, Platform, JobType, Tag, RequiredTag, BannedSite, BannedGridCE, BannedPlatform, BannedJobType, BannedTag, MaxRAM, NumberOfProcessors, WholeNode, JobID.';

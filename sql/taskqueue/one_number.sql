@@ -10,12 +10,12 @@ begin
       using errcode = 'PB001', hint = format('Give %s a number, not negative.', p_key);
   end if;
   v_number := p_value::numeric;
-  if v_number < 0 or v_number > 1e15 then
-    raise exception '% is %, which is not within 0..1e15', p_key, p_value
+  if v_number < 0 or v_number > 1e300 or (v_number > 0 and v_number < 1e-300) then
+    raise exception '% is %, which is not within 0..1e300', p_key, p_value
       using errcode = 'PB001', hint = format('Give %s a number, not negative and finite.', p_key);
   end if;
   return v_number;
 end $$;
 
 comment on function taskqueue.one_number(text, jsonb) is
-'The number of a JSON value, within 0..1e15. Errors: PB001, naming the key.';
+'The number of a JSON value, within 0..1e300. Errors: PB001, naming the key.';

@@ -7,6 +7,9 @@ begin
     raise exception '% is %, which is not a text', p_key, coalesce(p_value::text, 'missing')
       using errcode = 'PB001', hint = format('Give %s one non-empty text.', p_key);
   end if;
+  if length(p_value #>> '{}') > 1000 then
+    raise exception '% is a text of % characters', p_key, length(p_value #>> '{}') using errcode = 'PB001', hint = 'A text may have 1,000 characters.';
+  end if;
   return p_value #>> '{}';
 end $$;
 

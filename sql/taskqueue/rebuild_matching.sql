@@ -9,6 +9,10 @@ begin
   perform resource.identify(p_setup);
   perform taskqueue.reconfigure(p_setup);
   delete from taskqueue.posting p where p.setup = p_setup;
+  -- a definition that was changed by hand, its digest telling what it was
+  update taskqueue.definition d set requirements = w.requirements
+    from (select t.definition_id, taskqueue.requirements_of_queue(t) as requirements from taskqueue.task_queue t where t.setup = p_setup) w
+   where d.setup = p_setup and d.definition_id = w.definition_id and d.requirements <> w.requirements and d.digest = md5(w.requirements::text)::uuid;
   update taskqueue.task_queue q set definition_id = taskqueue.definition_of(p_setup, w.requirements)
     from (select t.task_queue_id, t.definition_id, taskqueue.requirements_of_queue(t) as requirements from taskqueue.task_queue t where t.setup = p_setup) w
     left join taskqueue.definition d on d.setup = p_setup and d.definition_id = w.definition_id

@@ -14,6 +14,9 @@ begin
     select k.ctid from taskqueue.share_mark k where k.setup = p_setup and (p_group is null or k.owner_group = p_group) for update skip locked));
   v_locked := array(select q.task_queue_id from taskqueue.task_queue q
                      where q.setup = p_setup and (p_group is null or q.owner_group = p_group) for no key update skip locked);
+  insert into taskqueue.share_mark (setup, owner_group, marked_at)  -- those passed over are for the next time
+  select distinct p_setup, q.owner_group, resource.clock(p_setup) from taskqueue.task_queue q
+   where q.setup = p_setup and (p_group is null or q.owner_group = p_group) and q.task_queue_id <> all (v_locked);
   with changed as (
     update taskqueue.task_queue q set priority = s.priority, mean_weight = s.mean_weight
       from taskqueue.share_of_queue(p_setup, p_group) s

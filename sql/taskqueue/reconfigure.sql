@@ -4,6 +4,7 @@ language plpgsql
 set lock_timeout = '300ms'
 as $$
 begin
+  perform taskqueue.require_read_committed();
   for v_try in 1..10 loop
     begin
       perform pg_advisory_xact_lock(hashtext('taskqueue'), hashtext(p_setup));
@@ -17,4 +18,4 @@ begin
 end $$;
 
 comment on function taskqueue.reconfigure(text) is
-'Keeps matching, inserting and returning out of the setup until the transaction ends. Errors: PB006 (open transactions do not end).';
+'Keeps matching, inserting and returning out of the setup until the transaction ends. Errors: PB001 (isolation level), PB006 (open transactions do not end).';

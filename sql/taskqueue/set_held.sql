@@ -8,7 +8,7 @@ begin
   if p_kind is null or p_kind not in ('job', 'owner', 'queue') then
     raise exception 'kind is %, which is not job, owner or queue', coalesce(quote_literal(p_kind), 'null')
       using errcode = 'PB001', hint = 'Hold a job by its id, an owner by OwnerDN, a queue by its id.';
-  elsif p_name is null or p_name = '' or p_kind <> 'owner' and p_name !~ '^[0-9]{1,18}$' then
+  elsif p_name is null or p_name = '' or p_kind <> 'owner' and (p_name !~ '^[0-9]{1,19}$' or p_name::numeric > 9223372036854775807) then
     raise exception 'name of the % is %', p_kind, coalesce(quote_literal(p_name), 'null')
       using errcode = 'PB001', hint = 'A job or queue is named by its id, an owner by OwnerDN.';
   end if;

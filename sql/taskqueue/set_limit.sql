@@ -27,7 +27,9 @@ begin
   values (p_setup, p_kind, p_site, p_ce, v_key, p_value, case p_kind when 'running' then p_limit::int end,
           case p_kind when 'delay' then make_interval(secs => p_limit::float8) end, case p_kind when 'delay' then p_burst end)
   on conflict on constraint site_limit_once do update
-     set ceiling = excluded.ceiling, delay = excluded.delay, burst = excluded.burst
+     set ceiling = excluded.ceiling, delay = excluded.delay, burst = excluded.burst,
+         -- the last match was one delay before the clock; it counts with the new delay
+         next_at = least(l.next_at - l.delay + excluded.delay, resource.clock(p_setup) + excluded.burst * excluded.delay)
   returning l.limit_id into v_id;
   if p_kind = 'running' then
     perform taskqueue.set_slots(p_setup, v_id);

@@ -4,9 +4,10 @@ returns table (job taskqueue.job, definition taskqueue.definition, slots jsonb)
 language plpgsql
 as $$
 declare
+  v_queue_id bigint;
   v_taken boolean;
 begin
-  select d.* into definition
+  select j.task_queue_id into v_queue_id
     from taskqueue.job j
     join taskqueue.task_queue q on q.setup = j.setup and q.task_queue_id = j.task_queue_id
     join taskqueue.definition d on d.setup = q.setup and d.definition_id = q.definition_id
@@ -14,6 +15,9 @@ begin
   if not found then
     return;
   end if;
+  select d.* into definition
+    from taskqueue.task_queue q join taskqueue.definition d on d.setup = q.setup and d.definition_id = q.definition_id
+   where q.setup = p_setup and q.task_queue_id = v_queue_id;
   if p_offer.limited then
     select l.taken, l.slots into v_taken, slots from taskqueue.lock_slots(p_setup, definition.requirements, p_offer) l;
     if not v_taken then
@@ -22,7 +26,7 @@ begin
   end if;
   delete from taskqueue.job j
    where j.setup = p_setup and j.job_id = (
-         select l.job_id from taskqueue.job l where l.setup = p_setup and l.job_id = p_offer.job_id and not l.held for update skip locked)
+         select l.job_id from taskqueue.job l where l.setup = p_setup and l.job_id = p_offer.job_id and l.task_queue_id = v_queue_id and not l.held for update skip locked)
   returning j.* into job;
   if not found then
     return;

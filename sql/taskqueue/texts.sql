@@ -23,6 +23,10 @@ begin
       raise exception '% is %, which is not a text or a list of texts', p_key, p_value
         using errcode = 'PB001', hint = format('Give %s one text or a list of texts.', p_key);
   end case;
+  if length(array_to_string(v_texts, '')) > 1000 and exists (select from unnest(v_texts) t where length(t) > 1000) then
+    raise exception '% holds a text of % characters', p_key, (select max(length(t)) from unnest(v_texts) t)
+      using errcode = 'PB001', hint = 'A text may have 1,000 characters.';
+  end if;
   if '' = any (v_texts) then
     raise exception '% holds an empty text: %', p_key, p_value
       using errcode = 'PB001', hint = format('Leave %s out where nothing is asked.', p_key);

@@ -4,19 +4,19 @@ create or replace function taskqueue.with_limits(p_setup text, p_resource jsonb,
 language plpgsql stable
 as $$
 declare
-  v_ce_limited boolean;
+  v_named text[] := taskqueue.texts('Site', p_resource -> 'Site');
+  v_key text;
 begin
-  p_offer.limited := p_offer.sites is not null
-                     and exists (select from taskqueue.site_limit l where l.setup = p_setup and l.site = any (p_offer.sites));
+  p_offer.limited := exists (select from taskqueue.site_limit l where l.setup = p_setup and l.site = any (v_named));
   if not p_offer.limited then
     return p_offer;
   end if;
-  select bool_or(l.grid_ce is not null) into v_ce_limited
-    from taskqueue.site_limit l where l.setup = p_setup and l.site = any (p_offer.sites);
-  if cardinality(p_offer.sites) > 1 or v_ce_limited and cardinality(p_offer.grid_ces) > 1 then
-    raise exception '% holds %, and one of them has limits', case when cardinality(p_offer.sites) > 1 then 'Site' else 'GridCE' end,
-          p_resource -> case when cardinality(p_offer.sites) > 1 then 'Site' else 'GridCE' end
-      using errcode = 'PB001', hint = 'Name exactly one site and CE where limits are set.';
+  v_key := case when cardinality(p_offer.sites) is distinct from 1 then 'Site'
+                when cardinality(p_offer.grid_ces) is distinct from 1
+                     and exists (select from taskqueue.site_limit l where l.setup = p_setup and l.site = any (v_named) and l.grid_ce is not null) then 'GridCE' end;
+  if v_key is not null then
+    raise exception '% is %, and limits are set at %', v_key, coalesce((p_resource -> v_key)::text, 'missing'), array_to_string(v_named, ', ')
+      using errcode = 'PB001', hint = 'Name exactly one site, and one CE where limits are set for CEs.';
   end if;
   p_offer.reached := array(
     select l.limit_id
@@ -33,4 +33,4 @@ begin
 end $$;
 
 comment on function taskqueue.with_limits(text, jsonb, taskqueue.offer) is
-'The offer with the limits of its site that are reached (section 7). Errors: PB001 (several sites or CEs named where limits are set).';
+'The offer with the limits of its site that are reached (section 7). Errors: PB001 (not exactly one site or CE named where limits are set).';

@@ -254,7 +254,7 @@ def test_a_site_limit_counts_all_its_ces(t: Calls) -> None:
     t.running_limit("JobTypes", "T", 2, ce="C1")
     assert len(take_all(t, Site="S", GridCE="C1")) == 2
     assert len(take_all(t, Site="S", GridCE="C2")) == 1
-    assert t.match(Site="S") is None
+    assert t.match(Site="S", GridCE="C2") is None
 
 
 def test_where_a_limit_is_set_one_site_must_be_named(t: Calls) -> None:

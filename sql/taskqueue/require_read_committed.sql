@@ -1,0 +1,12 @@
+-- A snapshot taken before the setup was entered shows limits, buckets and leases as they no longer are.
+create or replace function taskqueue.require_read_committed() returns void
+language plpgsql stable
+as $$
+begin
+  if current_setting('transaction_isolation') not in ('read committed', 'read uncommitted') then
+    raise exception 'the transaction is %', current_setting('transaction_isolation')
+      using errcode = 'PB001', hint = 'Call it in READ COMMITTED, PostgreSQL''s default.';
+  end if;
+end $$;
+
+comment on function taskqueue.require_read_committed() is 'Refuses a transaction that keeps one snapshot. Errors: PB001.';
