@@ -15,13 +15,15 @@ A load is one transaction, all or nothing. A dump of what was loaded from a dump
 """
 
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import Any
 
 import psycopg
 from psycopg import IsolationLevel
+from psycopg.pq import TransactionStatus
 
 from broker.client import json_text
 from broker.errors import BadRequest
@@ -135,31 +137,55 @@ def load_task_queues(
     return stored
 
 
-def dump(connection: Connection, setup: str = "default", *, with_leases: bool = False) -> Iterator[str]:
+def dump(
+    connection: Connection,
+    setup: str = "default",
+    *,
+    with_leases: bool = False,
+    on_row: Callable[[str, str], object] | None = None,
+) -> Generator[str, None, None]:
     """The world of a setup as pieces of JSON text, in constant memory: one line a TaskQueue.
 
-    connection: in autocommit, for this alone; the dump is one snapshot. Raises BadRequest when there is no such setup.
+    connection: in autocommit, for this alone; the dump is one snapshot, in a transaction that lasts until the last
+    piece was taken or the dump is closed. on_row: called for each TaskQueue and lease with its section and its text.
+    Raises BadRequest when there is no such setup.
     """
-    connection.isolation_level = IsolationLevel.REPEATABLE_READ
-    with connection.transaction():
+    with _snapshot(connection):
         [(configuration,)] = connection.execute("select taskqueue.dump_configuration(%s)", [setup]).fetchall()
         if configuration is None:
             raise BadRequest(f"setup {setup} holds nothing", "name the setup that was loaded or submitted to: --setup")
         yield f'{{\n"setup": {json_text(setup)}'
         for name in ("task_queue_settings", "cpu_buckets", "groups", "platform_compatibility", "limits"):
             yield f',\n"{name}": {json_text(configuration[name])}'
-        yield from _rows(
-            connection, setup, "task_queues", "select task_queue::text from taskqueue.dump_task_queues(%s)"
-        )
+        queries = {"task_queues": "select task_queue::text from taskqueue.dump_task_queues(%s)"}
         if with_leases:
-            yield from _rows(connection, setup, "leases", "select lease::text from taskqueue.dump_leases(%s)")
+            queries["leases"] = "select lease::text from taskqueue.dump_leases(%s)"
+        for name, query in queries.items():
+            yield from _rows(connection, setup, name, query, on_row)
         yield "\n}\n"
 
 
-def _rows(connection: Connection, setup: str, name: str, query: str) -> Iterator[str]:
+@contextmanager
+def _snapshot(connection: Connection) -> Iterator[None]:
+    """A transaction in REPEATABLE READ; afterwards the connection is as it was: the functions that write refuse it."""
+    before = connection.isolation_level
+    connection.isolation_level = IsolationLevel.REPEATABLE_READ
+    try:
+        with connection.transaction():
+            yield
+    finally:
+        if connection.info.transaction_status == TransactionStatus.IDLE:  # neither lost nor in the caller's hands
+            connection.isolation_level = before
+
+
+def _rows(
+    connection: Connection, setup: str, name: str, query: str, on_row: Callable[[str, str], object] | None
+) -> Iterator[str]:
     yield f',\n"{name}": ['
     with connection.cursor() as cursor:
         for number, (text,) in enumerate(cursor.stream(query.encode(), [setup])):
+            if on_row:
+                on_row(name, text)
             yield f"{',' if number else ''}\n{text}"
     yield "\n]"
 

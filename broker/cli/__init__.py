@@ -1,5 +1,7 @@
 """The command line: `broker`. Each module of this package holds the commands of one subject; see common.py."""
 
+import os
+import sys
 from typing import Annotated
 
 import typer
@@ -46,5 +48,12 @@ def root(
 
 
 def main() -> None:
-    """Run the command line; the console script `broker` points here."""
-    app()
+    """Run the command line; the console script `broker` points here. Ends quietly when its reader has gone."""
+    try:
+        try:
+            app()
+        finally:
+            sys.stdout.flush()
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # what is left goes nowhere at exit, too
+        sys.exit(1)

@@ -1,5 +1,7 @@
 """Files that a command reads or writes; `-` is standard input or output."""
 
+import os
+import stat
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
@@ -24,12 +26,25 @@ def reading(file: Path) -> Iterator[TextIO]:
 
 
 @contextmanager
-def writing(file: Path | None) -> Iterator[TextIO]:
-    """A text to write; None is standard output. Raises BrokerError when the file cannot be written."""
+def writing(file: Path | None, *, secret: bool = False) -> Iterator[TextIO]:
+    """A text to write; None is standard output. A secret one can be read by nobody else.
+
+    Raises BrokerError when the file cannot be written.
+    """
     from broker.errors import BrokerError
 
+    def opener(path: str, flags: int) -> int:
+        descriptor = os.open(path, flags, 0o600 if secret else 0o666)
+        if secret and stat.S_ISREG(os.fstat(descriptor).st_mode):
+            os.fchmod(descriptor, 0o600)  # it may have been there before
+        return descriptor
+
     try:
-        opened = nullcontext(sys.stdout) if file is None or str(file) == "-" else file.open("w", encoding="utf-8")
+        opened = (
+            nullcontext(sys.stdout)
+            if file is None or str(file) == "-"
+            else open(file, "w", encoding="utf-8", opener=opener)  # noqa: SIM115  # closed below; Path.open takes no opener
+        )
     except OSError as error:
         raise BrokerError(f"cannot write {file}: {error.strerror}", "name a file in a folder that is there") from None
     with opened as stream:

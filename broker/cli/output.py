@@ -4,6 +4,7 @@
     fields("Server", {"state": "running", "port": 5432})   one thing's properties
     bars("Jobs by bucket", [("500", 12), ("5000", 40)])    one bar a row; a third value is what the bar is a part of
     say("text")                                            a plain line; Rich's markup in [brackets] is NOT read
+    counted(2000, "job")                                   "2,000 jobs", and "1 job" of one
     note("text")                                           a line beside the result, on standard error
     json_out(value)                                        dataclasses, mappings, sequences, dates, Decimals, UUIDs
 
@@ -91,6 +92,11 @@ def bars(title: str, items: Iterable[tuple[str, float] | tuple[str, float, float
 def say(text: str) -> None:
     """Print a line as it is."""
     print(text)
+
+
+def counted(number: int, thing: str) -> str:
+    """A number of things in words: 1 job, 2,000 jobs."""
+    return f"{number:,} {thing}{'' if number == 1 else 's'}"
 
 
 def note(text: str) -> None:

@@ -1,6 +1,8 @@
 """`broker load`, `dump`, `maintain`: a setup as a whole."""
 
+import json
 import time
+from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -9,6 +11,7 @@ import typer
 from broker.cli import output
 from broker.cli.common import Json
 from broker.cli.files import reading, writing
+from broker.cli.output import counted
 from broker.cli.session import Setup, session
 
 if TYPE_CHECKING:
@@ -43,7 +46,7 @@ def load(
     else:
         rows = [(name, count) for name, count in loaded.rows.items()]
         output.table(f"Loaded into {', '.join(loaded.setups)}", ["section", "rows"], rows)
-        output.say(f"{loaded.jobs:,} jobs")
+        output.say(counted(loaded.jobs, "job"))
 
 
 @app.command(rich_help_panel=PANEL)
@@ -58,12 +61,27 @@ def dump(
     """Print a setup's world as JSON (with or without --json): what `broker load` takes."""
     from broker import world
 
-    with session() as connection:
-        pieces = world.dump(connection, setup, with_leases=with_leases)
+    counts = {"task_queues": 0, "jobs": 0, "leases": 0}
+
+    def count(section: str, row: str) -> None:
+        counts[section] += 1
+        if section == "task_queues":
+            counts["jobs"] += len(json.loads(row)["jobs"])
+
+    to_file = out is not None and str(out) != "-"
+    # The dump is closed before its connection, whatever happens: it holds a transaction open.
+    with (
+        session() as connection,
+        closing(world.dump(connection, setup, with_leases=with_leases, on_row=count if to_file else None)) as pieces,
+    ):
         first = next(pieces)  # a setup that holds nothing is refused before the file is touched
-        with writing(out) as stream:
+        with writing(out, secret=with_leases) as stream:
             stream.write(first)
             stream.writelines(pieces)
+    if to_file:
+        leases = f", {counted(counts['leases'], 'lease')}" if with_leases else ""
+        queues = counted(counts["task_queues"], "queue")
+        output.note(f"{queues}, {counted(counts['jobs'], 'job')}{leases} written to {out}")
 
 
 @app.command(rich_help_panel=PANEL)

@@ -1,6 +1,9 @@
 """`broker load`, `dump`, `maintain`; and what a database without pgbroker is told."""
 
 import json
+import os
+import subprocess
+import sys
 import time
 from pathlib import Path
 from typing import Any
@@ -26,7 +29,8 @@ def test_load_and_dump(cli: Cli, tmp_path: Path) -> None:
     said = cli("load", first, second)
     assert (said.code, "2 jobs" in said.out, "Loaded into w" in said.out) == (0, True, True)
     text = cli("dump", "--setup", "w").out
-    assert cli("dump", "--setup", "w", "-o", first).out == ""
+    dumped = cli("dump", "--setup", "w", "-o", first)
+    assert (dumped.out, dumped.err) == ("", f"1 queue, 2 jobs written to {first}\n")
     assert first.read_text() == text
     assert json.loads(text)["groups"]["users"]["share"] == 5
     assert cli("load", "-", "--setup", "x", "--json", stdin=text).json["rows"]["task_queues"] == 1
@@ -58,6 +62,43 @@ def test_dump_of_nothing_leaves_the_file_alone(cli: Cli, tmp_path: Path) -> None
     file.write_text("kept")
     assert cli("dump", "--setup", "nowhere", "-o", file).code == 1
     assert file.read_text() == "kept"
+
+
+def test_a_dump_with_leases_is_for_its_owner_alone(cli: Cli, db: Connection, tmp_path: Path) -> None:
+    Calls(db).insert_many([1, 2])
+    Calls(db).take()
+    new, old = tmp_path / "new.json", tmp_path / "old.json"
+    old.touch(mode=0o644)
+    for file in (new, old):
+        assert cli("dump", "--with-leases", "-o", file).err == f"1 queue, 1 job, 1 lease written to {file}\n"
+        assert file.stat().st_mode & 0o777 == 0o600
+
+
+def run_in_shell(command: str, dsn: str) -> "subprocess.CompletedProcess[str]":
+    """Run a command line in which `broker` is this program."""
+    program = f'broker() {{ {sys.executable} -c "from broker.cli import main; main()" "$@"; }}; {command}'
+    return subprocess.run(
+        ["bash", "-c", program], env={**os.environ, "BROKER_DSN": dsn}, capture_output=True, text=True, check=False
+    )
+
+
+@pytest.mark.parametrize("where", ["nowhere/w.json", "."])
+def test_a_dump_to_a_place_that_is_none_is_an_error_in_two_lines(
+    dsn: str, db: Connection, tmp_path: Path, where: str
+) -> None:
+    Calls(db).insert_many(range(1, 100))
+    said = run_in_shell(f"broker dump --out '{tmp_path / where}'", dsn)
+    assert said.returncode == 1
+    assert [line.split(":")[0] for line in said.stderr.splitlines()] == ["error", "hint"]
+
+
+@pytest.mark.parametrize("command", ["dump", "queues"])
+def test_a_reader_that_goes_is_no_error(dsn: str, db: Connection, command: str) -> None:
+    for number in range(1, 200):  # more than a pipe holds, so that the program meets the closed end
+        Calls(db).insert(number, OwnerGroup=f"g{number}", Sites=[f"{n:0>40}" for n in range(20)])
+    for reader in ("head -c 100", "true"):
+        said = run_in_shell(f"broker {command} | {reader}", dsn)
+        assert said.stderr == ""
 
 
 def test_maintain(cli: Cli, db: Connection) -> None:
