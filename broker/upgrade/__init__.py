@@ -2,18 +2,23 @@
 
 from broker.upgrade.check import CheckReport, check, check_compatible
 from broker.upgrade.failure import CompatibilityError, UpgradeError
+from broker.upgrade.installed import Installed, Prospect, current, look, prospect
 from broker.upgrade.program import Program
-from broker.upgrade.run import Report, current, downgrade, upgrade
+from broker.upgrade.run import Report, downgrade, upgrade
 
 __all__ = [
     "CheckReport",
     "CompatibilityError",
+    "Installed",
     "Program",
+    "Prospect",
     "Report",
     "UpgradeError",
     "check",
     "check_compatible",
     "current",
     "downgrade",
+    "look",
+    "prospect",
     "upgrade",
 ]

@@ -8,8 +8,8 @@ from psycopg import errors, sql
 
 from broker.upgrade import grants, roles, state
 from broker.upgrade.failure import CompatibilityError
+from broker.upgrade.installed import installed
 from broker.upgrade.program import Program
-from broker.upgrade.run import installed
 from broker.upgrade.session import connect
 from broker.upgrade.source import parse_files
 from broker.upgrade.state import Difference
@@ -88,9 +88,9 @@ def _files(cur: Cursor, release: Program) -> list[Difference]:
 
 
 def check_compatible(conn: psycopg.Connection[Any], *, program: Program | None = None) -> None:
-    """Refuse to work with a database of another release: one query, for any role of the house.
+    """Refuse to work with a database of another release, or without pgbroker: one query, for any role of the house.
 
-    Raises CompatibilityError (SQLSTATE PB007), whose hint says which of the two to upgrade.
+    Raises CompatibilityError (SQLSTATE PB007), whose hint says what to upgrade, to install or to grant.
     """
     release = program or Program()
     try:

@@ -8,7 +8,7 @@ class UpgradeError(BrokerError):
 
 
 class CompatibilityError(BrokerError):
-    """Database and program differ (SQLSTATE PB007)."""
+    """Database and program do not go together (SQLSTATE PB007): releases, nothing installed, a login without a role."""
 
     def __init__(self, message: str, hint: str) -> None:
         super().__init__(message, hint, "PB007")

@@ -78,7 +78,8 @@ def _missing(conn: psycopg.Connection[Any], roles: Roles) -> list[sql.Composed]:
 def ensure_roles(conn: psycopg.Connection[Any], roles: Roles) -> None:
     """Make the roles that are missing, and let this session act as the owner. `conn` is in autocommit.
 
-    Needs CREATEROLE, and the right to grant CREATE on the database (its owner has it); a superuser has both.
+    Needs CREATEROLE where roles are missing, the ADMIN option on the owner where it is there and this login is no
+    member (who made it has that), and the right to grant CREATE on the database (its owner has it), or a superuser.
     Raises UpgradeError whose hint is the SQL to be run by somebody who may.
     """
     for _ in range(10):
@@ -103,6 +104,30 @@ def ensure_roles(conn: psycopg.Connection[Any], roles: Roles) -> None:
     if todo:
         script = "\n".join(statement.as_string(conn) + ";" for statement in todo)
         raise UpgradeError(
-            f"{_scalar(conn, 'select session_user')} may not make the roles of the house",
-            f"let a superuser, or the database's owner with CREATEROLE, run this first:\n{script}",
+            f"{_scalar(conn, 'select session_user')} may not make the roles of the house, or act as their owner",
+            f"let a superuser, or a login with {_needed(conn, roles, todo)}, run this first:\n{script}",
         )
+
+
+def _needed(conn: psycopg.Connection[Any], roles: Roles, todo: list[sql.Composed]) -> str:
+    """Say what somebody must have to run the statements that are to be run."""
+    texts = [statement.as_string(conn) for statement in todo]
+    makes = any(text.startswith("create role") for text in texts)
+    grants_owner = any(text.startswith("grant") and " on database " not in text for text in texts)
+    # Before PostgreSQL 16 CREATEROLE may grant any role; since then it is who made the role, with the ADMIN option.
+    old = conn.info.server_version < 160000
+    needs = ["CREATEROLE"] if makes or (grants_owner and old) else []
+    if grants_owner and not old and _scalar(conn, "select to_regrole(%s) is not null", roles.owner):
+        holders = _scalar(
+            conn,
+            "select string_agg(distinct m.member::regrole::text, ', ') from pg_auth_members m"
+            " join pg_roles r on r.oid = m.member"
+            " where m.roleid = to_regrole(%s) and m.admin_option and not r.rolsuper",
+            roles.owner,
+        )
+        needs.append(
+            f"the ADMIN option on {roles.owner} (" + (f"{holders} has it" if holders else "no login has it") + ")"
+        )
+    if any(" on database " in text for text in texts):
+        needs.append("the ownership of the database")
+    return " and ".join(needs)

@@ -12,12 +12,12 @@ from psycopg import errors, sql
 from broker.upgrade import grants, roles, state
 from broker.upgrade.failure import UpgradeError
 from broker.upgrade.install import Changes, Installer
+from broker.upgrade.installed import BASE, Installed, installed, target_of
 from broker.upgrade.program import Program
 from broker.upgrade.session import Session, connect, giving_way, take_role, transaction
 from broker.upgrade.source import parse_files
 
 Cursor = psycopg.Cursor[Any]
-BASE = "base"
 
 
 @dataclass(frozen=True)
@@ -38,45 +38,6 @@ class Report:
     def changed(self) -> bool:
         """Whether anything in the database is different now."""
         return bool(self.revision_before != self.revision or self.written or self.dropped or self.grants)
-
-
-@dataclass(frozen=True)
-class Installed:
-    """What stands in a database; all None where nothing of ours does."""
-
-    revision: str | None = None
-    release: str | None = None
-    role_prefix: str | None = None
-    server_major: int | None = None
-
-
-def installed(cur: Cursor) -> Installed:
-    """Look what stands in a database. The prefix comes from the owner of the schema, which everybody may see."""
-    row = cur.execute(
-        "select pg_get_userbyid(relowner) from pg_class c join pg_namespace n on n.oid = c.relnamespace"
-        " where n.nspname = 'resource' and c.relname = 'alembic_version'"
-    ).fetchone()
-    if row is None:
-        return Installed()
-    prefix = str(row[0]).removesuffix("owner")
-    try:
-        row = cur.execute(
-            "select v.version_num, h.release, h.server_major"
-            "  from resource.alembic_version v left join resource.house h on true"
-        ).fetchone()
-    except errors.InsufficientPrivilege as error:
-        raise UpgradeError(
-            f"{cur.connection.info.user} may not see what is installed here",
-            f"log in as a superuser or as a member of {prefix}owner",
-        ) from error
-    revision, release, major = row or (None, None, None)
-    return Installed(revision, release, prefix, major)
-
-
-def current(dsn: str) -> str | None:
-    """Return the revision of a database, None when nothing of ours is installed."""
-    with connect(dsn) as conn:
-        return installed(conn.cursor()).revision
 
 
 def _names(found: Installed, asked: str | None) -> roles.Roles:
@@ -146,16 +107,9 @@ def downgrade(
     release = program or Program()
     with connect(dsn, autocommit=True) as conn:
         found = installed(conn.cursor())
-        release.require_not_older(found.release, found.revision)
-        if found.revision is None:
-            raise UpgradeError("nothing is installed here", "broker db upgrade")
+        target = target_of(release, found, target)
         names = _names(found, None)
         roles.ensure_roles(conn, names)
-    target = target or [BASE, *release.chain][release.chain.index(found.revision)]
-    if target != BASE and target not in release.chain:
-        raise UpgradeError(f"no revision {target}", f"revisions are {', '.join([BASE, *release.chain])}")
-    if target != BASE and release.chain.index(target) >= release.chain.index(found.revision):
-        raise UpgradeError(f"{target} is not before {found.revision}", "broker db upgrade goes the other way")
     from broker.upgrade import revisions
 
     name, files = release.frozen(target) if target != BASE else (release.release, {})

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import psycopg
 from psycopg import errors, sql
 
+from broker.errors import ConnectError
 from broker.upgrade.failure import UpgradeError
 
 if TYPE_CHECKING:
@@ -34,8 +35,17 @@ class Session:
 
 
 def connect(dsn: str, *, autocommit: bool = False) -> psycopg.Connection[Any]:
-    """Open a connection that works through a pooler too (no prepared statements)."""
-    return psycopg.connect(dsn, prepare_threshold=None, application_name="broker db", autocommit=autocommit)
+    """Open a connection that works through a pooler too (no prepared statements). Raises ConnectError."""
+    try:
+        return psycopg.connect(dsn, prepare_threshold=None, application_name="broker db", autocommit=autocommit)
+    except psycopg.OperationalError as error:
+        from broker.database import Target
+
+        shown, _ = Target(dsn, "").without_password
+        said = next((line.strip() for line in str(error).splitlines() if line.strip()), "no message")
+        raise ConnectError(
+            f"cannot connect to {shown}: {said}", "is the server up, is the DSN right, does the database exist?"
+        ) from error
 
 
 @contextmanager

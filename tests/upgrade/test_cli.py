@@ -5,6 +5,8 @@ from typing import Any
 
 import psycopg
 import pytest
+from psycopg import sql
+from psycopg.conninfo import conninfo_to_dict, make_conninfo
 from typer.testing import CliRunner
 
 from broker.cli import app
@@ -39,6 +41,61 @@ def test_upgrade_check_current_downgrade(empty_dsn: str) -> None:
     assert said(broker(empty_dsn, "current", "--json"))["revision"] == head
     assert broker(empty_dsn, "downgrade", "base", "--yes").exit_code == 0
     assert said(broker(empty_dsn, "current", "--json"))["revision"] is None
+
+
+def test_where_nothing_is_installed_it_says_so(empty_dsn: str) -> None:
+    shown = broker(empty_dsn, "check")
+    assert (shown.exit_code, shown.stdout) == (1, "pgbroker is not installed in this database\n")
+    assert shown.stderr == "hint:  broker db upgrade\n"
+    now = broker(empty_dsn, "current")
+    assert now.exit_code == 0 and "pgbroker is not installed in this database" in now.stdout
+    assert f"program_revision  {Program().head}" in now.stdout
+    refused = broker(empty_dsn, "downgrade")
+    assert (refused.exit_code, refused.stdout) == (1, "")
+    assert "pgbroker is not installed in this database" in refused.stderr
+
+
+@pytest.mark.parametrize("command", ["upgrade", "check", "current", "downgrade"])
+def test_a_database_that_is_not_there(empty_dsn: str, command: str) -> None:
+    nowhere = make_conninfo(empty_dsn, dbname="not_there")
+    shown = broker(nowhere, command)
+    assert shown.exit_code == 1
+    first, second = shown.stderr.strip().split("\n")
+    assert first.startswith("error: cannot connect to ") and 'database "not_there" does not exist' in first
+    assert str(conninfo_to_dict(empty_dsn)["password"]) not in first
+    assert second.startswith("hint:  ")
+
+
+def test_downgrade_says_what_will_go_before_it_asks(db: psycopg.Connection[Any], dsn: str) -> None:
+    requirements = '{"OwnerDN": "a", "OwnerGroup": "g", "CPUTime": 600}'
+    for job in (1, 2, 3):
+        db.execute("select taskqueue.insert_job('default', %s, %s::jsonb)", [job, requirements])
+    db.execute("select * from taskqueue.match_job('default', %s::jsonb)", ['{"CPUTime": 86400}'])
+    shown = broker(dsn, "downgrade", "base", "--json", answer="n\n")
+    assert shown.exit_code == 1 and "{" not in shown.stdout  # the test's own answer is echoed there
+    first, second = shown.stderr.split("\n")[:2]
+    assert first == (
+        f"Database {db.info.dbname} on {db.info.host}, port {db.info.port}:"
+        f" downgrade from revision {Program().head} to base."
+    )
+    assert second == "Everything of pgbroker goes, with 2 waiting jobs, 1 leased job, 0 ended jobs."
+    assert said(broker(dsn, "current", "--json"))["revision"] == Program().head
+    unknown = broker(dsn, "downgrade", "nowhere")
+    assert unknown.exit_code == 1 and "no revision nowhere" in unknown.stderr and "Go on?" not in unknown.stderr
+
+
+@pytest.mark.parametrize("kind", ["agent", "operator"])
+def test_any_role_of_the_house_may_ask_what_is_installed(db: psycopg.Connection[Any], dsn: str, kind: str) -> None:
+    login = f"{kind}_of_{db.info.dbname}"
+    db.execute(sql.SQL("create role {} login password 'x'").format(sql.Identifier(login)))
+    asking = make_conninfo(dsn, user=login, password="x")
+    refused = broker(asking, "current")
+    assert refused.exit_code == 1 and f"{login} may not see what is installed here" in refused.stderr
+    db.execute(sql.SQL("grant {} to {}").format(sql.Identifier(f"broker_{kind}"), sql.Identifier(login)))
+    shown = said(broker(asking, "current", "--json"))
+    assert (shown["revision"], shown["release"], shown["role_prefix"]) == (Program().head, Program().release, "broker_")
+    checked = broker(asking, "check")
+    assert checked.exit_code == 1 and f'grant "broker_owner" to "{login}"' in checked.stderr
 
 
 def test_check_prints_each_difference_and_exits_1(db: psycopg.Connection[Any], dsn: str) -> None:

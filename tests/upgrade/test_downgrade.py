@@ -3,7 +3,16 @@
 import psycopg
 import pytest
 
-from broker.upgrade import CompatibilityError, UpgradeError, check, check_compatible, current, downgrade, upgrade
+from broker.upgrade import (
+    CompatibilityError,
+    UpgradeError,
+    check,
+    check_compatible,
+    current,
+    downgrade,
+    prospect,
+    upgrade,
+)
 from broker.upgrade.program import freeze
 from broker.upgrade.roles import Roles
 from broker.upgrade.state import read
@@ -44,6 +53,9 @@ def test_brings_the_older_code_back(empty_dsn: str, house: House) -> None:
     second = catalogue(empty_dsn)
     assert check(empty_dsn, program=house.program).ok
 
+    foreseen = prospect(empty_dsn, program=house.program)
+    assert (foreseen.revision, foreseen.target, foreseen.everything) == ("0002", "0001", False)
+    assert "newer than 0001" in str(foreseen)
     report = downgrade(empty_dsn, program=house.program)
     assert (report.revision_before, report.revision, report.release) == ("0002", "0001", "1.0.0")
     assert catalogue(empty_dsn) == first
@@ -67,7 +79,7 @@ def test_a_fresh_install_of_the_newer_release_can_go_back_too(empty_dsn: str, ho
 
 
 def test_refuses_a_revision_without_a_release_and_nonsense(empty_dsn: str, house: House) -> None:
-    with pytest.raises(UpgradeError, match="nothing is installed"):
+    with pytest.raises(UpgradeError, match="not installed in this database"):
         downgrade(empty_dsn, program=house.program)
     house.revision("0002", "alter table taskqueue.thing add more int", "alter table taskqueue.thing drop more")
     upgrade(empty_dsn, program=house.program)

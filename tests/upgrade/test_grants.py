@@ -1,11 +1,11 @@
 """Roles and grants: what stands in roles.sql is what there is; made without a superuser; under any prefix."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import psycopg
 import pytest
 from psycopg import sql
-from psycopg.conninfo import make_conninfo
+from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
 from broker.upgrade import UpgradeError, check, downgrade, upgrade
 from broker.upgrade.grants import parse
@@ -180,3 +180,34 @@ def test_lacking_the_right_prints_the_sql(creator: tuple[str, str], empty_dsn: s
         admin.execute(hint.split("\n", 1)[1].encode())
         upgrade(dsn, role_prefix=prefix, program=house.program)
     assert check(dsn, program=house.program).ok
+
+
+def test_a_second_dba_is_told_who_may_grant_the_owner(
+    creator: tuple[str, str], new_database: Callable[..., str], house: House
+) -> None:
+    dsn, prefix = creator
+    first = str(conninfo_to_dict(dsn)["user"])
+    upgrade(dsn, role_prefix=prefix, program=house.program)
+    second, empty = f"second_{first}", new_database("template0")
+    database = str(conninfo_to_dict(empty)["dbname"])
+    with psycopg.connect(empty, autocommit=True) as admin:
+        admin.execute(sql.SQL("create role {} login createrole password 'x'").format(sql.Identifier(second)))
+        admin.execute(sql.SQL("alter database {} owner to {}").format(sql.Identifier(database), sql.Identifier(second)))
+        server_version = admin.info.server_version
+    elsewhere = make_conninfo(empty, user=second, password="x")
+    # What is installed may be seen by members of the owner only, in the database that has it ...
+    with pytest.raises(UpgradeError, match="may not see") as caught:
+        upgrade(make_conninfo(dsn, user=second, password="x"), program=house.program)
+    assert f'grant "{prefix}owner" to "{second}"' in str(caught.value.hint)
+    if server_version < 160000:
+        assert upgrade(elsewhere, role_prefix=prefix, program=house.program).changed
+        return
+    # ... and in a database of the second's own CREATEROLE and owning it do not help: the role's maker has to grant it.
+    with pytest.raises(UpgradeError, match="act as their owner") as caught:
+        upgrade(elsewhere, role_prefix=prefix, program=house.program)
+    who, script = str(caught.value.hint).split("\n", 1)
+    assert f"the ADMIN option on {prefix}owner ({first} has it)" in who and "CREATEROLE" not in who
+    assert script.splitlines()[0] == f'grant "{prefix}owner" to "{second}";'
+    with psycopg.connect(dsn, autocommit=True) as maker:
+        maker.execute(script.splitlines()[0].encode())
+    assert upgrade(elsewhere, role_prefix=prefix, program=house.program).changed

@@ -1,0 +1,131 @@
+"""What stands in a database, and what a downgrade of it would take away."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import psycopg
+from psycopg import errors, sql
+
+from broker.upgrade.failure import UpgradeError
+from broker.upgrade.program import Program
+from broker.upgrade.session import connect
+
+Cursor = psycopg.Cursor[Any]
+BASE = "base"
+# What people would miss: the tables, and the word for their rows.
+_COUNTED = {"taskqueue.job": "waiting jobs", "taskqueue.lease": "leased jobs", "taskqueue.ended": "ended jobs"}
+
+
+@dataclass(frozen=True)
+class Installed:
+    """What stands in a database; all None where nothing of ours does."""
+
+    revision: str | None = None
+    release: str | None = None
+    role_prefix: str | None = None
+    server_major: int | None = None
+
+
+@dataclass(frozen=True)
+class Prospect:
+    """What a downgrade would do: where, from which revision to which, and how many rows stand there now."""
+
+    server: str
+    database: str
+    revision: str
+    target: str
+    rows: dict[str, int]
+    everything: bool
+
+    def __str__(self) -> str:
+        counted = [f"{number} {word if number != 1 else word[:-1]}" for word, number in self.rows.items()] or [
+            "no jobs"
+        ]
+        rows = ", ".join(counted)
+        where = f"Database {self.database} on {self.server}: downgrade from revision {self.revision} to {self.target}."
+        if self.everything:
+            return f"{where}\nEverything of pgbroker goes, with {rows}."
+        return f"{where}\nTables and columns newer than {self.target} go with their rows. There are {rows}."
+
+
+def _role_prefix(cur: Cursor) -> str | None:
+    """Read it from the owner of the first table, which everybody may see; None when nothing of ours is there."""
+    row = cur.execute(
+        "select pg_get_userbyid(relowner) from pg_class c join pg_namespace n on n.oid = c.relnamespace"
+        " where n.nspname = 'resource' and c.relname = 'alembic_version'"
+    ).fetchone()
+    return None if row is None else str(row[0]).removesuffix("owner")
+
+
+def installed(cur: Cursor) -> Installed:
+    """Look what stands in a database, as its owner. Raises UpgradeError when the login may not read the tables."""
+    prefix = _role_prefix(cur)
+    if prefix is None:
+        return Installed()
+    try:
+        row = cur.execute(
+            "select v.version_num, h.release, h.server_major"
+            "  from resource.alembic_version v left join resource.house h on true"
+        ).fetchone()
+    except errors.InsufficientPrivilege as error:
+        user = cur.connection.info.user
+        grant = sql.SQL("grant {} to {}").format(sql.Identifier(f"{prefix}owner"), sql.Identifier(user))
+        raise UpgradeError(
+            f"{user} may not see what is installed here",
+            f"log in as a superuser or as a member of {prefix}owner; a superuser, or who has the ADMIN option on it,"
+            f" makes one: {grant.as_string(cur)}",
+        ) from error
+    revision, release, major = row or (None, None, None)
+    return Installed(revision, release, prefix, major)
+
+
+def look(dsn: str) -> Installed:
+    """Look what stands in a database, as any role of the house; `server_major` is for the owner alone."""
+    with connect(dsn, autocommit=True) as conn, conn.cursor() as cur:
+        try:
+            return installed(cur)
+        except UpgradeError as refusal:
+            try:
+                row = cur.execute("select revision, release from resource.installed_release()").fetchone()
+            except (errors.InsufficientPrivilege, errors.UndefinedFunction):
+                raise refusal from None
+            revision, release = row or (None, None)
+            return Installed(revision, release, _role_prefix(cur))
+
+
+def current(dsn: str) -> str | None:
+    """Return the revision of a database, None when nothing of ours is installed."""
+    return look(dsn).revision
+
+
+def target_of(release: Program, found: Installed, asked: str | None) -> str:
+    """Return where a downgrade goes: what was asked for, else the revision before. Raises UpgradeError for no such."""
+    release.require_not_older(found.release, found.revision)
+    if found.revision is None:
+        raise UpgradeError("pgbroker is not installed in this database", "broker db upgrade")
+    target = asked or [BASE, *release.chain][release.chain.index(found.revision)]
+    if target != BASE and target not in release.chain:
+        raise UpgradeError(f"no revision {target}", f"revisions are {', '.join([BASE, *release.chain])}")
+    if target != BASE and release.chain.index(target) >= release.chain.index(found.revision):
+        raise UpgradeError(f"{target} is not before {found.revision}", "broker db upgrade goes the other way")
+    return target
+
+
+def prospect(dsn: str, asked: str | None = None, *, program: Program | None = None) -> Prospect:
+    """Say what downgrade() would do, for people to agree to. Reads only; raises what downgrade() would."""
+    release = program or Program()
+    with connect(dsn) as conn, conn.cursor() as cur:
+        cur.execute("set transaction read only")
+        found = installed(cur)
+        target = target_of(release, found, asked)
+        rows = {}
+        for table, word in _COUNTED.items():
+            there = cur.execute("select to_regclass(%s) is not null", [table]).fetchone()
+            if there and there[0]:
+                name = sql.Identifier(*table.split("."))
+                counted = cur.execute(sql.SQL("select count(*) from {}").format(name)).fetchone()
+                rows[word] = counted[0] if counted else 0
+        info = conn.info
+        server = f"{info.host or 'this machine'}, port {info.port}"
+        everything = target in (BASE, release.chain[0])
+        return Prospect(server, info.dbname, str(found.revision), target, rows, everything)
