@@ -3,6 +3,7 @@
 For demos, benchmarks and tests. Each process sends a Batch several times a second; nothing is shared but the server.
 """
 
+import logging
 import multiprocessing
 import os
 import signal
@@ -116,6 +117,7 @@ class _Call:
 
 def _process(plan: Plan, seeds: range, sender: Connection, begin: threading.Barrier) -> None:
     """One process: an agent a seed, each in a thread with a connection of its own."""
+    logging.getLogger("psycopg.pool").setLevel(logging.CRITICAL)  # each failed call says so itself
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the parent, which ends this process
     done: SimpleQueue[_Call | BrokerError] = SimpleQueue()
     groups: set[str] = set()  # of which a sample was sent

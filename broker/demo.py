@@ -7,6 +7,7 @@ are taken away. What is shown of it is in broker.cli.demo.
 
 import secrets
 import threading
+import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
@@ -19,8 +20,8 @@ import psycopg
 from broker import lhcb, world
 from broker.client import jsonb
 from broker.crowd import Batch, Crowd, Plan
-from broker.database import connect
-from broker.errors import BrokerError
+from broker.database import Target, connect
+from broker.errors import BrokerError, ConnectError
 from broker.matcher import Match
 from broker.pilots import Resource
 
@@ -141,17 +142,27 @@ def load(connection: Connection, setup: str, jobs: int, seed: int, on_chunk: Cal
 
 
 def run(plan: Plan, agents: int, work: Work) -> Iterator[Batch]:
-    """Let the agents work; each batch is counted in `work` and handed on, an empty one when nothing comes for 0.5 s."""
-    with _maintained(plan, work.errors), Crowd(plan, agents) as crowd:
-        for batch in crowd.batches(patience=0.5):
+    """Let the agents work; each batch is counted in `work` and handed on, an empty one when nothing comes for 0.2 s.
+
+    Raises ConnectError soon after the server has stopped; the agents alone would wait for it until their time is over.
+    """
+    with _maintained(plan, work.errors) as gone, Crowd(plan, agents) as crowd:
+        for batch in crowd.batches(patience=0.2):
+            if gone.is_set():
+                raise ConnectError(
+                    "the server stopped", "start it again (the embedded one: broker up); see broker status"
+                )
             work.add(batch)
             yield batch
 
 
 @contextmanager
-def _maintained(plan: Plan, errors: Counter[str]) -> Iterator[None]:
-    """The background work of a setup, every second, in a thread with connections of its own."""
-    over = threading.Event()
+def _maintained(plan: Plan, errors: Counter[str]) -> Iterator[threading.Event]:
+    """The background work of a setup, every second, in a thread with connections of its own.
+
+    Gives an event that is set when the server is gone, which this thread is the first to see.
+    """
+    over, gone = threading.Event(), threading.Event()
 
     def maintain() -> None:
         while not over.wait(1):
@@ -159,15 +170,26 @@ def _maintained(plan: Plan, errors: Counter[str]) -> Iterator[None]:
                 with connect(plan.target) as connection:
                     connection.execute("select taskqueue.maintain(%s)", [plan.setup])
             except (psycopg.Error, BrokerError) as error:
+                if not _answers(plan.target):
+                    return gone.set()
                 errors[f"maintain: {error}"] += 1
 
     thread = threading.Thread(target=maintain, daemon=True)
     thread.start()
     try:
-        yield
+        yield gone
     finally:
         over.set()
         thread.join()
+
+
+def _answers(target: Target) -> bool:
+    """Whether the server takes connections now or in half a second: after a crash it is soon back."""
+    for pause in (0.5, 0):
+        with suppress(ConnectError), connect(target):
+            return True
+        time.sleep(pause)
+    return False
 
 
 def prove(connection: Connection, setup: str, work: Work) -> Proof:

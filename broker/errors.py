@@ -70,10 +70,22 @@ _CLASSES: dict[str | None, type[BrokerError]] = {
 }
 
 
+_GONE = ("57P01", "57P02", "57P03")  # admin_shutdown, crash_shutdown, cannot_connect_now
+
+
 def from_database(error: psycopg.Error) -> BrokerError:
     """The same error as message and hint, for people: of any psycopg error, ours (class PB) or PostgreSQL's own."""
     message = error.diag.message_primary or str(error).strip() or type(error).__name__
     hint = error.diag.message_hint or error.diag.message_detail
     if isinstance(error, psycopg.OperationalError) and error.sqlstate is None:
         return ConnectError(message, hint)
+    if error.sqlstate in _GONE:
+        return ConnectError(
+            message, hint or "the server stopped, or its administrator ended this session", error.sqlstate
+        )
+    if error.sqlstate == "42501" and hint is None:
+        hint = (
+            "have a role granted to this login: broker_agent matches, broker_submitter submits, broker_viewer looks,"
+            " broker_operator operates (an installation with another role prefix has it instead of broker_)"
+        )
     return _CLASSES.get(error.sqlstate, BrokerError)(message, hint, error.sqlstate)

@@ -1,5 +1,6 @@
 """The command line: `broker`. Each module of this package holds the commands of one subject; see common.py."""
 
+import logging
 import os
 import sys
 from typing import Annotated
@@ -45,6 +46,7 @@ def root(
     common.options.dsn = dsn
     common.options.prepare = False if no_prepare else None
     common.options.as_json = False
+    logging.getLogger("psycopg.pool").setLevel(logging.CRITICAL)  # the command's own error says it, once
 
 
 def main() -> None:

@@ -1,8 +1,8 @@
 """`broker demo`: what broker.demo does, as it happens."""
 
 import time
-from collections.abc import Iterable, Mapping
-from contextlib import nullcontext
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager, nullcontext
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -34,9 +34,10 @@ def demo(
     console = output.console(stderr=as_json)
     console.print(f"[bold]pgbroker demo[/bold] ({demo.LABEL})")
     target = ready()
-    with database.connect(target) as connection:
+    with database.connect(target) as connection, ExitStack() as interruptible:
         setup = demo.new_setup(connection)
         console.print(f"server: {target.without_password[0]}, setup: {setup}")
+        interruptible.enter_context(_interruptible(setup))
         started = time.perf_counter()
         with _loading(jobs, console.is_terminal) as on_chunk:
             work = demo.load(connection, setup, jobs, seed, on_chunk)
@@ -69,17 +70,29 @@ def demo(
     if as_json:
         output.json_out(summary)
     else:
-        _conclude(summary, work, proof, unmatched)
+        _conclude(summary, work, proof, unmatched, embedded=target.source == "embedded")
     if not proof.holds:
         raise typer.Exit(1)
+
+
+@contextmanager
+def _interruptible(setup: str) -> Iterator[None]:
+    """Ctrl-C ends the demo with a line about what it leaves."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        output.note(f"interrupted; setup {setup} is left; to remove it: {_removal(setup)}")
+        raise typer.Exit(130) from None
+
+
+def _removal(setup: str) -> str:
+    return f"""broker psql -c "select taskqueue.remove_setup('{setup}')\""""
 
 
 def _loading(jobs: int, terminal: bool) -> Any:
     """A progress bar on a terminal: gives the function that is told how many jobs are stored."""
     if not terminal:
         return nullcontext(lambda stored: None)
-    from contextlib import contextmanager
-
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
     @contextmanager
@@ -165,7 +178,9 @@ def _latency(work: "Work") -> dict[str, float]:
     return {name: round(1000 * percentile(work.seconds, share), 2) for name, share in shares.items()}
 
 
-def _conclude(summary: Mapping[str, Any], work: "Work", proof: "Proof", unmatched: "Unmatched | None") -> None:
+def _conclude(
+    summary: Mapping[str, Any], work: "Work", proof: "Proof", unmatched: "Unmatched | None", *, embedded: bool
+) -> None:
     console = output.console()
     console.print(f"\n[bold]{summary['matches_per_second']:,.0f} matches/s[/bold]; {_words(work)}")
     for text, times in work.errors.items():
@@ -193,11 +208,14 @@ def _conclude(summary: Mapping[str, Any], work: "Work", proof: "Proof", unmatche
         f"broker explain JOB --setup {setup}": "why a job waits",
         f"""broker psql -c "select * from monitor.waiting_by_site where setup = '{setup}'\"""": "what a site may run",
         "broker demo --jobs 871973": "LHCb's own size",
+        _removal(setup): "remove this setup",
     }
     width = max(len(command) for command in next_steps)
     output.say("\nNext:")
     for command, meaning in next_steps.items():
         output.say(f"  {command:<{width}}  {meaning}")
+    if embedded:
+        output.say("\nThe embedded server goes on running; `broker down` stops it, its data stays.")
 
 
 def _few(values: object) -> str:

@@ -1,0 +1,59 @@
+"""How `broker demo` ends when somebody stops it, or its server."""
+
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from broker import embedded
+
+Running = tuple["subprocess.Popen[str]", Path]
+
+
+@pytest.fixture
+def running() -> Iterator[Running]:
+    """A demo on an embedded server of its own, its agents at work for longer than any test lasts."""
+    home = Path(tempfile.mkdtemp(prefix="broker-home-"))
+    home.chmod(0o755)
+    kept = {key: value for key, value in os.environ.items() if not key.startswith(("PG", "BROKER_"))}
+    program = [sys.executable, "-c", "from broker.cli import main; main()", "demo", "--jobs", "2000"]
+    with subprocess.Popen(
+        [*program, "--seconds", "3600", "--agents", "3"],
+        env={**kept, "BROKER_HOME": str(home)},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    ) as process:
+        try:
+            assert process.stdout is not None
+            assert any("matches/s;" in line for line in process.stdout), process.communicate()
+            yield process, home
+        finally:
+            process.kill()
+            embedded.down(home)
+            shutil.rmtree(home)
+
+
+def test_a_server_that_stops_is_said_once(running: Running) -> None:
+    process, home = running
+    embedded.down(home)
+    _, said = process.communicate(timeout=25)  # sooner than a pool gives up
+    assert process.returncode == 1
+    assert [line.split(":")[0] for line in said.splitlines()] == ["error", "hint"], said
+    assert "the server stopped" in said
+
+
+def test_an_interrupted_demo_says_what_it_leaves(running: Running) -> None:
+    process, _ = running
+    process.send_signal(signal.SIGINT)
+    _, said = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert said.startswith("interrupted; setup demo-")
+    assert "remove_setup('demo-" in said
+    assert len(said.splitlines()) == 1
