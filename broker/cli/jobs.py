@@ -26,9 +26,9 @@ def submit(
     setup: Setup = "default",
     as_json: Json = False,
 ) -> None:
-    """Insert jobs: a JSON array, one JSON object, an object a line, or a world's task_queues.
+    r"""Insert jobs: a JSON array, one JSON object, an object a line, or a world's task_queues.
 
-    An element is {job_id, requirements, user_priority} or {requirements, jobs: [[id, user_priority], ...]}.
+    An element is {job_id, requirements, user_priority} or {requirements, jobs: [\[id, user_priority], ...]}.
     JSON lines are streamed in constant memory; each 100,000 jobs are stored in one call.
     """
     from broker.submitter import Submitter

@@ -8,6 +8,7 @@ import typer
 
 from broker.cli import common, output
 from broker.cli.common import Json
+from broker.cli.session import install_if_new, usable
 
 app = typer.Typer()
 PANEL = "Server"
@@ -16,22 +17,32 @@ _NO_SERVER = 3  # the exit code of `status` when no server answers, as of pg_ctl
 
 @app.command(rich_help_panel=PANEL)
 def up(as_json: Json = False) -> None:
-    """Start the embedded server (created at the first time) and leave it running."""
-    from broker import database, embedded
+    """Start the embedded server (created, with pgbroker on it, at the first time) and leave it running."""
+    from broker import embedded
 
     server = embedded.up()
+    new = install_if_new(server.dsn)
     status = embedded.status()
     if server.note:
         output.note(server.note)
-    elsewhere = database.named(common.options.dsn)
-    if elsewhere:
-        output.note(f"note: {elsewhere.source} names another server, which the other commands use")
+    _note_elsewhere()
     if as_json:
         output.json_out({"dsn": server.dsn, "socket_dsn": server.socket_dsn, **vars(status)})
     else:
         output.say(f"PostgreSQL {status.major} runs on 127.0.0.1:{server.port}, its data is in {server.home}")
-        output.say("next: `broker db upgrade` installs the database or brings it up to date, `broker psql` opens it,")
-        output.say("      `broker dsn` is for libraries, `broker down` stops the server")
+        if new:
+            output.say("pgbroker is installed on it")
+        output.say("next: `broker psql` opens it, `broker dsn` is for libraries, `broker down` stops it,")
+        output.say("      `broker db upgrade` brings pgbroker on it to this program's release")
+
+
+def _note_elsewhere() -> None:
+    """Say where the options or the environment name another server than the embedded one."""
+    from broker import database
+
+    elsewhere = database.named(common.options.dsn)
+    if elsewhere:
+        output.note(f"note: {elsewhere.source} names another server, which the other commands use")
 
 
 @app.command(rich_help_panel=PANEL)
@@ -40,6 +51,7 @@ def down(as_json: Json = False) -> None:
     from broker import embedded
 
     stopped = embedded.down()
+    _note_elsewhere()
     if as_json:
         output.json_out({"stopped": stopped})
     else:
@@ -85,7 +97,7 @@ def dsn(
     """Print the server's DSN, for psql and libraries. It holds the password."""
     from broker import embedded
 
-    target = common.target()
+    target = usable()
     text = embedded.up().socket_dsn if socket and target.source == "embedded" else target.dsn
     if as_json:
         output.json_out({"dsn": text, "source": target.source})
@@ -102,7 +114,7 @@ def psql(context: typer.Context) -> None:
     from broker import binaries
     from broker.errors import BrokerError
 
-    target = common.target()
+    target = usable()
     # The wheel's psql fits the embedded server; a server elsewhere may ask for TLS, which only the system's speaks.
     program = None if target.source == "embedded" else shutil.which("psql")
     if program is None:

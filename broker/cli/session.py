@@ -30,9 +30,26 @@ def ready() -> "Target":
         try:
             upgrade.check_compatible(connection)
         except upgrade.CompatibilityError:
-            if target.source != "embedded" or upgrade.current(target.dsn) is not None:
+            if target.source != "embedded" or not install_if_new(target.dsn):
                 raise
-            upgrade.upgrade(target.dsn)
+    return target
+
+
+def install_if_new(embedded_dsn: str) -> bool:
+    """Install pgbroker on the embedded server where nothing of it is; says whether it did."""
+    from broker import upgrade
+
+    new = upgrade.current(embedded_dsn) is None
+    if new:
+        upgrade.upgrade(embedded_dsn)
+    return new
+
+
+def usable() -> "Target":
+    """The server that the options name; on the embedded one pgbroker is installed, of whatever release."""
+    target = common.target()
+    if target.source == "embedded":
+        install_if_new(target.dsn)
     return target
 
 

@@ -65,6 +65,10 @@ def test_a_disabled_queue_is_not_submitted_as_if_it_were_enabled(cli: Cli) -> No
     assert (said.code, "PB001" in said.err) == (1, True)
 
 
+def test_the_help_shows_a_groups_form(cli: Cli) -> None:
+    assert "[[id, user_priority], ...]" in " ".join(cli("submit", "--help").out.split())
+
+
 def test_match_report_release_finish(cli: Cli, db: Connection) -> None:
     Calls(db).insert(1, Sites=["S"], Platforms=["p"])
     options = ("--site", "S", "--platform", "q", "--platform", "p", "--cpu-time", "86400")

@@ -47,13 +47,18 @@ def test_up_status_dsn_psql_down(broker: Broker) -> None:
         with psycopg.connect(text) as connection:
             assert connection.execute("select current_database()").fetchone() == ("broker",)
     assert broker("psql", "-XAtc", "select 40 + 2").stdout == "42\n"
+    assert broker("psql", "-XAtc", "select count(*) from monitor.task_queue").stdout == "0\n"
     assert broker("down").stdout == "stopped\n"
-    assert broker("down").stdout == "it was not running\n"
+    again = broker("down", BROKER_DSN="postgresql://db.example.org/broker")
+    assert (again.stdout, "BROKER_DSN names another server" in again.stderr) == ("it was not running\n", True)
     assert (broker("status").returncode, json.loads(broker("status", "--json").stdout)["state"]) == (3, "stopped")
 
 
 def test_dsn_starts_the_server_and_the_password_stays_out_of_the_status(broker: Broker) -> None:
-    password = psycopg.conninfo.conninfo_to_dict(broker("dsn").stdout)["password"]
+    dsn = broker("dsn").stdout.strip()
+    with psycopg.connect(dsn) as connection:
+        assert connection.execute("select count(*) from monitor.task_queue").fetchone() == (0,)
+    password = psycopg.conninfo.conninfo_to_dict(dsn)["password"]
     said = broker("status").stdout + broker("status", "--json").stdout
     assert "running" in said
     assert str(password) not in said
