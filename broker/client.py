@@ -108,6 +108,15 @@ class Client:
         except psycopg.Error as error:
             raise from_database(error) from error
 
+    def refuses(self, call: Call[Any]) -> bool:
+        """Whether the database answers a call with BadRequest; what it would change is rolled back."""
+        try:
+            with self._pool.connection() as connection, connection.transaction(force_rollback=True):
+                connection.execute(call.query, call.arguments)
+        except psycopg.Error as error:
+            return isinstance(from_database(error), BadRequest)
+        return False
+
     def _once(self, call: Call[T]) -> T:
         with self._pool.connection() as connection:
             return call.read(connection.execute(call.query, call.arguments).fetchall())
@@ -154,6 +163,15 @@ class AsyncClient:
             return await self._once(call)
         except psycopg.Error as error:
             raise from_database(error) from error
+
+    async def refuses(self, call: Call[Any]) -> bool:
+        """Whether the database answers a call with BadRequest; see Client.refuses."""
+        try:
+            async with self._pool.connection() as connection, connection.transaction(force_rollback=True):
+                await connection.execute(call.query, call.arguments)
+        except psycopg.Error as error:
+            return isinstance(from_database(error), BadRequest)
+        return False
 
     async def _once(self, call: Call[T]) -> T:
         async with self._pool.connection() as connection:

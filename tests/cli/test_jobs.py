@@ -38,19 +38,36 @@ def test_submit_takes_json_and_json_lines_from_files_and_stdin(
 ) -> None:
     file = tmp_path / "jobs.json"
     file.write_text(text)
-    assert f"{jobs} jobs submitted" in cli("submit", file).out
+    assert f"{jobs} job{'' if jobs == 1 else 's'} submitted" in cli("submit", file).out
     assert cli("submit", "-", "--json", "--setup", "other", stdin=text).json == {"setup": "other", "jobs": jobs}
     counts = dict(Calls(db).rows("select setup, count(*) from monitor.job group by 1"))
     assert counts == ({"default": jobs, "other": jobs} if jobs else {})
 
 
-@pytest.mark.parametrize("text", ["{", "nonsense", '{"job_id": 1}\n{', "7", '[{"job_id": 1}]'])
+@pytest.mark.parametrize(
+    "text",
+    ["{", "nonsense", '{"job_id": 1}\n{', "7", '[{"job_id": 1}]', '{"task_queues": 7}', '{"task_queues": [7]}'],
+)
 def test_submit_refuses_what_is_no_job(cli: Cli, db: Connection, text: str) -> None:
     said = cli("submit", "-", stdin=text)
     assert said.code == 1
     assert said.err.startswith("error: ")
     assert "\nhint: " in said.err
     assert Calls(db).value("select count(*) from monitor.job") == 0
+
+
+def test_an_error_in_a_stream_names_line_and_job_and_what_is_stored(
+    cli: Cli, db: Connection, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("broker.submitter.JOBS_A_CALL", 2)
+    lines = [json.dumps(job(n, **({"CPUTime": -1} if n == 4 else {}))) for n in range(1, 6)]
+    said = cli("submit", "-", stdin="\n".join([*lines[:2], "", *lines[2:]]))
+    assert said.err.startswith("error: line 5, job 4: CPUTime is -1")
+    assert "the first 2 jobs are stored (up to line 2)" in said.err
+    assert Calls(db).value("select count(*) from monitor.job") == 2
+    said = cli("submit", "-", stdin="\n".join([*lines[:3], "{"]))
+    assert "line 4, is not JSON" in said.err
+    assert "the first 2 jobs are stored" in said.err
 
 
 def test_a_file_that_cannot_be_read_is_named(cli: Cli, tmp_path: Path) -> None:
