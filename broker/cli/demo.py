@@ -197,7 +197,7 @@ def _conclude(
     ]  # fmt: skip
     columns = ["job", "group", "site", "offers CPU s", "wants CPU s", "of its sites", "of its platforms", "job type"]
     console.print()
-    output.table("Some of the matches", columns, rows)
+    output.table("Some of the matches", columns, rows, drop=["of its platforms", "job type", "of its sites"])
     if unmatched:
         _show_unmatched(unmatched)
     _show_proof(proof)
@@ -210,10 +210,9 @@ def _conclude(
         "broker demo --jobs 871973": "LHCb's own size",
         _removal(setup): "remove this setup",
     }
-    width = max(len(command) for command in next_steps)
     output.say("\nNext:")
     for command, meaning in next_steps.items():
-        output.say(f"  {command:<{width}}  {meaning}")
+        output.say(f"  {meaning}:\n    {command}")
     if embedded:
         output.say("\nThe embedded server goes on running; `broker down` stops it, its data stays.")
 
@@ -235,9 +234,12 @@ def _show_unmatched(unmatched: "Unmatched") -> None:
     ]
     output.console().print(Text(f"\nJob {unmatched.job_id} waits, and this resource does not get it: {resource}"))
     output.table("Why", ["condition", "job wants", "resource offers"], failing)
-    for condition, remark in unmatched.lately[:4]:
-        if remark:
-            output.say(f"  of the resources seen lately: {condition}: {_short(remark)}")
+    remarks = [(condition, _short(remark)) for condition, remark in unmatched.lately[:4] if remark]
+    remarks.sort(key=lambda pair: pair[0] == "all of them")
+    if remarks:
+        output.say("Of the resources seen lately:")
+    for condition, remark in remarks:
+        output.say(f"  {condition}: {remark}")
 
 
 def _short(text: str) -> str:
@@ -246,10 +248,13 @@ def _short(text: str) -> str:
 
 def _show_proof(proof: "Proof") -> None:
     faults = sum(proof.faults.values())
-    output.say(
+    from rich.text import Text
+
+    text = (
         f"\nNo job twice, none lost: {'it holds' if proof.holds else 'IT DOES NOT HOLD'}\n"
         f"  {proof.inserted:,} inserted = {proof.waiting:,} waiting + {proof.leased:,} leased + {proof.ended:,} ended;"
         f" {proof.distinct:,} distinct ids in {proof.rows:,} rows\n"
         f"  {proof.doubly} jobs given to two agents, {proof.unheard} taken without an agent having the answer\n"
         f"  {faults} rows in the consistency views ({', '.join(proof.faults)})"
     )
+    output.console().print(Text(text))

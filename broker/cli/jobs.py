@@ -11,7 +11,7 @@ from broker.cli import output
 from broker.cli.common import Json
 from broker.cli.files import reading
 from broker.cli.resource import Resource, takes_resource
-from broker.cli.session import Setup, ready, session
+from broker.cli.session import Setup, ready, require_setup, session
 
 app = typer.Typer()
 PANEL = "Jobs"
@@ -121,6 +121,9 @@ def match(
 
     with JobAgent(setup, ready(), connections=1) as agent:
         matches = agent.match_many(described, count)
+    if not matches:
+        with session() as connection:
+            require_setup(connection, setup)
     if as_json:
         output.json_out(matches)
     elif len(matches) == 1:
@@ -174,8 +177,11 @@ def explain(
     if as_json:
         output.json_out(rows)
     else:
+        if not described:
+            rows = [row for row in rows if row["failing"] or row["remark"]]  # conditions that always hold say nothing
+            rows.sort(key=lambda row: row["condition"] == "all of them")
         cells = [[_brief(value) for value in row.values()] for row in rows]
-        output.table(title, [name.replace("_", " ") for name in rows[0]] if rows else [], cells)
+        output.table(title, [name.replace("_", " ") for name in rows[0]] if rows else [], cells, drop=["last seen"])
         failing = [row["condition"] for row in rows if row.get("holds") is False]
         if described:
             output.say(f"does not match: {', '.join(failing)}" if failing else "matches")
@@ -211,6 +217,8 @@ def queues(
                 " where setup = %s order by cpu_time desc, priority desc, task_queue_id"
             )
             rows = cursor.execute(query, (setup,)).fetchall()
+        if not rows:
+            require_setup(connection, setup)
     if as_json:
         output.json_out(rows[: limit or None])
     else:
@@ -235,11 +243,11 @@ def _show_queues(rows: list[dict[str, Any]], limit: int) -> None:
         for row in rows[:limit]
     ]
     columns = ["queue", "cpu time", "group", "job types", "sites", "platforms", "priority", "state", "jobs", ""]
-    output.table("Task queues", columns, cells)
+    output.table("Task queues", columns, cells, drop=["", "platforms", "sites", "job types"])
     if rows:
         jobs = sum(row["jobs"] for row in rows)
         shown = "" if len(rows) <= limit else f", {limit} shown (--limit)"
-        output.say(f"{len(rows):,} queues{shown}, {jobs:,} jobs waiting")
+        output.say(f"{output.counted(len(rows), 'queue')}{shown}, {output.counted(jobs, 'job')} waiting")
 
 
 @app.command(rich_help_panel=PANEL)

@@ -42,19 +42,38 @@ def console(*, stderr: bool = False) -> "Console":
     return Console(file=stream, width=None if stream.isatty() else _PIPE_WIDTH, highlight=False)
 
 
-def table(title: str, columns: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
-    """Print rows below their column names. An empty table says so."""
+def table(title: str, columns: Sequence[str], rows: Iterable[Sequence[object]], *, drop: Sequence[str] = ()) -> None:
+    """Print rows below their column names. An empty table says so.
+
+    drop: columns to leave out, one after the other, as long as the table is wider than the terminal.
+    """
     from rich.table import Table
     from rich.text import Text
 
     cells = [list(row) for row in rows]
-    shown = Table(title=title, title_justify="left", title_style="bold")
-    for position, name in enumerate(columns):
-        numbers = any(isinstance(row[position], int | float | decimal.Decimal) for row in cells)
-        shown.add_column(Text(name), justify="right" if numbers else "left", overflow="fold")
-    for row in cells:
-        shown.add_row(*(Text(_cell(value)) for value in row))
-    console().print(shown if cells else Text(f"{title}: none"))
+    if not cells:
+        console().print(Text(f"{title}: none"))
+        return
+
+    def drawn(kept: Sequence[str], *, narrow: bool) -> Table:
+        places = [columns.index(name) for name in kept]
+        shown = Table(title=title, title_justify="left", title_style="bold")
+        for place, name in zip(places, kept, strict=True):
+            numbers = any(isinstance(row[place], int | float | decimal.Decimal) for row in cells)
+            head = Text(name.replace(" ", "\n") if narrow else name)
+            shown.add_column(head, justify="right" if numbers else "left", overflow="fold", no_wrap=numbers)
+        for row in cells:
+            shown.add_row(*(Text(_cell(row[place])) for place in places))
+        return shown
+
+    screen, kept = console(), list(columns)
+    shown = drawn(kept, narrow=False)
+    for name in (None, *(name for name in drop if name in columns)):
+        if screen.measure(shown, options=screen.options.update(width=10_000)).maximum <= screen.width:
+            break
+        kept = [other for other in kept if other != name]
+        shown = drawn(kept, narrow=True)
+    screen.print(shown)
 
 
 def fields(title: str, values: Mapping[str, object]) -> None:

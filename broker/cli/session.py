@@ -53,6 +53,24 @@ def usable() -> "Target":
     return target
 
 
+def require_setup(connection: "psycopg.Connection[Any]", setup: str) -> None:
+    """Refuse a setup that is not there, naming those that are; says nothing to logins that may not see them (agents).
+
+    Where there is none at all, `default` is one in which nothing has happened yet. Raises NoSuchThing.
+    """
+    import psycopg
+
+    from broker.errors import NoSuchThing
+
+    try:
+        names = [name for (name,) in connection.execute("select setup from monitor.setup order by setup").fetchall()]
+    except psycopg.errors.InsufficientPrivilege:
+        return
+    if setup not in names and (names or setup != "default"):
+        there = ", ".join(names[:20]) + (", ..." if len(names) > 20 else "")
+        raise NoSuchThing(f"setup {setup} does not exist; there are: {there or 'none'}", "name one of them: --setup")
+
+
 @contextmanager
 def session() -> "Iterator[psycopg.Connection[Any]]":
     """An autocommit connection to that server."""

@@ -12,7 +12,7 @@ from broker.cli import output
 from broker.cli.common import Json
 from broker.cli.files import reading, writing
 from broker.cli.output import counted
-from broker.cli.session import Setup, session
+from broker.cli.session import Setup, require_setup, session
 
 if TYPE_CHECKING:
     import psycopg
@@ -96,6 +96,8 @@ def maintain(
     if every is not None and not 0.1 <= every <= 86_400:  # nan is neither
         raise typer.BadParameter(f"{every:g} is not between 0.1 and 86400 seconds", param_hint="--every")
     with session() as connection:
+        if setup is not None:
+            require_setup(connection, setup)
         while True:
             _round(connection, setup, as_json)
             if every is None:

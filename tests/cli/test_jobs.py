@@ -7,6 +7,7 @@ from typing import Any
 import psycopg
 import pytest
 
+from broker.cli import output
 from tests.calls import Calls, requirements
 from tests.commands import Cli
 
@@ -144,6 +145,8 @@ def test_explain_says_what_fails(cli: Cli, db: Connection) -> None:
     assert cli("explain", 1, "--site", "S", "--cpu-time", 5000).out.endswith("matches\n")
     cli("match", "--site", "T", "--cpu-time", 100)
     rows = {row["condition"]: row for row in cli("explain", 1, "--json").json}
+    shown = [line for line in cli("explain", 1).out.splitlines() if line.startswith("│")]
+    assert [line.split()[1] for line in shown] == ["CPUTime", "Site", "all"]  # what never fails is not shown
     assert rows["Site"]["remark"] == "no resource seen lately offers Site: one of: S"
     assert "no resource seen lately fulfils all conditions" in cli("explain", 1).out
     unknown = cli("explain", 99)
@@ -166,6 +169,22 @@ def test_queues_lists_all_or_those_that_match(cli: Cli, db: Connection) -> None:
     said = cli("queues", "--limit", 1).out
     assert "2 queues, 1 shown (--limit), 5 jobs waiting" in said
     assert "█" in said
+
+
+def test_a_table_too_wide_leaves_columns_out_and_breaks_no_number(
+    cli: Cli, db: Connection, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    types = ["SimulationReconstruction", "MergingOfSimulation"]
+    Calls(db).insert_many(range(1, 5), CPUTime=1_080_000, OwnerGroup="lhcb_simulation_production", JobTypes=types)
+    wide = cli("queues").out
+    assert types[0] in wide
+    assert "█" in wide
+    monkeypatch.setattr(output, "_PIPE_WIDTH", 80)
+    narrow = cli("queues").out
+    assert max(map(len, narrow.splitlines())) <= 80
+    assert "█" not in narrow
+    for words in ("500000", "lhcb_simulation_production", "priority", "open"):
+        assert words in narrow, words
 
 
 def test_cancel(cli: Cli, db: Connection) -> None:

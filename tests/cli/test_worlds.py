@@ -121,6 +121,15 @@ def test_maintain_goes_on_until_it_is_stopped(cli: Cli, db: Connection, monkeypa
     assert said.out.count('"history partitions"') == 3
 
 
+@pytest.mark.parametrize(
+    "command", [("queues",), ("queues", "--cpu-time", 5), ("match", "--cpu-time", 5), ("maintain",)]
+)
+def test_a_setup_that_is_not_there_is_noticed(cli: Cli, db: Connection, command: tuple[Any, ...]) -> None:
+    Calls(db).insert(1)
+    said = cli(*command, "--setup", "defautl")
+    assert (said.code, "setup defautl does not exist; there are: default" in said.err) == (1, True)
+
+
 @pytest.mark.parametrize("every", ["-1", "0", "nan", "inf"])
 def test_maintain_refuses_a_pause_that_is_none(cli: Cli, every: str) -> None:
     said = cli("maintain", "--every", every)
