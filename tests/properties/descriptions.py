@@ -47,7 +47,7 @@ def one_or_some(names: list[str]) -> st.SearchStrategy[Any]:
 
 
 def resources() -> st.SearchStrategy[dict[str, Any]]:
-    """Resource descriptions. S1, the only site with limits, is named alone, with one CE at most."""
+    """Resource descriptions. S1, the only site with limits, is named alone, with one CE."""
     return (
         st.fixed_dictionaries(
             {
@@ -77,8 +77,10 @@ def resources() -> st.SearchStrategy[dict[str, Any]]:
 
 
 def _one_ce_at_s1(resource: dict[str, Any]) -> dict[str, Any]:
-    if resource.get("Site") in ("S1", ["S1"]) and isinstance(resource.get("GridCE"), list):
-        resource["GridCE"] = resource["GridCE"][:1]
+    if resource.get("Site") in ("S1", ["S1"]):
+        named = resource.get("GridCE")
+        named = named if isinstance(named, list) else [named]
+        resource["GridCE"] = next((ce for ce in named if ce in CES), CES[0])
     return resource
 
 

@@ -144,7 +144,7 @@ class Matching(RuleBasedStateMachine):
 
     @rule(site=st.sampled_from(["S1", "S2"]), seed=seeds)
     def match_generously(self, site: str, seed: int) -> None:
-        self.match({**EVERYTHING, "CPUTime": 10**6, "Site": site}, seed)
+        self.match({**EVERYTHING, "CPUTime": 10**6, "Site": site, "GridCE": "C1" if site == "S1" else "any"}, seed)
 
     def _draw(self, resource: dict[str, Any], limit: int, seed: int) -> list[Match]:
         """Seeded, so that a failure can be repeated."""
