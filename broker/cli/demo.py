@@ -247,9 +247,9 @@ def _short(text: str) -> str:
 
 
 def _show_proof(proof: "Proof") -> None:
-    faults = sum(proof.faults.values())
     from rich.text import Text
 
+    faults = sum(proof.faults.values())
     text = (
         f"\nNo job twice, none lost: {'it holds' if proof.holds else 'IT DOES NOT HOLD'}\n"
         f"  {proof.inserted:,} inserted = {proof.waiting:,} waiting + {proof.leased:,} leased + {proof.ended:,} ended;"
