@@ -20,7 +20,7 @@ from sqlalchemy import Engine, create_engine
 from broker.errors import BrokerError, ConnectError
 
 _POINTING = ("PGHOST", "PGHOSTADDR", "PGPORT", "PGSERVICE", "PGDATABASE")
-_OFF = ("off", "no", "false", "0")
+_ON, _OFF = ("", "on", "yes", "true", "1"), ("off", "no", "false", "0")
 _PREPARE_THRESHOLD = 5  # psycopg's own: a statement is prepared when it comes for the sixth time on a connection
 
 
@@ -58,7 +58,7 @@ def resolve(dsn: str | None = None, *, prepare: bool | None = None) -> Target:
     Raises BrokerError for a DSN that libpq cannot read, EmbeddedError when the embedded server cannot be started.
     """
     if prepare is None:
-        prepare = os.environ.get("BROKER_PREPARE", "on").lower() not in _OFF
+        prepare = _prepare_wanted()
     target = named(dsn, prepare=prepare)
     if target:
         return target
@@ -115,6 +115,14 @@ def engine(target: Target | None = None) -> Engine:
     """A SQLAlchemy engine over psycopg 3; takes every form of DSN that libpq reads, services included."""
     found = target or resolve()
     return create_engine("postgresql+psycopg://", creator=lambda: connect(found, autocommit=False))
+
+
+def _prepare_wanted() -> bool:
+    """What BROKER_PREPARE says; on where it says nothing."""
+    said = os.environ.get("BROKER_PREPARE", "")
+    if said.lower() not in _ON + _OFF:
+        raise BrokerError(f"BROKER_PREPARE is {said}, which is neither on nor off", "set it to on or off")
+    return said.lower() in _ON
 
 
 def _readable(dsn: str, source: str) -> str:

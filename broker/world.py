@@ -26,7 +26,7 @@ from psycopg import IsolationLevel
 from psycopg.pq import TransactionStatus
 
 from broker.client import json_text
-from broker.errors import BadRequest
+from broker.errors import BadRequest, BrokerError, from_database
 from broker.submitter import MANY, chunks
 
 World = Mapping[str, Any]
@@ -34,6 +34,7 @@ Connection = psycopg.Connection[Any]
 
 _SETUP = ("setup", "vo")
 _NUMBER = (int, float)
+_JOBS_ALONE = "jobs alone are for broker submit"
 _Fields = Mapping[str, type | tuple[type, ...]]
 """The fields of a row and their types; null is a field that is not given."""
 
@@ -87,34 +88,62 @@ class Loaded:
     ignored: list[str] = field(default_factory=list)
 
 
-def load(connection: Connection, worlds: Sequence[World], setup: str | None = None, *, lenient: bool = False) -> Loaded:
+def load(
+    connection: Connection,
+    worlds: Sequence[World],
+    setup: str | None = None,
+    *,
+    lenient: bool = False,
+    names: Sequence[str] = (),
+) -> Loaded:
     """Upsert worlds into the database, all or nothing; `setup` overrides the one that they name (else `default`).
 
-    Raises BadRequest for unknown sections and fields, naming them (`lenient` leaves them out instead), and the
-    database's errors for wrong values.
+    names: what to call each world in errors, such as its file. Raises BadRequest for unknown sections and fields,
+    naming them (`lenient` leaves them out instead), and the database's errors for wrong values.
     """
     loaded = Loaded()
-    checked = [_known(world, loaded.ignored) for world in worlds]
-    if loaded.ignored and not lenient:
-        raise BadRequest(
-            f"not known here: {', '.join(loaded.ignored)}",
-            f"sections loaded by this release: {', '.join((*_SETUP, *_SECTIONS))}; --lenient leaves the others out",
-        )
+    checked: list[tuple[str, dict[str, Any]]] = []
+    for name, world in zip(names or [""] * len(worlds), worlds, strict=True):
+        with _naming(name):
+            checked.append((name, _known(world, loaded.ignored)))
+            if loaded.ignored and not lenient:
+                raise BadRequest(
+                    f"not known here: {', '.join(loaded.ignored)}",
+                    f"sections loaded by this release: {', '.join((*_SETUP, *_SECTIONS))}; --lenient leaves the others"
+                    f" out; {_JOBS_ALONE}",
+                )
     with connection.transaction():
-        for world in checked:
-            into = setup or world.get("setup") or world.get("vo") or "default"
-            if into not in loaded.setups:
-                loaded.setups.append(into)
-            for name, section in _SECTIONS.items():
-                if world.get(name) is not None:
-                    loaded.rows[name] = loaded.rows.get(name, 0) + section.store(connection, into, world[name])
-                    if name == "task_queues":
-                        loaded.jobs += sum(len(queue["jobs"]) for queue in world[name])
+        for name, world in checked:
+            with _naming(name):
+                _store(connection, world, setup or world.get("setup") or world.get("vo") or "default", loaded)
         if loaded.jobs >= MANY:
             connection.execute("select taskqueue.refresh_statistics()")
         for into in loaded.setups:
             connection.execute("select taskqueue.recompute_shares(%s)", [into])
     return loaded
+
+
+def _store(connection: Connection, world: World, into: str, loaded: Loaded) -> None:
+    """Store a world's sections, and count them in `loaded`."""
+    if into not in loaded.setups:
+        loaded.setups.append(into)
+    for name, section in _SECTIONS.items():
+        if world.get(name) is not None:
+            loaded.rows[name] = loaded.rows.get(name, 0) + section.store(connection, into, world[name])
+            if name == "task_queues":
+                loaded.jobs += sum(len(queue["jobs"]) for queue in world[name])
+
+
+@contextmanager
+def _naming(name: str) -> Iterator[None]:
+    """Put a world's name before the message of an error about it; without a name errors pass as they are."""
+    try:
+        yield
+    except (BrokerError, psycopg.Error) as error:
+        if not name:
+            raise
+        found = from_database(error) if isinstance(error, psycopg.Error) else error
+        raise type(found)(f"{name}: {found.message}", found.hint, found.sqlstate) from error
 
 
 def load_task_queues(
@@ -195,10 +224,11 @@ def parse(text: str, name: str) -> World:
     try:
         world = json.loads(text)
     except ValueError as error:
-        raise BadRequest(f"{name} is not JSON: {error}", "a world is one JSON object") from None
+        raise BadRequest(f"{name} is not JSON: {error}", f"a world is one JSON object; {_JOBS_ALONE}") from None
     if not isinstance(world, dict):
         raise BadRequest(
-            f"{name} holds no JSON object", 'a world is one JSON object: {"setup": ..., "task_queues": []}'
+            f"{name} holds no JSON object",
+            f'a world is one JSON object: {{"setup": ..., "task_queues": []}}; {_JOBS_ALONE}',
         )
     return world
 

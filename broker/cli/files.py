@@ -5,6 +5,7 @@ import stat
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
+from io import TextIOWrapper
 from pathlib import Path
 from typing import TextIO
 
@@ -14,8 +15,11 @@ def reading(file: Path) -> Iterator[TextIO]:
     """A text to read. Raises BrokerError when the file cannot be read, or is not UTF-8."""
     from broker.errors import BrokerError
 
+    encoding = "utf-8-sig"  # UTF-8, with the mark that some editors put first, or without
+    if str(file) == "-" and isinstance(sys.stdin, TextIOWrapper):
+        sys.stdin.reconfigure(encoding=encoding)
     try:
-        opened = nullcontext(sys.stdin) if str(file) == "-" else file.open(encoding="utf-8")
+        opened = nullcontext(sys.stdin) if str(file) == "-" else file.open(encoding=encoding)
     except OSError as error:
         raise BrokerError(f"cannot read {file}: {error.strerror}", "name a file, or - for standard input") from None
     try:

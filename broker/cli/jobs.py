@@ -16,7 +16,7 @@ from broker.cli.session import Setup, ready, require_setup, session
 app = typer.Typer()
 PANEL = "Jobs"
 
-_Job = Annotated[int, typer.Argument(metavar="JOB", help="The job's id.")]
+_Job = Annotated[int, typer.Argument(metavar="JOB", max=2**63 - 1, help="The job's id.")]
 _Attempt = Annotated[str, typer.Argument(metavar="ATTEMPT", help="The attempt, as the match gave it.")]
 
 
@@ -112,7 +112,7 @@ def _listed(value: Any) -> list[Mapping[str, object]]:
 @takes_resource
 def match(
     described: Resource,
-    count: Annotated[int, typer.Option(help="Take up to so many jobs (1..1000).")] = 1,
+    count: Annotated[int, typer.Option(min=1, max=1000, help="Take up to so many jobs.")] = 1,
     setup: Setup = "default",
     as_json: Json = False,
 ) -> None:

@@ -3,6 +3,7 @@
 import functools
 import inspect
 import json
+import math
 from collections.abc import Callable
 from typing import Annotated, Any
 
@@ -40,6 +41,9 @@ def _describe(
         "Site": site, "Platform": platform, "CPUTime": cpu_time, "GridCE": ce, "Tag": tag,
         "NumberOfProcessors": processors, "MaxRAM": max_ram, "OwnerGroup": owner_group, "OwnerDN": owner,
     }  # fmt: skip
+    for option, number in {"--cpu-time": cpu_time, "--max-ram": max_ram}.items():
+        if number is not None and not math.isfinite(number):
+            raise typer.BadParameter(f"{number} is not a finite number", param_hint=option)
     for key, value in options.items():
         if value is not None and value != []:
             described[key] = value[0] if isinstance(value, list) and len(value) == 1 else value

@@ -38,7 +38,7 @@ def load(
         with reading(file) as stream:
             worlds.append(world.parse(stream.read(), str(file)))
     with session() as connection:
-        loaded = world.load(connection, worlds, setup, lenient=lenient)
+        loaded = world.load(connection, worlds, setup, lenient=lenient, names=[str(file) for file in files])
     for name in loaded.ignored:
         output.note(f"left out, not known here: {name}")
     if as_json:

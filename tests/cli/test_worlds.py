@@ -44,7 +44,7 @@ def test_load_is_all_or_nothing_and_names_what_it_does_not_know(cli: Cli, db: Co
     good.write_text(json.dumps(WORLD))
     bad.write_text(json.dumps({**WORLD, "tasks": [], "queues": {}}))
     said = cli("load", good, bad)
-    assert (said.code, "section tasks, section queues" in said.err) == (1, True)
+    assert (said.code, f"{bad}: not known here: section tasks, section queues" in said.err) == (1, True)
     assert Calls(db).value("select count(*) from monitor.setup") == 0
     lenient = cli("load", good, bad, "--lenient")
     assert (lenient.code, lenient.err.count("not known here")) == (0, 2)
@@ -55,6 +55,23 @@ def test_load_is_all_or_nothing_and_names_what_it_does_not_know(cli: Cli, db: Co
 def test_load_refuses_what_is_no_world(cli: Cli, text: str) -> None:
     said = cli("load", "-", stdin=text)
     assert (said.code, said.err.startswith("error: - ")) == (1, True)
+
+
+@pytest.mark.parametrize(
+    "text", ['{"job_id": 1, "requirements": {}}', '{"job_id": 1}\n{"job_id": 2}', '[{"job_id": 1}]']
+)
+def test_load_says_where_jobs_go(cli: Cli, text: str) -> None:
+    said = cli("load", "-", stdin=text)
+    assert (said.code, "broker submit" in said.err) == (1, True)
+
+
+def test_load_names_the_file_whose_value_the_database_refuses(cli: Cli, tmp_path: Path) -> None:
+    good, bad = tmp_path / "good.json", tmp_path / "bad.json"
+    good.write_text(json.dumps(WORLD))
+    bad.write_text("\ufeff" + json.dumps({**WORLD, "groups": {"users": {"share": -1}}}), encoding="utf-8")
+    said = cli("load", good, bad)
+    assert said.code == 1
+    assert said.err.startswith(f"error: {bad}: ")
 
 
 def test_dump_of_nothing_leaves_the_file_alone(cli: Cli, tmp_path: Path) -> None:
