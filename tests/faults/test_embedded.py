@@ -259,7 +259,7 @@ def test_server_that_cannot_start_says_why(home: Path) -> None:
     embedded.down(home)
     with (home / "cluster" / "data" / "postgresql.conf").open("a") as conf:
         conf.write("max_connections = many\n")
-    with pytest.raises(EmbeddedError, match='did not start: invalid value .*"max_connections": "many"') as raised:
+    with pytest.raises(EmbeddedError, match=r'did not start: invalid value .*"max_connections": "many"') as raised:
         embedded.up(home)
     assert "server.log" in str(raised.value.hint)
 
