@@ -1,5 +1,5 @@
--- Section 3: the same call repeated within ten minutes gives the same answer, so a lost answer costs nothing. The row that says the
--- request is being worked on makes a second sender wait for the first.
+-- Section 3: the same call repeated within ten minutes gives the same answer, so a lost answer costs nothing.
+-- A lock on the request id makes a repetition wait while the first call still runs, and no other call.
 create or replace function taskqueue.answer_given(p_identity resource.identity, p_request_id uuid, p_call text, p_asked uuid) returns jsonb
 language plpgsql
 as $$

@@ -12,8 +12,8 @@ begin
   if coalesce(cardinality(p_buckets), 0) = 0 or array_position(p_buckets, null) is not null or exists (select from unnest(p_buckets) b where b <= 0) then
     raise exception 'buckets are %, which are not positive seconds', coalesce(p_buckets::text, 'null') using errcode = 'PB001', hint = 'Give at least one bucket, seconds.';
   end if;
-  perform taskqueue.require_setup(p_setup);
   perform taskqueue.reconfigure(p_setup);
+  perform taskqueue.require_setup(p_setup);
   delete from taskqueue.cpu_bucket b where b.setup = p_setup and b.cpu_time <> all (p_buckets);
   insert into taskqueue.cpu_bucket (setup, cpu_time) select distinct p_setup, b from unnest(p_buckets) b on conflict do nothing;
   update taskqueue.task_queue q set cpu_time = q.cpu_time

@@ -21,15 +21,16 @@ begin
   elsif p_burst is null or p_burst not between 1 and 100000 then
     raise exception 'burst is %, which is not within 1..100000', coalesce(p_burst::text, 'null') using errcode = 'PB001', hint = 'Matches that may come at once after a pause.';
   end if;
-  perform taskqueue.require_setup(p_setup);
   perform taskqueue.reconfigure(p_setup);
+  perform taskqueue.require_setup(p_setup);
   insert into taskqueue.site_limit as l (setup, kind, site, grid_ce, attribute, value, ceiling, delay, burst)
   values (p_setup, p_kind, p_site, p_ce, v_key, p_value, case p_kind when 'running' then p_limit::int end,
           case p_kind when 'delay' then make_interval(secs => p_limit::float8) end, case p_kind when 'delay' then p_burst end)
   on conflict on constraint site_limit_once do update
      set ceiling = excluded.ceiling, delay = excluded.delay, burst = excluded.burst,
-         -- the last match was one delay before the clock; it counts with the new delay
-         next_at = least(l.next_at - l.delay + excluded.delay, resource.clock(p_setup) + excluded.burst * excluded.delay)
+         -- the last match was one delay before the clock; it counts with the new delay. No match yet: no clock
+         next_at = case when l.next_at is not null
+                        then least(l.next_at - l.delay + excluded.delay, resource.clock(p_setup) + excluded.burst * excluded.delay) end
   returning l.limit_id into v_id;
   if p_kind = 'running' then
     perform taskqueue.set_slots(p_setup, v_id);

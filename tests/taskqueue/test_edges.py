@@ -157,6 +157,14 @@ def test_a_changed_delay_counts_from_the_last_match(q: Calls) -> None:
     q.take(Site="S")
 
 
+def test_a_delay_changed_before_any_match_lets_the_first_through(q: Calls) -> None:
+    q.insert_many([1, 2], JobTypes=["T"])
+    q.call("set_limit", "delay", "S", None, "JobTypes", "T", 10)
+    q.call("set_limit", "delay", "S", None, "JobTypes", "T", 3600)
+    q.take(Site="S")
+    assert q.match(Site="S") is None
+
+
 def test_rebuilding_mends_a_definition_changed_by_hand(q: Calls) -> None:
     q.insert(1, Sites=["A"])
     q.connection.execute(
