@@ -3,11 +3,12 @@
 import threading
 import time
 from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
 from typing import Any
 
 import psycopg
 
-from tests.calls import Calls
+from tests.calls import Calls, Match
 
 
 def run_together(dsn: str, works: Iterable[Callable[[Calls], None]], name: str = "agent") -> None:
@@ -62,3 +63,19 @@ class Attempt:
         if self.error:
             raise self.error
         return self.answer
+
+
+@dataclass
+class Stage:
+    """A setup of its own with jobs in every state, and two sides that call: the first in an open transaction."""
+
+    setup: str
+    first: Calls
+    second: Calls
+    observer: Calls
+    queues: dict[int, int] = field(default_factory=dict)  # job -> the queue it was inserted into
+    lease: Match | None = None
+
+    def attempt(self) -> str:
+        assert self.lease is not None
+        return self.lease.attempt
