@@ -3080,8 +3080,8 @@ begin
   if coalesce(cardinality(p_buckets), 0) = 0 or array_position(p_buckets, null) is not null or exists (select from unnest(p_buckets) b where b <= 0) then
     raise exception 'buckets are %, which are not positive seconds', coalesce(p_buckets::text, 'null') using errcode = 'PB001', hint = 'Give at least one bucket, seconds.';
   end if;
-  perform taskqueue.require_setup(p_setup);
   perform taskqueue.reconfigure(p_setup);
+  perform taskqueue.require_setup(p_setup);
   delete from taskqueue.cpu_bucket b where b.setup = p_setup and b.cpu_time <> all (p_buckets);
   insert into taskqueue.cpu_bucket (setup, cpu_time) select distinct p_setup, b from unnest(p_buckets) b on conflict do nothing;
   update taskqueue.task_queue q set cpu_time = q.cpu_time
@@ -3207,15 +3207,16 @@ begin
   elsif p_burst is null or p_burst not between 1 and 100000 then
     raise exception 'burst is %, which is not within 1..100000', coalesce(p_burst::text, 'null') using errcode = 'PB001', hint = 'Matches that may come at once after a pause.';
   end if;
-  perform taskqueue.require_setup(p_setup);
   perform taskqueue.reconfigure(p_setup);
+  perform taskqueue.require_setup(p_setup);
   insert into taskqueue.site_limit as l (setup, kind, site, grid_ce, attribute, value, ceiling, delay, burst)
   values (p_setup, p_kind, p_site, p_ce, v_key, p_value, case p_kind when 'running' then p_limit::int end,
           case p_kind when 'delay' then make_interval(secs => p_limit::float8) end, case p_kind when 'delay' then p_burst end)
   on conflict on constraint site_limit_once do update
      set ceiling = excluded.ceiling, delay = excluded.delay, burst = excluded.burst,
-         -- the last match was one delay before the clock; it counts with the new delay
-         next_at = least(l.next_at - l.delay + excluded.delay, resource.clock(p_setup) + excluded.burst * excluded.delay)
+         -- the last match was one delay before the clock; it counts with the new delay. No match yet: no clock
+         next_at = case when l.next_at is not null
+                        then least(l.next_at - l.delay + excluded.delay, resource.clock(p_setup) + excluded.burst * excluded.delay) end
   returning l.limit_id into v_id;
   if p_kind = 'running' then
     perform taskqueue.set_slots(p_setup, v_id);
@@ -3301,8 +3302,8 @@ declare
   v_new taskqueue.setting;
 begin
   perform resource.identify(p_setup);
-  perform taskqueue.require_setup(p_setup);
   perform taskqueue.reconfigure(p_setup);
+  perform taskqueue.require_setup(p_setup);
   if jsonb_typeof(p_settings) is distinct from 'object' then
     raise exception 'settings are %, not a JSON object', coalesce(p_settings::text, 'null') using errcode = 'PB001', hint = 'Give an object, for example {"ten_first": true}.';
   end if;
