@@ -800,16 +800,24 @@ begin
                   group by 1, 2) c using (task_queue_id, user_priority)
      where coalesce(j.jobs, 0) <> coalesce(c.jobs, 0)
     union all
-    select 'limit_slot', format('limit %s, job %s', l.limit_id, coalesce(e.job_id, s.job_id)),
-           case when e.job_id is null then 'no slot' else 'a slot' end, case when s.job_id is null then 'no slot' else 'slot ' || s.slot end
-      from taskqueue.site_limit l
-     cross join lateral (select i.job_id from taskqueue.lease i
-                           join taskqueue.definition d on d.setup = i.setup and d.definition_id = i.definition_id
-                          where i.setup = l.setup and i.site = l.site and (l.grid_ce is null or l.grid_ce = i.grid_ce)
-                            and taskqueue.lists(d.requirements, l.attribute, l.value)) e
-      full join (select i.limit_id, i.slot, i.job_id from taskqueue.limit_slot i where i.setup = p_setup and i.job_id is not null) s
-             on s.limit_id = l.limit_id and s.job_id = e.job_id
-     where l.setup = p_setup and l.kind = 'running' and (s.job_id is null or e.job_id is null);
+    select 'limit_use', format('limit %s, job %s', limit_id, job_id),
+           case when e.counts then 'a slot' else 'no slot' end, case when u.slot is null then 'no slot' else 'slot ' || u.slot end
+      from (select l.limit_id, i.job_id, true as counts
+              from taskqueue.site_limit l
+              join taskqueue.lease i on i.setup = l.setup and i.site = l.site and (l.grid_ce is null or l.grid_ce = i.grid_ce)
+              join taskqueue.definition d on d.setup = i.setup and d.definition_id = i.definition_id
+             where l.setup = p_setup and l.kind = 'running' and taskqueue.lists(d.requirements, l.attribute, l.value)) e
+      full join (select i.limit_id, i.job_id, i.slot from taskqueue.limit_use i where i.setup = p_setup) u using (limit_id, job_id)
+     where e.counts is null or u.slot is null
+    union all
+    select 'limit_slot', 'limit ' || limit_id, coalesce(l.ceiling::text, 'no limit'), coalesce(s.slots, 0)::text
+      from (select i.limit_id, i.ceiling from taskqueue.site_limit i where i.setup = p_setup and i.kind = 'running') l
+      full join (select n.limit_id, sum(sign(n.slot))::bigint as slots
+                   from (select f.limit_id, f.slot from taskqueue.limit_slot f where f.setup = p_setup
+                         union all
+                         select i.limit_id, i.slot from taskqueue.limit_use i where i.setup = p_setup) n
+                  group by 1) s using (limit_id)
+     where l.ceiling is distinct from coalesce(s.slots, 0);
 end $$;
 
 ALTER FUNCTION taskqueue.check_matching(p_setup text) OWNER TO broker_owner;
@@ -822,13 +830,17 @@ CREATE FUNCTION taskqueue.clear_limit(p_setup text, p_kind text, p_site text, p_
     AS $$
 declare
   v_key text := taskqueue.attribute_key(p_attribute);
+  v_id bigint;
 begin
   perform resource.identify(p_setup);
   perform taskqueue.reconfigure(p_setup);
   delete from taskqueue.site_limit l
    where l.setup = p_setup and l.kind = p_kind and l.site = p_site and l.grid_ce is not distinct from p_ce
-     and l.attribute = v_key and l.value = p_value;
-  return found;
+     and l.attribute = v_key and l.value = p_value
+  returning l.limit_id into v_id;
+  delete from taskqueue.limit_slot s where s.setup = p_setup and s.limit_id = v_id;
+  delete from taskqueue.limit_use u where u.setup = p_setup and u.limit_id = v_id;
+  return v_id is not null;
 end $$;
 
 ALTER FUNCTION taskqueue.clear_limit(p_setup text, p_kind text, p_site text, p_ce text, p_attribute text, p_value text) OWNER TO broker_owner;
@@ -1500,7 +1512,10 @@ COMMENT ON FUNCTION taskqueue.forget_ended(p_setup text, p_older_than interval) 
 CREATE FUNCTION taskqueue.free_slots(p_setup text, p_job_id bigint) RETURNS void
     LANGUAGE sql
     AS $$
-  update taskqueue.limit_slot s set job_id = null where s.setup = p_setup and s.job_id = p_job_id;
+  with gone as (
+    delete from taskqueue.limit_use u where u.setup = p_setup and u.job_id = p_job_id returning u.limit_id, u.slot
+  )
+  insert into taskqueue.limit_slot (setup, limit_id, slot) select p_setup, g.limit_id, g.slot from gone g;
 $$;
 
 ALTER FUNCTION taskqueue.free_slots(p_setup text, p_job_id bigint) OWNER TO broker_owner;
@@ -1984,6 +1999,7 @@ declare
   v_now timestamptz := resource.clock(p_setup);
   v_limit taskqueue.site_limit;
   v_slots int[];
+  v_owed int[];
   v_surplus bigint;
 begin
   slots := '[]';
@@ -1996,13 +2012,19 @@ begin
     if v_limit.kind = 'running' then
       -- After a limit was lowered, a match needs as many free slots as are too many and one more, and takes the former away. (Taking
       -- away each slot above the ceiling when its job ends would let jobs in at the others, with too many still running.)
-      v_surplus := taskqueue.surplus_slots(p_setup, v_limit.limit_id, v_limit.ceiling);
+      -- Which are too many are rows, too, so that no two matches take away for the same one: a limit would be left with too few.
+      v_surplus := taskqueue.surplus_slots(p_setup, v_limit.limit_id);
       v_slots := array(select s.slot from taskqueue.limit_slot s
-                        where s.setup = p_setup and s.limit_id = v_limit.limit_id and s.job_id is null
+                        where s.setup = p_setup and s.limit_id = v_limit.limit_id and s.slot > 0
                         limit v_surplus + 1 for update skip locked);
       taken := cardinality(v_slots) > v_surplus;
       if taken and v_surplus > 0 then
-        delete from taskqueue.limit_slot s where s.setup = p_setup and s.limit_id = v_limit.limit_id and s.slot = any (v_slots[2:]);
+        v_owed := array(select s.slot from taskqueue.limit_slot s
+                         where s.setup = p_setup and s.limit_id = v_limit.limit_id and s.slot < 0 for update skip locked);
+        taken := cardinality(v_owed) = v_surplus;
+        if taken then
+          delete from taskqueue.limit_slot s where s.setup = p_setup and s.limit_id = v_limit.limit_id and s.slot = any (v_owed || v_slots[2:]);
+        end if;
       end if;
       slots := slots || jsonb_build_object('limit_id', v_limit.limit_id, 'slot', v_slots[1]);
     else
@@ -2841,6 +2863,8 @@ begin
   delete from taskqueue.job_count_change c where c.setup = p_setup;
   delete from taskqueue.job_count c where c.setup = p_setup;
   delete from taskqueue.lease l where l.setup = p_setup;
+  delete from taskqueue.limit_slot s where s.setup = p_setup;
+  delete from taskqueue.limit_use u where u.setup = p_setup;
   delete from taskqueue.ended e where e.setup = p_setup;
   delete from taskqueue.history h where h.setup = p_setup;
   delete from taskqueue.request r where r.setup = p_setup;
@@ -3351,15 +3375,20 @@ CREATE FUNCTION taskqueue.set_slots(p_setup text, p_limit_id bigint) RETURNS voi
     LANGUAGE sql
     AS $$
   delete from taskqueue.limit_slot s where s.setup = p_setup and s.limit_id = p_limit_id;
-  insert into taskqueue.limit_slot (setup, limit_id, slot, job_id)
-  select p_setup, p_limit_id, coalesce(h.slot, n.slot), h.job_id
-    from (select generate_series(1, l.ceiling)::int as slot from taskqueue.site_limit l where l.setup = p_setup and l.limit_id = p_limit_id) n
-    full join (select (row_number() over (order by e.job_id))::int as slot, e.job_id
-                 from taskqueue.lease e
-                 join taskqueue.site_limit l on l.setup = p_setup and l.limit_id = p_limit_id
-                 join taskqueue.definition d on d.setup = e.setup and d.definition_id = e.definition_id
-                where e.setup = p_setup and e.site = l.site and (l.grid_ce is null or l.grid_ce = e.grid_ce)
-                  and taskqueue.lists(d.requirements, l.attribute, l.value)) h using (slot)
+  delete from taskqueue.limit_use u where u.setup = p_setup and u.limit_id = p_limit_id;
+  insert into taskqueue.limit_use (setup, job_id, limit_id, slot)
+  select p_setup, e.job_id, p_limit_id, row_number() over (order by e.job_id)
+    from taskqueue.lease e
+    join taskqueue.site_limit l on l.setup = p_setup and l.limit_id = p_limit_id
+    join taskqueue.definition d on d.setup = e.setup and d.definition_id = e.definition_id
+   where e.setup = p_setup and e.site = l.site and (l.grid_ce is null or l.grid_ce = e.grid_ce)
+     and taskqueue.lists(d.requirements, l.attribute, l.value);
+  insert into taskqueue.limit_slot (setup, limit_id, slot)
+  select p_setup, p_limit_id, n.slot
+    from taskqueue.site_limit l
+   cross join lateral (select count(*)::int as used from taskqueue.limit_use u where u.setup = p_setup and u.limit_id = p_limit_id) c
+   cross join lateral (select generate_series(c.used + 1, l.ceiling) union all select generate_series(l.ceiling - c.used, -1)) n (slot)
+   where l.setup = p_setup and l.limit_id = p_limit_id;
 $$;
 
 ALTER FUNCTION taskqueue.set_slots(p_setup text, p_limit_id bigint) OWNER TO broker_owner;
@@ -3438,18 +3467,15 @@ ALTER FUNCTION taskqueue.state_of_job(p_setup text, p_job_id bigint) OWNER TO br
 
 COMMENT ON FUNCTION taskqueue.state_of_job(p_setup text, p_job_id bigint) IS 'State of a job, in words. Errors: PB004 (no such job).';
 
-CREATE FUNCTION taskqueue.surplus_slots(p_setup text, p_limit_id bigint, p_ceiling integer) RETURNS bigint
+CREATE FUNCTION taskqueue.surplus_slots(p_setup text, p_limit_id bigint) RETURNS bigint
     LANGUAGE sql STABLE
     AS $$
-  select case when exists (select from taskqueue.limit_slot s where s.setup = p_setup and s.limit_id = p_limit_id and s.slot > p_ceiling)
-              then (select greatest(count(*) - p_ceiling, 0) from taskqueue.limit_slot s where s.setup = p_setup and s.limit_id = p_limit_id)
-              else 0
-         end
+  select count(*) from taskqueue.limit_slot s where s.setup = p_setup and s.limit_id = p_limit_id and s.slot < 0
 $$;
 
-ALTER FUNCTION taskqueue.surplus_slots(p_setup text, p_limit_id bigint, p_ceiling integer) OWNER TO broker_owner;
+ALTER FUNCTION taskqueue.surplus_slots(p_setup text, p_limit_id bigint) OWNER TO broker_owner;
 
-COMMENT ON FUNCTION taskqueue.surplus_slots(p_setup text, p_limit_id bigint, p_ceiling integer) IS 'How many slots a running limit has above its ceiling, since it was lowered.';
+COMMENT ON FUNCTION taskqueue.surplus_slots(p_setup text, p_limit_id bigint) IS 'How many slots a running limit has above its ceiling, since it was lowered.';
 
 CREATE FUNCTION taskqueue.tags_offered(p_resource jsonb) RETURNS text[]
     LANGUAGE plpgsql IMMUTABLE
@@ -3688,9 +3714,13 @@ COMMENT ON FUNCTION taskqueue.texts(p_key text, p_value jsonb) IS 'The texts of 
 CREATE FUNCTION taskqueue.use_slots(p_setup text, p_job_id bigint, p_slots jsonb) RETURNS void
     LANGUAGE sql
     AS $$
-  update taskqueue.limit_slot s set job_id = p_job_id
-    from jsonb_to_recordset(p_slots) as l (limit_id bigint, slot int)
-   where s.setup = p_setup and s.limit_id = l.limit_id and s.slot = l.slot;
+  with gone as (
+    delete from taskqueue.limit_slot s
+     using jsonb_to_recordset(p_slots) as l (limit_id bigint, slot int)
+     where s.setup = p_setup and s.limit_id = l.limit_id and s.slot = l.slot
+    returning s.limit_id, s.slot
+  )
+  insert into taskqueue.limit_use (setup, job_id, limit_id, slot) select p_setup, p_job_id, g.limit_id, g.slot from gone g;
   update taskqueue.site_limit d set next_at = greatest(d.next_at, resource.clock(p_setup)) + d.delay
     from jsonb_to_recordset(p_slots) as l (limit_id bigint, slot int)
    where d.setup = p_setup and d.limit_id = l.limit_id and l.slot is null;
@@ -3773,8 +3803,8 @@ begin
        and (l.grid_ce is null or l.grid_ce = any (p_offer.grid_ces))
        and case l.kind
              when 'running' then not exists (select from taskqueue.limit_slot s
-                                              where s.setup = l.setup and s.limit_id = l.limit_id and s.job_id is null
-                                             offset taskqueue.surplus_slots(l.setup, l.limit_id, l.ceiling))
+                                              where s.setup = l.setup and s.limit_id = l.limit_id and s.slot > 0
+                                             offset taskqueue.surplus_slots(l.setup, l.limit_id))
              else l.next_at > resource.clock(p_setup) + (l.burst - 1) * l.delay
            end);
   return p_offer;
@@ -4341,24 +4371,26 @@ COMMENT ON COLUMN taskqueue.job_count_change.user_priority IS 'User priority 0..
 
 COMMENT ON COLUMN taskqueue.job_count_change.change IS 'Jobs added (taken, when negative).';
 
-CREATE TABLE taskqueue.limit_slot (
+CREATE TABLE taskqueue.limit_use (
     setup text NOT NULL,
+    job_id bigint NOT NULL,
     limit_id bigint NOT NULL,
     slot integer NOT NULL,
-    job_id bigint
+    CONSTRAINT limit_use_slot_check CHECK ((slot > 0))
 );
+ALTER TABLE ONLY taskqueue.limit_use ALTER COLUMN setup SET (n_distinct=1);
 
-ALTER TABLE taskqueue.limit_slot OWNER TO broker_owner;
+ALTER TABLE taskqueue.limit_use OWNER TO broker_owner;
 
-COMMENT ON TABLE taskqueue.limit_slot IS 'Slots of running limits: a match locks a free one with SKIP LOCKED, so that a limit is exact and nobody waits.';
+COMMENT ON TABLE taskqueue.limit_use IS 'Slots of running limits that leased jobs hold; never the row that a match looks for, so that a job ends without waiting.';
 
-COMMENT ON COLUMN taskqueue.limit_slot.setup IS 'Tenant: DIRAC''s Setup, PanDA''s vo.';
+COMMENT ON COLUMN taskqueue.limit_use.setup IS 'Tenant: DIRAC''s Setup, PanDA''s vo.';
 
-COMMENT ON COLUMN taskqueue.limit_slot.limit_id IS 'Limit.';
+COMMENT ON COLUMN taskqueue.limit_use.job_id IS 'Job id, the same in every room of the setup.';
 
-COMMENT ON COLUMN taskqueue.limit_slot.slot IS 'Number of the slot; above a lowered ceiling: one too many, goes when it is free.';
+COMMENT ON COLUMN taskqueue.limit_use.limit_id IS 'Limit that the job counts at.';
 
-COMMENT ON COLUMN taskqueue.limit_slot.job_id IS 'Job that holds it; null = free.';
+COMMENT ON COLUMN taskqueue.limit_use.slot IS 'Number of the slot.';
 
 CREATE TABLE taskqueue.posting (
     setup text NOT NULL,
@@ -4482,9 +4514,9 @@ CREATE VIEW monitor.site_limit AS
     b.jobs
    FROM (((taskqueue.site_limit l
      JOIN resource.setup_time t ON ((t.setup = l.setup)))
-     CROSS JOIN LATERAL ( SELECT count(s.job_id) AS used
-           FROM taskqueue.limit_slot s
-          WHERE ((s.setup = l.setup) AND (s.limit_id = l.limit_id))) u)
+     CROSS JOIN LATERAL ( SELECT count(*) AS used
+           FROM taskqueue.limit_use i
+          WHERE ((i.setup = l.setup) AND (i.limit_id = l.limit_id))) u)
      CROSS JOIN LATERAL ( SELECT count(*) AS queues,
             (COALESCE(sum(n.jobs), (0)::numeric))::bigint AS jobs
            FROM ((taskqueue.posting p
@@ -4892,6 +4924,24 @@ COMMENT ON COLUMN taskqueue.history_default.grid_ce IS 'Computing element of the
 
 COMMENT ON COLUMN taskqueue.history_default.role_name IS 'Database role that caused it.';
 
+CREATE TABLE taskqueue.limit_slot (
+    setup text NOT NULL,
+    limit_id bigint NOT NULL,
+    slot integer NOT NULL,
+    CONSTRAINT limit_slot_slot_check CHECK ((slot <> 0))
+);
+ALTER TABLE ONLY taskqueue.limit_slot ALTER COLUMN setup SET (n_distinct=1);
+
+ALTER TABLE taskqueue.limit_slot OWNER TO broker_owner;
+
+COMMENT ON TABLE taskqueue.limit_slot IS 'Free slots of running limits: a match takes one with SKIP LOCKED, so that a limit is exact and nobody waits.';
+
+COMMENT ON COLUMN taskqueue.limit_slot.setup IS 'Tenant: DIRAC''s Setup, PanDA''s vo.';
+
+COMMENT ON COLUMN taskqueue.limit_slot.limit_id IS 'Limit.';
+
+COMMENT ON COLUMN taskqueue.limit_slot.slot IS 'Number of the slot; negative: not a slot, but one too many since the limit was lowered, to go with a free one.';
+
 CREATE TABLE taskqueue.owner_group (
     setup text NOT NULL,
     owner_group text NOT NULL,
@@ -5247,6 +5297,12 @@ ALTER TABLE ONLY taskqueue.lease
 ALTER TABLE ONLY taskqueue.limit_slot
     ADD CONSTRAINT limit_slot_pkey PRIMARY KEY (setup, limit_id, slot);
 
+ALTER TABLE ONLY taskqueue.limit_use
+    ADD CONSTRAINT limit_use_once UNIQUE (setup, limit_id, slot);
+
+ALTER TABLE ONLY taskqueue.limit_use
+    ADD CONSTRAINT limit_use_pkey PRIMARY KEY (setup, job_id, limit_id);
+
 ALTER TABLE ONLY taskqueue.owner_group
     ADD CONSTRAINT owner_group_pkey PRIMARY KEY (setup, owner_group);
 
@@ -5316,10 +5372,6 @@ CREATE INDEX job_count_change_queue ON taskqueue.job_count_change USING btree (s
 
 CREATE INDEX job_order ON taskqueue.job USING btree (setup, task_queue_id, held, user_priority, job_id);
 
-CREATE INDEX limit_slot_free ON taskqueue.limit_slot USING btree (setup, limit_id) WHERE (job_id IS NULL);
-
-CREATE INDEX limit_slot_job ON taskqueue.limit_slot USING btree (setup, job_id) WHERE (job_id IS NOT NULL);
-
 CREATE INDEX posting_task_queue ON taskqueue.posting USING btree (setup, task_queue_id);
 
 CREATE INDEX resource_seen_class ON taskqueue.resource_seen USING btree (setup, class, seen_at DESC);
@@ -5368,9 +5420,6 @@ ALTER TABLE ONLY taskqueue.held_owner
 
 ALTER TABLE ONLY taskqueue.job
     ADD CONSTRAINT job_setup_task_queue_id_fkey FOREIGN KEY (setup, task_queue_id) REFERENCES taskqueue.task_queue(setup, task_queue_id);
-
-ALTER TABLE ONLY taskqueue.limit_slot
-    ADD CONSTRAINT limit_slot_setup_limit_id_fkey FOREIGN KEY (setup, limit_id) REFERENCES taskqueue.site_limit(setup, limit_id) ON DELETE CASCADE;
 
 ALTER TABLE ONLY taskqueue.owner_group
     ADD CONSTRAINT owner_group_setup_fkey FOREIGN KEY (setup) REFERENCES resource.setup(setup) ON DELETE CASCADE;
@@ -5778,7 +5827,7 @@ REVOKE ALL ON FUNCTION taskqueue.share_of_queue(p_setup text, p_group text) FROM
 
 REVOKE ALL ON FUNCTION taskqueue.state_of_job(p_setup text, p_job_id bigint) FROM PUBLIC;
 
-REVOKE ALL ON FUNCTION taskqueue.surplus_slots(p_setup text, p_limit_id bigint, p_ceiling integer) FROM PUBLIC;
+REVOKE ALL ON FUNCTION taskqueue.surplus_slots(p_setup text, p_limit_id bigint) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION taskqueue.tags_offered(p_resource jsonb) FROM PUBLIC;
 

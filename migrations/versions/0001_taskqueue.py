@@ -240,13 +240,18 @@ create table taskqueue.site_limit (
 create table taskqueue.limit_slot (
   setup    text   not null,
   limit_id bigint not null,
-  slot     int    not null,
-  job_id   bigint,
-  primary key (setup, limit_id, slot),
-  foreign key (setup, limit_id) references taskqueue.site_limit on delete cascade
+  slot     int    not null check (slot <> 0),
+  primary key (setup, limit_id, slot)
+);  -- no foreign key, here and below: every match and every end of a job would lock the limit's row
+
+create table taskqueue.limit_use (
+  setup    text   not null,
+  job_id   bigint not null,
+  limit_id bigint not null,
+  slot     int    not null check (slot > 0),
+  primary key (setup, job_id, limit_id),
+  constraint limit_use_once unique (setup, limit_id, slot)
 );
-create index limit_slot_free on taskqueue.limit_slot (setup, limit_id) where job_id is null;
-create index limit_slot_job on taskqueue.limit_slot (setup, job_id) where job_id is not null;
 
 create table taskqueue.share_mark (
   setup       text        not null,
@@ -536,12 +541,20 @@ COMMENTS: dict[str, tuple[str, dict[str, str]]] = {
         },
     ),
     "taskqueue.limit_slot": (
-        "Slots of running limits: a match locks a free one with SKIP LOCKED, so that a limit is exact and nobody waits.",
+        "Free slots of running limits: a match takes one with SKIP LOCKED, so that a limit is exact and nobody waits.",
         {
             "setup": SETUP,
             "limit_id": "Limit.",
-            "slot": "Number of the slot; above a lowered ceiling: one too many, goes when it is free.",
-            "job_id": "Job that holds it; null = free.",
+            "slot": "Number of the slot; negative: not a slot, but one too many since the limit was lowered, to go with a free one.",
+        },
+    ),
+    "taskqueue.limit_use": (
+        "Slots of running limits that leased jobs hold; never the row that a match looks for, so that a job ends without waiting.",
+        {
+            "setup": SETUP,
+            "job_id": JOB,
+            "limit_id": "Limit that the job counts at.",
+            "slot": "Number of the slot.",
         },
     ),
     "taskqueue.share_mark": (
@@ -628,6 +641,8 @@ BY_SETUP = (
     "job_count",
     "job_count_change",
     "lease",
+    "limit_slot",
+    "limit_use",
     "ended",
     "resource_seen",
     "request",
@@ -679,6 +694,7 @@ def downgrade() -> None:
         "request",
         "share_correction",
         "share_mark",
+        "limit_use",
         "limit_slot",
         "site_limit",
         "history",

@@ -8,8 +8,8 @@ select l.setup, l.limit_id, l.site, l.grid_ce, l.kind, l.attribute, l.value, l.c
        b.queues, b.jobs
   from taskqueue.site_limit l
   join resource.setup_time t on t.setup = l.setup
- cross join lateral (select count(s.job_id) as used
-                       from taskqueue.limit_slot s where s.setup = l.setup and s.limit_id = l.limit_id) u
+ cross join lateral (select count(*) as used
+                       from taskqueue.limit_use i where i.setup = l.setup and i.limit_id = l.limit_id) u
  cross join lateral (select count(*) as queues, coalesce(sum(n.jobs), 0)::bigint as jobs
                        from taskqueue.posting p
                        join taskqueue.definition d on d.setup = p.setup and d.definition_id = p.definition_id

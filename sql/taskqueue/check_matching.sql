@@ -35,16 +35,24 @@ begin
                   group by 1, 2) c using (task_queue_id, user_priority)
      where coalesce(j.jobs, 0) <> coalesce(c.jobs, 0)
     union all
-    select 'limit_slot', format('limit %s, job %s', l.limit_id, coalesce(e.job_id, s.job_id)),
-           case when e.job_id is null then 'no slot' else 'a slot' end, case when s.job_id is null then 'no slot' else 'slot ' || s.slot end
-      from taskqueue.site_limit l
-     cross join lateral (select i.job_id from taskqueue.lease i
-                           join taskqueue.definition d on d.setup = i.setup and d.definition_id = i.definition_id
-                          where i.setup = l.setup and i.site = l.site and (l.grid_ce is null or l.grid_ce = i.grid_ce)
-                            and taskqueue.lists(d.requirements, l.attribute, l.value)) e
-      full join (select i.limit_id, i.slot, i.job_id from taskqueue.limit_slot i where i.setup = p_setup and i.job_id is not null) s
-             on s.limit_id = l.limit_id and s.job_id = e.job_id
-     where l.setup = p_setup and l.kind = 'running' and (s.job_id is null or e.job_id is null);
+    select 'limit_use', format('limit %s, job %s', limit_id, job_id),
+           case when e.counts then 'a slot' else 'no slot' end, case when u.slot is null then 'no slot' else 'slot ' || u.slot end
+      from (select l.limit_id, i.job_id, true as counts
+              from taskqueue.site_limit l
+              join taskqueue.lease i on i.setup = l.setup and i.site = l.site and (l.grid_ce is null or l.grid_ce = i.grid_ce)
+              join taskqueue.definition d on d.setup = i.setup and d.definition_id = i.definition_id
+             where l.setup = p_setup and l.kind = 'running' and taskqueue.lists(d.requirements, l.attribute, l.value)) e
+      full join (select i.limit_id, i.job_id, i.slot from taskqueue.limit_use i where i.setup = p_setup) u using (limit_id, job_id)
+     where e.counts is null or u.slot is null
+    union all
+    select 'limit_slot', 'limit ' || limit_id, coalesce(l.ceiling::text, 'no limit'), coalesce(s.slots, 0)::text
+      from (select i.limit_id, i.ceiling from taskqueue.site_limit i where i.setup = p_setup and i.kind = 'running') l
+      full join (select n.limit_id, sum(sign(n.slot))::bigint as slots
+                   from (select f.limit_id, f.slot from taskqueue.limit_slot f where f.setup = p_setup
+                         union all
+                         select i.limit_id, i.slot from taskqueue.limit_use i where i.setup = p_setup) n
+                  group by 1) s using (limit_id)
+     where l.ceiling is distinct from coalesce(s.slots, 0);
 end $$;
 
 comment on function taskqueue.check_matching(text) is

@@ -5,13 +5,17 @@ security definer set search_path = taskqueue, pg_temp
 as $$
 declare
   v_key text := taskqueue.attribute_key(p_attribute);
+  v_id bigint;
 begin
   perform resource.identify(p_setup);
   perform taskqueue.reconfigure(p_setup);
   delete from taskqueue.site_limit l
    where l.setup = p_setup and l.kind = p_kind and l.site = p_site and l.grid_ce is not distinct from p_ce
-     and l.attribute = v_key and l.value = p_value;
-  return found;
+     and l.attribute = v_key and l.value = p_value
+  returning l.limit_id into v_id;
+  delete from taskqueue.limit_slot s where s.setup = p_setup and s.limit_id = v_id;
+  delete from taskqueue.limit_use u where u.setup = p_setup and u.limit_id = v_id;
+  return v_id is not null;
 end $$;
 
 comment on function taskqueue.clear_limit(text, text, text, text, text, text) is

@@ -10,6 +10,8 @@ begin
   delete from taskqueue.job_count_change c where c.setup = p_setup;
   delete from taskqueue.job_count c where c.setup = p_setup;
   delete from taskqueue.lease l where l.setup = p_setup;
+  delete from taskqueue.limit_slot s where s.setup = p_setup;
+  delete from taskqueue.limit_use u where u.setup = p_setup;
   delete from taskqueue.ended e where e.setup = p_setup;
   delete from taskqueue.history h where h.setup = p_setup;
   delete from taskqueue.request r where r.setup = p_setup;

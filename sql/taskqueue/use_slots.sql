@@ -2,9 +2,13 @@
 create or replace function taskqueue.use_slots(p_setup text, p_job_id bigint, p_slots jsonb) returns void
 language sql
 as $$
-  update taskqueue.limit_slot s set job_id = p_job_id
-    from jsonb_to_recordset(p_slots) as l (limit_id bigint, slot int)
-   where s.setup = p_setup and s.limit_id = l.limit_id and s.slot = l.slot;
+  with gone as (
+    delete from taskqueue.limit_slot s
+     using jsonb_to_recordset(p_slots) as l (limit_id bigint, slot int)
+     where s.setup = p_setup and s.limit_id = l.limit_id and s.slot = l.slot
+    returning s.limit_id, s.slot
+  )
+  insert into taskqueue.limit_use (setup, job_id, limit_id, slot) select p_setup, p_job_id, g.limit_id, g.slot from gone g;
   update taskqueue.site_limit d set next_at = greatest(d.next_at, resource.clock(p_setup)) + d.delay
     from jsonb_to_recordset(p_slots) as l (limit_id bigint, slot int)
    where d.setup = p_setup and d.limit_id = l.limit_id and l.slot is null;

@@ -25,8 +25,8 @@ begin
        and (l.grid_ce is null or l.grid_ce = any (p_offer.grid_ces))
        and case l.kind
              when 'running' then not exists (select from taskqueue.limit_slot s
-                                              where s.setup = l.setup and s.limit_id = l.limit_id and s.job_id is null
-                                             offset taskqueue.surplus_slots(l.setup, l.limit_id, l.ceiling))
+                                              where s.setup = l.setup and s.limit_id = l.limit_id and s.slot > 0
+                                             offset taskqueue.surplus_slots(l.setup, l.limit_id))
              else l.next_at > resource.clock(p_setup) + (l.burst - 1) * l.delay
            end);
   return p_offer;

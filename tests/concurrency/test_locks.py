@@ -3,7 +3,8 @@
 import random
 import threading
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from decimal import Decimal
 from typing import Any
 
@@ -22,6 +23,33 @@ select a.wait_event, left(a.query, 60), b.application_name, left(b.query, 60)
 """
 
 
+@contextmanager
+def nobody_waits(dsn: str) -> Iterator[None]:
+    """Fail when an agent is seen waiting for a row meanwhile."""
+    waits: Counter[tuple[Any, ...]] = Counter()
+    samples = 0
+    done = threading.Event()
+
+    def sample() -> None:
+        nonlocal samples
+        with psycopg.connect(dsn, autocommit=True) as connection:
+            while not done.is_set():
+                samples += 1
+                waits.update(connection.execute(_WAITING).fetchall())
+                done.wait(0.001)
+
+    sampler = threading.Thread(target=sample)
+    sampler.start()
+    try:
+        yield
+    finally:
+        done.set()
+        sampler.join()
+    assert samples > 200
+    row_locks = {what: count for what, count in waits.items() if what[0] in ("tuple", "transactionid")}
+    assert not row_locks, f"in {samples} samples: {row_locks}"
+
+
 @pytest.mark.slow
 def test_no_agent_waits_for_another(dsn: str, db: psycopg.Connection[Any]) -> None:
     """Agents take, report, finish and give back, in queues that run empty and come back, at sites with limits."""
@@ -38,9 +66,6 @@ def test_no_agent_waits_for_another(dsn: str, db: psycopg.Connection[Any]) -> No
             CPUTime=(500, 5000)[n % 2],
         )
     ended: list[int] = []
-    waits: Counter[tuple[Any, ...]] = Counter()
-    samples = 0
-    done = threading.Event()
 
     def agent(which: int) -> Callable[[Calls], None]:
         chance = random.Random(which)
@@ -61,23 +86,40 @@ def test_no_agent_waits_for_another(dsn: str, db: psycopg.Connection[Any]) -> No
 
         return work
 
-    def sample() -> None:
-        nonlocal samples
-        with psycopg.connect(dsn, autocommit=True) as connection:
-            while not done.is_set():
-                samples += 1
-                waits.update(connection.execute(_WAITING).fetchall())
-                done.wait(0.001)
-
-    sampler = threading.Thread(target=sample)
-    sampler.start()
-    try:
+    with nobody_waits(dsn):
         run_together(dsn, [agent(n) for n in range(12)])
-    finally:
-        done.set()
-        sampler.join()
-    assert samples > 200
-    row_locks = {what: count for what, count in waits.items() if what[0] in ("tuple", "transactionid")}
-    assert not row_locks, f"in {samples} samples: {row_locks}"
     assert sorted(ended) == list(range(1, JOBS + 1))
+    assert q.inconsistencies() == []
+
+
+@pytest.mark.slow
+def test_no_agent_waits_for_a_slot_that_it_gives_back(dsn: str, db: psycopg.Connection[Any]) -> None:
+    """A match that finds the slot it saw free taken meanwhile must leave it to the job that has it.
+
+    Thousands of slots are locked, which a search passes over first: what it saw at its beginning is old by its end.
+    """
+    locked, left, jobs = 4000, 2, 400
+    q = Calls(db)
+    q.insert_many(range(1, jobs + 1), JobTypes=["T"])
+    q.running_limit("JobTypes", "T", locked + left)
+    ended: list[int] = []
+    most: list[int] = []
+
+    def agent(own: Calls) -> None:
+        while len(ended) < jobs:
+            match = own.match(Site="S")
+            if match:
+                own.call("finish_job", match.job_id, match.attempt)
+                ended.append(match.job_id)
+
+    def watch(own: Calls) -> None:
+        while len(ended) < jobs:
+            most.append(own.value("select count(*) from taskqueue.lease"))
+
+    with psycopg.connect(dsn) as holder:
+        holder.execute("select from taskqueue.limit_slot where slot <= %s for update", [locked])
+        with nobody_waits(dsn):
+            run_together(dsn, [*[agent] * 8, watch])
+    assert sorted(ended) == list(range(1, jobs + 1))
+    assert max(most) == left
     assert q.inconsistencies() == []

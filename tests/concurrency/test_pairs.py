@@ -204,6 +204,23 @@ def test_a_slot_that_is_being_given_back_is_free_after_the_commit(stage: Stage) 
     assert stage.observer.match(Site="S") is not None
 
 
+@pytest.mark.parametrize("commit", [True, False])
+def test_a_lowered_limit_is_paid_once(stage: Stage, commit: bool) -> None:
+    """One slot too many is free; a match takes it away, and another meanwhile takes neither it nor one in its place."""
+    q = stage.observer
+    q.insert_many(range(1, 21), JobTypes=["T"])
+    q.running_limit("JobTypes", "T", 6)
+    running = q.match_many(6, Site="S")
+    q.running_limit("JobTypes", "T", 5)
+    for match in running:
+        q.call("finish_job", match.job_id, match.attempt)
+    assert len(stage.first.match_many(2, Site="S")) == 2
+    waited, other = meanwhile(stage, lambda q: q.match(Site="S"), commit)
+    assert not waited
+    assert (2 if commit else 0) + (other is not None) + len(q.match_many(20, Site="S")) == 5
+    assert q.inconsistencies() == []
+
+
 def test_a_delay_that_is_being_used_looks_used(stage: Stage) -> None:
     stage.observer.insert_many(range(1, 6), JobTypes=["T"])
     stage.observer.call("set_limit", "delay", "S", None, "JobTypes", "T", 1000)

@@ -225,6 +225,21 @@ def test_clearing(t: Calls) -> None:
     assert t.inconsistencies() == []
 
 
+def test_slots_that_went_wrong_are_shown(t: Calls) -> None:
+    limit = t.running_limit("JobTypes", "T", 3)
+    match = t.take(Site="S")
+    t.rows("update taskqueue.limit_use set job_id = 99 returning job_id")
+    t.rows("delete from taskqueue.limit_slot where slot = 3 returning slot")
+    assert {tuple(row) for row in t.inconsistencies()} == {
+        ("limit_use", f"limit {limit}, job {match.job_id}", "a slot", "no slot"),
+        ("limit_use", f"limit {limit}, job 99", "no slot", "slot 1"),
+        ("limit_slot", f"limit {limit}", "3", "2"),
+    }
+    t.call("rebuild_matching")
+    assert t.inconsistencies() == []
+    assert len(take_all(t, Site="S")) == 2
+
+
 def test_the_lease_counts_with_the_requirements_it_was_taken_with(t: Calls) -> None:
     """Also when its queue is gone."""
     only = Calls(t.connection)
