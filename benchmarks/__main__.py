@@ -1,70 +1,97 @@
-"""`python -m benchmarks`: measure matching beside the floor; see README.md."""
+"""`python -m benchmarks`: measure matching; see README.md."""
 
 import sys
 import tempfile
+from dataclasses import replace
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
-from benchmarks import FOLDER, report, runner, server
+from benchmarks import FOLDER, report, server
+from benchmarks.scenarios import SCENARIOS
+from benchmarks.scenarios.options import Options
 from benchmarks.workloads import WORKLOADS
 from broker.cli import output
 from broker.errors import BrokerError
 
+_NAMES = ", ".join(SCENARIOS)
+
 
 def main(
     *,
-    workload: Annotated[str, typer.Option(help=f"Workload: {', '.join(WORKLOADS)}.")] = "U",
-    jobs: Annotated[int, typer.Option(min=100, help="Jobs that wait.")] = 100_000,
-    clients: Annotated[str, typer.Option(help="Numbers of clients, one after the other.")] = "1,4,8,16",
-    seconds: Annotated[float, typer.Option(help="Length of a run; it takes at most a tenth of the jobs.")] = 5,
-    rounds: Annotated[int, typer.Option(min=1, help="Rounds of floor and matching in turn.")] = 5,
+    scenario: Annotated[str, typer.Option(help=f"What to measure: {_NAMES}.")] = "match",
+    workload: Annotated[str | None, typer.Option(help=f"Workload: {', '.join(WORKLOADS)}.")] = None,
+    jobs: Annotated[int | None, typer.Option(min=100, help="Jobs that wait.")] = None,
+    clients: Annotated[str | None, typer.Option(help="Numbers of clients, one after the other: 1,4,8,16.")] = None,
+    seconds: Annotated[float | None, typer.Option(min=0.01, help="Length of a run.")] = None,
+    rounds: Annotated[int | None, typer.Option(min=1, help="Rounds of what is measured in turn.")] = None,
+    rate: Annotated[float | None, typer.Option(min=1, help="Calls a second: held, churn, insert.")] = None,
+    interval: Annotated[float | None, typer.Option(min=0.1, help="Seconds of a line: held, churn.")] = None,
+    draws: Annotated[int | None, typer.Option(min=100, help="Draws: fair.")] = None,
+    cases: Annotated[str | None, typer.Option(help="Sizes as jobs:queues, one after the other: flat.")] = None,
     dsn: Annotated[str | None, typer.Option(help="A server; else one of our own, thrown away at the end.")] = None,
     folder: Annotated[Path | None, typer.Option(help="Where our own server's data lies during the run.")] = None,
     settings: Annotated[
         list[str] | None, typer.Option("--set", help="name=value of our own server, beside its settings.")
     ] = None,
     results: Annotated[Path, typer.Option(help="Folder to which the results are written.")] = FOLDER / "results",
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")] = False,
 ) -> None:
-    """Load a workload, and measure taskqueue.match_job beside the floor: a durable hand-over with nothing decided."""
-    if workload not in WORKLOADS:
-        raise typer.BadParameter(f"{workload} is not one of {', '.join(WORKLOADS)}", param_hint="--workload")
-    try:
-        numbers = [int(number) for number in clients.split(",")]
-    except ValueError:
-        numbers = []
-    if not numbers or min(numbers) < 1:
-        raise typer.BadParameter(f"{clients} is not a list like 1,4,8,16", param_hint="--clients")
+    """Load a workload and measure a scenario on it. What is not given is as the scenario needs it (README.md)."""
+    _one_of(scenario, SCENARIOS, "--scenario")
+    if workload is not None:
+        _one_of(workload, WORKLOADS, "--workload")
     if not all("=" in pair for pair in settings or []):
         raise typer.BadParameter(f"{', '.join(settings or [])}: name=value is wanted", param_hint="--set")
+    given: dict[str, Any] = {"workload": workload, "jobs": jobs, "seconds": seconds, "rounds": rounds}
+    given |= {"rate": rate, "interval": interval, "draws": draws}
+    given |= {"clients": _clients(clients) if clients else None, "cases": _cases(cases) if cases else None}
+    chosen = SCENARIOS[scenario]
+    options = _with(chosen.defaults, given)
     where = server.given(dsn) if dsn else server.own(folder, dict(pair.split("=", 1) for pair in settings or []))
     with where as measured:
-        about = report.circumstances(measured, folder or Path(tempfile.gettempdir()), _command())
-        found = runner.measure(
-            measured,
-            WORKLOADS[workload](),
-            jobs=jobs,
-            clients=numbers,
-            seconds=seconds,
-            rounds=rounds,
-            say=output.note,
-        )
+        about = report.circumstances(measured.admin.dsn, folder or Path(tempfile.gettempdir()), _command())
+        tables = chosen.run(measured, options, output.note)
     if as_json:
-        output.json_out({"about": about, "report": found})
+        output.json_out({"scenario": scenario, "about": about, "tables": tables})
     else:
-        report.show(found)
-    output.note(f"written to {report.write(found, about, results)}")
+        report.show(tables)
+    output.note(f"written to {report.write(scenario, tables, about, results)}")
+
+
+def _with(defaults: Options, given: dict[str, Any]) -> Options:
+    return replace(defaults, **{name: value for name, value in given.items() if value is not None})
+
+
+def _one_of(value: str, known: Any, hint: str) -> None:
+    if value not in known:
+        raise typer.BadParameter(f"{value} is not one of {', '.join(known)}", param_hint=hint)
+
+
+def _clients(text: str) -> tuple[int, ...]:
+    numbers = tuple(int(part) if part.isdecimal() else 0 for part in text.split(","))
+    if min(numbers) < 1:
+        raise typer.BadParameter(f"{text} is not a list like 1,4,8,16", param_hint="--clients")
+    return numbers
+
+
+def _cases(text: str) -> tuple[tuple[int, int], ...]:
+    cases = [tuple(int(part) if part.isdecimal() else 0 for part in case.split(":")) for case in text.split(",")]
+    if any(len(case) != 2 or min(case) < 1 for case in cases):
+        raise typer.BadParameter(f"{text} is not a list like 1000000:10000,10000000:10000", param_hint="--cases")
+    return tuple((jobs, queues) for jobs, queues in cases)
 
 
 def _command() -> str:
-    """The command line, without the DSN, which may hold a password."""
+    """The command line, without the DSN, which may hold a password, and without names of folders."""
     words = ["python", "-m", "benchmarks"]
     hidden = False
     for word in sys.argv[1:]:
-        words.append("..." if hidden else word.split("=")[0] + "=..." if word.startswith("--dsn=") else word)
-        hidden = word == "--dsn"
+        option, given, _ = word.partition("=")
+        unsaid = option in ("--dsn", "--folder", "--results")
+        words.append("..." if hidden else f"{option}=..." if unsaid and given else word)
+        hidden = unsaid and not given
     return " ".join(words)
 
 

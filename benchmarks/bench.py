@@ -1,116 +1,251 @@
-"""The database under measurement: loading a workload, putting jobs back, and reading what a run cost."""
+"""A database under measurement: loading a workload, putting jobs back, and reading what a run cost."""
 
-import itertools
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 import psycopg
+from psycopg import sql
 from psycopg.types.json import Jsonb
 
 from benchmarks import FOLDER, cpu
-from benchmarks.workloads import REQUESTS, Workload
+from benchmarks.server import LOGINS, Database, Server
+from benchmarks.workloads import Workload
+from broker import database
 from broker.lhcb import Group
+from broker.pilots import Resource
 
 SETUP = "bench"
 SEED = 20260328
+TEMPLATES = 20_000  # jobs that are inserted again and again under new ids
 _BATCH = 20_000  # jobs of one call, more or less
-_TURNED_OVER = ("job", "job_count", "job_count_change", "lease", "task_queue", "posting", "share_mark")
+_NEW_IDS = 1_000_000_000  # and up: ids of jobs that the scripts insert
+_EXIT_SECONDS = 10  # that a run's sessions may take to end
+
+_TABLES = """
+select c.oid::regclass::text from pg_class c join pg_namespace n on n.oid = c.relnamespace
+ where n.nspname = 'taskqueue' and c.relkind = 'r' and not c.relispartition
+"""
+_SIZES = """
+select case c.relkind when 'i' then i.indexrelid::regclass::text else c.oid::regclass::text end,
+       pg_relation_size(c.oid) + case when c.relkind = 'i' then 0 else
+         coalesce(pg_relation_size(c.oid, 'fsm'), 0) + coalesce(pg_relation_size(c.oid, 'vm'), 0)
+         + coalesce(pg_total_relation_size(nullif(c.reltoastrelid, 0)), 0) end
+  from pg_class c join pg_namespace n on n.oid = c.relnamespace left join pg_index i on i.indexrelid = c.oid
+ where n.nspname in ('taskqueue', 'resource') and c.relkind in ('r', 'i') and not c.relispartition
+"""
+
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
 class Meter:
-    """What the server had spent at a moment: bytes of WAL, CPU seconds (None where they cannot be read)."""
+    """What was spent until a moment: bytes of WAL and CPU seconds by the server (None where they cannot be read),
+    shared buffers touched in this database."""
 
     wal: int
     cpu: float | None
+    buffers: int
 
 
 class Bench:
-    """A connection for everything around the runs. The login gets an identity in the setup, as an agent's has."""
+    """A loaded database. Its connection is for everything around the runs; the runs use the plain logins."""
 
-    def __init__(self, connection: psycopg.Connection[Any], workload: Workload) -> None:
+    def __init__(self, connection: psycopg.Connection[Any], where: Database, workload: Workload, jobs: int) -> None:
         self._connection = connection
-        self._workload = workload
         self._postmaster = cpu.postmaster_of(connection)
+        self.where = where
+        self.workload = workload
+        self.jobs = jobs
+        self.requests = 0
+        self.templates = 0
+        self.load_seconds = 0.0
+        self._next_id = jobs + 1
 
-    def load(self, jobs: int) -> float:
-        """Configure the setup, load jobs and requests; returns the seconds that loading the jobs took.
+    def load(self) -> None:
+        """Configure the setup, load its jobs and requests.
 
         By taskqueue.load_task_queues, which keeps each group a queue; insert_jobs would put LHCb's siblings together.
         """
-        execute = self._connection.execute
-        execute("select resource.set_identity(%s, current_user)", [SETUP])
-        execute("select taskqueue.set_cpu_buckets(%s, %s)", [SETUP, self._workload.cpu_buckets])
-        for name, group in self._workload.owner_groups.items():
-            execute("select taskqueue.set_group(%s, %s, %s, %s)", [SETUP, name, group.share, group.job_sharing])
-        seconds = 0.0
-        for batch in _batches(self._workload.groups(jobs, SEED)):
+        self.run_file("bench.sql")
+        self._configure()
+        for batch in _batches(self._templates_of(self.workload.groups(self.jobs, SEED))):
             begin = time.perf_counter()
-            execute("select taskqueue.load_task_queues(%s, %s)", [SETUP, Jsonb(batch)])
-            seconds += time.perf_counter() - begin
-        self.run_file("request.sql")
-        requests = itertools.islice(self._workload.requests(SEED), REQUESTS)
-        with self._connection.cursor() as cursor, cursor.copy("copy bench.request from stdin") as copy:
-            for number, resource in enumerate(requests, 1):
-                copy.write_row((number, Jsonb(resource)))
-        execute("vacuum (analyze) bench.request")
-        self._settle()
-        execute("checkpoint")
-        return seconds
+            self._load_batch(batch)
+            self.load_seconds += time.perf_counter() - begin
+        self.call("select setval('bench.job_id', %s)", [_NEW_IDS + self.jobs])
+        self.set_requests(self.workload.requests(SEED))
+        self._grant("bench", "agent", "both", "submitter")
+        if self.workload.fixed_priorities:
+            self.run_file("priorities.sql")
+        self.settle()
+        self.call("vacuum (analyze) bench.template")
+        self.call("checkpoint")
+
+    def set_requests(self, requests: Sequence[Resource]) -> None:
+        """Replace the requests that are drawn from: numbers 1, 2, ... in this order."""
+        self.call("truncate bench.request")
+        self._copy("bench.request", ((n, Jsonb(resource)) for n, resource in enumerate(requests, 1)))
+        self.call("vacuum (analyze) bench.request")
+        self.requests = len(requests)
+
+    def load_floor(self) -> None:
+        """The floor's tables as they are at the beginning of a run."""
+        self.run_file("floor.sql")
+        self._grant("floor", "agent")
 
     def put_back(self) -> int:
         """Release every lease, so that the next run finds what this one found; returns how many."""
-        row = self._connection.execute((FOLDER / "put_back.sql").read_bytes()).fetchone()
-        self._settle()
-        return int(row[0]) if row else 0
+        released = int(self.one((FOLDER / "put_back.sql").read_text()))
+        if self.workload.fixed_priorities:
+            self.run_file("priorities.sql")
+        else:
+            self.call("select taskqueue.recompute_shares(%s)", [SETUP])
+        self.settle()
+        return released
+
+    def settle(self) -> None:
+        """Background work, done here and not during a run: counts folded, dead rows gone."""
+        self.call("select * from taskqueue.maintain()")
+        self.call(f"vacuum (analyze) {', '.join(name for (name,) in self.rows(_TABLES))}")
 
     def run_file(self, name: str) -> None:
         """Run a file of this package, statement by statement: `vacuum` must not be in a transaction."""
         text = (FOLDER / name).read_text()
         if "vacuum" in text:
             text, _, last = text.rpartition("vacuum")
-            self._connection.execute(text.encode())
+            self.call(text)
             text = "vacuum" + last
-        self._connection.execute(text.encode())
+        self.call(text)
+
+    def reserve_ids(self, count: int) -> int:
+        """The first of so many ids of new jobs, for who does not take them from the scripts' sequence."""
+        self._next_id += count
+        return self._next_id - count
 
     def matched(self) -> int:
-        """Jobs leased now: what the run since the last put-back has taken."""
+        """Jobs leased now: what the runs since the last put-back have taken."""
         return int(self.one("select count(*) from taskqueue.lease where setup = %s", [SETUP]))
 
-    def shape(self) -> tuple[int, int]:
-        """Queues and postings."""
-        queues = self.one("select count(*) from taskqueue.task_queue where setup = %s", [SETUP])
-        postings = self.one("select count(*) from taskqueue.posting where setup = %s", [SETUP])
-        return int(queues), int(postings)
+    def waiting(self) -> int:
+        """Jobs that wait now."""
+        return int(self.one("select count(*) from taskqueue.job where setup = %s", [SETUP]))
+
+    def queues(self) -> int:
+        """TaskQueues now."""
+        return int(self.one("select count(*) from taskqueue.task_queue where setup = %s", [SETUP]))
+
+    def sizes(self) -> dict[str, int]:
+        """Bytes of each table (with what belongs to it) and each index, the partitioned history left out."""
+        return {str(name): int(size) for name, size in self.rows(_SIZES)}
 
     def meter(self) -> Meter:
-        """What the server has spent so far."""
+        """What has been spent so far."""
         wal = int(self.one("select pg_wal_lsn_diff(pg_current_wal_insert_lsn(), '0/0')"))
-        return Meter(wal, None if self._postmaster is None else cpu.seconds(self._postmaster))
+        self.call("select pg_stat_force_next_flush()")  # of this connection's own, which else come seconds later
+        touched = "select blks_hit + blks_read from pg_stat_database where datname = current_database()"
+        return Meter(wal, None if self._postmaster is None else cpu.seconds(self._postmaster), int(self.one(touched)))
 
-    def one(self, query: str, parameters: list[object] | None = None) -> Any:
+    def wait_for_agents(self) -> None:
+        """Until the sessions of a run have ended: they hand in what they touched when they do."""
+        name = self.where.login_name("agent")
+        until = time.monotonic() + _EXIT_SECONDS
+        at_work = "select count(*) from pg_stat_activity where datname = current_database() and usename = %s"
+        while int(self.one(at_work, [name])) and time.monotonic() < until:
+            time.sleep(0.005)
+
+    def call(self, query: str, parameters: Sequence[object] | None = None) -> None:
+        """Execute and forget."""
+        self._connection.execute(query.encode(), parameters)
+
+    def one(self, query: str, parameters: Sequence[object] | None = None) -> Any:
         """The first value of the first row."""
-        row = self._connection.execute(query, parameters).fetchone()
+        row = self._connection.execute(query.encode(), parameters).fetchone()
         return row[0] if row else None
 
-    def _settle(self) -> None:
-        """Background work, done here and not during a run: counts folded, shares exact, dead rows gone."""
-        self._connection.execute("select taskqueue.recompute_shares(%s)", [SETUP])
-        self._connection.execute("select * from taskqueue.maintain(%s)", [SETUP])
-        if self._workload.script:
-            self.run_file(self._workload.script)
-        tables = ", ".join(f"taskqueue.{name}" for name in _TURNED_OVER)
-        self._connection.execute(f"vacuum (analyze) {tables}")
+    def rows(
+        self, query: str, parameters: Sequence[object] | Mapping[str, object] | None = None
+    ) -> list[tuple[Any, ...]]:
+        """All rows."""
+        return self._connection.execute(query.encode(), parameters).fetchall()
+
+    def _configure(self) -> None:
+        for kind in LOGINS:
+            self.call("select resource.set_identity(%s, %s)", [SETUP, self.where.login_name(kind)])
+        self.call("select taskqueue.set_cpu_buckets(%s, %s)", [SETUP, self.workload.cpu_buckets])
+        if self.workload.settings:
+            self.call("select taskqueue.set_settings(%s, %s)", [SETUP, Jsonb(dict(self.workload.settings))])
+        for name, group in self.workload.owner_groups.items():
+            self.call("select taskqueue.set_group(%s, %s, %s, %s)", [SETUP, name, group.share, group.job_sharing])
+
+    def _load_batch(self, batch: list[Group]) -> None:
+        if (
+            len(batch) == 1 and len(batch[0]["jobs"]) > _BATCH
+        ):  # a queue too large for one call: the cap is lifted there
+            for part in batched(batch[0]["jobs"], _BATCH):
+                self.call("select taskqueue.insert_jobs(%s, %s)", [SETUP, Jsonb([{**batch[0], "jobs": part}])])
+        else:
+            self.call("select taskqueue.load_task_queues(%s, %s)", [SETUP, Jsonb(batch)])
+
+    def _templates_of(self, groups: Iterable[Group]) -> Iterator[Group]:
+        """Pass the groups on, and keep every so-manieth job of them as a template in bench.template."""
+        step = max(1, self.jobs // TEMPLATES)
+        kept: list[tuple[int, Jsonb, int]] = []
+        number = 0
+        for group in groups:
+            requirements = Jsonb(group["requirements"])
+            for _, level in group["jobs"]:
+                if number % step == 0:
+                    kept.append((len(kept) + 1, requirements, level))
+                number += 1
+            yield group
+        self._copy("bench.template", kept)
+        self.templates = len(kept)
+
+    def _copy(self, table: str, rows: Iterable[Sequence[object]]) -> None:
+        with self._connection.cursor() as cursor, cursor.copy(f"copy {table} from stdin".encode()) as copy:
+            for row in rows:
+                copy.write_row(row)
+
+    def _grant(self, schema: str, *kinds: str) -> None:
+        """What the scripts do themselves, around the calls, the logins must be allowed to do."""
+        place = sql.Identifier(schema)
+        logins = sql.SQL(", ").join(sql.Identifier(self.where.login_name(kind)) for kind in kinds)
+        for grant in (
+            "grant usage on schema {} to {}",
+            "grant all on all tables in schema {} to {}",
+            "grant usage on all sequences in schema {} to {}",
+        ):
+            self._connection.execute(sql.SQL(grant).format(place, logins))
+
+
+@contextmanager
+def loaded(server: Server, workload: Workload, jobs: int) -> Iterator[Bench]:
+    """A new database with the workload, dropped at the end."""
+    with server.database() as where, database.connect(where.admin) as connection:
+        bench = Bench(connection, where, workload, jobs)
+        bench.load()
+        yield bench
+
+
+def batched(items: Sequence[T], size: int) -> Iterator[Sequence[T]]:
+    """Consecutive pieces of that size; the last may be smaller."""
+    for start in range(0, len(items), size):
+        yield items[start : start + size]
 
 
 def _batches(groups: Iterable[Group]) -> Iterator[list[Group]]:
+    """Groups of so many jobs together; one that is larger stands alone."""
     batch: list[Group] = []
+    held = 0
     for group in groups:
-        batch.append(group)
-        if sum(len(member["jobs"]) for member in batch) >= _BATCH:
+        if batch and held + len(group["jobs"]) > _BATCH:
             yield batch
-            batch = []
+            batch, held = [], 0
+        batch.append(group)
+        held += len(group["jobs"])
     if batch:
         yield batch

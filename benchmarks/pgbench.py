@@ -1,9 +1,10 @@
-"""One run of pgbench, and what its log says."""
+"""Runs of pgbench, and what its log says."""
 
 import os
 import subprocess
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -23,56 +24,141 @@ class Run:
 
     def percentile(self, percent: float) -> float:
         """The latency in ms that `percent` of the calls did not exceed."""
-        return self.latencies[min(len(self.latencies) - 1, int(len(self.latencies) * percent / 100))]
+        return percentile(self.latencies, percent)
 
 
-def run(
-    target: Target, script: str, *, clients: int, calls: int, seed: int, variables: Mapping[str, int] | None = None
-) -> Run:
-    """Run a script of this package, prepared, `calls` times by each client.
+@dataclass(frozen=True)
+class Slice:
+    """An interval of a run: seconds from its start to the interval's end, calls a second, latencies in ms."""
 
-    Not for a time: a number of calls bounds what is taken out of the workload. Raises BrokerError with pgbench's words.
+    until_s: float
+    calls_per_s: float
+    p50_ms: float
+    p99_ms: float
+
+
+@dataclass(frozen=True)
+class Script:
+    """A script of this package and how it is run, prepared: by so many clients, with these variables.
+
+    `calls`: of each client; a number of calls bounds what is taken out of the workload. Else for `seconds`.
+    `rate`: calls a second of all clients together; latencies then count from when a call was due. Else without a pause.
     """
+
+    file: str
+    clients: int
+    seed: int
+    variables: Mapping[str, int]
+    calls: int | None = None
+    seconds: int | None = None
+    rate: float | None = None
+
+    @property
+    def arguments(self) -> list[str]:
+        """pgbench's arguments."""
+        threads = min(self.clients, os.cpu_count() or 1)
+        length = f"--time={self.seconds}" if self.calls is None else f"--transactions={self.calls}"
+        found = ["--no-vacuum", "--protocol=prepared", "--log", "--log-prefix=run", length]
+        found += [f"--client={self.clients}", f"--jobs={threads}", f"--random-seed={self.seed}"]
+        found += [f"--define={name}={value}" for name, value in self.variables.items()]
+        found += [] if self.rate is None else [f"--rate={self.rate:g}"]
+        return [*found, f"--file={FOLDER / self.file}"]
+
+
+class Running:
+    """A pgbench at work; its log lies in `folder`."""
+
+    def __init__(self, process: "subprocess.Popen[bytes]", folder: Path) -> None:
+        self._process = process
+        self.folder = folder
+
+    def ended(self, timeout: float | None = None) -> bool:
+        """Wait for its end, so many seconds at most. Raises BrokerError with pgbench's words where it failed."""
+        try:
+            code = self._process.wait(timeout)
+        except subprocess.TimeoutExpired:
+            return False
+        if code != 0:
+            said = (self.folder / "stderr").read_text().strip()
+            raise BrokerError(f"pgbench failed: {said[-500:]}", "see the server's log")
+        return True
+
+    def stop(self) -> None:
+        """End it now, if it is not over."""
+        if self._process.poll() is None:
+            self._process.terminate()
+            self._process.wait()
+
+
+@contextmanager
+def running(target: Target, script: Script) -> Iterator[Running]:
+    """pgbench with a script, beside what the caller does; it is stopped at the end of the block."""
     dsn, password = target.without_password
     environment = binaries.clean_environment(os.environ)
     if password is not None:
         environment["PGPASSWORD"] = password
-    threads = min(clients, os.cpu_count() or 1)
-    command = [binaries.find().program("pgbench"), "--no-vacuum", "--protocol=prepared", "--log", "--log-prefix=run"]
-    command += [f"--client={clients}", f"--jobs={threads}", f"--transactions={calls}", f"--random-seed={seed}"]
-    command += [f"--define={name}={value}" for name, value in (variables or {}).items()]
-    with tempfile.TemporaryDirectory(prefix="broker-bench-log-") as folder:
-        done = subprocess.run(
-            [*command, f"--file={FOLDER / script}", dsn],
-            env=environment,
-            cwd=folder,
-            capture_output=True,
-            text=True,
-            check=False,
-        )
-        if done.returncode != 0:
-            raise BrokerError(f"pgbench failed: {done.stderr.strip()[-500:]}", "see the server's log")
-        return read(Path(folder), clients)
+    command = [binaries.find().program("pgbench"), *script.arguments, dsn]
+    with tempfile.TemporaryDirectory(prefix="broker-bench-log-") as name:
+        folder = Path(name)
+        with (folder / "stderr").open("wb") as said:
+            process = subprocess.Popen(command, env=environment, cwd=folder, stdout=subprocess.DEVNULL, stderr=said)
+        at_work = Running(process, folder)
+        try:
+            yield at_work
+        finally:
+            at_work.stop()
+
+
+def run(target: Target, script: Script) -> Run:
+    """Run a script to its end. Raises BrokerError with pgbench's words where it failed."""
+    with running(target, script) as at_work:
+        at_work.ended()
+        return read(at_work.folder, script.clients)
 
 
 def read(folder: Path, clients: int) -> Run:
-    """The logs of a run: a line a call, `client number latency_us script epoch_s epoch_us`.
-
-    The rate is taken while all clients were at work: from the latest first call to the earliest last one.
-    """
+    """The log of a run. The rate is taken while all clients were at work: from the latest first call to the earliest
+    last one."""
     ended: list[list[int]] = [[] for _ in range(clients)]
     latencies: list[float] = []
     begin = 0
-    for file in folder.glob("run.*"):
-        first_seen: set[str] = set()
-        for line in file.read_text().splitlines():
-            client, _, latency, _, epoch_s, epoch_us = line.split()[:6]
-            at = int(epoch_s) * 1_000_000 + int(epoch_us)
-            ended[int(client)].append(at)
-            latencies.append(int(latency) / 1000)
-            if client not in first_seen:
-                first_seen.add(client)
-                begin = max(begin, at - int(latency))
-    end = min(max(times) for times in ended)
+    for client, at, latency in _lines(folder):
+        if not ended[client]:
+            begin = max(begin, at - latency)
+        ended[client].append(at)
+        latencies.append(latency / 1000)
+    end = min(max(times, default=0) for times in ended)
     within = sum(begin < at <= end for times in ended for at in times)
     return Run(len(latencies), within * 1e6 / max(end - begin, 1), sorted(latencies))
+
+
+def slices(folder: Path, interval: float, count: int) -> list[Slice]:
+    """The log of a run, in so many intervals of so many seconds; what comes after them is left out."""
+    calls = list(_lines(folder))
+    begin = min((at - latency for _, at, latency in calls), default=0)
+    latencies: list[list[float]] = [[] for _ in range(count)]
+    for _, at, latency in calls:
+        number = int((at - begin) / (interval * 1_000_000))
+        if number < count:
+            latencies[number].append(latency / 1000)
+    for within in latencies:
+        within.sort()
+    return [
+        Slice((n + 1) * interval, len(within) / interval, percentile(within, 50), percentile(within, 99))
+        for n, within in enumerate(latencies)
+    ]
+
+
+def percentile(ordered: list[float], percent: float) -> float:
+    """The value that `percent` of the ordered ones do not exceed; 0 where there are none."""
+    return ordered[min(len(ordered) - 1, int(len(ordered) * percent / 100))] if ordered else 0.0
+
+
+def _lines(folder: Path) -> Iterator[tuple[int, int, int]]:
+    """The logs of a run: client, end of a call and its latency in us. A line is
+    `client number latency_us script epoch_s epoch_us [lag_us]`."""
+    for file in folder.glob("run.*"):
+        with file.open() as lines:
+            for line in lines:
+                client, _, latency, _, epoch_s, epoch_us = line.split()[:6]
+                yield int(client), int(epoch_s) * 1_000_000 + int(epoch_us), int(latency)

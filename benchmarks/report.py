@@ -1,19 +1,20 @@
-"""What a run looks like: on the terminal, and as text in results/ with the machine it came from."""
+"""What a run looks like: on the terminal, and in results/ with the machine it came from."""
 
 import contextlib
 import io
+import json
 import os
 import platform
 import re
 import subprocess
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
 from datetime import date
 from pathlib import Path
 
 import psycopg
 
 from benchmarks import FOLDER
-from benchmarks.runner import Figures, Report
 from broker import __version__
 from broker.cli import output
 
@@ -23,20 +24,29 @@ _SETTINGS = (
     " checkpoint_timeout autovacuum autovacuum_naptime jit plan_cache_mode track_functions"
 ).split()
 
-_COLUMNS = {
-    "what": "what",
-    "clients": "clients",
+Row = dict[str, object]
+"""A line of a table. The names of its values say the unit: _ms, _per_s, _bytes."""
+
+_HEADINGS = {
     "calls_per_s": "calls/s",
     "jobs_per_s": "jobs/s",
-    "ratio": "of the floor",
-    "p50_ms": "p50 ms",
-    "p95_ms": "p95 ms",
-    "p99_ms": "p99 ms",
-    "found_nothing": "found nothing",
+    "queues_per_s": "queues/s",
     "wal_bytes": "WAL bytes/job",
     "cpu_ms": "server CPU ms/job",
-    "calls": "calls",
+    "buffers": "buffers/job",
+    "bytes_per_job": "bytes/job",
+    "until_s": "until s",
+    "size_bytes": "bytes",
 }
+_SHARES = ("found_nothing", "on the hot queue")
+
+
+@dataclass(frozen=True)
+class Table:
+    """A titled table; the columns are those of its first row."""
+
+    title: str
+    rows: list[Row]
 
 
 def circumstances(dsn: str, folder: Path, command: str) -> dict[str, str]:
@@ -56,40 +66,42 @@ def circumstances(dsn: str, folder: Path, command: str) -> dict[str, str]:
     }
 
 
-def show(report: Report) -> None:
-    """Print the figures as a table."""
-    rows = [[_cell(figures, name) for name in _COLUMNS] for figures in report.figures]
-    title = (
-        f"Workload {report.workload}: {report.jobs:,} jobs in {report.queues:,} queues, {report.postings:,} postings; "
-        f"loaded at {report.jobs / report.load_seconds:,.0f} jobs/s; medians of {report.rounds} rounds"
-    )
-    output.table(title, list(_COLUMNS.values()), rows)
+def show(tables: Sequence[Table]) -> None:
+    """Print the tables."""
+    for table in tables:
+        columns = list(table.rows[0]) if table.rows else []
+        rows = [[_cell(name, row[name]) for name in columns] for row in table.rows]
+        output.table(table.title, [_HEADINGS.get(name, name.replace("_", " ")) for name in columns], rows)
 
 
-def write(report: Report, about: Mapping[str, str], folder: Path) -> Path:
-    """Append the figures to results/<date>-<machine>.txt; returns the file."""
+def write(scenario: str, tables: Sequence[Table], about: Mapping[str, str], folder: Path) -> Path:
+    """Append the tables to results/<date>-<machine>.txt, for people, and as a line to the .jsonl beside it, for the
+    plots; returns the first."""
     file = folder / f"{about['date']}-{_short(_processor())}-{os.cpu_count()}-cores.txt"
     text = io.StringIO()
     with contextlib.redirect_stdout(text):
-        show(report)
+        show(tables)
     lines = [f"{name}: {value}" for name, value in about.items()]
     folder.mkdir(parents=True, exist_ok=True)
     with file.open("a", encoding="utf-8") as out:
         out.write("\n".join([*lines, "", *(line.rstrip() for line in text.getvalue().splitlines()), "", ""]))
+    with file.with_suffix(".jsonl").open("a", encoding="utf-8") as out:
+        out.write(
+            json.dumps({"scenario": scenario, "about": about, "tables": [asdict(table) for table in tables]}) + "\n"
+        )
     return file
 
 
-def _cell(figures: Figures, name: str) -> object:
-    value = getattr(figures, name)
-    if value is None:
-        return None
-    if name == "found_nothing":
+def _cell(name: str, value: object) -> object:
+    if not isinstance(value, float):
+        return value
+    if name in _SHARES:
         return f"{value:.1%}"
-    if name == "ratio":
+    if name == "p":
+        return f"{value:.4f}"
+    if name == "ratio" or name.endswith("_ms"):
         return f"{value:.2f}"
-    if name.endswith("_ms"):
-        return f"{value:.2f}"
-    return round(value) if isinstance(value, float) else value
+    return round(value) if value >= 10 else round(value, 1)
 
 
 def _processor() -> str:

@@ -1,23 +1,86 @@
-"""The server that is measured: one of our own, thrown away at the end, or a database of its own on a server given."""
+"""The server that is measured, one of our own or one given, and the databases and logins of a run on it."""
 
+import itertools
 import os
+import secrets
 import shutil
 import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
-import psycopg
 from psycopg import sql
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
 from broker import database, embedded
+from broker.database import Target
 from broker.errors import BrokerError, EmbeddedError
+from broker.upgrade import upgrade
+
+LOGINS = {"agent": ["agent"], "submitter": ["submitter"], "both": ["agent", "submitter"]}
+"""Plain logins, by what they are in the house: JobAgents, submitters, and for scripts that do both."""
+
+
+@dataclass(frozen=True)
+class Database:
+    """A database with pgbroker: for who made it, and for the plain logins (LOGINS)."""
+
+    admin: Target
+    logins: Mapping[str, Target]
+
+    def login_name(self, kind: str) -> str:
+        """The database's name for one of LOGINS."""
+        return str(conninfo_to_dict(self.logins[kind].dsn)["user"])
+
+
+@dataclass
+class Server:
+    """A server on which databases and roles can be made; all that is made goes at the end."""
+
+    admin: Target
+    _password: str = field(default_factory=lambda: secrets.token_urlsafe(18), repr=False)
+    _numbers: Iterator[int] = field(default_factory=lambda: itertools.count(1))
+
+    @contextmanager
+    def database(self) -> Iterator[Database]:
+        """A new database with pgbroker in it, dropped at the end."""
+        name = f"pgbroker_bench_{os.getpid()}_{next(self._numbers)}"
+        self._execute(sql.SQL("create database {}").format(sql.Identifier(name)))
+        try:
+            admin = _with(self.admin, dbname=name)
+            upgrade(admin.dsn)
+            yield Database(admin, {kind: self._login(admin, kind) for kind in LOGINS})
+        finally:
+            self._execute(sql.SQL("drop database {} with (force)").format(sql.Identifier(name)))
+
+    def remove_logins(self) -> None:
+        """Drop the logins; their databases are gone."""
+        for kind in LOGINS:
+            self._execute(sql.SQL("drop role if exists {}").format(sql.Identifier(_login_name(kind))))
+
+    def _login(self, admin: Target, kind: str) -> Target:
+        """A plain login that was granted its house roles, as a JobAgent's or a submitter's is; made where it is not."""
+        name = _login_name(kind)
+        with database.connect(admin) as connection:
+            if connection.execute("select from pg_roles where rolname = %s", [name]).fetchone() is None:
+                rows = connection.execute(
+                    "select role_name from resource.house_role where kind = any (%s)", [LOGINS[kind]]
+                )
+                house = sql.SQL(", ").join(sql.Identifier(role) for (role,) in rows.fetchall())
+                login = sql.SQL("create role {} login password {} in role {}")
+                connection.execute(login.format(sql.Identifier(name), self._password, house))
+        return _with(admin, user=name, password=self._password)
+
+    def _execute(self, statement: sql.Composed) -> None:
+        with database.connect(self.admin) as connection:
+            connection.execute(statement)
 
 
 @contextmanager
-def own(folder: Path | None, settings: Mapping[str, str]) -> Iterator[str]:
-    """An embedded server, durable as always, in a new folder below `folder`; gives its DSN and removes it at the end.
+def own(folder: Path | None, settings: Mapping[str, str]) -> Iterator[Server]:
+    """An embedded server, durable as always, in a new folder below `folder`; it is removed at the end.
 
     `settings` are added to the embedded server's own.
     """
@@ -33,25 +96,27 @@ def own(folder: Path | None, settings: Mapping[str, str]) -> Iterator[str]:
             running = embedded.up(home, settings=settings)
         except EmbeddedError as error:  # its hint names a log that goes, too
             raise BrokerError(error.message, "is every --set right?" if settings else None) from None
-        yield running.socket_dsn
+        yield Server(Target(running.socket_dsn, "embedded"))
     finally:
         embedded.down(home)
         shutil.rmtree(home, ignore_errors=True)
 
 
 @contextmanager
-def given(dsn: str) -> Iterator[str]:
-    """A new database on the server that `dsn` names, dropped at the end; what the server holds is not touched.
-
-    The login must be allowed to create databases and roles.
-    """
-    name = sql.Identifier(f"pgbroker_bench_{os.getpid()}")
-    target = database.resolve(dsn)
-    with database.connect(target) as connection:
-        connection.execute(sql.SQL("create database {}").format(name))
+def given(dsn: str) -> Iterator[Server]:
+    """The server that `dsn` names; what it holds is not touched. The login must be allowed to create databases and
+    roles."""
+    server = Server(database.resolve(dsn))
     try:
-        parameters = conninfo_to_dict(target.dsn)
-        yield make_conninfo("", **{**parameters, "dbname": f"pgbroker_bench_{os.getpid()}"})
+        yield server
     finally:
-        with psycopg.connect(target.dsn, autocommit=True) as connection:
-            connection.execute(sql.SQL("drop database {} with (force)").format(name))
+        server.remove_logins()
+
+
+def _login_name(kind: str) -> str:
+    return f"pgbroker_bench_{os.getpid()}_{kind}"
+
+
+def _with(target: Target, **changed: Any) -> Target:
+    """The same server with other connection parameters."""
+    return Target(make_conninfo("", **{**conninfo_to_dict(target.dsn), **changed}), target.source, target.prepare)

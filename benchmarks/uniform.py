@@ -15,6 +15,8 @@ Half of the queues ask for nothing but an owner and a CPU time, and there are on
 queues of their own, each queue names a SubmitPool of its own, which matching does not read.
 
 Big sites are in more queues and send more pilots: the weight of the n-th is 1/sqrt(n), for queues and requests.
+There are 20,000 requests: sites by weight, CPUTime log-uniform over all buckets, 1-3 platforms, 10 % private pilots,
+20 % with processors, 5 % with banned lists, 5 % without Site, 5 % that match nothing (broker/pilots.py).
 """
 
 import random
@@ -25,6 +27,7 @@ from broker.lhcb import Group
 
 CPU_BUCKETS = [500, 5000, 50000, 300000]
 JOBS_A_QUEUE = 100
+REQUESTS = 20_000
 SITES = {f"SITE.{n:03d}": n**-0.5 for n in range(1, 101)}
 PLATFORMS = ["x86_64-el7", "x86_64-el8", "x86_64-el9", "x86_64-any", "aarch64-el9"]
 TAGS = [
@@ -41,12 +44,12 @@ LEVELS = range(1, 11)
 LEVEL_WEIGHTS = [30, 10, 10, 10, 20, 5, 5, 3, 2, 5]
 
 
-def groups(jobs: int, seed: int = 0) -> Iterator[Group]:
+def groups(jobs: int, seed: int = 0, jobs_a_queue: int = JOBS_A_QUEUE) -> Iterator[Group]:
     """The workload at a size of `jobs`: one group a TaskQueue, job ids counting from 1."""
     rng = random.Random(seed)
     first = 1
     while first <= jobs:
-        size = min(JOBS_A_QUEUE, jobs - first + 1)
+        size = min(jobs_a_queue, jobs - first + 1)
         levels = rng.choices(LEVELS, weights=LEVEL_WEIGHTS, k=size)
         yield {
             "requirements": {**_requirements(rng), "SubmitPools": [f"pool-{first}"]},
@@ -55,11 +58,11 @@ def groups(jobs: int, seed: int = 0) -> Iterator[Group]:
         first += size
 
 
-def requests(seed: int = 0) -> Iterator[pilots.Resource]:
-    """An endless stream of resource descriptions."""
+def requests(seed: int = 0, mix: pilots.Mix | None = None) -> list[pilots.Resource]:
+    """The descriptions."""
     every = dict.fromkeys(PLATFORMS, 1.0)
     offers = pilots.Offers(SITES, [(1.0, every)], (CPU_BUCKETS[0], CPU_BUCKETS[-1] * 5 // 4), OWNERS)
-    return pilots.descriptions(offers, seed)
+    return pilots.fleet(offers, REQUESTS, mix, seed)
 
 
 def _requirements(rng: random.Random) -> dict[str, object]:

@@ -1,26 +1,27 @@
-"""The runner at tiny sizes: it produces figures. How fast anything is, no test asks."""
+"""Each scenario at a tiny size: it produces figures that make sense. How fast anything is, no test asks."""
 
-import itertools
 import json
 import subprocess
 import sys
-from collections.abc import Iterator
+import threading
 from pathlib import Path
 from typing import Any
 
+import psycopg
 import pytest
 
-from benchmarks import pgbench, uniform, workloads
-from broker.pilots import Resource
+from benchmarks import background, pgbench
+from benchmarks.scenarios import SCENARIOS
 
 TOP = Path(__file__).parents[2]
+TINY = "--jobs 2000 --clients 2 --seconds 1 --rounds 1"
 
 
-@pytest.mark.parametrize("workload", ["U", "L"])
-def test_a_run_measures_the_floor_and_matching_in_turn(server_dsn: str, tmp_path: Path, workload: str) -> None:
-    command = f"-m benchmarks --json --workload {workload} --jobs 2000 --clients 2 --seconds 1 --rounds 1".split()
+def measure(scenario: str, options: str, dsn: str, results: Path) -> list[dict[str, Any]]:
+    """Run a scenario; its tables."""
+    command = f"-m benchmarks --json --scenario {scenario} {options}".split()
     done = subprocess.run(
-        [sys.executable, *command, "--dsn", server_dsn, "--results", tmp_path],
+        [sys.executable, *command, "--dsn", dsn, "--results", results],
         cwd=TOP,
         capture_output=True,
         text=True,
@@ -28,29 +29,176 @@ def test_a_run_measures_the_floor_and_matching_in_turn(server_dsn: str, tmp_path
     )
     assert done.returncode == 0, done.stderr
     found = json.loads(done.stdout)
-    floor, match = found["report"]["figures"]
+    assert found["scenario"] == scenario
+    tables: list[dict[str, Any]] = found["tables"]
+    return tables
+
+
+def check_costs(rows: list[dict[str, Any]]) -> None:
+    """What holds for each line of calls measured in turn."""
+    for row in rows:
+        assert row["calls_per_s"] > 0
+        assert row["jobs_per_s"] > 0
+        assert 0 < row["p50_ms"] <= row["p95_ms"] <= row["p99_ms"]
+        assert row["wal_bytes"] > 0
+        assert row["buffers"] > 5
+        assert row["cpu_ms"] is None or row["cpu_ms"] >= 0
+
+
+@pytest.mark.parametrize("workload", ["U", "L", "N"])
+def test_matching_is_measured_beside_the_floor(server_dsn: str, tmp_path: Path, workload: str) -> None:
+    (table,) = measure("match", f"--workload {workload} {TINY}", server_dsn, tmp_path)
+    floor, match = table["rows"]
     assert (floor["what"], match["what"]) == ("floor", "match_job")
     assert floor["found_nothing"] == 0
-    assert 0 <= match["found_nothing"] < 0.5
+    assert 0 <= match["found_nothing"] < 0.6
     assert match["ratio"] == pytest.approx(match["jobs_per_s"] / floor["jobs_per_s"])
     assert 0 < match["calls"] <= 200, "a run takes at most a tenth of the jobs"
-    for figures in (floor, match):
-        assert 0 < figures["p50_ms"] <= figures["p95_ms"] <= figures["p99_ms"]
-        assert figures["wal_bytes"] > 0
-        assert figures["cpu_ms"] is None or figures["cpu_ms"] > 0
-    (file,) = tmp_path.iterdir()
-    written = file.read_text()
-    assert "match_job" in written
-    assert "fsync = " in written
-    assert "--dsn ..." in written
+    check_costs(table["rows"])
+
+
+def test_results_say_where_they_come_from_and_no_secret(server_dsn: str, tmp_path: Path) -> None:
+    measure("space", "--workload L --jobs 2000", server_dsn, tmp_path)
+    text, lines = sorted(tmp_path.iterdir(), key=lambda file: file.suffix, reverse=True)
+    written = text.read_text()
+    for said in ("PostgreSQL ", "fsync = ", "--dsn ... --results ...", "machine: ", "date: "):
+        assert said in written
     assert server_dsn not in written
+    assert str(tmp_path) not in written
+    (kept,) = (json.loads(line) for line in lines.read_text().splitlines())
+    assert kept["scenario"] == "space"
+    assert kept["about"]["settings"]
 
 
-def test_an_unknown_workload_is_refused_before_anything_is_done() -> None:
-    command = [sys.executable, "-m", "benchmarks", "--workload", "X"]
+def test_the_runner_leaves_neither_databases_nor_logins(server_dsn: str, tmp_path: Path) -> None:
+    command = f"-m benchmarks --scenario space --jobs 2000 --dsn {server_dsn} --results {tmp_path}".split()
+    with subprocess.Popen([sys.executable, *command], cwd=TOP, stdout=subprocess.DEVNULL) as runner:
+        assert runner.wait() == 0
+    with psycopg.connect(server_dsn) as connection:
+        names = "select datname from pg_database union all select rolname from pg_roles"
+        left = [name for (name,) in connection.execute(names).fetchall() if f"bench_{runner.pid}_" in name]
+    assert left == []
+
+
+def test_batches_are_measured_beside_single_calls(server_dsn: str, tmp_path: Path) -> None:
+    (table,) = measure("batch", TINY, server_dsn, tmp_path)
+    single, batches = table["rows"]
+    check_costs(table["rows"])
+    assert batches["ratio"] == pytest.approx(batches["jobs_per_s"] / single["jobs_per_s"])
+    assert batches["jobs_per_s"] > batches["calls_per_s"], "some calls got more than one job"
+    assert batches["calls"] <= 20
+
+
+def test_insertion_is_measured_in_all_its_ways(server_dsn: str, tmp_path: Path) -> None:
+    inserting, matching = measure("insert", f"{TINY} --rate 50", server_dsn, tmp_path)
+    rows = {row["what"]: row for row in inserting["rows"]}
+    assert len(rows) == 6
+    for what, row in rows.items():
+        assert row["jobs_per_s"] > 0
+        assert 0 < row["p50_ms"] <= row["p99_ms"]
+        if "groups, each a new queue" in what:
+            assert 0 < row["queues_per_s"] < row["jobs_per_s"]
+        elif "new queue" in what:
+            assert row["queues_per_s"] == pytest.approx(row["jobs_per_s"])
+        else:
+            assert row["queues_per_s"] < 0.01 * row["jobs_per_s"], "a sibling each 5,000 jobs"
+    alone, beside = matching["rows"]
+    check_costs(matching["rows"])
+    assert beside["ratio"] == pytest.approx(beside["jobs_per_s"] / alone["jobs_per_s"])
+
+
+def test_one_queue_is_measured_beside_many(server_dsn: str, tmp_path: Path) -> None:
+    (table,) = measure("hot", TINY, server_dsn, tmp_path)
+    many, one = table["rows"]
+    assert (many["what"], one["what"]) == ("20 queues", "1 queues")
+    check_costs(table["rows"])
+    assert one["found_nothing"] == 0
+    assert many["found_nothing"] < 0.2
+
+
+def test_costs_of_sizes_are_measured_in_turn(server_dsn: str, tmp_path: Path) -> None:
+    options = "--cases 1000:10,2000:10,2000:20 --clients 2 --seconds 1 --rounds 1"
+    (table,) = measure("flat", options, server_dsn, tmp_path)
+    small, large, more = table["rows"]
+    assert [row["what"] for row in table["rows"]] == [
+        "1,000 jobs, 10 queues",
+        "2,000 jobs, 10 queues",
+        "2,000 jobs, 20 queues",
+    ]
+    assert small["buffers ratio"] is None
+    assert large["buffers ratio"] == pytest.approx(large["buffers"] / small["buffers"])
+    assert more["buffers ratio"] == pytest.approx(more["buffers"] / large["buffers"])
+    assert all(row["buffers"] > 10 for row in table["rows"])
+
+
+@pytest.mark.slow
+def test_a_held_horizon_is_measured_against_none(server_dsn: str, tmp_path: Path) -> None:
+    options = "--jobs 4000 --clients 2 --seconds 2 --interval 1 --rate 40"
+    *timelines, ends = measure("held", options, server_dsn, tmp_path)
+    assert [row["held by"] for row in ends["rows"]] == ["nothing", "a snapshot", "an xid"]
+    for timeline, end in zip(timelines, ends["rows"], strict=True):
+        assert [row["until_s"] for row in timeline["rows"]] == [1, 2]
+        assert sum(row["calls_per_s"] for row in timeline["rows"]) == pytest.approx(80, rel=0.5)
+        assert all(0 < row["p50_ms"] <= row["p99_ms"] for row in timeline["rows"])
+        assert 0.3 < end["on the hot queue"] < 0.8
+        assert end["ratio"] == pytest.approx(timeline["rows"][-1]["p99_ms"] / timeline["rows"][0]["p99_ms"])
+
+
+def test_churn_watches_what_grows(server_dsn: str, tmp_path: Path) -> None:
+    options = "--jobs 4000 --clients 2 --seconds 3 --interval 1 --rate 40"
+    timeline, grown = measure("churn", options, server_dsn, tmp_path)
+    assert [row["until_s"] for row in timeline["rows"]] == [1, 2, 3]
+    assert all(row["size_bytes"] > 100_000 for row in timeline["rows"])
+    assert {row["what"] for row in grown["rows"]} >= {"taskqueue.job", "taskqueue.definition"}
+    assert not any("history" in row["what"] for row in grown["rows"])
+
+
+def test_space_is_counted_by_table_and_index(server_dsn: str, tmp_path: Path) -> None:
+    (table,) = measure("space", "--jobs 5000", server_dsn, tmp_path)
+    everything, *parts = table["rows"]
+    assert everything["bytes_per_job"] > 50
+    assert 0 < sum(part["size_bytes"] for part in parts) <= everything["size_bytes"]
+    assert "taskqueue.job" in {part["what"] for part in parts}
+
+
+@pytest.mark.parametrize("workload", ["U", "L"])
+def test_draws_are_compared_with_the_law(server_dsn: str, tmp_path: Path, workload: str) -> None:
+    options = f"--workload {workload} --jobs 5000 --clients 2 --draws 3000"
+    (table,) = measure("fair", options, server_dsn, tmp_path)
+    assert [row["what"] for row in table["rows"]] == ["bucket", "queue", "user priority", "rank in ten"]
+    for row in table["rows"]:
+        assert row["p"] > 1e-6, row
+    assert max(row["cells"] for row in table["rows"]) > 5
+
+
+def test_finding_nothing_is_measured_beside_finding_a_job(server_dsn: str, tmp_path: Path) -> None:
+    (table,) = measure("nothing", TINY, server_dsn, tmp_path)
+    found, nothing = table["rows"]
+    assert found["found_nothing"] < 0.1
+    assert nothing["found_nothing"] == 1
+    assert 0 < nothing["p50_ms"] <= nothing["p99_ms"]
+    assert nothing["ratio"] == pytest.approx(nothing["p99_ms"] / found["p99_ms"])
+
+
+def test_each_scenario_is_tested_and_says_what_it_asks() -> None:
+    assert set(SCENARIOS) == set("match batch insert hot flat held churn space fair nothing".split())
+    assert all(scenario.title for scenario in SCENARIOS.values())
+
+
+@pytest.mark.parametrize(
+    ("option", "value", "said"),
+    [
+        ("--workload", "X", "not one of U, L, N"),
+        ("--scenario", "X", "not one of match, batch"),
+        ("--clients", "1,0", "not a list like"),
+        ("--cases", "5", "not a list like"),
+    ],
+)
+def test_a_wrong_option_is_refused_before_anything_is_done(option: str, value: str, said: str) -> None:
+    command = [sys.executable, "-m", "benchmarks", option, value]
     done = subprocess.run(command, cwd=TOP, capture_output=True, text=True, check=False)
     assert done.returncode == 2
-    assert "not one of U, L" in done.stderr
+    assert said in " ".join(done.stderr.replace("│", " ").split())
 
 
 @pytest.mark.parametrize("options", [("--folder", "/nosuch/folder"), ("--set", "fsync"), ("--set", "no_such=1")])
@@ -62,10 +210,14 @@ def test_a_server_that_cannot_be_made_is_an_error_in_two_lines(options: tuple[st
     assert options[1].split("=")[0] in done.stderr
 
 
-def test_the_log_of_a_run_is_read_while_all_clients_work(tmp_path: Path) -> None:
+def _log(folder: Path) -> None:
     # client, number, latency in us, script, and when the call ended
-    (tmp_path / "run.1").write_text("0 1 1000 0 10 1000\n0 2 1000 0 10 2000\n0 3 8000 0 10 10000\n")
-    (tmp_path / "run.1.1").write_text("1 1 2000 0 10 3000\n1 2 1000 0 10 4000\n1 3 1000 0 10 5000\n")
+    (folder / "run.1").write_text("0 1 1000 0 10 1000\n0 2 1000 0 10 2000\n0 3 8000 0 10 10000\n")
+    (folder / "run.1.1").write_text("1 1 2000 0 10 3000\n1 2 1000 0 10 4000\n1 3 1000 0 10 5000\n")
+
+
+def test_the_log_of_a_run_is_read_while_all_clients_work(tmp_path: Path) -> None:
+    _log(tmp_path)
     run = pgbench.read(tmp_path, clients=2)
     assert run.calls == 6
     assert run.latencies == [1.0, 1.0, 1.0, 1.0, 2.0, 8.0]
@@ -74,43 +226,21 @@ def test_the_log_of_a_run_is_read_while_all_clients_work(tmp_path: Path) -> None
     assert (run.percentile(50), run.percentile(99)) == (1.0, 8.0)
 
 
-def _share(requests: list[Resource], key: str) -> float:
-    return sum(key in request for request in requests) / len(requests)
+def test_the_log_of_a_run_is_cut_into_intervals(tmp_path: Path) -> None:
+    _log(tmp_path)
+    # the first call begins at 10 s 0 us
+    first, second = pgbench.slices(tmp_path, 0.0045, 2)
+    assert (first.until_s, second.until_s) == (0.0045, 0.009)
+    assert first.calls_per_s == pytest.approx(4 / 0.0045)
+    assert (first.p50_ms, first.p99_ms, second.p99_ms) == (1.0, 2.0, 1.0)
 
 
-def test_workload_u_is_what_its_table_says() -> None:
-    groups = list(uniform.groups(100_000))
-    assert len(groups) == 1000
-    assert len({json.dumps(group["requirements"]) for group in groups}) == 1000
-    assert [job_id for group in groups for job_id, _ in group["jobs"]] == list(range(1, 100_001))
-    wanted: list[dict[str, Any]] = [group["requirements"] for group in groups]
+def test_what_fails_in_the_background_fails_the_run() -> None:
+    begun = threading.Event()
 
-    def share(key: str) -> float:
-        return sum(key in requirements for requirements in wanted) / len(wanted)
+    def fail() -> None:
+        begun.set()
+        raise ValueError("in the background")
 
-    # four standard deviations of a share of 1000
-    assert share("Sites") == pytest.approx(0.4, abs=0.062)
-    assert share("BannedSites") == pytest.approx(0.1, abs=0.038)
-    assert share("Platforms") == pytest.approx(0.1, abs=0.038)
-    assert share("Tags") == pytest.approx(0.05, abs=0.028)
-    assert {requirements["CPUTime"] for requirements in wanted} == set(uniform.CPU_BUCKETS)
-    assert len({requirements["OwnerDN"] for requirements in wanted}) == 50
-    levels = [level for group in groups for _, level in group["jobs"]]
-    assert levels.count(1) / len(levels) == pytest.approx(0.30, abs=0.01)
-    assert levels.count(10) / len(levels) == pytest.approx(0.05, abs=0.005)
-
-
-def _first(stream: Iterator[Resource], count: int) -> list[Resource]:
-    return list(itertools.islice(stream, count))
-
-
-@pytest.mark.parametrize("workload", ["U", "L"])
-def test_requests_are_the_same_for_the_same_seed_and_mixed_as_asked(workload: str) -> None:
-    make = workloads.WORKLOADS[workload]().requests
-    requests = _first(make(7), 5000)
-    assert requests == _first(make(7), 5000)
-    assert requests != _first(make(8), 5000)
-    assert _share(requests, "NumberOfProcessors") == pytest.approx(0.20, abs=0.023)
-    assert 1 - _share(requests, "Site") == pytest.approx(0.05, abs=0.013)
-    # a private pilot, or a third of those that match nothing
-    assert _share(requests, "OwnerGroup") == pytest.approx(0.10 + 0.90 * 0.05 / 3, abs=0.02)
+    with pytest.raises(ValueError, match="in the background"), background.every(0.001, fail):
+        assert begun.wait(10)

@@ -1,0 +1,35 @@
+"""What goes on beside a run, in a thread of its own."""
+
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+
+@contextmanager
+def every(seconds: float, work: Callable[[], object]) -> Iterator[None]:
+    """Do `work` again and again, a round each so many seconds, until the block ends; what it raises, the block raises.
+
+    A round that takes longer than that is followed by the next at once.
+    """
+    gone = threading.Event()
+    failed: list[BaseException] = []
+
+    def rounds() -> None:
+        due = time.monotonic()
+        try:
+            while not gone.wait(max(0.0, due - time.monotonic())):
+                work()
+                due = max(due + seconds, time.monotonic())
+        except BaseException as error:
+            failed.append(error)
+
+    thread = threading.Thread(target=rounds, daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        gone.set()
+        thread.join()
+    if failed:
+        raise failed[0]

@@ -1,0 +1,8 @@
+-- What the scripts need beside pgbroker: the requests and the jobs to insert, which they pick by number, and ids of new jobs.
+-- Filled once and never changed during a run: packed full, a look-up reads three or four pages.
+drop schema if exists bench cascade;
+create schema bench;
+create table bench.request (n int primary key with (fillfactor = 100), resource jsonb not null) with (fillfactor = 100);
+create table bench.template (n int primary key with (fillfactor = 100), requirements jsonb not null, user_priority int not null) with (fillfactor = 100);
+create unlogged table bench.draw (n int not null, job_id bigint not null);
+create sequence bench.job_id cache 100;

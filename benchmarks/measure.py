@@ -1,0 +1,138 @@
+"""Measuring in turn: several kinds of calls, round by round, medians over the rounds."""
+
+import statistics
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass, field
+
+from benchmarks import pgbench
+from benchmarks.bench import SEED, Bench, Meter
+from benchmarks.pgbench import Script
+from benchmarks.report import Row
+
+FLOOR_JOBS = 1_000_000  # of floor.sql
+_WARM_UP = 200  # calls of each client, before the rounds
+
+Say = Callable[[str], None]
+
+
+@dataclass
+class Kind:
+    """Calls of one kind: a script over a part of the requests, `batch` jobs asked for by each call.
+
+    `beside`: what goes on during each run.
+    """
+
+    name: str
+    bench: Bench
+    file: str = "match.pgbench"
+    first: int = 1
+    last: int | None = None
+    batch: int = 1
+    beside: Callable[[], AbstractContextManager[object]] = nullcontext
+    available: int = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.available = self.bench.jobs
+
+    def sample(self, clients: int, calls: int, seed: int) -> "Sample":
+        """One run of so many calls of each client; afterwards all is as before."""
+        variables = {"first": self.first, "last": self.last or self.bench.requests, "batch": self.batch}
+        script = Script(self.file, clients, SEED + seed, variables, calls)
+        with self.beside():
+            before = self.bench.meter()
+            run = pgbench.run(self.bench.where.logins["agent"], script)
+            self.bench.wait_for_agents()
+            after = self.bench.meter()
+        found = self.bench.matched()
+        self.bench.put_back()
+        return Sample.of(run, before, after, found)
+
+
+class Floor(Kind):
+    """The floor: a durable, audited hand-over with nothing decided, in the bench's database."""
+
+    def __init__(self, bench: Bench) -> None:
+        super().__init__("floor", bench, "floor.pgbench")
+        self.available = FLOOR_JOBS
+        self._left = 0  # nothing loaded yet
+
+    def sample(self, clients: int, calls: int, seed: int) -> "Sample":
+        """One run; the floor's jobs are loaded anew when a tenth of them is gone."""
+        if self._left < calls * clients:
+            self.bench.load_floor()
+            self._left = FLOOR_JOBS // 10
+        before = self.bench.meter()
+        run = pgbench.run(self.bench.where.logins["agent"], Script(self.file, clients, SEED + seed, {}, calls))
+        self.bench.wait_for_agents()
+        self._left -= run.calls
+        return Sample.of(run, before, self.bench.meter(), run.calls)
+
+
+@dataclass(frozen=True)
+class Sample:
+    """One run: calls and jobs found, calls a second, latencies in ms; per job found, bytes of WAL, ms of the server's
+    CPU (None where it cannot be read) and shared buffers touched."""
+
+    calls: int
+    found: int
+    rate: float
+    percentiles: tuple[float, float, float]
+    wal: float
+    cpu: float | None
+    buffers: float
+
+    @classmethod
+    def of(cls, run: pgbench.Run, before: Meter, after: Meter, found: int) -> "Sample":
+        """What a run gave, and what it cost between two readings."""
+        each = max(found, 1)
+        cpu = None if before.cpu is None or after.cpu is None else (after.cpu - before.cpu) * 1000 / each
+        percentiles = (run.percentile(50), run.percentile(95), run.percentile(99))
+        wal, buffers = (after.wal - before.wal) / each, (after.buffers - before.buffers) / each
+        return cls(run.calls, found, run.rate, percentiles, wal, cpu, buffers)
+
+
+def in_turn(kinds: Sequence[Kind], clients: int, seconds: float, rounds: int, say: Say) -> list[Row]:
+    """Measure the kinds in turn, `rounds` times; a row each, with medians. A run is about `seconds` long by a trial
+    before, and takes at most a tenth of the jobs."""
+    calls = [_calls(kind, clients, seconds) for kind in kinds]
+    samples: list[list[Sample]] = [[] for _ in kinds]
+    for turn in range(1, rounds + 1):
+        for kind, each, taken in zip(kinds, calls, samples, strict=True):
+            say(f"{clients} clients, round {turn} of {rounds}: {kind.name}, {each * clients:,} calls")
+            taken.append(kind.sample(clients, each, turn))
+    return [_row(kind, clients, taken) for kind, taken in zip(kinds, samples, strict=True)]
+
+
+def set_ratio(row: Row, to: Row, key: str = "jobs_per_s") -> None:
+    """Put the ratio of a row's figure to another row's beside it; none where one is not known."""
+    mine, other = row[key], to[key]
+    row["ratio"] = mine / other if isinstance(mine, float) and isinstance(other, float) and other else None
+
+
+def _calls(kind: Kind, clients: int, seconds: float) -> int:
+    """Calls of each client that last about as long as asked, and take at most a tenth of the jobs."""
+    tenth = max(1, kind.available // 10 // clients // kind.batch)
+    trial = kind.sample(clients, min(_WARM_UP, tenth), seed=0)
+    return max(1, min(int(trial.rate * seconds / clients), tenth))
+
+
+def _row(kind: Kind, clients: int, samples: Sequence[Sample]) -> Row:
+    median = statistics.median
+    cpu = [sample.cpu for sample in samples if sample.cpu is not None]
+    p50, p95, p99 = (median(sample.percentiles[i] for sample in samples) for i in range(3))
+    return {
+        "what": kind.name,
+        "clients": clients,
+        "calls_per_s": median(sample.rate for sample in samples),
+        "jobs_per_s": median(sample.rate * sample.found / sample.calls for sample in samples),
+        "ratio": None,
+        "p50_ms": p50,
+        "p95_ms": p95,
+        "p99_ms": p99,
+        "found_nothing": 1 - median(sample.found / sample.calls / kind.batch for sample in samples),
+        "wal_bytes": median(sample.wal for sample in samples),
+        "cpu_ms": median(cpu) if cpu else None,
+        "buffers": median(sample.buffers for sample in samples),
+        "calls": sum(sample.calls for sample in samples),
+    }

@@ -1,0 +1,25 @@
+"""What is measured: a module a scenario, each with its defaults and a function `run` that gives tables."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+from benchmarks.measure import Say
+from benchmarks.report import Table
+from benchmarks.scenarios import batch, churn, fair, flat, held, hot, insert, match, nothing, space
+from benchmarks.scenarios.options import Options
+from benchmarks.server import Server
+
+
+@dataclass(frozen=True)
+class Scenario:
+    """A scenario: what it asks, what it does where no option says otherwise, and how it is run."""
+
+    title: str
+    defaults: Options
+    run: Callable[[Server, Options, Say], list[Table]]
+
+
+SCENARIOS: Mapping[str, Scenario] = {
+    module.__name__.rpartition(".")[2]: Scenario((module.__doc__ or "").partition("\n")[0], module.DEFAULTS, module.run)
+    for module in (match, batch, insert, hot, flat, held, churn, space, fair, nothing)
+}

@@ -1,0 +1,107 @@
+"""Are the draws those of the law? Chi-square over bucket, queue, user priority and rank in ten."""
+
+from collections import Counter, defaultdict
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from psycopg.types.json import Jsonb
+
+from benchmarks import law, pgbench
+from benchmarks.bench import SEED, SETUP, Bench, loaded
+from benchmarks.measure import Say
+from benchmarks.pgbench import Script
+from benchmarks.report import Row, Table
+from benchmarks.scenarios.match import described
+from benchmarks.scenarios.nothing import sorted_out
+from benchmarks.scenarios.options import Options
+from benchmarks.server import Server
+from broker.errors import BrokerError
+from broker.pilots import Resource
+
+DEFAULTS = Options(jobs=1_000_000)
+_REQUESTS = 20  # drawn at random for each call, so that the law is their mean
+
+_LEVELS = "select task_queue_id, user_priority, count(*) from taskqueue.job where setup = %s and not held group by 1, 2"
+_MATCHING = "select task_queue_id, cpu_time, priority from taskqueue.matching_queues(%s, %s)"
+# The rank of a job among those of its queue and user priority, by id; nothing has changed since before the draws.
+_DRAWN = """
+select q.cpu_time, q.task_queue_id, j.user_priority, j.rank, count(*)
+  from bench.draw d
+  join (select i.job_id, i.task_queue_id, i.user_priority,
+               row_number() over (partition by i.task_queue_id, i.user_priority order by i.job_id) as rank
+          from taskqueue.job i where i.setup = %(setup)s) j using (job_id)
+  join taskqueue.task_queue q on q.setup = %(setup)s and q.task_queue_id = j.task_queue_id
+ group by 1, 2, 3, 4
+"""
+_ASPECTS = ("bucket", "queue", "user priority", "rank in ten")
+
+
+@dataclass
+class Expected:
+    """The probability of each value of each aspect."""
+
+    chances: dict[str, dict[object, float]] = field(
+        default_factory=lambda: {name: defaultdict(float) for name in _ASPECTS}
+    )
+
+    def add(self, bucket: int, queue: int, chance: float, levels: Mapping[int, int]) -> None:
+        """A queue of a request, with the probability that it is the one, and its jobs by user priority."""
+        self.chances["bucket"][bucket] += chance
+        self.chances["queue"][queue] += chance
+        for level, of_level in law.user_priorities(levels).items():
+            self.chances["user priority"][level] += chance * of_level
+            places = min(10, levels[level])
+            for rank in range(1, places + 1):
+                self.chances["rank in ten"][rank] += chance * of_level / places
+
+
+def run(server: Server, options: Options, say: Say) -> list[Table]:
+    """Draws at constant composition: each match is rolled back, and what it drew is noted afterwards."""
+    say(f"loading workload {options.workload}: {options.jobs:,} jobs")
+    with loaded(server, options.make_workload(), options.jobs) as bench:
+        requests = sorted_out(bench)[0][:_REQUESTS]
+        bench.set_requests(requests)
+        expected = _expected(bench, requests)
+        clients = options.clients[0]
+        say(f"{options.draws:,} draws, {clients} clients")
+        script = Script(
+            "draw.pgbench", clients, SEED, {"first": 1, "last": len(requests)}, max(1, options.draws // clients)
+        )
+        draws = pgbench.run(bench.where.logins["agent"], script).calls
+        found = _found(bench)
+        if sum(found["queue"].values()) != draws:
+            raise BrokerError(
+                f"of {draws:,} draws {draws - sum(found['queue'].values()):,} found no job, though some match",
+                "that is a fault of matching",
+            )
+        rows = [_verdict(aspect, found[aspect], expected.chances[aspect]) for aspect in _ASPECTS]
+        return [Table(f"{described(bench)}; {draws:,} draws, {clients} clients, {len(requests)} requests", rows)]
+
+
+def _expected(bench: Bench, requests: list[Resource]) -> Expected:
+    levels: dict[int, dict[int, int]] = defaultdict(dict)
+    for queue, level, jobs in bench.rows(_LEVELS, [SETUP]):
+        levels[queue][level] = jobs
+    expected = Expected()
+    for request in requests:
+        matching = bench.rows(_MATCHING, [SETUP, Jsonb(request)])
+        bucket = max(cpu_time for _, cpu_time, _ in matching)
+        queues = {queue: priority for queue, cpu_time, priority in matching if cpu_time == bucket}
+        alike = Counter(queues.values())
+        chances = law.win(alike)
+        for queue, priority in queues.items():
+            expected.add(bucket, queue, chances[priority] / alike[priority] / len(requests), levels[queue])
+    return expected
+
+
+def _found(bench: Bench) -> dict[str, Counter[object]]:
+    found: dict[str, Counter[object]] = {name: Counter() for name in _ASPECTS}
+    for *values, count in bench.rows(_DRAWN, {"setup": SETUP}):
+        for aspect, value in zip(_ASPECTS, values, strict=True):
+            found[aspect][value] += count
+    return found
+
+
+def _verdict(aspect: str, found: Mapping[object, int], expected: Mapping[object, float]) -> Row:
+    verdict = law.compare(found, expected)
+    return {"what": aspect, "cells": verdict.cells, "chi-square": verdict.chi_square, "p": verdict.p}

@@ -1,0 +1,23 @@
+"""All clients on one queue, beside the same jobs in many queues."""
+
+from benchmarks.bench import loaded
+from benchmarks.measure import Kind, Say, in_turn, set_ratio
+from benchmarks.report import Row, Table
+from benchmarks.scenarios.options import Options
+from benchmarks.server import Server
+from benchmarks.workloads import many_queues, one_queue
+
+DEFAULTS = Options(jobs=300_000)
+
+
+def run(server: Server, options: Options, say: Say) -> list[Table]:
+    """Queues of 100 jobs and one queue (its cap lifted), asked by the same generic pilots, in turn; a database each."""
+    say(f"loading {options.jobs:,} jobs, twice")
+    with loaded(server, many_queues(), options.jobs) as many, loaded(server, one_queue(), options.jobs) as one:
+        kinds = [Kind(f"{bench.queues():,} queues", bench) for bench in (many, one)]
+        rows: list[Row] = []
+        for clients in options.clients:
+            over_many, on_one = in_turn(kinds, clients, options.seconds, options.rounds, say)
+            set_ratio(on_one, to=over_many)
+            rows += [over_many, on_one]
+        return [Table(f"{options.jobs:,} jobs; medians of {options.rounds} rounds; ratio: to many queues", rows)]

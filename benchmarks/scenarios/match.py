@@ -1,0 +1,28 @@
+"""Throughput of match_job beside the floor, by number of clients."""
+
+from benchmarks.bench import Bench, loaded
+from benchmarks.measure import Floor, Kind, Say, in_turn, set_ratio
+from benchmarks.report import Table
+from benchmarks.scenarios.options import Options
+from benchmarks.server import Server
+
+DEFAULTS = Options(clients=(1, 4, 8, 16))
+
+
+def run(server: Server, options: Options, say: Say) -> list[Table]:
+    """Floor and matching in turn, for each number of clients; the ratio is matches to the floor's."""
+    say(f"loading workload {options.workload}: {options.jobs:,} jobs")
+    with loaded(server, options.make_workload(), options.jobs) as bench:
+        kinds = [Floor(bench), Kind("match_job", bench)]
+        rows = []
+        for clients in options.clients:
+            floor, match = in_turn(kinds, clients, options.seconds, options.rounds, say)
+            set_ratio(match, to=floor)
+            rows += [floor, match]
+        return [Table(f"{described(bench)}; medians of {options.rounds} rounds; ratio: to the floor", rows)]
+
+
+def described(bench: Bench) -> str:
+    """The workload that is loaded, in words."""
+    loaded_at = f"loaded at {bench.jobs / bench.load_seconds:,.0f} jobs/s"
+    return f"Workload {bench.workload.letter}: {bench.jobs:,} jobs in {bench.queues():,} queues, {loaded_at}"

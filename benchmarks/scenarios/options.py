@@ -1,0 +1,31 @@
+"""The options of a run, the same for all scenarios; each uses those it needs."""
+
+from dataclasses import dataclass
+
+from benchmarks.workloads import WORKLOADS, Workload
+
+
+@dataclass(frozen=True)
+class Options:
+    """workload: U, L or N. jobs: that wait. clients: numbers, one after the other where the scenario takes several.
+    seconds: length of a run. rounds: of what is measured in turn. rate: calls a second of all clients together.
+    interval: seconds of a line of a timeline. draws: in all. cases: (jobs, queues), one after the other."""
+
+    workload: str = "U"
+    jobs: int = 100_000
+    clients: tuple[int, ...] = (8,)
+    seconds: float = 5
+    rounds: int = 5
+    rate: float = 1000
+    interval: float = 60
+    draws: int = 1_000_000
+    cases: tuple[tuple[int, int], ...] = ()
+
+    @property
+    def intervals(self) -> int:
+        """Lines of a timeline."""
+        return max(1, round(self.seconds / self.interval))
+
+    def make_workload(self) -> Workload:
+        """The workload that the letter names."""
+        return WORKLOADS[self.workload]()
