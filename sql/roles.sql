@@ -70,6 +70,12 @@ grant execute on function taskqueue.remove_setup           to broker_operator;
 grant execute on function taskqueue.refresh_statistics     to broker_submitter, broker_operator;
 
 -- monitor: views for people
+grant select on table monitor.health                   to broker_operator, broker_viewer;
+grant select on table monitor.health_session           to broker_operator, broker_viewer;
+grant select on table monitor.health_setting           to broker_operator, broker_viewer;
+grant select on table monitor.health_snapshot          to broker_operator, broker_viewer;
+grant select on table monitor.health_table             to broker_operator, broker_viewer;
+grant select on table monitor.health_work              to broker_operator, broker_viewer;
 grant select on table monitor.job                      to broker_operator, broker_viewer;
 grant select on table monitor.job_in_two_states        to broker_operator, broker_viewer;
 grant select on table monitor.job_without_queue        to broker_operator, broker_viewer;

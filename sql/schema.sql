@@ -3814,6 +3814,1008 @@ ALTER FUNCTION taskqueue.with_limits(p_setup text, p_resource jsonb, p_offer tas
 
 COMMENT ON FUNCTION taskqueue.with_limits(p_setup text, p_resource jsonb, p_offer taskqueue.offer) IS 'The offer with the limits of its site that are reached (section 7). Errors: PB001 (not exactly one site or CE named where limits are set).';
 
+CREATE VIEW monitor.health_session AS
+ WITH here(database_id, sees_all) AS (
+         SELECT d.oid,
+            pg_has_role(CURRENT_USER, 'pg_read_all_stats'::name, 'usage'::text) AS pg_has_role
+           FROM pg_database d
+          WHERE (d.datname = current_database())
+        ), session AS (
+         SELECT a.pid,
+            COALESCE(a.usename, 'the server'::name) AS usename,
+            a.state,
+            a.state_change,
+            a.datid AS database_id
+           FROM (pg_stat_activity a
+             JOIN here h ON ((h.database_id = a.datid)))
+          WHERE (a.pid <> pg_backend_pid())
+        ), waiting AS (
+         SELECT s.pid,
+            s.usename,
+            l.locktype,
+            l.relation,
+            (clock_timestamp() - l.waitstart) AS waits
+           FROM (pg_locks l
+             JOIN session s ON ((s.pid = l.pid)))
+          WHERE ((NOT l.granted) AND (l.waitstart < (clock_timestamp() - '00:00:03'::interval)))
+        ), left_open AS (
+         SELECT s.pid,
+            s.usename,
+            (clock_timestamp() - s.state_change) AS idle
+           FROM session s
+          WHERE ((s.state ~~ 'idle in transaction%'::text) AND (s.state_change < (clock_timestamp() - '00:00:03'::interval)) AND (EXISTS ( SELECT
+                   FROM pg_locks l
+                  WHERE ((l.pid = s.pid) AND (l.locktype = 'advisory'::text) AND l.granted AND (l.database = s.database_id)))))
+        ), connected AS (
+         SELECT sum(d.numbackends) AS used,
+            ( SELECT sum((
+                        CASE s.name
+                            WHEN 'max_connections'::text THEN 1
+                            ELSE '-1'::integer
+                        END * (s.setting)::integer)) AS sum
+                   FROM pg_settings s
+                  WHERE (s.name = ANY (ARRAY['max_connections'::text, 'superuser_reserved_connections'::text, 'reserved_connections'::text]))) AS free
+           FROM pg_stat_database d
+        ), traffic AS (
+         SELECT d.sessions,
+            d.xact_commit AS commits,
+            ((d.xact_commit)::numeric / GREATEST(EXTRACT(epoch FROM (now() - COALESCE(d.stats_reset, b.stats_reset))), (1)::numeric)) AS commits_per_second
+           FROM (pg_stat_database d
+             CROSS JOIN pg_stat_bgwriter b)
+          WHERE (d.datname = current_database())
+        )
+ SELECT 'lock'::text AS area,
+    format('session %s of %s'::text, w.pid, w.usename) AS object,
+    format('waits %s for %s'::text, date_trunc('second'::text, w.waits), COALESCE(((w.relation)::regclass)::text, w.locktype)) AS value,
+    'problem'::text AS verdict,
+    'no call of an agent waits that long for another; what changes limits or CPU buckets gives up with PB006'::text AS cost,
+    format('look at what holds it: select * from pg_stat_activity where pid = any (pg_blocking_pids(%s))'::text, w.pid) AS remedy
+   FROM waiting w
+UNION ALL
+ SELECT 'lock'::text AS area,
+    'sessions that wait for one'::text AS object,
+    '0'::text AS value,
+    'ok'::text AS verdict,
+    NULL::text AS cost,
+    NULL::text AS remedy
+  WHERE (NOT (EXISTS ( SELECT
+           FROM waiting)))
+UNION ALL
+ SELECT 'open call'::text AS area,
+    format('session %s of %s'::text, o.pid, o.usename) AS object,
+    format('idle in its transaction for %s'::text, date_trunc('second'::text, o.idle)) AS value,
+    'advice'::text AS verdict,
+    'limits that it counts at look reached, and set_limit and set_cpu_buckets fail with PB006 until it ends'::text AS cost,
+    format('commit after each call; to bound it: alter role %I set idle_in_transaction_session_timeout = ''60s'''::text, o.usename) AS remedy
+   FROM left_open o
+UNION ALL
+ SELECT 'open call'::text AS area,
+    'transactions left open'::text AS object,
+    '0'::text AS value,
+    'ok'::text AS verdict,
+    NULL::text AS cost,
+    NULL::text AS remedy
+   FROM here h
+  WHERE (h.sees_all AND (NOT (EXISTS ( SELECT
+           FROM left_open))))
+UNION ALL
+ SELECT 'connection'::text AS area,
+    'connections'::text AS object,
+    format('%s of %s'::text, c.used, c.free) AS value,
+    v.verdict,
+        CASE
+            WHEN (v.verdict <> 'ok'::text) THEN 'agents are refused when there is none left'::text
+            ELSE NULL::text
+        END AS cost,
+        CASE
+            WHEN (v.verdict <> 'ok'::text) THEN 'put PgBouncer in transaction mode before the server: few connections serve many agents, and better'::text
+            ELSE NULL::text
+        END AS remedy
+   FROM (connected c
+     CROSS JOIN LATERAL ( SELECT
+                CASE
+                    WHEN ((c.used)::numeric >= (0.95 * (c.free)::numeric)) THEN 'problem'::text
+                    WHEN ((c.used)::numeric >= (0.8 * (c.free)::numeric)) THEN 'advice'::text
+                    ELSE 'ok'::text
+                END AS verdict) v)
+UNION ALL
+ SELECT 'connection'::text AS area,
+    'calls a connection'::text AS object,
+    format('%s transactions in %s connections'::text, t.commits, t.sessions) AS value,
+    v.verdict,
+        CASE
+            WHEN (v.verdict <> 'ok'::text) THEN 'a connection reads the catalogue and plans anew: its first match takes 10 times as long as the following'::text
+            ELSE NULL::text
+        END AS cost,
+        CASE
+            WHEN (v.verdict <> 'ok'::text) THEN 'keep connections open between calls (JobAgent does), or put PgBouncer in transaction mode before the server'::text
+            ELSE NULL::text
+        END AS remedy
+   FROM (traffic t
+     CROSS JOIN LATERAL ( SELECT
+                CASE
+                    WHEN ((t.sessions >= 200) AND (t.commits < (10 * t.sessions))) THEN 'advice'::text
+                    ELSE 'ok'::text
+                END AS verdict) v)
+UNION ALL
+ SELECT 'setting'::text AS area,
+    'commit_delay'::text AS object,
+    format('%s us at %s transactions/s'::text, s.setting, round(t.commits_per_second)) AS value,
+    v.verdict,
+        CASE
+            WHEN (v.verdict <> 'ok'::text) THEN 'each commit waits for the disk alone: many clients that commit at a time get up to a half more done with a delay'::text
+            ELSE NULL::text
+        END AS cost,
+        CASE
+            WHEN (v.verdict <> 'ok'::text) THEN 'alter system set commit_delay = 100, then select pg_reload_conf(); try it, and compare'::text
+            ELSE NULL::text
+        END AS remedy
+   FROM ((traffic t
+     JOIN pg_settings s ON ((s.name = 'commit_delay'::text)))
+     CROSS JOIN LATERAL ( SELECT
+                CASE
+                    WHEN ((s.setting = '0'::text) AND (t.commits >= 1000) AND (t.commits_per_second >= (500)::numeric)) THEN 'advice'::text
+                    ELSE 'ok'::text
+                END AS verdict) v);
+
+ALTER VIEW monitor.health_session OWNER TO broker_owner;
+
+COMMENT ON VIEW monitor.health_session IS 'Waits for locks, transactions left open, connections, commits. Part of monitor.health.';
+
+COMMENT ON COLUMN monitor.health_session.area IS 'lock, open call, connection or setting.';
+
+COMMENT ON COLUMN monitor.health_session.object IS 'Session, or what was looked at.';
+
+COMMENT ON COLUMN monitor.health_session.value IS 'What was found.';
+
+COMMENT ON COLUMN monitor.health_session.verdict IS 'ok, advice or problem.';
+
+COMMENT ON COLUMN monitor.health_session.cost IS 'What it costs; null where it is ok.';
+
+COMMENT ON COLUMN monitor.health_session.remedy IS 'What to do; null where it is ok.';
+
+CREATE TABLE resource.house_role (
+    kind text NOT NULL,
+    role_name text NOT NULL,
+    CONSTRAINT house_role_kind_check CHECK ((kind = ANY (ARRAY['owner'::text, 'agent'::text, 'submitter'::text, 'operator'::text, 'viewer'::text])))
+);
+
+ALTER TABLE resource.house_role OWNER TO broker_owner;
+
+COMMENT ON TABLE resource.house_role IS 'What the roles of the house are called here; functions look the names up.';
+
+COMMENT ON COLUMN resource.house_role.kind IS 'owner, agent, submitter, operator or viewer.';
+
+COMMENT ON COLUMN resource.house_role.role_name IS 'Name of the role in this cluster.';
+
+CREATE VIEW monitor.health_setting AS
+ WITH rule(name, good, at_least, at_most, wanted, verdict, cost) AS (
+         VALUES ('fsync'::text,ARRAY['on'::text],NULL::double precision,NULL::double precision,'on'::text,'problem'::text,'after a crash of the machine the database may be beyond repair: all jobs are lost'::text), ('full_page_writes'::text,ARRAY['on'::text],NULL::double precision,NULL::double precision,'on'::text,'problem'::text,'a page that a crash left half written stays so: jobs are lost, or the server does not start'::text), ('synchronous_commit'::text,ARRAY['on'::text, 'local'::text, 'remote_write'::text, 'remote_apply'::text],NULL::double precision,NULL::double precision,'on'::text,'problem'::text,'a crash takes back the last matches and ends: a job that is at work is handed out again'::text), ('default_transaction_isolation'::text,ARRAY['read committed'::text],NULL::double precision,NULL::double precision,'read committed'::text,'problem'::text,'calls that match, insert or return jobs are refused (PB001)'::text), ('default_transaction_read_only'::text,ARRAY['off'::text],NULL::double precision,NULL::double precision,'off'::text,'problem'::text,'no job can be inserted or matched'::text), ('autovacuum'::text,ARRAY['on'::text],NULL::double precision,NULL::double precision,'on'::text,'problem'::text,'tables grow, statistics get stale (a match by wrong ones takes 6 ms instead of 0.5), and matches walk over dead rows'::text), ('track_counts'::text,ARRAY['on'::text],NULL::double precision,NULL::double precision,'on'::text,'problem'::text,'autovacuum does not learn what to clean, as if it were off'::text), ('autovacuum_naptime'::text,NULL::text[],NULL::double precision,15,'10s'::text,'advice'::text,'at 1,000 matches a second 60,000 rows of each queue table are dead after a minute: a match takes a quarter longer'::text), ('autovacuum_vacuum_cost_delay'::text,NULL::text[],NULL::double precision,2,'0'::text,'advice'::text,'cleaning sleeps more than it works: leases and requests leave dead rows faster than it takes them away'::text), ('max_wal_size'::text,NULL::text[],2048,NULL::double precision,'4GB'::text,'advice'::text,'a checkpoint comes every few minutes under load, and after each the whole of each page of the queues is written again'::text), ('checkpoint_timeout'::text,NULL::text[],600,NULL::double precision,'15min'::text,'advice'::text,'a checkpoint comes every few minutes, and after each the whole of each page of the queues is written again'::text), ('wal_compression'::text,ARRAY['on'::text, 'pglz'::text, 'lz4'::text, 'zstd'::text],NULL::double precision,NULL::double precision,'on'::text,'advice'::text,'the pages of the queues are written to the log as they are, after each checkpoint'::text), ('log_statement'::text,ARRAY['none'::text, 'ddl'::text, 'mod'::text],NULL::double precision,NULL::double precision,'none'::text,'advice'::text,'each call is a line: 25 GB a day at 1,000 calls a second, with the attempts, which are secret'::text), ('log_duration'::text,ARRAY['off'::text],NULL::double precision,NULL::double precision,'off'::text,'advice'::text,'each call is a line: 10 GB a day at 1,000 calls a second'::text), ('log_min_duration_statement'::text,ARRAY['-1'::text],10,NULL::double precision,'-1'::text,'advice'::text,'each call is a line: 25 GB a day at 1,000 calls a second, with the attempts, which are secret'::text)
+        ), given(name, role_name, database_id, value) AS (
+         SELECT s.name,
+            NULL::name AS name,
+            NULL::oid AS oid,
+            s.setting
+           FROM pg_settings s
+        UNION ALL
+         SELECT split_part(c.entry, '='::text, 1) AS split_part,
+            o.rolname,
+            r.setdatabase,
+            substr(c.entry, (strpos(c.entry, '='::text) + 1)) AS substr
+           FROM ((pg_db_role_setting r
+             JOIN pg_roles o ON (((o.oid = r.setrole) AND (o.rolname <> CURRENT_USER))))
+             CROSS JOIN LATERAL unnest(r.setconfig) c(entry))
+          WHERE ((r.setdatabase = ANY (ARRAY[(0)::oid, ( SELECT d.oid
+                   FROM pg_database d
+                  WHERE (d.datname = current_database()))])) AND (EXISTS ( SELECT
+                   FROM (resource.house_role h
+                     JOIN pg_roles m ON ((m.rolname = h.role_name)))
+                  WHERE pg_has_role(o.oid, m.oid, 'member'::text))))
+        ), judged AS (
+         SELECT s.name,
+            g.role_name,
+            g.database_id,
+            s.context,
+            s.source,
+            r.wanted,
+            r.cost,
+                CASE
+                    WHEN (g.role_name IS NULL) THEN current_setting(s.name)
+                    ELSE g.value
+                END AS value,
+                CASE
+                    WHEN ((v.value = ANY (r.good)) OR (((r.at_least IS NOT NULL) OR (r.at_most IS NOT NULL)) AND (((v.value)::double precision >= COALESCE(r.at_least, '-Infinity'::double precision)) AND ((v.value)::double precision <= COALESCE(r.at_most, 'Infinity'::double precision))))) THEN 'ok'::text
+                    ELSE r.verdict
+                END AS verdict
+           FROM (((rule r
+             JOIN pg_settings s ON ((s.name = r.name)))
+             JOIN given g ON (((g.name = r.name) AND ((g.role_name IS NULL) OR ((r.good IS NOT NULL) AND (s.vartype = ANY (ARRAY['bool'::text, 'enum'::text])))))))
+             CROSS JOIN LATERAL ( SELECT
+                        CASE
+                            WHEN ((s.vartype <> 'bool'::text) AND (lower(g.value) <> ALL (ARRAY['off'::text, 'false'::text, 'no'::text]))) THEN g.value
+                            WHEN (lower(g.value) = ANY (ARRAY['off'::text, 'false'::text, 'no'::text, '0'::text])) THEN 'off'::text
+                            ELSE 'on'::text
+                        END AS value) v)
+        )
+ SELECT 'setting'::text AS area,
+    (name || COALESCE((' of role '::text || (role_name)::text), ''::text)) AS object,
+    value,
+    verdict,
+        CASE
+            WHEN (verdict <> 'ok'::text) THEN cost
+            ELSE NULL::text
+        END AS cost,
+        CASE
+            WHEN (verdict = 'ok'::text) THEN NULL::text
+            WHEN ((role_name IS NOT NULL) AND (database_id <> (0)::oid)) THEN format('alter role %I in database %I reset %s'::text, role_name, current_database(), name)
+            WHEN (role_name IS NOT NULL) THEN format('alter role %I reset %s'::text, role_name, name)
+            WHEN (source = 'database'::text) THEN format('alter database %I reset %s'::text, current_database(), name)
+            WHEN (source = 'user'::text) THEN format('alter role %I reset %s'::text, CURRENT_USER, name)
+            WHEN (source = 'database user'::text) THEN format('alter role %I in database %I reset %s'::text, CURRENT_USER, current_database(), name)
+            WHEN (source = ANY (ARRAY['session'::text, 'client'::text, 'environment variable'::text])) THEN 'set in this session alone: look at PGOPTIONS and the DSN'::text
+            WHEN (source = 'command line'::text) THEN format('take it off the command line that starts the server, then alter system set %s = %L'::text, name, wanted)
+            ELSE (format('alter system set %s = %L, then '::text, name, wanted) ||
+            CASE context
+                WHEN 'postmaster'::text THEN 'restart the server'::text
+                ELSE 'select pg_reload_conf()'::text
+            END)
+        END AS remedy
+   FROM judged j;
+
+ALTER VIEW monitor.health_setting OWNER TO broker_owner;
+
+COMMENT ON VIEW monitor.health_setting IS 'Settings that cost jobs or time, as they are for who looks, and as they are set for roles that use pgbroker. Part of monitor.health.';
+
+COMMENT ON COLUMN monitor.health_setting.area IS 'setting.';
+
+COMMENT ON COLUMN monitor.health_setting.object IS 'Name of the setting, and of the role where it is the role''s own.';
+
+COMMENT ON COLUMN monitor.health_setting.value IS 'Its value.';
+
+COMMENT ON COLUMN monitor.health_setting.verdict IS 'ok, advice or problem.';
+
+COMMENT ON COLUMN monitor.health_setting.cost IS 'What it costs; null where it is ok.';
+
+COMMENT ON COLUMN monitor.health_setting.remedy IS 'What to do; null where it is ok.';
+
+CREATE VIEW monitor.health_snapshot AS
+ WITH session AS (
+         SELECT a.pid,
+            a.datid,
+            a.usename,
+            a.state,
+            a.xact_start,
+            a.backend_xid,
+            a.backend_xmin,
+            a.application_name,
+            d.oid AS database_id
+           FROM (pg_stat_activity a
+             JOIN pg_database d ON ((d.datname = current_database())))
+          WHERE (a.pid <> pg_backend_pid())
+        ), holder(object, transactions, since, detail, remedy) AS (
+         SELECT
+                CASE
+                    WHEN (s.datid IS NULL) THEN format('process %s for standby %s'::text, s.pid, s.application_name)
+                    ELSE format('session %s of %s'::text, s.pid, COALESCE(s.usename, 'the server'::name))
+                END AS format,
+            GREATEST(age(s.backend_xmin), age(s.backend_xid)) AS "greatest",
+            s.xact_start,
+            s.state,
+                CASE
+                    WHEN (s.datid IS NULL) THEN 'end the long query on the standby, or set hot_standby_feedback = off there'::text
+                    WHEN (s.usename IS NULL) THEN format('select pg_terminate_backend(%s)'::text, s.pid)
+                    ELSE format('select pg_terminate_backend(%s); to bound it: alter role %I set idle_in_transaction_session_timeout = ''60s'''::text, s.pid, s.usename)
+                END AS format
+           FROM session s
+          WHERE ((COALESCE(s.backend_xmin, s.backend_xid) IS NOT NULL) AND ((s.datid IS NULL) OR (s.datid = s.database_id) OR (s.backend_xid IS NOT NULL)) AND (NOT (s.pid IN ( SELECT p.pid
+                   FROM pg_stat_progress_vacuum p))))
+        UNION ALL
+         SELECT format('prepared transaction %s'::text, p.gid) AS format,
+            age(p.transaction) AS age,
+            p.prepared,
+            p.owner,
+            format('in database %I: commit prepared %L, or rollback prepared %L'::text, p.database, p.gid, p.gid) AS format
+           FROM pg_prepared_xacts p
+        UNION ALL
+         SELECT format('replication slot %s'::text, r.slot_name) AS format,
+            age(r.xmin) AS age,
+            NULL::timestamp with time zone AS timestamptz,
+                CASE
+                    WHEN r.active THEN 'active'::text
+                    ELSE 'inactive'::text
+                END AS "case",
+            format('start its standby, or select pg_drop_replication_slot(%L)'::text, r.slot_name) AS format
+           FROM pg_replication_slots r
+          WHERE (r.xmin IS NOT NULL)
+        ), snapshot AS (
+         SELECT h.object,
+            h.transactions,
+            h.since,
+            h.detail,
+            h.remedy,
+                CASE
+                    WHEN (h.transactions >= 100000) THEN 'problem'::text
+                    WHEN (h.transactions >= 10000) THEN 'advice'::text
+                    ELSE 'ok'::text
+                END AS verdict,
+            row_number() OVER (ORDER BY h.transactions DESC, h.object) AS place
+           FROM holder h
+        )
+ SELECT 'snapshot'::text AS area,
+    s.object,
+    concat_ws(', '::text, (s.transactions || ' transactions'::text), date_trunc('second'::text, (clock_timestamp() - s.since)), s.detail) AS value,
+    s.verdict,
+        CASE
+            WHEN (s.verdict <> 'ok'::text) THEN 'rows deleted since then cannot be cleaned, and each match walks over those of its queue: 5 times as long after 30,000'::text
+            ELSE NULL::text
+        END AS cost,
+        CASE
+            WHEN (s.verdict <> 'ok'::text) THEN s.remedy
+            ELSE NULL::text
+        END AS remedy
+   FROM snapshot s
+  WHERE ((s.place = 1) OR (s.verdict <> 'ok'::text))
+UNION ALL
+ SELECT 'snapshot'::text AS area,
+    'oldest transaction'::text AS object,
+    'none'::text AS value,
+    'ok'::text AS verdict,
+    NULL::text AS cost,
+    NULL::text AS remedy
+  WHERE (NOT (EXISTS ( SELECT
+           FROM snapshot)))
+UNION ALL
+ SELECT 'slot'::text AS area,
+    r.slot_name AS object,
+    'inactive'::text AS value,
+    'advice'::text AS verdict,
+    'all WAL since it was last used is kept, until the disk is full and the server stops'::text AS cost,
+    format('start what reads it, or select pg_drop_replication_slot(%L)'::text, r.slot_name) AS remedy
+   FROM pg_replication_slots r
+  WHERE ((NOT r.active) AND (r.restart_lsn IS NOT NULL));
+
+ALTER VIEW monitor.health_snapshot OWNER TO broker_owner;
+
+COMMENT ON VIEW monitor.health_snapshot IS 'Old snapshots: of sessions, prepared transactions, replication slots and standbys; and slots that nobody reads. Part of monitor.health.';
+
+COMMENT ON COLUMN monitor.health_snapshot.area IS 'snapshot or slot.';
+
+COMMENT ON COLUMN monitor.health_snapshot.object IS 'Session, prepared transaction or slot.';
+
+COMMENT ON COLUMN monitor.health_snapshot.value IS 'What was found.';
+
+COMMENT ON COLUMN monitor.health_snapshot.verdict IS 'ok, advice or problem.';
+
+COMMENT ON COLUMN monitor.health_snapshot.cost IS 'What it costs; null where it is ok.';
+
+COMMENT ON COLUMN monitor.health_snapshot.remedy IS 'What to do; null where it is ok.';
+
+CREATE VIEW monitor.health_table AS
+ WITH relation AS (
+         SELECT c.oid,
+            c.relname AS name,
+            c.relkind AS kind,
+            c.reltuples,
+            c.reloptions,
+            c.relowner,
+            pg_relation_size((c.oid)::regclass) AS bytes,
+            i.indrelid AS table_id
+           FROM (pg_class c
+             LEFT JOIN pg_index i ON ((i.indexrelid = c.oid)))
+          WHERE ((c.relnamespace = ('taskqueue'::regnamespace)::oid) AND (c.relkind = ANY (ARRAY['r'::"char", 'i'::"char"])))
+        ), hot AS (
+         SELECT r.oid,
+            r.name,
+            r.kind,
+            r.reltuples,
+            r.reloptions,
+            r.relowner,
+            r.bytes,
+            r.table_id
+           FROM relation r
+          WHERE ((r.kind = 'r'::"char") AND (r.name = ANY (ARRAY['definition'::name, 'task_queue'::name, 'posting'::name, 'job'::name, 'job_count'::name, 'job_count_change'::name, 'lease'::name, 'limit_slot'::name])))
+        ), used AS (
+         SELECT s.relid,
+            s.relname AS name,
+            s.n_live_tup AS live,
+            s.n_dead_tup AS dead,
+            GREATEST(s.last_vacuum, s.last_autovacuum) AS cleaned,
+            (COALESCE(s.last_analyze, s.last_autoanalyze) IS NULL) AS never_analyzed,
+                CASE
+                    WHEN ((s.n_dead_tup < 50000) OR (s.n_dead_tup <= s.n_live_tup)) THEN 'ok'::text
+                    WHEN (s.n_dead_tup < 500000) THEN 'advice'::text
+                    ELSE 'problem'::text
+                END AS verdict
+           FROM pg_stat_user_tables s
+          WHERE (s.schemaname = 'taskqueue'::name)
+        ), swollen AS (
+         SELECT r.name,
+            r.kind,
+            r.bytes,
+            u.live
+           FROM ((relation r
+             JOIN hot t ON (((t.oid = COALESCE(r.table_id, r.oid)) AND (t.name <> ALL (ARRAY['definition'::name, 'task_queue'::name])))))
+             JOIN used u ON ((u.relid = t.oid)))
+          WHERE (((r.bytes)::double precision >= ((16)::double precision * ((1024)::double precision ^ (2)::double precision))) AND (r.bytes > (1000 * u.live)))
+        ), memory AS (
+         SELECT ( SELECT sum(pg_total_relation_size((h.oid)::regclass)) AS sum
+                   FROM hot h) AS needed,
+            ((s.setting)::bigint * 8192) AS given
+           FROM pg_settings s
+          WHERE (s.name = 'shared_buffers'::text)
+        )
+ SELECT 'bloat'::text AS area,
+    ('table '::text || (u.name)::text) AS object,
+    format('%s dead rows, %s live, last cleaned %s'::text, u.dead, u.live, COALESCE((date_trunc('second'::text, u.cleaned))::text, 'never'::text)) AS value,
+    u.verdict,
+    'matches walk over them: a third longer for each 100,000'::text AS cost,
+    format('vacuum taskqueue.%I; where they stay, an old snapshot holds them; where they come back, let autovacuum run more often'::text, u.name) AS remedy
+   FROM used u
+  WHERE (u.verdict <> 'ok'::text)
+UNION ALL
+ SELECT 'bloat'::text AS area,
+    'dead rows'::text AS object,
+    format('%s at most, in table %s'::text, u.dead, u.name) AS value,
+    'ok'::text AS verdict,
+    NULL::text AS cost,
+    NULL::text AS remedy
+   FROM ( SELECT used.relid,
+            used.name,
+            used.live,
+            used.dead,
+            used.cleaned,
+            used.never_analyzed,
+            used.verdict
+           FROM used
+          ORDER BY used.dead DESC, used.name
+         LIMIT 1) u
+  WHERE ((u.verdict = 'ok'::text) AND (NOT (EXISTS ( SELECT
+           FROM used o
+          WHERE (o.verdict <> 'ok'::text)))))
+UNION ALL
+ SELECT 'bloat'::text AS area,
+    (
+        CASE w.kind
+            WHEN 'i'::"char" THEN 'index '::text
+            ELSE 'table '::text
+        END || (w.name)::text) AS object,
+    format('%s for %s rows'::text, pg_size_pretty(w.bytes), w.live) AS value,
+    'advice'::text AS verdict,
+    'it takes memory from the rows that matches read, and cleaning reads all of it'::text AS cost,
+        CASE w.kind
+            WHEN 'i'::"char" THEN format('reindex index concurrently taskqueue.%I'::text, w.name)
+            ELSE format('vacuum (full, analyze) taskqueue.%I, while no agents work: it locks the table'::text, w.name)
+        END AS remedy
+   FROM swollen w
+UNION ALL
+ SELECT 'bloat'::text AS area,
+    'size of tables and indexes'::text AS object,
+    'as their rows need'::text AS value,
+    'ok'::text AS verdict,
+    NULL::text AS cost,
+    NULL::text AS remedy
+  WHERE (NOT (EXISTS ( SELECT
+           FROM swollen)))
+UNION ALL
+ SELECT 'statistics'::text AS area,
+    ('table '::text || (h.name)::text) AS object,
+    'never analyzed'::text AS value,
+    'advice'::text AS verdict,
+    'the planner takes a setup for a selective key: a match takes 6 ms instead of 0.5'::text AS cost,
+    format('analyze taskqueue.%I, or select taskqueue.refresh_statistics()'::text, h.name) AS remedy
+   FROM (hot h
+     JOIN used u ON ((u.relid = h.oid)))
+  WHERE ((h.reltuples < (0)::double precision) AND u.never_analyzed AND (h.bytes >= (64 * 1024)))
+UNION ALL
+ SELECT 'autovacuum'::text AS area,
+    ('table '::text || (r.name)::text) AS object,
+    'switched off'::text AS value,
+    'problem'::text AS verdict,
+    'it grows, and its statistics get stale: a match by wrong ones takes 6 ms instead of 0.5'::text AS cost,
+    format('alter table taskqueue.%I reset (autovacuum_enabled)'::text, r.name) AS remedy
+   FROM relation r
+  WHERE ((r.kind = 'r'::"char") AND (EXISTS ( SELECT
+           FROM pg_options_to_table(r.reloptions) o(option_name, option_value)
+          WHERE ((o.option_name = 'autovacuum_enabled'::text) AND (lower(o.option_value) = ANY (ARRAY['off'::text, 'false'::text, 'no'::text, '0'::text]))))))
+UNION ALL
+ SELECT 'trigger'::text AS area,
+    format('%s on %s'::text, t.tgname, r.name) AS object,
+    format('calls %s'::text, (t.tgfoid)::regproc) AS value,
+    'advice'::text AS verdict,
+    'it runs inside each call that writes the table: it slows matches down, and an error in it fails them'::text AS cost,
+    format('drop trigger %I on taskqueue.%I, and let one background process read what it told'::text, t.tgname, r.name) AS remedy
+   FROM ((pg_trigger t
+     JOIN relation r ON ((r.oid = t.tgrelid)))
+     JOIN pg_proc p ON (((p.oid = t.tgfoid) AND (p.proowner <> r.relowner))))
+  WHERE ((NOT t.tgisinternal) AND (t.tgparentid = (0)::oid) AND (t.tgenabled <> 'D'::"char"))
+UNION ALL
+ SELECT 'setting'::text AS area,
+    'shared_buffers'::text AS object,
+    format('%s for %s that matches read'::text, pg_size_pretty(m.given), pg_size_pretty(m.needed)) AS value,
+    v.verdict,
+        CASE
+            WHEN (v.verdict <> 'ok'::text) THEN 'pages of the queues are read and written again and again'::text
+            ELSE NULL::text
+        END AS cost,
+        CASE
+            WHEN (v.verdict <> 'ok'::text) THEN format('alter system set shared_buffers = ''%sMB'', then restart the server'::text, ceil((((m.needed * 1.5))::double precision / ((1024)::double precision ^ (2)::double precision))))
+            ELSE NULL::text
+        END AS remedy
+   FROM (memory m
+     CROSS JOIN LATERAL ( SELECT
+                CASE
+                    WHEN (m.needed > (m.given)::numeric) THEN 'advice'::text
+                    ELSE 'ok'::text
+                END AS verdict) v)
+UNION ALL
+ SELECT 'transaction ids'::text AS area,
+    'age of the oldest'::text AS object,
+    format('%s million'::text, (age(d.datfrozenxid) / 1000000)) AS value,
+    v.verdict,
+        CASE
+            WHEN (v.verdict <> 'ok'::text) THEN 'at 2,000 million the server takes no more transactions'::text
+            ELSE NULL::text
+        END AS cost,
+        CASE
+            WHEN (v.verdict <> 'ok'::text) THEN format('end old snapshots and let autovacuum work; else vacuum (freeze) database %I'::text, d.datname)
+            ELSE NULL::text
+        END AS remedy
+   FROM (pg_database d
+     CROSS JOIN LATERAL ( SELECT
+                CASE
+                    WHEN (age(d.datfrozenxid) >= 1200000000) THEN 'problem'::text
+                    WHEN (age(d.datfrozenxid) >= 600000000) THEN 'advice'::text
+                    ELSE 'ok'::text
+                END AS verdict) v)
+  WHERE (d.datname = current_database());
+
+ALTER VIEW monitor.health_table OWNER TO broker_owner;
+
+COMMENT ON VIEW monitor.health_table IS 'Dead rows, size, statistics, foreign triggers of the tables of taskqueue, and the memory for them. Part of monitor.health.';
+
+COMMENT ON COLUMN monitor.health_table.area IS 'bloat, statistics, autovacuum, trigger, setting or transaction ids.';
+
+COMMENT ON COLUMN monitor.health_table.object IS 'Table, index, trigger or setting.';
+
+COMMENT ON COLUMN monitor.health_table.value IS 'What was found.';
+
+COMMENT ON COLUMN monitor.health_table.verdict IS 'ok, advice or problem.';
+
+COMMENT ON COLUMN monitor.health_table.cost IS 'What it costs; null where it is ok.';
+
+COMMENT ON COLUMN monitor.health_table.remedy IS 'What to do; null where it is ok.';
+
+CREATE TABLE resource.setup (
+    setup text NOT NULL,
+    created_at timestamp with time zone DEFAULT now() NOT NULL,
+    simulated timestamp with time zone,
+    CONSTRAINT setup_setup_check CHECK ((setup <> ''::text))
+);
+
+ALTER TABLE resource.setup OWNER TO broker_owner;
+
+COMMENT ON TABLE resource.setup IS 'Setups (tenants). A setup comes into being with its first job or configuration.';
+
+COMMENT ON COLUMN resource.setup.setup IS 'Tenant: DIRAC''s Setup, PanDA''s vo.';
+
+COMMENT ON COLUMN resource.setup.created_at IS 'When the setup came into being.';
+
+COMMENT ON COLUMN resource.setup.simulated IS 'The moment that resource.clock() answers for a simulated setup; null = real time.';
+
+CREATE VIEW resource.setup_time AS
+ SELECT setup,
+    COALESCE(simulated, now()) AS now
+   FROM resource.setup s;
+
+ALTER VIEW resource.setup_time OWNER TO broker_owner;
+
+COMMENT ON VIEW resource.setup_time IS 'The time of each setup: now(), or, for a simulated one, what resource.set_clock said.';
+
+COMMENT ON COLUMN resource.setup_time.setup IS 'Tenant.';
+
+COMMENT ON COLUMN resource.setup_time.now IS 'Its time.';
+
+CREATE TABLE taskqueue.history (
+    setup text NOT NULL,
+    at timestamp with time zone NOT NULL,
+    job_id bigint NOT NULL,
+    attempt integer NOT NULL,
+    event text NOT NULL,
+    task_queue_id bigint NOT NULL,
+    definition_id bigint,
+    cpu_time bigint,
+    owner_group text,
+    owner_dn text,
+    user_priority smallint,
+    site text,
+    grid_ce text,
+    role_name text NOT NULL
+)
+PARTITION BY RANGE (at);
+
+ALTER TABLE taskqueue.history OWNER TO broker_owner;
+
+COMMENT ON TABLE taskqueue.history IS 'What happened to jobs, one row an event, partitioned by day.';
+
+COMMENT ON COLUMN taskqueue.history.setup IS 'Tenant: DIRAC''s Setup, PanDA''s vo.';
+
+COMMENT ON COLUMN taskqueue.history.at IS 'When.';
+
+COMMENT ON COLUMN taskqueue.history.job_id IS 'Job id, the same in every room of the setup.';
+
+COMMENT ON COLUMN taskqueue.history.attempt IS 'Attempt number; 0 = never matched.';
+
+COMMENT ON COLUMN taskqueue.history.event IS 'matched, running, released, kill asked, finished, failed, cancelled or closed.';
+
+COMMENT ON COLUMN taskqueue.history.task_queue_id IS 'TaskQueue.';
+
+COMMENT ON COLUMN taskqueue.history.definition_id IS 'Requirements.';
+
+COMMENT ON COLUMN taskqueue.history.cpu_time IS 'CPU bucket, seconds; of matches.';
+
+COMMENT ON COLUMN taskqueue.history.owner_group IS 'Owner group; of matches.';
+
+COMMENT ON COLUMN taskqueue.history.owner_dn IS 'Owner; of matches.';
+
+COMMENT ON COLUMN taskqueue.history.user_priority IS 'User priority 0..10; 0 is background.';
+
+COMMENT ON COLUMN taskqueue.history.site IS 'Site of the lease.';
+
+COMMENT ON COLUMN taskqueue.history.grid_ce IS 'Computing element of the lease.';
+
+COMMENT ON COLUMN taskqueue.history.role_name IS 'Database role that caused it.';
+
+CREATE TABLE taskqueue.history_default (
+    setup text CONSTRAINT history_setup_not_null NOT NULL,
+    at timestamp with time zone CONSTRAINT history_at_not_null NOT NULL,
+    job_id bigint CONSTRAINT history_job_id_not_null NOT NULL,
+    attempt integer CONSTRAINT history_attempt_not_null NOT NULL,
+    event text CONSTRAINT history_event_not_null NOT NULL,
+    task_queue_id bigint CONSTRAINT history_task_queue_id_not_null NOT NULL,
+    definition_id bigint,
+    cpu_time bigint,
+    owner_group text,
+    owner_dn text,
+    user_priority smallint,
+    site text,
+    grid_ce text,
+    role_name text CONSTRAINT history_role_name_not_null NOT NULL
+);
+
+ALTER TABLE taskqueue.history_default OWNER TO broker_owner;
+
+COMMENT ON TABLE taskqueue.history_default IS 'Catches events of days that have no partition yet.';
+
+COMMENT ON COLUMN taskqueue.history_default.setup IS 'Tenant: DIRAC''s Setup, PanDA''s vo.';
+
+COMMENT ON COLUMN taskqueue.history_default.at IS 'When.';
+
+COMMENT ON COLUMN taskqueue.history_default.job_id IS 'Job id, the same in every room of the setup.';
+
+COMMENT ON COLUMN taskqueue.history_default.attempt IS 'Attempt number; 0 = never matched.';
+
+COMMENT ON COLUMN taskqueue.history_default.event IS 'matched, running, released, kill asked, finished, failed, cancelled or closed.';
+
+COMMENT ON COLUMN taskqueue.history_default.task_queue_id IS 'TaskQueue.';
+
+COMMENT ON COLUMN taskqueue.history_default.definition_id IS 'Requirements.';
+
+COMMENT ON COLUMN taskqueue.history_default.cpu_time IS 'CPU bucket, seconds; of matches.';
+
+COMMENT ON COLUMN taskqueue.history_default.owner_group IS 'Owner group; of matches.';
+
+COMMENT ON COLUMN taskqueue.history_default.owner_dn IS 'Owner; of matches.';
+
+COMMENT ON COLUMN taskqueue.history_default.user_priority IS 'User priority 0..10; 0 is background.';
+
+COMMENT ON COLUMN taskqueue.history_default.site IS 'Site of the lease.';
+
+COMMENT ON COLUMN taskqueue.history_default.grid_ce IS 'Computing element of the lease.';
+
+COMMENT ON COLUMN taskqueue.history_default.role_name IS 'Database role that caused it.';
+
+CREATE TABLE taskqueue.job_count_change (
+    setup text NOT NULL,
+    task_queue_id bigint NOT NULL,
+    user_priority smallint NOT NULL,
+    change bigint NOT NULL
+)
+WITH (autovacuum_vacuum_scale_factor='0.02', autovacuum_vacuum_cost_delay='0');
+ALTER TABLE ONLY taskqueue.job_count_change ALTER COLUMN setup SET (n_distinct=1);
+
+ALTER TABLE taskqueue.job_count_change OWNER TO broker_owner;
+
+COMMENT ON TABLE taskqueue.job_count_change IS 'Changes of job_count, appended so that no agent waits for another on a counter; folded by taskqueue.fold_counts.';
+
+COMMENT ON COLUMN taskqueue.job_count_change.setup IS 'Tenant: DIRAC''s Setup, PanDA''s vo.';
+
+COMMENT ON COLUMN taskqueue.job_count_change.task_queue_id IS 'TaskQueue.';
+
+COMMENT ON COLUMN taskqueue.job_count_change.user_priority IS 'User priority 0..10; 0 is background.';
+
+COMMENT ON COLUMN taskqueue.job_count_change.change IS 'Jobs added (taken, when negative).';
+
+CREATE UNLOGGED TABLE taskqueue.resource_seen (
+    setup text NOT NULL,
+    class uuid NOT NULL,
+    seen_at timestamp with time zone NOT NULL,
+    matched boolean NOT NULL,
+    resource jsonb NOT NULL
+);
+ALTER TABLE ONLY taskqueue.resource_seen ALTER COLUMN setup SET (n_distinct=1);
+
+ALTER TABLE taskqueue.resource_seen OWNER TO broker_owner;
+
+COMMENT ON TABLE taskqueue.resource_seen IS 'Resource descriptions as they came, at most one row per class in ten seconds; unlogged, rolled up by taskqueue.maintain.';
+
+COMMENT ON COLUMN taskqueue.resource_seen.setup IS 'Tenant: DIRAC''s Setup, PanDA''s vo.';
+
+COMMENT ON COLUMN taskqueue.resource_seen.class IS 'md5 of the canonical description, CPUTime as bucket, without JobID.';
+
+COMMENT ON COLUMN taskqueue.resource_seen.seen_at IS 'When.';
+
+COMMENT ON COLUMN taskqueue.resource_seen.matched IS 'Whether the sampled request got a job.';
+
+COMMENT ON COLUMN taskqueue.resource_seen.resource IS 'Canonical description.';
+
+CREATE TABLE taskqueue.share_mark (
+    setup text NOT NULL,
+    owner_group text NOT NULL,
+    marked_at timestamp with time zone NOT NULL
+);
+
+ALTER TABLE taskqueue.share_mark OWNER TO broker_owner;
+
+COMMENT ON TABLE taskqueue.share_mark IS 'Groups whose priorities are to be recomputed; appended, and eaten by taskqueue.maintain.';
+
+COMMENT ON COLUMN taskqueue.share_mark.setup IS 'Tenant: DIRAC''s Setup, PanDA''s vo.';
+
+COMMENT ON COLUMN taskqueue.share_mark.owner_group IS 'Group.';
+
+COMMENT ON COLUMN taskqueue.share_mark.marked_at IS 'When its queues changed.';
+
+CREATE VIEW monitor.health_work AS
+ WITH today(day, days) AS (
+         SELECT ((now() AT TIME ZONE 'utc'::text))::date AS timezone,
+            ( SELECT (COALESCE(ceil((EXTRACT(epoch FROM max(s.history_kept)) / (86400)::numeric)), (30)::numeric))::integer AS "coalesce"
+                   FROM taskqueue.setting s) AS "coalesce"
+        ), partition AS (
+         SELECT to_date("right"((c.relname)::text, 8), 'YYYYMMDD'::text) AS day
+           FROM (pg_inherits i
+             JOIN pg_class c ON ((c.oid = i.inhrelid)))
+          WHERE ((i.inhparent = ('taskqueue.history'::regclass)::oid) AND (c.relname ~ '^history_[0-9]{8}$'::text))
+        ), ahead AS (
+         SELECT (count(*) - 1) AS days
+           FROM ( SELECT ((p_1.day - (row_number() OVER (ORDER BY p_1.day))::integer) + 1) AS begins
+                   FROM partition p_1,
+                    today t_1
+                  WHERE (p_1.day >= t_1.day)) p,
+            today t
+          WHERE (p.begins = t.day)
+        ), late AS (
+         SELECT t.setup,
+            GREATEST(((t.now - ( SELECT min(m.marked_at) AS min
+                   FROM taskqueue.share_mark m
+                  WHERE (m.setup = t.setup))) - s.share_delay), ((t.now - ( SELECT min(r.seen_at) AS min
+                   FROM taskqueue.resource_seen r
+                  WHERE (r.setup = t.setup))) - '00:00:10'::interval), '00:00:00'::interval) AS by
+           FROM (resource.setup_time t
+             JOIN taskqueue.setting s ON ((s.setup = t.setup)))
+        ), unfolded AS (
+         SELECT c.setup,
+            c.task_queue_id,
+            count(*) AS changes
+           FROM taskqueue.job_count_change c
+          GROUP BY c.setup, c.task_queue_id
+          ORDER BY (count(*)) DESC, c.setup, c.task_queue_id
+         LIMIT 1
+        ), stray AS (
+         SELECT count(*) AS events
+           FROM ( SELECT
+                   FROM taskqueue.history_default
+                 LIMIT 100000) h
+        )
+ SELECT 'maintenance'::text AS area,
+    ('setup '::text || l.setup) AS object,
+        CASE
+            WHEN (v.verdict = 'ok'::text) THEN 'done'::text
+            ELSE format('not done for %s'::text, date_trunc('second'::text, l.by))
+        END AS value,
+    v.verdict,
+        CASE
+            WHEN (v.verdict <> 'ok'::text) THEN 'shares are those of queues that were, counts take longer to read, and explain_job knows no new resources'::text
+            ELSE NULL::text
+        END AS cost,
+        CASE
+            WHEN (v.verdict <> 'ok'::text) THEN 'call taskqueue.maintain every few seconds: broker maintain --every 5, or pg_cron'::text
+            ELSE NULL::text
+        END AS remedy
+   FROM (late l
+     CROSS JOIN LATERAL ( SELECT
+                CASE
+                    WHEN (l.by > '00:01:00'::interval) THEN 'advice'::text
+                    ELSE 'ok'::text
+                END AS verdict) v)
+UNION ALL
+ SELECT 'maintenance'::text AS area,
+    'changes of counts'::text AS object,
+        CASE
+            WHEN (u.changes IS NULL) THEN '0'::text
+            ELSE format('%s of queue %s in setup %s'::text, u.changes, u.task_queue_id, u.setup)
+        END AS value,
+    v.verdict,
+        CASE
+            WHEN (v.verdict <> 'ok'::text) THEN 'each match from the queue adds them up'::text
+            ELSE NULL::text
+        END AS cost,
+        CASE
+            WHEN (v.verdict <> 'ok'::text) THEN 'call taskqueue.maintain every few seconds: broker maintain --every 5, or pg_cron'::text
+            ELSE NULL::text
+        END AS remedy
+   FROM ((( SELECT) one
+     LEFT JOIN unfolded u ON (true))
+     CROSS JOIN LATERAL ( SELECT
+                CASE
+                    WHEN (u.changes >= 500) THEN 'advice'::text
+                    ELSE 'ok'::text
+                END AS verdict) v)
+UNION ALL
+ SELECT 'history'::text AS area,
+    'partitions made ahead'::text AS object,
+        CASE
+            WHEN (a.days < 0) THEN 'none for today'::text
+            ELSE format('%s days'::text, a.days)
+        END AS value,
+    v.verdict,
+        CASE
+            WHEN (v.verdict <> 'ok'::text) THEN 'events go into history_default, which retention does not clear'::text
+            ELSE NULL::text
+        END AS cost,
+        CASE
+            WHEN (v.verdict <> 'ok'::text) THEN 'call taskqueue.maintain() without a setup at least once a day'::text
+            ELSE NULL::text
+        END AS remedy
+   FROM (ahead a
+     CROSS JOIN LATERAL ( SELECT
+                CASE
+                    WHEN ((a.days < 1) AND (EXISTS ( SELECT
+                       FROM resource.setup))) THEN 'advice'::text
+                    ELSE 'ok'::text
+                END AS verdict) v)
+UNION ALL
+ SELECT 'history'::text AS area,
+    'events in history_default'::text AS object,
+    (s.events ||
+        CASE
+            WHEN (s.events = 100000) THEN ' or more'::text
+            ELSE ''::text
+        END) AS value,
+    v.verdict,
+        CASE
+            WHEN (v.verdict <> 'ok'::text) THEN 'they stay beyond the retention, and their days get no partition'::text
+            ELSE NULL::text
+        END AS cost,
+        CASE
+            WHEN (v.verdict <> 'ok'::text) THEN 'let taskqueue.maintain() run; delete those beyond the retention by hand, as broker_owner'::text
+            ELSE NULL::text
+        END AS remedy
+   FROM (stray s
+     CROSS JOIN LATERAL ( SELECT
+                CASE
+                    WHEN (s.events > 0) THEN 'advice'::text
+                    ELSE 'ok'::text
+                END AS verdict) v)
+UNION ALL
+ SELECT 'history'::text AS area,
+    'partitions beyond the retention'::text AS object,
+    format('%s, retention is %s days'::text, o.partitions, t.days) AS value,
+    v.verdict,
+        CASE
+            WHEN (v.verdict <> 'ok'::text) THEN 'disk: 7 GB a day at a thousand matches a second'::text
+            ELSE NULL::text
+        END AS cost,
+        CASE
+            WHEN (v.verdict <> 'ok'::text) THEN 'call taskqueue.maintain(); where it cannot drop them, somebody reads the history for long'::text
+            ELSE NULL::text
+        END AS remedy
+   FROM ((today t
+     CROSS JOIN LATERAL ( SELECT count(*) AS partitions
+           FROM partition p
+          WHERE (p.day < ((t.day - t.days) - 1))) o)
+     CROSS JOIN LATERAL ( SELECT
+                CASE
+                    WHEN (o.partitions > 0) THEN 'advice'::text
+                    ELSE 'ok'::text
+                END AS verdict) v);
+
+ALTER VIEW monitor.health_work OWNER TO broker_owner;
+
+COMMENT ON VIEW monitor.health_work IS 'Whether the background work is done: shares, counts, resources seen, partitions of the history. Part of monitor.health.';
+
+COMMENT ON COLUMN monitor.health_work.area IS 'maintenance or history.';
+
+COMMENT ON COLUMN monitor.health_work.object IS 'Setup, or what was looked at.';
+
+COMMENT ON COLUMN monitor.health_work.value IS 'What was found.';
+
+COMMENT ON COLUMN monitor.health_work.verdict IS 'ok, advice or problem.';
+
+COMMENT ON COLUMN monitor.health_work.cost IS 'What it costs; null where it is ok.';
+
+COMMENT ON COLUMN monitor.health_work.remedy IS 'What to do; null where it is ok.';
+
+CREATE VIEW monitor.health AS
+ SELECT area,
+    object,
+    value,
+    verdict,
+    cost,
+    remedy
+   FROM ( SELECT health_setting.area,
+            health_setting.object,
+            health_setting.value,
+            health_setting.verdict,
+            health_setting.cost,
+            health_setting.remedy
+           FROM monitor.health_setting
+        UNION ALL
+         SELECT health_snapshot.area,
+            health_snapshot.object,
+            health_snapshot.value,
+            health_snapshot.verdict,
+            health_snapshot.cost,
+            health_snapshot.remedy
+           FROM monitor.health_snapshot
+        UNION ALL
+         SELECT health_session.area,
+            health_session.object,
+            health_session.value,
+            health_session.verdict,
+            health_session.cost,
+            health_session.remedy
+           FROM monitor.health_session
+        UNION ALL
+         SELECT health_table.area,
+            health_table.object,
+            health_table.value,
+            health_table.verdict,
+            health_table.cost,
+            health_table.remedy
+           FROM monitor.health_table
+        UNION ALL
+         SELECT health_work.area,
+            health_work.object,
+            health_work.value,
+            health_work.verdict,
+            health_work.cost,
+            health_work.remedy
+           FROM monitor.health_work
+        UNION ALL
+         SELECT 'rights'::text AS text,
+            'pg_read_all_stats'::text AS text,
+            'lacking'::text AS text,
+            'advice'::text AS text,
+            'sessions of other users are seen by process id and transactions only, not since when, in which state, or whether left open'::text AS text,
+            format('grant pg_read_all_stats to %I, which also shows their queries; or look as a superuser'::text, CURRENT_USER) AS format
+          WHERE (NOT pg_has_role(CURRENT_USER, 'pg_read_all_stats'::name, 'usage'::text))) f
+  ORDER BY (array_position(ARRAY['problem'::text, 'advice'::text, 'ok'::text], verdict)), area, object;
+
+ALTER VIEW monitor.health OWNER TO broker_owner;
+
+COMMENT ON VIEW monitor.health IS 'What on this server holds matching back and what to do about it, one row a finding, problems first; `broker doctor` prints it. problem: jobs can be lost, or matching suffers now. advice: it will, or could be faster.';
+
+COMMENT ON COLUMN monitor.health.area IS 'setting, snapshot, slot, lock, open call, connection, bloat, statistics, autovacuum, trigger, transaction ids, maintenance, history or rights.';
+
+COMMENT ON COLUMN monitor.health.object IS 'What was looked at.';
+
+COMMENT ON COLUMN monitor.health.value IS 'What was found.';
+
+COMMENT ON COLUMN monitor.health.verdict IS 'ok, advice or problem.';
+
+COMMENT ON COLUMN monitor.health.cost IS 'What it costs; null where it is ok.';
+
+COMMENT ON COLUMN monitor.health.remedy IS 'What to do; null where it is ok.';
+
 CREATE TABLE taskqueue.ended (
     setup text NOT NULL,
     job_id bigint NOT NULL,
@@ -3948,36 +4950,6 @@ COMMENT ON COLUMN monitor.job_without_queue.job_id IS 'Job.';
 
 COMMENT ON COLUMN monitor.job_without_queue.task_queue_id IS 'Queue that is not there.';
 
-CREATE TABLE resource.setup (
-    setup text NOT NULL,
-    created_at timestamp with time zone DEFAULT now() NOT NULL,
-    simulated timestamp with time zone,
-    CONSTRAINT setup_setup_check CHECK ((setup <> ''::text))
-);
-
-ALTER TABLE resource.setup OWNER TO broker_owner;
-
-COMMENT ON TABLE resource.setup IS 'Setups (tenants). A setup comes into being with its first job or configuration.';
-
-COMMENT ON COLUMN resource.setup.setup IS 'Tenant: DIRAC''s Setup, PanDA''s vo.';
-
-COMMENT ON COLUMN resource.setup.created_at IS 'When the setup came into being.';
-
-COMMENT ON COLUMN resource.setup.simulated IS 'The moment that resource.clock() answers for a simulated setup; null = real time.';
-
-CREATE VIEW resource.setup_time AS
- SELECT setup,
-    COALESCE(simulated, now()) AS now
-   FROM resource.setup s;
-
-ALTER VIEW resource.setup_time OWNER TO broker_owner;
-
-COMMENT ON VIEW resource.setup_time IS 'The time of each setup: now(), or, for a simulated one, what resource.set_clock said.';
-
-COMMENT ON COLUMN resource.setup_time.setup IS 'Tenant.';
-
-COMMENT ON COLUMN resource.setup_time.now IS 'Its time.';
-
 CREATE VIEW monitor.lease AS
  SELECT l.setup,
     l.job_id,
@@ -4031,56 +5003,6 @@ COMMENT ON COLUMN monitor.lease.task_queue_id IS 'Queue it was taken from.';
 COMMENT ON COLUMN monitor.lease.user_priority IS 'User priority.';
 
 COMMENT ON COLUMN monitor.lease.requirements IS 'What it asked for.';
-
-CREATE TABLE taskqueue.history (
-    setup text NOT NULL,
-    at timestamp with time zone NOT NULL,
-    job_id bigint NOT NULL,
-    attempt integer NOT NULL,
-    event text NOT NULL,
-    task_queue_id bigint NOT NULL,
-    definition_id bigint,
-    cpu_time bigint,
-    owner_group text,
-    owner_dn text,
-    user_priority smallint,
-    site text,
-    grid_ce text,
-    role_name text NOT NULL
-)
-PARTITION BY RANGE (at);
-
-ALTER TABLE taskqueue.history OWNER TO broker_owner;
-
-COMMENT ON TABLE taskqueue.history IS 'What happened to jobs, one row an event, partitioned by day.';
-
-COMMENT ON COLUMN taskqueue.history.setup IS 'Tenant: DIRAC''s Setup, PanDA''s vo.';
-
-COMMENT ON COLUMN taskqueue.history.at IS 'When.';
-
-COMMENT ON COLUMN taskqueue.history.job_id IS 'Job id, the same in every room of the setup.';
-
-COMMENT ON COLUMN taskqueue.history.attempt IS 'Attempt number; 0 = never matched.';
-
-COMMENT ON COLUMN taskqueue.history.event IS 'matched, running, released, kill asked, finished, failed, cancelled or closed.';
-
-COMMENT ON COLUMN taskqueue.history.task_queue_id IS 'TaskQueue.';
-
-COMMENT ON COLUMN taskqueue.history.definition_id IS 'Requirements.';
-
-COMMENT ON COLUMN taskqueue.history.cpu_time IS 'CPU bucket, seconds; of matches.';
-
-COMMENT ON COLUMN taskqueue.history.owner_group IS 'Owner group; of matches.';
-
-COMMENT ON COLUMN taskqueue.history.owner_dn IS 'Owner; of matches.';
-
-COMMENT ON COLUMN taskqueue.history.user_priority IS 'User priority 0..10; 0 is background.';
-
-COMMENT ON COLUMN taskqueue.history.site IS 'Site of the lease.';
-
-COMMENT ON COLUMN taskqueue.history.grid_ce IS 'Computing element of the lease.';
-
-COMMENT ON COLUMN taskqueue.history.role_name IS 'Database role that caused it.';
 
 CREATE VIEW monitor.matches_per_minute AS
  SELECT setup,
@@ -4207,29 +5129,6 @@ COMMENT ON COLUMN taskqueue.resource_class.samples IS 'Ten-second windows in whi
 
 COMMENT ON COLUMN taskqueue.resource_class.matched IS 'Those of them whose sampled request got a job.';
 
-CREATE UNLOGGED TABLE taskqueue.resource_seen (
-    setup text NOT NULL,
-    class uuid NOT NULL,
-    seen_at timestamp with time zone NOT NULL,
-    matched boolean NOT NULL,
-    resource jsonb NOT NULL
-);
-ALTER TABLE ONLY taskqueue.resource_seen ALTER COLUMN setup SET (n_distinct=1);
-
-ALTER TABLE taskqueue.resource_seen OWNER TO broker_owner;
-
-COMMENT ON TABLE taskqueue.resource_seen IS 'Resource descriptions as they came, at most one row per class in ten seconds; unlogged, rolled up by taskqueue.maintain.';
-
-COMMENT ON COLUMN taskqueue.resource_seen.setup IS 'Tenant: DIRAC''s Setup, PanDA''s vo.';
-
-COMMENT ON COLUMN taskqueue.resource_seen.class IS 'md5 of the canonical description, CPUTime as bucket, without JobID.';
-
-COMMENT ON COLUMN taskqueue.resource_seen.seen_at IS 'When.';
-
-COMMENT ON COLUMN taskqueue.resource_seen.matched IS 'Whether the sampled request got a job.';
-
-COMMENT ON COLUMN taskqueue.resource_seen.resource IS 'Canonical description.';
-
 CREATE VIEW taskqueue.resource_kind AS
  SELECT setup,
     class,
@@ -4349,27 +5248,6 @@ COMMENT ON COLUMN taskqueue.job_count.task_queue_id IS 'TaskQueue.';
 COMMENT ON COLUMN taskqueue.job_count.user_priority IS 'User priority 0..10; 0 is background.';
 
 COMMENT ON COLUMN taskqueue.job_count.jobs IS 'Jobs, changes not counted; may be negative alone.';
-
-CREATE TABLE taskqueue.job_count_change (
-    setup text NOT NULL,
-    task_queue_id bigint NOT NULL,
-    user_priority smallint NOT NULL,
-    change bigint NOT NULL
-)
-WITH (autovacuum_vacuum_scale_factor='0.02', autovacuum_vacuum_cost_delay='0');
-ALTER TABLE ONLY taskqueue.job_count_change ALTER COLUMN setup SET (n_distinct=1);
-
-ALTER TABLE taskqueue.job_count_change OWNER TO broker_owner;
-
-COMMENT ON TABLE taskqueue.job_count_change IS 'Changes of job_count, appended so that no agent waits for another on a counter; folded by taskqueue.fold_counts.';
-
-COMMENT ON COLUMN taskqueue.job_count_change.setup IS 'Tenant: DIRAC''s Setup, PanDA''s vo.';
-
-COMMENT ON COLUMN taskqueue.job_count_change.task_queue_id IS 'TaskQueue.';
-
-COMMENT ON COLUMN taskqueue.job_count_change.user_priority IS 'User priority 0..10; 0 is background.';
-
-COMMENT ON COLUMN taskqueue.job_count_change.change IS 'Jobs added (taken, when negative).';
 
 CREATE TABLE taskqueue.limit_use (
     setup text NOT NULL,
@@ -4802,20 +5680,6 @@ COMMENT ON COLUMN resource.house.server_major IS 'Major version of the PostgreSQ
 
 COMMENT ON COLUMN resource.house.installed_at IS 'When the last upgrade that changed anything ended.';
 
-CREATE TABLE resource.house_role (
-    kind text NOT NULL,
-    role_name text NOT NULL,
-    CONSTRAINT house_role_kind_check CHECK ((kind = ANY (ARRAY['owner'::text, 'agent'::text, 'submitter'::text, 'operator'::text, 'viewer'::text])))
-);
-
-ALTER TABLE resource.house_role OWNER TO broker_owner;
-
-COMMENT ON TABLE resource.house_role IS 'What the roles of the house are called here; functions look the names up.';
-
-COMMENT ON COLUMN resource.house_role.kind IS 'owner, agent, submitter, operator or viewer.';
-
-COMMENT ON COLUMN resource.house_role.role_name IS 'Name of the role in this cluster.';
-
 CREATE TABLE resource.installed_object (
     path text NOT NULL,
     kind text NOT NULL,
@@ -4874,55 +5738,6 @@ ALTER TABLE taskqueue.definition ALTER COLUMN definition_id ADD GENERATED ALWAYS
     NO MAXVALUE
     CACHE 1
 );
-
-CREATE TABLE taskqueue.history_default (
-    setup text CONSTRAINT history_setup_not_null NOT NULL,
-    at timestamp with time zone CONSTRAINT history_at_not_null NOT NULL,
-    job_id bigint CONSTRAINT history_job_id_not_null NOT NULL,
-    attempt integer CONSTRAINT history_attempt_not_null NOT NULL,
-    event text CONSTRAINT history_event_not_null NOT NULL,
-    task_queue_id bigint CONSTRAINT history_task_queue_id_not_null NOT NULL,
-    definition_id bigint,
-    cpu_time bigint,
-    owner_group text,
-    owner_dn text,
-    user_priority smallint,
-    site text,
-    grid_ce text,
-    role_name text CONSTRAINT history_role_name_not_null NOT NULL
-);
-
-ALTER TABLE taskqueue.history_default OWNER TO broker_owner;
-
-COMMENT ON TABLE taskqueue.history_default IS 'Catches events of days that have no partition yet.';
-
-COMMENT ON COLUMN taskqueue.history_default.setup IS 'Tenant: DIRAC''s Setup, PanDA''s vo.';
-
-COMMENT ON COLUMN taskqueue.history_default.at IS 'When.';
-
-COMMENT ON COLUMN taskqueue.history_default.job_id IS 'Job id, the same in every room of the setup.';
-
-COMMENT ON COLUMN taskqueue.history_default.attempt IS 'Attempt number; 0 = never matched.';
-
-COMMENT ON COLUMN taskqueue.history_default.event IS 'matched, running, released, kill asked, finished, failed, cancelled or closed.';
-
-COMMENT ON COLUMN taskqueue.history_default.task_queue_id IS 'TaskQueue.';
-
-COMMENT ON COLUMN taskqueue.history_default.definition_id IS 'Requirements.';
-
-COMMENT ON COLUMN taskqueue.history_default.cpu_time IS 'CPU bucket, seconds; of matches.';
-
-COMMENT ON COLUMN taskqueue.history_default.owner_group IS 'Owner group; of matches.';
-
-COMMENT ON COLUMN taskqueue.history_default.owner_dn IS 'Owner; of matches.';
-
-COMMENT ON COLUMN taskqueue.history_default.user_priority IS 'User priority 0..10; 0 is background.';
-
-COMMENT ON COLUMN taskqueue.history_default.site IS 'Site of the lease.';
-
-COMMENT ON COLUMN taskqueue.history_default.grid_ce IS 'Computing element of the lease.';
-
-COMMENT ON COLUMN taskqueue.history_default.role_name IS 'Database role that caused it.';
 
 CREATE TABLE taskqueue.limit_slot (
     setup text NOT NULL,
@@ -5032,22 +5847,6 @@ COMMENT ON COLUMN taskqueue.share_correction.owner_group IS 'Group.';
 COMMENT ON COLUMN taskqueue.share_correction.owner_dn IS 'Owner; '''' = the whole group, which has JobSharing.';
 
 COMMENT ON COLUMN taskqueue.share_correction.factor IS 'Expected share / used share, within 1/5..5.';
-
-CREATE TABLE taskqueue.share_mark (
-    setup text NOT NULL,
-    owner_group text NOT NULL,
-    marked_at timestamp with time zone NOT NULL
-);
-
-ALTER TABLE taskqueue.share_mark OWNER TO broker_owner;
-
-COMMENT ON TABLE taskqueue.share_mark IS 'Groups whose priorities are to be recomputed; appended, and eaten by taskqueue.maintain.';
-
-COMMENT ON COLUMN taskqueue.share_mark.setup IS 'Tenant: DIRAC''s Setup, PanDA''s vo.';
-
-COMMENT ON COLUMN taskqueue.share_mark.owner_group IS 'Group.';
-
-COMMENT ON COLUMN taskqueue.share_mark.marked_at IS 'When its queues changed.';
 
 ALTER TABLE taskqueue.site_limit ALTER COLUMN limit_id ADD GENERATED ALWAYS AS IDENTITY (
     SEQUENCE NAME taskqueue.site_limit_limit_id_seq
@@ -5848,6 +6647,24 @@ REVOKE ALL ON FUNCTION taskqueue.weight(p_user_priority integer, p_ten_first boo
 REVOKE ALL ON FUNCTION taskqueue.weight_of_queue(p_setup text, p_group text) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION taskqueue.with_limits(p_setup text, p_resource jsonb, p_offer taskqueue.offer) FROM PUBLIC;
+
+GRANT SELECT ON TABLE monitor.health_session TO broker_operator;
+GRANT SELECT ON TABLE monitor.health_session TO broker_viewer;
+
+GRANT SELECT ON TABLE monitor.health_setting TO broker_operator;
+GRANT SELECT ON TABLE monitor.health_setting TO broker_viewer;
+
+GRANT SELECT ON TABLE monitor.health_snapshot TO broker_operator;
+GRANT SELECT ON TABLE monitor.health_snapshot TO broker_viewer;
+
+GRANT SELECT ON TABLE monitor.health_table TO broker_operator;
+GRANT SELECT ON TABLE monitor.health_table TO broker_viewer;
+
+GRANT SELECT ON TABLE monitor.health_work TO broker_operator;
+GRANT SELECT ON TABLE monitor.health_work TO broker_viewer;
+
+GRANT SELECT ON TABLE monitor.health TO broker_operator;
+GRANT SELECT ON TABLE monitor.health TO broker_viewer;
 
 GRANT SELECT ON TABLE monitor.job TO broker_operator;
 GRANT SELECT ON TABLE monitor.job TO broker_viewer;

@@ -7,13 +7,14 @@ from typing import Annotated
 
 import typer
 
-from broker.cli import common, db, demo, jobs, server, worlds
+from broker.cli import common, db, demo, doctor, jobs, server, worlds
 
 app = typer.Typer(
     name="broker", cls=common.BrokerGroup, no_args_is_help=True, pretty_exceptions_enable=False, add_completion=False
 )
 # One line a module: app.add_typer(jobs.app) puts its commands beside these, add_typer(db.app, name="db") below `db`.
 app.add_typer(server.app)
+app.add_typer(doctor.app)
 app.add_typer(demo.app)
 app.add_typer(jobs.app)
 app.add_typer(worlds.app)

@@ -1,0 +1,70 @@
+-- after: resource.setup_time
+-- Whether taskqueue.maintain does its work. It keeps no record of its own: what it should have done long ago and has not tells.
+create or replace view monitor.health_work as
+with today (day, days) as (
+  select (now() at time zone 'utc')::date, (select coalesce(ceil(extract(epoch from max(s.history_kept)) / 86400), 30)::int from taskqueue.setting s)
+), partition as (
+  select to_date(right(c.relname, 8), 'YYYYMMDD') as day
+    from pg_inherits i
+    join pg_class c on c.oid = i.inhrelid
+   where i.inhparent = 'taskqueue.history'::regclass and c.relname ~ '^history_[0-9]{8}$'
+), ahead as (  -- as far as there is one for each day
+  select count(*) - 1 as days
+    from (select p.day - row_number() over (order by p.day)::int + 1 as begins from partition p, today t where p.day >= t.day) p, today t
+   where p.begins = t.day
+), late as (
+  select t.setup, greatest(t.now - (select min(m.marked_at) from taskqueue.share_mark m where m.setup = t.setup) - s.share_delay,
+                           t.now - (select min(r.seen_at) from taskqueue.resource_seen r where r.setup = t.setup) - interval '10 seconds',
+                           interval '0') as by
+    from resource.setup_time t
+    join taskqueue.setting s on s.setup = t.setup
+), unfolded as (
+  select c.setup, c.task_queue_id, count(*) as changes
+    from taskqueue.job_count_change c
+   group by c.setup, c.task_queue_id
+   order by 3 desc, 1, 2
+   limit 1
+), stray as (
+  select count(*) as events from (select from taskqueue.history_default limit 100000) h
+)
+select 'maintenance' as area, 'setup ' || l.setup as object,
+       case when v.verdict = 'ok' then 'done' else format('not done for %s', date_trunc('second', l.by)) end as value, v.verdict,
+       case when v.verdict <> 'ok' then 'shares are those of queues that were, counts take longer to read, and explain_job knows no new resources' end as cost,
+       case when v.verdict <> 'ok' then 'call taskqueue.maintain every few seconds: broker maintain --every 5, or pg_cron' end as remedy
+  from late l
+ cross join lateral (select case when l.by > interval '1 minute' then 'advice' else 'ok' end as verdict) v
+ union all
+select 'maintenance', 'changes of counts', case when u.changes is null then '0' else format('%s of queue %s in setup %s', u.changes, u.task_queue_id, u.setup) end, v.verdict,
+       case when v.verdict <> 'ok' then 'each match from the queue adds them up' end,
+       case when v.verdict <> 'ok' then 'call taskqueue.maintain every few seconds: broker maintain --every 5, or pg_cron' end
+  from (select) one
+  left join unfolded u on true
+ cross join lateral (select case when u.changes >= 500 then 'advice' else 'ok' end as verdict) v
+ union all
+select 'history', 'partitions made ahead', case when a.days < 0 then 'none for today' else format('%s days', a.days) end, v.verdict,
+       case when v.verdict <> 'ok' then 'events go into history_default, which retention does not clear' end,
+       case when v.verdict <> 'ok' then 'call taskqueue.maintain() without a setup at least once a day' end
+  from ahead a
+ cross join lateral (select case when a.days < 1 and exists (select from resource.setup) then 'advice' else 'ok' end as verdict) v
+ union all
+select 'history', 'events in history_default', s.events || case when s.events = 100000 then ' or more' else '' end, v.verdict,
+       case when v.verdict <> 'ok' then 'they stay beyond the retention, and their days get no partition' end,
+       case when v.verdict <> 'ok' then 'let taskqueue.maintain() run; delete those beyond the retention by hand, as broker_owner' end
+  from stray s
+ cross join lateral (select case when s.events > 0 then 'advice' else 'ok' end as verdict) v
+ union all
+select 'history', 'partitions beyond the retention', format('%s, retention is %s days', o.partitions, t.days), v.verdict,
+       case when v.verdict <> 'ok' then 'disk: 7 GB a day at a thousand matches a second' end,
+       case when v.verdict <> 'ok' then 'call taskqueue.maintain(); where it cannot drop them, somebody reads the history for long' end
+  from today t
+ cross join lateral (select count(*) as partitions from partition p where p.day < t.day - t.days - 1) o
+ cross join lateral (select case when o.partitions > 0 then 'advice' else 'ok' end as verdict) v;
+
+comment on view monitor.health_work is
+'Whether the background work is done: shares, counts, resources seen, partitions of the history. Part of monitor.health.';
+comment on column monitor.health_work.area is 'maintenance or history.';
+comment on column monitor.health_work.object is 'Setup, or what was looked at.';
+comment on column monitor.health_work.value is 'What was found.';
+comment on column monitor.health_work.verdict is 'ok, advice or problem.';
+comment on column monitor.health_work.cost is 'What it costs; null where it is ok.';
+comment on column monitor.health_work.remedy is 'What to do; null where it is ok.';

@@ -1,0 +1,151 @@
+"""The tables of taskqueue, and whether the background work is done."""
+
+from typing import Any
+
+import psycopg
+import pytest
+
+from tests.calls import Calls
+from tests.monitor.conftest import Health, look
+
+Connection = psycopg.Connection[Any]
+
+
+def test_dead_rows_and_what_they_leave(db: Connection) -> None:
+    table, index = "table job_count_change", "index job_count_change_queue"
+    assert look(db)["dead rows"].verdict == look(db)["size of tables and indexes"].verdict == "ok"
+    db.execute("alter table taskqueue.job_count_change set (autovacuum_enabled = off)")
+    fill = (
+        "insert into taskqueue.job_count_change"
+        " select 'a setup with a name of fifty characters, nearly', i, 1, 1 from generate_series(1, {}) i"
+    )
+    for rows, verdict in ((60_000, "advice"), (500_000, "problem")):
+        db.execute(fill.format(rows).encode())
+        db.execute("delete from taskqueue.job_count_change")
+        db.execute("select pg_stat_force_next_flush()")
+        found = {finding[1]: finding for finding in rows_of(db, "bloat")}
+        assert any(f[1] == table and f[3] == verdict and "dead rows" in f[2] for f in rows_of(db, "bloat"))
+        assert "dead rows" not in found
+    assert {table, index} <= {f[1] for f in rows_of(db, "bloat") if f[3] == "advice"}
+    db.execute("vacuum taskqueue.job_count_change")
+    assert look(db)["dead rows"].verdict == "ok"
+    remedy = look(db)[index].remedy
+    assert remedy == "reindex index concurrently taskqueue.job_count_change_queue"
+    db.execute(remedy.encode())
+    assert look(db)["size of tables and indexes"].verdict == "ok"
+
+
+def rows_of(connection: Connection, area: str) -> list[Any]:
+    """All rows of an area: a table may be in two."""
+    return connection.execute("select * from monitor.health where area = %s", [area]).fetchall()
+
+
+def test_autovacuum_switched_off_for_a_table(rolled_back: Connection, health: Health) -> None:
+    assert "autovacuum" not in {finding.area for finding in health().values()}
+    rolled_back.execute("alter table taskqueue.job set (autovacuum_enabled = off)")
+    found = health()["table job"]
+    assert (found.area, found.verdict) == ("autovacuum", "problem")
+    rolled_back.execute(str(found.remedy).encode())
+    assert "table job" not in health()
+
+
+def test_a_table_that_was_never_analyzed(rolled_back: Connection, health: Health) -> None:
+    assert "statistics" not in {finding.area for finding in health().values()}
+    Calls(rolled_back).insert_many(range(1, 3000))
+    assert health()["table job"][2:4] == ("never analyzed", "advice")
+    rolled_back.execute("select taskqueue.refresh_statistics()")
+    assert "statistics" not in {finding.area for finding in health().values()}
+
+
+def test_a_trigger_of_others(rolled_back: Connection, health: Health) -> None:
+    assert "trigger" not in {finding.area for finding in health().values()}
+    rolled_back.execute(
+        "create function pg_temp.tell() returns trigger language plpgsql as 'begin notify jobs; return null; end';"
+        " create trigger tell after delete on taskqueue.job for each row execute function pg_temp.tell()"
+    )
+    assert health()["tell on job"].verdict == "advice"
+    rolled_back.execute("alter table taskqueue.job disable trigger tell")
+    assert "tell on job" not in health()
+
+
+@pytest.mark.parametrize(("age", "verdict"), [(10**6, "ok"), (7 * 10**8, "advice"), (13 * 10**8, "problem")])
+def test_transaction_ids_that_run_out(rolled_back: Connection, health: Health, age: int, verdict: str) -> None:
+    wraps = 2**32
+    rolled_back.execute(
+        "update pg_database set datfrozenxid = ((pg_current_xact_id()::text::bigint + %s) %% %s)::text::xid"
+        " where datname = current_database()",
+        [wraps - age, wraps],
+    )
+    assert health()["age of the oldest"].verdict == verdict
+
+
+# The background work
+
+LATE = {
+    "share_mark": "insert into taskqueue.share_mark values ('default', 'g', now() - interval '%s seconds')",
+    "resource_seen": "insert into taskqueue.resource_seen"
+    " values ('default', gen_random_uuid(), now() - interval '%s seconds', true, '{}')",
+}
+
+
+@pytest.mark.parametrize("trace", LATE)
+def test_maintenance_that_is_late(rolled_back: Connection, health: Health, trace: str) -> None:
+    Calls(rolled_back).insert(1)
+    Calls(rolled_back).maintain()
+    rolled_back.execute((LATE[trace] % 15).encode())
+    assert health()["setup default"].verdict == "ok"
+    rolled_back.execute((LATE[trace] % 120).encode())
+    assert health()["setup default"].verdict == "advice"
+    Calls(rolled_back).maintain()
+    assert health()["setup default"].verdict == "ok"
+
+
+def test_maintenance_goes_by_the_time_of_the_setup(rolled_back: Connection, health: Health) -> None:
+    q = Calls(rolled_back)
+    q.insert(1)
+    q.set_clock("2020-01-01 00:00+00")
+    assert health()["setup default"].verdict == "ok"
+    q.insert(2, OwnerGroup="other")
+    q.set_clock("2020-01-01 00:02+00")
+    assert health()["setup default"].verdict == "advice"
+
+
+def test_counts_that_nobody_folds(rolled_back: Connection, health: Health) -> None:
+    q = Calls(rolled_back)
+    queue = q.insert(1)
+    change = "insert into taskqueue.job_count_change select 'default', %s, 1, 0 from generate_series(1, %s)"
+    q.connection.execute(change, [queue, 400])
+    assert health()["changes of counts"].verdict == "ok"
+    q.connection.execute(change, [queue, 100])
+    assert health()["changes of counts"][2:4] == (f"501 of queue {queue} in setup default", "advice")
+    q.maintain()
+    assert health()["changes of counts"][2:4] == ("0", "ok")
+
+
+def test_partitions_of_the_history(rolled_back: Connection, health: Health) -> None:
+    ahead, beyond = "partitions made ahead", "partitions beyond the retention"
+    assert health()[ahead].verdict == "ok"  # there is nothing to write yet
+    q = Calls(rolled_back)
+    q.insert(1)
+    assert health()[ahead][2:4] == ("none for today", "advice")
+    q.rows("select * from taskqueue.maintain()")
+    assert health()[ahead][2:4] == ("3 days", "ok")
+    days = "select 'taskqueue.history_' || to_char(now() at time zone 'utc' + make_interval(days => %s), 'YYYYMMDD')"
+    q.connection.execute(f"drop table {q.value(days, 1)}".encode())
+    assert health()[ahead][2:4] == ("0 days", "advice")
+    assert health()[beyond].verdict == "ok"
+    old = q.value(days, -32)
+    q.connection.execute(
+        f"create table {old} partition of taskqueue.history for values from ('-infinity') to ('2001-01-01')".encode()
+    )
+    assert health()[beyond].verdict == "advice"
+    q.rows("select * from taskqueue.maintain()")
+    assert health()[beyond].verdict == health()[ahead].verdict == "ok"
+
+
+def test_events_without_a_partition(rolled_back: Connection, health: Health) -> None:
+    q = Calls(rolled_back)
+    q.insert_many([1, 2])
+    assert health()["events in history_default"][2:4] == ("0", "ok")
+    q.take()
+    assert health()["events in history_default"][2:4] == ("1", "advice")
