@@ -71,6 +71,8 @@ class Bench:
         By taskqueue.load_task_queues, which keeps each group a queue; insert_jobs would put LHCb's siblings together.
         """
         self.run_file("bench.sql")
+        if self.workload.fixed_priorities:
+            self.run_file("priorities.sql")
         self._configure()
         for batch in _batches(self._templates_of(self.workload.groups(self.jobs, SEED))):
             begin = time.perf_counter()
@@ -79,8 +81,6 @@ class Bench:
         self.call("select setval('bench.job_id', %s)", [_NEW_IDS + self.jobs])
         self.set_requests(self.workload.requests(SEED))
         self._grant("bench", "agent", "both", "submitter")
-        if self.workload.fixed_priorities:
-            self.run_file("priorities.sql")
         self.settle()
         self.call("vacuum (analyze) bench.template")
         self.call("checkpoint")
@@ -100,9 +100,7 @@ class Bench:
     def put_back(self) -> int:
         """Release every lease, so that the next run finds what this one found; returns how many."""
         released = int(self.one((FOLDER / "put_back.sql").read_text()))
-        if self.workload.fixed_priorities:
-            self.run_file("priorities.sql")
-        else:
+        if not self.workload.fixed_priorities:
             self.call("select taskqueue.recompute_shares(%s)", [SETUP])
         self.settle()
         return released

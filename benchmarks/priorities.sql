@@ -1,14 +1,10 @@
--- Priorities of the queues of workloads U and N: log-uniform between 0.1 and 1000, always the same for the same requirements.
--- They stand in for shares of groups, which would be computed ten seconds after a queue opens: these workloads put that off (share_delay).
--- A queue that a run emptied and that came back with its jobs gets its priority anew.
-do $$
+-- Priorities of the queues of workloads U and N: log-uniform between 0.1 and 1000, the same for the same requirements as long as they are known.
+-- They stand in for shares of groups. A trigger, so that a queue that a run emptied and that came back with its jobs has its priority at once,
+-- whatever matching derives from it.
+create function bench.set_priority() returns trigger language plpgsql as $$
 begin
-  update taskqueue.task_queue q
-     set priority = w.priority
-    from (select d.setup, d.definition_id, 0.1 * power(10, 4 * taskqueue.draw(hashtextextended(d.digest::text, 0), 1)) as priority
-            from taskqueue.definition d where d.setup = 'bench') w
-   where q.setup = w.setup and q.definition_id = w.definition_id and q.priority <> w.priority;
-  if found then
-    perform taskqueue.rebuild_matching('bench');
-  end if;
+  new.priority := 0.1 * power(10, 4 * ((hashint8extended(new.definition_id, 1) & 9007199254740991) / 9007199254740992.0::float8));
+  return new;
 end $$;
+create trigger bench_priority before insert or update of priority on taskqueue.task_queue
+for each row execute function bench.set_priority();

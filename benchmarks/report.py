@@ -8,7 +8,7 @@ import platform
 import re
 import subprocess
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from datetime import date
 from pathlib import Path
 
@@ -43,10 +43,11 @@ _SHARES = ("found_nothing", "on the hot queue")
 
 @dataclass(frozen=True)
 class Table:
-    """A titled table; the columns are those of its first row."""
+    """A titled table; the columns are those of its first row. `facts` hold for all rows, and are for programs."""
 
     title: str
     rows: list[Row]
+    facts: Row = field(default_factory=dict)
 
 
 def circumstances(dsn: str, folder: Path, command: str) -> dict[str, str]:
@@ -71,7 +72,8 @@ def show(tables: Sequence[Table]) -> None:
     for table in tables:
         columns = list(table.rows[0]) if table.rows else []
         rows = [[_cell(name, row[name]) for name in columns] for row in table.rows]
-        output.table(table.title, [_HEADINGS.get(name, name.replace("_", " ")) for name in columns], rows)
+        output.say(table.title)  # in a line, however narrow the table
+        output.table("", [_HEADINGS.get(name, name.replace("_", " ")) for name in columns], rows)
 
 
 def write(scenario: str, tables: Sequence[Table], about: Mapping[str, str], folder: Path) -> Path:

@@ -11,7 +11,7 @@ from broker.lhcb import Group
 from broker.pilots import Resource
 
 LHCB_REQUESTS = 20_000
-_FROZEN = {"share_delay": 100_000_000}  # three years: the priorities of priorities.sql stay
+_FROZEN = {"share_delay": 100_000_000}  # three years: shares would be computed in vain, priorities.sql overrules them
 _NO_CAP = {"queue_size": 100_000_000}
 _HOT_BUCKET = 2_000_000  # seconds; above all of LHCb's and what its pilots offer
 

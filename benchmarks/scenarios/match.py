@@ -19,7 +19,8 @@ def run(server: Server, options: Options, say: Say) -> list[Table]:
             floor, match = in_turn(kinds, clients, options.seconds, options.rounds, say)
             set_ratio(match, to=floor)
             rows += [floor, match]
-        return [Table(f"{described(bench)}; medians of {options.rounds} rounds; ratio: to the floor", rows)]
+        title = f"{described(bench)}; medians of {options.rounds} rounds; ratio: to the floor"
+        return [Table(title, rows, {"workload": options.workload, "jobs": bench.jobs, "queues": bench.queues()})]
 
 
 def described(bench: Bench) -> str:
