@@ -101,11 +101,13 @@ create table taskqueue.definition (
   job_types     text[]      not null,
   tags          text[]      not null,
   created_at    timestamptz not null default now(),
+  made_in       xid8        not null default pg_current_xact_id(),
   primary key (setup, definition_id),
   constraint definition_once unique (setup, digest)
 ) with (toast_tuple_target = 8160);  -- lists stay in the row: matching reads them
 
 create index definition_family on taskqueue.definition (setup, family);
+create index definition_made_in on taskqueue.definition (setup, made_in);
 
 create table taskqueue.task_queue (
   setup         text        not null references resource.setup on delete cascade,
@@ -120,6 +122,7 @@ create table taskqueue.task_queue (
   mean_weight   float8      not null check (mean_weight > 0),
   enabled       boolean     not null default true,
   held          boolean     not null default false,
+  posted        boolean     not null default false,
   created_at    timestamptz not null default now(),
   primary key (setup, task_queue_id),
   foreign key (setup, definition_id) references taskqueue.definition,
@@ -128,14 +131,28 @@ create table taskqueue.task_queue (
 create index task_queue_definition on taskqueue.task_queue (setup, definition_id, task_queue_id desc);
 create index task_queue_owner on taskqueue.task_queue (setup, owner_group, owner_dn);
 
+create table taskqueue.posting_list (
+  setup    text     not null references resource.setup on delete cascade,
+  site     text     not null,
+  cpu_time bigint   not null,
+  list_id  bigint   not null generated always as identity,
+  bands    int[]    not null default '{}',
+  places   int[]    not null default '{}',
+  sums     float8[] not null default '{}',
+  rate     float8   not null default 0,
+  top      float8   not null default 0,
+  room     bigint   not null default 0,
+  primary key (setup, site, cpu_time),
+  constraint posting_list_id unique (setup, list_id)
+) with (fillfactor = 50);
+
 create table taskqueue.posting (
   setup         text   not null,
-  site          text   not null,
-  cpu_time      bigint not null,
+  list_id       bigint not null,
+  band          int    not null,
+  place         int    not null,
   task_queue_id bigint not null,
-  definition_id bigint not null,
-  priority      float8 not null,
-  primary key (setup, site, cpu_time, task_queue_id),
+  primary key (setup, list_id, band, place),
   foreign key (setup, task_queue_id) references taskqueue.task_queue on delete cascade
 );
 create index posting_task_queue on taskqueue.posting (setup, task_queue_id);
@@ -219,6 +236,29 @@ create table taskqueue.history (
 create index history_job on taskqueue.history (setup, job_id, at);
 create table taskqueue.history_default partition of taskqueue.history default;
 
+create type taskqueue.offer as (
+  owner_dn         text,
+  owner_groups     text[],
+  sharing_groups   text[],
+  cpu_time         bigint,
+  sites            text[],
+  grid_ces         text[],
+  platforms        text[],
+  job_types        text[],
+  pilot_types      text[],
+  tags             text[],
+  required_tags    text[],
+  banned_sites     text[],
+  banned_grid_ces  text[],
+  banned_platforms text[],
+  banned_job_types text[],
+  banned_tags      text[],
+  max_ram          float8,
+  job_id           bigint,
+  limited          boolean,
+  reached          bigint[]
+);
+
 create table taskqueue.site_limit (
   setup      text        not null references resource.setup on delete cascade,
   limit_id   bigint      not null generated always as identity,
@@ -279,6 +319,38 @@ create table taskqueue.request (
   primary key (setup, role_name, request_id)
 );
 
+create type taskqueue.taken as (
+  job        taskqueue.job,
+  definition taskqueue.definition,
+  slots      jsonb
+);
+
+create type taskqueue.leased as (
+  job_id        bigint,
+  task_queue_id bigint,
+  requirements  jsonb,
+  user_priority int,
+  attempt       text
+);
+
+create unlogged table taskqueue.known_offer (
+  setup       text           not null,
+  digest      bigint         not null,
+  resource    jsonb          not null,
+  offer       taskqueue.offer not null,
+  cpu_buckets bigint[]       not null,
+  ten_first   boolean        not null,
+  policy      text           not null,
+  lease_time  interval       not null,
+  seen_at     timestamptz,
+  matching    bigint[],
+  matched_at  timestamptz,
+  known_to    xid8,
+  in_flight   xid8[]
+) with (fillfactor = 70);
+create index known_offer_digest on taskqueue.known_offer (setup, digest);
+alter table taskqueue.known_offer alter column matching set storage external;
+
 create unlogged table taskqueue.resource_seen (
   setup    text        not null,
   class    uuid        not null,
@@ -299,28 +371,6 @@ create table taskqueue.resource_class (
   primary key (setup, class)
 );
 
-create type taskqueue.offer as (
-  owner_dn         text,
-  owner_groups     text[],
-  sharing_groups   text[],
-  cpu_time         bigint,
-  sites            text[],
-  grid_ces         text[],
-  platforms        text[],
-  job_types        text[],
-  pilot_types      text[],
-  tags             text[],
-  required_tags    text[],
-  banned_sites     text[],
-  banned_grid_ces  text[],
-  banned_platforms text[],
-  banned_job_types text[],
-  banned_tags      text[],
-  max_ram          float8,
-  job_id           bigint,
-  limited          boolean,
-  reached          bigint[]
-);
 """
 
 SETUP = "Tenant: DIRAC's Setup, PanDA's vo."
@@ -411,6 +461,7 @@ COMMENTS: dict[str, tuple[str, dict[str, str]]] = {
             "job_types": "JobTypes, sorted; empty = any.",
             "tags": "Tags, sorted; all must be offered.",
             "created_at": "When these requirements were first seen.",
+            "made_in": "Transaction that wrote the row.",
         },
     ),
     "taskqueue.task_queue": (
@@ -429,18 +480,53 @@ COMMENTS: dict[str, tuple[str, dict[str, str]]] = {
             "mean_weight": "Mean draw weight of its jobs (tp of section 9) when its priority was computed.",
             "enabled": "False: an operator took it out of matching.",
             "held": "True: held by an operator.",
+            "posted": "Whether it is open: enabled, and neither it nor its owner held; exactly then it has postings.",
             "created_at": "When it was opened.",
         },
     ),
-    "taskqueue.posting": (
-        "Which open queues (enabled, not held, with jobs) a site may see, by CPU bucket. Derived from task_queue and its requirement tables.",
+    "taskqueue.posting_list": (
+        "Lists of the open queues that a site may see, by CPU bucket; what matching draws from (taskqueue.draw_queue). Each is kept in"
+        " bands of about the same priority. Derived from task_queue and its requirement tables.",
         {
             "setup": SETUP,
-            "site": "A site that the queue lists and does not ban; '*' = lists no site; '' = every open queue, for resources without a site.",
+            "site": "A site that the queues list and do not ban; '*' = they list no site; '' = every open queue, for resources without a site.",
             "cpu_time": "CPU bucket, seconds.",
+            "list_id": "List.",
+            "bands": "Its bands, ascending: band b holds priorities of at most taskqueue.ceiling_of_band(b), and above that of band b - 1.",
+            "places": "Places of each band, from 1; those of queues that have gone are empty until taskqueue.maintain closes the gaps.",
+            "sums": "Running sum of places times ceiling, band by band.",
+            "rate": "The last of the sums.",
+            "top": "The highest ceiling.",
+            "room": "All its places.",
+        },
+    ),
+    "taskqueue.posting": (
+        "Which queue is at a place of a list. Derived from task_queue and its requirement tables.",
+        {
+            "setup": SETUP,
+            "list_id": "List.",
+            "band": "Band of the list.",
+            "place": "Place in the band, from 1.",
             "task_queue_id": QUEUE,
-            "definition_id": "Its definition.",
-            "priority": "Its priority.",
+        },
+    ),
+    "taskqueue.known_offer": (
+        "Resource descriptions as they were parsed, so that a resource that asks again is known; unlogged, forgotten when a configuration"
+        " changes (taskqueue.forget_offers) and when unseen for ten minutes.",
+        {
+            "setup": SETUP,
+            "digest": "Hash of the description.",
+            "resource": "The description without CPUTime and JobID, with the owner of a private identity.",
+            "offer": "What it offers.",
+            "cpu_buckets": "CPU buckets of the setup, the highest first.",
+            "ten_first": "Setting of the setup.",
+            "policy": "Setting of the setup.",
+            "lease_time": "Setting of the setup.",
+            "seen_at": "When taskqueue.see_resource last noted it.",
+            "matching": "Definitions that match it whatever its CPUTime, where they are few; null = not known, or many.",
+            "matched_at": "When matching was found out.",
+            "known_to": "Definitions made in this transaction or later are not in matching yet,",
+            "in_flight": "nor those of these transactions.",
         },
     ),
     "taskqueue.job": (
@@ -629,6 +715,19 @@ OFFER = {
     "reached": "Limits of the site that are reached.",
 }
 
+LEASED = {
+    "job_id": JOB,
+    "task_queue_id": "TaskQueue it was taken from.",
+    "requirements": "Its requirements, canonical.",
+    "user_priority": LEVEL,
+    "attempt": "Attempt for the later calls about the job: number, hyphen, token.",
+}
+
+TAKEN = {
+    "job": "The row of the job.",
+    "definition": "Requirements of its queue.",
+    "slots": "Slots of limits locked for it; null = the site has no limits.",
+}
 
 # What the planner is to believe of every setup: that it holds the whole table. Else a setup that the statistics do not know looks as if
 # it had one row, and an index by setup and job id as good as the one by queue: a match took 6 ms instead of 0.5. The calls on the hot path
@@ -636,7 +735,9 @@ OFFER = {
 BY_SETUP = (
     "definition",
     "task_queue",
+    "posting_list",
     "posting",
+    "known_offer",
     "job",
     "job_count",
     "job_count_change",
@@ -676,6 +777,12 @@ create index task_queue_{name}_value on taskqueue.task_queue_{name} (setup, valu
     _comment("table", "taskqueue.history_default", "Catches events of days that have no partition yet.")
     for column, text in COMMENTS["taskqueue.history"][1].items():
         _comment("column", f"taskqueue.history_default.{column}", text)
+    _comment("type", "taskqueue.taken", "A job just taken out of waiting, for which the lease is to be written.")
+    for column, text in TAKEN.items():
+        _comment("column", f"taskqueue.taken.{column}", text)
+    _comment("type", "taskqueue.leased", "The answer to a match.")
+    for column, text in LEASED.items():
+        _comment("column", f"taskqueue.leased.{column}", text)
     _comment(
         "type", "taskqueue.offer", "A resource description, parsed and checked: what a JobAgent offers (section 4)."
     )
@@ -685,12 +792,14 @@ create index task_queue_{name}_value on taskqueue.task_queue_{name} (setup, valu
 
 def downgrade() -> None:
     """Drop the tables and types; everything in them is lost."""
-    _run("drop type taskqueue.offer")
+    _run("drop type taskqueue.leased")
+    _run("drop type taskqueue.taken")
     for name in MULTI_VALUED:
         _run(f"drop table taskqueue.task_queue_{name}")
     for table in (
         "resource_class",
         "resource_seen",
+        "known_offer",
         "request",
         "share_correction",
         "share_mark",
@@ -704,6 +813,7 @@ def downgrade() -> None:
         "job_count",
         "job",
         "posting",
+        "posting_list",
         "task_queue",
         "definition",
         "held_owner",
@@ -713,6 +823,7 @@ def downgrade() -> None:
         "setting",
     ):
         _run(f"drop table taskqueue.{table}")
+    _run("drop type taskqueue.offer")
     _run("drop table resource.identity")
     _run("drop table resource.setup")
 

@@ -1,5 +1,6 @@
 -- after: taskqueue.queue_count
 -- after: resource.setup_time
+-- after: taskqueue.posted_queue
 -- What the limits hold back.
 create or replace view monitor.site_limit as
 select l.setup, l.limit_id, l.site, l.grid_ce, l.kind, l.attribute, l.value, l.ceiling, l.delay, l.burst, u.used,
@@ -11,8 +12,9 @@ select l.setup, l.limit_id, l.site, l.grid_ce, l.kind, l.attribute, l.value, l.c
  cross join lateral (select count(*) as used
                        from taskqueue.limit_use i where i.setup = l.setup and i.limit_id = l.limit_id) u
  cross join lateral (select count(*) as queues, coalesce(sum(n.jobs), 0)::bigint as jobs
-                       from taskqueue.posting p
-                       join taskqueue.definition d on d.setup = p.setup and d.definition_id = p.definition_id
+                       from taskqueue.posted_queue p
+                       join taskqueue.task_queue q on q.setup = p.setup and q.task_queue_id = p.task_queue_id
+                       join taskqueue.definition d on d.setup = q.setup and d.definition_id = q.definition_id
                        join taskqueue.queue_count n on n.setup = p.setup and n.task_queue_id = p.task_queue_id
                       where p.setup = l.setup and p.site in (l.site, '*') and taskqueue.lists(d.requirements, l.attribute, l.value)) b;
 

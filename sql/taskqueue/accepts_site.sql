@@ -5,6 +5,8 @@ as $$
   select case
     when (p_offer).sites is null then true
     when cardinality((p_definition).sites) = 0 and (cardinality((p_definition).banned_sites) = 0 or cardinality((p_offer).sites) = 0) then true
+    when cardinality((p_offer).sites) = 1 then
+      (cardinality((p_definition).sites) = 0 or (p_offer).sites[1] = any ((p_definition).sites)) and not (p_offer).sites[1] = any ((p_definition).banned_sites)
     else taskqueue.first_site((p_offer).sites, (p_definition).sites, (p_definition).banned_sites) is not null
   end
 $$;

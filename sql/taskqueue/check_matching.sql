@@ -22,8 +22,27 @@ begin
     union all
     select 'posting', format('queue %s at %L', coalesce(w.task_queue_id, p.task_queue_id), coalesce(w.site, p.site)), w::text, p::text
       from (select * from taskqueue.wanted_posting i where i.setup = p_setup) w
-      full join (select * from taskqueue.posting i where i.setup = p_setup) p using (setup, site, cpu_time, task_queue_id)
-     where (w.definition_id, w.priority) is distinct from (p.definition_id, p.priority)
+      full join (select i.*, count(*) over (partition by i.list_id, i.task_queue_id) as times from taskqueue.posted_queue i where i.setup = p_setup) p
+           using (setup, site, cpu_time, band, task_queue_id)
+     where w is null or p is null or p.times > 1
+    union all
+    select 'posting', format('queue %s', q.task_queue_id), 'posted', 'not posted'
+      from taskqueue.task_queue q
+     where q.setup = p_setup
+       and q.posted <> exists (select from taskqueue.wanted_posting w where w.setup = q.setup and w.task_queue_id = q.task_queue_id)
+    union all
+    select 'posting_list', format('list %s, band %s', p.list_id, p.band), 'within ' || coalesce(l.places[array_position(l.bands, p.band)], 0), p.place::text
+      from taskqueue.posting p
+      left join taskqueue.posting_list l on l.setup = p.setup and l.list_id = p.list_id
+     where p.setup = p_setup and p.place > coalesce(l.places[array_position(l.bands, p.band)], 0)
+    union all
+    select 'posting_list', 'list ' || l.list_id, format('rate %s, top %s, room %s', s.rate, s.top, s.room), format('rate %s, top %s, room %s', l.rate, l.top, l.room)
+      from taskqueue.posting_list l
+     cross join lateral (select coalesce(sum(b.places * taskqueue.ceiling_of_band(b.band)), 0) as rate, coalesce(max(taskqueue.ceiling_of_band(b.band)), 0) as top,
+                                coalesce(sum(b.places), 0) as room
+                           from unnest(l.bands, l.places) b (band, places)) s
+     where l.setup = p_setup and (l.room <> s.room or l.top <> s.top or abs(l.rate - s.rate) > 1e-9 * s.rate
+                                  or l.rate is distinct from coalesce(l.sums[cardinality(l.bands)], 0))
     union all
     select 'job_count', format('queue %s, user priority %s', coalesce(j.task_queue_id, c.task_queue_id), coalesce(j.user_priority, c.user_priority)),
            coalesce(j.jobs, 0)::text, coalesce(c.jobs, 0)::text

@@ -9,6 +9,7 @@ declare
 begin
   perform resource.identify(p_setup);
   perform taskqueue.reconfigure(p_setup);
+  perform taskqueue.forget_offers(p_setup);
   delete from taskqueue.site_limit l
    where l.setup = p_setup and l.kind = p_kind and l.site = p_site and l.grid_ce is not distinct from p_ce
      and l.attribute = v_key and l.value = p_value

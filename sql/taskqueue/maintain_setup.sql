@@ -25,11 +25,15 @@ begin
   step := 'empty queues';
   changed := taskqueue.delete_empty_queues(v_setup);
   return next;
+  step := 'lists';
+  changed := taskqueue.close_gaps(v_setup);
+  return next;
   step := 'definitions';
   -- locked first, looked at then: a job inserted and matched in between is seen
   v_definition_ids := array(select i.definition_id from taskqueue.definition i
                              where i.setup = v_setup and i.created_at < v_now - interval '1 hour'
                                and not exists (select from taskqueue.task_queue q where q.setup = i.setup and q.definition_id = i.definition_id)
+                               and not exists (select from taskqueue.lease l where l.setup = i.setup and l.definition_id = i.definition_id)
                                for update skip locked);
   delete from taskqueue.definition d
    where d.setup = v_setup and d.definition_id = any (v_definition_ids)
@@ -40,6 +44,11 @@ begin
   step := 'requests';
   delete from taskqueue.request r where r.ctid = any (array(
     select i.ctid from taskqueue.request i where i.setup = v_setup and i.made_at < v_now - interval '10 minutes' for update skip locked));
+  get diagnostics changed = row_count;
+  return next;
+  step := 'known offers';
+  delete from taskqueue.known_offer k where k.ctid = any (array(
+    select i.ctid from taskqueue.known_offer i where i.setup = v_setup and i.seen_at < v_now - interval '10 minutes' for update skip locked));
   get diagnostics changed = row_count;
   return next;
   step := 'resources seen';

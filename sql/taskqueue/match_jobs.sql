@@ -8,7 +8,6 @@ security definer set search_path = taskqueue, pg_temp set enable_seqscan = off s
 as $$
 declare
   v_identity resource.identity := resource.identify(p_setup);
-  v_offer taskqueue.offer;
   v_asked uuid;
   v_answer jsonb;
 begin
@@ -16,19 +15,14 @@ begin
     raise exception 'limit is %, which is not within 1..1000', coalesce(p_limit::text, 'null') using errcode = 'PB001', hint = 'Ask for 1 to 1000 jobs.';
   end if;
   perform taskqueue.enter(p_setup);
-  if p_request_id is not null then
-    v_asked := md5(jsonb_build_array(p_resource, p_limit)::text)::uuid;
-    v_answer := taskqueue.answer_given(v_identity, p_request_id, 'match_jobs', v_asked);
+  if p_request_id is null then
+    return query select * from taskqueue.lease_jobs(p_setup, p_resource, p_limit, taskqueue.new_seed(), v_identity);
+    return;
   end if;
+  v_asked := md5(jsonb_build_array(p_resource, p_limit)::text)::uuid;
+  v_answer := taskqueue.answer_given(v_identity, p_request_id, 'match_jobs', v_asked);
   if v_answer is null then
-    v_offer := taskqueue.offer_of(p_setup, p_resource, v_identity);
-    if p_request_id is null then
-      return query select * from taskqueue.lease_jobs(p_setup, v_offer, p_limit, taskqueue.new_seed(), v_identity.role_name);
-      perform taskqueue.see_resource(p_setup, p_resource, v_offer, found);
-      return;
-    end if;
-    select jsonb_agg(to_jsonb(m)) into v_answer from taskqueue.lease_jobs(p_setup, v_offer, p_limit, taskqueue.new_seed(), v_identity.role_name) m;
-    perform taskqueue.see_resource(p_setup, p_resource, v_offer, v_answer is not null);
+    select jsonb_agg(to_jsonb(m)) into v_answer from taskqueue.lease_jobs(p_setup, p_resource, p_limit, taskqueue.new_seed(), v_identity) m;
     if v_answer is null then
       return;
     end if;

@@ -8,7 +8,7 @@ declare
   v_identity resource.identity := resource.identify(p_setup);
 begin
   perform taskqueue.enter(p_setup);
-  return query select * from taskqueue.lease_jobs(p_setup, taskqueue.offer_of(p_setup, p_resource, v_identity), p_limit, p_seed, v_identity.role_name);
+  return query select * from taskqueue.lease_jobs(p_setup, p_resource, p_limit, p_seed, v_identity);
 end $$;
 
 comment on function taskqueue.match_jobs_with_seed(text, jsonb, int, bigint) is

@@ -8,14 +8,14 @@ declare
   v_offer taskqueue.offer := taskqueue.offer_of(p_setup, p_resource, resource.look(p_setup));
 begin
   return query
-    select p.task_queue_id, p.cpu_time, p.priority, n.jobs, d.requirements
-      from taskqueue.posting p
-      join taskqueue.definition d on d.setup = p.setup and d.definition_id = p.definition_id
-     cross join lateral taskqueue.jobs_in(p.setup, p.task_queue_id) n (jobs)
-     where p.setup = p_setup and p.site = '' and n.jobs > 0 and taskqueue.accepts(d, v_offer)
+    select q.task_queue_id, q.cpu_time, q.priority, n.jobs, d.requirements
+      from taskqueue.task_queue q
+      join taskqueue.definition d on d.setup = q.setup and d.definition_id = q.definition_id
+     cross join lateral taskqueue.jobs_in(q.setup, q.task_queue_id) n (jobs)
+     where q.setup = p_setup and q.posted and n.jobs > 0 and taskqueue.accepts(d, v_offer)
        and (v_offer.job_id is null
-            or p.task_queue_id = (select j.task_queue_id from taskqueue.job j where j.setup = p_setup and j.job_id = v_offer.job_id and not j.held))
-     order by p.cpu_time desc, p.priority desc, p.task_queue_id;
+            or q.task_queue_id = (select j.task_queue_id from taskqueue.job j where j.setup = p_setup and j.job_id = v_offer.job_id and not j.held))
+     order by q.cpu_time desc, q.priority desc, q.task_queue_id;
 end $$;
 
 comment on function taskqueue.matching_queues(text, jsonb) is

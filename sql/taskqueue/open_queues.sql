@@ -5,7 +5,6 @@ language plpgsql
 as $$
 declare
   v_group text;
-  v_id bigint;
 begin
   if p_task_queue_ids = '{}' then
     return;
@@ -18,9 +17,7 @@ begin
      where q.setup = p_setup and q.task_queue_id = s.task_queue_id and q.task_queue_id = any (p_task_queue_ids);
     insert into taskqueue.share_mark (setup, owner_group, marked_at) values (p_setup, v_group, resource.clock(p_setup));
   end loop;
-  foreach v_id in array p_task_queue_ids loop
-    perform taskqueue.post_queue(p_setup, v_id);
-  end loop;
+  perform taskqueue.post_queues(p_setup, p_task_queue_ids);
 end $$;
 
 comment on function taskqueue.open_queues(text, bigint[]) is

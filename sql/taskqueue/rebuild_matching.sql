@@ -8,7 +8,9 @@ declare
 begin
   perform resource.identify(p_setup);
   perform taskqueue.reconfigure(p_setup);
+  perform taskqueue.forget_offers(p_setup);
   delete from taskqueue.posting p where p.setup = p_setup;
+  delete from taskqueue.posting_list l where l.setup = p_setup;
   -- a definition that was changed by hand, its digest telling what it was
   update taskqueue.definition d set requirements = w.requirements
     from (select t.definition_id, taskqueue.requirements_of_queue(t) as requirements from taskqueue.task_queue t where t.setup = p_setup) w
@@ -29,8 +31,7 @@ begin
   delete from taskqueue.job_count c where c.setup = p_setup;
   insert into taskqueue.job_count (setup, task_queue_id, user_priority, jobs)
   select j.setup, j.task_queue_id, j.user_priority, count(*) from taskqueue.job j where j.setup = p_setup and not j.held group by 1, 2, 3;
-  insert into taskqueue.posting (setup, site, cpu_time, task_queue_id, definition_id, priority)
-  select w.setup, w.site, w.cpu_time, w.task_queue_id, w.definition_id, w.priority from taskqueue.wanted_posting w where w.setup = p_setup;
+  perform taskqueue.post_queues(p_setup, array(select q.task_queue_id from taskqueue.task_queue q where q.setup = p_setup));
   for v_limit_id in select l.limit_id from taskqueue.site_limit l where l.setup = p_setup and l.kind = 'running' loop
     perform taskqueue.set_slots(p_setup, v_limit_id);
   end loop;

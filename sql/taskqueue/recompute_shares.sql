@@ -5,7 +5,8 @@ security definer set search_path = taskqueue, pg_temp
 as $$
 declare
   v_locked bigint[];
-  v_changed bigint[];
+  v_changed bigint;
+  v_elsewhere bigint[];
 begin
   perform resource.identify(p_setup);
   perform taskqueue.enter(p_setup);
@@ -20,15 +21,14 @@ begin
   with changed as (
     update taskqueue.task_queue q set priority = s.priority, mean_weight = s.mean_weight
       from taskqueue.share_of_queue(p_setup, p_group) s
+      join taskqueue.task_queue o on o.setup = p_setup and o.task_queue_id = s.task_queue_id
      where q.setup = p_setup and q.task_queue_id = s.task_queue_id and q.task_queue_id = any (v_locked)
        and (q.priority <> s.priority or q.mean_weight <> s.mean_weight)
-    returning q.task_queue_id
+    returning q.task_queue_id, q.posted and taskqueue.band_of(q.priority) <> taskqueue.band_of(o.priority) as elsewhere
   )
-  select coalesce(array_agg(c.task_queue_id), '{}') into v_changed from changed c;
-  update taskqueue.posting p set priority = q.priority
-    from taskqueue.task_queue q
-   where q.setup = p_setup and q.task_queue_id = any (v_changed) and p.setup = q.setup and p.task_queue_id = q.task_queue_id and p.priority <> q.priority;
-  return cardinality(v_changed);
+  select count(*), coalesce(array_agg(c.task_queue_id) filter (where c.elsewhere), '{}') into v_changed, v_elsewhere from changed c;
+  perform taskqueue.post_queues(p_setup, v_elsewhere);
+  return v_changed;
 end $$;
 
 comment on function taskqueue.recompute_shares(text, text) is

@@ -1,22 +1,28 @@
 -- Section 10 explains jobs against the resources seen lately. At most one row per class in ten seconds, in an unlogged table: a call that
 -- finds no match writes no WAL, and no agent waits for another.
-create or replace function taskqueue.see_resource(p_setup text, p_resource jsonb, p_offer taskqueue.offer, p_matched boolean) returns void
+create or replace function taskqueue.see_resource(p_setup text, p_resource jsonb, p_known taskqueue.known_offer, p_matched boolean) returns void
 language plpgsql
 as $$
 declare
-  v_resource jsonb := p_resource - '{JobID,Setup,OwnerDN,OwnerGroup}'::text[];
+  v_offer taskqueue.offer;
+  v_resource jsonb;
   v_class uuid;
   v_now timestamptz := resource.clock(p_setup);
 begin
+  if p_known.seen_at > v_now - interval '10 seconds' then
+    return;
+  end if;
+  v_offer := p_known.offer;
+  v_resource := p_resource - '{JobID,Setup,OwnerDN,OwnerGroup}'::text[];
   if v_resource ? 'CPUTime' then
     v_resource := v_resource || jsonb_build_object('CPUTime', coalesce(
-      (select b.cpu_time from taskqueue.cpu_bucket b where b.setup = p_setup and b.cpu_time <= p_offer.cpu_time order by b.cpu_time desc limit 1), 0));
+      (select b.cpu_time from taskqueue.cpu_bucket b where b.setup = p_setup and b.cpu_time <= v_offer.cpu_time order by b.cpu_time desc limit 1), 0));
   end if;
-  if p_offer.owner_dn is not null then
-    v_resource := v_resource || jsonb_build_object('OwnerDN', p_offer.owner_dn);
+  if v_offer.owner_dn is not null then
+    v_resource := v_resource || jsonb_build_object('OwnerDN', v_offer.owner_dn);
   end if;
-  if p_offer.owner_groups is not null then
-    v_resource := v_resource || jsonb_build_object('OwnerGroup', p_offer.owner_groups);
+  if v_offer.owner_groups is not null then
+    v_resource := v_resource || jsonb_build_object('OwnerGroup', v_offer.owner_groups);
   end if;
   if v_resource @? 'strict $.* ? (@.type() == "array")' then  -- lists are sets; one value is the value, none is no key
     select jsonb_object_agg(e.key, case when v.texts is null then e.value when cardinality(v.texts) = 1 then to_jsonb(v.texts[1]) else to_jsonb(v.texts) end)
@@ -31,7 +37,10 @@ begin
      and pg_try_advisory_xact_lock(hashtextextended(p_setup || v_class, 2)) then
     insert into taskqueue.resource_seen (setup, class, seen_at, matched, resource) values (p_setup, v_class, v_now, p_matched, v_resource);
   end if;
+  update taskqueue.known_offer k set seen_at = v_now
+   where k.ctid = any (array(select i.ctid from taskqueue.known_offer i
+                              where i.setup = p_setup and i.digest = p_known.digest and i.resource = p_known.resource for update skip locked));
 end $$;
 
-comment on function taskqueue.see_resource(text, jsonb, taskqueue.offer, boolean) is
+comment on function taskqueue.see_resource(text, jsonb, taskqueue.known_offer, boolean) is
 'Notes the class of a resource description: CPUTime as the highest bucket it covers (s), lists as sets, the owner as the identity has it, JobID left out.';

@@ -13,7 +13,9 @@ begin
           coalesce(p_job_sharing::text, 'null'), coalesce(p_allow_background::text, 'null')
       using errcode = 'PB001', hint = 'The share is a positive number, the properties are true or false.';
   end if;
+  perform taskqueue.reconfigure(p_setup);
   perform taskqueue.require_setup(p_setup);
+  perform taskqueue.forget_offers(p_setup);
   insert into taskqueue.owner_group (setup, owner_group, share, job_sharing, allow_background)
   values (p_setup, p_group, p_share, p_job_sharing, p_allow_background)
   on conflict (setup, owner_group) do update
@@ -22,4 +24,4 @@ begin
 end $$;
 
 comment on function taskqueue.set_group(text, text, float8, boolean, boolean) is
-'Sets the share and the properties of an owner group, and recomputes its priorities. Errors: PB001, PB002 (setup not granted).';
+'Sets the share and the properties of an owner group, and recomputes its priorities. Errors: PB001, PB002 (setup not granted), PB006 (busy).';

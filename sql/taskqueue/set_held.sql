@@ -24,7 +24,7 @@ begin
   if not found then
     return 0;
   end if;
-  perform taskqueue.post_queue(p_setup, p_name::bigint);
+  perform taskqueue.post_queues(p_setup, array[p_name::bigint]);
   return 1;
 end $$;
 

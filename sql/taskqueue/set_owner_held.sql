@@ -3,8 +3,7 @@ create or replace function taskqueue.set_owner_held(p_setup text, p_owner_dn tex
 language plpgsql
 as $$
 declare
-  v_id bigint;
-  v_count bigint := 0;
+  v_ids bigint[] := '{}';
 begin
   perform taskqueue.reconfigure(p_setup);
   if p_held then
@@ -13,12 +12,10 @@ begin
     delete from taskqueue.held_owner h where h.setup = p_setup and h.owner_dn = p_owner_dn;
   end if;
   if found then
-    for v_id in select q.task_queue_id from taskqueue.task_queue q where q.setup = p_setup and q.owner_dn = p_owner_dn loop
-      perform taskqueue.post_queue(p_setup, v_id);
-      v_count := v_count + 1;
-    end loop;
+    v_ids := array(select q.task_queue_id from taskqueue.task_queue q where q.setup = p_setup and q.owner_dn = p_owner_dn);
+    perform taskqueue.post_queues(p_setup, v_ids);
   end if;
-  return v_count;
+  return cardinality(v_ids);
 end $$;
 
 comment on function taskqueue.set_owner_held(text, text, boolean) is

@@ -11,7 +11,7 @@ begin
   end if;
   perform taskqueue.lock_queue(p_setup, p_task_queue_id);
   update taskqueue.task_queue q set enabled = p_enabled where q.setup = p_setup and q.task_queue_id = p_task_queue_id;
-  perform taskqueue.post_queue(p_setup, p_task_queue_id);
+  perform taskqueue.post_queues(p_setup, array[p_task_queue_id]);
 end $$;
 
 comment on function taskqueue.set_queue_enabled(text, bigint, boolean) is

@@ -11,6 +11,7 @@ begin
   perform resource.identify(p_setup);
   perform taskqueue.reconfigure(p_setup);
   perform taskqueue.require_setup(p_setup);
+  perform taskqueue.forget_offers(p_setup);
   if jsonb_typeof(p_settings) is distinct from 'object' then
     raise exception 'settings are %, not a JSON object', coalesce(p_settings::text, 'null') using errcode = 'PB001', hint = 'Give an object, for example {"ten_first": true}.';
   end if;

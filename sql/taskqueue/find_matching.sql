@@ -1,0 +1,22 @@
+-- The definitions that match a description whatever its CPUTime and the limits of the moment, as of one snapshot. Kept with the description where they
+-- are few; else only that they are many, so that nobody counts them again.
+create or replace function taskqueue.find_matching(p_setup text, p_known taskqueue.known_offer) returns taskqueue.known_offer
+language plpgsql
+as $$
+declare
+  v_offer taskqueue.offer := p_known.offer;
+  v_snapshot pg_snapshot;
+  v_ids bigint[];
+begin
+  v_offer.cpu_time := 9223372036854775807;
+  v_offer.reached := null;
+  select pg_current_snapshot(), array(select d.definition_id from taskqueue.definition d where d.setup = p_setup and taskqueue.accepts(d, v_offer))
+    into v_snapshot, v_ids;
+  perform taskqueue.keep_matching(p_setup, p_known, v_ids, v_snapshot);
+  p_known.matching := case when cardinality(v_ids) <= 500 then v_ids end;
+  p_known.matched_at := now();
+  return p_known;
+end $$;
+
+comment on function taskqueue.find_matching(text, taskqueue.known_offer) is
+'A known description with the definitions that match it, found out by testing each.';

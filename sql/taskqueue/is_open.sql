@@ -1,8 +1,0 @@
--- A queue is matched while it is enabled, and neither it nor its owner is held; exactly then it has postings.
-create or replace function taskqueue.is_open(p_queue taskqueue.task_queue) returns boolean
-language sql stable
-as $$
-  select exists (select from taskqueue.posting p where p.setup = p_queue.setup and p.task_queue_id = p_queue.task_queue_id)
-$$;
-
-comment on function taskqueue.is_open(taskqueue.task_queue) is 'Whether a TaskQueue may be matched: enabled, and neither it nor its owner held.';

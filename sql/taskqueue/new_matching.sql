@@ -1,0 +1,25 @@
+-- Definitions made since those that match were found out are tested each time, until they are so many that it pays to write the result down.
+create or replace function taskqueue.new_matching(p_setup text, p_known taskqueue.known_offer) returns bigint[]
+language plpgsql
+as $$
+declare
+  v_offer taskqueue.offer := p_known.offer;
+  v_snapshot pg_snapshot;
+  v_new bigint;
+  v_ids bigint[];
+begin
+  v_offer.cpu_time := 9223372036854775807;
+  v_offer.reached := null;
+  select pg_current_snapshot(), count(*), coalesce(array_agg(d.definition_id) filter (where taskqueue.accepts(d, v_offer)), '{}')
+    into v_snapshot, v_new, v_ids
+    from (select n.* from taskqueue.definition n where n.setup = p_setup and n.made_in >= p_known.known_to
+          union all
+          select n.* from taskqueue.definition n where n.setup = p_setup and n.made_in = any (p_known.in_flight)) d;
+  if v_new >= 64 then
+    perform taskqueue.keep_matching(p_setup, p_known, p_known.matching || v_ids, v_snapshot);
+  end if;
+  return v_ids;
+end $$;
+
+comment on function taskqueue.new_matching(text, taskqueue.known_offer) is
+'The definitions made since taskqueue.find_matching that match a description.';

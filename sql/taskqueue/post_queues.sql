@@ -1,0 +1,57 @@
+-- after: taskqueue.wanted_posting
+-- after: taskqueue.posted_queue
+-- The postings of queues are there while they are open: enabled, and neither they nor their owners held. The caller has locked the queues' rows,
+-- or just made them, so that postings never outlive a change. Whoever appends to a list holds its row until the commit: places are given once.
+-- Lists are locked in the order of their keys, all at once, so that two who open queues never wait for each other crosswise.
+create or replace function taskqueue.post_queues(p_setup text, p_task_queue_ids bigint[]) returns void
+language plpgsql
+as $$
+declare
+  v_sites text[];
+  v_cpu_times bigint[];
+  v_bands int[];
+  v_ids bigint[];
+  v_list_ids bigint[];
+begin
+  delete from taskqueue.posting d
+   where d.setup = p_setup and d.task_queue_id = any (p_task_queue_ids)
+     and not exists (select from taskqueue.posted_queue p
+                       join taskqueue.wanted_posting w using (setup, site, cpu_time, band, task_queue_id)
+                      where p.setup = p_setup and p.list_id = d.list_id and p.band = d.band and p.place = d.place);
+  select array_agg(w.site), array_agg(w.cpu_time), array_agg(w.band), array_agg(w.task_queue_id) into v_sites, v_cpu_times, v_bands, v_ids
+    from (select i.* from taskqueue.wanted_posting i
+           where i.setup = p_setup and i.task_queue_id = any (p_task_queue_ids)
+             and not exists (select from taskqueue.posted_queue p
+                              where p.setup = p_setup and p.task_queue_id = i.task_queue_id and (p.site, p.cpu_time, p.band) = (i.site, i.cpu_time, i.band))
+           order by i.task_queue_id, i.site) w;
+  update taskqueue.task_queue q set posted = not q.posted
+   where q.setup = p_setup and q.task_queue_id = any (p_task_queue_ids)
+     and q.posted <> (q.task_queue_id = any (coalesce(v_ids, '{}'))
+                      or exists (select from taskqueue.posting p where p.setup = p_setup and p.task_queue_id = q.task_queue_id));
+  if v_ids is null then
+    return;
+  end if;
+  loop  -- an agent may remove a list that has run empty before it is locked here
+    insert into taskqueue.posting_list (setup, site, cpu_time)
+    select distinct p_setup, w.site, w.cpu_time from unnest(v_sites, v_cpu_times) w (site, cpu_time) order by 2, 3
+    on conflict do nothing;
+    v_list_ids := array(select l.list_id from taskqueue.posting_list l
+                         where l.setup = p_setup and (l.site, l.cpu_time) in (select w.site, w.cpu_time from unnest(v_sites, v_cpu_times) w (site, cpu_time))
+                         order by l.site, l.cpu_time
+                           for update);
+    exit when cardinality(v_list_ids) = (select count(distinct (w.site, w.cpu_time)) from unnest(v_sites, v_cpu_times) w (site, cpu_time));
+  end loop;
+  with posted as (
+    insert into taskqueue.posting (setup, list_id, band, place, task_queue_id)
+    select p_setup, l.list_id, w.band,
+           coalesce(l.places[array_position(l.bands, w.band)], 0) + row_number() over (partition by l.list_id, w.band order by w.task_queue_id), w.task_queue_id
+      from unnest(v_sites, v_cpu_times, v_bands, v_ids) w (site, cpu_time, band, task_queue_id)
+      join taskqueue.posting_list l on l.setup = p_setup and (l.site, l.cpu_time) = (w.site, w.cpu_time)
+    returning list_id, band
+  )
+  select array_agg(p.list_id), array_agg(p.band) into v_list_ids, v_bands from posted p;
+  perform taskqueue.measure_lists(p_setup, v_list_ids, v_bands);
+end $$;
+
+comment on function taskqueue.post_queues(text, bigint[]) is
+'Makes the postings of queues what taskqueue.wanted_posting says, changing only what differs.';
