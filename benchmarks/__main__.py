@@ -44,6 +44,8 @@ def main(
         _one_of(workload, WORKLOADS, "--workload")
     if not all("=" in pair for pair in settings or []):
         raise typer.BadParameter(f"{', '.join(settings or [])}: name=value is wanted", param_hint="--set")
+    if dsn and settings:
+        raise typer.BadParameter("the settings of a server given are its owner's", param_hint="--set")
     given: dict[str, Any] = {"workload": workload, "jobs": jobs, "seconds": seconds, "rounds": rounds}
     given |= {"rate": rate, "interval": interval, "draws": draws}
     given |= {"clients": _clients(clients) if clients else None, "cases": _cases(cases) if cases else None}

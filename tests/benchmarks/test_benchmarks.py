@@ -1,6 +1,7 @@
 """Each scenario at a tiny size: it produces figures that make sense. How fast anything is, no test asks."""
 
 import json
+import re
 import subprocess
 import sys
 import threading
@@ -17,21 +18,36 @@ TOP = Path(__file__).parents[2]
 TINY = "--jobs 2000 --clients 2 --seconds 1 --rounds 1"
 
 
-def measure(scenario: str, options: str, dsn: str, results: Path) -> list[dict[str, Any]]:
-    """Run a scenario; its tables."""
-    command = f"-m benchmarks --json --scenario {scenario} {options}".split()
-    done = subprocess.run(
-        [sys.executable, *command, "--dsn", dsn, "--results", results],
-        cwd=TOP,
-        capture_output=True,
-        text=True,
-        check=False,
+def shown() -> list[list[str]]:
+    """The runs that README.md shows, as words after `python -m benchmarks`."""
+    text = (TOP / "benchmarks" / "README.md").read_text()
+    lines = re.findall(
+        r"^python -m benchmarks(?: (.*))?$", "\n".join(re.findall(r"```sh\n(.*?)```", text, re.DOTALL)), re.M
     )
+    return [line.partition("#")[0].split() for line in lines]
+
+
+def scenario_of(words: list[str]) -> str:
+    """What a command measures."""
+    return words[words.index("--scenario") + 1] if "--scenario" in words else "match"
+
+
+def run(words: list[str], dsn: str | None, results: Path) -> list[dict[str, Any]]:
+    """Run a command; its tables."""
+    command = [sys.executable, "-m", "benchmarks", *words, "--json", "--results", str(results)]
+    command += ["--dsn", dsn] if dsn else []
+    done = subprocess.run(command, cwd=TOP, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     found = json.loads(done.stdout)
-    assert found["scenario"] == scenario
+    assert found["scenario"] == scenario_of(words)
     tables: list[dict[str, Any]] = found["tables"]
     return tables
+
+
+def measure(scenario: str, options: str, dsn: str, results: Path) -> list[dict[str, Any]]:
+    """Run a scenario as README.md shows it, but at another size; its tables."""
+    (words, *_) = (words for words in shown() if scenario_of(words) == scenario)
+    return run([*words, *options.split()], dsn, results)
 
 
 def check_costs(rows: list[dict[str, Any]]) -> None:
@@ -61,7 +77,7 @@ def test_results_say_where_they_come_from_and_no_secret(server_dsn: str, tmp_pat
     measure("space", "--workload L --jobs 2000", server_dsn, tmp_path)
     text, lines = sorted(tmp_path.iterdir(), key=lambda file: file.suffix, reverse=True)
     written = text.read_text()
-    for said in ("PostgreSQL ", "fsync = ", "--dsn ... --results ...", "machine: ", "date: "):
+    for said in ("PostgreSQL ", "fsync = ", "--results ... --dsn ...", "machine: ", "date: "):
         assert said in written
     assert server_dsn not in written
     assert str(tmp_path) not in written
@@ -178,6 +194,26 @@ def test_finding_nothing_is_measured_beside_finding_a_job(server_dsn: str, tmp_p
     assert nothing["found_nothing"] == 1
     assert 0 < nothing["p50_ms"] <= nothing["p99_ms"]
     assert nothing["ratio"] == pytest.approx(nothing["p99_ms"] / found["p99_ms"])
+
+
+@pytest.mark.parametrize("words", [w for w in shown() if "--scenario" not in w and "--help" not in w], ids=" ".join)
+def test_commands_without_a_scenario_measure_matching(server_dsn: str, tmp_path: Path, words: list[str]) -> None:
+    (table,) = run([*words, *TINY.split()], None if "--set" in words else server_dsn, tmp_path)
+    assert [row["what"] for row in table["rows"]] == ["floor", "match_job"]
+
+
+def test_the_help_names_all_options() -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "benchmarks", "--help"], cwd=TOP, capture_output=True, text=True, check=True
+    )
+    for words in shown():
+        assert all(word in done.stdout for word in words if word.startswith("--"))
+
+
+def test_readme_explains_each_scenario() -> None:
+    assert {scenario_of(words) for words in shown()} == set(SCENARIOS)
+    text = (TOP / "benchmarks" / "README.md").read_text()
+    assert all(f"\n| `{scenario}` | " in text for scenario in SCENARIOS)
 
 
 def test_each_scenario_is_tested_and_says_what_it_asks() -> None:
