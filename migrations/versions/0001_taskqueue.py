@@ -107,6 +107,7 @@ create table taskqueue.definition (
 ) with (toast_tuple_target = 8160);  -- lists stay in the row: matching reads them
 
 create index definition_family on taskqueue.definition (setup, family);
+create index definition_owner on taskqueue.definition (setup, owner_group, owner_dn);
 create index definition_made_in on taskqueue.definition (setup, made_in);
 
 create table taskqueue.task_queue (

@@ -10,8 +10,15 @@ declare
 begin
   v_offer.cpu_time := 9223372036854775807;
   v_offer.reached := null;
-  select pg_current_snapshot(), array(select d.definition_id from taskqueue.definition d where d.setup = p_setup and taskqueue.accepts(d, v_offer))
-    into v_snapshot, v_ids;
+  if v_offer.owner_groups is not null then  -- a private pilot: by the index of owners
+    select pg_current_snapshot(), array(
+             select d.definition_id from taskqueue.definition d
+              where d.setup = p_setup and d.owner_group = any (v_offer.owner_groups) and taskqueue.accepts(d, v_offer))
+      into v_snapshot, v_ids;
+  else
+    select pg_current_snapshot(), array(select d.definition_id from taskqueue.definition d where d.setup = p_setup and taskqueue.accepts(d, v_offer))
+      into v_snapshot, v_ids;
+  end if;
   perform taskqueue.keep_matching(p_setup, p_known, v_ids, v_snapshot);
   p_known.matching := case when cardinality(v_ids) <= 500 then v_ids end;
   p_known.matched_at := now();
