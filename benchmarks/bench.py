@@ -140,10 +140,15 @@ class Bench:
         """Bytes of each table (with what belongs to it) and each index, the partitioned history left out."""
         return {str(name): int(size) for name, size in self.rows(_SIZES)}
 
+    def inserted(self) -> int:
+        """Jobs inserted so far, loading included; sessions at work say it each second."""
+        self._hand_in()
+        return int(self.one("select n_tup_ins from pg_stat_user_tables where relid = 'taskqueue.job'::regclass"))
+
     def meter(self) -> Meter:
         """What has been spent so far."""
         wal = int(self.one("select pg_wal_lsn_diff(pg_current_wal_insert_lsn(), '0/0')"))
-        self.call("select pg_stat_force_next_flush()")  # of this connection's own, which else come seconds later
+        self._hand_in()
         touched = "select blks_hit + blks_read from pg_stat_database where datname = current_database()"
         return Meter(wal, None if self._postmaster is None else cpu.seconds(self._postmaster), int(self.one(touched)))
 
@@ -169,6 +174,10 @@ class Bench:
     ) -> list[tuple[Any, ...]]:
         """All rows."""
         return self._connection.execute(query.encode(), parameters).fetchall()
+
+    def _hand_in(self) -> None:
+        """Let statistics have what this connection did, which else comes seconds later."""
+        self.call("select pg_stat_force_next_flush()")
 
     def _configure(self) -> None:
         for kind in LOGINS:

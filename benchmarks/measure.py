@@ -20,7 +20,7 @@ Say = Callable[[str], None]
 class Kind:
     """Calls of one kind: a script over a part of the requests, `batch` jobs asked for by each call.
 
-    `beside`: what goes on during each run.
+    `per_call`: costs count for each call, not for each job found. `beside`: what goes on during each run.
     """
 
     name: str
@@ -29,6 +29,7 @@ class Kind:
     first: int = 1
     last: int | None = None
     batch: int = 1
+    per_call: bool = False
     beside: Callable[[], AbstractContextManager[object]] = nullcontext
     available: int = field(init=False)
 
@@ -46,7 +47,7 @@ class Kind:
             after = self.bench.meter()
         found = self.bench.matched()
         self.bench.put_back()
-        return Sample.of(run, before, after, found)
+        return Sample.of(run, before, after, found, run.calls if self.per_call else found)
 
 
 class Floor(Kind):
@@ -66,13 +67,13 @@ class Floor(Kind):
         run = pgbench.run(self.bench.where.logins["agent"], Script(self.file, clients, SEED + seed, {}, calls))
         self.bench.wait_for_agents()
         self._left -= run.calls
-        return Sample.of(run, before, self.bench.meter(), run.calls)
+        return Sample.of(run, before, self.bench.meter(), run.calls, run.calls)
 
 
 @dataclass(frozen=True)
 class Sample:
-    """One run: calls and jobs found, calls a second, latencies in ms; per job found, bytes of WAL, ms of the server's
-    CPU (None where it cannot be read) and shared buffers touched."""
+    """One run: calls and jobs found, calls a second, latencies in ms; for each job found (or each call), bytes of WAL,
+    ms of the server's CPU (None where it cannot be read) and shared buffers touched."""
 
     calls: int
     found: int
@@ -83,9 +84,9 @@ class Sample:
     buffers: float
 
     @classmethod
-    def of(cls, run: pgbench.Run, before: Meter, after: Meter, found: int) -> "Sample":
-        """What a run gave, and what it cost between two readings."""
-        each = max(found, 1)
+    def of(cls, run: pgbench.Run, before: Meter, after: Meter, found: int, counted: int) -> "Sample":
+        """What a run gave, and what it cost between two readings, for each of those counted."""
+        each = max(counted, 1)
         cpu = None if before.cpu is None or after.cpu is None else (after.cpu - before.cpu) * 1000 / each
         percentiles = (run.percentile(50), run.percentile(95), run.percentile(99))
         wal, buffers = (after.wal - before.wal) / each, (after.buffers - before.buffers) / each

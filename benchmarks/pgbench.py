@@ -132,14 +132,14 @@ def read(folder: Path, clients: int) -> Run:
     return Run(len(latencies), within * 1e6 / max(end - begin, 1), sorted(latencies))
 
 
-def slices(folder: Path, interval: float, count: int) -> list[Slice]:
-    """The log of a run, in so many intervals of so many seconds; what comes after them is left out."""
+def slices(folder: Path, interval: float, count: int, skip: float = 0) -> list[Slice]:
+    """The log of a run, in so many intervals of so many seconds, the first `skip` seconds left out."""
     calls = list(_lines(folder))
-    begin = min((at - latency for _, at, latency in calls), default=0)
+    begin = min((at - latency for _, at, latency in calls), default=0) + skip * 1_000_000
     latencies: list[list[float]] = [[] for _ in range(count)]
     for _, at, latency in calls:
-        number = int((at - begin) / (interval * 1_000_000))
-        if number < count:
+        number = int((at - begin) // (interval * 1_000_000))
+        if 0 <= number < count:
             latencies[number].append(latency / 1000)
     for within in latencies:
         within.sort()

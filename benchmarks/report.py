@@ -101,7 +101,7 @@ def _cell(name: str, value: object) -> object:
         return f"{value:.1%}"
     if name == "p":
         return f"{value:.4f}"
-    if name == "ratio" or name.endswith("_ms"):
+    if name.endswith(("ratio", "_ms", " ms/call")):
         return f"{value:.2f}"
     return round(value) if value >= 10 else round(value, 1)
 

@@ -15,7 +15,7 @@ from benchmarks.workloads import with_hot_queue
 from broker import database
 
 DEFAULTS = Options(workload="L", jobs=1_000_000, seconds=600, interval=60)
-_WARM_UP = 2  # seconds
+_WARM_UP = 2  # seconds in which connections make their plans
 
 
 @contextmanager
@@ -73,10 +73,10 @@ def _share_found(bench: Bench, options: Options) -> float:
 
 
 def _timeline(bench: Bench, options: Options) -> list[Slice]:
-    script = _script(bench, options, round(options.seconds))
+    script = _script(bench, options, _WARM_UP + round(options.seconds))
     with pgbench.running(bench.where.logins["agent"], script) as at_work:
         at_work.ended()
-        return pgbench.slices(at_work.folder, options.interval, options.intervals)
+        return pgbench.slices(at_work.folder, options.interval, options.intervals, skip=_WARM_UP)
 
 
 def _script(bench: Bench, options: Options, seconds: int) -> Script:

@@ -24,12 +24,15 @@ def run(server: Server, options: Options, say: Say) -> list[Table]:
         something, nothing = sorted_out(bench)
         bench.set_requests([*something, *nothing])
         split = len(something)
-        kinds = [Kind("finds a job", bench, last=split), Kind("finds nothing", bench, first=split + 1)]
+        kinds = [
+            Kind("finds a job", bench, last=split, per_call=True),
+            Kind("finds nothing", bench, first=split + 1, per_call=True),
+        ]
         rows: list[Row] = []
         for clients in options.clients:
             found, not_found = in_turn(kinds, clients, options.seconds, options.rounds, say)
             not_found["ratio"] = _p99(not_found) / _p99(found)
-            rows += [found, not_found]
+            rows += [_costs_of_calls(found), _costs_of_calls(not_found)]
         return [Table(f"{described(bench)}; medians of {options.rounds} rounds; ratio: of p99", rows)]
 
 
@@ -45,6 +48,11 @@ def sorted_out(bench: Bench) -> tuple[list[Resource], list[Resource]]:
     if not something or not nothing:
         raise BrokerError("the requests all match, or none does", "take more jobs: --jobs")
     return something, nothing
+
+
+def _costs_of_calls(row: Row) -> Row:
+    renamed = {"wal_bytes": "WAL bytes/call", "cpu_ms": "server CPU ms/call", "buffers": "buffers/call"}
+    return {renamed.get(key, key): value for key, value in row.items() if key != "jobs_per_s"}
 
 
 def _p99(row: Row) -> float:

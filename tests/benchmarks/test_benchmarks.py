@@ -165,6 +165,8 @@ def test_churn_watches_what_grows(server_dsn: str, tmp_path: Path) -> None:
     timeline, grown = measure("churn", options, server_dsn, tmp_path)
     assert [row["until_s"] for row in timeline["rows"]] == [1, 2, 3]
     assert all(row["size_bytes"] > 100_000 for row in timeline["rows"])
+    inserted = sum(row["jobs_per_s"] for row in timeline["rows"])
+    assert 0 < inserted <= sum(row["calls_per_s"] for row in timeline["rows"]) + 40
     assert {row["what"] for row in grown["rows"]} >= {"taskqueue.job", "taskqueue.definition"}
     assert not any("history" in row["what"] for row in grown["rows"])
 
@@ -193,6 +195,7 @@ def test_finding_nothing_is_measured_beside_finding_a_job(server_dsn: str, tmp_p
     assert found["found_nothing"] < 0.1
     assert nothing["found_nothing"] == 1
     assert 0 < nothing["p50_ms"] <= nothing["p99_ms"]
+    assert all(row["buffers/call"] > 5 for row in table["rows"])
     assert nothing["ratio"] == pytest.approx(nothing["p99_ms"] / found["p99_ms"])
 
 
