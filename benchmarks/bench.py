@@ -128,10 +128,6 @@ class Bench:
         """Jobs leased now: what the runs since the last put-back have taken."""
         return int(self.one("select count(*) from taskqueue.lease where setup = %s", [SETUP]))
 
-    def waiting(self) -> int:
-        """Jobs that wait now."""
-        return int(self.one("select count(*) from taskqueue.job where setup = %s", [SETUP]))
-
     def queues(self) -> int:
         """TaskQueues now."""
         return int(self.one("select count(*) from taskqueue.task_queue where setup = %s", [SETUP]))
@@ -189,9 +185,7 @@ class Bench:
             self.call("select taskqueue.set_group(%s, %s, %s, %s)", [SETUP, name, group.share, group.job_sharing])
 
     def _load_batch(self, batch: list[Group]) -> None:
-        if (
-            len(batch) == 1 and len(batch[0]["jobs"]) > _BATCH
-        ):  # a queue too large for one call: the cap is lifted there
+        if len(batch) == 1 and len(batch[0]["jobs"]) > _BATCH:  # too large for one call; queues have no cap there
             for part in batched(batch[0]["jobs"], _BATCH):
                 self.call("select taskqueue.insert_jobs(%s, %s)", [SETUP, Jsonb([{**batch[0], "jobs": part}])])
         else:

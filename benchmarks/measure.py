@@ -105,10 +105,9 @@ def in_turn(kinds: Sequence[Kind], clients: int, seconds: float, rounds: int, sa
     return [_row(kind, clients, taken) for kind, taken in zip(kinds, samples, strict=True)]
 
 
-def set_ratio(row: Row, to: Row, key: str = "jobs_per_s") -> None:
-    """Put the ratio of a row's figure to another row's beside it; none where one is not known."""
-    mine, other = row[key], to[key]
-    row["ratio"] = mine / other if isinstance(mine, float) and isinstance(other, float) and other else None
+def ratio(mine: object, other: object) -> float | None:
+    """The ratio of two figures; None where one is not known."""
+    return mine / other if isinstance(mine, float) and isinstance(other, float) and other else None
 
 
 def _calls(kind: Kind, clients: int, seconds: float) -> int:

@@ -1,7 +1,7 @@
 """match_jobs(..., 10) beside single calls."""
 
 from benchmarks.bench import loaded
-from benchmarks.measure import Kind, Say, in_turn, set_ratio
+from benchmarks.measure import Kind, Say, in_turn, ratio
 from benchmarks.report import Row, Table
 from benchmarks.scenarios.match import described
 from benchmarks.scenarios.options import Options
@@ -19,6 +19,6 @@ def run(server: Server, options: Options, say: Say) -> list[Table]:
         rows: list[Row] = []
         for clients in options.clients:
             single, batches = in_turn(kinds, clients, options.seconds, options.rounds, say)
-            set_ratio(batches, to=single)
+            batches["ratio"] = ratio(batches["jobs_per_s"], single["jobs_per_s"])
             rows += [single, batches]
         return [Table(f"{described(bench)}; medians of {options.rounds} rounds; ratio: to single calls", rows)]

@@ -3,7 +3,7 @@
 from contextlib import ExitStack
 
 from benchmarks.bench import loaded
-from benchmarks.measure import Kind, Say, in_turn
+from benchmarks.measure import Kind, Say, in_turn, ratio
 from benchmarks.report import Row, Table
 from benchmarks.scenarios.options import Options
 from benchmarks.server import Server
@@ -31,9 +31,5 @@ def _costs(row: Row, before: Row | None) -> Row:
     costs = {key: row[key] for key in ("what", "clients", "jobs_per_s", "p99_ms", "found_nothing", "calls")}
     for key in ("cpu_ms", "buffers"):
         costs[key] = row[key]
-        costs[f"{key.removesuffix('_ms')} ratio"] = _ratio(row[key], before and before[key])
+        costs[f"{key.removesuffix('_ms')} ratio"] = ratio(row[key], before and before[key])
     return costs
-
-
-def _ratio(mine: object, other: object) -> float | None:
-    return mine / other if isinstance(mine, float) and isinstance(other, float) and other else None

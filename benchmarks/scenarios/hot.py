@@ -1,7 +1,7 @@
 """All clients on one queue, beside the same jobs in many queues."""
 
 from benchmarks.bench import loaded
-from benchmarks.measure import Kind, Say, in_turn, set_ratio
+from benchmarks.measure import Kind, Say, in_turn, ratio
 from benchmarks.report import Row, Table
 from benchmarks.scenarios.options import Options
 from benchmarks.server import Server
@@ -18,6 +18,6 @@ def run(server: Server, options: Options, say: Say) -> list[Table]:
         rows: list[Row] = []
         for clients in options.clients:
             over_many, on_one = in_turn(kinds, clients, options.seconds, options.rounds, say)
-            set_ratio(on_one, to=over_many)
+            on_one["ratio"] = ratio(on_one["jobs_per_s"], over_many["jobs_per_s"])
             rows += [over_many, on_one]
         return [Table(f"{options.jobs:,} jobs; medians of {options.rounds} rounds; ratio: to many queues", rows)]

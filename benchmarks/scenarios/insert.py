@@ -11,7 +11,7 @@ from uuid import uuid4
 
 from benchmarks import pgbench
 from benchmarks.bench import SEED, SETUP, Bench, loaded
-from benchmarks.measure import Kind, Say, in_turn, set_ratio
+from benchmarks.measure import Kind, Say, in_turn, ratio
 from benchmarks.pgbench import Script
 from benchmarks.report import Row, Table
 from benchmarks.scenarios.match import described
@@ -50,7 +50,7 @@ def _beside_matching(bench: Bench, options: Options, say: Say) -> list[Row]:
 
     kinds = [Kind("no job arrives", bench), Kind(f"{options.rate:g} jobs/s arrive", bench, beside=arriving)]
     alone, beside = in_turn(kinds, options.clients[0], options.seconds, options.rounds, say)
-    set_ratio(beside, to=alone)
+    beside["ratio"] = ratio(beside["jobs_per_s"], alone["jobs_per_s"])
     return [alone, beside]
 
 

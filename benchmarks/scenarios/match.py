@@ -1,7 +1,7 @@
 """Throughput of match_job beside the floor, by number of clients."""
 
 from benchmarks.bench import Bench, loaded
-from benchmarks.measure import Floor, Kind, Say, in_turn, set_ratio
+from benchmarks.measure import Floor, Kind, Say, in_turn, ratio
 from benchmarks.report import Table
 from benchmarks.scenarios.options import Options
 from benchmarks.server import Server
@@ -17,7 +17,7 @@ def run(server: Server, options: Options, say: Say) -> list[Table]:
         rows = []
         for clients in options.clients:
             floor, match = in_turn(kinds, clients, options.seconds, options.rounds, say)
-            set_ratio(match, to=floor)
+            match["ratio"] = ratio(match["jobs_per_s"], floor["jobs_per_s"])
             rows += [floor, match]
         title = f"{described(bench)}; medians of {options.rounds} rounds; ratio: to the floor"
         return [Table(title, rows, {"workload": options.workload, "jobs": bench.jobs, "queues": bench.queues()})]

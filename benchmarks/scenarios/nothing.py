@@ -1,7 +1,7 @@
 """The answer to a resource that matches nothing, beside that to one that gets a job."""
 
 from benchmarks.bench import SEED, SETUP, Bench, loaded
-from benchmarks.measure import Kind, Say, in_turn
+from benchmarks.measure import Kind, Say, in_turn, ratio
 from benchmarks.report import Row, Table
 from benchmarks.scenarios.match import described
 from benchmarks.scenarios.options import Options
@@ -31,7 +31,7 @@ def run(server: Server, options: Options, say: Say) -> list[Table]:
         rows: list[Row] = []
         for clients in options.clients:
             found, not_found = in_turn(kinds, clients, options.seconds, options.rounds, say)
-            not_found["ratio"] = _p99(not_found) / _p99(found)
+            not_found["ratio"] = ratio(not_found["p99_ms"], found["p99_ms"])
             rows += [_costs_of_calls(found), _costs_of_calls(not_found)]
         return [Table(f"{described(bench)}; medians of {options.rounds} rounds; ratio: of p99", rows)]
 
@@ -53,9 +53,3 @@ def sorted_out(bench: Bench) -> tuple[list[Resource], list[Resource]]:
 def _costs_of_calls(row: Row) -> Row:
     renamed = {"wal_bytes": "WAL bytes/call", "cpu_ms": "server CPU ms/call", "buffers": "buffers/call"}
     return {renamed.get(key, key): value for key, value in row.items() if key != "jobs_per_s"}
-
-
-def _p99(row: Row) -> float:
-    value = row["p99_ms"]
-    assert isinstance(value, float)
-    return value
