@@ -124,6 +124,11 @@ class Bench:
         self._next_id += count
         return self._next_id - count
 
+    def matches(self, resource: Resource) -> bool:
+        """Whether a resource would get a job now."""
+        with self._connection.transaction(force_rollback=True):
+            return bool(self.rows("select from taskqueue.match_job(%s, %s)", [SETUP, Jsonb(resource)]))
+
     def matched(self) -> int:
         """Jobs leased now: what the runs since the last put-back have taken."""
         return int(self.one("select count(*) from taskqueue.lease where setup = %s", [SETUP]))

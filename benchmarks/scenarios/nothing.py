@@ -1,6 +1,6 @@
 """The answer to a resource that matches nothing, beside that to one that gets a job."""
 
-from benchmarks.bench import SEED, SETUP, Bench, loaded
+from benchmarks.bench import SEED, Bench, loaded
 from benchmarks.measure import Kind, Say, in_turn, ratio
 from benchmarks.report import Row, Table
 from benchmarks.scenarios.match import described
@@ -10,18 +10,14 @@ from broker.errors import BrokerError
 from broker.pilots import Resource
 
 DEFAULTS = Options(jobs=1_000_000, clients=(1, 8))
-_LOOKED_AT = 1_000  # requests: enough to have some that match nothing
-
-_MATCHES = """
-select exists (select from taskqueue.matching_queues(%s, r.resource)) from bench.request r where r.n <= %s order by r.n
-"""
+_LOOKED_AT = 2_000  # requests: enough to have some that match nothing
 
 
 def run(server: Server, options: Options, say: Say) -> list[Table]:
     """Two sorts of the workload's requests in turn: those that find a job, and those that find none."""
     say(f"loading workload {options.workload}: {options.jobs:,} jobs")
     with loaded(server, options.make_workload(), options.jobs) as bench:
-        something, nothing = sorted_out(bench)
+        something, nothing = sorted_out(bench, _LOOKED_AT)
         bench.set_requests([*something, *nothing])
         split = len(something)
         kinds = [
@@ -36,15 +32,15 @@ def run(server: Server, options: Options, say: Say) -> list[Table]:
         return [Table(f"{described(bench)}; medians of {options.rounds} rounds; ratio: of p99", rows)]
 
 
-def sorted_out(bench: Bench) -> tuple[list[Resource], list[Resource]]:
+def sorted_out(bench: Bench, count: int) -> tuple[list[Resource], list[Resource]]:
     """The first requests of the workload: those that match something now, and those that match nothing.
 
     Raises BrokerError where one of them is empty.
     """
-    requests = bench.workload.requests(SEED)[:_LOOKED_AT]
-    matches = [matches for (matches,) in bench.rows(_MATCHES, [SETUP, len(requests)])]
-    something = [request for request, does in zip(requests, matches, strict=True) if does]
-    nothing = [request for request, does in zip(requests, matches, strict=True) if not does]
+    something: list[Resource] = []
+    nothing: list[Resource] = []
+    for request in bench.workload.requests(SEED)[:count]:
+        (something if bench.matches(request) else nothing).append(request)
     if not something or not nothing:
         raise BrokerError("the requests all match, or none does", "take more jobs: --jobs")
     return something, nothing
