@@ -102,6 +102,9 @@ create table taskqueue.definition (
   tags          text[]      not null,
   created_at    timestamptz not null default now(),
   made_in       xid8        not null default pg_current_xact_id(),
+  demands       int         not null generated always as (
+                              1 | case when min_ram is null then 0 else 2 end | case when pilot_types = '{}' then 0 else 4 end
+                              | case when job_types = '{}' then 0 else 8 end | case when grid_ces = '{}' then 0 else 16 end) stored,
   primary key (setup, definition_id),
   constraint definition_once unique (setup, digest)
 ) with (toast_tuple_target = 8160);  -- lists stay in the row: matching reads them
@@ -171,21 +174,32 @@ create table taskqueue.job (
 ) with (fillfactor = 100, autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_cost_delay = 0);
 create index job_order on taskqueue.job (setup, task_queue_id, held, user_priority, job_id);
 
-create table taskqueue.job_count (
+create table taskqueue.job_count (  -- no foreign key: counting would lock the queue's row
   setup         text     not null,
   task_queue_id bigint   not null,
-  user_priority smallint not null,
-  jobs          bigint   not null,
-  primary key (setup, task_queue_id, user_priority)
-) with (fillfactor = 70);  -- no foreign key: folding would lock the queue's row
+  known_to      xid8     not null,
+  count_id      bigint   not null generated always as identity,
+  jobs          bigint[] not null check (cardinality(jobs) = 11),
+  first_ids     bigint[] not null check (cardinality(first_ids) = 11),
+  in_flight     xid8[]   not null,
+  primary key (setup, task_queue_id, known_to, count_id)
+) with (autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_cost_delay = 0);
 
 create table taskqueue.job_count_change (
   setup         text     not null,
   task_queue_id bigint   not null,
+  made_in       xid8     not null default pg_current_xact_id(),
   user_priority smallint not null,
-  change        bigint   not null
+  change        bigint   not null,
+  first_id      bigint
 ) with (autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_cost_delay = 0);
-create index job_count_change_queue on taskqueue.job_count_change (setup, task_queue_id);
+create index job_count_change_queue on taskqueue.job_count_change (setup, task_queue_id, made_in);
+
+create table taskqueue.job_count_horizon (
+  setup    text not null primary key references resource.setup on delete cascade,
+  finished xid8 not null,
+  started  xid8 not null
+);
 
 create table taskqueue.lease (
   setup         text        not null,
@@ -320,12 +334,6 @@ create table taskqueue.request (
   primary key (setup, role_name, request_id)
 );
 
-create type taskqueue.taken as (
-  job        taskqueue.job,
-  definition taskqueue.definition,
-  slots      jsonb
-);
-
 create type taskqueue.leased as (
   job_id        bigint,
   task_queue_id bigint,
@@ -339,7 +347,8 @@ create unlogged table taskqueue.known_offer (
   digest      bigint         not null,
   resource    jsonb          not null,
   offer       taskqueue.offer not null,
-  cpu_buckets bigint[]       not null,
+  tests       int            not null,
+  cpu_buckets float8[]       not null,
   ten_first   boolean        not null,
   policy      text           not null,
   lease_time  interval       not null,
@@ -463,6 +472,7 @@ COMMENTS: dict[str, tuple[str, dict[str, str]]] = {
             "tags": "Tags, sorted; all must be offered.",
             "created_at": "When these requirements were first seen.",
             "made_in": "Transaction that wrote the row.",
+            "demands": "Bits: 1 always, 2 MinRAM, 4 PilotTypes, 8 JobTypes, 16 GridCEs asked for; see taskqueue.known_offer.tests.",
         },
     ),
     "taskqueue.task_queue": (
@@ -519,7 +529,8 @@ COMMENTS: dict[str, tuple[str, dict[str, str]]] = {
             "digest": "Hash of the description.",
             "resource": "The description without CPUTime and JobID, with the owner of a private identity.",
             "offer": "What it offers.",
-            "cpu_buckets": "CPU buckets of the setup, the highest first.",
+            "tests": "Which demands of a definition (its bits) this offer may not meet, Site, BannedSites, Platform and Tag aside; bit 1: all conditions are to be tested.",
+            "cpu_buckets": "CPU buckets of the setup, ascending.",
             "ten_first": "Setting of the setup.",
             "policy": "Setting of the setup.",
             "lease_time": "Setting of the setup.",
@@ -543,21 +554,37 @@ COMMENTS: dict[str, tuple[str, dict[str, str]]] = {
         },
     ),
     "taskqueue.job_count": (
-        "Waiting jobs that are not held, by queue and user priority: the base; job_count_change is added to it. Derived from job.",
+        "Waiting jobs that are not held, by queue and user priority, as of a snapshot; the newest of a queue counts, job_count_change is added"
+        " to it (taskqueue.job_level). Appended, never updated, so that a match reads one however many there were. Derived from job.",
         {
             "setup": SETUP,
             "task_queue_id": QUEUE,
-            "user_priority": LEVEL,
-            "jobs": "Jobs, changes not counted; may be negative alone.",
+            "known_to": "Changes made in this transaction or later are not counted here,",
+            "count_id": "Tells counts with the same snapshot apart.",
+            "jobs": "Jobs with user priority 0, 1, .. 10.",
+            "first_ids": "Of each user priority, no job known here has a lower id; null = there was none. A match looks from there on, not"
+            " through what was taken before.",
+            "in_flight": "nor those of these transactions.",
         },
     ),
     "taskqueue.job_count_change": (
-        "Changes of job_count, appended so that no agent waits for another on a counter; folded by taskqueue.fold_counts.",
+        "Changes of the waiting jobs of a queue, appended so that no agent waits for another on a counter; counted by taskqueue.fold_counts.",
         {
             "setup": SETUP,
             "task_queue_id": QUEUE,
+            "made_in": "Transaction that wrote the row.",
             "user_priority": LEVEL,
             "change": "Jobs added (taken, when negative).",
+            "first_id": "Lowest id of the jobs added; null = none added.",
+        },
+    ),
+    "taskqueue.job_count_horizon": (
+        "How far transactions had come when taskqueue.maintain last looked: counted changes of transactions that had finished then may go"
+        " when all that had started then have finished.",
+        {
+            "setup": SETUP,
+            "finished": "All transactions before this one had finished.",
+            "started": "No transaction from this one on had started.",
         },
     ),
     "taskqueue.lease": (
@@ -724,12 +751,6 @@ LEASED = {
     "attempt": "Attempt for the later calls about the job: number, hyphen, token.",
 }
 
-TAKEN = {
-    "job": "The row of the job.",
-    "definition": "Requirements of its queue.",
-    "slots": "Slots of limits locked for it; null = the site has no limits.",
-}
-
 # What the planner is to believe of every setup: that it holds the whole table. Else a setup that the statistics do not know looks as if
 # it had one row, and an index by setup and job id as good as the one by queue: a match took 6 ms instead of 0.5. The calls on the hot path
 # ask for generic plans (see match_jobs.sql), which go by this.
@@ -778,9 +799,6 @@ create index task_queue_{name}_value on taskqueue.task_queue_{name} (setup, valu
     _comment("table", "taskqueue.history_default", "Catches events of days that have no partition yet.")
     for column, text in COMMENTS["taskqueue.history"][1].items():
         _comment("column", f"taskqueue.history_default.{column}", text)
-    _comment("type", "taskqueue.taken", "A job just taken out of waiting, for which the lease is to be written.")
-    for column, text in TAKEN.items():
-        _comment("column", f"taskqueue.taken.{column}", text)
     _comment("type", "taskqueue.leased", "The answer to a match.")
     for column, text in LEASED.items():
         _comment("column", f"taskqueue.leased.{column}", text)
@@ -794,7 +812,6 @@ create index task_queue_{name}_value on taskqueue.task_queue_{name} (setup, valu
 def downgrade() -> None:
     """Drop the tables and types; everything in them is lost."""
     _run("drop type taskqueue.leased")
-    _run("drop type taskqueue.taken")
     for name in MULTI_VALUED:
         _run(f"drop table taskqueue.task_queue_{name}")
     for table in (
@@ -810,6 +827,7 @@ def downgrade() -> None:
         "history",
         "ended",
         "lease",
+        "job_count_horizon",
         "job_count_change",
         "job_count",
         "job",

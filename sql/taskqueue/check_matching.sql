@@ -46,13 +46,18 @@ begin
     union all
     select 'job_count', format('queue %s, user priority %s', coalesce(j.task_queue_id, c.task_queue_id), coalesce(j.user_priority, c.user_priority)),
            coalesce(j.jobs, 0)::text, coalesce(c.jobs, 0)::text
-      from (select i.task_queue_id, i.user_priority, count(*) as jobs from taskqueue.job i where i.setup = p_setup and not i.held group by 1, 2) j
-      full join (select n.task_queue_id, n.user_priority, sum(n.jobs)::bigint as jobs
-                   from (select b.task_queue_id, b.user_priority, b.jobs from taskqueue.job_count b where b.setup = p_setup
-                         union all
-                         select a.task_queue_id, a.user_priority, a.change from taskqueue.job_count_change a where a.setup = p_setup) n
-                  group by 1, 2) c using (task_queue_id, user_priority)
+      from (select i.task_queue_id, i.user_priority, count(*) as jobs, min(i.job_id) as first_id from taskqueue.job i where i.setup = p_setup and not i.held group by 1, 2) j
+      full join (select q.task_queue_id, l.user_priority, l.jobs, l.first_id
+                   from taskqueue.task_queue q cross join lateral taskqueue.job_level(q.setup, q.task_queue_id) l
+                  where q.setup = p_setup) c using (task_queue_id, user_priority)
      where coalesce(j.jobs, 0) <> coalesce(c.jobs, 0)
+    union all
+    select 'job_count', format('queue %s, user priority %s, first id', q.task_queue_id, l.user_priority), j.job_id::text, l.first_id::text
+      from taskqueue.task_queue q
+     cross join lateral taskqueue.job_level(q.setup, q.task_queue_id) l
+     cross join lateral (select min(i.job_id) as job_id from taskqueue.job i
+                          where i.setup = q.setup and i.task_queue_id = q.task_queue_id and not i.held and i.user_priority = l.user_priority) j
+     where q.setup = p_setup and j.job_id < coalesce(l.first_id, 0)
     union all
     select 'limit_use', format('limit %s, job %s', limit_id, job_id),
            case when e.counts then 'a slot' else 'no slot' end, case when u.slot is null then 'no slot' else 'slot ' || u.slot end

@@ -1,16 +1,12 @@
 -- Section 6: empty queues disappear, never racing an insert: an inserter holds a key share lock on the queue until it commits, and a
--- queue that is locked is left for the next who finds it empty. Nobody waits.
+-- queue that is locked is left for the next who finds it empty. Nobody waits. Its counts are left to taskqueue.clean_counts.
 create or replace function taskqueue.drop_if_empty(p_setup text, p_task_queue_id bigint) returns boolean
 language plpgsql
 as $$
 declare
   v_group text;
-  v_list_ids bigint[];
 begin
   if exists (select from taskqueue.job j where j.setup = p_setup and j.task_queue_id = p_task_queue_id) then
-    return false;
-  end if;
-  if not taskqueue.lock_counts(p_setup, p_task_queue_id) then
     return false;
   end if;
   select q.owner_group into v_group from taskqueue.task_queue q
@@ -18,11 +14,8 @@ begin
   if not found or exists (select from taskqueue.job j where j.setup = p_setup and j.task_queue_id = p_task_queue_id) then
     return false;
   end if;
-  v_list_ids := array(select p.list_id from taskqueue.posting p where p.setup = p_setup and p.task_queue_id = p_task_queue_id);
-  delete from taskqueue.job_count_change c where c.setup = p_setup and c.task_queue_id = p_task_queue_id;
-  delete from taskqueue.job_count c where c.setup = p_setup and c.task_queue_id = p_task_queue_id;
+  perform taskqueue.vacate_places(p_setup, p_task_queue_id);
   delete from taskqueue.task_queue q where q.setup = p_setup and q.task_queue_id = p_task_queue_id;
-  perform taskqueue.drop_empty_lists(p_setup, v_list_ids);
   insert into taskqueue.share_mark (setup, owner_group, marked_at) values (p_setup, v_group, resource.clock(p_setup));
   return true;
 end $$;

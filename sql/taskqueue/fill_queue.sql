@@ -18,8 +18,8 @@ begin
       on conflict (setup, job_id) do nothing
       returning job_id, user_priority
     ), counted as (
-      insert into taskqueue.job_count_change (setup, task_queue_id, user_priority, change)
-      select p_setup, p_task_queue_id, i.user_priority, count(*) from inserted i group by i.user_priority
+      insert into taskqueue.job_count_change (setup, task_queue_id, user_priority, change, first_id)
+      select p_setup, p_task_queue_id, i.user_priority, count(*), min(i.job_id) from inserted i group by i.user_priority
     )
     select array(select unnest(coalesce(v_todo, p_job_ids)) except select i.job_id from inserted i) into v_todo;
     exit when v_todo = '{}';
@@ -32,13 +32,13 @@ begin
        where j.setup = p_setup and j.job_id = w.job_id
       returning j.job_id, w.task_queue_id as old_queue_id, w.user_priority as old_priority, j.user_priority, w.held
     ), counted as (
-      insert into taskqueue.job_count_change (setup, task_queue_id, user_priority, change)
-      select p_setup, c.queue_id, c.user_priority, sum(c.change)
+      insert into taskqueue.job_count_change (setup, task_queue_id, user_priority, change, first_id)
+      select p_setup, c.queue_id, c.user_priority, sum(c.change), min(m.job_id) filter (where c.change > 0)
         from moved m
        cross join lateral (values (m.old_queue_id, m.old_priority, -1), (p_task_queue_id, m.user_priority, 1)) c (queue_id, user_priority, change)
        where not m.held
        group by c.queue_id, c.user_priority
-      having sum(c.change) <> 0
+      having sum(c.change) <> 0 or count(*) filter (where c.change > 0) > 0
     )
     select array_agg(distinct m.old_queue_id), array(select unnest(v_todo) except select m.job_id from moved m)
       into v_left, v_todo from moved m;

@@ -29,7 +29,8 @@ begin
   v_known.digest := v_digest;
   v_known.resource := v_resource;
   v_known.offer := taskqueue.offer_of(p_setup, p_resource, p_identity);
-  v_known.cpu_buckets := array(select b.cpu_time from taskqueue.cpu_bucket b where b.setup = p_setup order by b.cpu_time desc);
+  v_known.tests := taskqueue.tests_of(v_known.offer);
+  v_known.cpu_buckets := array(select b.cpu_time from taskqueue.cpu_bucket b where b.setup = p_setup order by b.cpu_time);
   select coalesce(s.ten_first, false), coalesce(s.policy, 'dirac'), coalesce(s.lease_time, '30 minutes') into v_known.ten_first, v_known.policy, v_known.lease_time
     from (values (1)) one left join taskqueue.setting s on s.setup = p_setup;
   if (v_known.offer).job_id is null and v_cpu_time is not null

@@ -6,19 +6,19 @@ language plpgsql
 as $$
 declare
   v_known taskqueue.known_offer := taskqueue.known_offer_of(p_setup, p_resource, p_identity);
-  v_lease taskqueue.leased;
+  v_leased taskqueue.leased;
 begin
   for v_number in 1..p_limit loop
-    v_lease := taskqueue.lease_job(p_setup, v_known, hashint8extended(v_number, p_seed), p_identity.role_name);
+    v_leased := taskqueue.lease_job(p_setup, v_known, hashint8extended(v_number, p_seed), p_identity.role_name);
     if v_number = 1 then
-      perform taskqueue.see_resource(p_setup, p_resource, v_known, v_lease.job_id is not null);
+      perform taskqueue.see_resource(p_setup, p_resource, v_known, v_leased.job_id is not null);
     end if;
-    exit when v_lease.job_id is null;
-    job_id := v_lease.job_id;
-    task_queue_id := v_lease.task_queue_id;
-    requirements := v_lease.requirements;
-    user_priority := v_lease.user_priority;
-    attempt := v_lease.attempt;
+    exit when v_leased.job_id is null;
+    job_id := v_leased.job_id;
+    task_queue_id := v_leased.task_queue_id;
+    requirements := v_leased.requirements;
+    user_priority := v_leased.user_priority;
+    attempt := v_leased.attempt;
     return next;
     exit when v_number = p_limit or (v_known.offer).job_id is not null;
     if (v_known.offer).limited or v_number = 1 and v_known.matched_at is null then  -- what the first job changed, or found out

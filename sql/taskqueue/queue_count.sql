@@ -1,10 +1,10 @@
+-- after: taskqueue.job_level
 -- Waiting jobs a queue, base and changes read in one statement.
 create or replace view taskqueue.queue_count as
-select c.setup, c.task_queue_id, sum(c.jobs)::bigint as jobs
-  from (select b.setup, b.task_queue_id, b.jobs from taskqueue.job_count b
-        union all
-        select a.setup, a.task_queue_id, a.change from taskqueue.job_count_change a) c
- group by c.setup, c.task_queue_id;
+select q.setup, q.task_queue_id, coalesce(sum(l.jobs), 0)::bigint as jobs
+  from taskqueue.task_queue q
+  left join lateral taskqueue.job_level(q.setup, q.task_queue_id) l on true
+ group by q.setup, q.task_queue_id;
 
 comment on view taskqueue.queue_count is
 'Waiting jobs that are not held, by TaskQueue.';

@@ -29,8 +29,15 @@ begin
    where d.setup = p_setup and d.definition_id = i.definition_id;
   delete from taskqueue.job_count_change c where c.setup = p_setup;
   delete from taskqueue.job_count c where c.setup = p_setup;
-  insert into taskqueue.job_count (setup, task_queue_id, user_priority, jobs)
-  select j.setup, j.task_queue_id, j.user_priority, count(*) from taskqueue.job j where j.setup = p_setup and not j.held group by 1, 2, 3;
+  insert into taskqueue.job_count (setup, task_queue_id, known_to, in_flight, jobs, first_ids)
+  select p_setup, q.task_queue_id, '0', '{}', array_agg(coalesce(n.jobs, 0) order by i.level), array_agg(n.first_id order by i.level)
+    from taskqueue.task_queue q
+   cross join generate_series(0, 10) i (level)
+    left join (select j.task_queue_id, j.user_priority, count(*) as jobs, min(j.job_id) as first_id
+                 from taskqueue.job j where j.setup = p_setup and not j.held group by 1, 2) n
+           on n.task_queue_id = q.task_queue_id and n.user_priority = i.level
+   where q.setup = p_setup
+   group by q.task_queue_id;
   perform taskqueue.post_queues(p_setup, array(select q.task_queue_id from taskqueue.task_queue q where q.setup = p_setup));
   for v_limit_id in select l.limit_id from taskqueue.site_limit l where l.setup = p_setup and l.kind = 'running' loop
     perform taskqueue.set_slots(p_setup, v_limit_id);

@@ -7,8 +7,8 @@ declare
 begin
   update taskqueue.job j set held = p_held where j.setup = p_setup and j.job_id = p_job_id and j.held <> p_held returning j.* into v_job;
   if found then
-    insert into taskqueue.job_count_change (setup, task_queue_id, user_priority, change)
-    values (p_setup, v_job.task_queue_id, v_job.user_priority, case when p_held then -1 else 1 end);
+    insert into taskqueue.job_count_change (setup, task_queue_id, user_priority, change, first_id)
+    values (p_setup, v_job.task_queue_id, v_job.user_priority, case when p_held then -1 else 1 end, case when not p_held then p_job_id end);
     return 1;
   end if;
   if exists (select from taskqueue.job j where j.setup = p_setup and j.job_id = p_job_id) then

@@ -1,18 +1,13 @@
+-- after: taskqueue.job_level
 -- Section 5, steps 3 and 4: the user priorities of a queue in the order in which they are tried, one draw each instead of one a job:
 -- 4 us against 18.5 ms for the literal draw at 300,000 jobs. 0 is a class after all others, 10 with ten_first one before them (section 3).
 create or replace function taskqueue.user_priority_order(p_setup text, p_task_queue_id bigint, p_seed bigint, p_ten_first boolean, p_policy text)
-returns table (user_priority smallint, jobs bigint, changes bigint)
+returns table (user_priority smallint, jobs bigint, changes bigint, first_id bigint)
 language sql stable
 rows 3
 as $$
-  select n.user_priority, n.jobs, n.changes
-    from (select c.user_priority, sum(c.jobs)::bigint as jobs, sum(c.changes) as changes
-            from (select b.user_priority, b.jobs, 0 as changes from taskqueue.job_count b
-                   where b.setup = p_setup and b.task_queue_id = p_task_queue_id
-                  union all
-                  select a.user_priority, a.change, 1 from taskqueue.job_count_change a
-                   where a.setup = p_setup and a.task_queue_id = p_task_queue_id) c
-           group by c.user_priority) n
+  select n.user_priority, n.jobs, n.changes, n.first_id
+    from taskqueue.job_level(p_setup, p_task_queue_id) n
    order by case when n.jobs <= 0 then 3 when n.user_priority = 0 then 2 when n.user_priority = 10 and p_ten_first then 0 else 1 end,
             taskqueue.draw_key(taskqueue.draw(n.user_priority, p_seed), greatest(n.jobs, 1), greatest(n.user_priority, 1), p_policy)
 $$;

@@ -1,3 +1,4 @@
+-- after: taskqueue.job_level
 -- Section 9: tp is the mean draw weight of a queue's jobs. A queue without jobs that could be matched keeps the one it had.
 create or replace function taskqueue.weight_of_queue(p_setup text, p_group text default null) returns table (task_queue_id bigint, weight float8)
 language sql stable
@@ -7,9 +8,7 @@ as $$
     join taskqueue.setting s on s.setup = q.setup
    cross join lateral (
           select sum(c.jobs * taskqueue.weight(c.user_priority, s.ten_first)) / nullif(sum(c.jobs), 0) as weight
-            from (select b.user_priority, b.jobs from taskqueue.job_count b where b.setup = q.setup and b.task_queue_id = q.task_queue_id
-                  union all
-                  select a.user_priority, a.change from taskqueue.job_count_change a where a.setup = q.setup and a.task_queue_id = q.task_queue_id) c
+            from taskqueue.job_level(q.setup, q.task_queue_id) c
          ) w
    where q.setup = p_setup and (p_group is null or q.owner_group = p_group)
 $$;
