@@ -31,7 +31,8 @@ begin
       select l.taken, l.slots into v_free, v_slots from taskqueue.lock_slots(p_setup, (v_candidate.definition).requirements, v_offer) l;
       continue when not v_free;
     end if;
-    v_leased := taskqueue.lease_from_queue(p_setup, v_candidate.task_queue_id, v_candidate.definition, p_known, p_seed # 4, p_role_name, resource.clock(p_setup), v_slots);
+    v_leased := taskqueue.lease_from_queue(p_setup, v_candidate.task_queue_id, (v_candidate.definition).definition_id, v_offer.sites, v_offer.grid_ces,
+                                           p_known.ten_first, p_known.policy, p_known.lease_time, p_seed # 4, p_role_name, resource.clock(p_setup), v_slots);
     if v_leased.job_id is not null then
       return v_leased;
     end if;

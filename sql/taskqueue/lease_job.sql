@@ -14,6 +14,7 @@ declare
   v_leased taskqueue.leased;
   v_offer taskqueue.offer := p_known.offer;
   v_sites text[] := case when v_offer.sites is null then array[''] else v_offer.sites || '*'::text end;
+  v_definition taskqueue.definition;
   v_bucket bigint;
   v_room bigint;
   v_above float8;
@@ -38,16 +39,18 @@ begin
       exit when v_room <= 16;
       v_above := v_point.key;
       continue when v_point.comes is not true or v_point.task_queue_id = any (v_passed);
+      select d.* into v_definition from taskqueue.definition d where d.setup = p_setup and d.definition_id = v_point.definition_id;
       -- where several sites are offered, a queue counts in the list of one of them
       if (cardinality(v_offer.sites) = 1 or v_point.site in ('', '*')
-          or v_point.site = taskqueue.first_site(v_offer.sites, (v_point.definition).sites, (v_point.definition).banned_sites))
-         and taskqueue.accepts(v_point.definition, v_offer) then
+          or v_point.site = taskqueue.first_site(v_offer.sites, v_definition.sites, v_definition.banned_sites))
+         and taskqueue.accepts(v_definition, v_offer) then
         v_free := true;
         if v_offer.limited then
-          select l.taken, l.slots into v_free, v_slots from taskqueue.lock_slots(p_setup, (v_point.definition).requirements, v_offer) l;
+          select l.taken, l.slots into v_free, v_slots from taskqueue.lock_slots(p_setup, v_definition.requirements, v_offer) l;
         end if;
         if v_free then
-          v_leased := taskqueue.lease_from_queue(p_setup, v_point.task_queue_id, v_point.definition, p_known, p_seed # 4, p_role_name, resource.clock(p_setup), v_slots);
+          v_leased := taskqueue.lease_from_queue(p_setup, v_point.task_queue_id, v_point.definition_id, v_offer.sites, v_offer.grid_ces,
+                                                 p_known.ten_first, p_known.policy, p_known.lease_time, p_seed # 4, p_role_name, resource.clock(p_setup), v_slots);
           if v_leased.job_id is not null then
             return v_leased;
           end if;

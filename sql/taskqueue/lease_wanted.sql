@@ -23,7 +23,8 @@ begin
       return null;
     end if;
   end if;
-  return taskqueue.lease_from_queue(p_setup, v_found.task_queue_id, v_found.definition, p_known, 0, p_role_name, resource.clock(p_setup), v_slots, v_offer.job_id);
+  return taskqueue.lease_from_queue(p_setup, v_found.task_queue_id, (v_found.definition).definition_id, v_offer.sites, v_offer.grid_ces,
+                                    p_known.ten_first, p_known.policy, p_known.lease_time, 0, p_role_name, resource.clock(p_setup), v_slots, v_offer.job_id);
 end $$;
 
 comment on function taskqueue.lease_wanted(text, taskqueue.known_offer, text) is

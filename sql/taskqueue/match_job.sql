@@ -2,7 +2,6 @@
 create or replace function taskqueue.match_job(p_setup text, p_resource jsonb, p_request_id uuid default null)
 returns table (job_id bigint, task_queue_id bigint, requirements jsonb, user_priority int, attempt text)
 language plpgsql
-security definer set search_path = taskqueue, pg_temp
 rows 1
 as $$
 begin

@@ -22,7 +22,7 @@ begin
     return;
   end if;
   perform taskqueue.enter(p_setup);
-  select i.role_name, k as known, k.cpu_buckets[width_bucket((p_resource -> 'CPUTime')::float8, k.cpu_buckets)]::bigint as bucket,
+  select i.role_name, (k.offer).sites as offered, (k.offer).grid_ces, k.ten_first, k.lease_time, k.cpu_buckets[width_bucket((p_resource -> 'CPUTime')::float8, k.cpu_buckets)]::bigint as bucket,
          case when (k.offer).sites is null then array[''] else array[(k.offer).sites[1], '*'] end as sites, (k.offer).platforms, (k.offer).tags, k.tests, k.policy, t.now, taskqueue.new_seed() as seed
     into v_agent
     from resource.identity i
@@ -36,15 +36,17 @@ begin
   for v_number in 1 .. p_limit loop
     v_leased := null;
     if v_agent.bucket is not null then
-      select n.seed, p.task_queue_id, p.definition, (p.definition).demands & v_agent.tests = 0 as plain into v_drawn
+      select n.seed, p.task_queue_id, p.definition_id, d.demands & v_agent.tests = 0 as plain into v_drawn
         from (select hashint8extended(v_number, v_agent.seed) as seed offset 0) n
        cross join lateral taskqueue.queue_points(p_setup, v_agent.sites, v_agent.bucket, n.seed, v_agent.policy, 8) p
-       where p.comes and v_agent.sites[1] <> all ((p.definition).banned_sites)
-         and (v_agent.platforms is null or cardinality((p.definition).platforms) = 0 or (p.definition).platforms && v_agent.platforms)
-         and (v_agent.tags is null or (p.definition).tags <@ v_agent.tags)
+        join taskqueue.definition d on d.setup = p_setup and d.definition_id = p.definition_id
+       where p.comes and v_agent.sites[1] <> all (d.banned_sites)
+         and (v_agent.platforms is null or cardinality(d.platforms) = 0 or d.platforms && v_agent.platforms)
+         and (v_agent.tags is null or d.tags <@ v_agent.tags)
        limit 1;
       if v_drawn.plain then
-        v_leased := taskqueue.lease_from_queue(p_setup, v_drawn.task_queue_id, v_drawn.definition, v_agent.known, v_drawn.seed # 4, v_agent.role_name, v_agent.now);
+        v_leased := taskqueue.lease_from_queue(p_setup, v_drawn.task_queue_id, v_drawn.definition_id, v_agent.offered, v_agent.grid_ces,
+                                                 v_agent.ten_first, v_agent.policy, v_agent.lease_time, v_drawn.seed # 4, v_agent.role_name, v_agent.now);
       end if;
     end if;
     if v_leased.job_id is null then

@@ -6,13 +6,13 @@
 -- (p/c) (1 - m x)/(1 - p x). An empty place is a queue of priority 0. A queue may come again: the first time counts.
 -- What a point costs goes neither with the queues nor with the bands. A query with a limit computes no more points than it takes.
 create or replace function taskqueue.queue_points(p_setup text, p_sites text[], p_bucket bigint, p_seed bigint, p_policy text, p_points int)
-returns table (number int, room bigint, key float8, comes boolean, site text, task_queue_id bigint, definition taskqueue.definition)
+returns table (number int, room bigint, key float8, comes boolean, site text, task_queue_id bigint, definition_id bigint)
 language sql stable
 rows 1
 as $$
   select s.number, s.room, s.key,
          taskqueue.draw(s.number, p_seed # 3) * s.ceiling < q.priority * case when p_policy = 'proportional' then 1 else (1 - s.top * s.key) / (1 - q.priority * s.key) end,
-         s.site, q.task_queue_id, d
+         s.site, q.task_queue_id, q.definition_id
     from (select b.number, b.room, b.site, b.list_id, b.band, b.ceiling, b.top, 1 + floor((b.point - coalesce(b.below, 0)) / b.ceiling)::int as place,
                  case when p_policy = 'proportional' then - b.logs / b.rate else (1 - exp(b.logs * b.top / b.rate)) / b.top end as key
             from (select e.*, e.bands[e.entry] as band, e.sums[e.entry - 1] as below, taskqueue.ceiling_of_band(e.bands[e.entry]) as ceiling
@@ -28,7 +28,6 @@ as $$
                            order by n.number) e) b) s
     left join taskqueue.posting p on p.setup = p_setup and p.list_id = s.list_id and p.band = s.band and p.place = s.place
     left join taskqueue.task_queue q on q.setup = p_setup and q.task_queue_id = p.task_queue_id and q.posted
-    left join taskqueue.definition d on d.setup = p_setup and d.definition_id = q.definition_id
    order by s.number
 $$;
 
