@@ -1,5 +1,4 @@
--- after: taskqueue.user_priority_order
--- after: taskqueue.draw
+-- after: taskqueue.pick_job
 -- Section 5, steps 3 and 4, and section 8, for the queue that was drawn: the user priority with the smallest key, one draw each; of its first ten jobs one;
 -- and a match is a lease, from the same commit on. Two statements, because each of its own costs more than what it reads.
 create or replace function taskqueue.lease_from_queue(p_setup text, p_task_queue_id bigint, p_definition_id bigint, p_sites text[], p_grid_ces text[],
@@ -13,31 +12,25 @@ declare
   v_job_id bigint;
   v_attempts int;
   v_user_priority int;
-  v_total bigint;
-  v_changes bigint;
+  v_jobs bigint;
   v_leased taskqueue.leased;
 begin
   if p_job_id is null then
     delete from taskqueue.job j
-     using (select o.user_priority, o.total, o.changes, l.job_id, l.attempts
-              from (select u.*, sum(u.jobs) over () as total, sum(u.changes) over () as unfolded
-                      from taskqueue.user_priority_order(p_setup, p_task_queue_id, p_seed, p_ten_first, p_policy) u limit 1) o (user_priority, jobs, level_changes, first_id, total, changes)
+     using (select f.jobs, k.job_id
+              from taskqueue.pick_job(p_setup, p_task_queue_id, p_ten_first, p_policy, p_seed) f
              cross join lateral (
-                   select i.job_id from taskqueue.job i
-                    where i.setup = p_setup and i.task_queue_id = p_task_queue_id and not i.held and i.user_priority = o.user_priority and i.job_id >= coalesce(o.first_id, 0)
-                    order by i.job_id offset floor(taskqueue.draw(o.user_priority, p_seed # 1) * least(o.jobs, 10)) limit 1) f
-             cross join lateral (
-                   select k.job_id, k.attempts from taskqueue.job k
-                    where k.setup = p_setup and k.job_id = f.job_id and k.task_queue_id = p_task_queue_id and k.user_priority = o.user_priority and not k.held
-                      for update skip locked) l) p
+                   select l.job_id from taskqueue.job l
+                    where l.setup = p_setup and l.job_id = f.job_id and l.task_queue_id = p_task_queue_id and l.user_priority = f.user_priority and not l.held
+                      for update skip locked) k) p
      where j.setup = p_setup and j.job_id = p.job_id
-    returning j.job_id, j.attempts, j.user_priority, p.total, p.changes into v_job_id, v_attempts, v_user_priority, v_total, v_changes;
+    returning j.job_id, j.attempts, j.user_priority, p.jobs into v_job_id, v_attempts, v_user_priority, v_jobs;
   else
     delete from taskqueue.job j
      where j.setup = p_setup and j.job_id = (select l.job_id from taskqueue.job l
                                               where l.setup = p_setup and l.job_id = p_job_id and l.task_queue_id = p_task_queue_id and not l.held
                                                 for update skip locked)
-    returning j.job_id, j.attempts, j.user_priority, 0, 0 into v_job_id, v_attempts, v_user_priority, v_total, v_changes;
+    returning j.job_id, j.attempts, j.user_priority, 0 into v_job_id, v_attempts, v_user_priority, v_jobs;
   end if;
   if v_job_id is null then
     if p_job_id is null then
@@ -47,7 +40,7 @@ begin
       perform taskqueue.drop_if_empty(p_setup, p_task_queue_id);
       return null;
     end if;
-    select v_job.job_id, v_job.attempts, v_job.user_priority, 0, 0 into v_job_id, v_attempts, v_user_priority, v_total, v_changes;
+    select v_job.job_id, v_job.attempts, v_job.user_priority, 0 into v_job_id, v_attempts, v_user_priority, v_jobs;
   end if;
   with attempt as (
     select d.requirements, d.cpu_time, d.owner_group, d.owner_dn, v_attempts + 1 as number, gen_random_uuid() as token,
@@ -70,16 +63,13 @@ begin
   )
   select v_job_id, p_task_queue_id, a.requirements, v_user_priority, taskqueue.attempt_text(a.number, a.token) into v_leased
     from attempt a;
-  if p_slots is not null or v_total <= 1 or v_changes >= 12 then
-    if p_slots <> '[]' then
-      perform taskqueue.use_slots(p_setup, v_job_id, p_slots);
-    end if;
-    if v_changes >= 12 then
-      perform taskqueue.fold_counts(p_setup, p_task_queue_id);
-    end if;
-    if v_total <= 1 then
-      perform taskqueue.drop_if_empty(p_setup, p_task_queue_id);
-    end if;
+  if p_slots <> '[]' then
+    perform taskqueue.use_slots(p_setup, v_job_id, p_slots);
+  end if;
+  if v_jobs <= 1 then
+    perform taskqueue.drop_if_empty(p_setup, p_task_queue_id);
+  elsif p_seed & 15 = 0 then
+    perform taskqueue.fold_counts(p_setup, p_task_queue_id);
   end if;
   return v_leased;
 end $$;

@@ -1,8 +1,9 @@
 -- after: taskqueue.lease_jobs
 -- Sections 4 and 5, the batch form: up to p_limit jobs for one resource in one call, each drawn by the same law.
 -- Mostly the description is known, and the first queue drawn that its sites, platforms and tags do not rule out asks for nothing that would have to be
--- looked at more closely: three statements then do it all. Everything else is for taskqueue.lease_job, which begins at the same seed and so with the
--- same draws. Each statement costs 10 us and more to start, each expression of this language 1 us a transaction: that is why there are so few.
+-- looked at more closely: two statements then do it all. Everything else is for taskqueue.lease_job, which begins at the same seed and so with the
+-- same draws. Each statement costs 10 us and more to start, each expression of this language 1 us a transaction: that is why there are so few, and
+-- why what taskqueue.lease_from_queue does stands here once more.
 -- The planner's settings: a plan made while job_count_change or resource_seen is empty reads them whole, and stays when they have grown
 -- (p99 5.0 ms instead of 1.2 at 5,000 matches after a vacuum); one plan for all calls spares a connection its first five.
 create or replace function taskqueue.match_jobs(p_setup text, p_resource jsonb, p_limit int, p_request_id uuid default null)
@@ -12,7 +13,9 @@ security definer set search_path = taskqueue, pg_temp set enable_seqscan = off s
 as $$
 declare
   v_agent record;
-  v_drawn record;
+  v_seed bigint;
+  v_job_seed bigint;
+  v_jobs bigint;
   v_identity resource.identity;
   v_known taskqueue.known_offer;
   v_leased taskqueue.leased;
@@ -22,7 +25,7 @@ begin
     return;
   end if;
   perform taskqueue.enter(p_setup);
-  select i.role_name, (k.offer).sites as offered, (k.offer).grid_ces, k.ten_first, k.lease_time, k.cpu_buckets[width_bucket((p_resource -> 'CPUTime')::float8, k.cpu_buckets)]::bigint as bucket,
+  select i.role_name, (k.offer).sites[1] as site, (k.offer).grid_ces[1] as grid_ce, k.ten_first, k.lease_time, k.cpu_buckets[width_bucket((p_resource -> 'CPUTime')::float8, k.cpu_buckets)]::bigint as bucket,
          case when (k.offer).sites is null then array[''] else array[(k.offer).sites[1], '*'] end as sites, (k.offer).platforms, (k.offer).tags, k.tests, k.policy, t.now, taskqueue.new_seed() as seed
     into v_agent
     from resource.identity i
@@ -34,37 +37,69 @@ begin
      and k.matching is null and k.tests & 1 = 0 and (k.seen_at > t.now - interval '10 seconds' or random() > 0.02)  -- else it is noted again (taskqueue.see_resource)
    limit 1;
   for v_number in 1 .. p_limit loop
-    v_leased := null;
+    job_id := null;
+    v_seed := hashint8extended(v_number, v_agent.seed);
+    v_job_seed := v_seed # 4;
     if v_agent.bucket is not null then
-      select n.seed, p.task_queue_id, p.definition_id, d.demands & v_agent.tests = 0 as plain into v_drawn
-        from (select hashint8extended(v_number, v_agent.seed) as seed offset 0) n
-       cross join lateral taskqueue.queue_points(p_setup, v_agent.sites, v_agent.bucket, n.seed, v_agent.policy, 8) p
-        join taskqueue.definition d on d.setup = p_setup and d.definition_id = p.definition_id
-       where p.comes and v_agent.sites[1] <> all (d.banned_sites)
-         and (v_agent.platforms is null or cardinality(d.platforms) = 0 or d.platforms && v_agent.platforms)
-         and (v_agent.tags is null or d.tags <@ v_agent.tags)
-       limit 1;
-      if v_drawn.plain then
-        v_leased := taskqueue.lease_from_queue(p_setup, v_drawn.task_queue_id, v_drawn.definition_id, v_agent.offered, v_agent.grid_ces,
-                                                 v_agent.ten_first, v_agent.policy, v_agent.lease_time, v_drawn.seed # 4, v_agent.role_name, v_agent.now);
-      end if;
+      with drawn as (
+        select p.task_queue_id, p.definition_id, d.cpu_time, d.owner_group, d.owner_dn, d.requirements, d.demands & v_agent.tests = 0 as plain
+          from taskqueue.queue_points(p_setup, v_agent.sites, v_agent.bucket, v_seed, v_agent.policy, 8) p
+          join taskqueue.definition d on d.setup = p_setup and d.definition_id = p.definition_id
+         where p.comes and v_agent.sites[1] <> all (d.banned_sites)
+           and (v_agent.platforms is null or cardinality(d.platforms) = 0 or d.platforms && v_agent.platforms)
+           and (v_agent.tags is null or d.tags <@ v_agent.tags)
+         limit 1
+      ), gone as (
+        delete from taskqueue.job j
+         using (select o.*, f.jobs, k.job_id, gen_random_uuid() as token
+                  from drawn o
+                 cross join lateral taskqueue.pick_job(p_setup, o.task_queue_id, v_agent.ten_first, v_agent.policy, v_job_seed) f
+                 cross join lateral (
+                       select l.job_id from taskqueue.job l
+                        where l.setup = p_setup and l.job_id = f.job_id and l.task_queue_id = o.task_queue_id and l.user_priority = f.user_priority and not l.held
+                          for update skip locked) k
+                 where o.plain) p
+         where j.setup = p_setup and j.job_id = p.job_id
+        returning p.*, j.user_priority, j.attempts + 1 as attempt
+      ), counted as (
+        insert into taskqueue.job_count_change (setup, task_queue_id, user_priority, change)
+        select p_setup, g.task_queue_id, g.user_priority, -1 from gone g
+      ), leased as (
+        insert into taskqueue.lease (setup, job_id, attempt, token, task_queue_id, definition_id, user_priority, site, grid_ce, role_name, matched_at, expires_at)
+        select p_setup, g.job_id, g.attempt, g.token, g.task_queue_id, g.definition_id, g.user_priority, v_agent.site, v_agent.grid_ce, v_agent.role_name,
+               v_agent.now, v_agent.now + v_agent.lease_time
+          from gone g
+      ), noted as (
+        insert into taskqueue.history (setup, at, job_id, attempt, event, task_queue_id, definition_id, cpu_time, owner_group, owner_dn,
+                                       user_priority, site, grid_ce, role_name)
+        select p_setup, v_agent.now, g.job_id, g.attempt, 'matched', g.task_queue_id, g.definition_id, g.cpu_time, g.owner_group, g.owner_dn,
+               g.user_priority, v_agent.site, v_agent.grid_ce, v_agent.role_name
+          from gone g
+      )
+      select g.job_id, g.task_queue_id, g.requirements, g.user_priority, taskqueue.attempt_text(g.attempt, g.token), g.jobs
+        into job_id, task_queue_id, requirements, user_priority, attempt, v_jobs
+        from gone g;
     end if;
-    if v_leased.job_id is null then
+    if job_id is null then
       if v_identity is null or (v_known.offer).limited or v_known.matched_at is null then  -- what the job before changed, or found out
         v_identity := resource.identify(p_setup);
         v_known := taskqueue.known_offer_of(p_setup, p_resource, v_identity);
       end if;
-      v_leased := taskqueue.lease_job(p_setup, v_known, hashint8extended(v_number, coalesce(v_agent.seed, taskqueue.new_seed())), v_identity.role_name);
+      v_leased := taskqueue.lease_job(p_setup, v_known, coalesce(v_seed, taskqueue.new_seed()), v_identity.role_name);
       if v_number = 1 then
         perform taskqueue.see_resource(p_setup, p_resource, v_known, v_leased.job_id is not null);
       end if;
       exit when v_leased.job_id is null;
+      job_id := v_leased.job_id;
+      task_queue_id := v_leased.task_queue_id;
+      requirements := v_leased.requirements;
+      user_priority := v_leased.user_priority;
+      attempt := v_leased.attempt;
+    elsif v_jobs <= 1 then
+      perform taskqueue.drop_if_empty(p_setup, task_queue_id);
+    elsif v_seed & 15 = 0 then
+      perform taskqueue.fold_counts(p_setup, task_queue_id);
     end if;
-    job_id := v_leased.job_id;
-    task_queue_id := v_leased.task_queue_id;
-    requirements := v_leased.requirements;
-    user_priority := v_leased.user_priority;
-    attempt := v_leased.attempt;
     return next;
     exit when (v_known.offer).job_id is not null;
   end loop;
