@@ -15,8 +15,8 @@ begin
   return next;
   step := 'counts';
   v_queue_ids := array(select distinct i.task_queue_id from taskqueue.job_count_change i where i.setup = v_setup);
-  if exists (select from taskqueue.job_count c where c.setup = v_setup and c.known_to > pg_snapshot_xmax(pg_current_snapshot())) then
-    perform taskqueue.rebuild_matching(v_setup);  -- restored from a dump: its transactions were numbered by another server
+  if taskqueue.is_foreign(v_setup) then
+    perform taskqueue.rebuild_matching(v_setup);
   end if;
   select coalesce(sum(taskqueue.fold_counts(v_setup, i)), 0) into changed from unnest(v_queue_ids) i;
   changed := changed + taskqueue.clean_counts(v_setup);
