@@ -2,9 +2,9 @@
 -- after: taskqueue.queue_points
 -- Sections 5 and 6: one job for an offer. Buckets from the highest down, queues in drawn order, user priorities in drawn order, one of the first
 -- ten. Empty and locked candidates are passed over; the others keep their keys, so the law holds over the rest.
--- Queues are drawn one after the other (taskqueue.queue_points), not sorted, so that a match costs the same whatever their number. After some points in
+-- Queues are drawn one after the other (taskqueue.queue_points), not sorted, so that a match costs the same whatever their number. After a hundred points in
 -- vain the rest of the bucket is drawn a key a queue, given that all are above the last point; few queues are drawn so from the beginning.
--- Where 24 candidates in vain show that few match, the definitions that do are found out once (taskqueue.find_matching) and kept with the
+-- Where more than 32 points were needed few match, and the definitions that do are found out once (taskqueue.find_matching) and kept with the
 -- description; so a resource that matches nothing gets its answer at once.
 -- Rejected: a key a queue, sorted (0.5 us a queue); conditions before the sort (1.7 us a queue); order statistics a band (0.9 us a band).
 create or replace function taskqueue.lease_job(p_setup text, p_known taskqueue.known_offer, p_seed bigint, p_role_name text) returns taskqueue.leased
@@ -14,54 +14,55 @@ declare
   v_leased taskqueue.leased;
   v_offer taskqueue.offer := p_known.offer;
   v_sites text[] := case when v_offer.sites is null then array[''] else v_offer.sites || '*'::text end;
-  v_definition taskqueue.definition;
   v_bucket bigint;
-  v_room bigint;
+  v_number int;
   v_above float8;
   v_passed bigint[] := '{}';
-  v_free boolean;
+  v_free boolean := true;
   v_slots jsonb;
   v_seen boolean := false;
-  v_points cursor (c_bucket bigint) for select * from taskqueue.queue_points(p_setup, v_sites, c_bucket, p_seed, p_known.policy, 100);
+  -- where several sites are offered, a queue counts in the list of one of them; the last point is there to say how far the draw has come
+  v_points cursor (c_bucket bigint) for
+    select p.number, p.room, p.key, p.task_queue_id, p.definition_id, d.requirements, coalesce(p.comes and taskqueue.accepts(d, v_offer), false) as fits
+      from taskqueue.queue_points(p_setup, v_sites, c_bucket, p_seed, p_known.policy, 100) p
+      left join taskqueue.definition d on d.setup = p_setup and d.definition_id = p.definition_id
+     where p.number = 100 or p.room <= 16
+        or p.comes and taskqueue.accepts(d, v_offer)
+           and (cardinality(v_sites) <= 2 or p.site = '*' or p.site = taskqueue.first_site(v_offer.sites, d.sites, d.banned_sites));
 begin
   if v_offer.job_id is not null then
     return taskqueue.lease_wanted(p_setup, p_known, p_role_name);
   elsif p_known.matching is not null then
     return taskqueue.lease_from_queues(p_setup, p_known, p_known.matching || taskqueue.new_matching(p_setup, p_known), '{}', p_seed # 8, p_role_name, v_offer.cpu_time, 0, '{}');
   end if;
-  for v_number in reverse cardinality(p_known.cpu_buckets) .. 1 loop
-    v_bucket := p_known.cpu_buckets[v_number];
+  for v_entry in reverse cardinality(p_known.cpu_buckets) .. 1 loop
+    v_bucket := p_known.cpu_buckets[v_entry];
     continue when v_bucket > v_offer.cpu_time;
     v_above := 0;
-    v_room := 0;
+    v_number := 0;
     for v_point in v_points (v_bucket) loop
-      v_room := v_point.room;
-      exit when v_room <= 16;
+      v_number := v_point.number;
+      exit when v_point.room <= 16;
       v_above := v_point.key;
-      continue when v_point.comes is not true or v_point.task_queue_id = any (v_passed);
-      select d.* into v_definition from taskqueue.definition d where d.setup = p_setup and d.definition_id = v_point.definition_id;
-      -- where several sites are offered, a queue counts in the list of one of them
-      if (cardinality(v_offer.sites) = 1 or v_point.site in ('', '*')
-          or v_point.site = taskqueue.first_site(v_offer.sites, v_definition.sites, v_definition.banned_sites))
-         and taskqueue.accepts(v_definition, v_offer) then
-        v_free := true;
-        if v_offer.limited then
-          select l.taken, l.slots into v_free, v_slots from taskqueue.lock_slots(p_setup, v_definition.requirements, v_offer) l;
-        end if;
-        if v_free then
-          v_leased := taskqueue.lease_from_queue(p_setup, v_point.task_queue_id, v_point.definition_id, v_offer.sites, v_offer.grid_ces,
-                                                 p_known.ten_first, p_known.policy, p_known.lease_time, p_seed # 4, p_role_name, resource.clock(p_setup), v_slots);
-          if v_leased.job_id is not null then
-            return v_leased;
+      continue when not v_point.fits or v_point.task_queue_id = any (v_passed);
+      if v_offer.limited then
+        select l.taken, l.slots into v_free, v_slots from taskqueue.lock_slots(p_setup, v_point.requirements, v_offer) l;
+      end if;
+      if v_free then
+        v_leased := taskqueue.lease_from_queue(p_setup, v_point.task_queue_id, v_point.definition_id, v_offer.sites, v_offer.grid_ces,
+                                               p_known.ten_first, p_known.policy, p_known.lease_time, p_seed # 4, p_role_name, resource.clock(p_setup), v_slots);
+        if v_leased.job_id is not null then
+          if v_number > 32 and p_known.matched_at is null then
+            perform taskqueue.find_matching(p_setup, p_known);
           end if;
+          return v_leased;
         end if;
       end if;
       v_passed := v_passed || v_point.task_queue_id;
-      exit when cardinality(v_passed) >= case when p_known.matched_at is null then 24 else 64 end;
     end loop;
-    continue when v_room = 0 and not exists (select from taskqueue.posting_list l where l.setup = p_setup and l.site = any (v_sites) and l.cpu_time = v_bucket);
+    continue when v_number = 0;
     v_seen := true;
-    if p_known.matched_at is null and v_room > 16 then
+    if p_known.matched_at is null and v_number = 100 then
       p_known := taskqueue.find_matching(p_setup, p_known);
       if p_known.matching is not null then
         return taskqueue.lease_from_queues(p_setup, p_known, p_known.matching, '{}', p_seed # 8, p_role_name, v_bucket, v_above, v_passed);
