@@ -353,6 +353,7 @@ create unlogged table taskqueue.known_offer (
   policy      text           not null,
   lease_time  interval       not null,
   seen_at     timestamptz,
+  seen        bigint[]       not null default '{}',
   matching    bigint[],
   matched_at  timestamptz,
   known_to    xid8,
@@ -535,6 +536,7 @@ COMMENTS: dict[str, tuple[str, dict[str, str]]] = {
             "policy": "Setting of the setup.",
             "lease_time": "Setting of the setup.",
             "seen_at": "When taskqueue.see_resource last noted it.",
+            "seen": "CPU buckets with which it was noted.",
             "matching": "Definitions that match it whatever its CPUTime, where they are few; null = not known, or many.",
             "matched_at": "When matching was found out.",
             "known_to": "Definitions made in this transaction or later are not in matching yet,",
@@ -697,7 +699,7 @@ COMMENTS: dict[str, tuple[str, dict[str, str]]] = {
         },
     ),
     "taskqueue.resource_seen": (
-        "Resource descriptions as they came, at most one row per class in ten seconds; unlogged, rolled up by taskqueue.maintain.",
+        "Resource descriptions as they came, a sample, at most one row per class in ten seconds; unlogged, rolled up by taskqueue.maintain.",
         {
             "setup": SETUP,
             "class": "md5 of the canonical description, CPUTime as bucket, without JobID.",
@@ -714,7 +716,7 @@ COMMENTS: dict[str, tuple[str, dict[str, str]]] = {
             "resource": "Canonical description.",
             "first_seen": "First seen.",
             "last_seen": "Last seen.",
-            "samples": "Ten-second windows in which it asked at least once.",
+            "samples": "Ten-second windows in which it asked, a sample.",
             "matched": "Those of them whose sampled request got a job.",
         },
     ),

@@ -7,7 +7,7 @@ with relation as (
    where c.relnamespace = 'taskqueue'::regnamespace and c.relkind in ('r', 'i')
 ), hot as (
   select r.* from relation r
-   where r.kind = 'r' and r.name in ('definition', 'task_queue', 'posting', 'job', 'job_count', 'job_count_change', 'lease', 'limit_slot')
+   where r.kind = 'r' and r.name in ('definition', 'task_queue', 'posting_list', 'posting', 'known_offer', 'job', 'job_count', 'job_count_change', 'lease', 'limit_slot')
 ), used as (
   select s.relid, s.relname as name, s.n_live_tup as live, s.n_dead_tup as dead, greatest(s.last_vacuum, s.last_autovacuum) as cleaned,
          coalesce(s.last_analyze, s.last_autoanalyze) is null as never_analyzed,

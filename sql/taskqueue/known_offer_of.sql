@@ -18,7 +18,7 @@ begin
     v_cpu_time := p_resource -> 'CPUTime';
     select k.* into v_known from taskqueue.known_offer k where k.setup = p_setup and k.digest = v_digest and k.resource = v_resource limit 1;
   end if;
-  if v_known.digest is not null and v_cpu_time >= 0 then
+  if v_known.digest is not null and v_cpu_time >= 0 and v_cpu_time < 1e300 then
     v_known.offer.cpu_time := floor(least(v_cpu_time, 9223372036854775807));
     if (v_known.offer).limited then
       v_known.offer := taskqueue.with_limits(p_setup, p_resource, v_known.offer);
@@ -29,6 +29,7 @@ begin
   v_known.digest := v_digest;
   v_known.resource := v_resource;
   v_known.offer := taskqueue.offer_of(p_setup, p_resource, p_identity);
+  v_known.seen := '{}';
   v_known.tests := taskqueue.tests_of(v_known.offer);
   v_known.cpu_buckets := array(select b.cpu_time from taskqueue.cpu_bucket b where b.setup = p_setup order by b.cpu_time);
   select coalesce(s.ten_first, false), coalesce(s.policy, 'dirac'), coalesce(s.lease_time, '30 minutes') into v_known.ten_first, v_known.policy, v_known.lease_time

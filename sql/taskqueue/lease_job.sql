@@ -28,7 +28,8 @@ declare
       left join taskqueue.definition d on d.setup = p_setup and d.definition_id = p.definition_id
      where p.number = 100 or p.room <= 16
         or p.comes and taskqueue.accepts(d, v_offer)
-           and (cardinality(v_sites) <= 2 or p.site = '*' or p.site = taskqueue.first_site(v_offer.sites, d.sites, d.banned_sites));
+           and (cardinality(v_sites) <= 2 or p.site = '*' or p.site = taskqueue.first_site(v_offer.sites, d.sites, d.banned_sites))
+     order by p.number;
 begin
   if v_offer.job_id is not null then
     return taskqueue.lease_wanted(p_setup, p_known, p_role_name);

@@ -2,8 +2,8 @@
 -- Sections 4 and 5, the batch form: up to p_limit jobs for one resource in one call, each drawn by the same law.
 -- Mostly the description is known, and the first queue drawn that its sites, platforms and tags do not rule out asks for nothing that would have to be
 -- looked at more closely: two statements then do it all. Everything else is for taskqueue.lease_job, which begins at the same seed and so with the
--- same draws. Each statement costs 10 us and more to start, each expression of this language 1 us a transaction: that is why there are so few, and
--- why what taskqueue.lease_from_queue does stands here once more.
+-- same draws; few queues it draws otherwise, so they are left to it from the beginning. Each statement costs 10 us and more to start, each expression
+-- of this language 1 us a transaction: that is why there are so few, and why what taskqueue.lease_from_queue does stands here once more.
 -- The planner's settings: a plan made while job_count_change or resource_seen is empty reads them whole, and stays when they have grown
 -- (p99 5.0 ms instead of 1.2 at 5,000 matches after a vacuum); one plan for all calls spares a connection its first five.
 create or replace function taskqueue.match_jobs(p_setup text, p_resource jsonb, p_limit int, p_request_id uuid default null)
@@ -33,21 +33,23 @@ begin
    cross join (select case when jsonb_typeof(p_resource) = 'object' then p_resource - 'CPUTime' end as resource) r
     join taskqueue.known_offer k on k.setup = p_setup and k.digest = jsonb_hash_extended(r.resource, 0) and k.resource = r.resource
    where i.setup = p_setup and i.role_name = resource.caller() and not i.private
-     and jsonb_typeof(p_resource -> 'CPUTime') = 'number'
-     and k.matching is null and k.tests & 1 = 0 and (k.seen_at > t.now - interval '10 seconds' or random() > 0.02)  -- else it is noted again (taskqueue.see_resource)
+     and case when jsonb_typeof(p_resource -> 'CPUTime') = 'number' then (p_resource -> 'CPUTime')::numeric < 1e300 end
+     and k.matching is null and k.tests & 1 = 0
+     and k.cpu_buckets[width_bucket((p_resource -> 'CPUTime')::float8, k.cpu_buckets)]::bigint = any (k.seen) and (k.seen_at > t.now - interval '10 seconds' or random() > 0.02)  -- else it is noted again (taskqueue.see_resource)
    limit 1;
   for v_number in 1 .. p_limit loop
     job_id := null;
     v_seed := hashint8extended(v_number, v_agent.seed);
     v_job_seed := v_seed # 4;
-    if v_agent.bucket is not null then
+    if v_agent.bucket is not null and v_known.matching is null then  -- else taskqueue.lease_job has other draws
       with drawn as (
         select p.task_queue_id, p.definition_id, d.cpu_time, d.owner_group, d.owner_dn, d.requirements, d.demands & v_agent.tests = 0 as plain
           from taskqueue.queue_points(p_setup, v_agent.sites, v_agent.bucket, v_seed, v_agent.policy, 8) p
           join taskqueue.definition d on d.setup = p_setup and d.definition_id = p.definition_id
-         where p.comes and v_agent.sites[1] <> all (d.banned_sites)
+         where p.comes and p.room > 16 and v_agent.sites[1] <> all (d.banned_sites)
            and (v_agent.platforms is null or cardinality(d.platforms) = 0 or d.platforms && v_agent.platforms)
            and (v_agent.tags is null or d.tags <@ v_agent.tags)
+         order by p.number
          limit 1
       ), gone as (
         delete from taskqueue.job j
@@ -81,7 +83,7 @@ begin
         from gone g;
     end if;
     if job_id is null then
-      if v_identity is null or (v_known.offer).limited or v_known.matched_at is null then  -- what the job before changed, or found out
+      if v_identity is null then
         v_identity := resource.identify(p_setup);
         v_known := taskqueue.known_offer_of(p_setup, p_resource, v_identity);
       end if;
@@ -95,6 +97,9 @@ begin
       requirements := v_leased.requirements;
       user_priority := v_leased.user_priority;
       attempt := v_leased.attempt;
+      if v_number < p_limit and ((v_known.offer).limited or v_known.matched_at is null) then  -- what this job changed, or found out
+        v_known := taskqueue.known_offer_of(p_setup, p_resource, v_identity);
+      end if;
     elsif v_jobs <= 1 then
       perform taskqueue.drop_if_empty(p_setup, task_queue_id);
     elsif v_seed & 15 = 0 then

@@ -9,15 +9,15 @@ declare
   v_resource jsonb;
   v_class uuid;
   v_now timestamptz := resource.clock(p_setup);
+  v_bucket bigint := p_known.cpu_buckets[width_bucket((p_known.offer).cpu_time, p_known.cpu_buckets)];
 begin
-  if p_known.seen_at > v_now - interval '10 seconds' or p_known.seen_at is not null and random() > 0.1 then
+  if coalesce(v_bucket, 0) = any (p_known.seen) and (p_known.seen_at > v_now - interval '10 seconds' or random() > 0.1) then
     return;
   end if;
   v_offer := p_known.offer;
   v_resource := p_resource - '{JobID,Setup,OwnerDN,OwnerGroup}'::text[];
   if v_resource ? 'CPUTime' then
-    v_resource := v_resource || jsonb_build_object('CPUTime', coalesce(
-      (select b.cpu_time from taskqueue.cpu_bucket b where b.setup = p_setup and b.cpu_time <= v_offer.cpu_time order by b.cpu_time desc limit 1), 0));
+    v_resource := v_resource || jsonb_build_object('CPUTime', coalesce(v_bucket, 0));
   end if;
   if v_offer.owner_dn is not null then
     v_resource := v_resource || jsonb_build_object('OwnerDN', v_offer.owner_dn);
@@ -38,7 +38,8 @@ begin
      and pg_try_advisory_xact_lock(hashtextextended(p_setup || v_class, 2)) then
     insert into taskqueue.resource_seen (setup, class, seen_at, matched, resource) values (p_setup, v_class, v_now, p_matched, v_resource);
   end if;
-  update taskqueue.known_offer k set seen_at = v_now
+  update taskqueue.known_offer k
+     set seen_at = v_now, seen = case when coalesce(v_bucket, 0) = any (k.seen) then k.seen else k.seen || coalesce(v_bucket, 0) end
    where k.ctid = any (array(select i.ctid from taskqueue.known_offer i
                               where i.setup = p_setup and i.digest = p_known.digest and i.resource = p_known.resource for update skip locked));
 end $$;

@@ -142,7 +142,8 @@ def test_one_row_a_class_in_ten_seconds(q: Calls) -> None:
     q.insert(1, Sites=["A"])
     for seconds in (0, 0, 1, 9, 11, 12, 25):
         ask(q, NOON + timedelta(seconds=seconds), Site="B")
-    assert q.value("select count(*) from taskqueue.resource_seen where setup = 'default'") == 3
+    noted = q.value("select count(*) from taskqueue.resource_seen where setup = 'default'")
+    assert 1 <= noted <= 3, "the first time, and then a sample"
     assert kinds_seen(q) == 1
 
 
