@@ -55,6 +55,28 @@ ALTER SCHEMA workload OWNER TO broker_owner;
 
 COMMENT ON SCHEMA workload IS 'Tasks, datasets, replicas and jobs, their states, history and counts. Knows resource.';
 
+CREATE TYPE taskqueue.leased AS (
+	job_id bigint,
+	task_queue_id bigint,
+	requirements jsonb,
+	user_priority integer,
+	attempt text
+);
+
+ALTER TYPE taskqueue.leased OWNER TO broker_owner;
+
+COMMENT ON TYPE taskqueue.leased IS 'The answer to a match.';
+
+COMMENT ON COLUMN taskqueue.leased.job_id IS 'Job id, the same in every room of the setup.';
+
+COMMENT ON COLUMN taskqueue.leased.task_queue_id IS 'TaskQueue it was taken from.';
+
+COMMENT ON COLUMN taskqueue.leased.requirements IS 'Its requirements, canonical.';
+
+COMMENT ON COLUMN taskqueue.leased.user_priority IS 'User priority 0..10; 0 is background.';
+
+COMMENT ON COLUMN taskqueue.leased.attempt IS 'Attempt for the later calls about the job: number, hyphen, token.';
+
 CREATE TYPE taskqueue.offer AS (
 	owner_dn text,
 	owner_groups text[],
@@ -308,7 +330,25 @@ CREATE TABLE taskqueue.definition (
     platforms text[] NOT NULL,
     job_types text[] NOT NULL,
     tags text[] NOT NULL,
-    created_at timestamp with time zone DEFAULT now() NOT NULL
+    created_at timestamp with time zone DEFAULT now() NOT NULL,
+    made_in xid8 DEFAULT pg_current_xact_id() NOT NULL,
+    demands integer GENERATED ALWAYS AS (((((1 |
+CASE
+    WHEN (min_ram IS NULL) THEN 0
+    ELSE 2
+END) |
+CASE
+    WHEN (pilot_types = '{}'::text[]) THEN 0
+    ELSE 4
+END) |
+CASE
+    WHEN (job_types = '{}'::text[]) THEN 0
+    ELSE 8
+END) |
+CASE
+    WHEN (grid_ces = '{}'::text[]) THEN 0
+    ELSE 16
+END)) STORED NOT NULL
 )
 WITH (toast_tuple_target='8160');
 ALTER TABLE ONLY taskqueue.definition ALTER COLUMN setup SET (n_distinct=1);
@@ -350,6 +390,10 @@ COMMENT ON COLUMN taskqueue.definition.job_types IS 'JobTypes, sorted; empty = a
 COMMENT ON COLUMN taskqueue.definition.tags IS 'Tags, sorted; all must be offered.';
 
 COMMENT ON COLUMN taskqueue.definition.created_at IS 'When these requirements were first seen.';
+
+COMMENT ON COLUMN taskqueue.definition.made_in IS 'Transaction that wrote the row.';
+
+COMMENT ON COLUMN taskqueue.definition.demands IS 'Bits: 1 always, 2 MinRAM, 4 PilotTypes, 8 JobTypes, 16 GridCEs asked for; see taskqueue.known_offer.tests.';
 
 CREATE FUNCTION taskqueue.accepts(p_definition taskqueue.definition, p_offer taskqueue.offer) RETURNS boolean
     LANGUAGE sql STABLE
@@ -526,6 +570,8 @@ CREATE FUNCTION taskqueue.accepts_site(p_definition taskqueue.definition, p_offe
   select case
     when (p_offer).sites is null then true
     when cardinality((p_definition).sites) = 0 and (cardinality((p_definition).banned_sites) = 0 or cardinality((p_offer).sites) = 0) then true
+    when cardinality((p_offer).sites) = 1 then
+      (cardinality((p_definition).sites) = 0 or (p_offer).sites[1] = any ((p_definition).sites)) and not (p_offer).sites[1] = any ((p_definition).banned_sites)
     else taskqueue.first_site((p_offer).sites, (p_definition).sites, (p_definition).banned_sites) is not null
   end
 $$;
@@ -601,6 +647,16 @@ ALTER FUNCTION taskqueue.attribute_key(p_attribute text) OWNER TO broker_owner;
 
 COMMENT ON FUNCTION taskqueue.attribute_key(p_attribute text) IS 'The requirement key that an attribute of a limit names (JobType: JobTypes). Errors: PB001.';
 
+CREATE FUNCTION taskqueue.band_of(p_priority double precision) RETURNS integer
+    LANGUAGE sql IMMUTABLE
+    AS $$
+  select ceil(4 * ln(p_priority) / ln(2::float8))::int
+$$;
+
+ALTER FUNCTION taskqueue.band_of(p_priority double precision) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION taskqueue.band_of(p_priority double precision) IS 'The band of priorities that a queue is listed in (taskqueue.posting_list).';
+
 CREATE FUNCTION taskqueue.cancel_job(p_setup text, p_job_id bigint, p_reason text DEFAULT 'cancelled'::text) RETURNS text
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'taskqueue', 'pg_temp'
@@ -634,25 +690,6 @@ end $$;
 ALTER FUNCTION taskqueue.cancel_job(p_setup text, p_job_id bigint, p_reason text) OWNER TO broker_owner;
 
 COMMENT ON FUNCTION taskqueue.cancel_job(p_setup text, p_job_id bigint, p_reason text) IS 'Ends a waiting job (answer: ended), or marks a leased one for kill (answer: kill asked): its agent is told at its next report. Errors: PB001 (no reason), PB002 (setup or owner not granted), PB004 (no such job).';
-
-CREATE FUNCTION taskqueue.candidate(p_setup text, p_offer taskqueue.offer, p_cpu_time bigint, p_seed bigint, p_policy text) RETURNS TABLE(task_queue_id bigint, definition taskqueue.definition)
-    LANGUAGE sql STABLE
-    AS $$
-  select p.task_queue_id, d
-    from (select o.task_queue_id, o.definition_id,
-                 taskqueue.draw_key(taskqueue.draw(o.task_queue_id, p_seed), 1, o.priority, p_policy) as key
-            from taskqueue.posting o
-           where o.setup = p_setup and o.cpu_time = p_cpu_time
-             and o.site = any (case when (p_offer).sites is null then array[''] else (p_offer).sites || '*'::text end)
-           order by key offset 0) p
-    join taskqueue.definition d on d.setup = p_setup and d.definition_id = p.definition_id
-   where taskqueue.accepts(d, p_offer)
-   order by p.key
-$$;
-
-ALTER FUNCTION taskqueue.candidate(p_setup text, p_offer taskqueue.offer, p_cpu_time bigint, p_seed bigint, p_policy text) OWNER TO broker_owner;
-
-COMMENT ON FUNCTION taskqueue.candidate(p_setup text, p_offer taskqueue.offer, p_cpu_time bigint, p_seed bigint, p_policy text) IS 'The open queues of a CPU bucket that match an offer, in drawn order; a queue may come twice where several sites are offered.';
 
 CREATE FUNCTION taskqueue.canonical_requirements(p_setup text, p_requirements jsonb) RETURNS jsonb
     LANGUAGE plpgsql STABLE
@@ -719,6 +756,16 @@ end $$;
 ALTER FUNCTION taskqueue.canonical_requirements(p_setup text, p_requirements jsonb) OWNER TO broker_owner;
 
 COMMENT ON FUNCTION taskqueue.canonical_requirements(p_setup text, p_requirements jsonb) IS 'The requirements in the one form that TaskQueues are compared by: aliases resolved, CPUTime as its bucket (s), lists as sorted sets, empty ones left out, RAM in MB. Errors: PB001, naming key and value (section 3).';
+
+CREATE FUNCTION taskqueue.ceiling_of_band(p_band integer) RETURNS double precision
+    LANGUAGE sql IMMUTABLE
+    AS $$
+  select power(2::float8, p_band / 4.0::float8) * 1.000000001
+$$;
+
+ALTER FUNCTION taskqueue.ceiling_of_band(p_band integer) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION taskqueue.ceiling_of_band(p_band integer) IS 'Upper end of a band of priorities (taskqueue.band_of).';
 
 CREATE FUNCTION taskqueue.check_batch(p_jobs jsonb) RETURNS bigint
     LANGUAGE plpgsql IMMUTABLE
@@ -787,18 +834,42 @@ begin
     union all
     select 'posting', format('queue %s at %L', coalesce(w.task_queue_id, p.task_queue_id), coalesce(w.site, p.site)), w::text, p::text
       from (select * from taskqueue.wanted_posting i where i.setup = p_setup) w
-      full join (select * from taskqueue.posting i where i.setup = p_setup) p using (setup, site, cpu_time, task_queue_id)
-     where (w.definition_id, w.priority) is distinct from (p.definition_id, p.priority)
+      full join (select i.*, count(*) over (partition by i.list_id, i.task_queue_id) as times from taskqueue.posted_queue i where i.setup = p_setup) p
+           using (setup, site, cpu_time, band, task_queue_id)
+     where w is null or p is null or p.times > 1
+    union all
+    select 'posting', format('queue %s', q.task_queue_id), 'posted', 'not posted'
+      from taskqueue.task_queue q
+     where q.setup = p_setup
+       and q.posted <> exists (select from taskqueue.wanted_posting w where w.setup = q.setup and w.task_queue_id = q.task_queue_id)
+    union all
+    select 'posting_list', format('list %s, band %s', p.list_id, p.band), 'within ' || coalesce(l.places[array_position(l.bands, p.band)], 0), p.place::text
+      from taskqueue.posting p
+      left join taskqueue.posting_list l on l.setup = p.setup and l.list_id = p.list_id
+     where p.setup = p_setup and p.place > coalesce(l.places[array_position(l.bands, p.band)], 0)
+    union all
+    select 'posting_list', 'list ' || l.list_id, format('rate %s, top %s, room %s', s.rate, s.top, s.room), format('rate %s, top %s, room %s', l.rate, l.top, l.room)
+      from taskqueue.posting_list l
+     cross join lateral (select coalesce(sum(b.places * taskqueue.ceiling_of_band(b.band)), 0) as rate, coalesce(max(taskqueue.ceiling_of_band(b.band)), 0) as top,
+                                coalesce(sum(b.places), 0) as room
+                           from unnest(l.bands, l.places) b (band, places)) s
+     where l.setup = p_setup and (l.room <> s.room or l.top <> s.top or abs(l.rate - s.rate) > 1e-9 * s.rate
+                                  or l.rate is distinct from coalesce(l.sums[cardinality(l.bands)], 0))
     union all
     select 'job_count', format('queue %s, user priority %s', coalesce(j.task_queue_id, c.task_queue_id), coalesce(j.user_priority, c.user_priority)),
            coalesce(j.jobs, 0)::text, coalesce(c.jobs, 0)::text
-      from (select i.task_queue_id, i.user_priority, count(*) as jobs from taskqueue.job i where i.setup = p_setup and not i.held group by 1, 2) j
-      full join (select n.task_queue_id, n.user_priority, sum(n.jobs)::bigint as jobs
-                   from (select b.task_queue_id, b.user_priority, b.jobs from taskqueue.job_count b where b.setup = p_setup
-                         union all
-                         select a.task_queue_id, a.user_priority, a.change from taskqueue.job_count_change a where a.setup = p_setup) n
-                  group by 1, 2) c using (task_queue_id, user_priority)
+      from (select i.task_queue_id, i.user_priority, count(*) as jobs, min(i.job_id) as first_id from taskqueue.job i where i.setup = p_setup and not i.held group by 1, 2) j
+      full join (select q.task_queue_id, l.user_priority, l.jobs, l.first_id
+                   from taskqueue.task_queue q cross join lateral taskqueue.job_level(q.setup, q.task_queue_id) l
+                  where q.setup = p_setup) c using (task_queue_id, user_priority)
      where coalesce(j.jobs, 0) <> coalesce(c.jobs, 0)
+    union all
+    select 'job_count', format('queue %s, user priority %s, first id', q.task_queue_id, l.user_priority), j.job_id::text, l.first_id::text
+      from taskqueue.task_queue q
+     cross join lateral taskqueue.job_level(q.setup, q.task_queue_id) l
+     cross join lateral (select min(i.job_id) as job_id from taskqueue.job i
+                          where i.setup = q.setup and i.task_queue_id = q.task_queue_id and not i.held and i.user_priority = l.user_priority) j
+     where q.setup = p_setup and j.job_id < coalesce(l.first_id, 0)
     union all
     select 'limit_use', format('limit %s, job %s', limit_id, job_id),
            case when e.counts then 'a slot' else 'no slot' end, case when u.slot is null then 'no slot' else 'slot ' || u.slot end
@@ -824,6 +895,44 @@ ALTER FUNCTION taskqueue.check_matching(p_setup text) OWNER TO broker_owner;
 
 COMMENT ON FUNCTION taskqueue.check_matching(p_setup text) IS 'Differences between what matching reads (definitions, postings, counts, limit slots) and the truth it is derived from; no row when all is right. One statement, exact under load. Errors: PB002 (setup not granted).';
 
+CREATE FUNCTION taskqueue.clean_counts(p_setup text) RETURNS bigint
+    LANGUAGE plpgsql
+    AS $$
+declare
+  v_horizon taskqueue.job_count_horizon;
+  v_gone bigint;
+  v_count bigint := 0;
+begin
+  delete from taskqueue.job_count c
+   where c.setup = p_setup
+     and (exists (select from taskqueue.job_count n
+                   where n.setup = c.setup and n.task_queue_id = c.task_queue_id and (n.known_to, n.count_id) > (c.known_to, c.count_id))
+          or not exists (select from taskqueue.task_queue q where q.setup = c.setup and q.task_queue_id = c.task_queue_id)
+             and c.known_to < pg_snapshot_xmin(pg_current_snapshot()));
+  get diagnostics v_gone = row_count;
+  v_count := v_count + v_gone;
+  select h.* into v_horizon from taskqueue.job_count_horizon h where h.setup = p_setup;
+  if v_horizon.started <= pg_snapshot_xmin(pg_current_snapshot()) then
+    delete from taskqueue.job_count_change c
+     where c.setup = p_setup and c.made_in < v_horizon.finished
+       and (exists (select from taskqueue.job_count n
+                     where n.setup = c.setup and n.task_queue_id = c.task_queue_id and n.known_to > c.made_in and c.made_in <> all (n.in_flight))
+            or not exists (select from taskqueue.task_queue q where q.setup = c.setup and q.task_queue_id = c.task_queue_id));
+    get diagnostics v_gone = row_count;
+    v_count := v_count + v_gone;
+  elsif v_horizon.started is not null then
+    return v_count;
+  end if;
+  insert into taskqueue.job_count_horizon (setup, finished, started)
+  values (p_setup, pg_snapshot_xmin(pg_current_snapshot()), pg_snapshot_xmax(pg_current_snapshot()))
+  on conflict (setup) do update set finished = excluded.finished, started = excluded.started;
+  return v_count;
+end $$;
+
+ALTER FUNCTION taskqueue.clean_counts(p_setup text) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION taskqueue.clean_counts(p_setup text) IS 'Removes counts and changes that no reader needs any more; returns how many.';
+
 CREATE FUNCTION taskqueue.clear_limit(p_setup text, p_kind text, p_site text, p_ce text, p_attribute text, p_value text) RETURNS boolean
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'taskqueue', 'pg_temp'
@@ -834,6 +943,7 @@ declare
 begin
   perform resource.identify(p_setup);
   perform taskqueue.reconfigure(p_setup);
+  perform taskqueue.forget_offers(p_setup);
   delete from taskqueue.site_limit l
    where l.setup = p_setup and l.kind = p_kind and l.site = p_site and l.grid_ce is not distinct from p_ce
      and l.attribute = v_key and l.value = p_value
@@ -846,6 +956,56 @@ end $$;
 ALTER FUNCTION taskqueue.clear_limit(p_setup text, p_kind text, p_site text, p_ce text, p_attribute text, p_value text) OWNER TO broker_owner;
 
 COMMENT ON FUNCTION taskqueue.clear_limit(p_setup text, p_kind text, p_site text, p_ce text, p_attribute text, p_value text) IS 'Removes a limit; false when there is none like that. Errors: PB001 (attribute), PB002 (setup not granted), PB006 (busy).';
+
+CREATE FUNCTION taskqueue.close_gaps(p_setup text) RETURNS bigint
+    LANGUAGE plpgsql
+    AS $$
+declare
+  v_list_id bigint;
+  v_band int;
+  v_count int;
+  v_movable bigint[];
+  v_closed bigint := 0;
+begin
+  v_closed := taskqueue.drop_empty_lists(p_setup, array(
+    select l.list_id from taskqueue.posting_list l
+     where l.setup = p_setup and not exists (select from taskqueue.posting p where p.setup = l.setup and p.list_id = l.list_id)));
+  for v_list_id, v_band in
+    select l.list_id, b.band
+      from taskqueue.posting_list l
+     cross join lateral unnest(l.bands, l.places) b (band, places)
+      left join (select p.list_id, p.band, count(*) as queues from taskqueue.posting p where p.setup = p_setup group by p.list_id, p.band) n
+             on n.list_id = l.list_id and n.band = b.band
+     where l.setup = p_setup and b.places >= 2 * coalesce(n.queues, 0)
+     order by l.site, l.cpu_time
+  loop
+    perform from taskqueue.posting_list l where l.setup = p_setup and l.list_id = v_list_id for update skip locked;
+    continue when not found;
+    select count(*) into v_count from taskqueue.posting p where p.setup = p_setup and p.list_id = v_list_id and p.band = v_band;
+    -- an agent that finds one of these queues empty leaves it, instead of waiting for this transaction
+    v_movable := array(select q.task_queue_id from taskqueue.task_queue q
+                        where q.setup = p_setup
+                          and q.task_queue_id in (select p.task_queue_id from taskqueue.posting p
+                                                   where p.setup = p_setup and p.list_id = v_list_id and p.band = v_band and p.place > v_count)
+                          for no key update skip locked);
+    update taskqueue.posting p set place = g.place
+      from (select i.place, row_number() over (order by i.place) as number
+              from generate_series(1, v_count) i (place)
+             where not exists (select from taskqueue.posting o
+                                where o.setup = p_setup and o.list_id = v_list_id and o.band = v_band and o.place = i.place)) g
+      join (select o.place, row_number() over (order by o.place) as number
+              from taskqueue.posting o
+             where o.setup = p_setup and o.list_id = v_list_id and o.band = v_band and o.place > v_count and o.task_queue_id = any (v_movable)) m using (number)
+     where p.setup = p_setup and p.list_id = v_list_id and p.band = v_band and p.place = m.place;
+    perform taskqueue.measure_lists(p_setup, array[v_list_id], array[v_band]);
+    v_closed := v_closed + 1;
+  end loop;
+  return v_closed;
+end $$;
+
+ALTER FUNCTION taskqueue.close_gaps(p_setup text) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION taskqueue.close_gaps(p_setup text) IS 'Closes the gaps of lists where half of a band is empty, and removes lists without a queue; returns how many were changed.';
 
 CREATE FUNCTION taskqueue.compatible_platforms(p_setup text, p_platforms text[]) RETURNS text[]
     LANGUAGE sql STABLE
@@ -1051,7 +1211,7 @@ COMMENT ON FUNCTION taskqueue.delete_queue_if_empty(p_setup text, p_task_queue_i
 CREATE FUNCTION taskqueue.draw(p_id bigint, p_seed bigint) RETURNS double precision
     LANGUAGE sql IMMUTABLE
     AS $$
-  select ((hashint8extended(hashint8extended(p_id, case when p_id < 4294967296 then p_seed else hashint8extended(p_id >> 32, p_seed) end), p_seed)
+  select ((hashint8extended(hashint8extended(p_id, p_seed # (p_id >> 32)), p_seed)
            & 9007199254740991) + 0.5::float8) / 9007199254740992.0::float8
 $$;
 
@@ -1059,18 +1219,42 @@ ALTER FUNCTION taskqueue.draw(p_id bigint, p_seed bigint) OWNER TO broker_owner;
 
 COMMENT ON FUNCTION taskqueue.draw(p_id bigint, p_seed bigint) IS 'Uniform within (0, 1): the draw of a candidate under a seed (section 5).';
 
-CREATE FUNCTION taskqueue.draw_key(p_draw double precision, p_count double precision, p_priority double precision, p_policy text) RETURNS double precision
+CREATE FUNCTION taskqueue.draw_key(p_draw double precision, p_count double precision, p_priority double precision, p_policy text, p_above double precision DEFAULT 0) RETURNS double precision
     LANGUAGE sql IMMUTABLE
     AS $$
-  select case when p_policy = 'proportional' then -ln(p_draw) / (p_count * p_priority)
-              when p_count = 1 then p_draw / p_priority  -- the same; folded when planning, it spares a power() a queue: 4 % at 10,000 queues
-              else (1 - power(1 - p_draw, 1 / p_count)) / p_priority
+  select case when p_policy = 'proportional' then p_above - ln(p_draw) / (p_count * p_priority)
+              else p_above + (1 / p_priority - p_above) * (1 - power(1 - p_draw, 1 / p_count))
          end
 $$;
 
-ALTER FUNCTION taskqueue.draw_key(p_draw double precision, p_count double precision, p_priority double precision, p_policy text) OWNER TO broker_owner;
+ALTER FUNCTION taskqueue.draw_key(p_draw double precision, p_count double precision, p_priority double precision, p_policy text, p_above double precision) OWNER TO broker_owner;
 
-COMMENT ON FUNCTION taskqueue.draw_key(p_draw double precision, p_count double precision, p_priority double precision, p_policy text) IS 'Key of the smallest draw of p_count candidates with the same priority; the smallest key is taken first (section 5).';
+COMMENT ON FUNCTION taskqueue.draw_key(p_draw double precision, p_count double precision, p_priority double precision, p_policy text, p_above double precision) IS 'Key of the smallest draw of p_count candidates with the same priority, given that all are above p_above; the smallest key is taken first (section 5).';
+
+CREATE FUNCTION taskqueue.drop_empty_lists(p_setup text, p_list_ids bigint[]) RETURNS bigint
+    LANGUAGE plpgsql
+    AS $$
+declare
+  v_locked bigint[];
+  v_count bigint;
+begin
+  v_locked := array(select l.list_id from taskqueue.posting_list l
+                     where l.setup = p_setup and l.list_id = any (p_list_ids)
+                       and not exists (select from taskqueue.posting p where p.setup = l.setup and p.list_id = l.list_id)
+                       for update skip locked);
+  if v_locked = '{}' then
+    return 0;
+  end if;
+  delete from taskqueue.posting_list l
+   where l.setup = p_setup and l.list_id = any (v_locked)
+     and not exists (select from taskqueue.posting p where p.setup = l.setup and p.list_id = l.list_id);
+  get diagnostics v_count = row_count;
+  return v_count;
+end $$;
+
+ALTER FUNCTION taskqueue.drop_empty_lists(p_setup text, p_list_ids bigint[]) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION taskqueue.drop_empty_lists(p_setup text, p_list_ids bigint[]) IS 'Removes those of the lists that hold no queue; returns how many.';
 
 CREATE FUNCTION taskqueue.drop_if_empty(p_setup text, p_task_queue_id bigint) RETURNS boolean
     LANGUAGE plpgsql
@@ -1081,16 +1265,12 @@ begin
   if exists (select from taskqueue.job j where j.setup = p_setup and j.task_queue_id = p_task_queue_id) then
     return false;
   end if;
-  if not taskqueue.lock_counts(p_setup, p_task_queue_id) then
-    return false;
-  end if;
   select q.owner_group into v_group from taskqueue.task_queue q
    where q.setup = p_setup and q.task_queue_id = p_task_queue_id for update skip locked;
   if not found or exists (select from taskqueue.job j where j.setup = p_setup and j.task_queue_id = p_task_queue_id) then
     return false;
   end if;
-  delete from taskqueue.job_count_change c where c.setup = p_setup and c.task_queue_id = p_task_queue_id;
-  delete from taskqueue.job_count c where c.setup = p_setup and c.task_queue_id = p_task_queue_id;
+  perform taskqueue.vacate_places(p_setup, p_task_queue_id);
   delete from taskqueue.task_queue q where q.setup = p_setup and q.task_queue_id = p_task_queue_id;
   insert into taskqueue.share_mark (setup, owner_group, marked_at) values (p_setup, v_group, resource.clock(p_setup));
   return true;
@@ -1344,9 +1524,9 @@ begin
     ('queue', 'enabled, neither queue nor owner held', case when v_queue is null then 'in no queue'
                                            when not v_queue.enabled then format('queue %s is disabled', v_queue.task_queue_id)
                                            when v_queue.held then format('queue %s is held', v_queue.task_queue_id)
-                                           when not taskqueue.is_open(v_queue) then format('owner %s is held', v_queue.owner_dn)
+                                           when not v_queue.posted then format('owner %s is held', v_queue.owner_dn)
                                            else format('queue %s is open', v_queue.task_queue_id) end,
-     taskqueue.is_open(v_queue)),
+     v_queue.posted),
     ('JobID', 'job ' || p_job_id, coalesce('wants job ' || v_offer.job_id, 'any job'), coalesce(v_offer.job_id = p_job_id, true));
 end $$;
 
@@ -1382,8 +1562,8 @@ begin
       on conflict (setup, job_id) do nothing
       returning job_id, user_priority
     ), counted as (
-      insert into taskqueue.job_count_change (setup, task_queue_id, user_priority, change)
-      select p_setup, p_task_queue_id, i.user_priority, count(*) from inserted i group by i.user_priority
+      insert into taskqueue.job_count_change (setup, task_queue_id, user_priority, change, first_id)
+      select p_setup, p_task_queue_id, i.user_priority, count(*), min(i.job_id) from inserted i group by i.user_priority
     )
     select array(select unnest(coalesce(v_todo, p_job_ids)) except select i.job_id from inserted i) into v_todo;
     exit when v_todo = '{}';
@@ -1396,13 +1576,13 @@ begin
        where j.setup = p_setup and j.job_id = w.job_id
       returning j.job_id, w.task_queue_id as old_queue_id, w.user_priority as old_priority, j.user_priority, w.held
     ), counted as (
-      insert into taskqueue.job_count_change (setup, task_queue_id, user_priority, change)
-      select p_setup, c.queue_id, c.user_priority, sum(c.change)
+      insert into taskqueue.job_count_change (setup, task_queue_id, user_priority, change, first_id)
+      select p_setup, c.queue_id, c.user_priority, sum(c.change), min(m.job_id) filter (where c.change > 0)
         from moved m
        cross join lateral (values (m.old_queue_id, m.old_priority, -1), (p_task_queue_id, m.user_priority, 1)) c (queue_id, user_priority, change)
        where not m.held
        group by c.queue_id, c.user_priority
-      having sum(c.change) <> 0
+      having sum(c.change) <> 0 or count(*) filter (where c.change > 0) > 0
     )
     select array_agg(distinct m.old_queue_id), array(select unnest(v_todo) except select m.job_id from moved m)
       into v_left, v_todo from moved m;
@@ -1421,6 +1601,90 @@ end $$;
 ALTER FUNCTION taskqueue.fill_queue(p_setup text, p_task_queue_id bigint, p_job_ids bigint[], p_user_priorities integer[], p_identity resource.identity) OWNER TO broker_owner;
 
 COMMENT ON FUNCTION taskqueue.fill_queue(p_setup text, p_task_queue_id bigint, p_job_ids bigint[], p_user_priorities integer[], p_identity resource.identity) IS 'Inserts jobs into a queue, or moves those that wait already there, with their counts. Errors: PB002 (a private submitter would move the job of another).';
+
+CREATE UNLOGGED TABLE taskqueue.known_offer (
+    setup text NOT NULL,
+    digest bigint NOT NULL,
+    resource jsonb NOT NULL,
+    offer taskqueue.offer NOT NULL,
+    tests integer NOT NULL,
+    cpu_buckets double precision[] NOT NULL,
+    ten_first boolean NOT NULL,
+    policy text NOT NULL,
+    lease_time interval NOT NULL,
+    seen_at timestamp with time zone,
+    seen bigint[] DEFAULT '{}'::bigint[] NOT NULL,
+    matching bigint[],
+    matched_at timestamp with time zone,
+    known_to xid8,
+    in_flight xid8[]
+)
+WITH (fillfactor='70');
+ALTER TABLE ONLY taskqueue.known_offer ALTER COLUMN setup SET (n_distinct=1);
+ALTER TABLE ONLY taskqueue.known_offer ALTER COLUMN matching SET STORAGE EXTERNAL;
+
+ALTER TABLE taskqueue.known_offer OWNER TO broker_owner;
+
+COMMENT ON TABLE taskqueue.known_offer IS 'Resource descriptions as they were parsed, so that a resource that asks again is known; unlogged, forgotten when a configuration changes (taskqueue.forget_offers) and when unseen for ten minutes.';
+
+COMMENT ON COLUMN taskqueue.known_offer.setup IS 'Tenant: DIRAC''s Setup, PanDA''s vo.';
+
+COMMENT ON COLUMN taskqueue.known_offer.digest IS 'Hash of the description.';
+
+COMMENT ON COLUMN taskqueue.known_offer.resource IS 'The description without CPUTime and JobID, with the owner of a private identity.';
+
+COMMENT ON COLUMN taskqueue.known_offer.offer IS 'What it offers.';
+
+COMMENT ON COLUMN taskqueue.known_offer.tests IS 'Which demands of a definition (its bits) this offer may not meet, Site, BannedSites, Platform and Tag aside; bit 1: all conditions are to be tested.';
+
+COMMENT ON COLUMN taskqueue.known_offer.cpu_buckets IS 'CPU buckets of the setup, ascending.';
+
+COMMENT ON COLUMN taskqueue.known_offer.ten_first IS 'Setting of the setup.';
+
+COMMENT ON COLUMN taskqueue.known_offer.policy IS 'Setting of the setup.';
+
+COMMENT ON COLUMN taskqueue.known_offer.lease_time IS 'Setting of the setup.';
+
+COMMENT ON COLUMN taskqueue.known_offer.seen_at IS 'When taskqueue.see_resource last noted it.';
+
+COMMENT ON COLUMN taskqueue.known_offer.seen IS 'CPU buckets with which it was noted.';
+
+COMMENT ON COLUMN taskqueue.known_offer.matching IS 'Definitions that match it whatever its CPUTime, where they are few; null = not known, or many.';
+
+COMMENT ON COLUMN taskqueue.known_offer.matched_at IS 'When matching was found out.';
+
+COMMENT ON COLUMN taskqueue.known_offer.known_to IS 'Definitions made in this transaction or later are not in matching yet,';
+
+COMMENT ON COLUMN taskqueue.known_offer.in_flight IS 'nor those of these transactions.';
+
+CREATE FUNCTION taskqueue.find_matching(p_setup text, p_known taskqueue.known_offer) RETURNS taskqueue.known_offer
+    LANGUAGE plpgsql
+    AS $$
+declare
+  v_offer taskqueue.offer := p_known.offer;
+  v_snapshot pg_snapshot;
+  v_ids bigint[];
+begin
+  v_offer.cpu_time := 9223372036854775807;
+  v_offer.reached := null;
+  if v_offer.owner_groups is not null then  -- a private pilot: by the index of owners
+    select pg_current_snapshot(), array(
+             select d.definition_id from taskqueue.definition d
+              where d.setup = p_setup and d.owner_group = any (v_offer.owner_groups) and taskqueue.accepts(d, v_offer))
+      into v_snapshot, v_ids;
+  else
+    select pg_current_snapshot(), array(select d.definition_id from taskqueue.definition d where d.setup = p_setup and taskqueue.accepts(d, v_offer))
+      into v_snapshot, v_ids;
+  end if;
+  perform taskqueue.keep_matching(p_setup, p_known, v_ids, v_snapshot);
+  p_known.matching := case when cardinality(v_ids) <= 500 then v_ids end;
+  p_known.matched_at := now();
+  return p_known;
+end $$;
+
+ALTER FUNCTION taskqueue.find_matching(p_setup text, p_known taskqueue.known_offer) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION taskqueue.find_matching(p_setup text, p_known taskqueue.known_offer) IS 'A known description with the definitions that match it, found out by testing each.';
 
 CREATE FUNCTION taskqueue.finish_job(p_setup text, p_job_id bigint, p_attempt text, p_outcome text DEFAULT 'finished'::text) RETURNS text
     LANGUAGE plpgsql SECURITY DEFINER
@@ -1463,31 +1727,27 @@ ALTER FUNCTION taskqueue.first_site(p_offered text[], p_sites text[], p_banned_s
 COMMENT ON FUNCTION taskqueue.first_site(p_offered text[], p_sites text[], p_banned_sites text[]) IS 'The first of the offered sites that a queue accepts and does not ban; null = none. It is the site of the lease.';
 
 CREATE FUNCTION taskqueue.fold_counts(p_setup text, p_task_queue_id bigint) RETURNS bigint
-    LANGUAGE plpgsql
+    LANGUAGE sql
     AS $$
-declare
-  v_folded bigint;
-begin
-  if not taskqueue.lock_counts(p_setup, p_task_queue_id) then
-    return 0;
-  end if;
-  with gone as (
-    delete from taskqueue.job_count_change c
-     where c.ctid = any (array(select i.ctid from taskqueue.job_count_change i
-                                where i.setup = p_setup and i.task_queue_id = p_task_queue_id for update skip locked))
-    returning c.user_priority, c.change
-  ), folded as (
-    insert into taskqueue.job_count as b (setup, task_queue_id, user_priority, jobs)
-    select p_setup, p_task_queue_id, g.user_priority, sum(g.change) from gone g group by g.user_priority order by g.user_priority
-    on conflict (setup, task_queue_id, user_priority) do update set jobs = b.jobs + excluded.jobs
-  )
-  select count(*) into v_folded from gone;
-  return v_folded;
-end $$;
+  insert into taskqueue.job_count (setup, task_queue_id, known_to, in_flight, jobs, first_ids)
+  select p_setup, p_task_queue_id, s.known_to,
+         array(select x from pg_snapshot_xip(s.snapshot) x union all select s.own where s.own < s.known_to), n.jobs, n.first_ids
+    from (select pg_current_snapshot() as snapshot, pg_snapshot_xmax(pg_current_snapshot()) as known_to, pg_current_xact_id() as own) s
+   cross join lateral (
+          select array_agg(coalesce(l.jobs, 0) order by i.level) as jobs, array_agg(f.job_id order by i.level) as first_ids, sum(l.changes) as changes
+            from generate_series(0, 10) i (level)
+            left join taskqueue.job_level(p_setup, p_task_queue_id, s.own) l on l.user_priority = i.level
+            left join lateral (select j.job_id from taskqueue.job j
+                                where j.setup = p_setup and j.task_queue_id = p_task_queue_id and not j.held and j.user_priority = l.user_priority
+                                  and j.job_id >= coalesce(l.first_id, 0)
+                                order by j.job_id limit 1) f on true) n
+   where n.changes > 0
+  returning 1::bigint
+$$;
 
 ALTER FUNCTION taskqueue.fold_counts(p_setup text, p_task_queue_id bigint) OWNER TO broker_owner;
 
-COMMENT ON FUNCTION taskqueue.fold_counts(p_setup text, p_task_queue_id bigint) IS 'Folds the changes of a queue''s counts into job_count; returns how many. The counts read the same before and after.';
+COMMENT ON FUNCTION taskqueue.fold_counts(p_setup text, p_task_queue_id bigint) IS 'Counts the changes of a queue into a new base; null where there were none. The counts read the same before and after.';
 
 CREATE FUNCTION taskqueue.forget_ended(p_setup text, p_older_than interval DEFAULT '1 day'::interval) RETURNS bigint
     LANGUAGE plpgsql SECURITY DEFINER
@@ -1508,6 +1768,16 @@ end $$;
 ALTER FUNCTION taskqueue.forget_ended(p_setup text, p_older_than interval) OWNER TO broker_owner;
 
 COMMENT ON FUNCTION taskqueue.forget_ended(p_setup text, p_older_than interval) IS 'Forgets the jobs that ended at least that long ago; returns how many. Their attempts start at 1 if the ids come again. Errors: PB001, PB002 (setup not granted).';
+
+CREATE FUNCTION taskqueue.forget_offers(p_setup text) RETURNS void
+    LANGUAGE sql
+    AS $$
+  delete from taskqueue.known_offer k where k.setup = p_setup
+$$;
+
+ALTER FUNCTION taskqueue.forget_offers(p_setup text) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION taskqueue.forget_offers(p_setup text) IS 'Forgets the descriptions that were parsed, because a configuration changes. The caller has called taskqueue.reconfigure.';
 
 CREATE FUNCTION taskqueue.free_slots(p_setup text, p_job_id bigint) RETURNS void
     LANGUAGE sql
@@ -1637,70 +1907,17 @@ ALTER FUNCTION taskqueue.is_background(p_weight double precision, p_allow_backgr
 
 COMMENT ON FUNCTION taskqueue.is_background(p_weight double precision, p_allow_background boolean) IS 'Whether a queue of this mean draw weight is background in its group.';
 
-CREATE TABLE taskqueue.task_queue (
-    setup text NOT NULL,
-    task_queue_id bigint NOT NULL,
-    definition_id bigint NOT NULL,
-    owner_dn text NOT NULL,
-    owner_group text NOT NULL,
-    cpu_time bigint NOT NULL,
-    min_ram double precision,
-    max_ram double precision,
-    priority double precision NOT NULL,
-    mean_weight double precision NOT NULL,
-    enabled boolean DEFAULT true NOT NULL,
-    held boolean DEFAULT false NOT NULL,
-    created_at timestamp with time zone DEFAULT now() NOT NULL,
-    CONSTRAINT task_queue_cpu_time_check CHECK ((cpu_time > 0)),
-    CONSTRAINT task_queue_max_ram_check CHECK ((max_ram >= (0)::double precision)),
-    CONSTRAINT task_queue_mean_weight_check CHECK ((mean_weight > (0)::double precision)),
-    CONSTRAINT task_queue_min_ram_check CHECK ((min_ram >= (0)::double precision)),
-    CONSTRAINT task_queue_owner_dn_check CHECK ((owner_dn <> ''::text)),
-    CONSTRAINT task_queue_owner_group_check CHECK ((owner_group <> ''::text)),
-    CONSTRAINT task_queue_priority_check CHECK (((priority > (0)::double precision) AND (priority < 'Infinity'::double precision))),
-    CONSTRAINT task_queue_ram CHECK ((min_ram <= max_ram))
-);
-ALTER TABLE ONLY taskqueue.task_queue ALTER COLUMN setup SET (n_distinct=1);
-
-ALTER TABLE taskqueue.task_queue OWNER TO broker_owner;
-
-COMMENT ON TABLE taskqueue.task_queue IS 'TaskQueues: all waiting jobs with identical requirements, about queue_size at most; the unit of matching (seed 004). Columns hold the requirements with one value, the tables task_queue_* those with many; these are the truth.';
-
-COMMENT ON COLUMN taskqueue.task_queue.setup IS 'Tenant: DIRAC''s Setup, PanDA''s vo.';
-
-COMMENT ON COLUMN taskqueue.task_queue.task_queue_id IS 'TaskQueue.';
-
-COMMENT ON COLUMN taskqueue.task_queue.definition_id IS 'Its requirements as one row, shared with its siblings.';
-
-COMMENT ON COLUMN taskqueue.task_queue.owner_dn IS 'OwnerDN: who submitted the jobs.';
-
-COMMENT ON COLUMN taskqueue.task_queue.owner_group IS 'OwnerGroup: group used for the submission.';
-
-COMMENT ON COLUMN taskqueue.task_queue.cpu_time IS 'Required CPU time, seconds; a trigger rounds it up to its bucket.';
-
-COMMENT ON COLUMN taskqueue.task_queue.min_ram IS 'MinRAM that the resource must offer, MB; null = none asked.';
-
-COMMENT ON COLUMN taskqueue.task_queue.max_ram IS 'MaxRAM, MB; null = none.';
-
-COMMENT ON COLUMN taskqueue.task_queue.priority IS 'Share of its entity (section 9); the draw is random()/priority, the smallest wins.';
-
-COMMENT ON COLUMN taskqueue.task_queue.mean_weight IS 'Mean draw weight of its jobs (tp of section 9) when its priority was computed.';
-
-COMMENT ON COLUMN taskqueue.task_queue.enabled IS 'False: an operator took it out of matching.';
-
-COMMENT ON COLUMN taskqueue.task_queue.held IS 'True: held by an operator.';
-
-COMMENT ON COLUMN taskqueue.task_queue.created_at IS 'When it was opened.';
-
-CREATE FUNCTION taskqueue.is_open(p_queue taskqueue.task_queue) RETURNS boolean
+CREATE FUNCTION taskqueue.is_foreign(p_setup text) RETURNS boolean
     LANGUAGE sql STABLE
     AS $$
-  select exists (select from taskqueue.posting p where p.setup = p_queue.setup and p.task_queue_id = p_queue.task_queue_id)
+  select exists (select from taskqueue.job_count c where c.setup = p_setup and c.known_to > pg_snapshot_xmax(pg_current_snapshot()))
+      or exists (select from taskqueue.definition d where d.setup = p_setup and d.made_in > pg_snapshot_xmax(pg_current_snapshot()))
+      or exists (select from taskqueue.known_offer k where k.setup = p_setup and k.known_to > pg_snapshot_xmax(pg_current_snapshot()))
 $$;
 
-ALTER FUNCTION taskqueue.is_open(p_queue taskqueue.task_queue) OWNER TO broker_owner;
+ALTER FUNCTION taskqueue.is_foreign(p_setup text) OWNER TO broker_owner;
 
-COMMENT ON FUNCTION taskqueue.is_open(p_queue taskqueue.task_queue) IS 'Whether a TaskQueue may be matched: enabled, and neither it nor its owner held.';
+COMMENT ON FUNCTION taskqueue.is_foreign(p_setup text) IS 'Whether a setup was restored from another server and taskqueue.rebuild_matching was not called since.';
 
 CREATE FUNCTION taskqueue.job_id(p_value jsonb, p_key text DEFAULT 'job_id'::text) RETURNS bigint
     LANGUAGE plpgsql IMMUTABLE
@@ -1722,6 +1939,30 @@ ALTER FUNCTION taskqueue.job_id(p_value jsonb, p_key text) OWNER TO broker_owner
 
 COMMENT ON FUNCTION taskqueue.job_id(p_value jsonb, p_key text) IS 'A job id from JSON, checked. Errors: PB001.';
 
+CREATE FUNCTION taskqueue.job_level(p_setup text, p_task_queue_id bigint, p_except xid8 DEFAULT NULL::xid8) RETURNS TABLE(user_priority smallint, jobs bigint, changes bigint, first_id bigint)
+    LANGUAGE sql STABLE ROWS 3
+    AS $$
+  select n.user_priority, sum(n.jobs)::bigint, sum(n.changes)::bigint, min(n.first_id)
+    from (select b.jobs, b.first_ids, b.known_to, b.in_flight from taskqueue.job_count b
+           where b.setup = p_setup and b.task_queue_id = p_task_queue_id
+           order by b.known_to desc, b.count_id desc limit 1) t
+   cross join lateral (
+          select (l.number - 1)::smallint as user_priority, l.jobs, 0 as changes, l.first_id
+            from unnest(t.jobs, t.first_ids) with ordinality l (jobs, first_id, number)
+           where l.jobs <> 0
+          union all
+          select c.user_priority, c.change, 1, c.first_id from taskqueue.job_count_change c
+           where c.setup = p_setup and c.task_queue_id = p_task_queue_id and c.made_in >= t.known_to and c.made_in is distinct from p_except
+          union all
+          select c.user_priority, c.change, 1, c.first_id from taskqueue.job_count_change c
+           where c.setup = p_setup and c.task_queue_id = p_task_queue_id and c.made_in = any (t.in_flight) and c.made_in is distinct from p_except) n
+   group by n.user_priority
+$$;
+
+ALTER FUNCTION taskqueue.job_level(p_setup text, p_task_queue_id bigint, p_except xid8) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION taskqueue.job_level(p_setup text, p_task_queue_id bigint, p_except xid8) IS 'Waiting jobs of a queue that are not held by user priority, how many changes had to be read, and an id below which there is none; without what the transaction p_except changed.';
+
 CREATE FUNCTION taskqueue.job_priority(p_job_id bigint, p_user_priority numeric) RETURNS integer
     LANGUAGE plpgsql IMMUTABLE
     AS $$
@@ -1740,8 +1981,7 @@ COMMENT ON FUNCTION taskqueue.job_priority(p_job_id bigint, p_user_priority nume
 CREATE FUNCTION taskqueue.jobs_in(p_setup text, p_task_queue_id bigint) RETURNS bigint
     LANGUAGE sql STABLE
     AS $$
-  select (coalesce((select sum(c.jobs) from taskqueue.job_count c where c.setup = p_setup and c.task_queue_id = p_task_queue_id), 0)
-          + coalesce((select sum(c.change) from taskqueue.job_count_change c where c.setup = p_setup and c.task_queue_id = p_task_queue_id), 0))::bigint
+  select coalesce(sum(l.jobs), 0)::bigint from taskqueue.job_level(p_setup, p_task_queue_id) l
 $$;
 
 ALTER FUNCTION taskqueue.jobs_in(p_setup text, p_task_queue_id bigint) OWNER TO broker_owner;
@@ -1762,51 +2002,289 @@ ALTER FUNCTION taskqueue.keep_answer(p_identity resource.identity, p_request_id 
 
 COMMENT ON FUNCTION taskqueue.keep_answer(p_identity resource.identity, p_request_id uuid, p_call text, p_asked uuid, p_answer jsonb) IS 'Keeps the answer of a request for ten minutes (taskqueue.maintain forgets it).';
 
-CREATE FUNCTION taskqueue.lease_jobs(p_setup text, p_offer taskqueue.offer, p_limit integer, p_seed bigint, p_role_name text) RETURNS TABLE(job_id bigint, task_queue_id bigint, requirements jsonb, user_priority integer, attempt text)
+CREATE FUNCTION taskqueue.keep_matching(p_setup text, p_known taskqueue.known_offer, p_ids bigint[], p_snapshot pg_snapshot) RETURNS void
+    LANGUAGE sql
+    AS $$
+  update taskqueue.known_offer k
+     set matching = case when cardinality(p_ids) <= 500 then p_ids end, matched_at = now(),
+         known_to = pg_snapshot_xmax(p_snapshot), in_flight = array(select x from pg_snapshot_xip(p_snapshot) x) || pg_current_xact_id_if_assigned()
+   where k.ctid = any (array(select i.ctid from taskqueue.known_offer i
+                              where i.setup = p_setup and i.digest = p_known.digest and i.resource = p_known.resource for update skip locked))
+$$;
+
+ALTER FUNCTION taskqueue.keep_matching(p_setup text, p_known taskqueue.known_offer, p_ids bigint[], p_snapshot pg_snapshot) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION taskqueue.keep_matching(p_setup text, p_known taskqueue.known_offer, p_ids bigint[], p_snapshot pg_snapshot) IS 'Writes down which definitions match a description, as of a snapshot; more than 500 are not written down.';
+
+CREATE FUNCTION taskqueue.known_offer_of(p_setup text, p_resource jsonb, p_identity resource.identity) RETURNS taskqueue.known_offer
     LANGUAGE plpgsql
     AS $$
 declare
-  v_taken record;
-  v_now timestamptz := resource.clock(p_setup);
-  v_token uuid;
-  v_site text;
-  v_grid_ce text;
-  v_lease_time interval := (select s.lease_time from taskqueue.setting s where s.setup = p_setup);
+  v_known taskqueue.known_offer;
+  v_resource jsonb;
+  v_digest bigint;
+  v_cpu_time numeric;
 begin
-  for v_number in 1..p_limit loop
-    if p_offer.job_id is not null then
-      select t.job, t.definition, t.slots into v_taken from taskqueue.take_wanted(p_setup, p_offer) t;
-    else
-      select t.job, t.definition, t.slots into v_taken from taskqueue.take(p_setup, p_offer, hashint8extended(v_number, p_seed)) t;
+  v_resource := case when jsonb_typeof(p_resource) = 'object' then p_resource - '{CPUTime,JobID}'::text[] end;
+  if p_identity.private then
+    v_resource := v_resource || jsonb_build_object('OwnerDN', p_identity.owner_dn, 'OwnerGroup', p_identity.owner_group);
+  end if;
+  v_digest := jsonb_hash_extended(v_resource, 0);
+  if jsonb_typeof(p_resource -> 'CPUTime') = 'number' and not p_resource ? 'JobID' then
+    v_cpu_time := p_resource -> 'CPUTime';
+    select k.* into v_known from taskqueue.known_offer k where k.setup = p_setup and k.digest = v_digest and k.resource = v_resource limit 1;
+  end if;
+  if v_known.digest is not null and v_cpu_time >= 0 and v_cpu_time < 1e300 then
+    v_known.offer.cpu_time := floor(least(v_cpu_time, 9223372036854775807));
+    if (v_known.offer).limited then
+      v_known.offer := taskqueue.with_limits(p_setup, p_resource, v_known.offer);
     end if;
-    exit when not found;
-    v_token := gen_random_uuid();
-    v_site := taskqueue.first_site(p_offer.sites, (v_taken.definition).sites, (v_taken.definition).banned_sites);
-    v_grid_ce := taskqueue.first_site(p_offer.grid_ces, (v_taken.definition).grid_ces, '{}');
+    return v_known;
+  end if;
+  v_known.setup := p_setup;
+  v_known.digest := v_digest;
+  v_known.resource := v_resource;
+  v_known.offer := taskqueue.offer_of(p_setup, p_resource, p_identity);
+  v_known.seen := '{}';
+  v_known.tests := taskqueue.tests_of(v_known.offer);
+  v_known.cpu_buckets := array(select b.cpu_time from taskqueue.cpu_bucket b where b.setup = p_setup order by b.cpu_time);
+  select coalesce(s.ten_first, false), coalesce(s.policy, 'dirac'), coalesce(s.lease_time, '30 minutes') into v_known.ten_first, v_known.policy, v_known.lease_time
+    from (values (1)) one left join taskqueue.setting s on s.setup = p_setup;
+  if (v_known.offer).job_id is null and v_cpu_time is not null
+     and exists (select from resource.setup s where s.setup = p_setup) and pg_try_advisory_xact_lock(v_digest) then
+    insert into taskqueue.known_offer select v_known.*;
+  end if;
+  return v_known;
+end $$;
+
+ALTER FUNCTION taskqueue.known_offer_of(p_setup text, p_resource jsonb, p_identity resource.identity) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION taskqueue.known_offer_of(p_setup text, p_resource jsonb, p_identity resource.identity) IS 'A resource description, parsed or known from before. Errors: PB001, naming key and value (taskqueue.offer_of).';
+
+CREATE FUNCTION taskqueue.lease_from_queue(p_setup text, p_task_queue_id bigint, p_definition_id bigint, p_sites text[], p_grid_ces text[], p_ten_first boolean, p_policy text, p_lease_time interval, p_seed bigint, p_role_name text, p_now timestamp with time zone, p_slots jsonb DEFAULT NULL::jsonb, p_job_id bigint DEFAULT NULL::bigint) RETURNS taskqueue.leased
+    LANGUAGE plpgsql
+    AS $$
+declare
+  v_job taskqueue.job;
+  v_job_id bigint;
+  v_attempts int;
+  v_user_priority int;
+  v_jobs bigint;
+  v_leased taskqueue.leased;
+begin
+  if p_job_id is null then
+    delete from taskqueue.job j
+     using (select f.jobs, k.job_id
+              from taskqueue.pick_job(p_setup, p_task_queue_id, p_ten_first, p_policy, p_seed) f
+             cross join lateral (
+                   select l.job_id from taskqueue.job l
+                    where l.setup = p_setup and l.job_id = f.job_id and l.task_queue_id = p_task_queue_id and l.user_priority = f.user_priority and not l.held
+                      for update skip locked) k) p
+     where j.setup = p_setup and j.job_id = p.job_id
+    returning j.job_id, j.attempts, j.user_priority, p.jobs into v_job_id, v_attempts, v_user_priority, v_jobs;
+  else
+    delete from taskqueue.job j
+     where j.setup = p_setup and j.job_id = (select l.job_id from taskqueue.job l
+                                              where l.setup = p_setup and l.job_id = p_job_id and l.task_queue_id = p_task_queue_id and not l.held
+                                                for update skip locked)
+    returning j.job_id, j.attempts, j.user_priority, 0 into v_job_id, v_attempts, v_user_priority, v_jobs;
+  end if;
+  if v_job_id is null then
+    if p_job_id is null then
+      v_job := taskqueue.take_job(p_setup, p_task_queue_id, p_ten_first, p_policy, p_seed);
+    end if;
+    if v_job.job_id is null then
+      perform taskqueue.drop_if_empty(p_setup, p_task_queue_id);
+      return null;
+    end if;
+    select v_job.job_id, v_job.attempts, v_job.user_priority, 0 into v_job_id, v_attempts, v_user_priority, v_jobs;
+  end if;
+  with attempt as (
+    select d.requirements, d.cpu_time, d.owner_group, d.owner_dn, v_attempts + 1 as number, gen_random_uuid() as token,
+           case when cardinality(p_sites) = 1 then p_sites[1] else taskqueue.first_site(p_sites, d.sites, d.banned_sites) end as site,
+           case when cardinality(p_grid_ces) = 1 then p_grid_ces[1] else taskqueue.first_site(p_grid_ces, d.grid_ces, '{}') end as grid_ce
+      from taskqueue.definition d
+     where d.setup = p_setup and d.definition_id = p_definition_id
+  ), counted as (
+    insert into taskqueue.job_count_change (setup, task_queue_id, user_priority, change) values (p_setup, p_task_queue_id, v_user_priority, -1)
+  ), leased as (
     insert into taskqueue.lease (setup, job_id, attempt, token, task_queue_id, definition_id, user_priority, site, grid_ce, role_name, matched_at, expires_at)
-    values (p_setup, (v_taken.job).job_id, (v_taken.job).attempts + 1, v_token, (v_taken.job).task_queue_id, (v_taken.definition).definition_id,
-            (v_taken.job).user_priority, v_site, v_grid_ce, p_role_name, v_now, v_now + v_lease_time);
+    select p_setup, v_job_id, a.number, a.token, p_task_queue_id, p_definition_id, v_user_priority, a.site, a.grid_ce, p_role_name, p_now, p_now + p_lease_time
+      from attempt a
+  ), noted as (
     insert into taskqueue.history (setup, at, job_id, attempt, event, task_queue_id, definition_id, cpu_time, owner_group, owner_dn,
                                    user_priority, site, grid_ce, role_name)
-    values (p_setup, v_now, (v_taken.job).job_id, (v_taken.job).attempts + 1, 'matched', (v_taken.job).task_queue_id,
-            (v_taken.definition).definition_id, (v_taken.definition).cpu_time, (v_taken.definition).owner_group, (v_taken.definition).owner_dn,
-            (v_taken.job).user_priority, v_site, v_grid_ce, p_role_name);
-    if v_taken.slots <> '[]' then
-      perform taskqueue.use_slots(p_setup, (v_taken.job).job_id, v_taken.slots);
+    select p_setup, p_now, v_job_id, a.number, 'matched', p_task_queue_id, p_definition_id, a.cpu_time, a.owner_group, a.owner_dn,
+           v_user_priority, a.site, a.grid_ce, p_role_name
+      from attempt a
+  )
+  select v_job_id, p_task_queue_id, a.requirements, v_user_priority, taskqueue.attempt_text(a.number, a.token) into v_leased
+    from attempt a;
+  if p_slots <> '[]' then
+    perform taskqueue.use_slots(p_setup, v_job_id, p_slots);
+  end if;
+  if v_jobs <= 1 then
+    perform taskqueue.drop_if_empty(p_setup, p_task_queue_id);
+  elsif p_seed & 15 = 0 then
+    perform taskqueue.fold_counts(p_setup, p_task_queue_id);
+  end if;
+  return v_leased;
+end $$;
+
+ALTER FUNCTION taskqueue.lease_from_queue(p_setup text, p_task_queue_id bigint, p_definition_id bigint, p_sites text[], p_grid_ces text[], p_ten_first boolean, p_policy text, p_lease_time interval, p_seed bigint, p_role_name text, p_now timestamp with time zone, p_slots jsonb, p_job_id bigint) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION taskqueue.lease_from_queue(p_setup text, p_task_queue_id bigint, p_definition_id bigint, p_sites text[], p_grid_ces text[], p_ten_first boolean, p_policy text, p_lease_time interval, p_seed bigint, p_role_name text, p_now timestamp with time zone, p_slots jsonb, p_job_id bigint) IS 'Leases a job of a queue, or the one named; null when there is none that is not locked. The draws follow from the seed; p_slots: what taskqueue.lock_slots locked for it.';
+
+CREATE FUNCTION taskqueue.lease_from_queues(p_setup text, p_known taskqueue.known_offer, p_definition_ids bigint[], p_task_queue_ids bigint[], p_seed bigint, p_role_name text, p_bucket bigint, p_above double precision, p_passed bigint[]) RETURNS taskqueue.leased
+    LANGUAGE plpgsql
+    AS $$
+declare
+  v_leased taskqueue.leased;
+  v_offer taskqueue.offer := p_known.offer;
+  v_free boolean;
+  v_slots jsonb;
+  v_candidates cursor for
+    select c.task_queue_id, d as definition
+      from (select q.*, taskqueue.draw_key(taskqueue.draw(q.task_queue_id, p_seed), 1, q.priority, p_known.policy,
+                                           case when q.cpu_time = p_bucket then p_above else 0 end) as key
+              from (select o.task_queue_id, o.definition_id, o.cpu_time, o.priority, o.posted
+                      from unnest(p_definition_ids) i join taskqueue.task_queue o on o.setup = p_setup and o.definition_id = i
+                    union all
+                    select o.task_queue_id, o.definition_id, o.cpu_time, o.priority, o.posted
+                      from unnest(p_task_queue_ids) i join taskqueue.task_queue o on o.setup = p_setup and o.task_queue_id = i) q
+             where q.posted and q.cpu_time <= least(v_offer.cpu_time, p_bucket) and q.task_queue_id <> all (p_passed)
+             order by q.cpu_time desc, key offset 0) c
+      join taskqueue.definition d on d.setup = p_setup and d.definition_id = c.definition_id
+     where taskqueue.accepts(d, v_offer)
+     order by c.cpu_time desc, c.key;
+begin
+  for v_candidate in v_candidates loop
+    if v_offer.limited then
+      select l.taken, l.slots into v_free, v_slots from taskqueue.lock_slots(p_setup, (v_candidate.definition).requirements, v_offer) l;
+      continue when not v_free;
     end if;
-    job_id := (v_taken.job).job_id;
-    task_queue_id := (v_taken.job).task_queue_id;
-    requirements := (v_taken.definition).requirements;
-    user_priority := (v_taken.job).user_priority;
-    attempt := taskqueue.attempt_text((v_taken.job).attempts + 1, v_token);
+    v_leased := taskqueue.lease_from_queue(p_setup, v_candidate.task_queue_id, (v_candidate.definition).definition_id, v_offer.sites, v_offer.grid_ces,
+                                           p_known.ten_first, p_known.policy, p_known.lease_time, p_seed # 4, p_role_name, resource.clock(p_setup), v_slots);
+    if v_leased.job_id is not null then
+      return v_leased;
+    end if;
+  end loop;
+  return null;
+end $$;
+
+ALTER FUNCTION taskqueue.lease_from_queues(p_setup text, p_known taskqueue.known_offer, p_definition_ids bigint[], p_task_queue_ids bigint[], p_seed bigint, p_role_name text, p_bucket bigint, p_above double precision, p_passed bigint[]) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION taskqueue.lease_from_queues(p_setup text, p_known taskqueue.known_offer, p_definition_ids bigint[], p_task_queue_ids bigint[], p_seed bigint, p_role_name text, p_bucket bigint, p_above double precision, p_passed bigint[]) IS 'Leases one job for an offer, from the queues of some definitions and from those named; null: there is none. p_bucket, p_above, p_passed: where to go on; the CPU time offered, 0, {} = from the beginning.';
+
+CREATE FUNCTION taskqueue.lease_job(p_setup text, p_known taskqueue.known_offer, p_seed bigint, p_role_name text) RETURNS taskqueue.leased
+    LANGUAGE plpgsql
+    AS $$
+declare
+  v_leased taskqueue.leased;
+  v_offer taskqueue.offer := p_known.offer;
+  v_sites text[] := case when v_offer.sites is null then array[''] else v_offer.sites || '*'::text end;
+  v_bucket bigint;
+  v_number int;
+  v_above float8;
+  v_passed bigint[] := '{}';
+  v_free boolean := true;
+  v_slots jsonb;
+  v_seen boolean := false;
+  -- where several sites are offered, a queue counts in the list of one of them; the last point is there to say how far the draw has come
+  v_points cursor (c_bucket bigint) for
+    select p.number, p.room, p.key, p.task_queue_id, p.definition_id, d.requirements, f.fits
+      from taskqueue.queue_points(p_setup, v_sites, c_bucket, p_seed, p_known.policy, 100) p
+      left join taskqueue.definition d on d.setup = p_setup and d.definition_id = p.definition_id
+     cross join lateral (
+           select p.comes and taskqueue.accepts(d, v_offer)
+                  and (cardinality(v_sites) <= 2 or p.site = '*' or p.site = taskqueue.first_site(v_offer.sites, d.sites, d.banned_sites)) as fits) f
+     where p.number = 100 or p.room <= 16 or f.fits
+     order by p.number;
+begin
+  if v_offer.job_id is not null then
+    return taskqueue.lease_wanted(p_setup, p_known, p_role_name);
+  elsif p_known.matching is not null then
+    return taskqueue.lease_from_queues(p_setup, p_known, p_known.matching || taskqueue.new_matching(p_setup, p_known), '{}', p_seed # 8, p_role_name, v_offer.cpu_time, 0, '{}');
+  end if;
+  for v_entry in reverse cardinality(p_known.cpu_buckets) .. 1 loop
+    v_bucket := p_known.cpu_buckets[v_entry];
+    continue when v_bucket > v_offer.cpu_time;
+    v_above := 0;
+    v_number := 0;
+    for v_point in v_points (v_bucket) loop
+      v_number := v_point.number;
+      exit when v_point.room <= 16;
+      v_above := v_point.key;
+      continue when v_point.fits is not true or v_point.task_queue_id = any (v_passed);
+      if v_offer.limited then
+        select l.taken, l.slots into v_free, v_slots from taskqueue.lock_slots(p_setup, v_point.requirements, v_offer) l;
+      end if;
+      if v_free then
+        v_leased := taskqueue.lease_from_queue(p_setup, v_point.task_queue_id, v_point.definition_id, v_offer.sites, v_offer.grid_ces,
+                                               p_known.ten_first, p_known.policy, p_known.lease_time, p_seed # 4, p_role_name, resource.clock(p_setup), v_slots);
+        if v_leased.job_id is not null then
+          if v_number > 32 and p_known.matched_at is null then
+            perform taskqueue.find_matching(p_setup, p_known);
+          end if;
+          return v_leased;
+        end if;
+      end if;
+      v_passed := v_passed || v_point.task_queue_id;
+    end loop;
+    continue when v_number = 0;
+    v_seen := true;
+    if p_known.matched_at is null and v_number = 100 then
+      p_known := taskqueue.find_matching(p_setup, p_known);
+      if p_known.matching is not null then
+        return taskqueue.lease_from_queues(p_setup, p_known, p_known.matching, '{}', p_seed # 8, p_role_name, v_bucket, v_above, v_passed);
+      end if;
+    end if;
+    v_leased := taskqueue.lease_from_queues(p_setup, p_known, '{}', array(
+      select distinct p.task_queue_id from taskqueue.posted_queue p where p.setup = p_setup and p.site = any (v_sites) and p.cpu_time = v_bucket),
+      p_seed # 8, p_role_name, v_bucket, v_above, v_passed);
+    if v_leased.job_id is not null then
+      return v_leased;
+    end if;
+  end loop;
+  if p_known.matched_at is null and v_seen then
+    perform taskqueue.find_matching(p_setup, p_known);
+  end if;
+  return null;
+end $$;
+
+ALTER FUNCTION taskqueue.lease_job(p_setup text, p_known taskqueue.known_offer, p_seed bigint, p_role_name text) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION taskqueue.lease_job(p_setup text, p_known taskqueue.known_offer, p_seed bigint, p_role_name text) IS 'Leases one job for an offer, by the law of section 5 under the seed given; null: nothing matches now.';
+
+CREATE FUNCTION taskqueue.lease_jobs(p_setup text, p_resource jsonb, p_limit integer, p_seed bigint, p_identity resource.identity) RETURNS TABLE(job_id bigint, task_queue_id bigint, requirements jsonb, user_priority integer, attempt text)
+    LANGUAGE plpgsql
+    AS $$
+declare
+  v_known taskqueue.known_offer := taskqueue.known_offer_of(p_setup, p_resource, p_identity);
+  v_leased taskqueue.leased;
+begin
+  for v_number in 1..p_limit loop
+    v_leased := taskqueue.lease_job(p_setup, v_known, hashint8extended(v_number, p_seed), p_identity.role_name);
+    if v_number = 1 then
+      perform taskqueue.see_resource(p_setup, p_resource, v_known, v_leased.job_id is not null);
+    end if;
+    exit when v_leased.job_id is null;
+    job_id := v_leased.job_id;
+    task_queue_id := v_leased.task_queue_id;
+    requirements := v_leased.requirements;
+    user_priority := v_leased.user_priority;
+    attempt := v_leased.attempt;
     return next;
-    exit when p_offer.job_id is not null;
+    exit when v_number = p_limit or (v_known.offer).job_id is not null;
+    if (v_known.offer).limited or v_number = 1 and v_known.matched_at is null then  -- what the first job changed, or found out
+      v_known := taskqueue.known_offer_of(p_setup, p_resource, p_identity);
+    end if;
   end loop;
 end $$;
 
-ALTER FUNCTION taskqueue.lease_jobs(p_setup text, p_offer taskqueue.offer, p_limit integer, p_seed bigint, p_role_name text) OWNER TO broker_owner;
+ALTER FUNCTION taskqueue.lease_jobs(p_setup text, p_resource jsonb, p_limit integer, p_seed bigint, p_identity resource.identity) OWNER TO broker_owner;
 
-COMMENT ON FUNCTION taskqueue.lease_jobs(p_setup text, p_offer taskqueue.offer, p_limit integer, p_seed bigint, p_role_name text) IS 'Leases up to p_limit jobs to an offer; the draws follow from the seed. The last step of every match.';
+COMMENT ON FUNCTION taskqueue.lease_jobs(p_setup text, p_resource jsonb, p_limit integer, p_seed bigint, p_identity resource.identity) IS 'Leases up to p_limit jobs to a resource; the draws follow from the seed. Errors: PB001 (description).';
 
 CREATE FUNCTION taskqueue.lease_of(p_setup text, p_job_id bigint, p_attempt text) RETURNS taskqueue.lease
     LANGUAGE plpgsql
@@ -1827,6 +2305,37 @@ end $$;
 ALTER FUNCTION taskqueue.lease_of(p_setup text, p_job_id bigint, p_attempt text) OWNER TO broker_owner;
 
 COMMENT ON FUNCTION taskqueue.lease_of(p_setup text, p_job_id bigint, p_attempt text) IS 'The lease of a job, locked, if the attempt is its own. Errors: PB003 (stale).';
+
+CREATE FUNCTION taskqueue.lease_wanted(p_setup text, p_known taskqueue.known_offer, p_role_name text) RETURNS taskqueue.leased
+    LANGUAGE plpgsql
+    AS $$
+declare
+  v_offer taskqueue.offer := p_known.offer;
+  v_found record;
+  v_free boolean := true;
+  v_slots jsonb;
+begin
+  select j.task_queue_id, d as definition into v_found
+    from taskqueue.job j
+    join taskqueue.task_queue q on q.setup = j.setup and q.task_queue_id = j.task_queue_id
+    join taskqueue.definition d on d.setup = q.setup and d.definition_id = q.definition_id
+   where j.setup = p_setup and j.job_id = v_offer.job_id and not j.held and q.posted and taskqueue.accepts(d, v_offer);
+  if not found then
+    return null;
+  end if;
+  if v_offer.limited then
+    select l.taken, l.slots into v_free, v_slots from taskqueue.lock_slots(p_setup, (v_found.definition).requirements, v_offer) l;
+    if not v_free then
+      return null;
+    end if;
+  end if;
+  return taskqueue.lease_from_queue(p_setup, v_found.task_queue_id, (v_found.definition).definition_id, v_offer.sites, v_offer.grid_ces,
+                                    p_known.ten_first, p_known.policy, p_known.lease_time, 0, p_role_name, resource.clock(p_setup), v_slots, v_offer.job_id);
+end $$;
+
+ALTER FUNCTION taskqueue.lease_wanted(p_setup text, p_known taskqueue.known_offer, p_role_name text) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION taskqueue.lease_wanted(p_setup text, p_known taskqueue.known_offer, p_role_name text) IS 'Leases the job that the offer wants; null: it does not wait, is held or locked, or its queue does not match.';
 
 CREATE FUNCTION taskqueue.let_go(p_setup text, p_kind text, p_name text) RETURNS bigint
     LANGUAGE sql SECURITY DEFINER
@@ -1966,16 +2475,6 @@ end $$;
 ALTER FUNCTION taskqueue.load_task_queues(p_setup text, p_task_queues jsonb) OWNER TO broker_owner;
 
 COMMENT ON FUNCTION taskqueue.load_task_queues(p_setup text, p_task_queues jsonb) IS 'Opens a TaskQueue for each element {requirements, enabled, jobs: [[id, user_priority], ...]}, up to 100,000 jobs a call, all or none; jobs that wait already are moved there. Returns how many jobs. For operators: dumps, workloads. Errors: PB001, PB002 (setup not granted), PB005 (leased).';
-
-CREATE FUNCTION taskqueue.lock_counts(p_setup text, p_task_queue_id bigint) RETURNS boolean
-    LANGUAGE sql
-    AS $$
-  select pg_try_advisory_xact_lock(hashtextextended(p_setup, p_task_queue_id))
-$$;
-
-ALTER FUNCTION taskqueue.lock_counts(p_setup text, p_task_queue_id bigint) OWNER TO broker_owner;
-
-COMMENT ON FUNCTION taskqueue.lock_counts(p_setup text, p_task_queue_id bigint) IS 'Takes the counts of a queue until the transaction ends; false when another transaction has them.';
 
 CREATE FUNCTION taskqueue.lock_queue(p_setup text, p_task_queue_id bigint) RETURNS void
     LANGUAGE plpgsql
@@ -2134,7 +2633,11 @@ begin
   return next;
   step := 'counts';
   v_queue_ids := array(select distinct i.task_queue_id from taskqueue.job_count_change i where i.setup = v_setup);
+  if taskqueue.is_foreign(v_setup) then
+    perform taskqueue.rebuild_matching(v_setup);
+  end if;
   select coalesce(sum(taskqueue.fold_counts(v_setup, i)), 0) into changed from unnest(v_queue_ids) i;
+  changed := changed + taskqueue.clean_counts(v_setup);
   insert into taskqueue.share_mark (setup, owner_group, marked_at)  -- means drift as jobs come and go: a tenth is worth a new price
   select distinct v_setup, q.owner_group, v_now
     from taskqueue.task_queue q
@@ -2144,11 +2647,15 @@ begin
   step := 'empty queues';
   changed := taskqueue.delete_empty_queues(v_setup);
   return next;
+  step := 'lists';
+  changed := taskqueue.close_gaps(v_setup);
+  return next;
   step := 'definitions';
   -- locked first, looked at then: a job inserted and matched in between is seen
   v_definition_ids := array(select i.definition_id from taskqueue.definition i
                              where i.setup = v_setup and i.created_at < v_now - interval '1 hour'
                                and not exists (select from taskqueue.task_queue q where q.setup = i.setup and q.definition_id = i.definition_id)
+                               and not exists (select from taskqueue.lease l where l.setup = i.setup and l.definition_id = i.definition_id)
                                for update skip locked);
   delete from taskqueue.definition d
    where d.setup = v_setup and d.definition_id = any (v_definition_ids)
@@ -2159,6 +2666,11 @@ begin
   step := 'requests';
   delete from taskqueue.request r where r.ctid = any (array(
     select i.ctid from taskqueue.request i where i.setup = v_setup and i.made_at < v_now - interval '10 minutes' for update skip locked));
+  get diagnostics changed = row_count;
+  return next;
+  step := 'known offers';
+  delete from taskqueue.known_offer k where k.ctid = any (array(
+    select i.ctid from taskqueue.known_offer i where i.setup = v_setup and i.seen_at < v_now - interval '10 minutes' for update skip locked));
   get diagnostics changed = row_count;
   return next;
   step := 'resources seen';
@@ -2214,6 +2726,8 @@ begin
   values (p_setup, p_definition_id, v_definition.owner_dn, v_definition.owner_group, v_definition.cpu_time, v_definition.min_ram,
           (v_definition.requirements ->> 'MaxRAM')::float8, 0.001, p_weight, resource.clock(p_setup))
   returning task_queue_id into v_id;
+  insert into taskqueue.job_count (setup, task_queue_id, known_to, in_flight, jobs, first_ids)
+  values (p_setup, v_id, '0', '{}', array_fill(0, array[11]), array_fill(null::bigint, array[11]));
   insert into taskqueue.task_queue_site (setup, task_queue_id, value) select p_setup, v_id, unnest(v_definition.sites);
   insert into taskqueue.task_queue_platform (setup, task_queue_id, value) select p_setup, v_id, unnest(v_definition.platforms);
   insert into taskqueue.task_queue_job_type (setup, task_queue_id, value) select p_setup, v_id, unnest(v_definition.job_types);
@@ -2233,8 +2747,7 @@ ALTER FUNCTION taskqueue.make_queue(p_setup text, p_definition_id bigint, p_weig
 COMMENT ON FUNCTION taskqueue.make_queue(p_setup text, p_definition_id bigint, p_weight double precision) IS 'Makes a TaskQueue of the definition; the weight is the mean draw weight of its first jobs. The caller ends with taskqueue.open_queues. Returns its id.';
 
 CREATE FUNCTION taskqueue.match_job(p_setup text, p_resource jsonb, p_request_id uuid DEFAULT NULL::uuid) RETURNS TABLE(job_id bigint, task_queue_id bigint, requirements jsonb, user_priority integer, attempt text)
-    LANGUAGE plpgsql SECURITY DEFINER ROWS 1
-    SET search_path TO 'taskqueue', 'pg_temp'
+    LANGUAGE plpgsql ROWS 1
     AS $$
 begin
   return query select * from taskqueue.match_jobs(p_setup, p_resource, 1, p_request_id);
@@ -2251,34 +2764,102 @@ CREATE FUNCTION taskqueue.match_jobs(p_setup text, p_resource jsonb, p_limit int
     SET plan_cache_mode TO 'force_generic_plan'
     AS $$
 declare
-  v_identity resource.identity := resource.identify(p_setup);
-  v_offer taskqueue.offer;
-  v_asked uuid;
-  v_answer jsonb;
+  v_agent record;
+  v_seed bigint;
+  v_job_seed bigint;
+  v_jobs bigint;
+  v_identity resource.identity;
+  v_known taskqueue.known_offer;
+  v_leased taskqueue.leased;
 begin
-  if p_limit is null or p_limit not between 1 and 1000 then
-    raise exception 'limit is %, which is not within 1..1000', coalesce(p_limit::text, 'null') using errcode = 'PB001', hint = 'Ask for 1 to 1000 jobs.';
+  if p_request_id is not null or p_limit is null or p_limit not between 1 and 1000 then
+    return query select * from taskqueue.match_once(p_setup, p_resource, p_limit, p_request_id);
+    return;
   end if;
   perform taskqueue.enter(p_setup);
-  if p_request_id is not null then
-    v_asked := md5(jsonb_build_array(p_resource, p_limit)::text)::uuid;
-    v_answer := taskqueue.answer_given(v_identity, p_request_id, 'match_jobs', v_asked);
-  end if;
-  if v_answer is null then
-    v_offer := taskqueue.offer_of(p_setup, p_resource, v_identity);
-    if p_request_id is null then
-      return query select * from taskqueue.lease_jobs(p_setup, v_offer, p_limit, taskqueue.new_seed(), v_identity.role_name);
-      perform taskqueue.see_resource(p_setup, p_resource, v_offer, found);
-      return;
+  select i.role_name, (k.offer).sites[1] as site, (k.offer).grid_ces[1] as grid_ce, k.ten_first, k.lease_time, k.cpu_buckets[width_bucket((p_resource -> 'CPUTime')::float8, k.cpu_buckets)]::bigint as bucket,
+         case when (k.offer).sites is null then array[''] else array[(k.offer).sites[1], '*'] end as sites, (k.offer).platforms, (k.offer).tags, k.tests, k.policy, t.now, taskqueue.new_seed() as seed
+    into v_agent
+    from resource.identity i
+    join resource.setup_time t on t.setup = i.setup
+   cross join (select case when jsonb_typeof(p_resource) = 'object' then p_resource - 'CPUTime' end as resource) r
+    join taskqueue.known_offer k on k.setup = p_setup and k.digest = jsonb_hash_extended(r.resource, 0) and k.resource = r.resource
+   where i.setup = p_setup and i.role_name = resource.caller() and not i.private
+     and case when jsonb_typeof(p_resource -> 'CPUTime') = 'number' then (p_resource -> 'CPUTime')::numeric < 1e300 end
+     and k.matching is null and k.tests & 1 = 0
+     and k.cpu_buckets[width_bucket((p_resource -> 'CPUTime')::float8, k.cpu_buckets)]::bigint = any (k.seen) and (k.seen_at > t.now - interval '10 seconds' or random() > 0.02)  -- else it is noted again (taskqueue.see_resource)
+   limit 1;
+  for v_number in 1 .. p_limit loop
+    job_id := null;
+    v_seed := hashint8extended(v_number, v_agent.seed);
+    v_job_seed := v_seed # 4;
+    if v_agent.bucket is not null and v_known.matching is null then  -- else taskqueue.lease_job has other draws
+      with drawn as (
+        select p.task_queue_id, p.definition_id, d.cpu_time, d.owner_group, d.owner_dn, d.requirements, d.demands & v_agent.tests = 0 as plain
+          from taskqueue.queue_points(p_setup, v_agent.sites, v_agent.bucket, v_seed, v_agent.policy, 8) p
+          join taskqueue.definition d on d.setup = p_setup and d.definition_id = p.definition_id
+         where p.comes and p.room > 16 and v_agent.sites[1] <> all (d.banned_sites)
+           and (v_agent.platforms is null or cardinality(d.platforms) = 0 or d.platforms && v_agent.platforms)
+           and (v_agent.tags is null or d.tags <@ v_agent.tags)
+         order by p.number
+         limit 1
+      ), gone as (
+        delete from taskqueue.job j
+         using (select o.*, f.jobs, k.job_id, gen_random_uuid() as token
+                  from drawn o
+                 cross join lateral taskqueue.pick_job(p_setup, o.task_queue_id, v_agent.ten_first, v_agent.policy, v_job_seed) f
+                 cross join lateral (
+                       select l.job_id from taskqueue.job l
+                        where l.setup = p_setup and l.job_id = f.job_id and l.task_queue_id = o.task_queue_id and l.user_priority = f.user_priority and not l.held
+                          for update skip locked) k
+                 where o.plain) p
+         where j.setup = p_setup and j.job_id = p.job_id
+        returning p.*, j.user_priority, j.attempts + 1 as attempt
+      ), counted as (
+        insert into taskqueue.job_count_change (setup, task_queue_id, user_priority, change)
+        select p_setup, g.task_queue_id, g.user_priority, -1 from gone g
+      ), leased as (
+        insert into taskqueue.lease (setup, job_id, attempt, token, task_queue_id, definition_id, user_priority, site, grid_ce, role_name, matched_at, expires_at)
+        select p_setup, g.job_id, g.attempt, g.token, g.task_queue_id, g.definition_id, g.user_priority, v_agent.site, v_agent.grid_ce, v_agent.role_name,
+               v_agent.now, v_agent.now + v_agent.lease_time
+          from gone g
+      ), noted as (
+        insert into taskqueue.history (setup, at, job_id, attempt, event, task_queue_id, definition_id, cpu_time, owner_group, owner_dn,
+                                       user_priority, site, grid_ce, role_name)
+        select p_setup, v_agent.now, g.job_id, g.attempt, 'matched', g.task_queue_id, g.definition_id, g.cpu_time, g.owner_group, g.owner_dn,
+               g.user_priority, v_agent.site, v_agent.grid_ce, v_agent.role_name
+          from gone g
+      )
+      select g.job_id, g.task_queue_id, g.requirements, g.user_priority, taskqueue.attempt_text(g.attempt, g.token), g.jobs
+        into job_id, task_queue_id, requirements, user_priority, attempt, v_jobs
+        from gone g;
     end if;
-    select jsonb_agg(to_jsonb(m)) into v_answer from taskqueue.lease_jobs(p_setup, v_offer, p_limit, taskqueue.new_seed(), v_identity.role_name) m;
-    perform taskqueue.see_resource(p_setup, p_resource, v_offer, v_answer is not null);
-    if v_answer is null then
-      return;
+    if job_id is null then
+      if v_identity is null then
+        v_identity := resource.identify(p_setup);
+        v_known := taskqueue.known_offer_of(p_setup, p_resource, v_identity);
+      end if;
+      v_leased := taskqueue.lease_job(p_setup, v_known, coalesce(v_seed, taskqueue.new_seed()), v_identity.role_name);
+      if v_number = 1 then
+        perform taskqueue.see_resource(p_setup, p_resource, v_known, v_leased.job_id is not null);
+      end if;
+      exit when v_leased.job_id is null;
+      job_id := v_leased.job_id;
+      task_queue_id := v_leased.task_queue_id;
+      requirements := v_leased.requirements;
+      user_priority := v_leased.user_priority;
+      attempt := v_leased.attempt;
+      if v_number < p_limit and ((v_known.offer).limited or v_known.matched_at is null) then  -- what this job changed, or found out
+        v_known := taskqueue.known_offer_of(p_setup, p_resource, v_identity);
+      end if;
+    elsif v_jobs <= 1 then
+      perform taskqueue.drop_if_empty(p_setup, task_queue_id);
+    elsif v_seed & 15 = 0 then
+      perform taskqueue.fold_counts(p_setup, task_queue_id);
     end if;
-    perform taskqueue.keep_answer(v_identity, p_request_id, 'match_jobs', v_asked, v_answer);
-  end if;
-  return query select * from jsonb_to_recordset(v_answer) as (job_id bigint, task_queue_id bigint, requirements jsonb, user_priority int, attempt text);
+    return next;
+    exit when (v_known.offer).job_id is not null;
+  end loop;
 end $$;
 
 ALTER FUNCTION taskqueue.match_jobs(p_setup text, p_resource jsonb, p_limit integer, p_request_id uuid) OWNER TO broker_owner;
@@ -2295,12 +2876,40 @@ declare
   v_identity resource.identity := resource.identify(p_setup);
 begin
   perform taskqueue.enter(p_setup);
-  return query select * from taskqueue.lease_jobs(p_setup, taskqueue.offer_of(p_setup, p_resource, v_identity), p_limit, p_seed, v_identity.role_name);
+  return query select * from taskqueue.lease_jobs(p_setup, p_resource, p_limit, p_seed, v_identity);
 end $$;
 
 ALTER FUNCTION taskqueue.match_jobs_with_seed(p_setup text, p_resource jsonb, p_limit integer, p_seed bigint) OWNER TO broker_owner;
 
 COMMENT ON FUNCTION taskqueue.match_jobs_with_seed(p_setup text, p_resource jsonb, p_limit integer, p_seed bigint) IS 'taskqueue.match_jobs with draws that follow from a seed: the same seed over the same queues takes the same jobs. Errors: PB001, PB002.';
+
+CREATE FUNCTION taskqueue.match_once(p_setup text, p_resource jsonb, p_limit integer, p_request_id uuid) RETURNS TABLE(job_id bigint, task_queue_id bigint, requirements jsonb, user_priority integer, attempt text)
+    LANGUAGE plpgsql
+    AS $$
+declare
+  v_identity resource.identity := resource.identify(p_setup);
+  v_asked uuid;
+  v_answer jsonb;
+begin
+  if p_limit is null or p_limit not between 1 and 1000 then
+    raise exception 'limit is %, which is not within 1..1000', coalesce(p_limit::text, 'null') using errcode = 'PB001', hint = 'Ask for 1 to 1000 jobs.';
+  end if;
+  perform taskqueue.enter(p_setup);
+  v_asked := md5(jsonb_build_array(p_resource, p_limit)::text)::uuid;
+  v_answer := taskqueue.answer_given(v_identity, p_request_id, 'match_jobs', v_asked);
+  if v_answer is null then
+    select jsonb_agg(to_jsonb(m)) into v_answer from taskqueue.lease_jobs(p_setup, p_resource, p_limit, taskqueue.new_seed(), v_identity) m;
+    if v_answer is null then
+      return;
+    end if;
+    perform taskqueue.keep_answer(v_identity, p_request_id, 'match_jobs', v_asked, v_answer);
+  end if;
+  return query select * from jsonb_to_recordset(v_answer) as (job_id bigint, task_queue_id bigint, requirements jsonb, user_priority int, attempt text);
+end $$;
+
+ALTER FUNCTION taskqueue.match_once(p_setup text, p_resource jsonb, p_limit integer, p_request_id uuid) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION taskqueue.match_once(p_setup text, p_resource jsonb, p_limit integer, p_request_id uuid) IS 'taskqueue.match_jobs for a request that may be repeated. Errors: PB001 (limit, description), PB002 (setup not granted).';
 
 CREATE FUNCTION taskqueue.matching_queues(p_setup text, p_resource jsonb) RETURNS TABLE(task_queue_id bigint, cpu_time bigint, priority double precision, jobs bigint, requirements jsonb)
     LANGUAGE plpgsql STABLE SECURITY DEFINER
@@ -2310,14 +2919,14 @@ declare
   v_offer taskqueue.offer := taskqueue.offer_of(p_setup, p_resource, resource.look(p_setup));
 begin
   return query
-    select p.task_queue_id, p.cpu_time, p.priority, n.jobs, d.requirements
-      from taskqueue.posting p
-      join taskqueue.definition d on d.setup = p.setup and d.definition_id = p.definition_id
-     cross join lateral taskqueue.jobs_in(p.setup, p.task_queue_id) n (jobs)
-     where p.setup = p_setup and p.site = '' and n.jobs > 0 and taskqueue.accepts(d, v_offer)
+    select q.task_queue_id, q.cpu_time, q.priority, n.jobs, d.requirements
+      from taskqueue.task_queue q
+      join taskqueue.definition d on d.setup = q.setup and d.definition_id = q.definition_id
+     cross join lateral taskqueue.jobs_in(q.setup, q.task_queue_id) n (jobs)
+     where q.setup = p_setup and q.posted and n.jobs > 0 and taskqueue.accepts(d, v_offer)
        and (v_offer.job_id is null
-            or p.task_queue_id = (select j.task_queue_id from taskqueue.job j where j.setup = p_setup and j.job_id = v_offer.job_id and not j.held))
-     order by p.cpu_time desc, p.priority desc, p.task_queue_id;
+            or q.task_queue_id = (select j.task_queue_id from taskqueue.job j where j.setup = p_setup and j.job_id = v_offer.job_id and not j.held))
+     order by q.cpu_time desc, q.priority desc, q.task_queue_id;
 end $$;
 
 ALTER FUNCTION taskqueue.matching_queues(p_setup text, p_resource jsonb) OWNER TO broker_owner;
@@ -2357,6 +2966,59 @@ end $$;
 ALTER FUNCTION taskqueue.may_touch(p_identity resource.identity, p_job_id bigint, p_definition_id bigint) OWNER TO broker_owner;
 
 COMMENT ON FUNCTION taskqueue.may_touch(p_identity resource.identity, p_job_id bigint, p_definition_id bigint) IS 'Refuses the job of others than the private submitter is; the definition is the job''s. Errors: PB002.';
+
+CREATE FUNCTION taskqueue.measure_lists(p_setup text, p_list_ids bigint[], p_bands integer[]) RETURNS void
+    LANGUAGE sql
+    AS $$
+  with measured as (
+    select i.list_id, i.band, (select max(p.place) from taskqueue.posting p where p.setup = p_setup and p.list_id = i.list_id and p.band = i.band) as places
+      from (select distinct u.list_id, u.band from unnest(p_list_ids, p_bands) u (list_id, band)) i
+  )
+  update taskqueue.posting_list l
+     set bands = coalesce(m.bands, '{}'), places = coalesce(m.places, '{}'), sums = coalesce(m.sums, '{}'),
+         rate = coalesce(m.rate, 0), top = coalesce(m.top, 0), room = coalesce(m.room, 0)
+    from (select distinct u.list_id from unnest(p_list_ids) u (list_id)) i
+    join taskqueue.posting_list o on o.setup = p_setup and o.list_id = i.list_id
+   cross join lateral (
+          select array_agg(b.band order by b.band) as bands, array_agg(b.places order by b.band) as places, array_agg(b.sum order by b.band) as sums,
+                 max(b.sum) as rate, max(taskqueue.ceiling_of_band(b.band)) as top, sum(b.places) as room
+            from (select n.band, n.places, sum(n.places * taskqueue.ceiling_of_band(n.band)) over (order by n.band) as sum
+                    from (select k.band, k.places from unnest(o.bands, o.places) k (band, places)
+                           where not exists (select from measured c where c.list_id = i.list_id and c.band = k.band)
+                          union all
+                          select c.band, c.places from measured c where c.list_id = i.list_id and c.places is not null) n) b) m
+   where l.setup = p_setup and l.list_id = i.list_id
+$$;
+
+ALTER FUNCTION taskqueue.measure_lists(p_setup text, p_list_ids bigint[], p_bands integer[]) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION taskqueue.measure_lists(p_setup text, p_list_ids bigint[], p_bands integer[]) IS 'Writes down how many places some bands of some lists have (pairs of list and band).';
+
+CREATE FUNCTION taskqueue.new_matching(p_setup text, p_known taskqueue.known_offer) RETURNS bigint[]
+    LANGUAGE plpgsql
+    AS $$
+declare
+  v_offer taskqueue.offer := p_known.offer;
+  v_snapshot pg_snapshot;
+  v_new bigint;
+  v_ids bigint[];
+begin
+  v_offer.cpu_time := 9223372036854775807;
+  v_offer.reached := null;
+  select pg_current_snapshot(), count(*), coalesce(array_agg(d.definition_id) filter (where taskqueue.accepts(d, v_offer)), '{}')
+    into v_snapshot, v_new, v_ids
+    from (select n.* from taskqueue.definition n where n.setup = p_setup and n.made_in >= p_known.known_to
+          union all
+          select n.* from taskqueue.definition n where n.setup = p_setup and n.made_in = any (p_known.in_flight)) d;
+  if v_new >= 64 then
+    perform taskqueue.keep_matching(p_setup, p_known, p_known.matching || v_ids, v_snapshot);
+  end if;
+  return v_ids;
+end $$;
+
+ALTER FUNCTION taskqueue.new_matching(p_setup text, p_known taskqueue.known_offer) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION taskqueue.new_matching(p_setup text, p_known taskqueue.known_offer) IS 'The definitions made since taskqueue.find_matching that match a description.';
 
 CREATE FUNCTION taskqueue.new_seed() RETURNS bigint
     LANGUAGE sql
@@ -2553,7 +3215,6 @@ CREATE FUNCTION taskqueue.open_queues(p_setup text, p_task_queue_ids bigint[]) R
     AS $$
 declare
   v_group text;
-  v_id bigint;
 begin
   if p_task_queue_ids = '{}' then
     return;
@@ -2566,9 +3227,7 @@ begin
      where q.setup = p_setup and q.task_queue_id = s.task_queue_id and q.task_queue_id = any (p_task_queue_ids);
     insert into taskqueue.share_mark (setup, owner_group, marked_at) values (p_setup, v_group, resource.clock(p_setup));
   end loop;
-  foreach v_id in array p_task_queue_ids loop
-    perform taskqueue.post_queue(p_setup, v_id);
-  end loop;
+  perform taskqueue.post_queues(p_setup, p_task_queue_ids);
 end $$;
 
 ALTER FUNCTION taskqueue.open_queues(p_setup text, p_task_queue_ids bigint[]) OWNER TO broker_owner;
@@ -2584,6 +3243,23 @@ $$;
 ALTER FUNCTION taskqueue.own_priority(p_share double precision, p_weight double precision, p_sum double precision, p_allow_background boolean) OWNER TO broker_owner;
 
 COMMENT ON FUNCTION taskqueue.own_priority(p_share double precision, p_weight double precision, p_sum double precision, p_allow_background boolean) IS 'Priority of a queue: its part of the share of its entity by mean draw weight, at least 0.001; background queues get 0.001 (section 9).';
+
+CREATE FUNCTION taskqueue.pick_job(p_setup text, p_task_queue_id bigint, p_ten_first boolean, p_policy text, p_seed bigint) RETURNS TABLE(job_id bigint, user_priority smallint, jobs bigint)
+    LANGUAGE sql STABLE ROWS 1
+    AS $$
+  select f.job_id, o.user_priority, o.jobs
+    from (select u.user_priority, u.jobs, u.first_id
+            from taskqueue.user_priority_order(p_setup, p_task_queue_id, p_seed, p_ten_first, p_policy) u limit 1) o
+   cross join lateral (
+         select i.job_id from taskqueue.job i
+          where i.setup = p_setup and i.task_queue_id = p_task_queue_id and not i.held and i.user_priority = o.user_priority
+            and i.job_id >= coalesce(o.first_id, 0)
+          order by i.job_id offset floor(taskqueue.draw(o.user_priority, p_seed # 1) * least(o.jobs, 10)) limit 1) f
+$$;
+
+ALTER FUNCTION taskqueue.pick_job(p_setup text, p_task_queue_id bigint, p_ten_first boolean, p_policy text, p_seed bigint) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION taskqueue.pick_job(p_setup text, p_task_queue_id bigint, p_ten_first boolean, p_policy text, p_seed bigint) IS 'The job of a queue that the draws point at, its user priority, and how many jobs it has. No row: the counts are wrong, or it is empty.';
 
 CREATE FUNCTION taskqueue.place_batch(p_identity resource.identity, p_jobs jsonb) RETURNS bigint[]
     LANGUAGE plpgsql
@@ -2655,20 +3331,59 @@ ALTER FUNCTION taskqueue.place_jobs(p_setup text, p_requirements jsonb, p_job_id
 
 COMMENT ON FUNCTION taskqueue.place_jobs(p_setup text, p_requirements jsonb, p_job_ids bigint[], p_user_priorities integer[], p_identity resource.identity, OUT task_queue_id bigint, OUT made bigint[]) IS 'Puts jobs with the same canonical requirements into the newest queue with room, opening queues as needed. Returns the queue of the last, and the queues made, for taskqueue.open_queues. Errors: PB002 (a private submitter would move the job of another), PB005 (leased).';
 
-CREATE FUNCTION taskqueue.post_queue(p_setup text, p_task_queue_id bigint) RETURNS void
+CREATE FUNCTION taskqueue.post_queues(p_setup text, p_task_queue_ids bigint[]) RETURNS void
     LANGUAGE plpgsql
     AS $$
+declare
+  v_sites text[];
+  v_cpu_times bigint[];
+  v_bands int[];
+  v_ids bigint[];
+  v_list_ids bigint[];
 begin
-  delete from taskqueue.posting p where p.setup = p_setup and p.task_queue_id = p_task_queue_id;
-  insert into taskqueue.posting (setup, site, cpu_time, task_queue_id, definition_id, priority)
-  select p_setup, w.site, w.cpu_time, w.task_queue_id, w.definition_id, w.priority
-    from taskqueue.wanted_posting w
-   where w.setup = p_setup and w.task_queue_id = p_task_queue_id;
+  delete from taskqueue.posting d
+   where d.setup = p_setup and d.task_queue_id = any (p_task_queue_ids)
+     and not exists (select from taskqueue.posted_queue p
+                       join taskqueue.wanted_posting w using (setup, site, cpu_time, band, task_queue_id)
+                      where p.setup = p_setup and p.list_id = d.list_id and p.band = d.band and p.place = d.place);
+  select array_agg(w.site), array_agg(w.cpu_time), array_agg(w.band), array_agg(w.task_queue_id) into v_sites, v_cpu_times, v_bands, v_ids
+    from (select i.* from taskqueue.wanted_posting i
+           where i.setup = p_setup and i.task_queue_id = any (p_task_queue_ids)
+             and not exists (select from taskqueue.posted_queue p
+                              where p.setup = p_setup and p.task_queue_id = i.task_queue_id and (p.site, p.cpu_time, p.band) = (i.site, i.cpu_time, i.band))
+           order by i.task_queue_id, i.site) w;
+  update taskqueue.task_queue q set posted = not q.posted
+   where q.setup = p_setup and q.task_queue_id = any (p_task_queue_ids)
+     and q.posted <> (q.task_queue_id = any (coalesce(v_ids, '{}'))
+                      or exists (select from taskqueue.posting p where p.setup = p_setup and p.task_queue_id = q.task_queue_id));
+  if v_ids is null then
+    return;
+  end if;
+  loop  -- an agent may remove a list that has run empty before it is locked here
+    insert into taskqueue.posting_list (setup, site, cpu_time)
+    select distinct p_setup, w.site, w.cpu_time from unnest(v_sites, v_cpu_times) w (site, cpu_time) order by 2, 3
+    on conflict do nothing;
+    v_list_ids := array(select l.list_id from taskqueue.posting_list l
+                         where l.setup = p_setup and (l.site, l.cpu_time) in (select w.site, w.cpu_time from unnest(v_sites, v_cpu_times) w (site, cpu_time))
+                         order by l.site, l.cpu_time
+                           for update);
+    exit when cardinality(v_list_ids) = (select count(distinct (w.site, w.cpu_time)) from unnest(v_sites, v_cpu_times) w (site, cpu_time));
+  end loop;
+  with posted as (
+    insert into taskqueue.posting (setup, list_id, band, place, task_queue_id)
+    select p_setup, l.list_id, w.band,
+           coalesce(l.places[array_position(l.bands, w.band)], 0) + row_number() over (partition by l.list_id, w.band order by w.task_queue_id), w.task_queue_id
+      from unnest(v_sites, v_cpu_times, v_bands, v_ids) w (site, cpu_time, band, task_queue_id)
+      join taskqueue.posting_list l on l.setup = p_setup and (l.site, l.cpu_time) = (w.site, w.cpu_time)
+    returning list_id, band
+  )
+  select array_agg(p.list_id), array_agg(p.band) into v_list_ids, v_bands from posted p;
+  perform taskqueue.measure_lists(p_setup, v_list_ids, v_bands);
 end $$;
 
-ALTER FUNCTION taskqueue.post_queue(p_setup text, p_task_queue_id bigint) OWNER TO broker_owner;
+ALTER FUNCTION taskqueue.post_queues(p_setup text, p_task_queue_ids bigint[]) OWNER TO broker_owner;
 
-COMMENT ON FUNCTION taskqueue.post_queue(p_setup text, p_task_queue_id bigint) IS 'Makes the postings of a queue anew, from the queue and its requirement tables.';
+COMMENT ON FUNCTION taskqueue.post_queues(p_setup text, p_task_queue_ids bigint[]) IS 'Makes the postings of queues what taskqueue.wanted_posting says, changing only what differs.';
 
 CREATE FUNCTION taskqueue.queue_of_job(p_setup text, p_job_id bigint) RETURNS bigint
     LANGUAGE plpgsql STABLE SECURITY DEFINER
@@ -2690,6 +3405,34 @@ end $$;
 ALTER FUNCTION taskqueue.queue_of_job(p_setup text, p_job_id bigint) OWNER TO broker_owner;
 
 COMMENT ON FUNCTION taskqueue.queue_of_job(p_setup text, p_job_id bigint) IS 'TaskQueue that a job waits in; null when it does not wait. Errors: PB002 (setup or owner not granted).';
+
+CREATE FUNCTION taskqueue.queue_points(p_setup text, p_sites text[], p_bucket bigint, p_seed bigint, p_policy text, p_points integer) RETURNS TABLE(number integer, room bigint, key double precision, comes boolean, site text, task_queue_id bigint, definition_id bigint)
+    LANGUAGE sql STABLE ROWS 1
+    AS $$
+  select s.number, s.room, s.key,
+         taskqueue.draw(s.number, p_seed # 3) * s.ceiling < q.priority * case when p_policy = 'proportional' then 1 else (1 - s.top * s.key) / (1 - q.priority * s.key) end,
+         s.site, q.task_queue_id, q.definition_id
+    from (select b.number, b.room, b.site, b.list_id, b.band, b.ceiling, b.top, 1 + floor((b.point - coalesce(b.below, 0)) / b.ceiling)::int as place,
+                 case when p_policy = 'proportional' then - b.logs / b.rate else (1 - exp(b.logs * b.top / b.rate)) / b.top end as key
+            from (select e.*, e.bands[e.entry] as band, e.sums[e.entry - 1] as below, taskqueue.ceiling_of_band(e.bands[e.entry]) as ceiling
+                    from (select n.number, n.logs, w.site, w.list_id, w.bands, w.sums, w.room, w.top, w.rate, n.share * w.rate - w.before as point,
+                                 1 + width_bucket(n.share * w.rate - w.before, w.sums) as entry
+                            from (select i as number, sum(ln(taskqueue.draw(i, p_seed # 1))) over (order by i) as logs, taskqueue.draw(i, p_seed # 2) as share
+                                    from generate_series(1, p_points) i) n
+                            join (select l.site, l.list_id, l.bands, l.sums, l.rate as own_rate, sum(l.rate) over () as rate, max(l.top) over () as top,
+                                         sum(l.room) over ()::bigint as room, sum(l.rate) over (order by l.site) - l.rate as before
+                                    from taskqueue.posting_list l
+                                   where l.setup = p_setup and l.site = any (p_sites) and l.cpu_time = p_bucket and l.room > 0) w
+                              on n.share * w.rate >= w.before and n.share * w.rate < w.before + w.own_rate
+                           order by n.number) e) b) s
+    left join taskqueue.posting p on p.setup = p_setup and p.list_id = s.list_id and p.band = s.band and p.place = s.place
+    left join taskqueue.task_queue q on q.setup = p_setup and q.task_queue_id = p.task_queue_id and q.posted
+   order by s.number
+$$;
+
+ALTER FUNCTION taskqueue.queue_points(p_setup text, p_sites text[], p_bucket bigint, p_seed bigint, p_policy text, p_points integer) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION taskqueue.queue_points(p_setup text, p_sites text[], p_bucket bigint, p_seed bigint, p_policy text, p_points integer) IS 'Points over the lists of some sites in a CPU bucket, in the order of their keys, and the queue at the place of each; comes = it is the next in the drawn order, if it has not come before. No row: there is no list.';
 
 CREATE FUNCTION taskqueue.queue_with_room(p_setup text, p_definition_id bigint, p_size bigint, OUT task_queue_id bigint, OUT room bigint) RETURNS record
     LANGUAGE sql
@@ -2727,7 +3470,9 @@ declare
 begin
   perform resource.identify(p_setup);
   perform taskqueue.reconfigure(p_setup);
+  perform taskqueue.forget_offers(p_setup);
   delete from taskqueue.posting p where p.setup = p_setup;
+  delete from taskqueue.posting_list l where l.setup = p_setup;
   -- a definition that was changed by hand, its digest telling what it was
   update taskqueue.definition d set requirements = w.requirements
     from (select t.definition_id, taskqueue.requirements_of_queue(t) as requirements from taskqueue.task_queue t where t.setup = p_setup) w
@@ -2737,7 +3482,7 @@ begin
     left join taskqueue.definition d on d.setup = p_setup and d.definition_id = w.definition_id
    where q.setup = p_setup and q.task_queue_id = w.task_queue_id and not (d.requirements = w.requirements);
   update taskqueue.definition d
-     set family = taskqueue.family_of(r), digest = md5(r::text)::uuid, owner_dn = r ->> 'OwnerDN', owner_group = r ->> 'OwnerGroup',
+     set made_in = pg_current_xact_id(), family = taskqueue.family_of(r), digest = md5(r::text)::uuid, owner_dn = r ->> 'OwnerDN', owner_group = r ->> 'OwnerGroup',
          cpu_time = (r ->> 'CPUTime')::bigint, min_ram = (r ->> 'MinRAM')::float8,
          pilot_types = taskqueue.list_of(r, 'PilotTypes'), sites = taskqueue.list_of(r, 'Sites'), banned_sites = taskqueue.list_of(r, 'BannedSites'),
          grid_ces = taskqueue.list_of(r, 'GridCEs'), platforms = taskqueue.list_of(r, 'Platforms'), job_types = taskqueue.list_of(r, 'JobTypes'),
@@ -2746,10 +3491,16 @@ begin
    where d.setup = p_setup and d.definition_id = i.definition_id;
   delete from taskqueue.job_count_change c where c.setup = p_setup;
   delete from taskqueue.job_count c where c.setup = p_setup;
-  insert into taskqueue.job_count (setup, task_queue_id, user_priority, jobs)
-  select j.setup, j.task_queue_id, j.user_priority, count(*) from taskqueue.job j where j.setup = p_setup and not j.held group by 1, 2, 3;
-  insert into taskqueue.posting (setup, site, cpu_time, task_queue_id, definition_id, priority)
-  select w.setup, w.site, w.cpu_time, w.task_queue_id, w.definition_id, w.priority from taskqueue.wanted_posting w where w.setup = p_setup;
+  insert into taskqueue.job_count (setup, task_queue_id, known_to, in_flight, jobs, first_ids)
+  select p_setup, q.task_queue_id, '0', '{}', array_agg(coalesce(n.jobs, 0) order by i.level), array_agg(n.first_id order by i.level)
+    from taskqueue.task_queue q
+   cross join generate_series(0, 10) i (level)
+    left join (select j.task_queue_id, j.user_priority, count(*) as jobs, min(j.job_id) as first_id
+                 from taskqueue.job j where j.setup = p_setup and not j.held group by 1, 2) n
+           on n.task_queue_id = q.task_queue_id and n.user_priority = i.level
+   where q.setup = p_setup
+   group by q.task_queue_id;
+  perform taskqueue.post_queues(p_setup, array(select q.task_queue_id from taskqueue.task_queue q where q.setup = p_setup));
   for v_limit_id in select l.limit_id from taskqueue.site_limit l where l.setup = p_setup and l.kind = 'running' loop
     perform taskqueue.set_slots(p_setup, v_limit_id);
   end loop;
@@ -2765,7 +3516,8 @@ CREATE FUNCTION taskqueue.recompute_shares(p_setup text, p_group text DEFAULT NU
     AS $$
 declare
   v_locked bigint[];
-  v_changed bigint[];
+  v_changed bigint;
+  v_elsewhere bigint[];
 begin
   perform resource.identify(p_setup);
   perform taskqueue.enter(p_setup);
@@ -2780,15 +3532,14 @@ begin
   with changed as (
     update taskqueue.task_queue q set priority = s.priority, mean_weight = s.mean_weight
       from taskqueue.share_of_queue(p_setup, p_group) s
+      join taskqueue.task_queue o on o.setup = p_setup and o.task_queue_id = s.task_queue_id
      where q.setup = p_setup and q.task_queue_id = s.task_queue_id and q.task_queue_id = any (v_locked)
        and (q.priority <> s.priority or q.mean_weight <> s.mean_weight)
-    returning q.task_queue_id
+    returning q.task_queue_id, q.posted and taskqueue.band_of(q.priority) <> taskqueue.band_of(o.priority) as elsewhere
   )
-  select coalesce(array_agg(c.task_queue_id), '{}') into v_changed from changed c;
-  update taskqueue.posting p set priority = q.priority
-    from taskqueue.task_queue q
-   where q.setup = p_setup and q.task_queue_id = any (v_changed) and p.setup = q.setup and p.task_queue_id = q.task_queue_id and p.priority <> q.priority;
-  return cardinality(v_changed);
+  select count(*), coalesce(array_agg(c.task_queue_id) filter (where c.elsewhere), '{}') into v_changed, v_elsewhere from changed c;
+  perform taskqueue.post_queues(p_setup, v_elsewhere);
+  return v_changed;
 end $$;
 
 ALTER FUNCTION taskqueue.recompute_shares(p_setup text, p_group text) OWNER TO broker_owner;
@@ -2822,7 +3573,7 @@ CREATE FUNCTION taskqueue.refresh_statistics() RETURNS void
     SET search_path TO 'taskqueue', 'pg_temp'
     AS $$
 begin
-  analyze (skip_locked) taskqueue.definition, taskqueue.task_queue, taskqueue.posting, taskqueue.job, taskqueue.job_count, taskqueue.job_count_change;
+  analyze (skip_locked) taskqueue.definition, taskqueue.task_queue, taskqueue.posting_list, taskqueue.posting, taskqueue.job, taskqueue.job_count, taskqueue.job_count_change;
 end $$;
 
 ALTER FUNCTION taskqueue.refresh_statistics() OWNER TO broker_owner;
@@ -2868,6 +3619,7 @@ begin
   delete from taskqueue.ended e where e.setup = p_setup;
   delete from taskqueue.history h where h.setup = p_setup;
   delete from taskqueue.request r where r.setup = p_setup;
+  perform taskqueue.forget_offers(p_setup);
   delete from taskqueue.resource_seen r where r.setup = p_setup;
   delete from taskqueue.share_mark m where m.setup = p_setup;
   delete from taskqueue.task_queue q where q.setup = p_setup;
@@ -2958,6 +3710,64 @@ end $$;
 ALTER FUNCTION taskqueue.require_setup(p_setup text) OWNER TO broker_owner;
 
 COMMENT ON FUNCTION taskqueue.require_setup(p_setup text) IS 'Makes the settings of a setup where there are none: the defaults, and the CPU buckets 500, 5000, 50000, 300000 s (seed 004). Errors: PB001.';
+
+CREATE TABLE taskqueue.task_queue (
+    setup text NOT NULL,
+    task_queue_id bigint NOT NULL,
+    definition_id bigint NOT NULL,
+    owner_dn text NOT NULL,
+    owner_group text NOT NULL,
+    cpu_time bigint NOT NULL,
+    min_ram double precision,
+    max_ram double precision,
+    priority double precision NOT NULL,
+    mean_weight double precision NOT NULL,
+    enabled boolean DEFAULT true NOT NULL,
+    held boolean DEFAULT false NOT NULL,
+    posted boolean DEFAULT false NOT NULL,
+    created_at timestamp with time zone DEFAULT now() NOT NULL,
+    CONSTRAINT task_queue_cpu_time_check CHECK ((cpu_time > 0)),
+    CONSTRAINT task_queue_max_ram_check CHECK ((max_ram >= (0)::double precision)),
+    CONSTRAINT task_queue_mean_weight_check CHECK ((mean_weight > (0)::double precision)),
+    CONSTRAINT task_queue_min_ram_check CHECK ((min_ram >= (0)::double precision)),
+    CONSTRAINT task_queue_owner_dn_check CHECK ((owner_dn <> ''::text)),
+    CONSTRAINT task_queue_owner_group_check CHECK ((owner_group <> ''::text)),
+    CONSTRAINT task_queue_priority_check CHECK (((priority > (0)::double precision) AND (priority < 'Infinity'::double precision))),
+    CONSTRAINT task_queue_ram CHECK ((min_ram <= max_ram))
+);
+ALTER TABLE ONLY taskqueue.task_queue ALTER COLUMN setup SET (n_distinct=1);
+
+ALTER TABLE taskqueue.task_queue OWNER TO broker_owner;
+
+COMMENT ON TABLE taskqueue.task_queue IS 'TaskQueues: all waiting jobs with identical requirements, about queue_size at most; the unit of matching (seed 004). Columns hold the requirements with one value, the tables task_queue_* those with many; these are the truth.';
+
+COMMENT ON COLUMN taskqueue.task_queue.setup IS 'Tenant: DIRAC''s Setup, PanDA''s vo.';
+
+COMMENT ON COLUMN taskqueue.task_queue.task_queue_id IS 'TaskQueue.';
+
+COMMENT ON COLUMN taskqueue.task_queue.definition_id IS 'Its requirements as one row, shared with its siblings.';
+
+COMMENT ON COLUMN taskqueue.task_queue.owner_dn IS 'OwnerDN: who submitted the jobs.';
+
+COMMENT ON COLUMN taskqueue.task_queue.owner_group IS 'OwnerGroup: group used for the submission.';
+
+COMMENT ON COLUMN taskqueue.task_queue.cpu_time IS 'Required CPU time, seconds; a trigger rounds it up to its bucket.';
+
+COMMENT ON COLUMN taskqueue.task_queue.min_ram IS 'MinRAM that the resource must offer, MB; null = none asked.';
+
+COMMENT ON COLUMN taskqueue.task_queue.max_ram IS 'MaxRAM, MB; null = none.';
+
+COMMENT ON COLUMN taskqueue.task_queue.priority IS 'Share of its entity (section 9); the draw is random()/priority, the smallest wins.';
+
+COMMENT ON COLUMN taskqueue.task_queue.mean_weight IS 'Mean draw weight of its jobs (tp of section 9) when its priority was computed.';
+
+COMMENT ON COLUMN taskqueue.task_queue.enabled IS 'False: an operator took it out of matching.';
+
+COMMENT ON COLUMN taskqueue.task_queue.held IS 'True: held by an operator.';
+
+COMMENT ON COLUMN taskqueue.task_queue.posted IS 'Whether it is open: enabled, and neither it nor its owner held; exactly then it has postings.';
+
+COMMENT ON COLUMN taskqueue.task_queue.created_at IS 'When it was opened.';
 
 CREATE FUNCTION taskqueue.requirements_of_queue(p_queue taskqueue.task_queue) RETURNS jsonb
     LANGUAGE sql STABLE
@@ -3055,23 +3865,29 @@ ALTER FUNCTION taskqueue.says_any(p_texts text[]) OWNER TO broker_owner;
 
 COMMENT ON FUNCTION taskqueue.says_any(p_texts text[]) IS 'Whether one of the texts is "any".';
 
-CREATE FUNCTION taskqueue.see_resource(p_setup text, p_resource jsonb, p_offer taskqueue.offer, p_matched boolean) RETURNS void
+CREATE FUNCTION taskqueue.see_resource(p_setup text, p_resource jsonb, p_known taskqueue.known_offer, p_matched boolean) RETURNS void
     LANGUAGE plpgsql
     AS $_$
 declare
-  v_resource jsonb := p_resource - '{JobID,Setup,OwnerDN,OwnerGroup}'::text[];
+  v_offer taskqueue.offer;
+  v_resource jsonb;
   v_class uuid;
   v_now timestamptz := resource.clock(p_setup);
+  v_bucket bigint := p_known.cpu_buckets[width_bucket((p_known.offer).cpu_time, p_known.cpu_buckets)];
 begin
+  if coalesce(v_bucket, 0) = any (p_known.seen) and (p_known.seen_at > v_now - interval '10 seconds' or random() > 0.1) then
+    return;
+  end if;
+  v_offer := p_known.offer;
+  v_resource := p_resource - '{JobID,Setup,OwnerDN,OwnerGroup}'::text[];
   if v_resource ? 'CPUTime' then
-    v_resource := v_resource || jsonb_build_object('CPUTime', coalesce(
-      (select b.cpu_time from taskqueue.cpu_bucket b where b.setup = p_setup and b.cpu_time <= p_offer.cpu_time order by b.cpu_time desc limit 1), 0));
+    v_resource := v_resource || jsonb_build_object('CPUTime', coalesce(v_bucket, 0));
   end if;
-  if p_offer.owner_dn is not null then
-    v_resource := v_resource || jsonb_build_object('OwnerDN', p_offer.owner_dn);
+  if v_offer.owner_dn is not null then
+    v_resource := v_resource || jsonb_build_object('OwnerDN', v_offer.owner_dn);
   end if;
-  if p_offer.owner_groups is not null then
-    v_resource := v_resource || jsonb_build_object('OwnerGroup', p_offer.owner_groups);
+  if v_offer.owner_groups is not null then
+    v_resource := v_resource || jsonb_build_object('OwnerGroup', v_offer.owner_groups);
   end if;
   if v_resource @? 'strict $.* ? (@.type() == "array")' then  -- lists are sets; one value is the value, none is no key
     select jsonb_object_agg(e.key, case when v.texts is null then e.value when cardinality(v.texts) = 1 then to_jsonb(v.texts[1]) else to_jsonb(v.texts) end)
@@ -3086,11 +3902,15 @@ begin
      and pg_try_advisory_xact_lock(hashtextextended(p_setup || v_class, 2)) then
     insert into taskqueue.resource_seen (setup, class, seen_at, matched, resource) values (p_setup, v_class, v_now, p_matched, v_resource);
   end if;
+  update taskqueue.known_offer k
+     set seen_at = v_now, seen = case when coalesce(v_bucket, 0) = any (k.seen) then k.seen else k.seen || coalesce(v_bucket, 0) end
+   where k.ctid = any (array(select i.ctid from taskqueue.known_offer i
+                              where i.setup = p_setup and i.digest = p_known.digest and i.resource = p_known.resource for update skip locked));
 end $_$;
 
-ALTER FUNCTION taskqueue.see_resource(p_setup text, p_resource jsonb, p_offer taskqueue.offer, p_matched boolean) OWNER TO broker_owner;
+ALTER FUNCTION taskqueue.see_resource(p_setup text, p_resource jsonb, p_known taskqueue.known_offer, p_matched boolean) OWNER TO broker_owner;
 
-COMMENT ON FUNCTION taskqueue.see_resource(p_setup text, p_resource jsonb, p_offer taskqueue.offer, p_matched boolean) IS 'Notes the class of a resource description: CPUTime as the highest bucket it covers (s), lists as sets, the owner as the identity has it, JobID left out.';
+COMMENT ON FUNCTION taskqueue.see_resource(p_setup text, p_resource jsonb, p_known taskqueue.known_offer, p_matched boolean) IS 'Notes the class of a resource description: CPUTime as the highest bucket it covers (s), lists as sets, the owner as the identity has it, JobID left out.';
 
 CREATE FUNCTION taskqueue.set_cpu_buckets(p_setup text, p_buckets bigint[]) RETURNS bigint
     LANGUAGE plpgsql SECURITY DEFINER
@@ -3141,7 +3961,9 @@ begin
           coalesce(p_job_sharing::text, 'null'), coalesce(p_allow_background::text, 'null')
       using errcode = 'PB001', hint = 'The share is a positive number, the properties are true or false.';
   end if;
+  perform taskqueue.reconfigure(p_setup);
   perform taskqueue.require_setup(p_setup);
+  perform taskqueue.forget_offers(p_setup);
   insert into taskqueue.owner_group (setup, owner_group, share, job_sharing, allow_background)
   values (p_setup, p_group, p_share, p_job_sharing, p_allow_background)
   on conflict (setup, owner_group) do update
@@ -3151,7 +3973,7 @@ end $$;
 
 ALTER FUNCTION taskqueue.set_group(p_setup text, p_group text, p_share double precision, p_job_sharing boolean, p_allow_background boolean) OWNER TO broker_owner;
 
-COMMENT ON FUNCTION taskqueue.set_group(p_setup text, p_group text, p_share double precision, p_job_sharing boolean, p_allow_background boolean) IS 'Sets the share and the properties of an owner group, and recomputes its priorities. Errors: PB001, PB002 (setup not granted).';
+COMMENT ON FUNCTION taskqueue.set_group(p_setup text, p_group text, p_share double precision, p_job_sharing boolean, p_allow_background boolean) IS 'Sets the share and the properties of an owner group, and recomputes its priorities. Errors: PB001, PB002 (setup not granted), PB006 (busy).';
 
 CREATE FUNCTION taskqueue.set_held(p_setup text, p_kind text, p_name text, p_held boolean) RETURNS bigint
     LANGUAGE plpgsql
@@ -3178,7 +4000,7 @@ begin
   if not found then
     return 0;
   end if;
-  perform taskqueue.post_queue(p_setup, p_name::bigint);
+  perform taskqueue.post_queues(p_setup, array[p_name::bigint]);
   return 1;
 end $_$;
 
@@ -3194,8 +4016,8 @@ declare
 begin
   update taskqueue.job j set held = p_held where j.setup = p_setup and j.job_id = p_job_id and j.held <> p_held returning j.* into v_job;
   if found then
-    insert into taskqueue.job_count_change (setup, task_queue_id, user_priority, change)
-    values (p_setup, v_job.task_queue_id, v_job.user_priority, case when p_held then -1 else 1 end);
+    insert into taskqueue.job_count_change (setup, task_queue_id, user_priority, change, first_id)
+    values (p_setup, v_job.task_queue_id, v_job.user_priority, case when p_held then -1 else 1 end, case when not p_held then p_job_id end);
     return 1;
   end if;
   if exists (select from taskqueue.job j where j.setup = p_setup and j.job_id = p_job_id) then
@@ -3233,6 +4055,7 @@ begin
   end if;
   perform taskqueue.reconfigure(p_setup);
   perform taskqueue.require_setup(p_setup);
+  perform taskqueue.forget_offers(p_setup);
   insert into taskqueue.site_limit as l (setup, kind, site, grid_ce, attribute, value, ceiling, delay, burst)
   values (p_setup, p_kind, p_site, p_ce, v_key, p_value, case p_kind when 'running' then p_limit::int end,
           case p_kind when 'delay' then make_interval(secs => p_limit::float8) end, case p_kind when 'delay' then p_burst end)
@@ -3256,8 +4079,7 @@ CREATE FUNCTION taskqueue.set_owner_held(p_setup text, p_owner_dn text, p_held b
     LANGUAGE plpgsql
     AS $$
 declare
-  v_id bigint;
-  v_count bigint := 0;
+  v_ids bigint[] := '{}';
 begin
   perform taskqueue.reconfigure(p_setup);
   if p_held then
@@ -3266,12 +4088,10 @@ begin
     delete from taskqueue.held_owner h where h.setup = p_setup and h.owner_dn = p_owner_dn;
   end if;
   if found then
-    for v_id in select q.task_queue_id from taskqueue.task_queue q where q.setup = p_setup and q.owner_dn = p_owner_dn loop
-      perform taskqueue.post_queue(p_setup, v_id);
-      v_count := v_count + 1;
-    end loop;
+    v_ids := array(select q.task_queue_id from taskqueue.task_queue q where q.setup = p_setup and q.owner_dn = p_owner_dn);
+    perform taskqueue.post_queues(p_setup, v_ids);
   end if;
-  return v_count;
+  return cardinality(v_ids);
 end $$;
 
 ALTER FUNCTION taskqueue.set_owner_held(p_setup text, p_owner_dn text, p_held boolean) OWNER TO broker_owner;
@@ -3288,14 +4108,16 @@ begin
     raise exception 'platform % cannot be compatible with %', coalesce(quote_literal(p_offered), 'null'), coalesce(p_accepted::text, 'null')
       using errcode = 'PB001', hint = 'Name platforms by non-empty texts; an empty list clears.';
   end if;
+  perform taskqueue.reconfigure(p_setup);
   perform taskqueue.require_setup(p_setup);
+  perform taskqueue.forget_offers(p_setup);
   delete from taskqueue.platform_compatibility c where c.setup = p_setup and c.offered = p_offered and c.accepted <> all (p_accepted);
   insert into taskqueue.platform_compatibility (setup, offered, accepted) select p_setup, p_offered, unnest(p_accepted) on conflict do nothing;
 end $$;
 
 ALTER FUNCTION taskqueue.set_platform_compatibility(p_setup text, p_offered text, p_accepted text[]) OWNER TO broker_owner;
 
-COMMENT ON FUNCTION taskqueue.set_platform_compatibility(p_setup text, p_offered text, p_accepted text[]) IS 'Says which platforms a resource offers besides the one it names; replaces what was said, an empty list clears. Errors: PB001, PB002 (setup not granted).';
+COMMENT ON FUNCTION taskqueue.set_platform_compatibility(p_setup text, p_offered text, p_accepted text[]) IS 'Says which platforms a resource offers besides the one it names; replaces what was said, an empty list clears. Errors: PB001, PB002 (setup not granted), PB006 (busy).';
 
 CREATE FUNCTION taskqueue.set_queue_enabled(p_setup text, p_task_queue_id bigint, p_enabled boolean) RETURNS void
     LANGUAGE plpgsql SECURITY DEFINER
@@ -3309,7 +4131,7 @@ begin
   end if;
   perform taskqueue.lock_queue(p_setup, p_task_queue_id);
   update taskqueue.task_queue q set enabled = p_enabled where q.setup = p_setup and q.task_queue_id = p_task_queue_id;
-  perform taskqueue.post_queue(p_setup, p_task_queue_id);
+  perform taskqueue.post_queues(p_setup, array[p_task_queue_id]);
 end $$;
 
 ALTER FUNCTION taskqueue.set_queue_enabled(p_setup text, p_task_queue_id bigint, p_enabled boolean) OWNER TO broker_owner;
@@ -3328,6 +4150,7 @@ begin
   perform resource.identify(p_setup);
   perform taskqueue.reconfigure(p_setup);
   perform taskqueue.require_setup(p_setup);
+  perform taskqueue.forget_offers(p_setup);
   if jsonb_typeof(p_settings) is distinct from 'object' then
     raise exception 'settings are %, not a JSON object', coalesce(p_settings::text, 'null') using errcode = 'PB001', hint = 'Give an object, for example {"ten_first": true}.';
   end if;
@@ -3543,134 +4366,58 @@ COMMENT ON COLUMN taskqueue.job.attempts IS 'How often it was matched before.';
 
 COMMENT ON COLUMN taskqueue.job.inserted_at IS 'Since when it waits.';
 
-CREATE FUNCTION taskqueue.take(p_setup text, p_offer taskqueue.offer, p_seed bigint) RETURNS TABLE(job taskqueue.job, definition taskqueue.definition, slots jsonb)
-    LANGUAGE plpgsql
-    AS $$
-declare
-  v_setting taskqueue.setting;
-  v_cpu_time bigint;
-  v_level record;
-  v_left bigint;
-  v_taken boolean;
-  v_candidates cursor (c_cpu_time bigint) for
-    select c.task_queue_id, c.definition from taskqueue.candidate(p_setup, p_offer, c_cpu_time, p_seed, v_setting.policy) c;
-begin
-  select s.* into v_setting from taskqueue.setting s where s.setup = p_setup;
-  for v_cpu_time in
-    select b.cpu_time from taskqueue.cpu_bucket b where b.setup = p_setup and b.cpu_time <= p_offer.cpu_time order by b.cpu_time desc
-  loop
-    for v_candidate in v_candidates (v_cpu_time) loop
-      definition := v_candidate.definition;
-      slots := null;
-      if p_offer.limited then
-        select l.taken, l.slots into v_taken, slots from taskqueue.lock_slots(p_setup, definition.requirements, p_offer) l;
-        continue when not v_taken;
-      end if;
-      v_left := 0;
-      for v_level in
-        select u.user_priority, u.jobs, u.changes, sum(u.jobs) over () as total, sum(u.changes) over () as unfolded
-          from taskqueue.user_priority_order(p_setup, v_candidate.task_queue_id, p_seed + 1, v_setting.ten_first, v_setting.policy) u
-      loop
-        v_left := v_level.total;
-        job := taskqueue.take_job(p_setup, v_candidate.task_queue_id, v_level.user_priority, p_seed + 2);
-        if job.job_id is not null then
-          insert into taskqueue.job_count_change (setup, task_queue_id, user_priority, change)
-          values (p_setup, job.task_queue_id, job.user_priority, -1);
-          if v_level.unfolded >= 50 then
-            perform taskqueue.fold_counts(p_setup, job.task_queue_id);
-          end if;
-          if v_level.total <= 1 then
-            perform taskqueue.drop_if_empty(p_setup, job.task_queue_id);
-          end if;
-          return next;
-          return;
-        end if;
-      end loop;
-      if v_left <= 0 then
-        perform taskqueue.drop_if_empty(p_setup, v_candidate.task_queue_id);
-      end if;
-    end loop;
-  end loop;
-end $$;
-
-ALTER FUNCTION taskqueue.take(p_setup text, p_offer taskqueue.offer, p_seed bigint) OWNER TO broker_owner;
-
-COMMENT ON FUNCTION taskqueue.take(p_setup text, p_offer taskqueue.offer, p_seed bigint) IS 'Takes one job out of waiting for an offer, by the law of section 5 under the seed given; no row: nothing matches now. The caller writes the lease.';
-
-CREATE FUNCTION taskqueue.take_job(p_setup text, p_task_queue_id bigint, p_user_priority smallint, p_seed bigint) RETURNS taskqueue.job
+CREATE FUNCTION taskqueue.take_job(p_setup text, p_task_queue_id bigint, p_ten_first boolean, p_policy text, p_seed bigint) RETURNS taskqueue.job
     LANGUAGE plpgsql
     AS $$
 declare
   v_job taskqueue.job;
+  v_level record;
   v_ids bigint[];
   v_id bigint;
-  v_after bigint := 0;
+  v_after bigint;
 begin
-  loop
-    v_ids := array(select j.job_id from taskqueue.job j
-                    where j.setup = p_setup and j.task_queue_id = p_task_queue_id and j.user_priority = p_user_priority and not j.held
-                      and j.job_id > v_after
-                    order by j.job_id limit 10);
-    for v_id in select i from unnest(v_ids) i order by taskqueue.draw(i, p_seed) loop
-      delete from taskqueue.job j
-       where j.setup = p_setup and j.job_id = (
-             select l.job_id from taskqueue.job l
-              where l.setup = p_setup and l.job_id = v_id and l.task_queue_id = p_task_queue_id and l.user_priority = p_user_priority and not l.held
-                for update skip locked)
-      returning j.* into v_job;
-      if found then
-        return v_job;
-      end if;
+  for v_level in select u.user_priority, u.first_id from taskqueue.user_priority_order(p_setup, p_task_queue_id, p_seed, p_ten_first, p_policy) u loop
+    v_after := coalesce(v_level.first_id, 1) - 1;
+    loop
+      v_ids := array(select j.job_id from taskqueue.job j
+                      where j.setup = p_setup and j.task_queue_id = p_task_queue_id and j.user_priority = v_level.user_priority and not j.held
+                        and j.job_id > v_after
+                      order by j.job_id limit 10);
+      for v_id in select i from unnest(v_ids) i order by taskqueue.draw(i, p_seed # 1) loop
+        delete from taskqueue.job j
+         where j.setup = p_setup and j.job_id = (
+               select l.job_id from taskqueue.job l
+                where l.setup = p_setup and l.job_id = v_id and l.task_queue_id = p_task_queue_id and l.user_priority = v_level.user_priority and not l.held
+                  for update skip locked)
+        returning j.* into v_job;
+        if found then
+          return v_job;
+        end if;
+      end loop;
+      exit when cardinality(v_ids) < 10;
+      v_after := v_ids[10];
     end loop;
-    exit when cardinality(v_ids) < 10;
-    v_after := v_ids[10];
   end loop;
   return null;
 end $$;
 
-ALTER FUNCTION taskqueue.take_job(p_setup text, p_task_queue_id bigint, p_user_priority smallint, p_seed bigint) OWNER TO broker_owner;
+ALTER FUNCTION taskqueue.take_job(p_setup text, p_task_queue_id bigint, p_ten_first boolean, p_policy text, p_seed bigint) OWNER TO broker_owner;
 
-COMMENT ON FUNCTION taskqueue.take_job(p_setup text, p_task_queue_id bigint, p_user_priority smallint, p_seed bigint) IS 'Takes a job of a queue and user priority out of waiting; null when there is none that is not locked.';
+COMMENT ON FUNCTION taskqueue.take_job(p_setup text, p_task_queue_id bigint, p_ten_first boolean, p_policy text, p_seed bigint) IS 'Takes a job of a queue out of waiting; null when there is none that is not locked.';
 
-CREATE FUNCTION taskqueue.take_wanted(p_setup text, p_offer taskqueue.offer) RETURNS TABLE(job taskqueue.job, definition taskqueue.definition, slots jsonb)
-    LANGUAGE plpgsql
+CREATE FUNCTION taskqueue.tests_of(p_offer taskqueue.offer) RETURNS integer
+    LANGUAGE sql IMMUTABLE
     AS $$
-declare
-  v_queue_id bigint;
-  v_taken boolean;
-begin
-  select j.task_queue_id into v_queue_id
-    from taskqueue.job j
-    join taskqueue.task_queue q on q.setup = j.setup and q.task_queue_id = j.task_queue_id
-    join taskqueue.definition d on d.setup = q.setup and d.definition_id = q.definition_id
-   where j.setup = p_setup and j.job_id = p_offer.job_id and not j.held and taskqueue.is_open(q) and taskqueue.accepts(d, p_offer);
-  if not found then
-    return;
-  end if;
-  select d.* into definition
-    from taskqueue.task_queue q join taskqueue.definition d on d.setup = q.setup and d.definition_id = q.definition_id
-   where q.setup = p_setup and q.task_queue_id = v_queue_id;
-  if p_offer.limited then
-    select l.taken, l.slots into v_taken, slots from taskqueue.lock_slots(p_setup, definition.requirements, p_offer) l;
-    if not v_taken then
-      return;
-    end if;
-  end if;
-  delete from taskqueue.job j
-   where j.setup = p_setup and j.job_id = (
-         select l.job_id from taskqueue.job l where l.setup = p_setup and l.job_id = p_offer.job_id and l.task_queue_id = v_queue_id and not l.held for update skip locked)
-  returning j.* into job;
-  if not found then
-    return;
-  end if;
-  insert into taskqueue.job_count_change (setup, task_queue_id, user_priority, change) values (p_setup, job.task_queue_id, job.user_priority, -1);
-  perform taskqueue.drop_if_empty(p_setup, job.task_queue_id);
-  return next;
-end $$;
+  select case when p_offer.owner_dn is not null or p_offer.owner_groups is not null or p_offer.required_tags is not null or p_offer.banned_sites is not null
+                   or p_offer.banned_grid_ces is not null or p_offer.banned_platforms is not null or p_offer.banned_job_types is not null
+                   or p_offer.banned_tags is not null or p_offer.limited or cardinality(p_offer.sites) <> 1 or cardinality(p_offer.grid_ces) <> 1 then 1 else 0 end
+         | case when p_offer.max_ram is null then 0 else 2 end | 4 | case when p_offer.job_types is null then 0 else 8 end
+         | case when p_offer.grid_ces is null then 0 else 16 end
+$$;
 
-ALTER FUNCTION taskqueue.take_wanted(p_setup text, p_offer taskqueue.offer) OWNER TO broker_owner;
+ALTER FUNCTION taskqueue.tests_of(p_offer taskqueue.offer) OWNER TO broker_owner;
 
-COMMENT ON FUNCTION taskqueue.take_wanted(p_setup text, p_offer taskqueue.offer) IS 'Takes the job that the offer wants out of waiting; no row: it does not wait, is held or locked, or its queue does not match.';
+COMMENT ON FUNCTION taskqueue.tests_of(p_offer taskqueue.offer) IS 'Which demands of a definition an offer may not meet, as bits of taskqueue.definition.demands; bit 1: all conditions are to be tested.';
 
 CREATE FUNCTION taskqueue.texts(p_key text, p_value jsonb) RETURNS text[]
     LANGUAGE plpgsql IMMUTABLE
@@ -3730,17 +4477,11 @@ ALTER FUNCTION taskqueue.use_slots(p_setup text, p_job_id bigint, p_slots jsonb)
 
 COMMENT ON FUNCTION taskqueue.use_slots(p_setup text, p_job_id bigint, p_slots jsonb) IS 'Gives the slots locked by taskqueue.lock_slots to a job, and moves the clocks of its delays.';
 
-CREATE FUNCTION taskqueue.user_priority_order(p_setup text, p_task_queue_id bigint, p_seed bigint, p_ten_first boolean, p_policy text) RETURNS TABLE(user_priority smallint, jobs bigint, changes bigint)
+CREATE FUNCTION taskqueue.user_priority_order(p_setup text, p_task_queue_id bigint, p_seed bigint, p_ten_first boolean, p_policy text) RETURNS TABLE(user_priority smallint, jobs bigint, changes bigint, first_id bigint)
     LANGUAGE sql STABLE ROWS 3
     AS $$
-  select n.user_priority, n.jobs, n.changes
-    from (select c.user_priority, sum(c.jobs)::bigint as jobs, sum(c.changes) as changes
-            from (select b.user_priority, b.jobs, 0 as changes from taskqueue.job_count b
-                   where b.setup = p_setup and b.task_queue_id = p_task_queue_id
-                  union all
-                  select a.user_priority, a.change, 1 from taskqueue.job_count_change a
-                   where a.setup = p_setup and a.task_queue_id = p_task_queue_id) c
-           group by c.user_priority) n
+  select n.user_priority, n.jobs, n.changes, n.first_id
+    from taskqueue.job_level(p_setup, p_task_queue_id) n
    order by case when n.jobs <= 0 then 3 when n.user_priority = 0 then 2 when n.user_priority = 10 and p_ten_first then 0 else 1 end,
             taskqueue.draw_key(taskqueue.draw(n.user_priority, p_seed), greatest(n.jobs, 1), greatest(n.user_priority, 1), p_policy)
 $$;
@@ -3748,6 +4489,48 @@ $$;
 ALTER FUNCTION taskqueue.user_priority_order(p_setup text, p_task_queue_id bigint, p_seed bigint, p_ten_first boolean, p_policy text) OWNER TO broker_owner;
 
 COMMENT ON FUNCTION taskqueue.user_priority_order(p_setup text, p_task_queue_id bigint, p_seed bigint, p_ten_first boolean, p_policy text) IS 'User priorities of a queue in drawn order, with the jobs counted there and how many changes of counts are not folded; those counted empty come last.';
+
+CREATE FUNCTION taskqueue.vacate_places(p_setup text, p_task_queue_id bigint) RETURNS void
+    LANGUAGE plpgsql
+    AS $$
+declare
+  v_list_ids bigint[];
+  v_bands int[];
+  v_places int[];
+  v_movable bigint[];
+begin
+  v_list_ids := array(select l.list_id from taskqueue.posting_list l
+                       where l.setup = p_setup
+                         and l.list_id in (select p.list_id from taskqueue.posting p where p.setup = p_setup and p.task_queue_id = p_task_queue_id)
+                       order by l.site, l.cpu_time
+                         for update skip locked);
+  with gone as (
+    delete from taskqueue.posting p where p.setup = p_setup and p.task_queue_id = p_task_queue_id returning p.list_id, p.band, p.place
+  )
+  select array_agg(g.list_id), array_agg(g.band), array_agg(g.place) into v_list_ids, v_bands, v_places from gone g where g.list_id = any (v_list_ids);
+  if v_list_ids is null then
+    return;
+  end if;
+  v_movable := array(select q.task_queue_id from taskqueue.task_queue q
+                      where q.setup = p_setup
+                        and q.task_queue_id in (select o.task_queue_id from unnest(v_list_ids, v_bands) g (list_id, band)
+                                                 cross join lateral (select p.task_queue_id from taskqueue.posting p
+                                                                      where p.setup = p_setup and p.list_id = g.list_id and p.band = g.band
+                                                                      order by p.place desc limit 1) o)
+                        for no key update skip locked);
+  update taskqueue.posting p set place = g.place
+    from unnest(v_list_ids, v_bands, v_places) g (list_id, band, place)
+   cross join lateral (select i.place, i.task_queue_id from taskqueue.posting i
+                        where i.setup = p_setup and i.list_id = g.list_id and i.band = g.band
+                        order by i.place desc limit 1) o
+   where p.setup = p_setup and p.list_id = g.list_id and p.band = g.band and p.place = o.place and o.place > g.place and o.task_queue_id = any (v_movable);
+  perform taskqueue.measure_lists(p_setup, v_list_ids, v_bands);
+  perform taskqueue.drop_empty_lists(p_setup, v_list_ids);
+end $$;
+
+ALTER FUNCTION taskqueue.vacate_places(p_setup text, p_task_queue_id bigint) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION taskqueue.vacate_places(p_setup text, p_task_queue_id bigint) IS 'Removes the postings of a queue that goes, and closes the gaps.';
 
 CREATE FUNCTION taskqueue.weight(p_user_priority integer, p_ten_first boolean) RETURNS double precision
     LANGUAGE sql IMMUTABLE
@@ -3767,9 +4550,7 @@ CREATE FUNCTION taskqueue.weight_of_queue(p_setup text, p_group text DEFAULT NUL
     join taskqueue.setting s on s.setup = q.setup
    cross join lateral (
           select sum(c.jobs * taskqueue.weight(c.user_priority, s.ten_first)) / nullif(sum(c.jobs), 0) as weight
-            from (select b.user_priority, b.jobs from taskqueue.job_count b where b.setup = q.setup and b.task_queue_id = q.task_queue_id
-                  union all
-                  select a.user_priority, a.change from taskqueue.job_count_change a where a.setup = q.setup and a.task_queue_id = q.task_queue_id) c
+            from taskqueue.job_level(q.setup, q.task_queue_id) c
          ) w
    where q.setup = p_setup and (p_group is null or q.owner_group = p_group)
 $$;
@@ -4213,7 +4994,7 @@ CREATE VIEW monitor.health_table AS
             r.bytes,
             r.table_id
            FROM relation r
-          WHERE ((r.kind = 'r'::"char") AND (r.name = ANY (ARRAY['definition'::name, 'task_queue'::name, 'posting'::name, 'job'::name, 'job_count'::name, 'job_count_change'::name, 'lease'::name, 'limit_slot'::name])))
+          WHERE ((r.kind = 'r'::"char") AND (r.name = ANY (ARRAY['definition'::name, 'task_queue'::name, 'posting_list'::name, 'posting'::name, 'known_offer'::name, 'job'::name, 'job_count'::name, 'job_count_change'::name, 'lease'::name, 'limit_slot'::name])))
         ), used AS (
          SELECT s.relid,
             s.relname AS name,
@@ -4514,26 +5295,64 @@ COMMENT ON COLUMN taskqueue.history_default.grid_ce IS 'Computing element of the
 
 COMMENT ON COLUMN taskqueue.history_default.role_name IS 'Database role that caused it.';
 
+CREATE TABLE taskqueue.job_count (
+    setup text NOT NULL,
+    task_queue_id bigint NOT NULL,
+    known_to xid8 NOT NULL,
+    count_id bigint NOT NULL,
+    jobs bigint[] NOT NULL,
+    first_ids bigint[] NOT NULL,
+    in_flight xid8[] NOT NULL,
+    CONSTRAINT job_count_first_ids_check CHECK ((cardinality(first_ids) = 11)),
+    CONSTRAINT job_count_jobs_check CHECK ((cardinality(jobs) = 11))
+)
+WITH (autovacuum_vacuum_scale_factor='0.02', autovacuum_vacuum_cost_delay='0');
+ALTER TABLE ONLY taskqueue.job_count ALTER COLUMN setup SET (n_distinct=1);
+
+ALTER TABLE taskqueue.job_count OWNER TO broker_owner;
+
+COMMENT ON TABLE taskqueue.job_count IS 'Waiting jobs that are not held, by queue and user priority, as of a snapshot; the newest of a queue counts, job_count_change is added to it (taskqueue.job_level). Appended, never updated, so that a match reads one however many there were. Derived from job.';
+
+COMMENT ON COLUMN taskqueue.job_count.setup IS 'Tenant: DIRAC''s Setup, PanDA''s vo.';
+
+COMMENT ON COLUMN taskqueue.job_count.task_queue_id IS 'TaskQueue.';
+
+COMMENT ON COLUMN taskqueue.job_count.known_to IS 'Changes made in this transaction or later are not counted here,';
+
+COMMENT ON COLUMN taskqueue.job_count.count_id IS 'Tells counts with the same snapshot apart.';
+
+COMMENT ON COLUMN taskqueue.job_count.jobs IS 'Jobs with user priority 0, 1, .. 10.';
+
+COMMENT ON COLUMN taskqueue.job_count.first_ids IS 'Of each user priority, no job known here has a lower id; null = there was none. A match looks from there on, not through what was taken before.';
+
+COMMENT ON COLUMN taskqueue.job_count.in_flight IS 'nor those of these transactions.';
+
 CREATE TABLE taskqueue.job_count_change (
     setup text NOT NULL,
     task_queue_id bigint NOT NULL,
+    made_in xid8 DEFAULT pg_current_xact_id() NOT NULL,
     user_priority smallint NOT NULL,
-    change bigint NOT NULL
+    change bigint NOT NULL,
+    first_id bigint
 )
 WITH (autovacuum_vacuum_scale_factor='0.02', autovacuum_vacuum_cost_delay='0');
 ALTER TABLE ONLY taskqueue.job_count_change ALTER COLUMN setup SET (n_distinct=1);
 
 ALTER TABLE taskqueue.job_count_change OWNER TO broker_owner;
 
-COMMENT ON TABLE taskqueue.job_count_change IS 'Changes of job_count, appended so that no agent waits for another on a counter; folded by taskqueue.fold_counts.';
+COMMENT ON TABLE taskqueue.job_count_change IS 'Changes of the waiting jobs of a queue, appended so that no agent waits for another on a counter; counted by taskqueue.fold_counts.';
 
 COMMENT ON COLUMN taskqueue.job_count_change.setup IS 'Tenant: DIRAC''s Setup, PanDA''s vo.';
 
 COMMENT ON COLUMN taskqueue.job_count_change.task_queue_id IS 'TaskQueue.';
 
+COMMENT ON COLUMN taskqueue.job_count_change.made_in IS 'Transaction that wrote the row.';
+
 COMMENT ON COLUMN taskqueue.job_count_change.user_priority IS 'User priority 0..10; 0 is background.';
 
 COMMENT ON COLUMN taskqueue.job_count_change.change IS 'Jobs added (taken, when negative).';
+
+COMMENT ON COLUMN taskqueue.job_count_change.first_id IS 'Lowest id of the jobs added; null = none added.';
 
 CREATE UNLOGGED TABLE taskqueue.resource_seen (
     setup text NOT NULL,
@@ -4546,7 +5365,7 @@ ALTER TABLE ONLY taskqueue.resource_seen ALTER COLUMN setup SET (n_distinct=1);
 
 ALTER TABLE taskqueue.resource_seen OWNER TO broker_owner;
 
-COMMENT ON TABLE taskqueue.resource_seen IS 'Resource descriptions as they came, at most one row per class in ten seconds; unlogged, rolled up by taskqueue.maintain.';
+COMMENT ON TABLE taskqueue.resource_seen IS 'Resource descriptions as they came, a sample, at most one row per class in ten seconds; unlogged, rolled up by taskqueue.maintain.';
 
 COMMENT ON COLUMN taskqueue.resource_seen.setup IS 'Tenant: DIRAC''s Setup, PanDA''s vo.';
 
@@ -4605,7 +5424,14 @@ CREATE VIEW monitor.health_work AS
          SELECT c.setup,
             c.task_queue_id,
             count(*) AS changes
-           FROM taskqueue.job_count_change c
+           FROM (taskqueue.job_count_change c
+             CROSS JOIN LATERAL ( SELECT b.known_to,
+                    b.in_flight
+                   FROM taskqueue.job_count b
+                  WHERE ((b.setup = c.setup) AND (b.task_queue_id = c.task_queue_id))
+                  ORDER BY b.known_to DESC, b.count_id DESC
+                 LIMIT 1) t)
+          WHERE ((c.made_in >= t.known_to) OR (c.made_in = ANY (t.in_flight)))
           GROUP BY c.setup, c.task_queue_id
           ORDER BY (count(*)) DESC, c.setup, c.task_queue_id
          LIMIT 1
@@ -5125,7 +5951,7 @@ COMMENT ON COLUMN taskqueue.resource_class.first_seen IS 'First seen.';
 
 COMMENT ON COLUMN taskqueue.resource_class.last_seen IS 'Last seen.';
 
-COMMENT ON COLUMN taskqueue.resource_class.samples IS 'Ten-second windows in which it asked at least once.';
+COMMENT ON COLUMN taskqueue.resource_class.samples IS 'Ten-second windows in which it asked, a sample.';
 
 COMMENT ON COLUMN taskqueue.resource_class.matched IS 'Those of them whose sampled request got a job.';
 
@@ -5228,27 +6054,6 @@ COMMENT ON COLUMN monitor.setup.task_queues IS 'TaskQueues.';
 
 COMMENT ON COLUMN monitor.setup.identities IS 'Database roles that may use it besides operators.';
 
-CREATE TABLE taskqueue.job_count (
-    setup text NOT NULL,
-    task_queue_id bigint NOT NULL,
-    user_priority smallint NOT NULL,
-    jobs bigint NOT NULL
-)
-WITH (fillfactor='70');
-ALTER TABLE ONLY taskqueue.job_count ALTER COLUMN setup SET (n_distinct=1);
-
-ALTER TABLE taskqueue.job_count OWNER TO broker_owner;
-
-COMMENT ON TABLE taskqueue.job_count IS 'Waiting jobs that are not held, by queue and user priority: the base; job_count_change is added to it. Derived from job.';
-
-COMMENT ON COLUMN taskqueue.job_count.setup IS 'Tenant: DIRAC''s Setup, PanDA''s vo.';
-
-COMMENT ON COLUMN taskqueue.job_count.task_queue_id IS 'TaskQueue.';
-
-COMMENT ON COLUMN taskqueue.job_count.user_priority IS 'User priority 0..10; 0 is background.';
-
-COMMENT ON COLUMN taskqueue.job_count.jobs IS 'Jobs, changes not counted; may be negative alone.';
-
 CREATE TABLE taskqueue.limit_use (
     setup text NOT NULL,
     job_id bigint NOT NULL,
@@ -5272,44 +6077,110 @@ COMMENT ON COLUMN taskqueue.limit_use.slot IS 'Number of the slot.';
 
 CREATE TABLE taskqueue.posting (
     setup text NOT NULL,
-    site text NOT NULL,
-    cpu_time bigint NOT NULL,
-    task_queue_id bigint NOT NULL,
-    definition_id bigint NOT NULL,
-    priority double precision NOT NULL
+    list_id bigint NOT NULL,
+    band integer NOT NULL,
+    place integer NOT NULL,
+    task_queue_id bigint NOT NULL
 );
 ALTER TABLE ONLY taskqueue.posting ALTER COLUMN setup SET (n_distinct=1);
 
 ALTER TABLE taskqueue.posting OWNER TO broker_owner;
 
-COMMENT ON TABLE taskqueue.posting IS 'Which open queues (enabled, not held, with jobs) a site may see, by CPU bucket. Derived from task_queue and its requirement tables.';
+COMMENT ON TABLE taskqueue.posting IS 'Which queue is at a place of a list. Derived from task_queue and its requirement tables.';
 
 COMMENT ON COLUMN taskqueue.posting.setup IS 'Tenant: DIRAC''s Setup, PanDA''s vo.';
 
-COMMENT ON COLUMN taskqueue.posting.site IS 'A site that the queue lists and does not ban; ''*'' = lists no site; '''' = every open queue, for resources without a site.';
+COMMENT ON COLUMN taskqueue.posting.list_id IS 'List.';
 
-COMMENT ON COLUMN taskqueue.posting.cpu_time IS 'CPU bucket, seconds.';
+COMMENT ON COLUMN taskqueue.posting.band IS 'Band of the list.';
+
+COMMENT ON COLUMN taskqueue.posting.place IS 'Place in the band, from 1.';
 
 COMMENT ON COLUMN taskqueue.posting.task_queue_id IS 'TaskQueue.';
 
-COMMENT ON COLUMN taskqueue.posting.definition_id IS 'Its definition.';
+CREATE TABLE taskqueue.posting_list (
+    setup text NOT NULL,
+    site text NOT NULL,
+    cpu_time bigint NOT NULL,
+    list_id bigint NOT NULL,
+    bands integer[] DEFAULT '{}'::integer[] NOT NULL,
+    places integer[] DEFAULT '{}'::integer[] NOT NULL,
+    sums double precision[] DEFAULT '{}'::double precision[] NOT NULL,
+    rate double precision DEFAULT 0 NOT NULL,
+    top double precision DEFAULT 0 NOT NULL,
+    room bigint DEFAULT 0 NOT NULL
+)
+WITH (fillfactor='50');
+ALTER TABLE ONLY taskqueue.posting_list ALTER COLUMN setup SET (n_distinct=1);
 
-COMMENT ON COLUMN taskqueue.posting.priority IS 'Its priority.';
+ALTER TABLE taskqueue.posting_list OWNER TO broker_owner;
+
+COMMENT ON TABLE taskqueue.posting_list IS 'Lists of the open queues that a site may see, by CPU bucket; what matching draws from (taskqueue.draw_queue). Each is kept in bands of about the same priority. Derived from task_queue and its requirement tables.';
+
+COMMENT ON COLUMN taskqueue.posting_list.setup IS 'Tenant: DIRAC''s Setup, PanDA''s vo.';
+
+COMMENT ON COLUMN taskqueue.posting_list.site IS 'A site that the queues list and do not ban; ''*'' = they list no site; '''' = every open queue, for resources without a site.';
+
+COMMENT ON COLUMN taskqueue.posting_list.cpu_time IS 'CPU bucket, seconds.';
+
+COMMENT ON COLUMN taskqueue.posting_list.list_id IS 'List.';
+
+COMMENT ON COLUMN taskqueue.posting_list.bands IS 'Its bands, ascending: band b holds priorities of at most taskqueue.ceiling_of_band(b), and above that of band b - 1.';
+
+COMMENT ON COLUMN taskqueue.posting_list.places IS 'Places of each band, from 1; those of queues that have gone are empty until taskqueue.maintain closes the gaps.';
+
+COMMENT ON COLUMN taskqueue.posting_list.sums IS 'Running sum of places times ceiling, band by band.';
+
+COMMENT ON COLUMN taskqueue.posting_list.rate IS 'The last of the sums.';
+
+COMMENT ON COLUMN taskqueue.posting_list.top IS 'The highest ceiling.';
+
+COMMENT ON COLUMN taskqueue.posting_list.room IS 'All its places.';
+
+CREATE VIEW taskqueue.posted_queue AS
+ SELECT l.setup,
+    l.site,
+    l.cpu_time,
+    p.band,
+    p.task_queue_id,
+    l.list_id,
+    p.place
+   FROM (taskqueue.posting_list l
+     JOIN taskqueue.posting p ON (((p.setup = l.setup) AND (p.list_id = l.list_id))));
+
+ALTER VIEW taskqueue.posted_queue OWNER TO broker_owner;
+
+COMMENT ON VIEW taskqueue.posted_queue IS 'Which open queues a site may see, by CPU bucket.';
+
+COMMENT ON COLUMN taskqueue.posted_queue.setup IS 'Tenant.';
+
+COMMENT ON COLUMN taskqueue.posted_queue.site IS 'A site listed and not banned; * = the queue lists none; empty = every open queue.';
+
+COMMENT ON COLUMN taskqueue.posted_queue.cpu_time IS 'CPU bucket, seconds.';
+
+COMMENT ON COLUMN taskqueue.posted_queue.band IS 'Band of its priority.';
+
+COMMENT ON COLUMN taskqueue.posted_queue.task_queue_id IS 'TaskQueue.';
+
+COMMENT ON COLUMN taskqueue.posted_queue.list_id IS 'List.';
+
+COMMENT ON COLUMN taskqueue.posted_queue.place IS 'Place in the list.';
 
 CREATE VIEW taskqueue.queue_count AS
- SELECT setup,
-    task_queue_id,
-    (sum(jobs))::bigint AS jobs
-   FROM ( SELECT b.setup,
-            b.task_queue_id,
-            b.jobs
+ SELECT q.setup,
+    q.task_queue_id,
+    ((COALESCE(( SELECT sum(j.j) AS sum
+           FROM unnest(t.jobs) j(j)), (0)::numeric) + COALESCE(( SELECT sum(c.change) AS sum
+           FROM taskqueue.job_count_change c
+          WHERE ((c.setup = q.setup) AND (c.task_queue_id = q.task_queue_id) AND ((c.made_in >= t.known_to) OR (c.made_in = ANY (t.in_flight))))), (0)::numeric)))::bigint AS jobs
+   FROM (taskqueue.task_queue q
+     LEFT JOIN LATERAL ( SELECT b.jobs,
+            b.known_to,
+            b.in_flight
            FROM taskqueue.job_count b
-        UNION ALL
-         SELECT a.setup,
-            a.task_queue_id,
-            a.change
-           FROM taskqueue.job_count_change a) c
-  GROUP BY setup, task_queue_id;
+          WHERE ((b.setup = q.setup) AND (b.task_queue_id = q.task_queue_id))
+          ORDER BY b.known_to DESC, b.count_id DESC
+         LIMIT 1) t ON (true));
 
 ALTER VIEW taskqueue.queue_count OWNER TO broker_owner;
 
@@ -5397,8 +6268,9 @@ CREATE VIEW monitor.site_limit AS
           WHERE ((i.setup = l.setup) AND (i.limit_id = l.limit_id))) u)
      CROSS JOIN LATERAL ( SELECT count(*) AS queues,
             (COALESCE(sum(n.jobs), (0)::numeric))::bigint AS jobs
-           FROM ((taskqueue.posting p
-             JOIN taskqueue.definition d ON (((d.setup = p.setup) AND (d.definition_id = p.definition_id))))
+           FROM (((taskqueue.posted_queue p
+             JOIN taskqueue.task_queue q ON (((q.setup = p.setup) AND (q.task_queue_id = p.task_queue_id))))
+             JOIN taskqueue.definition d ON (((d.setup = q.setup) AND (d.definition_id = q.definition_id))))
              JOIN taskqueue.queue_count n ON (((n.setup = p.setup) AND (n.task_queue_id = p.task_queue_id))))
           WHERE ((p.setup = l.setup) AND (p.site = ANY (ARRAY[l.site, '*'::text])) AND taskqueue.lists(d.requirements, l.attribute, l.value))) b);
 
@@ -5630,7 +6502,7 @@ CREATE VIEW monitor.waiting_by_site AS
         END AS site,
     count(*) AS queues,
     (sum(n.jobs))::bigint AS jobs
-   FROM (taskqueue.posting p
+   FROM (taskqueue.posted_queue p
      JOIN taskqueue.queue_count n ON (((n.setup = p.setup) AND (n.task_queue_id = p.task_queue_id))))
   WHERE (p.site <> ''::text)
   GROUP BY p.setup, p.site;
@@ -5739,6 +6611,31 @@ ALTER TABLE taskqueue.definition ALTER COLUMN definition_id ADD GENERATED ALWAYS
     CACHE 1
 );
 
+ALTER TABLE taskqueue.job_count ALTER COLUMN count_id ADD GENERATED ALWAYS AS IDENTITY (
+    SEQUENCE NAME taskqueue.job_count_count_id_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1
+);
+
+CREATE TABLE taskqueue.job_count_horizon (
+    setup text NOT NULL,
+    finished xid8 NOT NULL,
+    started xid8 NOT NULL
+);
+
+ALTER TABLE taskqueue.job_count_horizon OWNER TO broker_owner;
+
+COMMENT ON TABLE taskqueue.job_count_horizon IS 'How far transactions had come when taskqueue.maintain last looked: counted changes of transactions that had finished then may go when all that had started then have finished.';
+
+COMMENT ON COLUMN taskqueue.job_count_horizon.setup IS 'Tenant: DIRAC''s Setup, PanDA''s vo.';
+
+COMMENT ON COLUMN taskqueue.job_count_horizon.finished IS 'All transactions before this one had finished.';
+
+COMMENT ON COLUMN taskqueue.job_count_horizon.started IS 'No transaction from this one on had started.';
+
 CREATE TABLE taskqueue.limit_slot (
     setup text NOT NULL,
     limit_id bigint NOT NULL,
@@ -5798,6 +6695,15 @@ COMMENT ON COLUMN taskqueue.platform_compatibility.setup IS 'Tenant: DIRAC''s Se
 COMMENT ON COLUMN taskqueue.platform_compatibility.offered IS 'Platform named by a resource.';
 
 COMMENT ON COLUMN taskqueue.platform_compatibility.accepted IS 'Platform that it therefore also offers.';
+
+ALTER TABLE taskqueue.posting_list ALTER COLUMN list_id ADD GENERATED ALWAYS AS IDENTITY (
+    SEQUENCE NAME taskqueue.posting_list_list_id_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1
+);
 
 CREATE TABLE taskqueue.request (
     setup text NOT NULL,
@@ -6006,9 +6912,8 @@ CREATE VIEW taskqueue.wanted_posting AS
  SELECT q.setup,
     s.site,
     q.cpu_time,
-    q.task_queue_id,
-    q.definition_id,
-    q.priority
+    taskqueue.band_of(q.priority) AS band,
+    q.task_queue_id
    FROM (taskqueue.task_queue q
      CROSS JOIN LATERAL ((
                  SELECT ''::text AS site
@@ -6037,11 +6942,9 @@ COMMENT ON COLUMN taskqueue.wanted_posting.site IS 'A site listed and not banned
 
 COMMENT ON COLUMN taskqueue.wanted_posting.cpu_time IS 'CPU bucket, seconds.';
 
+COMMENT ON COLUMN taskqueue.wanted_posting.band IS 'Band of its priority.';
+
 COMMENT ON COLUMN taskqueue.wanted_posting.task_queue_id IS 'TaskQueue.';
-
-COMMENT ON COLUMN taskqueue.wanted_posting.definition_id IS 'Its definition.';
-
-COMMENT ON COLUMN taskqueue.wanted_posting.priority IS 'Its priority.';
 
 ALTER TABLE ONLY taskqueue.history ATTACH PARTITION taskqueue.history_default DEFAULT;
 
@@ -6084,8 +6987,11 @@ ALTER TABLE ONLY taskqueue.ended
 ALTER TABLE ONLY taskqueue.held_owner
     ADD CONSTRAINT held_owner_pkey PRIMARY KEY (setup, owner_dn);
 
+ALTER TABLE ONLY taskqueue.job_count_horizon
+    ADD CONSTRAINT job_count_horizon_pkey PRIMARY KEY (setup);
+
 ALTER TABLE ONLY taskqueue.job_count
-    ADD CONSTRAINT job_count_pkey PRIMARY KEY (setup, task_queue_id, user_priority);
+    ADD CONSTRAINT job_count_pkey PRIMARY KEY (setup, task_queue_id, known_to, count_id);
 
 ALTER TABLE ONLY taskqueue.job
     ADD CONSTRAINT job_pkey PRIMARY KEY (setup, job_id);
@@ -6108,8 +7014,14 @@ ALTER TABLE ONLY taskqueue.owner_group
 ALTER TABLE ONLY taskqueue.platform_compatibility
     ADD CONSTRAINT platform_compatibility_pkey PRIMARY KEY (setup, offered, accepted);
 
+ALTER TABLE ONLY taskqueue.posting_list
+    ADD CONSTRAINT posting_list_id UNIQUE (setup, list_id);
+
+ALTER TABLE ONLY taskqueue.posting_list
+    ADD CONSTRAINT posting_list_pkey PRIMARY KEY (setup, site, cpu_time);
+
 ALTER TABLE ONLY taskqueue.posting
-    ADD CONSTRAINT posting_pkey PRIMARY KEY (setup, site, cpu_time, task_queue_id);
+    ADD CONSTRAINT posting_pkey PRIMARY KEY (setup, list_id, band, place);
 
 ALTER TABLE ONLY taskqueue.request
     ADD CONSTRAINT request_pkey PRIMARY KEY (setup, role_name, request_id);
@@ -6161,15 +7073,21 @@ ALTER TABLE ONLY taskqueue.task_queue_tag
 
 CREATE INDEX definition_family ON taskqueue.definition USING btree (setup, family);
 
+CREATE INDEX definition_made_in ON taskqueue.definition USING btree (setup, made_in);
+
+CREATE INDEX definition_owner ON taskqueue.definition USING btree (setup, owner_group, owner_dn);
+
 CREATE INDEX ended_at ON taskqueue.ended USING btree (setup, ended_at);
 
 CREATE INDEX history_job ON ONLY taskqueue.history USING btree (setup, job_id, at);
 
 CREATE INDEX history_default_setup_job_id_at_idx ON taskqueue.history_default USING btree (setup, job_id, at);
 
-CREATE INDEX job_count_change_queue ON taskqueue.job_count_change USING btree (setup, task_queue_id);
+CREATE INDEX job_count_change_queue ON taskqueue.job_count_change USING btree (setup, task_queue_id, made_in);
 
 CREATE INDEX job_order ON taskqueue.job USING btree (setup, task_queue_id, held, user_priority, job_id);
+
+CREATE INDEX known_offer_digest ON taskqueue.known_offer USING btree (setup, digest);
 
 CREATE INDEX posting_task_queue ON taskqueue.posting USING btree (setup, task_queue_id);
 
@@ -6217,6 +7135,9 @@ ALTER TABLE ONLY taskqueue.definition
 ALTER TABLE ONLY taskqueue.held_owner
     ADD CONSTRAINT held_owner_setup_fkey FOREIGN KEY (setup) REFERENCES resource.setup(setup) ON DELETE CASCADE;
 
+ALTER TABLE ONLY taskqueue.job_count_horizon
+    ADD CONSTRAINT job_count_horizon_setup_fkey FOREIGN KEY (setup) REFERENCES resource.setup(setup) ON DELETE CASCADE;
+
 ALTER TABLE ONLY taskqueue.job
     ADD CONSTRAINT job_setup_task_queue_id_fkey FOREIGN KEY (setup, task_queue_id) REFERENCES taskqueue.task_queue(setup, task_queue_id);
 
@@ -6225,6 +7146,9 @@ ALTER TABLE ONLY taskqueue.owner_group
 
 ALTER TABLE ONLY taskqueue.platform_compatibility
     ADD CONSTRAINT platform_compatibility_setup_fkey FOREIGN KEY (setup) REFERENCES resource.setup(setup) ON DELETE CASCADE;
+
+ALTER TABLE ONLY taskqueue.posting_list
+    ADD CONSTRAINT posting_list_setup_fkey FOREIGN KEY (setup) REFERENCES resource.setup(setup) ON DELETE CASCADE;
 
 ALTER TABLE ONLY taskqueue.posting
     ADD CONSTRAINT posting_setup_task_queue_id_fkey FOREIGN KEY (setup, task_queue_id) REFERENCES taskqueue.task_queue(setup, task_queue_id) ON DELETE CASCADE;
@@ -6286,6 +7210,8 @@ GRANT USAGE ON SCHEMA taskqueue TO broker_agent;
 GRANT USAGE ON SCHEMA taskqueue TO broker_submitter;
 GRANT USAGE ON SCHEMA taskqueue TO broker_operator;
 GRANT USAGE ON SCHEMA taskqueue TO broker_viewer;
+
+REVOKE ALL ON TYPE taskqueue.leased FROM PUBLIC;
 
 REVOKE ALL ON TYPE taskqueue.offer FROM PUBLIC;
 
@@ -6354,13 +7280,15 @@ REVOKE ALL ON FUNCTION taskqueue.attempt_text(p_number integer, p_token uuid) FR
 
 REVOKE ALL ON FUNCTION taskqueue.attribute_key(p_attribute text) FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION taskqueue.band_of(p_priority double precision) FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION taskqueue.cancel_job(p_setup text, p_job_id bigint, p_reason text) FROM PUBLIC;
 GRANT ALL ON FUNCTION taskqueue.cancel_job(p_setup text, p_job_id bigint, p_reason text) TO broker_submitter;
 GRANT ALL ON FUNCTION taskqueue.cancel_job(p_setup text, p_job_id bigint, p_reason text) TO broker_operator;
 
-REVOKE ALL ON FUNCTION taskqueue.candidate(p_setup text, p_offer taskqueue.offer, p_cpu_time bigint, p_seed bigint, p_policy text) FROM PUBLIC;
-
 REVOKE ALL ON FUNCTION taskqueue.canonical_requirements(p_setup text, p_requirements jsonb) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION taskqueue.ceiling_of_band(p_band integer) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION taskqueue.check_batch(p_jobs jsonb) FROM PUBLIC;
 
@@ -6368,8 +7296,12 @@ REVOKE ALL ON FUNCTION taskqueue.check_matching(p_setup text) FROM PUBLIC;
 GRANT ALL ON FUNCTION taskqueue.check_matching(p_setup text) TO broker_operator;
 GRANT ALL ON FUNCTION taskqueue.check_matching(p_setup text) TO broker_viewer;
 
+REVOKE ALL ON FUNCTION taskqueue.clean_counts(p_setup text) FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION taskqueue.clear_limit(p_setup text, p_kind text, p_site text, p_ce text, p_attribute text, p_value text) FROM PUBLIC;
 GRANT ALL ON FUNCTION taskqueue.clear_limit(p_setup text, p_kind text, p_site text, p_ce text, p_attribute text, p_value text) TO broker_operator;
+
+REVOKE ALL ON FUNCTION taskqueue.close_gaps(p_setup text) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION taskqueue.compatible_platforms(p_setup text, p_platforms text[]) FROM PUBLIC;
 
@@ -6397,7 +7329,9 @@ GRANT ALL ON FUNCTION taskqueue.delete_queue_if_empty(p_setup text, p_task_queue
 
 REVOKE ALL ON FUNCTION taskqueue.draw(p_id bigint, p_seed bigint) FROM PUBLIC;
 
-REVOKE ALL ON FUNCTION taskqueue.draw_key(p_draw double precision, p_count double precision, p_priority double precision, p_policy text) FROM PUBLIC;
+REVOKE ALL ON FUNCTION taskqueue.draw_key(p_draw double precision, p_count double precision, p_priority double precision, p_policy text, p_above double precision) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION taskqueue.drop_empty_lists(p_setup text, p_list_ids bigint[]) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION taskqueue.drop_if_empty(p_setup text, p_task_queue_id bigint) FROM PUBLIC;
 
@@ -6428,6 +7362,8 @@ REVOKE ALL ON FUNCTION taskqueue.family_of(p_requirements jsonb) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION taskqueue.fill_queue(p_setup text, p_task_queue_id bigint, p_job_ids bigint[], p_user_priorities integer[], p_identity resource.identity) FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION taskqueue.find_matching(p_setup text, p_known taskqueue.known_offer) FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION taskqueue.finish_job(p_setup text, p_job_id bigint, p_attempt text, p_outcome text) FROM PUBLIC;
 GRANT ALL ON FUNCTION taskqueue.finish_job(p_setup text, p_job_id bigint, p_attempt text, p_outcome text) TO broker_agent;
 GRANT ALL ON FUNCTION taskqueue.finish_job(p_setup text, p_job_id bigint, p_attempt text, p_outcome text) TO broker_operator;
@@ -6438,6 +7374,8 @@ REVOKE ALL ON FUNCTION taskqueue.fold_counts(p_setup text, p_task_queue_id bigin
 
 REVOKE ALL ON FUNCTION taskqueue.forget_ended(p_setup text, p_older_than interval) FROM PUBLIC;
 GRANT ALL ON FUNCTION taskqueue.forget_ended(p_setup text, p_older_than interval) TO broker_operator;
+
+REVOKE ALL ON FUNCTION taskqueue.forget_offers(p_setup text) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION taskqueue.free_slots(p_setup text, p_job_id bigint) FROM PUBLIC;
 
@@ -6456,9 +7394,11 @@ GRANT ALL ON FUNCTION taskqueue.insert_jobs(p_setup text, p_jobs jsonb, p_reques
 
 REVOKE ALL ON FUNCTION taskqueue.is_background(p_weight double precision, p_allow_background boolean) FROM PUBLIC;
 
-REVOKE ALL ON FUNCTION taskqueue.is_open(p_queue taskqueue.task_queue) FROM PUBLIC;
+REVOKE ALL ON FUNCTION taskqueue.is_foreign(p_setup text) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION taskqueue.job_id(p_value jsonb, p_key text) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION taskqueue.job_level(p_setup text, p_task_queue_id bigint, p_except xid8) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION taskqueue.job_priority(p_job_id bigint, p_user_priority numeric) FROM PUBLIC;
 
@@ -6466,9 +7406,21 @@ REVOKE ALL ON FUNCTION taskqueue.jobs_in(p_setup text, p_task_queue_id bigint) F
 
 REVOKE ALL ON FUNCTION taskqueue.keep_answer(p_identity resource.identity, p_request_id uuid, p_call text, p_asked uuid, p_answer jsonb) FROM PUBLIC;
 
-REVOKE ALL ON FUNCTION taskqueue.lease_jobs(p_setup text, p_offer taskqueue.offer, p_limit integer, p_seed bigint, p_role_name text) FROM PUBLIC;
+REVOKE ALL ON FUNCTION taskqueue.keep_matching(p_setup text, p_known taskqueue.known_offer, p_ids bigint[], p_snapshot pg_snapshot) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION taskqueue.known_offer_of(p_setup text, p_resource jsonb, p_identity resource.identity) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION taskqueue.lease_from_queue(p_setup text, p_task_queue_id bigint, p_definition_id bigint, p_sites text[], p_grid_ces text[], p_ten_first boolean, p_policy text, p_lease_time interval, p_seed bigint, p_role_name text, p_now timestamp with time zone, p_slots jsonb, p_job_id bigint) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION taskqueue.lease_from_queues(p_setup text, p_known taskqueue.known_offer, p_definition_ids bigint[], p_task_queue_ids bigint[], p_seed bigint, p_role_name text, p_bucket bigint, p_above double precision, p_passed bigint[]) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION taskqueue.lease_job(p_setup text, p_known taskqueue.known_offer, p_seed bigint, p_role_name text) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION taskqueue.lease_jobs(p_setup text, p_resource jsonb, p_limit integer, p_seed bigint, p_identity resource.identity) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION taskqueue.lease_of(p_setup text, p_job_id bigint, p_attempt text) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION taskqueue.lease_wanted(p_setup text, p_known taskqueue.known_offer, p_role_name text) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION taskqueue.let_go(p_setup text, p_kind text, p_name text) FROM PUBLIC;
 GRANT ALL ON FUNCTION taskqueue.let_go(p_setup text, p_kind text, p_name text) TO broker_operator;
@@ -6484,8 +7436,6 @@ GRANT ALL ON FUNCTION taskqueue.load_leases(p_setup text, p_leases jsonb) TO bro
 
 REVOKE ALL ON FUNCTION taskqueue.load_task_queues(p_setup text, p_task_queues jsonb) FROM PUBLIC;
 GRANT ALL ON FUNCTION taskqueue.load_task_queues(p_setup text, p_task_queues jsonb) TO broker_operator;
-
-REVOKE ALL ON FUNCTION taskqueue.lock_counts(p_setup text, p_task_queue_id bigint) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION taskqueue.lock_queue(p_setup text, p_task_queue_id bigint) FROM PUBLIC;
 
@@ -6511,6 +7461,8 @@ GRANT ALL ON FUNCTION taskqueue.match_jobs(p_setup text, p_resource jsonb, p_lim
 REVOKE ALL ON FUNCTION taskqueue.match_jobs_with_seed(p_setup text, p_resource jsonb, p_limit integer, p_seed bigint) FROM PUBLIC;
 GRANT ALL ON FUNCTION taskqueue.match_jobs_with_seed(p_setup text, p_resource jsonb, p_limit integer, p_seed bigint) TO broker_operator;
 
+REVOKE ALL ON FUNCTION taskqueue.match_once(p_setup text, p_resource jsonb, p_limit integer, p_request_id uuid) FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION taskqueue.matching_queues(p_setup text, p_resource jsonb) FROM PUBLIC;
 GRANT ALL ON FUNCTION taskqueue.matching_queues(p_setup text, p_resource jsonb) TO broker_operator;
 GRANT ALL ON FUNCTION taskqueue.matching_queues(p_setup text, p_resource jsonb) TO broker_viewer;
@@ -6518,6 +7470,10 @@ GRANT ALL ON FUNCTION taskqueue.matching_queues(p_setup text, p_resource jsonb) 
 REVOKE ALL ON FUNCTION taskqueue.may_submit(p_identity resource.identity, p_requirements jsonb) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION taskqueue.may_touch(p_identity resource.identity, p_job_id bigint, p_definition_id bigint) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION taskqueue.measure_lists(p_setup text, p_list_ids bigint[], p_bands integer[]) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION taskqueue.new_matching(p_setup text, p_known taskqueue.known_offer) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION taskqueue.new_seed() FROM PUBLIC;
 
@@ -6539,15 +7495,19 @@ REVOKE ALL ON FUNCTION taskqueue.open_queues(p_setup text, p_task_queue_ids bigi
 
 REVOKE ALL ON FUNCTION taskqueue.own_priority(p_share double precision, p_weight double precision, p_sum double precision, p_allow_background boolean) FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION taskqueue.pick_job(p_setup text, p_task_queue_id bigint, p_ten_first boolean, p_policy text, p_seed bigint) FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION taskqueue.place_batch(p_identity resource.identity, p_jobs jsonb) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION taskqueue.place_jobs(p_setup text, p_requirements jsonb, p_job_ids bigint[], p_user_priorities integer[], p_identity resource.identity, OUT task_queue_id bigint, OUT made bigint[]) FROM PUBLIC;
 
-REVOKE ALL ON FUNCTION taskqueue.post_queue(p_setup text, p_task_queue_id bigint) FROM PUBLIC;
+REVOKE ALL ON FUNCTION taskqueue.post_queues(p_setup text, p_task_queue_ids bigint[]) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION taskqueue.queue_of_job(p_setup text, p_job_id bigint) FROM PUBLIC;
 GRANT ALL ON FUNCTION taskqueue.queue_of_job(p_setup text, p_job_id bigint) TO broker_submitter;
 GRANT ALL ON FUNCTION taskqueue.queue_of_job(p_setup text, p_job_id bigint) TO broker_operator;
+
+REVOKE ALL ON FUNCTION taskqueue.queue_points(p_setup text, p_sites text[], p_bucket bigint, p_seed bigint, p_policy text, p_points integer) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION taskqueue.queue_with_room(p_setup text, p_definition_id bigint, p_size bigint, OUT task_queue_id bigint, OUT room bigint) FROM PUBLIC;
 
@@ -6592,7 +7552,7 @@ REVOKE ALL ON FUNCTION taskqueue.round_cpu_time() FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION taskqueue.says_any(p_texts text[]) FROM PUBLIC;
 
-REVOKE ALL ON FUNCTION taskqueue.see_resource(p_setup text, p_resource jsonb, p_offer taskqueue.offer, p_matched boolean) FROM PUBLIC;
+REVOKE ALL ON FUNCTION taskqueue.see_resource(p_setup text, p_resource jsonb, p_known taskqueue.known_offer, p_matched boolean) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION taskqueue.set_cpu_buckets(p_setup text, p_buckets bigint[]) FROM PUBLIC;
 GRANT ALL ON FUNCTION taskqueue.set_cpu_buckets(p_setup text, p_buckets bigint[]) TO broker_operator;
@@ -6630,17 +7590,17 @@ REVOKE ALL ON FUNCTION taskqueue.surplus_slots(p_setup text, p_limit_id bigint) 
 
 REVOKE ALL ON FUNCTION taskqueue.tags_offered(p_resource jsonb) FROM PUBLIC;
 
-REVOKE ALL ON FUNCTION taskqueue.take(p_setup text, p_offer taskqueue.offer, p_seed bigint) FROM PUBLIC;
+REVOKE ALL ON FUNCTION taskqueue.take_job(p_setup text, p_task_queue_id bigint, p_ten_first boolean, p_policy text, p_seed bigint) FROM PUBLIC;
 
-REVOKE ALL ON FUNCTION taskqueue.take_job(p_setup text, p_task_queue_id bigint, p_user_priority smallint, p_seed bigint) FROM PUBLIC;
-
-REVOKE ALL ON FUNCTION taskqueue.take_wanted(p_setup text, p_offer taskqueue.offer) FROM PUBLIC;
+REVOKE ALL ON FUNCTION taskqueue.tests_of(p_offer taskqueue.offer) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION taskqueue.texts(p_key text, p_value jsonb) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION taskqueue.use_slots(p_setup text, p_job_id bigint, p_slots jsonb) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION taskqueue.user_priority_order(p_setup text, p_task_queue_id bigint, p_seed bigint, p_ten_first boolean, p_policy text) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION taskqueue.vacate_places(p_setup text, p_task_queue_id bigint) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION taskqueue.weight(p_user_priority integer, p_ten_first boolean) FROM PUBLIC;
 

@@ -23,12 +23,13 @@ declare
   v_seen boolean := false;
   -- where several sites are offered, a queue counts in the list of one of them; the last point is there to say how far the draw has come
   v_points cursor (c_bucket bigint) for
-    select p.number, p.room, p.key, p.task_queue_id, p.definition_id, d.requirements, coalesce(p.comes and taskqueue.accepts(d, v_offer), false) as fits
+    select p.number, p.room, p.key, p.task_queue_id, p.definition_id, d.requirements, f.fits
       from taskqueue.queue_points(p_setup, v_sites, c_bucket, p_seed, p_known.policy, 100) p
       left join taskqueue.definition d on d.setup = p_setup and d.definition_id = p.definition_id
-     where p.number = 100 or p.room <= 16
-        or p.comes and taskqueue.accepts(d, v_offer)
-           and (cardinality(v_sites) <= 2 or p.site = '*' or p.site = taskqueue.first_site(v_offer.sites, d.sites, d.banned_sites))
+     cross join lateral (
+           select p.comes and taskqueue.accepts(d, v_offer)
+                  and (cardinality(v_sites) <= 2 or p.site = '*' or p.site = taskqueue.first_site(v_offer.sites, d.sites, d.banned_sites)) as fits) f
+     where p.number = 100 or p.room <= 16 or f.fits
      order by p.number;
 begin
   if v_offer.job_id is not null then
@@ -45,7 +46,7 @@ begin
       v_number := v_point.number;
       exit when v_point.room <= 16;
       v_above := v_point.key;
-      continue when not v_point.fits or v_point.task_queue_id = any (v_passed);
+      continue when v_point.fits is not true or v_point.task_queue_id = any (v_passed);
       if v_offer.limited then
         select l.taken, l.slots into v_free, v_slots from taskqueue.lock_slots(p_setup, v_point.requirements, v_offer) l;
       end if;
