@@ -469,3 +469,219 @@ def test_ids_beyond_32_bits_are_drawn_apart(q: Calls) -> None:
     ids = [1, 2, 3, 4, 5, 6, 2**32 + 4, 2**32 + 5, 2**33 + 1, 2**40 + 7]
     q.insert_many(ids, 3)
     assert chi_square(first_jobs(q), dict.fromkeys(ids, 0.1)) > FEW
+
+
+# Many queues: points of a dominating rate are drawn and thinned out, instead of a key a queue
+
+SEVERAL = [
+    [1000.0, *[1.0] * 30, *[0.1] * 20],
+    [*[5.0] * 4, *[3.3] * 6, *[2.0] * 8, *[1.1] * 6, *[0.7] * 4],
+    [10.0, *[1.0] * 20],
+]
+POLICIES = pytest.mark.parametrize("policy", ["dirac", "proportional"])
+
+
+def law_of(queues: dict[int, float], policy: str = "dirac") -> dict[int, float]:
+    if policy == "dirac":
+        return win(queues)
+    return {queue: priority / sum(queues.values()) for queue, priority in queues.items()}
+
+
+def room(q: Calls, site: str) -> int:
+    return int(q.value("select coalesce(sum(room), 0) from taskqueue.posting_list where site = %s", site))
+
+
+@POLICIES
+@pytest.mark.parametrize("priorities", SEVERAL, ids=["1000 to 1 to 0.1", "near each other", "10 to 1"])
+def test_points_give_the_law(q: Calls, priorities: list[float], policy: str) -> None:
+    queues = queues_with(q, priorities)
+    q.settings(policy=policy)
+    assert room(q, "*") == len(priorities) > 16
+    assert chi_square(first_queues(q, Site="Here"), law_of(queues, policy)) > FEW
+
+
+@POLICIES
+@pytest.mark.parametrize("site", [None, "A", ["A", "B"], ["B", "A", "C", "D"]], ids=str)
+def test_points_over_the_lists_of_several_sites(q: Calls, site: str | list[str] | None, policy: str) -> None:
+    """A queue listed at several of the sites offered counts once, and one listed nowhere counts as the others."""
+    listed = [["A"], ["A", "B"], ["A", "B", "C"], [], ["B", "C", "D", "A"]]
+    queues: dict[int, float] = {}
+    for n, sites in enumerate(listed):
+        priorities = [[4.0] * 5, [1.0] * 4, [3.0, 0.5], [2.0] * 3, [6.0] * 4][n]
+        queues |= queues_with(q, priorities, start=100 * (n + 1), Sites=sites)
+    queues_with(q, [50] * 3, start=900, Sites=["A", "B", "C"], Tags=["other"])
+    queues |= queues_with(q, [8], start=950, Sites=["A", "B"], BannedSites=["B"])
+    q.settings(policy=policy)
+    assert chi_square(first_queues(q, range(1, 2001), Site=site), law_of(queues, policy)) > FEW
+
+
+def test_a_queue_that_is_listed_at_all_of_many_sites_is_found(q: Calls) -> None:
+    sites = [f"S{n}" for n in range(30)]
+    [only] = queues_with(q, [3], Sites=sites)
+    [big] = queues_with(q, [9], start=2, Sites=sites)
+    assert chi_square(first_queues(q, range(1, 1001), Site=sites), win({only: 3, big: 9})) > FEW
+
+
+@POLICIES
+def test_points_over_lists_with_gaps(two: tuple[Calls, Calls], policy: str) -> None:
+    """Whoever drops a queue from a list that somebody works on leaves a gap there."""
+    q, holder = two
+    priorities = [8.0, *[5.0] * 4, *[3.0] * 6, *[2.0] * 8, *[1.0] * 12, 100.0, 40.0]
+    queues = queues_with(q, priorities)
+    q.settings(policy=policy)
+    holder.connection.autocommit = False
+    holder.rows("select list_id from taskqueue.posting_list for update")
+    for n in (1, 3, 5, 7, 8, 9, 12, 13, 14, 15, 20, 21, 22, 23, len(priorities), len(priorities) - 1):
+        del queues[q.call("delete_job", n * 1000)]
+    holder.connection.rollback()
+    assert room(q, "*") == len(priorities)
+    assert q.value("select count(*) from taskqueue.posting") == 2 * len(queues)
+    expected = law_of(queues, policy)
+    assert chi_square(first_queues(q, Site="Here"), expected) > FEW
+    assert q.call("close_gaps") > 0
+    assert room(q, "*") < len(priorities)
+    assert q.inconsistencies() == []
+    assert chi_square(first_queues(q, range(4001, 7001), Site="Here"), expected) > FEW
+
+
+# Most queues do not match: after 24 in vain the rest is drawn a key a queue, all above the last point
+
+
+@pytest.fixture(params=["dirac", "proportional"])
+def narrow(request: pytest.FixtureRequest, q: Calls) -> tuple[Calls, dict[int, float]]:
+    """Few queues of many match JobType N: the queues, and the probability of each."""
+    queues_with(q, [1000.0, *[30.0] * 5, *[3.0] * 40, *[0.4] * 30], start=100, JobTypes=["other"])
+    queues = queues_with(q, [9, 5, 5, 2, 1, 1, 0.1], 3, JobTypes=["N"])
+    lower = queues_with(q, [500], start=50, CPUTime=5000, JobTypes=["lower"])
+    assert lower
+    q.settings(policy=request.param)
+    return q, law_of(queues, request.param)
+
+
+NARROW: dict[str, Any] = {"Site": "Here", "JobType": "N"}
+
+
+def known(q: Calls, **keys: Any) -> int:
+    """Make a description known, and take nothing; the number of its definitions that are kept."""
+    assert q.match(**{**keys, "CPUTime": 0}) is None
+    return int(q.value("select coalesce(cardinality(matching), 0) from taskqueue.known_offer"))
+
+
+def test_few_of_many_queues_match(narrow: tuple[Calls, dict[int, float]]) -> None:
+    q, expected = narrow
+    assert chi_square(first_queues(q, **NARROW), expected) > FEW
+
+
+def test_few_of_many_queues_match_a_description_that_was_counted_as_broad(
+    narrow: tuple[Calls, dict[int, float]],
+) -> None:
+    q, expected = narrow
+    assert known(q, **NARROW) == 0
+    q.rows("update taskqueue.known_offer set matched_at = now(), known_to = '3', in_flight = '{}' returning 1")
+    assert chi_square(first_queues(q, **NARROW), expected) > FEW
+
+
+def test_few_of_many_queues_match_a_known_description(narrow: tuple[Calls, dict[int, float]]) -> None:
+    """The second call reads the definitions that the first found out, and those made since."""
+    q, expected = narrow
+    assert known(q, **NARROW) == 0
+    q.rows("select taskqueue.find_matching('default', k) from taskqueue.known_offer k")
+    assert q.value("select count(distinct i) from taskqueue.known_offer, unnest(matching) i") == len(expected)
+    assert chi_square(first_queues(q, **NARROW), expected) > FEW
+    q.insert_many(range(1, 6), JobTypes=["N"], **group("made since"))
+    q.call("set_group", "made since", 4)
+    found = q.queues(**NARROW)
+    assert len(found) == len(expected) + 1
+    priorities = {queue: p for queue, p in q.priorities().items() if queue in found}
+    policy = q.value("select policy from taskqueue.setting where setup = 'default'")
+    assert chi_square(first_queues(q, range(1, 1501), **NARROW), law_of(priorities, policy)) > FEW
+
+
+def test_a_batch_over_many_queues_draws_from_what_it_left(q: Calls) -> None:
+    """One job in each queue; which priorities come first and second, among queues of which some do not match."""
+    levels = {50.0: 1, 5.0: 8, 1.0: 16}
+    priorities = queues_with(q, [p for p, n in levels.items() for _ in range(n)])
+    queues_with(q, [20.0] * 30, start=100, JobTypes=["other"])
+    expected = {}
+    for first, chance in win_levels({p: (n, p) for p, n in levels.items()}).items():
+        rest = {p: (n - (p == first), p) for p, n in levels.items() if n > (p == first)}
+        for second, then in win_levels(rest).items():
+            expected[first, second] = chance * then
+    found = Counter(
+        (priorities[queues[0]], priorities[queues[1]])
+        for _, queues in draw(q.connection, DRAWS, 2, Site="Here", JobType="N")
+    )
+    assert chi_square(found, expected) > FEW
+
+
+# The fast path of match_jobs: an agent's description that is known
+
+
+@pytest.fixture
+def agent(q: Calls) -> Calls:
+    """A caller with an identity that is not private."""
+    q.rows("select resource.set_identity('default', %s)", q.value("select resource.caller()"))
+    return q
+
+
+def unseeded_queues(q: Calls, draws: int = 3000, **keys: Any) -> Counter[int]:
+    """The CPU time is of the bucket where the jobs are: the fast path looks at the highest bucket only."""
+    keys = {"CPUTime": 700, **keys}
+    known(q, **keys)
+    return Counter(queues[0] for _, queues in draw(q.connection, range(draws), None, **keys))
+
+
+@POLICIES
+@pytest.mark.parametrize("priorities", [[10.0, 1.0], *SEVERAL[1:]], ids=["two", "near each other", "10 to 1"])
+def test_an_agent_draws_by_the_law(agent: Calls, priorities: list[float], policy: str) -> None:
+    queues = queues_with(agent, priorities)
+    agent.settings(policy=policy)
+    assert chi_square(unseeded_queues(agent, Site="Here"), law_of(queues, policy)) > GENEROUS
+
+
+@POLICIES
+@pytest.mark.parametrize("number", [1, 12], ids=["few", "many"])
+def test_an_agent_draws_by_the_law_whether_or_not_a_queue_wants_more(agent: Calls, number: int, policy: str) -> None:
+    """Queues that ask for nothing are leased in the fast path, the others not: they are drawn once all the same."""
+    queues = queues_with(agent, [2.0] * number)
+    queues |= queues_with(agent, [2.0] * number, start=100, JobTypes=["T"])
+    queues |= queues_with(agent, [5.0] * number, start=200, GridCEs=["ce"], MinRAM=100)
+    agent.settings(policy=policy)
+    keys: dict[str, Any] = {"Site": "Here", "JobType": "T", "GridCE": "ce", "MaxRAM": 200}
+    assert chi_square(unseeded_queues(agent, **keys), law_of(queues, policy)) > GENEROUS
+
+
+@POLICIES
+@pytest.mark.parametrize("others", [13, 60], ids=["few", "many"])
+def test_an_agent_draws_by_the_law_among_queues_that_do_not_match(agent: Calls, others: int, policy: str) -> None:
+    queues = queues_with(agent, [10, 1])
+    for n in range(others):
+        keys = {"OwnerDN": f"owner {n}", "OwnerGroup": "elsewhere", "Platforms": ["elsewhere"], "Tags": ["t"][: n % 2]}
+        agent.insert(500_000 + n, **keys)
+    agent.set_group("elsewhere", 10 * others)
+    agent.settings(policy=policy)
+    keys = {"Site": "Here", "Platform": "P"}
+    assert chi_square(unseeded_queues(agent, **keys), law_of(queues, policy)) > GENEROUS
+
+
+def test_an_agents_batch_draws_each_job_by_the_law(agent: Calls) -> None:
+    """Of a batch whose first job found out what matches, the later ones are drawn by the law too."""
+    big, small = queues_with(agent, [10, 1], 5)
+    queues_with(agent, [10.0] * 60, start=100, Platforms=["elsewhere"])
+    keys: dict[str, Any] = {"Site": "Here", "Platform": "P", "CPUTime": 700}
+    known(agent, **keys)
+    found: Counter[tuple[int, ...]] = Counter()
+    for _ in range(700):
+        with agent.connection.transaction(force_rollback=True):
+            found[tuple(match.task_queue_id for match in agent.match_many(2, **keys))] += 1
+    chances = {big: 0.95, small: 0.05}
+    expected = {(one, two): chances[one] * chances[two] for one in chances for two in chances}
+    assert chi_square(found, expected) > GENEROUS
+
+
+def test_cpu_time_beyond_a_double_is_refused_of_a_known_description_too(agent: Calls) -> None:
+    agent.insert_many(range(1, 4))
+    known(agent, Site="Here")
+    assert agent.take(Site="Here", CPUTime=9223372036854775808)
+    for _ in range(2):
+        assert agent.refusal(lambda: agent.match(Site="Here", CPUTime=10**400))[0] == "PB001"
