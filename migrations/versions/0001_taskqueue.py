@@ -251,6 +251,12 @@ create table taskqueue.history (
 create index history_job on taskqueue.history (setup, job_id, at);
 create table taskqueue.history_default partition of taskqueue.history default;
 
+create table taskqueue.unposted (  -- no foreign key: who drops a queue would wait for who is posting it
+  setup         text   not null,
+  task_queue_id bigint not null
+);
+create index unposted_setup on taskqueue.unposted (setup, task_queue_id);
+
 create type taskqueue.offer as (
   owner_dn         text,
   owner_groups     text[],
@@ -522,6 +528,11 @@ COMMENTS: dict[str, tuple[str, dict[str, str]]] = {
             "task_queue_id": QUEUE,
         },
     ),
+    "taskqueue.unposted": (
+        "Queues that an agent opened by giving a job back while somebody else worked on their lists; posted by the next match that finds"
+        " nothing else, by one match in sixteen, or by taskqueue.maintain.",
+        {"setup": SETUP, "task_queue_id": QUEUE},
+    ),
     "taskqueue.known_offer": (
         "Resource descriptions as they were parsed, so that a resource that asks again is known; unlogged, forgotten when a configuration"
         " changes (taskqueue.forget_offers) and when unseen for ten minutes.",
@@ -761,6 +772,7 @@ BY_SETUP = (
     "task_queue",
     "posting_list",
     "posting",
+    "unposted",
     "known_offer",
     "job",
     "job_count",
@@ -833,6 +845,7 @@ def downgrade() -> None:
         "job_count_change",
         "job_count",
         "job",
+        "unposted",
         "posting",
         "posting_list",
         "task_queue",

@@ -24,12 +24,14 @@ begin
       from (select * from taskqueue.wanted_posting i where i.setup = p_setup) w
       full join (select i.*, count(*) over (partition by i.list_id, i.task_queue_id) as times from taskqueue.posted_queue i where i.setup = p_setup) p
            using (setup, site, cpu_time, band, task_queue_id)
-     where w is null or p is null or p.times > 1
+     where (w is null or p is null or p.times > 1)
+       and not exists (select from taskqueue.unposted u where u.setup = p_setup and u.task_queue_id = w.task_queue_id)
     union all
     select 'posting', format('queue %s', q.task_queue_id), 'posted', 'not posted'
       from taskqueue.task_queue q
      where q.setup = p_setup
        and q.posted <> exists (select from taskqueue.wanted_posting w where w.setup = q.setup and w.task_queue_id = q.task_queue_id)
+       and not exists (select from taskqueue.unposted u where u.setup = q.setup and u.task_queue_id = q.task_queue_id)
     union all
     select 'posting_list', format('list %s, band %s', p.list_id, p.band), 'within ' || coalesce(l.places[array_position(l.bands, p.band)], 0), p.place::text
       from taskqueue.posting p

@@ -70,6 +70,7 @@ begin
     perform taskqueue.drop_if_empty(p_setup, p_task_queue_id);
   elsif p_seed & 15 = 0 then
     perform taskqueue.fold_counts(p_setup, p_task_queue_id);
+    perform taskqueue.post_pending(p_setup);
   end if;
   return v_leased;
 end $$;

@@ -104,6 +104,7 @@ begin
       perform taskqueue.drop_if_empty(p_setup, task_queue_id);
     elsif v_seed & 15 = 0 then
       perform taskqueue.fold_counts(p_setup, task_queue_id);
+      perform taskqueue.post_pending(p_setup);
     end if;
     return next;
     exit when (v_known.offer).job_id is not null;

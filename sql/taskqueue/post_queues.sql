@@ -3,7 +3,8 @@
 -- The postings of queues are there while they are open: enabled, and neither they nor their owners held. The caller has locked the queues' rows,
 -- or just made them, so that postings never outlive a change. Whoever appends to a list holds its row until the commit: places are given once.
 -- Lists are locked in the order of their keys, all at once, so that two who open queues never wait for each other crosswise.
-create or replace function taskqueue.post_queues(p_setup text, p_task_queue_ids bigint[]) returns void
+-- An agent does not wait (p_wait false): where somebody works on one of the lists, the queues are left to taskqueue.post_pending.
+create or replace function taskqueue.post_queues(p_setup text, p_task_queue_ids bigint[], p_wait boolean default true) returns boolean
 language plpgsql
 as $$
 declare
@@ -12,6 +13,8 @@ declare
   v_bands int[];
   v_ids bigint[];
   v_list_ids bigint[];
+  v_wanted int;
+  v_new record;
 begin
   delete from taskqueue.posting d
    where d.setup = p_setup and d.task_queue_id = any (p_task_queue_ids)
@@ -24,23 +27,43 @@ begin
              and not exists (select from taskqueue.posted_queue p
                               where p.setup = p_setup and p.task_queue_id = i.task_queue_id and (p.site, p.cpu_time, p.band) = (i.site, i.cpu_time, i.band))
            order by i.task_queue_id, i.site) w;
+  select count(distinct (w.site, w.cpu_time)) into v_wanted from unnest(v_sites, v_cpu_times) w (site, cpu_time);
+  while v_wanted > 0 loop  -- maintenance may remove a list that is empty before it is locked here
+    for v_new in  -- a lock for each list that is to be made, since an insert would wait for another of the same list
+      select distinct w.site, w.cpu_time from unnest(v_sites, v_cpu_times) w (site, cpu_time)
+       where not exists (select from taskqueue.posting_list l where l.setup = p_setup and l.site = w.site and l.cpu_time = w.cpu_time)
+       order by 1, 2
+    loop
+      if p_wait then
+        perform pg_advisory_xact_lock(hashtextextended(p_setup || '/' || v_new.site, v_new.cpu_time));
+      end if;
+      if p_wait or pg_try_advisory_xact_lock(hashtextextended(p_setup || '/' || v_new.site, v_new.cpu_time)) then
+        insert into taskqueue.posting_list (setup, site, cpu_time) values (p_setup, v_new.site, v_new.cpu_time) on conflict do nothing;
+      end if;
+    end loop;
+    if p_wait then
+      v_list_ids := array(select l.list_id from taskqueue.posting_list l
+                           where l.setup = p_setup and (l.site, l.cpu_time) in (select w.site, w.cpu_time from unnest(v_sites, v_cpu_times) w (site, cpu_time))
+                           order by l.site, l.cpu_time
+                             for update);
+      exit when cardinality(v_list_ids) = v_wanted;
+    else
+      v_list_ids := array(select l.list_id from taskqueue.posting_list l
+                           where l.setup = p_setup and (l.site, l.cpu_time) in (select w.site, w.cpu_time from unnest(v_sites, v_cpu_times) w (site, cpu_time))
+                           order by l.site, l.cpu_time
+                             for update skip locked);
+      exit when cardinality(v_list_ids) = v_wanted;
+      insert into taskqueue.unposted (setup, task_queue_id) select p_setup, unnest(p_task_queue_ids);
+      return false;
+    end if;
+  end loop;
   update taskqueue.task_queue q set posted = not q.posted
    where q.setup = p_setup and q.task_queue_id = any (p_task_queue_ids)
      and q.posted <> (q.task_queue_id = any (coalesce(v_ids, '{}'))
                       or exists (select from taskqueue.posting p where p.setup = p_setup and p.task_queue_id = q.task_queue_id));
   if v_ids is null then
-    return;
+    return true;
   end if;
-  loop  -- an agent may remove a list that has run empty before it is locked here
-    insert into taskqueue.posting_list (setup, site, cpu_time)
-    select distinct p_setup, w.site, w.cpu_time from unnest(v_sites, v_cpu_times) w (site, cpu_time) order by 2, 3
-    on conflict do nothing;
-    v_list_ids := array(select l.list_id from taskqueue.posting_list l
-                         where l.setup = p_setup and (l.site, l.cpu_time) in (select w.site, w.cpu_time from unnest(v_sites, v_cpu_times) w (site, cpu_time))
-                         order by l.site, l.cpu_time
-                           for update);
-    exit when cardinality(v_list_ids) = (select count(distinct (w.site, w.cpu_time)) from unnest(v_sites, v_cpu_times) w (site, cpu_time));
-  end loop;
   with posted as (
     insert into taskqueue.posting (setup, list_id, band, place, task_queue_id)
     select p_setup, l.list_id, w.band,
@@ -51,7 +74,8 @@ begin
   )
   select array_agg(p.list_id), array_agg(p.band) into v_list_ids, v_bands from posted p;
   perform taskqueue.measure_lists(p_setup, v_list_ids, v_bands);
+  return true;
 end $$;
 
-comment on function taskqueue.post_queues(text, bigint[]) is
-'Makes the postings of queues what taskqueue.wanted_posting says, changing only what differs.';
+comment on function taskqueue.post_queues(text, bigint[], boolean) is
+'Makes the postings of queues what taskqueue.wanted_posting says, changing only what differs; false: left to taskqueue.post_pending.';

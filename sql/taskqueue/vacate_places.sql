@@ -1,5 +1,4 @@
 -- after: taskqueue.measure_lists
--- after: taskqueue.drop_empty_lists
 -- A queue leaves its lists: at each of its places the last queue of the band takes over, so that no draw hits an empty place. Nobody waits: a list that
 -- somebody works on, or whose last queue somebody is dropping, keeps a gap until taskqueue.close_gaps. And an agent that finds a queue empty while
 -- it is being moved leaves that queue for the next.
@@ -38,7 +37,6 @@ begin
                         order by i.place desc limit 1) o
    where p.setup = p_setup and p.list_id = g.list_id and p.band = g.band and p.place = o.place and o.place > g.place and o.task_queue_id = any (v_movable);
   perform taskqueue.measure_lists(p_setup, v_list_ids, v_bands);
-  perform taskqueue.drop_empty_lists(p_setup, v_list_ids);
 end $$;
 
 comment on function taskqueue.vacate_places(text, bigint) is

@@ -1,0 +1,28 @@
+-- after: taskqueue.post_queues
+-- Queues that could not be posted when they were opened (taskqueue.post_queues). Nobody waits: what is locked is left for the next.
+create or replace function taskqueue.post_pending(p_setup text) returns boolean
+language plpgsql
+as $$
+declare
+  v_ids bigint[];
+begin
+  if not exists (select from taskqueue.unposted u where u.setup = p_setup) then
+    return false;
+  end if;
+  with gone as (
+    delete from taskqueue.unposted u
+     where u.ctid = any (array(select i.ctid from taskqueue.unposted i where i.setup = p_setup for update skip locked))
+    returning u.task_queue_id
+  )
+  select array_agg(distinct g.task_queue_id) into v_ids from gone g;
+  insert into taskqueue.unposted (setup, task_queue_id)  -- a queue that somebody is closing or dropping
+  select p_setup, i from unnest(v_ids) i
+   where i <> all (array(select q.task_queue_id from taskqueue.task_queue q
+                          where q.setup = p_setup and q.task_queue_id = any (v_ids) for no key update skip locked))
+     and exists (select from taskqueue.task_queue q where q.setup = p_setup and q.task_queue_id = i);
+  v_ids := array(select i from unnest(v_ids) i where not exists (select from taskqueue.unposted u where u.setup = p_setup and u.task_queue_id = i));
+  return v_ids <> '{}' and taskqueue.post_queues(p_setup, v_ids, false);
+end $$;
+
+comment on function taskqueue.post_pending(text) is
+'Posts the queues that were opened while somebody else worked on their lists; true when there were any, and it could be done.';
