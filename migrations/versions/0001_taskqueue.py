@@ -529,8 +529,8 @@ COMMENTS: dict[str, tuple[str, dict[str, str]]] = {
         },
     ),
     "taskqueue.unposted": (
-        "Queues that an agent opened by giving a job back while somebody else worked on their lists; posted by the next match that finds"
-        " nothing else, by one match in sixteen, or by taskqueue.maintain.",
+        "Queues that were opened while somebody else worked on their lists: posted by the next match that finds nothing else, by one match in"
+        " sixteen, or by taskqueue.maintain.",
         {"setup": SETUP, "task_queue_id": QUEUE},
     ),
     "taskqueue.known_offer": (

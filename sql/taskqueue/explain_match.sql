@@ -20,11 +20,9 @@ begin
     ('queue', 'enabled, neither queue nor owner held', case when v_queue is null then 'in no queue'
                                            when not v_queue.enabled then format('queue %s is disabled', v_queue.task_queue_id)
                                            when v_queue.held then format('queue %s is held', v_queue.task_queue_id)
-                                           when exists (select from taskqueue.unposted u where u.setup = p_setup and u.task_queue_id = v_queue.task_queue_id)
-                                                then format('queue %s is about to be opened', v_queue.task_queue_id)
-                                           when not v_queue.posted then format('owner %s is held', v_queue.owner_dn)
+                                           when not taskqueue.is_open(v_queue) then format('owner %s is held', v_queue.owner_dn)
                                            else format('queue %s is open', v_queue.task_queue_id) end,
-     v_queue.posted),
+     taskqueue.is_open(v_queue)),
     ('JobID', 'job ' || p_job_id, coalesce('wants job ' || v_offer.job_id, 'any job'), coalesce(v_offer.job_id = p_job_id, true));
 end $$;
 

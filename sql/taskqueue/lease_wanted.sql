@@ -13,7 +13,7 @@ begin
     from taskqueue.job j
     join taskqueue.task_queue q on q.setup = j.setup and q.task_queue_id = j.task_queue_id
     join taskqueue.definition d on d.setup = q.setup and d.definition_id = q.definition_id
-   where j.setup = p_setup and j.job_id = v_offer.job_id and not j.held and q.posted and taskqueue.accepts(d, v_offer);
+   where j.setup = p_setup and j.job_id = v_offer.job_id and not j.held and taskqueue.is_open(q) and taskqueue.accepts(d, v_offer);
   if not found then
     return null;
   end if;

@@ -30,7 +30,7 @@ begin
   changed := taskqueue.delete_empty_queues(v_setup);
   return next;
   step := 'lists';
-  changed := taskqueue.post_pending(v_setup)::int + taskqueue.close_gaps(v_setup);
+  changed := taskqueue.post_pending(v_setup, 100000)::int + taskqueue.close_gaps(v_setup);
   return next;
   step := 'definitions';
   -- locked first, looked at then: a job inserted and matched in between is seen

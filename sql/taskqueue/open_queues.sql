@@ -1,6 +1,6 @@
 -- Section 9: a new queue has its own right priority when it becomes visible; the others of its entity follow (taskqueue.share_mark).
 -- Once for all queues that a call made: what it costs goes with the queues of their groups.
-create or replace function taskqueue.open_queues(p_setup text, p_task_queue_ids bigint[], p_wait boolean default true) returns void
+create or replace function taskqueue.open_queues(p_setup text, p_task_queue_ids bigint[]) returns void
 language plpgsql
 as $$
 declare
@@ -17,8 +17,8 @@ begin
      where q.setup = p_setup and q.task_queue_id = s.task_queue_id and q.task_queue_id = any (p_task_queue_ids);
     insert into taskqueue.share_mark (setup, owner_group, marked_at) values (p_setup, v_group, resource.clock(p_setup));
   end loop;
-  perform taskqueue.post_queues(p_setup, p_task_queue_ids, p_wait);
+  perform taskqueue.post_queues(p_setup, p_task_queue_ids, false);
 end $$;
 
-comment on function taskqueue.open_queues(text, bigint[], boolean) is
+comment on function taskqueue.open_queues(text, bigint[]) is
 'Gives queues that taskqueue.make_queue made in this transaction their priorities (section 9) and their postings.';

@@ -3,7 +3,7 @@
 -- The postings of queues are there while they are open: enabled, and neither they nor their owners held. The caller has locked the queues' rows,
 -- or just made them, so that postings never outlive a change. Whoever appends to a list holds its row until the commit: places are given once.
 -- Lists are locked in the order of their keys, all at once, so that two who open queues never wait for each other crosswise.
--- An agent does not wait (p_wait false): where somebody works on one of the lists, the queues are left to taskqueue.post_pending.
+-- Agents and submitters do not wait (p_wait false): where somebody works on one of the lists, the queues are left to taskqueue.post_pending.
 create or replace function taskqueue.post_queues(p_setup text, p_task_queue_ids bigint[], p_wait boolean default true) returns boolean
 language plpgsql
 as $$

@@ -66,7 +66,6 @@ OPERATORS: dict[str, Call] = {
     "delete the queue if empty": lambda q, s: q.call("delete_queue_if_empty", s.queues[1]),
     "delete empty queues": lambda q, s: q.call("delete_empty_queues"),
     "recompute": lambda q, s: q.call("recompute_shares"),
-    "set a group": lambda q, s: q.call("set_group", "users", 5.0),
     "maintain": lambda q, s: q.maintain(),
     "forget ended": lambda q, s: q.call("forget_ended", timedelta(0)),
 }
@@ -77,6 +76,7 @@ RECONFIGURING: dict[str, Call] = {
     "re-bucket": lambda q, s: q.call("set_cpu_buckets", [100000]),
     "rebuild": lambda q, s: q.call("rebuild_matching"),
     "hold the owner": lambda q, s: q.call("hold", "owner", "alice"),
+    "set a group": lambda q, s: q.call("set_group", "users", 5.0),
     "set ten_first": lambda q, s: q.settings(ten_first=True),
 }
 CALLS = {**AGENTS, **SUBMITTERS, **OPERATORS, **RECONFIGURING}

@@ -86,11 +86,9 @@ def test_a_queue_passed_over_by_a_recomputation_is_priced_the_next_time(connect:
     first.maintain()
     with first.connection.transaction():
         first.call("set_queue_enabled", queue, True)
-        second.set_group("group", 2000)
-    group_of = first.value("select owner_group from taskqueue.task_queue where task_queue_id = %s", queue)
-    with first.connection.transaction():
-        first.call("set_queue_enabled", queue, True)
-        second.set_group(group_of, 2000)
+        share = "insert into taskqueue.owner_group (setup, owner_group, share) select setup, owner_group, 2000"
+        second.rows(f"{share} from taskqueue.task_queue returning 1")
+        assert second.call("recompute_shares") == 0
     first.maintain()
     assert first.priorities() == pytest.approx({queue: 2000})
 
