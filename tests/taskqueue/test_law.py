@@ -656,11 +656,16 @@ def test_an_agent_draws_by_the_law_whether_or_not_a_queue_wants_more(agent: Call
 def test_an_agent_draws_by_the_law_among_queues_that_do_not_match(agent: Calls, others: int, policy: str) -> None:
     queues = queues_with(agent, [10, 1])
     for n in range(others):
-        keys = {"OwnerDN": f"owner {n}", "OwnerGroup": "elsewhere", "Platforms": ["elsewhere"], "Tags": ["t"][: n % 2]}
-        agent.insert(500_000 + n, **keys)
+        wanted = {
+            "OwnerDN": f"owner {n}",
+            "OwnerGroup": "elsewhere",
+            "Platforms": ["elsewhere"],
+            "Tags": ["t"][: n % 2],
+        }
+        agent.insert(500_000 + n, **wanted)
     agent.set_group("elsewhere", 10 * others)
     agent.settings(policy=policy)
-    keys = {"Site": "Here", "Platform": "P"}
+    keys: dict[str, Any] = {"Site": "Here", "Platform": "P"}
     assert chi_square(unseeded_queues(agent, **keys), law_of(queues, policy)) > GENEROUS
 
 

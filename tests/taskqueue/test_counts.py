@@ -1,0 +1,316 @@
+"""Counts are a base as of a snapshot and the changes since: right whoever has what open; nothing needed is removed."""
+
+import itertools
+import random
+from collections.abc import Callable
+from typing import Any
+
+import psycopg
+import pytest
+
+from tests.calls import Calls, group
+from tests.law import draw
+
+Connect = Callable[..., psycopg.Connection[Any]]
+
+
+@pytest.fixture
+def q(connect: Connect) -> Calls:
+    """Autocommit, in a database of the test's own."""
+    return Calls(connect())
+
+
+@pytest.fixture
+def other(connect: Connect) -> Calls:
+    """Another connection, in transactions."""
+    calls = Calls(connect())
+    calls.connection.autocommit = False
+    return calls
+
+
+def fold(q: Calls) -> None:
+    q.rows("select taskqueue.fold_counts('default', q.task_queue_id) from taskqueue.task_queue q")
+
+
+def changes(q: Calls) -> int:
+    return int(q.value("select count(*) from taskqueue.job_count_change"))
+
+
+def first_jobs(q: Calls, seeds: int = 300) -> set[int]:
+    return {jobs[0] for jobs, _ in draw(q.connection, range(seeds)) if jobs}
+
+
+def anchor(q: Calls) -> None:
+    """A held job in each of the queues of busy, so that none goes and none opens: who opens one waits for who does."""
+    for n in range(3):
+        q.insert(9000 + n, JobTypes=["A", "B"][:n])
+        q.call("hold", "job", str(9000 + n))
+
+
+def busy(q: Calls, ids: range, chance: random.Random) -> None:
+    """Jobs come and go, are held, moved and given back, counted and cleaned between."""
+    for n in ids:
+        q.insert(n, n % 11, JobTypes=["A", "B"][: n % 3])
+        done = chance.random()
+        if done < 0.5 and (match := q.match()):
+            if done < 0.2:
+                q.call("release_job", match.job_id, match.attempt)
+        elif done < 0.6:
+            q.call("hold", "job", str(n))
+        elif done < 0.7:
+            q.insert(n, (n + 1) % 11, JobTypes=["A"])
+        elif done < 0.75:
+            fold(q)
+        elif done < 0.9:
+            q.maintain()
+        if n % 10 == 0:
+            assert q.inconsistencies() == []
+
+
+def drain(q: Calls) -> int:
+    count = 0
+    while matches := q.match_many(50):
+        count += len(matches)
+    return count
+
+
+def waiting(q: Calls) -> int:
+    return int(q.value("select count(*) from taskqueue.job where not held"))
+
+
+def test_counts_follow_whatever_happens(q: Calls) -> None:
+    busy(q, range(1, 150), random.Random(1))
+    for (job_id,) in q.rows("select job_id from taskqueue.job where held"):
+        q.call("let_go", "job", str(job_id))
+    assert q.inconsistencies() == []
+    there = waiting(q)
+    assert drain(q) == there > 0
+    assert waiting(q) == 0
+
+
+def test_counts_while_an_old_snapshot_is_held(q: Calls, other: Calls) -> None:
+    busy(q, range(1, 30), random.Random(2))
+    other.connection.execute("set transaction isolation level repeatable read")
+    before = other.rows("select count(*) from taskqueue.job")
+    busy(q, range(30, 100), random.Random(3))
+    assert other.inconsistencies() == []
+    assert other.rows("select count(*) from taskqueue.job") == before
+    q.maintain()
+    q.maintain()
+    assert changes(q) == 0, "a reader keeps nothing"
+    assert q.inconsistencies() == []
+    drain(q)
+    assert waiting(q) == 0
+
+
+@pytest.mark.parametrize("commit", [True, False])
+def test_counts_while_a_writer_is_in_flight(q: Calls, other: Calls, commit: bool) -> None:
+    """What it changed before the counts were taken, and after, is counted when it commits, and not before."""
+    anchor(q)
+    busy(q, range(10, 40), random.Random(4))
+    other.insert(1, 5)
+    other.insert(2, 6, JobTypes=["A"])
+    other.take(JobID=2)
+    busy(q, range(40, 80), random.Random(5))
+    other.insert(3, 7, JobTypes=["A", "B"])
+    busy(q, range(80, 110), random.Random(6))
+    assert other.inconsistencies() == []
+    if commit:
+        other.connection.commit()
+    else:
+        other.connection.rollback()
+    assert q.inconsistencies() == []
+    if commit:
+        assert q.take(JobID=1)
+        assert q.take(JobID=3)
+    q.maintain()
+    q.maintain()
+    assert q.inconsistencies() == []
+    drain(q)
+    assert waiting(q) == 0
+
+
+@pytest.mark.parametrize("end", ["commit", "rollback", "savepoint"])
+def test_counting_in_the_transaction_that_changes_more(q: Calls, other: Calls, end: str) -> None:
+    q.insert_many(range(100, 120), 3)
+    other.insert(1, 3)
+    fold(other)
+    other.insert(2, 3)
+    other.take(JobID=101)
+    fold(other)
+    fold(other)
+    assert other.inconsistencies() == []
+    assert 1 in first_jobs(other)
+    if end == "savepoint":
+        with other.connection.transaction(force_rollback=True):
+            other.insert(3, 3)
+            fold(other)
+            assert other.inconsistencies() == []
+        assert other.inconsistencies() == []
+    q.take(JobID=102)
+    fold(q)
+    assert q.inconsistencies() == []
+    if end == "rollback":
+        other.connection.rollback()
+    else:
+        other.connection.commit()
+    assert q.inconsistencies() == []
+    assert (min(first_jobs(q)) == 1) == (end != "rollback")
+    for _ in range(3):
+        q.maintain()
+        assert q.inconsistencies() == []
+    assert changes(q) == 0
+
+
+def test_two_who_count_at_the_same_time_are_both_right(q: Calls, other: Calls, connect: Connect) -> None:
+    third = Calls(connect())
+    third.connection.autocommit = False
+    q.insert_many(range(1, 31), 3)
+    other.take(JobID=1)
+    fold(other)
+    third.take(JobID=2)
+    fold(third)
+    q.take(JobID=3)
+    fold(q)
+    for done in (third, other):
+        done.connection.commit()
+        assert q.inconsistencies() == []
+        q.maintain()
+        assert q.inconsistencies() == []
+
+
+def test_what_a_count_in_flight_needs_is_not_removed(q: Calls, other: Calls, connect: Connect) -> None:
+    """The counter did not see the end of another that has finished since; all others know it."""
+    late = Calls(connect())
+    late.connection.autocommit = False
+    q.insert_many(range(1, 31), 3)
+    q.maintain()
+    q.maintain()
+    assert changes(q) == 0
+    late.take(JobID=1)  # in flight when the other counts
+    other.take(JobID=2)
+    fold(other)
+    late.connection.commit()
+    for _ in range(4):
+        fold(q)
+        q.call("clean_counts")
+        q.maintain()
+        assert q.inconsistencies() == []
+    assert changes(q) >= 1, "that of job 1"
+    assert other.inconsistencies() == []
+    other.connection.commit()
+    assert q.inconsistencies() == []
+    for _ in range(3):
+        q.take()
+        q.maintain()
+        assert q.inconsistencies() == []
+    q.maintain()
+    assert changes(q) == 0
+    assert q.value("select count(*) from taskqueue.job_count") == 1
+
+
+def test_a_job_that_comes_back_below_the_mark_is_found_first(q: Calls) -> None:
+    q.insert_many(range(1, 41), 3)
+    matches = {match.job_id: match for match in (q.take(JobID=n) for n in range(1, 21))}
+    q.maintain()
+    assert min(first_jobs(q)) == 21
+    q.call("release_job", 4, matches[4].attempt)
+    assert min(first_jobs(q)) == 4
+    q.maintain()
+    assert min(first_jobs(q)) == 4
+    assert q.take(JobID=4).job_id == 4
+    q.maintain()
+    assert min(first_jobs(q)) == 21
+    assert q.inconsistencies() == []
+
+
+def test_held_and_moved_jobs_are_found_below_the_mark(q: Calls) -> None:
+    q.insert_many(range(10, 30), 3)
+    q.insert_many(range(1, 4), 3, JobTypes=["elsewhere"])
+    q.call("hold", "job", "10")
+    q.call("hold", "job", "1")
+    q.maintain()
+    assert q.inconsistencies() == []
+    q.insert(2, 3)
+    q.insert(1, 3)  # moved while it is held
+    found = first_jobs(q)
+    assert 2 in found
+    assert not found & {1, 10}
+    q.maintain()
+    q.call("let_go", "job", "1")
+    q.call("let_go", "job", "10")
+    assert {1, 2, 10} <= first_jobs(q)
+    assert q.inconsistencies() == []
+    q.insert(15, 8)  # another user priority in the same queue
+    q.maintain()
+    q.insert(15, 3)
+    q.insert(9, 3)
+    assert 9 in first_jobs(q)
+    assert q.inconsistencies() == []
+
+
+@pytest.mark.parametrize("commit", [True, False])
+def test_a_job_that_is_being_taken_while_it_is_counted(q: Calls, other: Calls, commit: bool) -> None:
+    """The mark stays at it: the match may be rolled back."""
+    q.insert_many(range(1, 31), 3)
+    q.maintain()
+    for n in range(1, 6):
+        other.take(JobID=n)
+    q.take(JobID=20)
+    q.maintain()
+    fold(q)
+    if commit:
+        other.connection.commit()
+    else:
+        other.connection.rollback()
+    assert min(first_jobs(q)) == (6 if commit else 1)
+    q.maintain()
+    assert q.inconsistencies() == []
+
+
+RESTORED = {
+    "counts": "update taskqueue.job_count set known_to = '9000000000000'",
+    "definitions": "update taskqueue.definition set made_in = '9000000000000'",
+    "changes": "update taskqueue.job_count_change set made_in = '9000000000000';"
+    " update taskqueue.definition set made_in = '9000000000000'",
+    "descriptions": "update taskqueue.known_offer set known_to = '9000000000000'",
+}
+
+
+@pytest.mark.parametrize("what", RESTORED)
+def test_a_setup_restored_from_a_dump_is_counted_anew(q: Calls, what: str) -> None:
+    """Its transactions were numbered by another server."""
+    keys = {"Site": "S", "JobType": "N"}
+    q.insert_many(range(1, 21), 3, JobTypes=["other"])
+    assert q.match(**keys) is None
+    q.maintain()
+    q.insert_many(range(21, 31), 4, JobTypes=["other"])
+    q.take(JobID=25)
+    q.connection.execute(RESTORED[what].encode())
+    q.maintain()
+    assert q.inconsistencies() == []
+    q.insert(50, JobTypes=["N"])
+    assert q.take(**keys).job_id == 50
+    q.take()
+    q.maintain()
+    assert q.inconsistencies() == []
+    after = [q.value("select max(known_to)::text::numeric < 9000000000000 from taskqueue.job_count")]
+    after += [q.value("select max(made_in)::text::numeric < 9000000000000 from taskqueue.definition")]
+    assert after == [True, True]
+
+
+def test_a_queue_that_goes_takes_its_counts_along(q: Calls, other: Calls) -> None:
+    for n in itertools.chain(range(1, 6), range(11, 13)):
+        q.insert(n, 3, **group(f"g{n}"))
+    other.take(JobID=1)
+    q.take(JobID=2)
+    q.maintain()
+    other.connection.commit()
+    for n in (3, 4, 5):
+        q.take(JobID=n)
+    for _ in range(3):
+        q.maintain()
+        assert q.inconsistencies() == []
+    assert q.value("select count(*) from taskqueue.task_queue") == 2
+    assert q.value("select count(*) from taskqueue.job_count") == 2
+    assert changes(q) == 0

@@ -1,0 +1,187 @@
+"""A description that is known means at once what a configuration makes of it; definitions made since are found."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import psycopg
+import pytest
+
+from tests.calls import Calls, group
+
+Connect = Callable[..., psycopg.Connection[Any]]
+
+
+@dataclass
+class Change:
+    """A waiting job, a description, a call that changes what it means, and whether it matches before and after."""
+
+    call: Callable[[Calls], Any]
+    before: bool
+    queue: dict[str, Any] = field(default_factory=dict)
+    offer: dict[str, Any] = field(default_factory=dict)
+
+
+def strict(q: Calls) -> None:
+    q.settings(strict_keys=["JobType"])
+
+
+def cpu_buckets(q: Calls) -> None:
+    q.call("set_cpu_buckets", [1000, 5000])
+
+
+def compatible(q: Calls) -> None:
+    q.call("set_platform_compatibility", "P", ["Q"])
+
+
+def private(q: Calls) -> None:
+    q.rows("select resource.set_identity('default', resource.caller(), true, 'others', null)")
+
+
+CHANGES = {
+    "a group shares its jobs": Change(
+        lambda q: q.set_group("users", sharing=True), False, {}, {"OwnerDN": "bob", "OwnerGroup": "users"}
+    ),
+    "a key becomes strict": Change(strict, True, {"JobTypes": ["T"]}),
+    "a platform becomes compatible": Change(compatible, False, {"Platforms": ["Q"]}, {"Platform": "P"}),
+    "a limit": Change(lambda q: q.running_limit("JobTypes", "T", 0), True, {"JobTypes": ["T"]}),
+    "a limit on the owner": Change(lambda q: q.running_limit("OwnerDN", "alice", 0), True),
+    "other buckets": Change(cpu_buckets, True),
+    "the owner is held": Change(lambda q: q.call("hold", "owner", "alice"), True),
+    "the queue is held": Change(lambda q: q.call("hold", "queue", str(q.queue_of(1))), True),
+    "the job is held": Change(lambda q: q.call("hold", "job", "1"), True),
+    "the queue is disabled": Change(lambda q: q.call("set_queue_enabled", q.queue_of(1), False), True),
+    "the identity becomes private": Change(private, True),
+}
+UNDO: dict[str, Callable[[Calls], Any]] = {
+    "a group shares its jobs": lambda q: q.set_group("users"),
+    "a key becomes strict": lambda q: q.settings(strict_keys=[]),
+    "a platform becomes compatible": lambda q: q.call("set_platform_compatibility", "P", []),
+    "a limit": lambda q: q.call("clear_limit", "running", "S", None, "JobTypes", "T"),
+    "a limit on the owner": lambda q: q.call("clear_limit", "running", "S", None, "OwnerDN", "alice"),
+    "other buckets": lambda q: q.call("set_cpu_buckets", [500, 5000]),
+    "the owner is held": lambda q: q.call("let_go", "owner", "alice"),
+    "the queue is held": lambda q: q.call("let_go", "queue", str(q.queue_of(1))),
+    "the job is held": lambda q: q.call("let_go", "job", "1"),
+    "the queue is disabled": lambda q: q.call("set_queue_enabled", q.queue_of(1), True),
+    "the identity becomes private": lambda q: q.rows("select resource.set_identity('default', resource.caller())"),
+}
+
+
+def matches(q: Calls, **keys: Any) -> bool:
+    """Whether a match gives a job; it is undone."""
+    with q.connection.transaction(force_rollback=True):
+        return q.match(**keys) is not None
+
+
+def know(q: Calls, narrow: bool, **keys: Any) -> None:
+    assert q.match(**{**keys, "CPUTime": 0}) is None
+    if narrow:
+        q.rows("select taskqueue.find_matching('default', k) from taskqueue.known_offer k")
+    kept = q.rows("select matching is not null from taskqueue.known_offer")
+    assert kept == [(narrow,)]
+
+
+@pytest.mark.parametrize("name", CHANGES)
+@pytest.mark.parametrize("narrow", [False, True], ids=["known", "known with what matches"])
+@pytest.mark.parametrize("crowd", [0, 20], ids=["alone", "among others"])
+def test_a_configuration_is_obeyed_by_the_next_match(q: Calls, name: str, narrow: bool, crowd: int) -> None:
+    change = CHANGES[name]
+    keys = {"Site": "S", "CPUTime": 700, **change.offer}
+    q.rows("select resource.set_identity('default', resource.caller())")
+    q.insert_many(range(1, 2), **change.queue)
+    for n in range(crowd):
+        q.insert(100 + n, Tags=["other"], **group(f"g{n}"))
+    for call, expected in (
+        (lambda _: None, change.before),
+        (change.call, not change.before),
+        (UNDO[name], name == "other buckets" or change.before),
+    ):
+        call(q)
+        if name == "other buckets" and call is UNDO[name]:
+            keys["CPUTime"] = 5000  # what was rounded up stays so
+        assert matches(q, **keys) == expected
+        if not q.rows("select from taskqueue.known_offer"):
+            know(q, narrow, **keys)
+        assert matches(q, **keys) == expected
+        assert q.inconsistencies() == []
+
+
+@pytest.mark.parametrize("narrow", [False, True])
+def test_settings_that_are_kept_with_a_description(q: Calls, narrow: bool) -> None:
+    q.rows("select resource.set_identity('default', resource.caller())")
+    q.insert_many(range(1, 20), 9)
+    q.insert(20, 10)
+    keys = {"Site": "S", "CPUTime": 700}
+    know(q, narrow, **keys)
+    q.settings(lease_time=77, ten_first=True)
+    match = q.take(**keys)
+    assert match.job_id == 20
+    held = "select extract(epoch from expires_at - matched_at) from taskqueue.lease where job_id = 20"
+    assert q.value(held) == 77
+    know_again = q.take(**keys)
+    assert know_again.user_priority == 9
+    q.settings(required_keys=["CPUTime", "Platform"])
+    assert q.refusal(lambda: q.match(**keys))[0] == "PB001"
+
+
+NARROW: dict[str, Any] = {"Site": "S", "JobType": "N", "CPUTime": 7000}
+
+
+def kept(q: Calls) -> list[int] | None:
+    """The definitions that are kept for the one known description."""
+    [(found,)] = q.rows("select matching from taskqueue.known_offer")
+    return None if found is None else list(found)
+
+
+@pytest.mark.parametrize("commit", [True, False])
+def test_a_definition_made_in_flight_is_found(connect: Connect, commit: bool) -> None:
+    first, second = Calls(connect()), Calls(connect())
+    second.insert(1, JobTypes=["other"])
+    first.connection.autocommit = False
+    first.insert(2, JobTypes=["N"], CPUTime=5000)
+    assert second.match(**NARROW) is None
+    assert kept(second) == []
+    assert second.match(**NARROW) is None
+    later = Calls(connect())
+    later.insert(3, JobTypes=["N"], Tags=["unmatched"])
+    if commit:
+        first.connection.commit()
+        assert second.take(**NARROW).job_id == 2
+    else:
+        first.connection.rollback()
+    assert second.match(**NARROW) is None
+    later.insert(4, JobTypes=["N"], MinRAM=1)
+    assert second.take(**NARROW).job_id == 4
+
+
+def test_a_definition_made_by_the_transaction_that_found_the_others_out(connect: Connect) -> None:
+    first, second = Calls(connect()), Calls(connect())
+    first.insert(1, JobTypes=["other"])
+    first.connection.autocommit = False
+    first.insert(2, JobTypes=["other"], Tags=["t"])
+    assert first.match(**NARROW) is None
+    first.insert(3, JobTypes=["N"])
+    assert second.match(**NARROW) is None
+    first.connection.commit()
+    assert second.take(**NARROW).job_id == 3
+
+
+def test_many_new_definitions_are_written_down_once(connect: Connect) -> None:
+    first, second = Calls(connect()), Calls(connect())
+    first.insert(1, JobTypes=["other"])
+    assert first.match(**NARROW) is None
+    second.connection.autocommit = False
+    second.insert(500, JobTypes=["N"], CPUTime=5000)
+    for n in range(100):
+        first.insert(1000 + n, JobTypes=["N" if n % 2 else "other"], Tags=[f"t{n}"] if n % 4 == 3 else [], MinRAM=n + 1)
+    taken = set()
+    for _ in range(10):
+        taken.add(first.take(**NARROW).job_id)
+    found = kept(first)
+    assert found is not None
+    assert len(found) == len(set(found)) == 25
+    second.connection.commit()
+    while match := first.match(**NARROW):
+        taken.add(match.job_id)
+    assert taken == {500, *(1000 + n for n in range(100) if n % 4 == 1)}
