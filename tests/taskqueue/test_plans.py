@@ -208,7 +208,7 @@ def test_the_complete_draw_comes_in_the_order_of_its_points(skewed: Calls, mode:
         "v_offer.sites": ("text[]", "array['BIG']"),
     }
     pattern = r"v_points cursor \(c_bucket bigint\) for\n(.*?);\n"
-    statement, types, values = statement_of(skewed, "lease_job", pattern, parameters)
+    statement, types, values = statement_of(skewed, "lease_drawn", pattern, parameters)
     root = plan(skewed, mode, (statement, types, values))
     drawn_in_order(root, analysed)
     assert inlined(root)

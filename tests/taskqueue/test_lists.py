@@ -1,0 +1,169 @@
+"""Queues stand in lists by site and bucket, in bands of priority: right whoever opens, drops and prices them."""
+
+import random
+import threading
+from collections.abc import Callable
+from typing import Any
+
+import psycopg
+import pytest
+
+from tests.calls import Calls, group
+from tests.concurrency.racing import run_together
+
+Connect = Callable[..., psycopg.Connection[Any]]
+SITES: list[list[str]] = [[], ["A"], ["A", "B"], ["B", "C"]]
+
+
+def rooms(q: Calls) -> tuple[int, int]:
+    """Places in all lists, and the postings there."""
+    [(places, postings)] = q.rows(
+        "select (select coalesce(sum(room), 0) from taskqueue.posting_list), (select count(*) from taskqueue.posting)"
+    )
+    return places, postings
+
+
+def settle(q: Calls) -> None:
+    for _ in range(3):
+        q.maintain()
+    q.call("close_gaps")
+    assert q.inconsistencies() == []
+
+
+def test_lists_follow_whatever_happens(q: Calls) -> None:
+    chance = random.Random(7)
+    waiting: list[int] = []
+    for n in range(1, 201):
+        done = chance.random()
+        if done < 0.5:
+            keys = {"Sites": chance.choice(SITES), "BannedSites": chance.choice([[], ["B"]])}
+            q.insert(n, CPUTime=chance.choice([500, 5000]), **keys, **group(f"g{n}"))
+            waiting.append(n)
+        elif done < 0.7 and waiting:
+            q.call("delete_job", waiting.pop(chance.randrange(len(waiting))))
+        elif done < 0.85 and waiting:
+            q.set_group(f"g{chance.choice(waiting)}", 10 ** chance.uniform(-3, 3))
+        elif done < 0.95 and waiting:
+            name = chance.choice(waiting)
+            kind, what = chance.choice([("queue", str(q.queue_of(name))), ("owner", f"owner of g{name}")])
+            q.call(chance.choice(["hold", "let_go"]), kind, what)
+        else:
+            q.call("close_gaps")
+        if n % 10 == 0:
+            assert q.inconsistencies() == []
+    for job_id in waiting:
+        q.call("delete_job", job_id)
+    settle(q)
+    assert rooms(q) == (0, 0)
+    assert q.rows("select from taskqueue.posting_list") == []
+
+
+def test_priorities_move_between_bands(q: Calls) -> None:
+    for n in range(30):
+        q.insert(n + 1, Sites=["A"], **group(f"g{n}"))
+    for share in (1.0, 1e6, 3.0, 0.004):
+        for n in range(30):
+            q.set_group(f"g{n}", share * (1 + n % 3))
+        assert q.inconsistencies() == []
+        settle(q)
+        top = q.value("select max(top) from taskqueue.posting_list")
+        assert share * 3 <= top < share * 3 * 1.2, "nothing is left of the bands before"
+        places, postings = rooms(q)
+        assert postings == 60
+        assert places < 2 * postings
+    assert len(q.queues(Site="A")) == 30
+
+
+def test_a_queue_that_somebody_works_on_does_not_move_into_a_gap(connect: Connect) -> None:
+    q, other = Calls(connect()), Calls(connect())
+    for n in range(1, 11):
+        q.insert(n, **group(f"g{n}"))
+    other.connection.autocommit = False
+    last = "select task_queue_id from taskqueue.posting order by place desc limit 1"
+    queue = q.value(last)
+    other.rows("select 1 from taskqueue.task_queue where task_queue_id = %s for update", queue)
+    gone = [n for n in range(1, 11) if q.queue_of(n) != queue][:6]
+    for n in gone:
+        q.call("delete_job", n)
+        assert q.inconsistencies() == []
+    q.call("close_gaps")
+    assert q.inconsistencies() == []
+    assert q.value(last) == queue
+    other.connection.rollback()
+    settle(q)
+    assert rooms(q) == (8, 8)
+
+
+@pytest.mark.parametrize("commit", [True, False])
+def test_gaps_of_a_drop_that_is_in_flight(connect: Connect, commit: bool) -> None:
+    """Its queue leaves, the last one moves, others leave meanwhile; then all of it ends, or is undone."""
+    q, other = Calls(connect()), Calls(connect())
+    for n in range(1, 21):
+        q.insert(n, **group(f"g{n}"))
+    other.connection.autocommit = False
+    for n in (2, 5, 9):
+        other.call("delete_job", n)
+    assert other.inconsistencies() == []
+    for n in (3, 20, 19, 6):
+        q.call("delete_job", n)
+        assert q.inconsistencies() == []
+    q.call("close_gaps")
+    if commit:
+        other.connection.commit()
+    else:
+        other.connection.rollback()
+    assert q.inconsistencies() == []
+    settle(q)
+    assert len(q.queues()) == (13 if commit else 16)
+    assert rooms(q)[1] == 2 * len(q.queues())
+
+
+def test_a_list_that_ran_empty_comes_back(q: Calls) -> None:
+    for n in range(1, 6):
+        q.insert(n, Sites=["A"])
+        assert q.take(Site="A").job_id == n
+        assert q.match(Site="A") is None
+        assert q.inconsistencies() == []
+
+
+def test_agents_drop_queues_while_others_open_them(dsn: str, connect: Connect) -> None:
+    q = Calls(connect())
+    jobs = 600
+    taken: list[int] = []
+    done = threading.Event()
+
+    def opener(which: int) -> Callable[[Calls], None]:
+        def work(own: Calls) -> None:
+            for n in range(which, jobs, 3):
+                keys = {"Sites": SITES[n % 4], "CPUTime": (500, 5000)[n % 2]}
+                own.insert(n + 1, **keys, **group(f"g{n % 40}"))
+
+        return work
+
+    def agent(which: int) -> Callable[[Calls], None]:
+        def work(own: Calls) -> None:
+            idle = 0
+            while len(taken) < jobs and idle < 20_000:
+                found = own.match_many(1 + which, Site="ABC"[which]) if idle < 10 else own.match_many(5)
+                idle = 0 if found else idle + 1
+                for match in found:
+                    own.call("finish_job", match.job_id, match.attempt)
+                    taken.append(match.job_id)
+            done.set()
+
+        return work
+
+    def price(own: Calls) -> None:
+        chance = random.Random(1)
+        own.settings(share_delay=0)
+        while not done.is_set():
+            own.rows("update taskqueue.owner_group set share = %s returning 1", 10 ** chance.uniform(-1, 3))
+            own.call("recompute_shares")
+            own.maintain()
+
+    q.set_group("g0", 10)
+    run_together(dsn, [*[opener(n) for n in range(3)], *[agent(n) for n in range(3)], price])
+    assert sorted(taken) == list(range(1, jobs + 1))
+    settle(q)
+    assert q.rows("select from taskqueue.task_queue") == []
+    assert rooms(q) == (0, 0)
