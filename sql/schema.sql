@@ -836,12 +836,14 @@ begin
       from (select * from taskqueue.wanted_posting i where i.setup = p_setup) w
       full join (select i.*, count(*) over (partition by i.list_id, i.task_queue_id) as times from taskqueue.posted_queue i where i.setup = p_setup) p
            using (setup, site, cpu_time, band, task_queue_id)
-     where w is null or p is null or p.times > 1
+     where (w is null or p is null or p.times > 1)
+       and not exists (select from taskqueue.unposted u where u.setup = p_setup and u.task_queue_id = w.task_queue_id)
     union all
     select 'posting', format('queue %s', q.task_queue_id), 'posted', 'not posted'
       from taskqueue.task_queue q
      where q.setup = p_setup
        and q.posted <> exists (select from taskqueue.wanted_posting w where w.setup = q.setup and w.task_queue_id = q.task_queue_id)
+       and not exists (select from taskqueue.unposted u where u.setup = q.setup and u.task_queue_id = q.task_queue_id)
     union all
     select 'posting_list', format('list %s, band %s', p.list_id, p.band), 'within ' || coalesce(l.places[array_position(l.bands, p.band)], 0), p.place::text
       from taskqueue.posting p
@@ -903,21 +905,25 @@ declare
   v_gone bigint;
   v_count bigint := 0;
 begin
-  delete from taskqueue.job_count c
+  delete from taskqueue.job_count d where d.ctid = any (array(
+    select c.ctid from taskqueue.job_count c
    where c.setup = p_setup
      and (exists (select from taskqueue.job_count n
                    where n.setup = c.setup and n.task_queue_id = c.task_queue_id and (n.known_to, n.count_id) > (c.known_to, c.count_id))
           or not exists (select from taskqueue.task_queue q where q.setup = c.setup and q.task_queue_id = c.task_queue_id)
-             and c.known_to < pg_snapshot_xmin(pg_current_snapshot()));
+             and c.known_to < pg_snapshot_xmin(pg_current_snapshot()))
+     for update skip locked));
   get diagnostics v_gone = row_count;
   v_count := v_count + v_gone;
   select h.* into v_horizon from taskqueue.job_count_horizon h where h.setup = p_setup;
   if v_horizon.started <= pg_snapshot_xmin(pg_current_snapshot()) then
-    delete from taskqueue.job_count_change c
+    delete from taskqueue.job_count_change d where d.ctid = any (array(
+      select c.ctid from taskqueue.job_count_change c
      where c.setup = p_setup and c.made_in < v_horizon.finished
        and (exists (select from taskqueue.job_count n
                      where n.setup = c.setup and n.task_queue_id = c.task_queue_id and n.known_to > c.made_in and c.made_in <> all (n.in_flight))
-            or not exists (select from taskqueue.task_queue q where q.setup = c.setup and q.task_queue_id = c.task_queue_id));
+            or not exists (select from taskqueue.task_queue q where q.setup = c.setup and q.task_queue_id = c.task_queue_id))
+       for update skip locked));
     get diagnostics v_gone = row_count;
     v_count := v_count + v_gone;
   elsif v_horizon.started is not null then
@@ -1524,9 +1530,9 @@ begin
     ('queue', 'enabled, neither queue nor owner held', case when v_queue is null then 'in no queue'
                                            when not v_queue.enabled then format('queue %s is disabled', v_queue.task_queue_id)
                                            when v_queue.held then format('queue %s is held', v_queue.task_queue_id)
-                                           when not v_queue.posted then format('owner %s is held', v_queue.owner_dn)
+                                           when not taskqueue.is_open(v_queue) then format('owner %s is held', v_queue.owner_dn)
                                            else format('queue %s is open', v_queue.task_queue_id) end,
-     v_queue.posted),
+     taskqueue.is_open(v_queue)),
     ('JobID', 'job ' || p_job_id, coalesce('wants job ' || v_offer.job_id, 'any job'), coalesce(v_offer.job_id = p_job_id, true));
 end $$;
 
@@ -1919,6 +1925,77 @@ ALTER FUNCTION taskqueue.is_foreign(p_setup text) OWNER TO broker_owner;
 
 COMMENT ON FUNCTION taskqueue.is_foreign(p_setup text) IS 'Whether a setup was restored from another server and taskqueue.rebuild_matching was not called since.';
 
+CREATE TABLE taskqueue.task_queue (
+    setup text NOT NULL,
+    task_queue_id bigint NOT NULL,
+    definition_id bigint NOT NULL,
+    owner_dn text NOT NULL,
+    owner_group text NOT NULL,
+    cpu_time bigint NOT NULL,
+    min_ram double precision,
+    max_ram double precision,
+    priority double precision NOT NULL,
+    mean_weight double precision NOT NULL,
+    enabled boolean DEFAULT true NOT NULL,
+    held boolean DEFAULT false NOT NULL,
+    posted boolean DEFAULT false NOT NULL,
+    created_at timestamp with time zone DEFAULT now() NOT NULL,
+    CONSTRAINT task_queue_cpu_time_check CHECK ((cpu_time > 0)),
+    CONSTRAINT task_queue_max_ram_check CHECK ((max_ram >= (0)::double precision)),
+    CONSTRAINT task_queue_mean_weight_check CHECK ((mean_weight > (0)::double precision)),
+    CONSTRAINT task_queue_min_ram_check CHECK ((min_ram >= (0)::double precision)),
+    CONSTRAINT task_queue_owner_dn_check CHECK ((owner_dn <> ''::text)),
+    CONSTRAINT task_queue_owner_group_check CHECK ((owner_group <> ''::text)),
+    CONSTRAINT task_queue_priority_check CHECK (((priority > (0)::double precision) AND (priority < 'Infinity'::double precision))),
+    CONSTRAINT task_queue_ram CHECK ((min_ram <= max_ram))
+);
+ALTER TABLE ONLY taskqueue.task_queue ALTER COLUMN setup SET (n_distinct=1);
+
+ALTER TABLE taskqueue.task_queue OWNER TO broker_owner;
+
+COMMENT ON TABLE taskqueue.task_queue IS 'TaskQueues: all waiting jobs with identical requirements, about queue_size at most; the unit of matching (seed 004). Columns hold the requirements with one value, the tables task_queue_* those with many; these are the truth.';
+
+COMMENT ON COLUMN taskqueue.task_queue.setup IS 'Tenant: DIRAC''s Setup, PanDA''s vo.';
+
+COMMENT ON COLUMN taskqueue.task_queue.task_queue_id IS 'TaskQueue.';
+
+COMMENT ON COLUMN taskqueue.task_queue.definition_id IS 'Its requirements as one row, shared with its siblings.';
+
+COMMENT ON COLUMN taskqueue.task_queue.owner_dn IS 'OwnerDN: who submitted the jobs.';
+
+COMMENT ON COLUMN taskqueue.task_queue.owner_group IS 'OwnerGroup: group used for the submission.';
+
+COMMENT ON COLUMN taskqueue.task_queue.cpu_time IS 'Required CPU time, seconds; a trigger rounds it up to its bucket.';
+
+COMMENT ON COLUMN taskqueue.task_queue.min_ram IS 'MinRAM that the resource must offer, MB; null = none asked.';
+
+COMMENT ON COLUMN taskqueue.task_queue.max_ram IS 'MaxRAM, MB; null = none.';
+
+COMMENT ON COLUMN taskqueue.task_queue.priority IS 'Share of its entity (section 9); the draw is random()/priority, the smallest wins.';
+
+COMMENT ON COLUMN taskqueue.task_queue.mean_weight IS 'Mean draw weight of its jobs (tp of section 9) when its priority was computed.';
+
+COMMENT ON COLUMN taskqueue.task_queue.enabled IS 'False: an operator took it out of matching.';
+
+COMMENT ON COLUMN taskqueue.task_queue.held IS 'True: held by an operator.';
+
+COMMENT ON COLUMN taskqueue.task_queue.posted IS 'Whether it is open: enabled, and neither it nor its owner held; exactly then it has postings.';
+
+COMMENT ON COLUMN taskqueue.task_queue.created_at IS 'When it was opened.';
+
+CREATE FUNCTION taskqueue.is_open(p_queue taskqueue.task_queue) RETURNS boolean
+    LANGUAGE sql STABLE
+    AS $$
+  select p_queue.posted
+      or p_queue.enabled and not p_queue.held
+         and exists (select from taskqueue.unposted u where u.setup = p_queue.setup and u.task_queue_id = p_queue.task_queue_id)
+         and not exists (select from taskqueue.held_owner h where h.setup = p_queue.setup and h.owner_dn = p_queue.owner_dn)
+$$;
+
+ALTER FUNCTION taskqueue.is_open(p_queue taskqueue.task_queue) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION taskqueue.is_open(p_queue taskqueue.task_queue) IS 'Whether a TaskQueue may be matched: enabled, and neither it nor its owner held.';
+
 CREATE FUNCTION taskqueue.job_id(p_value jsonb, p_key text DEFAULT 'job_id'::text) RETURNS bigint
     LANGUAGE plpgsql IMMUTABLE
     AS $$
@@ -2061,122 +2138,7 @@ ALTER FUNCTION taskqueue.known_offer_of(p_setup text, p_resource jsonb, p_identi
 
 COMMENT ON FUNCTION taskqueue.known_offer_of(p_setup text, p_resource jsonb, p_identity resource.identity) IS 'A resource description, parsed or known from before. Errors: PB001, naming key and value (taskqueue.offer_of).';
 
-CREATE FUNCTION taskqueue.lease_from_queue(p_setup text, p_task_queue_id bigint, p_definition_id bigint, p_sites text[], p_grid_ces text[], p_ten_first boolean, p_policy text, p_lease_time interval, p_seed bigint, p_role_name text, p_now timestamp with time zone, p_slots jsonb DEFAULT NULL::jsonb, p_job_id bigint DEFAULT NULL::bigint) RETURNS taskqueue.leased
-    LANGUAGE plpgsql
-    AS $$
-declare
-  v_job taskqueue.job;
-  v_job_id bigint;
-  v_attempts int;
-  v_user_priority int;
-  v_jobs bigint;
-  v_leased taskqueue.leased;
-begin
-  if p_job_id is null then
-    delete from taskqueue.job j
-     using (select f.jobs, k.job_id
-              from taskqueue.pick_job(p_setup, p_task_queue_id, p_ten_first, p_policy, p_seed) f
-             cross join lateral (
-                   select l.job_id from taskqueue.job l
-                    where l.setup = p_setup and l.job_id = f.job_id and l.task_queue_id = p_task_queue_id and l.user_priority = f.user_priority and not l.held
-                      for update skip locked) k) p
-     where j.setup = p_setup and j.job_id = p.job_id
-    returning j.job_id, j.attempts, j.user_priority, p.jobs into v_job_id, v_attempts, v_user_priority, v_jobs;
-  else
-    delete from taskqueue.job j
-     where j.setup = p_setup and j.job_id = (select l.job_id from taskqueue.job l
-                                              where l.setup = p_setup and l.job_id = p_job_id and l.task_queue_id = p_task_queue_id and not l.held
-                                                for update skip locked)
-    returning j.job_id, j.attempts, j.user_priority, 0 into v_job_id, v_attempts, v_user_priority, v_jobs;
-  end if;
-  if v_job_id is null then
-    if p_job_id is null then
-      v_job := taskqueue.take_job(p_setup, p_task_queue_id, p_ten_first, p_policy, p_seed);
-    end if;
-    if v_job.job_id is null then
-      perform taskqueue.drop_if_empty(p_setup, p_task_queue_id);
-      return null;
-    end if;
-    select v_job.job_id, v_job.attempts, v_job.user_priority, 0 into v_job_id, v_attempts, v_user_priority, v_jobs;
-  end if;
-  with attempt as (
-    select d.requirements, d.cpu_time, d.owner_group, d.owner_dn, v_attempts + 1 as number, gen_random_uuid() as token,
-           case when cardinality(p_sites) = 1 then p_sites[1] else taskqueue.first_site(p_sites, d.sites, d.banned_sites) end as site,
-           case when cardinality(p_grid_ces) = 1 then p_grid_ces[1] else taskqueue.first_site(p_grid_ces, d.grid_ces, '{}') end as grid_ce
-      from taskqueue.definition d
-     where d.setup = p_setup and d.definition_id = p_definition_id
-  ), counted as (
-    insert into taskqueue.job_count_change (setup, task_queue_id, user_priority, change) values (p_setup, p_task_queue_id, v_user_priority, -1)
-  ), leased as (
-    insert into taskqueue.lease (setup, job_id, attempt, token, task_queue_id, definition_id, user_priority, site, grid_ce, role_name, matched_at, expires_at)
-    select p_setup, v_job_id, a.number, a.token, p_task_queue_id, p_definition_id, v_user_priority, a.site, a.grid_ce, p_role_name, p_now, p_now + p_lease_time
-      from attempt a
-  ), noted as (
-    insert into taskqueue.history (setup, at, job_id, attempt, event, task_queue_id, definition_id, cpu_time, owner_group, owner_dn,
-                                   user_priority, site, grid_ce, role_name)
-    select p_setup, p_now, v_job_id, a.number, 'matched', p_task_queue_id, p_definition_id, a.cpu_time, a.owner_group, a.owner_dn,
-           v_user_priority, a.site, a.grid_ce, p_role_name
-      from attempt a
-  )
-  select v_job_id, p_task_queue_id, a.requirements, v_user_priority, taskqueue.attempt_text(a.number, a.token) into v_leased
-    from attempt a;
-  if p_slots <> '[]' then
-    perform taskqueue.use_slots(p_setup, v_job_id, p_slots);
-  end if;
-  if v_jobs <= 1 then
-    perform taskqueue.drop_if_empty(p_setup, p_task_queue_id);
-  elsif p_seed & 15 = 0 then
-    perform taskqueue.fold_counts(p_setup, p_task_queue_id);
-  end if;
-  return v_leased;
-end $$;
-
-ALTER FUNCTION taskqueue.lease_from_queue(p_setup text, p_task_queue_id bigint, p_definition_id bigint, p_sites text[], p_grid_ces text[], p_ten_first boolean, p_policy text, p_lease_time interval, p_seed bigint, p_role_name text, p_now timestamp with time zone, p_slots jsonb, p_job_id bigint) OWNER TO broker_owner;
-
-COMMENT ON FUNCTION taskqueue.lease_from_queue(p_setup text, p_task_queue_id bigint, p_definition_id bigint, p_sites text[], p_grid_ces text[], p_ten_first boolean, p_policy text, p_lease_time interval, p_seed bigint, p_role_name text, p_now timestamp with time zone, p_slots jsonb, p_job_id bigint) IS 'Leases a job of a queue, or the one named; null when there is none that is not locked. The draws follow from the seed; p_slots: what taskqueue.lock_slots locked for it.';
-
-CREATE FUNCTION taskqueue.lease_from_queues(p_setup text, p_known taskqueue.known_offer, p_definition_ids bigint[], p_task_queue_ids bigint[], p_seed bigint, p_role_name text, p_bucket bigint, p_above double precision, p_passed bigint[]) RETURNS taskqueue.leased
-    LANGUAGE plpgsql
-    AS $$
-declare
-  v_leased taskqueue.leased;
-  v_offer taskqueue.offer := p_known.offer;
-  v_free boolean;
-  v_slots jsonb;
-  v_candidates cursor for
-    select c.task_queue_id, d as definition
-      from (select q.*, taskqueue.draw_key(taskqueue.draw(q.task_queue_id, p_seed), 1, q.priority, p_known.policy,
-                                           case when q.cpu_time = p_bucket then p_above else 0 end) as key
-              from (select o.task_queue_id, o.definition_id, o.cpu_time, o.priority, o.posted
-                      from unnest(p_definition_ids) i join taskqueue.task_queue o on o.setup = p_setup and o.definition_id = i
-                    union all
-                    select o.task_queue_id, o.definition_id, o.cpu_time, o.priority, o.posted
-                      from unnest(p_task_queue_ids) i join taskqueue.task_queue o on o.setup = p_setup and o.task_queue_id = i) q
-             where q.posted and q.cpu_time <= least(v_offer.cpu_time, p_bucket) and q.task_queue_id <> all (p_passed)
-             order by q.cpu_time desc, key offset 0) c
-      join taskqueue.definition d on d.setup = p_setup and d.definition_id = c.definition_id
-     where taskqueue.accepts(d, v_offer)
-     order by c.cpu_time desc, c.key;
-begin
-  for v_candidate in v_candidates loop
-    if v_offer.limited then
-      select l.taken, l.slots into v_free, v_slots from taskqueue.lock_slots(p_setup, (v_candidate.definition).requirements, v_offer) l;
-      continue when not v_free;
-    end if;
-    v_leased := taskqueue.lease_from_queue(p_setup, v_candidate.task_queue_id, (v_candidate.definition).definition_id, v_offer.sites, v_offer.grid_ces,
-                                           p_known.ten_first, p_known.policy, p_known.lease_time, p_seed # 4, p_role_name, resource.clock(p_setup), v_slots);
-    if v_leased.job_id is not null then
-      return v_leased;
-    end if;
-  end loop;
-  return null;
-end $$;
-
-ALTER FUNCTION taskqueue.lease_from_queues(p_setup text, p_known taskqueue.known_offer, p_definition_ids bigint[], p_task_queue_ids bigint[], p_seed bigint, p_role_name text, p_bucket bigint, p_above double precision, p_passed bigint[]) OWNER TO broker_owner;
-
-COMMENT ON FUNCTION taskqueue.lease_from_queues(p_setup text, p_known taskqueue.known_offer, p_definition_ids bigint[], p_task_queue_ids bigint[], p_seed bigint, p_role_name text, p_bucket bigint, p_above double precision, p_passed bigint[]) IS 'Leases one job for an offer, from the queues of some definitions and from those named; null: there is none. p_bucket, p_above, p_passed: where to go on; the CPU time offered, 0, {} = from the beginning.';
-
-CREATE FUNCTION taskqueue.lease_job(p_setup text, p_known taskqueue.known_offer, p_seed bigint, p_role_name text) RETURNS taskqueue.leased
+CREATE FUNCTION taskqueue.lease_drawn(p_setup text, p_known taskqueue.known_offer, p_seed bigint, p_role_name text) RETURNS taskqueue.leased
     LANGUAGE plpgsql
     AS $$
 declare
@@ -2252,6 +2214,138 @@ begin
   return null;
 end $$;
 
+ALTER FUNCTION taskqueue.lease_drawn(p_setup text, p_known taskqueue.known_offer, p_seed bigint, p_role_name text) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION taskqueue.lease_drawn(p_setup text, p_known taskqueue.known_offer, p_seed bigint, p_role_name text) IS 'Leases one job for an offer, by the law of section 5 under the seed given; null: nothing that is posted matches now.';
+
+CREATE FUNCTION taskqueue.lease_from_queue(p_setup text, p_task_queue_id bigint, p_definition_id bigint, p_sites text[], p_grid_ces text[], p_ten_first boolean, p_policy text, p_lease_time interval, p_seed bigint, p_role_name text, p_now timestamp with time zone, p_slots jsonb DEFAULT NULL::jsonb, p_job_id bigint DEFAULT NULL::bigint) RETURNS taskqueue.leased
+    LANGUAGE plpgsql
+    AS $$
+declare
+  v_job taskqueue.job;
+  v_job_id bigint;
+  v_attempts int;
+  v_user_priority int;
+  v_jobs bigint;
+  v_leased taskqueue.leased;
+begin
+  if p_job_id is null then
+    delete from taskqueue.job j
+     using (select f.jobs, k.job_id
+              from taskqueue.pick_job(p_setup, p_task_queue_id, p_ten_first, p_policy, p_seed) f
+             cross join lateral (
+                   select l.job_id from taskqueue.job l
+                    where l.setup = p_setup and l.job_id = f.job_id and l.task_queue_id = p_task_queue_id and l.user_priority = f.user_priority and not l.held
+                      for update skip locked) k) p
+     where j.setup = p_setup and j.job_id = p.job_id
+    returning j.job_id, j.attempts, j.user_priority, p.jobs into v_job_id, v_attempts, v_user_priority, v_jobs;
+  else
+    delete from taskqueue.job j
+     where j.setup = p_setup and j.job_id = (select l.job_id from taskqueue.job l
+                                              where l.setup = p_setup and l.job_id = p_job_id and l.task_queue_id = p_task_queue_id and not l.held
+                                                for update skip locked)
+    returning j.job_id, j.attempts, j.user_priority, 0 into v_job_id, v_attempts, v_user_priority, v_jobs;
+  end if;
+  if v_job_id is null then
+    if p_job_id is null then
+      v_job := taskqueue.take_job(p_setup, p_task_queue_id, p_ten_first, p_policy, p_seed);
+    end if;
+    if v_job.job_id is null then
+      perform taskqueue.drop_if_empty(p_setup, p_task_queue_id);
+      return null;
+    end if;
+    select v_job.job_id, v_job.attempts, v_job.user_priority, 0 into v_job_id, v_attempts, v_user_priority, v_jobs;
+  end if;
+  with attempt as (
+    select d.requirements, d.cpu_time, d.owner_group, d.owner_dn, v_attempts + 1 as number, gen_random_uuid() as token,
+           case when cardinality(p_sites) = 1 then p_sites[1] else taskqueue.first_site(p_sites, d.sites, d.banned_sites) end as site,
+           case when cardinality(p_grid_ces) = 1 then p_grid_ces[1] else taskqueue.first_site(p_grid_ces, d.grid_ces, '{}') end as grid_ce
+      from taskqueue.definition d
+     where d.setup = p_setup and d.definition_id = p_definition_id
+  ), counted as (
+    insert into taskqueue.job_count_change (setup, task_queue_id, user_priority, change) values (p_setup, p_task_queue_id, v_user_priority, -1)
+  ), leased as (
+    insert into taskqueue.lease (setup, job_id, attempt, token, task_queue_id, definition_id, user_priority, site, grid_ce, role_name, matched_at, expires_at)
+    select p_setup, v_job_id, a.number, a.token, p_task_queue_id, p_definition_id, v_user_priority, a.site, a.grid_ce, p_role_name, p_now, p_now + p_lease_time
+      from attempt a
+  ), noted as (
+    insert into taskqueue.history (setup, at, job_id, attempt, event, task_queue_id, definition_id, cpu_time, owner_group, owner_dn,
+                                   user_priority, site, grid_ce, role_name)
+    select p_setup, p_now, v_job_id, a.number, 'matched', p_task_queue_id, p_definition_id, a.cpu_time, a.owner_group, a.owner_dn,
+           v_user_priority, a.site, a.grid_ce, p_role_name
+      from attempt a
+  )
+  select v_job_id, p_task_queue_id, a.requirements, v_user_priority, taskqueue.attempt_text(a.number, a.token) into v_leased
+    from attempt a;
+  if p_slots <> '[]' then
+    perform taskqueue.use_slots(p_setup, v_job_id, p_slots);
+  end if;
+  if v_jobs <= 1 then
+    perform taskqueue.drop_if_empty(p_setup, p_task_queue_id);
+  elsif p_seed & 15 = 0 then
+    perform taskqueue.fold_counts(p_setup, p_task_queue_id);
+    perform taskqueue.post_pending(p_setup);
+  end if;
+  return v_leased;
+end $$;
+
+ALTER FUNCTION taskqueue.lease_from_queue(p_setup text, p_task_queue_id bigint, p_definition_id bigint, p_sites text[], p_grid_ces text[], p_ten_first boolean, p_policy text, p_lease_time interval, p_seed bigint, p_role_name text, p_now timestamp with time zone, p_slots jsonb, p_job_id bigint) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION taskqueue.lease_from_queue(p_setup text, p_task_queue_id bigint, p_definition_id bigint, p_sites text[], p_grid_ces text[], p_ten_first boolean, p_policy text, p_lease_time interval, p_seed bigint, p_role_name text, p_now timestamp with time zone, p_slots jsonb, p_job_id bigint) IS 'Leases a job of a queue, or the one named; null when there is none that is not locked. The draws follow from the seed; p_slots: what taskqueue.lock_slots locked for it.';
+
+CREATE FUNCTION taskqueue.lease_from_queues(p_setup text, p_known taskqueue.known_offer, p_definition_ids bigint[], p_task_queue_ids bigint[], p_seed bigint, p_role_name text, p_bucket bigint, p_above double precision, p_passed bigint[]) RETURNS taskqueue.leased
+    LANGUAGE plpgsql
+    AS $$
+declare
+  v_leased taskqueue.leased;
+  v_offer taskqueue.offer := p_known.offer;
+  v_free boolean;
+  v_slots jsonb;
+  v_candidates cursor for
+    select c.task_queue_id, d as definition
+      from (select q.*, taskqueue.draw_key(taskqueue.draw(q.task_queue_id, p_seed), 1, q.priority, p_known.policy,
+                                           case when q.cpu_time = p_bucket then p_above else 0 end) as key
+              from (select o.task_queue_id, o.definition_id, o.cpu_time, o.priority, o.posted
+                      from unnest(p_definition_ids) i join taskqueue.task_queue o on o.setup = p_setup and o.definition_id = i
+                    union all
+                    select o.task_queue_id, o.definition_id, o.cpu_time, o.priority, o.posted
+                      from unnest(p_task_queue_ids) i join taskqueue.task_queue o on o.setup = p_setup and o.task_queue_id = i) q
+             where q.posted and q.cpu_time <= least(v_offer.cpu_time, p_bucket) and q.task_queue_id <> all (p_passed)
+             order by q.cpu_time desc, key offset 0) c
+      join taskqueue.definition d on d.setup = p_setup and d.definition_id = c.definition_id
+     where taskqueue.accepts(d, v_offer)
+     order by c.cpu_time desc, c.key;
+begin
+  for v_candidate in v_candidates loop
+    if v_offer.limited then
+      select l.taken, l.slots into v_free, v_slots from taskqueue.lock_slots(p_setup, (v_candidate.definition).requirements, v_offer) l;
+      continue when not v_free;
+    end if;
+    v_leased := taskqueue.lease_from_queue(p_setup, v_candidate.task_queue_id, (v_candidate.definition).definition_id, v_offer.sites, v_offer.grid_ces,
+                                           p_known.ten_first, p_known.policy, p_known.lease_time, p_seed # 4, p_role_name, resource.clock(p_setup), v_slots);
+    if v_leased.job_id is not null then
+      return v_leased;
+    end if;
+  end loop;
+  return null;
+end $$;
+
+ALTER FUNCTION taskqueue.lease_from_queues(p_setup text, p_known taskqueue.known_offer, p_definition_ids bigint[], p_task_queue_ids bigint[], p_seed bigint, p_role_name text, p_bucket bigint, p_above double precision, p_passed bigint[]) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION taskqueue.lease_from_queues(p_setup text, p_known taskqueue.known_offer, p_definition_ids bigint[], p_task_queue_ids bigint[], p_seed bigint, p_role_name text, p_bucket bigint, p_above double precision, p_passed bigint[]) IS 'Leases one job for an offer, from the queues of some definitions and from those named; null: there is none. p_bucket, p_above, p_passed: where to go on; the CPU time offered, 0, {} = from the beginning.';
+
+CREATE FUNCTION taskqueue.lease_job(p_setup text, p_known taskqueue.known_offer, p_seed bigint, p_role_name text) RETURNS taskqueue.leased
+    LANGUAGE plpgsql
+    AS $$
+declare
+  v_leased taskqueue.leased := taskqueue.lease_drawn(p_setup, p_known, p_seed, p_role_name);
+begin
+  if v_leased.job_id is null and taskqueue.post_pending(p_setup) then
+    v_leased := taskqueue.lease_drawn(p_setup, p_known, p_seed # 32, p_role_name);
+  end if;
+  return v_leased;
+end $$;
+
 ALTER FUNCTION taskqueue.lease_job(p_setup text, p_known taskqueue.known_offer, p_seed bigint, p_role_name text) OWNER TO broker_owner;
 
 COMMENT ON FUNCTION taskqueue.lease_job(p_setup text, p_known taskqueue.known_offer, p_seed bigint, p_role_name text) IS 'Leases one job for an offer, by the law of section 5 under the seed given; null: nothing matches now.';
@@ -2319,7 +2413,7 @@ begin
     from taskqueue.job j
     join taskqueue.task_queue q on q.setup = j.setup and q.task_queue_id = j.task_queue_id
     join taskqueue.definition d on d.setup = q.setup and d.definition_id = q.definition_id
-   where j.setup = p_setup and j.job_id = v_offer.job_id and not j.held and q.posted and taskqueue.accepts(d, v_offer);
+   where j.setup = p_setup and j.job_id = v_offer.job_id and not j.held and taskqueue.is_open(q) and taskqueue.accepts(d, v_offer);
   if not found then
     return null;
   end if;
@@ -2648,7 +2742,7 @@ begin
   changed := taskqueue.delete_empty_queues(v_setup);
   return next;
   step := 'lists';
-  changed := taskqueue.close_gaps(v_setup);
+  changed := taskqueue.post_pending(v_setup, 100000)::int + taskqueue.close_gaps(v_setup);
   return next;
   step := 'definitions';
   -- locked first, looked at then: a job inserted and matched in between is seen
@@ -2856,6 +2950,7 @@ begin
       perform taskqueue.drop_if_empty(p_setup, task_queue_id);
     elsif v_seed & 15 = 0 then
       perform taskqueue.fold_counts(p_setup, task_queue_id);
+      perform taskqueue.post_pending(p_setup);
     end if;
     return next;
     exit when (v_known.offer).job_id is not null;
@@ -2923,7 +3018,7 @@ begin
       from taskqueue.task_queue q
       join taskqueue.definition d on d.setup = q.setup and d.definition_id = q.definition_id
      cross join lateral taskqueue.jobs_in(q.setup, q.task_queue_id) n (jobs)
-     where q.setup = p_setup and q.posted and n.jobs > 0 and taskqueue.accepts(d, v_offer)
+     where q.setup = p_setup and taskqueue.is_open(q) and n.jobs > 0 and taskqueue.accepts(d, v_offer)
        and (v_offer.job_id is null
             or q.task_queue_id = (select j.task_queue_id from taskqueue.job j where j.setup = p_setup and j.job_id = v_offer.job_id and not j.held))
      order by q.cpu_time desc, q.priority desc, q.task_queue_id;
@@ -3005,7 +3100,7 @@ declare
 begin
   v_offer.cpu_time := 9223372036854775807;
   v_offer.reached := null;
-  select pg_current_snapshot(), count(*), coalesce(array_agg(d.definition_id) filter (where taskqueue.accepts(d, v_offer)), '{}')
+  select pg_current_snapshot(), count(*), coalesce(array_agg(d.definition_id) filter (where taskqueue.accepts(d, v_offer) and d.definition_id <> all (p_known.matching)), '{}')
     into v_snapshot, v_new, v_ids
     from (select n.* from taskqueue.definition n where n.setup = p_setup and n.made_in >= p_known.known_to
           union all
@@ -3227,7 +3322,7 @@ begin
      where q.setup = p_setup and q.task_queue_id = s.task_queue_id and q.task_queue_id = any (p_task_queue_ids);
     insert into taskqueue.share_mark (setup, owner_group, marked_at) values (p_setup, v_group, resource.clock(p_setup));
   end loop;
-  perform taskqueue.post_queues(p_setup, p_task_queue_ids);
+  perform taskqueue.post_queues(p_setup, p_task_queue_ids, false);
 end $$;
 
 ALTER FUNCTION taskqueue.open_queues(p_setup text, p_task_queue_ids bigint[]) OWNER TO broker_owner;
@@ -3331,7 +3426,35 @@ ALTER FUNCTION taskqueue.place_jobs(p_setup text, p_requirements jsonb, p_job_id
 
 COMMENT ON FUNCTION taskqueue.place_jobs(p_setup text, p_requirements jsonb, p_job_ids bigint[], p_user_priorities integer[], p_identity resource.identity, OUT task_queue_id bigint, OUT made bigint[]) IS 'Puts jobs with the same canonical requirements into the newest queue with room, opening queues as needed. Returns the queue of the last, and the queues made, for taskqueue.open_queues. Errors: PB002 (a private submitter would move the job of another), PB005 (leased).';
 
-CREATE FUNCTION taskqueue.post_queues(p_setup text, p_task_queue_ids bigint[]) RETURNS void
+CREATE FUNCTION taskqueue.post_pending(p_setup text, p_limit integer DEFAULT 20) RETURNS boolean
+    LANGUAGE plpgsql
+    AS $$
+declare
+  v_ids bigint[];
+begin
+  if not exists (select from taskqueue.unposted u where u.setup = p_setup) then
+    return false;
+  end if;
+  with gone as (
+    delete from taskqueue.unposted u
+     where u.ctid = any (array(select i.ctid from taskqueue.unposted i where i.setup = p_setup limit p_limit for update skip locked))
+    returning u.task_queue_id
+  )
+  select array_agg(distinct g.task_queue_id) into v_ids from gone g;
+  insert into taskqueue.unposted (setup, task_queue_id)  -- a queue that somebody is closing or dropping
+  select p_setup, i from unnest(v_ids) i
+   where i <> all (array(select q.task_queue_id from taskqueue.task_queue q
+                          where q.setup = p_setup and q.task_queue_id = any (v_ids) for no key update skip locked))
+     and exists (select from taskqueue.task_queue q where q.setup = p_setup and q.task_queue_id = i);
+  v_ids := array(select i from unnest(v_ids) i where not exists (select from taskqueue.unposted u where u.setup = p_setup and u.task_queue_id = i));
+  return v_ids <> '{}' and taskqueue.post_queues(p_setup, v_ids, false);
+end $$;
+
+ALTER FUNCTION taskqueue.post_pending(p_setup text, p_limit integer) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION taskqueue.post_pending(p_setup text, p_limit integer) IS 'Posts the queues that were opened while somebody else worked on their lists; at most p_limit at a time; true when there were any, and it could be done.';
+
+CREATE FUNCTION taskqueue.post_queues(p_setup text, p_task_queue_ids bigint[], p_wait boolean DEFAULT true) RETURNS boolean
     LANGUAGE plpgsql
     AS $$
 declare
@@ -3340,35 +3463,73 @@ declare
   v_bands int[];
   v_ids bigint[];
   v_list_ids bigint[];
+  v_left_lists bigint[];
+  v_left_bands int[];
+  v_wanted int;
+  v_new record;
 begin
-  delete from taskqueue.posting d
-   where d.setup = p_setup and d.task_queue_id = any (p_task_queue_ids)
-     and not exists (select from taskqueue.posted_queue p
-                       join taskqueue.wanted_posting w using (setup, site, cpu_time, band, task_queue_id)
-                      where p.setup = p_setup and p.list_id = d.list_id and p.band = d.band and p.place = d.place);
+  if p_wait then  -- maintenance posts group by group: those who wait do so one after the other, before any list
+    perform pg_advisory_xact_lock(hashtextextended(p_setup, 7));
+  end if;
+  with gone as (
+    delete from taskqueue.posting d
+     where d.setup = p_setup and d.task_queue_id = any (p_task_queue_ids)
+       and not exists (select from taskqueue.posted_queue p
+                         join taskqueue.wanted_posting w using (setup, site, cpu_time, band, task_queue_id)
+                        where p.setup = p_setup and p.list_id = d.list_id and p.band = d.band and p.place = d.place)
+    returning d.list_id, d.band
+  )
+  select array_agg(g.list_id), array_agg(g.band) into v_left_lists, v_left_bands from gone g;
   select array_agg(w.site), array_agg(w.cpu_time), array_agg(w.band), array_agg(w.task_queue_id) into v_sites, v_cpu_times, v_bands, v_ids
     from (select i.* from taskqueue.wanted_posting i
            where i.setup = p_setup and i.task_queue_id = any (p_task_queue_ids)
              and not exists (select from taskqueue.posted_queue p
                               where p.setup = p_setup and p.task_queue_id = i.task_queue_id and (p.site, p.cpu_time, p.band) = (i.site, i.cpu_time, i.band))
            order by i.task_queue_id, i.site) w;
+  select count(distinct (w.site, w.cpu_time)) into v_wanted from unnest(v_sites, v_cpu_times) w (site, cpu_time);
+  while v_wanted > 0 loop  -- maintenance may remove a list that is empty before it is locked here
+    for v_new in  -- a lock for each list that is to be made, since an insert would wait for another of the same list
+      select distinct w.site, w.cpu_time from unnest(v_sites, v_cpu_times) w (site, cpu_time)
+       where not exists (select from taskqueue.posting_list l where l.setup = p_setup and l.site = w.site and l.cpu_time = w.cpu_time)
+       order by 1, 2
+    loop
+      if p_wait then
+        perform pg_advisory_xact_lock(hashtextextended(p_setup || '/' || v_new.site, v_new.cpu_time));
+      end if;
+      if p_wait or pg_try_advisory_xact_lock(hashtextextended(p_setup || '/' || v_new.site, v_new.cpu_time)) then
+        insert into taskqueue.posting_list (setup, site, cpu_time) values (p_setup, v_new.site, v_new.cpu_time) on conflict do nothing;
+      end if;
+    end loop;
+    if p_wait then
+      v_list_ids := array(select l.list_id from taskqueue.posting_list l
+                           where l.setup = p_setup and (l.site, l.cpu_time) in (select w.site, w.cpu_time from unnest(v_sites, v_cpu_times) w (site, cpu_time))
+                           order by l.site, l.cpu_time
+                             for update);
+      exit when cardinality(v_list_ids) = v_wanted;
+    else
+      v_list_ids := array(select l.list_id from taskqueue.posting_list l
+                           where l.setup = p_setup and (l.site, l.cpu_time) in (select w.site, w.cpu_time from unnest(v_sites, v_cpu_times) w (site, cpu_time))
+                           order by l.site, l.cpu_time
+                             for update skip locked);
+      exit when cardinality(v_list_ids) = v_wanted;
+      insert into taskqueue.unposted (setup, task_queue_id) select p_setup, unnest(p_task_queue_ids);
+      return false;
+    end if;
+  end loop;
   update taskqueue.task_queue q set posted = not q.posted
    where q.setup = p_setup and q.task_queue_id = any (p_task_queue_ids)
      and q.posted <> (q.task_queue_id = any (coalesce(v_ids, '{}'))
                       or exists (select from taskqueue.posting p where p.setup = p_setup and p.task_queue_id = q.task_queue_id));
-  if v_ids is null then
-    return;
+  if v_left_lists is not null then  -- the ends of bands that were left; gaps are for taskqueue.close_gaps
+    select array_agg(g.list_id), array_agg(g.band) into v_left_lists, v_left_bands
+      from unnest(v_left_lists, v_left_bands) g (list_id, band)
+      join (select l.list_id from taskqueue.posting_list l
+             where l.setup = p_setup and l.list_id = any (v_left_lists) order by l.site, l.cpu_time for update skip locked) i using (list_id);
+    perform taskqueue.measure_lists(p_setup, v_left_lists, v_left_bands);
   end if;
-  loop  -- an agent may remove a list that has run empty before it is locked here
-    insert into taskqueue.posting_list (setup, site, cpu_time)
-    select distinct p_setup, w.site, w.cpu_time from unnest(v_sites, v_cpu_times) w (site, cpu_time) order by 2, 3
-    on conflict do nothing;
-    v_list_ids := array(select l.list_id from taskqueue.posting_list l
-                         where l.setup = p_setup and (l.site, l.cpu_time) in (select w.site, w.cpu_time from unnest(v_sites, v_cpu_times) w (site, cpu_time))
-                         order by l.site, l.cpu_time
-                           for update);
-    exit when cardinality(v_list_ids) = (select count(distinct (w.site, w.cpu_time)) from unnest(v_sites, v_cpu_times) w (site, cpu_time));
-  end loop;
+  if v_ids is null then
+    return true;
+  end if;
   with posted as (
     insert into taskqueue.posting (setup, list_id, band, place, task_queue_id)
     select p_setup, l.list_id, w.band,
@@ -3379,11 +3540,12 @@ begin
   )
   select array_agg(p.list_id), array_agg(p.band) into v_list_ids, v_bands from posted p;
   perform taskqueue.measure_lists(p_setup, v_list_ids, v_bands);
+  return true;
 end $$;
 
-ALTER FUNCTION taskqueue.post_queues(p_setup text, p_task_queue_ids bigint[]) OWNER TO broker_owner;
+ALTER FUNCTION taskqueue.post_queues(p_setup text, p_task_queue_ids bigint[], p_wait boolean) OWNER TO broker_owner;
 
-COMMENT ON FUNCTION taskqueue.post_queues(p_setup text, p_task_queue_ids bigint[]) IS 'Makes the postings of queues what taskqueue.wanted_posting says, changing only what differs.';
+COMMENT ON FUNCTION taskqueue.post_queues(p_setup text, p_task_queue_ids bigint[], p_wait boolean) IS 'Makes the postings of queues what taskqueue.wanted_posting says, changing only what differs; false: left to taskqueue.post_pending.';
 
 CREATE FUNCTION taskqueue.queue_of_job(p_setup text, p_job_id bigint) RETURNS bigint
     LANGUAGE plpgsql STABLE SECURITY DEFINER
@@ -3471,6 +3633,7 @@ begin
   perform resource.identify(p_setup);
   perform taskqueue.reconfigure(p_setup);
   perform taskqueue.forget_offers(p_setup);
+  delete from taskqueue.unposted u where u.setup = p_setup;
   delete from taskqueue.posting p where p.setup = p_setup;
   delete from taskqueue.posting_list l where l.setup = p_setup;
   -- a definition that was changed by hand, its digest telling what it was
@@ -3621,6 +3784,7 @@ begin
   delete from taskqueue.request r where r.setup = p_setup;
   perform taskqueue.forget_offers(p_setup);
   delete from taskqueue.resource_seen r where r.setup = p_setup;
+  delete from taskqueue.unposted u where u.setup = p_setup;
   delete from taskqueue.share_mark m where m.setup = p_setup;
   delete from taskqueue.task_queue q where q.setup = p_setup;
   delete from resource.setup s where s.setup = p_setup;
@@ -3710,64 +3874,6 @@ end $$;
 ALTER FUNCTION taskqueue.require_setup(p_setup text) OWNER TO broker_owner;
 
 COMMENT ON FUNCTION taskqueue.require_setup(p_setup text) IS 'Makes the settings of a setup where there are none: the defaults, and the CPU buckets 500, 5000, 50000, 300000 s (seed 004). Errors: PB001.';
-
-CREATE TABLE taskqueue.task_queue (
-    setup text NOT NULL,
-    task_queue_id bigint NOT NULL,
-    definition_id bigint NOT NULL,
-    owner_dn text NOT NULL,
-    owner_group text NOT NULL,
-    cpu_time bigint NOT NULL,
-    min_ram double precision,
-    max_ram double precision,
-    priority double precision NOT NULL,
-    mean_weight double precision NOT NULL,
-    enabled boolean DEFAULT true NOT NULL,
-    held boolean DEFAULT false NOT NULL,
-    posted boolean DEFAULT false NOT NULL,
-    created_at timestamp with time zone DEFAULT now() NOT NULL,
-    CONSTRAINT task_queue_cpu_time_check CHECK ((cpu_time > 0)),
-    CONSTRAINT task_queue_max_ram_check CHECK ((max_ram >= (0)::double precision)),
-    CONSTRAINT task_queue_mean_weight_check CHECK ((mean_weight > (0)::double precision)),
-    CONSTRAINT task_queue_min_ram_check CHECK ((min_ram >= (0)::double precision)),
-    CONSTRAINT task_queue_owner_dn_check CHECK ((owner_dn <> ''::text)),
-    CONSTRAINT task_queue_owner_group_check CHECK ((owner_group <> ''::text)),
-    CONSTRAINT task_queue_priority_check CHECK (((priority > (0)::double precision) AND (priority < 'Infinity'::double precision))),
-    CONSTRAINT task_queue_ram CHECK ((min_ram <= max_ram))
-);
-ALTER TABLE ONLY taskqueue.task_queue ALTER COLUMN setup SET (n_distinct=1);
-
-ALTER TABLE taskqueue.task_queue OWNER TO broker_owner;
-
-COMMENT ON TABLE taskqueue.task_queue IS 'TaskQueues: all waiting jobs with identical requirements, about queue_size at most; the unit of matching (seed 004). Columns hold the requirements with one value, the tables task_queue_* those with many; these are the truth.';
-
-COMMENT ON COLUMN taskqueue.task_queue.setup IS 'Tenant: DIRAC''s Setup, PanDA''s vo.';
-
-COMMENT ON COLUMN taskqueue.task_queue.task_queue_id IS 'TaskQueue.';
-
-COMMENT ON COLUMN taskqueue.task_queue.definition_id IS 'Its requirements as one row, shared with its siblings.';
-
-COMMENT ON COLUMN taskqueue.task_queue.owner_dn IS 'OwnerDN: who submitted the jobs.';
-
-COMMENT ON COLUMN taskqueue.task_queue.owner_group IS 'OwnerGroup: group used for the submission.';
-
-COMMENT ON COLUMN taskqueue.task_queue.cpu_time IS 'Required CPU time, seconds; a trigger rounds it up to its bucket.';
-
-COMMENT ON COLUMN taskqueue.task_queue.min_ram IS 'MinRAM that the resource must offer, MB; null = none asked.';
-
-COMMENT ON COLUMN taskqueue.task_queue.max_ram IS 'MaxRAM, MB; null = none.';
-
-COMMENT ON COLUMN taskqueue.task_queue.priority IS 'Share of its entity (section 9); the draw is random()/priority, the smallest wins.';
-
-COMMENT ON COLUMN taskqueue.task_queue.mean_weight IS 'Mean draw weight of its jobs (tp of section 9) when its priority was computed.';
-
-COMMENT ON COLUMN taskqueue.task_queue.enabled IS 'False: an operator took it out of matching.';
-
-COMMENT ON COLUMN taskqueue.task_queue.held IS 'True: held by an operator.';
-
-COMMENT ON COLUMN taskqueue.task_queue.posted IS 'Whether it is open: enabled, and neither it nor its owner held; exactly then it has postings.';
-
-COMMENT ON COLUMN taskqueue.task_queue.created_at IS 'When it was opened.';
 
 CREATE FUNCTION taskqueue.requirements_of_queue(p_queue taskqueue.task_queue) RETURNS jsonb
     LANGUAGE sql STABLE
@@ -4525,7 +4631,6 @@ begin
                         order by i.place desc limit 1) o
    where p.setup = p_setup and p.list_id = g.list_id and p.band = g.band and p.place = o.place and o.place > g.place and o.task_queue_id = any (v_movable);
   perform taskqueue.measure_lists(p_setup, v_list_ids, v_bands);
-  perform taskqueue.drop_empty_lists(p_setup, v_list_ids);
 end $$;
 
 ALTER FUNCTION taskqueue.vacate_places(p_setup text, p_task_queue_id bigint) OWNER TO broker_owner;
@@ -6908,6 +7013,20 @@ ALTER TABLE taskqueue.task_queue ALTER COLUMN task_queue_id ADD GENERATED ALWAYS
     CACHE 1
 );
 
+CREATE TABLE taskqueue.unposted (
+    setup text NOT NULL,
+    task_queue_id bigint NOT NULL
+);
+ALTER TABLE ONLY taskqueue.unposted ALTER COLUMN setup SET (n_distinct=1);
+
+ALTER TABLE taskqueue.unposted OWNER TO broker_owner;
+
+COMMENT ON TABLE taskqueue.unposted IS 'Queues that were opened while somebody else worked on their lists: posted by the next match that finds nothing else, by one match in sixteen, or by taskqueue.maintain.';
+
+COMMENT ON COLUMN taskqueue.unposted.setup IS 'Tenant: DIRAC''s Setup, PanDA''s vo.';
+
+COMMENT ON COLUMN taskqueue.unposted.task_queue_id IS 'TaskQueue.';
+
 CREATE VIEW taskqueue.wanted_posting AS
  SELECT q.setup,
     s.site,
@@ -7116,6 +7235,8 @@ CREATE INDEX task_queue_site_value ON taskqueue.task_queue_site USING btree (set
 CREATE INDEX task_queue_submit_pool_value ON taskqueue.task_queue_submit_pool USING btree (setup, value);
 
 CREATE INDEX task_queue_tag_value ON taskqueue.task_queue_tag USING btree (setup, value);
+
+CREATE INDEX unposted_setup ON taskqueue.unposted USING btree (setup, task_queue_id);
 
 ALTER INDEX taskqueue.history_job ATTACH PARTITION taskqueue.history_default_setup_job_id_at_idx;
 
@@ -7396,6 +7517,8 @@ REVOKE ALL ON FUNCTION taskqueue.is_background(p_weight double precision, p_allo
 
 REVOKE ALL ON FUNCTION taskqueue.is_foreign(p_setup text) FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION taskqueue.is_open(p_queue taskqueue.task_queue) FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION taskqueue.job_id(p_value jsonb, p_key text) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION taskqueue.job_level(p_setup text, p_task_queue_id bigint, p_except xid8) FROM PUBLIC;
@@ -7409,6 +7532,8 @@ REVOKE ALL ON FUNCTION taskqueue.keep_answer(p_identity resource.identity, p_req
 REVOKE ALL ON FUNCTION taskqueue.keep_matching(p_setup text, p_known taskqueue.known_offer, p_ids bigint[], p_snapshot pg_snapshot) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION taskqueue.known_offer_of(p_setup text, p_resource jsonb, p_identity resource.identity) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION taskqueue.lease_drawn(p_setup text, p_known taskqueue.known_offer, p_seed bigint, p_role_name text) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION taskqueue.lease_from_queue(p_setup text, p_task_queue_id bigint, p_definition_id bigint, p_sites text[], p_grid_ces text[], p_ten_first boolean, p_policy text, p_lease_time interval, p_seed bigint, p_role_name text, p_now timestamp with time zone, p_slots jsonb, p_job_id bigint) FROM PUBLIC;
 
@@ -7501,7 +7626,9 @@ REVOKE ALL ON FUNCTION taskqueue.place_batch(p_identity resource.identity, p_job
 
 REVOKE ALL ON FUNCTION taskqueue.place_jobs(p_setup text, p_requirements jsonb, p_job_ids bigint[], p_user_priorities integer[], p_identity resource.identity, OUT task_queue_id bigint, OUT made bigint[]) FROM PUBLIC;
 
-REVOKE ALL ON FUNCTION taskqueue.post_queues(p_setup text, p_task_queue_ids bigint[]) FROM PUBLIC;
+REVOKE ALL ON FUNCTION taskqueue.post_pending(p_setup text, p_limit integer) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION taskqueue.post_queues(p_setup text, p_task_queue_ids bigint[], p_wait boolean) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION taskqueue.queue_of_job(p_setup text, p_job_id bigint) FROM PUBLIC;
 GRANT ALL ON FUNCTION taskqueue.queue_of_job(p_setup text, p_job_id bigint) TO broker_submitter;

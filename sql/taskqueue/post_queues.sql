@@ -13,14 +13,23 @@ declare
   v_bands int[];
   v_ids bigint[];
   v_list_ids bigint[];
+  v_left_lists bigint[];
+  v_left_bands int[];
   v_wanted int;
   v_new record;
 begin
-  delete from taskqueue.posting d
-   where d.setup = p_setup and d.task_queue_id = any (p_task_queue_ids)
-     and not exists (select from taskqueue.posted_queue p
-                       join taskqueue.wanted_posting w using (setup, site, cpu_time, band, task_queue_id)
-                      where p.setup = p_setup and p.list_id = d.list_id and p.band = d.band and p.place = d.place);
+  if p_wait then  -- maintenance posts group by group: those who wait do so one after the other, before any list
+    perform pg_advisory_xact_lock(hashtextextended(p_setup, 7));
+  end if;
+  with gone as (
+    delete from taskqueue.posting d
+     where d.setup = p_setup and d.task_queue_id = any (p_task_queue_ids)
+       and not exists (select from taskqueue.posted_queue p
+                         join taskqueue.wanted_posting w using (setup, site, cpu_time, band, task_queue_id)
+                        where p.setup = p_setup and p.list_id = d.list_id and p.band = d.band and p.place = d.place)
+    returning d.list_id, d.band
+  )
+  select array_agg(g.list_id), array_agg(g.band) into v_left_lists, v_left_bands from gone g;
   select array_agg(w.site), array_agg(w.cpu_time), array_agg(w.band), array_agg(w.task_queue_id) into v_sites, v_cpu_times, v_bands, v_ids
     from (select i.* from taskqueue.wanted_posting i
            where i.setup = p_setup and i.task_queue_id = any (p_task_queue_ids)
@@ -61,6 +70,13 @@ begin
    where q.setup = p_setup and q.task_queue_id = any (p_task_queue_ids)
      and q.posted <> (q.task_queue_id = any (coalesce(v_ids, '{}'))
                       or exists (select from taskqueue.posting p where p.setup = p_setup and p.task_queue_id = q.task_queue_id));
+  if v_left_lists is not null then  -- the ends of bands that were left; gaps are for taskqueue.close_gaps
+    select array_agg(g.list_id), array_agg(g.band) into v_left_lists, v_left_bands
+      from unnest(v_left_lists, v_left_bands) g (list_id, band)
+      join (select l.list_id from taskqueue.posting_list l
+             where l.setup = p_setup and l.list_id = any (v_left_lists) order by l.site, l.cpu_time for update skip locked) i using (list_id);
+    perform taskqueue.measure_lists(p_setup, v_left_lists, v_left_bands);
+  end if;
   if v_ids is null then
     return true;
   end if;

@@ -332,6 +332,7 @@ def test_new_definitions_are_found_by_the_transaction_that_made_them(skewed: Cal
         "v_offer": ("taskqueue.offer", offer(skewed, Site="BIG")),
         "p_known.known_to": ("xid8", "pg_snapshot_xmax(pg_current_snapshot())"),
         "p_known.in_flight": ("xid8[]", "'{}'"),
+        "p_known.matching": ("bigint[]", "'{}'"),
     }
     source = r"(select pg_current_snapshot\(\).*?\) d);"
     statement, types, values = statement_of(skewed, "new_matching", source, parameters)
