@@ -2160,7 +2160,7 @@ declare
      cross join lateral (
            select p.comes and taskqueue.accepts(d, v_offer)
                   and (cardinality(v_sites) <= 2 or p.site = '*' or p.site = taskqueue.first_site(v_offer.sites, d.sites, d.banned_sites)) as fits) f
-     where p.number = 100 or p.room <= 16 or f.fits
+     where p.number = case when p.room <= 16 then 8 else 100 end or f.fits
      order by p.number;
 begin
   if v_offer.job_id is not null then
@@ -2174,9 +2174,10 @@ begin
     v_above := 0;
     v_number := 0;
     for v_point in v_points (v_bucket) loop
+      exit when v_point.room <= 16 and v_point.number > 8;
       v_number := v_point.number;
-      exit when v_point.room <= 16;
       v_above := v_point.key;
+      exit when v_point.room <= 16 and v_point.number = 8 and v_point.fits is not true;
       continue when v_point.fits is not true or v_point.task_queue_id = any (v_passed);
       if v_offer.limited then
         select l.taken, l.slots into v_free, v_slots from taskqueue.lock_slots(p_setup, v_point.requirements, v_offer) l;
@@ -2892,7 +2893,7 @@ begin
         select p.task_queue_id, p.definition_id, d.cpu_time, d.owner_group, d.owner_dn, d.requirements, d.demands & v_agent.tests = 0 as plain
           from taskqueue.queue_points(p_setup, v_agent.sites, v_agent.bucket, v_seed, v_agent.policy, 8) p
           join taskqueue.definition d on d.setup = p_setup and d.definition_id = p.definition_id
-         where p.comes and p.room > 16 and v_agent.sites[1] <> all (d.banned_sites)
+         where p.comes and v_agent.sites[1] <> all (d.banned_sites)
            and (v_agent.platforms is null or cardinality(d.platforms) = 0 or d.platforms && v_agent.platforms)
            and (v_agent.tags is null or d.tags <@ v_agent.tags)
          order by p.number

@@ -51,6 +51,8 @@ def draw(
     Each draw is a subtransaction that is rolled back, so all see the same state and thousands take seconds.
     """
     connection.execute(_DRAWS)
+    known = "select taskqueue.known_offer_of(%s, %s, resource.identify(%s))"  # parsed once, not in each draw anew
+    connection.execute(known, [setup, Jsonb(resource(**keys)), setup])
     rows = connection.execute(
         "select coalesce(jobs, '{}'), coalesce(queues, '{}') from pg_temp.draws(%s, %s, %s, %s) order by seed",
         [setup, Jsonb(resource(**keys)), list(seeds), limit],

@@ -3,7 +3,7 @@
 -- Sections 5 and 6: one job for an offer. Buckets from the highest down, queues in drawn order, user priorities in drawn order, one of the first
 -- ten. Empty and locked candidates are passed over; the others keep their keys, so the law holds over the rest.
 -- Queues are drawn one after the other (taskqueue.queue_points), not sorted, so that a match costs the same whatever their number. After a hundred points in
--- vain the rest of the bucket is drawn a key a queue, given that all are above the last point; few queues are drawn so from the beginning.
+-- vain (eight where there are few queues) the rest of the bucket is drawn a key a queue, given that all are above the last point.
 -- Where more than 32 points were needed few match, and the definitions that do are found out once (taskqueue.find_matching) and kept with the
 -- description; so a resource that matches nothing gets its answer at once.
 -- Rejected: a key a queue, sorted (0.5 us a queue); conditions before the sort (1.7 us a queue); order statistics a band (0.9 us a band).
@@ -29,7 +29,7 @@ declare
      cross join lateral (
            select p.comes and taskqueue.accepts(d, v_offer)
                   and (cardinality(v_sites) <= 2 or p.site = '*' or p.site = taskqueue.first_site(v_offer.sites, d.sites, d.banned_sites)) as fits) f
-     where p.number = 100 or p.room <= 16 or f.fits
+     where p.number = case when p.room <= 16 then 8 else 100 end or f.fits
      order by p.number;
 begin
   if v_offer.job_id is not null then
@@ -43,9 +43,10 @@ begin
     v_above := 0;
     v_number := 0;
     for v_point in v_points (v_bucket) loop
+      exit when v_point.room <= 16 and v_point.number > 8;
       v_number := v_point.number;
-      exit when v_point.room <= 16;
       v_above := v_point.key;
+      exit when v_point.room <= 16 and v_point.number = 8 and v_point.fits is not true;
       continue when v_point.fits is not true or v_point.task_queue_id = any (v_passed);
       if v_offer.limited then
         select l.taken, l.slots into v_free, v_slots from taskqueue.lock_slots(p_setup, v_point.requirements, v_offer) l;

@@ -2,7 +2,7 @@
 -- Sections 4 and 5, the batch form: up to p_limit jobs for one resource in one call, each drawn by the same law.
 -- Mostly the description is known, and the first queue drawn that its sites, platforms and tags do not rule out asks for nothing that would have to be
 -- looked at more closely: two statements then do it all. Everything else is for taskqueue.lease_job, which begins at the same seed and so with the
--- same draws; few queues it draws otherwise, so they are left to it from the beginning. Each statement costs 10 us and more to start, each expression
+-- same draws. Each statement costs 10 us and more to start, each expression
 -- of this language 1 us a transaction: that is why there are so few, and why what taskqueue.lease_from_queue does stands here once more.
 -- The planner's settings: a plan made while job_count_change or resource_seen is empty reads them whole, and stays when they have grown
 -- (p99 5.0 ms instead of 1.2 at 5,000 matches after a vacuum); one plan for all calls spares a connection its first five.
@@ -46,7 +46,7 @@ begin
         select p.task_queue_id, p.definition_id, d.cpu_time, d.owner_group, d.owner_dn, d.requirements, d.demands & v_agent.tests = 0 as plain
           from taskqueue.queue_points(p_setup, v_agent.sites, v_agent.bucket, v_seed, v_agent.policy, 8) p
           join taskqueue.definition d on d.setup = p_setup and d.definition_id = p.definition_id
-         where p.comes and p.room > 16 and v_agent.sites[1] <> all (d.banned_sites)
+         where p.comes and v_agent.sites[1] <> all (d.banned_sites)
            and (v_agent.platforms is null or cardinality(d.platforms) = 0 or d.platforms && v_agent.platforms)
            and (v_agent.tags is null or d.tags <@ v_agent.tags)
          order by p.number

@@ -15,7 +15,7 @@ import scipy.stats
 from tests.calls import Calls, group
 from tests.law import chi_square, draw, win, win_levels
 
-DRAWS = range(1, 3001)
+DRAWS = range(1, 2001)
 FEW = 5e-5
 GENEROUS = 1e-7  # for unseeded draws: one run of ten million fails by chance
 
@@ -61,7 +61,7 @@ def test_two_candidates_in_closed_form() -> None:
 
 def test_two_queues_10_to_1_give_95_to_5(q: Calls) -> None:
     big, small = queues_with(q, [10, 1])
-    assert chi_square(first_queues(q, range(1, 6001)), {big: 0.95, small: 0.05}) > FEW
+    assert chi_square(first_queues(q, range(1, 4001)), {big: 0.95, small: 0.05}) > FEW
 
 
 def test_two_queues_unseeded(q: Calls) -> None:
