@@ -18,6 +18,9 @@ declare
   v_wanted int;
   v_new record;
 begin
+  if p_task_queue_ids = '{}' then
+    return true;
+  end if;
   if p_wait then  -- maintenance posts group by group: those who wait do so one after the other, before any list
     perform pg_advisory_xact_lock(hashtextextended(p_setup, 7));
   end if;
