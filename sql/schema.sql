@@ -907,23 +907,23 @@ declare
 begin
   delete from taskqueue.job_count d where d.ctid = any (array(
     select c.ctid from taskqueue.job_count c
-   where c.setup = p_setup
-     and (exists (select from taskqueue.job_count n
-                   where n.setup = c.setup and n.task_queue_id = c.task_queue_id and (n.known_to, n.count_id) > (c.known_to, c.count_id))
-          or not exists (select from taskqueue.task_queue q where q.setup = c.setup and q.task_queue_id = c.task_queue_id)
-             and c.known_to < pg_snapshot_xmin(pg_current_snapshot()))
-     for update skip locked));
+     where c.setup = p_setup
+       and (exists (select from taskqueue.job_count n
+                     where n.setup = c.setup and n.task_queue_id = c.task_queue_id and (n.known_to, n.count_id) > (c.known_to, c.count_id))
+            or not exists (select from taskqueue.task_queue q where q.setup = c.setup and q.task_queue_id = c.task_queue_id)
+               and c.known_to < pg_snapshot_xmin(pg_current_snapshot()))
+       for update skip locked));
   get diagnostics v_gone = row_count;
   v_count := v_count + v_gone;
   select h.* into v_horizon from taskqueue.job_count_horizon h where h.setup = p_setup;
   if v_horizon.started <= pg_snapshot_xmin(pg_current_snapshot()) then
     delete from taskqueue.job_count_change d where d.ctid = any (array(
       select c.ctid from taskqueue.job_count_change c
-     where c.setup = p_setup and c.made_in < v_horizon.finished
-       and (exists (select from taskqueue.job_count n
-                     where n.setup = c.setup and n.task_queue_id = c.task_queue_id and n.known_to > c.made_in and c.made_in <> all (n.in_flight))
-            or not exists (select from taskqueue.task_queue q where q.setup = c.setup and q.task_queue_id = c.task_queue_id))
-       for update skip locked));
+       where c.setup = p_setup and c.made_in < v_horizon.finished
+         and (exists (select from taskqueue.job_count n
+                       where n.setup = c.setup and n.task_queue_id = c.task_queue_id and n.known_to > c.made_in and c.made_in <> all (n.in_flight))
+              or not exists (select from taskqueue.task_queue q where q.setup = c.setup and q.task_queue_id = c.task_queue_id))
+         for update skip locked));
     get diagnostics v_gone = row_count;
     v_count := v_count + v_gone;
   elsif v_horizon.started is not null then
@@ -1917,7 +1917,8 @@ CREATE FUNCTION taskqueue.is_foreign(p_setup text) RETURNS boolean
     LANGUAGE sql STABLE
     AS $$
   select exists (select from taskqueue.job_count c where c.setup = p_setup and c.known_to > pg_snapshot_xmax(pg_current_snapshot()))
-      or exists (select from taskqueue.definition d where d.setup = p_setup and d.made_in > pg_snapshot_xmax(pg_current_snapshot()))
+      or exists (select from taskqueue.definition d where d.setup = p_setup and d.made_in > pg_snapshot_xmax(pg_current_snapshot())
+                    and d.made_in is distinct from pg_current_xact_id_if_assigned())
       or exists (select from taskqueue.known_offer k where k.setup = p_setup and k.known_to > pg_snapshot_xmax(pg_current_snapshot()))
 $$;
 
@@ -5036,7 +5037,7 @@ CREATE VIEW monitor.health_snapshot AS
     concat_ws(', '::text, (s.transactions || ' transactions'::text), date_trunc('second'::text, (clock_timestamp() - s.since)), s.detail) AS value,
     s.verdict,
         CASE
-            WHEN (s.verdict <> 'ok'::text) THEN 'rows deleted since then cannot be cleaned, and each match walks over those of its queue: 5 times as long after 30,000'::text
+            WHEN (s.verdict <> 'ok'::text) THEN 'rows deleted since then cannot be cleaned: tables and indexes grow with every match'::text
             ELSE NULL::text
         END AS cost,
         CASE
@@ -6224,7 +6225,7 @@ ALTER TABLE ONLY taskqueue.posting_list ALTER COLUMN setup SET (n_distinct=1);
 
 ALTER TABLE taskqueue.posting_list OWNER TO broker_owner;
 
-COMMENT ON TABLE taskqueue.posting_list IS 'Lists of the open queues that a site may see, by CPU bucket; what matching draws from (taskqueue.draw_queue). Each is kept in bands of about the same priority. Derived from task_queue and its requirement tables.';
+COMMENT ON TABLE taskqueue.posting_list IS 'Lists of the open queues that a site may see, by CPU bucket; what matching draws from (taskqueue.queue_points). Each is kept in bands of about the same priority. Derived from task_queue and its requirement tables.';
 
 COMMENT ON COLUMN taskqueue.posting_list.setup IS 'Tenant: DIRAC''s Setup, PanDA''s vo.';
 

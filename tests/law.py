@@ -51,8 +51,12 @@ def draw(
     Each draw is a subtransaction that is rolled back, so all see the same state and thousands take seconds.
     """
     connection.execute(_DRAWS)
-    known = "select taskqueue.known_offer_of(%s, %s, resource.identify(%s))"  # parsed once, not in each draw anew
-    connection.execute(known, [setup, Jsonb(resource(**keys)), setup])
+    # parsed and noted once, not in each draw anew
+    known = "taskqueue.known_offer_of(%(setup)s, %(resource)s, resource.identify(%(setup)s))"
+    connection.execute(
+        f"select taskqueue.see_resource(%(setup)s, %(resource)s, {known}, false)",
+        {"setup": setup, "resource": Jsonb(resource(**keys))},
+    )
     rows = connection.execute(
         "select coalesce(jobs, '{}'), coalesce(queues, '{}') from pg_temp.draws(%s, %s, %s, %s) order by seed",
         [setup, Jsonb(resource(**keys)), list(seeds), limit],

@@ -503,7 +503,7 @@ COMMENTS: dict[str, tuple[str, dict[str, str]]] = {
         },
     ),
     "taskqueue.posting_list": (
-        "Lists of the open queues that a site may see, by CPU bucket; what matching draws from (taskqueue.draw_queue). Each is kept in"
+        "Lists of the open queues that a site may see, by CPU bucket; what matching draws from (taskqueue.queue_points). Each is kept in"
         " bands of about the same priority. Derived from task_queue and its requirement tables.",
         {
             "setup": SETUP,

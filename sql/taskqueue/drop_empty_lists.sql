@@ -1,5 +1,5 @@
--- Lists that have run empty leave at once, so that no agent draws from them. Locked first, looked at then: who appends holds the row until its
--- commit, so what it appended is seen. Nobody waits: a list that somebody works on is left for the next.
+-- Lists that have run empty, in which no point falls any more. Locked first, looked at then: who appends holds the row until its commit, so what
+-- it appended is seen. Nobody waits: a list that somebody works on is left for the next time.
 create or replace function taskqueue.drop_empty_lists(p_setup text, p_list_ids bigint[]) returns bigint
 language plpgsql
 as $$

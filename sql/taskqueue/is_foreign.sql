@@ -3,7 +3,8 @@ create or replace function taskqueue.is_foreign(p_setup text) returns boolean
 language sql stable
 as $$
   select exists (select from taskqueue.job_count c where c.setup = p_setup and c.known_to > pg_snapshot_xmax(pg_current_snapshot()))
-      or exists (select from taskqueue.definition d where d.setup = p_setup and d.made_in > pg_snapshot_xmax(pg_current_snapshot()))
+      or exists (select from taskqueue.definition d where d.setup = p_setup and d.made_in > pg_snapshot_xmax(pg_current_snapshot())
+                    and d.made_in is distinct from pg_current_xact_id_if_assigned())
       or exists (select from taskqueue.known_offer k where k.setup = p_setup and k.known_to > pg_snapshot_xmax(pg_current_snapshot()))
 $$;
 

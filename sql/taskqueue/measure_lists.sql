@@ -1,5 +1,5 @@
 -- after: taskqueue.ceiling_of_band
--- What taskqueue.draw_queue needs to know of a list beside its postings. The caller has locked the lists, so that nobody appends meanwhile; a queue
+-- What taskqueue.queue_points needs to know of a list beside its postings. The caller has locked the lists, so that nobody appends meanwhile; a queue
 -- that goes leaves an empty place, which is right too. Only the bands named are looked at: what it costs goes with the bands, not with the queues.
 create or replace function taskqueue.measure_lists(p_setup text, p_list_ids bigint[], p_bands int[]) returns void
 language sql

@@ -15,7 +15,7 @@ import scipy.stats
 from tests.calls import Calls, group
 from tests.law import chi_square, draw, win, win_levels
 
-DRAWS = range(1, 1201)
+DRAWS = range(1, 3001)
 FEW = 5e-5
 GENEROUS = 1e-7  # for unseeded draws: one run of ten million fails by chance
 
@@ -61,7 +61,7 @@ def test_two_candidates_in_closed_form() -> None:
 
 def test_two_queues_10_to_1_give_95_to_5(q: Calls) -> None:
     big, small = queues_with(q, [10, 1])
-    assert chi_square(first_queues(q, range(1, 2401)), {big: 0.95, small: 0.05}) > FEW
+    assert chi_square(first_queues(q, range(1, 6001)), {big: 0.95, small: 0.05}) > FEW
 
 
 def test_two_queues_unseeded(q: Calls) -> None:
@@ -99,7 +99,7 @@ def test_many_queues_of_a_few_priorities(q: Calls) -> None:
 
 def test_the_number_of_jobs_in_a_queue_does_not_matter(q: Calls) -> None:
     one, many = next(iter(queues_with(q, [1], 1))), next(iter(queues_with(q, [1], 300, start=5)))
-    assert chi_square(first_queues(q, range(1, 801)), {one: 0.5, many: 0.5}) > FEW
+    assert chi_square(first_queues(q, range(1, 1501)), {one: 0.5, many: 0.5}) > FEW
 
 
 def test_siblings_are_drawn_each_with_its_priority(q: Calls) -> None:
@@ -256,7 +256,7 @@ def test_the_law_of_the_rest_behind_100_locked_queues(two: tuple[Calls, Calls]) 
     heads = queues_with(q, [1e6] * 100, start=100)
     big, small = queues_with(q, [10, 1])
     lock(holder, list(heads))
-    found = first_queues(q, range(1, 801))
+    found = first_queues(q, range(1, 1501))
     assert chi_square(found, {big: 0.95, small: 0.05}) > FEW
     holder.connection.rollback()
     assert set(first_queues(q, range(1, 11))) <= set(heads)
@@ -268,7 +268,7 @@ def test_the_law_of_the_rest_with_locked_queues_of_the_same_priorities(two: tupl
     tens, ones = queues_with(q, [10] * 40), queues_with(q, [1] * 40, start=100)
     big, small = list(tens)[17], list(ones)[23]
     lock(holder, [queue for queue in (*tens, *ones) if queue not in (big, small)])
-    assert chi_square(first_queues(q, range(1, 801)), {big: 0.95, small: 0.05}) > FEW
+    assert chi_square(first_queues(q, range(1, 1501)), {big: 0.95, small: 0.05}) > FEW
 
 
 def test_the_law_of_the_rest_behind_matches_that_are_not_committed(two: tuple[Calls, Calls]) -> None:
@@ -279,7 +279,7 @@ def test_the_law_of_the_rest_behind_matches_that_are_not_committed(two: tuple[Ca
     holder.connection.autocommit = False
     for n in range(100, 120):
         assert holder.take(JobID=n * 1000).task_queue_id in heads
-    assert chi_square(first_queues(q, range(1, 801)), {big: 0.95, small: 0.05}) > FEW
+    assert chi_square(first_queues(q, range(1, 1501)), {big: 0.95, small: 0.05}) > FEW
 
 
 def test_locked_jobs_within_a_queue_are_passed_over(two: tuple[Calls, Calls]) -> None:
@@ -308,7 +308,7 @@ def test_a_locked_bucket_gives_way_to_the_next_lower_one(two: tuple[Calls, Calls
     high = queues_with(q, [5] * 30, start=100, CPUTime=5000)
     big, small = queues_with(q, [10, 1])
     lock(holder, list(high))
-    assert chi_square(first_queues(q, range(1, 801)), {big: 0.95, small: 0.05}) > FEW
+    assert chi_square(first_queues(q, range(1, 1501)), {big: 0.95, small: 0.05}) > FEW
 
 
 # Batches
@@ -355,7 +355,7 @@ def test_the_policy_proportional_behind_locked_queues(two: tuple[Calls, Calls]) 
     tens, ones = queues_with(q, [10] * 20), queues_with(q, [1] * 20, start=100)
     big, small = list(tens)[7], list(ones)[3]
     lock(holder, [queue for queue in (*tens, *ones) if queue not in (big, small)])
-    assert chi_square(first_queues(q, range(1, 801)), {big: 10 / 11, small: 1 / 11}) > FEW
+    assert chi_square(first_queues(q, range(1, 1501)), {big: 10 / 11, small: 1 / 11}) > FEW
 
 
 # Seeds
