@@ -2109,7 +2109,7 @@ begin
   end if;
   v_digest := jsonb_hash_extended(v_resource, 0);
   if jsonb_typeof(p_resource -> 'CPUTime') = 'number' and not p_resource ? 'JobID' then
-    v_cpu_time := p_resource -> 'CPUTime';
+    v_cpu_time := (p_resource -> 'CPUTime')::numeric;
     select k.* into v_known from taskqueue.known_offer k where k.setup = p_setup and k.digest = v_digest and k.resource = v_resource limit 1;
   end if;
   if v_known.digest is not null and v_cpu_time >= 0 and v_cpu_time < 1e300 then
@@ -2149,7 +2149,7 @@ declare
   v_bucket bigint;
   v_number int;
   v_above float8;
-  v_passed bigint[] := '{}';
+  v_passed bigint[] := '{}'::bigint[];
   v_free boolean := true;
   v_slots jsonb;
   v_seen boolean := false;
@@ -4190,7 +4190,7 @@ CREATE FUNCTION taskqueue.set_owner_held(p_setup text, p_owner_dn text, p_held b
     LANGUAGE plpgsql
     AS $$
 declare
-  v_ids bigint[] := '{}';
+  v_ids bigint[] := '{}'::bigint[];
 begin
   perform taskqueue.reconfigure(p_setup);
   if p_held then

@@ -15,7 +15,7 @@ begin
   end if;
   v_digest := jsonb_hash_extended(v_resource, 0);
   if jsonb_typeof(p_resource -> 'CPUTime') = 'number' and not p_resource ? 'JobID' then
-    v_cpu_time := p_resource -> 'CPUTime';
+    v_cpu_time := (p_resource -> 'CPUTime')::numeric;
     select k.* into v_known from taskqueue.known_offer k where k.setup = p_setup and k.digest = v_digest and k.resource = v_resource limit 1;
   end if;
   if v_known.digest is not null and v_cpu_time >= 0 and v_cpu_time < 1e300 then

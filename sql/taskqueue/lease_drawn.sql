@@ -17,7 +17,7 @@ declare
   v_bucket bigint;
   v_number int;
   v_above float8;
-  v_passed bigint[] := '{}';
+  v_passed bigint[] := '{}'::bigint[];
   v_free boolean := true;
   v_slots jsonb;
   v_seen boolean := false;

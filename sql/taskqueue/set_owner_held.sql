@@ -3,7 +3,7 @@ create or replace function taskqueue.set_owner_held(p_setup text, p_owner_dn tex
 language plpgsql
 as $$
 declare
-  v_ids bigint[] := '{}';
+  v_ids bigint[] := '{}'::bigint[];
 begin
   perform taskqueue.reconfigure(p_setup);
   if p_held then
