@@ -618,9 +618,9 @@ ALTER FUNCTION taskqueue.answer_given(p_identity resource.identity, p_request_id
 COMMENT ON FUNCTION taskqueue.answer_given(p_identity resource.identity, p_request_id uuid, p_call text, p_asked uuid) IS 'The answer of a request made within ten minutes; null = none, or no request id. Errors: PB001 (the id was used for another call).';
 
 CREATE FUNCTION taskqueue.attempt_text(p_number integer, p_token uuid) RETURNS text
-    LANGUAGE sql IMMUTABLE
+    LANGUAGE sql STABLE
     AS $$
-  select p_number || '-' || replace(p_token::text, '-', '')
+  select p_number::text || '-' || replace(p_token::text, '-', '')
 $$;
 
 ALTER FUNCTION taskqueue.attempt_text(p_number integer, p_token uuid) OWNER TO broker_owner;
@@ -1081,8 +1081,8 @@ begin
     select e.owner_group, e.owner_dn, e.share / sum(e.share) over () as expected,
            coalesce(sum(h.cpu_time), 0) / nullif(sum(sum(h.cpu_time)) over (), 0) as used
       from expected e
-      left join taskqueue.history h
-             on h.setup = p_setup and h.event = 'matched' and h.at > resource.clock(p_setup) - v_setting.correction_window
+      left join taskqueue.match h
+             on h.setup = p_setup and h.at > resource.clock(p_setup) - v_setting.correction_window
             and h.owner_group = e.owner_group and (e.job_sharing or h.owner_dn = e.owner_dn)
      group by e.owner_group, e.owner_dn, e.share
   )
@@ -1236,6 +1236,28 @@ $$;
 ALTER FUNCTION taskqueue.draw_key(p_draw double precision, p_count double precision, p_priority double precision, p_policy text, p_above double precision) OWNER TO broker_owner;
 
 COMMENT ON FUNCTION taskqueue.draw_key(p_draw double precision, p_count double precision, p_priority double precision, p_policy text, p_above double precision) IS 'Key of the smallest draw of p_count candidates with the same priority, given that all are above p_above; the smallest key is taken first (section 5).';
+
+CREATE FUNCTION taskqueue.drawn_queues(p_setup text, p_offer taskqueue.offer, p_definition_ids bigint[], p_bucket bigint, p_above double precision, p_passed bigint[], p_policy text, p_seed bigint) RETURNS bigint[]
+    LANGUAGE plpgsql STABLE
+    AS $$
+begin
+  return array(
+    select c.task_queue_id
+      from (select o.task_queue_id, o.definition_id, o.cpu_time, taskqueue.draw_key(o.draw, 1, o.priority, p_policy, o.above) as key
+              from (select q.*, taskqueue.draw(q.task_queue_id, p_seed) as draw, case when q.cpu_time = p_bucket then p_above else 0 end as above
+                      from unnest(p_definition_ids) i (definition_id)
+                      join taskqueue.task_queue q on q.setup = p_setup and q.definition_id = i.definition_id
+                     where q.posted and q.cpu_time <= p_bucket and q.task_queue_id <> all (p_passed) offset 0) o  -- a fence, else taskqueue.draw_key is not inlined
+             order by o.cpu_time desc, key offset 0) c
+      join taskqueue.definition d on d.setup = p_setup and d.definition_id = c.definition_id
+     where taskqueue.accepts(d, p_offer)
+     order by c.cpu_time desc, c.key
+     limit 3);
+end $$;
+
+ALTER FUNCTION taskqueue.drawn_queues(p_setup text, p_offer taskqueue.offer, p_definition_ids bigint[], p_bucket bigint, p_above double precision, p_passed bigint[], p_policy text, p_seed bigint) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION taskqueue.drawn_queues(p_setup text, p_offer taskqueue.offer, p_definition_ids bigint[], p_bucket bigint, p_above double precision, p_passed bigint[], p_policy text, p_seed bigint) IS 'The next three queues that match an offer, in drawn order, of some definitions, those passed left out; p_bucket, p_above: where to go on.';
 
 CREATE FUNCTION taskqueue.drop_empty_lists(p_setup text, p_list_ids bigint[]) RETURNS bigint
     LANGUAGE plpgsql
@@ -1429,7 +1451,7 @@ begin
   insert into taskqueue.ended (setup, job_id, attempts, token, task_queue_id, outcome, ended_at)
   values (p_lease.setup, p_lease.job_id, p_lease.attempt, p_lease.token, p_lease.task_queue_id, p_outcome, resource.clock(p_lease.setup));
   perform taskqueue.free_slots(p_lease.setup, p_lease.job_id);
-  perform taskqueue.note_event(p_lease, p_outcome);
+  perform taskqueue.note_end(p_lease, p_outcome);
 end $$;
 
 ALTER FUNCTION taskqueue.end_lease(p_lease taskqueue.lease, p_outcome text) OWNER TO broker_owner;
@@ -1467,7 +1489,9 @@ CREATE FUNCTION taskqueue.enter(p_setup text) RETURNS void
     LANGUAGE plpgsql
     AS $$
 begin
-  perform taskqueue.require_read_committed();
+  if current_setting('transaction_isolation') <> 'read committed' then
+    perform taskqueue.require_read_committed();
+  end if;
   perform pg_advisory_xact_lock_shared(hashtext('taskqueue'), hashtext(p_setup));
 end $$;
 
@@ -2139,248 +2163,196 @@ ALTER FUNCTION taskqueue.known_offer_of(p_setup text, p_resource jsonb, p_identi
 
 COMMENT ON FUNCTION taskqueue.known_offer_of(p_setup text, p_resource jsonb, p_identity resource.identity) IS 'A resource description, parsed or known from before. Errors: PB001, naming key and value (taskqueue.offer_of).';
 
-CREATE FUNCTION taskqueue.lease_drawn(p_setup text, p_known taskqueue.known_offer, p_seed bigint, p_role_name text) RETURNS taskqueue.leased
-    LANGUAGE plpgsql
+CREATE FUNCTION taskqueue.lease_jobs(p_setup text, p_resource jsonb, p_limit integer, p_seed bigint DEFAULT NULL::bigint) RETURNS TABLE(job_id bigint, task_queue_id bigint, requirements jsonb, user_priority integer, attempt text)
+    LANGUAGE plpgsql ROWS 1
     AS $$
 declare
-  v_leased taskqueue.leased;
-  v_offer taskqueue.offer := p_known.offer;
-  v_sites text[] := case when v_offer.sites is null then array[''] else v_offer.sites || '*'::text end;
+  v_known taskqueue.known_offer;
+  v_offer taskqueue.offer;
+  v_sites text[];
+  v_token uuid;
+  v_seed bigint;
   v_bucket bigint;
-  v_number int;
+  v_entry int;
+  v_points int;
+  v_most int := 100;
   v_above float8;
-  v_passed bigint[] := '{}'::bigint[];
+  v_definition_ids bigint[];  -- among which a key a queue is drawn; null: by points
+  v_next bigint[];
+  v_passed bigint[];
+  v_queue record;
+  v_pick record;
+  v_job record;
   v_free boolean := true;
+  v_listed boolean := false;  -- there are queues that the sites may see
   v_slots jsonb;
-  v_seen boolean := false;
-  -- where several sites are offered, a queue counts in the list of one of them; the last point is there to say how far the draw has come
-  v_points cursor (c_bucket bigint) for
-    select p.number, p.room, p.key, p.task_queue_id, p.definition_id, d.requirements, f.fits
-      from taskqueue.queue_points(p_setup, v_sites, c_bucket, p_seed, p_known.policy, 100) p
-      left join taskqueue.definition d on d.setup = p_setup and d.definition_id = p.definition_id
-     cross join lateral (
-           select p.comes and taskqueue.accepts(d, v_offer)
-                  and (cardinality(v_sites) <= 2 or p.site = '*' or p.site = taskqueue.first_site(v_offer.sites, d.sites, d.banned_sites)) as fits) f
-     where p.number = case when p.room <= 16 then 8 else 100 end or f.fits
-     order by p.number;
 begin
-  if v_offer.job_id is not null then
-    return taskqueue.lease_wanted(p_setup, p_known, p_role_name);
-  elsif p_known.matching is not null then
-    return taskqueue.lease_from_queues(p_setup, p_known, p_known.matching || taskqueue.new_matching(p_setup, p_known), '{}', p_seed # 8, p_role_name, v_offer.cpu_time, 0, '{}');
-  end if;
-  for v_entry in reverse cardinality(p_known.cpu_buckets) .. 1 loop
-    v_bucket := p_known.cpu_buckets[v_entry];
-    continue when v_bucket > v_offer.cpu_time;
-    v_above := 0;
-    v_number := 0;
-    for v_point in v_points (v_bucket) loop
-      exit when v_point.room <= 16 and v_point.number > 8;
-      v_number := v_point.number;
-      v_above := v_point.key;
-      exit when v_point.room <= 16 and v_point.number = 8 and v_point.fits is not true;
-      continue when v_point.fits is not true or v_point.task_queue_id = any (v_passed);
-      if v_offer.limited then
-        select l.taken, l.slots into v_free, v_slots from taskqueue.lock_slots(p_setup, v_point.requirements, v_offer) l;
-      end if;
-      if v_free then
-        v_leased := taskqueue.lease_from_queue(p_setup, v_point.task_queue_id, v_point.definition_id, v_offer.sites, v_offer.grid_ces,
-                                               p_known.ten_first, p_known.policy, p_known.lease_time, p_seed # 4, p_role_name, resource.clock(p_setup), v_slots);
-        if v_leased.job_id is not null then
-          if v_number > 32 and p_known.matched_at is null then
-            perform taskqueue.find_matching(p_setup, p_known);
-          end if;
-          return v_leased;
-        end if;
-      end if;
-      v_passed := v_passed || v_point.task_queue_id;
-    end loop;
-    continue when v_number = 0;
-    v_seen := true;
-    if p_known.matched_at is null and v_number = 100 then
-      p_known := taskqueue.find_matching(p_setup, p_known);
-      if p_known.matching is not null then
-        return taskqueue.lease_from_queues(p_setup, p_known, p_known.matching, '{}', p_seed # 8, p_role_name, v_bucket, v_above, v_passed);
-      end if;
-    end if;
-    v_leased := taskqueue.lease_from_queues(p_setup, p_known, '{}', array(
-      select distinct p.task_queue_id from taskqueue.posted_queue p where p.setup = p_setup and p.site = any (v_sites) and p.cpu_time = v_bucket),
-      p_seed # 8, p_role_name, v_bucket, v_above, v_passed);
-    if v_leased.job_id is not null then
-      return v_leased;
-    end if;
-  end loop;
-  if p_known.matched_at is null and v_seen then
-    perform taskqueue.find_matching(p_setup, p_known);
-  end if;
-  return null;
-end $$;
-
-ALTER FUNCTION taskqueue.lease_drawn(p_setup text, p_known taskqueue.known_offer, p_seed bigint, p_role_name text) OWNER TO broker_owner;
-
-COMMENT ON FUNCTION taskqueue.lease_drawn(p_setup text, p_known taskqueue.known_offer, p_seed bigint, p_role_name text) IS 'Leases one job for an offer, by the law of section 5 under the seed given; null: nothing that is posted matches now.';
-
-CREATE FUNCTION taskqueue.lease_from_queue(p_setup text, p_task_queue_id bigint, p_definition_id bigint, p_sites text[], p_grid_ces text[], p_ten_first boolean, p_policy text, p_lease_time interval, p_seed bigint, p_role_name text, p_now timestamp with time zone, p_slots jsonb DEFAULT NULL::jsonb, p_job_id bigint DEFAULT NULL::bigint) RETURNS taskqueue.leased
-    LANGUAGE plpgsql
-    AS $$
-declare
-  v_job taskqueue.job;
-  v_job_id bigint;
-  v_attempts int;
-  v_user_priority int;
-  v_jobs bigint;
-  v_leased taskqueue.leased;
-begin
-  if p_job_id is null then
-    delete from taskqueue.job j
-     using (select f.jobs, k.job_id
-              from taskqueue.pick_job(p_setup, p_task_queue_id, p_ten_first, p_policy, p_seed) f
-             cross join lateral (
-                   select l.job_id from taskqueue.job l
-                    where l.setup = p_setup and l.job_id = f.job_id and l.task_queue_id = p_task_queue_id and l.user_priority = f.user_priority and not l.held
-                      for update skip locked) k) p
-     where j.setup = p_setup and j.job_id = p.job_id
-    returning j.job_id, j.attempts, j.user_priority, p.jobs into v_job_id, v_attempts, v_user_priority, v_jobs;
+  select k.* into v_known
+    from resource.identity i
+   cross join (select case when jsonb_typeof(p_resource) = 'object' then p_resource - 'CPUTime' end as resource) r
+    join taskqueue.known_offer k on k.setup = p_setup and k.digest = jsonb_hash_extended(r.resource, 0) and k.resource = r.resource
+   where i.setup = p_setup and i.role_name = resource.caller() and not i.private
+     and case when jsonb_typeof(p_resource -> 'CPUTime') = 'number' then (p_resource -> 'CPUTime')::numeric between 0 and 1e18 end
+   limit 1;
+  if v_known.digest is null then
+    v_known := taskqueue.known_offer_of(p_setup, p_resource, resource.identify(p_setup));
+    v_offer := v_known.offer;
   else
-    delete from taskqueue.job j
-     where j.setup = p_setup and j.job_id = (select l.job_id from taskqueue.job l
-                                              where l.setup = p_setup and l.job_id = p_job_id and l.task_queue_id = p_task_queue_id and not l.held
-                                                for update skip locked)
-    returning j.job_id, j.attempts, j.user_priority, 0 into v_job_id, v_attempts, v_user_priority, v_jobs;
+    v_offer := v_known.offer;
+    v_offer.cpu_time := floor((p_resource -> 'CPUTime')::numeric);
   end if;
-  if v_job_id is null then
-    if p_job_id is null then
-      v_job := taskqueue.take_job(p_setup, p_task_queue_id, p_ten_first, p_policy, p_seed);
-    end if;
-    if v_job.job_id is null then
-      perform taskqueue.drop_if_empty(p_setup, p_task_queue_id);
-      return null;
-    end if;
-    select v_job.job_id, v_job.attempts, v_job.user_priority, 0 into v_job_id, v_attempts, v_user_priority, v_jobs;
-  end if;
-  with attempt as (
-    select d.requirements, d.cpu_time, d.owner_group, d.owner_dn, v_attempts + 1 as number, gen_random_uuid() as token,
-           case when cardinality(p_sites) = 1 then p_sites[1] else taskqueue.first_site(p_sites, d.sites, d.banned_sites) end as site,
-           case when cardinality(p_grid_ces) = 1 then p_grid_ces[1] else taskqueue.first_site(p_grid_ces, d.grid_ces, '{}') end as grid_ce
-      from taskqueue.definition d
-     where d.setup = p_setup and d.definition_id = p_definition_id
-  ), counted as (
-    insert into taskqueue.job_count_change (setup, task_queue_id, user_priority, change) values (p_setup, p_task_queue_id, v_user_priority, -1)
-  ), leased as (
-    insert into taskqueue.lease (setup, job_id, attempt, token, task_queue_id, definition_id, user_priority, site, grid_ce, role_name, matched_at, expires_at)
-    select p_setup, v_job_id, a.number, a.token, p_task_queue_id, p_definition_id, v_user_priority, a.site, a.grid_ce, p_role_name, p_now, p_now + p_lease_time
-      from attempt a
-  ), noted as (
-    insert into taskqueue.history (setup, at, job_id, attempt, event, task_queue_id, definition_id, cpu_time, owner_group, owner_dn,
-                                   user_priority, site, grid_ce, role_name)
-    select p_setup, p_now, v_job_id, a.number, 'matched', p_task_queue_id, p_definition_id, a.cpu_time, a.owner_group, a.owner_dn,
-           v_user_priority, a.site, a.grid_ce, p_role_name
-      from attempt a
-  )
-  select v_job_id, p_task_queue_id, a.requirements, v_user_priority, taskqueue.attempt_text(a.number, a.token) into v_leased
-    from attempt a;
-  if p_slots <> '[]' then
-    perform taskqueue.use_slots(p_setup, v_job_id, p_slots);
-  end if;
-  if v_jobs <= 1 then
-    perform taskqueue.drop_if_empty(p_setup, p_task_queue_id);
-  elsif p_seed & 15 = 0 then
-    perform taskqueue.fold_counts(p_setup, p_task_queue_id);
-    perform taskqueue.post_pending(p_setup);
-  end if;
-  return v_leased;
-end $$;
-
-ALTER FUNCTION taskqueue.lease_from_queue(p_setup text, p_task_queue_id bigint, p_definition_id bigint, p_sites text[], p_grid_ces text[], p_ten_first boolean, p_policy text, p_lease_time interval, p_seed bigint, p_role_name text, p_now timestamp with time zone, p_slots jsonb, p_job_id bigint) OWNER TO broker_owner;
-
-COMMENT ON FUNCTION taskqueue.lease_from_queue(p_setup text, p_task_queue_id bigint, p_definition_id bigint, p_sites text[], p_grid_ces text[], p_ten_first boolean, p_policy text, p_lease_time interval, p_seed bigint, p_role_name text, p_now timestamp with time zone, p_slots jsonb, p_job_id bigint) IS 'Leases a job of a queue, or the one named; null when there is none that is not locked. The draws follow from the seed; p_slots: what taskqueue.lock_slots locked for it.';
-
-CREATE FUNCTION taskqueue.lease_from_queues(p_setup text, p_known taskqueue.known_offer, p_definition_ids bigint[], p_task_queue_ids bigint[], p_seed bigint, p_role_name text, p_bucket bigint, p_above double precision, p_passed bigint[]) RETURNS taskqueue.leased
-    LANGUAGE plpgsql
-    AS $$
-declare
-  v_leased taskqueue.leased;
-  v_offer taskqueue.offer := p_known.offer;
-  v_free boolean;
-  v_slots jsonb;
-  v_candidates cursor for
-    select c.task_queue_id, d as definition
-      from (select q.*, taskqueue.draw_key(taskqueue.draw(q.task_queue_id, p_seed), 1, q.priority, p_known.policy,
-                                           case when q.cpu_time = p_bucket then p_above else 0 end) as key
-              from (select o.task_queue_id, o.definition_id, o.cpu_time, o.priority, o.posted
-                      from unnest(p_definition_ids) i join taskqueue.task_queue o on o.setup = p_setup and o.definition_id = i
-                    union all
-                    select o.task_queue_id, o.definition_id, o.cpu_time, o.priority, o.posted
-                      from unnest(p_task_queue_ids) i join taskqueue.task_queue o on o.setup = p_setup and o.task_queue_id = i) q
-             where q.posted and q.cpu_time <= least(v_offer.cpu_time, p_bucket) and q.task_queue_id <> all (p_passed)
-             order by q.cpu_time desc, key offset 0) c
-      join taskqueue.definition d on d.setup = p_setup and d.definition_id = c.definition_id
-     where taskqueue.accepts(d, v_offer)
-     order by c.cpu_time desc, c.key;
-begin
-  for v_candidate in v_candidates loop
-    if v_offer.limited then
-      select l.taken, l.slots into v_free, v_slots from taskqueue.lock_slots(p_setup, (v_candidate.definition).requirements, v_offer) l;
-      continue when not v_free;
-    end if;
-    v_leased := taskqueue.lease_from_queue(p_setup, v_candidate.task_queue_id, (v_candidate.definition).definition_id, v_offer.sites, v_offer.grid_ces,
-                                           p_known.ten_first, p_known.policy, p_known.lease_time, p_seed # 4, p_role_name, resource.clock(p_setup), v_slots);
-    if v_leased.job_id is not null then
-      return v_leased;
-    end if;
-  end loop;
-  return null;
-end $$;
-
-ALTER FUNCTION taskqueue.lease_from_queues(p_setup text, p_known taskqueue.known_offer, p_definition_ids bigint[], p_task_queue_ids bigint[], p_seed bigint, p_role_name text, p_bucket bigint, p_above double precision, p_passed bigint[]) OWNER TO broker_owner;
-
-COMMENT ON FUNCTION taskqueue.lease_from_queues(p_setup text, p_known taskqueue.known_offer, p_definition_ids bigint[], p_task_queue_ids bigint[], p_seed bigint, p_role_name text, p_bucket bigint, p_above double precision, p_passed bigint[]) IS 'Leases one job for an offer, from the queues of some definitions and from those named; null: there is none. p_bucket, p_above, p_passed: where to go on; the CPU time offered, 0, {} = from the beginning.';
-
-CREATE FUNCTION taskqueue.lease_job(p_setup text, p_known taskqueue.known_offer, p_seed bigint, p_role_name text) RETURNS taskqueue.leased
-    LANGUAGE plpgsql
-    AS $$
-declare
-  v_leased taskqueue.leased := taskqueue.lease_drawn(p_setup, p_known, p_seed, p_role_name);
-begin
-  if v_leased.job_id is null and taskqueue.post_pending(p_setup) then
-    v_leased := taskqueue.lease_drawn(p_setup, p_known, p_seed # 32, p_role_name);
-  end if;
-  return v_leased;
-end $$;
-
-ALTER FUNCTION taskqueue.lease_job(p_setup text, p_known taskqueue.known_offer, p_seed bigint, p_role_name text) OWNER TO broker_owner;
-
-COMMENT ON FUNCTION taskqueue.lease_job(p_setup text, p_known taskqueue.known_offer, p_seed bigint, p_role_name text) IS 'Leases one job for an offer, by the law of section 5 under the seed given; null: nothing matches now.';
-
-CREATE FUNCTION taskqueue.lease_jobs(p_setup text, p_resource jsonb, p_limit integer, p_seed bigint, p_identity resource.identity) RETURNS TABLE(job_id bigint, task_queue_id bigint, requirements jsonb, user_priority integer, attempt text)
-    LANGUAGE plpgsql
-    AS $$
-declare
-  v_known taskqueue.known_offer := taskqueue.known_offer_of(p_setup, p_resource, p_identity);
-  v_leased taskqueue.leased;
-begin
+  v_sites := case when v_offer.sites is null then array[''] else v_offer.sites || '*'::text end;
   for v_number in 1..p_limit loop
-    v_leased := taskqueue.lease_job(p_setup, v_known, hashint8extended(v_number, p_seed), p_identity.role_name);
-    if v_number = 1 then
-      perform taskqueue.see_resource(p_setup, p_resource, v_known, v_leased.job_id is not null);
+    job_id := null;
+    v_token := gen_random_uuid();
+    v_seed := case when p_seed is null then uuid_hash_extended(v_token, 0) else hashint8extended(v_number, p_seed) end;  -- not random(): an agent could set that
+    if v_offer.limited then
+      v_offer := taskqueue.with_limits(p_setup, p_resource, v_offer);
     end if;
-    exit when v_leased.job_id is null;
-    job_id := v_leased.job_id;
-    task_queue_id := v_leased.task_queue_id;
-    requirements := v_leased.requirements;
-    user_priority := v_leased.user_priority;
-    attempt := v_leased.attempt;
-    return next;
-    exit when v_number = p_limit or (v_known.offer).job_id is not null;
-    if (v_known.offer).limited or v_number = 1 and v_known.matched_at is null then  -- what the first job changed, or found out
-      v_known := taskqueue.known_offer_of(p_setup, p_resource, p_identity);
+    for v_look in 0..1 loop
+      v_entry := width_bucket(v_offer.cpu_time, v_known.cpu_buckets);
+      v_points := 0;
+      v_above := 0;
+      v_passed := '{}'::bigint[];
+      v_next := null;
+      v_definition_ids := null;
+      if v_offer.job_id is not null then
+        v_entry := 0;
+        v_next := taskqueue.wanted_queue(p_setup, v_offer);
+      elsif v_known.matching is not null then
+        v_definition_ids := v_known.matching || taskqueue.new_matching(p_setup, v_known);
+      end if;
+      loop
+        if v_next <> '{}' then
+          select q.task_queue_id, d.definition_id, d.requirements, d.sites, d.banned_sites, d.grid_ces into v_queue
+            from taskqueue.task_queue q
+            join taskqueue.definition d on d.setup = p_setup and d.definition_id = q.definition_id
+           where q.setup = p_setup and q.task_queue_id = v_next[1] and q.posted;
+          v_next := v_next[2:];
+          continue when not found;
+        elsif v_entry = 0 then
+          exit;
+        elsif v_definition_ids is not null then
+          v_next := taskqueue.drawn_queues(p_setup, v_offer, v_definition_ids, v_known.cpu_buckets[v_entry]::bigint, v_above, v_passed, v_known.policy, v_seed # 8 # v_look);
+          if v_next = '{}' then
+            exit when v_known.matching is not null;
+            v_definition_ids := null;
+            v_entry := v_entry - 1;
+            v_points := 0;
+            v_above := 0;
+          end if;
+          continue;
+        elsif v_points >= v_most then
+          if v_points = 100 and v_known.matched_at is null then
+            v_known := taskqueue.find_matching(p_setup, v_known);
+          end if;
+          v_definition_ids := coalesce(v_known.matching, array(
+            select distinct q.definition_id
+              from taskqueue.posted_queue p
+              join taskqueue.task_queue q on q.setup = p_setup and q.task_queue_id = p.task_queue_id
+             where p.setup = p_setup and p.site = any (v_sites) and p.cpu_time = v_known.cpu_buckets[v_entry]::bigint));
+          continue;
+        else
+          v_points := v_points + 1;
+          select o.room, o.key, o.task_queue_id, o.site, d.definition_id, d.requirements, d.sites, d.banned_sites, d.grid_ces,
+                 o.comes and o.task_queue_id <> all (v_passed)
+                 and case when d.demands & v_known.tests = 0
+                          then v_sites[1] <> all (d.banned_sites)
+                               and (v_offer.platforms is null or cardinality(d.platforms) = 0 or d.platforms && v_offer.platforms)
+                               and (v_offer.tags is null or d.tags <@ v_offer.tags)
+                     end as fits  -- null: to be looked at more closely
+            into v_queue
+            from taskqueue.queue_point(p_setup, v_sites, v_known.cpu_buckets[v_entry]::bigint, v_above, v_known.policy, v_seed # ((v_entry * 1000 + v_points) * 64 + v_look)) o
+            left join taskqueue.definition d on d.setup = p_setup and d.definition_id = o.definition_id;
+          if not found then
+            v_entry := v_entry - 1;
+            v_points := 0;
+            v_above := 0;
+            continue;
+          end if;
+          v_listed := true;
+          v_above := v_queue.key;
+          v_most := case when v_queue.room <= 16 then 8 else 100 end;
+          if v_queue.fits is null and v_queue.task_queue_id is not null then  -- where several sites are offered, a queue counts in the list of one of them
+            select taskqueue.accepts(d, v_offer)
+                   and (cardinality(v_sites) <= 2 or v_queue.site = '*' or v_queue.site = taskqueue.first_site(v_offer.sites, d.sites, d.banned_sites)) into v_free
+              from taskqueue.definition d where d.setup = p_setup and d.definition_id = v_queue.definition_id;
+            continue when not v_free;
+          else
+            continue when v_queue.fits is not true;
+          end if;
+        end if;
+
+        if v_offer.limited then
+          select l.taken, l.slots into v_free, v_slots from taskqueue.lock_slots(p_setup, v_queue.requirements, v_offer) l;
+          if not v_free then
+            v_passed := v_passed || v_queue.task_queue_id;
+            continue;
+          end if;
+        end if;
+        if v_offer.job_id is null then
+          select f.job_id, f.jobs into v_pick from taskqueue.pick_job(p_setup, v_queue.task_queue_id, v_known.ten_first, v_known.policy, v_seed # 4) f;
+        else
+          select v_offer.job_id, 0 into v_pick;
+        end if;
+        delete from taskqueue.job j
+         where j.setup = p_setup and j.job_id = (select l.job_id from taskqueue.job l
+                                                  where l.setup = p_setup and l.job_id = v_pick.job_id and l.task_queue_id = v_queue.task_queue_id and not l.held
+                                                    for update skip locked)
+        returning j.job_id, j.user_priority, j.attempts + 1 as attempt into v_job;
+        if v_job.job_id is null and v_offer.job_id is null then
+          select t.job_id, t.user_priority, t.attempts + 1 as attempt into v_job
+            from taskqueue.take_job(p_setup, v_queue.task_queue_id, v_known.ten_first, v_known.policy, v_seed # 4) t;
+        end if;
+        if v_job.job_id is null then
+          perform taskqueue.drop_if_empty(p_setup, v_queue.task_queue_id);
+          v_passed := v_passed || v_queue.task_queue_id;
+          continue;
+        end if;
+        insert into taskqueue.job_count_change (setup, task_queue_id, user_priority, change)
+        values (p_setup, v_queue.task_queue_id, v_job.user_priority, -1);
+        insert into taskqueue.lease (setup, job_id, attempt, token, task_queue_id, definition_id, user_priority, site, grid_ce, role_name, matched_at, expires_at)
+        select p_setup, v_job.job_id, v_job.attempt, v_token, v_queue.task_queue_id, v_queue.definition_id, v_job.user_priority,
+               case when cardinality(v_offer.sites) = 1 then v_offer.sites[1] else taskqueue.first_site(v_offer.sites, v_queue.sites, v_queue.banned_sites) end,
+               case when cardinality(v_offer.grid_ces) = 1 then v_offer.grid_ces[1] else taskqueue.first_site(v_offer.grid_ces, v_queue.grid_ces, '{}') end,
+               resource.caller(), t.now, t.now + v_known.lease_time
+          from resource.setup_time t where t.setup = p_setup;
+        if v_slots <> '[]' then
+          perform taskqueue.use_slots(p_setup, v_job.job_id, v_slots);
+        end if;
+        if v_pick.jobs > 1 and v_seed & 15 = 0 then
+          perform taskqueue.fold_counts(p_setup, v_queue.task_queue_id);
+          perform taskqueue.post_pending(p_setup);
+        elsif v_pick.jobs > 1 then
+          null;
+        else
+          perform taskqueue.drop_if_empty(p_setup, v_queue.task_queue_id);
+        end if;
+        job_id := v_job.job_id;
+        task_queue_id := v_queue.task_queue_id;
+        requirements := v_queue.requirements;
+        user_priority := v_job.user_priority;
+        attempt := taskqueue.attempt_text(v_job.attempt, v_token);
+        return next;
+        exit;
+      end loop;
+      exit when job_id is not null or v_look = 1 or not taskqueue.post_pending(p_setup);
+    end loop;
+    if v_number = 1 and (v_known.seen_at is null or random() < case when job_id is null then 0.1 else 0.02 end
+                         or not coalesce(v_known.cpu_buckets[width_bucket(v_offer.cpu_time, v_known.cpu_buckets)], 0)::bigint = any (v_known.seen)) then
+      v_known.offer := v_offer;
+      perform taskqueue.see_resource(p_setup, p_resource, v_known, job_id is not null);
     end if;
+    if v_known.matched_at is null and (v_points > 32 or v_listed and job_id is null) then
+      v_known := taskqueue.find_matching(p_setup, v_known);
+    end if;
+    exit when job_id is null or v_offer.job_id is not null;
   end loop;
 end $$;
 
-ALTER FUNCTION taskqueue.lease_jobs(p_setup text, p_resource jsonb, p_limit integer, p_seed bigint, p_identity resource.identity) OWNER TO broker_owner;
+ALTER FUNCTION taskqueue.lease_jobs(p_setup text, p_resource jsonb, p_limit integer, p_seed bigint) OWNER TO broker_owner;
 
-COMMENT ON FUNCTION taskqueue.lease_jobs(p_setup text, p_resource jsonb, p_limit integer, p_seed bigint, p_identity resource.identity) IS 'Leases up to p_limit jobs to a resource; the draws follow from the seed. Errors: PB001 (description).';
+COMMENT ON FUNCTION taskqueue.lease_jobs(p_setup text, p_resource jsonb, p_limit integer, p_seed bigint) IS 'Leases up to p_limit jobs to a resource; given a seed, the draws follow from it. Errors: PB001 (description), PB002 (setup not granted).';
 
 CREATE FUNCTION taskqueue.lease_of(p_setup text, p_job_id bigint, p_attempt text) RETURNS taskqueue.lease
     LANGUAGE plpgsql
@@ -2401,37 +2373,6 @@ end $$;
 ALTER FUNCTION taskqueue.lease_of(p_setup text, p_job_id bigint, p_attempt text) OWNER TO broker_owner;
 
 COMMENT ON FUNCTION taskqueue.lease_of(p_setup text, p_job_id bigint, p_attempt text) IS 'The lease of a job, locked, if the attempt is its own. Errors: PB003 (stale).';
-
-CREATE FUNCTION taskqueue.lease_wanted(p_setup text, p_known taskqueue.known_offer, p_role_name text) RETURNS taskqueue.leased
-    LANGUAGE plpgsql
-    AS $$
-declare
-  v_offer taskqueue.offer := p_known.offer;
-  v_found record;
-  v_free boolean := true;
-  v_slots jsonb;
-begin
-  select j.task_queue_id, d as definition into v_found
-    from taskqueue.job j
-    join taskqueue.task_queue q on q.setup = j.setup and q.task_queue_id = j.task_queue_id
-    join taskqueue.definition d on d.setup = q.setup and d.definition_id = q.definition_id
-   where j.setup = p_setup and j.job_id = v_offer.job_id and not j.held and taskqueue.is_open(q) and taskqueue.accepts(d, v_offer);
-  if not found then
-    return null;
-  end if;
-  if v_offer.limited then
-    select l.taken, l.slots into v_free, v_slots from taskqueue.lock_slots(p_setup, (v_found.definition).requirements, v_offer) l;
-    if not v_free then
-      return null;
-    end if;
-  end if;
-  return taskqueue.lease_from_queue(p_setup, v_found.task_queue_id, (v_found.definition).definition_id, v_offer.sites, v_offer.grid_ces,
-                                    p_known.ten_first, p_known.policy, p_known.lease_time, 0, p_role_name, resource.clock(p_setup), v_slots, v_offer.job_id);
-end $$;
-
-ALTER FUNCTION taskqueue.lease_wanted(p_setup text, p_known taskqueue.known_offer, p_role_name text) OWNER TO broker_owner;
-
-COMMENT ON FUNCTION taskqueue.lease_wanted(p_setup text, p_known taskqueue.known_offer, p_role_name text) IS 'Leases the job that the offer wants; null: it does not wait, is held or locked, or its queue does not match.';
 
 CREATE FUNCTION taskqueue.let_go(p_setup text, p_kind text, p_name text) RETURNS bigint
     LANGUAGE sql SECURITY DEFINER
@@ -2843,10 +2784,18 @@ ALTER FUNCTION taskqueue.make_queue(p_setup text, p_definition_id bigint, p_weig
 COMMENT ON FUNCTION taskqueue.make_queue(p_setup text, p_definition_id bigint, p_weight double precision) IS 'Makes a TaskQueue of the definition; the weight is the mean draw weight of its first jobs. The caller ends with taskqueue.open_queues. Returns its id.';
 
 CREATE FUNCTION taskqueue.match_job(p_setup text, p_resource jsonb, p_request_id uuid DEFAULT NULL::uuid) RETURNS TABLE(job_id bigint, task_queue_id bigint, requirements jsonb, user_priority integer, attempt text)
-    LANGUAGE plpgsql ROWS 1
+    LANGUAGE plpgsql SECURITY DEFINER ROWS 1
+    SET search_path TO 'taskqueue', 'pg_temp'
+    SET enable_seqscan TO 'off'
+    SET plan_cache_mode TO 'force_generic_plan'
     AS $$
 begin
-  return query select * from taskqueue.match_jobs(p_setup, p_resource, 1, p_request_id);
+  perform taskqueue.enter(p_setup);
+  if p_request_id is null then
+    return query select * from taskqueue.lease_jobs(p_setup, p_resource, 1);
+  else
+    return query select * from taskqueue.match_once(p_setup, p_resource, 1, p_request_id);
+  end if;
 end $$;
 
 ALTER FUNCTION taskqueue.match_job(p_setup text, p_resource jsonb, p_request_id uuid) OWNER TO broker_owner;
@@ -2859,104 +2808,16 @@ CREATE FUNCTION taskqueue.match_jobs(p_setup text, p_resource jsonb, p_limit int
     SET enable_seqscan TO 'off'
     SET plan_cache_mode TO 'force_generic_plan'
     AS $$
-declare
-  v_agent record;
-  v_seed bigint;
-  v_job_seed bigint;
-  v_jobs bigint;
-  v_identity resource.identity;
-  v_known taskqueue.known_offer;
-  v_leased taskqueue.leased;
 begin
-  if p_request_id is not null or p_limit is null or p_limit not between 1 and 1000 then
-    return query select * from taskqueue.match_once(p_setup, p_resource, p_limit, p_request_id);
-    return;
+  if p_limit is null or p_limit not between 1 and 1000 then
+    raise exception 'limit is %, which is not within 1..1000', coalesce(p_limit::text, 'null') using errcode = 'PB001', hint = 'Ask for 1 to 1000 jobs.';
   end if;
   perform taskqueue.enter(p_setup);
-  select i.role_name, (k.offer).sites[1] as site, (k.offer).grid_ces[1] as grid_ce, k.ten_first, k.lease_time, k.cpu_buckets[width_bucket((p_resource -> 'CPUTime')::float8, k.cpu_buckets)]::bigint as bucket,
-         case when (k.offer).sites is null then array[''] else array[(k.offer).sites[1], '*'] end as sites, (k.offer).platforms, (k.offer).tags, k.tests, k.policy, t.now, taskqueue.new_seed() as seed
-    into v_agent
-    from resource.identity i
-    join resource.setup_time t on t.setup = i.setup
-   cross join (select case when jsonb_typeof(p_resource) = 'object' then p_resource - 'CPUTime' end as resource) r
-    join taskqueue.known_offer k on k.setup = p_setup and k.digest = jsonb_hash_extended(r.resource, 0) and k.resource = r.resource
-   where i.setup = p_setup and i.role_name = resource.caller() and not i.private
-     and case when jsonb_typeof(p_resource -> 'CPUTime') = 'number' then (p_resource -> 'CPUTime')::numeric < 1e300 end
-     and k.matching is null and k.tests & 1 = 0
-     and k.cpu_buckets[width_bucket((p_resource -> 'CPUTime')::float8, k.cpu_buckets)]::bigint = any (k.seen) and (k.seen_at > t.now - interval '10 seconds' or random() > 0.02)  -- else it is noted again (taskqueue.see_resource)
-   limit 1;
-  for v_number in 1 .. p_limit loop
-    job_id := null;
-    v_seed := hashint8extended(v_number, v_agent.seed);
-    v_job_seed := v_seed # 4;
-    if v_agent.bucket is not null and v_known.matching is null then  -- else taskqueue.lease_job has other draws
-      with drawn as (
-        select p.task_queue_id, p.definition_id, d.cpu_time, d.owner_group, d.owner_dn, d.requirements, d.demands & v_agent.tests = 0 as plain
-          from taskqueue.queue_points(p_setup, v_agent.sites, v_agent.bucket, v_seed, v_agent.policy, 8) p
-          join taskqueue.definition d on d.setup = p_setup and d.definition_id = p.definition_id
-         where p.comes and v_agent.sites[1] <> all (d.banned_sites)
-           and (v_agent.platforms is null or cardinality(d.platforms) = 0 or d.platforms && v_agent.platforms)
-           and (v_agent.tags is null or d.tags <@ v_agent.tags)
-         order by p.number
-         limit 1
-      ), gone as (
-        delete from taskqueue.job j
-         using (select o.*, f.jobs, k.job_id, gen_random_uuid() as token
-                  from drawn o
-                 cross join lateral taskqueue.pick_job(p_setup, o.task_queue_id, v_agent.ten_first, v_agent.policy, v_job_seed) f
-                 cross join lateral (
-                       select l.job_id from taskqueue.job l
-                        where l.setup = p_setup and l.job_id = f.job_id and l.task_queue_id = o.task_queue_id and l.user_priority = f.user_priority and not l.held
-                          for update skip locked) k
-                 where o.plain) p
-         where j.setup = p_setup and j.job_id = p.job_id
-        returning p.*, j.user_priority, j.attempts + 1 as attempt
-      ), counted as (
-        insert into taskqueue.job_count_change (setup, task_queue_id, user_priority, change)
-        select p_setup, g.task_queue_id, g.user_priority, -1 from gone g
-      ), leased as (
-        insert into taskqueue.lease (setup, job_id, attempt, token, task_queue_id, definition_id, user_priority, site, grid_ce, role_name, matched_at, expires_at)
-        select p_setup, g.job_id, g.attempt, g.token, g.task_queue_id, g.definition_id, g.user_priority, v_agent.site, v_agent.grid_ce, v_agent.role_name,
-               v_agent.now, v_agent.now + v_agent.lease_time
-          from gone g
-      ), noted as (
-        insert into taskqueue.history (setup, at, job_id, attempt, event, task_queue_id, definition_id, cpu_time, owner_group, owner_dn,
-                                       user_priority, site, grid_ce, role_name)
-        select p_setup, v_agent.now, g.job_id, g.attempt, 'matched', g.task_queue_id, g.definition_id, g.cpu_time, g.owner_group, g.owner_dn,
-               g.user_priority, v_agent.site, v_agent.grid_ce, v_agent.role_name
-          from gone g
-      )
-      select g.job_id, g.task_queue_id, g.requirements, g.user_priority, taskqueue.attempt_text(g.attempt, g.token), g.jobs
-        into job_id, task_queue_id, requirements, user_priority, attempt, v_jobs
-        from gone g;
-    end if;
-    if job_id is null then
-      if v_identity is null then
-        v_identity := resource.identify(p_setup);
-        v_known := taskqueue.known_offer_of(p_setup, p_resource, v_identity);
-      end if;
-      v_leased := taskqueue.lease_job(p_setup, v_known, coalesce(v_seed, taskqueue.new_seed()), v_identity.role_name);
-      if v_number = 1 then
-        perform taskqueue.see_resource(p_setup, p_resource, v_known, v_leased.job_id is not null);
-      end if;
-      exit when v_leased.job_id is null;
-      job_id := v_leased.job_id;
-      task_queue_id := v_leased.task_queue_id;
-      requirements := v_leased.requirements;
-      user_priority := v_leased.user_priority;
-      attempt := v_leased.attempt;
-      if v_number < p_limit and ((v_known.offer).limited or v_known.matched_at is null) then  -- what this job changed, or found out
-        v_known := taskqueue.known_offer_of(p_setup, p_resource, v_identity);
-      end if;
-    elsif v_jobs <= 1 then
-      perform taskqueue.drop_if_empty(p_setup, task_queue_id);
-    elsif v_seed & 15 = 0 then
-      perform taskqueue.fold_counts(p_setup, task_queue_id);
-      perform taskqueue.post_pending(p_setup);
-    end if;
-    return next;
-    exit when (v_known.offer).job_id is not null;
-  end loop;
+  if p_request_id is null then
+    return query select * from taskqueue.lease_jobs(p_setup, p_resource, p_limit);
+  else
+    return query select * from taskqueue.match_once(p_setup, p_resource, p_limit, p_request_id);
+  end if;
 end $$;
 
 ALTER FUNCTION taskqueue.match_jobs(p_setup text, p_resource jsonb, p_limit integer, p_request_id uuid) OWNER TO broker_owner;
@@ -2969,11 +2830,9 @@ CREATE FUNCTION taskqueue.match_jobs_with_seed(p_setup text, p_resource jsonb, p
     SET enable_seqscan TO 'off'
     SET plan_cache_mode TO 'force_generic_plan'
     AS $$
-declare
-  v_identity resource.identity := resource.identify(p_setup);
 begin
   perform taskqueue.enter(p_setup);
-  return query select * from taskqueue.lease_jobs(p_setup, p_resource, p_limit, p_seed, v_identity);
+  return query select * from taskqueue.lease_jobs(p_setup, p_resource, p_limit, p_seed);
 end $$;
 
 ALTER FUNCTION taskqueue.match_jobs_with_seed(p_setup text, p_resource jsonb, p_limit integer, p_seed bigint) OWNER TO broker_owner;
@@ -2988,14 +2847,10 @@ declare
   v_asked uuid;
   v_answer jsonb;
 begin
-  if p_limit is null or p_limit not between 1 and 1000 then
-    raise exception 'limit is %, which is not within 1..1000', coalesce(p_limit::text, 'null') using errcode = 'PB001', hint = 'Ask for 1 to 1000 jobs.';
-  end if;
-  perform taskqueue.enter(p_setup);
   v_asked := md5(jsonb_build_array(p_resource, p_limit)::text)::uuid;
   v_answer := taskqueue.answer_given(v_identity, p_request_id, 'match_jobs', v_asked);
   if v_answer is null then
-    select jsonb_agg(to_jsonb(m)) into v_answer from taskqueue.lease_jobs(p_setup, p_resource, p_limit, taskqueue.new_seed(), v_identity) m;
+    select jsonb_agg(to_jsonb(m)) into v_answer from taskqueue.lease_jobs(p_setup, p_resource, p_limit) m;
     if v_answer is null then
       return;
     end if;
@@ -3006,7 +2861,7 @@ end $$;
 
 ALTER FUNCTION taskqueue.match_once(p_setup text, p_resource jsonb, p_limit integer, p_request_id uuid) OWNER TO broker_owner;
 
-COMMENT ON FUNCTION taskqueue.match_once(p_setup text, p_resource jsonb, p_limit integer, p_request_id uuid) IS 'taskqueue.match_jobs for a request that may be repeated. Errors: PB001 (limit, description), PB002 (setup not granted).';
+COMMENT ON FUNCTION taskqueue.match_once(p_setup text, p_resource jsonb, p_limit integer, p_request_id uuid) IS 'taskqueue.match_jobs for a request that may be repeated. Errors: PB001 (description), PB002 (setup not granted).';
 
 CREATE FUNCTION taskqueue.matching_queues(p_setup text, p_resource jsonb) RETURNS TABLE(task_queue_id bigint, cpu_time bigint, priority double precision, jobs bigint, requirements jsonb)
     LANGUAGE plpgsql STABLE SECURITY DEFINER
@@ -3072,12 +2927,12 @@ CREATE FUNCTION taskqueue.measure_lists(p_setup text, p_list_ids bigint[], p_ban
       from (select distinct u.list_id, u.band from unnest(p_list_ids, p_bands) u (list_id, band)) i
   )
   update taskqueue.posting_list l
-     set bands = coalesce(m.bands, '{}'), places = coalesce(m.places, '{}'), sums = coalesce(m.sums, '{}'),
+     set bands = coalesce(m.bands, '{}'), places = coalesce(m.places, '{}'), ceilings = coalesce(m.ceilings, '{}'), sums = coalesce(m.sums, '{}'),
          rate = coalesce(m.rate, 0), top = coalesce(m.top, 0), room = coalesce(m.room, 0)
     from (select distinct u.list_id from unnest(p_list_ids) u (list_id)) i
     join taskqueue.posting_list o on o.setup = p_setup and o.list_id = i.list_id
    cross join lateral (
-          select array_agg(b.band order by b.band) as bands, array_agg(b.places order by b.band) as places, array_agg(b.sum order by b.band) as sums,
+          select array_agg(b.band order by b.band) as bands, array_agg(b.places order by b.band) as places, array_agg(taskqueue.ceiling_of_band(b.band) order by b.band) as ceilings, array_agg(b.sum order by b.band) as sums,
                  max(b.sum) as rate, max(taskqueue.ceiling_of_band(b.band)) as top, sum(b.places) as room
             from (select n.band, n.places, sum(n.places * taskqueue.ceiling_of_band(n.band)) over (order by n.band) as sum
                     from (select k.band, k.places from unnest(o.bands, o.places) k (band, places)
@@ -3117,15 +2972,20 @@ ALTER FUNCTION taskqueue.new_matching(p_setup text, p_known taskqueue.known_offe
 
 COMMENT ON FUNCTION taskqueue.new_matching(p_setup text, p_known taskqueue.known_offer) IS 'The definitions made since taskqueue.find_matching that match a description.';
 
-CREATE FUNCTION taskqueue.new_seed() RETURNS bigint
+CREATE FUNCTION taskqueue.note_end(p_lease taskqueue.lease, p_event text) RETURNS void
     LANGUAGE sql
     AS $$
-  select uuid_hash_extended(gen_random_uuid(), 0)
+  insert into taskqueue.history (setup, at, job_id, attempt, event, task_queue_id, definition_id, cpu_time, owner_group, owner_dn, user_priority, site, grid_ce, role_name)
+  select p_lease.setup, p_lease.matched_at, p_lease.job_id, p_lease.attempt, 'matched', p_lease.task_queue_id, p_lease.definition_id, d.cpu_time, d.owner_group, d.owner_dn,
+         p_lease.user_priority, p_lease.site, p_lease.grid_ce, p_lease.role_name
+    from taskqueue.definition d
+   where d.setup = p_lease.setup and d.definition_id = p_lease.definition_id;
+  select taskqueue.note_event(p_lease, p_event);
 $$;
 
-ALTER FUNCTION taskqueue.new_seed() OWNER TO broker_owner;
+ALTER FUNCTION taskqueue.note_end(p_lease taskqueue.lease, p_event text) OWNER TO broker_owner;
 
-COMMENT ON FUNCTION taskqueue.new_seed() IS 'A random seed for the draws of one call.';
+COMMENT ON FUNCTION taskqueue.note_end(p_lease taskqueue.lease, p_event text) IS 'Writes the match and the end of a lease into the history.';
 
 CREATE FUNCTION taskqueue.note_event(p_lease taskqueue.lease, p_event text) RETURNS void
     LANGUAGE sql
@@ -3573,33 +3433,28 @@ ALTER FUNCTION taskqueue.queue_of_job(p_setup text, p_job_id bigint) OWNER TO br
 
 COMMENT ON FUNCTION taskqueue.queue_of_job(p_setup text, p_job_id bigint) IS 'TaskQueue that a job waits in; null when it does not wait. Errors: PB002 (setup or owner not granted).';
 
-CREATE FUNCTION taskqueue.queue_points(p_setup text, p_sites text[], p_bucket bigint, p_seed bigint, p_policy text, p_points integer) RETURNS TABLE(number integer, room bigint, key double precision, comes boolean, site text, task_queue_id bigint, definition_id bigint)
+CREATE FUNCTION taskqueue.queue_point(p_setup text, p_sites text[], p_bucket bigint, p_above double precision, p_policy text, p_seed bigint) RETURNS TABLE(room bigint, key double precision, comes boolean, site text, task_queue_id bigint, definition_id bigint)
     LANGUAGE sql STABLE ROWS 1
     AS $$
-  select s.number, s.room, s.key,
-         taskqueue.draw(s.number, p_seed # 3) * s.ceiling < q.priority * case when p_policy = 'proportional' then 1 else (1 - s.top * s.key) / (1 - q.priority * s.key) end,
+  select s.room, s.key,
+         taskqueue.draw(-2, p_seed) * s.ceiling < q.priority * case when p_policy = 'proportional' then 1 else (1 - s.top * s.key) / (1 - q.priority * s.key) end,
          s.site, q.task_queue_id, q.definition_id
-    from (select b.number, b.room, b.site, b.list_id, b.band, b.ceiling, b.top, 1 + floor((b.point - coalesce(b.below, 0)) / b.ceiling)::int as place,
-                 case when p_policy = 'proportional' then - b.logs / b.rate else (1 - exp(b.logs * b.top / b.rate)) / b.top end as key
-            from (select e.*, e.bands[e.entry] as band, e.sums[e.entry - 1] as below, taskqueue.ceiling_of_band(e.bands[e.entry]) as ceiling
-                    from (select n.number, n.logs, w.site, w.list_id, w.bands, w.sums, w.room, w.top, w.rate, n.share * w.rate - w.before as point,
-                                 1 + width_bucket(n.share * w.rate - w.before, w.sums) as entry
-                            from (select i as number, sum(ln(taskqueue.draw(i, p_seed # 1))) over (order by i) as logs, taskqueue.draw(i, p_seed # 2) as share
-                                    from generate_series(1, p_points) i) n
-                            join (select l.site, l.list_id, l.bands, l.sums, l.rate as own_rate, sum(l.rate) over () as rate, max(l.top) over () as top,
-                                         sum(l.room) over ()::bigint as room, sum(l.rate) over (order by l.site) - l.rate as before
-                                    from taskqueue.posting_list l
-                                   where l.setup = p_setup and l.site = any (p_sites) and l.cpu_time = p_bucket and l.room > 0) w
-                              on n.share * w.rate >= w.before and n.share * w.rate < w.before + w.own_rate
-                           order by n.number) e) b) s
+    from (select b.*, 1 + floor((b.point - coalesce(b.below, 0)) / b.ceiling)::int as place
+            from (select e.room, e.key, e.top, e.site, e.list_id, e.point, e.bands[e.entry] as band, e.sums[e.entry - 1] as below, e.ceilings[e.entry] as ceiling
+                    from (select l.*, 1 + width_bucket(l.point, l.sums) as entry
+                            from (select i.room, i.top, i.site, i.list_id, i.bands, i.sums, i.ceilings, taskqueue.draw(-1, p_seed) * i.rate as point,
+                                         case when p_policy = 'proportional' then p_above - ln(taskqueue.draw(i.list_id, p_seed)) / i.rate
+                                              else (1 - (1 - i.top * p_above) * power(taskqueue.draw(i.list_id, p_seed), i.top / i.rate)) / i.top end as key
+                                    from taskqueue.posting_list i
+                                   where i.setup = p_setup and i.site = any (p_sites) and i.cpu_time = p_bucket and i.room > 0
+                                   order by key limit 1) l offset 0) e offset 0) b) s
     left join taskqueue.posting p on p.setup = p_setup and p.list_id = s.list_id and p.band = s.band and p.place = s.place
     left join taskqueue.task_queue q on q.setup = p_setup and q.task_queue_id = p.task_queue_id and q.posted
-   order by s.number
 $$;
 
-ALTER FUNCTION taskqueue.queue_points(p_setup text, p_sites text[], p_bucket bigint, p_seed bigint, p_policy text, p_points integer) OWNER TO broker_owner;
+ALTER FUNCTION taskqueue.queue_point(p_setup text, p_sites text[], p_bucket bigint, p_above double precision, p_policy text, p_seed bigint) OWNER TO broker_owner;
 
-COMMENT ON FUNCTION taskqueue.queue_points(p_setup text, p_sites text[], p_bucket bigint, p_seed bigint, p_policy text, p_points integer) IS 'Points over the lists of some sites in a CPU bucket, in the order of their keys, and the queue at the place of each; comes = it is the next in the drawn order, if it has not come before. No row: there is no list.';
+COMMENT ON FUNCTION taskqueue.queue_point(p_setup text, p_sites text[], p_bucket bigint, p_above double precision, p_policy text, p_seed bigint) IS 'The next point above a key over the lists of some sites in a CPU bucket, and the queue at its place; comes = it is the next in the drawn order, if it has not come before. No row: there is no list.';
 
 CREATE FUNCTION taskqueue.queue_with_room(p_setup text, p_definition_id bigint, p_size bigint, OUT task_queue_id bigint, OUT room bigint) RETURNS record
     LANGUAGE sql
@@ -3915,7 +3770,7 @@ begin
   perform taskqueue.open_queues(p_lease.setup, v_made);
   update taskqueue.job j set attempts = p_lease.attempt where j.setup = p_lease.setup and j.job_id = p_lease.job_id;
   perform taskqueue.free_slots(p_lease.setup, p_lease.job_id);
-  perform taskqueue.note_event(p_lease, 'released');
+  perform taskqueue.note_end(p_lease, 'released');
   return v_queue_id;
 end $$;
 
@@ -3986,7 +3841,7 @@ declare
   v_now timestamptz := resource.clock(p_setup);
   v_bucket bigint := p_known.cpu_buckets[width_bucket((p_known.offer).cpu_time, p_known.cpu_buckets)];
 begin
-  if coalesce(v_bucket, 0) = any (p_known.seen) and (p_known.seen_at > v_now - interval '10 seconds' or random() > 0.1) then
+  if coalesce(v_bucket, 0) = any (p_known.seen) and p_known.seen_at > v_now - interval '10 seconds' then
     return;
   end if;
   v_offer := p_known.offer;
@@ -4592,9 +4447,10 @@ CREATE FUNCTION taskqueue.user_priority_order(p_setup text, p_task_queue_id bigi
     LANGUAGE sql STABLE ROWS 3
     AS $$
   select n.user_priority, n.jobs, n.changes, n.first_id
-    from taskqueue.job_level(p_setup, p_task_queue_id) n
+    from (select l.*, taskqueue.draw(l.user_priority, p_seed) as draw, greatest(l.jobs, 1)::float8 as count, greatest(l.user_priority, 1)::float8 as weight
+            from taskqueue.job_level(p_setup, p_task_queue_id) l offset 0) n  -- a fence, else taskqueue.draw_key is not inlined
    order by case when n.jobs <= 0 then 3 when n.user_priority = 0 then 2 when n.user_priority = 10 and p_ten_first then 0 else 1 end,
-            taskqueue.draw_key(taskqueue.draw(n.user_priority, p_seed), greatest(n.jobs, 1), greatest(n.user_priority, 1), p_policy)
+            taskqueue.draw_key(n.draw, n.count, n.weight, p_policy)
 $$;
 
 ALTER FUNCTION taskqueue.user_priority_order(p_setup text, p_task_queue_id bigint, p_seed bigint, p_ten_first boolean, p_policy text) OWNER TO broker_owner;
@@ -4641,6 +4497,21 @@ end $$;
 ALTER FUNCTION taskqueue.vacate_places(p_setup text, p_task_queue_id bigint) OWNER TO broker_owner;
 
 COMMENT ON FUNCTION taskqueue.vacate_places(p_setup text, p_task_queue_id bigint) IS 'Removes the postings of a queue that goes, and closes the gaps.';
+
+CREATE FUNCTION taskqueue.wanted_queue(p_setup text, p_offer taskqueue.offer) RETURNS bigint[]
+    LANGUAGE sql STABLE
+    AS $$
+  select array(
+    select j.task_queue_id
+      from taskqueue.job j
+      join taskqueue.task_queue q on q.setup = j.setup and q.task_queue_id = j.task_queue_id
+      join taskqueue.definition d on d.setup = q.setup and d.definition_id = q.definition_id
+     where j.setup = p_setup and j.job_id = p_offer.job_id and not j.held and taskqueue.is_open(q) and taskqueue.accepts(d, p_offer))
+$$;
+
+ALTER FUNCTION taskqueue.wanted_queue(p_setup text, p_offer taskqueue.offer) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION taskqueue.wanted_queue(p_setup text, p_offer taskqueue.offer) IS 'The queue of the job that an offer wants; none: the job does not wait or is held, or its queue does not match.';
 
 CREATE FUNCTION taskqueue.weight(p_user_priority integer, p_ten_first boolean) RETURNS double precision
     LANGUAGE sql IMMUTABLE
@@ -5326,7 +5197,7 @@ PARTITION BY RANGE (at);
 
 ALTER TABLE taskqueue.history OWNER TO broker_owner;
 
-COMMENT ON TABLE taskqueue.history IS 'What happened to jobs, one row an event, partitioned by day.';
+COMMENT ON TABLE taskqueue.history IS 'What happened to jobs, one row an event, partitioned by day. A match is written when its lease ends (taskqueue.match).';
 
 COMMENT ON COLUMN taskqueue.history.setup IS 'Tenant: DIRAC''s Setup, PanDA''s vo.';
 
@@ -5940,14 +5811,76 @@ COMMENT ON COLUMN monitor.lease.user_priority IS 'User priority.';
 
 COMMENT ON COLUMN monitor.lease.requirements IS 'What it asked for.';
 
+CREATE VIEW taskqueue.match AS
+ SELECT h.setup,
+    h.at,
+    h.job_id,
+    h.attempt,
+    h.task_queue_id,
+    h.definition_id,
+    h.cpu_time,
+    h.owner_group,
+    h.owner_dn,
+    h.user_priority,
+    h.site,
+    h.grid_ce,
+    h.role_name
+   FROM taskqueue.history h
+  WHERE (h.event = 'matched'::text)
+UNION ALL
+ SELECT l.setup,
+    l.matched_at AS at,
+    l.job_id,
+    l.attempt,
+    l.task_queue_id,
+    l.definition_id,
+    d.cpu_time,
+    d.owner_group,
+    d.owner_dn,
+    l.user_priority,
+    l.site,
+    l.grid_ce,
+    l.role_name
+   FROM (taskqueue.lease l
+     JOIN taskqueue.definition d ON (((d.setup = l.setup) AND (d.definition_id = l.definition_id))));
+
+ALTER VIEW taskqueue.match OWNER TO broker_owner;
+
+COMMENT ON VIEW taskqueue.match IS 'Every match: in the history once its lease has ended, until then in the lease.';
+
+COMMENT ON COLUMN taskqueue.match.setup IS 'Tenant.';
+
+COMMENT ON COLUMN taskqueue.match.at IS 'When.';
+
+COMMENT ON COLUMN taskqueue.match.job_id IS 'Job.';
+
+COMMENT ON COLUMN taskqueue.match.attempt IS 'Number of the attempt.';
+
+COMMENT ON COLUMN taskqueue.match.task_queue_id IS 'TaskQueue it was taken from; 0 = loaded from a dump.';
+
+COMMENT ON COLUMN taskqueue.match.definition_id IS 'Its requirements.';
+
+COMMENT ON COLUMN taskqueue.match.cpu_time IS 'CPU bucket, seconds.';
+
+COMMENT ON COLUMN taskqueue.match.owner_group IS 'Owner group.';
+
+COMMENT ON COLUMN taskqueue.match.owner_dn IS 'Owner.';
+
+COMMENT ON COLUMN taskqueue.match.user_priority IS 'User priority.';
+
+COMMENT ON COLUMN taskqueue.match.site IS 'Site that got it.';
+
+COMMENT ON COLUMN taskqueue.match.grid_ce IS 'CE that got it.';
+
+COMMENT ON COLUMN taskqueue.match.role_name IS 'Database role that asked.';
+
 CREATE VIEW monitor.matches_per_minute AS
  SELECT setup,
     date_trunc('minute'::text, at) AS minute,
     owner_group,
     count(*) AS matches,
     count(DISTINCT site) AS sites
-   FROM taskqueue.history h
-  WHERE (event = 'matched'::text)
+   FROM taskqueue.match h
   GROUP BY setup, (date_trunc('minute'::text, at)), owner_group;
 
 ALTER VIEW monitor.matches_per_minute OWNER TO broker_owner;
@@ -6007,11 +5940,11 @@ CREATE VIEW monitor.oldest_job AS
           ORDER BY j.inserted_at, j.job_id
          LIMIT 1) o)
      LEFT JOIN LATERAL ( SELECT count(*) AS matches
-           FROM taskqueue.history e
-          WHERE ((e.setup = q.setup) AND (e.event = 'matched'::text) AND (e.at > (t.now - '01:00:00'::interval)) AND (e.task_queue_id = q.task_queue_id))) m ON (true))
+           FROM taskqueue.match e
+          WHERE ((e.setup = q.setup) AND (e.at > (t.now - '01:00:00'::interval)) AND (e.task_queue_id = q.task_queue_id))) m ON (true))
      LEFT JOIN LATERAL ( SELECT count(*) AS matches
-           FROM taskqueue.history e
-          WHERE ((e.setup = q.setup) AND (e.event = 'matched'::text) AND (e.at > (t.now - '01:00:00'::interval)) AND (e.cpu_time > q.cpu_time))) h ON (true));
+           FROM taskqueue.match e
+          WHERE ((e.setup = q.setup) AND (e.at > (t.now - '01:00:00'::interval)) AND (e.cpu_time > q.cpu_time))) h ON (true));
 
 ALTER VIEW monitor.oldest_job OWNER TO broker_owner;
 
@@ -6215,6 +6148,7 @@ CREATE TABLE taskqueue.posting_list (
     list_id bigint NOT NULL,
     bands integer[] DEFAULT '{}'::integer[] NOT NULL,
     places integer[] DEFAULT '{}'::integer[] NOT NULL,
+    ceilings double precision[] DEFAULT '{}'::double precision[] NOT NULL,
     sums double precision[] DEFAULT '{}'::double precision[] NOT NULL,
     rate double precision DEFAULT 0 NOT NULL,
     top double precision DEFAULT 0 NOT NULL,
@@ -6225,7 +6159,7 @@ ALTER TABLE ONLY taskqueue.posting_list ALTER COLUMN setup SET (n_distinct=1);
 
 ALTER TABLE taskqueue.posting_list OWNER TO broker_owner;
 
-COMMENT ON TABLE taskqueue.posting_list IS 'Lists of the open queues that a site may see, by CPU bucket; what matching draws from (taskqueue.queue_points). Each is kept in bands of about the same priority. Derived from task_queue and its requirement tables.';
+COMMENT ON TABLE taskqueue.posting_list IS 'Lists of the open queues that a site may see, by CPU bucket; what matching draws from (taskqueue.queue_point). Each is kept in bands of about the same priority. Derived from task_queue and its requirement tables.';
 
 COMMENT ON COLUMN taskqueue.posting_list.setup IS 'Tenant: DIRAC''s Setup, PanDA''s vo.';
 
@@ -6238,6 +6172,8 @@ COMMENT ON COLUMN taskqueue.posting_list.list_id IS 'List.';
 COMMENT ON COLUMN taskqueue.posting_list.bands IS 'Its bands, ascending: band b holds priorities of at most taskqueue.ceiling_of_band(b), and above that of band b - 1.';
 
 COMMENT ON COLUMN taskqueue.posting_list.places IS 'Places of each band, from 1; those of queues that have gone are empty until taskqueue.maintain closes the gaps.';
+
+COMMENT ON COLUMN taskqueue.posting_list.ceilings IS 'taskqueue.ceiling_of_band of each band.';
 
 COMMENT ON COLUMN taskqueue.posting_list.sums IS 'Running sum of places times ceiling, band by band.';
 
@@ -7457,6 +7393,8 @@ REVOKE ALL ON FUNCTION taskqueue.draw(p_id bigint, p_seed bigint) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION taskqueue.draw_key(p_draw double precision, p_count double precision, p_priority double precision, p_policy text, p_above double precision) FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION taskqueue.drawn_queues(p_setup text, p_offer taskqueue.offer, p_definition_ids bigint[], p_bucket bigint, p_above double precision, p_passed bigint[], p_policy text, p_seed bigint) FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION taskqueue.drop_empty_lists(p_setup text, p_list_ids bigint[]) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION taskqueue.drop_if_empty(p_setup text, p_task_queue_id bigint) FROM PUBLIC;
@@ -7538,19 +7476,9 @@ REVOKE ALL ON FUNCTION taskqueue.keep_matching(p_setup text, p_known taskqueue.k
 
 REVOKE ALL ON FUNCTION taskqueue.known_offer_of(p_setup text, p_resource jsonb, p_identity resource.identity) FROM PUBLIC;
 
-REVOKE ALL ON FUNCTION taskqueue.lease_drawn(p_setup text, p_known taskqueue.known_offer, p_seed bigint, p_role_name text) FROM PUBLIC;
-
-REVOKE ALL ON FUNCTION taskqueue.lease_from_queue(p_setup text, p_task_queue_id bigint, p_definition_id bigint, p_sites text[], p_grid_ces text[], p_ten_first boolean, p_policy text, p_lease_time interval, p_seed bigint, p_role_name text, p_now timestamp with time zone, p_slots jsonb, p_job_id bigint) FROM PUBLIC;
-
-REVOKE ALL ON FUNCTION taskqueue.lease_from_queues(p_setup text, p_known taskqueue.known_offer, p_definition_ids bigint[], p_task_queue_ids bigint[], p_seed bigint, p_role_name text, p_bucket bigint, p_above double precision, p_passed bigint[]) FROM PUBLIC;
-
-REVOKE ALL ON FUNCTION taskqueue.lease_job(p_setup text, p_known taskqueue.known_offer, p_seed bigint, p_role_name text) FROM PUBLIC;
-
-REVOKE ALL ON FUNCTION taskqueue.lease_jobs(p_setup text, p_resource jsonb, p_limit integer, p_seed bigint, p_identity resource.identity) FROM PUBLIC;
+REVOKE ALL ON FUNCTION taskqueue.lease_jobs(p_setup text, p_resource jsonb, p_limit integer, p_seed bigint) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION taskqueue.lease_of(p_setup text, p_job_id bigint, p_attempt text) FROM PUBLIC;
-
-REVOKE ALL ON FUNCTION taskqueue.lease_wanted(p_setup text, p_known taskqueue.known_offer, p_role_name text) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION taskqueue.let_go(p_setup text, p_kind text, p_name text) FROM PUBLIC;
 GRANT ALL ON FUNCTION taskqueue.let_go(p_setup text, p_kind text, p_name text) TO broker_operator;
@@ -7605,7 +7533,7 @@ REVOKE ALL ON FUNCTION taskqueue.measure_lists(p_setup text, p_list_ids bigint[]
 
 REVOKE ALL ON FUNCTION taskqueue.new_matching(p_setup text, p_known taskqueue.known_offer) FROM PUBLIC;
 
-REVOKE ALL ON FUNCTION taskqueue.new_seed() FROM PUBLIC;
+REVOKE ALL ON FUNCTION taskqueue.note_end(p_lease taskqueue.lease, p_event text) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION taskqueue.note_event(p_lease taskqueue.lease, p_event text) FROM PUBLIC;
 
@@ -7639,7 +7567,7 @@ REVOKE ALL ON FUNCTION taskqueue.queue_of_job(p_setup text, p_job_id bigint) FRO
 GRANT ALL ON FUNCTION taskqueue.queue_of_job(p_setup text, p_job_id bigint) TO broker_submitter;
 GRANT ALL ON FUNCTION taskqueue.queue_of_job(p_setup text, p_job_id bigint) TO broker_operator;
 
-REVOKE ALL ON FUNCTION taskqueue.queue_points(p_setup text, p_sites text[], p_bucket bigint, p_seed bigint, p_policy text, p_points integer) FROM PUBLIC;
+REVOKE ALL ON FUNCTION taskqueue.queue_point(p_setup text, p_sites text[], p_bucket bigint, p_above double precision, p_policy text, p_seed bigint) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION taskqueue.queue_with_room(p_setup text, p_definition_id bigint, p_size bigint, OUT task_queue_id bigint, OUT room bigint) FROM PUBLIC;
 
@@ -7733,6 +7661,8 @@ REVOKE ALL ON FUNCTION taskqueue.use_slots(p_setup text, p_job_id bigint, p_slot
 REVOKE ALL ON FUNCTION taskqueue.user_priority_order(p_setup text, p_task_queue_id bigint, p_seed bigint, p_ten_first boolean, p_policy text) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION taskqueue.vacate_places(p_setup text, p_task_queue_id bigint) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION taskqueue.wanted_queue(p_setup text, p_offer taskqueue.offer) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION taskqueue.weight(p_user_priority integer, p_ten_first boolean) FROM PUBLIC;
 

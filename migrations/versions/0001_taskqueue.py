@@ -142,6 +142,7 @@ create table taskqueue.posting_list (
   list_id  bigint   not null generated always as identity,
   bands    int[]    not null default '{}',
   places   int[]    not null default '{}',
+  ceilings float8[] not null default '{}',
   sums     float8[] not null default '{}',
   rate     float8   not null default 0,
   top      float8   not null default 0,
@@ -503,7 +504,7 @@ COMMENTS: dict[str, tuple[str, dict[str, str]]] = {
         },
     ),
     "taskqueue.posting_list": (
-        "Lists of the open queues that a site may see, by CPU bucket; what matching draws from (taskqueue.queue_points). Each is kept in"
+        "Lists of the open queues that a site may see, by CPU bucket; what matching draws from (taskqueue.queue_point). Each is kept in"
         " bands of about the same priority. Derived from task_queue and its requirement tables.",
         {
             "setup": SETUP,
@@ -512,6 +513,7 @@ COMMENTS: dict[str, tuple[str, dict[str, str]]] = {
             "list_id": "List.",
             "bands": "Its bands, ascending: band b holds priorities of at most taskqueue.ceiling_of_band(b), and above that of band b - 1.",
             "places": "Places of each band, from 1; those of queues that have gone are empty until taskqueue.maintain closes the gaps.",
+            "ceilings": "taskqueue.ceiling_of_band of each band.",
             "sums": "Running sum of places times ceiling, band by band.",
             "rate": "The last of the sums.",
             "top": "The highest ceiling.",
@@ -633,7 +635,7 @@ COMMENTS: dict[str, tuple[str, dict[str, str]]] = {
         },
     ),
     "taskqueue.history": (
-        "What happened to jobs, one row an event, partitioned by day.",
+        "What happened to jobs, one row an event, partitioned by day. A match is written when its lease ends (taskqueue.match).",
         {
             "setup": SETUP,
             "at": "When.",

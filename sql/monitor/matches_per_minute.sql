@@ -1,8 +1,8 @@
+-- after: taskqueue.match
 -- How fast jobs leave.
 create or replace view monitor.matches_per_minute as
 select h.setup, date_trunc('minute', h.at) as minute, h.owner_group, count(*) as matches, count(distinct h.site) as sites
-  from taskqueue.history h
- where h.event = 'matched'
+  from taskqueue.match h
  group by h.setup, date_trunc('minute', h.at), h.owner_group;
 
 comment on view monitor.matches_per_minute is

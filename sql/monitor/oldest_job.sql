@@ -1,3 +1,4 @@
+-- after: taskqueue.match
 -- after: resource.setup_time
 -- Short jobs can starve under "highest bucket first" (section 11): which, and by whom.
 create or replace view monitor.oldest_job as
@@ -9,11 +10,11 @@ select q.setup, q.task_queue_id, q.cpu_time, q.owner_group, o.job_id, o.inserted
  cross join lateral (select j.job_id, j.inserted_at from taskqueue.job j
                       where j.setup = q.setup and j.task_queue_id = q.task_queue_id and not j.held
                       order by j.inserted_at, j.job_id limit 1) o
-  left join lateral (select count(*) as matches from taskqueue.history e
-                      where e.setup = q.setup and e.event = 'matched' and e.at > t.now - interval '1 hour'
+  left join lateral (select count(*) as matches from taskqueue.match e
+                      where e.setup = q.setup and e.at > t.now - interval '1 hour'
                         and e.task_queue_id = q.task_queue_id) m on true
-  left join lateral (select count(*) as matches from taskqueue.history e
-                      where e.setup = q.setup and e.event = 'matched' and e.at > t.now - interval '1 hour'
+  left join lateral (select count(*) as matches from taskqueue.match e
+                      where e.setup = q.setup and e.at > t.now - interval '1 hour'
                         and e.cpu_time > q.cpu_time) h on true;
 
 comment on view monitor.oldest_job is

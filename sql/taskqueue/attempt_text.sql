@@ -1,8 +1,8 @@
 -- Section 5: the attempt is a number for people and a random 128-bit token; here as one text that clients hand back as it is.
 create or replace function taskqueue.attempt_text(p_number int, p_token uuid) returns text
-language sql immutable
+language sql stable
 as $$
-  select p_number || '-' || replace(p_token::text, '-', '')
+  select p_number::text || '-' || replace(p_token::text, '-', '')
 $$;
 
 comment on function taskqueue.attempt_text(int, uuid) is

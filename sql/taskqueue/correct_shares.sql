@@ -1,3 +1,4 @@
+-- after: taskqueue.match
 -- Section 9: a correction factor per owner and group from usage history (expected share / used share, clamped to [1/5, 5]).
 -- Usage is the CPU time of the buckets matched within the window, among the entities that have queues now.
 create or replace function taskqueue.correct_shares(p_setup text) returns void
@@ -23,8 +24,8 @@ begin
     select e.owner_group, e.owner_dn, e.share / sum(e.share) over () as expected,
            coalesce(sum(h.cpu_time), 0) / nullif(sum(sum(h.cpu_time)) over (), 0) as used
       from expected e
-      left join taskqueue.history h
-             on h.setup = p_setup and h.event = 'matched' and h.at > resource.clock(p_setup) - v_setting.correction_window
+      left join taskqueue.match h
+             on h.setup = p_setup and h.at > resource.clock(p_setup) - v_setting.correction_window
             and h.owner_group = e.owner_group and (e.job_sharing or h.owner_dn = e.owner_dn)
      group by e.owner_group, e.owner_dn, e.share
   )

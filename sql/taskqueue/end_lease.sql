@@ -7,7 +7,7 @@ begin
   insert into taskqueue.ended (setup, job_id, attempts, token, task_queue_id, outcome, ended_at)
   values (p_lease.setup, p_lease.job_id, p_lease.attempt, p_lease.token, p_lease.task_queue_id, p_outcome, resource.clock(p_lease.setup));
   perform taskqueue.free_slots(p_lease.setup, p_lease.job_id);
-  perform taskqueue.note_event(p_lease, p_outcome);
+  perform taskqueue.note_end(p_lease, p_outcome);
 end $$;
 
 comment on function taskqueue.end_lease(taskqueue.lease, text) is 'Ends a leased job with an outcome, which gives its limit slots back.';

@@ -5,7 +5,9 @@ create or replace function taskqueue.enter(p_setup text) returns void
 language plpgsql
 as $$
 begin
-  perform taskqueue.require_read_committed();
+  if current_setting('transaction_isolation') <> 'read committed' then
+    perform taskqueue.require_read_committed();
+  end if;
   perform pg_advisory_xact_lock_shared(hashtext('taskqueue'), hashtext(p_setup));
 end $$;
 

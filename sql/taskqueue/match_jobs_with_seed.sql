@@ -4,11 +4,9 @@ returns table (job_id bigint, task_queue_id bigint, requirements jsonb, user_pri
 language plpgsql
 security definer set search_path = taskqueue, pg_temp set enable_seqscan = off set plan_cache_mode = force_generic_plan
 as $$
-declare
-  v_identity resource.identity := resource.identify(p_setup);
 begin
   perform taskqueue.enter(p_setup);
-  return query select * from taskqueue.lease_jobs(p_setup, p_resource, p_limit, p_seed, v_identity);
+  return query select * from taskqueue.lease_jobs(p_setup, p_resource, p_limit, p_seed);
 end $$;
 
 comment on function taskqueue.match_jobs_with_seed(text, jsonb, int, bigint) is

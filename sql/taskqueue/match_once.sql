@@ -9,14 +9,10 @@ declare
   v_asked uuid;
   v_answer jsonb;
 begin
-  if p_limit is null or p_limit not between 1 and 1000 then
-    raise exception 'limit is %, which is not within 1..1000', coalesce(p_limit::text, 'null') using errcode = 'PB001', hint = 'Ask for 1 to 1000 jobs.';
-  end if;
-  perform taskqueue.enter(p_setup);
   v_asked := md5(jsonb_build_array(p_resource, p_limit)::text)::uuid;
   v_answer := taskqueue.answer_given(v_identity, p_request_id, 'match_jobs', v_asked);
   if v_answer is null then
-    select jsonb_agg(to_jsonb(m)) into v_answer from taskqueue.lease_jobs(p_setup, p_resource, p_limit, taskqueue.new_seed(), v_identity) m;
+    select jsonb_agg(to_jsonb(m)) into v_answer from taskqueue.lease_jobs(p_setup, p_resource, p_limit) m;
     if v_answer is null then
       return;
     end if;
@@ -26,4 +22,4 @@ begin
 end $$;
 
 comment on function taskqueue.match_once(text, jsonb, int, uuid) is
-'taskqueue.match_jobs for a request that may be repeated. Errors: PB001 (limit, description), PB002 (setup not granted).';
+'taskqueue.match_jobs for a request that may be repeated. Errors: PB001 (description), PB002 (setup not granted).';

@@ -1,5 +1,5 @@
 -- after: taskqueue.ceiling_of_band
--- What taskqueue.queue_points needs to know of a list beside its postings. The caller has locked the lists, so that nobody appends meanwhile; a queue
+-- What taskqueue.queue_point needs to know of a list beside its postings. The caller has locked the lists, so that nobody appends meanwhile; a queue
 -- that goes leaves an empty place, which is right too. Only the bands named are looked at: what it costs goes with the bands, not with the queues.
 create or replace function taskqueue.measure_lists(p_setup text, p_list_ids bigint[], p_bands int[]) returns void
 language sql
@@ -9,12 +9,12 @@ as $$
       from (select distinct u.list_id, u.band from unnest(p_list_ids, p_bands) u (list_id, band)) i
   )
   update taskqueue.posting_list l
-     set bands = coalesce(m.bands, '{}'), places = coalesce(m.places, '{}'), sums = coalesce(m.sums, '{}'),
+     set bands = coalesce(m.bands, '{}'), places = coalesce(m.places, '{}'), ceilings = coalesce(m.ceilings, '{}'), sums = coalesce(m.sums, '{}'),
          rate = coalesce(m.rate, 0), top = coalesce(m.top, 0), room = coalesce(m.room, 0)
     from (select distinct u.list_id from unnest(p_list_ids) u (list_id)) i
     join taskqueue.posting_list o on o.setup = p_setup and o.list_id = i.list_id
    cross join lateral (
-          select array_agg(b.band order by b.band) as bands, array_agg(b.places order by b.band) as places, array_agg(b.sum order by b.band) as sums,
+          select array_agg(b.band order by b.band) as bands, array_agg(b.places order by b.band) as places, array_agg(taskqueue.ceiling_of_band(b.band) order by b.band) as ceilings, array_agg(b.sum order by b.band) as sums,
                  max(b.sum) as rate, max(taskqueue.ceiling_of_band(b.band)) as top, sum(b.places) as room
             from (select n.band, n.places, sum(n.places * taskqueue.ceiling_of_band(n.band)) over (order by n.band) as sum
                     from (select k.band, k.places from unnest(o.bands, o.places) k (band, places)

@@ -14,7 +14,7 @@ begin
   perform taskqueue.open_queues(p_lease.setup, v_made);
   update taskqueue.job j set attempts = p_lease.attempt where j.setup = p_lease.setup and j.job_id = p_lease.job_id;
   perform taskqueue.free_slots(p_lease.setup, p_lease.job_id);
-  perform taskqueue.note_event(p_lease, 'released');
+  perform taskqueue.note_end(p_lease, 'released');
   return v_queue_id;
 end $$;
 

@@ -1,6 +1,6 @@
 -- Section 10 explains jobs against the resources seen lately. At most one row per class in ten seconds, in an unlogged table: a call that
--- finds no match writes no WAL, and no agent waits for another. A description that is known is noted again by one call in ten (in fifty where
--- taskqueue.match_jobs has it all done in one statement), so that ten thousand kinds of resources cost little.
+-- finds no match writes no WAL, and no agent waits for another. A description that is known is noted again by one call in fifty (in ten where
+-- nothing matched), so that ten thousand kinds of resources cost little.
 create or replace function taskqueue.see_resource(p_setup text, p_resource jsonb, p_known taskqueue.known_offer, p_matched boolean) returns void
 language plpgsql
 as $$
@@ -11,7 +11,7 @@ declare
   v_now timestamptz := resource.clock(p_setup);
   v_bucket bigint := p_known.cpu_buckets[width_bucket((p_known.offer).cpu_time, p_known.cpu_buckets)];
 begin
-  if coalesce(v_bucket, 0) = any (p_known.seen) and (p_known.seen_at > v_now - interval '10 seconds' or random() > 0.1) then
+  if coalesce(v_bucket, 0) = any (p_known.seen) and p_known.seen_at > v_now - interval '10 seconds' then
     return;
   end if;
   v_offer := p_known.offer;
