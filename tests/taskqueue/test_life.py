@@ -117,7 +117,57 @@ def test_the_first_report_makes_it_running(q: Calls, match: Match) -> None:
     assert report(q, match.attempt)[0] == "continue"
     assert q.value("select state from taskqueue.lease") == "running"
     assert report(q, match.attempt)[0] == "continue"
-    assert history(q, 1) == ["matched", "running"]
+    assert history(q, 1) == ["running"], "its match is in the lease until that ends"
+    q.call("finish_job", 1, match.attempt)
+    assert history(q, 1) == ["finished", "matched", "running"]
+
+
+def end_of(q: Calls, match: Match, how: str) -> None:
+    """End the lease of job 1 in one of the ways that there are."""
+    if how == "finish":
+        q.call("finish_job", 1, match.attempt, "failed")
+    elif how == "release":
+        q.call("release_job", 1, match.attempt)
+    else:
+        q.call("cancel_job", 1)
+        q.call("release_job", 1, match.attempt)
+
+
+@pytest.mark.parametrize("how", ["finish", "release", "kill and release"])
+@pytest.mark.parametrize("reported", [False, True])
+def test_a_match_is_counted_once_from_its_lease_to_its_history(q: Calls, how: str, reported: bool) -> None:
+    """It moves from the lease into the history when the lease ends, with all that is said of it and the same time."""
+    q.set_clock("2026-01-01 00:00:00+00")
+    q.insert(1, 7, Sites=["A", "B"], JobTypes=["T"])
+    match = q.take(Site="A", GridCE="ce", JobType="T")
+    matches = "select * from taskqueue.match where job_id = 1"
+    (leased,) = q.rows(matches)
+    told = """select at = '2026-01-01 00:00:00+00', attempt, task_queue_id, cpu_time, owner_group, owner_dn,
+                     user_priority, site, grid_ce from taskqueue.match"""
+    assert q.rows(told) == [(True, 1, match.task_queue_id, 500, "users", "alice", 7, "A", "ce")]
+    assert "matched" not in history(q, 1)
+    q.set_clock("2026-01-01 00:10:00+00")
+    if reported:
+        report(q, match.attempt)
+        assert q.rows(matches) == [leased]
+    end_of(q, match, how)
+    assert q.rows("select from taskqueue.lease") == []
+    assert q.rows(matches) == [leased]
+    assert history(q, 1).count("matched") == 1
+    events = q.rows("select event from taskqueue.history where job_id = 1 order by at, event = 'matched' desc")
+    assert events[0] == ("matched",), "it comes before what happened to it"
+
+
+def test_each_attempt_is_a_match_of_its_own(q: Calls, match: Match) -> None:
+    q.call("release_job", 1, match.attempt)
+    again = q.take(Site="B", JobType="T")
+    attempts = "select attempt, site from taskqueue.match where job_id = 1 order by attempt"
+    assert q.rows(attempts) == [(1, "A"), (2, "B")]
+    assert history(q, 1).count("matched") == 1
+    q.call("finish_job", 1, again.attempt)
+    q.call("finish_job", 1, again.attempt)
+    assert q.rows(attempts) == [(1, "A"), (2, "B")]
+    assert history(q, 1).count("matched") == 2
 
 
 @pytest.mark.parametrize("outcome", ["finished", "failed", "cancelled", "closed"])
