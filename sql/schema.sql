@@ -1247,7 +1247,7 @@ begin
               from (select q.*, taskqueue.draw(q.task_queue_id, p_seed) as draw, case when q.cpu_time = p_bucket then p_above else 0 end as above
                       from unnest(p_definition_ids) i (definition_id)
                       join taskqueue.task_queue q on q.setup = p_setup and q.definition_id = i.definition_id
-                     where q.posted and q.cpu_time <= p_bucket and q.task_queue_id <> all (p_passed) offset 0) o  -- a fence, else taskqueue.draw_key is not inlined
+                     where q.posted and q.cpu_time <= p_bucket and q.task_queue_id <> all (p_passed) offset 0) o  -- a fence, else each use of the draw is a draw of its own
              order by o.cpu_time desc, key offset 0) c
       join taskqueue.definition d on d.setup = p_setup and d.definition_id = c.definition_id
      where taskqueue.accepts(d, p_offer)
@@ -2172,7 +2172,6 @@ declare
   v_sites text[];
   v_token uuid;
   v_seed bigint;
-  v_bucket bigint;
   v_entry int;
   v_points int;
   v_most int := 100;
@@ -2243,14 +2242,15 @@ begin
           end if;
           continue;
         elsif v_points >= v_most then
-          if v_points = 100 and v_known.matched_at is null then
+          if v_points = 32 and v_known.matched_at is null then
             v_known := taskqueue.find_matching(p_setup, v_known);
           end if;
           v_definition_ids := coalesce(v_known.matching, array(
             select distinct q.definition_id
-              from taskqueue.posted_queue p
-              join taskqueue.task_queue q on q.setup = p_setup and q.task_queue_id = p.task_queue_id
-             where p.setup = p_setup and p.site = any (v_sites) and p.cpu_time = v_known.cpu_buckets[v_entry]::bigint));
+              from taskqueue.task_queue q
+             where q.setup = p_setup and q.task_queue_id = any (array(
+                   select p.task_queue_id from taskqueue.posted_queue p
+                    where p.setup = p_setup and p.site = any (v_sites) and p.cpu_time = v_known.cpu_buckets[v_entry]::bigint))));
           continue;
         else
           v_points := v_points + 1;
@@ -2272,7 +2272,7 @@ begin
           end if;
           v_listed := true;
           v_above := v_queue.key;
-          v_most := case when v_queue.room <= 16 then 8 else 100 end;
+          v_most := case when v_queue.room <= 16 then 8 when v_known.matched_at is null then 32 else 100 end;
           if v_queue.fits is null and v_queue.task_queue_id is not null then  -- where several sites are offered, a queue counts in the list of one of them
             select taskqueue.accepts(d, v_offer)
                    and (cardinality(v_sites) <= 2 or v_queue.site = '*' or v_queue.site = taskqueue.first_site(v_offer.sites, d.sites, d.banned_sites)) into v_free
@@ -2293,7 +2293,7 @@ begin
         if v_offer.job_id is null then
           select f.job_id, f.jobs into v_pick from taskqueue.pick_job(p_setup, v_queue.task_queue_id, v_known.ten_first, v_known.policy, v_seed # 4) f;
         else
-          select v_offer.job_id, 0 into v_pick;
+          select v_offer.job_id, 0::bigint as jobs into v_pick;
         end if;
         delete from taskqueue.job j
          where j.setup = p_setup and j.job_id = (select l.job_id from taskqueue.job l
@@ -2343,7 +2343,7 @@ begin
       v_known.offer := v_offer;
       perform taskqueue.see_resource(p_setup, p_resource, v_known, job_id is not null);
     end if;
-    if v_known.matched_at is null and (v_points > 32 or v_listed and job_id is null) then
+    if v_known.matched_at is null and v_listed and job_id is null then
       v_known := taskqueue.find_matching(p_setup, v_known);
     end if;
     exit when job_id is null or v_offer.job_id is not null;
@@ -2438,6 +2438,8 @@ begin
       raise exception 'job % waits: it cannot be leased, too', v_lease.id
         using errcode = 'PB005', hint = 'Load leases into a setup where these jobs do not wait.';
     end if;
+    perform taskqueue.note_end(l, 'replaced') from taskqueue.lease l
+      where l.setup = p_setup and l.job_id = v_lease.id and taskqueue.attempt_text(l.attempt, l.token) <> v_lease.attempt;
     insert into taskqueue.lease (setup, job_id, attempt, token, task_queue_id, definition_id, user_priority, state, site, grid_ce, role_name,
                                  matched_at, reported_at, expires_at, kill_reason)
     values (p_setup, taskqueue.job_id(to_jsonb(v_lease.id)), split_part(v_lease.attempt, '-', 1)::int, split_part(v_lease.attempt, '-', 2)::uuid, 0,
@@ -2457,7 +2459,7 @@ end $_$;
 
 ALTER FUNCTION taskqueue.load_leases(p_setup text, p_leases jsonb) OWNER TO broker_owner;
 
-COMMENT ON FUNCTION taskqueue.load_leases(p_setup text, p_leases jsonb) IS 'Stores leases as taskqueue.dump_leases gives them, replacing those of the same jobs, and returns how many. Errors: PB001, PB002 (setup not granted), PB005 (a job waits), PB006 (busy).';
+COMMENT ON FUNCTION taskqueue.load_leases(p_setup text, p_leases jsonb) IS 'Stores leases as taskqueue.dump_leases gives them, replacing those of the same jobs (in the history: replaced), and returns how many. Errors: PB001, PB002 (setup not granted), PB005 (a job waits), PB006 (busy).';
 
 CREATE FUNCTION taskqueue.load_task_queues(p_setup text, p_task_queues jsonb) RETURNS bigint
     LANGUAGE plpgsql SECURITY DEFINER
@@ -6154,7 +6156,7 @@ CREATE TABLE taskqueue.posting_list (
     top double precision DEFAULT 0 NOT NULL,
     room bigint DEFAULT 0 NOT NULL
 )
-WITH (fillfactor='50');
+WITH (fillfactor='50', autovacuum_analyze_threshold='10');
 ALTER TABLE ONLY taskqueue.posting_list ALTER COLUMN setup SET (n_distinct=1);
 
 ALTER TABLE taskqueue.posting_list OWNER TO broker_owner;

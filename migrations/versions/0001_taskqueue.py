@@ -149,7 +149,7 @@ create table taskqueue.posting_list (
   room     bigint   not null default 0,
   primary key (setup, site, cpu_time),
   constraint posting_list_id unique (setup, list_id)
-) with (fillfactor = 50);
+) with (fillfactor = 50, autovacuum_analyze_threshold = 10);
 
 create table taskqueue.posting (
   setup         text   not null,

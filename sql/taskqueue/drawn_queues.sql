@@ -13,7 +13,7 @@ begin
               from (select q.*, taskqueue.draw(q.task_queue_id, p_seed) as draw, case when q.cpu_time = p_bucket then p_above else 0 end as above
                       from unnest(p_definition_ids) i (definition_id)
                       join taskqueue.task_queue q on q.setup = p_setup and q.definition_id = i.definition_id
-                     where q.posted and q.cpu_time <= p_bucket and q.task_queue_id <> all (p_passed) offset 0) o  -- a fence, else taskqueue.draw_key is not inlined
+                     where q.posted and q.cpu_time <= p_bucket and q.task_queue_id <> all (p_passed) offset 0) o  -- a fence, else each use of the draw is a draw of its own
              order by o.cpu_time desc, key offset 0) c
       join taskqueue.definition d on d.setup = p_setup and d.definition_id = c.definition_id
      where taskqueue.accepts(d, p_offer)

@@ -5,8 +5,8 @@
 -- priorities in drawn order, one of the first ten. Empty and locked candidates are passed over; the others keep their keys, so
 -- the law holds over the rest.
 -- Queues are drawn one after the other (taskqueue.queue_point), not sorted, so that a match costs the same whatever their number. After a hundred
--- points in vain (eight where there are few queues) the rest of the bucket is drawn a key a queue, given that all are above the last point. Where more than
--- 32 points were needed few match, and the definitions that do are found out once (taskqueue.find_matching) and kept with the description;
+-- points in vain (eight where there are few queues) the rest of the bucket is drawn a key a queue, given that all are above the last point. The first time
+-- that 32 points were in vain the definitions that match are found out (taskqueue.find_matching) and kept with the description where they are few;
 -- so a resource that matches nothing gets its answer at once.
 -- Rejected: a key a queue, sorted (0.5 us a queue); conditions before the sort (1.7 us a queue); order statistics a band (0.9 us a band); eight points at a
 -- time by a window (39 us, against 22 a point, of which 1.4 are needed); one statement for all (its 45 plan nodes cost 100 us more to set up).
@@ -23,7 +23,6 @@ declare
   v_sites text[];
   v_token uuid;
   v_seed bigint;
-  v_bucket bigint;
   v_entry int;
   v_points int;
   v_most int := 100;
@@ -94,14 +93,15 @@ begin
           end if;
           continue;
         elsif v_points >= v_most then
-          if v_points = 100 and v_known.matched_at is null then
+          if v_points = 32 and v_known.matched_at is null then
             v_known := taskqueue.find_matching(p_setup, v_known);
           end if;
           v_definition_ids := coalesce(v_known.matching, array(
             select distinct q.definition_id
-              from taskqueue.posted_queue p
-              join taskqueue.task_queue q on q.setup = p_setup and q.task_queue_id = p.task_queue_id
-             where p.setup = p_setup and p.site = any (v_sites) and p.cpu_time = v_known.cpu_buckets[v_entry]::bigint));
+              from taskqueue.task_queue q
+             where q.setup = p_setup and q.task_queue_id = any (array(
+                   select p.task_queue_id from taskqueue.posted_queue p
+                    where p.setup = p_setup and p.site = any (v_sites) and p.cpu_time = v_known.cpu_buckets[v_entry]::bigint))));
           continue;
         else
           v_points := v_points + 1;
@@ -123,7 +123,7 @@ begin
           end if;
           v_listed := true;
           v_above := v_queue.key;
-          v_most := case when v_queue.room <= 16 then 8 else 100 end;
+          v_most := case when v_queue.room <= 16 then 8 when v_known.matched_at is null then 32 else 100 end;
           if v_queue.fits is null and v_queue.task_queue_id is not null then  -- where several sites are offered, a queue counts in the list of one of them
             select taskqueue.accepts(d, v_offer)
                    and (cardinality(v_sites) <= 2 or v_queue.site = '*' or v_queue.site = taskqueue.first_site(v_offer.sites, d.sites, d.banned_sites)) into v_free
@@ -194,7 +194,7 @@ begin
       v_known.offer := v_offer;
       perform taskqueue.see_resource(p_setup, p_resource, v_known, job_id is not null);
     end if;
-    if v_known.matched_at is null and (v_points > 32 or v_listed and job_id is null) then
+    if v_known.matched_at is null and v_listed and job_id is null then
       v_known := taskqueue.find_matching(p_setup, v_known);
     end if;
     exit when job_id is null or v_offer.job_id is not null;

@@ -207,11 +207,15 @@ STATEMENTS: dict[str, Hot] = {
     ),
     "the rest of a bucket": Hot(  # after a hundred points in vain where many match: what is found is read, all of it
         "lease_jobs",
-        r"array\(\s*(select distinct q\.definition_id.*?::bigint)\)\);",
-        {"posting_list": [LIST], "posting": ["posting_pkey: setup list_id"]},
+        r"array\(\s*(select distinct q\.definition_id.*?::bigint\)\))\)\);",
+        {
+            "posting_list": [LIST],
+            "posting": ["posting_pkey: setup list_id"],
+            "task_queue": ["task_queue_pkey: setup task_queue_id"],
+        },
         buffers=450,
         sorted=frozenset({"posting_list", "posting", "task_queue"}),
-        guessed=frozenset({"posting_list"}),
+        guessed=frozenset({"posting_list", "task_queue"}),
     ),
     "the pick": Hot(
         "lease_jobs",
