@@ -63,6 +63,7 @@ class Bench:
         self.requests = 0
         self.templates = 0
         self.load_seconds = 0.0
+        self.first_calls_per_s = 0.0
         self._next_id = jobs + 1
 
     def load(self) -> None:
@@ -91,6 +92,20 @@ class Bench:
         self._copy("bench.request", ((n, Jsonb(resource)) for n, resource in enumerate(requests, 1)))
         self.call("vacuum (analyze) bench.request")
         self.requests = len(requests)
+
+    def ask_once(self) -> None:
+        """Each request once, one after the other, and all jobs back: agents send the same descriptions again and again, and
+        a run of seconds would hardly see one twice. What the first call of a description takes is a figure of its own."""
+        query = (
+            "select count(m.job_id) from bench.request r"
+            " cross join lateral taskqueue.match_job('bench', r.resource) m where r.n between %s and %s"
+        )
+        begin = time.perf_counter()
+        with database.connect(self.where.logins["agent"]) as agent:
+            for first in range(1, self.requests + 1, 100):
+                agent.execute(query, [first, first + 99])
+        self.first_calls_per_s = self.requests / (time.perf_counter() - begin)
+        self.put_back()
 
     def load_floor(self) -> None:
         """The floor's tables as they are at the beginning of a run."""

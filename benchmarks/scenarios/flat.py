@@ -19,6 +19,7 @@ def run(server: Server, options: Options, say: Say) -> list[Table]:
         for jobs, queues in options.cases:
             say(f"loading {jobs:,} jobs in {queues:,} queues")
             bench = databases.enter_context(loaded(server, uniform_in(max(1, jobs // queues)), jobs))
+            bench.ask_once()
             kinds.append(Kind(f"{jobs:,} jobs, {queues:,} queues", bench))
         rows: list[Row] = []
         for clients in options.clients:

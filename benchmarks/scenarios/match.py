@@ -13,6 +13,8 @@ def run(server: Server, options: Options, say: Say) -> list[Table]:
     """Floor and matching in turn, for each number of clients; the ratio is matches to the floor's."""
     say(f"loading workload {options.workload}: {options.jobs:,} jobs")
     with loaded(server, options.make_workload(), options.jobs) as bench:
+        say(f"asking each of {bench.requests:,} requests once")
+        bench.ask_once()
         kinds = [Floor(bench), Kind("match_job", bench)]
         rows = []
         for clients in options.clients:
@@ -26,4 +28,5 @@ def run(server: Server, options: Options, say: Say) -> list[Table]:
 def described(bench: Bench) -> str:
     """The workload that is loaded, in words."""
     loaded_at = f"loaded at {bench.jobs / bench.load_seconds:,.0f} jobs/s"
-    return f"Workload {bench.workload.letter}: {bench.jobs:,} jobs in {bench.queues():,} queues, {loaded_at}"
+    first = f", first calls of descriptions {bench.first_calls_per_s:,.0f}/s" if bench.first_calls_per_s else ""
+    return f"Workload {bench.workload.letter}: {bench.jobs:,} jobs in {bench.queues():,} queues, {loaded_at}{first}"
