@@ -94,8 +94,8 @@ class Bench:
         self.requests = len(requests)
 
     def ask_once(self) -> None:
-        """Each request once, one after the other, and all jobs back: agents send the same descriptions again and again, and
-        a run of seconds would hardly see one twice. What the first call of a description takes is a figure of its own."""
+        """Each request once, one after the other, and all jobs back: agents send the same descriptions again and again,
+        and a run of seconds would hardly see one twice. What first calls take is a figure of its own."""
         query = (
             "select count(m.job_id) from bench.request r"
             " cross join lateral taskqueue.match_job('bench', r.resource) m where r.n between %s and %s"

@@ -3439,10 +3439,10 @@ CREATE FUNCTION taskqueue.queue_point(p_setup text, p_sites text[], p_bucket big
     LANGUAGE sql STABLE ROWS 1
     AS $$
   select s.room, s.key,
-         taskqueue.draw(-2, p_seed) * s.ceiling < q.priority * case when p_policy = 'proportional' then 1 else (1 - s.top * s.key) / (1 - q.priority * s.key) end,
+         s.rest - (s.place - 1) * s.ceiling < q.priority * case when p_policy = 'proportional' then 1 else (1 - s.top * s.key) / (1 - q.priority * s.key) end,
          s.site, q.task_queue_id, q.definition_id
-    from (select b.*, 1 + floor((b.point - coalesce(b.below, 0)) / b.ceiling)::int as place
-            from (select e.room, e.key, e.top, e.site, e.list_id, e.point, e.bands[e.entry] as band, e.sums[e.entry - 1] as below, e.ceilings[e.entry] as ceiling
+    from (select b.*, 1 + floor(b.rest / b.ceiling)::int as place
+            from (select e.room, e.key, e.top, e.site, e.list_id, e.bands[e.entry] as band, e.point - coalesce(e.sums[e.entry - 1], 0) as rest, e.ceilings[e.entry] as ceiling
                     from (select l.*, 1 + width_bucket(l.point, l.sums) as entry
                             from (select i.room, i.top, i.site, i.list_id, i.bands, i.sums, i.ceilings, taskqueue.draw(-1, p_seed) * i.rate as point,
                                          case when p_policy = 'proportional' then p_above - ln(taskqueue.draw(i.list_id, p_seed)) / i.rate

@@ -113,6 +113,7 @@ class Installer:
     _queue: list[tuple[int, Key]] = field(default_factory=list)
     _dropped: set[Key] = field(default_factory=set)
     _saved: list[tuple[Standing, list[str]]] = field(default_factory=list)
+    _kept_out: bool = False
 
     def load(self) -> "Installer":
         """Read what is installed."""
@@ -192,6 +193,8 @@ class Installer:
             elif standing.kind == "view":
                 statement = sql.SQL("drop view {}").format(name)
             else:
+                if ours:
+                    self._keep_out()
                 # The argument types come from the catalogue, quoted as they must be.
                 statement = sql.SQL("drop routine {}({})").format(name, sql.SQL(standing.arguments))
             cur.execute(statement)
@@ -201,6 +204,16 @@ class Installer:
             self._dropped.add(standing.key)
             if standing.key in self._wanted:
                 heapq.heappush(self._queue, (self._wanted[standing.key].position, standing.key))
+
+    def _keep_out(self) -> None:
+        """Keep agents and submitters out until the end, as taskqueue.reconfigure does: a call that plans a statement
+        at the moment when a function that it found is gone fails ("cache lookup failed")."""
+        if not self._kept_out and self.cur.execute("select to_regclass('resource.setup')").fetchone() != (None,):
+            self.cur.execute(
+                "select pg_advisory_xact_lock(hashtext('taskqueue'), hashtext(s.setup))"
+                "  from resource.setup s order by s.setup"
+            )
+        self._kept_out = True
 
     def _write(self, wanted: _Wanted) -> None:
         """Create or replace one object; drop it first only where PostgreSQL wants that."""

@@ -3,8 +3,8 @@
 -- before; under the policy proportional the rate is p. So the queues of a list come in the order of their keys when points of a rate that is
 -- higher are thinned out: as if every place held a queue of its band's ceiling c, and every rate were that of the highest ceiling m. Each list has its
 -- next point by one draw, and the first of them is the next of all; the place is uniform over places weighed by their ceilings, and the
--- queue there comes with the probability (p/c) (1 - m x)/(1 - p x). An empty place is a queue of priority 0. Points have no memory: from one that was
--- passed over the draw goes on as if it began there.
+-- queue there comes with the probability (p/c) (1 - m x)/(1 - p x): where within its place the point lies is a draw, too. An empty place is a queue of
+-- priority 0. Points have no memory: from one that was passed over the draw goes on as if it began there.
 -- What a point costs goes neither with the queues nor with the bands. The fences (offset 0) spare looking into the arrays again for each use of what was found.
 create or replace function taskqueue.queue_point(p_setup text, p_sites text[], p_bucket bigint, p_above float8, p_policy text, p_seed bigint)
 returns table (room bigint, key float8, comes boolean, site text, task_queue_id bigint, definition_id bigint)
@@ -12,10 +12,10 @@ language sql stable
 rows 1
 as $$
   select s.room, s.key,
-         taskqueue.draw(-2, p_seed) * s.ceiling < q.priority * case when p_policy = 'proportional' then 1 else (1 - s.top * s.key) / (1 - q.priority * s.key) end,
+         s.rest - (s.place - 1) * s.ceiling < q.priority * case when p_policy = 'proportional' then 1 else (1 - s.top * s.key) / (1 - q.priority * s.key) end,
          s.site, q.task_queue_id, q.definition_id
-    from (select b.*, 1 + floor((b.point - coalesce(b.below, 0)) / b.ceiling)::int as place
-            from (select e.room, e.key, e.top, e.site, e.list_id, e.point, e.bands[e.entry] as band, e.sums[e.entry - 1] as below, e.ceilings[e.entry] as ceiling
+    from (select b.*, 1 + floor(b.rest / b.ceiling)::int as place
+            from (select e.room, e.key, e.top, e.site, e.list_id, e.bands[e.entry] as band, e.point - coalesce(e.sums[e.entry - 1], 0) as rest, e.ceilings[e.entry] as ceiling
                     from (select l.*, 1 + width_bucket(l.point, l.sums) as entry
                             from (select i.room, i.top, i.site, i.list_id, i.bands, i.sums, i.ceilings, taskqueue.draw(-1, p_seed) * i.rate as point,
                                          case when p_policy = 'proportional' then p_above - ln(taskqueue.draw(i.list_id, p_seed)) / i.rate
