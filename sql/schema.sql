@@ -2320,13 +2320,11 @@ begin
         if v_slots <> '[]' then
           perform taskqueue.use_slots(p_setup, v_job.job_id, v_slots);
         end if;
-        if v_pick.jobs > 1 and v_seed & 15 = 0 then
+        if coalesce(v_pick.jobs, 0) <= 1 then
+          perform taskqueue.drop_if_empty(p_setup, v_queue.task_queue_id);
+        elsif v_seed & 15 = 0 then
           perform taskqueue.fold_counts(p_setup, v_queue.task_queue_id);
           perform taskqueue.post_pending(p_setup);
-        elsif v_pick.jobs > 1 then
-          null;
-        else
-          perform taskqueue.drop_if_empty(p_setup, v_queue.task_queue_id);
         end if;
         job_id := v_job.job_id;
         task_queue_id := v_queue.task_queue_id;

@@ -48,6 +48,17 @@ def clean(q: Calls) -> None:
     raise AssertionError(f"{changes(q)} changes are left")
 
 
+def bases_in_the_end(q: Calls, wanted: int) -> int:
+    """Maintain until so many bases are left; transactions of other tests on the server put it off. Returns how many."""
+    for _ in range(2000):
+        q.maintain()
+        found = int(q.value("select count(*) from taskqueue.job_count"))
+        if found == wanted:
+            break
+        time.sleep(0.01)
+    return found
+
+
 def first_jobs(q: Calls, seeds: int = 300) -> set[int]:
     return {jobs[0] for jobs, _ in draw(q.connection, range(seeds)) if jobs}
 
@@ -210,8 +221,7 @@ def test_what_a_count_in_flight_needs_is_not_removed(q: Calls, other: Calls, con
         q.maintain()
         assert q.inconsistencies() == []
     clean(q)
-    q.maintain()
-    assert q.value("select count(*) from taskqueue.job_count") == 1
+    assert bases_in_the_end(q, 1) == 1
 
 
 def test_a_job_that_comes_back_below_the_mark_is_found_first(q: Calls) -> None:
@@ -314,6 +324,5 @@ def test_a_queue_that_goes_takes_its_counts_along(q: Calls, other: Calls) -> Non
     for n in (3, 4, 5):
         q.take(JobID=n)
     clean(q)
-    q.maintain()
+    assert bases_in_the_end(q, 2) == 2
     assert q.value("select count(*) from taskqueue.task_queue") == 2
-    assert q.value("select count(*) from taskqueue.job_count") == 2
