@@ -3172,15 +3172,19 @@ CREATE FUNCTION taskqueue.open_queues(p_setup text, p_task_queue_ids bigint[]) R
     AS $$
 declare
   v_group text;
+  v_owners text[];
 begin
   if p_task_queue_ids = '{}' then
     return;
   end if;
-  for v_group in
-    select distinct q.owner_group from taskqueue.task_queue q where q.setup = p_setup and q.task_queue_id = any (p_task_queue_ids)
+  for v_group, v_owners in
+    select q.owner_group, case when coalesce(bool_or(g.job_sharing), false) then null else array_agg(distinct q.owner_dn) end
+      from taskqueue.task_queue q left join taskqueue.owner_group g on g.setup = q.setup and g.owner_group = q.owner_group
+     where q.setup = p_setup and q.task_queue_id = any (p_task_queue_ids)
+     group by q.owner_group
   loop
     update taskqueue.task_queue q set priority = s.priority
-      from taskqueue.share_of_queue(p_setup, v_group) s
+      from taskqueue.share_of_queue(p_setup, v_group, v_owners) s
      where q.setup = p_setup and q.task_queue_id = s.task_queue_id and q.task_queue_id = any (p_task_queue_ids);
     insert into taskqueue.share_mark (setup, owner_group, marked_at) values (p_setup, v_group, resource.clock(p_setup));
   end loop;
@@ -4204,19 +4208,21 @@ ALTER FUNCTION taskqueue.settle_ids(p_setup text, p_job_ids bigint[]) OWNER TO b
 
 COMMENT ON FUNCTION taskqueue.settle_ids(p_setup text, p_job_ids bigint[]) IS 'Refuses ids just inserted that are leased, and lets those that had ended go on counting their attempts. Errors: PB005 (leased).';
 
-CREATE FUNCTION taskqueue.share_of_queue(p_setup text, p_group text DEFAULT NULL::text) RETURNS TABLE(task_queue_id bigint, mean_weight double precision, priority double precision)
+CREATE FUNCTION taskqueue.share_of_queue(p_setup text, p_group text DEFAULT NULL::text, p_owners text[] DEFAULT NULL::text[]) RETURNS TABLE(task_queue_id bigint, mean_weight double precision, priority double precision)
     LANGUAGE sql STABLE
     AS $$
   with queue as (
     select q.task_queue_id, q.owner_group, case when coalesce(g.job_sharing, false) then '' else q.owner_dn end as entity, d.family, w.weight as mean_weight,
            coalesce(g.share, 1000) as share, coalesce(g.job_sharing, false) as job_sharing, coalesce(g.allow_background, false) as allow_background
       from taskqueue.task_queue q
-      join taskqueue.weight_of_queue(p_setup, p_group) w using (task_queue_id)
+      join taskqueue.weight_of_queue(p_setup, p_group, p_owners) w using (task_queue_id)
       join taskqueue.definition d on d.setup = q.setup and d.definition_id = q.definition_id
       left join taskqueue.owner_group g on g.setup = q.setup and g.owner_group = q.owner_group
      where q.setup = p_setup and (p_group is null or q.owner_group = p_group)
   ), owner as (
-    select o.owner_group, count(distinct o.entity) as owners from queue o group by o.owner_group
+    select o.owner_group, count(distinct o.owner_dn) as owners
+      from taskqueue.task_queue o where o.setup = p_setup and (p_group is null or o.owner_group = p_group)
+     group by o.owner_group
   ), own as (
     select q.task_queue_id, q.family, q.mean_weight,
            taskqueue.own_priority(q.share * taskqueue.correction(p_setup, q.owner_group, q.entity) / case when q.job_sharing then 1 else o.owners end,
@@ -4229,9 +4235,9 @@ CREATE FUNCTION taskqueue.share_of_queue(p_setup text, p_group text DEFAULT NULL
   select w.task_queue_id, w.mean_weight, sum(w.priority) over (partition by w.family) from own w
 $$;
 
-ALTER FUNCTION taskqueue.share_of_queue(p_setup text, p_group text) OWNER TO broker_owner;
+ALTER FUNCTION taskqueue.share_of_queue(p_setup text, p_group text, p_owners text[]) OWNER TO broker_owner;
 
-COMMENT ON FUNCTION taskqueue.share_of_queue(p_setup text, p_group text) IS 'Mean draw weight and priority of each TaskQueue of a setup, or of one owner group, from the shares, the jobs as they are and the corrections (section 9).';
+COMMENT ON FUNCTION taskqueue.share_of_queue(p_setup text, p_group text, p_owners text[]) IS 'Mean draw weight and priority of each TaskQueue of a setup, of one owner group, or of some owners in one without JobSharing, from the shares, the jobs as they are and the corrections (section 9).';
 
 CREATE FUNCTION taskqueue.state_of_job(p_setup text, p_job_id bigint) RETURNS text
     LANGUAGE plpgsql STABLE
@@ -4523,7 +4529,7 @@ ALTER FUNCTION taskqueue.weight(p_user_priority integer, p_ten_first boolean) OW
 
 COMMENT ON FUNCTION taskqueue.weight(p_user_priority integer, p_ten_first boolean) IS 'Draw weight of a user priority for the shares (section 9).';
 
-CREATE FUNCTION taskqueue.weight_of_queue(p_setup text, p_group text DEFAULT NULL::text) RETURNS TABLE(task_queue_id bigint, weight double precision)
+CREATE FUNCTION taskqueue.weight_of_queue(p_setup text, p_group text DEFAULT NULL::text, p_owners text[] DEFAULT NULL::text[]) RETURNS TABLE(task_queue_id bigint, weight double precision)
     LANGUAGE sql STABLE
     AS $$
   select q.task_queue_id, coalesce(w.weight, q.mean_weight)
@@ -4533,12 +4539,12 @@ CREATE FUNCTION taskqueue.weight_of_queue(p_setup text, p_group text DEFAULT NUL
           select sum(c.jobs * taskqueue.weight(c.user_priority, s.ten_first)) / nullif(sum(c.jobs), 0) as weight
             from taskqueue.job_level(q.setup, q.task_queue_id) c
          ) w
-   where q.setup = p_setup and (p_group is null or q.owner_group = p_group)
+   where q.setup = p_setup and (p_group is null or q.owner_group = p_group) and (p_owners is null or q.owner_dn = any (p_owners))
 $$;
 
-ALTER FUNCTION taskqueue.weight_of_queue(p_setup text, p_group text) OWNER TO broker_owner;
+ALTER FUNCTION taskqueue.weight_of_queue(p_setup text, p_group text, p_owners text[]) OWNER TO broker_owner;
 
-COMMENT ON FUNCTION taskqueue.weight_of_queue(p_setup text, p_group text) IS 'Mean draw weight of the jobs of each TaskQueue of a setup, or of one owner group, as they are now.';
+COMMENT ON FUNCTION taskqueue.weight_of_queue(p_setup text, p_group text, p_owners text[]) IS 'Mean draw weight of the jobs of each TaskQueue of a setup, of one owner group, or of some owners in it, as they are now.';
 
 CREATE FUNCTION taskqueue.with_limits(p_setup text, p_resource jsonb, p_offer taskqueue.offer) RETURNS taskqueue.offer
     LANGUAGE plpgsql STABLE
@@ -7642,7 +7648,7 @@ REVOKE ALL ON FUNCTION taskqueue.set_slots(p_setup text, p_limit_id bigint) FROM
 
 REVOKE ALL ON FUNCTION taskqueue.settle_ids(p_setup text, p_job_ids bigint[]) FROM PUBLIC;
 
-REVOKE ALL ON FUNCTION taskqueue.share_of_queue(p_setup text, p_group text) FROM PUBLIC;
+REVOKE ALL ON FUNCTION taskqueue.share_of_queue(p_setup text, p_group text, p_owners text[]) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION taskqueue.state_of_job(p_setup text, p_job_id bigint) FROM PUBLIC;
 
@@ -7666,7 +7672,7 @@ REVOKE ALL ON FUNCTION taskqueue.wanted_queue(p_setup text, p_offer taskqueue.of
 
 REVOKE ALL ON FUNCTION taskqueue.weight(p_user_priority integer, p_ten_first boolean) FROM PUBLIC;
 
-REVOKE ALL ON FUNCTION taskqueue.weight_of_queue(p_setup text, p_group text) FROM PUBLIC;
+REVOKE ALL ON FUNCTION taskqueue.weight_of_queue(p_setup text, p_group text, p_owners text[]) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION taskqueue.with_limits(p_setup text, p_resource jsonb, p_offer taskqueue.offer) FROM PUBLIC;
 

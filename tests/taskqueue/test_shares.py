@@ -257,6 +257,28 @@ def test_a_new_queue_is_priced_by_the_jobs_that_the_others_hold_now(q: Calls) ->
     assert q.priorities()[second] == pytest.approx(100)
 
 
+@pytest.mark.parametrize("sharing", [False, True])
+def test_a_new_queue_has_at_once_the_price_of_a_pass_over_its_group(q: Calls, sharing: bool) -> None:
+    """Where owners do not share, only the new queue's owner is looked at: the price is the same."""
+    chance = random.Random(7)
+    q.set_group("many", 300, sharing)
+    found = []
+    for n in range(40):
+        owner, site = f"owner {chance.randrange(4)}", f"S{chance.randrange(3)}"
+        keys = {
+            "OwnerDN": owner,
+            "OwnerGroup": "many",
+            "Sites": [site, f"T{n}"],
+            "JobTypes": [f"J{chance.randrange(3)}"],
+        }
+        queue = q.insert(n + 1, chance.randint(1, 9), **keys)
+        at_once = q.priorities()[queue]
+        q.call("recompute_shares")
+        assert at_once == pytest.approx(q.priorities()[queue])
+        found.append(at_once)
+    assert len({round(price, 6) for price in found}) > 20
+
+
 def test_maintenance_prices_a_group_anew_when_its_means_drift(q: Calls) -> None:
     q.call("set_settings", Jsonb({"share_delay": 0}))
     q.insert(1, 1)
