@@ -1865,17 +1865,19 @@ begin
   end if;
   v_requirements := taskqueue.canonical_requirements(p_setup, p_requirements);
   perform taskqueue.may_submit(v_identity, v_requirements);
-  -- Batches with the same id may lock crosswise with this: who PostgreSQL picks gives way and begins anew.
-  for v_try in 1..5 loop
+  -- Batches with the same id may lock crosswise with this: who PostgreSQL picks gives way and begins anew,
+  -- a moment later, so that it does not meet the same ones again.
+  for v_try in 1..20 loop
     begin
       select to_jsonb(p.task_queue_id), p.made into v_answer, v_made
         from taskqueue.place_jobs(p_setup, v_requirements, array[taskqueue.job_id(to_jsonb(p_job_id))],
                                   array[taskqueue.job_priority(p_job_id, p_user_priority)], v_identity) p;
       exit;
     exception when deadlock_detected then
-      if v_try = 5 then
+      if v_try = 20 then
         raise exception 'other calls insert job % again and again', p_job_id using errcode = 'PB006', hint = 'Try again.';
       end if;
+      perform pg_sleep(0.2 * random());
     end;
   end loop;
   perform taskqueue.open_queues(p_setup, v_made);
@@ -1907,15 +1909,17 @@ begin
     return v_answer::bigint;
   end if;
   v_count := taskqueue.check_batch(p_jobs);
-  -- Two batches with the same ids under different requirements may lock them crosswise: who PostgreSQL picks gives way and begins anew.
-  for v_try in 1..5 loop
+  -- Two batches with the same ids under different requirements may lock them crosswise: who PostgreSQL picks gives way and begins anew,
+  -- a moment later, so that it does not meet the same ones again.
+  for v_try in 1..20 loop
     begin
       v_made := taskqueue.place_batch(v_identity, p_jobs);
       exit;
     exception when deadlock_detected then
-      if v_try = 5 then
+      if v_try = 20 then
         raise exception 'other calls insert the same jobs' using errcode = 'PB006', hint = 'Try again.';
       end if;
+      perform pg_sleep(0.2 * random());
     end;
   end loop;
   perform taskqueue.open_queues(p_setup, v_made);

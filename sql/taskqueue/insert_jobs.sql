@@ -17,15 +17,17 @@ begin
     return v_answer::bigint;
   end if;
   v_count := taskqueue.check_batch(p_jobs);
-  -- Two batches with the same ids under different requirements may lock them crosswise: who PostgreSQL picks gives way and begins anew.
-  for v_try in 1..5 loop
+  -- Two batches with the same ids under different requirements may lock them crosswise: who PostgreSQL picks gives way and begins anew,
+  -- a moment later, so that it does not meet the same ones again.
+  for v_try in 1..20 loop
     begin
       v_made := taskqueue.place_batch(v_identity, p_jobs);
       exit;
     exception when deadlock_detected then
-      if v_try = 5 then
+      if v_try = 20 then
         raise exception 'other calls insert the same jobs' using errcode = 'PB006', hint = 'Try again.';
       end if;
+      perform pg_sleep(0.2 * random());
     end;
   end loop;
   perform taskqueue.open_queues(p_setup, v_made);
