@@ -2230,7 +2230,7 @@ begin
           select q.task_queue_id, d.definition_id, d.requirements, d.sites, d.banned_sites, d.grid_ces into v_queue
             from taskqueue.task_queue q
             join taskqueue.definition d on d.setup = p_setup and d.definition_id = q.definition_id
-           where q.setup = p_setup and q.task_queue_id = v_next[1] and q.posted;
+           where q.setup = p_setup and q.task_queue_id = v_next[1] and (q.posted or v_offer.job_id is not null);  -- who wants a job does not need the lists
           v_next := v_next[2:];
           continue when not found;
         elsif v_entry = 0 then
@@ -2281,7 +2281,7 @@ begin
             select taskqueue.accepts(d, v_offer)
                    and (cardinality(v_sites) <= 2 or v_queue.site = '*' or v_queue.site = taskqueue.first_site(v_offer.sites, d.sites, d.banned_sites)) into v_free
               from taskqueue.definition d where d.setup = p_setup and d.definition_id = v_queue.definition_id;
-            continue when not v_free;
+            continue when v_free is not true;
           else
             continue when v_queue.fits is not true;
           end if;

@@ -544,7 +544,7 @@ def test_points_over_lists_with_gaps(two: tuple[Calls, Calls], policy: str) -> N
     assert chi_square(first_queues(q, range(4001, 7001), Site="Here"), expected) > FEW
 
 
-# Most queues do not match: after 24 in vain the rest is drawn a key a queue, all above the last point
+# Most queues do not match: after many points in vain the rest is drawn a key a queue, all above the last point
 
 
 @pytest.fixture(params=["dirac", "proportional"])
@@ -614,7 +614,7 @@ def test_a_batch_over_many_queues_draws_from_what_it_left(q: Calls) -> None:
     assert chi_square(found, expected) > FEW
 
 
-# The fast path of match_jobs: an agent's description that is known
+# An agent's description that is known: unseeded calls
 
 
 @pytest.fixture
@@ -625,7 +625,7 @@ def agent(q: Calls) -> Calls:
 
 
 def unseeded_queues(q: Calls, draws: int = 3000, **keys: Any) -> Counter[int]:
-    """The CPU time is of the bucket where the jobs are: the fast path looks at the highest bucket only."""
+    """First jobs of unseeded calls, by queue; the CPU time is of the bucket where the jobs are."""
     keys = {"CPUTime": 700, **keys}
     known(q, **keys)
     return Counter(queues[0] for _, queues in draw(q.connection, range(draws), None, **keys))
@@ -642,7 +642,7 @@ def test_an_agent_draws_by_the_law(agent: Calls, priorities: list[float], policy
 @POLICIES
 @pytest.mark.parametrize("number", [1, 12], ids=["few", "many"])
 def test_an_agent_draws_by_the_law_whether_or_not_a_queue_wants_more(agent: Calls, number: int, policy: str) -> None:
-    """Queues that ask for nothing are leased in the fast path, the others not: they are drawn once all the same."""
+    """Queues that ask for nothing are not looked at more closely, the others are: they are drawn once all the same."""
     queues = queues_with(agent, [2.0] * number)
     queues |= queues_with(agent, [2.0] * number, start=100, JobTypes=["T"])
     queues |= queues_with(agent, [5.0] * number, start=200, GridCEs=["ce"], MinRAM=100)

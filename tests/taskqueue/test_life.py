@@ -4,6 +4,7 @@ from functools import partial
 from typing import Any
 
 import pytest
+from psycopg.types.json import Jsonb
 
 from tests.calls import Calls, Match
 
@@ -120,6 +121,16 @@ def test_the_first_report_makes_it_running(q: Calls, match: Match) -> None:
     assert history(q, 1) == ["running"], "its match is in the lease until that ends"
     q.call("finish_job", 1, match.attempt)
     assert history(q, 1) == ["finished", "matched", "running"]
+
+
+def test_a_lease_that_a_dump_replaces_is_in_the_history(q: Calls, match: Match) -> None:
+    [(lease,)] = q.call_rows("dump_leases")
+    assert q.call("load_leases", Jsonb([lease])) == 1
+    assert history(q, 1) == [], "the same attempt is the same lease"
+    lease["attempt"] = "2-" + "0" * 32
+    assert q.call("load_leases", Jsonb([lease])) == 1
+    assert history(q, 1) == ["matched", "replaced"]
+    assert q.rows("select attempt from taskqueue.match order by attempt") == [(1,), (2,)]
 
 
 def end_of(q: Calls, match: Match, how: str) -> None:

@@ -94,6 +94,18 @@ def test_a_queue_that_somebody_works_on_does_not_move_into_a_gap(connect: Connec
     assert rooms(q) == (8, 8)
 
 
+def test_who_wants_a_job_does_not_need_the_lists_of_its_queue(connect: Connect) -> None:
+    q, other = Calls(connect()), Calls(connect())
+    q.insert(1)
+    other.connection.autocommit = False
+    other.rows("select 1 from taskqueue.posting_list for update")
+    q.insert(2, JobTypes=["T"])
+    assert not q.value("select posted from taskqueue.task_queue where task_queue_id = %s", q.queue_of(2))
+    assert q.take(JobID=2).job_id == 2
+    other.connection.rollback()
+    settle(q)
+
+
 @pytest.mark.parametrize("commit", [True, False])
 def test_gaps_of_a_drop_that_is_in_flight(connect: Connect, commit: bool) -> None:
     """Its queue leaves, the last one moves, others leave meanwhile; then all of it ends, or is undone."""

@@ -116,6 +116,7 @@ VARIABLES: Types = {
     "v_next": ("bigint[]", f"array[{BIG}, 2, 3]"),
     "v_offer": ("taskqueue.offer", OFFER),
     "v_offer.grid_ces": ("text[]", "null"),
+    "v_offer.job_id": ("bigint", "null"),
     "v_offer.platforms": ("text[]", "null"),
     "v_offer.sites": ("text[]", "'{BIG}'"),
     "v_offer.tags": ("text[]", "'{}'"),
@@ -200,7 +201,7 @@ STATEMENTS: dict[str, Hot] = {
     ),
     "the next of the queues drawn": Hot(
         "lease_jobs",
-        r"(select q\.task_queue_id, d\.definition_id.*?and q\.posted);",
+        r"(select q\.task_queue_id, d\.definition_id.*?and \(q\.posted or .*?\));",
         {"task_queue": [QUEUE], "definition": [DEFINITION]},
         buffers=9,
         guessed=frozenset({"definition"}),
