@@ -61,6 +61,14 @@ begin
                           where i.setup = q.setup and i.task_queue_id = q.task_queue_id and not i.held and i.user_priority = l.user_priority) j
      where q.setup = p_setup and j.job_id < coalesce(l.first_id, 0)
     union all
+    select 'owner_weight', format('%s of %s%s', owner_dn, owner_group, case when light then ', light' end), format('%s queues, %s', t.queues, t.weight),
+           format('%s queues, %s', w.queues, w.weight)
+      from (select q.owner_group, q.owner_dn, taskqueue.is_background(q.mean_weight, true) as light, count(*) as queues, sum(q.mean_weight::numeric) as weight
+              from taskqueue.task_queue q where q.setup = p_setup group by 1, 2, 3) t
+      full join (select o.owner_group, o.owner_dn, o.light, sum(o.queues) as queues, sum(o.weight) as weight
+                   from taskqueue.owner_weight o where o.setup = p_setup group by 1, 2, 3) w using (owner_group, owner_dn, light)
+     where coalesce(t.queues, 0) <> coalesce(w.queues, 0) or coalesce(t.weight, 0) <> coalesce(w.weight, 0)
+    union all
     select 'limit_use', format('limit %s, job %s', limit_id, job_id),
            case when e.counts then 'a slot' else 'no slot' end, case when u.slot is null then 'no slot' else 'slot ' || u.slot end
       from (select l.limit_id, i.job_id, true as counts
@@ -82,4 +90,4 @@ begin
 end $$;
 
 comment on function taskqueue.check_matching(text) is
-'Differences between what matching reads (definitions, postings, counts, limit slots) and the truth it is derived from; no row when all is right. One statement, exact under load. Errors: PB002 (setup not granted).';
+'Differences between what matching reads (definitions, postings, counts, weights of owners, limit slots) and the truth it is derived from; no row when all is right. One statement, exact under load. Errors: PB002 (setup not granted).';

@@ -4,19 +4,20 @@ create or replace function taskqueue.drop_if_empty(p_setup text, p_task_queue_id
 language plpgsql
 as $$
 declare
-  v_group text;
+  v_queue taskqueue.task_queue;
 begin
   if exists (select from taskqueue.job j where j.setup = p_setup and j.task_queue_id = p_task_queue_id) then
     return false;
   end if;
-  select q.owner_group into v_group from taskqueue.task_queue q
+  select q.* into v_queue from taskqueue.task_queue q
    where q.setup = p_setup and q.task_queue_id = p_task_queue_id for update skip locked;
   if not found or exists (select from taskqueue.job j where j.setup = p_setup and j.task_queue_id = p_task_queue_id) then
     return false;
   end if;
   perform taskqueue.vacate_places(p_setup, p_task_queue_id);
   delete from taskqueue.task_queue q where q.setup = p_setup and q.task_queue_id = p_task_queue_id;
-  insert into taskqueue.share_mark (setup, owner_group, marked_at) values (p_setup, v_group, resource.clock(p_setup));
+  perform taskqueue.note_weight(p_setup, v_queue.owner_group, v_queue.owner_dn, v_queue.mean_weight, -1);
+  insert into taskqueue.share_mark (setup, owner_group, marked_at) values (p_setup, v_queue.owner_group, resource.clock(p_setup));
   return true;
 end $$;
 

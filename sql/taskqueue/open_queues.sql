@@ -1,25 +1,60 @@
+-- after: taskqueue.mean_weight_of
+-- after: taskqueue.own_priority
 -- Section 9: a new queue has its own right priority when it becomes visible; the others of its entity follow (taskqueue.share_mark).
--- Once for all queues that a call made: what it costs goes with the queues of their owners, or of a JobSharing group.
+-- Counting the jobs of a queue takes 20 us: up to ten queues of an entity are counted as they are now; with more, their weights are those by which
+-- they have their own priorities (taskqueue.owner_weight), which maintenance keeps within a tenth. Two that open queues of an entity at the same
+-- time do not see each other's; both leave a mark.
 create or replace function taskqueue.open_queues(p_setup text, p_task_queue_ids bigint[]) returns void
 language plpgsql
 as $$
 declare
-  v_group text;
-  v_owners text[];
+  v_ten_first boolean;
+  v_entity record;
+  v_owners bigint;
+  v_queues bigint;
+  v_weight float8;
 begin
   if p_task_queue_ids = '{}' then
     return;
   end if;
-  for v_group, v_owners in
-    select q.owner_group, case when coalesce(bool_or(g.job_sharing), false) then null else array_agg(distinct q.owner_dn) end
+  select s.ten_first into strict v_ten_first from taskqueue.setting s where s.setup = p_setup;
+  for v_entity in
+    select q.owner_group, case when coalesce(g.job_sharing, false) then '' else q.owner_dn end as owner_dn, coalesce(g.share, 1000) as share,
+           coalesce(g.job_sharing, false) as job_sharing, coalesce(g.allow_background, false) as allow_background, array_agg(q.task_queue_id) as ids
       from taskqueue.task_queue q left join taskqueue.owner_group g on g.setup = q.setup and g.owner_group = q.owner_group
      where q.setup = p_setup and q.task_queue_id = any (p_task_queue_ids)
-     group by q.owner_group
+     group by 1, 2, 3, 4, 5
   loop
-    update taskqueue.task_queue q set priority = s.priority
-      from taskqueue.share_of_queue(p_setup, v_group, v_owners) s
-     where q.setup = p_setup and q.task_queue_id = s.task_queue_id and q.task_queue_id = any (p_task_queue_ids);
-    insert into taskqueue.share_mark (setup, owner_group, marked_at) values (p_setup, v_group, resource.clock(p_setup));
+    select count(*), sum(o.queues) filter (where o.mine), sum(o.weight) filter (where o.mine) into v_owners, v_queues, v_weight
+      from (select sum(w.queues) as queues, sum(w.weight) filter (where not (w.light and v_entity.allow_background)) as weight,
+                   v_entity.job_sharing or w.owner_dn = v_entity.owner_dn as mine
+              from taskqueue.owner_weight w where w.setup = p_setup and w.owner_group = v_entity.owner_group
+             group by w.owner_dn having sum(w.queues) > 0) o;
+    if v_queues <= 10 then
+      select sum(w.weight) filter (where not taskqueue.is_background(w.weight, v_entity.allow_background)) into v_weight
+        from taskqueue.task_queue q
+       cross join lateral (select taskqueue.mean_weight_of(q, v_ten_first) as weight) w
+       where q.setup = p_setup and q.owner_group = v_entity.owner_group and (v_entity.job_sharing or q.owner_dn = v_entity.owner_dn);
+    end if;
+    if v_entity.job_sharing then
+      v_owners := 1;
+    end if;
+    update taskqueue.task_queue q set priority = p.priority
+      from (select n.task_queue_id,
+                   sum(taskqueue.own_priority(
+                     v_entity.share * taskqueue.correction(p_setup, v_entity.owner_group, v_entity.owner_dn) / v_owners,
+                     case when v_queues <= 10 then taskqueue.mean_weight_of(m, v_ten_first) else m.mean_weight end, v_weight, v_entity.allow_background)) as priority
+              from taskqueue.task_queue n
+              join taskqueue.definition d on d.setup = n.setup and d.definition_id = n.definition_id
+              join taskqueue.definition f on f.setup = d.setup and f.family = d.family
+              join taskqueue.task_queue m on m.setup = f.setup and m.definition_id = f.definition_id
+             where n.setup = p_setup and n.task_queue_id = any (v_entity.ids)
+             group by n.task_queue_id) p
+     where q.setup = p_setup and q.task_queue_id = p.task_queue_id;
+    insert into taskqueue.share_mark (setup, owner_group, marked_at) values (p_setup, v_entity.owner_group, resource.clock(p_setup));
+    if random() < 1.0 / 16 then
+      perform taskqueue.fold_weights(p_setup, v_entity.owner_group);
+    end if;
   end loop;
   perform taskqueue.post_queues(p_setup, p_task_queue_ids, false);
 end $$;

@@ -39,6 +39,9 @@ begin
            on n.task_queue_id = q.task_queue_id and n.user_priority = i.level
    where q.setup = p_setup
    group by q.task_queue_id;
+  delete from taskqueue.owner_weight w where w.setup = p_setup;
+  perform taskqueue.note_weight(p_setup, q.owner_group, q.owner_dn, q.mean_weight, 1) from taskqueue.task_queue q where q.setup = p_setup;
+  perform taskqueue.fold_weights(p_setup, g.owner_group) from (select distinct q.owner_group from taskqueue.task_queue q where q.setup = p_setup) g;
   perform taskqueue.post_queues(p_setup, array(select q.task_queue_id from taskqueue.task_queue q where q.setup = p_setup));
   for v_limit_id in select l.limit_id from taskqueue.site_limit l where l.setup = p_setup and l.kind = 'running' loop
     perform taskqueue.set_slots(p_setup, v_limit_id);
@@ -46,4 +49,4 @@ begin
 end $$;
 
 comment on function taskqueue.rebuild_matching(text) is
-'Makes everything that matching reads anew (definitions, postings, counts, limit slots) from TaskQueues, requirement tables, jobs and leases. Errors: PB002 (setup not granted), PB006 (busy).';
+'Makes everything that matching reads anew (definitions, postings, counts, weights of owners, limit slots) from TaskQueues, requirement tables, jobs and leases. Errors: PB002 (setup not granted), PB006 (busy).';

@@ -24,9 +24,17 @@ begin
       join taskqueue.task_queue o on o.setup = p_setup and o.task_queue_id = s.task_queue_id
      where q.setup = p_setup and q.task_queue_id = s.task_queue_id and q.task_queue_id = any (v_locked)
        and (q.priority <> s.priority or q.mean_weight <> s.mean_weight)
-    returning q.task_queue_id, q.posted and taskqueue.band_of(q.priority) <> taskqueue.band_of(o.priority) as elsewhere
+    returning q.task_queue_id, q.owner_group, q.owner_dn, o.mean_weight as old_weight, q.mean_weight,
+              q.posted and taskqueue.band_of(q.priority) <> taskqueue.band_of(o.priority) as elsewhere
+  ), noted as (  -- the queues are locked: nobody else changes or drops what is taken away here
+    insert into taskqueue.owner_weight (setup, owner_group, owner_dn, light, queues, weight)
+    select p_setup, c.owner_group, c.owner_dn, taskqueue.is_background(v.weight, true), sum(v.queues), sum(v.queues * v.weight::numeric)
+      from changed c cross join lateral (values (c.old_weight, -1), (c.mean_weight, 1)) v (weight, queues)
+     group by 2, 3, 4 having sum(v.queues) <> 0 or sum(v.queues * v.weight::numeric) <> 0
   )
   select count(*), coalesce(array_agg(c.task_queue_id) filter (where c.elsewhere), '{}') into v_changed, v_elsewhere from changed c;
+  perform taskqueue.fold_weights(p_setup, g.owner_group)
+     from (select distinct w.owner_group from taskqueue.owner_weight w where w.setup = p_setup and (p_group is null or w.owner_group = p_group)) g;
   perform taskqueue.post_queues(p_setup, v_elsewhere);
   return v_changed;
 end $$;

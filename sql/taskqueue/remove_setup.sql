@@ -18,6 +18,7 @@ begin
   perform taskqueue.forget_offers(p_setup);
   delete from taskqueue.resource_seen r where r.setup = p_setup;
   delete from taskqueue.unposted u where u.setup = p_setup;
+  delete from taskqueue.owner_weight w where w.setup = p_setup;
   delete from taskqueue.share_mark m where m.setup = p_setup;
   delete from taskqueue.task_queue q where q.setup = p_setup;
   delete from resource.setup s where s.setup = p_setup;

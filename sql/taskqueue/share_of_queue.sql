@@ -1,14 +1,15 @@
--- Section 9: the priorities of all queues of a setup or a group, as their jobs are now. Where owners have shares of their own (no JobSharing), those of some
--- owners follow from their queues alone: counting the jobs of a queue takes 20 us.
-create or replace function taskqueue.share_of_queue(p_setup text, p_group text default null, p_owners text[] default null)
+-- after: taskqueue.mean_weight_of
+-- Section 9: the priorities of all queues of a setup or a group, as their jobs are now.
+create or replace function taskqueue.share_of_queue(p_setup text, p_group text default null)
 returns table (task_queue_id bigint, mean_weight float8, priority float8)
 language sql stable
 as $$
   with queue as (
-    select q.task_queue_id, q.owner_group, case when coalesce(g.job_sharing, false) then '' else q.owner_dn end as entity, d.family, w.weight as mean_weight,
+    select q.task_queue_id, q.owner_group, case when coalesce(g.job_sharing, false) then '' else q.owner_dn end as entity, d.family,
+           taskqueue.mean_weight_of(q, s.ten_first) as mean_weight,
            coalesce(g.share, 1000) as share, coalesce(g.job_sharing, false) as job_sharing, coalesce(g.allow_background, false) as allow_background
       from taskqueue.task_queue q
-      join taskqueue.weight_of_queue(p_setup, p_group, p_owners) w using (task_queue_id)
+      join taskqueue.setting s on s.setup = q.setup
       join taskqueue.definition d on d.setup = q.setup and d.definition_id = q.definition_id
       left join taskqueue.owner_group g on g.setup = q.setup and g.owner_group = q.owner_group
      where q.setup = p_setup and (p_group is null or q.owner_group = p_group)
@@ -28,5 +29,5 @@ as $$
   select w.task_queue_id, w.mean_weight, sum(w.priority) over (partition by w.family) from own w
 $$;
 
-comment on function taskqueue.share_of_queue(text, text, text[]) is
-'Mean draw weight and priority of each TaskQueue of a setup, of one owner group, or of some owners in one without JobSharing, from the shares, the jobs as they are and the corrections (section 9).';
+comment on function taskqueue.share_of_queue(text, text) is
+'Mean draw weight and priority of each TaskQueue of a setup or of one owner group, from the shares, the jobs as they are and the corrections (section 9).';

@@ -350,6 +350,81 @@ def test_new_queues_get_priorities_without_waiting_for_each_other(stage: Stage) 
 
 
 @pytest.mark.parametrize("commit", [True, False])
+def test_weights_folded_while_others_open_and_drop_queues(stage: Stage, commit: bool) -> None:
+    """What one transaction folds, opens, drops and prices is there for the others when it commits, or not at all."""
+    q, first = stage.observer, stage.first
+    fold = "select taskqueue.fold_weights(%s, 'users')"
+    for n in range(1, 21):
+        q.insert(n, n % 10, JobTypes=[f"T{n}"])
+    first.rows(fold, q.setup)
+    first.insert(21, 5, JobTypes=["T21"])
+    first.call("delete_job", 1)
+    first.call("recompute_shares")
+    calls: list[Callable[[Calls], Any]] = [
+        lambda q: q.rows(fold, q.setup),
+        lambda q: q.insert(22, 3, JobTypes=["T22"]),
+        lambda q: q.call("delete_job", 2),
+        lambda q: q.call("recompute_shares"),
+    ]
+    for call in calls:
+        attempt = Attempt(stage.second, call, q)
+        assert not attempt.waits()
+        attempt.end()
+        assert q.inconsistencies() == []
+        assert first.inconsistencies() == []
+    if commit:
+        first.connection.commit()
+    else:
+        first.connection.rollback()
+    assert q.inconsistencies() == []
+    queue = q.insert(30, 7, JobTypes=["T30"])
+    at_once = q.priorities()[queue]
+    q.call("recompute_shares")
+    assert q.priorities()[queue] == pytest.approx(at_once)
+
+
+def test_weights_are_right_whoever_opens_drops_prices_and_is_killed(new_database_of_module: str, stage: Stage) -> None:
+    q = stage.observer
+    finished: list[int] = []
+
+    def submitter(which: int) -> Callable[[Calls], None]:
+        def work(own: Calls) -> None:
+            mine, chance = Calls(own.connection, q.setup), random.Random(which)
+            for n in range(which, 300, 3):
+                owner = f"owner {n % 3}"
+                with own.connection.transaction(force_rollback=chance.random() < 0.2):
+                    mine.insert(n + 1, n % 11, JobTypes=[f"T{n % 90}"], OwnerDN=owner)
+                    mine.insert_many([1000 + n], 2, JobTypes=[f"S{n % 50}"], OwnerDN=owner)
+                mine.call("delete_job", chance.randrange(1, n + 2))
+            finished.append(which)
+
+        return work
+
+    def pricer(own: Calls) -> None:
+        mine = Calls(own.connection, q.setup)
+        while len(finished) < 3:
+            mine.call("recompute_shares")
+            mine.maintain()
+
+    def victim(own: Calls) -> None:
+        """Its server process ends within a transaction that has opened and dropped queues and folded the weights."""
+        while len(finished) < 3:
+            connection = psycopg.connect(new_database_of_module)
+            mine = Calls(connection, q.setup)
+            mine.insert(5000, 3, JobTypes=["V"])
+            mine.call("delete_job", 1000)
+            mine.call("fold_weights", "users")
+            assert own.value("select pg_terminate_backend(%s, 5000)", connection.info.backend_pid)
+            connection.close()
+
+    run_together(new_database_of_module, [*[submitter(which) for which in range(3)], pricer, victim])
+    assert q.inconsistencies() == []
+    assert q.state(5000) == "unknown"
+    q.call("recompute_shares")
+    assert q.inconsistencies() == []
+
+
+@pytest.mark.parametrize("commit", [True, False])
 def test_an_insert_while_its_requirements_are_being_forgotten(stage: Stage, commit: bool) -> None:
     """Maintenance drops requirements that nobody has had for an hour; one who comes with them then opens a queue."""
     stage.observer.insert(1, Sites=["A"])

@@ -257,11 +257,12 @@ def test_a_new_queue_is_priced_by_the_jobs_that_the_others_hold_now(q: Calls) ->
     assert q.priorities()[second] == pytest.approx(100)
 
 
+@pytest.mark.parametrize("background", [False, True])
 @pytest.mark.parametrize("sharing", [False, True])
-def test_a_new_queue_has_at_once_the_price_of_a_pass_over_its_group(q: Calls, sharing: bool) -> None:
-    """Where owners do not share, only the new queue's owner is looked at: the price is the same."""
+def test_a_new_queue_has_at_once_the_price_of_a_pass_over_its_group(q: Calls, sharing: bool, background: bool) -> None:
+    """Few queues are counted, of many the weights are summed up already, light ones apart: the price is the same."""
     chance = random.Random(7)
-    q.set_group("many", 300, sharing)
+    q.set_group("many", 300, sharing, background)
     found = []
     for n in range(40):
         owner, site = f"owner {chance.randrange(4)}", f"S{chance.randrange(3)}"
@@ -271,12 +272,55 @@ def test_a_new_queue_has_at_once_the_price_of_a_pass_over_its_group(q: Calls, sh
             "Sites": [site, f"T{n}"],
             "JobTypes": [f"J{chance.randrange(3)}"],
         }
-        queue = q.insert(n + 1, chance.randint(1, 9), **keys)
+        queue = q.insert(n + 1, chance.randint(0, 9), **keys)
         at_once = q.priorities()[queue]
         q.call("recompute_shares")
         assert at_once == pytest.approx(q.priorities()[queue])
         found.append(at_once)
     assert len({round(price, 6) for price in found}) > 20
+
+
+def test_among_many_queues_a_new_one_is_priced_by_the_weights_that_they_are_priced_by(q: Calls) -> None:
+    for n in range(1, 21):
+        q.insert(n, 1, JobTypes=[f"T{n}"])
+    q.insert_many(range(100, 190), 9, JobTypes=["T1"])
+    early = q.insert(200, 2, JobTypes=["new"])
+    assert q.priorities()[early] == pytest.approx(1000 * 2 / 22)
+    mean = (1 + 90 * 9) / 91
+    priorities = exact(q)
+    assert priorities[early] == pytest.approx(1000 * 2 / (21 + mean))
+    late = q.insert(201, 4, JobTypes=["newer"])
+    assert q.priorities()[late] == pytest.approx(1000 * 4 / (25 + mean))
+
+
+def test_queues_that_went_count_no_more_for_the_price_of_a_new_one(q: Calls) -> None:
+    """Weights of every size, so that rounding would leave something of those that went."""
+    q.settings(ten_first=True)
+    for n in range(1, 61):
+        q.insert_many([3 * n, 3 * n + 1, 3 * n + 2][: 1 + n % 3], n % 11, JobTypes=[f"T{n}"], OwnerDN=f"owner {n % 3}")
+        if n % 7 == 0:
+            q.call("recompute_shares")
+    for n in range(1, 61):
+        for job_id in [3 * n, 3 * n + 1, 3 * n + 2][: 1 + n % 3]:
+            q.call("delete_job", job_id)
+    assert q.inconsistencies() == []
+    assert (
+        q.rows("select from taskqueue.owner_weight group by owner_dn having sum(queues) <> 0 or sum(weight) <> 0") == []
+    )
+    queue = q.insert(999, 1)
+    assert q.priorities() == {queue: 1000}
+    q.call("recompute_shares")
+    assert len(q.rows("select from taskqueue.owner_weight")) == 1
+
+
+def test_weights_of_owners_are_found_wrong_and_made_anew(q: Calls) -> None:
+    for n in range(4):
+        q.insert(n + 1, n, OwnerDN=f"owner {n // 2}", JobTypes=[f"T{n}"])
+    q.rows("delete from taskqueue.owner_weight where owner_dn = 'owner 0' returning 1")
+    q.rows("update taskqueue.owner_weight set weight = weight + 1 where owner_dn = 'owner 1' returning 1")
+    assert {row[0] for row in q.inconsistencies()} == {"owner_weight"}
+    q.call("rebuild_matching")
+    assert q.inconsistencies() == []
 
 
 def test_maintenance_prices_a_group_anew_when_its_means_drift(q: Calls) -> None:

@@ -16,6 +16,7 @@ from broker.upgrade import Program, check, downgrade, schema, upgrade
 from broker.upgrade.roles import Roles
 from broker.upgrade.source import parse_files
 from broker.upgrade.state import State, read
+from tests.calls import Calls
 
 
 def catalogue(dsn: str) -> tuple[State, list[tuple[object, ...]]]:
@@ -64,6 +65,17 @@ def test_a_database_with_data_becomes_what_a_fresh_one_is(
     assert check(empty_dsn).ok
     with psycopg.connect(empty_dsn) as conn:
         assert conn.execute("select count(*) from resource.setup where setup = 'kept'").fetchone() == (1,)
+
+
+def test_queues_that_were_there_before_the_upgrade_have_their_weights_summed_up(empty_dsn: str, tmp_path: Path) -> None:
+    upgrade(empty_dsn, program=as_of("0001", tmp_path))
+    with psycopg.connect(empty_dsn, autocommit=True) as conn:
+        q = Calls(conn)
+        for n in range(1, 31):
+            q.insert(n, n % 10, JobTypes=[f"T{n}"], OwnerDN=f"owner {n % 3}")
+        upgrade(empty_dsn)
+        assert q.inconsistencies() == []
+        assert q.value("select sum(queues) from taskqueue.owner_weight") == 30
 
 
 def test_down_and_up_again_is_what_it_was(dsn: str) -> None:

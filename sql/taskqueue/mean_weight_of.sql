@@ -1,0 +1,11 @@
+-- after: taskqueue.job_level
+-- Section 9: tp is the mean draw weight of a queue's jobs. A queue without jobs that could be matched keeps the one it had.
+create or replace function taskqueue.mean_weight_of(p_queue taskqueue.task_queue, p_ten_first boolean) returns float8
+language sql stable
+as $$
+  select coalesce((select sum(c.jobs * taskqueue.weight(c.user_priority, p_ten_first)) / nullif(sum(c.jobs), 0)
+                     from taskqueue.job_level(p_queue.setup, p_queue.task_queue_id) c), p_queue.mean_weight)
+$$;
+
+comment on function taskqueue.mean_weight_of(taskqueue.task_queue, boolean) is
+'Mean draw weight of the jobs of a TaskQueue, as they are now.';
