@@ -144,6 +144,34 @@ COMMENT ON COLUMN taskqueue.offer.limited IS 'Whether the site has limits.';
 
 COMMENT ON COLUMN taskqueue.offer.reached IS 'Limits of the site that are reached.';
 
+CREATE TYPE taskqueue.stream AS (
+	number integer,
+	seed bigint,
+	entry integer,
+	points integer,
+	above double precision,
+	task_queue_id bigint,
+	definition_id bigint
+);
+
+ALTER TYPE taskqueue.stream OWNER TO broker_owner;
+
+COMMENT ON TYPE taskqueue.stream IS 'The draws of one job of a batch, and how far they are (section 5).';
+
+COMMENT ON COLUMN taskqueue.stream.number IS 'The how-manieth job of the batch it is.';
+
+COMMENT ON COLUMN taskqueue.stream.seed IS 'Seed of its draws.';
+
+COMMENT ON COLUMN taskqueue.stream.entry IS 'Number of the CPU bucket in which a queue is drawn; 0 = all buckets are through.';
+
+COMMENT ON COLUMN taskqueue.stream.points IS 'Points drawn in that bucket (taskqueue.queue_point).';
+
+COMMENT ON COLUMN taskqueue.stream.above IS 'Key of the last point.';
+
+COMMENT ON COLUMN taskqueue.stream.task_queue_id IS 'Queue that was drawn, of which a job is to be picked; null = none yet.';
+
+COMMENT ON COLUMN taskqueue.stream.definition_id IS 'Definition of that queue.';
+
 CREATE FUNCTION resource.caller() RETURNS text
     LANGUAGE sql STABLE
     AS $$
@@ -873,6 +901,14 @@ begin
                           where i.setup = q.setup and i.task_queue_id = q.task_queue_id and not i.held and i.user_priority = l.user_priority) j
      where q.setup = p_setup and j.job_id < coalesce(l.first_id, 0)
     union all
+    select 'owner_weight', format('%s of %s%s', owner_dn, owner_group, case when light then ', light' end), format('%s queues, %s', t.queues, t.weight),
+           format('%s queues, %s', w.queues, w.weight)
+      from (select q.owner_group, q.owner_dn, taskqueue.is_background(q.mean_weight, true) as light, count(*) as queues, sum(q.mean_weight::numeric) as weight
+              from taskqueue.task_queue q where q.setup = p_setup group by 1, 2, 3) t
+      full join (select o.owner_group, o.owner_dn, o.light, sum(o.queues) as queues, sum(o.weight) as weight
+                   from taskqueue.owner_weight o where o.setup = p_setup group by 1, 2, 3) w using (owner_group, owner_dn, light)
+     where coalesce(t.queues, 0) <> coalesce(w.queues, 0) or coalesce(t.weight, 0) <> coalesce(w.weight, 0)
+    union all
     select 'limit_use', format('limit %s, job %s', limit_id, job_id),
            case when e.counts then 'a slot' else 'no slot' end, case when u.slot is null then 'no slot' else 'slot ' || u.slot end
       from (select l.limit_id, i.job_id, true as counts
@@ -895,7 +931,7 @@ end $$;
 
 ALTER FUNCTION taskqueue.check_matching(p_setup text) OWNER TO broker_owner;
 
-COMMENT ON FUNCTION taskqueue.check_matching(p_setup text) IS 'Differences between what matching reads (definitions, postings, counts, limit slots) and the truth it is derived from; no row when all is right. One statement, exact under load. Errors: PB002 (setup not granted).';
+COMMENT ON FUNCTION taskqueue.check_matching(p_setup text) IS 'Differences between what matching reads (definitions, postings, counts, weights of owners, limit slots) and the truth it is derived from; no row when all is right. One statement, exact under load. Errors: PB002 (setup not granted).';
 
 CREATE FUNCTION taskqueue.clean_counts(p_setup text) RETURNS bigint
     LANGUAGE plpgsql
@@ -1288,19 +1324,20 @@ CREATE FUNCTION taskqueue.drop_if_empty(p_setup text, p_task_queue_id bigint) RE
     LANGUAGE plpgsql
     AS $$
 declare
-  v_group text;
+  v_queue taskqueue.task_queue;
 begin
   if exists (select from taskqueue.job j where j.setup = p_setup and j.task_queue_id = p_task_queue_id) then
     return false;
   end if;
-  select q.owner_group into v_group from taskqueue.task_queue q
+  select q.* into v_queue from taskqueue.task_queue q
    where q.setup = p_setup and q.task_queue_id = p_task_queue_id for update skip locked;
   if not found or exists (select from taskqueue.job j where j.setup = p_setup and j.task_queue_id = p_task_queue_id) then
     return false;
   end if;
   perform taskqueue.vacate_places(p_setup, p_task_queue_id);
   delete from taskqueue.task_queue q where q.setup = p_setup and q.task_queue_id = p_task_queue_id;
-  insert into taskqueue.share_mark (setup, owner_group, marked_at) values (p_setup, v_group, resource.clock(p_setup));
+  perform taskqueue.note_weight(p_setup, v_queue.owner_group, v_queue.owner_dn, v_queue.mean_weight, -1);
+  insert into taskqueue.share_mark (setup, owner_group, marked_at) values (p_setup, v_queue.owner_group, resource.clock(p_setup));
   return true;
 end $$;
 
@@ -1778,6 +1815,27 @@ $$;
 ALTER FUNCTION taskqueue.fold_counts(p_setup text, p_task_queue_id bigint) OWNER TO broker_owner;
 
 COMMENT ON FUNCTION taskqueue.fold_counts(p_setup text, p_task_queue_id bigint) IS 'Counts the changes of a queue into a new base; null where there were none. The counts read the same before and after.';
+
+CREATE FUNCTION taskqueue.fold_weights(p_setup text, p_group text) RETURNS void
+    LANGUAGE sql
+    AS $$
+  with gone as (
+    delete from taskqueue.owner_weight d where d.ctid = any (array(
+      select w.ctid from taskqueue.owner_weight w
+       where w.setup = p_setup and w.owner_group = p_group
+         and (w.owner_dn, w.light) in (select m.owner_dn, m.light from taskqueue.owner_weight m
+                                        where m.setup = p_setup and m.owner_group = p_group group by 1, 2 having count(*) > 1)
+         for update skip locked))
+    returning d.owner_dn, d.light, d.queues, d.weight
+  )
+  insert into taskqueue.owner_weight (setup, owner_group, owner_dn, light, queues, weight)
+  select p_setup, p_group, g.owner_dn, g.light, sum(g.queues), sum(g.weight) from gone g
+   group by g.owner_dn, g.light having sum(g.queues) <> 0 or sum(g.weight) <> 0
+$$;
+
+ALTER FUNCTION taskqueue.fold_weights(p_setup text, p_group text) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION taskqueue.fold_weights(p_setup text, p_group text) IS 'Makes the rows of taskqueue.owner_weight of an owner group few again, without changing their sums.';
 
 CREATE FUNCTION taskqueue.forget_ended(p_setup text, p_older_than interval DEFAULT '1 day'::interval) RETURNS bigint
     LANGUAGE plpgsql SECURITY DEFINER
@@ -2682,7 +2740,7 @@ begin
   insert into taskqueue.share_mark (setup, owner_group, marked_at)  -- means drift as jobs come and go: a tenth is worth a new price
   select distinct v_setup, q.owner_group, v_now
     from taskqueue.task_queue q
-    join taskqueue.weight_of_queue(v_setup) w using (task_queue_id)
+   cross join lateral (select taskqueue.mean_weight_of(q, p_setting.ten_first) as weight) w
    where q.setup = v_setup and q.task_queue_id = any (v_queue_ids) and abs(w.weight - q.mean_weight) > 0.1 * q.mean_weight;
   return next;
   step := 'empty queues';
@@ -2767,6 +2825,7 @@ begin
   values (p_setup, p_definition_id, v_definition.owner_dn, v_definition.owner_group, v_definition.cpu_time, v_definition.min_ram,
           (v_definition.requirements ->> 'MaxRAM')::float8, 0.001, p_weight, resource.clock(p_setup))
   returning task_queue_id into v_id;
+  perform taskqueue.note_weight(p_setup, v_definition.owner_group, v_definition.owner_dn, p_weight, 1);
   insert into taskqueue.job_count (setup, task_queue_id, known_to, in_flight, jobs, first_ids)
   values (p_setup, v_id, '0', '{}', array_fill(0, array[11]), array_fill(null::bigint, array[11]));
   insert into taskqueue.task_queue_site (setup, task_queue_id, value) select p_setup, v_id, unnest(v_definition.sites);
@@ -2923,6 +2982,17 @@ ALTER FUNCTION taskqueue.may_touch(p_identity resource.identity, p_job_id bigint
 
 COMMENT ON FUNCTION taskqueue.may_touch(p_identity resource.identity, p_job_id bigint, p_definition_id bigint) IS 'Refuses the job of others than the private submitter is; the definition is the job''s. Errors: PB002.';
 
+CREATE FUNCTION taskqueue.mean_weight_of(p_queue taskqueue.task_queue, p_ten_first boolean) RETURNS double precision
+    LANGUAGE sql STABLE
+    AS $$
+  select coalesce((select sum(c.jobs * taskqueue.weight(c.user_priority, p_ten_first)) / nullif(sum(c.jobs), 0)
+                     from taskqueue.job_level(p_queue.setup, p_queue.task_queue_id) c), p_queue.mean_weight)
+$$;
+
+ALTER FUNCTION taskqueue.mean_weight_of(p_queue taskqueue.task_queue, p_ten_first boolean) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION taskqueue.mean_weight_of(p_queue taskqueue.task_queue, p_ten_first boolean) IS 'Mean draw weight of the jobs of a TaskQueue, as they are now.';
+
 CREATE FUNCTION taskqueue.measure_lists(p_setup text, p_list_ids bigint[], p_bands integer[]) RETURNS void
     LANGUAGE sql
     AS $$
@@ -3002,6 +3072,17 @@ $$;
 ALTER FUNCTION taskqueue.note_event(p_lease taskqueue.lease, p_event text) OWNER TO broker_owner;
 
 COMMENT ON FUNCTION taskqueue.note_event(p_lease taskqueue.lease, p_event text) IS 'Writes an event of a lease into the history.';
+
+CREATE FUNCTION taskqueue.note_weight(p_setup text, p_group text, p_owner text, p_weight double precision, p_queues integer) RETURNS void
+    LANGUAGE sql
+    AS $$
+  insert into taskqueue.owner_weight (setup, owner_group, owner_dn, light, queues, weight)
+  values (p_setup, p_group, p_owner, taskqueue.is_background(p_weight, true), p_queues, p_queues * p_weight::numeric)
+$$;
+
+ALTER FUNCTION taskqueue.note_weight(p_setup text, p_group text, p_owner text, p_weight double precision, p_queues integer) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION taskqueue.note_weight(p_setup text, p_group text, p_owner text, p_weight double precision, p_queues integer) IS 'Notes in taskqueue.owner_weight that an owner has a queue of this mean weight more (1) or fewer (-1).';
 
 CREATE FUNCTION taskqueue.offer_of(p_setup text, p_resource jsonb, p_identity resource.identity) RETURNS taskqueue.offer
     LANGUAGE plpgsql STABLE
@@ -3175,22 +3256,53 @@ CREATE FUNCTION taskqueue.open_queues(p_setup text, p_task_queue_ids bigint[]) R
     LANGUAGE plpgsql
     AS $$
 declare
-  v_group text;
-  v_owners text[];
+  v_ten_first boolean;
+  v_entity record;
+  v_owners bigint;
+  v_queues bigint;
+  v_weight float8;
 begin
   if p_task_queue_ids = '{}' then
     return;
   end if;
-  for v_group, v_owners in
-    select q.owner_group, case when coalesce(bool_or(g.job_sharing), false) then null else array_agg(distinct q.owner_dn) end
+  select s.ten_first into strict v_ten_first from taskqueue.setting s where s.setup = p_setup;
+  for v_entity in
+    select q.owner_group, case when coalesce(g.job_sharing, false) then '' else q.owner_dn end as owner_dn, coalesce(g.share, 1000) as share,
+           coalesce(g.job_sharing, false) as job_sharing, coalesce(g.allow_background, false) as allow_background, array_agg(q.task_queue_id) as ids
       from taskqueue.task_queue q left join taskqueue.owner_group g on g.setup = q.setup and g.owner_group = q.owner_group
      where q.setup = p_setup and q.task_queue_id = any (p_task_queue_ids)
-     group by q.owner_group
+     group by 1, 2, 3, 4, 5
   loop
-    update taskqueue.task_queue q set priority = s.priority
-      from taskqueue.share_of_queue(p_setup, v_group, v_owners) s
-     where q.setup = p_setup and q.task_queue_id = s.task_queue_id and q.task_queue_id = any (p_task_queue_ids);
-    insert into taskqueue.share_mark (setup, owner_group, marked_at) values (p_setup, v_group, resource.clock(p_setup));
+    select count(*), sum(o.queues) filter (where o.mine), sum(o.weight) filter (where o.mine) into v_owners, v_queues, v_weight
+      from (select sum(w.queues) as queues, sum(w.weight) filter (where not (w.light and v_entity.allow_background)) as weight,
+                   v_entity.job_sharing or w.owner_dn = v_entity.owner_dn as mine
+              from taskqueue.owner_weight w where w.setup = p_setup and w.owner_group = v_entity.owner_group
+             group by w.owner_dn having sum(w.queues) > 0) o;
+    if v_queues <= 10 then
+      select sum(w.weight) filter (where not taskqueue.is_background(w.weight, v_entity.allow_background)) into v_weight
+        from taskqueue.task_queue q
+       cross join lateral (select taskqueue.mean_weight_of(q, v_ten_first) as weight) w
+       where q.setup = p_setup and q.owner_group = v_entity.owner_group and (v_entity.job_sharing or q.owner_dn = v_entity.owner_dn);
+    end if;
+    if v_entity.job_sharing then
+      v_owners := 1;
+    end if;
+    update taskqueue.task_queue q set priority = p.priority
+      from (select n.task_queue_id,
+                   sum(taskqueue.own_priority(
+                     v_entity.share * taskqueue.correction(p_setup, v_entity.owner_group, v_entity.owner_dn) / v_owners,
+                     case when v_queues <= 10 then taskqueue.mean_weight_of(m, v_ten_first) else m.mean_weight end, v_weight, v_entity.allow_background)) as priority
+              from taskqueue.task_queue n
+              join taskqueue.definition d on d.setup = n.setup and d.definition_id = n.definition_id
+              join taskqueue.definition f on f.setup = d.setup and f.family = d.family
+              join taskqueue.task_queue m on m.setup = f.setup and m.definition_id = f.definition_id
+             where n.setup = p_setup and n.task_queue_id = any (v_entity.ids)
+             group by n.task_queue_id) p
+     where q.setup = p_setup and q.task_queue_id = p.task_queue_id;
+    insert into taskqueue.share_mark (setup, owner_group, marked_at) values (p_setup, v_entity.owner_group, resource.clock(p_setup));
+    if random() < 1.0 / 16 then
+      perform taskqueue.fold_weights(p_setup, v_entity.owner_group);
+    end if;
   end loop;
   perform taskqueue.post_queues(p_setup, p_task_queue_ids, false);
 end $$;
@@ -3531,6 +3643,9 @@ begin
            on n.task_queue_id = q.task_queue_id and n.user_priority = i.level
    where q.setup = p_setup
    group by q.task_queue_id;
+  delete from taskqueue.owner_weight w where w.setup = p_setup;
+  perform taskqueue.note_weight(p_setup, q.owner_group, q.owner_dn, q.mean_weight, 1) from taskqueue.task_queue q where q.setup = p_setup;
+  perform taskqueue.fold_weights(p_setup, g.owner_group) from (select distinct q.owner_group from taskqueue.task_queue q where q.setup = p_setup) g;
   perform taskqueue.post_queues(p_setup, array(select q.task_queue_id from taskqueue.task_queue q where q.setup = p_setup));
   for v_limit_id in select l.limit_id from taskqueue.site_limit l where l.setup = p_setup and l.kind = 'running' loop
     perform taskqueue.set_slots(p_setup, v_limit_id);
@@ -3539,7 +3654,7 @@ end $$;
 
 ALTER FUNCTION taskqueue.rebuild_matching(p_setup text) OWNER TO broker_owner;
 
-COMMENT ON FUNCTION taskqueue.rebuild_matching(p_setup text) IS 'Makes everything that matching reads anew (definitions, postings, counts, limit slots) from TaskQueues, requirement tables, jobs and leases. Errors: PB002 (setup not granted), PB006 (busy).';
+COMMENT ON FUNCTION taskqueue.rebuild_matching(p_setup text) IS 'Makes everything that matching reads anew (definitions, postings, counts, weights of owners, limit slots) from TaskQueues, requirement tables, jobs and leases. Errors: PB002 (setup not granted), PB006 (busy).';
 
 CREATE FUNCTION taskqueue.recompute_shares(p_setup text, p_group text DEFAULT NULL::text) RETURNS bigint
     LANGUAGE plpgsql SECURITY DEFINER
@@ -3566,9 +3681,17 @@ begin
       join taskqueue.task_queue o on o.setup = p_setup and o.task_queue_id = s.task_queue_id
      where q.setup = p_setup and q.task_queue_id = s.task_queue_id and q.task_queue_id = any (v_locked)
        and (q.priority <> s.priority or q.mean_weight <> s.mean_weight)
-    returning q.task_queue_id, q.posted and taskqueue.band_of(q.priority) <> taskqueue.band_of(o.priority) as elsewhere
+    returning q.task_queue_id, q.owner_group, q.owner_dn, o.mean_weight as old_weight, q.mean_weight,
+              q.posted and taskqueue.band_of(q.priority) <> taskqueue.band_of(o.priority) as elsewhere
+  ), noted as (  -- the queues are locked: nobody else changes or drops what is taken away here
+    insert into taskqueue.owner_weight (setup, owner_group, owner_dn, light, queues, weight)
+    select p_setup, c.owner_group, c.owner_dn, taskqueue.is_background(v.weight, true), sum(v.queues), sum(v.queues * v.weight::numeric)
+      from changed c cross join lateral (values (c.old_weight, -1), (c.mean_weight, 1)) v (weight, queues)
+     group by 2, 3, 4 having sum(v.queues) <> 0 or sum(v.queues * v.weight::numeric) <> 0
   )
   select count(*), coalesce(array_agg(c.task_queue_id) filter (where c.elsewhere), '{}') into v_changed, v_elsewhere from changed c;
+  perform taskqueue.fold_weights(p_setup, g.owner_group)
+     from (select distinct w.owner_group from taskqueue.owner_weight w where w.setup = p_setup and (p_group is null or w.owner_group = p_group)) g;
   perform taskqueue.post_queues(p_setup, v_elsewhere);
   return v_changed;
 end $$;
@@ -3653,6 +3776,7 @@ begin
   perform taskqueue.forget_offers(p_setup);
   delete from taskqueue.resource_seen r where r.setup = p_setup;
   delete from taskqueue.unposted u where u.setup = p_setup;
+  delete from taskqueue.owner_weight w where w.setup = p_setup;
   delete from taskqueue.share_mark m where m.setup = p_setup;
   delete from taskqueue.task_queue q where q.setup = p_setup;
   delete from resource.setup s where s.setup = p_setup;
@@ -4212,14 +4336,15 @@ ALTER FUNCTION taskqueue.settle_ids(p_setup text, p_job_ids bigint[]) OWNER TO b
 
 COMMENT ON FUNCTION taskqueue.settle_ids(p_setup text, p_job_ids bigint[]) IS 'Refuses ids just inserted that are leased, and lets those that had ended go on counting their attempts. Errors: PB005 (leased).';
 
-CREATE FUNCTION taskqueue.share_of_queue(p_setup text, p_group text DEFAULT NULL::text, p_owners text[] DEFAULT NULL::text[]) RETURNS TABLE(task_queue_id bigint, mean_weight double precision, priority double precision)
+CREATE FUNCTION taskqueue.share_of_queue(p_setup text, p_group text DEFAULT NULL::text) RETURNS TABLE(task_queue_id bigint, mean_weight double precision, priority double precision)
     LANGUAGE sql STABLE
     AS $$
   with queue as (
-    select q.task_queue_id, q.owner_group, case when coalesce(g.job_sharing, false) then '' else q.owner_dn end as entity, d.family, w.weight as mean_weight,
+    select q.task_queue_id, q.owner_group, case when coalesce(g.job_sharing, false) then '' else q.owner_dn end as entity, d.family,
+           taskqueue.mean_weight_of(q, s.ten_first) as mean_weight,
            coalesce(g.share, 1000) as share, coalesce(g.job_sharing, false) as job_sharing, coalesce(g.allow_background, false) as allow_background
       from taskqueue.task_queue q
-      join taskqueue.weight_of_queue(p_setup, p_group, p_owners) w using (task_queue_id)
+      join taskqueue.setting s on s.setup = q.setup
       join taskqueue.definition d on d.setup = q.setup and d.definition_id = q.definition_id
       left join taskqueue.owner_group g on g.setup = q.setup and g.owner_group = q.owner_group
      where q.setup = p_setup and (p_group is null or q.owner_group = p_group)
@@ -4239,9 +4364,9 @@ CREATE FUNCTION taskqueue.share_of_queue(p_setup text, p_group text DEFAULT NULL
   select w.task_queue_id, w.mean_weight, sum(w.priority) over (partition by w.family) from own w
 $$;
 
-ALTER FUNCTION taskqueue.share_of_queue(p_setup text, p_group text, p_owners text[]) OWNER TO broker_owner;
+ALTER FUNCTION taskqueue.share_of_queue(p_setup text, p_group text) OWNER TO broker_owner;
 
-COMMENT ON FUNCTION taskqueue.share_of_queue(p_setup text, p_group text, p_owners text[]) IS 'Mean draw weight and priority of each TaskQueue of a setup, of one owner group, or of some owners in one without JobSharing, from the shares, the jobs as they are and the corrections (section 9).';
+COMMENT ON FUNCTION taskqueue.share_of_queue(p_setup text, p_group text) IS 'Mean draw weight and priority of each TaskQueue of a setup or of one owner group, from the shares, the jobs as they are and the corrections (section 9).';
 
 CREATE FUNCTION taskqueue.state_of_job(p_setup text, p_job_id bigint) RETURNS text
     LANGUAGE plpgsql STABLE
@@ -4532,23 +4657,6 @@ $$;
 ALTER FUNCTION taskqueue.weight(p_user_priority integer, p_ten_first boolean) OWNER TO broker_owner;
 
 COMMENT ON FUNCTION taskqueue.weight(p_user_priority integer, p_ten_first boolean) IS 'Draw weight of a user priority for the shares (section 9).';
-
-CREATE FUNCTION taskqueue.weight_of_queue(p_setup text, p_group text DEFAULT NULL::text, p_owners text[] DEFAULT NULL::text[]) RETURNS TABLE(task_queue_id bigint, weight double precision)
-    LANGUAGE sql STABLE
-    AS $$
-  select q.task_queue_id, coalesce(w.weight, q.mean_weight)
-    from taskqueue.task_queue q
-    join taskqueue.setting s on s.setup = q.setup
-   cross join lateral (
-          select sum(c.jobs * taskqueue.weight(c.user_priority, s.ten_first)) / nullif(sum(c.jobs), 0) as weight
-            from taskqueue.job_level(q.setup, q.task_queue_id) c
-         ) w
-   where q.setup = p_setup and (p_group is null or q.owner_group = p_group) and (p_owners is null or q.owner_dn = any (p_owners))
-$$;
-
-ALTER FUNCTION taskqueue.weight_of_queue(p_setup text, p_group text, p_owners text[]) OWNER TO broker_owner;
-
-COMMENT ON FUNCTION taskqueue.weight_of_queue(p_setup text, p_group text, p_owners text[]) IS 'Mean draw weight of the jobs of each TaskQueue of a setup, of one owner group, or of some owners in it, as they are now.';
 
 CREATE FUNCTION taskqueue.with_limits(p_setup text, p_resource jsonb, p_offer taskqueue.offer) RETURNS taskqueue.offer
     LANGUAGE plpgsql STABLE
@@ -6734,6 +6842,33 @@ COMMENT ON COLUMN taskqueue.owner_group.job_sharing IS 'Property JobSharing: one
 
 COMMENT ON COLUMN taskqueue.owner_group.allow_background IS 'Queues with a mean draw weight of at most 0.1 get the priority 0.001 and take nothing from the share.';
 
+CREATE TABLE taskqueue.owner_weight (
+    setup text NOT NULL,
+    owner_group text NOT NULL,
+    owner_dn text NOT NULL,
+    light boolean NOT NULL,
+    queues bigint NOT NULL,
+    weight numeric NOT NULL
+)
+WITH (autovacuum_vacuum_scale_factor='0.02', autovacuum_vacuum_cost_delay='0');
+ALTER TABLE ONLY taskqueue.owner_weight ALTER COLUMN setup SET (n_distinct=1);
+
+ALTER TABLE taskqueue.owner_weight OWNER TO broker_owner;
+
+COMMENT ON TABLE taskqueue.owner_weight IS 'How many queues an owner has, and the sum of their mean weights: the sums over the rows. A queue that comes, goes or weighs otherwise appends a row in the same transaction; taskqueue.fold_weights makes them few again. Derived from task_queue.mean_weight.';
+
+COMMENT ON COLUMN taskqueue.owner_weight.setup IS 'Tenant: DIRAC''s Setup, PanDA''s vo.';
+
+COMMENT ON COLUMN taskqueue.owner_weight.owner_group IS 'OwnerGroup of the queues.';
+
+COMMENT ON COLUMN taskqueue.owner_weight.owner_dn IS 'OwnerDN of the queues.';
+
+COMMENT ON COLUMN taskqueue.owner_weight.light IS 'Queues of a mean draw weight of at most 0.1: background where the group allows it (section 9).';
+
+COMMENT ON COLUMN taskqueue.owner_weight.queues IS 'Queues, or how many more or fewer there are.';
+
+COMMENT ON COLUMN taskqueue.owner_weight.weight IS 'Sum of their mean draw weights, or the change of it; numeric, so that what goes takes away exactly what came.';
+
 CREATE TABLE taskqueue.platform_compatibility (
     setup text NOT NULL,
     offered text NOT NULL,
@@ -7159,6 +7294,8 @@ CREATE INDEX job_order ON taskqueue.job USING btree (setup, task_queue_id, held,
 
 CREATE INDEX known_offer_digest ON taskqueue.known_offer USING btree (setup, digest);
 
+CREATE INDEX owner_weight_owner ON taskqueue.owner_weight USING btree (setup, owner_group, owner_dn);
+
 CREATE INDEX posting_task_queue ON taskqueue.posting USING btree (setup, task_queue_id);
 
 CREATE INDEX resource_seen_class ON taskqueue.resource_seen USING btree (setup, class, seen_at DESC);
@@ -7286,6 +7423,8 @@ GRANT USAGE ON SCHEMA taskqueue TO broker_viewer;
 REVOKE ALL ON TYPE taskqueue.leased FROM PUBLIC;
 
 REVOKE ALL ON TYPE taskqueue.offer FROM PUBLIC;
+
+REVOKE ALL ON TYPE taskqueue.stream FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION resource.caller() FROM PUBLIC;
 
@@ -7446,6 +7585,8 @@ REVOKE ALL ON FUNCTION taskqueue.first_site(p_offered text[], p_sites text[], p_
 
 REVOKE ALL ON FUNCTION taskqueue.fold_counts(p_setup text, p_task_queue_id bigint) FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION taskqueue.fold_weights(p_setup text, p_group text) FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION taskqueue.forget_ended(p_setup text, p_older_than interval) FROM PUBLIC;
 GRANT ALL ON FUNCTION taskqueue.forget_ended(p_setup text, p_older_than interval) TO broker_operator;
 
@@ -7539,6 +7680,8 @@ REVOKE ALL ON FUNCTION taskqueue.may_submit(p_identity resource.identity, p_requ
 
 REVOKE ALL ON FUNCTION taskqueue.may_touch(p_identity resource.identity, p_job_id bigint, p_definition_id bigint) FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION taskqueue.mean_weight_of(p_queue taskqueue.task_queue, p_ten_first boolean) FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION taskqueue.measure_lists(p_setup text, p_list_ids bigint[], p_bands integer[]) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION taskqueue.new_matching(p_setup text, p_known taskqueue.known_offer) FROM PUBLIC;
@@ -7546,6 +7689,8 @@ REVOKE ALL ON FUNCTION taskqueue.new_matching(p_setup text, p_known taskqueue.kn
 REVOKE ALL ON FUNCTION taskqueue.note_end(p_lease taskqueue.lease, p_event text) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION taskqueue.note_event(p_lease taskqueue.lease, p_event text) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION taskqueue.note_weight(p_setup text, p_group text, p_owner text, p_weight double precision, p_queues integer) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION taskqueue.offer_of(p_setup text, p_resource jsonb, p_identity resource.identity) FROM PUBLIC;
 
@@ -7652,7 +7797,7 @@ REVOKE ALL ON FUNCTION taskqueue.set_slots(p_setup text, p_limit_id bigint) FROM
 
 REVOKE ALL ON FUNCTION taskqueue.settle_ids(p_setup text, p_job_ids bigint[]) FROM PUBLIC;
 
-REVOKE ALL ON FUNCTION taskqueue.share_of_queue(p_setup text, p_group text, p_owners text[]) FROM PUBLIC;
+REVOKE ALL ON FUNCTION taskqueue.share_of_queue(p_setup text, p_group text) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION taskqueue.state_of_job(p_setup text, p_job_id bigint) FROM PUBLIC;
 
@@ -7675,8 +7820,6 @@ REVOKE ALL ON FUNCTION taskqueue.vacate_places(p_setup text, p_task_queue_id big
 REVOKE ALL ON FUNCTION taskqueue.wanted_queue(p_setup text, p_offer taskqueue.offer) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION taskqueue.weight(p_user_priority integer, p_ten_first boolean) FROM PUBLIC;
-
-REVOKE ALL ON FUNCTION taskqueue.weight_of_queue(p_setup text, p_group text, p_owners text[]) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION taskqueue.with_limits(p_setup text, p_resource jsonb, p_offer taskqueue.offer) FROM PUBLIC;
 
