@@ -17,7 +17,9 @@ begin
            taskqueue.list_of(r, 'PilotTypes'), taskqueue.list_of(r, 'Sites'), taskqueue.list_of(r, 'BannedSites'), taskqueue.list_of(r, 'GridCEs'),
            taskqueue.list_of(r, 'Platforms'), taskqueue.list_of(r, 'JobTypes'), taskqueue.list_of(r, 'Tags'), resource.clock(p_setup)
       from (values (p_requirements)) v (r)
-    on conflict (setup, digest) do nothing;
+    on conflict (setup, digest) do nothing
+    returning definition_id into v_definition_id;
+    exit when found;
   end loop;
   return v_definition_id;
 end $$;

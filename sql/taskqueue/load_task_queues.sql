@@ -41,7 +41,7 @@ begin
       update taskqueue.task_queue q set enabled = false where q.setup = p_setup and q.task_queue_id = v_id;
     end if;
     v_made := v_made || v_id;
-    perform taskqueue.fill_queue(p_setup, v_id, v_queue.ids, v_queue.levels);
+    perform taskqueue.fill_queues(p_setup, array_fill(v_id, array[cardinality(v_queue.ids)]), v_queue.ids, v_queue.levels);
     perform taskqueue.settle_ids(p_setup, v_queue.ids);
   end loop;
   perform taskqueue.open_queues(p_setup, v_made);

@@ -23,7 +23,7 @@ begin
   insert into taskqueue.share_mark (setup, owner_group, marked_at)  -- means drift as jobs come and go: a tenth is worth a new price
   select distinct v_setup, q.owner_group, v_now
     from taskqueue.task_queue q
-   cross join lateral (select taskqueue.mean_weight_of(q, p_setting.ten_first) as weight) w
+   cross join lateral taskqueue.weight_of_queue(q, p_setting.ten_first) w
    where q.setup = v_setup and q.task_queue_id = any (v_queue_ids) and abs(w.weight - q.mean_weight) > 0.1 * q.mean_weight;
   return next;
   step := 'empty queues';

@@ -16,10 +16,10 @@ begin
   select s.* into strict v_setting from taskqueue.setting s where s.setup = p_setup;
   v_definition_id := taskqueue.definition_of(p_setup, p_requirements);
   while v_from <= cardinality(p_job_ids) loop
-    select r.task_queue_id, r.room into place_jobs.task_queue_id, v_room from taskqueue.queue_with_room(p_setup, v_definition_id, v_setting.queue_size) r;
+    select r.task_queue_id, r.room into place_jobs.task_queue_id, v_room from taskqueue.queues_with_room(p_setup, array[v_definition_id], v_setting.queue_size) r;
     if task_queue_id is null then
       perform pg_advisory_xact_lock(hashtextextended(p_setup || p_requirements, 0));
-      select r.task_queue_id, r.room into place_jobs.task_queue_id, v_room from taskqueue.queue_with_room(p_setup, v_definition_id, v_setting.queue_size) r;
+      select r.task_queue_id, r.room into place_jobs.task_queue_id, v_room from taskqueue.queues_with_room(p_setup, array[v_definition_id], v_setting.queue_size) r;
     end if;
     if task_queue_id is null then
       v_room := v_setting.queue_size;
@@ -28,7 +28,8 @@ begin
       made := made || task_queue_id;
     end if;
     v_to := least(v_from + v_room - 1, cardinality(p_job_ids));
-    perform taskqueue.fill_queue(p_setup, task_queue_id, p_job_ids[v_from:v_to], p_user_priorities[v_from:v_to], p_identity);
+    perform taskqueue.fill_queues(p_setup, array_fill(task_queue_id, array[v_to - v_from + 1]), p_job_ids[v_from:v_to], p_user_priorities[v_from:v_to],
+                                  p_identity);
     v_from := v_to + 1;
   end loop;
   perform taskqueue.settle_ids(p_setup, p_job_ids);

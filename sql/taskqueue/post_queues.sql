@@ -33,13 +33,13 @@ begin
     returning d.list_id, d.band
   )
   select array_agg(g.list_id), array_agg(g.band) into v_left_lists, v_left_bands from gone g;
-  select array_agg(w.site), array_agg(w.cpu_time), array_agg(w.band), array_agg(w.task_queue_id) into v_sites, v_cpu_times, v_bands, v_ids
+  select array_agg(w.site), array_agg(w.cpu_time), array_agg(w.band), array_agg(w.task_queue_id), count(distinct (w.site, w.cpu_time))
+    into v_sites, v_cpu_times, v_bands, v_ids, v_wanted
     from (select i.* from taskqueue.wanted_posting i
            where i.setup = p_setup and i.task_queue_id = any (p_task_queue_ids)
              and not exists (select from taskqueue.posted_queue p
                               where p.setup = p_setup and p.task_queue_id = i.task_queue_id and (p.site, p.cpu_time, p.band) = (i.site, i.cpu_time, i.band))
            order by i.task_queue_id, i.site) w;
-  select count(distinct (w.site, w.cpu_time)) into v_wanted from unnest(v_sites, v_cpu_times) w (site, cpu_time);
   while v_wanted > 0 loop  -- maintenance may remove a list that is empty before it is locked here
     for v_new in  -- a lock for each list that is to be made, since an insert would wait for another of the same list
       select distinct w.site, w.cpu_time from unnest(v_sites, v_cpu_times) w (site, cpu_time)

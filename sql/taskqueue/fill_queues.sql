@@ -1,6 +1,7 @@
--- Jobs into one queue, which the caller has locked against deletion. Ids that wait already are moved, whatever queue they are in.
-create or replace function taskqueue.fill_queue(p_setup text, p_task_queue_id bigint, p_job_ids bigint[], p_user_priorities int[],
-                                                p_identity resource.identity default null) returns void
+-- Jobs into queues, which the caller has locked against deletion. Ids that wait already are moved, whatever queue they are in. Ids are locked in
+-- their order, so that two who insert the same ones do not wait for each other crosswise.
+create or replace function taskqueue.fill_queues(p_setup text, p_task_queue_ids bigint[], p_job_ids bigint[], p_user_priorities int[],
+                                                 p_identity resource.identity default null) returns void
 language plpgsql
 as $$
 declare
@@ -12,14 +13,15 @@ begin
   loop
     with inserted as (
       insert into taskqueue.job (setup, job_id, task_queue_id, user_priority, inserted_at)
-      select p_setup, n.job_id, p_task_queue_id, n.user_priority, v_now from unnest(p_job_ids, p_user_priorities) n (job_id, user_priority)
+      select p_setup, n.job_id, n.task_queue_id, n.user_priority, v_now
+        from unnest(p_task_queue_ids, p_job_ids, p_user_priorities) n (task_queue_id, job_id, user_priority)
        where v_todo is null or n.job_id = any (v_todo)
        order by n.job_id
       on conflict (setup, job_id) do nothing
-      returning job_id, user_priority
+      returning task_queue_id, job_id, user_priority
     ), counted as (
       insert into taskqueue.job_count_change (setup, task_queue_id, user_priority, change, first_id)
-      select p_setup, p_task_queue_id, i.user_priority, count(*), min(i.job_id) from inserted i group by i.user_priority
+      select p_setup, i.task_queue_id, i.user_priority, count(*), min(i.job_id) from inserted i group by i.task_queue_id, i.user_priority
     )
     select array(select unnest(coalesce(v_todo, p_job_ids)) except select i.job_id from inserted i) into v_todo;
     exit when v_todo = '{}';
@@ -27,15 +29,15 @@ begin
       select j.job_id, j.task_queue_id, j.user_priority, j.held from taskqueue.job j
        where j.setup = p_setup and j.job_id = any (v_todo) order by j.job_id for update
     ), moved as (
-      update taskqueue.job j set task_queue_id = p_task_queue_id, user_priority = n.user_priority
-        from waiting w join unnest(p_job_ids, p_user_priorities) n (job_id, user_priority) using (job_id)
+      update taskqueue.job j set task_queue_id = n.task_queue_id, user_priority = n.user_priority
+        from waiting w join unnest(p_task_queue_ids, p_job_ids, p_user_priorities) n (task_queue_id, job_id, user_priority) using (job_id)
        where j.setup = p_setup and j.job_id = w.job_id
-      returning j.job_id, w.task_queue_id as old_queue_id, w.user_priority as old_priority, j.user_priority, w.held
+      returning j.job_id, w.task_queue_id as old_queue_id, w.user_priority as old_priority, j.task_queue_id, j.user_priority, w.held
     ), counted as (
       insert into taskqueue.job_count_change (setup, task_queue_id, user_priority, change, first_id)
       select p_setup, c.queue_id, c.user_priority, sum(c.change), min(m.job_id) filter (where c.change > 0)
         from moved m
-       cross join lateral (values (m.old_queue_id, m.old_priority, -1), (p_task_queue_id, m.user_priority, 1)) c (queue_id, user_priority, change)
+       cross join lateral (values (m.old_queue_id, m.old_priority, -1), (m.task_queue_id, m.user_priority, 1)) c (queue_id, user_priority, change)
        where not m.held
        group by c.queue_id, c.user_priority
       having sum(c.change) <> 0 or count(*) filter (where c.change > 0) > 0
@@ -54,5 +56,5 @@ begin
   end loop;
 end $$;
 
-comment on function taskqueue.fill_queue(text, bigint, bigint[], int[], resource.identity) is
-'Inserts jobs into a queue, or moves those that wait already there, with their counts. Errors: PB002 (a private submitter would move the job of another).';
+comment on function taskqueue.fill_queues(text, bigint[], bigint[], int[], resource.identity) is
+'Inserts jobs into queues, one named for each, or moves those that wait already there, with their counts. Errors: PB002 (a private submitter would move the job of another).';
