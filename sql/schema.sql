@@ -728,6 +728,11 @@ declare
   v_value jsonb;
   v_texts text[];
 begin
+  -- What a definition holds is in that form: looking it up takes 4 us, working it out 25.
+  if exists (select from taskqueue.definition d
+              where d.setup = p_setup and d.digest = md5(p_requirements::text)::uuid and d.requirements = p_requirements) then
+    return p_requirements;
+  end if;
   if jsonb_typeof(p_requirements) is distinct from 'object' then
     raise exception 'requirements are %, not a JSON object', coalesce(p_requirements::text, 'null')
       using errcode = 'PB001', hint = 'Give an object with OwnerDN, OwnerGroup and CPUTime at least.';
@@ -1132,17 +1137,6 @@ ALTER FUNCTION taskqueue.correct_shares(p_setup text) OWNER TO broker_owner;
 
 COMMENT ON FUNCTION taskqueue.correct_shares(p_setup text) IS 'Keeps the factors of the setting share_correction; without the setting there are none.';
 
-CREATE FUNCTION taskqueue.correction(p_setup text, p_group text, p_owner text) RETURNS double precision
-    LANGUAGE sql STABLE
-    AS $$
-  select coalesce((select c.factor from taskqueue.share_correction c
-                    where c.setup = p_setup and c.owner_group = p_group and c.owner_dn = p_owner), 1)
-$$;
-
-ALTER FUNCTION taskqueue.correction(p_setup text, p_group text, p_owner text) OWNER TO broker_owner;
-
-COMMENT ON FUNCTION taskqueue.correction(p_setup text, p_group text, p_owner text) IS 'Factor on the share of an entity (owner '''' = a JobSharing group); 1 where none is kept.';
-
 CREATE FUNCTION taskqueue.cpu_bucket_of(p_setup text, p_cpu_time numeric) RETURNS bigint
     LANGUAGE sql STABLE
     AS $$
@@ -1172,7 +1166,9 @@ begin
            taskqueue.list_of(r, 'PilotTypes'), taskqueue.list_of(r, 'Sites'), taskqueue.list_of(r, 'BannedSites'), taskqueue.list_of(r, 'GridCEs'),
            taskqueue.list_of(r, 'Platforms'), taskqueue.list_of(r, 'JobTypes'), taskqueue.list_of(r, 'Tags'), resource.clock(p_setup)
       from (values (p_requirements)) v (r)
-    on conflict (setup, digest) do nothing;
+    on conflict (setup, digest) do nothing
+    returning definition_id into v_definition_id;
+    exit when found;
   end loop;
   return v_definition_id;
 end $$;
@@ -1611,7 +1607,7 @@ ALTER FUNCTION taskqueue.family_of(p_requirements jsonb) OWNER TO broker_owner;
 
 COMMENT ON FUNCTION taskqueue.family_of(p_requirements jsonb) IS 'The family of canonical requirements: md5 of all but Sites, BannedSites, MinRAM and MaxRAM (section 9).';
 
-CREATE FUNCTION taskqueue.fill_queue(p_setup text, p_task_queue_id bigint, p_job_ids bigint[], p_user_priorities integer[], p_identity resource.identity DEFAULT NULL::resource.identity) RETURNS void
+CREATE FUNCTION taskqueue.fill_queues(p_setup text, p_task_queue_ids bigint[], p_job_ids bigint[], p_user_priorities integer[], p_identity resource.identity DEFAULT NULL::resource.identity) RETURNS void
     LANGUAGE plpgsql
     AS $$
 declare
@@ -1623,14 +1619,15 @@ begin
   loop
     with inserted as (
       insert into taskqueue.job (setup, job_id, task_queue_id, user_priority, inserted_at)
-      select p_setup, n.job_id, p_task_queue_id, n.user_priority, v_now from unnest(p_job_ids, p_user_priorities) n (job_id, user_priority)
+      select p_setup, n.job_id, n.task_queue_id, n.user_priority, v_now
+        from unnest(p_task_queue_ids, p_job_ids, p_user_priorities) n (task_queue_id, job_id, user_priority)
        where v_todo is null or n.job_id = any (v_todo)
        order by n.job_id
       on conflict (setup, job_id) do nothing
-      returning job_id, user_priority
+      returning task_queue_id, job_id, user_priority
     ), counted as (
       insert into taskqueue.job_count_change (setup, task_queue_id, user_priority, change, first_id)
-      select p_setup, p_task_queue_id, i.user_priority, count(*), min(i.job_id) from inserted i group by i.user_priority
+      select p_setup, i.task_queue_id, i.user_priority, count(*), min(i.job_id) from inserted i group by i.task_queue_id, i.user_priority
     )
     select array(select unnest(coalesce(v_todo, p_job_ids)) except select i.job_id from inserted i) into v_todo;
     exit when v_todo = '{}';
@@ -1638,15 +1635,15 @@ begin
       select j.job_id, j.task_queue_id, j.user_priority, j.held from taskqueue.job j
        where j.setup = p_setup and j.job_id = any (v_todo) order by j.job_id for update
     ), moved as (
-      update taskqueue.job j set task_queue_id = p_task_queue_id, user_priority = n.user_priority
-        from waiting w join unnest(p_job_ids, p_user_priorities) n (job_id, user_priority) using (job_id)
+      update taskqueue.job j set task_queue_id = n.task_queue_id, user_priority = n.user_priority
+        from waiting w join unnest(p_task_queue_ids, p_job_ids, p_user_priorities) n (task_queue_id, job_id, user_priority) using (job_id)
        where j.setup = p_setup and j.job_id = w.job_id
-      returning j.job_id, w.task_queue_id as old_queue_id, w.user_priority as old_priority, j.user_priority, w.held
+      returning j.job_id, w.task_queue_id as old_queue_id, w.user_priority as old_priority, j.task_queue_id, j.user_priority, w.held
     ), counted as (
       insert into taskqueue.job_count_change (setup, task_queue_id, user_priority, change, first_id)
       select p_setup, c.queue_id, c.user_priority, sum(c.change), min(m.job_id) filter (where c.change > 0)
         from moved m
-       cross join lateral (values (m.old_queue_id, m.old_priority, -1), (p_task_queue_id, m.user_priority, 1)) c (queue_id, user_priority, change)
+       cross join lateral (values (m.old_queue_id, m.old_priority, -1), (m.task_queue_id, m.user_priority, 1)) c (queue_id, user_priority, change)
        where not m.held
        group by c.queue_id, c.user_priority
       having sum(c.change) <> 0 or count(*) filter (where c.change > 0) > 0
@@ -1665,9 +1662,9 @@ begin
   end loop;
 end $$;
 
-ALTER FUNCTION taskqueue.fill_queue(p_setup text, p_task_queue_id bigint, p_job_ids bigint[], p_user_priorities integer[], p_identity resource.identity) OWNER TO broker_owner;
+ALTER FUNCTION taskqueue.fill_queues(p_setup text, p_task_queue_ids bigint[], p_job_ids bigint[], p_user_priorities integer[], p_identity resource.identity) OWNER TO broker_owner;
 
-COMMENT ON FUNCTION taskqueue.fill_queue(p_setup text, p_task_queue_id bigint, p_job_ids bigint[], p_user_priorities integer[], p_identity resource.identity) IS 'Inserts jobs into a queue, or moves those that wait already there, with their counts. Errors: PB002 (a private submitter would move the job of another).';
+COMMENT ON FUNCTION taskqueue.fill_queues(p_setup text, p_task_queue_ids bigint[], p_job_ids bigint[], p_user_priorities integer[], p_identity resource.identity) IS 'Inserts jobs into queues, one named for each, or moves those that wait already there, with their counts. Errors: PB002 (a private submitter would move the job of another).';
 
 CREATE UNLOGGED TABLE taskqueue.known_offer (
     setup text NOT NULL,
@@ -2446,10 +2443,14 @@ ALTER FUNCTION taskqueue.let_go(p_setup text, p_kind text, p_name text) OWNER TO
 COMMENT ON FUNCTION taskqueue.let_go(p_setup text, p_kind text, p_name text) IS 'Lets go what taskqueue.hold holds. Returns how many jobs or queues changed. Errors: PB001, PB002, PB004, PB005 (leased).';
 
 CREATE FUNCTION taskqueue.list_of(p_requirements jsonb, p_key text) RETURNS text[]
-    LANGUAGE sql IMMUTABLE
+    LANGUAGE plpgsql IMMUTABLE
     AS $$
-  select coalesce((select array_agg(e order by e) from jsonb_array_elements_text(p_requirements -> p_key) e), '{}')
-$$;
+begin
+  if p_requirements ? p_key then
+    return array(select e from jsonb_array_elements_text(p_requirements -> p_key) e order by 1);
+  end if;
+  return '{}';  -- at once: nine lists are looked for, most are not there
+end $$;
 
 ALTER FUNCTION taskqueue.list_of(p_requirements jsonb, p_key text) OWNER TO broker_owner;
 
@@ -2564,7 +2565,7 @@ begin
       update taskqueue.task_queue q set enabled = false where q.setup = p_setup and q.task_queue_id = v_id;
     end if;
     v_made := v_made || v_id;
-    perform taskqueue.fill_queue(p_setup, v_id, v_queue.ids, v_queue.levels);
+    perform taskqueue.fill_queues(p_setup, array_fill(v_id, array[cardinality(v_queue.ids)]), v_queue.ids, v_queue.levels);
     perform taskqueue.settle_ids(p_setup, v_queue.ids);
   end loop;
   perform taskqueue.open_queues(p_setup, v_made);
@@ -2740,7 +2741,7 @@ begin
   insert into taskqueue.share_mark (setup, owner_group, marked_at)  -- means drift as jobs come and go: a tenth is worth a new price
   select distinct v_setup, q.owner_group, v_now
     from taskqueue.task_queue q
-   cross join lateral (select taskqueue.mean_weight_of(q, p_setting.ten_first) as weight) w
+   cross join lateral taskqueue.weight_of_queue(q, p_setting.ten_first) w
    where q.setup = v_setup and q.task_queue_id = any (v_queue_ids) and abs(w.weight - q.mean_weight) > 0.1 * q.mean_weight;
   return next;
   step := 'empty queues';
@@ -2828,17 +2829,36 @@ begin
   perform taskqueue.note_weight(p_setup, v_definition.owner_group, v_definition.owner_dn, p_weight, 1);
   insert into taskqueue.job_count (setup, task_queue_id, known_to, in_flight, jobs, first_ids)
   values (p_setup, v_id, '0', '{}', array_fill(0, array[11]), array_fill(null::bigint, array[11]));
-  insert into taskqueue.task_queue_site (setup, task_queue_id, value) select p_setup, v_id, unnest(v_definition.sites);
-  insert into taskqueue.task_queue_platform (setup, task_queue_id, value) select p_setup, v_id, unnest(v_definition.platforms);
-  insert into taskqueue.task_queue_job_type (setup, task_queue_id, value) select p_setup, v_id, unnest(v_definition.job_types);
-  insert into taskqueue.task_queue_banned_site (setup, task_queue_id, value) select p_setup, v_id, unnest(v_definition.banned_sites);
-  insert into taskqueue.task_queue_grid_ce (setup, task_queue_id, value) select p_setup, v_id, unnest(v_definition.grid_ces);
-  insert into taskqueue.task_queue_pilot_type (setup, task_queue_id, value) select p_setup, v_id, unnest(v_definition.pilot_types);
-  insert into taskqueue.task_queue_tag (setup, task_queue_id, value) select p_setup, v_id, unnest(v_definition.tags);
-  insert into taskqueue.task_queue_submit_pool (setup, task_queue_id, value)
-  select p_setup, v_id, unnest(taskqueue.list_of(v_definition.requirements, 'SubmitPools'));
-  insert into taskqueue.task_queue_grid_middleware (setup, task_queue_id, value)
-  select p_setup, v_id, unnest(taskqueue.list_of(v_definition.requirements, 'GridMiddlewares'));
+  -- most lists are empty, and inserting nothing takes 8 us each
+  if v_definition.sites <> '{}' then
+    insert into taskqueue.task_queue_site (setup, task_queue_id, value) select p_setup, v_id, unnest(v_definition.sites);
+  end if;
+  if v_definition.platforms <> '{}' then
+    insert into taskqueue.task_queue_platform (setup, task_queue_id, value) select p_setup, v_id, unnest(v_definition.platforms);
+  end if;
+  if v_definition.job_types <> '{}' then
+    insert into taskqueue.task_queue_job_type (setup, task_queue_id, value) select p_setup, v_id, unnest(v_definition.job_types);
+  end if;
+  if v_definition.banned_sites <> '{}' then
+    insert into taskqueue.task_queue_banned_site (setup, task_queue_id, value) select p_setup, v_id, unnest(v_definition.banned_sites);
+  end if;
+  if v_definition.grid_ces <> '{}' then
+    insert into taskqueue.task_queue_grid_ce (setup, task_queue_id, value) select p_setup, v_id, unnest(v_definition.grid_ces);
+  end if;
+  if v_definition.pilot_types <> '{}' then
+    insert into taskqueue.task_queue_pilot_type (setup, task_queue_id, value) select p_setup, v_id, unnest(v_definition.pilot_types);
+  end if;
+  if v_definition.tags <> '{}' then
+    insert into taskqueue.task_queue_tag (setup, task_queue_id, value) select p_setup, v_id, unnest(v_definition.tags);
+  end if;
+  if v_definition.requirements ? 'SubmitPools' then
+    insert into taskqueue.task_queue_submit_pool (setup, task_queue_id, value)
+    select p_setup, v_id, unnest(taskqueue.list_of(v_definition.requirements, 'SubmitPools'));
+  end if;
+  if v_definition.requirements ? 'GridMiddlewares' then
+    insert into taskqueue.task_queue_grid_middleware (setup, task_queue_id, value)
+    select p_setup, v_id, unnest(taskqueue.list_of(v_definition.requirements, 'GridMiddlewares'));
+  end if;
   return v_id;
 end $$;
 
@@ -2982,37 +3002,29 @@ ALTER FUNCTION taskqueue.may_touch(p_identity resource.identity, p_job_id bigint
 
 COMMENT ON FUNCTION taskqueue.may_touch(p_identity resource.identity, p_job_id bigint, p_definition_id bigint) IS 'Refuses the job of others than the private submitter is; the definition is the job''s. Errors: PB002.';
 
-CREATE FUNCTION taskqueue.mean_weight_of(p_queue taskqueue.task_queue, p_ten_first boolean) RETURNS double precision
-    LANGUAGE sql STABLE
-    AS $$
-  select coalesce((select sum(c.jobs * taskqueue.weight(c.user_priority, p_ten_first)) / nullif(sum(c.jobs), 0)
-                     from taskqueue.job_level(p_queue.setup, p_queue.task_queue_id) c), p_queue.mean_weight)
-$$;
-
-ALTER FUNCTION taskqueue.mean_weight_of(p_queue taskqueue.task_queue, p_ten_first boolean) OWNER TO broker_owner;
-
-COMMENT ON FUNCTION taskqueue.mean_weight_of(p_queue taskqueue.task_queue, p_ten_first boolean) IS 'Mean draw weight of the jobs of a TaskQueue, as they are now.';
-
 CREATE FUNCTION taskqueue.measure_lists(p_setup text, p_list_ids bigint[], p_bands integer[]) RETURNS void
     LANGUAGE sql
     AS $$
   with measured as (
-    select i.list_id, i.band, (select max(p.place) from taskqueue.posting p where p.setup = p_setup and p.list_id = i.list_id and p.band = i.band) as places
-      from (select distinct u.list_id, u.band from unnest(p_list_ids, p_bands) u (list_id, band)) i
+    select b.list_id, array_agg(b.band) as bands, array_agg(b.places) as places
+      from (select i.list_id, i.band, (select max(p.place) from taskqueue.posting p where p.setup = p_setup and p.list_id = i.list_id and p.band = i.band) as places
+              from (select distinct u.list_id, u.band from unnest(p_list_ids, p_bands) u (list_id, band)) i) b
+     group by b.list_id
   )
   update taskqueue.posting_list l
      set bands = coalesce(m.bands, '{}'), places = coalesce(m.places, '{}'), ceilings = coalesce(m.ceilings, '{}'), sums = coalesce(m.sums, '{}'),
          rate = coalesce(m.rate, 0), top = coalesce(m.top, 0), room = coalesce(m.room, 0)
-    from (select distinct u.list_id from unnest(p_list_ids) u (list_id)) i
+    from measured i
     join taskqueue.posting_list o on o.setup = p_setup and o.list_id = i.list_id
    cross join lateral (
-          select array_agg(b.band order by b.band) as bands, array_agg(b.places order by b.band) as places, array_agg(taskqueue.ceiling_of_band(b.band) order by b.band) as ceilings, array_agg(b.sum order by b.band) as sums,
-                 max(b.sum) as rate, max(taskqueue.ceiling_of_band(b.band)) as top, sum(b.places) as room
-            from (select n.band, n.places, sum(n.places * taskqueue.ceiling_of_band(n.band)) over (order by n.band) as sum
-                    from (select k.band, k.places from unnest(o.bands, o.places) k (band, places)
-                           where not exists (select from measured c where c.list_id = i.list_id and c.band = k.band)
+          select array_agg(b.band order by b.band) as bands, array_agg(b.places order by b.band) as places, array_agg(b.ceiling order by b.band) as ceilings,
+                 array_agg(b.sum order by b.band) as sums, max(b.sum) as rate, max(b.ceiling) as top, sum(b.places) as room
+            from (select n.band, n.places, n.ceiling, sum(n.places * n.ceiling) over (order by n.band) as sum
+                    from (select k.band, k.places, k.ceiling from unnest(o.bands, o.places, o.ceilings) k (band, places, ceiling)
+                           where k.band <> all (i.bands)
                           union all
-                          select c.band, c.places from measured c where c.list_id = i.list_id and c.places is not null) n) b) m
+                          select c.band, c.places, taskqueue.ceiling_of_band(c.band) from unnest(i.bands, i.places) c (band, places)
+                           where c.places is not null) n) b) m
    where l.setup = p_setup and l.list_id = i.list_id
 $$;
 
@@ -3256,7 +3268,6 @@ CREATE FUNCTION taskqueue.open_queues(p_setup text, p_task_queue_ids bigint[]) R
     LANGUAGE plpgsql
     AS $$
 declare
-  v_ten_first boolean;
   v_entity record;
   v_owners bigint;
   v_queues bigint;
@@ -3265,13 +3276,17 @@ begin
   if p_task_queue_ids = '{}' then
     return;
   end if;
-  select s.ten_first into strict v_ten_first from taskqueue.setting s where s.setup = p_setup;
   for v_entity in
-    select q.owner_group, case when coalesce(g.job_sharing, false) then '' else q.owner_dn end as owner_dn, coalesce(g.share, 1000) as share,
-           coalesce(g.job_sharing, false) as job_sharing, coalesce(g.allow_background, false) as allow_background, array_agg(q.task_queue_id) as ids
-      from taskqueue.task_queue q left join taskqueue.owner_group g on g.setup = q.setup and g.owner_group = q.owner_group
+    select q.owner_group, case when coalesce(g.job_sharing, false) then '' else q.owner_dn end as owner_dn, coalesce(g.share, 1000) * coalesce(c.factor, 1) as share,
+           coalesce(g.job_sharing, false) as job_sharing, coalesce(g.allow_background, false) as allow_background, s.ten_first,
+           array_agg(q.task_queue_id) as ids
+      from taskqueue.task_queue q
+      join taskqueue.setting s on s.setup = q.setup
+      left join taskqueue.owner_group g on g.setup = q.setup and g.owner_group = q.owner_group
+      left join taskqueue.share_correction c
+             on c.setup = q.setup and c.owner_group = q.owner_group and c.owner_dn = case when coalesce(g.job_sharing, false) then '' else q.owner_dn end
      where q.setup = p_setup and q.task_queue_id = any (p_task_queue_ids)
-     group by 1, 2, 3, 4, 5
+     group by 1, 2, 3, 4, 5, 6
   loop
     select count(*), sum(o.queues) filter (where o.mine), sum(o.weight) filter (where o.mine) into v_owners, v_queues, v_weight
       from (select sum(w.queues) as queues, sum(w.weight) filter (where not (w.light and v_entity.allow_background)) as weight,
@@ -3281,7 +3296,7 @@ begin
     if v_queues <= 10 then
       select sum(w.weight) filter (where not taskqueue.is_background(w.weight, v_entity.allow_background)) into v_weight
         from taskqueue.task_queue q
-       cross join lateral (select taskqueue.mean_weight_of(q, v_ten_first) as weight) w
+       cross join lateral taskqueue.weight_of_queue(q, v_entity.ten_first) w
        where q.setup = p_setup and q.owner_group = v_entity.owner_group and (v_entity.job_sharing or q.owner_dn = v_entity.owner_dn);
     end if;
     if v_entity.job_sharing then
@@ -3289,13 +3304,14 @@ begin
     end if;
     update taskqueue.task_queue q set priority = p.priority
       from (select n.task_queue_id,
-                   sum(taskqueue.own_priority(
-                     v_entity.share * taskqueue.correction(p_setup, v_entity.owner_group, v_entity.owner_dn) / v_owners,
-                     case when v_queues <= 10 then taskqueue.mean_weight_of(m, v_ten_first) else m.mean_weight end, v_weight, v_entity.allow_background)) as priority
+                   sum(taskqueue.own_priority(v_entity.share / v_owners, w.weight, v_weight, v_entity.allow_background)) as priority
               from taskqueue.task_queue n
               join taskqueue.definition d on d.setup = n.setup and d.definition_id = n.definition_id
               join taskqueue.definition f on f.setup = d.setup and f.family = d.family
               join taskqueue.task_queue m on m.setup = f.setup and m.definition_id = f.definition_id
+             cross join lateral (select m.mean_weight as weight where v_queues > 10
+                                 union all
+                                 select c.weight from taskqueue.weight_of_queue(m, v_entity.ten_first) c where v_queues <= 10) w
              where n.setup = p_setup and n.task_queue_id = any (v_entity.ids)
              group by n.task_queue_id) p
      where q.setup = p_setup and q.task_queue_id = p.task_queue_id;
@@ -3342,28 +3358,67 @@ CREATE FUNCTION taskqueue.place_batch(p_identity resource.identity, p_jobs jsonb
     LANGUAGE plpgsql
     AS $$
 declare
+  v_setup text := p_identity.setup;
+  v_requirements jsonb[];
+  v_digests uuid[];
+  v_numbers int[];
+  v_job_ids bigint[];
+  v_user_priorities int[];
+  v_queue_ids bigint[];
   v_batch record;
   v_made bigint[] := '{}'::bigint[];
 begin
+  with raw as materialized (
+    select r.requirements, taskqueue.canonical_requirements(v_setup, r.requirements) as canonical
+      from (select distinct e -> 'requirements' as requirements from jsonb_array_elements(p_jobs) e) r
+  ), canonical as materialized (
+    select c.canonical, c.digest, row_number() over (order by c.digest) as number
+      from (select distinct r.canonical, md5(r.canonical::text)::uuid as digest from raw r) c
+  ), job as materialized (
+    select c.number, n.job_id::bigint as job_id, n.user_priority::int as user_priority
+      from jsonb_array_elements(p_jobs) e
+      join raw r on r.requirements = e -> 'requirements'
+      join canonical c using (canonical)
+     cross join lateral (
+            select e -> 'job_id' as job_id, coalesce(e -> 'user_priority', '1') as user_priority where not e ? 'jobs'
+            union all
+            select j -> 0, coalesce(j -> 1, '1') from jsonb_array_elements(e -> 'jobs') j) n
+  )
+  select array(select c.canonical from canonical c order by c.number), array(select c.digest from canonical c order by c.number),
+         array_agg(j.number), array_agg(j.job_id), array_agg(j.user_priority)
+    into v_requirements, v_digests, v_numbers, v_job_ids, v_user_priorities from job j;
+  perform taskqueue.may_submit(p_identity, r) from unnest(v_requirements) r;
+  with wanted as materialized (
+    select d.definition_id, r.number, n.jobs
+      from unnest(v_digests) with ordinality r (digest, number)
+      join (select u.number, count(*) as jobs from unnest(v_numbers) u (number) group by u.number) n using (number)
+      join taskqueue.definition d on d.setup = v_setup and d.digest = r.digest
+  ), there as materialized (
+    select w.number, q.task_queue_id
+      from taskqueue.queues_with_room(v_setup, (select array_agg(i.definition_id) from wanted i),
+                                      (select s.queue_size from taskqueue.setting s where s.setup = v_setup)) q
+      join wanted w using (definition_id)
+     where q.room >= w.jobs
+  )
+  select array_agg(t.task_queue_id order by n.place) into v_queue_ids
+    from unnest(v_numbers) with ordinality n (number, place) left join there t using (number);
   for v_batch in
-    with raw as materialized (
-      select r.requirements, taskqueue.canonical_requirements(p_identity.setup, r.requirements) as canonical
-        from (select distinct e -> 'requirements' as requirements from jsonb_array_elements(p_jobs) e) r
-    ), job as (
-      select r.canonical, n.job_id, n.user_priority
-        from jsonb_array_elements(p_jobs) e
-        join raw r on r.requirements = e -> 'requirements'
-       cross join lateral (
-              select e -> 'job_id' as job_id, coalesce(e -> 'user_priority', '1') as user_priority where not e ? 'jobs'
-              union all
-              select j -> 0, coalesce(j -> 1, '1') from jsonb_array_elements(e -> 'jobs') j) n
-    )
-    select j.canonical, array_agg(j.job_id::bigint order by j.job_id::bigint) as job_ids,
-           array_agg(j.user_priority::int order by j.job_id::bigint) as user_priorities
-      from job j group by j.canonical order by md5(j.canonical::text)::uuid
+    select array_agg(n.task_queue_id) as queue_ids, array_agg(n.job_id) as job_ids, array_agg(n.user_priority) as user_priorities
+      from unnest(v_queue_ids, v_job_ids, v_user_priorities) n (task_queue_id, job_id, user_priority)
+     where n.task_queue_id is not null
+    having count(*) > 0
   loop
-    perform taskqueue.may_submit(p_identity, v_batch.canonical);
-    v_made := v_made || (select p.made from taskqueue.place_jobs(p_identity.setup, v_batch.canonical, v_batch.job_ids, v_batch.user_priorities, p_identity) p);
+    perform taskqueue.fill_queues(v_setup, v_batch.queue_ids, v_batch.job_ids, v_batch.user_priorities, p_identity);
+    perform taskqueue.settle_ids(v_setup, v_batch.job_ids);
+  end loop;
+  for v_batch in
+    select r.canonical, array_agg(n.job_id order by n.job_id) as job_ids, array_agg(n.user_priority order by n.job_id) as user_priorities
+      from unnest(v_numbers, v_queue_ids, v_job_ids, v_user_priorities) n (number, task_queue_id, job_id, user_priority)
+      join unnest(v_requirements) with ordinality r (canonical, number) using (number)
+     where n.task_queue_id is null
+     group by r.number, r.canonical order by r.number
+  loop
+    v_made := v_made || (select p.made from taskqueue.place_jobs(v_setup, v_batch.canonical, v_batch.job_ids, v_batch.user_priorities, p_identity) p);
   end loop;
   return v_made;
 end $$;
@@ -3386,10 +3441,10 @@ begin
   select s.* into strict v_setting from taskqueue.setting s where s.setup = p_setup;
   v_definition_id := taskqueue.definition_of(p_setup, p_requirements);
   while v_from <= cardinality(p_job_ids) loop
-    select r.task_queue_id, r.room into place_jobs.task_queue_id, v_room from taskqueue.queue_with_room(p_setup, v_definition_id, v_setting.queue_size) r;
+    select r.task_queue_id, r.room into place_jobs.task_queue_id, v_room from taskqueue.queues_with_room(p_setup, array[v_definition_id], v_setting.queue_size) r;
     if task_queue_id is null then
       perform pg_advisory_xact_lock(hashtextextended(p_setup || p_requirements, 0));
-      select r.task_queue_id, r.room into place_jobs.task_queue_id, v_room from taskqueue.queue_with_room(p_setup, v_definition_id, v_setting.queue_size) r;
+      select r.task_queue_id, r.room into place_jobs.task_queue_id, v_room from taskqueue.queues_with_room(p_setup, array[v_definition_id], v_setting.queue_size) r;
     end if;
     if task_queue_id is null then
       v_room := v_setting.queue_size;
@@ -3398,7 +3453,8 @@ begin
       made := made || task_queue_id;
     end if;
     v_to := least(v_from + v_room - 1, cardinality(p_job_ids));
-    perform taskqueue.fill_queue(p_setup, task_queue_id, p_job_ids[v_from:v_to], p_user_priorities[v_from:v_to], p_identity);
+    perform taskqueue.fill_queues(p_setup, array_fill(task_queue_id, array[v_to - v_from + 1]), p_job_ids[v_from:v_to], p_user_priorities[v_from:v_to],
+                                  p_identity);
     v_from := v_to + 1;
   end loop;
   perform taskqueue.settle_ids(p_setup, p_job_ids);
@@ -3465,13 +3521,13 @@ begin
     returning d.list_id, d.band
   )
   select array_agg(g.list_id), array_agg(g.band) into v_left_lists, v_left_bands from gone g;
-  select array_agg(w.site), array_agg(w.cpu_time), array_agg(w.band), array_agg(w.task_queue_id) into v_sites, v_cpu_times, v_bands, v_ids
+  select array_agg(w.site), array_agg(w.cpu_time), array_agg(w.band), array_agg(w.task_queue_id), count(distinct (w.site, w.cpu_time))
+    into v_sites, v_cpu_times, v_bands, v_ids, v_wanted
     from (select i.* from taskqueue.wanted_posting i
            where i.setup = p_setup and i.task_queue_id = any (p_task_queue_ids)
              and not exists (select from taskqueue.posted_queue p
                               where p.setup = p_setup and p.task_queue_id = i.task_queue_id and (p.site, p.cpu_time, p.band) = (i.site, i.cpu_time, i.band))
            order by i.task_queue_id, i.site) w;
-  select count(distinct (w.site, w.cpu_time)) into v_wanted from unnest(v_sites, v_cpu_times) w (site, cpu_time);
   while v_wanted > 0 loop  -- maintenance may remove a list that is empty before it is locked here
     for v_new in  -- a lock for each list that is to be made, since an insert would wait for another of the same list
       select distinct w.site, w.cpu_time from unnest(v_sites, v_cpu_times) w (site, cpu_time)
@@ -3576,21 +3632,24 @@ ALTER FUNCTION taskqueue.queue_point(p_setup text, p_sites text[], p_bucket bigi
 
 COMMENT ON FUNCTION taskqueue.queue_point(p_setup text, p_sites text[], p_bucket bigint, p_above double precision, p_policy text, p_seed bigint) IS 'The next point above a key over the lists of some sites in a CPU bucket, and the queue at its place; comes = it is the next in the drawn order, if it has not come before. No row: there is no list.';
 
-CREATE FUNCTION taskqueue.queue_with_room(p_setup text, p_definition_id bigint, p_size bigint, OUT task_queue_id bigint, OUT room bigint) RETURNS record
+CREATE FUNCTION taskqueue.queues_with_room(p_setup text, p_definition_ids bigint[], p_size bigint) RETURNS TABLE(definition_id bigint, task_queue_id bigint, room bigint)
     LANGUAGE sql
     AS $$
-  select q.task_queue_id, p_size - c.jobs
-    from taskqueue.task_queue q
-   cross join lateral taskqueue.jobs_in(q.setup, q.task_queue_id) c (jobs)
-   where q.setup = p_setup and q.definition_id = p_definition_id and c.jobs < p_size
-   order by q.task_queue_id desc
-   limit 1
-     for key share of q skip locked
+  select d.definition_id, n.task_queue_id, n.room
+    from unnest(p_definition_ids) d (definition_id)
+   cross join lateral (
+          select q.task_queue_id, p_size - c.jobs as room
+            from taskqueue.task_queue q
+           cross join lateral (select coalesce(sum(l.jobs), 0)::bigint as jobs from taskqueue.job_level(q.setup, q.task_queue_id) l) c
+           where q.setup = p_setup and q.definition_id = d.definition_id and c.jobs < p_size
+           order by q.task_queue_id desc
+           limit 1
+             for key share of q skip locked) n
 $$;
 
-ALTER FUNCTION taskqueue.queue_with_room(p_setup text, p_definition_id bigint, p_size bigint, OUT task_queue_id bigint, OUT room bigint) OWNER TO broker_owner;
+ALTER FUNCTION taskqueue.queues_with_room(p_setup text, p_definition_ids bigint[], p_size bigint) OWNER TO broker_owner;
 
-COMMENT ON FUNCTION taskqueue.queue_with_room(p_setup text, p_definition_id bigint, p_size bigint, OUT task_queue_id bigint, OUT room bigint) IS 'The newest queue of a definition with fewer jobs than the size given, locked against deletion, and how many more it takes; null = none.';
+COMMENT ON FUNCTION taskqueue.queues_with_room(p_setup text, p_definition_ids bigint[], p_size bigint) IS 'The newest queue of each definition with fewer jobs than the size given, locked against deletion, and how many more it takes; no row = none.';
 
 CREATE FUNCTION taskqueue.reaches(p_requirements jsonb, p_limits bigint[], p_setup text) RETURNS boolean
     LANGUAGE sql STABLE
@@ -4340,11 +4399,11 @@ CREATE FUNCTION taskqueue.share_of_queue(p_setup text, p_group text DEFAULT NULL
     LANGUAGE sql STABLE
     AS $$
   with queue as (
-    select q.task_queue_id, q.owner_group, case when coalesce(g.job_sharing, false) then '' else q.owner_dn end as entity, d.family,
-           taskqueue.mean_weight_of(q, s.ten_first) as mean_weight,
+    select q.task_queue_id, q.owner_group, case when coalesce(g.job_sharing, false) then '' else q.owner_dn end as entity, d.family, w.weight as mean_weight,
            coalesce(g.share, 1000) as share, coalesce(g.job_sharing, false) as job_sharing, coalesce(g.allow_background, false) as allow_background
       from taskqueue.task_queue q
       join taskqueue.setting s on s.setup = q.setup
+     cross join lateral taskqueue.weight_of_queue(q, s.ten_first) w
       join taskqueue.definition d on d.setup = q.setup and d.definition_id = q.definition_id
       left join taskqueue.owner_group g on g.setup = q.setup and g.owner_group = q.owner_group
      where q.setup = p_setup and (p_group is null or q.owner_group = p_group)
@@ -4354,12 +4413,13 @@ CREATE FUNCTION taskqueue.share_of_queue(p_setup text, p_group text DEFAULT NULL
      group by o.owner_group
   ), own as (
     select q.task_queue_id, q.family, q.mean_weight,
-           taskqueue.own_priority(q.share * taskqueue.correction(p_setup, q.owner_group, q.entity) / case when q.job_sharing then 1 else o.owners end,
+           taskqueue.own_priority(q.share * coalesce(c.factor, 1) / case when q.job_sharing then 1 else o.owners end,
                                   q.mean_weight,
                                   sum(q.mean_weight) filter (where not taskqueue.is_background(q.mean_weight, q.allow_background))
                                     over (partition by q.owner_group, q.entity),
                                   q.allow_background) as priority
       from queue q join owner o using (owner_group)
+      left join taskqueue.share_correction c on c.setup = p_setup and c.owner_group = q.owner_group and c.owner_dn = q.entity
   )
   select w.task_queue_id, w.mean_weight, sum(w.priority) over (partition by w.family) from own w
 $$;
@@ -4657,6 +4717,17 @@ $$;
 ALTER FUNCTION taskqueue.weight(p_user_priority integer, p_ten_first boolean) OWNER TO broker_owner;
 
 COMMENT ON FUNCTION taskqueue.weight(p_user_priority integer, p_ten_first boolean) IS 'Draw weight of a user priority for the shares (section 9).';
+
+CREATE FUNCTION taskqueue.weight_of_queue(p_queue taskqueue.task_queue, p_ten_first boolean) RETURNS TABLE(weight double precision)
+    LANGUAGE sql STABLE ROWS 1
+    AS $$
+  select coalesce(sum(c.jobs * taskqueue.weight(c.user_priority, p_ten_first)) / nullif(sum(c.jobs), 0), p_queue.mean_weight)
+    from taskqueue.job_level(p_queue.setup, p_queue.task_queue_id) c
+$$;
+
+ALTER FUNCTION taskqueue.weight_of_queue(p_queue taskqueue.task_queue, p_ten_first boolean) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION taskqueue.weight_of_queue(p_queue taskqueue.task_queue, p_ten_first boolean) IS 'Mean draw weight of the jobs of a TaskQueue, as they are now.';
 
 CREATE FUNCTION taskqueue.with_limits(p_setup text, p_resource jsonb, p_offer taskqueue.offer) RETURNS taskqueue.offer
     LANGUAGE plpgsql STABLE
@@ -7520,8 +7591,6 @@ REVOKE ALL ON FUNCTION taskqueue.condition(d taskqueue.definition, o taskqueue.o
 
 REVOKE ALL ON FUNCTION taskqueue.correct_shares(p_setup text) FROM PUBLIC;
 
-REVOKE ALL ON FUNCTION taskqueue.correction(p_setup text, p_group text, p_owner text) FROM PUBLIC;
-
 REVOKE ALL ON FUNCTION taskqueue.cpu_bucket_of(p_setup text, p_cpu_time numeric) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION taskqueue.definition_of(p_setup text, p_requirements jsonb) FROM PUBLIC;
@@ -7573,7 +7642,7 @@ GRANT ALL ON FUNCTION taskqueue.explain_match(p_setup text, p_job_id bigint, p_r
 
 REVOKE ALL ON FUNCTION taskqueue.family_of(p_requirements jsonb) FROM PUBLIC;
 
-REVOKE ALL ON FUNCTION taskqueue.fill_queue(p_setup text, p_task_queue_id bigint, p_job_ids bigint[], p_user_priorities integer[], p_identity resource.identity) FROM PUBLIC;
+REVOKE ALL ON FUNCTION taskqueue.fill_queues(p_setup text, p_task_queue_ids bigint[], p_job_ids bigint[], p_user_priorities integer[], p_identity resource.identity) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION taskqueue.find_matching(p_setup text, p_known taskqueue.known_offer) FROM PUBLIC;
 
@@ -7680,8 +7749,6 @@ REVOKE ALL ON FUNCTION taskqueue.may_submit(p_identity resource.identity, p_requ
 
 REVOKE ALL ON FUNCTION taskqueue.may_touch(p_identity resource.identity, p_job_id bigint, p_definition_id bigint) FROM PUBLIC;
 
-REVOKE ALL ON FUNCTION taskqueue.mean_weight_of(p_queue taskqueue.task_queue, p_ten_first boolean) FROM PUBLIC;
-
 REVOKE ALL ON FUNCTION taskqueue.measure_lists(p_setup text, p_list_ids bigint[], p_bands integer[]) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION taskqueue.new_matching(p_setup text, p_known taskqueue.known_offer) FROM PUBLIC;
@@ -7724,7 +7791,7 @@ GRANT ALL ON FUNCTION taskqueue.queue_of_job(p_setup text, p_job_id bigint) TO b
 
 REVOKE ALL ON FUNCTION taskqueue.queue_point(p_setup text, p_sites text[], p_bucket bigint, p_above double precision, p_policy text, p_seed bigint) FROM PUBLIC;
 
-REVOKE ALL ON FUNCTION taskqueue.queue_with_room(p_setup text, p_definition_id bigint, p_size bigint, OUT task_queue_id bigint, OUT room bigint) FROM PUBLIC;
+REVOKE ALL ON FUNCTION taskqueue.queues_with_room(p_setup text, p_definition_ids bigint[], p_size bigint) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION taskqueue.reaches(p_requirements jsonb, p_limits bigint[], p_setup text) FROM PUBLIC;
 
@@ -7820,6 +7887,8 @@ REVOKE ALL ON FUNCTION taskqueue.vacate_places(p_setup text, p_task_queue_id big
 REVOKE ALL ON FUNCTION taskqueue.wanted_queue(p_setup text, p_offer taskqueue.offer) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION taskqueue.weight(p_user_priority integer, p_ten_first boolean) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION taskqueue.weight_of_queue(p_queue taskqueue.task_queue, p_ten_first boolean) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION taskqueue.with_limits(p_setup text, p_resource jsonb, p_offer taskqueue.offer) FROM PUBLIC;
 
