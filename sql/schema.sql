@@ -151,7 +151,12 @@ CREATE TYPE taskqueue.stream AS (
 	points integer,
 	above double precision,
 	task_queue_id bigint,
-	definition_id bigint
+	definition_id bigint,
+	turn bigint,
+	jobs bigint,
+	job_id bigint,
+	user_priority smallint,
+	attempt text
 );
 
 ALTER TYPE taskqueue.stream OWNER TO broker_owner;
@@ -171,6 +176,16 @@ COMMENT ON COLUMN taskqueue.stream.above IS 'Key of the last point.';
 COMMENT ON COLUMN taskqueue.stream.task_queue_id IS 'Queue that was drawn, of which a job is to be picked; null = none yet.';
 
 COMMENT ON COLUMN taskqueue.stream.definition_id IS 'Definition of that queue.';
+
+COMMENT ON COLUMN taskqueue.stream.turn IS 'The how-manieth of the batch to pick a job of that queue.';
+
+COMMENT ON COLUMN taskqueue.stream.jobs IS 'Jobs of that queue when its turn had come, the one picked included.';
+
+COMMENT ON COLUMN taskqueue.stream.job_id IS 'Job that was leased; null = none yet.';
+
+COMMENT ON COLUMN taskqueue.stream.user_priority IS 'Its user priority.';
+
+COMMENT ON COLUMN taskqueue.stream.attempt IS 'Its attempt, as the agent presents it.';
 
 CREATE FUNCTION resource.caller() RETURNS text
     LANGUAGE sql STABLE
@@ -2009,6 +2024,17 @@ ALTER FUNCTION taskqueue.is_foreign(p_setup text) OWNER TO broker_owner;
 
 COMMENT ON FUNCTION taskqueue.is_foreign(p_setup text) IS 'Whether a setup was restored from another server and taskqueue.rebuild_matching was not called since.';
 
+CREATE FUNCTION taskqueue.is_news(p_known taskqueue.known_offer, p_cpu_time bigint, p_matched boolean) RETURNS boolean
+    LANGUAGE sql
+    AS $$
+  select p_known.seen_at is null or random() < case when p_matched then 0.02 else 0.1 end
+      or not coalesce(p_known.cpu_buckets[width_bucket(p_cpu_time, p_known.cpu_buckets)], 0)::bigint = any (p_known.seen)
+$$;
+
+ALTER FUNCTION taskqueue.is_news(p_known taskqueue.known_offer, p_cpu_time bigint, p_matched boolean) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION taskqueue.is_news(p_known taskqueue.known_offer, p_cpu_time bigint, p_matched boolean) IS 'Whether a call that found a job or not is to note its resource.';
+
 CREATE TABLE taskqueue.task_queue (
     setup text NOT NULL,
     task_queue_id bigint NOT NULL,
@@ -2222,7 +2248,112 @@ ALTER FUNCTION taskqueue.known_offer_of(p_setup text, p_resource jsonb, p_identi
 
 COMMENT ON FUNCTION taskqueue.known_offer_of(p_setup text, p_resource jsonb, p_identity resource.identity) IS 'A resource description, parsed or known from before. Errors: PB001, naming key and value (taskqueue.offer_of).';
 
-CREATE FUNCTION taskqueue.lease_jobs(p_setup text, p_resource jsonb, p_limit integer, p_seed bigint DEFAULT NULL::bigint) RETURNS TABLE(job_id bigint, task_queue_id bigint, requirements jsonb, user_priority integer, attempt text)
+CREATE FUNCTION taskqueue.lease_batch(p_setup text, p_resource jsonb, p_limit integer, p_seed bigint DEFAULT NULL::bigint) RETURNS TABLE(job_id bigint, task_queue_id bigint, requirements jsonb, user_priority integer, attempt text)
+    LANGUAGE plpgsql
+    AS $$
+declare
+  v_known taskqueue.known_offer := taskqueue.known_offer_of(p_setup, p_resource, resource.identify(p_setup));
+  v_offer taskqueue.offer := v_known.offer;
+  v_sites text[] := case when v_offer.sites is null then array[''] else v_offer.sites || '*'::text end;
+  v_secret uuid := gen_random_uuid();
+  v_streams taskqueue.stream[];
+  v_leased taskqueue.stream[] := '{}';
+  v_turn bigint := 0;
+  v_stop int;  -- the first stream that is to be gone on with one by one
+  v_queue record;
+begin
+  if p_limit < 3 or v_offer.limited or v_offer.job_id is not null or v_known.matching is not null then
+    return query select * from taskqueue.lease_jobs(p_setup, p_resource, p_limit, p_seed);
+    return;
+  end if;
+  with recursive point as (
+    select n as number, hashint8extended(n, coalesce(p_seed, uuid_hash_extended(v_secret, 0))) as seed, width_bucket(v_offer.cpu_time, v_known.cpu_buckets) as entry,
+           0 as points, 0::float8 as above, null::bigint as task_queue_id, null::bigint as definition_id, false as often
+      from generate_series(1, p_limit) n
+    union all
+    select p.number, p.seed, case when o.room is null then p.entry - 1 else p.entry end,
+           case when o.room is null then 0 else p.points + 1 end, case when o.room is null then 0 else o.key end,
+           case when f.fits then o.task_queue_id end, case when f.fits then (o.definition).definition_id end,
+           p.points + 1 >= case when o.room <= 16 then 8 else 32 end
+      from point p
+      left join lateral taskqueue.queue_point(p_setup, v_sites, v_known.cpu_buckets[p.entry]::bigint, p.above, v_known.policy,
+                                              p.seed # ((p.entry * 1000 + p.points + 1) * 64), v_offer, v_known.tests) o on true
+     cross join lateral (
+           select o.task_queue_id is not null
+                  and coalesce(o.fits, taskqueue.accepts(o.definition, v_offer)
+                                       and (cardinality(v_sites) <= 2 or o.site = '*'
+                                            or o.site = taskqueue.first_site(v_offer.sites, (o.definition).sites, (o.definition).banned_sites))) as fits offset 0) f
+     where p.task_queue_id is null and p.entry > 0 and p.often is not true)
+  select array_agg(e.stream order by (e.stream).number), coalesce(min((e.stream).number) filter (where (e.stream).task_queue_id is null), p_limit + 1)
+    into v_streams, v_stop
+    from (select row(p.number, p.seed, p.entry, p.points, p.above, p.task_queue_id, p.definition_id, row_number() over (partition by p.task_queue_id order by p.number),
+                     null, null, null, null)::taskqueue.stream as stream
+            from point p where p.task_queue_id is not null or p.entry = 0 or p.often) e;
+  loop
+    v_turn := v_turn + 1;
+    exit when not exists (select from unnest(v_streams) s where s.turn = v_turn and s.number < v_stop);
+    with picked as materialized (
+      select s.*, f.job_id as picked_id, f.jobs as jobs_now
+        from unnest(v_streams) s
+        left join lateral taskqueue.pick_job(p_setup, s.task_queue_id, v_known.ten_first, v_known.policy, s.seed # 4) f on true
+       where s.turn = v_turn and s.number < v_stop
+    ), stop as materialized (
+      select least(v_stop, min(s.number)) as number from unnest(v_streams) s
+        join picked p on p.task_queue_id = s.task_queue_id where s.turn - v_turn >= coalesce(p.jobs_now, 0)
+    ), gone as (
+      delete from taskqueue.job j
+       where j.setup = p_setup and j.ctid = any (array(select l.ctid from picked p
+                                                         join taskqueue.job l on l.setup = p_setup and l.job_id = p.picked_id and l.task_queue_id = p.task_queue_id
+                                                        where p.number < (select t.number from stop t) and not l.held for update of l skip locked))
+      returning j.job_id, j.task_queue_id, j.user_priority, j.attempts + 1 as attempt
+    ), counted as (
+      insert into taskqueue.job_count_change (setup, task_queue_id, user_priority, change)
+      select p_setup, g.task_queue_id, g.user_priority, -1 from gone g
+    ), leased as (
+      insert into taskqueue.lease (setup, job_id, attempt, token, task_queue_id, definition_id, user_priority, site, grid_ce, role_name, matched_at, expires_at)
+      select p_setup, g.job_id, g.attempt, md5(v_secret || '/' || p.number)::uuid, g.task_queue_id, p.definition_id, g.user_priority,
+             case when cardinality(v_offer.sites) = 1 then v_offer.sites[1] else taskqueue.first_site(v_offer.sites, d.sites, d.banned_sites) end,
+             case when cardinality(v_offer.grid_ces) = 1 then v_offer.grid_ces[1] else taskqueue.first_site(v_offer.grid_ces, d.grid_ces, '{}') end,
+             resource.caller(), t.now, t.now + v_known.lease_time
+        from gone g
+        join picked p on p.task_queue_id = g.task_queue_id
+        join taskqueue.definition d on d.setup = p_setup and d.definition_id = p.definition_id
+        join resource.setup_time t on t.setup = p_setup
+      returning lease.job_id, lease.task_queue_id, lease.user_priority, taskqueue.attempt_text(lease.attempt, lease.token) as attempt
+    )
+    select v_leased || array_agg(row(p.number, p.seed, p.entry, p.points, p.above, p.task_queue_id, p.definition_id, p.turn, p.jobs_now,
+                                     l.job_id, l.user_priority, l.attempt)::taskqueue.stream),
+           (select t.number from stop t)
+      into v_leased, v_stop
+      from leased l join picked p on p.task_queue_id = l.task_queue_id;
+  end loop;
+  return query
+    select s.job_id, s.task_queue_id, d.requirements, s.user_priority::int, s.attempt
+      from unnest(v_leased) s
+      join taskqueue.definition d on d.setup = p_setup and d.definition_id = s.definition_id
+     order by s.number;
+  for v_queue in select s.task_queue_id, s.jobs from unnest(v_leased) s where s.jobs <= 1 or s.seed & 15 = 0 loop
+    if v_queue.jobs <= 1 then
+      perform taskqueue.drop_if_empty(p_setup, v_queue.task_queue_id);
+    else
+      perform taskqueue.fold_counts(p_setup, v_queue.task_queue_id);
+      perform taskqueue.post_pending(p_setup);
+    end if;
+  end loop;
+  if cardinality(v_leased) < p_limit then
+    return query
+      select m.* from taskqueue.lease_jobs(p_setup, p_resource, p_limit - cardinality(v_leased), p_seed,
+                                           array(select s from unnest(v_streams) s where s.number <> all (array(select l.number from unnest(v_leased) l)) order by s.number)) m;
+  elsif taskqueue.is_news(v_known, v_offer.cpu_time, true) then
+    perform taskqueue.see_resource(p_setup, p_resource, v_known, true);
+  end if;
+end $$;
+
+ALTER FUNCTION taskqueue.lease_batch(p_setup text, p_resource jsonb, p_limit integer, p_seed bigint) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION taskqueue.lease_batch(p_setup text, p_resource jsonb, p_limit integer, p_seed bigint) IS 'Leases up to p_limit jobs to a resource, drawn side by side; given a seed, the draws follow from it. Errors: PB001 (description), PB002 (setup not granted).';
+
+CREATE FUNCTION taskqueue.lease_jobs(p_setup text, p_resource jsonb, p_limit integer, p_seed bigint DEFAULT NULL::bigint, p_streams taskqueue.stream[] DEFAULT NULL::taskqueue.stream[]) RETURNS TABLE(job_id bigint, task_queue_id bigint, requirements jsonb, user_priority integer, attempt text)
     LANGUAGE plpgsql ROWS 1
     AS $$
 declare
@@ -2274,6 +2405,14 @@ begin
       v_passed := '{}'::bigint[];
       v_next := null;
       v_definition_ids := null;
+      if p_streams is not null and v_look = 0 then
+        v_seed := (p_streams[v_number]).seed;
+        v_entry := (p_streams[v_number]).entry;
+        v_points := (p_streams[v_number]).points;
+        v_above := (p_streams[v_number]).above;
+        v_next := array[(p_streams[v_number]).task_queue_id];
+        v_listed := true;
+      end if;
       if v_offer.job_id is not null then
         v_entry := 0;
         v_next := taskqueue.wanted_queue(p_setup, v_offer);
@@ -2301,7 +2440,7 @@ begin
           end if;
           continue;
         elsif v_points >= v_most then
-          if v_points = 32 and v_known.matched_at is null then
+          if v_points >= 32 and v_known.matched_at is null then
             v_known := taskqueue.find_matching(p_setup, v_known);
           end if;
           v_definition_ids := coalesce(v_known.matching, array(
@@ -2313,16 +2452,11 @@ begin
           continue;
         else
           v_points := v_points + 1;
-          select o.room, o.key, o.task_queue_id, o.site, d.definition_id, d.requirements, d.sites, d.banned_sites, d.grid_ces,
-                 o.comes and o.task_queue_id <> all (v_passed)
-                 and case when d.demands & v_known.tests = 0
-                          then v_sites[1] <> all (d.banned_sites)
-                               and (v_offer.platforms is null or cardinality(d.platforms) = 0 or d.platforms && v_offer.platforms)
-                               and (v_offer.tags is null or d.tags <@ v_offer.tags)
-                     end as fits  -- null: to be looked at more closely
+          select o.room, o.key, o.task_queue_id, o.site, (o.definition).definition_id, (o.definition).requirements, (o.definition).sites, (o.definition).banned_sites,
+                 (o.definition).grid_ces, o.task_queue_id <> all (v_passed) and o.fits as fits  -- null: to be looked at more closely
             into v_queue
-            from taskqueue.queue_point(p_setup, v_sites, v_known.cpu_buckets[v_entry]::bigint, v_above, v_known.policy, v_seed # ((v_entry * 1000 + v_points) * 64 + v_look)) o
-            left join taskqueue.definition d on d.setup = p_setup and d.definition_id = o.definition_id;
+            from taskqueue.queue_point(p_setup, v_sites, v_known.cpu_buckets[v_entry]::bigint, v_above, v_known.policy, v_seed # ((v_entry * 1000 + v_points) * 64 + v_look),
+                                       v_offer, v_known.tests) o;
           if not found then
             v_entry := v_entry - 1;
             v_points := 0;
@@ -2355,9 +2489,9 @@ begin
           select v_offer.job_id, 0::bigint as jobs into v_pick;
         end if;
         delete from taskqueue.job j
-         where j.setup = p_setup and j.job_id = (select l.job_id from taskqueue.job l
-                                                  where l.setup = p_setup and l.job_id = v_pick.job_id and l.task_queue_id = v_queue.task_queue_id and not l.held
-                                                    for update skip locked)
+         where j.setup = p_setup and j.ctid = (select l.ctid from taskqueue.job l
+                                                where l.setup = p_setup and l.job_id = v_pick.job_id and l.task_queue_id = v_queue.task_queue_id and not l.held
+                                                  for update skip locked)
         returning j.job_id, j.user_priority, j.attempts + 1 as attempt into v_job;
         if v_job.job_id is null and v_offer.job_id is null then
           select t.job_id, t.user_priority, t.attempts + 1 as attempt into v_job
@@ -2395,8 +2529,7 @@ begin
       end loop;
       exit when job_id is not null or v_look = 1 or not taskqueue.post_pending(p_setup);
     end loop;
-    if v_number = 1 and (v_known.seen_at is null or random() < case when job_id is null then 0.1 else 0.02 end
-                         or not coalesce(v_known.cpu_buckets[width_bucket(v_offer.cpu_time, v_known.cpu_buckets)], 0)::bigint = any (v_known.seen)) then
+    if v_number = 1 and taskqueue.is_news(v_known, v_offer.cpu_time, job_id is not null) then
       v_known.offer := v_offer;
       perform taskqueue.see_resource(p_setup, p_resource, v_known, job_id is not null);
     end if;
@@ -2407,9 +2540,9 @@ begin
   end loop;
 end $$;
 
-ALTER FUNCTION taskqueue.lease_jobs(p_setup text, p_resource jsonb, p_limit integer, p_seed bigint) OWNER TO broker_owner;
+ALTER FUNCTION taskqueue.lease_jobs(p_setup text, p_resource jsonb, p_limit integer, p_seed bigint, p_streams taskqueue.stream[]) OWNER TO broker_owner;
 
-COMMENT ON FUNCTION taskqueue.lease_jobs(p_setup text, p_resource jsonb, p_limit integer, p_seed bigint) IS 'Leases up to p_limit jobs to a resource; given a seed, the draws follow from it. Errors: PB001 (description), PB002 (setup not granted).';
+COMMENT ON FUNCTION taskqueue.lease_jobs(p_setup text, p_resource jsonb, p_limit integer, p_seed bigint, p_streams taskqueue.stream[]) IS 'Leases up to p_limit jobs to a resource; given a seed, the draws follow from it; given streams, they go on. Errors: PB001 (description), PB002 (setup not granted).';
 
 CREATE FUNCTION taskqueue.lease_of(p_setup text, p_job_id bigint, p_attempt text) RETURNS taskqueue.lease
     LANGUAGE plpgsql
@@ -2897,7 +3030,7 @@ begin
   end if;
   perform taskqueue.enter(p_setup);
   if p_request_id is null then
-    return query select * from taskqueue.lease_jobs(p_setup, p_resource, p_limit);
+    return query select * from taskqueue.lease_batch(p_setup, p_resource, p_limit);
   else
     return query select * from taskqueue.match_once(p_setup, p_resource, p_limit, p_request_id);
   end if;
@@ -2915,7 +3048,7 @@ CREATE FUNCTION taskqueue.match_jobs_with_seed(p_setup text, p_resource jsonb, p
     AS $$
 begin
   perform taskqueue.enter(p_setup);
-  return query select * from taskqueue.lease_jobs(p_setup, p_resource, p_limit, p_seed);
+  return query select * from taskqueue.lease_batch(p_setup, p_resource, p_limit, p_seed);
 end $$;
 
 ALTER FUNCTION taskqueue.match_jobs_with_seed(p_setup text, p_resource jsonb, p_limit integer, p_seed bigint) OWNER TO broker_owner;
@@ -2933,7 +3066,7 @@ begin
   v_asked := md5(jsonb_build_array(p_resource, p_limit)::text)::uuid;
   v_answer := taskqueue.answer_given(v_identity, p_request_id, 'match_jobs', v_asked);
   if v_answer is null then
-    select jsonb_agg(to_jsonb(m)) into v_answer from taskqueue.lease_jobs(p_setup, p_resource, p_limit) m;
+    select jsonb_agg(to_jsonb(m)) into v_answer from taskqueue.lease_batch(p_setup, p_resource, p_limit) m;
     if v_answer is null then
       return;
     end if;
@@ -3609,12 +3742,18 @@ ALTER FUNCTION taskqueue.queue_of_job(p_setup text, p_job_id bigint) OWNER TO br
 
 COMMENT ON FUNCTION taskqueue.queue_of_job(p_setup text, p_job_id bigint) IS 'TaskQueue that a job waits in; null when it does not wait. Errors: PB002 (setup or owner not granted).';
 
-CREATE FUNCTION taskqueue.queue_point(p_setup text, p_sites text[], p_bucket bigint, p_above double precision, p_policy text, p_seed bigint) RETURNS TABLE(room bigint, key double precision, comes boolean, site text, task_queue_id bigint, definition_id bigint)
+CREATE FUNCTION taskqueue.queue_point(p_setup text, p_sites text[], p_bucket bigint, p_above double precision, p_policy text, p_seed bigint, p_offer taskqueue.offer, p_tests integer) RETURNS TABLE(room bigint, key double precision, fits boolean, site text, task_queue_id bigint, definition taskqueue.definition)
     LANGUAGE sql STABLE ROWS 1
     AS $$
   select s.room, s.key,
-         s.rest - (s.place - 1) * s.ceiling < q.priority * case when p_policy = 'proportional' then 1 else (1 - s.top * s.key) / (1 - q.priority * s.key) end,
-         s.site, q.task_queue_id, q.definition_id
+         s.rest - (s.place - 1) * s.ceiling < q.priority * case when p_policy = 'proportional' then 1 else (1 - s.top * s.key) / (1 - q.priority * s.key) end
+         and case when d.demands & p_tests = 0
+                  then p_sites[1] <> all (d.banned_sites)
+                       and (p_offer.platforms is null or cardinality(d.platforms) = 0 or d.platforms && p_offer.platforms)
+                       and (p_offer.tags is null or d.tags <@ p_offer.tags)
+                       and taskqueue.accepts_owner(d, p_offer)
+             end,
+         s.site, q.task_queue_id, d
     from (select b.*, 1 + floor(b.rest / b.ceiling)::int as place
             from (select e.room, e.key, e.top, e.site, e.list_id, e.bands[e.entry] as band, e.point - coalesce(e.sums[e.entry - 1], 0) as rest, e.ceilings[e.entry] as ceiling
                     from (select l.*, 1 + width_bucket(l.point, l.sums) as entry
@@ -3626,11 +3765,12 @@ CREATE FUNCTION taskqueue.queue_point(p_setup text, p_sites text[], p_bucket big
                                    order by key limit 1) l offset 0) e offset 0) b) s
     left join taskqueue.posting p on p.setup = p_setup and p.list_id = s.list_id and p.band = s.band and p.place = s.place
     left join taskqueue.task_queue q on q.setup = p_setup and q.task_queue_id = p.task_queue_id and q.posted
+    left join taskqueue.definition d on d.setup = p_setup and d.definition_id = q.definition_id
 $$;
 
-ALTER FUNCTION taskqueue.queue_point(p_setup text, p_sites text[], p_bucket bigint, p_above double precision, p_policy text, p_seed bigint) OWNER TO broker_owner;
+ALTER FUNCTION taskqueue.queue_point(p_setup text, p_sites text[], p_bucket bigint, p_above double precision, p_policy text, p_seed bigint, p_offer taskqueue.offer, p_tests integer) OWNER TO broker_owner;
 
-COMMENT ON FUNCTION taskqueue.queue_point(p_setup text, p_sites text[], p_bucket bigint, p_above double precision, p_policy text, p_seed bigint) IS 'The next point above a key over the lists of some sites in a CPU bucket, and the queue at its place; comes = it is the next in the drawn order, if it has not come before. No row: there is no list.';
+COMMENT ON FUNCTION taskqueue.queue_point(p_setup text, p_sites text[], p_bucket bigint, p_above double precision, p_policy text, p_seed bigint, p_offer taskqueue.offer, p_tests integer) IS 'The next point above a key over the lists of some sites in a CPU bucket, and the queue at its place; fits = it is the next in the drawn order, if it has not come before, and matches the offer; null: to be looked at more closely. No row: there is no list.';
 
 CREATE FUNCTION taskqueue.queues_with_room(p_setup text, p_definition_ids bigint[], p_size bigint) RETURNS TABLE(definition_id bigint, task_queue_id bigint, room bigint)
     LANGUAGE sql
@@ -4546,8 +4686,8 @@ begin
                       order by j.job_id limit 10);
       for v_id in select i from unnest(v_ids) i order by taskqueue.draw(i, p_seed # 1) loop
         delete from taskqueue.job j
-         where j.setup = p_setup and j.job_id = (
-               select l.job_id from taskqueue.job l
+         where j.setup = p_setup and j.ctid = (
+               select l.ctid from taskqueue.job l
                 where l.setup = p_setup and l.job_id = v_id and l.task_queue_id = p_task_queue_id and l.user_priority = v_level.user_priority and not l.held
                   for update skip locked)
         returning j.* into v_job;
@@ -4569,7 +4709,7 @@ COMMENT ON FUNCTION taskqueue.take_job(p_setup text, p_task_queue_id bigint, p_t
 CREATE FUNCTION taskqueue.tests_of(p_offer taskqueue.offer) RETURNS integer
     LANGUAGE sql IMMUTABLE
     AS $$
-  select case when p_offer.owner_dn is not null or p_offer.owner_groups is not null or p_offer.required_tags is not null or p_offer.banned_sites is not null
+  select case when p_offer.required_tags is not null or p_offer.banned_sites is not null
                    or p_offer.banned_grid_ces is not null or p_offer.banned_platforms is not null or p_offer.banned_job_types is not null
                    or p_offer.banned_tags is not null or p_offer.limited or cardinality(p_offer.sites) <> 1 or cardinality(p_offer.grid_ces) <> 1 then 1 else 0 end
          | case when p_offer.max_ram is null then 0 else 2 end | 4 | case when p_offer.job_types is null then 0 else 8 end
@@ -7680,6 +7820,8 @@ REVOKE ALL ON FUNCTION taskqueue.is_background(p_weight double precision, p_allo
 
 REVOKE ALL ON FUNCTION taskqueue.is_foreign(p_setup text) FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION taskqueue.is_news(p_known taskqueue.known_offer, p_cpu_time bigint, p_matched boolean) FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION taskqueue.is_open(p_queue taskqueue.task_queue) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION taskqueue.job_id(p_value jsonb, p_key text) FROM PUBLIC;
@@ -7696,7 +7838,9 @@ REVOKE ALL ON FUNCTION taskqueue.keep_matching(p_setup text, p_known taskqueue.k
 
 REVOKE ALL ON FUNCTION taskqueue.known_offer_of(p_setup text, p_resource jsonb, p_identity resource.identity) FROM PUBLIC;
 
-REVOKE ALL ON FUNCTION taskqueue.lease_jobs(p_setup text, p_resource jsonb, p_limit integer, p_seed bigint) FROM PUBLIC;
+REVOKE ALL ON FUNCTION taskqueue.lease_batch(p_setup text, p_resource jsonb, p_limit integer, p_seed bigint) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION taskqueue.lease_jobs(p_setup text, p_resource jsonb, p_limit integer, p_seed bigint, p_streams taskqueue.stream[]) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION taskqueue.lease_of(p_setup text, p_job_id bigint, p_attempt text) FROM PUBLIC;
 
@@ -7789,7 +7933,7 @@ REVOKE ALL ON FUNCTION taskqueue.queue_of_job(p_setup text, p_job_id bigint) FRO
 GRANT ALL ON FUNCTION taskqueue.queue_of_job(p_setup text, p_job_id bigint) TO broker_submitter;
 GRANT ALL ON FUNCTION taskqueue.queue_of_job(p_setup text, p_job_id bigint) TO broker_operator;
 
-REVOKE ALL ON FUNCTION taskqueue.queue_point(p_setup text, p_sites text[], p_bucket bigint, p_above double precision, p_policy text, p_seed bigint) FROM PUBLIC;
+REVOKE ALL ON FUNCTION taskqueue.queue_point(p_setup text, p_sites text[], p_bucket bigint, p_above double precision, p_policy text, p_seed bigint, p_offer taskqueue.offer, p_tests integer) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION taskqueue.queues_with_room(p_setup text, p_definition_ids bigint[], p_size bigint) FROM PUBLIC;
 

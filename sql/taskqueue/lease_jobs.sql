@@ -1,6 +1,7 @@
 -- after: taskqueue.queue_point
 -- after: taskqueue.drawn_queues
 -- after: taskqueue.pick_job
+-- after: taskqueue.is_news
 -- Sections 4 to 6: jobs for a resource, one after the other, each with its own draws. CPU buckets from the highest down, queues in drawn order, user
 -- priorities in drawn order, one of the first ten. Empty and locked candidates are passed over; the others keep their keys, so
 -- the law holds over the rest.
@@ -12,7 +13,7 @@
 -- time by a window (39 us, against 22 a point, of which 1.4 are needed); one statement for all (its 45 plan nodes cost 100 us more to set up).
 -- What is set up anew in each call costs most here: a statement 1 us and 2 to 3 a table, an expression of this language 1 us a transaction.
 -- So it is one function with few of both.
-create or replace function taskqueue.lease_jobs(p_setup text, p_resource jsonb, p_limit int, p_seed bigint default null)
+create or replace function taskqueue.lease_jobs(p_setup text, p_resource jsonb, p_limit int, p_seed bigint default null, p_streams taskqueue.stream[] default null)
 returns table (job_id bigint, task_queue_id bigint, requirements jsonb, user_priority int, attempt text)
 language plpgsql
 rows 1
@@ -66,6 +67,14 @@ begin
       v_passed := '{}'::bigint[];
       v_next := null;
       v_definition_ids := null;
+      if p_streams is not null and v_look = 0 then
+        v_seed := (p_streams[v_number]).seed;
+        v_entry := (p_streams[v_number]).entry;
+        v_points := (p_streams[v_number]).points;
+        v_above := (p_streams[v_number]).above;
+        v_next := array[(p_streams[v_number]).task_queue_id];
+        v_listed := true;
+      end if;
       if v_offer.job_id is not null then
         v_entry := 0;
         v_next := taskqueue.wanted_queue(p_setup, v_offer);
@@ -93,7 +102,7 @@ begin
           end if;
           continue;
         elsif v_points >= v_most then
-          if v_points = 32 and v_known.matched_at is null then
+          if v_points >= 32 and v_known.matched_at is null then
             v_known := taskqueue.find_matching(p_setup, v_known);
           end if;
           v_definition_ids := coalesce(v_known.matching, array(
@@ -105,16 +114,11 @@ begin
           continue;
         else
           v_points := v_points + 1;
-          select o.room, o.key, o.task_queue_id, o.site, d.definition_id, d.requirements, d.sites, d.banned_sites, d.grid_ces,
-                 o.comes and o.task_queue_id <> all (v_passed)
-                 and case when d.demands & v_known.tests = 0
-                          then v_sites[1] <> all (d.banned_sites)
-                               and (v_offer.platforms is null or cardinality(d.platforms) = 0 or d.platforms && v_offer.platforms)
-                               and (v_offer.tags is null or d.tags <@ v_offer.tags)
-                     end as fits  -- null: to be looked at more closely
+          select o.room, o.key, o.task_queue_id, o.site, (o.definition).definition_id, (o.definition).requirements, (o.definition).sites, (o.definition).banned_sites,
+                 (o.definition).grid_ces, o.task_queue_id <> all (v_passed) and o.fits as fits  -- null: to be looked at more closely
             into v_queue
-            from taskqueue.queue_point(p_setup, v_sites, v_known.cpu_buckets[v_entry]::bigint, v_above, v_known.policy, v_seed # ((v_entry * 1000 + v_points) * 64 + v_look)) o
-            left join taskqueue.definition d on d.setup = p_setup and d.definition_id = o.definition_id;
+            from taskqueue.queue_point(p_setup, v_sites, v_known.cpu_buckets[v_entry]::bigint, v_above, v_known.policy, v_seed # ((v_entry * 1000 + v_points) * 64 + v_look),
+                                       v_offer, v_known.tests) o;
           if not found then
             v_entry := v_entry - 1;
             v_points := 0;
@@ -147,9 +151,9 @@ begin
           select v_offer.job_id, 0::bigint as jobs into v_pick;
         end if;
         delete from taskqueue.job j
-         where j.setup = p_setup and j.job_id = (select l.job_id from taskqueue.job l
-                                                  where l.setup = p_setup and l.job_id = v_pick.job_id and l.task_queue_id = v_queue.task_queue_id and not l.held
-                                                    for update skip locked)
+         where j.setup = p_setup and j.ctid = (select l.ctid from taskqueue.job l
+                                                where l.setup = p_setup and l.job_id = v_pick.job_id and l.task_queue_id = v_queue.task_queue_id and not l.held
+                                                  for update skip locked)
         returning j.job_id, j.user_priority, j.attempts + 1 as attempt into v_job;
         if v_job.job_id is null and v_offer.job_id is null then
           select t.job_id, t.user_priority, t.attempts + 1 as attempt into v_job
@@ -187,8 +191,7 @@ begin
       end loop;
       exit when job_id is not null or v_look = 1 or not taskqueue.post_pending(p_setup);
     end loop;
-    if v_number = 1 and (v_known.seen_at is null or random() < case when job_id is null then 0.1 else 0.02 end
-                         or not coalesce(v_known.cpu_buckets[width_bucket(v_offer.cpu_time, v_known.cpu_buckets)], 0)::bigint = any (v_known.seen)) then
+    if v_number = 1 and taskqueue.is_news(v_known, v_offer.cpu_time, job_id is not null) then
       v_known.offer := v_offer;
       perform taskqueue.see_resource(p_setup, p_resource, v_known, job_id is not null);
     end if;
@@ -199,5 +202,5 @@ begin
   end loop;
 end $$;
 
-comment on function taskqueue.lease_jobs(text, jsonb, int, bigint) is
-'Leases up to p_limit jobs to a resource; given a seed, the draws follow from it. Errors: PB001 (description), PB002 (setup not granted).';
+comment on function taskqueue.lease_jobs(text, jsonb, int, bigint, taskqueue.stream[]) is
+'Leases up to p_limit jobs to a resource; given a seed, the draws follow from it; given streams, they go on. Errors: PB001 (description), PB002 (setup not granted).';

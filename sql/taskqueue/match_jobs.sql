@@ -1,4 +1,4 @@
--- after: taskqueue.lease_jobs
+-- after: taskqueue.lease_batch
 -- Sections 4 and 5, the batch form: up to p_limit jobs for one resource in one call, each drawn by the same law. For its settings see taskqueue.match_job.
 create or replace function taskqueue.match_jobs(p_setup text, p_resource jsonb, p_limit int, p_request_id uuid default null)
 returns table (job_id bigint, task_queue_id bigint, requirements jsonb, user_priority int, attempt text)
@@ -11,7 +11,7 @@ begin
   end if;
   perform taskqueue.enter(p_setup);
   if p_request_id is null then
-    return query select * from taskqueue.lease_jobs(p_setup, p_resource, p_limit);
+    return query select * from taskqueue.lease_batch(p_setup, p_resource, p_limit);
   else
     return query select * from taskqueue.match_once(p_setup, p_resource, p_limit, p_request_id);
   end if;

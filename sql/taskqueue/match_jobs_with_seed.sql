@@ -6,7 +6,7 @@ security definer set search_path = taskqueue, pg_temp set enable_seqscan = off s
 as $$
 begin
   perform taskqueue.enter(p_setup);
-  return query select * from taskqueue.lease_jobs(p_setup, p_resource, p_limit, p_seed);
+  return query select * from taskqueue.lease_batch(p_setup, p_resource, p_limit, p_seed);
 end $$;
 
 comment on function taskqueue.match_jobs_with_seed(text, jsonb, int, bigint) is

@@ -1,4 +1,4 @@
--- after: taskqueue.lease_jobs
+-- after: taskqueue.lease_batch
 -- Section 3: a match with a request id; the same call again gives the same jobs.
 create or replace function taskqueue.match_once(p_setup text, p_resource jsonb, p_limit int, p_request_id uuid)
 returns table (job_id bigint, task_queue_id bigint, requirements jsonb, user_priority int, attempt text)
@@ -12,7 +12,7 @@ begin
   v_asked := md5(jsonb_build_array(p_resource, p_limit)::text)::uuid;
   v_answer := taskqueue.answer_given(v_identity, p_request_id, 'match_jobs', v_asked);
   if v_answer is null then
-    select jsonb_agg(to_jsonb(m)) into v_answer from taskqueue.lease_jobs(p_setup, p_resource, p_limit) m;
+    select jsonb_agg(to_jsonb(m)) into v_answer from taskqueue.lease_batch(p_setup, p_resource, p_limit) m;
     if v_answer is null then
       return;
     end if;

@@ -1,19 +1,28 @@
 -- after: taskqueue.draw
+-- after: taskqueue.accepts_owner
 -- Section 5, step 2, without a key a queue. The key random()/p of a queue of priority p comes at x with the rate p/(1 - p x) when it has not come
 -- before; under the policy proportional the rate is p. So the queues of a list come in the order of their keys when points of a rate that is
 -- higher are thinned out: as if every place held a queue of its band's ceiling c, and every rate were that of the highest ceiling m. Each list has its
 -- next point by one draw, and the first of them is the next of all; the place is uniform over places weighed by their ceilings, and the
 -- queue there comes with the probability (p/c) (1 - m x)/(1 - p x): where within its place the point lies is a draw, too. An empty place is a queue of
 -- priority 0. Points have no memory: from one that was passed over the draw goes on as if it began there.
+-- Most definitions are compared with the offer here; where more is to be tested (taskqueue.tests_of), the caller looks more closely: to start up all
+-- conditions costs 25 us.
 -- What a point costs goes neither with the queues nor with the bands. The fences (offset 0) spare looking into the arrays again for each use of what was found.
-create or replace function taskqueue.queue_point(p_setup text, p_sites text[], p_bucket bigint, p_above float8, p_policy text, p_seed bigint)
-returns table (room bigint, key float8, comes boolean, site text, task_queue_id bigint, definition_id bigint)
+create or replace function taskqueue.queue_point(p_setup text, p_sites text[], p_bucket bigint, p_above float8, p_policy text, p_seed bigint, p_offer taskqueue.offer, p_tests int)
+returns table (room bigint, key float8, fits boolean, site text, task_queue_id bigint, definition taskqueue.definition)
 language sql stable
 rows 1
 as $$
   select s.room, s.key,
-         s.rest - (s.place - 1) * s.ceiling < q.priority * case when p_policy = 'proportional' then 1 else (1 - s.top * s.key) / (1 - q.priority * s.key) end,
-         s.site, q.task_queue_id, q.definition_id
+         s.rest - (s.place - 1) * s.ceiling < q.priority * case when p_policy = 'proportional' then 1 else (1 - s.top * s.key) / (1 - q.priority * s.key) end
+         and case when d.demands & p_tests = 0
+                  then p_sites[1] <> all (d.banned_sites)
+                       and (p_offer.platforms is null or cardinality(d.platforms) = 0 or d.platforms && p_offer.platforms)
+                       and (p_offer.tags is null or d.tags <@ p_offer.tags)
+                       and taskqueue.accepts_owner(d, p_offer)
+             end,
+         s.site, q.task_queue_id, d
     from (select b.*, 1 + floor(b.rest / b.ceiling)::int as place
             from (select e.room, e.key, e.top, e.site, e.list_id, e.bands[e.entry] as band, e.point - coalesce(e.sums[e.entry - 1], 0) as rest, e.ceilings[e.entry] as ceiling
                     from (select l.*, 1 + width_bucket(l.point, l.sums) as entry
@@ -25,7 +34,8 @@ as $$
                                    order by key limit 1) l offset 0) e offset 0) b) s
     left join taskqueue.posting p on p.setup = p_setup and p.list_id = s.list_id and p.band = s.band and p.place = s.place
     left join taskqueue.task_queue q on q.setup = p_setup and q.task_queue_id = p.task_queue_id and q.posted
+    left join taskqueue.definition d on d.setup = p_setup and d.definition_id = q.definition_id
 $$;
 
-comment on function taskqueue.queue_point(text, text[], bigint, float8, text, bigint) is
-'The next point above a key over the lists of some sites in a CPU bucket, and the queue at its place; comes = it is the next in the drawn order, if it has not come before. No row: there is no list.';
+comment on function taskqueue.queue_point(text, text[], bigint, float8, text, bigint, taskqueue.offer, int) is
+'The next point above a key over the lists of some sites in a CPU bucket, and the queue at its place; fits = it is the next in the drawn order, if it has not come before, and matches the offer; null: to be looked at more closely. No row: there is no list.';

@@ -19,8 +19,8 @@ begin
                       order by j.job_id limit 10);
       for v_id in select i from unnest(v_ids) i order by taskqueue.draw(i, p_seed # 1) loop
         delete from taskqueue.job j
-         where j.setup = p_setup and j.job_id = (
-               select l.job_id from taskqueue.job l
+         where j.setup = p_setup and j.ctid = (
+               select l.ctid from taskqueue.job l
                 where l.setup = p_setup and l.job_id = v_id and l.task_queue_id = p_task_queue_id and l.user_priority = v_level.user_priority and not l.held
                   for update skip locked)
         returning j.* into v_job;

@@ -448,7 +448,8 @@ def test_the_draw_of_the_queue_and_of_the_user_priority_are_independent(q: Calls
     assert chi_square(first_jobs(q), expected) > FEW
 
 
-def test_the_draws_of_two_jobs_in_one_call_are_independent(q: Calls) -> None:
+@pytest.mark.parametrize("limit", [2, 3])  # one after the other, side by side
+def test_the_draws_of_two_jobs_in_one_call_are_independent(q: Calls, limit: int) -> None:
     """Sixteen pairs of (first from A or B, with user priority 1 or 5; second likewise)."""
     for n in (1, 2):
         for priority in (1, 5):
@@ -458,7 +459,7 @@ def test_the_draws_of_two_jobs_in_one_call_are_independent(q: Calls) -> None:
         (n, priority): 0.5 * chance for n in (1, 2) for priority, chance in win_levels({1: (60, 1), 5: (60, 5)}).items()
     }
     found = Counter(
-        tuple((job_id // 1000, job_id // 100 % 10) for job_id in jobs) for jobs, _ in draw(q.connection, DRAWS, 2)
+        tuple((job_id // 1000, job_id // 100 % 10) for job_id in jobs[-2:]) for jobs, _ in draw(q.connection, DRAWS, limit)
     )
     expected = {(first, second): p1 * p2 for first, p1 in single.items() for second, p2 in single.items()}
     assert chi_square(found, expected) > FEW * 0.1  # the counts of a level shrink by one between the two
@@ -597,7 +598,8 @@ def test_few_of_many_queues_match_a_known_description(narrow: tuple[Calls, dict[
     assert chi_square(first_queues(q, range(1, 1501), **NARROW), law_of(priorities, policy)) > FEW
 
 
-def test_a_batch_over_many_queues_draws_from_what_it_left(q: Calls) -> None:
+@pytest.mark.parametrize("limit", [2, 8])
+def test_a_batch_over_many_queues_draws_from_what_it_left(q: Calls, limit: int) -> None:
     """One job in each queue; which priorities come first and second, among queues of which some do not match."""
     levels = {50.0: 1, 5.0: 8, 1.0: 16}
     priorities = queues_with(q, [p for p, n in levels.items() for _ in range(n)])
@@ -609,8 +611,24 @@ def test_a_batch_over_many_queues_draws_from_what_it_left(q: Calls) -> None:
             expected[first, second] = chance * then
     found = Counter(
         (priorities[queues[0]], priorities[queues[1]])
-        for _, queues in draw(q.connection, DRAWS, 2, Site="Here", JobType="N")
+        for _, queues in draw(q.connection, DRAWS, limit, Site="Here", JobType="N")
     )
+    assert chi_square(found, expected) > FEW
+
+
+def test_a_batch_from_one_queue_draws_from_what_it_left(q: Calls) -> None:
+    """The user priorities of three jobs of one queue, in the order in which they were drawn."""
+    levels_of(q, {1: 3, 5: 1, 7: 2})
+    expected: dict[tuple[int, ...], float] = {(): 1.0}
+    for _ in range(3):
+        longer: dict[tuple[int, ...], float] = {}
+        for before, chance in expected.items():
+            left = {level: n - before.count(level) for level, n in {1: 3, 5: 1, 7: 2}.items()}
+            for level, then in win_levels({level: (n, level) for level, n in left.items() if n}).items():
+                longer[*before, level] = chance * then
+        expected = longer
+    level_of = dict(q.rows("select job_id, user_priority from taskqueue.job"))
+    found = Counter(tuple(level_of[job] for job in jobs) for jobs, _ in draw(q.connection, DRAWS, 3))
     assert chi_square(found, expected) > FEW
 
 
@@ -669,7 +687,8 @@ def test_an_agent_draws_by_the_law_among_queues_that_do_not_match(agent: Calls, 
     assert chi_square(unseeded_queues(agent, **keys), law_of(queues, policy)) > GENEROUS
 
 
-def test_an_agents_batch_draws_each_job_by_the_law(agent: Calls) -> None:
+@pytest.mark.parametrize("limit", [2, 5])
+def test_an_agents_batch_draws_each_job_by_the_law(agent: Calls, limit: int) -> None:
     """Of a batch whose first job found out what matches, the later ones are drawn by the law too."""
     big, small = queues_with(agent, [10, 1], 5)
     queues_with(agent, [10.0] * 60, start=100, Platforms=["elsewhere"])
@@ -678,7 +697,7 @@ def test_an_agents_batch_draws_each_job_by_the_law(agent: Calls) -> None:
     found: Counter[tuple[int, ...]] = Counter()
     for _ in range(700):
         with agent.connection.transaction(force_rollback=True):
-            found[tuple(match.task_queue_id for match in agent.match_many(2, **keys))] += 1
+            found[tuple(match.task_queue_id for match in agent.match_many(limit, **keys)[:2])] += 1
     chances = {big: 0.95, small: 0.05}
     expected = {(one, two): chances[one] * chances[two] for one in chances for two in chances}
     assert chi_square(found, expected) > GENEROUS

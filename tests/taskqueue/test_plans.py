@@ -80,6 +80,7 @@ Types = dict[str, tuple[str, str]]  # variable of a function -> its type, a valu
 
 BIG = "queue_of_job 1"  # stands for the id of the big queue, which the database gives
 OFFER = "an offer of BIG"
+STREAMS = f"array[row(1, 7, 3, 1, 0, {BIG}, 1, 1, null, null, null, null)::taskqueue.stream]"
 
 # What the variables of the statements are, in all functions: where a name stands twice it means the same.
 VARIABLES: Types = {
@@ -91,6 +92,7 @@ VARIABLES: Types = {
     "p_task_queue_id": ("bigint", BIG),
     "p_bucket": ("bigint", "300000"),
     "p_above": ("float8", "0"),
+    "p_limit": ("int", "3"),
     "p_passed": ("bigint[]", "'{}'"),
     "p_ten_first": ("boolean", "false"),
     "p_policy": ("text", "'dirac'"),
@@ -111,10 +113,12 @@ VARIABLES: Types = {
     "v_known.policy": ("text", "'dirac'"),
     "v_known.ten_first": ("boolean", "false"),
     "v_known.tests": ("int", "4"),
+    "v_leased": ("taskqueue.stream[]", STREAMS),
     "v_level.user_priority": ("smallint", "1::smallint"),
     "v_look": ("int", "0"),
     "v_next": ("bigint[]", f"array[{BIG}, 2, 3]"),
     "v_offer": ("taskqueue.offer", OFFER),
+    "v_offer.cpu_time": ("bigint", "400000"),
     "v_offer.grid_ces": ("text[]", "null"),
     "v_offer.job_id": ("bigint", "null"),
     "v_offer.platforms": ("text[]", "null"),
@@ -130,9 +134,13 @@ VARIABLES: Types = {
     "v_queue.sites": ("text[]", "'{BIG}'"),
     "v_queue.task_queue_id": ("bigint", BIG),
     "v_resource": ("jsonb", """'{"Site": "T77"}'"""),
+    "v_secret": ("uuid", "gen_random_uuid()"),
     "v_seed": ("bigint", "7"),
     "v_sites": ("text[]", "'{BIG,*}'"),
+    "v_stop": ("int", "3"),
+    "v_streams": ("taskqueue.stream[]", STREAMS),
     "v_token": ("uuid", "gen_random_uuid()"),
+    "v_turn": ("bigint", "1"),
 }
 
 Reads = dict[str, list[str]]  # table -> of each of its scans the index, and the columns that are conditions of it
@@ -181,7 +189,7 @@ STATEMENTS: dict[str, Hot] = {
     ),
     "a point": Hot(
         "lease_jobs",
-        r"(select o\.room.*?d\.definition_id = o\.definition_id);",
+        r"(select o\.room.*?v_known\.tests\) o);",
         {
             "posting_list": [LIST],
             "posting": ["posting_pkey: setup list_id band place"],
@@ -228,7 +236,7 @@ STATEMENTS: dict[str, Hot] = {
     "the delete of the job": Hot(
         "lease_jobs",
         r"(delete from taskqueue\.job j.*?) into v_job;",
-        {"job": [JOB_BY_ID] * 2},
+        {"job": [JOB_BY_ID, "Tid Scan"]},
         buffers=13,
     ),
     "the change of the count": Hot("lease_jobs", r"(insert into taskqueue\.job_count_change.*?);", {}, buffers=6),
@@ -262,7 +270,7 @@ STATEMENTS: dict[str, Hot] = {
     ),
     "the first ten jobs": Hot("take_job", r"array\((select .*? limit 10)\)", {"job": [JOB_IN_ORDER]}, buffers=8),
     "the delete of one of them": Hot(
-        "take_job", r"(delete from taskqueue\.job .*?) into v_job;", {"job": [JOB_BY_ID] * 2}, buffers=13
+        "take_job", r"(delete from taskqueue\.job .*?) into v_job;", {"job": [JOB_BY_ID, "Tid Scan"]}, buffers=13
     ),
     "whether the queue is empty": Hot(
         "drop_if_empty",
@@ -278,6 +286,47 @@ STATEMENTS: dict[str, Hot] = {
         buffers=4,
         sorted=frozenset({"definition"}),  # those are counted
         called=CONDITIONS,
+    ),
+}
+
+POINTS = frozenset({"posting_list", "posting", "task_queue", "definition"})
+
+STATEMENTS |= {
+    "the draws of a batch": Hot(  # of three jobs; what is sorted are its streams
+        "lease_batch",
+        r"(with recursive point.*?p\.often\) e);",
+        {
+            "posting_list": [LIST],
+            "posting": ["posting_pkey: setup list_id band place"],
+            "task_queue": [QUEUE],
+            "definition": [DEFINITION],
+        },
+        buffers=80,
+        sorted=POINTS,
+        guessed=frozenset({"posting_list"}),
+        called=CONDITIONS,
+    ),
+    "a job of each queue drawn": Hot(
+        "lease_batch",
+        r"(with picked as.*?l\.task_queue_id);",
+        {
+            **LEVELS,
+            "job": [JOB_IN_ORDER, JOB_BY_ID, "Tid Scan"],
+            "definition": [DEFINITION],
+            "setup": ["setup_pkey: setup"],
+        },
+        buffers=45,
+        sorted=frozenset({*LEVELS, "job", "definition", "setup"}),
+        guessed=frozenset({"definition"}),
+        called=frozenset({"first_site"}),
+    ),
+    "the answer of a batch": Hot(
+        "lease_batch",
+        r"return query\s+(select s\.job_id.*?order by s\.number);",
+        {"definition": [DEFINITION]},
+        buffers=5,
+        sorted=frozenset({"definition"}),
+        guessed=frozenset({"definition"}),
     ),
 }
 
@@ -421,23 +470,27 @@ def test_a_statement_of_a_match_finds_what_it_needs_by_key(skewed: Calls, mode: 
 
 
 @pytest.mark.parametrize("analysed", [True])
-def test_each_statement_of_the_match_is_looked_at(skewed: Calls) -> None:
+@pytest.mark.parametrize(
+    "function, calls", [("lease_jobs", {"lock_slots", "take_job"}), ("lease_batch", {"lease_jobs"})]
+)
+def test_each_statement_of_the_match_is_looked_at(skewed: Calls, function: str, calls: set[str]) -> None:
     """A statement that somebody adds has a plan that nobody has looked at."""
-    source = skewed.value("select prosrc from pg_proc where oid = 'taskqueue.lease_jobs'::regproc")
+    source = skewed.value("select prosrc from pg_proc where oid = %s::regproc", f"taskqueue.{function}")
     for hot in STATEMENTS.values():
-        if hot.function == "lease_jobs":
+        if hot.function == function:
             source = re.sub(hot.pattern, "", source, count=1, flags=re.DOTALL)
-    assert set(re.findall(r"(?:from|join|into|update) (taskqueue\.\w+)", source)) <= {
-        "taskqueue.lock_slots",
-        "taskqueue.take_job",
-    }
+    assert set(re.findall(r"(?:from|join|into|update) taskqueue\.(\w+)", source)) == calls
 
 
 @MODE
 @pytest.mark.parametrize("analysed", [True])
 @pytest.mark.parametrize(
     "name, function, times",
-    [("a point", "width_bucket", 1), ("the pick", "hashint8extended", 2), ("a key a queue", "hashint8extended", 2)],
+    [
+        ("a point", "width_bucket", 1),
+        ("the pick", "hashint8extended", 2),
+        ("a key a queue", "hashint8extended", 2),
+    ],
 )
 def test_what_is_used_twice_is_computed_once(skewed: Calls, mode: str, name: str, function: str, times: int) -> None:
     """Without its fence a subquery is pulled up: what it computes stands wherever it is used. A draw is two hashes."""
