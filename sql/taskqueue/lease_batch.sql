@@ -14,7 +14,7 @@ declare
   v_sites text[] := case when v_offer.sites is null then array[''] else v_offer.sites || '*'::text end;
   v_secret uuid := gen_random_uuid();
   v_streams taskqueue.stream[];
-  v_leased taskqueue.stream[] := '{}';
+  v_leased taskqueue.stream[] := '{}'::taskqueue.stream[];
   v_turn bigint := 0;
   v_stop int;  -- the first stream that is to be gone on with one by one
   v_queue record;

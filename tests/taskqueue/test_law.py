@@ -459,7 +459,8 @@ def test_the_draws_of_two_jobs_in_one_call_are_independent(q: Calls, limit: int)
         (n, priority): 0.5 * chance for n in (1, 2) for priority, chance in win_levels({1: (60, 1), 5: (60, 5)}).items()
     }
     found = Counter(
-        tuple((job_id // 1000, job_id // 100 % 10) for job_id in jobs[-2:]) for jobs, _ in draw(q.connection, DRAWS, limit)
+        tuple((job_id // 1000, job_id // 100 % 10) for job_id in jobs[-2:])
+        for jobs, _ in draw(q.connection, DRAWS, limit)
     )
     expected = {(first, second): p1 * p2 for first, p1 in single.items() for second, p2 in single.items()}
     assert chi_square(found, expected) > FEW * 0.1  # the counts of a level shrink by one between the two
