@@ -2357,6 +2357,7 @@ CREATE FUNCTION taskqueue.lease_jobs(p_setup text, p_resource jsonb, p_limit int
     LANGUAGE plpgsql ROWS 1
     AS $$
 declare
+  v_resource jsonb;
   v_known taskqueue.known_offer;
   v_offer taskqueue.offer;
   v_sites text[];
@@ -2376,14 +2377,14 @@ declare
   v_listed boolean := false;  -- there are queues that the sites may see
   v_slots jsonb;
 begin
+  v_resource := case when jsonb_typeof(p_resource) = 'object' then p_resource - 'CPUTime' end;
   select k.* into v_known
     from resource.identity i
-   cross join (select case when jsonb_typeof(p_resource) = 'object' then p_resource - 'CPUTime' end as resource) r
-    join taskqueue.known_offer k on k.setup = p_setup and k.digest = jsonb_hash_extended(r.resource, 0) and k.resource = r.resource
+    join taskqueue.known_offer k on k.setup = p_setup and k.digest = jsonb_hash_extended(v_resource, 0) and k.resource = v_resource
    where i.setup = p_setup and i.role_name = resource.caller() and not i.private
-     and case when jsonb_typeof(p_resource -> 'CPUTime') = 'number' then (p_resource -> 'CPUTime')::numeric between 0 and 1e18 end
    limit 1;
-  if v_known.digest is null then
+  if v_known.digest is null
+     or (case when jsonb_typeof(p_resource -> 'CPUTime') = 'number' then (p_resource -> 'CPUTime')::numeric between 0 and 1e18 end) is not true then
     v_known := taskqueue.known_offer_of(p_setup, p_resource, resource.identify(p_setup));
     v_offer := v_known.offer;
   else
