@@ -9,9 +9,9 @@ returns table (job_id bigint, task_queue_id bigint, requirements jsonb, user_pri
 language plpgsql
 as $$
 declare
-  v_known taskqueue.known_offer := taskqueue.known_offer_of(p_setup, p_resource, resource.identify(p_setup));
-  v_offer taskqueue.offer := v_known.offer;
-  v_sites text[] := case when v_offer.sites is null then array[''] else v_offer.sites || '*'::text end;
+  v_known taskqueue.known_offer;
+  v_offer taskqueue.offer;
+  v_sites text[];
   v_secret uuid := gen_random_uuid();
   v_streams taskqueue.stream[];
   v_leased taskqueue.stream[] := '{}'::taskqueue.stream[];
@@ -19,7 +19,12 @@ declare
   v_stop int;  -- the first stream that is to be gone on with one by one
   v_queue record;
 begin
-  if p_limit < 3 or v_offer.limited or v_offer.job_id is not null or v_known.matching is not null then
+  if p_limit > 2 then
+    v_known := taskqueue.known_offer_of(p_setup, p_resource, resource.identify(p_setup));
+    v_offer := v_known.offer;
+    v_sites := case when v_offer.sites is null then array[''] else v_offer.sites || '*'::text end;
+  end if;
+  if p_limit <= 2 or v_offer.limited or v_offer.job_id is not null or v_known.matching is not null then
     return query select * from taskqueue.lease_jobs(p_setup, p_resource, p_limit, p_seed);
     return;
   end if;
@@ -31,7 +36,7 @@ begin
     select p.number, p.seed, case when o.room is null then p.entry - 1 else p.entry end,
            case when o.room is null then 0 else p.points + 1 end, case when o.room is null then 0 else o.key end,
            case when f.fits then o.task_queue_id end, case when f.fits then (o.definition).definition_id end,
-           p.points + 1 >= case when o.room <= 16 then 8 else 32 end
+           p.points + 1 >= case when o.room <= 16 then 8 when v_known.matched_at is null then 32 else 100 end
       from point p
       left join lateral taskqueue.queue_point(p_setup, v_sites, v_known.cpu_buckets[p.entry]::bigint, p.above, v_known.policy,
                                               p.seed # ((p.entry * 1000 + p.points + 1) * 64), v_offer, v_known.tests) o on true

@@ -109,6 +109,7 @@ VARIABLES: Types = {
     "v_job.job_id": ("bigint", "60000"),
     "v_job.user_priority": ("smallint", "1::smallint"),
     "v_known.cpu_buckets": ("float8[]", "'{500,5000,300000}'"),
+    "v_known.matched_at": ("timestamptz", "null"),
     "v_known.lease_time": ("interval", "'30 minutes'"),
     "v_known.policy": ("text", "'dirac'"),
     "v_known.ten_first": ("boolean", "false"),
