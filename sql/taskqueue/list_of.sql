@@ -6,7 +6,7 @@ begin
   if p_requirements ? p_key then
     return array(select e from jsonb_array_elements_text(p_requirements -> p_key) e order by 1);
   end if;
-  return '{}';  -- at once: nine lists are looked for, most are not there
+  return '{}'::text[];  -- at once: nine lists are looked for, most are not there
 end $$;
 
 comment on function taskqueue.list_of(jsonb, text) is
