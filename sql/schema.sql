@@ -2588,7 +2588,7 @@ begin
   if p_requirements ? p_key then
     return array(select e from jsonb_array_elements_text(p_requirements -> p_key) e order by 1);
   end if;
-  return '{}';  -- at once: nine lists are looked for, most are not there
+  return '{}'::text[];  -- at once: nine lists are looked for, most are not there
 end $$;
 
 ALTER FUNCTION taskqueue.list_of(p_requirements jsonb, p_key text) OWNER TO broker_owner;
