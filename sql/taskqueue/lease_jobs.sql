@@ -192,7 +192,7 @@ begin
       end loop;
       exit when job_id is not null or v_look = 1 or not taskqueue.post_pending(p_setup);
     end loop;
-    if v_number = 1 and taskqueue.is_news(v_known, v_offer.cpu_time, job_id is not null) then
+    if v_number = 1 and p_streams is null and taskqueue.is_news(v_known, v_offer.cpu_time, job_id is not null) then
       v_known.offer := v_offer;
       perform taskqueue.see_resource(p_setup, p_resource, v_known, job_id is not null);
     end if;

@@ -156,3 +156,12 @@ def test_the_order_of_values_makes_no_class(q: Calls) -> None:
     for n, site in enumerate(("D", ["D"], ["D", "D"]), 5):
         ask(q, NOON + timedelta(minutes=n), Site=site)
     assert kinds_seen(q) == 2
+
+
+@pytest.mark.parametrize("jobs, matched", [(5, True), (1, True), (0, False)])
+def test_a_batch_notes_whether_it_found_a_job(q: Calls, jobs: int, matched: bool) -> None:
+    """All at once, the first of them only, none."""
+    if jobs:
+        q.insert_many(range(1, jobs + 1), 1, Sites=["A"])
+    assert len(q.match_many(5, Site="A")) == jobs
+    assert q.rows("select matched from taskqueue.resource_seen") == [(matched,)]
