@@ -3,6 +3,7 @@
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
+import pytest
 from psycopg.types.json import Jsonb
 
 from tests.calls import Calls, resource
