@@ -272,6 +272,37 @@ def test_a_batch_moves_waiting_jobs_and_revives_ended_ones(q: Calls) -> None:
     assert q.inconsistencies() == []
 
 
+def test_a_batch_into_queues_there_with_room_and_without_and_into_new_ones(q: Calls) -> None:
+    """Waiting jobs change places crosswise, the last one of a queue among them, and ended ones begin anew."""
+    q.settings(queue_size=3)
+    a, b, full = q.insert(1, Sites=["A"]), q.insert(2, Sites=["B"]), q.insert(3, Sites=["F"])
+    last = q.insert(4, Sites=["L"])
+    q.insert_many([5, 6], Sites=["F"])
+    q.insert(7, Sites=["A"])
+    q.call("cancel_job", 7)
+    where = {1: "B", 2: "A", 4: "A", 7: "B", 10: "F", 11: "L", 12: "N"}
+    jobs = [
+        {"job_id": n, "requirements": requirements(Sites=[site]), "user_priority": n % 11} for n, site in where.items()
+    ]
+    assert batch(q, *jobs) == len(jobs)
+    assert [q.queue_of(n) for n in (1, 2, 4, 7, 11)] == [b, a, a, b, last]
+    assert q.queue_of(10) != full
+    assert len({q.queue_of(10), q.queue_of(12), a, b, full, last}) == 6
+    assert sorted(q.queues().values()) == [1, 1, 1, 2, 2, 3]
+    levels = dict(q.rows("select job_id, user_priority from taskqueue.job where job_id = any (%s)", list(where)))
+    assert levels == {n: n % 11 for n in where}
+    assert q.inconsistencies() == []
+
+
+def test_a_batch_with_a_leased_job_among_queues_there_and_new_ones_is_refused_whole(q: Calls) -> None:
+    q.insert_many([1, 2], Sites=["A"])
+    q.take(JobID=1)
+    before = q.stored()
+    jobs = [{"job_id": n, "requirements": requirements(Sites=[site])} for n, site in ((1, "A"), (8, "A"), (9, "N"))]
+    assert q.refusal(lambda: batch(q, *jobs))[0] == "PB005"
+    assert q.stored() == before
+
+
 def test_a_batch_with_a_leased_job_is_refused_whole(q: Calls) -> None:
     q.insert(5)
     q.take()
