@@ -1,5 +1,6 @@
 """`python -m benchmarks`: measure matching; see README.md."""
 
+import signal
 import sys
 import tempfile
 from dataclasses import replace
@@ -47,8 +48,9 @@ def main(
     if dsn and settings:
         raise typer.BadParameter("the settings of a server given are its owner's", param_hint="--set")
     given: dict[str, Any] = {"workload": workload, "jobs": jobs, "seconds": seconds, "rounds": rounds}
-    given |= {"rate": rate, "interval": interval, "draws": draws}
+    given |= {"rate": rate, "interval": interval, "draws": draws, "folder": folder}
     given |= {"clients": _clients(clients) if clients else None, "cases": _cases(cases) if cases else None}
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))  # leave no server behind
     chosen = SCENARIOS[scenario]
     options = _with(chosen.defaults, given)
     where = server.given(dsn) if dsn else server.own(folder, dict(pair.split("=", 1) for pair in settings or []))

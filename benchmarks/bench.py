@@ -75,7 +75,7 @@ class Bench:
         if self.workload.fixed_priorities:
             self.run_file("priorities.sql")
         self._configure()
-        for batch in _batches(self._templates_of(self.workload.groups(self.jobs, SEED))):
+        for batch in batches(self._templates_of(self.workload.groups(self.jobs, SEED))):
             begin = time.perf_counter()
             self._load_batch(batch)
             self.load_seconds += time.perf_counter() - begin
@@ -151,6 +151,15 @@ class Bench:
     def queues(self) -> int:
         """TaskQueues now."""
         return int(self.one("select count(*) from taskqueue.task_queue where setup = %s", [SETUP]))
+
+    def priorities(self) -> dict[int, float]:
+        """The priority of each TaskQueue, by its first job."""
+        query = (
+            "select min(j.job_id), q.priority from taskqueue.task_queue q"
+            " join taskqueue.job j using (setup, task_queue_id)"
+            " where setup = %s group by setup, task_queue_id, q.priority"
+        )
+        return {int(job_id): float(priority) for job_id, priority in self.rows(query, [SETUP])}
 
     def sizes(self) -> dict[str, int]:
         """Bytes of each table (with what belongs to it) and each index, the partitioned history left out."""
@@ -258,7 +267,7 @@ def batched(items: Sequence[T], size: int) -> Iterator[Sequence[T]]:
         yield items[start : start + size]
 
 
-def _batches(groups: Iterable[Group]) -> Iterator[list[Group]]:
+def batches(groups: Iterable[Group]) -> Iterator[list[Group]]:
     """Groups of so many jobs together; one that is larger stands alone."""
     batch: list[Group] = []
     held = 0

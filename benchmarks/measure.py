@@ -4,6 +4,7 @@ import statistics
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
+from typing import Protocol
 
 from benchmarks import pgbench
 from benchmarks.bench import SEED, Bench, Meter
@@ -11,9 +12,21 @@ from benchmarks.pgbench import Script
 from benchmarks.report import Row
 
 FLOOR_JOBS = 1_000_000  # of floor.sql
-_WARM_UP = 200  # calls of each client, before the rounds
 
 Say = Callable[[str], None]
+
+
+class Measured(Protocol):
+    """What `in_turn` measures. `batch`: jobs asked for by a call; `available`: jobs there are; `trial`: calls of each
+    client before the rounds, which say how many make a run."""
+
+    name: str
+    batch: int
+    available: int
+    trial: int
+
+    def sample(self, clients: int, calls: int, seed: int) -> "Sample":
+        """One run of so many calls of each client; afterwards all is as before."""
 
 
 @dataclass
@@ -31,6 +44,7 @@ class Kind:
     batch: int = 1
     per_call: bool = False
     beside: Callable[[], AbstractContextManager[object]] = nullcontext
+    trial: int = 200
     available: int = field(init=False)
 
     def __post_init__(self) -> None:
@@ -38,16 +52,20 @@ class Kind:
 
     def sample(self, clients: int, calls: int, seed: int) -> "Sample":
         """One run of so many calls of each client; afterwards all is as before."""
-        variables = {"first": self.first, "last": self.last or self.bench.requests, "batch": self.batch}
-        script = Script(self.file, clients, SEED + seed, variables, calls)
         with self.beside():
             before = self.bench.meter()
-            run = pgbench.run(self.bench.where.logins["agent"], script)
+            run = self.run(clients, calls, seed)
             self.bench.wait_for_agents()
             after = self.bench.meter()
         found = self.bench.matched()
         self.bench.put_back()
         return Sample.of(run, before, after, found, run.calls if self.per_call else found)
+
+    def run(self, clients: int, calls: int, seed: int) -> pgbench.Run:
+        """The calls alone."""
+        variables = {"first": self.first, "last": self.last or self.bench.requests, "batch": self.batch}
+        script = Script(self.file, clients, SEED + seed, variables, calls)
+        return pgbench.run(self.bench.where.logins["agent"], script)
 
 
 class Floor(Kind):
@@ -93,7 +111,7 @@ class Sample:
         return cls(run.calls, found, run.rate, percentiles, wal, cpu, buffers)
 
 
-def in_turn(kinds: Sequence[Kind], clients: int, seconds: float, rounds: int, say: Say) -> list[Row]:
+def in_turn(kinds: Sequence[Measured], clients: int, seconds: float, rounds: int, say: Say) -> list[Row]:
     """Measure the kinds in turn, `rounds` times; a row each, with medians. A run is about `seconds` long by a trial
     before, and takes at most a tenth of the jobs."""
     calls = [_calls(kind, clients, seconds) for kind in kinds]
@@ -110,14 +128,14 @@ def ratio(mine: object, other: object) -> float | None:
     return mine / other if isinstance(mine, float) and isinstance(other, float) and other else None
 
 
-def _calls(kind: Kind, clients: int, seconds: float) -> int:
+def _calls(kind: Measured, clients: int, seconds: float) -> int:
     """Calls of each client that last about as long as asked, and take at most a tenth of the jobs."""
     tenth = max(1, kind.available // 10 // clients // kind.batch)
-    trial = kind.sample(clients, min(_WARM_UP, tenth), seed=0)
+    trial = kind.sample(clients, min(kind.trial, tenth), seed=0)
     return max(1, min(int(trial.rate * seconds / clients), tenth))
 
 
-def _row(kind: Kind, clients: int, samples: Sequence[Sample]) -> Row:
+def _row(kind: Measured, clients: int, samples: Sequence[Sample]) -> Row:
     median = statistics.median
     cpu = [sample.cpu for sample in samples if sample.cpu is not None]
     p50, p95, p99 = (median(sample.percentiles[i] for sample in samples) for i in range(3))

@@ -3,7 +3,7 @@
 import os
 import subprocess
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -117,12 +117,17 @@ def run(target: Target, script: Script) -> Run:
 
 
 def read(folder: Path, clients: int) -> Run:
-    """The log of a run. The rate is taken while all clients were at work: from the latest first call to the earliest
-    last one."""
+    """The log of a run."""
+    return summed(_lines(folder), clients)
+
+
+def summed(calls: Iterable[tuple[int, int, int]], clients: int) -> Run:
+    """A run out of its calls: client, end and latency in us, those of each client in order. The rate is taken while
+    all clients were at work: from the latest first call to the earliest last one."""
     ended: list[list[int]] = [[] for _ in range(clients)]
     latencies: list[float] = []
     begin = 0
-    for client, at, latency in _lines(folder):
+    for client, at, latency in calls:
         if not ended[client]:
             begin = max(begin, at - latency)
         ended[client].append(at)

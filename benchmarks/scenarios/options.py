@@ -1,6 +1,7 @@
 """The options of a run, the same for all scenarios; each uses those it needs."""
 
 from dataclasses import dataclass
+from pathlib import Path
 
 from benchmarks.workloads import WORKLOADS, Workload
 
@@ -9,7 +10,8 @@ from benchmarks.workloads import WORKLOADS, Workload
 class Options:
     """workload: U, L or N. jobs: that wait. clients: numbers, one after the other where the scenario takes several.
     seconds: length of a run. rounds: of what is measured in turn. rate: calls a second of all clients together.
-    interval: seconds of a line of a timeline. draws: in all. cases: (jobs, queues), one after the other."""
+    interval: seconds of a line of a timeline. draws: in all. cases: (jobs, queues), one after the other.
+    folder: where data of servers lies, or None: the temporary one."""
 
     workload: str = "U"
     jobs: int = 100_000
@@ -20,6 +22,7 @@ class Options:
     interval: float = 60
     draws: int = 1_000_000
     cases: tuple[tuple[int, int], ...] = ()
+    folder: Path | None = None
 
     @property
     def intervals(self) -> int:

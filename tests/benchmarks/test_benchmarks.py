@@ -3,17 +3,22 @@
 import json
 import os
 import re
+import shutil
+import signal
 import subprocess
 import sys
+import tempfile
 import threading
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import psycopg
 import pytest
 
-from benchmarks import background, pgbench
+from benchmarks import background, dirac, pgbench
 from benchmarks.scenarios import SCENARIOS
+from broker.errors import BrokerError
 
 TOP = Path(__file__).parents[2]
 TINY = "--jobs 2000 --clients 2 --seconds 1 --rounds 1"
@@ -202,6 +207,18 @@ def test_finding_nothing_is_measured_beside_finding_a_job(server_dsn: str, tmp_p
     assert nothing["ratio"] == pytest.approx(nothing["p99_ms"] / found["p99_ms"])
 
 
+def test_the_peer_is_measured_beside_pgbroker(server_dsn: str, tmp_path: Path) -> None:
+    try:
+        dirac.require()
+    except BrokerError as error:
+        pytest.skip(error.message)
+    (table,) = measure("peer", TINY, server_dsn, tmp_path)
+    theirs, ours = table["rows"]
+    check_costs(table["rows"])
+    assert theirs["found_nothing"] == pytest.approx(ours["found_nothing"], abs=0.1)
+    assert ours["ratio"] == pytest.approx(ours["jobs_per_s"] / theirs["jobs_per_s"])
+
+
 @pytest.mark.parametrize("words", [w for w in shown() if "--scenario" not in w and "--help" not in w], ids=" ".join)
 def test_commands_without_a_scenario_measure_matching(server_dsn: str, tmp_path: Path, words: list[str]) -> None:
     (table,) = run([*words, *TINY.split()], None if "--set" in words else server_dsn, tmp_path)
@@ -223,7 +240,7 @@ def test_readme_explains_each_scenario() -> None:
 
 
 def test_each_scenario_is_tested_and_says_what_it_asks() -> None:
-    assert set(SCENARIOS) == set("match batch insert hot flat held churn space fair nothing".split())
+    assert set(SCENARIOS) == set("match batch insert hot flat held churn space fair nothing peer".split())
     assert all(scenario.title for scenario in SCENARIOS.values())
 
 
@@ -250,6 +267,25 @@ def test_a_server_that_cannot_be_made_is_an_error_in_two_lines(options: tuple[st
     assert done.returncode in (1, 2)
     assert "Traceback" not in done.stderr
     assert options[1].split("=")[0] in done.stderr
+
+
+@pytest.fixture
+def folder() -> Iterator[Path]:
+    """A folder that the server can reach whatever uid it runs under."""
+    folder = Path(tempfile.mkdtemp(prefix="broker-tests-"))
+    folder.chmod(0o755)
+    yield folder
+    shutil.rmtree(folder)
+
+
+def test_a_runner_that_is_told_to_end_leaves_nothing_behind(folder: Path) -> None:
+    command = [sys.executable, "-m", "benchmarks", "--jobs", "100000", "--folder", str(folder)]
+    with subprocess.Popen(command, cwd=TOP, stderr=subprocess.PIPE) as runner:
+        assert runner.stderr
+        assert b"loading" in runner.stderr.readline()
+        runner.terminate()
+    assert runner.returncode == 128 + signal.SIGTERM
+    assert list(folder.iterdir()) == []
 
 
 def _log(folder: Path) -> None:

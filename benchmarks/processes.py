@@ -1,0 +1,103 @@
+"""Clients in Python, a process each: what pgbench is to scripts, for calls of Python."""
+
+import multiprocessing
+import os
+import random
+import signal
+import threading
+import time
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, field
+from multiprocessing.connection import Connection
+
+from benchmarks import pgbench
+from broker.errors import BrokerError
+from broker.pilots import Resource
+
+_READY_SECONDS = 120  # that imports and connections of all clients may take
+
+Ask = Callable[[Resource], object]
+"""One call; it raises BrokerError where it fails."""
+
+
+@dataclass(frozen=True)
+class Client:
+    """What each client does: `connect` (a module's function, so that processes can import it, or a partial of one)
+    gives the call, which is made so many times, each time for one of the requests, drawn at random."""
+
+    connect: Callable[[], AbstractContextManager[Ask]]
+    requests: Sequence[Resource]
+    calls: int
+    seed: int
+
+
+@dataclass(frozen=True)
+class _Done:
+    """What a client sends: the end of each call and its latency, in us, or what went wrong."""
+
+    calls: list[tuple[int, int]] = field(default_factory=list)
+    error: str | None = None
+
+
+def run(client: Client, count: int) -> pgbench.Run:
+    """So many clients at the same time, to their end. Raises BrokerError with the words of one that failed."""
+    context = multiprocessing.get_context("spawn")
+    ready = context.Barrier(count)
+    pipes: list[Connection] = []
+    processes = []
+    try:
+        for number in range(count):
+            receiver, sender = context.Pipe(duplex=False)
+            process = context.Process(target=_process, args=(client, number, ready, sender), daemon=True)
+            process.start()
+            sender.close()  # the child's end: its death is then the pipe's end
+            pipes.append(receiver)
+            processes.append(process)
+        done = [_received(pipe) for pipe in pipes]
+    finally:
+        for process in processes:
+            process.terminate()
+            process.join()
+    errors = [one.error for one in done if one.error]
+    if errors or not all(one.calls for one in done):
+        raise BrokerError(errors[0] if errors else "a client ended before its calls did")
+    return pgbench.summed(((n, at, latency) for n, one in enumerate(done) for at, latency in one.calls), count)
+
+
+def _received(pipe: Connection) -> _Done:
+    try:
+        done = pipe.recv()
+    except EOFError:  # the process was killed, or failed before it could say so
+        return _Done()
+    assert isinstance(done, _Done)
+    return done
+
+
+def _process(client: Client, number: int, ready: threading.Barrier, sender: Connection) -> None:
+    """One client. It ends at once: what libraries do at a program's end is not part of a run (DIRAC deletes the queues
+    that it emptied)."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the parent, which ends this process
+    try:
+        with client.connect() as ask:
+            ready.wait(_READY_SECONDS)
+            sender.send(_Done(_calls(client, number, ask)))
+    except BrokerError as error:
+        ready.abort()
+        sender.send(_Done(error=error.message))
+    except threading.BrokenBarrierError:  # another one failed, and says why
+        pass
+    sender.close()
+    os._exit(0)
+
+
+def _calls(client: Client, number: int, ask: Ask) -> list[tuple[int, int]]:
+    rng = random.Random(f"{client.seed} {number}")
+    done = []
+    for _ in range(client.calls):
+        resource = rng.choice(client.requests)
+        begin = time.monotonic_ns()
+        ask(resource)
+        end = time.monotonic_ns()
+        done.append((end // 1000, (end - begin) // 1000))
+    return done
