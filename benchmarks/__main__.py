@@ -1,4 +1,4 @@
-"""`python -m benchmarks`: measure matching; see README.md."""
+"""`python -m benchmarks`, or `broker bench`: measure matching; see README.md."""
 
 import signal
 import sys
@@ -64,6 +64,13 @@ def main(
     output.note(f"written to {report.write(scenario, tables, about, results)}")
 
 
+def command() -> Any:
+    """The command line, as Click's command; `broker bench` is it, too."""
+    app = typer.Typer(add_completion=False, pretty_exceptions_enable=False)
+    app.command()(main)
+    return typer.main.get_command(app)
+
+
 def _with(defaults: Options, given: dict[str, Any]) -> Options:
     return replace(defaults, **{name: value for name, value in given.items() if value is not None})
 
@@ -89,7 +96,7 @@ def _cases(text: str) -> tuple[tuple[int, int], ...]:
 
 def _command() -> str:
     """The command line, without the DSN, which may hold a password, and without names of folders."""
-    words = ["python", "-m", "benchmarks"]
+    words = ["python", "-m", "benchmarks"] if Path(sys.argv[0]).name == "__main__.py" else ["broker"]
     hidden = False
     for word in sys.argv[1:]:
         option, given, _ = word.partition("=")
@@ -101,7 +108,7 @@ def _command() -> str:
 
 if __name__ == "__main__":
     try:
-        typer.run(main)
+        command()(prog_name="python -m benchmarks")
     except BrokerError as error:
         output.note(f"error: {error.message}" + (f"\nhint:  {error.hint}" if error.hint else ""))
         sys.exit(1)
