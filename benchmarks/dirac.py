@@ -219,14 +219,15 @@ class Peer:
 
 
 @contextmanager
-def loaded(bench: Bench, folder: Path | None) -> Iterator[Peer]:
-    """A peer with the workload of a loaded bench, in as much memory for pages; gone at the end."""
+def loaded(bench: Bench, priorities: Mapping[int, float], folder: Path | None) -> Iterator[Peer]:
+    """A peer with the workload of a loaded bench, in as much memory for pages; gone at the end. `priorities` of queues
+    are by their first job."""
     memory = int(bench.one("select pg_size_bytes(current_setting('shared_buffers'))"))
     with mariadb.running(_DATABASE, memory, folder) as server:
         connection = server.connect()
         try:
             peer = Peer(server, connection, bench.workload, bench.jobs)
-            peer.load(bench.priorities())
+            peer.load(priorities)
             yield peer
         finally:
             connection.close()

@@ -43,9 +43,10 @@ def run(server: Server, options: Options, say: Say) -> list[Table]:
     dirac.require()
     say(f"loading workload {options.workload}: {options.jobs:,} jobs")
     with loaded(server, options.make_workload(), options.jobs) as bench:
-        bench.ask_once()
+        priorities = bench.priorities()
+        bench.ask_once()  # jobs of queues with the same requirements come back to one of them
         say("loading the same into DIRAC's TaskQueueDB")
-        with dirac.loaded(bench, options.folder) as peer:
+        with dirac.loaded(bench, priorities, options.folder) as peer:
             rows: list[Row] = []
             for count in options.clients:
                 theirs, ours = in_turn([peer, Agents(bench)], count, options.seconds, options.rounds, say)
