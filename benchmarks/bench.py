@@ -93,18 +93,25 @@ class Bench:
         self.call("vacuum (analyze) bench.request")
         self.requests = len(requests)
 
-    def ask_once(self) -> None:
-        """Each request once, one after the other, and all jobs back: agents send the same descriptions again and again,
-        and a run of seconds would hardly see one twice. What first calls take is a figure of its own."""
+    def ask_once(self, size: int = 1) -> None:
+        """Each request once for `size` jobs, one after the other, and all jobs back, at the latest when a tenth is out:
+        agents send the same descriptions again and again, and a run of seconds would hardly see one twice. What first
+        calls take is a figure of its own."""
         query = (
             "select count(m.job_id) from bench.request r"
-            " cross join lateral taskqueue.match_job('bench', r.resource) m where r.n between %s and %s"
+            " cross join lateral taskqueue.match_jobs('bench', r.resource, %s) m where r.n between %s and %s"
         )
-        begin = time.perf_counter()
+        seconds, out = 0.0, 0
         with database.connect(self.where.logins["agent"]) as agent:
             for first in range(1, self.requests + 1, 100):
-                agent.execute(query, [first, first + 99])
-        self.first_calls_per_s = self.requests / (time.perf_counter() - begin)
+                begin = time.perf_counter()
+                found = agent.execute(query, [size, first, first + 99]).fetchone()
+                seconds += time.perf_counter() - begin
+                out += found[0] if found else 0
+                if out > self.jobs / 10:
+                    self.put_back()
+                    out = 0
+        self.first_calls_per_s = self.requests / seconds
         self.put_back()
 
     def load_floor(self) -> None:

@@ -15,7 +15,7 @@ def run(server: Server, options: Options, say: Say) -> list[Table]:
     """Single calls and batches in turn; the ratio is jobs/s in batches to jobs/s in single calls."""
     say(f"loading workload {options.workload}: {options.jobs:,} jobs")
     with loaded(server, options.make_workload(), options.jobs) as bench:
-        bench.ask_once()
+        bench.ask_once(SIZE)  # more draws than single calls: what few queues match is found out, too
         kinds = [Kind("match_job", bench), Kind(f"match_jobs(..., {SIZE})", bench, "batch.pgbench", batch=SIZE)]
         rows: list[Row] = []
         for clients in options.clients:
