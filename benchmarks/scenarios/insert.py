@@ -29,6 +29,7 @@ def run(server: Server, options: Options, say: Say) -> list[Table]:
     """Into a loaded database. The ratio is jobs/s matched while jobs arrive to jobs/s matched while none does."""
     say(f"loading workload {options.workload}: {options.jobs:,} jobs")
     with loaded(server, options.make_workload(), options.jobs) as bench:
+        bench.ask_once()
         about = described(bench)
         matching = _beside_matching(bench, options, say)  # first: it needs the workload as it is
         return [
