@@ -2273,27 +2273,27 @@ begin
   end if;
   with recursive point as (
     select n as number, hashint8extended(n, coalesce(p_seed, uuid_hash_extended(v_secret, 0))) as seed, width_bucket(v_offer.cpu_time, v_known.cpu_buckets) as entry,
-           0 as points, 0::float8 as above, null::bigint as task_queue_id, null::bigint as definition_id, false as often
+           0 as points, 0::float8 as above, null::bigint as task_queue_id, null::bigint as definition_id, 8 as most
       from generate_series(1, p_limit) n
     union all
-    select p.number, p.seed, case when o.room is null then p.entry - 1 else p.entry end,
-           case when o.room is null then 0 else p.points + 1 end, case when o.room is null then 0 else o.key end,
+    select p.number, p.seed, case when o.enough is null then p.entry - 1 else p.entry end,
+           case when o.enough is null then 0 else p.points + 1 end, case when o.enough is null then 0 else o.key end,
            case when f.fits then o.task_queue_id end, case when f.fits then (o.definition).definition_id end,
-           p.points + 1 >= case when o.room <= 16 then 8 when v_known.matched_at is null then 32 else 100 end
+           case when o.enough is null then 8 else greatest(p.most, case when v_known.matched_at is null then least(o.enough, 32) else o.enough end) end
       from point p
       left join lateral taskqueue.queue_point(p_setup, v_sites, v_known.cpu_buckets[p.entry]::bigint, p.above, v_known.policy,
-                                              p.seed # ((p.entry * 1000 + p.points + 1) * 64), v_offer, v_known.tests) o on true
+                                              p.seed # ((p.entry * 1000000::bigint + p.points + 1) * 64), v_offer, v_known.tests) o on true
      cross join lateral (
            select o.task_queue_id is not null
                   and coalesce(o.fits, taskqueue.accepts(o.definition, v_offer)
                                        and (cardinality(v_sites) <= 2 or o.site = '*'
                                             or o.site = taskqueue.first_site(v_offer.sites, (o.definition).sites, (o.definition).banned_sites))) as fits offset 0) f
-     where p.task_queue_id is null and p.entry > 0 and p.often is not true)
+     where p.task_queue_id is null and p.entry > 0 and p.points < p.most)
   select array_agg(e.stream order by (e.stream).number), coalesce(min((e.stream).number) filter (where (e.stream).task_queue_id is null), p_limit + 1)
     into v_streams, v_stop
     from (select row(p.number, p.seed, p.entry, p.points, p.above, p.task_queue_id, p.definition_id, row_number() over (partition by p.task_queue_id order by p.number),
                      null, null, null, null)::taskqueue.stream as stream
-            from point p where p.task_queue_id is not null or p.entry = 0 or p.often) e;
+            from point p where p.task_queue_id is not null or p.entry = 0 or p.points >= p.most) e;
   loop
     v_turn := v_turn + 1;
     exit when not exists (select from unnest(v_streams) s where s.turn = v_turn and s.number < v_stop);
@@ -2371,7 +2371,7 @@ declare
   v_seed bigint;
   v_entry int;
   v_points int;
-  v_most int := 100;
+  v_most int;  -- points, after which the rest of the bucket is drawn a key a queue
   v_above float8;
   v_definition_ids bigint[];  -- among which a key a queue is drawn; null: by points
   v_next bigint[];
@@ -2408,6 +2408,7 @@ begin
     for v_look in 0..1 loop
       v_entry := width_bucket(v_offer.cpu_time, v_known.cpu_buckets);
       v_points := 0;
+      v_most := 8;
       v_above := 0;
       v_passed := '{}'::bigint[];
       v_next := null;
@@ -2418,6 +2419,7 @@ begin
         v_points := (p_streams[v_number]).points;
         v_above := (p_streams[v_number]).above;
         v_next := array[(p_streams[v_number]).task_queue_id];
+        v_most := case when v_next[1] is null then v_points else 100 end;
         v_listed := true;
       end if;
       if v_offer.job_id is not null then
@@ -2443,6 +2445,7 @@ begin
             v_definition_ids := null;
             v_entry := v_entry - 1;
             v_points := 0;
+            v_most := 8;
             v_above := 0;
           end if;
           continue;
@@ -2459,20 +2462,21 @@ begin
           continue;
         else
           v_points := v_points + 1;
-          select o.room, o.key, o.task_queue_id, o.site, (o.definition).definition_id, (o.definition).requirements, (o.definition).sites, (o.definition).banned_sites,
+          select o.enough, o.key, o.task_queue_id, o.site, (o.definition).definition_id, (o.definition).requirements, (o.definition).sites, (o.definition).banned_sites,
                  (o.definition).grid_ces, o.task_queue_id <> all (v_passed) and o.fits as fits  -- null: to be looked at more closely
             into v_queue
-            from taskqueue.queue_point(p_setup, v_sites, v_known.cpu_buckets[v_entry]::bigint, v_above, v_known.policy, v_seed # ((v_entry * 1000 + v_points) * 64 + v_look),
+            from taskqueue.queue_point(p_setup, v_sites, v_known.cpu_buckets[v_entry]::bigint, v_above, v_known.policy, v_seed # ((v_entry * 1000000::bigint + v_points) * 64 + v_look),
                                        v_offer, v_known.tests) o;
           if not found then
             v_entry := v_entry - 1;
             v_points := 0;
+            v_most := 8;
             v_above := 0;
             continue;
           end if;
           v_listed := true;
           v_above := v_queue.key;
-          v_most := case when v_queue.room <= 16 then 8 when v_known.matched_at is null then 32 else 100 end;
+          v_most := greatest(v_most, case when v_known.matched_at is null then least(v_queue.enough, 32) else v_queue.enough end);
           if v_queue.fits is null and v_queue.task_queue_id is not null then  -- where several sites are offered, a queue counts in the list of one of them
             select taskqueue.accepts(d, v_offer)
                    and (cardinality(v_sites) <= 2 or v_queue.site = '*' or v_queue.site = taskqueue.first_site(v_offer.sites, d.sites, d.banned_sites)) into v_free
@@ -3749,10 +3753,10 @@ ALTER FUNCTION taskqueue.queue_of_job(p_setup text, p_job_id bigint) OWNER TO br
 
 COMMENT ON FUNCTION taskqueue.queue_of_job(p_setup text, p_job_id bigint) IS 'TaskQueue that a job waits in; null when it does not wait. Errors: PB002 (setup or owner not granted).';
 
-CREATE FUNCTION taskqueue.queue_point(p_setup text, p_sites text[], p_bucket bigint, p_above double precision, p_policy text, p_seed bigint, p_offer taskqueue.offer, p_tests integer) RETURNS TABLE(room bigint, key double precision, fits boolean, site text, task_queue_id bigint, definition taskqueue.definition)
+CREATE FUNCTION taskqueue.queue_point(p_setup text, p_sites text[], p_bucket bigint, p_above double precision, p_policy text, p_seed bigint, p_offer taskqueue.offer, p_tests integer) RETURNS TABLE(enough integer, key double precision, fits boolean, site text, task_queue_id bigint, definition taskqueue.definition)
     LANGUAGE sql STABLE ROWS 1
     AS $$
-  select s.room, s.key,
+  select case when s.room <= 16 then 8 else greatest(100, s.room / 16)::int end, s.key,
          s.rest - (s.place - 1) * s.ceiling < q.priority * case when p_policy = 'proportional' then 1 else (1 - s.top * s.key) / (1 - q.priority * s.key) end
          and case when d.demands & p_tests = 0
                   then p_sites[1] <> all (d.banned_sites)
@@ -3777,7 +3781,7 @@ $$;
 
 ALTER FUNCTION taskqueue.queue_point(p_setup text, p_sites text[], p_bucket bigint, p_above double precision, p_policy text, p_seed bigint, p_offer taskqueue.offer, p_tests integer) OWNER TO broker_owner;
 
-COMMENT ON FUNCTION taskqueue.queue_point(p_setup text, p_sites text[], p_bucket bigint, p_above double precision, p_policy text, p_seed bigint, p_offer taskqueue.offer, p_tests integer) IS 'The next point above a key over the lists of some sites in a CPU bucket, and the queue at its place; fits = it is the next in the drawn order, if it has not come before, and matches the offer; null: to be looked at more closely. No row: there is no list.';
+COMMENT ON FUNCTION taskqueue.queue_point(p_setup text, p_sites text[], p_bucket bigint, p_above double precision, p_policy text, p_seed bigint, p_offer taskqueue.offer, p_tests integer) IS 'The next point above a key over the lists of some sites in a CPU bucket, and the queue at its place; fits = it is the next in the drawn order, if it has not come before, and matches the offer; null: to be looked at more closely. enough = the points that are worth drawing in such a list. No row: there is no list.';
 
 CREATE FUNCTION taskqueue.queues_with_room(p_setup text, p_definition_ids bigint[], p_size bigint) RETURNS TABLE(definition_id bigint, task_queue_id bigint, room bigint)
     LANGUAGE sql

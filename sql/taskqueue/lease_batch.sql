@@ -30,27 +30,27 @@ begin
   end if;
   with recursive point as (
     select n as number, hashint8extended(n, coalesce(p_seed, uuid_hash_extended(v_secret, 0))) as seed, width_bucket(v_offer.cpu_time, v_known.cpu_buckets) as entry,
-           0 as points, 0::float8 as above, null::bigint as task_queue_id, null::bigint as definition_id, false as often
+           0 as points, 0::float8 as above, null::bigint as task_queue_id, null::bigint as definition_id, 8 as most
       from generate_series(1, p_limit) n
     union all
-    select p.number, p.seed, case when o.room is null then p.entry - 1 else p.entry end,
-           case when o.room is null then 0 else p.points + 1 end, case when o.room is null then 0 else o.key end,
+    select p.number, p.seed, case when o.enough is null then p.entry - 1 else p.entry end,
+           case when o.enough is null then 0 else p.points + 1 end, case when o.enough is null then 0 else o.key end,
            case when f.fits then o.task_queue_id end, case when f.fits then (o.definition).definition_id end,
-           p.points + 1 >= case when o.room <= 16 then 8 when v_known.matched_at is null then 32 else 100 end
+           case when o.enough is null then 8 else greatest(p.most, case when v_known.matched_at is null then least(o.enough, 32) else o.enough end) end
       from point p
       left join lateral taskqueue.queue_point(p_setup, v_sites, v_known.cpu_buckets[p.entry]::bigint, p.above, v_known.policy,
-                                              p.seed # ((p.entry * 1000 + p.points + 1) * 64), v_offer, v_known.tests) o on true
+                                              p.seed # ((p.entry * 1000000::bigint + p.points + 1) * 64), v_offer, v_known.tests) o on true
      cross join lateral (
            select o.task_queue_id is not null
                   and coalesce(o.fits, taskqueue.accepts(o.definition, v_offer)
                                        and (cardinality(v_sites) <= 2 or o.site = '*'
                                             or o.site = taskqueue.first_site(v_offer.sites, (o.definition).sites, (o.definition).banned_sites))) as fits offset 0) f
-     where p.task_queue_id is null and p.entry > 0 and p.often is not true)
+     where p.task_queue_id is null and p.entry > 0 and p.points < p.most)
   select array_agg(e.stream order by (e.stream).number), coalesce(min((e.stream).number) filter (where (e.stream).task_queue_id is null), p_limit + 1)
     into v_streams, v_stop
     from (select row(p.number, p.seed, p.entry, p.points, p.above, p.task_queue_id, p.definition_id, row_number() over (partition by p.task_queue_id order by p.number),
                      null, null, null, null)::taskqueue.stream as stream
-            from point p where p.task_queue_id is not null or p.entry = 0 or p.often) e;
+            from point p where p.task_queue_id is not null or p.entry = 0 or p.points >= p.most) e;
   loop
     v_turn := v_turn + 1;
     exit when not exists (select from unnest(v_streams) s where s.turn = v_turn and s.number < v_stop);

@@ -5,8 +5,8 @@
 -- Sections 4 to 6: jobs for a resource, one after the other, each with its own draws. CPU buckets from the highest down, queues in drawn order, user
 -- priorities in drawn order, one of the first ten. Empty and locked candidates are passed over; the others keep their keys, so
 -- the law holds over the rest.
--- Queues are drawn one after the other (taskqueue.queue_point), not sorted, so that a match costs the same whatever their number. After a hundred
--- points in vain (eight where there are few queues) the rest of the bucket is drawn a key a queue, given that all are above the last point. The first time
+-- Queues are drawn one after the other (taskqueue.queue_point), not sorted, so that a match costs the same whatever their number. After enough
+-- points in vain (eight where there are few queues, else a hundred and more) the rest of the bucket is drawn a key a queue, given that all are above the last point. The first time
 -- that 32 points were in vain the definitions that match are found out (taskqueue.find_matching) and kept with the description where they are few;
 -- so a resource that matches nothing gets its answer at once.
 -- Rejected: a key a queue, sorted (0.5 us a queue); conditions before the sort (1.7 us a queue); order statistics a band (0.9 us a band); eight points at a
@@ -27,7 +27,7 @@ declare
   v_seed bigint;
   v_entry int;
   v_points int;
-  v_most int := 100;
+  v_most int;  -- points, after which the rest of the bucket is drawn a key a queue
   v_above float8;
   v_definition_ids bigint[];  -- among which a key a queue is drawn; null: by points
   v_next bigint[];
@@ -64,6 +64,7 @@ begin
     for v_look in 0..1 loop
       v_entry := width_bucket(v_offer.cpu_time, v_known.cpu_buckets);
       v_points := 0;
+      v_most := 8;
       v_above := 0;
       v_passed := '{}'::bigint[];
       v_next := null;
@@ -74,6 +75,7 @@ begin
         v_points := (p_streams[v_number]).points;
         v_above := (p_streams[v_number]).above;
         v_next := array[(p_streams[v_number]).task_queue_id];
+        v_most := case when v_next[1] is null then v_points else 100 end;
         v_listed := true;
       end if;
       if v_offer.job_id is not null then
@@ -99,6 +101,7 @@ begin
             v_definition_ids := null;
             v_entry := v_entry - 1;
             v_points := 0;
+            v_most := 8;
             v_above := 0;
           end if;
           continue;
@@ -115,20 +118,21 @@ begin
           continue;
         else
           v_points := v_points + 1;
-          select o.room, o.key, o.task_queue_id, o.site, (o.definition).definition_id, (o.definition).requirements, (o.definition).sites, (o.definition).banned_sites,
+          select o.enough, o.key, o.task_queue_id, o.site, (o.definition).definition_id, (o.definition).requirements, (o.definition).sites, (o.definition).banned_sites,
                  (o.definition).grid_ces, o.task_queue_id <> all (v_passed) and o.fits as fits  -- null: to be looked at more closely
             into v_queue
-            from taskqueue.queue_point(p_setup, v_sites, v_known.cpu_buckets[v_entry]::bigint, v_above, v_known.policy, v_seed # ((v_entry * 1000 + v_points) * 64 + v_look),
+            from taskqueue.queue_point(p_setup, v_sites, v_known.cpu_buckets[v_entry]::bigint, v_above, v_known.policy, v_seed # ((v_entry * 1000000::bigint + v_points) * 64 + v_look),
                                        v_offer, v_known.tests) o;
           if not found then
             v_entry := v_entry - 1;
             v_points := 0;
+            v_most := 8;
             v_above := 0;
             continue;
           end if;
           v_listed := true;
           v_above := v_queue.key;
-          v_most := case when v_queue.room <= 16 then 8 when v_known.matched_at is null then 32 else 100 end;
+          v_most := greatest(v_most, case when v_known.matched_at is null then least(v_queue.enough, 32) else v_queue.enough end);
           if v_queue.fits is null and v_queue.task_queue_id is not null then  -- where several sites are offered, a queue counts in the list of one of them
             select taskqueue.accepts(d, v_offer)
                    and (cardinality(v_sites) <= 2 or v_queue.site = '*' or v_queue.site = taskqueue.first_site(v_offer.sites, d.sites, d.banned_sites)) into v_free

@@ -8,13 +8,14 @@
 -- priority 0. Points have no memory: from one that was passed over the draw goes on as if it began there.
 -- Most definitions are compared with the offer here; where more is to be tested (taskqueue.tests_of), the caller looks more closely: to start up all
 -- conditions costs 25 us.
+-- When points were in vain so often that a key a queue costs no more, they are enough: a point takes some ten times as long as a queue.
 -- What a point costs goes neither with the queues nor with the bands. The fences (offset 0) spare looking into the arrays again for each use of what was found.
 create or replace function taskqueue.queue_point(p_setup text, p_sites text[], p_bucket bigint, p_above float8, p_policy text, p_seed bigint, p_offer taskqueue.offer, p_tests int)
-returns table (room bigint, key float8, fits boolean, site text, task_queue_id bigint, definition taskqueue.definition)
+returns table (enough int, key float8, fits boolean, site text, task_queue_id bigint, definition taskqueue.definition)
 language sql stable
 rows 1
 as $$
-  select s.room, s.key,
+  select case when s.room <= 16 then 8 else greatest(100, s.room / 16)::int end, s.key,
          s.rest - (s.place - 1) * s.ceiling < q.priority * case when p_policy = 'proportional' then 1 else (1 - s.top * s.key) / (1 - q.priority * s.key) end
          and case when d.demands & p_tests = 0
                   then p_sites[1] <> all (d.banned_sites)
@@ -38,4 +39,4 @@ as $$
 $$;
 
 comment on function taskqueue.queue_point(text, text[], bigint, float8, text, bigint, taskqueue.offer, int) is
-'The next point above a key over the lists of some sites in a CPU bucket, and the queue at its place; fits = it is the next in the drawn order, if it has not come before, and matches the offer; null: to be looked at more closely. No row: there is no list.';
+'The next point above a key over the lists of some sites in a CPU bucket, and the queue at its place; fits = it is the next in the drawn order, if it has not come before, and matches the offer; null: to be looked at more closely. enough = the points that are worth drawing in such a list. No row: there is no list.';

@@ -190,7 +190,7 @@ STATEMENTS: dict[str, Hot] = {
     ),
     "a point": Hot(
         "lease_jobs",
-        r"(select o\.room.*?v_known\.tests\) o);",
+        r"(select o\.enough.*?v_known\.tests\) o);",
         {
             "posting_list": [LIST],
             "posting": ["posting_pkey: setup list_id band place"],
@@ -215,7 +215,7 @@ STATEMENTS: dict[str, Hot] = {
         buffers=9,
         guessed=frozenset({"definition"}),
     ),
-    "the rest of a bucket": Hot(  # after a hundred points in vain where many match: what is found is read, all of it
+    "the rest of a bucket": Hot(  # after enough points in vain where many match: what is found is read, all of it
         "lease_jobs",
         r"array\(\s*(select distinct q\.definition_id.*?::bigint\)\))\)\);",
         {
@@ -295,7 +295,7 @@ POINTS = frozenset({"posting_list", "posting", "task_queue", "definition"})
 STATEMENTS |= {
     "the draws of a batch": Hot(  # of three jobs; what is sorted are its streams
         "lease_batch",
-        r"(with recursive point.*?p\.often\) e);",
+        r"(with recursive point.*?p\.most\) e);",
         {
             "posting_list": [LIST],
             "posting": ["posting_pkey: setup list_id band place"],
