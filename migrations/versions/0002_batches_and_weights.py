@@ -71,5 +71,6 @@ def upgrade() -> None:
 
 
 def downgrade() -> None:
-    """Take back what upgrade() made."""
-    execute("drop table taskqueue.owner_weight; drop type taskqueue.stream")
+    """Take back what upgrade() made. Known descriptions go: those of private pilots leave the owner to the draw since 0002,
+    where 0001 does not look at it."""
+    execute("delete from taskqueue.known_offer; drop table taskqueue.owner_weight; drop type taskqueue.stream")

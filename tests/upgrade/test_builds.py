@@ -78,6 +78,21 @@ def test_queues_that_were_there_before_the_upgrade_have_their_weights_summed_up(
         assert q.value("select sum(queues) from taskqueue.owner_weight") == 30
 
 
+def test_a_downgrade_leaves_private_pilots_their_owners_jobs_only(dsn: str) -> None:
+    """Descriptions known to 0002 leave the owner to the draw, where 0001 does not look at it."""
+    with psycopg.connect(dsn, autocommit=True) as conn:
+        q = Calls(conn)
+        q.insert_many(range(1, 4), 1, OwnerDN="one", OwnerGroup="g")
+        q.insert_many(range(11, 14), 1, OwnerDN="other", OwnerGroup="h")
+        mine = {"Site": "A", "OwnerDN": "one", "OwnerGroup": "g", "PilotType": "private"}
+        assert q.match(**mine)
+    downgrade(dsn, "0001")
+    with psycopg.connect(dsn, autocommit=True) as conn:
+        q = Calls(conn)
+        assert {match.job_id for match in q.match_many(6, **mine)} < {1, 2, 3}
+    upgrade(dsn)
+
+
 def test_down_and_up_again_is_what_it_was(dsn: str) -> None:
     before = catalogue(dsn)
     downgrade(dsn, "0000")
