@@ -517,8 +517,9 @@ def _statistics(rng: random.Random, queues: Sequence[_Queue], nuclei: Sequence[_
         shares = {"MC Default"} if rng.random() < 0.9 else set()
         while len(shares) < 2:
             shares |= {_weighted(rng, _SHARES) for _ in range(rng.randrange(2, 8))}
-        total = sum(_SHARES[share] for share in shares)
-        for share in sorted(shares):
+        present = sorted(shares)
+        total = sum(_SHARES[share] for share in present)
+        for share in present:
             yield from _counts(rng, queue, share, queue.size * _SHARES[share] / total, rng.choice(nuclei).name)
 
 

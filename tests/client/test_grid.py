@@ -1,6 +1,9 @@
 """The synthetic grid: the same from the same seed, consistent in itself and with the world format, and lifelike."""
 
 import json
+import os
+import subprocess
+import sys
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from typing import Any
@@ -66,6 +69,18 @@ def test_the_same_arguments_give_the_same_world(usual: grid.Row) -> None:
     assert json.dumps(grid.grid()) == text
     assert json.dumps(grid.grid(seed=2)) != text
     assert len(text) < 10_000_000
+
+
+def test_another_process_makes_the_same_world() -> None:
+    """The hashes of strings differ between processes, and with them the order of sets."""
+    program = "import json; from broker import grid; print(json.dumps(grid.grid(5, 60, 50)))"
+    texts = {
+        subprocess.run(
+            [sys.executable, "-c", program], env=os.environ | {"PYTHONHASHSEED": seed}, capture_output=True, check=True
+        ).stdout
+        for seed in ("1", "2", "3")
+    }
+    assert len(texts) == 1
 
 
 def test_the_number_of_tasks_leaves_queues_and_links_as_they_are(usual: grid.Row) -> None:
