@@ -1,0 +1,17 @@
+-- brokerage-rules 1.0: the resource types of a setup that names none of its own.
+create or replace view resource.default_resource_type as
+select d.name, d.mincore, d.maxcore, d.minrampercore, d.maxrampercore
+  from (values ('SCORE', 1, 1, null::int, 2000),
+               ('SCORE_HIMEM', 1, 1, 2001, 3000),
+               ('SCORE_VHIMEM', 1, 1, 3001, null),
+               ('MCORE', 2, null, null, 2000),
+               ('MCORE_HIMEM', 2, null, 2001, 3000),
+               ('MCORE_VHIMEM', 2, null, 3001, null)) d (name, mincore, maxcore, minrampercore, maxrampercore);
+
+comment on view resource.default_resource_type is
+'The six resource types that hold in a setup without rows in resource.resource_type (brokerage-rules 1.0).';
+comment on column resource.default_resource_type.name is 'Name.';
+comment on column resource.default_resource_type.mincore is 'Cores at least.';
+comment on column resource.default_resource_type.maxcore is 'Cores at most; null = no limit.';
+comment on column resource.default_resource_type.minrampercore is 'Memory per core at least (MB); null = no limit.';
+comment on column resource.default_resource_type.maxrampercore is 'Memory per core at most (MB); null = no limit.';
