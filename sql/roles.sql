@@ -14,6 +14,8 @@
 
 grant usage on schema resource  to broker_agent, broker_submitter, broker_operator, broker_viewer;
 grant usage on schema taskqueue to broker_agent, broker_submitter, broker_operator, broker_viewer;
+grant usage on schema workload  to                                 broker_operator, broker_viewer;
+grant usage on schema brokerage to                                 broker_operator, broker_viewer;
 grant usage on schema monitor   to                                 broker_operator, broker_viewer;
 
 -- resource: who may do what, and the clock of a simulated setup
@@ -21,6 +23,19 @@ grant execute on function resource.installed_release       to broker_agent, brok
 grant execute on function resource.set_identity            to broker_operator;
 grant execute on function resource.clear_identity          to broker_operator;
 grant execute on function resource.set_clock               to broker_operator;
+
+-- resource, workload, brokerage: worlds and configuration
+grant execute on function resource.store                   to broker_operator;
+grant execute on function resource.dump                    to broker_operator;
+grant execute on function resource.set_config              to broker_operator;
+grant execute on function resource.config_of               to broker_operator, broker_viewer;
+grant select on table resource.config_key                  to broker_operator, broker_viewer;
+grant execute on function workload.store                   to broker_operator;
+grant execute on function workload.dump                    to broker_operator;
+grant execute on function workload.digest_input            to broker_operator;
+grant execute on function workload.digest_input_of_datasets to broker_operator;
+grant execute on function brokerage.store                  to broker_operator;
+grant execute on function brokerage.dump                   to broker_operator;
 
 -- taskqueue: a JobAgent's calls
 grant execute on function taskqueue.match_job              to broker_agent, broker_operator;

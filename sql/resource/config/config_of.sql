@@ -1,0 +1,17 @@
+-- brokerage-rules, Reading help: the row of the setup counts before one for all setups; a world evaluated by itself has no other rows than its own.
+create or replace function resource.config_of(p_setup text) returns table (app text, component text, key text, value jsonb)
+language plpgsql stable
+security definer set search_path = resource, pg_temp
+as $$
+begin
+  perform resource.look(p_setup);
+  return query
+  select distinct on (c.app, c.component, c.key) c.app, c.component, c.key, c.value
+    from resource.config c
+   where c.setup = p_setup
+      or c.setup is null and not exists (select from resource.setup s where s.setup = p_setup and s.alone)
+   order by c.app, c.component, c.key, c.setup nulls last;
+end $$;
+
+comment on function resource.config_of(text) is
+'The configuration that is set and holds in a setup: its own rows, and those for all setups where it has none. Errors: PB001, PB002 (setup not granted).';

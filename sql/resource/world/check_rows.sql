@@ -1,0 +1,29 @@
+-- The first value that its column cannot hold, found for all rows at once; jsonb_populate_recordset would take 5 for a text and "5" for a number.
+create or replace function resource.check_rows(p_table regclass, p_rows jsonb) returns void
+language plpgsql stable
+as $$
+declare
+  v_bad record;
+begin
+  if jsonb_typeof(p_rows) is distinct from 'array' or jsonb_path_exists(p_rows, 'strict $[*] ? (@.type() != "object")') then
+    raise exception 'rows of % are not an array of objects', p_table using errcode = 'PB001', hint = 'Give [{"column": value, ...}, ...].';
+  end if;
+  select e.place, e.row, f.key, f.value, c.kind into v_bad
+    from jsonb_array_elements(p_rows) with ordinality e(row, place)
+   cross join jsonb_each(e.row) f(key, value)
+    left join resource.table_column(p_table) c on c.name = f.key and c.given
+   where c.name is null or not resource.suits(c.kind, f.value)
+   order by e.place, f.key limit 1;
+  if not found then
+    return;
+  elsif v_bad.kind is null then
+    raise exception '%: % is not known here', resource.row_name(p_table, v_bad.row, v_bad.place), v_bad.key
+      using errcode = 'PB001', hint = format('The keys are columns: %s.',
+        (select string_agg(c.name, ', ' order by c.place) from resource.table_column(p_table) c where c.given));
+  end if;
+  raise exception '%: % is %, not %', resource.row_name(p_table, v_bad.row, v_bad.place), v_bad.key, left(v_bad.value::text, 100), v_bad.kind
+    using errcode = 'PB001', hint = 'Null is a value that is not set; a key that is left out has its default.';
+end $$;
+
+comment on function resource.check_rows(regclass, jsonb) is
+'Refuses an array of objects of which a key is no column of the table, or a value of another type, naming the row, the key and the value. Errors: PB001.';

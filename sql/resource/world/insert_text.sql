@@ -1,0 +1,30 @@
+-- One insert for all rows of an array ($2), of the columns that any of them gives: the others have their defaults, in excluded, too.
+-- plpgsql, not SQL: its plan is kept in all versions, and a small world is twenty calls.
+create or replace function resource.insert_text(p_table regclass, p_rows jsonb) returns text
+language plpgsql stable
+as $$
+declare
+  v_keys text[] := array(select distinct k.name from jsonb_array_elements(p_rows) e(row) cross join jsonb_object_keys(e.row) k(name));
+  v_text text;
+begin
+  select format('insert into %s (setup%s) select $1%s from jsonb_array_elements($2) with ordinality e(row, place) order by e.place%s', p_table,
+           string_agg(', ' || quote_ident(c.name), '' order by c.place) filter (where c.name = any (v_keys)),
+           string_agg(case when c.default_text is null then ', ' || v.value else format(', case when e.row ? %L then %s else %s end', c.name, v.value, c.default_text) end,
+                      '' order by c.place) filter (where c.name = any (v_keys)),
+           case when bool_and(c.given)
+                then format(' on conflict (setup, %s) do %s', string_agg(quote_ident(c.name), ', ' order by c.key_place) filter (where c.key_place is not null),
+                  coalesce('update set ' || string_agg(format('%1$I = excluded.%1$I', c.name), ', ' order by c.place) filter (where c.key_place is null), 'nothing'))
+                else '' end)
+    into v_text
+    from resource.table_column(p_table) c
+   cross join lateral (
+     select case c.kind when 'JSON' then format('nullif(e.row -> %L, ''null'')', c.name)
+                        when 'an array of texts' then
+                          format('case when jsonb_typeof(e.row -> %1$L) = ''array'' then array(select jsonb_array_elements_text(e.row -> %1$L)) end', c.name)
+                        when 'an integer' then format('(e.row ->> %L)::numeric::%s', c.name, c.type)
+                        else format('(e.row ->> %L)::%s', c.name, c.type) end) v(value);
+  return v_text;
+end $$;
+
+comment on function resource.insert_text(regclass, jsonb) is
+'The statement that upserts an array of objects ($2) into a table of the setup $1; keys that a row leaves out get the defaults of the columns.';

@@ -1,0 +1,14 @@
+-- What kind of JSON value a column takes, in the words of resource.table_column. Null is taken by all; NOT NULL is the table's.
+create or replace function resource.suits(p_kind text, p_value jsonb) returns boolean
+language sql immutable parallel safe
+as $$
+  select case when jsonb_typeof(p_value) = 'null' or p_kind = 'JSON' then true
+              when p_kind in ('a text', 'a time') then jsonb_typeof(p_value) = 'string'
+              when p_kind = 'a number' then jsonb_typeof(p_value) = 'number'
+              when p_kind = 'an integer' then jsonb_typeof(p_value) = 'number' and trunc(p_value::numeric) = p_value::numeric
+              when p_kind = 'true or false' then jsonb_typeof(p_value) = 'boolean'
+              else jsonb_typeof(p_value) = 'array' and not jsonb_path_exists(p_value, '$[*] ? (@.type() != "string")') end
+$$;
+
+comment on function resource.suits(text, jsonb) is
+'Whether a JSON value is of the kind that resource.table_column names: a text, a number, an integer, true or false, an array of texts ...';
