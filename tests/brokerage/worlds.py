@@ -1,0 +1,642 @@
+"""Random worlds for production job brokerage: one task and a few queues, near the limits of the rules.
+
+A world is made harmless first: every queue would take the task. Then *themes* spoil it. A theme belongs to a rule or
+two; it names attributes and the values that they may take (both sides of a limit, the limit itself, zero, null,
+missing), so that its rule rejects some queues and lets others pass. Attributes of the task and of the configuration are
+drawn once a world, those of queues for every queue, mostly left as they are.
+
+`worlds()` is the strategy, which shrinks; Hypothesis likes to repeat itself, so give every theme its turn:
+`worlds(theme)` for each of `THEMES`. `random_world(number)` makes such worlds from a number, evenly and reproducibly.
+"""
+
+import copy
+import random
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from hypothesis import strategies as st
+
+Row = dict[str, Any]
+Draw = Callable[[st.SearchStrategy[Any]], Any]
+Pick = Callable[[Sequence[Any]], Any]  # one of some values
+
+TASK = 1000
+SHARE, OTHER_SHARE = "Share A", "Share B"
+GIB = 1024**3
+AS_IS = ...  # the attribute stays as it is
+
+TIMES = [0, None, 59, 60, 61, 4999, 5000, 5001, 9999, 10000, 10001, 10060, 86399, 86400, 86401, 100000]
+RAM = [0, None, 900, 901, 1799, 1800, 1801, 2249, 2250, 2251, 14399, 14400, 14401, 14849, 14850, 14851, 20000]
+SCRATCH = [0, None, 511, 512, 513, 1024, 1025, 1536, 1537, 2048, 2049, 4096, 8192, 12289, 65536]
+RATES = [0, 0.5, 1, 1.1, 2, 2.5, 10, 10.5, 20, 21, 50, 50.5, 75, 76, 100, 100.5, 200, 200.5, None]
+QUEUED = [0, 1, 149, 150, 151, 299, 300, 301, None]
+COUNTS = [0, 1, 2, 10, 40, 41, 99, 100, 101, 200]
+REPLICAS = ["full", "counted", "part", "one", "named", "none", "none", "full"]
+
+POLICIES = [
+    "type=evgensimul:100%",
+    "type=evgen:100%,type=simul:100%,type=any:0%",
+    "type=simul:0%",
+    "type=reprocessing:60%,type=pile:40%",
+    "type=reprocessing:60%,type=pile:39%",
+    "type=repro*:0%,type=any:100%",
+    "group=AP_*:50%,group=any:0%",
+    "group=:0%,group=any:100%",
+    "gshare=Share A:0%",
+    "gshare=Share B:0%,gshare=Share*:10%",
+    "type=any:priority>600:0%",
+    "priority<600:0,type=any:100%",
+    "type=evgen:priority>=500:0%,type=evgen:100%",
+    "type=any:00%",
+    "type=others:0%",
+    "",
+    None,
+]
+
+PLATFORM = "x86_64-centos7-gcc8-opt"
+ARCHITECTURES = [
+    PLATFORM,
+    PLATFORM,
+    None,
+    "",
+    "x86_64-slc6-gcc62-opt",
+    "aarch64-centos7-gcc11-opt",
+    f"{PLATFORM}@centos7",
+    f"{PLATFORM}@",
+    f"{PLATFORM}#x86_64",
+    f"{PLATFORM}#x86_64-intel",
+    f"{PLATFORM}#x86_64-amd-avx2",
+    f"{PLATFORM}#x86_64-*-avx2",
+    f"{PLATFORM}#(x86_64|aarch64)",
+    f"{PLATFORM}#(x86_64|aarch64)-intel",
+    f"{PLATFORM}#x86_64-intel|aarch64",
+    f"{PLATFORM}#x86.*",
+    f"{PLATFORM}#aarch64@centos7",
+    f"{PLATFORM}&nvidia",
+    f"{PLATFORM}&nvidia-kt100",
+    f"{PLATFORM}&amd:vram>=1000",
+    f"{PLATFORM}@centos7#x86_64-intel&nvidia",
+    "#x86_64",
+    "#aarch64&nvidia",
+    "x86_64-(centos7|slc6)-gcc62-opt",
+    "x86_64-(centos7|slc6)-gcc8[12]-opt",
+    "x86_64-slc[67]-gcc8-opt",
+    "x86_64-(el9|alma9)-gcc13-opt",
+    "x86_64-(el9|alma9)-gcc13-opt@el9",
+    "x86_64-.*-gcc8-opt",
+    '{"sw_platform": "x86_64-centos7-gcc8-opt", "cpu_specs": [{"arch": "x86_64", "vendor": "intel", "instr": "*"}]}',
+    '{"sw_platform": "x86_64-centos7-gcc8-opt", "gpu_spec": {"vendor": "nvidia", "model": "*"}}',
+]
+HARDWARE: list[list[Row]] = [
+    [{"type": "cpu", "arch": ["x86_64"], "vendor": ["intel"], "instr": ["avx2"]}],
+    [{"type": "cpu", "arch": ["x86_64"]}, {"type": "gpu", "vendor": ["nvidia"], "model": ["kt100"]}],
+    [{"type": "cpu", "arch": ["x86_64", "excl"]}],
+    [{"type": "cpu", "arch": ["any"], "vendor": ["intel", "excl"], "instr": ["any"]}],
+    [{"type": "cpu", "arch": [""], "vendor": [""]}],
+    [{"type": "cpu", "arch": ["aarch64"]}],
+    [{"type": "cpu", "vendor": ["intel"]}],
+    [{"type": "gpu", "vendor": ["nvidia", "excl"]}],
+    [{"type": "cpu", "arch": ["x86_64"]}, {"type": "gpu", "vendor": ["nvidia", "excl"], "model": ["any"]}],
+    [{"type": "cpu", "arch": ["aarch64"]}, {"type": "cpu", "arch": ["x86_64", "aarch64"]}],
+    [],
+]
+IMAGE = "docker://atlas/athena:21.0.38"
+TAGS: list[Row] = [
+    {"cmtconfig": PLATFORM, "container_name": "", "project": "Athena", "release": "21.0.38", "sources": []},
+    {
+        "cmtconfig": "x86_64-slc6-gcc62-opt",
+        "container_name": "athena",
+        "project": "AthDerivation",
+        "release": "21.2.2.0",
+    },
+    {"cmtconfig": PLATFORM, "container_name": "athena", "project": "Athena", "release": "21.0.39", "sources": [IMAGE]},
+]
+PUBLISHED: Row = {
+    "cmtconfigs": [PLATFORM, "x86_64-slc6-gcc62-opt"],
+    "containers": ["any", "/cvmfs"],
+    "cvmfs": ["atlas", "nightlies"],
+    "architectures": [{"type": "cpu", "arch": ["x86_64"], "vendor": ["intel"], "instr": ["avx2"]}],
+    "tags": TAGS,
+}
+
+Theme = dict[str, list[Any]]
+
+THEMES: dict[str, Theme] = {
+    "initial": {
+        "queue.type": ["analysis", "unified", "special"],
+        "queue.name": ["TEST_", "LATEST_", "Test_"],
+    },
+    "status": {"queue.status": ["online", "test", "offline", "brokeroff", "standby", "paused"]},
+    "links": {
+        "link.closeness": [-1, -1, 0, 4, 7.7, 11, None],
+        "link.queued": QUEUED,
+        "link.queued_express": QUEUED,
+        "link.mbps_1h": RATES,
+        "link.mbps_1d": RATES,
+        "link.mbps_1w": RATES,
+        "queue.storage_site": ["NUC", "S1", "ELSEWHERE"],
+        "task.processing_type": [AS_IS, AS_IS, "urgent"],
+        "config.NQUEUED_SAT_CAP": [AS_IS, AS_IS, 0, 10, 299, 300],
+    },
+    "nucleus cap": {
+        "link.queued": [50, 75, 100, 149, 150],
+        "link.queued_express": [50, 100],
+        "task.processing_type": [AS_IS, AS_IS, "urgent"],
+        "config.NQUEUED_NUC_CAP_FOR_JOBS": [0, 49, 50, 99, 100, 149, 150, 200, 300, 450],
+    },
+    "high priority": {
+        "task.current_priority": [799, 800, 801, 900],
+        "task.use_scout": [AS_IS, True, False],
+        "queue.status": ["offline"],
+        "queue.role": ["nucleus", "satellite"],
+    },
+    "inactive": {
+        "task.current_priority": [AS_IS, AS_IS, 800],
+        "split.mergeOutput": [1, 1, 0, AS_IS],
+        "task.is_merging": [AS_IS, AS_IS, AS_IS, True],
+        "queue.laststart": [{"hours_ago": hours} for hours in (0.5, 1.99, 2, 2.01, 3, 30)] + [None],
+        "stats.activated": [0, 1],
+        "other.activated": [0, 1, 3],
+    },
+    "zero share": {
+        "queue.fairsharepolicy": POLICIES,
+        "task.processing_type": [AS_IS, "evgen", "simul", "pile", "validation", "recon", None],
+        "task.working_group": [AS_IS, "AP_HIGG", "GP_TOP"],
+        "task.current_priority": [AS_IS, 599, 600, 601],
+        "task.is_merging": [AS_IS, AS_IS, AS_IS, True],
+    },
+    "io": {
+        "task.io_intensity": [199, 200, 201, 500, 500, None],
+        "split.inputPreStaging": [AS_IS, AS_IS, 1],
+        "split.nFilesPerJob": [AS_IS, 2],
+        "config.IO_INTENSITY_CUTOFF": [AS_IS, AS_IS, AS_IS, 500, 499],
+        "config.SIZE_CUTOFF_TO_MOVE_INPUT": [AS_IS, AS_IS, 1, 20],
+        "config.NUM_CUTOFF_TO_MOVE_INPUT": [AS_IS, 1, 2, 3],
+        "disk.0": REPLICAS,
+        "disk.1": REPLICAS,
+        "scratch.0": REPLICAS,
+        "tape.0": REPLICAS,
+        "tape.1": REPLICAS,
+        "stats.assigned": [0, 1, 5, 20],
+        "stats.activated": [0, 1, 5, 10],
+    },
+    "disk io": {
+        "task.disk_io": [99, 100, 101, 101, 800, 808, 0, None],
+        "task.core_count": [AS_IS, AS_IS, 8],
+        "config.MAX_DISKIO_DEFAULT": [AS_IS, 100, 100, 0],
+        "queue.maxdiskio": [0, None, 50, 100, 101],
+        "queue.average_diskio": [0, None, 99, 100, 101, 200],
+        "stats.diskio": [99, 100, 101],
+    },
+    "cores": {
+        "task.core_count": [1, 8, 4, 0, None],
+        "task.merge_core_count": [AS_IS, AS_IS, 1, 8, None],
+        "task.is_merging": [AS_IS, AS_IS, True],
+        "split.maxCoreCount": [AS_IS, AS_IS, AS_IS, 4, 7, 8, 0],
+        "queue.corecount": [1, 8, 4, 0, None, 16],
+        "task.current_priority": [AS_IS, 900],
+    },
+    "most cores": {
+        "task.core_count": [8, 8, 0],
+        "split.maxCoreCount": [4, 7, 8, 8],
+        "queue.corecount": [2, 4, 7, 8, 9, 16],
+    },
+    "memory": {
+        "task.ram_count": [2000, 2000, 2001, 1000, 1999, 0, None],
+        "task.ram_unit": ["MBPerCore", "MBPerCore", "MBPerCoreFixed", "MB"],
+        "task.base_ram_count": [AS_IS, 500, None],
+        "task.chunk_ram_count": [AS_IS, 2500, 1000, None],
+        "task.merge_ram_count": [AS_IS, 1000, 2500, None],
+        "task.is_merging": [AS_IS, AS_IS, True],
+        "queue.maxrss": RAM,
+        "queue.minrss": RAM,
+        "queue.catchall": ["per_core_attr", "x=1,per_core_attr"],
+    },
+    "direct io": {
+        "split.allowInputLAN": [2, "only", "only", 1, AS_IS],
+        "task.is_merging": [AS_IS, AS_IS, True],
+        "queue.direct_access_lan": [True, True, False, None],
+        "queue.maxinputsize": [-1, 0, 10000, None],
+    },
+    "scratch": {
+        "split.allowInputLAN": [AS_IS, AS_IS, 1, "use", "only"],
+        "split.useLocalIO": [AS_IS, AS_IS, 1],
+        "split.nFilesPerJob": [AS_IS, 1, 2, 3],
+        "task.out_disk_count": [AS_IS, 0, 1, 0.5, 100, 1048576, -1, None],
+        "task.out_disk_unit": ["kB", "kBPerEvent", "MB", "MBPerEvent", "kBPerEventFixed"],
+        "task.work_disk_count": [AS_IS, 0, 512, 512.5, None],
+        "task.work_disk_unit": ["MB", "MB", "kB"],
+        "task.is_merging": [AS_IS, AS_IS, AS_IS, True],
+        "split.nFilesPerMergeJob": [AS_IS, 2],
+        "queue.maxwdir": SCRATCH,
+        "queue.direct_access_lan": [True, False],
+        "queue.maxinputsize": [-1],
+        "queue.catchall": ["per_core_attr"],
+    },
+    "space": {
+        "storage.space_free": [199, 200, 201, 199.9, 200.1, 0, None],
+        "storage.space_expired": [500],
+        "storage.space_min_free": [900],
+        "queue.outputs": [[]],
+    },
+    "blacklist": {
+        "storage.read_lan": ["OFF", "TEST", "ON", None],
+        "storage.write_lan": ["OFF", "TEST", "ON", None],
+        "storage.read_wan": ["OFF"],
+        "second.read_lan": ["OFF", "TEST", "OFF", "ON"],
+        "second.write_lan": ["OFF", "TEST", "OFF", "ON"],
+        "queue.outputs": [[]],
+    },
+    "scouts": {
+        "task.use_scout": [True, True, AS_IS],
+        "task.is_merging": [AS_IS, True],
+        "queue.maxtime": [0, None, 86399, 86400, 86401],
+        "queue.role": ["nucleus"],
+    },
+    "walltime": {
+        "task.cpu_time": [900, 900, 450, 0, None, 0.5, 900000],
+        "task.cpu_time_unit": ["HS06sPerEvent", "HS06sPerEvent", "mHS06sPerEvent", "secondsPerEvent", None],
+        "task.walltime": [AS_IS, None, 0, 5, 100],
+        "task.cpu_efficiency": [90, 90, 100, 45, 0, None],
+        "task.base_walltime": [AS_IS, 60, None],
+        "task.is_merging": [AS_IS, AS_IS, AS_IS, True],
+        "split.nFilesPerJob": [AS_IS, 2],
+        "split.dynamicNumEvents": [AS_IS, AS_IS, 10, 50, 100, 200],
+        "queue.maxtime": TIMES,
+        "queue.mintime": TIMES,
+        "queue.corepower": [10, 20, 0, None, 14.54],
+    },
+    "connectivity": {
+        "split.ipConnectivity": [AS_IS, 1, 2, "full", "http"],
+        "split.ipStack": [AS_IS, AS_IS, 4, 6, "IPv4"],
+        "queue.wnconnectivity": [
+            "full",
+            "http",
+            "none",
+            "full#IPv4",
+            "http#IPv4",
+            "full#IPv6",
+            "full#",
+            "#IPv4",
+            "",
+            None,
+        ],
+    },
+    "event service": {
+        "task.event_service": [1, 1, 1, 0, AS_IS],
+        "task.current_priority": [AS_IS, AS_IS, 899, 900],
+        "task.use_scout": [AS_IS, AS_IS, True],
+        "queue.jobseed": ["std", "es", "eshigh", "all", None],
+        "queue.role": ["nucleus"],
+    },
+    "transferring": {
+        "stats.transferring": [0, 99, 100, 101, 2000, 2001],
+        "other.transferring": [0, 1, 1900],
+        "other.running": [0, 10, 1000],
+        "queue.transferringlimit": [0, None, 100, 101, 2000],
+    },
+    "t1 weight": {
+        "split.t1Weight": [-1, -1, -1, -2, 0, 1],
+        "task.is_merging": [AS_IS, AS_IS, True],
+        "queue.role": ["nucleus", "satellite"],
+        "queue.status": ["test"],
+    },
+    "full chain": {
+        "split.fullChain": [1, 2, 3, "only", "require", "capable", AS_IS, AS_IS],
+        "queue.catchall": ["bareNucleus=only", "bareNucleus=allow", "a,bareNucleus=only,b=2", "bareNucleusX=only"],
+        "queue.params": [{"bareNucleus": "only"}, {"bareNucleus": "allow"}],
+        "queue.role": ["nucleus"],
+    },
+    "pilots": {
+        "queue.pilots": [
+            {"getjob": 0, "updatejob": 0},
+            {"getjob": 1, "updatejob": 0},
+            {"getjob": 0, "updatejob": 3},
+            {"getjob": 0},
+            None,
+        ]
+    },
+    "express": {
+        "task.processing_type": ["urgent", "urgent", "my_urgent_x", "Urgent"],
+        "task.current_priority": [AS_IS, AS_IS, AS_IS, AS_IS, 999, 1000],
+        "config.NW_THRESHOLD": [AS_IS, AS_IS, 1.65, 1.85, 2.0, 1.0],
+        "config.NW_WEIGHT_MULTIPLIER": [AS_IS, AS_IS, 1, 1.1],
+        "link.closeness": [0, 4, 11, None],
+        "link.queued": QUEUED,
+        "link.queued_express": [0, 30, 150, None],
+        "link.mbps_1h": RATES,
+        "link.mbps_1d": RATES,
+    },
+    "running": {
+        "task.resource_type": [AS_IS, "MCORE", None],
+        "stats.running": [0, 1, 5, 19, 20, 21],
+        "stats.activated": COUNTS,
+        "stats.starting": COUNTS,
+        "stats.assigned": COUNTS,
+        "stats.defined": COUNTS,
+        "other.running": [0, 1000],
+        "queue.workers": [
+            {"running": 0, "submitted": 0},
+            {"running": 5, "submitted": 5},
+            {"running": 20, "submitted": 1},
+            {"running": 300, "submitted": 10},
+        ],
+        "queue.slots": [
+            [{"gshare": None, "resource_type": None, "numslots": 100}],
+            [{"gshare": SHARE, "resource_type": None, "numslots": 0}],
+            [{"gshare": SHARE, "resource_type": "SCORE", "numslots": 99}],
+            [
+                {"gshare": SHARE, "resource_type": "MCORE", "numslots": 80},
+                {"gshare": None, "resource_type": None, "numslots": 200},
+            ],
+            [
+                {"gshare": SHARE, "resource_type": "SCORE", "numslots": 30},
+                {"gshare": SHARE, "resource_type": None, "numslots": 60},
+                {"gshare": OTHER_SHARE, "resource_type": None, "numslots": 500},
+            ],
+        ],
+    },
+    "software": {
+        "task.trans_home": [
+            "Athena-21.0.38",
+            "Athena-21.0.38",
+            "AthDerivation-21.2.2.0",
+            "AtlasOffline-rel_3",
+            "Athena-master-2026-03-01T0300",
+            "Athena-rel_1-21.0.38",
+            "Athena",
+            AS_IS,
+        ],
+        "task.architecture": ARCHITECTURES,
+        "task.container_name": [AS_IS, AS_IS, AS_IS, "athena", IMAGE, "/cvmfs/atlas/x.img", "docker://other"],
+        "task.only_tags_for_fc": [AS_IS, AS_IS, True],
+        "queue.releases": [["AUTO"]] * 12 + [["ANY"], ["21.0.38"], ["AUTO", "ANY"], []],
+        "software.cmtconfigs": [[PLATFORM], ["x86_64-slc6-gcc62-opt", "x86_64-slc6-gcc8-opt"], []],
+        "software.containers": [["any"], ["/cvmfs"], ["docker://atlas"], ["/cvmfs/atlas"], []],
+        "software.cvmfs": [["any"], ["atlas"], ["nightlies"], []],
+        "software.architectures": HARDWARE,
+        "software.tags": [TAGS[:1], TAGS[1:], []],
+    },
+    "pre-assigned": {
+        "task.site": ["half", "half", "all", "first", AS_IS],
+        "queue.status": ["test", "offline"],
+        "queue.type": ["analysis"],
+        "queue.name": ["TEST_"],
+    },
+    "pre-merged": {
+        "dataset.site": ["half", "first"],
+        "dataset.created": [{"hours_ago": 48}, {"hours_ago": 25}, None],
+        "dataset.modified": [{"hours_ago": hours} for hours in (23, 24, 24.5, 25, 48)] + [None],
+        "task.is_merging": [AS_IS, True],
+        "task.site": [AS_IS, AS_IS, "half"],
+        "queue.status": ["test", "offline"],
+    },
+    "many queues": {"stats.running": [60, 100, 200], "link.mbps_1h": RATES, "link.closeness": [0, 4, 11]},
+}
+
+OF_QUEUES = ("queue", "link", "storage", "second", "stats", "other", "software", "disk", "scratch", "tape")
+QUEUE_PATHS = [
+    (path, values)
+    for name, theme in THEMES.items()
+    if name != "software"
+    for path, values in theme.items()
+    if path.split(".")[0] in OF_QUEUES
+]
+
+
+@dataclass
+class Parts:
+    """What is put together for one queue."""
+
+    number: int
+    name: str
+    queue: Row
+    storage: Row
+    second: Row  # another storage of the queue
+    link: Row
+    replicas: dict[str, dict[int, str]] = field(default_factory=dict)  # storage -> dataset -> kind of replica
+    stats: dict[str, Any] = field(default_factory=dict)
+    other: dict[str, Any] = field(default_factory=dict)
+    software: Row | None = None
+
+    def change(self, path: str, value: Any) -> None:
+        """Sets one attribute. An unknown kind is an error of the tables above."""
+        kind, key = path.split(".")
+        if kind in ("disk", "scratch", "tape"):
+            self.replicas.setdefault(kind, {})[int(key)] = value
+        elif path == "queue.name":
+            self.name = f"{value}{self.name}"
+        elif path == "queue.outputs":
+            self.queue["astorages"] = {**self.queue["astorages"], "write_lan": value}
+        elif kind == "software":
+            self.software = {**(self.software or PUBLISHED), key: value}
+        else:
+            getattr(self, kind)[key] = value
+
+
+INPUTS: list[list[tuple[str, list[tuple[str, Any, Any]]]]] = [
+    [],
+    [("input", [("a1", GIB, 100)])],
+    [("input", [("a1", GIB, 100), ("a2", GIB, 50), ("a3", 2 * GIB, 25)])],
+    [("input", [("a1", 5 * GIB, 100), ("a2", 5 * GIB, 100)])],
+    [("input", [("a1", 0, 100), ("a2", None, 10)])],
+    [("input", [("a1", GIB, 100), ("a2", GIB, 100)]), ("input", [("b1", GIB, 7)])],
+    [("input", [("a1", GIB, 100), ("a2", 3 * GIB, 10)]), ("input", [("a1", GIB, 100), ("b2", 2 * GIB, 1)])],
+    [("input", [("a1", 1024**2, None)]), ("input", [("b1", 10 * GIB, 1), ("b2", 10 * GIB, 1)])],
+    [("pseudo_input", [("p1", 0, 100), ("p2", 0, 100)])],
+    [("input", [("a1", GIB, 100)]), ("pseudo_input", [("p1", 0, 10)])],
+]
+
+STATISTICS: list[dict[str, int]] = [
+    {"running": 50, "activated": 10, "starting": 2, "defined": 1, "assigned": 4},
+    {"running": 20, "activated": 0, "starting": 0, "defined": 0, "assigned": 3},
+    {"running": 21, "activated": 4, "assigned": 8},
+    {"running": 100, "activated": 100, "starting": 20, "defined": 10, "assigned": 50},
+]
+KINDS = ["satellite"] * 8 + ["nucleus", "nucleus", "near", "neighbour", "unified", "unified nucleus"]
+NEAR_KINDS = ["nucleus", "nucleus", "satellite", "near", "neighbour", "unified nucleus"]
+NEAR_THEMES = {"high priority", "scouts", "event service", "express", "t1 weight", "full chain"}
+
+
+def _parts(pick: Pick, number: int, kind: str, cores: int) -> Parts:
+    """A harmless queue, of a kind."""
+    own, second, tape = f"DISK{number}", f"SECOND{number}", f"TAPE{number}"
+    reads, writes = [own, second, tape], [own, second]
+    queue: Row = {"panda_site": f"S{number}", "type": "production", "corecount": cores}
+    if "nucleus" in kind:
+        queue |= {"panda_site": "NUC", "role": "nucleus"}
+        reads, writes = [*reads, "NUC_DISK", "SHARED_DISK"], ["NUC_DISK", own]
+    elif kind == "near":
+        writes = ["SHARED_DISK"]
+    elif kind == "neighbour":
+        writes = ["NUC_DISK", own]
+    if "unified" in kind:
+        queue |= {
+            "capability": "ucore",
+            "type": "unified",
+            "corecount": pick([8, 8, 1, 4]),
+            "maxrss": pick([16000, 0, 32000]),
+            "minrss": pick([0, 0, 1000]),
+        }
+    queue["astorages"] = {"read_lan": reads, "write_lan": writes}
+    queue |= {"pilots": {"getjob": 5, "updatejob": 7}, "wnconnectivity": "full"}
+    parts = Parts(
+        number,
+        f"Q{number}",
+        queue,
+        {"site": f"S{number}", "type": "DATADISK", "space_free": 1000, "space_total": 5000},
+        {"site": f"S{number}", "type": "SCRATCHDISK", "space_free": 1000},
+        pick([{}, {"closeness": 4, "queued": 10, "mbps_1h": 80}, {"mbps_1w": 15}]),
+        stats=dict(pick(STATISTICS)),
+    )
+    for dataset, replica in enumerate(pick([["full", "full"], [], ["full"], ["part", "full"]])):
+        parts.change(f"disk.{dataset}", replica)
+    return parts
+
+
+def _replica(kind: str, lfns: list[str]) -> Row | None:
+    count = len(lfns)
+    kinds: dict[str, Row | None] = {
+        "full": {},
+        "counted": {"found": count, "total": count},
+        "part": {"found": count - 1, "total": count},
+        "one": {"found": 1, "total": count},
+        "named": {"found": 1, "total": count, "lfns": lfns[-1:]},
+        "none": None,
+    }
+    return kinds[kind]
+
+
+def _datasets(inputs: list[tuple[str, list[tuple[str, Any, Any]]]], queues: list[Parts]) -> Row:
+    datasets: Row = {}
+    for number, (kind, files) in enumerate(inputs):
+        names = ("lfn", "size", "nevents")
+        replicas = {}
+        for parts in queues:
+            for where, at in (("disk", "DISK"), ("scratch", "SECOND"), ("tape", "TAPE")):
+                replica = _replica(parts.replicas.get(where, {}).get(number, "none"), [file[0] for file in files])
+                if replica is not None:
+                    replicas[f"{at}{parts.number}"] = replica
+        datasets[f"data{number}"] = {
+            "type": kind,
+            "files": [
+                {name: value for name, value in zip(names, file, strict=True) if value is not None} for file in files
+            ],
+            "replicas": replicas,
+        }
+    return datasets
+
+
+def _statistics(queues: list[Parts], apart: bool) -> list[Row]:
+    """Rows of job counts; `apart`: each count as two rows, of different resource type, nucleus and label."""
+    rows = []
+    for parts in queues:
+        diskio = parts.stats.pop("diskio", None)
+        for share, counts in ((SHARE, parts.stats), (OTHER_SHARE, parts.other)):
+            for status, njobs in counts.items():
+                row = {"queue": parts.name, "gshare": share, "status": status, "resource_type": "SCORE"}
+                if status == "running" and diskio is not None:
+                    row["diskio"] = diskio
+                if apart and njobs > 1:
+                    rows.append({**row, "njobs": 1, "resource_type": "MCORE", "nucleus": "NUC", "label": "user"})
+                    njobs -= 1  # noqa: PLW2901  (the rest follows)
+                rows.append({**row, "njobs": njobs})
+    return rows
+
+
+def _some_names(choice: str, names: list[str]) -> str:
+    return ",".join({"half": names[::2], "all": names, "first": names[:1]}[choice])
+
+
+@st.composite
+def worlds(draw: Draw, *themes: str) -> Row:
+    """A world with one task, `TASK`, and its queues; of these themes, or of one or two of its own choice."""
+    return build_world(lambda values: draw(st.sampled_from(values)), themes)
+
+
+def random_world(number: int, *themes: str) -> Row:
+    """The world of this number, like those of `worlds`."""
+    return build_world(random.Random(number).choice, themes)
+
+
+def build_world(pick: Pick, themes: Sequence[str]) -> Row:
+    chosen = list(themes) or [pick(list(THEMES)) for _ in range(pick([1, 2]))]
+    attributes: dict[str, list[Any]] = {}
+    for name in chosen:
+        attributes |= THEMES[name]
+    once: dict[str, Any] = {
+        path: pick(values) for path, values in attributes.items() if path.split(".")[0] not in OF_QUEUES
+    }
+    once = {path: value for path, value in once.items() if value is not AS_IS}
+    many = "many queues" in chosen
+    merging = once.get("task.is_merging") and once.get("task.merge_core_count") is not None
+    cores = once.get("task.merge_core_count" if merging else "task.core_count", 1)
+    harmless_cores = 8 if (cores or 1) > 1 else 1
+
+    kinds = NEAR_KINDS if NEAR_THEMES & set(chosen) else KINDS
+    queues = []
+    for number in range(1, pick(range(9, 13) if many else range(1, 9)) + 1):
+        parts = _parts(pick, number, pick(kinds), harmless_cores)
+        for path, values in attributes.items():
+            if path.split(".")[0] in OF_QUEUES:
+                usual = [] if path == "queue.releases" else [AS_IS] * max(3, 1 + len(values) // 2)
+                value = pick(usual + values)
+                if value is not AS_IS:
+                    parts.change(path, copy.deepcopy(value))
+        if not many and pick([False] * 4 + [True]):
+            path, values = pick(QUEUE_PATHS)
+            parts.change(path, copy.deepcopy(pick(values)))
+        if "software" in chosen and parts.software is None and pick([True] * 7 + [False]):
+            parts.software = dict(PUBLISHED)
+        queues.append(parts)
+
+    inputs = pick(INPUTS)
+    task: Row = {
+        "id": TASK,
+        "gshare": SHARE,
+        "nucleus": pick(["NUC"] * 12 + [None, "NOWHERE"]),
+        "input": [f"data{number}" for number in range(len(inputs))],
+        "split": {},
+    }
+    world: Row = {
+        "queues": {parts.name: parts.queue for parts in queues},
+        "nuclei": {"NUC": {}, "NOWHERE": {}},
+        "storages": {
+            "NUC_DISK": {"site": "NUC", "type": "DATADISK", "space_free": 1000},
+            "SHARED_DISK": {"site": "SHARED", "type": "DATADISK", "space_free": 1000},
+        },
+        "links": [{"src": "NUC", "dst": "NUC", "queued": 1}, {"src": "S1", "dst": "NOWHERE", "queued": 1000}],
+        "datasets": _datasets(inputs, queues),
+        "statistics": _statistics(queues, apart=pick([False, True])),
+        "software": {parts.name: parts.software for parts in queues if parts.software is not None},
+        "config": {},
+        "tasks": [task],
+    }
+    world["software"]["ALL"] = {"tags": TAGS}
+    for parts in queues:
+        number = parts.number
+        world["storages"][f"DISK{number}"] = parts.storage
+        world["storages"][f"SECOND{number}"] = parts.second
+        world["storages"][f"TAPE{number}"] = {"site": f"S{number}", "is_tape": True, "read_lan": "OFF"}
+        if parts.link:
+            world["links"].append({"src": f"S{number}", "dst": "NUC", **parts.link})
+    _spoil_once(world, once, [parts.name for parts in queues])
+    return world
+
+
+def _spoil_once(world: Row, once: dict[str, Any], names: list[str]) -> None:
+    """Sets what is drawn once a world: attributes of the task, its split rules, its first dataset, configuration."""
+    task = world["tasks"][0]
+    first = world["datasets"].get("data0")
+    for path, value in once.items():
+        kind, key = path.split(".")
+        chosen = _some_names(value, names) if key == "site" else value
+        if kind == "task":
+            task[key] = chosen
+        elif kind == "split":
+            task["split"][key] = chosen
+        elif kind == "config":
+            world["config"][f"jobbroker:{key}"] = chosen
+        elif first is not None:
+            first[key] = chosen
