@@ -1105,3 +1105,35 @@ def broker_job(world: Row, task_id: int) -> Row:
         "not_candidates": [{"queue": name, "rule": rule} for name in sorted(left_out)],
         "explanation": None,
     }
+
+
+def differences(expected: Row, answer: Row, *, relative: float = 1e-9) -> list[str]:
+    """Where an answer differs from the model's: texts are not compared, nearly equal weights may change places."""
+    found = []
+    if answer["status"] != expected["status"]:
+        found.append(f"status: {answer['status']}, expected {expected['status']}")
+    for key, fields in (("rejected", ("rule", "criteria")), ("not_candidates", ("rule",))):
+        ours, theirs = (
+            {row["queue"]: tuple(row[name] for name in fields) for row in one[key]} for one in (expected, answer)
+        )
+        names = sorted(ours.keys() | theirs.keys())
+        found += [
+            f"{key}: {name}: {theirs.get(name)}, expected {ours.get(name)}"
+            for name in names
+            if ours.get(name) != theirs.get(name)
+        ]
+        if list(theirs) != sorted(theirs):
+            found.append(f"{key}: not ordered by name")
+    rows = list(zip(expected["candidates"], answer["candidates"], strict=False))
+    if len(expected["candidates"]) != len(answer["candidates"]):
+        found.append(f"candidates: {len(answer['candidates'])}, expected {len(expected['candidates'])}")
+    weights = {row["queue"]: row["weight"] for row in expected["candidates"]}
+    for place, (ours, theirs) in enumerate(rows, start=1):
+        name, weight = theirs["queue"], theirs["weight"]
+        if theirs["rank"] != place:
+            found.append(f"candidates: {name}: rank {theirs['rank']} in place {place}")
+        if name not in weights or abs(weights[name] - weight) > relative * weights[name]:
+            found.append(f"candidates: {name}: weight {weight}, expected {weights.get(name)}")
+        elif abs(ours["weight"] - weight) > relative * ours["weight"]:
+            found.append(f"candidates: {name} in place {place}, expected {ours['queue']}")
+    return found

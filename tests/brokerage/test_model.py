@@ -15,6 +15,7 @@ from tests.brokerage.model import (
     Case,
     all_queues,
     broker_job,
+    differences,
     network_weight,
     read_architecture,
     running_number,
@@ -941,3 +942,27 @@ def test_every_queue_of_a_world_has_one_place_in_the_answer(given: Row) -> None:
     assert answer["status"] == ("candidates" if answer["candidates"] else "pending")
     found = [row["weight"] for row in answer["candidates"]]
     assert found == sorted(found, reverse=True)
+
+
+def test_differences_are_told_apart_from_noise() -> None:
+    queues = {"A": QUEUE, "B": QUEUE, "C": QUEUE | {"status": "test"}, "D": NUCLEUS | QUEUE | {"storage_site": "NUC"}}
+    expected = broker_job(world(queues=queues), 1)
+    assert [row["queue"] for row in expected["candidates"]] == ["D", "A", "B"]
+    assert differences(expected, broker_job(world(queues=queues), 1)) == []
+
+    noisy = broker_job(world(queues=queues), 1)
+    best, one, other = noisy["candidates"]
+    noisy["candidates"] = [best | {"weight": 0.25 + 1e-15}, other | {"rank": 2}, one | {"rank": 3}]
+    assert differences(expected, noisy) == []  # A and B weigh the same
+
+    wrong = broker_job(world(queues=queues), 1)
+    wrong["candidates"] = [one | {"rank": 1}, best | {"rank": 2}, other | {"weight": 0.2}]
+    wrong["rejected"] = [{"queue": "C", "rule": "no-pilot", "criteria": "-nopilot"}]
+    assert differences(expected, wrong) == [
+        "rejected: C: ('no-pilot', '-nopilot'), expected ('queue-status', '-status')",
+        "candidates: A in place 1, expected D",
+        "candidates: D in place 2, expected A",
+        "candidates: B: weight 0.2, expected 0.165",
+    ]
+    pending = broker_job(world({"status": "test"}), 1)
+    assert differences(pending, pending | {"status": "failed"}) == ["status: failed, expected pending"]

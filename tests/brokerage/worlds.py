@@ -454,6 +454,10 @@ STATISTICS: list[dict[str, int]] = [
     {"running": 21, "activated": 4, "assigned": 8},
     {"running": 100, "activated": 100, "starting": 20, "defined": 10, "assigned": 50},
 ]
+RESOURCE_TYPES: list[Row] = [
+    {"name": "SCORE", "mincore": 1, "maxcore": 1, "minrampercore": None, "maxrampercore": 2000},
+    {"name": "MCORE", "mincore": 2, "maxcore": 6, "minrampercore": 1000, "maxrampercore": 2500},
+]
 KINDS = ["satellite"] * 8 + ["nucleus", "nucleus", "near", "neighbour", "unified", "unified nucleus"]
 NEAR_KINDS = ["nucleus", "nucleus", "satellite", "near", "neighbour", "unified nucleus"]
 NEAR_THEMES = {"high priority", "scouts", "event service", "express", "t1 weight", "full chain"}
@@ -621,8 +625,25 @@ def build_world(pick: Pick, themes: Sequence[str]) -> Row:
         world["storages"][f"TAPE{number}"] = {"site": f"S{number}", "is_tape": True, "read_lan": "OFF"}
         if parts.link:
             world["links"].append({"src": f"S{number}", "dst": "NUC", **parts.link})
+    if pick([False] * 7 + [True]):
+        world["jobs"] = [_job(pick, number, pick(queues).name) for number in range(1, pick([2, 4, 8]))]
+    if pick([False] * 7 + [True]):
+        world["resource_types"] = RESOURCE_TYPES
     _spoil_once(world, once, [parts.name for parts in queues])
     return world
+
+
+def _job(pick: Pick, number: int, queue: str) -> Row:
+    """A job in the database, which counts like those of the statistics."""
+    return {
+        "id": number,
+        "task": TASK,
+        "queue": queue,
+        "gshare": pick([SHARE, SHARE, OTHER_SHARE]),
+        "status": pick(["running", "activated", "assigned", "starting", "defined", "transferring", "finished"]),
+        "created": {"hours_ago": 1},
+        "modified": {"hours_ago": 1},
+    }
 
 
 def _spoil_once(world: Row, once: dict[str, Any], names: list[str]) -> None:
