@@ -601,7 +601,7 @@ create table brokerage.profile_rule (
   profile    text    not null,
   algorithm  text    not null check (algorithm in ('production_job', 'analysis_job', 'production_task')),
   rule       text    not null check (rule ~ '^[a-z0-9][a-z0-9-]*$'),
-  kind       text    check (kind in ('candidate', 'row rule', 'set rule', 'weight', 'choice')),
+  kind       text    check (kind in ('task rule', 'candidate', 'row rule', 'set rule', 'weight', 'choice', 'pending', 'fact')),
   position   float8,
   function   text,
   criteria   text    check (criteria ~ '^[-+][A-Za-z0-9_]+$'),
@@ -617,13 +617,14 @@ comment on column brokerage.profile_rule.profile is 'Profile; doc and panda2026 
 comment on column brokerage.profile_rule.algorithm is 'production_job, analysis_job or production_task.';
 comment on column brokerage.profile_rule.rule is 'Rule id.';
 comment on column brokerage.profile_rule.kind is
-  'candidate: who enters the list; row rule: rejects a queue; set rule: a row rule that holds only where somebody passes it; weight: a factor; choice: keeps the best.';
+  'task rule: may throttle or fail the whole task; candidate: who enters the list; row rule: rejects a queue; set rule: a row rule that holds only where some queue of the task passes it;'
+  ' weight: a factor; choice: keeps the best; pending: when a task that found nothing is tried again; fact: prepared for the others, in which function or view.';
 comment on column brokerage.profile_rule.position is 'Order within the algorithm.';
-comment on column brokerage.profile_rule.function is 'Function, schema and name. It takes task facts, queue facts and pair facts, and the parameters where it wants them.';
+comment on column brokerage.profile_rule.function is 'Function, schema and name. It takes task facts, queue facts and pair facts (a task rule task facts alone), and the parameters where it wants them.';
 comment on column brokerage.profile_rule.criteria is 'PanDA''s criteria tag, such as -status; null = none, or the reason begins with it.';
 comment on column brokerage.profile_rule.temporary is 'The problem passes by itself.';
 comment on column brokerage.profile_rule.enabled is 'Whether the rule holds.';
-comment on column brokerage.profile_rule.parameters is 'Parameters that the function gets; of a choice: best, how many are kept.';
+comment on column brokerage.profile_rule.parameters is 'Parameters that the function gets; of a choice best, how many are kept; of a task rule status, throttled or failed; of a pending wait, an interval, also by priority.';
 comment on column brokerage.profile_rule.source is 'Where it comes from: seed and section, or whose rule it is.';
 
 create table brokerage.decision (

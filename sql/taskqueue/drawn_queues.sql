@@ -10,7 +10,7 @@ begin
   return array(
     select c.task_queue_id
       from (select o.task_queue_id, o.definition_id, o.cpu_time, taskqueue.draw_key(o.draw, 1, o.priority, p_policy, o.above) as key
-              from (select q.*, taskqueue.draw(q.task_queue_id, p_seed) as draw, case when q.cpu_time = p_bucket then p_above else 0 end as above
+              from (select q.*, resource.draw(q.task_queue_id, p_seed) as draw, case when q.cpu_time = p_bucket then p_above else 0 end as above
                       from unnest(p_definition_ids) i (definition_id)
                       join taskqueue.task_queue q on q.setup = p_setup and q.definition_id = i.definition_id
                      where q.posted and q.cpu_time <= p_bucket and q.task_queue_id <> all (p_passed) offset 0) o  -- a fence, else each use of the draw is a draw of its own

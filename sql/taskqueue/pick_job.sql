@@ -1,5 +1,5 @@
 -- after: taskqueue.user_priority_order
--- after: taskqueue.draw
+-- after: resource.draw
 -- Section 5, steps 3 and 4: the user priority with the smallest key, and of its first ten jobs by id one. The caller locks it, and looks for another
 -- (taskqueue.take_job) where that fails.
 create or replace function taskqueue.pick_job(p_setup text, p_task_queue_id bigint, p_ten_first boolean, p_policy text, p_seed bigint)
@@ -14,7 +14,7 @@ as $$
          select i.job_id from taskqueue.job i
           where i.setup = p_setup and i.task_queue_id = p_task_queue_id and not i.held and i.user_priority = o.user_priority
             and i.job_id >= coalesce(o.first_id, 0)
-          order by i.job_id offset floor(taskqueue.draw(o.user_priority, p_seed # 1) * least(o.jobs, 10)) limit 1) f
+          order by i.job_id offset floor(resource.draw(o.user_priority, p_seed # 1) * least(o.jobs, 10)) limit 1) f
 $$;
 
 comment on function taskqueue.pick_job(text, bigint, boolean, text, bigint) is

@@ -1,4 +1,4 @@
--- after: taskqueue.draw
+-- after: resource.draw
 -- after: taskqueue.accepts_owner
 -- Section 5, step 2, without a key a queue. The key random()/p of a queue of priority p comes at x with the rate p/(1 - p x) when it has not come
 -- before; under the policy proportional the rate is p. So the queues of a list come in the order of their keys when points of a rate that is
@@ -27,9 +27,9 @@ as $$
     from (select b.*, 1 + floor(b.rest / b.ceiling)::int as place
             from (select e.room, e.key, e.top, e.site, e.list_id, e.bands[e.entry] as band, e.point - coalesce(e.sums[e.entry - 1], 0) as rest, e.ceilings[e.entry] as ceiling
                     from (select l.*, 1 + width_bucket(l.point, l.sums) as entry
-                            from (select i.room, i.top, i.site, i.list_id, i.bands, i.sums, i.ceilings, taskqueue.draw(-1, p_seed) * i.rate as point,
-                                         case when p_policy = 'proportional' then p_above - ln(taskqueue.draw(i.list_id, p_seed)) / i.rate
-                                              else (1 - (1 - i.top * p_above) * power(taskqueue.draw(i.list_id, p_seed), i.top / i.rate)) / i.top end as key
+                            from (select i.room, i.top, i.site, i.list_id, i.bands, i.sums, i.ceilings, resource.draw(-1, p_seed) * i.rate as point,
+                                         case when p_policy = 'proportional' then p_above - ln(resource.draw(i.list_id, p_seed)) / i.rate
+                                              else (1 - (1 - i.top * p_above) * power(resource.draw(i.list_id, p_seed), i.top / i.rate)) / i.top end as key
                                     from taskqueue.posting_list i
                                    where i.setup = p_setup and i.site = any (p_sites) and i.cpu_time = p_bucket and i.room > 0
                                    order by key limit 1) l offset 0) e offset 0) b) s

@@ -17,7 +17,7 @@ begin
                       where j.setup = p_setup and j.task_queue_id = p_task_queue_id and j.user_priority = v_level.user_priority and not j.held
                         and j.job_id > v_after
                       order by j.job_id limit 10);
-      for v_id in select i from unnest(v_ids) i order by taskqueue.draw(i, p_seed # 1) loop
+      for v_id in select i from unnest(v_ids) i order by resource.draw(i, p_seed # 1) loop
         delete from taskqueue.job j
          where j.setup = p_setup and j.ctid = (
                select l.ctid from taskqueue.job l

@@ -7,7 +7,7 @@ language sql stable
 rows 3
 as $$
   select n.user_priority, n.jobs, n.changes, n.first_id
-    from (select l.*, taskqueue.draw(l.user_priority, p_seed) as draw, greatest(l.jobs, 1)::float8 as count, greatest(l.user_priority, 1)::float8 as weight
+    from (select l.*, resource.draw(l.user_priority, p_seed) as draw, greatest(l.jobs, 1)::float8 as count, greatest(l.user_priority, 1)::float8 as weight
             from taskqueue.job_level(p_setup, p_task_queue_id) l offset 0) n  -- a fence, else taskqueue.draw_key is not inlined
    order by case when n.jobs <= 0 then 3 when n.user_priority = 0 then 2 when n.user_priority = 10 and p_ten_first then 0 else 1 end,
             taskqueue.draw_key(n.draw, n.count, n.weight, p_policy)

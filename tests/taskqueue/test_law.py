@@ -410,7 +410,7 @@ def test_draws_of_neighbouring_ids_are_independent(q: Calls) -> None:
     [(mean, largest)] = q.rows(
         f"""
         select avg(c * c) * 3000, max(abs(c)) * sqrt(3000)
-          from (select corr(taskqueue.draw(k, s), taskqueue.draw(k + 1, s)) as c
+          from (select corr(resource.draw(k, s), resource.draw(k + 1, s)) as c
                   from generate_series(1, 1000) k cross join {SEEDS.format(3000)}
                  group by k) pair
         """
@@ -421,10 +421,10 @@ def test_draws_of_neighbouring_ids_are_independent(q: Calls) -> None:
 
 def test_draws_are_uniform_and_independent_of_the_next_seed(q: Calls) -> None:
     seeds = SEEDS.format(100_000)
-    bins = q.rows(f"select count(*) from {seeds} group by width_bucket(taskqueue.draw(7, s), 0, 1, 50)")
+    bins = q.rows(f"select count(*) from {seeds} group by width_bucket(resource.draw(7, s), 0, 1, 50)")
     assert len(bins) == 50
     assert scipy.stats.chisquare([n for (n,) in bins]).pvalue > FEW
-    assert abs(q.value(f"select corr(taskqueue.draw(7, s), taskqueue.draw(7, s + 1)) from {seeds}")) < 0.015
+    assert abs(q.value(f"select corr(resource.draw(7, s), resource.draw(7, s + 1)) from {seeds}")) < 0.015
 
 
 def test_a_queue_that_several_offered_sites_see_has_one_draw(q: Calls) -> None:

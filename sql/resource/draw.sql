@@ -3,12 +3,12 @@
 -- Hashed twice: once alone, the draws of neighbouring ids hang together (correlations up to 0.12, and 3:2 came out as 1.65:1 instead of 2:1).
 -- hashint8extended folds the halves of an id together: 5 and 2^32 + 4 would have one draw, so the upper half goes into the seed.
 -- Few enough operators that it is inlined also where it is used twice (taskqueue.draw_key): 1.3 us less a draw.
-create or replace function taskqueue.draw(p_id bigint, p_seed bigint) returns float8
+create or replace function resource.draw(p_id bigint, p_seed bigint) returns float8
 language sql immutable
 as $$
   select ((hashint8extended(hashint8extended(p_id, p_seed # (p_id >> 32)), p_seed)
            & 9007199254740991) + 0.5::float8) / 9007199254740992.0::float8
 $$;
 
-comment on function taskqueue.draw(bigint, bigint) is
+comment on function resource.draw(bigint, bigint) is
 'Uniform within (0, 1): the draw of a candidate under a seed (section 5).';

@@ -1,0 +1,51 @@
+-- Decides tasks by one query made of the profile's rules (brokerage.compose). Tasks with texts that cannot be read leave with their error before,
+-- tasks that a task rule refuses with that.
+create or replace function brokerage.decide_together(p_run brokerage.run, p_task_ids bigint[], p_queues brokerage.queue_facts[]) returns void
+language plpgsql
+as $$
+declare
+  v_flavour text := brokerage.flavour(p_run.profile);
+  v_tasks brokerage.task_facts[];
+  v_wide boolean;
+begin
+  insert into brokerage.task_decision (setup, run_id, task_id, decided_at, status, reason, errcode, candidates, rejected, not_candidates)
+  select p_run.setup, p_run.run_id, t.task_id, p_run.started_at, 'error', p.problem, 'PB001', 0, 0, 0
+    from workload.task t
+   cross join lateral (select brokerage.task_problem(t)) p(problem)
+   where t.setup = p_run.setup and t.task_id = any (p_task_ids) and p.problem is not null;
+
+  v_tasks := array(select f from brokerage.facts_of_tasks(p_run.setup, p_task_ids) f
+                    where not exists (select from brokerage.task_decision d where d.setup = p_run.setup and d.run_id = p_run.run_id and d.task_id = f.task_id)
+                    order by f.task_id);
+
+  execute 'insert into brokerage.task_decision (setup, run_id, task_id, decided_at, status, rule, reason, candidates, rejected, not_candidates)'
+          ' select $2, $3, r.*, 0, 0, 0 from (select s.task_id, $4, s.status, s.rule, s.reason from ('
+          || brokerage.compose_task_rules(p_run.profile, p_run.algorithm) || ') s(task_id, status, rule, reason)) r'
+    using v_tasks, p_run.setup, p_run.run_id, p_run.started_at;
+  v_tasks := array(select f from unnest(v_tasks) f
+                    where not exists (select from brokerage.task_decision d where d.setup = p_run.setup and d.run_id = p_run.run_id and d.task_id = f.task_id));
+
+  v_wide := cardinality(v_tasks) * cardinality(p_queues) > 5000;
+  execute brokerage.compose(p_run.profile, p_run.algorithm, v_wide)
+          || ', stored as ('
+             'insert into brokerage.decision (setup, run_id, task_id, queue, decided_at, verdict, rank, weight, factors, rule, reason)'
+             ' select $1, $5, j.task_id, j.queue, $6, case when j.outside is not null then ''n'' else ''r'' end::"char", null, j.weight, j.factors,'
+             '        split_part(coalesce(j.outside, j.failed), E''\t'', 1), split_part(coalesce(j.outside, j.failed), E''\t'', 2)'
+             '   from judged j where j.outside is not null or j.failed is not null'
+             ' union all'
+             ' select $1, $5, r.task_id, r.queue, $6, case when r.place > r.best then ''r'' else ''c'' end::"char", case when r.place <= r.best then r.place end, r.weight, r.factors,'
+             '        case when r.place > r.best then r.best_rule end, case when r.place > r.best then format(''number %s by weight, the best %s are taken'', r.place, r.best) end'
+             '   from ranked r)'
+             ' insert into brokerage.task_decision (setup, run_id, task_id, decided_at, status, retry_at, candidates, rejected, not_candidates)'
+             ' select $1, $5, t.task_id, $6, case when t.kept > 0 then ''candidates'' else ''pending'' end,'
+             '        case when t.kept > 0 then null else $6 + brokerage.wait_of(p.parameters, t.current_priority) end, t.kept, t.refused - t.kept, t.outside'
+             '   from (select u.task_id, u.current_priority, count(j.queue) filter (where j.outside is null) as refused,'
+             '                least(count(j.queue) filter (where j.outside is null and j.failed is null), coalesce((select min(best) from ranked), count(j.queue))) as kept,'
+             '                count(j.queue) filter (where j.outside is not null) as outside'
+             '           from unnest($2) with ordinality u left join judged j on j.task_number = u.ordinality group by u.ordinality, u.task_id, u.current_priority) t'
+             '   left join brokerage.rule_in_force p on p.profile = $7 and p.algorithm = $8 and p.kind = ''pending'' and p.enabled'
+    using p_run.setup, v_tasks, p_queues, v_flavour, p_run.run_id, p_run.started_at, p_run.profile, p_run.algorithm;
+end $$;
+
+comment on function brokerage.decide_together(brokerage.run, bigint[], brokerage.queue_facts[]) is
+'Decides tasks in a run by one query and stores what was decided. Errors: PB001, PB002 (a rule that does not fit), and what the figures of a task raise.';

@@ -1,0 +1,182 @@
+-- What each task has with each queue, a row a pair, none missing: whose link, whose counts, how much of the input (G9, G11, G12). Planned
+-- into the query of the profile (one SELECT, no SET). Joins go by numbers of tasks and unified queues; what depends on nucleus, share, software
+-- or dataset is found once each, not once a task. p_flavour: doc leaves out what only panda2026 reads.
+create or replace function brokerage.facts_of_pairs(p_setup text, p_tasks brokerage.task_facts[], p_queues brokerage.queue_facts[], p_flavour text)
+returns table (task_number bigint, queue_number bigint, is_preassigned boolean, preassigned_alone boolean, is_nucleus_queue boolean, is_near boolean, is_own boolean,
+               closeness float8, queued float8, queued_express float8, mbps float8, running bigint, starting bigint, activated bigint, assigned bigint,
+               defined bigint, numslots bigint, type_running bigint, type_starting bigint, type_activated bigint, type_assigned bigint, type_defined bigint,
+               available_files bigint, available_bytes bigint, reachable_files bigint, reachable_bytes bigint, input_is_local boolean,
+               has_readable_source boolean, zero_share text, software text, platform_level_percent float8)
+language sql stable
+as $$
+  with task as materialized (
+    select f.ordinality as number, f.task_id, f.nucleus, f.preassigned, f.is_merging, f.input_bytes,
+           coalesce(f.io_intensity > f.io_intensity_cutoff and not f.input_pre_staging, false) as only_complete,
+           coalesce(d.shared_files, false) as shared_files,
+           dense_rank() over (order by f.nucleus) as nucleus_number,
+           dense_rank() over (order by f.gshare, f.resource_type) as share_number, f.gshare, f.resource_type,
+           dense_rank() over (order by k.share_key) as policy_number, k.share_key,
+           dense_rank() over (order by k.software_key) as software_number, k.software_key, k.level,
+           case when p_flavour <> 'doc' then t.resource_types_at end as resource_types_at
+      from unnest(p_tasks) with ordinality f
+      join workload.task t on t.setup = p_setup and t.task_id = f.task_id
+      left join workload.input_digest d on d.setup = p_setup and d.task_id = f.task_id
+     cross join lateral (select brokerage.share_key(t), brokerage.software_key(t), brokerage.platform_level(t.architecture) offset 0) k(share_key, software_key, level)
+  ), queue as materialized (
+    select f.ordinality as number, dense_rank() over (order by f.unified_name) as unified, f.queue, f.unified_name, f.storage_site, f.panda_site, f.is_nucleus, f.status
+      from unnest(p_queues) with ordinality f
+  ), unified as materialized (
+    select distinct on (q.unified) q.unified as number, q.unified_name as queue, q.storage_site, q.panda_site, q.is_nucleus, q.status from queue q order by q.unified
+  ), nucleus as materialized (
+    select distinct t.nucleus_number as number, t.nucleus from task t where t.nucleus is not null
+  ), near as materialized (
+    select n.number as nucleus, u.number as queue, u.is_nucleus and u.panda_site is not distinct from n.nucleus as is_nucleus_queue,
+           coalesce(u.storage_site = n.nucleus, false) as is_own,
+           coalesce(u.is_nucleus and u.panda_site = n.nucleus or u.status = 'online' and u.queue = any (o.queues), false) as is_near,
+           l.closeness, l.queued, l.queued_express, coalesce(l.mbps_1h, l.mbps_1d, l.mbps_1w) as mbps
+      from nucleus n
+     cross join unified u
+      left join resource.link l on l.setup = p_setup and l.dst = n.nucleus and l.src = u.storage_site
+     cross join lateral (
+           select array(select w.queue
+                          from brokerage.first_nucleus_queue f
+                          join resource.queue_storage r on r.setup = p_setup and r.queue = f.queue and r.direction = 'read_lan' and r.scope = 'default'
+                          join resource.queue_storage w on w.setup = p_setup and w.storage = r.storage and w.direction = 'write_lan' and w.scope = 'default' and w.position = 1
+                         where f.setup = p_setup and f.nucleus = n.nucleus)) o(queues)
+  ), share as materialized (
+    select distinct t.share_number as number, t.gshare, t.resource_type from task t
+  ), slot as materialized (
+    select s.number as share, u.number as queue,
+           case when s.resource_type is null then sum(l.numslots)
+                else coalesce(min(l.numslots) filter (where l.resource_type = s.resource_type), min(l.numslots) filter (where l.resource_type is null)) end::bigint as numslots
+      from (select o.queue, o.gshare, o.resource_type, o.numslots from resource.slot o where o.setup = p_setup) l
+      join unified u on u.queue = l.queue
+      join share s on l.gshare is not distinct from s.gshare
+                   or l.gshare is null and not exists (select from resource.slot x where x.setup = p_setup and x.queue = l.queue and x.gshare = s.gshare)
+     group by s.number, s.resource_type, u.number
+  ), counted as materialized (
+    select s.number as share, u.number as queue, c.running, c.starting, c.activated, c.assigned, c.defined
+      from workload.job_count c
+      join unified u on u.queue = c.queue
+      join share s on s.gshare = c.gshare
+     where c.setup = p_setup
+  ), typed as materialized (
+    select s.queue, s.gshare, s.resource_type,
+           coalesce(sum(s.njobs) filter (where s.status = 'running'), 0) as running, coalesce(sum(s.njobs) filter (where s.status = 'starting'), 0) as starting,
+           coalesce(sum(s.njobs) filter (where s.status = 'activated'), 0) as activated, coalesce(sum(s.njobs) filter (where s.status = 'assigned'), 0) as assigned,
+           coalesce(sum(s.njobs) filter (where s.status = 'defined'), 0) as defined
+      from workload.job_statistic s
+     where s.setup = p_setup and p_flavour <> 'doc'
+     group by s.queue, s.gshare, s.resource_type
+  ), type_count as materialized (
+    select t.number as task, u.number as queue, sum(c.running)::bigint as running, sum(c.starting)::bigint as starting, sum(c.activated)::bigint as activated,
+           sum(c.assigned)::bigint as assigned, sum(c.defined)::bigint as defined
+      from typed c
+      join unified u on u.queue = c.queue
+      join task t on t.gshare = c.gshare
+                 and case when t.resource_types_at ? c.queue then t.resource_types_at -> c.queue ? c.resource_type else c.resource_type = t.resource_type end
+     group by t.number, u.number
+  ), input as materialized (
+    select t.number as task, i.position, i.dataset, t.is_merging, t.only_complete, t.shared_files
+      from task t
+      join workload.task_dataset i on i.setup = p_setup and i.task_id = t.task_id and i.direction = 'input'
+      join workload.dataset d on d.setup = p_setup and d.dataset = i.dataset
+     where not workload.is_pseudo(d)
+  ), dataset as materialized (
+    select i.dataset, count(f.lfn) as files, coalesce(sum(f.size), 0) as bytes
+      from (select distinct dataset from input) i
+      left join workload.dataset_file f on f.setup = p_setup and f.dataset = i.dataset
+     group by i.dataset
+  ), cover as materialized (  -- what of a dataset a queue has: all of it, or something, on disk or with tape
+    select r.dataset, u.number as queue,
+           coalesce(bool_or(r.is_complete) filter (where not s.is_tape), false) as all_on_disk, coalesce(bool_or(r.is_complete), false) as all_there,
+           coalesce(bool_or(true) filter (where not s.is_tape), false) as some_on_disk
+      from workload.replica_state r
+      join resource.storage_of_queue s on s.setup = p_setup and s.storage = r.storage and s.direction = 'read_lan' and s.scope = 'default'
+      join unified u on u.queue = s.queue
+     where r.setup = p_setup and r.dataset in (select dataset from dataset)
+     group by r.dataset, u.number
+  ), partly as materialized (  -- files of incomplete replicas, each once
+    select c.dataset, c.queue, f.lfn, min(f.size) as size, bool_or(not s.is_tape) as on_disk
+      from cover c
+      join unified u on u.number = c.queue
+      join resource.storage_of_queue s on s.setup = p_setup and s.queue = u.queue and s.direction = 'read_lan' and s.scope = 'default'
+      join workload.replica_state r on r.setup = p_setup and r.dataset = c.dataset and r.storage = s.storage and not r.is_complete
+      join workload.dataset_file f on f.setup = p_setup and f.dataset = c.dataset and case when r.lfns is null then f.position <= r.found else f.lfn = any (r.lfns) end
+     where not c.all_on_disk
+     group by c.dataset, c.queue, f.lfn
+  ), partial as materialized (
+    select p.dataset, p.queue, count(*) filter (where p.on_disk) as disk_files, coalesce(sum(p.size) filter (where p.on_disk), 0) as disk_bytes,
+           count(*) as files, coalesce(sum(p.size), 0) as bytes
+      from partly p group by p.dataset, p.queue
+  ), held as materialized (  -- which part of an input dataset counts for a task at a queue
+    select i.task, c.queue, i.dataset, i.shared_files,
+           c.all_on_disk or i.is_merging and c.some_on_disk as disk_whole, c.all_there or i.is_merging as reach_whole,
+           i.position = 1 and not i.only_complete as parts_count
+      from input i
+      join cover c on c.dataset = i.dataset
+  ), available as materialized (
+    select h.task, h.queue,
+           sum(case when h.disk_whole then d.files when h.parts_count then coalesce(p.disk_files, 0) else 0 end)::bigint as disk_files,
+           sum(case when h.disk_whole then d.bytes when h.parts_count then coalesce(p.disk_bytes, 0) else 0 end)::bigint as disk_bytes,
+           sum(case when h.reach_whole then d.files when h.parts_count then coalesce(p.files, 0) else 0 end)::bigint as files,
+           sum(case when h.reach_whole then d.bytes when h.parts_count then coalesce(p.bytes, 0) else 0 end)::bigint as bytes
+      from held h
+      join dataset d on d.dataset = h.dataset
+      left join partial p on p.dataset = h.dataset and p.queue = h.queue
+     where not h.shared_files
+     group by h.task, h.queue
+    union all
+    select l.task, l.queue, count(*) filter (where l.on_disk), coalesce(sum(l.size) filter (where l.on_disk), 0)::bigint, count(*), sum(l.size)::bigint
+      from (select h.task, h.queue, f.lfn, min(f.size) as size, bool_or(h.disk_whole or h.parts_count and coalesce(p.on_disk, false)) as on_disk
+              from held h
+              join workload.dataset_file f on f.setup = p_setup and f.dataset = h.dataset
+              left join partly p on p.dataset = h.dataset and p.queue = h.queue and p.lfn = f.lfn
+             where h.shared_files and (h.disk_whole or h.reach_whole or h.parts_count and p.lfn is not null)
+             group by h.task, h.queue, f.lfn) l
+     group by l.task, l.queue
+  ), unreadable as materialized (  -- tasks of which an input dataset is complete at no storage that can be read over WAN
+    select distinct i.task
+      from input i
+     where p_flavour <> 'doc'
+       and not exists (select from workload.replica_state r
+                         left join resource.storage s on s.setup = p_setup and s.storage = r.storage
+                        where r.setup = p_setup and r.dataset = i.dataset and r.is_complete and coalesce(s.read_wan, '') not in ('OFF', 'TEST'))
+  ), refusal as materialized (
+    select k.number as policy, u.number as queue, r.refusal
+      from brokerage.zero_share_refusals(p_setup, (select array_agg(t.task_id) from task t), p_flavour) r
+      join (select distinct t.policy_number as number, t.share_key from task t) k on k.share_key = r.share_key
+      join unified u on u.queue = r.queue
+  ), problem as materialized (
+    select k.number as software, u.number as queue, r.problem
+      from brokerage.software_problems(p_setup, (select array_agg(t.task_id) from task t), p_flavour) r
+      join (select distinct t.software_number as number, t.software_key from task t) k on k.software_key = r.software_key
+      join unified u on u.queue = r.queue
+  )
+  select t.number, q.number,
+         coalesce(q.queue = any (t.preassigned) or q.unified_name = any (t.preassigned), false),
+         coalesce(t.preassigned is not null and 1 = (select count(*) from queue x where x.queue = any (t.preassigned) or x.unified_name = any (t.preassigned)), false),
+         coalesce(n.is_nucleus_queue, false), coalesce(n.is_near, false), coalesce(n.is_own, false),
+         n.closeness, coalesce(n.queued, 0)::float8, coalesce(n.queued_express, 0)::float8, n.mbps,
+         coalesce(c.running, 0), coalesce(c.starting, 0), coalesce(c.activated, 0), coalesce(c.assigned, 0), coalesce(c.defined, 0),
+         s.numslots,
+         y.running, y.starting, y.activated, y.assigned, y.defined,
+         coalesce(a.disk_files, 0), coalesce(a.disk_bytes, 0), coalesce(a.files, 0), coalesce(a.bytes, 0),
+         coalesce(a.disk_bytes, 0) >= t.input_bytes,
+         w.task is null,
+         z.refusal, b.problem, v.percent
+    from task t
+   cross join queue q
+    left join near n on n.nucleus = t.nucleus_number and n.queue = q.unified
+    left join counted c on c.share = t.share_number and c.queue = q.unified
+    left join slot s on s.share = t.share_number and s.queue = q.unified
+    left join type_count y on y.task = t.number and y.queue = q.unified
+    left join available a on a.task = t.number and a.queue = q.unified
+    left join unreadable w on w.task = t.number
+    left join refusal z on z.policy = t.policy_number and z.queue = q.unified
+    left join problem b on b.software = t.software_number and b.queue = q.unified
+    left join resource.architecture_level v on v.setup = p_setup and v.queue = q.unified_name and v.level = t.level
+$$;
+
+comment on function brokerage.facts_of_pairs(text, brokerage.task_facts[], brokerage.queue_facts[], text) is
+'What tasks and queues have with each other, as rules see it: one row for each task and queue, by their places in the two arrays.';

@@ -1,0 +1,114 @@
+-- The candidates of a setup as rules see them, made once a run: limits with their defaults, texts parsed, counts of all shares (G7, G9, G11).
+-- Columns stand in the order of the type; tests/brokerage/test_facts.py compares the names.
+create or replace function brokerage.facts_of_queues(p_setup text) returns setof brokerage.queue_facts
+language sql stable
+as $$
+  with storage as materialized (
+    select s.queue,
+           min(s.site) filter (where s.direction = 'write_lan' and s.position = 1) as output_site,
+           bool_or(s.direction = 'write_lan' and s.position = 1) as has_output,
+           min(s.space_free) filter (where s.direction = 'write_lan' and s.position = 1) as space_free,
+           min(s.space_usable) filter (where s.direction = 'write_lan' and s.position = 1) as space_usable,
+           count(*) filter (where s.direction = 'read_lan') as inputs,
+           count(*) filter (where s.direction = 'read_lan' and s.can_read_lan) as inputs_readable,
+           count(*) filter (where s.direction = 'write_lan') as outputs,
+           count(*) filter (where s.direction = 'write_lan' and s.can_write_lan) as outputs_writable,
+           coalesce(bool_or(s.can_read_lan) filter (where s.direction = 'read_lan' and s.is_datadisk), false) as datadisk_read_lan,
+           coalesce(bool_or(s.can_write_lan) filter (where s.direction = 'write_lan' and s.is_datadisk), false) as datadisk_write_lan,
+           coalesce(bool_or(s.can_write_wan) filter (where s.direction = 'read_lan' and s.is_datadisk), false) as datadisk_write_wan,
+           coalesce(bool_or(s.can_read_wan) filter (where s.direction = 'write_lan' and s.is_datadisk), false) as datadisk_read_wan
+      from resource.storage_of_queue s
+     where s.setup = p_setup and s.scope = 'default'
+     group by s.queue
+  ), count_of_all as materialized (
+    select c.queue, sum(c.running) as running, sum(c.activated) as activated, sum(c.starting) as starting, sum(c.transferring) as transferring,
+           sum(c.diskio) / nullif(sum(c.diskio_jobs), 0) as diskio
+      from workload.job_count c
+     where c.setup = p_setup
+     group by c.queue
+  ), transferring as materialized (
+    select s.queue, sum(s.njobs) as jobs
+      from workload.job_statistic s
+      join brokerage.unwritable_nucleus u on u.setup = s.setup and u.nucleus = s.nucleus
+     where s.setup = p_setup and s.status = 'transferring'
+     group by s.queue
+  ), live as materialized (
+    select l.queue, sum(l.jobs) as jobs from brokerage.live_count l where l.setup = p_setup group by l.queue
+  ), slot as materialized (
+    select distinct s.queue from resource.slot s where s.setup = p_setup
+  )
+  select q.queue as queue,
+         q.unified_name as unified_name,
+         q.child_type as child_type,
+         q.panda_site as panda_site,
+         q.role is not distinct from 'nucleus' as is_nucleus,
+         q.type as type,
+         coalesce(q.type in ('production', 'unified'), false) or q.attributes ? 'grandly_unified' as is_production,
+         q.cloud as cloud,
+         q.status as status,
+         coalesce(q.storage_site, s.output_site) as storage_site,
+         q.corecount as corecount,
+         q.unified_corecount as unified_corecount,
+         coalesce(nullif(q.corepower, 0), 10) as corepower,
+         nullif(q.maxrss, 0) as maxrss,
+         nullif(q.minrss, 0) as minrss,
+         nullif(q.maxtime, 0) as maxtime,
+         nullif(q.mintime, 0) as mintime,
+         nullif(q.maxwdir, 0) as maxwdir,
+         coalesce(q.maxinputsize = -1, false) as reads_always_directly,
+         coalesce(q.direct_access_lan, false) as direct_access_lan,
+         q.pledgedcpu as pledgedcpu,
+         coalesce(nullif(q.transferringlimit, 0), 2000) as transferringlimit,
+         nullif(lower(btrim(split_part(q.wnconnectivity, '#', 1))), '') as connectivity,
+         nullif(btrim(split_part(q.wnconnectivity, '#', 2)), '') as ip_stack,
+         coalesce(q.jobseed, 'std') as jobseed,
+         case when q.maxdiskio > 0 then q.maxdiskio end as maxdiskio,
+         coalesce(a.average_diskio, c.diskio) as average_diskio,
+         resource.number_or_null(q.attributes, 'max_io_intensity') as max_io_intensity,
+         q.attributes ->> 'bareNucleus' as bare_nucleus,
+         q.attributes ? 'useJumboJobs' as uses_jumbo,
+         resource.number_or_null(q.attributes, 'minEventsForJumbo') as min_events_for_jumbo,
+         q.attributes ? 'use_only_local_data' as uses_only_local_data,
+         least(resource.number_or_null(q.attributes, 'jobChunkSize'), 1000000)::int as job_chunk_size,
+         coalesce('ANY' = any (q.releases), false) as releases_any,
+         coalesce('AUTO' = any (q.releases), false) as releases_auto,
+         w.queue is not null as publishes_software,
+         coalesce(a.getjob, 0) + coalesce(a.updatejob, 0) as pilots,
+         a.laststart as laststart,
+         coalesce(a.workers_running, 0) + coalesce(a.workers_submitted, 0) as workers,
+         coalesce(a.ups, false) as ups,
+         l.queue is not null as has_slots,
+         coalesce(a.core_running, 0) + coalesce(a.core_starting, 0) as core_running,
+         coalesce(c.running, 0)::bigint as running_all,
+         coalesce(c.activated, 0)::bigint as activated_all,
+         coalesce(c.starting, 0)::bigint as starting_all,
+         coalesce(c.transferring, 0)::bigint as transferring_all,
+         coalesce(t.jobs, 0)::bigint as transferring_to_unwritable,
+         coalesce(s.has_output, false) as has_output_storage,
+         coalesce(s.space_free, 0) as space_free,
+         coalesce(s.space_usable, 0) as space_usable,
+         coalesce(s.inputs, 0)::int as input_storages,
+         coalesce(s.inputs_readable, 0)::int as inputs_readable,
+         coalesce(s.outputs, 0)::int as output_storages,
+         coalesce(s.outputs_writable, 0)::int as outputs_writable,
+         coalesce(s.datadisk_read_lan, false) as datadisk_read_lan,
+         coalesce(s.datadisk_write_lan, false) as datadisk_write_lan,
+         coalesce(s.datadisk_write_wan, false) as datadisk_write_wan,
+         coalesce(s.datadisk_read_wan, false) as datadisk_read_wan,
+         case when k.queue is not null then resource.clock(p_setup) - coalesce(k.locked_at, resource.clock(p_setup)) end as lock_age,
+         coalesce(v.jobs, 0)::bigint as live_jobs,
+         q.attributes as attributes
+    from resource.candidate_queue q
+    left join resource.queue_activity a on a.setup = q.setup and a.queue = q.unified_name
+    left join storage s on s.queue = q.unified_name
+    left join count_of_all c on c.queue = q.unified_name
+    left join transferring t on t.queue = q.unified_name
+    left join live v on v.queue = q.unified_name
+    left join slot l on l.queue = q.unified_name
+    left join resource.software w on w.setup = q.setup and w.queue = q.unified_name
+    left join resource.queue_lock k on k.setup = q.setup and k.queue = q.unified_name
+   where q.setup = p_setup
+$$;
+
+comment on function brokerage.facts_of_queues(text) is
+'The queues of a setup as rules see them, pseudo-queues in place of unified ones; one row a candidate.';

@@ -1,0 +1,111 @@
+-- Tasks as rules see them, made once a run: units and defaults resolved, configuration looked up, the nucleus and its links summed up (G6,
+-- G7, G10, G13; sections memory, walltime, scratch-disk). Columns stand in the order of the type; tests/brokerage/test_facts.py compares the names.
+create or replace function brokerage.facts_of_tasks(p_setup text, p_task_ids bigint[]) returns setof brokerage.task_facts
+language sql stable
+as $$
+  with config as materialized (
+    select resource.configuration(p_setup) as all_keys, resource.clock(p_setup) as now
+  ), share as materialized (
+    select s.label, s.gshare,
+           resource.config_value(p_setup, 'jedi', 'jobbroker', 'NQUEUELIMITSITE_' || s.gshare) as nqueuelimitsite,
+           coalesce(resource.config_value(p_setup, 'jedi', 'jobbroker', 'MIN_WEIGHT_' || s.label || '_' || s.gshare),
+                    resource.config_value(p_setup, 'jedi', 'jobbroker', 'MIN_WEIGHT_' || s.label)) as min_weight
+      from (select distinct t.label, t.gshare from workload.task t where t.setup = p_setup and t.task_id = any (p_task_ids)) s
+  ), link as materialized (
+    select l.dst, sum(coalesce(l.queued, 0)) as queued, sum(coalesce(l.queued_express, 0)) as queued_express
+      from resource.link l where l.setup = p_setup group by l.dst
+  )
+  select t.task_id as task_id,
+         c.now as now,
+         t.label as label,
+         t.gshare as gshare,
+         coalesce(t.processing_type, '') as processing_type,
+         t.working_group as working_group,
+         t.user_name as user_name,
+         t.resource_type as resource_type,
+         coalesce(t.task_priority, 0) as task_priority,
+         coalesce(t.current_priority, 0) as current_priority,
+         coalesce(t.use_scout, false) as is_scout,
+         coalesce(t.is_merging, false) as is_merging,
+         coalesce(t.event_service, 0)::int as event_service,
+         coalesce(t.merge_output, false) as merge_output,
+         p.queues as preassigned,
+         p.by as preassigned_by,
+         case when t.is_merging and t.merge_core_count is not null then t.merge_core_count else t.core_count end as core_count,
+         t.core_count as task_core_count,
+         t.max_core_count as max_core_count,
+         case when not coalesce(t.is_merging, false) then greatest(t.ram_count, t.chunk_ram_count)
+              when t.merge_ram_count is not null then greatest(t.merge_ram_count, t.chunk_ram_count, 2000)
+              else t.chunk_ram_count end as ram_count,
+         coalesce(t.ram_unit in ('MBPerCore', 'MBPerCoreFixed'), false) and not coalesce(t.is_merging, false) as ram_per_core,
+         case when t.is_merging then 0 else coalesce(t.base_ram_count, 0) end as base_ram_count,
+         case when t.cpu_time_unit like 'm%HS06%' then (t.cpu_time::numeric / 1000)::float8 when t.cpu_time_unit like '%HS06%' then t.cpu_time end as cpu_time,
+         coalesce(t.cpu_time_unit like '%HS06%', false) as cpu_time_is_hs06,
+         coalesce(t.cpu_efficiency, 90) as cpu_efficiency,
+         coalesce(t.base_walltime, 0) as base_walltime,
+         t.walltime as walltime,
+         case when coalesce(t.cpu_time_unit, '') <> '' then t.cpu_time is null
+              else t.walltime is null and coalesce(t.walltime_unit, '') = '' end as walltime_is_undefined,
+         greatest(coalesce(t.out_disk_count, 0), 0) * resource.bytes_of_unit(t.out_disk_unit) as out_disk_bytes,
+         coalesce(t.out_disk_unit like '%PerEvent%', false) as out_disk_per_event,
+         t.work_disk_count * resource.bytes_of_unit(t.work_disk_unit) as work_disk_bytes,
+         t.io_intensity as io_intensity,
+         t.disk_io as disk_io,
+         coalesce(d.files, 0) as input_files,
+         coalesce(d.size, 0) as input_bytes,
+         coalesce(d.job_events, 0) as job_events,
+         coalesce(d.job_input_mb, 0) as job_input_mb,
+         coalesce(d.job_input_bytes, 0) as job_input_bytes,
+         coalesce(d.jobs, 0) as jobs,
+         coalesce(d.events, 0) as events,
+         t.dynamic_num_events as dynamic_num_events,
+         t.max_events_per_job as max_events_per_job,
+         coalesce(t.trans_home, '') <> '' or coalesce(t.container_name, '') <> '' as has_software,
+         t.allow_input_lan::int as allow_input_lan,
+         coalesce(t.use_local_io, false) as use_local_io,
+         coalesce(t.input_pre_staging, false) as input_pre_staging,
+         t.t1_weight as t1_weight,
+         t.full_chain::int as full_chain,
+         case t.ip_connectivity when 1 then 'full' when 2 then 'http' when 3 then 'none' end as ip_connectivity,
+         case t.ip_stack when 4 then 'IPv4' when 6 then 'IPv6' end as ip_stack,
+         t.n_jumbo_jobs as n_jumbo_jobs,
+         t.nucleus as nucleus,
+         m.mode as nucleus_mode,
+         coalesce(l.queued, 0)::bigint as nucleus_queued,
+         coalesce(l.queued_express, 0)::bigint as nucleus_queued_express,
+         u.nucleus is null as nucleus_is_writable,
+         i.problem as input_problem,
+         (k.keys ->> 'NQUEUED_SAT_CAP')::float8 as nqueued_sat_cap,
+         (k.keys ->> 'NQUEUED_NUC_CAP_FOR_JOBS')::float8 as nqueued_nuc_cap_for_jobs,
+         (k.keys ->> 'IO_INTENSITY_CUTOFF')::float8 as io_intensity_cutoff,
+         (k.keys ->> 'SIZE_CUTOFF_TO_MOVE_INPUT')::float8 as size_cutoff_to_move_input,
+         (k.keys ->> 'NUM_CUTOFF_TO_MOVE_INPUT')::float8 as num_cutoff_to_move_input,
+         nullif((k.keys ->> 'MAX_DISKIO_DEFAULT')::float8, 0) as max_diskio_default,
+         (k.keys ->> 'NW_THRESHOLD')::float8 as nw_threshold,
+         (k.keys ->> 'NW_WEIGHT_MULTIPLIER')::float8 as nw_weight_multiplier,
+         (k.keys ->> 'NW_ACTIVE')::boolean as nw_active,
+         (k.keys ->> 'NW_QUEUE_IMPORTANCE')::float8 as nw_queue_importance,
+         (k.keys ->> 'STORAGE_MIN_FREE_SIZE')::float8 as storage_min_free_size,
+         coalesce((c.all_keys -> 'core' ->> 'WORK_SHORTAGE')::boolean, false) as work_shortage,
+         (k.keys ->> 'MAX_PRIO_TO_BOOTSTRAP')::float8 as max_prio_to_bootstrap,
+         coalesce((s.nqueuelimitsite #>> '{}')::float8, 20) as nqueuelimitsite,
+         coalesce((s.min_weight #>> '{}')::float8, 0) as min_weight,
+         c.all_keys as config
+    from workload.task t
+   cross join config c
+   cross join lateral (select c.all_keys -> 'jobbroker' offset 0) k(keys)
+    left join workload.input_digest d on d.setup = t.setup and d.task_id = t.task_id
+    left join workload.task_dataset i1 on i1.setup = t.setup and i1.task_id = t.task_id and i1.direction = 'input' and i1.position = 1
+    left join workload.dataset d1 on d1.setup = i1.setup and d1.dataset = i1.dataset
+    left join share s on s.label is not distinct from t.label and s.gshare is not distinct from t.gshare
+    left join link l on l.dst = t.nucleus
+    left join resource.nucleus n on n.setup = t.setup and n.nucleus = t.nucleus
+    left join brokerage.first_nucleus_queue f on f.setup = t.setup and f.nucleus = t.nucleus
+    left join brokerage.unwritable_nucleus u on u.setup = t.setup and u.nucleus = t.nucleus
+   cross join lateral (select coalesce(n.bare_nucleus, case when f.attributes ->> 'bareNucleus' in ('only', 'allow') then f.attributes ->> 'bareNucleus' end)) m(mode)
+   cross join lateral (select * from brokerage.preassignment(t, d1, c.now)) p
+    left join brokerage.input_problem i on i.setup = t.setup and i.task_id = t.task_id
+   where t.setup = p_setup and t.task_id = any (p_task_ids)
+$$;
+
+comment on function brokerage.facts_of_tasks(text, bigint[]) is 'Tasks of a setup as rules see them; one row a task that is there.';

@@ -1,0 +1,18 @@
+-- after: brokerage.shipped_profile
+-- Each profile with those it is based on, nearest first.
+create or replace view brokerage.profile_line as
+with recursive line as (
+  select p.profile, p.profile as of_profile, 0 as depth
+    from (select profile from brokerage.shipped_profile union select profile from brokerage.profile) p
+  union all
+  select l.profile, o.based_on, l.depth + 1
+    from line l
+    join brokerage.profile o on o.profile = l.of_profile
+   where l.depth < 20
+)
+select l.profile, l.of_profile, l.depth from line l;
+
+comment on view brokerage.profile_line is 'Each profile with itself and the profiles it is based on.';
+comment on column brokerage.profile_line.profile is 'Profile.';
+comment on column brokerage.profile_line.of_profile is 'The profile itself, or one that it is based on.';
+comment on column brokerage.profile_line.depth is '0 = itself, 1 = what it is based on, and so on.';

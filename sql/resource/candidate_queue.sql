@@ -1,0 +1,62 @@
+-- after: resource.resource_type_in_force
+-- Queues as brokerage lists them: a unified queue (capability ucore) is replaced by its pseudo-queues, one a resource type (brokerage-rules
+-- 1.0, ucore-expansion). Memory limits are per slot, and grow with the cores of the child.
+create or replace view resource.candidate_queue as
+with queue as (
+  select q.setup, q.queue, q.panda_site, q.role, q.type, q.cloud, q.status, q.capability, q.corecount, q.corepower, q.maxtime, q.mintime, q.maxinputsize,
+         q.releases, q.pledgedcpu, q.transferringlimit, q.fairsharepolicy, q.wnconnectivity, q.jobseed, q.maxdiskio, q.direct_access_lan, q.storage_site,
+         a.attributes,
+         q.maxrss * c.times as maxrss, q.minrss * c.times as minrss, q.maxwdir * c.times as maxwdir
+    from resource.queue q
+   cross join lateral (select q.cric || resource.catchall(q.catchall) || q.params) a(attributes)
+   cross join lateral (select case when a.attributes ? 'per_core_attr' then greatest(q.corecount, 1) else 1 end) c(times)
+)
+select q.setup, q.queue, q.queue as unified_name, null::text as child_type, q.corecount, q.corecount as unified_corecount, q.maxrss, q.minrss,
+       q.panda_site, q.role, q.type, q.cloud, q.status, q.corepower, q.maxtime, q.mintime, q.maxwdir, q.maxinputsize, q.releases, q.pledgedcpu,
+       q.transferringlimit, q.fairsharepolicy, q.wnconnectivity, q.jobseed, q.maxdiskio, q.direct_access_lan, q.storage_site, q.attributes
+  from queue q
+ where q.capability is distinct from 'ucore'
+union all
+select q.setup, q.queue || '/' || r.name, q.queue, r.name, c.cores, q.corecount,
+       case when coalesce(q.maxrss, 0) = 0 then c.cores * r.maxrampercore
+            when r.maxrampercore is null then least(q.maxrss * c.cores / p.cores, q.maxrss)
+            else least(c.cores * r.maxrampercore, q.maxrss * c.cores / p.cores) end,
+       case when r.minrampercore is null then greatest(coalesce(q.minrss, 0) * c.cores / p.cores, coalesce(q.minrss, 0))
+            else greatest(c.cores * r.minrampercore - c.cores + 1, coalesce(q.minrss, 0) * c.cores / p.cores) end,
+       q.panda_site, q.role, q.type, q.cloud, q.status, q.corepower, q.maxtime, q.mintime, q.maxwdir, q.maxinputsize, q.releases, q.pledgedcpu,
+       q.transferringlimit, q.fairsharepolicy, q.wnconnectivity, q.jobseed, q.maxdiskio, q.direct_access_lan, q.storage_site, q.attributes
+  from queue q
+ cross join lateral (select greatest(q.corecount, 1)) p(cores)
+  join resource.resource_type_in_force r on r.setup = q.setup
+ cross join lateral (select greatest(least(p.cores, r.maxcore), r.mincore)) c(cores)
+ where q.capability = 'ucore' and p.cores >= coalesce(r.mincore, 0);
+
+comment on view resource.candidate_queue is 'Queues as brokerage lists them: pseudo-queues in place of unified queues. Limits of memory and scratch are those of a slot (per_core_attr multiplied).';
+comment on column resource.candidate_queue.setup is 'Tenant.';
+comment on column resource.candidate_queue.queue is 'Queue, or queue/resource type.';
+comment on column resource.candidate_queue.unified_name is 'PanDA queue.';
+comment on column resource.candidate_queue.child_type is 'Resource type of a pseudo-queue; null = it is none.';
+comment on column resource.candidate_queue.corecount is 'Cores of a slot of the (pseudo-)queue.';
+comment on column resource.candidate_queue.unified_corecount is 'Cores of a slot of the PanDA queue.';
+comment on column resource.candidate_queue.maxrss is 'Memory of a slot at most (MB); null or 0 = no limit.';
+comment on column resource.candidate_queue.minrss is 'Memory of a slot at least (MB).';
+comment on column resource.candidate_queue.panda_site is 'PanDA site.';
+comment on column resource.candidate_queue.role is 'nucleus or satellite.';
+comment on column resource.candidate_queue.type is 'production, analysis, unified or another.';
+comment on column resource.candidate_queue.cloud is 'Cloud.';
+comment on column resource.candidate_queue.status is 'Status.';
+comment on column resource.candidate_queue.corepower is 'HS06 per core.';
+comment on column resource.candidate_queue.maxtime is 'Walltime at most (s).';
+comment on column resource.candidate_queue.mintime is 'Walltime at least (s).';
+comment on column resource.candidate_queue.maxwdir is 'Scratch of a slot of the PanDA queue at most (MiB).';
+comment on column resource.candidate_queue.maxinputsize is 'Input at most (MB); -1 = always read directly.';
+comment on column resource.candidate_queue.releases is 'ANY, AUTO, or releases.';
+comment on column resource.candidate_queue.pledgedcpu is 'Pledged cores.';
+comment on column resource.candidate_queue.transferringlimit is 'Transferring jobs at most.';
+comment on column resource.candidate_queue.fairsharepolicy is 'Shares of the site''s own.';
+comment on column resource.candidate_queue.wnconnectivity is 'Outbound network and IP stack.';
+comment on column resource.candidate_queue.jobseed is 'Event service.';
+comment on column resource.candidate_queue.maxdiskio is 'diskIO per core at most (kB/s).';
+comment on column resource.candidate_queue.direct_access_lan is 'Input can be read directly from the local storage.';
+comment on column resource.candidate_queue.storage_site is 'Storage site, where the queue names one.';
+comment on column resource.candidate_queue.attributes is 'params, catchall, and CRIC''s other fields below them, as one object.';

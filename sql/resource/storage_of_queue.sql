@@ -1,0 +1,33 @@
+-- Storages of queues with what is known of them; a storage without a row of its own is on disk, usable, and of no known space.
+create or replace view resource.storage_of_queue as
+select a.setup, a.queue, a.direction, a.scope, a.position, a.storage,
+       coalesce(s.is_tape, false) as is_tape,
+       coalesce(s.type, 'DATADISK') = 'DATADISK' as is_datadisk,
+       s.site,
+       s.storage is not null as is_known,
+       s.space_free,
+       coalesce(s.space_free, 0) + coalesce(s.space_expired, 0) - coalesce(s.space_min_free, 0) - coalesce(s.space_unavailable, 0) as space_usable,
+       coalesce(s.read_lan, '') not in ('OFF', 'TEST') as can_read_lan,
+       coalesce(s.write_lan, '') not in ('OFF', 'TEST') as can_write_lan,
+       coalesce(s.read_wan, '') not in ('OFF', 'TEST') as can_read_wan,
+       coalesce(s.write_wan, '') not in ('OFF', 'TEST') as can_write_wan
+  from resource.queue_storage a
+  left join resource.storage s on s.setup = a.setup and s.storage = a.storage;
+
+comment on view resource.storage_of_queue is 'Storages of queues by direction and scope, with what is known of them; ON, PROBING and null are usable, OFF and TEST are not.';
+comment on column resource.storage_of_queue.setup is 'Tenant.';
+comment on column resource.storage_of_queue.queue is 'Queue.';
+comment on column resource.storage_of_queue.direction is 'read_lan (input) or write_lan (output).';
+comment on column resource.storage_of_queue.scope is 'default or analysis.';
+comment on column resource.storage_of_queue.position is 'Order, from 1; the first is the default.';
+comment on column resource.storage_of_queue.storage is 'Storage.';
+comment on column resource.storage_of_queue.is_tape is 'On tape.';
+comment on column resource.storage_of_queue.is_datadisk is 'Of type DATADISK.';
+comment on column resource.storage_of_queue.site is 'Storage site.';
+comment on column resource.storage_of_queue.is_known is 'Whether the storage has a row of its own.';
+comment on column resource.storage_of_queue.space_free is 'Free space (GB); null = not known.';
+comment on column resource.storage_of_queue.space_usable is 'free + expired - min_free - unavailable (GB).';
+comment on column resource.storage_of_queue.can_read_lan is 'Worker nodes can read.';
+comment on column resource.storage_of_queue.can_write_lan is 'Worker nodes can write.';
+comment on column resource.storage_of_queue.can_read_wan is 'Others can read.';
+comment on column resource.storage_of_queue.can_write_wan is 'Others can write.';
