@@ -1,0 +1,13 @@
+-- brokerage-doc-profile, G5: float8 where the two are clearly apart, numeric where they are not. The exact ones are computed only then,
+-- and the first two must be cheap (ten operators), or the planner leaves the call in place.
+create or replace function brokerage.compare(p_left float8, p_right float8, p_exact_left numeric, p_exact_right numeric) returns int
+language sql stable parallel safe
+as $$
+  select case
+    when abs(p_left - p_right) > 1e-9 * greatest(abs(p_left), abs(p_right)) then sign(p_left - p_right)::int
+    else sign(p_exact_left - p_exact_right)::int
+  end
+$$;
+
+comment on function brokerage.compare(float8, float8, numeric, numeric) is
+'Sign of left minus right, exact however near they are; null where one is null.';

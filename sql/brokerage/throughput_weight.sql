@@ -1,0 +1,20 @@
+-- brokerage-doc-profile 4.3, throughputWeight: the latest throughput, else closeness, 7.7 where that is not known. panda2026: 1.6 over 50 MB/s (D-50).
+create or replace function brokerage.throughput_weight(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts, p_over_50 float8) returns float8
+language sql stable parallel safe
+as $$
+  select case
+    when p.mbps > 200 then 2.0
+    when p.mbps > 100 then 1.9
+    when p.mbps > 75 then 1.8
+    when p.mbps > 50 then p_over_50
+    when p.mbps > 20 then 1.5
+    when p.mbps > 10 then 1.3
+    when p.mbps > 2 then 1.2
+    when p.mbps > 1 then 1.1
+    when p.mbps is not null then 1.0
+    else 1 + (11 - coalesce(p.closeness, 7.7)) / 11
+  end
+$$;
+
+comment on function brokerage.throughput_weight(brokerage.task_facts, brokerage.queue_facts, brokerage.pair_facts, float8) is
+'throughputWeight of the link from the queue to the task''s nucleus; the last argument is its value above 50 MB/s.';

@@ -1,0 +1,92 @@
+"""The rules that come with the program, as a whole: their list, and that none of them costs a call."""
+
+from typing import Any
+
+import psycopg
+
+Db = psycopg.Connection[Any]
+
+RESULTS = {
+    "candidate": "text",
+    "row rule": "text",
+    "set rule": "text",
+    "weight": "double precision",
+    "choice": "double precision",
+}
+FROM = (
+    " from jsonb_populate_record(null::brokerage.task_facts, '{}') t,"
+    " jsonb_populate_record(null::brokerage.queue_facts, '{}') q,"
+    " jsonb_populate_record(null::brokerage.pair_facts, '{}') p"
+)
+FACTS = "row(t.*)::brokerage.task_facts, row(q.*)::brokerage.queue_facts, row(p.*)::brokerage.pair_facts"
+
+
+_SAME = "p.pronamespace = 'brokerage'::regnamespace and 'brokerage.' || p.proname = r.function"
+
+ORDER_OF_DOC = """
+prod-initial-all prod-initial-preassigned preassigned-merge
+queue-status link-blocked link-queue-cap nucleus-queue-cap high-prio-opportunistic inactive-queue zero-share io-cutoff
+disk-io core-count max-core-count software memory direct-io-only scratch-disk storage-space storage-blacklist
+walltime-scout walltime wn-connectivity event-service transferring-limit t1-weight full-chain-job no-pilot
+express-network-threshold
+weight-basic weight-data network-weight
+cap top-10
+"""
+
+
+def test_order_of_doc(rolled_back: Db) -> None:
+    assert _order(rolled_back, "doc") == ORDER_OF_DOC.split()
+
+
+def test_ids_and_positions_are_unique(rolled_back: Db) -> None:
+    rows = rolled_back.execute("select profile, algorithm, rule, position from brokerage.shipped_rule").fetchall()
+    assert len({row[:3] for row in rows}) == len(rows)
+    assert len({(*row[:2], row[3]) for row in rows}) == len(rows)
+
+
+def test_every_rule_has_its_function(rolled_back: Db) -> None:
+    """One function each, of the facts and perhaps parameters."""
+    rows = rolled_back.execute(
+        "select r.profile, r.rule, r.kind, r.function, p.prorettype::regtype::text, p.oid::regprocedure::text,"
+        "       r.parameters <> '{}', p.pronargs"
+        f"  from brokerage.shipped_rule r left join pg_proc p on {_SAME} where r.algorithm = 'production_job'"
+    ).fetchall()
+    for profile, rule, kind, function, result, signature, parameters, arguments in rows:
+        if kind == "choice" and function is None:
+            continue
+        assert result == RESULTS[kind], (profile, rule, function, result)
+        assert signature.startswith(f"{function}(brokerage.task_facts,brokerage.queue_facts,brokerage.pair_facts"), (
+            signature
+        )
+        assert arguments == 4 or not parameters or kind == "choice", (
+            f"{function} takes no parameters, {profile} {rule} gives some"
+        )
+
+
+def test_every_rule_is_inlined(rolled_back: Db) -> None:
+    """No function of the room is left in the plan, for none of the shipped rules with its parameters."""
+    rows = rolled_back.execute(
+        "select distinct r.function, case when p.pronargs = 4 then format(', %L::jsonb', r.parameters) else '' end"
+        f"  from brokerage.shipped_rule r join pg_proc p on {_SAME}"
+        " where p.proargtypes[0] = 'brokerage.task_facts'::regtype"
+    ).fetchall()
+    assert len(rows) > 30
+    calls = ", ".join(f"{function}({FACTS}{parameters})" for function, parameters in rows)
+    plan = "\n".join(line[0] for line in rolled_back.execute(f"explain verbose select {calls}{FROM}").fetchall())
+    left = {name for name in _functions(rolled_back) if f"brokerage.{name}(" in plan}
+    assert not left
+
+
+def _order(connection: Db, profile: str) -> list[str]:
+    rows = connection.execute(
+        "select rule from brokerage.shipped_rule where profile = %s and algorithm = 'production_job' order by position",
+        [profile],
+    ).fetchall()
+    return [row[0] for row in rows]
+
+
+def _functions(connection: Db) -> list[str]:
+    rows = connection.execute(
+        "select distinct proname from pg_proc where pronamespace = 'brokerage'::regnamespace"
+    ).fetchall()
+    return [row[0] for row in rows]

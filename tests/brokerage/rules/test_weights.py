@@ -1,0 +1,114 @@
+"""Weights, to a relative 1e-9 of numbers worked out here by the formulas of seed 000."""
+
+from typing import Any
+
+import psycopg
+import pytest
+
+from tests.brokerage.rules.facts import case, check_numbers
+
+Db = psycopg.Connection[Any]
+
+
+def test_basic(rolled_back: Db) -> None:
+    moving = {"p_input_is_local": False}
+    counts = {"p_running": 7, "p_activated": 3, "p_starting": 2, "p_defined": 1}
+    check_numbers(
+        rolled_back,
+        "weight_basic",
+        [
+            case(1 / 10),
+            case((7 + 1) / (3 + 2 + 1 + 10), **counts),
+            case((7 + 1) / (3 + 2 + 1 + 10), **counts, p_assigned=100),
+            case((7 + 1) / ((3 + 2 + 1 + 2 + 10) * 1), **counts, p_assigned=2, **moving),
+            case((7 + 1) / ((3 + 2 + 1 + 3 + 10) * 1), **counts, p_assigned=3, **moving),
+            case((7 + 1) / ((3 + 2 + 1 + 4 + 10) * (4 / 3)), **counts, p_assigned=4, **moving),
+            case((7 + 1) / ((3 + 2 + 1 + 6 + 10) * 2), **counts, p_assigned=6, **moving),
+            case((7 + 1) / ((3 + 2 + 1 + 7 + 10) * 2), **counts, p_assigned=7, **moving),
+            case(1 / (0 + 10), **moving),
+            case(1 / ((5 + 10) * 2), p_assigned=5, **moving),
+            case(1 / ((5 + 10) * 2), p_assigned=5, p_activated=None, p_input_is_local=None),
+            case((20 + 1) / 10, q_workers=30),
+            case((4 + 1) / (4 + 10), p_numslots=0, p_starting=4),
+            case((6 + 1) / 10, p_numslots=50, q_corecount=8),
+            case(1 / 10, q_live_jobs=100),
+            case(1 / 10, p_running=None, p_starting=None, p_assigned=None, p_defined=None),
+            case(123456789 / (987654321 + 10), p_running=123456788, p_activated=987654321),
+        ],
+    )
+
+
+def test_data(rolled_back: Db) -> None:
+    input_ = {"t_input_bytes": 7_000_000_001, "t_input_files": 300}
+    check_numbers(
+        rolled_back,
+        "weight_data",
+        [
+            case(1.0),
+            case(1.0, t_input_bytes=0, t_input_files=5),
+            case(1.0, t_input_bytes=None, t_input_files=None),
+            case(1 / (300 / 100 + 1), **input_),
+            case(2.0, **input_, p_available_bytes=7_000_000_001, p_available_files=300),
+            case(
+                (3_000_000_000 + 7_000_000_001) / (7_000_000_001 * (187 / 100 + 1)),
+                **input_,
+                p_available_bytes=3_000_000_000,
+                p_available_files=113,
+            ),
+            case(1 / (1 / 100 + 1), t_input_bytes=5, t_input_files=1, p_available_bytes=None, p_available_files=None),
+        ],
+    )
+
+
+STEPS = [
+    (1000, 2.0),
+    (200.001, 2.0),
+    (200, 1.9),
+    (100.001, 1.9),
+    (100, 1.8),
+    (75.001, 1.8),
+    (75, 1.7),
+    (50.001, 1.7),
+    (50, 1.5),
+    (20.001, 1.5),
+    (20, 1.3),
+    (10.001, 1.3),
+    (10, 1.2),
+    (2.001, 1.2),
+    (2, 1.1),
+    (1.001, 1.1),
+    (1, 1.0),
+    (0.5, 1.0),
+    (0, 1.0),
+]
+
+
+def test_network(rolled_back: Db) -> None:
+    by_closeness = [(closeness, 1 + (11 - closeness) / 11) for closeness in (0, 1, 5, 7.7, 11)]
+    check_numbers(
+        rolled_back,
+        "weight_network",
+        [
+            *(case(0.5 * (2 + throughput), p_mbps=mbps) for mbps, throughput in STEPS),
+            *(case(0.5 * (2 + throughput), p_closeness=closeness) for closeness, throughput in by_closeness),
+            case(0.5 * (2 + 1 + (11 - 7.7) / 11), p_closeness=None),
+            case(0.5 * (2 - 100 / 300 + 1.5), p_mbps=30, p_queued=100),
+            case(0.5 * (2 - 299 / 300 + 1.5), p_mbps=30, p_queued=299),
+            case(0.5 * (1 + 1.5), p_mbps=30, p_queued=300),
+            case(0.5 * (1 + 1.5), p_mbps=30, p_queued=301),
+            case(0.5 * (2 + 1.5), p_mbps=30, p_queued=None),
+            case(0.5 * (2 - 7 / 300 + 1.5), p_mbps=30, p_queued=100, p_queued_express=7, t_current_priority=1000),
+            case(2.5, p_is_own=True, p_mbps=0, p_queued=300),
+            case(0.5 * (2 + 1), p_mbps=0, p_is_own=None, p_is_near=True),
+            case(0.5 * (2 - 100 / 300 + 1.0), p_mbps=0, p_queued=100, t_nw_queue_importance=0.1, t_nqueued_sat_cap=50),
+        ],
+    )
+
+
+@pytest.mark.parametrize("function", ["weight_basic", "weight_data", "weight_network"])
+def test_no_weight_is_null_for_lack_of_facts(rolled_back: Db, function: str) -> None:
+    found = rolled_back.execute(
+        f"select brokerage.{function}(null::brokerage.task_facts, null::brokerage.queue_facts,"
+        " null::brokerage.pair_facts)"
+    ).fetchone()
+    assert found is not None and found[0] > 0
