@@ -519,7 +519,6 @@ TABLES: Mapping[str, Table] = {
             ("candidates", "int", "Queues that may take its jobs."),
             ("rejected", "int", "Queues that were rejected."),
             ("not_candidates", "int", "Queues that never entered the list."),
-            ("jobs", "bigint", "Jobs assigned."),
         ],
         more="create index task_decision_task on brokerage.task_decision (setup, task_id, run_id);",
     ),
@@ -601,7 +600,7 @@ create table brokerage.profile_rule (
   profile    text    not null,
   algorithm  text    not null check (algorithm in ('production_job', 'analysis_job', 'production_task')),
   rule       text    not null check (rule ~ '^[a-z0-9][a-z0-9-]*$'),
-  kind       text    check (kind in ('task rule', 'candidate', 'row rule', 'set rule', 'weight', 'choice', 'pending', 'fact')),
+  kind       text    check (kind in ('task rule', 'candidate', 'row rule', 'set rule', 'weight', 'choice', 'distribution', 'pending', 'fact')),
   position   float8,
   function   text,
   criteria   text    check (criteria ~ '^[-+][A-Za-z0-9_]+$'),
@@ -618,7 +617,7 @@ comment on column brokerage.profile_rule.algorithm is 'production_job, analysis_
 comment on column brokerage.profile_rule.rule is 'Rule id.';
 comment on column brokerage.profile_rule.kind is
   'task rule: may throttle or fail the whole task; candidate: who enters the list; row rule: rejects a queue; set rule: a row rule that holds only where some queue of the task passes it;'
-  ' weight: a factor; choice: keeps the best; pending: when a task that found nothing is tried again; fact: prepared for the others, in which function or view.';
+  ' weight: a factor; choice: keeps the best; distribution: a figure that jobs are distributed by; pending: when a task that found nothing is tried again; fact: prepared for the others, in which function or view.';
 comment on column brokerage.profile_rule.position is 'Order within the algorithm.';
 comment on column brokerage.profile_rule.function is 'Function, schema and name. It takes task facts, queue facts and pair facts (a task rule task facts alone), and the parameters where it wants them.';
 comment on column brokerage.profile_rule.criteria is 'PanDA''s criteria tag, such as -status; null = none, or the reason begins with it.';
@@ -637,6 +636,9 @@ create table brokerage.decision (
   rank       int,
   weight     float8,
   factors    float8[],
+  queued     bigint,
+  capacity   bigint,
+  chunk      int,
   rule       text,
   reason     text
 ) partition by range (decided_at);
@@ -652,6 +654,9 @@ comment on column brokerage.decision.verdict is 'c: candidate, r: rejected, n: n
 comment on column brokerage.decision.rank is 'Place of a candidate, from 1.';
 comment on column brokerage.decision.weight is 'Weight, where it came that far.';
 comment on column brokerage.decision.factors is 'The weight''s factors, in the order of the weights of the profile.';
+comment on column brokerage.decision.queued is 'Candidates: jobs queued there, as they count for distributing (brokerage-rules 1.3).';
+comment on column brokerage.decision.capacity is 'Candidates: how many jobs may be queued there; null = no limit.';
+comment on column brokerage.decision.chunk is 'Candidates: jobs that one choice gives it.';
 comment on column brokerage.decision.rule is 'Rule that rejected it.';
 comment on column brokerage.decision.reason is 'Why, in words with the numbers compared; may begin with a criteria tag of its own and a colon.';
 """
@@ -713,6 +718,7 @@ FACTS: Mapping[str, tuple[str, Sequence[tuple[str, str, str]]]] = {
             ("ip_connectivity", "text", "full, http or none; null = not said."),
             ("ip_stack", "text", "IPv4 or IPv6; null = not said."),
             ("n_jumbo_jobs", "bigint", "Jumbo jobs."),
+            ("hpo_workflow", "boolean", "Hyperparameter optimisation."),
             ("nucleus", "text", "Nucleus; null = none."),
             ("nucleus_mode", "text", "bareNucleus of the nucleus: only or allow; null = not bare."),
             ("nucleus_queued", "bigint", "Files queued on all links into the nucleus, Production Output."),

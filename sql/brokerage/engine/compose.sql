@@ -1,7 +1,7 @@
 -- The query of a profile, made of its rules in their order (architecture, A rule is a function). It begins with a WITH list of two relations, and
 -- the caller says what to do with them:
---   judged (task_number, task_id, queue, outside, failed, failures, weight, factors)   each pair; outside and failed are 'rule<tab>reason'
---   ranked (the same, place)                                                           those that nothing rejects, best first
+--   judged (task_number, task_id, queue, outside, failed, failures, weight, factors, queued, capacity, chunk)   each pair; outside and failed are 'rule<tab>reason'
+--   ranked (the same, place, best, best_rule)                                        those that nothing rejects, best first
 -- Parameters of the query: $1 setup, $2 task facts, $3 queue facts, $4 flavour. Wide: facts are columns and rules are planned into them, so a pair costs
 -- a few microseconds; else facts are one value each, which plans in a tenth of the time and is the better for less than some thousand pairs.
 -- Rules in a row make one level; a rule that looks at the other queues of the task (set rule, choice) makes a level of its own.
@@ -31,6 +31,7 @@ declare
   v_best_rule text;
   v_order text := '';
   v_final boolean := false;
+  v_distribution jsonb := '{}';
 begin
   select l.marks into v_marks
     from brokerage.profile_line p join brokerage.shipped_profile l on l.profile = p.of_profile
@@ -72,11 +73,11 @@ begin
       raise exception 'rule % of profile % is of kind candidate and stands behind others', v_rule.rule, p_profile
         using errcode = 'PB001', hint = 'Who enters the list is decided first: give it a lower position.';
     end if;
-    if v_final and v_rule.kind <> 'end' then
+    if v_final and v_rule.kind not in ('distribution', 'end') then
       raise exception 'rule % of profile % stands behind rule %, which chooses by weight', v_rule.rule, p_profile, v_best_rule
         using errcode = 'PB001', hint = 'The choice by weight is the last of the rules: give this one a lower position.';
     end if;
-    if v_rule.kind in ('weight', 'set rule', 'choice', 'end') and cardinality(v_persistent || v_temporary) > 0 then
+    if v_rule.kind in ('weight', 'set rule', 'choice', 'distribution', 'end') and cardinality(v_persistent || v_temporary) > 0 then
       v_from := brokerage.compose_chain(v_from, v_level, v_alive, v_persistent, v_temporary, p_all_failures);
       v_failed := v_failed || format('x.failed_%s', v_level);
       if p_all_failures then
@@ -105,6 +106,8 @@ begin
     v_call := case when v_rule.function is not null
                    then brokerage.rule_call(v_rule, v_facts) end;
     case v_rule.kind
+      when 'distribution' then
+        v_distribution := v_distribution || jsonb_build_object(v_rule.rule, format('case when %s then %s end', v_alive, v_call));
       when 'end' then
         null;
       when 'candidate' then
@@ -151,14 +154,15 @@ begin
     end case;
   end loop;
   return format(
-    'with judged as materialized (select x.task_number, x.task_id, x.queue, x.outside, coalesce(%1$s) as failed, %2$s as failures, %3$s as weight, %4$s as factors from (%5$s) x), '
+    'with judged as materialized (select x.task_number, x.task_id, x.queue, x.outside, coalesce(%1$s) as failed, %2$s as failures, %3$s as weight, %4$s as factors, (%9$s)::bigint as queued, (%10$s)::bigint as capacity, (%11$s)::int as chunk from (%5$s) x), '
     'ranked as materialized (select x.*, row_number() over (partition by x.task_number order by %6$s x.weight desc nulls last, x.queue collate "C") as place, %7$s as best, %8$L::text as best_rule'
     ' from judged x where x.outside is null and x.failed is null) ',
     array_to_string(v_failed[2:] || v_marked || 'null::text'::text, ', '),
     case when cardinality(v_failures) = 0 then 'null::text[]' else array_to_string(v_failures, ' || ') end,
     coalesce(v_weight, 'null::float8'), coalesce(v_factors, 'null::float8[]'),
     v_from,
-    v_order, v_best, v_best_rule);
+    v_order, v_best, v_best_rule,
+    coalesce(v_distribution ->> 'queued-jobs', 'null'), coalesce(v_distribution ->> 'running-jobs-cap', 'null'), coalesce(v_distribution ->> 'job-chunk', 'null'));
 end $$;
 
 comment on function brokerage.compose(text, text, boolean, boolean) is

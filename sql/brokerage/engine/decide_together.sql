@@ -28,12 +28,12 @@ begin
   v_wide := cardinality(v_tasks) * cardinality(p_queues) > 5000;
   execute brokerage.compose(p_run.profile, p_run.algorithm, v_wide)
           || ', stored as ('
-             'insert into brokerage.decision (setup, run_id, task_id, queue, decided_at, verdict, rank, weight, factors, rule, reason)'
-             ' select $1, $5, j.task_id, j.queue, $6, case when j.outside is not null then ''n'' else ''r'' end::"char", null, j.weight, j.factors,'
+             'insert into brokerage.decision (setup, run_id, task_id, queue, decided_at, verdict, rank, weight, factors, queued, capacity, chunk, rule, reason)'
+             ' select $1, $5, j.task_id, j.queue, $6, case when j.outside is not null then ''n'' else ''r'' end::"char", null, j.weight, j.factors, null, null, null,'
              '        split_part(coalesce(j.outside, j.failed), E''\t'', 1), split_part(coalesce(j.outside, j.failed), E''\t'', 2)'
              '   from judged j where j.outside is not null or j.failed is not null'
              ' union all'
-             ' select $1, $5, r.task_id, r.queue, $6, case when r.place > r.best then ''r'' else ''c'' end::"char", case when r.place <= r.best then r.place end, r.weight, r.factors,'
+             ' select $1, $5, r.task_id, r.queue, $6, case when r.place > r.best then ''r'' else ''c'' end::"char", case when r.place <= r.best then r.place end, r.weight, r.factors, r.queued, r.capacity, r.chunk,'
              '        case when r.place > r.best then r.best_rule end, case when r.place > r.best then format(''number %s by weight, the best %s are taken'', r.place, r.best) end'
              '   from ranked r)'
              ' insert into brokerage.task_decision (setup, run_id, task_id, decided_at, status, retry_at, candidates, rejected, not_candidates)'

@@ -7,7 +7,7 @@ declare
   v_parts text[] := parse_ident(p_rule.function);
   v_facts int := case when p_rule.kind = 'task rule' then 1 else 3 end;
   v_types text := concat_ws(' ', 'brokerage.task_facts'::regtype::oid, case when v_facts = 3 then 'brokerage.queue_facts'::regtype::oid end, case when v_facts = 3 then 'brokerage.pair_facts'::regtype::oid end);
-  v_result regtype := case when p_rule.kind in ('weight', 'choice') then 'float8'::regtype else 'text'::regtype end;
+  v_result regtype := case when p_rule.kind in ('weight', 'choice', 'distribution') then 'float8'::regtype else 'text'::regtype end;
   v_function record;
 begin
   select p.oid, p.pronargs, p.prorettype, p.prosecdef, p.proconfig, p.provolatile, n.nspname, p.proname,
@@ -25,7 +25,7 @@ begin
   end if;
   if v_function.prorettype <> v_result then
     raise exception 'rule % of profile %: % returns %, a % returns %', p_rule.rule, p_rule.profile, p_rule.function, v_function.prorettype::regtype, p_rule.kind, v_result
-      using errcode = 'PB001', hint = 'A rule returns text (null accepts), a weight or the value of a choice float8.';
+      using errcode = 'PB001', hint = 'A rule returns text (null accepts), a weight, the value of a choice or a figure of distribution float8.';
   end if;
   if not v_function.is_trusted then
     raise exception 'rule % of profile %: the owner of % is no member of the role that owns pgbroker', p_rule.rule, p_rule.profile, p_rule.function

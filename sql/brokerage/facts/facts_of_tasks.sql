@@ -69,6 +69,7 @@ as $$
          case t.ip_connectivity when 1 then 'full' when 2 then 'http' when 3 then 'none' end as ip_connectivity,
          case t.ip_stack when 4 then 'IPv4' when 6 then 'IPv6' end as ip_stack,
          t.n_jumbo_jobs as n_jumbo_jobs,
+         coalesce(t.hpo_workflow, false) as hpo_workflow,
          t.nucleus as nucleus,
          m.mode as nucleus_mode,
          coalesce(l.queued, 0)::bigint as nucleus_queued,

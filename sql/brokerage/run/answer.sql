@@ -1,0 +1,26 @@
+-- What a run decided for a task, as broker evaluate prints it (world-format, Evaluating).
+create or replace function brokerage.answer(p_setup text, p_run_id bigint, p_task_id bigint) returns jsonb
+language sql stable
+as $$
+  select case when t.status = 'error' then jsonb_build_object('error', jsonb_build_object('code', t.errcode, 'message', t.reason))
+              else jsonb_build_object(
+                     'status', t.status,
+                     'candidates', coalesce((select jsonb_agg(jsonb_build_object('queue', d.queue, 'rank', d.rank, 'weight', d.weight) order by d.rank)
+                                               from brokerage.decision d where d.setup = t.setup and d.run_id = t.run_id and d.task_id = t.task_id and d.verdict = 'c'), '[]'),
+                     'rejected', coalesce((select jsonb_agg(jsonb_build_object('queue', d.queue, 'rule', d.rule, 'criteria', w.criteria, 'reason', w.reason) order by d.queue collate "C")
+                                             from brokerage.decision d
+                                             left join brokerage.rule_in_force f on f.profile = r.profile and f.algorithm = r.algorithm and f.rule = d.rule
+                                            cross join lateral brokerage.worded(d.reason, f.criteria) w
+                                            where d.setup = t.setup and d.run_id = t.run_id and d.task_id = t.task_id and d.verdict = 'r'), '[]'),
+                     'not_candidates', coalesce((select jsonb_agg(jsonb_build_object('queue', d.queue, 'rule', d.rule, 'reason', d.reason) order by d.queue collate "C")
+                                                   from brokerage.decision d where d.setup = t.setup and d.run_id = t.run_id and d.task_id = t.task_id and d.verdict = 'n'), '[]'),
+                     'explanation', case when t.rule is not null then jsonb_build_object('rule', t.rule, 'reason', t.reason) end,
+                     'retry_at', to_char(t.retry_at at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'))
+         end
+    from brokerage.task_decision t
+    join brokerage.run r on r.setup = t.setup and r.run_id = t.run_id
+   where t.setup = p_setup and t.run_id = p_run_id and t.task_id = p_task_id
+$$;
+
+comment on function brokerage.answer(text, bigint, bigint) is
+'What a run decided for a task as one JSON object: status, candidates, rejected, not_candidates, explanation, retry_at; or error. Null = it decided nothing for it.';

@@ -1,0 +1,24 @@
+-- A run is one call of a broker; decisions name it.
+create or replace function brokerage.begin_run(p_setup text, p_algorithm text, p_profile text default null, p_seed bigint default null, p_dry boolean default false) returns brokerage.run
+language plpgsql
+as $$
+declare
+  v_run brokerage.run;
+begin
+  if not exists (select from resource.setup s where s.setup = p_setup) then
+    raise exception 'setup is %', coalesce(quote_literal(p_setup), 'null')
+      using errcode = 'PB001', hint = 'Name a setup that holds a world (broker load).';
+  end if;
+  insert into brokerage.run (setup, algorithm, profile, seed, dry, called_by, started_at)
+  values (p_setup, p_algorithm, coalesce(p_profile, (select s.profile from brokerage.setting s where s.setup = p_setup), 'doc'), p_seed, p_dry, resource.caller(),
+          resource.clock(p_setup))
+  returning * into v_run;
+  if brokerage.flavour(v_run.profile) is null then
+    raise exception 'profile is %', quote_literal(v_run.profile)
+      using errcode = 'PB001', hint = format('Profiles are %s; brokerage.profile holds those of your own.', (select string_agg(distinct l.profile, ', ') from brokerage.profile_line l));
+  end if;
+  return v_run;
+end $$;
+
+comment on function brokerage.begin_run(text, text, text, bigint, boolean) is
+'Begins a run of a broker; without a profile that of the setup holds, doc by default. Errors: PB001 (no such setup or profile).';
