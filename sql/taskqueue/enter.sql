@@ -6,7 +6,7 @@ language plpgsql
 as $$
 begin
   if current_setting('transaction_isolation') <> 'read committed' then
-    perform taskqueue.require_read_committed();
+    perform resource.require_read_committed();
   end if;
   perform pg_advisory_xact_lock_shared(hashtext('taskqueue'), hashtext(p_setup));
 end $$;

@@ -4,7 +4,7 @@ language plpgsql
 set lock_timeout = '300ms'
 as $$
 begin
-  perform taskqueue.require_read_committed();
+  perform resource.require_read_committed();
   for v_try in 1..10 loop
     begin
       perform pg_advisory_xact_lock(hashtext('taskqueue'), hashtext(p_setup));

@@ -6,7 +6,7 @@ language sql stable
 as $$
   select k.app, k.component, k.key, k.type, k.unit, k.meaning, k.zero_is_default
     from resource.config_key k
-   where p_key ~ k.pattern and (p_component = '' or exists (select from resource.config_key c where c.component = p_component))
+   where (k.key = p_key or k.key like '%<%' and p_key ~ k.pattern) and (p_component = '' or exists (select from resource.config_key c where c.component = p_component))
    order by k.component = p_component desc, k.key = p_key desc, length(k.key) desc, k.component
    limit 1
 $$;

@@ -1,5 +1,5 @@
 -- A snapshot taken before the setup was entered shows limits, buckets and leases as they no longer are.
-create or replace function taskqueue.require_read_committed() returns void
+create or replace function resource.require_read_committed() returns void
 language plpgsql stable
 as $$
 begin
@@ -9,4 +9,4 @@ begin
   end if;
 end $$;
 
-comment on function taskqueue.require_read_committed() is 'Refuses a transaction that keeps one snapshot. Errors: PB001.';
+comment on function resource.require_read_committed() is 'Refuses a transaction that keeps one snapshot. Errors: PB001.';

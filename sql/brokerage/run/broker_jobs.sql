@@ -1,0 +1,29 @@
+-- The operator's call for a batch. A procedure, so that it commits as it goes: what it decided stays decided when it is cut off, others see its
+-- assignments, and locks are short. Nothing here needs rights of its own (a procedure that commits cannot be SECURITY DEFINER).
+create or replace procedure brokerage.broker_jobs(p_setup text, p_tasks bigint[] default null, p_profile text default null, p_seed bigint default null,
+                                                  p_dry_run boolean default false, p_limit bigint default null, p_tasks_a_commit int default 250,
+                                                  inout p_run_id bigint default null)
+language plpgsql
+as $$
+declare
+  v_done bigint;
+  v_left bigint := p_limit;
+begin
+  if p_tasks_a_commit < 1 then
+    raise exception 'p_tasks_a_commit is %', p_tasks_a_commit
+      using errcode = 'PB001', hint = 'Tasks decided between two commits, at least 1; null = no commit, for a transaction of your own.';
+  end if;
+  p_run_id := brokerage.open_run(p_setup, 'production_job', p_profile, p_seed, p_dry_run);
+  loop
+    v_done := brokerage.broker_next(p_setup, p_run_id, p_tasks, least(v_left, p_tasks_a_commit));
+    v_left := v_left - v_done;
+    if p_tasks_a_commit is not null then
+      commit;
+    end if;
+    exit when v_done = 0 or v_left <= 0 or p_tasks_a_commit is null;
+  end loop;
+  perform brokerage.close_run(p_setup, p_run_id);
+end $$;
+
+comment on procedure brokerage.broker_jobs(text, bigint[], text, bigint, boolean, bigint, int, bigint) is
+'Brokers the jobs of all tasks that are due, or of those listed, highest current priority first: decides (brokerage.decision) and assigns jobs to queues (brokerage.assignment). p_seed makes draws repeatable, p_dry_run stores decisions only, p_limit is how many tasks at most. Commits after each p_tasks_a_commit tasks; null = never, then it may run in a transaction of the caller''s. Several calls at once share the work. p_run_id says under which run the decisions stand. Errors: PB001 (no such setup or profile, isolation level), PB002 (not an operator).';

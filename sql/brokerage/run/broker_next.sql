@@ -1,0 +1,44 @@
+-- A part of a run: takes tasks that nobody else works on, decides them, assigns their jobs, all in one transaction. Tasks are locked first and looked
+-- at again after that: another broker may have decided them between this call's snapshot and the lock.
+create or replace function brokerage.broker_next(p_setup text, p_run_id bigint, p_tasks bigint[] default null, p_limit bigint default null) returns bigint
+language plpgsql
+security definer set search_path = brokerage, pg_temp set jit = off
+as $$
+declare
+  v_run brokerage.run;
+  v_locked bigint[];
+  v_taken bigint[];
+begin
+  perform resource.identify(p_setup);
+  perform resource.require_read_committed();
+  select r.* into v_run from brokerage.run r where r.setup = p_setup and r.run_id = p_run_id and r.ended_at is null;
+  if not found then
+    raise exception 'run % is not under way in setup %', coalesce(p_run_id::text, 'null'), p_setup
+      using errcode = 'PB004', hint = 'brokerage.broker_jobs opens a run and works in it.';
+  end if;
+  v_run.started_at := resource.clock(p_setup);
+  loop
+    v_locked := array(
+      select t.task_id from workload.task t
+       where t.setup = p_setup and (p_tasks is null or t.task_id = any (p_tasks))
+         and (p_tasks is not null or exists (select from brokerage.due_task d where d.setup = p_setup and d.task_id = t.task_id))
+         and not exists (select from brokerage.task_decision x where x.setup = p_setup and x.run_id = p_run_id and x.task_id = t.task_id)
+       order by t.current_priority desc, t.task_id
+       limit p_limit
+         for no key update of t skip locked);
+    v_taken := array(
+      select u.task_id from unnest(v_locked) u(task_id)
+       where (p_tasks is not null or exists (select from brokerage.due_task d where d.setup = p_setup and d.task_id = u.task_id))
+         and not exists (select from brokerage.task_decision x where x.setup = p_setup and x.run_id = p_run_id and x.task_id = u.task_id));
+    exit when cardinality(v_taken) > 0 or cardinality(v_locked) = 0;
+  end loop;
+  perform brokerage.decide(v_run, v_taken, array(select f from brokerage.facts_of_queues(p_setup) f order by f.queue));
+  if not v_run.dry then
+    perform brokerage.assign_jobs(v_run, v_taken);
+  end if;
+  update brokerage.run r set tasks = r.tasks + cardinality(v_taken) where r.setup = p_setup and r.run_id = p_run_id;
+  return cardinality(v_taken);
+end $$;
+
+comment on function brokerage.broker_next(text, bigint, bigint[], bigint) is
+'Decides up to p_limit tasks of a run that are due, or of those listed, and assigns their jobs; returns how many tasks. Works within the caller''s transaction. Errors: PB001 (isolation level), PB002 (setup not granted), PB004 (no such run).';

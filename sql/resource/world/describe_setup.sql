@@ -1,0 +1,14 @@
+-- World format: the section now, and the clock that {"hours_ago": n} counts from. A setup that is not there yet has the real time.
+create or replace function resource.describe_setup(p_setup text, out is_there boolean, out simulated timestamptz, out clock timestamptz)
+language plpgsql stable
+security definer set search_path = resource, pg_temp
+as $$
+begin
+  perform resource.look(p_setup);
+  select true, s.simulated into is_there, simulated from resource.setup s where s.setup = p_setup;
+  is_there := coalesce(is_there, false);
+  clock := resource.clock(p_setup);
+end $$;
+
+comment on function resource.describe_setup(text) is
+'Whether a setup is there, the moment it is simulated at (null = real time), and its clock. Errors: PB001, PB002 (setup not granted).';
