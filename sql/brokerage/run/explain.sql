@@ -1,0 +1,47 @@
+-- Why each queue would take a task's jobs or not, as things are now, by the very query that decides. All rules that reject a queue are named, not
+-- only the first.
+create or replace function brokerage.explain(p_setup text, p_task_id bigint, p_profile text default null, p_algorithm text default 'production_job')
+returns table (queue text, verdict text, rank bigint, rule text, criteria text, reason text, weight float8, factors jsonb, all_reasons text[])
+language plpgsql stable
+security definer set search_path = brokerage, pg_temp set jit = off
+as $$
+declare
+  v_profile text := coalesce(p_profile, (select s.profile from brokerage.setting s where s.setup = p_setup), 'doc');
+  v_task workload.task;
+  v_tasks brokerage.task_facts[];
+  v_refused record;
+begin
+  perform resource.look(p_setup);
+  select t.* into v_task from workload.task t where t.setup = p_setup and t.task_id = p_task_id;
+  if not found then
+    raise exception 'task % is not in setup %', coalesce(p_task_id::text, 'null'), p_setup
+      using errcode = 'PB004', hint = 'Load it with its world (broker load), or name another.';
+  end if;
+  if brokerage.task_problem(v_task) is not null then
+    return query select null::text, 'error', null::bigint, null::text, null::text, brokerage.task_problem(v_task), null::float8, null::jsonb, null::text[];
+    return;
+  end if;
+  v_tasks := array(select f from brokerage.facts_of_tasks(p_setup, array[p_task_id]) f);
+  for v_refused in execute 'select * from (' || brokerage.compose_task_rules(v_profile, p_algorithm) || ') s(task_id, status, rule, reason)' using v_tasks loop
+    return query select null::text, v_refused.status, null::bigint, v_refused.rule, null::text, v_refused.reason, null::float8, null::jsonb, null::text[];
+    return;
+  end loop;
+  return query execute
+    brokerage.compose(v_profile, p_algorithm, false, true)
+    || ' select j.queue, case when j.outside is not null then ''not candidate'' when j.failed is not null or r.place > r.best then ''rejected'' else ''candidate'' end,'
+       '        case when r.place <= coalesce(r.best, r.place) then r.place end, s.rule, w.criteria, w.reason, j.weight,'
+       '        (select jsonb_object_agg(n.rule, n.factor) from (select f.rule, j.factors[row_number() over (order by f.position, f.rule)] as factor from brokerage.rule_in_force f'
+       '          where f.profile = $5 and f.algorithm = $6 and f.kind = ''weight'' and f.enabled) n where j.factors is not null),'
+       '        (select array_agg(replace(a.said, E''\t'', '': '')) from unnest(j.failures) a(said))'
+       '   from judged j'
+       '   left join ranked r on r.task_number = j.task_number and r.queue = j.queue'
+       '  cross join lateral (select coalesce(j.outside, j.failed, case when r.place > r.best then r.best_rule || format(E''\tnumber %s by weight, the best %s are taken'', r.place, r.best) end)) v(said)'
+       '  cross join lateral (select split_part(v.said, E''\t'', 1), split_part(v.said, E''\t'', 2)) s(rule, said)'
+       '   left join brokerage.rule_in_force f on f.profile = $5 and f.algorithm = $6 and f.rule = s.rule'
+       '  cross join lateral brokerage.worded(s.said, f.criteria) w'
+       '  order by r.place nulls last, j.outside is not null, j.queue collate "C"'
+    using p_setup, v_tasks, array(select f from brokerage.facts_of_queues(p_setup) f order by f.queue), brokerage.flavour(v_profile), v_profile, p_algorithm;
+end $$;
+
+comment on function brokerage.explain(text, bigint, text, text) is
+'Why each queue would take the jobs of a task or not, as things are now: verdict, the rule that rejects it with the numbers compared, all rules that would, or its weight factor by factor. A task that no queue is asked for has one row without queue. Errors: PB001 (no such profile), PB002, PB004 (no such task).';
