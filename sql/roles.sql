@@ -27,6 +27,9 @@ grant execute on function resource.set_clock               to broker_operator;
 -- resource, workload, brokerage: worlds and configuration
 grant execute on function resource.store                   to broker_operator;
 grant execute on function resource.dump                    to broker_operator;
+grant execute on function resource.describe_setup          to broker_operator, broker_viewer;
+grant execute on function resource.store_config            to broker_operator;
+grant execute on function resource.dump_config             to broker_operator;
 grant execute on function resource.set_config              to broker_operator;
 grant execute on function resource.config_of               to broker_operator, broker_viewer;
 grant select on table resource.config_key                  to broker_operator, broker_viewer;

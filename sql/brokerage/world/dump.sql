@@ -1,12 +1,18 @@
--- World format: the rows of a table of this room as brokerage.store takes them.
+-- World format: the live counter by queue, as it counts now.
 create or replace function brokerage.dump(p_setup text, p_table text) returns setof jsonb
 language plpgsql stable
 security definer set search_path = brokerage, pg_temp
 as $$
 begin
   perform resource.identify(p_setup);
-  return query select resource.dump_rows(p_setup, brokerage.world_table(p_table));
+  perform brokerage.world_table(p_table);
+  return query
+  select jsonb_build_object('queue', c.queue, 'jobs', sum(c.jobs))
+    from brokerage.live_count c
+   where c.setup = p_setup
+   group by c.queue
+   order by c.queue collate "C";
 end $$;
 
 comment on function brokerage.dump(text, text) is
-'The rows of a table of the room brokerage as objects, in key order and without defaults; what brokerage.store takes. Errors: PB001, PB002 (setup not granted).';
+'The rows of a table of the room brokerage as brokerage.store takes them: of live_counter the sum by queue that counts now. Errors: PB001, PB002 (setup not granted).';

@@ -1,0 +1,265 @@
+"""Worlds: what a database holds of a setup as one JSON object, to load and dump.
+
+Sections and where they are read: resources.py (queues, storages, links ...), work.py (datasets, tasks, statistics ...),
+config.py (gdpconfig), taskqueue.py (what JobAgents are matched with). Beside them `setup` (alias `vo`): the tenant of
+all rows, and `now`: the moment that decisions are taken at.
+
+A load is one transaction, all or nothing. A dump of what was loaded from a dump is the same text.
+"""
+
+import json
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+
+import psycopg
+from psycopg import IsolationLevel
+from psycopg.pq import TransactionStatus
+
+from broker.client import json_text
+from broker.errors import BadRequest, BrokerError, from_database
+from broker.submitter import MANY
+from broker.world import config, resources, tables, taskqueue, work
+from broker.world.section import Section
+from broker.world.shape import Part, Reading, Row, require
+from broker.world.taskqueue import load_task_queues
+
+__all__ = ["Loaded", "World", "dump", "load", "load_task_queues", "parse"]
+
+World = Mapping[str, Any]
+Connection = psycopg.Connection[Any]
+
+_SETUP = ("setup", "vo")
+_JOBS_ALONE = "jobs alone are for broker submit"
+_SECTIONS: Mapping[str, Section] = {**resources.SECTIONS, **work.SECTIONS}
+_NAMES = (*_SETUP, "now", "config", *_SECTIONS, *taskqueue.SECTIONS)
+
+
+@dataclass
+class Loaded:
+    """What a load did: its setups, how many rows of each section, and what was left out (lenient only)."""
+
+    setups: list[str] = field(default_factory=list)
+    rows: dict[str, int] = field(default_factory=dict)
+    jobs: int = 0
+    ignored: list[str] = field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class _Checked:
+    """A world as it will be stored: where it goes, and its sections as far as they are known."""
+
+    name: str
+    setup: str
+    now: str | None
+    config: list[Row]
+    parts: Mapping[str, Sequence[Part]]
+    queues: Mapping[str, Any]
+    rows: Mapping[str, int]
+
+
+def load(
+    connection: Connection,
+    worlds: Sequence[World],
+    setup: str | None = None,
+    *,
+    lenient: bool = False,
+    names: Sequence[str] = (),
+) -> Loaded:
+    """Upsert worlds into the database, all or nothing; `setup` overrides the one that they name (else `default`).
+
+    A row that is there is replaced as a whole, with what belongs to it: a queue's storages and slots, a dataset's files
+    and replicas. Sections of the moment (resource_types, statistics, locks, live_counter) replace all that the setup
+    had of them; several worlds of one load add up.
+    names: what to call each world in errors, such as its file. Raises BadRequest for unknown sections and fields,
+    naming them (`lenient` leaves them out instead), and the database's errors for wrong values.
+    """
+    loaded = Loaded()
+    with connection.transaction():
+        checked: list[_Checked] = []
+        clocks: dict[str, datetime] = {}
+        for name, world in zip(names or [""] * len(worlds), worlds, strict=True):
+            with _naming(name):
+                checked.append(_check(connection, name, world, setup, clocks, loaded.ignored))
+                if loaded.ignored and not lenient:
+                    raise BadRequest(
+                        f"not known here: {', '.join(loaded.ignored)}",
+                        f"sections loaded by this release: {', '.join(_NAMES)}; --lenient leaves the others"
+                        f" out; {_JOBS_ALONE}",
+                    )
+        replaced: set[tuple[str, str]] = set()
+        for one in checked:
+            with _naming(one.name):
+                _store(connection, one, replaced, loaded, lenient=lenient)
+        if loaded.jobs >= MANY:
+            connection.execute("select taskqueue.refresh_statistics()")
+        for into in dict.fromkeys(one.setup for one in checked if one.queues):
+            connection.execute("select taskqueue.recompute_shares(%s)", [into])
+    return loaded
+
+
+def _check(
+    connection: Connection,
+    name: str,
+    world: World,
+    setup: str | None,
+    clocks: dict[str, datetime],
+    ignored: list[str],
+) -> _Checked:
+    """The world without what is not known here, whose names are appended to `ignored`. clocks: of setups, where known."""
+    for alias in _SETUP:
+        if world.get(alias) is not None and not isinstance(world[alias], str):
+            raise BadRequest(f"{alias} is {json_text(world[alias])[:100]}, not a text", "name one setup")
+    named = world.get("setup") or world.get("vo") or "default"
+    into = setup or named
+
+    def clock() -> datetime:
+        if into not in clocks:
+            [(clocks[into],)] = connection.execute("select (resource.describe_setup(%s)).clock", [into]).fetchall()
+        return clocks[into]
+
+    reading = Reading(clock, ignored)
+    now = reading.time("now", world.get("now"))
+    if now is not None:
+        clocks[into] = datetime.fromisoformat(now)
+    ignored += [f"section {section}" for section in world if section not in _NAMES]
+    given = {section: value for section, value in world.items() if value is not None}
+    return _Checked(
+        name,
+        into,
+        now,
+        config.read("config", given.get("config", {}), (named, into), reading),
+        {name: list(section.read(name, given[name], reading)) for name, section in _SECTIONS.items() if name in given},
+        {
+            name: section.known(name, given[name], ignored)
+            for name, section in taskqueue.SECTIONS.items()
+            if name in given
+        },
+        {name: len(given[name]) for name in ("config", *_SECTIONS) if name in given},
+    )
+
+
+def _store(
+    connection: Connection, world: _Checked, replaced: set[tuple[str, str]], loaded: Loaded, *, lenient: bool
+) -> None:
+    """Store a world's sections, and count them in `loaded`. replaced: tables of setups that this load replaced as a whole."""
+    into = world.setup
+    if into not in loaded.setups:
+        loaded.setups.append(into)
+    if world.now is not None:
+        connection.execute("select resource.set_clock(%s, %s::timestamptz)", (into, world.now))
+    if world.config:
+        loaded.ignored += config.store(connection, into, world.config, lenient=lenient)
+    for name, parts in world.parts.items():
+        with _naming(name):
+            for part in parts:
+                if part.parents is True and (into, part.table) in replaced:
+                    part = Part(part.table, part.rows)
+                replaced.add((into, part.table))
+                tables.store(connection, into, part)
+    _digest(connection, world)
+    for name, value in world.queues.items():
+        loaded.rows[name] = loaded.rows.get(name, 0) + taskqueue.SECTIONS[name].store(connection, into, value)
+    loaded.jobs += sum(len(queue["jobs"]) for queue in world.queues.get("task_queues", ()))
+    for name, count in world.rows.items():
+        loaded.rows[name] = loaded.rows.get(name, 0) + count
+
+
+def _digest(connection: Connection, world: _Checked) -> None:
+    """Sum up the input of the tasks loaded, and of those that read the datasets loaded."""
+    tasks = [row["task_id"] for part in world.parts.get("tasks", ())[:1] for row in part.rows]
+    datasets = [row["dataset"] for part in world.parts.get("datasets", ())[:1] for row in part.rows]
+    if tasks:
+        connection.execute("select workload.digest_input(%s, %s::bigint[])", (world.setup, tasks))
+    if datasets:
+        connection.execute("select workload.digest_input_of_datasets(%s, %s::text[])", (world.setup, datasets))
+
+
+@contextmanager
+def _naming(name: str) -> Iterator[None]:
+    """Put a name (a file, a section) before the message of an error; without a name errors pass as they are."""
+    try:
+        yield
+    except (BrokerError, psycopg.Error) as error:
+        if not name:
+            raise
+        found = from_database(error) if isinstance(error, psycopg.Error) else error
+        raise type(found)(f"{name}: {found.message}", found.hint, found.sqlstate) from error
+
+
+def dump(
+    connection: Connection,
+    setup: str = "default",
+    *,
+    with_leases: bool = False,
+    on_row: Callable[[str, str], object] | None = None,
+) -> Generator[str, None, None]:
+    """The world of a setup as pieces of JSON text, in constant memory: one line an entry of a section.
+
+    connection: in autocommit, for this alone; the dump is one snapshot, in a transaction that lasts until the last
+    piece was taken or the dump is closed. on_row: called for each entry with its section and its text.
+    Raises BadRequest when there is no such setup.
+    """
+    with _snapshot(connection):
+        query = "select is_there, simulated at time zone 'UTC' from resource.describe_setup(%s)"
+        [(is_there, now)] = connection.execute(query, [setup]).fetchall()
+        if not is_there:
+            raise BadRequest(f"setup {setup} holds nothing", "name the setup that was loaded or submitted to: --setup")
+        yield f'{{\n"setup": {json_text(setup)}'
+        if now is not None:
+            yield f',\n"now": {json_text(now.isoformat() + "+00:00")}'
+        rows = connection.execute("select resource.dump_config(%s)", [setup]).fetchall()
+        yield from _entries("config", ((None, row) for (row,) in rows), on_row, named=False)
+        for name, section in _SECTIONS.items():
+            found = tables.entries(connection, setup, section)
+            if section.shape == "whole":
+                yield from (f',\n"{name}": {json_text(value)}' for _, value in found)
+            else:
+                yield from _entries(name, found, on_row, named=section.shape == "object")
+        yield from taskqueue.pieces(connection, setup, with_leases=with_leases, on_row=on_row)
+        yield "\n}\n"
+
+
+def _entries(
+    name: str, found: Iterator[tuple[Any, Any]], on_row: Callable[[str, str], object] | None, *, named: bool
+) -> Iterator[str]:
+    """A section as pieces of text; nothing where it has no entries."""
+    opening, closing = "{}" if named else "[]"
+    some = False
+    for key, entry in found:
+        text = json_text(entry)
+        if on_row:
+            on_row(name, text)
+        yield f"{',' if some else f',{chr(10)}{json_text(name)}: {opening}'}\n{json_text(key) + ': ' if named else ''}{text}"
+        some = True
+    if some:
+        yield f"\n{closing}"
+
+
+@contextmanager
+def _snapshot(connection: Connection) -> Iterator[None]:
+    """A transaction in REPEATABLE READ; afterwards the connection is as it was: the functions that write refuse it."""
+    before = connection.isolation_level
+    connection.isolation_level = IsolationLevel.REPEATABLE_READ
+    try:
+        with connection.transaction():
+            yield
+    finally:
+        if connection.info.transaction_status == TransactionStatus.IDLE:  # neither lost nor in the caller's hands
+            connection.isolation_level = before
+
+
+def parse(text: str, name: str) -> World:
+    """A world from its text. Raises BadRequest, naming the file."""
+    try:
+        world = json.loads(text)
+    except ValueError as error:
+        raise BadRequest(f"{name} is not JSON: {error}", f"a world is one JSON object; {_JOBS_ALONE}") from None
+    if not isinstance(world, dict):
+        raise BadRequest(
+            f"{name} holds no JSON object",
+            f'a world is one JSON object: {{"setup": ..., "task_queues": []}}; {_JOBS_ALONE}',
+        )
+    return world

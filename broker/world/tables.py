@@ -1,0 +1,69 @@
+"""Rows in and out of the database, by room and table (resource.store, resource.dump and the like)."""
+
+import heapq
+import itertools
+from collections.abc import Iterator, Sequence
+from operator import itemgetter
+from typing import Any
+
+import psycopg
+
+from broker.client import json_text
+from broker.world.section import Section
+from broker.world.shape import Part, Row
+
+Connection = psycopg.Connection[Any]
+
+_ROWS_A_CALL = 10_000
+
+
+def store(connection: Connection, setup: str, part: Part) -> None:
+    """Store rows, ten thousand a call. Raises the database's errors (PB001 names the row, the key and the value)."""
+    room, table = part.table.split(".")
+    parents = None if part.parents is None else json_text(part.parents)
+    for start in range(0, max(len(part.rows), 1), _ROWS_A_CALL):
+        rows = json_text(part.rows[start : start + _ROWS_A_CALL])
+        if rows != "[]" or parents is not None:
+            query = f"select {room}.store(%s, %s, %s::jsonb, %s::jsonb)"
+            connection.execute(query.encode(), (setup, table, rows, parents))
+        parents = None
+
+
+def stream(connection: Connection, setup: str, table: str) -> Iterator[Row]:
+    """The rows of a table in the order of its key, in constant memory; several at once, within a transaction."""
+    room, name = table.split(".")
+    with connection.cursor(f"dump_{room}_{name}") as cursor:
+        cursor.itersize = 2_000
+        cursor.execute(f"select {room}.dump(%s, %s)".encode(), [setup, name])
+        for (row,) in cursor:
+            yield row
+
+
+def entries(connection: Connection, setup: str, section: Section) -> Iterator[tuple[Any, Any]]:
+    """What a section holds, entry by entry: the value of its column `by`, and the entry as the world says it."""
+    if section.shape == "whole":
+        rows = {table: list(stream(connection, setup, table)) for table in section.tables}
+        if any(rows.values()):
+            yield None, section.write(None, rows)
+    elif section.by is None:
+        for row in stream(connection, setup, section.tables[0]):
+            yield None, section.write(None, {section.tables[0]: [row]})
+    else:
+        for key, rows in _grouped(connection, setup, section.tables, section.by):
+            yield key, section.write(key, rows)
+
+
+def _grouped(
+    connection: Connection, setup: str, tables: Sequence[str], column: str
+) -> Iterator[tuple[Any, dict[str, list[Row]]]]:
+    """The rows of tables that share their first key column, put together by its value: value, rows by table."""
+
+    def keyed(table: str) -> Iterator[tuple[Any, str, Row]]:
+        return ((row.pop(column), table, row) for row in stream(connection, setup, table))
+
+    merged = heapq.merge(*map(keyed, tables), key=itemgetter(0))
+    for key, rows in itertools.groupby(merged, key=itemgetter(0)):
+        found: dict[str, list[Row]] = {table: [] for table in tables}
+        for _, table, row in rows:
+            found[table].append(row)
+        yield key, found

@@ -1,0 +1,209 @@
+"""The sections of the room taskqueue: what JobAgents are matched with.
+
+| section | shape |
+| --- | --- |
+| task_queue_settings | the keys of taskqueue.set_settings; times in seconds |
+| cpu_buckets | [seconds, ...] |
+| groups | {group: {share, job_sharing, allow_background}} |
+| platform_compatibility | {offered: [accepted, ...]} |
+| task_queues | [{requirements, enabled, jobs: [[id, user_priority], ...]}, ...], each a TaskQueue of its own |
+| leases | as taskqueue.dump_leases writes them; only when asked for: they hold the agents' secrets |
+| limits | [{site, ce, kind: running or delay, attribute, value, limit or seconds, burst}, ...] |
+"""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Any
+
+import psycopg
+
+from broker.client import json_text
+from broker.submitter import chunks
+from broker.world.shape import NUMBER, Kind, require
+
+World = Mapping[str, Any]
+Connection = psycopg.Connection[Any]
+
+_Fields = Mapping[str, Kind]
+"""The fields of a row and their types; null is a field that is not given."""
+
+_SETTINGS: _Fields = {
+    "ten_first": bool,
+    "strict_keys": list,
+    "required_keys": list,
+    "queue_size": int,
+    "policy": str,
+    "lease_time": NUMBER,
+    "share_delay": NUMBER,
+    "share_correction": bool,
+    "correction_window": NUMBER,
+    "history_kept": NUMBER,
+}
+_GROUP: _Fields = {"share": NUMBER, "job_sharing": bool, "allow_background": bool}
+_TASK_QUEUE: _Fields = {"requirements": dict, "enabled": bool, "jobs": list}
+_LIMIT: _Fields = {
+    "site": str,
+    "ce": str,
+    "kind": str,
+    "attribute": str,
+    "value": str,
+    "limit": int,
+    "seconds": NUMBER,
+    "burst": int,
+}
+_LEASE: _Fields = {
+    "id": int,
+    "requirements": dict,
+    "user_priority": int,
+    "state": str,
+    "attempt": str,
+    "site": str,
+    "ce": str,
+    "role": str,
+    "kill_reason": str,
+    "matched_at": str,
+    "reported_at": str,
+    "expires_at": str,
+}
+
+
+def load_task_queues(
+    connection: Connection,
+    setup: str,
+    task_queues: Iterator[Mapping[str, object]] | Sequence[Mapping[str, object]],
+    on_chunk: Callable[[int], object] | None = None,
+) -> int:
+    """Open a TaskQueue for each element of a stream, in constant memory, and return how many jobs they have.
+
+    Each 100,000 jobs are one call, which commits for itself unless the caller has a transaction open. Call
+    taskqueue.refresh_statistics and recompute_shares when all are there.
+    """
+    stored = 0
+    for chunk in chunks(task_queues):
+        connection.execute("select taskqueue.load_task_queues(%s, %s::jsonb)", (setup, chunk.text))
+        stored += chunk.jobs
+        if on_chunk:
+            on_chunk(stored)
+    return stored
+
+
+def pieces(
+    connection: Connection, setup: str, *, with_leases: bool, on_row: Callable[[str, str], object] | None
+) -> Iterator[str]:
+    """The sections of a setup as pieces of JSON text, each with a comma before it; nothing where it has none."""
+    [(configuration,)] = connection.execute("select taskqueue.dump_configuration(%s)", [setup]).fetchall()
+    if configuration is None:
+        return
+    for name in ("task_queue_settings", "cpu_buckets", "groups", "platform_compatibility", "limits"):
+        yield f',\n"{name}": {json_text(configuration[name])}'
+    queries = {"task_queues": "select task_queue::text from taskqueue.dump_task_queues(%s)"}
+    if with_leases:
+        queries["leases"] = "select lease::text from taskqueue.dump_leases(%s)"
+    for name, query in queries.items():
+        yield from _rows(connection, setup, name, query, on_row)
+
+
+def _rows(
+    connection: Connection, setup: str, name: str, query: str, on_row: Callable[[str, str], object] | None
+) -> Iterator[str]:
+    yield f',\n"{name}": ['
+    with connection.cursor() as cursor:
+        for number, (text,) in enumerate(cursor.stream(query.encode(), [setup])):
+            if on_row:
+                on_row(name, text)
+            yield f"{',' if number else ''}\n{text}"
+    yield "\n]"
+
+
+def _known_fields(fields: _Fields, name: str, row: object, ignored: list[str]) -> dict[str, Any]:
+    require(dict, name, row)
+    assert isinstance(row, dict)
+    ignored += [f"{name}: field {key}" for key in row if key not in fields]
+    known = {key: value for key, value in row.items() if key in fields and value is not None}
+    for key, value in known.items():
+        require(fields[key], f"{name}.{key}", value)
+    return known
+
+
+@dataclass(frozen=True)
+class Section:
+    """A section: its shape (the fields of a row, if it has rows with fields), and how it is stored."""
+
+    shape: type
+    fields: _Fields | None
+    store: Callable[[Connection, str, Any], int]
+
+    def known(self, name: str, value: Any, ignored: list[str]) -> Any:
+        require(self.shape, name, value)
+        if self.fields is None:
+            return value
+        if name == "task_queue_settings":
+            return _known_fields(self.fields, name, value, ignored)
+        if self.shape is dict:
+            return {key: _known_fields(self.fields, f"{name}.{key}", row, ignored) for key, row in value.items()}
+        return [_known_fields(self.fields, f"{name}[{i}]", row, ignored) for i, row in enumerate(value)]
+
+
+def _store_settings(connection: Connection, setup: str, settings: World) -> int:
+    connection.execute("select taskqueue.set_settings(%s, %s::jsonb)", (setup, json_text(settings)))
+    return len(settings)
+
+
+def _store_cpu_buckets(connection: Connection, setup: str, buckets: list[Any]) -> int:
+    for number, bucket in enumerate(buckets):
+        require(int, f"cpu_buckets[{number}]", bucket)
+    connection.execute("select taskqueue.set_cpu_buckets(%s, %s::bigint[])", (setup, buckets))
+    return len(buckets)
+
+
+def _store_groups(connection: Connection, setup: str, groups: World) -> int:
+    query = "select taskqueue.set_group(%s, %s, %s::float8, %s::boolean, %s::boolean)"
+    for group, row in groups.items():
+        values = (row.get("share", 1000), row.get("job_sharing", False), row.get("allow_background", False))
+        connection.execute(query, (setup, group, *values))
+    return len(groups)
+
+
+def _store_platforms(connection: Connection, setup: str, platforms: World) -> int:
+    query = "select taskqueue.set_platform_compatibility(%s, %s, %s::text[])"
+    for offered, accepted in platforms.items():
+        require(list, f"platform_compatibility.{offered}", accepted)
+        for number, platform in enumerate(accepted):
+            require(str, f"platform_compatibility.{offered}[{number}]", platform)
+        connection.execute(query, (setup, offered, accepted))
+    return len(platforms)
+
+
+def _store_task_queues(connection: Connection, setup: str, task_queues: list[Any]) -> int:
+    for queue in task_queues:
+        queue.setdefault("jobs", [])
+    load_task_queues(connection, setup, task_queues)
+    return len(task_queues)
+
+
+def _store_leases(connection: Connection, setup: str, leases: list[Any]) -> int:
+    connection.execute("select taskqueue.load_leases(%s, %s::jsonb)", (setup, json_text(leases)))
+    return len(leases)
+
+
+def _store_limits(connection: Connection, setup: str, limits: list[Any]) -> int:
+    query = "select taskqueue.set_limit(%s, %s, %s, %s, %s, %s, %s::numeric, %s::int)"
+    for row in limits:
+        number = row.get("limit" if row.get("kind") == "running" else "seconds")
+        value = None if number is None else Decimal(str(number))
+        named = (row.get(key) for key in ("kind", "site", "ce", "attribute", "value"))
+        connection.execute(query, (setup, *named, value, row.get("burst", 1)))
+    return len(limits)
+
+
+# In the order in which they are stored: queues by the buckets and shares, limits when the leases are there to count.
+SECTIONS = {
+    "task_queue_settings": Section(dict, _SETTINGS, _store_settings),
+    "cpu_buckets": Section(list, None, _store_cpu_buckets),
+    "groups": Section(dict, _GROUP, _store_groups),
+    "platform_compatibility": Section(dict, None, _store_platforms),
+    "task_queues": Section(list, _TASK_QUEUE, _store_task_queues),
+    "leases": Section(list, _LEASE, _store_leases),
+    "limits": Section(list, _LIMIT, _store_limits),
+}
