@@ -189,7 +189,9 @@ TABLES: Mapping[str, Table] = {
             ("container_name", "text", "Container of the release; empty = none."),
             ("sources", "text[] default '{}'", "Paths of the container."),
         ],
-        more="create index software_tag_release on resource.software_tag (setup, project, release);",
+        more="create index software_tag_release on resource.software_tag (setup, project, release);"
+        " create index software_tag_container on resource.software_tag (setup, container_name) where container_name <> '';"
+        " create index software_tag_source on resource.software_tag using gin (sources);",
     ),
     "resource.architecture_level": Table(
         "How many of a queue's CPUs have an architecture level.",

@@ -1,0 +1,43 @@
+-- A text that cannot be read never stops a batch: its task leaves with this error before the rules run (architecture, A rule is a function).
+-- What sw_platform implies as CPU is no error where it is cut out of a regular expression: it then only equals itself.
+create or replace function brokerage.architecture_problem(p_architecture text) returns text
+language plpgsql stable
+as $$
+declare
+  v_json jsonb;
+  v_platform text;
+  v_cpu jsonb;
+  v_problem text;
+begin
+  if length(p_architecture) > 1000 then
+    return format('architecture has %s characters, more than 1000', length(p_architecture));
+  elsif p_architecture is null or p_architecture !~ '[^A-Za-z0-9_.-]' then
+    return null;
+  end if;
+  if ltrim(p_architecture, E' \t\r\n') like '{%' then
+    v_json := brokerage.json_of(p_architecture);
+    if v_json is null then
+      return format('architecture is not JSON: %s', left(p_architecture, 100));
+    end if;
+    v_problem := brokerage.architecture_shape(v_json);
+    if v_problem is not null then
+      return 'architecture: ' || v_problem;
+    end if;
+    v_platform := v_json ->> 'sw_platform';
+    v_cpu := nullif(v_json -> 'cpu_specs', 'null');
+  else
+    v_platform := substring(p_architecture from '^[^@#&]*');
+    v_cpu := brokerage.cpu_requirement(nullif(substring(p_architecture from '#([^@&^]*)'), ''), 'doc');
+  end if;
+  v_problem := brokerage.pattern_problem(v_platform);
+  if v_problem is not null then
+    return format('architecture: sw_platform %s is %s', v_platform, v_problem);
+  end if;
+  return (select format('architecture: CPU architecture %s is %s', a.arch, brokerage.pattern_problem(a.arch))
+            from (select s ->> 'arch' from jsonb_array_elements(v_cpu) s) a(arch)
+           where a.arch <> '*' and brokerage.pattern_problem(a.arch) is not null
+           limit 1);
+end $$;
+
+comment on function brokerage.architecture_problem(text) is
+'Why the architecture of a task cannot be used: too long, not JSON, JSON of the wrong shape, or a regular expression that is none; null = it can.';
