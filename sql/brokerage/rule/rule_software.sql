@@ -1,16 +1,17 @@
 -- brokerage-doc-profile 4.2: what is published is compared when the facts are made; a reason of platform resolution brings its own tag.
--- panda2026: ANY is no pass by itself (D-47), the fact has the whole verdict.
+-- panda2026: ANY is no pass by itself (D-47), the fact is the whole verdict.
 create or replace function brokerage.rule_software(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts, x jsonb) returns text
 language sql stable parallel safe
 as $$
   select case
     when t.has_software is not true then null
-    when q.releases_any and coalesce((x ->> 'any_passes')::boolean, true) then null
-    when q.releases_any is not true and q.releases_auto is not true then 'neither ANY nor AUTO is among its releases'
-    when q.releases_any is not true and q.publishes_software is not true then 'AUTO is among its releases, but it publishes no software'
+    when (x ->> 'as_prepared')::boolean then p.software
+    when q.releases_any then null
+    when q.releases_auto is not true then 'neither ANY nor AUTO is among its releases'
+    when q.publishes_software is not true then 'AUTO is among its releases, but it publishes no software'
     else p.software
   end
 $$;
 
 comment on function brokerage.rule_software(brokerage.task_facts, brokerage.queue_facts, brokerage.pair_facts, jsonb) is
-'software: the queue takes any release, or publishes what the task needs. Parameter any_passes (boolean, true): ANY among the releases is enough.';
+'software: the queue takes any release, or publishes what the task needs. Parameter as_prepared (boolean): the prepared verdict alone decides.';

@@ -147,12 +147,12 @@ def test_software(rolled_back: Db) -> None:
     ]
     both = {**auto, "q_releases_any": True}
     check(rolled_back, "rule_software", [*cases, case(None, **both), case(None, **both, p_software="no tag")])
-    check(
-        rolled_back,
-        "rule_software",
-        [*cases, case(None, **both), case("no tag", **both, p_software="no tag")],
-        {"any_passes": False},
-    )
+    prepared = [
+        case(None, t_has_software=True, q_releases_any=False),
+        case("no tag", t_has_software=True, q_releases_any=True, p_software="no tag"),
+        case(None, p_software="no tag"),
+    ]
+    check(rolled_back, "rule_software", prepared, {"as_prepared": True})
 
 
 def test_memory(rolled_back: Db) -> None:

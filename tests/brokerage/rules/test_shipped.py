@@ -12,6 +12,7 @@ RESULTS = {
     "set rule": "text",
     "weight": "double precision",
     "choice": "double precision",
+    "distribution": "double precision",
 }
 FROM = (
     " from jsonb_populate_record(null::brokerage.task_facts, '{}') t,"
@@ -31,11 +32,41 @@ walltime-scout walltime wn-connectivity event-service transferring-limit t1-weig
 express-network-threshold
 weight-basic weight-data network-weight
 cap top-10
+queued-jobs running-jobs-cap job-chunk prod-pending
+"""
+
+ORDER_OF_PANDA = """
+prod-initial-all prod-initial-preassigned preassigned-merge
+queue-status link-blocked link-queue-cap nucleus-queue-cap nucleus-unwritable high-prio-opportunistic inactive-queue
+zero-share jumbo-queue disk-io core-count max-core-count software memory direct-io-only scratch-disk storage-space
+storage-blacklist walltime walltime-scout wn-connectivity event-service transferring-limit work-shortage t1-weight
+max-io-intensity full-chain-job no-pilot io-cutoff io-cutoff-disk
+weight-basic weight-data network-weight arch-preference-weight t1-weight-factor bootstrap
+t1-weight-primary lock use-only-local-data cap express-network-threshold cap-rt min-weight top-10
+queued-jobs running-jobs-cap job-chunk prod-pending
+"""
+
+TEMPORARY = """
+link-queue-cap nucleus-queue-cap nucleus-unwritable inactive-queue disk-io storage-space storage-blacklist
+transferring-limit no-pilot
 """
 
 
 def test_order_of_doc(rolled_back: Db) -> None:
     assert _order(rolled_back, "doc") == ORDER_OF_DOC.split()
+
+
+def test_order_of_panda2026(rolled_back: Db) -> None:
+    """Those of brokerage-rules 1.2, but for its task rules; the weights stand together."""
+    assert _order(rolled_back, "panda2026") == ORDER_OF_PANDA.split()
+
+
+def test_temporary_problems(rolled_back: Db) -> None:
+    rows = rolled_back.execute(
+        "select profile, rule from brokerage.shipped_rule"
+        " where temporary and algorithm = 'production_job' order by position"
+    ).fetchall()
+    assert rows == [("panda2026", rule) for rule in TEMPORARY.split()]
 
 
 def test_ids_and_positions_are_unique(rolled_back: Db) -> None:
@@ -52,7 +83,7 @@ def test_every_rule_has_its_function(rolled_back: Db) -> None:
         f"  from brokerage.shipped_rule r left join pg_proc p on {_SAME} where r.algorithm = 'production_job'"
     ).fetchall()
     for profile, rule, kind, function, result, signature, parameters, arguments in rows:
-        if kind == "choice" and function is None:
+        if kind in ("choice", "pending") and function is None:
             continue
         assert result == RESULTS[kind], (profile, rule, function, result)
         assert signature.startswith(f"{function}(brokerage.task_facts,brokerage.queue_facts,brokerage.pair_facts"), (
@@ -79,7 +110,8 @@ def test_every_rule_is_inlined(rolled_back: Db) -> None:
 
 def _order(connection: Db, profile: str) -> list[str]:
     rows = connection.execute(
-        "select rule from brokerage.shipped_rule where profile = %s and algorithm = 'production_job' order by position",
+        "select rule from brokerage.shipped_rule where profile = %s and algorithm = 'production_job'"
+        " and kind not in ('task rule', 'fact') order by position",
         [profile],
     ).fetchall()
     return [row[0] for row in rows]

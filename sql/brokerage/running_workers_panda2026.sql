@@ -1,0 +1,17 @@
+-- brokerage-rules 1.2, n-running-workers and num-slots (D-24, D-71): workers only at pull queues with pilots, and neither them nor slots
+-- for tasks of higher priority. 0 slots: what runs and what starts.
+create or replace function brokerage.running_workers_panda2026(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) returns bigint
+language sql stable parallel safe
+as $$
+  select case
+    when t.current_priority > t.max_prio_to_bootstrap then coalesce(p.running, 0)
+    when p.numslots = 0 then coalesce(p.running, 0) + coalesce(p.starting, 0)
+    else greatest(
+      coalesce(p.running, 0),
+      case when coalesce(p.running, 0) < 20 and q.pilots > 0 and q.ups then least(coalesce(q.workers, 0), 20) end,
+      case when p.numslots > 0 then p.numslots / brokerage.slot_cores(t, q, p) end)
+  end
+$$;
+
+comment on function brokerage.running_workers_panda2026(brokerage.task_facts, brokerage.queue_facts, brokerage.pair_facts) is
+'R as PanDA''s code counts it: running jobs of the share at the queue, or workers or slots, where a bootstrap may go.';
