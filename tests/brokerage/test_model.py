@@ -189,6 +189,34 @@ def test_pseudo_queues_share_statistics_and_scratch_of_the_unified_one() -> None
     assert verdict(world(unified | {"maxwdir": 8 * 512}), "Q/SCORE") == "scratch-disk -disk"
 
 
+def test_pseudo_queues_are_held_to_their_own_cores_and_diskio_to_all() -> None:
+    unified = {"capability": "ucore", "corecount": 8, "maxrss": 16000}
+    any_cores = {"core_count": 0, "split": {"maxCoreCount": 7}}
+    assert verdict(world(unified, any_cores), "Q/SCORE") == PASSES
+    assert verdict(world(unified, any_cores), "Q/MCORE") == "max-core-count -max_cpucore"
+
+    # 900 * 100 * 100 / (1 * 10 * 90) = 10000 s on one core
+    single = {"cpu_time": 900, "input": ["data0"]}
+    assert verdict(world(unified | {"mintime": 10000}, single, datasets=inputs(ONE)), "Q/SCORE") == PASSES
+    other = single | {"cpu_time_unit": None, "walltime": 10}
+    assert verdict(world(unified | {"mintime": 10240}, other, datasets=inputs(ONE)), "Q/SCORE") == PASSES
+
+    types = [{"name": "HALF", "mincore": 2, "maxcore": 4}]
+    busy = unified | {"average_diskio": 200, "maxdiskio": 100}
+    given = world(busy, {"core_count": 4, "disk_io": 800}, resource_types=types)
+    assert verdict(given, "Q/HALF") == PASSES  # 800 / 8
+
+
+def test_a_pre_assigned_unified_queue_stands_for_its_pseudo_queues() -> None:
+    queues = {"Q": QUEUE, "U": QUEUE | {"capability": "ucore", "corecount": 1}}
+    answer = broker_job(world(task={"site": "U"}, queues=queues), 1)
+    assert [row["queue"] for row in answer["candidates"]] == ["U/SCORE"]
+    assert [row["queue"] for row in answer["rejected"]] == ["U/SCORE_HIMEM", "U/SCORE_VHIMEM"]
+    answer = broker_job(world(task={"site": "U/SCORE,unknown"}, queues=queues), 1)
+    assert [row["queue"] for row in answer["candidates"]] == ["U/SCORE"]
+    assert answer["rejected"] == []
+
+
 def test_the_best_ten_are_taken_equal_ones_by_name() -> None:
     queues = {f"Q{number:02}": QUEUE for number in range(12)}
     statistics = [{"queue": "Q11", "gshare": "Share A", "status": "running", "njobs": 1}]
@@ -227,6 +255,7 @@ def test_the_first_failing_rule_is_the_reason_and_nothing_left_is_pending() -> N
         ({"queued": 100}, {}, {"NQUEUED_NUC_CAP_FOR_JOBS": 101}, PASSES),  # 1 more from the nucleus itself
         ({"queued": 101}, {}, {"jobbroker:NQUEUED_NUC_CAP_FOR_JOBS": 101}, "nucleus-queue-cap -links_full"),
         ({"queued": 151, "closeness": -1}, {"nucleus": None}, {}, PASSES),
+        ({"queued": 151, "closeness": -1, "dst": "OTHER"}, {}, {"NQUEUED_NUC_CAP_FOR_JOBS": 1}, PASSES),
     ],
 )
 def test_links(link: Row, task: Row, config: Row, expected: str) -> None:
@@ -332,6 +361,10 @@ def test_inactive_queues(task: Row, hours: float | None, activated: int, expecte
         ("group=AP_*:0%", {}, False),
         ("group=:0%", {}, True),
         ("gshare=Share A:0%", {}, True),
+        ("gshare=Share B:0%", {}, False),
+        ("gshare=Share B:0%", {"gshare": None}, True),  # no share: the field does not count
+        ("type=any:priority<500:0%", {"current_priority": 500}, False),
+        ("type=any:priority<=500:0%", {"current_priority": 500}, True),
         ("type=any:priority>500:0%", {"current_priority": 500}, False),
         ("type=any:priority>=500:0%", {"current_priority": 500}, True),
         ("type=any:priority>500:0%", {"current_priority": 500, "is_merging": True}, True),
@@ -753,6 +786,14 @@ def gpu(**attributes: list[str]) -> Row:
         (f"{CENTOS}@centos7", {"containers": ["any"], "cvmfs": []}, True),
         (CENTOS, ONLY_TAGS | {"tags": [TAG | {"release": "21.0.39"}]}, False),
         (CENTOS, ONLY_TAGS | {"tags": [TAG | {"cmtconfig": None}]}, False),
+        ("x86_64-(el9|centos7)-gcc8-opt", ONLY_TAGS, True),
+        # as JSON
+        ('{"sw_platform": "p", "cpu_specs": [{"arch": "x86_64", "vendor": "intel"}]}', {}, True),
+        ('{"sw_platform": "p", "cpu_specs": [{"arch": "x86_64", "vendor": "amd"}]}', {}, False),
+        ('{"sw_platform": "aarch64-el9"}', {}, True),  # no implicit architecture
+        ('{"sw_platform": "p", "gpu_spec": {"vendor": "nvidia"}}', gpu(vendor=["nvidia"]), True),
+        ('{"sw_platform": "p", "gpu_spec": {"vendor": "amd"}}', gpu(vendor=["nvidia"]), False),
+        (f'{{"sw_platform": "{CENTOS}", "base_platform": "el9"}}', ONLY_TAGS, False),
     ],
 )
 def test_software(architecture: str | None, published: Row, passes: bool) -> None:
@@ -765,6 +806,7 @@ def test_software(architecture: str | None, published: Row, passes: bool) -> Non
     [
         ({"trans_home": "Athena-rel_3"}, {}, False),  # a nightly
         ({"trans_home": "Athena-2026-03-01T0300"}, {"cvmfs": ["nightlies"]}, True),
+        ({"trans_home": "AthDerivation-21.2.2.0"}, {}, True),
         ({"trans_home": "Athena-rel_3-21.0.38"}, {}, True),
         ({"trans_home": "Athena"}, ONLY_TAGS | {"tags": [TAG | {"release": None}]}, False),
         ({"container_name": "docker://x"}, {}, True),
@@ -805,6 +847,13 @@ def test_an_unresolved_regular_expression_has_a_tag_of_its_own() -> None:
     task = {"trans_home": "Athena-21.0.38", "architecture": "x86_64-el(8|9)-opt"}
     given = world({"releases": ["AUTO"]}, task, software={"Q": PUBLISHED})
     assert verdict(given) == "software -regexpcmtconfig"
+
+
+def test_express_starts_at_priority_1000() -> None:
+    # at a nucleus queue without a link of its own: 1.65
+    away = NUCLEUS | {"storage_site": "S1"}
+    assert verdict(world(away, {"current_priority": 999})) == PASSES
+    assert verdict(world(away, {"current_priority": 1000})) == "express-network-threshold -lowNetworkWeight"
 
 
 def test_the_parts_of_an_architecture_may_be_in_any_order() -> None:
