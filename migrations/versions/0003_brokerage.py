@@ -645,7 +645,7 @@ create table brokerage.decision (
   reason     text
 ) partition by range (decided_at);
 create table brokerage.decision_default partition of brokerage.decision default;
-create index decision_run on brokerage.decision (setup, run_id, task_id);
+create index decision_run on brokerage.decision (run_id, task_id);
 comment on table brokerage.decision is 'What a run decided for a queue: one row a task and queue. Partitioned by day (UTC); monitor.decision is for people.';
 comment on column brokerage.decision.setup is 'Tenant.';
 comment on column brokerage.decision.run_id is 'Run.';

@@ -1,6 +1,7 @@
 -- The query of a profile, made of its rules in their order (architecture, A rule is a function). It begins with a WITH list of two relations, and
 -- the caller says what to do with them:
---   judged (task_number, task_id, queue, outside, failed, failures, weight, factors, queued, capacity, chunk)   each pair; outside and failed are 'rule<tab>reason'
+--   judged (task_number, task_id, queue, failed, failures, weight, factors, queued, capacity, chunk)   each pair; failed is 'rule<tab>reason', with ! before it
+--                                                                                    where the queue never entered the list
 --   ranked (the same, place, best, best_rule)                                        those that nothing rejects, best first
 -- Parameters of the query: $1 setup, $2 task facts, $3 queue facts, $4 flavour. Wide: facts are columns and rules are planned into them, so a pair costs
 -- a few microseconds; else facts are one value each, which plans in a tenth of the time and is the better for less than some thousand pairs.
@@ -19,13 +20,12 @@ declare
   v_persistent text[] := '{}'::text[];
   v_temporary text[] := '{}'::text[];
   v_weights text[] := '{}'::text[];
-  v_failed text[] := '{x.outside}'::text[];
+  v_failed text[] := '{}'::text[];
   v_marked text[] := '{}'::text[];
   v_failures text[] := '{}'::text[];
   v_weight text;
   v_factors text;
-  v_alive text := 'x.outside is null';
-  v_entered boolean := false;
+  v_alive text := 'true';
   v_call text;
   v_best text := 'null::bigint';
   v_best_rule text;
@@ -40,9 +40,9 @@ begin
     raise exception 'profile is %', coalesce(quote_literal(p_profile), 'null')
       using errcode = 'PB001', hint = format('Profiles are %s; brokerage.profile holds those of your own.', (select string_agg(distinct l.profile, ', ') from brokerage.profile_line l));
   end if;
-  select format('select %s, %s, %s, t.ordinality as task_number, t.task_id, q.queue from brokerage.facts_of_pairs($1, $2, $3, $4) p'
+  select format('select %s, %s, %s, t.ordinality as task_number, t.task_id, q.queue from brokerage.%s($1, $2, $3, $4) p'
                 ' join unnest($2) with ordinality t on t.ordinality = p.task_number join unnest($3) with ordinality q on q.ordinality = p.queue_number offset 0',
-                f.columns[1], f.columns[2], f.columns[3]),
+                f.columns[1], f.columns[2], f.columns[3], case when p_wide then 'facts_of_pairs' else 'facts_of_few_pairs' end),
          array_to_string(f.rows, ', '),
          array_to_string(f.weighed_rows, ', ')
     into v_from, v_facts, v_weighed_facts
@@ -54,7 +54,7 @@ begin
                          string_agg(format('%s as %I', n.value, k.letter || '_' || c.attname), ', ' order by c.attnum) as columns,
                          string_agg(n.value, ', ' order by c.attnum) as attributes,
                          string_agg(format('x.%I', k.letter || '_' || c.attname), ', ' order by c.attnum) as prefixed,
-                         string_agg(case when k.letter || c.attname = 'pweight' then 'x.weight' when p_wide then format('x.%I', k.letter || '_' || c.attname) else format('(x.p).%I', c.attname) end, ', ' order by c.attnum) as weighed
+                         string_agg(case when k.letter || c.attname = 'pweight' then '@weight@' when p_wide then format('x.%I', k.letter || '_' || c.attname) else format('(x.p).%I', c.attname) end, ', ' order by c.attnum) as weighed
                     from (values (1, 't', 'task_facts'), (2, 'q', 'queue_facts'), (3, 'p', 'pair_facts')) k(number, letter, type)
                     join pg_attribute c on c.attrelid = ('brokerage.' || k.type)::regclass and c.attnum > 0 and not c.attisdropped
                    cross join lateral (select case when k.letter || c.attname = 'pweight' then 'null::float8' else format('%s.%I', k.letter, c.attname) end) n(value)
@@ -66,10 +66,7 @@ begin
     select p_profile, p_algorithm, 'end', 'end', 'infinity', null, null, false, true, '{}', null
      order by position, rule
   loop
-    if v_rule.kind <> 'candidate' and not v_entered then
-      v_from := format('select x.*, coalesce(%s) as outside from (%s) x offset 0', array_to_string(v_outside || 'null::text'::text, ', '), v_from);
-      v_entered := true;
-    elsif v_rule.kind = 'candidate' and v_entered then
+    if v_rule.kind = 'candidate' and v_level > 0 then
       raise exception 'rule % of profile % is of kind candidate and stands behind others', v_rule.rule, p_profile
         using errcode = 'PB001', hint = 'Who enters the list is decided first: give it a lower position.';
     end if;
@@ -77,8 +74,8 @@ begin
       raise exception 'rule % of profile % stands behind rule %, which chooses by weight', v_rule.rule, p_profile, v_best_rule
         using errcode = 'PB001', hint = 'The choice by weight is the last of the rules: give this one a lower position.';
     end if;
-    if v_rule.kind in ('weight', 'set rule', 'choice', 'distribution', 'end') and cardinality(v_persistent || v_temporary) > 0 then
-      v_from := brokerage.compose_chain(v_from, v_level, v_alive, v_persistent, v_temporary, p_all_failures);
+    if v_rule.kind not in ('candidate', 'row rule') and cardinality(v_outside || v_persistent || v_temporary) > 0 then
+      v_from := brokerage.compose_chain(v_from, v_level, v_alive, v_outside, v_persistent, v_temporary, p_all_failures);
       v_failed := v_failed || format('x.failed_%s', v_level);
       if p_all_failures then
         v_failures := v_failures || format('x.failures_%s', v_level);
@@ -87,16 +84,16 @@ begin
         v_marked := format('x.marked_%s', v_level) || v_marked;
       end if;
       v_level := v_level + 1;
+      v_outside := '{}'::text[];
       v_persistent := '{}'::text[];
       v_temporary := '{}'::text[];
       v_alive := format('coalesce(%s) is null', array_to_string(v_failed, ', '));
     end if;
     if v_rule.kind <> 'weight' and cardinality(v_weights) > 0 then
       v_from := format('select x.*, case when %s then array[%s]::float8[] end as factors from (%s) x offset 0', v_alive, array_to_string(v_weights, ', '), v_from);
-      v_from := format('select x.*, %s as weight from (%s) x offset 0', (select string_agg(format('x.factors[%s]', n), ' * ') from generate_subscripts(v_weights, 1) n), v_from);
-      v_facts := v_weighed_facts;
+      v_weight := (select string_agg(format('x.factors[%s]', n), ' * ') from generate_subscripts(v_weights, 1) n);
+      v_facts := replace(v_weighed_facts, '@weight@', v_weight);
       v_factors := 'x.factors';
-      v_weight := 'x.weight';
       v_weights := '{}'::text[];
     end if;
     if v_rule.kind = 'weight' and v_weight is not null then
@@ -111,7 +108,7 @@ begin
       when 'end' then
         null;
       when 'candidate' then
-        v_outside := v_outside || format('%L || %s', v_rule.rule || E'\t', v_call);
+        v_outside := v_outside || format('%L || %s', '!' || v_rule.rule || E'\t', v_call);
       when 'row rule' then
         if v_rule.temporary and v_marks then
           v_temporary := format('%L || %s', v_rule.rule || E'\t', v_call) || v_temporary;  -- the last mark that was written counts
@@ -154,10 +151,10 @@ begin
     end case;
   end loop;
   return format(
-    'with judged as materialized (select x.task_number, x.task_id, x.queue, x.outside, coalesce(%1$s) as failed, %2$s as failures, %3$s as weight, %4$s as factors, (%9$s)::bigint as queued, (%10$s)::bigint as capacity, (%11$s)::int as chunk from (%5$s) x), '
+    'with judged as materialized (select x.task_number, x.task_id, x.queue, coalesce(%1$s) as failed, %2$s as failures, %3$s as weight, %4$s as factors, (%9$s)::bigint as queued, (%10$s)::bigint as capacity, (%11$s)::int as chunk from (%5$s) x), '
     'ranked as materialized (select x.*, row_number() over (partition by x.task_number order by %6$s x.weight desc nulls last, x.queue collate "C") as place, %7$s as best, %8$L::text as best_rule'
-    ' from judged x where x.outside is null and x.failed is null) ',
-    array_to_string(v_failed[2:] || v_marked || 'null::text'::text, ', '),
+    ' from judged x where x.failed is null) ',
+    array_to_string(v_failed || v_marked || 'null::text'::text, ', '),
     case when cardinality(v_failures) = 0 then 'null::text[]' else array_to_string(v_failures, ' || ') end,
     coalesce(v_weight, 'null::float8'), coalesce(v_factors, 'null::float8[]'),
     v_from,

@@ -27,22 +27,28 @@ as $$
       from unnest(p_queues) with ordinality f
   ), unified as materialized (
     select distinct on (q.unified) q.unified as number, q.unified_name as queue, q.storage_site, q.panda_site, q.is_nucleus, q.status from queue q order by q.unified
+  ), chosen as materialized (  -- queues that tasks are pre-assigned to
+    select t.number as task, q.number as queue, count(*) over (partition by t.number) = 1 as alone
+      from task t
+      join queue q on q.queue = any (t.preassigned) or q.unified_name = any (t.preassigned)
+     where t.preassigned is not null
   ), nucleus as materialized (
     select distinct t.nucleus_number as number, t.nucleus from task t where t.nucleus is not null
+  ), sharing as materialized (  -- queues whose default output storage is an input storage of the nucleus
+    select distinct f.nucleus, w.queue
+      from brokerage.first_nucleus_queue f
+      join resource.queue_storage r on r.setup = p_setup and r.queue = f.queue and r.direction = 'read_lan' and r.scope = 'default'
+      join resource.queue_storage w on w.setup = p_setup and w.storage = r.storage and w.direction = 'write_lan' and w.scope = 'default' and w.position = 1
+     where f.setup = p_setup
   ), near as materialized (
     select n.number as nucleus, u.number as queue, u.is_nucleus and u.panda_site is not distinct from n.nucleus as is_nucleus_queue,
            coalesce(u.storage_site = n.nucleus, false) as is_own,
-           coalesce(u.is_nucleus and u.panda_site = n.nucleus or u.status = 'online' and u.queue = any (o.queues), false) as is_near,
+           coalesce(u.is_nucleus and u.panda_site = n.nucleus or u.status = 'online' and o.queue is not null, false) as is_near,
            l.closeness, l.queued, l.queued_express, coalesce(l.mbps_1h, l.mbps_1d, l.mbps_1w) as mbps
       from nucleus n
      cross join unified u
       left join resource.link l on l.setup = p_setup and l.dst = n.nucleus and l.src = u.storage_site
-     cross join lateral (
-           select array(select w.queue
-                          from brokerage.first_nucleus_queue f
-                          join resource.queue_storage r on r.setup = p_setup and r.queue = f.queue and r.direction = 'read_lan' and r.scope = 'default'
-                          join resource.queue_storage w on w.setup = p_setup and w.storage = r.storage and w.direction = 'write_lan' and w.scope = 'default' and w.position = 1
-                         where f.setup = p_setup and f.nucleus = n.nucleus)) o(queues)
+      left join sharing o on o.nucleus = n.nucleus and o.queue = u.queue
   ), share as materialized (
     select distinct t.share_number as number, t.gshare, t.resource_type from task t
   ), slot as materialized (
@@ -154,8 +160,7 @@ as $$
       join unified u on u.queue = r.queue
   )
   select t.number, q.number,
-         coalesce(q.queue = any (t.preassigned) or q.unified_name = any (t.preassigned), false),
-         coalesce(t.preassigned is not null and 1 = (select count(*) from queue x where x.queue = any (t.preassigned) or x.unified_name = any (t.preassigned)), false),
+         h.task is not null, coalesce(h.alone, false),
          coalesce(n.is_nucleus_queue, false), coalesce(n.is_near, false), coalesce(n.is_own, false),
          n.closeness, coalesce(n.queued, 0)::float8, coalesce(n.queued_express, 0)::float8, n.mbps,
          coalesce(c.running, 0), coalesce(c.starting, 0), coalesce(c.activated, 0), coalesce(c.assigned, 0), coalesce(c.defined, 0),
@@ -167,6 +172,7 @@ as $$
          z.refusal, b.problem, v.percent
     from task t
    cross join queue q
+    left join chosen h on h.task = t.number and h.queue = q.number
     left join near n on n.nucleus = t.nucleus_number and n.queue = q.unified
     left join counted c on c.share = t.share_number and c.queue = q.unified
     left join slot s on s.share = t.share_number and s.queue = q.unified

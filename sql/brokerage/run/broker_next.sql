@@ -2,7 +2,7 @@
 -- at again after that: another broker may have decided them between this call's snapshot and the lock.
 create or replace function brokerage.broker_next(p_setup text, p_run_id bigint, p_tasks bigint[] default null, p_limit bigint default null) returns bigint
 language plpgsql
-security definer set search_path = brokerage, pg_temp set jit = off
+security definer set search_path = brokerage, pg_temp set jit = off set enable_mergejoin = off set work_mem = '64MB'
 as $$
 declare
   v_run brokerage.run;

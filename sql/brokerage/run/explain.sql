@@ -3,7 +3,7 @@
 create or replace function brokerage.explain(p_setup text, p_task_id bigint, p_profile text default null, p_algorithm text default 'production_job')
 returns table (queue text, verdict text, rank bigint, rule text, criteria text, reason text, weight float8, factors jsonb, all_reasons text[])
 language plpgsql stable
-security definer set search_path = brokerage, pg_temp set jit = off
+security definer set search_path = brokerage, pg_temp set jit = off set enable_mergejoin = off set work_mem = '64MB'
 as $$
 declare
   v_profile text := coalesce(p_profile, (select s.profile from brokerage.setting s where s.setup = p_setup), 'doc');
@@ -28,18 +28,18 @@ begin
   end loop;
   return query execute
     brokerage.compose(v_profile, p_algorithm, false, true)
-    || ' select j.queue, case when j.outside is not null then ''not candidate'' when j.failed is not null or r.place > r.best then ''rejected'' else ''candidate'' end,'
+    || ' select j.queue, case when starts_with(j.failed, ''!'') then ''not candidate'' when j.failed is not null or r.place > r.best then ''rejected'' else ''candidate'' end,'
        '        case when r.place <= coalesce(r.best, r.place) then r.place end, s.rule, w.criteria, w.reason, j.weight,'
        '        (select jsonb_object_agg(n.rule, n.factor) from (select f.rule, j.factors[row_number() over (order by f.position, f.rule)] as factor from brokerage.rule_in_force f'
        '          where f.profile = $5 and f.algorithm = $6 and f.kind = ''weight'' and f.enabled) n where j.factors is not null),'
        '        (select array_agg(replace(a.said, E''\t'', '': '')) from unnest(j.failures) a(said))'
        '   from judged j'
        '   left join ranked r on r.task_number = j.task_number and r.queue = j.queue'
-       '  cross join lateral (select coalesce(j.outside, j.failed, case when r.place > r.best then r.best_rule || format(E''\tnumber %s by weight, the best %s are taken'', r.place, r.best) end)) v(said)'
+       '  cross join lateral (select coalesce(ltrim(j.failed, ''!''), case when r.place > r.best then r.best_rule || format(E''\tnumber %s by weight, the best %s are taken'', r.place, r.best) end)) v(said)'
        '  cross join lateral (select split_part(v.said, E''\t'', 1), split_part(v.said, E''\t'', 2)) s(rule, said)'
        '   left join brokerage.rule_in_force f on f.profile = $5 and f.algorithm = $6 and f.rule = s.rule'
        '  cross join lateral brokerage.worded(s.said, f.criteria) w'
-       '  order by r.place nulls last, j.outside is not null, j.queue collate "C"'
+       '  order by r.place nulls last, coalesce(starts_with(j.failed, ''!''), false), j.queue collate "C"'
     using p_setup, v_tasks, array(select f from brokerage.facts_of_queues(p_setup) f order by f.queue), brokerage.flavour(v_profile), v_profile, p_algorithm;
 end $$;
 
