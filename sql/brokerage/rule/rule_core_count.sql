@@ -3,7 +3,7 @@ create or replace function brokerage.rule_core_count(t brokerage.task_facts, q b
 language sql stable parallel safe
 as $$
   select case
-    when (x ->> 'spares_preassigned_alone')::boolean and p.preassigned_alone then null
+    when (x ->> 'spares_preassigned_alone')::boolean and brokerage.is_only_site(t, q, p) then null
     when t.core_count > 1 and brokerage.slot_cores(t, q, p) = 1 then format('needs %s cores, the queue has 1', t.core_count)
     when coalesce(t.core_count, 1) = 1 and brokerage.slot_cores(t, q, p) > 1 then format('needs 1 core, a slot of the queue has %s', q.corecount)
     when t.core_count = 0 and brokerage.slot_cores(t, q, p) = 1 and (x ->> 'urgent_wants_several')::boolean and (t.current_priority >= 900 or t.is_scout)

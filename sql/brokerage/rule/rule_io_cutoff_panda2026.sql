@@ -4,7 +4,7 @@ language sql stable parallel safe
 as $$
   select case
     when t.io_intensity > t.io_intensity_cutoff and t.input_bytes > 0 and t.is_merging is not true and coalesce(t.event_service, 0) = 0
-         and p.preassigned_alone is not true
+         and not brokerage.is_only_site(t, q, p)
          and (floor((t.input_bytes - coalesce(case when (x ->> 'tape')::boolean then p.reachable_bytes else p.available_bytes end, 0)) / 1048576::float8)
               > 1024 * t.size_cutoff_to_move_input
               or t.input_files - coalesce(case when (x ->> 'tape')::boolean then p.reachable_files else p.available_files end, 0) > t.num_cutoff_to_move_input)

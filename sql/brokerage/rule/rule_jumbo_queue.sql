@@ -3,7 +3,7 @@ create or replace function brokerage.rule_jumbo_queue(t brokerage.task_facts, q 
 language sql stable parallel safe
 as $$
   select case
-    when p.preassigned_alone or q.uses_jumbo is not true then null
+    when brokerage.is_only_site(t, q, p) or q.uses_jumbo is not true then null
     when coalesce(t.n_jumbo_jobs, 0) = 0 then '-jumbo: the queue only takes jumbo jobs'
     when t.events < q.min_events_for_jumbo then format('-fewevents: %s events, minEventsForJumbo is %s', t.events, q.min_events_for_jumbo)
   end

@@ -3,7 +3,7 @@ create or replace function brokerage.rule_max_core_count(t brokerage.task_facts,
 language sql stable parallel safe
 as $$
   select case
-    when (x ->> 'spares_preassigned_alone')::boolean and p.preassigned_alone then null
+    when (x ->> 'spares_preassigned_alone')::boolean and brokerage.is_only_site(t, q, p) then null
     when t.max_core_count <> 0 and q.corecount > t.max_core_count
     then format('corecount is %s, maxCoreCount of the task is %s', q.corecount, t.max_core_count)
   end

@@ -3,11 +3,11 @@ create or replace function brokerage.rule_walltime_scout_panda2026(t brokerage.t
 language sql stable parallel safe
 as $$
   select case
-    when (t.is_scout and p.preassigned_alone is not true or t.is_merging or t.walltime_is_undefined) and q.maxtime > 0
+    when (t.is_scout and not brokerage.is_only_site(t, q, p) or t.is_merging or t.walltime_is_undefined) and q.maxtime > 0
          and brokerage.walltime_bound_panda2026(t, q, p, q.maxtime) <> 0
-         and brokerage.walltime_bound_panda2026(t, q, p, q.maxtime) < 864000 * brokerage.slot_cores(t, q, p)
+         and brokerage.walltime_bound_panda2026(t, q, p, q.maxtime) < 864000::bigint * brokerage.slot_cores(t, q, p)
     then format('%s: maxtime of %s s lets a job take %s, less than %s', case when t.is_scout then '-scout_walltime' else '-min_walltime' end,
-                q.maxtime, brokerage.walltime_bound_panda2026(t, q, p, q.maxtime), 864000 * brokerage.slot_cores(t, q, p))
+                q.maxtime, brokerage.walltime_bound_panda2026(t, q, p, q.maxtime), 864000::bigint * brokerage.slot_cores(t, q, p))
   end
 $$;
 

@@ -3,7 +3,7 @@ create or replace function brokerage.rule_wn_connectivity_panda2026(t brokerage.
 language sql stable parallel safe
 as $$
   select case
-    when p.preassigned_alone then null
+    when brokerage.is_only_site(t, q, p) then null
     when t.ip_connectivity in ('full', 'http') and q.connectivity is distinct from 'full' and not (t.ip_connectivity = 'http' and q.connectivity is not distinct from 'http')
     then format('needs network %s, the queue has %s', t.ip_connectivity, coalesce(q.connectivity, 'not said'))
     when t.ip_stack is not null and t.ip_stack is distinct from q.ip_stack

@@ -3,7 +3,7 @@ create or replace function brokerage.rule_work_shortage(t brokerage.task_facts, 
 language sql stable parallel safe
 as $$
   select case
-    when t.work_shortage is not true or p.preassigned_alone then null
+    when t.work_shortage is not true or brokerage.is_only_site(t, q, p) then null
     when q.pledgedcpu = -1 then '-non_pledged: work is short, the queue is opportunistic'
     when q.pledgedcpu > 0 and q.core_running > q.pledgedcpu then format('-over_pledged: work is short, %s cores are in use, %s pledged', q.core_running, q.pledgedcpu)
   end

@@ -12,6 +12,13 @@ ALONE = {"p_is_preassigned": True, "p_preassigned_alone": True}
 SCOUTS = {"t_is_scout": True}
 
 
+def test_a_merge_preassignment_is_a_list(rolled_back: Db) -> None:
+    """Of a task's own site alone some rules are left out; of the site of a master dataset none."""
+    jumbo = {"q_uses_jumbo": True, **ALONE}
+    by_task = case(None, t_preassigned_by="prod-initial-preassigned", **jumbo)
+    check(rolled_back, "rule_jumbo_queue", [by_task, case("-jumbo:", t_preassigned_by="preassigned-merge", **jumbo)])
+
+
 def test_candidates_run_production_and_have_a_cloud(rolled_back: Db) -> None:
     check(
         rolled_back,
@@ -287,6 +294,7 @@ def test_walltime_scout(rolled_back: Db) -> None:
             case("-scout", **SCOUTS, q_maxtime=100, t_base_walltime=101),
             case(None, **SCOUTS, q_maxtime=96000, q_corecount=8),
             case("-scout", **SCOUTS, q_maxtime=95999, q_corecount=8),
+            case("-scout", **SCOUTS, q_maxtime=95999, q_corecount=100000),
             case(None, **SCOUTS, q_maxtime=48000, q_corepower=20),
             case("-scout", **SCOUTS, q_maxtime=863999, t_cpu_time_is_hs06=False),
             case(None, **SCOUTS, q_maxtime=864000, t_cpu_time_is_hs06=False, q_corecount=2),
