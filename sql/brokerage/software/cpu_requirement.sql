@@ -8,7 +8,7 @@ declare
   v_alternatives text[];
   v_parts text[];
   v_alternative text;
-  v_result jsonb := '[]';
+  v_result jsonb := '[]'::jsonb;
 begin
   if p_text is null then
     return null;

@@ -1,57 +1,53 @@
 -- Seed 000, Release/cache Availability Check. Each distinct need is compared with each queue once. ANY, and queues that publish nothing, are
--- the rule's own matter in doc; in panda2026 they are part of the verdict.
+-- the rule's own matter in doc; in panda2026 they are part of the verdict. What holds for a need is looked up in objects by queue: joins of a row
+-- for each need and queue became nested loops of 16 million rows where the tables had no statistics yet (6.5 s; now 0.3 s).
 create or replace function brokerage.software_problems(p_setup text, p_task_ids bigint[], p_flavour text, p_analysis boolean default null)
 returns table (software_key text, queue text, problem text)
 language sql stable rows 5000
 as $$
   with need as materialized (
-    select n.*, row_number() over () as number, dense_rank() over (order by n.requirement) as hardware
-      from brokerage.software_needs(p_setup, p_task_ids, p_flavour, p_analysis) n
-  ), site as materialized (
-    select s.*, row_number() over () as number from brokerage.software_sites(p_setup) s
-     where p_flavour <> 'doc' or 'AUTO' = any (s.releases) and s.is_published
+    select n.* from brokerage.software_needs(p_setup, p_task_ids, p_flavour, p_analysis) n
   ), hardware as materialized (
-    select n.hardware, s.number as site, v.problem
+    select v.requirement, jsonb_object_agg(v.queue, v.problem) as problems
       from brokerage.hardware_verdicts(p_setup, (select array_agg(distinct n.requirement) from need n), p_flavour) v
-      join (select distinct n.hardware, n.requirement from need n) n on n.requirement = v.requirement
-      join site s on s.queue = v.queue
+     group by v.requirement
   ), container as materialized (
-    select n.number as need, s.number as site
-      from brokerage.container_hits(p_setup, (select array_agg(n.container order by n.number) from need n),
-                                    (select array_agg(n.only_tags order by n.number) from need n), p_flavour) h
-      join need n on n.container = h.container and n.only_tags = h.only_tags
-      join site s on s.queue = h.queue
-  ), release as materialized (
-    select n.number as need, s.number as site
+    select h.container, h.only_tags, jsonb_object_agg(h.queue, true) as queues
+      from brokerage.container_hits(p_setup, (select array_agg(n.container order by n.software_key) from need n),
+                                    (select array_agg(n.only_tags order by n.software_key) from need n), p_flavour) h
+     group by h.container, h.only_tags
+  ), asked as materialized (
+    select n.*, h.problems, coalesce(c.queues, '{}') as contained, r.queues as released
       from need n
-     cross join lateral brokerage.release_hits(p_setup, n.projects, n.versions, case p_flavour when 'doc' then n.platforms else array[n.sw_platform] end) h(queue)
-      join site s on s.queue = h.queue
-     where n.container is null
+      left join hardware h on h.requirement = n.requirement
+      left join container c on c.container = n.container and c.only_tags = n.only_tags
+     cross join lateral (
+           select coalesce(jsonb_object_agg(h.queue, true), '{}')
+             from brokerage.release_hits(p_setup, n.projects, n.versions, case p_flavour when 'doc' then n.platforms else array[n.sw_platform] end) h(queue)
+            where n.container is null) r(queues)
   ), verdict as materialized (
     select n.software_key, s.queue,
            case when n.problem is not null then n.problem
                 when p_flavour <> 'doc' and (s.releases <> '{AUTO}' or not s.is_published)
                   then brokerage.unpublished_problem(s.releases, n.requirement, n.container, n.only_tags and not n.analysis)
-                when h.problem is not null then h.problem
-                when n.container is not null and not (s.takes_any_container and not n.only_tags or c.need is not null)
+                when n.problems ? s.queue then n.problems ->> s.queue
+                when n.container is not null and not (s.takes_any_container and not n.only_tags or n.contained ? s.queue)
                   then brokerage.container_text(n.container, n.only_tags, s.containers)
                 when n.container is null and n.tag is not null and p_flavour = 'doc'
                      and not (s.cvmfs && array['any', n.tag] and (s.takes_any_container or s.cmtconfigs && n.platforms)
-                              or ('any' = any (s.containers) or n.base_platform is null) and r.need is not null)
+                              or ('any' = any (s.containers) or n.base_platform is null) and n.released ? s.queue)
                   then brokerage.release_text(n.tag, n.projects, n.versions, n.sw_platform, n.base_platform, s.cvmfs, s.containers)
                 when n.container is null and n.tag is not null and p_flavour <> 'doc'
                      and not case when s.cvmfs && array['any', n.tag]
                                     then s.takes_any_container or (n.analysis or n.base_platform is null) and coalesce(n.sw_platform = any (s.cmtconfigs), false)
-                                  else not n.cvmfs_required and (n.analysis or n.base_platform is null or 'any' = any (s.containers)) and r.need is not null end
+                                  else not n.cvmfs_required and (n.analysis or n.base_platform is null or 'any' = any (s.containers)) and n.released ? s.queue end
                   then brokerage.release_text(n.tag, n.projects, n.versions, n.sw_platform, case when not n.analysis then n.base_platform end, s.cvmfs, s.containers)
                 when n.platform_is_pattern and not s.cmtconfigs && n.platforms
                   then format('-regexpcmtconfig: %s matches none of the %s cmtconfigs', n.sw_platform, cardinality(s.cmtconfigs))
            end as problem
-      from need n
-     cross join site s
-      left join hardware h on h.hardware = n.hardware and h.site = s.number
-      left join container c on c.need = n.number and c.site = s.number
-      left join release r on r.need = n.number and r.site = s.number
+      from asked n
+     cross join brokerage.software_sites(p_setup) s
+     where p_flavour <> 'doc' or 'AUTO' = any (s.releases) and s.is_published
   )
   select v.software_key, v.queue, v.problem from verdict v where v.problem is not null
 $$;
