@@ -147,6 +147,12 @@ RELEASES_DOC: list[tuple[dict[str, Any], dict[str, Any], str | None]] = [
     ({"cvmfs": ["atlas"], "cmtconfigs": ["x86_64-slc6-gcc8-opt"]}, {}, _release(NO_TAG)),
     ({"cvmfs": ["nightlies"], "containers": ["any"]}, {}, f"cvmfs atlas is not among nightlies, {NO_TAG}"),
     ({}, {}, f"cvmfs atlas is not among none, {NO_TAG}"),
+    ({"cvmfs": ["any"], "containers": ["any"]}, {"architecture": "x86_64-.*-opt"}, None),
+    (
+        {"cvmfs": ["any"], "containers": ["any"]},
+        {"architecture": "x86_64-(slc6)-opt"},
+        "-regexpcmtconfig: x86_64-(slc6)-opt matches none of the 0 cmtconfigs",
+    ),
     ({"tags": [TAG]}, {}, None),
     ({"tags": [TAG], "cvmfs": ["atlas"]}, {}, None),
     (
