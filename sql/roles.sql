@@ -23,6 +23,7 @@ grant execute on function resource.installed_release       to broker_agent, brok
 grant execute on function resource.set_identity            to broker_operator;
 grant execute on function resource.clear_identity          to broker_operator;
 grant execute on function resource.set_clock               to broker_operator;
+grant execute on function resource.begin_alone             to broker_operator;
 
 -- resource, workload, brokerage: worlds and configuration
 grant execute on function resource.store                   to broker_operator;
@@ -39,6 +40,25 @@ grant execute on function workload.digest_input            to broker_operator;
 grant execute on function workload.digest_input_of_datasets to broker_operator;
 grant execute on function brokerage.store                  to broker_operator;
 grant execute on function brokerage.dump                   to broker_operator;
+grant execute on function brokerage.refresh_statistics     to broker_operator;
+
+-- brokerage: runs
+grant execute on procedure brokerage.broker_jobs           to broker_operator;
+grant execute on function brokerage.open_run               to broker_operator;
+grant execute on function brokerage.broker_next            to broker_operator;
+grant execute on function brokerage.close_run              to broker_operator;
+grant execute on function brokerage.evaluate_task          to broker_operator;
+
+-- brokerage: explanations
+grant execute on function brokerage.explain                to broker_operator, broker_viewer;
+grant execute on function brokerage.obstacles              to broker_operator, broker_viewer;
+grant execute on function brokerage.run_difference         to broker_operator, broker_viewer;
+grant select on table brokerage.assignments                to broker_operator, broker_viewer;
+grant select on table brokerage.due_task                   to broker_operator, broker_viewer;
+grant select on table brokerage.open_task                  to broker_operator, broker_viewer;
+grant select on table brokerage.outcomes                   to broker_operator, broker_viewer;
+grant select on table brokerage.rejections                 to broker_operator, broker_viewer;
+grant select on table brokerage.rule_in_force              to broker_operator, broker_viewer;
 
 -- taskqueue: a JobAgent's calls
 grant execute on function taskqueue.match_job              to broker_agent, broker_operator;

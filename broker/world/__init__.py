@@ -32,6 +32,7 @@ World = Mapping[str, Any]
 Connection = psycopg.Connection[Any]
 
 _SETUP = ("setup", "vo")
+_MANY_ROWS = 500  # from here on plans for a handful of rows take minutes where seconds do; autovacuum would come later
 _JOBS_ALONE = "jobs alone are for broker submit"
 _SECTIONS: Mapping[str, Section] = {**resources.SECTIONS, **work.SECTIONS}
 _NAMES = (*_SETUP, "now", "config", *_SECTIONS, *taskqueue.SECTIONS)
@@ -95,6 +96,8 @@ def load(
                 _store(connection, one, replaced, loaded, lenient=lenient)
         if loaded.jobs >= MANY:
             connection.execute("select taskqueue.refresh_statistics()")
+        if sum(loaded.rows.values()) >= _MANY_ROWS:
+            connection.execute("select brokerage.refresh_statistics()")
         for into in dict.fromkeys(one.setup for one in checked if one.queues):
             connection.execute("select taskqueue.recompute_shares(%s)", [into])
     return loaded

@@ -1,5 +1,6 @@
 -- A part of a run: takes tasks that nobody else works on, decides them, assigns their jobs, all in one transaction. Tasks are locked first and looked
--- at again after that: another broker may have decided them between this call's snapshot and the lock.
+-- at again after that: another broker may have decided them between this call's snapshot and the lock. A dry run changes nothing of a task: it takes
+-- no lock, so that no broker passes its tasks over, and may stand in one snapshot with what it is compared with.
 create or replace function brokerage.broker_next(p_setup text, p_run_id bigint, p_tasks bigint[] default null, p_limit bigint default null) returns bigint
 language plpgsql
 security definer set search_path = brokerage, pg_temp set jit = off set enable_mergejoin = off set work_mem = '64MB'
@@ -10,14 +11,24 @@ declare
   v_taken bigint[];
 begin
   perform resource.identify(p_setup);
-  perform resource.require_read_committed();
   select r.* into v_run from brokerage.run r where r.setup = p_setup and r.run_id = p_run_id and r.ended_at is null;
   if not found then
     raise exception 'run % is not under way in setup %', coalesce(p_run_id::text, 'null'), p_setup
       using errcode = 'PB004', hint = 'brokerage.broker_jobs opens a run and works in it.';
   end if;
   v_run.started_at := resource.clock(p_setup);
-  loop
+  if v_run.dry then
+    v_taken := array(
+      select t.task_id from workload.task t
+       where t.setup = p_setup and (p_tasks is null or t.task_id = any (p_tasks))
+         and (p_tasks is not null or exists (select from brokerage.due_task d where d.setup = p_setup and d.task_id = t.task_id))
+         and not exists (select from brokerage.task_decision x where x.setup = p_setup and x.run_id = p_run_id and x.task_id = t.task_id)
+       order by t.current_priority desc, t.task_id
+       limit p_limit);
+  else
+    perform resource.require_read_committed();
+  end if;
+  while not v_run.dry loop
     v_locked := array(
       select t.task_id from workload.task t
        where t.setup = p_setup and (p_tasks is null or t.task_id = any (p_tasks))
@@ -41,4 +52,4 @@ begin
 end $$;
 
 comment on function brokerage.broker_next(text, bigint, bigint[], bigint) is
-'Decides up to p_limit tasks of a run that are due, or of those listed, and assigns their jobs; returns how many tasks. Works within the caller''s transaction. Errors: PB001 (isolation level), PB002 (setup not granted), PB004 (no such run).';
+'Decides up to p_limit tasks of a run that are due, or of those listed, and assigns their jobs; returns how many tasks. Works within the caller''s transaction. Errors: PB001 (isolation level, unless dry), PB002 (setup not granted), PB004 (no such run).';

@@ -1,0 +1,13 @@
+-- Without statistics of a world just loaded the planner takes it for a handful of rows, and a batch that takes seconds takes minutes.
+create or replace function brokerage.refresh_statistics() returns void
+language plpgsql
+security definer set search_path = brokerage, pg_temp
+as $$
+begin
+  analyze (skip_locked) resource.queue, resource.queue_activity, resource.queue_storage, resource.slot, resource.storage, resource.link, resource.software, resource.software_tag,
+    resource.architecture_level, resource.worker_gpu, workload.dataset, workload.dataset_file, workload.replica, workload.task, workload.task_dataset, workload.input_digest,
+    workload.statistic, workload.job;
+end $$;
+
+comment on function brokerage.refresh_statistics() is
+'Tells the planner about rows that were just loaded, as autovacuum would within minutes. For large loads.';
