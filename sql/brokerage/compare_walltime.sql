@@ -7,7 +7,6 @@ as $$
       t.walltime * coalesce(t.job_input_mb, 0), p_limit * brokerage.slot_cores(t, q, p),
       t.walltime::numeric * coalesce(t.job_input_mb, 0)::numeric, p_limit::numeric * brokerage.slot_cores(t, q, p))
     when t.cpu_time * p_events = 0 then sign(coalesce(t.base_walltime, 0) - p_limit)::int
-    when t.cpu_time * p_events > 0 and t.cpu_efficiency <= 0 then 1
     else brokerage.compare(
       t.cpu_time * p_events * 100,
       (p_limit - coalesce(t.base_walltime, 0)) * brokerage.slot_cores(t, q, p) * coalesce(nullif(q.corepower, 0), 10) * coalesce(t.cpu_efficiency, 90),

@@ -211,6 +211,7 @@ def test_scratch_disk(rolled_back: Db) -> None:
             case(None, **job, q_maxwdir=0),
             case("needs 1000.000 MiB of scratch a core, maxwdir is 1000 for 1 cores", **job, q_maxwdir=1000),
             case(None, **job, q_maxwdir=1000.001),
+            case(None, **job, q_maxwdir=1000.0000001),
             case("999", **job, q_maxwdir=999),
             case("8000 for 8", **job, q_maxwdir=8000, q_unified_corecount=8, q_corecount=1),
             case(None, **job, q_maxwdir=8001, q_unified_corecount=8, q_corecount=1),

@@ -59,14 +59,11 @@ def test_link_queue_cap(rolled_back: Db) -> None:
     ]
     check(rolled_back, "rule_link_queue_cap", [*cases, case(None, p_queued=150)])
     check(rolled_back, "rule_link_queue_cap", [*cases, case("150", p_queued=150)], {"inclusive": True})
-    over = [case("151", p_queued=151, t_nucleus_queued=10000)]
-    check(rolled_back, "rule_link_queue_cap", over)
-    check(
-        rolled_back,
-        "rule_link_queue_cap",
-        [over[0]._replace(expected=None)],
-        {"inclusive": True, "nucleus_first": True},
-    )
+    full = case("151", p_queued=151, t_nucleus_queued=10000)
+    check(rolled_back, "rule_link_queue_cap", [full])
+    not_full = case("151", p_queued=151, t_nucleus_queued=9999)
+    first = {"inclusive": True, "nucleus_first": True}
+    check(rolled_back, "rule_link_queue_cap", [full._replace(expected=None), not_full], first)
 
 
 def test_express_is_urgent_anywhere_or_1000(rolled_back: Db) -> None:
