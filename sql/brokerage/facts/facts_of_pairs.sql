@@ -109,7 +109,7 @@ as $$
       join resource.storage_of_queue s on s.setup = p_setup and s.queue = u.queue and s.direction = 'read_lan' and s.scope = 'default'
       join workload.replica_state r on r.setup = p_setup and r.dataset = c.dataset and r.storage = s.storage and not r.is_complete
       join workload.dataset_file f on f.setup = p_setup and f.dataset = c.dataset and case when r.lfns is null then f.position <= r.found else f.lfn = any (r.lfns) end
-     where not c.all_on_disk
+     where not c.all_there
      group by c.dataset, c.queue, f.lfn
   ), partial as materialized (
     select p.dataset, p.queue, count(*) filter (where p.on_disk) as disk_files, coalesce(sum(p.size) filter (where p.on_disk), 0) as disk_bytes,
@@ -118,7 +118,7 @@ as $$
   ), held as materialized (  -- which part of an input dataset counts for a task at a queue
     select i.task, c.queue, i.dataset, i.shared_files,
            c.all_on_disk or i.is_merging and c.some_on_disk as disk_whole, c.all_there or i.is_merging as reach_whole,
-           i.position = 1 and not i.only_complete as parts_count
+           i.position = 1 and not i.only_complete and not c.all_there as parts_count
       from input i
       join cover c on c.dataset = i.dataset
   ), available as materialized (

@@ -1,4 +1,5 @@
--- What a run decided for a task, as broker evaluate prints it (world-format, Evaluating).
+-- What a run decided for a task, as broker evaluate prints it (world-format, Evaluating). Queues that never entered the list stand by their unified
+-- names: that is how the list names them.
 create or replace function brokerage.answer(p_setup text, p_run_id bigint, p_task_id bigint) returns jsonb
 language sql stable
 as $$
@@ -12,8 +13,12 @@ as $$
                                              left join brokerage.rule_in_force f on f.profile = r.profile and f.algorithm = r.algorithm and f.rule = d.rule
                                             cross join lateral brokerage.worded(d.reason, f.criteria) w
                                             where d.setup = t.setup and d.run_id = t.run_id and d.task_id = t.task_id and d.verdict = 'r'), '[]'),
-                     'not_candidates', coalesce((select jsonb_agg(jsonb_build_object('queue', d.queue, 'rule', d.rule, 'reason', d.reason) order by d.queue collate "C")
-                                                   from brokerage.decision d where d.setup = t.setup and d.run_id = t.run_id and d.task_id = t.task_id and d.verdict = 'n'), '[]'),
+                     'not_candidates', coalesce((select jsonb_agg(jsonb_build_object('queue', n.queue, 'rule', n.rule, 'reason', n.reason) order by n.queue collate "C")
+                                                   from (select coalesce(q.unified_name, d.queue) as queue, min(d.rule) as rule, min(d.reason) as reason
+                                                           from brokerage.decision d
+                                                           left join resource.candidate_queue q on q.setup = d.setup and q.queue = d.queue
+                                                          where d.setup = t.setup and d.run_id = t.run_id and d.task_id = t.task_id
+                                                          group by coalesce(q.unified_name, d.queue) having bool_and(d.verdict = 'n')) n), '[]'),
                      'explanation', case when t.rule is not null then jsonb_build_object('rule', t.rule, 'reason', t.reason) end,
                      'retry_at', to_char(t.retry_at at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'))
          end

@@ -1,7 +1,7 @@
 -- One decision about one task, without a trace in the state of the task: evaluate, what-if and explain ask for it.
 create or replace function brokerage.evaluate_task(p_setup text, p_task_id bigint, p_algorithm text default 'production_job', p_profile text default null) returns jsonb
 language plpgsql
-security definer set search_path = brokerage, pg_temp set jit = off set enable_mergejoin = off set work_mem = '64MB'
+security definer set search_path = brokerage, pg_temp set jit = off set enable_seqscan = off set enable_mergejoin = off set work_mem = '64MB'
 as $$
 declare
   v_run brokerage.run;
