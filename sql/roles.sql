@@ -37,7 +37,7 @@ grant select on table resource.config_key                  to broker_operator, b
 grant execute on function workload.store                   to broker_operator;
 grant execute on function workload.dump                    to broker_operator;
 grant execute on function workload.digest_input            to broker_operator;
-grant execute on function workload.digest_input_of_datasets to broker_operator;
+grant execute on function workload.digest_loaded_input      to broker_operator;
 grant execute on function brokerage.store                  to broker_operator;
 grant execute on function brokerage.dump                   to broker_operator;
 grant execute on function brokerage.refresh_statistics     to broker_operator;

@@ -23,7 +23,7 @@ from broker.errors import BadRequest, BrokerError, from_database
 from broker.submitter import MANY
 from broker.world import config, resources, tables, taskqueue, work
 from broker.world.section import Section
-from broker.world.shape import Part, Reading, Row, require
+from broker.world.shape import Part, Reading, Row
 from broker.world.taskqueue import load_task_queues
 
 __all__ = ["Loaded", "World", "dump", "load", "load_task_queues", "parse"]
@@ -52,13 +52,13 @@ class Loaded:
 class _Checked:
     """A world as it will be stored: where it goes, and its sections as far as they are known."""
 
-    name: str
     setup: str
     now: str | None
     config: list[Row]
     parts: Mapping[str, Sequence[Part]]
     queues: Mapping[str, Any]
     rows: Mapping[str, int]
+    ignored: list[str]
 
 
 def load(
@@ -79,39 +79,36 @@ def load(
     """
     loaded = Loaded()
     with connection.transaction():
-        checked: list[_Checked] = []
+        checked: list[tuple[str, _Checked]] = []
         clocks: dict[str, datetime] = {}
         for name, world in zip(names or [""] * len(worlds), worlds, strict=True):
             with _naming(name):
-                checked.append(_check(connection, name, world, setup, clocks, loaded.ignored))
-                if loaded.ignored and not lenient:
+                one = _check(connection, world, setup, clocks)
+                checked.append((name, one))
+                loaded.ignored += one.ignored
+                if one.ignored and not lenient:
                     raise BadRequest(
-                        f"not known here: {', '.join(loaded.ignored)}",
+                        f"not known here: {', '.join(one.ignored)}",
                         f"sections loaded by this release: {', '.join(_NAMES)}; --lenient leaves the others"
                         f" out; {_JOBS_ALONE}",
                     )
         replaced: set[tuple[str, str]] = set()
-        for one in checked:
-            with _naming(one.name):
+        for name, one in checked:
+            with _naming(name):
                 _store(connection, one, replaced, loaded, lenient=lenient)
         if loaded.jobs >= MANY:
             connection.execute("select taskqueue.refresh_statistics()")
         if sum(loaded.rows.values()) >= _MANY_ROWS:
             connection.execute("select brokerage.refresh_statistics()")
-        for into in dict.fromkeys(one.setup for one in checked if one.queues):
+        for _, one in checked:
+            _digest(connection, one)
+        for into in dict.fromkeys(one.setup for _, one in checked if one.queues):
             connection.execute("select taskqueue.recompute_shares(%s)", [into])
     return loaded
 
 
-def _check(
-    connection: Connection,
-    name: str,
-    world: World,
-    setup: str | None,
-    clocks: dict[str, datetime],
-    ignored: list[str],
-) -> _Checked:
-    """The world without what is not known here, whose names are appended to `ignored`. clocks: of setups, where known."""
+def _check(connection: Connection, world: World, setup: str | None, clocks: dict[str, datetime]) -> _Checked:
+    """The world without what is not known here, whose names it lists as ignored. clocks: of setups, where known."""
     for alias in _SETUP:
         if world.get(alias) is not None and not isinstance(world[alias], str):
             raise BadRequest(f"{alias} is {json_text(world[alias])[:100]}, not a text", "name one setup")
@@ -123,31 +120,30 @@ def _check(
             [(clocks[into],)] = connection.execute("select (resource.describe_setup(%s)).clock", [into]).fetchall()
         return clocks[into]
 
-    reading = Reading(clock, ignored)
+    reading = Reading(clock, [f"section {section}" for section in world if section not in _NAMES])
     now = reading.time("now", world.get("now"))
     if now is not None:
         clocks[into] = datetime.fromisoformat(now)
-    ignored += [f"section {section}" for section in world if section not in _NAMES]
     given = {section: value for section, value in world.items() if value is not None}
     return _Checked(
-        name,
         into,
         now,
         config.read("config", given.get("config", {}), (named, into), reading),
         {name: list(section.read(name, given[name], reading)) for name, section in _SECTIONS.items() if name in given},
         {
-            name: section.known(name, given[name], ignored)
+            name: section.known(name, given[name], reading.ignored)
             for name, section in taskqueue.SECTIONS.items()
             if name in given
         },
         {name: len(given[name]) for name in ("config", *_SECTIONS) if name in given},
+        reading.ignored,
     )
 
 
 def _store(
     connection: Connection, world: _Checked, replaced: set[tuple[str, str]], loaded: Loaded, *, lenient: bool
 ) -> None:
-    """Store a world's sections, and count them in `loaded`. replaced: tables of setups that this load replaced as a whole."""
+    """Store a world's sections, and count them in `loaded`. replaced: tables of setups that the load cleared."""
     into = world.setup
     if into not in loaded.setups:
         loaded.setups.append(into)
@@ -158,11 +154,9 @@ def _store(
     for name, parts in world.parts.items():
         with _naming(name):
             for part in parts:
-                if part.parents is True and (into, part.table) in replaced:
-                    part = Part(part.table, part.rows)
+                again = part.parents is True and (into, part.table) in replaced
+                tables.store(connection, into, Part(part.table, part.rows) if again else part)
                 replaced.add((into, part.table))
-                tables.store(connection, into, part)
-    _digest(connection, world)
     for name, value in world.queues.items():
         loaded.rows[name] = loaded.rows.get(name, 0) + taskqueue.SECTIONS[name].store(connection, into, value)
     loaded.jobs += sum(len(queue["jobs"]) for queue in world.queues.get("task_queues", ()))
@@ -174,10 +168,9 @@ def _digest(connection: Connection, world: _Checked) -> None:
     """Sum up the input of the tasks loaded, and of those that read the datasets loaded."""
     tasks = [row["task_id"] for part in world.parts.get("tasks", ())[:1] for row in part.rows]
     datasets = [row["dataset"] for part in world.parts.get("datasets", ())[:1] for row in part.rows]
-    if tasks:
-        connection.execute("select workload.digest_input(%s, %s::bigint[])", (world.setup, tasks))
-    if datasets:
-        connection.execute("select workload.digest_input_of_datasets(%s, %s::text[])", (world.setup, datasets))
+    if tasks or datasets:
+        query = "select workload.digest_loaded_input(%s, %s::bigint[], %s::text[])"
+        connection.execute(query, (world.setup, tasks, datasets))
 
 
 @contextmanager
@@ -230,12 +223,14 @@ def _entries(
 ) -> Iterator[str]:
     """A section as pieces of text; nothing where it has no entries."""
     opening, closing = "{}" if named else "[]"
+    before = f',\n"{name}": {opening}\n'
     some = False
     for key, entry in found:
         text = json_text(entry)
         if on_row:
             on_row(name, text)
-        yield f"{',' if some else f',{chr(10)}{json_text(name)}: {opening}'}\n{json_text(key) + ': ' if named else ''}{text}"
+        yield f"{before}{json_text(key)}: {text}" if named else f"{before}{text}"
+        before = ",\n"
         some = True
     if some:
         yield f"\n{closing}"

@@ -17,7 +17,7 @@ def read(name: str, value: Any, own: Iterable[str], reading: Reading) -> list[Ro
     Raises BadRequest for a row of another setup.
     """
     if isinstance(value, dict):
-        found = (key.rpartition(":") + (entry,) for _, key, entry in entries(name, value))
+        found = ((*key.rpartition(":"), entry) for _, key, entry in entries(name, value))
         return [{"component": component, "key": key, "value": entry} for component, _, key, entry in found]
     rows = []
     for where, given in elements(name, value):

@@ -1,10 +1,10 @@
 """The sections of the room resource: queues, nuclei, storages, links, software, shares, users."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from broker.world.section import Rows, Section, listed, named
-from broker.world.shape import NUMBER, Part, Reading, Row, elements, entries, fields, names, require
+from broker.world.shape import NUMBER, Kind, Part, Reading, Row, elements, entries, fields, names, require
 
 QUEUE = fields(
     "panda_site role type cloud status capability workflow corecount corepower maxrss minrss maxtime mintime maxwdir"
@@ -25,7 +25,7 @@ _STORAGES = {
     ("read_lan", "analysis"): ("read_lan_analysis",),
     ("write_lan", "analysis"): ("write_lan_analysis",),
 }
-"""Direction and scope of storages: the names that the list of them has in `astorages`, the world's first, CRIC's then."""
+"""Direction and scope of storages: the names of the list in `astorages`, the world's first, then CRIC's."""
 
 _STORAGE = fields(
     "type is_tape site space_free space_expired space_min_free space_unavailable space_total read_lan write_lan"
@@ -33,7 +33,7 @@ _STORAGE = fields(
 )
 _SOFTWARE = fields("cmtconfigs containers cvmfs", objects="architectures")
 _TAG = fields("tag cmtconfig project release container_name sources")
-_QUOTA = fields("used limit ok near_limit over_local")
+_QUOTA: Mapping[str, Kind] = {"used": NUMBER, "limit": NUMBER, "ok": bool, "near_limit": bool, "over_local": list}
 _ACCOUNT = fields("kind running_jobs queued_jobs running_cores queued_cores rem_slots_a rem_slots_b", objects="quota")
 
 
@@ -191,38 +191,35 @@ def _read_gpus(name: str, value: Any, reading: Reading) -> Iterable[Part]:
 def _read_users(name: str, value: Any, reading: Reading) -> Iterable[Part]:
     """An object by name; or an array of rows with a name, where a user and a group have the same one."""
     if isinstance(value, list):
-        pairs = [(where, dict(row)) for where, row in elements(name, value) if require(dict, where, row) is None]
+        pairs: list[tuple[str, Any, str | None]] = [(where, row, None) for where, row in elements(name, value)]
     else:
-        pairs = []
-        for where, key, row in entries(name, value):
-            require(dict, where, row)
-            pairs.append((where, {**row, "name": key}))
+        pairs = [(where, row, key) for where, key, row in entries(name, value)]
     rows: list[Row] = []
-    for where, row in pairs:
+    for where, given, key in pairs:
+        require(dict, where, given)
+        row = {"name": key, **given} if key is not None else dict(given)
         account = row.pop("name", None)
         require(str, f"{where}.name", account)
         if row.get("quota") is not None:
-            reading.row(f"{where}.quota", row["quota"], _QUOTA)
-            quota = {key: entry for key, entry in row["quota"].items() if key in _QUOTA.columns}
-            for key, kind in (
-                ("used", NUMBER),
-                ("limit", NUMBER),
-                ("ok", bool),
-                ("near_limit", bool),
-                ("over_local", list),
-            ):
-                if quota.get(key) is not None:
-                    require(kind, f"{where}.quota.{key}", quota[key])
-            row["quota"] = quota
+            row["quota"] = _quota(f"{where}.quota", row["quota"], reading)
         rows.append({"name": account, **reading.row(where, row, _ACCOUNT)})
     yield Part("resource.account", rows)
+
+
+def _quota(where: str, given: Any, reading: Reading) -> Row:
+    """A disk quota with its known fields; the database keeps it as one object, so that the types are checked here."""
+    quota = reading.row(where, given, fields(" ".join(_QUOTA)))
+    for key, entry in quota.items():
+        if entry is not None:
+            require(_QUOTA[key], f"{where}.{key}", entry)
+    return quota
 
 
 def _write_users(_: Any, rows: Rows) -> Any:
     accounts = [(row["name"], _ACCOUNT.world(row)) for row in rows["resource.account"]]
     if len({name for name, _ in accounts}) < len(accounts):
         return [{"name": name, **account} for name, account in accounts]
-    return {name: account for name, account in sorted(accounts, key=lambda pair: pair[0])}
+    return dict(sorted(accounts, key=lambda pair: pair[0]))
 
 
 def _read_locks(name: str, value: Any, reading: Reading) -> Iterable[Part]:

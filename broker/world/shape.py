@@ -60,7 +60,7 @@ def names(name: str, value: Any) -> list[str] | None:
 
 @dataclass(frozen=True)
 class Fields:
-    """The fields of a row of the world: field -> column, which of them are times, and which are objects (null: default)."""
+    """The fields of a row of the world: field -> column; which are times, and which objects (null: their default)."""
 
     columns: Mapping[str, str]
     times: frozenset[str] = frozenset()
@@ -79,7 +79,7 @@ def fields(plain: str, *, times: str = "", objects: str = "", **renamed: str) ->
 
 @dataclass(frozen=True)
 class Part:
-    """Rows for a table (room.table). parents: values of its first key column whose rows they replace; True: all rows."""
+    """Rows for a table (room.table). parents: values of its first key column whose rows they replace; True: all."""
 
     table: str
     rows: Sequence[Row]

@@ -42,9 +42,9 @@ def test_load_and_dump(cli: Cli, tmp_path: Path) -> None:
 def test_load_is_all_or_nothing_and_names_what_it_does_not_know(cli: Cli, db: Connection, tmp_path: Path) -> None:
     good, bad = tmp_path / "good.json", tmp_path / "bad.json"
     good.write_text(json.dumps(WORLD))
-    bad.write_text(json.dumps({**WORLD, "tasks": [], "queues": {}}))
+    bad.write_text(json.dumps({**WORLD, "colours": [], "quebes": {}}))
     said = cli("load", good, bad)
-    assert (said.code, f"{bad}: not known here: section tasks, section queues" in said.err) == (1, True)
+    assert (said.code, f"{bad}: not known here: section colours, section quebes" in said.err) == (1, True)
     assert Calls(db).value("select count(*) from monitor.setup") == 0
     lenient = cli("load", good, bad, "--lenient")
     assert (lenient.code, lenient.err.count("not known here")) == (0, 2)

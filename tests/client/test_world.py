@@ -140,7 +140,7 @@ def test_the_setup_given_overrides_the_one_named(db: Connection) -> None:
 @pytest.mark.parametrize(
     ("change", "named"),
     [
-        ({"queues": {}}, "section queues"),
+        ({"quebes": {}}, "section quebes"),
         (
             {"task_queues": [{"requirements": requirements(), "jobs": [], "colour": 1}]},
             r"task_queues\[0\]: field colour",
