@@ -856,7 +856,7 @@ def upgrade() -> None:
         columns = ["setup text not null references resource.setup on delete cascade"]
         for column, kind, _ in table.columns:
             required = " not null" if column in table.key.split(", ") and "not null" not in kind else ""
-            columns.append(f"{column} {kind}{required}")
+            columns.append(f"{column} {kind}{required}{_bounds(column, kind)}")
         execute(f"create table {name} ({', '.join(columns)}, primary key ({key})); {table.more}")
         _comment("table", name, table.meaning)
         _comment("column", f"{name}.setup", SETUP)
@@ -877,6 +877,14 @@ def downgrade() -> None:
     execute("drop table resource.config, brokerage.profile, brokerage.profile_rule, brokerage.decision; alter table resource.setup drop column alone")
     for name in reversed(TABLES):
         execute(f"drop table {name}")
+
+
+def _bounds(column: str, kind: str) -> str:
+    """Keep figures small enough for products of several: a queue's absurd number must not stop the tasks of all others."""
+    if column.endswith("_id") or column in ("number", "parent") or kind.split()[0] not in ("float8", "bigint", "int"):
+        return ""
+    limit = "1e9" if kind.split()[0] == "int" else "1e15"
+    return f" check ({column} > -{limit} and {column} < {limit})"
 
 
 def _comment(kind: str, name: str, text: str) -> None:

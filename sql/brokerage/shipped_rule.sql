@@ -42,6 +42,13 @@ select v.profile, 'production_job' as algorithm, v.rule, v.kind, v.position::flo
     ('doc', 'running-jobs-cap', 'distribution', 360, 'brokerage.running_jobs_cap', null, false, '{}', 'brokerage-rules 1.3'),
     ('doc', 'job-chunk', 'distribution', 370, 'brokerage.job_chunk', null, false, '{}', 'brokerage-rules 1.3'),
     ('doc', 'prod-pending', 'pending', 380, null, null, false, '{"wait": "1 hour"}', 'seed 000, ATLAS Production Job Brokerage, 5'),
+    ('doc', 'catchall-lookup', 'fact', 600, 'resource.catchall', null, false, '{}', 'brokerage-rules 1.0'),
+    ('doc', 'per-core-attr', 'fact', 601, 'resource.candidate_queue', null, false, '{}', 'brokerage-rules 1.0'),
+    ('doc', 'ucore-expansion', 'fact', 602, 'resource.candidate_queue', null, false, '{}', 'brokerage-rules 1.0'),
+    ('doc', 'direct-io-used', 'fact', 603, 'brokerage.reads_directly', null, false, '{}', 'seed 000, ATLAS Production Job Brokerage, 2'),
+    ('doc', 'n-running-workers', 'fact', 604, 'brokerage.running_workers', null, false, '{}', 'seed 000, ATLAS Production Job Brokerage, 3'),
+    ('doc', 'num-slots', 'fact', 605, 'brokerage.running_workers', null, false, '{}', 'seed 000, ATLAS Production Job Brokerage, 3'),
+    ('panda2026', 'input-completeness', 'task rule', 5, 'brokerage.rule_input_completeness', null, false, '{"status": "failed"}', 'code (brokerage-rules 1.2)'),
     ('panda2026', 'prod-initial-all', 'candidate', 10, 'brokerage.candidate_all_panda2026', null, false, '{}', 'code (brokerage-rules 1.0)'),
     ('panda2026', 'prod-initial-preassigned', 'candidate', 20, 'brokerage.candidate_preassigned', null, false, '{"by": "prod-initial-preassigned"}', 'code (brokerage-rules 1.0)'),
     ('panda2026', 'preassigned-merge', 'candidate', 30, 'brokerage.candidate_preassigned', null, false, '{"by": "preassigned-merge"}', 'code (brokerage-rules 1.0)'),
@@ -92,7 +99,14 @@ select v.profile, 'production_job' as algorithm, v.rule, v.kind, v.position::flo
     ('panda2026', 'queued-jobs', 'distribution', 480, 'brokerage.queued_jobs_panda2026', null, false, '{}', 'code (brokerage-rules 1.3)'),
     ('panda2026', 'running-jobs-cap', 'distribution', 490, 'brokerage.running_jobs_cap_panda2026', null, false, '{}', 'code (brokerage-rules 1.3)'),
     ('panda2026', 'job-chunk', 'distribution', 500, 'brokerage.job_chunk', null, false, '{}', 'code (brokerage-rules 1.3)'),
-    ('panda2026', 'prod-pending', 'pending', 510, null, null, false, '{"wait": "1 hour", "950": "10 minutes", "900": "30 minutes"}', 'code (brokerage-rules 1.2)')
+    ('panda2026', 'prod-pending', 'pending', 510, null, null, false, '{"wait": "1 hour", "950": "10 minutes", "900": "30 minutes"}', 'code (brokerage-rules 1.2)'),
+    ('panda2026', 'catchall-lookup', 'fact', 600, 'resource.catchall', null, false, '{}', 'brokerage-rules 1.0'),
+    ('panda2026', 'per-core-attr', 'fact', 601, 'resource.candidate_queue', null, false, '{}', 'brokerage-rules 1.0'),
+    ('panda2026', 'ucore-expansion', 'fact', 602, 'resource.candidate_queue', null, false, '{}', 'brokerage-rules 1.0'),
+    ('panda2026', 'direct-io-used', 'fact', 603, 'brokerage.reads_directly', null, false, '{}', 'seed 000, ATLAS Production Job Brokerage, 2'),
+    ('panda2026', 'n-running-workers', 'fact', 604, 'brokerage.running_workers_panda2026', null, false, '{}', 'code (brokerage-rules 1.2)'),
+    ('panda2026', 'num-slots', 'fact', 605, 'brokerage.running_workers_panda2026', null, false, '{}', 'code (brokerage-rules 1.2)'),
+    ('panda2026', 'temporary-problems', 'fact', 606, 'brokerage.compose', null, false, '{}', 'code (brokerage-rules 1.2)')
   ) v(profile, rule, kind, position, function, criteria, temporary, parameters, source);
 
 comment on view brokerage.shipped_rule is
@@ -100,11 +114,9 @@ comment on view brokerage.shipped_rule is
 comment on column brokerage.shipped_rule.profile is 'Profile.';
 comment on column brokerage.shipped_rule.algorithm is 'production_job, analysis_job or production_task.';
 comment on column brokerage.shipped_rule.rule is 'Rule id, unique in profile and algorithm.';
-comment on column brokerage.shipped_rule.kind is
-'candidate: who enters the list; row rule: rejects a queue; set rule: a row rule that holds only where somebody passes it; weight: a factor; choice: keeps the best.';
-comment on column brokerage.shipped_rule.position is 'Order within the algorithm.';
+comment on column brokerage.shipped_rule.kind is 'As in brokerage.profile_rule.';
 comment on column brokerage.shipped_rule.function is
-'Function of task facts, queue facts, pair facts, and the parameters where it takes them; of a choice the value that it goes by, null = the weight.';
+'Function of task facts, queue facts, pair facts, and the parameters where it takes them; of a choice the value that it goes by, null = the weight; of a fact where it is prepared.';
 comment on column brokerage.shipped_rule.criteria is 'PanDA''s criteria tag; null = none, or the reason begins with it.';
 comment on column brokerage.shipped_rule.temporary is 'The problem passes by itself: the rule marks a queue, later rules still see it.';
 comment on column brokerage.shipped_rule.enabled is 'Whether the rule holds.';

@@ -17,7 +17,7 @@ select q.setup, q.queue, q.queue as unified_name, null::text as child_type, q.co
   from queue q
  where q.capability is distinct from 'ucore'
 union all
-select q.setup, q.queue || '/' || r.name, q.queue, r.name, c.cores, q.corecount,
+select q.setup, q.queue || '/' || r.name, q.queue, r.name, k.cores, q.corecount,
        case when coalesce(q.maxrss, 0) = 0 then c.cores * r.maxrampercore
             when r.maxrampercore is null then least(q.maxrss * c.cores / p.cores, q.maxrss)
             else least(c.cores * r.maxrampercore, q.maxrss * c.cores / p.cores) end,
@@ -28,7 +28,8 @@ select q.setup, q.queue || '/' || r.name, q.queue, r.name, c.cores, q.corecount,
   from queue q
  cross join lateral (select greatest(q.corecount, 1)) p(cores)
   join resource.resource_type_in_force r on r.setup = q.setup
- cross join lateral (select greatest(least(p.cores, r.maxcore), r.mincore)) c(cores)
+ cross join lateral (select greatest(least(p.cores, r.maxcore), r.mincore)) k(cores)
+ cross join lateral (select k.cores::float8) c(cores)
  where q.capability = 'ucore' and p.cores >= coalesce(r.mincore, 0);
 
 comment on view resource.candidate_queue is 'Queues as brokerage lists them: pseudo-queues in place of unified queues. Limits of memory and scratch are those of a slot (per_core_attr multiplied).';

@@ -14,7 +14,7 @@ begin
    cross join lateral (select brokerage.task_problem(t)) p(problem)
    where t.setup = p_run.setup and t.task_id = any (p_task_ids) and p.problem is not null;
 
-  v_tasks := array(select f from brokerage.facts_of_tasks(p_run.setup, p_task_ids) f
+  v_tasks := array(select f from brokerage.facts_of_tasks(p_run.setup, p_task_ids, v_flavour) f
                     where not exists (select from brokerage.task_decision d where d.setup = p_run.setup and d.run_id = p_run.run_id and d.task_id = f.task_id)
                     order by f.task_id);
 

@@ -10,7 +10,7 @@ returns table (task_number bigint, queue_number bigint, is_preassigned boolean, 
 language sql stable
 as $$
   with task as materialized (
-    select f.ordinality as number, f.task_id, f.nucleus, f.preassigned, f.is_merging, f.input_bytes,
+    select f.ordinality as number, f.task_id, f.nucleus, f.preassigned, f.preassigned_by, f.is_merging, f.input_bytes,
            coalesce(f.io_intensity > f.io_intensity_cutoff and not f.input_pre_staging, false) as only_complete,
            coalesce(d.shared_files, false) as shared_files,
            dense_rank() over (order by f.nucleus) as nucleus_number,
@@ -23,7 +23,7 @@ as $$
       left join workload.input_digest d on d.setup = p_setup and d.task_id = f.task_id
      cross join lateral (select brokerage.share_key(t), brokerage.software_key(t), brokerage.platform_level(t.architecture) offset 0) k(share_key, software_key, level)
   ), queue as materialized (
-    select f.ordinality as number, dense_rank() over (order by f.unified_name) as unified, f.queue, f.unified_name, f.storage_site, f.panda_site, f.is_nucleus, f.status
+    select f.ordinality as number, dense_rank() over (order by f.unified_name) as unified, f.queue, f.unified_name, f.storage_site, f.panda_site, f.is_nucleus, f.is_production, f.status
       from unnest(p_queues) with ordinality f
   ), unified as materialized (
     select distinct on (q.unified) q.unified as number, q.unified_name as queue, q.storage_site, q.panda_site, q.is_nucleus, q.status from queue q order by q.unified
@@ -31,6 +31,11 @@ as $$
     select t.number as task, q.number as queue, count(*) over (partition by t.number) = 1 as alone
       from task t
       join queue q on q.queue = any (t.preassigned) or q.unified_name = any (t.preassigned)
+                   or p_flavour <> 'doc' and t.preassigned_by = 'preassigned-merge' and q.status = 'online' and q.is_production
+                      and exists (select from resource.queue_storage w
+                                    join resource.queue_storage r on r.setup = p_setup and r.storage = w.storage and r.direction = 'read_lan' and r.scope = 'default'
+                                   where w.setup = p_setup and w.queue = any (t.preassigned) and w.direction = 'write_lan' and w.scope = 'default' and w.position = 1
+                                     and r.queue = q.unified_name)
      where t.preassigned is not null
   ), nucleus as materialized (
     select distinct t.nucleus_number as number, t.nucleus from task t where t.nucleus is not null

@@ -1,6 +1,6 @@
 -- Tasks as rules see them, made once a run: units and defaults resolved, configuration looked up, the nucleus and its links summed up (G6,
 -- G7, G10, G13; sections memory, walltime, scratch-disk). Columns stand in the order of the type; tests/brokerage/test_facts.py compares the names.
-create or replace function brokerage.facts_of_tasks(p_setup text, p_task_ids bigint[]) returns setof brokerage.task_facts
+create or replace function brokerage.facts_of_tasks(p_setup text, p_task_ids bigint[], p_flavour text) returns setof brokerage.task_facts
 language sql stable
 as $$
   with config as materialized (
@@ -104,9 +104,9 @@ as $$
     left join brokerage.first_nucleus_queue f on f.setup = t.setup and f.nucleus = t.nucleus
     left join brokerage.unwritable_nucleus u on u.setup = t.setup and u.nucleus = t.nucleus
    cross join lateral (select coalesce(n.bare_nucleus, case when f.attributes ->> 'bareNucleus' in ('only', 'allow') then f.attributes ->> 'bareNucleus' end)) m(mode)
-   cross join lateral (select * from brokerage.preassignment(t, d1, c.now)) p
-    left join brokerage.input_problem i on i.setup = t.setup and i.task_id = t.task_id
+   cross join lateral (select * from brokerage.preassignment(t, d1, c.now, p_flavour)) p
+    left join brokerage.input_problem i on i.setup = t.setup and i.task_id = t.task_id and p_flavour <> 'doc'
    where t.setup = p_setup and t.task_id = any (p_task_ids)
 $$;
 
-comment on function brokerage.facts_of_tasks(text, bigint[]) is 'Tasks of a setup as rules see them; one row a task that is there.';
+comment on function brokerage.facts_of_tasks(text, bigint[], text) is 'Tasks of a setup as rules of a flavour (doc, panda2026) see them; one row a task that is there.';

@@ -21,7 +21,7 @@ begin
     return query select null::text, 'error', null::bigint, null::text, null::text, brokerage.task_problem(v_task), null::float8, null::jsonb, null::text[];
     return;
   end if;
-  v_tasks := array(select f from brokerage.facts_of_tasks(p_setup, array[p_task_id]) f);
+  v_tasks := array(select f from brokerage.facts_of_tasks(p_setup, array[p_task_id], brokerage.flavour(v_profile)) f);
   for v_refused in execute 'select * from (' || brokerage.compose_task_rules(v_profile, p_algorithm) || ') s(task_id, status, rule, reason)' using v_tasks loop
     return query select null::text, v_refused.status, null::bigint, v_refused.rule, null::text, v_refused.reason, null::float8, null::jsonb, null::text[];
     return;
