@@ -111,14 +111,19 @@ def resources(seed: int) -> Iterator[Resource]:
     return lhcb.resources(seed, kinds=1_000)
 
 
-def new_setup(connection: Connection) -> str:
-    """A setup for this run: LHCb's buckets and shares in a name that nobody has; setups of old runs are taken away."""
+def new_name(connection: Connection) -> str:
+    """The name of a setup for this run, which nobody has; setups of old runs are taken away."""
     for (old,) in connection.execute(
         "select setup from monitor.setup where setup like 'demo-%%' and created_at < now() - interval '1 hour'"
     ).fetchall():
         with suppress(psycopg.Error):  # somebody looks at it: next time
             connection.execute("select taskqueue.remove_setup(%s)", [old])
-    setup = f"demo-{secrets.token_hex(3)}"
+    return f"demo-{secrets.token_hex(3)}"
+
+
+def new_setup(connection: Connection) -> str:
+    """A setup for this run: LHCb's buckets and shares in a name that nobody has."""
+    setup = new_name(connection)
     table = lhcb.table()
     connection.execute("select taskqueue.set_cpu_buckets(%s, %s::bigint[])", (setup, table.cpu_buckets))
     for group, share in table.shares.items():

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from broker.cli import bench, common, db, demo, doctor, jobs, server, worlds
+from broker.cli import bench, brokerage, common, db, demo, doctor, jobs, server, worlds
 
 app = typer.Typer(
     name="broker", cls=common.BrokerGroup, no_args_is_help=True, pretty_exceptions_enable=False, add_completion=False
@@ -15,10 +15,11 @@ app = typer.Typer(
 # One line a module: app.add_typer(jobs.app) puts its commands beside these, add_typer(db.app, name="db") below `db`.
 app.add_typer(server.app)
 app.add_typer(doctor.app)
-app.add_typer(demo.app)
+app.add_typer(demo.app, name="demo", rich_help_panel="Server")
 app.add_typer(bench.app)
 app.add_typer(jobs.app)
 app.add_typer(worlds.app)
+app.add_typer(brokerage.app)
 app.add_typer(db.app, name="db")
 
 

@@ -1,4 +1,4 @@
-"""`broker demo`: what broker.demo does, as it happens."""
+"""`broker demo`: what broker.demo does, as it happens; `broker demo brokerage`: tasks on a synthetic grid."""
 
 import time
 from collections.abc import Iterable, Iterator, Mapping
@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from broker.cli import output
+from broker.cli.brokerage import Profile
 from broker.cli.common import Json
 from broker.cli.session import ready
 
@@ -16,11 +17,13 @@ if TYPE_CHECKING:
 
     from broker.demo import Proof, Unmatched, Work
 
-app = typer.Typer()
+app = typer.Typer(invoke_without_command=True)
 
 
-@app.command(rich_help_panel="Server")
+@app.callback()
 def demo(
+    context: typer.Context,
+    *,
     jobs: Annotated[int, typer.Option(min=1, help="Waiting jobs; LHCb had 871,973.")] = 100_000,
     seconds: Annotated[float, typer.Option(min=0.1, help="How long the JobAgents work.")] = 10,
     agents: Annotated[int, typer.Option(min=1, max=64, help="JobAgents at work at the same time.")] = 8,
@@ -28,6 +31,8 @@ def demo(
     as_json: Json = False,
 ) -> None:
     """See it run: LHCb's TaskQueues, JobAgents of its 60 sites, what they match, and proof that nothing is lost."""
+    if context.invoked_subcommand:
+        return
     from broker import database, demo
     from broker.crowd import Plan
 
@@ -73,6 +78,67 @@ def demo(
         _conclude(summary, work, proof, unmatched, embedded=target.source == "embedded")
     if not proof.holds:
         raise typer.Exit(1)
+
+
+@app.command()
+def brokerage(
+    *,
+    queues: Annotated[int, typer.Option(min=1, help="PanDA queues of the grid.")] = 100,
+    tasks: Annotated[int, typer.Option(min=1, help="Tasks whose jobs are brokered.")] = 200,
+    profile: Profile = None,
+    seed: Annotated[int, typer.Option(help="Decides the grid and the draws.")] = 1,
+    as_json: Json = False,
+) -> None:
+    """See tasks brokered: a synthetic grid, a batch of tasks, where their jobs go, and why two of them go or wait."""
+    from broker import database, demo, grid, world
+    from broker.cli.brokerage import explanation_of, show_explanation, show_summary, summary_of
+
+    console = output.console(stderr=as_json)
+    console.print(f"[bold]pgbroker demo brokerage[/bold] ({grid.SYNTHETIC})")
+    target = ready()
+    with database.connect(target) as connection:
+        setup = demo.new_name(connection)
+        console.print(f"server: {target.without_password[0]}, setup: {setup}")
+        with _interruptible(setup):
+            started = time.perf_counter()
+            loaded = world.load(connection, [grid.grid(seed, queues, tasks)], setup)
+            seconds = time.perf_counter() - started
+            rows = ", ".join(f"{loaded.rows[name]:,} {name}" for name in ("queues", "storages", "links", "tasks"))
+            console.print(f"loaded {rows} in {seconds:.1f} s")
+            started = time.perf_counter()
+            query = "call brokerage.broker_jobs(%s, p_profile => %s, p_seed => %s::bigint)"
+            [(run,)] = connection.execute(query, (setup, profile, seed)).fetchall()
+            seconds = time.perf_counter() - started
+        summary = summary_of(connection, setup, run)
+        decided = sum(row["tasks"] for row in summary["tasks"])
+        console.print(f"decided {decided:,} tasks that were due in {seconds:.1f} s\n")
+        examples = {row["status"]: row["example"] for row in summary["tasks"]}
+        samples = [examples[status] for status in ("candidates", "pending") if status in examples]
+        explained = [explanation_of(connection, setup, task, profile) for task in samples]
+    if as_json:
+        output.json_out({"data": grid.SYNTHETIC, **summary, "explained": explained})
+        return
+    show_summary(summary, dry=False)
+    for one in explained:
+        output.say("")
+        show_explanation(one, 5)
+    _show_next(setup, explained)
+    output.say(f"\nEverything shown is {grid.SYNTHETIC}.")
+
+
+def _show_next(setup: str, explained: list[dict[str, Any]]) -> None:
+    """What to look at after a demo of brokerage."""
+    task = explained[-1]["task"] if explained else "ID"
+    next_steps = {
+        f"broker explain task {task} --setup {setup} --limit 0": "all queues of a task",
+        f"broker what-if --setup {setup} --set jobbroker:NQUEUED_SAT_CAP=300": "what another setting would do",
+        f"broker what-if --setup {setup} --profile panda2026": "what PanDA's own rules of 2026 would do",
+        "broker rules": "the rules",
+        _removal(setup): "remove this setup",
+    }
+    output.say("\nNext:")
+    for command, meaning in next_steps.items():
+        output.say(f"  {meaning}:\n    {command}")
 
 
 @contextmanager

@@ -2,12 +2,13 @@
 
 import json
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
-from broker.cli import output
+from broker.cli import brokerage, output
 from broker.cli.common import Json
 from broker.cli.files import reading
 from broker.cli.resource import Resource, takes_resource
@@ -156,12 +157,44 @@ def _shown(requirements: Mapping[str, object]) -> dict[str, object]:
 @app.command(rich_help_panel=PANEL)
 @takes_resource
 def explain(
-    job: _Job,
+    what: Annotated[list[str], typer.Argument(metavar="JOB | task ID", help="A job's id, or `task` and its id.")],
     described: Resource,
+    *,
+    profile: brokerage.Profile = None,
+    queue: Annotated[
+        str | None, typer.Option(help="Of a task: this queue only, with all rules that reject it.")
+    ] = None,
+    limit: brokerage.Limit = 20,
     setup: Setup = "default",
     as_json: Json = False,
 ) -> None:
-    """Say why a job does not match: a resource, condition by condition, or (without one) the resources seen lately."""
+    """Say why a job does not match, or why the jobs of a task would go to a queue or not.
+
+    JOB: a resource, condition by condition, or (without one) the resources seen lately. task ID: all queues.
+    """
+    is_task, number = _explained(what)
+    if is_task:
+        if described:
+            raise typer.BadParameter("a resource is for a job", param_hint="task ID")
+        brokerage.explain_task(setup, number, profile=profile, queue=queue, limit=limit, as_json=as_json)
+    else:
+        if profile is not None or queue is not None:
+            raise typer.BadParameter("--profile and --queue are for a task", param_hint="JOB")
+        _explain_job(setup, number, described, as_json)
+
+
+def _explained(what: list[str]) -> tuple[bool, int]:
+    """Whether a task is asked for, and the number."""
+    is_task = what[0] == "task" and len(what) == 2
+    if is_task or len(what) == 1:
+        with suppress(ValueError):
+            number = int(what[-1])
+            if number < 2**63:
+                return is_task, number
+    raise typer.BadParameter(f"{' '.join(what)} is neither a job nor a task", param_hint="JOB | task ID")
+
+
+def _explain_job(setup: str, job: int, described: Resource, as_json: bool) -> None:
     from psycopg.rows import dict_row
 
     from broker.client import jsonb

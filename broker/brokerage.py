@@ -1,0 +1,193 @@
+"""Brokerage from Python: cases evaluated one by one, and what a change would do to all tasks. Nothing of it is stored.
+
+Decisions are taken by the database (`brokerage.evaluate_task`, `brokerage.broker_next`). Source: the world format,
+"Evaluating".
+"""
+
+import json
+import secrets
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import psycopg
+from psycopg.rows import dict_row
+
+from broker import world
+from broker.client import json_text
+from broker.errors import BadRequest, BrokerError, NoSuchThing, from_database
+from broker.world import World
+
+Connection = psycopg.Connection[Any]
+Row = dict[str, Any]
+
+_CASE = 'a case is one JSON object: {"name": ..., "algorithm": "production_job", "task": 1000, "world": {...}}'
+_ANSWER = {
+    "candidates": ("queue", "rank", "weight"),
+    "rejected": ("queue", "rule", "criteria", "reason"),
+    "not_candidates": ("queue", "rule", "reason"),
+}
+_TASKS_A_CALL = 1_000
+
+
+def evaluate(
+    connection: Connection,
+    cases: Iterable[str | Mapping[str, Any]],
+    over: str | None = None,
+    profile: str | None = None,
+) -> Iterator[Row]:
+    """Decide each case and give its answer, in their order; a case is an object or its JSON text.
+
+    Each is decided in a transaction that is rolled back, in a setup of its own, which sees nothing but the world of the
+    case; or laid over the setup `over`, whose rows that it changes are locked meanwhile. profile: decides instead of
+    the one that the case names. A case with an error is answered {"name", "error": {"code", "message"}}, and the
+    others go on. Raises psycopg's error when the connection is lost.
+    """
+    for case in cases:
+        name = None
+        try:
+            read = _read(case)
+            name = read.get("name")
+            with connection.transaction(force_rollback=True):
+                decided = _decide(connection, read, over, profile)
+        except (BrokerError, psycopg.Error, UnicodeError) as error:
+            if connection.closed:
+                raise
+            decided = {"error": _said(error)}
+        yield {"name": name, **decided}
+
+
+def _read(case: str | Mapping[str, Any]) -> Mapping[str, Any]:
+    if isinstance(case, str):
+        try:
+            case = json.loads(case)
+        except (ValueError, RecursionError) as error:
+            raise BadRequest(f"the case is not JSON: {error}", _CASE) from None
+    if not isinstance(case, Mapping):
+        raise BadRequest(f"the case is {json_text(case)[:100]}, not an object", _CASE)
+    return case
+
+
+def _said(error: Exception) -> Row:
+    """An error in an answer; those that are found here and not in the database are of bad requests."""
+    if isinstance(error, psycopg.Error):
+        error = from_database(error)
+    code = getattr(error, "sqlstate", None)
+    return {"code": code or "PB001", "message": getattr(error, "message", str(error))}
+
+
+def _decide(connection: Connection, case: Mapping[str, Any], over: str | None, profile: str | None) -> Row:
+    """The answer to a case, without its name. Leaves the case's world in the database."""
+    algorithm, task, given = case.get("algorithm", "production_job"), case.get("task"), case.get("world", {})
+    if algorithm != "production_job":
+        raise BadRequest(f"algorithm {algorithm} is not available", "production_job is")
+    if isinstance(task, bool) or not isinstance(task, int):
+        raise BadRequest(f"task is {json_text(task)[:100]}, not the id of a task", _CASE)
+    if not isinstance(given, Mapping):
+        raise BadRequest(f"world is {json_text(given)[:100]}, not an object", _CASE)
+    setup = over or f"evaluate-{secrets.token_hex(8)}"
+    if over is None:
+        connection.execute("select resource.begin_alone(%s)", [setup])
+    else:
+        _require(connection, setup)
+    world.load(connection, [_own(given, setup)], setup)
+    query = "select brokerage.evaluate_task(%s, %s::bigint, %s, %s)"
+    chosen = profile or case.get("profile")
+    [(answer,)] = connection.execute(query, (setup, task, algorithm, chosen)).fetchall()
+    return answer if "error" in answer else _shaped(answer)
+
+
+def _require(connection: Connection, setup: str) -> None:
+    [(is_there,)] = connection.execute("select is_there from resource.describe_setup(%s)", [setup]).fetchall()
+    if not is_there:
+        raise NoSuchThing(f"setup {setup} does not exist", "name one that holds a world: --setup", "PB004")
+
+
+def _own(given: World, setup: str) -> World:
+    """The world without configuration of setups that are neither its own nor the one that it is loaded into."""
+    config = given.get("config")
+    if not isinstance(config, list):
+        return given
+    own = (None, given.get("setup") or given.get("vo") or "default", setup)
+    return {**given, "config": [row for row in config if not isinstance(row, dict) or row.get("setup") in own]}
+
+
+def _shaped(answer: Row) -> Row:
+    """An answer with its keys in the order of the world format, and weights as doubles."""
+    for candidate in answer["candidates"]:
+        if isinstance(candidate["weight"], int):
+            candidate["weight"] = float(candidate["weight"])
+    lists = {name: [{key: row[key] for key in keys} for row in answer[name]] for name, keys in _ANSWER.items()}
+    pending = {"retry_at": answer["retry_at"]} if answer["status"] == "pending" else {}
+    return {"status": answer["status"], **lists, "explanation": answer["explanation"], **pending}
+
+
+@dataclass(frozen=True)
+class WhatIf:
+    """What a change does: tasks by status before and after, and the tasks that are decided otherwise.
+
+    differences: rows of brokerage.run_difference: task_id, status_before, status_after, gained, lost (queues), and the
+    best candidate of both whose weight changed: queue, weight_before, weight_after.
+    """
+
+    before: dict[str, int]
+    after: dict[str, int]
+    differences: list[Row]
+
+
+def what_if(
+    connection: Connection,
+    setup: str,
+    settings: Mapping[str, Any],
+    *,
+    profile: str | None = None,
+    worlds: Sequence[World] = (),
+    tasks: Sequence[int] | None = None,
+) -> WhatIf:
+    """Decide tasks as things are and as they would be with other settings, worlds or profile, in one snapshot.
+
+    settings: `component:KEY` or `KEY` (of every component) to its value; None removes it. worlds: laid over the setup,
+    whatever setup they name. tasks: those to decide; else all whose jobs are not all assigned, also those that wait.
+    connection: in autocommit. Raises NoSuchThing for a setup that is not there, BadRequest for keys that no rule reads.
+    """
+    with connection.transaction(force_rollback=True):
+        connection.execute("set transaction isolation level repeatable read")
+        _require(connection, setup)
+        before = _dry_run(connection, setup, None, tasks)
+        for name, value in settings.items():
+            component, _, key = name.rpartition(":")
+            _set(connection, setup, component, key, value)
+        world.load(connection, worlds, setup)
+        after = _dry_run(connection, setup, profile, tasks)
+        with connection.cursor(row_factory=dict_row) as cursor:
+            query = "select * from brokerage.run_difference(%s, %s, %s)"
+            differences = cursor.execute(query, (setup, before, after)).fetchall()
+        return WhatIf(_outcomes(connection, setup, before), _outcomes(connection, setup, after), differences)
+
+
+def _set(connection: Connection, setup: str, component: str, key: str, value: Any) -> None:
+    """Set a key; one without component for every component, also those that have a value of their own."""
+    query = "select app, component from resource.config_of(%s) where key = %s and %s in ('', component)"
+    found = connection.execute(query, (setup, key, component)).fetchall()
+    query = "select resource.set_config(%s, %s, %s::jsonb, %s, %s, p_force => %s)"
+    for app, place in [*((app, place) for app, place in found if place != component), (None, component)]:
+        forced = bool(found)  # a key of somebody's own rules is set already
+        connection.execute(query, (setup, key, json_text(value), place, app, forced))
+
+
+def _dry_run(connection: Connection, setup: str, profile: str | None, tasks: Sequence[int] | None) -> int:
+    """Decide tasks and store nothing but decisions; the number of the run."""
+    if tasks is None:
+        query = "select task_id from brokerage.open_task where setup = %s"
+        tasks = [task for (task,) in connection.execute(query, [setup]).fetchall()]
+    query = "select brokerage.open_run(%s, 'production_job', %s, null, true)"
+    [(run,)] = connection.execute(query, (setup, profile)).fetchall()
+    query = "select brokerage.broker_next(%s, %s, %s::bigint[], %s)"
+    while connection.execute(query, (setup, run, list(tasks), _TASKS_A_CALL)).fetchall() != [(0,)]:
+        pass
+    return int(run)
+
+
+def _outcomes(connection: Connection, setup: str, run: int) -> dict[str, int]:
+    query = "select status, tasks from brokerage.outcomes where setup = %s and run_id = %s order by status"
+    return dict(connection.execute(query, (setup, run)).fetchall())
