@@ -49,6 +49,14 @@ grant execute on function brokerage.broker_next            to broker_operator;
 grant execute on function brokerage.close_run              to broker_operator;
 grant execute on function brokerage.evaluate_task          to broker_operator;
 
+-- brokerage: profiles, settings, maintenance
+grant execute on function brokerage.set_profile            to broker_operator;
+grant execute on function brokerage.remove_profile         to broker_operator;
+grant execute on function brokerage.set_rule               to broker_operator;
+grant execute on function brokerage.remove_rule            to broker_operator;
+grant execute on function brokerage.set_settings           to broker_operator;
+grant execute on function brokerage.maintain               to broker_operator;
+
 -- brokerage: explanations
 grant execute on function brokerage.explain                to broker_operator, broker_viewer;
 grant execute on function brokerage.obstacles              to broker_operator, broker_viewer;

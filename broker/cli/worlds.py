@@ -92,7 +92,7 @@ def maintain(
     setup: Annotated[str | None, typer.Option(help="This setup only.")] = None,
     as_json: Json = False,
 ) -> None:
-    """Do the background work: shares, counts, empty queues, resources seen, history. Run it beside the agents."""
+    """Do the background work: shares, counts, empty queues, resources seen, history, decisions. Run it beside the agents."""
     if every is not None and not 0.1 <= every <= 86_400:  # nan is neither
         raise typer.BadParameter(f"{every:g} is not between 0.1 and 86400 seconds", param_hint="--every")
     with session() as connection:
@@ -107,6 +107,8 @@ def maintain(
 
 def _round(connection: "psycopg.Connection[Any]", setup: str | None, as_json: bool) -> None:
     steps = connection.execute("select step, changed from taskqueue.maintain(%s)", [setup]).fetchall()
+    if setup is None:
+        steps += connection.execute("select step, changed from brokerage.maintain()").fetchall()
     done: dict[str, int] = {}
     for step, changed in steps:
         done[step] = done.get(step, 0) + changed

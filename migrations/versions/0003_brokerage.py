@@ -485,10 +485,10 @@ TABLES: Mapping[str, Table] = {
         "Settings of brokerage, one row a setup that has others than the defaults.",
         "",
         [
-            ("profile", "text default 'doc'", "Profile that decides where a call names none."),
-            ("decisions_kept", "interval default '2 days' check (decisions_kept > interval '0')", "How long decisions are kept; counts by rule and queue stay."),
-            ("counts_kept", "interval default '30 days' check (counts_kept > interval '0')", "How long runs and counts by rule and queue are kept."),
-            ("assignments_count", "interval default '15 minutes'", "How long an assignment counts in the live counter."),
+            ("profile", "text not null default 'doc'", "Profile that decides where a call names none."),
+            ("decisions_kept", "interval not null default '2 days' check (decisions_kept > interval '0')", "How long decisions are kept; counts by rule and queue stay."),
+            ("counts_kept", "interval not null default '30 days' check (counts_kept > interval '0')", "How long runs and counts by rule and queue are kept."),
+            ("assignments_count", "interval not null default '15 minutes'", "How long an assignment counts in the live counter."),
         ],
     ),
     "brokerage.run": Table(
@@ -522,7 +522,8 @@ TABLES: Mapping[str, Table] = {
             ("rejected", "int", "Queues that were rejected."),
             ("not_candidates", "int", "Queues that never entered the list."),
         ],
-        more="create index task_decision_task on brokerage.task_decision (setup, task_id, run_id);",
+        more="create index task_decision_task on brokerage.task_decision (setup, task_id, run_id);"
+        " alter table brokerage.task_decision add foreign key (setup, run_id) references brokerage.run on delete cascade;",
     ),
     "brokerage.rejection_count": Table(
         "How many tasks a rule rejected at a queue in a run; kept when the decisions are gone.",
@@ -533,6 +534,7 @@ TABLES: Mapping[str, Table] = {
             ("queue", "text", "Queue."),
             ("tasks", "bigint", "Tasks."),
         ],
+        more="alter table brokerage.rejection_count add foreign key (setup, run_id) references brokerage.run on delete cascade;",
     ),
     "brokerage.task_state": Table(
         "Where a task stands in brokerage; no row = never brokered.",
@@ -553,6 +555,7 @@ TABLES: Mapping[str, Table] = {
             ("queue", "text", "Queue, or pseudo-queue of a unified one."),
             ("jobs", "bigint", "Jobs."),
         ],
+        more="alter table brokerage.assignment add foreign key (setup, run_id) references brokerage.run on delete cascade;",
     ),
     "brokerage.live_counter": Table(
         "Jobs that brokers assigned and no statistics count yet; appended, summed by queue. All brokers see it.",

@@ -1,0 +1,17 @@
+create or replace function brokerage.maintain() returns table (step text, changed bigint)
+language plpgsql
+security definer set search_path = brokerage, pg_temp
+as $$
+begin
+  step := 'decision partitions';
+  changed := 0;
+  begin
+    changed := brokerage.keep_decisions();
+  exception when lock_not_available then
+    null;  -- somebody reads the decisions for long: next time
+  end;
+  return next;
+end $$;
+
+comment on function brokerage.maintain() is
+'Background work of brokerage: makes and drops partitions of the decisions, keeps counts of what goes, forgets old runs. Safe to run twice at once.';

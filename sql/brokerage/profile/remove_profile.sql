@@ -1,0 +1,18 @@
+create or replace function brokerage.remove_profile(p_profile text) returns boolean
+language plpgsql
+security definer set search_path = brokerage, pg_temp
+as $$
+declare
+  v_user text;
+begin
+  select coalesce((select format('profile %s is based on it', p.profile) from brokerage.profile p where p.based_on = p_profile limit 1),
+                  (select format('setup %s uses it', s.setup) from brokerage.setting s where s.profile = p_profile limit 1)) into v_user;
+  if v_user is not null then
+    raise exception 'profile % is in use: %', p_profile, v_user using errcode = 'PB005', hint = 'Change that first.';
+  end if;
+  delete from brokerage.profile_rule r where r.profile = p_profile and exists (select from brokerage.profile p where p.profile = p_profile);
+  delete from brokerage.profile p where p.profile = p_profile;
+  return found;
+end $$;
+
+comment on function brokerage.remove_profile(text) is 'Removes a profile of your own with its rules; false when there is none. Errors: PB005 (it is in use).';

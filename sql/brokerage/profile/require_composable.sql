@@ -1,0 +1,20 @@
+-- Composes every profile that has the rules of this one, and plans it: what does not fit is found when it is said, not when tasks wait.
+create or replace function brokerage.require_composable(p_profile text, p_algorithm text) returns void
+language plpgsql
+as $$
+declare
+  v_profile text;
+begin
+  for v_profile in select l.profile from brokerage.profile_line l where l.of_profile = p_profile loop
+    perform brokerage.compose_task_rules(v_profile, p_algorithm);
+    execute 'explain ' || brokerage.compose(v_profile, p_algorithm, false) || ' select from judged left join ranked using (task_number)'
+      using 'default'::text, '{}'::brokerage.task_facts[], '{}'::brokerage.queue_facts[], brokerage.flavour(v_profile);
+  end loop;
+  if exists (select from brokerage.rule_in_force r where r.algorithm = p_algorithm and r.enabled and (r.kind is null or r.position is null)) then
+    raise exception 'rule % has no % ', (select r.rule from brokerage.rule_in_force r where r.algorithm = p_algorithm and r.enabled and (r.kind is null or r.position is null) limit 1), 'kind or position'
+      using errcode = 'PB001', hint = 'A rule of your own needs kind, position and function.';
+  end if;
+end $$;
+
+comment on function brokerage.require_composable(text, text) is
+'Refuses a profile of which no query can be made. Errors: PB001, PB002.';

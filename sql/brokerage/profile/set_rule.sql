@@ -1,0 +1,35 @@
+-- One row of a profile. The whole profile is composed once before the row stays: a rule that does not fit never gets into a run.
+create or replace function brokerage.set_rule(p_profile text, p_rule text, p_changes jsonb, p_algorithm text default 'production_job') returns void
+language plpgsql
+security definer set search_path = brokerage, pg_temp
+as $$
+declare
+  v_unknown text;
+  v_rule brokerage.profile_rule;
+begin
+  if not exists (select from brokerage.profile_line l where l.profile = p_profile) then
+    raise exception 'profile is %', coalesce(quote_literal(p_profile), 'null') using errcode = 'PB001', hint = 'Make it first: brokerage.set_profile.';
+  end if;
+  if jsonb_typeof(p_changes) is distinct from 'object' then
+    raise exception 'changes of rule % are %', p_rule, coalesce(p_changes::text, 'null') using errcode = 'PB001', hint = 'Give an object: {"kind": "row rule", "function": "acme.rule_x", "position": 225}.';
+  end if;
+  select k.key into v_unknown from jsonb_object_keys(p_changes) k(key)
+   where k.key not in ('kind', 'position', 'function', 'criteria', 'temporary', 'enabled', 'parameters', 'source') limit 1;
+  if found then
+    raise exception 'rule %: key % is not known', p_rule, v_unknown using errcode = 'PB001', hint = 'Keys are kind, position, function, criteria, temporary, enabled, parameters, source.';
+  end if;
+  select r.* into v_rule from brokerage.profile_rule r where r.profile = p_profile and r.algorithm = p_algorithm and r.rule = p_rule;
+  v_rule := jsonb_populate_record(v_rule, p_changes || jsonb_build_object('profile', p_profile, 'algorithm', p_algorithm, 'rule', p_rule));
+  insert into brokerage.profile_rule as r select v_rule.*
+  on conflict (profile, algorithm, rule) do update
+     set kind = excluded.kind, position = excluded.position, function = excluded.function, criteria = excluded.criteria, temporary = excluded.temporary,
+         enabled = excluded.enabled, parameters = excluded.parameters, source = excluded.source;
+  perform brokerage.require_composable(p_profile, p_algorithm);
+exception
+  when check_violation or not_null_violation or invalid_text_representation or invalid_parameter_value or numeric_value_out_of_range then
+    raise exception 'rule % of profile %: %', coalesce(p_rule, 'null'), p_profile, sqlerrm
+      using errcode = 'PB001', hint = 'See the comments on brokerage.profile_rule: \d+ brokerage.profile_rule.';
+end $$;
+
+comment on function brokerage.set_rule(text, text, jsonb, text) is
+'Adds a rule to a profile, or changes what the row says of one that it has (an object of columns of brokerage.profile_rule; null = as in the profile it is based on). The profile is composed to see that it fits. Errors: PB001 (an unknown key, a value or function that does not fit), PB002 (the owner of the function is not trusted).';

@@ -1,0 +1,35 @@
+-- The profile that decides in a setup, and how long decisions are kept.
+create or replace function brokerage.set_settings(p_setup text, p_settings jsonb) returns void
+language plpgsql
+security definer set search_path = brokerage, pg_temp
+as $$
+declare
+  v_unknown text;
+  v_setting brokerage.setting;
+begin
+  perform resource.identify(p_setup);
+  if jsonb_typeof(p_settings) is distinct from 'object' then
+    raise exception 'settings are %', coalesce(p_settings::text, 'null') using errcode = 'PB001', hint = 'Give an object: {"profile": "doc"}.';
+  end if;
+  select k.key into v_unknown from jsonb_object_keys(p_settings) k(key) where k.key not in ('profile', 'decisions_kept', 'counts_kept', 'assignments_count') limit 1;
+  if found then
+    raise exception 'setting % is not known', v_unknown using errcode = 'PB001', hint = 'Settings are profile, decisions_kept, counts_kept, assignments_count.';
+  end if;
+  if p_settings ? 'profile' and brokerage.flavour(p_settings ->> 'profile') is null then
+    raise exception 'profile is %', coalesce(quote_literal(p_settings ->> 'profile'), 'null')
+      using errcode = 'PB001', hint = format('Profiles are %s.', (select string_agg(distinct l.profile, ', ') from brokerage.profile_line l));
+  end if;
+  perform resource.require_setup(p_setup);
+  insert into brokerage.setting (setup) values (p_setup) on conflict do nothing;
+  select s.* into v_setting from brokerage.setting s where s.setup = p_setup for update;
+  v_setting := jsonb_populate_record(v_setting, p_settings);
+  update brokerage.setting s
+     set profile = v_setting.profile, decisions_kept = v_setting.decisions_kept, counts_kept = v_setting.counts_kept, assignments_count = v_setting.assignments_count
+   where s.setup = p_setup;
+exception
+  when check_violation or not_null_violation or invalid_datetime_format or datetime_field_overflow or interval_field_overflow then
+    raise exception 'settings %: %', p_settings, sqlerrm using errcode = 'PB001', hint = 'Times are texts such as "2 days", longer than 0.';
+end $$;
+
+comment on function brokerage.set_settings(text, jsonb) is
+'Changes settings of brokerage in a setup: profile, and decisions_kept, counts_kept, assignments_count (intervals as text, "2 days"). All or none. Errors: PB001, PB002 (setup not granted).';
