@@ -1,0 +1,88 @@
+"""The engine against the model: the profile `doc` over random worlds, each decided in a transaction that is rolled back.
+
+Worlds are numbered, so a difference says which one to look at: `random_world(number)`. What the model says of a world is
+in `model.py`, and owes nothing to the package.
+"""
+
+from collections import Counter
+from typing import Any
+
+import psycopg
+import pytest
+from hypothesis import HealthCheck, given, settings
+
+from broker import world
+from tests.brokerage.model import broker_job, differences
+from tests.brokerage.worlds import TASK, random_world, worlds
+
+WORLDS = 2000
+CHUNKS = 8
+AT_LEAST = 20  # times that each rule rejects, and accepts, in all the worlds
+Row = dict[str, Any]
+
+
+def _answer(connection: psycopg.Connection[Any], given_world: Row, setup: str) -> Row:
+    """What the engine decides. The transaction is open before the load, which would commit otherwise."""
+    connection.execute("select 1")
+    try:
+        world.load(connection, [given_world], setup)
+        row = connection.execute("select brokerage.evaluate_task(%s, %s)", (setup, TASK)).fetchone()
+        return dict(row[0]) if row else {}
+    finally:
+        connection.rollback()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("chunk", range(CHUNKS))
+def test_answers_are_those_of_the_model(rolled_back: psycopg.Connection[Any], chunk: int) -> None:
+    different = {}
+    for number in range(chunk, WORLDS, CHUNKS):
+        one = random_world(number)
+        found = differences(broker_job(one, TASK), _answer(rolled_back, one, f"world-{number}"))
+        if found:
+            different[number] = found
+    assert different == {}
+
+
+@settings(
+    max_examples=50,
+    derandomize=True,
+    database=None,
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
+)
+@given(worlds())
+def test_smallest_world_that_is_answered_otherwise(rolled_back: psycopg.Connection[Any], one: Row) -> None:
+    assert differences(broker_job(one, TASK), _answer(rolled_back, one, "drawn")) == []
+
+
+def test_every_rule_decides_in_these_worlds(rolled_back: psycopg.Connection[Any]) -> None:
+    """Each rule of the profile rejects often, and often lets pass what those before it let pass."""
+    query = """select rule, kind from brokerage.rule_in_force
+                where profile = 'doc' and algorithm = 'production_job' and enabled
+                  and kind in ('candidate', 'row rule', 'choice') order by position"""
+    kinds = dict(rolled_back.execute(query).fetchall())
+    listing = [rule for rule, kind in kinds.items() if kind == "candidate"]
+    asked = [rule for rule, kind in kinds.items() if kind != "candidate"]
+    rejects: Counter[str] = Counter()
+    accepts: Counter[str] = Counter()
+    for number in range(WORLDS):
+        one = random_world(number)
+        answer = broker_job(one, TASK)
+        passed = {row["queue"]: len(asked) for row in answer["candidates"]}
+        passed |= {row["queue"]: asked.index(row["rule"]) for row in answer["rejected"]}
+        for count in passed.values():
+            accepts.update(asked[:count])
+        rejects.update(row["rule"] for row in answer["rejected"] + answer["not_candidates"])
+        accepts[_who_listed(one, answer, listing)] += len(passed)
+    assert {rule: count for rule in kinds if (count := rejects[rule]) < AT_LEAST} == {}
+    assert {rule: count for rule in kinds if (count := accepts[rule]) < AT_LEAST} == {}
+
+
+def _who_listed(one: Row, answer: Row, listing: list[str]) -> str:
+    """The rule that made the list of queues: named where it left one out, else told by what the task says."""
+    left_out = {row["rule"] for row in answer["not_candidates"]}
+    assert left_out <= set(listing)
+    if left_out:
+        return str(left_out.pop())
+    return "prod-initial-preassigned" if one["tasks"][0].get("site") else "prod-initial-all"
