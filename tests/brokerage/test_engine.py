@@ -1,7 +1,7 @@
-"""The engine against the model: the profile `doc` over random worlds, each decided in a transaction that is rolled back.
+"""The engine against the model: the profile `doc` over random worlds, each decided in a transaction rolled back.
 
-Worlds are numbered, so a difference says which one to look at: `random_world(number)`. What the model says of a world is
-in `model.py`, and owes nothing to the package.
+Worlds are numbered, so a difference says which one to look at: `random_world(number)`. What the model says of a world
+is in `model.py`, and owes nothing to the package.
 """
 
 from collections import Counter
@@ -75,8 +75,8 @@ def test_every_rule_decides_in_these_worlds(rolled_back: psycopg.Connection[Any]
             accepts.update(asked[:count])
         rejects.update(row["rule"] for row in answer["rejected"] + answer["not_candidates"])
         accepts[_who_listed(one, answer, listing)] += len(passed)
-    assert {rule: count for rule in kinds if (count := rejects[rule]) < AT_LEAST} == {}
-    assert {rule: count for rule in kinds if (count := accepts[rule]) < AT_LEAST} == {}
+    assert {rule: rejects[rule] for rule in kinds if rejects[rule] < AT_LEAST} == {}
+    assert {rule: accepts[rule] for rule in kinds if accepts[rule] < AT_LEAST} == {}
 
 
 def _who_listed(one: Row, answer: Row, listing: list[str]) -> str:
