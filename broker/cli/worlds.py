@@ -2,6 +2,7 @@
 
 import json
 import time
+from collections import Counter
 from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -23,30 +24,61 @@ PANEL = "Setups"
 
 @app.command(rich_help_panel=PANEL)
 def load(
-    files: Annotated[list[Path], typer.Argument(metavar="FILE...", help="Worlds as JSON; - for standard input.")],
+    files: Annotated[list[Path] | None, typer.Argument(metavar="FILE...", help="Worlds; - for standard input.")] = None,
+    *,
     setup: Annotated[str | None, typer.Option(help="Load into this setup, whatever the files name.")] = None,
+    cric_queues: Annotated[Path | None, typer.Option(help="CRIC's export of PanDA queues.")] = None,
+    cric_storages: Annotated[Path | None, typer.Option(help="CRIC's export of DDM endpoints.")] = None,
+    cric_closeness: Annotated[Path | None, typer.Option(help="CRIC's export of the site matrix.")] = None,
+    software: Annotated[Path | None, typer.Option(help="CRIC's export of releases and tags by queue.")] = None,
+    network_metrics: Annotated[Path | None, typer.Option(help="PanDA's network metrics, latest.json.")] = None,
     lenient: Annotated[
         bool, typer.Option("--lenient", help="Warn about what is not known instead of refusing.")
     ] = False,
     as_json: Json = False,
 ) -> None:
-    """Load worlds: settings, CPU buckets, groups, platforms, limits and TaskQueues. All files or nothing."""
-    from broker import world
+    """Load worlds (queues, data, tasks, TaskQueues ...) and CRIC's exports, which come first. All files or nothing."""
+    from broker import cric, world
 
-    worlds = []
-    for file in files:
-        with reading(file) as stream:
-            worlds.append(world.parse(stream.read(), str(file)))
-    with session() as connection:
-        loaded = world.load(connection, worlds, setup, lenient=lenient, names=[str(file) for file in files])
+    given = {
+        "cric-queues": cric_queues,
+        "cric-storages": cric_storages,
+        "cric-closeness": cric_closeness,
+        "software": software,
+        "network-metrics": network_metrics,
+    }
+    exports = {export: (str(file), _json_of(file)) for export, file in given.items() if file is not None}
+    if not exports and not files:
+        raise typer.BadParameter("name a world, or an export of CRIC's", param_hint="FILE...")
+    names = [str(file) for file in files or ()]
+    worlds = [world.parse(_text_of(file), str(file)) for file in files or ()]
+    with session() as connection, connection.transaction():
+        rows = {}
+        for export, (name, value) in exports.items():
+            with world.naming(name):
+                rows[export] = cric.load(connection, export, value, setup or "default", lenient=lenient)
+        loaded = world.load(connection, worlds, setup, lenient=lenient, names=names)
+    loaded.rows = rows | loaded.rows
+    if exports and (into := setup or "default") not in loaded.setups:
+        loaded.setups.insert(0, into)
     for name in loaded.ignored:
         output.note(f"left out, not known here: {name}")
     if as_json:
         output.json_out(loaded)
     else:
-        rows = [(name, count) for name, count in loaded.rows.items()]
-        output.table(f"Loaded into {', '.join(loaded.setups)}", ["section", "rows"], rows)
+        output.table(f"Loaded into {', '.join(loaded.setups)}", ["section", "rows"], list(loaded.rows.items()))
         output.say(counted(loaded.jobs, "job"))
+
+
+def _text_of(file: Path) -> str:
+    with reading(file) as stream:
+        return stream.read()
+
+
+def _json_of(file: Path) -> Any:
+    from broker import world
+
+    return world.parse_json(_text_of(file), str(file))
 
 
 @app.command(rich_help_panel=PANEL)
@@ -61,12 +93,14 @@ def dump(
     """Print a setup's world as JSON (with or without --json): what `broker load` takes."""
     from broker import world
 
-    counts = {"task_queues": 0, "jobs": 0, "leases": 0}
+    counts: Counter[str] = Counter()
+    waiting = 0
 
     def count(section: str, row: str) -> None:
+        nonlocal waiting
         counts[section] += 1
         if section == "task_queues":
-            counts["jobs"] += len(json.loads(row)["jobs"])
+            waiting += len(json.loads(row)["jobs"])
 
     to_file = out is not None and str(out) != "-"
     # The dump is closed before its connection, whatever happens: it holds a transaction open.
@@ -79,9 +113,12 @@ def dump(
             stream.write(first)
             stream.writelines(pieces)
     if to_file:
-        leases = f", {counted(counts['leases'], 'lease')}" if with_leases else ""
-        queues = counted(counts["task_queues"], "queue")
-        output.note(f"{queues}, {counted(counts['jobs'], 'job')}{leases} written to {out}")
+        said = [counted(counts.pop("task_queues", 0), "queue"), counted(waiting, "job")]
+        leases = counts.pop("leases", 0)
+        said += [counted(leases, "lease")] if with_leases else []
+        if counts:
+            said = [f"{number} of {section}" for section, number in counts.items()] + (said if waiting else [])
+        output.note(f"{', '.join(said)} written to {out}")
 
 
 @app.command(rich_help_panel=PANEL)

@@ -26,7 +26,7 @@ from broker.world.section import Section
 from broker.world.shape import Part, Reading, Row
 from broker.world.taskqueue import load_task_queues
 
-__all__ = ["Loaded", "World", "dump", "load", "load_task_queues", "parse"]
+__all__ = ["Loaded", "World", "dump", "load", "load_task_queues", "naming", "parse", "parse_json"]
 
 World = Mapping[str, Any]
 Connection = psycopg.Connection[Any]
@@ -82,7 +82,7 @@ def load(
         checked: list[tuple[str, _Checked]] = []
         clocks: dict[str, datetime] = {}
         for name, world in zip(names or [""] * len(worlds), worlds, strict=True):
-            with _naming(name):
+            with naming(name):
                 one = _check(connection, world, setup, clocks)
                 checked.append((name, one))
                 loaded.ignored += one.ignored
@@ -94,7 +94,7 @@ def load(
                     )
         replaced: set[tuple[str, str]] = set()
         for name, one in checked:
-            with _naming(name):
+            with naming(name):
                 _store(connection, one, replaced, loaded, lenient=lenient)
         if loaded.jobs >= MANY:
             connection.execute("select taskqueue.refresh_statistics()")
@@ -152,7 +152,7 @@ def _store(
     if world.config:
         loaded.ignored += config.store(connection, into, world.config, lenient=lenient)
     for name, parts in world.parts.items():
-        with _naming(name):
+        with naming(name):
             for part in parts:
                 again = part.parents is True and (into, part.table) in replaced
                 tables.store(connection, into, Part(part.table, part.rows) if again else part)
@@ -174,7 +174,7 @@ def _digest(connection: Connection, world: _Checked) -> None:
 
 
 @contextmanager
-def _naming(name: str) -> Iterator[None]:
+def naming(name: str) -> Iterator[None]:
     """Put a name (a file, a section) before the message of an error; without a name errors pass as they are."""
     try:
         yield
@@ -251,13 +251,18 @@ def _snapshot(connection: Connection) -> Iterator[None]:
 
 def parse(text: str, name: str) -> World:
     """A world from its text. Raises BadRequest, naming the file."""
-    try:
-        world = json.loads(text)
-    except ValueError as error:
-        raise BadRequest(f"{name} is not JSON: {error}", f"a world is one JSON object; {_JOBS_ALONE}") from None
+    world = parse_json(text, name)
     if not isinstance(world, dict):
         raise BadRequest(
             f"{name} holds no JSON object",
             f'a world is one JSON object: {{"setup": ..., "task_queues": []}}; {_JOBS_ALONE}',
         )
     return world
+
+
+def parse_json(text: str, name: str) -> Any:
+    """The JSON of a text. Raises BadRequest, naming the file."""
+    try:
+        return json.loads(text)
+    except ValueError as error:
+        raise BadRequest(f"{name} is not JSON: {error}", f"a world is one JSON object; {_JOBS_ALONE}") from None

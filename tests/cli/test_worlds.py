@@ -13,6 +13,7 @@ import pytest
 
 from tests.calls import Calls, requirements
 from tests.commands import Cli
+from tests.exports import METRICS, QUEUES, STORAGES, TAGS
 
 Connection = psycopg.Connection[Any]
 WORLD = {
@@ -72,6 +73,32 @@ def test_load_names_the_file_whose_value_the_database_refuses(cli: Cli, tmp_path
     said = cli("load", good, bad)
     assert said.code == 1
     assert said.err.startswith(f"error: {bad}: ")
+
+
+def test_the_command_loads_exports_and_worlds_all_or_nothing(cli: Cli, db: Connection, tmp_path: Path) -> None:
+    files = {"queues": QUEUES, "storages": STORAGES, "closeness": [], "tags": TAGS, "latest": METRICS}
+    for name, value in files.items():
+        (tmp_path / f"{name}.json").write_text(json.dumps(value))
+    exports: tuple[Any, ...] = (
+        "--cric-queues",
+        tmp_path / "queues.json",
+        "--cric-storages",
+        tmp_path / "storages.json",
+    )
+    more: tuple[Any, ...] = ("--software", tmp_path / "tags.json", "--network-metrics", tmp_path / "latest.json")
+    overlay, bad = tmp_path / "overlay.json", tmp_path / "bad.json"
+    overlay.write_text(json.dumps({"queues": {"AGLT2": {"role": "nucleus"}}}))
+    bad.write_text(json.dumps({"queues": {"AGLT2": {"maxrss": "much"}}}))
+    said = cli("load", *exports, bad)
+    assert said.err.startswith(f'error: {bad}: queues: queue AGLT2: maxrss is "much", not a number [PB001]\n')
+    assert db.execute("select count(*) from resource.queue").fetchone() == (0,)
+    said = cli("load", *exports, *more, "--cric-closeness", tmp_path / "closeness.json", overlay, "--json")
+    assert said.json["rows"].items() >= {"cric-queues": 2, "cric-storages": 1, "software": 1, "queues": 1}.items()
+    assert json.loads(cli("dump").out)["queues"]["AGLT2"] == {"role": "nucleus"}
+    assert cli("load").code == 2
+    for option in ("--cric-queues", "--cric-closeness", "--cric-storages", "--software"):
+        said = cli("load", option, tmp_path / "latest.json")
+        assert said.err.startswith(f"error: {tmp_path / 'latest.json'}: {option[2:]}"), said.err
 
 
 def test_dump_of_nothing_leaves_the_file_alone(cli: Cli, tmp_path: Path) -> None:

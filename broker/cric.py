@@ -1,0 +1,208 @@
+"""CRIC's own exports, and PanDA's network metrics, as they come.
+
+| export | from | shape |
+| --- | --- | --- |
+| cric-queues | CRIC, pandaqueue | {name: {...}}, or a list of records with panda_resource or name |
+| cric-storages | CRIC, ddmendpoint | {name: {state, site, type, is_tape, detailed_status, space_free ...}}, or a list |
+| cric-closeness | CRIC, sitematrix | [{src, dst, closeness}], or an object of them |
+| software | CRIC, preset=tags | {queue or "ALL": {cmtconfigs, containers, cvmfs, architectures, tags}} |
+| network-metrics | latest.json | {"SRC:DST": {files: {queued: {activity: figures}}, mbps: {system: figures}}} |
+
+Figures are {latest, timestamp} of queued files, and {1h, 1d, 1w, timestamp} of throughput (MB/s).
+
+An import changes what it says and leaves the rest: queues keep what is measured there, links keep their closeness when
+metrics come, storages keep their space (GB, as in the world format). Names and their meaning are those that PanDA's
+configurator reads.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import psycopg
+
+from broker.errors import BadRequest
+from broker.world import resources, tables
+from broker.world.shape import NUMBER, Part, Reading, Row, elements, entries, require, wrong
+
+Connection = psycopg.Connection[Any]
+
+FRESH = timedelta(minutes=60)
+"""Metrics that are older are not read (brokerage-rules 1.6)."""
+
+_ACTIVITIES = {"Production Output": "queued", "Express": "queued_express"}
+_SYSTEMS = ("rucio", "dashb", "fts")
+"""Who measured the throughput of files transferred, the best first; others (perfsonar) measure the network alone."""
+
+_MEANS = {"1h": "mbps_1h", "1d": "mbps_1d", "1w": "mbps_1w"}
+_STATES = ("read_lan", "write_lan", "read_wan", "write_wan")
+_STORAGE = (
+    "type",
+    "is_tape",
+    "site",
+    "space_free",
+    "space_expired",
+    "space_min_free",
+    "space_unavailable",
+    "space_total",
+)
+_TEXTS = (
+    "panda_site role type cloud status capability workflow fairsharepolicy wnconnectivity jobseed tier catchall"
+    " storage_site"
+).split()
+
+
+def queues(name: str, value: Any, reading: Reading) -> Iterator[Part]:
+    """PanDA queues with their storages. An empty text in place of a number is none; an empty releases is none, too."""
+    records: dict[str, Row] = {}
+    for where, queue, record in _records(name, value, ("panda_resource", "name")):
+        empty = [key for key, entry in record.items() if entry == "" and key in resources.QUEUE.columns]
+        records[queue] = record | {key: None for key in empty if key not in _TEXTS}
+        require(str, f"{where}.status", record.get("status"))
+    yield from resources.described_queues(name, records, reading)
+
+
+def storages(name: str, value: Any, _: Reading) -> Iterator[Part]:
+    """Storage endpoints that are ACTIVE, space in GB. Their other fields are kept in `cric`."""
+    rows: list[Row] = []
+    for where, storage, record in _records(name, value, ("name",)):
+        require(str, f"{where}.type", record.get("type"))
+        if record.get("state", "ACTIVE") != "ACTIVE":
+            continue
+        row = {key: record[key] for key in _STORAGE if key in record}
+        status = record.get("detailed_status") or {}
+        for activity, _key, state in entries(f"{where}.detailed_status", status):
+            if _key in _STATES:
+                row[_key] = _state(activity, state)
+        others = {key: entry for key, entry in record.items() if key not in row}
+        rows.append({"storage": storage, **row, "cric": others})
+    yield Part("resource.storage", rows)
+
+
+def _state(where: str, state: Any) -> Any:
+    """ON, OFF, TEST or PROBING: as a text, or as CRIC's ddmendpointstatus has it, {"status": {"value": text}}."""
+    found = state
+    while isinstance(found, dict) and len(found) and (found.keys() & {"status", "value"}):
+        found = found.get("status", found.get("value"))
+    if found is not None and not isinstance(found, str):
+        raise wrong(where, state, "ON, OFF, TEST or PROBING")
+    return found
+
+
+def closeness(name: str, value: Any, _: Reading) -> Iterator[Part]:
+    """The closeness of storage sites; entries without a site are CRIC's own errors, as PanDA has it."""
+    rows = []
+    found = elements(name, value) if isinstance(value, list) else ((at, row) for at, _, row in entries(name, value))
+    for where, row in found:
+        require(dict, where, row)
+        if row.get("src") and row.get("dst"):
+            rows.append({"src": row["src"], "dst": row["dst"], "closeness": _number(f"{where}.closeness", row)})
+    yield Part("resource.link", rows)
+
+
+def _number(where: str, row: Mapping[str, Any]) -> Any:
+    """A number that must be there, or null; its key is the last part of where it stands."""
+    key = where.rpartition(".")[2]
+    if key not in row:
+        raise BadRequest(f"{where} is missing", "the export is not of the shape that broker/README.md names")
+    if row[key] is not None:
+        require(NUMBER, where, row[key])
+    return row[key]
+
+
+def network_metrics(name: str, value: Any, reading: Reading) -> Iterator[Part]:
+    """Files queued and throughput (MB/s) of links, where they are not older than an hour by the setup's clock."""
+    rows: list[Row] = []
+    for where, link, given in entries(name, value):
+        src, colon, dst = link.partition(":")
+        require(dict, where, given)
+        if not (src and colon and dst):
+            raise wrong(where, link, 'a pair of sites: "SRC:DST"')
+        files = _object(f"{where}.files", given.get("files"))
+        queued = _object(f"{where}.files.queued", files.get("queued"))
+        row: Row = {"src": src, "dst": dst}
+        for activity, column in _ACTIVITIES.items():
+            at = f"{where}.files.queued.{activity}"
+            if figures := _fresh(at, queued.get(activity), reading):
+                row[column] = _number(f"{at}.latest", figures)
+        systems = _object(f"{where}.mbps", given.get("mbps"))
+        fresh = ((at := f"{where}.mbps.{system}", _fresh(at, systems.get(system), reading)) for system in _SYSTEMS)
+        at, means = next((found for found in fresh if found[1]), ("", {}))
+        row |= {column: _number(f"{at}.{mean}", means) for mean, column in _MEANS.items() if mean in means}
+        if len(row) > 2:
+            rows.append(row)
+    yield Part("resource.link", rows)
+
+
+def _object(where: str, value: Any) -> Row:
+    """An object; null and nothing are an empty one."""
+    require(dict, where, {} if value is None else value)
+    return value or {}
+
+
+def _fresh(where: str, figures: Any, reading: Reading) -> Row:
+    """Figures that are not older than FRESH; without a timestamp they count as fresh."""
+    found = _object(where, figures)
+    at = reading.time(f"{where}.timestamp", found.get("timestamp"))
+    if at is not None and datetime.fromisoformat(at) <= reading.clock() - FRESH:
+        return {}
+    return found
+
+
+def _records(name: str, value: Any, keys: Sequence[str]) -> Iterator[tuple[str, str, Row]]:
+    """Records by name: of an object, or of a list of records that say their name in one of the keys."""
+    if isinstance(value, list):
+        for where, record in elements(name, value):
+            require(dict, where, record)
+            named = next((record[key] for key in keys if record.get(key)), None)
+            require(str, f"{where}.{keys[0]}", named)
+            yield where, str(named), record
+    else:
+        for where, key, record in entries(name, value):
+            require(dict, where, record)
+            yield where, key, record
+
+
+Read = Callable[[str, Any, Reading], Iterable[Part]]
+
+EXPORTS: Mapping[str, Read] = {
+    "cric-queues": queues,
+    "cric-storages": storages,
+    "cric-closeness": closeness,
+    "software": resources.SECTIONS["software"].read,
+    "network-metrics": network_metrics,
+}
+_KEYS = {
+    "resource.queue": ("queue",),
+    "resource.storage": ("storage",),
+    "resource.link": ("src", "dst"),
+}
+"""Tables of which an import changes only the columns that it says, with their keys."""
+
+
+def load(connection: Connection, export: str, value: Any, setup: str = "default", *, lenient: bool = False) -> int:
+    """Load an export (a key of EXPORTS) into a setup, all or nothing; returns how many queues, storages or links.
+
+    Raises BadRequest for another shape, naming where, and for unknown fields of software (`lenient` leaves them out);
+    the database's errors for wrong values.
+    """
+    with connection.transaction():
+        query = "select (resource.describe_setup(%s)).clock"
+        [(clock,)] = connection.execute(query, [setup]).fetchall()
+        reading = Reading(lambda: clock.astimezone(UTC))
+        parts = list(EXPORTS[export](export, value, reading))
+        if reading.ignored and not lenient:
+            raise BadRequest(f"not known here: {', '.join(reading.ignored)}", "--lenient leaves them out")
+        for part in parts:
+            tables.store(connection, setup, _over_what_is_there(connection, setup, part))
+        return len(parts[0].rows)
+
+
+def _over_what_is_there(connection: Connection, setup: str, part: Part) -> Part:
+    """Rows with the columns that they do not say as they are in the database."""
+    keys = _KEYS.get(part.table)
+    if keys is None:
+        return part
+    held = {tuple(row[key] for key in keys): row for row in tables.stream(connection, setup, part.table)}
+    rows = [{**held.get(tuple(row[key] for key in keys), {}), **row} for row in part.rows]
+    return Part(part.table, rows, part.parents)

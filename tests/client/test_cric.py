@@ -1,0 +1,136 @@
+"""CRIC's exports and PanDA's network metrics: their shapes, what they change and what they leave alone."""
+
+import json
+from typing import Any
+
+import psycopg
+import pytest
+
+from broker import cric, errors, world
+from tests.exports import METRICS, NOW, QUEUES, STORAGES, TAGS
+
+Connection = psycopg.Connection[Any]
+
+
+def held(db: Connection) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads("".join(world.dump(db, "default")))
+    return found
+
+
+def test_queues_as_cric_exports_them(db: Connection) -> None:
+    assert cric.load(db, "cric-queues", QUEUES) == 2
+    queues = held(db)["queues"]
+    queue = queues["AGLT2"]
+    assert queue["astorages"] == {
+        "read_lan": ["AGLT2_DATADISK"],
+        "write_lan": ["AGLT2_DATADISK", "AGLT2_SCRATCHDISK"],
+        "es_events": ["OS_X"],
+    }
+    assert (queue["panda_site"], queue["mintime"], queue["pledgedcpu"]) == ("GreatLakesT2", None, None)
+    kept = {
+        key: QUEUES["AGLT2"][key] for key in ("site", "atlas_site", "availablecpu", "coreenergy", "queues", "state")
+    }
+    assert queue.items() >= kept.items()
+    assert queue["uconfig"] == QUEUES["AGLT2"]["uconfig"]
+    assert queues["SPARSE_QUEUE"] == {"status": "offline", "cloud": "DE", "country": "Germany", "maxrss": 2000}
+
+
+def test_a_list_of_queues_is_the_same(db: Connection) -> None:
+    cric.load(db, "cric-queues", QUEUES)
+    first = held(db)
+    records = [{"name": name, **record} for name, record in QUEUES.items()]
+    cric.load(db, "cric-queues", records)
+    again = held(db)
+    for name in QUEUES:
+        again["queues"][name].pop("name")
+    assert again == first
+
+
+def test_an_import_leaves_what_it_does_not_say(db: Connection) -> None:
+    measured = {"pilots": {"getjob": 5, "updatejob": 1}, "slots": [{"gshare": "A", "numslots": 9}]}
+    world.load(
+        db,
+        [
+            {
+                "queues": {"AGLT2": {"role": "nucleus", **measured}, "OTHER": {"maxrss": 7}},
+                "storages": {"AGLT2_DATADISK": {"space_total": 9000, "space_free": 1}},
+                "links": [{"src": "AGLT2", "dst": "CERN", "closeness": 3, "queued": 40}],
+            }
+        ],
+    )
+    cric.load(db, "cric-queues", QUEUES)
+    cric.load(db, "cric-storages", STORAGES)
+    cric.load(db, "cric-closeness", [{"src": "AGLT2", "dst": "CERN", "closeness": 5}])
+    found = held(db)
+    assert found["queues"]["AGLT2"].items() >= {"role": "nucleus", "corecount": 8, **measured}.items()
+    assert found["queues"]["OTHER"] == {"maxrss": 7}
+    assert found["storages"]["AGLT2_DATADISK"].items() >= {"space_total": 9000, "space_free": 1500.5}.items()
+    assert found["links"] == [{"src": "AGLT2", "dst": "CERN", "closeness": 5, "queued": 40}]
+
+
+def test_storages_with_their_states(db: Connection) -> None:
+    assert cric.load(db, "cric-storages", STORAGES) == 1
+    storages = held(db)["storages"]
+    assert list(storages) == ["AGLT2_DATADISK"]
+    storage = storages["AGLT2_DATADISK"]
+    assert storage.items() >= {"site": "AGLT2", "read_lan": "ON", "write_wan": "OFF", "token": "ATLASDATADISK"}.items()
+    assert storage["detailed_status"] == STORAGES["AGLT2_DATADISK"]["detailed_status"]
+
+
+@pytest.mark.parametrize(
+    "matrix",
+    [
+        [{"src": "A", "dst": "B", "closeness": -1, "id": 7}, {"src": "", "dst": "B", "closeness": 1}],
+        {"A_B": {"src": "A", "dst": "B", "closeness": -1}},
+    ],
+)
+def test_closeness(db: Connection, matrix: Any) -> None:
+    cric.load(db, "cric-closeness", matrix)
+    assert held(db)["links"] == [{"src": "A", "dst": "B", "closeness": -1}]
+
+
+def test_software(db: Connection) -> None:
+    assert cric.load(db, "software", TAGS) == 1
+    tag = {key: value for key, value in TAGS["AGLT2"]["tags"][0].items() if value != []}
+    assert held(db)["software"]["AGLT2"] == {**TAGS["AGLT2"], "tags": [tag]}
+
+
+def test_network_metrics_of_the_last_hour(db: Connection) -> None:
+    world.load(db, [{"now": NOW, "links": [{"src": "AGLT2", "dst": "CERN", "closeness": 3}]}])
+    assert cric.load(db, "network-metrics", METRICS) == 2
+    assert held(db)["links"] == [
+        {"src": "AGLT2", "dst": "CERN", "closeness": 3, "queued": 12, "mbps_1h": 2.5, "mbps_1w": 1.5},
+        {"src": "CERN", "dst": "AGLT2", "mbps_1d": 4},
+    ]
+
+
+@pytest.mark.parametrize(
+    ("export", "value", "named"),
+    [
+        ("cric-queues", 7, "cric-queues is 7"),
+        ("cric-queues", [{"corecount": 1}], r"cric-queues\[0\]\.panda_resource is null"),
+        ("cric-queues", {"A": {"status": "online", "maxrss": "much"}}, 'queue A: maxrss is "much", not a number'),
+        (
+            "cric-queues",
+            {"A": {"status": "online", "astorages": {"pr": "X", "pw": 7}}},
+            r"cric-queues\.A\.astorages\.pw is 7",
+        ),
+        (
+            "cric-storages",
+            {"A": {"type": "DATADISK", "detailed_status": {"read_lan": 1}}},
+            r"A\.detailed_status\.read_lan is 1",
+        ),
+        ("cric-closeness", [{"src": "A", "dst": "B"}], r"cric-closeness\[0\]\.closeness is missing"),
+        ("cric-closeness", [{"src": "A", "dst": "B", "closeness": "x"}], r"\[0\]\.closeness is"),
+        ("software", {"A": {"colour": []}}, r"software\.A: field colour"),
+        ("network-metrics", {"A-B": {}}, 'network-metrics.A-B is "A-B", not a pair'),
+        ("network-metrics", {"A:B": {"files": []}}, r"A:B\.files is \[\]"),
+        ("network-metrics", {"A:B": {"files": {"queued": {"Express": {"n": 1}}}}}, r"Express\.latest is missing"),
+        ("network-metrics", {"A:B": {"mbps": {"fts": {"1h": "x"}}}}, r"mbps\.fts\.1h is"),
+        ("network-metrics", {"A:B": {"mbps": {"fts": {"timestamp": "x"}}}}, r"mbps\.fts\.timestamp is"),
+    ],
+)
+def test_other_shapes_are_refused_by_name(db: Connection, export: str, value: Any, named: str) -> None:
+    with pytest.raises((errors.BadRequest, psycopg.Error), match=named):
+        cric.load(db, export, value)
+    assert db.execute("select count(*) from resource.queue").fetchone() == (0,)
