@@ -19,6 +19,7 @@ Connection = psycopg.Connection[Any]
 
 _SECTION = re.compile(r"(<!-- generated: (\w+) -->\n).*?(<!-- end -->)", re.DOTALL)
 _ERROR = re.compile(r"errcode = '(PB\d{3})'")
+_TAG = re.compile(r"'([-+]\w+): ")
 _ERRORS_SENTENCE = re.compile(r"\s*Errors: .*$", re.DOTALL)
 _ROLES = ("agent", "submitter", "operator", "viewer")
 
@@ -37,17 +38,35 @@ _FUNCTIONS = """
 _SOURCES = """
     select n.nspname || '.' || p.proname, string_agg(p.prosrc, ' ')
       from pg_proc p join pg_namespace n on n.oid = p.pronamespace
-     where n.nspname in ('resource', 'taskqueue', 'monitor') group by 1
+     where n.nspname = any (array['resource', 'workload', 'brokerage', 'taskqueue', 'monitor']) group by 1
 """
+# Views that viewers may read.
 _VIEWS = """
-    select c.relname, string_agg(a.attname, ', ' order by a.attnum), obj_description(c.oid, 'pg_class')
-      from pg_class c join pg_attribute a on a.attrelid = c.oid and a.attnum > 0 and not a.attisdropped
-     where c.relnamespace = 'monitor'::regnamespace and c.relkind = 'v' group by c.oid, c.relname order by c.relname
+    select n.nspname || '.' || c.relname, string_agg(a.attname, ', ' order by a.attnum),
+           obj_description(c.oid, 'pg_class')
+      from pg_class c
+      join pg_namespace n on n.oid = c.relnamespace
+      join pg_attribute a on a.attrelid = c.oid and a.attnum > 0 and not a.attisdropped
+      join resource.house_role h on h.kind = 'viewer' and has_table_privilege(h.role_name, c.oid, 'select')
+     where c.relkind = 'v'
+       and n.nspname = any (array['resource', 'workload', 'brokerage', 'taskqueue', 'monitor'])
+     group by c.oid, n.nspname, c.relname order by n.nspname, c.relname
+"""
+_RULES = """
+    select r.profile, r.rule, coalesce(r.criteria, ''), r.kind, r.source,
+           concat_ws(' ', r.function, nullif(r.parameters, '{}')::text)
+      from brokerage.shipped_rule r order by r.algorithm desc, r.profile, r.position
+"""
+_CONFIG = """
+    select k.component || ':' || k.key, coalesce(k.default_value #>> '{}', ''), k.unit, k.meaning,
+           array_to_string(k.profiles, ', ')
+      from resource.config_key k order by k.app, k.component, k.key
 """
 _TABLES = """
     select n.nspname || '.' || c.relname, obj_description(c.oid, 'pg_class')
       from pg_class c join pg_namespace n on n.oid = c.relnamespace
-     where n.nspname in ('resource', 'taskqueue') and c.relkind in ('r', 'p') and not c.relispartition
+     where n.nspname = any (array['resource', 'workload', 'brokerage', 'taskqueue'])
+       and c.relkind in ('r', 'p') and not c.relispartition
      order by n.nspname desc, c.relname
 """
 _SETTINGS = """
@@ -69,6 +88,8 @@ def render(connection: Connection, text: str) -> str:
         "functions": lambda: _functions(connection),
         "views": lambda: _table(("view", "columns", "what"), _views(connection)),
         "tables": lambda: _table(("table", "what"), [(f"`{name}`", what) for name, what in _rows(connection, _TABLES)]),
+        "rules": lambda: _table(("rule", "criteria", "kind", "doc", "panda2026", "source"), _rules(connection)),
+        "config": lambda: _table(("key", "default", "unit", "meaning", "profiles"), _config(connection)),
         "settings": lambda: _table(("setting", "type", "default", "what"), _settings(connection)),
     }
     return _SECTION.sub(lambda found: f"{found[1]}\n{made[found[2]]()}\n{found[3]}", text)
@@ -78,7 +99,11 @@ def errors_of(connection: Connection) -> dict[str, list[str]]:
     """Function -> the SQLSTATEs of class PB that it, or a function that it calls, raises."""
     sources: dict[str, str] = dict(_rows(connection, _SOURCES))
     calls = {
-        name: {found for found in re.findall(r"\b(?:resource|taskqueue|monitor)\.\w+", source) if found in sources}
+        name: {
+            found
+            for found in re.findall(r"\b(?:resource|workload|brokerage|taskqueue|monitor)\.\w+", source)
+            if found in sources
+        }
         for name, source in sources.items()
     }
     found: dict[str, list[str]] = {}
@@ -96,7 +121,7 @@ def _functions(connection: Connection) -> str:
     raised = errors_of(connection)
     rows = [
         (
-            f"`{name}({_arguments(arguments)})`<br>→ `{result}`",
+            f"`{name}({_arguments(arguments)})`<br>→ " + (f"`{result}`" if result else "a procedure: `call`"),
             ", ".join(kind for kind in _ROLES if kind in kinds),
             _ERRORS_SENTENCE.sub("", comment),
             ", ".join(raised[name]),
@@ -112,7 +137,33 @@ def _arguments(text: str) -> str:
 
 
 def _views(connection: Connection) -> list[Sequence[str]]:
-    return [(f"`monitor.{name}`", columns, what) for name, columns, what in _rows(connection, _VIEWS)]
+    return [(f"`{name}`", columns, what) for name, columns, what in _rows(connection, _VIEWS)]
+
+
+def _rules(connection: Connection) -> list[Sequence[str]]:
+    """One line a rule id, those of doc first; an empty cell says that the profile does not have it."""
+    sources: dict[str, str] = dict(_rows(connection, _SOURCES))
+    found: dict[str, dict[str, Sequence[str]]] = {}
+    for profile, rule, *said in _rows(connection, _RULES):
+        found.setdefault(rule, {})[profile] = said
+    rows = []
+    for rule, by_profile in found.items():
+        criteria, kind, source, _ = by_profile.get("doc") or by_profile["panda2026"]
+        own = {tag for *_, call in by_profile.values() for tag in _TAG.findall(sources.get(call.split(" ")[0], ""))}
+        criteria = criteria or ", ".join(sorted(own))
+        calls = [
+            (f"`{by_profile[profile][3]}`" if by_profile[profile][3] else "yes") if profile in by_profile else ""
+            for profile in ("doc", "panda2026")
+        ]
+        rows.append((f"`{rule}`", criteria, kind, *calls, source))
+    return rows
+
+
+def _config(connection: Connection) -> list[Sequence[str]]:
+    return [
+        (f"`{key}`", default, unit, meaning, profiles)
+        for key, default, unit, meaning, profiles in _rows(connection, _CONFIG)
+    ]
 
 
 def _settings(connection: Connection) -> list[Sequence[str]]:

@@ -116,6 +116,7 @@ grant execute on function taskqueue.remove_setup           to broker_operator;
 grant execute on function taskqueue.refresh_statistics     to broker_submitter, broker_operator;
 
 -- monitor: views for people
+grant select on table monitor.decision                 to broker_operator, broker_viewer;
 grant select on table monitor.health                   to broker_operator, broker_viewer;
 grant select on table monitor.health_session           to broker_operator, broker_viewer;
 grant select on table monitor.health_setting           to broker_operator, broker_viewer;

@@ -55,6 +55,522 @@ ALTER SCHEMA workload OWNER TO broker_owner;
 
 COMMENT ON SCHEMA workload IS 'Tasks, datasets, replicas and jobs, their states, history and counts. Knows resource.';
 
+CREATE TYPE brokerage.pair_facts AS (
+	is_preassigned boolean,
+	preassigned_alone boolean,
+	is_nucleus_queue boolean,
+	is_near boolean,
+	is_own boolean,
+	closeness double precision,
+	queued double precision,
+	queued_express double precision,
+	mbps double precision,
+	running bigint,
+	starting bigint,
+	activated bigint,
+	assigned bigint,
+	defined bigint,
+	numslots bigint,
+	type_running bigint,
+	type_starting bigint,
+	type_activated bigint,
+	type_assigned bigint,
+	type_defined bigint,
+	available_files bigint,
+	available_bytes bigint,
+	reachable_files bigint,
+	reachable_bytes bigint,
+	input_is_local boolean,
+	has_readable_source boolean,
+	zero_share text,
+	software text,
+	platform_level_percent double precision,
+	weight double precision
+);
+
+ALTER TYPE brokerage.pair_facts OWNER TO broker_owner;
+
+COMMENT ON TYPE brokerage.pair_facts IS 'What a task and a queue have with each other.';
+
+COMMENT ON COLUMN brokerage.pair_facts.is_preassigned IS 'The task is pre-assigned to the queue.';
+
+COMMENT ON COLUMN brokerage.pair_facts.preassigned_alone IS 'To this queue and no other.';
+
+COMMENT ON COLUMN brokerage.pair_facts.is_nucleus_queue IS 'A nucleus queue of the task''s nucleus (G11).';
+
+COMMENT ON COLUMN brokerage.pair_facts.is_near IS 'A nucleus queue, or one that shares its storage (G11).';
+
+COMMENT ON COLUMN brokerage.pair_facts.is_own IS 'Its storage site is the nucleus (G11).';
+
+COMMENT ON COLUMN brokerage.pair_facts.closeness IS 'Closeness of the link to the nucleus; -1 = blocked, null = not known.';
+
+COMMENT ON COLUMN brokerage.pair_facts.queued IS 'Files queued on the link, Production Output; 0 = none or not known.';
+
+COMMENT ON COLUMN brokerage.pair_facts.queued_express IS 'The like, Express.';
+
+COMMENT ON COLUMN brokerage.pair_facts.mbps IS 'Throughput of the link (MB/s): of the last hour, else day, else week.';
+
+COMMENT ON COLUMN brokerage.pair_facts.running IS 'Running jobs of the share.';
+
+COMMENT ON COLUMN brokerage.pair_facts.starting IS 'Starting jobs of the share.';
+
+COMMENT ON COLUMN brokerage.pair_facts.activated IS 'Activated jobs of the share.';
+
+COMMENT ON COLUMN brokerage.pair_facts.assigned IS 'Assigned jobs of the share.';
+
+COMMENT ON COLUMN brokerage.pair_facts.defined IS 'Defined jobs of the share.';
+
+COMMENT ON COLUMN brokerage.pair_facts.numslots IS 'Slots in cores for the share and resource type; null = none are defined.';
+
+COMMENT ON COLUMN brokerage.pair_facts.type_running IS 'Running jobs of the share and the task''s resource types; null = no statistics of them.';
+
+COMMENT ON COLUMN brokerage.pair_facts.type_starting IS 'Starting jobs of them.';
+
+COMMENT ON COLUMN brokerage.pair_facts.type_activated IS 'Activated jobs of them.';
+
+COMMENT ON COLUMN brokerage.pair_facts.type_assigned IS 'Assigned jobs of them.';
+
+COMMENT ON COLUMN brokerage.pair_facts.type_defined IS 'Defined jobs of them.';
+
+COMMENT ON COLUMN brokerage.pair_facts.available_files IS 'Files of the input on disk there (G12).';
+
+COMMENT ON COLUMN brokerage.pair_facts.available_bytes IS 'Their bytes.';
+
+COMMENT ON COLUMN brokerage.pair_facts.reachable_files IS 'Files there on disk or tape.';
+
+COMMENT ON COLUMN brokerage.pair_facts.reachable_bytes IS 'Their bytes.';
+
+COMMENT ON COLUMN brokerage.pair_facts.input_is_local IS 'All of the input is on disk there.';
+
+COMMENT ON COLUMN brokerage.pair_facts.has_readable_source IS 'All of the input can be read over WAN somewhere.';
+
+COMMENT ON COLUMN brokerage.pair_facts.zero_share IS 'Sub-policy of the fairsharepolicy that refuses the task; null = none does.';
+
+COMMENT ON COLUMN brokerage.pair_facts.software IS 'Why the software or hardware published there does not do; null = it does, or nothing is published.';
+
+COMMENT ON COLUMN brokerage.pair_facts.platform_level_percent IS 'Percent of its CPUs at the architecture level that the task prefers; null = it prefers none.';
+
+COMMENT ON COLUMN brokerage.pair_facts.weight IS 'Weight so far, for rules that stand behind the weights; null before.';
+
+CREATE TYPE brokerage.queue_facts AS (
+	queue text,
+	unified_name text,
+	child_type text,
+	panda_site text,
+	is_nucleus boolean,
+	type text,
+	is_production boolean,
+	cloud text,
+	status text,
+	storage_site text,
+	corecount integer,
+	unified_corecount integer,
+	corepower double precision,
+	maxrss double precision,
+	minrss double precision,
+	maxtime double precision,
+	mintime double precision,
+	maxwdir double precision,
+	reads_always_directly boolean,
+	direct_access_lan boolean,
+	pledgedcpu double precision,
+	transferringlimit double precision,
+	connectivity text,
+	ip_stack text,
+	jobseed text,
+	maxdiskio double precision,
+	average_diskio double precision,
+	max_io_intensity double precision,
+	bare_nucleus text,
+	uses_jumbo boolean,
+	min_events_for_jumbo double precision,
+	uses_only_local_data boolean,
+	job_chunk_size integer,
+	releases_any boolean,
+	releases_auto boolean,
+	publishes_software boolean,
+	pilots bigint,
+	laststart timestamp with time zone,
+	workers bigint,
+	ups boolean,
+	has_slots boolean,
+	core_running bigint,
+	running_all bigint,
+	activated_all bigint,
+	starting_all bigint,
+	transferring_all bigint,
+	transferring_to_unwritable bigint,
+	has_output_storage boolean,
+	space_free double precision,
+	space_usable double precision,
+	input_storages integer,
+	inputs_readable integer,
+	output_storages integer,
+	outputs_writable integer,
+	datadisk_read_lan boolean,
+	datadisk_write_lan boolean,
+	datadisk_write_wan boolean,
+	datadisk_read_wan boolean,
+	lock_age interval,
+	live_jobs bigint,
+	attributes jsonb
+);
+
+ALTER TYPE brokerage.queue_facts OWNER TO broker_owner;
+
+COMMENT ON TYPE brokerage.queue_facts IS 'A queue as rules see it: a PanDA queue, or a pseudo-queue of a unified one (brokerage-rules 1.0). Limits: null = no limit.';
+
+COMMENT ON COLUMN brokerage.queue_facts.queue IS 'Name of the candidate: the queue, or queue/resource type.';
+
+COMMENT ON COLUMN brokerage.queue_facts.unified_name IS 'PanDA queue; statistics are kept by it.';
+
+COMMENT ON COLUMN brokerage.queue_facts.child_type IS 'Resource type of a pseudo-queue; null = it is none.';
+
+COMMENT ON COLUMN brokerage.queue_facts.panda_site IS 'PanDA site.';
+
+COMMENT ON COLUMN brokerage.queue_facts.is_nucleus IS 'It has the role nucleus.';
+
+COMMENT ON COLUMN brokerage.queue_facts.type IS 'production, analysis, unified or another.';
+
+COMMENT ON COLUMN brokerage.queue_facts.is_production IS 'Runs production: type production or unified, or grandly_unified.';
+
+COMMENT ON COLUMN brokerage.queue_facts.cloud IS 'Cloud.';
+
+COMMENT ON COLUMN brokerage.queue_facts.status IS 'online, ...';
+
+COMMENT ON COLUMN brokerage.queue_facts.storage_site IS 'Storage site that links are looked up by.';
+
+COMMENT ON COLUMN brokerage.queue_facts.corecount IS 'Cores of a slot; null or 0 counts 1.';
+
+COMMENT ON COLUMN brokerage.queue_facts.unified_corecount IS 'Cores of a slot of the whole queue, not of the pseudo-queue.';
+
+COMMENT ON COLUMN brokerage.queue_facts.corepower IS 'HS06 per core, not 0.';
+
+COMMENT ON COLUMN brokerage.queue_facts.maxrss IS 'Memory of a slot at most (MB).';
+
+COMMENT ON COLUMN brokerage.queue_facts.minrss IS 'Memory of a slot at least (MB).';
+
+COMMENT ON COLUMN brokerage.queue_facts.maxtime IS 'Walltime at most (s).';
+
+COMMENT ON COLUMN brokerage.queue_facts.mintime IS 'Walltime at least (s).';
+
+COMMENT ON COLUMN brokerage.queue_facts.maxwdir IS 'Scratch of a slot of the whole queue at most (MiB).';
+
+COMMENT ON COLUMN brokerage.queue_facts.reads_always_directly IS 'maxinputsize is -1.';
+
+COMMENT ON COLUMN brokerage.queue_facts.direct_access_lan IS 'Input can be read directly from the local storage.';
+
+COMMENT ON COLUMN brokerage.queue_facts.pledgedcpu IS 'Pledged cores; -1 = opportunistic, 0 = none.';
+
+COMMENT ON COLUMN brokerage.queue_facts.transferringlimit IS 'Transferring jobs at most; 2000 where not set.';
+
+COMMENT ON COLUMN brokerage.queue_facts.connectivity IS 'full, http, none; null = not said.';
+
+COMMENT ON COLUMN brokerage.queue_facts.ip_stack IS 'IPv4, IPv6; null = not said.';
+
+COMMENT ON COLUMN brokerage.queue_facts.jobseed IS 'std, es, eshigh or all.';
+
+COMMENT ON COLUMN brokerage.queue_facts.maxdiskio IS 'diskIO per core at most (kB/s); null = the default counts.';
+
+COMMENT ON COLUMN brokerage.queue_facts.average_diskio IS 'Mean diskIO of running jobs (kB/s per core); null = none is running.';
+
+COMMENT ON COLUMN brokerage.queue_facts.max_io_intensity IS 'ioIntensity at most (kB/s).';
+
+COMMENT ON COLUMN brokerage.queue_facts.bare_nucleus IS 'bareNucleus of the queue: only or allow.';
+
+COMMENT ON COLUMN brokerage.queue_facts.uses_jumbo IS 'useJumboJobs.';
+
+COMMENT ON COLUMN brokerage.queue_facts.min_events_for_jumbo IS 'minEventsForJumbo.';
+
+COMMENT ON COLUMN brokerage.queue_facts.uses_only_local_data IS 'use_only_local_data.';
+
+COMMENT ON COLUMN brokerage.queue_facts.job_chunk_size IS 'jobChunkSize: jobs that one choice serves.';
+
+COMMENT ON COLUMN brokerage.queue_facts.releases_any IS 'ANY is among the releases.';
+
+COMMENT ON COLUMN brokerage.queue_facts.releases_auto IS 'AUTO is among the releases.';
+
+COMMENT ON COLUMN brokerage.queue_facts.publishes_software IS 'It has an entry in the software JSON.';
+
+COMMENT ON COLUMN brokerage.queue_facts.pilots IS 'Requests of pilots in the last 3 h (getJob and updateJob); 0 = none, or no record.';
+
+COMMENT ON COLUMN brokerage.queue_facts.laststart IS 'When a job last started.';
+
+COMMENT ON COLUMN brokerage.queue_facts.workers IS 'Batch workers running and submitted.';
+
+COMMENT ON COLUMN brokerage.queue_facts.ups IS 'A pull queue of unified pilot streaming.';
+
+COMMENT ON COLUMN brokerage.queue_facts.has_slots IS 'Slots are defined for the queue, of whatever share.';
+
+COMMENT ON COLUMN brokerage.queue_facts.core_running IS 'Cores of running and starting jobs.';
+
+COMMENT ON COLUMN brokerage.queue_facts.running_all IS 'Running jobs of all shares.';
+
+COMMENT ON COLUMN brokerage.queue_facts.activated_all IS 'Activated jobs of all shares.';
+
+COMMENT ON COLUMN brokerage.queue_facts.starting_all IS 'Starting jobs of all shares.';
+
+COMMENT ON COLUMN brokerage.queue_facts.transferring_all IS 'Transferring jobs of all shares.';
+
+COMMENT ON COLUMN brokerage.queue_facts.transferring_to_unwritable IS 'Those of them that go to nuclei whose storage cannot be written.';
+
+COMMENT ON COLUMN brokerage.queue_facts.has_output_storage IS 'A default output storage is known.';
+
+COMMENT ON COLUMN brokerage.queue_facts.space_free IS 'Free space of the default output storage (GB).';
+
+COMMENT ON COLUMN brokerage.queue_facts.space_usable IS 'Its usable space: free + expired - min_free - unavailable (GB).';
+
+COMMENT ON COLUMN brokerage.queue_facts.input_storages IS 'Input storages.';
+
+COMMENT ON COLUMN brokerage.queue_facts.inputs_readable IS 'Those whose read_lan is not OFF or TEST.';
+
+COMMENT ON COLUMN brokerage.queue_facts.output_storages IS 'Output storages.';
+
+COMMENT ON COLUMN brokerage.queue_facts.outputs_writable IS 'Those whose write_lan is not OFF or TEST.';
+
+COMMENT ON COLUMN brokerage.queue_facts.datadisk_read_lan IS 'An input DATADISK can be read over LAN.';
+
+COMMENT ON COLUMN brokerage.queue_facts.datadisk_write_lan IS 'An output DATADISK can be written over LAN.';
+
+COMMENT ON COLUMN brokerage.queue_facts.datadisk_write_wan IS 'An input DATADISK can be written over WAN.';
+
+COMMENT ON COLUMN brokerage.queue_facts.datadisk_read_wan IS 'An output DATADISK can be read over WAN.';
+
+COMMENT ON COLUMN brokerage.queue_facts.lock_age IS 'Since when another broker locks it; null = it is not locked.';
+
+COMMENT ON COLUMN brokerage.queue_facts.live_jobs IS 'Jobs assigned lately that no statistics count (live counter).';
+
+COMMENT ON COLUMN brokerage.queue_facts.attributes IS 'catchall and params as an object, CRIC''s other fields below them; for rules of your own.';
+
+CREATE TYPE brokerage.task_facts AS (
+	task_id bigint,
+	now timestamp with time zone,
+	label text,
+	gshare text,
+	processing_type text,
+	working_group text,
+	user_name text,
+	resource_type text,
+	task_priority integer,
+	current_priority integer,
+	is_scout boolean,
+	is_merging boolean,
+	event_service integer,
+	merge_output boolean,
+	preassigned text[],
+	preassigned_by text,
+	core_count integer,
+	task_core_count integer,
+	max_core_count integer,
+	ram_count double precision,
+	ram_per_core boolean,
+	base_ram_count double precision,
+	cpu_time double precision,
+	cpu_time_is_hs06 boolean,
+	cpu_efficiency double precision,
+	base_walltime double precision,
+	walltime double precision,
+	walltime_is_undefined boolean,
+	out_disk_bytes double precision,
+	out_disk_per_event boolean,
+	work_disk_bytes double precision,
+	io_intensity double precision,
+	disk_io double precision,
+	input_files bigint,
+	input_bytes bigint,
+	job_events bigint,
+	job_input_mb double precision,
+	job_input_bytes bigint,
+	jobs bigint,
+	events bigint,
+	dynamic_num_events bigint,
+	max_events_per_job bigint,
+	has_software boolean,
+	allow_input_lan integer,
+	use_local_io boolean,
+	input_pre_staging boolean,
+	t1_weight double precision,
+	full_chain integer,
+	ip_connectivity text,
+	ip_stack text,
+	n_jumbo_jobs bigint,
+	hpo_workflow boolean,
+	nucleus text,
+	nucleus_mode text,
+	nucleus_queued bigint,
+	nucleus_queued_express bigint,
+	nucleus_is_writable boolean,
+	input_problem text,
+	nqueued_sat_cap double precision,
+	nqueued_nuc_cap_for_jobs double precision,
+	io_intensity_cutoff double precision,
+	size_cutoff_to_move_input double precision,
+	num_cutoff_to_move_input double precision,
+	max_diskio_default double precision,
+	nw_threshold double precision,
+	nw_weight_multiplier double precision,
+	nw_active boolean,
+	nw_queue_importance double precision,
+	storage_min_free_size double precision,
+	work_shortage boolean,
+	max_prio_to_bootstrap double precision,
+	nqueuelimitsite double precision,
+	min_weight double precision,
+	config jsonb
+);
+
+ALTER TYPE brokerage.task_facts OWNER TO broker_owner;
+
+COMMENT ON TYPE brokerage.task_facts IS 'A task as rules see it. Null is not known or not set, except where a default is named.';
+
+COMMENT ON COLUMN brokerage.task_facts.task_id IS 'JEDI task id.';
+
+COMMENT ON COLUMN brokerage.task_facts.now IS 'The time of the decision.';
+
+COMMENT ON COLUMN brokerage.task_facts.label IS 'prodSourceLabel.';
+
+COMMENT ON COLUMN brokerage.task_facts.gshare IS 'Global share.';
+
+COMMENT ON COLUMN brokerage.task_facts.processing_type IS 'Processing type; null = empty.';
+
+COMMENT ON COLUMN brokerage.task_facts.working_group IS 'Working group.';
+
+COMMENT ON COLUMN brokerage.task_facts.user_name IS 'User.';
+
+COMMENT ON COLUMN brokerage.task_facts.resource_type IS 'Resource type.';
+
+COMMENT ON COLUMN brokerage.task_facts.task_priority IS 'Priority of the task.';
+
+COMMENT ON COLUMN brokerage.task_facts.current_priority IS 'Priority now.';
+
+COMMENT ON COLUMN brokerage.task_facts.is_scout IS 'The chunk makes scout jobs.';
+
+COMMENT ON COLUMN brokerage.task_facts.is_merging IS 'The chunk makes merge jobs.';
+
+COMMENT ON COLUMN brokerage.task_facts.event_service IS '0 = none, 1 or 2 = event service.';
+
+COMMENT ON COLUMN brokerage.task_facts.merge_output IS 'Outputs are merged (pre-merged jobs).';
+
+COMMENT ON COLUMN brokerage.task_facts.preassigned IS 'Queues it is pre-assigned to, as named (unified ones not resolved); null = not pre-assigned.';
+
+COMMENT ON COLUMN brokerage.task_facts.preassigned_by IS 'prod-initial-preassigned (the task''s site) or preassigned-merge (the master dataset''s).';
+
+COMMENT ON COLUMN brokerage.task_facts.core_count IS 'Cores of a job (mergeCoreCount of merge jobs); 0 = any, null = 1.';
+
+COMMENT ON COLUMN brokerage.task_facts.task_core_count IS 'Cores of a job as the task says, merging or not; 0 = any, null = 1.';
+
+COMMENT ON COLUMN brokerage.task_facts.max_core_count IS 'Cores of a queue at most; null or 0 = no limit.';
+
+COMMENT ON COLUMN brokerage.task_facts.ram_count IS 'Memory R of section memory (MB): the largest of task, chunk and merging rules; null or 0 = no check.';
+
+COMMENT ON COLUMN brokerage.task_facts.ram_per_core IS 'R grows with cores: MBPerCore or MBPerCoreFixed, and not merging.';
+
+COMMENT ON COLUMN brokerage.task_facts.base_ram_count IS 'Memory beside it (MB), 0 = none.';
+
+COMMENT ON COLUMN brokerage.task_facts.cpu_time IS 'CPU time per event (HS06 s); null = not known or of another unit.';
+
+COMMENT ON COLUMN brokerage.task_facts.cpu_time_is_hs06 IS 'The unit of cpuTime is one of HS06.';
+
+COMMENT ON COLUMN brokerage.task_facts.cpu_efficiency IS 'Percent; 90 where not set.';
+
+COMMENT ON COLUMN brokerage.task_facts.base_walltime IS 'Walltime beside the events (s), 0 = none.';
+
+COMMENT ON COLUMN brokerage.task_facts.walltime IS 'Walltime (s per MB of input), where the unit of cpuTime is not HS06.';
+
+COMMENT ON COLUMN brokerage.task_facts.walltime_is_undefined IS 'Neither walltime nor cpuTime says how long a job takes (brokerage-rules walltime-scout).';
+
+COMMENT ON COLUMN brokerage.task_facts.out_disk_bytes IS 'Output in bytes per event or per MB of input; not negative.';
+
+COMMENT ON COLUMN brokerage.task_facts.out_disk_per_event IS 'Output is per event.';
+
+COMMENT ON COLUMN brokerage.task_facts.work_disk_bytes IS 'Scratch beside input and output (bytes); null = not set.';
+
+COMMENT ON COLUMN brokerage.task_facts.io_intensity IS 'kB/s.';
+
+COMMENT ON COLUMN brokerage.task_facts.disk_io IS 'kB/s.';
+
+COMMENT ON COLUMN brokerage.task_facts.input_files IS 'Files of the input (total of section G12).';
+
+COMMENT ON COLUMN brokerage.task_facts.input_bytes IS 'Bytes of the input.';
+
+COMMENT ON COLUMN brokerage.task_facts.job_events IS 'nEvents: events of the largest job (G13).';
+
+COMMENT ON COLUMN brokerage.task_facts.job_input_mb IS 'Input MB of the largest job, primary dataset (G13).';
+
+COMMENT ON COLUMN brokerage.task_facts.job_input_bytes IS 'Input bytes of the largest job, all datasets (G13).';
+
+COMMENT ON COLUMN brokerage.task_facts.jobs IS 'Jobs that the input makes.';
+
+COMMENT ON COLUMN brokerage.task_facts.events IS 'Events of the primary dataset.';
+
+COMMENT ON COLUMN brokerage.task_facts.dynamic_num_events IS 'Events of the smallest job with the dynamic number of events; null = not dynamic.';
+
+COMMENT ON COLUMN brokerage.task_facts.max_events_per_job IS 'Events a job at most, with the dynamic number of events.';
+
+COMMENT ON COLUMN brokerage.task_facts.has_software IS 'transHome or container_name is set.';
+
+COMMENT ON COLUMN brokerage.task_facts.allow_input_lan IS 'Direct access to input: 1 use, 2 only, null copy.';
+
+COMMENT ON COLUMN brokerage.task_facts.use_local_io IS 'Input is copied, whatever allow_input_lan says.';
+
+COMMENT ON COLUMN brokerage.task_facts.input_pre_staging IS 'Data carousel.';
+
+COMMENT ON COLUMN brokerage.task_facts.t1_weight IS 'Weight of the nucleus; null counts 0.';
+
+COMMENT ON COLUMN brokerage.task_facts.full_chain IS '1 only, 2 require, 3 capable, null none.';
+
+COMMENT ON COLUMN brokerage.task_facts.ip_connectivity IS 'full, http or none; null = not said.';
+
+COMMENT ON COLUMN brokerage.task_facts.ip_stack IS 'IPv4 or IPv6; null = not said.';
+
+COMMENT ON COLUMN brokerage.task_facts.n_jumbo_jobs IS 'Jumbo jobs.';
+
+COMMENT ON COLUMN brokerage.task_facts.hpo_workflow IS 'Hyperparameter optimisation.';
+
+COMMENT ON COLUMN brokerage.task_facts.nucleus IS 'Nucleus; null = none.';
+
+COMMENT ON COLUMN brokerage.task_facts.nucleus_mode IS 'bareNucleus of the nucleus: only or allow; null = not bare.';
+
+COMMENT ON COLUMN brokerage.task_facts.nucleus_queued IS 'Files queued on all links into the nucleus, Production Output.';
+
+COMMENT ON COLUMN brokerage.task_facts.nucleus_queued_express IS 'The like, Express.';
+
+COMMENT ON COLUMN brokerage.task_facts.nucleus_is_writable IS 'write_wan of the nucleus'' default output storage is not OFF or TEST.';
+
+COMMENT ON COLUMN brokerage.task_facts.input_problem IS 'Why the input cannot be used by anybody (input-completeness); null = it can.';
+
+COMMENT ON COLUMN brokerage.task_facts.nqueued_sat_cap IS 'NQUEUED_SAT_CAP (files).';
+
+COMMENT ON COLUMN brokerage.task_facts.nqueued_nuc_cap_for_jobs IS 'NQUEUED_NUC_CAP_FOR_JOBS (files).';
+
+COMMENT ON COLUMN brokerage.task_facts.io_intensity_cutoff IS 'IO_INTENSITY_CUTOFF (kB/s).';
+
+COMMENT ON COLUMN brokerage.task_facts.size_cutoff_to_move_input IS 'SIZE_CUTOFF_TO_MOVE_INPUT (GB).';
+
+COMMENT ON COLUMN brokerage.task_facts.num_cutoff_to_move_input IS 'NUM_CUTOFF_TO_MOVE_INPUT (files).';
+
+COMMENT ON COLUMN brokerage.task_facts.max_diskio_default IS 'MAX_DISKIO_DEFAULT (kB/s per core); null = no limit.';
+
+COMMENT ON COLUMN brokerage.task_facts.nw_threshold IS 'NW_THRESHOLD.';
+
+COMMENT ON COLUMN brokerage.task_facts.nw_weight_multiplier IS 'NW_WEIGHT_MULTIPLIER.';
+
+COMMENT ON COLUMN brokerage.task_facts.nw_active IS 'NW_ACTIVE.';
+
+COMMENT ON COLUMN brokerage.task_facts.nw_queue_importance IS 'NW_QUEUE_IMPORTANCE.';
+
+COMMENT ON COLUMN brokerage.task_facts.storage_min_free_size IS 'STORAGE_MIN_FREE_SIZE (GB).';
+
+COMMENT ON COLUMN brokerage.task_facts.work_shortage IS 'core:WORK_SHORTAGE.';
+
+COMMENT ON COLUMN brokerage.task_facts.max_prio_to_bootstrap IS 'MAX_PRIO_TO_BOOTSTRAP.';
+
+COMMENT ON COLUMN brokerage.task_facts.nqueuelimitsite IS 'NQUEUELIMITSITE of the share (jobs).';
+
+COMMENT ON COLUMN brokerage.task_facts.min_weight IS 'MIN_WEIGHT of the label and share; 0 = none.';
+
+COMMENT ON COLUMN brokerage.task_facts.config IS 'All configuration that holds in the setup: component:KEY or KEY to value; for rules of your own.';
+
 CREATE TYPE taskqueue.leased AS (
 	job_id bigint,
 	task_queue_id bigint,
@@ -187,6 +703,4040 @@ COMMENT ON COLUMN taskqueue.stream.user_priority IS 'Its user priority.';
 
 COMMENT ON COLUMN taskqueue.stream.attempt IS 'Its attempt, as the agent presents it.';
 
+CREATE FUNCTION brokerage.accepts_attribute(p_list jsonb, p_value text, p_is_pattern boolean, p_flavour text) RETURNS boolean
+    LANGUAGE plpgsql STABLE
+    AS $_$
+begin
+  if p_value = '*' then
+    return not coalesce(p_list ? 'excl', false);
+  elsif p_list is null then
+    return false;
+  elsif p_list ? 'any' or p_flavour = 'doc' and p_list ? '' or p_list ? p_value and not (p_flavour = 'doc' and p_value = 'excl') then
+    return true;
+  elsif not p_is_pattern or p_value !~ '[^A-Za-z0-9_-]' or brokerage.pattern_problem(p_value) is not null then
+    return false;
+  end if;
+  return exists (select from jsonb_array_elements_text(p_list) e(value)
+                  where e.value ~ ('^(?:' || p_value || ')$') and not (p_flavour = 'doc' and e.value = 'excl'));
+end $_$;
+
+ALTER FUNCTION brokerage.accepts_attribute(p_list jsonb, p_value text, p_is_pattern boolean, p_flavour text) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION brokerage.accepts_attribute(p_list jsonb, p_value text, p_is_pattern boolean, p_flavour text) IS 'Whether a published list of an attribute takes the value that a task asks for (* = none; a regular expression or not). Flavour doc or panda2026.';
+
+CREATE FUNCTION brokerage.anchored(p_pattern text) RETURNS text
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE
+    AS $_$
+  select case when p_pattern ~ '[^A-Za-z0-9_-]' then '^(?:' || p_pattern || ')$' else p_pattern end
+$_$;
+
+ALTER FUNCTION brokerage.anchored(p_pattern text) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION brokerage.anchored(p_pattern text) IS 'A regular expression that matches whole texts; letters, digits, _ and - alone stay as they are. For brokerage.fits.';
+
+CREATE FUNCTION brokerage.answer(p_setup text, p_run_id bigint, p_task_id bigint) RETURNS jsonb
+    LANGUAGE sql STABLE
+    AS $$
+  select case when t.status = 'error' then jsonb_build_object('error', jsonb_build_object('code', t.errcode, 'message', t.reason))
+              else jsonb_build_object(
+                     'status', t.status,
+                     'candidates', coalesce((select jsonb_agg(jsonb_build_object('queue', d.queue, 'rank', d.rank, 'weight', d.weight) order by d.rank)
+                                               from brokerage.decision d where d.setup = t.setup and d.run_id = t.run_id and d.task_id = t.task_id and d.verdict = 'c'), '[]'),
+                     'rejected', coalesce((select jsonb_agg(jsonb_build_object('queue', d.queue, 'rule', d.rule, 'criteria', w.criteria, 'reason', w.reason) order by d.queue collate "C")
+                                             from brokerage.decision d
+                                             left join brokerage.rule_in_force f on f.profile = r.profile and f.algorithm = r.algorithm and f.rule = d.rule
+                                            cross join lateral brokerage.worded(d.reason, f.criteria) w
+                                            where d.setup = t.setup and d.run_id = t.run_id and d.task_id = t.task_id and d.verdict = 'r'), '[]'),
+                     'not_candidates', coalesce((select jsonb_agg(jsonb_build_object('queue', n.queue, 'rule', n.rule, 'reason', n.reason) order by n.queue collate "C")
+                                                   from (select coalesce(q.unified_name, d.queue) as queue, min(d.rule) as rule, min(d.reason) as reason
+                                                           from brokerage.decision d
+                                                           left join resource.candidate_queue q on q.setup = d.setup and q.queue = d.queue
+                                                          where d.setup = t.setup and d.run_id = t.run_id and d.task_id = t.task_id
+                                                          group by coalesce(q.unified_name, d.queue) having bool_and(d.verdict = 'n')) n), '[]'),
+                     'explanation', case when t.rule is not null then jsonb_build_object('rule', t.rule, 'reason', t.reason) end,
+                     'retry_at', to_char(t.retry_at at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'))
+         end
+    from brokerage.task_decision t
+    join brokerage.run r on r.setup = t.setup and r.run_id = t.run_id
+   where t.setup = p_setup and t.run_id = p_run_id and t.task_id = p_task_id
+$$;
+
+ALTER FUNCTION brokerage.answer(p_setup text, p_run_id bigint, p_task_id bigint) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION brokerage.answer(p_setup text, p_run_id bigint, p_task_id bigint) IS 'What a run decided for a task as one JSON object: status, candidates, rejected, not_candidates, explanation, retry_at; or error. Null = it decided nothing for it.';
+
+CREATE FUNCTION brokerage.architecture_problem(p_architecture text) RETURNS text
+    LANGUAGE plpgsql STABLE
+    AS $$
+declare
+  v_json jsonb;
+  v_platform text;
+  v_cpu jsonb;
+  v_problem text;
+begin
+  if length(p_architecture) > 1000 then
+    return format('architecture has %s characters, more than 1000', length(p_architecture));
+  elsif p_architecture is null or p_architecture !~ '[^A-Za-z0-9_.-]' then
+    return null;
+  end if;
+  if ltrim(p_architecture, E' \t\r\n') like '{%' then
+    v_json := brokerage.json_of(p_architecture);
+    if v_json is null then
+      return format('architecture is not JSON: %s', left(p_architecture, 100));
+    end if;
+    v_problem := brokerage.architecture_shape(v_json);
+    if v_problem is not null then
+      return 'architecture: ' || v_problem;
+    end if;
+    v_platform := v_json ->> 'sw_platform';
+    v_cpu := nullif(v_json -> 'cpu_specs', 'null');
+  else
+    v_platform := substring(p_architecture from '^[^@#&]*');
+    v_cpu := brokerage.cpu_requirement(nullif(substring(p_architecture from '#([^@&^]*)'), ''), 'doc');
+  end if;
+  v_problem := brokerage.pattern_problem(v_platform);
+  if v_problem is not null then
+    return format('architecture: sw_platform %s is %s', v_platform, v_problem);
+  end if;
+  return (select format('architecture: CPU architecture %s is %s', a.arch, brokerage.pattern_problem(a.arch))
+            from (select s ->> 'arch' from jsonb_array_elements(v_cpu) s) a(arch)
+           where a.arch <> '*' and brokerage.pattern_problem(a.arch) is not null
+           limit 1);
+end $$;
+
+ALTER FUNCTION brokerage.architecture_problem(p_architecture text) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION brokerage.architecture_problem(p_architecture text) IS 'Why the architecture of a task cannot be used: too long, not JSON, JSON of the wrong shape, or a regular expression that is none; null = it can.';
+
+CREATE FUNCTION brokerage.architecture_shape(p_json jsonb) RETURNS text
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE
+    AS $$
+  select format('%s is %s, not %s', v.key, v.value, v.wanted)
+    from (select 'sw_platform' as key, p_json -> 'sw_platform' as value, array['string'] as kinds, 'a text' as wanted
+          union all select 'base_platform', p_json -> 'base_platform', array['string'], 'a text'
+          union all select 'cpu_specs', p_json -> 'cpu_specs', array['array'], 'a list of objects'
+          union all select 'gpu_spec', p_json -> 'gpu_spec', array['object'], 'an object'
+          union all select 'cpu_pref', p_json -> 'cpu_pref', array['object'], 'an object'
+          union all select 'preferred_architecture_level', p_json #> '{cpu_pref,preferred_architecture_level}', array['string'], 'a text'
+          union all select 'cpu_specs[' || s.number - 1 || ']', s.spec, array['object'], 'an object'
+            from jsonb_array_elements(case when jsonb_typeof(p_json -> 'cpu_specs') = 'array' then p_json -> 'cpu_specs' else '[]' end) with ordinality s(spec, number)
+          union all select k.key, s.spec -> k.key, array['string'], 'a text'
+            from jsonb_array_elements(case when jsonb_typeof(p_json -> 'cpu_specs') = 'array' then p_json -> 'cpu_specs' else '[]' end) s(spec)
+           cross join (values ('arch'), ('vendor'), ('instr')) k(key)
+          union all select 'vendor', p_json #> '{gpu_spec,vendor}', array['string'], 'a text'
+          union all select 'model', p_json #> '{gpu_spec,model}', array['string', 'object'], 'a text'
+          union all select 'pattern', p_json #> '{gpu_spec,model,pattern}', array['string'], 'a text'
+          union all select k.key, p_json -> 'gpu_spec' -> k.key, array['string', 'number'], 'a text'
+            from (values ('vram'), ('version'), ('driver_version'), ('microarchitecture')) k(key)) v
+   where jsonb_typeof(v.value) <> 'null' and jsonb_typeof(v.value) <> all (v.kinds)
+   limit 1
+$$;
+
+ALTER FUNCTION brokerage.architecture_shape(p_json jsonb) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION brokerage.architecture_shape(p_json jsonb) IS 'Which value of an architecture in JSON has the wrong type; null = none.';
+
+SET default_tablespace = '';
+
+SET default_table_access_method = heap;
+
+CREATE TABLE brokerage.run (
+    setup text NOT NULL,
+    run_id bigint NOT NULL,
+    algorithm text,
+    profile text,
+    seed bigint,
+    dry boolean,
+    called_by text,
+    started_at timestamp with time zone,
+    ended_at timestamp with time zone,
+    tasks bigint DEFAULT 0,
+    CONSTRAINT run_seed_check CHECK ((((seed)::numeric > '-1000000000000000'::numeric) AND ((seed)::numeric < '1000000000000000'::numeric))),
+    CONSTRAINT run_tasks_check CHECK ((((tasks)::numeric > '-1000000000000000'::numeric) AND ((tasks)::numeric < '1000000000000000'::numeric)))
+);
+
+ALTER TABLE brokerage.run OWNER TO broker_owner;
+
+COMMENT ON TABLE brokerage.run IS 'Runs of the brokers: one call, one row.';
+
+COMMENT ON COLUMN brokerage.run.setup IS 'Tenant: DIRAC''s Setup, PanDA''s vo.';
+
+COMMENT ON COLUMN brokerage.run.run_id IS 'Number of the run.';
+
+COMMENT ON COLUMN brokerage.run.algorithm IS 'production_job, analysis_job or production_task.';
+
+COMMENT ON COLUMN brokerage.run.profile IS 'Profile that decided.';
+
+COMMENT ON COLUMN brokerage.run.seed IS 'Seed of the draws; null = none was given.';
+
+COMMENT ON COLUMN brokerage.run.dry IS 'Nothing but decisions was stored.';
+
+COMMENT ON COLUMN brokerage.run.called_by IS 'Database role that called.';
+
+COMMENT ON COLUMN brokerage.run.started_at IS 'When it began (resource.clock).';
+
+COMMENT ON COLUMN brokerage.run.ended_at IS 'When it ended; null = under way, or cut off.';
+
+COMMENT ON COLUMN brokerage.run.tasks IS 'Tasks decided so far.';
+
+CREATE FUNCTION brokerage.assign_jobs(p_run brokerage.run, p_task_ids bigint[]) RETURNS void
+    LANGUAGE plpgsql
+    AS $$
+declare
+  v_task record;
+  v_given bigint[];
+begin
+  for v_task in
+    select d.task_id, greatest(coalesce(i.jobs, 0) - coalesce(s.assigned_jobs, 0), 0) as jobs, c.queues, c.weights, c.queued, c.capacities, c.chunks
+      from brokerage.task_decision d
+      join workload.task t on t.setup = d.setup and t.task_id = d.task_id
+      left join workload.input_digest i on i.setup = d.setup and i.task_id = d.task_id
+      left join brokerage.task_state s on s.setup = d.setup and s.task_id = d.task_id
+     cross join lateral (
+           select array_agg(x.queue order by x.rank) as queues, array_agg(coalesce(x.weight, 1) order by x.rank) as weights,
+                  array_agg(coalesce(x.queued, 0) order by x.rank) as queued, array_agg(x.capacity order by x.rank) as capacities,
+                  array_agg(coalesce(x.chunk, 25) order by x.rank) as chunks
+             from brokerage.decision x
+            where x.setup = d.setup and x.run_id = d.run_id and x.task_id = d.task_id and x.verdict = 'c') c
+     where d.setup = p_run.setup and d.run_id = p_run.run_id and d.task_id = any (p_task_ids) and d.status = 'candidates'
+     order by t.current_priority desc, d.task_id
+  loop
+    v_given := brokerage.distribute(v_task.jobs, v_task.weights, v_task.queued, v_task.capacities, v_task.chunks,
+                                    case when p_run.seed is not null then hashint8extended(v_task.task_id, p_run.seed) end);
+    insert into brokerage.assignment (setup, run_id, task_id, queue, jobs)
+    select p_run.setup, p_run.run_id, v_task.task_id, g.queue, g.jobs
+      from unnest(v_task.queues, v_given) g(queue, jobs) where g.jobs > 0;
+  end loop;
+  insert into brokerage.live_counter (setup, queue, jobs, counted_at)
+  select p_run.setup, q.unified_name, sum(a.jobs), p_run.started_at
+    from brokerage.assignment a
+    join resource.candidate_queue q on q.setup = a.setup and q.queue = a.queue
+   where a.setup = p_run.setup and a.run_id = p_run.run_id and a.task_id = any (p_task_ids)
+   group by q.unified_name;
+  insert into brokerage.task_state as s (setup, task_id, run_id, retry_at, assigned_jobs)
+  select p_run.setup, d.task_id, d.run_id, d.retry_at,
+         coalesce((select sum(a.jobs) from brokerage.assignment a where a.setup = d.setup and a.run_id = d.run_id and a.task_id = d.task_id), 0)
+    from brokerage.task_decision d
+   where d.setup = p_run.setup and d.run_id = p_run.run_id and d.task_id = any (p_task_ids)
+   order by d.task_id
+  on conflict (setup, task_id) do update set run_id = excluded.run_id, retry_at = excluded.retry_at, assigned_jobs = s.assigned_jobs + excluded.assigned_jobs;
+end $$;
+
+ALTER FUNCTION brokerage.assign_jobs(p_run brokerage.run, p_task_ids bigint[]) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION brokerage.assign_jobs(p_run brokerage.run, p_task_ids bigint[]) IS 'Assigns the jobs of decided tasks to their candidates, counts them, and notes when pending tasks are due again.';
+
+CREATE FUNCTION brokerage.attribute_problem(p_kind text, p_wanted jsonb, p_published jsonb, p_flavour text) RETURNS text
+    LANGUAGE plpgsql STABLE
+    AS $$
+declare
+  v_key text;
+  v_value text;
+  v_problems text[] := '{}'::text[];
+begin
+  for v_key in select jsonb_object_keys(case p_flavour when 'doc' then p_wanted || p_published else p_wanted end) order by 1 loop
+    v_value := coalesce(p_wanted ->> v_key, '*');
+    if not brokerage.accepts_attribute(p_published -> v_key, v_value, v_key = 'arch', p_flavour) then
+      v_problems := v_problems || brokerage.attribute_text(p_kind || ' ' || v_key, v_value, p_published -> v_key);
+    end if;
+  end loop;
+  return nullif(array_to_string(v_problems, ', '), '');
+end $$;
+
+ALTER FUNCTION brokerage.attribute_problem(p_kind text, p_wanted jsonb, p_published jsonb, p_flavour text) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION brokerage.attribute_problem(p_kind text, p_wanted jsonb, p_published jsonb, p_flavour text) IS 'What of a requirement (attribute to value, * = not asked) the lists of one published dictionary do not take; null = nothing. Flavour doc or panda2026.';
+
+CREATE FUNCTION brokerage.attribute_text(p_attribute text, p_value text, p_list jsonb) RETURNS text
+    LANGUAGE plpgsql STABLE
+    AS $$
+declare
+  v_names text := array_to_string(array(select e.name from jsonb_array_elements_text(p_list) e(name) where e.name <> 'excl'), ', ');
+begin
+  return case when p_value = '*' then format('only tasks that ask for %s %s are accepted', p_attribute, v_names)
+              when p_list is null then format('%s %s is wanted, none is published', p_attribute, p_value)
+              else format('%s %s is not among %s', p_attribute, p_value, v_names) end;
+end $$;
+
+ALTER FUNCTION brokerage.attribute_text(p_attribute text, p_value text, p_list jsonb) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION brokerage.attribute_text(p_attribute text, p_value text, p_list jsonb) IS 'In words that a published list does not take the value of an attribute that a task asks for (* = none).';
+
+CREATE FUNCTION brokerage.begin_run(p_setup text, p_algorithm text, p_profile text DEFAULT NULL::text, p_seed bigint DEFAULT NULL::bigint, p_dry boolean DEFAULT false) RETURNS brokerage.run
+    LANGUAGE plpgsql
+    AS $$
+declare
+  v_run brokerage.run;
+begin
+  if not exists (select from resource.setup s where s.setup = p_setup) then
+    raise exception 'setup is %', coalesce(quote_literal(p_setup), 'null')
+      using errcode = 'PB001', hint = 'Name a setup that holds a world (broker load).';
+  end if;
+  insert into brokerage.run (setup, algorithm, profile, seed, dry, called_by, started_at)
+  values (p_setup, p_algorithm, coalesce(p_profile, (select s.profile from brokerage.setting s where s.setup = p_setup), 'doc'), p_seed, p_dry, resource.caller(),
+          resource.clock(p_setup))
+  returning * into v_run;
+  if brokerage.flavour(v_run.profile) is null then
+    raise exception 'profile is %', quote_literal(v_run.profile)
+      using errcode = 'PB001', hint = format('Profiles are %s; brokerage.profile holds those of your own.', (select string_agg(distinct l.profile, ', ') from brokerage.profile_line l));
+  end if;
+  return v_run;
+end $$;
+
+ALTER FUNCTION brokerage.begin_run(p_setup text, p_algorithm text, p_profile text, p_seed bigint, p_dry boolean) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION brokerage.begin_run(p_setup text, p_algorithm text, p_profile text, p_seed bigint, p_dry boolean) IS 'Begins a run of a broker; without a profile that of the setup holds, doc by default. Errors: PB001 (no such setup or profile).';
+
+CREATE PROCEDURE brokerage.broker_jobs(IN p_setup text, IN p_tasks bigint[] DEFAULT NULL::bigint[], IN p_profile text DEFAULT NULL::text, IN p_seed bigint DEFAULT NULL::bigint, IN p_dry_run boolean DEFAULT false, IN p_limit bigint DEFAULT NULL::bigint, IN p_tasks_a_commit integer DEFAULT 250, INOUT p_run_id bigint DEFAULT NULL::bigint)
+    LANGUAGE plpgsql
+    AS $$
+declare
+  v_done bigint;
+  v_left bigint := p_limit;
+begin
+  if p_tasks_a_commit < 1 then
+    raise exception 'p_tasks_a_commit is %', p_tasks_a_commit
+      using errcode = 'PB001', hint = 'Tasks decided between two commits, at least 1; null = no commit, for a transaction of your own.';
+  end if;
+  p_run_id := brokerage.open_run(p_setup, 'production_job', p_profile, p_seed, p_dry_run);
+  loop
+    v_done := brokerage.broker_next(p_setup, p_run_id, p_tasks, least(v_left, p_tasks_a_commit));
+    v_left := v_left - v_done;
+    if p_tasks_a_commit is not null then
+      commit;
+    end if;
+    exit when v_done = 0 or v_left <= 0 or p_tasks_a_commit is null;
+  end loop;
+  perform brokerage.close_run(p_setup, p_run_id);
+end $$;
+
+ALTER PROCEDURE brokerage.broker_jobs(IN p_setup text, IN p_tasks bigint[], IN p_profile text, IN p_seed bigint, IN p_dry_run boolean, IN p_limit bigint, IN p_tasks_a_commit integer, INOUT p_run_id bigint) OWNER TO broker_owner;
+
+COMMENT ON PROCEDURE brokerage.broker_jobs(IN p_setup text, IN p_tasks bigint[], IN p_profile text, IN p_seed bigint, IN p_dry_run boolean, IN p_limit bigint, IN p_tasks_a_commit integer, INOUT p_run_id bigint) IS 'Brokers the jobs of all tasks that are due, or of those listed, highest current priority first: decides (brokerage.decision) and assigns jobs to queues (brokerage.assignment). p_seed makes draws repeatable, p_dry_run stores decisions only, p_limit is how many tasks at most. Commits after each p_tasks_a_commit tasks; null = never, then it may run in a transaction of the caller''s. Several calls at once share the work. p_run_id says under which run the decisions stand. Errors: PB001 (no such setup or profile, isolation level), PB002 (not an operator).';
+
+CREATE FUNCTION brokerage.broker_next(p_setup text, p_run_id bigint, p_tasks bigint[] DEFAULT NULL::bigint[], p_limit bigint DEFAULT NULL::bigint) RETURNS bigint
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'brokerage', 'pg_temp'
+    SET jit TO 'off'
+    SET enable_mergejoin TO 'off'
+    SET work_mem TO '64MB'
+    AS $$
+declare
+  v_run brokerage.run;
+  v_locked bigint[];
+  v_taken bigint[];
+begin
+  perform resource.identify(p_setup);
+  select r.* into v_run from brokerage.run r where r.setup = p_setup and r.run_id = p_run_id and r.ended_at is null;
+  if not found then
+    raise exception 'run % is not under way in setup %', coalesce(p_run_id::text, 'null'), p_setup
+      using errcode = 'PB004', hint = 'brokerage.broker_jobs opens a run and works in it.';
+  end if;
+  v_run.started_at := resource.clock(p_setup);
+  if v_run.dry then
+    v_taken := array(
+      select t.task_id from workload.task t
+       where t.setup = p_setup and (p_tasks is null or t.task_id = any (p_tasks))
+         and (p_tasks is not null or exists (select from brokerage.due_task d where d.setup = p_setup and d.task_id = t.task_id))
+         and not exists (select from brokerage.task_decision x where x.setup = p_setup and x.run_id = p_run_id and x.task_id = t.task_id)
+       order by t.current_priority desc, t.task_id
+       limit p_limit);
+  else
+    perform resource.require_read_committed();
+  end if;
+  while not v_run.dry loop
+    v_locked := array(
+      select t.task_id from workload.task t
+       where t.setup = p_setup and (p_tasks is null or t.task_id = any (p_tasks))
+         and (p_tasks is not null or exists (select from brokerage.due_task d where d.setup = p_setup and d.task_id = t.task_id))
+         and not exists (select from brokerage.task_decision x where x.setup = p_setup and x.run_id = p_run_id and x.task_id = t.task_id)
+       order by t.current_priority desc, t.task_id
+       limit p_limit
+         for no key update of t skip locked);
+    v_taken := array(
+      select u.task_id from unnest(v_locked) u(task_id)
+       where (p_tasks is not null or exists (select from brokerage.due_task d where d.setup = p_setup and d.task_id = u.task_id))
+         and not exists (select from brokerage.task_decision x where x.setup = p_setup and x.run_id = p_run_id and x.task_id = u.task_id));
+    exit when cardinality(v_taken) > 0 or cardinality(v_locked) = 0;
+  end loop;
+  perform brokerage.decide(v_run, v_taken, array(select f from brokerage.facts_of_queues(p_setup) f order by f.queue));
+  if not v_run.dry then
+    perform brokerage.assign_jobs(v_run, v_taken);
+  end if;
+  update brokerage.run r set tasks = r.tasks + cardinality(v_taken) where r.setup = p_setup and r.run_id = p_run_id;
+  return cardinality(v_taken);
+end $$;
+
+ALTER FUNCTION brokerage.broker_next(p_setup text, p_run_id bigint, p_tasks bigint[], p_limit bigint) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION brokerage.broker_next(p_setup text, p_run_id bigint, p_tasks bigint[], p_limit bigint) IS 'Decides up to p_limit tasks of a run that are due, or of those listed, and assigns their jobs; returns how many tasks. Works within the caller''s transaction. Errors: PB001 (isolation level, unless dry), PB002 (setup not granted), PB004 (no such run).';
+
+CREATE FUNCTION brokerage.candidate_all(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) RETURNS text
+    LANGUAGE sql STABLE PARALLEL SAFE
+    AS $$
+  select case
+    when t.preassigned is not null then null
+    when q.type is null or q.type not in ('production', 'unified') then format('type is %s, not production or unified', coalesce(q.type, 'not set'))
+    when q.queue ilike '%test%' then 'its name contains test'
+  end
+$$;
+
+ALTER FUNCTION brokerage.candidate_all(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION brokerage.candidate_all(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) IS 'prod-initial-all: without pre-assignment all queues of production or unified type are candidates, except those with test in their name.';
+
+CREATE FUNCTION brokerage.candidate_all_panda2026(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) RETURNS text
+    LANGUAGE sql STABLE PARALLEL SAFE
+    AS $$
+  select case
+    when t.preassigned is not null then null
+    when q.is_production is not true then format('type is %s: it runs no production', coalesce(q.type, 'not set'))
+    when coalesce(q.cloud, '') = '' then 'it has no cloud'
+  end
+$$;
+
+ALTER FUNCTION brokerage.candidate_all_panda2026(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION brokerage.candidate_all_panda2026(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) IS 'prod-initial-all of panda2026: without pre-assignment all queues that run production and have a cloud are candidates.';
+
+CREATE FUNCTION brokerage.candidate_preassigned(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts, x jsonb) RETURNS text
+    LANGUAGE sql STABLE PARALLEL SAFE
+    AS $$
+  select case
+    when t.preassigned is not null and p.is_preassigned is not true and coalesce(t.preassigned_by = x ->> 'by', true)
+    then 'not among the pre-assigned queues'
+  end
+$$;
+
+ALTER FUNCTION brokerage.candidate_preassigned(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts, x jsonb) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION brokerage.candidate_preassigned(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts, x jsonb) IS 'prod-initial-preassigned, preassigned-merge: of a pre-assigned task exactly the queues listed are candidates. Parameter by: the rule that must have pre-assigned it; none = either.';
+
+CREATE FUNCTION brokerage.class_key(p_values jsonb) RETURNS text
+    LANGUAGE sql STABLE PARALLEL SAFE
+    AS $$
+  select encode(sha256(convert_to(p_values::text, 'UTF8')), 'hex')
+$$;
+
+ALTER FUNCTION brokerage.class_key(p_values jsonb) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION brokerage.class_key(p_values jsonb) IS 'A key for a class of tasks, from the values that its tasks have in common (SHA-256, hexadecimal).';
+
+CREATE FUNCTION brokerage.close_run(p_setup text, p_run_id bigint) RETURNS void
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'brokerage', 'pg_temp'
+    AS $$
+begin
+  perform resource.identify(p_setup);
+  update brokerage.run r set ended_at = resource.clock(p_setup) where r.setup = p_setup and r.run_id = p_run_id and r.ended_at is null;
+end $$;
+
+ALTER FUNCTION brokerage.close_run(p_setup text, p_run_id bigint) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION brokerage.close_run(p_setup text, p_run_id bigint) IS 'Ends a run; what brokerage.broker_jobs calls last. Errors: PB002 (setup not granted).';
+
+CREATE FUNCTION brokerage.compare(p_left double precision, p_right double precision, p_exact_left numeric, p_exact_right numeric) RETURNS integer
+    LANGUAGE sql STABLE PARALLEL SAFE
+    AS $$
+  select case
+    when abs(p_left - p_right) > 1e-9 * greatest(abs(p_left), abs(p_right)) then sign(p_left - p_right)::int
+    else sign(p_exact_left - p_exact_right)::int
+  end
+$$;
+
+ALTER FUNCTION brokerage.compare(p_left double precision, p_right double precision, p_exact_left numeric, p_exact_right numeric) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION brokerage.compare(p_left double precision, p_right double precision, p_exact_left numeric, p_exact_right numeric) IS 'Sign of left minus right, exact however near they are; null where one is null.';
+
+CREATE FUNCTION brokerage.compare_walltime(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts, p_events double precision, p_limit double precision) RETURNS integer
+    LANGUAGE sql STABLE PARALLEL SAFE
+    AS $$
+  select case
+    when t.cpu_time_is_hs06 is not true then brokerage.compare(
+      t.walltime * coalesce(t.job_input_mb, 0), p_limit * brokerage.slot_cores(t, q, p),
+      t.walltime::numeric * coalesce(t.job_input_mb, 0)::numeric, p_limit::numeric * brokerage.slot_cores(t, q, p))
+    when t.cpu_time * p_events = 0 then sign(coalesce(t.base_walltime, 0) - p_limit)::int
+    else brokerage.compare(
+      t.cpu_time * p_events * 100,
+      (p_limit - coalesce(t.base_walltime, 0)) * brokerage.slot_cores(t, q, p) * coalesce(nullif(q.corepower, 0), 10) * coalesce(t.cpu_efficiency, 90),
+      t.cpu_time::numeric * p_events::numeric * 100,
+      (p_limit::numeric - coalesce(t.base_walltime, 0)::numeric) * brokerage.slot_cores(t, q, p)
+      * coalesce(nullif(q.corepower, 0), 10)::numeric * coalesce(t.cpu_efficiency, 90)::numeric)
+  end
+$$;
+
+ALTER FUNCTION brokerage.compare_walltime(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts, p_events double precision, p_limit double precision) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION brokerage.compare_walltime(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts, p_events double precision, p_limit double precision) IS 'Sign of the walltime of a job with so many events at the queue, minus a limit (s); null = the walltime is not known.';
+
+CREATE FUNCTION brokerage.compares(p_value numeric, p_operator text, p_limit numeric) RETURNS boolean
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE
+    AS $$
+  select case p_operator when '>' then p_value > p_limit when '>=' then p_value >= p_limit when '<' then p_value < p_limit when '<=' then p_value <= p_limit
+                         when '==' then p_value = p_limit when '!=' then p_value <> p_limit end
+$$;
+
+ALTER FUNCTION brokerage.compares(p_value numeric, p_operator text, p_limit numeric) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION brokerage.compares(p_value numeric, p_operator text, p_limit numeric) IS 'Whether a value compares with a limit as the operator (>, >=, <, <=, == or !=) says.';
+
+CREATE FUNCTION brokerage.compose(p_profile text, p_algorithm text, p_wide boolean, p_all_failures boolean DEFAULT false) RETURNS text
+    LANGUAGE plpgsql STABLE
+    AS $_$
+declare
+  v_rule brokerage.profile_rule;
+  v_marks boolean;
+  v_from text;
+  v_facts text;
+  v_weighed_facts text;
+  v_level int := 0;
+  v_outside text[] := '{}'::text[];
+  v_persistent text[] := '{}'::text[];
+  v_temporary text[] := '{}'::text[];
+  v_weights text[] := '{}'::text[];
+  v_failed text[] := '{}'::text[];
+  v_marked text[] := '{}'::text[];
+  v_failures text[] := '{}'::text[];
+  v_weight text;
+  v_factors text;
+  v_alive text := 'true';
+  v_call text;
+  v_said text;
+  v_best text := 'null::bigint';
+  v_best_rule text;
+  v_order text := '';
+  v_final boolean := false;
+  v_distribution jsonb := '{}';
+begin
+  select l.marks into v_marks
+    from brokerage.profile_line p join brokerage.shipped_profile l on l.profile = p.of_profile
+   where p.profile = p_profile;
+  if not found then
+    raise exception 'profile is %', coalesce(quote_literal(p_profile), 'null')
+      using errcode = 'PB001', hint = format('Profiles are %s; brokerage.profile holds those of your own.', (select string_agg(distinct l.profile, ', ') from brokerage.profile_line l));
+  end if;
+  select format('select %s, %s, %s, t.ordinality as task_number, t.task_id, q.queue from brokerage.%s($1, $2, $3, $4) p'
+                ' join unnest($2) with ordinality t on t.ordinality = p.task_number join unnest($3) with ordinality q on q.ordinality = p.queue_number offset 0',
+                f.columns[1], f.columns[2], f.columns[3], case when p_wide then 'facts_of_pairs' else 'facts_of_few_pairs' end),
+         array_to_string(f.rows, ', '),
+         array_to_string(f.weighed_rows, ', ')
+    into v_from, v_facts, v_weighed_facts
+    from (select array_agg(case when p_wide then a.columns else format('row(%s)::brokerage.%I as %s', a.attributes, a.type, a.letter) end order by a.number) as columns,
+                 array_agg(case when p_wide then format('row(%s)::brokerage.%I', a.prefixed, a.type) else 'x.' || a.letter end order by a.number) as rows,
+                 array_agg(case when p_wide then format('row(%s)::brokerage.%I', a.weighed, a.type)
+                                when a.letter = 'p' then format('row(%s)::brokerage.%I', a.weighed, a.type) else 'x.' || a.letter end order by a.number) as weighed_rows
+            from (select k.number, k.letter, k.type,
+                         string_agg(format('%s as %I', n.value, k.letter || '_' || c.attname), ', ' order by c.attnum) as columns,
+                         string_agg(n.value, ', ' order by c.attnum) as attributes,
+                         string_agg(format('x.%I', k.letter || '_' || c.attname), ', ' order by c.attnum) as prefixed,
+                         string_agg(case when k.letter || c.attname = 'pweight' then '@weight@' when p_wide then format('x.%I', k.letter || '_' || c.attname) else format('(x.p).%I', c.attname) end, ', ' order by c.attnum) as weighed
+                    from (values (1, 't', 'task_facts'), (2, 'q', 'queue_facts'), (3, 'p', 'pair_facts')) k(number, letter, type)
+                    join pg_attribute c on c.attrelid = ('brokerage.' || k.type)::regclass and c.attnum > 0 and not c.attisdropped
+                   cross join lateral (select case when k.letter || c.attname = 'pweight' then 'null::float8' else format('%s.%I', k.letter, c.attname) end) n(value)
+                   group by k.number, k.letter, k.type) a) f;
+
+  for v_rule in
+    select r.* from brokerage.rule_in_force r where r.profile = p_profile and r.algorithm = p_algorithm and r.enabled and r.kind not in ('task rule', 'pending', 'fact')
+    union all
+    select p_profile, p_algorithm, 'end', 'end', 'infinity', null, null, false, true, '{}', null
+     order by position, rule
+  loop
+    if v_rule.kind = 'candidate' and v_level > 0 then
+      raise exception 'rule % of profile % is of kind candidate and stands behind others', v_rule.rule, p_profile
+        using errcode = 'PB001', hint = 'Who enters the list is decided first: give it a lower position.';
+    end if;
+    if v_final and v_rule.kind not in ('distribution', 'end') then
+      raise exception 'rule % of profile % stands behind rule %, which chooses by weight', v_rule.rule, p_profile, v_best_rule
+        using errcode = 'PB001', hint = 'The choice by weight is the last of the rules: give this one a lower position.';
+    end if;
+    if v_rule.kind not in ('candidate', 'row rule') and cardinality(v_outside || v_persistent || v_temporary) > 0 then
+      v_from := brokerage.compose_chain(v_from, v_level, v_alive, v_outside, v_persistent, v_temporary, p_all_failures);
+      v_failed := v_failed || format('x.failed_%s', v_level);
+      if p_all_failures then
+        v_failures := v_failures || format('x.failures_%s', v_level);
+      end if;
+      if cardinality(v_temporary) > 0 then
+        v_marked := format('x.marked_%s', v_level) || v_marked;
+      end if;
+      v_level := v_level + 1;
+      v_outside := '{}'::text[];
+      v_persistent := '{}'::text[];
+      v_temporary := '{}'::text[];
+      v_alive := format('coalesce(%s) is null', array_to_string(v_failed, ', '));
+    end if;
+    if v_rule.kind <> 'weight' and cardinality(v_weights) > 0 then
+      v_from := format('select x.*, case when %s then array[%s]::float8[] end as factors from (%s) x offset 0', v_alive, array_to_string(v_weights, ', '), v_from);
+      v_weight := (select string_agg(format('x.factors[%s]', n), ' * ') from generate_subscripts(v_weights, 1) n);
+      v_facts := replace(v_weighed_facts, '@weight@', v_weight);
+      v_factors := 'x.factors';
+      v_weights := '{}'::text[];
+    end if;
+    if v_rule.kind = 'weight' and v_weight is not null then
+      raise exception 'weight % of profile % stands behind rules that read the weight', v_rule.rule, p_profile
+        using errcode = 'PB001', hint = 'Weights stand together: give this one a lower position.';
+    end if;
+    v_call := case when v_rule.function is not null
+                   then brokerage.rule_call(v_rule, v_facts) end;
+    v_said := coalesce(v_rule.parameters ->> 'as', v_rule.rule) || E'\t' || case when v_rule.parameters ? 'as' then coalesce(v_rule.criteria || ': ', '') else '' end;
+    case v_rule.kind
+      when 'distribution' then
+        v_distribution := v_distribution || jsonb_build_object(v_rule.rule, format('case when %s then %s end', v_alive, v_call));
+      when 'end' then
+        null;
+      when 'candidate' then
+        v_outside := v_outside || format('%L || %s', '!' || v_said, v_call);
+      when 'row rule' then
+        if v_rule.temporary and v_marks then
+          v_temporary := format('%L || %s', v_said, v_call) || v_temporary;  -- the last mark that was written counts
+        else
+          v_persistent := v_persistent || format('%L || %s', v_said, v_call);
+        end if;
+      when 'weight' then
+        if cardinality(v_weights) = 0 and cardinality(v_marked) > 0 then  -- marked queues are removed before the weights
+          v_failed := v_failed || v_marked;
+          v_marked := '{}'::text[];
+          v_alive := format('coalesce(%s) is null', array_to_string(v_failed, ', '));
+        end if;
+        v_weights := v_weights || v_call;
+      when 'set rule' then
+        v_from := format('select x.*, case when %s then %s end as said_%s from (%s) x offset 0', v_alive, v_call, v_level, v_from);
+        v_from := format('select x.*, case when %1$s and bool_or(%1$s and x.said_%2$s is null) over (partition by x.task_number) then %3$L || x.said_%2$s end as failed_%2$s from (%4$s) x offset 0',
+                         v_alive, v_level, v_said, v_from);
+        v_failed := v_failed || format('x.failed_%s', v_level);
+        v_level := v_level + 1;
+        v_alive := format('coalesce(%s) is null', array_to_string(v_failed, ', '));
+      when 'choice' then
+        if coalesce(jsonb_typeof(v_rule.parameters -> 'best'), '') <> 'number' then
+          raise exception 'rule % of profile %: parameter best is %', v_rule.rule, p_profile, coalesce(v_rule.parameters ->> 'best', 'not there')
+            using errcode = 'PB001', hint = 'Say how many queues are kept: {"best": 10}.';
+        end if;
+        if v_call is null then
+          v_final := true;
+          v_best := format('%L::bigint', (v_rule.parameters ->> 'best')::bigint);
+          v_best_rule := v_rule.rule;
+          v_order := case when (v_rule.parameters ->> 'zero_first')::boolean then 'x.weight <> 0, ' else '' end;
+        else
+          v_from := format('select x.*, case when %s then %s end as value_%s from (%s) x offset 0', v_alive, v_call, v_level, v_from);
+          v_from := format('select x.*, case when x.value_%1$s is not null and row_number() over (partition by x.task_number order by x.value_%1$s desc nulls last, x.queue collate "C") > %2$s'
+                           ' then %3$L || format(''%%s is not among the %2$s best'', x.value_%1$s) end as failed_%1$s from (%4$s) x offset 0',
+                           v_level, (v_rule.parameters ->> 'best')::bigint, v_said, v_from);
+          v_failed := v_failed || format('x.failed_%s', v_level);
+          v_level := v_level + 1;
+          v_alive := format('coalesce(%s) is null', array_to_string(v_failed, ', '));
+        end if;
+    end case;
+  end loop;
+  return format(
+    'with judged as materialized (select x.task_number, x.task_id, x.queue, coalesce(%1$s) as failed, %2$s as failures, %3$s as weight, %4$s as factors, (%9$s)::bigint as queued, (%10$s)::bigint as capacity, (%11$s)::int as chunk from (%5$s) x), '
+    'ranked as materialized (select x.*, row_number() over (partition by x.task_number order by %6$s x.weight desc nulls last, x.queue collate "C") as place, %7$s as best, %8$L::text as best_rule'
+    ' from judged x where x.failed is null) ',
+    array_to_string(v_failed || v_marked || 'null::text'::text, ', '),
+    case when cardinality(v_failures) = 0 then 'null::text[]' else array_to_string(v_failures, ' || ') end,
+    coalesce(v_weight, 'null::float8'), coalesce(v_factors, 'null::float8[]'),
+    v_from,
+    v_order, v_best, v_best_rule,
+    coalesce(v_distribution ->> 'queued-jobs', 'null'), coalesce(v_distribution ->> 'running-jobs-cap', 'null'), coalesce(v_distribution ->> 'job-chunk', 'null'));
+end $_$;
+
+ALTER FUNCTION brokerage.compose(p_profile text, p_algorithm text, p_wide boolean, p_all_failures boolean) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION brokerage.compose(p_profile text, p_algorithm text, p_wide boolean, p_all_failures boolean) IS 'SQL of a profile: the relations judged and ranked over all pairs of tasks and queues, made of the rules in force. Errors: PB001 (no such profile, a rule that does not fit), PB002 (a rule whose owner is not trusted).';
+
+CREATE FUNCTION brokerage.compose_chain(p_from text, p_level integer, p_alive text, p_outside text[], p_persistent text[], p_temporary text[], p_all_failures boolean) RETURNS text
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE
+    AS $_$
+  select format('select x.*, case when %1$s then coalesce(%2$s) end as failed_%3$s, case when %1$s then coalesce(%4$s) end as marked_%3$s, %5$s as failures_%3$s from (%6$s) x offset 0',
+                p_alive, array_to_string(p_outside || p_persistent || 'null::text'::text, ', '), p_level, array_to_string(p_temporary || 'null::text'::text, ', '),
+                case when p_all_failures
+                     then format('case when coalesce(%s) is null then array_remove(array[%s]::text[], null) end', array_to_string(p_outside || 'null::text'::text, ', '), array_to_string(p_persistent || p_temporary, ', '))
+                     else 'null::text[]' end,
+                p_from)
+$_$;
+
+ALTER FUNCTION brokerage.compose_chain(p_from text, p_level integer, p_alive text, p_outside text[], p_persistent text[], p_temporary text[], p_all_failures boolean) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION brokerage.compose_chain(p_from text, p_level integer, p_alive text, p_outside text[], p_persistent text[], p_temporary text[], p_all_failures boolean) IS 'SQL of one level of a profile: the first persistent rule that fails, the last temporary one that was written, and all that fail where they are asked for.';
+
+CREATE FUNCTION brokerage.compose_task_rules(p_profile text, p_algorithm text) RETURNS text
+    LANGUAGE plpgsql STABLE
+    AS $_$
+declare
+  v_rule brokerage.profile_rule;
+  v_calls text[] := '{}'::text[];
+begin
+  for v_rule in
+    select r.* from brokerage.rule_in_force r
+     where r.profile = p_profile and r.algorithm = p_algorithm and r.enabled and r.kind = 'task rule'
+     order by r.position, r.rule
+  loop
+    if coalesce(v_rule.parameters ->> 'status', '') not in ('throttled', 'failed') then
+      raise exception 'rule % of profile %: parameter status is %', v_rule.rule, p_profile, coalesce(v_rule.parameters ->> 'status', 'not there')
+        using errcode = 'PB001', hint = 'Say what becomes of the task: {"status": "throttled"} or {"status": "failed"}.';
+    end if;
+    v_calls := v_calls || format('%L || %s', concat_ws(E'\t', v_rule.parameters ->> 'status', v_rule.rule, ''), brokerage.rule_call(v_rule, 't'));
+  end loop;
+  return format('select s.task_id, split_part(s.said, E''\t'', 1), split_part(s.said, E''\t'', 2), split_part(s.said, E''\t'', 3)'
+                ' from (select t.task_id, coalesce(%s) as said from unnest($1) t) s where s.said is not null',
+                array_to_string(v_calls || 'null::text'::text, ', '));
+end $_$;
+
+ALTER FUNCTION brokerage.compose_task_rules(p_profile text, p_algorithm text) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION brokerage.compose_task_rules(p_profile text, p_algorithm text) IS 'SQL of the rules of a profile that look at the task alone: task_id, status, rule and reason of the tasks that are throttled or fail. Errors: PB001, PB002 (a rule that does not fit).';
+
+CREATE FUNCTION brokerage.container_hits(p_setup text, p_containers text[], p_only_tags boolean[], p_flavour text) RETURNS TABLE(container text, only_tags boolean, queue text)
+    LANGUAGE sql STABLE
+    AS $$
+  with wanted as materialized (
+    select distinct w.container, w.only_tags from unnest(p_containers, p_only_tags) w(container, only_tags) where w.container is not null
+  ), in_tags as materialized (
+    select array(select w.container from wanted w where w.only_tags or p_flavour <> 'doc') as containers
+  ), by_tag as materialized (
+    select t.container_name as container, t.queue
+      from resource.software_tag t
+     where t.setup = p_setup and t.container_name <> '' and t.container_name = any (array(select unnest(i.containers) from in_tags i))
+    union
+    select s.source, t.queue
+      from resource.software_tag t
+     cross join unnest(t.sources) s(source)
+     where t.setup = p_setup and t.sources && array(select unnest(i.containers) from in_tags i)
+  ), path as materialized (
+    select w.container, w.container as path from wanted w where not w.only_tags
+    union
+    select w.container, s.source
+      from wanted w
+      join resource.software_tag t on t.setup = p_setup and t.queue = 'ALL' and t.container_name = w.container
+     cross join unnest(t.sources) s(source)
+     where not w.only_tags
+  )
+  select w.container, w.only_tags, t.queue from wanted w join by_tag t on t.container = w.container where w.only_tags or p_flavour <> 'doc'
+  union
+  select p.container, false, s.queue
+    from path p
+    join resource.software s on s.setup = p_setup
+   where exists (select from unnest(s.containers) c(prefix) where starts_with(p.path, c.prefix))
+$$;
+
+ALTER FUNCTION brokerage.container_hits(p_setup text, p_containers text[], p_only_tags boolean[], p_flavour text) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION brokerage.container_hits(p_setup text, p_containers text[], p_only_tags boolean[], p_flavour text) IS 'Queues whose tags hold a container, or whose containers are a prefix of it or of its sources (queue ALL). For containers with onlyTagsForFC or not; flavour doc or panda2026.';
+
+CREATE FUNCTION brokerage.container_text(p_container text, p_only_tags boolean, p_containers text[]) RETURNS text
+    LANGUAGE sql STABLE PARALLEL SAFE
+    AS $$
+  select case when p_only_tags then format('container %s is in no tag', p_container)
+              else format('container %s is under none of %s', p_container, coalesce(nullif(array_to_string(p_containers, ', '), ''), 'no containers')) end
+$$;
+
+ALTER FUNCTION brokerage.container_text(p_container text, p_only_tags boolean, p_containers text[]) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION brokerage.container_text(p_container text, p_only_tags boolean, p_containers text[]) IS 'In words that a queue does not have a container: with onlyTagsForFC it is in no tag, else no container published is a prefix of it.';
+
+CREATE FUNCTION brokerage.cpu_requirement(p_text text, p_flavour text) RETURNS jsonb
+    LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
+    AS $_$
+declare
+  v_text text := p_text;
+  v_alternatives text[];
+  v_parts text[];
+  v_alternative text;
+  v_result jsonb := '[]'::jsonb;
+begin
+  if p_text is null then
+    return null;
+  elsif p_flavour <> 'doc' then
+    v_alternatives := string_to_array(regexp_replace(regexp_replace(v_text, '^\(', ''), '\)$', ''), '|');
+  else
+    if v_text like '(%)' and brokerage.split_outside(substr(v_text, 2, length(v_text) - 2), '|') is not null then
+      v_text := substr(v_text, 2, length(v_text) - 2);
+    end if;
+    v_alternatives := coalesce(brokerage.split_outside(v_text, '|'), array[v_text]);
+  end if;
+  foreach v_alternative in array v_alternatives loop
+    v_parts := coalesce(case when p_flavour = 'doc' then brokerage.split_outside(v_alternative, '-') end, string_to_array(v_alternative, '-'));
+    v_result := v_result || jsonb_build_object(
+      'arch', coalesce(nullif(v_parts[1], ''), '*'), 'vendor', coalesce(nullif(v_parts[2], ''), '*'), 'instr', coalesce(nullif(v_parts[3], ''), '*'));
+  end loop;
+  return v_result;
+end $_$;
+
+ALTER FUNCTION brokerage.cpu_requirement(p_text text, p_flavour text) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION brokerage.cpu_requirement(p_text text, p_flavour text) IS 'The alternatives of a CPU requirement: an array of {arch, vendor, instr}, * where nothing is asked. Flavour doc or panda2026.';
+
+CREATE FUNCTION brokerage.decide(p_run brokerage.run, p_task_ids bigint[], p_queues brokerage.queue_facts[]) RETURNS void
+    LANGUAGE plpgsql
+    AS $$
+declare
+  v_half int := cardinality(p_task_ids) / 2;
+begin
+  if cardinality(p_task_ids) = 0 then
+    return;
+  end if;
+  begin
+    perform brokerage.decide_together(p_run, p_task_ids, p_queues);
+    return;
+  exception when data_exception or cardinality_violation or raise_exception then
+    if v_half = 0 then
+      insert into brokerage.task_decision (setup, run_id, task_id, decided_at, status, reason, errcode, candidates, rejected, not_candidates)
+      values (p_run.setup, p_run.run_id, p_task_ids[1], p_run.started_at, 'error', sqlerrm, sqlstate, 0, 0, 0);
+      return;
+    end if;
+  end;
+  perform brokerage.decide(p_run, p_task_ids[:v_half], p_queues);
+  perform brokerage.decide(p_run, p_task_ids[v_half + 1:], p_queues);
+end $$;
+
+ALTER FUNCTION brokerage.decide(p_run brokerage.run, p_task_ids bigint[], p_queues brokerage.queue_facts[]) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION brokerage.decide(p_run brokerage.run, p_task_ids bigint[], p_queues brokerage.queue_facts[]) IS 'Decides tasks in a run and stores what was decided (brokerage.task_decision, brokerage.decision); a task whose figures raise an error is stored with it. Errors: PB001, PB002 (a rule that does not fit).';
+
+CREATE FUNCTION brokerage.decide_together(p_run brokerage.run, p_task_ids bigint[], p_queues brokerage.queue_facts[]) RETURNS void
+    LANGUAGE plpgsql
+    AS $_$
+declare
+  v_flavour text := brokerage.flavour(p_run.profile);
+  v_tasks brokerage.task_facts[];
+  v_wide boolean;
+begin
+  insert into brokerage.task_decision (setup, run_id, task_id, decided_at, status, reason, errcode, candidates, rejected, not_candidates)
+  select p_run.setup, p_run.run_id, t.task_id, p_run.started_at, 'error', p.problem, 'PB001', 0, 0, 0
+    from workload.task t
+   cross join lateral (select brokerage.task_problem(t)) p(problem)
+   where t.setup = p_run.setup and t.task_id = any (p_task_ids) and p.problem is not null;
+
+  v_tasks := array(select f from brokerage.facts_of_tasks(p_run.setup, p_task_ids, v_flavour) f
+                    where not exists (select from brokerage.task_decision d where d.setup = p_run.setup and d.run_id = p_run.run_id and d.task_id = f.task_id)
+                    order by f.task_id);
+
+  execute 'insert into brokerage.task_decision (setup, run_id, task_id, decided_at, status, rule, reason, candidates, rejected, not_candidates)'
+          ' select $2, $3, r.*, 0, 0, 0 from (select s.task_id, $4, s.status, s.rule, s.reason from ('
+          || brokerage.compose_task_rules(p_run.profile, p_run.algorithm) || ') s(task_id, status, rule, reason)) r'
+    using v_tasks, p_run.setup, p_run.run_id, p_run.started_at;
+  v_tasks := array(select f from unnest(v_tasks) f
+                    where not exists (select from brokerage.task_decision d where d.setup = p_run.setup and d.run_id = p_run.run_id and d.task_id = f.task_id));
+
+  v_wide := cardinality(v_tasks) * cardinality(p_queues) > 5000;
+  execute brokerage.compose(p_run.profile, p_run.algorithm, v_wide)
+          || ', stored as ('
+             'insert into brokerage.decision (setup, run_id, task_id, queue, decided_at, verdict, rank, weight, factors, queued, capacity, chunk, rule, reason)'
+             ' select $1, $5, j.task_id, j.queue, $6, case when starts_with(j.failed, ''!'') then ''n'' else ''r'' end::"char", null, j.weight, j.factors, null, null, null,'
+             '        ltrim(split_part(j.failed, E''\t'', 1), ''!''), split_part(j.failed, E''\t'', 2)'
+             '   from judged j where j.failed is not null'
+             ' union all'
+             ' select $1, $5, r.task_id, r.queue, $6, case when r.place > r.best then ''r'' else ''c'' end::"char", case when r.place <= r.best then r.place end, r.weight, r.factors, r.queued, r.capacity, r.chunk,'
+             '        case when r.place > r.best then r.best_rule end, case when r.place > r.best then format(''number %s by weight, the best %s are taken'', r.place, r.best) end'
+             '   from ranked r)'
+             ' insert into brokerage.task_decision (setup, run_id, task_id, decided_at, status, retry_at, candidates, rejected, not_candidates)'
+             ' select $1, $5, t.task_id, $6, case when t.kept > 0 then ''candidates'' else ''pending'' end,'
+             '        case when t.kept > 0 then null else $6 + brokerage.wait_of(p.parameters, t.current_priority) end, t.kept, t.refused - t.kept, t.outside'
+             '   from (select u.task_id, u.current_priority, count(j.queue) filter (where not coalesce(starts_with(j.failed, ''!''), false)) as refused,'
+             '                least(count(j.queue) filter (where j.failed is null), coalesce((select min(best) from ranked), count(j.queue))) as kept,'
+             '                count(j.queue) filter (where starts_with(j.failed, ''!'')) as outside'
+             '           from unnest($2) with ordinality u left join judged j on j.task_number = u.ordinality group by u.ordinality, u.task_id, u.current_priority) t'
+             '   left join brokerage.rule_in_force p on p.profile = $7 and p.algorithm = $8 and p.kind = ''pending'' and p.enabled'
+    using p_run.setup, v_tasks, p_queues, v_flavour, p_run.run_id, p_run.started_at, p_run.profile, p_run.algorithm;
+end $_$;
+
+ALTER FUNCTION brokerage.decide_together(p_run brokerage.run, p_task_ids bigint[], p_queues brokerage.queue_facts[]) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION brokerage.decide_together(p_run brokerage.run, p_task_ids bigint[], p_queues brokerage.queue_facts[]) IS 'Decides tasks in a run by one query and stores what was decided. Errors: PB001, PB002 (a rule that does not fit), and what the figures of a task raise.';
+
+CREATE FUNCTION brokerage.disk_io_cores(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) RETURNS integer
+    LANGUAGE sql STABLE PARALLEL SAFE
+    AS $$
+  select case when coalesce(t.task_core_count, 1) in (0, 1) then 1 else brokerage.whole_queue_cores(t, q, p) end
+$$;
+
+ALTER FUNCTION brokerage.disk_io_cores(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION brokerage.disk_io_cores(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) IS 'Cores that the diskIO of a task is shared by: those of the whole queue''s slot, 1 for tasks of one core or any.';
+
+CREATE FUNCTION brokerage.distribute(p_jobs bigint, p_weights double precision[], p_queued bigint[], p_capacities bigint[], p_chunks integer[], p_seed bigint) RETURNS bigint[]
+    LANGUAGE plpgsql
+    AS $$
+declare
+  v_given bigint[] := array_fill(0::bigint, array[cardinality(p_weights)]);
+  v_weights float8[] := p_weights;
+  v_queued bigint[] := p_queued;
+  v_left bigint := p_jobs;
+  v_number int := 0;
+  v_total float8;
+  v_draw float8;
+  v_chosen int;
+  v_taken bigint;
+begin
+  loop
+    exit when v_left <= 0;
+    v_number := v_number + 1;
+    v_draw := case when p_seed is null then random() else resource.draw(v_number, p_seed) end;
+    v_total := 0;
+    v_chosen := null;
+    for i in 1 .. cardinality(v_weights) loop
+      continue when v_given[i] > 0 and p_weights[i] = 0 or p_capacities[i] <= v_queued[i];
+      if p_weights[i] = 0 then  -- to be tried: random order among them, before all others
+        v_chosen := case when v_chosen is null or p_weights[v_chosen] <> 0 or resource.draw(i, (v_draw * 1e15)::bigint) < resource.draw(v_chosen, (v_draw * 1e15)::bigint) then i else v_chosen end;
+      else
+        v_total := v_total + v_weights[i];
+      end if;
+    end loop;
+    if v_chosen is null and v_total > 0 then
+      v_draw := v_draw * v_total;
+      for i in 1 .. cardinality(v_weights) loop
+        continue when p_weights[i] = 0 or p_capacities[i] <= v_queued[i];
+        v_chosen := i;
+        v_draw := v_draw - v_weights[i];
+        exit when v_draw <= 0;
+      end loop;
+    end if;
+    exit when v_chosen is null;
+    v_taken := least(v_left, p_chunks[v_chosen]);
+    v_given[v_chosen] := v_given[v_chosen] + v_taken;
+    v_weights[v_chosen] := v_weights[v_chosen] * (v_queued[v_chosen] + 1) / (v_queued[v_chosen] + v_taken + 1);
+    v_queued[v_chosen] := v_queued[v_chosen] + v_taken;
+    v_left := v_left - v_taken;
+  end loop;
+  return v_given;
+end $$;
+
+ALTER FUNCTION brokerage.distribute(p_jobs bigint, p_weights double precision[], p_queued bigint[], p_capacities bigint[], p_chunks integer[], p_seed bigint) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION brokerage.distribute(p_jobs bigint, p_weights double precision[], p_queued bigint[], p_capacities bigint[], p_chunks integer[], p_seed bigint) IS 'How many of a task''s jobs each of its candidates gets: by weight, jobs queued there, how many may be queued (null = no limit), and jobs a choice serves. A seed gives the same again; jobs that nobody may take are left over.';
+
+CREATE FUNCTION brokerage.dump(p_setup text, p_table text) RETURNS SETOF jsonb
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'brokerage', 'pg_temp'
+    AS $$
+begin
+  perform resource.identify(p_setup);
+  perform brokerage.world_table(p_table);
+  return query
+  select jsonb_build_object('queue', c.queue, 'jobs', sum(c.jobs))
+    from brokerage.live_count c
+   where c.setup = p_setup
+   group by c.queue
+   order by c.queue collate "C";
+end $$;
+
+ALTER FUNCTION brokerage.dump(p_setup text, p_table text) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION brokerage.dump(p_setup text, p_table text) IS 'The rows of a table of the room brokerage as brokerage.store takes them: of live_counter the sum by queue that counts now. Errors: PB001, PB002 (setup not granted).';
+
+CREATE FUNCTION brokerage.evaluate_task(p_setup text, p_task_id bigint, p_algorithm text DEFAULT 'production_job'::text, p_profile text DEFAULT NULL::text) RETURNS jsonb
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'brokerage', 'pg_temp'
+    SET jit TO 'off'
+    SET enable_seqscan TO 'off'
+    SET enable_mergejoin TO 'off'
+    SET work_mem TO '64MB'
+    AS $$
+declare
+  v_run brokerage.run;
+begin
+  perform resource.identify(p_setup);
+  v_run := brokerage.begin_run(p_setup, p_algorithm, p_profile, null, true);
+  if not exists (select from workload.task t where t.setup = p_setup and t.task_id = p_task_id) then
+    raise exception 'task % is not there', coalesce(p_task_id::text, 'null')
+      using errcode = 'PB004', hint = 'Load it with its world, or name another.';
+  end if;
+  perform brokerage.decide(v_run, array[p_task_id], array(select f from brokerage.facts_of_queues(p_setup) f order by f.queue));
+  update brokerage.run r set ended_at = resource.clock(p_setup), tasks = 1 where r.setup = p_setup and r.run_id = v_run.run_id;
+  return brokerage.answer(p_setup, v_run.run_id, p_task_id);
+end $$;
+
+ALTER FUNCTION brokerage.evaluate_task(p_setup text, p_task_id bigint, p_algorithm text, p_profile text) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION brokerage.evaluate_task(p_setup text, p_task_id bigint, p_algorithm text, p_profile text) IS 'Decides about one task now, changes nothing of it, and returns the decision (world-format, Evaluating); it is kept as a dry run. Errors: PB001 (no such setup or profile), PB002, PB004 (no such task).';
+
+CREATE FUNCTION brokerage.explain(p_setup text, p_task_id bigint, p_profile text DEFAULT NULL::text, p_algorithm text DEFAULT 'production_job'::text) RETURNS TABLE(queue text, verdict text, rank bigint, rule text, criteria text, reason text, weight double precision, factors jsonb, all_reasons text[])
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'brokerage', 'pg_temp'
+    SET jit TO 'off'
+    SET enable_mergejoin TO 'off'
+    SET work_mem TO '64MB'
+    AS $_$
+declare
+  v_profile text := coalesce(p_profile, (select s.profile from brokerage.setting s where s.setup = p_setup), 'doc');
+  v_task workload.task;
+  v_tasks brokerage.task_facts[];
+  v_refused record;
+begin
+  perform resource.look(p_setup);
+  select t.* into v_task from workload.task t where t.setup = p_setup and t.task_id = p_task_id;
+  if not found then
+    raise exception 'task % is not in setup %', coalesce(p_task_id::text, 'null'), p_setup
+      using errcode = 'PB004', hint = 'Load it with its world (broker load), or name another.';
+  end if;
+  if brokerage.task_problem(v_task) is not null then
+    return query select null::text, 'error', null::bigint, null::text, null::text, brokerage.task_problem(v_task), null::float8, null::jsonb, null::text[];
+    return;
+  end if;
+  v_tasks := array(select f from brokerage.facts_of_tasks(p_setup, array[p_task_id], brokerage.flavour(v_profile)) f);
+  for v_refused in execute 'select * from (' || brokerage.compose_task_rules(v_profile, p_algorithm) || ') s(task_id, status, rule, reason)' using v_tasks loop
+    return query select null::text, v_refused.status, null::bigint, v_refused.rule, null::text, v_refused.reason, null::float8, null::jsonb, null::text[];
+    return;
+  end loop;
+  return query execute
+    brokerage.compose(v_profile, p_algorithm, false, true)
+    || ' select j.queue, case when starts_with(j.failed, ''!'') then ''not candidate'' when j.failed is not null or r.place > r.best then ''rejected'' else ''candidate'' end,'
+       '        case when r.place <= coalesce(r.best, r.place) then r.place end, s.rule, w.criteria, w.reason, j.weight,'
+       '        (select jsonb_object_agg(n.rule, n.factor) from (select f.rule, j.factors[row_number() over (order by f.position, f.rule)] as factor from brokerage.rule_in_force f'
+       '          where f.profile = $5 and f.algorithm = $6 and f.kind = ''weight'' and f.enabled) n where j.factors is not null),'
+       '        (select array_agg(replace(a.said, E''\t'', '': '')) from unnest(j.failures) a(said))'
+       '   from judged j'
+       '   left join ranked r on r.task_number = j.task_number and r.queue = j.queue'
+       '  cross join lateral (select coalesce(ltrim(j.failed, ''!''), case when r.place > r.best then r.best_rule || format(E''\tnumber %s by weight, the best %s are taken'', r.place, r.best) end)) v(said)'
+       '  cross join lateral (select split_part(v.said, E''\t'', 1), split_part(v.said, E''\t'', 2)) s(rule, said)'
+       '   left join brokerage.rule_in_force f on f.profile = $5 and f.algorithm = $6 and f.rule = s.rule'
+       '  cross join lateral brokerage.worded(s.said, f.criteria) w'
+       '  order by r.place nulls last, coalesce(starts_with(j.failed, ''!''), false), j.queue collate "C"'
+    using p_setup, v_tasks, array(select f from brokerage.facts_of_queues(p_setup) f order by f.queue), brokerage.flavour(v_profile), v_profile, p_algorithm;
+end $_$;
+
+ALTER FUNCTION brokerage.explain(p_setup text, p_task_id bigint, p_profile text, p_algorithm text) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION brokerage.explain(p_setup text, p_task_id bigint, p_profile text, p_algorithm text) IS 'Why each queue would take the jobs of a task or not, as things are now: verdict, the rule that rejects it with the numbers compared, all rules that would, or its weight factor by factor. A task that no queue is asked for has one row without queue. Errors: PB001 (no such profile), PB002, PB004 (no such task).';
+
+CREATE FUNCTION brokerage.facts_of_few_pairs(p_setup text, p_tasks brokerage.task_facts[], p_queues brokerage.queue_facts[], p_flavour text) RETURNS TABLE(task_number bigint, queue_number bigint, is_preassigned boolean, preassigned_alone boolean, is_nucleus_queue boolean, is_near boolean, is_own boolean, closeness double precision, queued double precision, queued_express double precision, mbps double precision, running bigint, starting bigint, activated bigint, assigned bigint, defined bigint, numslots bigint, type_running bigint, type_starting bigint, type_activated bigint, type_assigned bigint, type_defined bigint, available_files bigint, available_bytes bigint, reachable_files bigint, reachable_bytes bigint, input_is_local boolean, has_readable_source boolean, zero_share text, software text, platform_level_percent double precision)
+    LANGUAGE plpgsql STABLE
+    SET plan_cache_mode TO 'force_generic_plan'
+    AS $$
+#variable_conflict use_column
+begin
+  return query select f.* from brokerage.facts_of_pairs(p_setup, p_tasks, p_queues, p_flavour) f;
+end $$;
+
+ALTER FUNCTION brokerage.facts_of_few_pairs(p_setup text, p_tasks brokerage.task_facts[], p_queues brokerage.queue_facts[], p_flavour text) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION brokerage.facts_of_few_pairs(p_setup text, p_tasks brokerage.task_facts[], p_queues brokerage.queue_facts[], p_flavour text) IS 'The same as brokerage.facts_of_pairs, quicker for some hundred pairs: its plan is kept.';
+
+CREATE FUNCTION brokerage.facts_of_pairs(p_setup text, p_tasks brokerage.task_facts[], p_queues brokerage.queue_facts[], p_flavour text) RETURNS TABLE(task_number bigint, queue_number bigint, is_preassigned boolean, preassigned_alone boolean, is_nucleus_queue boolean, is_near boolean, is_own boolean, closeness double precision, queued double precision, queued_express double precision, mbps double precision, running bigint, starting bigint, activated bigint, assigned bigint, defined bigint, numslots bigint, type_running bigint, type_starting bigint, type_activated bigint, type_assigned bigint, type_defined bigint, available_files bigint, available_bytes bigint, reachable_files bigint, reachable_bytes bigint, input_is_local boolean, has_readable_source boolean, zero_share text, software text, platform_level_percent double precision)
+    LANGUAGE sql STABLE
+    AS $$
+  with task as materialized (
+    select f.ordinality as number, f.task_id, f.nucleus, f.preassigned, f.preassigned_by, f.is_merging, f.input_bytes,
+           coalesce(f.io_intensity > f.io_intensity_cutoff and not f.input_pre_staging, false) as only_complete,
+           coalesce(d.shared_files, false) as shared_files,
+           dense_rank() over (order by f.nucleus) as nucleus_number,
+           dense_rank() over (order by f.gshare, f.resource_type) as share_number, f.gshare, f.resource_type,
+           dense_rank() over (order by k.share_key) as policy_number, k.share_key,
+           dense_rank() over (order by k.software_key) as software_number, k.software_key, k.level,
+           case when p_flavour <> 'doc' then t.resource_types_at end as resource_types_at
+      from unnest(p_tasks) with ordinality f
+      join workload.task t on t.setup = p_setup and t.task_id = f.task_id
+      left join workload.input_digest d on d.setup = p_setup and d.task_id = f.task_id
+     cross join lateral (select brokerage.share_key(t), brokerage.software_key(t), brokerage.platform_level(t.architecture) offset 0) k(share_key, software_key, level)
+  ), queue as materialized (
+    select f.ordinality as number, dense_rank() over (order by f.unified_name) as unified, f.queue, f.unified_name, f.storage_site, f.panda_site, f.is_nucleus, f.is_production, f.status
+      from unnest(p_queues) with ordinality f
+  ), unified as materialized (
+    select distinct on (q.unified) q.unified as number, q.unified_name as queue, q.storage_site, q.panda_site, q.is_nucleus, q.status from queue q order by q.unified
+  ), chosen as materialized (  -- queues that tasks are pre-assigned to
+    select t.number as task, q.number as queue, count(*) over (partition by t.number) = 1 as alone
+      from task t
+      join queue q on q.queue = any (t.preassigned) or q.unified_name = any (t.preassigned)
+                   or p_flavour <> 'doc' and t.preassigned_by = 'preassigned-merge' and q.status = 'online' and q.is_production
+                      and exists (select from resource.queue_storage w
+                                    join resource.queue_storage r on r.setup = p_setup and r.storage = w.storage and r.direction = 'read_lan' and r.scope = 'default'
+                                   where w.setup = p_setup and w.queue = any (t.preassigned) and w.direction = 'write_lan' and w.scope = 'default' and w.position = 1
+                                     and r.queue = q.unified_name)
+     where t.preassigned is not null
+  ), nucleus as materialized (
+    select distinct t.nucleus_number as number, t.nucleus from task t where t.nucleus is not null
+  ), sharing as materialized (  -- queues whose default output storage is an input storage of the nucleus
+    select distinct f.nucleus, w.queue
+      from brokerage.first_nucleus_queue f
+      join resource.queue_storage r on r.setup = p_setup and r.queue = f.queue and r.direction = 'read_lan' and r.scope = 'default'
+      join resource.queue_storage w on w.setup = p_setup and w.storage = r.storage and w.direction = 'write_lan' and w.scope = 'default' and w.position = 1
+     where f.setup = p_setup
+  ), near as materialized (
+    select n.number as nucleus, u.number as queue, u.is_nucleus and u.panda_site is not distinct from n.nucleus as is_nucleus_queue,
+           coalesce(u.storage_site = n.nucleus, false) as is_own,
+           coalesce(u.is_nucleus and u.panda_site = n.nucleus or u.status = 'online' and o.queue is not null, false) as is_near,
+           l.closeness, l.queued, l.queued_express, coalesce(l.mbps_1h, l.mbps_1d, l.mbps_1w) as mbps
+      from nucleus n
+     cross join unified u
+      left join resource.link l on l.setup = p_setup and l.dst = n.nucleus and l.src = u.storage_site
+      left join sharing o on o.nucleus = n.nucleus and o.queue = u.queue
+  ), share as materialized (
+    select distinct t.share_number as number, t.gshare, t.resource_type from task t
+  ), slot as materialized (
+    select s.number as share, u.number as queue,
+           case when s.resource_type is null then sum(l.numslots)
+                else coalesce(min(l.numslots) filter (where l.resource_type = s.resource_type), min(l.numslots) filter (where l.resource_type is null)) end::bigint as numslots
+      from (select o.queue, o.gshare, o.resource_type, o.numslots from resource.slot o where o.setup = p_setup) l
+      join unified u on u.queue = l.queue
+      join share s on l.gshare is not distinct from s.gshare
+                   or l.gshare is null and not exists (select from resource.slot x where x.setup = p_setup and x.queue = l.queue and x.gshare = s.gshare)
+     group by s.number, s.resource_type, u.number
+  ), counted as materialized (
+    select s.number as share, u.number as queue, c.running, c.starting, c.activated, c.assigned, c.defined
+      from workload.job_count c
+      join unified u on u.queue = c.queue
+      join share s on s.gshare = c.gshare
+     where c.setup = p_setup
+  ), typed as materialized (
+    select s.queue, s.gshare, s.resource_type,
+           coalesce(sum(s.njobs) filter (where s.status = 'running'), 0) as running, coalesce(sum(s.njobs) filter (where s.status = 'starting'), 0) as starting,
+           coalesce(sum(s.njobs) filter (where s.status = 'activated'), 0) as activated, coalesce(sum(s.njobs) filter (where s.status = 'assigned'), 0) as assigned,
+           coalesce(sum(s.njobs) filter (where s.status = 'defined'), 0) as defined
+      from workload.job_statistic s
+     where s.setup = p_setup and p_flavour <> 'doc'
+     group by s.queue, s.gshare, s.resource_type
+  ), type_count as materialized (
+    select t.number as task, u.number as queue, sum(c.running)::bigint as running, sum(c.starting)::bigint as starting, sum(c.activated)::bigint as activated,
+           sum(c.assigned)::bigint as assigned, sum(c.defined)::bigint as defined
+      from typed c
+      join unified u on u.queue = c.queue
+      join task t on t.gshare = c.gshare
+                 and case when t.resource_types_at ? c.queue then t.resource_types_at -> c.queue ? c.resource_type else c.resource_type = t.resource_type end
+     group by t.number, u.number
+  ), input as materialized (
+    select t.number as task, i.position, i.dataset, t.is_merging, t.only_complete, t.shared_files
+      from task t
+      join workload.task_dataset i on i.setup = p_setup and i.task_id = t.task_id and i.direction = 'input'
+      join workload.dataset d on d.setup = p_setup and d.dataset = i.dataset
+     where not workload.is_pseudo(d)
+  ), dataset as materialized (
+    select i.dataset, count(f.lfn) as files, coalesce(sum(f.size), 0) as bytes
+      from (select distinct dataset from input) i
+      left join workload.dataset_file f on f.setup = p_setup and f.dataset = i.dataset
+     group by i.dataset
+  ), cover as materialized (  -- what of a dataset a queue has: all of it, or something, on disk or with tape
+    select r.dataset, u.number as queue,
+           coalesce(bool_or(r.is_complete) filter (where not s.is_tape), false) as all_on_disk, coalesce(bool_or(r.is_complete), false) as all_there,
+           coalesce(bool_or(true) filter (where not s.is_tape), false) as some_on_disk
+      from workload.replica_state r
+      join resource.storage_of_queue s on s.setup = p_setup and s.storage = r.storage and s.direction = 'read_lan' and s.scope = 'default'
+      join unified u on u.queue = s.queue
+     where r.setup = p_setup and r.dataset in (select dataset from dataset)
+     group by r.dataset, u.number
+  ), partly as materialized (  -- files of incomplete replicas, each once
+    select c.dataset, c.queue, f.lfn, min(f.size) as size, bool_or(not s.is_tape) as on_disk
+      from cover c
+      join unified u on u.number = c.queue
+      join resource.storage_of_queue s on s.setup = p_setup and s.queue = u.queue and s.direction = 'read_lan' and s.scope = 'default'
+      join workload.replica_state r on r.setup = p_setup and r.dataset = c.dataset and r.storage = s.storage and not r.is_complete
+      join workload.dataset_file f on f.setup = p_setup and f.dataset = c.dataset and case when r.lfns is null then f.position <= r.found else f.lfn = any (r.lfns) end
+     where not c.all_there
+     group by c.dataset, c.queue, f.lfn
+  ), partial as materialized (
+    select p.dataset, p.queue, count(*) filter (where p.on_disk) as disk_files, coalesce(sum(p.size) filter (where p.on_disk), 0) as disk_bytes,
+           count(*) as files, coalesce(sum(p.size), 0) as bytes
+      from partly p group by p.dataset, p.queue
+  ), held as materialized (  -- which part of an input dataset counts for a task at a queue
+    select i.task, c.queue, i.dataset, i.shared_files,
+           c.all_on_disk or i.is_merging and c.some_on_disk as disk_whole, c.all_there or i.is_merging as reach_whole,
+           i.position = 1 and not i.only_complete and not c.all_there as parts_count
+      from input i
+      join cover c on c.dataset = i.dataset
+  ), available as materialized (
+    select h.task, h.queue,
+           sum(case when h.disk_whole then d.files when h.parts_count then coalesce(p.disk_files, 0) else 0 end)::bigint as disk_files,
+           sum(case when h.disk_whole then d.bytes when h.parts_count then coalesce(p.disk_bytes, 0) else 0 end)::bigint as disk_bytes,
+           sum(case when h.reach_whole then d.files when h.parts_count then coalesce(p.files, 0) else 0 end)::bigint as files,
+           sum(case when h.reach_whole then d.bytes when h.parts_count then coalesce(p.bytes, 0) else 0 end)::bigint as bytes
+      from held h
+      join dataset d on d.dataset = h.dataset
+      left join partial p on p.dataset = h.dataset and p.queue = h.queue
+     where not h.shared_files
+     group by h.task, h.queue
+    union all
+    select l.task, l.queue, count(*) filter (where l.on_disk), coalesce(sum(l.size) filter (where l.on_disk), 0)::bigint, count(*), sum(l.size)::bigint
+      from (select h.task, h.queue, f.lfn, min(f.size) as size, bool_or(h.disk_whole or h.parts_count and coalesce(p.on_disk, false)) as on_disk
+              from held h
+              join workload.dataset_file f on f.setup = p_setup and f.dataset = h.dataset
+              left join partly p on p.dataset = h.dataset and p.queue = h.queue and p.lfn = f.lfn
+             where h.shared_files and (h.disk_whole or h.reach_whole or h.parts_count and p.lfn is not null)
+             group by h.task, h.queue, f.lfn) l
+     group by l.task, l.queue
+  ), unreadable as materialized (  -- tasks of which an input dataset is complete at no storage that can be read over WAN
+    select distinct i.task
+      from input i
+     where p_flavour <> 'doc'
+       and not exists (select from workload.replica_state r
+                         left join resource.storage s on s.setup = p_setup and s.storage = r.storage
+                        where r.setup = p_setup and r.dataset = i.dataset and r.is_complete and coalesce(s.read_wan, '') not in ('OFF', 'TEST'))
+  ), refusal as materialized (
+    select k.number as policy, u.number as queue, r.refusal
+      from brokerage.zero_share_refusals(p_setup, (select array_agg(t.task_id) from task t), p_flavour) r
+      join (select distinct t.policy_number as number, t.share_key from task t) k on k.share_key = r.share_key
+      join unified u on u.queue = r.queue
+  ), problem as materialized (
+    select k.number as software, u.number as queue, r.problem
+      from brokerage.software_problems(p_setup, (select array_agg(t.task_id) from task t), p_flavour) r
+      join (select distinct t.software_number as number, t.software_key from task t) k on k.software_key = r.software_key
+      join unified u on u.queue = r.queue
+  )
+  select t.number, q.number,
+         h.task is not null, coalesce(h.alone, false),
+         coalesce(n.is_nucleus_queue, false), coalesce(n.is_near, false), coalesce(n.is_own, false),
+         n.closeness, coalesce(n.queued, 0)::float8, coalesce(n.queued_express, 0)::float8, n.mbps,
+         coalesce(c.running, 0), coalesce(c.starting, 0), coalesce(c.activated, 0), coalesce(c.assigned, 0), coalesce(c.defined, 0),
+         s.numslots,
+         y.running, y.starting, y.activated, y.assigned, y.defined,
+         coalesce(a.disk_files, 0), coalesce(a.disk_bytes, 0), coalesce(a.files, 0), coalesce(a.bytes, 0),
+         coalesce(a.disk_bytes, 0) >= t.input_bytes,
+         w.task is null,
+         z.refusal, b.problem, v.percent
+    from task t
+   cross join queue q
+    left join chosen h on h.task = t.number and h.queue = q.number
+    left join near n on n.nucleus = t.nucleus_number and n.queue = q.unified
+    left join counted c on c.share = t.share_number and c.queue = q.unified
+    left join slot s on s.share = t.share_number and s.queue = q.unified
+    left join type_count y on y.task = t.number and y.queue = q.unified
+    left join available a on a.task = t.number and a.queue = q.unified
+    left join unreadable w on w.task = t.number
+    left join refusal z on z.policy = t.policy_number and z.queue = q.unified
+    left join problem b on b.software = t.software_number and b.queue = q.unified
+    left join resource.architecture_level v on v.setup = p_setup and v.queue = q.unified_name and v.level = t.level
+$$;
+
+ALTER FUNCTION brokerage.facts_of_pairs(p_setup text, p_tasks brokerage.task_facts[], p_queues brokerage.queue_facts[], p_flavour text) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION brokerage.facts_of_pairs(p_setup text, p_tasks brokerage.task_facts[], p_queues brokerage.queue_facts[], p_flavour text) IS 'What tasks and queues have with each other, as rules see it: one row for each task and queue, by their places in the two arrays.';
+
+CREATE FUNCTION brokerage.facts_of_queues(p_setup text) RETURNS SETOF brokerage.queue_facts
+    LANGUAGE sql STABLE
+    AS $$
+  with storage as materialized (
+    select s.queue,
+           min(s.site) filter (where s.direction = 'write_lan' and s.position = 1) as output_site,
+           bool_or(s.direction = 'write_lan' and s.position = 1) as has_output,
+           min(s.space_free) filter (where s.direction = 'write_lan' and s.position = 1) as space_free,
+           min(s.space_usable) filter (where s.direction = 'write_lan' and s.position = 1) as space_usable,
+           count(*) filter (where s.direction = 'read_lan') as inputs,
+           count(*) filter (where s.direction = 'read_lan' and s.can_read_lan) as inputs_readable,
+           count(*) filter (where s.direction = 'write_lan') as outputs,
+           count(*) filter (where s.direction = 'write_lan' and s.can_write_lan) as outputs_writable,
+           coalesce(bool_or(s.can_read_lan) filter (where s.direction = 'read_lan' and s.is_datadisk), false) as datadisk_read_lan,
+           coalesce(bool_or(s.can_write_lan) filter (where s.direction = 'write_lan' and s.is_datadisk), false) as datadisk_write_lan,
+           coalesce(bool_or(s.can_write_wan) filter (where s.direction = 'read_lan' and s.is_datadisk), false) as datadisk_write_wan,
+           coalesce(bool_or(s.can_read_wan) filter (where s.direction = 'write_lan' and s.is_datadisk), false) as datadisk_read_wan
+      from resource.storage_of_queue s
+     where s.setup = p_setup and s.scope = 'default'
+     group by s.queue
+  ), count_of_all as materialized (
+    select c.queue, sum(c.running) as running, sum(c.activated) as activated, sum(c.starting) as starting, sum(c.transferring) as transferring,
+           sum(c.diskio) / nullif(sum(c.diskio_jobs), 0) as diskio
+      from workload.job_count c
+     where c.setup = p_setup
+     group by c.queue
+  ), transferring as materialized (
+    select s.queue, sum(s.njobs) as jobs
+      from workload.job_statistic s
+      join brokerage.unwritable_nucleus u on u.setup = s.setup and u.nucleus = s.nucleus
+     where s.setup = p_setup and s.status = 'transferring'
+     group by s.queue
+  ), live as materialized (
+    select l.queue, sum(l.jobs) as jobs from brokerage.live_count l where l.setup = p_setup group by l.queue
+  ), slot as materialized (
+    select distinct s.queue from resource.slot s where s.setup = p_setup
+  )
+  select q.queue as queue,
+         q.unified_name as unified_name,
+         q.child_type as child_type,
+         q.panda_site as panda_site,
+         q.role is not distinct from 'nucleus' as is_nucleus,
+         q.type as type,
+         coalesce(q.type in ('production', 'unified'), false) or q.attributes ? 'grandly_unified' as is_production,
+         q.cloud as cloud,
+         q.status as status,
+         coalesce(q.storage_site, s.output_site) as storage_site,
+         q.corecount as corecount,
+         q.unified_corecount as unified_corecount,
+         coalesce(nullif(q.corepower, 0), 10) as corepower,
+         nullif(q.maxrss, 0) as maxrss,
+         nullif(q.minrss, 0) as minrss,
+         nullif(q.maxtime, 0) as maxtime,
+         nullif(q.mintime, 0) as mintime,
+         nullif(q.maxwdir, 0) as maxwdir,
+         coalesce(q.maxinputsize = -1, false) as reads_always_directly,
+         coalesce(q.direct_access_lan, false) as direct_access_lan,
+         q.pledgedcpu as pledgedcpu,
+         coalesce(nullif(q.transferringlimit, 0), 2000) as transferringlimit,
+         nullif(lower(btrim(split_part(q.wnconnectivity, '#', 1))), '') as connectivity,
+         nullif(btrim(split_part(q.wnconnectivity, '#', 2)), '') as ip_stack,
+         coalesce(q.jobseed, 'std') as jobseed,
+         case when q.maxdiskio > 0 then q.maxdiskio end as maxdiskio,
+         coalesce(a.average_diskio, c.diskio) as average_diskio,
+         resource.number_or_null(q.attributes, 'max_io_intensity') as max_io_intensity,
+         q.attributes ->> 'bareNucleus' as bare_nucleus,
+         q.attributes ? 'useJumboJobs' as uses_jumbo,
+         resource.number_or_null(q.attributes, 'minEventsForJumbo') as min_events_for_jumbo,
+         q.attributes ? 'use_only_local_data' as uses_only_local_data,
+         least(resource.number_or_null(q.attributes, 'jobChunkSize'), 1000000)::int as job_chunk_size,
+         coalesce('ANY' = any (q.releases), false) as releases_any,
+         coalesce('AUTO' = any (q.releases), false) as releases_auto,
+         w.queue is not null as publishes_software,
+         coalesce(a.getjob, 0) + coalesce(a.updatejob, 0) as pilots,
+         a.laststart as laststart,
+         coalesce(a.workers_running, 0) + coalesce(a.workers_submitted, 0) as workers,
+         coalesce(a.ups, false) as ups,
+         l.queue is not null as has_slots,
+         coalesce(a.core_running, 0) + coalesce(a.core_starting, 0) as core_running,
+         coalesce(c.running, 0)::bigint as running_all,
+         coalesce(c.activated, 0)::bigint as activated_all,
+         coalesce(c.starting, 0)::bigint as starting_all,
+         coalesce(c.transferring, 0)::bigint as transferring_all,
+         coalesce(t.jobs, 0)::bigint as transferring_to_unwritable,
+         coalesce(s.has_output, false) as has_output_storage,
+         coalesce(s.space_free, 0) as space_free,
+         coalesce(s.space_usable, 0) as space_usable,
+         coalesce(s.inputs, 0)::int as input_storages,
+         coalesce(s.inputs_readable, 0)::int as inputs_readable,
+         coalesce(s.outputs, 0)::int as output_storages,
+         coalesce(s.outputs_writable, 0)::int as outputs_writable,
+         coalesce(s.datadisk_read_lan, false) as datadisk_read_lan,
+         coalesce(s.datadisk_write_lan, false) as datadisk_write_lan,
+         coalesce(s.datadisk_write_wan, false) as datadisk_write_wan,
+         coalesce(s.datadisk_read_wan, false) as datadisk_read_wan,
+         case when k.queue is not null then resource.clock(p_setup) - coalesce(k.locked_at, resource.clock(p_setup)) end as lock_age,
+         coalesce(v.jobs, 0)::bigint as live_jobs,
+         q.attributes as attributes
+    from resource.candidate_queue q
+    left join resource.queue_activity a on a.setup = q.setup and a.queue = q.unified_name
+    left join storage s on s.queue = q.unified_name
+    left join count_of_all c on c.queue = q.unified_name
+    left join transferring t on t.queue = q.unified_name
+    left join live v on v.queue = q.unified_name
+    left join slot l on l.queue = q.unified_name
+    left join resource.software w on w.setup = q.setup and w.queue = q.unified_name
+    left join resource.queue_lock k on k.setup = q.setup and k.queue = q.unified_name
+   where q.setup = p_setup
+$$;
+
+ALTER FUNCTION brokerage.facts_of_queues(p_setup text) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION brokerage.facts_of_queues(p_setup text) IS 'The queues of a setup as rules see them, pseudo-queues in place of unified ones; one row a candidate.';
+
+CREATE FUNCTION brokerage.facts_of_tasks(p_setup text, p_task_ids bigint[], p_flavour text) RETURNS SETOF brokerage.task_facts
+    LANGUAGE sql STABLE
+    AS $$
+  with config as materialized (
+    select resource.configuration(p_setup) as all_keys, resource.clock(p_setup) as now
+  ), share as materialized (
+    select s.label, s.gshare,
+           resource.config_value(p_setup, 'jedi', 'jobbroker', 'NQUEUELIMITSITE_' || s.gshare) as nqueuelimitsite,
+           coalesce(resource.config_value(p_setup, 'jedi', 'jobbroker', 'MIN_WEIGHT_' || s.label || '_' || s.gshare),
+                    resource.config_value(p_setup, 'jedi', 'jobbroker', 'MIN_WEIGHT_' || s.label)) as min_weight
+      from (select distinct t.label, t.gshare from workload.task t where t.setup = p_setup and t.task_id = any (p_task_ids)) s
+  ), link as materialized (
+    select l.dst, sum(coalesce(l.queued, 0)) as queued, sum(coalesce(l.queued_express, 0)) as queued_express
+      from resource.link l where l.setup = p_setup group by l.dst
+  )
+  select t.task_id as task_id,
+         c.now as now,
+         t.label as label,
+         t.gshare as gshare,
+         coalesce(t.processing_type, '') as processing_type,
+         t.working_group as working_group,
+         t.user_name as user_name,
+         t.resource_type as resource_type,
+         coalesce(t.task_priority, 0) as task_priority,
+         coalesce(t.current_priority, 0) as current_priority,
+         coalesce(t.use_scout, false) as is_scout,
+         coalesce(t.is_merging, false) as is_merging,
+         coalesce(t.event_service, 0)::int as event_service,
+         coalesce(t.merge_output, false) as merge_output,
+         p.queues as preassigned,
+         p.by as preassigned_by,
+         case when t.is_merging and t.merge_core_count is not null then t.merge_core_count else t.core_count end as core_count,
+         t.core_count as task_core_count,
+         t.max_core_count as max_core_count,
+         case when not coalesce(t.is_merging, false) then greatest(t.ram_count, t.chunk_ram_count)
+              when t.merge_ram_count is not null then greatest(t.merge_ram_count, t.chunk_ram_count, 2000)
+              else t.chunk_ram_count end as ram_count,
+         coalesce(t.ram_unit in ('MBPerCore', 'MBPerCoreFixed'), false) and not coalesce(t.is_merging, false) as ram_per_core,
+         case when t.is_merging then 0 else coalesce(t.base_ram_count, 0) end as base_ram_count,
+         case when t.cpu_time_unit like 'm%HS06%' then (t.cpu_time::numeric / 1000)::float8 when t.cpu_time_unit like '%HS06%' then t.cpu_time end as cpu_time,
+         coalesce(t.cpu_time_unit like '%HS06%', false) as cpu_time_is_hs06,
+         coalesce(t.cpu_efficiency, 90) as cpu_efficiency,
+         coalesce(t.base_walltime, 0) as base_walltime,
+         t.walltime as walltime,
+         case when coalesce(t.cpu_time_unit, '') <> '' then t.cpu_time is null
+              else t.walltime is null and coalesce(t.walltime_unit, '') = '' end as walltime_is_undefined,
+         greatest(coalesce(t.out_disk_count, 0), 0) * resource.bytes_of_unit(t.out_disk_unit) as out_disk_bytes,
+         coalesce(t.out_disk_unit like '%PerEvent%', false) as out_disk_per_event,
+         t.work_disk_count * resource.bytes_of_unit(t.work_disk_unit) as work_disk_bytes,
+         t.io_intensity as io_intensity,
+         t.disk_io as disk_io,
+         coalesce(d.files, 0) as input_files,
+         coalesce(d.size, 0) as input_bytes,
+         coalesce(d.job_events, 0) as job_events,
+         coalesce(d.job_input_mb, 0) as job_input_mb,
+         coalesce(d.job_input_bytes, 0) as job_input_bytes,
+         coalesce(d.jobs, 0) as jobs,
+         coalesce(d.events, 0) as events,
+         t.dynamic_num_events as dynamic_num_events,
+         t.max_events_per_job as max_events_per_job,
+         coalesce(t.trans_home, '') <> '' or coalesce(t.container_name, '') <> '' as has_software,
+         t.allow_input_lan::int as allow_input_lan,
+         coalesce(t.use_local_io, false) as use_local_io,
+         coalesce(t.input_pre_staging, false) as input_pre_staging,
+         t.t1_weight as t1_weight,
+         t.full_chain::int as full_chain,
+         case t.ip_connectivity when 1 then 'full' when 2 then 'http' when 3 then 'none' end as ip_connectivity,
+         case t.ip_stack when 4 then 'IPv4' when 6 then 'IPv6' end as ip_stack,
+         t.n_jumbo_jobs as n_jumbo_jobs,
+         coalesce(t.hpo_workflow, false) as hpo_workflow,
+         t.nucleus as nucleus,
+         m.mode as nucleus_mode,
+         coalesce(l.queued, 0)::bigint as nucleus_queued,
+         coalesce(l.queued_express, 0)::bigint as nucleus_queued_express,
+         u.nucleus is null as nucleus_is_writable,
+         i.problem as input_problem,
+         (k.keys ->> 'NQUEUED_SAT_CAP')::float8 as nqueued_sat_cap,
+         (k.keys ->> 'NQUEUED_NUC_CAP_FOR_JOBS')::float8 as nqueued_nuc_cap_for_jobs,
+         (k.keys ->> 'IO_INTENSITY_CUTOFF')::float8 as io_intensity_cutoff,
+         (k.keys ->> 'SIZE_CUTOFF_TO_MOVE_INPUT')::float8 as size_cutoff_to_move_input,
+         (k.keys ->> 'NUM_CUTOFF_TO_MOVE_INPUT')::float8 as num_cutoff_to_move_input,
+         nullif((k.keys ->> 'MAX_DISKIO_DEFAULT')::float8, 0) as max_diskio_default,
+         (k.keys ->> 'NW_THRESHOLD')::float8 as nw_threshold,
+         (k.keys ->> 'NW_WEIGHT_MULTIPLIER')::float8 as nw_weight_multiplier,
+         (k.keys ->> 'NW_ACTIVE')::boolean as nw_active,
+         (k.keys ->> 'NW_QUEUE_IMPORTANCE')::float8 as nw_queue_importance,
+         (k.keys ->> 'STORAGE_MIN_FREE_SIZE')::float8 as storage_min_free_size,
+         coalesce((c.all_keys -> 'core' ->> 'WORK_SHORTAGE')::boolean, false) as work_shortage,
+         (k.keys ->> 'MAX_PRIO_TO_BOOTSTRAP')::float8 as max_prio_to_bootstrap,
+         coalesce((s.nqueuelimitsite #>> '{}')::float8, 20) as nqueuelimitsite,
+         coalesce((s.min_weight #>> '{}')::float8, 0) as min_weight,
+         c.all_keys as config
+    from workload.task t
+   cross join config c
+   cross join lateral (select c.all_keys -> 'jobbroker' offset 0) k(keys)
+    left join workload.input_digest d on d.setup = t.setup and d.task_id = t.task_id
+    left join workload.task_dataset i1 on i1.setup = t.setup and i1.task_id = t.task_id and i1.direction = 'input' and i1.position = 1
+    left join workload.dataset d1 on d1.setup = i1.setup and d1.dataset = i1.dataset
+    left join share s on s.label is not distinct from t.label and s.gshare is not distinct from t.gshare
+    left join link l on l.dst = t.nucleus
+    left join resource.nucleus n on n.setup = t.setup and n.nucleus = t.nucleus
+    left join brokerage.first_nucleus_queue f on f.setup = t.setup and f.nucleus = t.nucleus
+    left join brokerage.unwritable_nucleus u on u.setup = t.setup and u.nucleus = t.nucleus
+   cross join lateral (select coalesce(n.bare_nucleus, case when f.attributes ->> 'bareNucleus' in ('only', 'allow') then f.attributes ->> 'bareNucleus' end)) m(mode)
+   cross join lateral (select * from brokerage.preassignment(t, d1, c.now, p_flavour)) p
+    left join brokerage.input_problem i on i.setup = t.setup and i.task_id = t.task_id and p_flavour <> 'doc'
+   where t.setup = p_setup and t.task_id = any (p_task_ids)
+$$;
+
+ALTER FUNCTION brokerage.facts_of_tasks(p_setup text, p_task_ids bigint[], p_flavour text) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION brokerage.facts_of_tasks(p_setup text, p_task_ids bigint[], p_flavour text) IS 'Tasks of a setup as rules of a flavour (doc, panda2026) see them; one row a task that is there.';
+
+CREATE FUNCTION brokerage.fits(p_text text, p_anchored text) RETURNS boolean
+    LANGUAGE sql STABLE PARALLEL SAFE
+    AS $$
+  select case when starts_with(p_anchored, '^(?:') then p_text ~ p_anchored else p_text = p_anchored end
+$$;
+
+ALTER FUNCTION brokerage.fits(p_text text, p_anchored text) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION brokerage.fits(p_text text, p_anchored text) IS 'Whether a whole text matches a pattern that brokerage.anchored made; null where one of them is null.';
+
+CREATE FUNCTION brokerage.flavour(p_profile text) RETURNS text
+    LANGUAGE sql STABLE
+    AS $$
+  select l.of_profile from brokerage.profile_line l join brokerage.shipped_profile s on s.profile = l.of_profile where l.profile = p_profile
+$$;
+
+ALTER FUNCTION brokerage.flavour(p_profile text) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION brokerage.flavour(p_profile text) IS 'The shipped profile that a profile goes back to: doc or panda2026; null = there is no such profile.';
+
+CREATE FUNCTION brokerage.gpu_problem(p_setup text, p_queue text, p_gpu jsonb) RETURNS text
+    LANGUAGE sql STABLE
+    AS $$
+  select case
+    when w.vendor <> '*' and brokerage.pattern_problem(w.vendor) is not null then format('gpu vendor %s is %s', w.vendor, brokerage.pattern_problem(w.vendor))
+    when w.model <> '*' and brokerage.pattern_problem(w.model) is not null then format('gpu model %s is %s', w.model, brokerage.pattern_problem(w.model))
+    when w.vendor <> '*' and not s.has_vendor then format('no gpu of vendor %s was seen', w.vendor)
+    when w.excluded and (s.has_model or s.seen = 0) then format('a gpu other than %s is wanted, %s', w.model, case s.seen when 0 then 'none was seen' else 'one was seen' end)
+    when w.model <> '*' and not w.excluded and not s.has_model then format('no gpu of model %s was seen', w.model)
+    when p_gpu ->> 'microarchitecture' is not null and not s.has_architecture then format('no gpu of microarchitecture %s was seen', p_gpu ->> 'microarchitecture')
+    when p_gpu ->> 'vram' is not null and not s.has_vram then format('not all gpus seen have vram %s', p_gpu ->> 'vram')
+    when p_gpu ->> 'version' is not null and not s.has_version then format('not all gpus seen have version %s', p_gpu ->> 'version')
+    when p_gpu ->> 'driver_version' is not null and not s.has_driver then format('not all gpus seen have driver version %s', p_gpu ->> 'driver_version')
+  end
+    from (select coalesce(p_gpu ->> 'vendor', '*'),
+                 coalesce(case when jsonb_typeof(p_gpu -> 'model') = 'object' then p_gpu #>> '{model,pattern}' else p_gpu ->> 'model' end, '*'),
+                 jsonb_typeof(p_gpu -> 'model') = 'object' and p_gpu #> '{model,excl}' = 'true') w(vendor, model, excluded)
+   cross join lateral (
+         select count(*),
+                coalesce(bool_or(case when w.vendor <> '*' and brokerage.pattern_problem(w.vendor) is null then g.vendor ~* ('^(?:' || w.vendor || ')') end), false),
+                coalesce(bool_or(case when w.model <> '*' and brokerage.pattern_problem(w.model) is null then g.model ~* ('^(?:' || w.model || ')') end), false),
+                coalesce(bool_or(g.architecture = p_gpu ->> 'microarchitecture'), false),
+                coalesce(bool_and(brokerage.satisfies_version(trunc(g.vram)::text, p_gpu ->> 'vram')), false),
+                coalesce(bool_and(brokerage.satisfies_version(g.framework_version, p_gpu ->> 'version')), false),
+                coalesce(bool_and(brokerage.satisfies_version(g.driver_version, p_gpu ->> 'driver_version')), false)
+           from resource.worker_gpu g
+          where g.setup = p_setup and g.queue = p_queue) s(seen, has_vendor, has_model, has_architecture, has_vram, has_version, has_driver)
+$$;
+
+ALTER FUNCTION brokerage.gpu_problem(p_setup text, p_queue text, p_gpu jsonb) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION brokerage.gpu_problem(p_setup text, p_queue text, p_gpu jsonb) IS 'Why the GPUs seen on the worker nodes of a queue do not do for a GPU requirement; null = they do. Vendor and model are prefixes (regular expressions, any case).';
+
+CREATE FUNCTION brokerage.gpu_requirement(p_text text) RETURNS jsonb
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE
+    AS $_$
+  select jsonb_build_object('vendor', coalesce(nullif(split_part(f.fields[1], '-', 1), ''), '*'), 'model', coalesce(nullif(split_part(f.fields[1], '-', 2), ''), '*'))
+         || coalesce((select jsonb_object_agg(
+                               case m.part[1] when 'cuda' then 'version' when 'driver' then 'driver_version' when 'uarch' then 'microarchitecture' else m.part[1] end,
+                               case when m.part[1] = 'model' and m.part[2] = '!=' then jsonb_build_object('pattern', m.part[3], 'excl', true)
+                                    when m.part[1] in ('model', 'uarch') then to_jsonb(m.part[3])
+                                    else to_jsonb(case m.part[2] when '=' then '==' else m.part[2] end || m.part[3]) end
+                               order by a.number)
+                        from unnest(f.fields[2:]) with ordinality a(field, number)
+                       cross join regexp_match(a.field, '^(vram|cuda|driver|uarch|model)(>=|<=|!=|==|>|<|=)(.*)$') m(part)
+                       where m.part is not null), '{}')
+    from (select string_to_array(p_text, ':')) f(fields)
+   where p_text is not null
+$_$;
+
+ALTER FUNCTION brokerage.gpu_requirement(p_text text) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION brokerage.gpu_requirement(p_text text) IS 'A GPU requirement as an object: vendor, model (* where nothing is asked), and conditions on vram, version, driver_version, microarchitecture.';
+
+CREATE FUNCTION brokerage.hardware_problem(p_requirement jsonb, p_published jsonb, p_flavour text) RETURNS text
+    LANGUAGE plpgsql STABLE
+    AS $_$
+declare
+  v_kind text;
+  v_wanted jsonb;
+  v_published jsonb;
+  v_alternative jsonb;
+  v_problem text;
+  v_problems text[];
+begin
+  foreach v_kind in array array['cpu', 'gpu'] loop
+    v_wanted := nullif(p_requirement -> v_kind, 'null');
+    v_published := p_published -> v_kind;
+    v_problems := '{}'::text[];
+    if v_wanted is null and v_published is null or v_wanted is null and p_flavour <> 'doc' and not v_published @? '$.*[*] ? (@ == "excl")' then
+      continue;
+    elsif v_wanted is null and p_flavour <> 'doc' then
+      return format('only tasks that ask for a %s are accepted', v_kind);
+    elsif v_published is null then
+      return format('%s %s is wanted, and no %s is published', v_kind, brokerage.requirement_text(v_wanted), v_kind);
+    elsif v_wanted is not null and v_kind = 'cpu' and not v_published ? 'arch' then
+      return format('cpu %s is wanted, and the cpu published has no arch', brokerage.requirement_text(v_wanted));
+    elsif v_kind = 'gpu' and p_flavour <> 'doc' then
+      continue;
+    end if;
+    for v_alternative in select * from jsonb_array_elements(case jsonb_typeof(v_wanted) when 'array' then v_wanted else jsonb_build_array(coalesce(v_wanted, '{}')) end) loop
+      if v_kind = 'gpu' then
+        v_alternative := jsonb_build_object('vendor', v_alternative -> 'vendor', 'model', case jsonb_typeof(v_alternative -> 'model') when 'string' then v_alternative ->> 'model' end);
+      else
+        v_alternative := jsonb_build_object('arch', v_alternative -> 'arch', 'vendor', v_alternative -> 'vendor', 'instr', v_alternative -> 'instr');
+      end if;
+      v_problem := brokerage.attribute_problem(v_kind, v_alternative, v_published, p_flavour);
+      v_problems := v_problems || v_problem;
+      exit when v_problem is null;
+    end loop;
+    if v_problem is not null then
+      return array_to_string(v_problems, ' or ');
+    end if;
+  end loop;
+  return null;
+end $_$;
+
+ALTER FUNCTION brokerage.hardware_problem(p_requirement jsonb, p_published jsonb, p_flavour text) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION brokerage.hardware_problem(p_requirement jsonb, p_published jsonb, p_flavour text) IS 'Why published hardware (brokerage.published_hardware) does not do for a requirement {cpu, gpu}; null = it does. Flavour doc or panda2026.';
+
+CREATE FUNCTION brokerage.hardware_verdicts(p_setup text, p_requirements jsonb[], p_flavour text) RETURNS TABLE(requirement jsonb, queue text, problem text)
+    LANGUAGE sql STABLE
+    AS $$
+  with software as materialized (
+    select s.queue, coalesce(s.architectures, '[]') as architectures from resource.software s where s.setup = p_setup
+  ), published as materialized (
+    select a.architectures, h.hardware, dense_rank() over (order by h.hardware) as number
+      from (select distinct s.architectures from software s) a cross join lateral (select brokerage.published_hardware(a.architectures) offset 0) h(hardware)
+  ), verdict as materialized (
+    select r.requirement, h.number, brokerage.hardware_problem(r.requirement, h.hardware, p_flavour) as problem
+      from (select distinct u.requirement from unnest(p_requirements) u(requirement)) r
+     cross join (select distinct on (p.number) p.number, p.hardware from published p) h
+  ), judged as materialized (
+    select v.requirement, s.queue,
+           case when v.problem is null and p_flavour <> 'doc' and jsonb_typeof(v.requirement -> 'gpu') = 'object'
+                then brokerage.gpu_problem(p_setup, s.queue, v.requirement -> 'gpu') else v.problem end as problem
+      from verdict v
+      join published p on p.number = v.number
+      join software s on s.architectures = p.architectures
+  )
+  select j.requirement, j.queue, j.problem from judged j where j.problem is not null
+$$;
+
+ALTER FUNCTION brokerage.hardware_verdicts(p_setup text, p_requirements jsonb[], p_flavour text) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION brokerage.hardware_verdicts(p_setup text, p_requirements jsonb[], p_flavour text) IS 'Requirements {cpu, gpu} and the queues whose published hardware does not do for them, with the reason. Flavour doc or panda2026.';
+
+CREATE FUNCTION brokerage.is_express(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts, x jsonb) RETURNS boolean
+    LANGUAGE sql STABLE PARALLEL SAFE
+    AS $$
+  select case
+    when (x ->> 'urgent_alone')::boolean then coalesce(t.processing_type = 'urgent', false) or coalesce(t.current_priority > 1000, false)
+    else coalesce(t.processing_type like '%urgent%', false) or coalesce(t.current_priority >= 1000, false)
+  end
+$$;
+
+ALTER FUNCTION brokerage.is_express(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts, x jsonb) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION brokerage.is_express(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts, x jsonb) IS 'Whether a task is express: urgent, or of priority 1000 or more. Parameter urgent_alone (boolean): as PanDA''s code.';
+
+CREATE FUNCTION brokerage.is_high(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) RETURNS boolean
+    LANGUAGE sql STABLE PARALLEL SAFE
+    AS $$
+  select coalesce(t.current_priority >= 800, false) or coalesce(t.is_scout, false)
+$$;
+
+ALTER FUNCTION brokerage.is_high(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION brokerage.is_high(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) IS 'Whether a task is high: current priority of 800 or more, or scouts.';
+
+CREATE FUNCTION brokerage.is_only_site(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) RETURNS boolean
+    LANGUAGE sql STABLE PARALLEL SAFE
+    AS $$
+  select p.preassigned_alone is true and t.preassigned_by is distinct from 'preassigned-merge'
+$$;
+
+ALTER FUNCTION brokerage.is_only_site(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION brokerage.is_only_site(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) IS 'Whether the task names this queue as its only site: panda2026 leaves out some rules then.';
+
+CREATE FUNCTION brokerage.job_chunk(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) RETURNS double precision
+    LANGUAGE sql STABLE PARALLEL SAFE
+    AS $$
+  select coalesce(case when q.job_chunk_size > 0 then q.job_chunk_size end, case when t.is_scout or t.hpo_workflow then 2 else 25 end)
+$$;
+
+ALTER FUNCTION brokerage.job_chunk(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION brokerage.job_chunk(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) IS 'Jobs that a queue gets at a time when the jobs of a task are distributed.';
+
+CREATE FUNCTION brokerage.json_of(p_text text) RETURNS jsonb
+    LANGUAGE plpgsql STABLE
+    AS $$
+begin
+  return p_text::jsonb;
+exception when data_exception or program_limit_exceeded or statement_too_complex then
+  return null;
+end $$;
+
+ALTER FUNCTION brokerage.json_of(p_text text) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION brokerage.json_of(p_text text) IS 'A text as JSON; null where it is none, or holds what jsonb cannot.';
+
+CREATE FUNCTION brokerage.keep_decisions(p_days integer DEFAULT 3) RETURNS bigint
+    LANGUAGE plpgsql
+    SET lock_timeout TO '300ms'
+    AS $_$
+declare
+  v_changed bigint := 0;
+  v_today date := (now() at time zone 'utc')::date;
+  v_day date;
+  v_name text;
+  v_oldest timestamptz := now() - (select coalesce(max(s.decisions_kept), interval '2 days') from brokerage.setting s);
+begin
+  for v_day in select generate_series(v_today, v_today + p_days, interval '1 day')::date loop
+    v_name := 'decision_' || to_char(v_day, 'YYYYMMDD');
+    continue when to_regclass('brokerage.' || v_name) is not null
+               or exists (select from brokerage.decision_default h where h.decided_at >= v_day::timestamp at time zone 'utc' and h.decided_at < (v_day + 1)::timestamp at time zone 'utc');
+    execute format('create table brokerage.%I partition of brokerage.decision for values from (%L) to (%L)', v_name,
+                   v_day::timestamp at time zone 'utc', (v_day + 1)::timestamp at time zone 'utc');
+    v_changed := v_changed + 1;
+  end loop;
+  for v_name in
+    select c.relname from pg_inherits i join pg_class c on c.oid = i.inhrelid
+     where i.inhparent = 'brokerage.decision'::regclass and c.relname ~ '^decision_[0-9]{8}$'
+       and (to_date(right(c.relname, 8), 'YYYYMMDD') + 1)::timestamp at time zone 'utc' < v_oldest
+  loop
+    execute format('insert into brokerage.rejection_count as c (setup, run_id, rule, queue, tasks)'
+                   ' select d.setup, d.run_id, d.rule, d.queue, count(*) from brokerage.%I d join brokerage.run r on r.setup = d.setup and r.run_id = d.run_id'
+                   '  where d.verdict = ''r'' group by d.setup, d.run_id, d.rule, d.queue'
+                   ' on conflict (setup, run_id, rule, queue) do update set tasks = c.tasks + excluded.tasks', v_name);
+    execute format('drop table brokerage.%I', v_name);
+    v_changed := v_changed + 1;
+  end loop;
+  delete from brokerage.decision_default d where d.decided_at < v_oldest;
+  delete from brokerage.run r
+   where r.started_at < resource.clock(r.setup) - coalesce((select s.counts_kept from brokerage.setting s where s.setup = r.setup), interval '30 days');  -- with what they decided
+  delete from brokerage.live_counter c
+   where c.counted_at < resource.clock(c.setup) - coalesce((select s.assignments_count from brokerage.setting s where s.setup = c.setup), interval '15 minutes');
+  return v_changed;
+end $_$;
+
+ALTER FUNCTION brokerage.keep_decisions(p_days integer) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION brokerage.keep_decisions(p_days integer) IS 'Makes the partitions of the decisions for today (UTC) and the days ahead, counts and drops those beyond the retention, and forgets old runs; returns how many partitions changed.';
+
+CREATE FUNCTION brokerage.maintain() RETURNS TABLE(step text, changed bigint)
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'brokerage', 'pg_temp'
+    AS $$
+begin
+  step := 'decision partitions';
+  changed := 0;
+  begin
+    changed := brokerage.keep_decisions();
+  exception when lock_not_available then
+    null;  -- somebody reads the decisions for long: next time
+  end;
+  return next;
+end $$;
+
+ALTER FUNCTION brokerage.maintain() OWNER TO broker_owner;
+
+COMMENT ON FUNCTION brokerage.maintain() IS 'Background work of brokerage: makes and drops partitions of the decisions, keeps counts of what goes, forgets old runs. Safe to run twice at once.';
+
+CREATE FUNCTION brokerage.memory_need_panda2026(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) RETURNS double precision
+    LANGUAGE sql STABLE PARALLEL SAFE
+    AS $$
+  select trunc(0.9::float8 * case when t.ram_per_core and t.is_merging is not true then brokerage.memory_use(t, q, p) else t.ram_count end)
+$$;
+
+ALTER FUNCTION brokerage.memory_need_panda2026(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION brokerage.memory_need_panda2026(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) IS 'Memory that a job of the task needs in a slot of the queue (MB), as PanDA''s code compares it; null or 0 = not known.';
+
+CREATE FUNCTION brokerage.memory_use(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) RETURNS double precision
+    LANGUAGE sql STABLE PARALLEL SAFE
+    AS $$
+  select case when t.is_merging then 0 else coalesce(t.base_ram_count, 0) end
+         + t.ram_count * case when t.ram_per_core and t.is_merging is not true then brokerage.slot_cores(t, q, p) else 1 end
+$$;
+
+ALTER FUNCTION brokerage.memory_use(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION brokerage.memory_use(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) IS 'Memory of a job of the task in a slot of the queue (MB), before compensation; null or 0 = not known.';
+
+CREATE FUNCTION brokerage.most_events(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) RETURNS double precision
+    LANGUAGE sql STABLE PARALLEL SAFE
+    AS $$
+  select coalesce(case when t.dynamic_num_events is null then t.job_events else greatest(t.dynamic_num_events, t.events) end, 0)::float8
+$$;
+
+ALTER FUNCTION brokerage.most_events(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION brokerage.most_events(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) IS 'Events of the job that must not be too short for a queue with mintime.';
+
+CREATE FUNCTION brokerage.most_events_panda2026(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) RETURNS double precision
+    LANGUAGE sql STABLE PARALLEL SAFE
+    AS $$
+  select coalesce(case when t.dynamic_num_events is null then t.job_events
+                       else greatest(t.dynamic_num_events, least(t.events, t.max_events_per_job)) end, 0)::float8
+$$;
+
+ALTER FUNCTION brokerage.most_events_panda2026(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION brokerage.most_events_panda2026(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) IS 'Events of the job that must not be too short for a queue with mintime, in PanDA''s code.';
+
+CREATE FUNCTION brokerage.network_weight_panda2026(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) RETURNS double precision
+    LANGUAGE sql STABLE PARALLEL SAFE
+    AS $$
+  select case
+    when p.is_own then 2.5
+    else t.nw_queue_importance * (2 - brokerage.queued_on_link(t, q, p, '{"urgent_alone": true}') / nullif(t.nqueued_sat_cap, 0))
+         + (1 - t.nw_queue_importance) * brokerage.throughput_weight(t, q, p, 1.6)
+  end
+$$;
+
+ALTER FUNCTION brokerage.network_weight_panda2026(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION brokerage.network_weight_panda2026(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) IS 'Network weight as PanDA''s code has it, whether or not it is active.';
+
+CREATE FUNCTION brokerage.obstacles(p_setup text, p_task_id bigint, p_profile text DEFAULT NULL::text, p_algorithm text DEFAULT 'production_job'::text) RETURNS TABLE(rule text, rejects bigint, fails bigint, opens bigint, example text)
+    LANGUAGE sql STABLE SECURITY DEFINER
+    SET search_path TO 'brokerage', 'pg_temp'
+    AS $$
+  with queue as materialized (
+    select e.queue, e.rule, e.all_reasons from brokerage.explain(p_setup, p_task_id, p_profile, p_algorithm) e where e.verdict = 'rejected'
+  ), failing as (
+    select q.queue, q.rule as first_rule, cardinality(q.all_reasons) = 1 as alone, split_part(a.said, ': ', 1) as rule, substr(a.said, strpos(a.said, ': ') + 2) as said
+      from queue q cross join lateral unnest(q.all_reasons) a(said)
+  )
+  select f.rule, count(*) filter (where f.first_rule = f.rule), count(*), count(*) filter (where f.alone),
+         format('%s: %s', (array_agg(f.queue order by f.alone desc, f.queue collate "C"))[1], (array_agg(f.said order by f.alone desc, f.queue collate "C"))[1])
+    from failing f
+   group by f.rule
+   order by 4 desc, 3 desc, 1
+$$;
+
+ALTER FUNCTION brokerage.obstacles(p_setup text, p_task_id bigint, p_profile text, p_algorithm text) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION brokerage.obstacles(p_setup text, p_task_id bigint, p_profile text, p_algorithm text) IS 'What keeps a task from queues, a row a rule: how many queues it is the reason for, how many fail it, and how many would be open without it alone, with an example. Errors: PB001, PB002, PB004 (no such task).';
+
+CREATE FUNCTION brokerage.open_run(p_setup text, p_algorithm text, p_profile text, p_seed bigint, p_dry boolean) RETURNS bigint
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'brokerage', 'pg_temp'
+    AS $$
+begin
+  perform resource.identify(p_setup);
+  return (brokerage.begin_run(p_setup, p_algorithm, p_profile, p_seed, coalesce(p_dry, false))).run_id;
+end $$;
+
+ALTER FUNCTION brokerage.open_run(p_setup text, p_algorithm text, p_profile text, p_seed bigint, p_dry boolean) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION brokerage.open_run(p_setup text, p_algorithm text, p_profile text, p_seed bigint, p_dry boolean) IS 'Begins a run and returns its number; what brokerage.broker_jobs calls first. Errors: PB001 (no such setup or profile), PB002 (setup not granted).';
+
+CREATE FUNCTION brokerage.pattern_problem(p_pattern text) RETURNS text
+    LANGUAGE plpgsql STABLE
+    AS $_$
+declare
+  v_repeats numeric;
+  v_quantifiers int;
+begin
+  if p_pattern is null or p_pattern !~ '[^A-Za-z0-9_.-]' then
+    return null;
+  end if;
+  if length(p_pattern) > 1000 then
+    return 'longer than 1000 characters';
+  end if;
+  if p_pattern ~ '\\[0-9]' then
+    return 'written with back-references';
+  end if;
+  v_quantifiers := length(regexp_replace(p_pattern, '[^*+?{]', '', 'g'));
+  select coalesce(exp(sum(ln(greatest(m[1]::numeric, 1)))), 1) into v_repeats from regexp_matches(p_pattern, '(\d{1,4})\d*\}', 'g') m;
+  if v_quantifiers > 100 or v_repeats > 1000 or v_quantifiers * v_repeats > 300 or length(p_pattern) * v_repeats > 10000 then
+    return 'too complex';
+  end if;
+  begin
+    perform '' ~ p_pattern, '' ~ ('^(?:' || p_pattern || ')$');
+  exception when invalid_regular_expression or program_limit_exceeded or statement_too_complex then
+    return 'not a regular expression';
+  end;
+  return null;
+end $_$;
+
+ALTER FUNCTION brokerage.pattern_problem(p_pattern text) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION brokerage.pattern_problem(p_pattern text) IS 'Why a regular expression is not used: longer than 1,000 characters, too complex, with a back-reference, or not valid; null = it is.';
+
+CREATE FUNCTION brokerage.platform_level(p_architecture text) RETURNS text
+    LANGUAGE sql STABLE
+    AS $$
+  select case when ltrim(p_architecture, E' \t\r\n') like '{%' then brokerage.read_architecture(p_architecture, 'panda2026') ->> 'level' end
+$$;
+
+ALTER FUNCTION brokerage.platform_level(p_architecture text) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION brokerage.platform_level(p_architecture text) IS 'The architecture level that a task prefers: cpu_pref.preferred_architecture_level of an architecture in JSON; null = none, or it cannot be read.';
+
+CREATE FUNCTION brokerage.policy_pattern(p_value text, p_flavour text) RETURNS text
+    LANGUAGE sql STABLE
+    AS $$
+  select replace(case when p_flavour = 'doc' then regexp_replace(p_value, '\mevgensimul\M', '(?:evgen|simul)', 'g') else p_value end, '*', '.*')
+$$;
+
+ALTER FUNCTION brokerage.policy_pattern(p_value text, p_flavour text) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION brokerage.policy_pattern(p_value text, p_flavour text) IS 'The regular expression that a value in a policy stands for: * is any text; in doc evgensimul is evgen or simul.';
+
+CREATE TABLE workload.dataset (
+    setup text NOT NULL,
+    dataset text NOT NULL,
+    type text DEFAULT 'input'::text,
+    site text,
+    created timestamp with time zone,
+    modified timestamp with time zone,
+    distributed boolean DEFAULT false
+);
+
+ALTER TABLE workload.dataset OWNER TO broker_owner;
+
+COMMENT ON TABLE workload.dataset IS 'Datasets.';
+
+COMMENT ON COLUMN workload.dataset.setup IS 'Tenant: DIRAC''s Setup, PanDA''s vo.';
+
+COMMENT ON COLUMN workload.dataset.dataset IS 'Name.';
+
+COMMENT ON COLUMN workload.dataset.type IS 'input, output, log, lib, pseudo_input, ...';
+
+COMMENT ON COLUMN workload.dataset.site IS 'Queues that jobs of it are pre-assigned to, separated by commas (merging).';
+
+COMMENT ON COLUMN workload.dataset.created IS 'When it was made.';
+
+COMMENT ON COLUMN workload.dataset.modified IS 'When it was last changed.';
+
+COMMENT ON COLUMN workload.dataset.distributed IS 'Its files are at many places, none has all.';
+
+CREATE TABLE workload.task (
+    setup text NOT NULL,
+    task_id bigint NOT NULL,
+    label text DEFAULT 'managed'::text,
+    gshare text DEFAULT 'Reprocessing default'::text,
+    status text DEFAULT 'ready'::text,
+    user_name text,
+    orig_user text,
+    working_group text,
+    processing_type text DEFAULT 'reprocessing'::text,
+    task_priority integer DEFAULT 500,
+    current_priority integer DEFAULT 500,
+    core_count integer DEFAULT 1,
+    merge_core_count integer,
+    max_core_count integer,
+    ram_count double precision DEFAULT 2000,
+    ram_unit text DEFAULT 'MBPerCore'::text,
+    base_ram_count double precision DEFAULT 0,
+    merge_ram_count double precision,
+    chunk_ram_count double precision,
+    cpu_time double precision DEFAULT 1,
+    cpu_time_unit text DEFAULT 'HS06sPerEvent'::text,
+    cpu_efficiency double precision DEFAULT 90,
+    base_walltime double precision DEFAULT 0,
+    walltime double precision,
+    walltime_unit text,
+    out_disk_count double precision DEFAULT 0,
+    out_disk_unit text DEFAULT 'kB'::text,
+    work_disk_count double precision,
+    work_disk_unit text DEFAULT 'MB'::text,
+    io_intensity double precision,
+    disk_io double precision,
+    architecture text,
+    trans_home text,
+    trans_uses text,
+    container_name text,
+    only_tags_for_fc boolean DEFAULT false,
+    nucleus text,
+    cloud text,
+    site text,
+    parent bigint,
+    resource_type text DEFAULT 'SCORE'::text,
+    event_service smallint DEFAULT 0,
+    frozen timestamp with time zone,
+    task_class smallint,
+    is_merging boolean DEFAULT false,
+    use_scout boolean DEFAULT false,
+    t1_weight double precision,
+    ip_connectivity smallint,
+    ip_stack smallint,
+    allow_input_lan smallint,
+    allow_input_wan smallint,
+    use_local_io boolean DEFAULT false,
+    input_pre_staging boolean DEFAULT false,
+    merge_output boolean DEFAULT false,
+    full_chain smallint,
+    limited_sites boolean DEFAULT false,
+    avoid_vp boolean DEFAULT false,
+    scouting smallint,
+    n_files_per_job bigint,
+    n_files_per_merge_job bigint,
+    n_events_per_job bigint,
+    n_gb_per_job double precision,
+    dynamic_num_events bigint,
+    max_events_per_job bigint,
+    allow_incomplete_in_ds boolean DEFAULT false,
+    n_jumbo_jobs bigint,
+    hpo_workflow boolean DEFAULT false,
+    included_site text[],
+    excluded_site text[],
+    task_broker_on_master boolean DEFAULT false,
+    sites_used text[] DEFAULT '{}'::text[],
+    resource_types_at jsonb DEFAULT '{}'::jsonb,
+    CONSTRAINT task_base_ram_count_check CHECK (((base_ram_count > ('-1000000000000000'::numeric)::double precision) AND (base_ram_count < ('1000000000000000'::numeric)::double precision))),
+    CONSTRAINT task_base_walltime_check CHECK (((base_walltime > ('-1000000000000000'::numeric)::double precision) AND (base_walltime < ('1000000000000000'::numeric)::double precision))),
+    CONSTRAINT task_chunk_ram_count_check CHECK (((chunk_ram_count > ('-1000000000000000'::numeric)::double precision) AND (chunk_ram_count < ('1000000000000000'::numeric)::double precision))),
+    CONSTRAINT task_core_count_check CHECK ((((core_count)::numeric > '-1000000000'::numeric) AND ((core_count)::numeric < '1000000000'::numeric))),
+    CONSTRAINT task_cpu_efficiency_check CHECK (((cpu_efficiency > ('-1000000000000000'::numeric)::double precision) AND (cpu_efficiency < ('1000000000000000'::numeric)::double precision))),
+    CONSTRAINT task_cpu_time_check CHECK (((cpu_time > ('-1000000000000000'::numeric)::double precision) AND (cpu_time < ('1000000000000000'::numeric)::double precision))),
+    CONSTRAINT task_current_priority_check CHECK ((((current_priority)::numeric > '-1000000000'::numeric) AND ((current_priority)::numeric < '1000000000'::numeric))),
+    CONSTRAINT task_disk_io_check CHECK (((disk_io > ('-1000000000000000'::numeric)::double precision) AND (disk_io < ('1000000000000000'::numeric)::double precision))),
+    CONSTRAINT task_dynamic_num_events_check CHECK ((((dynamic_num_events)::numeric > '-1000000000000000'::numeric) AND ((dynamic_num_events)::numeric < '1000000000000000'::numeric))),
+    CONSTRAINT task_io_intensity_check CHECK (((io_intensity > ('-1000000000000000'::numeric)::double precision) AND (io_intensity < ('1000000000000000'::numeric)::double precision))),
+    CONSTRAINT task_max_core_count_check CHECK ((((max_core_count)::numeric > '-1000000000'::numeric) AND ((max_core_count)::numeric < '1000000000'::numeric))),
+    CONSTRAINT task_max_events_per_job_check CHECK ((((max_events_per_job)::numeric > '-1000000000000000'::numeric) AND ((max_events_per_job)::numeric < '1000000000000000'::numeric))),
+    CONSTRAINT task_merge_core_count_check CHECK ((((merge_core_count)::numeric > '-1000000000'::numeric) AND ((merge_core_count)::numeric < '1000000000'::numeric))),
+    CONSTRAINT task_merge_ram_count_check CHECK (((merge_ram_count > ('-1000000000000000'::numeric)::double precision) AND (merge_ram_count < ('1000000000000000'::numeric)::double precision))),
+    CONSTRAINT task_n_events_per_job_check CHECK ((((n_events_per_job)::numeric > '-1000000000000000'::numeric) AND ((n_events_per_job)::numeric < '1000000000000000'::numeric))),
+    CONSTRAINT task_n_files_per_job_check CHECK ((((n_files_per_job)::numeric > '-1000000000000000'::numeric) AND ((n_files_per_job)::numeric < '1000000000000000'::numeric))),
+    CONSTRAINT task_n_files_per_merge_job_check CHECK ((((n_files_per_merge_job)::numeric > '-1000000000000000'::numeric) AND ((n_files_per_merge_job)::numeric < '1000000000000000'::numeric))),
+    CONSTRAINT task_n_gb_per_job_check CHECK (((n_gb_per_job > ('-1000000000000000'::numeric)::double precision) AND (n_gb_per_job < ('1000000000000000'::numeric)::double precision))),
+    CONSTRAINT task_n_jumbo_jobs_check CHECK ((((n_jumbo_jobs)::numeric > '-1000000000000000'::numeric) AND ((n_jumbo_jobs)::numeric < '1000000000000000'::numeric))),
+    CONSTRAINT task_out_disk_count_check CHECK (((out_disk_count > ('-1000000000000000'::numeric)::double precision) AND (out_disk_count < ('1000000000000000'::numeric)::double precision))),
+    CONSTRAINT task_ram_count_check CHECK (((ram_count > ('-1000000000000000'::numeric)::double precision) AND (ram_count < ('1000000000000000'::numeric)::double precision))),
+    CONSTRAINT task_t1_weight_check CHECK (((t1_weight > ('-1000000000000000'::numeric)::double precision) AND (t1_weight < ('1000000000000000'::numeric)::double precision))),
+    CONSTRAINT task_task_priority_check CHECK ((((task_priority)::numeric > '-1000000000'::numeric) AND ((task_priority)::numeric < '1000000000'::numeric))),
+    CONSTRAINT task_walltime_check CHECK (((walltime > ('-1000000000000000'::numeric)::double precision) AND (walltime < ('1000000000000000'::numeric)::double precision))),
+    CONSTRAINT task_work_disk_count_check CHECK (((work_disk_count > ('-1000000000000000'::numeric)::double precision) AND (work_disk_count < ('1000000000000000'::numeric)::double precision)))
+);
+
+ALTER TABLE workload.task OWNER TO broker_owner;
+
+COMMENT ON TABLE workload.task IS 'Tasks, or the chunk of a task that is to be brokered. Names are JEDI''s.';
+
+COMMENT ON COLUMN workload.task.setup IS 'Tenant: DIRAC''s Setup, PanDA''s vo.';
+
+COMMENT ON COLUMN workload.task.task_id IS 'JEDI task id.';
+
+COMMENT ON COLUMN workload.task.label IS 'prodSourceLabel: managed, user, test, ...';
+
+COMMENT ON COLUMN workload.task.gshare IS 'Global share.';
+
+COMMENT ON COLUMN workload.task.status IS 'JEDI''s status; ready, scouting, running and pending tasks are brokered.';
+
+COMMENT ON COLUMN workload.task.user_name IS 'User.';
+
+COMMENT ON COLUMN workload.task.orig_user IS 'User before the name was cleaned.';
+
+COMMENT ON COLUMN workload.task.working_group IS 'Working group; null = none.';
+
+COMMENT ON COLUMN workload.task.processing_type IS 'Processing type: evgen, simul, reprocessing, urgent, ...';
+
+COMMENT ON COLUMN workload.task.task_priority IS 'Priority of the task.';
+
+COMMENT ON COLUMN workload.task.current_priority IS 'Priority now; high from 800, express from 1000.';
+
+COMMENT ON COLUMN workload.task.core_count IS 'Cores of a job; 0 = any, null = 1.';
+
+COMMENT ON COLUMN workload.task.merge_core_count IS 'Cores of a merge job; null = as core_count.';
+
+COMMENT ON COLUMN workload.task.max_core_count IS 'Cores of a queue at most (split rule maxCoreCount).';
+
+COMMENT ON COLUMN workload.task.ram_count IS 'Memory (MB), see ram_unit; null or 0 = not known.';
+
+COMMENT ON COLUMN workload.task.ram_unit IS 'MB, MBPerCore or MBPerCoreFixed.';
+
+COMMENT ON COLUMN workload.task.base_ram_count IS 'Memory beside what grows with cores (MB).';
+
+COMMENT ON COLUMN workload.task.merge_ram_count IS 'Memory of a merge job (MB).';
+
+COMMENT ON COLUMN workload.task.chunk_ram_count IS 'Memory that this chunk needs, where it is more than the task''s (MB).';
+
+COMMENT ON COLUMN workload.task.cpu_time IS 'CPU time, see cpu_time_unit.';
+
+COMMENT ON COLUMN workload.task.cpu_time_unit IS 'HS06sPerEvent, mHS06sPerEvent (a thousandth), or none of HS06: walltime counts.';
+
+COMMENT ON COLUMN workload.task.cpu_efficiency IS 'Percent of the walltime that is CPU time; null counts 90.';
+
+COMMENT ON COLUMN workload.task.base_walltime IS 'Walltime beside the events (s).';
+
+COMMENT ON COLUMN workload.task.walltime IS 'Walltime (s per MB of input), where cpu_time_unit is not HS06.';
+
+COMMENT ON COLUMN workload.task.walltime_unit IS 'Unit of walltime; null = walltime is not known.';
+
+COMMENT ON COLUMN workload.task.out_disk_count IS 'Output, see out_disk_unit.';
+
+COMMENT ON COLUMN workload.task.out_disk_unit IS 'B, kB, MB or GB; PerEvent: for each event, else for each MB of input.';
+
+COMMENT ON COLUMN workload.task.work_disk_count IS 'Scratch beside input and output, see work_disk_unit; null = none.';
+
+COMMENT ON COLUMN workload.task.work_disk_unit IS 'B, kB, MB or GB.';
+
+COMMENT ON COLUMN workload.task.io_intensity IS 'Input and output per second (kB/s).';
+
+COMMENT ON COLUMN workload.task.disk_io IS 'Disk IO per second (kB/s).';
+
+COMMENT ON COLUMN workload.task.architecture IS 'sw_platform<@base_platform><#host_cpu_spec><&host_gpu_spec>, or JSON (brokerage-rules 1.8).';
+
+COMMENT ON COLUMN workload.task.trans_home IS 'Release: AtlasOffline-21.0.38, Athena-22.0.1, ...';
+
+COMMENT ON COLUMN workload.task.trans_uses IS 'Base release of user jobs.';
+
+COMMENT ON COLUMN workload.task.container_name IS 'Container; null = none.';
+
+COMMENT ON COLUMN workload.task.only_tags_for_fc IS 'The container must be one of the published tags.';
+
+COMMENT ON COLUMN workload.task.nucleus IS 'Nucleus that outputs are gathered at; null = not yet brokered.';
+
+COMMENT ON COLUMN workload.task.cloud IS 'Cloud.';
+
+COMMENT ON COLUMN workload.task.site IS 'Pre-assigned queues, separated by commas.';
+
+COMMENT ON COLUMN workload.task.parent IS 'Task whose output is the input.';
+
+COMMENT ON COLUMN workload.task.resource_type IS 'Resource type.';
+
+COMMENT ON COLUMN workload.task.event_service IS '0 = none, 1 or 2 = event service.';
+
+COMMENT ON COLUMN workload.task.frozen IS 'Since when nothing goes on.';
+
+COMMENT ON COLUMN workload.task.task_class IS 'Class of user analysis: 2 S, 1 A, 0 B, -1 C; null = not evaluated.';
+
+COMMENT ON COLUMN workload.task.is_merging IS 'The chunk makes merge jobs.';
+
+COMMENT ON COLUMN workload.task.use_scout IS 'The chunk makes scout jobs.';
+
+COMMENT ON COLUMN workload.task.t1_weight IS 'Weight of the nucleus; negative: only queues of the nucleus.';
+
+COMMENT ON COLUMN workload.task.ip_connectivity IS 'Outbound network that jobs need: 1 full, 2 http, 3 none; null = not said.';
+
+COMMENT ON COLUMN workload.task.ip_stack IS 'IP stack that jobs need: 4 or 6; null = not said.';
+
+COMMENT ON COLUMN workload.task.allow_input_lan IS 'Direct access to input: 1 use, 2 only; null = copy.';
+
+COMMENT ON COLUMN workload.task.allow_input_wan IS 'Direct access to remote input: 1 use, 2 only.';
+
+COMMENT ON COLUMN workload.task.use_local_io IS 'Input is copied, whatever allow_input_lan says.';
+
+COMMENT ON COLUMN workload.task.input_pre_staging IS 'Data carousel: input is staged while the task runs.';
+
+COMMENT ON COLUMN workload.task.merge_output IS 'Outputs are merged (pre-merged jobs).';
+
+COMMENT ON COLUMN workload.task.full_chain IS '1 only, 2 require, 3 capable.';
+
+COMMENT ON COLUMN workload.task.limited_sites IS 'Sites are limited by included_site and excluded_site.';
+
+COMMENT ON COLUMN workload.task.avoid_vp IS 'No queues of virtual placement.';
+
+COMMENT ON COLUMN workload.task.scouting IS 'Split rule useScout: 1 scouting wanted, 2 done.';
+
+COMMENT ON COLUMN workload.task.n_files_per_job IS 'Files a job; null counts 1.';
+
+COMMENT ON COLUMN workload.task.n_files_per_merge_job IS 'Files a merge job; null counts 1.';
+
+COMMENT ON COLUMN workload.task.n_events_per_job IS 'Events a job.';
+
+COMMENT ON COLUMN workload.task.n_gb_per_job IS 'Input a job (GB).';
+
+COMMENT ON COLUMN workload.task.dynamic_num_events IS 'Dynamic number of events: events of the smallest job.';
+
+COMMENT ON COLUMN workload.task.max_events_per_job IS 'Events a job at most, with the dynamic number of events.';
+
+COMMENT ON COLUMN workload.task.allow_incomplete_in_ds IS 'Incomplete input datasets are allowed.';
+
+COMMENT ON COLUMN workload.task.n_jumbo_jobs IS 'Jumbo jobs.';
+
+COMMENT ON COLUMN workload.task.hpo_workflow IS 'Hyperparameter optimisation.';
+
+COMMENT ON COLUMN workload.task.included_site IS 'Queues to use, names or patterns with *; null = all.';
+
+COMMENT ON COLUMN workload.task.excluded_site IS 'Queues not to use, names or patterns with *.';
+
+COMMENT ON COLUMN workload.task.task_broker_on_master IS 'Only the first input dataset counts in task brokerage.';
+
+COMMENT ON COLUMN workload.task.sites_used IS 'Queues that jobs of the task went to.';
+
+COMMENT ON COLUMN workload.task.resource_types_at IS 'Resource types of the task''s jobs by queue.';
+
+CREATE FUNCTION brokerage.preassignment(p_task workload.task, p_master workload.dataset, p_now timestamp with time zone, p_flavour text, OUT queues text[], OUT by text) RETURNS record
+    LANGUAGE sql STABLE PARALLEL SAFE
+    AS $$
+  select case when m.site <> '' then case when not m.ignored then resource.names_of_list(m.site) end
+              when coalesce((p_task).site, '') <> '' then resource.names_of_list((p_task).site) end,
+         case when m.site <> '' then case when not m.ignored then 'preassigned-merge' end
+              when coalesce((p_task).site, '') <> '' then 'prod-initial-preassigned' end
+    from (select coalesce((p_master).site, '') as site,
+                 coalesce((p_master).modified < p_now - interval '24 hours' and (p_master).created <> (p_master).modified
+                          and (p_flavour = 'doc' or (p_task).frozen < p_now - interval '6 hours'), false) as ignored) m
+$$;
+
+ALTER FUNCTION brokerage.preassignment(p_task workload.task, p_master workload.dataset, p_now timestamp with time zone, p_flavour text, OUT queues text[], OUT by text) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION brokerage.preassignment(p_task workload.task, p_master workload.dataset, p_now timestamp with time zone, p_flavour text, OUT queues text[], OUT by text) IS 'Queues that a task is pre-assigned to, by its master dataset or its own site, and the rule that says so; null = it is not.';
+
+CREATE FUNCTION brokerage.process_group(p_processing_type text) RETURNS text
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE
+    AS $$
+  select case
+    when p_processing_type in ('evgen', 'simul', 'reprocessing', 'mcore', 'group', 'deriv', 'pile', 'merge') then p_processing_type
+    when p_processing_type in ('prod_test', 'validation', 'ptest', 'rc_test', 'rc_test2', 'rc_alrb') then 'test'
+    else 'others'
+  end
+$$;
+
+ALTER FUNCTION brokerage.process_group(p_processing_type text) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION brokerage.process_group(p_processing_type text) IS 'The process group of a processing type, which policies name as type: evgen, simul, reprocessing, test, mcore, group, deriv, pile, merge, or others.';
+
+CREATE FUNCTION brokerage.published_hardware(p_architectures jsonb) RETURNS jsonb
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE
+    AS $$
+  select coalesce(jsonb_object_agg(d.dictionary ->> 'type', l.lists order by d.number), '{}')
+    from jsonb_array_elements(case when jsonb_typeof(p_architectures) = 'array' then p_architectures else '[]' end) with ordinality d(dictionary, number)
+   cross join lateral (
+         select coalesce(jsonb_object_agg(a.key, case when jsonb_typeof(a.value) = 'array' then a.value else jsonb_build_array(a.value) end), '{}')
+           from jsonb_each(case when jsonb_typeof(d.dictionary) = 'object' then d.dictionary else '{}' end) a
+          where a.key <> 'type' and jsonb_typeof(a.value) in ('array', 'string')) l(lists)
+   where jsonb_typeof(d.dictionary -> 'type') = 'string'
+$$;
+
+ALTER FUNCTION brokerage.published_hardware(p_architectures jsonb) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION brokerage.published_hardware(p_architectures jsonb) IS 'The hardware that a queue publishes: an object of type (cpu, gpu) to attribute to list of values.';
+
+CREATE FUNCTION brokerage.queued_into_nucleus(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts, x jsonb) RETURNS double precision
+    LANGUAGE sql STABLE PARALLEL SAFE
+    AS $$
+  select coalesce(case when brokerage.is_express(t, q, p, x) then t.nucleus_queued_express else t.nucleus_queued end, 0)::float8
+$$;
+
+ALTER FUNCTION brokerage.queued_into_nucleus(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts, x jsonb) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION brokerage.queued_into_nucleus(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts, x jsonb) IS 'Files queued on all links into the task''s nucleus, of the activity that its outputs have. Parameters: brokerage.is_express.';
+
+CREATE FUNCTION brokerage.queued_jobs(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) RETURNS double precision
+    LANGUAGE sql STABLE PARALLEL SAFE
+    AS $$
+  select p.defined + p.activated + brokerage.waiting_assigned(t, q, p) + p.starting
+$$;
+
+ALTER FUNCTION brokerage.queued_jobs(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION brokerage.queued_jobs(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) IS 'Jobs of the share that wait at a queue, as they count when jobs are distributed.';
+
+CREATE FUNCTION brokerage.queued_jobs_panda2026(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) RETURNS double precision
+    LANGUAGE sql STABLE PARALLEL SAFE
+    AS $$
+  select (coalesce(case when q.child_type is not null then brokerage.type_waiting(t, q, p) end, brokerage.waiting_panda2026(t, q, p)) + coalesce(q.live_jobs, 0))::float8
+$$;
+
+ALTER FUNCTION brokerage.queued_jobs_panda2026(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION brokerage.queued_jobs_panda2026(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) IS 'Jobs that wait at a queue, as they count in panda2026 when jobs are distributed.';
+
+CREATE FUNCTION brokerage.queued_on_link(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts, x jsonb) RETURNS double precision
+    LANGUAGE sql STABLE PARALLEL SAFE
+    AS $$
+  select coalesce(case when brokerage.is_express(t, q, p, x) then p.queued_express else p.queued end, 0)
+$$;
+
+ALTER FUNCTION brokerage.queued_on_link(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts, x jsonb) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION brokerage.queued_on_link(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts, x jsonb) IS 'Files queued on the link from the queue to the task''s nucleus, of the activity that the task''s outputs have. Parameters: brokerage.is_express.';
+
+CREATE FUNCTION brokerage.read_architecture(p_architecture text, p_flavour text) RETURNS jsonb
+    LANGUAGE plpgsql STABLE
+    AS $$
+declare
+  v_problem text := brokerage.architecture_problem(p_architecture);
+  v_json jsonb;
+  v_platform text;
+  v_cpu text;
+begin
+  if v_problem is not null or p_architecture is null then
+    return jsonb_build_object('problem', v_problem);
+  end if;
+  if ltrim(p_architecture, E' \t\r\n') like '{%' then
+    v_json := p_architecture::jsonb;
+    return jsonb_build_object(
+      'sw_platform', coalesce(v_json ->> 'sw_platform', ''),
+      'base_platform', nullif(v_json ->> 'base_platform', ''),
+      'cpu', (select jsonb_agg('{"arch": "*", "vendor": "*", "instr": "*"}' || jsonb_strip_nulls(s))
+                from jsonb_array_elements(case when jsonb_typeof(v_json -> 'cpu_specs') = 'array' then v_json -> 'cpu_specs' else '[]' end) s),
+      'gpu', case when jsonb_typeof(v_json -> 'gpu_spec') = 'object' then '{"vendor": "*", "model": "*"}' || jsonb_strip_nulls(v_json -> 'gpu_spec') end,
+      'level', v_json #>> '{cpu_pref,preferred_architecture_level}');
+  end if;
+  v_platform := substring(p_architecture from '^[^@#&]*');
+  v_cpu := case when p_architecture like '%#%' then substring(p_architecture from '#([^@&^]*)')
+                when p_flavour = 'doc' then split_part(v_platform, '-', 1)
+                when p_architecture !~ '^[@&^]' then split_part(p_architecture, '-', 1) end;
+  return jsonb_build_object(
+    'sw_platform', v_platform,
+    'base_platform', nullif(substring(p_architecture from '@([^#&]*)'), ''),
+    'cpu', case when v_cpu = '' then null
+                when p_architecture like '%#%' then brokerage.cpu_requirement(v_cpu, p_flavour)
+                when v_cpu is not null then jsonb_build_array(jsonb_build_object('arch', v_cpu, 'vendor', '*', 'instr', '*')) end,
+    'gpu', brokerage.gpu_requirement(nullif(substring(p_architecture from '&([^@#^]*)'), '')));
+end $$;
+
+ALTER FUNCTION brokerage.read_architecture(p_architecture text, p_flavour text) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION brokerage.read_architecture(p_architecture text, p_flavour text) IS 'An architecture as an object: sw_platform, base_platform, cpu (alternatives {arch, vendor, instr}), gpu, level (preferred), or problem. Flavour doc or panda2026.';
+
+CREATE FUNCTION brokerage.read_policy(p_policy text, p_flavour text) RETURNS TABLE(number bigint, sub_policy text, type text, working_group text, gshare text, operator text, priority numeric, share text, amount numeric)
+    LANGUAGE sql STABLE ROWS 3
+    AS $_$
+  with part as (
+    select s.number, trim(s.sub_policy) as sub_policy, regexp_split_to_array(trim(s.sub_policy), ':') as fields
+      from string_to_table(p_policy, ',') with ordinality s(sub_policy, number)
+     where trim(s.sub_policy) <> ''
+  ), read as (
+    select p.number, p.sub_policy, p.fields[cardinality(p.fields)] as share, f.*,
+           regexp_match(f.comparison, '^priority(>=|<=|==|!=|=|>|<) *(-?\d{1,9}(?:\.\d{1,9})?)$') as compared
+      from part p
+     cross join lateral (
+           select (array_agg(regexp_replace(v.field, '^.*=', '') order by v.number desc) filter (where v.field like 'type=%'))[1],
+                  (array_agg(regexp_replace(v.field, '^.*=', '') order by v.number desc) filter (where v.field like 'group=%'))[1],
+                  (array_agg(regexp_replace(v.field, '^.*=', '') order by v.number desc) filter (where v.field like 'gshare=%'))[1],
+                  (array_agg(v.field order by v.number desc) filter (where v.field like 'priority%'))[1],
+                  coalesce(bool_or(v.field !~ '^(type=|group=|gshare=|priority)' and v.number < cardinality(p.fields)), false)
+             from unnest(p.fields) with ordinality v(field, number)) f(type, working_group, gshare, comparison, has_unknown)
+  ), pattern as (
+    select r.*, brokerage.policy_pattern(nullif(r.type, 'any'), p_flavour) as types, brokerage.policy_pattern(nullif(r.working_group, 'any'), p_flavour) as groups,
+           brokerage.policy_pattern(nullif(r.gshare, 'any'), p_flavour) as gshares
+      from read r
+  )
+  select p.number, p.sub_policy, brokerage.anchored(p.types), brokerage.anchored(p.groups), brokerage.anchored(p.gshares),
+         case p.compared[1] when '=' then '==' else p.compared[1] end, p.compared[2]::numeric, p.share,
+         case when p.share ~ '^\d{1,9}(\.\d{1,9})?%?$' then rtrim(p.share, '%')::numeric end
+    from pattern p
+   where not p.has_unknown and (p.comparison is null or p.compared is not null)
+     and brokerage.pattern_problem(p.types) is null and brokerage.pattern_problem(p.groups) is null and brokerage.pattern_problem(p.gshares) is null
+$_$;
+
+ALTER FUNCTION brokerage.read_policy(p_policy text, p_flavour text) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION brokerage.read_policy(p_policy text, p_flavour text) IS 'The sub-policies of a fairsharepolicy that can be read, in order: patterns of process group, working group and global share (null = any; brokerage.fits), comparison of the current priority, share as written and as a number. Flavour doc or panda2026.';
+
+CREATE FUNCTION brokerage.reads_directly(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) RETURNS boolean
+    LANGUAGE sql STABLE PARALLEL SAFE
+    AS $$
+  select t.is_merging is not true and (
+    q.reads_always_directly is true
+    or t.use_local_io is not true and t.allow_input_lan is not null and q.direct_access_lan is true)
+$$;
+
+ALTER FUNCTION brokerage.reads_directly(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION brokerage.reads_directly(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) IS 'Whether jobs of the task read their input from the storage at the queue, without a copy in scratch.';
+
+CREATE FUNCTION brokerage.refresh_statistics() RETURNS void
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'brokerage', 'pg_temp'
+    AS $$
+begin
+  analyze (skip_locked) resource.queue, resource.queue_activity, resource.queue_storage, resource.slot, resource.storage, resource.link, resource.software, resource.software_tag,
+    resource.architecture_level, resource.worker_gpu, workload.dataset, workload.dataset_file, workload.replica, workload.task, workload.task_dataset, workload.input_digest,
+    workload.statistic, workload.job;
+end $$;
+
+ALTER FUNCTION brokerage.refresh_statistics() OWNER TO broker_owner;
+
+COMMENT ON FUNCTION brokerage.refresh_statistics() IS 'Tells the planner about rows that were just loaded, as autovacuum would within minutes. For large loads.';
+
+CREATE FUNCTION brokerage.release_hits(p_setup text, p_projects text[], p_versions text[], p_platforms text[]) RETURNS SETOF text
+    LANGUAGE sql STABLE ROWS 300
+    AS $$
+  select distinct t.queue
+    from unnest(p_projects, p_versions) r(project, version)
+   cross join lateral (select s.queue, s.cmtconfig from resource.software_tag s
+                        where s.setup = p_setup and s.project = r.project and s.release = r.version offset 0) t
+   where t.cmtconfig = any (p_platforms)
+$$;
+
+ALTER FUNCTION brokerage.release_hits(p_setup text, p_projects text[], p_versions text[], p_platforms text[]) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION brokerage.release_hits(p_setup text, p_projects text[], p_versions text[], p_platforms text[]) IS 'Queues that have a tag of one of the releases (projects and versions pairwise) for one of the platforms.';
+
+CREATE FUNCTION brokerage.release_of(p_trans_home text, p_trans_uses text, p_analysis boolean) RETURNS jsonb
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE
+    AS $_$
+  select case
+    when h.home is null then null
+    when p_analysis and h.rest <> '' and not h.three and h.home <> 'AnalysisTransforms' and h.home !~ 'rel_\d+(\n|$)'
+         and h.rest !~ '\d{4}-\d{2}-\d{2}T\d{4}$' and h.rest like '%-%'
+      then jsonb_build_object('tag', 'atlas', 'projects', array[split_part(h.rest, '-', 1)], 'versions', array[split_part(h.rest, '-', 2)])
+    when p_analysis and (h.rest = '' and p_trans_uses <> '' or h.three and coalesce(p_trans_uses, '') !~ '-\d+\.\d+$')
+      then jsonb_build_object('tag', 'atlas',
+             'projects', case when p_trans_uses <> '' then array['AtlasOffline'] else '{}' end || case when h.rest ~ '^[^-]*-[^-]*$' then array[split_part(h.rest, '-', 1)] else '{}' end,
+             'versions', case when p_trans_uses <> '' then array[regexp_replace(p_trans_uses, '^.*-', '')] else '{}' end
+                         || case when h.rest ~ '^[^-]*-[^-]*$' then array[split_part(h.rest, '-', 2)] else '{}' end)
+    when p_analysis and (h.three or h.rest = '' or h.rest like '%-%' or h.home ~ 'rel_\d+(\n|$)' or h.rest ~ '\d{4}-\d{2}-\d{2}T\d{4}$')
+      then '{"tag": "nightlies", "projects": [], "versions": [], "cvmfs_required": true}'
+    when h.home ~ '-\d+\.\d+\.\d+$' or h.home !~ 'rel_\d+(\n|$)' and h.home !~ '\d{4}-\d{2}-\d{2}T\d{4}$'
+      then jsonb_build_object('tag', 'atlas', 'projects', array[split_part(h.home, '-', 1)], 'versions', array[nullif(split_part(h.home, '-', 2), '')])
+    else '{"tag": "nightlies", "projects": [], "versions": []}' end
+    from (select nullif(p_trans_home, ''), translate(regexp_replace(p_trans_home, '^[^-]*-*', ''), '_', '-'),
+                 translate(regexp_replace(p_trans_home, '^[^-]*-*', ''), '_', '-') ~ '-\d+\.\d+\.\d+$') h(home, rest, three)
+$_$;
+
+ALTER FUNCTION brokerage.release_of(p_trans_home text, p_trans_uses text, p_analysis boolean) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION brokerage.release_of(p_trans_home text, p_trans_uses text, p_analysis boolean) IS 'The release in transHome and transUses: tag (atlas or nightlies), projects and versions (either pair will do), cvmfs_required; null = no release. Analysis or production.';
+
+CREATE FUNCTION brokerage.release_text(p_tag text, p_projects text[], p_versions text[], p_platform text, p_base_platform text, p_cvmfs text[], p_containers text[]) RETURNS text
+    LANGUAGE sql STABLE PARALLEL SAFE
+    AS $$
+  select concat_ws(', ',
+    case when p_cvmfs && array['any', p_tag]
+         then format('%s is not among the cmtconfigs and the containers have neither any nor /cvmfs', coalesce(nullif(p_platform, ''), 'no platform'))
+         else format('cvmfs %s is not among %s', p_tag, coalesce(nullif(array_to_string(p_cvmfs, ', '), ''), 'none')) end,
+    case when cardinality(p_projects) = 0 then null
+         when p_base_platform is not null and not coalesce('any' = any (p_containers), false) then format('base platform %s needs any among the containers', p_base_platform)
+         else (select format('no tag %s for %s', string_agg(concat_ws(' ', r.project, r.version), ' or '), coalesce(nullif(p_platform, ''), 'no platform'))
+                 from unnest(p_projects, p_versions) r(project, version)) end)
+$$;
+
+ALTER FUNCTION brokerage.release_text(p_tag text, p_projects text[], p_versions text[], p_platform text, p_base_platform text, p_cvmfs text[], p_containers text[]) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION brokerage.release_text(p_tag text, p_projects text[], p_versions text[], p_platform text, p_base_platform text, p_cvmfs text[], p_containers text[]) IS 'In words why a queue does not have a release: cvmfs tag, projects, versions, platform and base platform wanted, cvmfs and containers published.';
+
+CREATE FUNCTION brokerage.remove_profile(p_profile text) RETURNS boolean
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'brokerage', 'pg_temp'
+    AS $$
+declare
+  v_user text;
+begin
+  select coalesce((select format('profile %s is based on it', p.profile) from brokerage.profile p where p.based_on = p_profile limit 1),
+                  (select format('setup %s uses it', s.setup) from brokerage.setting s where s.profile = p_profile limit 1)) into v_user;
+  if v_user is not null then
+    raise exception 'profile % is in use: %', p_profile, v_user using errcode = 'PB005', hint = 'Change that first.';
+  end if;
+  delete from brokerage.profile_rule r where r.profile = p_profile and exists (select from brokerage.profile p where p.profile = p_profile);
+  delete from brokerage.profile p where p.profile = p_profile;
+  return found;
+end $$;
+
+ALTER FUNCTION brokerage.remove_profile(p_profile text) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION brokerage.remove_profile(p_profile text) IS 'Removes a profile of your own with its rules; false when there is none. Errors: PB005 (it is in use).';
+
+CREATE FUNCTION brokerage.remove_rule(p_profile text, p_rule text, p_algorithm text DEFAULT 'production_job'::text) RETURNS boolean
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'brokerage', 'pg_temp'
+    AS $$
+begin
+  delete from brokerage.profile_rule r where r.profile = p_profile and r.algorithm = p_algorithm and r.rule = p_rule;
+  return found;
+end $$;
+
+ALTER FUNCTION brokerage.remove_rule(p_profile text, p_rule text, p_algorithm text) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION brokerage.remove_rule(p_profile text, p_rule text, p_algorithm text) IS 'Takes back what brokerage.set_rule said of a rule: one of your own goes, a shipped one is as it came. False when nothing was said.';
+
+CREATE FUNCTION brokerage.require_composable(p_profile text, p_algorithm text) RETURNS void
+    LANGUAGE plpgsql
+    AS $$
+declare
+  v_profile text;
+begin
+  for v_profile in select l.profile from brokerage.profile_line l where l.of_profile = p_profile loop
+    perform brokerage.compose_task_rules(v_profile, p_algorithm);
+    execute 'explain ' || brokerage.compose(v_profile, p_algorithm, false) || ' select from judged left join ranked using (task_number)'
+      using 'default'::text, '{}'::brokerage.task_facts[], '{}'::brokerage.queue_facts[], brokerage.flavour(v_profile);
+  end loop;
+  if exists (select from brokerage.rule_in_force r where r.algorithm = p_algorithm and r.enabled and (r.kind is null or r.position is null)) then
+    raise exception 'rule % has no % ', (select r.rule from brokerage.rule_in_force r where r.algorithm = p_algorithm and r.enabled and (r.kind is null or r.position is null) limit 1), 'kind or position'
+      using errcode = 'PB001', hint = 'A rule of your own needs kind, position and function.';
+  end if;
+end $$;
+
+ALTER FUNCTION brokerage.require_composable(p_profile text, p_algorithm text) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION brokerage.require_composable(p_profile text, p_algorithm text) IS 'Refuses a profile of which no query can be made. Errors: PB001, PB002.';
+
+CREATE FUNCTION brokerage.requirement_text(p_requirement jsonb) RETURNS text
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE
+    AS $$
+  select case jsonb_typeof(p_requirement)
+    when 'array' then (select string_agg(concat_ws('-', s ->> 'arch', nullif(s ->> 'vendor', '*'), nullif(s ->> 'instr', '*')), ' or ' order by n)
+                         from jsonb_array_elements(p_requirement) with ordinality a(s, n))
+    else (select string_agg(format('%s %s', v.key, v.value), ', ' order by v.key) from jsonb_each_text(p_requirement) v)
+  end
+$$;
+
+ALTER FUNCTION brokerage.requirement_text(p_requirement jsonb) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION brokerage.requirement_text(p_requirement jsonb) IS 'A CPU requirement (alternatives) or a GPU requirement (attributes) in words, for reasons.';
+
+CREATE TABLE brokerage.profile_rule (
+    profile text NOT NULL,
+    algorithm text NOT NULL,
+    rule text NOT NULL,
+    kind text,
+    "position" double precision,
+    function text,
+    criteria text,
+    temporary boolean,
+    enabled boolean,
+    parameters jsonb,
+    source text,
+    CONSTRAINT profile_rule_algorithm_check CHECK ((algorithm = ANY (ARRAY['production_job'::text, 'analysis_job'::text, 'production_task'::text]))),
+    CONSTRAINT profile_rule_criteria_check CHECK ((criteria ~ '^[-+][A-Za-z0-9_]+$'::text)),
+    CONSTRAINT profile_rule_kind_check CHECK ((kind = ANY (ARRAY['task rule'::text, 'candidate'::text, 'row rule'::text, 'set rule'::text, 'weight'::text, 'choice'::text, 'distribution'::text, 'pending'::text, 'fact'::text]))),
+    CONSTRAINT profile_rule_parameters_check CHECK ((jsonb_typeof(parameters) = 'object'::text)),
+    CONSTRAINT profile_rule_rule_check CHECK ((rule ~ '^[a-z0-9][a-z0-9-]*$'::text))
+);
+
+ALTER TABLE brokerage.profile_rule OWNER TO broker_owner;
+
+COMMENT ON TABLE brokerage.profile_rule IS 'Rules of an organisation''s own: a row adds a rule to a profile, or changes one that it has; null = as it was. What holds is in brokerage.rule_in_force.';
+
+COMMENT ON COLUMN brokerage.profile_rule.profile IS 'Profile; doc and panda2026 may be changed, too.';
+
+COMMENT ON COLUMN brokerage.profile_rule.algorithm IS 'production_job, analysis_job or production_task.';
+
+COMMENT ON COLUMN brokerage.profile_rule.rule IS 'Rule id.';
+
+COMMENT ON COLUMN brokerage.profile_rule.kind IS 'task rule: may throttle or fail the whole task; candidate: who enters the list; row rule: rejects a queue; set rule: a row rule that holds only where some queue of the task passes it; weight: a factor; choice: keeps the best; distribution: a figure that jobs are distributed by; pending: when a task that found nothing is tried again; fact: prepared for the others, in which function or view.';
+
+COMMENT ON COLUMN brokerage.profile_rule."position" IS 'Order within the algorithm.';
+
+COMMENT ON COLUMN brokerage.profile_rule.function IS 'Function, schema and name. It takes task facts, queue facts and pair facts (a task rule task facts alone), and the parameters where it wants them.';
+
+COMMENT ON COLUMN brokerage.profile_rule.criteria IS 'PanDA''s criteria tag, such as -status; null = none, or the reason begins with it.';
+
+COMMENT ON COLUMN brokerage.profile_rule.temporary IS 'The problem passes by itself.';
+
+COMMENT ON COLUMN brokerage.profile_rule.enabled IS 'Whether the rule holds.';
+
+COMMENT ON COLUMN brokerage.profile_rule.parameters IS 'Parameters that the function gets; as: the rule id that decisions name instead; of a choice best, how many are kept; of a task rule status, throttled or failed; of a pending wait, an interval, also by priority.';
+
+COMMENT ON COLUMN brokerage.profile_rule.source IS 'Where it comes from: seed and section, or whose rule it is.';
+
+CREATE FUNCTION brokerage.rule_call(p_rule brokerage.profile_rule, p_facts text) RETURNS text
+    LANGUAGE plpgsql STABLE
+    AS $$
+declare
+  v_parts text[] := parse_ident(p_rule.function);
+  v_facts int := case when p_rule.kind = 'task rule' then 1 else 3 end;
+  v_types text := concat_ws(' ', 'brokerage.task_facts'::regtype::oid, case when v_facts = 3 then 'brokerage.queue_facts'::regtype::oid end, case when v_facts = 3 then 'brokerage.pair_facts'::regtype::oid end);
+  v_result regtype := case when p_rule.kind in ('weight', 'choice', 'distribution') then 'float8'::regtype else 'text'::regtype end;
+  v_function record;
+begin
+  select p.oid, p.pronargs, p.prorettype, p.prosecdef, p.proconfig, p.provolatile, n.nspname, p.proname,
+         pg_has_role(p.proowner, (select r.role_name from resource.house_role r where r.kind = 'owner'), 'member') as is_trusted
+    into v_function
+    from pg_proc p
+    join pg_namespace n on n.oid = p.pronamespace
+   where n.nspname = v_parts[1] and p.proname = v_parts[2]
+     and p.proargtypes::text in (v_types, concat_ws(' ', v_types, 'jsonb'::regtype::oid))
+   order by p.pronargs desc limit 1;
+  if not found or cardinality(v_parts) <> 2 then
+    raise exception 'rule % of profile %: there is no function % that takes %', p_rule.rule, p_rule.profile, coalesce(p_rule.function, 'null'),
+                    case v_facts when 1 then 'task_facts' else 'task_facts, queue_facts and pair_facts' end
+      using errcode = 'PB001', hint = 'Name schema and function; one more argument jsonb gets the parameters.';
+  end if;
+  if v_function.prorettype <> v_result then
+    raise exception 'rule % of profile %: % returns %, a % returns %', p_rule.rule, p_rule.profile, p_rule.function, v_function.prorettype::regtype, p_rule.kind, v_result
+      using errcode = 'PB001', hint = 'A rule returns text (null accepts), a weight, the value of a choice or a figure of distribution float8.';
+  end if;
+  if not v_function.is_trusted then
+    raise exception 'rule % of profile %: the owner of % is no member of the role that owns pgbroker', p_rule.rule, p_rule.profile, p_rule.function
+      using errcode = 'PB002', hint = 'A rule runs with the rights of that role: let a DBA own the function.';
+  end if;
+  return format('%I.%I(%s%s)', v_function.nspname, v_function.proname, p_facts, case when v_function.pronargs > v_facts then format(', %L::jsonb', p_rule.parameters) else '' end);
+end $$;
+
+ALTER FUNCTION brokerage.rule_call(p_rule brokerage.profile_rule, p_facts text) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION brokerage.rule_call(p_rule brokerage.profile_rule, p_facts text) IS 'SQL that calls the function of a rule on facts; a function with one argument more gets the parameters of the rule. Errors: PB001 (no such function, or of another type), PB002 (its owner is not trusted).';
+
+CREATE FUNCTION brokerage.rule_cap(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) RETURNS text
+    LANGUAGE sql STABLE PARALLEL SAFE
+    AS $$
+  select case
+    when coalesce(p.activated, 0) + coalesce(p.starting, 0) > 2 * brokerage.running_workers(t, q, p)
+    then format('activated + starting = %s, more than twice the running %s', coalesce(p.activated, 0) + coalesce(p.starting, 0), brokerage.running_workers(t, q, p))
+    when coalesce(p.defined, 0) + coalesce(p.activated, 0) + brokerage.waiting_assigned(t, q, p) + coalesce(p.starting, 0) > 2 * brokerage.running_workers(t, q, p)
+    then format('defined + activated + assigned + starting = %s, more than twice the running %s',
+                coalesce(p.defined, 0) + coalesce(p.activated, 0) + brokerage.waiting_assigned(t, q, p) + coalesce(p.starting, 0), brokerage.running_workers(t, q, p))
+  end
+$$;
+
+ALTER FUNCTION brokerage.rule_cap(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION brokerage.rule_cap(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) IS 'cap: not more jobs waiting than twice the running ones, of the share at the queue.';
+
+CREATE FUNCTION brokerage.rule_cap_panda2026(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) RETURNS text
+    LANGUAGE sql STABLE PARALLEL SAFE
+    AS $$
+  select case
+    when q.child_type is null and not brokerage.is_express(t, q, p, '{"urgent_alone": true}')
+         and brokerage.waiting_panda2026(t, q, p) > greatest(t.nqueuelimitsite, 2 * brokerage.running_workers_panda2026(t, q, p))
+    then format('%s jobs are waiting, more than %s and than twice the running %s', brokerage.waiting_panda2026(t, q, p), t.nqueuelimitsite, brokerage.running_workers_panda2026(t, q, p))
+  end
+$$;
+
+ALTER FUNCTION brokerage.rule_cap_panda2026(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION brokerage.rule_cap_panda2026(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) IS 'cap of panda2026: not more jobs waiting than twice the running ones or NQUEUELIMITSITE, of the share at the queue.';
+
+CREATE FUNCTION brokerage.rule_cap_rt(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) RETURNS text
+    LANGUAGE sql STABLE PARALLEL SAFE
+    AS $$
+  select case
+    when not brokerage.is_express(t, q, p, '{"urgent_alone": true}')
+         and brokerage.type_waiting(t, q, p) > greatest(t.nqueuelimitsite, 2 * greatest(p.type_running, brokerage.running_workers_panda2026(t, q, p)))
+    then format('%s jobs of its resource types are waiting, more than %s and than twice the running %s', brokerage.type_waiting(t, q, p), t.nqueuelimitsite,
+                greatest(p.type_running, brokerage.running_workers_panda2026(t, q, p)))
+  end
+$$;
+
+ALTER FUNCTION brokerage.rule_cap_rt(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION brokerage.rule_cap_rt(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) IS 'cap-rt: not more jobs of the task''s resource types waiting than twice the running ones or NQUEUELIMITSITE.';
+
+CREATE FUNCTION brokerage.rule_core_count(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts, x jsonb) RETURNS text
+    LANGUAGE sql STABLE PARALLEL SAFE
+    AS $$
+  select case
+    when (x ->> 'spares_preassigned_alone')::boolean and brokerage.is_only_site(t, q, p) then null
+    when t.core_count > 1 and brokerage.slot_cores(t, q, p) = 1 then format('needs %s cores, the queue has 1', t.core_count)
+    when coalesce(t.core_count, 1) = 1 and brokerage.slot_cores(t, q, p) > 1 then format('needs 1 core, a slot of the queue has %s', q.corecount)
+    when t.core_count = 0 and brokerage.slot_cores(t, q, p) = 1 and (x ->> 'urgent_wants_several')::boolean and (t.current_priority >= 900 or t.is_scout)
+    then format('priority %s%s wants several cores, the queue has 1', t.current_priority, case when t.is_scout then ', scouts' end)
+  end
+$$;
+
+ALTER FUNCTION brokerage.rule_core_count(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts, x jsonb) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION brokerage.rule_core_count(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts, x jsonb) IS 'core-count: jobs of one core to queues of one core, others to queues of several, 0 to all. Parameters: urgent_wants_several, spares_preassigned_alone (boolean).';
+
+CREATE FUNCTION brokerage.rule_direct_io_only(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts, x jsonb) RETURNS text
+    LANGUAGE sql STABLE PARALLEL SAFE
+    AS $$
+  select case
+    when t.allow_input_lan = 2 and q.direct_access_lan is not true and q.reads_always_directly is not true
+         and not coalesce((x ->> 'spares_merging')::boolean and t.is_merging, false)
+    then 'the task only reads its input directly, the queue has no direct access'
+  end
+$$;
+
+ALTER FUNCTION brokerage.rule_direct_io_only(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts, x jsonb) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION brokerage.rule_direct_io_only(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts, x jsonb) IS 'direct-io-only: a task that only reads directly needs direct access to the local storage. Parameter spares_merging (boolean).';
+
+CREATE FUNCTION brokerage.rule_disk_io(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) RETURNS text
+    LANGUAGE sql STABLE PARALLEL SAFE
+    AS $$
+  select case
+    when t.disk_io > 0 and q.average_diskio > 0 and coalesce(nullif(q.maxdiskio, 0), t.max_diskio_default) > 0
+         and q.average_diskio > coalesce(nullif(q.maxdiskio, 0), t.max_diskio_default)
+         and brokerage.compare(
+               t.disk_io, coalesce(nullif(q.maxdiskio, 0), t.max_diskio_default) * brokerage.disk_io_cores(t, q, p),
+               t.disk_io::numeric, coalesce(nullif(q.maxdiskio, 0), t.max_diskio_default)::numeric * brokerage.disk_io_cores(t, q, p)) > 0
+    then format('the task''s diskIO of %s kB/s per core and the queue''s average of %s are over the limit of %s',
+                t.disk_io / brokerage.disk_io_cores(t, q, p), q.average_diskio, coalesce(nullif(q.maxdiskio, 0), t.max_diskio_default))
+  end
+$$;
+
+ALTER FUNCTION brokerage.rule_disk_io(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION brokerage.rule_disk_io(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) IS 'disk-io: no task of high diskIO where the running jobs are over the limit (kB/s per core).';
+
+CREATE FUNCTION brokerage.rule_disk_io_panda2026(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) RETURNS text
+    LANGUAGE sql STABLE PARALLEL SAFE
+    AS $$
+  select case
+    when t.disk_io > 0 and q.average_diskio > coalesce(nullif(q.maxdiskio, 0), t.max_diskio_default)
+         and case when coalesce(t.task_core_count, 1) in (0, 1) or coalesce(q.unified_corecount, 0) = 0 then t.disk_io
+                  else floor(t.disk_io / q.unified_corecount) end > coalesce(nullif(q.maxdiskio, 0), t.max_diskio_default)
+    then format('the task''s diskIO of %s kB/s for %s cores and the queue''s average of %s are over the limit of %s',
+                t.disk_io, brokerage.disk_io_cores(t, q, p), q.average_diskio, coalesce(nullif(q.maxdiskio, 0), t.max_diskio_default))
+  end
+$$;
+
+ALTER FUNCTION brokerage.rule_disk_io_panda2026(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION brokerage.rule_disk_io_panda2026(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) IS 'disk-io of panda2026: no task of high diskIO where the running jobs are over the limit (kB/s per core).';
+
+CREATE FUNCTION brokerage.rule_event_service(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts, x jsonb) RETURNS text
+    LANGUAGE sql STABLE PARALLEL SAFE
+    AS $$
+  select case
+    when (x ->> 'spares_preassigned_alone')::boolean and brokerage.is_only_site(t, q, p) then null
+    when coalesce(t.event_service, 0) = 0 then case when q.jobseed = 'es' then '-nones: the queue only takes event service' end
+    when coalesce(q.jobseed, 'std') = 'std' then '-es: the queue takes no event service'
+    when q.jobseed = 'eshigh' and coalesce(t.current_priority, 0) < 900 and t.is_scout is not true
+    then format('-eshigh: priority is %s, the queue takes event service from 900 or as scouts', t.current_priority)
+    when q.child_type is not null and brokerage.slot_cores(t, q, p) = 1 then '-es_ucore: a pseudo-queue of one core takes no event service'
+  end
+$$;
+
+ALTER FUNCTION brokerage.rule_event_service(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts, x jsonb) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION brokerage.rule_event_service(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts, x jsonb) IS 'event-service: the queue takes jobs of event service, or others, as its jobseed says. Parameter spares_preassigned_alone (boolean).';
+
+CREATE FUNCTION brokerage.rule_express_network_threshold(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) RETURNS text
+    LANGUAGE sql STABLE PARALLEL SAFE
+    AS $$
+  select case
+    when brokerage.is_express(t, q, p, null) and brokerage.weight_network(t, q, p) < t.nw_threshold * t.nw_weight_multiplier - 1e-12
+    then format('network weight is %s, express needs %s', brokerage.weight_network(t, q, p), t.nw_threshold * t.nw_weight_multiplier)
+  end
+$$;
+
+ALTER FUNCTION brokerage.rule_express_network_threshold(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION brokerage.rule_express_network_threshold(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) IS 'express-network-threshold: express tasks need a good network to the nucleus.';
+
+CREATE FUNCTION brokerage.rule_express_network_threshold_panda2026(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) RETURNS text
+    LANGUAGE sql STABLE PARALLEL SAFE
+    AS $$
+  select case
+    when t.nw_active and brokerage.is_express(t, q, p, '{"urgent_alone": true}') and brokerage.network_weight_panda2026(t, q, p) < t.nw_threshold * t.nw_weight_multiplier - 1e-12
+    then format('network weight is %s, express needs %s', brokerage.network_weight_panda2026(t, q, p), t.nw_threshold * t.nw_weight_multiplier)
+  end
+$$;
+
+ALTER FUNCTION brokerage.rule_express_network_threshold_panda2026(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION brokerage.rule_express_network_threshold_panda2026(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) IS 'express-network-threshold of panda2026: express tasks need a good network to the nucleus, where network weights are active.';
+
+CREATE FUNCTION brokerage.rule_full_chain_job(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) RETURNS text
+    LANGUAGE sql STABLE PARALLEL SAFE
+    AS $$
+  select case
+    when t.full_chain is not null and t.nucleus_mode is not null then
+      case when p.is_nucleus_queue is not true then format('-full_chain: the task stays at %s, a bare nucleus', coalesce(t.nucleus, 'the nucleus')) end
+    when q.bare_nucleus = 'only' then '-not_full_chain: the queue only takes full chains'
+  end
+$$;
+
+ALTER FUNCTION brokerage.rule_full_chain_job(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION brokerage.rule_full_chain_job(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) IS 'full-chain-job: a full-chain task at a bare nucleus stays there; queues with bareNucleus=only take nothing else.';
+
+CREATE FUNCTION brokerage.rule_high_prio_opportunistic(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) RETURNS text
+    LANGUAGE sql STABLE PARALLEL SAFE
+    AS $$
+  select case
+    when brokerage.is_high(t, q, p) and p.is_near is not true
+    then format('priority %s%s: only queues of %s', t.current_priority, case when t.is_scout then ', scouts' end, coalesce(t.nucleus, 'the nucleus'))
+  end
+$$;
+
+ALTER FUNCTION brokerage.rule_high_prio_opportunistic(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION brokerage.rule_high_prio_opportunistic(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) IS 'high-prio-opportunistic: high priority and scouts only go to queues associated with the nucleus.';
+
+CREATE FUNCTION brokerage.rule_high_prio_opportunistic_panda2026(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) RETURNS text
+    LANGUAGE sql STABLE PARALLEL SAFE
+    AS $$
+  select case
+    when brokerage.is_high(t, q, p) and p.is_preassigned is not true and q.pledgedcpu = -1
+    then format('priority %s%s: no opportunistic queue', t.current_priority, case when t.is_scout then ', scouts' end)
+  end
+$$;
+
+ALTER FUNCTION brokerage.rule_high_prio_opportunistic_panda2026(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION brokerage.rule_high_prio_opportunistic_panda2026(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) IS 'high-prio-opportunistic of panda2026: high priority and scouts do not go to opportunistic queues (pledgedcpu -1).';
+
+CREATE FUNCTION brokerage.rule_inactive_queue(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts, x jsonb) RETURNS text
+    LANGUAGE sql STABLE PARALLEL SAFE
+    AS $$
+  select case
+    when (brokerage.is_high(t, q, p) or t.is_merging or t.merge_output)
+         and q.laststart < t.now - interval '2 hours'
+         and coalesce(q.activated_all, 0) + case when (x ->> 'starting')::boolean then coalesce(q.starting_all, 0) else 0 end > 0
+         and not coalesce((x ->> 'spares_preassigned')::boolean and p.is_preassigned, false)
+    then format('no job has started for %s h though %s are activated', round(extract(epoch from t.now - q.laststart) / 3600, 1),
+                coalesce(q.activated_all, 0) + case when (x ->> 'starting')::boolean then coalesce(q.starting_all, 0) else 0 end)
+  end
+$$;
+
+ALTER FUNCTION brokerage.rule_inactive_queue(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts, x jsonb) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION brokerage.rule_inactive_queue(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts, x jsonb) IS 'inactive-queue: high priority, scouts, merging and pre-merged jobs need a queue where jobs start. Parameters: starting (boolean: starting jobs count), spares_preassigned (boolean).';
+
+CREATE FUNCTION brokerage.rule_input_completeness(t brokerage.task_facts) RETURNS text
+    LANGUAGE sql STABLE PARALLEL SAFE
+    AS $$
+  select t.input_problem
+$$;
+
+ALTER FUNCTION brokerage.rule_input_completeness(t brokerage.task_facts) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION brokerage.rule_input_completeness(t brokerage.task_facts) IS 'input-completeness: each input dataset must be complete, or nearly so, at some storage that can be read.';
+
+CREATE FUNCTION brokerage.rule_io_cutoff(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) RETURNS text
+    LANGUAGE sql STABLE PARALLEL SAFE
+    AS $$
+  select case
+    when t.io_intensity > t.io_intensity_cutoff and t.input_bytes > 0
+         and not ((t.input_bytes - coalesce(p.available_bytes, 0))::float8 < t.size_cutoff_to_move_input * 1073741824
+                  and (t.input_files - coalesce(p.available_files, 0))::float8 < t.num_cutoff_to_move_input)
+    then format('ioIntensity is %s; %s bytes and %s files are missing, the cutoffs are %s GB and %s files', t.io_intensity,
+                t.input_bytes - coalesce(p.available_bytes, 0), t.input_files - coalesce(p.available_files, 0),
+                t.size_cutoff_to_move_input, t.num_cutoff_to_move_input)
+  end
+$$;
+
+ALTER FUNCTION brokerage.rule_io_cutoff(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION brokerage.rule_io_cutoff(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) IS 'io-cutoff: a task of high ioIntensity goes where little of its input is missing.';
+
+CREATE FUNCTION brokerage.rule_io_cutoff_panda2026(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts, x jsonb) RETURNS text
+    LANGUAGE sql STABLE PARALLEL SAFE
+    AS $$
+  select case
+    when t.io_intensity > t.io_intensity_cutoff and t.input_bytes > 0 and t.is_merging is not true and coalesce(t.event_service, 0) = 0
+         and not brokerage.is_only_site(t, q, p)
+         and (floor((t.input_bytes - coalesce(case when (x ->> 'tape')::boolean then p.reachable_bytes else p.available_bytes end, 0)) / 1048576::float8)
+              > 1024 * t.size_cutoff_to_move_input
+              or t.input_files - coalesce(case when (x ->> 'tape')::boolean then p.reachable_files else p.available_files end, 0) > t.num_cutoff_to_move_input)
+    then format('ioIntensity is %s; %s bytes and %s files are missing%s, the cutoffs are %s GB and %s files', t.io_intensity,
+                t.input_bytes - coalesce(case when (x ->> 'tape')::boolean then p.reachable_bytes else p.available_bytes end, 0),
+                t.input_files - coalesce(case when (x ->> 'tape')::boolean then p.reachable_files else p.available_files end, 0),
+                case when (x ->> 'tape')::boolean then ' even with tape' end, t.size_cutoff_to_move_input, t.num_cutoff_to_move_input)
+  end
+$$;
+
+ALTER FUNCTION brokerage.rule_io_cutoff_panda2026(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts, x jsonb) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION brokerage.rule_io_cutoff_panda2026(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts, x jsonb) IS 'io-cutoff of panda2026: a task of high ioIntensity goes where no more than the cutoffs of its input are missing. Parameter tape (boolean): copies on tape count.';
+
+CREATE FUNCTION brokerage.rule_jumbo_queue(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) RETURNS text
+    LANGUAGE sql STABLE PARALLEL SAFE
+    AS $$
+  select case
+    when brokerage.is_only_site(t, q, p) or q.uses_jumbo is not true then null
+    when coalesce(t.n_jumbo_jobs, 0) = 0 then '-jumbo: the queue only takes jumbo jobs'
+    when t.events < q.min_events_for_jumbo then format('-fewevents: %s events, minEventsForJumbo is %s', t.events, q.min_events_for_jumbo)
+  end
+$$;
+
+ALTER FUNCTION brokerage.rule_jumbo_queue(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION brokerage.rule_jumbo_queue(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) IS 'jumbo-queue: queues with useJumboJobs take tasks with jumbo jobs and enough events.';
+
+CREATE FUNCTION brokerage.rule_link_blocked(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts, x jsonb) RETURNS text
+    LANGUAGE sql STABLE PARALLEL SAFE
+    AS $$
+  select case
+    when p.closeness = -1 and p.is_own is not true
+         and not coalesce((x ->> 'nucleus_first')::boolean and brokerage.rule_nucleus_queue_cap(t, q, p, x) is not null, false)
+    then format('the link to %s is blocked: closeness is -1', coalesce(t.nucleus, 'the nucleus'))
+  end
+$$;
+
+ALTER FUNCTION brokerage.rule_link_blocked(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts, x jsonb) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION brokerage.rule_link_blocked(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts, x jsonb) IS 'link-blocked: no blocked link to the nucleus; its own queues need none. Parameters: nucleus_first (boolean: not where nucleus-queue-cap rejects), and those of brokerage.rule_nucleus_queue_cap.';
+
+CREATE FUNCTION brokerage.rule_link_queue_cap(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts, x jsonb) RETURNS text
+    LANGUAGE sql STABLE PARALLEL SAFE
+    AS $$
+  select case
+    when p.is_own is not true
+         and (brokerage.queued_on_link(t, q, p, x) > t.nqueued_sat_cap
+              or (x ->> 'inclusive')::boolean and brokerage.queued_on_link(t, q, p, x) = t.nqueued_sat_cap)
+         and not coalesce((x ->> 'nucleus_first')::boolean and brokerage.rule_nucleus_queue_cap(t, q, p, x) is not null, false)
+    then format('%s files are queued on the link to %s, NQUEUED_SAT_CAP is %s',
+                brokerage.queued_on_link(t, q, p, x), coalesce(t.nucleus, 'the nucleus'), t.nqueued_sat_cap)
+  end
+$$;
+
+ALTER FUNCTION brokerage.rule_link_queue_cap(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts, x jsonb) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION brokerage.rule_link_queue_cap(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts, x jsonb) IS 'link-queue-cap: not too many files queued on the link to the nucleus. Parameters: inclusive (boolean: the cap itself is too many), nucleus_first and urgent_alone as in brokerage.rule_link_blocked.';
+
+CREATE FUNCTION brokerage.rule_lock(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) RETURNS text
+    LANGUAGE sql STABLE PARALLEL SAFE
+    AS $$
+  select case when q.lock_age < interval '5 minutes' then format('another broker has locked the queue for %s s', round(extract(epoch from q.lock_age))) end
+$$;
+
+ALTER FUNCTION brokerage.rule_lock(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION brokerage.rule_lock(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) IS 'lock: no other broker works on the queue.';
+
+CREATE FUNCTION brokerage.rule_max_core_count(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts, x jsonb) RETURNS text
+    LANGUAGE sql STABLE PARALLEL SAFE
+    AS $$
+  select case
+    when (x ->> 'spares_preassigned_alone')::boolean and brokerage.is_only_site(t, q, p) then null
+    when t.max_core_count <> 0 and q.corecount > t.max_core_count
+    then format('corecount is %s, maxCoreCount of the task is %s', q.corecount, t.max_core_count)
+  end
+$$;
+
+ALTER FUNCTION brokerage.rule_max_core_count(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts, x jsonb) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION brokerage.rule_max_core_count(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts, x jsonb) IS 'max-core-count: the queue has no more cores than the task allows. Parameter spares_preassigned_alone (boolean).';
+
+CREATE FUNCTION brokerage.rule_max_io_intensity(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) RETURNS text
+    LANGUAGE sql STABLE PARALLEL SAFE
+    AS $$
+  select case
+    when t.is_merging is not true and t.io_intensity > q.max_io_intensity
+    then format('ioIntensity is %s, max_io_intensity of the queue is %s', t.io_intensity, q.max_io_intensity)
+  end
+$$;
+
+ALTER FUNCTION brokerage.rule_max_io_intensity(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION brokerage.rule_max_io_intensity(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) IS 'max-io-intensity: the task''s ioIntensity is not over the queue''s limit (kB/s).';
+
+CREATE FUNCTION brokerage.rule_memory(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) RETURNS text
+    LANGUAGE sql STABLE PARALLEL SAFE
+    AS $$
+  select case
+    when t.ram_count is null or t.ram_count = 0 then null
+    when 9 * brokerage.memory_use(t, q, p) > 10 * nullif(q.maxrss, 0)
+    then format('-lowmemory: needs %s MB, maxrss is %s', 9 * brokerage.memory_use(t, q, p) / 10, q.maxrss)
+    when 9 * brokerage.memory_use(t, q, p) < 10 * nullif(q.minrss, 0)
+    then format('-highmemory: needs %s MB, minrss is %s', 9 * brokerage.memory_use(t, q, p) / 10, q.minrss)
+  end
+$$;
+
+ALTER FUNCTION brokerage.rule_memory(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION brokerage.rule_memory(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) IS 'memory: nine tenths of the memory of a job lie between minrss and maxrss of the queue.';
+
+CREATE FUNCTION brokerage.rule_memory_panda2026(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) RETURNS text
+    LANGUAGE sql STABLE PARALLEL SAFE
+    AS $$
+  select case
+    when t.ram_count is null or t.ram_count = 0 then null
+    when brokerage.memory_need_panda2026(t, q, p) > nullif(q.maxrss, 0)
+    then format('-lowmemory: needs %s MB, maxrss is %s', brokerage.memory_need_panda2026(t, q, p), q.maxrss)
+    when brokerage.memory_need_panda2026(t, q, p) < nullif(q.minrss, 0)
+    then format('-highmemory: needs %s MB, minrss is %s', brokerage.memory_need_panda2026(t, q, p), q.minrss)
+  end
+$$;
+
+ALTER FUNCTION brokerage.rule_memory_panda2026(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION brokerage.rule_memory_panda2026(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) IS 'memory of panda2026: nine tenths of the memory of a job, in whole MB, lie between minrss and maxrss of the queue.';
+
+CREATE FUNCTION brokerage.rule_min_weight(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) RETURNS text
+    LANGUAGE sql STABLE PARALLEL SAFE
+    AS $$
+  select case
+    when t.min_weight > 0 and p.weight <> 0 and p.weight < t.min_weight then format('weight is %s, MIN_WEIGHT is %s', p.weight, t.min_weight)
+  end
+$$;
+
+ALTER FUNCTION brokerage.rule_min_weight(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION brokerage.rule_min_weight(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) IS 'min-weight: the weight is at least MIN_WEIGHT of the label and share.';
+
+CREATE FUNCTION brokerage.rule_no_pilot(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) RETURNS text
+    LANGUAGE sql STABLE PARALLEL SAFE
+    AS $$
+  select case when coalesce(q.pilots, 0) = 0 then 'no pilot in the last 3 h' end
+$$;
+
+ALTER FUNCTION brokerage.rule_no_pilot(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION brokerage.rule_no_pilot(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) IS 'no-pilot: pilots asked for jobs there in the last 3 h.';
+
+CREATE FUNCTION brokerage.rule_no_pilot_panda2026(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) RETURNS text
+    LANGUAGE sql STABLE PARALLEL SAFE
+    AS $$
+  select case
+    when coalesce(q.pilots, 0) = 0 and p.is_preassigned is not true and coalesce(t.label, '') not like '%test%'
+         and not (coalesce(t.n_jumbo_jobs, 0) > 0 and q.uses_jumbo is true) and q.has_slots is not true
+    then 'no pilot in the last 3 h'
+  end
+$$;
+
+ALTER FUNCTION brokerage.rule_no_pilot_panda2026(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION brokerage.rule_no_pilot_panda2026(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) IS 'no-pilot of panda2026: pilots asked for jobs there in the last 3 h, or need not.';
+
+CREATE FUNCTION brokerage.rule_nucleus_queue_cap(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts, x jsonb) RETURNS text
+    LANGUAGE sql STABLE PARALLEL SAFE
+    AS $$
+  select case
+    when (brokerage.queued_into_nucleus(t, q, p, x) > t.nqueued_nuc_cap_for_jobs
+          or (x ->> 'inclusive')::boolean and brokerage.queued_into_nucleus(t, q, p, x) = t.nqueued_nuc_cap_for_jobs)
+         and not coalesce((x ->> 'spares_own')::boolean and p.is_own, false)
+    then format('%s files are queued on the links into %s, NQUEUED_NUC_CAP_FOR_JOBS is %s',
+                brokerage.queued_into_nucleus(t, q, p, x), coalesce(t.nucleus, 'the nucleus'), t.nqueued_nuc_cap_for_jobs)
+  end
+$$;
+
+ALTER FUNCTION brokerage.rule_nucleus_queue_cap(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts, x jsonb) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION brokerage.rule_nucleus_queue_cap(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts, x jsonb) IS 'nucleus-queue-cap: not too many files queued into the nucleus, wherever from. Parameters: inclusive (boolean: the cap itself is too many), spares_own (boolean: not for its own queues), urgent_alone.';
+
+CREATE FUNCTION brokerage.rule_nucleus_unwritable(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) RETURNS text
+    LANGUAGE sql STABLE PARALLEL SAFE
+    AS $$
+  select case
+    when t.nucleus_is_writable is false and p.is_nucleus_queue is not true
+    then format('the storage of %s cannot be written over WAN', coalesce(t.nucleus, 'the nucleus'))
+  end
+$$;
+
+ALTER FUNCTION brokerage.rule_nucleus_unwritable(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION brokerage.rule_nucleus_unwritable(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) IS 'nucleus-unwritable: the nucleus takes outputs from elsewhere; its own queues need not ask.';
+
+CREATE FUNCTION brokerage.rule_queue_status(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts, x jsonb) RETURNS text
+    LANGUAGE sql STABLE PARALLEL SAFE
+    AS $$
+  select case
+    when q.status = 'online' or p.is_preassigned or q.status = 'standby' and (x ->> 'standby')::boolean then null
+    else format('status is %s, not online', coalesce(q.status, 'not set'))
+  end
+$$;
+
+ALTER FUNCTION brokerage.rule_queue_status(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts, x jsonb) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION brokerage.rule_queue_status(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts, x jsonb) IS 'queue-status: the queue must be online, unless the task is pre-assigned to it. Parameter standby (boolean): standby passes, too.';
+
+CREATE FUNCTION brokerage.rule_scratch_disk(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) RETURNS text
+    LANGUAGE sql STABLE PARALLEL SAFE
+    AS $$
+  select case
+    when q.maxwdir > 0 and brokerage.compare(
+           brokerage.scratch_need(t, q, p) * brokerage.whole_queue_cores(t, q, p), q.maxwdir * 1048576,
+           brokerage.scratch_need_exactly(t, q, p) * brokerage.whole_queue_cores(t, q, p), q.maxwdir::numeric * 1048576) >= 0
+    then format('needs %s MiB of scratch a core, maxwdir is %s for %s cores', round(brokerage.scratch_need_exactly(t, q, p) / 1048576, 3), q.maxwdir,
+                brokerage.whole_queue_cores(t, q, p))
+  end
+$$;
+
+ALTER FUNCTION brokerage.rule_scratch_disk(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION brokerage.rule_scratch_disk(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) IS 'scratch-disk: a job needs less scratch than maxwdir divided by the cores of the whole queue''s slot.';
+
+CREATE FUNCTION brokerage.rule_scratch_disk_panda2026(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) RETURNS text
+    LANGUAGE sql STABLE PARALLEL SAFE
+    AS $$
+  select case
+    when q.maxwdir > 0 and brokerage.scratch_need_panda2026(t, q, p) * brokerage.scratch_cores_panda2026(t, q, p) > q.maxwdir
+    then format('needs %s MiB of scratch, maxwdir is %s for %s jobs', brokerage.scratch_need_panda2026(t, q, p), q.maxwdir, brokerage.scratch_cores_panda2026(t, q, p))
+  end
+$$;
+
+ALTER FUNCTION brokerage.rule_scratch_disk_panda2026(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION brokerage.rule_scratch_disk_panda2026(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) IS 'scratch-disk of panda2026: a job needs no more scratch than its part of maxwdir.';
+
+CREATE FUNCTION brokerage.rule_software(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts, x jsonb) RETURNS text
+    LANGUAGE sql STABLE PARALLEL SAFE
+    AS $$
+  select case
+    when t.has_software is not true then null
+    when (x ->> 'as_prepared')::boolean then p.software
+    when q.releases_any then null
+    when q.releases_auto is not true then 'neither ANY nor AUTO is among its releases'
+    when q.publishes_software is not true then 'AUTO is among its releases, but it publishes no software'
+    else p.software
+  end
+$$;
+
+ALTER FUNCTION brokerage.rule_software(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts, x jsonb) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION brokerage.rule_software(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts, x jsonb) IS 'software: the queue takes any release, or publishes what the task needs. Parameter as_prepared (boolean): the prepared verdict alone decides.';
+
+CREATE FUNCTION brokerage.rule_storage_blacklist(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) RETURNS text
+    LANGUAGE sql STABLE PARALLEL SAFE
+    AS $$
+  select case
+    when q.input_storages > 0 and coalesce(q.inputs_readable, 0) = 0
+    then format('-read_lan_blacklist: none of its %s input storages can be read', q.input_storages)
+    when q.output_storages > 0 and coalesce(q.outputs_writable, 0) = 0
+    then format('-write_lan_blacklist: none of its %s output storages can be written', q.output_storages)
+  end
+$$;
+
+ALTER FUNCTION brokerage.rule_storage_blacklist(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION brokerage.rule_storage_blacklist(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) IS 'storage-blacklist: an input storage can be read and an output storage written over LAN.';
+
+CREATE FUNCTION brokerage.rule_storage_blacklist_panda2026(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) RETURNS text
+    LANGUAGE sql STABLE PARALLEL SAFE
+    AS $$
+  select case
+    when brokerage.rule_storage_space_panda2026(t, q, p) is not null then null
+    when q.datadisk_read_lan is not true then '-read_lan_blacklist: no input DATADISK can be read over LAN'
+    when q.datadisk_write_lan is not true then '-write_lan_blacklist: no output DATADISK can be written over LAN'
+    when (p.is_nucleus_queue is not true or p.input_is_local is not true) and q.datadisk_write_wan is not true
+    then '-write_wan_blacklist: no input DATADISK can be written over WAN'
+    when p.is_nucleus_queue is not true and q.datadisk_read_wan is not true then '-read_wan_blacklist: no output DATADISK can be read over WAN'
+    when p.is_nucleus_queue is not true and p.has_readable_source is not true then '-source_blacklist: the input cannot be read over WAN anywhere'
+  end
+$$;
+
+ALTER FUNCTION brokerage.rule_storage_blacklist_panda2026(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION brokerage.rule_storage_blacklist_panda2026(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) IS 'storage-blacklist of panda2026: input can come in and be read, output be written and go out.';
+
+CREATE FUNCTION brokerage.rule_storage_space(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) RETURNS text
+    LANGUAGE sql STABLE PARALLEL SAFE
+    AS $$
+  select case
+    when q.has_output_storage and coalesce(q.space_free, 0) <= 200
+    then format('%s GB are free in its output storage, not over 200', coalesce(q.space_free, 0))
+  end
+$$;
+
+ALTER FUNCTION brokerage.rule_storage_space(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION brokerage.rule_storage_space(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) IS 'storage-space: over 200 GB are free in the default output storage of the queue.';
+
+CREATE FUNCTION brokerage.rule_storage_space_panda2026(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) RETURNS text
+    LANGUAGE sql STABLE PARALLEL SAFE
+    AS $$
+  select case
+    when q.has_output_storage and coalesce(q.space_usable, 0) < t.storage_min_free_size
+    then format('%s GB can be used in its output storage, STORAGE_MIN_FREE_SIZE is %s', coalesce(q.space_usable, 0), t.storage_min_free_size)
+  end
+$$;
+
+ALTER FUNCTION brokerage.rule_storage_space_panda2026(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION brokerage.rule_storage_space_panda2026(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) IS 'storage-space of panda2026: STORAGE_MIN_FREE_SIZE can be used in the default output storage of the queue.';
+
+CREATE FUNCTION brokerage.rule_t1_weight(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts, x jsonb) RETURNS text
+    LANGUAGE sql STABLE PARALLEL SAFE
+    AS $$
+  select case
+    when (t.t1_weight = -1 or (x ->> 'negative')::boolean and t.t1_weight < 0) and t.is_merging is not true and p.is_near is not true
+    then format('t1Weight is %s: only queues of %s', t.t1_weight, coalesce(t.nucleus, 'the nucleus'))
+  end
+$$;
+
+ALTER FUNCTION brokerage.rule_t1_weight(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts, x jsonb) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION brokerage.rule_t1_weight(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts, x jsonb) IS 't1-weight: a task with t1Weight -1 stays at the nucleus, merging excepted. Parameter negative (boolean): any weight below 0.';
+
+CREATE FUNCTION brokerage.rule_transferring_limit(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) RETURNS text
+    LANGUAGE sql STABLE PARALLEL SAFE
+    AS $$
+  select case
+    when q.transferring_all > greatest(coalesce(nullif(q.transferringlimit, 0), 2000), 2 * coalesce(q.running_all, 0))
+    then format('%s jobs are transferring, the limit is %s', q.transferring_all,
+                greatest(coalesce(nullif(q.transferringlimit, 0), 2000), 2 * coalesce(q.running_all, 0)))
+  end
+$$;
+
+ALTER FUNCTION brokerage.rule_transferring_limit(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION brokerage.rule_transferring_limit(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) IS 'transferring-limit: not too many jobs are transferring at the queue.';
+
+CREATE FUNCTION brokerage.rule_transferring_limit_panda2026(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) RETURNS text
+    LANGUAGE sql STABLE PARALLEL SAFE
+    AS $$
+  select case
+    when p.is_near is not true and p.is_own is not true and q.storage_site is not null
+         and coalesce(q.transferring_all, 0) - coalesce(q.transferring_to_unwritable, 0)
+             > greatest(coalesce(nullif(q.transferringlimit, 0), 2000), 2 * coalesce(q.running_all, 0))
+    then format('%s jobs are transferring, the limit is %s', coalesce(q.transferring_all, 0) - coalesce(q.transferring_to_unwritable, 0),
+                greatest(coalesce(nullif(q.transferringlimit, 0), 2000), 2 * coalesce(q.running_all, 0)))
+  end
+$$;
+
+ALTER FUNCTION brokerage.rule_transferring_limit_panda2026(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION brokerage.rule_transferring_limit_panda2026(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) IS 'transferring-limit of panda2026: not too many jobs are transferring at a satellite.';
+
+CREATE FUNCTION brokerage.rule_use_only_local_data(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) RETURNS text
+    LANGUAGE sql STABLE PARALLEL SAFE
+    AS $$
+  select case
+    when q.uses_only_local_data and p.input_is_local is not true
+    then format('%s files are missing, the queue only uses local data', coalesce(t.input_files, 0) - coalesce(p.available_files, 0))
+  end
+$$;
+
+ALTER FUNCTION brokerage.rule_use_only_local_data(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION brokerage.rule_use_only_local_data(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) IS 'use-only-local-data: all of the input is at a queue that asks for it.';
+
+CREATE FUNCTION brokerage.rule_walltime(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) RETURNS text
+    LANGUAGE sql STABLE PARALLEL SAFE
+    AS $$
+  select case
+    when q.maxtime > 0 and brokerage.compare_walltime(t, q, p, brokerage.walltime_events(t, q, p), q.maxtime) > 0
+    then format('-shortwalltime: needs %s s, maxtime is %s', round(brokerage.walltime_of(t, q, p, brokerage.walltime_events(t, q, p))::numeric, 1), q.maxtime)
+    when q.mintime > 0 and coalesce(brokerage.compare_walltime(t, q, p, brokerage.most_events(t, q, p), q.mintime) < 0, true)
+    then format('-longwalltime: needs %s s, mintime is %s',
+                coalesce(round(brokerage.walltime_of(t, q, p, brokerage.most_events(t, q, p))::numeric, 1)::text, 'an unknown number of'), q.mintime)
+  end
+$$;
+
+ALTER FUNCTION brokerage.rule_walltime(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION brokerage.rule_walltime(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) IS 'walltime: the walltime of a job lies between mintime and maxtime of the queue; where it is not known there must be no mintime.';
+
+CREATE FUNCTION brokerage.rule_walltime_panda2026(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) RETURNS text
+    LANGUAGE sql STABLE PARALLEL SAFE
+    AS $$
+  select case
+    when q.maxtime > 0 and brokerage.walltime_work_panda2026(t, q, p, brokerage.walltime_events(t, q, p)) > 0
+         and brokerage.walltime_work_panda2026(t, q, p, brokerage.walltime_events(t, q, p)) > brokerage.walltime_bound_panda2026(t, q, p, q.maxtime)
+    then format('-shortwalltime: takes %s, maxtime of %s s allows %s', brokerage.walltime_work_panda2026(t, q, p, brokerage.walltime_events(t, q, p)),
+                q.maxtime, brokerage.walltime_bound_panda2026(t, q, p, q.maxtime))
+    when brokerage.rule_walltime_scout_panda2026(t, q, p) is not null then null
+    when q.mintime > 0 and coalesce(
+           brokerage.walltime_work_panda2026(t, q, p, brokerage.most_events_panda2026(t, q, p)) < brokerage.walltime_bound_panda2026(t, q, p, q.mintime), true)
+    then format('-longwalltime: takes %s, mintime of %s s asks for %s',
+                coalesce(brokerage.walltime_work_panda2026(t, q, p, brokerage.most_events_panda2026(t, q, p))::text, 'an unknown time'),
+                q.mintime, brokerage.walltime_bound_panda2026(t, q, p, q.mintime))
+  end
+$$;
+
+ALTER FUNCTION brokerage.rule_walltime_panda2026(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION brokerage.rule_walltime_panda2026(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) IS 'walltime of panda2026: the work of a job lies between what mintime and maxtime of the queue stand for.';
+
+CREATE FUNCTION brokerage.rule_walltime_scout(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) RETURNS text
+    LANGUAGE sql STABLE PARALLEL SAFE
+    AS $$
+  select case
+    when (t.is_scout or t.is_merging) and q.maxtime > 0 and q.maxtime < 86400
+    then format('%s: maxtime is %s s, less than a day', case when t.is_scout then '-scout_walltime' else '-min_walltime' end, q.maxtime)
+  end
+$$;
+
+ALTER FUNCTION brokerage.rule_walltime_scout(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION brokerage.rule_walltime_scout(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) IS 'walltime-scout: scouts and merge jobs need a queue that lets them run for a day.';
+
+CREATE FUNCTION brokerage.rule_walltime_scout_panda2026(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) RETURNS text
+    LANGUAGE sql STABLE PARALLEL SAFE
+    AS $$
+  select case
+    when (t.is_scout and not brokerage.is_only_site(t, q, p) or t.is_merging or t.walltime_is_undefined) and q.maxtime > 0
+         and brokerage.walltime_bound_panda2026(t, q, p, q.maxtime) <> 0
+         and brokerage.walltime_bound_panda2026(t, q, p, q.maxtime) < 864000::bigint * brokerage.slot_cores(t, q, p)
+    then format('%s: maxtime of %s s lets a job take %s, less than %s', case when t.is_scout then '-scout_walltime' else '-min_walltime' end,
+                q.maxtime, brokerage.walltime_bound_panda2026(t, q, p, q.maxtime), 864000::bigint * brokerage.slot_cores(t, q, p))
+  end
+$$;
+
+ALTER FUNCTION brokerage.rule_walltime_scout_panda2026(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION brokerage.rule_walltime_scout_panda2026(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) IS 'walltime-scout of panda2026: scouts, merge jobs and tasks of unknown walltime need a queue that lets them take 864000 HS06 s a core.';
+
+CREATE FUNCTION brokerage.rule_wn_connectivity(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) RETURNS text
+    LANGUAGE sql STABLE PARALLEL SAFE
+    AS $$
+  select case
+    when t.ip_connectivity is null and t.ip_stack is null then null
+    when t.ip_connectivity = 'full' and q.connectivity is distinct from 'full'
+         or t.ip_connectivity = 'http' and coalesce(q.connectivity, 'none') not in ('full', 'http')
+    then format('needs network %s, the queue has %s', t.ip_connectivity, coalesce(q.connectivity, 'not said'))
+    when t.ip_stack is distinct from q.ip_stack
+    then format('needs stack %s, the queue has %s', coalesce(t.ip_stack, 'unset'), coalesce(q.ip_stack, 'unset'))
+  end
+$$;
+
+ALTER FUNCTION brokerage.rule_wn_connectivity(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION brokerage.rule_wn_connectivity(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) IS 'wn-connectivity: worker nodes reach what the task needs, by the same IP stack.';
+
+CREATE FUNCTION brokerage.rule_wn_connectivity_panda2026(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) RETURNS text
+    LANGUAGE sql STABLE PARALLEL SAFE
+    AS $$
+  select case
+    when brokerage.is_only_site(t, q, p) then null
+    when t.ip_connectivity in ('full', 'http') and q.connectivity is distinct from 'full' and not (t.ip_connectivity = 'http' and q.connectivity is not distinct from 'http')
+    then format('needs network %s, the queue has %s', t.ip_connectivity, coalesce(q.connectivity, 'not said'))
+    when t.ip_stack is not null and t.ip_stack is distinct from q.ip_stack
+    then format('needs stack %s, the queue has %s', t.ip_stack, coalesce(q.ip_stack, 'unset'))
+  end
+$$;
+
+ALTER FUNCTION brokerage.rule_wn_connectivity_panda2026(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION brokerage.rule_wn_connectivity_panda2026(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) IS 'wn-connectivity of panda2026: worker nodes reach what the task needs, by the IP stack that it names.';
+
+CREATE FUNCTION brokerage.rule_work_shortage(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) RETURNS text
+    LANGUAGE sql STABLE PARALLEL SAFE
+    AS $$
+  select case
+    when t.work_shortage is not true or brokerage.is_only_site(t, q, p) then null
+    when q.pledgedcpu = -1 then '-non_pledged: work is short, the queue is opportunistic'
+    when q.pledgedcpu > 0 and q.core_running > q.pledgedcpu then format('-over_pledged: work is short, %s cores are in use, %s pledged', q.core_running, q.pledgedcpu)
+  end
+$$;
+
+ALTER FUNCTION brokerage.rule_work_shortage(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION brokerage.rule_work_shortage(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) IS 'work-shortage: when work is short only pledged cores get some (core:WORK_SHORTAGE).';
+
+CREATE FUNCTION brokerage.rule_zero_share(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) RETURNS text
+    LANGUAGE sql STABLE PARALLEL SAFE
+    AS $$
+  select case when p.zero_share is not null then format('zero share by fairsharepolicy: %s', p.zero_share) end
+$$;
+
+ALTER FUNCTION brokerage.rule_zero_share(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION brokerage.rule_zero_share(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) IS 'zero-share: the fair share policy of the queue leaves something for the task.';
+
+CREATE FUNCTION brokerage.run_difference(p_setup text, p_before bigint, p_after bigint) RETURNS TABLE(task_id bigint, status_before text, status_after text, gained text[], lost text[], queue text, weight_before double precision, weight_after double precision)
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'brokerage', 'pg_temp'
+    SET enable_nestloop TO 'off'
+    AS $$
+#variable_conflict use_column
+begin
+  perform resource.look(p_setup);
+  return query
+  with status as (
+    select task_id, b.status as before, a.status as after
+      from (select d.task_id, d.status from brokerage.task_decision d where d.setup = p_setup and d.run_id = p_before) b
+      full join (select d.task_id, d.status from brokerage.task_decision d where d.setup = p_setup and d.run_id = p_after) a using (task_id)
+  ), candidate as (
+    select task_id, queue, b.rank as rank_before, a.rank as rank_after, b.weight as weight_before, a.weight as weight_after,
+           b.rank is not null and a.rank is not null and b.weight is distinct from a.weight as is_other
+      from (select d.task_id, d.queue, d.rank, d.weight from brokerage.decision d where d.setup = p_setup and d.run_id = p_before and d.verdict = 'c') b
+      full join (select d.task_id, d.queue, d.rank, d.weight from brokerage.decision d where d.setup = p_setup and d.run_id = p_after and d.verdict = 'c') a using (task_id, queue)
+  ), change as (
+    select c.task_id,
+           array_agg(c.queue order by c.rank_after) filter (where c.rank_before is null) as gained,
+           array_agg(c.queue order by c.rank_before) filter (where c.rank_after is null) as lost,
+           (array_agg(c.queue order by c.rank_before) filter (where c.is_other))[1] as queue,
+           (array_agg(c.weight_before order by c.rank_before) filter (where c.is_other))[1] as weight_before,
+           (array_agg(c.weight_after order by c.rank_before) filter (where c.is_other))[1] as weight_after
+      from candidate c
+     group by c.task_id
+  )
+  select s.task_id, s.before, s.after, coalesce(c.gained, '{}'), coalesce(c.lost, '{}'), c.queue, c.weight_before, c.weight_after
+    from status s
+    left join change c on c.task_id = s.task_id
+   where s.before is distinct from s.after or c.gained is not null or c.lost is not null or c.queue is not null
+   order by s.task_id;
+end $$;
+
+ALTER FUNCTION brokerage.run_difference(p_setup text, p_before bigint, p_after bigint) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION brokerage.run_difference(p_setup text, p_before bigint, p_after bigint) IS 'Tasks that two runs decided otherwise: status (null = not decided there), candidates gained and lost, and the best candidate of both whose weight changed. Errors: PB002.';
+
+CREATE FUNCTION brokerage.running_jobs_cap(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts, x jsonb) RETURNS double precision
+    LANGUAGE sql STABLE PARALLEL SAFE
+    AS $$
+  select case when not brokerage.is_express(t, q, p, x) then greatest(t.nqueuelimitsite, 2 * brokerage.running_workers(t, q, p)) end
+$$;
+
+ALTER FUNCTION brokerage.running_jobs_cap(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts, x jsonb) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION brokerage.running_jobs_cap(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts, x jsonb) IS 'How many jobs of the share may wait at a queue when jobs are distributed; null = no limit.';
+
+CREATE FUNCTION brokerage.running_jobs_cap_panda2026(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) RETURNS double precision
+    LANGUAGE sql STABLE PARALLEL SAFE
+    AS $$
+  select case
+    when not brokerage.is_express(t, q, p, '{"urgent_alone": true}')
+    then greatest(t.nqueuelimitsite,
+                  2 * greatest(case when q.child_type is not null then p.type_running end, brokerage.running_workers_panda2026(t, q, p)))
+  end
+$$;
+
+ALTER FUNCTION brokerage.running_jobs_cap_panda2026(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION brokerage.running_jobs_cap_panda2026(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) IS 'How many jobs may wait at a queue when jobs are distributed in panda2026; null = no limit.';
+
+CREATE FUNCTION brokerage.running_workers(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) RETURNS bigint
+    LANGUAGE sql STABLE PARALLEL SAFE
+    AS $$
+  select greatest(
+    coalesce(p.running, 0),
+    case when coalesce(p.running, 0) < 20 then least(coalesce(q.workers, 0), 20) end,
+    case when p.numslots > 0 then p.numslots / brokerage.slot_cores(t, q, p) when p.numslots = 0 then p.starting end)
+$$;
+
+ALTER FUNCTION brokerage.running_workers(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION brokerage.running_workers(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) IS 'R: running jobs of the share at the queue, or what stands for them where few run or slots are defined.';
+
+CREATE FUNCTION brokerage.running_workers_panda2026(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) RETURNS bigint
+    LANGUAGE sql STABLE PARALLEL SAFE
+    AS $$
+  select case
+    when t.current_priority > t.max_prio_to_bootstrap then coalesce(p.running, 0)
+    when p.numslots = 0 then coalesce(p.running, 0) + coalesce(p.starting, 0)
+    else greatest(
+      coalesce(p.running, 0),
+      case when coalesce(p.running, 0) < 20 and q.pilots > 0 and q.ups then least(coalesce(q.workers, 0), 20) end,
+      case when p.numslots > 0 then p.numslots / brokerage.slot_cores(t, q, p) end)
+  end
+$$;
+
+ALTER FUNCTION brokerage.running_workers_panda2026(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION brokerage.running_workers_panda2026(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) IS 'R as PanDA''s code counts it: running jobs of the share at the queue, or workers or slots, where a bootstrap may go.';
+
+CREATE FUNCTION brokerage.satisfies_version(p_version text, p_condition text) RETURNS boolean
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE
+    AS $_$
+  select coalesce(case c.part[1] when '==' then v.given = v.wanted when '>=' then v.given >= v.wanted when '<=' then v.given <= v.wanted
+                                 when '>' then v.given > v.wanted when '<' then v.given < v.wanted end, false)
+    from (select regexp_match(p_condition, '^([=><]+) *(\d{1,18}(?:\.\d{1,18})*) *$')) c(part)
+   cross join lateral (
+         select case when p_version ~ '^\d{1,18}(\.\d{1,18})*$' then string_to_array(regexp_replace(p_version, '(\.0+)+$', ''), '.')::bigint[] end,
+                string_to_array(regexp_replace(c.part[2], '(\.0+)+$', ''), '.')::bigint[]) v(given, wanted)
+$_$;
+
+ALTER FUNCTION brokerage.satisfies_version(p_version text, p_condition text) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION brokerage.satisfies_version(p_version text, p_condition text) IS 'Whether a version such as 12.4 meets a condition such as >=12.0, part by part; false where one of them cannot be read. Operators ==, >=, <=, >, <.';
+
+CREATE FUNCTION brokerage.scratch_cores_panda2026(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) RETURNS integer
+    LANGUAGE sql STABLE PARALLEL SAFE
+    AS $$
+  select case when coalesce(t.task_core_count, 1) in (0, 1) and coalesce(t.event_service, 0) = 0 then brokerage.whole_queue_cores(t, q, p) else 1 end
+$$;
+
+ALTER FUNCTION brokerage.scratch_cores_panda2026(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION brokerage.scratch_cores_panda2026(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) IS 'Jobs that share the scratch of a slot in PanDA''s code.';
+
+CREATE FUNCTION brokerage.scratch_need(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) RETURNS double precision
+    LANGUAGE sql STABLE PARALLEL SAFE
+    AS $$
+  select case when brokerage.reads_directly(t, q, p) then 0 else coalesce(t.job_input_bytes, 0) end
+         + greatest(536870912::float8, t.out_disk_bytes * case when t.out_disk_per_event then t.job_events else t.job_input_mb end)
+         + coalesce(t.work_disk_bytes, 0)
+$$;
+
+ALTER FUNCTION brokerage.scratch_need(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION brokerage.scratch_need(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) IS 'Scratch that a job of the task needs at the queue (bytes).';
+
+CREATE FUNCTION brokerage.scratch_need_exactly(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) RETURNS numeric
+    LANGUAGE sql STABLE PARALLEL SAFE
+    AS $$
+  select case when brokerage.reads_directly(t, q, p) then 0 else coalesce(t.job_input_bytes, 0) end
+         + greatest(536870912::numeric, t.out_disk_bytes::numeric * case when t.out_disk_per_event then t.job_events else t.job_input_mb::numeric end)
+         + coalesce(t.work_disk_bytes::numeric, 0)
+$$;
+
+ALTER FUNCTION brokerage.scratch_need_exactly(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION brokerage.scratch_need_exactly(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) IS 'Scratch that a job of the task needs at the queue (bytes), without rounding.';
+
+CREATE FUNCTION brokerage.scratch_need_panda2026(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) RETURNS double precision
+    LANGUAGE sql STABLE PARALLEL SAFE
+    AS $$
+  select floor((case when brokerage.reads_directly(t, q, p) then 0 else coalesce(t.job_input_bytes, 0) end
+                + greatest(1572864000::float8, t.out_disk_bytes * case when t.out_disk_per_event then t.job_events else t.job_input_mb end)
+                + coalesce(t.work_disk_bytes + 314572800, 0)) / 1048576)
+$$;
+
+ALTER FUNCTION brokerage.scratch_need_panda2026(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION brokerage.scratch_need_panda2026(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) IS 'Scratch that a job of the task needs at the queue (MiB), as PanDA''s code has it.';
+
+CREATE FUNCTION brokerage.set_profile(p_profile text, p_based_on text DEFAULT 'doc'::text, p_description text DEFAULT ''::text) RETURNS void
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'brokerage', 'pg_temp'
+    AS $$
+begin
+  if coalesce(p_profile, '') = '' or exists (select from brokerage.shipped_profile s where s.profile = p_profile) then
+    raise exception 'profile is %', coalesce(quote_literal(p_profile), 'null')
+      using errcode = 'PB001', hint = 'doc and panda2026 come with the program: give your own another name.';
+  end if;
+  if not exists (select from brokerage.profile_line l where l.profile = p_based_on) then
+    raise exception 'profile % is to be based on %, which is not there', p_profile, coalesce(quote_literal(p_based_on), 'null')
+      using errcode = 'PB001', hint = format('Profiles are %s.', (select string_agg(distinct l.profile, ', ') from brokerage.profile_line l));
+  end if;
+  if exists (select from brokerage.profile_line l where l.profile = p_based_on and l.of_profile = p_profile) then
+    raise exception 'profile % is to be based on %, which is based on it', p_profile, p_based_on using errcode = 'PB001', hint = 'Base it on another.';
+  end if;
+  insert into brokerage.profile (profile, based_on, description) values (p_profile, p_based_on, coalesce(p_description, ''))
+  on conflict (profile) do update set based_on = excluded.based_on, description = excluded.description;
+end $$;
+
+ALTER FUNCTION brokerage.set_profile(p_profile text, p_based_on text, p_description text) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION brokerage.set_profile(p_profile text, p_based_on text, p_description text) IS 'Makes or changes a profile of your own: it has the rules of the one that it is based on, where brokerage.set_rule says nothing else. Errors: PB001 (a name that is taken, no such profile).';
+
+CREATE FUNCTION brokerage.set_rule(p_profile text, p_rule text, p_changes jsonb, p_algorithm text DEFAULT 'production_job'::text) RETURNS void
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'brokerage', 'pg_temp'
+    AS $$
+declare
+  v_unknown text;
+  v_rule brokerage.profile_rule;
+begin
+  if not exists (select from brokerage.profile_line l where l.profile = p_profile) then
+    raise exception 'profile is %', coalesce(quote_literal(p_profile), 'null') using errcode = 'PB001', hint = 'Make it first: brokerage.set_profile.';
+  end if;
+  if jsonb_typeof(p_changes) is distinct from 'object' then
+    raise exception 'changes of rule % are %', p_rule, coalesce(p_changes::text, 'null') using errcode = 'PB001', hint = 'Give an object: {"kind": "row rule", "function": "acme.rule_x", "position": 225}.';
+  end if;
+  select k.key into v_unknown from jsonb_object_keys(p_changes) k(key)
+   where k.key not in ('kind', 'position', 'function', 'criteria', 'temporary', 'enabled', 'parameters', 'source') limit 1;
+  if found then
+    raise exception 'rule %: key % is not known', p_rule, v_unknown using errcode = 'PB001', hint = 'Keys are kind, position, function, criteria, temporary, enabled, parameters, source.';
+  end if;
+  select r.* into v_rule from brokerage.profile_rule r where r.profile = p_profile and r.algorithm = p_algorithm and r.rule = p_rule;
+  v_rule := jsonb_populate_record(v_rule, p_changes || jsonb_build_object('profile', p_profile, 'algorithm', p_algorithm, 'rule', p_rule));
+  insert into brokerage.profile_rule as r select v_rule.*
+  on conflict (profile, algorithm, rule) do update
+     set kind = excluded.kind, position = excluded.position, function = excluded.function, criteria = excluded.criteria, temporary = excluded.temporary,
+         enabled = excluded.enabled, parameters = excluded.parameters, source = excluded.source;
+  perform brokerage.require_composable(p_profile, p_algorithm);
+exception
+  when check_violation or not_null_violation or invalid_text_representation or invalid_parameter_value or numeric_value_out_of_range then
+    raise exception 'rule % of profile %: %', coalesce(p_rule, 'null'), p_profile, sqlerrm
+      using errcode = 'PB001', hint = 'See the comments on brokerage.profile_rule: \d+ brokerage.profile_rule.';
+end $$;
+
+ALTER FUNCTION brokerage.set_rule(p_profile text, p_rule text, p_changes jsonb, p_algorithm text) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION brokerage.set_rule(p_profile text, p_rule text, p_changes jsonb, p_algorithm text) IS 'Adds a rule to a profile, or changes what the row says of one that it has (an object of columns of brokerage.profile_rule; null = as in the profile it is based on). The profile is composed to see that it fits. Errors: PB001 (an unknown key, a value or function that does not fit), PB002 (the owner of the function is not trusted).';
+
+CREATE FUNCTION brokerage.set_settings(p_setup text, p_settings jsonb) RETURNS void
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'brokerage', 'pg_temp'
+    AS $$
+declare
+  v_unknown text;
+  v_setting brokerage.setting;
+begin
+  perform resource.identify(p_setup);
+  if jsonb_typeof(p_settings) is distinct from 'object' then
+    raise exception 'settings are %', coalesce(p_settings::text, 'null') using errcode = 'PB001', hint = 'Give an object: {"profile": "doc"}.';
+  end if;
+  select k.key into v_unknown from jsonb_object_keys(p_settings) k(key) where k.key not in ('profile', 'decisions_kept', 'counts_kept', 'assignments_count') limit 1;
+  if found then
+    raise exception 'setting % is not known', v_unknown using errcode = 'PB001', hint = 'Settings are profile, decisions_kept, counts_kept, assignments_count.';
+  end if;
+  if p_settings ? 'profile' and brokerage.flavour(p_settings ->> 'profile') is null then
+    raise exception 'profile is %', coalesce(quote_literal(p_settings ->> 'profile'), 'null')
+      using errcode = 'PB001', hint = format('Profiles are %s.', (select string_agg(distinct l.profile, ', ') from brokerage.profile_line l));
+  end if;
+  perform resource.require_setup(p_setup);
+  insert into brokerage.setting (setup) values (p_setup) on conflict do nothing;
+  select s.* into v_setting from brokerage.setting s where s.setup = p_setup for update;
+  v_setting := jsonb_populate_record(v_setting, p_settings);
+  update brokerage.setting s
+     set profile = v_setting.profile, decisions_kept = v_setting.decisions_kept, counts_kept = v_setting.counts_kept, assignments_count = v_setting.assignments_count
+   where s.setup = p_setup;
+exception
+  when check_violation or not_null_violation or invalid_datetime_format or datetime_field_overflow or interval_field_overflow then
+    raise exception 'settings %: %', p_settings, sqlerrm using errcode = 'PB001', hint = 'Times are texts such as "2 days", longer than 0.';
+end $$;
+
+ALTER FUNCTION brokerage.set_settings(p_setup text, p_settings jsonb) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION brokerage.set_settings(p_setup text, p_settings jsonb) IS 'Changes settings of brokerage in a setup: profile, and decisions_kept, counts_kept, assignments_count (intervals as text, "2 days"). All or none. Errors: PB001, PB002 (setup not granted).';
+
+CREATE FUNCTION brokerage.share_key(t workload.task) RETURNS text
+    LANGUAGE sql STABLE PARALLEL SAFE
+    AS $$
+  select brokerage.class_key(jsonb_build_array(
+    brokerage.process_group(t.processing_type), coalesce(t.working_group, ''), t.gshare, t.current_priority, coalesce(t.is_merging, false)))
+$$;
+
+ALTER FUNCTION brokerage.share_key(t workload.task) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION brokerage.share_key(t workload.task) IS 'What shares of sites look at in a task, as a key: process group, working group, global share, current priority, merging.';
+
+CREATE FUNCTION brokerage.slot_cores(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) RETURNS integer
+    LANGUAGE sql STABLE PARALLEL SAFE
+    AS $$
+  select greatest(coalesce(q.corecount, 1), 1)
+$$;
+
+ALTER FUNCTION brokerage.slot_cores(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION brokerage.slot_cores(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) IS 'Cores of a slot of the queue or pseudo-queue, at least 1.';
+
+CREATE FUNCTION brokerage.software_key(t workload.task) RETURNS text
+    LANGUAGE sql STABLE PARALLEL SAFE
+    AS $$
+  select brokerage.class_key(jsonb_build_array(
+    t.architecture, nullif(t.trans_home, ''), nullif(t.trans_uses, ''), nullif(t.container_name, ''), coalesce(t.only_tags_for_fc, false), coalesce(t.label in ('user', 'panda'), false)))
+$$;
+
+ALTER FUNCTION brokerage.software_key(t workload.task) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION brokerage.software_key(t workload.task) IS 'What a task needs of software and hardware, as a key: architecture, transHome, transUses, container, onlyTagsForFC, and whether it is analysis (label user or panda).';
+
+CREATE FUNCTION brokerage.software_needs(p_setup text, p_task_ids bigint[], p_flavour text, p_analysis boolean) RETURNS TABLE(software_key text, problem text, sw_platform text, platform_is_pattern boolean, platforms text[], base_platform text, requirement jsonb, container text, only_tags boolean, analysis boolean, tag text, projects text[], versions text[], cvmfs_required boolean)
+    LANGUAGE sql STABLE ROWS 100
+    AS $$
+  with need as materialized (
+    select distinct on (n.software_key) n.software_key, n.architecture, nullif(n.trans_home, '') as trans_home, n.trans_uses,
+           nullif(n.container_name, '') as container, coalesce(n.only_tags_for_fc, false) as only_tags, n.analysis
+      from (select brokerage.software_key(t) as software_key, coalesce(p_analysis, t.label in ('user', 'panda'), false) as analysis, t.*
+              from workload.task t where t.setup = p_setup and t.task_id = any (p_task_ids)) n
+  ), parsed as materialized (
+    select n.*, a.architecture as parsed, brokerage.release_of(n.trans_home, n.trans_uses, n.analysis) as release
+      from need n
+     cross join lateral (select brokerage.read_architecture(n.architecture, p_flavour) offset 0) a(architecture)
+     where n.analysis or n.trans_home is not null or p_flavour = 'doc' and n.container is not null
+  ), pattern as materialized (
+    select distinct p.parsed ->> 'sw_platform' as sw_platform, brokerage.anchored(p.parsed ->> 'sw_platform') as pattern
+      from parsed p where brokerage.anchored(p.parsed ->> 'sw_platform') like '^(?:%'
+  ), published as materialized (
+    select distinct c.cmtconfig from resource.software s cross join unnest(s.cmtconfigs) c(cmtconfig) where s.setup = p_setup and exists (select from pattern)
+    union
+    select t.cmtconfig
+      from (select distinct r.project, r.version from parsed p
+             cross join lateral jsonb_to_record(p.release) x(projects text[], versions text[])
+             cross join unnest(x.projects, x.versions) r(project, version)
+             where brokerage.anchored(p.parsed ->> 'sw_platform') like '^(?:%') r
+     cross join lateral (select s.cmtconfig from resource.software_tag s
+                          where s.setup = p_setup and s.project = r.project and s.release = r.version offset 0) t
+  ), matched as materialized (
+    select p.sw_platform, p.pattern, array(select c.cmtconfig from published c where brokerage.fits(c.cmtconfig, p.pattern)) as platforms from pattern p
+  )
+  select p.software_key, p.parsed ->> 'problem', p.parsed ->> 'sw_platform', coalesce(not brokerage.fits(m.sw_platform, m.pattern), false),
+         (p.parsed ->> 'sw_platform') || coalesce(m.platforms, '{}'), p.parsed ->> 'base_platform',
+         jsonb_build_object('cpu', p.parsed -> 'cpu', 'gpu', p.parsed -> 'gpu'),
+         p.container, p.only_tags, p.analysis, r.tag, r.projects, r.versions, coalesce(r.cvmfs_required, false)
+    from parsed p
+    left join matched m on m.sw_platform = p.parsed ->> 'sw_platform'
+   cross join lateral jsonb_to_record(coalesce(p.release, '{}')) r(tag text, projects text[], versions text[], cvmfs_required boolean)
+$$;
+
+ALTER FUNCTION brokerage.software_needs(p_setup text, p_task_ids bigint[], p_flavour text, p_analysis boolean) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION brokerage.software_needs(p_setup text, p_task_ids bigint[], p_flavour text, p_analysis boolean) IS 'What tasks need of software and hardware, one row for each distinct need. Production tasks need none without transHome (doc: nor container). Flavour doc or panda2026; analysis or production, null = as the label of each task says.';
+
+CREATE FUNCTION brokerage.software_problems(p_setup text, p_task_ids bigint[], p_flavour text, p_analysis boolean DEFAULT NULL::boolean) RETURNS TABLE(software_key text, queue text, problem text)
+    LANGUAGE sql STABLE ROWS 5000
+    AS $$
+  with need as materialized (
+    select n.* from brokerage.software_needs(p_setup, p_task_ids, p_flavour, p_analysis) n
+  ), hardware as materialized (
+    select v.requirement, jsonb_object_agg(v.queue, v.problem) as problems
+      from brokerage.hardware_verdicts(p_setup, (select array_agg(distinct n.requirement) from need n), p_flavour) v
+     group by v.requirement
+  ), container as materialized (
+    select h.container, h.only_tags, jsonb_object_agg(h.queue, true) as queues
+      from brokerage.container_hits(p_setup, (select array_agg(n.container order by n.software_key) from need n),
+                                    (select array_agg(n.only_tags order by n.software_key) from need n), p_flavour) h
+     group by h.container, h.only_tags
+  ), asked as materialized (
+    select n.*, h.problems, coalesce(c.queues, '{}') as contained, r.queues as released
+      from need n
+      left join hardware h on h.requirement = n.requirement
+      left join container c on c.container = n.container and c.only_tags = n.only_tags
+     cross join lateral (
+           select coalesce(jsonb_object_agg(h.queue, true), '{}')
+             from brokerage.release_hits(p_setup, n.projects, n.versions, case p_flavour when 'doc' then n.platforms else array[n.sw_platform] end) h(queue)
+            where n.container is null) r(queues)
+  ), verdict as materialized (
+    select n.software_key, s.queue,
+           case when n.problem is not null then n.problem
+                when p_flavour <> 'doc' and (s.releases <> '{AUTO}' or not s.is_published)
+                  then brokerage.unpublished_problem(s.releases, n.requirement, n.container, n.only_tags and not n.analysis)
+                when n.problems ? s.queue then n.problems ->> s.queue
+                when n.container is not null and not (s.takes_any_container and not n.only_tags or n.contained ? s.queue)
+                  then brokerage.container_text(n.container, n.only_tags, s.containers)
+                when n.container is null and n.tag is not null and p_flavour = 'doc'
+                     and not (s.cvmfs && array['any', n.tag] and (s.takes_any_container or s.cmtconfigs && n.platforms)
+                              or ('any' = any (s.containers) or n.base_platform is null) and n.released ? s.queue)
+                  then brokerage.release_text(n.tag, n.projects, n.versions, n.sw_platform, n.base_platform, s.cvmfs, s.containers)
+                when n.container is null and n.tag is not null and p_flavour <> 'doc'
+                     and not case when s.cvmfs && array['any', n.tag]
+                                    then s.takes_any_container or (n.analysis or n.base_platform is null) and coalesce(n.sw_platform = any (s.cmtconfigs), false)
+                                  else not n.cvmfs_required and (n.analysis or n.base_platform is null or 'any' = any (s.containers)) and n.released ? s.queue end
+                  then brokerage.release_text(n.tag, n.projects, n.versions, n.sw_platform, case when not n.analysis then n.base_platform end, s.cvmfs, s.containers)
+                when n.platform_is_pattern and not s.cmtconfigs && n.platforms
+                  then format('-regexpcmtconfig: %s matches none of the %s cmtconfigs', n.sw_platform, cardinality(s.cmtconfigs))
+           end as problem
+      from asked n
+     cross join brokerage.software_sites(p_setup) s
+     where p_flavour <> 'doc' or 'AUTO' = any (s.releases) and s.is_published
+  )
+  select v.software_key, v.queue, v.problem from verdict v where v.problem is not null
+$$;
+
+ALTER FUNCTION brokerage.software_problems(p_setup text, p_task_ids bigint[], p_flavour text, p_analysis boolean) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION brokerage.software_problems(p_setup text, p_task_ids bigint[], p_flavour text, p_analysis boolean) IS 'Why the software or hardware of a queue does not do, for each distinct need of the tasks (brokerage.software_key) and queue where it does not. doc: only queues with AUTO that publish are looked at; panda2026: all queues. A reason may begin with a criteria tag. Analysis or production; null = as the label of each task says (user and panda are analysis).';
+
+CREATE FUNCTION brokerage.software_sites(p_setup text) RETURNS TABLE(queue text, releases text[], is_published boolean, cmtconfigs text[], containers text[], cvmfs text[], takes_any_container boolean)
+    LANGUAGE sql STABLE ROWS 300
+    AS $$
+  select q.queue, coalesce(q.releases, '{}'), s.queue is not null, coalesce(s.cmtconfigs, '{}'), coalesce(s.containers, '{}'), coalesce(s.cvmfs, '{}'),
+         coalesce(s.containers && '{any,/cvmfs}', false)
+    from resource.queue q
+    left join resource.software s on s.setup = q.setup and s.queue = q.queue
+   where q.setup = p_setup
+$$;
+
+ALTER FUNCTION brokerage.software_sites(p_setup text) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION brokerage.software_sites(p_setup text) IS 'The queues of a setup with the software that they publish, empty lists where they publish none.';
+
+CREATE FUNCTION brokerage.split_outside(p_text text, p_separator text) RETURNS text[]
+    LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
+    AS $$
+declare
+  v_parts text[] := '{}'::text[];
+  v_part text := '';
+  v_letter text;
+  v_depth int := 0;
+begin
+  foreach v_letter in array string_to_array(p_text, null) loop
+    v_depth := v_depth + case when v_letter in ('(', '[') then 1 when v_letter in (')', ']') then -1 else 0 end;
+    if v_depth < 0 then
+      return null;
+    elsif v_depth = 0 and v_letter = p_separator then
+      v_parts := v_parts || v_part;
+      v_part := '';
+    else
+      v_part := v_part || v_letter;
+    end if;
+  end loop;
+  return v_parts || v_part;
+end $$;
+
+ALTER FUNCTION brokerage.split_outside(p_text text, p_separator text) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION brokerage.split_outside(p_text text, p_separator text) IS 'A text cut at a letter where no parenthesis or bracket is open; null where more are closed than opened.';
+
+CREATE FUNCTION brokerage.store(p_setup text, p_table text, p_rows jsonb, p_parents jsonb DEFAULT NULL::jsonb) RETURNS bigint
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'brokerage', 'pg_temp'
+    AS $$
+begin
+  perform resource.identify(p_setup);
+  return resource.store_rows(p_setup, brokerage.world_table(p_table), p_rows, p_parents);
+end $$;
+
+ALTER FUNCTION brokerage.store(p_setup text, p_table text, p_rows jsonb, p_parents jsonb) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION brokerage.store(p_setup text, p_table text, p_rows jsonb, p_parents jsonb) IS 'Upserts an array of objects into a table of the room brokerage and returns how many; keys are columns, one left out gets its default, null is null. Rows of p_parents (values of the first key column; true = all) are deleted first. Errors: PB001, PB002 (setup not granted).';
+
+CREATE FUNCTION brokerage.task_problem(t workload.task) RETURNS text
+    LANGUAGE sql STABLE
+    AS $$
+  select coalesce('architecture: ' || brokerage.architecture_problem(t.architecture),
+                  case when jsonb_typeof(t.resource_types_at) <> 'object' then 'resource_types_at is no object' end)
+$$;
+
+ALTER FUNCTION brokerage.task_problem(t workload.task) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION brokerage.task_problem(t workload.task) IS 'Which text of a task cannot be read, and why; null = all can.';
+
+CREATE FUNCTION brokerage.throughput_weight(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts, p_over_50 double precision) RETURNS double precision
+    LANGUAGE sql STABLE PARALLEL SAFE
+    AS $$
+  select case
+    when p.mbps > 200 then 2.0
+    when p.mbps > 100 then 1.9
+    when p.mbps > 75 then 1.8
+    when p.mbps > 50 then p_over_50
+    when p.mbps > 20 then 1.5
+    when p.mbps > 10 then 1.3
+    when p.mbps > 2 then 1.2
+    when p.mbps > 1 then 1.1
+    when p.mbps is not null then 1.0
+    else 1 + (11 - coalesce(p.closeness, 7.7)) / 11
+  end
+$$;
+
+ALTER FUNCTION brokerage.throughput_weight(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts, p_over_50 double precision) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION brokerage.throughput_weight(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts, p_over_50 double precision) IS 'throughputWeight of the link from the queue to the task''s nucleus; the last argument is its value above 50 MB/s.';
+
+CREATE FUNCTION brokerage.type_waiting(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) RETURNS bigint
+    LANGUAGE sql STABLE PARALLEL SAFE
+    AS $$
+  select p.type_defined + p.type_activated + p.type_starting + case when p.input_is_local is true then 0 else p.type_assigned end
+$$;
+
+ALTER FUNCTION brokerage.type_waiting(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION brokerage.type_waiting(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) IS 'Jobs of the share and the task''s resource types that wait at the queue; null = no statistics of them.';
+
+CREATE FUNCTION brokerage.unpublished_problem(p_releases text[], p_requirement jsonb, p_container text, p_only_tags boolean) RETURNS text
+    LANGUAGE sql STABLE PARALLEL SAFE
+    AS $$
+  select case
+    when p_releases = '{AUTO}' then 'AUTO is its releases, and it publishes no software'
+    when p_releases <> '{ANY}' then format('its releases are %s, neither ANY nor AUTO alone', coalesce(nullif(array_to_string(p_releases, ', '), ''), 'empty'))
+    when jsonb_typeof(p_requirement -> 'cpu') = 'array' then format('its releases are ANY, and cpu %s is wanted', brokerage.requirement_text(p_requirement -> 'cpu'))
+    when jsonb_typeof(p_requirement -> 'gpu') = 'object' then format('its releases are ANY, and gpu %s is wanted', brokerage.requirement_text(p_requirement -> 'gpu'))
+    when p_container is not null and p_only_tags then format('its releases are ANY, and container %s must be in a tag', p_container)
+  end
+$$;
+
+ALTER FUNCTION brokerage.unpublished_problem(p_releases text[], p_requirement jsonb, p_container text, p_only_tags boolean) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION brokerage.unpublished_problem(p_releases text[], p_requirement jsonb, p_container text, p_only_tags boolean) IS 'Why a queue whose published software is not compared does not do, in panda2026: releases, the requirement {cpu, gpu}, container, onlyTagsForFC; null = it does.';
+
+CREATE FUNCTION brokerage.value_running(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) RETURNS double precision
+    LANGUAGE sql STABLE PARALLEL SAFE
+    AS $$
+  select case when t.t1_weight < 0 and t.is_merging is not true then coalesce(q.running_all, 0)::float8 end
+$$;
+
+ALTER FUNCTION brokerage.value_running(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION brokerage.value_running(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) IS 'Running jobs of all shares, for tasks of negative t1Weight; null = the choice does not concern the task.';
+
+CREATE FUNCTION brokerage.wait_of(p_parameters jsonb, p_priority integer) RETURNS interval
+    LANGUAGE sql STABLE PARALLEL SAFE
+    AS $_$
+  select coalesce((select w.value::interval from jsonb_each_text(p_parameters) w(key, value)
+                    where w.key ~ '^[0-9]{1,9}$' and w.key::int <= p_priority order by w.key::int desc limit 1),
+                  (p_parameters ->> 'wait')::interval, interval '1 hour')
+$_$;
+
+ALTER FUNCTION brokerage.wait_of(p_parameters jsonb, p_priority integer) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION brokerage.wait_of(p_parameters jsonb, p_priority integer) IS 'How long a task of a priority waits before it is brokered again, by the parameters of a pending rule; an hour where they say nothing.';
+
+CREATE FUNCTION brokerage.waiting_assigned(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) RETURNS bigint
+    LANGUAGE sql STABLE PARALLEL SAFE
+    AS $$
+  select case when p.input_is_local is true then 0 else coalesce(p.assigned, 0) end
+$$;
+
+ALTER FUNCTION brokerage.waiting_assigned(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION brokerage.waiting_assigned(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) IS 'Assigned jobs of the share at the queue, as far as they count for the task.';
+
+CREATE FUNCTION brokerage.waiting_panda2026(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) RETURNS bigint
+    LANGUAGE sql STABLE PARALLEL SAFE
+    AS $$
+  select coalesce(p.activated, 0) + coalesce(p.starting, 0) + brokerage.waiting_assigned(t, q, p)
+$$;
+
+ALTER FUNCTION brokerage.waiting_panda2026(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION brokerage.waiting_panda2026(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) IS 'Jobs of the share that wait at the queue, as PanDA''s cap counts them.';
+
+CREATE FUNCTION brokerage.walltime_bound_panda2026(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts, p_limit double precision) RETURNS double precision
+    LANGUAGE sql STABLE PARALLEL SAFE
+    AS $$
+  select case
+    when t.cpu_time_is_hs06
+    then trunc((p_limit - coalesce(t.base_walltime, 0)) * brokerage.slot_cores(t, q, p) * coalesce(nullif(q.corepower, 0), 10) * coalesce(t.cpu_efficiency, 90) / 100)
+    else p_limit * brokerage.slot_cores(t, q, p)
+  end
+$$;
+
+ALTER FUNCTION brokerage.walltime_bound_panda2026(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts, p_limit double precision) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION brokerage.walltime_bound_panda2026(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts, p_limit double precision) IS 'What a walltime limit of the queue (s) lets a job take: HS06 s, or s times cores where the task is not measured in HS06.';
+
+CREATE FUNCTION brokerage.walltime_events(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) RETURNS double precision
+    LANGUAGE sql STABLE PARALLEL SAFE
+    AS $$
+  select coalesce(case when q.mintime > 0 then t.dynamic_num_events end, t.job_events, 0)::float8
+$$;
+
+ALTER FUNCTION brokerage.walltime_events(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION brokerage.walltime_events(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) IS 'Events of the job that must not be too long for the queue.';
+
+CREATE FUNCTION brokerage.walltime_of(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts, p_events double precision) RETURNS double precision
+    LANGUAGE sql STABLE PARALLEL SAFE
+    AS $$
+  select case
+    when t.cpu_time_is_hs06 is not true then t.walltime * coalesce(t.job_input_mb, 0) / brokerage.slot_cores(t, q, p)
+    when t.cpu_time * p_events = 0 then coalesce(t.base_walltime, 0)
+    when t.cpu_efficiency <= 0 then 'infinity'
+    else coalesce(t.base_walltime, 0)
+         + t.cpu_time * p_events * 100 / (brokerage.slot_cores(t, q, p) * coalesce(nullif(q.corepower, 0), 10) * coalesce(t.cpu_efficiency, 90))
+  end
+$$;
+
+ALTER FUNCTION brokerage.walltime_of(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts, p_events double precision) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION brokerage.walltime_of(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts, p_events double precision) IS 'Walltime of a job with so many events at the queue (s); null = not known. To show; rules decide by brokerage.compare_walltime.';
+
+CREATE FUNCTION brokerage.walltime_work_panda2026(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts, p_events double precision) RETURNS double precision
+    LANGUAGE sql STABLE PARALLEL SAFE
+    AS $$
+  select case when t.cpu_time_is_hs06 then t.cpu_time * p_events else t.walltime * coalesce(t.job_input_mb, 0) end
+$$;
+
+ALTER FUNCTION brokerage.walltime_work_panda2026(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts, p_events double precision) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION brokerage.walltime_work_panda2026(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts, p_events double precision) IS 'What a job with so many events takes, in the unit of brokerage.walltime_bound_panda2026; null = not known.';
+
+CREATE FUNCTION brokerage.weight_architecture(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) RETURNS double precision
+    LANGUAGE sql STABLE PARALLEL SAFE
+    AS $$
+  select 1 + coalesce(p.platform_level_percent, 0) / 100
+$$;
+
+ALTER FUNCTION brokerage.weight_architecture(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION brokerage.weight_architecture(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) IS 'arch-preference-weight: more for queues with many CPUs at the architecture level that the task prefers.';
+
+CREATE FUNCTION brokerage.weight_basic(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) RETURNS double precision
+    LANGUAGE sql STABLE PARALLEL SAFE
+    AS $$
+  select (brokerage.running_workers(t, q, p) + 1)::float8
+         / (coalesce(p.activated, 0) + brokerage.waiting_assigned(t, q, p) + coalesce(p.starting, 0) + coalesce(p.defined, 0) + 10)
+         / case
+             when coalesce(p.activated, 0) > 0 then greatest(1, least(2, brokerage.waiting_assigned(t, q, p)::float8 / p.activated))
+             when brokerage.waiting_assigned(t, q, p) > 0 then 2
+             else 1
+           end
+$$;
+
+ALTER FUNCTION brokerage.weight_basic(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION brokerage.weight_basic(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) IS 'weight-basic: (running + 1) / ((activated + assigned + starting + defined + 10) * manyAssigned).';
+
+CREATE FUNCTION brokerage.weight_basic_panda2026(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) RETURNS double precision
+    LANGUAGE sql STABLE PARALLEL SAFE
+    AS $$
+  select (brokerage.running_workers_panda2026(t, q, p) + 1)::float8
+         / (coalesce(p.activated, 0) + brokerage.waiting_assigned(t, q, p) + coalesce(p.starting, 0) + coalesce(p.defined, 0) + coalesce(q.live_jobs, 0) + 10)
+         / case when p.input_is_local is true then 1
+                else greatest(1, least(2, (coalesce(p.assigned, 0) + 1)::float8 / (coalesce(p.activated, 0) + 1))) end
+$$;
+
+ALTER FUNCTION brokerage.weight_basic_panda2026(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION brokerage.weight_basic_panda2026(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) IS 'weight-basic of panda2026: (running + 1) / ((activated + assigned + starting + defined + 10) * manyAssigned).';
+
+CREATE FUNCTION brokerage.weight_bootstrap(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) RETURNS double precision
+    LANGUAGE sql STABLE PARALLEL SAFE
+    AS $$
+  select case
+    when brokerage.running_workers_panda2026(t, q, p) = 0
+         and coalesce(p.activated, 0) + coalesce(p.assigned, 0) + coalesce(p.starting, 0) + coalesce(p.defined, 0) + coalesce(q.live_jobs, 0) = 0
+         and t.current_priority <= t.max_prio_to_bootstrap and t.is_merging is not true and not brokerage.is_express(t, q, p, '{"urgent_alone": true}')
+    then 0 else 1
+  end
+$$;
+
+ALTER FUNCTION brokerage.weight_bootstrap(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION brokerage.weight_bootstrap(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) IS 'bootstrap: 0 for an empty queue that a task of low priority may start, else 1.';
+
+CREATE FUNCTION brokerage.weight_data(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) RETURNS double precision
+    LANGUAGE sql STABLE PARALLEL SAFE
+    AS $$
+  select case
+    when t.input_bytes > 0
+    then (coalesce(p.available_bytes, 0)::float8 + t.input_bytes)
+         / (t.input_bytes::float8 * ((coalesce(t.input_files, 0) - coalesce(p.available_files, 0)) / 100::float8 + 1))
+    else 1
+  end
+$$;
+
+ALTER FUNCTION brokerage.weight_data(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION brokerage.weight_data(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) IS 'weight-data: (available + total size) / (total size * (missing files / 100 + 1)).';
+
+CREATE FUNCTION brokerage.weight_network(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) RETURNS double precision
+    LANGUAGE sql STABLE PARALLEL SAFE
+    AS $$
+  select case
+    when p.is_own then 2.5
+    else 0.5 * (2 - least(brokerage.queued_on_link(t, q, p, null), 300) / 300 + brokerage.throughput_weight(t, q, p, 1.7))
+  end
+$$;
+
+ALTER FUNCTION brokerage.weight_network(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION brokerage.weight_network(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) IS 'network-weight: 0.5 * (queuedWeight + throughputWeight) of the link from the queue to the nucleus.';
+
+CREATE FUNCTION brokerage.weight_network_panda2026(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) RETURNS double precision
+    LANGUAGE sql STABLE PARALLEL SAFE
+    AS $$
+  select case when t.nw_active then brokerage.network_weight_panda2026(t, q, p) else 1 end
+$$;
+
+ALTER FUNCTION brokerage.weight_network_panda2026(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION brokerage.weight_network_panda2026(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) IS 'network-weight of panda2026: that of the link from the queue to the nucleus, 1 where network weights are not active.';
+
+CREATE FUNCTION brokerage.weight_t1(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) RETURNS double precision
+    LANGUAGE sql STABLE PARALLEL SAFE
+    AS $$
+  select case
+    when p.is_near is not true then 1
+    else greatest(
+      case when t.t1_weight > 0 then t.t1_weight when coalesce(t.t1_weight, 0) = 0 and t.io_intensity > 500 then 4 else 1 end,
+      case when (t.current_priority >= 900 or t.is_scout) and coalesce(t.event_service, 0) = 0 then 100 end)
+  end
+$$;
+
+ALTER FUNCTION brokerage.weight_t1(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION brokerage.weight_t1(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) IS 't1-weight as a factor: t1Weight of the task, 4 for high ioIntensity, at least 100 for urgent tasks and scouts.';
+
+CREATE FUNCTION brokerage.whole_queue_cores(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) RETURNS integer
+    LANGUAGE sql STABLE PARALLEL SAFE
+    AS $$
+  select greatest(coalesce(q.unified_corecount, 1), 1)
+$$;
+
+ALTER FUNCTION brokerage.whole_queue_cores(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION brokerage.whole_queue_cores(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) IS 'Cores of a slot of the whole queue, of whatever pseudo-queue, at least 1.';
+
+CREATE FUNCTION brokerage.worded(p_reason text, p_criteria text, OUT criteria text, OUT reason text) RETURNS record
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE
+    AS $$
+  select case when p_reason ~ '^[-+][A-Za-z0-9_]+: ' then split_part(p_reason, ': ', 1) else p_criteria end,
+         case when p_reason ~ '^[-+][A-Za-z0-9_]+: ' then substr(p_reason, strpos(p_reason, ': ') + 2) else p_reason end
+$$;
+
+ALTER FUNCTION brokerage.worded(p_reason text, p_criteria text, OUT criteria text, OUT reason text) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION brokerage.worded(p_reason text, p_criteria text, OUT criteria text, OUT reason text) IS 'Criteria tag and words of a stored reason; the tag of the rule where the reason has none of its own.';
+
+CREATE FUNCTION brokerage.world_table(p_table text) RETURNS regclass
+    LANGUAGE plpgsql STABLE
+    AS $_$
+begin
+  if p_table in ('live_counter') then
+    return ('brokerage.' || p_table)::regclass;
+  end if;
+  raise exception 'table is %, which worlds do not hold', coalesce(quote_literal(p_table), 'null')
+    using errcode = 'PB001', hint = $h$Tables of brokerage that they hold: 'live_counter'.$h$;
+end $_$;
+
+ALTER FUNCTION brokerage.world_table(p_table text) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION brokerage.world_table(p_table text) IS 'A table of the room brokerage that the world format covers. Errors: PB001 (another one).';
+
+CREATE FUNCTION brokerage.zero_share_refusals(p_setup text, p_task_ids bigint[], p_flavour text) RETURNS TABLE(share_key text, queue text, refusal text)
+    LANGUAGE sql STABLE
+    AS $$
+  with policy as materialized (
+    select p.*, row_number() over () as number
+      from (select q.fairsharepolicy, array_agg(q.queue) from resource.queue q where q.setup = p_setup and q.fairsharepolicy <> '' group by q.fairsharepolicy) p(policy, queues)
+  ), class as materialized (
+    select t.*, row_number() over () as number, dense_rank() over (order by t.process_group, t.working_group, t.gshare) as kind
+      from (select distinct brokerage.share_key(t) as share_key, brokerage.process_group(t.processing_type) as process_group, coalesce(t.working_group, '') as working_group,
+                   t.gshare, t.current_priority, coalesce(t.is_merging, false) as is_merging
+              from workload.task t where t.setup = p_setup and t.task_id = any (p_task_ids) and exists (select from policy)) t
+     where t.process_group <> 'test'
+  ), part as materialized (
+    select p.number as policy, r.*, sum(r.amount) over (partition by p.number) as total from policy p cross join lateral brokerage.read_policy(p.policy, p_flavour) r
+  ), fitting as materialized (
+    select k.kind, p.policy, p.number, p.operator, p.priority
+      from part p
+     cross join (select distinct c.kind, c.process_group, c.working_group, c.gshare from class c) k
+     where (p.type is null or brokerage.fits(k.process_group, p.type))
+       and (p.working_group is null or brokerage.fits(k.working_group, p.working_group))
+       and (p.gshare is null or k.gshare is null or brokerage.fits(k.gshare, p.gshare))
+  ), first as materialized (
+    select c.number as class, f.policy, min(f.number) as number
+      from class c
+      join fitting f on f.kind = c.kind
+     where f.operator is null or c.is_merging or brokerage.compares(c.current_priority, f.operator, f.priority)
+     group by c.number, f.policy
+  ), refused as materialized (
+    select f.class, f.policy, p.sub_policy as refusal from first f join part p on p.policy = f.policy and p.number = f.number where p.share in ('0', '0%')
+    union all
+    select u.class, u.policy, format('%s, which leaves nothing to others', p.policy)
+      from (select c.number as class, t.policy
+              from class c cross join (select distinct t.policy from part t where t.total >= 100) t
+             where p_flavour = 'doc'
+            except
+            select f.class, f.policy from first f) u
+      join policy p on p.number = u.policy
+  )
+  select c.share_key, q.queue, r.refusal
+    from refused r
+    join class c on c.number = r.class
+    join policy p on p.number = r.policy
+   cross join unnest(p.queues) q(queue)
+$$;
+
+ALTER FUNCTION brokerage.zero_share_refusals(p_setup text, p_task_ids bigint[], p_flavour text) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION brokerage.zero_share_refusals(p_setup text, p_task_ids bigint[], p_flavour text) IS 'Queues whose fairsharepolicy gives tasks no share: one row for each distinct class of the tasks (brokerage.share_key) and queue, with the sub-policy that refuses. Pilot tests are never refused. Flavour doc or panda2026.';
+
+CREATE FUNCTION resource.begin_alone(p_setup text) RETURNS void
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'resource', 'pg_temp'
+    AS $$
+begin
+  perform resource.identify(p_setup);
+  insert into resource.setup (setup, alone) values (p_setup, true) on conflict do nothing;
+  if not found then
+    raise exception 'setup % is there', p_setup
+      using errcode = 'PB001', hint = 'A world that is evaluated by itself has a setup of its own: take a name that nobody has.';
+  end if;
+end $$;
+
+ALTER FUNCTION resource.begin_alone(p_setup text) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION resource.begin_alone(p_setup text) IS 'Makes a setup in which configuration of all setups does not hold: for a world that is evaluated by itself. Errors: PB001 (it is there), PB002 (not an operator).';
+
+CREATE FUNCTION resource.bytes_of_unit(p_unit text) RETURNS double precision
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE
+    AS $$
+  select case upper(left(coalesce(p_unit, ''), 1)) when 'K' then 1024::float8 when 'M' then 1048576 when 'G' then 1073741824 when 'T' then 1099511627776 else 1 end
+$$;
+
+ALTER FUNCTION resource.bytes_of_unit(p_unit text) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION resource.bytes_of_unit(p_unit text) IS 'Bytes of a unit: B, kB, MB, GB, TB, with PerEvent behind or not; null or anything else counts bytes.';
+
 CREATE FUNCTION resource.caller() RETURNS text
     LANGUAGE sql STABLE
     AS $$
@@ -196,6 +4746,49 @@ $$;
 ALTER FUNCTION resource.caller() OWNER TO broker_owner;
 
 COMMENT ON FUNCTION resource.caller() IS 'The database role that calls: the one that was SET, else the one that logged in.';
+
+CREATE FUNCTION resource.catchall(p_catchall text) RETURNS jsonb
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE
+    AS $$
+  select coalesce(jsonb_object_agg(btrim(split_part(i.item, '=', 1)),
+                                   case when i.item like '%=%' then to_jsonb(btrim(substr(i.item, strpos(i.item, '=') + 1))) else 'true'::jsonb end), '{}')
+    from string_to_table(p_catchall, ',') i(item)
+   where btrim(split_part(i.item, '=', 1)) <> ''
+$$;
+
+ALTER FUNCTION resource.catchall(p_catchall text) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION resource.catchall(p_catchall text) IS 'A catchall as an object: flags are true, key=value items are texts; the last of equal keys counts. Null or empty: {}.';
+
+CREATE FUNCTION resource.check_rows(p_table regclass, p_rows jsonb) RETURNS void
+    LANGUAGE plpgsql STABLE
+    AS $_$
+declare
+  v_bad record;
+begin
+  if jsonb_typeof(p_rows) is distinct from 'array' or jsonb_path_exists(p_rows, 'strict $[*] ? (@.type() != "object")') then
+    raise exception 'rows of % are not an array of objects', p_table using errcode = 'PB001', hint = 'Give [{"column": value, ...}, ...].';
+  end if;
+  select e.place, e.row, f.key, f.value, c.kind into v_bad
+    from jsonb_array_elements(p_rows) with ordinality e(row, place)
+   cross join jsonb_each(e.row) f(key, value)
+    left join resource.table_column(p_table) c on c.name = f.key and c.given
+   where c.name is null or not resource.suits(c.kind, f.value)
+   order by e.place, f.key limit 1;
+  if not found then
+    return;
+  elsif v_bad.kind is null then
+    raise exception '%: % is not known here', resource.row_name(p_table, v_bad.row, v_bad.place), v_bad.key
+      using errcode = 'PB001', hint = format('The keys are columns: %s.',
+        (select string_agg(c.name, ', ' order by c.place) from resource.table_column(p_table) c where c.given));
+  end if;
+  raise exception '%: % is %, not %', resource.row_name(p_table, v_bad.row, v_bad.place), v_bad.key, left(v_bad.value::text, 100), v_bad.kind
+    using errcode = 'PB001', hint = 'Null is a value that is not set; a key that is left out has its default.';
+end $_$;
+
+ALTER FUNCTION resource.check_rows(p_table regclass, p_rows jsonb) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION resource.check_rows(p_table regclass, p_rows jsonb) IS 'Refuses an array of objects of which a key is no column of the table, or a value of another type, naming the row, the key and the value. Errors: PB001.';
 
 CREATE FUNCTION resource.clear_identity(p_setup text, p_role_name text) RETURNS boolean
     LANGUAGE sql SECURITY DEFINER
@@ -209,6 +4802,25 @@ ALTER FUNCTION resource.clear_identity(p_setup text, p_role_name text) OWNER TO 
 
 COMMENT ON FUNCTION resource.clear_identity(p_setup text, p_role_name text) IS 'Takes the use of a setup away from a database role; false when it had none.';
 
+CREATE FUNCTION resource.clear_rows(p_setup text, p_table regclass, p_parents jsonb) RETURNS void
+    LANGUAGE plpgsql
+    AS $_$
+declare
+  v_first record;
+begin
+  select c.name, c.type into v_first from resource.table_column(p_table) c where c.key_place is not null order by c.key_place limit 1;
+  if p_parents = 'true' then
+    execute format('delete from %s where setup = $1', p_table) using p_setup;
+  else
+    execute format('delete from %s where setup = $1 and %I = any (array(select jsonb_array_elements_text($2)::%s))', p_table, v_first.name, v_first.type)
+      using p_setup, p_parents;
+  end if;
+end $_$;
+
+ALTER FUNCTION resource.clear_rows(p_setup text, p_table regclass, p_parents jsonb) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION resource.clear_rows(p_setup text, p_table regclass, p_parents jsonb) IS 'Deletes the rows of a table whose first key column is one of the values of a JSON array; true = all rows of the setup.';
+
 CREATE FUNCTION resource.clock(p_setup text) RETURNS timestamp with time zone
     LANGUAGE sql STABLE PARALLEL SAFE
     AS $$
@@ -219,9 +4831,147 @@ ALTER FUNCTION resource.clock(p_setup text) OWNER TO broker_owner;
 
 COMMENT ON FUNCTION resource.clock(p_setup text) IS 'The time of a setup: now(), or, for a simulated setup, the moment set with resource.set_clock.';
 
-SET default_tablespace = '';
+CREATE FUNCTION resource.config_of(p_setup text) RETURNS TABLE(app text, component text, key text, value jsonb)
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'resource', 'pg_temp'
+    AS $$
+begin
+  perform resource.look(p_setup);
+  return query
+  select distinct on (c.app, c.component, c.key) c.app, c.component, c.key, c.value
+    from resource.config c
+   where c.setup = p_setup
+      or c.setup is null and not exists (select from resource.setup s where s.setup = p_setup and s.alone)
+   order by c.app, c.component, c.key, c.setup nulls last;
+end $$;
 
-SET default_table_access_method = heap;
+ALTER FUNCTION resource.config_of(p_setup text) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION resource.config_of(p_setup text) IS 'The configuration that is set and holds in a setup: its own rows, and those for all setups where it has none. Errors: PB001, PB002 (setup not granted).';
+
+CREATE FUNCTION resource.config_value(p_setup text, p_app text, p_component text, p_key text) RETURNS jsonb
+    LANGUAGE plpgsql STABLE
+    AS $$
+declare
+  v_value jsonb;
+  v_known record;
+begin
+  select c.value into v_value
+    from resource.config c
+   where c.app = p_app and c.key = p_key and c.component in (p_component, '')
+     and (c.setup = p_setup or c.setup is null and not exists (select from resource.setup s where s.setup = p_setup and s.alone))
+   order by c.component desc, c.setup nulls last limit 1;
+  if v_value is null or v_value = '0' then
+    select k.default_value, k.zero_is_default into v_known
+      from resource.config_key k
+     where k.app = p_app and k.component = p_component and (k.key = p_key or k.key like '%<%' and p_key ~ k.pattern)
+     order by k.key = p_key desc, length(k.key) desc limit 1;
+    if v_value is null or v_known.zero_is_default then
+      return v_known.default_value;
+    end if;
+  end if;
+  return v_value;
+end $$;
+
+ALTER FUNCTION resource.config_value(p_setup text, p_app text, p_component text, p_key text) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION resource.config_value(p_setup text, p_app text, p_component text, p_key text) IS 'The configuration that holds for a key of a component in a setup: what is set, else the default of resource.config_key, else null.';
+
+CREATE FUNCTION resource.configuration(p_setup text) RETURNS jsonb
+    LANGUAGE sql STABLE
+    AS $$
+  select coalesce(jsonb_object_agg(c.component, c.keys), '{}')
+    from (select v.component, jsonb_object_agg(v.key, v.value) as keys
+            from (select k.component, k.key, resource.config_value(p_setup, k.app, k.component, k.key) as value
+                    from resource.config_key k
+                   where k.key not like '%<%'
+                  union all
+                  select h.component, h.key, h.value
+                    from resource.config_of(p_setup) h
+                   where not exists (select from resource.config_key k where k.app = h.app and k.component = h.component and k.key = h.key)) v
+           group by v.component) c
+$$;
+
+ALTER FUNCTION resource.configuration(p_setup text) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION resource.configuration(p_setup text) IS 'All configuration that holds in a setup: {component: {KEY: value}}, defaults included; keys that hold for every component under the empty name. Keys by share or workflow are looked up with resource.config_value.';
+
+CREATE FUNCTION resource.describe_setup(p_setup text, OUT is_there boolean, OUT simulated timestamp with time zone, OUT clock timestamp with time zone) RETURNS record
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'resource', 'pg_temp'
+    AS $$
+begin
+  perform resource.look(p_setup);
+  select true, s.simulated into is_there, simulated from resource.setup s where s.setup = p_setup;
+  is_there := coalesce(is_there, false);
+  clock := resource.clock(p_setup);
+end $$;
+
+ALTER FUNCTION resource.describe_setup(p_setup text, OUT is_there boolean, OUT simulated timestamp with time zone, OUT clock timestamp with time zone) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION resource.describe_setup(p_setup text, OUT is_there boolean, OUT simulated timestamp with time zone, OUT clock timestamp with time zone) IS 'Whether a setup is there, the moment it is simulated at (null = real time), and its clock. Errors: PB001, PB002 (setup not granted).';
+
+CREATE FUNCTION resource.draw(p_id bigint, p_seed bigint) RETURNS double precision
+    LANGUAGE sql IMMUTABLE
+    AS $$
+  select ((hashint8extended(hashint8extended(p_id, p_seed # (p_id >> 32)), p_seed)
+           & 9007199254740991) + 0.5::float8) / 9007199254740992.0::float8
+$$;
+
+ALTER FUNCTION resource.draw(p_id bigint, p_seed bigint) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION resource.draw(p_id bigint, p_seed bigint) IS 'Uniform within (0, 1): the draw of a candidate under a seed (section 5).';
+
+CREATE FUNCTION resource.dump(p_setup text, p_table text) RETURNS SETOF jsonb
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'resource', 'pg_temp'
+    AS $$
+begin
+  perform resource.identify(p_setup);
+  return query select resource.dump_rows(p_setup, resource.world_table(p_table));
+end $$;
+
+ALTER FUNCTION resource.dump(p_setup text, p_table text) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION resource.dump(p_setup text, p_table text) IS 'The rows of a table of the room resource as objects, in key order and without defaults; what resource.store takes. Errors: PB001, PB002 (setup not granted).';
+
+CREATE FUNCTION resource.dump_config(p_setup text) RETURNS SETOF jsonb
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'resource', 'pg_temp'
+    AS $$
+begin
+  perform resource.identify(p_setup);
+  return query
+  select jsonb_strip_nulls(jsonb_build_object(
+           'app', c.app, 'component', nullif(c.component, ''), 'key', c.key, 'value', c.value, 'setup', c.setup,
+           'forced', case when not exists (select from resource.known_key(c.component, c.key)) then true end))
+    from resource.config c
+   where c.setup = p_setup or c.setup is null and not exists (select from resource.setup s where s.setup = p_setup and s.alone)
+   order by c.app collate "C", c.component collate "C", c.key collate "C", c.setup nulls first;
+end $$;
+
+ALTER FUNCTION resource.dump_config(p_setup text) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION resource.dump_config(p_setup text) IS 'The configuration of a setup and that for all setups (without a setup) as rows {app, component, key, value, setup, forced}. Errors: PB001, PB002 (setup not granted).';
+
+CREATE FUNCTION resource.dump_rows(p_setup text, p_table regclass) RETURNS SETOF jsonb
+    LANGUAGE plpgsql STABLE
+    SET "TimeZone" TO 'UTC'
+    AS $_$
+begin
+  return query execute (
+    select format('select to_jsonb(t) - array[%s] from %s t where t.setup = $1 order by %s', string_agg(
+             case when not c.given then quote_literal(c.name)
+                  when c.key_place is null then format('case when t.%I is not distinct from %s then %L end', c.name, coalesce(c.default_text, 'null'), c.name) end,
+             ', ' order by c.place) || ', ''setup''', p_table,
+             string_agg(format('t.%I%s', c.name, case c.type when 'text' then ' collate "C"' else '' end), ', ' order by c.key_place) filter (where c.key_place is not null))
+      from resource.table_column(p_table) c)
+  using p_setup;
+end $_$;
+
+ALTER FUNCTION resource.dump_rows(p_setup text, p_table regclass) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION resource.dump_rows(p_setup text, p_table regclass) IS 'The rows of a table of a setup as objects, in the order of the key, without columns that have their default; times in UTC. The work behind each room''s dump.';
 
 CREATE TABLE resource.identity (
     setup text NOT NULL,
@@ -272,6 +5022,36 @@ ALTER FUNCTION resource.identify(p_setup text) OWNER TO broker_owner;
 
 COMMENT ON FUNCTION resource.identify(p_setup text) IS 'The identity of the caller in a setup. Operators need no row and are generic everywhere. Errors: PB001 (no setup), PB002 (setup not granted).';
 
+CREATE FUNCTION resource.insert_text(p_table regclass, p_rows jsonb) RETURNS text
+    LANGUAGE plpgsql STABLE
+    AS $_$
+declare
+  v_keys text[] := array(select distinct k.name from jsonb_array_elements(p_rows) e(row) cross join jsonb_object_keys(e.row) k(name));
+  v_text text;
+begin
+  select format('insert into %s (setup%s) select $1%s from jsonb_array_elements($2) with ordinality e(row, place) order by e.place%s', p_table,
+           string_agg(', ' || quote_ident(c.name), '' order by c.place) filter (where c.name = any (v_keys)),
+           string_agg(case when c.default_text is null then ', ' || v.value else format(', case when e.row ? %L then %s else %s end', c.name, v.value, c.default_text) end,
+                      '' order by c.place) filter (where c.name = any (v_keys)),
+           case when bool_and(c.given)
+                then format(' on conflict (setup, %s) do %s', string_agg(quote_ident(c.name), ', ' order by c.key_place) filter (where c.key_place is not null),
+                  coalesce('update set ' || string_agg(format('%1$I = excluded.%1$I', c.name), ', ' order by c.place) filter (where c.key_place is null), 'nothing'))
+                else '' end)
+    into v_text
+    from resource.table_column(p_table) c
+   cross join lateral (
+     select case c.kind when 'JSON' then format('nullif(e.row -> %L, ''null'')', c.name)
+                        when 'an array of texts' then
+                          format('case when jsonb_typeof(e.row -> %1$L) = ''array'' then array(select jsonb_array_elements_text(e.row -> %1$L)) end', c.name)
+                        when 'an integer' then format('(e.row ->> %L)::numeric::%s', c.name, c.type)
+                        else format('(e.row ->> %L)::%s', c.name, c.type) end) v(value);
+  return v_text;
+end $_$;
+
+ALTER FUNCTION resource.insert_text(p_table regclass, p_rows jsonb) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION resource.insert_text(p_table regclass, p_rows jsonb) IS 'The statement that upserts an array of objects ($2) into a table of the setup $1; keys that a row leaves out get the defaults of the columns.';
+
 CREATE FUNCTION resource.installed_release(OUT release text, OUT revision text) RETURNS record
     LANGUAGE sql STABLE SECURITY DEFINER
     SET search_path TO 'resource', 'pg_temp'
@@ -282,6 +5062,20 @@ $$;
 ALTER FUNCTION resource.installed_release(OUT release text, OUT revision text) OWNER TO broker_owner;
 
 COMMENT ON FUNCTION resource.installed_release(OUT release text, OUT revision text) IS 'Release and revision of what is installed here; a program refuses to work with a database newer than itself.';
+
+CREATE FUNCTION resource.known_key(p_component text, p_key text) RETURNS TABLE(app text, component text, key text, type text, unit text, meaning text, zero_is_default boolean)
+    LANGUAGE sql STABLE
+    AS $$
+  select k.app, k.component, k.key, k.type, k.unit, k.meaning, k.zero_is_default
+    from resource.config_key k
+   where (k.key = p_key or k.key like '%<%' and p_key ~ k.pattern) and (p_component = '' or exists (select from resource.config_key c where c.component = p_component))
+   order by k.component = p_component desc, k.key = p_key desc, length(k.key) desc, k.component
+   limit 1
+$$;
+
+ALTER FUNCTION resource.known_key(p_component text, p_key text) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION resource.known_key(p_component text, p_key text) IS 'The known configuration key that a key is: the component''s own first, exact ones before patterns. No row: there is none.';
 
 CREATE FUNCTION resource.look(p_setup text) RETURNS resource.identity
     LANGUAGE plpgsql STABLE
@@ -302,6 +5096,58 @@ ALTER FUNCTION resource.look(p_setup text) OWNER TO broker_owner;
 
 COMMENT ON FUNCTION resource.look(p_setup text) IS 'The identity of the caller for calls that change nothing: a viewer is generic everywhere. Errors: PB001 (no setup), PB002 (setup not granted).';
 
+CREATE FUNCTION resource.names_of_list(p_list text) RETURNS text[]
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE
+    AS $$
+  select coalesce(array_agg(btrim(n.name) order by n.number) filter (where btrim(n.name) <> ''), '{}'::text[])
+    from unnest(string_to_array(p_list, ',')) with ordinality n(name, number)
+$$;
+
+ALTER FUNCTION resource.names_of_list(p_list text) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION resource.names_of_list(p_list text) IS 'The names of a list separated by commas, without blanks around them; null = none.';
+
+CREATE FUNCTION resource.nearest_key(p_component text, p_key text) RETURNS text
+    LANGUAGE sql STABLE
+    AS $$
+  select coalesce((select format('Components that know it: %s.', string_agg(distinct k.component, ', ')) from resource.config_key k
+                    where p_key ~ k.pattern and p_component <> '' having count(*) > 0),
+                  (select format('The nearest known key is %s:%s. Keys of your own rules are set with p_force; all known ones: resource.config_key.', k.component, k.key)
+                     from resource.config_key k
+                    order by (select count(*) from generate_series(1, length(p_key) - 1) i
+                               where position(substr(upper(p_key), i::int, 2) in upper(k.key)) > 0) * 2.0 / (length(p_key) + length(k.key)) desc,
+                             k.component = p_component desc, k.component, k.key
+                    limit 1))
+$$;
+
+ALTER FUNCTION resource.nearest_key(p_component text, p_key text) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION resource.nearest_key(p_component text, p_key text) IS 'A hint for a configuration key that is not known: the components that know it, or the known key that is most like it.';
+
+CREATE FUNCTION resource.number_or_null(p_attributes jsonb, p_key text) RETURNS double precision
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE
+    AS $_$
+  select case when p_attributes ->> p_key ~ '^\s*[-+]?([0-9]{1,15}(\.[0-9]{0,15})?|\.[0-9]{1,15})\s*$' then (p_attributes ->> p_key)::float8 end
+$_$;
+
+ALTER FUNCTION resource.number_or_null(p_attributes jsonb, p_key text) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION resource.number_or_null(p_attributes jsonb, p_key text) IS 'A number among attributes; null where the key is absent or holds no number.';
+
+CREATE FUNCTION resource.require_read_committed() RETURNS void
+    LANGUAGE plpgsql STABLE
+    AS $$
+begin
+  if current_setting('transaction_isolation') not in ('read committed', 'read uncommitted') then
+    raise exception 'the transaction is %', current_setting('transaction_isolation')
+      using errcode = 'PB001', hint = 'Call it in READ COMMITTED, PostgreSQL''s default.';
+  end if;
+end $$;
+
+ALTER FUNCTION resource.require_read_committed() OWNER TO broker_owner;
+
+COMMENT ON FUNCTION resource.require_read_committed() IS 'Refuses a transaction that keeps one snapshot. Errors: PB001.';
+
 CREATE FUNCTION resource.require_setup(p_setup text) RETURNS void
     LANGUAGE plpgsql
     AS $$
@@ -318,6 +5164,18 @@ ALTER FUNCTION resource.require_setup(p_setup text) OWNER TO broker_owner;
 
 COMMENT ON FUNCTION resource.require_setup(p_setup text) IS 'Makes a setup where there is none. Errors: PB001.';
 
+CREATE FUNCTION resource.row_name(p_table regclass, p_row jsonb, p_place bigint) RETURNS text
+    LANGUAGE sql STABLE
+    AS $$
+  select (select c.relname from pg_class c where c.oid = p_table) || ' '
+         || coalesce((select string_agg(p_row ->> c.name, ', ' order by c.key_place)
+                        from resource.table_column(p_table) c where c.key_place is not null and c.given), 'number ' || p_place)
+$$;
+
+ALTER FUNCTION resource.row_name(p_table regclass, p_row jsonb, p_place bigint) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION resource.row_name(p_table regclass, p_row jsonb, p_place bigint) IS 'How errors name a row of a JSON array: table and key, or its place where the key is an identity or missing.';
+
 CREATE FUNCTION resource.set_clock(p_setup text, p_now timestamp with time zone) RETURNS void
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'resource', 'pg_temp'
@@ -330,6 +5188,39 @@ end $$;
 ALTER FUNCTION resource.set_clock(p_setup text, p_now timestamp with time zone) OWNER TO broker_owner;
 
 COMMENT ON FUNCTION resource.set_clock(p_setup text, p_now timestamp with time zone) IS 'Sets the time of a simulated setup; null gives it real time again. For tests, what-if and simulation. Errors: PB001.';
+
+CREATE FUNCTION resource.set_config(p_setup text, p_key text, p_value jsonb, p_component text DEFAULT NULL::text, p_app text DEFAULT NULL::text, p_everywhere boolean DEFAULT false, p_force boolean DEFAULT false) RETURNS void
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'resource', 'pg_temp'
+    AS $$
+declare
+  v_component text := coalesce(p_component, '');
+  v_value jsonb := nullif(p_value, 'null');
+  v_type text := replace(jsonb_typeof(v_value), 'string', 'text');
+  v_setup text := case when p_everywhere and not coalesce((select s.alone from resource.setup s where s.setup = p_setup), false) then null else p_setup end;
+  v_known record;
+  v_app text;
+begin
+  perform resource.identify(p_setup);
+  perform resource.require_setup(p_setup);
+  select k.* into v_known from resource.known_key(v_component, p_key) k;
+  if v_known.key is null and (p_force is not true or coalesce(p_key, '') = '') then
+    raise exception 'configuration key % is not known', coalesce(quote_literal(concat_ws(':', nullif(v_component, ''), p_key)), 'null')
+      using errcode = 'PB001', hint = resource.nearest_key(v_component, coalesce(p_key, ''));
+  elsif v_type <> v_known.type or v_type not in ('number', 'text', 'boolean') then
+    raise exception 'configuration % is %, not a %', p_key, left(p_value::text, 100), coalesce(v_known.type, 'number, text or boolean')
+      using errcode = 'PB001', hint = coalesce(v_known.meaning || ' Unit: ' || v_known.unit || '.', 'Null removes it.');
+  end if;
+  v_app := coalesce(p_app, v_known.app, 'jedi');
+  delete from resource.config c where c.setup is not distinct from v_setup and c.app = v_app and c.component = v_component and c.key = p_key;
+  if v_value is not null then
+    insert into resource.config (setup, app, component, key, value) values (v_setup, v_app, v_component, p_key, v_value);
+  end if;
+end $$;
+
+ALTER FUNCTION resource.set_config(p_setup text, p_key text, p_value jsonb, p_component text, p_app text, p_everywhere boolean, p_force boolean) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION resource.set_config(p_setup text, p_key text, p_value jsonb, p_component text, p_app text, p_everywhere boolean, p_force boolean) IS 'Sets a key of gdpconfig for a setup, or for all (p_everywhere), for a component or (null) for every one; null removes it. Keys that no rule reads are refused unless forced. Errors: PB001, PB002 (setup not granted).';
 
 CREATE FUNCTION resource.set_identity(p_setup text, p_role_name text, p_private boolean DEFAULT false, p_owner_group text DEFAULT NULL::text, p_owner_dn text DEFAULT NULL::text) RETURNS void
     LANGUAGE plpgsql SECURITY DEFINER
@@ -355,6 +5246,138 @@ end $$;
 ALTER FUNCTION resource.set_identity(p_setup text, p_role_name text, p_private boolean, p_owner_group text, p_owner_dn text) OWNER TO broker_owner;
 
 COMMENT ON FUNCTION resource.set_identity(p_setup text, p_role_name text, p_private boolean, p_owner_group text, p_owner_dn text) IS 'Grants a database role the use of a setup: generic, or private to an owner group, an owner, or both. Errors: PB001.';
+
+CREATE FUNCTION resource.store(p_setup text, p_table text, p_rows jsonb, p_parents jsonb DEFAULT NULL::jsonb) RETURNS bigint
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'resource', 'pg_temp'
+    AS $$
+begin
+  perform resource.identify(p_setup);
+  return resource.store_rows(p_setup, resource.world_table(p_table), p_rows, p_parents);
+end $$;
+
+ALTER FUNCTION resource.store(p_setup text, p_table text, p_rows jsonb, p_parents jsonb) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION resource.store(p_setup text, p_table text, p_rows jsonb, p_parents jsonb) IS 'Upserts an array of objects into a table of the room resource and returns how many; keys are columns, one left out gets its default, null is null. Rows of p_parents (values of the first key column; true = all) are deleted first. Errors: PB001, PB002 (setup not granted).';
+
+CREATE FUNCTION resource.store_config(p_setup text, p_rows jsonb, p_lenient boolean DEFAULT false) RETURNS text[]
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'resource', 'pg_temp'
+    AS $$
+declare
+  v_row record;
+  v_left_out text[] := '{}'::text[];
+begin
+  perform resource.identify(p_setup);
+  for v_row in
+    select r.app, coalesce(r.component, '') as component, r.key, r.value, coalesce(r.everywhere, false) as everywhere, coalesce(r.forced, false) as forced
+      from jsonb_to_recordset(p_rows) r(app text, component text, key text, value jsonb, everywhere boolean, forced boolean)
+  loop
+    if p_lenient and not v_row.forced and not exists (select from resource.known_key(v_row.component, v_row.key)) then
+      v_left_out := v_left_out || concat_ws(':', nullif(v_row.component, ''), v_row.key);
+    else
+      perform resource.set_config(p_setup, v_row.key, v_row.value, v_row.component, v_row.app, v_row.everywhere, v_row.forced);
+    end if;
+  end loop;
+  return v_left_out;
+end $$;
+
+ALTER FUNCTION resource.store_config(p_setup text, p_rows jsonb, p_lenient boolean) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION resource.store_config(p_setup text, p_rows jsonb, p_lenient boolean) IS 'Sets the configuration of an array of {app, component, key, value, everywhere, forced}; returns the unknown keys that were left out (p_lenient), else refuses them. Errors: PB001, PB002 (setup not granted).';
+
+CREATE FUNCTION resource.store_rows(p_setup text, p_table regclass, p_rows jsonb, p_parents jsonb) RETURNS bigint
+    LANGUAGE plpgsql
+    AS $$
+declare
+  v_insert text;
+  v_row record;
+  v_stored bigint;
+  v_error text;
+begin
+  perform resource.require_setup(p_setup);
+  if p_parents is not null then
+    perform resource.clear_rows(p_setup, p_table, p_parents);
+  end if;
+  if p_rows = '[]' then
+    return 0;
+  end if;
+  perform resource.check_rows(p_table, p_rows);
+  v_insert := resource.insert_text(p_table, p_rows);
+  begin
+    execute v_insert using p_setup, p_rows;
+    get diagnostics v_stored = row_count;
+    return v_stored;
+  exception when data_exception or integrity_constraint_violation or cardinality_violation then
+    v_error := sqlerrm;
+  end;
+  for v_row in select e.row, e.place, count(*) over (partition by resource.row_name(p_table, e.row, e.place)) as times
+                 from jsonb_array_elements(p_rows) with ordinality e(row, place) order by e.place loop
+    if v_row.times > 1 then
+      raise exception '% stands here % times', resource.row_name(p_table, v_row.row, v_row.place), v_row.times using errcode = 'PB001', hint = 'Give each row once.';
+    end if;
+    begin
+      execute v_insert using p_setup, jsonb_build_array(v_row.row);
+    exception when data_exception or integrity_constraint_violation then
+      raise exception '%: %', resource.row_name(p_table, v_row.row, v_row.place), sqlerrm
+        using errcode = 'PB001', hint = 'What columns hold, and their units, is in their comments.';
+    end;
+  end loop;
+  raise exception '%: %', p_table, v_error using errcode = 'PB001', hint = 'Look at the rows given.';
+end $$;
+
+ALTER FUNCTION resource.store_rows(p_setup text, p_table regclass, p_rows jsonb, p_parents jsonb) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION resource.store_rows(p_setup text, p_table regclass, p_rows jsonb, p_parents jsonb) IS 'Upserts an array of objects (keys are columns) into a table, in place of the rows of the parents given; the work behind each room''s store. Errors: PB001.';
+
+CREATE FUNCTION resource.suits(p_kind text, p_value jsonb) RETURNS boolean
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE
+    AS $_$
+  select case when jsonb_typeof(p_value) = 'null' or p_kind = 'JSON' then true
+              when p_kind in ('a text', 'a time') then jsonb_typeof(p_value) = 'string'
+              when p_kind = 'a number' then jsonb_typeof(p_value) = 'number'
+              when p_kind = 'an integer' then jsonb_typeof(p_value) = 'number' and trunc(p_value::numeric) = p_value::numeric
+              when p_kind = 'true or false' then jsonb_typeof(p_value) = 'boolean'
+              else jsonb_typeof(p_value) = 'array' and not jsonb_path_exists(p_value, '$[*] ? (@.type() != "string")') end
+$_$;
+
+ALTER FUNCTION resource.suits(p_kind text, p_value jsonb) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION resource.suits(p_kind text, p_value jsonb) IS 'Whether a JSON value is of the kind that resource.table_column names: a text, a number, an integer, true or false, an array of texts ...';
+
+CREATE FUNCTION resource.table_column(p_table regclass) RETURNS TABLE(name text, place integer, kind text, type text, default_text text, key_place integer, given boolean)
+    LANGUAGE sql STABLE
+    AS $$
+  select a.attname::text, a.attnum::int,
+         case when t.typcategory = 'N' and t.typname like 'int%' then 'an integer' when t.typcategory = 'N' then 'a number' when t.typcategory = 'B' then 'true or false'
+              when t.typcategory = 'A' then 'an array of texts' when t.typname = 'jsonb' then 'JSON' when t.typcategory = 'D' then 'a time' else 'a text' end,
+         format_type(a.atttypid, a.atttypmod), pg_get_expr(d.adbin, d.adrelid), array_position(i.indkey::int[], a.attnum::int), a.attidentity = ''
+    from pg_attribute a
+    join pg_type t on t.oid = a.atttypid
+    left join pg_attrdef d on d.adrelid = a.attrelid and d.adnum = a.attnum
+    left join pg_index i on i.indrelid = a.attrelid and i.indisprimary
+   where a.attrelid = p_table and a.attnum > 0 and not a.attisdropped and a.attname <> 'setup'
+   order by a.attnum
+$$;
+
+ALTER FUNCTION resource.table_column(p_table regclass) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION resource.table_column(p_table regclass) IS 'Columns of a table without the setup: kind in words, type, default as an expression, place in the key, and whether rows give it (false: an identity).';
+
+CREATE FUNCTION resource.world_table(p_table text) RETURNS regclass
+    LANGUAGE plpgsql STABLE
+    AS $_$
+begin
+  if p_table in ('resource_type', 'queue', 'queue_activity', 'queue_storage', 'slot', 'nucleus', 'storage', 'link', 'software', 'software_tag', 'architecture_level', 'worker_gpu', 'share', 'account', 'queue_lock') then
+    return ('resource.' || p_table)::regclass;
+  end if;
+  raise exception 'table is %, which worlds do not hold', coalesce(quote_literal(p_table), 'null')
+    using errcode = 'PB001', hint = $h$Tables of resource that they hold: 'resource_type', 'queue', 'queue_activity', 'queue_storage', 'slot', 'nucleus', 'storage', 'link', 'software', 'software_tag', 'architecture_level', 'worker_gpu', 'share', 'account', 'queue_lock'.$h$;
+end $_$;
+
+ALTER FUNCTION resource.world_table(p_table text) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION resource.world_table(p_table text) IS 'A table of the room resource that the world format covers. Errors: PB001 (another one).';
 
 CREATE TABLE taskqueue.definition (
     setup text NOT NULL,
@@ -1261,17 +6284,6 @@ ALTER FUNCTION taskqueue.delete_queue_if_empty(p_setup text, p_task_queue_id big
 
 COMMENT ON FUNCTION taskqueue.delete_queue_if_empty(p_setup text, p_task_queue_id bigint) IS 'Removes a TaskQueue without jobs; false when it has jobs, is not there, or another transaction works on it. Errors: PB002 (setup not granted).';
 
-CREATE FUNCTION taskqueue.draw(p_id bigint, p_seed bigint) RETURNS double precision
-    LANGUAGE sql IMMUTABLE
-    AS $$
-  select ((hashint8extended(hashint8extended(p_id, p_seed # (p_id >> 32)), p_seed)
-           & 9007199254740991) + 0.5::float8) / 9007199254740992.0::float8
-$$;
-
-ALTER FUNCTION taskqueue.draw(p_id bigint, p_seed bigint) OWNER TO broker_owner;
-
-COMMENT ON FUNCTION taskqueue.draw(p_id bigint, p_seed bigint) IS 'Uniform within (0, 1): the draw of a candidate under a seed (section 5).';
-
 CREATE FUNCTION taskqueue.draw_key(p_draw double precision, p_count double precision, p_priority double precision, p_policy text, p_above double precision DEFAULT 0) RETURNS double precision
     LANGUAGE sql IMMUTABLE
     AS $$
@@ -1291,7 +6303,7 @@ begin
   return array(
     select c.task_queue_id
       from (select o.task_queue_id, o.definition_id, o.cpu_time, taskqueue.draw_key(o.draw, 1, o.priority, p_policy, o.above) as key
-              from (select q.*, taskqueue.draw(q.task_queue_id, p_seed) as draw, case when q.cpu_time = p_bucket then p_above else 0 end as above
+              from (select q.*, resource.draw(q.task_queue_id, p_seed) as draw, case when q.cpu_time = p_bucket then p_above else 0 end as above
                       from unnest(p_definition_ids) i (definition_id)
                       join taskqueue.task_queue q on q.setup = p_setup and q.definition_id = i.definition_id
                      where q.posted and q.cpu_time <= p_bucket and q.task_queue_id <> all (p_passed) offset 0) o  -- a fence, else each use of the draw is a draw of its own
@@ -1538,7 +6550,7 @@ CREATE FUNCTION taskqueue.enter(p_setup text) RETURNS void
     AS $$
 begin
   if current_setting('transaction_isolation') <> 'read committed' then
-    perform taskqueue.require_read_committed();
+    perform resource.require_read_committed();
   end if;
   perform pg_advisory_xact_lock_shared(hashtext('taskqueue'), hashtext(p_setup));
 end $$;
@@ -3491,7 +8503,7 @@ CREATE FUNCTION taskqueue.pick_job(p_setup text, p_task_queue_id bigint, p_ten_f
          select i.job_id from taskqueue.job i
           where i.setup = p_setup and i.task_queue_id = p_task_queue_id and not i.held and i.user_priority = o.user_priority
             and i.job_id >= coalesce(o.first_id, 0)
-          order by i.job_id offset floor(taskqueue.draw(o.user_priority, p_seed # 1) * least(o.jobs, 10)) limit 1) f
+          order by i.job_id offset floor(resource.draw(o.user_priority, p_seed # 1) * least(o.jobs, 10)) limit 1) f
 $$;
 
 ALTER FUNCTION taskqueue.pick_job(p_setup text, p_task_queue_id bigint, p_ten_first boolean, p_policy text, p_seed bigint) OWNER TO broker_owner;
@@ -3768,9 +8780,9 @@ CREATE FUNCTION taskqueue.queue_point(p_setup text, p_sites text[], p_bucket big
     from (select b.*, 1 + floor(b.rest / b.ceiling)::int as place
             from (select e.room, e.key, e.top, e.site, e.list_id, e.bands[e.entry] as band, e.point - coalesce(e.sums[e.entry - 1], 0) as rest, e.ceilings[e.entry] as ceiling
                     from (select l.*, 1 + width_bucket(l.point, l.sums) as entry
-                            from (select i.room, i.top, i.site, i.list_id, i.bands, i.sums, i.ceilings, taskqueue.draw(-1, p_seed) * i.rate as point,
-                                         case when p_policy = 'proportional' then p_above - ln(taskqueue.draw(i.list_id, p_seed)) / i.rate
-                                              else (1 - (1 - i.top * p_above) * power(taskqueue.draw(i.list_id, p_seed), i.top / i.rate)) / i.top end as key
+                            from (select i.room, i.top, i.site, i.list_id, i.bands, i.sums, i.ceilings, resource.draw(-1, p_seed) * i.rate as point,
+                                         case when p_policy = 'proportional' then p_above - ln(resource.draw(i.list_id, p_seed)) / i.rate
+                                              else (1 - (1 - i.top * p_above) * power(resource.draw(i.list_id, p_seed), i.top / i.rate)) / i.top end as key
                                     from taskqueue.posting_list i
                                    where i.setup = p_setup and i.site = any (p_sites) and i.cpu_time = p_bucket and i.room > 0
                                    order by key limit 1) l offset 0) e offset 0) b) s
@@ -3915,7 +8927,7 @@ CREATE FUNCTION taskqueue.reconfigure(p_setup text) RETURNS void
     SET lock_timeout TO '300ms'
     AS $$
 begin
-  perform taskqueue.require_read_committed();
+  perform resource.require_read_committed();
   for v_try in 1..10 loop
     begin
       perform pg_advisory_xact_lock(hashtext('taskqueue'), hashtext(p_setup));
@@ -4044,20 +9056,6 @@ end $$;
 ALTER FUNCTION taskqueue.report_job(p_setup text, p_job_id bigint, p_attempt text) OWNER TO broker_owner;
 
 COMMENT ON FUNCTION taskqueue.report_job(p_setup text, p_job_id bigint, p_attempt text) IS 'An agent says that it works on the job; answers continue, or kill with the reason. Errors: PB002 (setup not granted), PB003 (stale attempt).';
-
-CREATE FUNCTION taskqueue.require_read_committed() RETURNS void
-    LANGUAGE plpgsql STABLE
-    AS $$
-begin
-  if current_setting('transaction_isolation') not in ('read committed', 'read uncommitted') then
-    raise exception 'the transaction is %', current_setting('transaction_isolation')
-      using errcode = 'PB001', hint = 'Call it in READ COMMITTED, PostgreSQL''s default.';
-  end if;
-end $$;
-
-ALTER FUNCTION taskqueue.require_read_committed() OWNER TO broker_owner;
-
-COMMENT ON FUNCTION taskqueue.require_read_committed() IS 'Refuses a transaction that keeps one snapshot. Errors: PB001.';
 
 CREATE FUNCTION taskqueue.require_setup(p_setup text) RETURNS void
     LANGUAGE plpgsql
@@ -4695,7 +9693,7 @@ begin
                       where j.setup = p_setup and j.task_queue_id = p_task_queue_id and j.user_priority = v_level.user_priority and not j.held
                         and j.job_id > v_after
                       order by j.job_id limit 10);
-      for v_id in select i from unnest(v_ids) i order by taskqueue.draw(i, p_seed # 1) loop
+      for v_id in select i from unnest(v_ids) i order by resource.draw(i, p_seed # 1) loop
         delete from taskqueue.job j
          where j.setup = p_setup and j.ctid = (
                select l.ctid from taskqueue.job l
@@ -4793,7 +9791,7 @@ CREATE FUNCTION taskqueue.user_priority_order(p_setup text, p_task_queue_id bigi
     LANGUAGE sql STABLE ROWS 3
     AS $$
   select n.user_priority, n.jobs, n.changes, n.first_id
-    from (select l.*, taskqueue.draw(l.user_priority, p_seed) as draw, greatest(l.jobs, 1)::float8 as count, greatest(l.user_priority, 1)::float8 as weight
+    from (select l.*, resource.draw(l.user_priority, p_seed) as draw, greatest(l.jobs, 1)::float8 as count, greatest(l.user_priority, 1)::float8 as weight
             from taskqueue.job_level(p_setup, p_task_queue_id) l offset 0) n  -- a fence, else taskqueue.draw_key is not inlined
    order by case when n.jobs <= 0 then 3 when n.user_priority = 0 then 2 when n.user_priority = 10 and p_ten_first then 0 else 1 end,
             taskqueue.draw_key(n.draw, n.count, n.weight, p_policy)
@@ -4915,6 +9913,1301 @@ end $$;
 ALTER FUNCTION taskqueue.with_limits(p_setup text, p_resource jsonb, p_offer taskqueue.offer) OWNER TO broker_owner;
 
 COMMENT ON FUNCTION taskqueue.with_limits(p_setup text, p_resource jsonb, p_offer taskqueue.offer) IS 'The offer with the limits of its site that are reached (section 7). Errors: PB001 (not exactly one site or CE named where limits are set).';
+
+CREATE FUNCTION workload.digest_input(p_setup text, p_task_ids bigint[]) RETURNS bigint
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'workload', 'pg_temp'
+    AS $$
+declare
+  v_digested bigint;
+begin
+  perform resource.identify(p_setup);
+  delete from workload.input_digest i where i.setup = p_setup and i.task_id = any (p_task_ids);
+  insert into workload.input_digest (setup, task_id, files, size, shared_files, jobs, job_events, job_input_mb, job_input_bytes, events)
+  with task as materialized (
+    select t.task_id, greatest(case when t.is_merging then t.n_files_per_merge_job else t.n_files_per_job end, 1) as files_per_job,
+           (select min(d.position) from workload.task_dataset d where d.setup = p_setup and d.task_id = t.task_id and d.direction = 'input') as main
+      from workload.task t
+     where t.setup = p_setup and t.task_id = any (p_task_ids)
+  ),
+  placed as (
+    select t.task_id, d.position, d.position = t.main as is_main, coalesce(workload.is_pseudo(s), false) as is_pseudo, f.lfn,
+           coalesce(f.size, 0) as size, coalesce(f.nevents, 0) as nevents,
+           (row_number() over (partition by t.task_id, d.position order by f.position) - 1) / t.files_per_job as job
+      from task t
+      join workload.task_dataset d on d.setup = p_setup and d.task_id = t.task_id and d.direction = 'input'
+      join workload.dataset_file f on f.setup = p_setup and f.dataset = d.dataset
+      left join workload.dataset s on s.setup = p_setup and s.dataset = d.dataset
+  ),
+  file as materialized (
+    select p.*, max(p.job) filter (where p.is_main) over (partition by p.task_id) as last_job from placed p
+  )
+  select p_setup, x.task_id, max(x.files), max(x.size), bool_or(x.is_shared), max(x.jobs), max(x.job_events), max(x.job_mb), max(x.job_bytes), max(x.events)
+    from (
+      select t.task_id, 0::bigint as files, 0::numeric as size, false as is_shared, 0::bigint as jobs, 0::numeric as job_events, 0::float8 as job_mb,
+             0::numeric as job_bytes, 0::numeric as events
+        from task t
+      union all
+      select n.task_id, count(*), sum(n.size), bool_or(n.is_shared), 0, 0, 0, 0, 0
+        from (select f.task_id, (array_agg(f.size order by f.position))[1] as size, min(f.position) <> max(f.position) as is_shared
+                from file f where not f.is_pseudo group by f.task_id, f.lfn) n
+       group by n.task_id
+      union all
+      select j.task_id, 0, 0, false, count(*), max(j.events), max(j.mb), 0, sum(j.events)
+        from (select f.task_id, sum(f.nevents) as events, sum(case when f.size = 0 then 1 else f.size::float8 / 1048576 end) as mb
+                from file f where f.is_main group by f.task_id, f.job) j
+       group by j.task_id
+      union all
+      select b.task_id, 0, 0, false, 0, 0, 0, sum(b.size), 0
+        from (select f.task_id, f.job, max(f.size) as size from file f where f.job <= f.last_job group by f.task_id, f.job, f.lfn) b
+       group by b.task_id, b.job) x
+   group by x.task_id;
+  get diagnostics v_digested = row_count;
+  return v_digested;
+end $$;
+
+ALTER FUNCTION workload.digest_input(p_setup text, p_task_ids bigint[]) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION workload.digest_input(p_setup text, p_task_ids bigint[]) IS 'Computes workload.input_digest of tasks from their input datasets anew and returns how many tasks there were; call it when tasks or datasets change. Errors: PB002 (setup not granted).';
+
+CREATE FUNCTION workload.digest_loaded_input(p_setup text, p_task_ids bigint[], p_datasets text[]) RETURNS bigint
+    LANGUAGE sql SECURITY DEFINER
+    SET search_path TO 'workload', 'pg_temp'
+    AS $$
+  select workload.digest_input(p_setup, array(
+           select unnest(p_task_ids)
+            union
+           select d.task_id from workload.task_dataset d where d.setup = p_setup and d.direction = 'input' and d.dataset = any (p_datasets)))
+$$;
+
+ALTER FUNCTION workload.digest_loaded_input(p_setup text, p_task_ids bigint[], p_datasets text[]) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION workload.digest_loaded_input(p_setup text, p_task_ids bigint[], p_datasets text[]) IS 'Computes workload.input_digest anew for tasks that were loaded, and for all that read one of the datasets. Returns how many tasks there were. Errors: PB002 (setup not granted).';
+
+CREATE FUNCTION workload.dump(p_setup text, p_table text) RETURNS SETOF jsonb
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'workload', 'pg_temp'
+    AS $$
+begin
+  perform resource.identify(p_setup);
+  return query select resource.dump_rows(p_setup, workload.world_table(p_table));
+end $$;
+
+ALTER FUNCTION workload.dump(p_setup text, p_table text) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION workload.dump(p_setup text, p_table text) IS 'The rows of a table of the room workload as objects, in key order and without defaults; what workload.store takes. Errors: PB001, PB002 (setup not granted).';
+
+CREATE FUNCTION workload.is_pseudo(p_dataset workload.dataset) RETURNS boolean
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE
+    AS $$
+  select coalesce((p_dataset).type in ('pseudo_input', 'pp_input'), false) or (p_dataset).dataset in ('pseudo_dataset', 'seq_number')
+$$;
+
+ALTER FUNCTION workload.is_pseudo(p_dataset workload.dataset) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION workload.is_pseudo(p_dataset workload.dataset) IS 'Whether a dataset is a pseudo dataset: it makes jobs, but has no files to read.';
+
+CREATE FUNCTION workload.store(p_setup text, p_table text, p_rows jsonb, p_parents jsonb DEFAULT NULL::jsonb) RETURNS bigint
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'workload', 'pg_temp'
+    AS $$
+begin
+  perform resource.identify(p_setup);
+  return resource.store_rows(p_setup, workload.world_table(p_table), p_rows, p_parents);
+end $$;
+
+ALTER FUNCTION workload.store(p_setup text, p_table text, p_rows jsonb, p_parents jsonb) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION workload.store(p_setup text, p_table text, p_rows jsonb, p_parents jsonb) IS 'Upserts an array of objects into a table of the room workload and returns how many; keys are columns, one left out gets its default, null is null. Rows of p_parents (values of the first key column; true = all) are deleted first. Errors: PB001, PB002 (setup not granted).';
+
+CREATE FUNCTION workload.world_table(p_table text) RETURNS regclass
+    LANGUAGE plpgsql STABLE
+    AS $_$
+begin
+  if p_table in ('dataset', 'dataset_file', 'replica', 'task', 'task_dataset', 'task_result', 'statistic', 'job', 'user_queue_statistic', 'to_running_rate', 'remaining_work') then
+    return ('workload.' || p_table)::regclass;
+  end if;
+  raise exception 'table is %, which worlds do not hold', coalesce(quote_literal(p_table), 'null')
+    using errcode = 'PB001', hint = $h$Tables of workload that they hold: 'dataset', 'dataset_file', 'replica', 'task', 'task_dataset', 'task_result', 'statistic', 'job', 'user_queue_statistic', 'to_running_rate', 'remaining_work'.$h$;
+end $_$;
+
+ALTER FUNCTION workload.world_table(p_table text) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION workload.world_table(p_table text) IS 'A table of the room workload that the world format covers. Errors: PB001 (another one).';
+
+CREATE TABLE brokerage.assignment (
+    setup text NOT NULL,
+    run_id bigint NOT NULL,
+    task_id bigint NOT NULL,
+    queue text NOT NULL,
+    jobs bigint,
+    CONSTRAINT assignment_jobs_check CHECK ((((jobs)::numeric > '-1000000000000000'::numeric) AND ((jobs)::numeric < '1000000000000000'::numeric)))
+);
+
+ALTER TABLE brokerage.assignment OWNER TO broker_owner;
+
+COMMENT ON TABLE brokerage.assignment IS 'Jobs of tasks that were assigned to queues (brokerage-rules 1.3).';
+
+COMMENT ON COLUMN brokerage.assignment.setup IS 'Tenant: DIRAC''s Setup, PanDA''s vo.';
+
+COMMENT ON COLUMN brokerage.assignment.run_id IS 'Run.';
+
+COMMENT ON COLUMN brokerage.assignment.task_id IS 'Task.';
+
+COMMENT ON COLUMN brokerage.assignment.queue IS 'Queue, or pseudo-queue of a unified one.';
+
+COMMENT ON COLUMN brokerage.assignment.jobs IS 'Jobs.';
+
+CREATE VIEW brokerage.assignments AS
+ SELECT setup,
+    run_id,
+    queue,
+    count(*) AS tasks,
+    (sum(jobs))::bigint AS jobs
+   FROM brokerage.assignment a
+  GROUP BY setup, run_id, queue;
+
+ALTER VIEW brokerage.assignments OWNER TO broker_owner;
+
+COMMENT ON VIEW brokerage.assignments IS 'Jobs that each run assigned, by queue.';
+
+COMMENT ON COLUMN brokerage.assignments.setup IS 'Tenant.';
+
+COMMENT ON COLUMN brokerage.assignments.run_id IS 'Run.';
+
+COMMENT ON COLUMN brokerage.assignments.queue IS 'Queue, or pseudo-queue of a unified one.';
+
+COMMENT ON COLUMN brokerage.assignments.tasks IS 'Tasks whose jobs it gets.';
+
+COMMENT ON COLUMN brokerage.assignments.jobs IS 'Jobs.';
+
+CREATE TABLE brokerage.decision (
+    setup text NOT NULL,
+    run_id bigint NOT NULL,
+    task_id bigint NOT NULL,
+    queue text NOT NULL,
+    decided_at timestamp with time zone NOT NULL,
+    verdict "char" NOT NULL,
+    rank integer,
+    weight double precision,
+    factors double precision[],
+    queued bigint,
+    capacity bigint,
+    chunk integer,
+    rule text,
+    reason text,
+    CONSTRAINT decision_verdict_check CHECK ((verdict = ANY (ARRAY['c'::"char", 'r'::"char", 'n'::"char"])))
+)
+PARTITION BY RANGE (decided_at);
+
+ALTER TABLE brokerage.decision OWNER TO broker_owner;
+
+COMMENT ON TABLE brokerage.decision IS 'What a run decided for a queue: one row a task and queue. Partitioned by day (UTC); monitor.decision is for people.';
+
+COMMENT ON COLUMN brokerage.decision.setup IS 'Tenant.';
+
+COMMENT ON COLUMN brokerage.decision.run_id IS 'Run.';
+
+COMMENT ON COLUMN brokerage.decision.task_id IS 'Task.';
+
+COMMENT ON COLUMN brokerage.decision.queue IS 'Queue, or pseudo-queue of a unified one.';
+
+COMMENT ON COLUMN brokerage.decision.decided_at IS 'When the run began (resource.clock).';
+
+COMMENT ON COLUMN brokerage.decision.verdict IS 'c: candidate, r: rejected, n: never entered the list.';
+
+COMMENT ON COLUMN brokerage.decision.rank IS 'Place of a candidate, from 1.';
+
+COMMENT ON COLUMN brokerage.decision.weight IS 'Weight, where it came that far.';
+
+COMMENT ON COLUMN brokerage.decision.factors IS 'The weight''s factors, in the order of the weights of the profile.';
+
+COMMENT ON COLUMN brokerage.decision.queued IS 'Candidates: jobs queued there, as they count for distributing (brokerage-rules 1.3).';
+
+COMMENT ON COLUMN brokerage.decision.capacity IS 'Candidates: how many jobs may be queued there; null = no limit.';
+
+COMMENT ON COLUMN brokerage.decision.chunk IS 'Candidates: jobs that one choice gives it.';
+
+COMMENT ON COLUMN brokerage.decision.rule IS 'Rule that rejected it.';
+
+COMMENT ON COLUMN brokerage.decision.reason IS 'Why, in words with the numbers compared; may begin with a criteria tag of its own and a colon.';
+
+CREATE TABLE brokerage.decision_default (
+    setup text CONSTRAINT decision_setup_not_null NOT NULL,
+    run_id bigint CONSTRAINT decision_run_id_not_null NOT NULL,
+    task_id bigint CONSTRAINT decision_task_id_not_null NOT NULL,
+    queue text CONSTRAINT decision_queue_not_null NOT NULL,
+    decided_at timestamp with time zone CONSTRAINT decision_decided_at_not_null NOT NULL,
+    verdict "char" CONSTRAINT decision_verdict_not_null NOT NULL,
+    rank integer,
+    weight double precision,
+    factors double precision[],
+    queued bigint,
+    capacity bigint,
+    chunk integer,
+    rule text,
+    reason text,
+    CONSTRAINT decision_verdict_check CHECK ((verdict = ANY (ARRAY['c'::"char", 'r'::"char", 'n'::"char"])))
+);
+
+ALTER TABLE brokerage.decision_default OWNER TO broker_owner;
+
+CREATE TABLE brokerage.task_state (
+    setup text NOT NULL,
+    task_id bigint NOT NULL,
+    run_id bigint,
+    retry_at timestamp with time zone,
+    assigned_jobs bigint DEFAULT 0,
+    CONSTRAINT task_state_assigned_jobs_check CHECK ((((assigned_jobs)::numeric > '-1000000000000000'::numeric) AND ((assigned_jobs)::numeric < '1000000000000000'::numeric)))
+);
+
+ALTER TABLE brokerage.task_state OWNER TO broker_owner;
+
+COMMENT ON TABLE brokerage.task_state IS 'Where a task stands in brokerage; no row = never brokered.';
+
+COMMENT ON COLUMN brokerage.task_state.setup IS 'Tenant: DIRAC''s Setup, PanDA''s vo.';
+
+COMMENT ON COLUMN brokerage.task_state.task_id IS 'Task.';
+
+COMMENT ON COLUMN brokerage.task_state.run_id IS 'Last run that decided it.';
+
+COMMENT ON COLUMN brokerage.task_state.retry_at IS 'Pending until then; null = not pending.';
+
+COMMENT ON COLUMN brokerage.task_state.assigned_jobs IS 'Jobs assigned so far.';
+
+CREATE TABLE workload.input_digest (
+    setup text NOT NULL,
+    task_id bigint NOT NULL,
+    files bigint,
+    size bigint,
+    shared_files boolean,
+    jobs bigint,
+    job_events bigint,
+    job_input_mb double precision,
+    job_input_bytes bigint,
+    events bigint,
+    CONSTRAINT input_digest_events_check CHECK ((((events)::numeric > '-1000000000000000'::numeric) AND ((events)::numeric < '1000000000000000'::numeric))),
+    CONSTRAINT input_digest_files_check CHECK ((((files)::numeric > '-1000000000000000'::numeric) AND ((files)::numeric < '1000000000000000'::numeric))),
+    CONSTRAINT input_digest_job_events_check CHECK ((((job_events)::numeric > '-1000000000000000'::numeric) AND ((job_events)::numeric < '1000000000000000'::numeric))),
+    CONSTRAINT input_digest_job_input_bytes_check CHECK ((((job_input_bytes)::numeric > '-1000000000000000'::numeric) AND ((job_input_bytes)::numeric < '1000000000000000'::numeric))),
+    CONSTRAINT input_digest_job_input_mb_check CHECK (((job_input_mb > ('-1000000000000000'::numeric)::double precision) AND (job_input_mb < ('1000000000000000'::numeric)::double precision))),
+    CONSTRAINT input_digest_jobs_check CHECK ((((jobs)::numeric > '-1000000000000000'::numeric) AND ((jobs)::numeric < '1000000000000000'::numeric))),
+    CONSTRAINT input_digest_size_check CHECK ((((size)::numeric > '-1000000000000000'::numeric) AND ((size)::numeric < '1000000000000000'::numeric)))
+);
+
+ALTER TABLE workload.input_digest OWNER TO broker_owner;
+
+COMMENT ON TABLE workload.input_digest IS 'What a task''s input amounts to, as brokerage reads it. Derived from its datasets by workload.digest_input.';
+
+COMMENT ON COLUMN workload.input_digest.setup IS 'Tenant: DIRAC''s Setup, PanDA''s vo.';
+
+COMMENT ON COLUMN workload.input_digest.task_id IS 'Task.';
+
+COMMENT ON COLUMN workload.input_digest.files IS 'Files of the datasets that are not pseudo, each name once.';
+
+COMMENT ON COLUMN workload.input_digest.size IS 'Their bytes.';
+
+COMMENT ON COLUMN workload.input_digest.shared_files IS 'A name is in two datasets of the task.';
+
+COMMENT ON COLUMN workload.input_digest.jobs IS 'Jobs: groups of nFilesPerJob primary files (G13).';
+
+COMMENT ON COLUMN workload.input_digest.job_events IS 'Events of the largest job.';
+
+COMMENT ON COLUMN workload.input_digest.job_input_mb IS 'Input of the largest job from the primary dataset (MB, a file of size 0 counts 1).';
+
+COMMENT ON COLUMN workload.input_digest.job_input_bytes IS 'Input of the largest job from all datasets (bytes).';
+
+COMMENT ON COLUMN workload.input_digest.events IS 'Events of the primary dataset.';
+
+CREATE VIEW brokerage.open_task AS
+ SELECT t.setup,
+    t.task_id,
+    t.current_priority,
+    (COALESCE(d.jobs, (0)::bigint) - COALESCE(s.assigned_jobs, (0)::bigint)) AS jobs_left,
+    s.retry_at
+   FROM ((workload.task t
+     LEFT JOIN workload.input_digest d ON (((d.setup = t.setup) AND (d.task_id = t.task_id))))
+     LEFT JOIN brokerage.task_state s ON (((s.setup = t.setup) AND (s.task_id = t.task_id))))
+  WHERE ((t.status = ANY (ARRAY['ready'::text, 'scouting'::text, 'running'::text, 'pending'::text])) AND (COALESCE(t.label, ''::text) <> ALL (ARRAY['user'::text, 'panda'::text])) AND ((s.task_id IS NULL) OR (COALESCE(d.jobs, (0)::bigint) > s.assigned_jobs)));
+
+ALTER VIEW brokerage.open_task OWNER TO broker_owner;
+
+COMMENT ON VIEW brokerage.open_task IS 'Production tasks whose jobs are not all assigned; what-if looks at them.';
+
+COMMENT ON COLUMN brokerage.open_task.setup IS 'Tenant.';
+
+COMMENT ON COLUMN brokerage.open_task.task_id IS 'Task.';
+
+COMMENT ON COLUMN brokerage.open_task.current_priority IS 'Priority now.';
+
+COMMENT ON COLUMN brokerage.open_task.jobs_left IS 'Jobs that are not assigned yet.';
+
+COMMENT ON COLUMN brokerage.open_task.retry_at IS 'It found nothing and waits until then; null = it does not wait.';
+
+CREATE TABLE resource.setup (
+    setup text NOT NULL,
+    created_at timestamp with time zone DEFAULT now() NOT NULL,
+    simulated timestamp with time zone,
+    alone boolean DEFAULT false NOT NULL,
+    CONSTRAINT setup_setup_check CHECK ((setup <> ''::text))
+);
+
+ALTER TABLE resource.setup OWNER TO broker_owner;
+
+COMMENT ON TABLE resource.setup IS 'Setups (tenants). A setup comes into being with its first job or configuration.';
+
+COMMENT ON COLUMN resource.setup.setup IS 'Tenant: DIRAC''s Setup, PanDA''s vo.';
+
+COMMENT ON COLUMN resource.setup.created_at IS 'When the setup came into being.';
+
+COMMENT ON COLUMN resource.setup.simulated IS 'The moment that resource.clock() answers for a simulated setup; null = real time.';
+
+COMMENT ON COLUMN resource.setup.alone IS 'A world that is evaluated by itself: configuration of all setups does not hold in it.';
+
+CREATE VIEW resource.setup_time AS
+ SELECT setup,
+    COALESCE(simulated, now()) AS now
+   FROM resource.setup s;
+
+ALTER VIEW resource.setup_time OWNER TO broker_owner;
+
+COMMENT ON VIEW resource.setup_time IS 'The time of each setup: now(), or, for a simulated one, what resource.set_clock said.';
+
+COMMENT ON COLUMN resource.setup_time.setup IS 'Tenant.';
+
+COMMENT ON COLUMN resource.setup_time.now IS 'Its time.';
+
+CREATE VIEW brokerage.due_task AS
+ SELECT t.setup,
+    t.task_id,
+    t.current_priority,
+    t.jobs_left
+   FROM (brokerage.open_task t
+     JOIN resource.setup_time c ON ((c.setup = t.setup)))
+  WHERE ((t.retry_at IS NULL) OR (t.retry_at <= c.now));
+
+ALTER VIEW brokerage.due_task OWNER TO broker_owner;
+
+COMMENT ON VIEW brokerage.due_task IS 'Production tasks whose jobs are to be brokered now.';
+
+COMMENT ON COLUMN brokerage.due_task.setup IS 'Tenant.';
+
+COMMENT ON COLUMN brokerage.due_task.task_id IS 'Task.';
+
+COMMENT ON COLUMN brokerage.due_task.current_priority IS 'Priority now.';
+
+COMMENT ON COLUMN brokerage.due_task.jobs_left IS 'Jobs that are not assigned yet.';
+
+CREATE TABLE resource.queue (
+    setup text NOT NULL,
+    queue text NOT NULL,
+    panda_site text,
+    role text DEFAULT 'satellite'::text,
+    type text DEFAULT 'unified'::text,
+    cloud text DEFAULT 'WORLD'::text,
+    status text DEFAULT 'online'::text,
+    capability text,
+    workflow text,
+    corecount integer DEFAULT 1,
+    corepower double precision DEFAULT 10,
+    maxrss double precision DEFAULT 0,
+    minrss double precision DEFAULT 0,
+    maxtime double precision DEFAULT 0,
+    mintime double precision DEFAULT 0,
+    maxwdir double precision DEFAULT 0,
+    maxinputsize double precision DEFAULT 0,
+    releases text[] DEFAULT '{ANY}'::text[],
+    pledgedcpu double precision DEFAULT 0,
+    transferringlimit double precision DEFAULT 0,
+    transtimehi double precision,
+    transtimelo double precision,
+    fairsharepolicy text,
+    wnconnectivity text,
+    jobseed text DEFAULT 'all'::text,
+    maxdiskio double precision DEFAULT 0,
+    direct_access_lan boolean,
+    direct_access_wan boolean,
+    tier text,
+    catchall text,
+    params jsonb DEFAULT '{}'::jsonb,
+    uconfig jsonb DEFAULT '{}'::jsonb,
+    storage_site text,
+    cric jsonb DEFAULT '{}'::jsonb,
+    CONSTRAINT queue_corecount_check CHECK ((((corecount)::numeric > '-1000000000'::numeric) AND ((corecount)::numeric < '1000000000'::numeric))),
+    CONSTRAINT queue_corepower_check CHECK (((corepower > ('-1000000000000000'::numeric)::double precision) AND (corepower < ('1000000000000000'::numeric)::double precision))),
+    CONSTRAINT queue_maxdiskio_check CHECK (((maxdiskio > ('-1000000000000000'::numeric)::double precision) AND (maxdiskio < ('1000000000000000'::numeric)::double precision))),
+    CONSTRAINT queue_maxinputsize_check CHECK (((maxinputsize > ('-1000000000000000'::numeric)::double precision) AND (maxinputsize < ('1000000000000000'::numeric)::double precision))),
+    CONSTRAINT queue_maxrss_check CHECK (((maxrss > ('-1000000000000000'::numeric)::double precision) AND (maxrss < ('1000000000000000'::numeric)::double precision))),
+    CONSTRAINT queue_maxtime_check CHECK (((maxtime > ('-1000000000000000'::numeric)::double precision) AND (maxtime < ('1000000000000000'::numeric)::double precision))),
+    CONSTRAINT queue_maxwdir_check CHECK (((maxwdir > ('-1000000000000000'::numeric)::double precision) AND (maxwdir < ('1000000000000000'::numeric)::double precision))),
+    CONSTRAINT queue_minrss_check CHECK (((minrss > ('-1000000000000000'::numeric)::double precision) AND (minrss < ('1000000000000000'::numeric)::double precision))),
+    CONSTRAINT queue_mintime_check CHECK (((mintime > ('-1000000000000000'::numeric)::double precision) AND (mintime < ('1000000000000000'::numeric)::double precision))),
+    CONSTRAINT queue_pledgedcpu_check CHECK (((pledgedcpu > ('-1000000000000000'::numeric)::double precision) AND (pledgedcpu < ('1000000000000000'::numeric)::double precision))),
+    CONSTRAINT queue_transferringlimit_check CHECK (((transferringlimit > ('-1000000000000000'::numeric)::double precision) AND (transferringlimit < ('1000000000000000'::numeric)::double precision))),
+    CONSTRAINT queue_transtimehi_check CHECK (((transtimehi > ('-1000000000000000'::numeric)::double precision) AND (transtimehi < ('1000000000000000'::numeric)::double precision))),
+    CONSTRAINT queue_transtimelo_check CHECK (((transtimelo > ('-1000000000000000'::numeric)::double precision) AND (transtimelo < ('1000000000000000'::numeric)::double precision)))
+);
+
+ALTER TABLE resource.queue OWNER TO broker_owner;
+
+COMMENT ON TABLE resource.queue IS 'PanDA queues as CRIC publishes them. Null or 0 in a limit is no limit.';
+
+COMMENT ON COLUMN resource.queue.setup IS 'Tenant: DIRAC''s Setup, PanDA''s vo.';
+
+COMMENT ON COLUMN resource.queue.queue IS 'Name of the PanDA queue.';
+
+COMMENT ON COLUMN resource.queue.panda_site IS 'PanDA site; a nucleus is a site with a queue of role nucleus.';
+
+COMMENT ON COLUMN resource.queue.role IS 'nucleus or satellite.';
+
+COMMENT ON COLUMN resource.queue.type IS 'production, analysis, unified or another; the job brokers take production or analysis, and unified.';
+
+COMMENT ON COLUMN resource.queue.cloud IS 'Cloud.';
+
+COMMENT ON COLUMN resource.queue.status IS 'online, offline, brokeroff, test, standby, paused ...';
+
+COMMENT ON COLUMN resource.queue.capability IS 'ucore: the queue is unified, its pseudo-queues (one a resource type) are the candidates.';
+
+COMMENT ON COLUMN resource.queue.workflow IS 'Harvester''s workflow, such as pull_ups.';
+
+COMMENT ON COLUMN resource.queue.corecount IS 'Cores of a slot; null or 0 counts 1.';
+
+COMMENT ON COLUMN resource.queue.corepower IS 'HS06 per core; null or 0 counts 10.';
+
+COMMENT ON COLUMN resource.queue.maxrss IS 'Memory of a slot at most (MB).';
+
+COMMENT ON COLUMN resource.queue.minrss IS 'Memory of a slot at least (MB).';
+
+COMMENT ON COLUMN resource.queue.maxtime IS 'Walltime at most (s).';
+
+COMMENT ON COLUMN resource.queue.mintime IS 'Walltime at least (s).';
+
+COMMENT ON COLUMN resource.queue.maxwdir IS 'Scratch of a slot at most (MiB).';
+
+COMMENT ON COLUMN resource.queue.maxinputsize IS 'Input of a slot at most (MB); -1 = input is always read directly from the storage.';
+
+COMMENT ON COLUMN resource.queue.releases IS 'ANY, AUTO, or releases.';
+
+COMMENT ON COLUMN resource.queue.pledgedcpu IS 'Pledged cores; -1 = opportunistic, 0 = none.';
+
+COMMENT ON COLUMN resource.queue.transferringlimit IS 'Transferring jobs at most; null or 0 counts 2000.';
+
+COMMENT ON COLUMN resource.queue.transtimehi IS 'Days that a transferring job of high priority may take.';
+
+COMMENT ON COLUMN resource.queue.transtimelo IS 'Days that a transferring job of low priority may take.';
+
+COMMENT ON COLUMN resource.queue.fairsharepolicy IS 'Shares of the site''s own, such as type=evgen:100%,type=any:0% (brokerage-rules 1.9).';
+
+COMMENT ON COLUMN resource.queue.wnconnectivity IS 'Outbound network of worker nodes: full, http or none, and an IP stack: full#IPv4.';
+
+COMMENT ON COLUMN resource.queue.jobseed IS 'Event service: std, es, eshigh or all; null counts std.';
+
+COMMENT ON COLUMN resource.queue.maxdiskio IS 'diskIO per core of running jobs at most (kB/s).';
+
+COMMENT ON COLUMN resource.queue.direct_access_lan IS 'Input can be read directly from the local storage.';
+
+COMMENT ON COLUMN resource.queue.direct_access_wan IS 'Input can be read directly from remote storages.';
+
+COMMENT ON COLUMN resource.queue.tier IS 'Tier, such as T2D.';
+
+COMMENT ON COLUMN resource.queue.catchall IS 'Flags and key=value items, separated by commas.';
+
+COMMENT ON COLUMN resource.queue.params IS 'Parameters of the queue; looked up before catchall.';
+
+COMMENT ON COLUMN resource.queue.uconfig IS 'Configuration of a unified queue.';
+
+COMMENT ON COLUMN resource.queue.storage_site IS 'Storage site that links are looked up by; null = the site of the default output storage.';
+
+COMMENT ON COLUMN resource.queue.cric IS 'CRIC''s other fields as they came; no rule of pgbroker reads them.';
+
+CREATE VIEW brokerage.first_nucleus_queue AS
+ SELECT DISTINCT ON (setup, panda_site) setup,
+    panda_site AS nucleus,
+    queue,
+    (resource.catchall(catchall) || params) AS attributes
+   FROM resource.queue q
+  WHERE ((role = 'nucleus'::text) AND (panda_site IS NOT NULL))
+  ORDER BY setup, panda_site, (queue COLLATE "C");
+
+ALTER VIEW brokerage.first_nucleus_queue OWNER TO broker_owner;
+
+COMMENT ON VIEW brokerage.first_nucleus_queue IS 'The first queue of each nucleus, by name: its catchall and its storages are those of the nucleus.';
+
+COMMENT ON COLUMN brokerage.first_nucleus_queue.setup IS 'Tenant.';
+
+COMMENT ON COLUMN brokerage.first_nucleus_queue.nucleus IS 'Nucleus, a PanDA site.';
+
+COMMENT ON COLUMN brokerage.first_nucleus_queue.queue IS 'Its first queue of role nucleus.';
+
+COMMENT ON COLUMN brokerage.first_nucleus_queue.attributes IS 'catchall and params of that queue.';
+
+CREATE TABLE resource.storage (
+    setup text NOT NULL,
+    storage text NOT NULL,
+    type text DEFAULT 'DATADISK'::text,
+    is_tape boolean DEFAULT false,
+    site text,
+    space_free double precision,
+    space_expired double precision,
+    space_min_free double precision,
+    space_unavailable double precision,
+    space_total double precision,
+    read_lan text,
+    write_lan text,
+    read_wan text,
+    write_wan text,
+    cric jsonb DEFAULT '{}'::jsonb,
+    CONSTRAINT storage_space_expired_check CHECK (((space_expired > ('-1000000000000000'::numeric)::double precision) AND (space_expired < ('1000000000000000'::numeric)::double precision))),
+    CONSTRAINT storage_space_free_check CHECK (((space_free > ('-1000000000000000'::numeric)::double precision) AND (space_free < ('1000000000000000'::numeric)::double precision))),
+    CONSTRAINT storage_space_min_free_check CHECK (((space_min_free > ('-1000000000000000'::numeric)::double precision) AND (space_min_free < ('1000000000000000'::numeric)::double precision))),
+    CONSTRAINT storage_space_total_check CHECK (((space_total > ('-1000000000000000'::numeric)::double precision) AND (space_total < ('1000000000000000'::numeric)::double precision))),
+    CONSTRAINT storage_space_unavailable_check CHECK (((space_unavailable > ('-1000000000000000'::numeric)::double precision) AND (space_unavailable < ('1000000000000000'::numeric)::double precision)))
+);
+
+ALTER TABLE resource.storage OWNER TO broker_owner;
+
+COMMENT ON TABLE resource.storage IS 'Storage endpoints (RSEs). Space in GB (1024^3 bytes); null counts 0.';
+
+COMMENT ON COLUMN resource.storage.setup IS 'Tenant: DIRAC''s Setup, PanDA''s vo.';
+
+COMMENT ON COLUMN resource.storage.storage IS 'Name of the endpoint.';
+
+COMMENT ON COLUMN resource.storage.type IS 'DATADISK, DATATAPE, SCRATCHDISK, ...';
+
+COMMENT ON COLUMN resource.storage.is_tape IS 'Files are on tape.';
+
+COMMENT ON COLUMN resource.storage.site IS 'Storage site: what links join.';
+
+COMMENT ON COLUMN resource.storage.space_free IS 'Free space (GB).';
+
+COMMENT ON COLUMN resource.storage.space_expired IS 'Space of expired secondary data (GB).';
+
+COMMENT ON COLUMN resource.storage.space_min_free IS 'Space that must stay free (GB).';
+
+COMMENT ON COLUMN resource.storage.space_unavailable IS 'Space that is not available (GB).';
+
+COMMENT ON COLUMN resource.storage.space_total IS 'Total space (GB).';
+
+COMMENT ON COLUMN resource.storage.read_lan IS 'Reading from the worker nodes: ON, OFF, TEST or PROBING; OFF and TEST blacklist, null and all else are usable.';
+
+COMMENT ON COLUMN resource.storage.write_lan IS 'Writing from the worker nodes: ON, OFF, TEST or PROBING; OFF and TEST blacklist, null and all else are usable.';
+
+COMMENT ON COLUMN resource.storage.read_wan IS 'Reading from elsewhere: ON, OFF, TEST or PROBING; OFF and TEST blacklist, null and all else are usable.';
+
+COMMENT ON COLUMN resource.storage.write_wan IS 'Writing from elsewhere: ON, OFF, TEST or PROBING; OFF and TEST blacklist, null and all else are usable.';
+
+COMMENT ON COLUMN resource.storage.cric IS 'CRIC''s other fields as they came.';
+
+CREATE TABLE workload.dataset_file (
+    setup text NOT NULL,
+    dataset text NOT NULL,
+    "position" integer NOT NULL,
+    lfn text,
+    size bigint DEFAULT 0,
+    nevents bigint DEFAULT 0,
+    start_event bigint,
+    end_event bigint,
+    CONSTRAINT dataset_file_end_event_check CHECK ((((end_event)::numeric > '-1000000000000000'::numeric) AND ((end_event)::numeric < '1000000000000000'::numeric))),
+    CONSTRAINT dataset_file_nevents_check CHECK ((((nevents)::numeric > '-1000000000000000'::numeric) AND ((nevents)::numeric < '1000000000000000'::numeric))),
+    CONSTRAINT dataset_file_position_check CHECK (((("position")::numeric > '-1000000000'::numeric) AND (("position")::numeric < '1000000000'::numeric))),
+    CONSTRAINT dataset_file_size_check CHECK ((((size)::numeric > '-1000000000000000'::numeric) AND ((size)::numeric < '1000000000000000'::numeric))),
+    CONSTRAINT dataset_file_start_event_check CHECK ((((start_event)::numeric > '-1000000000000000'::numeric) AND ((start_event)::numeric < '1000000000000000'::numeric)))
+);
+
+ALTER TABLE workload.dataset_file OWNER TO broker_owner;
+
+COMMENT ON TABLE workload.dataset_file IS 'Files of datasets.';
+
+COMMENT ON COLUMN workload.dataset_file.setup IS 'Tenant: DIRAC''s Setup, PanDA''s vo.';
+
+COMMENT ON COLUMN workload.dataset_file.dataset IS 'Dataset.';
+
+COMMENT ON COLUMN workload.dataset_file."position" IS 'Order, from 1.';
+
+COMMENT ON COLUMN workload.dataset_file.lfn IS 'Logical file name.';
+
+COMMENT ON COLUMN workload.dataset_file.size IS 'Bytes.';
+
+COMMENT ON COLUMN workload.dataset_file.nevents IS 'Events.';
+
+COMMENT ON COLUMN workload.dataset_file.start_event IS 'First event.';
+
+COMMENT ON COLUMN workload.dataset_file.end_event IS 'Last event.';
+
+CREATE TABLE workload.replica (
+    setup text NOT NULL,
+    dataset text NOT NULL,
+    storage text NOT NULL,
+    found bigint,
+    total bigint,
+    asize bigint,
+    tsize bigint,
+    vp boolean DEFAULT false,
+    lfns text[],
+    CONSTRAINT replica_asize_check CHECK ((((asize)::numeric > '-1000000000000000'::numeric) AND ((asize)::numeric < '1000000000000000'::numeric))),
+    CONSTRAINT replica_found_check CHECK ((((found)::numeric > '-1000000000000000'::numeric) AND ((found)::numeric < '1000000000000000'::numeric))),
+    CONSTRAINT replica_total_check CHECK ((((total)::numeric > '-1000000000000000'::numeric) AND ((total)::numeric < '1000000000000000'::numeric))),
+    CONSTRAINT replica_tsize_check CHECK ((((tsize)::numeric > '-1000000000000000'::numeric) AND ((tsize)::numeric < '1000000000000000'::numeric)))
+);
+
+ALTER TABLE workload.replica OWNER TO broker_owner;
+
+COMMENT ON TABLE workload.replica IS 'Replicas of datasets. Complete when found = total; an incomplete one holds its lfns, or the first files of the dataset.';
+
+COMMENT ON COLUMN workload.replica.setup IS 'Tenant: DIRAC''s Setup, PanDA''s vo.';
+
+COMMENT ON COLUMN workload.replica.dataset IS 'Dataset.';
+
+COMMENT ON COLUMN workload.replica.storage IS 'Storage endpoint.';
+
+COMMENT ON COLUMN workload.replica.found IS 'Files there; null = as many as lfns, else all.';
+
+COMMENT ON COLUMN workload.replica.total IS 'Files of the dataset; null = as many as it has here.';
+
+COMMENT ON COLUMN workload.replica.asize IS 'Bytes there; null = summed from the files.';
+
+COMMENT ON COLUMN workload.replica.tsize IS 'Bytes of the dataset; null = summed from the files.';
+
+COMMENT ON COLUMN workload.replica.vp IS 'A virtual placement: a cache may hold it.';
+
+COMMENT ON COLUMN workload.replica.lfns IS 'Files there, where not all are; null = the first found ones.';
+
+CREATE VIEW workload.replica_state AS
+ SELECT r.setup,
+    r.dataset,
+    r.storage,
+    r.vp,
+    r.lfns,
+    n.total,
+    f.found,
+    (f.found = n.total) AS is_complete
+   FROM ((workload.replica r
+     CROSS JOIN LATERAL ( SELECT COALESCE(r.total, ( SELECT count(*) AS count
+                   FROM workload.dataset_file d
+                  WHERE ((d.setup = r.setup) AND (d.dataset = r.dataset)))) AS "coalesce"
+         OFFSET 0) n(total))
+     CROSS JOIN LATERAL ( SELECT COALESCE(r.found, (cardinality(r.lfns))::bigint, n.total) AS "coalesce") f(found));
+
+ALTER VIEW workload.replica_state OWNER TO broker_owner;
+
+COMMENT ON VIEW workload.replica_state IS 'Replicas with the files found and in all, and whether they are complete (found = total).';
+
+COMMENT ON COLUMN workload.replica_state.setup IS 'Tenant.';
+
+COMMENT ON COLUMN workload.replica_state.dataset IS 'Dataset.';
+
+COMMENT ON COLUMN workload.replica_state.storage IS 'Storage.';
+
+COMMENT ON COLUMN workload.replica_state.vp IS 'A virtual placement.';
+
+COMMENT ON COLUMN workload.replica_state.lfns IS 'Files there, where they are named.';
+
+COMMENT ON COLUMN workload.replica_state.total IS 'Files of the dataset.';
+
+COMMENT ON COLUMN workload.replica_state.found IS 'Files there.';
+
+COMMENT ON COLUMN workload.replica_state.is_complete IS 'Whether all are there.';
+
+CREATE TABLE workload.task_dataset (
+    setup text NOT NULL,
+    task_id bigint NOT NULL,
+    direction text NOT NULL,
+    "position" integer NOT NULL,
+    dataset text,
+    token text,
+    CONSTRAINT task_dataset_direction_check CHECK ((direction = ANY (ARRAY['input'::text, 'output'::text]))),
+    CONSTRAINT task_dataset_position_check CHECK (((("position")::numeric > '-1000000000'::numeric) AND (("position")::numeric < '1000000000'::numeric)))
+);
+
+ALTER TABLE workload.task_dataset OWNER TO broker_owner;
+
+COMMENT ON TABLE workload.task_dataset IS 'Input and output datasets of tasks; the first input is the primary one.';
+
+COMMENT ON COLUMN workload.task_dataset.setup IS 'Tenant: DIRAC''s Setup, PanDA''s vo.';
+
+COMMENT ON COLUMN workload.task_dataset.task_id IS 'Task.';
+
+COMMENT ON COLUMN workload.task_dataset.direction IS 'input or output.';
+
+COMMENT ON COLUMN workload.task_dataset."position" IS 'Order, from 1.';
+
+COMMENT ON COLUMN workload.task_dataset.dataset IS 'Dataset.';
+
+COMMENT ON COLUMN workload.task_dataset.token IS 'Output: destination token, null = none.';
+
+CREATE VIEW brokerage.input_problem AS
+ SELECT i.setup,
+    i.task_id,
+    format('dataset %s is complete at no readable storage'::text, min(i.dataset)) AS problem
+   FROM ((workload.task_dataset i
+     JOIN workload.task t ON (((t.setup = i.setup) AND (t.task_id = i.task_id))))
+     JOIN workload.dataset d ON (((d.setup = i.setup) AND (d.dataset = i.dataset))))
+  WHERE ((i.direction = 'input'::text) AND (NOT COALESCE(d.distributed, false)) AND (NOT COALESCE(t.input_pre_staging, false)) AND (NOT workload.is_pseudo(d.*)) AND (NOT (EXISTS ( SELECT
+           FROM (workload.replica_state r
+             LEFT JOIN resource.storage s ON (((s.setup = r.setup) AND (s.storage = r.storage))))
+          WHERE ((r.setup = i.setup) AND (r.dataset = i.dataset) AND (r.is_complete OR ((r.found > 0) AND (r.total > 0) AND ((((r.total - r.found))::double precision <= COALESCE(((resource.config_value(i.setup, 'jedi'::text, 'jobbroker'::text, 'MAX_MISSING_INPUT_FILES'::text) #>> '{}'::text[]))::double precision, (10)::double precision)) OR (((r.found * 100))::double precision >= ((r.total)::double precision * COALESCE(((resource.config_value(i.setup, 'jedi'::text, 'jobbroker'::text, 'MIN_INPUT_COMPLETENESS'::text) #>> '{}'::text[]))::double precision, (90)::double precision)))))) AND ((COALESCE(s.read_lan, ''::text) <> ALL (ARRAY['OFF'::text, 'TEST'::text])) OR (COALESCE(s.read_wan, ''::text) <> ALL (ARRAY['OFF'::text, 'TEST'::text]))))))))
+  GROUP BY i.setup, i.task_id;
+
+ALTER VIEW brokerage.input_problem OWNER TO broker_owner;
+
+COMMENT ON VIEW brokerage.input_problem IS 'Tasks of which an input dataset is complete nowhere that it can be read from (input-completeness, panda2026 only).';
+
+COMMENT ON COLUMN brokerage.input_problem.setup IS 'Tenant.';
+
+COMMENT ON COLUMN brokerage.input_problem.task_id IS 'Task.';
+
+COMMENT ON COLUMN brokerage.input_problem.problem IS 'Which dataset.';
+
+CREATE TABLE brokerage.live_counter (
+    setup text NOT NULL,
+    number bigint NOT NULL,
+    queue text,
+    jobs bigint,
+    counted_at timestamp with time zone,
+    CONSTRAINT live_counter_jobs_check CHECK ((((jobs)::numeric > '-1000000000000000'::numeric) AND ((jobs)::numeric < '1000000000000000'::numeric)))
+);
+
+ALTER TABLE brokerage.live_counter OWNER TO broker_owner;
+
+COMMENT ON TABLE brokerage.live_counter IS 'Jobs that brokers assigned and no statistics count yet; appended, summed by queue. All brokers see it.';
+
+COMMENT ON COLUMN brokerage.live_counter.setup IS 'Tenant: DIRAC''s Setup, PanDA''s vo.';
+
+COMMENT ON COLUMN brokerage.live_counter.number IS 'Which row.';
+
+COMMENT ON COLUMN brokerage.live_counter.queue IS 'Unified queue.';
+
+COMMENT ON COLUMN brokerage.live_counter.jobs IS 'Jobs.';
+
+COMMENT ON COLUMN brokerage.live_counter.counted_at IS 'When; null = loaded with a world, counts until it is replaced.';
+
+CREATE TABLE brokerage.setting (
+    setup text NOT NULL,
+    profile text DEFAULT 'doc'::text NOT NULL,
+    decisions_kept interval DEFAULT '2 days'::interval NOT NULL,
+    counts_kept interval DEFAULT '30 days'::interval NOT NULL,
+    assignments_count interval DEFAULT '00:15:00'::interval NOT NULL,
+    CONSTRAINT setting_counts_kept_check CHECK ((counts_kept > '00:00:00'::interval)),
+    CONSTRAINT setting_decisions_kept_check CHECK ((decisions_kept > '00:00:00'::interval))
+);
+
+ALTER TABLE brokerage.setting OWNER TO broker_owner;
+
+COMMENT ON TABLE brokerage.setting IS 'Settings of brokerage, one row a setup that has others than the defaults.';
+
+COMMENT ON COLUMN brokerage.setting.setup IS 'Tenant: DIRAC''s Setup, PanDA''s vo.';
+
+COMMENT ON COLUMN brokerage.setting.profile IS 'Profile that decides where a call names none.';
+
+COMMENT ON COLUMN brokerage.setting.decisions_kept IS 'How long decisions are kept; counts by rule and queue stay.';
+
+COMMENT ON COLUMN brokerage.setting.counts_kept IS 'How long runs and counts by rule and queue are kept.';
+
+COMMENT ON COLUMN brokerage.setting.assignments_count IS 'How long an assignment counts in the live counter.';
+
+CREATE VIEW brokerage.live_count AS
+ SELECT c.setup,
+    c.queue,
+    c.jobs
+   FROM (brokerage.live_counter c
+     LEFT JOIN brokerage.setting s ON ((s.setup = c.setup)))
+  WHERE ((c.counted_at IS NULL) OR (c.counted_at > (resource.clock(c.setup) - COALESCE(s.assignments_count, '00:15:00'::interval))));
+
+ALTER VIEW brokerage.live_count OWNER TO broker_owner;
+
+COMMENT ON VIEW brokerage.live_count IS 'Rows of the live counter that count now; their sum by queue is the counter.';
+
+COMMENT ON COLUMN brokerage.live_count.setup IS 'Tenant.';
+
+COMMENT ON COLUMN brokerage.live_count.queue IS 'Unified queue.';
+
+COMMENT ON COLUMN brokerage.live_count.jobs IS 'Jobs.';
+
+ALTER TABLE brokerage.live_counter ALTER COLUMN number ADD GENERATED ALWAYS AS IDENTITY (
+    SEQUENCE NAME brokerage.live_counter_number_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1
+);
+
+CREATE TABLE brokerage.task_decision (
+    setup text NOT NULL,
+    run_id bigint NOT NULL,
+    task_id bigint NOT NULL,
+    decided_at timestamp with time zone,
+    status text,
+    rule text,
+    reason text,
+    errcode text,
+    retry_at timestamp with time zone,
+    candidates integer,
+    rejected integer,
+    not_candidates integer,
+    CONSTRAINT task_decision_candidates_check CHECK ((((candidates)::numeric > '-1000000000'::numeric) AND ((candidates)::numeric < '1000000000'::numeric))),
+    CONSTRAINT task_decision_not_candidates_check CHECK ((((not_candidates)::numeric > '-1000000000'::numeric) AND ((not_candidates)::numeric < '1000000000'::numeric))),
+    CONSTRAINT task_decision_rejected_check CHECK ((((rejected)::numeric > '-1000000000'::numeric) AND ((rejected)::numeric < '1000000000'::numeric))),
+    CONSTRAINT task_decision_status_check CHECK ((status = ANY (ARRAY['candidates'::text, 'pending'::text, 'throttled'::text, 'failed'::text, 'error'::text])))
+);
+
+ALTER TABLE brokerage.task_decision OWNER TO broker_owner;
+
+COMMENT ON TABLE brokerage.task_decision IS 'What a run decided for a task.';
+
+COMMENT ON COLUMN brokerage.task_decision.setup IS 'Tenant: DIRAC''s Setup, PanDA''s vo.';
+
+COMMENT ON COLUMN brokerage.task_decision.run_id IS 'Run.';
+
+COMMENT ON COLUMN brokerage.task_decision.task_id IS 'Task.';
+
+COMMENT ON COLUMN brokerage.task_decision.decided_at IS 'When (resource.clock).';
+
+COMMENT ON COLUMN brokerage.task_decision.status IS 'candidates, pending, throttled, failed, or error: the task could not be evaluated.';
+
+COMMENT ON COLUMN brokerage.task_decision.rule IS 'Rule that throttled or failed the whole task; null = none.';
+
+COMMENT ON COLUMN brokerage.task_decision.reason IS 'Why it was throttled or failed, or the error, in words.';
+
+COMMENT ON COLUMN brokerage.task_decision.errcode IS 'SQLSTATE of an error.';
+
+COMMENT ON COLUMN brokerage.task_decision.retry_at IS 'When a pending task is brokered again.';
+
+COMMENT ON COLUMN brokerage.task_decision.candidates IS 'Queues that may take its jobs.';
+
+COMMENT ON COLUMN brokerage.task_decision.rejected IS 'Queues that were rejected.';
+
+COMMENT ON COLUMN brokerage.task_decision.not_candidates IS 'Queues that never entered the list.';
+
+CREATE VIEW brokerage.outcomes AS
+ SELECT setup,
+    run_id,
+    status,
+    count(*) AS tasks,
+    min(retry_at) AS retry_at,
+    min(task_id) AS example
+   FROM brokerage.task_decision d
+  GROUP BY setup, run_id, status;
+
+ALTER VIEW brokerage.outcomes OWNER TO broker_owner;
+
+COMMENT ON VIEW brokerage.outcomes IS 'Tasks of each run by what was decided.';
+
+COMMENT ON COLUMN brokerage.outcomes.setup IS 'Tenant.';
+
+COMMENT ON COLUMN brokerage.outcomes.run_id IS 'Run.';
+
+COMMENT ON COLUMN brokerage.outcomes.status IS 'candidates, pending, throttled, failed or error.';
+
+COMMENT ON COLUMN brokerage.outcomes.tasks IS 'Tasks.';
+
+COMMENT ON COLUMN brokerage.outcomes.retry_at IS 'When the first of them is brokered again; null = they do not wait.';
+
+COMMENT ON COLUMN brokerage.outcomes.example IS 'One of the tasks.';
+
+CREATE TABLE brokerage.profile (
+    profile text NOT NULL,
+    based_on text DEFAULT 'doc'::text NOT NULL,
+    description text DEFAULT ''::text NOT NULL,
+    CONSTRAINT profile_check CHECK ((based_on <> profile)),
+    CONSTRAINT profile_profile_check CHECK ((profile <> ''::text))
+);
+
+ALTER TABLE brokerage.profile OWNER TO broker_owner;
+
+COMMENT ON TABLE brokerage.profile IS 'Profiles of an organisation''s own; doc and panda2026 come with the program (brokerage.shipped_rule).';
+
+COMMENT ON COLUMN brokerage.profile.profile IS 'Name.';
+
+COMMENT ON COLUMN brokerage.profile.based_on IS 'Profile whose rules it has, where brokerage.profile_rule does not say otherwise.';
+
+COMMENT ON COLUMN brokerage.profile.description IS 'What it is for.';
+
+CREATE VIEW brokerage.shipped_profile AS
+ SELECT profile,
+    description,
+    marks
+   FROM ( VALUES ('doc'::text,'What the seeds say, literally (seed 000); the default.'::text,false), ('panda2026'::text,'What PanDA''s code does in August 2026.'::text,true)) v(profile, description, marks);
+
+ALTER VIEW brokerage.shipped_profile OWNER TO broker_owner;
+
+COMMENT ON VIEW brokerage.shipped_profile IS 'Profiles that come with the program.';
+
+COMMENT ON COLUMN brokerage.shipped_profile.profile IS 'Name.';
+
+COMMENT ON COLUMN brokerage.shipped_profile.description IS 'What it says.';
+
+COMMENT ON COLUMN brokerage.shipped_profile.marks IS 'Temporary problems only mark a queue: the reason is the first persistent one, else the last mark (brokerage-rules, Reading help); false: the first rule that fails is the reason (G1).';
+
+CREATE VIEW brokerage.profile_line AS
+ WITH RECURSIVE line AS (
+         SELECT p.profile,
+            p.profile AS of_profile,
+            0 AS depth
+           FROM ( SELECT shipped_profile.profile
+                   FROM brokerage.shipped_profile
+                UNION
+                 SELECT profile.profile
+                   FROM brokerage.profile) p
+        UNION ALL
+         SELECT l_1.profile,
+            o.based_on,
+            (l_1.depth + 1)
+           FROM (line l_1
+             JOIN brokerage.profile o ON ((o.profile = l_1.of_profile)))
+          WHERE (l_1.depth < 20)
+        )
+ SELECT profile,
+    of_profile,
+    depth
+   FROM line l;
+
+ALTER VIEW brokerage.profile_line OWNER TO broker_owner;
+
+COMMENT ON VIEW brokerage.profile_line IS 'Each profile with itself and the profiles it is based on.';
+
+COMMENT ON COLUMN brokerage.profile_line.profile IS 'Profile.';
+
+COMMENT ON COLUMN brokerage.profile_line.of_profile IS 'The profile itself, or one that it is based on.';
+
+COMMENT ON COLUMN brokerage.profile_line.depth IS '0 = itself, 1 = what it is based on, and so on.';
+
+CREATE TABLE brokerage.rejection_count (
+    setup text NOT NULL,
+    run_id bigint NOT NULL,
+    rule text NOT NULL,
+    queue text NOT NULL,
+    tasks bigint,
+    CONSTRAINT rejection_count_tasks_check CHECK ((((tasks)::numeric > '-1000000000000000'::numeric) AND ((tasks)::numeric < '1000000000000000'::numeric)))
+);
+
+ALTER TABLE brokerage.rejection_count OWNER TO broker_owner;
+
+COMMENT ON TABLE brokerage.rejection_count IS 'How many tasks a rule rejected at a queue in a run; kept when the decisions are gone.';
+
+COMMENT ON COLUMN brokerage.rejection_count.setup IS 'Tenant: DIRAC''s Setup, PanDA''s vo.';
+
+COMMENT ON COLUMN brokerage.rejection_count.run_id IS 'Run.';
+
+COMMENT ON COLUMN brokerage.rejection_count.rule IS 'Rule.';
+
+COMMENT ON COLUMN brokerage.rejection_count.queue IS 'Queue.';
+
+COMMENT ON COLUMN brokerage.rejection_count.tasks IS 'Tasks.';
+
+CREATE VIEW brokerage.shipped_rule AS
+ SELECT profile,
+    'production_job'::text AS algorithm,
+    rule,
+    kind,
+    ("position")::double precision AS "position",
+    function,
+    criteria,
+    temporary,
+    true AS enabled,
+    (parameters)::jsonb AS parameters,
+    source
+   FROM ( VALUES ('doc'::text,'prod-initial-all'::text,'candidate'::text,10,'brokerage.candidate_all'::text,NULL::text,false,'{}'::text,'seed 000, ATLAS Production Job Brokerage, 1'::text), ('doc'::text,'prod-initial-preassigned'::text,'candidate'::text,20,'brokerage.candidate_preassigned'::text,NULL::text,false,'{"by": "prod-initial-preassigned"}'::text,'seed 000, ATLAS Production Job Brokerage, 1'::text), ('doc'::text,'preassigned-merge'::text,'candidate'::text,30,'brokerage.candidate_preassigned'::text,NULL::text,false,'{"by": "preassigned-merge"}'::text,'seed 000, ATLAS Production Job Brokerage, 1'::text), ('doc'::text,'queue-status'::text,'row rule'::text,40,'brokerage.rule_queue_status'::text,'-status'::text,false,'{}'::text,'seed 000, ATLAS Production Job Brokerage, 2'::text), ('doc'::text,'link-blocked'::text,'row rule'::text,50,'brokerage.rule_link_blocked'::text,'-link_unusable'::text,false,'{}'::text,'seed 000, ATLAS Production Job Brokerage, 2'::text), ('doc'::text,'link-queue-cap'::text,'row rule'::text,60,'brokerage.rule_link_queue_cap'::text,'-link_unusable'::text,false,'{}'::text,'seed 000, ATLAS Production Job Brokerage, 2'::text), ('doc'::text,'nucleus-queue-cap'::text,'row rule'::text,70,'brokerage.rule_nucleus_queue_cap'::text,'-links_full'::text,false,'{}'::text,'seed 000, ATLAS Production Job Brokerage, 2'::text), ('doc'::text,'high-prio-opportunistic'::text,'row rule'::text,80,'brokerage.rule_high_prio_opportunistic'::text,'-opportunistic'::text,false,'{}'::text,'seed 000, ATLAS Production Job Brokerage, 2'::text), ('doc'::text,'inactive-queue'::text,'row rule'::text,90,'brokerage.rule_inactive_queue'::text,'-inactive'::text,false,'{}'::text,'seed 000, ATLAS Production Job Brokerage, 2'::text), ('doc'::text,'zero-share'::text,'row rule'::text,100,'brokerage.rule_zero_share'::text,'-zeroshare'::text,false,'{}'::text,'seed 000, ATLAS Production Job Brokerage, 2'::text), ('doc'::text,'io-cutoff'::text,'row rule'::text,110,'brokerage.rule_io_cutoff'::text,'-io'::text,false,'{}'::text,'seed 000, ATLAS Production Job Brokerage, 2'::text), ('doc'::text,'disk-io'::text,'row rule'::text,120,'brokerage.rule_disk_io'::text,'-diskIO'::text,false,'{}'::text,'seed 000, ATLAS Production Job Brokerage, 2'::text), ('doc'::text,'core-count'::text,'row rule'::text,130,'brokerage.rule_core_count'::text,'-cpucore'::text,false,'{}'::text,'seed 000, ATLAS Production Job Brokerage, 2'::text), ('doc'::text,'max-core-count'::text,'row rule'::text,140,'brokerage.rule_max_core_count'::text,'-max_cpucore'::text,false,'{}'::text,'seed 000, ATLAS Production Job Brokerage, 2'::text), ('doc'::text,'software'::text,'row rule'::text,150,'brokerage.rule_software'::text,'-cache'::text,false,'{}'::text,'seed 000, Release/cache Availability Check'::text), ('doc'::text,'memory'::text,'row rule'::text,160,'brokerage.rule_memory'::text,NULL::text,false,'{}'::text,'seed 000, ATLAS Production Job Brokerage, 2'::text), ('doc'::text,'direct-io-only'::text,'row rule'::text,170,'brokerage.rule_direct_io_only'::text,'-remoteio'::text,false,'{}'::text,'seed 000, ATLAS Production Job Brokerage, 2'::text), ('doc'::text,'scratch-disk'::text,'row rule'::text,180,'brokerage.rule_scratch_disk'::text,'-disk'::text,false,'{}'::text,'seed 000, ATLAS Production Job Brokerage, 2'::text), ('doc'::text,'storage-space'::text,'row rule'::text,190,'brokerage.rule_storage_space'::text,'-disk'::text,false,'{}'::text,'seed 000, ATLAS Production Job Brokerage, 2'::text), ('doc'::text,'storage-blacklist'::text,'row rule'::text,200,'brokerage.rule_storage_blacklist'::text,NULL::text,false,'{}'::text,'seed 000, ATLAS Production Job Brokerage, 2'::text), ('doc'::text,'walltime-scout'::text,'row rule'::text,210,'brokerage.rule_walltime_scout'::text,NULL::text,false,'{}'::text,'seed 000, ATLAS Production Job Brokerage, 2'::text), ('doc'::text,'walltime'::text,'row rule'::text,220,'brokerage.rule_walltime'::text,NULL::text,false,'{}'::text,'seed 000, ATLAS Production Job Brokerage, 2'::text), ('doc'::text,'wn-connectivity'::text,'row rule'::text,230,'brokerage.rule_wn_connectivity'::text,'-network'::text,false,'{}'::text,'seed 000, ATLAS Production Job Brokerage, 2'::text), ('doc'::text,'event-service'::text,'row rule'::text,240,'brokerage.rule_event_service'::text,NULL::text,false,'{}'::text,'seed 000, ATLAS Production Job Brokerage, 2'::text), ('doc'::text,'transferring-limit'::text,'row rule'::text,250,'brokerage.rule_transferring_limit'::text,'-transferring'::text,false,'{}'::text,'seed 000, ATLAS Production Job Brokerage, 2'::text), ('doc'::text,'t1-weight'::text,'row rule'::text,260,'brokerage.rule_t1_weight'::text,'-t1weight'::text,false,'{}'::text,'seed 000, ATLAS Production Job Brokerage, 2'::text), ('doc'::text,'full-chain-job'::text,'row rule'::text,270,'brokerage.rule_full_chain_job'::text,NULL::text,false,'{}'::text,'seed 000, Special Brokerage for ATLAS Full-chain'::text), ('doc'::text,'no-pilot'::text,'row rule'::text,280,'brokerage.rule_no_pilot'::text,'-nopilot'::text,false,'{}'::text,'seed 000, ATLAS Production Job Brokerage, 2'::text), ('doc'::text,'express-network-threshold'::text,'row rule'::text,290,'brokerage.rule_express_network_threshold'::text,'-lowNetworkWeight'::text,false,'{}'::text,'seed 000, ATLAS Production Job Brokerage, 2'::text), ('doc'::text,'weight-basic'::text,'weight'::text,300,'brokerage.weight_basic'::text,NULL::text,false,'{}'::text,'seed 000, ATLAS Production Job Brokerage, 3'::text), ('doc'::text,'weight-data'::text,'weight'::text,310,'brokerage.weight_data'::text,NULL::text,false,'{}'::text,'seed 000, ATLAS Production Job Brokerage, 3'::text), ('doc'::text,'network-weight'::text,'weight'::text,320,'brokerage.weight_network'::text,NULL::text,false,'{}'::text,'seed 000, Network Weight'::text), ('doc'::text,'cap'::text,'row rule'::text,330,'brokerage.rule_cap'::text,'-cap'::text,false,'{}'::text,'seed 000, ATLAS Production Job Brokerage, 4'::text), ('doc'::text,'top-10'::text,'choice'::text,340,NULL::text,'-low_weight'::text,false,'{"best": 10}'::text,'seed 000, ATLAS Production Job Brokerage, 5'::text), ('doc'::text,'queued-jobs'::text,'distribution'::text,350,'brokerage.queued_jobs'::text,NULL::text,false,'{}'::text,'brokerage-rules 1.3'::text), ('doc'::text,'running-jobs-cap'::text,'distribution'::text,360,'brokerage.running_jobs_cap'::text,NULL::text,false,'{}'::text,'brokerage-rules 1.3'::text), ('doc'::text,'job-chunk'::text,'distribution'::text,370,'brokerage.job_chunk'::text,NULL::text,false,'{}'::text,'brokerage-rules 1.3'::text), ('doc'::text,'prod-pending'::text,'pending'::text,380,NULL::text,NULL::text,false,'{"wait": "1 hour"}'::text,'seed 000, ATLAS Production Job Brokerage, 5'::text), ('doc'::text,'catchall-lookup'::text,'fact'::text,600,'resource.catchall'::text,NULL::text,false,'{}'::text,'brokerage-rules 1.0'::text), ('doc'::text,'per-core-attr'::text,'fact'::text,601,'resource.candidate_queue'::text,NULL::text,false,'{}'::text,'brokerage-rules 1.0'::text), ('doc'::text,'ucore-expansion'::text,'fact'::text,602,'resource.candidate_queue'::text,NULL::text,false,'{}'::text,'brokerage-rules 1.0'::text), ('doc'::text,'direct-io-used'::text,'fact'::text,603,'brokerage.reads_directly'::text,NULL::text,false,'{}'::text,'seed 000, ATLAS Production Job Brokerage, 2'::text), ('doc'::text,'n-running-workers'::text,'fact'::text,604,'brokerage.running_workers'::text,NULL::text,false,'{}'::text,'seed 000, ATLAS Production Job Brokerage, 3'::text), ('doc'::text,'num-slots'::text,'fact'::text,605,'brokerage.running_workers'::text,NULL::text,false,'{}'::text,'seed 000, ATLAS Production Job Brokerage, 3'::text), ('panda2026'::text,'input-completeness'::text,'task rule'::text,5,'brokerage.rule_input_completeness'::text,NULL::text,false,'{"status": "failed"}'::text,'code (brokerage-rules 1.2)'::text), ('panda2026'::text,'prod-initial-all'::text,'candidate'::text,10,'brokerage.candidate_all_panda2026'::text,NULL::text,false,'{}'::text,'code (brokerage-rules 1.0)'::text), ('panda2026'::text,'prod-initial-preassigned'::text,'candidate'::text,20,'brokerage.candidate_preassigned'::text,NULL::text,false,'{"by": "prod-initial-preassigned"}'::text,'code (brokerage-rules 1.0)'::text), ('panda2026'::text,'preassigned-merge'::text,'candidate'::text,30,'brokerage.candidate_preassigned'::text,NULL::text,false,'{"by": "preassigned-merge"}'::text,'code (brokerage-rules 1.0)'::text), ('panda2026'::text,'queue-status'::text,'row rule'::text,40,'brokerage.rule_queue_status'::text,'-status'::text,false,'{"standby": true}'::text,'code (brokerage-rules 1.2)'::text), ('panda2026'::text,'link-blocked'::text,'row rule'::text,50,'brokerage.rule_link_blocked'::text,'-link_unusable'::text,false,'{"inclusive": true, "spares_own": true, "urgent_alone": true, "nucleus_first": true}'::text,'code (brokerage-rules 1.2)'::text), ('panda2026'::text,'link-queue-cap'::text,'row rule'::text,60,'brokerage.rule_link_queue_cap'::text,'-link_unusable'::text,true,'{"inclusive": true, "spares_own": true, "urgent_alone": true, "nucleus_first": true}'::text,'code (brokerage-rules 1.2)'::text), ('panda2026'::text,'nucleus-queue-cap'::text,'row rule'::text,70,'brokerage.rule_nucleus_queue_cap'::text,'-links_full'::text,true,'{"inclusive": true, "spares_own": true, "urgent_alone": true}'::text,'code (brokerage-rules 1.2)'::text), ('panda2026'::text,'nucleus-unwritable'::text,'row rule'::text,80,'brokerage.rule_nucleus_unwritable'::text,'-dest_blacklisted'::text,true,'{}'::text,'code (brokerage-rules 1.2)'::text), ('panda2026'::text,'high-prio-opportunistic'::text,'row rule'::text,90,'brokerage.rule_high_prio_opportunistic_panda2026'::text,'-opportunistic'::text,false,'{}'::text,'code (brokerage-rules 1.2)'::text), ('panda2026'::text,'inactive-queue'::text,'row rule'::text,100,'brokerage.rule_inactive_queue'::text,'-inactive'::text,true,'{"starting": true, "spares_preassigned": true}'::text,'code (brokerage-rules 1.2)'::text), ('panda2026'::text,'zero-share'::text,'row rule'::text,110,'brokerage.rule_zero_share'::text,'-zeroshare'::text,false,'{}'::text,'code (brokerage-rules 1.9)'::text), ('panda2026'::text,'jumbo-queue'::text,'row rule'::text,120,'brokerage.rule_jumbo_queue'::text,NULL::text,false,'{}'::text,'code (brokerage-rules 1.2)'::text), ('panda2026'::text,'disk-io'::text,'row rule'::text,130,'brokerage.rule_disk_io_panda2026'::text,'-diskIO'::text,true,'{}'::text,'code (brokerage-rules 1.2)'::text), ('panda2026'::text,'core-count'::text,'row rule'::text,140,'brokerage.rule_core_count'::text,'-cpucore'::text,false,'{"urgent_wants_several": true, "spares_preassigned_alone": true}'::text,'code (brokerage-rules 1.2)'::text), ('panda2026'::text,'max-core-count'::text,'row rule'::text,150,'brokerage.rule_max_core_count'::text,'-max_cpucore'::text,false,'{"spares_preassigned_alone": true}'::text,'code (brokerage-rules 1.2)'::text), ('panda2026'::text,'software'::text,'row rule'::text,160,'brokerage.rule_software'::text,'-cache'::text,false,'{"as_prepared": true}'::text,'code (brokerage-rules 1.8)'::text), ('panda2026'::text,'memory'::text,'row rule'::text,170,'brokerage.rule_memory_panda2026'::text,NULL::text,false,'{}'::text,'code (brokerage-rules 1.2)'::text), ('panda2026'::text,'direct-io-only'::text,'row rule'::text,180,'brokerage.rule_direct_io_only'::text,'-remoteio'::text,false,'{"spares_merging": true}'::text,'code (brokerage-rules 1.2)'::text), ('panda2026'::text,'scratch-disk'::text,'row rule'::text,190,'brokerage.rule_scratch_disk_panda2026'::text,'-disk'::text,false,'{}'::text,'code (brokerage-rules 1.2)'::text), ('panda2026'::text,'storage-space'::text,'row rule'::text,200,'brokerage.rule_storage_space_panda2026'::text,'-disk'::text,true,'{}'::text,'code (brokerage-rules 1.2)'::text), ('panda2026'::text,'storage-blacklist'::text,'row rule'::text,210,'brokerage.rule_storage_blacklist_panda2026'::text,NULL::text,true,'{}'::text,'code (brokerage-rules 1.2)'::text), ('panda2026'::text,'walltime'::text,'row rule'::text,220,'brokerage.rule_walltime_panda2026'::text,NULL::text,false,'{}'::text,'code (brokerage-rules 1.2)'::text), ('panda2026'::text,'walltime-scout'::text,'row rule'::text,230,'brokerage.rule_walltime_scout_panda2026'::text,NULL::text,false,'{}'::text,'code (brokerage-rules 1.2)'::text), ('panda2026'::text,'wn-connectivity'::text,'row rule'::text,240,'brokerage.rule_wn_connectivity_panda2026'::text,'-network'::text,false,'{}'::text,'code (brokerage-rules 1.2)'::text), ('panda2026'::text,'event-service'::text,'row rule'::text,250,'brokerage.rule_event_service'::text,NULL::text,false,'{"spares_preassigned_alone": true}'::text,'code (brokerage-rules 1.2)'::text), ('panda2026'::text,'transferring-limit'::text,'row rule'::text,260,'brokerage.rule_transferring_limit_panda2026'::text,'-transferring'::text,true,'{}'::text,'code (brokerage-rules 1.2)'::text), ('panda2026'::text,'work-shortage'::text,'row rule'::text,270,'brokerage.rule_work_shortage'::text,NULL::text,false,'{}'::text,'code (brokerage-rules 1.2)'::text), ('panda2026'::text,'t1-weight'::text,'row rule'::text,280,'brokerage.rule_t1_weight'::text,'-t1weight'::text,false,'{"negative": true}'::text,'code (brokerage-rules 1.2)'::text), ('panda2026'::text,'max-io-intensity'::text,'row rule'::text,290,'brokerage.rule_max_io_intensity'::text,'-max_io_intensity'::text,false,'{}'::text,'code (brokerage-rules 1.2)'::text), ('panda2026'::text,'full-chain-job'::text,'row rule'::text,300,'brokerage.rule_full_chain_job'::text,NULL::text,false,'{}'::text,'code (brokerage-rules 1.2)'::text), ('panda2026'::text,'no-pilot'::text,'row rule'::text,310,'brokerage.rule_no_pilot_panda2026'::text,'-nopilot'::text,true,'{}'::text,'code (brokerage-rules 1.2)'::text), ('panda2026'::text,'io-cutoff'::text,'set rule'::text,320,'brokerage.rule_io_cutoff_panda2026'::text,'-io'::text,false,'{"tape": true}'::text,'code (brokerage-rules 1.2)'::text), ('panda2026'::text,'io-cutoff-disk'::text,'set rule'::text,330,'brokerage.rule_io_cutoff_panda2026'::text,'-io'::text,false,'{"as": "io-cutoff"}'::text,'code (brokerage-rules 1.2)'::text), ('panda2026'::text,'weight-basic'::text,'weight'::text,340,'brokerage.weight_basic_panda2026'::text,NULL::text,false,'{}'::text,'code (brokerage-rules 1.2)'::text), ('panda2026'::text,'weight-data'::text,'weight'::text,350,'brokerage.weight_data'::text,NULL::text,false,'{}'::text,'code (brokerage-rules 1.2)'::text), ('panda2026'::text,'network-weight'::text,'weight'::text,360,'brokerage.weight_network_panda2026'::text,NULL::text,false,'{}'::text,'code (brokerage-rules 1.6)'::text), ('panda2026'::text,'arch-preference-weight'::text,'weight'::text,370,'brokerage.weight_architecture'::text,NULL::text,false,'{}'::text,'code (brokerage-rules 1.2)'::text), ('panda2026'::text,'t1-weight-factor'::text,'weight'::text,380,'brokerage.weight_t1'::text,NULL::text,false,'{}'::text,'code (brokerage-rules 1.2)'::text), ('panda2026'::text,'bootstrap'::text,'weight'::text,390,'brokerage.weight_bootstrap'::text,NULL::text,false,'{}'::text,'code (brokerage-rules 1.2)'::text), ('panda2026'::text,'t1-weight-primary'::text,'choice'::text,400,'brokerage.value_running'::text,'-t1_weight'::text,false,'{"best": 1, "as": "t1-weight"}'::text,'code (brokerage-rules 1.2)'::text), ('panda2026'::text,'lock'::text,'row rule'::text,410,'brokerage.rule_lock'::text,'-lock'::text,false,'{}'::text,'code (brokerage-rules 1.2)'::text), ('panda2026'::text,'use-only-local-data'::text,'row rule'::text,420,'brokerage.rule_use_only_local_data'::text,'-non_local'::text,false,'{}'::text,'code (brokerage-rules 1.2)'::text), ('panda2026'::text,'cap'::text,'row rule'::text,430,'brokerage.rule_cap_panda2026'::text,'-cap'::text,false,'{}'::text,'code (brokerage-rules 1.2)'::text), ('panda2026'::text,'express-network-threshold'::text,'row rule'::text,440,'brokerage.rule_express_network_threshold_panda2026'::text,'-lowNetworkWeight'::text,false,'{}'::text,'code (brokerage-rules 1.2)'::text), ('panda2026'::text,'cap-rt'::text,'row rule'::text,450,'brokerage.rule_cap_rt'::text,'-cap_rt'::text,false,'{}'::text,'code (brokerage-rules 1.2)'::text), ('panda2026'::text,'min-weight'::text,'row rule'::text,460,'brokerage.rule_min_weight'::text,'-below_min_weight'::text,false,'{}'::text,'code (brokerage-rules 1.2)'::text), ('panda2026'::text,'top-10'::text,'choice'::text,470,NULL::text,'-low_weight'::text,false,'{"best": 10, "zero_first": true}'::text,'code (brokerage-rules 1.2)'::text), ('panda2026'::text,'queued-jobs'::text,'distribution'::text,480,'brokerage.queued_jobs_panda2026'::text,NULL::text,false,'{}'::text,'code (brokerage-rules 1.3)'::text), ('panda2026'::text,'running-jobs-cap'::text,'distribution'::text,490,'brokerage.running_jobs_cap_panda2026'::text,NULL::text,false,'{}'::text,'code (brokerage-rules 1.3)'::text), ('panda2026'::text,'job-chunk'::text,'distribution'::text,500,'brokerage.job_chunk'::text,NULL::text,false,'{}'::text,'code (brokerage-rules 1.3)'::text), ('panda2026'::text,'prod-pending'::text,'pending'::text,510,NULL::text,NULL::text,false,'{"wait": "1 hour", "950": "10 minutes", "900": "30 minutes"}'::text,'code (brokerage-rules 1.2)'::text), ('panda2026'::text,'catchall-lookup'::text,'fact'::text,600,'resource.catchall'::text,NULL::text,false,'{}'::text,'brokerage-rules 1.0'::text), ('panda2026'::text,'per-core-attr'::text,'fact'::text,601,'resource.candidate_queue'::text,NULL::text,false,'{}'::text,'brokerage-rules 1.0'::text), ('panda2026'::text,'ucore-expansion'::text,'fact'::text,602,'resource.candidate_queue'::text,NULL::text,false,'{}'::text,'brokerage-rules 1.0'::text), ('panda2026'::text,'direct-io-used'::text,'fact'::text,603,'brokerage.reads_directly'::text,NULL::text,false,'{}'::text,'seed 000, ATLAS Production Job Brokerage, 2'::text), ('panda2026'::text,'n-running-workers'::text,'fact'::text,604,'brokerage.running_workers_panda2026'::text,NULL::text,false,'{}'::text,'code (brokerage-rules 1.2)'::text), ('panda2026'::text,'num-slots'::text,'fact'::text,605,'brokerage.running_workers_panda2026'::text,NULL::text,false,'{}'::text,'code (brokerage-rules 1.2)'::text), ('panda2026'::text,'temporary-problems'::text,'fact'::text,606,'brokerage.compose'::text,NULL::text,false,'{}'::text,'code (brokerage-rules 1.2)'::text)) v(profile, rule, kind, "position", function, criteria, temporary, parameters, source);
+
+ALTER VIEW brokerage.shipped_rule OWNER TO broker_owner;
+
+COMMENT ON VIEW brokerage.shipped_rule IS 'The rules of the profiles doc and panda2026. An organisation adds to them, or changes them, in brokerage.profile_rule; what holds is brokerage.rule_in_force.';
+
+COMMENT ON COLUMN brokerage.shipped_rule.profile IS 'Profile.';
+
+COMMENT ON COLUMN brokerage.shipped_rule.algorithm IS 'production_job, analysis_job or production_task.';
+
+COMMENT ON COLUMN brokerage.shipped_rule.rule IS 'Rule id, unique in profile and algorithm.';
+
+COMMENT ON COLUMN brokerage.shipped_rule.kind IS 'As in brokerage.profile_rule.';
+
+COMMENT ON COLUMN brokerage.shipped_rule."position" IS 'Order within the algorithm; facts stand behind.';
+
+COMMENT ON COLUMN brokerage.shipped_rule.function IS 'Function of task facts, queue facts, pair facts, and the parameters where it takes them; of a choice the value that it goes by, null = the weight; of a fact where it is prepared.';
+
+COMMENT ON COLUMN brokerage.shipped_rule.criteria IS 'PanDA''s criteria tag; null = none, or the reason begins with it.';
+
+COMMENT ON COLUMN brokerage.shipped_rule.temporary IS 'The problem passes by itself: the rule marks a queue, later rules still see it.';
+
+COMMENT ON COLUMN brokerage.shipped_rule.enabled IS 'Whether the rule holds.';
+
+COMMENT ON COLUMN brokerage.shipped_rule.parameters IS 'Parameters that the function gets; of a choice: best, how many are kept.';
+
+COMMENT ON COLUMN brokerage.shipped_rule.source IS 'Where it comes from: seed and section, or PanDA''s code.';
+
+CREATE VIEW brokerage.rule_in_force AS
+ WITH said AS (
+         SELECT l.profile,
+            l.depth,
+            0 AS shipped,
+            r.algorithm,
+            r.rule,
+            r.kind,
+            r."position",
+            r.function,
+            r.criteria,
+            r.temporary,
+            r.enabled,
+            r.parameters,
+            r.source
+           FROM (brokerage.profile_line l
+             JOIN brokerage.profile_rule r ON ((r.profile = l.of_profile)))
+        UNION ALL
+         SELECT l.profile,
+            l.depth,
+            1,
+            r.algorithm,
+            r.rule,
+            r.kind,
+            r."position",
+            r.function,
+            r.criteria,
+            r.temporary,
+            r.enabled,
+            r.parameters,
+            r.source
+           FROM (brokerage.profile_line l
+             JOIN brokerage.shipped_rule r ON ((r.profile = l.of_profile)))
+        )
+ SELECT profile,
+    algorithm,
+    rule,
+    (array_agg(kind ORDER BY depth, shipped) FILTER (WHERE (kind IS NOT NULL)))[1] AS kind,
+    (array_agg("position" ORDER BY depth, shipped) FILTER (WHERE ("position" IS NOT NULL)))[1] AS "position",
+    (array_agg(function ORDER BY depth, shipped) FILTER (WHERE (function IS NOT NULL)))[1] AS function,
+    (array_agg(criteria ORDER BY depth, shipped) FILTER (WHERE (criteria IS NOT NULL)))[1] AS criteria,
+    COALESCE((array_agg(temporary ORDER BY depth, shipped) FILTER (WHERE (temporary IS NOT NULL)))[1], false) AS temporary,
+    COALESCE((array_agg(enabled ORDER BY depth, shipped) FILTER (WHERE (enabled IS NOT NULL)))[1], true) AS enabled,
+    COALESCE((array_agg(parameters ORDER BY depth, shipped) FILTER (WHERE (parameters IS NOT NULL)))[1], '{}'::jsonb) AS parameters,
+    (array_agg(source ORDER BY depth, shipped) FILTER (WHERE (source IS NOT NULL)))[1] AS source
+   FROM said s
+  GROUP BY profile, algorithm, rule;
+
+ALTER VIEW brokerage.rule_in_force OWNER TO broker_owner;
+
+COMMENT ON VIEW brokerage.rule_in_force IS 'The rules of all profiles as they hold, those of an organisation''s own among them. What the composer reads.';
+
+COMMENT ON COLUMN brokerage.rule_in_force.profile IS 'Profile.';
+
+COMMENT ON COLUMN brokerage.rule_in_force.algorithm IS 'production_job, analysis_job or production_task.';
+
+COMMENT ON COLUMN brokerage.rule_in_force.rule IS 'Rule id.';
+
+COMMENT ON COLUMN brokerage.rule_in_force.kind IS 'candidate, row rule, set rule, weight or choice (brokerage.profile_rule).';
+
+COMMENT ON COLUMN brokerage.rule_in_force."position" IS 'Order within the algorithm.';
+
+COMMENT ON COLUMN brokerage.rule_in_force.function IS 'Function that decides; null = a choice by weight.';
+
+COMMENT ON COLUMN brokerage.rule_in_force.criteria IS 'PanDA''s criteria tag; a reason may begin with another.';
+
+COMMENT ON COLUMN brokerage.rule_in_force.temporary IS 'The problem passes by itself.';
+
+COMMENT ON COLUMN brokerage.rule_in_force.enabled IS 'Whether it holds.';
+
+COMMENT ON COLUMN brokerage.rule_in_force.parameters IS 'Its parameters.';
+
+COMMENT ON COLUMN brokerage.rule_in_force.source IS 'Where it comes from.';
+
+CREATE VIEW brokerage.rejections AS
+ SELECT d.setup,
+    d.run_id,
+    d.rule,
+    f.criteria,
+    count(*) AS pairs,
+    count(DISTINCT d.task_id) AS tasks,
+    count(DISTINCT d.queue) AS queues
+   FROM ((brokerage.decision d
+     JOIN brokerage.run r ON (((r.setup = d.setup) AND (r.run_id = d.run_id))))
+     LEFT JOIN brokerage.rule_in_force f ON (((f.profile = r.profile) AND (f.algorithm = r.algorithm) AND (f.rule = d.rule))))
+  WHERE (d.verdict = 'r'::"char")
+  GROUP BY d.setup, d.run_id, d.rule, f.criteria;
+
+ALTER VIEW brokerage.rejections OWNER TO broker_owner;
+
+COMMENT ON VIEW brokerage.rejections IS 'Rejections of each run by rule: how many pairs, tasks and queues.';
+
+COMMENT ON COLUMN brokerage.rejections.setup IS 'Tenant.';
+
+COMMENT ON COLUMN brokerage.rejections.run_id IS 'Run.';
+
+COMMENT ON COLUMN brokerage.rejections.rule IS 'Rule that rejected.';
+
+COMMENT ON COLUMN brokerage.rejections.criteria IS 'PanDA''s criteria tag of the rule.';
+
+COMMENT ON COLUMN brokerage.rejections.pairs IS 'Pairs of task and queue.';
+
+COMMENT ON COLUMN brokerage.rejections.tasks IS 'Tasks that lost a queue by it.';
+
+COMMENT ON COLUMN brokerage.rejections.queues IS 'Queues that lost a task by it.';
+
+ALTER TABLE brokerage.run ALTER COLUMN run_id ADD GENERATED ALWAYS AS IDENTITY (
+    SEQUENCE NAME brokerage.run_run_id_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1
+);
+
+CREATE TABLE resource.queue_storage (
+    setup text NOT NULL,
+    queue text NOT NULL,
+    direction text NOT NULL,
+    scope text DEFAULT 'default'::text NOT NULL,
+    "position" integer NOT NULL,
+    storage text,
+    CONSTRAINT queue_storage_direction_check CHECK ((direction = ANY (ARRAY['read_lan'::text, 'write_lan'::text]))),
+    CONSTRAINT queue_storage_position_check CHECK (((("position")::numeric > '-1000000000'::numeric) AND (("position")::numeric < '1000000000'::numeric))),
+    CONSTRAINT queue_storage_scope_check CHECK ((scope = ANY (ARRAY['default'::text, 'analysis'::text])))
+);
+
+ALTER TABLE resource.queue_storage OWNER TO broker_owner;
+
+COMMENT ON TABLE resource.queue_storage IS 'Storages of a queue by direction and scope (CRIC''s astorages); the first of a direction is the default.';
+
+COMMENT ON COLUMN resource.queue_storage.setup IS 'Tenant: DIRAC''s Setup, PanDA''s vo.';
+
+COMMENT ON COLUMN resource.queue_storage.queue IS 'Queue.';
+
+COMMENT ON COLUMN resource.queue_storage.direction IS 'read_lan: input; write_lan: output.';
+
+COMMENT ON COLUMN resource.queue_storage.scope IS 'default or analysis.';
+
+COMMENT ON COLUMN resource.queue_storage."position" IS 'Order, from 1.';
+
+COMMENT ON COLUMN resource.queue_storage.storage IS 'Storage.';
+
+CREATE VIEW resource.storage_of_queue AS
+ SELECT a.setup,
+    a.queue,
+    a.direction,
+    a.scope,
+    a."position",
+    a.storage,
+    COALESCE(s.is_tape, false) AS is_tape,
+    (COALESCE(s.type, 'DATADISK'::text) = 'DATADISK'::text) AS is_datadisk,
+    s.site,
+    (s.storage IS NOT NULL) AS is_known,
+    s.space_free,
+    (((COALESCE(s.space_free, (0)::double precision) + COALESCE(s.space_expired, (0)::double precision)) - COALESCE(s.space_min_free, (0)::double precision)) - COALESCE(s.space_unavailable, (0)::double precision)) AS space_usable,
+    (COALESCE(s.read_lan, ''::text) <> ALL (ARRAY['OFF'::text, 'TEST'::text])) AS can_read_lan,
+    (COALESCE(s.write_lan, ''::text) <> ALL (ARRAY['OFF'::text, 'TEST'::text])) AS can_write_lan,
+    (COALESCE(s.read_wan, ''::text) <> ALL (ARRAY['OFF'::text, 'TEST'::text])) AS can_read_wan,
+    (COALESCE(s.write_wan, ''::text) <> ALL (ARRAY['OFF'::text, 'TEST'::text])) AS can_write_wan
+   FROM (resource.queue_storage a
+     LEFT JOIN resource.storage s ON (((s.setup = a.setup) AND (s.storage = a.storage))));
+
+ALTER VIEW resource.storage_of_queue OWNER TO broker_owner;
+
+COMMENT ON VIEW resource.storage_of_queue IS 'Storages of queues by direction and scope, with what is known of them; ON, PROBING and null are usable, OFF and TEST are not.';
+
+COMMENT ON COLUMN resource.storage_of_queue.setup IS 'Tenant.';
+
+COMMENT ON COLUMN resource.storage_of_queue.queue IS 'Queue.';
+
+COMMENT ON COLUMN resource.storage_of_queue.direction IS 'read_lan (input) or write_lan (output).';
+
+COMMENT ON COLUMN resource.storage_of_queue.scope IS 'default or analysis.';
+
+COMMENT ON COLUMN resource.storage_of_queue."position" IS 'Order, from 1; the first is the default.';
+
+COMMENT ON COLUMN resource.storage_of_queue.storage IS 'Storage.';
+
+COMMENT ON COLUMN resource.storage_of_queue.is_tape IS 'On tape.';
+
+COMMENT ON COLUMN resource.storage_of_queue.is_datadisk IS 'Of type DATADISK.';
+
+COMMENT ON COLUMN resource.storage_of_queue.site IS 'Storage site.';
+
+COMMENT ON COLUMN resource.storage_of_queue.is_known IS 'Whether the storage has a row of its own.';
+
+COMMENT ON COLUMN resource.storage_of_queue.space_free IS 'Free space (GB); null = not known.';
+
+COMMENT ON COLUMN resource.storage_of_queue.space_usable IS 'free + expired - min_free - unavailable (GB).';
+
+COMMENT ON COLUMN resource.storage_of_queue.can_read_lan IS 'Worker nodes can read.';
+
+COMMENT ON COLUMN resource.storage_of_queue.can_write_lan IS 'Worker nodes can write.';
+
+COMMENT ON COLUMN resource.storage_of_queue.can_read_wan IS 'Others can read.';
+
+COMMENT ON COLUMN resource.storage_of_queue.can_write_wan IS 'Others can write.';
+
+CREATE VIEW brokerage.unwritable_nucleus AS
+ SELECT n.setup,
+    n.nucleus
+   FROM (brokerage.first_nucleus_queue n
+     JOIN resource.storage_of_queue s ON (((s.setup = n.setup) AND (s.queue = n.queue))))
+  WHERE ((s.direction = 'write_lan'::text) AND (s.scope = 'default'::text) AND (s."position" = 1) AND (NOT s.can_write_wan));
+
+ALTER VIEW brokerage.unwritable_nucleus OWNER TO broker_owner;
+
+COMMENT ON VIEW brokerage.unwritable_nucleus IS 'Nuclei whose default output storage has write_wan OFF or TEST.';
+
+COMMENT ON COLUMN brokerage.unwritable_nucleus.setup IS 'Tenant.';
+
+COMMENT ON COLUMN brokerage.unwritable_nucleus.nucleus IS 'Nucleus.';
+
+CREATE VIEW monitor.decision AS
+ SELECT d.setup,
+    d.run_id,
+    r.algorithm,
+    r.profile,
+    r.dry,
+    d.task_id,
+    d.queue,
+        CASE d.verdict
+            WHEN 'c'::"char" THEN 'candidate'::text
+            WHEN 'r'::"char" THEN 'rejected'::text
+            ELSE 'not candidate'::text
+        END AS verdict,
+    d.rank,
+    d.weight,
+    d.rule,
+    w.criteria,
+    w.reason,
+    a.jobs,
+    d.decided_at
+   FROM ((((brokerage.decision d
+     JOIN brokerage.run r ON (((r.setup = d.setup) AND (r.run_id = d.run_id))))
+     LEFT JOIN brokerage.rule_in_force f ON (((f.profile = r.profile) AND (f.algorithm = r.algorithm) AND (f.rule = d.rule))))
+     CROSS JOIN LATERAL brokerage.worded(d.reason, f.criteria) w(criteria, reason))
+     LEFT JOIN brokerage.assignment a ON (((a.setup = d.setup) AND (a.run_id = d.run_id) AND (a.task_id = d.task_id) AND (a.queue = d.queue))));
+
+ALTER VIEW monitor.decision OWNER TO broker_owner;
+
+COMMENT ON VIEW monitor.decision IS 'What each run decided for each task and queue: candidates with rank, weight and jobs assigned, rejections with rule, PanDA''s criteria tag and reason.';
+
+COMMENT ON COLUMN monitor.decision.setup IS 'Tenant.';
+
+COMMENT ON COLUMN monitor.decision.run_id IS 'Run.';
+
+COMMENT ON COLUMN monitor.decision.algorithm IS 'production_job, analysis_job or production_task.';
+
+COMMENT ON COLUMN monitor.decision.profile IS 'Profile that decided.';
+
+COMMENT ON COLUMN monitor.decision.dry IS 'Nothing but decisions was stored.';
+
+COMMENT ON COLUMN monitor.decision.task_id IS 'Task.';
+
+COMMENT ON COLUMN monitor.decision.queue IS 'Queue, or pseudo-queue of a unified one.';
+
+COMMENT ON COLUMN monitor.decision.verdict IS 'candidate, rejected, or not candidate (it never entered the list).';
+
+COMMENT ON COLUMN monitor.decision.rank IS 'Place of a candidate, from 1.';
+
+COMMENT ON COLUMN monitor.decision.weight IS 'Weight, where it came that far.';
+
+COMMENT ON COLUMN monitor.decision.rule IS 'Rule that rejected it.';
+
+COMMENT ON COLUMN monitor.decision.criteria IS 'PanDA''s criteria tag.';
+
+COMMENT ON COLUMN monitor.decision.reason IS 'Why, with the numbers compared.';
+
+COMMENT ON COLUMN monitor.decision.jobs IS 'Jobs of the task assigned to it.';
+
+COMMENT ON COLUMN monitor.decision.decided_at IS 'When (the setup''s clock).';
 
 CREATE VIEW monitor.health_session AS
  WITH here(database_id, sees_all) AS (
@@ -5486,36 +11779,6 @@ COMMENT ON COLUMN monitor.health_table.verdict IS 'ok, advice or problem.';
 COMMENT ON COLUMN monitor.health_table.cost IS 'What it costs; null where it is ok.';
 
 COMMENT ON COLUMN monitor.health_table.remedy IS 'What to do; null where it is ok.';
-
-CREATE TABLE resource.setup (
-    setup text NOT NULL,
-    created_at timestamp with time zone DEFAULT now() NOT NULL,
-    simulated timestamp with time zone,
-    CONSTRAINT setup_setup_check CHECK ((setup <> ''::text))
-);
-
-ALTER TABLE resource.setup OWNER TO broker_owner;
-
-COMMENT ON TABLE resource.setup IS 'Setups (tenants). A setup comes into being with its first job or configuration.';
-
-COMMENT ON COLUMN resource.setup.setup IS 'Tenant: DIRAC''s Setup, PanDA''s vo.';
-
-COMMENT ON COLUMN resource.setup.created_at IS 'When the setup came into being.';
-
-COMMENT ON COLUMN resource.setup.simulated IS 'The moment that resource.clock() answers for a simulated setup; null = real time.';
-
-CREATE VIEW resource.setup_time AS
- SELECT setup,
-    COALESCE(simulated, now()) AS now
-   FROM resource.setup s;
-
-ALTER VIEW resource.setup_time OWNER TO broker_owner;
-
-COMMENT ON VIEW resource.setup_time IS 'The time of each setup: now(), or, for a simulated one, what resource.set_clock said.';
-
-COMMENT ON COLUMN resource.setup_time.setup IS 'Tenant.';
-
-COMMENT ON COLUMN resource.setup_time.now IS 'Its time.';
 
 CREATE TABLE taskqueue.history (
     setup text NOT NULL,
@@ -6905,6 +13168,50 @@ COMMENT ON COLUMN monitor.waiting_by_site.queues IS 'Open TaskQueues.';
 
 COMMENT ON COLUMN monitor.waiting_by_site.jobs IS 'Their waiting jobs.';
 
+CREATE TABLE resource.account (
+    setup text NOT NULL,
+    kind text DEFAULT 'user'::text NOT NULL,
+    name text NOT NULL,
+    running_jobs bigint DEFAULT 0,
+    queued_jobs bigint DEFAULT 0,
+    running_cores bigint DEFAULT 0,
+    queued_cores bigint DEFAULT 0,
+    quota jsonb,
+    rem_slots_a double precision,
+    rem_slots_b double precision,
+    CONSTRAINT account_kind_check CHECK ((kind = ANY (ARRAY['user'::text, 'group'::text]))),
+    CONSTRAINT account_queued_cores_check CHECK ((((queued_cores)::numeric > '-1000000000000000'::numeric) AND ((queued_cores)::numeric < '1000000000000000'::numeric))),
+    CONSTRAINT account_queued_jobs_check CHECK ((((queued_jobs)::numeric > '-1000000000000000'::numeric) AND ((queued_jobs)::numeric < '1000000000000000'::numeric))),
+    CONSTRAINT account_rem_slots_a_check CHECK (((rem_slots_a > ('-1000000000000000'::numeric)::double precision) AND (rem_slots_a < ('1000000000000000'::numeric)::double precision))),
+    CONSTRAINT account_rem_slots_b_check CHECK (((rem_slots_b > ('-1000000000000000'::numeric)::double precision) AND (rem_slots_b < ('1000000000000000'::numeric)::double precision))),
+    CONSTRAINT account_running_cores_check CHECK ((((running_cores)::numeric > '-1000000000000000'::numeric) AND ((running_cores)::numeric < '1000000000000000'::numeric))),
+    CONSTRAINT account_running_jobs_check CHECK ((((running_jobs)::numeric > '-1000000000000000'::numeric) AND ((running_jobs)::numeric < '1000000000000000'::numeric)))
+);
+
+ALTER TABLE resource.account OWNER TO broker_owner;
+
+COMMENT ON TABLE resource.account IS 'Users and working groups with what they run, and their quota.';
+
+COMMENT ON COLUMN resource.account.setup IS 'Tenant: DIRAC''s Setup, PanDA''s vo.';
+
+COMMENT ON COLUMN resource.account.kind IS 'user or group.';
+
+COMMENT ON COLUMN resource.account.name IS 'User name or working group.';
+
+COMMENT ON COLUMN resource.account.running_jobs IS 'Running jobs.';
+
+COMMENT ON COLUMN resource.account.queued_jobs IS 'Queued jobs.';
+
+COMMENT ON COLUMN resource.account.running_cores IS 'Cores of running jobs.';
+
+COMMENT ON COLUMN resource.account.queued_cores IS 'Cores of queued jobs.';
+
+COMMENT ON COLUMN resource.account.quota IS 'Disk quota: used, limit (bytes), ok, near_limit, over_local (storages); null = none.';
+
+COMMENT ON COLUMN resource.account.rem_slots_a IS 'Slots left until class A ends; null = not evaluated.';
+
+COMMENT ON COLUMN resource.account.rem_slots_b IS 'Slots left until class B ends; null = not evaluated.';
+
 CREATE TABLE resource.alembic_version (
     version_num character varying(32) NOT NULL
 );
@@ -6914,6 +13221,344 @@ ALTER TABLE resource.alembic_version OWNER TO broker_owner;
 COMMENT ON TABLE resource.alembic_version IS 'The revision of the tables, kept by Alembic; written by broker db upgrade only.';
 
 COMMENT ON COLUMN resource.alembic_version.version_num IS 'Identifier of the revision.';
+
+CREATE TABLE resource.architecture_level (
+    setup text NOT NULL,
+    queue text NOT NULL,
+    level text NOT NULL,
+    percent double precision,
+    CONSTRAINT architecture_level_percent_check CHECK (((percent > ('-1000000000000000'::numeric)::double precision) AND (percent < ('1000000000000000'::numeric)::double precision)))
+);
+
+ALTER TABLE resource.architecture_level OWNER TO broker_owner;
+
+COMMENT ON TABLE resource.architecture_level IS 'How many of a queue''s CPUs have an architecture level.';
+
+COMMENT ON COLUMN resource.architecture_level.setup IS 'Tenant: DIRAC''s Setup, PanDA''s vo.';
+
+COMMENT ON COLUMN resource.architecture_level.queue IS 'Queue.';
+
+COMMENT ON COLUMN resource.architecture_level.level IS 'Level, such as x86_64-v3.';
+
+COMMENT ON COLUMN resource.architecture_level.percent IS 'Percent of the CPUs that have it.';
+
+CREATE VIEW resource.default_resource_type AS
+ SELECT name,
+    mincore,
+    maxcore,
+    minrampercore,
+    maxrampercore
+   FROM ( VALUES ('SCORE'::text,1,1,NULL::integer,2000), ('SCORE_HIMEM'::text,1,1,2001,3000), ('SCORE_VHIMEM'::text,1,1,3001,NULL::integer), ('MCORE'::text,2,NULL::integer,NULL::integer,2000), ('MCORE_HIMEM'::text,2,NULL::integer,2001,3000), ('MCORE_VHIMEM'::text,2,NULL::integer,3001,NULL::integer)) d(name, mincore, maxcore, minrampercore, maxrampercore);
+
+ALTER VIEW resource.default_resource_type OWNER TO broker_owner;
+
+COMMENT ON VIEW resource.default_resource_type IS 'The six resource types that hold in a setup without rows in resource.resource_type (brokerage-rules 1.0).';
+
+COMMENT ON COLUMN resource.default_resource_type.name IS 'Name.';
+
+COMMENT ON COLUMN resource.default_resource_type.mincore IS 'Cores at least.';
+
+COMMENT ON COLUMN resource.default_resource_type.maxcore IS 'Cores at most; null = no limit.';
+
+COMMENT ON COLUMN resource.default_resource_type.minrampercore IS 'Memory per core at least (MB); null = no limit.';
+
+COMMENT ON COLUMN resource.default_resource_type.maxrampercore IS 'Memory per core at most (MB); null = no limit.';
+
+CREATE TABLE resource.resource_type (
+    setup text NOT NULL,
+    name text NOT NULL,
+    mincore integer,
+    maxcore integer,
+    minrampercore integer,
+    maxrampercore integer,
+    CONSTRAINT resource_type_maxcore_check CHECK ((((maxcore)::numeric > '-1000000000'::numeric) AND ((maxcore)::numeric < '1000000000'::numeric))),
+    CONSTRAINT resource_type_maxrampercore_check CHECK ((((maxrampercore)::numeric > '-1000000000'::numeric) AND ((maxrampercore)::numeric < '1000000000'::numeric))),
+    CONSTRAINT resource_type_mincore_check CHECK ((((mincore)::numeric > '-1000000000'::numeric) AND ((mincore)::numeric < '1000000000'::numeric))),
+    CONSTRAINT resource_type_minrampercore_check CHECK ((((minrampercore)::numeric > '-1000000000'::numeric) AND ((minrampercore)::numeric < '1000000000'::numeric)))
+);
+
+ALTER TABLE resource.resource_type OWNER TO broker_owner;
+
+COMMENT ON TABLE resource.resource_type IS 'Resource types that a unified queue is split into and tasks are sorted by (brokerage-rules 1.0). A setup without rows has the six of resource.default_resource_type.';
+
+COMMENT ON COLUMN resource.resource_type.setup IS 'Tenant: DIRAC''s Setup, PanDA''s vo.';
+
+COMMENT ON COLUMN resource.resource_type.name IS 'Name, such as SCORE or MCORE_HIMEM.';
+
+COMMENT ON COLUMN resource.resource_type.mincore IS 'Cores at least; null = no limit.';
+
+COMMENT ON COLUMN resource.resource_type.maxcore IS 'Cores at most; null = no limit.';
+
+COMMENT ON COLUMN resource.resource_type.minrampercore IS 'Memory per core at least (MB); null = no limit.';
+
+COMMENT ON COLUMN resource.resource_type.maxrampercore IS 'Memory per core at most (MB); null = no limit.';
+
+CREATE VIEW resource.resource_type_in_force AS
+ SELECT r.setup,
+    r.name,
+    r.mincore,
+    r.maxcore,
+    r.minrampercore,
+    r.maxrampercore
+   FROM resource.resource_type r
+UNION ALL
+ SELECT s.setup,
+    d.name,
+    d.mincore,
+    d.maxcore,
+    d.minrampercore,
+    d.maxrampercore
+   FROM (resource.setup s
+     CROSS JOIN resource.default_resource_type d)
+  WHERE (NOT (EXISTS ( SELECT
+           FROM resource.resource_type r
+          WHERE (r.setup = s.setup))));
+
+ALTER VIEW resource.resource_type_in_force OWNER TO broker_owner;
+
+COMMENT ON VIEW resource.resource_type_in_force IS 'The resource types that hold in each setup: its own, or, where it has none, the default ones.';
+
+COMMENT ON COLUMN resource.resource_type_in_force.setup IS 'Tenant.';
+
+COMMENT ON COLUMN resource.resource_type_in_force.name IS 'Name.';
+
+COMMENT ON COLUMN resource.resource_type_in_force.mincore IS 'Cores at least; null = no limit.';
+
+COMMENT ON COLUMN resource.resource_type_in_force.maxcore IS 'Cores at most; null = no limit.';
+
+COMMENT ON COLUMN resource.resource_type_in_force.minrampercore IS 'Memory per core at least (MB); null = no limit.';
+
+COMMENT ON COLUMN resource.resource_type_in_force.maxrampercore IS 'Memory per core at most (MB); null = no limit.';
+
+CREATE VIEW resource.candidate_queue AS
+ WITH queue AS (
+         SELECT q.setup,
+            q.queue,
+            q.panda_site,
+            q.role,
+            q.type,
+            q.cloud,
+            q.status,
+            q.capability,
+            q.corecount,
+            q.corepower,
+            q.maxtime,
+            q.mintime,
+            q.maxinputsize,
+            q.releases,
+            q.pledgedcpu,
+            q.transferringlimit,
+            q.fairsharepolicy,
+            q.wnconnectivity,
+            q.jobseed,
+            q.maxdiskio,
+            q.direct_access_lan,
+            q.storage_site,
+            a.attributes,
+            (q.maxrss * (c.times)::double precision) AS maxrss,
+            (q.minrss * (c.times)::double precision) AS minrss,
+            (q.maxwdir * (c.times)::double precision) AS maxwdir
+           FROM ((resource.queue q
+             CROSS JOIN LATERAL ( SELECT ((q.cric || resource.catchall(q.catchall)) || q.params) AS "?column?") a(attributes))
+             CROSS JOIN LATERAL ( SELECT
+                        CASE
+                            WHEN (a.attributes ? 'per_core_attr'::text) THEN GREATEST(q.corecount, 1)
+                            ELSE 1
+                        END AS "case") c(times))
+        )
+ SELECT q.setup,
+    q.queue,
+    q.queue AS unified_name,
+    NULL::text AS child_type,
+    q.corecount,
+    q.corecount AS unified_corecount,
+    q.maxrss,
+    q.minrss,
+    q.panda_site,
+    q.role,
+    q.type,
+    q.cloud,
+    q.status,
+    q.corepower,
+    q.maxtime,
+    q.mintime,
+    q.maxwdir,
+    q.maxinputsize,
+    q.releases,
+    q.pledgedcpu,
+    q.transferringlimit,
+    q.fairsharepolicy,
+    q.wnconnectivity,
+    q.jobseed,
+    q.maxdiskio,
+    q.direct_access_lan,
+    q.storage_site,
+    q.attributes
+   FROM queue q
+  WHERE (q.capability IS DISTINCT FROM 'ucore'::text)
+UNION ALL
+ SELECT q.setup,
+    ((q.queue || '/'::text) || r.name) AS queue,
+    q.queue AS unified_name,
+    r.name AS child_type,
+    k.cores AS corecount,
+    q.corecount AS unified_corecount,
+        CASE
+            WHEN (COALESCE(q.maxrss, (0)::double precision) = (0)::double precision) THEN (c.cores * (r.maxrampercore)::double precision)
+            WHEN (r.maxrampercore IS NULL) THEN LEAST(((q.maxrss * c.cores) / (p.cores)::double precision), q.maxrss)
+            ELSE LEAST((c.cores * (r.maxrampercore)::double precision), ((q.maxrss * c.cores) / (p.cores)::double precision))
+        END AS maxrss,
+        CASE
+            WHEN (r.minrampercore IS NULL) THEN GREATEST(((COALESCE(q.minrss, (0)::double precision) * c.cores) / (p.cores)::double precision), COALESCE(q.minrss, (0)::double precision))
+            ELSE GREATEST((((c.cores * (r.minrampercore)::double precision) - c.cores) + (1)::double precision), ((COALESCE(q.minrss, (0)::double precision) * c.cores) / (p.cores)::double precision))
+        END AS minrss,
+    q.panda_site,
+    q.role,
+    q.type,
+    q.cloud,
+    q.status,
+    q.corepower,
+    q.maxtime,
+    q.mintime,
+    q.maxwdir,
+    q.maxinputsize,
+    q.releases,
+    q.pledgedcpu,
+    q.transferringlimit,
+    q.fairsharepolicy,
+    q.wnconnectivity,
+    q.jobseed,
+    q.maxdiskio,
+    q.direct_access_lan,
+    q.storage_site,
+    q.attributes
+   FROM ((((queue q
+     CROSS JOIN LATERAL ( SELECT GREATEST(q.corecount, 1) AS "greatest") p(cores))
+     JOIN resource.resource_type_in_force r ON ((r.setup = q.setup)))
+     CROSS JOIN LATERAL ( SELECT GREATEST(LEAST(p.cores, r.maxcore), r.mincore) AS "greatest") k(cores))
+     CROSS JOIN LATERAL ( SELECT (k.cores)::double precision AS cores) c(cores))
+  WHERE ((q.capability = 'ucore'::text) AND (p.cores >= COALESCE(r.mincore, 0)));
+
+ALTER VIEW resource.candidate_queue OWNER TO broker_owner;
+
+COMMENT ON VIEW resource.candidate_queue IS 'Queues as brokerage lists them: pseudo-queues in place of unified queues. Limits of memory and scratch are those of a slot (per_core_attr multiplied).';
+
+COMMENT ON COLUMN resource.candidate_queue.setup IS 'Tenant.';
+
+COMMENT ON COLUMN resource.candidate_queue.queue IS 'Queue, or queue/resource type.';
+
+COMMENT ON COLUMN resource.candidate_queue.unified_name IS 'PanDA queue.';
+
+COMMENT ON COLUMN resource.candidate_queue.child_type IS 'Resource type of a pseudo-queue; null = it is none.';
+
+COMMENT ON COLUMN resource.candidate_queue.corecount IS 'Cores of a slot of the (pseudo-)queue.';
+
+COMMENT ON COLUMN resource.candidate_queue.unified_corecount IS 'Cores of a slot of the PanDA queue.';
+
+COMMENT ON COLUMN resource.candidate_queue.maxrss IS 'Memory of a slot at most (MB); null or 0 = no limit.';
+
+COMMENT ON COLUMN resource.candidate_queue.minrss IS 'Memory of a slot at least (MB).';
+
+COMMENT ON COLUMN resource.candidate_queue.panda_site IS 'PanDA site.';
+
+COMMENT ON COLUMN resource.candidate_queue.role IS 'nucleus or satellite.';
+
+COMMENT ON COLUMN resource.candidate_queue.type IS 'production, analysis, unified or another.';
+
+COMMENT ON COLUMN resource.candidate_queue.cloud IS 'Cloud.';
+
+COMMENT ON COLUMN resource.candidate_queue.status IS 'Status.';
+
+COMMENT ON COLUMN resource.candidate_queue.corepower IS 'HS06 per core.';
+
+COMMENT ON COLUMN resource.candidate_queue.maxtime IS 'Walltime at most (s).';
+
+COMMENT ON COLUMN resource.candidate_queue.mintime IS 'Walltime at least (s).';
+
+COMMENT ON COLUMN resource.candidate_queue.maxwdir IS 'Scratch of a slot of the PanDA queue at most (MiB).';
+
+COMMENT ON COLUMN resource.candidate_queue.maxinputsize IS 'Input at most (MB); -1 = always read directly.';
+
+COMMENT ON COLUMN resource.candidate_queue.releases IS 'ANY, AUTO, or releases.';
+
+COMMENT ON COLUMN resource.candidate_queue.pledgedcpu IS 'Pledged cores.';
+
+COMMENT ON COLUMN resource.candidate_queue.transferringlimit IS 'Transferring jobs at most.';
+
+COMMENT ON COLUMN resource.candidate_queue.fairsharepolicy IS 'Shares of the site''s own.';
+
+COMMENT ON COLUMN resource.candidate_queue.wnconnectivity IS 'Outbound network and IP stack.';
+
+COMMENT ON COLUMN resource.candidate_queue.jobseed IS 'Event service.';
+
+COMMENT ON COLUMN resource.candidate_queue.maxdiskio IS 'diskIO per core at most (kB/s).';
+
+COMMENT ON COLUMN resource.candidate_queue.direct_access_lan IS 'Input can be read directly from the local storage.';
+
+COMMENT ON COLUMN resource.candidate_queue.storage_site IS 'Storage site, where the queue names one.';
+
+COMMENT ON COLUMN resource.candidate_queue.attributes IS 'params, catchall, and CRIC''s other fields below them, as one object.';
+
+CREATE TABLE resource.config (
+    setup text,
+    app text DEFAULT 'jedi'::text NOT NULL,
+    component text DEFAULT ''::text NOT NULL,
+    key text NOT NULL,
+    value jsonb NOT NULL,
+    CONSTRAINT config_key_check CHECK ((key <> ''::text)),
+    CONSTRAINT config_value_check CHECK ((jsonb_typeof(value) = ANY (ARRAY['number'::text, 'string'::text, 'boolean'::text])))
+);
+
+ALTER TABLE resource.config OWNER TO broker_owner;
+
+COMMENT ON TABLE resource.config IS 'PanDA''s gdpconfig: a row of the setup counts before one without setup (brokerage-rules, Reading help). The keys that rules read, with defaults and units: resource.config_key.';
+
+COMMENT ON COLUMN resource.config.setup IS 'Tenant; null = all of them.';
+
+COMMENT ON COLUMN resource.config.app IS 'jedi or pandaserver.';
+
+COMMENT ON COLUMN resource.config.component IS 'Component, such as jobbroker; empty = every component.';
+
+COMMENT ON COLUMN resource.config.key IS 'Key.';
+
+COMMENT ON COLUMN resource.config.value IS 'Number, text, true or false.';
+
+CREATE VIEW resource.config_key AS
+ SELECT app,
+    component,
+    key,
+    (('^'::text || regexp_replace(key, '<[a-z]+>'::text, '.+'::text, 'g'::text)) || '$'::text) AS pattern,
+    type,
+    default_value,
+    unit,
+    meaning,
+    zero_is_default,
+    (profiles)::text[] AS profiles
+   FROM ( VALUES ('jedi'::text,'jobbroker'::text,'NQUEUED_SAT_CAP'::text,'number'::text,'150'::jsonb,'files'::text,'Files queued on a link to the nucleus at most.'::text,false,'{doc,panda2026}'::text), ('jedi'::text,'jobbroker'::text,'NQUEUED_NUC_CAP_FOR_JOBS'::text,'number'::text,'10000'::jsonb,'files'::text,'Files queued into a nucleus at most.'::text,false,'{doc,panda2026}'::text), ('jedi'::text,'jobbroker'::text,'IO_INTENSITY_CUTOFF'::text,'number'::text,'200'::jsonb,'kB/s'::text,'ioIntensity above which input must be local.'::text,false,'{doc,panda2026}'::text), ('jedi'::text,'jobbroker'::text,'SIZE_CUTOFF_TO_MOVE_INPUT'::text,'number'::text,'10'::jsonb,'GB'::text,'Missing input that may be moved all the same.'::text,false,'{doc,panda2026}'::text), ('jedi'::text,'jobbroker'::text,'NUM_CUTOFF_TO_MOVE_INPUT'::text,'number'::text,'100'::jsonb,'files'::text,'Missing files that may be moved all the same.'::text,false,'{doc,panda2026}'::text), ('jedi'::text,'jobbroker'::text,'MAX_DISKIO_DEFAULT'::text,'number'::text,NULL::jsonb,'kB/s per core'::text,'diskIO of a queue at most where it has no maxdiskio.'::text,true,'{doc,panda2026}'::text), ('jedi'::text,'jobbroker'::text,'NW_THRESHOLD'::text,'number'::text,'1.7'::jsonb,'factor'::text,'Network weight that express jobs need.'::text,false,'{doc,panda2026}'::text), ('jedi'::text,'jobbroker'::text,'NW_WEIGHT_MULTIPLIER'::text,'number'::text,'1'::jsonb,'factor'::text,'Multiplies NW_THRESHOLD.'::text,false,'{doc,panda2026}'::text), ('jedi'::text,'jobbroker'::text,'NW_ACTIVE'::text,'boolean'::text,'false'::jsonb,'true or false'::text,'The network weight counts.'::text,false,'{panda2026}'::text), ('jedi'::text,'jobbroker'::text,'NW_QUEUE_IMPORTANCE'::text,'number'::text,'0.5'::jsonb,'fraction'::text,'Part of queued files in the network weight; the rest is throughput.'::text,false,'{panda2026}'::text), ('jedi'::text,'jobbroker'::text,'STORAGE_MIN_FREE_SIZE'::text,'number'::text,'200'::jsonb,'GB'::text,'Space that an output storage needs (input storage in the second loop of analysis).'::text,true,'{panda2026}'::text), ('jedi'::text,'jobbroker'::text,'MAX_MISSING_INPUT_FILES'::text,'number'::text,'10'::jsonb,'files'::text,'Files that a replica may miss and count as complete.'::text,false,'{panda2026}'::text), ('jedi'::text,'jobbroker'::text,'MIN_INPUT_COMPLETENESS'::text,'number'::text,'90'::jsonb,'percent'::text,'Part of its files with which a replica counts as complete.'::text,false,'{panda2026}'::text), ('jedi'::text,'jobbroker'::text,'MAX_PRIO_TO_BOOTSTRAP'::text,'number'::text,'150'::jsonb,'priority'::text,'Priority up to which idle queues are tried, and slots and workers count.'::text,false,'{panda2026}'::text), ('jedi'::text,'jobbroker'::text,'NQUEUELIMITSITE_<gshare>'::text,'number'::text,'20'::jsonb,'jobs'::text,'Queued jobs that a queue may have whatever runs there.'::text,true,'{panda2026}'::text), ('jedi'::text,'jobbroker'::text,'MIN_WEIGHT_<label>'::text,'number'::text,'0'::jsonb,'weight'::text,'Weight that a queue needs.'::text,false,'{panda2026}'::text), ('jedi'::text,'jobbroker'::text,'MIN_WEIGHT_<label>_<gshare>'::text,'number'::text,NULL::jsonb,'weight'::text,'The like for a share; null = MIN_WEIGHT_<label>.'::text,false,'{panda2026}'::text), ('jedi'::text,'core'::text,'WORK_SHORTAGE'::text,'boolean'::text,'false'::jsonb,'true or false'::text,'Only pledged cores are used.'::text,false,'{panda2026}'::text), ('jedi'::text,'anal_jobbroker'::text,'IO_INTENSITY_CUTOFF_USER'::text,'number'::text,NULL::jsonb,'kB/s'::text,'ioIntensity up to which locality does not matter; null = it always does.'::text,false,'{doc,panda2026}'::text), ('jedi'::text,'anal_jobbroker'::text,'TW_DONE_JOB_STAT'::text,'number'::text,'6'::jsonb,'h'::text,'How long ended jobs of a task count.'::text,false,'{doc,panda2026}'::text), ('jedi'::text,'anal_jobbroker'::text,'MIN_BAD_JOBS_TO_SKIP_PQ'::text,'number'::text,'5'::jsonb,'jobs'::text,'Failed and closed jobs from which a queue is bad.'::text,false,'{doc,panda2026}'::text), ('jedi'::text,'anal_jobbroker'::text,'OVERLOAD_MIN_QUEUE'::text,'number'::text,'20'::jsonb,'jobs'::text,'Queued jobs above which a queue may be overloaded.'::text,false,'{doc,panda2026}'::text), ('jedi'::text,'anal_jobbroker'::text,'OVERLOAD_RATIO_OFFSET'::text,'number'::text,'1.2'::jsonb,'factor'::text,'Queued per running, against the grid''s, above which a queue is overloaded.'::text,false,'{doc,panda2026}'::text), ('jedi'::text,'anal_jobbroker'::text,'BASE_QUEUE_LENGTH_PER_PQ'::text,'number'::text,'100'::jsonb,'jobs'::text,'Queue up to which users are not throttled.'::text,false,'{doc,panda2026}'::text), ('jedi'::text,'anal_jobbroker'::text,'BASE_EXPECTED_WAIT_HOUR_ON_PQ'::text,'number'::text,'8'::jsonb,'h'::text,'Expected wait up to which users are not throttled.'::text,false,'{doc,panda2026}'::text), ('jedi'::text,'anal_jobbroker'::text,'BASE_DEFAULT_QUEUE_LENGTH_PER_PQ_USER'::text,'number'::text,'5'::jsonb,'jobs'::text,'Queue that each user may have.'::text,false,'{doc,panda2026}'::text), ('jedi'::text,'anal_jobbroker'::text,'BASE_QUEUE_RATIO_ON_PQ'::text,'number'::text,'0.05'::jsonb,'fraction'::text,'Queue that each user may have, of the running jobs.'::text,false,'{doc,panda2026}'::text), ('jedi'::text,'anal_jobbroker'::text,'STATIC_MAX_QUEUE_RUNNING_RATIO'::text,'number'::text,'2'::jsonb,'factor'::text,'Queue that all users may have, by the running jobs.'::text,false,'{doc,panda2026}'::text), ('jedi'::text,'anal_jobbroker'::text,'MAX_EXPECTED_WAIT_HOUR'::text,'number'::text,'12'::jsonb,'h'::text,'Expected wait that all users may have.'::text,false,'{doc,panda2026}'::text), ('jedi'::text,'anal_jobbroker'::text,'MAX_MISSING_INPUT_FILES'::text,'number'::text,'10'::jsonb,'files'::text,'Files that a replica may miss and count as complete.'::text,false,'{panda2026}'::text), ('jedi'::text,'anal_jobbroker'::text,'MIN_INPUT_COMPLETENESS'::text,'number'::text,'90'::jsonb,'percent'::text,'Part of its files with which a replica counts as complete.'::text,false,'{panda2026}'::text), ('jedi'::text,'anal_jobbroker'::text,'DATA_CHECK_TIMEOUT_USER'::text,'number'::text,NULL::jsonb,'h'::text,'Frozen for so long, a task may run without locality; null = never.'::text,false,'{panda2026}'::text), ('jedi'::text,'anal_jobbroker'::text,'STORAGE_MIN_FREE_SIZE_OUTPUT'::text,'number'::text,'200'::jsonb,'GB'::text,'Space that an output storage needs.'::text,false,'{panda2026}'::text), ('jedi'::text,'taskbrokerage'::text,'NQUEUED_NUC_CAP'::text,'number'::text,'2000'::jsonb,'files'::text,'Files queued into a nucleus at most.'::text,false,'{doc,panda2026}'::text), ('jedi'::text,'taskbrokerage'::text,'DISK_THRESHOLD'::text,'number'::text,'100'::jsonb,'TB'::text,'Space that a nucleus needs.'::text,false,'{doc,panda2026}'::text), ('jedi'::text,'taskbrokerage'::text,'DISK_THRESHOLD_<gshare>'::text,'number'::text,NULL::jsonb,'TB'::text,'The like for a share; null = DISK_THRESHOLD.'::text,false,'{doc,panda2026}'::text), ('jedi'::text,'taskbrokerage'::text,'INPUT_SIZE_THRESHOLD'::text,'number'::text,'1'::jsonb,'GB'::text,'Input above which a part of it must be local.'::text,false,'{doc,panda2026}'::text), ('jedi'::text,'taskbrokerage'::text,'INPUT_SIZE_FRACTION'::text,'number'::text,'10'::jsonb,'percent'::text,'That part.'::text,false,'{doc,panda2026}'::text), ('jedi'::text,'taskbrokerage'::text,'INPUT_NUM_THRESHOLD'::text,'number'::text,'100'::jsonb,'files'::text,'Files above which a part of them must be local.'::text,false,'{doc,panda2026}'::text), ('jedi'::text,'taskbrokerage'::text,'INPUT_NUM_FRACTION'::text,'number'::text,'10'::jsonb,'percent'::text,'That part.'::text,false,'{doc,panda2026}'::text), ('jedi'::text,'taskbrokerage'::text,'MIN_IO_INTENSITY_WITH_LOCAL_DATA'::text,'number'::text,'200'::jsonb,'kB/s'::text,'ioIntensity above which local input counts.'::text,false,'{doc,panda2026}'::text), ('jedi'::text,'taskbrokerage'::text,'MIN_INPUT_SIZE_WITH_LOCAL_DATA'::text,'number'::text,'10000'::jsonb,'GB'::text,'Input above which it must be local even where nobody has it.'::text,false,'{doc,panda2026}'::text), ('jedi'::text,'taskbrokerage'::text,'MAX_TASK_PRIO_WITH_LOCAL_DATA'::text,'number'::text,'800'::jsonb,'priority'::text,'Priority from which locality may be given up.'::text,false,'{doc,panda2026}'::text), ('jedi'::text,'taskbrokerage'::text,'DATA_LOCATION_CHECK_PERIOD'::text,'number'::text,'7'::jsonb,'days'::text,'Frozen for so long, a task may run without locality.'::text,true,'{panda2026}'::text), ('jedi'::text,'taskbrokerage'::text,'FREE_DISK_CUTOFF'::text,'number'::text,'1000'::jsonb,'TB'::text,'Free space counts in the weight up to this.'::text,false,'{panda2026}'::text), ('jedi'::text,'watchdog'::text,'PENDING_TIMEOUT_<label>'::text,'number'::text,'168'::jsonb,'h'::text,'How long a task may be pending.'::text,false,'{panda2026}'::text), ('pandaserver'::text,'prio_mgr'::text,'CAP_RUNNING_USER_JOBS'::text,'number'::text,NULL::jsonb,'jobs'::text,'Running jobs of a user at most, and half of the queued ones; null = no limit.'::text,true,'{doc,panda2026}'::text), ('pandaserver'::text,'prio_mgr'::text,'CAP_RUNNING_USER_CORES'::text,'number'::text,NULL::jsonb,'cores'::text,'Running cores of a user at most, and half of the queued ones; null = no limit.'::text,true,'{doc,panda2026}'::text), ('pandaserver'::text,'prio_mgr'::text,'CAP_RUNNING_GROUP_JOBS'::text,'number'::text,NULL::jsonb,'jobs'::text,'Running jobs of a working group at most, and half of the queued ones; null = no limit.'::text,true,'{doc,panda2026}'::text), ('pandaserver'::text,'prio_mgr'::text,'CAP_RUNNING_GROUP_CORES'::text,'number'::text,NULL::jsonb,'cores'::text,'Running cores of a working group at most, and half of the queued ones; null = no limit.'::text,true,'{doc,panda2026}'::text), ('pandaserver'::text,'analy_eval'::text,'USER_USAGE_THRESHOLD_A'::text,'number'::text,'1000'::jsonb,'slots'::text,'Slots up to which a user is in class A.'::text,false,'{doc,panda2026}'::text), ('pandaserver'::text,'analy_eval'::text,'USER_USAGE_THRESHOLD_B'::text,'number'::text,'10000'::jsonb,'slots'::text,'Slots up to which a user is in class B.'::text,false,'{panda2026}'::text), ('pandaserver'::text,'analy_eval'::text,'PROGRESS_TO_BOOST_A'::text,'number'::text,'90'::jsonb,'percent'::text,'Part of a class A task that is done when it becomes class S.'::text,false,'{panda2026}'::text), ('pandaserver'::text,'rebroker'::text,'FAST_REBRO_THRESHOLD_NQNR_RATIO'::text,'number'::text,'3'::jsonb,'factor'::text,'Queued per running above which jobs are brokered again.'::text,true,'{doc,panda2026}'::text), ('pandaserver'::text,'rebroker'::text,'FAST_REBRO_THRESHOLD_NQUEUE_FRAC'::text,'number'::text,'0.3'::jsonb,'fraction'::text,'Part of all queued jobs of the share above which jobs are brokered again.'::text,true,'{doc,panda2026}'::text), ('pandaserver'::text,'rebroker'::text,'FAST_REBRO_THRESHOLD_NQUEUE_<gshare>'::text,'number'::text,NULL::jsonb,'jobs'::text,'Queued jobs above which jobs are brokered again; null = never.'::text,false,'{doc,panda2026}'::text), ('pandaserver'::text,'rebroker'::text,'ANALY_TIMEOUT'::text,'number'::text,'12'::jsonb,'h'::text,'How long user jobs wait before they are brokered again.'::text,false,'{panda2026}'::text), ('pandaserver'::text,'rebroker'::text,'ANALY_TIMEOUT_<group>'::text,'number'::text,NULL::jsonb,'h'::text,'The like for a working group; null = ANALY_TIMEOUT.'::text,false,'{panda2026}'::text), ('pandaserver'::text,'watcher'::text,'HEARTBEAT_TIMEOUT_<workflow>'::text,'number'::text,NULL::jsonb,'h'::text,'How long a job of a workflow may be silent; null = 2.'::text,false,'{doc,panda2026}'::text), ('pandaserver'::text,'job_timeout'::text,'TIMEOUT_defined'::text,'number'::text,'4'::jsonb,'h'::text,'How long a job may be defined.'::text,false,'{panda2026}'::text), ('pandaserver'::text,'job_timeout'::text,'TIMEOUT_holding'::text,'number'::text,'48'::jsonb,'h'::text,'How long a job may be holding.'::text,false,'{panda2026}'::text)) k(app, component, key, type, default_value, unit, meaning, zero_is_default, profiles);
+
+ALTER VIEW resource.config_key OWNER TO broker_owner;
+
+COMMENT ON VIEW resource.config_key IS 'The keys of PanDA''s gdpconfig that rules read, with their defaults; resource.set_config refuses others unless forced.';
+
+COMMENT ON COLUMN resource.config_key.app IS 'jedi or pandaserver.';
+
+COMMENT ON COLUMN resource.config_key.component IS 'Component that reads it.';
+
+COMMENT ON COLUMN resource.config_key.key IS 'Key; a part in <> stands for any share, label, workflow or group.';
+
+COMMENT ON COLUMN resource.config_key.pattern IS 'Regular expression that the keys match.';
+
+COMMENT ON COLUMN resource.config_key.type IS 'number, text or boolean.';
+
+COMMENT ON COLUMN resource.config_key.default_value IS 'What holds where nothing is set; null = nothing.';
+
+COMMENT ON COLUMN resource.config_key.unit IS 'Unit.';
+
+COMMENT ON COLUMN resource.config_key.meaning IS 'What it is for.';
+
+COMMENT ON COLUMN resource.config_key.zero_is_default IS 'A value of 0 counts as not set (PanDA''s code).';
+
+COMMENT ON COLUMN resource.config_key.profiles IS 'Profiles that read it.';
 
 CREATE TABLE resource.house (
     only_row boolean DEFAULT true NOT NULL,
@@ -6987,6 +13632,293 @@ COMMENT ON COLUMN resource.installed_state.item IS 'Kind and name of the object.
 COMMENT ON COLUMN resource.installed_state.aspect IS 'definition, owner, comment, or grant to a role.';
 
 COMMENT ON COLUMN resource.installed_state.value IS 'What the catalogue said.';
+
+CREATE TABLE resource.link (
+    setup text NOT NULL,
+    src text NOT NULL,
+    dst text NOT NULL,
+    closeness double precision,
+    queued bigint,
+    queued_express bigint,
+    mbps_1h double precision,
+    mbps_1d double precision,
+    mbps_1w double precision,
+    CONSTRAINT link_closeness_check CHECK (((closeness > ('-1000000000000000'::numeric)::double precision) AND (closeness < ('1000000000000000'::numeric)::double precision))),
+    CONSTRAINT link_mbps_1d_check CHECK (((mbps_1d > ('-1000000000000000'::numeric)::double precision) AND (mbps_1d < ('1000000000000000'::numeric)::double precision))),
+    CONSTRAINT link_mbps_1h_check CHECK (((mbps_1h > ('-1000000000000000'::numeric)::double precision) AND (mbps_1h < ('1000000000000000'::numeric)::double precision))),
+    CONSTRAINT link_mbps_1w_check CHECK (((mbps_1w > ('-1000000000000000'::numeric)::double precision) AND (mbps_1w < ('1000000000000000'::numeric)::double precision))),
+    CONSTRAINT link_queued_check CHECK ((((queued)::numeric > '-1000000000000000'::numeric) AND ((queued)::numeric < '1000000000000000'::numeric))),
+    CONSTRAINT link_queued_express_check CHECK ((((queued_express)::numeric > '-1000000000000000'::numeric) AND ((queued_express)::numeric < '1000000000000000'::numeric)))
+);
+
+ALTER TABLE resource.link OWNER TO broker_owner;
+
+COMMENT ON TABLE resource.link IS 'Links between storage sites.';
+
+COMMENT ON COLUMN resource.link.setup IS 'Tenant: DIRAC''s Setup, PanDA''s vo.';
+
+COMMENT ON COLUMN resource.link.src IS 'Storage site that files leave.';
+
+COMMENT ON COLUMN resource.link.dst IS 'Storage site that they go to.';
+
+COMMENT ON COLUMN resource.link.closeness IS '0 best to 11 worst, -1 blocked; null = not known.';
+
+COMMENT ON COLUMN resource.link.queued IS 'Files queued, activity Production Output.';
+
+COMMENT ON COLUMN resource.link.queued_express IS 'Files queued, activity Express.';
+
+COMMENT ON COLUMN resource.link.mbps_1h IS 'Throughput of the last hour (MB/s).';
+
+COMMENT ON COLUMN resource.link.mbps_1d IS 'Throughput of the last day (MB/s).';
+
+COMMENT ON COLUMN resource.link.mbps_1w IS 'Throughput of the last week (MB/s).';
+
+CREATE TABLE resource.nucleus (
+    setup text NOT NULL,
+    nucleus text NOT NULL,
+    state text DEFAULT 'ACTIVE'::text,
+    bare_nucleus text,
+    secondary_nucleus text,
+    backlogged boolean
+);
+
+ALTER TABLE resource.nucleus OWNER TO broker_owner;
+
+COMMENT ON TABLE resource.nucleus IS 'Nuclei, where more is known of them than the queues say; a site with a queue of role nucleus is one without a row, too.';
+
+COMMENT ON COLUMN resource.nucleus.setup IS 'Tenant: DIRAC''s Setup, PanDA''s vo.';
+
+COMMENT ON COLUMN resource.nucleus.nucleus IS 'PanDA site.';
+
+COMMENT ON COLUMN resource.nucleus.state IS 'ACTIVE, or not to be used.';
+
+COMMENT ON COLUMN resource.nucleus.bare_nucleus IS 'only or allow (full chain); null = as the catchall of its first queue says.';
+
+COMMENT ON COLUMN resource.nucleus.secondary_nucleus IS 'Site whose storages a full-chain task uses.';
+
+COMMENT ON COLUMN resource.nucleus.backlogged IS 'Long transfer backlog, set by hand; null = computed from the links.';
+
+CREATE TABLE resource.queue_activity (
+    setup text NOT NULL,
+    queue text NOT NULL,
+    getjob bigint,
+    updatejob bigint,
+    laststart timestamp with time zone,
+    average_diskio double precision,
+    workers_running bigint,
+    workers_submitted bigint,
+    ups boolean DEFAULT false,
+    core_running bigint,
+    core_starting bigint,
+    site_class smallint,
+    CONSTRAINT queue_activity_average_diskio_check CHECK (((average_diskio > ('-1000000000000000'::numeric)::double precision) AND (average_diskio < ('1000000000000000'::numeric)::double precision))),
+    CONSTRAINT queue_activity_core_running_check CHECK ((((core_running)::numeric > '-1000000000000000'::numeric) AND ((core_running)::numeric < '1000000000000000'::numeric))),
+    CONSTRAINT queue_activity_core_starting_check CHECK ((((core_starting)::numeric > '-1000000000000000'::numeric) AND ((core_starting)::numeric < '1000000000000000'::numeric))),
+    CONSTRAINT queue_activity_getjob_check CHECK ((((getjob)::numeric > '-1000000000000000'::numeric) AND ((getjob)::numeric < '1000000000000000'::numeric))),
+    CONSTRAINT queue_activity_updatejob_check CHECK ((((updatejob)::numeric > '-1000000000000000'::numeric) AND ((updatejob)::numeric < '1000000000000000'::numeric))),
+    CONSTRAINT queue_activity_workers_running_check CHECK ((((workers_running)::numeric > '-1000000000000000'::numeric) AND ((workers_running)::numeric < '1000000000000000'::numeric))),
+    CONSTRAINT queue_activity_workers_submitted_check CHECK ((((workers_submitted)::numeric > '-1000000000000000'::numeric) AND ((workers_submitted)::numeric < '1000000000000000'::numeric)))
+);
+
+ALTER TABLE resource.queue_activity OWNER TO broker_owner;
+
+COMMENT ON TABLE resource.queue_activity IS 'What is measured at a queue; changes by the minute.';
+
+COMMENT ON COLUMN resource.queue_activity.setup IS 'Tenant: DIRAC''s Setup, PanDA''s vo.';
+
+COMMENT ON COLUMN resource.queue_activity.queue IS 'Queue.';
+
+COMMENT ON COLUMN resource.queue_activity.getjob IS 'Requests of pilots for a job in the last 3 h; null in both = no record.';
+
+COMMENT ON COLUMN resource.queue_activity.updatejob IS 'Heartbeats of pilots in the last 3 h.';
+
+COMMENT ON COLUMN resource.queue_activity.laststart IS 'When a job last started there; null = no record.';
+
+COMMENT ON COLUMN resource.queue_activity.average_diskio IS 'Mean diskIO of the running jobs (kB/s per core); null = computed from the statistics.';
+
+COMMENT ON COLUMN resource.queue_activity.workers_running IS 'Batch workers running.';
+
+COMMENT ON COLUMN resource.queue_activity.workers_submitted IS 'Batch workers submitted.';
+
+COMMENT ON COLUMN resource.queue_activity.ups IS 'A pull queue of unified pilot streaming.';
+
+COMMENT ON COLUMN resource.queue_activity.core_running IS 'Cores of running jobs.';
+
+COMMENT ON COLUMN resource.queue_activity.core_starting IS 'Cores of starting jobs.';
+
+COMMENT ON COLUMN resource.queue_activity.site_class IS 'Class for user analysis: 1 hi, 0 mid, -1 lo; null = not classified.';
+
+CREATE TABLE resource.queue_lock (
+    setup text NOT NULL,
+    queue text NOT NULL,
+    locked_at timestamp with time zone
+);
+
+ALTER TABLE resource.queue_lock OWNER TO broker_owner;
+
+COMMENT ON TABLE resource.queue_lock IS 'Queues that another broker locked.';
+
+COMMENT ON COLUMN resource.queue_lock.setup IS 'Tenant: DIRAC''s Setup, PanDA''s vo.';
+
+COMMENT ON COLUMN resource.queue_lock.queue IS 'Queue.';
+
+COMMENT ON COLUMN resource.queue_lock.locked_at IS 'When; a lock counts five minutes; null = now.';
+
+CREATE TABLE resource.share (
+    setup text NOT NULL,
+    gshare text NOT NULL,
+    parent text,
+    target double precision,
+    running double precision,
+    queued double precision,
+    usage_percent double precision,
+    equivalent_usage_percent double precision,
+    CONSTRAINT share_equivalent_usage_percent_check CHECK (((equivalent_usage_percent > ('-1000000000000000'::numeric)::double precision) AND (equivalent_usage_percent < ('1000000000000000'::numeric)::double precision))),
+    CONSTRAINT share_queued_check CHECK (((queued > ('-1000000000000000'::numeric)::double precision) AND (queued < ('1000000000000000'::numeric)::double precision))),
+    CONSTRAINT share_running_check CHECK (((running > ('-1000000000000000'::numeric)::double precision) AND (running < ('1000000000000000'::numeric)::double precision))),
+    CONSTRAINT share_target_check CHECK (((target > ('-1000000000000000'::numeric)::double precision) AND (target < ('1000000000000000'::numeric)::double precision))),
+    CONSTRAINT share_usage_percent_check CHECK (((usage_percent > ('-1000000000000000'::numeric)::double precision) AND (usage_percent < ('1000000000000000'::numeric)::double precision)))
+);
+
+ALTER TABLE resource.share OWNER TO broker_owner;
+
+COMMENT ON TABLE resource.share IS 'Global shares.';
+
+COMMENT ON COLUMN resource.share.setup IS 'Tenant: DIRAC''s Setup, PanDA''s vo.';
+
+COMMENT ON COLUMN resource.share.gshare IS 'Global share.';
+
+COMMENT ON COLUMN resource.share.parent IS 'Share that it is part of.';
+
+COMMENT ON COLUMN resource.share.target IS 'Target (HS06).';
+
+COMMENT ON COLUMN resource.share.running IS 'Running (HS06).';
+
+COMMENT ON COLUMN resource.share.queued IS 'Queued (HS06).';
+
+COMMENT ON COLUMN resource.share.usage_percent IS 'Usage divided by target, as a fraction whatever its name says (PanDA''s).';
+
+COMMENT ON COLUMN resource.share.equivalent_usage_percent IS 'The like with the share above it, as a fraction.';
+
+CREATE TABLE resource.slot (
+    setup text NOT NULL,
+    queue text NOT NULL,
+    number integer NOT NULL,
+    gshare text,
+    resource_type text,
+    numslots bigint,
+    CONSTRAINT slot_numslots_check CHECK ((((numslots)::numeric > '-1000000000000000'::numeric) AND ((numslots)::numeric < '1000000000000000'::numeric)))
+);
+
+ALTER TABLE resource.slot OWNER TO broker_owner;
+
+COMMENT ON TABLE resource.slot IS 'Slots of the proactive job assignment (Harvester_Slots).';
+
+COMMENT ON COLUMN resource.slot.setup IS 'Tenant: DIRAC''s Setup, PanDA''s vo.';
+
+COMMENT ON COLUMN resource.slot.queue IS 'Queue.';
+
+COMMENT ON COLUMN resource.slot.number IS 'Which row of the queue, from 1.';
+
+COMMENT ON COLUMN resource.slot.gshare IS 'Global share; null = any.';
+
+COMMENT ON COLUMN resource.slot.resource_type IS 'Resource type; null = any.';
+
+COMMENT ON COLUMN resource.slot.numslots IS 'Slots in cores; 0 = take the starting jobs for them.';
+
+CREATE TABLE resource.software (
+    setup text NOT NULL,
+    queue text NOT NULL,
+    cmtconfigs text[] DEFAULT '{}'::text[],
+    containers text[] DEFAULT '{}'::text[],
+    cvmfs text[] DEFAULT '{}'::text[],
+    architectures jsonb DEFAULT '[]'::jsonb
+);
+
+ALTER TABLE resource.software OWNER TO broker_owner;
+
+COMMENT ON TABLE resource.software IS 'Software that a queue publishes (seed 000, Release/cache Availability Check); the queue ALL holds the sources of containers.';
+
+COMMENT ON COLUMN resource.software.setup IS 'Tenant: DIRAC''s Setup, PanDA''s vo.';
+
+COMMENT ON COLUMN resource.software.queue IS 'Queue, or ALL.';
+
+COMMENT ON COLUMN resource.software.cmtconfigs IS 'Platforms.';
+
+COMMENT ON COLUMN resource.software.containers IS 'Prefixes of container paths; any, /cvmfs.';
+
+COMMENT ON COLUMN resource.software.cvmfs IS 'Repositories: atlas, nightlies, any.';
+
+COMMENT ON COLUMN resource.software.architectures IS 'Hardware: objects of type cpu or gpu with lists of strings.';
+
+CREATE TABLE resource.software_tag (
+    setup text NOT NULL,
+    queue text NOT NULL,
+    number integer NOT NULL,
+    tag text,
+    cmtconfig text,
+    project text,
+    release text,
+    container_name text,
+    sources text[] DEFAULT '{}'::text[]
+);
+
+ALTER TABLE resource.software_tag OWNER TO broker_owner;
+
+COMMENT ON TABLE resource.software_tag IS 'Releases and caches that a queue publishes.';
+
+COMMENT ON COLUMN resource.software_tag.setup IS 'Tenant: DIRAC''s Setup, PanDA''s vo.';
+
+COMMENT ON COLUMN resource.software_tag.queue IS 'Queue, or ALL.';
+
+COMMENT ON COLUMN resource.software_tag.number IS 'Which tag of the queue, from 1.';
+
+COMMENT ON COLUMN resource.software_tag.tag IS 'Tag.';
+
+COMMENT ON COLUMN resource.software_tag.cmtconfig IS 'Platform.';
+
+COMMENT ON COLUMN resource.software_tag.project IS 'Project, such as Athena.';
+
+COMMENT ON COLUMN resource.software_tag.release IS 'Release, such as 21.0.38.';
+
+COMMENT ON COLUMN resource.software_tag.container_name IS 'Container of the release; empty = none.';
+
+COMMENT ON COLUMN resource.software_tag.sources IS 'Paths of the container.';
+
+CREATE TABLE resource.worker_gpu (
+    setup text NOT NULL,
+    queue text NOT NULL,
+    number integer NOT NULL,
+    vendor text,
+    model text,
+    vram double precision,
+    architecture text,
+    framework_version text,
+    driver_version text,
+    CONSTRAINT worker_gpu_vram_check CHECK (((vram > ('-1000000000000000'::numeric)::double precision) AND (vram < ('1000000000000000'::numeric)::double precision)))
+);
+
+ALTER TABLE resource.worker_gpu OWNER TO broker_owner;
+
+COMMENT ON TABLE resource.worker_gpu IS 'GPUs of a queue''s worker nodes, as the monitoring saw them.';
+
+COMMENT ON COLUMN resource.worker_gpu.setup IS 'Tenant: DIRAC''s Setup, PanDA''s vo.';
+
+COMMENT ON COLUMN resource.worker_gpu.queue IS 'Queue.';
+
+COMMENT ON COLUMN resource.worker_gpu.number IS 'Which row of the queue, from 1.';
+
+COMMENT ON COLUMN resource.worker_gpu.vendor IS 'Vendor.';
+
+COMMENT ON COLUMN resource.worker_gpu.model IS 'Model.';
+
+COMMENT ON COLUMN resource.worker_gpu.vram IS 'Memory (MB).';
+
+COMMENT ON COLUMN resource.worker_gpu.architecture IS 'Microarchitecture.';
+
+COMMENT ON COLUMN resource.worker_gpu.framework_version IS 'Version of the framework, such as CUDA''s.';
+
+COMMENT ON COLUMN resource.worker_gpu.driver_version IS 'Version of the driver.';
 
 ALTER TABLE taskqueue.definition ALTER COLUMN definition_id ADD GENERATED ALWAYS AS IDENTITY (
     SEQUENCE NAME taskqueue.definition_definition_id_seq
@@ -7373,10 +14305,361 @@ COMMENT ON COLUMN taskqueue.wanted_posting.band IS 'Band of its priority.';
 
 COMMENT ON COLUMN taskqueue.wanted_posting.task_queue_id IS 'TaskQueue.';
 
+CREATE TABLE workload.job (
+    setup text NOT NULL,
+    job_id bigint NOT NULL,
+    task_id bigint,
+    queue text,
+    status text,
+    sub_status text,
+    priority integer,
+    gshare text,
+    label text,
+    user_name text,
+    working_group text,
+    resource_type text,
+    cores integer,
+    created timestamp with time zone,
+    modified timestamp with time zone,
+    state_changed timestamp with time zone,
+    started timestamp with time zone,
+    ended timestamp with time zone,
+    workflow text,
+    relocation_flag smallint,
+    CONSTRAINT job_cores_check CHECK ((((cores)::numeric > '-1000000000'::numeric) AND ((cores)::numeric < '1000000000'::numeric))),
+    CONSTRAINT job_priority_check CHECK ((((priority)::numeric > '-1000000000'::numeric) AND ((priority)::numeric < '1000000000'::numeric)))
+);
+
+ALTER TABLE workload.job OWNER TO broker_owner;
+
+COMMENT ON TABLE workload.job IS 'Jobs. Brokerage counts them.';
+
+COMMENT ON COLUMN workload.job.setup IS 'Tenant: DIRAC''s Setup, PanDA''s vo.';
+
+COMMENT ON COLUMN workload.job.job_id IS 'PanDA id.';
+
+COMMENT ON COLUMN workload.job.task_id IS 'Task; null = none.';
+
+COMMENT ON COLUMN workload.job.queue IS 'Unified queue; null = not brokered.';
+
+COMMENT ON COLUMN workload.job.status IS 'PanDA''s status: defined, assigned, activated, starting, running, ...';
+
+COMMENT ON COLUMN workload.job.sub_status IS 'Status within.';
+
+COMMENT ON COLUMN workload.job.priority IS 'Current priority.';
+
+COMMENT ON COLUMN workload.job.gshare IS 'Global share.';
+
+COMMENT ON COLUMN workload.job.label IS 'prodSourceLabel.';
+
+COMMENT ON COLUMN workload.job.user_name IS 'User.';
+
+COMMENT ON COLUMN workload.job.working_group IS 'Working group.';
+
+COMMENT ON COLUMN workload.job.resource_type IS 'Resource type.';
+
+COMMENT ON COLUMN workload.job.cores IS 'Cores.';
+
+COMMENT ON COLUMN workload.job.created IS 'When it was made.';
+
+COMMENT ON COLUMN workload.job.modified IS 'Last change or heartbeat.';
+
+COMMENT ON COLUMN workload.job.state_changed IS 'When its status changed.';
+
+COMMENT ON COLUMN workload.job.started IS 'When it started.';
+
+COMMENT ON COLUMN workload.job.ended IS 'When it ended.';
+
+COMMENT ON COLUMN workload.job.workflow IS 'Workflow.';
+
+COMMENT ON COLUMN workload.job.relocation_flag IS 'PanDA''s relocationFlag.';
+
+CREATE TABLE workload.statistic (
+    setup text NOT NULL,
+    number bigint NOT NULL,
+    queue text,
+    gshare text,
+    resource_type text,
+    nucleus text,
+    label text,
+    status text,
+    njobs bigint DEFAULT 0,
+    ncores bigint,
+    diskio double precision,
+    CONSTRAINT statistic_diskio_check CHECK (((diskio > ('-1000000000000000'::numeric)::double precision) AND (diskio < ('1000000000000000'::numeric)::double precision))),
+    CONSTRAINT statistic_ncores_check CHECK ((((ncores)::numeric > '-1000000000000000'::numeric) AND ((ncores)::numeric < '1000000000000000'::numeric))),
+    CONSTRAINT statistic_njobs_check CHECK ((((njobs)::numeric > '-1000000000000000'::numeric) AND ((njobs)::numeric < '1000000000000000'::numeric)))
+);
+
+ALTER TABLE workload.statistic OWNER TO broker_owner;
+
+COMMENT ON TABLE workload.statistic IS 'Job counts kept elsewhere; they add to those of workload.job (workload.job_statistic).';
+
+COMMENT ON COLUMN workload.statistic.setup IS 'Tenant: DIRAC''s Setup, PanDA''s vo.';
+
+COMMENT ON COLUMN workload.statistic.number IS 'Which row.';
+
+COMMENT ON COLUMN workload.statistic.queue IS 'Unified queue.';
+
+COMMENT ON COLUMN workload.statistic.gshare IS 'Global share.';
+
+COMMENT ON COLUMN workload.statistic.resource_type IS 'Resource type.';
+
+COMMENT ON COLUMN workload.statistic.nucleus IS 'Nucleus that outputs go to.';
+
+COMMENT ON COLUMN workload.statistic.label IS 'prodSourceLabel.';
+
+COMMENT ON COLUMN workload.statistic.status IS 'Status of the jobs.';
+
+COMMENT ON COLUMN workload.statistic.njobs IS 'Jobs.';
+
+COMMENT ON COLUMN workload.statistic.ncores IS 'Cores.';
+
+COMMENT ON COLUMN workload.statistic.diskio IS 'Mean diskIO of running jobs (kB/s per core).';
+
+CREATE VIEW workload.job_statistic AS
+ SELECT s.setup,
+    s.queue,
+    s.gshare,
+    s.resource_type,
+    s.nucleus,
+    s.label,
+    s.status,
+    s.njobs,
+    s.ncores,
+    s.diskio
+   FROM workload.statistic s
+UNION ALL
+ SELECT j.setup,
+    j.queue,
+    j.gshare,
+    j.resource_type,
+    t.nucleus,
+    j.label,
+    j.status,
+    count(*) AS njobs,
+    sum(j.cores) AS ncores,
+    NULL::double precision AS diskio
+   FROM (workload.job j
+     LEFT JOIN workload.task t ON (((t.setup = j.setup) AND (t.task_id = j.task_id))))
+  WHERE (j.queue IS NOT NULL)
+  GROUP BY j.setup, j.queue, j.gshare, j.resource_type, t.nucleus, j.label, j.status;
+
+ALTER VIEW workload.job_statistic OWNER TO broker_owner;
+
+COMMENT ON VIEW workload.job_statistic IS 'Jobs counted by queue, share, resource type, nucleus, label and status: the rows of workload.statistic, and the jobs of workload.job. Sum them.';
+
+COMMENT ON COLUMN workload.job_statistic.setup IS 'Tenant.';
+
+COMMENT ON COLUMN workload.job_statistic.queue IS 'Unified queue.';
+
+COMMENT ON COLUMN workload.job_statistic.gshare IS 'Global share.';
+
+COMMENT ON COLUMN workload.job_statistic.resource_type IS 'Resource type.';
+
+COMMENT ON COLUMN workload.job_statistic.nucleus IS 'Nucleus that outputs go to.';
+
+COMMENT ON COLUMN workload.job_statistic.label IS 'prodSourceLabel.';
+
+COMMENT ON COLUMN workload.job_statistic.status IS 'Status of the jobs.';
+
+COMMENT ON COLUMN workload.job_statistic.njobs IS 'Jobs.';
+
+COMMENT ON COLUMN workload.job_statistic.ncores IS 'Cores; null = not known.';
+
+COMMENT ON COLUMN workload.job_statistic.diskio IS 'Mean diskIO of running jobs (kB/s per core); null = not known.';
+
+CREATE VIEW workload.job_count AS
+ SELECT setup,
+    queue,
+    gshare,
+    (COALESCE(sum(njobs) FILTER (WHERE (status = 'defined'::text)), (0)::numeric))::bigint AS defined,
+    (COALESCE(sum(njobs) FILTER (WHERE (status = 'assigned'::text)), (0)::numeric))::bigint AS assigned,
+    (COALESCE(sum(njobs) FILTER (WHERE (status = 'activated'::text)), (0)::numeric))::bigint AS activated,
+    (COALESCE(sum(njobs) FILTER (WHERE (status = 'starting'::text)), (0)::numeric))::bigint AS starting,
+    (COALESCE(sum(njobs) FILTER (WHERE (status = 'running'::text)), (0)::numeric))::bigint AS running,
+    (COALESCE(sum(njobs) FILTER (WHERE (status = 'transferring'::text)), (0)::numeric))::bigint AS transferring,
+    sum((diskio * (njobs)::double precision)) FILTER (WHERE (status = 'running'::text)) AS diskio,
+    sum(njobs) FILTER (WHERE ((status = 'running'::text) AND (diskio IS NOT NULL))) AS diskio_jobs
+   FROM workload.job_statistic s
+  GROUP BY setup, queue, gshare;
+
+ALTER VIEW workload.job_count OWNER TO broker_owner;
+
+COMMENT ON VIEW workload.job_count IS 'Jobs by unified queue and global share (null = jobs without one), in the statuses that brokerage reads.';
+
+COMMENT ON COLUMN workload.job_count.setup IS 'Tenant.';
+
+COMMENT ON COLUMN workload.job_count.queue IS 'Unified queue.';
+
+COMMENT ON COLUMN workload.job_count.gshare IS 'Global share.';
+
+COMMENT ON COLUMN workload.job_count.defined IS 'Defined jobs.';
+
+COMMENT ON COLUMN workload.job_count.assigned IS 'Assigned jobs.';
+
+COMMENT ON COLUMN workload.job_count.activated IS 'Activated jobs.';
+
+COMMENT ON COLUMN workload.job_count.starting IS 'Starting jobs.';
+
+COMMENT ON COLUMN workload.job_count.running IS 'Running jobs.';
+
+COMMENT ON COLUMN workload.job_count.transferring IS 'Transferring jobs.';
+
+COMMENT ON COLUMN workload.job_count.diskio IS 'Sum of the diskIO of the running jobs that say one (kB/s per core).';
+
+COMMENT ON COLUMN workload.job_count.diskio_jobs IS 'How many running jobs say one.';
+
+CREATE TABLE workload.remaining_work (
+    setup text NOT NULL,
+    nucleus text NOT NULL,
+    gshare text NOT NULL,
+    priority integer NOT NULL,
+    work double precision,
+    CONSTRAINT remaining_work_priority_check CHECK ((((priority)::numeric > '-1000000000'::numeric) AND ((priority)::numeric < '1000000000'::numeric))),
+    CONSTRAINT remaining_work_work_check CHECK (((work > ('-1000000000000000'::numeric)::double precision) AND (work < ('1000000000000000'::numeric)::double precision)))
+);
+
+ALTER TABLE workload.remaining_work OWNER TO broker_owner;
+
+COMMENT ON TABLE workload.remaining_work IS 'Work that is left at a nucleus (HS06 s).';
+
+COMMENT ON COLUMN workload.remaining_work.setup IS 'Tenant: DIRAC''s Setup, PanDA''s vo.';
+
+COMMENT ON COLUMN workload.remaining_work.nucleus IS 'Nucleus.';
+
+COMMENT ON COLUMN workload.remaining_work.gshare IS 'Global share; empty = the whole work of the nucleus.';
+
+COMMENT ON COLUMN workload.remaining_work.priority IS 'Priority of the tasks; 0 with the whole work.';
+
+COMMENT ON COLUMN workload.remaining_work.work IS 'HS06 s.';
+
+ALTER TABLE workload.statistic ALTER COLUMN number ADD GENERATED ALWAYS AS IDENTITY (
+    SEQUENCE NAME workload.statistic_number_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1
+);
+
+CREATE TABLE workload.task_result (
+    setup text NOT NULL,
+    task_id bigint NOT NULL,
+    queue text NOT NULL,
+    failed bigint DEFAULT 0,
+    closed bigint DEFAULT 0,
+    finished bigint DEFAULT 0,
+    CONSTRAINT task_result_closed_check CHECK ((((closed)::numeric > '-1000000000000000'::numeric) AND ((closed)::numeric < '1000000000000000'::numeric))),
+    CONSTRAINT task_result_failed_check CHECK ((((failed)::numeric > '-1000000000000000'::numeric) AND ((failed)::numeric < '1000000000000000'::numeric))),
+    CONSTRAINT task_result_finished_check CHECK ((((finished)::numeric > '-1000000000000000'::numeric) AND ((finished)::numeric < '1000000000000000'::numeric)))
+);
+
+ALTER TABLE workload.task_result OWNER TO broker_owner;
+
+COMMENT ON TABLE workload.task_result IS 'How the jobs of a task ended at a queue lately.';
+
+COMMENT ON COLUMN workload.task_result.setup IS 'Tenant: DIRAC''s Setup, PanDA''s vo.';
+
+COMMENT ON COLUMN workload.task_result.task_id IS 'Task.';
+
+COMMENT ON COLUMN workload.task_result.queue IS 'Queue.';
+
+COMMENT ON COLUMN workload.task_result.failed IS 'Failed.';
+
+COMMENT ON COLUMN workload.task_result.closed IS 'Closed, to be assigned elsewhere.';
+
+COMMENT ON COLUMN workload.task_result.finished IS 'Finished.';
+
+CREATE TABLE workload.to_running_rate (
+    setup text NOT NULL,
+    queue text NOT NULL,
+    gshare text NOT NULL,
+    rate double precision,
+    CONSTRAINT to_running_rate_rate_check CHECK (((rate > ('-1000000000000000'::numeric)::double precision) AND (rate < ('1000000000000000'::numeric)::double precision)))
+);
+
+ALTER TABLE workload.to_running_rate OWNER TO broker_owner;
+
+COMMENT ON TABLE workload.to_running_rate IS 'Jobs that started per hour at a queue.';
+
+COMMENT ON COLUMN workload.to_running_rate.setup IS 'Tenant: DIRAC''s Setup, PanDA''s vo.';
+
+COMMENT ON COLUMN workload.to_running_rate.queue IS 'Queue.';
+
+COMMENT ON COLUMN workload.to_running_rate.gshare IS 'Global share; empty = all.';
+
+COMMENT ON COLUMN workload.to_running_rate.rate IS 'Jobs per hour.';
+
+CREATE TABLE workload.user_queue_statistic (
+    setup text NOT NULL,
+    queue text NOT NULL,
+    gshare text NOT NULL,
+    user_name text NOT NULL,
+    queued bigint DEFAULT 0,
+    running bigint DEFAULT 0,
+    CONSTRAINT user_queue_statistic_queued_check CHECK ((((queued)::numeric > '-1000000000000000'::numeric) AND ((queued)::numeric < '1000000000000000'::numeric))),
+    CONSTRAINT user_queue_statistic_running_check CHECK ((((running)::numeric > '-1000000000000000'::numeric) AND ((running)::numeric < '1000000000000000'::numeric)))
+);
+
+ALTER TABLE workload.user_queue_statistic OWNER TO broker_owner;
+
+COMMENT ON TABLE workload.user_queue_statistic IS 'Jobs of users at queues by share; the user _total holds the totals where not every user is listed.';
+
+COMMENT ON COLUMN workload.user_queue_statistic.setup IS 'Tenant: DIRAC''s Setup, PanDA''s vo.';
+
+COMMENT ON COLUMN workload.user_queue_statistic.queue IS 'Queue.';
+
+COMMENT ON COLUMN workload.user_queue_statistic.gshare IS 'Global share.';
+
+COMMENT ON COLUMN workload.user_queue_statistic.user_name IS 'User, or _total.';
+
+COMMENT ON COLUMN workload.user_queue_statistic.queued IS 'Queued jobs.';
+
+COMMENT ON COLUMN workload.user_queue_statistic.running IS 'Running jobs.';
+
+ALTER TABLE ONLY brokerage.decision ATTACH PARTITION brokerage.decision_default DEFAULT;
+
 ALTER TABLE ONLY taskqueue.history ATTACH PARTITION taskqueue.history_default DEFAULT;
+
+ALTER TABLE ONLY brokerage.assignment
+    ADD CONSTRAINT assignment_pkey PRIMARY KEY (setup, run_id, task_id, queue);
+
+ALTER TABLE ONLY brokerage.live_counter
+    ADD CONSTRAINT live_counter_pkey PRIMARY KEY (setup, number);
+
+ALTER TABLE ONLY brokerage.profile
+    ADD CONSTRAINT profile_pkey PRIMARY KEY (profile);
+
+ALTER TABLE ONLY brokerage.profile_rule
+    ADD CONSTRAINT profile_rule_pkey PRIMARY KEY (profile, algorithm, rule);
+
+ALTER TABLE ONLY brokerage.rejection_count
+    ADD CONSTRAINT rejection_count_pkey PRIMARY KEY (setup, run_id, rule, queue);
+
+ALTER TABLE ONLY brokerage.run
+    ADD CONSTRAINT run_pkey PRIMARY KEY (setup, run_id);
+
+ALTER TABLE ONLY brokerage.setting
+    ADD CONSTRAINT setting_pkey PRIMARY KEY (setup);
+
+ALTER TABLE ONLY brokerage.task_decision
+    ADD CONSTRAINT task_decision_pkey PRIMARY KEY (setup, run_id, task_id);
+
+ALTER TABLE ONLY brokerage.task_state
+    ADD CONSTRAINT task_state_pkey PRIMARY KEY (setup, task_id);
+
+ALTER TABLE ONLY resource.account
+    ADD CONSTRAINT account_pkey PRIMARY KEY (setup, kind, name);
 
 ALTER TABLE ONLY resource.alembic_version
     ADD CONSTRAINT alembic_version_pkc PRIMARY KEY (version_num);
+
+ALTER TABLE ONLY resource.architecture_level
+    ADD CONSTRAINT architecture_level_pkey PRIMARY KEY (setup, queue, level);
+
+ALTER TABLE ONLY resource.config
+    ADD CONSTRAINT config_once UNIQUE NULLS NOT DISTINCT (setup, app, component, key);
 
 ALTER TABLE ONLY resource.house
     ADD CONSTRAINT house_pkey PRIMARY KEY (only_row);
@@ -7396,8 +14679,47 @@ ALTER TABLE ONLY resource.installed_object
 ALTER TABLE ONLY resource.installed_state
     ADD CONSTRAINT installed_state_pkey PRIMARY KEY (item, aspect);
 
+ALTER TABLE ONLY resource.link
+    ADD CONSTRAINT link_pkey PRIMARY KEY (setup, src, dst);
+
+ALTER TABLE ONLY resource.nucleus
+    ADD CONSTRAINT nucleus_pkey PRIMARY KEY (setup, nucleus);
+
+ALTER TABLE ONLY resource.queue_activity
+    ADD CONSTRAINT queue_activity_pkey PRIMARY KEY (setup, queue);
+
+ALTER TABLE ONLY resource.queue_lock
+    ADD CONSTRAINT queue_lock_pkey PRIMARY KEY (setup, queue);
+
+ALTER TABLE ONLY resource.queue
+    ADD CONSTRAINT queue_pkey PRIMARY KEY (setup, queue);
+
+ALTER TABLE ONLY resource.queue_storage
+    ADD CONSTRAINT queue_storage_pkey PRIMARY KEY (setup, queue, direction, scope, "position");
+
+ALTER TABLE ONLY resource.resource_type
+    ADD CONSTRAINT resource_type_pkey PRIMARY KEY (setup, name);
+
 ALTER TABLE ONLY resource.setup
     ADD CONSTRAINT setup_pkey PRIMARY KEY (setup);
+
+ALTER TABLE ONLY resource.share
+    ADD CONSTRAINT share_pkey PRIMARY KEY (setup, gshare);
+
+ALTER TABLE ONLY resource.slot
+    ADD CONSTRAINT slot_pkey PRIMARY KEY (setup, queue, number);
+
+ALTER TABLE ONLY resource.software
+    ADD CONSTRAINT software_pkey PRIMARY KEY (setup, queue);
+
+ALTER TABLE ONLY resource.software_tag
+    ADD CONSTRAINT software_tag_pkey PRIMARY KEY (setup, queue, number);
+
+ALTER TABLE ONLY resource.storage
+    ADD CONSTRAINT storage_pkey PRIMARY KEY (setup, storage);
+
+ALTER TABLE ONLY resource.worker_gpu
+    ADD CONSTRAINT worker_gpu_pkey PRIMARY KEY (setup, queue, number);
 
 ALTER TABLE ONLY taskqueue.cpu_bucket
     ADD CONSTRAINT cpu_bucket_pkey PRIMARY KEY (setup, cpu_time);
@@ -7498,6 +14820,56 @@ ALTER TABLE ONLY taskqueue.task_queue_submit_pool
 ALTER TABLE ONLY taskqueue.task_queue_tag
     ADD CONSTRAINT task_queue_tag_pkey PRIMARY KEY (setup, task_queue_id, value);
 
+ALTER TABLE ONLY workload.dataset_file
+    ADD CONSTRAINT dataset_file_pkey PRIMARY KEY (setup, dataset, "position");
+
+ALTER TABLE ONLY workload.dataset
+    ADD CONSTRAINT dataset_pkey PRIMARY KEY (setup, dataset);
+
+ALTER TABLE ONLY workload.input_digest
+    ADD CONSTRAINT input_digest_pkey PRIMARY KEY (setup, task_id);
+
+ALTER TABLE ONLY workload.job
+    ADD CONSTRAINT job_pkey PRIMARY KEY (setup, job_id);
+
+ALTER TABLE ONLY workload.remaining_work
+    ADD CONSTRAINT remaining_work_pkey PRIMARY KEY (setup, nucleus, gshare, priority);
+
+ALTER TABLE ONLY workload.replica
+    ADD CONSTRAINT replica_pkey PRIMARY KEY (setup, dataset, storage);
+
+ALTER TABLE ONLY workload.statistic
+    ADD CONSTRAINT statistic_pkey PRIMARY KEY (setup, number);
+
+ALTER TABLE ONLY workload.task_dataset
+    ADD CONSTRAINT task_dataset_pkey PRIMARY KEY (setup, task_id, direction, "position");
+
+ALTER TABLE ONLY workload.task
+    ADD CONSTRAINT task_pkey PRIMARY KEY (setup, task_id);
+
+ALTER TABLE ONLY workload.task_result
+    ADD CONSTRAINT task_result_pkey PRIMARY KEY (setup, task_id, queue);
+
+ALTER TABLE ONLY workload.to_running_rate
+    ADD CONSTRAINT to_running_rate_pkey PRIMARY KEY (setup, queue, gshare);
+
+ALTER TABLE ONLY workload.user_queue_statistic
+    ADD CONSTRAINT user_queue_statistic_pkey PRIMARY KEY (setup, queue, gshare, user_name);
+
+CREATE INDEX decision_run ON ONLY brokerage.decision USING btree (run_id, task_id);
+
+CREATE INDEX decision_default_run_id_task_id_idx ON brokerage.decision_default USING btree (run_id, task_id);
+
+CREATE INDEX live_counter_queue ON brokerage.live_counter USING btree (setup, queue);
+
+CREATE INDEX task_decision_task ON brokerage.task_decision USING btree (setup, task_id, run_id);
+
+CREATE INDEX software_tag_container ON resource.software_tag USING btree (setup, container_name) WHERE (container_name <> ''::text);
+
+CREATE INDEX software_tag_release ON resource.software_tag USING btree (setup, project, release);
+
+CREATE INDEX software_tag_source ON resource.software_tag USING gin (sources);
+
 CREATE INDEX definition_family ON taskqueue.definition USING btree (setup, family);
 
 CREATE INDEX definition_made_in ON taskqueue.definition USING btree (setup, made_in);
@@ -7548,14 +14920,104 @@ CREATE INDEX task_queue_tag_value ON taskqueue.task_queue_tag USING btree (setup
 
 CREATE INDEX unposted_setup ON taskqueue.unposted USING btree (setup, task_queue_id);
 
+CREATE INDEX job_queue ON workload.job USING btree (setup, queue, gshare, status);
+
+CREATE INDEX replica_storage ON workload.replica USING btree (setup, storage);
+
+CREATE INDEX statistic_queue ON workload.statistic USING btree (setup, queue);
+
+CREATE INDEX task_dataset_dataset ON workload.task_dataset USING btree (setup, dataset);
+
+CREATE INDEX task_due ON workload.task USING btree (setup, status);
+
+ALTER INDEX brokerage.decision_run ATTACH PARTITION brokerage.decision_default_run_id_task_id_idx;
+
 ALTER INDEX taskqueue.history_job ATTACH PARTITION taskqueue.history_default_setup_job_id_at_idx;
 
 CREATE TRIGGER task_queue_bucket BEFORE INSERT OR UPDATE OF cpu_time ON taskqueue.task_queue FOR EACH ROW EXECUTE FUNCTION taskqueue.round_cpu_time();
 
 COMMENT ON TRIGGER task_queue_bucket ON taskqueue.task_queue IS 'Rounds CPU time up to the next bucket of the setup.';
 
+ALTER TABLE ONLY brokerage.assignment
+    ADD CONSTRAINT assignment_setup_fkey FOREIGN KEY (setup) REFERENCES resource.setup(setup) ON DELETE CASCADE;
+
+ALTER TABLE ONLY brokerage.assignment
+    ADD CONSTRAINT assignment_setup_run_id_fkey FOREIGN KEY (setup, run_id) REFERENCES brokerage.run(setup, run_id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY brokerage.live_counter
+    ADD CONSTRAINT live_counter_setup_fkey FOREIGN KEY (setup) REFERENCES resource.setup(setup) ON DELETE CASCADE;
+
+ALTER TABLE ONLY brokerage.rejection_count
+    ADD CONSTRAINT rejection_count_setup_fkey FOREIGN KEY (setup) REFERENCES resource.setup(setup) ON DELETE CASCADE;
+
+ALTER TABLE ONLY brokerage.rejection_count
+    ADD CONSTRAINT rejection_count_setup_run_id_fkey FOREIGN KEY (setup, run_id) REFERENCES brokerage.run(setup, run_id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY brokerage.run
+    ADD CONSTRAINT run_setup_fkey FOREIGN KEY (setup) REFERENCES resource.setup(setup) ON DELETE CASCADE;
+
+ALTER TABLE ONLY brokerage.setting
+    ADD CONSTRAINT setting_setup_fkey FOREIGN KEY (setup) REFERENCES resource.setup(setup) ON DELETE CASCADE;
+
+ALTER TABLE ONLY brokerage.task_decision
+    ADD CONSTRAINT task_decision_setup_fkey FOREIGN KEY (setup) REFERENCES resource.setup(setup) ON DELETE CASCADE;
+
+ALTER TABLE ONLY brokerage.task_decision
+    ADD CONSTRAINT task_decision_setup_run_id_fkey FOREIGN KEY (setup, run_id) REFERENCES brokerage.run(setup, run_id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY brokerage.task_state
+    ADD CONSTRAINT task_state_setup_fkey FOREIGN KEY (setup) REFERENCES resource.setup(setup) ON DELETE CASCADE;
+
+ALTER TABLE ONLY resource.account
+    ADD CONSTRAINT account_setup_fkey FOREIGN KEY (setup) REFERENCES resource.setup(setup) ON DELETE CASCADE;
+
+ALTER TABLE ONLY resource.architecture_level
+    ADD CONSTRAINT architecture_level_setup_fkey FOREIGN KEY (setup) REFERENCES resource.setup(setup) ON DELETE CASCADE;
+
+ALTER TABLE ONLY resource.config
+    ADD CONSTRAINT config_setup_fkey FOREIGN KEY (setup) REFERENCES resource.setup(setup) ON DELETE CASCADE;
+
 ALTER TABLE ONLY resource.identity
     ADD CONSTRAINT identity_setup_fkey FOREIGN KEY (setup) REFERENCES resource.setup(setup) ON DELETE CASCADE;
+
+ALTER TABLE ONLY resource.link
+    ADD CONSTRAINT link_setup_fkey FOREIGN KEY (setup) REFERENCES resource.setup(setup) ON DELETE CASCADE;
+
+ALTER TABLE ONLY resource.nucleus
+    ADD CONSTRAINT nucleus_setup_fkey FOREIGN KEY (setup) REFERENCES resource.setup(setup) ON DELETE CASCADE;
+
+ALTER TABLE ONLY resource.queue_activity
+    ADD CONSTRAINT queue_activity_setup_fkey FOREIGN KEY (setup) REFERENCES resource.setup(setup) ON DELETE CASCADE;
+
+ALTER TABLE ONLY resource.queue_lock
+    ADD CONSTRAINT queue_lock_setup_fkey FOREIGN KEY (setup) REFERENCES resource.setup(setup) ON DELETE CASCADE;
+
+ALTER TABLE ONLY resource.queue
+    ADD CONSTRAINT queue_setup_fkey FOREIGN KEY (setup) REFERENCES resource.setup(setup) ON DELETE CASCADE;
+
+ALTER TABLE ONLY resource.queue_storage
+    ADD CONSTRAINT queue_storage_setup_fkey FOREIGN KEY (setup) REFERENCES resource.setup(setup) ON DELETE CASCADE;
+
+ALTER TABLE ONLY resource.resource_type
+    ADD CONSTRAINT resource_type_setup_fkey FOREIGN KEY (setup) REFERENCES resource.setup(setup) ON DELETE CASCADE;
+
+ALTER TABLE ONLY resource.share
+    ADD CONSTRAINT share_setup_fkey FOREIGN KEY (setup) REFERENCES resource.setup(setup) ON DELETE CASCADE;
+
+ALTER TABLE ONLY resource.slot
+    ADD CONSTRAINT slot_setup_fkey FOREIGN KEY (setup) REFERENCES resource.setup(setup) ON DELETE CASCADE;
+
+ALTER TABLE ONLY resource.software
+    ADD CONSTRAINT software_setup_fkey FOREIGN KEY (setup) REFERENCES resource.setup(setup) ON DELETE CASCADE;
+
+ALTER TABLE ONLY resource.software_tag
+    ADD CONSTRAINT software_tag_setup_fkey FOREIGN KEY (setup) REFERENCES resource.setup(setup) ON DELETE CASCADE;
+
+ALTER TABLE ONLY resource.storage
+    ADD CONSTRAINT storage_setup_fkey FOREIGN KEY (setup) REFERENCES resource.setup(setup) ON DELETE CASCADE;
+
+ALTER TABLE ONLY resource.worker_gpu
+    ADD CONSTRAINT worker_gpu_setup_fkey FOREIGN KEY (setup) REFERENCES resource.setup(setup) ON DELETE CASCADE;
 
 ALTER TABLE ONLY taskqueue.cpu_bucket
     ADD CONSTRAINT cpu_bucket_setup_fkey FOREIGN KEY (setup) REFERENCES resource.setup(setup) ON DELETE CASCADE;
@@ -7629,6 +15091,45 @@ ALTER TABLE ONLY taskqueue.task_queue_submit_pool
 ALTER TABLE ONLY taskqueue.task_queue_tag
     ADD CONSTRAINT task_queue_tag_setup_task_queue_id_fkey FOREIGN KEY (setup, task_queue_id) REFERENCES taskqueue.task_queue(setup, task_queue_id) ON DELETE CASCADE;
 
+ALTER TABLE ONLY workload.dataset_file
+    ADD CONSTRAINT dataset_file_setup_fkey FOREIGN KEY (setup) REFERENCES resource.setup(setup) ON DELETE CASCADE;
+
+ALTER TABLE ONLY workload.dataset
+    ADD CONSTRAINT dataset_setup_fkey FOREIGN KEY (setup) REFERENCES resource.setup(setup) ON DELETE CASCADE;
+
+ALTER TABLE ONLY workload.input_digest
+    ADD CONSTRAINT input_digest_setup_fkey FOREIGN KEY (setup) REFERENCES resource.setup(setup) ON DELETE CASCADE;
+
+ALTER TABLE ONLY workload.job
+    ADD CONSTRAINT job_setup_fkey FOREIGN KEY (setup) REFERENCES resource.setup(setup) ON DELETE CASCADE;
+
+ALTER TABLE ONLY workload.remaining_work
+    ADD CONSTRAINT remaining_work_setup_fkey FOREIGN KEY (setup) REFERENCES resource.setup(setup) ON DELETE CASCADE;
+
+ALTER TABLE ONLY workload.replica
+    ADD CONSTRAINT replica_setup_fkey FOREIGN KEY (setup) REFERENCES resource.setup(setup) ON DELETE CASCADE;
+
+ALTER TABLE ONLY workload.statistic
+    ADD CONSTRAINT statistic_setup_fkey FOREIGN KEY (setup) REFERENCES resource.setup(setup) ON DELETE CASCADE;
+
+ALTER TABLE ONLY workload.task_dataset
+    ADD CONSTRAINT task_dataset_setup_fkey FOREIGN KEY (setup) REFERENCES resource.setup(setup) ON DELETE CASCADE;
+
+ALTER TABLE ONLY workload.task_result
+    ADD CONSTRAINT task_result_setup_fkey FOREIGN KEY (setup) REFERENCES resource.setup(setup) ON DELETE CASCADE;
+
+ALTER TABLE ONLY workload.task
+    ADD CONSTRAINT task_setup_fkey FOREIGN KEY (setup) REFERENCES resource.setup(setup) ON DELETE CASCADE;
+
+ALTER TABLE ONLY workload.to_running_rate
+    ADD CONSTRAINT to_running_rate_setup_fkey FOREIGN KEY (setup) REFERENCES resource.setup(setup) ON DELETE CASCADE;
+
+ALTER TABLE ONLY workload.user_queue_statistic
+    ADD CONSTRAINT user_queue_statistic_setup_fkey FOREIGN KEY (setup) REFERENCES resource.setup(setup) ON DELETE CASCADE;
+
+GRANT USAGE ON SCHEMA brokerage TO broker_operator;
+GRANT USAGE ON SCHEMA brokerage TO broker_viewer;
+
 GRANT USAGE ON SCHEMA monitor TO broker_operator;
 GRANT USAGE ON SCHEMA monitor TO broker_viewer;
 
@@ -7642,20 +15143,430 @@ GRANT USAGE ON SCHEMA taskqueue TO broker_submitter;
 GRANT USAGE ON SCHEMA taskqueue TO broker_operator;
 GRANT USAGE ON SCHEMA taskqueue TO broker_viewer;
 
+GRANT USAGE ON SCHEMA workload TO broker_operator;
+GRANT USAGE ON SCHEMA workload TO broker_viewer;
+
+REVOKE ALL ON TYPE brokerage.pair_facts FROM PUBLIC;
+
+REVOKE ALL ON TYPE brokerage.queue_facts FROM PUBLIC;
+
+REVOKE ALL ON TYPE brokerage.task_facts FROM PUBLIC;
+
 REVOKE ALL ON TYPE taskqueue.leased FROM PUBLIC;
 
 REVOKE ALL ON TYPE taskqueue.offer FROM PUBLIC;
 
 REVOKE ALL ON TYPE taskqueue.stream FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION brokerage.accepts_attribute(p_list jsonb, p_value text, p_is_pattern boolean, p_flavour text) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION brokerage.anchored(p_pattern text) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION brokerage.answer(p_setup text, p_run_id bigint, p_task_id bigint) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION brokerage.architecture_problem(p_architecture text) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION brokerage.architecture_shape(p_json jsonb) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION brokerage.assign_jobs(p_run brokerage.run, p_task_ids bigint[]) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION brokerage.attribute_problem(p_kind text, p_wanted jsonb, p_published jsonb, p_flavour text) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION brokerage.attribute_text(p_attribute text, p_value text, p_list jsonb) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION brokerage.begin_run(p_setup text, p_algorithm text, p_profile text, p_seed bigint, p_dry boolean) FROM PUBLIC;
+
+REVOKE ALL ON PROCEDURE brokerage.broker_jobs(IN p_setup text, IN p_tasks bigint[], IN p_profile text, IN p_seed bigint, IN p_dry_run boolean, IN p_limit bigint, IN p_tasks_a_commit integer, INOUT p_run_id bigint) FROM PUBLIC;
+GRANT ALL ON PROCEDURE brokerage.broker_jobs(IN p_setup text, IN p_tasks bigint[], IN p_profile text, IN p_seed bigint, IN p_dry_run boolean, IN p_limit bigint, IN p_tasks_a_commit integer, INOUT p_run_id bigint) TO broker_operator;
+
+REVOKE ALL ON FUNCTION brokerage.broker_next(p_setup text, p_run_id bigint, p_tasks bigint[], p_limit bigint) FROM PUBLIC;
+GRANT ALL ON FUNCTION brokerage.broker_next(p_setup text, p_run_id bigint, p_tasks bigint[], p_limit bigint) TO broker_operator;
+
+REVOKE ALL ON FUNCTION brokerage.candidate_all(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION brokerage.candidate_all_panda2026(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION brokerage.candidate_preassigned(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts, x jsonb) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION brokerage.class_key(p_values jsonb) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION brokerage.close_run(p_setup text, p_run_id bigint) FROM PUBLIC;
+GRANT ALL ON FUNCTION brokerage.close_run(p_setup text, p_run_id bigint) TO broker_operator;
+
+REVOKE ALL ON FUNCTION brokerage.compare(p_left double precision, p_right double precision, p_exact_left numeric, p_exact_right numeric) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION brokerage.compare_walltime(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts, p_events double precision, p_limit double precision) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION brokerage.compares(p_value numeric, p_operator text, p_limit numeric) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION brokerage.compose(p_profile text, p_algorithm text, p_wide boolean, p_all_failures boolean) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION brokerage.compose_chain(p_from text, p_level integer, p_alive text, p_outside text[], p_persistent text[], p_temporary text[], p_all_failures boolean) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION brokerage.compose_task_rules(p_profile text, p_algorithm text) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION brokerage.container_hits(p_setup text, p_containers text[], p_only_tags boolean[], p_flavour text) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION brokerage.container_text(p_container text, p_only_tags boolean, p_containers text[]) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION brokerage.cpu_requirement(p_text text, p_flavour text) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION brokerage.decide(p_run brokerage.run, p_task_ids bigint[], p_queues brokerage.queue_facts[]) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION brokerage.decide_together(p_run brokerage.run, p_task_ids bigint[], p_queues brokerage.queue_facts[]) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION brokerage.disk_io_cores(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION brokerage.distribute(p_jobs bigint, p_weights double precision[], p_queued bigint[], p_capacities bigint[], p_chunks integer[], p_seed bigint) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION brokerage.dump(p_setup text, p_table text) FROM PUBLIC;
+GRANT ALL ON FUNCTION brokerage.dump(p_setup text, p_table text) TO broker_operator;
+
+REVOKE ALL ON FUNCTION brokerage.evaluate_task(p_setup text, p_task_id bigint, p_algorithm text, p_profile text) FROM PUBLIC;
+GRANT ALL ON FUNCTION brokerage.evaluate_task(p_setup text, p_task_id bigint, p_algorithm text, p_profile text) TO broker_operator;
+
+REVOKE ALL ON FUNCTION brokerage.explain(p_setup text, p_task_id bigint, p_profile text, p_algorithm text) FROM PUBLIC;
+GRANT ALL ON FUNCTION brokerage.explain(p_setup text, p_task_id bigint, p_profile text, p_algorithm text) TO broker_operator;
+GRANT ALL ON FUNCTION brokerage.explain(p_setup text, p_task_id bigint, p_profile text, p_algorithm text) TO broker_viewer;
+
+REVOKE ALL ON FUNCTION brokerage.facts_of_few_pairs(p_setup text, p_tasks brokerage.task_facts[], p_queues brokerage.queue_facts[], p_flavour text) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION brokerage.facts_of_pairs(p_setup text, p_tasks brokerage.task_facts[], p_queues brokerage.queue_facts[], p_flavour text) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION brokerage.facts_of_queues(p_setup text) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION brokerage.facts_of_tasks(p_setup text, p_task_ids bigint[], p_flavour text) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION brokerage.fits(p_text text, p_anchored text) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION brokerage.flavour(p_profile text) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION brokerage.gpu_problem(p_setup text, p_queue text, p_gpu jsonb) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION brokerage.gpu_requirement(p_text text) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION brokerage.hardware_problem(p_requirement jsonb, p_published jsonb, p_flavour text) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION brokerage.hardware_verdicts(p_setup text, p_requirements jsonb[], p_flavour text) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION brokerage.is_express(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts, x jsonb) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION brokerage.is_high(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION brokerage.is_only_site(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION brokerage.job_chunk(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION brokerage.json_of(p_text text) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION brokerage.keep_decisions(p_days integer) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION brokerage.maintain() FROM PUBLIC;
+GRANT ALL ON FUNCTION brokerage.maintain() TO broker_operator;
+
+REVOKE ALL ON FUNCTION brokerage.memory_need_panda2026(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION brokerage.memory_use(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION brokerage.most_events(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION brokerage.most_events_panda2026(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION brokerage.network_weight_panda2026(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION brokerage.obstacles(p_setup text, p_task_id bigint, p_profile text, p_algorithm text) FROM PUBLIC;
+GRANT ALL ON FUNCTION brokerage.obstacles(p_setup text, p_task_id bigint, p_profile text, p_algorithm text) TO broker_operator;
+GRANT ALL ON FUNCTION brokerage.obstacles(p_setup text, p_task_id bigint, p_profile text, p_algorithm text) TO broker_viewer;
+
+REVOKE ALL ON FUNCTION brokerage.open_run(p_setup text, p_algorithm text, p_profile text, p_seed bigint, p_dry boolean) FROM PUBLIC;
+GRANT ALL ON FUNCTION brokerage.open_run(p_setup text, p_algorithm text, p_profile text, p_seed bigint, p_dry boolean) TO broker_operator;
+
+REVOKE ALL ON FUNCTION brokerage.pattern_problem(p_pattern text) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION brokerage.platform_level(p_architecture text) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION brokerage.policy_pattern(p_value text, p_flavour text) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION brokerage.preassignment(p_task workload.task, p_master workload.dataset, p_now timestamp with time zone, p_flavour text, OUT queues text[], OUT by text) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION brokerage.process_group(p_processing_type text) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION brokerage.published_hardware(p_architectures jsonb) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION brokerage.queued_into_nucleus(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts, x jsonb) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION brokerage.queued_jobs(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION brokerage.queued_jobs_panda2026(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION brokerage.queued_on_link(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts, x jsonb) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION brokerage.read_architecture(p_architecture text, p_flavour text) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION brokerage.read_policy(p_policy text, p_flavour text) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION brokerage.reads_directly(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION brokerage.refresh_statistics() FROM PUBLIC;
+GRANT ALL ON FUNCTION brokerage.refresh_statistics() TO broker_operator;
+
+REVOKE ALL ON FUNCTION brokerage.release_hits(p_setup text, p_projects text[], p_versions text[], p_platforms text[]) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION brokerage.release_of(p_trans_home text, p_trans_uses text, p_analysis boolean) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION brokerage.release_text(p_tag text, p_projects text[], p_versions text[], p_platform text, p_base_platform text, p_cvmfs text[], p_containers text[]) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION brokerage.remove_profile(p_profile text) FROM PUBLIC;
+GRANT ALL ON FUNCTION brokerage.remove_profile(p_profile text) TO broker_operator;
+
+REVOKE ALL ON FUNCTION brokerage.remove_rule(p_profile text, p_rule text, p_algorithm text) FROM PUBLIC;
+GRANT ALL ON FUNCTION brokerage.remove_rule(p_profile text, p_rule text, p_algorithm text) TO broker_operator;
+
+REVOKE ALL ON FUNCTION brokerage.require_composable(p_profile text, p_algorithm text) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION brokerage.requirement_text(p_requirement jsonb) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION brokerage.rule_call(p_rule brokerage.profile_rule, p_facts text) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION brokerage.rule_cap(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION brokerage.rule_cap_panda2026(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION brokerage.rule_cap_rt(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION brokerage.rule_core_count(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts, x jsonb) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION brokerage.rule_direct_io_only(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts, x jsonb) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION brokerage.rule_disk_io(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION brokerage.rule_disk_io_panda2026(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION brokerage.rule_event_service(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts, x jsonb) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION brokerage.rule_express_network_threshold(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION brokerage.rule_express_network_threshold_panda2026(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION brokerage.rule_full_chain_job(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION brokerage.rule_high_prio_opportunistic(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION brokerage.rule_high_prio_opportunistic_panda2026(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION brokerage.rule_inactive_queue(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts, x jsonb) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION brokerage.rule_input_completeness(t brokerage.task_facts) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION brokerage.rule_io_cutoff(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION brokerage.rule_io_cutoff_panda2026(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts, x jsonb) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION brokerage.rule_jumbo_queue(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION brokerage.rule_link_blocked(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts, x jsonb) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION brokerage.rule_link_queue_cap(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts, x jsonb) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION brokerage.rule_lock(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION brokerage.rule_max_core_count(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts, x jsonb) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION brokerage.rule_max_io_intensity(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION brokerage.rule_memory(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION brokerage.rule_memory_panda2026(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION brokerage.rule_min_weight(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION brokerage.rule_no_pilot(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION brokerage.rule_no_pilot_panda2026(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION brokerage.rule_nucleus_queue_cap(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts, x jsonb) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION brokerage.rule_nucleus_unwritable(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION brokerage.rule_queue_status(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts, x jsonb) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION brokerage.rule_scratch_disk(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION brokerage.rule_scratch_disk_panda2026(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION brokerage.rule_software(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts, x jsonb) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION brokerage.rule_storage_blacklist(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION brokerage.rule_storage_blacklist_panda2026(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION brokerage.rule_storage_space(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION brokerage.rule_storage_space_panda2026(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION brokerage.rule_t1_weight(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts, x jsonb) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION brokerage.rule_transferring_limit(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION brokerage.rule_transferring_limit_panda2026(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION brokerage.rule_use_only_local_data(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION brokerage.rule_walltime(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION brokerage.rule_walltime_panda2026(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION brokerage.rule_walltime_scout(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION brokerage.rule_walltime_scout_panda2026(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION brokerage.rule_wn_connectivity(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION brokerage.rule_wn_connectivity_panda2026(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION brokerage.rule_work_shortage(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION brokerage.rule_zero_share(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION brokerage.run_difference(p_setup text, p_before bigint, p_after bigint) FROM PUBLIC;
+GRANT ALL ON FUNCTION brokerage.run_difference(p_setup text, p_before bigint, p_after bigint) TO broker_operator;
+GRANT ALL ON FUNCTION brokerage.run_difference(p_setup text, p_before bigint, p_after bigint) TO broker_viewer;
+
+REVOKE ALL ON FUNCTION brokerage.running_jobs_cap(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts, x jsonb) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION brokerage.running_jobs_cap_panda2026(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION brokerage.running_workers(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION brokerage.running_workers_panda2026(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION brokerage.satisfies_version(p_version text, p_condition text) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION brokerage.scratch_cores_panda2026(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION brokerage.scratch_need(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION brokerage.scratch_need_exactly(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION brokerage.scratch_need_panda2026(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION brokerage.set_profile(p_profile text, p_based_on text, p_description text) FROM PUBLIC;
+GRANT ALL ON FUNCTION brokerage.set_profile(p_profile text, p_based_on text, p_description text) TO broker_operator;
+
+REVOKE ALL ON FUNCTION brokerage.set_rule(p_profile text, p_rule text, p_changes jsonb, p_algorithm text) FROM PUBLIC;
+GRANT ALL ON FUNCTION brokerage.set_rule(p_profile text, p_rule text, p_changes jsonb, p_algorithm text) TO broker_operator;
+
+REVOKE ALL ON FUNCTION brokerage.set_settings(p_setup text, p_settings jsonb) FROM PUBLIC;
+GRANT ALL ON FUNCTION brokerage.set_settings(p_setup text, p_settings jsonb) TO broker_operator;
+
+REVOKE ALL ON FUNCTION brokerage.share_key(t workload.task) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION brokerage.slot_cores(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION brokerage.software_key(t workload.task) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION brokerage.software_needs(p_setup text, p_task_ids bigint[], p_flavour text, p_analysis boolean) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION brokerage.software_problems(p_setup text, p_task_ids bigint[], p_flavour text, p_analysis boolean) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION brokerage.software_sites(p_setup text) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION brokerage.split_outside(p_text text, p_separator text) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION brokerage.store(p_setup text, p_table text, p_rows jsonb, p_parents jsonb) FROM PUBLIC;
+GRANT ALL ON FUNCTION brokerage.store(p_setup text, p_table text, p_rows jsonb, p_parents jsonb) TO broker_operator;
+
+REVOKE ALL ON FUNCTION brokerage.task_problem(t workload.task) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION brokerage.throughput_weight(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts, p_over_50 double precision) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION brokerage.type_waiting(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION brokerage.unpublished_problem(p_releases text[], p_requirement jsonb, p_container text, p_only_tags boolean) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION brokerage.value_running(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION brokerage.wait_of(p_parameters jsonb, p_priority integer) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION brokerage.waiting_assigned(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION brokerage.waiting_panda2026(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION brokerage.walltime_bound_panda2026(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts, p_limit double precision) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION brokerage.walltime_events(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION brokerage.walltime_of(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts, p_events double precision) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION brokerage.walltime_work_panda2026(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts, p_events double precision) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION brokerage.weight_architecture(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION brokerage.weight_basic(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION brokerage.weight_basic_panda2026(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION brokerage.weight_bootstrap(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION brokerage.weight_data(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION brokerage.weight_network(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION brokerage.weight_network_panda2026(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION brokerage.weight_t1(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION brokerage.whole_queue_cores(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION brokerage.worded(p_reason text, p_criteria text, OUT criteria text, OUT reason text) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION brokerage.world_table(p_table text) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION brokerage.zero_share_refusals(p_setup text, p_task_ids bigint[], p_flavour text) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION resource.begin_alone(p_setup text) FROM PUBLIC;
+GRANT ALL ON FUNCTION resource.begin_alone(p_setup text) TO broker_operator;
+
+REVOKE ALL ON FUNCTION resource.bytes_of_unit(p_unit text) FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION resource.caller() FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION resource.catchall(p_catchall text) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION resource.check_rows(p_table regclass, p_rows jsonb) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION resource.clear_identity(p_setup text, p_role_name text) FROM PUBLIC;
 GRANT ALL ON FUNCTION resource.clear_identity(p_setup text, p_role_name text) TO broker_operator;
 
+REVOKE ALL ON FUNCTION resource.clear_rows(p_setup text, p_table regclass, p_parents jsonb) FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION resource.clock(p_setup text) FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION resource.config_of(p_setup text) FROM PUBLIC;
+GRANT ALL ON FUNCTION resource.config_of(p_setup text) TO broker_operator;
+GRANT ALL ON FUNCTION resource.config_of(p_setup text) TO broker_viewer;
+
+REVOKE ALL ON FUNCTION resource.config_value(p_setup text, p_app text, p_component text, p_key text) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION resource.configuration(p_setup text) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION resource.describe_setup(p_setup text, OUT is_there boolean, OUT simulated timestamp with time zone, OUT clock timestamp with time zone) FROM PUBLIC;
+GRANT ALL ON FUNCTION resource.describe_setup(p_setup text, OUT is_there boolean, OUT simulated timestamp with time zone, OUT clock timestamp with time zone) TO broker_operator;
+GRANT ALL ON FUNCTION resource.describe_setup(p_setup text, OUT is_there boolean, OUT simulated timestamp with time zone, OUT clock timestamp with time zone) TO broker_viewer;
+
+REVOKE ALL ON FUNCTION resource.draw(p_id bigint, p_seed bigint) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION resource.dump(p_setup text, p_table text) FROM PUBLIC;
+GRANT ALL ON FUNCTION resource.dump(p_setup text, p_table text) TO broker_operator;
+
+REVOKE ALL ON FUNCTION resource.dump_config(p_setup text) FROM PUBLIC;
+GRANT ALL ON FUNCTION resource.dump_config(p_setup text) TO broker_operator;
+
+REVOKE ALL ON FUNCTION resource.dump_rows(p_setup text, p_table regclass) FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION resource.identify(p_setup text) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION resource.insert_text(p_table regclass, p_rows jsonb) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION resource.installed_release(OUT release text, OUT revision text) FROM PUBLIC;
 GRANT ALL ON FUNCTION resource.installed_release(OUT release text, OUT revision text) TO broker_agent;
@@ -7663,15 +15574,44 @@ GRANT ALL ON FUNCTION resource.installed_release(OUT release text, OUT revision 
 GRANT ALL ON FUNCTION resource.installed_release(OUT release text, OUT revision text) TO broker_operator;
 GRANT ALL ON FUNCTION resource.installed_release(OUT release text, OUT revision text) TO broker_viewer;
 
+REVOKE ALL ON FUNCTION resource.known_key(p_component text, p_key text) FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION resource.look(p_setup text) FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION resource.names_of_list(p_list text) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION resource.nearest_key(p_component text, p_key text) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION resource.number_or_null(p_attributes jsonb, p_key text) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION resource.require_read_committed() FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION resource.require_setup(p_setup text) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION resource.row_name(p_table regclass, p_row jsonb, p_place bigint) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION resource.set_clock(p_setup text, p_now timestamp with time zone) FROM PUBLIC;
 GRANT ALL ON FUNCTION resource.set_clock(p_setup text, p_now timestamp with time zone) TO broker_operator;
 
+REVOKE ALL ON FUNCTION resource.set_config(p_setup text, p_key text, p_value jsonb, p_component text, p_app text, p_everywhere boolean, p_force boolean) FROM PUBLIC;
+GRANT ALL ON FUNCTION resource.set_config(p_setup text, p_key text, p_value jsonb, p_component text, p_app text, p_everywhere boolean, p_force boolean) TO broker_operator;
+
 REVOKE ALL ON FUNCTION resource.set_identity(p_setup text, p_role_name text, p_private boolean, p_owner_group text, p_owner_dn text) FROM PUBLIC;
 GRANT ALL ON FUNCTION resource.set_identity(p_setup text, p_role_name text, p_private boolean, p_owner_group text, p_owner_dn text) TO broker_operator;
+
+REVOKE ALL ON FUNCTION resource.store(p_setup text, p_table text, p_rows jsonb, p_parents jsonb) FROM PUBLIC;
+GRANT ALL ON FUNCTION resource.store(p_setup text, p_table text, p_rows jsonb, p_parents jsonb) TO broker_operator;
+
+REVOKE ALL ON FUNCTION resource.store_config(p_setup text, p_rows jsonb, p_lenient boolean) FROM PUBLIC;
+GRANT ALL ON FUNCTION resource.store_config(p_setup text, p_rows jsonb, p_lenient boolean) TO broker_operator;
+
+REVOKE ALL ON FUNCTION resource.store_rows(p_setup text, p_table regclass, p_rows jsonb, p_parents jsonb) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION resource.suits(p_kind text, p_value jsonb) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION resource.table_column(p_table regclass) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION resource.world_table(p_table text) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION taskqueue.accepts(p_definition taskqueue.definition, p_offer taskqueue.offer) FROM PUBLIC;
 
@@ -7757,8 +15697,6 @@ GRANT ALL ON FUNCTION taskqueue.delete_job(p_setup text, p_job_id bigint) TO bro
 
 REVOKE ALL ON FUNCTION taskqueue.delete_queue_if_empty(p_setup text, p_task_queue_id bigint) FROM PUBLIC;
 GRANT ALL ON FUNCTION taskqueue.delete_queue_if_empty(p_setup text, p_task_queue_id bigint) TO broker_operator;
-
-REVOKE ALL ON FUNCTION taskqueue.draw(p_id bigint, p_seed bigint) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION taskqueue.draw_key(p_draw double precision, p_count double precision, p_priority double precision, p_policy text, p_above double precision) FROM PUBLIC;
 
@@ -7975,8 +15913,6 @@ REVOKE ALL ON FUNCTION taskqueue.report_job(p_setup text, p_job_id bigint, p_att
 GRANT ALL ON FUNCTION taskqueue.report_job(p_setup text, p_job_id bigint, p_attempt text) TO broker_agent;
 GRANT ALL ON FUNCTION taskqueue.report_job(p_setup text, p_job_id bigint, p_attempt text) TO broker_operator;
 
-REVOKE ALL ON FUNCTION taskqueue.require_read_committed() FROM PUBLIC;
-
 REVOKE ALL ON FUNCTION taskqueue.require_setup(p_setup text) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION taskqueue.requirements_of_queue(p_queue taskqueue.task_queue) FROM PUBLIC;
@@ -8047,6 +15983,43 @@ REVOKE ALL ON FUNCTION taskqueue.weight_of_queue(p_queue taskqueue.task_queue, p
 
 REVOKE ALL ON FUNCTION taskqueue.with_limits(p_setup text, p_resource jsonb, p_offer taskqueue.offer) FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION workload.digest_input(p_setup text, p_task_ids bigint[]) FROM PUBLIC;
+GRANT ALL ON FUNCTION workload.digest_input(p_setup text, p_task_ids bigint[]) TO broker_operator;
+
+REVOKE ALL ON FUNCTION workload.digest_loaded_input(p_setup text, p_task_ids bigint[], p_datasets text[]) FROM PUBLIC;
+GRANT ALL ON FUNCTION workload.digest_loaded_input(p_setup text, p_task_ids bigint[], p_datasets text[]) TO broker_operator;
+
+REVOKE ALL ON FUNCTION workload.dump(p_setup text, p_table text) FROM PUBLIC;
+GRANT ALL ON FUNCTION workload.dump(p_setup text, p_table text) TO broker_operator;
+
+REVOKE ALL ON FUNCTION workload.is_pseudo(p_dataset workload.dataset) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION workload.store(p_setup text, p_table text, p_rows jsonb, p_parents jsonb) FROM PUBLIC;
+GRANT ALL ON FUNCTION workload.store(p_setup text, p_table text, p_rows jsonb, p_parents jsonb) TO broker_operator;
+
+REVOKE ALL ON FUNCTION workload.world_table(p_table text) FROM PUBLIC;
+
+GRANT SELECT ON TABLE brokerage.assignments TO broker_operator;
+GRANT SELECT ON TABLE brokerage.assignments TO broker_viewer;
+
+GRANT SELECT ON TABLE brokerage.open_task TO broker_operator;
+GRANT SELECT ON TABLE brokerage.open_task TO broker_viewer;
+
+GRANT SELECT ON TABLE brokerage.due_task TO broker_operator;
+GRANT SELECT ON TABLE brokerage.due_task TO broker_viewer;
+
+GRANT SELECT ON TABLE brokerage.outcomes TO broker_operator;
+GRANT SELECT ON TABLE brokerage.outcomes TO broker_viewer;
+
+GRANT SELECT ON TABLE brokerage.rule_in_force TO broker_operator;
+GRANT SELECT ON TABLE brokerage.rule_in_force TO broker_viewer;
+
+GRANT SELECT ON TABLE brokerage.rejections TO broker_operator;
+GRANT SELECT ON TABLE brokerage.rejections TO broker_viewer;
+
+GRANT SELECT ON TABLE monitor.decision TO broker_operator;
+GRANT SELECT ON TABLE monitor.decision TO broker_viewer;
+
 GRANT SELECT ON TABLE monitor.health_session TO broker_operator;
 GRANT SELECT ON TABLE monitor.health_session TO broker_viewer;
 
@@ -8109,6 +16082,9 @@ GRANT SELECT ON TABLE monitor.waiting_by_platform TO broker_viewer;
 
 GRANT SELECT ON TABLE monitor.waiting_by_site TO broker_operator;
 GRANT SELECT ON TABLE monitor.waiting_by_site TO broker_viewer;
+
+GRANT SELECT ON TABLE resource.config_key TO broker_operator;
+GRANT SELECT ON TABLE resource.config_key TO broker_viewer;
 
 ALTER DEFAULT PRIVILEGES FOR ROLE broker_owner REVOKE ALL ON TYPES FROM PUBLIC;
 

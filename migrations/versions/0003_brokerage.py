@@ -628,7 +628,7 @@ comment on column brokerage.profile_rule.function is 'Function, schema and name.
 comment on column brokerage.profile_rule.criteria is 'PanDA''s criteria tag, such as -status; null = none, or the reason begins with it.';
 comment on column brokerage.profile_rule.temporary is 'The problem passes by itself.';
 comment on column brokerage.profile_rule.enabled is 'Whether the rule holds.';
-comment on column brokerage.profile_rule.parameters is 'Parameters that the function gets; of a choice best, how many are kept; of a task rule status, throttled or failed; of a pending wait, an interval, also by priority.';
+comment on column brokerage.profile_rule.parameters is 'Parameters that the function gets; as: the rule id that decisions name instead; of a choice best, how many are kept; of a task rule status, throttled or failed; of a pending wait, an interval, also by priority.';
 comment on column brokerage.profile_rule.source is 'Where it comes from: seed and section, or whose rule it is.';
 
 create table brokerage.decision (

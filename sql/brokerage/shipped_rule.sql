@@ -81,14 +81,14 @@ select v.profile, 'production_job' as algorithm, v.rule, v.kind, v.position::flo
     ('panda2026', 'full-chain-job', 'row rule', 300, 'brokerage.rule_full_chain_job', null, false, '{}', 'code (brokerage-rules 1.2)'),
     ('panda2026', 'no-pilot', 'row rule', 310, 'brokerage.rule_no_pilot_panda2026', '-nopilot', true, '{}', 'code (brokerage-rules 1.2)'),
     ('panda2026', 'io-cutoff', 'set rule', 320, 'brokerage.rule_io_cutoff_panda2026', '-io', false, '{"tape": true}', 'code (brokerage-rules 1.2)'),
-    ('panda2026', 'io-cutoff-disk', 'set rule', 330, 'brokerage.rule_io_cutoff_panda2026', '-io', false, '{}', 'code (brokerage-rules 1.2)'),
+    ('panda2026', 'io-cutoff-disk', 'set rule', 330, 'brokerage.rule_io_cutoff_panda2026', '-io', false, '{"as": "io-cutoff"}', 'code (brokerage-rules 1.2)'),
     ('panda2026', 'weight-basic', 'weight', 340, 'brokerage.weight_basic_panda2026', null, false, '{}', 'code (brokerage-rules 1.2)'),
     ('panda2026', 'weight-data', 'weight', 350, 'brokerage.weight_data', null, false, '{}', 'code (brokerage-rules 1.2)'),
     ('panda2026', 'network-weight', 'weight', 360, 'brokerage.weight_network_panda2026', null, false, '{}', 'code (brokerage-rules 1.6)'),
     ('panda2026', 'arch-preference-weight', 'weight', 370, 'brokerage.weight_architecture', null, false, '{}', 'code (brokerage-rules 1.2)'),
     ('panda2026', 't1-weight-factor', 'weight', 380, 'brokerage.weight_t1', null, false, '{}', 'code (brokerage-rules 1.2)'),
     ('panda2026', 'bootstrap', 'weight', 390, 'brokerage.weight_bootstrap', null, false, '{}', 'code (brokerage-rules 1.2)'),
-    ('panda2026', 't1-weight-primary', 'choice', 400, 'brokerage.value_running', '-t1_weight', false, '{"best": 1}', 'code (brokerage-rules 1.2)'),
+    ('panda2026', 't1-weight-primary', 'choice', 400, 'brokerage.value_running', '-t1_weight', false, '{"best": 1, "as": "t1-weight"}', 'code (brokerage-rules 1.2)'),
     ('panda2026', 'lock', 'row rule', 410, 'brokerage.rule_lock', '-lock', false, '{}', 'code (brokerage-rules 1.2)'),
     ('panda2026', 'use-only-local-data', 'row rule', 420, 'brokerage.rule_use_only_local_data', '-non_local', false, '{}', 'code (brokerage-rules 1.2)'),
     ('panda2026', 'cap', 'row rule', 430, 'brokerage.rule_cap_panda2026', '-cap', false, '{}', 'code (brokerage-rules 1.2)'),
@@ -114,6 +114,7 @@ comment on view brokerage.shipped_rule is
 comment on column brokerage.shipped_rule.profile is 'Profile.';
 comment on column brokerage.shipped_rule.algorithm is 'production_job, analysis_job or production_task.';
 comment on column brokerage.shipped_rule.rule is 'Rule id, unique in profile and algorithm.';
+comment on column brokerage.shipped_rule.position is 'Order within the algorithm; facts stand behind.';
 comment on column brokerage.shipped_rule.kind is 'As in brokerage.profile_rule.';
 comment on column brokerage.shipped_rule.function is
 'Function of task facts, queue facts, pair facts, and the parameters where it takes them; of a choice the value that it goes by, null = the weight; of a fact where it is prepared.';

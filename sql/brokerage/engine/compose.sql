@@ -27,6 +27,7 @@ declare
   v_factors text;
   v_alive text := 'true';
   v_call text;
+  v_said text;
   v_best text := 'null::bigint';
   v_best_rule text;
   v_order text := '';
@@ -102,18 +103,19 @@ begin
     end if;
     v_call := case when v_rule.function is not null
                    then brokerage.rule_call(v_rule, v_facts) end;
+    v_said := coalesce(v_rule.parameters ->> 'as', v_rule.rule) || E'\t' || case when v_rule.parameters ? 'as' then coalesce(v_rule.criteria || ': ', '') else '' end;
     case v_rule.kind
       when 'distribution' then
         v_distribution := v_distribution || jsonb_build_object(v_rule.rule, format('case when %s then %s end', v_alive, v_call));
       when 'end' then
         null;
       when 'candidate' then
-        v_outside := v_outside || format('%L || %s', '!' || v_rule.rule || E'\t', v_call);
+        v_outside := v_outside || format('%L || %s', '!' || v_said, v_call);
       when 'row rule' then
         if v_rule.temporary and v_marks then
-          v_temporary := format('%L || %s', v_rule.rule || E'\t', v_call) || v_temporary;  -- the last mark that was written counts
+          v_temporary := format('%L || %s', v_said, v_call) || v_temporary;  -- the last mark that was written counts
         else
-          v_persistent := v_persistent || format('%L || %s', v_rule.rule || E'\t', v_call);
+          v_persistent := v_persistent || format('%L || %s', v_said, v_call);
         end if;
       when 'weight' then
         if cardinality(v_weights) = 0 and cardinality(v_marked) > 0 then  -- marked queues are removed before the weights
@@ -125,7 +127,7 @@ begin
       when 'set rule' then
         v_from := format('select x.*, case when %s then %s end as said_%s from (%s) x offset 0', v_alive, v_call, v_level, v_from);
         v_from := format('select x.*, case when %1$s and bool_or(%1$s and x.said_%2$s is null) over (partition by x.task_number) then %3$L || x.said_%2$s end as failed_%2$s from (%4$s) x offset 0',
-                         v_alive, v_level, v_rule.rule || E'\t', v_from);
+                         v_alive, v_level, v_said, v_from);
         v_failed := v_failed || format('x.failed_%s', v_level);
         v_level := v_level + 1;
         v_alive := format('coalesce(%s) is null', array_to_string(v_failed, ', '));
@@ -143,7 +145,7 @@ begin
           v_from := format('select x.*, case when %s then %s end as value_%s from (%s) x offset 0', v_alive, v_call, v_level, v_from);
           v_from := format('select x.*, case when x.value_%1$s is not null and row_number() over (partition by x.task_number order by x.value_%1$s desc nulls last, x.queue collate "C") > %2$s'
                            ' then %3$L || format(''%%s is not among the %2$s best'', x.value_%1$s) end as failed_%1$s from (%4$s) x offset 0',
-                           v_level, (v_rule.parameters ->> 'best')::bigint, v_rule.rule || E'\t', v_from);
+                           v_level, (v_rule.parameters ->> 'best')::bigint, v_said, v_from);
           v_failed := v_failed || format('x.failed_%s', v_level);
           v_level := v_level + 1;
           v_alive := format('coalesce(%s) is null', array_to_string(v_failed, ', '));
