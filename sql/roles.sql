@@ -117,6 +117,7 @@ grant execute on function taskqueue.refresh_statistics     to broker_submitter, 
 
 -- monitor: views for people
 grant select on table monitor.decision                 to broker_operator, broker_viewer;
+grant select on table monitor.decision                 to broker_operator, broker_viewer;
 grant select on table monitor.health                   to broker_operator, broker_viewer;
 grant select on table monitor.health_session           to broker_operator, broker_viewer;
 grant select on table monitor.health_setting           to broker_operator, broker_viewer;
@@ -138,4 +139,5 @@ grant select on table monitor.waiting_by_cpu_bucket    to broker_operator, broke
 grant select on table monitor.waiting_by_group         to broker_operator, broker_viewer;
 grant select on table monitor.waiting_by_platform      to broker_operator, broker_viewer;
 grant select on table monitor.waiting_by_site          to broker_operator, broker_viewer;
+grant execute on function brokerage.worded             to broker_operator, broker_viewer;  -- monitor.decision calls it
 grant execute on function taskqueue.lists              to broker_operator, broker_viewer;  -- monitor.site_limit calls it

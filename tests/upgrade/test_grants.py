@@ -55,6 +55,24 @@ def test_one_overload_or_all(empty_dsn: str, house: House) -> None:
     assert rows(empty_dsn, who) == [(True,), (True,)]
 
 
+def test_a_procedure_is_granted_like_a_function(empty_dsn: str, house: House) -> None:
+    house.write(
+        "taskqueue/work.sql",
+        "create or replace procedure taskqueue.work(p_n int, inout p_run bigint default null)"
+        " language plpgsql as $$ begin p_run := p_n; end $$;",
+    )
+    house.write("roles.sql", GRANTS + "grant execute on procedure taskqueue.work to broker_operator;")
+    upgrade(empty_dsn, program=house.program)
+    who = """
+        select has_function_privilege(role, 'taskqueue.work(int, bigint)', 'execute')
+          from unnest(array['broker_operator', 'broker_viewer']) role"""
+    assert rows(empty_dsn, who) == [(True,), (False,)]
+    house.write("roles.sql", GRANTS)
+    upgrade(empty_dsn, program=house.program)
+    assert rows(empty_dsn, who) == [(False,), (False,)]
+    assert check(empty_dsn, program=house.program).ok
+
+
 @pytest.mark.parametrize(
     "line",
     [

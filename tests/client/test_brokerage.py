@@ -1,0 +1,231 @@
+"""broker.brokerage: cases evaluated in worlds of their own, and what a change would do. Neither stores anything."""
+
+from collections.abc import Callable
+from typing import Any
+
+import psycopg
+import pytest
+
+from broker import brokerage, grid, world
+from broker.errors import BadRequest, NoSuchThing
+from tests.calls import Calls
+
+Connection = psycopg.Connection[Any]
+Row = dict[str, Any]
+Connect = Callable[..., Connection]
+
+
+def queue(**fields: Any) -> Row:
+    """A queue that takes every small job."""
+    usual = {
+        "pilots": {"getjob": 5, "updatejob": 5},
+        "astorages": {"read_lan": ["DISK"], "write_lan": ["DISK"]},
+        "storage_site": "NEAR",
+    }
+    return {**usual, **fields}
+
+
+def a_world(**sections: Any) -> Row:
+    """A task that the queues A and B take, and C does not."""
+    usual = {
+        "queues": {"A": queue(), "B": queue(storage_site="FAR"), "C": queue(status="test"), "D_TEST": queue()},
+        "storages": {"DISK": {"site": "NEAR", "space_free": 10_000, "space_total": 20_000}},
+        "links": [{"src": "FAR", "dst": "NUC", "queued": 100, "closeness": 2}],
+        "nuclei": {"NUC": {}},
+        "tasks": [{"id": 1000, "nucleus": "NUC"}],
+    }
+    return {**usual, **sections}
+
+
+def case(name: Any = "a case", **keys: Any) -> Row:
+    """A case of that world."""
+    return {"name": name, "algorithm": "production_job", "task": 1000, "world": a_world(), **keys}
+
+
+def evaluate(connection: Connection, *cases: Any, **options: Any) -> list[Row]:
+    return list(brokerage.evaluate(connection, cases, **options))
+
+
+def queues(answer: Row) -> list[str]:
+    return sorted(row["queue"] for row in answer["candidates"])
+
+
+def test_an_answer_is_that_of_the_world_format(rolled_back: Connection) -> None:
+    [answer] = evaluate(rolled_back, case())
+    assert list(answer) == ["name", "status", "candidates", "rejected", "not_candidates", "explanation"]
+    assert answer["name"] == "a case"
+    assert answer["status"] == "candidates"
+    assert queues(answer) == ["A", "B"]
+    assert [row["rank"] for row in answer["candidates"]] == [1, 2]
+    assert all(
+        isinstance(row["weight"], float) and list(row) == ["queue", "rank", "weight"] for row in answer["candidates"]
+    )
+    assert answer["rejected"] == [
+        {"queue": "C", "rule": "queue-status", "criteria": "-status", "reason": "status is test, not online"}
+    ]
+    assert [(row["queue"], row["rule"]) for row in answer["not_candidates"]] == [("D_TEST", "prod-initial-all")]
+    assert answer["explanation"] is None
+
+
+def test_a_task_that_waits_says_until_when(rolled_back: Connection) -> None:
+    closed = a_world(queues={"C": queue(status="offline")}, now="2026-03-28T12:00:00Z")
+    [answer] = evaluate(rolled_back, case(world=closed))
+    assert (answer["status"], answer["candidates"]) == ("pending", [])
+    assert answer["retry_at"] == "2026-03-28T13:00:00.000000Z"
+
+
+def test_the_order_is_kept_and_errors_are_the_cases_own(rolled_back: Connection) -> None:
+    answers = evaluate(
+        rolled_back,
+        case(1),
+        "{",
+        case(3, algorithm="analysis_job"),
+        case(4, task=7),
+        case(5, profile="nobody's"),
+        case(6, world=a_world(wishes=[])),
+        case(7, world=a_world(queues={"A": {"corecount": "many"}})),
+        case(8, world=[]),
+        case(9, task=None),
+        '{"name": 10, "task": 2e400}',
+        case("\ud800", world=a_world(tasks=[{"id": 1000, "gshare": "\ud800"}])),
+        case(12),
+    )  # fmt: skip
+    assert [answer["name"] for answer in answers] == [1, None, 3, 4, 5, 6, 7, 8, 9, 10, "\ud800", 12]
+    assert [answer.get("error", {}).get("code") for answer in answers] == [
+        None, "PB001", "PB001", "PB004", "PB001", "PB001", "PB001", "PB001", "PB001", "PB001", "PB001", None,
+    ]  # fmt: skip
+    said = [answer["error"]["message"] for answer in answers[1:-1]]
+    assert said[1] == "algorithm analysis_job is not available"
+    assert "section wishes" in said[4] and "corecount" in said[5]
+    assert all(list(answer) == ["name", "error"] for answer in answers[1:-1])
+    assert answers[0]["candidates"] == answers[-1]["candidates"]
+
+
+def test_nothing_is_stored_and_the_setup_is_the_cases_own(db: Connection) -> None:
+    world.load(db, [a_world(queues={"E": queue()})])
+    db.execute("select resource.set_config('default', 'NQUEUED_SAT_CAP', '1', 'jobbroker', p_everywhere => true)")
+    before = Calls(db).stored()
+    [answer] = evaluate(db, case())
+    assert queues(answer) == ["A", "B"]  # neither E nor the cap of 1
+    assert Calls(db).stored() == before
+
+
+def test_configuration_holds_where_it_names_no_setup_or_the_worlds(rolled_back: Connection) -> None:
+    def cap(**row: Any) -> Row:
+        return {"app": "jedi", "component": "jobbroker", "key": "NQUEUED_SAT_CAP", "value": 99, **row}
+
+    answers = evaluate(
+        rolled_back,
+        case(world=a_world(config=[cap(setup=None)])),
+        case(world=a_world(config=[cap(setup="vo1")], vo="vo1")),
+        case(world=a_world(config=[cap(setup="another")], setup="vo1")),
+    )
+    assert [queues(answer) for answer in answers] == [["A"], ["A"], ["A", "B"]]
+
+
+def test_a_case_over_what_the_database_holds(db: Connection) -> None:
+    world.load(db, [a_world()], "live")
+    before = Calls(db).stored()
+    only = case(world={"queues": {"A": queue(status="offline")}})
+    [over] = evaluate(db, only, over="live")
+    assert queues(over) == ["B"]
+    [alone] = evaluate(db, only)
+    assert alone["error"] == {"code": "PB004", "message": "task 1000 is not there"}
+    [missing] = evaluate(db, only, over="nowhere")
+    assert missing["error"]["code"] == "PB004"
+    assert Calls(db).stored() == before
+
+
+def test_the_profile_given_decides(db: Connection) -> None:
+    [doc, panda] = [evaluate(db, case(), profile=profile)[0] for profile in ("doc", "panda2026")]
+    assert doc["not_candidates"] != panda["not_candidates"]
+    assert evaluate(db, case(profile="panda2026")) == [panda]
+    assert evaluate(db, case(profile="panda2026"), profile="doc") == [doc]
+
+
+def test_an_operator_evaluates_and_a_viewer_does_not(connect: Connect) -> None:
+    [answer] = evaluate(connect("broker_operator"), case())
+    assert queues(answer) == ["A", "B"]
+    [refused] = evaluate(connect("broker_viewer"), case())
+    assert refused["error"]["code"] == "42501"
+
+
+def test_a_lost_connection_ends_it(db: Connection, connect: Connect) -> None:
+    answers = brokerage.evaluate(db, [case(), case()])
+    next(answers)
+    connect().execute("select pg_terminate_backend(%s)", [db.info.backend_pid])
+    with pytest.raises(psycopg.OperationalError):
+        next(answers)
+
+
+@pytest.fixture
+def gridded(db: Connection) -> Connection:
+    """A database with a small synthetic grid in the setup grid."""
+    world.load(db, [grid.grid(1, 20, 40)])
+    return db
+
+
+def test_what_if_shows_what_a_cap_does(gridded: Connection) -> None:
+    before = Calls(gridded).stored()
+    found = brokerage.what_if(
+        gridded, "grid", {"NQUEUED_SAT_CAP": 1}
+    )  # also of jobbroker, which has a value of its own
+    assert sum(found.before.values()) == sum(found.after.values()) > 30
+    assert found.before["candidates"] > found.after["candidates"]
+    assert any(row["lost"] for row in found.differences)
+    worse = [
+        row for row in found.differences if (row["status_before"], row["status_after"]) == ("candidates", "pending")
+    ]
+    assert len(worse) >= found.before["candidates"] - found.after["candidates"]
+    assert brokerage.what_if(gridded, "grid", {"jobbroker:NQUEUED_SAT_CAP": 1}) == found
+    assert Calls(gridded).stored() == before
+
+
+def test_what_if_nothing_changes_nothing_differs(gridded: Connection) -> None:
+    found = brokerage.what_if(gridded, "grid", {"jobbroker:NQUEUED_SAT_CAP": 150})  # what the grid has
+    assert found.differences == []
+    assert found.before == found.after
+
+
+def test_what_if_another_profile_or_world(gridded: Connection) -> None:
+    assert brokerage.what_if(gridded, "grid", {}, profile="panda2026").differences
+    offline = {"queues": {name: {**q, "status": "offline"} for name, q in grid.grid(1, 20, 40)["queues"].items()}}
+    found = brokerage.what_if(gridded, "grid", {}, worlds=[offline])
+    assert set(found.after) <= {"pending", "error"}
+    [row] = brokerage.what_if(
+        gridded, "grid", {}, worlds=[offline], tasks=[found.differences[0]["task_id"]]
+    ).differences
+    assert row == found.differences[0]
+
+
+def test_what_if_looks_at_tasks_that_wait_and_locks_none(gridded: Connection, connect: Connect) -> None:
+    [(run,)] = gridded.execute("call brokerage.broker_jobs('grid')").fetchall()
+    [(waiting,)] = gridded.execute(
+        "select tasks from brokerage.outcomes where run_id = %s and status = 'pending'", [run]
+    ).fetchall()
+    other = connect()
+    with other.transaction():
+        other.execute("select from workload.task for update")
+        assert brokerage.what_if(gridded, "grid", {"NQUEUED_SAT_CAP": 10_000}).before["pending"] >= waiting
+
+
+def test_what_if_refuses(gridded: Connection) -> None:
+    with pytest.raises(psycopg.Error, match="NQUEUED_SAT_CUP"):
+        brokerage.what_if(gridded, "grid", {"NQUEUED_SAT_CUP": 1})
+    with pytest.raises(NoSuchThing, match="setup nowhere"):
+        brokerage.what_if(gridded, "nowhere", {})
+    with pytest.raises(BadRequest, match="section wishes"):
+        brokerage.what_if(gridded, "grid", {}, worlds=[{"wishes": 1}])
+
+
+def test_a_viewer_sees_runs_rules_and_reasons(gridded: Connection, connect: Connect) -> None:
+    [(run,)] = gridded.execute("call brokerage.broker_jobs('grid', p_limit => 5)").fetchall()
+    viewer = connect("broker_viewer")
+    views = [f"brokerage.{view}" for view in "assignments due_task open_task outcomes rejections rule_in_force".split()]
+    for view in (*views, "monitor.decision"):
+        assert viewer.execute(f"select * from {view}".encode()).fetchall(), view
+    [(task,)] = viewer.execute("select max(task_id) from brokerage.open_task").fetchall()
+    for function in ("explain", "obstacles"):
+        assert viewer.execute(f"select * from brokerage.{function}('grid', %s)".encode(), [task]).fetchall(), function
+    assert viewer.execute("select * from brokerage.run_difference('grid', %s, 0)", [run]).fetchall()
+    assert viewer.execute("select * from brokerage.run_difference('grid', %s, %s)", (run, run)).fetchall() == []
