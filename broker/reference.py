@@ -19,7 +19,7 @@ Connection = psycopg.Connection[Any]
 
 _SECTION = re.compile(r"(<!-- generated: (\w+) -->\n).*?(<!-- end -->)", re.DOTALL)
 _ERROR = re.compile(r"errcode = '(PB\d{3})'")
-_TAG = re.compile(r"'([-+]\w+): ")
+_TAG = re.compile(r"'([-+][A-Za-z]\w*)(?:: |')")
 _ERRORS_SENTENCE = re.compile(r"\s*Errors: .*$", re.DOTALL)
 _ROLES = ("agent", "submitter", "operator", "viewer")
 
@@ -146,7 +146,7 @@ def _rules(connection: Connection) -> list[Sequence[str]]:
     found: dict[str, dict[str, Sequence[str]]] = {}
     for profile, rule, *said in _rows(connection, _RULES):
         found.setdefault(rule, {})[profile] = said
-    rows = []
+    rows: list[Sequence[str]] = []
     for rule, by_profile in found.items():
         criteria, kind, source, _ = by_profile.get("doc") or by_profile["panda2026"]
         own = {tag for *_, call in by_profile.values() for tag in _TAG.findall(sources.get(call.split(" ")[0], ""))}

@@ -140,4 +140,5 @@ grant select on table monitor.waiting_by_group         to broker_operator, broke
 grant select on table monitor.waiting_by_platform      to broker_operator, broker_viewer;
 grant select on table monitor.waiting_by_site          to broker_operator, broker_viewer;
 grant execute on function brokerage.worded             to broker_operator, broker_viewer;  -- monitor.decision calls it
+grant execute on function brokerage.worded             to broker_operator, broker_viewer;  -- monitor.decision calls it
 grant execute on function taskqueue.lists              to broker_operator, broker_viewer;  -- monitor.site_limit calls it

@@ -1206,7 +1206,7 @@ declare
   v_best_rule text;
   v_order text := '';
   v_final boolean := false;
-  v_distribution jsonb := '{}';
+  v_distribution jsonb := '{}'::jsonb;
 begin
   select l.marks into v_marks
     from brokerage.profile_line p join brokerage.shipped_profile l on l.profile = p.of_profile
@@ -1659,7 +1659,10 @@ declare
   v_profile text := coalesce(p_profile, (select s.profile from brokerage.setting s where s.setup = p_setup), 'doc');
   v_task workload.task;
   v_tasks brokerage.task_facts[];
-  v_refused record;
+  v_task_id bigint;
+  v_status text;
+  v_rule text;
+  v_reason text;
 begin
   perform resource.look(p_setup);
   select t.* into v_task from workload.task t where t.setup = p_setup and t.task_id = p_task_id;
@@ -1672,10 +1675,11 @@ begin
     return;
   end if;
   v_tasks := array(select f from brokerage.facts_of_tasks(p_setup, array[p_task_id], brokerage.flavour(v_profile)) f);
-  for v_refused in execute 'select * from (' || brokerage.compose_task_rules(v_profile, p_algorithm) || ') s(task_id, status, rule, reason)' using v_tasks loop
-    return query select null::text, v_refused.status, null::bigint, v_refused.rule, null::text, v_refused.reason, null::float8, null::jsonb, null::text[];
+  execute brokerage.compose_task_rules(v_profile, p_algorithm) into v_task_id, v_status, v_rule, v_reason using v_tasks;
+  if v_status is not null then
+    return query select null::text, v_status, null::bigint, v_rule, null::text, v_reason, null::float8, null::jsonb, null::text[];
     return;
-  end loop;
+  end if;
   return query execute
     brokerage.compose(v_profile, p_algorithm, false, true)
     || ' select j.queue, case when starts_with(j.failed, ''!'') then ''not candidate'' when j.failed is not null or r.place > r.best then ''rejected'' else ''candidate'' end,'
@@ -15519,6 +15523,8 @@ REVOKE ALL ON FUNCTION brokerage.weight_t1(t brokerage.task_facts, q brokerage.q
 REVOKE ALL ON FUNCTION brokerage.whole_queue_cores(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION brokerage.worded(p_reason text, p_criteria text, OUT criteria text, OUT reason text) FROM PUBLIC;
+GRANT ALL ON FUNCTION brokerage.worded(p_reason text, p_criteria text, OUT criteria text, OUT reason text) TO broker_operator;
+GRANT ALL ON FUNCTION brokerage.worded(p_reason text, p_criteria text, OUT criteria text, OUT reason text) TO broker_viewer;
 
 REVOKE ALL ON FUNCTION brokerage.world_table(p_table text) FROM PUBLIC;
 

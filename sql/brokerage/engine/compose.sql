@@ -32,7 +32,7 @@ declare
   v_best_rule text;
   v_order text := '';
   v_final boolean := false;
-  v_distribution jsonb := '{}';
+  v_distribution jsonb := '{}'::jsonb;
 begin
   select l.marks into v_marks
     from brokerage.profile_line p join brokerage.shipped_profile l on l.profile = p.of_profile
