@@ -1,0 +1,172 @@
+"""The query that decides: rules are planned into it, facts are read once, pairs are made once and joined by hashing.
+
+What silently loses the speed (architecture, "Inlining is the speed") changes the plan first: a rule that is called, a
+table that is read once a task, a pair looked up in a loop.
+"""
+
+import json
+import re
+from collections.abc import Iterator
+from itertools import starmap
+from typing import Any
+
+import psycopg
+import pytest
+from psycopg.rows import dict_row
+
+from broker import world
+from broker.grid import grid
+
+PROFILES = ("doc", "panda2026")
+Connection = psycopg.Connection[Any]
+Row = dict[str, Any]
+
+# The facts of all tasks and queues of the grid as the batch hands them over, and a query over them.
+FACTS = """
+create function pg_temp.run(p_query text, p_profile text) returns setof json language plpgsql {settings} as $$
+begin
+  return query execute p_query
+    using 'grid'::text,
+          array(select f
+                  from brokerage.facts_of_tasks('grid', array(select task_id from workload.task where setup = 'grid'),
+                                                brokerage.flavour(p_profile)) f order by f.task_id),
+          array(select f from brokerage.facts_of_queues('grid') f order by f.queue),
+          brokerage.flavour(p_profile);
+end $$"""
+DECIDED = """ select to_json(x) from (
+    select j.task_id, j.queue, j.failed, j.weight, j.factors, j.queued, j.capacity, j.chunk,
+           r.place, r.best, r.best_rule
+      from judged j left join ranked r using (task_number, queue)) x"""
+
+
+@pytest.fixture
+def db(rolled_back: Connection) -> Connection:
+    """A connection in a transaction with the grid, and pg_temp.run with the settings of brokerage.broker_next."""
+    rolled_back.execute("select 1")
+    world.load(rolled_back, [grid(1, 40, 40)], "grid")
+    query = "select proconfig from pg_proc where oid = 'brokerage.broker_next'::regproc"
+    [(settings,)] = rolled_back.execute(query).fetchall()
+    pairs = [tuple(one.split("=", 1)) for one in settings]
+    rolled_back.execute(FACTS.format(settings=" ".join(starmap("set {} = {}".format, _quoted(pairs)))))
+    return rolled_back
+
+
+def _quoted(pairs: list[tuple[str, ...]]) -> Iterator[tuple[str, str]]:
+    for name, value in pairs:
+        yield name, value if name == "search_path" else f"'{value}'"
+
+
+def _composed(db: Connection, profile: str, *, wide: bool) -> str:
+    [(query,)] = db.execute("select brokerage.compose(%s, 'production_job', %s)", (profile, wide)).fetchall()
+    return str(query)
+
+
+def _plan(db: Connection, profile: str) -> Row:
+    query = f"explain (verbose, analyze, timing off, format json) {_composed(db, profile, wide=True)}{DECIDED}"
+    [(plan,)] = db.execute("select pg_temp.run(%s, %s)", (query, profile)).fetchall()
+    return dict(plan[0]["Plan"])
+
+
+def _nodes(node: Row) -> Iterator[Row]:
+    yield node
+    for child in node.get("Plans", ()):
+        yield from _nodes(child)
+
+
+def _pairs(db: Connection) -> int:
+    query = """select (select count(*) from workload.task where setup = 'grid')
+                    * (select count(*) from resource.candidate_queue where setup = 'grid')"""
+    [(pairs,)] = db.execute(query).fetchall()
+    return int(pairs)
+
+
+def _called(db: Connection, profile: str) -> set[str]:
+    """Functions over facts that the plan calls. Their schema is in the path, so they stand there without it."""
+    query = """select split_part(function, '.', 2) from brokerage.rule_in_force where function is not null
+               union
+               select p.proname from pg_proc p
+                where p.pronamespace = 'brokerage'::regnamespace
+                  and array['brokerage.queue_facts'::regtype, 'brokerage.queue_facts[]'::regtype]
+                      && p.proargtypes::oid[]::regtype[]"""
+    functions = {name for (name,) in db.execute(query).fetchall()}
+    assert len(functions) > 100
+    return functions & set(re.findall(r"\w+(?=\()", json.dumps(_plan(db, profile))))
+
+
+@pytest.mark.parametrize("profile", PROFILES)
+def test_no_rule_is_called(db: Connection, profile: str) -> None:
+    """Nothing over facts is left in the plan as a function: no rule, no weight, no part of theirs, not the pairs."""
+    assert _called(db, profile) == set()
+
+
+def test_a_rule_that_cannot_be_planned_into_the_query_is_seen(db: Connection) -> None:
+    arguments = "t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts"
+    body = "$$ begin return case when q.status <> 'online' then 'no' end; end $$"
+    db.execute("drop function brokerage.rule_memory")
+    db.execute(f"create function brokerage.rule_memory({arguments}) returns text language plpgsql stable as {body}")
+    assert _called(db, "doc") == {"rule_memory"}
+
+
+@pytest.mark.parametrize("profile", PROFILES)
+def test_pairs_are_made_once_and_joined_by_hashing(db: Connection, profile: str) -> None:
+    """The one loop over all pairs is the one that makes them."""
+    nodes = list(_nodes(_plan(db, profile)))
+    pairs = _pairs(db)
+    loops = [
+        node
+        for node in nodes
+        if node["Node Type"] == "Nested Loop" and node["Actual Rows"] * node["Actual Loops"] >= pairs
+    ]
+    assert [{child.get("CTE Name") for child in node["Plans"]} for node in loops] == [{"task", "queue"}]
+    assert [node for node in nodes if node["Node Type"] == "Merge Join"] == []
+    joins = [node for node in nodes if node["Node Type"] == "Hash Join" and node["Actual Rows"] >= pairs]
+    assert len(joins) >= 8  # links, counts, slots, input, policies, software
+    assert {node["Actual Loops"] for node in joins} == {1}
+
+
+@pytest.mark.parametrize("profile", PROFILES)
+def test_facts_are_read_once(db: Connection, profile: str) -> None:
+    """No table is read through once a task or a pair, no function is called for each; rules bring no subquery."""
+    nodes = list(_nodes(_plan(db, profile)))
+    again = [
+        node.get("Relation Name") or node.get("Function Name")
+        for node in nodes
+        if node["Node Type"] in ("Seq Scan", "Function Scan") and node["Actual Loops"] > 1
+    ]
+    assert again == []
+    over_pairs = [node for node in nodes if node["Actual Rows"] * node["Actual Loops"] >= _pairs(db)]
+    parts = [part for node in over_pairs for part in node.get("Plans", ())]
+    assert [part["Subplan Name"] for part in parts if "SubPlan" in part.get("Subplan Name", "")] == []
+
+
+@pytest.mark.parametrize("profile", PROFILES)
+def test_wide_and_narrow_decide_alike(db: Connection, profile: str) -> None:
+    """Facts as columns and facts as one value each are two ways to plan the same query."""
+
+    def decided(*, wide: bool) -> dict[tuple[int, str], Row]:
+        query = f"{_composed(db, profile, wide=wide)}{DECIDED}"
+        rows = db.execute("select pg_temp.run(%s, %s)", (query, profile)).fetchall()
+        return {(row["task_id"], row["queue"]): row for (row,) in rows}
+
+    wide = decided(wide=True)
+    assert len(wide) == _pairs(db)
+    assert len({row["failed"] for row in wide.values()}) > 50  # reasons of many rules
+    assert decided(wide=False) == wide
+
+
+def test_batches_of_few_and_of_many_decide_alike(db: Connection) -> None:
+    """A run takes the narrow query for few pairs; what it stores does not depend on how many are decided at once."""
+    query = "select task_id from workload.task where setup = 'grid' order by 1"
+    tasks = [task for (task,) in db.execute(query).fetchall()]
+    runs = []
+    for size in (1, len(tasks)):
+        [(run,)] = db.execute("select brokerage.open_run('grid', 'production_job', null, null, true)").fetchall()
+        for first in range(0, len(tasks), size):
+            db.execute("select brokerage.broker_next('grid', %s, %s)", (run, tasks[first : first + size]))
+        runs.append(run)
+    query = """select task_id, queue, verdict, rank, weight, factors, queued, capacity, chunk, rule, reason
+                 from brokerage.decision where setup = 'grid' and run_id = %s order by task_id, queue"""
+    with db.cursor(row_factory=dict_row) as cursor:
+        few, many = (cursor.execute(query, [run]).fetchall() for run in runs)
+    assert few == many
+    assert len(many) == _pairs(db)
