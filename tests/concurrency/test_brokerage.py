@@ -1,0 +1,86 @@
+"""Several brokers at once over the same tasks: the work is shared, no jobs are assigned twice, none are forgotten."""
+
+import threading
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from typing import Any
+
+import psycopg
+import pytest
+
+from broker import grid, world
+from tests.calls import Calls
+from tests.concurrency.racing import run_together
+
+Connection = psycopg.Connection[Any]
+
+BROKER = "call brokerage.broker_jobs('grid', p_seed => 1, p_tasks_a_commit => 5)"
+# Tasks by how often they were decided, and with jobs left by those who decided them first.
+DECIDED = """
+select count(*) filter (where n = 0), count(*) filter (where n > 1), count(*) filter (where assigned > jobs)
+  from (select t.task_id, d.jobs,
+               (select count(*) from brokerage.task_decision x where x.task_id = t.task_id) as n,
+               (select coalesce(sum(a.jobs), 0) from brokerage.assignment a where a.task_id = t.task_id) as assigned
+          from workload.task t join workload.input_digest d using (setup, task_id)
+         where t.task_id = any (%s)) s
+"""
+
+
+@pytest.fixture
+def due(db: Connection) -> list[int]:
+    """200 tasks of the grid; of those that are due, the numbers."""
+    world.load(db, [grid.grid(1, 30, 200)])
+    # Room for all jobs, so that no task has some left and is due again.
+    db.execute("update resource.queue_activity set workers_running = 1000000")
+    db.execute("select resource.set_config('grid', 'NQUEUELIMITSITE_' || gshare, '1000000', 'jobbroker')"
+               " from (select distinct gshare from workload.task) s")  # fmt: skip
+    return [task for (task,) in db.execute("select task_id from brokerage.due_task").fetchall()]
+
+
+def check(db: Connection, due: list[int]) -> None:
+    """Each task was decided once, and its jobs were assigned once at most; the counters say the same."""
+    q = Calls(db)
+    assert q.rows(DECIDED, due) == [(0, 0, 0)]
+    assert q.value("select count(*) from brokerage.task_state where setup = 'grid'") == len(due)
+    assigned = q.value("select sum(jobs) from brokerage.assignment")
+    assert assigned > 0
+    assert q.value("select sum(assigned_jobs) from brokerage.task_state") == assigned
+    assert q.value("select sum(jobs) from brokerage.live_counter") == assigned
+
+
+def broker(q: Calls) -> None:
+    """Broker what is due."""
+    q.rows(BROKER)
+
+
+def test_four_brokers_share_the_tasks(db: Connection, dsn: str, due: list[int]) -> None:
+    run_together(dsn, [broker] * 4, "broker")
+    check(db, due)
+    q = Calls(db)
+    assert q.value("select count(*) from brokerage.run where tasks > 0") > 1
+    assert q.value("select sum(tasks) from brokerage.run") == len(due)
+    assert q.value("select count(*) from brokerage.run where ended_at is null") == 0
+
+
+def test_what_a_killed_broker_left_is_decided_by_the_others(
+    db: Connection, connect: Callable[..., Connection], dsn: str, due: list[int]
+) -> None:
+    killed = connect()
+
+    def work() -> None:
+        with suppress(psycopg.OperationalError):
+            killed.execute(BROKER)
+
+    thread = threading.Thread(target=work)
+    thread.start()
+    q = Calls(db)
+    while not q.value("select count(*) from brokerage.task_state"):  # its first part is committed
+        time.sleep(0.002)
+    db.execute("select pg_terminate_backend(%s)", [killed.info.backend_pid])
+    thread.join()
+    before = q.value("select sum(tasks) from brokerage.run where ended_at is null")
+    assert 0 < before < len(due)
+    run_together(dsn, [broker] * 2, "broker")
+    check(db, due)
+    assert q.value("select tasks from brokerage.run where ended_at is null") == before
