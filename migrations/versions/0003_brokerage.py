@@ -849,6 +849,16 @@ FACTS: Mapping[str, tuple[str, Sequence[tuple[str, str, str]]]] = {
             ("weight", "float8", "Weight so far, for rules that stand behind the weights; null before."),
         ],
     ),
+    "brokerage.survivor": (
+        "A queue that nothing rejects for a task, with what is asked again when jobs were assigned meanwhile.",
+        [
+            ("queue", "text", "Queue, or pseudo-queue of a unified one."),
+            ("unified_name", "text", "PanDA queue."),
+            ("factors", "float8[]", "Factors of its weight, in the order of the weights of the profile."),
+            ("q", "brokerage.queue_facts", "The queue."),
+            ("p", "brokerage.pair_facts", "The pair."),
+        ],
+    ),
 }
 
 
@@ -875,7 +885,7 @@ def upgrade() -> None:
 
 def downgrade() -> None:
     """Drop what upgrade() made."""
-    for name in FACTS:
+    for name in reversed(FACTS):
         execute(f"drop type {name}")
     execute("drop table resource.config, brokerage.profile, brokerage.profile_rule, brokerage.decision; alter table resource.setup drop column alone")
     for name in reversed(TABLES):

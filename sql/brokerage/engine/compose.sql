@@ -3,10 +3,11 @@
 --   judged (task_number, task_id, queue, failed, failures, weight, factors, queued, capacity, chunk)   each pair; failed is 'rule<tab>reason', with ! before it
 --                                                                                    where the queue never entered the list
 --   ranked (the same, place, best, best_rule)                                        those that nothing rejects, best first
+-- With p_survivors judged has the facts of queues and pairs that nothing rejects (unified_name, q, p).
 -- Parameters of the query: $1 setup, $2 task facts, $3 queue facts, $4 flavour. Wide: facts are columns and rules are planned into them, so a pair costs
 -- a few microseconds; else facts are one value each, which plans in a tenth of the time and is the better for less than some thousand pairs.
 -- Rules in a row make one level; a rule that looks at the other queues of the task (set rule, choice) makes a level of its own.
-create or replace function brokerage.compose(p_profile text, p_algorithm text, p_wide boolean, p_all_failures boolean default false) returns text
+create or replace function brokerage.compose(p_profile text, p_algorithm text, p_wide boolean, p_all_failures boolean default false, p_survivors boolean default false) returns text
 language plpgsql stable
 as $$
 declare
@@ -15,6 +16,8 @@ declare
   v_from text;
   v_facts text;
   v_weighed_facts text;
+  v_queue text;
+  v_pair text;
   v_level int := 0;
   v_outside text[] := '{}'::text[];
   v_persistent text[] := '{}'::text[];
@@ -41,12 +44,11 @@ begin
     raise exception 'profile is %', coalesce(quote_literal(p_profile), 'null')
       using errcode = 'PB001', hint = format('Profiles are %s; brokerage.profile holds those of your own.', (select string_agg(distinct l.profile, ', ') from brokerage.profile_line l));
   end if;
-  select format('select %s, %s, %s, t.ordinality as task_number, t.task_id, q.queue from brokerage.%s($1, $2, $3, $4) p'
+  select format('select %s, %s, %s, t.ordinality as task_number, t.task_id, q.queue, q.unified_name from brokerage.%s($1, $2, $3, $4) p'
                 ' join unnest($2) with ordinality t on t.ordinality = p.task_number join unnest($3) with ordinality q on q.ordinality = p.queue_number offset 0',
                 f.columns[1], f.columns[2], f.columns[3], case when p_wide then 'facts_of_pairs' else 'facts_of_few_pairs' end),
-         array_to_string(f.rows, ', '),
-         array_to_string(f.weighed_rows, ', ')
-    into v_from, v_facts, v_weighed_facts
+         array_to_string(f.rows, ', '), array_to_string(f.weighed_rows, ', '), f.rows[2], f.rows[3]
+    into v_from, v_facts, v_weighed_facts, v_queue, v_pair
     from (select array_agg(case when p_wide then a.columns else format('row(%s)::brokerage.%I as %s', a.attributes, a.type, a.letter) end order by a.number) as columns,
                  array_agg(case when p_wide then format('row(%s)::brokerage.%I', a.prefixed, a.type) else 'x.' || a.letter end order by a.number) as rows,
                  array_agg(case when p_wide then format('row(%s)::brokerage.%I', a.weighed, a.type)
@@ -153,7 +155,7 @@ begin
     end case;
   end loop;
   return format(
-    'with judged as materialized (select x.task_number, x.task_id, x.queue, coalesce(%1$s) as failed, %2$s as failures, %3$s as weight, %4$s as factors, (%9$s)::bigint as queued, (%10$s)::bigint as capacity, (%11$s)::int as chunk from (%5$s) x), '
+    'with judged as materialized (select x.task_number, x.task_id, x.queue, coalesce(%1$s) as failed, %2$s as failures, %3$s as weight, %4$s as factors, (%9$s)::bigint as queued, (%10$s)::bigint as capacity, (%11$s)::int as chunk%12$s from (%5$s) x), '
     'ranked as materialized (select x.*, row_number() over (partition by x.task_number order by %6$s x.weight desc nulls last, x.queue collate "C") as place, %7$s as best, %8$L::text as best_rule'
     ' from judged x where x.failed is null) ',
     array_to_string(v_failed || v_marked || 'null::text'::text, ', '),
@@ -161,8 +163,9 @@ begin
     coalesce(v_weight, 'null::float8'), coalesce(v_factors, 'null::float8[]'),
     v_from,
     v_order, v_best, v_best_rule,
-    coalesce(v_distribution ->> 'queued-jobs', 'null'), coalesce(v_distribution ->> 'running-jobs-cap', 'null'), coalesce(v_distribution ->> 'job-chunk', 'null'));
+    coalesce(v_distribution ->> 'queued-jobs', 'null'), coalesce(v_distribution ->> 'running-jobs-cap', 'null'), coalesce(v_distribution ->> 'job-chunk', 'null'),
+    case when p_survivors then format(', x.unified_name, case when %1$s then %2$s end as q, case when %1$s then %3$s end as p', v_alive, v_queue, v_pair) else '' end);
 end $$;
 
-comment on function brokerage.compose(text, text, boolean, boolean) is
+comment on function brokerage.compose(text, text, boolean, boolean, boolean) is
 'SQL of a profile: the relations judged and ranked over all pairs of tasks and queues, made of the rules in force. Errors: PB001 (no such profile, a rule that does not fit), PB002 (a rule whose owner is not trusted).';

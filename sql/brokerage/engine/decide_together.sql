@@ -26,6 +26,10 @@ begin
                     where not exists (select from brokerage.task_decision d where d.setup = p_run.setup and d.run_id = p_run.run_id and d.task_id = f.task_id));
 
   v_wide := cardinality(v_tasks) * cardinality(p_queues) > 5000;
+  if not p_run.dry and brokerage.sees_assignments(p_run.profile, p_run.algorithm) then
+    perform brokerage.decide_in_turn(p_run, v_tasks, p_queues, v_wide);
+    return;
+  end if;
   execute brokerage.compose(p_run.profile, p_run.algorithm, v_wide)
           || ', stored as ('
              'insert into brokerage.decision (setup, run_id, task_id, queue, decided_at, verdict, rank, weight, factors, queued, capacity, chunk, rule, reason)'

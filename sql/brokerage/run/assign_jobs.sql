@@ -1,33 +1,19 @@
--- Distributes the jobs of tasks that a run decided over their candidates (brokerage-rules 1.3), highest priority first, counts them in the live
--- counter, and notes where the tasks stand.
+-- What follows decisions of a run: jobs of tasks go to their candidates (those decided in turn have theirs), the live counter counts them, and it is
+-- noted where the tasks stand.
 create or replace function brokerage.assign_jobs(p_run brokerage.run, p_task_ids bigint[]) returns void
 language plpgsql
 as $$
-declare
-  v_task record;
-  v_given bigint[];
 begin
-  for v_task in
-    select d.task_id, greatest(coalesce(i.jobs, 0) - coalesce(s.assigned_jobs, 0), 0) as jobs, c.queues, c.weights, c.queued, c.capacities, c.chunks
-      from brokerage.task_decision d
-      join workload.task t on t.setup = d.setup and t.task_id = d.task_id
-      left join workload.input_digest i on i.setup = d.setup and i.task_id = d.task_id
-      left join brokerage.task_state s on s.setup = d.setup and s.task_id = d.task_id
-     cross join lateral (
-           select array_agg(x.queue order by x.rank) as queues, array_agg(coalesce(x.weight, 1) order by x.rank) as weights,
-                  array_agg(coalesce(x.queued, 0) order by x.rank) as queued, array_agg(x.capacity order by x.rank) as capacities,
-                  array_agg(coalesce(x.chunk, 25) order by x.rank) as chunks
-             from brokerage.decision x
-            where x.setup = d.setup and x.run_id = d.run_id and x.task_id = d.task_id and x.verdict = 'c') c
-     where d.setup = p_run.setup and d.run_id = p_run.run_id and d.task_id = any (p_task_ids) and d.status = 'candidates'
-     order by t.current_priority desc, d.task_id
-  loop
-    v_given := brokerage.distribute(v_task.jobs, v_task.weights, v_task.queued, v_task.capacities, v_task.chunks,
-                                    case when p_run.seed is not null then hashint8extended(v_task.task_id, p_run.seed) end);
-    insert into brokerage.assignment (setup, run_id, task_id, queue, jobs)
-    select p_run.setup, p_run.run_id, v_task.task_id, g.queue, g.jobs
-      from unnest(v_task.queues, v_given) g(queue, jobs) where g.jobs > 0;
-  end loop;
+  if not brokerage.sees_assignments(p_run.profile, p_run.algorithm) then
+    perform brokerage.assign_task(p_run, d.task_id, c.queues, c.weights, c.queued, c.capacities, c.chunks)
+       from (select x.task_id, array_agg(x.queue order by x.rank) as queues, array_agg(coalesce(x.weight, 1) order by x.rank) as weights,
+                    array_agg(coalesce(x.queued, 0) order by x.rank) as queued, array_agg(x.capacity order by x.rank) as capacities,
+                    array_agg(coalesce(x.chunk, 25) order by x.rank) as chunks
+               from brokerage.decision x
+              where x.setup = p_run.setup and x.run_id = p_run.run_id and x.task_id = any (p_task_ids) and x.verdict = 'c'
+              group by x.task_id) c
+       join brokerage.task_decision d on d.setup = p_run.setup and d.run_id = p_run.run_id and d.task_id = c.task_id;
+  end if;
   insert into brokerage.live_counter (setup, queue, jobs, counted_at)
   select p_run.setup, q.unified_name, sum(a.jobs), p_run.started_at
     from brokerage.assignment a

@@ -13,6 +13,9 @@ begin
     raise exception 'p_tasks_a_commit is %', p_tasks_a_commit
       using errcode = 'PB001', hint = 'Tasks decided between two commits, at least 1; null = no commit, for a transaction of your own.';
   end if;
+  if p_limit < 0 then
+    raise exception 'p_limit is %', p_limit using errcode = 'PB001', hint = 'Tasks to decide at most; null = all that are due.';
+  end if;
   p_run_id := brokerage.open_run(p_setup, 'production_job', p_profile, p_seed, p_dry_run);
   loop
     v_done := brokerage.broker_next(p_setup, p_run_id, p_tasks, least(v_left, p_tasks_a_commit));
@@ -26,4 +29,4 @@ begin
 end $$;
 
 comment on procedure brokerage.broker_jobs(text, bigint[], text, bigint, boolean, bigint, int, bigint) is
-'Brokers the jobs of all tasks that are due, or of those listed, highest current priority first: decides (brokerage.decision) and assigns jobs to queues (brokerage.assignment). p_seed makes draws repeatable, p_dry_run stores decisions only, p_limit is how many tasks at most. Commits after each p_tasks_a_commit tasks; null = never, then it may run in a transaction of the caller''s. Several calls at once share the work. p_run_id says under which run the decisions stand. Errors: PB001 (no such setup or profile, isolation level), PB002 (not an operator).';
+'Brokers the jobs of all tasks that are due, or of those listed, highest current priority first: decides (brokerage.decision) and assigns jobs to queues (brokerage.assignment). p_seed makes draws repeatable, p_dry_run stores decisions only, p_limit is how many tasks at most. Commits after each p_tasks_a_commit tasks; null = never, then it may run in a transaction of the caller''s. Several calls at once share the work. p_run_id says under which run the decisions stand. Errors: PB001 (no such setup or profile, an argument out of range, isolation level), PB002 (not an operator).';

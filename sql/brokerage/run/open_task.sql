@@ -6,7 +6,7 @@ select t.setup, t.task_id, t.current_priority, coalesce(d.jobs, 0) - coalesce(s.
   left join brokerage.task_state s on s.setup = t.setup and s.task_id = t.task_id
  where t.status in ('ready', 'scouting', 'running', 'pending')
    and coalesce(t.label, '') not in ('user', 'panda')
-   and (s.task_id is null or coalesce(d.jobs, 0) > s.assigned_jobs);
+   and (s.task_id is null or s.retry_at is not null or coalesce(d.jobs, 0) > s.assigned_jobs);
 
 comment on view brokerage.open_task is 'Production tasks whose jobs are not all assigned; what-if looks at them.';
 comment on column brokerage.open_task.setup is 'Tenant.';

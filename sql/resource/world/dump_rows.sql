@@ -7,7 +7,7 @@ begin
   return query execute (
     select format('select to_jsonb(t) - array[%s] from %s t where t.setup = $1 order by %s', string_agg(
              case when not c.given then quote_literal(c.name)
-                  when c.key_place is null then format('case when t.%I is not distinct from %s then %L end', c.name, coalesce(c.default_text, 'null'), c.name) end,
+                  when c.key_place is null or c.default_text is not null then format('case when t.%I is not distinct from %s then %L end', c.name, coalesce(c.default_text, 'null'), c.name) end,
              ', ' order by c.place) || ', ''setup''', p_table,
              string_agg(format('t.%I%s', c.name, case c.type when 'text' then ' collate "C"' else '' end), ', ' order by c.key_place) filter (where c.key_place is not null))
       from resource.table_column(p_table) c)

@@ -18,10 +18,10 @@ begin
     into v_text
     from resource.table_column(p_table) c
    cross join lateral (
-     select case c.kind when 'JSON' then format('nullif(e.row -> %L, ''null'')', c.name)
-                        when 'an array of texts' then
+     select case when c.kind = 'JSON' then format('nullif(e.row -> %L, ''null'')', c.name)
+                        when c.kind = 'an array of texts' then
                           format('case when jsonb_typeof(e.row -> %1$L) = ''array'' then array(select jsonb_array_elements_text(e.row -> %1$L)) end', c.name)
-                        when 'an integer' then format('(e.row ->> %L)::numeric::%s', c.name, c.type)
+                        when c.kind like 'an integer%' then format('(e.row ->> %L)::numeric::%s', c.name, c.type)
                         else format('(e.row ->> %L)::%s', c.name, c.type) end) v(value);
   return v_text;
 end $$;

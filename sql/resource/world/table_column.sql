@@ -4,7 +4,7 @@ returns table (name text, place int, kind text, type text, default_text text, ke
 language sql stable
 as $$
   select a.attname::text, a.attnum::int,
-         case when t.typcategory = 'N' and t.typname like 'int%' then 'an integer' when t.typcategory = 'N' then 'a number' when t.typcategory = 'B' then 'true or false'
+         case when t.typcategory = 'N' and t.typname like 'int%' then format('an integer of %s bits', 8 * t.typlen) when t.typcategory = 'N' then 'a number' when t.typcategory = 'B' then 'true or false'
               when t.typcategory = 'A' then 'an array of texts' when t.typname = 'jsonb' then 'JSON' when t.typcategory = 'D' then 'a time' else 'a text' end,
          format_type(a.atttypid, a.atttypmod), pg_get_expr(d.adbin, d.adrelid), array_position(i.indkey::int[], a.attnum::int), a.attidentity = ''
     from pg_attribute a

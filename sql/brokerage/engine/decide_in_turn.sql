@@ -1,0 +1,54 @@
+-- A batch of a profile whose weights see what the same batch assigned (live counter, brokerage-rules 1.3): all that no assignment changes is decided
+-- by one query, then each task in turn, highest current priority first, is weighed over its survivors, and its jobs are assigned before the next one.
+create or replace function brokerage.decide_in_turn(p_run brokerage.run, p_tasks brokerage.task_facts[], p_queues brokerage.queue_facts[], p_wide boolean) returns void
+language plpgsql
+as $$
+declare
+  v_turn text := brokerage.compose_turn(p_run.profile, p_run.algorithm);
+  v_wait jsonb := (select r.parameters from brokerage.rule_in_force r where r.profile = p_run.profile and r.algorithm = p_run.algorithm and r.kind = 'pending' and r.enabled limit 1);
+  v_live jsonb := '{}'::jsonb;
+  v_task record;
+  v_kept record;
+  v_given bigint[];
+begin
+  for v_task in execute
+    brokerage.compose(p_run.profile, p_run.algorithm, p_wide, false, true)
+    || ', stored as ('
+       'insert into brokerage.decision (setup, run_id, task_id, queue, decided_at, verdict, weight, factors, rule, reason)'
+       ' select $1, $5, j.task_id, j.queue, $6, case when starts_with(j.failed, ''!'') then ''n'' else ''r'' end::"char", j.weight, j.factors,'
+       '        ltrim(split_part(j.failed, E''\t'', 1), ''!''), split_part(j.failed, E''\t'', 2)'
+       '   from judged j where j.failed is not null)'
+       ' select u.ordinality as number, u.task_id, u.current_priority,'
+       '        count(j.queue) filter (where starts_with(j.failed, ''!'')) as outside, count(j.queue) filter (where j.failed is not null and not starts_with(j.failed, ''!'')) as rejected,'
+       '        array_agg(row(j.queue, j.unified_name, j.factors, j.q, j.p)::brokerage.survivor) filter (where j.queue is not null and j.failed is null) as survivors'
+       '   from unnest($2) with ordinality u left join judged j on j.task_number = u.ordinality'
+       '  group by u.ordinality, u.task_id, u.current_priority order by u.current_priority desc, u.task_id'
+    using p_run.setup, p_tasks, p_queues, brokerage.flavour(p_run.profile), p_run.run_id, p_run.started_at
+  loop
+    execute v_turn
+            || ', stored as ('
+               'insert into brokerage.decision (setup, run_id, task_id, queue, decided_at, verdict, rank, weight, factors, queued, capacity, chunk, rule, reason)'
+               ' select $3, $4, $5, r.queue, $6, case when r.failed is not null or r.place > r.best then ''r'' else ''c'' end::"char", case when r.place <= coalesce(r.best, r.place) then r.place end,'
+               '        r.weight, r.factors, r.queued, r.capacity, r.chunk, coalesce(split_part(r.failed, E''\t'', 1), case when r.place > r.best then r.best_rule end),'
+               '        coalesce(split_part(r.failed, E''\t'', 2), case when r.place > r.best then format(''number %s by weight, the best %s are taken'', r.place, r.best) end)'
+               '   from judged r)'
+               ' select count(*) as queues, array_agg(r.unified_name order by r.place) as unified, array_agg(r.weight order by r.place) as weights, array_agg(r.queued order by r.place) as queued,'
+               '        array_agg(r.queue order by r.place) as names, array_agg(r.capacity order by r.place) as capacities, array_agg(coalesce(r.chunk, 25) order by r.place) as chunks'
+               '   from judged r where r.place <= coalesce(r.best, r.place)'
+      into v_kept
+      using array(select row(s.queue, s.unified_name, s.factors, brokerage.with_live(s.q, coalesce((v_live ->> s.unified_name)::bigint, 0)), s.p)::brokerage.survivor from unnest(v_task.survivors) s),
+            p_tasks[v_task.number], p_run.setup, p_run.run_id, v_task.task_id, p_run.started_at;
+    insert into brokerage.task_decision (setup, run_id, task_id, decided_at, status, retry_at, candidates, rejected, not_candidates)
+    values (p_run.setup, p_run.run_id, v_task.task_id, p_run.started_at, case when v_kept.queues > 0 then 'candidates' else 'pending' end,
+            case when v_kept.queues > 0 then null else p_run.started_at + brokerage.wait_of(v_wait, v_task.current_priority) end,
+            v_kept.queues, v_task.rejected + coalesce(cardinality(v_task.survivors), 0) - v_kept.queues, v_task.outside);
+    if v_kept.queues > 0 then
+      v_given := brokerage.assign_task(p_run, v_task.task_id, v_kept.names, v_kept.weights, v_kept.queued, v_kept.capacities, v_kept.chunks);
+      v_live := v_live || coalesce((select jsonb_object_agg(g.unified, coalesce((v_live ->> g.unified)::bigint, 0) + g.jobs)
+                                      from (select u.unified, sum(u.jobs)::bigint as jobs from unnest(v_kept.unified, v_given) u(unified, jobs) where u.jobs > 0 group by u.unified) g), '{}'::jsonb);
+    end if;
+  end loop;
+end $$;
+
+comment on function brokerage.decide_in_turn(brokerage.run, brokerage.task_facts[], brokerage.queue_facts[], boolean) is
+'Decides tasks of a run one after the other where weights see what the batch has assigned, stores the decisions and assigns the jobs. Errors: PB001, PB002 (a rule that does not fit).';
