@@ -67,10 +67,10 @@ def test_the_package_readme_lists_all_commands() -> None:
 def test_every_command_named_exists(page: str) -> None:
     text = (ROOT / page).read_text(encoding="utf-8")
     known = {command.split()[0] for command in commands()}
-    named = set(re.findall(r"`broker (?:--\S+ \S+ )*([a-z]\w*)", text)) | {
+    named = set(re.findall(r"`broker (?:--\S+ \S+ )*([a-z][\w-]*)", text)) | {
         word
         for _, block in blocks(ROOT / page, "sh")
-        for word in re.findall(r"^broker ([a-z]\w*)", block, re.MULTILINE)
+        for word in re.findall(r"^broker ([a-z][\w-]*)", block, re.MULTILINE)
     }
     assert named
     assert named <= known
