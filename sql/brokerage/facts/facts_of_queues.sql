@@ -69,7 +69,7 @@ as $$
          q.attributes ? 'useJumboJobs' as uses_jumbo,
          resource.number_or_null(q.attributes, 'minEventsForJumbo') as min_events_for_jumbo,
          q.attributes ? 'use_only_local_data' as uses_only_local_data,
-         case when q.attributes ? 'jobChunkSize' then greatest(least(resource.number_or_null(q.attributes, 'jobChunkSize'), 1000000), 0) end::int as job_chunk_size,
+         nullif(least(greatest(coalesce(resource.number_or_null(q.attributes, 'jobChunkSize'), 0), 0), 1000000), 0)::int as job_chunk_size,
          coalesce('ANY' = any (q.releases), false) as releases_any,
          coalesce('AUTO' = any (q.releases), false) as releases_auto,
          w.queue is not null as publishes_software,
