@@ -7,9 +7,13 @@ drawn once a world, those of queues for every queue, mostly left as they are.
 
 `worlds()` is the strategy, which shrinks; Hypothesis likes to repeat itself, so give every theme its turn:
 `worlds(theme)` for each of `THEMES`. `random_world(number)` makes such worlds from a number, evenly and reproducibly.
+
+The profile `panda2026` has rules that the profile `doc` does not know: `PANDA_THEMES`. They stand apart, so that a
+number gives the same world of `random_world` whatever is added to them; `random_panda_world(number)` draws from both.
 """
 
 import copy
+import json
 import random
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -395,14 +399,321 @@ THEMES: dict[str, Theme] = {
     "many queues": {"stats.running": [60, 100, 200], "link.mbps_1h": RATES, "link.closeness": [0, 4, 11]},
 }
 
-OF_QUEUES = ("queue", "link", "storage", "second", "stats", "other", "software", "disk", "scratch", "tape")
-QUEUE_PATHS = [
-    (path, values)
-    for name, theme in THEMES.items()
-    if name != "software"
-    for path, values in theme.items()
-    if path.split(".")[0] in OF_QUEUES
+SEEN_GPUS: list[list[Row]] = [
+    [{"vendor": "NVIDIA", "model": "kt100", "vram": 16384, "driver_version": "535.10", "framework_version": "12.2"}],
+    [
+        {"vendor": "NVIDIA", "model": "A100", "vram": 40960, "architecture": "ampere", "driver_version": "535.9"},
+        {"vendor": "NVIDIA", "model": "A100", "vram": 999, "architecture": "ampere", "driver_version": "535.11"},
+    ],
+    [{"vendor": "AMD", "model": "MI250", "vram": 65536}],
+    [],
 ]
+LEVELS = json.dumps({"sw_platform": PLATFORM, "cpu_pref": {"preferred_architecture_level": "x86_64-v3"}})
+GPUS = json.dumps({"sw_platform": PLATFORM, "gpu_spec": {"vendor": "nvidia", "model": "*", "vram": ">1000"}})
+
+PANDA_THEMES: dict[str, Theme] = {
+    "panda: initial": {
+        "queue.type": ["analysis", "special", "unified"],
+        "queue.cloud": ["", "", "DE"],
+        "queue.name": ["TEST_"],
+        "queue.catchall": ["grandly_unified", "x=1,grandly_unified", "grandly_unifiedX"],
+    },
+    "panda: pre-assigned alone": {
+        "task.site": ["first", "first", "half", "all"],
+        "task.use_scout": [AS_IS, True],
+        "task.event_service": [AS_IS, AS_IS, 1],
+        "task.core_count": [AS_IS, 8, 0],
+        "task.io_intensity": [AS_IS, 500],
+        "split.maxCoreCount": [AS_IS, 4],
+        "split.ipConnectivity": [AS_IS, "full"],
+        "split.ipStack": [AS_IS, 6],
+        "core.WORK_SHORTAGE": [AS_IS, True],
+        "queue.corecount": [1, 8, None],
+        "queue.jobseed": ["es", "std", "eshigh"],
+        "queue.wnconnectivity": ["http", "none", None],
+        "queue.pledgedcpu": [-1],
+        "queue.status": ["test", "offline"],
+        "queue.pilots": [None, {}],
+        "queue.catchall": ["useJumboJobs"],
+        "queue.maxtime": [1000],
+        "queue.laststart": [{"hours_ago": 3}],
+    },
+    "panda: pre-merged": {
+        "dataset.site": ["first", "first", "half"],
+        "dataset.created": [{"hours_ago": 48}, {"hours_ago": 48}, None],
+        "dataset.modified": [{"hours_ago": hours} for hours in (23, 25, 25, 48)],
+        "task.frozen": [AS_IS] + [{"hours_ago": hours} for hours in (5, 6, 6.5, 30)],
+        "task.is_merging": [AS_IS, True],
+        "queue.status": ["standby", "offline"],
+        "queue.outputs": [["SHARED_DISK"], ["SHARED_DISK"], []],
+        "queue.inputs": [["SHARED_DISK"], ["SHARED_DISK"]],
+        "queue.type": ["analysis"],
+    },
+    "panda: nucleus": {
+        "nucleus.write_wan": ["OFF", "TEST", "ON", None],
+        "config.NQUEUED_NUC_CAP_FOR_JOBS": [AS_IS, AS_IS, AS_IS, 100],
+        "link.closeness": [-1],
+        "link.queued": [149, 150],
+        "queue.storage_site": ["NUC"],
+        "task.nucleus": ["NUC", "NUC", "NUC", "SHUT"],
+    },
+    "panda: opportunistic": {
+        "task.current_priority": [799, 800, 900],
+        "task.use_scout": [AS_IS, True],
+        "queue.pledgedcpu": [-1, -1, 0, 100],
+    },
+    "panda: inactive": {
+        "task.current_priority": [800],
+        "queue.laststart": [{"hours_ago": 3}, {"hours_ago": 3}, {"hours_ago": 1}],
+        "stats.activated": [0],
+        "stats.starting": [0, 1],
+        "other.starting": [0, 1],
+    },
+    "panda: jumbo": {
+        "split.nJumboJobs": [AS_IS, 0, 1, 5],
+        "queue.catchall": ["useJumboJobs", "useJumboJobs", "useJumboJobs,minEventsForJumbo=100", "useJumboJobsX"],
+        "queue.params": [{"minEventsForJumbo": least} for least in (99, 100, 101, 200, 201)],
+        "queue.pilots": [None, {"getjob": 0}],
+    },
+    "panda: disk io": {
+        "task.disk_io": [100, 800, 807, 808, 816],
+        "task.core_count": [8],
+        "queue.average_diskio": [101],
+        "queue.maxdiskio": [100, 100.5],
+    },
+    "panda: cores": {
+        "task.core_count": [0, 0, 1, None],
+        "task.current_priority": [AS_IS, 899, 900],
+        "task.use_scout": [AS_IS, AS_IS, True],
+        "queue.corecount": [1, 8, 0, None],
+    },
+    "panda: memory": {
+        "task.ram_count": [1001, 2001, 2003],
+        "task.ram_unit": ["MB", "MBPerCore", "MBPerCoreFixed"],
+        "task.base_ram_count": [500, 501],
+        "queue.maxrss": [900, 1350, 1351, 1800, 1801, 2250, 2251],
+        "queue.minrss": [900, 900.5, 1350, 1351, 1800, 1800.5, 1801, 2252],
+    },
+    "panda: scratch": {
+        "task.out_disk_count": [0, 1024, 2000],
+        "task.out_disk_unit": ["kB", "MBPerEvent", "kBPerEvent"],
+        "task.work_disk_count": [AS_IS, 0, 100],
+        "task.work_disk_unit": ["MB"],
+        "task.core_count": [1, 8, 0, None],
+        "task.event_service": [AS_IS, AS_IS, 1],
+        "queue.corecount": [1, 8],
+        "queue.maxwdir": [1499, 1500, 1799, 1800, 1900, 2523, 2524, 2524.5, 2823, 2824, 3824, 12000, 14400],
+    },
+    "panda: space": {
+        "storage.space_free": [100, 199, 200, 300],
+        "storage.space_expired": [100, 1],
+        "storage.space_min_free": [100, 101],
+        "storage.space_unavailable": [100],
+        "config.STORAGE_MIN_FREE_SIZE": [AS_IS, 0, 100, 1000, 1001],
+        "queue.outputs": [[], ["NUC_DISK"]],
+    },
+    "panda: activities": {
+        "storage.read_lan": ["OFF"],
+        "storage.write_lan": ["TEST"],
+        "storage.read_wan": ["OFF", "TEST"],
+        "storage.write_wan": ["OFF", "TEST", "PROBING"],
+        "storage.type": ["SCRATCHDISK", None],
+        "second.type": ["DATADISK"],
+        "second.read_wan": ["OFF"],
+        "second.write_wan": ["OFF"],
+        "disk.0": REPLICAS,
+    },
+    "panda: sources": {
+        "source.read_wan": ["OFF", "TEST", None],
+        "source.read_lan": [AS_IS, AS_IS, "OFF"],
+        "source.replica": ["full", "part", "one", "none"],
+        "dataset.distributed": [AS_IS, AS_IS, AS_IS, True],
+        "split.inputPreStaging": [AS_IS, AS_IS, AS_IS, 1],
+        "config.MAX_MISSING_INPUT_FILES": [AS_IS, 0, 1],
+        "config.MIN_INPUT_COMPLETENESS": [AS_IS, AS_IS, 50, 51],
+        "storage.read_wan": ["OFF", "TEST"],
+        "storage.read_lan": ["OFF"],
+        "disk.0": REPLICAS,
+    },
+    "panda: walltime": {
+        "task.cpu_time": [900, 900, None, 0, 10.001],
+        "task.cpu_time_unit": ["HS06sPerEvent", "HS06sPerEvent", "mHS06sPerEvent", None, ""],
+        "task.walltime": [None, None, 0, 100],
+        "task.walltime_unit": [AS_IS, AS_IS, "kSPerMB"],
+        "task.base_walltime": [AS_IS, 60],
+        "task.use_scout": [AS_IS, AS_IS, True],
+        "task.is_merging": [AS_IS, AS_IS, AS_IS, True],
+        "task.core_count": [AS_IS, 8],
+        "split.dynamicNumEvents": [AS_IS, AS_IS, 10, 50, 100],
+        "split.maxEventsPerJob": [AS_IS, 50, 100],
+        "queue.maxtime": [59, 60, 61, 9999, 10000, 10001, 86399, 86400, 96000, 95999, 96060, 864000],
+        "queue.mintime": [60, 100, 9999, 10000, 10001, 10060, 10061],
+        "queue.corepower": [10, 20, 0],
+    },
+    "panda: stacks": {
+        "split.ipConnectivity": [AS_IS, "full", "http"],
+        "split.ipStack": [AS_IS, 4, 6],
+        "queue.wnconnectivity": ["full#IPv4", "full#IPv6", "http#IPv4", "http", "none", None],
+    },
+    "panda: transferring": {
+        "world.other_nucleus": [True],
+        "stats.transferring": [100, 101, 1999, 2000],
+        "shut.transferring": [1, 2, 100],
+        "other.transferring": [0, 1],
+        "queue.transferringlimit": [100, 100, 0],
+        "stats.running": [0, 50, 51],
+        "queue.storage_site": ["NUC"],
+        "queue.outputs": [[], ["SHARED_DISK"]],
+    },
+    "panda: shortage": {
+        "core.WORK_SHORTAGE": [True, True, False],
+        "queue.pledgedcpu": [-1, 0, 100, 100],
+        "queue.core_statistics": [{"running": 90, "starting": 10}, {"running": 101}, {"running": 100, "starting": 1}],
+    },
+    "panda: t1 weight": {
+        "split.t1Weight": [-1, -2, 0, 10, 150],
+        "task.current_priority": [AS_IS, 899, 900],
+        "task.event_service": [AS_IS, AS_IS, 1],
+        "task.is_merging": [AS_IS, AS_IS, AS_IS, True],
+        "task.io_intensity": [AS_IS, 500, 501],
+        "stats.running": [20, 30, 50],
+        "other.running": [0, 30],
+    },
+    "panda: io intensity": {
+        "task.io_intensity": [299, 300, 301, None],
+        "task.is_merging": [AS_IS, AS_IS, True],
+        "queue.params": [{"max_io_intensity": 300}, {"max_io_intensity": 300}, {"max_io_intensity": "299"}],
+        "queue.catchall": ["max_io_intensity=300"],
+        "disk.0": REPLICAS,
+    },
+    "panda: pilots": {
+        "task.label": ["managed", "managed", "prod_test", "test"],
+        "queue.pilots": [None, {}, {"getjob": 0, "updatejob": 0}],
+        "queue.slots": [[{"gshare": None, "resource_type": None, "numslots": 10}]],
+    },
+    "panda: io": {
+        "task.io_intensity": [500],
+        "task.event_service": [AS_IS, AS_IS, AS_IS, 1],
+        "split.inputPreStaging": [AS_IS, AS_IS, 1],
+        "config.SIZE_CUTOFF_TO_MOVE_INPUT": [AS_IS, 0, 1, 2, 3],
+        "config.NUM_CUTOFF_TO_MOVE_INPUT": [AS_IS, 0, 1, 2],
+        "disk.0": [*REPLICAS, "none", "none"],
+        "disk.1": [*REPLICAS, "none"],
+        "tape.0": REPLICAS,
+        "tape.1": REPLICAS,
+        "queue.pilots": [None],
+    },
+    "panda: workers": {
+        "task.current_priority": [149, 150, 151],
+        "config.MAX_PRIO_TO_BOOTSTRAP": [AS_IS, AS_IS, 149],
+        "stats.running": [0, 1, 19, 20],
+        "stats.activated": COUNTS,
+        "stats.starting": [0, 1, 5],
+        "queue.ups": [True, True, False],
+        "queue.pilots": [None],
+        "queue.workers": [{"running": 5, "submitted": 5}, {"running": 300, "submitted": 10}, {"running": 0}],
+        "queue.slots": [
+            [{"gshare": None, "resource_type": None, "numslots": 100}],
+            [{"gshare": SHARE, "resource_type": "SCORE", "numslots": 0}],
+            [{"gshare": SHARE, "resource_type": None, "numslots": 33}],
+        ],
+    },
+    "panda: bootstrap": {
+        "task.current_priority": [149, 150, 150, 151],
+        "task.is_merging": [AS_IS, AS_IS, AS_IS, True],
+        "task.processing_type": [AS_IS, AS_IS, AS_IS, "urgent"],
+        "config.MIN_WEIGHT_managed": [AS_IS, AS_IS, 0.1],
+        "stats.": [{}, {}, {}, {"running": 1}, {"defined": 1}, {"assigned": 1}, {"starting": 1}],
+        "live.counter": [1],
+    },
+    "panda: network": {
+        "config.NW_ACTIVE": [True, True, True, AS_IS],
+        "config.NW_QUEUE_IMPORTANCE": [AS_IS, 0.25, 1],
+        "config.NQUEUED_SAT_CAP": [AS_IS, AS_IS, 300],
+        "config.NW_THRESHOLD": [AS_IS, 1.4, 1.9],
+        "task.processing_type": [AS_IS, "urgent", "urgent", "my_urgent_x"],
+        "task.current_priority": [AS_IS, AS_IS, 1000, 1001],
+        "link.closeness": [0, 4, 11, None],
+        "link.queued": QUEUED,
+        "link.queued_express": [0, 30, 150, None],
+        "link.mbps_1h": RATES,
+        "link.mbps_1d": RATES,
+    },
+    "panda: cap": {
+        "config.NQUEUELIMITSITE_Share A": [AS_IS, AS_IS, 0, 5, 40],
+        "task.processing_type": [AS_IS, AS_IS, "urgent"],
+        "task.resource_type": ["SCORE", "SCORE", "MCORE", None],
+        "stats.running": [0, 5, 10, 11],
+        "stats.activated": [0, 1, 10, 18, 20],
+        "stats.starting": [0, 1, 3],
+        "stats.assigned": [0, 1, 5, 20],
+        "stats.defined": [0, 1, 20],
+        "mcore.running": [1, 10],
+        "mcore.activated": [0, 20, 21],
+        "mcore.defined": [5, 21],
+        "mcore.assigned": [5],
+        "at.resource_types": [["SCORE"], ["MCORE"], ["SCORE", "MCORE"], ["VHIMEM"]],
+        "live.counter": [3, 30],
+    },
+    "panda: local data": {
+        "queue.catchall": ["use_only_local_data", "use_only_local_data", "x,use_only_local_data"],
+        "disk.0": REPLICAS,
+        "disk.1": REPLICAS,
+        "at.lock": [True],
+    },
+    "panda: least weight": {
+        "config.MIN_WEIGHT_managed": [AS_IS, 0.5, 1],
+        "config.MIN_WEIGHT_managed_Share A": [AS_IS, AS_IS, 0.7, 2],
+        "stats.running": [5, 20, 100],
+        "stats.activated": [0, 10, 30],
+    },
+    "panda: architecture": {
+        "task.trans_home": ["Athena-21.0.38", "Athena-21.0.38", AS_IS],
+        "task.architecture": [
+            LEVELS,
+            LEVELS,
+            f"{PLATFORM}&nvidia",
+            f"{PLATFORM}&nv-A1",
+            f"{PLATFORM}&*-model:model!=A1.*",
+            f"{PLATFORM}&nvidia:vram>=1000",
+            f"{PLATFORM}&nvidia:vram!=1000",
+            f"{PLATFORM}&nvidia:driver>535.9",
+            f"{PLATFORM}&nvidia:cuda=12.2:vram>999",
+            f"{PLATFORM}&*-*:uarch=ampere",
+            f"{PLATFORM}#(x86_64-intel|aarch64)&nvidia",
+            f"{PLATFORM}@centos7",
+            GPUS,
+            "x86_64-slc[67]-gcc8-opt",
+            "",
+        ],
+        "task.container_name": [AS_IS, AS_IS, AS_IS, "athena", IMAGE],
+        "task.only_tags_for_fc": [AS_IS, True],
+        "queue.releases": [["AUTO"]] * 8 + [["ANY"], ["ANY", "AUTO"]],
+        "software.cmtconfigs": [["x86_64-slc6-gcc62-opt", "x86_64-slc6-gcc8-opt"]],
+        "software.containers": [["any"], ["/cvmfs"], ["docker://atlas"], []],
+        "software.cvmfs": [[], ["nightlies"]],
+        "software.architectures": [
+            [{"type": "cpu", "arch": ["x86_64"]}, {"type": "gpu", "vendor": ["any"]}],
+            [{"type": "cpu", "arch": ["any"]}, {"type": "gpu", "vendor": ["nvidia", "excl"]}],
+            *HARDWARE,
+        ],
+        "at.gpus": SEEN_GPUS,
+        "at.levels": [{"x86_64-v3": 50}, {"x86_64-v3": 12.5, "x86_64-v2": 80}, {"x86_64-v2": 100}],
+    },
+}
+OF_DOC = ("queue", "link", "storage", "second", "stats", "other", "software", "disk", "scratch", "tape")
+OF_PANDA = ("mcore", "shut", "live", "at")  # more statistics, and what other sections say of a queue
+OF_QUEUES = (*OF_DOC, *OF_PANDA)
+
+
+def _queue_paths(themes: dict[str, Theme]) -> list[tuple[str, list[Any]]]:
+    return [
+        (path, values)
+        for name, theme in themes.items()
+        if name not in ("software", "panda: architecture")
+        for path, values in theme.items()
+        if path.split(".")[0] in OF_QUEUES
+    ]
 
 
 @dataclass
@@ -418,6 +729,10 @@ class Parts:
     replicas: dict[str, dict[int, str]] = field(default_factory=dict)  # storage -> dataset -> kind of replica
     stats: dict[str, Any] = field(default_factory=dict)
     other: dict[str, Any] = field(default_factory=dict)
+    mcore: dict[str, Any] = field(default_factory=dict)  # statistics of the share, of resource type MCORE
+    shut: dict[str, Any] = field(default_factory=dict)  # the same, for a nucleus that cannot be written to
+    live: dict[str, Any] = field(default_factory=dict)
+    at: dict[str, Any] = field(default_factory=dict)
     software: Row | None = None
 
     def change(self, path: str, value: Any) -> None:
@@ -429,6 +744,10 @@ class Parts:
             self.name = f"{value}{self.name}"
         elif path == "queue.outputs":
             self.queue["astorages"] = {**self.queue["astorages"], "write_lan": value}
+        elif path == "queue.inputs":
+            self.queue["astorages"] = {**self.queue["astorages"], "read_lan": value}
+        elif path == "stats.":
+            self.stats = dict(value)
         elif kind == "software":
             self.software = {**(self.software or PUBLISHED), key: value}
         else:
@@ -461,6 +780,7 @@ RESOURCE_TYPES: list[Row] = [
 KINDS = ["satellite"] * 8 + ["nucleus", "nucleus", "near", "neighbour", "unified", "unified nucleus"]
 NEAR_KINDS = ["nucleus", "nucleus", "satellite", "near", "neighbour", "unified nucleus"]
 NEAR_THEMES = {"high priority", "scouts", "event service", "express", "t1 weight", "full chain"}
+NEAR_THEMES |= {f"panda: {name}" for name in ("t1 weight", "transferring", "nucleus", "activities", "pre-merged")}
 
 
 def _parts(pick: Pick, number: int, kind: str, cores: int) -> Parts:
@@ -546,6 +866,11 @@ def _statistics(queues: list[Parts], apart: bool) -> list[Row]:
                     rows.append({**row, "njobs": 1, "resource_type": "MCORE", "nucleus": "NUC", "label": "user"})
                     njobs -= 1  # noqa: PLW2901  (the rest follows)
                 rows.append({**row, "njobs": njobs})
+        for special, more in (({"resource_type": "MCORE"}, parts.mcore), ({"nucleus": "SHUT"}, parts.shut)):
+            rows += [
+                {"queue": parts.name, "gshare": SHARE, "status": status, "njobs": njobs, **special}
+                for status, njobs in more.items()
+            ]
     return rows
 
 
@@ -564,11 +889,16 @@ def random_world(number: int, *themes: str) -> Row:
     return build_world(random.Random(number).choice, themes)
 
 
-def build_world(pick: Pick, themes: Sequence[str]) -> Row:
-    chosen = list(themes) or [pick(list(THEMES)) for _ in range(pick([1, 2]))]
+def random_panda_world(number: int, *themes: str) -> Row:
+    """The world of this number for the profile panda2026, of these themes or of some of all."""
+    return build_world(random.Random(number).choice, themes, THEMES | PANDA_THEMES)
+
+
+def build_world(pick: Pick, themes: Sequence[str], catalogue: dict[str, Theme] = THEMES) -> Row:
+    chosen = list(themes) or [pick(list(catalogue)) for _ in range(pick([1, 2]))]
     attributes: dict[str, list[Any]] = {}
     for name in chosen:
-        attributes |= THEMES[name]
+        attributes |= catalogue[name]
     once: dict[str, Any] = {
         path: pick(values) for path, values in attributes.items() if path.split(".")[0] not in OF_QUEUES
     }
@@ -589,7 +919,7 @@ def build_world(pick: Pick, themes: Sequence[str]) -> Row:
                 if value is not AS_IS:
                     parts.change(path, copy.deepcopy(value))
         if not many and pick([False] * 4 + [True]):
-            path, values = pick(QUEUE_PATHS)
+            path, values = pick(_queue_paths(catalogue))
             parts.change(path, copy.deepcopy(pick(values)))
         if "software" in chosen and parts.software is None and pick([True] * 7 + [False]):
             parts.software = dict(PUBLISHED)
@@ -629,8 +959,42 @@ def build_world(pick: Pick, themes: Sequence[str]) -> Row:
         world["jobs"] = [_job(pick, number, pick(queues).name) for number in range(1, pick([2, 4, 8]))]
     if pick([False] * 7 + [True]):
         world["resource_types"] = RESOURCE_TYPES
+    if catalogue is not THEMES:
+        _add_for_panda(world, queues, once, inputs)
     _spoil_once(world, once, [parts.name for parts in queues])
     return world
+
+
+def _add_for_panda(world: Row, queues: list[Parts], once: dict[str, Any], inputs: list[Any]) -> None:
+    """A source of the input that is at no queue, another nucleus, and what stands beside the queues."""
+    source = {key: once.pop(f"source.{key}", None) for key in ("read_lan", "read_wan")}
+    kind = once.pop("source.replica", "full")
+    for parts in queues:
+        world["storages"][f"TAPE{parts.number}"]["type"] = "DATATAPE"
+    world["storages"] |= {"SOURCE": {"site": "SOURCE", **source}, "SHUT_DISK": {"site": "SHUT", "write_wan": "OFF"}}
+    for number, (_, files) in enumerate(inputs):
+        replica = _replica(kind, [file[0] for file in files])
+        if replica is not None:
+            world["datasets"][f"data{number}"]["replicas"]["SOURCE"] = replica
+    world["storages"]["NUC_DISK"]["write_wan"] = once.pop("nucleus.write_wan", None)
+    world["nuclei"]["SHUT"] = {}
+    if once.pop("world.other_nucleus", False) or once.get("task.nucleus") == "SHUT":
+        storages = {"read_lan": ["SHUT_DISK"], "write_lan": ["SHUT_DISK"]}
+        world["queues"]["SHUT_QUEUE"] = {
+            "panda_site": "SHUT",
+            "role": "nucleus",
+            "type": "analysis",
+            "astorages": storages,
+        }
+    if "core.WORK_SHORTAGE" in once:
+        world["config"]["core:WORK_SHORTAGE"] = once.pop("core.WORK_SHORTAGE")
+    for key, section in (("gpus", "worker_gpus"), ("levels", "architecture_levels")):
+        world[section] = {parts.name: parts.at[key] for parts in queues if key in parts.at}
+    world["locks"] = [parts.name for parts in queues if parts.at.get("lock")]
+    world["live_counter"] = {parts.name: parts.live["counter"] for parts in queues if parts.live}
+    types = {parts.name: parts.at["resource_types"] for parts in queues if "resource_types" in parts.at}
+    if types:
+        world["tasks"][0]["resource_types_at"] = types
 
 
 def _job(pick: Pick, number: int, queue: str) -> Row:
