@@ -95,7 +95,9 @@ def closeness(name: str, value: Any, _: Reading) -> Iterator[Part]:
     found = elements(name, value) if isinstance(value, list) else ((at, row) for at, _, row in entries(name, value))
     for where, row in found:
         require(dict, where, row)
-        if row.get("src") and row.get("dst"):
+        for key in ("src", "dst"):
+            require(str, f"{where}.{key}", "" if key in row and row[key] is None else row.get(key))
+        if row["src"] and row["dst"]:
             rows.append({"src": row["src"], "dst": row["dst"], "closeness": _number(f"{where}.closeness", row)})
     yield Part("resource.link", rows)
 

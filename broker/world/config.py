@@ -1,5 +1,6 @@
 """The section config: PanDA's gdpconfig, as {"KEY": value, "component:KEY": value} or as rows."""
 
+import re
 from collections.abc import Iterable
 from typing import Any
 
@@ -7,6 +8,9 @@ import psycopg
 
 from broker.client import json_text
 from broker.world.shape import Reading, Row, elements, entries, fields, require, wrong
+
+_KEY = re.compile(r"(?:(?P<component>[a-z_]+):)?(?P<key>.*)", re.DOTALL)
+"""A key, perhaps with its component: those are in small letters, and keys may name a share with a colon."""
 
 _ROW = fields("app component key value setup forced")
 
@@ -17,8 +21,8 @@ def read(name: str, value: Any, own: Iterable[str], reading: Reading) -> list[Ro
     Raises BadRequest for a row of another setup.
     """
     if isinstance(value, dict):
-        found = ((*key.rpartition(":"), entry) for _, key, entry in entries(name, value))
-        return [{"component": component, "key": key, "value": entry} for component, _, key, entry in found]
+        named = ((_KEY.fullmatch(key), entry) for _, key, entry in entries(name, value))
+        return [{"component": m["component"], "key": m["key"], "value": entry} for m, entry in named if m]
     rows = []
     for where, given in elements(name, value):
         row = reading.row(where, given, _ROW)

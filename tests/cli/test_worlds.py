@@ -98,7 +98,8 @@ def test_the_command_loads_exports_and_worlds_all_or_nothing(cli: Cli, db: Conne
     assert cli("load").code == 2
     for option in ("--cric-queues", "--cric-closeness", "--cric-storages", "--software"):
         said = cli("load", option, tmp_path / "latest.json")
-        assert said.err.startswith(f"error: {tmp_path / 'latest.json'}: {option[2:]}"), said.err
+        assert said.err.startswith(f"error: {tmp_path / 'latest.json'}: "), said.err
+        assert f"{option[2:]}.AGLT2:CERN" in said.err
 
 
 def test_dump_of_nothing_leaves_the_file_alone(cli: Cli, tmp_path: Path) -> None:

@@ -33,7 +33,8 @@ begin
     begin
       execute v_insert using p_setup, jsonb_build_array(v_row.row);
     exception when data_exception or integrity_constraint_violation then
-      raise exception '%: %', resource.row_name(p_table, v_row.row, v_row.place), sqlerrm
+      get stacked diagnostics v_error = constraint_name;
+      raise exception '%: %', resource.row_name(p_table, v_row.row, v_row.place), coalesce(resource.refusal(p_table, v_error, v_row.row), sqlerrm)
         using errcode = 'PB001', hint = 'What columns hold, and their units, is in their comments.';
     end;
   end loop;

@@ -1,0 +1,399 @@
+"""Worlds of brokerage: each section in and out, its defaults, its aliases, and what is refused by name."""
+
+import json
+from collections.abc import Callable
+from datetime import UTC, datetime
+from typing import Any
+
+import psycopg
+import pytest
+
+from broker import errors, world
+from broker.grid import grid
+
+Connection = psycopg.Connection[Any]
+
+NOW = "2026-04-01T12:00:00+00:00"
+
+WORLD: dict[str, Any] = {
+    "setup": "w",
+    "now": NOW,
+    "config": {"NQUEUED_SAT_CAP": 100, "jobbroker:NW_ACTIVE": True, "MIN_WEIGHT_managed_Upgrade": 0.5},
+    "resource_types": [{"name": "SCORE", "mincore": 1, "maxcore": 1, "maxrampercore": 2000}],
+    "queues": {
+        "CERN": {
+            "panda_site": "CERN-PROD",
+            "role": "nucleus",
+            "corecount": 8,
+            "releases": ["AUTO"],
+            "params": {"max_io_intensity": 700},
+            "astorages": {"read_lan": ["D", "T"], "write_lan": ["D"], "write_lan_analysis": ["S"]},
+            "pilots": {"getjob": 5, "updatejob": 12},
+            "laststart": "2026-04-01T11:00:00+00:00",
+            "average_diskio": 12.5,
+            "workers": {"running": 4, "submitted": 9},
+            "ups": True,
+            "slots": [{"gshare": "Upgrade", "numslots": 64}, {"resource_type": "MCORE", "numslots": 0}],
+            "core_statistics": {"running": 800, "starting": 8},
+            "site_class": -1,
+            "gocname": "CERN",
+        },
+        "PLAIN": {},
+    },
+    "nuclei": {"CERN-PROD": {"bare_nucleus": "allow", "backlogged": False}, "X": {"state": "OFF"}},
+    "storages": {
+        "D": {"site": "CERN-PROD", "space_free": 1e6, "write_wan": "OFF", "token": "A"},
+        "T": {"is_tape": True},
+    },
+    "links": [{"src": "A", "dst": "CERN-PROD", "closeness": -1, "queued": 7, "mbps_1h": 0.5}],
+    "software": {
+        "ALL": {"tags": [{"tag": "t", "sources": ["/x"]}]},
+        "CERN": {"cvmfs": ["atlas"], "architectures": [{"type": "cpu"}]},
+    },
+    "architecture_levels": {"CERN": {"x86_64-v2": 40, "x86_64-v3": 60}},
+    "worker_gpus": {"CERN": [{"vendor": "nvidia", "vram": 40000}]},
+    "shares": {"Upgrade": {"parent": "L1 Production", "target": 1000, "usage_percent": 0.97}},
+    "users": {
+        "alice": {"running_jobs": 5, "quota": {"used": 3, "limit": 10, "ok": True, "over_local": ["S"]}},
+        "phys": {"kind": "group", "queued_cores": 9, "rem_slots_a": -3},
+    },
+    "locks": ["CERN"],
+    "datasets": {
+        "in": {
+            "created": "2026-03-01T00:00:00+00:00",
+            "files": [
+                {"lfn": "f0", "nevents": 10},
+                *({"lfn": f"f{n}", "size": 1048576 * n, "nevents": 10} for n in range(1, 5)),
+            ],
+            "replicas": {"D": {}, "T": {"found": 2, "lfns": ["f1", "f2"]}},
+        },
+        "more": {"files": [{"lfn": "f1", "size": 1048576}, {"lfn": "g", "size": 5}]},
+        "none": {"type": "pseudo_input", "files": [{"lfn": "p"}]},
+    },
+    "tasks": [
+        {
+            "id": 1,
+            "user": "alice",
+            "nucleus": "CERN-PROD",
+            "frozen": "2026-03-30T00:00:00+00:00",
+            "is_merging": True,
+            "split": {
+                "t1Weight": -1,
+                "ipConnectivity": 2,
+                "ipStack": 4,
+                "nFilesPerMergeJob": 2,
+                "mergeOutput": True,
+                "fullChain": 3,
+            },
+            "params": {"included_site": ["CERN", "P*"], "task_broker_on_master": True},
+            "input": ["in", "more", "none", "absent"],
+            "output": [{"name": "out", "token": "ATLASDATADISK"}, {"name": "log"}],
+            "failures": {"PLAIN": {"failed": 3, "finished": 1}},
+            "resource_types_at": {"CERN": ["SCORE"]},
+            "sites_used": ["CERN"],
+        },
+        {"id": 2, "core_count": None, "architecture": "x86_64-el9-gcc13-opt"},
+    ],
+    "jobs": [
+        {"id": 9, "task": 1, "queue": "CERN", "status": "running", "gshare": "Upgrade", "cores": 8, "started": NOW}
+    ],
+    "statistics": [
+        {"queue": "CERN", "gshare": "Upgrade", "status": "running", "njobs": 4, "ncores": 32},
+        {"queue": "CERN", "gshare": "Upgrade", "status": "running", "njobs": 4, "ncores": 32},
+    ],
+    "user_queue_statistics": {"CERN": {"Upgrade": {"_total": {"running": 9}, "alice": {"queued": 1, "running": 2}}}},
+    "to_running_rate": {"CERN": 7.5, "PLAIN": {"Upgrade": 1}},
+    "remaining_work": {"CERN-PROD": {"all": 100, "by_gshare": {"Upgrade": {"450": 5, "900": 7.5}}}},
+    "live_counter": {"CERN": 25},
+}
+
+
+def held(db: Connection, setup: str = "w") -> dict[str, Any]:
+    found: dict[str, Any] = json.loads("".join(world.dump(db, setup)))
+    return found
+
+
+def value(db: Connection, query: str) -> Any:
+    row = db.execute(query.encode()).fetchone()
+    assert row is not None
+    return row[0] if len(row) == 1 else row
+
+
+def test_all_sections_come_out_as_they_went_in(db: Connection) -> None:
+    loaded = world.load(db, [WORLD])
+    assert loaded.setups == ["w"]
+    assert loaded.rows == {name: len(WORLD[name]) for name in WORLD if name not in ("setup", "now")}
+    found = held(db)
+    assert {row["key"]: (row["app"], row.get("component"), row["value"], row["setup"]) for row in found["config"]} == {
+        "NQUEUED_SAT_CAP": ("jedi", None, 100, "w"),
+        "NW_ACTIVE": ("jedi", "jobbroker", True, "w"),
+        "MIN_WEIGHT_managed_Upgrade": ("jedi", None, 0.5, "w"),
+    }
+    assert list(found) == [*(name for name in WORLD if name in ("setup", "now", "config")), *world._SECTIONS]
+    assert {**found, "config": WORLD["config"]} == WORLD
+
+
+def test_dump_load_dump_gives_the_same_bytes(db: Connection, new_database: Callable[..., str]) -> None:
+    world.load(db, [WORLD, grid(3, queues=20, tasks=15, setup="w")])
+    first = "".join(world.dump(db, "w"))
+    with psycopg.connect(new_database(), autocommit=True) as other:
+        for _ in range(2):  # once more changes nothing
+            world.load(other, [json.loads(first)])
+            assert "".join(world.dump(other, "w")) == first
+
+
+def test_another_setup_gets_the_configuration_of_the_world(db: Connection) -> None:
+    world.load(db, [WORLD], "other")
+    assert {row["setup"] for row in held(db, "other")["config"]} == {"other"}
+    world.load(db, [held(db, "other")], "third")
+    assert {row["setup"] for row in held(db, "third")["config"]} == {"third"}
+
+
+def test_what_is_left_out_has_its_default_and_null_is_null(db: Connection) -> None:
+    world.load(
+        db, [{"setup": "w", "queues": {"Q": {}, "N": {"corecount": None, "params": None}}, "tasks": [{"id": 1}]}]
+    )
+    query = "select corecount, corepower, releases, status, jobseed, role, type, cloud, params from resource.queue"
+    assert value(db, f"{query} where queue = 'Q'") == (
+        1,
+        10.0,
+        ["ANY"],
+        "online",
+        "all",
+        "satellite",
+        "unified",
+        "WORLD",
+        {},
+    )
+    assert value(db, "select corecount, params from resource.queue where queue = 'N'") == (None, {})
+    assert value(db, "select label, gshare, ram_unit, cpu_efficiency, task_priority from workload.task") == (
+        "managed",
+        "Reprocessing default",
+        "MBPerCore",
+        90.0,
+        500,
+    )
+
+
+def test_a_row_is_replaced_with_what_belongs_to_it(db: Connection) -> None:
+    world.load(db, [WORLD])
+    change = {
+        "setup": "w",
+        "queues": {"CERN": {"maxrss": 7}},
+        "datasets": {"in": {"files": [{"lfn": "new", "nevents": 3}]}},
+        "tasks": [{"id": 1, "input": ["in"]}],
+        "statistics": [],
+        "locks": [],
+    }
+    world.load(db, [change])
+    found = held(db)
+    assert found["queues"] == {"CERN": {"maxrss": 7}, "PLAIN": {}}
+    assert found["datasets"]["in"] == {"files": [{"lfn": "new", "nevents": 3}]}
+    assert found["datasets"]["more"] == WORLD["datasets"]["more"]
+    assert found["tasks"] == [{"id": 1, "input": ["in"]}, WORLD["tasks"][1]]
+    assert not found.keys() & {"statistics", "locks"}
+
+
+def test_statistics_of_several_worlds_add_up(db: Connection) -> None:
+    world.load(db, [WORLD, {**WORLD, "statistics": [{"queue": "PLAIN", "njobs": 1}]}])
+    assert len(held(db)["statistics"]) == 3
+    assert value(db, "select sum(njobs) from workload.job_statistic where queue = 'CERN'") == 9  # and the job
+
+
+def test_aliases_and_words(db: Connection) -> None:
+    world.load(
+        db,
+        [
+            {
+                "vo": "w",
+                "queues": {"Q": {"site": "S", "astorages": {"pr": ["A"], "pw": ["B"]}, "releases": "AUTO, 21.0"}},
+                "tasks": [
+                    {
+                        "id": 1,
+                        "split": {
+                            "ipConnectivity": "full",
+                            "ipStack": "IPv6",
+                            "allowInputLAN": "only",
+                            "fullChain": "require",
+                            "useLocalIO": 1,
+                            "avoidVP": 0,
+                            "useScout": 2,
+                        },
+                        "params": {"included_site": "A, B*", "excluded_site": ""},
+                        "architecture": {"sw_platform": "x"},
+                        "output": ["o"],
+                        "use_scout": 1,
+                    }
+                ],
+            }
+        ],
+    )
+    found = held(db)
+    assert found["queues"]["Q"] == {
+        "panda_site": "S",
+        "releases": ["AUTO", "21.0"],
+        "astorages": {"read_lan": ["A"], "write_lan": ["B"]},
+    }
+    assert found["tasks"] == [
+        {
+            "id": 1,
+            "architecture": '{"sw_platform":"x"}',
+            "use_scout": True,
+            "split": {
+                "useLocalIO": True,
+                "ipConnectivity": 1,
+                "ipStack": 6,
+                "allowInputLAN": 2,
+                "fullChain": 2,
+                "useScout": 2,
+            },
+            "params": {"included_site": ["A", "B*"]},
+            "output": [{"name": "o"}],
+        }
+    ]
+
+
+def test_hours_ago_count_from_the_worlds_now_or_the_clock(db: Connection) -> None:
+    queues = {"queues": {"Q": {"laststart": {"hours_ago": 2.5}}}}
+    world.load(db, [{"setup": "w", "now": NOW, **queues}, {"setup": "w", "locks": {"Q": {"hours_ago": 0}}}])
+    found = held(db)
+    assert (found["queues"]["Q"]["laststart"], found["locks"]) == ("2026-04-01T09:30:00+00:00", {"Q": NOW})
+    world.load(db, [{"setup": "real", **queues}])
+    at = value(db, "select laststart from resource.queue_activity where setup = 'real'")
+    assert 2.4 < (datetime.now(UTC) - at).total_seconds() / 3600 < 2.6
+    world.load(db, [{"setup": "zone", "now": "2026-04-01 14:00:00+02:00"}, {"setup": "utc", "now": "2026-04-01 12:00"}])
+    assert held(db, "zone")["now"] == held(db, "utc")["now"] == NOW
+
+
+def test_the_input_of_tasks_is_digested(db: Connection) -> None:
+    world.load(db, [WORLD])
+    query = """select files, size / 1048576, shared_files, jobs, job_events, job_input_mb, job_input_bytes / 1048576,
+                      events from workload.input_digest where setup = 'w' and task_id ="""
+    # files f0 to f4 and g; jobs (f0 f1) (f2 f3) (f4); f1 and g are beside the first job; f0 of no size counts 1 MB
+    assert value(db, f"{query} 1") == (6, 10, True, 3, 20, 5.0, 5, 50)
+    assert value(db, f"{query} 2") == (0, 0, False, 0, 0, 0.0, 0, 0)
+    world.load(db, [{"setup": "w", "datasets": {"in": {"files": [{"lfn": "f1", "size": 3}]}}}])
+    assert value(db, f"{query} 1") == (2, 0, True, 1, 0, 3 / 1048576, 1, 0)
+
+
+def test_general_configuration_is_dumped_and_loaded_as_such(db: Connection, new_database: Callable[..., str]) -> None:
+    rows = [
+        {"key": "NQUEUED_SAT_CAP", "value": 7, "component": "jobbroker"},
+        {"key": "NQUEUED_SAT_CAP", "value": 8, "component": "jobbroker", "setup": "w"},
+        {"key": "OURS", "value": "x", "setup": "w", "forced": True},
+        {"key": "CAP_RUNNING_USER_JOBS", "value": 9, "component": "prio_mgr", "setup": "w"},
+    ]
+    world.load(db, [{"setup": "w", "config": rows}])
+    text = "".join(world.dump(db, "w"))
+    with psycopg.connect(new_database(), autocommit=True) as other:
+        world.load(other, [json.loads(text)])
+        assert "".join(world.dump(other, "w")) == text
+        for setup, sat_cap in (("w", 8), ("v", 7)):
+            query = f"select resource.config_value('{setup}', 'jedi', 'jobbroker', 'NQUEUED_SAT_CAP')"
+            assert value(other, query) == sat_cap
+    assert value(db, "select app from resource.config where key = 'CAP_RUNNING_USER_JOBS'") == "pandaserver"
+
+
+def test_a_setup_alone_has_no_general_configuration(db: Connection) -> None:
+    db.execute("select resource.set_config('other', 'NQUEUED_SAT_CAP', '7', p_everywhere => true)")
+    db.execute("insert into resource.setup (setup, alone) values ('w', true)")
+    world.load(db, [{"setup": "w", "config": [{"key": "NW_ACTIVE", "value": True}]}])
+    assert [row["key"] for row in held(db)["config"]] == ["NW_ACTIVE"]
+    assert value(db, "select resource.config_value('w', 'jedi', 'jobbroker', 'NQUEUED_SAT_CAP')") == 150
+    assert value(db, "select count(*) from resource.config where setup is null") == 1
+
+
+def test_unknown_configuration_is_refused_with_the_nearest_key_or_left_out(db: Connection) -> None:
+    wrong = {"setup": "w", "config": {"jobbroker:NQUEUED_SATCAP": 5, "NW_ACTIVE": True}}
+    with pytest.raises(errors.BadRequest, match="jobbroker:NQUEUED_SATCAP") as caught:
+        world.load(db, [wrong], names=["a.json"])
+    assert caught.value.message.startswith("a.json: ")
+    assert "jobbroker:NQUEUED_SAT_CAP" in (caught.value.hint or "")
+    assert world.load(db, [wrong], lenient=True).ignored == ["config: key jobbroker:NQUEUED_SATCAP"]
+    assert [row["key"] for row in held(db)["config"]] == ["NW_ACTIVE"]
+
+
+@pytest.mark.parametrize(
+    ("change", "named"),
+    [
+        ({"tasks": [{"id": 1, "colour": 1}]}, r"tasks\[0\]: field colour"),
+        ({"tasks": [{"id": 1, "split": {"nSites": 1}}]}, r"tasks\[0\]\.split: field nSites"),
+        ({"tasks": [{"id": 1, "params": {"x": 1}}]}, r"tasks\[0\]\.params: field x"),
+        ({"tasks": [{"id": 1, "output": [{"lfn": "x"}]}]}, r"tasks\[0\]\.output\[0\]: field lfn"),
+        ({"datasets": {"d": {"files": [{"lfn": "f", "x": 1}]}}}, r"datasets\.d\.files\[0\]: field x"),
+        ({"datasets": {"d": {"replicas": {"D": {"x": 1}}}}}, r"datasets\.d\.replicas\.D: field x"),
+        ({"queues": {"Q": {"pilots": {"x": 1}}}}, r"queues\.Q\.pilots: field x"),
+        ({"queues": {"Q": {"slots": [{"x": 1}]}}}, r"queues\.Q\.slots\[0\]: field x"),
+        ({"nuclei": {"N": {"x": 1}}}, r"nuclei\.N: field x"),
+        ({"links": [{"src": "A", "dst": "B", "x": 1}]}, r"links\[0\]: field x"),
+        ({"users": {"u": {"quota": {"x": 1}}}}, r"users\.u\.quota: field x"),
+        ({"remaining_work": {"N": {"x": 1}}}, r"remaining_work\.N: field x"),
+        ({"config": [{"key": "NW_ACTIVE", "value": True, "x": 1}]}, r"config\[0\]: field x"),
+        ({"instances": []}, "section instances"),
+    ],
+)
+def test_the_unknown_is_refused_by_name_or_left_out(db: Connection, change: dict[str, Any], named: str) -> None:
+    with pytest.raises(errors.BadRequest, match=named):
+        world.load(db, [WORLD, {"setup": "w", **change}])
+    assert value(db, "select count(*) from resource.queue") == 0
+    assert len(world.load(db, [{"setup": "w", **change}], lenient=True).ignored) == 1
+
+
+@pytest.mark.parametrize(
+    ("change", "named"),
+    [
+        ({"queues": {"CERN": {"maxrss": "abc"}}}, 'queues: queue CERN: maxrss is "abc", not a number'),
+        ({"queues": {"CERN": {"corecount": 1.5}}}, "queues: queue CERN: corecount is 1.5, not an integer of 32 bits"),
+        (
+            {"queues": {"CERN": {"corecount": 10**10}}},
+            "queues: queue CERN: corecount is 10000000000, not an integer of 32 bits",
+        ),
+        ({"queues": {"CERN": {"status": 7}}}, "queues: queue CERN: status is 7, not a text"),
+        ({"queues": {"CERN": {"ups": "yes"}}}, 'queues: queue_activity CERN: ups is "yes", not true or false'),
+        ({"queues": {"CERN": {"releases": [1]}}}, r"queues\.CERN\.releases\[0\] is 1, not a text"),
+        ({"queues": {"CERN": {"laststart": "soon"}}}, r'queues\.CERN\.laststart is "soon", not a time'),
+        ({"queues": {"CERN": {"laststart": {"hours_ago": "2"}}}}, r"laststart\.hours_ago is"),
+        ({"queues": {"CERN": []}}, r"queues\.CERN is \[\], not an object"),
+        ({"queues": {"": {}}}, "queues has an entry without a name"),
+        ({"links": [{"src": "A", "dst": "B"}, {"src": "A", "dst": "B"}]}, "links: link A, B stands here 2 times"),
+        ({"links": [{"src": "A"}]}, 'links: link A: null value in column "dst"'),
+        ({"tasks": [{"label": "managed"}]}, r"tasks\[0\]\.id is null, not an integer"),
+        ({"tasks": [{"id": 5, "ram_count": "2"}]}, 'tasks: task 5: ram_count is "2", not a number'),
+        ({"tasks": [{"id": 5, "split": {"ipStack": 5}}]}, r"tasks\[0\]\.split\.ipStack is 5, not one of 4 \(IPv4\)"),
+        ({"tasks": [{"id": 5, "split": {"nFilesPerJob": "2"}}]}, "tasks: task 5: n_files_per_job is"),
+        ({"tasks": [{"id": 5, "input": [7]}]}, r"tasks\[0\]\.input\[0\] is 7, not a text"),
+        ({"datasets": {"d": {"files": [{"size": 1}]}}}, r"datasets\.d\.files\[0\]\.lfn is null, not a text"),
+        ({"users": {"u": {"kind": "robot"}}}, "users: account robot, u: kind is .robot., not in .*group"),
+        ({"users": {"u": {"quota": {"ok": 1}}}}, r"users\.u\.quota\.ok is 1, not true or false"),
+        (
+            {"remaining_work": {"N": {"by_gshare": {"g": {"high": 1}}}}},
+            r"by_gshare\.g\.high is \"high\", not a priority",
+        ),
+        ({"config": {"NQUEUED_SAT_CAP": "7"}}, 'configuration NQUEUED_SAT_CAP is "7", not a number'),
+        ({"config": [{"key": "NW_ACTIVE", "value": True, "setup": "v"}]}, r'config\[0\]\.setup is "v", not the world'),
+        (
+            {"queues": {"CERN": {"maxrss": 1e20}}},
+            "queues: queue CERN: maxrss is 100000000000000000000, not in .*1000000",
+        ),
+        ({"now": "today"}, 'now is "today", not a time'),
+        ({"statistics": {}}, r"statistics is \{\}, not an array"),
+    ],
+)
+def test_a_wrong_value_is_named_and_nothing_is_loaded(db: Connection, change: dict[str, Any], named: str) -> None:
+    with pytest.raises(errors.BadRequest, match=rf"^b\.json: .*{named}"):
+        world.load(db, [WORLD, {"setup": "w", **change}], names=["a.json", "b.json"])
+    assert value(db, "select count(*) from resource.setup") == 0
+
+
+def test_a_user_and_a_group_of_the_same_name(db: Connection) -> None:
+    users = [{"name": "x", "kind": "group", "running_jobs": 1}, {"name": "x", "running_jobs": 2}]
+    world.load(db, [{"setup": "w", "users": users}])
+    assert held(db)["users"] == users
+
+
+def test_resource_types_of_a_setup_or_pandas_six(db: Connection) -> None:
+    world.load(db, [{"setup": "w", "resource_types": [{"name": "ANY"}]}, {"setup": "v", "queues": {}, "locks": []}])
+    rows = db.execute(
+        "select setup, count(*) from resource.resource_type_in_force group by setup order by 1"
+    ).fetchall()
+    assert rows == [("v", 6), ("w", 1)]

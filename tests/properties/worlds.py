@@ -1,0 +1,180 @@
+"""Random worlds of brokerage: odd names, odd numbers, null and nothing, over the fields of all sections."""
+
+from typing import Any
+
+from hypothesis import strategies as st
+
+Strategy = st.SearchStrategy[Any]
+
+TEXT = st.text(st.characters(codec="utf-8", exclude_characters="\x00"), max_size=8)
+NAME = st.one_of(st.sampled_from(["A", "B", "C"]), TEXT.filter(bool))
+NUMBER = st.one_of(st.floats(-1e14, 1e14), st.integers(-(10**14), 10**14))
+SMALL = st.integers(-(2**15), 2**15 - 1)
+INTEGER = st.integers(1 - 10**9, 10**9 - 1)
+LARGE = st.integers(1 - 10**15, 10**15 - 1)
+ID = st.integers(-(2**63), 2**63 - 1)
+FLAG = st.booleans()
+TIME = st.datetimes().map(lambda at: f"{at.isoformat()}Z") | st.just("2026-04-01T12:00:00+02:00")
+TEXTS = st.lists(TEXT, max_size=3)
+NAMES = st.lists(NAME, max_size=3)
+JSON = st.recursive(
+    st.none() | FLAG | ID | st.floats(allow_nan=False, allow_infinity=False) | TEXT,
+    lambda inner: st.lists(inner, max_size=2) | st.dictionaries(TEXT, inner, max_size=2),
+    max_leaves=4,
+)
+OBJECT = st.dictionaries(TEXT, JSON, max_size=2)
+
+
+def row(*groups: tuple[Strategy, str], **more: Strategy) -> Strategy:
+    """A row with some of the fields: groups of names (separated by blanks) with what they hold, or null."""
+    plain = {name: st.none() | kind for kind, names in groups for name in names.split()}
+    return st.fixed_dictionaries({}, optional={**plain, **more})
+
+
+def named(entry: Strategy) -> Strategy:
+    """An object of entries by name."""
+    return st.dictionaries(NAME, entry, max_size=3)
+
+
+def once(entry: Strategy, *keys: str) -> Strategy:
+    """A list of rows, each key once."""
+    return st.lists(entry, max_size=3, unique_by=lambda found: tuple(found[key] for key in keys))
+
+
+QUEUE = row(
+    (
+        TEXT,
+        "panda_site role type cloud status capability workflow fairsharepolicy wnconnectivity jobseed tier catchall",
+    ),
+    (
+        NUMBER,
+        "corepower maxrss minrss maxtime mintime maxwdir maxinputsize pledgedcpu transferringlimit average_diskio",
+    ),
+    (INTEGER, "corecount"),
+    (FLAG, "direct_access_lan direct_access_wan ups"),
+    (TEXTS, "releases"),
+    (OBJECT, "params uconfig"),
+    (SMALL, "site_class"),
+    (TIME, "laststart"),
+    (TEXT, "site"),
+    (JSON, "x_one x_two"),
+    astorages=st.dictionaries(
+        st.sampled_from(["read_lan", "write_lan", "pr", "pw", "write_lan_analysis", "es_events"]), NAMES
+    ),
+    pilots=row((LARGE, "getjob updatejob")),
+    workers=row((LARGE, "running submitted")),
+    core_statistics=row((LARGE, "running starting")),
+    slots=st.lists(row((TEXT, "gshare resource_type"), (LARGE, "numslots")), max_size=3),
+)
+STORAGE = row(
+    (TEXT, "type site read_lan write_wan"), (NUMBER, "space_free space_total"), (FLAG, "is_tape"), (JSON, "x")
+)
+LINK = st.builds(
+    lambda ends, rest: {**rest, **ends},
+    st.fixed_dictionaries({"src": NAME, "dst": NAME}),
+    row((NUMBER, "closeness mbps_1h mbps_1d mbps_1w"), (LARGE, "queued queued_express")),
+)
+TAG = row((TEXT, "tag cmtconfig project release container_name"), (TEXTS, "sources"))
+SOFTWARE = row(
+    (TEXTS, "cmtconfigs containers cvmfs"),
+    (st.lists(OBJECT, max_size=2), "architectures"),
+    tags=st.lists(TAG, max_size=2),
+)
+ACCOUNT = row(
+    (LARGE, "running_jobs queued_jobs running_cores queued_cores"),
+    (NUMBER, "rem_slots_a rem_slots_b"),
+    (row((LARGE, "used limit"), (FLAG, "ok near_limit"), (NAMES, "over_local")), "quota"),
+    kind=st.sampled_from(["user", "group"]),
+)
+FILE = st.builds(
+    lambda lfn, rest: {"lfn": lfn, **rest}, TEXT, row((st.integers(0, 10**12), "size nevents"), (LARGE, "start_event"))
+)
+DATASET = row(
+    (TEXT, "type site"),
+    (FLAG, "distributed"),
+    (TIME, "created modified"),
+    files=st.lists(FILE, max_size=4),
+    replicas=named(row((LARGE, "found total asize tsize"), (FLAG, "vp"), (TEXTS, "lfns"))),
+)
+SPLIT = row(
+    (NUMBER, "t1Weight nGBPerJob"),
+    (LARGE, "nFilesPerJob nFilesPerMergeJob nEventsPerJob"),
+    (INTEGER, "maxCoreCount"),
+    (st.sampled_from([0, 1, True, False]), "useLocalIO mergeOutput avoidVP limitedSites"),
+    (st.sampled_from([1, 2, "full", "http", "none"]), "ipConnectivity"),
+    (st.sampled_from([1, 2, 3, "only", "require", "capable"]), "fullChain"),
+    (st.sampled_from([1, 2]), "useScout"),
+)
+TASK = st.builds(
+    lambda number, rest: {"id": number, **rest},
+    st.integers(1, 5) | ID,
+    row(
+        (TEXT, "label gshare status user processing_type ram_unit architecture trans_home nucleus site resource_type"),
+        (NUMBER, "ram_count cpu_time cpu_efficiency base_walltime out_disk_count work_disk_count io_intensity"),
+        (INTEGER, "task_priority current_priority core_count"),
+        (SMALL, "event_service task_class"),
+        (FLAG, "is_merging use_scout only_tags_for_fc"),
+        (ID, "parent"),
+        (TIME, "frozen"),
+        (TEXTS, "sites_used"),
+        (named(TEXTS), "resource_types_at"),
+        split=SPLIT,
+        params=row((NAMES, "included_site excluded_site"), (FLAG, "task_broker_on_master")),
+        input=NAMES,
+        output=st.lists(NAME | row((TEXT, "name token")), max_size=2),
+        failures=named(row((LARGE, "failed closed finished"))),
+    ),
+)
+JOB = st.builds(
+    lambda number, rest: {"id": number, **rest},
+    LARGE,
+    row(
+        (TEXT, "queue status gshare label user"),
+        (ID, "task"),
+        (INTEGER, "priority cores"),
+        (TIME, "created started"),
+    ),
+)
+STATISTIC = row((TEXT, "queue gshare resource_type nucleus label status"), (LARGE, "njobs ncores"), (NUMBER, "diskio"))
+CONFIG = st.dictionaries(
+    st.sampled_from(
+        ["NQUEUED_SAT_CAP", "jobbroker:NQUEUED_SAT_CAP", "rebroker:ANALY_TIMEOUT_x:y", "NQUEUELIMITSITE_é"]
+    ),
+    NUMBER,
+)
+RATE = st.none() | NUMBER
+
+
+def worlds() -> Strategy:
+    """Worlds with some of the sections."""
+    return st.fixed_dictionaries(
+        {},
+        optional={
+            "now": TIME,
+            "config": CONFIG,
+            "resource_types": once(
+                row((INTEGER, "mincore maxcore minrampercore maxrampercore"), name=NAME).filter(lambda r: "name" in r),
+                "name",
+            ),
+            "queues": named(QUEUE),
+            "nuclei": named(row((TEXT, "state bare_nucleus secondary_nucleus"), (FLAG, "backlogged"))),
+            "storages": named(STORAGE),
+            "links": once(LINK, "src", "dst"),
+            "software": named(SOFTWARE),
+            "architecture_levels": named(st.dictionaries(NAME, RATE, max_size=2)),
+            "worker_gpus": named(st.lists(row((TEXT, "vendor model"), (NUMBER, "vram")), max_size=2)),
+            "shares": named(row((TEXT, "parent"), (NUMBER, "target running queued usage_percent"))),
+            "users": named(ACCOUNT),
+            "locks": st.lists(NAME, unique=True, max_size=3) | named(st.none() | TIME),
+            "datasets": named(DATASET),
+            "tasks": once(TASK, "id"),
+            "jobs": once(JOB, "id"),
+            "statistics": st.lists(STATISTIC, max_size=3),
+            "user_queue_statistics": named(named(named(row((LARGE, "queued running"))))),
+            "to_running_rate": named(RATE | st.dictionaries(TEXT, RATE, max_size=2)),
+            "remaining_work": named(
+                row((NUMBER, "all"), by_gshare=named(st.dictionaries(INTEGER.map(str), RATE, max_size=2)))
+            ),
+            "live_counter": named(LARGE),
+        },
+    )
