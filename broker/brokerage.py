@@ -6,8 +6,11 @@ Decisions are taken by the database (`brokerage.evaluate_task`, `brokerage.broke
 
 import json
 import secrets
+from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
+from queue import SimpleQueue
 from typing import Any
 
 import psycopg
@@ -28,6 +31,7 @@ _ANSWER = {
     "not_candidates": ("queue", "rule", "reason"),
 }
 _TASKS_A_CALL = 1_000
+_AHEAD = 8  # cases a connection
 
 
 def evaluate(
@@ -55,6 +59,35 @@ def evaluate(
                 raise
             decided = {"error": _said(error)}
         yield {"name": name, **decided}
+
+
+def evaluate_together(
+    connections: Sequence[Connection], cases: Iterable[str | Mapping[str, Any]], profile: str | None = None
+) -> Iterator[Row]:
+    """The same on several connections at once, in the order of the cases; reads some cases ahead of the answers."""
+    free: SimpleQueue[Connection] = SimpleQueue()
+    for connection in connections:
+        free.put(connection)
+
+    def answer(case: str | Mapping[str, Any]) -> Row:
+        connection = free.get()
+        try:
+            return next(evaluate(connection, [case], profile=profile))
+        finally:
+            free.put(connection)
+
+    ahead: deque[Future[Row]] = deque()
+    with ThreadPoolExecutor(len(connections)) as threads:
+        try:
+            for case in cases:
+                ahead.append(threads.submit(answer, case))
+                if len(ahead) >= _AHEAD * len(connections):
+                    yield ahead.popleft().result()
+            while ahead:
+                yield ahead.popleft().result()
+        finally:
+            for waiting in ahead:
+                waiting.cancel()
 
 
 def _read(case: str | Mapping[str, Any]) -> Mapping[str, Any]:

@@ -1,7 +1,8 @@
 """`broker broker-jobs`, `explain task`, `what-if`, `evaluate`, `rules`: where the jobs of tasks go, and why."""
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
+from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -11,7 +12,7 @@ from broker.cli import output
 from broker.cli.common import Json
 from broker.cli.files import reading
 from broker.cli.output import counted
-from broker.cli.session import Setup, require_setup, session
+from broker.cli.session import Setup, ready, require_setup, session
 
 if TYPE_CHECKING:
     import psycopg
@@ -287,20 +288,27 @@ def evaluate(
     file: Annotated[Path, typer.Argument(metavar="FILE", help="Cases as JSON lines; - for standard input.")],
     over: Annotated[bool, typer.Option("--over", help="Lay each case over what --setup holds.")] = False,
     profile: Annotated[str | None, typer.Option(help="Profile that decides, whatever the cases name.")] = None,
+    connections: Annotated[
+        int, typer.Option(min=1, max=32, help="Decide so many cases of a file at once; those of a pipe go one by one.")
+    ] = 2,
     setup: Setup = "default",
 ) -> None:
     """Decide cases, one a line, each in a world of its own, and print an answer a line. Nothing is stored."""
-    from broker import brokerage
+    from broker import brokerage, database
 
-    with session() as connection, reading(file) as stream:
-        if over:
-            require_setup(connection, setup)
-        for answer in brokerage.evaluate(connection, _filled(stream), setup if over else None, profile):
+    target = ready()
+    one_by_one = over or str(file) == "-"
+    with ExitStack() as open_ones, reading(file) as stream:
+        opened = [open_ones.enter_context(database.connect(target)) for _ in range(1 if one_by_one else connections)]
+        cases = (line for line in stream if line.strip())
+        if one_by_one:
+            if over:
+                require_setup(opened[0], setup)
+            answers = brokerage.evaluate(opened[0], cases, setup if over else None, profile)
+        else:
+            answers = brokerage.evaluate_together(opened, cases, profile)
+        for answer in answers:
             print(json.dumps(answer, ensure_ascii=False), flush=True)
-
-
-def _filled(lines: Iterator[str]) -> Iterator[str]:
-    return (line for line in lines if line.strip())
 
 
 @app.command(rich_help_panel=PANEL)

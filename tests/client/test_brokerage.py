@@ -143,6 +143,13 @@ def test_the_profile_given_decides(db: Connection) -> None:
     assert evaluate(db, case(profile="panda2026"), profile="doc") == [doc]
 
 
+def test_several_connections_keep_the_order(db: Connection, connect: Connect) -> None:
+    cases = [case(number) if number % 3 else "{" for number in range(40)]
+    answers = list(brokerage.evaluate_together([db, connect(), connect()], cases))
+    assert answers == evaluate(db, *cases)
+    assert [answer["name"] for answer in answers] == [number if number % 3 else None for number in range(40)]
+
+
 def test_an_operator_evaluates_and_a_viewer_does_not(connect: Connect) -> None:
     [answer] = evaluate(connect("broker_operator"), case())
     assert queues(answer) == ["A", "B"]
