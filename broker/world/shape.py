@@ -16,7 +16,7 @@ Kind = type | tuple[type, ...]
 NUMBER = (int, float)
 
 _SHAPES = {dict: "an object", list: "an array", str: "a text", bool: "true or false", int: "an integer"}
-_HINT = "see broker/README.md, Operate"
+_HINT = "see broker/README.md, Worlds"
 
 
 def require(kind: Kind, name: str, value: object) -> None:
