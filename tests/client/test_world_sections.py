@@ -397,3 +397,67 @@ def test_resource_types_of_a_setup_or_pandas_six(db: Connection) -> None:
         "select setup, count(*) from resource.resource_type_in_force group by setup order by 1"
     ).fetchall()
     assert rows == [("v", 6), ("w", 1)]
+
+
+def test_an_operator_loads_and_dumps_and_an_agent_does_not(connect: Callable[..., Connection]) -> None:
+    operator = connect("broker_operator")
+    world.load(operator, [WORLD])
+    assert held(operator)["tasks"] == WORLD["tasks"]
+    agent = connect("broker_agent")
+    with pytest.raises((errors.BrokerError, psycopg.Error), match=r"permission denied|may not use"):
+        world.load(agent, [WORLD])
+    with pytest.raises(psycopg.Error, match="permission denied"):
+        held(agent)
+
+
+@pytest.mark.parametrize(
+    ("query", "named"),
+    [
+        ("select resource.store('w', 'setup', '[]')", "'setup', which worlds do not hold"),
+        ("select workload.store('w', 'task', '{}')", "not an array of objects"),
+        ("select workload.store('w', 'task', '[7]')", "not an array of objects"),
+        ("select workload.store('w', 'statistic', '[{\"number\": 1}]')", "statistic number 1: number is not known"),
+        ("select resource.store('', 'queue', '[]')", "setup is ''"),
+        ("select * from workload.dump('w', 'config')", "'config', which worlds do not hold"),
+        ("select resource.set_config('w', '', '1')", "'' is not known"),
+        ("select resource.set_config('w', 'NW_ACTIVE', '1', 'jobbroker')", "NW_ACTIVE is 1, not a boolean"),
+        ("select resource.set_config('w', 'NW_ACTIVE', 'true', 'jobroker')", "'jobroker:NW_ACTIVE' is not known"),
+        (
+            "select resource.set_config('w', 'OURS', '[1]', p_force => true)",
+            "OURS is .1., not a number, text or boolean",
+        ),
+    ],
+)
+def test_the_functions_refuse_by_name(db: Connection, query: str, named: str) -> None:
+    with pytest.raises(psycopg.Error, match=named) as caught:
+        db.execute(query.encode())
+    assert caught.value.sqlstate == "PB001"
+    assert caught.value.diag.message_hint
+
+
+def test_configuration_by_component_setup_and_default(db: Connection) -> None:
+    def config(key: str, component: str = "jobbroker", setup: str = "w") -> Any:
+        return value(db, f"select resource.config_value('{setup}', 'jedi', '{component}', '{key}')")
+
+    def set_config(key: str, to: str, *more: str) -> None:
+        db.execute(f"select resource.set_config('w', '{key}', {', '.join((to, *more))})".encode())
+
+    assert (config("NQUEUED_SAT_CAP"), config("NQUEUELIMITSITE_Any share"), config("OURS")) == (150, 20, None)
+    set_config("NQUEUED_SAT_CAP", "'10'", "p_everywhere => true")
+    assert (config("NQUEUED_SAT_CAP"), config("NQUEUED_SAT_CAP", setup="v")) == (10, 10)
+    set_config("NQUEUED_SAT_CAP", "'11'")
+    assert (config("NQUEUED_SAT_CAP"), config("NQUEUED_SAT_CAP", setup="v")) == (11, 10)
+    set_config("NQUEUED_SAT_CAP", "'12'", "'jobbroker'", "p_everywhere => true")
+    assert config("NQUEUED_SAT_CAP") == 12  # of the component, though for all setups
+    set_config("NQUEUED_SAT_CAP", "null", "'jobbroker'", "p_everywhere => true")
+    set_config("NQUEUED_SAT_CAP", "'0'")
+    set_config("NQUEUELIMITSITE_S", "'0'", "'jobbroker'")
+    assert (config("NQUEUED_SAT_CAP"), config("NQUEUELIMITSITE_S")) == (0, 20)  # where PanDA's 0 is the default
+
+
+def test_every_known_key_has_a_default_of_its_type(db: Connection) -> None:
+    rows = db.execute("select key, type, jsonb_typeof(default_value), pattern, unit, meaning from resource.config_key")
+    for key, kind, found, pattern, *_ in rows.fetchall():
+        assert found in (None, kind), key
+        assert pattern.startswith("^"), key
+    assert value(db, "select count(*) = count(distinct (app, component, key)) from resource.config_key")

@@ -5,12 +5,12 @@ as $$
   select case when jsonb_typeof(p_value) = 'null' or p_kind = 'JSON' then true
               when p_kind in ('a text', 'a time') then jsonb_typeof(p_value) = 'string'
               when p_kind = 'a number' then jsonb_typeof(p_value) = 'number'
-              when p_kind like 'an integer%' then
-                case when jsonb_typeof(p_value) = 'number' then trunc(p_value::numeric) = p_value::numeric
-                          and p_value::numeric + 0.5 between -2 ^ (substring(p_kind, '\d+')::numeric - 1) and 2 ^ (substring(p_kind, '\d+')::numeric - 1)
-                     else false end
               when p_kind = 'true or false' then jsonb_typeof(p_value) = 'boolean'
-              else jsonb_typeof(p_value) = 'array' and not jsonb_path_exists(p_value, '$[*] ? (@.type() != "string")') end
+              when p_kind = 'an array of texts' then jsonb_typeof(p_value) = 'array' and not jsonb_path_exists(p_value, '$[*] ? (@.type() != "string")')
+              when jsonb_typeof(p_value) <> 'number' then false
+              else trunc(p_value::numeric) = p_value::numeric
+                   and abs(p_value::numeric + 0.5) < case p_kind when 'an integer of 16 bits' then 32768 when 'an integer of 32 bits' then 2147483648
+                                                                 else 9223372036854775808 end end
 $$;
 
 comment on function resource.suits(text, jsonb) is
