@@ -823,7 +823,7 @@ FACTS: Mapping[str, tuple[str, Sequence[tuple[str, str, str]]]] = {
             ("is_near", "boolean", "A nucleus queue, or one that shares its storage (G11)."),
             ("is_own", "boolean", "Its storage site is the nucleus (G11)."),
             ("closeness", "float8", "Closeness of the link to the nucleus; -1 = blocked, null = not known."),
-            ("queued", "float8", "Files queued on the link, Production Output; 0 = none or not known."),
+            ("queued", "float8", "Files queued on the link, Production Output; null = no such link is known."),
             ("queued_express", "float8", "The like, Express."),
             ("mbps", "float8", "Throughput of the link (MB/s): of the last hour, else day, else week."),
             ("running", "bigint", "Running jobs of the share."),

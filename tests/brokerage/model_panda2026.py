@@ -870,7 +870,8 @@ def t1_factor(case: Panda, queue: Queue) -> Fraction:
         given = Fraction(4 if exact(case.task.get("io_intensity")) > 500 else 1)
     elif given < 0:
         given = Fraction(1)
-    return max(given, Fraction(100)) if case.urgent and not case.event_service else given
+    at_least = case.urgent and not case.event_service and not queue.pre_assigned
+    return max(given, Fraction(100)) if at_least else given
 
 
 def bootstraps(case: Panda, queue: Queue) -> bool:
@@ -899,7 +900,8 @@ def lock(case: Panda, queue: Queue) -> str | None:
 
 def use_only_local_data(case: Panda, queue: Queue) -> str | None:
     """use-only-local-data: a flag of the queue."""
-    return "-non_local" if attribute(queue.row, "use_only_local_data") and case.missing(queue).files else None
+    lacking = case.input_size > 0 and case.missing(queue).files > 0
+    return "-non_local" if lacking and attribute(queue.row, "use_only_local_data") else None
 
 
 def cap(case: Panda, queue: Queue) -> str | None:
@@ -1001,15 +1003,16 @@ def survivors(case: Panda, listed: list[Queue]) -> tuple[list[Queue], Failures]:
     failed |= cut_off(case, [queue for queue in listed if queue.name not in failed])
     failed = {**marked, **failed}
     alive = [queue for queue in listed if queue.name not in failed]
-    if stays_at_nucleus(case) and alive:
-        primary = min(alive, key=lambda queue: (-case.jobs(queue, "running", all_shares=True), queue.name))
-        failed |= {queue.name: ("t1-weight", "-t1_weight") for queue in alive if queue is not primary}
-        alive = [primary]
     for queue in alive:
         failure = first_failure(case, queue, LAST_FILTERS)
         if failure is not None:
             failed[queue.name] = failure[:2]
-    return [queue for queue in alive if queue.name not in failed], failed
+    alive = [queue for queue in alive if queue.name not in failed]
+    if stays_at_nucleus(case) and alive:
+        primary = min(alive, key=lambda queue: (-case.jobs(queue, "running", all_shares=True), queue.name))
+        failed |= {queue.name: ("t1-weight", "-t1_weight") for queue in alive if queue is not primary}
+        alive = [primary]
+    return alive, failed
 
 
 def broker_job(world: Row, task_id: int) -> Row:

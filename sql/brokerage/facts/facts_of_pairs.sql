@@ -10,7 +10,7 @@ returns table (task_number bigint, queue_number bigint, is_preassigned boolean, 
 language sql stable
 as $$
   with task as materialized (
-    select f.ordinality as number, f.task_id, f.nucleus, f.preassigned, f.preassigned_by, f.is_merging, f.input_bytes,
+    select f.ordinality as number, f.task_id, f.nucleus, f.preassigned, f.preassigned_by, f.is_merging, f.input_bytes, f.input_pre_staging,
            coalesce(f.io_intensity > f.io_intensity_cutoff and not f.input_pre_staging, false) as only_complete,
            coalesce(d.shared_files, false) as shared_files,
            dense_rank() over (order by f.nucleus) as nucleus_number,
@@ -49,7 +49,8 @@ as $$
     select n.number as nucleus, u.number as queue, u.is_nucleus and u.panda_site is not distinct from n.nucleus as is_nucleus_queue,
            coalesce(u.storage_site = n.nucleus, false) as is_own,
            coalesce(u.is_nucleus and u.panda_site = n.nucleus or u.status = 'online' and o.queue is not null, false) as is_near,
-           l.closeness, l.queued, l.queued_express, coalesce(l.mbps_1h, l.mbps_1d, l.mbps_1w) as mbps
+           l.closeness, case when l.src is not null then coalesce(l.queued, 0) end as queued, case when l.src is not null then coalesce(l.queued_express, 0) end as queued_express,
+           coalesce(l.mbps_1h, l.mbps_1d, l.mbps_1w) as mbps
       from nucleus n
      cross join unified u
       left join resource.link l on l.setup = p_setup and l.dst = n.nucleus and l.src = u.storage_site
@@ -88,7 +89,7 @@ as $$
                  and case when t.resource_types_at ? c.queue then t.resource_types_at -> c.queue ? c.resource_type else c.resource_type = t.resource_type end
      group by t.number, u.number
   ), input as materialized (
-    select t.number as task, i.position, i.dataset, t.is_merging, t.only_complete, t.shared_files
+    select t.number as task, i.position, i.dataset, t.is_merging, t.only_complete, t.shared_files, t.input_pre_staging or coalesce(d.distributed, false) as comes_anyway
       from task t
       join workload.task_dataset i on i.setup = p_setup and i.task_id = t.task_id and i.direction = 'input'
       join workload.dataset d on d.setup = p_setup and d.dataset = i.dataset
@@ -146,13 +147,12 @@ as $$
              where h.shared_files and (h.disk_whole or h.reach_whole or h.parts_count and p.lfn is not null)
              group by h.task, h.queue, f.lfn) l
      group by l.task, l.queue
-  ), unreadable as materialized (  -- tasks of which an input dataset is complete at no storage that can be read over WAN
+  ), unreadable as materialized (  -- tasks of which an input dataset cannot be read over WAN anywhere (input-completeness)
     select distinct i.task
       from input i
      where p_flavour <> 'doc'
-       and not exists (select from workload.replica_state r
-                         left join resource.storage s on s.setup = p_setup and s.storage = r.storage
-                        where r.setup = p_setup and r.dataset = i.dataset and r.is_complete and coalesce(s.read_wan, '') not in ('OFF', 'TEST'))
+       and not i.comes_anyway
+       and not exists (select from brokerage.input_source r where r.setup = p_setup and r.dataset = i.dataset and r.can_read_wan)
   ), refusal as materialized (
     select k.number as policy, u.number as queue, r.refusal
       from brokerage.zero_share_refusals(p_setup, (select array_agg(t.task_id) from task t), p_flavour) r
@@ -167,7 +167,7 @@ as $$
   select t.number, q.number,
          h.task is not null, coalesce(h.alone, false),
          coalesce(n.is_nucleus_queue, false), coalesce(n.is_near, false), coalesce(n.is_own, false),
-         n.closeness, coalesce(n.queued, 0)::float8, coalesce(n.queued_express, 0)::float8, n.mbps,
+         n.closeness, n.queued::float8, n.queued_express::float8, n.mbps,
          coalesce(c.running, 0), coalesce(c.starting, 0), coalesce(c.activated, 0), coalesce(c.assigned, 0), coalesce(c.defined, 0),
          s.numslots,
          y.running, y.starting, y.activated, y.assigned, y.defined,

@@ -44,8 +44,8 @@ as $$
          coalesce(t.cpu_efficiency, 90) as cpu_efficiency,
          coalesce(t.base_walltime, 0) as base_walltime,
          t.walltime as walltime,
-         case when coalesce(t.cpu_time_unit, '') <> '' then t.cpu_time is null
-              else t.walltime is null and coalesce(t.walltime_unit, '') = '' end as walltime_is_undefined,
+         case when coalesce(t.cpu_time_unit, '') <> '' then coalesce(t.cpu_time, 0) = 0
+              else coalesce(t.walltime, 0) = 0 and coalesce(t.walltime_unit, '') = '' end as walltime_is_undefined,
          greatest(coalesce(t.out_disk_count, 0), 0) * resource.bytes_of_unit(t.out_disk_unit) as out_disk_bytes,
          coalesce(t.out_disk_unit like '%PerEvent%', false) as out_disk_per_event,
          t.work_disk_count * resource.bytes_of_unit(t.work_disk_unit) as work_disk_bytes,

@@ -1,20 +1,13 @@
--- Input that nobody can use (brokerage-rules 1.2, input-completeness): of each dataset that is neither distributed nor staged while the task
--- runs, some readable endpoint must hold all, or all but MAX_MISSING_INPUT_FILES, or MIN_INPUT_COMPLETENESS percent of the files.
+-- after: brokerage.input_source
+-- Input that nobody can use (brokerage-rules 1.2, input-completeness): each dataset that is neither distributed nor staged while the task runs
+-- must be regarded as complete at some readable storage.
 create or replace view brokerage.input_problem as
 select i.setup, i.task_id, format('dataset %s is complete at no readable storage', min(i.dataset)) as problem
   from workload.task_dataset i
   join workload.task t on t.setup = i.setup and t.task_id = i.task_id
   join workload.dataset d on d.setup = i.setup and d.dataset = i.dataset
  where i.direction = 'input' and not coalesce(d.distributed, false) and not coalesce(t.input_pre_staging, false) and not workload.is_pseudo(d)
-   and not exists (
-         select from workload.replica_state r
-           left join resource.storage s on s.setup = r.setup and s.storage = r.storage
-          where r.setup = i.setup and r.dataset = i.dataset
-            and (r.is_complete
-                 or r.found > 0 and r.total > 0
-                    and (r.total - r.found <= coalesce((resource.config_value(i.setup, 'jedi', 'jobbroker', 'MAX_MISSING_INPUT_FILES') #>> '{}')::float8, 10)
-                         or r.found * 100 >= r.total * coalesce((resource.config_value(i.setup, 'jedi', 'jobbroker', 'MIN_INPUT_COMPLETENESS') #>> '{}')::float8, 90)))
-            and (coalesce(s.read_lan, '') not in ('OFF', 'TEST') or coalesce(s.read_wan, '') not in ('OFF', 'TEST')))
+   and not exists (select from brokerage.input_source r where r.setup = i.setup and r.dataset = i.dataset and (r.can_read_lan or r.can_read_wan))
  group by i.setup, i.task_id;
 
 comment on view brokerage.input_problem is 'Tasks of which an input dataset is complete nowhere that it can be read from (input-completeness, panda2026 only).';

@@ -1,9 +1,9 @@
--- brokerage-doc-profile, link-queue-cap: over NQUEUED_SAT_CAP. panda2026: at the cap already (D-15).
+-- brokerage-doc-profile, link-queue-cap: over NQUEUED_SAT_CAP. panda2026: at the cap already (D-15), which may be 0; a link that is not known passes.
 create or replace function brokerage.rule_link_queue_cap(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts, x jsonb) returns text
 language sql stable parallel safe
 as $$
   select case
-    when p.is_own is not true
+    when p.is_own is not true and coalesce(p.queued, p.queued_express) is not null
          and (brokerage.queued_on_link(t, q, p, x) > t.nqueued_sat_cap
               or (x ->> 'inclusive')::boolean and brokerage.queued_on_link(t, q, p, x) = t.nqueued_sat_cap)
          and not coalesce((x ->> 'nucleus_first')::boolean and brokerage.rule_nucleus_queue_cap(t, q, p, x) is not null, false)

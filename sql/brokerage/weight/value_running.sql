@@ -1,4 +1,5 @@
--- brokerage-rules 1.2, t1-weight: of a task that stays at the nucleus only the queue that runs most is used.
+-- brokerage-rules 1.2, t1-weight: of a task that stays at the nucleus only the queue that runs most is used, of those that no other rule rejects (a full
+-- or locked one does not keep it from the others).
 create or replace function brokerage.value_running(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) returns float8
 language sql stable parallel safe
 as $$

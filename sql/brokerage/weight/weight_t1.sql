@@ -6,7 +6,7 @@ as $$
     when p.is_near is not true then 1
     else greatest(
       case when t.t1_weight > 0 then t.t1_weight when coalesce(t.t1_weight, 0) = 0 and t.io_intensity > 500 then 4 else 1 end,
-      case when (t.current_priority >= 900 or t.is_scout) and coalesce(t.event_service, 0) = 0 then 100 end)
+      case when (t.current_priority >= 900 or t.is_scout) and coalesce(t.event_service, 0) = 0 and p.is_preassigned is not true then 100 end)
   end
 $$;
 

@@ -451,16 +451,18 @@ def test_use_only_local_data(rolled_back: Db) -> None:
         rolled_back,
         "rule_use_only_local_data",
         [
-            case(None, p_input_is_local=False),
+            case(None, t_input_files=5, t_input_bytes=1),
             case(None, q_uses_only_local_data=True),
             case(
                 "3 files are missing",
                 q_uses_only_local_data=True,
-                p_input_is_local=False,
-                t_input_files=5,
                 p_available_files=2,
+                t_input_files=5,
+                t_input_bytes=9,
             ),
-            case("files are missing", q_uses_only_local_data=True, p_input_is_local=None),
+            case("5 files", q_uses_only_local_data=True, p_available_files=None, t_input_files=5, t_input_bytes=9),
+            case(None, q_uses_only_local_data=True, p_available_files=5, t_input_files=5, t_input_bytes=9),
+            case(None, q_uses_only_local_data=True, p_available_files=2, t_input_files=5, t_input_bytes=0),
         ],
     )
 

@@ -42,7 +42,7 @@ zero-share jumbo-queue disk-io core-count max-core-count software memory direct-
 storage-blacklist walltime walltime-scout wn-connectivity event-service transferring-limit work-shortage t1-weight
 max-io-intensity full-chain-job no-pilot io-cutoff io-cutoff-disk
 weight-basic weight-data network-weight arch-preference-weight t1-weight-factor bootstrap
-t1-weight-primary lock use-only-local-data cap express-network-threshold cap-rt min-weight top-10
+lock use-only-local-data cap express-network-threshold cap-rt min-weight t1-weight-primary top-10
 queued-jobs running-jobs-cap job-chunk prod-pending
 """
 

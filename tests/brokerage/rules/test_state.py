@@ -59,6 +59,8 @@ def test_link_queue_cap(rolled_back: Db) -> None:
     ]
     check(rolled_back, "rule_link_queue_cap", [*cases, case(None, p_queued=150)])
     check(rolled_back, "rule_link_queue_cap", [*cases, case("150", p_queued=150)], {"inclusive": True})
+    unknown = case(None, p_queued=None, p_queued_express=None, t_nqueued_sat_cap=0)
+    check(rolled_back, "rule_link_queue_cap", [unknown, case("0", t_nqueued_sat_cap=0)], {"inclusive": True})
     full = case("151", p_queued=151, t_nucleus_queued=10000)
     check(rolled_back, "rule_link_queue_cap", [full])
     not_full = case("151", p_queued=151, t_nucleus_queued=9999)

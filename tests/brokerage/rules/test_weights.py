@@ -155,6 +155,7 @@ def test_network_of_panda2026(rolled_back: Db) -> None:
             case(0.3 * (2 - 100 / 150) + 0.7 * 1.5, p_mbps=30, p_queued=100, t_nw_queue_importance=0.3, **active),
             case(0.5 * (2 + 1.5), p_mbps=30, p_queued=100, t_current_priority=1001, **active),
             case(2.5, p_is_own=True, p_mbps=0, p_queued=300, **active),
+            case(0.5 * (2 + 1.5), p_mbps=30, p_queued=None, t_nqueued_sat_cap=0, **active),
         ],
     )
 
@@ -185,6 +186,8 @@ def test_t1(rolled_back: Db) -> None:
             case(100.0, t_is_scout=True, t_t1_weight=7, **near),
             case(101.0, t_is_scout=True, t_t1_weight=101, **near),
             case(1.0, t_is_scout=True, t_event_service=1, **near),
+            case(1.0, t_is_scout=True, p_is_preassigned=True, **near),
+            case(7.0, t_t1_weight=7, p_is_preassigned=True, **near),
             case(1.0, t_is_scout=True),
         ],
     )
