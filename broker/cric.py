@@ -16,6 +16,7 @@ configurator reads.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -182,8 +183,16 @@ _KEYS = {
 """Tables of which an import changes only the columns that it says, with their keys."""
 
 
-def load(connection: Connection, export: str, value: Any, setup: str = "default", *, lenient: bool = False) -> int:
-    """Load an export (a key of EXPORTS) into a setup, all or nothing; returns how many queues, storages or links.
+@dataclass(frozen=True)
+class Imported:
+    """What an import did: how many queues, storages or links it had, and what was left out (lenient only)."""
+
+    rows: int
+    ignored: list[str]
+
+
+def load(connection: Connection, export: str, value: Any, setup: str = "default", *, lenient: bool = False) -> Imported:
+    """Load an export (a key of EXPORTS) into a setup, all or nothing.
 
     Raises BadRequest for another shape, naming where, and for unknown fields of software (`lenient` leaves them out);
     the database's errors for wrong values.
@@ -197,7 +206,7 @@ def load(connection: Connection, export: str, value: Any, setup: str = "default"
             raise BadRequest(f"not known here: {', '.join(reading.ignored)}", "--lenient leaves them out")
         for part in parts:
             tables.store(connection, setup, _over_what_is_there(connection, setup, part))
-        return len(parts[0].rows)
+        return Imported(len(parts[0].rows), reading.ignored)
 
 
 def _over_what_is_there(connection: Connection, setup: str, part: Part) -> Part:

@@ -53,12 +53,16 @@ def load(
     names = [str(file) for file in files or ()]
     worlds = [world.parse(_text_of(file), str(file)) for file in files or ()]
     with session() as connection, connection.transaction():
-        rows = {}
+        rows: dict[str, int] = {}
+        ignored: list[str] = []
         for export, (name, value) in exports.items():
             with world.naming(name):
-                rows[export] = cric.load(connection, export, value, setup or "default", lenient=lenient)
+                imported = cric.load(connection, export, value, setup or "default", lenient=lenient)
+            rows[export] = imported.rows
+            ignored += imported.ignored
         loaded = world.load(connection, worlds, setup, lenient=lenient, names=names)
     loaded.rows = rows | loaded.rows
+    loaded.ignored[:0] = ignored
     if exports and (into := setup or "default") not in loaded.setups:
         loaded.setups.insert(0, into)
     for name in loaded.ignored:
@@ -129,7 +133,7 @@ def maintain(
     setup: Annotated[str | None, typer.Option(help="This setup only.")] = None,
     as_json: Json = False,
 ) -> None:
-    """Do the background work: shares, counts, empty queues, resources seen, history, decisions. Run it beside the agents."""
+    """Do the background work: shares, counts, empty queues, resources seen, history, decisions. Run it beside agents."""
     if every is not None and not 0.1 <= every <= 86_400:  # nan is neither
         raise typer.BadParameter(f"{every:g} is not between 0.1 and 86400 seconds", param_hint="--every")
     with session() as connection:

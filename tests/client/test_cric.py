@@ -18,7 +18,7 @@ def held(db: Connection) -> dict[str, Any]:
 
 
 def test_queues_as_cric_exports_them(db: Connection) -> None:
-    assert cric.load(db, "cric-queues", QUEUES) == 2
+    assert cric.load(db, "cric-queues", QUEUES).rows == 2
     queues = held(db)["queues"]
     queue = queues["AGLT2"]
     assert queue["astorages"] == {
@@ -69,7 +69,7 @@ def test_an_import_leaves_what_it_does_not_say(db: Connection) -> None:
 
 
 def test_storages_with_their_states(db: Connection) -> None:
-    assert cric.load(db, "cric-storages", STORAGES) == 1
+    assert cric.load(db, "cric-storages", STORAGES).rows == 1
     storages = held(db)["storages"]
     assert list(storages) == ["AGLT2_DATADISK"]
     storage = storages["AGLT2_DATADISK"]
@@ -90,14 +90,20 @@ def test_closeness(db: Connection, matrix: Any) -> None:
 
 
 def test_software(db: Connection) -> None:
-    assert cric.load(db, "software", TAGS) == 1
+    assert cric.load(db, "software", TAGS).rows == 1
     tag = {key: value for key, value in TAGS["AGLT2"]["tags"][0].items() if value != []}
     assert held(db)["software"]["AGLT2"] == {**TAGS["AGLT2"], "tags": [tag]}
 
 
+def test_unknown_fields_of_software_are_left_out_and_named(db: Connection) -> None:
+    imported = cric.load(db, "software", {"A": {"colour": [], "cvmfs": ["atlas"]}}, lenient=True)
+    assert (imported.rows, imported.ignored) == (1, ["software.A: field colour"])
+    assert held(db)["software"] == {"A": {"cvmfs": ["atlas"]}}
+
+
 def test_network_metrics_of_the_last_hour(db: Connection) -> None:
     world.load(db, [{"now": NOW, "links": [{"src": "AGLT2", "dst": "CERN", "closeness": 3}]}])
-    assert cric.load(db, "network-metrics", METRICS) == 2
+    assert cric.load(db, "network-metrics", METRICS).rows == 2
     assert held(db)["links"] == [
         {"src": "AGLT2", "dst": "CERN", "closeness": 3, "queued": 12, "mbps_1h": 2.5, "mbps_1w": 1.5},
         {"src": "CERN", "dst": "AGLT2", "mbps_1d": 4},
