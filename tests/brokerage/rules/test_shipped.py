@@ -7,6 +7,7 @@ import psycopg
 Db = psycopg.Connection[Any]
 
 RESULTS = {
+    "task rule": "text",
     "candidate": "text",
     "row rule": "text",
     "set rule": "text",
@@ -19,7 +20,8 @@ FROM = (
     " jsonb_populate_record(null::brokerage.queue_facts, '{}') q,"
     " jsonb_populate_record(null::brokerage.pair_facts, '{}') p"
 )
-FACTS = "row(t.*)::brokerage.task_facts, row(q.*)::brokerage.queue_facts, row(p.*)::brokerage.pair_facts"
+TASK = "row(t.*)::brokerage.task_facts"
+FACTS = f"{TASK}, row(q.*)::brokerage.queue_facts, row(p.*)::brokerage.pair_facts"
 
 
 _SAME = "p.pronamespace = 'brokerage'::regnamespace and 'brokerage.' || p.proname = r.function"
@@ -76,20 +78,21 @@ def test_ids_and_positions_are_unique(rolled_back: Db) -> None:
 
 
 def test_every_rule_has_its_function(rolled_back: Db) -> None:
-    """One function each, of the facts and perhaps parameters."""
+    """One function each, of the facts (of a task alone for task rules) and perhaps parameters."""
     rows = rolled_back.execute(
         "select r.profile, r.rule, r.kind, r.function, p.prorettype::regtype::text, p.oid::regprocedure::text,"
-        "       r.parameters <> '{}', p.pronargs"
-        f"  from brokerage.shipped_rule r left join pg_proc p on {_SAME} where r.algorithm = 'production_job'"
+        "       r.parameters - array['sees_assignments', 'as', 'status'] <> '{}', p.pronargs"  # those the engine reads
+        f"  from brokerage.shipped_rule r left join pg_proc p on {_SAME}"
+        " where r.algorithm = 'production_job' and r.kind <> 'fact'"
     ).fetchall()
     for profile, rule, kind, function, result, signature, parameters, arguments in rows:
         if kind in ("choice", "pending") and function is None:
             continue
         assert result == RESULTS[kind], (profile, rule, function, result)
-        assert signature.startswith(f"{function}(brokerage.task_facts,brokerage.queue_facts,brokerage.pair_facts"), (
-            signature
-        )
-        assert arguments == 4 or not parameters or kind == "choice", (
+        facts = ("task", "queue", "pair")[: 1 if kind == "task rule" else 3]
+        expected = f"{function}({','.join(f'brokerage.{one}_facts' for one in facts)}"
+        assert signature.startswith(expected), signature
+        assert arguments == len(facts) + 1 or not parameters or kind == "choice", (
             f"{function} takes no parameters, {profile} {rule} gives some"
         )
 
@@ -97,12 +100,13 @@ def test_every_rule_has_its_function(rolled_back: Db) -> None:
 def test_every_rule_is_inlined(rolled_back: Db) -> None:
     """No function of the room is left in the plan, for none of the shipped rules with its parameters."""
     rows = rolled_back.execute(
-        "select distinct r.function, case when p.pronargs = 4 then format(', %L::jsonb', r.parameters) else '' end"
+        "select distinct r.function, p.pronargs = 1,"
+        "       case when p.pronargs = 4 then format(', %L::jsonb', r.parameters) else '' end"
         f"  from brokerage.shipped_rule r join pg_proc p on {_SAME}"
         " where p.proargtypes[0] = 'brokerage.task_facts'::regtype"
     ).fetchall()
     assert len(rows) > 30
-    calls = ", ".join(f"{function}({FACTS}{parameters})" for function, parameters in rows)
+    calls = ", ".join(f"{function}({TASK if alone else FACTS}{parameters})" for function, alone, parameters in rows)
     plan = "\n".join(line[0] for line in rolled_back.execute(f"explain verbose select {calls}{FROM}").fetchall())
     left = {name for name in _functions(rolled_back) if f"brokerage.{name}(" in plan}
     assert not left
