@@ -133,7 +133,7 @@ def maintain(
     setup: Annotated[str | None, typer.Option(help="This setup only.")] = None,
     as_json: Json = False,
 ) -> None:
-    """Do the background work: shares, counts, empty queues, resources seen, history, decisions. Run it beside agents."""
+    """Do the background work: shares, counts, empty queues, resources seen, history, decisions. Run beside agents."""
     if every is not None and not 0.1 <= every <= 86_400:  # nan is neither
         raise typer.BadParameter(f"{every:g} is not between 0.1 and 86400 seconds", param_hint="--every")
     with session() as connection:

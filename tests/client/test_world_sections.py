@@ -10,6 +10,7 @@ import pytest
 
 from broker import errors, world
 from broker.grid import grid
+from tests.brokerage import model
 
 Connection = psycopg.Connection[Any]
 
@@ -461,3 +462,23 @@ def test_every_known_key_has_a_default_of_its_type(db: Connection) -> None:
         assert found in (None, kind), key
         assert pattern.startswith("^"), key
     assert value(db, "select count(*) = count(distinct (app, component, key)) from resource.config_key")
+
+
+def test_the_digest_agrees_with_the_model_on_a_synthetic_grid(db: Connection) -> None:
+    found = grid(5, queues=20, tasks=60, setup="w")
+    world.load(db, [found])
+    query = "select files, size, jobs, job_events, job_input_bytes, events, job_input_mb from workload.input_digest"
+    for task in found["tasks"]:
+        case = model.Case(found, {**model.TASK_DEFAULTS, **task}, [])
+        datasets = {name: case.dataset(name) for name in task.get("input") or []}
+        files = [
+            file
+            for name, dataset in datasets.items()
+            if not model.is_pseudo(name, dataset)
+            for file in dataset["files"]
+        ]
+        sizes = {file["lfn"]: file.get("size") or 0 for file in reversed(files)}
+        *exact, input_mb = value(db, f"{query} where task_id = {task['id']}")
+        expected = (case.events_per_job, case.input_bytes_per_job, case.all_events)
+        assert exact == [len(sizes), sum(sizes.values()), len(case.job_files()), *expected]
+        assert input_mb == pytest.approx(float(case.input_mb_per_job), rel=1e-12)
