@@ -103,7 +103,7 @@ begin
       raise exception 'weight % of profile % stands behind rules that read the weight', v_rule.rule, p_profile
         using errcode = 'PB001', hint = 'Weights stand together: give this one a lower position.';
     end if;
-    v_call := case when v_rule.function is not null
+    v_call := case when v_rule.function is not null or v_rule.kind not in ('choice', 'end')
                    then brokerage.rule_call(v_rule, v_facts) end;
     v_said := coalesce(v_rule.parameters ->> 'as', v_rule.rule) || E'\t' || case when v_rule.parameters ? 'as' then coalesce(v_rule.criteria || ': ', '') else '' end;
     case v_rule.kind

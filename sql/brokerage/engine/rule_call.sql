@@ -31,8 +31,12 @@ begin
     raise exception 'rule % of profile %: the owner of % is no member of the role that owns pgbroker', p_rule.rule, p_rule.profile, p_rule.function
       using errcode = 'PB002', hint = 'A rule runs with the rights of that role: let a DBA own the function.';
   end if;
+  if not has_schema_privilege(v_function.nspname, 'usage') or not has_function_privilege(v_function.oid, 'execute') then
+    raise exception 'rule % of profile %: % may not call %', p_rule.rule, p_rule.profile, current_user, p_rule.function
+      using errcode = 'PB002', hint = format('Its owner says: grant usage on schema %I to %I; grant execute on function %s to %I.', v_function.nspname, current_user, v_function.oid::regprocedure, current_user);
+  end if;
   return format('%I.%I(%s%s)', v_function.nspname, v_function.proname, p_facts, case when v_function.pronargs > v_facts then format(', %L::jsonb', p_rule.parameters) else '' end);
 end $$;
 
 comment on function brokerage.rule_call(brokerage.profile_rule, text) is
-'SQL that calls the function of a rule on facts; a function with one argument more gets the parameters of the rule. Errors: PB001 (no such function, or of another type), PB002 (its owner is not trusted).';
+'SQL that calls the function of a rule on facts; a function with one argument more gets the parameters of the rule. Errors: PB001 (no such function, or of another type), PB002 (its owner is not trusted, or it may not be called).';

@@ -4,14 +4,20 @@ language plpgsql
 as $$
 declare
   v_profile text;
+  v_rule text;
 begin
   for v_profile in select l.profile from brokerage.profile_line l where l.of_profile = p_profile loop
     perform brokerage.compose_task_rules(v_profile, p_algorithm);
     execute 'explain ' || brokerage.compose(v_profile, p_algorithm, false) || ' select from judged left join ranked using (task_number)'
       using 'default'::text, '{}'::brokerage.task_facts[], '{}'::brokerage.queue_facts[], brokerage.flavour(v_profile);
   end loop;
-  if exists (select from brokerage.rule_in_force r where r.algorithm = p_algorithm and r.enabled and (r.kind is null or r.position is null)) then
-    raise exception 'rule % has no % ', (select r.rule from brokerage.rule_in_force r where r.algorithm = p_algorithm and r.enabled and (r.kind is null or r.position is null) limit 1), 'kind or position'
+  select r.rule into v_rule
+    from brokerage.profile_line l
+    join brokerage.rule_in_force r on r.profile = l.profile
+   where l.of_profile = p_profile and r.algorithm = p_algorithm and r.enabled and (r.kind is null or r.position is null)
+   limit 1;
+  if found then
+    raise exception 'rule % has no kind or no position', v_rule
       using errcode = 'PB001', hint = 'A rule of your own needs kind, position and function.';
   end if;
 end $$;

@@ -1,0 +1,316 @@
+"""An organisation's own rules: functions in its own schema, rows of its own profile, nothing that is there touched."""
+
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+from uuid import uuid4
+
+import psycopg
+import pytest
+from psycopg import sql
+from psycopg.types.json import Jsonb
+
+from broker import world
+from broker.upgrade import Program, upgrade
+
+Connection = psycopg.Connection[Any]
+Row = dict[str, Any]
+FACTS = "t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts"
+ACME = f"""
+create schema acme;
+grant usage on schema acme to broker_owner;
+create function acme.rule_cloud({FACTS}, x jsonb) returns text language sql stable parallel safe as $$
+  select case when x -> 'clouds' ? q.cloud then format('-acme: cloud %s is for others', q.cloud) end
+$$;
+create function acme.rule_name({FACTS}) returns text language sql stable parallel safe as $$
+  select case when q.queue = 'QN' then 'named' end
+$$;
+create function acme.weight_tier({FACTS}, x jsonb) returns float8 language sql stable parallel safe as $$
+  select case when q.panda_site = x ->> 'site' then (x ->> 'factor')::float8 else 1 end
+$$;
+"""
+OWN: dict[str, Row] = {
+    "acme-cloud": {
+        "kind": "row rule",
+        "position": 45,
+        "function": "acme.rule_cloud",
+        "parameters": {"clouds": ["CERN", "US"]},
+        "source": "ours",
+    },
+    "acme-tier": {
+        "kind": "weight",
+        "position": 325,
+        "function": "acme.weight_tier",
+        "parameters": {"site": "SB", "factor": 3},
+    },
+}
+
+
+def _queue(site: str, **more: Any) -> Row:
+    disks = {"read_lan": ["DISK"], "write_lan": ["DISK"]}
+    pilots = {"getjob": 9, "updatejob": 9}
+    return {"panda_site": site, "cloud": "DE", "astorages": disks, "pilots": pilots, **more}
+
+
+WORLD = {
+    "storages": {"DISK": {"site": "DISK", "space_free": 1000}},
+    "queues": {
+        "QA": _queue("SA"),
+        "QB": _queue("SB"),
+        "QC": _queue("SC", cloud="CERN"),
+        "QD": _queue("SD", status="test", cloud="CERN"),
+        "QN": _queue("SN", maxrss=100),
+    },
+    "tasks": [{"id": 1}],
+}
+
+
+def _say(db: Connection, rule: str, profile: str = "acme", **changes: Any) -> None:
+    db.execute("select brokerage.set_rule(%s, %s, %s)", (profile, rule, Jsonb(changes)))
+
+
+def _answer(db: Connection, profile: str | None = None) -> Row:
+    query = "select brokerage.evaluate_task('default', 1, 'production_job', %s)"
+    [(answer,)] = db.execute(query, [profile]).fetchall()
+    return dict(answer)
+
+
+def _weights(answer: Row) -> dict[str, float]:
+    return {row["queue"]: row["weight"] for row in answer["candidates"]}
+
+
+def _rejected(answer: Row) -> dict[str, tuple[str, str | None]]:
+    return {row["queue"]: (row["rule"], row["criteria"]) for row in answer["rejected"]}
+
+
+def _house(db: Connection) -> list[Any]:
+    """What the house is: its functions, and the rules of its own profiles."""
+    query = """select p.oid::regprocedure::text, md5(pg_get_functiondef(p.oid)), p.proacl::text from pg_proc p
+                where p.pronamespace = 'brokerage'::regnamespace and p.prokind <> 'a' order by 1"""
+    rules = "select * from brokerage.rule_in_force where profile in ('doc', 'panda2026') order by 1, 2, 3"
+    return [*db.execute(query).fetchall(), *db.execute(rules).fetchall()]
+
+
+@pytest.fixture
+def acme(db: Connection) -> Connection:
+    """A connection as superuser; the profile acme has a rule and a weight of its own."""
+    world.load(db, [WORLD])
+    db.execute(ACME.encode())
+    db.execute("select brokerage.set_profile('acme', 'doc', 'Of Acme')")
+    for rule, changes in OWN.items():
+        _say(db, rule, **changes)
+    return db
+
+
+def test_a_rule_and_a_weight_of_its_own(acme: Connection) -> None:
+    doc, own = _answer(acme), _answer(acme, "acme")
+    assert _rejected(doc) == {"QD": ("queue-status", "-status"), "QN": ("memory", "-lowmemory")}
+    assert _rejected(own) == {**_rejected(doc), "QC": ("acme-cloud", "-acme")}  # QD fails an earlier rule
+    assert own["rejected"][0]["reason"] == "cloud CERN is for others"
+    weights = _weights(doc)
+    assert _weights(own) == {"QB": pytest.approx(3 * weights["QB"]), "QA": weights["QA"]}
+    assert own["candidates"][0]["queue"] == "QB"
+
+
+def test_nothing_that_is_there_changes(db: Connection) -> None:
+    before = _house(db)
+    world.load(db, [WORLD])
+    doc = _answer(db)
+    db.execute(ACME.encode())
+    db.execute("select brokerage.set_profile('acme', 'doc')")
+    for rule, changes in OWN.items():
+        _say(db, rule, **changes)
+    _say(db, "memory", enabled=False)
+    _say(db, "top-10", parameters={"best": 1})
+    assert _house(db) == before
+    assert _answer(db) == doc
+
+
+def test_a_shipped_rule_is_disabled_and_taken_back(acme: Connection) -> None:
+    _say(acme, "memory", enabled=False)
+    own = _answer(acme, "acme")
+    assert "QN" in _weights(own)
+    assert acme.execute("select brokerage.remove_rule('acme', 'memory')").fetchall() == [(True,)]
+    assert _rejected(_answer(acme, "acme"))["QN"] == ("memory", "-lowmemory")
+    _say(acme, "acme-cloud", enabled=False)
+    assert "QC" in _weights(_answer(acme, "acme"))
+
+
+def test_parameters_position_and_criteria_are_changed(acme: Connection) -> None:
+    _say(acme, "top-10", parameters={"best": 1})
+    assert _weights(_answer(acme, "acme")).keys() == {"QB"}
+    assert _rejected(_answer(acme, "acme"))["QA"] == ("top-10", "-low_weight")
+    _say(acme, "acme-tier", parameters={"site": "SA", "factor": 0.5})
+    assert [row["queue"] for row in _answer(acme, "acme")["candidates"]] == ["QB"]
+    _say(acme, "acme-cloud", position=35)  # before queue-status
+    assert _rejected(_answer(acme, "acme"))["QD"] == ("acme-cloud", "-acme")
+    _say(acme, "queue-status", criteria="-ours", position=30)
+    assert _rejected(_answer(acme, "acme"))["QD"] == ("queue-status", "-ours")
+    _say(acme, "prod-pending", parameters={"wait": "3 minutes"})
+    acme.execute("update resource.queue set status = 'offline'")
+    query = "select %s::timestamptz - r.started_at from brokerage.run r order by run_id desc limit 1"
+    [(wait,)] = acme.execute(query, [_answer(acme, "acme")["retry_at"]]).fetchall()
+    assert wait.total_seconds() == 180
+
+
+def test_explain_shows_it(acme: Connection) -> None:
+    query = """select queue, verdict, rule, criteria, reason, factors, all_reasons
+                 from brokerage.explain('default', 1, 'acme')"""
+    rows = {queue: tuple(rest) for queue, *rest in acme.execute(query).fetchall()}
+    assert rows["QC"][:4] == ("rejected", "acme-cloud", "-acme", "cloud CERN is for others")
+    assert [said.partition(":")[0] for said in rows["QD"][5]] == ["queue-status", "acme-cloud"]
+    assert rows["QB"][4]["acme-tier"] == 3
+    assert rows["QA"][4] == {**rows["QB"][4], "acme-tier": 1}
+    query = "select rule, opens from brokerage.obstacles('default', 1, 'acme')"
+    assert dict(acme.execute(query).fetchall()) == {"acme-cloud": 1, "memory": 1, "queue-status": 0}
+    query = "select kind, position, enabled, parameters, source from brokerage.rule_in_force where rule = 'acme-cloud'"
+    said = ("row rule", 45.0, True, OWN["acme-cloud"]["parameters"], "ours")
+    assert acme.execute(query).fetchall() == [said]
+
+
+def test_a_profile_based_on_it_and_a_setup_that_uses_it(acme: Connection) -> None:
+    acme.execute("select brokerage.set_profile('acme-test', 'acme')")
+    _say(acme, "memory", "acme-test", enabled=False)
+    assert "QN" in _weights(_answer(acme, "acme-test"))
+    assert _rejected(_answer(acme, "acme-test"))["QC"] == ("acme-cloud", "-acme")
+    assert _rejected(_answer(acme, "acme"))["QN"] == ("memory", "-lowmemory")
+    acme.execute("select brokerage.set_settings('default', %s)", [Jsonb({"profile": "acme-test"})])
+    assert _answer(acme) == _answer(acme, "acme-test")
+    [(run,)] = acme.execute("call brokerage.broker_jobs('default')").fetchall()
+    query = "select profile from brokerage.run where run_id = %s"
+    assert acme.execute(query, [run]).fetchall() == [("acme-test",)]
+
+
+def test_what_one_profile_lacks_is_no_matter_of_another(acme: Connection) -> None:
+    """A row about a rule that is gone from the profile below says nothing."""
+    acme.execute("select brokerage.set_profile('acme-test', 'acme')")
+    _say(acme, "acme-cloud", "acme-test", parameters={"clouds": ["DE"]})
+    acme.execute("select brokerage.remove_rule('acme', 'acme-cloud')")
+    assert _answer(acme, "acme-test") == _answer(acme, "acme")
+    acme.execute("select brokerage.set_profile('other', 'doc')")
+    _say(acme, "memory", "other", enabled=False)
+    with pytest.raises(psycopg.Error, match="acme-cloud has no kind"):
+        _say(acme, "memory", "acme-test", enabled=False)
+
+
+def test_a_profile_based_on_what_panda_does(acme: Connection) -> None:
+    """Marks, weights and choices of panda2026 hold, with the rule of its own among them."""
+    acme.execute("select brokerage.set_profile('acme2026', 'panda2026')")
+    panda = _answer(acme, "panda2026")
+    for rule, changes in OWN.items():
+        _say(acme, rule, "acme2026", **{**changes, "position": 45 if rule == "acme-cloud" else 365})
+    own = _answer(acme, "acme2026")
+    assert _rejected(own) == {**_rejected(panda), "QC": ("acme-cloud", "-acme")}
+    assert _weights(own).keys() == _weights(panda).keys() - {"QC"}
+
+
+def test_an_operator_does_it(acme: Connection, connect: Callable[..., Connection]) -> None:
+    operator = connect("broker_operator")
+    operator.execute("select brokerage.set_profile('mine', 'acme')")
+    _say(operator, "acme-name", "mine", kind="row rule", position=46, function="acme.rule_name")
+    assert _rejected(_answer(operator, "mine"))["QN"] == ("acme-name", None)
+    assert operator.execute("select brokerage.remove_profile('mine')").fetchall() == [(True,)]
+
+
+REFUSED: list[tuple[Row, str, str]] = [
+    ({"function": "acme.rule_gone"}, "PB001", "no function acme.rule_gone"),
+    ({"function": "rule_cloud"}, "PB001", "rule_cloud"),
+    ({"function": "acme.rule_cloud.x"}, "PB001", "rule_cloud"),
+    ({"function": "acme.rule_cloud()"}, "PB001", "rule_cloud"),
+    ({"function": "acme.rule_cloud; drop table brokerage.run"}, "PB001", "rule_cloud"),
+    ({"function": None}, "PB001", "acme-new"),
+    ({"function": "acme.weight_tier"}, "PB001", "returns double precision"),
+    ({"kind": "weight", "position": 326}, "PB001", "returns text"),
+    ({"kind": "rule"}, "PB001", "acme-new"),
+    ({"kind": None}, "PB001", "acme-new"),
+    ({"position": None}, "PB001", "acme-new"),
+    ({"position": 345}, "PB001", "behind rule top-10"),
+    ({"kind": "candidate", "position": 335}, "PB001", "stands behind others"),
+    ({"kind": "weight", "function": "acme.weight_tier", "position": 335}, "PB001", "behind rules that read the weight"),
+    ({"kind": "choice", "function": None, "position": 338}, "PB001", "best"),
+    ({"kind": "task rule"}, "PB001", "status"),
+    ({"parameters": 5}, "PB001", "acme-new"),
+    ({"place": 5}, "PB001", "place"),
+]
+
+
+@pytest.mark.parametrize(("changes", "code", "named"), REFUSED)
+def test_a_rule_that_does_not_fit_is_refused(acme: Connection, changes: Row, code: str, named: str) -> None:
+    """When it is said, not when tasks wait; the profile stays as it was."""
+    before = _answer(acme, "acme")
+    with pytest.raises(psycopg.Error, match=named) as raised:
+        _say(acme, "acme-new", **{"kind": "row rule", "position": 50, "function": "acme.rule_cloud", **changes})
+    assert raised.value.sqlstate == code
+    assert raised.value.diag.message_hint
+    assert _answer(acme, "acme") == before
+
+
+def test_who_may_own_a_rule(acme: Connection) -> None:
+    """A rule runs as the owner of the house: functions of others are refused, when said and when they decide."""
+    name = f"test_acme_{uuid4().hex[:10]}"
+    role = sql.Identifier(name)
+    acme.execute(sql.SQL("create role {}").format(role))
+    try:
+        acme.execute(sql.SQL("grant create, usage on schema acme to {}").format(role))
+        acme.execute(sql.SQL("alter function acme.rule_name owner to {}").format(role))
+        with pytest.raises(psycopg.Error, match=r"owner of acme\.rule_name") as raised:
+            _say(acme, "acme-name", kind="row rule", position=46, function="acme.rule_name")
+        assert raised.value.sqlstate == "PB002"
+        acme.execute(sql.SQL("alter function acme.rule_cloud owner to {}").format(role))
+        with pytest.raises(psycopg.Error, match=r"owner of acme\.rule_cloud") as raised:
+            _answer(acme, "acme")
+        assert raised.value.sqlstate == "PB002"
+        with pytest.raises(psycopg.Error) as raised:
+            acme.execute("call brokerage.broker_jobs('default', p_profile => 'acme')")
+        assert raised.value.sqlstate == "PB002"
+        assert acme.execute("select count(*) from brokerage.task_decision").fetchall() == [(0,)]
+        assert _answer(acme)["status"] == "candidates"  # doc goes on
+    finally:
+        acme.execute(sql.SQL("drop owned by {}").format(role))
+        acme.execute(sql.SQL("drop role {}").format(role))
+
+
+def test_a_function_that_the_house_may_not_call_is_named(acme: Connection) -> None:
+    acme.execute("revoke usage on schema acme from broker_owner")
+    with pytest.raises(psycopg.Error, match="acme") as raised:
+        _answer(acme, "acme")
+    assert (raised.value.sqlstate, "grant usage" in str(raised.value.diag.message_hint)) == ("PB002", True)
+    acme.execute("grant usage on schema acme to broker_owner")
+    acme.execute(f"revoke execute on function acme.rule_cloud({FACTS}, jsonb) from public".encode())
+    with pytest.raises(psycopg.Error, match=r"acme\.rule_cloud") as raised:
+        _answer(acme, "acme")
+    assert (raised.value.sqlstate, "grant execute" in str(raised.value.diag.message_hint)) == ("PB002", True)
+
+
+def test_a_function_that_is_gone(acme: Connection) -> None:
+    acme.execute(f"drop function acme.rule_cloud({FACTS}, jsonb)".encode())
+    with pytest.raises(psycopg.Error, match=r"no function acme\.rule_cloud") as raised:
+        _answer(acme, "acme")
+    assert raised.value.sqlstate == "PB001"
+    assert raised.value.diag.message_hint
+
+
+def test_an_upgrade_leaves_it_alone(acme: Connection, dsn: str, tmp_path: Path) -> None:
+    """An upgrade that replaces rules, facts and the list of rules: what it changes is seen, what is Acme's stays."""
+    _say(acme, "memory", enabled=False)
+    query = """select p.oid, pg_get_functiondef(p.oid), p.proowner from pg_proc p
+                where p.pronamespace = 'acme'::regnamespace order by 1"""
+    rows = "select * from brokerage.profile_rule order by rule"
+    before = (acme.execute(query).fetchall(), acme.execute(rows).fetchall(), _answer(acme, "acme"))
+    shutil.copytree(Program().sql, tmp_path / "sql")
+    changes = {
+        "rule/rule_queue_status.sql": ("select case", "select case when q.queue = 'nobody' then 'newer'"),
+        "shipped_rule.sql": ("'-status'", "'-newer'"),
+        "facts/facts_of_queues.sql": ("select q.queue as queue", "select q.queue || '' as queue"),
+    }
+    for path, (old, new) in changes.items():
+        file = tmp_path / "sql/brokerage" / path
+        text = file.read_text()
+        assert old in text
+        file.write_text(text.replace(old, new, 1))
+    upgrade(dsn, program=Program(tmp_path / "sql", release="99.0"))
+    assert (acme.execute(query).fetchall(), acme.execute(rows).fetchall()) == before[:2]
+    answer = _answer(acme, "acme")
+    assert _rejected(answer) == {**_rejected(before[2]), "QD": ("queue-status", "-newer")}
+    assert _weights(answer) == _weights(before[2])
