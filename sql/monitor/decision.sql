@@ -4,7 +4,8 @@ create or replace view monitor.decision as
 select d.setup, d.run_id, r.algorithm, r.profile, r.dry, d.task_id, d.queue,
        case d.verdict when 'c' then 'candidate' when 'r' then 'rejected' else 'not candidate' end as verdict,
        d.rank, d.weight, d.rule, w.criteria, w.reason, a.jobs, d.decided_at
-  from brokerage.decision d
+  from brokerage.task_decision t  -- found by task first: decisions are indexed by run and task
+  join brokerage.decision d on d.setup = t.setup and d.run_id = t.run_id and d.task_id = t.task_id
   join brokerage.run r on r.setup = d.setup and r.run_id = d.run_id
   left join brokerage.rule_in_force f on f.profile = r.profile and f.algorithm = r.algorithm and f.rule = d.rule
  cross join lateral brokerage.worded(d.reason, f.criteria) w

@@ -7,11 +7,22 @@ declare
   v_turn text := brokerage.compose_turn(p_run.profile, p_run.algorithm);
   v_wait jsonb := (select r.parameters from brokerage.rule_in_force r where r.profile = p_run.profile and r.algorithm = p_run.algorithm and r.kind = 'pending' and r.enabled limit 1);
   v_live jsonb := '{}'::jsonb;
-  v_task record;
-  v_kept record;
+  v_number bigint;
+  v_task_id bigint;
+  v_priority int;
+  v_outside bigint;
+  v_rejected bigint;
+  v_survivors brokerage.survivor[];
+  v_kept bigint;
+  v_names text[];
+  v_unified text[];
+  v_weights float8[];
+  v_queued bigint[];
+  v_capacities bigint[];
+  v_chunks int[];
   v_given bigint[];
 begin
-  for v_task in execute
+  for v_number, v_task_id, v_priority, v_outside, v_rejected, v_survivors in execute
     brokerage.compose(p_run.profile, p_run.algorithm, p_wide, false, true)
     || ', stored as ('
        'insert into brokerage.decision (setup, run_id, task_id, queue, decided_at, verdict, weight, factors, rule, reason)'
@@ -32,20 +43,20 @@ begin
                '        r.weight, r.factors, r.queued, r.capacity, r.chunk, coalesce(split_part(r.failed, E''\t'', 1), case when r.place > r.best then r.best_rule end),'
                '        coalesce(split_part(r.failed, E''\t'', 2), case when r.place > r.best then format(''number %s by weight, the best %s are taken'', r.place, r.best) end)'
                '   from judged r)'
-               ' select count(*) as queues, array_agg(r.unified_name order by r.place) as unified, array_agg(r.weight order by r.place) as weights, array_agg(r.queued order by r.place) as queued,'
-               '        array_agg(r.queue order by r.place) as names, array_agg(r.capacity order by r.place) as capacities, array_agg(coalesce(r.chunk, 25) order by r.place) as chunks'
+               ' select count(*), array_agg(r.queue order by r.place), array_agg(r.unified_name order by r.place), array_agg(r.weight order by r.place), array_agg(r.queued order by r.place),'
+               '        array_agg(r.capacity order by r.place), array_agg(coalesce(r.chunk, 25) order by r.place)'
                '   from judged r where r.place <= coalesce(r.best, r.place)'
-      into v_kept
-      using array(select row(s.queue, s.unified_name, s.factors, brokerage.with_live(s.q, coalesce((v_live ->> s.unified_name)::bigint, 0)), s.p)::brokerage.survivor from unnest(v_task.survivors) s),
-            p_tasks[v_task.number], p_run.setup, p_run.run_id, v_task.task_id, p_run.started_at;
+      into v_kept, v_names, v_unified, v_weights, v_queued, v_capacities, v_chunks
+      using array(select row(s.queue, s.unified_name, s.factors, brokerage.with_live(s.q, coalesce((v_live ->> s.unified_name)::bigint, 0)), s.p)::brokerage.survivor from unnest(v_survivors) s),
+            p_tasks[v_number], p_run.setup, p_run.run_id, v_task_id, p_run.started_at;
     insert into brokerage.task_decision (setup, run_id, task_id, decided_at, status, retry_at, candidates, rejected, not_candidates)
-    values (p_run.setup, p_run.run_id, v_task.task_id, p_run.started_at, case when v_kept.queues > 0 then 'candidates' else 'pending' end,
-            case when v_kept.queues > 0 then null else p_run.started_at + brokerage.wait_of(v_wait, v_task.current_priority) end,
-            v_kept.queues, v_task.rejected + coalesce(cardinality(v_task.survivors), 0) - v_kept.queues, v_task.outside);
-    if v_kept.queues > 0 then
-      v_given := brokerage.assign_task(p_run, v_task.task_id, v_kept.names, v_kept.weights, v_kept.queued, v_kept.capacities, v_kept.chunks);
+    values (p_run.setup, p_run.run_id, v_task_id, p_run.started_at, case when v_kept > 0 then 'candidates' else 'pending' end,
+            case when v_kept > 0 then null else p_run.started_at + brokerage.wait_of(v_wait, v_priority) end,
+            v_kept, v_rejected + coalesce(cardinality(v_survivors), 0) - v_kept, v_outside);
+    if v_kept > 0 then
+      v_given := brokerage.assign_task(p_run, v_task_id, v_names, v_weights, v_queued, v_capacities, v_chunks);
       v_live := v_live || coalesce((select jsonb_object_agg(g.unified, coalesce((v_live ->> g.unified)::bigint, 0) + g.jobs)
-                                      from (select u.unified, sum(u.jobs)::bigint as jobs from unnest(v_kept.unified, v_given) u(unified, jobs) where u.jobs > 0 group by u.unified) g), '{}'::jsonb);
+                                      from (select u.unified, sum(u.jobs)::bigint as jobs from unnest(v_unified, v_given) u(unified, jobs) where u.jobs > 0 group by u.unified) g), '{}'::jsonb);
     end if;
   end loop;
 end $$;

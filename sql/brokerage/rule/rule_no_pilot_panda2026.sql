@@ -1,10 +1,10 @@
--- brokerage-rules 1.2, no-pilot: waived for test labels, jumbo jobs at their queues, slots and pre-assignment (D-70).
+-- brokerage-rules 1.2, no-pilot: waived for test labels, jumbo jobs at their queues, slots for the task (num-slots) and pre-assignment (D-70).
 create or replace function brokerage.rule_no_pilot_panda2026(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) returns text
 language sql stable parallel safe
 as $$
   select case
     when coalesce(q.pilots, 0) = 0 and p.is_preassigned is not true and coalesce(t.label, '') not like '%test%'
-         and not (coalesce(t.n_jumbo_jobs, 0) > 0 and q.uses_jumbo is true) and q.has_slots is not true
+         and not (coalesce(t.n_jumbo_jobs, 0) > 0 and q.uses_jumbo is true) and p.numslots is null
     then 'no pilot in the last 3 h'
   end
 $$;
