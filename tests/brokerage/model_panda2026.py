@@ -733,9 +733,9 @@ def max_io_intensity(case: Panda, queue: Queue) -> str | None:
 
 
 def no_pilot(case: Panda, queue: Queue) -> str | None:
-    """no-pilot: none in the last 3 hours; tests, jumbo jobs at their queues, slots and pre-assigned queues go on."""
+    """no-pilot: none in the last 3 hours; tests, jumbo jobs, slots for the task and pre-assigned queues go on."""
     jumbo = case.jumbo and attribute(queue.row, "useJumboJobs")
-    waived = queue.pre_assigned or "test" in (case.task.get("label") or "") or jumbo or queue.row.get("slots")
+    waived = queue.pre_assigned or "test" in (case.task.get("label") or "") or jumbo or slots(case, queue) is not None
     return None if waived else model.no_pilot(case, queue)
 
 

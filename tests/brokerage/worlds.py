@@ -527,6 +527,7 @@ PANDA_THEMES: dict[str, Theme] = {
         "source.read_wan": ["OFF", "TEST", None],
         "source.read_lan": [AS_IS, AS_IS, "OFF"],
         "source.replica": ["full", "part", "one", "none"],
+        "source.alone": [AS_IS, True],
         "dataset.distributed": [AS_IS, AS_IS, AS_IS, True],
         "split.inputPreStaging": [AS_IS, AS_IS, AS_IS, 1],
         "config.MAX_MISSING_INPUT_FILES": [AS_IS, 0, 1],
@@ -589,7 +590,11 @@ PANDA_THEMES: dict[str, Theme] = {
     "panda: pilots": {
         "task.label": ["managed", "managed", "prod_test", "test"],
         "queue.pilots": [None, {}, {"getjob": 0, "updatejob": 0}],
-        "queue.slots": [[{"gshare": None, "resource_type": None, "numslots": 10}]],
+        "queue.slots": [
+            [{"gshare": None, "resource_type": None, "numslots": 0}],
+            [{"gshare": OTHER_SHARE, "resource_type": None, "numslots": 10}],
+            [{"gshare": SHARE, "resource_type": "MCORE", "numslots": 10}],
+        ],
     },
     "panda: io": {
         "task.io_intensity": [500],
@@ -968,14 +973,14 @@ def build_world(pick: Pick, themes: Sequence[str], catalogue: dict[str, Theme] =
 def _add_for_panda(world: Row, queues: list[Parts], once: dict[str, Any], inputs: list[Any]) -> None:
     """A source of the input that is at no queue, another nucleus, and what stands beside the queues."""
     source = {key: once.pop(f"source.{key}", None) for key in ("read_lan", "read_wan")}
-    kind = once.pop("source.replica", "full")
+    kind, alone = once.pop("source.replica", "full"), once.pop("source.alone", False)
     for parts in queues:
         world["storages"][f"TAPE{parts.number}"]["type"] = "DATATAPE"
     world["storages"] |= {"SOURCE": {"site": "SOURCE", **source}, "SHUT_DISK": {"site": "SHUT", "write_wan": "OFF"}}
     for number, (_, files) in enumerate(inputs):
         replica = _replica(kind, [file[0] for file in files])
-        if replica is not None:
-            world["datasets"][f"data{number}"]["replicas"]["SOURCE"] = replica
+        others = {} if alone else world["datasets"][f"data{number}"]["replicas"]
+        world["datasets"][f"data{number}"]["replicas"] = others | ({} if replica is None else {"SOURCE": replica})
     world["storages"]["NUC_DISK"]["write_wan"] = once.pop("nucleus.write_wan", None)
     world["nuclei"]["SHUT"] = {}
     if once.pop("world.other_nucleus", False) or once.get("task.nucleus") == "SHUT":

@@ -1,0 +1,91 @@
+"""The engine against the model: the profile `panda2026` over worlds worked out by hand and over random ones.
+
+Worlds are numbered, so a difference says which one to look at: `random_panda_world(number)`. What the model says of a
+world is in `model_panda2026.py`, and owes nothing to the package.
+"""
+
+from collections import Counter
+from typing import Any
+
+import psycopg
+import pytest
+
+from broker import world
+from tests.brokerage.model import differences
+from tests.brokerage.model_panda2026 import broker_job
+from tests.brokerage.test_model_panda2026 import CASES, Literal, fates
+from tests.brokerage.worlds import PANDA_THEMES, TASK, random_panda_world
+
+WORLDS = 100
+MORE_WORLDS = 2000  # of those that are compared when there is time
+CHUNKS = 8
+JUDGED = 1200  # worlds that the model alone judges
+AT_LEAST = 4  # times that each rule rejects, and accepts, in them
+Row = dict[str, Any]
+
+
+def _answer(connection: psycopg.Connection[Any], given_world: Row, setup: str, task: int = TASK) -> Row:
+    """What the engine decides. The transaction is open before the load, which would commit otherwise."""
+    connection.execute("select 1")
+    try:
+        world.load(connection, [given_world], setup)
+        row = connection.execute(
+            "select brokerage.evaluate_task(%s, %s, 'production_job', 'panda2026')", (setup, task)
+        ).fetchone()
+        return dict(row[0]) if row else {}
+    finally:
+        connection.rollback()
+
+
+def _differences(connection: psycopg.Connection[Any], one: Row, setup: str) -> list[str]:
+    expected, answer = broker_job(one, TASK), _answer(connection, one, setup)
+    found = differences(expected, answer)
+    if (answer["explanation"] or {}).get("rule") != (expected["explanation"] or {}).get("rule"):
+        found.append(f"explanation: {answer['explanation']}, expected {expected['explanation']}")
+    return found
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
+def test_a_world(rolled_back: psycopg.Connection[Any], case: Literal) -> None:
+    assert fates(_answer(rolled_back, case.world, "literal", 1)) == case.fates
+
+
+def test_answers_are_those_of_the_model(rolled_back: psycopg.Connection[Any]) -> None:
+    found = {number: _differences(rolled_back, _world(number), f"world-{number}") for number in range(WORLDS)}
+    assert {number: different for number, different in found.items() if different} == {}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("chunk", range(CHUNKS))
+def test_more_answers_are_those_of_the_model(rolled_back: psycopg.Connection[Any], chunk: int) -> None:
+    numbers = range(WORLDS + chunk, MORE_WORLDS, CHUNKS)
+    found = {number: _differences(rolled_back, _world(number), f"world-{number}") for number in numbers}
+    assert {number: different for number, different in found.items() if different} == {}
+
+
+def test_every_rule_decides_in_these_worlds(rolled_back: psycopg.Connection[Any]) -> None:
+    """Each rule of the profile rejects, and lets pass what those before it let pass."""
+    query = """select coalesce(parameters ->> 'as', rule) from brokerage.rule_in_force
+                where profile = 'panda2026' and algorithm = 'production_job' and enabled
+                  and kind in ('task rule', 'candidate', 'row rule', 'set rule', 'choice') order by position"""
+    rules = list(dict.fromkeys(row[0] for row in rolled_back.execute(query).fetchall()))
+    rejects: Counter[str] = Counter()
+    accepts: Counter[str] = Counter()
+    for number in range(JUDGED):
+        answer = broker_job(_world(number), TASK)
+        if answer["explanation"]:
+            rejects[answer["explanation"]["rule"]] += 1
+            continue
+        rejects.update(row["rule"] for row in answer["rejected"] + answer["not_candidates"])
+        for row in answer["rejected"]:
+            accepts.update(rules[: rules.index(row["rule"])])
+        for _ in answer["candidates"]:
+            accepts.update(rules)
+    assert {rule: rejects[rule] for rule in rules if rejects[rule] < AT_LEAST} == {}
+    assert {rule: accepts[rule] for rule in rules if accepts[rule] < AT_LEAST} == {}
+
+
+def _world(number: int) -> Row:
+    """One of panda2026's own themes in every second world, in turn."""
+    themes = list(PANDA_THEMES)
+    return random_panda_world(number, *([themes[number // 2 % len(themes)]] if number % 2 else []))
