@@ -104,7 +104,7 @@ COMMENT ON COLUMN brokerage.pair_facts.is_own IS 'Its storage site is the nucleu
 
 COMMENT ON COLUMN brokerage.pair_facts.closeness IS 'Closeness of the link to the nucleus; -1 = blocked, null = not known.';
 
-COMMENT ON COLUMN brokerage.pair_facts.queued IS 'Files queued on the link, Production Output; 0 = none or not known.';
+COMMENT ON COLUMN brokerage.pair_facts.queued IS 'Files queued on the link, Production Output; null = no such link is known.';
 
 COMMENT ON COLUMN brokerage.pair_facts.queued_express IS 'The like, Express.';
 
@@ -341,6 +341,28 @@ COMMENT ON COLUMN brokerage.queue_facts.lock_age IS 'Since when another broker l
 COMMENT ON COLUMN brokerage.queue_facts.live_jobs IS 'Jobs assigned lately that no statistics count (live counter).';
 
 COMMENT ON COLUMN brokerage.queue_facts.attributes IS 'catchall and params as an object, CRIC''s other fields below them; for rules of your own.';
+
+CREATE TYPE brokerage.survivor AS (
+	queue text,
+	unified_name text,
+	factors double precision[],
+	q brokerage.queue_facts,
+	p brokerage.pair_facts
+);
+
+ALTER TYPE brokerage.survivor OWNER TO broker_owner;
+
+COMMENT ON TYPE brokerage.survivor IS 'A queue that nothing rejects for a task, with what is asked again when jobs were assigned meanwhile.';
+
+COMMENT ON COLUMN brokerage.survivor.queue IS 'Queue, or pseudo-queue of a unified one.';
+
+COMMENT ON COLUMN brokerage.survivor.unified_name IS 'PanDA queue.';
+
+COMMENT ON COLUMN brokerage.survivor.factors IS 'Factors of its weight, in the order of the weights of the profile.';
+
+COMMENT ON COLUMN brokerage.survivor.q IS 'The queue.';
+
+COMMENT ON COLUMN brokerage.survivor.p IS 'The pair.';
 
 CREATE TYPE brokerage.task_facts AS (
 	task_id bigint,
@@ -882,31 +904,17 @@ COMMENT ON COLUMN brokerage.run.tasks IS 'Tasks decided so far.';
 CREATE FUNCTION brokerage.assign_jobs(p_run brokerage.run, p_task_ids bigint[]) RETURNS void
     LANGUAGE plpgsql
     AS $$
-declare
-  v_task record;
-  v_given bigint[];
 begin
-  for v_task in
-    select d.task_id, greatest(coalesce(i.jobs, 0) - coalesce(s.assigned_jobs, 0), 0) as jobs, c.queues, c.weights, c.queued, c.capacities, c.chunks
-      from brokerage.task_decision d
-      join workload.task t on t.setup = d.setup and t.task_id = d.task_id
-      left join workload.input_digest i on i.setup = d.setup and i.task_id = d.task_id
-      left join brokerage.task_state s on s.setup = d.setup and s.task_id = d.task_id
-     cross join lateral (
-           select array_agg(x.queue order by x.rank) as queues, array_agg(coalesce(x.weight, 1) order by x.rank) as weights,
-                  array_agg(coalesce(x.queued, 0) order by x.rank) as queued, array_agg(x.capacity order by x.rank) as capacities,
-                  array_agg(coalesce(x.chunk, 25) order by x.rank) as chunks
-             from brokerage.decision x
-            where x.setup = d.setup and x.run_id = d.run_id and x.task_id = d.task_id and x.verdict = 'c') c
-     where d.setup = p_run.setup and d.run_id = p_run.run_id and d.task_id = any (p_task_ids) and d.status = 'candidates'
-     order by t.current_priority desc, d.task_id
-  loop
-    v_given := brokerage.distribute(v_task.jobs, v_task.weights, v_task.queued, v_task.capacities, v_task.chunks,
-                                    case when p_run.seed is not null then hashint8extended(v_task.task_id, p_run.seed) end);
-    insert into brokerage.assignment (setup, run_id, task_id, queue, jobs)
-    select p_run.setup, p_run.run_id, v_task.task_id, g.queue, g.jobs
-      from unnest(v_task.queues, v_given) g(queue, jobs) where g.jobs > 0;
-  end loop;
+  if not brokerage.sees_assignments(p_run.profile, p_run.algorithm) then
+    perform brokerage.assign_task(p_run, d.task_id, c.queues, c.weights, c.queued, c.capacities, c.chunks)
+       from (select x.task_id, array_agg(x.queue order by x.rank) as queues, array_agg(coalesce(x.weight, 1) order by x.rank) as weights,
+                    array_agg(coalesce(x.queued, 0) order by x.rank) as queued, array_agg(x.capacity order by x.rank) as capacities,
+                    array_agg(coalesce(x.chunk, 25) order by x.rank) as chunks
+               from brokerage.decision x
+              where x.setup = p_run.setup and x.run_id = p_run.run_id and x.task_id = any (p_task_ids) and x.verdict = 'c'
+              group by x.task_id) c
+       join brokerage.task_decision d on d.setup = p_run.setup and d.run_id = p_run.run_id and d.task_id = c.task_id;
+  end if;
   insert into brokerage.live_counter (setup, queue, jobs, counted_at)
   select p_run.setup, q.unified_name, sum(a.jobs), p_run.started_at
     from brokerage.assignment a
@@ -914,9 +922,12 @@ begin
    where a.setup = p_run.setup and a.run_id = p_run.run_id and a.task_id = any (p_task_ids)
    group by q.unified_name;
   insert into brokerage.task_state as s (setup, task_id, run_id, retry_at, assigned_jobs)
-  select p_run.setup, d.task_id, d.run_id, d.retry_at,
+  select p_run.setup, d.task_id, d.run_id,
+         case when d.status in ('error', 'throttled', 'failed') then d.decided_at + brokerage.wait_of(w.parameters, t.current_priority) else d.retry_at end,
          coalesce((select sum(a.jobs) from brokerage.assignment a where a.setup = d.setup and a.run_id = d.run_id and a.task_id = d.task_id), 0)
     from brokerage.task_decision d
+    join workload.task t on t.setup = d.setup and t.task_id = d.task_id
+    left join brokerage.rule_in_force w on w.profile = p_run.profile and w.algorithm = p_run.algorithm and w.kind = 'pending' and w.enabled
    where d.setup = p_run.setup and d.run_id = p_run.run_id and d.task_id = any (p_task_ids)
    order by d.task_id
   on conflict (setup, task_id) do update set run_id = excluded.run_id, retry_at = excluded.retry_at, assigned_jobs = s.assigned_jobs + excluded.assigned_jobs;
@@ -925,6 +936,24 @@ end $$;
 ALTER FUNCTION brokerage.assign_jobs(p_run brokerage.run, p_task_ids bigint[]) OWNER TO broker_owner;
 
 COMMENT ON FUNCTION brokerage.assign_jobs(p_run brokerage.run, p_task_ids bigint[]) IS 'Assigns the jobs of decided tasks to their candidates, counts them, and notes when pending tasks are due again.';
+
+CREATE FUNCTION brokerage.assign_task(p_run brokerage.run, p_task_id bigint, p_queues text[], p_weights double precision[], p_queued bigint[], p_capacities bigint[], p_chunks integer[]) RETURNS bigint[]
+    LANGUAGE plpgsql
+    AS $$
+declare
+  v_jobs bigint := coalesce((select i.jobs from workload.input_digest i where i.setup = p_run.setup and i.task_id = p_task_id), 0)
+                 - coalesce((select s.assigned_jobs from brokerage.task_state s where s.setup = p_run.setup and s.task_id = p_task_id), 0);
+  v_given bigint[];
+begin
+  v_given := brokerage.distribute(v_jobs, p_weights, p_queued, p_capacities, p_chunks, case when p_run.seed is not null then hashint8extended(p_task_id, p_run.seed) end);
+  insert into brokerage.assignment (setup, run_id, task_id, queue, jobs)
+  select p_run.setup, p_run.run_id, p_task_id, g.queue, g.jobs from unnest(p_queues, v_given) g(queue, jobs) where g.jobs > 0;
+  return v_given;
+end $$;
+
+ALTER FUNCTION brokerage.assign_task(p_run brokerage.run, p_task_id bigint, p_queues text[], p_weights double precision[], p_queued bigint[], p_capacities bigint[], p_chunks integer[]) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION brokerage.assign_task(p_run brokerage.run, p_task_id bigint, p_queues text[], p_weights double precision[], p_queued bigint[], p_capacities bigint[], p_chunks integer[]) IS 'Assigns the jobs of a task that are left to its candidates (queues, weights, jobs queued, how many may be, jobs a choice) and returns how many each gets.';
 
 CREATE FUNCTION brokerage.attribute_problem(p_kind text, p_wanted jsonb, p_published jsonb, p_flavour text) RETURNS text
     LANGUAGE plpgsql STABLE
@@ -998,6 +1027,9 @@ begin
     raise exception 'p_tasks_a_commit is %', p_tasks_a_commit
       using errcode = 'PB001', hint = 'Tasks decided between two commits, at least 1; null = no commit, for a transaction of your own.';
   end if;
+  if p_limit < 0 then
+    raise exception 'p_limit is %', p_limit using errcode = 'PB001', hint = 'Tasks to decide at most; null = all that are due.';
+  end if;
   p_run_id := brokerage.open_run(p_setup, 'production_job', p_profile, p_seed, p_dry_run);
   loop
     v_done := brokerage.broker_next(p_setup, p_run_id, p_tasks, least(v_left, p_tasks_a_commit));
@@ -1012,7 +1044,7 @@ end $$;
 
 ALTER PROCEDURE brokerage.broker_jobs(IN p_setup text, IN p_tasks bigint[], IN p_profile text, IN p_seed bigint, IN p_dry_run boolean, IN p_limit bigint, IN p_tasks_a_commit integer, INOUT p_run_id bigint) OWNER TO broker_owner;
 
-COMMENT ON PROCEDURE brokerage.broker_jobs(IN p_setup text, IN p_tasks bigint[], IN p_profile text, IN p_seed bigint, IN p_dry_run boolean, IN p_limit bigint, IN p_tasks_a_commit integer, INOUT p_run_id bigint) IS 'Brokers the jobs of all tasks that are due, or of those listed, highest current priority first: decides (brokerage.decision) and assigns jobs to queues (brokerage.assignment). p_seed makes draws repeatable, p_dry_run stores decisions only, p_limit is how many tasks at most. Commits after each p_tasks_a_commit tasks; null = never, then it may run in a transaction of the caller''s. Several calls at once share the work. p_run_id says under which run the decisions stand. Errors: PB001 (no such setup or profile, isolation level), PB002 (not an operator).';
+COMMENT ON PROCEDURE brokerage.broker_jobs(IN p_setup text, IN p_tasks bigint[], IN p_profile text, IN p_seed bigint, IN p_dry_run boolean, IN p_limit bigint, IN p_tasks_a_commit integer, INOUT p_run_id bigint) IS 'Brokers the jobs of all tasks that are due, or of those listed, highest current priority first: decides (brokerage.decision) and assigns jobs to queues (brokerage.assignment). p_seed makes draws repeatable, p_dry_run stores decisions only, p_limit is how many tasks at most. Commits after each p_tasks_a_commit tasks; null = never, then it may run in a transaction of the caller''s. Several calls at once share the work. p_run_id says under which run the decisions stand. Errors: PB001 (no such setup or profile, an argument out of range, isolation level), PB002 (not an operator).';
 
 CREATE FUNCTION brokerage.broker_next(p_setup text, p_run_id bigint, p_tasks bigint[] DEFAULT NULL::bigint[], p_limit bigint DEFAULT NULL::bigint) RETURNS bigint
     LANGUAGE plpgsql SECURITY DEFINER
@@ -1180,7 +1212,7 @@ ALTER FUNCTION brokerage.compares(p_value numeric, p_operator text, p_limit nume
 
 COMMENT ON FUNCTION brokerage.compares(p_value numeric, p_operator text, p_limit numeric) IS 'Whether a value compares with a limit as the operator (>, >=, <, <=, == or !=) says.';
 
-CREATE FUNCTION brokerage.compose(p_profile text, p_algorithm text, p_wide boolean, p_all_failures boolean DEFAULT false) RETURNS text
+CREATE FUNCTION brokerage.compose(p_profile text, p_algorithm text, p_wide boolean, p_all_failures boolean DEFAULT false, p_survivors boolean DEFAULT false) RETURNS text
     LANGUAGE plpgsql STABLE
     AS $_$
 declare
@@ -1189,6 +1221,8 @@ declare
   v_from text;
   v_facts text;
   v_weighed_facts text;
+  v_queue text;
+  v_pair text;
   v_level int := 0;
   v_outside text[] := '{}'::text[];
   v_persistent text[] := '{}'::text[];
@@ -1215,12 +1249,11 @@ begin
     raise exception 'profile is %', coalesce(quote_literal(p_profile), 'null')
       using errcode = 'PB001', hint = format('Profiles are %s; brokerage.profile holds those of your own.', (select string_agg(distinct l.profile, ', ') from brokerage.profile_line l));
   end if;
-  select format('select %s, %s, %s, t.ordinality as task_number, t.task_id, q.queue from brokerage.%s($1, $2, $3, $4) p'
+  select format('select %s, %s, %s, t.ordinality as task_number, t.task_id, q.queue, q.unified_name from brokerage.%s($1, $2, $3, $4) p'
                 ' join unnest($2) with ordinality t on t.ordinality = p.task_number join unnest($3) with ordinality q on q.ordinality = p.queue_number offset 0',
                 f.columns[1], f.columns[2], f.columns[3], case when p_wide then 'facts_of_pairs' else 'facts_of_few_pairs' end),
-         array_to_string(f.rows, ', '),
-         array_to_string(f.weighed_rows, ', ')
-    into v_from, v_facts, v_weighed_facts
+         array_to_string(f.rows, ', '), array_to_string(f.weighed_rows, ', '), f.rows[2], f.rows[3]
+    into v_from, v_facts, v_weighed_facts, v_queue, v_pair
     from (select array_agg(case when p_wide then a.columns else format('row(%s)::brokerage.%I as %s', a.attributes, a.type, a.letter) end order by a.number) as columns,
                  array_agg(case when p_wide then format('row(%s)::brokerage.%I', a.prefixed, a.type) else 'x.' || a.letter end order by a.number) as rows,
                  array_agg(case when p_wide then format('row(%s)::brokerage.%I', a.weighed, a.type)
@@ -1275,7 +1308,7 @@ begin
       raise exception 'weight % of profile % stands behind rules that read the weight', v_rule.rule, p_profile
         using errcode = 'PB001', hint = 'Weights stand together: give this one a lower position.';
     end if;
-    v_call := case when v_rule.function is not null
+    v_call := case when v_rule.function is not null or v_rule.kind not in ('choice', 'end')
                    then brokerage.rule_call(v_rule, v_facts) end;
     v_said := coalesce(v_rule.parameters ->> 'as', v_rule.rule) || E'\t' || case when v_rule.parameters ? 'as' then coalesce(v_rule.criteria || ': ', '') else '' end;
     case v_rule.kind
@@ -1327,7 +1360,7 @@ begin
     end case;
   end loop;
   return format(
-    'with judged as materialized (select x.task_number, x.task_id, x.queue, coalesce(%1$s) as failed, %2$s as failures, %3$s as weight, %4$s as factors, (%9$s)::bigint as queued, (%10$s)::bigint as capacity, (%11$s)::int as chunk from (%5$s) x), '
+    'with judged as materialized (select x.task_number, x.task_id, x.queue, coalesce(%1$s) as failed, %2$s as failures, %3$s as weight, %4$s as factors, (%9$s)::bigint as queued, (%10$s)::bigint as capacity, (%11$s)::int as chunk%12$s from (%5$s) x), '
     'ranked as materialized (select x.*, row_number() over (partition by x.task_number order by %6$s x.weight desc nulls last, x.queue collate "C") as place, %7$s as best, %8$L::text as best_rule'
     ' from judged x where x.failed is null) ',
     array_to_string(v_failed || v_marked || 'null::text'::text, ', '),
@@ -1335,12 +1368,13 @@ begin
     coalesce(v_weight, 'null::float8'), coalesce(v_factors, 'null::float8[]'),
     v_from,
     v_order, v_best, v_best_rule,
-    coalesce(v_distribution ->> 'queued-jobs', 'null'), coalesce(v_distribution ->> 'running-jobs-cap', 'null'), coalesce(v_distribution ->> 'job-chunk', 'null'));
+    coalesce(v_distribution ->> 'queued-jobs', 'null'), coalesce(v_distribution ->> 'running-jobs-cap', 'null'), coalesce(v_distribution ->> 'job-chunk', 'null'),
+    case when p_survivors then format(', x.unified_name, case when %1$s then %2$s end as q, case when %1$s then %3$s end as p', v_alive, v_queue, v_pair) else '' end);
 end $_$;
 
-ALTER FUNCTION brokerage.compose(p_profile text, p_algorithm text, p_wide boolean, p_all_failures boolean) OWNER TO broker_owner;
+ALTER FUNCTION brokerage.compose(p_profile text, p_algorithm text, p_wide boolean, p_all_failures boolean, p_survivors boolean) OWNER TO broker_owner;
 
-COMMENT ON FUNCTION brokerage.compose(p_profile text, p_algorithm text, p_wide boolean, p_all_failures boolean) IS 'SQL of a profile: the relations judged and ranked over all pairs of tasks and queues, made of the rules in force. Errors: PB001 (no such profile, a rule that does not fit), PB002 (a rule whose owner is not trusted).';
+COMMENT ON FUNCTION brokerage.compose(p_profile text, p_algorithm text, p_wide boolean, p_all_failures boolean, p_survivors boolean) IS 'SQL of a profile: the relations judged and ranked over all pairs of tasks and queues, made of the rules in force. Errors: PB001 (no such profile, a rule that does not fit), PB002 (a rule whose owner is not trusted).';
 
 CREATE FUNCTION brokerage.compose_chain(p_from text, p_level integer, p_alive text, p_outside text[], p_persistent text[], p_temporary text[], p_all_failures boolean) RETURNS text
     LANGUAGE sql IMMUTABLE PARALLEL SAFE
@@ -1383,6 +1417,49 @@ end $_$;
 ALTER FUNCTION brokerage.compose_task_rules(p_profile text, p_algorithm text) OWNER TO broker_owner;
 
 COMMENT ON FUNCTION brokerage.compose_task_rules(p_profile text, p_algorithm text) IS 'SQL of the rules of a profile that look at the task alone: task_id, status, rule and reason of the tasks that are throttled or fail. Errors: PB001, PB002 (a rule that does not fit).';
+
+CREATE FUNCTION brokerage.compose_turn(p_profile text, p_algorithm text) RETURNS text
+    LANGUAGE plpgsql STABLE
+    AS $_$
+declare
+  v_rule brokerage.profile_rule;
+  v_factors text[] := '{}'::text[];
+  v_rules text[] := '{}'::text[];
+  v_distribution jsonb := '{}'::jsonb;
+  v_weighed text := (select format('$2, x.q, row(%s)::brokerage.pair_facts', string_agg(case when c.attname = 'weight' then 'x.weight' else format('(x.p).%I', c.attname) end, ', ' order by c.attnum))
+                       from pg_attribute c where c.attrelid = 'brokerage.pair_facts'::regclass and c.attnum > 0 and not c.attisdropped);
+  v_best bigint;
+  v_best_rule text;
+  v_order text := '';
+begin
+  for v_rule in
+    select r.* from brokerage.rule_in_force r where r.profile = p_profile and r.algorithm = p_algorithm and r.enabled order by r.position, r.rule
+  loop
+    if v_rule.kind = 'weight' then
+      v_factors := v_factors || case when (v_rule.parameters ->> 'sees_assignments')::boolean then brokerage.rule_call(v_rule, '$2, x.q, x.p')
+                                     else format('x.factors[%s]', cardinality(v_factors) + 1) end;
+    elsif v_rule.kind = 'row rule' and (v_rule.parameters ->> 'sees_assignments')::boolean then
+      v_rules := v_rules || format('%L || %s', coalesce(v_rule.parameters ->> 'as', v_rule.rule) || E'\t', brokerage.rule_call(v_rule, v_weighed));
+    elsif v_rule.kind = 'distribution' then
+      v_distribution := v_distribution || jsonb_build_object(v_rule.rule, brokerage.rule_call(v_rule, v_weighed));
+    elsif v_rule.kind = 'choice' and v_rule.function is null then
+      v_best := (v_rule.parameters ->> 'best')::bigint;
+      v_best_rule := v_rule.rule;
+      v_order := case when (v_rule.parameters ->> 'zero_first')::boolean then 'x.weight <> 0, ' else '' end;
+    end if;
+  end loop;
+  return format(
+    'with judged as materialized (select x.*, case when x.failed is null then row_number() over (partition by x.failed is null order by %1$s x.weight desc nulls last, x.queue collate "C") end as place,'
+    ' %2$L::bigint as best, %3$L::text as best_rule from (select x.queue, x.unified_name, x.weight, x.now as factors, coalesce(%4$s) as failed, (%5$s)::bigint as queued, (%6$s)::bigint as capacity, (%7$s)::int as chunk'
+    ' from (select x.*, %8$s as weight from (select x.*, array[%9$s]::float8[] as now from unnest($1) x offset 0) x offset 0) x offset 0) x) ',
+    v_order, v_best, v_best_rule, array_to_string(v_rules || 'null::text'::text, ', '),
+    coalesce(v_distribution ->> 'queued-jobs', 'null'), coalesce(v_distribution ->> 'running-jobs-cap', 'null'), coalesce(v_distribution ->> 'job-chunk', 'null'),
+    coalesce((select string_agg(format('x.now[%s]', n), ' * ') from generate_subscripts(v_factors, 1) n), 'null::float8'), array_to_string(v_factors, ', '));
+end $_$;
+
+ALTER FUNCTION brokerage.compose_turn(p_profile text, p_algorithm text) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION brokerage.compose_turn(p_profile text, p_algorithm text) IS 'SQL of what is asked again of the survivors of one task, after other tasks of the batch got jobs assigned. Errors: PB001, PB002 (a rule that does not fit).';
 
 CREATE FUNCTION brokerage.container_hits(p_setup text, p_containers text[], p_only_tags boolean[], p_flavour text) RETURNS TABLE(container text, only_tags boolean, queue text)
     LANGUAGE sql STABLE
@@ -1491,6 +1568,71 @@ ALTER FUNCTION brokerage.decide(p_run brokerage.run, p_task_ids bigint[], p_queu
 
 COMMENT ON FUNCTION brokerage.decide(p_run brokerage.run, p_task_ids bigint[], p_queues brokerage.queue_facts[]) IS 'Decides tasks in a run and stores what was decided (brokerage.task_decision, brokerage.decision); a task whose figures raise an error is stored with it. Errors: PB001, PB002 (a rule that does not fit).';
 
+CREATE FUNCTION brokerage.decide_in_turn(p_run brokerage.run, p_tasks brokerage.task_facts[], p_queues brokerage.queue_facts[], p_wide boolean) RETURNS void
+    LANGUAGE plpgsql
+    AS $_$
+declare
+  v_turn text := brokerage.compose_turn(p_run.profile, p_run.algorithm);
+  v_wait jsonb := (select r.parameters from brokerage.rule_in_force r where r.profile = p_run.profile and r.algorithm = p_run.algorithm and r.kind = 'pending' and r.enabled limit 1);
+  v_live jsonb := '{}'::jsonb;
+  v_number bigint;
+  v_task_id bigint;
+  v_priority int;
+  v_outside bigint;
+  v_rejected bigint;
+  v_survivors brokerage.survivor[];
+  v_kept bigint;
+  v_names text[];
+  v_unified text[];
+  v_weights float8[];
+  v_queued bigint[];
+  v_capacities bigint[];
+  v_chunks int[];
+  v_given bigint[];
+begin
+  for v_number, v_task_id, v_priority, v_outside, v_rejected, v_survivors in execute
+    brokerage.compose(p_run.profile, p_run.algorithm, p_wide, false, true)
+    || ', stored as ('
+       'insert into brokerage.decision (setup, run_id, task_id, queue, decided_at, verdict, weight, factors, rule, reason)'
+       ' select $1, $5, j.task_id, j.queue, $6, case when starts_with(j.failed, ''!'') then ''n'' else ''r'' end::"char", j.weight, j.factors,'
+       '        ltrim(split_part(j.failed, E''\t'', 1), ''!''), split_part(j.failed, E''\t'', 2)'
+       '   from judged j where j.failed is not null)'
+       ' select u.ordinality as number, u.task_id, u.current_priority,'
+       '        count(j.queue) filter (where starts_with(j.failed, ''!'')) as outside, count(j.queue) filter (where j.failed is not null and not starts_with(j.failed, ''!'')) as rejected,'
+       '        array_agg(row(j.queue, j.unified_name, j.factors, j.q, j.p)::brokerage.survivor) filter (where j.queue is not null and j.failed is null) as survivors'
+       '   from unnest($2) with ordinality u left join judged j on j.task_number = u.ordinality'
+       '  group by u.ordinality, u.task_id, u.current_priority order by u.current_priority desc, u.task_id'
+    using p_run.setup, p_tasks, p_queues, brokerage.flavour(p_run.profile), p_run.run_id, p_run.started_at
+  loop
+    execute v_turn
+            || ', stored as ('
+               'insert into brokerage.decision (setup, run_id, task_id, queue, decided_at, verdict, rank, weight, factors, queued, capacity, chunk, rule, reason)'
+               ' select $3, $4, $5, r.queue, $6, case when r.failed is not null or r.place > r.best then ''r'' else ''c'' end::"char", case when r.place <= coalesce(r.best, r.place) then r.place end,'
+               '        r.weight, r.factors, r.queued, r.capacity, r.chunk, coalesce(split_part(r.failed, E''\t'', 1), case when r.place > r.best then r.best_rule end),'
+               '        coalesce(split_part(r.failed, E''\t'', 2), case when r.place > r.best then format(''number %s by weight, the best %s are taken'', r.place, r.best) end)'
+               '   from judged r)'
+               ' select count(*), array_agg(r.queue order by r.place), array_agg(r.unified_name order by r.place), array_agg(r.weight order by r.place), array_agg(r.queued order by r.place),'
+               '        array_agg(r.capacity order by r.place), array_agg(coalesce(r.chunk, 25) order by r.place)'
+               '   from judged r where r.place <= coalesce(r.best, r.place)'
+      into v_kept, v_names, v_unified, v_weights, v_queued, v_capacities, v_chunks
+      using array(select row(s.queue, s.unified_name, s.factors, brokerage.with_live(s.q, coalesce((v_live ->> s.unified_name)::bigint, 0)), s.p)::brokerage.survivor from unnest(v_survivors) s),
+            p_tasks[v_number], p_run.setup, p_run.run_id, v_task_id, p_run.started_at;
+    insert into brokerage.task_decision (setup, run_id, task_id, decided_at, status, retry_at, candidates, rejected, not_candidates)
+    values (p_run.setup, p_run.run_id, v_task_id, p_run.started_at, case when v_kept > 0 then 'candidates' else 'pending' end,
+            case when v_kept > 0 then null else p_run.started_at + brokerage.wait_of(v_wait, v_priority) end,
+            v_kept, v_rejected + coalesce(cardinality(v_survivors), 0) - v_kept, v_outside);
+    if v_kept > 0 then
+      v_given := brokerage.assign_task(p_run, v_task_id, v_names, v_weights, v_queued, v_capacities, v_chunks);
+      v_live := v_live || coalesce((select jsonb_object_agg(g.unified, coalesce((v_live ->> g.unified)::bigint, 0) + g.jobs)
+                                      from (select u.unified, sum(u.jobs)::bigint as jobs from unnest(v_unified, v_given) u(unified, jobs) where u.jobs > 0 group by u.unified) g), '{}'::jsonb);
+    end if;
+  end loop;
+end $_$;
+
+ALTER FUNCTION brokerage.decide_in_turn(p_run brokerage.run, p_tasks brokerage.task_facts[], p_queues brokerage.queue_facts[], p_wide boolean) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION brokerage.decide_in_turn(p_run brokerage.run, p_tasks brokerage.task_facts[], p_queues brokerage.queue_facts[], p_wide boolean) IS 'Decides tasks of a run one after the other where weights see what the batch has assigned, stores the decisions and assigns the jobs. Errors: PB001, PB002 (a rule that does not fit).';
+
 CREATE FUNCTION brokerage.decide_together(p_run brokerage.run, p_task_ids bigint[], p_queues brokerage.queue_facts[]) RETURNS void
     LANGUAGE plpgsql
     AS $_$
@@ -1517,6 +1659,10 @@ begin
                     where not exists (select from brokerage.task_decision d where d.setup = p_run.setup and d.run_id = p_run.run_id and d.task_id = f.task_id));
 
   v_wide := cardinality(v_tasks) * cardinality(p_queues) > 5000;
+  if not p_run.dry and brokerage.sees_assignments(p_run.profile, p_run.algorithm) then
+    perform brokerage.decide_in_turn(p_run, v_tasks, p_queues, v_wide);
+    return;
+  end if;
   execute brokerage.compose(p_run.profile, p_run.algorithm, v_wide)
           || ', stored as ('
              'insert into brokerage.decision (setup, run_id, task_id, queue, decided_at, verdict, rank, weight, factors, queued, capacity, chunk, rule, reason)'
@@ -1718,7 +1864,7 @@ CREATE FUNCTION brokerage.facts_of_pairs(p_setup text, p_tasks brokerage.task_fa
     LANGUAGE sql STABLE
     AS $$
   with task as materialized (
-    select f.ordinality as number, f.task_id, f.nucleus, f.preassigned, f.preassigned_by, f.is_merging, f.input_bytes,
+    select f.ordinality as number, f.task_id, f.nucleus, f.preassigned, f.preassigned_by, f.is_merging, f.input_bytes, f.input_pre_staging,
            coalesce(f.io_intensity > f.io_intensity_cutoff and not f.input_pre_staging, false) as only_complete,
            coalesce(d.shared_files, false) as shared_files,
            dense_rank() over (order by f.nucleus) as nucleus_number,
@@ -1757,7 +1903,8 @@ CREATE FUNCTION brokerage.facts_of_pairs(p_setup text, p_tasks brokerage.task_fa
     select n.number as nucleus, u.number as queue, u.is_nucleus and u.panda_site is not distinct from n.nucleus as is_nucleus_queue,
            coalesce(u.storage_site = n.nucleus, false) as is_own,
            coalesce(u.is_nucleus and u.panda_site = n.nucleus or u.status = 'online' and o.queue is not null, false) as is_near,
-           l.closeness, l.queued, l.queued_express, coalesce(l.mbps_1h, l.mbps_1d, l.mbps_1w) as mbps
+           l.closeness, case when l.src is not null then coalesce(l.queued, 0) end as queued, case when l.src is not null then coalesce(l.queued_express, 0) end as queued_express,
+           coalesce(l.mbps_1h, l.mbps_1d, l.mbps_1w) as mbps
       from nucleus n
      cross join unified u
       left join resource.link l on l.setup = p_setup and l.dst = n.nucleus and l.src = u.storage_site
@@ -1796,7 +1943,7 @@ CREATE FUNCTION brokerage.facts_of_pairs(p_setup text, p_tasks brokerage.task_fa
                  and case when t.resource_types_at ? c.queue then t.resource_types_at -> c.queue ? c.resource_type else c.resource_type = t.resource_type end
      group by t.number, u.number
   ), input as materialized (
-    select t.number as task, i.position, i.dataset, t.is_merging, t.only_complete, t.shared_files
+    select t.number as task, i.position, i.dataset, t.is_merging, t.only_complete, t.shared_files, t.input_pre_staging or coalesce(d.distributed, false) as comes_anyway
       from task t
       join workload.task_dataset i on i.setup = p_setup and i.task_id = t.task_id and i.direction = 'input'
       join workload.dataset d on d.setup = p_setup and d.dataset = i.dataset
@@ -1854,13 +2001,12 @@ CREATE FUNCTION brokerage.facts_of_pairs(p_setup text, p_tasks brokerage.task_fa
              where h.shared_files and (h.disk_whole or h.reach_whole or h.parts_count and p.lfn is not null)
              group by h.task, h.queue, f.lfn) l
      group by l.task, l.queue
-  ), unreadable as materialized (  -- tasks of which an input dataset is complete at no storage that can be read over WAN
+  ), unreadable as materialized (  -- tasks of which an input dataset cannot be read over WAN anywhere (input-completeness)
     select distinct i.task
       from input i
      where p_flavour <> 'doc'
-       and not exists (select from workload.replica_state r
-                         left join resource.storage s on s.setup = p_setup and s.storage = r.storage
-                        where r.setup = p_setup and r.dataset = i.dataset and r.is_complete and coalesce(s.read_wan, '') not in ('OFF', 'TEST'))
+       and not i.comes_anyway
+       and not exists (select from brokerage.input_source r where r.setup = p_setup and r.dataset = i.dataset and r.can_read_wan)
   ), refusal as materialized (
     select k.number as policy, u.number as queue, r.refusal
       from brokerage.zero_share_refusals(p_setup, (select array_agg(t.task_id) from task t), p_flavour) r
@@ -1875,7 +2021,7 @@ CREATE FUNCTION brokerage.facts_of_pairs(p_setup text, p_tasks brokerage.task_fa
   select t.number, q.number,
          h.task is not null, coalesce(h.alone, false),
          coalesce(n.is_nucleus_queue, false), coalesce(n.is_near, false), coalesce(n.is_own, false),
-         n.closeness, coalesce(n.queued, 0)::float8, coalesce(n.queued_express, 0)::float8, n.mbps,
+         n.closeness, n.queued::float8, n.queued_express::float8, n.mbps,
          coalesce(c.running, 0), coalesce(c.starting, 0), coalesce(c.activated, 0), coalesce(c.assigned, 0), coalesce(c.defined, 0),
          s.numslots,
          y.running, y.starting, y.activated, y.assigned, y.defined,
@@ -1970,7 +2116,7 @@ CREATE FUNCTION brokerage.facts_of_queues(p_setup text) RETURNS SETOF brokerage.
          q.attributes ? 'useJumboJobs' as uses_jumbo,
          resource.number_or_null(q.attributes, 'minEventsForJumbo') as min_events_for_jumbo,
          q.attributes ? 'use_only_local_data' as uses_only_local_data,
-         least(resource.number_or_null(q.attributes, 'jobChunkSize'), 1000000)::int as job_chunk_size,
+         nullif(least(greatest(coalesce(resource.number_or_null(q.attributes, 'jobChunkSize'), 0), 0), 1000000), 0)::int as job_chunk_size,
          coalesce('ANY' = any (q.releases), false) as releases_any,
          coalesce('AUTO' = any (q.releases), false) as releases_auto,
          w.queue is not null as publishes_software,
@@ -2059,8 +2205,8 @@ CREATE FUNCTION brokerage.facts_of_tasks(p_setup text, p_task_ids bigint[], p_fl
          coalesce(t.cpu_efficiency, 90) as cpu_efficiency,
          coalesce(t.base_walltime, 0) as base_walltime,
          t.walltime as walltime,
-         case when coalesce(t.cpu_time_unit, '') <> '' then t.cpu_time is null
-              else t.walltime is null and coalesce(t.walltime_unit, '') = '' end as walltime_is_undefined,
+         case when coalesce(t.cpu_time_unit, '') <> '' then coalesce(t.cpu_time, 0) = 0
+              else coalesce(t.walltime, 0) = 0 and coalesce(t.walltime_unit, '') = '' end as walltime_is_undefined,
          greatest(coalesce(t.out_disk_count, 0), 0) * resource.bytes_of_unit(t.out_disk_unit) as out_disk_bytes,
          coalesce(t.out_disk_unit like '%PerEvent%', false) as out_disk_per_event,
          t.work_disk_count * resource.bytes_of_unit(t.work_disk_unit) as work_disk_bytes,
@@ -2441,7 +2587,7 @@ CREATE FUNCTION brokerage.network_weight_panda2026(t brokerage.task_facts, q bro
     AS $$
   select case
     when p.is_own then 2.5
-    else t.nw_queue_importance * (2 - brokerage.queued_on_link(t, q, p, '{"urgent_alone": true}') / nullif(t.nqueued_sat_cap, 0))
+    else t.nw_queue_importance * (2 - coalesce(brokerage.queued_on_link(t, q, p, '{"urgent_alone": true}') / nullif(t.nqueued_sat_cap, 0), 0))
          + (1 - t.nw_queue_importance) * brokerage.throughput_weight(t, q, p, 1.6)
   end
 $$;
@@ -3095,14 +3241,20 @@ CREATE FUNCTION brokerage.require_composable(p_profile text, p_algorithm text) R
     AS $$
 declare
   v_profile text;
+  v_rule text;
 begin
   for v_profile in select l.profile from brokerage.profile_line l where l.of_profile = p_profile loop
     perform brokerage.compose_task_rules(v_profile, p_algorithm);
     execute 'explain ' || brokerage.compose(v_profile, p_algorithm, false) || ' select from judged left join ranked using (task_number)'
       using 'default'::text, '{}'::brokerage.task_facts[], '{}'::brokerage.queue_facts[], brokerage.flavour(v_profile);
   end loop;
-  if exists (select from brokerage.rule_in_force r where r.algorithm = p_algorithm and r.enabled and (r.kind is null or r.position is null)) then
-    raise exception 'rule % has no % ', (select r.rule from brokerage.rule_in_force r where r.algorithm = p_algorithm and r.enabled and (r.kind is null or r.position is null) limit 1), 'kind or position'
+  select r.rule into v_rule
+    from brokerage.profile_line l
+    join brokerage.rule_in_force r on r.profile = l.profile
+   where l.of_profile = p_profile and r.algorithm = p_algorithm and r.enabled and (r.kind is null or r.position is null)
+   limit 1;
+  if found then
+    raise exception 'rule % has no kind or no position', v_rule
       using errcode = 'PB001', hint = 'A rule of your own needs kind, position and function.';
   end if;
 end $$;
@@ -3201,12 +3353,16 @@ begin
     raise exception 'rule % of profile %: the owner of % is no member of the role that owns pgbroker', p_rule.rule, p_rule.profile, p_rule.function
       using errcode = 'PB002', hint = 'A rule runs with the rights of that role: let a DBA own the function.';
   end if;
+  if not has_schema_privilege(v_function.nspname, 'usage') or not has_function_privilege(v_function.oid, 'execute') then
+    raise exception 'rule % of profile %: % may not call %', p_rule.rule, p_rule.profile, current_user, p_rule.function
+      using errcode = 'PB002', hint = format('Its owner says: grant usage on schema %I to %I; grant execute on function %s to %I.', v_function.nspname, current_user, v_function.oid::regprocedure, current_user);
+  end if;
   return format('%I.%I(%s%s)', v_function.nspname, v_function.proname, p_facts, case when v_function.pronargs > v_facts then format(', %L::jsonb', p_rule.parameters) else '' end);
 end $$;
 
 ALTER FUNCTION brokerage.rule_call(p_rule brokerage.profile_rule, p_facts text) OWNER TO broker_owner;
 
-COMMENT ON FUNCTION brokerage.rule_call(p_rule brokerage.profile_rule, p_facts text) IS 'SQL that calls the function of a rule on facts; a function with one argument more gets the parameters of the rule. Errors: PB001 (no such function, or of another type), PB002 (its owner is not trusted).';
+COMMENT ON FUNCTION brokerage.rule_call(p_rule brokerage.profile_rule, p_facts text) IS 'SQL that calls the function of a rule on facts; a function with one argument more gets the parameters of the rule. Errors: PB001 (no such function, or of another type), PB002 (its owner is not trusted, or it may not be called).';
 
 CREATE FUNCTION brokerage.rule_cap(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) RETURNS text
     LANGUAGE sql STABLE PARALLEL SAFE
@@ -3496,7 +3652,7 @@ CREATE FUNCTION brokerage.rule_link_queue_cap(t brokerage.task_facts, q brokerag
     LANGUAGE sql STABLE PARALLEL SAFE
     AS $$
   select case
-    when p.is_own is not true
+    when p.is_own is not true and coalesce(p.queued, p.queued_express) is not null
          and (brokerage.queued_on_link(t, q, p, x) > t.nqueued_sat_cap
               or (x ->> 'inclusive')::boolean and brokerage.queued_on_link(t, q, p, x) = t.nqueued_sat_cap)
          and not coalesce((x ->> 'nucleus_first')::boolean and brokerage.rule_nucleus_queue_cap(t, q, p, x) is not null, false)
@@ -3605,7 +3761,7 @@ CREATE FUNCTION brokerage.rule_no_pilot_panda2026(t brokerage.task_facts, q brok
     AS $$
   select case
     when coalesce(q.pilots, 0) = 0 and p.is_preassigned is not true and coalesce(t.label, '') not like '%test%'
-         and not (coalesce(t.n_jumbo_jobs, 0) > 0 and q.uses_jumbo is true) and q.has_slots is not true
+         and not (coalesce(t.n_jumbo_jobs, 0) > 0 and q.uses_jumbo is true) and p.numslots is null
     then 'no pilot in the last 3 h'
   end
 $$;
@@ -3808,7 +3964,7 @@ CREATE FUNCTION brokerage.rule_use_only_local_data(t brokerage.task_facts, q bro
     LANGUAGE sql STABLE PARALLEL SAFE
     AS $$
   select case
-    when q.uses_only_local_data and p.input_is_local is not true
+    when q.uses_only_local_data and t.input_bytes > 0 and t.input_files > coalesce(p.available_files, 0)
     then format('%s files are missing, the queue only uses local data', coalesce(t.input_files, 0) - coalesce(p.available_files, 0))
   end
 $$;
@@ -4093,6 +4249,17 @@ $$;
 ALTER FUNCTION brokerage.scratch_need_panda2026(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) OWNER TO broker_owner;
 
 COMMENT ON FUNCTION brokerage.scratch_need_panda2026(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) IS 'Scratch that a job of the task needs at the queue (MiB), as PanDA''s code has it.';
+
+CREATE FUNCTION brokerage.sees_assignments(p_profile text, p_algorithm text) RETURNS boolean
+    LANGUAGE sql STABLE
+    AS $$
+  select exists (select from brokerage.rule_in_force r
+                  where r.profile = p_profile and r.algorithm = p_algorithm and r.enabled and (r.parameters ->> 'sees_assignments')::boolean)
+$$;
+
+ALTER FUNCTION brokerage.sees_assignments(p_profile text, p_algorithm text) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION brokerage.sees_assignments(p_profile text, p_algorithm text) IS 'Whether rules of a profile look at jobs that the same batch assigned (the live counter).';
 
 CREATE FUNCTION brokerage.set_profile(p_profile text, p_based_on text DEFAULT 'doc'::text, p_description text DEFAULT ''::text) RETURNS void
     LANGUAGE plpgsql SECURITY DEFINER
@@ -4621,7 +4788,7 @@ CREATE FUNCTION brokerage.weight_t1(t brokerage.task_facts, q brokerage.queue_fa
     when p.is_near is not true then 1
     else greatest(
       case when t.t1_weight > 0 then t.t1_weight when coalesce(t.t1_weight, 0) = 0 and t.io_intensity > 500 then 4 else 1 end,
-      case when (t.current_priority >= 900 or t.is_scout) and coalesce(t.event_service, 0) = 0 then 100 end)
+      case when (t.current_priority >= 900 or t.is_scout) and coalesce(t.event_service, 0) = 0 and p.is_preassigned is not true then 100 end)
   end
 $$;
 
@@ -4638,6 +4805,18 @@ $$;
 ALTER FUNCTION brokerage.whole_queue_cores(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) OWNER TO broker_owner;
 
 COMMENT ON FUNCTION brokerage.whole_queue_cores(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) IS 'Cores of a slot of the whole queue, of whatever pseudo-queue, at least 1.';
+
+CREATE FUNCTION brokerage.with_live(q brokerage.queue_facts, p_jobs bigint) RETURNS brokerage.queue_facts
+    LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
+    AS $$
+begin
+  q.live_jobs := q.live_jobs + p_jobs;
+  return q;
+end $$;
+
+ALTER FUNCTION brokerage.with_live(q brokerage.queue_facts, p_jobs bigint) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION brokerage.with_live(q brokerage.queue_facts, p_jobs bigint) IS 'Facts of a queue to whose live counter jobs were added.';
 
 CREATE FUNCTION brokerage.worded(p_reason text, p_criteria text, OUT criteria text, OUT reason text) RETURNS record
     LANGUAGE sql IMMUTABLE PARALLEL SAFE
@@ -4882,19 +5061,32 @@ ALTER FUNCTION resource.config_value(p_setup text, p_app text, p_component text,
 COMMENT ON FUNCTION resource.config_value(p_setup text, p_app text, p_component text, p_key text) IS 'The configuration that holds for a key of a component in a setup: what is set, else the default of resource.config_key, else null.';
 
 CREATE FUNCTION resource.configuration(p_setup text) RETURNS jsonb
-    LANGUAGE sql STABLE
+    LANGUAGE plpgsql STABLE
     AS $$
-  select coalesce(jsonb_object_agg(c.component, c.keys), '{}')
-    from (select v.component, jsonb_object_agg(v.key, v.value) as keys
-            from (select k.component, k.key, resource.config_value(p_setup, k.app, k.component, k.key) as value
-                    from resource.config_key k
-                   where k.key not like '%<%'
-                  union all
-                  select h.component, h.key, h.value
-                    from resource.config_of(p_setup) h
-                   where not exists (select from resource.config_key k where k.app = h.app and k.component = h.component and k.key = h.key)) v
-           group by v.component) c
-$$;
+begin
+  return (
+    with held as materialized (
+      select distinct on (c.app, c.component, c.key) c.app, c.component, c.key, c.value, c.setup is null as is_general
+        from resource.config c
+       where c.setup = p_setup
+          or c.setup is null and not exists (select from resource.setup s where s.setup = p_setup and s.alone)
+       order by c.app, c.component, c.key, c.setup nulls last
+    ), known as (
+      select distinct on (k.component, k.key) k.component, k.key,
+             case when h.value is null or h.value = '0' and k.zero_is_default then k.default_value else h.value end as value
+        from resource.config_key k
+        left join held h on h.app = k.app and h.key = k.key and h.component in (k.component, '')
+       where k.key not like '%<%'
+       order by k.component, k.key, h.component desc nulls last
+    )
+    select coalesce(jsonb_object_agg(c.component, c.keys), '{}'::jsonb)
+      from (select v.component, jsonb_object_agg(v.key, v.value) as keys
+              from (select n.component, n.key, n.value from known n
+                    union all
+                    select h.component, h.key, h.value from held h
+                     where not exists (select from known n where n.component = h.component and n.key = h.key)) v
+             group by v.component) c);
+end $$;
 
 ALTER FUNCTION resource.configuration(p_setup text) OWNER TO broker_owner;
 
@@ -4966,7 +5158,7 @@ begin
   return query execute (
     select format('select to_jsonb(t) - array[%s] from %s t where t.setup = $1 order by %s', string_agg(
              case when not c.given then quote_literal(c.name)
-                  when c.key_place is null then format('case when t.%I is not distinct from %s then %L end', c.name, coalesce(c.default_text, 'null'), c.name) end,
+                  when c.key_place is null or c.default_text is not null then format('case when t.%I is not distinct from %s then %L end', c.name, coalesce(c.default_text, 'null'), c.name) end,
              ', ' order by c.place) || ', ''setup''', p_table,
              string_agg(format('t.%I%s', c.name, case c.type when 'text' then ' collate "C"' else '' end), ', ' order by c.key_place) filter (where c.key_place is not null))
       from resource.table_column(p_table) c)
@@ -5044,10 +5236,10 @@ begin
     into v_text
     from resource.table_column(p_table) c
    cross join lateral (
-     select case c.kind when 'JSON' then format('nullif(e.row -> %L, ''null'')', c.name)
-                        when 'an array of texts' then
+     select case when c.kind = 'JSON' then format('nullif(e.row -> %L, ''null'')', c.name)
+                        when c.kind = 'an array of texts' then
                           format('case when jsonb_typeof(e.row -> %1$L) = ''array'' then array(select jsonb_array_elements_text(e.row -> %1$L)) end', c.name)
-                        when 'an integer' then format('(e.row ->> %L)::numeric::%s', c.name, c.type)
+                        when c.kind like 'an integer%' then format('(e.row ->> %L)::numeric::%s', c.name, c.type)
                         else format('(e.row ->> %L)::%s', c.name, c.type) end) v(value);
   return v_text;
 end $_$;
@@ -5137,6 +5329,21 @@ $_$;
 ALTER FUNCTION resource.number_or_null(p_attributes jsonb, p_key text) OWNER TO broker_owner;
 
 COMMENT ON FUNCTION resource.number_or_null(p_attributes jsonb, p_key text) IS 'A number among attributes; null where the key is absent or holds no number.';
+
+CREATE FUNCTION resource.refusal(p_table regclass, p_constraint text, p_row jsonb) RETURNS text
+    LANGUAGE sql STABLE
+    AS $$
+  select string_agg(format('%s is %s', a.attname, coalesce(left((p_row -> a.attname)::text, 100), 'not given')), ', ' order by a.attnum)
+         || format(', not in %s', pg_get_expr(c.conbin, c.conrelid))
+    from pg_constraint c
+    join pg_attribute a on a.attrelid = c.conrelid and a.attnum = any (c.conkey)
+   where c.conrelid = p_table and c.conname = p_constraint and c.contype = 'c'
+   group by c.conbin, c.conrelid
+$$;
+
+ALTER FUNCTION resource.refusal(p_table regclass, p_constraint text, p_row jsonb) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION resource.refusal(p_table regclass, p_constraint text, p_row jsonb) IS 'What a check constraint has against a row: the key, the value, and the condition; null where it is no check constraint.';
 
 CREATE FUNCTION resource.require_read_committed() RETURNS void
     LANGUAGE plpgsql STABLE
@@ -5323,7 +5530,8 @@ begin
     begin
       execute v_insert using p_setup, jsonb_build_array(v_row.row);
     exception when data_exception or integrity_constraint_violation then
-      raise exception '%: %', resource.row_name(p_table, v_row.row, v_row.place), sqlerrm
+      get stacked diagnostics v_error = constraint_name;
+      raise exception '%: %', resource.row_name(p_table, v_row.row, v_row.place), coalesce(resource.refusal(p_table, v_error, v_row.row), sqlerrm)
         using errcode = 'PB001', hint = 'What columns hold, and their units, is in their comments.';
     end;
   end loop;
@@ -5340,9 +5548,12 @@ CREATE FUNCTION resource.suits(p_kind text, p_value jsonb) RETURNS boolean
   select case when jsonb_typeof(p_value) = 'null' or p_kind = 'JSON' then true
               when p_kind in ('a text', 'a time') then jsonb_typeof(p_value) = 'string'
               when p_kind = 'a number' then jsonb_typeof(p_value) = 'number'
-              when p_kind = 'an integer' then jsonb_typeof(p_value) = 'number' and trunc(p_value::numeric) = p_value::numeric
               when p_kind = 'true or false' then jsonb_typeof(p_value) = 'boolean'
-              else jsonb_typeof(p_value) = 'array' and not jsonb_path_exists(p_value, '$[*] ? (@.type() != "string")') end
+              when p_kind = 'an array of texts' then jsonb_typeof(p_value) = 'array' and not jsonb_path_exists(p_value, '$[*] ? (@.type() != "string")')
+              when jsonb_typeof(p_value) <> 'number' then false
+              else trunc(p_value::numeric) = p_value::numeric
+                   and abs(p_value::numeric + 0.5) < case p_kind when 'an integer of 16 bits' then 32768 when 'an integer of 32 bits' then 2147483648
+                                                                 else 9223372036854775808 end end
 $_$;
 
 ALTER FUNCTION resource.suits(p_kind text, p_value jsonb) OWNER TO broker_owner;
@@ -5353,7 +5564,7 @@ CREATE FUNCTION resource.table_column(p_table regclass) RETURNS TABLE(name text,
     LANGUAGE sql STABLE
     AS $$
   select a.attname::text, a.attnum::int,
-         case when t.typcategory = 'N' and t.typname like 'int%' then 'an integer' when t.typcategory = 'N' then 'a number' when t.typcategory = 'B' then 'true or false'
+         case when t.typcategory = 'N' and t.typname like 'int%' then format('an integer of %s bits', 8 * t.typlen) when t.typcategory = 'N' then 'a number' when t.typcategory = 'B' then 'true or false'
               when t.typcategory = 'A' then 'an array of texts' when t.typname = 'jsonb' then 'JSON' when t.typcategory = 'D' then 'a time' else 'a text' end,
          format_type(a.atttypid, a.atttypmod), pg_get_expr(d.adbin, d.adrelid), array_position(i.indkey::int[], a.attnum::int), a.attidentity = ''
     from pg_attribute a
@@ -10232,7 +10443,7 @@ CREATE VIEW brokerage.open_task AS
    FROM ((workload.task t
      LEFT JOIN workload.input_digest d ON (((d.setup = t.setup) AND (d.task_id = t.task_id))))
      LEFT JOIN brokerage.task_state s ON (((s.setup = t.setup) AND (s.task_id = t.task_id))))
-  WHERE ((t.status = ANY (ARRAY['ready'::text, 'scouting'::text, 'running'::text, 'pending'::text])) AND (COALESCE(t.label, ''::text) <> ALL (ARRAY['user'::text, 'panda'::text])) AND ((s.task_id IS NULL) OR (COALESCE(d.jobs, (0)::bigint) > s.assigned_jobs)));
+  WHERE ((t.status = ANY (ARRAY['ready'::text, 'scouting'::text, 'running'::text, 'pending'::text])) AND (COALESCE(t.label, ''::text) <> ALL (ARRAY['user'::text, 'panda'::text])) AND ((s.task_id IS NULL) OR (s.retry_at IS NOT NULL) OR (COALESCE(d.jobs, (0)::bigint) > s.assigned_jobs)));
 
 ALTER VIEW brokerage.open_task OWNER TO broker_owner;
 
@@ -10612,6 +10823,30 @@ COMMENT ON COLUMN workload.replica_state.found IS 'Files there.';
 
 COMMENT ON COLUMN workload.replica_state.is_complete IS 'Whether all are there.';
 
+CREATE VIEW brokerage.input_source AS
+ SELECT r.setup,
+    r.dataset,
+    r.storage,
+    (COALESCE(s.read_lan, ''::text) <> ALL (ARRAY['OFF'::text, 'TEST'::text])) AS can_read_lan,
+    (COALESCE(s.read_wan, ''::text) <> ALL (ARRAY['OFF'::text, 'TEST'::text])) AS can_read_wan
+   FROM (workload.replica_state r
+     LEFT JOIN resource.storage s ON (((s.setup = r.setup) AND (s.storage = r.storage))))
+  WHERE (r.is_complete OR ((r.found > 0) AND (r.total > 0) AND ((((r.total - r.found))::double precision <= COALESCE(((resource.config_value(r.setup, 'jedi'::text, 'jobbroker'::text, 'MAX_MISSING_INPUT_FILES'::text) #>> '{}'::text[]))::double precision, (10)::double precision)) OR (((r.found * 100))::double precision >= ((r.total)::double precision * COALESCE(((resource.config_value(r.setup, 'jedi'::text, 'jobbroker'::text, 'MIN_INPUT_COMPLETENESS'::text) #>> '{}'::text[]))::double precision, (90)::double precision))))));
+
+ALTER VIEW brokerage.input_source OWNER TO broker_owner;
+
+COMMENT ON VIEW brokerage.input_source IS 'Storages from which a dataset can come, complete or nearly so (panda2026 only).';
+
+COMMENT ON COLUMN brokerage.input_source.setup IS 'Tenant.';
+
+COMMENT ON COLUMN brokerage.input_source.dataset IS 'Dataset.';
+
+COMMENT ON COLUMN brokerage.input_source.storage IS 'Storage.';
+
+COMMENT ON COLUMN brokerage.input_source.can_read_lan IS 'It can be read over LAN.';
+
+COMMENT ON COLUMN brokerage.input_source.can_read_wan IS 'It can be read over WAN.';
+
 CREATE TABLE workload.task_dataset (
     setup text NOT NULL,
     task_id bigint NOT NULL,
@@ -10647,9 +10882,8 @@ CREATE VIEW brokerage.input_problem AS
      JOIN workload.task t ON (((t.setup = i.setup) AND (t.task_id = i.task_id))))
      JOIN workload.dataset d ON (((d.setup = i.setup) AND (d.dataset = i.dataset))))
   WHERE ((i.direction = 'input'::text) AND (NOT COALESCE(d.distributed, false)) AND (NOT COALESCE(t.input_pre_staging, false)) AND (NOT workload.is_pseudo(d.*)) AND (NOT (EXISTS ( SELECT
-           FROM (workload.replica_state r
-             LEFT JOIN resource.storage s ON (((s.setup = r.setup) AND (s.storage = r.storage))))
-          WHERE ((r.setup = i.setup) AND (r.dataset = i.dataset) AND (r.is_complete OR ((r.found > 0) AND (r.total > 0) AND ((((r.total - r.found))::double precision <= COALESCE(((resource.config_value(i.setup, 'jedi'::text, 'jobbroker'::text, 'MAX_MISSING_INPUT_FILES'::text) #>> '{}'::text[]))::double precision, (10)::double precision)) OR (((r.found * 100))::double precision >= ((r.total)::double precision * COALESCE(((resource.config_value(i.setup, 'jedi'::text, 'jobbroker'::text, 'MIN_INPUT_COMPLETENESS'::text) #>> '{}'::text[]))::double precision, (90)::double precision)))))) AND ((COALESCE(s.read_lan, ''::text) <> ALL (ARRAY['OFF'::text, 'TEST'::text])) OR (COALESCE(s.read_wan, ''::text) <> ALL (ARRAY['OFF'::text, 'TEST'::text]))))))))
+           FROM brokerage.input_source r
+          WHERE ((r.setup = i.setup) AND (r.dataset = i.dataset) AND (r.can_read_lan OR r.can_read_wan))))))
   GROUP BY i.setup, i.task_id;
 
 ALTER VIEW brokerage.input_problem OWNER TO broker_owner;
@@ -10911,7 +11145,7 @@ CREATE VIEW brokerage.shipped_rule AS
     true AS enabled,
     (parameters)::jsonb AS parameters,
     source
-   FROM ( VALUES ('doc'::text,'prod-initial-all'::text,'candidate'::text,10,'brokerage.candidate_all'::text,NULL::text,false,'{}'::text,'seed 000, ATLAS Production Job Brokerage, 1'::text), ('doc'::text,'prod-initial-preassigned'::text,'candidate'::text,20,'brokerage.candidate_preassigned'::text,NULL::text,false,'{"by": "prod-initial-preassigned"}'::text,'seed 000, ATLAS Production Job Brokerage, 1'::text), ('doc'::text,'preassigned-merge'::text,'candidate'::text,30,'brokerage.candidate_preassigned'::text,NULL::text,false,'{"by": "preassigned-merge"}'::text,'seed 000, ATLAS Production Job Brokerage, 1'::text), ('doc'::text,'queue-status'::text,'row rule'::text,40,'brokerage.rule_queue_status'::text,'-status'::text,false,'{}'::text,'seed 000, ATLAS Production Job Brokerage, 2'::text), ('doc'::text,'link-blocked'::text,'row rule'::text,50,'brokerage.rule_link_blocked'::text,'-link_unusable'::text,false,'{}'::text,'seed 000, ATLAS Production Job Brokerage, 2'::text), ('doc'::text,'link-queue-cap'::text,'row rule'::text,60,'brokerage.rule_link_queue_cap'::text,'-link_unusable'::text,false,'{}'::text,'seed 000, ATLAS Production Job Brokerage, 2'::text), ('doc'::text,'nucleus-queue-cap'::text,'row rule'::text,70,'brokerage.rule_nucleus_queue_cap'::text,'-links_full'::text,false,'{}'::text,'seed 000, ATLAS Production Job Brokerage, 2'::text), ('doc'::text,'high-prio-opportunistic'::text,'row rule'::text,80,'brokerage.rule_high_prio_opportunistic'::text,'-opportunistic'::text,false,'{}'::text,'seed 000, ATLAS Production Job Brokerage, 2'::text), ('doc'::text,'inactive-queue'::text,'row rule'::text,90,'brokerage.rule_inactive_queue'::text,'-inactive'::text,false,'{}'::text,'seed 000, ATLAS Production Job Brokerage, 2'::text), ('doc'::text,'zero-share'::text,'row rule'::text,100,'brokerage.rule_zero_share'::text,'-zeroshare'::text,false,'{}'::text,'seed 000, ATLAS Production Job Brokerage, 2'::text), ('doc'::text,'io-cutoff'::text,'row rule'::text,110,'brokerage.rule_io_cutoff'::text,'-io'::text,false,'{}'::text,'seed 000, ATLAS Production Job Brokerage, 2'::text), ('doc'::text,'disk-io'::text,'row rule'::text,120,'brokerage.rule_disk_io'::text,'-diskIO'::text,false,'{}'::text,'seed 000, ATLAS Production Job Brokerage, 2'::text), ('doc'::text,'core-count'::text,'row rule'::text,130,'brokerage.rule_core_count'::text,'-cpucore'::text,false,'{}'::text,'seed 000, ATLAS Production Job Brokerage, 2'::text), ('doc'::text,'max-core-count'::text,'row rule'::text,140,'brokerage.rule_max_core_count'::text,'-max_cpucore'::text,false,'{}'::text,'seed 000, ATLAS Production Job Brokerage, 2'::text), ('doc'::text,'software'::text,'row rule'::text,150,'brokerage.rule_software'::text,'-cache'::text,false,'{}'::text,'seed 000, Release/cache Availability Check'::text), ('doc'::text,'memory'::text,'row rule'::text,160,'brokerage.rule_memory'::text,NULL::text,false,'{}'::text,'seed 000, ATLAS Production Job Brokerage, 2'::text), ('doc'::text,'direct-io-only'::text,'row rule'::text,170,'brokerage.rule_direct_io_only'::text,'-remoteio'::text,false,'{}'::text,'seed 000, ATLAS Production Job Brokerage, 2'::text), ('doc'::text,'scratch-disk'::text,'row rule'::text,180,'brokerage.rule_scratch_disk'::text,'-disk'::text,false,'{}'::text,'seed 000, ATLAS Production Job Brokerage, 2'::text), ('doc'::text,'storage-space'::text,'row rule'::text,190,'brokerage.rule_storage_space'::text,'-disk'::text,false,'{}'::text,'seed 000, ATLAS Production Job Brokerage, 2'::text), ('doc'::text,'storage-blacklist'::text,'row rule'::text,200,'brokerage.rule_storage_blacklist'::text,NULL::text,false,'{}'::text,'seed 000, ATLAS Production Job Brokerage, 2'::text), ('doc'::text,'walltime-scout'::text,'row rule'::text,210,'brokerage.rule_walltime_scout'::text,NULL::text,false,'{}'::text,'seed 000, ATLAS Production Job Brokerage, 2'::text), ('doc'::text,'walltime'::text,'row rule'::text,220,'brokerage.rule_walltime'::text,NULL::text,false,'{}'::text,'seed 000, ATLAS Production Job Brokerage, 2'::text), ('doc'::text,'wn-connectivity'::text,'row rule'::text,230,'brokerage.rule_wn_connectivity'::text,'-network'::text,false,'{}'::text,'seed 000, ATLAS Production Job Brokerage, 2'::text), ('doc'::text,'event-service'::text,'row rule'::text,240,'brokerage.rule_event_service'::text,NULL::text,false,'{}'::text,'seed 000, ATLAS Production Job Brokerage, 2'::text), ('doc'::text,'transferring-limit'::text,'row rule'::text,250,'brokerage.rule_transferring_limit'::text,'-transferring'::text,false,'{}'::text,'seed 000, ATLAS Production Job Brokerage, 2'::text), ('doc'::text,'t1-weight'::text,'row rule'::text,260,'brokerage.rule_t1_weight'::text,'-t1weight'::text,false,'{}'::text,'seed 000, ATLAS Production Job Brokerage, 2'::text), ('doc'::text,'full-chain-job'::text,'row rule'::text,270,'brokerage.rule_full_chain_job'::text,NULL::text,false,'{}'::text,'seed 000, Special Brokerage for ATLAS Full-chain'::text), ('doc'::text,'no-pilot'::text,'row rule'::text,280,'brokerage.rule_no_pilot'::text,'-nopilot'::text,false,'{}'::text,'seed 000, ATLAS Production Job Brokerage, 2'::text), ('doc'::text,'express-network-threshold'::text,'row rule'::text,290,'brokerage.rule_express_network_threshold'::text,'-lowNetworkWeight'::text,false,'{}'::text,'seed 000, ATLAS Production Job Brokerage, 2'::text), ('doc'::text,'weight-basic'::text,'weight'::text,300,'brokerage.weight_basic'::text,NULL::text,false,'{}'::text,'seed 000, ATLAS Production Job Brokerage, 3'::text), ('doc'::text,'weight-data'::text,'weight'::text,310,'brokerage.weight_data'::text,NULL::text,false,'{}'::text,'seed 000, ATLAS Production Job Brokerage, 3'::text), ('doc'::text,'network-weight'::text,'weight'::text,320,'brokerage.weight_network'::text,NULL::text,false,'{}'::text,'seed 000, Network Weight'::text), ('doc'::text,'cap'::text,'row rule'::text,330,'brokerage.rule_cap'::text,'-cap'::text,false,'{}'::text,'seed 000, ATLAS Production Job Brokerage, 4'::text), ('doc'::text,'top-10'::text,'choice'::text,340,NULL::text,'-low_weight'::text,false,'{"best": 10}'::text,'seed 000, ATLAS Production Job Brokerage, 5'::text), ('doc'::text,'queued-jobs'::text,'distribution'::text,350,'brokerage.queued_jobs'::text,NULL::text,false,'{}'::text,'brokerage-rules 1.3'::text), ('doc'::text,'running-jobs-cap'::text,'distribution'::text,360,'brokerage.running_jobs_cap'::text,NULL::text,false,'{}'::text,'brokerage-rules 1.3'::text), ('doc'::text,'job-chunk'::text,'distribution'::text,370,'brokerage.job_chunk'::text,NULL::text,false,'{}'::text,'brokerage-rules 1.3'::text), ('doc'::text,'prod-pending'::text,'pending'::text,380,NULL::text,NULL::text,false,'{"wait": "1 hour"}'::text,'seed 000, ATLAS Production Job Brokerage, 5'::text), ('doc'::text,'catchall-lookup'::text,'fact'::text,600,'resource.catchall'::text,NULL::text,false,'{}'::text,'brokerage-rules 1.0'::text), ('doc'::text,'per-core-attr'::text,'fact'::text,601,'resource.candidate_queue'::text,NULL::text,false,'{}'::text,'brokerage-rules 1.0'::text), ('doc'::text,'ucore-expansion'::text,'fact'::text,602,'resource.candidate_queue'::text,NULL::text,false,'{}'::text,'brokerage-rules 1.0'::text), ('doc'::text,'direct-io-used'::text,'fact'::text,603,'brokerage.reads_directly'::text,NULL::text,false,'{}'::text,'seed 000, ATLAS Production Job Brokerage, 2'::text), ('doc'::text,'n-running-workers'::text,'fact'::text,604,'brokerage.running_workers'::text,NULL::text,false,'{}'::text,'seed 000, ATLAS Production Job Brokerage, 3'::text), ('doc'::text,'num-slots'::text,'fact'::text,605,'brokerage.running_workers'::text,NULL::text,false,'{}'::text,'seed 000, ATLAS Production Job Brokerage, 3'::text), ('panda2026'::text,'input-completeness'::text,'task rule'::text,5,'brokerage.rule_input_completeness'::text,NULL::text,false,'{"status": "failed"}'::text,'code (brokerage-rules 1.2)'::text), ('panda2026'::text,'prod-initial-all'::text,'candidate'::text,10,'brokerage.candidate_all_panda2026'::text,NULL::text,false,'{}'::text,'code (brokerage-rules 1.0)'::text), ('panda2026'::text,'prod-initial-preassigned'::text,'candidate'::text,20,'brokerage.candidate_preassigned'::text,NULL::text,false,'{"by": "prod-initial-preassigned"}'::text,'code (brokerage-rules 1.0)'::text), ('panda2026'::text,'preassigned-merge'::text,'candidate'::text,30,'brokerage.candidate_preassigned'::text,NULL::text,false,'{"by": "preassigned-merge"}'::text,'code (brokerage-rules 1.0)'::text), ('panda2026'::text,'queue-status'::text,'row rule'::text,40,'brokerage.rule_queue_status'::text,'-status'::text,false,'{"standby": true}'::text,'code (brokerage-rules 1.2)'::text), ('panda2026'::text,'link-blocked'::text,'row rule'::text,50,'brokerage.rule_link_blocked'::text,'-link_unusable'::text,false,'{"inclusive": true, "spares_own": true, "urgent_alone": true, "nucleus_first": true}'::text,'code (brokerage-rules 1.2)'::text), ('panda2026'::text,'link-queue-cap'::text,'row rule'::text,60,'brokerage.rule_link_queue_cap'::text,'-link_unusable'::text,true,'{"inclusive": true, "spares_own": true, "urgent_alone": true, "nucleus_first": true}'::text,'code (brokerage-rules 1.2)'::text), ('panda2026'::text,'nucleus-queue-cap'::text,'row rule'::text,70,'brokerage.rule_nucleus_queue_cap'::text,'-links_full'::text,true,'{"inclusive": true, "spares_own": true, "urgent_alone": true}'::text,'code (brokerage-rules 1.2)'::text), ('panda2026'::text,'nucleus-unwritable'::text,'row rule'::text,80,'brokerage.rule_nucleus_unwritable'::text,'-dest_blacklisted'::text,true,'{}'::text,'code (brokerage-rules 1.2)'::text), ('panda2026'::text,'high-prio-opportunistic'::text,'row rule'::text,90,'brokerage.rule_high_prio_opportunistic_panda2026'::text,'-opportunistic'::text,false,'{}'::text,'code (brokerage-rules 1.2)'::text), ('panda2026'::text,'inactive-queue'::text,'row rule'::text,100,'brokerage.rule_inactive_queue'::text,'-inactive'::text,true,'{"starting": true, "spares_preassigned": true}'::text,'code (brokerage-rules 1.2)'::text), ('panda2026'::text,'zero-share'::text,'row rule'::text,110,'brokerage.rule_zero_share'::text,'-zeroshare'::text,false,'{}'::text,'code (brokerage-rules 1.9)'::text), ('panda2026'::text,'jumbo-queue'::text,'row rule'::text,120,'brokerage.rule_jumbo_queue'::text,NULL::text,false,'{}'::text,'code (brokerage-rules 1.2)'::text), ('panda2026'::text,'disk-io'::text,'row rule'::text,130,'brokerage.rule_disk_io_panda2026'::text,'-diskIO'::text,true,'{}'::text,'code (brokerage-rules 1.2)'::text), ('panda2026'::text,'core-count'::text,'row rule'::text,140,'brokerage.rule_core_count'::text,'-cpucore'::text,false,'{"urgent_wants_several": true, "spares_preassigned_alone": true}'::text,'code (brokerage-rules 1.2)'::text), ('panda2026'::text,'max-core-count'::text,'row rule'::text,150,'brokerage.rule_max_core_count'::text,'-max_cpucore'::text,false,'{"spares_preassigned_alone": true}'::text,'code (brokerage-rules 1.2)'::text), ('panda2026'::text,'software'::text,'row rule'::text,160,'brokerage.rule_software'::text,'-cache'::text,false,'{"as_prepared": true}'::text,'code (brokerage-rules 1.8)'::text), ('panda2026'::text,'memory'::text,'row rule'::text,170,'brokerage.rule_memory_panda2026'::text,NULL::text,false,'{}'::text,'code (brokerage-rules 1.2)'::text), ('panda2026'::text,'direct-io-only'::text,'row rule'::text,180,'brokerage.rule_direct_io_only'::text,'-remoteio'::text,false,'{"spares_merging": true}'::text,'code (brokerage-rules 1.2)'::text), ('panda2026'::text,'scratch-disk'::text,'row rule'::text,190,'brokerage.rule_scratch_disk_panda2026'::text,'-disk'::text,false,'{}'::text,'code (brokerage-rules 1.2)'::text), ('panda2026'::text,'storage-space'::text,'row rule'::text,200,'brokerage.rule_storage_space_panda2026'::text,'-disk'::text,true,'{}'::text,'code (brokerage-rules 1.2)'::text), ('panda2026'::text,'storage-blacklist'::text,'row rule'::text,210,'brokerage.rule_storage_blacklist_panda2026'::text,NULL::text,true,'{}'::text,'code (brokerage-rules 1.2)'::text), ('panda2026'::text,'walltime'::text,'row rule'::text,220,'brokerage.rule_walltime_panda2026'::text,NULL::text,false,'{}'::text,'code (brokerage-rules 1.2)'::text), ('panda2026'::text,'walltime-scout'::text,'row rule'::text,230,'brokerage.rule_walltime_scout_panda2026'::text,NULL::text,false,'{}'::text,'code (brokerage-rules 1.2)'::text), ('panda2026'::text,'wn-connectivity'::text,'row rule'::text,240,'brokerage.rule_wn_connectivity_panda2026'::text,'-network'::text,false,'{}'::text,'code (brokerage-rules 1.2)'::text), ('panda2026'::text,'event-service'::text,'row rule'::text,250,'brokerage.rule_event_service'::text,NULL::text,false,'{"spares_preassigned_alone": true}'::text,'code (brokerage-rules 1.2)'::text), ('panda2026'::text,'transferring-limit'::text,'row rule'::text,260,'brokerage.rule_transferring_limit_panda2026'::text,'-transferring'::text,true,'{}'::text,'code (brokerage-rules 1.2)'::text), ('panda2026'::text,'work-shortage'::text,'row rule'::text,270,'brokerage.rule_work_shortage'::text,NULL::text,false,'{}'::text,'code (brokerage-rules 1.2)'::text), ('panda2026'::text,'t1-weight'::text,'row rule'::text,280,'brokerage.rule_t1_weight'::text,'-t1weight'::text,false,'{"negative": true}'::text,'code (brokerage-rules 1.2)'::text), ('panda2026'::text,'max-io-intensity'::text,'row rule'::text,290,'brokerage.rule_max_io_intensity'::text,'-max_io_intensity'::text,false,'{}'::text,'code (brokerage-rules 1.2)'::text), ('panda2026'::text,'full-chain-job'::text,'row rule'::text,300,'brokerage.rule_full_chain_job'::text,NULL::text,false,'{}'::text,'code (brokerage-rules 1.2)'::text), ('panda2026'::text,'no-pilot'::text,'row rule'::text,310,'brokerage.rule_no_pilot_panda2026'::text,'-nopilot'::text,true,'{}'::text,'code (brokerage-rules 1.2)'::text), ('panda2026'::text,'io-cutoff'::text,'set rule'::text,320,'brokerage.rule_io_cutoff_panda2026'::text,'-io'::text,false,'{"tape": true}'::text,'code (brokerage-rules 1.2)'::text), ('panda2026'::text,'io-cutoff-disk'::text,'set rule'::text,330,'brokerage.rule_io_cutoff_panda2026'::text,'-io'::text,false,'{"as": "io-cutoff"}'::text,'code (brokerage-rules 1.2)'::text), ('panda2026'::text,'weight-basic'::text,'weight'::text,340,'brokerage.weight_basic_panda2026'::text,NULL::text,false,'{}'::text,'code (brokerage-rules 1.2)'::text), ('panda2026'::text,'weight-data'::text,'weight'::text,350,'brokerage.weight_data'::text,NULL::text,false,'{}'::text,'code (brokerage-rules 1.2)'::text), ('panda2026'::text,'network-weight'::text,'weight'::text,360,'brokerage.weight_network_panda2026'::text,NULL::text,false,'{}'::text,'code (brokerage-rules 1.6)'::text), ('panda2026'::text,'arch-preference-weight'::text,'weight'::text,370,'brokerage.weight_architecture'::text,NULL::text,false,'{}'::text,'code (brokerage-rules 1.2)'::text), ('panda2026'::text,'t1-weight-factor'::text,'weight'::text,380,'brokerage.weight_t1'::text,NULL::text,false,'{}'::text,'code (brokerage-rules 1.2)'::text), ('panda2026'::text,'bootstrap'::text,'weight'::text,390,'brokerage.weight_bootstrap'::text,NULL::text,false,'{}'::text,'code (brokerage-rules 1.2)'::text), ('panda2026'::text,'t1-weight-primary'::text,'choice'::text,400,'brokerage.value_running'::text,'-t1_weight'::text,false,'{"best": 1, "as": "t1-weight"}'::text,'code (brokerage-rules 1.2)'::text), ('panda2026'::text,'lock'::text,'row rule'::text,410,'brokerage.rule_lock'::text,'-lock'::text,false,'{}'::text,'code (brokerage-rules 1.2)'::text), ('panda2026'::text,'use-only-local-data'::text,'row rule'::text,420,'brokerage.rule_use_only_local_data'::text,'-non_local'::text,false,'{}'::text,'code (brokerage-rules 1.2)'::text), ('panda2026'::text,'cap'::text,'row rule'::text,430,'brokerage.rule_cap_panda2026'::text,'-cap'::text,false,'{}'::text,'code (brokerage-rules 1.2)'::text), ('panda2026'::text,'express-network-threshold'::text,'row rule'::text,440,'brokerage.rule_express_network_threshold_panda2026'::text,'-lowNetworkWeight'::text,false,'{}'::text,'code (brokerage-rules 1.2)'::text), ('panda2026'::text,'cap-rt'::text,'row rule'::text,450,'brokerage.rule_cap_rt'::text,'-cap_rt'::text,false,'{}'::text,'code (brokerage-rules 1.2)'::text), ('panda2026'::text,'min-weight'::text,'row rule'::text,460,'brokerage.rule_min_weight'::text,'-below_min_weight'::text,false,'{}'::text,'code (brokerage-rules 1.2)'::text), ('panda2026'::text,'top-10'::text,'choice'::text,470,NULL::text,'-low_weight'::text,false,'{"best": 10, "zero_first": true}'::text,'code (brokerage-rules 1.2)'::text), ('panda2026'::text,'queued-jobs'::text,'distribution'::text,480,'brokerage.queued_jobs_panda2026'::text,NULL::text,false,'{}'::text,'code (brokerage-rules 1.3)'::text), ('panda2026'::text,'running-jobs-cap'::text,'distribution'::text,490,'brokerage.running_jobs_cap_panda2026'::text,NULL::text,false,'{}'::text,'code (brokerage-rules 1.3)'::text), ('panda2026'::text,'job-chunk'::text,'distribution'::text,500,'brokerage.job_chunk'::text,NULL::text,false,'{}'::text,'code (brokerage-rules 1.3)'::text), ('panda2026'::text,'prod-pending'::text,'pending'::text,510,NULL::text,NULL::text,false,'{"wait": "1 hour", "950": "10 minutes", "900": "30 minutes"}'::text,'code (brokerage-rules 1.2)'::text), ('panda2026'::text,'catchall-lookup'::text,'fact'::text,600,'resource.catchall'::text,NULL::text,false,'{}'::text,'brokerage-rules 1.0'::text), ('panda2026'::text,'per-core-attr'::text,'fact'::text,601,'resource.candidate_queue'::text,NULL::text,false,'{}'::text,'brokerage-rules 1.0'::text), ('panda2026'::text,'ucore-expansion'::text,'fact'::text,602,'resource.candidate_queue'::text,NULL::text,false,'{}'::text,'brokerage-rules 1.0'::text), ('panda2026'::text,'direct-io-used'::text,'fact'::text,603,'brokerage.reads_directly'::text,NULL::text,false,'{}'::text,'seed 000, ATLAS Production Job Brokerage, 2'::text), ('panda2026'::text,'n-running-workers'::text,'fact'::text,604,'brokerage.running_workers_panda2026'::text,NULL::text,false,'{}'::text,'code (brokerage-rules 1.2)'::text), ('panda2026'::text,'num-slots'::text,'fact'::text,605,'brokerage.running_workers_panda2026'::text,NULL::text,false,'{}'::text,'code (brokerage-rules 1.2)'::text), ('panda2026'::text,'temporary-problems'::text,'fact'::text,606,'brokerage.compose'::text,NULL::text,false,'{}'::text,'code (brokerage-rules 1.2)'::text)) v(profile, rule, kind, "position", function, criteria, temporary, parameters, source);
+   FROM ( VALUES ('doc'::text,'prod-initial-all'::text,'candidate'::text,10,'brokerage.candidate_all'::text,NULL::text,false,'{}'::text,'seed 000, ATLAS Production Job Brokerage, 1'::text), ('doc'::text,'prod-initial-preassigned'::text,'candidate'::text,20,'brokerage.candidate_preassigned'::text,NULL::text,false,'{"by": "prod-initial-preassigned"}'::text,'seed 000, ATLAS Production Job Brokerage, 1'::text), ('doc'::text,'preassigned-merge'::text,'candidate'::text,30,'brokerage.candidate_preassigned'::text,NULL::text,false,'{"by": "preassigned-merge"}'::text,'seed 000, ATLAS Production Job Brokerage, 1'::text), ('doc'::text,'queue-status'::text,'row rule'::text,40,'brokerage.rule_queue_status'::text,'-status'::text,false,'{}'::text,'seed 000, ATLAS Production Job Brokerage, 2'::text), ('doc'::text,'link-blocked'::text,'row rule'::text,50,'brokerage.rule_link_blocked'::text,'-link_unusable'::text,false,'{}'::text,'seed 000, ATLAS Production Job Brokerage, 2'::text), ('doc'::text,'link-queue-cap'::text,'row rule'::text,60,'brokerage.rule_link_queue_cap'::text,'-link_unusable'::text,false,'{}'::text,'seed 000, ATLAS Production Job Brokerage, 2'::text), ('doc'::text,'nucleus-queue-cap'::text,'row rule'::text,70,'brokerage.rule_nucleus_queue_cap'::text,'-links_full'::text,false,'{}'::text,'seed 000, ATLAS Production Job Brokerage, 2'::text), ('doc'::text,'high-prio-opportunistic'::text,'row rule'::text,80,'brokerage.rule_high_prio_opportunistic'::text,'-opportunistic'::text,false,'{}'::text,'seed 000, ATLAS Production Job Brokerage, 2'::text), ('doc'::text,'inactive-queue'::text,'row rule'::text,90,'brokerage.rule_inactive_queue'::text,'-inactive'::text,false,'{}'::text,'seed 000, ATLAS Production Job Brokerage, 2'::text), ('doc'::text,'zero-share'::text,'row rule'::text,100,'brokerage.rule_zero_share'::text,'-zeroshare'::text,false,'{}'::text,'seed 000, ATLAS Production Job Brokerage, 2'::text), ('doc'::text,'io-cutoff'::text,'row rule'::text,110,'brokerage.rule_io_cutoff'::text,'-io'::text,false,'{}'::text,'seed 000, ATLAS Production Job Brokerage, 2'::text), ('doc'::text,'disk-io'::text,'row rule'::text,120,'brokerage.rule_disk_io'::text,'-diskIO'::text,false,'{}'::text,'seed 000, ATLAS Production Job Brokerage, 2'::text), ('doc'::text,'core-count'::text,'row rule'::text,130,'brokerage.rule_core_count'::text,'-cpucore'::text,false,'{}'::text,'seed 000, ATLAS Production Job Brokerage, 2'::text), ('doc'::text,'max-core-count'::text,'row rule'::text,140,'brokerage.rule_max_core_count'::text,'-max_cpucore'::text,false,'{}'::text,'seed 000, ATLAS Production Job Brokerage, 2'::text), ('doc'::text,'software'::text,'row rule'::text,150,'brokerage.rule_software'::text,'-cache'::text,false,'{}'::text,'seed 000, Release/cache Availability Check'::text), ('doc'::text,'memory'::text,'row rule'::text,160,'brokerage.rule_memory'::text,NULL::text,false,'{}'::text,'seed 000, ATLAS Production Job Brokerage, 2'::text), ('doc'::text,'direct-io-only'::text,'row rule'::text,170,'brokerage.rule_direct_io_only'::text,'-remoteio'::text,false,'{}'::text,'seed 000, ATLAS Production Job Brokerage, 2'::text), ('doc'::text,'scratch-disk'::text,'row rule'::text,180,'brokerage.rule_scratch_disk'::text,'-disk'::text,false,'{}'::text,'seed 000, ATLAS Production Job Brokerage, 2'::text), ('doc'::text,'storage-space'::text,'row rule'::text,190,'brokerage.rule_storage_space'::text,'-disk'::text,false,'{}'::text,'seed 000, ATLAS Production Job Brokerage, 2'::text), ('doc'::text,'storage-blacklist'::text,'row rule'::text,200,'brokerage.rule_storage_blacklist'::text,NULL::text,false,'{}'::text,'seed 000, ATLAS Production Job Brokerage, 2'::text), ('doc'::text,'walltime-scout'::text,'row rule'::text,210,'brokerage.rule_walltime_scout'::text,NULL::text,false,'{}'::text,'seed 000, ATLAS Production Job Brokerage, 2'::text), ('doc'::text,'walltime'::text,'row rule'::text,220,'brokerage.rule_walltime'::text,NULL::text,false,'{}'::text,'seed 000, ATLAS Production Job Brokerage, 2'::text), ('doc'::text,'wn-connectivity'::text,'row rule'::text,230,'brokerage.rule_wn_connectivity'::text,'-network'::text,false,'{}'::text,'seed 000, ATLAS Production Job Brokerage, 2'::text), ('doc'::text,'event-service'::text,'row rule'::text,240,'brokerage.rule_event_service'::text,NULL::text,false,'{}'::text,'seed 000, ATLAS Production Job Brokerage, 2'::text), ('doc'::text,'transferring-limit'::text,'row rule'::text,250,'brokerage.rule_transferring_limit'::text,'-transferring'::text,false,'{}'::text,'seed 000, ATLAS Production Job Brokerage, 2'::text), ('doc'::text,'t1-weight'::text,'row rule'::text,260,'brokerage.rule_t1_weight'::text,'-t1weight'::text,false,'{}'::text,'seed 000, ATLAS Production Job Brokerage, 2'::text), ('doc'::text,'full-chain-job'::text,'row rule'::text,270,'brokerage.rule_full_chain_job'::text,NULL::text,false,'{}'::text,'seed 000, Special Brokerage for ATLAS Full-chain'::text), ('doc'::text,'no-pilot'::text,'row rule'::text,280,'brokerage.rule_no_pilot'::text,'-nopilot'::text,false,'{}'::text,'seed 000, ATLAS Production Job Brokerage, 2'::text), ('doc'::text,'express-network-threshold'::text,'row rule'::text,290,'brokerage.rule_express_network_threshold'::text,'-lowNetworkWeight'::text,false,'{}'::text,'seed 000, ATLAS Production Job Brokerage, 2'::text), ('doc'::text,'weight-basic'::text,'weight'::text,300,'brokerage.weight_basic'::text,NULL::text,false,'{}'::text,'seed 000, ATLAS Production Job Brokerage, 3'::text), ('doc'::text,'weight-data'::text,'weight'::text,310,'brokerage.weight_data'::text,NULL::text,false,'{}'::text,'seed 000, ATLAS Production Job Brokerage, 3'::text), ('doc'::text,'network-weight'::text,'weight'::text,320,'brokerage.weight_network'::text,NULL::text,false,'{}'::text,'seed 000, Network Weight'::text), ('doc'::text,'cap'::text,'row rule'::text,330,'brokerage.rule_cap'::text,'-cap'::text,false,'{}'::text,'seed 000, ATLAS Production Job Brokerage, 4'::text), ('doc'::text,'top-10'::text,'choice'::text,340,NULL::text,'-low_weight'::text,false,'{"best": 10}'::text,'seed 000, ATLAS Production Job Brokerage, 5'::text), ('doc'::text,'queued-jobs'::text,'distribution'::text,350,'brokerage.queued_jobs'::text,NULL::text,false,'{}'::text,'brokerage-rules 1.3'::text), ('doc'::text,'running-jobs-cap'::text,'distribution'::text,360,'brokerage.running_jobs_cap'::text,NULL::text,false,'{}'::text,'brokerage-rules 1.3'::text), ('doc'::text,'job-chunk'::text,'distribution'::text,370,'brokerage.job_chunk'::text,NULL::text,false,'{}'::text,'brokerage-rules 1.3'::text), ('doc'::text,'prod-pending'::text,'pending'::text,380,NULL::text,NULL::text,false,'{"wait": "1 hour"}'::text,'seed 000, ATLAS Production Job Brokerage, 5'::text), ('doc'::text,'catchall-lookup'::text,'fact'::text,600,'resource.catchall'::text,NULL::text,false,'{}'::text,'brokerage-rules 1.0'::text), ('doc'::text,'per-core-attr'::text,'fact'::text,601,'resource.candidate_queue'::text,NULL::text,false,'{}'::text,'brokerage-rules 1.0'::text), ('doc'::text,'ucore-expansion'::text,'fact'::text,602,'resource.candidate_queue'::text,NULL::text,false,'{}'::text,'brokerage-rules 1.0'::text), ('doc'::text,'direct-io-used'::text,'fact'::text,603,'brokerage.reads_directly'::text,NULL::text,false,'{}'::text,'seed 000, ATLAS Production Job Brokerage, 2'::text), ('doc'::text,'n-running-workers'::text,'fact'::text,604,'brokerage.running_workers'::text,NULL::text,false,'{}'::text,'seed 000, ATLAS Production Job Brokerage, 3'::text), ('doc'::text,'num-slots'::text,'fact'::text,605,'brokerage.running_workers'::text,NULL::text,false,'{}'::text,'seed 000, ATLAS Production Job Brokerage, 3'::text), ('panda2026'::text,'input-completeness'::text,'task rule'::text,5,'brokerage.rule_input_completeness'::text,NULL::text,false,'{"status": "failed"}'::text,'code (brokerage-rules 1.2)'::text), ('panda2026'::text,'prod-initial-all'::text,'candidate'::text,10,'brokerage.candidate_all_panda2026'::text,NULL::text,false,'{}'::text,'code (brokerage-rules 1.0)'::text), ('panda2026'::text,'prod-initial-preassigned'::text,'candidate'::text,20,'brokerage.candidate_preassigned'::text,NULL::text,false,'{"by": "prod-initial-preassigned"}'::text,'code (brokerage-rules 1.0)'::text), ('panda2026'::text,'preassigned-merge'::text,'candidate'::text,30,'brokerage.candidate_preassigned'::text,NULL::text,false,'{"by": "preassigned-merge"}'::text,'code (brokerage-rules 1.0)'::text), ('panda2026'::text,'queue-status'::text,'row rule'::text,40,'brokerage.rule_queue_status'::text,'-status'::text,false,'{"standby": true}'::text,'code (brokerage-rules 1.2)'::text), ('panda2026'::text,'link-blocked'::text,'row rule'::text,50,'brokerage.rule_link_blocked'::text,'-link_unusable'::text,false,'{"inclusive": true, "spares_own": true, "urgent_alone": true, "nucleus_first": true}'::text,'code (brokerage-rules 1.2)'::text), ('panda2026'::text,'link-queue-cap'::text,'row rule'::text,60,'brokerage.rule_link_queue_cap'::text,'-link_unusable'::text,true,'{"inclusive": true, "spares_own": true, "urgent_alone": true, "nucleus_first": true}'::text,'code (brokerage-rules 1.2)'::text), ('panda2026'::text,'nucleus-queue-cap'::text,'row rule'::text,70,'brokerage.rule_nucleus_queue_cap'::text,'-links_full'::text,true,'{"inclusive": true, "spares_own": true, "urgent_alone": true}'::text,'code (brokerage-rules 1.2)'::text), ('panda2026'::text,'nucleus-unwritable'::text,'row rule'::text,80,'brokerage.rule_nucleus_unwritable'::text,'-dest_blacklisted'::text,true,'{}'::text,'code (brokerage-rules 1.2)'::text), ('panda2026'::text,'high-prio-opportunistic'::text,'row rule'::text,90,'brokerage.rule_high_prio_opportunistic_panda2026'::text,'-opportunistic'::text,false,'{}'::text,'code (brokerage-rules 1.2)'::text), ('panda2026'::text,'inactive-queue'::text,'row rule'::text,100,'brokerage.rule_inactive_queue'::text,'-inactive'::text,true,'{"starting": true, "spares_preassigned": true}'::text,'code (brokerage-rules 1.2)'::text), ('panda2026'::text,'zero-share'::text,'row rule'::text,110,'brokerage.rule_zero_share'::text,'-zeroshare'::text,false,'{}'::text,'code (brokerage-rules 1.9)'::text), ('panda2026'::text,'jumbo-queue'::text,'row rule'::text,120,'brokerage.rule_jumbo_queue'::text,NULL::text,false,'{}'::text,'code (brokerage-rules 1.2)'::text), ('panda2026'::text,'disk-io'::text,'row rule'::text,130,'brokerage.rule_disk_io_panda2026'::text,'-diskIO'::text,true,'{}'::text,'code (brokerage-rules 1.2)'::text), ('panda2026'::text,'core-count'::text,'row rule'::text,140,'brokerage.rule_core_count'::text,'-cpucore'::text,false,'{"urgent_wants_several": true, "spares_preassigned_alone": true}'::text,'code (brokerage-rules 1.2)'::text), ('panda2026'::text,'max-core-count'::text,'row rule'::text,150,'brokerage.rule_max_core_count'::text,'-max_cpucore'::text,false,'{"spares_preassigned_alone": true}'::text,'code (brokerage-rules 1.2)'::text), ('panda2026'::text,'software'::text,'row rule'::text,160,'brokerage.rule_software'::text,'-cache'::text,false,'{"as_prepared": true}'::text,'code (brokerage-rules 1.8)'::text), ('panda2026'::text,'memory'::text,'row rule'::text,170,'brokerage.rule_memory_panda2026'::text,NULL::text,false,'{}'::text,'code (brokerage-rules 1.2)'::text), ('panda2026'::text,'direct-io-only'::text,'row rule'::text,180,'brokerage.rule_direct_io_only'::text,'-remoteio'::text,false,'{"spares_merging": true}'::text,'code (brokerage-rules 1.2)'::text), ('panda2026'::text,'scratch-disk'::text,'row rule'::text,190,'brokerage.rule_scratch_disk_panda2026'::text,'-disk'::text,false,'{}'::text,'code (brokerage-rules 1.2)'::text), ('panda2026'::text,'storage-space'::text,'row rule'::text,200,'brokerage.rule_storage_space_panda2026'::text,'-disk'::text,true,'{}'::text,'code (brokerage-rules 1.2)'::text), ('panda2026'::text,'storage-blacklist'::text,'row rule'::text,210,'brokerage.rule_storage_blacklist_panda2026'::text,NULL::text,true,'{}'::text,'code (brokerage-rules 1.2)'::text), ('panda2026'::text,'walltime'::text,'row rule'::text,220,'brokerage.rule_walltime_panda2026'::text,NULL::text,false,'{}'::text,'code (brokerage-rules 1.2)'::text), ('panda2026'::text,'walltime-scout'::text,'row rule'::text,230,'brokerage.rule_walltime_scout_panda2026'::text,NULL::text,false,'{}'::text,'code (brokerage-rules 1.2)'::text), ('panda2026'::text,'wn-connectivity'::text,'row rule'::text,240,'brokerage.rule_wn_connectivity_panda2026'::text,'-network'::text,false,'{}'::text,'code (brokerage-rules 1.2)'::text), ('panda2026'::text,'event-service'::text,'row rule'::text,250,'brokerage.rule_event_service'::text,NULL::text,false,'{"spares_preassigned_alone": true}'::text,'code (brokerage-rules 1.2)'::text), ('panda2026'::text,'transferring-limit'::text,'row rule'::text,260,'brokerage.rule_transferring_limit_panda2026'::text,'-transferring'::text,true,'{}'::text,'code (brokerage-rules 1.2)'::text), ('panda2026'::text,'work-shortage'::text,'row rule'::text,270,'brokerage.rule_work_shortage'::text,NULL::text,false,'{}'::text,'code (brokerage-rules 1.2)'::text), ('panda2026'::text,'t1-weight'::text,'row rule'::text,280,'brokerage.rule_t1_weight'::text,'-t1weight'::text,false,'{"negative": true}'::text,'code (brokerage-rules 1.2)'::text), ('panda2026'::text,'max-io-intensity'::text,'row rule'::text,290,'brokerage.rule_max_io_intensity'::text,'-max_io_intensity'::text,false,'{}'::text,'code (brokerage-rules 1.2)'::text), ('panda2026'::text,'full-chain-job'::text,'row rule'::text,300,'brokerage.rule_full_chain_job'::text,NULL::text,false,'{}'::text,'code (brokerage-rules 1.2)'::text), ('panda2026'::text,'no-pilot'::text,'row rule'::text,310,'brokerage.rule_no_pilot_panda2026'::text,'-nopilot'::text,true,'{}'::text,'code (brokerage-rules 1.2)'::text), ('panda2026'::text,'io-cutoff'::text,'set rule'::text,320,'brokerage.rule_io_cutoff_panda2026'::text,'-io'::text,false,'{"tape": true}'::text,'code (brokerage-rules 1.2)'::text), ('panda2026'::text,'io-cutoff-disk'::text,'set rule'::text,330,'brokerage.rule_io_cutoff_panda2026'::text,'-io'::text,false,'{"as": "io-cutoff"}'::text,'code (brokerage-rules 1.2)'::text), ('panda2026'::text,'weight-basic'::text,'weight'::text,340,'brokerage.weight_basic_panda2026'::text,NULL::text,false,'{"sees_assignments": true}'::text,'code (brokerage-rules 1.2)'::text), ('panda2026'::text,'weight-data'::text,'weight'::text,350,'brokerage.weight_data'::text,NULL::text,false,'{}'::text,'code (brokerage-rules 1.2)'::text), ('panda2026'::text,'network-weight'::text,'weight'::text,360,'brokerage.weight_network_panda2026'::text,NULL::text,false,'{}'::text,'code (brokerage-rules 1.6)'::text), ('panda2026'::text,'arch-preference-weight'::text,'weight'::text,370,'brokerage.weight_architecture'::text,NULL::text,false,'{}'::text,'code (brokerage-rules 1.2)'::text), ('panda2026'::text,'t1-weight-factor'::text,'weight'::text,380,'brokerage.weight_t1'::text,NULL::text,false,'{}'::text,'code (brokerage-rules 1.2)'::text), ('panda2026'::text,'bootstrap'::text,'weight'::text,390,'brokerage.weight_bootstrap'::text,NULL::text,false,'{"sees_assignments": true}'::text,'code (brokerage-rules 1.2)'::text), ('panda2026'::text,'lock'::text,'row rule'::text,410,'brokerage.rule_lock'::text,'-lock'::text,false,'{}'::text,'code (brokerage-rules 1.2)'::text), ('panda2026'::text,'use-only-local-data'::text,'row rule'::text,420,'brokerage.rule_use_only_local_data'::text,'-non_local'::text,false,'{}'::text,'code (brokerage-rules 1.2)'::text), ('panda2026'::text,'cap'::text,'row rule'::text,430,'brokerage.rule_cap_panda2026'::text,'-cap'::text,false,'{}'::text,'code (brokerage-rules 1.2)'::text), ('panda2026'::text,'express-network-threshold'::text,'row rule'::text,440,'brokerage.rule_express_network_threshold_panda2026'::text,'-lowNetworkWeight'::text,false,'{}'::text,'code (brokerage-rules 1.2)'::text), ('panda2026'::text,'cap-rt'::text,'row rule'::text,450,'brokerage.rule_cap_rt'::text,'-cap_rt'::text,false,'{}'::text,'code (brokerage-rules 1.2)'::text), ('panda2026'::text,'min-weight'::text,'row rule'::text,460,'brokerage.rule_min_weight'::text,'-below_min_weight'::text,false,'{"sees_assignments": true}'::text,'code (brokerage-rules 1.2)'::text), ('panda2026'::text,'t1-weight-primary'::text,'choice'::text,465,'brokerage.value_running'::text,'-t1_weight'::text,false,'{"best": 1, "as": "t1-weight"}'::text,'code (brokerage-rules 1.2)'::text), ('panda2026'::text,'top-10'::text,'choice'::text,470,NULL::text,'-low_weight'::text,false,'{"best": 10, "zero_first": true}'::text,'code (brokerage-rules 1.2)'::text), ('panda2026'::text,'queued-jobs'::text,'distribution'::text,480,'brokerage.queued_jobs_panda2026'::text,NULL::text,false,'{"sees_assignments": true}'::text,'code (brokerage-rules 1.3)'::text), ('panda2026'::text,'running-jobs-cap'::text,'distribution'::text,490,'brokerage.running_jobs_cap_panda2026'::text,NULL::text,false,'{}'::text,'code (brokerage-rules 1.3)'::text), ('panda2026'::text,'job-chunk'::text,'distribution'::text,500,'brokerage.job_chunk'::text,NULL::text,false,'{}'::text,'code (brokerage-rules 1.3)'::text), ('panda2026'::text,'prod-pending'::text,'pending'::text,510,NULL::text,NULL::text,false,'{"wait": "1 hour", "950": "10 minutes", "900": "30 minutes"}'::text,'code (brokerage-rules 1.2)'::text), ('panda2026'::text,'catchall-lookup'::text,'fact'::text,600,'resource.catchall'::text,NULL::text,false,'{}'::text,'brokerage-rules 1.0'::text), ('panda2026'::text,'per-core-attr'::text,'fact'::text,601,'resource.candidate_queue'::text,NULL::text,false,'{}'::text,'brokerage-rules 1.0'::text), ('panda2026'::text,'ucore-expansion'::text,'fact'::text,602,'resource.candidate_queue'::text,NULL::text,false,'{}'::text,'brokerage-rules 1.0'::text), ('panda2026'::text,'direct-io-used'::text,'fact'::text,603,'brokerage.reads_directly'::text,NULL::text,false,'{}'::text,'seed 000, ATLAS Production Job Brokerage, 2'::text), ('panda2026'::text,'n-running-workers'::text,'fact'::text,604,'brokerage.running_workers_panda2026'::text,NULL::text,false,'{}'::text,'code (brokerage-rules 1.2)'::text), ('panda2026'::text,'num-slots'::text,'fact'::text,605,'brokerage.running_workers_panda2026'::text,NULL::text,false,'{}'::text,'code (brokerage-rules 1.2)'::text), ('panda2026'::text,'temporary-problems'::text,'fact'::text,606,'brokerage.compose'::text,NULL::text,false,'{}'::text,'code (brokerage-rules 1.2)'::text)) v(profile, rule, kind, "position", function, criteria, temporary, parameters, source);
 
 ALTER VIEW brokerage.shipped_rule OWNER TO broker_owner;
 
@@ -11173,7 +11407,8 @@ CREATE VIEW monitor.decision AS
     w.reason,
     a.jobs,
     d.decided_at
-   FROM ((((brokerage.decision d
+   FROM (((((brokerage.task_decision t
+     JOIN brokerage.decision d ON (((d.setup = t.setup) AND (d.run_id = t.run_id) AND (d.task_id = t.task_id))))
      JOIN brokerage.run r ON (((r.setup = d.setup) AND (r.run_id = d.run_id))))
      LEFT JOIN brokerage.rule_in_force f ON (((f.profile = r.profile) AND (f.algorithm = r.algorithm) AND (f.rule = d.rule))))
      CROSS JOIN LATERAL brokerage.worded(d.reason, f.criteria) w(criteria, reason))
@@ -15154,6 +15389,8 @@ REVOKE ALL ON TYPE brokerage.pair_facts FROM PUBLIC;
 
 REVOKE ALL ON TYPE brokerage.queue_facts FROM PUBLIC;
 
+REVOKE ALL ON TYPE brokerage.survivor FROM PUBLIC;
+
 REVOKE ALL ON TYPE brokerage.task_facts FROM PUBLIC;
 
 REVOKE ALL ON TYPE taskqueue.leased FROM PUBLIC;
@@ -15173,6 +15410,8 @@ REVOKE ALL ON FUNCTION brokerage.architecture_problem(p_architecture text) FROM 
 REVOKE ALL ON FUNCTION brokerage.architecture_shape(p_json jsonb) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION brokerage.assign_jobs(p_run brokerage.run, p_task_ids bigint[]) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION brokerage.assign_task(p_run brokerage.run, p_task_id bigint, p_queues text[], p_weights double precision[], p_queued bigint[], p_capacities bigint[], p_chunks integer[]) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION brokerage.attribute_problem(p_kind text, p_wanted jsonb, p_published jsonb, p_flavour text) FROM PUBLIC;
 
@@ -15203,11 +15442,13 @@ REVOKE ALL ON FUNCTION brokerage.compare_walltime(t brokerage.task_facts, q brok
 
 REVOKE ALL ON FUNCTION brokerage.compares(p_value numeric, p_operator text, p_limit numeric) FROM PUBLIC;
 
-REVOKE ALL ON FUNCTION brokerage.compose(p_profile text, p_algorithm text, p_wide boolean, p_all_failures boolean) FROM PUBLIC;
+REVOKE ALL ON FUNCTION brokerage.compose(p_profile text, p_algorithm text, p_wide boolean, p_all_failures boolean, p_survivors boolean) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION brokerage.compose_chain(p_from text, p_level integer, p_alive text, p_outside text[], p_persistent text[], p_temporary text[], p_all_failures boolean) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION brokerage.compose_task_rules(p_profile text, p_algorithm text) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION brokerage.compose_turn(p_profile text, p_algorithm text) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION brokerage.container_hits(p_setup text, p_containers text[], p_only_tags boolean[], p_flavour text) FROM PUBLIC;
 
@@ -15216,6 +15457,8 @@ REVOKE ALL ON FUNCTION brokerage.container_text(p_container text, p_only_tags bo
 REVOKE ALL ON FUNCTION brokerage.cpu_requirement(p_text text, p_flavour text) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION brokerage.decide(p_run brokerage.run, p_task_ids bigint[], p_queues brokerage.queue_facts[]) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION brokerage.decide_in_turn(p_run brokerage.run, p_tasks brokerage.task_facts[], p_queues brokerage.queue_facts[], p_wide boolean) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION brokerage.decide_together(p_run brokerage.run, p_task_ids bigint[], p_queues brokerage.queue_facts[]) FROM PUBLIC;
 
@@ -15454,6 +15697,8 @@ REVOKE ALL ON FUNCTION brokerage.scratch_need_exactly(t brokerage.task_facts, q 
 
 REVOKE ALL ON FUNCTION brokerage.scratch_need_panda2026(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION brokerage.sees_assignments(p_profile text, p_algorithm text) FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION brokerage.set_profile(p_profile text, p_based_on text, p_description text) FROM PUBLIC;
 GRANT ALL ON FUNCTION brokerage.set_profile(p_profile text, p_based_on text, p_description text) TO broker_operator;
 
@@ -15522,6 +15767,8 @@ REVOKE ALL ON FUNCTION brokerage.weight_t1(t brokerage.task_facts, q brokerage.q
 
 REVOKE ALL ON FUNCTION brokerage.whole_queue_cores(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION brokerage.with_live(q brokerage.queue_facts, p_jobs bigint) FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION brokerage.worded(p_reason text, p_criteria text, OUT criteria text, OUT reason text) FROM PUBLIC;
 GRANT ALL ON FUNCTION brokerage.worded(p_reason text, p_criteria text, OUT criteria text, OUT reason text) TO broker_operator;
 GRANT ALL ON FUNCTION brokerage.worded(p_reason text, p_criteria text, OUT criteria text, OUT reason text) TO broker_viewer;
@@ -15589,6 +15836,8 @@ REVOKE ALL ON FUNCTION resource.names_of_list(p_list text) FROM PUBLIC;
 REVOKE ALL ON FUNCTION resource.nearest_key(p_component text, p_key text) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION resource.number_or_null(p_attributes jsonb, p_key text) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION resource.refusal(p_table regclass, p_constraint text, p_row jsonb) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION resource.require_read_committed() FROM PUBLIC;
 
