@@ -50,10 +50,27 @@ def queues(**more: Row) -> Row:
 AT_NUCLEUS = NUCLEUS | {"pilots": {"getjob": 1}}
 INPUT = {"input": ["data"]}
 PASSES = {"Q": EMPTY}
+FAILS = {"task": "input-completeness"}
+NO_CACHE = {"Q": "software -cache"}
+STRICT: Row = {"config": {"MAX_MISSING_INPUT_FILES": 0}}
+IDLE = {"laststart": {"hours_ago": 3}}
+EXPRESS = {"processing_type": "urgent"}
+AUTO = {"releases": ["AUTO"]}
+RELEASE = {"trans_home": "Athena-21.0.38"}
+GPU_SITE = {
+    "Q": {
+        "cmtconfigs": ["p"],
+        "containers": ["any"],
+        "cvmfs": ["any"],
+        "architectures": [{"type": "cpu", "arch": ["any"]}, {"type": "gpu", "vendor": ["any"]}],
+    }
+}
+NVIDIA = [{"vendor": "NVIDIA", "model": "A100", "vram": 40960, "driver_version": "535.11"}]
 LINK = "-link_unusable"
 OFF_WAN = storages(FAR={"read_wan": "OFF"})
 LOW = {"current_priority": 150}
 MOVES = one_file({"FAR": {}})
+JUMBO: Row = {"task": INPUT | {"split": {"nJumboJobs": 1}}, "datasets": one_file({"DISK": {}})}
 
 CASES = [
     Literal("as it is", world(), PASSES),
@@ -87,6 +104,11 @@ CASES = [
         {"Q": f"link-queue-cap {LINK}"},
     ),
     Literal("urgent is a word", world(task={"processing_type": "urgent_x"}, links=link(queued_express=150)), PASSES),
+    Literal(
+        "at home",
+        world({"storage_site": "NUC"}, links=[{"src": "NUC", "dst": "NUC", "queued": 150, "closeness": -1}]),
+        PASSES,
+    ),
     # Input
     Literal(
         "only LAN at the source",
@@ -138,6 +160,34 @@ CASES = [
         ),
         {"Q": 1 / 10 / 1.01},
     ),
+    Literal(
+        "all but ten files",
+        world(task=INPUT, datasets=one_file({"FAR": {"found": 2, "total": 12}}, 12)),
+        {"Q": 1 / 11.2},
+    ),
+    Literal("all but eleven", world(task=INPUT, datasets=one_file({"FAR": {"found": 1, "total": 12}}, 12)), FAILS),
+    Literal("none at all", world(task=INPUT, datasets=one_file({"FAR": {"found": 0, "total": 5}}, 5)), FAILS),
+    Literal(
+        "nine tenths",
+        world(task=INPUT, datasets=one_file({"FAR": {"found": 9, "total": 10}}, 10), **STRICT),
+        {"Q": 1 / 11},
+    ),
+    Literal("not quite", world(task=INPUT, datasets=one_file({"FAR": {"found": 8, "total": 9}}, 9), **STRICT), FAILS),
+    Literal(
+        "only LAN at the source, and that off",
+        world(task=INPUT, datasets=MOVES, storages=storages(FAR={"read_wan": "OFF", "read_lan": "TEST"})),
+        FAILS,
+    ),
+    Literal(
+        "merge jobs move what they need",
+        world(
+            task=INPUT | {"io_intensity": 500, "is_merging": True},
+            config={"NUM_CUTOFF_TO_MOVE_INPUT": 0},
+            datasets=one_file({"SECOND": {}}),
+            queues={"Q": QUEUE | {"astorages": {"read_lan": ["DISK"], "write_lan": ["DISK"]}}, "N": QUEUE},
+        ),
+        {"Q": 1 / 10 / 1.01, "N": 2 / 10},
+    ),
     # Cores, memory, scratch, walltime
     Literal(
         "0 cores of urgent tasks want several",
@@ -185,6 +235,92 @@ CASES = [
         ),
         {"Q": 2 / 10, "N": "preassigned-merge", "M": 2 / 10},
     ),
+    Literal(
+        "merge site of a dataset that nobody has touched",
+        world(
+            task=INPUT | {"frozen": {"hours_ago": 7}},
+            datasets=one_file({"DISK": {}}, site="Q", created="2026-01-01T00:00:00Z", modified="2026-01-01T00:00:00Z"),
+            now="2026-03-01T12:00:00Z",
+            queues=queues(M=QUEUE | {"status": "standby"}),
+        ),
+        {"Q": 2 / 10, "M": "preassigned-merge"},
+    ),
+    Literal(
+        "merge site after 24 h",
+        world(
+            task=INPUT | {"frozen": {"hours_ago": 7}},
+            datasets=one_file({"DISK": {}}, site="Q", created={"hours_ago": 50}, modified={"hours_ago": 25}),
+            queues=queues(M=QUEUE | {"status": "standby"}),
+        ),
+        {"Q": 2 / 10, "M": 2 / 10},
+    ),
+    Literal(
+        "idle, and pre-assigned",
+        world(IDLE, {"current_priority": 800, "site": "Q"}, statistics=[count("starting", 1)]),
+        {"Q": 1 / 11},
+    ),
+    Literal(
+        "idle",
+        world(IDLE, {"current_priority": 800}, statistics=[count("starting", 1)]),
+        {"Q": "inactive-queue -inactive"},
+    ),
+    # Jumbo jobs, disk I/O
+    Literal(
+        "jumbo jobs at the least",
+        world({"catchall": "useJumboJobs", "params": {"minEventsForJumbo": 100}}, **JUMBO),
+        {"Q": 2 / 10},
+    ),
+    Literal(
+        "jumbo jobs below",
+        world({"catchall": "useJumboJobs", "params": {"minEventsForJumbo": 101}}, **JUMBO),
+        {"Q": "jumbo-queue -fewevents"},
+    ),
+    Literal("average at the limit", world({"maxdiskio": 500, "average_diskio": 500}, {"disk_io": 501}), PASSES),
+    Literal(
+        "both over it", world({"maxdiskio": 500, "average_diskio": 501}, {"disk_io": 501}), {"Q": "disk-io -diskIO"}
+    ),
+    Literal(
+        "0 cores do not divide",
+        world({"maxdiskio": 500, "average_diskio": 501, "corecount": 8}, {"disk_io": 501, "core_count": 0}),
+        {"Q": "disk-io -diskIO"},
+    ),
+    # Software
+    *(
+        Literal(
+            f"{architecture} at {seen or 'no'} GPUs",
+            world(AUTO, RELEASE | {"architecture": architecture}, software=GPU_SITE, worker_gpus={"Q": seen}),
+            fate,
+        )
+        for architecture, seen, fate in (
+            ("p&nvidia", NVIDIA, PASSES),
+            ("p&nv", NVIDIA, PASSES),
+            ("p&vidia", NVIDIA, NO_CACHE),
+            ("p&nvidia", [], NO_CACHE),
+            ("p&*-*", [], PASSES),
+            ("p&nvidia-a1", NVIDIA, PASSES),
+            ("p&nvidia-100", NVIDIA, NO_CACHE),
+            ("p&nvidia:model!=A1", NVIDIA, NO_CACHE),
+            ("p&nvidia:model!=V1", NVIDIA, PASSES),
+            ("p&*:model!=V1", [], NO_CACHE),
+            ("p&nvidia:vram>40960", NVIDIA, NO_CACHE),
+            ("p&nvidia:vram>=40960", NVIDIA, PASSES),
+            ("p&nvidia:vram=40960", NVIDIA, PASSES),
+            ("p&nvidia:vram<40961", NVIDIA, PASSES),
+            ("p&nvidia:vram<40960", NVIDIA, NO_CACHE),
+            ("p&nvidia:driver>535.9", NVIDIA, PASSES),
+            ("p&nvidia:driver<=535.9", NVIDIA, NO_CACHE),
+            ("p&nvidia:driver!=1", NVIDIA, NO_CACHE),
+        )
+    ),
+    Literal("any release", world(task=RELEASE), PASSES),
+    Literal(
+        "any release, but images of tags",
+        world(task=RELEASE | {"container_name": "c", "only_tags_for_fc": True}),
+        {"Q": "software -cache"},
+    ),
+    Literal("any release, and any image", world(task=RELEASE | {"container_name": "c"}), PASSES),
+    Literal("any release, but a CPU", world(task=RELEASE | {"architecture": "x86_64-el9"}), {"Q": "software -cache"}),
+    Literal("no transHome", world({"releases": []}, {"architecture": "x86_64-el9", "container_name": "c"}), PASSES),
     # Pilots
     Literal("slots wait", world({"pilots": {}, "slots": [{"gshare": "Share A", "numslots": 0}]}), PASSES),
     Literal(
@@ -231,7 +367,35 @@ CASES = [
         world(config={"NW_ACTIVE": True}, links=link(queued=30, mbps_1d=300)),
         {"Q": EMPTY * (1.8 + 2) / 2},
     ),
+    Literal(
+        "express at the threshold",
+        world(task=EXPRESS, config={"NW_ACTIVE": True}, links=link(queued_express=15, mbps_1w=30)),
+        {"Q": 0.17},
+    ),
+    Literal(
+        "express below it",
+        world(task=EXPRESS, config={"NW_ACTIVE": True}, links=link(queued_express=16, mbps_1w=30)),
+        {"Q": "express-network-threshold -lowNetworkWeight"},
+    ),
+    Literal(
+        "levels of architecture",
+        world(
+            task={"architecture": '{"sw_platform": "p", "cpu_pref": {"preferred_architecture_level": "v3"}}'},
+            architecture_levels={"Q": {"v2": 90, "v3": 50}},
+        ),
+        {"Q": 0.15},
+    ),
+    Literal(
+        "workers without pilots",
+        world(
+            {"pilots": {}, "ups": True, "workers": {"running": 9}},
+            LOW | {"label": "test"},
+            statistics=[count("running", 1)],
+        ),
+        {"Q": 0.2},
+    ),
     # t1Weight
+    Literal("merging", world(AT_NUCLEUS, {"split": {"t1Weight": -3}, "is_merging": True}), PASSES),
     Literal(
         "the one queue that runs most, of those that have room",
         world(
@@ -261,27 +425,16 @@ CASES = [
 
 
 def fates(answer: Row) -> dict[str, Any]:
-    """What becomes of each queue."""
+    """What becomes of each queue, or of the task as a whole."""
     found: dict[str, Any] = {row["queue"]: pytest.approx(row["weight"], rel=1e-9) for row in answer["candidates"]}
     found |= {row["queue"]: f"{row['rule']} {row['criteria']}" for row in answer["rejected"]}
-    return found | {row["queue"]: row["rule"] for row in answer["not_candidates"]}
+    found |= {row["queue"]: row["rule"] for row in answer["not_candidates"]}
+    return found | ({"task": answer["explanation"]["rule"]} if answer["explanation"] else {})
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
 def test_a_world(case: Literal) -> None:
     assert fates(broker_job(case.world, 1)) == case.fates
-
-
-def test_a_task_without_readable_input_fails() -> None:
-    """Neither over LAN nor over WAN; found but for ten files is complete."""
-    few = one_file({"FAR": {"found": 2, "total": 12}}, 12)
-    many = one_file({"FAR": {"found": 1, "total": 12}}, 12)
-    shut = storages(FAR={"read_wan": "OFF", "read_lan": "TEST"})
-    answers = [
-        broker_job(world(task=INPUT, datasets=data, storages=where), 1)
-        for data, where in ((few, storages()), (many, storages()), (few, shut))
-    ]
-    assert [answer["status"] for answer in answers] == ["candidates", "failed", "failed"]
 
 
 def test_architecture() -> None:
