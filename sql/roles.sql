@@ -16,6 +16,7 @@ grant usage on schema resource  to broker_agent, broker_submitter, broker_operat
 grant usage on schema taskqueue to broker_agent, broker_submitter, broker_operator, broker_viewer;
 grant usage on schema workload  to                                 broker_operator, broker_viewer;
 grant usage on schema brokerage to                                 broker_operator, broker_viewer;
+grant usage on schema instance  to                                 broker_operator, broker_viewer;
 grant usage on schema monitor   to                                 broker_operator, broker_viewer;
 
 -- resource: who may do what, and the clock of a simulated setup
@@ -25,7 +26,7 @@ grant execute on function resource.clear_identity          to broker_operator;
 grant execute on function resource.set_clock               to broker_operator;
 grant execute on function resource.begin_alone             to broker_operator;
 
--- resource, workload, brokerage: worlds and configuration
+-- resource, workload, brokerage, instance: worlds and configuration
 grant execute on function resource.store                   to broker_operator;
 grant execute on function resource.dump                    to broker_operator;
 grant execute on function resource.describe_setup          to broker_operator, broker_viewer;
@@ -40,6 +41,8 @@ grant execute on function workload.digest_input            to broker_operator;
 grant execute on function workload.digest_loaded_input      to broker_operator;
 grant execute on function brokerage.store                  to broker_operator;
 grant execute on function brokerage.dump                   to broker_operator;
+grant execute on function instance.store                   to broker_operator;
+grant execute on function instance.dump                    to broker_operator;
 grant execute on function brokerage.refresh_statistics     to broker_operator;
 
 -- brokerage: runs

@@ -19,7 +19,7 @@ begin
   for name in
     select format('%I.%I', n.nspname, c.relname)
       from pg_class c join pg_namespace n on n.oid = c.relnamespace
-     where n.nspname in ('resource', 'workload', 'brokerage', 'taskqueue') and c.relkind = 'r'
+     where n.nspname in ('resource', 'workload', 'brokerage', 'taskqueue', 'instance') and c.relkind = 'r'
   loop
     execute format('select md5(string_agg(t::text, '';'' order by t::text)) from %s t', name) into fingerprint;
     return next;

@@ -1,8 +1,8 @@
 """Worlds: what a database holds of a setup as one JSON object, to load and dump.
 
 Sections and where they are read: resources.py (queues, storages, links ...), work.py (datasets, tasks, statistics ...),
-config.py (gdpconfig), taskqueue.py (what JobAgents are matched with). Beside them `setup` (alias `vo`): the tenant of
-all rows, and `now`: the moment that decisions are taken at.
+instance.py (rented machines), config.py (gdpconfig), taskqueue.py (what JobAgents are matched with). Beside them
+`setup` (alias `vo`): the tenant of all rows, and `now`: the moment that decisions are taken at.
 
 A load is one transaction, all or nothing. A dump of what was loaded from a dump is the same text.
 """
@@ -21,7 +21,7 @@ from psycopg.pq import TransactionStatus
 from broker.client import json_text
 from broker.errors import BadRequest, BrokerError, from_database
 from broker.submitter import MANY
-from broker.world import config, resources, tables, taskqueue, work
+from broker.world import config, instance, resources, tables, taskqueue, work
 from broker.world.section import Section
 from broker.world.shape import Part, Reading, Row
 from broker.world.taskqueue import load_task_queues
@@ -34,7 +34,7 @@ Connection = psycopg.Connection[Any]
 _SETUP = ("setup", "vo")
 _MANY_ROWS = 500  # from here on plans for a handful of rows take minutes where seconds do; autovacuum would come later
 _JOBS_ALONE = "jobs alone are for broker submit"
-_SECTIONS: Mapping[str, Section] = {**resources.SECTIONS, **work.SECTIONS}
+_SECTIONS: Mapping[str, Section] = {**resources.SECTIONS, **work.SECTIONS, **instance.SECTIONS}
 _NAMES = (*_SETUP, "now", "config", *_SECTIONS, *taskqueue.SECTIONS)
 
 

@@ -1,4 +1,4 @@
-"""The sections of the room resource: queues, nuclei, storages, links, software, shares, users."""
+"""The sections of the room resource: queues, nuclei, storages, links, software, shares, users, types of instances."""
 
 from collections.abc import Iterable, Mapping
 from typing import Any
@@ -263,5 +263,6 @@ SECTIONS = {
         "resource.share", "gshare", fields("parent target running queued usage_percent equivalent_usage_percent")
     ),
     "users": Section(("resource.account",), _read_users, _write_users, shape="whole"),
+    "instance_types": named("resource.instance_type", "name", fields("cpu ram price")),
     "locks": Section(("resource.queue_lock",), _read_locks, _write_locks, shape="whole"),
 }

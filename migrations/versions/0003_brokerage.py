@@ -1,6 +1,7 @@
-"""The rooms resource and workload as brokerage reads them, and the room brokerage: facts, profiles, runs and decisions.
+"""The rooms resource and workload as brokerage reads them, the room brokerage (facts, profiles, runs and decisions), and what worlds hold of instances.
 
-Revision: 0003, after 0002. Sources: data-model.md, world-format.md, brokerage-rules.md, brokerage-doc-profile.md.
+Revision: 0003, after 0002. Sources: data-model.md, world-format.md, brokerage-rules.md, brokerage-doc-profile.md,
+instance-scheduling.md.
 
 Defaults of columns are those of the world format: a field that a world leaves out is stored with them.
 """
@@ -250,6 +251,16 @@ TABLES: Mapping[str, Table] = {
         [
             ("queue", "text", "Queue."),
             ("locked_at", "timestamptz", "When; a lock counts five minutes; null = now."),
+        ],
+    ),
+    "resource.instance_type": Table(
+        "Types of computation instances that can be rented, with what an instance of the type has (instance-scheduling.md).",
+        "name",
+        [
+            ("name", "text", "Name, such as c5.2xlarge."),
+            ("cpu", "numeric not null check (cpu > 0 and cpu < 1e9)", "Cores."),
+            ("ram", "numeric not null check (ram > 0 and ram < 1e15)", "Memory (MB)."),
+            ("price", "numeric not null check (price >= 0 and price < 1e15)", "Price per hour, in the currency of the catalogue."),
         ],
     ),
     "workload.dataset": Table(
@@ -567,6 +578,32 @@ TABLES: Mapping[str, Table] = {
             ("counted_at", "timestamptz", "When; null = loaded with a world, counts until it is replaced."),
         ],
         more="create index live_counter_queue on brokerage.live_counter (setup, queue);",
+    ),
+    "instance.instance": Table(
+        "Computation instances: rented machines that jobs are packed onto. What is free on one follows from its type and its jobs.",
+        "instance_id",
+        [
+            ("instance_id", "bigint", "Number of the instance."),
+            ("type", "text not null", "Its type (resource.instance_type)."),
+            ("task_id", "bigint", "Task that it was requested for; null = any may use it."),
+            ("state", "text not null default 'running' check (state in ('requested', 'running', 'released'))", "requested, running or released."),
+        ],
+    ),
+    "instance.job": Table(
+        "Jobs of tasks to be packed onto instances. What a job needs is a number, or an expression of its inputs until they are known.",
+        "job_id",
+        [
+            ("job_id", "bigint", "Number of the job."),
+            ("task_id", "bigint", "Task."),
+            ("cpu", "numeric check (cpu >= 0 and cpu < 1e9)", "Cores that it needs; null = not known yet."),
+            ("cpu_expression", "text", "Cores as an expression of inputs, such as ceil(size / 1000); null = a number was given, or nothing."),
+            ("ram", "numeric check (ram >= 0 and ram < 1e15)", "Memory that it needs (MB); null = not known yet."),
+            ("ram_expression", "text", "Memory (MB) as an expression of inputs, such as 2 * size; null = a number was given, or nothing."),
+            ("instance_type", "text", "Type that its instance must have, the hint; null = any that fits."),
+            ("instance_id", "bigint", "Instance that it is placed on; null = on none."),
+            ("state", "text not null default 'waiting'", "waiting, placed, finished, or unschedulable."),
+            ("inputs", "jsonb not null default '{}' check (jsonb_typeof(inputs) = 'object')", "Named inputs that expressions read, as far as they are known: name to number."),
+        ],
     ),
 }
 

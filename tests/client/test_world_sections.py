@@ -3,6 +3,7 @@
 import json
 from collections.abc import Callable
 from datetime import UTC, datetime
+from decimal import Decimal
 from typing import Any
 
 import psycopg
@@ -106,6 +107,13 @@ WORLD: dict[str, Any] = {
     "to_running_rate": {"CERN": 7.5, "PLAIN": {"Upgrade": 1}},
     "remaining_work": {"CERN-PROD": {"all": 100, "by_gshare": {"Upgrade": {"450": 5, "900": 7.5}}}},
     "live_counter": {"CERN": 25},
+    "instance_types": {"c5.large": {"cpu": 2, "ram": 4096, "price": 0.085}},
+    "instances": [{"id": 1, "task": 1, "type": "c5.large"}, {"id": 2, "type": "c5.large", "state": "requested"}],
+    "instance_jobs": [
+        {"id": 1, "task": 1, "cpu": 0.5, "ram": 700, "instance_type": "c5.large", "instance": 1, "state": "placed"},
+        {"id": 2, "task": 1, "cpu": 1, "ram": "2 * size", "inputs": {"size": 350}},
+        {"id": 3},
+    ],
 }
 
 
@@ -330,7 +338,9 @@ def test_unknown_configuration_is_refused_with_the_nearest_key_or_left_out(db: C
         ({"users": {"u": {"quota": {"x": 1}}}}, r"users\.u\.quota: field x"),
         ({"remaining_work": {"N": {"x": 1}}}, r"remaining_work\.N: field x"),
         ({"config": [{"key": "NW_ACTIVE", "value": True, "x": 1}]}, r"config\[0\]: field x"),
-        ({"instances": []}, "section instances"),
+        ({"instances": [{"id": 1, "type": "T", "x": 1}]}, r"instances\[0\]: field x"),
+        ({"instance_jobs": [{"id": 1, "x": 1}]}, r"instance_jobs\[0\]: field x"),
+        ({"machines": []}, "section machines"),
     ],
 )
 def test_the_unknown_is_refused_by_name_or_left_out(db: Connection, change: dict[str, Any], named: str) -> None:
@@ -376,6 +386,14 @@ def test_the_unknown_is_refused_by_name_or_left_out(db: Connection, change: dict
             {"queues": {"CERN": {"maxrss": 1e20}}},
             "queues: queue CERN: maxrss is 100000000000000000000, not in .*1000000",
         ),
+        ({"instance_types": {"T": {"cpu": 2, "ram": 0, "price": 1}}}, "instance_type T: ram is 0, not in .*ram >"),
+        ({"instance_types": {"T": {"cpu": 2, "ram": 1}}}, 'instance_type T: null value in column "price"'),
+        ({"instance_types": {"T": {"cpu": "2", "ram": 1, "price": 1}}}, 'instance_type T: cpu is "2", not a number'),
+        ({"instances": [{"id": 1, "type": "T", "state": "gone"}]}, "instance 1: state is .gone., not in .*released"),
+        ({"instances": [{"id": 1}]}, 'instances: instance 1: null value in column "type"'),
+        ({"instance_jobs": [{"id": "j"}]}, 'instance_jobs: job j: job_id is "j", not an integer of 64 bits'),
+        ({"instance_jobs": [{"id": 1, "ram": -5}]}, "instance_jobs: job 1: ram is -5, not in .*ram >= "),
+        ({"instance_jobs": [{"id": 1, "inputs": [5]}]}, r"job 1: inputs is \[5\], not in .*object"),
         ({"now": "today"}, 'now is "today", not a time'),
         ({"statistics": {}}, r"statistics is \{\}, not an array"),
     ],
@@ -390,6 +408,18 @@ def test_a_user_and_a_group_of_the_same_name(db: Connection) -> None:
     users = [{"name": "x", "kind": "group", "running_jobs": 1}, {"name": "x", "running_jobs": 2}]
     world.load(db, [{"setup": "w", "users": users}])
     assert held(db)["users"] == users
+
+
+def test_a_need_of_an_instance_job_is_a_number_or_an_expression(db: Connection) -> None:
+    world.load(db, [WORLD])
+    query = "select cpu, cpu_expression, ram, ram_expression, state, inputs from instance.job where job_id ="
+    assert value(db, f"{query} 2") == (1, None, None, "2 * size", "waiting", {"size": 350})
+    assert value(db, f"{query} 3") == (None, None, None, None, "waiting", {})
+    world.load(db, [{"setup": "w", "instance_jobs": [{"id": 2, "cpu": "size / 100", "ram": 0.1}]}])
+    assert value(db, f"{query} 2") == (None, "size / 100", Decimal("0.1"), None, "waiting", {})
+    assert held(db)["instance_jobs"][1] == {"id": 2, "cpu": "size / 100", "ram": 0.1}
+    db.execute("update instance.job set cpu = 7 where job_id = 2")
+    assert held(db)["instance_jobs"][1]["cpu"] == "size / 100"
 
 
 def test_resource_types_of_a_setup_or_pandas_six(db: Connection) -> None:

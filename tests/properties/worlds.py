@@ -143,6 +143,20 @@ CONFIG = st.dictionaries(
     NUMBER,
 )
 RATE = st.none() | NUMBER
+PLENTY = st.floats(0, 1e8) | st.integers(0, 10**8)
+SIZE = PLENTY.filter(bool)
+INSTANCE_TYPE = st.fixed_dictionaries({"cpu": SIZE, "ram": SIZE, "price": PLENTY})
+INSTANCE = st.builds(
+    lambda number, kind, rest: {"id": number, "type": kind, **rest},
+    ID,
+    NAME,
+    row((ID, "task"), state=st.sampled_from(["requested", "running", "released"])),
+)
+INSTANCE_JOB = st.builds(
+    lambda number, rest: {"id": number, **rest},
+    ID,
+    row((PLENTY | TEXT, "cpu ram"), (ID, "task instance"), (TEXT, "instance_type"), (OBJECT, "inputs"), state=TEXT),
+)
 
 
 def worlds() -> Strategy:
@@ -176,5 +190,8 @@ def worlds() -> Strategy:
                 row((NUMBER, "all"), by_gshare=named(st.dictionaries(INTEGER.map(str), RATE, max_size=2)))
             ),
             "live_counter": named(LARGE),
+            "instance_types": named(INSTANCE_TYPE),
+            "instances": once(INSTANCE, "id"),
+            "instance_jobs": once(INSTANCE_JOB, "id"),
         },
     )

@@ -86,6 +86,8 @@ OPERATOR = (
         "workload.digest_loaded_input",
         "brokerage.store",
         "brokerage.dump",
+        "instance.store",
+        "instance.dump",
         "brokerage.refresh_statistics",
         "brokerage.broker_jobs",
         "brokerage.open_run",

@@ -1,0 +1,33 @@
+"""The sections of the room instance: machines that are rented, and the jobs packed onto them."""
+
+from collections.abc import Iterable
+from typing import Any
+
+from broker.world.section import Rows, Section, listed
+from broker.world.shape import Part, Reading, Row, elements, fields
+
+_INSTANCE = fields("type state", id="instance_id", task="task_id")
+_JOB = fields("cpu ram instance_type state", objects="inputs", id="job_id", task="task_id", instance="instance_id")
+_NEEDS = {"cpu": "cpu_expression", "ram": "ram_expression"}
+"""What a job needs: the column of the number, and that of the text in its place, an expression of the inputs."""
+
+
+def _read_jobs(name: str, value: Any, reading: Reading) -> Iterable[Part]:
+    rows: list[Row] = []
+    for where, given in elements(name, value):
+        row = reading.row(where, given, _JOB)
+        texts = {column: row.pop(need) for need, column in _NEEDS.items() if isinstance(row.get(need), str)}
+        rows.append(row | texts)
+    yield Part("instance.job", rows)
+
+
+def _write_job(_: Any, rows: Rows) -> Row:
+    """An expression stands for the number that it gave: that is computed anew."""
+    [row] = rows["instance.job"]
+    return _JOB.world(row | {need: row[column] for need, column in _NEEDS.items() if column in row})
+
+
+SECTIONS = {
+    "instances": listed("instance.instance", _INSTANCE),
+    "instance_jobs": Section(("instance.job",), _read_jobs, _write_job, shape="array"),
+}
