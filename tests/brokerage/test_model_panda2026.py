@@ -52,6 +52,9 @@ INPUT = {"input": ["data"]}
 PASSES = {"Q": EMPTY}
 FAILS = {"task": "input-completeness"}
 NO_CACHE = {"Q": "software -cache"}
+SOME = one_file({"DISK": {}})
+JOB = INPUT | {"cpu_time": 100, "cpu_efficiency": 100}
+RUNNING_B = count("running", 1001, gshare="Share B")
 STRICT: Row = {"config": {"MAX_MISSING_INPUT_FILES": 0}}
 IDLE = {"laststart": {"hours_ago": 3}}
 EXPRESS = {"processing_type": "urgent"}
@@ -188,6 +191,28 @@ CASES = [
         ),
         {"Q": 1 / 10 / 1.01, "N": 2 / 10},
     ),
+    Literal(
+        "a nucleus queue needs WAN for what it lacks",
+        world(AT_NUCLEUS, INPUT, datasets=MOVES, storages=storages(NUC_DISK={"write_wan": "OFF"})),
+        {"Q": "storage-blacklist -write_wan_blacklist"},
+    ),
+    Literal(
+        "and for nothing else",
+        world(AT_NUCLEUS, INPUT, datasets=one_file({"NUC_DISK": {}}), storages=storages(NUC_DISK={"write_wan": "OFF"})),
+        {"Q": 2 / 10},
+    ),
+    *(
+        Literal(
+            f"{size} bytes are missing",
+            world(
+                task=INPUT | {"io_intensity": 500},
+                datasets=one_file({"SECOND": {}}, size=size),
+                queues={"Q": QUEUE | {"astorages": {"read_lan": ["DISK"], "write_lan": ["DISK"]}}, "N": QUEUE},
+            ),
+            {"Q": fate, "N": 2 / 10},
+        )
+        for size, fate in ((10 * GIB + 2**20 - 1, 1 / 10 / 1.01), (10 * GIB + 2**20, "io-cutoff -io"))
+    ),
     # Cores, memory, scratch, walltime
     Literal(
         "0 cores of urgent tasks want several",
@@ -215,6 +240,37 @@ CASES = [
         {"Q": "walltime-scout -scout_walltime"},
     ),
     Literal("scouts: enough HS06 s", world({"maxtime": 96000}, {"use_scout": True}), PASSES),
+    *(
+        Literal(
+            f"a job of 10,000 HS06 s, {more} and maxtime {longest}",
+            world({"maxtime": longest}, JOB | more, datasets=SOME),
+            fate,
+        )
+        for longest, more, fate in (
+            (1000, {}, {"Q": 2 / 10}),
+            (999, {}, {"Q": "walltime -shortwalltime"}),
+            (1060, {"base_walltime": 60}, {"Q": 2 / 10}),
+            (1059, {"base_walltime": 60}, {"Q": "walltime -shortwalltime"}),
+            (1112, {"cpu_efficiency": None}, {"Q": 2 / 10}),
+            (1111, {"cpu_efficiency": None}, {"Q": "walltime -shortwalltime"}),
+        )
+    ),
+    Literal(
+        "merging takes 2000 MB at least", world({"maxrss": 1800}, {"is_merging": True, "merge_ram_count": 9}), PASSES
+    ),
+    Literal("no less", world({"maxrss": 1799}, {"is_merging": True, "merge_ram_count": 9}), {"Q": "memory -lowmemory"}),
+    # Transferring
+    Literal("twice the running of all shares", world(statistics=[count("transferring", 2002), RUNNING_B]), PASSES),
+    Literal(
+        "more than that",
+        world(statistics=[count("transferring", 2003), RUNNING_B]),
+        {"Q": "transferring-limit -transferring"},
+    ),
+    Literal(
+        "more than that, without pilots",
+        world({"pilots": {}}, statistics=[count("transferring", 2003), RUNNING_B]),
+        {"Q": "no-pilot -nopilot"},
+    ),
     # Pre-assignment
     Literal(
         "the only site of the task",
