@@ -223,6 +223,34 @@ def test_a_rule_that_raises_for_a_task_makes_an_error_of_that_task_alone(
         assert run == expected
 
 
+@pytest.mark.parametrize("profile", PROFILES)
+def test_jobs_are_assigned_as_they_are_without_the_task_that_raises(
+    clone: Callable[[], Connection], profile: str
+) -> None:
+    """Also in a profile whose queues see what the batch has assigned before."""
+    assigned: list[dict[tuple[int, str], int]] = []
+    for raises in (False, True):
+        with clone() as db:
+            query = "select task_id from workload.task order by current_priority desc, task_id limit 40"
+            tasks = [task for (task,) in db.execute(query).fetchall()]
+            bad = tasks.pop(20)
+            arguments = "t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts"
+            body = f"select case when 1 / (t.task_id - {bad}) > 1 then 'no' end"
+            db.execute("create schema acme; grant usage on schema acme to public")
+            db.execute(f"create function acme.rule_odd({arguments}) returns text language sql stable as $${body}$$")
+            db.execute("select brokerage.set_profile('acme', %s)", [profile])
+            rule = {"kind": "row rule", "position": 35, "function": "acme.rule_odd"}
+            db.execute("select brokerage.set_rule('acme', 'odd', %s)", [Jsonb(rule)])
+            listed = [*tasks, bad] if raises else tasks
+            db.execute("call brokerage.broker_jobs('grid', %s, 'acme', 1)", [listed])
+            rows = db.execute("select task_id, queue, jobs from brokerage.assignment").fetchall()
+            assigned.append({(task, queue): jobs for task, queue, jobs in rows})
+            query = "select task_id from brokerage.task_decision where status = 'error'"
+            assert db.execute(query).fetchall() == ([(bad,)] if raises else [])
+    assert assigned[1] == assigned[0]
+    assert len(assigned[0]) > 10
+
+
 # --- Bad queues -------------------------------------------------------------------------------------------------------
 
 TEXTS: list[Row] = [

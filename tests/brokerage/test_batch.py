@@ -174,18 +174,21 @@ def _counts(db: Connection) -> Row:
     return {name: db.execute(f"select count(*) from brokerage.{name}").fetchall()[0][0] for name in tables}
 
 
-def test_a_dry_run_stores_decisions_alone(db_with_grid: Connection) -> None:
+@pytest.mark.parametrize("profile", ["doc", "panda2026"])
+def test_a_dry_run_stores_decisions_alone(db_with_grid: Connection, profile: str) -> None:
     db = db_with_grid
     due, before = _numbers(db, DUE, "grid"), _counts(db)
-    run = _call(db, "grid", p_dry_run=True)
+    run = _call(db, "grid", p_profile=profile, p_dry_run=True)
     after = _counts(db)
     assert {name for name in before if after[name] != before[name]} == {"task_decision", "decision", "run"}
     assert _numbers(db, "select dry::int from brokerage.run where run_id = %s", run) == [1]
     assert _numbers(db, DUE, "grid") == due
-    real = _call(db, "grid")
+    real = _call(db, "grid", p_profile=profile, p_limit=1 if profile == "panda2026" else None)  # then others see it
     query = """select task_id, queue, verdict, rank, weight, rule, reason from brokerage.decision
                 where run_id = %s order by task_id, queue"""
-    assert db.execute(query, [run]).fetchall() == db.execute(query, [real]).fetchall()
+    decided = db.execute(query, [real]).fetchall()
+    tasks = {row[0] for row in decided}
+    assert [row for row in db.execute(query, [run]).fetchall() if row[0] in tasks] == decided
 
 
 def test_a_seed_gives_the_same_again(new_database: Callable[..., str]) -> None:
@@ -266,6 +269,22 @@ def test_a_choice_serves_a_chunk(rolled_back: Connection, task: Row, queue: Row,
     assert _numbers(rolled_back, query) == [min(choices * chunk, 80)] * (1 if chunk == 80 else 2)
     query = "select jobs_left from brokerage.due_task"
     assert sum(_numbers(rolled_back, query)) == max(80 - 2 * choices * chunk, 0)
+
+
+@pytest.mark.parametrize("tasks_a_commit", [1, 2, 250])
+@pytest.mark.parametrize(("profile", "jobs"), [("doc", [15, 15, 15]), ("panda2026", [15, 15, 0])])
+def test_what_a_batch_assigned_counts_for_its_other_tasks(
+    db: Connection, profile: str, jobs: list[int], tasks_a_commit: int
+) -> None:
+    """The live counter (panda2026): a queue that runs nothing takes 20 jobs of the share, whoever gave them."""
+    tasks = [{"id": number, "current_priority": 700 - number} for number in (1, 2, 3)]
+    one = _world(tasks, files=15)
+    del one["queues"]["QB"]
+    world.load(db, [one])
+    run = _call(db, "default", p_profile=profile, p_tasks_a_commit=tasks_a_commit)
+    query = """select coalesce(a.jobs, 0) from brokerage.task_decision d
+                 left join brokerage.assignment a using (setup, run_id, task_id) where run_id = %s order by task_id"""
+    assert _numbers(db, query, run) == jobs
 
 
 def test_a_batch_within_a_transaction(db_with_grid: Connection) -> None:

@@ -20,7 +20,8 @@ begin
     end if;
   end;
   perform brokerage.decide(p_run, p_task_ids[:v_half], p_queues);
-  perform brokerage.decide(p_run, p_task_ids[v_half + 1:], p_queues);
+  perform brokerage.decide(p_run, p_task_ids[v_half + 1:],
+                           case when brokerage.sees_assignments(p_run.profile, p_run.algorithm) then brokerage.with_assignments(p_run, p_task_ids[:v_half], p_queues) else p_queues end);
 end $$;
 
 comment on function brokerage.decide(brokerage.run, bigint[], brokerage.queue_facts[]) is

@@ -38,9 +38,10 @@ begin
        limit p_limit
          for no key update of t skip locked);
     v_taken := array(
-      select u.task_id from unnest(v_locked) u(task_id)
+      select u.task_id from unnest(v_locked) with ordinality u(task_id, number)
        where (p_tasks is not null or exists (select from brokerage.due_task d where d.setup = p_setup and d.task_id = u.task_id))
-         and not exists (select from brokerage.task_decision x where x.setup = p_setup and x.run_id = p_run_id and x.task_id = u.task_id));
+         and not exists (select from brokerage.task_decision x where x.setup = p_setup and x.run_id = p_run_id and x.task_id = u.task_id)
+       order by u.number);
     exit when cardinality(v_taken) > 0 or cardinality(v_locked) = 0;
   end loop;
   perform brokerage.decide(v_run, v_taken, array(select f from brokerage.facts_of_queues(p_setup) f order by f.queue));

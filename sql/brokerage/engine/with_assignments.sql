@@ -1,0 +1,20 @@
+-- Facts of queues for the rest of a batch that was cut in two: its first part has assigned jobs that the live counter does not hold yet.
+create or replace function brokerage.with_assignments(p_run brokerage.run, p_task_ids bigint[], p_queues brokerage.queue_facts[]) returns brokerage.queue_facts[]
+language sql stable
+as $$
+  with queue as materialized (
+    select f.ordinality as number, f.queue, f.unified_name from unnest(p_queues) with ordinality f
+  ), assigned as materialized (
+    select q.unified_name, sum(a.jobs)::bigint as jobs
+      from brokerage.assignment a
+      join queue q on q.queue = a.queue
+     where a.setup = p_run.setup and a.run_id = p_run.run_id and a.task_id = any (p_task_ids)
+     group by q.unified_name
+  )
+  select array_agg(brokerage.with_live(p_queues[q.number], coalesce(a.jobs, 0)) order by q.number)
+    from queue q
+    left join assigned a on a.unified_name = q.unified_name
+$$;
+
+comment on function brokerage.with_assignments(brokerage.run, bigint[], brokerage.queue_facts[]) is
+'Facts of queues to whose live counters the jobs were added that a run assigned for the tasks listed.';
