@@ -1086,9 +1086,10 @@ begin
        limit p_limit
          for no key update of t skip locked);
     v_taken := array(
-      select u.task_id from unnest(v_locked) u(task_id)
+      select u.task_id from unnest(v_locked) with ordinality u(task_id, number)
        where (p_tasks is not null or exists (select from brokerage.due_task d where d.setup = p_setup and d.task_id = u.task_id))
-         and not exists (select from brokerage.task_decision x where x.setup = p_setup and x.run_id = p_run_id and x.task_id = u.task_id));
+         and not exists (select from brokerage.task_decision x where x.setup = p_setup and x.run_id = p_run_id and x.task_id = u.task_id)
+       order by u.number);
     exit when cardinality(v_taken) > 0 or cardinality(v_locked) = 0;
   end loop;
   perform brokerage.decide(v_run, v_taken, array(select f from brokerage.facts_of_queues(p_setup) f order by f.queue));
@@ -1218,28 +1219,27 @@ CREATE FUNCTION brokerage.compose(p_profile text, p_algorithm text, p_wide boole
 declare
   v_rule brokerage.profile_rule;
   v_marks boolean;
-  v_from text;
-  v_facts text;
-  v_weighed_facts text;
-  v_queue text;
-  v_pair text;
+  v_facts record := brokerage.compose_facts(p_wide);
+  v_pairs text := v_facts.base;
+  v_pair text := v_facts.pair;
   v_level int := 0;
   v_outside text[] := '{}'::text[];
   v_persistent text[] := '{}'::text[];
   v_temporary text[] := '{}'::text[];
   v_weights text[] := '{}'::text[];
-  v_failed text[] := '{}'::text[];
+  v_alone text[] := '{null::text}'::text[];   -- columns that say why a pair fails by itself
+  v_failed text[] := '{null::text}'::text[];  -- the same, and why it fails beside others, in the order of the rules
   v_marked text[] := '{}'::text[];
-  v_failures text[] := '{}'::text[];
+  v_failures text[] := '{null::text[]}'::text[];
+  v_asked text[] := '{}'::text[];             -- columns that the answers beside others need
+  v_steps text := '';
+  v_relation text := 'asked';
   v_weight text;
-  v_factors text;
-  v_alive text := 'true';
   v_call text;
   v_said text;
-  v_best text := 'null::bigint';
+  v_best bigint;
   v_best_rule text;
   v_order text := '';
-  v_final boolean := false;
   v_distribution jsonb := '{}'::jsonb;
 begin
   select l.marks into v_marks
@@ -1249,73 +1249,40 @@ begin
     raise exception 'profile is %', coalesce(quote_literal(p_profile), 'null')
       using errcode = 'PB001', hint = format('Profiles are %s; brokerage.profile holds those of your own.', (select string_agg(distinct l.profile, ', ') from brokerage.profile_line l));
   end if;
-  select format('select %s, %s, %s, t.ordinality as task_number, t.task_id, q.queue, q.unified_name from brokerage.%s($1, $2, $3, $4) p'
-                ' join unnest($2) with ordinality t on t.ordinality = p.task_number join unnest($3) with ordinality q on q.ordinality = p.queue_number offset 0',
-                f.columns[1], f.columns[2], f.columns[3], case when p_wide then 'facts_of_pairs' else 'facts_of_few_pairs' end),
-         array_to_string(f.rows, ', '), array_to_string(f.weighed_rows, ', '), f.rows[2], f.rows[3]
-    into v_from, v_facts, v_weighed_facts, v_queue, v_pair
-    from (select array_agg(case when p_wide then a.columns else format('row(%s)::brokerage.%I as %s', a.attributes, a.type, a.letter) end order by a.number) as columns,
-                 array_agg(case when p_wide then format('row(%s)::brokerage.%I', a.prefixed, a.type) else 'x.' || a.letter end order by a.number) as rows,
-                 array_agg(case when p_wide then format('row(%s)::brokerage.%I', a.weighed, a.type)
-                                when a.letter = 'p' then format('row(%s)::brokerage.%I', a.weighed, a.type) else 'x.' || a.letter end order by a.number) as weighed_rows
-            from (select k.number, k.letter, k.type,
-                         string_agg(format('%s as %I', n.value, k.letter || '_' || c.attname), ', ' order by c.attnum) as columns,
-                         string_agg(n.value, ', ' order by c.attnum) as attributes,
-                         string_agg(format('x.%I', k.letter || '_' || c.attname), ', ' order by c.attnum) as prefixed,
-                         string_agg(case when k.letter || c.attname = 'pweight' then '@weight@' when p_wide then format('x.%I', k.letter || '_' || c.attname) else format('(x.p).%I', c.attname) end, ', ' order by c.attnum) as weighed
-                    from (values (1, 't', 'task_facts'), (2, 'q', 'queue_facts'), (3, 'p', 'pair_facts')) k(number, letter, type)
-                    join pg_attribute c on c.attrelid = ('brokerage.' || k.type)::regclass and c.attnum > 0 and not c.attisdropped
-                   cross join lateral (select case when k.letter || c.attname = 'pweight' then 'null::float8' else format('%s.%I', k.letter, c.attname) end) n(value)
-                   group by k.number, k.letter, k.type) a) f;
-
   for v_rule in
     select r.* from brokerage.rule_in_force r where r.profile = p_profile and r.algorithm = p_algorithm and r.enabled and r.kind not in ('task rule', 'pending', 'fact')
     union all
     select p_profile, p_algorithm, 'end', 'end', 'infinity', null, null, false, true, '{}', null
      order by position, rule
   loop
-    if v_rule.kind = 'candidate' and v_level > 0 then
-      raise exception 'rule % of profile % is of kind candidate and stands behind others', v_rule.rule, p_profile
-        using errcode = 'PB001', hint = 'Who enters the list is decided first: give it a lower position.';
-    end if;
-    if v_final and v_rule.kind not in ('distribution', 'end') then
-      raise exception 'rule % of profile % stands behind rule %, which chooses by weight', v_rule.rule, p_profile, v_best_rule
-        using errcode = 'PB001', hint = 'The choice by weight is the last of the rules: give this one a lower position.';
-    end if;
+    perform brokerage.require_order(v_rule, v_level > 0, v_weight is not null, v_best_rule);
     if v_rule.kind not in ('candidate', 'row rule') and cardinality(v_outside || v_persistent || v_temporary) > 0 then
-      v_from := brokerage.compose_chain(v_from, v_level, v_alive, v_outside, v_persistent, v_temporary, p_all_failures);
+      v_pairs := brokerage.compose_chain(v_pairs, v_level, format('coalesce(%s) is null', array_to_string(v_alone, ', ')), v_outside, v_persistent, v_temporary, p_all_failures);
+      v_alone := v_alone || format('x.failed_%s', v_level);
       v_failed := v_failed || format('x.failed_%s', v_level);
-      if p_all_failures then
-        v_failures := v_failures || format('x.failures_%s', v_level);
-      end if;
-      if cardinality(v_temporary) > 0 then
-        v_marked := format('x.marked_%s', v_level) || v_marked;
-      end if;
+      v_failures := v_failures || format('x.failures_%s', v_level);
+      v_marked := format('x.marked_%s', v_level) || v_marked;
+      v_asked := v_asked || array[format('x.failed_%s', v_level), format('x.marked_%s', v_level), format('x.failures_%s', v_level)];
       v_level := v_level + 1;
       v_outside := '{}'::text[];
       v_persistent := '{}'::text[];
       v_temporary := '{}'::text[];
-      v_alive := format('coalesce(%s) is null', array_to_string(v_failed, ', '));
     end if;
-    if v_rule.kind <> 'weight' and cardinality(v_weights) > 0 then
-      v_from := format('select x.*, case when %s then array[%s]::float8[] end as factors from (%s) x offset 0', v_alive, array_to_string(v_weights, ', '), v_from);
+    if v_rule.kind = 'weight' and cardinality(v_weights) = 0 then  -- marked queues are removed before the weights
+      v_alone := v_alone || v_marked;
+      v_failed := v_failed || v_marked;
+      v_marked := '{}'::text[];
+    elsif v_rule.kind <> 'weight' and cardinality(v_weights) > 0 then
+      v_pairs := format('select x.*, case when coalesce(%s) is null then array[%s]::float8[] end as factors from (%s) x offset 0', array_to_string(v_alone, ', '), array_to_string(v_weights, ', '), v_pairs);
       v_weight := (select string_agg(format('x.factors[%s]', n), ' * ') from generate_subscripts(v_weights, 1) n);
-      v_facts := replace(v_weighed_facts, '@weight@', v_weight);
-      v_factors := 'x.factors';
+      v_asked := v_asked || 'x.factors'::text;
+      v_pair := replace(v_facts.weighed_pair, '@weight@', v_weight);
       v_weights := '{}'::text[];
     end if;
-    if v_rule.kind = 'weight' and v_weight is not null then
-      raise exception 'weight % of profile % stands behind rules that read the weight', v_rule.rule, p_profile
-        using errcode = 'PB001', hint = 'Weights stand together: give this one a lower position.';
-    end if;
     v_call := case when v_rule.function is not null or v_rule.kind not in ('choice', 'end')
-                   then brokerage.rule_call(v_rule, v_facts) end;
+                   then brokerage.rule_call(v_rule, concat_ws(', ', v_facts.task, v_facts.queue, v_pair)) end;
     v_said := coalesce(v_rule.parameters ->> 'as', v_rule.rule) || E'\t' || case when v_rule.parameters ? 'as' then coalesce(v_rule.criteria || ': ', '') else '' end;
     case v_rule.kind
-      when 'distribution' then
-        v_distribution := v_distribution || jsonb_build_object(v_rule.rule, format('case when %s then %s end', v_alive, v_call));
-      when 'end' then
-        null;
       when 'candidate' then
         v_outside := v_outside || format('%L || %s', '!' || v_said, v_call);
       when 'row rule' then
@@ -1325,51 +1292,42 @@ begin
           v_persistent := v_persistent || format('%L || %s', v_said, v_call);
         end if;
       when 'weight' then
-        if cardinality(v_weights) = 0 and cardinality(v_marked) > 0 then  -- marked queues are removed before the weights
-          v_failed := v_failed || v_marked;
-          v_marked := '{}'::text[];
-          v_alive := format('coalesce(%s) is null', array_to_string(v_failed, ', '));
-        end if;
         v_weights := v_weights || v_call;
-      when 'set rule' then
-        v_from := format('select x.*, case when %s then %s end as said_%s from (%s) x offset 0', v_alive, v_call, v_level, v_from);
-        v_from := format('select x.*, case when %1$s and bool_or(%1$s and x.said_%2$s is null) over (partition by x.task_number) then %3$L || x.said_%2$s end as failed_%2$s from (%4$s) x offset 0',
-                         v_alive, v_level, v_said, v_from);
-        v_failed := v_failed || format('x.failed_%s', v_level);
-        v_level := v_level + 1;
-        v_alive := format('coalesce(%s) is null', array_to_string(v_failed, ', '));
-      when 'choice' then
-        if coalesce(jsonb_typeof(v_rule.parameters -> 'best'), '') <> 'number' then
-          raise exception 'rule % of profile %: parameter best is %', v_rule.rule, p_profile, coalesce(v_rule.parameters ->> 'best', 'not there')
-            using errcode = 'PB001', hint = 'Say how many queues are kept: {"best": 10}.';
-        end if;
+      when 'distribution' then
+        v_distribution := v_distribution || jsonb_build_object(v_rule.rule, format('case when coalesce(%s) is null then %s end', array_to_string(v_alone, ', '), v_call));
+      when 'set rule', 'choice' then
         if v_call is null then
-          v_final := true;
-          v_best := format('%L::bigint', (v_rule.parameters ->> 'best')::bigint);
+          v_best := (v_rule.parameters ->> 'best')::bigint;
           v_best_rule := v_rule.rule;
           v_order := case when (v_rule.parameters ->> 'zero_first')::boolean then 'x.weight <> 0, ' else '' end;
         else
-          v_from := format('select x.*, case when %s then %s end as value_%s from (%s) x offset 0', v_alive, v_call, v_level, v_from);
-          v_from := format('select x.*, case when x.value_%1$s is not null and row_number() over (partition by x.task_number order by x.value_%1$s desc nulls last, x.queue collate "C") > %2$s'
-                           ' then %3$L || format(''%%s is not among the %2$s best'', x.value_%1$s) end as failed_%1$s from (%4$s) x offset 0',
-                           v_level, (v_rule.parameters ->> 'best')::bigint, v_said, v_from);
-          v_failed := v_failed || format('x.failed_%s', v_level);
+          v_pairs := format('select x.*, case when coalesce(%s) is null then %s end as said_%s from (%s) x offset 0', array_to_string(v_alone, ', '), v_call, v_level, v_pairs);
+          v_asked := v_asked || format('x.said_%s', v_level);
+          v_steps := v_steps || brokerage.compose_step(v_rule, v_level, v_relation, v_failed, v_said);
+          v_relation := format('step_%s', v_level);
+          v_failed := v_failed || format('x.lost_%s', v_level);
           v_level := v_level + 1;
-          v_alive := format('coalesce(%s) is null', array_to_string(v_failed, ', '));
         end if;
+      else
+        null;
     end case;
   end loop;
-  return format(
-    'with judged as materialized (select x.task_number, x.task_id, x.queue, coalesce(%1$s) as failed, %2$s as failures, %3$s as weight, %4$s as factors, (%9$s)::bigint as queued, (%10$s)::bigint as capacity, (%11$s)::int as chunk%12$s from (%5$s) x), '
-    'ranked as materialized (select x.*, row_number() over (partition by x.task_number order by %6$s x.weight desc nulls last, x.queue collate "C") as place, %7$s as best, %8$L::text as best_rule'
-    ' from judged x where x.failed is null) ',
-    array_to_string(v_failed || v_marked || 'null::text'::text, ', '),
-    case when cardinality(v_failures) = 0 then 'null::text[]' else array_to_string(v_failures, ' || ') end,
-    coalesce(v_weight, 'null::float8'), coalesce(v_factors, 'null::float8[]'),
-    v_from,
-    v_order, v_best, v_best_rule,
-    coalesce(v_distribution ->> 'queued-jobs', 'null'), coalesce(v_distribution ->> 'running-jobs-cap', 'null'), coalesce(v_distribution ->> 'job-chunk', 'null'),
-    case when p_survivors then format(', x.unified_name, case when %1$s then %2$s end as q, case when %1$s then %3$s end as p', v_alive, v_queue, v_pair) else '' end);
+  v_pairs := format('select x.*, (%s)::bigint as queued, (%s)::bigint as capacity, (%s)::int as chunk%s from (%s) x', coalesce(v_distribution ->> 'queued-jobs', 'null'),
+                    coalesce(v_distribution ->> 'running-jobs-cap', 'null'), coalesce(v_distribution ->> 'job-chunk', 'null'),
+                    case when p_survivors then format(', case when coalesce(%1$s) is null then %2$s end as survivor_q, case when coalesce(%1$s) is null then %3$s end as survivor_p',
+                                                      array_to_string(v_alone, ', '), v_facts.queue, v_facts.pair) else '' end, v_pairs);
+  return format('with %s judged as materialized (select x.task_number, x.task_id, x.queue, x.unified_name, coalesce(%s) as failed, %s as failures, %s as weight, %s as factors,'
+                ' x.queued, x.capacity, x.chunk%s from %s x), '
+                'ranked as materialized (select x.*, row_number() over (partition by x.task_number order by %s x.weight desc nulls last, x.queue collate "C") as place,'
+                ' %L::bigint as best, %L::text as best_rule from judged x where x.failed is null) ',
+                case when v_steps = '' then ''
+                     else format('asked as materialized (select x.task_number, x.task_id, x.queue, x.unified_name, %s, x.queued, x.capacity, x.chunk%s from (%s) x), ',
+                                 array_to_string(v_asked, ', '), case when p_survivors then ', x.survivor_q, x.survivor_p' else '' end, v_pairs) || v_steps end,
+                array_to_string(v_failed || v_marked, ', '), array_to_string(v_failures, ' || '), coalesce(v_weight, 'null::float8'),
+                case when v_weight is null then 'null::float8[]' else 'x.factors' end,
+                case when p_survivors then ', x.survivor_q as q, x.survivor_p as p' else '' end,
+                case when v_steps = '' then format('(%s)', v_pairs) else v_relation end,
+                v_order, v_best, v_best_rule);
 end $_$;
 
 ALTER FUNCTION brokerage.compose(p_profile text, p_algorithm text, p_wide boolean, p_all_failures boolean, p_survivors boolean) OWNER TO broker_owner;
@@ -1390,6 +1348,107 @@ $_$;
 ALTER FUNCTION brokerage.compose_chain(p_from text, p_level integer, p_alive text, p_outside text[], p_persistent text[], p_temporary text[], p_all_failures boolean) OWNER TO broker_owner;
 
 COMMENT ON FUNCTION brokerage.compose_chain(p_from text, p_level integer, p_alive text, p_outside text[], p_persistent text[], p_temporary text[], p_all_failures boolean) IS 'SQL of one level of a profile: the first persistent rule that fails, the last temporary one that was written, and all that fail where they are asked for.';
+
+CREATE FUNCTION brokerage.compose_facts(p_wide boolean, OUT base text, OUT task text, OUT queue text, OUT pair text, OUT weighed_pair text) RETURNS record
+    LANGUAGE sql STABLE
+    AS $_$
+  with attribute as (
+    select k.number, k.letter, k.type, c.attname as name, c.attnum as place, k.letter || c.attname = 'pweight' as is_weight
+      from (values (1, 't', 'task_facts'), (2, 'q', 'queue_facts'), (3, 'p', 'pair_facts')) k(number, letter, type)
+      join pg_attribute c on c.attrelid = ('brokerage.' || k.type)::regclass and c.attnum > 0 and not c.attisdropped
+  ), fact as (
+    select a.letter, min(a.number) as number, min(a.type) as type,
+           string_agg(format('%s as %I', v.value, a.letter || '_' || a.name), ', ' order by a.place) as columns,
+           string_agg(v.value, ', ' order by a.place) as attributes,
+           string_agg(w.value, ', ' order by a.place) as taken,
+           string_agg(case when a.is_weight then '@weight@' else w.value end, ', ' order by a.place) as weighed
+      from attribute a
+     cross join lateral (select case when a.is_weight then 'null::float8' else format('%s.%I', a.letter, a.name) end) v(value)
+     cross join lateral (select case when p_wide then format('x.%I', a.letter || '_' || a.name) else format('(x.%s).%I', a.letter, a.name) end) w(value)
+     group by a.letter
+  ), text as (
+    select f.letter, f.number,
+           case when p_wide then f.columns else format('row(%s)::brokerage.%I as %s', f.attributes, f.type, f.letter) end as made,
+           case when p_wide then format('row(%s)::brokerage.%I', f.taken, f.type) else 'x.' || f.letter end as taken,
+           format('row(%s)::brokerage.%I', f.weighed, f.type) as weighed
+      from fact f
+  )
+  select format('select t.ordinality as task_number, t.task_id, q.queue, q.unified_name, %s from brokerage.%s($1, $2, $3, $4) p'
+                ' join unnest($2) with ordinality t on t.ordinality = p.task_number join unnest($3) with ordinality q on q.ordinality = p.queue_number offset 0',
+                string_agg(x.made, ', ' order by x.number), case when p_wide then 'facts_of_pairs' else 'facts_of_few_pairs' end),
+         min(x.taken) filter (where x.letter = 't'), min(x.taken) filter (where x.letter = 'q'), min(x.taken) filter (where x.letter = 'p'),
+         min(x.weighed) filter (where x.letter = 'p')
+    from text x
+$_$;
+
+ALTER FUNCTION brokerage.compose_facts(p_wide boolean, OUT base text, OUT task text, OUT queue text, OUT pair text, OUT weighed_pair text) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION brokerage.compose_facts(p_wide boolean, OUT base text, OUT task text, OUT queue text, OUT pair text, OUT weighed_pair text) IS 'SQL of all pairs with their facts, and how task, queue and pair (before and behind the weights) are handed to a rule over it.';
+
+CREATE TABLE brokerage.profile_rule (
+    profile text NOT NULL,
+    algorithm text NOT NULL,
+    rule text NOT NULL,
+    kind text,
+    "position" double precision,
+    function text,
+    criteria text,
+    temporary boolean,
+    enabled boolean,
+    parameters jsonb,
+    source text,
+    CONSTRAINT profile_rule_algorithm_check CHECK ((algorithm = ANY (ARRAY['production_job'::text, 'analysis_job'::text, 'production_task'::text]))),
+    CONSTRAINT profile_rule_criteria_check CHECK ((criteria ~ '^[-+][A-Za-z0-9_]+$'::text)),
+    CONSTRAINT profile_rule_kind_check CHECK ((kind = ANY (ARRAY['task rule'::text, 'candidate'::text, 'row rule'::text, 'set rule'::text, 'weight'::text, 'choice'::text, 'distribution'::text, 'pending'::text, 'fact'::text]))),
+    CONSTRAINT profile_rule_parameters_check CHECK ((jsonb_typeof(parameters) = 'object'::text)),
+    CONSTRAINT profile_rule_rule_check CHECK ((rule ~ '^[a-z0-9][a-z0-9-]*$'::text))
+);
+
+ALTER TABLE brokerage.profile_rule OWNER TO broker_owner;
+
+COMMENT ON TABLE brokerage.profile_rule IS 'Rules of an organisation''s own: a row adds a rule to a profile, or changes one that it has; null = as it was. What holds is in brokerage.rule_in_force.';
+
+COMMENT ON COLUMN brokerage.profile_rule.profile IS 'Profile; doc and panda2026 may be changed, too.';
+
+COMMENT ON COLUMN brokerage.profile_rule.algorithm IS 'production_job, analysis_job or production_task.';
+
+COMMENT ON COLUMN brokerage.profile_rule.rule IS 'Rule id.';
+
+COMMENT ON COLUMN brokerage.profile_rule.kind IS 'task rule: may throttle or fail the whole task; candidate: who enters the list; row rule: rejects a queue; set rule: a row rule that holds only where some queue of the task passes it; weight: a factor; choice: keeps the best; distribution: a figure that jobs are distributed by; pending: when a task that found nothing is tried again; fact: prepared for the others, in which function or view.';
+
+COMMENT ON COLUMN brokerage.profile_rule."position" IS 'Order within the algorithm.';
+
+COMMENT ON COLUMN brokerage.profile_rule.function IS 'Function, schema and name. It takes task facts, queue facts and pair facts (a task rule task facts alone), and the parameters where it wants them.';
+
+COMMENT ON COLUMN brokerage.profile_rule.criteria IS 'PanDA''s criteria tag, such as -status; null = none, or the reason begins with it.';
+
+COMMENT ON COLUMN brokerage.profile_rule.temporary IS 'The problem passes by itself.';
+
+COMMENT ON COLUMN brokerage.profile_rule.enabled IS 'Whether the rule holds.';
+
+COMMENT ON COLUMN brokerage.profile_rule.parameters IS 'Parameters that the function gets; as: the rule id that decisions name instead; of a choice best, how many are kept; of a task rule status, throttled or failed; of a pending wait, an interval, also by priority.';
+
+COMMENT ON COLUMN brokerage.profile_rule.source IS 'Where it comes from: seed and section, or whose rule it is.';
+
+CREATE FUNCTION brokerage.compose_step(p_rule brokerage.profile_rule, p_level integer, p_relation text, p_failed text[], p_said text) RETURNS text
+    LANGUAGE sql STABLE
+    AS $_$
+  select case p_rule.kind
+    when 'set rule' then
+      format('step_%1$s as materialized (select x.*, case when coalesce(%2$s) is null and s.task_number is not null then %3$L || x.said_%1$s end as lost_%1$s from %4$s x'
+             ' left join (select x.task_number from %4$s x where coalesce(%2$s) is null and x.said_%1$s is null group by x.task_number) s on s.task_number = x.task_number), ',
+             p_level, array_to_string(p_failed, ', '), p_said, p_relation)
+    else
+      format('step_%1$s as materialized (select x.*, case when s.place > %5$s then %3$L || format(''%%s is not among the %5$s best'', x.said_%1$s) end as lost_%1$s from %4$s x'
+             ' left join (select x.task_number, x.queue, row_number() over (partition by x.task_number order by x.said_%1$s desc, x.queue collate "C") as place'
+             ' from %4$s x where coalesce(%2$s) is null and x.said_%1$s is not null) s on s.task_number = x.task_number and s.queue = x.queue), ',
+             p_level, array_to_string(p_failed, ', '), p_said, p_relation, (p_rule.parameters ->> 'best')::bigint)
+  end
+$_$;
+
+ALTER FUNCTION brokerage.compose_step(p_rule brokerage.profile_rule, p_level integer, p_relation text, p_failed text[], p_said text) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION brokerage.compose_step(p_rule brokerage.profile_rule, p_level integer, p_relation text, p_failed text[], p_said text) IS 'SQL of a relation that adds lost_<level>: why a set rule or a choice loses a queue beside the others of its task.';
 
 CREATE FUNCTION brokerage.compose_task_rules(p_profile text, p_algorithm text) RETURNS text
     LANGUAGE plpgsql STABLE
@@ -1561,7 +1620,8 @@ begin
     end if;
   end;
   perform brokerage.decide(p_run, p_task_ids[:v_half], p_queues);
-  perform brokerage.decide(p_run, p_task_ids[v_half + 1:], p_queues);
+  perform brokerage.decide(p_run, p_task_ids[v_half + 1:],
+                           case when brokerage.sees_assignments(p_run.profile, p_run.algorithm) then brokerage.with_assignments(p_run, p_task_ids[:v_half], p_queues) else p_queues end);
 end $$;
 
 ALTER FUNCTION brokerage.decide(p_run brokerage.run, p_task_ids bigint[], p_queues brokerage.queue_facts[]) OWNER TO broker_owner;
@@ -1832,7 +1892,7 @@ begin
        '        case when r.place <= coalesce(r.best, r.place) then r.place end, s.rule, w.criteria, w.reason, j.weight,'
        '        (select jsonb_object_agg(n.rule, n.factor) from (select f.rule, j.factors[row_number() over (order by f.position, f.rule)] as factor from brokerage.rule_in_force f'
        '          where f.profile = $5 and f.algorithm = $6 and f.kind = ''weight'' and f.enabled) n where j.factors is not null),'
-       '        (select array_agg(replace(a.said, E''\t'', '': '')) from unnest(j.failures) a(said))'
+       '        (select array_agg(replace(a.said, E''\t'', '': '')) from unnest(j.failures) a(said) where starts_with(j.failed, ''!'') is not true)'
        '   from judged j'
        '   left join ranked r on r.task_number = j.task_number and r.queue = j.queue'
        '  cross join lateral (select coalesce(ltrim(j.failed, ''!''), case when r.place > r.best then r.best_rule || format(E''\tnumber %s by weight, the best %s are taken'', r.place, r.best) end)) v(said)'
@@ -3263,6 +3323,29 @@ ALTER FUNCTION brokerage.require_composable(p_profile text, p_algorithm text) OW
 
 COMMENT ON FUNCTION brokerage.require_composable(p_profile text, p_algorithm text) IS 'Refuses a profile of which no query can be made. Errors: PB001, PB002.';
 
+CREATE FUNCTION brokerage.require_order(p_rule brokerage.profile_rule, p_rules_before boolean, p_weights_before boolean, p_chosen_by text) RETURNS void
+    LANGUAGE plpgsql IMMUTABLE
+    AS $$
+begin
+  if p_rule.kind = 'candidate' and p_rules_before then
+    raise exception 'rule % of profile % is of kind candidate and stands behind others', p_rule.rule, p_rule.profile
+      using errcode = 'PB001', hint = 'Who enters the list is decided first: give it a lower position.';
+  elsif p_rule.kind = 'weight' and p_weights_before then
+    raise exception 'weight % of profile % stands behind rules that read the weight', p_rule.rule, p_rule.profile
+      using errcode = 'PB001', hint = 'Weights stand together: give this one a lower position.';
+  elsif p_chosen_by is not null and p_rule.kind not in ('distribution', 'end') then
+    raise exception 'rule % of profile % stands behind rule %, which chooses by weight', p_rule.rule, p_rule.profile, p_chosen_by
+      using errcode = 'PB001', hint = 'The choice by weight is the last of the rules: give this one a lower position.';
+  elsif p_rule.kind = 'choice' and coalesce(jsonb_typeof(p_rule.parameters -> 'best'), '') <> 'number' then
+    raise exception 'rule % of profile %: parameter best is %', p_rule.rule, p_rule.profile, coalesce(p_rule.parameters ->> 'best', 'not there')
+      using errcode = 'PB001', hint = 'Say how many queues are kept: {"best": 10}.';
+  end if;
+end $$;
+
+ALTER FUNCTION brokerage.require_order(p_rule brokerage.profile_rule, p_rules_before boolean, p_weights_before boolean, p_chosen_by text) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION brokerage.require_order(p_rule brokerage.profile_rule, p_rules_before boolean, p_weights_before boolean, p_chosen_by text) IS 'Refuses a rule that stands where no query can be made of it, or a choice that does not say how many it keeps. Errors: PB001.';
+
 CREATE FUNCTION brokerage.requirement_text(p_requirement jsonb) RETURNS text
     LANGUAGE sql IMMUTABLE PARALLEL SAFE
     AS $$
@@ -3276,51 +3359,6 @@ $$;
 ALTER FUNCTION brokerage.requirement_text(p_requirement jsonb) OWNER TO broker_owner;
 
 COMMENT ON FUNCTION brokerage.requirement_text(p_requirement jsonb) IS 'A CPU requirement (alternatives) or a GPU requirement (attributes) in words, for reasons.';
-
-CREATE TABLE brokerage.profile_rule (
-    profile text NOT NULL,
-    algorithm text NOT NULL,
-    rule text NOT NULL,
-    kind text,
-    "position" double precision,
-    function text,
-    criteria text,
-    temporary boolean,
-    enabled boolean,
-    parameters jsonb,
-    source text,
-    CONSTRAINT profile_rule_algorithm_check CHECK ((algorithm = ANY (ARRAY['production_job'::text, 'analysis_job'::text, 'production_task'::text]))),
-    CONSTRAINT profile_rule_criteria_check CHECK ((criteria ~ '^[-+][A-Za-z0-9_]+$'::text)),
-    CONSTRAINT profile_rule_kind_check CHECK ((kind = ANY (ARRAY['task rule'::text, 'candidate'::text, 'row rule'::text, 'set rule'::text, 'weight'::text, 'choice'::text, 'distribution'::text, 'pending'::text, 'fact'::text]))),
-    CONSTRAINT profile_rule_parameters_check CHECK ((jsonb_typeof(parameters) = 'object'::text)),
-    CONSTRAINT profile_rule_rule_check CHECK ((rule ~ '^[a-z0-9][a-z0-9-]*$'::text))
-);
-
-ALTER TABLE brokerage.profile_rule OWNER TO broker_owner;
-
-COMMENT ON TABLE brokerage.profile_rule IS 'Rules of an organisation''s own: a row adds a rule to a profile, or changes one that it has; null = as it was. What holds is in brokerage.rule_in_force.';
-
-COMMENT ON COLUMN brokerage.profile_rule.profile IS 'Profile; doc and panda2026 may be changed, too.';
-
-COMMENT ON COLUMN brokerage.profile_rule.algorithm IS 'production_job, analysis_job or production_task.';
-
-COMMENT ON COLUMN brokerage.profile_rule.rule IS 'Rule id.';
-
-COMMENT ON COLUMN brokerage.profile_rule.kind IS 'task rule: may throttle or fail the whole task; candidate: who enters the list; row rule: rejects a queue; set rule: a row rule that holds only where some queue of the task passes it; weight: a factor; choice: keeps the best; distribution: a figure that jobs are distributed by; pending: when a task that found nothing is tried again; fact: prepared for the others, in which function or view.';
-
-COMMENT ON COLUMN brokerage.profile_rule."position" IS 'Order within the algorithm.';
-
-COMMENT ON COLUMN brokerage.profile_rule.function IS 'Function, schema and name. It takes task facts, queue facts and pair facts (a task rule task facts alone), and the parameters where it wants them.';
-
-COMMENT ON COLUMN brokerage.profile_rule.criteria IS 'PanDA''s criteria tag, such as -status; null = none, or the reason begins with it.';
-
-COMMENT ON COLUMN brokerage.profile_rule.temporary IS 'The problem passes by itself.';
-
-COMMENT ON COLUMN brokerage.profile_rule.enabled IS 'Whether the rule holds.';
-
-COMMENT ON COLUMN brokerage.profile_rule.parameters IS 'Parameters that the function gets; as: the rule id that decisions name instead; of a choice best, how many are kept; of a task rule status, throttled or failed; of a pending wait, an interval, also by priority.';
-
-COMMENT ON COLUMN brokerage.profile_rule.source IS 'Where it comes from: seed and section, or whose rule it is.';
 
 CREATE FUNCTION brokerage.rule_call(p_rule brokerage.profile_rule, p_facts text) RETURNS text
     LANGUAGE plpgsql STABLE
@@ -4806,6 +4844,27 @@ ALTER FUNCTION brokerage.whole_queue_cores(t brokerage.task_facts, q brokerage.q
 
 COMMENT ON FUNCTION brokerage.whole_queue_cores(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) IS 'Cores of a slot of the whole queue, of whatever pseudo-queue, at least 1.';
 
+CREATE FUNCTION brokerage.with_assignments(p_run brokerage.run, p_task_ids bigint[], p_queues brokerage.queue_facts[]) RETURNS brokerage.queue_facts[]
+    LANGUAGE sql STABLE
+    AS $$
+  with queue as materialized (
+    select f.ordinality as number, f.queue, f.unified_name from unnest(p_queues) with ordinality f
+  ), assigned as materialized (
+    select q.unified_name, sum(a.jobs)::bigint as jobs
+      from brokerage.assignment a
+      join queue q on q.queue = a.queue
+     where a.setup = p_run.setup and a.run_id = p_run.run_id and a.task_id = any (p_task_ids)
+     group by q.unified_name
+  )
+  select array_agg(brokerage.with_live(p_queues[q.number], coalesce(a.jobs, 0)) order by q.number)
+    from queue q
+    left join assigned a on a.unified_name = q.unified_name
+$$;
+
+ALTER FUNCTION brokerage.with_assignments(p_run brokerage.run, p_task_ids bigint[], p_queues brokerage.queue_facts[]) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION brokerage.with_assignments(p_run brokerage.run, p_task_ids bigint[], p_queues brokerage.queue_facts[]) IS 'Facts of queues to whose live counters the jobs were added that a run assigned for the tasks listed.';
+
 CREATE FUNCTION brokerage.with_live(q brokerage.queue_facts, p_jobs bigint) RETURNS brokerage.queue_facts
     LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
     AS $$
@@ -4892,6 +4951,47 @@ $$;
 ALTER FUNCTION brokerage.zero_share_refusals(p_setup text, p_task_ids bigint[], p_flavour text) OWNER TO broker_owner;
 
 COMMENT ON FUNCTION brokerage.zero_share_refusals(p_setup text, p_task_ids bigint[], p_flavour text) IS 'Queues whose fairsharepolicy gives tasks no share: one row for each distinct class of the tasks (brokerage.share_key) and queue, with the sub-policy that refuses. Pilot tests are never refused. Flavour doc or panda2026.';
+
+CREATE FUNCTION instance.dump(p_setup text, p_table text) RETURNS SETOF jsonb
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'instance', 'pg_temp'
+    AS $$
+begin
+  perform resource.identify(p_setup);
+  return query select resource.dump_rows(p_setup, instance.world_table(p_table));
+end $$;
+
+ALTER FUNCTION instance.dump(p_setup text, p_table text) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION instance.dump(p_setup text, p_table text) IS 'The rows of a table of the room instance as objects, in key order and without defaults; what instance.store takes. Errors: PB001, PB002 (setup not granted).';
+
+CREATE FUNCTION instance.store(p_setup text, p_table text, p_rows jsonb, p_parents jsonb DEFAULT NULL::jsonb) RETURNS bigint
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'instance', 'pg_temp'
+    AS $$
+begin
+  perform resource.identify(p_setup);
+  return resource.store_rows(p_setup, instance.world_table(p_table), p_rows, p_parents);
+end $$;
+
+ALTER FUNCTION instance.store(p_setup text, p_table text, p_rows jsonb, p_parents jsonb) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION instance.store(p_setup text, p_table text, p_rows jsonb, p_parents jsonb) IS 'Upserts an array of objects into a table of the room instance and returns how many; keys are columns, one left out gets its default, null is null. Rows of p_parents (values of the first key column; true = all) are deleted first. Errors: PB001, PB002 (setup not granted).';
+
+CREATE FUNCTION instance.world_table(p_table text) RETURNS regclass
+    LANGUAGE plpgsql STABLE
+    AS $_$
+begin
+  if p_table in ('instance', 'job') then
+    return ('instance.' || p_table)::regclass;
+  end if;
+  raise exception 'table is %, which worlds do not hold', coalesce(quote_literal(p_table), 'null')
+    using errcode = 'PB001', hint = $h$Tables of instance that they hold: 'instance', 'job'.$h$;
+end $_$;
+
+ALTER FUNCTION instance.world_table(p_table text) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION instance.world_table(p_table text) IS 'A table of the room instance that the world format covers. Errors: PB001 (another one).';
 
 CREATE FUNCTION resource.begin_alone(p_setup text) RETURNS void
     LANGUAGE plpgsql SECURITY DEFINER
@@ -5583,11 +5683,11 @@ CREATE FUNCTION resource.world_table(p_table text) RETURNS regclass
     LANGUAGE plpgsql STABLE
     AS $_$
 begin
-  if p_table in ('resource_type', 'queue', 'queue_activity', 'queue_storage', 'slot', 'nucleus', 'storage', 'link', 'software', 'software_tag', 'architecture_level', 'worker_gpu', 'share', 'account', 'queue_lock') then
+  if p_table in ('resource_type', 'queue', 'queue_activity', 'queue_storage', 'slot', 'nucleus', 'storage', 'link', 'software', 'software_tag', 'architecture_level', 'worker_gpu', 'share', 'account', 'queue_lock', 'instance_type') then
     return ('resource.' || p_table)::regclass;
   end if;
   raise exception 'table is %, which worlds do not hold', coalesce(quote_literal(p_table), 'null')
-    using errcode = 'PB001', hint = $h$Tables of resource that they hold: 'resource_type', 'queue', 'queue_activity', 'queue_storage', 'slot', 'nucleus', 'storage', 'link', 'software', 'software_tag', 'architecture_level', 'worker_gpu', 'share', 'account', 'queue_lock'.$h$;
+    using errcode = 'PB001', hint = $h$Tables of resource that they hold: 'resource_type', 'queue', 'queue_activity', 'queue_storage', 'slot', 'nucleus', 'storage', 'link', 'software', 'software_tag', 'architecture_level', 'worker_gpu', 'share', 'account', 'queue_lock', 'instance_type'.$h$;
 end $_$;
 
 ALTER FUNCTION resource.world_table(p_table text) OWNER TO broker_owner;
@@ -11387,6 +11487,72 @@ COMMENT ON COLUMN brokerage.unwritable_nucleus.setup IS 'Tenant.';
 
 COMMENT ON COLUMN brokerage.unwritable_nucleus.nucleus IS 'Nucleus.';
 
+CREATE TABLE instance.instance (
+    setup text NOT NULL,
+    instance_id bigint NOT NULL,
+    type text NOT NULL,
+    task_id bigint,
+    state text DEFAULT 'running'::text NOT NULL,
+    CONSTRAINT instance_state_check CHECK ((state = ANY (ARRAY['requested'::text, 'running'::text, 'released'::text])))
+);
+
+ALTER TABLE instance.instance OWNER TO broker_owner;
+
+COMMENT ON TABLE instance.instance IS 'Computation instances: rented machines that jobs are packed onto. What is free on one follows from its type and its jobs.';
+
+COMMENT ON COLUMN instance.instance.setup IS 'Tenant: DIRAC''s Setup, PanDA''s vo.';
+
+COMMENT ON COLUMN instance.instance.instance_id IS 'Number of the instance.';
+
+COMMENT ON COLUMN instance.instance.type IS 'Its type (resource.instance_type).';
+
+COMMENT ON COLUMN instance.instance.task_id IS 'Task that it was requested for; null = any may use it.';
+
+COMMENT ON COLUMN instance.instance.state IS 'requested, running or released.';
+
+CREATE TABLE instance.job (
+    setup text NOT NULL,
+    job_id bigint NOT NULL,
+    task_id bigint,
+    cpu numeric,
+    cpu_expression text,
+    ram numeric,
+    ram_expression text,
+    instance_type text,
+    instance_id bigint,
+    state text DEFAULT 'waiting'::text NOT NULL,
+    inputs jsonb DEFAULT '{}'::jsonb NOT NULL,
+    CONSTRAINT job_cpu_check CHECK (((cpu >= (0)::numeric) AND (cpu < '1000000000'::numeric))),
+    CONSTRAINT job_inputs_check CHECK ((jsonb_typeof(inputs) = 'object'::text)),
+    CONSTRAINT job_ram_check CHECK (((ram >= (0)::numeric) AND (ram < '1000000000000000'::numeric)))
+);
+
+ALTER TABLE instance.job OWNER TO broker_owner;
+
+COMMENT ON TABLE instance.job IS 'Jobs of tasks to be packed onto instances. What a job needs is a number, or an expression of its inputs until they are known.';
+
+COMMENT ON COLUMN instance.job.setup IS 'Tenant: DIRAC''s Setup, PanDA''s vo.';
+
+COMMENT ON COLUMN instance.job.job_id IS 'Number of the job.';
+
+COMMENT ON COLUMN instance.job.task_id IS 'Task.';
+
+COMMENT ON COLUMN instance.job.cpu IS 'Cores that it needs; null = not known yet.';
+
+COMMENT ON COLUMN instance.job.cpu_expression IS 'Cores as an expression of inputs, such as ceil(size / 1000); null = a number was given, or nothing.';
+
+COMMENT ON COLUMN instance.job.ram IS 'Memory that it needs (MB); null = not known yet.';
+
+COMMENT ON COLUMN instance.job.ram_expression IS 'Memory (MB) as an expression of inputs, such as 2 * size; null = a number was given, or nothing.';
+
+COMMENT ON COLUMN instance.job.instance_type IS 'Type that its instance must have, the hint; null = any that fits.';
+
+COMMENT ON COLUMN instance.job.instance_id IS 'Instance that it is placed on; null = on none.';
+
+COMMENT ON COLUMN instance.job.state IS 'waiting, placed, finished, or unschedulable.';
+
+COMMENT ON COLUMN instance.job.inputs IS 'Named inputs that expressions read, as far as they are known: name to number.';
+
 CREATE VIEW monitor.decision AS
  SELECT d.setup,
     d.run_id,
@@ -13872,6 +14038,31 @@ COMMENT ON COLUMN resource.installed_state.aspect IS 'definition, owner, comment
 
 COMMENT ON COLUMN resource.installed_state.value IS 'What the catalogue said.';
 
+CREATE TABLE resource.instance_type (
+    setup text NOT NULL,
+    name text NOT NULL,
+    cpu numeric NOT NULL,
+    ram numeric NOT NULL,
+    price numeric NOT NULL,
+    CONSTRAINT instance_type_cpu_check CHECK (((cpu > (0)::numeric) AND (cpu < '1000000000'::numeric))),
+    CONSTRAINT instance_type_price_check CHECK (((price >= (0)::numeric) AND (price < '1000000000000000'::numeric))),
+    CONSTRAINT instance_type_ram_check CHECK (((ram > (0)::numeric) AND (ram < '1000000000000000'::numeric)))
+);
+
+ALTER TABLE resource.instance_type OWNER TO broker_owner;
+
+COMMENT ON TABLE resource.instance_type IS 'Types of computation instances that can be rented, with what an instance of the type has (instance-scheduling.md).';
+
+COMMENT ON COLUMN resource.instance_type.setup IS 'Tenant: DIRAC''s Setup, PanDA''s vo.';
+
+COMMENT ON COLUMN resource.instance_type.name IS 'Name, such as c5.2xlarge.';
+
+COMMENT ON COLUMN resource.instance_type.cpu IS 'Cores.';
+
+COMMENT ON COLUMN resource.instance_type.ram IS 'Memory (MB).';
+
+COMMENT ON COLUMN resource.instance_type.price IS 'Price per hour, in the currency of the catalogue.';
+
 CREATE TABLE resource.link (
     setup text NOT NULL,
     src text NOT NULL,
@@ -14888,6 +15079,12 @@ ALTER TABLE ONLY brokerage.task_decision
 ALTER TABLE ONLY brokerage.task_state
     ADD CONSTRAINT task_state_pkey PRIMARY KEY (setup, task_id);
 
+ALTER TABLE ONLY instance.instance
+    ADD CONSTRAINT instance_pkey PRIMARY KEY (setup, instance_id);
+
+ALTER TABLE ONLY instance.job
+    ADD CONSTRAINT job_pkey PRIMARY KEY (setup, job_id);
+
 ALTER TABLE ONLY resource.account
     ADD CONSTRAINT account_pkey PRIMARY KEY (setup, kind, name);
 
@@ -14917,6 +15114,9 @@ ALTER TABLE ONLY resource.installed_object
 
 ALTER TABLE ONLY resource.installed_state
     ADD CONSTRAINT installed_state_pkey PRIMARY KEY (item, aspect);
+
+ALTER TABLE ONLY resource.instance_type
+    ADD CONSTRAINT instance_type_pkey PRIMARY KEY (setup, name);
 
 ALTER TABLE ONLY resource.link
     ADD CONSTRAINT link_pkey PRIMARY KEY (setup, src, dst);
@@ -15207,6 +15407,12 @@ ALTER TABLE ONLY brokerage.task_decision
 ALTER TABLE ONLY brokerage.task_state
     ADD CONSTRAINT task_state_setup_fkey FOREIGN KEY (setup) REFERENCES resource.setup(setup) ON DELETE CASCADE;
 
+ALTER TABLE ONLY instance.instance
+    ADD CONSTRAINT instance_setup_fkey FOREIGN KEY (setup) REFERENCES resource.setup(setup) ON DELETE CASCADE;
+
+ALTER TABLE ONLY instance.job
+    ADD CONSTRAINT job_setup_fkey FOREIGN KEY (setup) REFERENCES resource.setup(setup) ON DELETE CASCADE;
+
 ALTER TABLE ONLY resource.account
     ADD CONSTRAINT account_setup_fkey FOREIGN KEY (setup) REFERENCES resource.setup(setup) ON DELETE CASCADE;
 
@@ -15218,6 +15424,9 @@ ALTER TABLE ONLY resource.config
 
 ALTER TABLE ONLY resource.identity
     ADD CONSTRAINT identity_setup_fkey FOREIGN KEY (setup) REFERENCES resource.setup(setup) ON DELETE CASCADE;
+
+ALTER TABLE ONLY resource.instance_type
+    ADD CONSTRAINT instance_type_setup_fkey FOREIGN KEY (setup) REFERENCES resource.setup(setup) ON DELETE CASCADE;
 
 ALTER TABLE ONLY resource.link
     ADD CONSTRAINT link_setup_fkey FOREIGN KEY (setup) REFERENCES resource.setup(setup) ON DELETE CASCADE;
@@ -15369,6 +15578,9 @@ ALTER TABLE ONLY workload.user_queue_statistic
 GRANT USAGE ON SCHEMA brokerage TO broker_operator;
 GRANT USAGE ON SCHEMA brokerage TO broker_viewer;
 
+GRANT USAGE ON SCHEMA instance TO broker_operator;
+GRANT USAGE ON SCHEMA instance TO broker_viewer;
+
 GRANT USAGE ON SCHEMA monitor TO broker_operator;
 GRANT USAGE ON SCHEMA monitor TO broker_viewer;
 
@@ -15445,6 +15657,10 @@ REVOKE ALL ON FUNCTION brokerage.compares(p_value numeric, p_operator text, p_li
 REVOKE ALL ON FUNCTION brokerage.compose(p_profile text, p_algorithm text, p_wide boolean, p_all_failures boolean, p_survivors boolean) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION brokerage.compose_chain(p_from text, p_level integer, p_alive text, p_outside text[], p_persistent text[], p_temporary text[], p_all_failures boolean) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION brokerage.compose_facts(p_wide boolean, OUT base text, OUT task text, OUT queue text, OUT pair text, OUT weighed_pair text) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION brokerage.compose_step(p_rule brokerage.profile_rule, p_level integer, p_relation text, p_failed text[], p_said text) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION brokerage.compose_task_rules(p_profile text, p_algorithm text) FROM PUBLIC;
 
@@ -15570,6 +15786,8 @@ REVOKE ALL ON FUNCTION brokerage.remove_rule(p_profile text, p_rule text, p_algo
 GRANT ALL ON FUNCTION brokerage.remove_rule(p_profile text, p_rule text, p_algorithm text) TO broker_operator;
 
 REVOKE ALL ON FUNCTION brokerage.require_composable(p_profile text, p_algorithm text) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION brokerage.require_order(p_rule brokerage.profile_rule, p_rules_before boolean, p_weights_before boolean, p_chosen_by text) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION brokerage.requirement_text(p_requirement jsonb) FROM PUBLIC;
 
@@ -15767,6 +15985,8 @@ REVOKE ALL ON FUNCTION brokerage.weight_t1(t brokerage.task_facts, q brokerage.q
 
 REVOKE ALL ON FUNCTION brokerage.whole_queue_cores(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION brokerage.with_assignments(p_run brokerage.run, p_task_ids bigint[], p_queues brokerage.queue_facts[]) FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION brokerage.with_live(q brokerage.queue_facts, p_jobs bigint) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION brokerage.worded(p_reason text, p_criteria text, OUT criteria text, OUT reason text) FROM PUBLIC;
@@ -15776,6 +15996,14 @@ GRANT ALL ON FUNCTION brokerage.worded(p_reason text, p_criteria text, OUT crite
 REVOKE ALL ON FUNCTION brokerage.world_table(p_table text) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION brokerage.zero_share_refusals(p_setup text, p_task_ids bigint[], p_flavour text) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION instance.dump(p_setup text, p_table text) FROM PUBLIC;
+GRANT ALL ON FUNCTION instance.dump(p_setup text, p_table text) TO broker_operator;
+
+REVOKE ALL ON FUNCTION instance.store(p_setup text, p_table text, p_rows jsonb, p_parents jsonb) FROM PUBLIC;
+GRANT ALL ON FUNCTION instance.store(p_setup text, p_table text, p_rows jsonb, p_parents jsonb) TO broker_operator;
+
+REVOKE ALL ON FUNCTION instance.world_table(p_table text) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION resource.begin_alone(p_setup text) FROM PUBLIC;
 GRANT ALL ON FUNCTION resource.begin_alone(p_setup text) TO broker_operator;

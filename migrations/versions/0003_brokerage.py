@@ -906,7 +906,8 @@ def upgrade() -> None:
         columns = ["setup text not null references resource.setup on delete cascade"]
         for column, kind, _ in table.columns:
             required = " not null" if column in table.key.split(", ") and "not null" not in kind else ""
-            columns.append(f"{column} {kind}{required}{_bounds(column, kind)}")
+            bounds = "" if name == "workload.input_digest" else _bounds(column, kind)  # sums are larger
+            columns.append(f"{column} {kind}{required}{bounds}")
         execute(f"create table {name} ({', '.join(columns)}, primary key ({key})); {table.more}")
         _comment("table", name, table.meaning)
         _comment("column", f"{name}.setup", SETUP)
