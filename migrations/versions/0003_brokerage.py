@@ -50,10 +50,18 @@ TABLES: Mapping[str, Table] = {
             ("queue", "text", "Name of the PanDA queue."),
             ("panda_site", "text", "PanDA site; a nucleus is a site with a queue of role nucleus."),
             ("role", "text default 'satellite'", "nucleus or satellite."),
-            ("type", "text default 'unified'", "production, analysis, unified or another; the job brokers take production or analysis, and unified."),
+            (
+                "type",
+                "text default 'unified'",
+                "production, analysis, unified or another; the job brokers take production or analysis, and unified.",
+            ),
             ("cloud", "text default 'WORLD'", "Cloud."),
             ("status", "text default 'online'", "online, offline, brokeroff, test, standby, paused ..."),
-            ("capability", "text", "ucore: the queue is unified, its pseudo-queues (one a resource type) are the candidates."),
+            (
+                "capability",
+                "text",
+                "ucore: the queue is unified, its pseudo-queues (one a resource type) are the candidates.",
+            ),
             ("workflow", "text", "Harvester's workflow, such as pull_ups."),
             ("corecount", "int default 1", "Cores of a slot; null or 0 counts 1."),
             ("corepower", "float8 default 10", "HS06 per core; null or 0 counts 10."),
@@ -62,14 +70,26 @@ TABLES: Mapping[str, Table] = {
             ("maxtime", "float8 default 0", "Walltime at most (s)."),
             ("mintime", "float8 default 0", "Walltime at least (s)."),
             ("maxwdir", "float8 default 0", "Scratch of a slot at most (MiB)."),
-            ("maxinputsize", "float8 default 0", "Input of a slot at most (MB); -1 = input is always read directly from the storage."),
+            (
+                "maxinputsize",
+                "float8 default 0",
+                "Input of a slot at most (MB); -1 = input is always read directly from the storage.",
+            ),
             ("releases", "text[] default '{ANY}'", "ANY, AUTO, or releases."),
             ("pledgedcpu", "float8 default 0", "Pledged cores; -1 = opportunistic, 0 = none."),
             ("transferringlimit", "float8 default 0", "Transferring jobs at most; null or 0 counts 2000."),
             ("transtimehi", "float8", "Days that a transferring job of high priority may take."),
             ("transtimelo", "float8", "Days that a transferring job of low priority may take."),
-            ("fairsharepolicy", "text", "Shares of the site's own, such as type=evgen:100%,type=any:0% (brokerage-rules 1.9)."),
-            ("wnconnectivity", "text", "Outbound network of worker nodes: full, http or none, and an IP stack: full#IPv4."),
+            (
+                "fairsharepolicy",
+                "text",
+                "Shares of the site's own, such as type=evgen:100%,type=any:0% (brokerage-rules 1.9).",
+            ),
+            (
+                "wnconnectivity",
+                "text",
+                "Outbound network of worker nodes: full, http or none, and an IP stack: full#IPv4.",
+            ),
             ("jobseed", "text default 'all'", "Event service: std, es, eshigh or all; null counts std."),
             ("maxdiskio", "float8 default 0", "diskIO per core of running jobs at most (kB/s)."),
             ("direct_access_lan", "boolean", "Input can be read directly from the local storage."),
@@ -78,7 +98,11 @@ TABLES: Mapping[str, Table] = {
             ("catchall", "text", "Flags and key=value items, separated by commas."),
             ("params", "jsonb default '{}'", "Parameters of the queue; looked up before catchall."),
             ("uconfig", "jsonb default '{}'", "Configuration of a unified queue."),
-            ("storage_site", "text", "Storage site that links are looked up by; null = the site of the default output storage."),
+            (
+                "storage_site",
+                "text",
+                "Storage site that links are looked up by; null = the site of the default output storage.",
+            ),
             ("cric", "jsonb default '{}'", "CRIC's other fields as they came; no rule of pgbroker reads them."),
         ],
     ),
@@ -90,7 +114,11 @@ TABLES: Mapping[str, Table] = {
             ("getjob", "bigint", "Requests of pilots for a job in the last 3 h; null in both = no record."),
             ("updatejob", "bigint", "Heartbeats of pilots in the last 3 h."),
             ("laststart", "timestamptz", "When a job last started there; null = no record."),
-            ("average_diskio", "float8", "Mean diskIO of the running jobs (kB/s per core); null = computed from the statistics."),
+            (
+                "average_diskio",
+                "float8",
+                "Mean diskIO of the running jobs (kB/s per core); null = computed from the statistics.",
+            ),
             ("workers_running", "bigint", "Batch workers running."),
             ("workers_submitted", "bigint", "Batch workers submitted."),
             ("ups", "boolean default false", "A pull queue of unified pilot streaming."),
@@ -260,7 +288,11 @@ TABLES: Mapping[str, Table] = {
             ("name", "text", "Name, such as c5.2xlarge."),
             ("cpu", "numeric not null check (cpu > 0 and cpu < 1e9)", "Cores."),
             ("ram", "numeric not null check (ram > 0 and ram < 1e15)", "Memory (MB)."),
-            ("price", "numeric not null check (price >= 0 and price < 1e15)", "Price per hour, in the currency of the catalogue."),
+            (
+                "price",
+                "numeric not null check (price >= 0 and price < 1e15)",
+                "Price per hour, in the currency of the catalogue.",
+            ),
         ],
     ),
     "workload.dataset": Table(
@@ -310,11 +342,19 @@ TABLES: Mapping[str, Table] = {
             ("task_id", "bigint", "JEDI task id."),
             ("label", "text default 'managed'", "prodSourceLabel: managed, user, test, ..."),
             ("gshare", "text default 'Reprocessing default'", "Global share."),
-            ("status", "text default 'ready'", "JEDI's status; ready, scouting, running and pending tasks are brokered."),
+            (
+                "status",
+                "text default 'ready'",
+                "JEDI's status; ready, scouting, running and pending tasks are brokered.",
+            ),
             ("user_name", "text", "User."),
             ("orig_user", "text", "User before the name was cleaned."),
             ("working_group", "text", "Working group; null = none."),
-            ("processing_type", "text default 'reprocessing'", "Processing type: evgen, simul, reprocessing, urgent, ..."),
+            (
+                "processing_type",
+                "text default 'reprocessing'",
+                "Processing type: evgen, simul, reprocessing, urgent, ...",
+            ),
             ("task_priority", "int default 500", "Priority of the task."),
             ("current_priority", "int default 500", "Priority now; high from 800, express from 1000."),
             ("core_count", "int default 1", "Cores of a job; 0 = any, null = 1."),
@@ -326,18 +366,30 @@ TABLES: Mapping[str, Table] = {
             ("merge_ram_count", "float8", "Memory of a merge job (MB)."),
             ("chunk_ram_count", "float8", "Memory that this chunk needs, where it is more than the task's (MB)."),
             ("cpu_time", "float8 default 1", "CPU time, see cpu_time_unit."),
-            ("cpu_time_unit", "text default 'HS06sPerEvent'", "HS06sPerEvent, mHS06sPerEvent (a thousandth), or none of HS06: walltime counts."),
+            (
+                "cpu_time_unit",
+                "text default 'HS06sPerEvent'",
+                "HS06sPerEvent, mHS06sPerEvent (a thousandth), or none of HS06: walltime counts.",
+            ),
             ("cpu_efficiency", "float8 default 90", "Percent of the walltime that is CPU time; null counts 90."),
             ("base_walltime", "float8 default 0", "Walltime beside the events (s)."),
             ("walltime", "float8", "Walltime (s per MB of input), where cpu_time_unit is not HS06."),
             ("walltime_unit", "text", "Unit of walltime; null = walltime is not known."),
             ("out_disk_count", "float8 default 0", "Output, see out_disk_unit."),
-            ("out_disk_unit", "text default 'kB'", "B, kB, MB or GB; PerEvent: for each event, else for each MB of input."),
+            (
+                "out_disk_unit",
+                "text default 'kB'",
+                "B, kB, MB or GB; PerEvent: for each event, else for each MB of input.",
+            ),
             ("work_disk_count", "float8", "Scratch beside input and output, see work_disk_unit; null = none."),
             ("work_disk_unit", "text default 'MB'", "B, kB, MB or GB."),
             ("io_intensity", "float8", "Input and output per second (kB/s)."),
             ("disk_io", "float8", "Disk IO per second (kB/s)."),
-            ("architecture", "text", "sw_platform<@base_platform><#host_cpu_spec><&host_gpu_spec>, or JSON (brokerage-rules 1.8)."),
+            (
+                "architecture",
+                "text",
+                "sw_platform<@base_platform><#host_cpu_spec><&host_gpu_spec>, or JSON (brokerage-rules 1.8).",
+            ),
             ("trans_home", "text", "Release: AtlasOffline-21.0.38, Athena-22.0.1, ..."),
             ("trans_uses", "text", "Base release of user jobs."),
             ("container_name", "text", "Container; null = none."),
@@ -353,7 +405,11 @@ TABLES: Mapping[str, Table] = {
             ("is_merging", "boolean default false", "The chunk makes merge jobs."),
             ("use_scout", "boolean default false", "The chunk makes scout jobs."),
             ("t1_weight", "float8", "Weight of the nucleus; negative: only queues of the nucleus."),
-            ("ip_connectivity", "smallint", "Outbound network that jobs need: 1 full, 2 http, 3 none; null = not said."),
+            (
+                "ip_connectivity",
+                "smallint",
+                "Outbound network that jobs need: 1 full, 2 http, 3 none; null = not said.",
+            ),
             ("ip_stack", "smallint", "IP stack that jobs need: 4 or 6; null = not said."),
             ("allow_input_lan", "smallint", "Direct access to input: 1 use, 2 only; null = copy."),
             ("allow_input_wan", "smallint", "Direct access to remote input: 1 use, 2 only."),
@@ -375,7 +431,11 @@ TABLES: Mapping[str, Table] = {
             ("hpo_workflow", "boolean default false", "Hyperparameter optimisation."),
             ("included_site", "text[]", "Queues to use, names or patterns with *; null = all."),
             ("excluded_site", "text[]", "Queues not to use, names or patterns with *."),
-            ("task_broker_on_master", "boolean default false", "Only the first input dataset counts in task brokerage."),
+            (
+                "task_broker_on_master",
+                "boolean default false",
+                "Only the first input dataset counts in task brokerage.",
+            ),
             ("sites_used", "text[] default '{}'", "Queues that jobs of the task went to."),
             ("resource_types_at", "jsonb default '{}'", "Resource types of the task's jobs by queue."),
         ],
@@ -403,7 +463,11 @@ TABLES: Mapping[str, Table] = {
             ("shared_files", "boolean", "A name is in two datasets of the task."),
             ("jobs", "bigint", "Jobs: groups of nFilesPerJob primary files (G13)."),
             ("job_events", "bigint", "Events of the largest job."),
-            ("job_input_mb", "float8", "Input of the largest job from the primary dataset (MB, a file of size 0 counts 1)."),
+            (
+                "job_input_mb",
+                "float8",
+                "Input of the largest job from the primary dataset (MB, a file of size 0 counts 1).",
+            ),
             ("job_input_bytes", "bigint", "Input of the largest job from all datasets (bytes)."),
             ("events", "bigint", "Events of the primary dataset."),
         ],
@@ -497,9 +561,21 @@ TABLES: Mapping[str, Table] = {
         "",
         [
             ("profile", "text not null default 'doc'", "Profile that decides where a call names none."),
-            ("decisions_kept", "interval not null default '2 days' check (decisions_kept > interval '0')", "How long decisions are kept; counts by rule and queue stay."),
-            ("counts_kept", "interval not null default '30 days' check (counts_kept > interval '0')", "How long runs and counts by rule and queue are kept."),
-            ("assignments_count", "interval not null default '15 minutes'", "How long an assignment counts in the live counter."),
+            (
+                "decisions_kept",
+                "interval not null default '2 days' check (decisions_kept > interval '0')",
+                "How long decisions are kept; counts by rule and queue stay.",
+            ),
+            (
+                "counts_kept",
+                "interval not null default '30 days' check (counts_kept > interval '0')",
+                "How long runs and counts by rule and queue are kept.",
+            ),
+            (
+                "assignments_count",
+                "interval not null default '15 minutes'",
+                "How long an assignment counts in the live counter.",
+            ),
         ],
     ),
     "brokerage.run": Table(
@@ -524,7 +600,11 @@ TABLES: Mapping[str, Table] = {
             ("run_id", "bigint", "Run."),
             ("task_id", "bigint", "Task."),
             ("decided_at", "timestamptz", "When (resource.clock)."),
-            ("status", "text check (status in ('candidates', 'pending', 'throttled', 'failed', 'error'))", "candidates, pending, throttled, failed, or error: the task could not be evaluated."),
+            (
+                "status",
+                "text check (status in ('candidates', 'pending', 'throttled', 'failed', 'error'))",
+                "candidates, pending, throttled, failed, or error: the task could not be evaluated.",
+            ),
             ("rule", "text", "Rule that throttled or failed the whole task; null = none."),
             ("reason", "text", "Why it was throttled or failed, or the error, in words."),
             ("errcode", "text", "SQLSTATE of an error."),
@@ -586,7 +666,11 @@ TABLES: Mapping[str, Table] = {
             ("instance_id", "bigint", "Number of the instance."),
             ("type", "text not null", "Its type (resource.instance_type)."),
             ("task_id", "bigint", "Task that it was requested for; null = any may use it."),
-            ("state", "text not null default 'running' check (state in ('requested', 'running', 'released'))", "requested, running or released."),
+            (
+                "state",
+                "text not null default 'running' check (state in ('requested', 'running', 'released'))",
+                "requested, running or released.",
+            ),
         ],
     ),
     "instance.job": Table(
@@ -596,13 +680,25 @@ TABLES: Mapping[str, Table] = {
             ("job_id", "bigint", "Number of the job."),
             ("task_id", "bigint", "Task."),
             ("cpu", "numeric check (cpu >= 0 and cpu < 1e9)", "Cores that it needs; null = not known yet."),
-            ("cpu_expression", "text", "Cores as an expression of inputs, such as ceil(size / 1000); null = a number was given, or nothing."),
+            (
+                "cpu_expression",
+                "text",
+                "Cores as an expression of inputs, such as ceil(size / 1000); null = a number was given, or nothing.",
+            ),
             ("ram", "numeric check (ram >= 0 and ram < 1e15)", "Memory that it needs (MB); null = not known yet."),
-            ("ram_expression", "text", "Memory (MB) as an expression of inputs, such as 2 * size; null = a number was given, or nothing."),
+            (
+                "ram_expression",
+                "text",
+                "Memory (MB) as an expression of inputs, such as 2 * size; null = a number was given, or nothing.",
+            ),
             ("instance_type", "text", "Type that its instance must have, the hint; null = any that fits."),
             ("instance_id", "bigint", "Instance that it is placed on; null = on none."),
             ("state", "text not null default 'waiting'", "waiting, placed, finished, or unschedulable."),
-            ("inputs", "jsonb not null default '{}' check (jsonb_typeof(inputs) = 'object')", "Named inputs that expressions read, as far as they are known: name to number."),
+            (
+                "inputs",
+                "jsonb not null default '{}' check (jsonb_typeof(inputs) = 'object')",
+                "Named inputs that expressions read, as far as they are known: name to number.",
+            ),
         ],
     ),
 }
@@ -723,12 +819,24 @@ FACTS: Mapping[str, tuple[str, Sequence[tuple[str, str, str]]]] = {
             ("is_merging", "boolean", "The chunk makes merge jobs."),
             ("event_service", "int", "0 = none, 1 or 2 = event service."),
             ("merge_output", "boolean", "Outputs are merged (pre-merged jobs)."),
-            ("preassigned", "text[]", "Queues it is pre-assigned to, as named (unified ones not resolved); null = not pre-assigned."),
-            ("preassigned_by", "text", "prod-initial-preassigned (the task's site) or preassigned-merge (the master dataset's)."),
+            (
+                "preassigned",
+                "text[]",
+                "Queues it is pre-assigned to, as named (unified ones not resolved); null = not pre-assigned.",
+            ),
+            (
+                "preassigned_by",
+                "text",
+                "prod-initial-preassigned (the task's site) or preassigned-merge (the master dataset's).",
+            ),
             ("core_count", "int", "Cores of a job (mergeCoreCount of merge jobs); 0 = any, null = 1."),
             ("task_core_count", "int", "Cores of a job as the task says, merging or not; 0 = any, null = 1."),
             ("max_core_count", "int", "Cores of a queue at most; null or 0 = no limit."),
-            ("ram_count", "float8", "Memory R of section memory (MB): the largest of task, chunk and merging rules; null or 0 = no check."),
+            (
+                "ram_count",
+                "float8",
+                "Memory R of section memory (MB): the largest of task, chunk and merging rules; null or 0 = no check.",
+            ),
             ("ram_per_core", "boolean", "R grows with cores: MBPerCore or MBPerCoreFixed, and not merging."),
             ("base_ram_count", "float8", "Memory beside it (MB), 0 = none."),
             ("cpu_time", "float8", "CPU time per event (HS06 s); null = not known or of another unit."),
@@ -736,7 +844,11 @@ FACTS: Mapping[str, tuple[str, Sequence[tuple[str, str, str]]]] = {
             ("cpu_efficiency", "float8", "Percent; 90 where not set."),
             ("base_walltime", "float8", "Walltime beside the events (s), 0 = none."),
             ("walltime", "float8", "Walltime (s per MB of input), where the unit of cpuTime is not HS06."),
-            ("walltime_is_undefined", "boolean", "Neither walltime nor cpuTime says how long a job takes (brokerage-rules walltime-scout)."),
+            (
+                "walltime_is_undefined",
+                "boolean",
+                "Neither walltime nor cpuTime says how long a job takes (brokerage-rules walltime-scout).",
+            ),
             ("out_disk_bytes", "float8", "Output in bytes per event or per MB of input; not negative."),
             ("out_disk_per_event", "boolean", "Output is per event."),
             ("work_disk_bytes", "float8", "Scratch beside input and output (bytes); null = not set."),
@@ -749,7 +861,11 @@ FACTS: Mapping[str, tuple[str, Sequence[tuple[str, str, str]]]] = {
             ("job_input_bytes", "bigint", "Input bytes of the largest job, all datasets (G13)."),
             ("jobs", "bigint", "Jobs that the input makes."),
             ("events", "bigint", "Events of the primary dataset."),
-            ("dynamic_num_events", "bigint", "Events of the smallest job with the dynamic number of events; null = not dynamic."),
+            (
+                "dynamic_num_events",
+                "bigint",
+                "Events of the smallest job with the dynamic number of events; null = not dynamic.",
+            ),
             ("max_events_per_job", "bigint", "Events a job at most, with the dynamic number of events."),
             ("has_software", "boolean", "transHome or container_name is set."),
             ("allow_input_lan", "int", "Direct access to input: 1 use, 2 only, null copy."),
@@ -782,7 +898,11 @@ FACTS: Mapping[str, tuple[str, Sequence[tuple[str, str, str]]]] = {
             ("max_prio_to_bootstrap", "float8", "MAX_PRIO_TO_BOOTSTRAP."),
             ("nqueuelimitsite", "float8", "NQUEUELIMITSITE of the share (jobs)."),
             ("min_weight", "float8", "MIN_WEIGHT of the label and share; 0 = none."),
-            ("config", "jsonb", "All configuration that holds in the setup: component:KEY or KEY to value; for rules of your own."),
+            (
+                "config",
+                "jsonb",
+                "All configuration that holds in the setup: component:KEY or KEY to value; for rules of your own.",
+            ),
         ],
     ),
     "brokerage.queue_facts": (
@@ -834,7 +954,11 @@ FACTS: Mapping[str, tuple[str, Sequence[tuple[str, str, str]]]] = {
             ("activated_all", "bigint", "Activated jobs of all shares."),
             ("starting_all", "bigint", "Starting jobs of all shares."),
             ("transferring_all", "bigint", "Transferring jobs of all shares."),
-            ("transferring_to_unwritable", "bigint", "Those of them that go to nuclei whose storage cannot be written."),
+            (
+                "transferring_to_unwritable",
+                "bigint",
+                "Those of them that go to nuclei whose storage cannot be written.",
+            ),
             ("has_output_storage", "boolean", "A default output storage is known."),
             ("space_free", "float8", "Free space of the default output storage (GB)."),
             ("space_usable", "float8", "Its usable space: free + expired - min_free - unavailable (GB)."),
@@ -848,7 +972,11 @@ FACTS: Mapping[str, tuple[str, Sequence[tuple[str, str, str]]]] = {
             ("datadisk_read_wan", "boolean", "An output DATADISK can be read over WAN."),
             ("lock_age", "interval", "Since when another broker locks it; null = it is not locked."),
             ("live_jobs", "bigint", "Jobs assigned lately that no statistics count (live counter)."),
-            ("attributes", "jsonb", "catchall and params as an object, CRIC's other fields below them; for rules of your own."),
+            (
+                "attributes",
+                "jsonb",
+                "catchall and params as an object, CRIC's other fields below them; for rules of your own.",
+            ),
         ],
     ),
     "brokerage.pair_facts": (
@@ -869,7 +997,11 @@ FACTS: Mapping[str, tuple[str, Sequence[tuple[str, str, str]]]] = {
             ("assigned", "bigint", "Assigned jobs of the share."),
             ("defined", "bigint", "Defined jobs of the share."),
             ("numslots", "bigint", "Slots in cores for the share and resource type; null = none are defined."),
-            ("type_running", "bigint", "Running jobs of the share and the task's resource types; null = no statistics of them."),
+            (
+                "type_running",
+                "bigint",
+                "Running jobs of the share and the task's resource types; null = no statistics of them.",
+            ),
             ("type_starting", "bigint", "Starting jobs of them."),
             ("type_activated", "bigint", "Activated jobs of them."),
             ("type_assigned", "bigint", "Assigned jobs of them."),
@@ -881,8 +1013,16 @@ FACTS: Mapping[str, tuple[str, Sequence[tuple[str, str, str]]]] = {
             ("input_is_local", "boolean", "All of the input is on disk there."),
             ("has_readable_source", "boolean", "All of the input can be read over WAN somewhere."),
             ("zero_share", "text", "Sub-policy of the fairsharepolicy that refuses the task; null = none does."),
-            ("software", "text", "Why the software or hardware published there does not do; null = it does, or nothing is published."),
-            ("platform_level_percent", "float8", "Percent of its CPUs at the architecture level that the task prefers; null = it prefers none."),
+            (
+                "software",
+                "text",
+                "Why the software or hardware published there does not do; null = it does, or nothing is published.",
+            ),
+            (
+                "platform_level_percent",
+                "float8",
+                "Percent of its CPUs at the architecture level that the task prefers; null = it prefers none.",
+            ),
             ("weight", "float8", "Weight so far, for rules that stand behind the weights; null before."),
         ],
     ),
@@ -925,16 +1065,19 @@ def downgrade() -> None:
     """Drop what upgrade() made."""
     for name in reversed(FACTS):
         execute(f"drop type {name}")
-    execute("drop table resource.config, brokerage.profile, brokerage.profile_rule, brokerage.decision; alter table resource.setup drop column alone")
+    execute(
+        "drop table resource.config, brokerage.profile, brokerage.profile_rule, brokerage.decision; alter table resource.setup drop column alone"
+    )
     for name in reversed(TABLES):
         execute(f"drop table {name}")
 
 
 def _bounds(column: str, kind: str) -> str:
     """Keep figures small enough for products of several: a queue's absurd number must not stop the tasks of all others."""
-    if column.endswith("_id") or column in ("number", "parent") or kind.split()[0] not in ("float8", "bigint", "int"):
+    base = kind.partition(" ")[0]
+    if column.endswith("_id") or column in {"number", "parent"} or base not in {"float8", "bigint", "int"}:
         return ""
-    limit = "1e9" if kind.split()[0] == "int" else "1e15"
+    limit = "1e9" if base == "int" else "1e15"
     return f" check ({column} > -{limit} and {column} < {limit})"
 
 

@@ -7,11 +7,11 @@ import psycopg
 # Production job brokerage: seed 000 ("ATLAS Production Job Brokerage" and what it refers to).
 OF_BOTH = """
     prod-initial-all prod-initial-preassigned preassigned-merge ucore-expansion per-core-attr catchall-lookup
-    queue-status link-blocked link-queue-cap nucleus-queue-cap high-prio-opportunistic inactive-queue zero-share io-cutoff disk-io
-    core-count max-core-count software memory direct-io-only direct-io-used scratch-disk storage-space storage-blacklist
-    walltime-scout walltime wn-connectivity event-service transferring-limit t1-weight full-chain-job no-pilot
-    express-network-threshold n-running-workers num-slots weight-basic weight-data network-weight cap top-10
-    prod-pending
+    queue-status link-blocked link-queue-cap nucleus-queue-cap high-prio-opportunistic inactive-queue zero-share
+    io-cutoff disk-io core-count max-core-count software memory direct-io-only direct-io-used scratch-disk
+    storage-space storage-blacklist walltime-scout walltime wn-connectivity event-service transferring-limit
+    t1-weight full-chain-job no-pilot express-network-threshold n-running-workers num-slots weight-basic
+    weight-data network-weight cap top-10 prod-pending
 """.split()
 # What PanDA's code has beside it.
 OF_PANDA2026 = """
