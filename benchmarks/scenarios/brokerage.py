@@ -71,7 +71,7 @@ class Measuring:
                 list(pool.map(call, parts))
 
         seconds, used = self.spent(together)
-        self.connection.execute("truncate brokerage.decision")
+        self.connection.execute("truncate brokerage.verdict")
         pairs = len(due) * queues
         return {
             "pairs": pairs,

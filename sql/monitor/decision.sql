@@ -1,4 +1,4 @@
--- after: brokerage.rule_in_force
+-- after: brokerage.rule_in_force, brokerage.decision
 -- Why did my task not go there: a select. One row a task and queue of each run that is kept.
 create or replace view monitor.decision as
 select d.setup, d.run_id, r.algorithm, r.profile, r.dry, d.task_id, d.queue,

@@ -25,10 +25,10 @@ begin
   for v_number, v_task_id, v_priority, v_outside, v_rejected, v_survivors in execute
     brokerage.compose(p_run.profile, p_run.algorithm, p_wide, false, true)
     || ', stored as ('
-       'insert into brokerage.decision (setup, run_id, task_id, queue, decided_at, verdict, weight, factors, rule, reason)'
-       ' select $1, $5, j.task_id, j.queue, $6, case when starts_with(j.failed, ''!'') then ''n'' else ''r'' end::"char", j.weight, j.factors,'
-       '        ltrim(split_part(j.failed, E''\t'', 1), ''!''), split_part(j.failed, E''\t'', 2)'
-       '   from judged j where j.failed is not null)'
+       'insert into brokerage.verdict (setup, run_id, task_id, decided_at, queues)'
+       ' select $1, $5, j.task_id, $6, array_agg(row(j.queue, case when starts_with(j.failed, ''!'') then ''n'' else ''r'' end::"char", null, j.weight, j.factors, null, null, null,'
+       '        ltrim(split_part(j.failed, E''\t'', 1), ''!''), split_part(j.failed, E''\t'', 2))::brokerage.queue_verdict)'
+       '   from judged j where j.failed is not null group by j.task_id)'
        ' select u.ordinality as number, u.task_id, u.current_priority,'
        '        count(j.queue) filter (where starts_with(j.failed, ''!'')) as outside, count(j.queue) filter (where j.failed is not null and not starts_with(j.failed, ''!'')) as rejected,'
        '        array_agg(row(j.queue, j.unified_name, j.factors, j.q, j.p)::brokerage.survivor) filter (where j.queue is not null and j.failed is null) as survivors'
@@ -38,11 +38,11 @@ begin
   loop
     execute v_turn
             || ', stored as ('
-               'insert into brokerage.decision (setup, run_id, task_id, queue, decided_at, verdict, rank, weight, factors, queued, capacity, chunk, rule, reason)'
-               ' select $3, $4, $5, r.queue, $6, case when r.failed is not null or r.place > r.best then ''r'' else ''c'' end::"char", case when r.place <= coalesce(r.best, r.place) then r.place end,'
+               'insert into brokerage.verdict (setup, run_id, task_id, decided_at, queues)'
+               ' select $3, $4, $5, $6, array_agg(row(r.queue, case when r.failed is not null or r.place > r.best then ''r'' else ''c'' end::"char", case when r.place <= coalesce(r.best, r.place) then r.place end,'
                '        r.weight, r.factors, r.queued, r.capacity, r.chunk, coalesce(split_part(r.failed, E''\t'', 1), case when r.place > r.best then r.best_rule end),'
-               '        coalesce(split_part(r.failed, E''\t'', 2), case when r.place > r.best then format(''number %s by weight, the best %s are taken'', r.place, r.best) end)'
-               '   from judged r)'
+               '        coalesce(split_part(r.failed, E''\t'', 2), case when r.place > r.best then format(''number %s by weight, the best %s are taken'', r.place, r.best) end))::brokerage.queue_verdict)'
+               '   from judged r having count(*) > 0)'
                ' select count(*), array_agg(r.queue order by r.place), array_agg(r.unified_name order by r.place), array_agg(r.weight order by r.place), array_agg(r.queued order by r.place),'
                '        array_agg(r.capacity order by r.place), array_agg(coalesce(r.chunk, 25) order by r.place)'
                '   from judged r where r.place <= coalesce(r.best, r.place)'
