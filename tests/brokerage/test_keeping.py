@@ -1,0 +1,118 @@
+"""How long decisions are kept: partitions by day, counts of what goes, old runs; settings; the live counter's age."""
+
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import psycopg
+import pytest
+
+from broker import world
+
+Connection = psycopg.Connection[Any]
+
+WORLD = {
+    "setup": "keep",
+    "queues": {"A": {"pilots": {"getjob": 1}}, "B": {"status": "offline", "pilots": {"getjob": 1}}},
+    "datasets": {"in": {"files": [{"lfn": "f1", "size": 1, "nevents": 1}]}},
+    "tasks": [{"id": 1, "input": ["in"]}, {"id": 2, "input": ["in"]}],
+}
+
+
+@pytest.fixture
+def brokered(db: Connection) -> Connection:
+    """A setup in which a run decided three days ago, and another one now."""
+    world.load(db, [WORLD])
+    now = datetime.now(UTC)
+    day, next_day = now - timedelta(days=3), now - timedelta(days=2)
+    db.execute("select resource.set_clock('keep', %s)", [day])
+    db.execute("set role broker_owner")  # who makes partitions
+    db.execute(
+        f"create table brokerage.verdict_{day:%Y%m%d} partition of brokerage.verdict"
+        f" for values from ('{day:%Y-%m-%d} 00:00+00') to ('{next_day:%Y-%m-%d} 00:00+00')"
+    )
+    db.execute("reset role")
+    db.execute("call brokerage.broker_jobs('keep', '{1,2}')")
+    db.execute("select resource.set_clock('keep', null)")
+    db.execute("call brokerage.broker_jobs('keep', '{1,2}', p_dry_run => true)")
+    return db
+
+
+def rows(db: Connection, query: str) -> list[Any]:
+    return db.execute(query.encode()).fetchall()
+
+
+def partitions(db: Connection) -> set[str]:
+    query = "select inhrelid::regclass::text from pg_inherits where inhparent = 'brokerage.verdict'::regclass"
+    return {name for (name,) in rows(db, query)}
+
+
+def test_days_are_made_ahead_and_old_ones_go_with_their_counts_kept(brokered: Connection) -> None:
+    now = datetime.now(UTC)
+    old = f"brokerage.verdict_{now - timedelta(days=3):%Y%m%d}"
+    assert old in partitions(brokered)
+    assert rows(brokered, "select distinct run_id from brokerage.decision order by 1") == [(1,), (2,)]
+    brokered.execute("select * from brokerage.maintain()")
+    assert old not in partitions(brokered)
+    # today began in the default partition and stays there; the days ahead have their own
+    ahead = {f"brokerage.verdict_{now + timedelta(days=day):%Y%m%d}" for day in (1, 2, 3)}
+    assert ahead <= partitions(brokered)
+    assert rows(brokered, "select distinct run_id from brokerage.decision") == [(2,)]
+    counts = "select run_id, rule, queue, tasks from brokerage.rejection_count"
+    assert rows(brokered, counts) == [(1, "queue-status", "B", 2)]
+    assert rows(brokered, "select count(*) from brokerage.run") == [(2,)]
+
+
+def test_runs_go_with_what_they_decided_after_counts_kept(brokered: Connection) -> None:
+    brokered.execute("select brokerage.set_settings('keep', '{\"counts_kept\": \"2 days\"}')")
+    brokered.execute("select * from brokerage.maintain()")
+    assert rows(brokered, "select run_id from brokerage.run") == [(2,)]
+    for table in ("task_decision", "rejection_count", "assignment"):
+        assert rows(brokered, f"select count(*) from brokerage.{table} where run_id = 1") == [(0,)]
+    brokered.execute("select * from brokerage.maintain()")  # again: changes nothing
+    assert rows(brokered, "select run_id from brokerage.run") == [(2,)]
+
+
+def test_longer_retention_keeps_the_day(brokered: Connection) -> None:
+    brokered.execute("select brokerage.set_settings('keep', '{\"decisions_kept\": \"10 days\"}')")
+    brokered.execute("select * from brokerage.maintain()")
+    assert rows(brokered, "select distinct run_id from brokerage.decision order by 1") == [(1,), (2,)]
+
+
+def test_assignments_count_for_a_while(brokered: Connection) -> None:
+    assert rows(brokered, "select queue, jobs from brokerage.live_counter") == [("A", 2)]
+    assert rows(brokered, "select * from brokerage.live_count") == []  # three days old
+    brokered.execute("select brokerage.set_settings('keep', '{\"assignments_count\": \"4 days\"}')")
+    assert rows(brokered, "select queue, jobs from brokerage.live_count") == [("A", 2)]
+    brokered.execute("select brokerage.set_settings('keep', '{\"assignments_count\": \"1 hour\"}')")
+    brokered.execute("select * from brokerage.maintain()")
+    assert rows(brokered, "select * from brokerage.live_counter") == []
+
+
+def test_a_removed_setup_leaves_nothing(brokered: Connection) -> None:
+    brokered.execute("select taskqueue.remove_setup('keep')")
+    left = "select (select count(*) from brokerage.verdict) + (select count(*) from brokerage.run)"
+    assert rows(brokered, left) == [(0,)]
+
+
+@pytest.mark.parametrize(
+    ("settings", "said"),
+    [
+        ('{"profil": "doc"}', "setting profil is not known"),
+        ('{"profile": "nobody"}', "profile is 'nobody'"),
+        ('{"decisions_kept": "soon"}', "soon"),
+        ('{"decisions_kept": "-1 day"}', "decisions_kept"),
+        ('{"counts_kept": null}', "counts_kept"),
+        ("[]", "settings are"),
+    ],
+)
+def test_settings_that_are_wrong_are_named_and_change_nothing(db: Connection, settings: str, said: str) -> None:
+    with pytest.raises(psycopg.Error, match=said) as caught:
+        db.execute("select brokerage.set_settings('keep', %s::jsonb)", [settings])
+    assert caught.value.sqlstate == "PB001"
+    assert rows(db, "select * from brokerage.setting") == []
+
+
+def test_the_profile_of_the_setup_decides(brokered: Connection) -> None:
+    brokered.execute("select brokerage.set_settings('keep', '{\"profile\": \"panda2026\"}')")
+    brokered.execute("call brokerage.broker_jobs('keep', '{1}', p_dry_run => true)")
+    assert rows(brokered, "select profile from brokerage.run order by run_id desc limit 1") == [("panda2026",)]
