@@ -2723,6 +2723,10 @@ CREATE FUNCTION brokerage.open_run(p_setup text, p_algorithm text, p_profile tex
     AS $$
 begin
   perform resource.identify(p_setup);
+  if exists (select from pg_class c
+              where c.relnamespace in ('resource'::regnamespace, 'workload'::regnamespace) and c.relkind = 'r' and c.reltuples < 0 and pg_relation_size(c.oid) > 100000) then
+    perform brokerage.refresh_statistics();
+  end if;
   return (brokerage.begin_run(p_setup, p_algorithm, p_profile, p_seed, coalesce(p_dry, false))).run_id;
 end $$;
 
