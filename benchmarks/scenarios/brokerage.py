@@ -21,7 +21,6 @@ from broker.grid import SYNTHETIC, grid
 
 DEFAULTS = Options(cases=((1000, 300), (500, 300), (1000, 150)), rounds=3, clients=(1, 2))
 PROFILES = ("doc", "panda2026")
-EVALUATED = 1000  # cases of five queues
 
 
 @dataclass(frozen=True)
@@ -80,11 +79,11 @@ class Measuring:
             "cpu_us_per_pair": used * 1e6 / pairs,
         }
 
-    def evaluated(self, connections: int) -> Row:
-        """Cases of `broker evaluate`, on so many connections at once."""
+    def evaluated(self, count: int, connections: int) -> Row:
+        """So many cases of `broker evaluate`, five queues each, on so many connections at once."""
         cases = [
             {"name": str(number), "algorithm": "production_job", "task": given["tasks"][0]["id"], "world": given}
-            for number in range(EVALUATED)
+            for number in range(count)
             for given in [_plain(grid(number, 5, 1))]
         ]
         answers: list[Any] = []
@@ -92,6 +91,7 @@ class Measuring:
             opened = [stack.enter_context(database.connect(self.target)) for _ in range(connections)]
             seconds, used = self.spent(lambda: answers.extend(brokerage.evaluate_together(opened, cases)))
         return {
+            "cases": len(answers),
             "connections": connections,
             "errors": sum("error" in answer for answer in answers),
             "seconds": seconds,
@@ -120,10 +120,11 @@ def run(server: Server, options: Options, say: Say) -> list[Table]:
         for kind, taken in samples.items():
             row: Row = {"tasks_x_queues": kind.setup, "profile": kind.profile, "callers": kind.callers}
             rows.append(row | {name: statistics.median(one[name] for one in taken) for name in taken[0]})
-        say(f"evaluating {EVALUATED} cases")
-        evaluated = [measuring.evaluated(count) for count in options.clients]
+        cases = options.cases[0][0]
+        say(f"evaluating {cases:,} cases")
+        evaluated = [measuring.evaluated(cases, count) for count in options.clients]
     about = f"{SYNTHETIC}; one batch, dry run, decisions stored; medians of {options.rounds} rounds"
-    return [Table(about, rows), Table(f"broker evaluate, {EVALUATED} cases of five queues", evaluated)]
+    return [Table(about, rows), Table(f"broker evaluate, {cases:,} cases of five queues", evaluated)]
 
 
 def _plain(given: dict[str, Any]) -> dict[str, Any]:

@@ -219,6 +219,15 @@ def test_the_peer_is_measured_beside_pgbroker(server_dsn: str, tmp_path: Path) -
     assert ours["ratio"] == pytest.approx(ours["jobs_per_s"] / theirs["jobs_per_s"])
 
 
+def test_brokerage_is_measured_by_pair_and_by_case(server_dsn: str, tmp_path: Path) -> None:
+    options = "--cases 8:6,4:6 --clients 1,2 --rounds 1"
+    batches, evaluated = measure("brokerage", options, server_dsn, tmp_path)
+    assert [row["pairs"] for row in batches["rows"]] == [48] * 4 + [24] * 4
+    for row in batches["rows"]:
+        assert row["us_per_pair"] == pytest.approx(row["seconds"] * 1e6 / row["pairs"])
+    assert [(row["cases"], row["connections"], row["errors"]) for row in evaluated["rows"]] == [(8, 1, 0), (8, 2, 0)]
+
+
 @pytest.mark.parametrize("words", [w for w in shown() if "--scenario" not in w and "--help" not in w], ids=" ".join)
 def test_commands_without_a_scenario_measure_matching(server_dsn: str, tmp_path: Path, words: list[str]) -> None:
     (table,) = run([*words, *TINY.split()], None if "--set" in words else server_dsn, tmp_path)
@@ -240,7 +249,7 @@ def test_readme_explains_each_scenario() -> None:
 
 
 def test_each_scenario_is_tested_and_says_what_it_asks() -> None:
-    assert set(SCENARIOS) == set("match batch insert hot flat held churn space fair nothing peer".split())
+    assert set(SCENARIOS) == set("match batch insert hot flat held churn space fair nothing peer brokerage".split())
     assert all(scenario.title for scenario in SCENARIOS.values())
 
 
