@@ -1042,10 +1042,7 @@ begin
   values (p_setup, p_algorithm, coalesce(p_profile, (select s.profile from brokerage.setting s where s.setup = p_setup), 'doc'), p_seed, p_dry, resource.caller(),
           resource.clock(p_setup))
   returning * into v_run;
-  if brokerage.flavour(v_run.profile) is null then
-    raise exception 'profile is %', quote_literal(v_run.profile)
-      using errcode = 'PB001', hint = format('Profiles are %s; brokerage.profile holds those of your own.', (select string_agg(distinct l.profile, ', ') from brokerage.profile_line l));
-  end if;
+  perform brokerage.require_profile(v_run.profile, p_algorithm);
   return v_run;
 end $$;
 
@@ -1279,13 +1276,10 @@ declare
   v_order text := '';
   v_distribution jsonb := '{}'::jsonb;
 begin
+  perform brokerage.require_profile(p_profile, p_algorithm);
   select l.marks into v_marks
     from brokerage.profile_line p join brokerage.shipped_profile l on l.profile = p.of_profile
    where p.profile = p_profile;
-  if not found then
-    raise exception 'profile is %', coalesce(quote_literal(p_profile), 'null')
-      using errcode = 'PB001', hint = format('Profiles are %s; brokerage.profile holds those of your own.', (select string_agg(distinct l.profile, ', ') from brokerage.profile_line l));
-  end if;
   for v_rule in
     select r.* from brokerage.rule_in_force r where r.profile = p_profile and r.algorithm = p_algorithm and r.enabled and r.kind not in ('task rule', 'pending', 'fact')
     union all
@@ -3390,6 +3384,23 @@ ALTER FUNCTION brokerage.require_order(p_rule brokerage.profile_rule, p_rules_be
 
 COMMENT ON FUNCTION brokerage.require_order(p_rule brokerage.profile_rule, p_rules_before boolean, p_weights_before boolean, p_chosen_by text) IS 'Refuses a rule that stands where no query can be made of it, or a choice that does not say how many it keeps. Errors: PB001.';
 
+CREATE FUNCTION brokerage.require_profile(p_profile text, p_algorithm text DEFAULT NULL::text) RETURNS void
+    LANGUAGE plpgsql STABLE
+    AS $$
+begin
+  if brokerage.flavour(p_profile) is null then
+    raise exception 'profile is %', coalesce(quote_literal(p_profile), 'null')
+      using errcode = 'PB001', hint = format('Profiles are %s; brokerage.set_profile makes your own.', (select string_agg(distinct l.profile, ', ') from brokerage.profile_line l));
+  elsif p_algorithm is not null and not exists (select from brokerage.rule_in_force r where r.profile = p_profile and r.algorithm = p_algorithm) then
+    raise exception 'algorithm is %, for which profile % has no rules', quote_literal(p_algorithm), p_profile
+      using errcode = 'PB001', hint = 'production_job is there; brokerage.rule_in_force has all rules.';
+  end if;
+end $$;
+
+ALTER FUNCTION brokerage.require_profile(p_profile text, p_algorithm text) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION brokerage.require_profile(p_profile text, p_algorithm text) IS 'Refuses a profile that is not there, or that has no rules for an algorithm. Errors: PB001.';
+
 CREATE FUNCTION brokerage.requirement_text(p_requirement jsonb) RETURNS text
     LANGUAGE sql IMMUTABLE PARALLEL SAFE
     AS $$
@@ -4375,9 +4386,7 @@ declare
   v_unknown text;
   v_rule brokerage.profile_rule;
 begin
-  if not exists (select from brokerage.profile_line l where l.profile = p_profile) then
-    raise exception 'profile is %', coalesce(quote_literal(p_profile), 'null') using errcode = 'PB001', hint = 'Make it first: brokerage.set_profile.';
-  end if;
+  perform brokerage.require_profile(p_profile);
   if jsonb_typeof(p_changes) is distinct from 'object' then
     raise exception 'changes of rule % are %', p_rule, coalesce(p_changes::text, 'null') using errcode = 'PB001', hint = 'Give an object: {"kind": "row rule", "function": "acme.rule_x", "position": 225}.';
   end if;
@@ -4419,9 +4428,8 @@ begin
   if found then
     raise exception 'setting % is not known', v_unknown using errcode = 'PB001', hint = 'Settings are profile, decisions_kept, counts_kept, assignments_count.';
   end if;
-  if p_settings ? 'profile' and brokerage.flavour(p_settings ->> 'profile') is null then
-    raise exception 'profile is %', coalesce(quote_literal(p_settings ->> 'profile'), 'null')
-      using errcode = 'PB001', hint = format('Profiles are %s.', (select string_agg(distinct l.profile, ', ') from brokerage.profile_line l));
+  if p_settings ? 'profile' then
+    perform brokerage.require_profile(p_settings ->> 'profile');
   end if;
   perform resource.require_setup(p_setup);
   insert into brokerage.setting (setup) values (p_setup) on conflict do nothing;
@@ -15842,6 +15850,8 @@ GRANT ALL ON FUNCTION brokerage.remove_rule(p_profile text, p_rule text, p_algor
 REVOKE ALL ON FUNCTION brokerage.require_composable(p_profile text, p_algorithm text) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION brokerage.require_order(p_rule brokerage.profile_rule, p_rules_before boolean, p_weights_before boolean, p_chosen_by text) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION brokerage.require_profile(p_profile text, p_algorithm text) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION brokerage.requirement_text(p_requirement jsonb) FROM PUBLIC;
 

@@ -426,3 +426,12 @@ def test_choices_follow_the_weights(rolled_back: Connection, weights: list[float
     assert sum(counts[place] for place in kept) == number
     test = scipy.stats.chisquare([counts[place] for place in kept], [expected[place] for place in kept])
     assert test.pvalue > 0.001
+
+
+@pytest.mark.parametrize("call", ["evaluate_task('default', 1, %s)", "explain('default', 1, null, %s)"])
+def test_an_algorithm_without_rules_is_refused(db: psycopg.Connection[Any], call: str) -> None:
+    """Without rules every queue would be a candidate."""
+    world.load(db, [{"queues": {"Q": {}}, "tasks": [{"id": 1}]}])
+    with pytest.raises(psycopg.Error, match="algorithm is 'analysis_job'") as caught:
+        db.execute(f"select * from brokerage.{call}", ["analysis_job"])
+    assert caught.value.sqlstate == "PB001"

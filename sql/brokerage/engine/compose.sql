@@ -37,13 +37,10 @@ declare
   v_order text := '';
   v_distribution jsonb := '{}'::jsonb;
 begin
+  perform brokerage.require_profile(p_profile, p_algorithm);
   select l.marks into v_marks
     from brokerage.profile_line p join brokerage.shipped_profile l on l.profile = p.of_profile
    where p.profile = p_profile;
-  if not found then
-    raise exception 'profile is %', coalesce(quote_literal(p_profile), 'null')
-      using errcode = 'PB001', hint = format('Profiles are %s; brokerage.profile holds those of your own.', (select string_agg(distinct l.profile, ', ') from brokerage.profile_line l));
-  end if;
   for v_rule in
     select r.* from brokerage.rule_in_force r where r.profile = p_profile and r.algorithm = p_algorithm and r.enabled and r.kind not in ('task rule', 'pending', 'fact')
     union all

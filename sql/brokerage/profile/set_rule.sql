@@ -7,9 +7,7 @@ declare
   v_unknown text;
   v_rule brokerage.profile_rule;
 begin
-  if not exists (select from brokerage.profile_line l where l.profile = p_profile) then
-    raise exception 'profile is %', coalesce(quote_literal(p_profile), 'null') using errcode = 'PB001', hint = 'Make it first: brokerage.set_profile.';
-  end if;
+  perform brokerage.require_profile(p_profile);
   if jsonb_typeof(p_changes) is distinct from 'object' then
     raise exception 'changes of rule % are %', p_rule, coalesce(p_changes::text, 'null') using errcode = 'PB001', hint = 'Give an object: {"kind": "row rule", "function": "acme.rule_x", "position": 225}.';
   end if;

@@ -15,9 +15,8 @@ begin
   if found then
     raise exception 'setting % is not known', v_unknown using errcode = 'PB001', hint = 'Settings are profile, decisions_kept, counts_kept, assignments_count.';
   end if;
-  if p_settings ? 'profile' and brokerage.flavour(p_settings ->> 'profile') is null then
-    raise exception 'profile is %', coalesce(quote_literal(p_settings ->> 'profile'), 'null')
-      using errcode = 'PB001', hint = format('Profiles are %s.', (select string_agg(distinct l.profile, ', ') from brokerage.profile_line l));
+  if p_settings ? 'profile' then
+    perform brokerage.require_profile(p_settings ->> 'profile');
   end if;
   perform resource.require_setup(p_setup);
   insert into brokerage.setting (setup) values (p_setup) on conflict do nothing;

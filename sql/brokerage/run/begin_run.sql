@@ -13,10 +13,7 @@ begin
   values (p_setup, p_algorithm, coalesce(p_profile, (select s.profile from brokerage.setting s where s.setup = p_setup), 'doc'), p_seed, p_dry, resource.caller(),
           resource.clock(p_setup))
   returning * into v_run;
-  if brokerage.flavour(v_run.profile) is null then
-    raise exception 'profile is %', quote_literal(v_run.profile)
-      using errcode = 'PB001', hint = format('Profiles are %s; brokerage.profile holds those of your own.', (select string_agg(distinct l.profile, ', ') from brokerage.profile_line l));
-  end if;
+  perform brokerage.require_profile(v_run.profile, p_algorithm);
   return v_run;
 end $$;
 
