@@ -314,3 +314,25 @@ def test_an_upgrade_leaves_it_alone(acme: Connection, dsn: str, tmp_path: Path) 
     answer = _answer(acme, "acme")
     assert _rejected(answer) == {**_rejected(before[2]), "QD": ("queue-status", "-newer")}
     assert _weights(answer) == _weights(before[2])
+
+
+@pytest.mark.parametrize("profile", ["doc", "panda2026"])
+def test_without_the_choice_all_are_candidates_with_a_rank(db: psycopg.Connection[Any], profile: str) -> None:
+    queues = {f"Q{number}": {"pilots": {"getjob": 1}} for number in range(12)}
+    files = [{"lfn": "f", "size": 1, "nevents": 1}]
+    world.load(
+        db,
+        [
+            {
+                "queues": queues,
+                "datasets": {"in": {"type": "pseudo_input", "files": files}},
+                "tasks": [{"id": 1, "input": ["in"]}],
+            }
+        ],
+    )
+    db.execute("select brokerage.set_profile('all', %s)", [profile])
+    db.execute("""select brokerage.set_rule('all', 'top-10', '{"enabled": false}')""")
+    db.execute("call brokerage.broker_jobs('default', p_profile => 'all')")
+    ranks = db.execute("select rank from brokerage.decision where verdict = 'c' order by rank").fetchall()
+    assert ranks == [(rank,) for rank in range(1, 13)]
+    assert db.execute("select sum(jobs) from brokerage.assignment").fetchone() == (1,)
