@@ -318,18 +318,12 @@ def test_an_upgrade_leaves_it_alone(acme: Connection, dsn: str, tmp_path: Path) 
 
 @pytest.mark.parametrize("profile", ["doc", "panda2026"])
 def test_without_the_choice_all_are_candidates_with_a_rank(db: psycopg.Connection[Any], profile: str) -> None:
-    queues = {f"Q{number}": {"pilots": {"getjob": 1}} for number in range(12)}
-    files = [{"lfn": "f", "size": 1, "nevents": 1}]
-    world.load(
-        db,
-        [
-            {
-                "queues": queues,
-                "datasets": {"in": {"type": "pseudo_input", "files": files}},
-                "tasks": [{"id": 1, "input": ["in"]}],
-            }
-        ],
-    )
+    both = {"read_lan": ["DISK"], "write_lan": ["DISK"]}
+    queues = {f"Q{number}": {"pilots": {"getjob": 1}, "astorages": both} for number in range(12)}
+    storages = {"DISK": {"site": "S", "space_free": 1000}}
+    datasets = {"in": {"type": "pseudo_input", "files": [{"lfn": "f", "size": 1, "nevents": 1}]}}
+    tasks = [{"id": 1, "input": ["in"]}]
+    world.load(db, [{"queues": queues, "storages": storages, "datasets": datasets, "tasks": tasks}])
     db.execute("select brokerage.set_profile('all', %s)", [profile])
     db.execute("""select brokerage.set_rule('all', 'top-10', '{"enabled": false}')""")
     db.execute("call brokerage.broker_jobs('default', p_profile => 'all')")
