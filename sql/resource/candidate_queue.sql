@@ -1,14 +1,14 @@
 -- after: resource.resource_type_in_force
 -- Queues as brokerage lists them: a unified queue (capability ucore) is replaced by its pseudo-queues, one a resource type (brokerage-rules
--- 1.0, ucore-expansion). Memory limits are per slot, and grow with the cores of the child.
+-- 1.0, ucore-expansion). Memory limits are per slot, and grow with the cores of the child. Not materialized: who asks for one setup reads no other.
 create or replace view resource.candidate_queue as
-with queue as (
+with queue as not materialized (
   select q.setup, q.queue, q.panda_site, q.role, q.type, q.cloud, q.status, q.capability, q.corecount, q.corepower, q.maxtime, q.mintime, q.maxinputsize,
          q.releases, q.pledgedcpu, q.transferringlimit, q.fairsharepolicy, q.wnconnectivity, q.jobseed, q.maxdiskio, q.direct_access_lan, q.storage_site,
          a.attributes,
          q.maxrss * c.times as maxrss, q.minrss * c.times as minrss, q.maxwdir * c.times as maxwdir
     from resource.queue q
-   cross join lateral (select q.cric || resource.catchall(q.catchall) || q.params) a(attributes)
+   cross join lateral (select q.cric || resource.catchall(q.catchall) || q.params offset 0) a(attributes)
    cross join lateral (select case when a.attributes ? 'per_core_attr' then greatest(q.corecount, 1) else 1 end) c(times)
 )
 select q.setup, q.queue, q.queue as unified_name, null::text as child_type, q.corecount, q.corecount as unified_corecount, q.maxrss, q.minrss,

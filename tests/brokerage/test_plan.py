@@ -170,3 +170,17 @@ def test_batches_of_few_and_of_many_decide_alike(db: Connection) -> None:
         few, many = (cursor.execute(query, [run]).fetchall() for run in runs)
     assert few == many
     assert len(many) == _pairs(db)
+
+
+def test_the_queues_of_one_setup_are_read_without_those_of_the_others(db: Connection) -> None:
+    """resource.candidate_queue is asked once a decision: it must not go over the queues of every other setup."""
+    plan = "\n".join(
+        line
+        for (line,) in db.execute(
+            "explain (costs off) select * from resource.candidate_queue where setup = 'grid' and queue = 'X'"
+        ).fetchall()
+    )
+    scans = re.findall(r"Scan .*on queue .*\n(?: +.*\n)*? +(Index Cond|Recheck Cond|Filter): (.*)", plan)
+    assert len(scans) == plan.count(" on queue ") == 2, plan
+    assert all("setup = 'grid'" in condition for _, condition in scans), plan
+    assert "CTE" not in plan
