@@ -27,6 +27,7 @@ declare
   v_marked text[] := '{}'::text[];
   v_failures text[] := '{null::text[]}'::text[];
   v_asked text[] := '{}'::text[];             -- columns that the answers beside others need
+  v_beside text := '';                        -- columns that the next level makes beside its own
   v_steps text := '';
   v_relation text := 'asked';
   v_weight text;
@@ -49,7 +50,8 @@ begin
   loop
     perform brokerage.require_order(v_rule, v_level > 0, v_weight is not null, v_best_rule);
     if v_rule.kind not in ('candidate', 'row rule') and cardinality(v_outside || v_persistent || v_temporary) > 0 then
-      v_pairs := brokerage.compose_chain(v_pairs, v_level, format('coalesce(%s) is null', array_to_string(v_alone, ', ')), v_outside, v_persistent, v_temporary, p_all_failures);
+      v_pairs := brokerage.compose_chain(v_pairs, v_level, format('coalesce(%s) is null', array_to_string(v_alone, ', ')), v_outside, v_persistent, v_temporary, p_all_failures, v_beside);
+      v_beside := '';
       v_alone := v_alone || format('x.failed_%s', v_level);
       v_failed := v_failed || format('x.failed_%s', v_level);
       v_failures := v_failures || format('x.failures_%s', v_level);
@@ -65,7 +67,8 @@ begin
       v_failed := v_failed || v_marked;
       v_marked := '{}'::text[];
     elsif v_rule.kind <> 'weight' and cardinality(v_weights) > 0 then
-      v_pairs := format('select x.*, case when coalesce(%s) is null then array[%s]::float8[] end as factors from (%s) x offset 0', array_to_string(v_alone, ', '), array_to_string(v_weights, ', '), v_pairs);
+      v_pairs := format('select x.*%s, case when coalesce(%s) is null then array[%s]::float8[] end as factors from (%s) x offset 0', v_beside, array_to_string(v_alone, ', '), array_to_string(v_weights, ', '), v_pairs);
+      v_beside := '';
       v_weight := (select string_agg(format('x.factors[%s]', n), ' * ') from generate_subscripts(v_weights, 1) n);
       v_asked := v_asked || 'x.factors'::text;
       v_pair := replace(v_facts.weighed_pair, '@weight@', v_weight);
@@ -93,7 +96,7 @@ begin
           v_best_rule := v_rule.rule;
           v_order := case when (v_rule.parameters ->> 'zero_first')::boolean then 'x.weight <> 0, ' else '' end;
         else
-          v_pairs := format('select x.*, case when coalesce(%s) is null then %s end as said_%s from (%s) x offset 0', array_to_string(v_alone, ', '), v_call, v_level, v_pairs);
+          v_beside := v_beside || format(', case when coalesce(%s) is null then %s end as said_%s', array_to_string(v_alone, ', '), v_call, v_level);
           v_asked := v_asked || format('x.said_%s', v_level);
           v_steps := v_steps || brokerage.compose_step(v_rule, v_level, v_relation, v_failed, v_said);
           v_relation := format('step_%s', v_level);
@@ -104,7 +107,7 @@ begin
         null;
     end case;
   end loop;
-  v_pairs := format('select x.*, (%s)::bigint as queued, (%s)::bigint as capacity, (%s)::int as chunk%s from (%s) x', coalesce(v_distribution ->> 'queued-jobs', 'null'),
+  v_pairs := format('select x.*%s, (%s)::bigint as queued, (%s)::bigint as capacity, (%s)::int as chunk%s from (%s) x', v_beside, coalesce(v_distribution ->> 'queued-jobs', 'null'),
                     coalesce(v_distribution ->> 'running-jobs-cap', 'null'), coalesce(v_distribution ->> 'job-chunk', 'null'),
                     case when p_survivors then format(', case when coalesce(%1$s) is null then %2$s end as survivor_q, case when coalesce(%1$s) is null then %3$s end as survivor_p',
                                                       array_to_string(v_alone, ', '), v_facts.queue, v_facts.pair) else '' end, v_pairs);

@@ -17,11 +17,12 @@ as $$
            dense_rank() over (order by f.gshare, f.resource_type) as share_number, f.gshare, f.resource_type,
            dense_rank() over (order by k.share_key) as policy_number, k.share_key,
            dense_rank() over (order by k.software_key) as software_number, k.software_key, k.level,
-           case when p_flavour <> 'doc' then t.resource_types_at end as resource_types_at
+           dense_rank() over (order by f.gshare, f.resource_type, r.resource_types_at) as mix_number, r.resource_types_at
       from unnest(p_tasks) with ordinality f
       join workload.task t on t.setup = p_setup and t.task_id = f.task_id
       left join workload.input_digest d on d.setup = p_setup and d.task_id = f.task_id
      cross join lateral (select brokerage.share_key(t), brokerage.software_key(t), brokerage.platform_level(t.architecture) offset 0) k(share_key, software_key, level)
+     cross join lateral (select case when p_flavour <> 'doc' then t.resource_types_at end) r(resource_types_at)
   ), queue as materialized (
     select f.ordinality as number, dense_rank() over (order by f.unified_name) as unified, f.queue, f.unified_name, f.storage_site, f.panda_site, f.is_nucleus, f.is_production, f.status
       from unnest(p_queues) with ordinality f
@@ -80,14 +81,16 @@ as $$
       from workload.job_statistic s
      where s.setup = p_setup and p_flavour <> 'doc'
      group by s.queue, s.gshare, s.resource_type
+  ), mix as materialized (  -- of which types the jobs of a task are, where
+    select distinct t.mix_number as number, t.gshare, t.resource_type, t.resource_types_at from task t
   ), type_count as materialized (
-    select t.number as task, u.number as queue, sum(c.running)::bigint as running, sum(c.starting)::bigint as starting, sum(c.activated)::bigint as activated,
+    select m.number as mix, u.number as queue, sum(c.running)::bigint as running, sum(c.starting)::bigint as starting, sum(c.activated)::bigint as activated,
            sum(c.assigned)::bigint as assigned, sum(c.defined)::bigint as defined
       from typed c
       join unified u on u.queue = c.queue
-      join task t on t.gshare = c.gshare
-                 and case when t.resource_types_at ? c.queue then t.resource_types_at -> c.queue ? c.resource_type else c.resource_type = t.resource_type end
-     group by t.number, u.number
+      join mix m on m.gshare = c.gshare
+                and case when m.resource_types_at ? c.queue then m.resource_types_at -> c.queue ? c.resource_type else c.resource_type = m.resource_type end
+     group by m.number, u.number
   ), input as materialized (
     select t.number as task, i.position, i.dataset, t.is_merging, t.only_complete, t.shared_files, t.input_pre_staging or coalesce(d.distributed, false) as comes_anyway
       from task t
@@ -181,7 +184,7 @@ as $$
     left join near n on n.nucleus = t.nucleus_number and n.queue = q.unified
     left join counted c on c.share = t.share_number and c.queue = q.unified
     left join slot s on s.share = t.share_number and s.queue = q.unified
-    left join type_count y on y.task = t.number and y.queue = q.unified
+    left join type_count y on y.mix = t.mix_number and y.queue = q.unified
     left join available a on a.task = t.number and a.queue = q.unified
     left join unreadable w on w.task = t.number
     left join refusal z on z.policy = t.policy_number and z.queue = q.unified
