@@ -190,7 +190,7 @@ def test_what_one_profile_lacks_is_no_matter_of_another(acme: Connection) -> Non
     assert _answer(acme, "acme-test") == _answer(acme, "acme")
     acme.execute("select brokerage.set_profile('other', 'doc')")
     _say(acme, "memory", "other", enabled=False)
-    with pytest.raises(psycopg.Error, match="acme-cloud has no kind"):
+    with pytest.raises(psycopg.Error, match="acme-cloud of profile acme-test has no kind"):
         _say(acme, "memory", "acme-test", enabled=False)
 
 

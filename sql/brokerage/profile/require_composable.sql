@@ -4,22 +4,25 @@ language plpgsql
 as $$
 declare
   v_profile text;
-  v_rule text;
+  v_rule brokerage.profile_rule;
 begin
+  for v_rule in
+    select r.*
+      from brokerage.profile_line l
+      join brokerage.rule_in_force r on r.profile = l.profile
+     where l.of_profile = p_profile and r.algorithm = p_algorithm and (r.enabled or r.kind is not null)  -- off, of a rule that is gone: nothing
+  loop
+    if v_rule.kind is null or v_rule.position is null then
+      raise exception 'rule % of profile % has no %', v_rule.rule, v_rule.profile, case when v_rule.kind is null then 'kind' else 'position' end
+        using errcode = 'PB001', hint = 'A rule of your own needs kind, position and function.';
+    end if;
+    perform brokerage.require_parameters(v_rule);
+  end loop;
   for v_profile in select l.profile from brokerage.profile_line l where l.of_profile = p_profile loop
     perform brokerage.compose_task_rules(v_profile, p_algorithm);
     execute 'explain ' || brokerage.compose(v_profile, p_algorithm, false) || ' select from judged left join ranked using (task_number)'
       using 'default'::text, '{}'::brokerage.task_facts[], '{}'::brokerage.queue_facts[], brokerage.flavour(v_profile);
   end loop;
-  select r.rule into v_rule
-    from brokerage.profile_line l
-    join brokerage.rule_in_force r on r.profile = l.profile
-   where l.of_profile = p_profile and r.algorithm = p_algorithm and r.enabled and (r.kind is null or r.position is null)
-   limit 1;
-  if found then
-    raise exception 'rule % has no kind or no position', v_rule
-      using errcode = 'PB001', hint = 'A rule of your own needs kind, position and function.';
-  end if;
 end $$;
 
 comment on function brokerage.require_composable(text, text) is

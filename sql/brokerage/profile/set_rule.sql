@@ -4,10 +4,15 @@ language plpgsql
 security definer set search_path = brokerage, pg_temp
 as $$
 declare
+  v_constraint text;
   v_unknown text;
   v_rule brokerage.profile_rule;
 begin
   perform brokerage.require_profile(p_profile);
+  if exists (select from brokerage.shipped_profile s where s.profile = p_profile) then
+    raise exception 'profile % comes with the program', p_profile
+      using errcode = 'PB001', hint = format('Make one of your own on it: select brokerage.set_profile(%L, %L); then select brokerage.set_settings(setup, %L).', 'acme', p_profile, '{"profile": "acme"}');
+  end if;
   if jsonb_typeof(p_changes) is distinct from 'object' then
     raise exception 'changes of rule % are %', p_rule, coalesce(p_changes::text, 'null') using errcode = 'PB001', hint = 'Give an object: {"kind": "row rule", "function": "acme.rule_x", "position": 225}.';
   end if;
@@ -15,6 +20,11 @@ begin
    where k.key not in ('kind', 'position', 'function', 'criteria', 'temporary', 'enabled', 'parameters', 'source') limit 1;
   if found then
     raise exception 'rule %: key % is not known', p_rule, v_unknown using errcode = 'PB001', hint = 'Keys are kind, position, function, criteria, temporary, enabled, parameters, source.';
+  end if;
+  perform resource.check_rows('brokerage.profile_rule', jsonb_build_array(p_changes || jsonb_build_object('rule', p_rule)));
+  if not exists (select from brokerage.rule_in_force r where r.profile = p_profile and r.algorithm = p_algorithm and r.rule = p_rule) and not p_changes ? 'kind' then
+    raise exception 'profile % has no rule %', p_profile, coalesce(quote_literal(p_rule), 'null')
+      using errcode = 'PB001', hint = brokerage.nearest_rule(p_profile, p_algorithm, p_rule);
   end if;
   select r.* into v_rule from brokerage.profile_rule r where r.profile = p_profile and r.algorithm = p_algorithm and r.rule = p_rule;
   v_rule := jsonb_populate_record(v_rule, p_changes || jsonb_build_object('profile', p_profile, 'algorithm', p_algorithm, 'rule', p_rule));
@@ -25,7 +35,8 @@ begin
   perform brokerage.require_composable(p_profile, p_algorithm);
 exception
   when check_violation or not_null_violation or invalid_text_representation or invalid_parameter_value or numeric_value_out_of_range then
-    raise exception 'rule % of profile %: %', coalesce(p_rule, 'null'), p_profile, sqlerrm
+    get stacked diagnostics v_constraint = constraint_name;
+    raise exception 'rule % of profile %: %', coalesce(p_rule, 'null'), p_profile, coalesce(resource.refusal('brokerage.profile_rule', v_constraint, to_jsonb(v_rule) || p_changes), sqlerrm)
       using errcode = 'PB001', hint = 'See the comments on brokerage.profile_rule: \d+ brokerage.profile_rule.';
 end $$;
 

@@ -4,6 +4,7 @@ language plpgsql
 security definer set search_path = brokerage, pg_temp
 as $$
 declare
+  v_constraint text;
   v_unknown text;
   v_setting brokerage.setting;
 begin
@@ -27,7 +28,8 @@ begin
    where s.setup = p_setup;
 exception
   when check_violation or not_null_violation or invalid_datetime_format or datetime_field_overflow or interval_field_overflow then
-    raise exception 'settings %: %', p_settings, sqlerrm using errcode = 'PB001', hint = 'Times are texts such as "2 days", longer than 0.';
+    get stacked diagnostics v_constraint = constraint_name;
+    raise exception 'settings: %', coalesce(resource.refusal('brokerage.setting', v_constraint, p_settings), sqlerrm) using errcode = 'PB001', hint = 'Times are texts such as "2 days", longer than 0.';
 end $$;
 
 comment on function brokerage.set_settings(text, jsonb) is

@@ -1,4 +1,4 @@
--- A key is known by its name; the same one may be set for any component that has keys, and without a component.
+-- A key is known by its name, for the component that reads it and for all components.
 -- after: resource.config_key
 create or replace function resource.known_key(p_component text, p_key text)
 returns table (app text, component text, key text, type text, unit text, meaning text, zero_is_default boolean)
@@ -6,10 +6,10 @@ language sql stable
 as $$
   select k.app, k.component, k.key, k.type, k.unit, k.meaning, k.zero_is_default
     from resource.config_key k
-   where (k.key = p_key or k.key like '%<%' and p_key ~ k.pattern) and (p_component = '' or exists (select from resource.config_key c where c.component = p_component))
-   order by k.component = p_component desc, k.key = p_key desc, length(k.key) desc, k.component
+   where (k.key = p_key or k.key like '%<%' and p_key ~ k.pattern) and p_component in ('', k.component)
+   order by k.key = p_key desc, length(k.key) desc, k.component
    limit 1
 $$;
 
 comment on function resource.known_key(text, text) is
-'The known configuration key that a key is: the component''s own first, exact ones before patterns. No row: there is none.';
+'The known configuration key that a key is: exact ones before patterns. No row: there is none.';

@@ -1,0 +1,128 @@
+"""Profiles of an organisation's own: what does not fit is refused when it is said, not when tasks wait."""
+
+from typing import Any
+
+import psycopg
+import pytest
+from psycopg.types.json import Jsonb
+
+Connection = psycopg.Connection[Any]
+
+
+@pytest.fixture
+def acme(rolled_back: Connection) -> Connection:
+    """A connection in a transaction with the profile acme, which is doc as it came."""
+    rolled_back.execute("select brokerage.set_profile('acme', 'doc')")
+    return rolled_back
+
+
+def _refused(db: Connection, query: str, values: tuple[Any, ...]) -> tuple[str | None, str | None]:
+    """Message and hint of the PB001 that a call raises."""
+    with pytest.raises(psycopg.Error) as raised, db.transaction():
+        db.execute(query.encode(), values)
+    assert raised.value.sqlstate == "PB001"
+    return raised.value.diag.message_primary, raised.value.diag.message_hint
+
+
+@pytest.mark.parametrize(
+    ("rule", "parameters", "said"),
+    [
+        ("prod-pending", {"wait": "one hour"}, 'parameter wait is "one hour", not a time'),
+        ("prod-pending", {"wait": "-1 hour"}, 'parameter wait is "-1 hour", not a time'),
+        ("prod-pending", {"wait": 5}, "parameter wait is 5, not a time"),
+        ("prod-pending", {"900": "soon"}, 'parameter 900 is "soon", not a time'),
+        ("prod-pending", {"wiat": "1 hour"}, 'parameter wiat is "1 hour", not known'),
+        ("top-10", {"best": -1}, "parameter best is -1, not a number of queues"),
+        ("top-10", {"best": 0}, "parameter best is 0, not a number of queues"),
+        ("top-10", {"best": 1.5}, "parameter best is 1.5, not a number of queues"),
+        ("top-10", {"best": "ten"}, 'parameter best is "ten", not of type number'),
+        ("top-10", {"bets": 10}, "parameter bets is 10, not known"),
+        ("queue-status", {"stanby": True}, "parameter stanby is true, not known"),
+        ("queue-status", {"standby": 1}, "parameter standby is 1, not of type boolean"),
+        ("queue-status", {"as": True}, "parameter as is true, not of type string"),
+        ("memory", {"limit": 5}, "parameter limit is 5, not known"),
+    ],
+)
+def test_parameters_that_a_rule_cannot_read(acme: Connection, rule: str, parameters: Any, said: str) -> None:
+    call = "select brokerage.set_rule('acme', %s, %s)"
+    message, _ = _refused(acme, call, (rule, Jsonb({"parameters": parameters})))
+    assert message and said in message and f"rule {rule} of profile acme" in message
+    assert _refused(acme, call, (rule, Jsonb({"parameters": parameters, "enabled": False})))[0] == message
+    assert acme.execute("select count(*) from brokerage.profile_rule").fetchall() == [(0,)]
+
+
+@pytest.mark.parametrize(
+    ("rule", "parameters"),
+    [
+        ("prod-pending", {"wait": "10 minutes"}),
+        ("prod-pending", {"800": "1 minute"}),
+        ("top-10", {"best": 1}),
+        ("top-10", {"best": 3, "zero_first": True}),
+        ("queue-status", {"standby": True, "as": "status"}),
+        ("weight-basic", {"sees_assignments": True}),
+    ],
+)
+def test_parameters_that_a_rule_reads(acme: Connection, rule: str, parameters: Any) -> None:
+    acme.execute("select brokerage.set_rule('acme', %s, %s)", (rule, Jsonb({"parameters": parameters})))
+    query = "select parameters from brokerage.rule_in_force where profile = 'acme' and rule = %s"
+    assert acme.execute(query, [rule]).fetchall() == [(parameters,)]
+
+
+def test_every_shipped_parameter_is_one_that_its_rule_reads(rolled_back: Connection) -> None:
+    """And every parameter that the text of a shipped function names is one that a shipped rule has."""
+    query = "select brokerage.require_parameters(row(r.*)::brokerage.profile_rule) from brokerage.rule_in_force r"
+    assert len(rolled_back.execute(query).fetchall()) > 80
+    query = """
+      select r.function, f.key[1]
+        from brokerage.shipped_rule r
+        join pg_proc p on p.oid = to_regproc(r.function)
+       cross join lateral regexp_matches(p.prosrc, 'x ->>? ''(\\w+)''', 'g') f(key)
+      except
+      select r.function, e.key from brokerage.shipped_rule r cross join jsonb_object_keys(r.parameters) e(key)"""
+    assert rolled_back.execute(query.encode()).fetchall() == []
+
+
+def test_a_misspelt_rule_is_no_rule(acme: Connection) -> None:
+    call = "select brokerage.set_rule('acme', %s, %s)"
+    message, hint = _refused(acme, call, ("no-pliot", Jsonb({"enabled": False})))
+    assert message == "profile acme has no rule 'no-pliot'"
+    assert hint and "The nearest is no-pilot." in hint
+    _, hint = _refused(acme, call, ("xyzzy", Jsonb({"enabled": False})))
+    assert hint and "nearest" not in hint
+    _, hint = _refused(acme, call, ("acme-cloud", Jsonb({"kind": "row rule", "enabled": False})))
+    assert hint == "A rule of your own needs kind, position and function."
+
+
+def test_profiles_of_the_program_stay_as_they_came(acme: Connection) -> None:
+    changes = Jsonb({"enabled": False})
+    for profile in ("doc", "panda2026"):
+        message, hint = _refused(acme, "select brokerage.set_rule(%s, 'no-pilot', %s)", (profile, changes))
+        assert message == f"profile {profile} comes with the program"
+        assert hint and "brokerage.set_profile" in hint
+        message, _ = _refused(acme, "select brokerage.remove_profile(%s)", (profile,))
+        assert message == f"profile {profile} comes with the program"
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ({"kind": "row rool"}, 'kind is "row rool"'),
+        ({"position": "first"}, 'position is "first", not a number'),
+        ({"temporary": "yes"}, 'temporary is "yes", not true or false'),
+        ({"parameters": [1]}, "parameters is [1]"),
+        ({"criteria": "status"}, 'criteria is "status"'),
+        ({"postion": 3}, "key postion is not known"),
+    ],
+)
+def test_values_that_a_rule_cannot_have(acme: Connection, changes: Any, said: str) -> None:
+    message, _ = _refused(acme, "select brokerage.set_rule('acme', 'memory', %s)", (Jsonb(changes),))
+    assert message and said in message and "memory" in message and "constraint" not in message
+
+
+@pytest.mark.parametrize(
+    ("settings", "said"),
+    [({"decisions_kept": "-2 days"}, 'decisions_kept is "-2 days"'), ({"decisions_kept": "soon"}, '"soon"')],
+)
+def test_settings_that_are_none(rolled_back: Connection, settings: Any, said: str) -> None:
+    message, _ = _refused(rolled_back, "select brokerage.set_settings('here', %s)", (Jsonb(settings),))
+    assert message and said in message and "constraint" not in message
