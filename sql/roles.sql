@@ -50,6 +50,7 @@ grant execute on procedure brokerage.broker_jobs           to broker_operator;
 grant execute on function brokerage.open_run               to broker_operator;
 grant execute on function brokerage.broker_next            to broker_operator;
 grant execute on function brokerage.close_run              to broker_operator;
+grant execute on function brokerage.require_tasks          to broker_operator, broker_viewer;
 grant execute on function brokerage.evaluate_task          to broker_operator;
 
 -- brokerage: profiles, settings, maintenance
@@ -64,12 +65,15 @@ grant execute on function brokerage.maintain               to broker_operator;
 grant execute on function brokerage.explain                to broker_operator, broker_viewer;
 grant execute on function brokerage.obstacles              to broker_operator, broker_viewer;
 grant execute on function brokerage.run_difference         to broker_operator, broker_viewer;
+grant execute on function brokerage.unknown_queues         to broker_operator, broker_viewer;
 grant select on table brokerage.assignments                to broker_operator, broker_viewer;
 grant select on table brokerage.due_task                   to broker_operator, broker_viewer;
 grant select on table brokerage.open_task                  to broker_operator, broker_viewer;
 grant select on table brokerage.outcomes                   to broker_operator, broker_viewer;
 grant select on table brokerage.rejections                 to broker_operator, broker_viewer;
 grant select on table brokerage.rule_in_force              to broker_operator, broker_viewer;
+grant select on table brokerage.setting_in_force           to broker_operator, broker_viewer;
+grant select on table brokerage.task_standing              to broker_operator, broker_viewer;
 
 -- taskqueue: a JobAgent's calls
 grant execute on function taskqueue.match_job              to broker_agent, broker_operator;
@@ -120,7 +124,6 @@ grant execute on function taskqueue.refresh_statistics     to broker_submitter, 
 
 -- monitor: views for people
 grant select on table monitor.decision                 to broker_operator, broker_viewer;
-grant select on table monitor.decision                 to broker_operator, broker_viewer;
 grant select on table monitor.health                   to broker_operator, broker_viewer;
 grant select on table monitor.health_session           to broker_operator, broker_viewer;
 grant select on table monitor.health_setting           to broker_operator, broker_viewer;
@@ -137,11 +140,11 @@ grant select on table monitor.oldest_job               to broker_operator, broke
 grant select on table monitor.resource_seen            to broker_operator, broker_viewer;
 grant select on table monitor.setup                    to broker_operator, broker_viewer;
 grant select on table monitor.site_limit               to broker_operator, broker_viewer;
+grant select on table monitor.task_decision            to broker_operator, broker_viewer;
 grant select on table monitor.task_queue               to broker_operator, broker_viewer;
 grant select on table monitor.waiting_by_cpu_bucket    to broker_operator, broker_viewer;
 grant select on table monitor.waiting_by_group         to broker_operator, broker_viewer;
 grant select on table monitor.waiting_by_platform      to broker_operator, broker_viewer;
 grant select on table monitor.waiting_by_site          to broker_operator, broker_viewer;
-grant execute on function brokerage.worded             to broker_operator, broker_viewer;  -- monitor.decision calls it
 grant execute on function brokerage.worded             to broker_operator, broker_viewer;  -- monitor.decision calls it
 grant execute on function taskqueue.lists              to broker_operator, broker_viewer;  -- monitor.site_limit calls it

@@ -85,7 +85,7 @@ def test_highest_priority_goes_first(db_with_grid: Connection) -> None:
 
 def test_listed_tasks_are_decided_whether_due_or_not(db: Connection) -> None:
     world.load(db, [_world([{"id": 1}, {"id": 2, "status": "finished"}, {"id": 3}])])
-    run = _call(db, "default", p_tasks=[3, 2, 77, 3])
+    run = _call(db, "default", p_tasks=[3, 2, 3])
     assert _numbers(db, DECIDED, "default", run) == [2, 3]
     assert _numbers(db, DUE, "default") == [1]
     run = _call(db, "default", p_tasks=[])
@@ -126,10 +126,11 @@ def test_a_task_with_all_jobs_assigned_is_not_due(db: Connection) -> None:
     assert _numbers(db, DUE, "default") == []
 
 
-def test_a_task_without_input_is_decided_once(db: Connection) -> None:
+def test_a_task_without_jobs_is_not_due_and_decided_when_it_is_named(db: Connection) -> None:
     world.load(db, [{**_world([{"id": 1, "input": []}]), "datasets": {}}])
-    assert _numbers(db, DUE, "default") == [1]
-    _call(db, "default")
+    assert _numbers(db, DUE, "default") == []
+    assert _numbers(db, DECIDED, "default", _call(db, "default")) == []
+    assert _numbers(db, DECIDED, "default", _call(db, "default", p_tasks=[1])) == [1]
     assert _numbers(db, DUE, "default") == []
 
 
@@ -146,13 +147,10 @@ WAITS = [
 
 
 @pytest.mark.parametrize(("profile", "priority", "wait"), WAITS)
-@pytest.mark.parametrize("inputs", [["data"], []], ids=["with input", "without input"])
-def test_a_pending_task_waits(
-    rolled_back: Connection, profile: str, priority: int, wait: timedelta, inputs: list[str]
-) -> None:
+def test_a_pending_task_waits(rolled_back: Connection, profile: str, priority: int, wait: timedelta) -> None:
     db = rolled_back
     db.execute("select 1")
-    world.load(db, [_world([{"id": 1, "current_priority": priority, "input": inputs}], status="offline")])
+    world.load(db, [_world([{"id": 1, "current_priority": priority}], status="offline")])
     run = _call(db, "default", p_profile=profile, p_tasks_a_commit=None)
     query = "select status, retry_at from brokerage.task_decision where run_id = %s"
     assert db.execute(query, [run]).fetchall() == [("pending", NOW + wait)]
