@@ -87,6 +87,8 @@ _PLATFORMS = [
     "x86_64-slc6-gcc49-opt",
     "x86_64-slc6-gcc62-opt",
 ]
+_PSEUDO_DATASETS = ("syn.pseudo.evgen.n20", "syn.pseudo.evgen.n50", "syn.pseudo.evgen.n100")
+_GENERATED_EVENTS = 1_000  # a job
 _CONTAINER = "/cvmfs/unpacked.synthetic/syn/analysis:1.2"
 
 
@@ -224,7 +226,8 @@ class _Supply:
 def grid(seed: int = 1, queues: int = 300, tasks: int = 1000, *, setup: str = "grid") -> Row:
     """A synthetic grid as a world (see the world format) of so many queues and tasks; the same for the same arguments.
 
-    There are queues / 2.6 sites, of which at most 30 are nuclei, and at most 400 datasets of at most 100 files each.
+    There are queues / 2.6 sites, of which at most 30 are nuclei, and at most 400 datasets of at most 100 files each
+    besides the pseudo datasets that make the jobs of event generation.
     Raises ValueError when there is no queue or a negative number of tasks.
     """
     if queues < 1 or tasks < 0:
@@ -247,7 +250,7 @@ def grid(seed: int = 1, queues: int = 300, tasks: int = 1000, *, setup: str = "g
         "nuclei": {place.name: _nucleus(place) for place in nuclei},
         "storages": _storages(stream("storages"), places),
         "links": list(_links(stream("links"), places, busy)),
-        "datasets": {item.name: item.row for item in data},
+        "datasets": {item.name: item.row for item in data} | _pseudo_datasets(),
         "statistics": list(_statistics(stream("statistics"), members, nuclei)),
         "software": _software(stream("software"), members),
         "worker_gpus": _worker_gpus(members),
@@ -718,6 +721,24 @@ def _datasets(rng: random.Random, places: Sequence[_Place], queues: Sequence[_Qu
         yield _Data(f"syn.{800_000 + index}.{content.step}.s{rng.randrange(1_000, 9_999)}", kind, homes, row)
 
 
+def _pseudo_datasets() -> dict[str, Row]:
+    """What event generation reads: nothing. Each file is a job's share of the events to be made."""
+    return {
+        name: {
+            "type": "pseudo_input",
+            "files": [
+                {"lfn": f"{name}._{number:06}", "nevents": _GENERATED_EVENTS} for number in range(1, _jobs_of(name) + 1)
+            ],
+            "replicas": {},
+        }
+        for name in _PSEUDO_DATASETS
+    }
+
+
+def _jobs_of(pseudo_dataset: str) -> int:
+    return int(pseudo_dataset.rpartition(".n")[2])
+
+
 def _files(rng: random.Random, content: _Content, index: int) -> list[Row]:
     form = content.step.rpartition(".")[2]
     size = rng.uniform(*content.mebibytes) * _MEBIBYTE
@@ -880,14 +901,16 @@ def _reading(rng: random.Random, supply: _Supply, kind: str, **split: int) -> Ro
 
 
 def _evgen(rng: random.Random, _supply: _Supply) -> Row:
+    cores, seconds = 8 if rng.random() < 0.2 else 1, round(_log(rng, 20, 2_000))
     return {
         "processing_type": "evgen",
-        "core_count": 8 if rng.random() < 0.2 else 1,
-        "cpu_time": round(_log(rng, 20, 2_000)),
+        "input": [_PSEUDO_DATASETS[seconds % len(_PSEUDO_DATASETS)]],
+        "core_count": cores,
+        "cpu_time": seconds,
         "base_walltime": round(_log(rng, 300, 3_600)),
         "out_disk_count": 100,
         "io_intensity": round(_log(rng, 1, 20)),
-        "split": {"nEventsPerJob": 10_000},
+        "split": {"nFilesPerJob": 1, "nEventsPerJob": _GENERATED_EVENTS},
     }
 
 
