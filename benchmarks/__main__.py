@@ -24,6 +24,7 @@ def main(
     scenario: Annotated[str, typer.Option(help=f"What to measure: {_NAMES}.")] = "match",
     workload: Annotated[str | None, typer.Option(help=f"Workload: {', '.join(WORKLOADS)}.")] = None,
     jobs: Annotated[int | None, typer.Option(min=100, help="Jobs that wait.")] = None,
+    requests: Annotated[int | None, typer.Option(min=1, help="Of the workload's requests the first so many.")] = None,
     clients: Annotated[str | None, typer.Option(help="Numbers of clients, one after the other: 1,4,8,16.")] = None,
     seconds: Annotated[float | None, typer.Option(min=0.01, help="Length of a run.")] = None,
     rounds: Annotated[int | None, typer.Option(min=1, help="Rounds of what is measured in turn.")] = None,
@@ -47,7 +48,13 @@ def main(
         raise typer.BadParameter(f"{', '.join(settings or [])}: name=value is wanted", param_hint="--set")
     if dsn and settings:
         raise typer.BadParameter("the settings of a server given are its owner's", param_hint="--set")
-    given: dict[str, Any] = {"workload": workload, "jobs": jobs, "seconds": seconds, "rounds": rounds}
+    given: dict[str, Any] = {
+        "workload": workload,
+        "jobs": jobs,
+        "requests": requests,
+        "seconds": seconds,
+        "rounds": rounds,
+    }
     given |= {"rate": rate, "interval": interval, "draws": draws, "folder": folder}
     given |= {"clients": _clients(clients) if clients else None, "cases": _cases(cases) if cases else None}
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))  # leave no server behind

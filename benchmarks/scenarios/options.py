@@ -1,6 +1,6 @@
 """The options of a run, the same for all scenarios; each uses those it needs."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from benchmarks.workloads import WORKLOADS, Workload
@@ -8,12 +8,13 @@ from benchmarks.workloads import WORKLOADS, Workload
 
 @dataclass(frozen=True)
 class Options:
-    """workload: U, L or N. jobs: that wait. clients: numbers, one after the other where the scenario takes several.
-    seconds: length of a run. rounds: of what is measured in turn. rate: calls a second of all clients together.
-    interval: seconds of a line of a timeline. draws: in all. cases: (jobs, queues), one after the other.
-    folder: where data of servers lies, or None: the temporary one."""
+    """workload: U, L or N. requests: of the workload's, the first so many. jobs: that wait. clients: numbers, one after
+    the other where the scenario takes several. seconds: length of a run. rounds: of what is measured in turn.
+    rate: calls a second of all clients together. interval: seconds of a line of a timeline. draws: in all.
+    cases: (jobs, queues), one after the other. folder: where data of servers lies, or None: the temporary one."""
 
     workload: str = "U"
+    requests: int | None = None
     jobs: int = 100_000
     clients: tuple[int, ...] = (8,)
     seconds: float = 5
@@ -30,5 +31,6 @@ class Options:
         return max(1, round(self.seconds / self.interval))
 
     def make_workload(self) -> Workload:
-        """The workload that the letter names."""
-        return WORKLOADS[self.workload]()
+        """The workload that the letter names, with the first of its requests where not all are wanted."""
+        whole = WORKLOADS[self.workload]()
+        return replace(whole, requests=lambda seed: whole.requests(seed)[: self.requests])

@@ -230,7 +230,8 @@ def test_brokerage_is_measured_by_pair_and_by_case(server_dsn: str, tmp_path: Pa
 
 @pytest.mark.parametrize("words", [w for w in shown() if "--scenario" not in w and "--help" not in w], ids=" ".join)
 def test_commands_without_a_scenario_measure_matching(server_dsn: str, tmp_path: Path, words: list[str]) -> None:
-    (table,) = run([*words, *TINY.split()], None if "--set" in words else server_dsn, tmp_path)
+    """Each request is asked once at first, so there are few."""
+    (table,) = run([*words, *TINY.split(), "--requests", "500"], None if "--set" in words else server_dsn, tmp_path)
     assert [row["what"] for row in table["rows"]] == ["floor", "match_job"]
 
 
