@@ -4,14 +4,16 @@ Sections and where they are read: resources.py (queues, storages, links ...), wo
 instance.py (rented machines), config.py (gdpconfig), taskqueue.py (what JobAgents are matched with). Beside them
 `setup` (alias `vo`): the tenant of all rows, and `now`: the moment that decisions are taken at.
 
-A load is one transaction, all or nothing. A dump of what was loaded from a dump is the same text.
+A load is one transaction, all or nothing. A row replaces the one that is there, or (merge) changes what it gives. A
+dump of what was loaded from a dump is the same text.
 """
 
 import json
-from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import datetime
+from functools import partial
 from typing import Any
 
 import psycopg
@@ -23,7 +25,7 @@ from broker.errors import BadRequest, BrokerError, from_database
 from broker.submitter import MANY
 from broker.world import config, instance, resources, tables, taskqueue, work
 from broker.world.section import Section
-from broker.world.shape import Part, Reading, Row
+from broker.world.shape import Kept, Part, Reading, Row, nearest
 from broker.world.taskqueue import load_task_queues
 
 __all__ = ["Loaded", "World", "dump", "load", "load_task_queues", "naming", "parse", "parse_json"]
@@ -33,6 +35,7 @@ Connection = psycopg.Connection[Any]
 
 _SETUP = ("setup", "vo")
 _MANY_ROWS = 500  # from here on plans for a handful of rows take minutes where seconds do; autovacuum would come later
+_HINTS = 5  # hints of an error, of as many fields as are not known
 _JOBS_ALONE = "jobs alone are for broker submit"
 _SECTIONS: Mapping[str, Section] = {**resources.SECTIONS, **work.SECTIONS, **instance.SECTIONS}
 _NAMES = (*_SETUP, "now", "config", *_SECTIONS, *taskqueue.SECTIONS)
@@ -40,12 +43,20 @@ _NAMES = (*_SETUP, "now", "config", *_SECTIONS, *taskqueue.SECTIONS)
 
 @dataclass
 class Loaded:
-    """What a load did: its setups, how many rows of each section, and what was left out (lenient only)."""
+    """What a load did.
+
+    Its setups; rows of each section; jobs of its TaskQueues (jobs) and of its tasks (task_jobs); what was left out
+    (ignored, lenient only); fields that were kept and no rule reads, in words (kept); keys of config that were set for
+    all setups (everywhere).
+    """
 
     setups: list[str] = field(default_factory=list)
     rows: dict[str, int] = field(default_factory=dict)
     jobs: int = 0
+    task_jobs: int = 0
     ignored: list[str] = field(default_factory=list)
+    kept: list[str] = field(default_factory=list)
+    everywhere: list[str] = field(default_factory=list)
 
 
 @dataclass(frozen=True)
@@ -58,7 +69,7 @@ class _Checked:
     parts: Mapping[str, Sequence[Part]]
     queues: Mapping[str, Any]
     rows: Mapping[str, int]
-    ignored: list[str]
+    reading: Reading
 
 
 def load(
@@ -67,13 +78,15 @@ def load(
     setup: str | None = None,
     *,
     lenient: bool = False,
+    merge: bool = False,
     names: Sequence[str] = (),
 ) -> Loaded:
     """Upsert worlds into the database, all or nothing; `setup` overrides the one that they name (else `default`).
 
     A row that is there is replaced as a whole, with what belongs to it: a queue's storages and slots, a dataset's files
-    and replicas. Sections of the moment (resource_types, statistics, locks, live_counter) replace all that the setup
-    had of them; several worlds of one load add up.
+    and replicas. merge: only the fields given change, and what belongs to the row is replaced where it is given. Either
+    way sections of the moment (resource_types, statistics, locks, live_counter) replace all that the setup had of them;
+    several worlds of one load add up.
     names: what to call each world in errors, such as its file. Raises BadRequest for unknown sections and fields,
     naming them (`lenient` leaves them out instead), and the database's errors for wrong values.
     """
@@ -83,15 +96,15 @@ def load(
         clocks: dict[str, datetime] = {}
         for name, world in zip(names or [""] * len(worlds), worlds, strict=True):
             with naming(name):
-                one = _check(connection, world, setup, clocks)
+                one = _check(connection, world, setup, clocks, merge=merge)
                 checked.append((name, one))
-                loaded.ignored += one.ignored
-                if one.ignored and not lenient:
+                loaded.ignored += one.reading.ignored
+                if one.reading.ignored and not lenient:
                     raise BadRequest(
-                        f"not known here: {', '.join(one.ignored)}",
-                        f"sections loaded by this release: {', '.join(_NAMES)}; --lenient leaves the others"
-                        f" out; {_JOBS_ALONE}",
+                        f"not known here: {', '.join(one.reading.ignored)}",
+                        f"{'; '.join(one.reading.hints[:_HINTS])}; --lenient leaves out what is not known",
                     )
+        loaded.kept = _kept(kept for _, one in checked for kept in one.reading.kept)
         replaced: set[tuple[str, str]] = set()
         for name, one in checked:
             with naming(name):
@@ -101,14 +114,37 @@ def load(
         if sum(loaded.rows.values()) >= _MANY_ROWS:
             connection.execute("select brokerage.refresh_statistics()")
         for _, one in checked:
-            _digest(connection, one)
+            loaded.task_jobs += _digest(connection, one)
         for into in dict.fromkeys(one.setup for _, one in checked if one.queues):
             connection.execute("select taskqueue.recompute_shares(%s)", [into])
     return loaded
 
 
-def _check(connection: Connection, world: World, setup: str | None, clocks: dict[str, datetime]) -> _Checked:
-    """The world without what is not known here, whose names it lists as ignored. clocks: of setups, where known."""
+def _kept(kept: Iterable[Kept]) -> list[str]:
+    """Fields that are kept and no rule reads, in words; a line for each that is like a known one."""
+    found: dict[tuple[str, str, str | None], list[str]] = {}
+    for one in kept:
+        name = one.name if one.nearest else ""
+        found.setdefault((one.section, name, one.nearest), []).append(f"{one.where}.{one.name}")
+    lines = []
+    for (section, _, meant), places in found.items():
+        fields = len({place.rpartition(".")[2] for place in places})
+        if meant:
+            more = f" and {len(places) - 1} more" if len(places) > 1 else ""
+            lines.append(f"kept, no rule reads it: {places[0]}{more} (nearest: {meant})")
+        elif fields == 1:
+            lines.append(
+                f"kept, no rule reads it: {places[0]}" + (f" and {len(places) - 1} more" if places[1:] else "")
+            )
+        else:
+            lines.append(f"kept, no rule reads them: {fields} fields of {section}, such as {places[0]}")
+    return lines
+
+
+def _check(
+    connection: Connection, world: World, setup: str | None, clocks: dict[str, datetime], *, merge: bool
+) -> _Checked:
+    """The world without what is not known here, whose names the reading has. clocks: of setups, where known."""
     for alias in _SETUP:
         if world.get(alias) is not None and not isinstance(world[alias], str):
             raise BadRequest(f"{alias} is {json_text(world[alias])[:100]}, not a text", "name one setup")
@@ -120,7 +156,13 @@ def _check(connection: Connection, world: World, setup: str | None, clocks: dict
             [(clocks[into],)] = connection.execute("select (resource.describe_setup(%s)).clock", [into]).fetchall()
         return clocks[into]
 
-    reading = Reading(clock, [f"section {section}" for section in world if section not in _NAMES])
+    reading = Reading(clock, merging=merge)
+    for section in world:
+        if section not in _NAMES:
+            meant = nearest(section, _NAMES)
+            reading.ignored.append(f"section {section}")
+            known = f"sections are {', '.join(_NAMES)}; {_JOBS_ALONE}"
+            reading.hints.append(f"{section}: nearest is {meant}" if meant else known)
     now = reading.time("now", world.get("now"))
     if now is not None:
         clocks[into] = datetime.fromisoformat(now)
@@ -131,12 +173,12 @@ def _check(connection: Connection, world: World, setup: str | None, clocks: dict
         config.read("config", given.get("config", {}), (named, into), reading),
         {name: list(section.read(name, given[name], reading)) for name, section in _SECTIONS.items() if name in given},
         {
-            name: section.known(name, given[name], reading.ignored)
+            name: section.known(name, given[name], reading)
             for name, section in taskqueue.SECTIONS.items()
             if name in given
         },
         {name: len(given[name]) for name in ("config", *_SECTIONS) if name in given},
-        reading.ignored,
+        reading,
     )
 
 
@@ -149,40 +191,48 @@ def _store(
         loaded.setups.append(into)
     if world.now is not None:
         connection.execute("select resource.set_clock(%s, %s::timestamptz)", (into, world.now))
-    if world.config:
-        loaded.ignored += config.store(connection, into, world.config, lenient=lenient)
+    left_out = config.store(connection, into, world.config, lenient=lenient) if world.config else []
+    loaded.ignored += left_out
+    loaded.everywhere += config.for_all(world.config)
     for name, parts in world.parts.items():
-        with naming(name):
-            for part in parts:
-                again = part.parents is True and (into, part.table) in replaced
-                tables.store(connection, into, Part(part.table, part.rows) if again else part)
-                replaced.add((into, part.table))
+        for part in parts:
+            again = part.parents is True and (into, part.table) in replaced
+            with naming(name, partial(_SECTIONS[name].said, part.table)):
+                tables.store(
+                    connection, into, Part(part.table, part.rows) if again else part, merge=world.reading.merging
+                )
+            replaced.add((into, part.table))
     for name, value in world.queues.items():
         loaded.rows[name] = loaded.rows.get(name, 0) + taskqueue.SECTIONS[name].store(connection, into, value)
     loaded.jobs += sum(len(queue["jobs"]) for queue in world.queues.get("task_queues", ()))
     for name, count in world.rows.items():
-        loaded.rows[name] = loaded.rows.get(name, 0) + count
+        loaded.rows[name] = loaded.rows.get(name, 0) + count - (len(left_out) if name == "config" else 0)
 
 
-def _digest(connection: Connection, world: _Checked) -> None:
-    """Sum up the input of the tasks loaded, and of those that read the datasets loaded."""
+def _digest(connection: Connection, world: _Checked) -> int:
+    """Sum up the input of the tasks loaded, and of those that read the datasets loaded; the jobs of the former."""
     tasks = [row["task_id"] for part in world.parts.get("tasks", ())[:1] for row in part.rows]
     datasets = [row["dataset"] for part in world.parts.get("datasets", ())[:1] for row in part.rows]
     if tasks or datasets:
         query = "select workload.digest_loaded_input(%s, %s::bigint[], %s::text[])"
-        connection.execute(query, (world.setup, tasks, datasets))
+        [(jobs,)] = connection.execute(query, (world.setup, tasks, datasets)).fetchall()
+        return int(jobs)
+    return 0
 
 
 @contextmanager
-def naming(name: str) -> Iterator[None]:
-    """Put a name (a file, a section) before the message of an error; without a name errors pass as they are."""
+def naming(name: str, said: Callable[[str], str] = str) -> Iterator[None]:
+    """Put a name (a file, a section) before the message of an error, which `said` may put in other words.
+
+    Without a name errors pass as they are.
+    """
     try:
         yield
     except (BrokerError, psycopg.Error) as error:
         if not name:
             raise
         found = from_database(error) if isinstance(error, psycopg.Error) else error
-        raise type(found)(f"{name}: {found.message}", found.hint, found.sqlstate) from error
+        raise type(found)(f"{name}: {said(found.message)}", found.hint, found.sqlstate) from error
 
 
 def dump(
@@ -211,7 +261,11 @@ def dump(
         for name, section in _SECTIONS.items():
             found = tables.entries(connection, setup, section)
             if section.shape == "whole":
-                yield from (f',\n"{name}": {json_text(value)}' for _, value in found)
+                for _, value in found:
+                    for entry in value.items() if isinstance(value, dict) else value:
+                        if on_row:
+                            on_row(name, json_text(entry))
+                    yield f',\n"{name}": {json_text(value)}'
             else:
                 yield from _entries(name, found, on_row, named=section.shape == "object")
         yield from taskqueue.pieces(connection, setup, with_leases=with_leases, on_row=on_row)

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from typing import Any
 
-from broker.world.section import Rows, Section, listed
+from broker.world.section import Described, Rows, Section, listed
 from broker.world.shape import Part, Reading, Row, elements, fields
 
 _INSTANCE = fields("type state", id="instance_id", task="task_id")
@@ -16,8 +16,11 @@ def _read_jobs(name: str, value: Any, reading: Reading) -> Iterable[Part]:
     rows: list[Row] = []
     for where, given in elements(name, value):
         row = reading.row(where, given, _JOB)
-        texts = {column: row.pop(need) for need, column in _NEEDS.items() if isinstance(row.get(need), str)}
-        rows.append(row | texts)
+        for need, column in _NEEDS.items():
+            if need in row:
+                is_text = isinstance(row[need], str)
+                row |= {need: None, column: row[need]} if is_text else {column: None}
+        rows.append(row)
     yield Part("instance.job", rows)
 
 
@@ -28,6 +31,13 @@ def _write_job(_: Any, rows: Rows) -> Row:
 
 
 SECTIONS = {
-    "instances": listed("instance.instance", _INSTANCE),
-    "instance_jobs": Section(("instance.job",), _read_jobs, _write_job, shape="array"),
+    "instances": listed("instance.instance", _INSTANCE, "`[{...}]`, by their id"),
+    "instance_jobs": Section(
+        ("instance.job",),
+        _read_jobs,
+        _write_job,
+        shape="array",
+        looks="`[{...}]`, by their id; `cpu` and `ram` a number, or a text: an expression of `inputs`",
+        described=[Described("instance.job", "", _JOB)],
+    ),
 }

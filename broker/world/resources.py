@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from broker.world.section import Rows, Section, listed, named
+from broker.world.section import Described, Rows, Section, listed, named
 from broker.world.shape import NUMBER, Kind, Part, Reading, Row, elements, entries, fields, names, require
 
 QUEUE = fields(
@@ -27,6 +27,9 @@ _STORAGES = {
 }
 """Direction and scope of storages: the names of the list in `astorages`, the world's first, then CRIC's."""
 
+_LISTS = [alias for aliases in _STORAGES.values() for alias in aliases]
+_QUEUE_FIELDS = [*QUEUE.columns, *_ACTIVITY.columns, *_MEASURED, "slots", "astorages", "site"]
+
 _STORAGE = fields(
     "type is_tape site space_free space_expired space_min_free space_unavailable space_total read_lan write_lan"
     " read_wan write_wan"
@@ -44,16 +47,28 @@ def described_queues(name: str, value: Any, reading: Reading) -> Iterable[Part]:
     """
     queues: list[Row] = []
     storages: list[Row] = []
+    replaced: list[object] = []
     for where, queue, given in entries(name, value):
         require(dict, where, given)
         row, of_cric = _own(where, given, reading)
+        reading.keep("queues", where, of_cric, _QUEUE_FIELDS)
         of_queue, others = _storages(f"{where}.astorages", given.get("astorages"))
         if others:
+            reading.keep("queues", f"{where}.astorages", others, _LISTS)
             of_cric["astorages"] = others
         queues.append({"queue": queue, **row, **({"cric": of_cric} if of_cric else {})})
         storages += [{"queue": queue, **storage} for storage in of_queue]
+        replaced += [{"queue": queue, **lists} for lists in _lists_of(given)] if reading.merging else [queue]
     yield Part("resource.queue", queues)
-    yield Part("resource.queue_storage", storages, list(value))
+    yield Part("resource.queue_storage", storages, replaced)
+
+
+def _lists_of(queue: Row) -> Iterable[Row]:
+    """Direction and scope of the lists of storages that a queue gives; null in place of them is all of them, empty."""
+    given = queue.get("astorages", {})
+    for (direction, scope), aliases in _STORAGES.items():
+        if given is None or any(alias in given for alias in aliases):
+            yield {"direction": direction, "scope": scope}
 
 
 def _own(where: str, given: Row, reading: Reading) -> tuple[Row, Row]:
@@ -96,13 +111,15 @@ def _read_queues(name: str, value: Any, reading: Reading) -> Iterable[Part]:
     for where, queue, given in entries(name, value):
         row = reading.row(where, {key: given[key] for key in _ACTIVITY.columns if key in given}, _ACTIVITY)
         for group, known in _MEASURED.items():
+            if reading.merging and group in given:
+                row |= dict.fromkeys(known.columns.values())
             if given.get(group) is not None:
                 row |= reading.row(f"{where}.{group}", given[group], known)
         if row:
             activities.append({"queue": queue, **row})
         slots += _numbered(f"{where}.slots", queue, given.get("slots") or [], _SLOT, reading)
-    yield Part("resource.queue_activity", activities, list(value))
-    yield Part("resource.slot", slots, list(value))
+    yield Part("resource.queue_activity", activities, None if reading.merging else list(value))
+    yield Part("resource.slot", slots, reading.parents(value, "slots"))
 
 
 def _numbered(where: str, queue: str, value: Any, known: Any, reading: Reading) -> list[Row]:
@@ -135,6 +152,7 @@ def _read_storages(name: str, value: Any, reading: Reading) -> Iterable[Part]:
         require(dict, where, given)
         own = {key: given[key] for key in _STORAGE.columns if key in given}
         of_cric = {key: entry for key, entry in given.items() if key not in own}
+        reading.keep("storages", where, of_cric, _STORAGE.columns)
         row = {"storage": storage, **reading.row(where, own, _STORAGE)}
         rows.append({**row, **({"cric": of_cric} if of_cric else {})})
     yield Part("resource.storage", rows)
@@ -157,7 +175,7 @@ def _read_software(name: str, value: Any, reading: Reading) -> Iterable[Part]:
         rows.append({"queue": queue, **row})
         tags += _numbered(f"{where}.tags", queue, given.get("tags") or [], _TAG, reading)
     yield Part("resource.software", rows)
-    yield Part("resource.software_tag", tags, list(value))
+    yield Part("resource.software_tag", tags, reading.parents(value, "tags"))
 
 
 def _write_software(_: Any, rows: Rows) -> Row:
@@ -240,29 +258,96 @@ def _write_locks(_: Any, rows: Rows) -> Any:
 
 SECTIONS = {
     "resource_types": listed(
-        "resource.resource_type", fields("name mincore maxcore minrampercore maxrampercore"), replaces=True
+        "resource.resource_type",
+        fields("name mincore maxcore minrampercore maxrampercore"),
+        "`[{...}]`, all that there are; without the section PanDA's six",
+        replaces=True,
     ),
     "queues": Section(
         ("resource.queue", "resource.queue_activity", "resource.queue_storage", "resource.slot"),
         _read_queues,
         _write_queue,
         by="queue",
+        looks="`{QUEUE: {...}}`; `site` is an alias of `panda_site`, CRIC's `pr` and `pw` are the lists `read_lan` and"
+        " `write_lan`",
+        described=[
+            Described("resource.queue", "", QUEUE),
+            *(
+                Described("resource.queue_storage", f"astorages.{aliases[0]}", fields("", **{"": "storage"}))
+                for aliases in _STORAGES.values()
+            ),
+            *(Described("resource.queue_activity", f"{group}.", known) for group, known in _MEASURED.items()),
+            Described("resource.queue_activity", "", _ACTIVITY),
+            Described("resource.slot", "slots[].", _SLOT),
+        ],
     ),
-    "nuclei": named("resource.nucleus", "nucleus", fields("state bare_nucleus secondary_nucleus backlogged")),
-    "storages": Section(("resource.storage",), _read_storages, _write_storage, by="storage"),
-    "links": listed("resource.link", fields("src dst closeness queued queued_express mbps_1h mbps_1d mbps_1w")),
-    "software": Section(("resource.software", "resource.software_tag"), _read_software, _write_software, by="queue"),
-    "architecture_levels": Section(("resource.architecture_level",), _read_levels, _write_levels, by="queue"),
+    "nuclei": named(
+        "resource.nucleus",
+        "nucleus",
+        fields("state bare_nucleus secondary_nucleus backlogged"),
+        "`{PANDA_SITE: {...}}`; a site with a queue of role nucleus is one without an entry, too",
+    ),
+    "storages": Section(
+        ("resource.storage",),
+        _read_storages,
+        _write_storage,
+        by="storage",
+        looks="`{STORAGE: {...}}`",
+        described=[Described("resource.storage", "", _STORAGE)],
+    ),
+    "links": listed(
+        "resource.link",
+        fields("src dst closeness queued queued_express mbps_1h mbps_1d mbps_1w"),
+        "`[{...}]`, by their src and dst",
+    ),
+    "software": Section(
+        ("resource.software", "resource.software_tag"),
+        _read_software,
+        _write_software,
+        by="queue",
+        looks='`{QUEUE or "ALL": {...}}`',
+        described=[
+            Described("resource.software", "", _SOFTWARE),
+            Described("resource.software_tag", "tags[].", _TAG),
+        ],
+    ),
+    "architecture_levels": Section(
+        ("resource.architecture_level",),
+        _read_levels,
+        _write_levels,
+        by="queue",
+        looks="`{QUEUE: {LEVEL: percent}}`",
+        described=[Described("resource.architecture_level", "LEVEL", fields("", **{"": "percent"}))],
+    ),
     "worker_gpus": Section(
         ("resource.worker_gpu",),
         _read_gpus,
         lambda _, rows: [_GPU.world(row) for row in rows["resource.worker_gpu"]],
         by="queue",
+        looks="`{QUEUE: [{...}]}`",
+        described=[Described("resource.worker_gpu", "[].", _GPU)],
     ),
     "shares": named(
-        "resource.share", "gshare", fields("parent target running queued usage_percent equivalent_usage_percent")
+        "resource.share",
+        "gshare",
+        fields("parent target running queued usage_percent equivalent_usage_percent"),
+        "`{SHARE: {...}}`",
     ),
-    "users": Section(("resource.account",), _read_users, _write_users, shape="whole"),
-    "instance_types": named("resource.instance_type", "name", fields("cpu ram price")),
-    "locks": Section(("resource.queue_lock",), _read_locks, _write_locks, shape="whole"),
+    "users": Section(
+        ("resource.account",),
+        _read_users,
+        _write_users,
+        shape="whole",
+        looks="`{NAME: {...}}`, or `[{name, ...}]` where a user and a group have the same name",
+        described=[Described("resource.account", "", _ACCOUNT)],
+    ),
+    "instance_types": named("resource.instance_type", "name", fields("cpu ram price"), "`{TYPE: {...}}`"),
+    "locks": Section(
+        ("resource.queue_lock",),
+        _read_locks,
+        _write_locks,
+        shape="whole",
+        looks="`[QUEUE]`, or `{QUEUE: time}`; all that there are",
+        described=[Described("resource.queue_lock", "QUEUE", fields("", **{"": "locked_at"}))],
+    ),
 }

@@ -1,6 +1,7 @@
 """A section of the world format that is kept in tables."""
 
-from collections.abc import Callable, Iterable, Mapping
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -9,6 +10,21 @@ from broker.world.shape import Fields, Part, Reading, Row, elements, entries
 Rows = Mapping[str, list[Row]]
 """Rows by table, without the column that they are grouped by."""
 
+_COLUMN = re.compile(r"(?<=: )(\w+) is ")
+
+
+@dataclass(frozen=True)
+class Described:
+    """Fields of a section as the world names them: the table that has their columns, where they stand in an entry."""
+
+    table: str
+    path: str
+    fields: Fields
+
+    def names(self) -> Iterator[tuple[str, str]]:
+        """Each field as an entry has it (`split.nFilesPerJob`, `slots[].numslots`), and its column."""
+        return ((f"{self.path}{name}" if name else self.path, column) for name, column in self.fields.columns.items())
+
 
 @dataclass(frozen=True)
 class Section:
@@ -16,7 +32,8 @@ class Section:
 
     read: its name, its value and the reading, to parts. by: the column that its tables share; rows with the same value
     are one entry (null: each row is one). write: that value and the rows of an entry, to the entry. shape: `object`
-    (entries by the value of `by`), `array`, or `whole`: all rows are one entry, the section.
+    (entries by the value of `by`), `array`, or `whole`: all rows are one entry, the section. looks: its shape in a
+    line. described: its fields.
     """
 
     tables: tuple[str, ...]
@@ -24,22 +41,48 @@ class Section:
     write: Callable[[Any, Rows], Any]
     by: str | None = None
     shape: Literal["object", "array", "whole"] = "object"
+    looks: str = ""
+    described: Sequence[Described] = ()
+
+    def said(self, table: str, message: str) -> str:
+        """An error of the database about a row of a table, with the world's names in place of columns."""
+        names = {
+            column: f"{part.path}{name}"
+            for part in self.described
+            for name, column in part.fields.columns.items()
+            if part.table == table and name not in ("", column)
+        }
+        return _COLUMN.sub(lambda found: f"{names.get(found[1], found[1])} is ", message)
 
 
-def listed(table: str, known: Fields, *, replaces: bool = False) -> Section:
+def listed(table: str, known: Fields, looks: str, *, replaces: bool = False) -> Section:
     """A section that is an array of rows of one table. replaces: it stands for all rows of the setup."""
 
     def read(name: str, value: Any, reading: Reading) -> Iterable[Part]:
         rows = [reading.row(where, row, known) for where, row in elements(name, value)]
         yield Part(table, rows, True if replaces else None)
 
-    return Section((table,), read, lambda _, rows: known.world(rows[table][0]), shape="array")
+    return Section(
+        (table,),
+        read,
+        lambda _, rows: known.world(rows[table][0]),
+        shape="array",
+        looks=looks,
+        described=[Described(table, "", known)],
+    )
 
 
-def named(table: str, key: str, known: Fields) -> Section:
+def named(table: str, key: str, known: Fields, looks: str) -> Section:
     """A section that is an object of rows of one table by their key."""
 
     def read(name: str, value: Any, reading: Reading) -> Iterable[Part]:
         yield Part(table, [{key: k, **reading.row(where, row, known)} for where, k, row in entries(name, value)])
 
-    return Section((table,), read, lambda _, rows: known.world(rows[table][0]), by=key)
+    return Section(
+        (table,),
+        read,
+        lambda _, rows: known.world(rows[table][0]),
+        by=key,
+        looks=looks,
+        described=[Described(table, "", known)],
+    )

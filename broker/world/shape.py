@@ -6,6 +6,7 @@ Types of single values are checked by the database, which knows its columns (res
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
+from difflib import get_close_matches
 from typing import Any
 
 from broker.client import json_text
@@ -16,7 +17,8 @@ Kind = type | tuple[type, ...]
 NUMBER = (int, float)
 
 _SHAPES = {dict: "an object", list: "an array", str: "a text", bool: "true or false", int: "an integer"}
-_HINT = "see broker/README.md, Worlds"
+_HINT = 'broker/README.md, "Fields of a world", has all of them'
+_ALIKE = 0.82  # a field that is meant and one that is like it: CRIC has meanrss and siteid
 
 
 def require(kind: Kind, name: str, value: object) -> None:
@@ -29,6 +31,13 @@ def require(kind: Kind, name: str, value: object) -> None:
 def wrong(name: str, value: object, wanted: str) -> BadRequest:
     """The error of a value that is not what is wanted, both named."""
     return BadRequest(f"{name} is {json_text(value)[:100]}, not {wanted}", _HINT)
+
+
+def nearest(name: str, known: Iterable[str], alike: float = 0.6) -> str | None:
+    """The known name that is most like another one, whatever the case; null where none is."""
+    lower = {one.lower(): one for one in known}
+    found = get_close_matches(name.lower(), lower, 1, alike)
+    return lower[found[0]] if found else None
 
 
 def entries(name: str, value: Any) -> Iterator[tuple[str, str, Any]]:
@@ -79,33 +88,72 @@ def fields(plain: str, *, times: str = "", objects: str = "", **renamed: str) ->
 
 @dataclass(frozen=True)
 class Part:
-    """Rows for a table (room.table). parents: values of its first key column whose rows they replace; True: all."""
+    """Rows for a table (room.table).
+
+    parents: those whose rows they replace: values of its first key column, or objects of that and other columns; True:
+    all.
+    """
 
     table: str
     rows: Sequence[Row]
     parents: Sequence[object] | bool | None = None
 
 
+@dataclass(frozen=True)
+class Kept:
+    """A field that is kept and no rule reads: of which section, where, its name, and the known one that is like it."""
+
+    section: str
+    where: str
+    name: str
+    nearest: str | None
+
+
 @dataclass
 class Reading:
-    """A world being read: the clock that hours_ago counts from, and what is not known here."""
+    """A world being read: the clock that hours_ago counts from, and what is not known here.
+
+    merging: rows change in what is given; what belongs to them is replaced where it is given. ignored: what is not
+    known here, with the hints of what may be meant. kept: fields that are kept and no rule reads.
+    """
 
     clock: Callable[[], datetime]
     ignored: list[str] = field(default_factory=list)
+    merging: bool = False
+    hints: list[str] = field(default_factory=list)
+    kept: list[Kept] = field(default_factory=list)
+
+    def parents(self, given: Mapping[str, Any], *names: str) -> list[str]:
+        """The entries whose parts of one of these names are replaced: all, or (merging) those that give it."""
+        return [key for key, entry in given.items() if not self.merging or any(name in entry for name in names)]
+
+    def keep(self, section: str, where: str, names: Iterable[str], known: Iterable[str]) -> None:
+        """Note fields that are kept and no rule reads. known: those that may be meant."""
+        known = list(known)
+        self.kept += [Kept(section, where, name, nearest(name, known, _ALIKE)) for name in names]
 
     def row(self, where: str, value: Any, known: Fields) -> Row:
         """The columns of a row with known fields; others are noted as ignored."""
         require(dict, where, value)
-        self.unknown(where, (name for name in value if name not in known.columns))
+        self.unknown(where, (name for name in value if name not in known.columns), known.columns)
+        for name in known.objects if self.merging else ():
+            if name in value and value[name] is None:
+                raise wrong(f"{where}.{name}", None, "an object: an empty one stands for nothing")
         return {
             known.columns[name]: self.time(f"{where}.{name}", given) if name in known.times else given
             for name, given in value.items()
             if name in known.columns and not (given is None and name in known.objects)
         }
 
-    def unknown(self, where: str, keys: Iterable[str]) -> None:
-        """Note fields that are not known here."""
-        self.ignored += [f"{where}: field {key}" for key in keys]
+    def unknown(self, where: str, keys: Iterable[str], known: Iterable[str]) -> None:
+        """Note fields that are not known here, and the known one that may be meant, else all of them."""
+        known = list(known)
+        for key in keys:
+            self.ignored.append(f"{where}: field {key}")
+            meant = nearest(key, known)
+            self.hints.append(
+                f"{where}.{key}: " + (f"nearest is {meant}" if meant else f"fields are {', '.join(known)}")
+            )
 
     def time(self, where: str, value: Any) -> str | None:
         """A time as ISO 8601 text with a zone: given so (UTC, where it names none), or as {"hours_ago": n}."""

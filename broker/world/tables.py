@@ -17,15 +17,18 @@ Connection = psycopg.Connection[Any]
 _ROWS_A_CALL = 10_000
 
 
-def store(connection: Connection, setup: str, part: Part) -> None:
-    """Store rows, ten thousand a call. Raises the database's errors (PB001 names the row, the key and the value)."""
+def store(connection: Connection, setup: str, part: Part, *, merge: bool = False) -> None:
+    """Store rows, ten thousand a call; merge: rows that are there keep what is not given.
+
+    Raises the database's errors (PB001 names the row, the key and the value).
+    """
     room, table = part.table.split(".")
     parents = None if part.parents is None else json_text(part.parents)
     for start in range(0, max(len(part.rows), 1), _ROWS_A_CALL):
         rows = json_text(part.rows[start : start + _ROWS_A_CALL])
         if rows != "[]" or parents is not None:
-            query = f"select {room}.store(%s, %s, %s::jsonb, %s::jsonb)"
-            connection.execute(query.encode(), (setup, table, rows, parents))
+            query = f"select {room}.store(%s, %s, %s::jsonb, %s::jsonb, %s)"
+            connection.execute(query.encode(), (setup, table, rows, parents, merge))
         parents = None
 
 

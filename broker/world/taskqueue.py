@@ -20,7 +20,7 @@ import psycopg
 
 from broker.client import json_text
 from broker.submitter import chunks
-from broker.world.shape import NUMBER, Kind, require
+from broker.world.shape import NUMBER, Kind, Reading, require
 
 World = Mapping[str, Any]
 Connection = psycopg.Connection[Any]
@@ -116,10 +116,10 @@ def _rows(
     yield "\n]"
 
 
-def _known_fields(fields: _Fields, name: str, row: object, ignored: list[str]) -> dict[str, Any]:
+def _known_fields(fields: _Fields, name: str, row: object, reading: Reading) -> dict[str, Any]:
     require(dict, name, row)
     assert isinstance(row, dict)
-    ignored += [f"{name}: field {key}" for key in row if key not in fields]
+    reading.unknown(name, (key for key in row if key not in fields), fields)
     known = {key: value for key, value in row.items() if key in fields and value is not None}
     for key, value in known.items():
         require(fields[key], f"{name}.{key}", value)
@@ -134,15 +134,16 @@ class Section:
     fields: _Fields | None
     store: Callable[[Connection, str, Any], int]
 
-    def known(self, name: str, value: Any, ignored: list[str]) -> Any:
+    def known(self, name: str, value: Any, reading: Reading) -> Any:
+        """The section without the fields that are not known here, which are noted."""
         require(self.shape, name, value)
         if self.fields is None:
             return value
         if name == "task_queue_settings":
-            return _known_fields(self.fields, name, value, ignored)
+            return _known_fields(self.fields, name, value, reading)
         if self.shape is dict:
-            return {key: _known_fields(self.fields, f"{name}.{key}", row, ignored) for key, row in value.items()}
-        return [_known_fields(self.fields, f"{name}[{i}]", row, ignored) for i, row in enumerate(value)]
+            return {key: _known_fields(self.fields, f"{name}.{key}", row, reading) for key, row in value.items()}
+        return [_known_fields(self.fields, f"{name}[{i}]", row, reading) for i, row in enumerate(value)]
 
 
 def _store_settings(connection: Connection, setup: str, settings: World) -> int:

@@ -4,7 +4,8 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from broker.client import json_text
-from broker.world.section import Rows, Section, listed
+from broker.errors import BadRequest
+from broker.world.section import Described, Rows, Section, listed
 from broker.world.shape import Part, Reading, Row, elements, entries, fields, names, require, wrong
 
 _DATASET = fields("type site distributed", times="created modified")
@@ -86,8 +87,8 @@ def _read_datasets(name: str, value: Any, reading: Reading) -> Iterable[Part]:
         for at, storage, replica in entries(f"{where}.replicas", given.get("replicas") or {}):
             replicas.append({"dataset": dataset, "storage": storage, **reading.row(at, replica or {}, _REPLICA)})
     yield Part("workload.dataset", datasets)
-    yield Part("workload.dataset_file", files, list(value))
-    yield Part("workload.replica", replicas, list(value))
+    yield Part("workload.dataset_file", files, reading.parents(value, "files"))
+    yield Part("workload.replica", replicas, reading.parents(value, "replicas"))
 
 
 def _write_dataset(_: Any, rows: Rows) -> Row:
@@ -103,17 +104,22 @@ def _read_tasks(name: str, value: Any, reading: Reading) -> Iterable[Part]:
     tasks: list[Row] = []
     datasets: list[Row] = []
     results: list[Row] = []
+    linked: list[object] = []
+    failing: list[object] = []
     for where, given in elements(name, value):
         require(dict, where, given)
         require(int, f"{where}.id", given.get("id"))
         tasks.append(_task(where, given, reading))
+        of_task = {"task_id": given["id"]}
+        ways = [{**of_task, "direction": way} for way in ("input", "output") if way in given]
+        linked += ways if reading.merging else [given["id"]]
+        failing += [given["id"]] if "failures" in given or not reading.merging else []
         datasets += [{"task_id": given["id"], **row} for row in _datasets_of(where, given, reading)]
         for at, queue, counts in entries(f"{where}.failures", given.get("failures") or {}):
             results.append({"task_id": given["id"], "queue": queue, **reading.row(at, counts, _RESULT)})
-    ids = [task["task_id"] for task in tasks]
     yield Part("workload.task", tasks)
-    yield Part("workload.task_dataset", datasets, ids)
-    yield Part("workload.task_result", results, ids)
+    yield Part("workload.task_dataset", datasets, linked)
+    yield Part("workload.task_result", results, failing)
 
 
 def _task(where: str, given: Row, reading: Reading) -> Row:
@@ -161,7 +167,10 @@ def _split(where: str, given: Any) -> Row:
 
 def _datasets_of(where: str, given: Row, reading: Reading) -> Iterable[Row]:
     """The datasets of a task: input by name, the first is the primary one; output with a token, or by name."""
-    for place, dataset in enumerate(names(f"{where}.input", given.get("input")) or [], 1):
+    inputs = names(f"{where}.input", given.get("input")) or []
+    for place, dataset in enumerate(inputs, 1):
+        if dataset in inputs[: place - 1]:
+            raise BadRequest(f"{where}.input names {dataset} twice", "name each dataset once: its files count once")
         yield {"direction": "input", "position": place, "dataset": dataset}
     for place, (at, output) in enumerate(elements(f"{where}.output", given.get("output") or []), 1):
         row = reading.row(at, {"name": output} if isinstance(output, str) else output, _OUTPUT)
@@ -220,7 +229,7 @@ def _read_work(name: str, value: Any, reading: Reading) -> Iterable[Part]:
     rows: list[Row] = []
     for where, nucleus, given in entries(name, value):
         require(dict, where, given)
-        reading.unknown(where, given.keys() - {"all", "by_gshare"})
+        reading.unknown(where, given.keys() - {"all", "by_gshare"}, ("all", "by_gshare"))
         if "all" in given:
             rows.append({"nucleus": nucleus, "gshare": "", "priority": 0, "work": given["all"]})
         of_shares = given.get("by_gshare") or {}
@@ -255,7 +264,16 @@ def _write_live(_: Any, rows: Rows) -> Row:
 
 SECTIONS = {
     "datasets": Section(
-        ("workload.dataset", "workload.dataset_file", "workload.replica"), _read_datasets, _write_dataset, by="dataset"
+        ("workload.dataset", "workload.dataset_file", "workload.replica"),
+        _read_datasets,
+        _write_dataset,
+        by="dataset",
+        looks="`{DATASET: {..., files: [{...}], replicas: {STORAGE: {...}}}}`; an empty replica, `{}`, is complete",
+        described=[
+            Described("workload.dataset", "", _DATASET),
+            Described("workload.dataset_file", "files[].", _FILE),
+            Described("workload.replica", "replicas.STORAGE.", _REPLICA),
+        ],
     ),
     "tasks": Section(
         ("workload.task", "workload.task_dataset", "workload.task_result"),
@@ -263,13 +281,48 @@ SECTIONS = {
         _write_task,
         by="task_id",
         shape="array",
+        looks="`[{...}]`, by their id; split rules are PanDA's numbers, or the words for them",
+        described=[
+            Described("workload.task", "", TASK),
+            Described("workload.task_dataset", "input[]", fields("", **{"": "dataset"})),
+            Described("workload.task_dataset", "output[].", _OUTPUT),
+            Described("workload.task", "split.", _SPLIT),
+            Described("workload.task", "params.", _PARAMS),
+            Described("workload.task_result", "failures.QUEUE.", _RESULT),
+        ],
     ),
-    "jobs": listed("workload.job", _JOB),
-    "statistics": listed("workload.statistic", _STATISTIC, replaces=True),
+    "jobs": listed("workload.job", _JOB, "`[{...}]`, by their id"),
+    "statistics": listed("workload.statistic", _STATISTIC, "`[{...}]`, all that there are", replaces=True),
     "user_queue_statistics": Section(
-        ("workload.user_queue_statistic",), _read_user_counts, _write_user_counts, by="queue"
+        ("workload.user_queue_statistic",),
+        _read_user_counts,
+        _write_user_counts,
+        by="queue",
+        looks='`{QUEUE: {SHARE: {USER or "_total": {...}}}}`',
+        described=[Described("workload.user_queue_statistic", "SHARE.USER.", _COUNT)],
     ),
-    "to_running_rate": Section(("workload.to_running_rate",), _read_rates, _write_rates, by="queue"),
-    "remaining_work": Section(("workload.remaining_work",), _read_work, _write_work, by="nucleus"),
-    "live_counter": Section(("brokerage.live_counter",), _read_live, _write_live, shape="whole"),
+    "to_running_rate": Section(
+        ("workload.to_running_rate",),
+        _read_rates,
+        _write_rates,
+        by="queue",
+        looks="`{QUEUE: rate}`, or `{QUEUE: {SHARE: rate}}`",
+        described=[Described("workload.to_running_rate", "QUEUE", fields("", **{"": "rate"}))],
+    ),
+    "remaining_work": Section(
+        ("workload.remaining_work",),
+        _read_work,
+        _write_work,
+        by="nucleus",
+        looks="`{PANDA_SITE: {all: work, by_gshare: {SHARE: {PRIORITY: work}}}}`",
+        described=[Described("workload.remaining_work", "all", fields("", **{"": "work"}))],
+    ),
+    "live_counter": Section(
+        ("brokerage.live_counter",),
+        _read_live,
+        _write_live,
+        shape="whole",
+        looks="`{QUEUE: jobs}`; all that there are",
+        described=[Described("brokerage.live_counter", "QUEUE", fields("", **{"": "jobs"}))],
+    ),
 }

@@ -1,7 +1,8 @@
 """Bad input never stops a batch: what has an outcome gets it, what cannot be evaluated is stored as error, and all
 other tasks are decided as they are without it.
 
-Most of it is refused where it comes in (`broker load`, constraints of the tables); here it is put into the tables.
+Most of it is refused where it comes in (`broker load`, constraints of the tables); here it is put into the tables, as
+rows may be there that are older than the constraints of revision 0004.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -88,11 +89,19 @@ def clone(new_database: Callable[..., str], loaded: dict[str, str]) -> Callable[
         with psycopg.connect(loaded["dsn"], autocommit=True) as db:
             world.load(db, [grid(2, QUEUES, TASKS)])
             db.execute("update workload.task set status = 'ready'")
+            _drop_later_constraints(db)
 
     def opened() -> Connection:
         return psycopg.connect(new_database(str(conninfo_to_dict(loaded["dsn"])["dbname"])), autocommit=True)
 
     return opened
+
+
+def _drop_later_constraints(db: Connection) -> None:
+    """Take away the constraints that a revision added for new rows alone."""
+    query = "select format('alter table %s drop constraint %I', conrelid::regclass, conname) from pg_constraint"
+    for (statement,) in db.execute(f"{query} where contype = 'c' and not convalidated".encode()).fetchall():
+        db.execute(statement)
 
 
 def _set(db: Connection, table: str, values: Mapping[str, Any], where: Mapping[str, Any]) -> None:

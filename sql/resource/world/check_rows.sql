@@ -8,7 +8,7 @@ begin
   if jsonb_typeof(p_rows) is distinct from 'array' or jsonb_path_exists(p_rows, 'strict $[*] ? (@.type() != "object")') then
     raise exception 'rows of % are not an array of objects', p_table using errcode = 'PB001', hint = 'Give [{"column": value, ...}, ...].';
   end if;
-  select e.place, e.row, f.key, f.value, c.kind into v_bad
+  select e.place, e.row, f.key, f.value, c.kind, col_description(p_table, c.place) as meaning into v_bad
     from jsonb_array_elements(p_rows) with ordinality e(row, place)
    cross join jsonb_each(e.row) f(key, value)
     left join resource.table_column(p_table) c on c.name = f.key and c.given
@@ -21,8 +21,8 @@ begin
       using errcode = 'PB001', hint = format('The keys are columns: %s.',
         (select string_agg(c.name, ', ' order by c.place) from resource.table_column(p_table) c where c.given));
   end if;
-  raise exception '%: % is %, not %', resource.row_name(p_table, v_bad.row, v_bad.place), v_bad.key, left(v_bad.value::text, 100), v_bad.kind
-    using errcode = 'PB001', hint = 'Null is a value that is not set; a key that is left out has its default.';
+  raise exception '%: % is %, not %', resource.row_name(p_table, v_bad.row, v_bad.place), v_bad.key, resource.shown(v_bad.value), v_bad.kind
+    using errcode = 'PB001', hint = concat(v_bad.key || ': ' || v_bad.meaning || ' ', 'Null is a value that is not set; a key that is left out has its default.');
 end $$;
 
 comment on function resource.check_rows(regclass, jsonb) is

@@ -1,14 +1,14 @@
--- A check that a value fails, in the words of the value: PostgreSQL names the constraint alone.
-create or replace function resource.refusal(p_table regclass, p_constraint text, p_row jsonb) returns text
+-- What a row breaks, in the words of its values: PostgreSQL names the constraint alone. The comment of a check says what it allows.
+create or replace function resource.refusal(p_table regclass, p_constraint text, p_column text, p_row jsonb, out reason text, out meaning text)
 language sql stable
 as $$
-  select string_agg(format('%s is %s', a.attname, coalesce(left((p_row -> a.attname)::text, 100), 'not given')), ', ' order by a.attnum)
-         || format(', not in %s', pg_get_expr(c.conbin, c.conrelid))
-    from pg_constraint c
-    join pg_attribute a on a.attrelid = c.conrelid and a.attnum = any (c.conkey)
-   where c.conrelid = p_table and c.conname = p_constraint and c.contype = 'c'
-   group by c.conbin, c.conrelid
+  select string_agg(format('%s is %s', a.attname, coalesce(resource.shown(p_row -> a.attname), case when p_constraint = '' then 'not given' else 'left out' end)), ', ' order by a.attnum)
+           || case when p_constraint = '' then ', and has no default' else format(', not %s', coalesce(max(obj_description(c.oid, 'pg_constraint')), 'as ' || max(pg_get_expr(c.conbin, c.conrelid)))) end,
+         string_agg(format('%s: %s', a.attname, col_description(a.attrelid, a.attnum)), ' ' order by a.attnum)
+    from pg_attribute a
+    left join pg_constraint c on c.conrelid = p_table and c.conname = p_constraint and c.contype = 'c'
+   where a.attrelid = p_table and (a.attnum = any (c.conkey) or p_constraint = '' and a.attname = p_column)
 $$;
 
-comment on function resource.refusal(regclass, text, jsonb) is
-'What a check constraint has against a row: the key, the value, and the condition; null where it is no check constraint.';
+comment on function resource.refusal(regclass, text, text, jsonb) is
+'What a check constraint, or a column that must not be null (no constraint), has against a row: the key, the value, what is allowed; and what the column means. Null where it is neither.';
