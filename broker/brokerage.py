@@ -7,7 +7,7 @@ Decisions are taken by the database (`brokerage.evaluate_task`, `brokerage.broke
 import json
 import secrets
 from collections import deque
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Generator, Iterable, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from queue import SimpleQueue
@@ -39,13 +39,13 @@ def evaluate(
     cases: Iterable[str | Mapping[str, Any]],
     over: str | None = None,
     profile: str | None = None,
-) -> Iterator[Row]:
+) -> Generator[Row, None, None]:
     """Decide each case and give its answer, in their order; a case is an object or its JSON text.
 
     Each is decided in a transaction that is rolled back, in a setup of its own, which sees nothing but the world of the
     case; or laid over the setup `over`, whose rows that it changes are locked meanwhile. profile: decides instead of
-    the one that the case names. A case with an error is answered {"name", "error": {"code", "message"}}, and the
-    others go on. Raises psycopg's error when the connection is lost.
+    the one that the case names. A case with an error is answered {"name", "error": {"code", "message"}}, with a
+    "hint" where there is one, and the others go on. Raises psycopg's error when the connection is lost.
     """
     for case in cases:
         name = None
@@ -63,7 +63,7 @@ def evaluate(
 
 def evaluate_together(
     connections: Sequence[Connection], cases: Iterable[str | Mapping[str, Any]], profile: str | None = None
-) -> Iterator[Row]:
+) -> Generator[Row, None, None]:
     """The same on several connections at once, in the order of the cases; reads some cases ahead of the answers."""
     free: SimpleQueue[Connection] = SimpleQueue()
     for connection in connections:
@@ -105,8 +105,9 @@ def _said(error: Exception) -> Row:
     """An error in an answer; those that are found here and not in the database are of bad requests."""
     if isinstance(error, psycopg.Error):
         error = from_database(error)
-    code = getattr(error, "sqlstate", None)
-    return {"code": code or "PB001", "message": getattr(error, "message", str(error))}
+    code, hint = getattr(error, "sqlstate", None), getattr(error, "hint", None)
+    said = {"code": code or "PB001", "message": getattr(error, "message", str(error))}
+    return said | ({"hint": hint} if hint else {})
 
 
 def _decide(connection: Connection, case: Mapping[str, Any], over: str | None, profile: str | None) -> Row:
@@ -116,6 +117,8 @@ def _decide(connection: Connection, case: Mapping[str, Any], over: str | None, p
         raise BadRequest(f"algorithm {algorithm} is not available", "production_job is")
     if isinstance(task, bool) or not isinstance(task, int):
         raise BadRequest(f"task is {json_text(task)[:100]}, not the id of a task", _CASE)
+    if "world" not in case and over is None:
+        raise BadRequest("the case has no world", f"{_CASE}; over what a setup holds it may be left out: --over")
     if not isinstance(given, Mapping):
         raise BadRequest(f"world is {json_text(given)[:100]}, not an object", _CASE)
     setup = over or f"evaluate-{secrets.token_hex(8)}"
@@ -159,6 +162,8 @@ def _shaped(answer: Row) -> Row:
 class WhatIf:
     """What a change does: tasks by status before and after, and the tasks that are decided otherwise.
 
+    not_open: those that were named and that the job broker does not work on, and why.
+
     differences: rows of brokerage.run_difference: task_id, status_before, status_after, gained, lost (queues), and the
     best candidate of both whose weight changed: queue, weight_before, weight_after.
     """
@@ -166,6 +171,7 @@ class WhatIf:
     before: dict[str, int]
     after: dict[str, int]
     differences: list[Row]
+    not_open: dict[int, str]
 
 
 def what_if(
@@ -176,12 +182,14 @@ def what_if(
     profile: str | None = None,
     worlds: Sequence[World] = (),
     tasks: Sequence[int] | None = None,
+    forced: bool = False,
 ) -> WhatIf:
     """Decide tasks as things are and as they would be with other settings, worlds or profile, in one snapshot.
 
     settings: `component:KEY` or `KEY` (of every component) to its value; None removes it. worlds: laid over the setup,
     whatever setup they name. tasks: those to decide; else all whose jobs are not all assigned, also those that wait.
-    connection: in autocommit. Raises NoSuchThing for a setup that is not there, BadRequest for keys that no rule reads.
+    forced: take settings that no rule which came with the program reads. connection: in autocommit. Raises NoSuchThing
+    for a setup or task that is not there (a task as psycopg's error, PB004), BadRequest for keys that no rule reads.
     """
     with connection.transaction(force_rollback=True):
         connection.execute("set transaction isolation level repeatable read")
@@ -189,23 +197,32 @@ def what_if(
         before = _dry_run(connection, setup, None, tasks)
         for name, value in settings.items():
             component, _, key = name.rpartition(":")
-            _set(connection, setup, component, key, value)
+            _set(connection, setup, component, key, value, forced=forced)
         world.load(connection, worlds, setup)
+        not_open = {} if tasks is None else _not_open(connection, setup, tasks)
         after = _dry_run(connection, setup, profile, tasks)
         with connection.cursor(row_factory=dict_row) as cursor:
             query = "select * from brokerage.run_difference(%s, %s, %s)"
             differences = cursor.execute(query, (setup, before, after)).fetchall()
-        return WhatIf(_outcomes(connection, setup, before), _outcomes(connection, setup, after), differences)
+        return WhatIf(_outcomes(connection, setup, before), _outcomes(connection, setup, after), differences, not_open)
 
 
-def _set(connection: Connection, setup: str, component: str, key: str, value: Any) -> None:
+def _not_open(connection: Connection, setup: str, tasks: Sequence[int]) -> dict[int, str]:
+    """Those of the tasks that the job broker does not work on, and why; a task that is not there is an error."""
+    connection.execute("select brokerage.require_tasks(%s, %s::bigint[])", (setup, list(tasks)))
+    query = """select task_id, not_open from brokerage.task_standing
+                where setup = %s and task_id = any (%s::bigint[]) and not_open is not null order by 1"""
+    return dict(connection.execute(query, (setup, list(tasks))).fetchall())
+
+
+def _set(connection: Connection, setup: str, component: str, key: str, value: Any, *, forced: bool) -> None:
     """Set a key; one without component for every component, also those that have a value of their own."""
     query = "select app, component from resource.config_of(%s) where key = %s and %s in ('', component)"
     found = connection.execute(query, (setup, key, component)).fetchall()
     query = "select resource.set_config(%s, %s, %s::jsonb, %s, %s, p_force => %s)"
     for app, place in [*((app, place) for app, place in found if place != component), (None, component)]:
-        forced = bool(found)  # a key of somebody's own rules is set already
-        connection.execute(query, (setup, key, json_text(value), place, app, forced))
+        own = forced or bool(found)  # a key of somebody's own rules is set already
+        connection.execute(query, (setup, key, json_text(value), place, app, own))
 
 
 def _dry_run(connection: Connection, setup: str, profile: str | None, tasks: Sequence[int] | None) -> int:
@@ -222,5 +239,6 @@ def _dry_run(connection: Connection, setup: str, profile: str | None, tasks: Seq
 
 
 def _outcomes(connection: Connection, setup: str, run: int) -> dict[str, int]:
-    query = "select status, tasks from brokerage.outcomes where setup = %s and run_id = %s order by status"
+    query = """select status, sum(tasks)::bigint from brokerage.outcomes
+                where setup = %s and run_id = %s group by status order by status"""
     return dict(connection.execute(query, (setup, run)).fetchall())

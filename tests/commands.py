@@ -1,6 +1,9 @@
 """The command line in this process, against the test's own database."""
 
 import json
+import os
+import subprocess
+import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -40,3 +43,11 @@ def commands(dsn: str, monkeypatch: pytest.MonkeyPatch) -> Cli:
         return Said(done.stdout, done.stderr, done.exit_code)
 
     return run
+
+
+def run_in_shell(command: str, dsn: str) -> subprocess.CompletedProcess[str]:
+    """Run a command line in which `broker` is this program."""
+    program = f'broker() {{ {sys.executable} -c "from broker.cli import main; main()" "$@"; }}; {command}'
+    return subprocess.run(
+        ["bash", "-c", program], env={**os.environ, "BROKER_DSN": dsn}, capture_output=True, text=True, check=False
+    )

@@ -1,8 +1,8 @@
-"""`broker broker-jobs`, `explain task`, `what-if`, `evaluate`, `rules`: where the jobs of tasks go, and why."""
+"""`broker broker-jobs`, `what-if`, `evaluate`, `rules`: where the jobs of tasks go."""
 
 import json
 from collections.abc import Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -15,6 +15,8 @@ from broker.cli.output import counted
 from broker.cli.session import Setup, ready, require_setup, session
 
 if TYPE_CHECKING:
+    from datetime import datetime
+
     import psycopg
 
     Connection = psycopg.Connection[Any]
@@ -39,28 +41,85 @@ def broker_jobs(
     seed: Annotated[int | None, typer.Option(help="Makes the draws repeatable.")] = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Decide only: assign nothing.")] = False,
     limit: Annotated[int | None, typer.Option(min=0, help="Decide so many tasks at most.")] = None,
+    workers: Annotated[
+        int, typer.Option(min=1, max=32, help="Decide on so many connections at once, which share the tasks.")
+    ] = 1,
     setup: Setup = "default",
     as_json: Json = False,
 ) -> None:
-    """Broker the jobs of all tasks that are due, or of those named: decide which queues take them, and assign them."""
-    with session() as connection:
-        query = "call brokerage.broker_jobs(%s, %s::bigint[], %s, %s::bigint, %s, %s::bigint)"
-        [(run,)] = connection.execute(query, (setup, task or None, profile, seed, dry_run, limit)).fetchall()
-        summary = summary_of(connection, setup, run)
+    """Broker the jobs of all tasks that are due, or of those named: decide which queues take them, and assign them.
+
+    A task that is named is decided whether it is due or not. Needs the role broker_operator.
+    """
+    from broker import batch, database
+    from broker.errors import BadRequest
+
+    if workers > 1 and dry_run:
+        raise BadRequest("a dry run locks no task, so that workers cannot share them", "leave --workers out")
+    target = ready()
+    with ExitStack() as open_ones:
+        connections = [open_ones.enter_context(database.connect(target)) for _ in range(workers)]
+        connection = connections[0]
+        require_setup(connection, setup)
+        named = sorted(set(task or ()))
+        not_due = _not_due(connection, setup, named)
+        if workers > 1:
+            run = batch.broker_jobs(connections, setup, tasks=named or None, profile=profile, seed=seed, limit=limit)
+        else:
+            query = "call brokerage.broker_jobs(%s, %s::bigint[], %s, %s::bigint, %s, %s::bigint)"
+            [(run,)] = connection.execute(query, (setup, named or None, profile, seed, dry_run, limit)).fetchall()
+        summary = summary_of(connection, setup, run) | {"not_due": not_due}
+        nothing = None if summary["tasks"] or named else _nothing_due(connection, setup)
     if as_json:
         output.json_out(summary)
-    else:
-        show_summary(summary, dry=dry_run)
+        return
+    for row in not_due:
+        output.say(f"task {row['task_id']} is not due, decided because it is named: {row['not_due']}")
+    show_summary(summary, dry=dry_run, nothing=nothing or "no task was decided: another broker works on those named")
+
+
+def _not_due(connection: "Connection", setup: str, tasks: list[int]) -> list[Row]:
+    """Those of the tasks that are not due, and why."""
+    query = """select task_id, not_due from brokerage.task_standing
+                where setup = %s and task_id = any (%s::bigint[]) and not_due is not null order by 1"""
+    return _rows(connection, query, setup, tasks) if tasks else []
+
+
+def _nothing_due(connection: "Connection", setup: str) -> str:
+    """Why a run found nothing to do: how many tasks wait, and an example of what else keeps tasks away."""
+    query = """select count(*) filter (where not_open is null and waits) as waiting,
+                      min(retry_at) filter (where not_open is null and waits) as retry_at,
+                      count(*) filter (where not_open is not null) as others,
+                      min(task_id) filter (where not_open is not null) as example
+                 from brokerage.task_standing where setup = %s"""
+    [row] = _rows(connection, query, setup)
+    said = []
+    if row["waiting"]:
+        are = "waits, until" if row["waiting"] == 1 else "wait, the first until"
+        said.append(f"{counted(row['waiting'], 'task')} {are} {_time(row['retry_at'])}")
+    if row["others"]:
+        query = "select not_open from brokerage.task_standing where setup = %s and task_id = %s"
+        [example] = _rows(connection, query, setup, row["example"])
+        such = f"{'is' if row['others'] == 1 else 'are'} not open, such as {row['example']}"
+        said.append(f"{counted(row['others'], 'task')} {such}: {example['not_open']}")
+    return f"no task was due: {'; '.join(said) or f'setup {setup} holds no open tasks'}"
+
+
+def _time(moment: "datetime") -> str:
+    return moment.isoformat(sep=" ", timespec="seconds")
 
 
 def summary_of(connection: "Connection", setup: str, run: int) -> Row:
-    """A run: tasks by status, jobs assigned by queue, what each rule rejected."""
+    """A run: tasks by status (and by the rule that refused whole tasks), jobs assigned by queue, rejections by rule."""
     chosen = "where setup = %s and run_id = %s order by"
     return {
         "setup": setup,
         "run": run,
         "tasks": _rows(
-            connection, f"select status, tasks, retry_at, example from brokerage.outcomes {chosen} 1", setup, run
+            connection,
+            f"select status, tasks, retry_at, example, rule, reason from brokerage.outcomes {chosen} 1, 5",
+            setup,
+            run,
         ),
         "assigned": _rows(
             connection, f"select queue, tasks, jobs from brokerage.assignments {chosen} 3 desc, 1", setup, run
@@ -81,18 +140,22 @@ def _rows(connection: "Connection", query: str, *arguments: Any) -> list[Row]:
         return cursor.execute(query.encode(), arguments).fetchall()
 
 
-def show_summary(summary: Row, *, dry: bool) -> None:
-    """Show what a run did."""
+def show_summary(summary: Row, *, dry: bool, nothing: str = "no task was due") -> None:
+    """Show what a run did; `nothing` is said of one that decided no task."""
     tasks = sum(row["tasks"] for row in summary["tasks"])
     if not tasks:
-        output.say(f"run {summary['run']}: no task was due")
+        output.say(f"run {summary['run']}: {nothing}")
         return
-    output.bars(
-        f"Run {summary['run']}: {counted(tasks, 'task')}", [(r["status"], r["tasks"]) for r in summary["tasks"]]
-    )
+    bars = [(f"{r['status']} by {r['rule']}" if r["rule"] else r["status"], r["tasks"]) for r in summary["tasks"]]
+    output.bars(f"Run {summary['run']}: {counted(tasks, 'task')}", bars)
+    for row in summary["tasks"]:
+        if row["reason"]:
+            rule = f" by {row['rule']}" if row["rule"] else ""
+            such = "such as task" if row["tasks"] > 1 else "task"
+            output.say(f"{row['status']}{rule}, {such} {row['example']}: {row['reason']}")
     retry = [row["retry_at"] for row in summary["tasks"] if row["retry_at"]]
-    if retry:
-        output.say(f"the first that waits is tried again at {min(retry).isoformat(sep=' ', timespec='seconds')}")
+    if retry and not dry:
+        output.say(f"the first that waits is tried again at {_time(min(retry))}")
     if not dry:
         assigned = summary["assigned"]
         jobs = sum(row["jobs"] for row in assigned)
@@ -110,109 +173,6 @@ def _barred(rows: Sequence[Sequence[Any]], place: int) -> list[list[object]]:
     return [[*row, "█" * -(-_BAR * row[place] // most)] for row in rows]
 
 
-def explain_task(setup: str, task: int, *, profile: str | None, queue: str | None, limit: int, as_json: bool) -> None:
-    """Say why each queue would take the jobs of a task or not."""
-    from broker.errors import NoSuchThing
-
-    with session() as connection:
-        explained = explanation_of(connection, setup, task, profile)
-    if queue is not None:
-        explained["queues"] = [
-            r for r in explained["queues"] if r["queue"] == queue or r["queue"].startswith(f"{queue}/")
-        ]
-        if not explained["queues"]:
-            raise NoSuchThing(f"queue {queue} is not in setup {setup}", "name a queue of the world that was loaded")
-    if as_json:
-        output.json_out(explained)
-    elif queue is not None:
-        for row in explained["queues"]:
-            _show_queue(row)
-    else:
-        show_explanation(explained, limit)
-
-
-def explanation_of(connection: "Connection", setup: str, task: int, profile: str | None = None) -> Row:
-    """A task's queues, and what keeps them away: rows of brokerage.explain and brokerage.obstacles.
-
-    `refused` is the row of a task that no queue is asked for: throttled, failed, or an error.
-    """
-    rows = _rows(connection, "select * from brokerage.explain(%s, %s::bigint, %s)", setup, task, profile)
-    queues = [row for row in rows if row["queue"] is not None]
-    query = "select * from brokerage.obstacles(%s, %s::bigint, %s)"
-    return {
-        "task": task,
-        "refused": next((row for row in rows if row["queue"] is None), None),
-        "queues": queues,
-        "obstacles": _rows(connection, query, setup, task, profile) if queues else [],
-    }
-
-
-def show_explanation(explained: Row, limit: int) -> None:
-    """Show why a task's jobs go where they go, or nowhere."""
-    task, refused = explained["task"], explained["refused"]
-    if refused:
-        rule = f" by {refused['rule']}" if refused["rule"] else ""
-        output.say(f"task {task}: {refused['verdict']}{rule}: {refused['reason']}")
-        return
-    of: dict[str, list[Row]] = {"candidate": [], "rejected": [], "not candidate": []}
-    for row in explained["queues"]:
-        of[row["verdict"]].append(row)
-    asked = len(of["candidate"]) + len(of["rejected"])
-    output.say(f"task {task}: {len(of['candidate'])} of {counted(asked, 'queue')} would take its jobs")
-    if of["candidate"]:
-        _show_candidates(of["candidate"])
-    rejected = sorted(of["rejected"], key=lambda row: row["rule"] == "top-10", reverse=True)
-    shown = rejected[: limit or None]
-    title = "Rejected" if len(shown) == len(rejected) else f"Rejected: {len(shown)} of {len(rejected)} (--limit 0: all)"
-    cells = [(row["queue"], row["rule"], row["criteria"], row["reason"]) for row in shown]
-    output.table(title, ["queue", "rule", "criteria", "reason"], cells, drop=["criteria"])
-    if of["not candidate"]:
-        output.say(f"{counted(len(of['not candidate']), 'queue')} never entered the list (--json names them)")
-    if not of["candidate"]:
-        _show_obstacles(explained["obstacles"])
-
-
-def _show_candidates(rows: Sequence[Row]) -> None:
-    """Candidates with their weights, each beside a bar, and the factors that they are made of."""
-    factors = list(dict.fromkeys(name for row in rows for name in row["factors"] or {}))
-    most = max((row["weight"] or 0 for row in rows), default=0) or 1
-    cells = [
-        (
-            row["rank"],
-            row["queue"],
-            row["weight"],
-            "█" * max(1, round(_BAR * (row["weight"] or 0) / most)),
-            *((row["factors"] or {}).get(name) for name in factors),
-        )
-        for row in rows
-    ]
-    output.table("Candidates", ["rank", "queue", "weight", "", *factors], cells, drop=["", *reversed(factors)])
-
-
-def _show_obstacles(obstacles: Sequence[Row]) -> None:
-    """What keeps a task that waits from its queues, and what single change opens the most."""
-    rejecting = sorted((row for row in obstacles if row["rejects"]), key=lambda row: -row["rejects"])
-    output.bars("Rejected by rule", [(row["rule"], row["rejects"]) for row in rejecting])
-    alone = [row for row in obstacles if row["opens"]]
-    if not alone:
-        output.say("no single change opens a queue: each is rejected by two rules or more (--queue NAME lists them)")
-    for number, row in enumerate(alone[:3]):
-        more = "what opens the most" if number == 0 else "then"
-        queues = counted(row["opens"], "queue")
-        output.say(f"{more}: {row['rule']} alone keeps {queues} away, such as {row['example']}")
-
-
-def _show_queue(row: Row) -> None:
-    """One queue: what it would do, or all rules that reject it."""
-    said = {"verdict": row["verdict"], "rank": row["rank"], "weight": row["weight"], **(row["factors"] or {})}
-    output.fields(
-        f"Queue {row['queue']}", {**said, "rule": row["rule"], "criteria": row["criteria"], "reason": row["reason"]}
-    )
-    if len(row["all_reasons"] or ()) > 1:
-        cells = [reason.split(": ", 1) for reason in row["all_reasons"]]
-        output.table("All rules that reject it", ["rule", "reason"], cells)
-
-
 @app.command("what-if", rich_help_panel=PANEL)
 def what_if(
     *,
@@ -222,14 +182,22 @@ def what_if(
     ] = None,
     worlds: Annotated[list[Path] | None, typer.Option("--world", help="A world that is laid over the setup.")] = None,
     profile: Annotated[str | None, typer.Option(help="Compare with this profile.")] = None,
+    force: Annotated[
+        bool, typer.Option("--force", help="Take keys of --set that only rules of your own read.")
+    ] = False,
     task: Tasks = None,
     limit: Limit = 20,
     setup: Setup = "default",
     as_json: Json = False,
 ) -> None:
-    """Say what a change would do to all tasks with jobs left, also those that wait. Nothing is stored."""
+    """Say what a change would do to all tasks with jobs left, also those that wait. Nothing is stored.
+
+    Needs the role broker_operator.
+    """
+    import psycopg
+
     from broker import brokerage, world
-    from broker.errors import BadRequest
+    from broker.errors import BadRequest, from_database
 
     laid = []
     for file in worlds or []:
@@ -239,10 +207,20 @@ def what_if(
     if not (changes or laid or profile):
         raise BadRequest("nothing is changed", "say what: --set KEY=VALUE, --world FILE or --profile NAME")
     with session() as connection:
-        found = brokerage.what_if(connection, setup, changes, profile=profile, worlds=laid, tasks=task or None)
+        require_setup(connection, setup)
+        try:
+            found = brokerage.what_if(
+                connection, setup, changes, profile=profile, worlds=laid, tasks=task or None, forced=force
+            )
+        except psycopg.Error as error:
+            said = from_database(error)
+            said.hint = said.hint and said.hint.replace("p_force => true", "--force")
+            raise said from error
     if as_json:
         output.json_out(found)
         return
+    for number, reason in found.not_open.items():
+        output.say(f"task {number} is not open, decided because it is named: {reason}")
     statuses = [
         (status, found.before.get(status, 0), found.after.get(status, 0))
         for status in sorted({*found.before, *found.after})
@@ -293,7 +271,10 @@ def evaluate(
     ] = 2,
     setup: Setup = "default",
 ) -> None:
-    """Decide cases, one a line, each in a world of its own, and print an answer a line. Nothing is stored."""
+    """Decide cases, one a line, each in a world of its own, and print an answer a line. Nothing is stored.
+
+    Exit code 1 when a case had an error. Needs the role broker_operator.
+    """
     from broker import brokerage, database
 
     target = ready()
@@ -307,36 +288,54 @@ def evaluate(
             answers = brokerage.evaluate(opened[0], cases, setup if over else None, profile)
         else:
             answers = brokerage.evaluate_together(opened, cases, profile)
+        open_ones.enter_context(
+            closing(answers)
+        )  # before the connections, also when the reader of the answers has gone
+        failed = False
         for answer in answers:
+            failed = failed or "error" in answer
             print(json.dumps(answer, ensure_ascii=False), flush=True)
+    if failed:
+        raise typer.Exit(1)
 
 
 @app.command(rich_help_panel=PANEL)
 def rules(
-    profile: Annotated[str, typer.Option(help="Profile: doc, panda2026, or one of your own.")] = "doc",
-    algorithm: Annotated[str, typer.Option(help="production_job, analysis_job or production_task.")] = "production_job",
+    profile: Annotated[
+        str | None, typer.Option(help="Profile: doc, panda2026, or one of your own; else doc, or that of --setup.")
+    ] = None,
+    algorithm: Annotated[
+        str, typer.Option(help="Algorithm; a name that no profile has is answered with those there are.")
+    ] = ("production_job"),
+    setup: Annotated[str | None, typer.Option(help="The profile that decides in this setup, and its settings.")] = None,
     as_json: Json = False,
 ) -> None:
     """List the rules of a profile in the order in which they are asked, those of your own among them."""
     from broker.errors import NoSuchThing
 
     with session() as connection:
+        settings = None if setup is None else _settings(connection, setup)
+        chosen = profile or (settings["profile"] if settings else "doc")
         rows = _rows(
             connection,
-            "select rule, kind, criteria, function, parameters, enabled, source from brokerage.rule_in_force"
+            "select position, rule, kind, criteria, function, parameters, enabled, source from brokerage.rule_in_force"
             " where profile = %s and algorithm = %s order by position, rule",
-            profile,
+            chosen,
             algorithm,
         )
         known = _rows(connection, "select distinct profile, algorithm from brokerage.rule_in_force order by 1, 2")
     if not rows:
         there = ", ".join(f"{row['profile']} of {row['algorithm']}" for row in known)
-        raise NoSuchThing(f"profile {profile} has no rules of {algorithm}", f"there are: {there}")
+        raise NoSuchThing(f"profile {chosen} has no rules of {algorithm}", f"there are: {there}")
     if as_json:
-        output.json_out(rows)
+        output.json_out(rows if settings is None else {"settings": settings, "rules": rows})
         return
+    if settings:
+        kept = ", ".join(f"{name} {value}" for name, value in settings.items() if name not in ("setup", "profile"))
+        output.say(f"setup {setup}: profile {settings['profile']}, {kept}")
     cells = [
         (
+            row["position"],
             row["rule"],
             row["kind"] if row["enabled"] else f"{row['kind']}, off",
             row["criteria"],
@@ -346,5 +345,18 @@ def rules(
         )
         for row in rows
     ]
-    columns = ["rule", "kind", "criteria", "function", "parameters", "source"]
-    output.table(f"Profile {profile}, {algorithm}", columns, cells, drop=["source", "parameters", "function"])
+    columns = ["position", "rule", "kind", "criteria", "function", "parameters", "source"]
+    output.table(f"Profile {chosen}, {algorithm}", columns, cells, drop=["source", "parameters", "function"])
+
+
+def _settings(connection: "Connection", setup: str) -> Row:
+    """The settings of brokerage in a setup, intervals as text. Raises NoSuchThing."""
+    require_setup(connection, setup)
+    query = """select setup, profile, decisions_kept::text, counts_kept::text, assignments_count::text
+                 from brokerage.setting_in_force where setup = %s"""
+    [*found] = _rows(connection, query, setup)
+    if not found:  # `default`, where nothing has happened yet
+        from broker.errors import NoSuchThing
+
+        raise NoSuchThing(f"setup {setup} does not exist", "load a world first: broker load", "PB004")
+    return found[0]

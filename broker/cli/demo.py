@@ -91,7 +91,8 @@ def brokerage(
 ) -> None:
     """See tasks brokered: a synthetic grid, a batch of tasks, where their jobs go, and why two of them go or wait."""
     from broker import database, demo, grid, world
-    from broker.cli.brokerage import explanation_of, show_explanation, show_summary, summary_of
+    from broker.cli.brokerage import show_summary, summary_of
+    from broker.cli.explanation import explanation_of, show_explanation
 
     console = output.console(stderr=as_json)
     console.print(f"[bold]pgbroker demo brokerage[/bold] ({grid.SYNTHETIC})")
@@ -129,11 +130,12 @@ def brokerage(
 def _show_next(setup: str, explained: list[dict[str, Any]]) -> None:
     """What to look at after a demo of brokerage."""
     task = explained[-1]["task"] if explained else "ID"
+    change = f"broker what-if --setup {setup} --set jobbroker:IO_INTENSITY_CUTOFF=5000"
     next_steps = {
         f"broker explain task {task} --setup {setup} --limit 0": "all queues of a task",
-        f"broker what-if --setup {setup} --set jobbroker:NQUEUED_SAT_CAP=300": "what another setting would do",
+        change: "what another setting would do for tasks that wait",
         f"broker what-if --setup {setup} --profile panda2026": "what PanDA's own rules of 2026 would do",
-        "broker rules": "the rules",
+        f"broker rules --setup {setup}": "the rules",
         _removal(setup): "remove this setup",
     }
     output.say("\nNext:")

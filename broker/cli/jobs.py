@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
-from broker.cli import brokerage, output
+from broker.cli import brokerage, explanation, output
 from broker.cli.common import Json
 from broker.cli.files import reading
 from broker.cli.resource import Resource, takes_resource
@@ -176,7 +176,7 @@ def explain(
     if is_task:
         if described:
             raise typer.BadParameter("a resource is for a job", param_hint="task ID")
-        brokerage.explain_task(setup, number, profile=profile, queue=queue, limit=limit, as_json=as_json)
+        explanation.explain_task(setup, number, profile=profile, queue=queue, limit=limit, as_json=as_json)
     else:
         if profile is not None or queue is not None:
             raise typer.BadParameter("--profile and --queue are for a task", param_hint="JOB")

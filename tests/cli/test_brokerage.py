@@ -1,6 +1,7 @@
 """`broker broker-jobs`, `explain task`, `what-if`, `evaluate`, `rules`."""
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -8,7 +9,7 @@ import psycopg
 import pytest
 
 from broker import grid, world
-from tests.commands import Cli
+from tests.commands import Cli, run_in_shell
 
 Connection = psycopg.Connection[Any]
 
@@ -35,7 +36,10 @@ def test_a_second_batch_finds_nothing_due(cli: Cli, gridded: Connection) -> None
     assert {row["rule"] for row in first["rejections"]} >= {"memory", "core-count"}
     second = cli("broker-jobs", "--setup", "grid", "--json").json
     assert (second["tasks"], second["assigned"], second["rejections"]) == ([], [], [])
-    assert f"run {second['run'] + 1}: no task was due" in cli("broker-jobs", "--setup", "grid").out
+    shown = cli("broker-jobs", "--setup", "grid").out
+    assert f"run {second['run'] + 1}: no task was due: " in shown
+    assert re.search(r"\d+ tasks wait, the first until 20", shown)
+    assert re.search(r"\d+ tasks are not open, such as 410000\d\d: (all \d+ jobs are assigned|status is )", shown)
 
 
 def test_a_dry_run_assigns_nothing(cli: Cli, gridded: Connection) -> None:
@@ -44,6 +48,10 @@ def test_a_dry_run_assigns_nothing(cli: Cli, gridded: Connection) -> None:
     assert dry["assigned"] == []
     shown = cli("broker-jobs", "--setup", "grid", "--dry-run", "--limit", 7).out
     assert "7 tasks" in shown and "Assigned" not in shown and "core-count" in shown
+    pending = cli("broker-jobs", "--setup", "grid", "--dry-run").out
+    assert "pending" in pending and "is tried again" not in pending
+    shared = cli("broker-jobs", "--setup", "grid", "--dry-run", "--workers", 2)
+    assert shared.code == 1 and "a dry run locks no task" in shared.err
 
 
 def test_the_summary_names_queues_and_rules(cli: Cli, gridded: Connection) -> None:
@@ -57,8 +65,60 @@ def test_the_summary_names_queues_and_rules(cli: Cli, gridded: Connection) -> No
 
 def test_errors_of_a_batch_are_said(cli: Cli, gridded: Connection) -> None:
     nowhere = cli("broker-jobs", "--setup", "nowhere")
-    assert (nowhere.code, nowhere.out) == (1, "") and "setup is 'nowhere'" in nowhere.err
+    assert (nowhere.code, nowhere.out) == (1, "")
+    assert "setup nowhere does not exist; there are: grid" in nowhere.err
     assert "profile is 'mine'" in cli("broker-jobs", "--setup", "grid", "--profile", "mine").err
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_a_task_that_is_not_there_is_an_error(cli: Cli, gridded: Connection, workers: int) -> None:
+    options = ("--setup", "grid", "--workers", workers)
+    for tasks, said in (((77,), "task 77 is not in setup grid"), ((41_000_001, 7, 8), "tasks 7, 8 are not in setup")):
+        refused = cli("broker-jobs", *options, *(word for task in tasks for word in ("--task", task)))
+        assert refused.code == 1 and said in refused.err and "PB004" in refused.err
+    assert gridded.execute("select count(*) from brokerage.run").fetchall() == [(0,)]
+    refused = cli("what-if", "--setup", "grid", "--task", 5, "--profile", "panda2026")
+    assert refused.code == 1 and "task 5 is not in setup grid" in refused.err
+
+
+def test_a_task_that_is_named_and_not_due_is_decided_and_said(cli: Cli, gridded: Connection) -> None:
+    query = "select task_id, not_due from brokerage.task_standing where setup = 'grid' and not_due is not null limit 1"
+    [(task, reason)] = gridded.execute(query).fetchall()
+    said = cli("broker-jobs", "--setup", "grid", "--dry-run", "--task", task, "--json").json
+    assert said["not_due"] == [{"task_id": task, "not_due": reason}]
+    assert sum(row["tasks"] for row in said["tasks"]) == 1
+    shown = cli("broker-jobs", "--setup", "grid", "--dry-run", "--task", task).out
+    assert f"task {task} is not due, decided because it is named: {reason}" in shown
+    shown = cli("what-if", "--setup", "grid", "--task", task, "--profile", "doc").out
+    assert f"task {task} is not open, decided because it is named: {reason}" in shown
+    shown = cli("explain", "task", task, "--setup", "grid").out
+    assert shown.startswith(f"task {task} is not due: {reason}\n")
+    explained = cli("explain", "task", task, "--setup", "grid", "--json").json
+    assert (explained["not_due"], explained["jobs_left"]) == (reason, explained["jobs"])
+
+
+def test_the_message_of_an_error_is_said(cli: Cli, db: Connection) -> None:
+    tasks = [{"id": number, "architecture": "{", "input": ["d"]} for number in (1, 2)]
+    world.load(db, [{"queues": {"Q": {}}, "datasets": {"d": {"files": [{"lfn": "f"}]}}, "tasks": tasks}])
+    said = cli("broker-jobs", "--json").json["tasks"]
+    assert [(row["status"], row["tasks"], row["example"]) for row in said] == [("error", 2, 1)]
+    assert said[0]["reason"].startswith("architecture: ")
+    shown = cli("broker-jobs", "--task", 1).out
+    assert f"error, task 1: {said[0]['reason']}" in shown
+
+
+def test_workers_share_one_run(cli: Cli, gridded: Connection) -> None:
+    due = [task for (task,) in gridded.execute("select task_id from brokerage.due_task order by 1").fetchall()]
+    limited = cli("broker-jobs", "--setup", "grid", "--workers", 3, "--limit", 5, "--json").json
+    assert sum(row["tasks"] for row in limited["tasks"]) == 5
+    said = cli("broker-jobs", "--setup", "grid", "--workers", 3, "--seed", 1, "--json").json
+    query = "select task_id from brokerage.task_decision where run_id in (%s, %s) order by 1"
+    assert set(due) == {task for (task,) in gridded.execute(query, (limited["run"], said["run"])).fetchall()}
+    query = "select tasks, ended_at is not null from brokerage.run order by run_id"
+    assert gridded.execute(query).fetchall() == [(5, True), (sum(row["tasks"] for row in said["tasks"]), True)]
+    assert sum(row["jobs"] for row in said["assigned"]) > 0
+    again = cli("broker-jobs", "--setup", "grid", "--workers", 2, "--task", due[0], "--task", due[1], "--json").json
+    assert sum(row["tasks"] for row in again["tasks"]) == 2
 
 
 def test_a_candidate_is_explained_factor_by_factor(cli: Cli, gridded: Connection) -> None:
@@ -90,6 +150,46 @@ def test_a_task_that_waits_is_told_what_would_help(cli: Cli, db: Connection) -> 
     assert "Rejected: 1 of 4" in limited
 
 
+def test_pseudo_queues_are_said_to_be_some(cli: Cli, db: Connection) -> None:
+    unified = {"type": "unified", "capability": "ucore", "pilots": {"getjob": 1}}
+    plain = {"type": "production", "capability": "score"}
+    world.load(db, [{"queues": {"CERN-PROD": unified, "Q": plain}, "tasks": [{"id": 1}]}])
+    shown = cli("explain", "task", 1).out
+    assert "of 4 queues would take its jobs\n3 of the 4 are pseudo-queues: a unified queue counts once for" in shown
+    shown = cli("explain", "task", 1, "--queue", "CERN-PROD").out
+    assert "queue CERN-PROD is unified: 3 pseudo-queues, one for each resource type" in shown
+    assert shown.count("Queue CERN-PROD/") == 3
+    assert "is unified" not in cli("explain", "task", 1, "--queue", "CERN-PROD/SCORE").out
+    assert "pseudo-queue" not in cli("explain", "task", 1, "--queue", "Q").out
+    near = cli("explain", "task", 1, "--queue", "CERN_PRO")
+    assert near.code == 1 and "the nearest: CERN-PROD" in near.err
+
+
+@pytest.mark.parametrize(
+    ("site", "queues", "said"),
+    [
+        ("NOQ", ("Q",), "no queue entered the list: pre-assigned to NOQ, which is not in setup default"),
+        ("NO,NOQ", ("Q",), "no queue entered the list: pre-assigned to NO, NOQ, which are not in setup default"),
+        ("NOQ,Q", ("Q",), "it is pre-assigned to NOQ, which is not in setup default, too"),
+        (None, (), "setup default holds no queues"),
+        (None, ("ANALY", "TEST"), "no queue entered the list\n"),
+    ],
+)
+def test_a_task_that_no_queue_is_asked_for_is_told_why(
+    cli: Cli, db: Connection, site: str | None, queues: tuple[str, ...], said: str
+) -> None:
+    rows = {name: {"type": "analysis" if name == "ANALY" else "production"} for name in queues}
+    world.load(db, [{"queues": rows, "tasks": [{"id": 1, "site": site}]}])
+    shown = cli("explain", "task", 1).out
+    assert said in shown
+    assert "no single change" not in shown or "Q" in (site or "").split(",")
+    if "ANALY" in queues:
+        assert "prod-initial-all: " in shown
+    assert cli("explain", "task", 1, "--json").json["unknown_queues"] == [
+        name for name in ("NO", "NOQ") if name in (site or "").split(",")
+    ]
+
+
 def test_explain_tells_jobs_and_tasks_apart(cli: Cli, db: Connection) -> None:
     for words in (["task"], ["task", "x"], ["x"], ["1", "2"], ["job", 1], ["task", 1, 2]):
         assert cli("explain", *words).code == 2, words
@@ -109,6 +209,12 @@ def test_what_if_shows_the_change_of_a_cap(cli: Cli, gridded: Connection) -> Non
     shown = cli(*change, "--limit", 2).out
     assert f"{len(found['differences'])} tasks decided otherwise, 2 shown" in shown
     assert "candidates -> pending" in cli(*change, "--limit", 0).out
+
+
+def test_what_if_takes_a_forced_key(cli: Cli, gridded: Connection) -> None:
+    refused = cli("what-if", "--setup", "grid", "--set", "MINE=1")
+    assert refused.code == 1 and "--force" in refused.err and "p_force" not in refused.err
+    assert "0 tasks decided otherwise" in cli("what-if", "--setup", "grid", "--set", "MINE=1", "--force").out
 
 
 def test_what_if_with_a_world_and_a_profile(cli: Cli, gridded: Connection, tmp_path: Path) -> None:
@@ -144,13 +250,28 @@ def test_evaluate_answers_line_by_line(cli: Cli, tmp_path: Path) -> None:
     lines = [json.dumps(CASE), "", json.dumps({**CASE, "name": "d", "algorithm": "production_task"}), "no JSON"]
     said = cli("evaluate", "-", stdin="\n".join(lines))
     answers = [json.loads(line) for line in said.out.splitlines()]
-    assert said.code == 0
+    assert said.code == 1
     assert [answer["name"] for answer in answers] == ["c", "d", None]
     assert answers[0]["rejected"][0]["rule"] == "no-pilot"
     assert answers[1]["error"]["message"] == "algorithm production_task is not available"
     file = tmp_path / "cases.jsonl"
     file.write_text(json.dumps(CASE))
-    assert json.loads(cli("evaluate", file).out)["status"] == "pending"
+    good = cli("evaluate", file)
+    assert good.code == 0 and json.loads(good.out)["status"] == "pending"
+    error = json.loads(cli("evaluate", file, "--profile", "nope").out)["error"]
+    assert "nope" in error["message"] and "panda2026" in error["hint"]
+    file.write_text(json.dumps({"name": "c", "task": 1}))
+    without = cli("evaluate", file)
+    assert without.code == 1 and "has no world" in json.loads(without.out)["error"]["message"]
+
+
+@pytest.mark.parametrize("connections", [1, 3])
+def test_evaluate_ends_quietly_when_its_reader_goes(dsn: str, tmp_path: Path, connections: int) -> None:
+    file = tmp_path / "cases.jsonl"
+    file.write_text(f"{json.dumps(CASE)}\n" * 60)
+    for reader in ("head -n 2", "true"):
+        said = run_in_shell(f"broker evaluate {file} --connections {connections} --profile doc | {reader}", dsn)
+        assert said.stderr == ""
 
 
 def test_evaluate_over_a_setup(cli: Cli, db: Connection) -> None:
@@ -169,3 +290,21 @@ def test_rules_are_listed_in_their_order(cli: Cli) -> None:
     assert "panda2026" in cli("rules", "--profile", "panda2026").out
     unknown = cli("rules", "--profile", "mine")
     assert unknown.code == 1 and "doc of production_job" in unknown.err
+    assert "doc of production_job" in cli("rules", "--algorithm", "job_production").err
+    assert "analysis_job" not in cli("rules", "--help").out
+
+
+def test_rules_show_their_position_and_the_settings_of_a_setup(cli: Cli, db: Connection) -> None:
+    rules = cli("rules", "--json").json
+    assert [rule["position"] for rule in rules] == sorted(rule["position"] for rule in rules)
+    assert re.search(rf"│ +{rules[0]['position']:g} │ {rules[0]['rule']} ", cli("rules").out)
+    world.load(db, [{"queues": {"Q": {}}}])
+    db.execute("select brokerage.set_settings('default', '{\"profile\": \"panda2026\"}')")
+    shown = cli("rules", "--setup", "default").out
+    assert shown.startswith("setup default: profile panda2026, decisions_kept 2 days, counts_kept 30 days, ")
+    assert "Profile panda2026, production_job" in shown
+    said = cli("rules", "--setup", "default", "--json").json
+    assert said["settings"]["profile"] == "panda2026"
+    assert said["rules"] == cli("rules", "--profile", "panda2026", "--json").json
+    assert "Profile doc" in cli("rules", "--setup", "default", "--profile", "doc").out
+    assert "there are: default" in cli("rules", "--setup", "nowhere").err

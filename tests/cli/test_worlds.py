@@ -1,9 +1,6 @@
 """`broker load`, `dump`, `maintain`; and what a database without pgbroker is told."""
 
 import json
-import os
-import subprocess
-import sys
 import time
 from pathlib import Path
 from typing import Any
@@ -12,7 +9,7 @@ import psycopg
 import pytest
 
 from tests.calls import Calls, requirements
-from tests.commands import Cli
+from tests.commands import Cli, run_in_shell
 from tests.exports import METRICS, QUEUES, STORAGES, TAGS
 
 Connection = psycopg.Connection[Any]
@@ -117,14 +114,6 @@ def test_a_dump_with_leases_is_for_its_owner_alone(cli: Cli, db: Connection, tmp
     for file in (new, old):
         assert cli("dump", "--with-leases", "-o", file).err == f"1 queue, 1 job, 1 lease written to {file}\n"
         assert file.stat().st_mode & 0o777 == 0o600
-
-
-def run_in_shell(command: str, dsn: str) -> "subprocess.CompletedProcess[str]":
-    """Run a command line in which `broker` is this program."""
-    program = f'broker() {{ {sys.executable} -c "from broker.cli import main; main()" "$@"; }}; {command}'
-    return subprocess.run(
-        ["bash", "-c", program], env={**os.environ, "BROKER_DSN": dsn}, capture_output=True, text=True, check=False
-    )
 
 
 @pytest.mark.parametrize("where", ["nowhere/w.json", "."])

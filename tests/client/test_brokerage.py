@@ -130,7 +130,14 @@ def test_a_case_over_what_the_database_holds(db: Connection) -> None:
     [over] = evaluate(db, only, over="live")
     assert queues(over) == ["B"]
     [alone] = evaluate(db, only)
-    assert alone["error"] == {"code": "PB004", "message": "task 1000 is not there"}
+    hint = "Load it with its world, or name another."
+    assert alone["error"] == {"code": "PB004", "message": "task 1000 is not there", "hint": hint}
+    without_world = {key: value for key, value in only.items() if key != "world"}
+    [missing] = evaluate(db, without_world)
+    assert (missing["error"]["code"], missing["error"]["message"]) == ("PB001", "the case has no world")
+    assert "--over" in missing["error"]["hint"]
+    [over] = evaluate(db, without_world, over="live")
+    assert queues(over) == ["A", "B"]
     [missing] = evaluate(db, only, over="nowhere")
     assert missing["error"]["code"] == "PB004"
     assert Calls(db).stored() == before
@@ -141,6 +148,12 @@ def test_the_profile_given_decides(db: Connection) -> None:
     assert doc["not_candidates"] != panda["not_candidates"]
     assert evaluate(db, case(profile="panda2026")) == [panda]
     assert evaluate(db, case(profile="panda2026"), profile="doc") == [doc]
+
+
+def test_an_error_comes_with_its_hint(db: Connection) -> None:
+    [unknown] = evaluate(db, case(profile="nope"))
+    assert unknown["error"]["code"] == "PB001"
+    assert "panda2026" in unknown["error"]["hint"]
 
 
 def test_several_connections_keep_the_order(db: Connection, connect: Connect) -> None:
@@ -194,6 +207,25 @@ def test_what_if_nothing_changes_nothing_differs(gridded: Connection) -> None:
     assert found.before == found.after
 
 
+def test_what_if_says_which_of_the_tasks_named_are_not_open(gridded: Connection) -> None:
+    query = "select task_id, not_open from brokerage.task_standing where setup = 'grid' and not_open is not null"
+    [(finished, reason), *_] = gridded.execute(query).fetchall()
+    [(opened,), *_] = gridded.execute("select task_id from brokerage.open_task where setup = 'grid'").fetchall()
+    found = brokerage.what_if(gridded, "grid", {}, profile="panda2026", tasks=[opened, finished])
+    assert found.not_open == {finished: reason}
+    assert sum(found.before.values()) == 2
+    with pytest.raises(psycopg.Error, match="task 5 is not in setup grid"):
+        brokerage.what_if(gridded, "grid", {}, profile="panda2026", tasks=[opened, 5])
+    new = {"tasks": [{"id": 5}]}  # a task that comes with the change
+    assert 5 in brokerage.what_if(gridded, "grid", {}, worlds=[new], tasks=[5]).not_open
+
+
+def test_what_if_takes_a_key_of_rules_of_ones_own_by_force(gridded: Connection) -> None:
+    with pytest.raises(psycopg.Error, match="MINE"):
+        brokerage.what_if(gridded, "grid", {"MINE": 1})
+    assert brokerage.what_if(gridded, "grid", {"MINE": 1}, forced=True).differences == []
+
+
 def test_what_if_another_profile_or_world(gridded: Connection) -> None:
     assert brokerage.what_if(gridded, "grid", {}, profile="panda2026").differences
     offline = {"queues": {name: {**q, "status": "offline"} for name, q in grid.grid(1, 20, 40)["queues"].items()}}
@@ -228,8 +260,9 @@ def test_what_if_refuses(gridded: Connection) -> None:
 def test_a_viewer_sees_runs_rules_and_reasons(gridded: Connection, connect: Connect) -> None:
     [(run,)] = gridded.execute("call brokerage.broker_jobs('grid', p_limit => 5)").fetchall()
     viewer = connect("broker_viewer")
-    views = [f"brokerage.{view}" for view in "assignments due_task open_task outcomes rejections rule_in_force".split()]
-    for view in (*views, "monitor.decision"):
+    names = "assignments due_task open_task outcomes rejections rule_in_force setting_in_force task_standing"
+    views = [f"brokerage.{view}" for view in names.split()]
+    for view in (*views, "monitor.decision", "monitor.task_decision"):
         assert viewer.execute(f"select * from {view}".encode()).fetchall(), view
     [(task,)] = viewer.execute("select max(task_id) from brokerage.open_task").fetchall()
     for function in ("explain", "obstacles"):

@@ -42,6 +42,8 @@ VIEWER = EVERYBODY | {
     "brokerage.explain",
     "brokerage.obstacles",
     "brokerage.run_difference",
+    "brokerage.require_tasks",
+    "brokerage.unknown_queues",
     "brokerage.worded",
 }
 OPERATOR = (
@@ -118,6 +120,8 @@ VIEWS = {  # beside those of monitor
     "brokerage.outcomes",
     "brokerage.rejections",
     "brokerage.rule_in_force",
+    "brokerage.setting_in_force",
+    "brokerage.task_standing",
 }
 
 _FUNCTIONS = """

@@ -1,0 +1,97 @@
+"""One batch of brokerage on several connections: they work in one run and share its tasks, as concurrent calls do.
+
+Decisions are the database's (`brokerage.broker_next`): what `brokerage.broker_jobs` does on one connection, on several.
+"""
+
+import threading
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import psycopg
+
+from broker.errors import BadRequest
+
+Connection = psycopg.Connection[Any]
+
+_TASKS_A_COMMIT = 250
+
+
+def broker_jobs(
+    connections: Sequence[Connection],
+    setup: str,
+    *,
+    tasks: Sequence[int] | None = None,
+    profile: str | None = None,
+    seed: int | None = None,
+    limit: int | None = None,
+    tasks_a_commit: int = _TASKS_A_COMMIT,
+) -> int:
+    """Broker the jobs of all tasks that are due, or of those named, and return the number of the run.
+
+    connections: in autocommit; each takes the tasks that no other works on, highest current priority first, and commits
+    every `tasks_a_commit`. limit: tasks to decide at most, all connections together. In panda2026 a task is weighed
+    after those of which this worker sees the assignments, so that a seed repeats a batch of one connection only. When
+    one connection fails, the others stop after the tasks that they are at, and its error is raised; what is committed
+    stays. Raises NoSuchThing (as psycopg's error, PB004) for a task that is not there.
+    """
+    if tasks_a_commit < 1 or (limit is not None and limit < 0):
+        raise BadRequest(f"tasks_a_commit is {tasks_a_commit} and limit is {limit}", "at least 1, and 0 or more")
+    first = connections[0]
+    query = "select brokerage.open_run(%s, 'production_job', %s, %s::bigint, false)"
+    listed = None if tasks is None else list(tasks)
+    with first.transaction():
+        [(run,)] = first.execute(query, (setup, profile, seed)).fetchall()
+        if listed is not None:
+            first.execute("select brokerage.require_tasks(%s, %s::bigint[])", (setup, listed))
+    share = _Share(limit, tasks_a_commit)
+
+    def work(connection: Connection) -> None:
+        try:
+            while number := share.take():
+                query = "select brokerage.broker_next(%s, %s, %s::bigint[], %s::bigint)"
+                [(done,)] = connection.execute(query, (setup, run, listed, number)).fetchall()
+                share.give_back(number - done)
+                if not done:
+                    return
+        except BaseException:
+            share.end()
+            raise
+
+    with ThreadPoolExecutor(len(connections)) as threads:
+        working = [threads.submit(work, connection) for connection in connections]
+        try:
+            for worker in working:
+                worker.result()
+        finally:
+            share.end()
+    first.execute("select brokerage.close_run(%s, %s)", (setup, run))
+    return int(run)
+
+
+class _Share:
+    """How many tasks the workers may still take, of a limit for all of them; None = no limit."""
+
+    def __init__(self, limit: int | None, most: int) -> None:
+        self._left, self._most, self._lock, self._ended = limit, most, threading.Lock(), False
+
+    def take(self) -> int:
+        """How many tasks a worker may take now, 0 when it is to stop."""
+        with self._lock:
+            if self._ended:
+                return 0
+            number = self._most if self._left is None else min(self._most, self._left)
+            if self._left is not None:
+                self._left -= number
+            return number
+
+    def give_back(self, number: int) -> None:
+        """Tasks that a worker was given and did not find."""
+        with self._lock:
+            if self._left is not None:
+                self._left += number
+
+    def end(self) -> None:
+        """Let nobody take more."""
+        with self._lock:
+            self._ended = True

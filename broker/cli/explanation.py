@@ -1,0 +1,186 @@
+"""`broker explain task`: whether a task is due, which queues would take its jobs, and what keeps the others away."""
+
+from collections import Counter
+from collections.abc import Sequence
+from difflib import get_close_matches
+from typing import TYPE_CHECKING, Any
+
+from broker.cli import output
+from broker.cli.output import counted
+from broker.cli.session import require_setup, session
+
+if TYPE_CHECKING:
+    import psycopg
+
+    Connection = psycopg.Connection[Any]
+
+Row = dict[str, Any]
+
+_BAR = 20  # characters of the longest bar in a table
+
+
+def explain_task(setup: str, task: int, *, profile: str | None, queue: str | None, limit: int, as_json: bool) -> None:
+    """Say why each queue would take the jobs of a task or not."""
+    with session() as connection:
+        require_setup(connection, setup)
+        explained = explanation_of(connection, setup, task, profile)
+    if queue is not None:
+        explained["queues"] = _named(explained["queues"], queue, setup)
+    if as_json:
+        output.json_out(explained)
+    elif queue is not None and explained["queues"]:
+        _show_not_due(explained)
+        if queue not in (row["queue"] for row in explained["queues"]):
+            number = counted(len(explained["queues"]), "pseudo-queue")
+            output.say(f"queue {queue} is unified: {number}, one for each resource type of its")
+        for row in explained["queues"]:
+            _show_queue(row)
+    else:
+        show_explanation(explained, limit)
+
+
+def _named(rows: list[Row], queue: str, setup: str) -> list[Row]:
+    """The rows of a queue, or of the pseudo-queues of a unified one. Raises NoSuchThing with names that are like it."""
+    from broker.errors import NoSuchThing
+
+    found = [row for row in rows if queue in (row["queue"], _unified(row["queue"]))]
+    if rows and not found:
+        names = sorted({name for row in rows for name in (row["queue"], _unified(row["queue"]) or row["queue"])})
+        by_lower = {name.lower(): name for name in names}
+        near = [by_lower[name] for name in get_close_matches(queue.lower(), by_lower, n=3, cutoff=0.5)]
+        hint = f"the nearest: {', '.join(near)}" if near else f"it holds {counted(len(rows), 'queue')}: --limit 0"
+        raise NoSuchThing(f"queue {queue} is not in setup {setup}", hint, "PB004")
+    return found
+
+
+def _unified(queue: str) -> str | None:
+    """The unified queue that a pseudo-queue, NAME/TYPE, is of; None of any other."""
+    return queue.rpartition("/")[0] or None
+
+
+def explanation_of(connection: "Connection", setup: str, task: int, profile: str | None = None) -> Row:
+    """A task's standing and queues, and what keeps them away: rows of brokerage.explain and brokerage.obstacles.
+
+    `not_due` says why its jobs are not brokered now (None: they are), `jobs` how many it has, and `jobs_left` those
+    that are not assigned. `refused` is the row of a task that no queue is asked for: throttled, failed, or an error.
+    `unknown_queues` are those that it is pre-assigned to and that are not there.
+    """
+    rows = _rows(connection, "select * from brokerage.explain(%s, %s::bigint, %s)", setup, task, profile)
+    queues = [row for row in rows if row["queue"] is not None]
+    query = "select not_due, jobs, jobs_left from brokerage.task_standing where setup = %s and task_id = %s"
+    [standing] = _rows(connection, query, setup, task)
+    [unknown] = _rows(connection, "select brokerage.unknown_queues(%s, %s::bigint, %s) as names", setup, task, profile)
+    query = "select * from brokerage.obstacles(%s, %s::bigint, %s)"
+    return {
+        "setup": setup,
+        "task": task,
+        **standing,
+        "unknown_queues": unknown["names"],
+        "refused": next((row for row in rows if row["queue"] is None), None),
+        "queues": queues,
+        "obstacles": _rows(connection, query, setup, task, profile) if queues else [],
+    }
+
+
+def _rows(connection: "Connection", query: str, *arguments: Any) -> list[Row]:
+    from psycopg.rows import dict_row
+
+    with connection.cursor(row_factory=dict_row) as cursor:
+        return cursor.execute(query.encode(), arguments).fetchall()
+
+
+def show_explanation(explained: Row, limit: int) -> None:
+    """Show why a task's jobs go where they go, or nowhere."""
+    task, refused = explained["task"], explained["refused"]
+    _show_not_due(explained)
+    if refused:
+        rule = f" by {refused['rule']}" if refused["rule"] else ""
+        output.say(f"task {task}: {refused['verdict']}{rule}: {refused['reason']}")
+        return
+    of: dict[str, list[Row]] = {"candidate": [], "rejected": [], "not candidate": []}
+    for row in explained["queues"]:
+        of[row["verdict"]].append(row)
+    asked = of["candidate"] + of["rejected"]
+    if not asked:
+        _show_nobody_asked(explained)
+        return
+    output.say(f"task {task}: {len(of['candidate'])} of {counted(len(asked), 'queue')} would take its jobs")
+    if pseudo := sum(_unified(row["queue"]) is not None for row in asked):
+        are = "is a pseudo-queue" if pseudo == 1 else "are pseudo-queues"
+        output.say(f"{pseudo} of the {len(asked)} {are}: a unified queue counts once for each resource type of its")
+    if explained["unknown_queues"]:
+        output.say(f"it is pre-assigned to {_missing(explained)}, too")
+    if of["candidate"]:
+        _show_candidates(of["candidate"])
+    rejected = sorted(of["rejected"], key=lambda row: row["rule"] == "top-10", reverse=True)
+    shown = rejected[: limit or None]
+    title = "Rejected" if len(shown) == len(rejected) else f"Rejected: {len(shown)} of {len(rejected)} (--limit 0: all)"
+    cells = [(row["queue"], row["rule"], row["criteria"], row["reason"]) for row in shown]
+    output.table(title, ["queue", "rule", "criteria", "reason"], cells, drop=["criteria"])
+    if of["not candidate"]:
+        output.say(f"{counted(len(of['not candidate']), 'queue')} never entered the list (--json names them)")
+    if not of["candidate"]:
+        _show_obstacles(explained["obstacles"])
+
+
+def _show_not_due(explained: Row) -> None:
+    if explained["not_due"]:
+        output.say(f"task {explained['task']} is not due: {explained['not_due']}")
+
+
+def _show_nobody_asked(explained: Row) -> None:
+    """A task without a queue in its list: what it is pre-assigned to is not there, or why none entered."""
+    task, queues = explained["task"], explained["queues"]
+    if explained["unknown_queues"]:
+        output.say(f"task {task}: no queue entered the list: pre-assigned to {_missing(explained)}")
+    elif queues:
+        output.say(f"task {task}: no queue entered the list")
+        output.bars("Why", Counter(f"{row['rule']}: {row['reason']}" for row in queues).most_common())
+    else:
+        output.say(f"task {task}: setup {explained['setup']} holds no queues")
+
+
+def _missing(explained: Row) -> str:
+    names = explained["unknown_queues"]
+    return f"{', '.join(names)}, which {'is' if len(names) == 1 else 'are'} not in setup {explained['setup']}"
+
+
+def _show_candidates(rows: Sequence[Row]) -> None:
+    """Candidates with their weights, each beside a bar, and the factors that they are made of."""
+    factors = list(dict.fromkeys(name for row in rows for name in row["factors"] or {}))
+    most = max((row["weight"] or 0 for row in rows), default=0) or 1
+    cells = [
+        (
+            row["rank"],
+            row["queue"],
+            row["weight"],
+            "█" * max(1, round(_BAR * (row["weight"] or 0) / most)),
+            *((row["factors"] or {}).get(name) for name in factors),
+        )
+        for row in rows
+    ]
+    output.table("Candidates", ["rank", "queue", "weight", "", *factors], cells, drop=["", *reversed(factors)])
+
+
+def _show_obstacles(obstacles: Sequence[Row]) -> None:
+    """What keeps a task that waits from its queues, and what single change opens the most."""
+    rejecting = sorted((row for row in obstacles if row["rejects"]), key=lambda row: -row["rejects"])
+    output.bars("Rejected by rule", [(row["rule"], row["rejects"]) for row in rejecting])
+    alone = [row for row in obstacles if row["opens"]]
+    if not alone:
+        output.say("no single change opens a queue: each is rejected by two rules or more (--queue NAME lists them)")
+    for number, row in enumerate(alone[:3]):
+        more = "what opens the most" if number == 0 else "then"
+        queues = counted(row["opens"], "queue")
+        output.say(f"{more}: {row['rule']} alone keeps {queues} away, such as {row['example']}")
+
+
+def _show_queue(row: Row) -> None:
+    """One queue: what it would do, or all rules that reject it."""
+    said = {"verdict": row["verdict"], "rank": row["rank"], "weight": row["weight"], **(row["factors"] or {})}
+    output.fields(
+        f"Queue {row['queue']}", {**said, "rule": row["rule"], "criteria": row["criteria"], "reason": row["reason"]}
+    )
+    if len(row["all_reasons"] or ()) > 1:
+        cells = [reason.split(": ", 1) for reason in row["all_reasons"]]
+        output.table("All rules that reject it", ["rule", "reason"], cells)
