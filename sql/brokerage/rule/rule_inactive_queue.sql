@@ -7,7 +7,7 @@ as $$
          and q.laststart < t.now - interval '2 hours'
          and coalesce(q.activated_all, 0) + case when (x ->> 'starting')::boolean then coalesce(q.starting_all, 0) else 0 end > 0
          and not coalesce((x ->> 'spares_preassigned')::boolean and p.is_preassigned, false)
-    then format('no job has started for %s h though %s are activated', round(extract(epoch from t.now - q.laststart) / 3600, 1),
+    then format('no job has started for %s h though %s are activated', trim_scale(round(extract(epoch from t.now - q.laststart) / 3600, 1)),
                 coalesce(q.activated_all, 0) + case when (x ->> 'starting')::boolean then coalesce(q.starting_all, 0) else 0 end)
   end
 $$;

@@ -6,7 +6,7 @@ as $$
     when q.maxwdir > 0 and brokerage.compare(
            brokerage.scratch_need(t, q, p) * brokerage.whole_queue_cores(t, q, p), q.maxwdir * 1048576,
            brokerage.scratch_need_exactly(t, q, p) * brokerage.whole_queue_cores(t, q, p), q.maxwdir::numeric * 1048576) >= 0
-    then format('needs %s MiB of scratch a core, maxwdir is %s for %s cores', round(brokerage.scratch_need_exactly(t, q, p) / 1048576, 3), q.maxwdir,
+    then format('needs %s MiB of scratch a core, maxwdir is %s for %s cores', trim_scale(round(brokerage.scratch_need_exactly(t, q, p) / 1048576, 3)), q.maxwdir,
                 brokerage.whole_queue_cores(t, q, p))
   end
 $$;

@@ -5,10 +5,10 @@ language sql stable parallel safe
 as $$
   select case
     when q.maxtime > 0 and brokerage.compare_walltime(t, q, p, brokerage.walltime_events(t, q, p), q.maxtime) > 0
-    then format('-shortwalltime: needs %s s, maxtime is %s', round(brokerage.walltime_of(t, q, p, brokerage.walltime_events(t, q, p))::numeric, 1), q.maxtime)
+    then format('-shortwalltime: needs %s s, maxtime is %s', trim_scale(round(brokerage.walltime_of(t, q, p, brokerage.walltime_events(t, q, p))::numeric, 1)), q.maxtime)
     when q.mintime > 0 and coalesce(brokerage.compare_walltime(t, q, p, brokerage.most_events(t, q, p), q.mintime) < 0, true)
     then format('-longwalltime: needs %s s, mintime is %s',
-                coalesce(round(brokerage.walltime_of(t, q, p, brokerage.most_events(t, q, p))::numeric, 1)::text, 'an unknown number of'), q.mintime)
+                coalesce(trim_scale(round(brokerage.walltime_of(t, q, p, brokerage.most_events(t, q, p))::numeric, 1))::text, 'an unknown number of'), q.mintime)
   end
 $$;
 

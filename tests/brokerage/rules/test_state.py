@@ -138,7 +138,7 @@ def test_inactive_queue(rolled_back: Db) -> None:
     idle = {"q_laststart": old, "q_activated_all": 3}
     cases = [
         case(None, **idle),
-        case("no job has started for 2.0 h though 3 are activated", t_current_priority=800, **idle),
+        case("no job has started for 2 h though 3 are activated", t_current_priority=800, **idle),
         case(None, t_current_priority=799, **idle),
         case("no job", t_is_scout=True, **idle),
         case("no job", t_is_merging=True, **idle),
