@@ -83,6 +83,11 @@ def from_database(error: psycopg.Error) -> BrokerError:
         return ConnectError(
             message, hint or "the server stopped, or its administrator ended this session", error.sqlstate
         )
+    if error.sqlstate == "2D000" and hint is None:
+        hint = (
+            "a procedure that commits as it goes (brokerage.broker_jobs) needs a connection in autocommit, outside any"
+            " transaction block or function; within one give p_tasks_a_commit => null"
+        )
     if error.sqlstate == "42501" and hint is None:
         hint = (
             "have a role granted to this login: broker_agent matches, broker_submitter submits, broker_viewer looks,"

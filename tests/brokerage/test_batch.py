@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from psycopg.conninfo import conninfo_to_dict
 
 from broker import world
+from broker.errors import from_database
 from broker.grid import grid
 
 Connection = psycopg.Connection[Any]
@@ -293,8 +294,9 @@ def test_a_batch_within_a_transaction(db_with_grid: Connection) -> None:
         run = _call(db, "grid", p_tasks_a_commit=None, p_limit=5)
         assert len(_numbers(db, DECIDED, "grid", run)) == 5
     assert _counts(db) == before
-    with pytest.raises(psycopg.errors.InvalidTransactionTermination), db.transaction():
+    with pytest.raises(psycopg.errors.InvalidTransactionTermination) as raised, db.transaction():
         _call(db, "grid")
+    assert "p_tasks_a_commit => null" in (from_database(raised.value).hint or "")
 
 
 @pytest.mark.parametrize(
