@@ -1,4 +1,7 @@
-"""Random worlds of brokerage: odd names, odd numbers, null and nothing, over the fields of all sections."""
+"""Random worlds of brokerage: odd names, odd numbers, null and nothing, over the fields of all sections.
+
+Numbers and words are those that are taken: revision 0004 refuses others.
+"""
 
 from typing import Any
 
@@ -9,7 +12,10 @@ Strategy = st.SearchStrategy[Any]
 TEXT = st.text(st.characters(codec="utf-8", exclude_characters="\x00"), max_size=8)
 NAME = st.one_of(st.sampled_from(["A", "B", "C"]), TEXT.filter(bool))
 NUMBER = st.one_of(st.floats(-1e14, 1e14), st.integers(-(10**14), 10**14))
-SMALL = st.integers(-(2**15), 2**15 - 1)
+PLENTY = st.floats(0, 1e8) | st.integers(0, 10**8)
+COUNT = st.integers(0, 10**15 - 1)
+LIMIT = st.just(-1) | PLENTY
+STATE = st.sampled_from(["ON", "OFF", "TEST", "PROBING"])
 INTEGER = st.integers(1 - 10**9, 10**9 - 1)
 LARGE = st.integers(1 - 10**15, 10**15 - 1)
 ID = st.integers(-(2**63), 2**63 - 1)
@@ -46,33 +52,35 @@ QUEUE = row(
         TEXT,
         "panda_site role type cloud status capability workflow fairsharepolicy wnconnectivity jobseed tier catchall",
     ),
-    (
-        NUMBER,
-        "corepower maxrss minrss maxtime mintime maxwdir maxinputsize pledgedcpu transferringlimit average_diskio",
-    ),
-    (INTEGER, "corecount"),
+    (PLENTY, "corepower average_diskio"),
+    (LIMIT, "maxrss minrss maxtime mintime maxwdir maxinputsize pledgedcpu transferringlimit"),
+    (st.integers(-1, 10**9 - 1), "corecount"),
     (FLAG, "direct_access_lan direct_access_wan ups"),
     (TEXTS, "releases"),
     (OBJECT, "params uconfig"),
-    (SMALL, "site_class"),
+    (st.integers(-1, 1), "site_class"),
     (TIME, "laststart"),
     (TEXT, "site"),
     (JSON, "x_one x_two"),
     astorages=st.dictionaries(
         st.sampled_from(["read_lan", "write_lan", "pr", "pw", "write_lan_analysis", "es_events"]), NAMES
     ),
-    pilots=row((LARGE, "getjob updatejob")),
-    workers=row((LARGE, "running submitted")),
-    core_statistics=row((LARGE, "running starting")),
-    slots=st.lists(row((TEXT, "gshare resource_type"), (LARGE, "numslots")), max_size=3),
+    pilots=row((COUNT, "getjob updatejob")),
+    workers=row((COUNT, "running submitted")),
+    core_statistics=row((COUNT, "running starting")),
+    slots=st.lists(row((TEXT, "gshare resource_type"), (COUNT, "numslots")), max_size=3),
 )
 STORAGE = row(
-    (TEXT, "type site read_lan write_wan"), (NUMBER, "space_free space_total"), (FLAG, "is_tape"), (JSON, "x")
+    (TEXT, "type site"),
+    (STATE, "read_lan write_wan"),
+    (NUMBER, "space_free space_total"),
+    (FLAG, "is_tape"),
+    (JSON, "x"),
 )
 LINK = st.builds(
     lambda ends, rest: {**rest, **ends},
     st.fixed_dictionaries({"src": NAME, "dst": NAME}),
-    row((NUMBER, "closeness mbps_1h mbps_1d mbps_1w"), (LARGE, "queued queued_express")),
+    row((st.floats(-1, 11), "closeness"), (PLENTY, "mbps_1h mbps_1d mbps_1w"), (COUNT, "queued queued_express")),
 )
 TAG = row((TEXT, "tag cmtconfig project release container_name"), (TEXTS, "sources"))
 SOFTWARE = row(
@@ -81,7 +89,7 @@ SOFTWARE = row(
     tags=st.lists(TAG, max_size=2),
 )
 ACCOUNT = row(
-    (LARGE, "running_jobs queued_jobs running_cores queued_cores"),
+    (COUNT, "running_jobs queued_jobs running_cores queued_cores"),
     (NUMBER, "rem_slots_a rem_slots_b"),
     (row((LARGE, "used limit"), (FLAG, "ok near_limit"), (NAMES, "over_local")), "quota"),
     kind=st.sampled_from(["user", "group"]),
@@ -94,12 +102,13 @@ DATASET = row(
     (FLAG, "distributed"),
     (TIME, "created modified"),
     files=st.lists(FILE, max_size=4),
-    replicas=named(row((LARGE, "found total asize tsize"), (FLAG, "vp"), (TEXTS, "lfns"))),
+    replicas=named(row((COUNT, "found total asize tsize"), (FLAG, "vp"), (TEXTS, "lfns"))),
 )
 SPLIT = row(
-    (NUMBER, "t1Weight nGBPerJob"),
-    (LARGE, "nFilesPerJob nFilesPerMergeJob nEventsPerJob"),
-    (INTEGER, "maxCoreCount"),
+    (NUMBER, "t1Weight"),
+    (PLENTY, "nGBPerJob"),
+    (st.integers(1, 10**15 - 1), "nFilesPerJob nFilesPerMergeJob nEventsPerJob"),
+    (st.integers(0, 10**9 - 1), "maxCoreCount"),
     (st.sampled_from([0, 1, True, False]), "useLocalIO mergeOutput avoidVP limitedSites"),
     (st.sampled_from([1, 2, "full", "http", "none"]), "ipConnectivity"),
     (st.sampled_from([1, 2, 3, "only", "require", "capable"]), "fullChain"),
@@ -109,10 +118,15 @@ TASK = st.builds(
     lambda number, rest: {"id": number, **rest},
     st.integers(1, 5) | ID,
     row(
-        (TEXT, "label gshare status user processing_type ram_unit architecture trans_home nucleus site resource_type"),
-        (NUMBER, "ram_count cpu_time cpu_efficiency base_walltime out_disk_count work_disk_count io_intensity"),
-        (INTEGER, "task_priority current_priority core_count"),
-        (SMALL, "event_service task_class"),
+        (TEXT, "label gshare user processing_type architecture trans_home nucleus site resource_type"),
+        (st.sampled_from(["ready", "running", "done", "toreassign"]), "status"),
+        (st.sampled_from(["", "MB", "MBPerCore", "MBPerCoreFixed"]), "ram_unit"),
+        (NUMBER, "out_disk_count work_disk_count walltime"),
+        (PLENTY, "ram_count cpu_time cpu_efficiency base_walltime io_intensity"),
+        (INTEGER, "task_priority current_priority"),
+        (st.integers(0, 10**9 - 1), "core_count"),
+        (st.integers(0, 2**15 - 1), "event_service"),
+        (st.integers(-1, 2), "task_class"),
         (FLAG, "is_merging use_scout only_tags_for_fc"),
         (ID, "parent"),
         (TIME, "frozen"),
@@ -120,9 +134,9 @@ TASK = st.builds(
         (named(TEXTS), "resource_types_at"),
         split=SPLIT,
         params=row((NAMES, "included_site excluded_site"), (FLAG, "task_broker_on_master")),
-        input=NAMES,
+        input=st.lists(NAME, max_size=3, unique=True),
         output=st.lists(NAME | row((TEXT, "name token")), max_size=2),
-        failures=named(row((LARGE, "failed closed finished"))),
+        failures=named(row((COUNT, "failed closed finished"))),
     ),
 )
 JOB = st.builds(
@@ -131,19 +145,19 @@ JOB = st.builds(
     row(
         (TEXT, "queue status gshare label user"),
         (ID, "task"),
-        (INTEGER, "priority cores"),
+        (INTEGER, "priority"),
+        (st.integers(0, 10**9 - 1), "cores"),
         (TIME, "created started"),
     ),
 )
-STATISTIC = row((TEXT, "queue gshare resource_type nucleus label status"), (LARGE, "njobs ncores"), (NUMBER, "diskio"))
+STATISTIC = row((TEXT, "queue gshare resource_type nucleus label status"), (COUNT, "njobs ncores"), (PLENTY, "diskio"))
 CONFIG = st.dictionaries(
     st.sampled_from(
         ["NQUEUED_SAT_CAP", "jobbroker:NQUEUED_SAT_CAP", "rebroker:ANALY_TIMEOUT_x:y", "NQUEUELIMITSITE_é"]
     ),
     NUMBER,
 )
-RATE = st.none() | NUMBER
-PLENTY = st.floats(0, 1e8) | st.integers(0, 10**8)
+RATE = st.none() | PLENTY
 SIZE = PLENTY.filter(bool)
 INSTANCE_TYPE = st.fixed_dictionaries({"cpu": SIZE, "ram": SIZE, "price": PLENTY})
 INSTANCE = st.builds(
@@ -167,16 +181,24 @@ def worlds() -> Strategy:
             "now": TIME,
             "config": CONFIG,
             "resource_types": once(
-                row((INTEGER, "mincore maxcore minrampercore maxrampercore"), name=NAME).filter(lambda r: "name" in r),
+                row((st.integers(0, 10**9 - 1), "mincore maxcore minrampercore maxrampercore"), name=NAME).filter(
+                    lambda r: "name" in r
+                ),
                 "name",
             ),
             "queues": named(QUEUE),
-            "nuclei": named(row((TEXT, "state bare_nucleus secondary_nucleus"), (FLAG, "backlogged"))),
+            "nuclei": named(
+                row(
+                    (TEXT, "state secondary_nucleus"),
+                    (st.sampled_from(["only", "allow"]), "bare_nucleus"),
+                    (FLAG, "backlogged"),
+                )
+            ),
             "storages": named(STORAGE),
             "links": once(LINK, "src", "dst"),
             "software": named(SOFTWARE),
-            "architecture_levels": named(st.dictionaries(NAME, RATE, max_size=2)),
-            "worker_gpus": named(st.lists(row((TEXT, "vendor model"), (NUMBER, "vram")), max_size=2)),
+            "architecture_levels": named(st.dictionaries(NAME, st.floats(0, 100), max_size=2)),
+            "worker_gpus": named(st.lists(row((TEXT, "vendor model"), (PLENTY, "vram")), max_size=2)),
             "shares": named(row((TEXT, "parent"), (NUMBER, "target running queued usage_percent"))),
             "users": named(ACCOUNT),
             "locks": st.lists(NAME, unique=True, max_size=3) | named(st.none() | TIME),
@@ -184,7 +206,7 @@ def worlds() -> Strategy:
             "tasks": once(TASK, "id"),
             "jobs": once(JOB, "id"),
             "statistics": st.lists(STATISTIC, max_size=3),
-            "user_queue_statistics": named(named(named(row((LARGE, "queued running"))))),
+            "user_queue_statistics": named(named(named(row((COUNT, "queued running"))))),
             "to_running_rate": named(RATE | st.dictionaries(TEXT, RATE, max_size=2)),
             "remaining_work": named(
                 row((NUMBER, "all"), by_gshare=named(st.dictionaries(INTEGER.map(str), RATE, max_size=2)))
