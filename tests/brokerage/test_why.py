@@ -1,7 +1,7 @@
 """Why a task went where it went: what is explained is what was decided, and what is said to be in the way is."""
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import psycopg
@@ -18,12 +18,21 @@ PROFILES = ("doc", "panda2026")
 VERDICTS = {"c": "candidate", "r": "rejected", "n": "not candidate"}
 
 
-@pytest.fixture
-def db(rolled_back: Connection) -> Connection:
+@pytest.fixture(scope="module")
+def loaded(_shared_dsn: str) -> Iterator[Connection]:
     """A connection in a transaction with the grid."""
-    rolled_back.execute("select 1")
-    world.load(rolled_back, [grid(3, 25, 30)])
-    return rolled_back
+    with psycopg.connect(_shared_dsn) as connection:
+        connection.execute("select 1")
+        world.load(connection, [grid(3, 25, 30)])
+        yield connection
+        connection.rollback()
+
+
+@pytest.fixture
+def db(loaded: Connection) -> Iterator[Connection]:
+    """The grid; what a test does there is undone."""
+    with loaded.transaction(force_rollback=True):
+        yield loaded
 
 
 def _rows(db: Connection, query: str, *parameters: Any) -> list[Row]:

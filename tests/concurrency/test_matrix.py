@@ -12,23 +12,33 @@ from typing import Any
 
 import psycopg
 import pytest
+from psycopg.types.json import Jsonb
 
-from tests.calls import Calls
+from tests.calls import Calls, requirements
 from tests.concurrency.racing import Attempt, Stage
+
+JOBS = Jsonb(
+    [
+        {"requirements": requirements(**keys), "jobs": [[job_id, 1] for job_id in ids]}
+        for ids, keys in (
+            ([5], {"Sites": ["S"], "JobTypes": ["T"]}),
+            ([6], {}),
+            ([1], {"CPUTime": 5000, "Sites": ["S"]}),
+            ([2, 3, 4], {"JobTypes": ["T"]}),
+            ([7], {"OwnerDN": "bob"}),
+        )
+    ]
+)
 
 
 def prepare(stage: Stage) -> None:
     """Job 1 alone in its queue; 2, 3, 4 together; 5 leased; 6 ended; 7 held; limits at site S."""
     q = stage.observer
     q.running_limit("JobTypes", "T", 1)
-    stage.queues[5] = q.insert(5, Sites=["S"], JobTypes=["T"])
+    q.call("insert_jobs", JOBS)
+    stage.queues = dict(q.rows("select job_id, task_queue_id from taskqueue.job where setup = %s", q.setup))
     stage.lease = q.take(Site="S", JobID=5)
-    q.insert(6)
     q.call("cancel_job", 6)
-    stage.queues[1] = q.insert(1, CPUTime=5000, Sites=["S"])
-    for job_id in (2, 3, 4):
-        stage.queues[job_id] = q.insert(job_id, JobTypes=["T"])
-    stage.queues[7] = q.insert(7, OwnerDN="bob")
     q.call("hold", "job", "7")
 
 
