@@ -69,6 +69,13 @@ _TABLES = """
        and c.relkind in ('r', 'p') and not c.relispartition
      order by n.nspname desc, c.relname
 """
+_FACTS = """
+    select c.relname, a.attname, format_type(a.atttypid, a.atttypmod),
+           coalesce(col_description(a.attrelid, a.attnum), '')
+      from pg_class c join pg_attribute a on a.attrelid = c.oid and a.attnum > 0 and not a.attisdropped
+     where c.oid = any (array['brokerage.task_facts', 'brokerage.queue_facts', 'brokerage.pair_facts']::regclass[])
+     order by c.relname = 'pair_facts', c.relname = 'queue_facts', a.attnum
+"""
 _SETTINGS = """
     select a.attname, format_type(a.atttypid, a.atttypmod), pg_get_expr(d.adbin, d.adrelid),
            col_description(a.attrelid, a.attnum)
@@ -89,6 +96,7 @@ def render(connection: Connection, text: str) -> str:
         "views": lambda: _table(("view", "columns", "what"), _views(connection)),
         "tables": lambda: _table(("table", "what"), [(f"`{name}`", what) for name, what in _rows(connection, _TABLES)]),
         "rules": lambda: _table(("rule", "criteria", "kind", "doc", "panda2026", "source"), _rules(connection)),
+        "facts": lambda: _table(("fact", "type", "what"), _facts(connection)),
         "config": lambda: _table(("key", "default", "unit", "meaning", "profiles"), _config(connection)),
         "settings": lambda: _table(("setting", "type", "default", "what"), _settings(connection)),
     }
@@ -164,6 +172,11 @@ def _config(connection: Connection) -> list[Sequence[str]]:
         (f"`{key}`", default, unit, meaning, profiles)
         for key, default, unit, meaning, profiles in _rows(connection, _CONFIG)
     ]
+
+
+def _facts(connection: Connection) -> list[Sequence[str]]:
+    """What rules may compare, by the name of their argument: t a task, q a queue, p the pair."""
+    return [(f"`{kind[0]}.{name}`", f"`{type_}`", what) for kind, name, type_, what in _rows(connection, _FACTS)]
 
 
 def _settings(connection: Connection) -> list[Sequence[str]]:
