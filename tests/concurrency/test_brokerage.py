@@ -9,7 +9,7 @@ from typing import Any
 import psycopg
 import pytest
 
-from broker import grid, world
+from broker import batch, grid, world
 from tests.calls import Calls
 from tests.concurrency.racing import run_together
 
@@ -84,3 +84,28 @@ def test_what_a_killed_broker_left_is_decided_by_the_others(
     run_together(dsn, [broker] * 2, "broker")
     check(db, due)
     assert q.value("select tasks from brokerage.run where ended_at is null") == before
+
+
+def test_workers_of_one_run_share_the_tasks(db: Connection, connect: Callable[..., Connection], due: list[int]) -> None:
+    run = batch.broker_jobs([db, connect(), connect(), connect()], "grid", seed=1, tasks_a_commit=5)
+    check(db, due)
+    q = Calls(db)
+    assert q.rows("select run_id, tasks, ended_at is not null from brokerage.run") == [(run, len(due), True)]
+
+
+def test_a_worker_that_fails_ends_the_others(
+    db: Connection, connect: Callable[..., Connection], due: list[int]
+) -> None:
+    killed = connect()
+    connect().execute("select pg_terminate_backend(%s)", [killed.info.backend_pid])
+    with pytest.raises(psycopg.OperationalError):
+        batch.broker_jobs([db, killed], "grid", tasks_a_commit=1)
+    q = Calls(db)
+    assert q.value("select tasks from brokerage.run where ended_at is null") < len(due)
+    assert q.value("select count(*) from brokerage.task_state") == q.value("select sum(tasks) from brokerage.run")
+
+
+@pytest.mark.parametrize("limit", [0, 7])
+def test_workers_keep_the_limit(db: Connection, connect: Callable[..., Connection], due: list[int], limit: int) -> None:
+    batch.broker_jobs([db, connect(), connect()], "grid", limit=limit, tasks_a_commit=2)
+    assert Calls(db).value("select tasks from brokerage.run") == limit < len(due)
