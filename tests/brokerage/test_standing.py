@@ -121,6 +121,18 @@ def test_a_task_that_is_named_and_not_there_is_an_error(db: Connection, tasks: l
     assert raised.value.diag.message_hint
 
 
+def test_a_setup_that_is_not_there_is_answered_with_those_there_are(db: Connection) -> None:
+    hints = []
+    for setups in ((), ("prod", "test")):
+        for setup in setups:
+            world.load(db, [_world()], setup)
+        with pytest.raises(psycopg.Error) as raised, db.transaction():
+            db.execute("call brokerage.broker_jobs('prdo', p_tasks_a_commit => null)")
+        assert raised.value.sqlstate == "PB001"
+        hints.append(raised.value.diag.message_hint)
+    assert hints == ["There is none yet: load a world (broker load).", "There are: prod, test."]
+
+
 def test_a_task_that_is_named_and_not_due_is_decided_with_a_notice(db: Connection) -> None:
     notices: list[str] = []
     db.add_notice_handler(lambda diagnostic: notices.append(str(diagnostic.message_primary)))
