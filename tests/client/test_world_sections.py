@@ -117,6 +117,13 @@ WORLD: dict[str, Any] = {
 }
 
 
+@pytest.fixture
+def begun(rolled_back: Connection) -> Connection:
+    """A transaction that has begun: a load is a part of it, and is undone with it."""
+    rolled_back.execute("select 1")
+    return rolled_back
+
+
 def held(db: Connection, setup: str = "w") -> dict[str, Any]:
     found: dict[str, Any] = json.loads("".join(world.dump(db, setup)))
     return found
@@ -343,11 +350,11 @@ def test_unknown_configuration_is_refused_with_the_nearest_key_or_left_out(db: C
         ({"machines": []}, "section machines"),
     ],
 )
-def test_the_unknown_is_refused_by_name_or_left_out(db: Connection, change: dict[str, Any], named: str) -> None:
+def test_the_unknown_is_refused_by_name_or_left_out(begun: Connection, change: dict[str, Any], named: str) -> None:
     with pytest.raises(errors.BadRequest, match=named):
-        world.load(db, [WORLD, {"setup": "w", **change}])
-    assert value(db, "select count(*) from resource.queue") == 0
-    assert len(world.load(db, [{"setup": "w", **change}], lenient=True).ignored) == 1
+        world.load(begun, [WORLD, {"setup": "w", **change}])
+    assert value(begun, "select count(*) from resource.queue") == 0
+    assert len(world.load(begun, [{"setup": "w", **change}], lenient=True).ignored) == 1
 
 
 @pytest.mark.parametrize(
@@ -399,10 +406,10 @@ def test_the_unknown_is_refused_by_name_or_left_out(db: Connection, change: dict
         ({"statistics": {}}, r"statistics is \{\}, not an array"),
     ],
 )
-def test_a_wrong_value_is_named_and_nothing_is_loaded(db: Connection, change: dict[str, Any], named: str) -> None:
+def test_a_wrong_value_is_named_and_nothing_is_loaded(begun: Connection, change: dict[str, Any], named: str) -> None:
     with pytest.raises(errors.BadRequest, match=rf"^b\.json: .*{named}"):
-        world.load(db, [WORLD, {"setup": "w", **change}], names=["a.json", "b.json"])
-    assert value(db, "select count(*) from resource.setup") == 0
+        world.load(begun, [WORLD, {"setup": "w", **change}], names=["a.json", "b.json"])
+    assert value(begun, "select count(*) from resource.setup") == 0
 
 
 CHECKED = [
@@ -439,10 +446,10 @@ CHECKED = [
 
 @pytest.mark.parametrize(("change", "named"), CHECKED)
 def test_what_no_rule_can_read_is_refused_with_what_is_allowed(
-    db: Connection, change: dict[str, Any], named: str
+    begun: Connection, change: dict[str, Any], named: str
 ) -> None:
     with pytest.raises(errors.BadRequest, match=named) as caught:
-        world.load(db, [{"setup": "w", **change}])
+        world.load(begun, [{"setup": "w", **change}])
     assert "README" not in (caught.value.hint or "")  # the meaning of the column, not where to look
 
 
