@@ -20,11 +20,13 @@ from broker import world
 from broker.client import json_text
 from broker.errors import BadRequest, BrokerError, NoSuchThing, from_database
 from broker.world import World
+from broker.world.shape import nearest
 
 Connection = psycopg.Connection[Any]
 Row = dict[str, Any]
 
 _CASE = 'a case is one JSON object: {"name": ..., "algorithm": "production_job", "task": 1000, "world": {...}}'
+_KEYS = ("name", "algorithm", "profile", "task", "world")
 _ANSWER = {
     "candidates": ("queue", "rank", "weight"),
     "rejected": ("queue", "rule", "criteria", "reason"),
@@ -43,7 +45,7 @@ def evaluate(
     """Decide each case and give its answer, in their order; a case is an object or its JSON text.
 
     Each is decided in a transaction that is rolled back, in a setup of its own, which sees nothing but the world of the
-    case; or laid over the setup `over`, whose rows that it changes are locked meanwhile. profile: decides instead of
+    case; or merged over the setup `over`, whose rows that it changes are locked meanwhile. profile: decides instead of
     the one that the case names. A case with an error is answered {"name", "error": {"code", "message"}}, with a
     "hint" where there is one, and the others go on. Raises psycopg's error when the connection is lost.
     """
@@ -112,6 +114,9 @@ def _said(error: Exception) -> Row:
 
 def _decide(connection: Connection, case: Mapping[str, Any], over: str | None, profile: str | None) -> Row:
     """The answer to a case, without its name. Leaves the case's world in the database."""
+    if unknown := [key for key in case if key not in _KEYS]:
+        meant = [f"{key}: nearest is {found}" for key in unknown if (found := nearest(str(key), _KEYS))]
+        raise BadRequest(f"not known in a case: {', '.join(map(str, unknown))}", "; ".join([*meant, _CASE]))
     algorithm, task, given = case.get("algorithm", "production_job"), case.get("task"), case.get("world", {})
     if algorithm != "production_job":
         raise BadRequest(f"algorithm {algorithm} is not available", "production_job is")
@@ -126,7 +131,7 @@ def _decide(connection: Connection, case: Mapping[str, Any], over: str | None, p
         connection.execute("select resource.begin_alone(%s)", [setup])
     else:
         _require(connection, setup)
-    world.load(connection, [_own(given, setup)], setup)
+    world.load(connection, [_own(given, setup)], setup, merge=over is not None)
     query = "select brokerage.evaluate_task(%s, %s::bigint, %s, %s)"
     chosen = profile or case.get("profile")
     [(answer,)] = connection.execute(query, (setup, task, algorithm, chosen)).fetchall()
@@ -162,7 +167,8 @@ def _shaped(answer: Row) -> Row:
 class WhatIf:
     """What a change does: tasks by status before and after, and the tasks that are decided otherwise.
 
-    not_open: those that were named and that the job broker does not work on, and why.
+    not_open: those that were named and that the job broker does not work on, and why. kept: fields of the worlds that
+    no rule reads, in words.
 
     differences: rows of brokerage.run_difference: task_id, status_before, status_after, gained, lost (queues), and the
     best candidate of both whose weight changed: queue, weight_before, weight_after.
@@ -172,6 +178,7 @@ class WhatIf:
     after: dict[str, int]
     differences: list[Row]
     not_open: dict[int, str]
+    kept: list[str]
 
 
 def what_if(
@@ -186,10 +193,11 @@ def what_if(
 ) -> WhatIf:
     """Decide tasks as things are and as they would be with other settings, worlds or profile, in one snapshot.
 
-    settings: `component:KEY` or `KEY` (of every component) to its value; None removes it. worlds: laid over the setup,
-    whatever setup they name. tasks: those to decide; else all whose jobs are not all assigned, also those that wait.
-    forced: take settings that no rule which came with the program reads. connection: in autocommit. Raises NoSuchThing
-    for a setup or task that is not there (a task as psycopg's error, PB004), BadRequest for keys that no rule reads.
+    settings: `component:KEY` or `KEY` (of every component) to its value; None removes it. worlds: merged over the
+    setup, whatever setup they name (world.load). tasks: those to decide; else all whose jobs are not all assigned, also
+    those that wait. forced: take settings that no rule which came with the program reads. connection: in autocommit.
+    Raises NoSuchThing for a setup or task that is not there (a task as psycopg's error, PB004), BadRequest for keys
+    that no rule reads.
     """
     with connection.transaction(force_rollback=True):
         connection.execute("set transaction isolation level repeatable read")
@@ -198,13 +206,19 @@ def what_if(
         for name, value in settings.items():
             component, _, key = name.rpartition(":")
             _set(connection, setup, component, key, value, forced=forced)
-        world.load(connection, worlds, setup)
+        loaded = world.load(connection, worlds, setup, merge=True)
         not_open = {} if tasks is None else _not_open(connection, setup, tasks)
         after = _dry_run(connection, setup, profile, tasks)
         with connection.cursor(row_factory=dict_row) as cursor:
             query = "select * from brokerage.run_difference(%s, %s, %s)"
             differences = cursor.execute(query, (setup, before, after)).fetchall()
-        return WhatIf(_outcomes(connection, setup, before), _outcomes(connection, setup, after), differences, not_open)
+        return WhatIf(
+            _outcomes(connection, setup, before),
+            _outcomes(connection, setup, after),
+            differences,
+            not_open,
+            loaded.kept,
+        )
 
 
 def _not_open(connection: Connection, setup: str, tasks: Sequence[int]) -> dict[int, str]:

@@ -38,7 +38,8 @@ grant select on table resource.config_key                  to broker_operator, b
 grant execute on function workload.store                   to broker_operator;
 grant execute on function workload.dump                    to broker_operator;
 grant execute on function workload.digest_input            to broker_operator;
-grant execute on function workload.digest_loaded_input      to broker_operator;
+grant execute on function workload.digest_loaded_input     to broker_operator;
+grant execute on function workload.missing_reference       to broker_operator, broker_viewer;
 grant execute on function brokerage.store                  to broker_operator;
 grant execute on function brokerage.dump                   to broker_operator;
 grant execute on function instance.store                   to broker_operator;

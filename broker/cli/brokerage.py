@@ -38,7 +38,7 @@ def broker_jobs(
     *,
     task: Tasks = None,
     profile: Profile = None,
-    seed: Annotated[int | None, typer.Option(help="Makes the draws repeatable.")] = None,
+    seed: Annotated[int | None, typer.Option(help="Makes the draws of one worker repeatable.")] = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Decide only: assign nothing.")] = False,
     limit: Annotated[int | None, typer.Option(min=0, help="Decide so many tasks at most.")] = None,
     workers: Annotated[
@@ -180,7 +180,7 @@ def what_if(
         list[str] | None,
         typer.Option("--set", metavar="KEY=VALUE", help="Configuration: KEY or component:KEY; null removes it."),
     ] = None,
-    worlds: Annotated[list[Path] | None, typer.Option("--world", help="A world that is laid over the setup.")] = None,
+    worlds: Annotated[list[Path] | None, typer.Option("--world", help="A world that is merged over the setup.")] = None,
     profile: Annotated[str | None, typer.Option(help="Compare with this profile.")] = None,
     force: Annotated[
         bool, typer.Option("--force", help="Take keys of --set that only rules of your own read.")
@@ -216,6 +216,8 @@ def what_if(
             said = from_database(error)
             said.hint = said.hint and said.hint.replace("p_force => true", "--force")
             raise said from error
+    for line in found.kept:
+        output.note(line)
     if as_json:
         output.json_out(found)
         return
@@ -305,7 +307,7 @@ def rules(
         str | None, typer.Option(help="Profile: doc, panda2026, or one of your own; else doc, or that of --setup.")
     ] = None,
     algorithm: Annotated[
-        str, typer.Option(help="Algorithm; a name that no profile has is answered with those there are.")
+        str, typer.Option(help="Algorithm; an unknown one is answered with those in the catalogue.")
     ] = ("production_job"),
     setup: Annotated[str | None, typer.Option(help="The profile that decides in this setup, and its settings.")] = None,
     as_json: Json = False,

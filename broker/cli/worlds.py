@@ -18,6 +18,8 @@ from broker.cli.session import Setup, require_setup, session
 if TYPE_CHECKING:
     import psycopg
 
+    from broker.world import Loaded
+
 app = typer.Typer()
 PANEL = "Setups"
 
@@ -32,12 +34,19 @@ def load(
     cric_closeness: Annotated[Path | None, typer.Option(help="CRIC's export of the site matrix.")] = None,
     software: Annotated[Path | None, typer.Option(help="CRIC's export of releases and tags by queue.")] = None,
     network_metrics: Annotated[Path | None, typer.Option(help="PanDA's network metrics, latest.json.")] = None,
+    merge: Annotated[
+        bool,
+        typer.Option("--merge", help="Change only the fields given, of rows that are there; always so beside exports."),
+    ] = False,
     lenient: Annotated[
         bool, typer.Option("--lenient", help="Warn about what is not known instead of refusing.")
     ] = False,
     as_json: Json = False,
 ) -> None:
-    """Load worlds (queues, data, tasks, TaskQueues ...) and CRIC's exports, which come first. All files or nothing."""
+    """Load worlds (queues, data, tasks, TaskQueues ...) and CRIC's exports, which come first. All files or nothing.
+
+    A row of a world replaces the one that is there, unless it is merged over it: with --merge, and beside exports.
+    """
     from broker import cric, world
 
     given = {
@@ -60,18 +69,37 @@ def load(
                 imported = cric.load(connection, export, value, setup or "default", lenient=lenient)
             rows[export] = imported.rows
             ignored += imported.ignored
-        loaded = world.load(connection, worlds, setup, lenient=lenient, names=names)
-    loaded.rows = rows | loaded.rows
-    loaded.ignored[:0] = ignored
-    if exports and (into := setup or "default") not in loaded.setups:
-        loaded.setups.insert(0, into)
+        merged = merge or bool(exports)
+        loaded = world.load(connection, worlds, setup, lenient=lenient, merge=merged, names=names)
+        loaded.rows = rows | loaded.rows
+        loaded.ignored[:0] = ignored
+        if exports and (into := setup or "default") not in loaded.setups:
+            loaded.setups.insert(0, into)
+        missing = {name: world.missing(connection, name) for name in loaded.setups if loaded.rows.keys() & _NAMING}
+    warnings = [*loaded.kept, *(f"{line} (setup {name})" for name, lines in missing.items() for line in lines)]
     for name in loaded.ignored:
         output.note(f"left out, not known here: {name}")
     if as_json:
         output.json_out(loaded)
     else:
-        output.table(f"Loaded into {', '.join(loaded.setups)}", ["section", "rows"], list(loaded.rows.items()))
-        output.say(counted(loaded.jobs, "job"))
+        _show_loaded(loaded)
+    for line in warnings:
+        output.note(line)
+
+
+_NAMING = frozenset(("queues", "storages", "nuclei", "datasets", "tasks", "cric-queues", "cric-storages"))
+"""Sections and exports that name what others have."""
+
+
+def _show_loaded(loaded: "Loaded") -> None:
+    """Show what was loaded: rows by section, what tasks and TaskQueues have of jobs, keys that hold in all setups."""
+    output.table(f"Loaded into {', '.join(loaded.setups)}", ["section", "rows"], list(loaded.rows.items()))
+    if tasks := loaded.rows.get("tasks"):
+        output.say(f"{counted(tasks, 'task')} with {counted(loaded.task_jobs, 'job')} to broker")
+    if "task_queues" in loaded.rows:
+        output.say(f"{counted(loaded.jobs, 'job')} in TaskQueues")
+    if keys := loaded.everywhere:
+        output.say(f"{counted(len(keys), 'key')} of config set for all setups: {', '.join(keys)}")
 
 
 def _text_of(file: Path) -> str:

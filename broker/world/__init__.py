@@ -28,7 +28,7 @@ from broker.world.section import Section
 from broker.world.shape import Kept, Part, Reading, Row, nearest
 from broker.world.taskqueue import load_task_queues
 
-__all__ = ["Loaded", "World", "dump", "load", "load_task_queues", "naming", "parse", "parse_json"]
+__all__ = ["Loaded", "World", "dump", "load", "load_task_queues", "missing", "naming", "parse", "parse_json"]
 
 World = Mapping[str, Any]
 Connection = psycopg.Connection[Any]
@@ -118,6 +118,25 @@ def load(
         for into in dict.fromkeys(one.setup for _, one in checked if one.queues):
             connection.execute("select taskqueue.recompute_shares(%s)", [into])
     return loaded
+
+
+_MISSING = {
+    "input": ("task names input datasets", "tasks name input datasets"),
+    "nucleus": ("task has a nucleus", "tasks have nuclei"),
+    "storage": ("queue names storages", "queues name storages"),
+    "replica": ("dataset has replicas at storages", "datasets have replicas at storages"),
+}
+"""What names things that are not there (workload.missing_reference), one and several of them."""
+
+
+def missing(connection: Connection, setup: str) -> list[str]:
+    """What of a setup names things that are not there, in words: counted, with an example."""
+    rows = connection.execute("select kind, rows, example from workload.missing_reference(%s)", [setup]).fetchall()
+    return [
+        f"{number:,} {_MISSING[kind][number > 1]} that {'is' if (kind, number) == ('nucleus', 1) else 'are'} not there,"
+        f" such as {example}"
+        for kind, number, example in rows
+    ]
 
 
 def _kept(kept: Iterable[Kept]) -> list[str]:

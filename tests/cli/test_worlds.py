@@ -25,7 +25,7 @@ def test_load_and_dump(cli: Cli, tmp_path: Path) -> None:
     first.write_text(json.dumps(WORLD))
     second.write_text(json.dumps({"setup": "w", "groups": {"users": {"share": 5}}}))
     said = cli("load", first, second)
-    assert (said.code, "2 jobs" in said.out, "Loaded into w" in said.out) == (0, True, True)
+    assert (said.code, "2 jobs in TaskQueues" in said.out, "Loaded into w" in said.out) == (0, True, True)
     text = cli("dump", "--setup", "w").out
     dumped = cli("dump", "--setup", "w", "-o", first)
     assert (dumped.out, dumped.err) == ("", f"1 queue, 2 jobs written to {first}\n")
@@ -91,12 +91,128 @@ def test_the_command_loads_exports_and_worlds_all_or_nothing(cli: Cli, db: Conne
     assert db.execute("select count(*) from resource.queue").fetchone() == (0,)
     said = cli("load", *exports, *more, "--cric-closeness", tmp_path / "closeness.json", overlay, "--json")
     assert said.json["rows"].items() >= {"cric-queues": 2, "cric-storages": 1, "software": 1, "queues": 1}.items()
-    assert json.loads(cli("dump").out)["queues"]["AGLT2"] == {"role": "nucleus"}
+    queue = json.loads(cli("dump").out)["queues"]["AGLT2"]
+    assert (queue["role"], queue["maxrss"], queue["atlas_site"]) == (
+        "nucleus",
+        48000,
+        "AGLT2",
+    )  # merged over the export
     assert cli("load").code == 2
     for option in ("--cric-queues", "--cric-closeness", "--cric-storages", "--software"):
         said = cli("load", option, tmp_path / "latest.json")
         assert said.err.startswith(f"error: {tmp_path / 'latest.json'}: "), said.err
         assert f"{option[2:]}.AGLT2:CERN" in said.err
+
+
+def test_load_replaces_rows_or_merges_them(cli: Cli) -> None:
+    world = {"queues": {"Q": {"maxrss": 1000, "corecount": 8}}}
+    change = json.dumps({"queues": {"Q": {"maxrss": 2000}}})
+    for option, queue in (("--merge", {"maxrss": 2000, "corecount": 8}), ("--lenient", {"maxrss": 2000})):
+        cli("load", "-", stdin=json.dumps(world))
+        assert cli("load", "-", option, stdin=change).code == 0
+        assert json.loads(cli("dump").out)["queues"]["Q"] == queue
+
+
+def test_load_says_what_it_loaded(cli: Cli) -> None:
+    files = [{"lfn": f"f{number}"} for number in range(5)]
+    tasks = [{"id": 1, "input": ["d"], "split": {"nFilesPerJob": 2}}, {"id": 2, "input": ["d"]}, {"id": 3}]
+    config = [{"key": "MYK", "value": 5, "forced": True, "component": "jobbroker"}, {"key": "NW_ACTIVE", "value": True}]
+    given = {"setup": "w", "config": config, "datasets": {"d": {"files": files}}, "tasks": tasks}
+    said = cli("load", "-", stdin=json.dumps(given))
+    assert said.out.splitlines()[-2:] == [
+        "3 tasks with 8 jobs to broker",
+        "2 keys of config set for all setups: jobbroker:MYK, NW_ACTIVE",
+    ]
+    assert said.err == ""
+    found = cli("load", "-", "--json", stdin=json.dumps(given)).json
+    assert (found["task_jobs"], found["everywhere"]) == (8, ["jobbroker:MYK", "NW_ACTIVE"])
+
+
+def test_load_warns_of_names_of_what_is_not_there(cli: Cli) -> None:
+    given = {
+        "queues": {"Q": {"role": "nucleus", "panda_site": "N", "astorages": {"read_lan": ["D", "NOT"], "pw": ["NOT"]}}},
+        "storages": {"D": {}},
+        "datasets": {"d": {"replicas": {"D": {}, "NOR": {}}}},
+        "tasks": [
+            {"id": 1, "input": ["d", "nods"], "nucleus": "N"},
+            {"id": 2, "input": ["nods", "no more", "pseudo_dataset"], "nucleus": "NOWHERE"},
+        ],
+    }
+    said = cli("load", "-", stdin=json.dumps(given))
+    assert (said.code, said.err.splitlines()) == (
+        0,
+        [
+            "2 tasks name input datasets that are not there, such as task 1: nods (setup default)",
+            "1 task has a nucleus that is not there, such as task 2: NOWHERE (setup default)",
+            "1 dataset has replicas at storages that are not there, such as d: NOR (setup default)",
+            "1 queue names storages that are not there, such as Q: NOT (setup default)",
+        ],
+    )
+
+
+def test_load_warns_of_fields_that_no_rule_reads(cli: Cli, tmp_path: Path) -> None:
+    given = {
+        "queues": {
+            "Q": {"maxrs": 1000, "gocname": "Q", "astorages": {"read_lam": ["D"]}},
+            "R": {"maxrs": 1000, "gstat": "x"},
+        },
+        "storages": {"D": {"token": "A"}},
+    }
+    said = cli("load", "-", stdin=json.dumps(given))
+    assert (said.code, said.err.splitlines()[:4]) == (
+        0,
+        [
+            "kept, no rule reads it: queues.Q.maxrs and 1 more (nearest: maxrss)",
+            "kept, no rule reads them: 2 fields of queues, such as queues.Q.gocname",
+            "kept, no rule reads it: queues.Q.astorages.read_lam (nearest: read_lan)",
+            "kept, no rule reads it: storages.D.token",
+        ],
+    )
+    (tmp_path / "queues.json").write_text(json.dumps(QUEUES))
+    assert "kept" not in cli("load", "--cric-queues", tmp_path / "queues.json").err
+
+
+@pytest.mark.parametrize(
+    ("given", "hint"),
+    [
+        ({"tasks": [{"id": 1, "ram_cuont": 5}]}, "tasks[0].ram_cuont: nearest is ram_count"),
+        ({"tasks": [{"id": 1, "split": {"nfilesperjob": 5}}]}, "tasks[0].split.nfilesperjob: nearest is nFilesPerJob"),
+        ({"links": [{"src": "A", "dst": "B", "zzz": 5}]}, "links[0].zzz: fields are src, dst, closeness"),
+        ({"quebes": {}}, "quebes: nearest is queues"),
+        ({"links": [{"src": "A"}]}, "dst: Storage site that they go to."),
+    ],
+)
+def test_hints_say_what_may_be_meant(cli: Cli, given: dict[str, Any], hint: str) -> None:
+    assert f"hint:  {hint}" in cli("load", "-", stdin=json.dumps(given)).err
+
+
+def test_a_key_of_config_may_be_an_object(cli: Cli) -> None:
+    given = {"config": {"jobbroker:MYK": {"value": 5, "forced": True}, "NW_ACTIVE": False}}
+    said = cli("load", "-", stdin=json.dumps(given))
+    assert (said.code, "for all setups" in said.out) == (0, False)
+    rows = json.loads(cli("dump").out)["config"]
+    assert [(row["key"], row["value"], row["setup"]) for row in rows] == [
+        ("NW_ACTIVE", False, "default"),
+        ("MYK", 5, "default"),
+    ]
+    for wrong, named in (
+        ({"config": 5}, 'config is 5, not an object {"KEY": value}, nor an array of rows'),
+        ({"config": {"K": {"forced": True}}}, "config.K has no value"),
+        ({"config": {"K": {"value": 1, "force": True}}}, "not known here: config.K: field force"),
+    ):
+        assert named in cli("load", "-", stdin=json.dumps(wrong)).err
+
+
+def test_a_key_that_is_left_out_does_not_count(cli: Cli) -> None:
+    given = {"config": {"NW_AKTIVE": True, "NW_ACTIVE": True}}
+    assert cli("load", "-", "--lenient", "--json", stdin=json.dumps(given)).json["rows"]["config"] == 1
+
+
+def test_a_dump_counts_all_its_sections(cli: Cli, tmp_path: Path) -> None:
+    given = {"live_counter": {"Q": 5, "R": 6}, "locks": ["Q"], "users": {"u": {}}}
+    cli("load", "-", stdin=json.dumps(given))
+    said = cli("dump", "-o", tmp_path / "w.json")
+    assert said.err == f"1 of users, 1 of locks, 2 of live_counter written to {tmp_path / 'w.json'}\n"
 
 
 def test_dump_of_nothing_leaves_the_file_alone(cli: Cli, tmp_path: Path) -> None:

@@ -269,3 +269,26 @@ def test_a_viewer_sees_runs_rules_and_reasons(gridded: Connection, connect: Conn
         assert viewer.execute(f"select * from brokerage.{function}('grid', %s)".encode(), [task]).fetchall(), function
     assert viewer.execute("select * from brokerage.run_difference('grid', %s, 0)", [run]).fetchall()
     assert viewer.execute("select * from brokerage.run_difference('grid', %s, %s)", (run, run)).fetchall() == []
+
+
+def test_a_world_laid_over_a_setup_changes_what_it_gives(db: Connection) -> None:
+    """One field of a queue, not the whole queue: its storages and pilots stay."""
+    files = {"files": [{"lfn": "f"}], "replicas": {"DISK": {}}}
+    world.load(db, [a_world(setup="w", datasets={"d": files}, tasks=[{"id": 1000, "nucleus": "NUC", "input": ["d"]}])])
+    change = {"queues": {"A": {"maxtime": 999_999, "maxrs": 5}}}
+    found = brokerage.what_if(db, "w", {}, worlds=[change])
+    assert found.differences == []
+    assert found.kept == ["kept, no rule reads it: queues.A.maxrs (nearest: maxrss)"]
+    [as_it_is] = evaluate(db, {"task": 1000}, over="w")
+    [laid_over] = evaluate(db, {"task": 1000, "world": change}, over="w")
+    assert laid_over == as_it_is
+    found = brokerage.what_if(db, "w", {}, worlds=[{"queues": {"A": {"status": "test"}}}])
+    assert [(row["gained"], row["lost"]) for row in found.differences] == [([], ["A"])]
+    found = brokerage.what_if(db, "w", {}, worlds=[{"tasks": [{"id": 1000, "ram_count": 10**6}]}])
+    assert found.after == found.before  # queues without a limit of memory
+
+
+def test_a_case_with_keys_that_are_not_known_is_an_error_that_names_them(rolled_back: Connection) -> None:
+    [answer] = evaluate(rolled_back, case(profil="panda2026", algoritm="x", zzz=1))
+    assert answer["error"]["message"] == "not known in a case: profil, algoritm, zzz"
+    assert answer["error"]["hint"].startswith("profil: nearest is profile; algoritm: nearest is algorithm; a case is")

@@ -43,6 +43,7 @@ VIEWER = EVERYBODY | {
     "brokerage.obstacles",
     "brokerage.run_difference",
     "brokerage.require_tasks",
+    "workload.missing_reference",
     "brokerage.unknown_queues",
     "brokerage.worded",
 }
