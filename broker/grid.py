@@ -243,6 +243,7 @@ def grid(seed: int = 1, queues: int = 300, tasks: int = 1000, *, setup: str = "g
     members = _queues(stream("queues"), places, queues)
     busy = _busy(stream("busy"), places)
     data = list(_datasets(stream("datasets"), places, members, min(400, max(7, tasks * 2 // 5))))
+    made = list(_tasks(stream("tasks"), _supply(members, nuclei, busy, data), tasks))
     return {
         "setup": setup,
         "config": dict(_CONFIG),
@@ -250,14 +251,14 @@ def grid(seed: int = 1, queues: int = 300, tasks: int = 1000, *, setup: str = "g
         "nuclei": {place.name: _nucleus(place) for place in nuclei},
         "storages": _storages(stream("storages"), places),
         "links": list(_links(stream("links"), places, busy)),
-        "datasets": {item.name: item.row for item in data} | _pseudo_datasets(),
+        "datasets": {item.name: item.row for item in data} | _pseudo_datasets(made),
         "statistics": list(_statistics(stream("statistics"), members, nuclei)),
         "software": _software(stream("software"), members),
         "worker_gpus": _worker_gpus(members),
         "shares": _share_figures(stream("shares")),
         "to_running_rate": _to_running_rate(stream("rates"), members),
         "remaining_work": _remaining_work(stream("work"), nuclei),
-        "tasks": list(_tasks(stream("tasks"), _supply(members, nuclei, busy, data), tasks)),
+        "tasks": made,
     }
 
 
@@ -721,8 +722,9 @@ def _datasets(rng: random.Random, places: Sequence[_Place], queues: Sequence[_Qu
         yield _Data(f"syn.{800_000 + index}.{content.step}.s{rng.randrange(1_000, 9_999)}", kind, homes, row)
 
 
-def _pseudo_datasets() -> dict[str, Row]:
-    """What event generation reads: nothing. Each file is a job's share of the events to be made."""
+def _pseudo_datasets(tasks: Sequence[Row]) -> dict[str, Row]:
+    """What event generation among the tasks reads: nothing. Each file is a job's share of the events to be made."""
+    read = {name for task in tasks for name in task.get("input", ())}
     return {
         name: {
             "type": "pseudo_input",
@@ -732,6 +734,7 @@ def _pseudo_datasets() -> dict[str, Row]:
             "replicas": {},
         }
         for name in _PSEUDO_DATASETS
+        if name in read
     }
 
 

@@ -168,6 +168,16 @@ def test_datasets_are_bounded_and_their_replicas_hold_what_they_say(usual: grid.
     assert max(names.values()) == 1
 
 
+def test_every_task_has_jobs(usual: grid.Row) -> None:
+    """The first input of each has files, read or (of event generation) made up."""
+    assert all(usual["datasets"][task["input"][0]]["files"] for task in usual["tasks"])
+    made_up = {name for name, row in usual["datasets"].items() if row["type"] == "pseudo_input"}
+    assert len(made_up) == 3
+    reading = [task for task in usual["tasks"] if set(task["input"]) & made_up]
+    assert {task["processing_type"] for task in reading} == {"evgen"}
+    assert all(row["type"] == "input" for row in grid.grid(tasks=0)["datasets"].values())
+
+
 def test_every_name_says_that_it_is_synthetic(usual: grid.Row) -> None:
     assert grid.SYNTHETIC.startswith("synthetic")
     assert all(name.startswith("SYN-") for name in [*usual["queues"], *usual["storages"], *usual["nuclei"]])
