@@ -37,6 +37,7 @@ _SYSTEMS = ("rucio", "dashb", "fts")
 
 _MEANS = {"1h": "mbps_1h", "1d": "mbps_1d", "1w": "mbps_1w"}
 _STATES = ("read_lan", "write_lan", "read_wan", "write_wan")
+_STATE_WORDS = ("ON", "OFF", "TEST", "PROBING")
 _STORAGE = (
     "type",
     "is_tape",
@@ -81,13 +82,16 @@ def storages(name: str, value: Any, _: Reading) -> Iterator[Part]:
 
 
 def _state(where: str, state: Any) -> Any:
-    """ON, OFF, TEST or PROBING: as a text, or as CRIC's ddmendpointstatus has it, {"status": {"value": text}}."""
+    """ON, OFF, TEST or PROBING: as a text, or as CRIC's ddmendpointstatus has it, {"status": {"value": text}}.
+
+    Another text does not keep PanDA from the storage: it is no state, and stays in `cric`.
+    """
     found = state
     while isinstance(found, dict) and len(found) and (found.keys() & {"status", "value"}):
         found = found.get("status", found.get("value"))
     if found is not None and not isinstance(found, str):
         raise wrong(where, state, "ON, OFF, TEST or PROBING")
-    return found
+    return found if found in _STATE_WORDS else None
 
 
 def closeness(name: str, value: Any, _: Reading) -> Iterator[Part]:

@@ -1,4 +1,5 @@
-"""The reference tables of sql/README.md, from the catalogue: `python -m broker.reference` writes them anew.
+"""The reference tables of sql/README.md and broker/README.md, from the catalogue: `python -m broker.reference` writes
+them anew.
 
 Everything between `<!-- generated: NAME -->` and `<!-- end -->` is replaced; the rest of the page is written by hand.
 What a function may raise is what it, or any function of ours that it calls, raises in its source.
@@ -12,8 +13,10 @@ from typing import Any
 import psycopg
 
 from broker import database
+from broker.client import json_text
 from broker.upgrade.schema import fresh_install
 from broker.upgrade.source import package_folder
+from broker.world import SECTIONS
 
 Connection = psycopg.Connection[Any]
 
@@ -76,6 +79,15 @@ _FACTS = """
      where c.oid = any (array['brokerage.task_facts', 'brokerage.queue_facts', 'brokerage.pair_facts']::regclass[])
      order by c.relname = 'pair_facts', c.relname = 'queue_facts', a.attnum
 """
+# Columns of the tables that worlds are kept in.
+_COLUMNS = """
+    select n.nspname || '.' || c.relname, a.attname, pg_get_expr(d.adbin, d.adrelid),
+           coalesce(col_description(a.attrelid, a.attnum), '')
+      from pg_class c join pg_namespace n on n.oid = c.relnamespace
+      join pg_attribute a on a.attrelid = c.oid and a.attnum > 0 and not a.attisdropped
+      left join pg_attrdef d on d.adrelid = a.attrelid and d.adnum = a.attnum
+     where n.nspname = any (array['resource', 'workload', 'brokerage', 'instance']) and c.relkind = 'r'
+"""
 _SETTINGS = """
     select a.attname, format_type(a.atttypid, a.atttypmod), pg_get_expr(d.adbin, d.adrelid),
            col_description(a.attrelid, a.attnum)
@@ -89,6 +101,11 @@ def page() -> Path:
     return package_folder("sql") / "README.md"
 
 
+def pages() -> list[Path]:
+    """All pages that have generated sections."""
+    return [page(), Path(__file__).parent / "README.md"]
+
+
 def render(connection: Connection, text: str) -> str:
     """The page `text` with its generated sections as the database of `connection` has them."""
     made = {
@@ -99,6 +116,7 @@ def render(connection: Connection, text: str) -> str:
         "facts": lambda: _table(("fact", "type", "what"), _facts(connection)),
         "config": lambda: _table(("key", "default", "unit", "meaning", "profiles"), _config(connection)),
         "settings": lambda: _table(("setting", "type", "default", "what"), _settings(connection)),
+        "worlds": lambda: _worlds(connection),
     }
     return _SECTION.sub(lambda found: f"{found[1]}\n{made[found[2]]()}\n{found[3]}", text)
 
@@ -186,6 +204,32 @@ def _settings(connection: Connection) -> list[Sequence[str]]:
     ]
 
 
+def _worlds(connection: Connection) -> str:
+    """The sections of the world format: how each looks, and a table of its fields."""
+    columns = {
+        (table, column): (_default(default), meaning) for table, column, default, meaning in _rows(connection, _COLUMNS)
+    }
+    found = []
+    for name, section in SECTIONS.items():
+        rows = [
+            (f"`{field}`", part.words or columns[part.table, column][1], columns[part.table, column][0])
+            for part in section.described
+            for field, column in part.names()
+        ]
+        found.append(f"### {name}\n\n{section.looks}\n\n{_table(('field', 'what', 'default'), rows)}")
+    return "\n".join(found)
+
+
+def _default(expression: str | None) -> str:
+    """The default of a column as a world would say it; nothing for null."""
+    plain = re.sub(r"::[\w\[\] ]+", "", expression or "").strip("()")
+    text = plain.removeprefix("'").removesuffix("'")
+    listed = re.fullmatch(r"\{(.*)\}", text) if "[]" in (expression or "") else None
+    if listed:
+        return "`" + json_text(list(filter(None, listed[1].split(",")))) + "`"
+    return f"`{text}`" if text else ""
+
+
 def _rows(connection: Connection, query: str) -> list[Any]:
     return connection.execute(query.encode()).fetchall()
 
@@ -196,11 +240,11 @@ def _table(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
 
 
 def main() -> None:
-    """Write the tables of sql/README.md anew, from a fresh install on the server that the environment names."""
+    """Write the tables of the pages anew, from a fresh install on the server that the environment names."""
     with fresh_install(database.resolve().dsn) as (dsn, _), psycopg.connect(dsn) as connection:
-        file = page()
-        text = file.read_text(encoding="utf-8")
-        file.write_text(render(connection, text), encoding="utf-8")
+        for file in pages():
+            text = file.read_text(encoding="utf-8")
+            file.write_text(render(connection, text), encoding="utf-8")
 
 
 if __name__ == "__main__":

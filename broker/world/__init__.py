@@ -25,10 +25,21 @@ from broker.errors import BadRequest, BrokerError, from_database
 from broker.submitter import MANY
 from broker.world import config, instance, resources, tables, taskqueue, work
 from broker.world.section import Section
-from broker.world.shape import Kept, Part, Reading, Row, nearest
+from broker.world.shape import HINT, Kept, Part, Reading, Row, nearest
 from broker.world.taskqueue import load_task_queues
 
-__all__ = ["Loaded", "World", "dump", "load", "load_task_queues", "missing", "naming", "parse", "parse_json"]
+__all__ = [
+    "SECTIONS",
+    "Loaded",
+    "World",
+    "dump",
+    "load",
+    "load_task_queues",
+    "missing",
+    "naming",
+    "parse",
+    "parse_json",
+]
 
 World = Mapping[str, Any]
 Connection = psycopg.Connection[Any]
@@ -37,8 +48,10 @@ _SETUP = ("setup", "vo")
 _MANY_ROWS = 500  # from here on plans for a handful of rows take minutes where seconds do; autovacuum would come later
 _HINTS = 5  # hints of an error, of as many fields as are not known
 _JOBS_ALONE = "jobs alone are for broker submit"
-_SECTIONS: Mapping[str, Section] = {**resources.SECTIONS, **work.SECTIONS, **instance.SECTIONS}
-_NAMES = (*_SETUP, "now", "config", *_SECTIONS, *taskqueue.SECTIONS)
+SECTIONS: Mapping[str, Section] = {**resources.SECTIONS, **work.SECTIONS, **instance.SECTIONS}
+"""The sections that are kept in tables, in the order in which they are stored; taskqueue.SECTIONS stand beside them."""
+
+_NAMES = (*_SETUP, "now", "config", *SECTIONS, *taskqueue.SECTIONS)
 
 
 @dataclass
@@ -190,15 +203,26 @@ def _check(
         into,
         now,
         config.read("config", given.get("config", {}), (named, into), reading),
-        {name: list(section.read(name, given[name], reading)) for name, section in _SECTIONS.items() if name in given},
+        {name: _parts(name, given[name], reading) for name in SECTIONS if name in given},
         {
             name: section.known(name, given[name], reading)
             for name, section in taskqueue.SECTIONS.items()
             if name in given
         },
-        {name: len(given[name]) for name in ("config", *_SECTIONS) if name in given},
+        {name: len(given[name]) for name in ("config", *SECTIONS) if name in given},
         reading,
     )
+
+
+def _parts(name: str, value: Any, reading: Reading) -> list[Part]:
+    """The rows of a section. Raises BadRequest; one that has no other hint says how the section looks."""
+    section = SECTIONS[name]
+    try:
+        return list(section.read(name, value, reading))
+    except BadRequest as error:
+        if error.hint != HINT:
+            raise
+        raise BadRequest(error.message, f"{name} is {section.looks.replace('`', '')}; {HINT}") from None
 
 
 def _store(
@@ -216,7 +240,7 @@ def _store(
     for name, parts in world.parts.items():
         for part in parts:
             again = part.parents is True and (into, part.table) in replaced
-            with naming(name, partial(_SECTIONS[name].said, part.table)):
+            with naming(name, partial(SECTIONS[name].said, part.table)):
                 tables.store(
                     connection, into, Part(part.table, part.rows) if again else part, merge=world.reading.merging
                 )
@@ -277,7 +301,7 @@ def dump(
             yield f',\n"now": {json_text(now.isoformat() + "+00:00")}'
         rows = connection.execute("select resource.dump_config(%s)", [setup]).fetchall()
         yield from _entries("config", ((None, row) for (row,) in rows), on_row, named=False)
-        for name, section in _SECTIONS.items():
+        for name, section in SECTIONS.items():
             found = tables.entries(connection, setup, section)
             if section.shape == "whole":
                 for _, value in found:

@@ -27,6 +27,14 @@ _STORAGES = {
 }
 """Direction and scope of storages: the names of the list in `astorages`, the world's first, then CRIC's."""
 
+_LISTED = {
+    "read_lan": "Storages that input is read from, in order; the first is the default.",
+    "write_lan": "Storages that output is written to, in order; the first is the default.",
+    "read_lan_analysis": "The like for user analysis, where they are others.",
+    "write_lan_analysis": "The like for user analysis, where they are others.",
+}
+"""What the lists of `astorages` are."""
+
 _LISTS = [alias for aliases in _STORAGES.values() for alias in aliases]
 _QUEUE_FIELDS = [*QUEUE.columns, *_ACTIVITY.columns, *_MEASURED, "slots", "astorages", "site"]
 
@@ -273,8 +281,8 @@ SECTIONS = {
         described=[
             Described("resource.queue", "", QUEUE),
             *(
-                Described("resource.queue_storage", f"astorages.{aliases[0]}", fields("", **{"": "storage"}))
-                for aliases in _STORAGES.values()
+                Described("resource.queue_storage", f"astorages.{name}[]", fields("", **{"": "storage"}), words)
+                for name, words in _LISTED.items()
             ),
             *(Described("resource.queue_activity", f"{group}.", known) for group, known in _MEASURED.items()),
             Described("resource.queue_activity", "", _ACTIVITY),

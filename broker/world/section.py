@@ -15,11 +15,15 @@ _COLUMN = re.compile(r"(?<=: )(\w+) is ")
 
 @dataclass(frozen=True)
 class Described:
-    """Fields of a section as the world names them: the table that has their columns, where they stand in an entry."""
+    """Fields of a section as the world names them: the table that has their columns, where they stand in an entry.
+
+    words: what they are, where the comments of the columns do not say it of them.
+    """
 
     table: str
     path: str
     fields: Fields
+    words: str = ""
 
     def names(self) -> Iterator[tuple[str, str]]:
         """Each field as an entry has it (`split.nFilesPerJob`, `slots[].numslots`), and its column."""

@@ -17,7 +17,7 @@ Kind = type | tuple[type, ...]
 NUMBER = (int, float)
 
 _SHAPES = {dict: "an object", list: "an array", str: "a text", bool: "true or false", int: "an integer"}
-_HINT = 'broker/README.md, "Fields of a world", has all of them'
+HINT = 'see broker/README.md, "Fields of a world"'
 _ALIKE = 0.82  # a field that is meant and one that is like it: CRIC has meanrss and siteid
 
 
@@ -30,7 +30,7 @@ def require(kind: Kind, name: str, value: object) -> None:
 
 def wrong(name: str, value: object, wanted: str) -> BadRequest:
     """The error of a value that is not what is wanted, both named."""
-    return BadRequest(f"{name} is {json_text(value)[:100]}, not {wanted}", _HINT)
+    return BadRequest(f"{name} is {json_text(value)[:100]}, not {wanted}", HINT)
 
 
 def nearest(name: str, known: Iterable[str], alike: float = 0.6) -> str | None:
@@ -45,7 +45,7 @@ def entries(name: str, value: Any) -> Iterator[tuple[str, str, Any]]:
     require(dict, name, value)
     for key, entry in value.items():
         if not key:
-            raise BadRequest(f"{name} has an entry without a name", _HINT)
+            raise BadRequest(f"{name} has an entry without a name", HINT)
         yield f"{name}.{key}", key, entry
 
 

@@ -284,7 +284,12 @@ SECTIONS = {
         looks="`[{...}]`, by their id; split rules are PanDA's numbers, or the words for them",
         described=[
             Described("workload.task", "", TASK),
-            Described("workload.task_dataset", "input[]", fields("", **{"": "dataset"})),
+            Described(
+                "workload.task_dataset",
+                "input[]",
+                fields("", **{"": "dataset"}),
+                "Input dataset; the first is the primary one, whose files make the jobs.",
+            ),
             Described("workload.task_dataset", "output[].", _OUTPUT),
             Described("workload.task", "split.", _SPLIT),
             Described("workload.task", "params.", _PARAMS),
@@ -315,7 +320,9 @@ SECTIONS = {
         _write_work,
         by="nucleus",
         looks="`{PANDA_SITE: {all: work, by_gshare: {SHARE: {PRIORITY: work}}}}`",
-        described=[Described("workload.remaining_work", "all", fields("", **{"": "work"}))],
+        described=[
+            Described("workload.remaining_work", "all", fields("", **{"": "work"}), "Work that is left (HS06 s).")
+        ],
     ),
     "live_counter": Section(
         ("brokerage.live_counter",),

@@ -77,6 +77,14 @@ def test_storages_with_their_states(db: Connection) -> None:
     assert storage["detailed_status"] == STORAGES["AGLT2_DATADISK"]["detailed_status"]
 
 
+def test_a_state_that_is_none_of_pandas_is_no_obstacle_and_kept(db: Connection) -> None:
+    record = {"type": "DATADISK", "detailed_status": {"read_lan": "DEGRADED", "write_lan": "off", "read_wan": "TEST"}}
+    cric.load(db, "cric-storages", {"A": record}, "w")
+    storage = json.loads("".join(world.dump(db, "w")))["storages"]["A"]
+    assert (storage.get("read_lan"), storage.get("write_lan"), storage["read_wan"]) == (None, None, "TEST")
+    assert storage["detailed_status"] == record["detailed_status"]
+
+
 @pytest.mark.parametrize(
     "matrix",
     [

@@ -145,7 +145,7 @@ def test_all_sections_come_out_as_they_went_in(db: Connection) -> None:
         "NW_ACTIVE": ("jedi", "jobbroker", True, "w"),
         "MIN_WEIGHT_managed_Upgrade": ("jedi", None, 0.5, "w"),
     }
-    assert list(found) == [*(name for name in WORLD if name in ("setup", "now", "config")), *world._SECTIONS]
+    assert list(found) == [*(name for name in WORLD if name in ("setup", "now", "config")), *world.SECTIONS]
     assert {**found, "config": WORLD["config"]} == WORLD
 
 

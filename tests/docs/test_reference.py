@@ -6,13 +6,30 @@ from typing import Any
 
 import psycopg
 
-from broker import errors, reference
+from broker import errors, reference, world
 from broker.upgrade.source import package_folder
 
 
 def test_the_reference_tables_are_what_the_catalogue_says(db: psycopg.Connection[Any]) -> None:
-    text = reference.page().read_text(encoding="utf-8")
-    assert reference.render(db, text) == text, "stale: run `python -m broker.reference`"
+    for page in reference.pages():
+        text = page.read_text(encoding="utf-8")
+        assert "<!-- generated: " in text
+        assert reference.render(db, text) == text, f"{page} is stale: run `python -m broker.reference`"
+
+
+def test_the_fields_of_worlds_have_the_words_and_defaults_of_their_columns(db: psycopg.Connection[Any]) -> None:
+    db.execute("comment on column workload.task.n_files_per_job is 'Another comment.'")
+    db.execute("alter table workload.task alter column ram_unit set default 'MB'")
+    text = reference.render(db, "<!-- generated: worlds -->\n<!-- end -->")
+    for line in (
+        "| `split.nFilesPerJob` | Another comment. |  |",
+        '| `releases` | ANY, AUTO, or releases. | `["ANY"]` |',
+        "| `params` | Parameters of the queue; looked up before catchall. | `{}` |",
+        "| `ram_unit` | MB, MBPerCore or MBPerCoreFixed. | `MB` |",
+    ):
+        assert line in text
+    for section in world.SECTIONS:
+        assert f"### {section}\n\n`" in text
 
 
 def test_a_change_of_the_catalogue_shows_in_the_page(db: psycopg.Connection[Any]) -> None:
