@@ -275,7 +275,8 @@ def naming(name: str, said: Callable[[str], str] = str) -> Iterator[None]:
         if not name:
             raise
         found = from_database(error) if isinstance(error, psycopg.Error) else error
-        raise type(found)(f"{name}: {said(found.message)}", found.hint, found.sqlstate) from error
+        hint = found.hint and said(found.hint)
+        raise type(found)(f"{name}: {said(found.message)}", hint, found.sqlstate) from error
 
 
 def dump(

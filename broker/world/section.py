@@ -10,7 +10,8 @@ from broker.world.shape import Fields, Part, Reading, Row, elements, entries
 Rows = Mapping[str, list[Row]]
 """Rows by table, without the column that they are grouped by."""
 
-_COLUMN = re.compile(r"(?<=: )(\w+) is ")
+_COLUMN = re.compile(r"(?<=: )\w+(?= is )|^\w+(?=: )")
+"""Where a column stands in an error (task 1: user_name is 5) and in a hint (user_name: User.)."""
 
 
 @dataclass(frozen=True)
@@ -49,14 +50,14 @@ class Section:
     described: Sequence[Described] = ()
 
     def said(self, table: str, message: str) -> str:
-        """An error of the database about a row of a table, with the world's names in place of columns."""
+        """An error of the database about a row of a table, or its hint, with the world's names in place of columns."""
         names = {
             column: f"{part.path}{name}"
             for part in self.described
             for name, column in part.fields.columns.items()
             if part.table == table and name not in ("", column)
         }
-        return _COLUMN.sub(lambda found: f"{names.get(found[1], found[1])} is ", message)
+        return _COLUMN.sub(lambda found: names.get(found[0], found[0]), message)
 
 
 def listed(table: str, known: Fields, looks: str, *, replaces: bool = False) -> Section:
