@@ -189,7 +189,8 @@ def differences(expected: State, found: State, roles: Roles) -> tuple[list[Diffe
             wrong.append(Difference(item, "existence", "missing", "present"))
         else:
             guests.append(f"{item}, owned by {owner}")
-    for key in sorted(key for key in {*expected, *found} if key[0] in expected_items & found_items):
+    in_both = expected_items & found_items
+    for key in sorted(key for key in {*expected, *found} if key[0] in in_both):
         if expected.get(key) != found.get(key):
             wrong.append(Difference(*key, expected.get(key, ""), found.get(key, "")))
     return wrong, guests

@@ -118,6 +118,13 @@ WORDS: Mapping[str, Mapping[str, str]] = {
         "price": "0 or more, and less than 1e15",
     },
     "workload.task_dataset": {"direction": "input or output"},
+    "brokerage.setting": {"decisions_kept": "longer than 0", "counts_kept": "longer than 0"},
+    "brokerage.profile_rule": {
+        "kind": "task rule, candidate, row rule, set rule, weight, choice, distribution, pending or fact",
+        "criteria": "a tag of PanDA's, such as -status",
+        "parameters": "an object",
+        "rule": "lower case letters, digits and hyphens",
+    },
     "instance.instance": {"state": "requested, running or released"},
     "instance.job": {
         "cpu": "0 or more, and less than 1e9",

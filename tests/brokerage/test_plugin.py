@@ -262,7 +262,7 @@ def test_who_may_own_a_rule(acme: Connection) -> None:
             _answer(acme, "acme")
         assert raised.value.sqlstate == "PB002"
         with pytest.raises(psycopg.Error) as raised:
-            acme.execute("call brokerage.broker_jobs('default', p_profile => 'acme')")
+            acme.execute("call brokerage.broker_jobs('default', '{1}', 'acme')")
         assert raised.value.sqlstate == "PB002"
         assert acme.execute("select count(*) from brokerage.task_decision").fetchall() == [(0,)]
         assert _answer(acme)["status"] == "candidates"  # doc goes on

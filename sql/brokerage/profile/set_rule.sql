@@ -36,7 +36,7 @@ begin
 exception
   when check_violation or not_null_violation or invalid_text_representation or invalid_parameter_value or numeric_value_out_of_range then
     get stacked diagnostics v_constraint = constraint_name;
-    raise exception 'rule % of profile %: %', coalesce(p_rule, 'null'), p_profile, coalesce(resource.refusal('brokerage.profile_rule', v_constraint, to_jsonb(v_rule) || p_changes), sqlerrm)
+    raise exception 'rule % of profile %: %', coalesce(p_rule, 'null'), p_profile, coalesce((resource.refusal('brokerage.profile_rule', v_constraint, null, to_jsonb(v_rule) || p_changes)).reason, sqlerrm)
       using errcode = 'PB001', hint = 'See the comments on brokerage.profile_rule: \d+ brokerage.profile_rule.';
 end $$;
 

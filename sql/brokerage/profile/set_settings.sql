@@ -29,7 +29,7 @@ begin
 exception
   when check_violation or not_null_violation or invalid_datetime_format or datetime_field_overflow or interval_field_overflow then
     get stacked diagnostics v_constraint = constraint_name;
-    raise exception 'settings: %', coalesce(resource.refusal('brokerage.setting', v_constraint, p_settings), sqlerrm) using errcode = 'PB001', hint = 'Times are texts such as "2 days", longer than 0.';
+    raise exception 'settings: %', coalesce((resource.refusal('brokerage.setting', v_constraint, null, p_settings)).reason, sqlerrm) using errcode = 'PB001', hint = 'Times are texts such as "2 days", longer than 0.';
 end $$;
 
 comment on function brokerage.set_settings(text, jsonb) is
