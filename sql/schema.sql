@@ -938,6 +938,10 @@ COMMENT ON COLUMN brokerage.run.ended_at IS 'When it ended; null = under way, or
 
 COMMENT ON COLUMN brokerage.run.tasks IS 'Tasks decided so far.';
 
+COMMENT ON CONSTRAINT run_seed_check ON brokerage.run IS 'a number between -1e15 and 1e15';
+
+COMMENT ON CONSTRAINT run_tasks_check ON brokerage.run IS 'a number between -1e15 and 1e15';
+
 CREATE FUNCTION brokerage.assign_jobs(p_run brokerage.run, p_task_ids bigint[]) RETURNS void
     LANGUAGE plpgsql
     AS $$
@@ -1036,7 +1040,9 @@ declare
 begin
   if not exists (select from resource.setup s where s.setup = p_setup) then
     raise exception 'setup is %', coalesce(quote_literal(p_setup), 'null')
-      using errcode = 'PB001', hint = 'Name a setup that holds a world (broker load).';
+      using errcode = 'PB001', hint = coalesce((select format('There are: %s%s.', string_agg(s.setup, ', ' order by s.setup) filter (where s.number <= 20), case when count(*) > 20 then ', ...' end)
+                                                  from (select x.setup, row_number() over (order by x.setup) as number from resource.setup x) s having count(*) > 0),
+                                               'There is none yet: load a world (broker load).');
   end if;
   insert into brokerage.run (setup, algorithm, profile, seed, dry, called_by, started_at)
   values (p_setup, p_algorithm, coalesce(p_profile, (select s.profile from brokerage.setting s where s.setup = p_setup), 'doc'), p_seed, p_dry, resource.caller(),
@@ -1056,6 +1062,7 @@ CREATE PROCEDURE brokerage.broker_jobs(IN p_setup text, IN p_tasks bigint[] DEFA
 declare
   v_done bigint;
   v_left bigint := p_limit;
+  v_said text;
 begin
   if p_tasks_a_commit < 1 then
     raise exception 'p_tasks_a_commit is %', p_tasks_a_commit
@@ -1065,6 +1072,14 @@ begin
     raise exception 'p_limit is %', p_limit using errcode = 'PB001', hint = 'Tasks to decide at most; null = all that are due.';
   end if;
   p_run_id := brokerage.open_run(p_setup, 'production_job', p_profile, p_seed, p_dry_run);
+  if p_tasks is not null then
+    perform brokerage.require_tasks(p_setup, p_tasks);
+    select string_agg(format('task %s: %s', s.task_id, s.not_due), '; ' order by s.task_id) into v_said
+      from (select t.task_id, t.not_due from brokerage.task_standing t where t.setup = p_setup and t.task_id = any (p_tasks) and t.not_due is not null order by 1 limit 5) s;
+    if v_said is not null then
+      raise notice 'not due, decided because they are named: %', v_said;
+    end if;
+  end if;
   loop
     v_done := brokerage.broker_next(p_setup, p_run_id, p_tasks, least(v_left, p_tasks_a_commit));
     v_left := v_left - v_done;
@@ -1078,7 +1093,7 @@ end $$;
 
 ALTER PROCEDURE brokerage.broker_jobs(IN p_setup text, IN p_tasks bigint[], IN p_profile text, IN p_seed bigint, IN p_dry_run boolean, IN p_limit bigint, IN p_tasks_a_commit integer, INOUT p_run_id bigint) OWNER TO broker_owner;
 
-COMMENT ON PROCEDURE brokerage.broker_jobs(IN p_setup text, IN p_tasks bigint[], IN p_profile text, IN p_seed bigint, IN p_dry_run boolean, IN p_limit bigint, IN p_tasks_a_commit integer, INOUT p_run_id bigint) IS 'Brokers the jobs of all tasks that are due, or of those listed, highest current priority first: decides (brokerage.decision) and assigns jobs to queues (brokerage.assignment). p_seed makes draws repeatable, p_dry_run stores decisions only, p_limit is how many tasks at most. Commits after each p_tasks_a_commit tasks; null = never, then it may run in a transaction of the caller''s. Several calls at once share the work. p_run_id says under which run the decisions stand. Errors: PB001 (no such setup or profile, an argument out of range, isolation level), PB002 (not an operator).';
+COMMENT ON PROCEDURE brokerage.broker_jobs(IN p_setup text, IN p_tasks bigint[], IN p_profile text, IN p_seed bigint, IN p_dry_run boolean, IN p_limit bigint, IN p_tasks_a_commit integer, INOUT p_run_id bigint) IS 'Brokers the jobs of all tasks that are due, or of those listed, highest current priority first: decides (brokerage.decision) and assigns jobs to queues (brokerage.assignment). p_seed makes draws repeatable, p_dry_run stores decisions only, p_limit is how many tasks at most. Commits after each p_tasks_a_commit tasks; null = never, then it may run in a transaction of the caller''s. Several calls at once share the work. p_run_id says under which run the decisions stand. A task that is listed is decided whether it is due or not; a notice says which are not. Within a transaction block, or from a function, PostgreSQL refuses to commit (invalid transaction termination, 2D000): give p_tasks_a_commit => null there. Errors: PB001 (no such setup or profile, an argument out of range, isolation level), PB002 (not an operator), PB004 (no such task).';
 
 CREATE FUNCTION brokerage.broker_next(p_setup text, p_run_id bigint, p_tasks bigint[] DEFAULT NULL::bigint[], p_limit bigint DEFAULT NULL::bigint) RETURNS bigint
     LANGUAGE plpgsql SECURITY DEFINER
@@ -1266,6 +1281,7 @@ declare
   v_marked text[] := '{}'::text[];
   v_failures text[] := '{null::text[]}'::text[];
   v_asked text[] := '{}'::text[];             -- columns that the answers beside others need
+  v_beside text := '';                        -- columns that the next level makes beside its own
   v_steps text := '';
   v_relation text := 'asked';
   v_weight text;
@@ -1288,7 +1304,8 @@ begin
   loop
     perform brokerage.require_order(v_rule, v_level > 0, v_weight is not null, v_best_rule);
     if v_rule.kind not in ('candidate', 'row rule') and cardinality(v_outside || v_persistent || v_temporary) > 0 then
-      v_pairs := brokerage.compose_chain(v_pairs, v_level, format('coalesce(%s) is null', array_to_string(v_alone, ', ')), v_outside, v_persistent, v_temporary, p_all_failures);
+      v_pairs := brokerage.compose_chain(v_pairs, v_level, format('coalesce(%s) is null', array_to_string(v_alone, ', ')), v_outside, v_persistent, v_temporary, p_all_failures, v_beside);
+      v_beside := '';
       v_alone := v_alone || format('x.failed_%s', v_level);
       v_failed := v_failed || format('x.failed_%s', v_level);
       v_failures := v_failures || format('x.failures_%s', v_level);
@@ -1304,7 +1321,8 @@ begin
       v_failed := v_failed || v_marked;
       v_marked := '{}'::text[];
     elsif v_rule.kind <> 'weight' and cardinality(v_weights) > 0 then
-      v_pairs := format('select x.*, case when coalesce(%s) is null then array[%s]::float8[] end as factors from (%s) x offset 0', array_to_string(v_alone, ', '), array_to_string(v_weights, ', '), v_pairs);
+      v_pairs := format('select x.*%s, case when coalesce(%s) is null then array[%s]::float8[] end as factors from (%s) x offset 0', v_beside, array_to_string(v_alone, ', '), array_to_string(v_weights, ', '), v_pairs);
+      v_beside := '';
       v_weight := (select string_agg(format('x.factors[%s]', n), ' * ') from generate_subscripts(v_weights, 1) n);
       v_asked := v_asked || 'x.factors'::text;
       v_pair := replace(v_facts.weighed_pair, '@weight@', v_weight);
@@ -1332,7 +1350,7 @@ begin
           v_best_rule := v_rule.rule;
           v_order := case when (v_rule.parameters ->> 'zero_first')::boolean then 'x.weight <> 0, ' else '' end;
         else
-          v_pairs := format('select x.*, case when coalesce(%s) is null then %s end as said_%s from (%s) x offset 0', array_to_string(v_alone, ', '), v_call, v_level, v_pairs);
+          v_beside := v_beside || format(', case when coalesce(%s) is null then %s end as said_%s', array_to_string(v_alone, ', '), v_call, v_level);
           v_asked := v_asked || format('x.said_%s', v_level);
           v_steps := v_steps || brokerage.compose_step(v_rule, v_level, v_relation, v_failed, v_said);
           v_relation := format('step_%s', v_level);
@@ -1343,7 +1361,7 @@ begin
         null;
     end case;
   end loop;
-  v_pairs := format('select x.*, (%s)::bigint as queued, (%s)::bigint as capacity, (%s)::int as chunk%s from (%s) x', coalesce(v_distribution ->> 'queued-jobs', 'null'),
+  v_pairs := format('select x.*%s, (%s)::bigint as queued, (%s)::bigint as capacity, (%s)::int as chunk%s from (%s) x', v_beside, coalesce(v_distribution ->> 'queued-jobs', 'null'),
                     coalesce(v_distribution ->> 'running-jobs-cap', 'null'), coalesce(v_distribution ->> 'job-chunk', 'null'),
                     case when p_survivors then format(', case when coalesce(%1$s) is null then %2$s end as survivor_q, case when coalesce(%1$s) is null then %3$s end as survivor_p',
                                                       array_to_string(v_alone, ', '), v_facts.queue, v_facts.pair) else '' end, v_pairs);
@@ -1365,20 +1383,20 @@ ALTER FUNCTION brokerage.compose(p_profile text, p_algorithm text, p_wide boolea
 
 COMMENT ON FUNCTION brokerage.compose(p_profile text, p_algorithm text, p_wide boolean, p_all_failures boolean, p_survivors boolean) IS 'SQL of a profile: the relations judged and ranked over all pairs of tasks and queues, made of the rules in force. Errors: PB001 (no such profile, a rule that does not fit), PB002 (a rule whose owner is not trusted).';
 
-CREATE FUNCTION brokerage.compose_chain(p_from text, p_level integer, p_alive text, p_outside text[], p_persistent text[], p_temporary text[], p_all_failures boolean) RETURNS text
+CREATE FUNCTION brokerage.compose_chain(p_from text, p_level integer, p_alive text, p_outside text[], p_persistent text[], p_temporary text[], p_all_failures boolean, p_beside text) RETURNS text
     LANGUAGE sql IMMUTABLE PARALLEL SAFE
     AS $_$
-  select format('select x.*, case when %1$s then coalesce(%2$s) end as failed_%3$s, case when %1$s then coalesce(%4$s) end as marked_%3$s, %5$s as failures_%3$s from (%6$s) x offset 0',
+  select format('select x.*%7$s, case when %1$s then coalesce(%2$s) end as failed_%3$s, case when %1$s then coalesce(%4$s) end as marked_%3$s, %5$s as failures_%3$s from (%6$s) x offset 0',
                 p_alive, array_to_string(p_outside || p_persistent || 'null::text'::text, ', '), p_level, array_to_string(p_temporary || 'null::text'::text, ', '),
                 case when p_all_failures
                      then format('case when coalesce(%s) is null then array_remove(array[%s]::text[], null) end', array_to_string(p_outside || 'null::text'::text, ', '), array_to_string(p_persistent || p_temporary, ', '))
                      else 'null::text[]' end,
-                p_from)
+                p_from, p_beside)
 $_$;
 
-ALTER FUNCTION brokerage.compose_chain(p_from text, p_level integer, p_alive text, p_outside text[], p_persistent text[], p_temporary text[], p_all_failures boolean) OWNER TO broker_owner;
+ALTER FUNCTION brokerage.compose_chain(p_from text, p_level integer, p_alive text, p_outside text[], p_persistent text[], p_temporary text[], p_all_failures boolean, p_beside text) OWNER TO broker_owner;
 
-COMMENT ON FUNCTION brokerage.compose_chain(p_from text, p_level integer, p_alive text, p_outside text[], p_persistent text[], p_temporary text[], p_all_failures boolean) IS 'SQL of one level of a profile: the first persistent rule that fails, the last temporary one that was written, and all that fail where they are asked for.';
+COMMENT ON FUNCTION brokerage.compose_chain(p_from text, p_level integer, p_alive text, p_outside text[], p_persistent text[], p_temporary text[], p_all_failures boolean, p_beside text) IS 'SQL of one level of a profile: the first persistent rule that fails, the last temporary one that was written, and all that fail where they are asked for.';
 
 CREATE FUNCTION brokerage.compose_facts(p_wide boolean, OUT base text, OUT task text, OUT queue text, OUT pair text, OUT weighed_pair text) RETURNS record
     LANGUAGE sql STABLE
@@ -1462,18 +1480,28 @@ COMMENT ON COLUMN brokerage.profile_rule.parameters IS 'Parameters that the func
 
 COMMENT ON COLUMN brokerage.profile_rule.source IS 'Where it comes from: seed and section, or whose rule it is.';
 
+COMMENT ON CONSTRAINT profile_rule_criteria_check ON brokerage.profile_rule IS 'a tag of PanDA''s, such as -status';
+
+COMMENT ON CONSTRAINT profile_rule_kind_check ON brokerage.profile_rule IS 'task rule, candidate, row rule, set rule, weight, choice, distribution, pending or fact';
+
+COMMENT ON CONSTRAINT profile_rule_parameters_check ON brokerage.profile_rule IS 'an object';
+
+COMMENT ON CONSTRAINT profile_rule_rule_check ON brokerage.profile_rule IS 'lower case letters, digits and hyphens';
+
 CREATE FUNCTION brokerage.compose_step(p_rule brokerage.profile_rule, p_level integer, p_relation text, p_failed text[], p_said text) RETURNS text
     LANGUAGE sql STABLE
     AS $_$
   select case p_rule.kind
     when 'set rule' then
-      format('step_%1$s as materialized (select x.*, case when coalesce(%2$s) is null and s.task_number is not null then %3$L || x.said_%1$s end as lost_%1$s from %4$s x'
-             ' left join (select x.task_number from %4$s x where coalesce(%2$s) is null and x.said_%1$s is null group by x.task_number) s on s.task_number = x.task_number), ',
+      format('answer_%1$s as materialized (select x.task_number from %4$s x where coalesce(%2$s) is null and x.said_%1$s is null group by x.task_number), '
+             'step_%1$s as not materialized (select x.*, case when coalesce(%2$s) is null and a.task_number is not null then %3$L || x.said_%1$s end as lost_%1$s from %4$s x'
+             ' left join answer_%1$s a on a.task_number = x.task_number), ',
              p_level, array_to_string(p_failed, ', '), p_said, p_relation)
     else
-      format('step_%1$s as materialized (select x.*, case when s.place > %5$s then %3$L || format(''%%s is not among the %5$s best'', x.said_%1$s) end as lost_%1$s from %4$s x'
-             ' left join (select x.task_number, x.queue, row_number() over (partition by x.task_number order by x.said_%1$s desc, x.queue collate "C") as place'
-             ' from %4$s x where coalesce(%2$s) is null and x.said_%1$s is not null) s on s.task_number = x.task_number and s.queue = x.queue), ',
+      format('answer_%1$s as materialized (select o.task_number, o.queue from (select x.task_number, x.queue, row_number() over (partition by x.task_number order by x.said_%1$s desc, x.queue collate "C") as place'
+             ' from %4$s x where coalesce(%2$s) is null and x.said_%1$s is not null) o where o.place > %5$s), '
+             'step_%1$s as not materialized (select x.*, case when a.queue is not null then %3$L || format(''%%s is not among the %5$s best'', x.said_%1$s) end as lost_%1$s from %4$s x'
+             ' left join answer_%1$s a on a.task_number = x.task_number and a.queue = x.queue), ',
              p_level, array_to_string(p_failed, ', '), p_said, p_relation, (p_rule.parameters ->> 'best')::bigint)
   end
 $_$;
@@ -1965,11 +1993,12 @@ CREATE FUNCTION brokerage.facts_of_pairs(p_setup text, p_tasks brokerage.task_fa
            dense_rank() over (order by f.gshare, f.resource_type) as share_number, f.gshare, f.resource_type,
            dense_rank() over (order by k.share_key) as policy_number, k.share_key,
            dense_rank() over (order by k.software_key) as software_number, k.software_key, k.level,
-           case when p_flavour <> 'doc' then t.resource_types_at end as resource_types_at
+           dense_rank() over (order by f.gshare, f.resource_type, r.resource_types_at) as mix_number, r.resource_types_at
       from unnest(p_tasks) with ordinality f
       join workload.task t on t.setup = p_setup and t.task_id = f.task_id
       left join workload.input_digest d on d.setup = p_setup and d.task_id = f.task_id
      cross join lateral (select brokerage.share_key(t), brokerage.software_key(t), brokerage.platform_level(t.architecture) offset 0) k(share_key, software_key, level)
+     cross join lateral (select case when p_flavour <> 'doc' then t.resource_types_at end) r(resource_types_at)
   ), queue as materialized (
     select f.ordinality as number, dense_rank() over (order by f.unified_name) as unified, f.queue, f.unified_name, f.storage_site, f.panda_site, f.is_nucleus, f.is_production, f.status
       from unnest(p_queues) with ordinality f
@@ -2028,14 +2057,16 @@ CREATE FUNCTION brokerage.facts_of_pairs(p_setup text, p_tasks brokerage.task_fa
       from workload.job_statistic s
      where s.setup = p_setup and p_flavour <> 'doc'
      group by s.queue, s.gshare, s.resource_type
+  ), mix as materialized (  -- of which types the jobs of a task are, where
+    select distinct t.mix_number as number, t.gshare, t.resource_type, t.resource_types_at from task t
   ), type_count as materialized (
-    select t.number as task, u.number as queue, sum(c.running)::bigint as running, sum(c.starting)::bigint as starting, sum(c.activated)::bigint as activated,
+    select m.number as mix, u.number as queue, sum(c.running)::bigint as running, sum(c.starting)::bigint as starting, sum(c.activated)::bigint as activated,
            sum(c.assigned)::bigint as assigned, sum(c.defined)::bigint as defined
       from typed c
       join unified u on u.queue = c.queue
-      join task t on t.gshare = c.gshare
-                 and case when t.resource_types_at ? c.queue then t.resource_types_at -> c.queue ? c.resource_type else c.resource_type = t.resource_type end
-     group by t.number, u.number
+      join mix m on m.gshare = c.gshare
+                and case when m.resource_types_at ? c.queue then m.resource_types_at -> c.queue ? c.resource_type else c.resource_type = m.resource_type end
+     group by m.number, u.number
   ), input as materialized (
     select t.number as task, i.position, i.dataset, t.is_merging, t.only_complete, t.shared_files, t.input_pre_staging or coalesce(d.distributed, false) as comes_anyway
       from task t
@@ -2129,7 +2160,7 @@ CREATE FUNCTION brokerage.facts_of_pairs(p_setup text, p_tasks brokerage.task_fa
     left join near n on n.nucleus = t.nucleus_number and n.queue = q.unified
     left join counted c on c.share = t.share_number and c.queue = q.unified
     left join slot s on s.share = t.share_number and s.queue = q.unified
-    left join type_count y on y.task = t.number and y.queue = q.unified
+    left join type_count y on y.mix = t.mix_number and y.queue = q.unified
     left join available a on a.task = t.number and a.queue = q.unified
     left join unreadable w on w.task = t.number
     left join refusal z on z.policy = t.policy_number and z.queue = q.unified
@@ -2549,6 +2580,19 @@ ALTER FUNCTION brokerage.is_only_site(t brokerage.task_facts, q brokerage.queue_
 
 COMMENT ON FUNCTION brokerage.is_only_site(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) IS 'Whether the task names this queue as its only site: panda2026 leaves out some rules then.';
 
+CREATE FUNCTION brokerage.is_wait(p_value jsonb) RETURNS boolean
+    LANGUAGE plpgsql STABLE
+    AS $$
+begin
+  return jsonb_typeof(p_value) = 'string' and (p_value #>> '{}')::interval > interval '0';
+exception when data_exception then
+  return false;
+end $$;
+
+ALTER FUNCTION brokerage.is_wait(p_value jsonb) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION brokerage.is_wait(p_value jsonb) IS 'Whether a JSON value is a time to wait: a text that is an interval longer than 0.';
+
 CREATE FUNCTION brokerage.job_chunk(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) RETURNS double precision
     LANGUAGE sql STABLE PARALLEL SAFE
     AS $$
@@ -2675,6 +2719,19 @@ $$;
 ALTER FUNCTION brokerage.most_events_panda2026(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) OWNER TO broker_owner;
 
 COMMENT ON FUNCTION brokerage.most_events_panda2026(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) IS 'Events of the job that must not be too short for a queue with mintime, in PanDA''s code.';
+
+CREATE FUNCTION brokerage.nearest_rule(p_profile text, p_algorithm text, p_rule text) RETURNS text
+    LANGUAGE sql STABLE
+    AS $$
+  select concat_ws(' ', (select format('The nearest is %s.', l.rule)
+                           from (select r.rule, resource.likeness(p_rule, r.rule) as likeness from brokerage.rule_in_force r where r.profile = p_profile and r.algorithm = p_algorithm) l
+                          where l.likeness > 0.4 order by l.likeness desc, l.rule limit 1),
+                   'A rule of your own needs kind, position and function.')
+$$;
+
+ALTER FUNCTION brokerage.nearest_rule(p_profile text, p_algorithm text, p_rule text) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION brokerage.nearest_rule(p_profile text, p_algorithm text, p_rule text) IS 'A hint for a rule that a profile does not have: the one that is most like it.';
 
 CREATE FUNCTION brokerage.network_weight_panda2026(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) RETURNS double precision
     LANGUAGE sql STABLE PARALLEL SAFE
@@ -3057,6 +3114,56 @@ COMMENT ON COLUMN workload.task.sites_used IS 'Queues that jobs of the task went
 
 COMMENT ON COLUMN workload.task.resource_types_at IS 'Resource types of the task''s jobs by queue.';
 
+COMMENT ON CONSTRAINT task_base_ram_count_check ON workload.task IS 'a number between -1e15 and 1e15';
+
+COMMENT ON CONSTRAINT task_base_walltime_check ON workload.task IS 'a number between -1e15 and 1e15';
+
+COMMENT ON CONSTRAINT task_chunk_ram_count_check ON workload.task IS 'a number between -1e15 and 1e15';
+
+COMMENT ON CONSTRAINT task_core_count_check ON workload.task IS 'a number between -1e9 and 1e9';
+
+COMMENT ON CONSTRAINT task_cpu_efficiency_check ON workload.task IS 'a number between -1e15 and 1e15';
+
+COMMENT ON CONSTRAINT task_cpu_time_check ON workload.task IS 'a number between -1e15 and 1e15';
+
+COMMENT ON CONSTRAINT task_current_priority_check ON workload.task IS 'a number between -1e9 and 1e9';
+
+COMMENT ON CONSTRAINT task_disk_io_check ON workload.task IS 'a number between -1e15 and 1e15';
+
+COMMENT ON CONSTRAINT task_dynamic_num_events_check ON workload.task IS 'a number between -1e15 and 1e15';
+
+COMMENT ON CONSTRAINT task_io_intensity_check ON workload.task IS 'a number between -1e15 and 1e15';
+
+COMMENT ON CONSTRAINT task_max_core_count_check ON workload.task IS 'a number between -1e9 and 1e9';
+
+COMMENT ON CONSTRAINT task_max_events_per_job_check ON workload.task IS 'a number between -1e15 and 1e15';
+
+COMMENT ON CONSTRAINT task_merge_core_count_check ON workload.task IS 'a number between -1e9 and 1e9';
+
+COMMENT ON CONSTRAINT task_merge_ram_count_check ON workload.task IS 'a number between -1e15 and 1e15';
+
+COMMENT ON CONSTRAINT task_n_events_per_job_check ON workload.task IS 'a number between -1e15 and 1e15';
+
+COMMENT ON CONSTRAINT task_n_files_per_job_check ON workload.task IS 'a number between -1e15 and 1e15';
+
+COMMENT ON CONSTRAINT task_n_files_per_merge_job_check ON workload.task IS 'a number between -1e15 and 1e15';
+
+COMMENT ON CONSTRAINT task_n_gb_per_job_check ON workload.task IS 'a number between -1e15 and 1e15';
+
+COMMENT ON CONSTRAINT task_n_jumbo_jobs_check ON workload.task IS 'a number between -1e15 and 1e15';
+
+COMMENT ON CONSTRAINT task_out_disk_count_check ON workload.task IS 'a number between -1e15 and 1e15';
+
+COMMENT ON CONSTRAINT task_ram_count_check ON workload.task IS 'a number between -1e15 and 1e15';
+
+COMMENT ON CONSTRAINT task_t1_weight_check ON workload.task IS 'a number between -1e15 and 1e15';
+
+COMMENT ON CONSTRAINT task_task_priority_check ON workload.task IS 'a number between -1e9 and 1e9';
+
+COMMENT ON CONSTRAINT task_walltime_check ON workload.task IS 'a number between -1e15 and 1e15';
+
+COMMENT ON CONSTRAINT task_work_disk_count_check ON workload.task IS 'a number between -1e15 and 1e15';
+
 CREATE FUNCTION brokerage.preassignment(p_task workload.task, p_master workload.dataset, p_now timestamp with time zone, p_flavour text, OUT queues text[], OUT by text) RETURNS record
     LANGUAGE sql STABLE PARALLEL SAFE
     AS $$
@@ -3307,6 +3414,9 @@ CREATE FUNCTION brokerage.remove_profile(p_profile text) RETURNS boolean
 declare
   v_user text;
 begin
+  if exists (select from brokerage.shipped_profile s where s.profile = p_profile) then
+    raise exception 'profile % comes with the program', p_profile using errcode = 'PB001', hint = 'Only profiles of your own can be removed.';
+  end if;
   select coalesce((select format('profile %s is based on it', p.profile) from brokerage.profile p where p.based_on = p_profile limit 1),
                   (select format('setup %s uses it', s.setup) from brokerage.setting s where s.profile = p_profile limit 1)) into v_user;
   if v_user is not null then
@@ -3319,7 +3429,7 @@ end $$;
 
 ALTER FUNCTION brokerage.remove_profile(p_profile text) OWNER TO broker_owner;
 
-COMMENT ON FUNCTION brokerage.remove_profile(p_profile text) IS 'Removes a profile of your own with its rules; false when there is none. Errors: PB005 (it is in use).';
+COMMENT ON FUNCTION brokerage.remove_profile(p_profile text) IS 'Removes a profile of your own with its rules; false when there is none. Errors: PB001 (it comes with the program), PB005 (it is in use).';
 
 CREATE FUNCTION brokerage.remove_rule(p_profile text, p_rule text, p_algorithm text DEFAULT 'production_job'::text) RETURNS boolean
     LANGUAGE plpgsql SECURITY DEFINER
@@ -3339,22 +3449,25 @@ CREATE FUNCTION brokerage.require_composable(p_profile text, p_algorithm text) R
     AS $$
 declare
   v_profile text;
-  v_rule text;
+  v_rule brokerage.profile_rule;
 begin
+  for v_rule in
+    select r.*
+      from brokerage.profile_line l
+      join brokerage.rule_in_force r on r.profile = l.profile
+     where l.of_profile = p_profile and r.algorithm = p_algorithm and (r.enabled or r.kind is not null)  -- off, of a rule that is gone: nothing
+  loop
+    if v_rule.kind is null or v_rule.position is null then
+      raise exception 'rule % of profile % has no %', v_rule.rule, v_rule.profile, case when v_rule.kind is null then 'kind' else 'position' end
+        using errcode = 'PB001', hint = 'A rule of your own needs kind, position and function.';
+    end if;
+    perform brokerage.require_parameters(v_rule);
+  end loop;
   for v_profile in select l.profile from brokerage.profile_line l where l.of_profile = p_profile loop
     perform brokerage.compose_task_rules(v_profile, p_algorithm);
     execute 'explain ' || brokerage.compose(v_profile, p_algorithm, false) || ' select from judged left join ranked using (task_number)'
       using 'default'::text, '{}'::brokerage.task_facts[], '{}'::brokerage.queue_facts[], brokerage.flavour(v_profile);
   end loop;
-  select r.rule into v_rule
-    from brokerage.profile_line l
-    join brokerage.rule_in_force r on r.profile = l.profile
-   where l.of_profile = p_profile and r.algorithm = p_algorithm and r.enabled and (r.kind is null or r.position is null)
-   limit 1;
-  if found then
-    raise exception 'rule % has no kind or no position', v_rule
-      using errcode = 'PB001', hint = 'A rule of your own needs kind, position and function.';
-  end if;
 end $$;
 
 ALTER FUNCTION brokerage.require_composable(p_profile text, p_algorithm text) OWNER TO broker_owner;
@@ -3384,6 +3497,49 @@ ALTER FUNCTION brokerage.require_order(p_rule brokerage.profile_rule, p_rules_be
 
 COMMENT ON FUNCTION brokerage.require_order(p_rule brokerage.profile_rule, p_rules_before boolean, p_weights_before boolean, p_chosen_by text) IS 'Refuses a rule that stands where no query can be made of it, or a choice that does not say how many it keeps. Errors: PB001.';
 
+CREATE FUNCTION brokerage.require_parameters(p_rule brokerage.profile_rule) RETURNS void
+    LANGUAGE plpgsql STABLE
+    AS $_$
+declare
+  v_known jsonb := (select jsonb_object_agg(k.key, k.type)
+                      from (select distinct e.key, jsonb_typeof(e.value) as type from brokerage.shipped_rule s cross join jsonb_each(s.parameters) e(key, value)
+                             where s.function = p_rule.function or s.function is null and p_rule.function is null and s.kind = p_rule.kind
+                            union
+                            select v.key, v.type from (values ('as', 'string'), ('sees_assignments', 'boolean')) v(key, type) where p_rule.function is not null) k);
+  v_key text;
+  v_value jsonb;
+  v_wanted text;
+begin
+  if p_rule.function is not null and not exists (select from brokerage.shipped_rule s where s.function = p_rule.function) then
+    return;
+  end if;
+  for v_key, v_value in select e.key, e.value from jsonb_each(p_rule.parameters) e(key, value) order by e.key loop
+    v_wanted := null;
+    if p_rule.kind = 'pending' then
+      if v_key <> 'wait' and v_key !~ '^[0-9]{1,9}$' then
+        v_wanted := 'known';
+      elsif not brokerage.is_wait(v_value) then
+        v_wanted := 'a time such as "30 minutes"';
+      end if;
+    elsif not coalesce(v_known ? v_key, false) then
+      v_wanted := 'known';
+    elsif jsonb_typeof(v_value) <> v_known ->> v_key then
+      v_wanted := format('of type %s', v_known ->> v_key);
+    elsif p_rule.kind = 'choice' and v_key = 'best' and (v_value::numeric < 1 or v_value::numeric > 1e6 or v_value::numeric % 1 <> 0) then
+      v_wanted := 'a number of queues from 1 to 1000000';
+    end if;
+    if v_wanted is not null then
+      raise exception 'rule % of profile %: parameter % is %, not %', p_rule.rule, p_rule.profile, v_key, left(v_value::text, 100), v_wanted
+        using errcode = 'PB001', hint = case when p_rule.kind = 'pending' then 'It reads wait, and for tasks from a priority on that priority: {"wait": "1 hour", "900": "30 minutes"}.'
+                                             else coalesce(format('It reads %s.', (select string_agg(k.key, ', ' order by k.key) from jsonb_object_keys(v_known) k(key))), 'It reads none.') end;
+    end if;
+  end loop;
+end $_$;
+
+ALTER FUNCTION brokerage.require_parameters(p_rule brokerage.profile_rule) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION brokerage.require_parameters(p_rule brokerage.profile_rule) IS 'Refuses a parameter that the function of a rule does not read, or a value that it cannot read. Errors: PB001.';
+
 CREATE FUNCTION brokerage.require_profile(p_profile text, p_algorithm text DEFAULT NULL::text) RETURNS void
     LANGUAGE plpgsql STABLE
     AS $$
@@ -3400,6 +3556,28 @@ end $$;
 ALTER FUNCTION brokerage.require_profile(p_profile text, p_algorithm text) OWNER TO broker_owner;
 
 COMMENT ON FUNCTION brokerage.require_profile(p_profile text, p_algorithm text) IS 'Refuses a profile that is not there, or that has no rules for an algorithm. Errors: PB001.';
+
+CREATE FUNCTION brokerage.require_tasks(p_setup text, p_task_ids bigint[]) RETURNS void
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'brokerage', 'pg_temp'
+    AS $$
+declare
+  v_missing bigint[];
+begin
+  perform resource.look(p_setup);
+  v_missing := array(select distinct u.task_id from unnest(p_task_ids) u(task_id)
+                      where not exists (select from workload.task t where t.setup = p_setup and t.task_id = u.task_id) order by 1);
+  if cardinality(v_missing) > 0 then
+    raise exception '% in setup %',
+      case when cardinality(v_missing) = 1 then format('task %s is not', coalesce(v_missing[1]::text, 'null'))
+           else format('tasks %s%s are not', array_to_string(v_missing[:5], ', ', 'null'), case when cardinality(v_missing) > 5 then format(' and %s more', cardinality(v_missing) - 5) end) end, p_setup
+      using errcode = 'PB004', hint = 'Load it with its world (broker load), or name another: brokerage.task_standing lists the tasks that there are.';
+  end if;
+end $$;
+
+ALTER FUNCTION brokerage.require_tasks(p_setup text, p_task_ids bigint[]) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION brokerage.require_tasks(p_setup text, p_task_ids bigint[]) IS 'Refuses tasks that are not there, naming them. Errors: PB001, PB002, PB004 (no such task).';
 
 CREATE FUNCTION brokerage.requirement_text(p_requirement jsonb) RETURNS text
     LANGUAGE sql IMMUTABLE PARALLEL SAFE
@@ -3657,7 +3835,7 @@ CREATE FUNCTION brokerage.rule_inactive_queue(t brokerage.task_facts, q brokerag
          and q.laststart < t.now - interval '2 hours'
          and coalesce(q.activated_all, 0) + case when (x ->> 'starting')::boolean then coalesce(q.starting_all, 0) else 0 end > 0
          and not coalesce((x ->> 'spares_preassigned')::boolean and p.is_preassigned, false)
-    then format('no job has started for %s h though %s are activated', round(extract(epoch from t.now - q.laststart) / 3600, 1),
+    then format('no job has started for %s h though %s are activated', trim_scale(round(extract(epoch from t.now - q.laststart) / 3600, 1)),
                 coalesce(q.activated_all, 0) + case when (x ->> 'starting')::boolean then coalesce(q.starting_all, 0) else 0 end)
   end
 $$;
@@ -3912,7 +4090,7 @@ CREATE FUNCTION brokerage.rule_scratch_disk(t brokerage.task_facts, q brokerage.
     when q.maxwdir > 0 and brokerage.compare(
            brokerage.scratch_need(t, q, p) * brokerage.whole_queue_cores(t, q, p), q.maxwdir * 1048576,
            brokerage.scratch_need_exactly(t, q, p) * brokerage.whole_queue_cores(t, q, p), q.maxwdir::numeric * 1048576) >= 0
-    then format('needs %s MiB of scratch a core, maxwdir is %s for %s cores', round(brokerage.scratch_need_exactly(t, q, p) / 1048576, 3), q.maxwdir,
+    then format('needs %s MiB of scratch a core, maxwdir is %s for %s cores', trim_scale(round(brokerage.scratch_need_exactly(t, q, p) / 1048576, 3)), q.maxwdir,
                 brokerage.whole_queue_cores(t, q, p))
   end
 $$;
@@ -4071,10 +4249,10 @@ CREATE FUNCTION brokerage.rule_walltime(t brokerage.task_facts, q brokerage.queu
     AS $$
   select case
     when q.maxtime > 0 and brokerage.compare_walltime(t, q, p, brokerage.walltime_events(t, q, p), q.maxtime) > 0
-    then format('-shortwalltime: needs %s s, maxtime is %s', round(brokerage.walltime_of(t, q, p, brokerage.walltime_events(t, q, p))::numeric, 1), q.maxtime)
+    then format('-shortwalltime: needs %s s, maxtime is %s', trim_scale(round(brokerage.walltime_of(t, q, p, brokerage.walltime_events(t, q, p))::numeric, 1)), q.maxtime)
     when q.mintime > 0 and coalesce(brokerage.compare_walltime(t, q, p, brokerage.most_events(t, q, p), q.mintime) < 0, true)
     then format('-longwalltime: needs %s s, mintime is %s',
-                coalesce(round(brokerage.walltime_of(t, q, p, brokerage.most_events(t, q, p))::numeric, 1)::text, 'an unknown number of'), q.mintime)
+                coalesce(trim_scale(round(brokerage.walltime_of(t, q, p, brokerage.most_events(t, q, p))::numeric, 1))::text, 'an unknown number of'), q.mintime)
   end
 $$;
 
@@ -4383,10 +4561,15 @@ CREATE FUNCTION brokerage.set_rule(p_profile text, p_rule text, p_changes jsonb,
     SET search_path TO 'brokerage', 'pg_temp'
     AS $$
 declare
+  v_constraint text;
   v_unknown text;
   v_rule brokerage.profile_rule;
 begin
   perform brokerage.require_profile(p_profile);
+  if exists (select from brokerage.shipped_profile s where s.profile = p_profile) then
+    raise exception 'profile % comes with the program', p_profile
+      using errcode = 'PB001', hint = format('Make one of your own on it: select brokerage.set_profile(%L, %L); then select brokerage.set_settings(setup, %L).', 'acme', p_profile, '{"profile": "acme"}');
+  end if;
   if jsonb_typeof(p_changes) is distinct from 'object' then
     raise exception 'changes of rule % are %', p_rule, coalesce(p_changes::text, 'null') using errcode = 'PB001', hint = 'Give an object: {"kind": "row rule", "function": "acme.rule_x", "position": 225}.';
   end if;
@@ -4394,6 +4577,11 @@ begin
    where k.key not in ('kind', 'position', 'function', 'criteria', 'temporary', 'enabled', 'parameters', 'source') limit 1;
   if found then
     raise exception 'rule %: key % is not known', p_rule, v_unknown using errcode = 'PB001', hint = 'Keys are kind, position, function, criteria, temporary, enabled, parameters, source.';
+  end if;
+  perform resource.check_rows('brokerage.profile_rule', jsonb_build_array(p_changes || jsonb_build_object('rule', p_rule)));
+  if not exists (select from brokerage.rule_in_force r where r.profile = p_profile and r.algorithm = p_algorithm and r.rule = p_rule) and not p_changes ? 'kind' then
+    raise exception 'profile % has no rule %', p_profile, coalesce(quote_literal(p_rule), 'null')
+      using errcode = 'PB001', hint = brokerage.nearest_rule(p_profile, p_algorithm, p_rule);
   end if;
   select r.* into v_rule from brokerage.profile_rule r where r.profile = p_profile and r.algorithm = p_algorithm and r.rule = p_rule;
   v_rule := jsonb_populate_record(v_rule, p_changes || jsonb_build_object('profile', p_profile, 'algorithm', p_algorithm, 'rule', p_rule));
@@ -4404,7 +4592,8 @@ begin
   perform brokerage.require_composable(p_profile, p_algorithm);
 exception
   when check_violation or not_null_violation or invalid_text_representation or invalid_parameter_value or numeric_value_out_of_range then
-    raise exception 'rule % of profile %: %', coalesce(p_rule, 'null'), p_profile, sqlerrm
+    get stacked diagnostics v_constraint = constraint_name;
+    raise exception 'rule % of profile %: %', coalesce(p_rule, 'null'), p_profile, coalesce((resource.refusal('brokerage.profile_rule', v_constraint, null, to_jsonb(v_rule) || p_changes)).reason, sqlerrm)
       using errcode = 'PB001', hint = 'See the comments on brokerage.profile_rule: \d+ brokerage.profile_rule.';
 end $$;
 
@@ -4417,6 +4606,7 @@ CREATE FUNCTION brokerage.set_settings(p_setup text, p_settings jsonb) RETURNS v
     SET search_path TO 'brokerage', 'pg_temp'
     AS $$
 declare
+  v_constraint text;
   v_unknown text;
   v_setting brokerage.setting;
 begin
@@ -4440,7 +4630,8 @@ begin
    where s.setup = p_setup;
 exception
   when check_violation or not_null_violation or invalid_datetime_format or datetime_field_overflow or interval_field_overflow then
-    raise exception 'settings %: %', p_settings, sqlerrm using errcode = 'PB001', hint = 'Times are texts such as "2 days", longer than 0.';
+    get stacked diagnostics v_constraint = constraint_name;
+    raise exception 'settings: %', coalesce((resource.refusal('brokerage.setting', v_constraint, null, p_settings)).reason, sqlerrm) using errcode = 'PB001', hint = 'Times are texts such as "2 days", longer than 0.';
 end $$;
 
 ALTER FUNCTION brokerage.set_settings(p_setup text, p_settings jsonb) OWNER TO broker_owner;
@@ -4616,18 +4807,18 @@ ALTER FUNCTION brokerage.split_outside(p_text text, p_separator text) OWNER TO b
 
 COMMENT ON FUNCTION brokerage.split_outside(p_text text, p_separator text) IS 'A text cut at a letter where no parenthesis or bracket is open; null where more are closed than opened.';
 
-CREATE FUNCTION brokerage.store(p_setup text, p_table text, p_rows jsonb, p_parents jsonb DEFAULT NULL::jsonb) RETURNS bigint
+CREATE FUNCTION brokerage.store(p_setup text, p_table text, p_rows jsonb, p_parents jsonb DEFAULT NULL::jsonb, p_merge boolean DEFAULT false) RETURNS bigint
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'brokerage', 'pg_temp'
     AS $$
 begin
   perform resource.identify(p_setup);
-  return resource.store_rows(p_setup, brokerage.world_table(p_table), p_rows, p_parents);
+  return resource.store_rows(p_setup, brokerage.world_table(p_table), p_rows, p_parents, p_merge);
 end $$;
 
-ALTER FUNCTION brokerage.store(p_setup text, p_table text, p_rows jsonb, p_parents jsonb) OWNER TO broker_owner;
+ALTER FUNCTION brokerage.store(p_setup text, p_table text, p_rows jsonb, p_parents jsonb, p_merge boolean) OWNER TO broker_owner;
 
-COMMENT ON FUNCTION brokerage.store(p_setup text, p_table text, p_rows jsonb, p_parents jsonb) IS 'Upserts an array of objects into a table of the room brokerage and returns how many; keys are columns, one left out gets its default, null is null. Rows of p_parents (values of the first key column; true = all) are deleted first. Errors: PB001, PB002 (setup not granted).';
+COMMENT ON FUNCTION brokerage.store(p_setup text, p_table text, p_rows jsonb, p_parents jsonb, p_merge boolean) IS 'Upserts an array of objects into a table of the room brokerage and returns how many; keys are columns, one left out gets its default (p_merge: keeps what the row has that is there), null is null. Rows of p_parents (values of the first key column, or objects with it and others; true = all) are deleted first. Errors: PB001, PB002 (setup not granted).';
 
 CREATE FUNCTION brokerage.task_problem(t workload.task) RETURNS text
     LANGUAGE sql STABLE
@@ -4670,6 +4861,29 @@ $$;
 ALTER FUNCTION brokerage.type_waiting(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) OWNER TO broker_owner;
 
 COMMENT ON FUNCTION brokerage.type_waiting(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) IS 'Jobs of the share and the task''s resource types that wait at the queue; null = no statistics of them.';
+
+CREATE FUNCTION brokerage.unknown_queues(p_setup text, p_task_id bigint, p_profile text DEFAULT NULL::text) RETURNS text[]
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'brokerage', 'pg_temp'
+    AS $$
+begin
+  perform resource.look(p_setup);
+  return array(
+    select u.queue
+      from workload.task t
+      left join workload.task_dataset i on i.setup = t.setup and i.task_id = t.task_id and i.direction = 'input' and i.position = 1
+      left join workload.dataset d on d.setup = i.setup and d.dataset = i.dataset
+     cross join lateral brokerage.preassignment(t, d, resource.clock(p_setup),
+                                                brokerage.flavour(coalesce(p_profile, (select s.profile from brokerage.setting s where s.setup = p_setup), 'doc'))) p
+     cross join lateral unnest(p.queues) u(queue)
+     where t.setup = p_setup and t.task_id = p_task_id
+       and not exists (select from resource.candidate_queue q where q.setup = p_setup and u.queue in (q.queue, q.unified_name))
+     order by 1);
+end $$;
+
+ALTER FUNCTION brokerage.unknown_queues(p_setup text, p_task_id bigint, p_profile text) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION brokerage.unknown_queues(p_setup text, p_task_id bigint, p_profile text) IS 'Queues that a task is pre-assigned to and that are not in the setup. Errors: PB001, PB002.';
 
 CREATE FUNCTION brokerage.unpublished_problem(p_releases text[], p_requirement jsonb, p_container text, p_only_tags boolean) RETURNS text
     LANGUAGE sql STABLE PARALLEL SAFE
@@ -5017,18 +5231,18 @@ ALTER FUNCTION instance.dump(p_setup text, p_table text) OWNER TO broker_owner;
 
 COMMENT ON FUNCTION instance.dump(p_setup text, p_table text) IS 'The rows of a table of the room instance as objects, in key order and without defaults; what instance.store takes. Errors: PB001, PB002 (setup not granted).';
 
-CREATE FUNCTION instance.store(p_setup text, p_table text, p_rows jsonb, p_parents jsonb DEFAULT NULL::jsonb) RETURNS bigint
+CREATE FUNCTION instance.store(p_setup text, p_table text, p_rows jsonb, p_parents jsonb DEFAULT NULL::jsonb, p_merge boolean DEFAULT false) RETURNS bigint
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'instance', 'pg_temp'
     AS $$
 begin
   perform resource.identify(p_setup);
-  return resource.store_rows(p_setup, instance.world_table(p_table), p_rows, p_parents);
+  return resource.store_rows(p_setup, instance.world_table(p_table), p_rows, p_parents, p_merge);
 end $$;
 
-ALTER FUNCTION instance.store(p_setup text, p_table text, p_rows jsonb, p_parents jsonb) OWNER TO broker_owner;
+ALTER FUNCTION instance.store(p_setup text, p_table text, p_rows jsonb, p_parents jsonb, p_merge boolean) OWNER TO broker_owner;
 
-COMMENT ON FUNCTION instance.store(p_setup text, p_table text, p_rows jsonb, p_parents jsonb) IS 'Upserts an array of objects into a table of the room instance and returns how many; keys are columns, one left out gets its default, null is null. Rows of p_parents (values of the first key column; true = all) are deleted first. Errors: PB001, PB002 (setup not granted).';
+COMMENT ON FUNCTION instance.store(p_setup text, p_table text, p_rows jsonb, p_parents jsonb, p_merge boolean) IS 'Upserts an array of objects into a table of the room instance and returns how many; keys are columns, one left out gets its default (p_merge: keeps what the row has that is there), null is null. Rows of p_parents (values of the first key column, or objects with it and others; true = all) are deleted first. Errors: PB001, PB002 (setup not granted).';
 
 CREATE FUNCTION instance.world_table(p_table text) RETURNS regclass
     LANGUAGE plpgsql STABLE
@@ -5104,7 +5318,7 @@ begin
   if jsonb_typeof(p_rows) is distinct from 'array' or jsonb_path_exists(p_rows, 'strict $[*] ? (@.type() != "object")') then
     raise exception 'rows of % are not an array of objects', p_table using errcode = 'PB001', hint = 'Give [{"column": value, ...}, ...].';
   end if;
-  select e.place, e.row, f.key, f.value, c.kind into v_bad
+  select e.place, e.row, f.key, f.value, c.kind, col_description(p_table, c.place) as meaning into v_bad
     from jsonb_array_elements(p_rows) with ordinality e(row, place)
    cross join jsonb_each(e.row) f(key, value)
     left join resource.table_column(p_table) c on c.name = f.key and c.given
@@ -5117,8 +5331,8 @@ begin
       using errcode = 'PB001', hint = format('The keys are columns: %s.',
         (select string_agg(c.name, ', ' order by c.place) from resource.table_column(p_table) c where c.given));
   end if;
-  raise exception '%: % is %, not %', resource.row_name(p_table, v_bad.row, v_bad.place), v_bad.key, left(v_bad.value::text, 100), v_bad.kind
-    using errcode = 'PB001', hint = 'Null is a value that is not set; a key that is left out has its default.';
+  raise exception '%: % is %, not %', resource.row_name(p_table, v_bad.row, v_bad.place), v_bad.key, resource.shown(v_bad.value), v_bad.kind
+    using errcode = 'PB001', hint = concat(v_bad.key || ': ' || v_bad.meaning || ' ', 'Null is a value that is not set; a key that is left out has its default.');
 end $_$;
 
 ALTER FUNCTION resource.check_rows(p_table regclass, p_rows jsonb) OWNER TO broker_owner;
@@ -5146,15 +5360,21 @@ begin
   select c.name, c.type into v_first from resource.table_column(p_table) c where c.key_place is not null order by c.key_place limit 1;
   if p_parents = 'true' then
     execute format('delete from %s where setup = $1', p_table) using p_setup;
-  else
-    execute format('delete from %s where setup = $1 and %I = any (array(select jsonb_array_elements_text($2)::%s))', p_table, v_first.name, v_first.type)
+    return;
+  end if;
+  execute format('delete from %s where setup = $1 and %I = any (array(select (p.value #>> ''{}'')::%s from jsonb_array_elements($2) p where jsonb_typeof(p.value) <> ''object''))',
+                 p_table, v_first.name, v_first.type)
+    using p_setup, p_parents;
+  if jsonb_path_exists(p_parents, '$[*] ? (@.type() == "object")') then
+    execute format('delete from %1$s t using jsonb_array_elements($2) p where t.setup = $1 and jsonb_typeof(p.value) = ''object'' and t.%2$I = (p.value ->> %2$L)::%3$s and to_jsonb(t) @> p.value',
+                   p_table, v_first.name, v_first.type)
       using p_setup, p_parents;
   end if;
 end $_$;
 
 ALTER FUNCTION resource.clear_rows(p_setup text, p_table regclass, p_parents jsonb) OWNER TO broker_owner;
 
-COMMENT ON FUNCTION resource.clear_rows(p_setup text, p_table regclass, p_parents jsonb) IS 'Deletes the rows of a table whose first key column is one of the values of a JSON array; true = all rows of the setup.';
+COMMENT ON FUNCTION resource.clear_rows(p_setup text, p_table regclass, p_parents jsonb) IS 'Deletes the rows of a table whose first key column is one of the values of a JSON array, or that have what one of its objects says; true = all rows of the setup.';
 
 CREATE FUNCTION resource.clock(p_setup text) RETURNS timestamp with time zone
     LANGUAGE sql STABLE PARALLEL SAFE
@@ -5370,20 +5590,27 @@ ALTER FUNCTION resource.identify(p_setup text) OWNER TO broker_owner;
 
 COMMENT ON FUNCTION resource.identify(p_setup text) IS 'The identity of the caller in a setup. Operators need no row and are generic everywhere. Errors: PB001 (no setup), PB002 (setup not granted).';
 
-CREATE FUNCTION resource.insert_text(p_table regclass, p_rows jsonb) RETURNS text
+CREATE FUNCTION resource.insert_text(p_table regclass, p_rows jsonb, p_merge boolean DEFAULT false) RETURNS text
     LANGUAGE plpgsql STABLE
     AS $_$
 declare
   v_keys text[] := array(select distinct k.name from jsonb_array_elements(p_rows) e(row) cross join jsonb_object_keys(e.row) k(name));
   v_text text;
 begin
-  select format('insert into %s (setup%s) select $1%s from jsonb_array_elements($2) with ordinality e(row, place) order by e.place%s', p_table,
-           string_agg(', ' || quote_ident(c.name), '' order by c.place) filter (where c.name = any (v_keys)),
-           string_agg(case when c.default_text is null then ', ' || v.value else format(', case when e.row ? %L then %s else %s end', c.name, v.value, c.default_text) end,
-                      '' order by c.place) filter (where c.name = any (v_keys)),
+  select format('insert into %s as held (setup%s) select $1%s from jsonb_array_elements($2) with ordinality e(row, place)%s order by e.place%s', p_table,
+           string_agg(', ' || quote_ident(c.name), '' order by c.place) filter (where c.name = any (v_keys) or p_merge and c.given),
+           string_agg(', ' || case when c.name <> all (v_keys) then format('case when t.setup is null then %s else t.%I end', coalesce(c.default_text, 'null'), c.name)
+                                   when c.default_text is null then v.value
+                                   else format('case when e.row ? %L then %s else %s end', c.name, v.value, c.default_text) end,
+                      '' order by c.place) filter (where c.name = any (v_keys) or p_merge and c.given),
+           case when p_merge
+                then format(' left join %s t on t.setup = $1%s', p_table,
+                  string_agg(format(' and t.%I = %s', c.name, case when c.name = any (v_keys) then v.value else coalesce(c.default_text, 'null') end), '' order by c.key_place)
+                    filter (where c.key_place is not null)) end,
            case when bool_and(c.given)
                 then format(' on conflict (setup, %s) do %s', string_agg(quote_ident(c.name), ', ' order by c.key_place) filter (where c.key_place is not null),
-                  coalesce('update set ' || string_agg(format('%1$I = excluded.%1$I', c.name), ', ' order by c.place) filter (where c.key_place is null), 'nothing'))
+                  coalesce('update set ' || string_agg(format(case when p_merge and c.name = 'cric' then '%1$I = held.%1$I || excluded.%1$I' else '%1$I = excluded.%1$I' end, c.name), ', ' order by c.place)
+                                              filter (where c.key_place is null and (not p_merge or c.name = any (v_keys))), 'nothing'))
                 else '' end)
     into v_text
     from resource.table_column(p_table) c
@@ -5396,9 +5623,9 @@ begin
   return v_text;
 end $_$;
 
-ALTER FUNCTION resource.insert_text(p_table regclass, p_rows jsonb) OWNER TO broker_owner;
+ALTER FUNCTION resource.insert_text(p_table regclass, p_rows jsonb, p_merge boolean) OWNER TO broker_owner;
 
-COMMENT ON FUNCTION resource.insert_text(p_table regclass, p_rows jsonb) IS 'The statement that upserts an array of objects ($2) into a table of the setup $1; keys that a row leaves out get the defaults of the columns.';
+COMMENT ON FUNCTION resource.insert_text(p_table regclass, p_rows jsonb, p_merge boolean) IS 'The statement that upserts an array of objects ($2) into a table of the setup $1; keys that a row leaves out get the defaults of the columns, or (p_merge, where all rows have the same keys) stay as they are.';
 
 CREATE FUNCTION resource.installed_release(OUT release text, OUT revision text) RETURNS record
     LANGUAGE sql STABLE SECURITY DEFINER
@@ -5416,14 +5643,26 @@ CREATE FUNCTION resource.known_key(p_component text, p_key text) RETURNS TABLE(a
     AS $$
   select k.app, k.component, k.key, k.type, k.unit, k.meaning, k.zero_is_default
     from resource.config_key k
-   where (k.key = p_key or k.key like '%<%' and p_key ~ k.pattern) and (p_component = '' or exists (select from resource.config_key c where c.component = p_component))
-   order by k.component = p_component desc, k.key = p_key desc, length(k.key) desc, k.component
+   where (k.key = p_key or k.key like '%<%' and p_key ~ k.pattern) and p_component in ('', k.component)
+   order by k.key = p_key desc, length(k.key) desc, k.component
    limit 1
 $$;
 
 ALTER FUNCTION resource.known_key(p_component text, p_key text) OWNER TO broker_owner;
 
-COMMENT ON FUNCTION resource.known_key(p_component text, p_key text) IS 'The known configuration key that a key is: the component''s own first, exact ones before patterns. No row: there is none.';
+COMMENT ON FUNCTION resource.known_key(p_component text, p_key text) IS 'The known configuration key that a key is: exact ones before patterns. No row: there is none.';
+
+CREATE FUNCTION resource.likeness(p_name text, p_other text) RETURNS double precision
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE
+    AS $$
+  select 2.0 * count(*) / (length(p_name) + length(p_other))
+    from generate_series(1, length(p_name) - 1) i
+   where position(substr(upper(p_name), i::int, 2) in upper(p_other)) > 0
+$$;
+
+ALTER FUNCTION resource.likeness(p_name text, p_other text) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION resource.likeness(p_name text, p_other text) IS 'How like each other two names are, 0 to about 1: the pairs of neighbouring letters of the one that the other has.';
 
 CREATE FUNCTION resource.look(p_setup text) RETURNS resource.identity
     LANGUAGE plpgsql STABLE
@@ -5458,19 +5697,20 @@ COMMENT ON FUNCTION resource.names_of_list(p_list text) IS 'The names of a list 
 CREATE FUNCTION resource.nearest_key(p_component text, p_key text) RETURNS text
     LANGUAGE sql STABLE
     AS $$
-  select coalesce((select format('Components that know it: %s.', string_agg(distinct k.component, ', ')) from resource.config_key k
-                    where p_key ~ k.pattern and p_component <> '' having count(*) > 0),
-                  (select format('The nearest known key is %s:%s. Keys of your own rules are set with p_force; all known ones: resource.config_key.', k.component, k.key)
-                     from resource.config_key k
-                    order by (select count(*) from generate_series(1, length(p_key) - 1) i
-                               where position(substr(upper(p_key), i::int, 2) in upper(k.key)) > 0) * 2.0 / (length(p_key) + length(k.key)) desc,
-                             k.component = p_component desc, k.component, k.key
-                    limit 1))
+  select concat_ws(' ',
+           coalesce((select format('Components that know it: %s.', string_agg(distinct k.component, ', ')) from resource.config_key k
+                      where p_key ~ k.pattern and p_component <> '' having count(*) > 0),
+                    (select format('The nearest known key is %s:%s.', l.component, l.key)
+                       from (select k.component, k.key, resource.likeness(p_key, k.key) as likeness from resource.config_key k) l
+                      where l.likeness > 0.4
+                      order by l.likeness desc, l.component = p_component desc, l.component, l.key
+                      limit 1)),
+           'All known ones: resource.config_key. A key of your own rules has to be forced: p_force => true, or "forced": true in a row of a world.')
 $$;
 
 ALTER FUNCTION resource.nearest_key(p_component text, p_key text) OWNER TO broker_owner;
 
-COMMENT ON FUNCTION resource.nearest_key(p_component text, p_key text) IS 'A hint for a configuration key that is not known: the components that know it, or the known key that is most like it.';
+COMMENT ON FUNCTION resource.nearest_key(p_component text, p_key text) IS 'A hint for a configuration key that is not known: the components that know it, or the known key that is most like it, and how keys of one''s own are set.';
 
 CREATE FUNCTION resource.number_or_null(p_attributes jsonb, p_key text) RETURNS double precision
     LANGUAGE sql IMMUTABLE PARALLEL SAFE
@@ -5482,20 +5722,50 @@ ALTER FUNCTION resource.number_or_null(p_attributes jsonb, p_key text) OWNER TO 
 
 COMMENT ON FUNCTION resource.number_or_null(p_attributes jsonb, p_key text) IS 'A number among attributes; null where the key is absent or holds no number.';
 
-CREATE FUNCTION resource.refusal(p_table regclass, p_constraint text, p_row jsonb) RETURNS text
+CREATE FUNCTION resource.refusal(p_table regclass, p_constraint text, p_column text, p_row jsonb, OUT reason text, OUT meaning text) RETURNS record
     LANGUAGE sql STABLE
     AS $$
-  select string_agg(format('%s is %s', a.attname, coalesce(left((p_row -> a.attname)::text, 100), 'not given')), ', ' order by a.attnum)
-         || format(', not in %s', pg_get_expr(c.conbin, c.conrelid))
-    from pg_constraint c
-    join pg_attribute a on a.attrelid = c.conrelid and a.attnum = any (c.conkey)
-   where c.conrelid = p_table and c.conname = p_constraint and c.contype = 'c'
-   group by c.conbin, c.conrelid
+  select string_agg(format('%s is %s', a.attname, coalesce(resource.shown(p_row -> a.attname), case when p_constraint = '' then 'not given' else 'left out' end)), ', ' order by a.attnum)
+           || case when p_constraint = '' then ', and has no default' else format(', not %s', coalesce(max(obj_description(c.oid, 'pg_constraint')), 'as ' || max(pg_get_expr(c.conbin, c.conrelid)))) end,
+         string_agg(format('%s: %s', a.attname, col_description(a.attrelid, a.attnum)), ' ' order by a.attnum)
+    from pg_attribute a
+    left join pg_constraint c on c.conrelid = p_table and c.conname = p_constraint and c.contype = 'c'
+   where a.attrelid = p_table and (a.attnum = any (c.conkey) or p_constraint = '' and a.attname = p_column)
 $$;
 
-ALTER FUNCTION resource.refusal(p_table regclass, p_constraint text, p_row jsonb) OWNER TO broker_owner;
+ALTER FUNCTION resource.refusal(p_table regclass, p_constraint text, p_column text, p_row jsonb, OUT reason text, OUT meaning text) OWNER TO broker_owner;
 
-COMMENT ON FUNCTION resource.refusal(p_table regclass, p_constraint text, p_row jsonb) IS 'What a check constraint has against a row: the key, the value, and the condition; null where it is no check constraint.';
+COMMENT ON FUNCTION resource.refusal(p_table regclass, p_constraint text, p_column text, p_row jsonb, OUT reason text, OUT meaning text) IS 'What a check constraint, or a column that must not be null (no constraint), has against a row: the key, the value, what is allowed; and what the column means. Null where it is neither.';
+
+CREATE FUNCTION resource.refuse_rows(p_setup text, p_table regclass, p_rows jsonb, p_merge boolean, p_error text) RETURNS void
+    LANGUAGE plpgsql
+    AS $$
+declare
+  v_row record;
+  v_constraint text;
+  v_column text;
+  v_refusal record;
+begin
+  for v_row in select e.row, e.place, count(*) over (partition by resource.row_name(p_table, e.row, e.place)) as times
+                 from jsonb_array_elements(p_rows) with ordinality e(row, place) order by e.place loop
+    if v_row.times > 1 then
+      raise exception '% stands here % times', resource.row_name(p_table, v_row.row, v_row.place), v_row.times using errcode = 'PB001', hint = 'Give each row once.';
+    end if;
+    begin
+      execute resource.insert_text(p_table, jsonb_build_array(v_row.row), p_merge) using p_setup, jsonb_build_array(v_row.row);
+    exception when data_exception or integrity_constraint_violation then
+      get stacked diagnostics v_constraint = constraint_name, v_column = column_name;
+      select * into v_refusal from resource.refusal(p_table, v_constraint, v_column, v_row.row);
+      raise exception '%: %', resource.row_name(p_table, v_row.row, v_row.place), coalesce(v_refusal.reason, sqlerrm)
+        using errcode = 'PB001', hint = coalesce(v_refusal.meaning, 'What columns hold, and their units, is in their comments.');
+    end;
+  end loop;
+  raise exception '%: %', p_table, p_error using errcode = 'PB001', hint = 'Look at the rows given.';
+end $$;
+
+ALTER FUNCTION resource.refuse_rows(p_setup text, p_table regclass, p_rows jsonb, p_merge boolean, p_error text) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION resource.refuse_rows(p_setup text, p_table regclass, p_rows jsonb, p_merge boolean, p_error text) IS 'Raises the error of the first of some rows that cannot be stored, naming the row, the key, the value and what is allowed; else the error given. Errors: PB001.';
 
 CREATE FUNCTION resource.require_read_committed() RETURNS void
     LANGUAGE plpgsql STABLE
@@ -5557,33 +5827,36 @@ CREATE FUNCTION resource.set_config(p_setup text, p_key text, p_value jsonb, p_c
     SET search_path TO 'resource', 'pg_temp'
     AS $$
 declare
-  v_component text := coalesce(p_component, '');
+  v_component text := coalesce(p_component, substring(p_key from '^([^:]+):.'), '');
+  v_key text := case when p_component is null then regexp_replace(p_key, '^[^:]+:(.)', '\1') else p_key end;
   v_value jsonb := nullif(p_value, 'null');
   v_type text := replace(jsonb_typeof(v_value), 'string', 'text');
   v_setup text := case when p_everywhere and not coalesce((select s.alone from resource.setup s where s.setup = p_setup), false) then null else p_setup end;
   v_known record;
   v_app text;
+  v_is_set boolean;
 begin
   perform resource.identify(p_setup);
   perform resource.require_setup(p_setup);
-  select k.* into v_known from resource.known_key(v_component, p_key) k;
-  if v_known.key is null and (p_force is not true or coalesce(p_key, '') = '') then
-    raise exception 'configuration key % is not known', coalesce(quote_literal(concat_ws(':', nullif(v_component, ''), p_key)), 'null')
-      using errcode = 'PB001', hint = resource.nearest_key(v_component, coalesce(p_key, ''));
+  select k.* into v_known from resource.known_key(v_component, v_key) k;
+  v_is_set := exists (select from resource.config c where c.setup is not distinct from v_setup and c.component = v_component and c.key = v_key);
+  if v_known.key is null and (p_force is not true or coalesce(v_key, '') = '') and not (v_is_set and v_value is null) then
+    raise exception 'configuration key % is not known', coalesce(quote_literal(concat_ws(':', nullif(v_component, ''), v_key)), 'null')
+      using errcode = 'PB001', hint = resource.nearest_key(v_component, coalesce(v_key, ''));
   elsif v_type <> v_known.type or v_type not in ('number', 'text', 'boolean') then
-    raise exception 'configuration % is %, not a %', p_key, left(p_value::text, 100), coalesce(v_known.type, 'number, text or boolean')
+    raise exception 'configuration % is %, not a %', v_key, left(p_value::text, 100), coalesce(v_known.type, 'number, text or boolean')
       using errcode = 'PB001', hint = coalesce(v_known.meaning || ' Unit: ' || v_known.unit || '.', 'Null removes it.');
   end if;
   v_app := coalesce(p_app, v_known.app, 'jedi');
-  delete from resource.config c where c.setup is not distinct from v_setup and c.app = v_app and c.component = v_component and c.key = p_key;
+  delete from resource.config c where c.setup is not distinct from v_setup and c.app = v_app and c.component = v_component and c.key = v_key;
   if v_value is not null then
-    insert into resource.config (setup, app, component, key, value) values (v_setup, v_app, v_component, p_key, v_value);
+    insert into resource.config (setup, app, component, key, value) values (v_setup, v_app, v_component, v_key, v_value);
   end if;
 end $$;
 
 ALTER FUNCTION resource.set_config(p_setup text, p_key text, p_value jsonb, p_component text, p_app text, p_everywhere boolean, p_force boolean) OWNER TO broker_owner;
 
-COMMENT ON FUNCTION resource.set_config(p_setup text, p_key text, p_value jsonb, p_component text, p_app text, p_everywhere boolean, p_force boolean) IS 'Sets a key of gdpconfig for a setup, or for all (p_everywhere), for a component or (null) for every one; null removes it. Keys that no rule reads are refused unless forced. Errors: PB001, PB002 (setup not granted).';
+COMMENT ON FUNCTION resource.set_config(p_setup text, p_key text, p_value jsonb, p_component text, p_app text, p_everywhere boolean, p_force boolean) IS 'Sets a key of gdpconfig for a setup, or for all (p_everywhere), for a component (p_component, or component:KEY) or for every one; null removes it. Keys that no rule reads are refused unless forced. Errors: PB001, PB002 (setup not granted).';
 
 CREATE FUNCTION resource.set_identity(p_setup text, p_role_name text, p_private boolean DEFAULT false, p_owner_group text DEFAULT NULL::text, p_owner_dn text DEFAULT NULL::text) RETURNS void
     LANGUAGE plpgsql SECURITY DEFINER
@@ -5610,18 +5883,28 @@ ALTER FUNCTION resource.set_identity(p_setup text, p_role_name text, p_private b
 
 COMMENT ON FUNCTION resource.set_identity(p_setup text, p_role_name text, p_private boolean, p_owner_group text, p_owner_dn text) IS 'Grants a database role the use of a setup: generic, or private to an owner group, an owner, or both. Errors: PB001.';
 
-CREATE FUNCTION resource.store(p_setup text, p_table text, p_rows jsonb, p_parents jsonb DEFAULT NULL::jsonb) RETURNS bigint
+CREATE FUNCTION resource.shown(p_value jsonb) RETURNS text
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE
+    AS $$
+  select case when jsonb_typeof(p_value) = 'number' and length(p_value::text) > 20 then regexp_replace(trim(to_char(p_value::numeric, '9.9999EEEE')), '\.?0*e', 'e') else left(p_value::text, 100) end
+$$;
+
+ALTER FUNCTION resource.shown(p_value jsonb) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION resource.shown(p_value jsonb) IS 'A JSON value as errors show it: a hundred characters at most, long figures as powers of ten.';
+
+CREATE FUNCTION resource.store(p_setup text, p_table text, p_rows jsonb, p_parents jsonb DEFAULT NULL::jsonb, p_merge boolean DEFAULT false) RETURNS bigint
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'resource', 'pg_temp'
     AS $$
 begin
   perform resource.identify(p_setup);
-  return resource.store_rows(p_setup, resource.world_table(p_table), p_rows, p_parents);
+  return resource.store_rows(p_setup, resource.world_table(p_table), p_rows, p_parents, p_merge);
 end $$;
 
-ALTER FUNCTION resource.store(p_setup text, p_table text, p_rows jsonb, p_parents jsonb) OWNER TO broker_owner;
+ALTER FUNCTION resource.store(p_setup text, p_table text, p_rows jsonb, p_parents jsonb, p_merge boolean) OWNER TO broker_owner;
 
-COMMENT ON FUNCTION resource.store(p_setup text, p_table text, p_rows jsonb, p_parents jsonb) IS 'Upserts an array of objects into a table of the room resource and returns how many; keys are columns, one left out gets its default, null is null. Rows of p_parents (values of the first key column; true = all) are deleted first. Errors: PB001, PB002 (setup not granted).';
+COMMENT ON FUNCTION resource.store(p_setup text, p_table text, p_rows jsonb, p_parents jsonb, p_merge boolean) IS 'Upserts an array of objects into a table of the room resource and returns how many; keys are columns, one left out gets its default (p_merge: keeps what the row has that is there), null is null. Rows of p_parents (values of the first key column, or objects with it and others; true = all) are deleted first. Errors: PB001, PB002 (setup not granted).';
 
 CREATE FUNCTION resource.store_config(p_setup text, p_rows jsonb, p_lenient boolean DEFAULT false) RETURNS text[]
     LANGUAGE plpgsql SECURITY DEFINER
@@ -5649,14 +5932,16 @@ ALTER FUNCTION resource.store_config(p_setup text, p_rows jsonb, p_lenient boole
 
 COMMENT ON FUNCTION resource.store_config(p_setup text, p_rows jsonb, p_lenient boolean) IS 'Sets the configuration of an array of {app, component, key, value, everywhere, forced}; returns the unknown keys that were left out (p_lenient), else refuses them. Errors: PB001, PB002 (setup not granted).';
 
-CREATE FUNCTION resource.store_rows(p_setup text, p_table regclass, p_rows jsonb, p_parents jsonb) RETURNS bigint
+CREATE FUNCTION resource.store_rows(p_setup text, p_table regclass, p_rows jsonb, p_parents jsonb, p_merge boolean DEFAULT false) RETURNS bigint
     LANGUAGE plpgsql
-    AS $$
+    AS $_$
 declare
-  v_insert text;
-  v_row record;
-  v_stored bigint;
-  v_error text;
+  v_merge boolean := p_merge and not exists (select from resource.table_column(p_table) c where not c.given);
+  v_stored bigint := 0;
+  v_some bigint;
+  v_rows jsonb;
+  v_keys text;
+  v_repeated boolean;
 begin
   perform resource.require_setup(p_setup);
   if p_parents is not null then
@@ -5666,33 +5951,31 @@ begin
     return 0;
   end if;
   perform resource.check_rows(p_table, p_rows);
-  v_insert := resource.insert_text(p_table, p_rows);
-  begin
-    execute v_insert using p_setup, p_rows;
-    get diagnostics v_stored = row_count;
-    return v_stored;
-  exception when data_exception or integrity_constraint_violation or cardinality_violation then
-    v_error := sqlerrm;
-  end;
-  for v_row in select e.row, e.place, count(*) over (partition by resource.row_name(p_table, e.row, e.place)) as times
-                 from jsonb_array_elements(p_rows) with ordinality e(row, place) order by e.place loop
-    if v_row.times > 1 then
-      raise exception '% stands here % times', resource.row_name(p_table, v_row.row, v_row.place), v_row.times using errcode = 'PB001', hint = 'Give each row once.';
+  if v_merge then
+    select string_agg(format('e.row -> %L', c.name), ', ') into v_keys from resource.table_column(p_table) c where c.key_place is not null;
+    execute format('select count(*) > count(distinct (%s)) from jsonb_array_elements($1) e(row)', v_keys) into v_repeated using p_rows;
+    if v_repeated then
+      perform resource.refuse_rows(p_setup, p_table, p_rows, v_merge, 'a row stands here twice');
     end if;
+  end if;
+  for v_rows in select p_rows where not v_merge
+                union all
+                select jsonb_agg(e.row order by e.place) from jsonb_array_elements(p_rows) with ordinality e(row, place) where v_merge
+                 group by array(select k.name from jsonb_object_keys(e.row) k(name) order by 1) loop
     begin
-      execute v_insert using p_setup, jsonb_build_array(v_row.row);
-    exception when data_exception or integrity_constraint_violation then
-      get stacked diagnostics v_error = constraint_name;
-      raise exception '%: %', resource.row_name(p_table, v_row.row, v_row.place), coalesce(resource.refusal(p_table, v_error, v_row.row), sqlerrm)
-        using errcode = 'PB001', hint = 'What columns hold, and their units, is in their comments.';
+      execute resource.insert_text(p_table, v_rows, v_merge) using p_setup, v_rows;
+      get diagnostics v_some = row_count;
+      v_stored := v_stored + v_some;
+    exception when data_exception or integrity_constraint_violation or cardinality_violation then
+      perform resource.refuse_rows(p_setup, p_table, p_rows, v_merge, sqlerrm);
     end;
   end loop;
-  raise exception '%: %', p_table, v_error using errcode = 'PB001', hint = 'Look at the rows given.';
-end $$;
+  return v_stored;
+end $_$;
 
-ALTER FUNCTION resource.store_rows(p_setup text, p_table regclass, p_rows jsonb, p_parents jsonb) OWNER TO broker_owner;
+ALTER FUNCTION resource.store_rows(p_setup text, p_table regclass, p_rows jsonb, p_parents jsonb, p_merge boolean) OWNER TO broker_owner;
 
-COMMENT ON FUNCTION resource.store_rows(p_setup text, p_table regclass, p_rows jsonb, p_parents jsonb) IS 'Upserts an array of objects (keys are columns) into a table, in place of the rows of the parents given; the work behind each room''s store. Errors: PB001.';
+COMMENT ON FUNCTION resource.store_rows(p_setup text, p_table regclass, p_rows jsonb, p_parents jsonb, p_merge boolean) IS 'Upserts an array of objects (keys are columns) into a table, in place of the rows of the parents given; p_merge: a row that is there keeps what is not given. The work behind each room''s store. Errors: PB001.';
 
 CREATE FUNCTION resource.suits(p_kind text, p_value jsonb) RETURNS boolean
     LANGUAGE sql IMMUTABLE PARALLEL SAFE
@@ -10338,18 +10621,20 @@ ALTER FUNCTION workload.digest_input(p_setup text, p_task_ids bigint[]) OWNER TO
 COMMENT ON FUNCTION workload.digest_input(p_setup text, p_task_ids bigint[]) IS 'Computes workload.input_digest of tasks from their input datasets anew and returns how many tasks there were; call it when tasks or datasets change. Errors: PB002 (setup not granted).';
 
 CREATE FUNCTION workload.digest_loaded_input(p_setup text, p_task_ids bigint[], p_datasets text[]) RETURNS bigint
-    LANGUAGE sql SECURITY DEFINER
+    LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'workload', 'pg_temp'
     AS $$
-  select workload.digest_input(p_setup, array(
-           select unnest(p_task_ids)
-            union
-           select d.task_id from workload.task_dataset d where d.setup = p_setup and d.direction = 'input' and d.dataset = any (p_datasets)))
-$$;
+begin
+  perform workload.digest_input(p_setup, array(
+            select unnest(p_task_ids)
+             union
+            select d.task_id from workload.task_dataset d where d.setup = p_setup and d.direction = 'input' and d.dataset = any (p_datasets)));
+  return (select coalesce(sum(i.jobs), 0) from workload.input_digest i where i.setup = p_setup and i.task_id = any (p_task_ids));
+end $$;
 
 ALTER FUNCTION workload.digest_loaded_input(p_setup text, p_task_ids bigint[], p_datasets text[]) OWNER TO broker_owner;
 
-COMMENT ON FUNCTION workload.digest_loaded_input(p_setup text, p_task_ids bigint[], p_datasets text[]) IS 'Computes workload.input_digest anew for tasks that were loaded, and for all that read one of the datasets. Returns how many tasks there were. Errors: PB002 (setup not granted).';
+COMMENT ON FUNCTION workload.digest_loaded_input(p_setup text, p_task_ids bigint[], p_datasets text[]) IS 'Computes workload.input_digest anew for tasks that were loaded, and for all that read one of the datasets. Returns how many jobs the tasks loaded have. Errors: PB002 (setup not granted).';
 
 CREATE FUNCTION workload.dump(p_setup text, p_table text) RETURNS SETOF jsonb
     LANGUAGE plpgsql STABLE SECURITY DEFINER
@@ -10374,18 +10659,51 @@ ALTER FUNCTION workload.is_pseudo(p_dataset workload.dataset) OWNER TO broker_ow
 
 COMMENT ON FUNCTION workload.is_pseudo(p_dataset workload.dataset) IS 'Whether a dataset is a pseudo dataset: it makes jobs, but has no files to read.';
 
-CREATE FUNCTION workload.store(p_setup text, p_table text, p_rows jsonb, p_parents jsonb DEFAULT NULL::jsonb) RETURNS bigint
+CREATE FUNCTION workload.missing_reference(p_setup text) RETURNS TABLE(kind text, rows bigint, example text)
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'workload', 'pg_temp'
+    AS $$
+begin
+  perform resource.look(p_setup);
+  return query
+  with missing (kind, place, name, at) as (
+    select 'input', d.task_id, format('task %s: %s', d.task_id, d.dataset), d.task_id::text
+      from workload.task_dataset d
+     where d.setup = p_setup and d.direction = 'input' and not exists (select from workload.dataset s where s.setup = p_setup and s.dataset = d.dataset)
+       and d.dataset not in ('pseudo_dataset', 'seq_number')
+    union all
+    select 'nucleus', t.task_id, format('task %s: %s', t.task_id, t.nucleus), t.task_id::text
+      from workload.task t
+     where t.setup = p_setup and t.nucleus <> '' and not exists (select from resource.nucleus n where n.setup = p_setup and n.nucleus = t.nucleus)
+       and not exists (select from resource.queue q where q.setup = p_setup and q.role = 'nucleus' and q.panda_site = t.nucleus)
+    union all
+    select 'storage', null, format('%s: %s', a.queue, a.storage), a.queue
+      from resource.queue_storage a
+     where a.setup = p_setup and not exists (select from resource.storage s where s.setup = p_setup and s.storage = a.storage)
+    union all
+    select 'replica', null, format('%s: %s', r.dataset, r.storage), r.dataset
+      from workload.replica r
+     where r.setup = p_setup and not exists (select from resource.storage s where s.setup = p_setup and s.storage = r.storage)
+  )
+  select m.kind, count(distinct m.at), (array_agg(m.name order by m.place, m.name collate "C"))[1] from missing m group by m.kind order by m.kind;
+end $$;
+
+ALTER FUNCTION workload.missing_reference(p_setup text) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION workload.missing_reference(p_setup text) IS 'What names things that are not there, counted, with an example: tasks their input datasets (input) and nucleus, queues their storages (storage), datasets those of their replicas (replica). Errors: PB001, PB002 (setup not granted).';
+
+CREATE FUNCTION workload.store(p_setup text, p_table text, p_rows jsonb, p_parents jsonb DEFAULT NULL::jsonb, p_merge boolean DEFAULT false) RETURNS bigint
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'workload', 'pg_temp'
     AS $$
 begin
   perform resource.identify(p_setup);
-  return resource.store_rows(p_setup, workload.world_table(p_table), p_rows, p_parents);
+  return resource.store_rows(p_setup, workload.world_table(p_table), p_rows, p_parents, p_merge);
 end $$;
 
-ALTER FUNCTION workload.store(p_setup text, p_table text, p_rows jsonb, p_parents jsonb) OWNER TO broker_owner;
+ALTER FUNCTION workload.store(p_setup text, p_table text, p_rows jsonb, p_parents jsonb, p_merge boolean) OWNER TO broker_owner;
 
-COMMENT ON FUNCTION workload.store(p_setup text, p_table text, p_rows jsonb, p_parents jsonb) IS 'Upserts an array of objects into a table of the room workload and returns how many; keys are columns, one left out gets its default, null is null. Rows of p_parents (values of the first key column; true = all) are deleted first. Errors: PB001, PB002 (setup not granted).';
+COMMENT ON FUNCTION workload.store(p_setup text, p_table text, p_rows jsonb, p_parents jsonb, p_merge boolean) IS 'Upserts an array of objects into a table of the room workload and returns how many; keys are columns, one left out gets its default (p_merge: keeps what the row has that is there), null is null. Rows of p_parents (values of the first key column, or objects with it and others; true = all) are deleted first. Errors: PB001, PB002 (setup not granted).';
 
 CREATE FUNCTION workload.world_table(p_table text) RETURNS regclass
     LANGUAGE plpgsql STABLE
@@ -10424,6 +10742,8 @@ COMMENT ON COLUMN brokerage.assignment.task_id IS 'Task.';
 COMMENT ON COLUMN brokerage.assignment.queue IS 'Queue, or pseudo-queue of a unified one.';
 
 COMMENT ON COLUMN brokerage.assignment.jobs IS 'Jobs.';
+
+COMMENT ON CONSTRAINT assignment_jobs_check ON brokerage.assignment IS 'a number between -1e15 and 1e15';
 
 CREATE VIEW brokerage.assignments AS
  SELECT setup,
@@ -10521,6 +10841,59 @@ COMMENT ON COLUMN brokerage.decision.rule IS 'Rule that rejected it.';
 
 COMMENT ON COLUMN brokerage.decision.reason IS 'Why, with the numbers compared; may begin with a criteria tag of its own and a colon.';
 
+CREATE TABLE brokerage.task_decision (
+    setup text NOT NULL,
+    run_id bigint NOT NULL,
+    task_id bigint NOT NULL,
+    decided_at timestamp with time zone,
+    status text,
+    rule text,
+    reason text,
+    errcode text,
+    retry_at timestamp with time zone,
+    candidates integer,
+    rejected integer,
+    not_candidates integer,
+    CONSTRAINT task_decision_candidates_check CHECK ((((candidates)::numeric > '-1000000000'::numeric) AND ((candidates)::numeric < '1000000000'::numeric))),
+    CONSTRAINT task_decision_not_candidates_check CHECK ((((not_candidates)::numeric > '-1000000000'::numeric) AND ((not_candidates)::numeric < '1000000000'::numeric))),
+    CONSTRAINT task_decision_rejected_check CHECK ((((rejected)::numeric > '-1000000000'::numeric) AND ((rejected)::numeric < '1000000000'::numeric))),
+    CONSTRAINT task_decision_status_check CHECK ((status = ANY (ARRAY['candidates'::text, 'pending'::text, 'throttled'::text, 'failed'::text, 'error'::text])))
+);
+
+ALTER TABLE brokerage.task_decision OWNER TO broker_owner;
+
+COMMENT ON TABLE brokerage.task_decision IS 'What a run decided for a task.';
+
+COMMENT ON COLUMN brokerage.task_decision.setup IS 'Tenant: DIRAC''s Setup, PanDA''s vo.';
+
+COMMENT ON COLUMN brokerage.task_decision.run_id IS 'Run.';
+
+COMMENT ON COLUMN brokerage.task_decision.task_id IS 'Task.';
+
+COMMENT ON COLUMN brokerage.task_decision.decided_at IS 'When (resource.clock).';
+
+COMMENT ON COLUMN brokerage.task_decision.status IS 'candidates, pending, throttled, failed, or error: the task could not be evaluated.';
+
+COMMENT ON COLUMN brokerage.task_decision.rule IS 'Rule that throttled or failed the whole task; null = none.';
+
+COMMENT ON COLUMN brokerage.task_decision.reason IS 'Why it was throttled or failed, or the error, in words.';
+
+COMMENT ON COLUMN brokerage.task_decision.errcode IS 'SQLSTATE of an error.';
+
+COMMENT ON COLUMN brokerage.task_decision.retry_at IS 'When a pending task is brokered again.';
+
+COMMENT ON COLUMN brokerage.task_decision.candidates IS 'Queues that may take its jobs.';
+
+COMMENT ON COLUMN brokerage.task_decision.rejected IS 'Queues that were rejected.';
+
+COMMENT ON COLUMN brokerage.task_decision.not_candidates IS 'Queues that never entered the list.';
+
+COMMENT ON CONSTRAINT task_decision_candidates_check ON brokerage.task_decision IS 'a number between -1e9 and 1e9';
+
+COMMENT ON CONSTRAINT task_decision_not_candidates_check ON brokerage.task_decision IS 'a number between -1e9 and 1e9';
+
+COMMENT ON CONSTRAINT task_decision_rejected_check ON brokerage.task_decision IS 'a number between -1e9 and 1e9';
+
 CREATE TABLE brokerage.task_state (
     setup text NOT NULL,
     task_id bigint NOT NULL,
@@ -10543,6 +10916,41 @@ COMMENT ON COLUMN brokerage.task_state.run_id IS 'Last run that decided it.';
 COMMENT ON COLUMN brokerage.task_state.retry_at IS 'Pending until then; null = not pending.';
 
 COMMENT ON COLUMN brokerage.task_state.assigned_jobs IS 'Jobs assigned so far.';
+
+COMMENT ON CONSTRAINT task_state_assigned_jobs_check ON brokerage.task_state IS 'a number between -1e15 and 1e15';
+
+CREATE TABLE resource.setup (
+    setup text NOT NULL,
+    created_at timestamp with time zone DEFAULT now() NOT NULL,
+    simulated timestamp with time zone,
+    alone boolean DEFAULT false NOT NULL,
+    CONSTRAINT setup_setup_check CHECK ((setup <> ''::text))
+);
+
+ALTER TABLE resource.setup OWNER TO broker_owner;
+
+COMMENT ON TABLE resource.setup IS 'Setups (tenants). A setup comes into being with its first job or configuration.';
+
+COMMENT ON COLUMN resource.setup.setup IS 'Tenant: DIRAC''s Setup, PanDA''s vo.';
+
+COMMENT ON COLUMN resource.setup.created_at IS 'When the setup came into being.';
+
+COMMENT ON COLUMN resource.setup.simulated IS 'The moment that resource.clock() answers for a simulated setup; null = real time.';
+
+COMMENT ON COLUMN resource.setup.alone IS 'A world that is evaluated by itself: configuration of all setups does not hold in it.';
+
+CREATE VIEW resource.setup_time AS
+ SELECT setup,
+    COALESCE(simulated, now()) AS now
+   FROM resource.setup s;
+
+ALTER VIEW resource.setup_time OWNER TO broker_owner;
+
+COMMENT ON VIEW resource.setup_time IS 'The time of each setup: now(), or, for a simulated one, what resource.set_clock said.';
+
+COMMENT ON COLUMN resource.setup_time.setup IS 'Tenant.';
+
+COMMENT ON COLUMN resource.setup_time.now IS 'Its time.';
 
 CREATE TABLE workload.input_digest (
     setup text NOT NULL,
@@ -10581,72 +10989,113 @@ COMMENT ON COLUMN workload.input_digest.job_input_bytes IS 'Input of the largest
 
 COMMENT ON COLUMN workload.input_digest.events IS 'Events of the primary dataset.';
 
-CREATE VIEW brokerage.open_task AS
- SELECT t.setup,
-    t.task_id,
-    t.current_priority,
-    (COALESCE(d.jobs, (0)::bigint) - COALESCE(s.assigned_jobs, (0)::bigint)) AS jobs_left,
-    s.retry_at
-   FROM ((workload.task t
-     LEFT JOIN workload.input_digest d ON (((d.setup = t.setup) AND (d.task_id = t.task_id))))
-     LEFT JOIN brokerage.task_state s ON (((s.setup = t.setup) AND (s.task_id = t.task_id))))
-  WHERE ((t.status = ANY (ARRAY['ready'::text, 'scouting'::text, 'running'::text, 'pending'::text])) AND (COALESCE(t.label, ''::text) <> ALL (ARRAY['user'::text, 'panda'::text])) AND ((s.task_id IS NULL) OR (s.retry_at IS NOT NULL) OR (COALESCE(d.jobs, (0)::bigint) > s.assigned_jobs)));
-
-ALTER VIEW brokerage.open_task OWNER TO broker_owner;
-
-COMMENT ON VIEW brokerage.open_task IS 'Production tasks whose jobs are not all assigned; what-if looks at them.';
-
-COMMENT ON COLUMN brokerage.open_task.setup IS 'Tenant.';
-
-COMMENT ON COLUMN brokerage.open_task.task_id IS 'Task.';
-
-COMMENT ON COLUMN brokerage.open_task.current_priority IS 'Priority now.';
-
-COMMENT ON COLUMN brokerage.open_task.jobs_left IS 'Jobs that are not assigned yet.';
-
-COMMENT ON COLUMN brokerage.open_task.retry_at IS 'It found nothing and waits until then; null = it does not wait.';
-
-CREATE TABLE resource.setup (
+CREATE TABLE workload.task_dataset (
     setup text NOT NULL,
-    created_at timestamp with time zone DEFAULT now() NOT NULL,
-    simulated timestamp with time zone,
-    alone boolean DEFAULT false NOT NULL,
-    CONSTRAINT setup_setup_check CHECK ((setup <> ''::text))
+    task_id bigint NOT NULL,
+    direction text NOT NULL,
+    "position" integer NOT NULL,
+    dataset text,
+    token text,
+    CONSTRAINT task_dataset_direction_check CHECK ((direction = ANY (ARRAY['input'::text, 'output'::text]))),
+    CONSTRAINT task_dataset_position_check CHECK (((("position")::numeric > '-1000000000'::numeric) AND (("position")::numeric < '1000000000'::numeric)))
 );
 
-ALTER TABLE resource.setup OWNER TO broker_owner;
+ALTER TABLE workload.task_dataset OWNER TO broker_owner;
 
-COMMENT ON TABLE resource.setup IS 'Setups (tenants). A setup comes into being with its first job or configuration.';
+COMMENT ON TABLE workload.task_dataset IS 'Input and output datasets of tasks; the first input is the primary one.';
 
-COMMENT ON COLUMN resource.setup.setup IS 'Tenant: DIRAC''s Setup, PanDA''s vo.';
+COMMENT ON COLUMN workload.task_dataset.setup IS 'Tenant: DIRAC''s Setup, PanDA''s vo.';
 
-COMMENT ON COLUMN resource.setup.created_at IS 'When the setup came into being.';
+COMMENT ON COLUMN workload.task_dataset.task_id IS 'Task.';
 
-COMMENT ON COLUMN resource.setup.simulated IS 'The moment that resource.clock() answers for a simulated setup; null = real time.';
+COMMENT ON COLUMN workload.task_dataset.direction IS 'input or output.';
 
-COMMENT ON COLUMN resource.setup.alone IS 'A world that is evaluated by itself: configuration of all setups does not hold in it.';
+COMMENT ON COLUMN workload.task_dataset."position" IS 'Order, from 1.';
 
-CREATE VIEW resource.setup_time AS
- SELECT setup,
-    COALESCE(simulated, now()) AS now
-   FROM resource.setup s;
+COMMENT ON COLUMN workload.task_dataset.dataset IS 'Dataset.';
 
-ALTER VIEW resource.setup_time OWNER TO broker_owner;
+COMMENT ON COLUMN workload.task_dataset.token IS 'Output: destination token, null = none.';
 
-COMMENT ON VIEW resource.setup_time IS 'The time of each setup: now(), or, for a simulated one, what resource.set_clock said.';
+COMMENT ON CONSTRAINT task_dataset_direction_check ON workload.task_dataset IS 'input or output';
 
-COMMENT ON COLUMN resource.setup_time.setup IS 'Tenant.';
+COMMENT ON CONSTRAINT task_dataset_position_check ON workload.task_dataset IS 'a number between -1e9 and 1e9';
 
-COMMENT ON COLUMN resource.setup_time.now IS 'Its time.';
+CREATE VIEW brokerage.task_standing AS
+ SELECT x.setup,
+    x.task_id,
+    x.current_priority,
+    x.jobs,
+    x.jobs_left,
+    x.retry_at,
+    x.not_open,
+    x.waits,
+    COALESCE(x.not_open,
+        CASE
+            WHEN x.waits THEN format('waits until %s: run %s %s'::text, to_char((x.retry_at AT TIME ZONE 'utc'::text), 'YYYY-MM-DD HH24:MI:SS "UTC"'::text), x.run_id,
+            CASE
+                WHEN (d.reason IS NULL) THEN 'found no queue for it'::text
+                ELSE format('said %s: %s'::text, concat_ws(', '::text, d.status, d.rule), d.reason)
+            END)
+            ELSE NULL::text
+        END) AS not_due
+   FROM (( SELECT t.setup,
+            t.task_id,
+            t.current_priority,
+            COALESCE(i.jobs, (0)::bigint) AS jobs,
+            (COALESCE(i.jobs, (0)::bigint) - COALESCE(s.assigned_jobs, (0)::bigint)) AS jobs_left,
+            s.retry_at,
+            s.run_id,
+                CASE
+                    WHEN ((t.status = ANY (ARRAY['ready'::text, 'scouting'::text, 'running'::text, 'pending'::text])) IS NOT TRUE) THEN format('status is %s (due are ready, scouting, running, pending)'::text, COALESCE(t.status, 'not known'::text))
+                    WHEN (t.label = ANY (ARRAY['user'::text, 'panda'::text])) THEN format('label %s is not brokered: production jobs are, of every label but user and panda'::text, t.label)
+                    WHEN (COALESCE(i.jobs, (0)::bigint) = 0) THEN ('has no jobs: '::text || COALESCE(( SELECT format('dataset %s, its first input, has no files'::text, b.dataset) AS format
+                       FROM workload.task_dataset b
+                      WHERE ((b.setup = t.setup) AND (b.task_id = t.task_id) AND (b.direction = 'input'::text))
+                      ORDER BY b."position"
+                     LIMIT 1), 'it has no input; jobs are nFilesPerJob files each (of a pseudo_input dataset where nothing is read)'::text))
+                    WHEN (s.assigned_jobs >= i.jobs) THEN
+                    CASE
+                        WHEN (i.jobs = 1) THEN 'its one job is assigned'::text
+                        ELSE format('all %s jobs are assigned'::text, i.jobs)
+                    END
+                    ELSE NULL::text
+                END AS not_open,
+            COALESCE((s.retry_at > c.now), false) AS waits
+           FROM (((workload.task t
+             JOIN resource.setup_time c ON ((c.setup = t.setup)))
+             LEFT JOIN workload.input_digest i ON (((i.setup = t.setup) AND (i.task_id = t.task_id))))
+             LEFT JOIN brokerage.task_state s ON (((s.setup = t.setup) AND (s.task_id = t.task_id))))) x
+     LEFT JOIN brokerage.task_decision d ON (((d.setup = x.setup) AND (d.run_id = x.run_id) AND (d.task_id = x.task_id))));
+
+ALTER VIEW brokerage.task_standing OWNER TO broker_owner;
+
+COMMENT ON VIEW brokerage.task_standing IS 'Every task, and why its jobs are not brokered now where they are not.';
+
+COMMENT ON COLUMN brokerage.task_standing.setup IS 'Tenant.';
+
+COMMENT ON COLUMN brokerage.task_standing.task_id IS 'Task.';
+
+COMMENT ON COLUMN brokerage.task_standing.current_priority IS 'Priority now.';
+
+COMMENT ON COLUMN brokerage.task_standing.jobs IS 'Jobs of its input (workload.input_digest).';
+
+COMMENT ON COLUMN brokerage.task_standing.jobs_left IS 'Jobs that are not assigned yet.';
+
+COMMENT ON COLUMN brokerage.task_standing.retry_at IS 'It found nothing and waits until then; null = it does not wait.';
+
+COMMENT ON COLUMN brokerage.task_standing.not_open IS 'Why the job broker does not work on it, in words; null = it does (brokerage.open_task).';
+
+COMMENT ON COLUMN brokerage.task_standing.waits IS 'Its retry time is still to come.';
+
+COMMENT ON COLUMN brokerage.task_standing.not_due IS 'Why it is not brokered now, in words; null = it is (brokerage.due_task).';
 
 CREATE VIEW brokerage.due_task AS
- SELECT t.setup,
-    t.task_id,
-    t.current_priority,
-    t.jobs_left
-   FROM (brokerage.open_task t
-     JOIN resource.setup_time c ON ((c.setup = t.setup)))
-  WHERE ((t.retry_at IS NULL) OR (t.retry_at <= c.now));
+ SELECT setup,
+    task_id,
+    current_priority,
+    jobs_left
+   FROM brokerage.task_standing t
+  WHERE ((not_open IS NULL) AND (NOT waits));
 
 ALTER VIEW brokerage.due_task OWNER TO broker_owner;
 
@@ -10782,6 +11231,32 @@ COMMENT ON COLUMN resource.queue.storage_site IS 'Storage site that links are lo
 
 COMMENT ON COLUMN resource.queue.cric IS 'CRIC''s other fields as they came; no rule of pgbroker reads them.';
 
+COMMENT ON CONSTRAINT queue_corecount_check ON resource.queue IS 'a number between -1e9 and 1e9';
+
+COMMENT ON CONSTRAINT queue_corepower_check ON resource.queue IS 'a number between -1e15 and 1e15';
+
+COMMENT ON CONSTRAINT queue_maxdiskio_check ON resource.queue IS 'a number between -1e15 and 1e15';
+
+COMMENT ON CONSTRAINT queue_maxinputsize_check ON resource.queue IS 'a number between -1e15 and 1e15';
+
+COMMENT ON CONSTRAINT queue_maxrss_check ON resource.queue IS 'a number between -1e15 and 1e15';
+
+COMMENT ON CONSTRAINT queue_maxtime_check ON resource.queue IS 'a number between -1e15 and 1e15';
+
+COMMENT ON CONSTRAINT queue_maxwdir_check ON resource.queue IS 'a number between -1e15 and 1e15';
+
+COMMENT ON CONSTRAINT queue_minrss_check ON resource.queue IS 'a number between -1e15 and 1e15';
+
+COMMENT ON CONSTRAINT queue_mintime_check ON resource.queue IS 'a number between -1e15 and 1e15';
+
+COMMENT ON CONSTRAINT queue_pledgedcpu_check ON resource.queue IS 'a number between -1e15 and 1e15';
+
+COMMENT ON CONSTRAINT queue_transferringlimit_check ON resource.queue IS 'a number between -1e15 and 1e15';
+
+COMMENT ON CONSTRAINT queue_transtimehi_check ON resource.queue IS 'a number between -1e15 and 1e15';
+
+COMMENT ON CONSTRAINT queue_transtimelo_check ON resource.queue IS 'a number between -1e15 and 1e15';
+
 CREATE VIEW brokerage.first_nucleus_queue AS
  SELECT DISTINCT ON (setup, panda_site) setup,
     panda_site AS nucleus,
@@ -10860,6 +11335,16 @@ COMMENT ON COLUMN resource.storage.write_wan IS 'Writing from elsewhere: ON, OFF
 
 COMMENT ON COLUMN resource.storage.cric IS 'CRIC''s other fields as they came.';
 
+COMMENT ON CONSTRAINT storage_space_expired_check ON resource.storage IS 'a number between -1e15 and 1e15';
+
+COMMENT ON CONSTRAINT storage_space_free_check ON resource.storage IS 'a number between -1e15 and 1e15';
+
+COMMENT ON CONSTRAINT storage_space_min_free_check ON resource.storage IS 'a number between -1e15 and 1e15';
+
+COMMENT ON CONSTRAINT storage_space_total_check ON resource.storage IS 'a number between -1e15 and 1e15';
+
+COMMENT ON CONSTRAINT storage_space_unavailable_check ON resource.storage IS 'a number between -1e15 and 1e15';
+
 CREATE TABLE workload.dataset_file (
     setup text NOT NULL,
     dataset text NOT NULL,
@@ -10895,6 +11380,16 @@ COMMENT ON COLUMN workload.dataset_file.nevents IS 'Events.';
 COMMENT ON COLUMN workload.dataset_file.start_event IS 'First event.';
 
 COMMENT ON COLUMN workload.dataset_file.end_event IS 'Last event.';
+
+COMMENT ON CONSTRAINT dataset_file_end_event_check ON workload.dataset_file IS 'a number between -1e15 and 1e15';
+
+COMMENT ON CONSTRAINT dataset_file_nevents_check ON workload.dataset_file IS 'a number between -1e15 and 1e15';
+
+COMMENT ON CONSTRAINT dataset_file_position_check ON workload.dataset_file IS 'a number between -1e9 and 1e9';
+
+COMMENT ON CONSTRAINT dataset_file_size_check ON workload.dataset_file IS 'a number between -1e15 and 1e15';
+
+COMMENT ON CONSTRAINT dataset_file_start_event_check ON workload.dataset_file IS 'a number between -1e15 and 1e15';
 
 CREATE TABLE workload.replica (
     setup text NOT NULL,
@@ -10933,6 +11428,14 @@ COMMENT ON COLUMN workload.replica.tsize IS 'Bytes of the dataset; null = summed
 COMMENT ON COLUMN workload.replica.vp IS 'A virtual placement: a cache may hold it.';
 
 COMMENT ON COLUMN workload.replica.lfns IS 'Files there, where not all are; null = the first found ones.';
+
+COMMENT ON CONSTRAINT replica_asize_check ON workload.replica IS 'a number between -1e15 and 1e15';
+
+COMMENT ON CONSTRAINT replica_found_check ON workload.replica IS 'a number between -1e15 and 1e15';
+
+COMMENT ON CONSTRAINT replica_total_check ON workload.replica IS 'a number between -1e15 and 1e15';
+
+COMMENT ON CONSTRAINT replica_tsize_check ON workload.replica IS 'a number between -1e15 and 1e15';
 
 CREATE VIEW workload.replica_state AS
  SELECT r.setup,
@@ -10994,33 +11497,6 @@ COMMENT ON COLUMN brokerage.input_source.can_read_lan IS 'It can be read over LA
 
 COMMENT ON COLUMN brokerage.input_source.can_read_wan IS 'It can be read over WAN.';
 
-CREATE TABLE workload.task_dataset (
-    setup text NOT NULL,
-    task_id bigint NOT NULL,
-    direction text NOT NULL,
-    "position" integer NOT NULL,
-    dataset text,
-    token text,
-    CONSTRAINT task_dataset_direction_check CHECK ((direction = ANY (ARRAY['input'::text, 'output'::text]))),
-    CONSTRAINT task_dataset_position_check CHECK (((("position")::numeric > '-1000000000'::numeric) AND (("position")::numeric < '1000000000'::numeric)))
-);
-
-ALTER TABLE workload.task_dataset OWNER TO broker_owner;
-
-COMMENT ON TABLE workload.task_dataset IS 'Input and output datasets of tasks; the first input is the primary one.';
-
-COMMENT ON COLUMN workload.task_dataset.setup IS 'Tenant: DIRAC''s Setup, PanDA''s vo.';
-
-COMMENT ON COLUMN workload.task_dataset.task_id IS 'Task.';
-
-COMMENT ON COLUMN workload.task_dataset.direction IS 'input or output.';
-
-COMMENT ON COLUMN workload.task_dataset."position" IS 'Order, from 1.';
-
-COMMENT ON COLUMN workload.task_dataset.dataset IS 'Dataset.';
-
-COMMENT ON COLUMN workload.task_dataset.token IS 'Output: destination token, null = none.';
-
 CREATE VIEW brokerage.input_problem AS
  SELECT i.setup,
     i.task_id,
@@ -11066,6 +11542,8 @@ COMMENT ON COLUMN brokerage.live_counter.jobs IS 'Jobs.';
 
 COMMENT ON COLUMN brokerage.live_counter.counted_at IS 'When; null = loaded with a world, counts until it is replaced.';
 
+COMMENT ON CONSTRAINT live_counter_jobs_check ON brokerage.live_counter IS 'a number between -1e15 and 1e15';
+
 CREATE TABLE brokerage.setting (
     setup text NOT NULL,
     profile text DEFAULT 'doc'::text NOT NULL,
@@ -11089,6 +11567,10 @@ COMMENT ON COLUMN brokerage.setting.decisions_kept IS 'How long decisions are ke
 COMMENT ON COLUMN brokerage.setting.counts_kept IS 'How long runs and counts by rule and queue are kept.';
 
 COMMENT ON COLUMN brokerage.setting.assignments_count IS 'How long an assignment counts in the live counter.';
+
+COMMENT ON CONSTRAINT setting_counts_kept_check ON brokerage.setting IS 'longer than 0';
+
+COMMENT ON CONSTRAINT setting_decisions_kept_check ON brokerage.setting IS 'longer than 0';
 
 CREATE VIEW brokerage.live_count AS
  SELECT c.setup,
@@ -11117,52 +11599,28 @@ ALTER TABLE brokerage.live_counter ALTER COLUMN number ADD GENERATED ALWAYS AS I
     CACHE 1
 );
 
-CREATE TABLE brokerage.task_decision (
-    setup text NOT NULL,
-    run_id bigint NOT NULL,
-    task_id bigint NOT NULL,
-    decided_at timestamp with time zone,
-    status text,
-    rule text,
-    reason text,
-    errcode text,
-    retry_at timestamp with time zone,
-    candidates integer,
-    rejected integer,
-    not_candidates integer,
-    CONSTRAINT task_decision_candidates_check CHECK ((((candidates)::numeric > '-1000000000'::numeric) AND ((candidates)::numeric < '1000000000'::numeric))),
-    CONSTRAINT task_decision_not_candidates_check CHECK ((((not_candidates)::numeric > '-1000000000'::numeric) AND ((not_candidates)::numeric < '1000000000'::numeric))),
-    CONSTRAINT task_decision_rejected_check CHECK ((((rejected)::numeric > '-1000000000'::numeric) AND ((rejected)::numeric < '1000000000'::numeric))),
-    CONSTRAINT task_decision_status_check CHECK ((status = ANY (ARRAY['candidates'::text, 'pending'::text, 'throttled'::text, 'failed'::text, 'error'::text])))
-);
+CREATE VIEW brokerage.open_task AS
+ SELECT setup,
+    task_id,
+    current_priority,
+    jobs_left,
+    retry_at
+   FROM brokerage.task_standing t
+  WHERE (not_open IS NULL);
 
-ALTER TABLE brokerage.task_decision OWNER TO broker_owner;
+ALTER VIEW brokerage.open_task OWNER TO broker_owner;
 
-COMMENT ON TABLE brokerage.task_decision IS 'What a run decided for a task.';
+COMMENT ON VIEW brokerage.open_task IS 'Production tasks whose jobs are not all assigned; what-if looks at them.';
 
-COMMENT ON COLUMN brokerage.task_decision.setup IS 'Tenant: DIRAC''s Setup, PanDA''s vo.';
+COMMENT ON COLUMN brokerage.open_task.setup IS 'Tenant.';
 
-COMMENT ON COLUMN brokerage.task_decision.run_id IS 'Run.';
+COMMENT ON COLUMN brokerage.open_task.task_id IS 'Task.';
 
-COMMENT ON COLUMN brokerage.task_decision.task_id IS 'Task.';
+COMMENT ON COLUMN brokerage.open_task.current_priority IS 'Priority now.';
 
-COMMENT ON COLUMN brokerage.task_decision.decided_at IS 'When (resource.clock).';
+COMMENT ON COLUMN brokerage.open_task.jobs_left IS 'Jobs that are not assigned yet.';
 
-COMMENT ON COLUMN brokerage.task_decision.status IS 'candidates, pending, throttled, failed, or error: the task could not be evaluated.';
-
-COMMENT ON COLUMN brokerage.task_decision.rule IS 'Rule that throttled or failed the whole task; null = none.';
-
-COMMENT ON COLUMN brokerage.task_decision.reason IS 'Why it was throttled or failed, or the error, in words.';
-
-COMMENT ON COLUMN brokerage.task_decision.errcode IS 'SQLSTATE of an error.';
-
-COMMENT ON COLUMN brokerage.task_decision.retry_at IS 'When a pending task is brokered again.';
-
-COMMENT ON COLUMN brokerage.task_decision.candidates IS 'Queues that may take its jobs.';
-
-COMMENT ON COLUMN brokerage.task_decision.rejected IS 'Queues that were rejected.';
-
-COMMENT ON COLUMN brokerage.task_decision.not_candidates IS 'Queues that never entered the list.';
+COMMENT ON COLUMN brokerage.open_task.retry_at IS 'It found nothing and waits until then; null = it does not wait.';
 
 CREATE VIEW brokerage.outcomes AS
  SELECT setup,
@@ -11170,13 +11628,15 @@ CREATE VIEW brokerage.outcomes AS
     status,
     count(*) AS tasks,
     min(retry_at) AS retry_at,
-    min(task_id) AS example
+    min(task_id) AS example,
+    rule,
+    (array_agg(reason ORDER BY task_id))[1] AS reason
    FROM brokerage.task_decision d
-  GROUP BY setup, run_id, status;
+  GROUP BY setup, run_id, status, rule;
 
 ALTER VIEW brokerage.outcomes OWNER TO broker_owner;
 
-COMMENT ON VIEW brokerage.outcomes IS 'Tasks of each run by what was decided.';
+COMMENT ON VIEW brokerage.outcomes IS 'Tasks of each run by what was decided: a row a status, and a rule that throttled or failed whole tasks.';
 
 COMMENT ON COLUMN brokerage.outcomes.setup IS 'Tenant.';
 
@@ -11188,7 +11648,11 @@ COMMENT ON COLUMN brokerage.outcomes.tasks IS 'Tasks.';
 
 COMMENT ON COLUMN brokerage.outcomes.retry_at IS 'When the first of them is brokered again; null = they do not wait.';
 
-COMMENT ON COLUMN brokerage.outcomes.example IS 'One of the tasks.';
+COMMENT ON COLUMN brokerage.outcomes.example IS 'The first of the tasks.';
+
+COMMENT ON COLUMN brokerage.outcomes.rule IS 'Rule that throttled or failed them; null = none.';
+
+COMMENT ON COLUMN brokerage.outcomes.reason IS 'Why the example was throttled or failed, or its error, in words. Those of the others: monitor.task_decision.';
 
 CREATE TABLE brokerage.profile (
     profile text NOT NULL,
@@ -11279,6 +11743,8 @@ COMMENT ON COLUMN brokerage.rejection_count.rule IS 'Rule.';
 COMMENT ON COLUMN brokerage.rejection_count.queue IS 'Queue.';
 
 COMMENT ON COLUMN brokerage.rejection_count.tasks IS 'Tasks.';
+
+COMMENT ON CONSTRAINT rejection_count_tasks_check ON brokerage.rejection_count IS 'a number between -1e15 and 1e15';
 
 CREATE VIEW brokerage.shipped_rule AS
  SELECT profile,
@@ -11435,6 +11901,29 @@ ALTER TABLE brokerage.run ALTER COLUMN run_id ADD GENERATED ALWAYS AS IDENTITY (
     CACHE 1
 );
 
+CREATE VIEW brokerage.setting_in_force AS
+ SELECT p.setup,
+    COALESCE(s.profile, 'doc'::text) AS profile,
+    COALESCE(s.decisions_kept, '2 days'::interval) AS decisions_kept,
+    COALESCE(s.counts_kept, '30 days'::interval) AS counts_kept,
+    COALESCE(s.assignments_count, '00:15:00'::interval) AS assignments_count
+   FROM (resource.setup p
+     LEFT JOIN brokerage.setting s ON ((s.setup = p.setup)));
+
+ALTER VIEW brokerage.setting_in_force OWNER TO broker_owner;
+
+COMMENT ON VIEW brokerage.setting_in_force IS 'Settings of brokerage as they hold in each setup; brokerage.set_settings changes them.';
+
+COMMENT ON COLUMN brokerage.setting_in_force.setup IS 'Tenant.';
+
+COMMENT ON COLUMN brokerage.setting_in_force.profile IS 'Profile that decides where a call names none.';
+
+COMMENT ON COLUMN brokerage.setting_in_force.decisions_kept IS 'How long decisions are kept; counts by rule and queue stay.';
+
+COMMENT ON COLUMN brokerage.setting_in_force.counts_kept IS 'How long runs and counts by rule and queue are kept.';
+
+COMMENT ON COLUMN brokerage.setting_in_force.assignments_count IS 'How long an assignment counts in the live counter.';
+
 CREATE TABLE resource.queue_storage (
     setup text NOT NULL,
     queue text NOT NULL,
@@ -11462,6 +11951,12 @@ COMMENT ON COLUMN resource.queue_storage.scope IS 'default or analysis.';
 COMMENT ON COLUMN resource.queue_storage."position" IS 'Order, from 1.';
 
 COMMENT ON COLUMN resource.queue_storage.storage IS 'Storage.';
+
+COMMENT ON CONSTRAINT queue_storage_direction_check ON resource.queue_storage IS 'read_lan (input) or write_lan (output)';
+
+COMMENT ON CONSTRAINT queue_storage_position_check ON resource.queue_storage IS 'a number between -1e9 and 1e9';
+
+COMMENT ON CONSTRAINT queue_storage_scope_check ON resource.queue_storage IS 'default or analysis';
 
 CREATE VIEW resource.storage_of_queue AS
  SELECT a.setup,
@@ -11567,6 +12062,8 @@ COMMENT ON COLUMN instance.instance.task_id IS 'Task that it was requested for; 
 
 COMMENT ON COLUMN instance.instance.state IS 'requested, running or released.';
 
+COMMENT ON CONSTRAINT instance_state_check ON instance.instance IS 'requested, running or released';
+
 CREATE TABLE instance.job (
     setup text NOT NULL,
     job_id bigint NOT NULL,
@@ -11610,36 +12107,44 @@ COMMENT ON COLUMN instance.job.state IS 'waiting, placed, finished, or unschedul
 
 COMMENT ON COLUMN instance.job.inputs IS 'Named inputs that expressions read, as far as they are known: name to number.';
 
+COMMENT ON CONSTRAINT job_cpu_check ON instance.job IS '0 or more, and less than 1e9';
+
+COMMENT ON CONSTRAINT job_inputs_check ON instance.job IS 'an object';
+
+COMMENT ON CONSTRAINT job_ram_check ON instance.job IS '0 or more, and less than 1e15';
+
 CREATE VIEW monitor.decision AS
- SELECT d.setup,
-    d.run_id,
+ SELECT t.setup,
+    t.run_id,
     r.algorithm,
     r.profile,
     r.dry,
-    d.task_id,
+    t.task_id,
     d.queue,
         CASE d.verdict
             WHEN 'c'::"char" THEN 'candidate'::text
             WHEN 'r'::"char" THEN 'rejected'::text
-            ELSE 'not candidate'::text
+            WHEN 'n'::"char" THEN 'not candidate'::text
+            ELSE t.status
         END AS verdict,
     d.rank,
     d.weight,
-    d.rule,
+    COALESCE(d.rule, t.rule) AS rule,
     w.criteria,
-    w.reason,
+    COALESCE(w.reason, t.reason) AS reason,
     a.jobs,
-    d.decided_at
+    t.decided_at
    FROM (((((brokerage.task_decision t
-     JOIN brokerage.decision d ON (((d.setup = t.setup) AND (d.run_id = t.run_id) AND (d.task_id = t.task_id))))
-     JOIN brokerage.run r ON (((r.setup = d.setup) AND (r.run_id = d.run_id))))
+     JOIN brokerage.run r ON (((r.setup = t.setup) AND (r.run_id = t.run_id))))
+     LEFT JOIN brokerage.decision d ON (((d.setup = t.setup) AND (d.run_id = t.run_id) AND (d.task_id = t.task_id))))
      LEFT JOIN brokerage.rule_in_force f ON (((f.profile = r.profile) AND (f.algorithm = r.algorithm) AND (f.rule = d.rule))))
      CROSS JOIN LATERAL brokerage.worded(d.reason, f.criteria) w(criteria, reason))
-     LEFT JOIN brokerage.assignment a ON (((a.setup = d.setup) AND (a.run_id = d.run_id) AND (a.task_id = d.task_id) AND (a.queue = d.queue))));
+     LEFT JOIN brokerage.assignment a ON (((a.setup = d.setup) AND (a.run_id = d.run_id) AND (a.task_id = d.task_id) AND (a.queue = d.queue))))
+  WHERE ((d.task_id IS NOT NULL) OR (t.status = ANY (ARRAY['throttled'::text, 'failed'::text, 'error'::text])));
 
 ALTER VIEW monitor.decision OWNER TO broker_owner;
 
-COMMENT ON VIEW monitor.decision IS 'What each run decided for each task and queue: candidates with rank, weight and jobs assigned, rejections with rule, PanDA''s criteria tag and reason.';
+COMMENT ON VIEW monitor.decision IS 'What each run decided for each task and queue: candidates with rank, weight and jobs assigned, rejections with rule, PanDA''s criteria tag and reason. A task that no queue was asked for has one row without queue.';
 
 COMMENT ON COLUMN monitor.decision.setup IS 'Tenant.';
 
@@ -11653,19 +12158,19 @@ COMMENT ON COLUMN monitor.decision.dry IS 'Nothing but decisions was stored.';
 
 COMMENT ON COLUMN monitor.decision.task_id IS 'Task.';
 
-COMMENT ON COLUMN monitor.decision.queue IS 'Queue, or pseudo-queue of a unified one.';
+COMMENT ON COLUMN monitor.decision.queue IS 'Queue, or pseudo-queue of a unified one; null = no queue was asked.';
 
-COMMENT ON COLUMN monitor.decision.verdict IS 'candidate, rejected, or not candidate (it never entered the list).';
+COMMENT ON COLUMN monitor.decision.verdict IS 'candidate, rejected, or not candidate (it never entered the list); without queue throttled, failed or error.';
 
 COMMENT ON COLUMN monitor.decision.rank IS 'Place of a candidate, from 1.';
 
 COMMENT ON COLUMN monitor.decision.weight IS 'Weight, where it came that far.';
 
-COMMENT ON COLUMN monitor.decision.rule IS 'Rule that rejected it.';
+COMMENT ON COLUMN monitor.decision.rule IS 'Rule that rejected it, or throttled or failed the task.';
 
 COMMENT ON COLUMN monitor.decision.criteria IS 'PanDA''s criteria tag.';
 
-COMMENT ON COLUMN monitor.decision.reason IS 'Why, with the numbers compared.';
+COMMENT ON COLUMN monitor.decision.reason IS 'Why, with the numbers compared; or the error.';
 
 COMMENT ON COLUMN monitor.decision.jobs IS 'Jobs of the task assigned to it.';
 
@@ -13417,6 +13922,64 @@ COMMENT ON COLUMN monitor.site_limit.queues IS 'Open TaskQueues that the site ma
 
 COMMENT ON COLUMN monitor.site_limit.jobs IS 'Their waiting jobs.';
 
+CREATE VIEW monitor.task_decision AS
+ SELECT t.setup,
+    t.run_id,
+    r.algorithm,
+    r.profile,
+    r.dry,
+    t.task_id,
+    t.status,
+    t.rule,
+    t.reason,
+    t.errcode,
+    t.retry_at,
+    t.candidates,
+    t.rejected,
+    t.not_candidates,
+    ( SELECT (sum(a.jobs))::bigint AS sum
+           FROM brokerage.assignment a
+          WHERE ((a.setup = t.setup) AND (a.run_id = t.run_id) AND (a.task_id = t.task_id))) AS jobs,
+    t.decided_at
+   FROM (brokerage.task_decision t
+     JOIN brokerage.run r ON (((r.setup = t.setup) AND (r.run_id = t.run_id))));
+
+ALTER VIEW monitor.task_decision OWNER TO broker_owner;
+
+COMMENT ON VIEW monitor.task_decision IS 'What each run decided for each task: whether it has candidates, waits, was throttled or failed by a rule, or could not be evaluated, and why.';
+
+COMMENT ON COLUMN monitor.task_decision.setup IS 'Tenant.';
+
+COMMENT ON COLUMN monitor.task_decision.run_id IS 'Run.';
+
+COMMENT ON COLUMN monitor.task_decision.algorithm IS 'production_job, analysis_job or production_task.';
+
+COMMENT ON COLUMN monitor.task_decision.profile IS 'Profile that decided.';
+
+COMMENT ON COLUMN monitor.task_decision.dry IS 'Nothing but decisions was stored.';
+
+COMMENT ON COLUMN monitor.task_decision.task_id IS 'Task.';
+
+COMMENT ON COLUMN monitor.task_decision.status IS 'candidates, pending, throttled, failed, or error: the task could not be evaluated.';
+
+COMMENT ON COLUMN monitor.task_decision.rule IS 'Rule that throttled or failed the whole task; null = none.';
+
+COMMENT ON COLUMN monitor.task_decision.reason IS 'Why it was throttled or failed, or the error, in words.';
+
+COMMENT ON COLUMN monitor.task_decision.errcode IS 'SQLSTATE of an error.';
+
+COMMENT ON COLUMN monitor.task_decision.retry_at IS 'When a pending task is brokered again.';
+
+COMMENT ON COLUMN monitor.task_decision.candidates IS 'Queues that may take its jobs.';
+
+COMMENT ON COLUMN monitor.task_decision.rejected IS 'Queues that were rejected.';
+
+COMMENT ON COLUMN monitor.task_decision.not_candidates IS 'Queues that never entered the list.';
+
+COMMENT ON COLUMN monitor.task_decision.jobs IS 'Jobs of the task that the run assigned; null = none.';
+
+COMMENT ON COLUMN monitor.task_decision.decided_at IS 'When (the setup''s clock).';
+
 CREATE TABLE taskqueue.held_owner (
     setup text NOT NULL,
     owner_dn text NOT NULL,
@@ -13674,6 +14237,20 @@ COMMENT ON COLUMN resource.account.rem_slots_a IS 'Slots left until class A ends
 
 COMMENT ON COLUMN resource.account.rem_slots_b IS 'Slots left until class B ends; null = not evaluated.';
 
+COMMENT ON CONSTRAINT account_kind_check ON resource.account IS 'user or group';
+
+COMMENT ON CONSTRAINT account_queued_cores_check ON resource.account IS 'a number between -1e15 and 1e15';
+
+COMMENT ON CONSTRAINT account_queued_jobs_check ON resource.account IS 'a number between -1e15 and 1e15';
+
+COMMENT ON CONSTRAINT account_rem_slots_a_check ON resource.account IS 'a number between -1e15 and 1e15';
+
+COMMENT ON CONSTRAINT account_rem_slots_b_check ON resource.account IS 'a number between -1e15 and 1e15';
+
+COMMENT ON CONSTRAINT account_running_cores_check ON resource.account IS 'a number between -1e15 and 1e15';
+
+COMMENT ON CONSTRAINT account_running_jobs_check ON resource.account IS 'a number between -1e15 and 1e15';
+
 CREATE TABLE resource.alembic_version (
     version_num character varying(32) NOT NULL
 );
@@ -13703,6 +14280,8 @@ COMMENT ON COLUMN resource.architecture_level.queue IS 'Queue.';
 COMMENT ON COLUMN resource.architecture_level.level IS 'Level, such as x86_64-v3.';
 
 COMMENT ON COLUMN resource.architecture_level.percent IS 'Percent of the CPUs that have it.';
+
+COMMENT ON CONSTRAINT architecture_level_percent_check ON resource.architecture_level IS 'a number between -1e15 and 1e15';
 
 CREATE VIEW resource.default_resource_type AS
  SELECT name,
@@ -13755,6 +14334,14 @@ COMMENT ON COLUMN resource.resource_type.minrampercore IS 'Memory per core at le
 
 COMMENT ON COLUMN resource.resource_type.maxrampercore IS 'Memory per core at most (MB); null = no limit.';
 
+COMMENT ON CONSTRAINT resource_type_maxcore_check ON resource.resource_type IS 'a number between -1e9 and 1e9';
+
+COMMENT ON CONSTRAINT resource_type_maxrampercore_check ON resource.resource_type IS 'a number between -1e9 and 1e9';
+
+COMMENT ON CONSTRAINT resource_type_mincore_check ON resource.resource_type IS 'a number between -1e9 and 1e9';
+
+COMMENT ON CONSTRAINT resource_type_minrampercore_check ON resource.resource_type IS 'a number between -1e9 and 1e9';
+
 CREATE VIEW resource.resource_type_in_force AS
  SELECT r.setup,
     r.name,
@@ -13793,7 +14380,7 @@ COMMENT ON COLUMN resource.resource_type_in_force.minrampercore IS 'Memory per c
 COMMENT ON COLUMN resource.resource_type_in_force.maxrampercore IS 'Memory per core at most (MB); null = no limit.';
 
 CREATE VIEW resource.candidate_queue AS
- WITH queue AS (
+ WITH queue AS NOT MATERIALIZED (
          SELECT q.setup,
             q.queue,
             q.panda_site,
@@ -13821,7 +14408,8 @@ CREATE VIEW resource.candidate_queue AS
             (q.minrss * (c.times)::double precision) AS minrss,
             (q.maxwdir * (c.times)::double precision) AS maxwdir
            FROM ((resource.queue q
-             CROSS JOIN LATERAL ( SELECT ((q.cric || resource.catchall(q.catchall)) || q.params) AS "?column?") a(attributes))
+             CROSS JOIN LATERAL ( SELECT ((q.cric || resource.catchall(q.catchall)) || q.params) AS "?column?"
+                 OFFSET 0) a(attributes))
              CROSS JOIN LATERAL ( SELECT
                         CASE
                             WHEN (a.attributes ? 'per_core_attr'::text) THEN GREATEST(q.corecount, 1)
@@ -14120,6 +14708,12 @@ COMMENT ON COLUMN resource.instance_type.ram IS 'Memory (MB).';
 
 COMMENT ON COLUMN resource.instance_type.price IS 'Price per hour, in the currency of the catalogue.';
 
+COMMENT ON CONSTRAINT instance_type_cpu_check ON resource.instance_type IS 'more than 0 and less than 1e9';
+
+COMMENT ON CONSTRAINT instance_type_price_check ON resource.instance_type IS '0 or more, and less than 1e15';
+
+COMMENT ON CONSTRAINT instance_type_ram_check ON resource.instance_type IS 'more than 0 and less than 1e15';
+
 CREATE TABLE resource.link (
     setup text NOT NULL,
     src text NOT NULL,
@@ -14159,6 +14753,18 @@ COMMENT ON COLUMN resource.link.mbps_1h IS 'Throughput of the last hour (MB/s).'
 COMMENT ON COLUMN resource.link.mbps_1d IS 'Throughput of the last day (MB/s).';
 
 COMMENT ON COLUMN resource.link.mbps_1w IS 'Throughput of the last week (MB/s).';
+
+COMMENT ON CONSTRAINT link_closeness_check ON resource.link IS 'a number between -1e15 and 1e15';
+
+COMMENT ON CONSTRAINT link_mbps_1d_check ON resource.link IS 'a number between -1e15 and 1e15';
+
+COMMENT ON CONSTRAINT link_mbps_1h_check ON resource.link IS 'a number between -1e15 and 1e15';
+
+COMMENT ON CONSTRAINT link_mbps_1w_check ON resource.link IS 'a number between -1e15 and 1e15';
+
+COMMENT ON CONSTRAINT link_queued_check ON resource.link IS 'a number between -1e15 and 1e15';
+
+COMMENT ON CONSTRAINT link_queued_express_check ON resource.link IS 'a number between -1e15 and 1e15';
 
 CREATE TABLE resource.nucleus (
     setup text NOT NULL,
@@ -14235,6 +14841,20 @@ COMMENT ON COLUMN resource.queue_activity.core_starting IS 'Cores of starting jo
 
 COMMENT ON COLUMN resource.queue_activity.site_class IS 'Class for user analysis: 1 hi, 0 mid, -1 lo; null = not classified.';
 
+COMMENT ON CONSTRAINT queue_activity_average_diskio_check ON resource.queue_activity IS 'a number between -1e15 and 1e15';
+
+COMMENT ON CONSTRAINT queue_activity_core_running_check ON resource.queue_activity IS 'a number between -1e15 and 1e15';
+
+COMMENT ON CONSTRAINT queue_activity_core_starting_check ON resource.queue_activity IS 'a number between -1e15 and 1e15';
+
+COMMENT ON CONSTRAINT queue_activity_getjob_check ON resource.queue_activity IS 'a number between -1e15 and 1e15';
+
+COMMENT ON CONSTRAINT queue_activity_updatejob_check ON resource.queue_activity IS 'a number between -1e15 and 1e15';
+
+COMMENT ON CONSTRAINT queue_activity_workers_running_check ON resource.queue_activity IS 'a number between -1e15 and 1e15';
+
+COMMENT ON CONSTRAINT queue_activity_workers_submitted_check ON resource.queue_activity IS 'a number between -1e15 and 1e15';
+
 CREATE TABLE resource.queue_lock (
     setup text NOT NULL,
     queue text NOT NULL,
@@ -14287,6 +14907,16 @@ COMMENT ON COLUMN resource.share.usage_percent IS 'Usage divided by target, as a
 
 COMMENT ON COLUMN resource.share.equivalent_usage_percent IS 'The like with the share above it, as a fraction.';
 
+COMMENT ON CONSTRAINT share_equivalent_usage_percent_check ON resource.share IS 'a number between -1e15 and 1e15';
+
+COMMENT ON CONSTRAINT share_queued_check ON resource.share IS 'a number between -1e15 and 1e15';
+
+COMMENT ON CONSTRAINT share_running_check ON resource.share IS 'a number between -1e15 and 1e15';
+
+COMMENT ON CONSTRAINT share_target_check ON resource.share IS 'a number between -1e15 and 1e15';
+
+COMMENT ON CONSTRAINT share_usage_percent_check ON resource.share IS 'a number between -1e15 and 1e15';
+
 CREATE TABLE resource.slot (
     setup text NOT NULL,
     queue text NOT NULL,
@@ -14312,6 +14942,8 @@ COMMENT ON COLUMN resource.slot.gshare IS 'Global share; null = any.';
 COMMENT ON COLUMN resource.slot.resource_type IS 'Resource type; null = any.';
 
 COMMENT ON COLUMN resource.slot.numslots IS 'Slots in cores; 0 = take the starting jobs for them.';
+
+COMMENT ON CONSTRAINT slot_numslots_check ON resource.slot IS 'a number between -1e15 and 1e15';
 
 CREATE TABLE resource.software (
     setup text NOT NULL,
@@ -14406,6 +15038,8 @@ COMMENT ON COLUMN resource.worker_gpu.architecture IS 'Microarchitecture.';
 COMMENT ON COLUMN resource.worker_gpu.framework_version IS 'Version of the framework, such as CUDA''s.';
 
 COMMENT ON COLUMN resource.worker_gpu.driver_version IS 'Version of the driver.';
+
+COMMENT ON CONSTRAINT worker_gpu_vram_check ON resource.worker_gpu IS 'a number between -1e15 and 1e15';
 
 ALTER TABLE taskqueue.definition ALTER COLUMN definition_id ADD GENERATED ALWAYS AS IDENTITY (
     SEQUENCE NAME taskqueue.definition_definition_id_seq
@@ -14861,6 +15495,10 @@ COMMENT ON COLUMN workload.job.workflow IS 'Workflow.';
 
 COMMENT ON COLUMN workload.job.relocation_flag IS 'PanDA''s relocationFlag.';
 
+COMMENT ON CONSTRAINT job_cores_check ON workload.job IS 'a number between -1e9 and 1e9';
+
+COMMENT ON CONSTRAINT job_priority_check ON workload.job IS 'a number between -1e9 and 1e9';
+
 CREATE TABLE workload.statistic (
     setup text NOT NULL,
     number bigint NOT NULL,
@@ -14903,6 +15541,12 @@ COMMENT ON COLUMN workload.statistic.njobs IS 'Jobs.';
 COMMENT ON COLUMN workload.statistic.ncores IS 'Cores.';
 
 COMMENT ON COLUMN workload.statistic.diskio IS 'Mean diskIO of running jobs (kB/s per core).';
+
+COMMENT ON CONSTRAINT statistic_diskio_check ON workload.statistic IS 'a number between -1e15 and 1e15';
+
+COMMENT ON CONSTRAINT statistic_ncores_check ON workload.statistic IS 'a number between -1e15 and 1e15';
+
+COMMENT ON CONSTRAINT statistic_njobs_check ON workload.statistic IS 'a number between -1e15 and 1e15';
 
 CREATE VIEW workload.job_statistic AS
  SELECT s.setup,
@@ -15021,6 +15665,10 @@ COMMENT ON COLUMN workload.remaining_work.priority IS 'Priority of the tasks; 0 
 
 COMMENT ON COLUMN workload.remaining_work.work IS 'HS06 s.';
 
+COMMENT ON CONSTRAINT remaining_work_priority_check ON workload.remaining_work IS 'a number between -1e9 and 1e9';
+
+COMMENT ON CONSTRAINT remaining_work_work_check ON workload.remaining_work IS 'a number between -1e15 and 1e15';
+
 ALTER TABLE workload.statistic ALTER COLUMN number ADD GENERATED ALWAYS AS IDENTITY (
     SEQUENCE NAME workload.statistic_number_seq
     START WITH 1
@@ -15058,6 +15706,12 @@ COMMENT ON COLUMN workload.task_result.closed IS 'Closed, to be assigned elsewhe
 
 COMMENT ON COLUMN workload.task_result.finished IS 'Finished.';
 
+COMMENT ON CONSTRAINT task_result_closed_check ON workload.task_result IS 'a number between -1e15 and 1e15';
+
+COMMENT ON CONSTRAINT task_result_failed_check ON workload.task_result IS 'a number between -1e15 and 1e15';
+
+COMMENT ON CONSTRAINT task_result_finished_check ON workload.task_result IS 'a number between -1e15 and 1e15';
+
 CREATE TABLE workload.to_running_rate (
     setup text NOT NULL,
     queue text NOT NULL,
@@ -15077,6 +15731,8 @@ COMMENT ON COLUMN workload.to_running_rate.queue IS 'Queue.';
 COMMENT ON COLUMN workload.to_running_rate.gshare IS 'Global share; empty = all.';
 
 COMMENT ON COLUMN workload.to_running_rate.rate IS 'Jobs per hour.';
+
+COMMENT ON CONSTRAINT to_running_rate_rate_check ON workload.to_running_rate IS 'a number between -1e15 and 1e15';
 
 CREATE TABLE workload.user_queue_statistic (
     setup text NOT NULL,
@@ -15104,6 +15760,10 @@ COMMENT ON COLUMN workload.user_queue_statistic.user_name IS 'User, or _total.';
 COMMENT ON COLUMN workload.user_queue_statistic.queued IS 'Queued jobs.';
 
 COMMENT ON COLUMN workload.user_queue_statistic.running IS 'Running jobs.';
+
+COMMENT ON CONSTRAINT user_queue_statistic_queued_check ON workload.user_queue_statistic IS 'a number between -1e15 and 1e15';
+
+COMMENT ON CONSTRAINT user_queue_statistic_running_check ON workload.user_queue_statistic IS 'a number between -1e15 and 1e15';
 
 ALTER TABLE ONLY brokerage.verdict ATTACH PARTITION brokerage.verdict_default DEFAULT;
 
@@ -15145,8 +15805,33 @@ ALTER TABLE ONLY instance.job
 ALTER TABLE ONLY resource.account
     ADD CONSTRAINT account_pkey PRIMARY KEY (setup, kind, name);
 
+ALTER TABLE resource.account
+    ADD CONSTRAINT account_queued_cores_allowed CHECK ((queued_cores >= 0)) NOT VALID;
+
+COMMENT ON CONSTRAINT account_queued_cores_allowed ON resource.account IS '0 or more';
+
+ALTER TABLE resource.account
+    ADD CONSTRAINT account_queued_jobs_allowed CHECK ((queued_jobs >= 0)) NOT VALID;
+
+COMMENT ON CONSTRAINT account_queued_jobs_allowed ON resource.account IS '0 or more';
+
+ALTER TABLE resource.account
+    ADD CONSTRAINT account_running_cores_allowed CHECK ((running_cores >= 0)) NOT VALID;
+
+COMMENT ON CONSTRAINT account_running_cores_allowed ON resource.account IS '0 or more';
+
+ALTER TABLE resource.account
+    ADD CONSTRAINT account_running_jobs_allowed CHECK ((running_jobs >= 0)) NOT VALID;
+
+COMMENT ON CONSTRAINT account_running_jobs_allowed ON resource.account IS '0 or more';
+
 ALTER TABLE ONLY resource.alembic_version
     ADD CONSTRAINT alembic_version_pkc PRIMARY KEY (version_num);
+
+ALTER TABLE resource.architecture_level
+    ADD CONSTRAINT architecture_level_percent_allowed CHECK (((percent >= (0)::double precision) AND (percent <= (100)::double precision))) NOT VALID;
+
+COMMENT ON CONSTRAINT architecture_level_percent_allowed ON resource.architecture_level IS '0 to 100';
 
 ALTER TABLE ONLY resource.architecture_level
     ADD CONSTRAINT architecture_level_pkey PRIMARY KEY (setup, queue, level);
@@ -15175,23 +15860,183 @@ ALTER TABLE ONLY resource.installed_state
 ALTER TABLE ONLY resource.instance_type
     ADD CONSTRAINT instance_type_pkey PRIMARY KEY (setup, name);
 
+ALTER TABLE resource.link
+    ADD CONSTRAINT link_closeness_allowed CHECK (((closeness >= ('-1'::integer)::double precision) AND (closeness <= (11)::double precision))) NOT VALID;
+
+COMMENT ON CONSTRAINT link_closeness_allowed ON resource.link IS '0 (best) to 11 (worst), or -1 (blocked)';
+
+ALTER TABLE resource.link
+    ADD CONSTRAINT link_mbps_1d_allowed CHECK ((mbps_1d >= (0)::double precision)) NOT VALID;
+
+COMMENT ON CONSTRAINT link_mbps_1d_allowed ON resource.link IS '0 or more';
+
+ALTER TABLE resource.link
+    ADD CONSTRAINT link_mbps_1h_allowed CHECK ((mbps_1h >= (0)::double precision)) NOT VALID;
+
+COMMENT ON CONSTRAINT link_mbps_1h_allowed ON resource.link IS '0 or more';
+
+ALTER TABLE resource.link
+    ADD CONSTRAINT link_mbps_1w_allowed CHECK ((mbps_1w >= (0)::double precision)) NOT VALID;
+
+COMMENT ON CONSTRAINT link_mbps_1w_allowed ON resource.link IS '0 or more';
+
 ALTER TABLE ONLY resource.link
     ADD CONSTRAINT link_pkey PRIMARY KEY (setup, src, dst);
+
+ALTER TABLE resource.link
+    ADD CONSTRAINT link_queued_allowed CHECK ((queued >= 0)) NOT VALID;
+
+COMMENT ON CONSTRAINT link_queued_allowed ON resource.link IS '0 or more';
+
+ALTER TABLE resource.link
+    ADD CONSTRAINT link_queued_express_allowed CHECK ((queued_express >= 0)) NOT VALID;
+
+COMMENT ON CONSTRAINT link_queued_express_allowed ON resource.link IS '0 or more';
+
+ALTER TABLE resource.nucleus
+    ADD CONSTRAINT nucleus_bare_nucleus_allowed CHECK ((bare_nucleus = ANY (ARRAY['only'::text, 'allow'::text]))) NOT VALID;
+
+COMMENT ON CONSTRAINT nucleus_bare_nucleus_allowed ON resource.nucleus IS 'only or allow';
 
 ALTER TABLE ONLY resource.nucleus
     ADD CONSTRAINT nucleus_pkey PRIMARY KEY (setup, nucleus);
 
+ALTER TABLE resource.queue_activity
+    ADD CONSTRAINT queue_activity_average_diskio_allowed CHECK ((average_diskio >= (0)::double precision)) NOT VALID;
+
+COMMENT ON CONSTRAINT queue_activity_average_diskio_allowed ON resource.queue_activity IS '0 or more';
+
+ALTER TABLE resource.queue_activity
+    ADD CONSTRAINT queue_activity_core_running_allowed CHECK ((core_running >= 0)) NOT VALID;
+
+COMMENT ON CONSTRAINT queue_activity_core_running_allowed ON resource.queue_activity IS '0 or more';
+
+ALTER TABLE resource.queue_activity
+    ADD CONSTRAINT queue_activity_core_starting_allowed CHECK ((core_starting >= 0)) NOT VALID;
+
+COMMENT ON CONSTRAINT queue_activity_core_starting_allowed ON resource.queue_activity IS '0 or more';
+
+ALTER TABLE resource.queue_activity
+    ADD CONSTRAINT queue_activity_getjob_allowed CHECK ((getjob >= 0)) NOT VALID;
+
+COMMENT ON CONSTRAINT queue_activity_getjob_allowed ON resource.queue_activity IS '0 or more';
+
 ALTER TABLE ONLY resource.queue_activity
     ADD CONSTRAINT queue_activity_pkey PRIMARY KEY (setup, queue);
+
+ALTER TABLE resource.queue_activity
+    ADD CONSTRAINT queue_activity_site_class_allowed CHECK (((site_class >= '-1'::integer) AND (site_class <= 1))) NOT VALID;
+
+COMMENT ON CONSTRAINT queue_activity_site_class_allowed ON resource.queue_activity IS '1 (hi), 0 (mid) or -1 (lo)';
+
+ALTER TABLE resource.queue_activity
+    ADD CONSTRAINT queue_activity_updatejob_allowed CHECK ((updatejob >= 0)) NOT VALID;
+
+COMMENT ON CONSTRAINT queue_activity_updatejob_allowed ON resource.queue_activity IS '0 or more';
+
+ALTER TABLE resource.queue_activity
+    ADD CONSTRAINT queue_activity_workers_running_allowed CHECK ((workers_running >= 0)) NOT VALID;
+
+COMMENT ON CONSTRAINT queue_activity_workers_running_allowed ON resource.queue_activity IS '0 or more';
+
+ALTER TABLE resource.queue_activity
+    ADD CONSTRAINT queue_activity_workers_submitted_allowed CHECK ((workers_submitted >= 0)) NOT VALID;
+
+COMMENT ON CONSTRAINT queue_activity_workers_submitted_allowed ON resource.queue_activity IS '0 or more';
+
+ALTER TABLE resource.queue
+    ADD CONSTRAINT queue_corecount_allowed CHECK ((corecount >= '-1'::integer)) NOT VALID;
+
+COMMENT ON CONSTRAINT queue_corecount_allowed ON resource.queue IS '0 or more, or -1';
+
+ALTER TABLE resource.queue
+    ADD CONSTRAINT queue_corepower_allowed CHECK ((corepower >= (0)::double precision)) NOT VALID;
+
+COMMENT ON CONSTRAINT queue_corepower_allowed ON resource.queue IS '0 or more';
 
 ALTER TABLE ONLY resource.queue_lock
     ADD CONSTRAINT queue_lock_pkey PRIMARY KEY (setup, queue);
 
+ALTER TABLE resource.queue
+    ADD CONSTRAINT queue_maxdiskio_allowed CHECK ((maxdiskio >= ('-1'::integer)::double precision)) NOT VALID;
+
+COMMENT ON CONSTRAINT queue_maxdiskio_allowed ON resource.queue IS '0 or more, or -1';
+
+ALTER TABLE resource.queue
+    ADD CONSTRAINT queue_maxinputsize_allowed CHECK ((maxinputsize >= ('-1'::integer)::double precision)) NOT VALID;
+
+COMMENT ON CONSTRAINT queue_maxinputsize_allowed ON resource.queue IS '0 or more, or -1';
+
+ALTER TABLE resource.queue
+    ADD CONSTRAINT queue_maxrss_allowed CHECK ((maxrss >= ('-1'::integer)::double precision)) NOT VALID;
+
+COMMENT ON CONSTRAINT queue_maxrss_allowed ON resource.queue IS '0 or more, or -1';
+
+ALTER TABLE resource.queue
+    ADD CONSTRAINT queue_maxtime_allowed CHECK ((maxtime >= ('-1'::integer)::double precision)) NOT VALID;
+
+COMMENT ON CONSTRAINT queue_maxtime_allowed ON resource.queue IS '0 or more, or -1';
+
+ALTER TABLE resource.queue
+    ADD CONSTRAINT queue_maxwdir_allowed CHECK ((maxwdir >= ('-1'::integer)::double precision)) NOT VALID;
+
+COMMENT ON CONSTRAINT queue_maxwdir_allowed ON resource.queue IS '0 or more, or -1';
+
+ALTER TABLE resource.queue
+    ADD CONSTRAINT queue_minrss_allowed CHECK ((minrss >= ('-1'::integer)::double precision)) NOT VALID;
+
+COMMENT ON CONSTRAINT queue_minrss_allowed ON resource.queue IS '0 or more, or -1';
+
+ALTER TABLE resource.queue
+    ADD CONSTRAINT queue_mintime_allowed CHECK ((mintime >= ('-1'::integer)::double precision)) NOT VALID;
+
+COMMENT ON CONSTRAINT queue_mintime_allowed ON resource.queue IS '0 or more, or -1';
+
 ALTER TABLE ONLY resource.queue
     ADD CONSTRAINT queue_pkey PRIMARY KEY (setup, queue);
 
+ALTER TABLE resource.queue
+    ADD CONSTRAINT queue_pledgedcpu_allowed CHECK ((pledgedcpu >= ('-1'::integer)::double precision)) NOT VALID;
+
+COMMENT ON CONSTRAINT queue_pledgedcpu_allowed ON resource.queue IS '0 or more, or -1';
+
 ALTER TABLE ONLY resource.queue_storage
     ADD CONSTRAINT queue_storage_pkey PRIMARY KEY (setup, queue, direction, scope, "position");
+
+ALTER TABLE resource.queue
+    ADD CONSTRAINT queue_transferringlimit_allowed CHECK ((transferringlimit >= ('-1'::integer)::double precision)) NOT VALID;
+
+COMMENT ON CONSTRAINT queue_transferringlimit_allowed ON resource.queue IS '0 or more, or -1';
+
+ALTER TABLE resource.queue
+    ADD CONSTRAINT queue_transtimehi_allowed CHECK ((transtimehi >= ('-1'::integer)::double precision)) NOT VALID;
+
+COMMENT ON CONSTRAINT queue_transtimehi_allowed ON resource.queue IS '0 or more, or -1';
+
+ALTER TABLE resource.queue
+    ADD CONSTRAINT queue_transtimelo_allowed CHECK ((transtimelo >= ('-1'::integer)::double precision)) NOT VALID;
+
+COMMENT ON CONSTRAINT queue_transtimelo_allowed ON resource.queue IS '0 or more, or -1';
+
+ALTER TABLE resource.resource_type
+    ADD CONSTRAINT resource_type_maxcore_allowed CHECK ((maxcore >= 0)) NOT VALID;
+
+COMMENT ON CONSTRAINT resource_type_maxcore_allowed ON resource.resource_type IS '0 or more';
+
+ALTER TABLE resource.resource_type
+    ADD CONSTRAINT resource_type_maxrampercore_allowed CHECK ((maxrampercore >= 0)) NOT VALID;
+
+COMMENT ON CONSTRAINT resource_type_maxrampercore_allowed ON resource.resource_type IS '0 or more';
+
+ALTER TABLE resource.resource_type
+    ADD CONSTRAINT resource_type_mincore_allowed CHECK ((mincore >= 0)) NOT VALID;
+
+COMMENT ON CONSTRAINT resource_type_mincore_allowed ON resource.resource_type IS '0 or more';
+
+ALTER TABLE resource.resource_type
+    ADD CONSTRAINT resource_type_minrampercore_allowed CHECK ((minrampercore >= 0)) NOT VALID;
+
+COMMENT ON CONSTRAINT resource_type_minrampercore_allowed ON resource.resource_type IS '0 or more';
 
 ALTER TABLE ONLY resource.resource_type
     ADD CONSTRAINT resource_type_pkey PRIMARY KEY (setup, name);
@@ -15201,6 +16046,11 @@ ALTER TABLE ONLY resource.setup
 
 ALTER TABLE ONLY resource.share
     ADD CONSTRAINT share_pkey PRIMARY KEY (setup, gshare);
+
+ALTER TABLE resource.slot
+    ADD CONSTRAINT slot_numslots_allowed CHECK ((numslots >= 0)) NOT VALID;
+
+COMMENT ON CONSTRAINT slot_numslots_allowed ON resource.slot IS '0 or more';
 
 ALTER TABLE ONLY resource.slot
     ADD CONSTRAINT slot_pkey PRIMARY KEY (setup, queue, number);
@@ -15214,8 +16064,33 @@ ALTER TABLE ONLY resource.software_tag
 ALTER TABLE ONLY resource.storage
     ADD CONSTRAINT storage_pkey PRIMARY KEY (setup, storage);
 
+ALTER TABLE resource.storage
+    ADD CONSTRAINT storage_read_lan_allowed CHECK ((read_lan = ANY (ARRAY['ON'::text, 'OFF'::text, 'TEST'::text, 'PROBING'::text]))) NOT VALID;
+
+COMMENT ON CONSTRAINT storage_read_lan_allowed ON resource.storage IS 'ON, OFF, TEST or PROBING';
+
+ALTER TABLE resource.storage
+    ADD CONSTRAINT storage_read_wan_allowed CHECK ((read_wan = ANY (ARRAY['ON'::text, 'OFF'::text, 'TEST'::text, 'PROBING'::text]))) NOT VALID;
+
+COMMENT ON CONSTRAINT storage_read_wan_allowed ON resource.storage IS 'ON, OFF, TEST or PROBING';
+
+ALTER TABLE resource.storage
+    ADD CONSTRAINT storage_write_lan_allowed CHECK ((write_lan = ANY (ARRAY['ON'::text, 'OFF'::text, 'TEST'::text, 'PROBING'::text]))) NOT VALID;
+
+COMMENT ON CONSTRAINT storage_write_lan_allowed ON resource.storage IS 'ON, OFF, TEST or PROBING';
+
+ALTER TABLE resource.storage
+    ADD CONSTRAINT storage_write_wan_allowed CHECK ((write_wan = ANY (ARRAY['ON'::text, 'OFF'::text, 'TEST'::text, 'PROBING'::text]))) NOT VALID;
+
+COMMENT ON CONSTRAINT storage_write_wan_allowed ON resource.storage IS 'ON, OFF, TEST or PROBING';
+
 ALTER TABLE ONLY resource.worker_gpu
     ADD CONSTRAINT worker_gpu_pkey PRIMARY KEY (setup, queue, number);
+
+ALTER TABLE resource.worker_gpu
+    ADD CONSTRAINT worker_gpu_vram_allowed CHECK ((vram >= (0)::double precision)) NOT VALID;
+
+COMMENT ON CONSTRAINT worker_gpu_vram_allowed ON resource.worker_gpu IS '0 or more';
 
 ALTER TABLE ONLY taskqueue.cpu_bucket
     ADD CONSTRAINT cpu_bucket_pkey PRIMARY KEY (setup, cpu_time);
@@ -15316,8 +16191,18 @@ ALTER TABLE ONLY taskqueue.task_queue_submit_pool
 ALTER TABLE ONLY taskqueue.task_queue_tag
     ADD CONSTRAINT task_queue_tag_pkey PRIMARY KEY (setup, task_queue_id, value);
 
+ALTER TABLE workload.dataset_file
+    ADD CONSTRAINT dataset_file_nevents_allowed CHECK ((nevents >= 0)) NOT VALID;
+
+COMMENT ON CONSTRAINT dataset_file_nevents_allowed ON workload.dataset_file IS '0 or more';
+
 ALTER TABLE ONLY workload.dataset_file
     ADD CONSTRAINT dataset_file_pkey PRIMARY KEY (setup, dataset, "position");
+
+ALTER TABLE workload.dataset_file
+    ADD CONSTRAINT dataset_file_size_allowed CHECK ((size >= 0)) NOT VALID;
+
+COMMENT ON CONSTRAINT dataset_file_size_allowed ON workload.dataset_file IS '0 or more';
 
 ALTER TABLE ONLY workload.dataset
     ADD CONSTRAINT dataset_pkey PRIMARY KEY (setup, dataset);
@@ -15325,32 +16210,267 @@ ALTER TABLE ONLY workload.dataset
 ALTER TABLE ONLY workload.input_digest
     ADD CONSTRAINT input_digest_pkey PRIMARY KEY (setup, task_id);
 
+ALTER TABLE workload.job
+    ADD CONSTRAINT job_cores_allowed CHECK ((cores >= 0)) NOT VALID;
+
+COMMENT ON CONSTRAINT job_cores_allowed ON workload.job IS '0 or more';
+
 ALTER TABLE ONLY workload.job
     ADD CONSTRAINT job_pkey PRIMARY KEY (setup, job_id);
 
 ALTER TABLE ONLY workload.remaining_work
     ADD CONSTRAINT remaining_work_pkey PRIMARY KEY (setup, nucleus, gshare, priority);
 
+ALTER TABLE workload.replica
+    ADD CONSTRAINT replica_asize_allowed CHECK ((asize >= 0)) NOT VALID;
+
+COMMENT ON CONSTRAINT replica_asize_allowed ON workload.replica IS '0 or more';
+
+ALTER TABLE workload.replica
+    ADD CONSTRAINT replica_found_allowed CHECK ((found >= 0)) NOT VALID;
+
+COMMENT ON CONSTRAINT replica_found_allowed ON workload.replica IS '0 or more';
+
 ALTER TABLE ONLY workload.replica
     ADD CONSTRAINT replica_pkey PRIMARY KEY (setup, dataset, storage);
+
+ALTER TABLE workload.replica
+    ADD CONSTRAINT replica_total_allowed CHECK ((total >= 0)) NOT VALID;
+
+COMMENT ON CONSTRAINT replica_total_allowed ON workload.replica IS '0 or more';
+
+ALTER TABLE workload.replica
+    ADD CONSTRAINT replica_tsize_allowed CHECK ((tsize >= 0)) NOT VALID;
+
+COMMENT ON CONSTRAINT replica_tsize_allowed ON workload.replica IS '0 or more';
+
+ALTER TABLE workload.statistic
+    ADD CONSTRAINT statistic_diskio_allowed CHECK ((diskio >= (0)::double precision)) NOT VALID;
+
+COMMENT ON CONSTRAINT statistic_diskio_allowed ON workload.statistic IS '0 or more';
+
+ALTER TABLE workload.statistic
+    ADD CONSTRAINT statistic_ncores_allowed CHECK ((ncores >= 0)) NOT VALID;
+
+COMMENT ON CONSTRAINT statistic_ncores_allowed ON workload.statistic IS '0 or more';
+
+ALTER TABLE workload.statistic
+    ADD CONSTRAINT statistic_njobs_allowed CHECK ((njobs >= 0)) NOT VALID;
+
+COMMENT ON CONSTRAINT statistic_njobs_allowed ON workload.statistic IS '0 or more';
 
 ALTER TABLE ONLY workload.statistic
     ADD CONSTRAINT statistic_pkey PRIMARY KEY (setup, number);
 
+ALTER TABLE workload.task
+    ADD CONSTRAINT task_allow_input_lan_allowed CHECK ((allow_input_lan = ANY (ARRAY[1, 2]))) NOT VALID;
+
+COMMENT ON CONSTRAINT task_allow_input_lan_allowed ON workload.task IS '1 (use) or 2 (only)';
+
+ALTER TABLE workload.task
+    ADD CONSTRAINT task_allow_input_wan_allowed CHECK ((allow_input_wan = ANY (ARRAY[1, 2]))) NOT VALID;
+
+COMMENT ON CONSTRAINT task_allow_input_wan_allowed ON workload.task IS '1 (use) or 2 (only)';
+
+ALTER TABLE workload.task
+    ADD CONSTRAINT task_base_ram_count_allowed CHECK ((base_ram_count >= (0)::double precision)) NOT VALID;
+
+COMMENT ON CONSTRAINT task_base_ram_count_allowed ON workload.task IS '0 or more';
+
+ALTER TABLE workload.task
+    ADD CONSTRAINT task_base_walltime_allowed CHECK ((base_walltime >= (0)::double precision)) NOT VALID;
+
+COMMENT ON CONSTRAINT task_base_walltime_allowed ON workload.task IS '0 or more';
+
+ALTER TABLE workload.task
+    ADD CONSTRAINT task_chunk_ram_count_allowed CHECK ((chunk_ram_count >= (0)::double precision)) NOT VALID;
+
+COMMENT ON CONSTRAINT task_chunk_ram_count_allowed ON workload.task IS '0 or more';
+
+ALTER TABLE workload.task
+    ADD CONSTRAINT task_core_count_allowed CHECK ((core_count >= 0)) NOT VALID;
+
+COMMENT ON CONSTRAINT task_core_count_allowed ON workload.task IS '0 or more';
+
+ALTER TABLE workload.task
+    ADD CONSTRAINT task_cpu_efficiency_allowed CHECK ((cpu_efficiency >= (0)::double precision)) NOT VALID;
+
+COMMENT ON CONSTRAINT task_cpu_efficiency_allowed ON workload.task IS '0 or more';
+
+ALTER TABLE workload.task
+    ADD CONSTRAINT task_cpu_time_allowed CHECK ((cpu_time >= (0)::double precision)) NOT VALID;
+
+COMMENT ON CONSTRAINT task_cpu_time_allowed ON workload.task IS '0 or more';
+
+ALTER TABLE workload.task
+    ADD CONSTRAINT task_cpu_time_unit_allowed CHECK ((cpu_time_unit ~ '^(m?HS06s?(PerEvent)?(Fixed)?|m?(s|sec|seconds|min|minutes|h|hours|kS|kSI2k[a-z]*)(Per(Event|MB|File))?(Fixed)?)?$'::text)) NOT VALID;
+
+COMMENT ON CONSTRAINT task_cpu_time_unit_allowed ON workload.task IS 'HS06sPerEvent, mHS06sPerEvent (a thousandth), these with Fixed behind, or a unit of walltime such as kSI2kseconds';
+
 ALTER TABLE ONLY workload.task_dataset
     ADD CONSTRAINT task_dataset_pkey PRIMARY KEY (setup, task_id, direction, "position");
+
+ALTER TABLE workload.task
+    ADD CONSTRAINT task_disk_io_allowed CHECK ((disk_io >= (0)::double precision)) NOT VALID;
+
+COMMENT ON CONSTRAINT task_disk_io_allowed ON workload.task IS '0 or more';
+
+ALTER TABLE workload.task
+    ADD CONSTRAINT task_dynamic_num_events_allowed CHECK ((dynamic_num_events >= 0)) NOT VALID;
+
+COMMENT ON CONSTRAINT task_dynamic_num_events_allowed ON workload.task IS '0 or more';
+
+ALTER TABLE workload.task
+    ADD CONSTRAINT task_event_service_allowed CHECK ((event_service >= 0)) NOT VALID;
+
+COMMENT ON CONSTRAINT task_event_service_allowed ON workload.task IS '0 or more';
+
+ALTER TABLE workload.task
+    ADD CONSTRAINT task_full_chain_allowed CHECK ((full_chain = ANY (ARRAY[1, 2, 3]))) NOT VALID;
+
+COMMENT ON CONSTRAINT task_full_chain_allowed ON workload.task IS '1 (only), 2 (require) or 3 (capable)';
+
+ALTER TABLE workload.task
+    ADD CONSTRAINT task_io_intensity_allowed CHECK ((io_intensity >= (0)::double precision)) NOT VALID;
+
+COMMENT ON CONSTRAINT task_io_intensity_allowed ON workload.task IS '0 or more';
+
+ALTER TABLE workload.task
+    ADD CONSTRAINT task_ip_connectivity_allowed CHECK ((ip_connectivity = ANY (ARRAY[1, 2, 3]))) NOT VALID;
+
+COMMENT ON CONSTRAINT task_ip_connectivity_allowed ON workload.task IS '1 (full), 2 (http) or 3 (none)';
+
+ALTER TABLE workload.task
+    ADD CONSTRAINT task_ip_stack_allowed CHECK ((ip_stack = ANY (ARRAY[4, 6]))) NOT VALID;
+
+COMMENT ON CONSTRAINT task_ip_stack_allowed ON workload.task IS '4 (IPv4) or 6 (IPv6)';
+
+ALTER TABLE workload.task
+    ADD CONSTRAINT task_max_core_count_allowed CHECK ((max_core_count >= 0)) NOT VALID;
+
+COMMENT ON CONSTRAINT task_max_core_count_allowed ON workload.task IS '0 or more';
+
+ALTER TABLE workload.task
+    ADD CONSTRAINT task_max_events_per_job_allowed CHECK ((max_events_per_job >= 1)) NOT VALID;
+
+COMMENT ON CONSTRAINT task_max_events_per_job_allowed ON workload.task IS '1 or more';
+
+ALTER TABLE workload.task
+    ADD CONSTRAINT task_merge_core_count_allowed CHECK ((merge_core_count >= 0)) NOT VALID;
+
+COMMENT ON CONSTRAINT task_merge_core_count_allowed ON workload.task IS '0 or more';
+
+ALTER TABLE workload.task
+    ADD CONSTRAINT task_merge_ram_count_allowed CHECK ((merge_ram_count >= (0)::double precision)) NOT VALID;
+
+COMMENT ON CONSTRAINT task_merge_ram_count_allowed ON workload.task IS '0 or more';
+
+ALTER TABLE workload.task
+    ADD CONSTRAINT task_n_events_per_job_allowed CHECK ((n_events_per_job >= 1)) NOT VALID;
+
+COMMENT ON CONSTRAINT task_n_events_per_job_allowed ON workload.task IS '1 or more';
+
+ALTER TABLE workload.task
+    ADD CONSTRAINT task_n_files_per_job_allowed CHECK ((n_files_per_job >= 1)) NOT VALID;
+
+COMMENT ON CONSTRAINT task_n_files_per_job_allowed ON workload.task IS '1 or more';
+
+ALTER TABLE workload.task
+    ADD CONSTRAINT task_n_files_per_merge_job_allowed CHECK ((n_files_per_merge_job >= 1)) NOT VALID;
+
+COMMENT ON CONSTRAINT task_n_files_per_merge_job_allowed ON workload.task IS '1 or more';
+
+ALTER TABLE workload.task
+    ADD CONSTRAINT task_n_gb_per_job_allowed CHECK ((n_gb_per_job >= (0)::double precision)) NOT VALID;
+
+COMMENT ON CONSTRAINT task_n_gb_per_job_allowed ON workload.task IS '0 or more';
+
+ALTER TABLE workload.task
+    ADD CONSTRAINT task_n_jumbo_jobs_allowed CHECK ((n_jumbo_jobs >= 0)) NOT VALID;
+
+COMMENT ON CONSTRAINT task_n_jumbo_jobs_allowed ON workload.task IS '0 or more';
+
+ALTER TABLE workload.task
+    ADD CONSTRAINT task_out_disk_unit_allowed CHECK ((out_disk_unit ~ '^([kKmMgGtT]?[bB](Per(Event|MB))?(Fixed)?)?$'::text)) NOT VALID;
+
+COMMENT ON CONSTRAINT task_out_disk_unit_allowed ON workload.task IS 'a unit of disk space: B, kB, MB, GB or TB, perhaps with PerEvent or Fixed behind';
 
 ALTER TABLE ONLY workload.task
     ADD CONSTRAINT task_pkey PRIMARY KEY (setup, task_id);
 
+ALTER TABLE workload.task
+    ADD CONSTRAINT task_ram_count_allowed CHECK ((ram_count >= (0)::double precision)) NOT VALID;
+
+COMMENT ON CONSTRAINT task_ram_count_allowed ON workload.task IS '0 or more';
+
+ALTER TABLE workload.task
+    ADD CONSTRAINT task_ram_unit_allowed CHECK ((ram_unit ~ '^(MB(PerCore)?(Fixed)?)?$'::text)) NOT VALID;
+
+COMMENT ON CONSTRAINT task_ram_unit_allowed ON workload.task IS 'MB, MBPerCore or MBPerCoreFixed';
+
+ALTER TABLE workload.task_result
+    ADD CONSTRAINT task_result_closed_allowed CHECK ((closed >= 0)) NOT VALID;
+
+COMMENT ON CONSTRAINT task_result_closed_allowed ON workload.task_result IS '0 or more';
+
+ALTER TABLE workload.task_result
+    ADD CONSTRAINT task_result_failed_allowed CHECK ((failed >= 0)) NOT VALID;
+
+COMMENT ON CONSTRAINT task_result_failed_allowed ON workload.task_result IS '0 or more';
+
+ALTER TABLE workload.task_result
+    ADD CONSTRAINT task_result_finished_allowed CHECK ((finished >= 0)) NOT VALID;
+
+COMMENT ON CONSTRAINT task_result_finished_allowed ON workload.task_result IS '0 or more';
+
 ALTER TABLE ONLY workload.task_result
     ADD CONSTRAINT task_result_pkey PRIMARY KEY (setup, task_id, queue);
+
+ALTER TABLE workload.task
+    ADD CONSTRAINT task_scouting_allowed CHECK ((scouting = ANY (ARRAY[1, 2]))) NOT VALID;
+
+COMMENT ON CONSTRAINT task_scouting_allowed ON workload.task IS '1 (scouting) or 2 (done)';
+
+ALTER TABLE workload.task
+    ADD CONSTRAINT task_status_allowed CHECK ((status = ANY (ARRAY['registered'::text, 'defined'::text, 'assigning'::text, 'ready'::text, 'pending'::text, 'scouting'::text, 'scouted'::text, 'running'::text, 'prepared'::text, 'done'::text, 'failed'::text, 'finished'::text, 'aborting'::text, 'aborted'::text, 'finishing'::text, 'topreprocess'::text, 'preprocessing'::text, 'tobroken'::text, 'broken'::text, 'toretry'::text, 'toincexec'::text, 'toreassign'::text, 'rerefine'::text, 'paused'::text, 'throttled'::text, 'exhausted'::text, 'passed'::text, 'staging'::text, 'staged'::text, 'merging'::text, 'waiting'::text]))) NOT VALID;
+
+COMMENT ON CONSTRAINT task_status_allowed ON workload.task IS 'a status of JEDI''s: registered, defined, assigning, ready, pending, scouting, scouted, running, prepared, done, failed, finished, aborting, aborted, finishing, topreprocess, preprocessing, tobroken, broken, toretry, toincexec, toreassign, rerefine, paused, throttled, exhausted, passed, staging, staged, merging, waiting';
+
+ALTER TABLE workload.task
+    ADD CONSTRAINT task_task_class_allowed CHECK (((task_class >= '-1'::integer) AND (task_class <= 2))) NOT VALID;
+
+COMMENT ON CONSTRAINT task_task_class_allowed ON workload.task IS '2 (S), 1 (A), 0 (B) or -1 (C)';
+
+ALTER TABLE workload.task
+    ADD CONSTRAINT task_walltime_unit_allowed CHECK ((walltime_unit ~ '^(m?HS06s?(PerEvent)?(Fixed)?|m?(s|sec|seconds|min|minutes|h|hours|kS|kSI2k[a-z]*)(Per(Event|MB|File))?(Fixed)?)?$'::text)) NOT VALID;
+
+COMMENT ON CONSTRAINT task_walltime_unit_allowed ON workload.task IS 'a unit of walltime, such as s, min, h, kSI2kseconds or sPerMB';
+
+ALTER TABLE workload.task
+    ADD CONSTRAINT task_work_disk_unit_allowed CHECK ((work_disk_unit ~ '^([kKmMgGtT]?[bB](Per(Event|MB))?(Fixed)?)?$'::text)) NOT VALID;
+
+COMMENT ON CONSTRAINT task_work_disk_unit_allowed ON workload.task IS 'a unit of disk space: B, kB, MB, GB or TB, perhaps with PerEvent or Fixed behind';
 
 ALTER TABLE ONLY workload.to_running_rate
     ADD CONSTRAINT to_running_rate_pkey PRIMARY KEY (setup, queue, gshare);
 
+ALTER TABLE workload.to_running_rate
+    ADD CONSTRAINT to_running_rate_rate_allowed CHECK ((rate >= (0)::double precision)) NOT VALID;
+
+COMMENT ON CONSTRAINT to_running_rate_rate_allowed ON workload.to_running_rate IS '0 or more';
+
 ALTER TABLE ONLY workload.user_queue_statistic
     ADD CONSTRAINT user_queue_statistic_pkey PRIMARY KEY (setup, queue, gshare, user_name);
+
+ALTER TABLE workload.user_queue_statistic
+    ADD CONSTRAINT user_queue_statistic_queued_allowed CHECK ((queued >= 0)) NOT VALID;
+
+COMMENT ON CONSTRAINT user_queue_statistic_queued_allowed ON workload.user_queue_statistic IS '0 or more';
+
+ALTER TABLE workload.user_queue_statistic
+    ADD CONSTRAINT user_queue_statistic_running_allowed CHECK ((running >= 0)) NOT VALID;
+
+COMMENT ON CONSTRAINT user_queue_statistic_running_allowed ON workload.user_queue_statistic IS '0 or more';
 
 CREATE INDEX live_counter_queue ON brokerage.live_counter USING btree (setup, queue);
 
@@ -15718,7 +16838,7 @@ REVOKE ALL ON FUNCTION brokerage.compares(p_value numeric, p_operator text, p_li
 
 REVOKE ALL ON FUNCTION brokerage.compose(p_profile text, p_algorithm text, p_wide boolean, p_all_failures boolean, p_survivors boolean) FROM PUBLIC;
 
-REVOKE ALL ON FUNCTION brokerage.compose_chain(p_from text, p_level integer, p_alive text, p_outside text[], p_persistent text[], p_temporary text[], p_all_failures boolean) FROM PUBLIC;
+REVOKE ALL ON FUNCTION brokerage.compose_chain(p_from text, p_level integer, p_alive text, p_outside text[], p_persistent text[], p_temporary text[], p_all_failures boolean, p_beside text) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION brokerage.compose_facts(p_wide boolean, OUT base text, OUT task text, OUT queue text, OUT pair text, OUT weighed_pair text) FROM PUBLIC;
 
@@ -15780,6 +16900,8 @@ REVOKE ALL ON FUNCTION brokerage.is_high(t brokerage.task_facts, q brokerage.que
 
 REVOKE ALL ON FUNCTION brokerage.is_only_site(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION brokerage.is_wait(p_value jsonb) FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION brokerage.job_chunk(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION brokerage.json_of(p_text text) FROM PUBLIC;
@@ -15796,6 +16918,8 @@ REVOKE ALL ON FUNCTION brokerage.memory_use(t brokerage.task_facts, q brokerage.
 REVOKE ALL ON FUNCTION brokerage.most_events(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION brokerage.most_events_panda2026(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION brokerage.nearest_rule(p_profile text, p_algorithm text, p_rule text) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION brokerage.network_weight_panda2026(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) FROM PUBLIC;
 
@@ -15851,7 +16975,13 @@ REVOKE ALL ON FUNCTION brokerage.require_composable(p_profile text, p_algorithm 
 
 REVOKE ALL ON FUNCTION brokerage.require_order(p_rule brokerage.profile_rule, p_rules_before boolean, p_weights_before boolean, p_chosen_by text) FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION brokerage.require_parameters(p_rule brokerage.profile_rule) FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION brokerage.require_profile(p_profile text, p_algorithm text) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION brokerage.require_tasks(p_setup text, p_task_ids bigint[]) FROM PUBLIC;
+GRANT ALL ON FUNCTION brokerage.require_tasks(p_setup text, p_task_ids bigint[]) TO broker_operator;
+GRANT ALL ON FUNCTION brokerage.require_tasks(p_setup text, p_task_ids bigint[]) TO broker_viewer;
 
 REVOKE ALL ON FUNCTION brokerage.requirement_text(p_requirement jsonb) FROM PUBLIC;
 
@@ -16004,14 +17134,18 @@ REVOKE ALL ON FUNCTION brokerage.software_sites(p_setup text) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION brokerage.split_outside(p_text text, p_separator text) FROM PUBLIC;
 
-REVOKE ALL ON FUNCTION brokerage.store(p_setup text, p_table text, p_rows jsonb, p_parents jsonb) FROM PUBLIC;
-GRANT ALL ON FUNCTION brokerage.store(p_setup text, p_table text, p_rows jsonb, p_parents jsonb) TO broker_operator;
+REVOKE ALL ON FUNCTION brokerage.store(p_setup text, p_table text, p_rows jsonb, p_parents jsonb, p_merge boolean) FROM PUBLIC;
+GRANT ALL ON FUNCTION brokerage.store(p_setup text, p_table text, p_rows jsonb, p_parents jsonb, p_merge boolean) TO broker_operator;
 
 REVOKE ALL ON FUNCTION brokerage.task_problem(t workload.task) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION brokerage.throughput_weight(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts, p_over_50 double precision) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION brokerage.type_waiting(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION brokerage.unknown_queues(p_setup text, p_task_id bigint, p_profile text) FROM PUBLIC;
+GRANT ALL ON FUNCTION brokerage.unknown_queues(p_setup text, p_task_id bigint, p_profile text) TO broker_operator;
+GRANT ALL ON FUNCTION brokerage.unknown_queues(p_setup text, p_task_id bigint, p_profile text) TO broker_viewer;
 
 REVOKE ALL ON FUNCTION brokerage.unpublished_problem(p_releases text[], p_requirement jsonb, p_container text, p_only_tags boolean) FROM PUBLIC;
 
@@ -16064,8 +17198,8 @@ REVOKE ALL ON FUNCTION brokerage.zero_share_refusals(p_setup text, p_task_ids bi
 REVOKE ALL ON FUNCTION instance.dump(p_setup text, p_table text) FROM PUBLIC;
 GRANT ALL ON FUNCTION instance.dump(p_setup text, p_table text) TO broker_operator;
 
-REVOKE ALL ON FUNCTION instance.store(p_setup text, p_table text, p_rows jsonb, p_parents jsonb) FROM PUBLIC;
-GRANT ALL ON FUNCTION instance.store(p_setup text, p_table text, p_rows jsonb, p_parents jsonb) TO broker_operator;
+REVOKE ALL ON FUNCTION instance.store(p_setup text, p_table text, p_rows jsonb, p_parents jsonb, p_merge boolean) FROM PUBLIC;
+GRANT ALL ON FUNCTION instance.store(p_setup text, p_table text, p_rows jsonb, p_parents jsonb, p_merge boolean) TO broker_operator;
 
 REVOKE ALL ON FUNCTION instance.world_table(p_table text) FROM PUBLIC;
 
@@ -16111,7 +17245,7 @@ REVOKE ALL ON FUNCTION resource.dump_rows(p_setup text, p_table regclass) FROM P
 
 REVOKE ALL ON FUNCTION resource.identify(p_setup text) FROM PUBLIC;
 
-REVOKE ALL ON FUNCTION resource.insert_text(p_table regclass, p_rows jsonb) FROM PUBLIC;
+REVOKE ALL ON FUNCTION resource.insert_text(p_table regclass, p_rows jsonb, p_merge boolean) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION resource.installed_release(OUT release text, OUT revision text) FROM PUBLIC;
 GRANT ALL ON FUNCTION resource.installed_release(OUT release text, OUT revision text) TO broker_agent;
@@ -16121,6 +17255,8 @@ GRANT ALL ON FUNCTION resource.installed_release(OUT release text, OUT revision 
 
 REVOKE ALL ON FUNCTION resource.known_key(p_component text, p_key text) FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION resource.likeness(p_name text, p_other text) FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION resource.look(p_setup text) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION resource.names_of_list(p_list text) FROM PUBLIC;
@@ -16129,7 +17265,9 @@ REVOKE ALL ON FUNCTION resource.nearest_key(p_component text, p_key text) FROM P
 
 REVOKE ALL ON FUNCTION resource.number_or_null(p_attributes jsonb, p_key text) FROM PUBLIC;
 
-REVOKE ALL ON FUNCTION resource.refusal(p_table regclass, p_constraint text, p_row jsonb) FROM PUBLIC;
+REVOKE ALL ON FUNCTION resource.refusal(p_table regclass, p_constraint text, p_column text, p_row jsonb, OUT reason text, OUT meaning text) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION resource.refuse_rows(p_setup text, p_table regclass, p_rows jsonb, p_merge boolean, p_error text) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION resource.require_read_committed() FROM PUBLIC;
 
@@ -16146,13 +17284,15 @@ GRANT ALL ON FUNCTION resource.set_config(p_setup text, p_key text, p_value json
 REVOKE ALL ON FUNCTION resource.set_identity(p_setup text, p_role_name text, p_private boolean, p_owner_group text, p_owner_dn text) FROM PUBLIC;
 GRANT ALL ON FUNCTION resource.set_identity(p_setup text, p_role_name text, p_private boolean, p_owner_group text, p_owner_dn text) TO broker_operator;
 
-REVOKE ALL ON FUNCTION resource.store(p_setup text, p_table text, p_rows jsonb, p_parents jsonb) FROM PUBLIC;
-GRANT ALL ON FUNCTION resource.store(p_setup text, p_table text, p_rows jsonb, p_parents jsonb) TO broker_operator;
+REVOKE ALL ON FUNCTION resource.shown(p_value jsonb) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION resource.store(p_setup text, p_table text, p_rows jsonb, p_parents jsonb, p_merge boolean) FROM PUBLIC;
+GRANT ALL ON FUNCTION resource.store(p_setup text, p_table text, p_rows jsonb, p_parents jsonb, p_merge boolean) TO broker_operator;
 
 REVOKE ALL ON FUNCTION resource.store_config(p_setup text, p_rows jsonb, p_lenient boolean) FROM PUBLIC;
 GRANT ALL ON FUNCTION resource.store_config(p_setup text, p_rows jsonb, p_lenient boolean) TO broker_operator;
 
-REVOKE ALL ON FUNCTION resource.store_rows(p_setup text, p_table regclass, p_rows jsonb, p_parents jsonb) FROM PUBLIC;
+REVOKE ALL ON FUNCTION resource.store_rows(p_setup text, p_table regclass, p_rows jsonb, p_parents jsonb, p_merge boolean) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION resource.suits(p_kind text, p_value jsonb) FROM PUBLIC;
 
@@ -16541,19 +17681,26 @@ GRANT ALL ON FUNCTION workload.dump(p_setup text, p_table text) TO broker_operat
 
 REVOKE ALL ON FUNCTION workload.is_pseudo(p_dataset workload.dataset) FROM PUBLIC;
 
-REVOKE ALL ON FUNCTION workload.store(p_setup text, p_table text, p_rows jsonb, p_parents jsonb) FROM PUBLIC;
-GRANT ALL ON FUNCTION workload.store(p_setup text, p_table text, p_rows jsonb, p_parents jsonb) TO broker_operator;
+REVOKE ALL ON FUNCTION workload.missing_reference(p_setup text) FROM PUBLIC;
+GRANT ALL ON FUNCTION workload.missing_reference(p_setup text) TO broker_operator;
+GRANT ALL ON FUNCTION workload.missing_reference(p_setup text) TO broker_viewer;
+
+REVOKE ALL ON FUNCTION workload.store(p_setup text, p_table text, p_rows jsonb, p_parents jsonb, p_merge boolean) FROM PUBLIC;
+GRANT ALL ON FUNCTION workload.store(p_setup text, p_table text, p_rows jsonb, p_parents jsonb, p_merge boolean) TO broker_operator;
 
 REVOKE ALL ON FUNCTION workload.world_table(p_table text) FROM PUBLIC;
 
 GRANT SELECT ON TABLE brokerage.assignments TO broker_operator;
 GRANT SELECT ON TABLE brokerage.assignments TO broker_viewer;
 
-GRANT SELECT ON TABLE brokerage.open_task TO broker_operator;
-GRANT SELECT ON TABLE brokerage.open_task TO broker_viewer;
+GRANT SELECT ON TABLE brokerage.task_standing TO broker_operator;
+GRANT SELECT ON TABLE brokerage.task_standing TO broker_viewer;
 
 GRANT SELECT ON TABLE brokerage.due_task TO broker_operator;
 GRANT SELECT ON TABLE brokerage.due_task TO broker_viewer;
+
+GRANT SELECT ON TABLE brokerage.open_task TO broker_operator;
+GRANT SELECT ON TABLE brokerage.open_task TO broker_viewer;
 
 GRANT SELECT ON TABLE brokerage.outcomes TO broker_operator;
 GRANT SELECT ON TABLE brokerage.outcomes TO broker_viewer;
@@ -16563,6 +17710,9 @@ GRANT SELECT ON TABLE brokerage.rule_in_force TO broker_viewer;
 
 GRANT SELECT ON TABLE brokerage.rejections TO broker_operator;
 GRANT SELECT ON TABLE brokerage.rejections TO broker_viewer;
+
+GRANT SELECT ON TABLE brokerage.setting_in_force TO broker_operator;
+GRANT SELECT ON TABLE brokerage.setting_in_force TO broker_viewer;
 
 GRANT SELECT ON TABLE monitor.decision TO broker_operator;
 GRANT SELECT ON TABLE monitor.decision TO broker_viewer;
@@ -16614,6 +17764,9 @@ GRANT SELECT ON TABLE monitor.setup TO broker_viewer;
 
 GRANT SELECT ON TABLE monitor.site_limit TO broker_operator;
 GRANT SELECT ON TABLE monitor.site_limit TO broker_viewer;
+
+GRANT SELECT ON TABLE monitor.task_decision TO broker_operator;
+GRANT SELECT ON TABLE monitor.task_decision TO broker_viewer;
 
 GRANT SELECT ON TABLE monitor.task_queue TO broker_operator;
 GRANT SELECT ON TABLE monitor.task_queue TO broker_viewer;
