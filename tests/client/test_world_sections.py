@@ -455,7 +455,7 @@ def test_what_no_rule_can_read_is_refused_with_what_is_allowed(
 
 def test_what_tasks_of_panda_have_is_taken(db: Connection) -> None:
     """Units as JEDI and its clients write them, negative walltimes and disk counts, no cores."""
-    found = [
+    found: list[dict[str, Any]] = [
         {"cpu_time_unit": "mHS06sPerEventFixed", "ram_unit": "MBPerCoreFixed", "core_count": 0},
         {"cpu_time_unit": "HS06sPerEventFixed", "ram_unit": "MB", "walltime": -1, "walltime_unit": "kSI2kseconds"},
         {"cpu_time_unit": "", "ram_unit": None, "walltime_unit": "sPerMB", "out_disk_unit": "kBFixed"},
