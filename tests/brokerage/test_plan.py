@@ -44,6 +44,7 @@ def db(rolled_back: Connection) -> Connection:
     """A connection in a transaction with the grid, and pg_temp.run with the settings of brokerage.broker_next."""
     rolled_back.execute("select 1")
     world.load(rolled_back, [grid(1, 40, 40)], "grid")
+    rolled_back.execute("select brokerage.refresh_statistics()")  # not those that other tests of the worker left
     query = "select proconfig from pg_proc where oid = 'brokerage.broker_next'::regproc"
     [(settings,)] = rolled_back.execute(query).fetchall()
     pairs = [tuple(one.split("=", 1)) for one in settings]
