@@ -115,7 +115,7 @@ def load(
                 if one.reading.ignored and not lenient:
                     raise BadRequest(
                         f"not known here: {', '.join(one.reading.ignored)}",
-                        f"{'; '.join(one.reading.hints[:_HINTS])}; what is not known is left out on request (load --lenient)",
+                        f"{'; '.join(one.reading.hints[:_HINTS])}; load --lenient leaves out what is not known",
                     )
         loaded.kept = _kept(kept for _, one in checked for kept in one.reading.kept)
         replaced: set[tuple[str, str]] = set()
