@@ -47,7 +47,10 @@ grant execute on function instance.dump                    to broker_operator;
 grant execute on function brokerage.refresh_statistics     to broker_operator;
 
 -- brokerage: runs
+grant execute on procedure brokerage.broker                to broker_operator;
+grant execute on procedure brokerage.broker_analysis       to broker_operator;
 grant execute on procedure brokerage.broker_jobs           to broker_operator;
+grant execute on procedure brokerage.broker_tasks          to broker_operator;
 grant execute on function brokerage.open_run               to broker_operator;
 grant execute on function brokerage.broker_next            to broker_operator;
 grant execute on function brokerage.close_run              to broker_operator;
@@ -69,6 +72,7 @@ grant execute on function brokerage.run_difference         to broker_operator, b
 grant execute on function brokerage.unknown_queues         to broker_operator, broker_viewer;
 grant select on table brokerage.assignments                to broker_operator, broker_viewer;
 grant select on table brokerage.due_task                   to broker_operator, broker_viewer;
+grant select on table brokerage.nucleus_of_task            to broker_operator, broker_viewer;
 grant select on table brokerage.open_task                  to broker_operator, broker_viewer;
 grant select on table brokerage.outcomes                   to broker_operator, broker_viewer;
 grant select on table brokerage.rejections                 to broker_operator, broker_viewer;

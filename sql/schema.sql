@@ -85,7 +85,27 @@ CREATE TYPE brokerage.pair_facts AS (
 	zero_share text,
 	software text,
 	platform_level_percent double precision,
-	weight double precision
+	weight double precision,
+	remaining_work double precision,
+	located_files bigint,
+	located_bytes bigint,
+	located_disk_files bigint,
+	located_disk_bytes bigint,
+	space double precision,
+	weighed_space double precision,
+	space_total double precision,
+	output_problem text,
+	wan_problem text,
+	input_problem text,
+	input_copies double precision,
+	failed bigint,
+	closed bigint,
+	finished bigint,
+	user_queued bigint,
+	user_running bigint,
+	users bigint,
+	users_running bigint,
+	to_running_rate double precision
 );
 
 ALTER TYPE brokerage.pair_facts OWNER TO broker_owner;
@@ -152,6 +172,46 @@ COMMENT ON COLUMN brokerage.pair_facts.platform_level_percent IS 'Percent of its
 
 COMMENT ON COLUMN brokerage.pair_facts.weight IS 'Weight so far, for rules that stand behind the weights; null before.';
 
+COMMENT ON COLUMN brokerage.pair_facts.remaining_work IS 'Work left at the nucleus in tasks of the share with at least the task''s priority (HS06 s).';
+
+COMMENT ON COLUMN brokerage.pair_facts.located_files IS 'Files at the nucleus of the datasets whose place counts: of each dataset at its best input storage.';
+
+COMMENT ON COLUMN brokerage.pair_facts.located_bytes IS 'Their bytes.';
+
+COMMENT ON COLUMN brokerage.pair_facts.located_disk_files IS 'The like on disk alone.';
+
+COMMENT ON COLUMN brokerage.pair_facts.located_disk_bytes IS 'Their bytes.';
+
+COMMENT ON COLUMN brokerage.pair_facts.space IS 'Space for the output (GB): free and expired; with panda2026 less minimum and unavailable, of the storage that has least.';
+
+COMMENT ON COLUMN brokerage.pair_facts.weighed_space IS 'The like of the storage of which the least part is left.';
+
+COMMENT ON COLUMN brokerage.pair_facts.space_total IS 'All space of that storage (GB); null = not known.';
+
+COMMENT ON COLUMN brokerage.pair_facts.output_problem IS 'An output dataset for which the nucleus has no storage; null = there is none.';
+
+COMMENT ON COLUMN brokerage.pair_facts.wan_problem IS 'An output storage that others cannot reach; null = there is none.';
+
+COMMENT ON COLUMN brokerage.pair_facts.input_problem IS 'Why the input is not there (anal-locality); null = it is.';
+
+COMMENT ON COLUMN brokerage.pair_facts.input_copies IS 'Datasets there: 1 each on disk, 0.001 on tape; null = not all can be at one queue.';
+
+COMMENT ON COLUMN brokerage.pair_facts.failed IS 'Jobs of the task that failed there lately.';
+
+COMMENT ON COLUMN brokerage.pair_facts.closed IS 'Jobs of the task that were closed there lately, to run elsewhere.';
+
+COMMENT ON COLUMN brokerage.pair_facts.finished IS 'Jobs of the task that finished there lately.';
+
+COMMENT ON COLUMN brokerage.pair_facts.user_queued IS 'Queued jobs of the user and share there; null = the user has no entry.';
+
+COMMENT ON COLUMN brokerage.pair_facts.user_running IS 'Running jobs of the user and share there.';
+
+COMMENT ON COLUMN brokerage.pair_facts.users IS 'Users of the share there, at least 1.';
+
+COMMENT ON COLUMN brokerage.pair_facts.users_running IS 'Running jobs of all users of the share there.';
+
+COMMENT ON COLUMN brokerage.pair_facts.to_running_rate IS 'Jobs of the share that start there per hour.';
+
 CREATE TYPE brokerage.queue_facts AS (
 	queue text,
 	unified_name text,
@@ -213,7 +273,15 @@ CREATE TYPE brokerage.queue_facts AS (
 	datadisk_read_wan boolean,
 	lock_age interval,
 	live_jobs bigint,
-	attributes jsonb
+	attributes jsonb,
+	queued_into double precision,
+	remaining_work double precision,
+	site_class integer,
+	has_vp_input boolean,
+	output_storage text,
+	input_space_usable double precision,
+	inputs_writable_wan integer,
+	outputs_readable_wan integer
 );
 
 ALTER TYPE brokerage.queue_facts OWNER TO broker_owner;
@@ -341,6 +409,22 @@ COMMENT ON COLUMN brokerage.queue_facts.lock_age IS 'Since when another broker l
 COMMENT ON COLUMN brokerage.queue_facts.live_jobs IS 'Jobs assigned lately that no statistics count (live counter).';
 
 COMMENT ON COLUMN brokerage.queue_facts.attributes IS 'catchall and params as an object, CRIC''s other fields below them; for rules of your own.';
+
+COMMENT ON COLUMN brokerage.queue_facts.queued_into IS 'A nucleus: files queued on all links into it, Production Output; infinite where it is said to be backlogged.';
+
+COMMENT ON COLUMN brokerage.queue_facts.remaining_work IS 'A nucleus: work that is left at it, of all shares (HS06 s).';
+
+COMMENT ON COLUMN brokerage.queue_facts.site_class IS 'Class for user analysis: 1 hi, 0 mid, -1 lo; null = not classified.';
+
+COMMENT ON COLUMN brokerage.queue_facts.has_vp_input IS 'An input storage is one of virtual placement (..._VP_DISK).';
+
+COMMENT ON COLUMN brokerage.queue_facts.output_storage IS 'Default output storage.';
+
+COMMENT ON COLUMN brokerage.queue_facts.input_space_usable IS 'Usable space of the default input storage (GB); null = it is the output storage.';
+
+COMMENT ON COLUMN brokerage.queue_facts.inputs_writable_wan IS 'Input storages whose write_wan is not OFF or TEST.';
+
+COMMENT ON COLUMN brokerage.queue_facts.outputs_readable_wan IS 'Output storages whose read_wan is not OFF or TEST.';
 
 CREATE TYPE brokerage.queue_verdict AS (
 	queue text,
@@ -475,7 +559,69 @@ CREATE TYPE brokerage.task_facts AS (
 	max_prio_to_bootstrap double precision,
 	nqueuelimitsite double precision,
 	min_weight double precision,
-	config jsonb
+	config jsonb,
+	work double precision,
+	located_files bigint,
+	located_bytes bigint,
+	is_preset boolean,
+	parent_nucleus text,
+	parent_full_chain integer,
+	parent_nucleus_mode text,
+	frozen timestamp with time zone,
+	nqueued_nuc_cap double precision,
+	disk_threshold double precision,
+	input_size_threshold double precision,
+	input_size_fraction double precision,
+	input_num_threshold double precision,
+	input_num_fraction double precision,
+	min_io_intensity_with_local_data double precision,
+	min_input_size_with_local_data double precision,
+	max_task_prio_with_local_data double precision,
+	data_location_check_period double precision,
+	free_disk_cutoff double precision,
+	runnable_at text[],
+	account_running_jobs bigint,
+	account_queued_jobs bigint,
+	account_running_cores bigint,
+	account_queued_cores bigint,
+	cap_jobs double precision,
+	cap_cores double precision,
+	quota_used double precision,
+	quota_limit double precision,
+	quota_is_kept boolean,
+	quota_is_near boolean,
+	over_local text[],
+	share_usage double precision,
+	share_usage_above double precision,
+	share_queued bigint,
+	share_running bigint,
+	task_class integer,
+	rem_slots_a double precision,
+	user_usage_threshold_a double precision,
+	included_sites text[],
+	excluded_sites text[],
+	sites text[],
+	limited_sites boolean,
+	sites_used text[],
+	avoid_vp boolean,
+	cloud text,
+	n_gb_per_job double precision,
+	is_distributed boolean,
+	has_platform boolean,
+	wan_problem text,
+	second_pass boolean,
+	io_intensity_cutoff_user double precision,
+	data_check_timeout_user double precision,
+	min_bad_jobs_to_skip_pq double precision,
+	overload_min_queue double precision,
+	overload_ratio_offset double precision,
+	base_queue_length_per_pq double precision,
+	base_expected_wait_hour_on_pq double precision,
+	base_default_queue_length_per_pq_user double precision,
+	base_queue_ratio_on_pq double precision,
+	static_max_queue_running_ratio double precision,
+	max_expected_wait_hour double precision,
+	storage_min_free_size_output double precision
 );
 
 ALTER TYPE brokerage.task_facts OWNER TO broker_owner;
@@ -630,6 +776,130 @@ COMMENT ON COLUMN brokerage.task_facts.min_weight IS 'MIN_WEIGHT of the label an
 
 COMMENT ON COLUMN brokerage.task_facts.config IS 'All configuration that holds in the setup: component:KEY or KEY to value; for rules of your own.';
 
+COMMENT ON COLUMN brokerage.task_facts.work IS 'CPU time that its events need (HS06 s).';
+
+COMMENT ON COLUMN brokerage.task_facts.located_files IS 'Files of the input datasets whose place counts: all, or the first (taskBrokerOnMaster).';
+
+COMMENT ON COLUMN brokerage.task_facts.located_bytes IS 'Their bytes.';
+
+COMMENT ON COLUMN brokerage.task_facts.is_preset IS 'Its nucleus is given and known.';
+
+COMMENT ON COLUMN brokerage.task_facts.parent_nucleus IS 'Nucleus of its parent, another task; null = it has none.';
+
+COMMENT ON COLUMN brokerage.task_facts.parent_full_chain IS 'fullChain of its parent; null = none.';
+
+COMMENT ON COLUMN brokerage.task_facts.parent_nucleus_mode IS 'bareNucleus of the parent''s nucleus: only or allow; null = not bare.';
+
+COMMENT ON COLUMN brokerage.task_facts.frozen IS 'Since when it waits; null = it does not.';
+
+COMMENT ON COLUMN brokerage.task_facts.nqueued_nuc_cap IS 'taskbrokerage:NQUEUED_NUC_CAP (files).';
+
+COMMENT ON COLUMN brokerage.task_facts.disk_threshold IS 'DISK_THRESHOLD of the share (TB).';
+
+COMMENT ON COLUMN brokerage.task_facts.input_size_threshold IS 'INPUT_SIZE_THRESHOLD (GB).';
+
+COMMENT ON COLUMN brokerage.task_facts.input_size_fraction IS 'INPUT_SIZE_FRACTION (percent).';
+
+COMMENT ON COLUMN brokerage.task_facts.input_num_threshold IS 'INPUT_NUM_THRESHOLD (files).';
+
+COMMENT ON COLUMN brokerage.task_facts.input_num_fraction IS 'INPUT_NUM_FRACTION (percent).';
+
+COMMENT ON COLUMN brokerage.task_facts.min_io_intensity_with_local_data IS 'MIN_IO_INTENSITY_WITH_LOCAL_DATA (kB/s).';
+
+COMMENT ON COLUMN brokerage.task_facts.min_input_size_with_local_data IS 'MIN_INPUT_SIZE_WITH_LOCAL_DATA (GB).';
+
+COMMENT ON COLUMN brokerage.task_facts.max_task_prio_with_local_data IS 'MAX_TASK_PRIO_WITH_LOCAL_DATA.';
+
+COMMENT ON COLUMN brokerage.task_facts.data_location_check_period IS 'DATA_LOCATION_CHECK_PERIOD (days).';
+
+COMMENT ON COLUMN brokerage.task_facts.free_disk_cutoff IS 'FREE_DISK_CUTOFF (TB).';
+
+COMMENT ON COLUMN brokerage.task_facts.runnable_at IS 'Nuclei of which some queue could run its jobs (task-job-check); null = not looked at.';
+
+COMMENT ON COLUMN brokerage.task_facts.account_running_jobs IS 'Running jobs of the user, or of the working group where there is one.';
+
+COMMENT ON COLUMN brokerage.task_facts.account_queued_jobs IS 'Their queued jobs.';
+
+COMMENT ON COLUMN brokerage.task_facts.account_running_cores IS 'Cores of their running jobs.';
+
+COMMENT ON COLUMN brokerage.task_facts.account_queued_cores IS 'Cores of their queued jobs.';
+
+COMMENT ON COLUMN brokerage.task_facts.cap_jobs IS 'CAP_RUNNING_USER_JOBS, or that of groups; null or 0 = no limit.';
+
+COMMENT ON COLUMN brokerage.task_facts.cap_cores IS 'CAP_RUNNING_USER_CORES, or that of groups; null or 0 = no limit.';
+
+COMMENT ON COLUMN brokerage.task_facts.quota_used IS 'Disk that the account uses (bytes); null = not known.';
+
+COMMENT ON COLUMN brokerage.task_facts.quota_limit IS 'Its disk quota (bytes); null = not known.';
+
+COMMENT ON COLUMN brokerage.task_facts.quota_is_kept IS 'The quota was read and is not exceeded; null = there is no quota.';
+
+COMMENT ON COLUMN brokerage.task_facts.quota_is_near IS 'More than nine tenths of the quota are used.';
+
+COMMENT ON COLUMN brokerage.task_facts.over_local IS 'Storages of which the user''s own quota is used up.';
+
+COMMENT ON COLUMN brokerage.task_facts.share_usage IS 'Usage of the share divided by its target; null = not known.';
+
+COMMENT ON COLUMN brokerage.task_facts.share_usage_above IS 'The like with the share above it, L1 User Analysis; null = not known.';
+
+COMMENT ON COLUMN brokerage.task_facts.share_queued IS 'Queued jobs of the share at all queues.';
+
+COMMENT ON COLUMN brokerage.task_facts.share_running IS 'Running jobs of the share at all queues.';
+
+COMMENT ON COLUMN brokerage.task_facts.task_class IS 'Class of the task: 2 S, 1 A, 0 B, -1 C; null = not evaluated.';
+
+COMMENT ON COLUMN brokerage.task_facts.rem_slots_a IS 'Slots left to the user until class A ends; null = the user was not evaluated.';
+
+COMMENT ON COLUMN brokerage.task_facts.user_usage_threshold_a IS 'USER_USAGE_THRESHOLD_A (slots).';
+
+COMMENT ON COLUMN brokerage.task_facts.included_sites IS 'Patterns (like) of the queues that it is limited to; null = it is not limited.';
+
+COMMENT ON COLUMN brokerage.task_facts.excluded_sites IS 'Patterns (like) of the queues that it does not want; null = none.';
+
+COMMENT ON COLUMN brokerage.task_facts.sites IS 'Patterns (like) of the queues of its site; null = it names none.';
+
+COMMENT ON COLUMN brokerage.task_facts.limited_sites IS 'Split rule limitedSites.';
+
+COMMENT ON COLUMN brokerage.task_facts.sites_used IS 'Queues that jobs of it went to.';
+
+COMMENT ON COLUMN brokerage.task_facts.avoid_vp IS 'It does not want queues of virtual placement.';
+
+COMMENT ON COLUMN brokerage.task_facts.cloud IS 'Cloud; null or empty = any.';
+
+COMMENT ON COLUMN brokerage.task_facts.n_gb_per_job IS 'Input of a job (GB); null = not limited so.';
+
+COMMENT ON COLUMN brokerage.task_facts.is_distributed IS 'An input dataset is distributed over many places.';
+
+COMMENT ON COLUMN brokerage.task_facts.has_platform IS 'Its architecture names a platform.';
+
+COMMENT ON COLUMN brokerage.task_facts.wan_problem IS 'An input dataset that can be read over WAN nowhere; null = there is none.';
+
+COMMENT ON COLUMN brokerage.task_facts.second_pass IS 'It found nothing with its input in place, and is decided once more without.';
+
+COMMENT ON COLUMN brokerage.task_facts.io_intensity_cutoff_user IS 'IO_INTENSITY_CUTOFF_USER (kB/s); null = not set.';
+
+COMMENT ON COLUMN brokerage.task_facts.data_check_timeout_user IS 'DATA_CHECK_TIMEOUT_USER (h); null = never.';
+
+COMMENT ON COLUMN brokerage.task_facts.min_bad_jobs_to_skip_pq IS 'MIN_BAD_JOBS_TO_SKIP_PQ (jobs).';
+
+COMMENT ON COLUMN brokerage.task_facts.overload_min_queue IS 'OVERLOAD_MIN_QUEUE (jobs).';
+
+COMMENT ON COLUMN brokerage.task_facts.overload_ratio_offset IS 'OVERLOAD_RATIO_OFFSET.';
+
+COMMENT ON COLUMN brokerage.task_facts.base_queue_length_per_pq IS 'BASE_QUEUE_LENGTH_PER_PQ (jobs).';
+
+COMMENT ON COLUMN brokerage.task_facts.base_expected_wait_hour_on_pq IS 'BASE_EXPECTED_WAIT_HOUR_ON_PQ (h).';
+
+COMMENT ON COLUMN brokerage.task_facts.base_default_queue_length_per_pq_user IS 'BASE_DEFAULT_QUEUE_LENGTH_PER_PQ_USER (jobs).';
+
+COMMENT ON COLUMN brokerage.task_facts.base_queue_ratio_on_pq IS 'BASE_QUEUE_RATIO_ON_PQ.';
+
+COMMENT ON COLUMN brokerage.task_facts.static_max_queue_running_ratio IS 'STATIC_MAX_QUEUE_RUNNING_RATIO.';
+
+COMMENT ON COLUMN brokerage.task_facts.max_expected_wait_hour IS 'MAX_EXPECTED_WAIT_HOUR (h).';
+
+COMMENT ON COLUMN brokerage.task_facts.storage_min_free_size_output IS 'STORAGE_MIN_FREE_SIZE_OUTPUT (GB).';
+
 CREATE TYPE taskqueue.leased AS (
 	job_id bigint,
 	task_queue_id bigint,
@@ -783,6 +1053,16 @@ ALTER FUNCTION brokerage.accepts_attribute(p_list jsonb, p_value text, p_is_patt
 
 COMMENT ON FUNCTION brokerage.accepts_attribute(p_list jsonb, p_value text, p_is_pattern boolean, p_flavour text) IS 'Whether a published list of an attribute takes the value that a task asks for (* = none; a regular expression or not). Flavour doc or panda2026.';
 
+CREATE FUNCTION brokerage.account_of(t brokerage.task_facts) RETURNS text
+    LANGUAGE sql STABLE PARALLEL SAFE
+    AS $$
+  select case when t.working_group <> '' then 'group ' || t.working_group else 'user ' || coalesce(t.user_name, 'not known') end
+$$;
+
+ALTER FUNCTION brokerage.account_of(t brokerage.task_facts) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION brokerage.account_of(t brokerage.task_facts) IS 'Whose jobs count for the caps of a task, in words: its working group, else its user.';
+
 CREATE FUNCTION brokerage.anchored(p_pattern text) RETURNS text
     LANGUAGE sql IMMUTABLE PARALLEL SAFE
     AS $_$
@@ -799,14 +1079,18 @@ CREATE FUNCTION brokerage.answer(p_setup text, p_run_id bigint, p_task_id bigint
   select case when t.status = 'error' then jsonb_build_object('error', jsonb_build_object('code', t.errcode, 'message', t.reason))
               else jsonb_build_object(
                      'status', t.status,
-                     'candidates', coalesce((select jsonb_agg(jsonb_build_object('queue', d.queue, 'rank', d.rank, 'weight', d.weight) order by d.rank)
-                                               from brokerage.decision d where d.setup = t.setup and d.run_id = t.run_id and d.task_id = t.task_id and d.verdict = 'c'), '[]'),
-                     'rejected', coalesce((select jsonb_agg(jsonb_build_object('queue', d.queue, 'rule', d.rule, 'criteria', w.criteria, 'reason', w.reason) order by d.queue collate "C")
+                     'candidates', coalesce((select jsonb_agg(jsonb_build_object(k.kind, u.queue, 'rank', u.rank, 'weight', u.weight)
+                                                                || case when k.kind = 'nucleus' then jsonb_build_object('probability', c.probabilities[u.rank]) else '{}' end order by u.rank)
+                                               from (select array_agg(d.queue order by d.rank) as queues, array_agg(d.weight order by d.rank) as weights,
+                                                            brokerage.probabilities(array_agg(d.weight order by d.rank), brokerage.takes_first_of_zeros(r.profile, r.algorithm)) as probabilities
+                                                       from brokerage.decision d where d.setup = t.setup and d.run_id = t.run_id and d.task_id = t.task_id and d.verdict = 'c') c
+                                              cross join lateral unnest(c.queues, c.weights) with ordinality u(queue, weight, rank)), '[]'),
+                     'rejected', coalesce((select jsonb_agg(jsonb_build_object(k.kind, d.queue, 'rule', d.rule, 'criteria', w.criteria, 'reason', w.reason) order by d.queue collate "C")
                                              from brokerage.decision d
                                              left join brokerage.rule_in_force f on f.profile = r.profile and f.algorithm = r.algorithm and f.rule = d.rule
                                             cross join lateral brokerage.worded(d.reason, f.criteria) w
                                             where d.setup = t.setup and d.run_id = t.run_id and d.task_id = t.task_id and d.verdict = 'r'), '[]'),
-                     'not_candidates', coalesce((select jsonb_agg(jsonb_build_object('queue', n.queue, 'rule', n.rule, 'reason', n.reason) order by n.queue collate "C")
+                     'not_candidates', coalesce((select jsonb_agg(jsonb_build_object(k.kind, n.queue, 'rule', n.rule, 'reason', n.reason) order by n.queue collate "C")
                                                    from (select coalesce(q.unified_name, d.queue) as queue, min(d.rule) as rule, min(d.reason) as reason
                                                            from brokerage.decision d
                                                            left join resource.candidate_queue q on q.setup = d.setup and q.queue = d.queue
@@ -817,6 +1101,7 @@ CREATE FUNCTION brokerage.answer(p_setup text, p_run_id bigint, p_task_id bigint
          end
     from brokerage.task_decision t
     join brokerage.run r on r.setup = t.setup and r.run_id = t.run_id
+   cross join lateral (select case when r.algorithm = 'production_task' then 'nucleus' else 'queue' end) k(kind)
    where t.setup = p_setup and t.run_id = p_run_id and t.task_id = p_task_id
 $$;
 
@@ -946,7 +1231,7 @@ CREATE FUNCTION brokerage.assign_jobs(p_run brokerage.run, p_task_ids bigint[]) 
     LANGUAGE plpgsql
     AS $$
 begin
-  if not brokerage.sees_assignments(p_run.profile, p_run.algorithm) then
+  if p_run.algorithm <> 'production_task' and not brokerage.sees_assignments(p_run.profile, p_run.algorithm) then
     perform brokerage.assign_task(p_run, d.task_id, c.queues, c.weights, c.queued, c.capacities, c.chunks)
        from (select x.task_id, array_agg(x.queue order by x.rank) as queues, array_agg(coalesce(x.weight, 1) order by x.rank) as weights,
                     array_agg(coalesce(x.queued, 0) order by x.rank) as queued, array_agg(x.capacity order by x.rank) as capacities,
@@ -962,28 +1247,49 @@ begin
     join resource.candidate_queue q on q.setup = a.setup and q.queue = a.queue
    where a.setup = p_run.setup and a.run_id = p_run.run_id and a.task_id = any (p_task_ids)
    group by q.unified_name;
-  insert into brokerage.task_state as s (setup, task_id, run_id, retry_at, assigned_jobs)
-  select p_run.setup, d.task_id, d.run_id,
-         case when d.status in ('error', 'throttled', 'failed') then d.decided_at + brokerage.wait_of(w.parameters, t.current_priority) else d.retry_at end,
+  insert into brokerage.task_state as s (setup, task_id, algorithm, run_id, retry_at, assigned_jobs)
+  select p_run.setup, d.task_id, p_run.algorithm, d.run_id,
+         case when d.status <> 'candidates' and d.retry_at is null then d.decided_at + brokerage.wait_of(w.parameters, t.current_priority) else d.retry_at end,
          coalesce((select sum(a.jobs) from brokerage.assignment a where a.setup = d.setup and a.run_id = d.run_id and a.task_id = d.task_id), 0)
     from brokerage.task_decision d
     join workload.task t on t.setup = d.setup and t.task_id = d.task_id
     left join brokerage.rule_in_force w on w.profile = p_run.profile and w.algorithm = p_run.algorithm and w.kind = 'pending' and w.enabled
    where d.setup = p_run.setup and d.run_id = p_run.run_id and d.task_id = any (p_task_ids)
    order by d.task_id
-  on conflict (setup, task_id) do update set run_id = excluded.run_id, retry_at = excluded.retry_at, assigned_jobs = s.assigned_jobs + excluded.assigned_jobs;
+  on conflict (setup, task_id, algorithm) do update set run_id = excluded.run_id, retry_at = excluded.retry_at, assigned_jobs = s.assigned_jobs + excluded.assigned_jobs;
 end $$;
 
 ALTER FUNCTION brokerage.assign_jobs(p_run brokerage.run, p_task_ids bigint[]) OWNER TO broker_owner;
 
 COMMENT ON FUNCTION brokerage.assign_jobs(p_run brokerage.run, p_task_ids bigint[]) IS 'Assigns the jobs of decided tasks to their candidates, counts them, and notes when pending tasks are due again.';
 
+CREATE FUNCTION brokerage.assign_nucleus(p_run brokerage.run, p_task brokerage.task_facts, p_nuclei text[], p_probabilities double precision[]) RETURNS text
+    LANGUAGE plpgsql
+    AS $$
+declare
+  v_place int := brokerage.draw_nucleus(p_probabilities, case when p_run.seed is not null then hashint8extended(p_task.task_id, p_run.seed) end);
+begin
+  insert into brokerage.nucleus_assignment as a (setup, task_id, run_id, nucleus, probability, gshare, priority, work, assigned_at)
+  values (p_run.setup, p_task.task_id, p_run.run_id, p_nuclei[v_place], p_probabilities[v_place], p_task.gshare, p_task.current_priority,
+          greatest(coalesce(p_task.work, 0), 0), p_run.started_at)
+  on conflict (setup, task_id) do update
+     set run_id = excluded.run_id, nucleus = excluded.nucleus, probability = excluded.probability, gshare = excluded.gshare, priority = excluded.priority,
+         work = excluded.work, assigned_at = excluded.assigned_at;
+  update workload.task t set nucleus = p_nuclei[v_place], status = case when t.status = 'assigning' then 'ready' else t.status end
+   where t.setup = p_run.setup and t.task_id = p_task.task_id;
+  return p_nuclei[v_place];
+end $$;
+
+ALTER FUNCTION brokerage.assign_nucleus(p_run brokerage.run, p_task brokerage.task_facts, p_nuclei text[], p_probabilities double precision[]) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION brokerage.assign_nucleus(p_run brokerage.run, p_task brokerage.task_facts, p_nuclei text[], p_probabilities double precision[]) IS 'Sends a task to one of its nuclei, drawn by their probabilities, and returns which; the work that it brings counts for the next tasks.';
+
 CREATE FUNCTION brokerage.assign_task(p_run brokerage.run, p_task_id bigint, p_queues text[], p_weights double precision[], p_queued bigint[], p_capacities bigint[], p_chunks integer[]) RETURNS bigint[]
     LANGUAGE plpgsql
     AS $$
 declare
   v_jobs bigint := coalesce((select i.jobs from workload.input_digest i where i.setup = p_run.setup and i.task_id = p_task_id), 0)
-                 - coalesce((select s.assigned_jobs from brokerage.task_state s where s.setup = p_run.setup and s.task_id = p_task_id), 0);
+                 - coalesce((select s.assigned_jobs from brokerage.task_state s where s.setup = p_run.setup and s.task_id = p_task_id and s.algorithm = p_run.algorithm), 0);
   v_given bigint[];
 begin
   v_given := brokerage.distribute(v_jobs, p_weights, p_queued, p_capacities, p_chunks, case when p_run.seed is not null then hashint8extended(p_task_id, p_run.seed) end);
@@ -1056,7 +1362,7 @@ ALTER FUNCTION brokerage.begin_run(p_setup text, p_algorithm text, p_profile tex
 
 COMMENT ON FUNCTION brokerage.begin_run(p_setup text, p_algorithm text, p_profile text, p_seed bigint, p_dry boolean) IS 'Begins a run of a broker; without a profile that of the setup holds, doc by default. Errors: PB001 (no such setup or profile).';
 
-CREATE PROCEDURE brokerage.broker_jobs(IN p_setup text, IN p_tasks bigint[] DEFAULT NULL::bigint[], IN p_profile text DEFAULT NULL::text, IN p_seed bigint DEFAULT NULL::bigint, IN p_dry_run boolean DEFAULT false, IN p_limit bigint DEFAULT NULL::bigint, IN p_tasks_a_commit integer DEFAULT 250, INOUT p_run_id bigint DEFAULT NULL::bigint)
+CREATE PROCEDURE brokerage.broker(IN p_setup text, IN p_algorithm text, IN p_tasks bigint[], IN p_profile text, IN p_seed bigint, IN p_dry_run boolean, IN p_limit bigint, IN p_tasks_a_commit integer, INOUT p_run_id bigint)
     LANGUAGE plpgsql
     AS $$
 declare
@@ -1071,11 +1377,11 @@ begin
   if p_limit < 0 then
     raise exception 'p_limit is %', p_limit using errcode = 'PB001', hint = 'Tasks to decide at most; null = all that are due.';
   end if;
-  p_run_id := brokerage.open_run(p_setup, 'production_job', p_profile, p_seed, p_dry_run);
+  p_run_id := brokerage.open_run(p_setup, p_algorithm, p_profile, p_seed, p_dry_run);
   if p_tasks is not null then
     perform brokerage.require_tasks(p_setup, p_tasks);
     select string_agg(format('task %s: %s', s.task_id, s.not_due), '; ' order by s.task_id) into v_said
-      from (select t.task_id, t.not_due from brokerage.task_standing t where t.setup = p_setup and t.task_id = any (p_tasks) and t.not_due is not null order by 1 limit 5) s;
+      from (select t.task_id, t.not_due from brokerage.task_standing t where t.setup = p_setup and t.algorithm = p_algorithm and t.task_id = any (p_tasks) and t.not_due is not null order by 1 limit 5) s;
     if v_said is not null then
       raise notice 'not due, decided because they are named: %', v_said;
     end if;
@@ -1089,6 +1395,28 @@ begin
     exit when v_done = 0 or v_left <= 0 or p_tasks_a_commit is null;
   end loop;
   perform brokerage.close_run(p_setup, p_run_id);
+end $$;
+
+ALTER PROCEDURE brokerage.broker(IN p_setup text, IN p_algorithm text, IN p_tasks bigint[], IN p_profile text, IN p_seed bigint, IN p_dry_run boolean, IN p_limit bigint, IN p_tasks_a_commit integer, INOUT p_run_id bigint) OWNER TO broker_owner;
+
+COMMENT ON PROCEDURE brokerage.broker(IN p_setup text, IN p_algorithm text, IN p_tasks bigint[], IN p_profile text, IN p_seed bigint, IN p_dry_run boolean, IN p_limit bigint, IN p_tasks_a_commit integer, INOUT p_run_id bigint) IS 'Brokers tasks by an algorithm; the work behind brokerage.broker_jobs and brokerage.broker_tasks. Errors: PB001, PB002, PB004.';
+
+CREATE PROCEDURE brokerage.broker_analysis(IN p_setup text, IN p_tasks bigint[] DEFAULT NULL::bigint[], IN p_profile text DEFAULT NULL::text, IN p_seed bigint DEFAULT NULL::bigint, IN p_dry_run boolean DEFAULT false, IN p_limit bigint DEFAULT NULL::bigint, IN p_tasks_a_commit integer DEFAULT 250, INOUT p_run_id bigint DEFAULT NULL::bigint)
+    LANGUAGE plpgsql
+    AS $$
+begin
+  call brokerage.broker(p_setup, 'analysis_job', p_tasks, p_profile, p_seed, p_dry_run, p_limit, p_tasks_a_commit, p_run_id);
+end $$;
+
+ALTER PROCEDURE brokerage.broker_analysis(IN p_setup text, IN p_tasks bigint[], IN p_profile text, IN p_seed bigint, IN p_dry_run boolean, IN p_limit bigint, IN p_tasks_a_commit integer, INOUT p_run_id bigint) OWNER TO broker_owner;
+
+COMMENT ON PROCEDURE brokerage.broker_analysis(IN p_setup text, IN p_tasks bigint[], IN p_profile text, IN p_seed bigint, IN p_dry_run boolean, IN p_limit bigint, IN p_tasks_a_commit integer, INOUT p_run_id bigint) IS 'Brokers the jobs of all user tasks (label user or panda) that are due, or of those listed, highest current priority first: decides (brokerage.decision) and assigns jobs to queues (brokerage.assignment). p_seed makes draws repeatable, p_dry_run stores decisions only, p_limit is how many tasks at most. Commits after each p_tasks_a_commit tasks; null = never, then it may run in a transaction of the caller''s. Several calls at once share the work. p_run_id says under which run the decisions stand. A task that is listed is decided whether it is due or not; a notice says which are not. Within a transaction block, or from a function, PostgreSQL refuses to commit (invalid transaction termination, 2D000): give p_tasks_a_commit => null there. Errors: PB001 (no such setup or profile, an argument out of range, isolation level), PB002 (not an operator), PB004 (no such task).';
+
+CREATE PROCEDURE brokerage.broker_jobs(IN p_setup text, IN p_tasks bigint[] DEFAULT NULL::bigint[], IN p_profile text DEFAULT NULL::text, IN p_seed bigint DEFAULT NULL::bigint, IN p_dry_run boolean DEFAULT false, IN p_limit bigint DEFAULT NULL::bigint, IN p_tasks_a_commit integer DEFAULT 250, INOUT p_run_id bigint DEFAULT NULL::bigint)
+    LANGUAGE plpgsql
+    AS $$
+begin
+  call brokerage.broker(p_setup, 'production_job', p_tasks, p_profile, p_seed, p_dry_run, p_limit, p_tasks_a_commit, p_run_id);
 end $$;
 
 ALTER PROCEDURE brokerage.broker_jobs(IN p_setup text, IN p_tasks bigint[], IN p_profile text, IN p_seed bigint, IN p_dry_run boolean, IN p_limit bigint, IN p_tasks_a_commit integer, INOUT p_run_id bigint) OWNER TO broker_owner;
@@ -1106,6 +1434,8 @@ declare
   v_run brokerage.run;
   v_locked bigint[];
   v_taken bigint[];
+  v_left bigint[];
+  v_wave bigint[];
 begin
   perform resource.identify(p_setup);
   select r.* into v_run from brokerage.run r where r.setup = p_setup and r.run_id = p_run_id and r.ended_at is null;
@@ -1118,7 +1448,7 @@ begin
     v_taken := array(
       select t.task_id from workload.task t
        where t.setup = p_setup and (p_tasks is null or t.task_id = any (p_tasks))
-         and (p_tasks is not null or exists (select from brokerage.due_task d where d.setup = p_setup and d.task_id = t.task_id))
+         and (p_tasks is not null or exists (select from brokerage.due_task d where d.setup = p_setup and d.algorithm = v_run.algorithm and d.task_id = t.task_id))
          and not exists (select from brokerage.task_decision x where x.setup = p_setup and x.run_id = p_run_id and x.task_id = t.task_id)
        order by t.current_priority desc, t.task_id
        limit p_limit);
@@ -1129,19 +1459,25 @@ begin
     v_locked := array(
       select t.task_id from workload.task t
        where t.setup = p_setup and (p_tasks is null or t.task_id = any (p_tasks))
-         and (p_tasks is not null or exists (select from brokerage.due_task d where d.setup = p_setup and d.task_id = t.task_id))
+         and (p_tasks is not null or exists (select from brokerage.due_task d where d.setup = p_setup and d.algorithm = v_run.algorithm and d.task_id = t.task_id))
          and not exists (select from brokerage.task_decision x where x.setup = p_setup and x.run_id = p_run_id and x.task_id = t.task_id)
        order by t.current_priority desc, t.task_id
        limit p_limit
          for no key update of t skip locked);
     v_taken := array(
       select u.task_id from unnest(v_locked) with ordinality u(task_id, number)
-       where (p_tasks is not null or exists (select from brokerage.due_task d where d.setup = p_setup and d.task_id = u.task_id))
+       where (p_tasks is not null or exists (select from brokerage.due_task d where d.setup = p_setup and d.algorithm = v_run.algorithm and d.task_id = u.task_id))
          and not exists (select from brokerage.task_decision x where x.setup = p_setup and x.run_id = p_run_id and x.task_id = u.task_id)
        order by u.number);
     exit when cardinality(v_taken) > 0 or cardinality(v_locked) = 0;
   end loop;
-  perform brokerage.decide(v_run, v_taken, array(select f from brokerage.facts_of_queues(p_setup) f order by f.queue));
+  v_left := v_taken;
+  loop
+    v_wave := brokerage.wave_of(p_setup, v_run.algorithm, v_left);
+    perform brokerage.decide(v_run, v_wave, brokerage.facts_of_candidates(p_setup, v_run.algorithm));
+    v_left := array(select u.task_id from unnest(v_left) with ordinality u(task_id, number) where u.task_id <> all (v_wave) order by u.number);
+    exit when cardinality(v_left) = 0;
+  end loop;
   if not v_run.dry then
     perform brokerage.assign_jobs(v_run, v_taken);
   end if;
@@ -1152,6 +1488,17 @@ end $$;
 ALTER FUNCTION brokerage.broker_next(p_setup text, p_run_id bigint, p_tasks bigint[], p_limit bigint) OWNER TO broker_owner;
 
 COMMENT ON FUNCTION brokerage.broker_next(p_setup text, p_run_id bigint, p_tasks bigint[], p_limit bigint) IS 'Decides up to p_limit tasks of a run that are due, or of those listed, and assigns their jobs; returns how many tasks. Works within the caller''s transaction. Errors: PB001 (isolation level, unless dry), PB002 (setup not granted), PB004 (no such run).';
+
+CREATE PROCEDURE brokerage.broker_tasks(IN p_setup text, IN p_tasks bigint[] DEFAULT NULL::bigint[], IN p_profile text DEFAULT NULL::text, IN p_seed bigint DEFAULT NULL::bigint, IN p_dry_run boolean DEFAULT false, IN p_limit bigint DEFAULT NULL::bigint, IN p_tasks_a_commit integer DEFAULT 250, INOUT p_run_id bigint DEFAULT NULL::bigint)
+    LANGUAGE plpgsql
+    AS $$
+begin
+  call brokerage.broker(p_setup, 'production_task', p_tasks, p_profile, p_seed, p_dry_run, p_limit, p_tasks_a_commit, p_run_id);
+end $$;
+
+ALTER PROCEDURE brokerage.broker_tasks(IN p_setup text, IN p_tasks bigint[], IN p_profile text, IN p_seed bigint, IN p_dry_run boolean, IN p_limit bigint, IN p_tasks_a_commit integer, INOUT p_run_id bigint) OWNER TO broker_owner;
+
+COMMENT ON PROCEDURE brokerage.broker_tasks(IN p_setup text, IN p_tasks bigint[], IN p_profile text, IN p_seed bigint, IN p_dry_run boolean, IN p_limit bigint, IN p_tasks_a_commit integer, INOUT p_run_id bigint) IS 'Brokers all tasks that are due, or those listed, highest current priority first: decides (brokerage.decision) and sends each to a nucleus (brokerage.nucleus_assignment, workload.task), whose remaining work the next ones see. p_seed makes draws repeatable, p_dry_run stores decisions only, p_limit is how many tasks at most. Commits after each p_tasks_a_commit tasks; null = never, then it may run in a transaction of the caller''s. Several calls at once share the work. p_run_id says under which run the decisions stand. A task that is listed is decided whether it is due or not; a notice says which are not. Within a transaction block, or from a function, PostgreSQL refuses to commit (invalid transaction termination, 2D000): give p_tasks_a_commit => null there. Errors: PB001 (no such setup or profile, an argument out of range, isolation level), PB002 (not an operator), PB004 (no such task).';
 
 CREATE FUNCTION brokerage.candidate_all(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) RETURNS text
     LANGUAGE sql STABLE PARALLEL SAFE
@@ -1180,6 +1527,33 @@ $$;
 ALTER FUNCTION brokerage.candidate_all_panda2026(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) OWNER TO broker_owner;
 
 COMMENT ON FUNCTION brokerage.candidate_all_panda2026(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) IS 'prod-initial-all of panda2026: without pre-assignment all queues that run production and have a cloud are candidates.';
+
+CREATE FUNCTION brokerage.candidate_analysis(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts, x jsonb) RETURNS text
+    LANGUAGE sql STABLE PARALLEL SAFE
+    AS $$
+  select case
+    when q.type in ('analysis', 'unified') or (x ->> 'code')::boolean and (q.attributes ? 'grandly_unified' or p.is_preassigned) then null
+    else format('type is %s, not analysis or unified', coalesce(q.type, 'not set'))
+  end
+$$;
+
+ALTER FUNCTION brokerage.candidate_analysis(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts, x jsonb) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION brokerage.candidate_analysis(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts, x jsonb) IS 'anal-initial: queues of analysis or unified type are candidates. Parameter code (boolean): as PanDA''s code, grandly_unified and pre-assigned ones, too.';
+
+CREATE FUNCTION brokerage.candidate_nucleus(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts, x jsonb) RETURNS text
+    LANGUAGE sql STABLE PARALLEL SAFE
+    AS $$
+  select case
+    when t.is_preset then case when not p.is_preassigned then format('the nucleus of the task is %s', t.nucleus) end
+    when q.is_nucleus or (x ->> 'satellites')::boolean and t.full_chain is not null and q.bare_nucleus is not null then null
+    else 'it has no queue of role nucleus'
+  end
+$$;
+
+ALTER FUNCTION brokerage.candidate_nucleus(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts, x jsonb) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION brokerage.candidate_nucleus(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts, x jsonb) IS 'task-nucleus-list, task-preset-nucleus: which nuclei enter the list of a task. Parameter satellites.';
 
 CREATE FUNCTION brokerage.candidate_preassigned(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts, x jsonb) RETURNS text
     LANGUAGE sql STABLE PARALLEL SAFE
@@ -1262,13 +1636,13 @@ ALTER FUNCTION brokerage.compares(p_value numeric, p_operator text, p_limit nume
 
 COMMENT ON FUNCTION brokerage.compares(p_value numeric, p_operator text, p_limit numeric) IS 'Whether a value compares with a limit as the operator (>, >=, <, <=, == or !=) says.';
 
-CREATE FUNCTION brokerage.compose(p_profile text, p_algorithm text, p_wide boolean, p_all_failures boolean DEFAULT false, p_survivors boolean DEFAULT false) RETURNS text
+CREATE FUNCTION brokerage.compose(p_profile text, p_algorithm text, p_wide boolean, p_all_failures boolean DEFAULT false, p_survivors boolean DEFAULT false, p_hint jsonb DEFAULT NULL::jsonb) RETURNS text
     LANGUAGE plpgsql STABLE
     AS $_$
 declare
   v_rule brokerage.profile_rule;
   v_marks boolean;
-  v_facts record := brokerage.compose_facts(p_wide);
+  v_facts record := brokerage.compose_facts(p_wide, p_algorithm, p_hint is not null);
   v_pairs text := v_facts.base;
   v_pair text := v_facts.pair;
   v_level int := 0;
@@ -1284,6 +1658,14 @@ declare
   v_beside text := '';                        -- columns that the next level makes beside its own
   v_steps text := '';
   v_relation text := 'asked';
+  v_group text;                               -- set rules in a row that hold or are ignored together
+  v_group_levels int[] := '{}'::int[];
+  v_group_said text[] := '{}'::text[];
+  v_ignored jsonb := '{}'::jsonb;             -- groups, and the column that says where one is ignored
+  v_terms int := 0;                           -- weights that look at the terms of the other candidates
+  v_left text;                                -- why a pair is lost before the weights, but for marks
+  v_unmarked text;                            -- the like of a pair by itself
+  v_factors text[] := '{}'::text[];           -- factors of the weight, 1 where the rules that they go with are ignored
   v_weight text;
   v_call text;
   v_said text;
@@ -1291,18 +1673,30 @@ declare
   v_best_rule text;
   v_order text := '';
   v_distribution jsonb := '{}'::jsonb;
+  v_first text;
 begin
   perform brokerage.require_profile(p_profile, p_algorithm);
   select l.marks into v_marks
     from brokerage.profile_line p join brokerage.shipped_profile l on l.profile = p.of_profile
    where p.profile = p_profile;
   for v_rule in
-    select r.* from brokerage.rule_in_force r where r.profile = p_profile and r.algorithm = p_algorithm and r.enabled and r.kind not in ('task rule', 'pending', 'fact')
+    select r.* from brokerage.rule_in_force r where r.profile = p_profile and r.algorithm = p_algorithm and r.enabled and r.kind not in ('task rule', 'second pass', 'pending', 'fact')
+       and (p_hint is null or r.kind = 'row rule' and not p_hint -> 'without' ? r.rule
+                              and r.position <= (select l.position from brokerage.rule_in_force l where l.profile = p_profile and l.algorithm = p_algorithm and l.rule = p_hint ->> 'last'))
     union all
     select p_profile, p_algorithm, 'end', 'end', 'infinity', null, null, false, true, '{}', null
      order by position, rule
   loop
     perform brokerage.require_order(v_rule, v_level > 0, v_weight is not null, v_best_rule);
+    if v_group <> (case when v_rule.kind = 'set rule' then coalesce(v_rule.parameters ->> 'group', v_rule.rule) else '' end) then
+      v_steps := v_steps || brokerage.compose_set_step(v_group_levels, v_group_said, v_relation, v_failed);
+      v_relation := format('step_%s', v_group_levels[1]);
+      v_failed := v_failed || array(select format('x.lost_%s', l) from unnest(v_group_levels) with ordinality g(l, n) order by n);
+      v_ignored := v_ignored || jsonb_build_object(v_group, format('x.ignored_%s', v_group_levels[1]));
+      v_group := null;
+      v_group_levels := '{}'::int[];
+      v_group_said := '{}'::text[];
+    end if;
     if v_rule.kind not in ('candidate', 'row rule') and cardinality(v_outside || v_persistent || v_temporary) > 0 then
       v_pairs := brokerage.compose_chain(v_pairs, v_level, format('coalesce(%s) is null', array_to_string(v_alone, ', ')), v_outside, v_persistent, v_temporary, p_all_failures, v_beside);
       v_beside := '';
@@ -1317,6 +1711,8 @@ begin
       v_temporary := '{}'::text[];
     end if;
     if v_rule.kind = 'weight' and cardinality(v_weights) = 0 then  -- marked queues are removed before the weights
+      v_unmarked := array_to_string(v_alone, ', ');
+      v_left := array_to_string(v_failed, ', ');
       v_alone := v_alone || v_marked;
       v_failed := v_failed || v_marked;
       v_marked := '{}'::text[];
@@ -1341,7 +1737,16 @@ begin
           v_persistent := v_persistent || format('%L || %s', v_said, v_call);
         end if;
       when 'weight' then
-        v_weights := v_weights || v_call;
+        if brokerage.weighs_terms(v_rule) then
+          v_terms := v_terms + 1;
+          v_beside := v_beside || format(', case when coalesce(%s) is null then %s end as terms_%s', v_unmarked, v_call, v_terms);
+          v_asked := v_asked || format('x.terms_%s', v_terms);
+          v_weights := v_weights || '1::float8'::text;
+          v_factors := v_factors || brokerage.compose_terms(v_rule, v_terms, v_left);
+        else
+          v_weights := v_weights || v_call;
+          v_factors := v_factors || brokerage.compose_factor(v_rule, cardinality(v_weights), v_ignored);
+        end if;
       when 'distribution' then
         v_distribution := v_distribution || jsonb_build_object(v_rule.rule, format('case when coalesce(%s) is null then %s end', array_to_string(v_alone, ', '), v_call));
       when 'set rule', 'choice' then
@@ -1352,36 +1757,43 @@ begin
         else
           v_beside := v_beside || format(', case when coalesce(%s) is null then %s end as said_%s', array_to_string(v_alone, ', '), v_call, v_level);
           v_asked := v_asked || format('x.said_%s', v_level);
-          v_steps := v_steps || brokerage.compose_step(v_rule, v_level, v_relation, v_failed, v_said);
-          v_relation := format('step_%s', v_level);
-          v_failed := v_failed || format('x.lost_%s', v_level);
+          if v_rule.kind = 'set rule' then
+            v_group := coalesce(v_rule.parameters ->> 'group', v_rule.rule);
+            v_group_levels := v_group_levels || v_level;
+            v_group_said := v_group_said || v_said;
+          else
+            v_steps := v_steps || brokerage.compose_choice_step(v_level, v_said, v_relation, v_failed, (v_rule.parameters ->> 'best')::bigint);
+            v_relation := format('step_%s', v_level);
+            v_failed := v_failed || format('x.lost_%s', v_level);
+          end if;
           v_level := v_level + 1;
         end if;
       else
         null;
     end case;
   end loop;
-  v_pairs := format('select x.*%s, (%s)::bigint as queued, (%s)::bigint as capacity, (%s)::int as chunk%s from (%s) x', v_beside, coalesce(v_distribution ->> 'queued-jobs', 'null'),
-                    coalesce(v_distribution ->> 'running-jobs-cap', 'null'), coalesce(v_distribution ->> 'job-chunk', 'null'),
+  v_first := case when v_distribution ? 'used-sites-first' then ', x.first' else '' end;
+  v_pairs := format('select x.*%s, (%s)::bigint as queued, (%s)::bigint as capacity, (%s)::int as chunk%s%s from (%s) x', v_beside, coalesce(v_distribution ->> 'queued-jobs', 'null'),
+                    coalesce(v_distribution ->> 'running-jobs-cap', 'null'), coalesce(v_distribution ->> 'job-chunk', 'null'), ', ' || (v_distribution ->> 'used-sites-first') || '::float8 as first',
                     case when p_survivors then format(', case when coalesce(%1$s) is null then %2$s end as survivor_q, case when coalesce(%1$s) is null then %3$s end as survivor_p',
                                                       array_to_string(v_alone, ', '), v_facts.queue, v_facts.pair) else '' end, v_pairs);
   return format('with %s judged as materialized (select x.task_number, x.task_id, x.queue, x.unified_name, coalesce(%s) as failed, %s as failures, %s as weight, %s as factors,'
                 ' x.queued, x.capacity, x.chunk%s from %s x), '
-                'ranked as materialized (select x.*, row_number() over (partition by x.task_number order by %s x.weight desc nulls last, x.queue collate "C") as place,'
+                'ranked as materialized (select x.*, row_number() over (partition by x.task_number order by %s%s x.weight desc nulls last, x.queue collate "C") as place,'
                 ' %L::bigint as best, %L::text as best_rule from judged x where x.failed is null) ',
                 case when v_steps = '' then ''
                      else format('asked as materialized (select x.task_number, x.task_id, x.queue, x.unified_name, %s, x.queued, x.capacity, x.chunk%s from (%s) x), ',
-                                 array_to_string(v_asked, ', '), case when p_survivors then ', x.survivor_q, x.survivor_p' else '' end, v_pairs) || v_steps end,
-                array_to_string(v_failed || v_marked, ', '), array_to_string(v_failures, ' || '), coalesce(v_weight, 'null::float8'),
-                case when v_weight is null then 'null::float8[]' else 'x.factors' end,
-                case when p_survivors then ', x.survivor_q as q, x.survivor_p as p' else '' end,
+                                 array_to_string(v_asked, ', '), v_first || case when p_survivors then ', x.survivor_q, x.survivor_p' else '' end, v_pairs) || v_steps end,
+                array_to_string(v_failed || v_marked, ', '), array_to_string(v_failures, ' || '), coalesce(array_to_string(nullif(v_factors, '{}'::text[]), ' * '), 'null::float8'),
+                case when v_weight is null then 'null::float8[]' when v_ignored = '{}' and v_terms = 0 then 'x.factors' else format('case when x.factors is not null then array[%s]::float8[] end', array_to_string(v_factors, ', ')) end,
+                v_first || case when p_survivors then ', x.survivor_q as q, x.survivor_p as p' else '' end,
                 case when v_steps = '' then format('(%s)', v_pairs) else v_relation end,
-                v_order, v_best, v_best_rule);
+                case when v_first <> '' then 'x.first desc nulls last, ' else '' end, v_order, v_best, v_best_rule);
 end $_$;
 
-ALTER FUNCTION brokerage.compose(p_profile text, p_algorithm text, p_wide boolean, p_all_failures boolean, p_survivors boolean) OWNER TO broker_owner;
+ALTER FUNCTION brokerage.compose(p_profile text, p_algorithm text, p_wide boolean, p_all_failures boolean, p_survivors boolean, p_hint jsonb) OWNER TO broker_owner;
 
-COMMENT ON FUNCTION brokerage.compose(p_profile text, p_algorithm text, p_wide boolean, p_all_failures boolean, p_survivors boolean) IS 'SQL of a profile: the relations judged and ranked over all pairs of tasks and queues, made of the rules in force. Errors: PB001 (no such profile, a rule that does not fit), PB002 (a rule whose owner is not trusted).';
+COMMENT ON FUNCTION brokerage.compose(p_profile text, p_algorithm text, p_wide boolean, p_all_failures boolean, p_survivors boolean, p_hint jsonb) IS 'SQL of a profile: the relations judged and ranked over all pairs of tasks and queues, made of the rules in force. Errors: PB001 (no such profile, a rule that does not fit), PB002 (a rule whose owner is not trusted).';
 
 CREATE FUNCTION brokerage.compose_chain(p_from text, p_level integer, p_alive text, p_outside text[], p_persistent text[], p_temporary text[], p_all_failures boolean, p_beside text) RETURNS text
     LANGUAGE sql IMMUTABLE PARALLEL SAFE
@@ -1398,42 +1810,19 @@ ALTER FUNCTION brokerage.compose_chain(p_from text, p_level integer, p_alive tex
 
 COMMENT ON FUNCTION brokerage.compose_chain(p_from text, p_level integer, p_alive text, p_outside text[], p_persistent text[], p_temporary text[], p_all_failures boolean, p_beside text) IS 'SQL of one level of a profile: the first persistent rule that fails, the last temporary one that was written, and all that fail where they are asked for.';
 
-CREATE FUNCTION brokerage.compose_facts(p_wide boolean, OUT base text, OUT task text, OUT queue text, OUT pair text, OUT weighed_pair text) RETURNS record
-    LANGUAGE sql STABLE
+CREATE FUNCTION brokerage.compose_choice_step(p_level integer, p_said text, p_relation text, p_failed text[], p_best bigint) RETURNS text
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE
     AS $_$
-  with attribute as (
-    select k.number, k.letter, k.type, c.attname as name, c.attnum as place, k.letter || c.attname = 'pweight' as is_weight
-      from (values (1, 't', 'task_facts'), (2, 'q', 'queue_facts'), (3, 'p', 'pair_facts')) k(number, letter, type)
-      join pg_attribute c on c.attrelid = ('brokerage.' || k.type)::regclass and c.attnum > 0 and not c.attisdropped
-  ), fact as (
-    select a.letter, min(a.number) as number, min(a.type) as type,
-           string_agg(format('%s as %I', v.value, a.letter || '_' || a.name), ', ' order by a.place) as columns,
-           string_agg(v.value, ', ' order by a.place) as attributes,
-           string_agg(w.value, ', ' order by a.place) as taken,
-           string_agg(case when a.is_weight then '@weight@' else w.value end, ', ' order by a.place) as weighed
-      from attribute a
-     cross join lateral (select case when a.is_weight then 'null::float8' else format('%s.%I', a.letter, a.name) end) v(value)
-     cross join lateral (select case when p_wide then format('x.%I', a.letter || '_' || a.name) else format('(x.%s).%I', a.letter, a.name) end) w(value)
-     group by a.letter
-  ), text as (
-    select f.letter, f.number,
-           case when p_wide then f.columns else format('row(%s)::brokerage.%I as %s', f.attributes, f.type, f.letter) end as made,
-           case when p_wide then format('row(%s)::brokerage.%I', f.taken, f.type) else 'x.' || f.letter end as taken,
-           format('row(%s)::brokerage.%I', f.weighed, f.type) as weighed
-      from fact f
-  )
-  select format('select t.ordinality as task_number, t.task_id, q.queue, q.unified_name, %s from brokerage.%s($1, $2, $3, $4) p'
-                ' join unnest($2) with ordinality t on t.ordinality = p.task_number join unnest($3) with ordinality q on q.ordinality = p.queue_number%s',
-                string_agg(x.made, ', ' order by x.number), case when p_wide then 'facts_of_pairs' else 'facts_of_few_pairs' end,
-                case when p_wide then '' else ' offset 0' end),  -- wide, rules take the columns where they are: a copy of all was a fifth of the time
-         min(x.taken) filter (where x.letter = 't'), min(x.taken) filter (where x.letter = 'q'), min(x.taken) filter (where x.letter = 'p'),
-         min(x.weighed) filter (where x.letter = 'p')
-    from text x
+  select format('answer_%1$s as materialized (select o.task_number, o.queue from (select x.task_number, x.queue, row_number() over (partition by x.task_number order by x.said_%1$s desc, x.queue collate "C") as place'
+                ' from %4$s x where coalesce(%2$s) is null and x.said_%1$s is not null) o where o.place > %5$s), '
+                'step_%1$s as not materialized (select x.*, case when a.queue is not null then %3$L || format(''%%s is not among the %5$s best'', x.said_%1$s) end as lost_%1$s from %4$s x'
+                ' left join answer_%1$s a on a.task_number = x.task_number and a.queue = x.queue), ',
+                p_level, array_to_string(p_failed, ', '), p_said, p_relation, p_best)
 $_$;
 
-ALTER FUNCTION brokerage.compose_facts(p_wide boolean, OUT base text, OUT task text, OUT queue text, OUT pair text, OUT weighed_pair text) OWNER TO broker_owner;
+ALTER FUNCTION brokerage.compose_choice_step(p_level integer, p_said text, p_relation text, p_failed text[], p_best bigint) OWNER TO broker_owner;
 
-COMMENT ON FUNCTION brokerage.compose_facts(p_wide boolean, OUT base text, OUT task text, OUT queue text, OUT pair text, OUT weighed_pair text) IS 'SQL of all pairs with their facts, and how task, queue and pair (before and behind the weights) are handed to a rule over it.';
+COMMENT ON FUNCTION brokerage.compose_choice_step(p_level integer, p_said text, p_relation text, p_failed text[], p_best bigint) IS 'SQL of a relation that adds lost_<level>: why a choice loses a queue beside the others of its task.';
 
 CREATE TABLE brokerage.profile_rule (
     profile text NOT NULL,
@@ -1449,7 +1838,7 @@ CREATE TABLE brokerage.profile_rule (
     source text,
     CONSTRAINT profile_rule_algorithm_check CHECK ((algorithm = ANY (ARRAY['production_job'::text, 'analysis_job'::text, 'production_task'::text]))),
     CONSTRAINT profile_rule_criteria_check CHECK ((criteria ~ '^[-+][A-Za-z0-9_]+$'::text)),
-    CONSTRAINT profile_rule_kind_check CHECK ((kind = ANY (ARRAY['task rule'::text, 'candidate'::text, 'row rule'::text, 'set rule'::text, 'weight'::text, 'choice'::text, 'distribution'::text, 'pending'::text, 'fact'::text]))),
+    CONSTRAINT profile_rule_kind_check CHECK ((kind = ANY (ARRAY['task rule'::text, 'candidate'::text, 'row rule'::text, 'set rule'::text, 'weight'::text, 'choice'::text, 'distribution'::text, 'pending'::text, 'fact'::text, 'second pass'::text]))),
     CONSTRAINT profile_rule_parameters_check CHECK ((jsonb_typeof(parameters) = 'object'::text)),
     CONSTRAINT profile_rule_rule_check CHECK ((rule ~ '^[a-z0-9][a-z0-9-]*$'::text))
 );
@@ -1464,7 +1853,7 @@ COMMENT ON COLUMN brokerage.profile_rule.algorithm IS 'production_job, analysis_
 
 COMMENT ON COLUMN brokerage.profile_rule.rule IS 'Rule id.';
 
-COMMENT ON COLUMN brokerage.profile_rule.kind IS 'task rule: may throttle or fail the whole task; candidate: who enters the list; row rule: rejects a queue; set rule: a row rule that holds only where some queue of the task passes it; weight: a factor; choice: keeps the best; distribution: a figure that jobs are distributed by; pending: when a task that found nothing is tried again; fact: prepared for the others, in which function or view.';
+COMMENT ON COLUMN brokerage.profile_rule.kind IS 'task rule: may throttle or fail the whole task; candidate: who enters the list; row rule: rejects a queue; set rule: a row rule that holds only where some queue of the task passes it; second pass: whether a task that found nothing is decided once more; weight: a factor; choice: keeps the best; distribution: a figure that jobs are distributed by; pending: when a task that found nothing is tried again; fact: prepared for the others, in which function or view.';
 
 COMMENT ON COLUMN brokerage.profile_rule."position" IS 'Order within the algorithm.';
 
@@ -1482,33 +1871,106 @@ COMMENT ON COLUMN brokerage.profile_rule.source IS 'Where it comes from: seed an
 
 COMMENT ON CONSTRAINT profile_rule_criteria_check ON brokerage.profile_rule IS 'a tag of PanDA''s, such as -status';
 
-COMMENT ON CONSTRAINT profile_rule_kind_check ON brokerage.profile_rule IS 'task rule, candidate, row rule, set rule, weight, choice, distribution, pending or fact';
-
 COMMENT ON CONSTRAINT profile_rule_parameters_check ON brokerage.profile_rule IS 'an object';
 
 COMMENT ON CONSTRAINT profile_rule_rule_check ON brokerage.profile_rule IS 'lower case letters, digits and hyphens';
 
-CREATE FUNCTION brokerage.compose_step(p_rule brokerage.profile_rule, p_level integer, p_relation text, p_failed text[], p_said text) RETURNS text
+CREATE FUNCTION brokerage.compose_factor(p_rule brokerage.profile_rule, p_number integer, p_ignored jsonb) RETURNS text
+    LANGUAGE plpgsql IMMUTABLE
+    AS $$
+declare
+  v_group text := p_rule.parameters ->> 'if_holds';
+begin
+  if v_group is null then
+    return format('x.factors[%s]', p_number);
+  elsif not p_ignored ? v_group then
+    raise exception 'weight % of profile %: no set rules of group % stand before it', p_rule.rule, p_rule.profile, quote_literal(v_group)
+      using errcode = 'PB001', hint = 'if_holds names the parameter group of set rules with a lower position.';
+  end if;
+  return format('case when %s then 1 else x.factors[%s] end', p_ignored ->> v_group, p_number);
+end $$;
+
+ALTER FUNCTION brokerage.compose_factor(p_rule brokerage.profile_rule, p_number integer, p_ignored jsonb) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION brokerage.compose_factor(p_rule brokerage.profile_rule, p_number integer, p_ignored jsonb) IS 'SQL of a factor of the weight behind the set rules. Errors: PB001 (a group that is not there).';
+
+CREATE FUNCTION brokerage.compose_facts(p_wide boolean, p_algorithm text, p_as_nucleus boolean, OUT base text, OUT task text, OUT queue text, OUT pair text, OUT weighed_pair text) RETURNS record
     LANGUAGE sql STABLE
     AS $_$
-  select case p_rule.kind
-    when 'set rule' then
-      format('answer_%1$s as materialized (select x.task_number from %4$s x where coalesce(%2$s) is null and x.said_%1$s is null group by x.task_number), '
-             'step_%1$s as not materialized (select x.*, case when coalesce(%2$s) is null and a.task_number is not null then %3$L || x.said_%1$s end as lost_%1$s from %4$s x'
-             ' left join answer_%1$s a on a.task_number = x.task_number), ',
-             p_level, array_to_string(p_failed, ', '), p_said, p_relation)
-    else
-      format('answer_%1$s as materialized (select o.task_number, o.queue from (select x.task_number, x.queue, row_number() over (partition by x.task_number order by x.said_%1$s desc, x.queue collate "C") as place'
-             ' from %4$s x where coalesce(%2$s) is null and x.said_%1$s is not null) o where o.place > %5$s), '
-             'step_%1$s as not materialized (select x.*, case when a.queue is not null then %3$L || format(''%%s is not among the %5$s best'', x.said_%1$s) end as lost_%1$s from %4$s x'
-             ' left join answer_%1$s a on a.task_number = x.task_number and a.queue = x.queue), ',
-             p_level, array_to_string(p_failed, ', '), p_said, p_relation, (p_rule.parameters ->> 'best')::bigint)
-  end
+  with source as (
+    select p.oid, p.proname as name, p.proargnames as columns
+      from pg_proc p
+     where p.pronamespace = 'brokerage'::regnamespace
+       and p.proname = case when p_algorithm = 'production_task' then 'facts_of_nucleus_pairs'
+                            when p_algorithm = 'analysis_job' then case when p_wide then 'facts_of_analysis_pairs' else 'facts_of_few_analysis_pairs' end
+                            when p_wide then 'facts_of_pairs' else 'facts_of_few_pairs' end
+  ), attribute as (
+    select k.number, k.letter, k.type, c.attname as name, c.attnum as place, format_type(c.atttypid, null) as of_type,
+           k.letter <> 'p' or c.attname = any (s.columns) as is_known, k.letter || c.attname = 'pweight' as is_weight
+      from (values (1, 't', 'task_facts'), (2, 'q', 'queue_facts'), (3, 'p', 'pair_facts')) k(number, letter, type)
+      join pg_attribute c on c.attrelid = ('brokerage.' || k.type)::regclass and c.attnum > 0 and not c.attisdropped
+     cross join source s
+  ), fact as (
+    select a.letter, min(a.number) as number, min(a.type) as type,
+           string_agg(format('%s as %I', v.value, a.letter || '_' || a.name), ', ' order by a.place) as columns,
+           string_agg(v.value, ', ' order by a.place) as attributes,
+           string_agg(w.value, ', ' order by a.place) as taken,
+           string_agg(case when a.is_weight then '@weight@' else w.value end, ', ' order by a.place) as weighed
+      from attribute a
+     cross join lateral (select case when p_as_nucleus and a.letter || a.name = 'pis_nucleus_queue' then 'true' when a.is_known then format('%s.%I', a.letter, a.name) else 'null::' || a.of_type end) v(value)
+     cross join lateral (select case when p_wide then format('x.%I', a.letter || '_' || a.name) else format('(x.%s).%I', a.letter, a.name) end) w(value)
+     group by a.letter
+  ), text as (
+    select f.letter, f.number,
+           case when p_wide then f.columns else format('row(%s)::brokerage.%I as %s', f.attributes, f.type, f.letter) end as made,
+           case when p_wide then format('row(%s)::brokerage.%I', f.taken, f.type) else 'x.' || f.letter end as taken,
+           format('row(%s)::brokerage.%I', f.weighed, f.type) as weighed
+      from fact f
+  )
+  select format('select t.ordinality as task_number, t.task_id, q.queue, q.unified_name, %s from brokerage.%s($1, $2, $3, $4) p'
+                ' join unnest($2) with ordinality t on t.ordinality = p.task_number join unnest($3) with ordinality q on q.ordinality = p.queue_number%s',
+                string_agg(x.made, ', ' order by x.number), (select s.name from source s),
+                case when p_wide then '' else ' offset 0' end),  -- wide, rules take the columns where they are: a copy of all was a fifth of the time
+         min(x.taken) filter (where x.letter = 't'), min(x.taken) filter (where x.letter = 'q'), min(x.taken) filter (where x.letter = 'p'),
+         min(x.weighed) filter (where x.letter = 'p')
+    from text x
 $_$;
 
-ALTER FUNCTION brokerage.compose_step(p_rule brokerage.profile_rule, p_level integer, p_relation text, p_failed text[], p_said text) OWNER TO broker_owner;
+ALTER FUNCTION brokerage.compose_facts(p_wide boolean, p_algorithm text, p_as_nucleus boolean, OUT base text, OUT task text, OUT queue text, OUT pair text, OUT weighed_pair text) OWNER TO broker_owner;
 
-COMMENT ON FUNCTION brokerage.compose_step(p_rule brokerage.profile_rule, p_level integer, p_relation text, p_failed text[], p_said text) IS 'SQL of a relation that adds lost_<level>: why a set rule or a choice loses a queue beside the others of its task.';
+COMMENT ON FUNCTION brokerage.compose_facts(p_wide boolean, p_algorithm text, p_as_nucleus boolean, OUT base text, OUT task text, OUT queue text, OUT pair text, OUT weighed_pair text) IS 'SQL of all pairs with their facts, and how task, queue and pair (before and behind the weights) are handed to a rule over it.';
+
+CREATE FUNCTION brokerage.compose_second_pass(p_profile text, p_algorithm text) RETURNS text
+    LANGUAGE plpgsql STABLE
+    AS $_$
+declare
+  v_rule brokerage.profile_rule;
+begin
+  select r.* into v_rule from brokerage.rule_in_force r
+   where r.profile = p_profile and r.algorithm = p_algorithm and r.enabled and r.kind = 'second pass' order by r.position, r.rule limit 1;
+  return case when v_rule.rule is not null
+              then format('select s.task_id, s.said from (select t.task_id, %s as said from unnest($1) t where not coalesce(t.second_pass, false)) s where s.said is not null', brokerage.rule_call(v_rule, 't')) end;
+end $_$;
+
+ALTER FUNCTION brokerage.compose_second_pass(p_profile text, p_algorithm text) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION brokerage.compose_second_pass(p_profile text, p_algorithm text) IS 'SQL of the rule of kind second pass: task_id and what it says of the tasks that may be decided once more; null = a profile without one. Errors: PB001, PB002 (a rule that does not fit).';
+
+CREATE FUNCTION brokerage.compose_set_step(p_levels integer[], p_said text[], p_relation text, p_failed text[]) RETURNS text
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE
+    AS $_$
+  select format('answer_%1$s as materialized (select x.task_number from %3$s x where %2$s and coalesce(%4$s) is null group by x.task_number), '
+                'step_%1$s as not materialized (select x.*, %2$s and a.task_number is null as ignored_%1$s, %5$s from %3$s x left join answer_%1$s a on a.task_number = x.task_number), ',
+                p_levels[1], format('coalesce(%s) is null', array_to_string(p_failed, ', ')), p_relation,
+                (select string_agg(format('x.said_%s', l.level), ', ' order by l.number) from unnest(p_levels) with ordinality l(level, number)),
+                (select string_agg(format('case when coalesce(%1$s) is null and (a.task_number is not null or starts_with(x.said_%2$s, ''!'')) then %3$L || ltrim(x.said_%2$s, ''!'') end as lost_%2$s',
+                                          array_to_string(p_failed, ', '), l.level, p_said[l.number]), ', ' order by l.number)
+                   from unnest(p_levels) with ordinality l(level, number)))
+$_$;
+
+ALTER FUNCTION brokerage.compose_set_step(p_levels integer[], p_said text[], p_relation text, p_failed text[]) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION brokerage.compose_set_step(p_levels integer[], p_said text[], p_relation text, p_failed text[]) IS 'SQL of a relation that adds lost_<level>: why set rules that stand together lose a queue beside the others of its task, and ignored_<first level>: whether they are ignored for it.';
 
 CREATE FUNCTION brokerage.compose_task_rules(p_profile text, p_algorithm text) RETURNS text
     LANGUAGE plpgsql STABLE
@@ -1522,9 +1984,9 @@ begin
      where r.profile = p_profile and r.algorithm = p_algorithm and r.enabled and r.kind = 'task rule'
      order by r.position, r.rule
   loop
-    if coalesce(v_rule.parameters ->> 'status', '') not in ('throttled', 'failed') then
+    if coalesce(v_rule.parameters ->> 'status', '') not in ('throttled', 'failed', 'pending') then
       raise exception 'rule % of profile %: parameter status is %', v_rule.rule, p_profile, coalesce(v_rule.parameters ->> 'status', 'not there')
-        using errcode = 'PB001', hint = 'Say what becomes of the task: {"status": "throttled"} or {"status": "failed"}.';
+        using errcode = 'PB001', hint = 'Say what becomes of the task: {"status": "throttled"}, {"status": "failed"} or {"status": "pending"}.';
     end if;
     v_calls := v_calls || format('%L || %s', concat_ws(E'\t', v_rule.parameters ->> 'status', v_rule.rule, ''), brokerage.rule_call(v_rule, 't'));
   end loop;
@@ -1536,6 +1998,30 @@ end $_$;
 ALTER FUNCTION brokerage.compose_task_rules(p_profile text, p_algorithm text) OWNER TO broker_owner;
 
 COMMENT ON FUNCTION brokerage.compose_task_rules(p_profile text, p_algorithm text) IS 'SQL of the rules of a profile that look at the task alone: task_id, status, rule and reason of the tasks that are throttled or fail. Errors: PB001, PB002 (a rule that does not fit).';
+
+CREATE FUNCTION brokerage.compose_terms(p_rule brokerage.profile_rule, p_number integer, p_lost text) RETURNS text
+    LANGUAGE plpgsql STABLE
+    AS $$
+declare
+  v_parts text[] := parse_ident(p_rule.function);
+begin
+  if not exists (select from pg_proc p
+                   join pg_namespace n on n.oid = p.pronamespace
+                   join pg_proc t on t.pronamespace = n.oid and t.proname = v_parts[2] and t.proowner = p.proowner
+                  where n.nspname = v_parts[1] and p.proname = v_parts[2] || '_factor' and p.prorettype = 'float8'::regtype
+                    and p.proargtypes::text = concat_ws(' ', 'float8[]'::regtype::oid, 'float8[]'::regtype::oid, 'jsonb'::regtype::oid)) then
+    raise exception 'weight % of profile %: there is no function %_factor beside %', p_rule.rule, p_rule.profile, p_rule.function, p_rule.function
+      using errcode = 'PB001', hint = 'It has the same owner, takes terms float8[], their sums float8[] and parameters jsonb, and returns float8.';
+  end if;
+  return format('case when x.factors is not null then %I.%I(x.terms_%s, array[%s], %L::jsonb) end', v_parts[1], v_parts[2] || '_factor', p_number,
+                (select string_agg(format('sum(case when coalesce(%s) is null then x.terms_%s[%s] end) over (partition by x.task_number)', p_lost, p_number, n), ', ' order by n)
+                   from generate_series(1, 8) n),
+                p_rule.parameters);
+end $$;
+
+ALTER FUNCTION brokerage.compose_terms(p_rule brokerage.profile_rule, p_number integer, p_lost text) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION brokerage.compose_terms(p_rule brokerage.profile_rule, p_number integer, p_lost text) IS 'SQL of the factor of a weight that looks at the terms of all candidates of a task. Errors: PB001 (a function that is not there).';
 
 CREATE FUNCTION brokerage.compose_turn(p_profile text, p_algorithm text) RETURNS text
     LANGUAGE plpgsql STABLE
@@ -1694,7 +2180,10 @@ CREATE FUNCTION brokerage.decide_in_turn(p_run brokerage.run, p_tasks brokerage.
 declare
   v_turn text := brokerage.compose_turn(p_run.profile, p_run.algorithm);
   v_wait jsonb := (select r.parameters from brokerage.rule_in_force r where r.profile = p_run.profile and r.algorithm = p_run.algorithm and r.kind = 'pending' and r.enabled limit 1);
-  v_live jsonb := '{}'::jsonb;
+  v_first_of_zeros boolean := brokerage.takes_first_of_zeros(p_run.profile, p_run.algorithm);
+  v_live jsonb := '{}'::jsonb;      -- jobs that unified queues got
+  v_sent brokerage.task_facts[] := '{}'::brokerage.task_facts[];
+  v_sent_to text[] := '{}'::text[];  -- nuclei that tasks went to
   v_number bigint;
   v_task_id bigint;
   v_priority int;
@@ -1724,6 +2213,16 @@ begin
        '  group by u.ordinality, u.task_id, u.current_priority order by u.current_priority desc, u.task_id'
     using p_run.setup, p_tasks, p_queues, brokerage.flavour(p_run.profile), p_run.run_id, p_run.started_at
   loop
+    v_survivors := case when p_run.algorithm = 'production_task'
+                        then array(select row(s.queue, s.unified_name, s.factors, s.q, brokerage.with_work(s.p, coalesce(w.work, 0)))::brokerage.survivor
+                                     from unnest(v_survivors) s
+                                     left join (select u.nucleus, sum(u.work) as work
+                                                  from (select n.nucleus, f.work, f.gshare, f.current_priority from unnest(v_sent_to) with ordinality n(nucleus, number)
+                                                          join unnest(v_sent) with ordinality f on f.ordinality = n.number) u
+                                                 where u.gshare = (p_tasks[v_number]).gshare and u.current_priority >= v_priority
+                                                 group by u.nucleus) w on w.nucleus = s.queue)
+                        else array(select row(s.queue, s.unified_name, s.factors, brokerage.with_live(s.q, coalesce((v_live ->> s.unified_name)::bigint, 0)), s.p)::brokerage.survivor
+                                     from unnest(v_survivors) s) end;
     execute v_turn
             || ', stored as ('
                'insert into brokerage.verdict (setup, run_id, task_id, decided_at, queues)'
@@ -1735,13 +2234,15 @@ begin
                '        array_agg(r.capacity order by r.place), array_agg(coalesce(r.chunk, 25) order by r.place)'
                '   from judged r where r.place <= coalesce(r.best, r.place)'
       into v_kept, v_names, v_unified, v_weights, v_queued, v_capacities, v_chunks
-      using array(select row(s.queue, s.unified_name, s.factors, brokerage.with_live(s.q, coalesce((v_live ->> s.unified_name)::bigint, 0)), s.p)::brokerage.survivor from unnest(v_survivors) s),
-            p_tasks[v_number], p_run.setup, p_run.run_id, v_task_id, p_run.started_at;
+      using v_survivors, p_tasks[v_number], p_run.setup, p_run.run_id, v_task_id, p_run.started_at;
     insert into brokerage.task_decision (setup, run_id, task_id, decided_at, status, retry_at, candidates, rejected, not_candidates)
     values (p_run.setup, p_run.run_id, v_task_id, p_run.started_at, case when v_kept > 0 then 'candidates' else 'pending' end,
             case when v_kept > 0 then null else p_run.started_at + brokerage.wait_of(v_wait, v_priority) end,
             v_kept, v_rejected + coalesce(cardinality(v_survivors), 0) - v_kept, v_outside);
-    if v_kept > 0 then
+    if v_kept > 0 and p_run.algorithm = 'production_task' then
+      v_sent_to := v_sent_to || brokerage.assign_nucleus(p_run, p_tasks[v_number], v_names, brokerage.probabilities(v_weights, v_first_of_zeros));
+      v_sent := v_sent || p_tasks[v_number];
+    elsif v_kept > 0 then
       v_given := brokerage.assign_task(p_run, v_task_id, v_names, v_weights, v_queued, v_capacities, v_chunks);
       v_live := v_live || coalesce((select jsonb_object_agg(g.unified, coalesce((v_live ->> g.unified)::bigint, 0) + g.jobs)
                                       from (select u.unified, sum(u.jobs)::bigint as jobs from unnest(v_unified, v_given) u(unified, jobs) where u.jobs > 0 group by u.unified) g), '{}'::jsonb);
@@ -1751,7 +2252,7 @@ end $_$;
 
 ALTER FUNCTION brokerage.decide_in_turn(p_run brokerage.run, p_tasks brokerage.task_facts[], p_queues brokerage.queue_facts[], p_wide boolean) OWNER TO broker_owner;
 
-COMMENT ON FUNCTION brokerage.decide_in_turn(p_run brokerage.run, p_tasks brokerage.task_facts[], p_queues brokerage.queue_facts[], p_wide boolean) IS 'Decides tasks of a run one after the other where weights see what the batch has assigned, stores the decisions and assigns the jobs. Errors: PB001, PB002 (a rule that does not fit).';
+COMMENT ON FUNCTION brokerage.decide_in_turn(p_run brokerage.run, p_tasks brokerage.task_facts[], p_queues brokerage.queue_facts[], p_wide boolean) IS 'Decides tasks of a run one after the other where weights see what the batch has assigned, stores the decisions and assigns the jobs, or the tasks. Errors: PB001, PB002 (a rule that does not fit).';
 
 CREATE FUNCTION brokerage.decide_together(p_run brokerage.run, p_task_ids bigint[], p_queues brokerage.queue_facts[]) RETURNS void
     LANGUAGE plpgsql
@@ -1767,43 +2268,50 @@ begin
    cross join lateral (select brokerage.task_problem(t)) p(problem)
    where t.setup = p_run.setup and t.task_id = any (p_task_ids) and p.problem is not null;
 
-  v_tasks := array(select f from brokerage.facts_of_tasks(p_run.setup, p_task_ids, v_flavour) f
+  v_tasks := array(select f from brokerage.facts_of_tasks(p_run.setup, p_task_ids, v_flavour, p_run.algorithm) f
                     where not exists (select from brokerage.task_decision d where d.setup = p_run.setup and d.run_id = p_run.run_id and d.task_id = f.task_id)
                     order by f.task_id);
+  v_tasks := brokerage.with_job_check(p_run.setup, p_run.profile, p_run.algorithm, v_tasks);
 
-  execute 'insert into brokerage.task_decision (setup, run_id, task_id, decided_at, status, rule, reason, candidates, rejected, not_candidates)'
-          ' select $2, $3, r.*, 0, 0, 0 from (select s.task_id, $4, s.status, s.rule, s.reason from ('
-          || brokerage.compose_task_rules(p_run.profile, p_run.algorithm) || ') s(task_id, status, rule, reason)) r'
-    using v_tasks, p_run.setup, p_run.run_id, p_run.started_at;
+  execute 'insert into brokerage.task_decision (setup, run_id, task_id, decided_at, status, retry_at, rule, reason, candidates, rejected, not_candidates)'
+          ' select $2, $3, s.task_id, $4, s.status, case when s.status = ''pending'' then $4 + brokerage.wait_of(p.parameters, t.current_priority) end, s.rule, s.reason, 0, 0, 0'
+          '   from (' || brokerage.compose_task_rules(p_run.profile, p_run.algorithm) || ') s(task_id, status, rule, reason)'
+          '   join unnest($1) t on t.task_id = s.task_id'
+          '   left join brokerage.rule_in_force p on p.profile = $5 and p.algorithm = $6 and p.kind = ''pending'' and p.enabled'
+    using v_tasks, p_run.setup, p_run.run_id, p_run.started_at, p_run.profile, p_run.algorithm;
   v_tasks := array(select f from unnest(v_tasks) f
                     where not exists (select from brokerage.task_decision d where d.setup = p_run.setup and d.run_id = p_run.run_id and d.task_id = f.task_id));
 
-  v_wide := cardinality(v_tasks) * cardinality(p_queues) > 5000;
-  if not p_run.dry and brokerage.sees_assignments(p_run.profile, p_run.algorithm) then
-    perform brokerage.decide_in_turn(p_run, v_tasks, p_queues, v_wide);
-    return;
-  end if;
-  execute brokerage.compose(p_run.profile, p_run.algorithm, v_wide)
-          || ', stored as ('
-             'insert into brokerage.verdict (setup, run_id, task_id, decided_at, queues)'
-             ' select $1, $5, v.task_id, $6, array_agg(row(v.queue, v.verdict, v.rank, v.weight, v.factors, v.queued, v.capacity, v.chunk, v.rule, v.reason)::brokerage.queue_verdict)'
-             '   from ('
-             ' select j.task_id, j.queue, case when starts_with(j.failed, ''!'') then ''n'' else ''r'' end::"char" as verdict, null::int as rank, j.weight, j.factors, null::bigint as queued, null::bigint as capacity, null::int as chunk,'
-             '        ltrim(split_part(j.failed, E''\t'', 1), ''!'') as rule, split_part(j.failed, E''\t'', 2) as reason'
-             '   from judged j where j.failed is not null'
-             ' union all'
-             ' select r.task_id, r.queue, case when r.place > r.best then ''r'' else ''c'' end::"char", case when r.place <= coalesce(r.best, r.place) then r.place end, r.weight, r.factors, r.queued, r.capacity, r.chunk,'
-             '        case when r.place > r.best then r.best_rule end, case when r.place > r.best then format(''number %s by weight, the best %s are taken'', r.place, r.best) end'
-             '   from ranked r) v group by v.task_id)'
-             ' insert into brokerage.task_decision (setup, run_id, task_id, decided_at, status, retry_at, candidates, rejected, not_candidates)'
-             ' select $1, $5, t.task_id, $6, case when t.kept > 0 then ''candidates'' else ''pending'' end,'
-             '        case when t.kept > 0 then null else $6 + brokerage.wait_of(p.parameters, t.current_priority) end, t.kept, t.refused - t.kept, t.outside'
-             '   from (select u.task_id, u.current_priority, count(j.queue) filter (where not coalesce(starts_with(j.failed, ''!''), false)) as refused,'
-             '                least(count(j.queue) filter (where j.failed is null), coalesce((select min(best) from ranked), count(j.queue))) as kept,'
-             '                count(j.queue) filter (where starts_with(j.failed, ''!'')) as outside'
-             '           from unnest($2) with ordinality u left join judged j on j.task_number = u.ordinality group by u.ordinality, u.task_id, u.current_priority) t'
-             '   left join brokerage.rule_in_force p on p.profile = $7 and p.algorithm = $8 and p.kind = ''pending'' and p.enabled'
-    using p_run.setup, v_tasks, p_queues, v_flavour, p_run.run_id, p_run.started_at, p_run.profile, p_run.algorithm;
+  loop
+    v_wide := cardinality(v_tasks) * cardinality(p_queues) > 5000;
+    if not p_run.dry and (p_run.algorithm = 'production_task' or brokerage.sees_assignments(p_run.profile, p_run.algorithm)) then
+      perform brokerage.decide_in_turn(p_run, v_tasks, p_queues, v_wide);
+    else
+      execute brokerage.compose(p_run.profile, p_run.algorithm, v_wide)
+              || ', stored as ('
+                 'insert into brokerage.verdict (setup, run_id, task_id, decided_at, queues)'
+                 ' select $1, $5, v.task_id, $6, array_agg(row(v.queue, v.verdict, v.rank, v.weight, v.factors, v.queued, v.capacity, v.chunk, v.rule, v.reason)::brokerage.queue_verdict)'
+                 '   from ('
+                 ' select j.task_id, j.queue, case when starts_with(j.failed, ''!'') then ''n'' else ''r'' end::"char" as verdict, null::int as rank, j.weight, j.factors, null::bigint as queued, null::bigint as capacity, null::int as chunk,'
+                 '        ltrim(split_part(j.failed, E''\t'', 1), ''!'') as rule, split_part(j.failed, E''\t'', 2) as reason'
+                 '   from judged j where j.failed is not null'
+                 ' union all'
+                 ' select r.task_id, r.queue, case when r.place > r.best then ''r'' else ''c'' end::"char", case when r.place <= coalesce(r.best, r.place) then r.place end, r.weight, r.factors, r.queued, r.capacity, r.chunk,'
+                 '        case when r.place > r.best then r.best_rule end, case when r.place > r.best then format(''number %s by weight, the best %s are taken'', r.place, r.best) end'
+                 '   from ranked r) v group by v.task_id)'
+                 ' insert into brokerage.task_decision (setup, run_id, task_id, decided_at, status, retry_at, candidates, rejected, not_candidates)'
+                 ' select $1, $5, t.task_id, $6, case when t.kept > 0 then ''candidates'' else ''pending'' end,'
+                 '        case when t.kept > 0 then null else $6 + brokerage.wait_of(p.parameters, t.current_priority) end, t.kept, t.refused - t.kept, t.outside'
+                 '   from (select u.task_id, u.current_priority, count(j.queue) filter (where not coalesce(starts_with(j.failed, ''!''), false)) as refused,'
+                 '                least(count(j.queue) filter (where j.failed is null), coalesce((select min(best) from ranked), count(j.queue))) as kept,'
+                 '                count(j.queue) filter (where starts_with(j.failed, ''!'')) as outside'
+                 '           from unnest($2) with ordinality u left join judged j on j.task_number = u.ordinality group by u.ordinality, u.task_id, u.current_priority) t'
+                 '   left join brokerage.rule_in_force p on p.profile = $7 and p.algorithm = $8 and p.kind = ''pending'' and p.enabled'
+        using p_run.setup, v_tasks, p_queues, v_flavour, p_run.run_id, p_run.started_at, p_run.profile, p_run.algorithm;
+    end if;
+    v_tasks := brokerage.tasks_of_second_pass(p_run, v_tasks);
+    exit when cardinality(v_tasks) = 0;
+  end loop;
 end $_$;
 
 ALTER FUNCTION brokerage.decide_together(p_run brokerage.run, p_task_ids bigint[], p_queues brokerage.queue_facts[]) OWNER TO broker_owner;
@@ -1871,6 +2379,26 @@ ALTER FUNCTION brokerage.distribute(p_jobs bigint, p_weights double precision[],
 
 COMMENT ON FUNCTION brokerage.distribute(p_jobs bigint, p_weights double precision[], p_queued bigint[], p_capacities bigint[], p_chunks integer[], p_seed bigint) IS 'How many of a task''s jobs each of its candidates gets: by weight, jobs queued there, how many may be queued (null = no limit), and jobs a choice serves. A seed gives the same again; jobs that nobody may take are left over.';
 
+CREATE FUNCTION brokerage.draw_nucleus(p_probabilities double precision[], p_seed bigint) RETURNS integer
+    LANGUAGE plpgsql
+    AS $$
+declare
+  v_draw float8 := case when p_seed is null then random() else resource.draw(1, p_seed) end;
+  v_place int;
+begin
+  for i in 1 .. cardinality(p_probabilities) loop
+    continue when p_probabilities[i] <= 0;
+    v_place := i;
+    v_draw := v_draw - p_probabilities[i];
+    exit when v_draw <= 0;
+  end loop;
+  return v_place;
+end $$;
+
+ALTER FUNCTION brokerage.draw_nucleus(p_probabilities double precision[], p_seed bigint) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION brokerage.draw_nucleus(p_probabilities double precision[], p_seed bigint) IS 'Draws one of some candidates by their probabilities and returns its place. A seed gives the same again.';
+
 CREATE FUNCTION brokerage.dump(p_setup text, p_table text) RETURNS SETOF jsonb
     LANGUAGE plpgsql STABLE SECURITY DEFINER
     SET search_path TO 'brokerage', 'pg_temp'
@@ -1907,7 +2435,7 @@ begin
     raise exception 'task % is not there', coalesce(p_task_id::text, 'null')
       using errcode = 'PB004', hint = 'Load it with its world, or name another.';
   end if;
-  perform brokerage.decide(v_run, array[p_task_id], array(select f from brokerage.facts_of_queues(p_setup) f order by f.queue));
+  perform brokerage.decide(v_run, array[p_task_id], brokerage.facts_of_candidates(p_setup, p_algorithm));
   update brokerage.run r set ended_at = resource.clock(p_setup), tasks = 1 where r.setup = p_setup and r.run_id = v_run.run_id;
   return brokerage.answer(p_setup, v_run.run_id, p_task_id);
 end $$;
@@ -1927,6 +2455,7 @@ declare
   v_profile text := coalesce(p_profile, (select s.profile from brokerage.setting s where s.setup = p_setup), 'doc');
   v_task workload.task;
   v_tasks brokerage.task_facts[];
+  v_queues brokerage.queue_facts[];
   v_task_id bigint;
   v_status text;
   v_rule text;
@@ -1942,12 +2471,15 @@ begin
     return query select null::text, 'error', null::bigint, null::text, null::text, brokerage.task_problem(v_task), null::float8, null::jsonb, null::text[];
     return;
   end if;
-  v_tasks := array(select f from brokerage.facts_of_tasks(p_setup, array[p_task_id], brokerage.flavour(v_profile)) f);
+  v_tasks := array(select f from brokerage.facts_of_tasks(p_setup, array[p_task_id], brokerage.flavour(v_profile), p_algorithm) f);
+  v_tasks := brokerage.with_job_check(p_setup, v_profile, p_algorithm, v_tasks);
   execute brokerage.compose_task_rules(v_profile, p_algorithm) into v_task_id, v_status, v_rule, v_reason using v_tasks;
   if v_status is not null then
     return query select null::text, v_status, null::bigint, v_rule, null::text, v_reason, null::float8, null::jsonb, null::text[];
     return;
   end if;
+  v_queues := brokerage.facts_of_candidates(p_setup, p_algorithm);
+  v_tasks := brokerage.explained_pass(p_setup, v_profile, p_algorithm, v_tasks, v_queues);
   return query execute
     brokerage.compose(v_profile, p_algorithm, false, true)
     || ' select j.queue, case when starts_with(j.failed, ''!'') then ''not candidate'' when j.failed is not null or r.place > r.best then ''rejected'' else ''candidate'' end,'
@@ -1962,12 +2494,263 @@ begin
        '   left join brokerage.rule_in_force f on f.profile = $5 and f.algorithm = $6 and f.rule = s.rule'
        '  cross join lateral brokerage.worded(s.said, f.criteria) w'
        '  order by r.place nulls last, coalesce(starts_with(j.failed, ''!''), false), j.queue collate "C"'
-    using p_setup, v_tasks, array(select f from brokerage.facts_of_queues(p_setup) f order by f.queue), brokerage.flavour(v_profile), v_profile, p_algorithm;
+    using p_setup, v_tasks, v_queues, brokerage.flavour(v_profile), v_profile, p_algorithm;
 end $_$;
 
 ALTER FUNCTION brokerage.explain(p_setup text, p_task_id bigint, p_profile text, p_algorithm text) OWNER TO broker_owner;
 
 COMMENT ON FUNCTION brokerage.explain(p_setup text, p_task_id bigint, p_profile text, p_algorithm text) IS 'Why each queue would take the jobs of a task or not, as things are now: verdict, the rule that rejects it with the numbers compared, all rules that would, or its weight factor by factor. A task that no queue is asked for has one row without queue. Errors: PB001 (no such profile), PB002, PB004 (no such task).';
+
+CREATE FUNCTION brokerage.explained_pass(p_setup text, p_profile text, p_algorithm text, p_tasks brokerage.task_facts[], p_queues brokerage.queue_facts[]) RETURNS brokerage.task_facts[]
+    LANGUAGE plpgsql STABLE
+    AS $_$
+declare
+  v_query text := brokerage.compose_second_pass(p_profile, p_algorithm);
+  v_task_id bigint;
+  v_said text;
+  v_again boolean;
+begin
+  if v_query is null then
+    return p_tasks;
+  end if;
+  execute v_query into v_task_id, v_said using p_tasks;
+  if v_said is null then
+    return p_tasks;
+  end if;
+  execute brokerage.compose(p_profile, p_algorithm, false)
+          || ' select count(*) filter (where j.failed is null) = 0 and ($5 = ''any'' or count(*) filter (where split_part(j.failed, E''\t'', 1) = any ($6)) = 0) from judged j'
+     into v_again using p_setup, p_tasks, p_queues, brokerage.flavour(p_profile), v_said, brokerage.temporary_rules(p_profile, p_algorithm);
+  return case when v_again then array(select brokerage.in_second_pass(f) from unnest(p_tasks) f) else p_tasks end;
+end $_$;
+
+ALTER FUNCTION brokerage.explained_pass(p_setup text, p_profile text, p_algorithm text, p_tasks brokerage.task_facts[], p_queues brokerage.queue_facts[]) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION brokerage.explained_pass(p_setup text, p_profile text, p_algorithm text, p_tasks brokerage.task_facts[], p_queues brokerage.queue_facts[]) IS 'Facts of a task, in the second pass where the first one leaves it no queue (one task). Errors: PB001, PB002 (a rule that does not fit).';
+
+CREATE FUNCTION brokerage.facts_of_analysis(p_setup text, p_task_ids bigint[], p_flavour text) RETURNS TABLE(task_id bigint, account_running_jobs bigint, account_queued_jobs bigint, account_running_cores bigint, account_queued_cores bigint, cap_jobs double precision, cap_cores double precision, quota_used double precision, quota_limit double precision, quota_is_kept boolean, quota_is_near boolean, over_local text[], share_usage double precision, share_usage_above double precision, share_queued bigint, share_running bigint, task_class integer, rem_slots_a double precision, user_usage_threshold_a double precision, included_sites text[], excluded_sites text[], sites text[], preassigned text[], limited_sites boolean, sites_used text[], avoid_vp boolean, cloud text, n_gb_per_job double precision, is_distributed boolean, has_platform boolean, input_problem text, wan_problem text, io_intensity_cutoff_user double precision, data_check_timeout_user double precision, min_bad_jobs_to_skip_pq double precision, overload_min_queue double precision, overload_ratio_offset double precision, base_queue_length_per_pq double precision, base_expected_wait_hour_on_pq double precision, base_default_queue_length_per_pq_user double precision, base_queue_ratio_on_pq double precision, static_max_queue_running_ratio double precision, max_expected_wait_hour double precision, storage_min_free_size_output double precision)
+    LANGUAGE sql STABLE
+    AS $$
+  with config as materialized (
+    select c.all_keys -> 'anal_jobbroker' as keys, c.all_keys -> 'prio_mgr' as caps, c.all_keys -> 'analy_eval' as classes
+      from (select resource.configuration(p_setup)) c(all_keys)
+  ), task as materialized (
+    select t.task_id, t.gshare, t.user_name, nullif(t.working_group, '') as working_group, t.task_class, t.included_site, t.excluded_site, t.site, t.limited_sites,
+           t.sites_used, t.avoid_vp, t.cloud, t.n_gb_per_job, t.allow_incomplete_in_ds, t.architecture
+      from workload.task t where t.setup = p_setup and t.task_id = any (p_task_ids)
+  ), count_of_share as materialized (
+    select c.gshare, sum(c.defined + c.assigned + c.activated + c.starting)::bigint as queued, sum(c.running)::bigint as running
+      from workload.job_count c where c.setup = p_setup and c.gshare in (select t.gshare from task t) group by c.gshare
+  ), input as materialized (
+    select t.task_id, i.dataset, t.allow_incomplete_in_ds, d.distributed
+      from task t
+      join workload.task_dataset i on i.setup = p_setup and i.task_id = t.task_id and i.direction = 'input'
+      join workload.dataset d on d.setup = p_setup and d.dataset = i.dataset
+     where not workload.is_pseudo(d)
+  ), source as materialized (  -- input-completeness, by the limits of this broker
+    select r.dataset, bool_or(brokerage.is_usable(s.read_lan)) as can_read_lan, bool_or(brokerage.is_usable(s.read_wan)) as can_read_wan
+      from workload.replica_state r
+     cross join config c
+      left join resource.storage s on s.setup = r.setup and s.storage = r.storage
+     where p_flavour <> 'doc' and r.setup = p_setup and r.dataset in (select i.dataset from input i)
+       and (r.is_complete or r.found > 0 and r.total > 0 and (r.total - r.found <= (c.keys ->> 'MAX_MISSING_INPUT_FILES')::float8
+                                                              or r.found * 100 >= r.total * (c.keys ->> 'MIN_INPUT_COMPLETENESS')::float8))
+     group by r.dataset
+  ), data as materialized (
+    select i.task_id, bool_or(i.distributed) as is_distributed,
+           min(format('dataset %s is complete at no readable storage', i.dataset))
+             filter (where not coalesce(i.allow_incomplete_in_ds, false) and not coalesce(i.distributed, false) and (s.can_read_lan or s.can_read_wan) is not true) as input_problem,
+           min(format('dataset %s can be read over WAN nowhere', i.dataset)) filter (where s.can_read_wan is not true) as wan_problem
+      from input i
+      left join source s on s.dataset = i.dataset
+     group by i.task_id
+  )
+  select t.task_id,
+         coalesce(a.running_jobs, 0), coalesce(a.queued_jobs, 0), coalesce(a.running_cores, 0), coalesce(a.queued_cores, 0),
+         (c.caps ->> case when t.working_group is null then 'CAP_RUNNING_USER_JOBS' else 'CAP_RUNNING_GROUP_JOBS' end)::float8,
+         (c.caps ->> case when t.working_group is null then 'CAP_RUNNING_USER_CORES' else 'CAP_RUNNING_GROUP_CORES' end)::float8,
+         k.used, k.quota_limit,
+         case when jsonb_typeof(k.quota) = 'object'
+              then coalesce((nullif(k.quota -> 'ok', 'null')) = 'true', not (k.quota_limit > 0 and k.used > k.quota_limit), true) end,
+         coalesce((nullif(k.quota -> 'near_limit', 'null')) = 'true', k.quota_limit > 0 and k.used > 0.9 * k.quota_limit, false),
+         case when jsonb_typeof(u.quota -> 'over_local') = 'array' then array(select jsonb_array_elements_text(u.quota -> 'over_local')) end,
+         s.usage_percent, coalesce(l.equivalent_usage_percent, s.equivalent_usage_percent),
+         coalesce(n.queued, 0), coalesce(n.running, 0),
+         t.task_class::int, u.rem_slots_a, (c.classes ->> 'USER_USAGE_THRESHOLD_A')::float8,
+         brokerage.name_patterns(t.included_site || p.storage_queues, p_flavour <> 'doc'), brokerage.name_patterns(t.excluded_site, p_flavour <> 'doc'),
+         brokerage.name_patterns(p.names, false), p.names,
+         coalesce(t.limited_sites, false) or cardinality(p.storage_queues) > 0, coalesce(t.sites_used, '{}'), coalesce(t.avoid_vp, false), t.cloud, t.n_gb_per_job,
+         coalesce(d.is_distributed, false), p_flavour <> 'doc' and coalesce(brokerage.read_architecture(t.architecture, p_flavour) ->> 'sw_platform', '') <> '',
+         case when p_flavour <> 'doc' then d.input_problem end, case when p_flavour <> 'doc' then d.wan_problem end,
+         (c.keys ->> 'IO_INTENSITY_CUTOFF_USER')::float8, (c.keys ->> 'DATA_CHECK_TIMEOUT_USER')::float8, (c.keys ->> 'MIN_BAD_JOBS_TO_SKIP_PQ')::float8,
+         (c.keys ->> 'OVERLOAD_MIN_QUEUE')::float8, (c.keys ->> 'OVERLOAD_RATIO_OFFSET')::float8, (c.keys ->> 'BASE_QUEUE_LENGTH_PER_PQ')::float8,
+         (c.keys ->> 'BASE_EXPECTED_WAIT_HOUR_ON_PQ')::float8, (c.keys ->> 'BASE_DEFAULT_QUEUE_LENGTH_PER_PQ_USER')::float8, (c.keys ->> 'BASE_QUEUE_RATIO_ON_PQ')::float8,
+         (c.keys ->> 'STATIC_MAX_QUEUE_RUNNING_RATIO')::float8, (c.keys ->> 'MAX_EXPECTED_WAIT_HOUR')::float8, (c.keys ->> 'STORAGE_MIN_FREE_SIZE_OUTPUT')::float8
+    from task t
+   cross join config c
+    left join resource.account u on u.setup = p_setup and u.kind = 'user' and u.name = t.user_name
+    left join resource.account g on g.setup = p_setup and g.kind = 'group' and g.name = t.working_group
+   cross join lateral (select case when p_flavour = 'doc' then coalesce(nullif(g.quota, 'null'), u.quota) else u.quota end) o(quota)
+   cross join lateral (select o.quota, case when jsonb_typeof(o.quota -> 'used') = 'number' then (o.quota ->> 'used')::float8 end,
+                              case when jsonb_typeof(o.quota -> 'limit') = 'number' then (o.quota ->> 'limit')::float8 end) k(quota, used, quota_limit)
+   cross join lateral (select case when t.working_group is null then u.running_jobs else g.running_jobs end, case when t.working_group is null then u.queued_jobs else g.queued_jobs end,
+                              case when t.working_group is null then u.running_cores else g.running_cores end,
+                              case when t.working_group is null then u.queued_cores else g.queued_cores end) a(running_jobs, queued_jobs, running_cores, queued_cores)
+    left join resource.share s on s.setup = p_setup and s.gshare = t.gshare
+    left join resource.share l on l.setup = p_setup and l.gshare = 'L1 User Analysis'
+    left join count_of_share n on n.gshare = t.gshare
+    left join data d on d.task_id = t.task_id
+   cross join lateral (  -- a site that is no queue, but a storage, stands for the queues that read it (panda2026)
+         select nullif(array_agg(m.name) filter (where not m.is_storage), '{}'), array_remove(array_agg(r.queue), null)
+           from (select n.name, p_flavour <> 'doc' and not exists (select from resource.queue q where q.setup = p_setup and q.queue = split_part(n.name, '/', 1))
+                                and exists (select from resource.queue_storage x where x.setup = p_setup and x.storage = n.name and x.direction = 'read_lan') as is_storage
+                   from unnest(resource.names_of_list(t.site)) n(name)) m
+           left join resource.queue_storage r on m.is_storage and r.setup = p_setup and r.storage = m.name and r.direction = 'read_lan') p(names, storage_queues)
+$$;
+
+ALTER FUNCTION brokerage.facts_of_analysis(p_setup text, p_task_ids bigint[], p_flavour text) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION brokerage.facts_of_analysis(p_setup text, p_task_ids bigint[], p_flavour text) IS 'What only analysis_job reads of tasks, one row each (flavour doc or panda2026); the columns are those of brokerage.task_facts.';
+
+CREATE FUNCTION brokerage.facts_of_analysis_pairs(p_setup text, p_tasks brokerage.task_facts[], p_queues brokerage.queue_facts[], p_flavour text) RETURNS TABLE(task_number bigint, queue_number bigint, is_preassigned boolean, preassigned_alone boolean, is_nucleus_queue boolean, is_near boolean, is_own boolean, closeness double precision, queued double precision, queued_express double precision, mbps double precision, running bigint, starting bigint, activated bigint, assigned bigint, defined bigint, numslots bigint, type_running bigint, type_starting bigint, type_activated bigint, type_assigned bigint, type_defined bigint, available_files bigint, available_bytes bigint, reachable_files bigint, reachable_bytes bigint, input_is_local boolean, has_readable_source boolean, zero_share text, software text, platform_level_percent double precision, input_problem text, input_copies double precision, failed bigint, closed bigint, finished bigint, user_queued bigint, user_running bigint, users bigint, users_running bigint, to_running_rate double precision)
+    LANGUAGE sql STABLE
+    AS $$
+  with task as materialized (
+    select f.ordinality as number, f.task_id, f.gshare, f.user_name, f.included_sites, f.sites, i.datasets,
+           dense_rank() over (order by f.gshare) as share_number, dense_rank() over (order by f.gshare, f.user_name) as user_number,
+           dense_rank() over (order by i.datasets) as input_number
+      from unnest(p_tasks) with ordinality f
+      left join (select i.task_id, array_agg(i.dataset order by i.position) as datasets
+                   from workload.task_dataset i
+                   join workload.dataset d on d.setup = p_setup and d.dataset = i.dataset
+                  where i.setup = p_setup and i.task_id in (select u.task_id from unnest(p_tasks) u) and i.direction = 'input' and not workload.is_pseudo(d)
+                  group by i.task_id) i on i.task_id = f.task_id
+  ), queue as materialized (
+    select f.ordinality as number, dense_rank() over (order by f.unified_name) as unified, f.queue, f.unified_name, f.running_all from unnest(p_queues) with ordinality f
+  ), unified as materialized (
+    select distinct on (q.unified) q.unified as number, q.unified_name as queue, q.running_all from queue q order by q.unified
+  ), input as materialized (
+    select distinct t.input_number as number, i.dataset, i.position, d.distributed
+      from task t
+     cross join unnest(t.datasets) with ordinality i(dataset, position)
+      join workload.dataset d on d.setup = p_setup and d.dataset = i.dataset
+  ), replica as materialized (  -- in panda2026 a copy that misses little is regarded as complete
+    select r.dataset, r.storage, r.vp, r.found > 0 as has_files, coalesce(s.is_tape, false) as is_tape,
+           r.is_complete or p_flavour <> 'doc' and r.found > 0 and r.total > 0 and (r.total - r.found <= c.missing or r.found * 100 >= r.total * c.percent) as is_complete
+      from workload.replica_state r
+     cross join (select (resource.config_value(p_setup, 'jedi', 'anal_jobbroker', 'MAX_MISSING_INPUT_FILES') #>> '{}')::float8,
+                        (resource.config_value(p_setup, 'jedi', 'anal_jobbroker', 'MIN_INPUT_COMPLETENESS') #>> '{}')::float8) c(missing, percent)
+      left join resource.storage s on s.setup = r.setup and s.storage = r.storage
+     where r.setup = p_setup and r.dataset in (select i.dataset from input i)
+  ), dataset as materialized (  -- whether parts of it count; whether virtual placements do
+    select i.dataset, not coalesce(bool_or(r.is_complete and (p_flavour = 'doc' or not r.is_tape)), false) or p_flavour <> 'doc' and bool_or(i.distributed) as parts_count,
+           p_flavour = 'doc' or not coalesce(bool_or(not r.vp and not r.is_tape and (r.is_complete or i.distributed)), false) as vp_counts
+      from input i
+      left join replica r on r.dataset = i.dataset
+     group by i.dataset
+  ), copy as materialized (
+    select d.dataset, u.number as queue, bool_or(not r.is_tape) as on_disk
+      from dataset d
+      join replica r on r.dataset = d.dataset and (r.is_complete or d.parts_count and r.has_files) and (d.vp_counts or not coalesce(r.vp, false))
+      join resource.storage_for_analysis s on s.setup = p_setup and s.storage = r.storage and s.direction = 'read_lan'
+      join unified u on u.queue = s.queue
+     group by d.dataset, u.number
+  ), placed as materialized (  -- how near a queue is to all of an input: 4 all on disk, 3 all there, 2 some on disk, 1 some there, 0 nothing
+    select i.number as input, u.number as queue, min(i.dataset) filter (where c.dataset is null) as missing,
+           case when bool_and(c.on_disk is true) then 4 when bool_and(c.dataset is not null) then 3 when bool_or(c.on_disk) then 2 when bool_or(c.dataset is not null) then 1 else 0 end as level,
+           sum(case when c.on_disk then 1 when not c.on_disk then 0.001 else 0 end) as copies
+      from input i
+     cross join unified u
+      left join copy c on c.dataset = i.dataset and c.queue = u.number
+     group by i.number, u.number
+  ), best as materialized (
+    select p.input, max(p.level) as level from placed p group by p.input
+  ), input_of_queue as materialized (
+    select p.input, p.queue,
+           case when p_flavour = 'doc' then case when p.level < 3 then format('dataset %s is not there', p.missing) end
+                when p.level = 0 then format('dataset %s is not there', p.missing)
+                when p.level < b.level then case when p.missing is null then 'its input is there on tape, elsewhere on disk'
+                                                 else format('dataset %s is not there%s', p.missing, case when b.level < 3 then ', other queues have more on disk' end) end end as problem,
+           case when p_flavour = 'doc' or b.level > 2 then p.copies end as copies
+      from placed p
+      join best b on b.input = p.input
+  ), result as materialized (
+    select t.number as task, q.number as queue, sum(r.failed)::bigint as failed, sum(r.closed)::bigint as closed, sum(r.finished)::bigint as finished
+      from task t
+      join workload.task_result r on r.setup = p_setup and r.task_id = t.task_id
+      join queue q on r.queue in (q.queue, q.unified_name)
+     group by t.number, q.number
+  ), share as materialized (
+    select distinct t.share_number as number, t.gshare from task t
+  ), users as materialized (
+    select s.number as share, u.number as queue, count(*) filter (where x.user_name <> '_total') as listed,
+           coalesce(max(x.running) filter (where x.user_name = '_total'), sum(x.running)) as running
+      from share s
+      join workload.user_queue_statistic x on x.setup = p_setup and x.gshare = s.gshare
+      join unified u on u.queue = x.queue
+     group by s.number, u.number
+  ), own as materialized (
+    select o.number as owner, u.number as queue, coalesce(x.queued, 0) as queued, coalesce(x.running, 0) as running
+      from (select distinct t.user_number as number, t.gshare, t.user_name from task t) o
+      join workload.user_queue_statistic x on x.setup = p_setup and x.gshare = o.gshare and x.user_name = o.user_name
+      join unified u on u.queue = x.queue
+  ), rate as materialized (
+    select s.number as share, u.number as queue, max(r.rate) filter (where r.gshare <> '') as of_share, max(r.rate) filter (where r.gshare = '') as of_all
+      from workload.to_running_rate r
+      join unified u on u.queue = r.queue
+      join share s on r.gshare in ('', s.gshare)
+     where r.setup = p_setup
+     group by s.number, u.number
+  )
+  select f.task_number, f.queue_number,
+         case when p_flavour = 'doc' then coalesce(q.queue like any (t.included_sites || t.sites) or q.unified_name like any (t.included_sites || t.sites), false) else f.is_preassigned end,
+         f.preassigned_alone, f.is_nucleus_queue, f.is_near, f.is_own, f.closeness, f.queued, f.queued_express, f.mbps, f.running, f.starting,
+         f.activated, f.assigned, f.defined, f.numslots, f.type_running, f.type_starting, f.type_activated, f.type_assigned, f.type_defined,
+         f.available_files, f.available_bytes, f.reachable_files, f.reachable_bytes, f.input_is_local, f.has_readable_source, f.zero_share, f.software,
+         f.platform_level_percent,
+         i.problem, case when t.datasets is null then 1 else i.copies end,
+         coalesce(r.failed, 0), coalesce(r.closed, 0), coalesce(r.finished, 0),
+         o.queued, o.running,
+         case when u.share is null then 1 when p_flavour = 'doc' then greatest(u.listed, 1) else u.listed + 1 end,
+         coalesce(u.running, f.running)::bigint,
+         coalesce(x.of_share, x.of_all * f.running / nullif(q.running_all, 0), 0)
+    from brokerage.facts_of_pairs(p_setup, p_tasks, p_queues, p_flavour, true) f
+    join task t on t.number = f.task_number
+    join queue q on q.number = f.queue_number
+    left join input_of_queue i on i.input = t.input_number and i.queue = q.unified
+    left join result r on r.task = t.number and r.queue = q.number
+    left join users u on u.share = t.share_number and u.queue = q.unified
+    left join own o on o.owner = t.user_number and o.queue = q.unified
+    left join rate x on x.share = t.share_number and x.queue = q.unified
+$$;
+
+ALTER FUNCTION brokerage.facts_of_analysis_pairs(p_setup text, p_tasks brokerage.task_facts[], p_queues brokerage.queue_facts[], p_flavour text) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION brokerage.facts_of_analysis_pairs(p_setup text, p_tasks brokerage.task_facts[], p_queues brokerage.queue_facts[], p_flavour text) IS 'What tasks and queues have with each other, as rules of analysis_job see it: one row for each task and queue, by their places in the two arrays.';
+
+CREATE FUNCTION brokerage.facts_of_candidates(p_setup text, p_algorithm text) RETURNS brokerage.queue_facts[]
+    LANGUAGE plpgsql STABLE
+    AS $$
+begin
+  return case when p_algorithm = 'production_task' then array(select f from brokerage.facts_of_nuclei(p_setup) f order by f.queue)
+              else array(select f from brokerage.facts_of_queues(p_setup, p_algorithm = 'analysis_job') f order by f.queue) end;
+end $$;
+
+ALTER FUNCTION brokerage.facts_of_candidates(p_setup text, p_algorithm text) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION brokerage.facts_of_candidates(p_setup text, p_algorithm text) IS 'The candidates of an algorithm as rules see them, by name: nuclei (production_task) or queues.';
+
+CREATE FUNCTION brokerage.facts_of_few_analysis_pairs(p_setup text, p_tasks brokerage.task_facts[], p_queues brokerage.queue_facts[], p_flavour text) RETURNS TABLE(task_number bigint, queue_number bigint, is_preassigned boolean, preassigned_alone boolean, is_nucleus_queue boolean, is_near boolean, is_own boolean, closeness double precision, queued double precision, queued_express double precision, mbps double precision, running bigint, starting bigint, activated bigint, assigned bigint, defined bigint, numslots bigint, type_running bigint, type_starting bigint, type_activated bigint, type_assigned bigint, type_defined bigint, available_files bigint, available_bytes bigint, reachable_files bigint, reachable_bytes bigint, input_is_local boolean, has_readable_source boolean, zero_share text, software text, platform_level_percent double precision, input_problem text, input_copies double precision, failed bigint, closed bigint, finished bigint, user_queued bigint, user_running bigint, users bigint, users_running bigint, to_running_rate double precision)
+    LANGUAGE plpgsql STABLE
+    SET plan_cache_mode TO 'force_generic_plan'
+    AS $$
+#variable_conflict use_column
+begin
+  return query select f.* from brokerage.facts_of_analysis_pairs(p_setup, p_tasks, p_queues, p_flavour) f;
+end $$;
+
+ALTER FUNCTION brokerage.facts_of_few_analysis_pairs(p_setup text, p_tasks brokerage.task_facts[], p_queues brokerage.queue_facts[], p_flavour text) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION brokerage.facts_of_few_analysis_pairs(p_setup text, p_tasks brokerage.task_facts[], p_queues brokerage.queue_facts[], p_flavour text) IS 'The same as brokerage.facts_of_analysis_pairs, quicker for some hundred pairs: its plan is kept.';
 
 CREATE FUNCTION brokerage.facts_of_few_pairs(p_setup text, p_tasks brokerage.task_facts[], p_queues brokerage.queue_facts[], p_flavour text) RETURNS TABLE(task_number bigint, queue_number bigint, is_preassigned boolean, preassigned_alone boolean, is_nucleus_queue boolean, is_near boolean, is_own boolean, closeness double precision, queued double precision, queued_express double precision, mbps double precision, running bigint, starting bigint, activated bigint, assigned bigint, defined bigint, numslots bigint, type_running bigint, type_starting bigint, type_activated bigint, type_assigned bigint, type_defined bigint, available_files bigint, available_bytes bigint, reachable_files bigint, reachable_bytes bigint, input_is_local boolean, has_readable_source boolean, zero_share text, software text, platform_level_percent double precision)
     LANGUAGE plpgsql STABLE
@@ -1982,7 +2765,156 @@ ALTER FUNCTION brokerage.facts_of_few_pairs(p_setup text, p_tasks brokerage.task
 
 COMMENT ON FUNCTION brokerage.facts_of_few_pairs(p_setup text, p_tasks brokerage.task_facts[], p_queues brokerage.queue_facts[], p_flavour text) IS 'The same as brokerage.facts_of_pairs, quicker for some hundred pairs: its plan is kept.';
 
-CREATE FUNCTION brokerage.facts_of_pairs(p_setup text, p_tasks brokerage.task_facts[], p_queues brokerage.queue_facts[], p_flavour text) RETURNS TABLE(task_number bigint, queue_number bigint, is_preassigned boolean, preassigned_alone boolean, is_nucleus_queue boolean, is_near boolean, is_own boolean, closeness double precision, queued double precision, queued_express double precision, mbps double precision, running bigint, starting bigint, activated bigint, assigned bigint, defined bigint, numslots bigint, type_running bigint, type_starting bigint, type_activated bigint, type_assigned bigint, type_defined bigint, available_files bigint, available_bytes bigint, reachable_files bigint, reachable_bytes bigint, input_is_local boolean, has_readable_source boolean, zero_share text, software text, platform_level_percent double precision)
+CREATE FUNCTION brokerage.facts_of_nuclei(p_setup text) RETURNS SETOF brokerage.queue_facts
+    LANGUAGE sql STABLE
+    AS $$
+  with nucleus as materialized (
+    select s.nucleus from brokerage.nucleus_site s where s.setup = p_setup
+    union
+    select n.nucleus from resource.nucleus n where n.setup = p_setup
+  ), backlog as materialized (
+    select l.dst as nucleus, sum(coalesce(l.queued, 0)) as queued from resource.link l where l.setup = p_setup group by l.dst
+  ), work as materialized (
+    select w.nucleus, sum(w.work) as work from brokerage.work_at_nucleus w where w.setup = p_setup and w.gshare = '' group by w.nucleus
+  ), storage as materialized (
+    select distinct s.panda_site as nucleus
+      from resource.queue s
+      join resource.queue_storage o on o.setup = s.setup and o.queue = s.queue and o.direction = 'write_lan' and o.scope = 'default'
+     where s.setup = p_setup and s.role = 'nucleus'
+  )
+  select r.*
+    from nucleus n
+    left join brokerage.nucleus_site s on s.setup = p_setup and s.nucleus = n.nucleus
+    left join resource.nucleus k on k.setup = p_setup and k.nucleus = n.nucleus
+    left join backlog b on b.nucleus = n.nucleus
+    left join work w on w.nucleus = n.nucleus
+    left join storage o on o.nucleus = n.nucleus
+   cross join lateral jsonb_populate_record(null::brokerage.queue_facts, jsonb_build_object(
+           'queue', n.nucleus, 'unified_name', n.nucleus, 'panda_site', n.nucleus,
+           'is_nucleus', coalesce(s.is_nucleus, false),
+           'status', coalesce(k.state, 'ACTIVE'),
+           'bare_nucleus', coalesce(k.bare_nucleus, case when s.attributes ->> 'bareNucleus' in ('only', 'allow') then s.attributes ->> 'bareNucleus' end),
+           'queued_into', case k.backlogged when true then 'Infinity' when false then '0' else coalesce(b.queued, 0)::text end,
+           'remaining_work', coalesce(w.work, 0),
+           'has_output_storage', o.nucleus is not null,
+           'attributes', coalesce(s.attributes, '{}'))) r
+$$;
+
+ALTER FUNCTION brokerage.facts_of_nuclei(p_setup text) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION brokerage.facts_of_nuclei(p_setup text) IS 'The nuclei of a setup as rules of production_task see them, satellites with a bareNucleus mode and sites of resource.nucleus among them; one row each.';
+
+CREATE FUNCTION brokerage.facts_of_nucleus_pairs(p_setup text, p_tasks brokerage.task_facts[], p_nuclei brokerage.queue_facts[], p_flavour text) RETURNS TABLE(task_number bigint, queue_number bigint, is_preassigned boolean, remaining_work double precision, located_files bigint, located_bytes bigint, located_disk_files bigint, located_disk_bytes bigint, space double precision, weighed_space double precision, space_total double precision, output_problem text, wan_problem text)
+    LANGUAGE sql STABLE
+    AS $$
+  with task as materialized (
+    select f.ordinality as number, f.task_id, f.gshare, f.current_priority, f.nucleus, f.is_preset, t.task_broker_on_master,
+           dense_rank() over (order by f.gshare, f.current_priority) as rung_number,
+           p_flavour <> 'doc' and f.full_chain is not null as is_chained
+      from unnest(p_tasks) with ordinality f
+      join workload.task t on t.setup = p_setup and t.task_id = f.task_id
+  ), nucleus as materialized (
+    select f.ordinality as number, f.queue as nucleus, f.remaining_work from unnest(p_nuclei) with ordinality f
+  ), rung as materialized (
+    select distinct t.rung_number as number, t.gshare, t.current_priority from task t
+  ), work as materialized (
+    select r.number as rung, n.number as nucleus, sum(w.work) as work
+      from brokerage.work_at_nucleus w
+      join nucleus n on n.nucleus = w.nucleus
+      join rung r on r.gshare = w.gshare and r.current_priority <= w.priority
+     where w.setup = p_setup
+     group by r.number, n.number
+  ), site as materialized (  -- storages of the nuclei's queues; of a full-chain task those of the secondary nucleus
+    select n.number as nucleus, c.is_chained, q.queue
+      from nucleus n
+     cross join (values (false), (true)) c(is_chained)
+      left join resource.nucleus k on k.setup = p_setup and k.nucleus = n.nucleus
+      left join brokerage.nucleus_site own on own.setup = p_setup and own.nucleus = n.nucleus
+      join brokerage.nucleus_site s on s.setup = p_setup
+       and s.nucleus = case when c.is_chained then coalesce(k.secondary_nucleus, own.attributes ->> 'secondaryNucleus', n.nucleus) else n.nucleus end
+      join resource.queue q on q.setup = p_setup and q.panda_site = s.nucleus and (q.role = 'nucleus' or q.queue = s.queue)
+  ), input as materialized (
+    select t.number as task, i.dataset
+      from task t
+      join workload.task_dataset i on i.setup = p_setup and i.task_id = t.task_id and i.direction = 'input'
+      join workload.dataset d on d.setup = p_setup and d.dataset = i.dataset
+     where not workload.is_pseudo(d) and (i.position = 1 or not coalesce(t.task_broker_on_master, false))
+       and (p_flavour = 'doc' or brokerage.is_scanned(i.dataset))
+  ), dataset as materialized (
+    select i.dataset, count(f.lfn) as files, coalesce(sum(f.size), 0) as bytes
+      from (select distinct dataset from input) i
+      left join workload.dataset_file f on f.setup = p_setup and f.dataset = i.dataset
+     group by i.dataset
+  ), held as materialized (
+    select n.nucleus, d.dataset, s.is_tape, case when r.is_complete then d.files else r.found end as files,
+           case when r.is_complete then d.bytes else coalesce(c.asize, p.bytes) end as bytes
+      from (select distinct site.nucleus, site.queue from site where not site.is_chained) n
+      join resource.storage_of_queue s on s.setup = p_setup and s.queue = n.queue and s.direction = 'read_lan' and s.scope = 'default'
+      join workload.replica_state r on r.setup = p_setup and r.storage = s.storage and not coalesce(r.vp, false)
+      join workload.replica c on c.setup = p_setup and c.dataset = r.dataset and c.storage = r.storage
+      join dataset d on d.dataset = r.dataset
+     cross join lateral (select case when not r.is_complete and c.asize is null then
+                                       coalesce((select sum(f.size) from workload.dataset_file f
+                                                  where f.setup = p_setup and f.dataset = r.dataset
+                                                    and case when r.lfns is null then f.position <= r.found else f.lfn = any (r.lfns) end), 0) end offset 0) p(bytes)
+  ), best as materialized (
+    select h.nucleus, h.dataset, max(h.files) as files, max(h.bytes) as bytes,
+           max(h.files) filter (where not h.is_tape) as disk_files, max(h.bytes) filter (where not h.is_tape) as disk_bytes
+      from held h
+     group by h.nucleus, h.dataset
+  ), located as materialized (
+    select i.task, b.nucleus, sum(b.files)::bigint as files, sum(b.bytes)::bigint as bytes,
+           coalesce(sum(b.disk_files), 0)::bigint as disk_files, coalesce(sum(b.disk_bytes), 0)::bigint as disk_bytes
+      from input i
+      join best b on b.dataset = i.dataset
+     group by i.task, b.nucleus
+  ), output as materialized (
+    select distinct on (n.nucleus, n.is_chained, o.storage) n.nucleus, n.is_chained, o.storage, o.position = 1 and n.queue = min(n.queue collate "C") over (partition by n.nucleus, n.is_chained) as is_default,
+           s.type, s.read_wan, s.write_wan, s.space_total,
+           coalesce(s.space_free, 0) + coalesce(s.space_expired, 0)
+           - case when p_flavour = 'doc' then 0 else coalesce(s.space_min_free, 0) + coalesce(s.space_unavailable, 0) end as space
+      from site n
+      join resource.queue_storage o on o.setup = p_setup and o.queue = n.queue and o.direction = 'write_lan' and o.scope = 'default'
+      left join resource.storage s on s.setup = p_setup and s.storage = o.storage
+     order by n.nucleus, n.is_chained, o.storage, 4 desc
+  ), token as materialized (
+    select t.number as task, t.is_chained, coalesce(d.token, '') as token
+      from task t
+      left join workload.task_dataset d on p_flavour <> 'doc' and d.setup = p_setup and d.task_id = t.task_id and d.direction = 'output'
+     where coalesce(d.token, '') not like 'ddd:%'
+     group by t.number, t.is_chained, coalesce(d.token, '')
+  ), place as materialized (  -- of each token the storage of each nucleus
+    select distinct on (k.token, k.is_chained, o.nucleus) k.token, k.is_chained, o.nucleus, o.storage, o.space, o.space_total, o.read_wan, o.write_wan
+      from (select distinct token.token, token.is_chained from token) k
+      join output o on o.is_chained = k.is_chained and case when k.token = '' then o.is_default else brokerage.token_fit(k.token, o.storage, o.type) is not null end
+     order by k.token, k.is_chained, o.nucleus, brokerage.token_fit(k.token, o.storage, o.type), o.is_default desc, o.storage collate "C"
+  ), room as materialized (
+    select k.task, n.number as nucleus, min(p.space) as space,
+           (array_agg(p.space order by (p.space - trunc(brokerage.space_for(n.remaining_work))) / p.space_total, p.storage) filter (where p.space_total > 0))[1] as weighed_space,
+           (array_agg(p.space_total order by (p.space - trunc(brokerage.space_for(n.remaining_work))) / p.space_total, p.storage) filter (where p.space_total > 0))[1] as space_total,
+           min(case k.token when '' then 'it has no output storage' else format('no storage there fits its output token %s', k.token) end) filter (where p.storage is null) as output_problem,
+           coalesce(min(format('-source_blacklist: read_wan of %s is %s', p.storage, p.read_wan)) filter (where p.read_wan in ('OFF', 'TEST')),
+                    min(format('-destination_blacklist: write_wan of %s is %s', p.storage, p.write_wan)) filter (where p.write_wan in ('OFF', 'TEST'))) as wan_problem
+      from token k
+     cross join nucleus n
+      left join place p on p.token = k.token and p.is_chained = k.is_chained and p.nucleus = n.number
+     group by k.task, n.number
+  )
+  select t.number, n.number, t.is_preset and t.nucleus = n.nucleus, coalesce(w.work, 0),
+         coalesce(l.files, 0), coalesce(l.bytes, 0), coalesce(l.disk_files, 0), coalesce(l.disk_bytes, 0),
+         case when r.task is not null then coalesce(r.space, 0) end, r.weighed_space, r.space_total, r.output_problem, r.wan_problem
+    from task t
+   cross join nucleus n
+    left join work w on w.rung = t.rung_number and w.nucleus = n.number
+    left join located l on l.task = t.number and l.nucleus = n.number
+    left join room r on r.task = t.number and r.nucleus = n.number
+$$;
+
+ALTER FUNCTION brokerage.facts_of_nucleus_pairs(p_setup text, p_tasks brokerage.task_facts[], p_nuclei brokerage.queue_facts[], p_flavour text) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION brokerage.facts_of_nucleus_pairs(p_setup text, p_tasks brokerage.task_facts[], p_nuclei brokerage.queue_facts[], p_flavour text) IS 'What tasks and nuclei have with each other, as rules of production_task see it: one row for each task and nucleus, by their places in the two arrays.';
+
+CREATE FUNCTION brokerage.facts_of_pairs(p_setup text, p_tasks brokerage.task_facts[], p_queues brokerage.queue_facts[], p_flavour text, p_analysis boolean DEFAULT NULL::boolean) RETURNS TABLE(task_number bigint, queue_number bigint, is_preassigned boolean, preassigned_alone boolean, is_nucleus_queue boolean, is_near boolean, is_own boolean, closeness double precision, queued double precision, queued_express double precision, mbps double precision, running bigint, starting bigint, activated bigint, assigned bigint, defined bigint, numslots bigint, type_running bigint, type_starting bigint, type_activated bigint, type_assigned bigint, type_defined bigint, available_files bigint, available_bytes bigint, reachable_files bigint, reachable_bytes bigint, input_is_local boolean, has_readable_source boolean, zero_share text, software text, platform_level_percent double precision)
     LANGUAGE sql STABLE
     AS $$
   with task as materialized (
@@ -2139,7 +3071,7 @@ CREATE FUNCTION brokerage.facts_of_pairs(p_setup text, p_tasks brokerage.task_fa
       join unified u on u.queue = r.queue
   ), problem as materialized (
     select k.number as software, u.number as queue, r.problem
-      from brokerage.software_problems(p_setup, (select array_agg(t.task_id) from task t), p_flavour) r
+      from brokerage.software_problems(p_setup, (select array_agg(t.task_id) from task t), p_flavour, p_analysis) r
       join (select distinct t.software_number as number, t.software_key from task t) k on k.software_key = r.software_key
       join unified u on u.queue = r.queue
   )
@@ -2168,11 +3100,11 @@ CREATE FUNCTION brokerage.facts_of_pairs(p_setup text, p_tasks brokerage.task_fa
     left join resource.architecture_level v on v.setup = p_setup and v.queue = q.unified_name and v.level = t.level
 $$;
 
-ALTER FUNCTION brokerage.facts_of_pairs(p_setup text, p_tasks brokerage.task_facts[], p_queues brokerage.queue_facts[], p_flavour text) OWNER TO broker_owner;
+ALTER FUNCTION brokerage.facts_of_pairs(p_setup text, p_tasks brokerage.task_facts[], p_queues brokerage.queue_facts[], p_flavour text, p_analysis boolean) OWNER TO broker_owner;
 
-COMMENT ON FUNCTION brokerage.facts_of_pairs(p_setup text, p_tasks brokerage.task_facts[], p_queues brokerage.queue_facts[], p_flavour text) IS 'What tasks and queues have with each other, as rules see it: one row for each task and queue, by their places in the two arrays.';
+COMMENT ON FUNCTION brokerage.facts_of_pairs(p_setup text, p_tasks brokerage.task_facts[], p_queues brokerage.queue_facts[], p_flavour text, p_analysis boolean) IS 'What tasks and queues have with each other, as rules see it: one row for each task and queue, by their places in the two arrays. p_analysis: software is looked at as for analysis; null = as the label of each task says.';
 
-CREATE FUNCTION brokerage.facts_of_queues(p_setup text) RETURNS SETOF brokerage.queue_facts
+CREATE FUNCTION brokerage.facts_of_queues(p_setup text, p_analysis boolean DEFAULT false) RETURNS SETOF brokerage.queue_facts
     LANGUAGE sql STABLE
     AS $$
   with storage as materialized (
@@ -2181,6 +3113,12 @@ CREATE FUNCTION brokerage.facts_of_queues(p_setup text) RETURNS SETOF brokerage.
            bool_or(s.direction = 'write_lan' and s.position = 1) as has_output,
            min(s.space_free) filter (where s.direction = 'write_lan' and s.position = 1) as space_free,
            min(s.space_usable) filter (where s.direction = 'write_lan' and s.position = 1) as space_usable,
+           min(s.storage) filter (where s.direction = 'write_lan' and s.position = 1) as output_storage,
+           min(s.storage) filter (where s.direction = 'read_lan' and s.position = 1) as input_storage,
+           min(s.space_usable) filter (where s.direction = 'read_lan' and s.position = 1) as input_space_usable,
+           coalesce(bool_or(s.storage like '%\_VP\_DISK') filter (where s.direction = 'read_lan'), false) as has_vp_input,
+           count(*) filter (where s.direction = 'read_lan' and s.can_write_wan) as inputs_writable_wan,
+           count(*) filter (where s.direction = 'write_lan' and s.can_read_wan) as outputs_readable_wan,
            count(*) filter (where s.direction = 'read_lan') as inputs,
            count(*) filter (where s.direction = 'read_lan' and s.can_read_lan) as inputs_readable,
            count(*) filter (where s.direction = 'write_lan') as outputs,
@@ -2190,7 +3128,9 @@ CREATE FUNCTION brokerage.facts_of_queues(p_setup text) RETURNS SETOF brokerage.
            coalesce(bool_or(s.can_write_wan) filter (where s.direction = 'read_lan' and s.is_datadisk), false) as datadisk_write_wan,
            coalesce(bool_or(s.can_read_wan) filter (where s.direction = 'write_lan' and s.is_datadisk), false) as datadisk_read_wan
       from resource.storage_of_queue s
-     where s.setup = p_setup and s.scope = 'default'
+     where s.setup = p_setup
+       and case when p_analysis then exists (select from resource.storage_for_analysis a where a.setup = s.setup and a.queue = s.queue and a.direction = s.direction and a.scope = s.scope)
+                else s.scope = 'default' end
      group by s.queue
   ), count_of_all as materialized (
     select c.queue, sum(c.running) as running, sum(c.activated) as activated, sum(c.starting) as starting, sum(c.transferring) as transferring,
@@ -2269,7 +3209,15 @@ CREATE FUNCTION brokerage.facts_of_queues(p_setup text) RETURNS SETOF brokerage.
          coalesce(s.datadisk_read_wan, false) as datadisk_read_wan,
          case when k.queue is not null then resource.clock(p_setup) - coalesce(k.locked_at, resource.clock(p_setup)) end as lock_age,
          coalesce(v.jobs, 0)::bigint as live_jobs,
-         q.attributes as attributes
+         q.attributes as attributes,
+         null::float8 as queued_into,
+         null::float8 as remaining_work,
+         a.site_class::int as site_class,
+         coalesce(s.has_vp_input, false) as has_vp_input,
+         s.output_storage as output_storage,
+         case when s.input_storage is distinct from s.output_storage then s.input_space_usable end as input_space_usable,
+         coalesce(s.inputs_writable_wan, 0)::int as inputs_writable_wan,
+         coalesce(s.outputs_readable_wan, 0)::int as outputs_readable_wan
     from resource.candidate_queue q
     left join resource.queue_activity a on a.setup = q.setup and a.queue = q.unified_name
     left join storage s on s.queue = q.unified_name
@@ -2282,11 +3230,11 @@ CREATE FUNCTION brokerage.facts_of_queues(p_setup text) RETURNS SETOF brokerage.
    where q.setup = p_setup
 $$;
 
-ALTER FUNCTION brokerage.facts_of_queues(p_setup text) OWNER TO broker_owner;
+ALTER FUNCTION brokerage.facts_of_queues(p_setup text, p_analysis boolean) OWNER TO broker_owner;
 
-COMMENT ON FUNCTION brokerage.facts_of_queues(p_setup text) IS 'The queues of a setup as rules see them, pseudo-queues in place of unified ones; one row a candidate.';
+COMMENT ON FUNCTION brokerage.facts_of_queues(p_setup text, p_analysis boolean) IS 'The queues of a setup as rules see them, pseudo-queues in place of unified ones; one row a candidate. p_analysis: with the storages that analysis uses.';
 
-CREATE FUNCTION brokerage.facts_of_tasks(p_setup text, p_task_ids bigint[], p_flavour text) RETURNS SETOF brokerage.task_facts
+CREATE FUNCTION brokerage.facts_of_tasks(p_setup text, p_task_ids bigint[], p_flavour text, p_algorithm text) RETURNS SETOF brokerage.task_facts
     LANGUAGE sql STABLE
     AS $$
   with config as materialized (
@@ -2294,12 +3242,30 @@ CREATE FUNCTION brokerage.facts_of_tasks(p_setup text, p_task_ids bigint[], p_fl
   ), share as materialized (
     select s.label, s.gshare,
            resource.config_value(p_setup, 'jedi', 'jobbroker', 'NQUEUELIMITSITE_' || s.gshare) as nqueuelimitsite,
+           resource.config_value(p_setup, 'jedi', 'taskbrokerage', 'DISK_THRESHOLD_' || s.gshare) as disk_threshold,
            coalesce(resource.config_value(p_setup, 'jedi', 'jobbroker', 'MIN_WEIGHT_' || s.label || '_' || s.gshare),
                     resource.config_value(p_setup, 'jedi', 'jobbroker', 'MIN_WEIGHT_' || s.label)) as min_weight
       from (select distinct t.label, t.gshare from workload.task t where t.setup = p_setup and t.task_id = any (p_task_ids)) s
   ), link as materialized (
     select l.dst, sum(coalesce(l.queued, 0)) as queued, sum(coalesce(l.queued_express, 0)) as queued_express
       from resource.link l where l.setup = p_setup group by l.dst
+  ), located as materialized (  -- the input whose place counts for a nucleus
+    select i.task_id, count(f.lfn) as files, sum(f.size) as bytes
+      from workload.task_dataset i
+      join workload.task t on t.setup = i.setup and t.task_id = i.task_id
+      join workload.dataset d on d.setup = i.setup and d.dataset = i.dataset
+      join workload.dataset_file f on f.setup = i.setup and f.dataset = i.dataset
+     where p_algorithm = 'production_task' and i.setup = p_setup and i.task_id = any (p_task_ids) and i.direction = 'input' and not workload.is_pseudo(d)
+       and (i.position = 1 or not coalesce(t.task_broker_on_master, false)) and (p_flavour = 'doc' or brokerage.is_scanned(i.dataset))
+     group by i.task_id
+  ), problem as materialized (
+    select i.task_id, i.problem from brokerage.input_problem i
+     where p_flavour <> 'doc' and p_algorithm = 'production_job' and i.setup = p_setup and i.task_id = any (p_task_ids)
+    union all
+    select s.task_id, s.problem from brokerage.scan_problem s
+     where p_flavour <> 'doc' and p_algorithm = 'production_task' and s.setup = p_setup and s.task_id = any (p_task_ids)
+  ), analysis as materialized (
+    select f.* from brokerage.facts_of_analysis(p_setup, p_task_ids, p_flavour) f where p_algorithm = 'analysis_job'
   )
   select t.task_id as task_id,
          c.now as now,
@@ -2315,8 +3281,8 @@ CREATE FUNCTION brokerage.facts_of_tasks(p_setup text, p_task_ids bigint[], p_fl
          coalesce(t.is_merging, false) as is_merging,
          coalesce(t.event_service, 0)::int as event_service,
          coalesce(t.merge_output, false) as merge_output,
-         p.queues as preassigned,
-         p.by as preassigned_by,
+         case when p_algorithm = 'analysis_job' then a.preassigned else p.queues end as preassigned,
+         case when p_algorithm = 'analysis_job' then case when a.preassigned is not null then 'preassigned' end else p.by end as preassigned_by,
          case when t.is_merging and t.merge_core_count is not null then t.merge_core_count else t.core_count end as core_count,
          t.core_count as task_core_count,
          t.max_core_count as max_core_count,
@@ -2324,7 +3290,7 @@ CREATE FUNCTION brokerage.facts_of_tasks(p_setup text, p_task_ids bigint[], p_fl
               when t.merge_ram_count is not null then greatest(t.merge_ram_count, t.chunk_ram_count, 2000)
               else t.chunk_ram_count end as ram_count,
          coalesce(t.ram_unit in ('MBPerCore', 'MBPerCoreFixed'), false) and not coalesce(t.is_merging, false) as ram_per_core,
-         case when t.is_merging then 0 else coalesce(t.base_ram_count, 0) end as base_ram_count,
+         case when t.is_merging or p_algorithm = 'analysis_job' and p_flavour <> 'doc' then 0 else coalesce(t.base_ram_count, 0) end as base_ram_count,
          case when t.cpu_time_unit like 'm%HS06%' then (t.cpu_time::numeric / 1000)::float8 when t.cpu_time_unit like '%HS06%' then t.cpu_time end as cpu_time,
          coalesce(t.cpu_time_unit like '%HS06%', false) as cpu_time_is_hs06,
          coalesce(t.cpu_efficiency, 90) as cpu_efficiency,
@@ -2346,7 +3312,7 @@ CREATE FUNCTION brokerage.facts_of_tasks(p_setup text, p_task_ids bigint[], p_fl
          coalesce(d.events, 0) as events,
          t.dynamic_num_events as dynamic_num_events,
          t.max_events_per_job as max_events_per_job,
-         coalesce(t.trans_home, '') <> '' or coalesce(t.container_name, '') <> '' as has_software,
+         p_algorithm = 'analysis_job' or coalesce(t.trans_home, '') <> '' or coalesce(t.container_name, '') <> '' as has_software,
          t.allow_input_lan::int as allow_input_lan,
          coalesce(t.use_local_io, false) as use_local_io,
          coalesce(t.input_pre_staging, false) as input_pre_staging,
@@ -2361,7 +3327,7 @@ CREATE FUNCTION brokerage.facts_of_tasks(p_setup text, p_task_ids bigint[], p_fl
          coalesce(l.queued, 0)::bigint as nucleus_queued,
          coalesce(l.queued_express, 0)::bigint as nucleus_queued_express,
          u.nucleus is null as nucleus_is_writable,
-         i.problem as input_problem,
+         coalesce(i.problem, a.input_problem) as input_problem,
          (k.keys ->> 'NQUEUED_SAT_CAP')::float8 as nqueued_sat_cap,
          (k.keys ->> 'NQUEUED_NUC_CAP_FOR_JOBS')::float8 as nqueued_nuc_cap_for_jobs,
          (k.keys ->> 'IO_INTENSITY_CUTOFF')::float8 as io_intensity_cutoff,
@@ -2377,10 +3343,73 @@ CREATE FUNCTION brokerage.facts_of_tasks(p_setup text, p_task_ids bigint[], p_fl
          (k.keys ->> 'MAX_PRIO_TO_BOOTSTRAP')::float8 as max_prio_to_bootstrap,
          coalesce((s.nqueuelimitsite #>> '{}')::float8, 20) as nqueuelimitsite,
          coalesce((s.min_weight #>> '{}')::float8, 0) as min_weight,
-         c.all_keys as config
+         c.all_keys as config,
+         coalesce(d.events, 0) * case when t.cpu_time is null then 300 when t.cpu_time_unit like 'm%HS06%' then t.cpu_time / 1000 else t.cpu_time end as work,
+         coalesce(w.files, 0)::bigint as located_files,
+         coalesce(w.bytes, 0)::bigint as located_bytes,
+         n.nucleus is not null or f.nucleus is not null or o.nucleus is not null as is_preset,
+         pt.nucleus as parent_nucleus,
+         pt.full_chain::int as parent_full_chain,
+         pm.mode as parent_nucleus_mode,
+         t.frozen as frozen,
+         (b.keys ->> 'NQUEUED_NUC_CAP')::float8 as nqueued_nuc_cap,
+         coalesce((s.disk_threshold #>> '{}')::float8, (b.keys ->> 'DISK_THRESHOLD')::float8) as disk_threshold,
+         (b.keys ->> 'INPUT_SIZE_THRESHOLD')::float8 as input_size_threshold,
+         (b.keys ->> 'INPUT_SIZE_FRACTION')::float8 as input_size_fraction,
+         (b.keys ->> 'INPUT_NUM_THRESHOLD')::float8 as input_num_threshold,
+         (b.keys ->> 'INPUT_NUM_FRACTION')::float8 as input_num_fraction,
+         (b.keys ->> 'MIN_IO_INTENSITY_WITH_LOCAL_DATA')::float8 as min_io_intensity_with_local_data,
+         (b.keys ->> 'MIN_INPUT_SIZE_WITH_LOCAL_DATA')::float8 as min_input_size_with_local_data,
+         (b.keys ->> 'MAX_TASK_PRIO_WITH_LOCAL_DATA')::float8 as max_task_prio_with_local_data,
+         (b.keys ->> 'DATA_LOCATION_CHECK_PERIOD')::float8 as data_location_check_period,
+         (b.keys ->> 'FREE_DISK_CUTOFF')::float8 as free_disk_cutoff,
+         null::text[] as runnable_at,
+         a.account_running_jobs as account_running_jobs,
+         a.account_queued_jobs as account_queued_jobs,
+         a.account_running_cores as account_running_cores,
+         a.account_queued_cores as account_queued_cores,
+         a.cap_jobs as cap_jobs,
+         a.cap_cores as cap_cores,
+         a.quota_used as quota_used,
+         a.quota_limit as quota_limit,
+         a.quota_is_kept as quota_is_kept,
+         a.quota_is_near as quota_is_near,
+         a.over_local as over_local,
+         a.share_usage as share_usage,
+         a.share_usage_above as share_usage_above,
+         a.share_queued as share_queued,
+         a.share_running as share_running,
+         a.task_class as task_class,
+         a.rem_slots_a as rem_slots_a,
+         a.user_usage_threshold_a as user_usage_threshold_a,
+         a.included_sites as included_sites,
+         a.excluded_sites as excluded_sites,
+         a.sites as sites,
+         a.limited_sites as limited_sites,
+         a.sites_used as sites_used,
+         a.avoid_vp as avoid_vp,
+         a.cloud as cloud,
+         a.n_gb_per_job as n_gb_per_job,
+         a.is_distributed as is_distributed,
+         a.has_platform as has_platform,
+         a.wan_problem as wan_problem,
+         case when p_algorithm = 'analysis_job' then false end as second_pass,
+         a.io_intensity_cutoff_user as io_intensity_cutoff_user,
+         a.data_check_timeout_user as data_check_timeout_user,
+         a.min_bad_jobs_to_skip_pq as min_bad_jobs_to_skip_pq,
+         a.overload_min_queue as overload_min_queue,
+         a.overload_ratio_offset as overload_ratio_offset,
+         a.base_queue_length_per_pq as base_queue_length_per_pq,
+         a.base_expected_wait_hour_on_pq as base_expected_wait_hour_on_pq,
+         a.base_default_queue_length_per_pq_user as base_default_queue_length_per_pq_user,
+         a.base_queue_ratio_on_pq as base_queue_ratio_on_pq,
+         a.static_max_queue_running_ratio as static_max_queue_running_ratio,
+         a.max_expected_wait_hour as max_expected_wait_hour,
+         a.storage_min_free_size_output as storage_min_free_size_output
     from workload.task t
    cross join config c
    cross join lateral (select c.all_keys -> 'jobbroker' offset 0) k(keys)
+   cross join lateral (select c.all_keys -> 'taskbrokerage' offset 0) b(keys)
     left join workload.input_digest d on d.setup = t.setup and d.task_id = t.task_id
     left join workload.task_dataset i1 on i1.setup = t.setup and i1.task_id = t.task_id and i1.direction = 'input' and i1.position = 1
     left join workload.dataset d1 on d1.setup = i1.setup and d1.dataset = i1.dataset
@@ -2388,16 +3417,23 @@ CREATE FUNCTION brokerage.facts_of_tasks(p_setup text, p_task_ids bigint[], p_fl
     left join link l on l.dst = t.nucleus
     left join resource.nucleus n on n.setup = t.setup and n.nucleus = t.nucleus
     left join brokerage.first_nucleus_queue f on f.setup = t.setup and f.nucleus = t.nucleus
+    left join brokerage.nucleus_site o on p_algorithm = 'production_task' and p_flavour <> 'doc' and o.setup = t.setup and o.nucleus = t.nucleus  -- or a satellite with a mode
     left join brokerage.unwritable_nucleus u on u.setup = t.setup and u.nucleus = t.nucleus
    cross join lateral (select coalesce(n.bare_nucleus, case when f.attributes ->> 'bareNucleus' in ('only', 'allow') then f.attributes ->> 'bareNucleus' end)) m(mode)
    cross join lateral (select * from brokerage.preassignment(t, d1, c.now, p_flavour)) p
-    left join brokerage.input_problem i on i.setup = t.setup and i.task_id = t.task_id and p_flavour <> 'doc'
+    left join analysis a on a.task_id = t.task_id
+    left join problem i on i.task_id = t.task_id
+    left join located w on w.task_id = t.task_id
+    left join workload.task pt on p_algorithm = 'production_task' and pt.setup = t.setup and pt.task_id = t.parent and pt.task_id <> t.task_id
+    left join resource.nucleus pn on pn.setup = t.setup and pn.nucleus = pt.nucleus
+    left join brokerage.nucleus_site ps on ps.setup = t.setup and ps.nucleus = pt.nucleus
+   cross join lateral (select coalesce(pn.bare_nucleus, case when ps.attributes ->> 'bareNucleus' in ('only', 'allow') then ps.attributes ->> 'bareNucleus' end)) pm(mode)
    where t.setup = p_setup and t.task_id = any (p_task_ids)
 $$;
 
-ALTER FUNCTION brokerage.facts_of_tasks(p_setup text, p_task_ids bigint[], p_flavour text) OWNER TO broker_owner;
+ALTER FUNCTION brokerage.facts_of_tasks(p_setup text, p_task_ids bigint[], p_flavour text, p_algorithm text) OWNER TO broker_owner;
 
-COMMENT ON FUNCTION brokerage.facts_of_tasks(p_setup text, p_task_ids bigint[], p_flavour text) IS 'Tasks of a setup as rules of a flavour (doc, panda2026) see them; one row a task that is there.';
+COMMENT ON FUNCTION brokerage.facts_of_tasks(p_setup text, p_task_ids bigint[], p_flavour text, p_algorithm text) IS 'Tasks of a setup as rules of an algorithm and flavour (doc, panda2026) see them; one row a task that is there.';
 
 CREATE FUNCTION brokerage.fits(p_text text, p_anchored text) RETURNS boolean
     LANGUAGE sql STABLE PARALLEL SAFE
@@ -2547,6 +3583,18 @@ ALTER FUNCTION brokerage.hardware_verdicts(p_setup text, p_requirements jsonb[],
 
 COMMENT ON FUNCTION brokerage.hardware_verdicts(p_setup text, p_requirements jsonb[], p_flavour text) IS 'Requirements {cpu, gpu} and the queues whose published hardware does not do for them, with the reason. Flavour doc or panda2026.';
 
+CREATE FUNCTION brokerage.in_second_pass(t brokerage.task_facts) RETURNS brokerage.task_facts
+    LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
+    AS $$
+begin
+  t.second_pass := true;
+  return t;
+end $$;
+
+ALTER FUNCTION brokerage.in_second_pass(t brokerage.task_facts) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION brokerage.in_second_pass(t brokerage.task_facts) IS 'Facts of a task that is decided once more.';
+
 CREATE FUNCTION brokerage.is_express(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts, x jsonb) RETURNS boolean
     LANGUAGE sql STABLE PARALLEL SAFE
     AS $$
@@ -2570,6 +3618,16 @@ ALTER FUNCTION brokerage.is_high(t brokerage.task_facts, q brokerage.queue_facts
 
 COMMENT ON FUNCTION brokerage.is_high(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) IS 'Whether a task is high: current priority of 800 or more, or scouts.';
 
+CREATE FUNCTION brokerage.is_named(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts, p_patterns text[]) RETURNS boolean
+    LANGUAGE sql STABLE PARALLEL SAFE
+    AS $$
+  select coalesce(q.queue like any (p_patterns) or q.unified_name like any (p_patterns), false)
+$$;
+
+ALTER FUNCTION brokerage.is_named(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts, p_patterns text[]) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION brokerage.is_named(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts, p_patterns text[]) IS 'Whether patterns (like) name a queue, by its own name or that of the unified queue; null = they name none.';
+
 CREATE FUNCTION brokerage.is_only_site(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) RETURNS boolean
     LANGUAGE sql STABLE PARALLEL SAFE
     AS $$
@@ -2579,6 +3637,39 @@ $$;
 ALTER FUNCTION brokerage.is_only_site(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) OWNER TO broker_owner;
 
 COMMENT ON FUNCTION brokerage.is_only_site(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) IS 'Whether the task names this queue as its only site: panda2026 leaves out some rules then.';
+
+CREATE FUNCTION brokerage.is_overloaded(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) RETURNS boolean
+    LANGUAGE sql STABLE PARALLEL SAFE
+    AS $$
+  select coalesce(
+    brokerage.queued_of_share(t, q, p) > t.overload_min_queue
+    and (coalesce(p.running, 0) = 0
+         or brokerage.queued_of_share(t, q, p)::numeric * t.share_running > t.share_queued * t.overload_ratio_offset::numeric * p.running), false)
+$$;
+
+ALTER FUNCTION brokerage.is_overloaded(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION brokerage.is_overloaded(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) IS 'Whether a queue has many jobs of the share waiting, against those that run there and against the other queues.';
+
+CREATE FUNCTION brokerage.is_scanned(p_dataset text) RETURNS boolean
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE
+    AS $$
+  select p_dataset not like 'ddo%' and split_part(p_dataset, '.', 5) <> 'log'
+$$;
+
+ALTER FUNCTION brokerage.is_scanned(p_dataset text) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION brokerage.is_scanned(p_dataset text) IS 'Whether the place of an input dataset counts for panda2026: database releases and logs are left out.';
+
+CREATE FUNCTION brokerage.is_usable(p_state text) RETURNS boolean
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE
+    AS $$
+  select coalesce(p_state, '') not in ('OFF', 'TEST')
+$$;
+
+ALTER FUNCTION brokerage.is_usable(p_state text) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION brokerage.is_usable(p_state text) IS 'Whether a state of a storage (read_lan, ...) lets it be used: not OFF and not TEST; null does.';
 
 CREATE FUNCTION brokerage.is_wait(p_value jsonb) RETURNS boolean
     LANGUAGE plpgsql STABLE
@@ -2602,6 +3693,28 @@ $$;
 ALTER FUNCTION brokerage.job_chunk(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) OWNER TO broker_owner;
 
 COMMENT ON FUNCTION brokerage.job_chunk(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) IS 'Jobs that a queue gets at a time when the jobs of a task are distributed.';
+
+CREATE FUNCTION brokerage.jobs_of_classes(p_jobs double precision, p_class double precision, p_sums double precision[]) RETURNS double precision[]
+    LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
+    AS $$
+declare
+  v_jobs float8 := least(p_jobs, p_sums[1] + p_sums[2] + p_sums[3]);
+  v_hi float8 := least(v_jobs, p_sums[1]);
+  v_mid float8;
+begin
+  if p_class <= -1 then
+    return array[0.001, 0.001, v_jobs];
+  elsif p_class = 0 then
+    v_mid := least(v_jobs, p_sums[2]);
+    return case when v_mid > 0 then array[0.001, v_mid - 0.1, v_jobs - v_mid + 0.1] else array[0.001, v_mid, v_jobs - v_mid] end;
+  end if;
+  v_mid := least(v_jobs - v_hi, p_sums[2]);
+  return case when v_hi > 0 then array[v_hi - 0.052, v_mid + 0.05, v_jobs - v_hi - v_mid + 0.002] else array[v_hi, v_mid, v_jobs - v_hi - v_mid] end;
+end $$;
+
+ALTER FUNCTION brokerage.jobs_of_classes(p_jobs double precision, p_class double precision, p_sums double precision[]) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION brokerage.jobs_of_classes(p_jobs double precision, p_class double precision, p_sums double precision[]) IS 'Jobs of a task of a class for queues of class hi, mid and lo, as there is room (sums of brokerage.weight_room).';
 
 CREATE FUNCTION brokerage.json_of(p_text text) RETURNS jsonb
     LANGUAGE plpgsql STABLE
@@ -2678,6 +3791,31 @@ ALTER FUNCTION brokerage.maintain() OWNER TO broker_owner;
 
 COMMENT ON FUNCTION brokerage.maintain() IS 'Background work of brokerage: makes and drops partitions of the decisions, keeps counts of what goes, forgets old runs. Safe to run twice at once.';
 
+CREATE FUNCTION brokerage.may_be_elsewhere(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts, x jsonb) RETURNS boolean
+    LANGUAGE sql STABLE PARALLEL SAFE
+    AS $$
+  select (t.io_intensity is null or t.io_intensity <= t.min_io_intensity_with_local_data) and t.located_bytes <= t.min_input_size_with_local_data * 1073741824
+         or case when (x ->> 'current_priority')::boolean then t.current_priority else t.task_priority end >= t.max_task_prio_with_local_data
+$$;
+
+ALTER FUNCTION brokerage.may_be_elsewhere(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts, x jsonb) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION brokerage.may_be_elsewhere(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts, x jsonb) IS 'Whether a task may go where its input is not, when no nucleus has it. Parameter current_priority: that counts, not the task''s own.';
+
+CREATE FUNCTION brokerage.may_be_stabilized(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts, x jsonb) RETURNS boolean
+    LANGUAGE sql STABLE PARALLEL SAFE
+    AS $$
+  select coalesce(
+    brokerage.queued_of_share(t, q, p) >= t.base_queue_length_per_pq
+    and brokerage.queued_of_share(t, q, p) >= t.base_expected_wait_hour_on_pq::numeric * p.to_running_rate::numeric
+    and not coalesce((x ->> 'spares_merging')::boolean and t.is_merging, false)
+    and not coalesce((x ->> 'spares_absent')::boolean and p.user_queued is null, false), false)
+$$;
+
+ALTER FUNCTION brokerage.may_be_stabilized(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts, x jsonb) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION brokerage.may_be_stabilized(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts, x jsonb) IS 'Whether the queue of a user may be limited there. Parameters spares_merging, spares_absent (boolean).';
+
 CREATE FUNCTION brokerage.memory_need_panda2026(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) RETURNS double precision
     LANGUAGE sql STABLE PARALLEL SAFE
     AS $$
@@ -2720,6 +3858,19 @@ ALTER FUNCTION brokerage.most_events_panda2026(t brokerage.task_facts, q brokera
 
 COMMENT ON FUNCTION brokerage.most_events_panda2026(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) IS 'Events of the job that must not be too short for a queue with mintime, in PanDA''s code.';
 
+CREATE FUNCTION brokerage.name_patterns(p_names text[], p_anywhere boolean) RETURNS text[]
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE
+    AS $$
+  select array_agg(case when p_anywhere and n.name like '%*%' then '%' || e.escaped || '%' else e.escaped end order by n.number)
+    from unnest(p_names) with ordinality n(name, number)
+   cross join lateral (select replace(replace(replace(replace(n.name, '\', '\\'), '%', '\%'), '_', '\_'), '*', '%')) e(escaped)
+   where n.name <> ''
+$$;
+
+ALTER FUNCTION brokerage.name_patterns(p_names text[], p_anywhere boolean) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION brokerage.name_patterns(p_names text[], p_anywhere boolean) IS 'Patterns (like) for names with *; null = no name. p_anywhere: a name with * may stand anywhere in what is compared.';
+
 CREATE FUNCTION brokerage.nearest_rule(p_profile text, p_algorithm text, p_rule text) RETURNS text
     LANGUAGE sql STABLE
     AS $$
@@ -2732,6 +3883,37 @@ $$;
 ALTER FUNCTION brokerage.nearest_rule(p_profile text, p_algorithm text, p_rule text) OWNER TO broker_owner;
 
 COMMENT ON FUNCTION brokerage.nearest_rule(p_profile text, p_algorithm text, p_rule text) IS 'A hint for a rule that a profile does not have: the one that is most like it.';
+
+CREATE FUNCTION brokerage.needs_no_data_weight(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts, x jsonb) RETURNS boolean
+    LANGUAGE sql STABLE PARALLEL SAFE
+    AS $$
+  select coalesce((x ->> 'period')::boolean and t.frozen < t.now - t.data_location_check_period * interval '1 day', false)
+$$;
+
+ALTER FUNCTION brokerage.needs_no_data_weight(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts, x jsonb) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION brokerage.needs_no_data_weight(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts, x jsonb) IS 'Whether data terms of the weight are dropped: the task is frozen for longer than DATA_LOCATION_CHECK_PERIOD (parameter period).';
+
+CREATE FUNCTION brokerage.needs_no_input_there(t brokerage.task_facts) RETURNS boolean
+    LANGUAGE sql STABLE PARALLEL SAFE
+    AS $$
+  select coalesce(t.task_priority >= 2000, false) or coalesce(t.io_intensity <= t.io_intensity_cutoff_user, false)
+$$;
+
+ALTER FUNCTION brokerage.needs_no_input_there(t brokerage.task_facts) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION brokerage.needs_no_input_there(t brokerage.task_facts) IS 'Whether an analysis task may run where its input is not: taskPriority of 2000 or more, or ioIntensity up to IO_INTENSITY_CUTOFF_USER.';
+
+CREATE FUNCTION brokerage.needs_no_local_input(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts, x jsonb) RETURNS boolean
+    LANGUAGE sql STABLE PARALLEL SAFE
+    AS $$
+  select p.is_preassigned or t.input_pre_staging and p.located_files >= 1
+         or coalesce((x ->> 'period')::boolean and t.frozen < t.now - t.data_location_check_period * interval '1 day', false)
+$$;
+
+ALTER FUNCTION brokerage.needs_no_local_input(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts, x jsonb) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION brokerage.needs_no_local_input(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts, x jsonb) IS 'Whether the locality of input does not matter at a nucleus: some of it is there and the rest is staged, or, with parameter period, the task is frozen for longer than DATA_LOCATION_CHECK_PERIOD.';
 
 CREATE FUNCTION brokerage.network_weight_panda2026(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) RETURNS double precision
     LANGUAGE sql STABLE PARALLEL SAFE
@@ -3180,6 +4362,19 @@ ALTER FUNCTION brokerage.preassignment(p_task workload.task, p_master workload.d
 
 COMMENT ON FUNCTION brokerage.preassignment(p_task workload.task, p_master workload.dataset, p_now timestamp with time zone, p_flavour text, OUT queues text[], OUT by text) IS 'Queues that a task is pre-assigned to, by its master dataset or its own site, and the rule that says so; null = it is not.';
 
+CREATE FUNCTION brokerage.probabilities(p_weights double precision[], p_first_of_zeros boolean) RETURNS double precision[]
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE
+    AS $$
+  select array(select case when s.total > 0 then greatest(coalesce(u.weight, 0), 0) / s.total when p_first_of_zeros then (u.number = 1)::int else 1.0 / cardinality(p_weights) end
+                 from unnest(p_weights) with ordinality u(weight, number)
+                cross join (select sum(greatest(coalesce(w, 0), 0)) as total from unnest(p_weights) w) s
+                order by u.number)
+$$;
+
+ALTER FUNCTION brokerage.probabilities(p_weights double precision[], p_first_of_zeros boolean) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION brokerage.probabilities(p_weights double precision[], p_first_of_zeros boolean) IS 'How probable each of a task''s nuclei is, by their weights, best first.';
+
 CREATE FUNCTION brokerage.process_group(p_processing_type text) RETURNS text
     LANGUAGE sql IMMUTABLE PARALLEL SAFE
     AS $$
@@ -3210,6 +4405,19 @@ ALTER FUNCTION brokerage.published_hardware(p_architectures jsonb) OWNER TO brok
 
 COMMENT ON FUNCTION brokerage.published_hardware(p_architectures jsonb) IS 'The hardware that a queue publishes: an object of type (cpu, gpu) to attribute to list of values.';
 
+CREATE FUNCTION brokerage.queue_length_limit(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) RETURNS numeric
+    LANGUAGE sql STABLE PARALLEL SAFE
+    AS $$
+  select greatest(
+    t.base_queue_length_per_pq::numeric,
+    t.static_max_queue_running_ratio::numeric * p.users_running,
+    t.max_expected_wait_hour::numeric * p.to_running_rate::numeric)
+$$;
+
+ALTER FUNCTION brokerage.queue_length_limit(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION brokerage.queue_length_limit(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) IS 'nQ_max: jobs of the share that may be queued there.';
+
 CREATE FUNCTION brokerage.queued_into_nucleus(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts, x jsonb) RETURNS double precision
     LANGUAGE sql STABLE PARALLEL SAFE
     AS $$
@@ -3239,6 +4447,16 @@ $$;
 ALTER FUNCTION brokerage.queued_jobs_panda2026(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) OWNER TO broker_owner;
 
 COMMENT ON FUNCTION brokerage.queued_jobs_panda2026(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) IS 'Jobs that wait at a queue, as they count in panda2026 when jobs are distributed.';
+
+CREATE FUNCTION brokerage.queued_of_share(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) RETURNS bigint
+    LANGUAGE sql STABLE PARALLEL SAFE
+    AS $$
+  select coalesce(p.defined, 0) + coalesce(p.activated, 0) + coalesce(p.assigned, 0) + coalesce(p.starting, 0)
+$$;
+
+ALTER FUNCTION brokerage.queued_of_share(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION brokerage.queued_of_share(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) IS 'nQ: jobs of the share that are defined, assigned, activated or starting at the queue.';
 
 CREATE FUNCTION brokerage.queued_on_link(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts, x jsonb) RETURNS double precision
     LANGUAGE sql STABLE PARALLEL SAFE
@@ -3465,6 +4683,7 @@ begin
   end loop;
   for v_profile in select l.profile from brokerage.profile_line l where l.of_profile = p_profile loop
     perform brokerage.compose_task_rules(v_profile, p_algorithm);
+    perform brokerage.compose_second_pass(v_profile, p_algorithm);
     execute 'explain ' || brokerage.compose(v_profile, p_algorithm, false) || ' select from judged left join ranked using (task_number)'
       using 'default'::text, '{}'::brokerage.task_facts[], '{}'::brokerage.queue_facts[], brokerage.flavour(v_profile);
   end loop;
@@ -3487,7 +4706,7 @@ begin
   elsif p_chosen_by is not null and p_rule.kind not in ('distribution', 'end') then
     raise exception 'rule % of profile % stands behind rule %, which chooses by weight', p_rule.rule, p_rule.profile, p_chosen_by
       using errcode = 'PB001', hint = 'The choice by weight is the last of the rules: give this one a lower position.';
-  elsif p_rule.kind = 'choice' and coalesce(jsonb_typeof(p_rule.parameters -> 'best'), '') <> 'number' then
+  elsif p_rule.kind = 'choice' and (p_rule.parameters -> 'draw') is distinct from 'true' and coalesce(jsonb_typeof(p_rule.parameters -> 'best'), '') <> 'number' then
     raise exception 'rule % of profile %: parameter best is %', p_rule.rule, p_rule.profile, coalesce(p_rule.parameters ->> 'best', 'not there')
       using errcode = 'PB001', hint = 'Say how many queues are kept: {"best": 10}.';
   end if;
@@ -3593,12 +4812,81 @@ ALTER FUNCTION brokerage.requirement_text(p_requirement jsonb) OWNER TO broker_o
 
 COMMENT ON FUNCTION brokerage.requirement_text(p_requirement jsonb) IS 'A CPU requirement (alternatives) or a GPU requirement (attributes) in words, for reasons.';
 
+CREATE FUNCTION brokerage.rule_anal_locality(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts, x jsonb) RETURNS text
+    LANGUAGE sql STABLE PARALLEL SAFE
+    AS $$
+  select case
+    when t.second_pass or (x ->> 'may_be_suppressed')::boolean and brokerage.needs_no_input_there(t) then null
+    else p.input_problem
+  end
+$$;
+
+ALTER FUNCTION brokerage.rule_anal_locality(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts, x jsonb) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION brokerage.rule_anal_locality(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts, x jsonb) IS 'anal-locality: all of the input is at the queue; not asked in a second pass. Parameter may_be_suppressed (boolean): nor of tasks of high priority or low ioIntensity.';
+
+CREATE FUNCTION brokerage.rule_anal_loops(t brokerage.task_facts) RETURNS text
+    LANGUAGE sql STABLE PARALLEL SAFE
+    AS $$
+  select case when not brokerage.needs_no_input_there(t) then 'persistent' end
+$$;
+
+ALTER FUNCTION brokerage.rule_anal_loops(t brokerage.task_facts) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION brokerage.rule_anal_loops(t brokerage.task_facts) IS 'anal-loops: a task is decided once more, without anal-locality, where every candidate fell to a persistent rule.';
+
+CREATE FUNCTION brokerage.rule_anal_loops_panda2026(t brokerage.task_facts) RETURNS text
+    LANGUAGE sql STABLE PARALLEL SAFE
+    AS $$
+  select case
+    when t.wan_problem is not null then null
+    when t.task_priority >= 2000 or t.io_intensity <> 0 and t.io_intensity_cutoff_user <> 0 and t.io_intensity <= t.io_intensity_cutoff_user
+         or t.now - t.frozen > t.data_check_timeout_user * interval '1 hour' then 'any'
+    else 'persistent'
+  end
+$$;
+
+ALTER FUNCTION brokerage.rule_anal_loops_panda2026(t brokerage.task_facts) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION brokerage.rule_anal_loops_panda2026(t brokerage.task_facts) IS 'anal-loops of panda2026: a task is decided once more, without anal-locality, where its input can be had over WAN.';
+
+CREATE FUNCTION brokerage.rule_avoid_vp(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) RETURNS text
+    LANGUAGE sql STABLE PARALLEL SAFE
+    AS $$
+  select case
+    when q.has_vp_input is not true then null
+    when t.avoid_vp then 'the task avoids queues of virtual placement'
+    when brokerage.is_overloaded(t, q, p)
+    then format('a queue of virtual placement, overloaded: %s queued and %s running jobs, of the share %s and %s', brokerage.queued_of_share(t, q, p), p.running, t.share_queued, t.share_running)
+  end
+$$;
+
+ALTER FUNCTION brokerage.rule_avoid_vp(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION brokerage.rule_avoid_vp(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) IS 'avoid-vp: no queue of virtual placement where the task avoids them, or where it is overloaded.';
+
+CREATE FUNCTION brokerage.rule_avoid_vp_panda2026(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) RETURNS text
+    LANGUAGE sql STABLE PARALLEL SAFE
+    AS $$
+  select case
+    when q.has_vp_input is not true then null
+    when t.avoid_vp then 'the task avoids queues of virtual placement'
+    when t.is_merging then 'merge jobs avoid queues of virtual placement'
+    when t.is_distributed then 'distributed input: queues of virtual placement are avoided'
+    when t.second_pass or p.input_copies is null then 'no queue has all of the input: queues of virtual placement are avoided'
+  end
+$$;
+
+ALTER FUNCTION brokerage.rule_avoid_vp_panda2026(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION brokerage.rule_avoid_vp_panda2026(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) IS 'avoid-vp of panda2026: no queue of virtual placement where the task avoids them, or where its input cannot be had whole.';
+
 CREATE FUNCTION brokerage.rule_call(p_rule brokerage.profile_rule, p_facts text) RETURNS text
     LANGUAGE plpgsql STABLE
     AS $$
 declare
   v_parts text[] := parse_ident(p_rule.function);
-  v_facts int := case when p_rule.kind = 'task rule' then 1 else 3 end;
+  v_facts int := case when p_rule.kind in ('task rule', 'second pass') then 1 else 3 end;
   v_types text := concat_ws(' ', 'brokerage.task_facts'::regtype::oid, case when v_facts = 3 then 'brokerage.queue_facts'::regtype::oid end, case when v_facts = 3 then 'brokerage.pair_facts'::regtype::oid end);
   v_result regtype := case when p_rule.kind in ('weight', 'choice', 'distribution') then 'float8'::regtype else 'text'::regtype end;
   v_function record;
@@ -3616,9 +4904,9 @@ begin
                     case v_facts when 1 then 'task_facts' else 'task_facts, queue_facts and pair_facts' end
       using errcode = 'PB001', hint = 'Name schema and function; one more argument jsonb gets the parameters.';
   end if;
-  if v_function.prorettype <> v_result then
+  if v_function.prorettype <> v_result and not (p_rule.kind = 'weight' and v_function.prorettype = 'float8[]'::regtype) then
     raise exception 'rule % of profile %: % returns %, a % returns %', p_rule.rule, p_rule.profile, p_rule.function, v_function.prorettype::regtype, p_rule.kind, v_result
-      using errcode = 'PB001', hint = 'A rule returns text (null accepts), a weight, the value of a choice or a figure of distribution float8.';
+      using errcode = 'PB001', hint = 'A rule returns text (null accepts), a weight, the value of a choice or a figure of distribution float8; a weight that looks at the other candidates its terms, float8[].';
   end if;
   if not v_function.is_trusted then
     raise exception 'rule % of profile %: the owner of % is no member of the role that owns pgbroker', p_rule.rule, p_rule.profile, p_rule.function
@@ -3679,6 +4967,44 @@ $$;
 ALTER FUNCTION brokerage.rule_cap_rt(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) OWNER TO broker_owner;
 
 COMMENT ON FUNCTION brokerage.rule_cap_rt(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) IS 'cap-rt: not more jobs of the task''s resource types waiting than twice the running ones or NQUEUELIMITSITE.';
+
+CREATE FUNCTION brokerage.rule_cap_rt_analysis(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) RETURNS text
+    LANGUAGE sql STABLE PARALLEL SAFE
+    AS $$
+  select case
+    when brokerage.queued_of_share(t, q, p) > 2 * greatest(20, brokerage.running_workers(t, q, p))
+    then format('%s jobs of the share are queued, twice the running %s (20 at least) is %s', brokerage.queued_of_share(t, q, p), brokerage.running_workers(t, q, p),
+                2 * greatest(20, brokerage.running_workers(t, q, p)))
+  end
+$$;
+
+ALTER FUNCTION brokerage.rule_cap_rt_analysis(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION brokerage.rule_cap_rt_analysis(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) IS 'cap-rt of analysis: not more jobs of the share queued than twice the running ones, or 40.';
+
+CREATE FUNCTION brokerage.rule_closed_jobs(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) RETURNS text
+    LANGUAGE sql STABLE PARALLEL SAFE
+    AS $$
+  select case
+    when p.closed > 0 and p.is_preassigned is not true and t.is_merging is not true then format('%s jobs of the task were closed there, to run elsewhere', p.closed)
+  end
+$$;
+
+ALTER FUNCTION brokerage.rule_closed_jobs(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION brokerage.rule_closed_jobs(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) IS 'closed-jobs: no job of the task was closed there lately, unless it is merging or pre-assigned.';
+
+CREATE FUNCTION brokerage.rule_cloud_mismatch(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) RETURNS text
+    LANGUAGE sql STABLE PARALLEL SAFE
+    AS $$
+  select case
+    when coalesce(t.cloud, '') not in ('', 'any') and t.cloud is distinct from q.cloud then format('cloud is %s, the task''s is %s', coalesce(q.cloud, 'not set'), t.cloud)
+  end
+$$;
+
+ALTER FUNCTION brokerage.rule_cloud_mismatch(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION brokerage.rule_cloud_mismatch(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) IS 'cloud-mismatch: a task that names a cloud runs there.';
 
 CREATE FUNCTION brokerage.rule_core_count(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts, x jsonb) RETURNS text
     LANGUAGE sql STABLE PARALLEL SAFE
@@ -3787,6 +5113,21 @@ ALTER FUNCTION brokerage.rule_express_network_threshold_panda2026(t brokerage.ta
 
 COMMENT ON FUNCTION brokerage.rule_express_network_threshold_panda2026(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) IS 'express-network-threshold of panda2026: express tasks need a good network to the nucleus, where network weights are active.';
 
+CREATE FUNCTION brokerage.rule_failed_jobs(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts, x jsonb) RETURNS text
+    LANGUAGE sql STABLE PARALLEL SAFE
+    AS $$
+  select case
+    when (x ->> 'stabilized_alone')::boolean and not brokerage.may_be_stabilized(t, q, p, x) then null
+    when p.failed + p.closed > greatest(2 * p.finished, t.min_bad_jobs_to_skip_pq)
+         or p.failed + p.closed = greatest(2 * p.finished, t.min_bad_jobs_to_skip_pq) and not coalesce((x ->> 'inclusive')::boolean, false)
+    then format('%s jobs of the task failed and %s were closed, %s finished', p.failed, p.closed, p.finished)
+  end
+$$;
+
+ALTER FUNCTION brokerage.rule_failed_jobs(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts, x jsonb) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION brokerage.rule_failed_jobs(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts, x jsonb) IS 'failed-jobs: fewer jobs of the task failed or were closed than twice those that finished, or MIN_BAD_JOBS_TO_SKIP_PQ. Parameters: inclusive (as many are accepted), stabilized_alone (only where the queue of the user may be limited), spares_merging, spares_absent (boolean).';
+
 CREATE FUNCTION brokerage.rule_full_chain_job(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) RETURNS text
     LANGUAGE sql STABLE PARALLEL SAFE
     AS $$
@@ -3800,6 +5141,53 @@ $$;
 ALTER FUNCTION brokerage.rule_full_chain_job(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) OWNER TO broker_owner;
 
 COMMENT ON FUNCTION brokerage.rule_full_chain_job(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) IS 'full-chain-job: a full-chain task at a bare nucleus stays there; queues with bareNucleus=only take nothing else.';
+
+CREATE FUNCTION brokerage.rule_full_chain_task(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) RETURNS text
+    LANGUAGE sql STABLE PARALLEL SAFE
+    AS $$
+  select case
+    when p.is_preassigned then null
+    when t.full_chain = 3 and t.parent_nucleus_mode is not null
+    then case when q.queue <> t.parent_nucleus then format('its parent is at the bare nucleus %s', t.parent_nucleus) end
+    when t.full_chain = 1 then case when q.bare_nucleus is distinct from 'only' then format('fullChain is only, bareNucleus is %s', coalesce(q.bare_nucleus, 'not set')) end
+    when t.full_chain = 2 then case when q.bare_nucleus is null then 'fullChain is require, bareNucleus is not set' end
+    when q.bare_nucleus = 'only' then 'bareNucleus is only, and the task is no full chain'
+  end
+$$;
+
+ALTER FUNCTION brokerage.rule_full_chain_task(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION brokerage.rule_full_chain_task(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) IS 'full-chain-task: bareNucleus=only takes nothing but full chain; only, require and capable want what the seed says.';
+
+CREATE FUNCTION brokerage.rule_full_chain_task_panda2026(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) RETURNS text
+    LANGUAGE sql STABLE PARALLEL SAFE
+    AS $$
+  select case
+    when p.is_preassigned then null
+    when q.bare_nucleus = 'only' and t.full_chain is null then 'bareNucleus is only, and the task is no full chain'
+    when t.full_chain in (1, 2) and q.bare_nucleus is null then format('fullChain is %s, bareNucleus is not set', case t.full_chain when 1 then 'only' else 'require' end)
+    when t.full_chain is not null and t.parent_full_chain is not null and t.parent_nucleus_mode is not null and q.queue <> t.parent_nucleus
+    then format('its parent is at the bare nucleus %s', t.parent_nucleus)
+  end
+$$;
+
+ALTER FUNCTION brokerage.rule_full_chain_task_panda2026(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION brokerage.rule_full_chain_task_panda2026(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) IS 'full-chain-task of panda2026: bare nuclei for full chains, and where the parent went.';
+
+CREATE FUNCTION brokerage.rule_gpu_queue(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) RETURNS text
+    LANGUAGE sql STABLE PARALLEL SAFE
+    AS $$
+  select case
+    when (q.attributes ? 'gpu') is not true or t.hpo_workflow then null
+    when t.has_platform is not true then 'a queue of GPUs, the task names no platform'
+    else p.software
+  end
+$$;
+
+ALTER FUNCTION brokerage.rule_gpu_queue(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION brokerage.rule_gpu_queue(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) IS 'gpu-queue: queues flagged gpu take tasks whose platform and hardware fit what they publish.';
 
 CREATE FUNCTION brokerage.rule_high_prio_opportunistic(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) RETURNS text
     LANGUAGE sql STABLE PARALLEL SAFE
@@ -3827,6 +5215,16 @@ ALTER FUNCTION brokerage.rule_high_prio_opportunistic_panda2026(t brokerage.task
 
 COMMENT ON FUNCTION brokerage.rule_high_prio_opportunistic_panda2026(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) IS 'high-prio-opportunistic of panda2026: high priority and scouts do not go to opportunistic queues (pledgedcpu -1).';
 
+CREATE FUNCTION brokerage.rule_hospital(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) RETURNS text
+    LANGUAGE sql STABLE PARALLEL SAFE
+    AS $$
+  select case when q.unified_name like '%\_HOSPITAL' then 'a hospital queue, others are left' end
+$$;
+
+ALTER FUNCTION brokerage.rule_hospital(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION brokerage.rule_hospital(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) IS 'hospital: hospital queues only where no other queue is left.';
+
 CREATE FUNCTION brokerage.rule_inactive_queue(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts, x jsonb) RETURNS text
     LANGUAGE sql STABLE PARALLEL SAFE
     AS $$
@@ -3843,6 +5241,23 @@ $$;
 ALTER FUNCTION brokerage.rule_inactive_queue(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts, x jsonb) OWNER TO broker_owner;
 
 COMMENT ON FUNCTION brokerage.rule_inactive_queue(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts, x jsonb) IS 'inactive-queue: high priority, scouts, merging and pre-merged jobs need a queue where jobs start. Parameters: starting (boolean: starting jobs count), spares_preassigned (boolean).';
+
+CREATE FUNCTION brokerage.rule_include_exclude(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts, x jsonb) RETURNS text
+    LANGUAGE sql STABLE PARALLEL SAFE
+    AS $$
+  select case
+    when (x ->> 'limited_alone')::boolean and t.limited_sites is not true then null
+    when brokerage.is_named(t, q, p, t.excluded_sites) then case when (x ->> 'limited_alone')::boolean then '!' else '' end || '-excluded: it is among excludedSite'
+    when t.included_sites is not null and not brokerage.is_named(t, q, p, t.included_sites)
+    then case when (x ->> 'limited_alone')::boolean and not 'AUTO' = any (t.included_sites) then '!' else '' end || '-notincluded: it is not among includedSite'
+    when (x ->> 'limited_alone')::boolean then null
+    when t.sites is not null and not brokerage.is_named(t, q, p, t.sites) then '-nonpreassigned: the task''s site is ' || array_to_string(t.preassigned, ', ')
+  end
+$$;
+
+ALTER FUNCTION brokerage.rule_include_exclude(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts, x jsonb) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION brokerage.rule_include_exclude(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts, x jsonb) IS 'include-exclude: the queue is among includedSite and site, and not among excludedSite. Parameter limited_alone (boolean): as PanDA''s code.';
 
 CREATE FUNCTION brokerage.rule_input_completeness(t brokerage.task_facts) RETURNS text
     LANGUAGE sql STABLE PARALLEL SAFE
@@ -3936,6 +5351,16 @@ ALTER FUNCTION brokerage.rule_link_queue_cap(t brokerage.task_facts, q brokerage
 
 COMMENT ON FUNCTION brokerage.rule_link_queue_cap(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts, x jsonb) IS 'link-queue-cap: not too many files queued on the link to the nucleus. Parameters: inclusive (boolean: the cap itself is too many), nucleus_first and urgent_alone as in brokerage.rule_link_blocked.';
 
+CREATE FUNCTION brokerage.rule_local_quota(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) RETURNS text
+    LANGUAGE sql STABLE PARALLEL SAFE
+    AS $$
+  select case when q.output_storage = any (t.over_local) then format('the quota of the user at %s is used up', q.output_storage) end
+$$;
+
+ALTER FUNCTION brokerage.rule_local_quota(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION brokerage.rule_local_quota(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) IS 'local-quota: the user has quota left at the output storage of the queue.';
+
 CREATE FUNCTION brokerage.rule_lock(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) RETURNS text
     LANGUAGE sql STABLE PARALLEL SAFE
     AS $$
@@ -4017,15 +5442,15 @@ ALTER FUNCTION brokerage.rule_min_weight(t brokerage.task_facts, q brokerage.que
 
 COMMENT ON FUNCTION brokerage.rule_min_weight(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) IS 'min-weight: the weight is at least MIN_WEIGHT of the label and share.';
 
-CREATE FUNCTION brokerage.rule_no_pilot(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) RETURNS text
+CREATE FUNCTION brokerage.rule_no_pilot(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts, x jsonb) RETURNS text
     LANGUAGE sql STABLE PARALLEL SAFE
     AS $$
-  select case when coalesce(q.pilots, 0) = 0 then 'no pilot in the last 3 h' end
+  select case when coalesce(q.pilots, 0) = 0 and not coalesce((x ->> 'spares_test')::boolean and t.label = 'test', false) then 'no pilot in the last 3 h' end
 $$;
 
-ALTER FUNCTION brokerage.rule_no_pilot(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) OWNER TO broker_owner;
+ALTER FUNCTION brokerage.rule_no_pilot(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts, x jsonb) OWNER TO broker_owner;
 
-COMMENT ON FUNCTION brokerage.rule_no_pilot(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) IS 'no-pilot: pilots asked for jobs there in the last 3 h.';
+COMMENT ON FUNCTION brokerage.rule_no_pilot(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts, x jsonb) IS 'no-pilot: pilots asked for jobs there in the last 3 h. Parameter spares_test (boolean): not where the label is test.';
 
 CREATE FUNCTION brokerage.rule_no_pilot_panda2026(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) RETURNS text
     LANGUAGE sql STABLE PARALLEL SAFE
@@ -4040,6 +5465,26 @@ $$;
 ALTER FUNCTION brokerage.rule_no_pilot_panda2026(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) OWNER TO broker_owner;
 
 COMMENT ON FUNCTION brokerage.rule_no_pilot_panda2026(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) IS 'no-pilot of panda2026: pilots asked for jobs there in the last 3 h, or need not.';
+
+CREATE FUNCTION brokerage.rule_nucleus_has_storage(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) RETURNS text
+    LANGUAGE sql STABLE PARALLEL SAFE
+    AS $$
+  select case when not p.is_preassigned and not q.has_output_storage then 'it has no output storage' end
+$$;
+
+ALTER FUNCTION brokerage.rule_nucleus_has_storage(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION brokerage.rule_nucleus_has_storage(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) IS 'nucleus-has-storage: some queue of the nucleus has an output storage.';
+
+CREATE FUNCTION brokerage.rule_nucleus_has_storage_panda2026(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) RETURNS text
+    LANGUAGE sql STABLE PARALLEL SAFE
+    AS $$
+  select case when not p.is_preassigned then p.output_problem end
+$$;
+
+ALTER FUNCTION brokerage.rule_nucleus_has_storage_panda2026(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION brokerage.rule_nucleus_has_storage_panda2026(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) IS 'nucleus-has-storage of panda2026: the nucleus has a storage for each output dataset of the task.';
 
 CREATE FUNCTION brokerage.rule_nucleus_queue_cap(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts, x jsonb) RETURNS text
     LANGUAGE sql STABLE PARALLEL SAFE
@@ -4057,6 +5502,44 @@ ALTER FUNCTION brokerage.rule_nucleus_queue_cap(t brokerage.task_facts, q broker
 
 COMMENT ON FUNCTION brokerage.rule_nucleus_queue_cap(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts, x jsonb) IS 'nucleus-queue-cap: not too many files queued into the nucleus, wherever from. Parameters: inclusive (boolean: the cap itself is too many), spares_own (boolean: not for its own queues), urgent_alone.';
 
+CREATE FUNCTION brokerage.rule_nucleus_space(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) RETURNS text
+    LANGUAGE sql STABLE PARALLEL SAFE
+    AS $$
+  select case
+    when not p.is_preassigned and (p.space - t.disk_threshold * 1024) * 3456000 <= q.remaining_work
+    then format('%s GB are free, %s will be filled by its remaining work: not over %s GB (DISK_THRESHOLD)',
+                round(p.space::numeric, 3), round(brokerage.space_for(q.remaining_work)::numeric, 3), t.disk_threshold * 1024)
+  end
+$$;
+
+ALTER FUNCTION brokerage.rule_nucleus_space(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION brokerage.rule_nucleus_space(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) IS 'nucleus-space: free and expired space, less what the remaining work will fill, is over DISK_THRESHOLD.';
+
+CREATE FUNCTION brokerage.rule_nucleus_space_panda2026(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) RETURNS text
+    LANGUAGE sql STABLE PARALLEL SAFE
+    AS $$
+  select case
+    when not p.is_preassigned and p.space - trunc(brokerage.space_for(q.remaining_work)) < t.disk_threshold * 1024
+    then format('%s GB can be used, %s will be filled by its remaining work: less than %s GB (DISK_THRESHOLD)',
+                round(p.space::numeric, 3), trunc(brokerage.space_for(q.remaining_work)), t.disk_threshold * 1024)
+  end
+$$;
+
+ALTER FUNCTION brokerage.rule_nucleus_space_panda2026(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION brokerage.rule_nucleus_space_panda2026(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) IS 'nucleus-space of panda2026: usable space, less what the remaining work will fill, is DISK_THRESHOLD or more.';
+
+CREATE FUNCTION brokerage.rule_nucleus_status(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) RETURNS text
+    LANGUAGE sql STABLE PARALLEL SAFE
+    AS $$
+  select case when not p.is_preassigned and q.status is distinct from 'ACTIVE' then format('state is %s, not ACTIVE', coalesce(q.status, 'not set')) end
+$$;
+
+ALTER FUNCTION brokerage.rule_nucleus_status(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION brokerage.rule_nucleus_status(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) IS 'task-nucleus-list: the state of the nucleus is ACTIVE.';
+
 CREATE FUNCTION brokerage.rule_nucleus_unwritable(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) RETURNS text
     LANGUAGE sql STABLE PARALLEL SAFE
     AS $$
@@ -4070,6 +5553,53 @@ ALTER FUNCTION brokerage.rule_nucleus_unwritable(t brokerage.task_facts, q broke
 
 COMMENT ON FUNCTION brokerage.rule_nucleus_unwritable(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) IS 'nucleus-unwritable: the nucleus takes outputs from elsewhere; its own queues need not ask.';
 
+CREATE FUNCTION brokerage.rule_nucleus_wan(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) RETURNS text
+    LANGUAGE sql STABLE PARALLEL SAFE
+    AS $$
+  select case when not p.is_preassigned then p.wan_problem end
+$$;
+
+ALTER FUNCTION brokerage.rule_nucleus_wan(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION brokerage.rule_nucleus_wan(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) IS 'nucleus-wan: the output storages of the task at the nucleus can be read and written over WAN.';
+
+CREATE FUNCTION brokerage.rule_overloaded(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) RETURNS text
+    LANGUAGE sql STABLE PARALLEL SAFE
+    AS $$
+  select case
+    when brokerage.is_overloaded(t, q, p) and t.is_merging is not true
+    then format('%s: %s queued and %s running jobs, of the share %s and %s', case when q.has_vp_input then '!-overloaded_vp' else '-overloaded' end,
+                brokerage.queued_of_share(t, q, p), p.running, t.share_queued, t.share_running)
+  end
+$$;
+
+ALTER FUNCTION brokerage.rule_overloaded(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION brokerage.rule_overloaded(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) IS 'overloaded: overloaded queues only where no other queue is left, those of virtual placement not even then.';
+
+CREATE FUNCTION brokerage.rule_overloaded_idle(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) RETURNS text
+    LANGUAGE sql STABLE PARALLEL SAFE
+    AS $$
+  select case
+    when brokerage.is_overloaded(t, q, p) and coalesce(p.running, 0) = 0 and t.is_merging is not true
+    then format('%s jobs of the share are queued, none is running', brokerage.queued_of_share(t, q, p))
+  end
+$$;
+
+ALTER FUNCTION brokerage.rule_overloaded_idle(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION brokerage.rule_overloaded_idle(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) IS 'overloaded: an overloaded queue where no job of the share runs is left in the end.';
+
+CREATE FUNCTION brokerage.rule_preassigned(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) RETURNS text
+    LANGUAGE sql STABLE PARALLEL SAFE
+    AS $$
+  select case when t.preassigned is not null and p.is_preassigned is not true then 'the task''s site is ' || array_to_string(t.preassigned, ', ') end
+$$;
+
+ALTER FUNCTION brokerage.rule_preassigned(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION brokerage.rule_preassigned(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) IS 'preassigned: a task that names a site runs there.';
+
 CREATE FUNCTION brokerage.rule_queue_status(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts, x jsonb) RETURNS text
     LANGUAGE sql STABLE PARALLEL SAFE
     AS $$
@@ -4082,6 +5612,34 @@ $$;
 ALTER FUNCTION brokerage.rule_queue_status(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts, x jsonb) OWNER TO broker_owner;
 
 COMMENT ON FUNCTION brokerage.rule_queue_status(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts, x jsonb) IS 'queue-status: the queue must be online, unless the task is pre-assigned to it. Parameter standby (boolean): standby passes, too.';
+
+CREATE FUNCTION brokerage.rule_queue_status_analysis_panda2026(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) RETURNS text
+    LANGUAGE sql STABLE PARALLEL SAFE
+    AS $$
+  select case
+    when q.status = 'offline' then 'status is offline'
+    when q.status in ('brokeroff', 'test') and t.included_sites is null and p.is_preassigned is not true then format('status is %s', q.status)
+  end
+$$;
+
+ALTER FUNCTION brokerage.rule_queue_status_analysis_panda2026(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION brokerage.rule_queue_status_analysis_panda2026(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) IS 'queue-status of analysis in panda2026: not offline, and brokeroff or test only where the task names queues.';
+
+CREATE FUNCTION brokerage.rule_quota(t brokerage.task_facts, x jsonb) RETURNS text
+    LANGUAGE sql STABLE PARALLEL SAFE
+    AS $$
+  select case
+    when not t.quota_is_kept
+    then case when t.quota_used > t.quota_limit then format('%s bytes of disk are used, the quota is %s', t.quota_used, t.quota_limit) else 'the disk quota is exceeded or cannot be read' end
+    when (x ->> 'near_limit')::boolean and t.quota_is_near and t.is_merging is not true
+    then format('%s bytes of disk are used, near the quota of %s: only merge jobs run', coalesce(t.quota_used::text, 'some'), coalesce(t.quota_limit::text, 'some'))
+  end
+$$;
+
+ALTER FUNCTION brokerage.rule_quota(t brokerage.task_facts, x jsonb) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION brokerage.rule_quota(t brokerage.task_facts, x jsonb) IS 'quota: the disk quota is not exceeded. Parameter near_limit (boolean): near it only merge jobs run.';
 
 CREATE FUNCTION brokerage.rule_scratch_disk(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) RETURNS text
     LANGUAGE sql STABLE PARALLEL SAFE
@@ -4099,6 +5657,33 @@ ALTER FUNCTION brokerage.rule_scratch_disk(t brokerage.task_facts, q brokerage.q
 
 COMMENT ON FUNCTION brokerage.rule_scratch_disk(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) IS 'scratch-disk: a job needs less scratch than maxwdir divided by the cores of the whole queue''s slot.';
 
+CREATE FUNCTION brokerage.rule_scratch_disk_analysis(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) RETURNS text
+    LANGUAGE sql STABLE PARALLEL SAFE
+    AS $$
+  select case
+    when q.maxwdir > 0 and brokerage.scratch_need_analysis(t, q, p) * brokerage.whole_queue_cores(t, q, p) >= q.maxwdir::numeric * 1048576
+    then format('needs %s MiB of scratch a core, maxwdir is %s for %s cores', trim_scale(round(brokerage.scratch_need_analysis(t, q, p) / 1048576, 3)), q.maxwdir,
+                brokerage.whole_queue_cores(t, q, p))
+  end
+$$;
+
+ALTER FUNCTION brokerage.rule_scratch_disk_analysis(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION brokerage.rule_scratch_disk_analysis(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) IS 'scratch-disk of analysis: a job needs less scratch than maxwdir divided by the cores of the whole queue''s slot.';
+
+CREATE FUNCTION brokerage.rule_scratch_disk_analysis_panda2026(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) RETURNS text
+    LANGUAGE sql STABLE PARALLEL SAFE
+    AS $$
+  select case
+    when q.maxwdir > 0 and brokerage.scratch_need_analysis_panda2026(t, q, p) * brokerage.scratch_cores_panda2026(t, q, p) > q.maxwdir
+    then format('needs %s MiB of scratch, maxwdir is %s for %s jobs', brokerage.scratch_need_analysis_panda2026(t, q, p), q.maxwdir, brokerage.scratch_cores_panda2026(t, q, p))
+  end
+$$;
+
+ALTER FUNCTION brokerage.rule_scratch_disk_analysis_panda2026(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION brokerage.rule_scratch_disk_analysis_panda2026(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) IS 'scratch-disk of analysis in panda2026: a job needs no more scratch than its part of maxwdir.';
+
 CREATE FUNCTION brokerage.rule_scratch_disk_panda2026(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) RETURNS text
     LANGUAGE sql STABLE PARALLEL SAFE
     AS $$
@@ -4112,11 +5697,50 @@ ALTER FUNCTION brokerage.rule_scratch_disk_panda2026(t brokerage.task_facts, q b
 
 COMMENT ON FUNCTION brokerage.rule_scratch_disk_panda2026(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) IS 'scratch-disk of panda2026: a job needs no more scratch than its part of maxwdir.';
 
+CREATE FUNCTION brokerage.rule_share_throttle(t brokerage.task_facts) RETURNS text
+    LANGUAGE sql STABLE PARALLEL SAFE
+    AS $$
+  select case
+    when t.gshare is distinct from 'User Analysis' then null
+    when t.task_class = -1 and t.share_usage > 0.9 then format('the task is in class C, the share uses %s of its target, over 0.9', t.share_usage)
+    when t.task_class = 0 and t.share_usage > 0.95 then format('the task is in class B, the share uses %s of its target, over 0.95', t.share_usage)
+    when t.task_class = 1 and t.rem_slots_a is null and t.share_usage > 2
+    then format('the task is in class A, its user was not evaluated, the share uses %s of its target, over 2', t.share_usage)
+    when t.task_class = 1 and t.rem_slots_a < t.user_usage_threshold_a and t.share_usage > 1
+         and t.share_usage::numeric * (t.user_usage_threshold_a::numeric - t.rem_slots_a::numeric) > t.user_usage_threshold_a
+    then format('the task is in class A, its user has %s slots in hi-sites, the share uses %s of its target, over %s', t.user_usage_threshold_a - t.rem_slots_a, t.share_usage,
+                greatest(t.user_usage_threshold_a / (t.user_usage_threshold_a - t.rem_slots_a), 1))
+  end
+$$;
+
+ALTER FUNCTION brokerage.rule_share_throttle(t brokerage.task_facts) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION brokerage.rule_share_throttle(t brokerage.task_facts) IS 'share-throttle: where User Analysis uses much of its target, tasks of lower classes wait.';
+
+CREATE FUNCTION brokerage.rule_share_throttle_panda2026(t brokerage.task_facts) RETURNS text
+    LANGUAGE sql STABLE PARALLEL SAFE
+    AS $$
+  select case
+    when t.gshare is distinct from 'User Analysis' then null
+    when t.task_class = -1 and least(t.share_usage, t.share_usage_above) * 100 > 90
+    then format('the task is in class C, the share uses %s percent of its target, over 90', least(t.share_usage, t.share_usage_above) * 100)
+    when t.task_class = 0 and least(t.share_usage, t.share_usage_above) * 100 > 95
+    then format('the task is in class B, the share uses %s percent of its target, over 95', least(t.share_usage, t.share_usage_above) * 100)
+    when t.task_class = 1 and least(t.share_usage, t.share_usage_above) * coalesce(1 - t.rem_slots_a / nullif(t.user_usage_threshold_a, 0), 0.5) * 100 > 100
+    then format('the task is in class A, the share uses %s percent of its target, times %s over 100', least(t.share_usage, t.share_usage_above) * 100,
+                coalesce(1 - t.rem_slots_a / nullif(t.user_usage_threshold_a, 0), 0.5))
+  end
+$$;
+
+ALTER FUNCTION brokerage.rule_share_throttle_panda2026(t brokerage.task_facts) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION brokerage.rule_share_throttle_panda2026(t brokerage.task_facts) IS 'share-throttle of panda2026: where User Analysis and the share above it use much of their target, tasks of lower classes wait.';
+
 CREATE FUNCTION brokerage.rule_software(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts, x jsonb) RETURNS text
     LANGUAGE sql STABLE PARALLEL SAFE
     AS $$
   select case
-    when t.has_software is not true then null
+    when t.has_software is not true or (x ->> 'spares_preassigned')::boolean and p.is_preassigned then null
     when (x ->> 'as_prepared')::boolean then p.software
     when q.releases_any then null
     when q.releases_auto is not true then 'neither ANY nor AUTO is among its releases'
@@ -4127,7 +5751,21 @@ $$;
 
 ALTER FUNCTION brokerage.rule_software(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts, x jsonb) OWNER TO broker_owner;
 
-COMMENT ON FUNCTION brokerage.rule_software(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts, x jsonb) IS 'software: the queue takes any release, or publishes what the task needs. Parameter as_prepared (boolean): the prepared verdict alone decides.';
+COMMENT ON FUNCTION brokerage.rule_software(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts, x jsonb) IS 'software: the queue takes any release, or publishes what the task needs. Parameters: as_prepared (the prepared verdict alone decides), spares_preassigned (boolean).';
+
+CREATE FUNCTION brokerage.rule_stabilizer(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts, x jsonb) RETURNS text
+    LANGUAGE sql STABLE PARALLEL SAFE
+    AS $$
+  select case
+    when brokerage.may_be_stabilized(t, q, p, x) and coalesce(p.user_queued, 0) > brokerage.user_queue_limit(t, q, p)
+    then format('the user has %s jobs queued, the limit is %s of %s for %s users', p.user_queued, trim_scale(round(brokerage.user_queue_limit(t, q, p), 3)),
+                trim_scale(round(brokerage.queue_length_limit(t, q, p), 3)), p.users)
+  end
+$$;
+
+ALTER FUNCTION brokerage.rule_stabilizer(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts, x jsonb) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION brokerage.rule_stabilizer(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts, x jsonb) IS 'stabilizer: the user has not too many jobs queued there. Parameters: spares_merging, spares_absent (boolean).';
 
 CREATE FUNCTION brokerage.rule_storage_blacklist(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) RETURNS text
     LANGUAGE sql STABLE PARALLEL SAFE
@@ -4143,6 +5781,32 @@ $$;
 ALTER FUNCTION brokerage.rule_storage_blacklist(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) OWNER TO broker_owner;
 
 COMMENT ON FUNCTION brokerage.rule_storage_blacklist(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) IS 'storage-blacklist: an input storage can be read and an output storage written over LAN.';
+
+CREATE FUNCTION brokerage.rule_storage_blacklist_analysis(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) RETURNS text
+    LANGUAGE sql STABLE PARALLEL SAFE
+    AS $$
+  select regexp_replace(brokerage.rule_storage_blacklist(t, q, p), '^-[a-z_]+: ', '')
+$$;
+
+ALTER FUNCTION brokerage.rule_storage_blacklist_analysis(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION brokerage.rule_storage_blacklist_analysis(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) IS 'storage-blacklist of analysis: an input storage can be read and an output storage written over LAN.';
+
+CREATE FUNCTION brokerage.rule_storage_blacklist_analysis_panda2026(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) RETURNS text
+    LANGUAGE sql STABLE PARALLEL SAFE
+    AS $$
+  select case
+    when coalesce(q.inputs_readable, 0) = 0 then 'no input storage can be read over LAN'
+    when coalesce(q.outputs_writable, 0) = 0 then 'no output storage can be written over LAN'
+    when t.second_pass is not true then null
+    when coalesce(q.inputs_writable_wan, 0) = 0 then 'no input storage can be written over WAN'
+    when coalesce(q.outputs_readable_wan, 0) = 0 then 'no output storage can be read over WAN'
+  end
+$$;
+
+ALTER FUNCTION brokerage.rule_storage_blacklist_analysis_panda2026(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION brokerage.rule_storage_blacklist_analysis_panda2026(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) IS 'storage-blacklist of analysis in panda2026: input can be read and output be written; in a second pass input can come in and output go out.';
 
 CREATE FUNCTION brokerage.rule_storage_blacklist_panda2026(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) RETURNS text
     LANGUAGE sql STABLE PARALLEL SAFE
@@ -4175,6 +5839,22 @@ ALTER FUNCTION brokerage.rule_storage_space(t brokerage.task_facts, q brokerage.
 
 COMMENT ON FUNCTION brokerage.rule_storage_space(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) IS 'storage-space: over 200 GB are free in the default output storage of the queue.';
 
+CREATE FUNCTION brokerage.rule_storage_space_analysis_panda2026(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) RETURNS text
+    LANGUAGE sql STABLE PARALLEL SAFE
+    AS $$
+  select case
+    when q.has_output_storage is not true then 'it has no output storage'
+    when coalesce(q.space_usable, 0) < t.storage_min_free_size_output
+    then format('%s GB can be used in its output storage, STORAGE_MIN_FREE_SIZE_OUTPUT is %s', coalesce(q.space_usable, 0), t.storage_min_free_size_output)
+    when t.second_pass and q.input_space_usable < t.storage_min_free_size
+    then format('%s GB can be used in its input storage, STORAGE_MIN_FREE_SIZE is %s', q.input_space_usable, t.storage_min_free_size)
+  end
+$$;
+
+ALTER FUNCTION brokerage.rule_storage_space_analysis_panda2026(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION brokerage.rule_storage_space_analysis_panda2026(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) IS 'storage-space of analysis in panda2026: enough can be used in the output storage, and in the input storage where input has to come.';
+
 CREATE FUNCTION brokerage.rule_storage_space_panda2026(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) RETURNS text
     LANGUAGE sql STABLE PARALLEL SAFE
     AS $$
@@ -4200,6 +5880,70 @@ $$;
 ALTER FUNCTION brokerage.rule_t1_weight(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts, x jsonb) OWNER TO broker_owner;
 
 COMMENT ON FUNCTION brokerage.rule_t1_weight(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts, x jsonb) IS 't1-weight: a task with t1Weight -1 stays at the nucleus, merging excepted. Parameter negative (boolean): any weight below 0.';
+
+CREATE FUNCTION brokerage.rule_task_input_scan(t brokerage.task_facts) RETURNS text
+    LANGUAGE sql STABLE PARALLEL SAFE
+    AS $$
+  select case when not t.is_preset then t.input_problem end
+$$;
+
+ALTER FUNCTION brokerage.rule_task_input_scan(t brokerage.task_facts) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION brokerage.rule_task_input_scan(t brokerage.task_facts) IS 'task-input-scan: each input dataset is complete somewhere where it can be read over WAN.';
+
+CREATE FUNCTION brokerage.rule_task_job_check(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) RETURNS text
+    LANGUAGE sql STABLE PARALLEL SAFE
+    AS $$
+  select case when not p.is_preassigned and t.runnable_at is not null and not q.queue = any (t.runnable_at) then 'no queue there could run its jobs' end
+$$;
+
+ALTER FUNCTION brokerage.rule_task_job_check(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION brokerage.rule_task_job_check(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) IS 'task-job-check: some queue of the nucleus could run the jobs of the task. Parameters: last rule of the job broker that is asked, and those left out (without).';
+
+CREATE FUNCTION brokerage.rule_task_locality_num(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts, x jsonb) RETURNS text
+    LANGUAGE sql STABLE PARALLEL SAFE
+    AS $$
+  select case
+    when brokerage.needs_no_local_input(t, q, p, x) or t.located_files <= t.input_num_threshold then null
+    when case when (x ->> 'inclusive')::boolean then 100 * p.located_files::float8 < t.input_num_fraction * t.located_files else 100 * p.located_files::float8 <= t.input_num_fraction * t.located_files end
+    then format('%s%s of %s files of its input are there, INPUT_NUM_FRACTION is %s%%', case when not coalesce(brokerage.may_be_elsewhere(t, q, p, x), false) then '!' end,
+                p.located_files, t.located_files, t.input_num_fraction)
+  end
+$$;
+
+ALTER FUNCTION brokerage.rule_task_locality_num(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts, x jsonb) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION brokerage.rule_task_locality_num(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts, x jsonb) IS 'task-locality-num: of input over INPUT_NUM_THRESHOLD, more than INPUT_NUM_FRACTION percent are at the nucleus. Parameters inclusive, current_priority, period.';
+
+CREATE FUNCTION brokerage.rule_task_locality_size(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts, x jsonb) RETURNS text
+    LANGUAGE sql STABLE PARALLEL SAFE
+    AS $$
+  select case
+    when brokerage.needs_no_local_input(t, q, p, x) or t.located_bytes <= t.input_size_threshold * 1073741824 then null
+    when case when (x ->> 'inclusive')::boolean then 100 * p.located_bytes::float8 < t.input_size_fraction * t.located_bytes else 100 * p.located_bytes::float8 <= t.input_size_fraction * t.located_bytes end
+    then format('%s%s of %s bytes of its input are there, INPUT_SIZE_FRACTION is %s%%', case when not coalesce(brokerage.may_be_elsewhere(t, q, p, x), false) then '!' end,
+                p.located_bytes, t.located_bytes, t.input_size_fraction)
+  end
+$$;
+
+ALTER FUNCTION brokerage.rule_task_locality_size(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts, x jsonb) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION brokerage.rule_task_locality_size(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts, x jsonb) IS 'task-locality-size: of input over INPUT_SIZE_THRESHOLD, more than INPUT_SIZE_FRACTION percent are at the nucleus. Parameters inclusive, current_priority, period.';
+
+CREATE FUNCTION brokerage.rule_transfer_backlog(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) RETURNS text
+    LANGUAGE sql STABLE PARALLEL SAFE
+    AS $$
+  select case
+    when not p.is_preassigned and coalesce(t.t1_weight, 0) >= 0 and q.queued_into > t.nqueued_nuc_cap
+    then case when q.queued_into = 'infinity' then 'it is said to be backlogged'
+              else format('%s files are queued into it, NQUEUED_NUC_CAP is %s', q.queued_into, t.nqueued_nuc_cap) end
+  end
+$$;
+
+ALTER FUNCTION brokerage.rule_transfer_backlog(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION brokerage.rule_transfer_backlog(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) IS 'transfer-backlog: at most NQUEUED_NUC_CAP files are queued into the nucleus, unless t1Weight is negative.';
 
 CREATE FUNCTION brokerage.rule_transferring_limit(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) RETURNS text
     LANGUAGE sql STABLE PARALLEL SAFE
@@ -4244,6 +5988,26 @@ ALTER FUNCTION brokerage.rule_use_only_local_data(t brokerage.task_facts, q brok
 
 COMMENT ON FUNCTION brokerage.rule_use_only_local_data(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) IS 'use-only-local-data: all of the input is at a queue that asks for it.';
 
+CREATE FUNCTION brokerage.rule_user_cap(t brokerage.task_facts, x jsonb) RETURNS text
+    LANGUAGE sql STABLE PARALLEL SAFE
+    AS $$
+  select case
+    when (x ->> 'spares_merging')::boolean and t.is_merging then null
+    when t.account_running_jobs > nullif(t.cap_jobs, 0)
+    then format('%s has %s running jobs, the cap is %s', brokerage.account_of(t), t.account_running_jobs, t.cap_jobs)
+    when t.account_queued_jobs > 2 * nullif(t.cap_jobs, 0)
+    then format('%s has %s queued jobs, twice the cap is %s', brokerage.account_of(t), t.account_queued_jobs, 2 * t.cap_jobs)
+    when t.account_running_cores > nullif(t.cap_cores, 0)
+    then format('%s has %s running cores, the cap is %s', brokerage.account_of(t), t.account_running_cores, t.cap_cores)
+    when t.account_queued_cores > 2 * nullif(t.cap_cores, 0)
+    then format('%s has %s queued cores, twice the cap is %s', brokerage.account_of(t), t.account_queued_cores, 2 * t.cap_cores)
+  end
+$$;
+
+ALTER FUNCTION brokerage.rule_user_cap(t brokerage.task_facts, x jsonb) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION brokerage.rule_user_cap(t brokerage.task_facts, x jsonb) IS 'user-cap: the user, or the working group, has not more running jobs and cores than the caps, and not more than twice as many queued. Parameter spares_merging (boolean).';
+
 CREATE FUNCTION brokerage.rule_walltime(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) RETURNS text
     LANGUAGE sql STABLE PARALLEL SAFE
     AS $$
@@ -4259,6 +6023,24 @@ $$;
 ALTER FUNCTION brokerage.rule_walltime(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) OWNER TO broker_owner;
 
 COMMENT ON FUNCTION brokerage.rule_walltime(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) IS 'walltime: the walltime of a job lies between mintime and maxtime of the queue; where it is not known there must be no mintime.';
+
+CREATE FUNCTION brokerage.rule_walltime_analysis_panda2026(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) RETURNS text
+    LANGUAGE sql STABLE PARALLEL SAFE
+    AS $$
+  select case
+    when t.is_merging or (brokerage.walltime_work_panda2026(t, q, p, t.job_events) > 0) is not true then null
+    when q.maxtime > 0 and brokerage.walltime_work_panda2026(t, q, p, t.job_events) > brokerage.walltime_bound_panda2026(t, q, p, q.maxtime)
+    then format('-shortwalltime: takes %s, maxtime of %s s allows %s', brokerage.walltime_work_panda2026(t, q, p, t.job_events), q.maxtime,
+                brokerage.walltime_bound_panda2026(t, q, p, q.maxtime))
+    when q.mintime > 0 and brokerage.walltime_work_panda2026(t, q, p, t.job_events) < brokerage.walltime_bound_panda2026(t, q, p, q.mintime)
+    then format('-longwalltime: takes %s, mintime of %s s asks for %s', brokerage.walltime_work_panda2026(t, q, p, t.job_events), q.mintime,
+                brokerage.walltime_bound_panda2026(t, q, p, q.mintime))
+  end
+$$;
+
+ALTER FUNCTION brokerage.rule_walltime_analysis_panda2026(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION brokerage.rule_walltime_analysis_panda2026(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) IS 'walltime of analysis in panda2026: the work of a job lies between what mintime and maxtime of the queue stand for.';
 
 CREATE FUNCTION brokerage.rule_walltime_panda2026(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) RETURNS text
     LANGUAGE sql STABLE PARALLEL SAFE
@@ -4293,6 +6075,16 @@ $$;
 ALTER FUNCTION brokerage.rule_walltime_scout(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) OWNER TO broker_owner;
 
 COMMENT ON FUNCTION brokerage.rule_walltime_scout(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) IS 'walltime-scout: scouts and merge jobs need a queue that lets them run for a day.';
+
+CREATE FUNCTION brokerage.rule_walltime_scout_analysis_panda2026(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) RETURNS text
+    LANGUAGE sql STABLE PARALLEL SAFE
+    AS $$
+  select case when t.is_scout or t.walltime_is_undefined then brokerage.rule_walltime_scout_panda2026(t, q, p) end
+$$;
+
+ALTER FUNCTION brokerage.rule_walltime_scout_analysis_panda2026(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION brokerage.rule_walltime_scout_analysis_panda2026(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) IS 'walltime-scout of analysis in panda2026: scouts and tasks of unknown walltime need a queue that lets them take 864000 HS06 s a core.';
 
 CREATE FUNCTION brokerage.rule_walltime_scout_panda2026(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) RETURNS text
     LANGUAGE sql STABLE PARALLEL SAFE
@@ -4357,15 +6149,15 @@ ALTER FUNCTION brokerage.rule_work_shortage(t brokerage.task_facts, q brokerage.
 
 COMMENT ON FUNCTION brokerage.rule_work_shortage(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) IS 'work-shortage: when work is short only pledged cores get some (core:WORK_SHORTAGE).';
 
-CREATE FUNCTION brokerage.rule_zero_share(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) RETURNS text
+CREATE FUNCTION brokerage.rule_zero_share(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts, x jsonb) RETURNS text
     LANGUAGE sql STABLE PARALLEL SAFE
     AS $$
-  select case when p.zero_share is not null then format('zero share by fairsharepolicy: %s', p.zero_share) end
+  select case when p.zero_share is not null and not coalesce((x ->> 'spares_preassigned')::boolean and p.is_preassigned, false) then format('zero share by fairsharepolicy: %s', p.zero_share) end
 $$;
 
-ALTER FUNCTION brokerage.rule_zero_share(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) OWNER TO broker_owner;
+ALTER FUNCTION brokerage.rule_zero_share(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts, x jsonb) OWNER TO broker_owner;
 
-COMMENT ON FUNCTION brokerage.rule_zero_share(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) IS 'zero-share: the fair share policy of the queue leaves something for the task.';
+COMMENT ON FUNCTION brokerage.rule_zero_share(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts, x jsonb) IS 'zero-share: the fair share policy of the queue leaves something for the task. Parameter spares_preassigned (boolean).';
 
 CREATE FUNCTION brokerage.run_difference(p_setup text, p_before bigint, p_after bigint) RETURNS TABLE(task_id bigint, status_before text, status_after text, gained text[], lost text[], queue text, weight_before double precision, weight_after double precision)
     LANGUAGE plpgsql STABLE SECURITY DEFINER
@@ -4496,6 +6288,35 @@ $$;
 ALTER FUNCTION brokerage.scratch_need(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) OWNER TO broker_owner;
 
 COMMENT ON FUNCTION brokerage.scratch_need(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) IS 'Scratch that a job of the task needs at the queue (bytes).';
+
+CREATE FUNCTION brokerage.scratch_need_analysis(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) RETURNS numeric
+    LANGUAGE sql STABLE PARALLEL SAFE
+    AS $$
+  select case when brokerage.reads_directly(t, q, p) then 0 else coalesce(t.job_input_bytes, 0) end
+         + coalesce(t.out_disk_bytes, 0)::numeric * coalesce(t.job_input_mb, 0)::numeric + coalesce(t.work_disk_bytes::numeric, 0)
+$$;
+
+ALTER FUNCTION brokerage.scratch_need_analysis(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION brokerage.scratch_need_analysis(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) IS 'Scratch that an analysis job of the task needs at the queue (bytes), without rounding.';
+
+CREATE FUNCTION brokerage.scratch_need_analysis_panda2026(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) RETURNS double precision
+    LANGUAGE sql STABLE PARALLEL SAFE
+    AS $$
+  select case
+    when t.is_merging then floor(2 * coalesce(t.job_input_bytes, 0) / 1048576::float8)
+    else greatest(
+      floor((case when brokerage.reads_directly(t, q, p) then 0 else coalesce(t.job_input_bytes, 0) end
+             + coalesce(t.out_disk_bytes, 0) * coalesce(t.job_input_mb, 0) + coalesce(t.work_disk_bytes + 314572800, 0)) / 1048576),
+      case when not t.n_gb_per_job > 0 then null
+           when not brokerage.reads_directly(t, q, p) then t.n_gb_per_job * 1024
+           when t.use_local_io is not true then floor((coalesce(t.out_disk_bytes, 0) * t.n_gb_per_job * 1024 + coalesce(t.work_disk_bytes + 314572800, 0)) / 1048576) end)
+  end
+$$;
+
+ALTER FUNCTION brokerage.scratch_need_analysis_panda2026(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION brokerage.scratch_need_analysis_panda2026(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) IS 'Scratch that an analysis job of the task needs at the queue (MiB), as PanDA''s code has it.';
 
 CREATE FUNCTION brokerage.scratch_need_exactly(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) RETURNS numeric
     LANGUAGE sql STABLE PARALLEL SAFE
@@ -4780,6 +6601,16 @@ ALTER FUNCTION brokerage.software_sites(p_setup text) OWNER TO broker_owner;
 
 COMMENT ON FUNCTION brokerage.software_sites(p_setup text) IS 'The queues of a setup with the software that they publish, empty lists where they publish none.';
 
+CREATE FUNCTION brokerage.space_for(p_work double precision) RETURNS double precision
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE
+    AS $$
+  select 0.25 * p_work / (10 * 86400)
+$$;
+
+ALTER FUNCTION brokerage.space_for(p_work double precision) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION brokerage.space_for(p_work double precision) IS 'Output that work (HS06 s) makes, in GB: 0.25 GB a day of a core of 10 HS06 (seed 000, normalizedExpOutSize).';
+
 CREATE FUNCTION brokerage.split_outside(p_text text, p_separator text) RETURNS text[]
     LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
     AS $$
@@ -4820,6 +6651,17 @@ ALTER FUNCTION brokerage.store(p_setup text, p_table text, p_rows jsonb, p_paren
 
 COMMENT ON FUNCTION brokerage.store(p_setup text, p_table text, p_rows jsonb, p_parents jsonb, p_merge boolean) IS 'Upserts an array of objects into a table of the room brokerage and returns how many; keys are columns, one left out gets its default (p_merge: keeps what the row has that is there), null is null. Rows of p_parents (values of the first key column, or objects with it and others; true = all) are deleted first. Errors: PB001, PB002 (setup not granted).';
 
+CREATE FUNCTION brokerage.takes_first_of_zeros(p_profile text, p_algorithm text) RETURNS boolean
+    LANGUAGE sql STABLE
+    AS $$
+  select exists (select from brokerage.rule_in_force r
+                  where r.profile = p_profile and r.algorithm = p_algorithm and r.kind = 'choice' and r.enabled and (r.parameters ->> 'first_of_zeros')::boolean)
+$$;
+
+ALTER FUNCTION brokerage.takes_first_of_zeros(p_profile text, p_algorithm text) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION brokerage.takes_first_of_zeros(p_profile text, p_algorithm text) IS 'Whether a profile takes the first nucleus where all weights are 0, instead of any.';
+
 CREATE FUNCTION brokerage.task_problem(t workload.task) RETURNS text
     LANGUAGE sql STABLE
     AS $$
@@ -4830,6 +6672,45 @@ $$;
 ALTER FUNCTION brokerage.task_problem(t workload.task) OWNER TO broker_owner;
 
 COMMENT ON FUNCTION brokerage.task_problem(t workload.task) IS 'Which text of a task cannot be read, and why; null = all can.';
+
+CREATE FUNCTION brokerage.tasks_of_second_pass(p_run brokerage.run, p_tasks brokerage.task_facts[]) RETURNS brokerage.task_facts[]
+    LANGUAGE plpgsql
+    AS $_$
+declare
+  v_query text := brokerage.compose_second_pass(p_run.profile, p_run.algorithm);
+  v_again bigint[];
+begin
+  if v_query is null then
+    return '{}'::brokerage.task_facts[];
+  end if;
+  execute 'with left_with_none as materialized (select s.task_id, s.said from (' || v_query || ') s'
+          '  join brokerage.task_decision d on d.setup = $2 and d.run_id = $3 and d.task_id = s.task_id and d.candidates = 0)'
+          ' select coalesce(array_agg(s.task_id), ''{}'') from left_with_none s'
+          '  where s.said = ''any'' or not exists (select from brokerage.verdict v cross join unnest(v.queues) u'
+          '                                         where v.setup = $2 and v.run_id = $3 and v.task_id = s.task_id and u.verdict = ''r'' and u.rule = any ($4))'
+     into v_again using p_tasks, p_run.setup, p_run.run_id, brokerage.temporary_rules(p_run.profile, p_run.algorithm);
+  if cardinality(v_again) = 0 then
+    return '{}'::brokerage.task_facts[];
+  end if;
+  delete from brokerage.verdict v where v.setup = p_run.setup and v.run_id = p_run.run_id and v.task_id = any (v_again);
+  delete from brokerage.task_decision d where d.setup = p_run.setup and d.run_id = p_run.run_id and d.task_id = any (v_again);
+  return array(select brokerage.in_second_pass(f) from unnest(p_tasks) f where f.task_id = any (v_again) order by f.task_id);
+end $_$;
+
+ALTER FUNCTION brokerage.tasks_of_second_pass(p_run brokerage.run, p_tasks brokerage.task_facts[]) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION brokerage.tasks_of_second_pass(p_run brokerage.run, p_tasks brokerage.task_facts[]) IS 'Those tasks, just decided in a run, that are decided once more; takes back what the run stored of them. Errors: PB001, PB002 (a rule that does not fit).';
+
+CREATE FUNCTION brokerage.temporary_rules(p_profile text, p_algorithm text) RETURNS text[]
+    LANGUAGE sql STABLE
+    AS $$
+  select coalesce(array_agg(coalesce(r.parameters ->> 'as', r.rule)), '{}')
+    from brokerage.rule_in_force r where r.profile = p_profile and r.algorithm = p_algorithm and r.enabled and r.temporary
+$$;
+
+ALTER FUNCTION brokerage.temporary_rules(p_profile text, p_algorithm text) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION brokerage.temporary_rules(p_profile text, p_algorithm text) IS 'Rules of a profile, as decisions name them, that reject for a problem that passes by itself.';
 
 CREATE FUNCTION brokerage.throughput_weight(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts, p_over_50 double precision) RETURNS double precision
     LANGUAGE sql STABLE PARALLEL SAFE
@@ -4851,6 +6732,27 @@ $$;
 ALTER FUNCTION brokerage.throughput_weight(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts, p_over_50 double precision) OWNER TO broker_owner;
 
 COMMENT ON FUNCTION brokerage.throughput_weight(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts, p_over_50 double precision) IS 'throughputWeight of the link from the queue to the task''s nucleus; the last argument is its value above 50 MB/s.';
+
+CREATE FUNCTION brokerage.token_fit(p_token text, p_storage text, p_type text) RETURNS integer
+    LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
+    AS $$
+begin
+  if p_token = p_storage then
+    return 1;
+  end if;
+  begin
+    if p_storage ~ p_token then
+      return 2;
+    end if;
+  exception when invalid_regular_expression then
+    null;
+  end;
+  return case when replace(p_token, 'ATLAS', '') = p_type then 3 end;
+end $$;
+
+ALTER FUNCTION brokerage.token_fit(p_token text, p_storage text, p_type text) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION brokerage.token_fit(p_token text, p_storage text, p_type text) IS 'How well a storage fits an output token: 1 by its name, 2 by the token as a regular expression, 3 by its type; null = not at all.';
 
 CREATE FUNCTION brokerage.type_waiting(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) RETURNS bigint
     LANGUAGE sql STABLE PARALLEL SAFE
@@ -4901,6 +6803,30 @@ ALTER FUNCTION brokerage.unpublished_problem(p_releases text[], p_requirement js
 
 COMMENT ON FUNCTION brokerage.unpublished_problem(p_releases text[], p_requirement jsonb, p_container text, p_only_tags boolean) IS 'Why a queue whose published software is not compared does not do, in panda2026: releases, the requirement {cpu, gpu}, container, onlyTagsForFC; null = it does.';
 
+CREATE FUNCTION brokerage.user_queue_limit(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) RETURNS numeric
+    LANGUAGE sql STABLE PARALLEL SAFE
+    AS $$
+  select greatest(
+    t.base_default_queue_length_per_pq_user::numeric,
+    t.base_queue_ratio_on_pq::numeric * p.users_running,
+    brokerage.queue_length_limit(t, q, p) * coalesce(p.user_running, 0) / nullif(p.users_running, 0),
+    brokerage.queue_length_limit(t, q, p) / greatest(p.users, 1))
+$$;
+
+ALTER FUNCTION brokerage.user_queue_limit(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION brokerage.user_queue_limit(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) IS 'max_q_len: jobs that the user of the task may have queued there.';
+
+CREATE FUNCTION brokerage.user_room(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) RETURNS double precision
+    LANGUAGE sql STABLE PARALLEL SAFE
+    AS $$
+  select greatest(brokerage.user_queue_limit(t, q, p) - coalesce(p.user_queued, 0), 0)::float8
+$$;
+
+ALTER FUNCTION brokerage.user_room(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION brokerage.user_room(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) IS 'Jobs that the user of the task may still queue there.';
+
 CREATE FUNCTION brokerage.value_running(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) RETURNS double precision
     LANGUAGE sql STABLE PARALLEL SAFE
     AS $$
@@ -4910,6 +6836,16 @@ $$;
 ALTER FUNCTION brokerage.value_running(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) OWNER TO broker_owner;
 
 COMMENT ON FUNCTION brokerage.value_running(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) IS 'Running jobs of all shares, for tasks of negative t1Weight; null = the choice does not concern the task.';
+
+CREATE FUNCTION brokerage.value_used(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) RETURNS double precision
+    LANGUAGE sql STABLE PARALLEL SAFE
+    AS $$
+  select case when q.queue = any (t.sites_used) or q.unified_name = any (t.sites_used) then 1 else 0 end
+$$;
+
+ALTER FUNCTION brokerage.value_used(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION brokerage.value_used(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) IS 'used-sites-first: 1 of a queue that jobs of the task went to, else 0.';
 
 CREATE FUNCTION brokerage.wait_of(p_parameters jsonb, p_priority integer) RETURNS interval
     LANGUAGE sql STABLE PARALLEL SAFE
@@ -4993,6 +6929,63 @@ ALTER FUNCTION brokerage.walltime_work_panda2026(t brokerage.task_facts, q broke
 
 COMMENT ON FUNCTION brokerage.walltime_work_panda2026(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts, p_events double precision) IS 'What a job with so many events takes, in the unit of brokerage.walltime_bound_panda2026; null = not known.';
 
+CREATE FUNCTION brokerage.wave_of(p_setup text, p_algorithm text, p_task_ids bigint[]) RETURNS bigint[]
+    LANGUAGE plpgsql STABLE
+    AS $$
+declare
+  v_wave bigint[];
+begin
+  if p_algorithm <> 'production_task' then
+    return p_task_ids;
+  end if;
+  v_wave := array(
+    select u.task_id
+      from unnest(p_task_ids) with ordinality u(task_id, number)
+      join workload.task t on t.setup = p_setup and t.task_id = u.task_id
+     where t.full_chain is null or t.parent is null or t.parent = t.task_id or t.parent <> all (p_task_ids)
+     order by u.number);
+  return case when cardinality(v_wave) = 0 then p_task_ids else v_wave end;
+end $$;
+
+ALTER FUNCTION brokerage.wave_of(p_setup text, p_algorithm text, p_task_ids bigint[]) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION brokerage.wave_of(p_setup text, p_algorithm text, p_task_ids bigint[]) IS 'Those of some tasks that are decided first: full-chain tasks come after their parents. All of them, where an algorithm knows no such order.';
+
+CREATE FUNCTION brokerage.weighs_terms(p_rule brokerage.profile_rule) RETURNS boolean
+    LANGUAGE sql STABLE
+    AS $$
+  select exists (select from pg_proc p join pg_namespace n on n.oid = p.pronamespace
+                  where array[n.nspname, p.proname]::text[] = parse_ident(p_rule.function) and p.prorettype = 'float8[]'::regtype)
+$$;
+
+ALTER FUNCTION brokerage.weighs_terms(p_rule brokerage.profile_rule) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION brokerage.weighs_terms(p_rule brokerage.profile_rule) IS 'Whether a weight looks at the other candidates of a task: its function returns terms (float8[]).';
+
+CREATE FUNCTION brokerage.weight_analysis(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) RETURNS double precision
+    LANGUAGE sql STABLE PARALLEL SAFE
+    AS $$
+  select (brokerage.running_workers(t, q, p) + 1)::float8 / (brokerage.queued_of_share(t, q, p) + 1)
+$$;
+
+ALTER FUNCTION brokerage.weight_analysis(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION brokerage.weight_analysis(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) IS 'weight of analysis: (running + 1) / (activated + assigned + starting + defined + 1).';
+
+CREATE FUNCTION brokerage.weight_analysis_data(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) RETURNS double precision
+    LANGUAGE sql STABLE PARALLEL SAFE
+    AS $$
+  select case
+    when t.second_pass is not true and p.input_copies is not null then p.input_copies
+    when p.available_bytes >= 1073741824 then 1 + trunc(p.available_bytes / 1073741824::float8) / 10
+    else 1 + trunc((coalesce(p.reachable_bytes, 0) - coalesce(p.available_bytes, 0)) / 1073741824::float8) / 1000
+  end
+$$;
+
+ALTER FUNCTION brokerage.weight_analysis_data(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION brokerage.weight_analysis_data(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) IS 'weight-data of analysis in panda2026: 1 for each dataset on disk, 0.001 on tape; without locality more for more GB.';
+
 CREATE FUNCTION brokerage.weight_architecture(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) RETURNS double precision
     LANGUAGE sql STABLE PARALLEL SAFE
     AS $$
@@ -5062,6 +7055,21 @@ ALTER FUNCTION brokerage.weight_data(t brokerage.task_facts, q brokerage.queue_f
 
 COMMENT ON FUNCTION brokerage.weight_data(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) IS 'weight-data: (available + total size) / (total size * (missing files / 100 + 1)).';
 
+CREATE FUNCTION brokerage.weight_located_data(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts, x jsonb) RETURNS double precision
+    LANGUAGE sql STABLE PARALLEL SAFE
+    AS $$
+  select case
+    when p.is_preassigned then null
+    when t.located_bytes > 0 and coalesce(t.io_intensity > t.min_io_intensity_with_local_data, true) and not brokerage.needs_no_data_weight(t, q, p, x)
+    then p.located_bytes::float8 / t.located_bytes
+    else 1
+  end
+$$;
+
+ALTER FUNCTION brokerage.weight_located_data(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts, x jsonb) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION brokerage.weight_located_data(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts, x jsonb) IS 'task-weight-data: the part of the input that is at the nucleus, where ioIntensity is over MIN_IO_INTENSITY_WITH_LOCAL_DATA.';
+
 CREATE FUNCTION brokerage.weight_network(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) RETURNS double precision
     LANGUAGE sql STABLE PARALLEL SAFE
     AS $$
@@ -5085,6 +7093,121 @@ ALTER FUNCTION brokerage.weight_network_panda2026(t brokerage.task_facts, q brok
 
 COMMENT ON FUNCTION brokerage.weight_network_panda2026(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) IS 'network-weight of panda2026: that of the link from the queue to the nucleus, 1 where network weights are not active.';
 
+CREATE FUNCTION brokerage.weight_nucleus_space(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) RETURNS double precision
+    LANGUAGE sql STABLE PARALLEL SAFE
+    AS $$
+  select case when p.is_preassigned then null when p.space_total > 0 then p.weighed_space / p.space_total else 1 end
+$$;
+
+ALTER FUNCTION brokerage.weight_nucleus_space(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION brokerage.weight_nucleus_space(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) IS 'task-weight-space: the part of the space that is free at the nucleus.';
+
+CREATE FUNCTION brokerage.weight_nucleus_space_panda2026(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) RETURNS double precision
+    LANGUAGE sql STABLE PARALLEL SAFE
+    AS $$
+  select case
+    when p.is_preassigned then null
+    when p.space_total > 0
+    then greatest(p.weighed_space - trunc(brokerage.space_for(q.remaining_work)), 0) / p.space_total
+         * least(t.free_disk_cutoff, greatest(trunc((p.weighed_space - trunc(brokerage.space_for(q.remaining_work))) / 1024), 0))
+    else 1
+  end
+$$;
+
+ALTER FUNCTION brokerage.weight_nucleus_space_panda2026(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION brokerage.weight_nucleus_space_panda2026(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) IS 'task-weight-space of panda2026: the part of the space that is left at the nucleus, times what is left in TB up to FREE_DISK_CUTOFF.';
+
+CREATE FUNCTION brokerage.weight_remaining_work(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts, x jsonb) RETURNS double precision
+    LANGUAGE sql STABLE PARALLEL SAFE
+    AS $$
+  select case
+    when p.is_preassigned then null
+    when (x ->> 'little_counts_1')::boolean and p.remaining_work < 50 then 1
+    else 1 / greatest(p.remaining_work, 50)
+  end
+$$;
+
+ALTER FUNCTION brokerage.weight_remaining_work(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts, x jsonb) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION brokerage.weight_remaining_work(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts, x jsonb) IS 'task-weight-rw: the less work is left at the nucleus for tasks of this priority, the better. Parameter little_counts_1.';
+
+CREATE FUNCTION brokerage.weight_room(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts, x jsonb) RETURNS double precision[]
+    LANGUAGE sql STABLE PARALLEL SAFE
+    AS $$
+  select array[
+    case when q.site_class = 1 then brokerage.user_room(t, q, p) else 0 end,
+    case when coalesce(q.site_class, 0) = 0 then brokerage.user_room(t, q, p) else 0 end,
+    case when q.site_class = -1 then brokerage.user_room(t, q, p) else 0 end,
+    case when q.site_class = 1 then 1 else 0 end,
+    case when coalesce(q.site_class, 0) = 0 then 1 else 0 end,
+    case when q.site_class = -1 then 1 else 0 end,
+    brokerage.user_room(t, q, p),
+    coalesce(q.site_class, 0),
+    coalesce(t.jobs, 0),
+    case when coalesce(t.gshare in ('User Analysis', 'Express Analysis'), false) then coalesce(t.task_class, 1) end,
+    case when t.is_merging then 1 else 0 end]::float8[]
+$$;
+
+ALTER FUNCTION brokerage.weight_room(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts, x jsonb) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION brokerage.weight_room(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts, x jsonb) IS 'Terms of the new basic weight: room of the user by class of the queue (hi, mid, lo), queues by class, room, class, jobs of the task, its class (null where it does not count), merging.';
+
+CREATE FUNCTION brokerage.weight_room_factor(p_terms double precision[], p_sums double precision[], x jsonb) RETURNS double precision
+    LANGUAGE sql STABLE PARALLEL SAFE
+    AS $$
+  select case
+           when p_terms[10] is null or p_terms[8] = least(p_terms[10], 1) then p_terms[9]
+           when p_terms[10] >= 1 and p_terms[8] = 0 or p_terms[10] = 0 and p_terms[8] = -1 or p_terms[10] = -1 and p_terms[8] = 0
+           then coalesce((x ->> 'epsilon_1')::float8, 0.001)
+           else coalesce((x ->> 'epsilon_2')::float8, 0.0001)
+         end
+         * case
+             when p_sums[7] > p_terms[9] then greatest(p_terms[7] - p_terms[9] / (p_sums[4] + p_sums[5] + p_sums[6]), 0) / (p_sums[7] - p_terms[9])
+             else 1 / (p_sums[4] + p_sums[5] + p_sums[6])
+           end
+$$;
+
+ALTER FUNCTION brokerage.weight_room_factor(p_terms double precision[], p_sums double precision[], x jsonb) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION brokerage.weight_room_factor(p_terms double precision[], p_sums double precision[], x jsonb) IS 'New basic weight of the seed, of the terms of a queue and their sums over the candidates. Parameters epsilon_1, epsilon_2 (numbers): for classes that do not suit the task, 0.001 and 0.0001.';
+
+CREATE FUNCTION brokerage.weight_room_panda2026(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts, x jsonb) RETURNS double precision[]
+    LANGUAGE sql STABLE PARALLEL SAFE
+    AS $$
+  select brokerage.weight_room(t, q, p, x)
+$$;
+
+ALTER FUNCTION brokerage.weight_room_panda2026(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts, x jsonb) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION brokerage.weight_room_panda2026(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts, x jsonb) IS 'Terms of the new basic weight of panda2026: those of brokerage.weight_room.';
+
+CREATE FUNCTION brokerage.weight_room_panda2026_factor(p_terms double precision[], p_sums double precision[], x jsonb) RETURNS double precision
+    LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
+    AS $$
+declare
+  v_place int := 2 - p_terms[8];  -- hi, mid, lo
+  v_main float8 := p_terms[9];
+  v_total float8 := p_sums[7];
+  v_queues float8 := p_sums[4] + p_sums[5] + p_sums[6];
+begin
+  if p_terms[10] is not null then
+    v_main := (brokerage.jobs_of_classes(v_main, p_terms[10], p_sums))[v_place];
+    v_total := p_sums[v_place];
+    v_queues := p_sums[3 + v_place];
+  end if;
+  return v_main * case
+                    when v_total > v_main and p_terms[11] = 0 then greatest(p_terms[7] - v_main / v_queues, 0.001 * v_main) / (v_total - v_main)
+                    when v_total > 0 then p_terms[7] / v_total
+                    else 1 / v_queues
+                  end + 2 ^ (-20)::float8;
+end $$;
+
+ALTER FUNCTION brokerage.weight_room_panda2026_factor(p_terms double precision[], p_sums double precision[], x jsonb) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION brokerage.weight_room_panda2026_factor(p_terms double precision[], p_sums double precision[], x jsonb) IS 'New basic weight of panda2026, of the terms of a queue and their sums over the candidates.';
+
 CREATE FUNCTION brokerage.weight_t1(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) RETURNS double precision
     LANGUAGE sql STABLE PARALLEL SAFE
     AS $$
@@ -5099,6 +7222,20 @@ $$;
 ALTER FUNCTION brokerage.weight_t1(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) OWNER TO broker_owner;
 
 COMMENT ON FUNCTION brokerage.weight_t1(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) IS 't1-weight as a factor: t1Weight of the task, 4 for high ioIntensity, at least 100 for urgent tasks and scouts.';
+
+CREATE FUNCTION brokerage.weight_tape(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts, x jsonb) RETURNS double precision
+    LANGUAGE sql STABLE PARALLEL SAFE
+    AS $$
+  select case
+    when p.is_preassigned then null
+    when p.located_bytes > p.located_disk_bytes and not brokerage.needs_no_data_weight(t, q, p, x) then 0.001
+    else 1
+  end
+$$;
+
+ALTER FUNCTION brokerage.weight_tape(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts, x jsonb) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION brokerage.weight_tape(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts, x jsonb) IS 'task-weight-data: input that has to come from tape first counts a thousandth.';
 
 CREATE FUNCTION brokerage.whole_queue_cores(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) RETURNS integer
     LANGUAGE sql STABLE PARALLEL SAFE
@@ -5131,6 +7268,37 @@ ALTER FUNCTION brokerage.with_assignments(p_run brokerage.run, p_task_ids bigint
 
 COMMENT ON FUNCTION brokerage.with_assignments(p_run brokerage.run, p_task_ids bigint[], p_queues brokerage.queue_facts[]) IS 'Facts of queues to whose live counters the jobs were added that a run assigned for the tasks listed.';
 
+CREATE FUNCTION brokerage.with_job_check(p_setup text, p_profile text, p_algorithm text, p_tasks brokerage.task_facts[]) RETURNS brokerage.task_facts[]
+    LANGUAGE plpgsql STABLE
+    AS $_$
+declare
+  v_hint jsonb := (select r.parameters from brokerage.rule_in_force r
+                    where r.profile = p_profile and r.algorithm = p_algorithm and r.function = 'brokerage.rule_task_job_check' and r.enabled);
+  v_flavour text := brokerage.flavour(p_profile);
+  v_tasks brokerage.task_facts[];
+  v_queues brokerage.queue_facts[];
+  v_runnable jsonb;
+  v_checked brokerage.task_facts[] := p_tasks;
+begin
+  if v_hint is null or cardinality(p_tasks) = 0 then
+    return p_tasks;
+  end if;
+  v_tasks := array(select f from brokerage.facts_of_tasks(p_setup, array(select t.task_id from unnest(p_tasks) t), v_flavour, 'production_job') f order by f.task_id);
+  v_queues := array(select f from brokerage.facts_of_queues(p_setup) f where f.is_nucleus or f.bare_nucleus is not null order by f.queue);
+  execute brokerage.compose(p_profile, 'production_job', cardinality(v_tasks) * cardinality(v_queues) > 5000, false, false, v_hint)
+          || ' select coalesce(jsonb_object_agg(s.task_id, s.nuclei), ''{}'') from (select j.task_id, jsonb_agg(distinct q.panda_site) as nuclei'
+             '   from judged j join unnest($3) q on q.queue = j.queue where j.failed is null and q.panda_site is not null group by j.task_id) s'
+     into v_runnable using p_setup, v_tasks, v_queues, v_flavour;
+  for i in 1 .. cardinality(v_checked) loop
+    v_checked[i].runnable_at := array(select jsonb_array_elements_text(coalesce(v_runnable -> (v_checked[i]).task_id::text, '[]')));
+  end loop;
+  return v_checked;
+end $_$;
+
+ALTER FUNCTION brokerage.with_job_check(p_setup text, p_profile text, p_algorithm text, p_tasks brokerage.task_facts[]) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION brokerage.with_job_check(p_setup text, p_profile text, p_algorithm text, p_tasks brokerage.task_facts[]) IS 'Facts of tasks with the nuclei where some queue could run their jobs, if the profile asks for it (task-job-check). Errors: PB001, PB002 (a rule that does not fit).';
+
 CREATE FUNCTION brokerage.with_live(q brokerage.queue_facts, p_jobs bigint) RETURNS brokerage.queue_facts
     LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
     AS $$
@@ -5142,6 +7310,18 @@ end $$;
 ALTER FUNCTION brokerage.with_live(q brokerage.queue_facts, p_jobs bigint) OWNER TO broker_owner;
 
 COMMENT ON FUNCTION brokerage.with_live(q brokerage.queue_facts, p_jobs bigint) IS 'Facts of a queue to whose live counter jobs were added.';
+
+CREATE FUNCTION brokerage.with_work(p brokerage.pair_facts, p_work double precision) RETURNS brokerage.pair_facts
+    LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
+    AS $$
+begin
+  p.remaining_work := p.remaining_work + p_work;
+  return p;
+end $$;
+
+ALTER FUNCTION brokerage.with_work(p brokerage.pair_facts, p_work double precision) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION brokerage.with_work(p brokerage.pair_facts, p_work double precision) IS 'Facts of a task and a nucleus to whose remaining work some was added.';
 
 CREATE FUNCTION brokerage.worded(p_reason text, p_criteria text, OUT criteria text, OUT reason text) RETURNS record
     LANGUAGE sql IMMUTABLE PARALLEL SAFE
@@ -10900,6 +13080,7 @@ CREATE TABLE brokerage.task_state (
     run_id bigint,
     retry_at timestamp with time zone,
     assigned_jobs bigint DEFAULT 0,
+    algorithm text DEFAULT 'production_job'::text NOT NULL,
     CONSTRAINT task_state_assigned_jobs_check CHECK ((((assigned_jobs)::numeric > '-1000000000000000'::numeric) AND ((assigned_jobs)::numeric < '1000000000000000'::numeric)))
 );
 
@@ -10916,6 +13097,8 @@ COMMENT ON COLUMN brokerage.task_state.run_id IS 'Last run that decided it.';
 COMMENT ON COLUMN brokerage.task_state.retry_at IS 'Pending until then; null = not pending.';
 
 COMMENT ON COLUMN brokerage.task_state.assigned_jobs IS 'Jobs assigned so far.';
+
+COMMENT ON COLUMN brokerage.task_state.algorithm IS 'Broker that it stands with: production_job, analysis_job or production_task.';
 
 COMMENT ON CONSTRAINT task_state_assigned_jobs_check ON brokerage.task_state IS 'a number between -1e15 and 1e15';
 
@@ -11022,7 +13205,9 @@ COMMENT ON CONSTRAINT task_dataset_position_check ON workload.task_dataset IS 'a
 
 CREATE VIEW brokerage.task_standing AS
  SELECT x.setup,
+    x.algorithm,
     x.task_id,
+    x.of_label,
     x.current_priority,
     x.jobs,
     x.jobs_left,
@@ -11033,21 +13218,26 @@ CREATE VIEW brokerage.task_standing AS
         CASE
             WHEN x.waits THEN format('waits until %s: run %s %s'::text, to_char((x.retry_at AT TIME ZONE 'utc'::text), 'YYYY-MM-DD HH24:MI:SS "UTC"'::text), x.run_id,
             CASE
-                WHEN (d.reason IS NULL) THEN 'found no queue for it'::text
+                WHEN (d.reason IS NULL) THEN 'found none for it'::text
                 ELSE format('said %s: %s'::text, concat_ws(', '::text, d.status, d.rule), d.reason)
             END)
             ELSE NULL::text
         END) AS not_due
    FROM (( SELECT t.setup,
+            a.algorithm,
             t.task_id,
+            ((a.algorithm = 'analysis_job'::text) = COALESCE((t.label = ANY (ARRAY['user'::text, 'panda'::text])), false)) AS of_label,
             t.current_priority,
             COALESCE(i.jobs, (0)::bigint) AS jobs,
             (COALESCE(i.jobs, (0)::bigint) - COALESCE(s.assigned_jobs, (0)::bigint)) AS jobs_left,
             s.retry_at,
             s.run_id,
                 CASE
-                    WHEN ((t.status = ANY (ARRAY['ready'::text, 'scouting'::text, 'running'::text, 'pending'::text])) IS NOT TRUE) THEN format('status is %s (due are ready, scouting, running, pending)'::text, COALESCE(t.status, 'not known'::text))
-                    WHEN (t.label = ANY (ARRAY['user'::text, 'panda'::text])) THEN format('label %s is not brokered: production jobs are, of every label but user and panda'::text, t.label)
+                    WHEN ((a.algorithm = 'production_task'::text) AND (t.status IS DISTINCT FROM 'assigning'::text)) THEN format('status is %s (due are tasks in assigning)'::text, COALESCE(t.status, 'not known'::text))
+                    WHEN ((a.algorithm = 'production_task'::text) AND (t.label <> ALL (ARRAY['user'::text, 'panda'::text]))) THEN NULL::text
+                    WHEN ((a.algorithm <> 'production_task'::text) AND ((t.status = ANY (ARRAY['ready'::text, 'scouting'::text, 'running'::text, 'pending'::text])) IS NOT TRUE)) THEN format('status is %s (due are ready, scouting, running, pending)'::text, COALESCE(t.status, 'not known'::text))
+                    WHEN ((a.algorithm = 'analysis_job'::text) AND ((t.label = ANY (ARRAY['user'::text, 'panda'::text])) IS NOT TRUE)) THEN format('label %s is not brokered: analysis jobs are, of the labels user and panda'::text, COALESCE(t.label, 'not known'::text))
+                    WHEN ((a.algorithm <> 'analysis_job'::text) AND (t.label = ANY (ARRAY['user'::text, 'panda'::text]))) THEN format('label %s is not brokered: production jobs are, of every label but user and panda'::text, t.label)
                     WHEN (COALESCE(i.jobs, (0)::bigint) = 0) THEN ('has no jobs: '::text || COALESCE(( SELECT format('dataset %s, its first input, has no files'::text, b.dataset) AS format
                        FROM workload.task_dataset b
                       WHERE ((b.setup = t.setup) AND (b.task_id = t.task_id) AND (b.direction = 'input'::text))
@@ -11061,19 +13251,24 @@ CREATE VIEW brokerage.task_standing AS
                     ELSE NULL::text
                 END AS not_open,
             COALESCE((s.retry_at > c.now), false) AS waits
-           FROM (((workload.task t
+           FROM ((((workload.task t
+             CROSS JOIN ( VALUES ('production_task'::text), ('production_job'::text), ('analysis_job'::text)) a(algorithm))
              JOIN resource.setup_time c ON ((c.setup = t.setup)))
              LEFT JOIN workload.input_digest i ON (((i.setup = t.setup) AND (i.task_id = t.task_id))))
-             LEFT JOIN brokerage.task_state s ON (((s.setup = t.setup) AND (s.task_id = t.task_id))))) x
+             LEFT JOIN brokerage.task_state s ON (((s.setup = t.setup) AND (s.task_id = t.task_id) AND (s.algorithm = a.algorithm))))) x
      LEFT JOIN brokerage.task_decision d ON (((d.setup = x.setup) AND (d.run_id = x.run_id) AND (d.task_id = x.task_id))));
 
 ALTER VIEW brokerage.task_standing OWNER TO broker_owner;
 
-COMMENT ON VIEW brokerage.task_standing IS 'Every task, and why its jobs are not brokered now where they are not.';
+COMMENT ON VIEW brokerage.task_standing IS 'Every task and broker, and why the broker does not take it now where it does not.';
 
 COMMENT ON COLUMN brokerage.task_standing.setup IS 'Tenant.';
 
+COMMENT ON COLUMN brokerage.task_standing.algorithm IS 'production_task: the task broker; production_job, analysis_job: the job brokers.';
+
 COMMENT ON COLUMN brokerage.task_standing.task_id IS 'Task.';
+
+COMMENT ON COLUMN brokerage.task_standing.of_label IS 'Tasks of this label are that broker''s.';
 
 COMMENT ON COLUMN brokerage.task_standing.current_priority IS 'Priority now.';
 
@@ -11083,7 +13278,7 @@ COMMENT ON COLUMN brokerage.task_standing.jobs_left IS 'Jobs that are not assign
 
 COMMENT ON COLUMN brokerage.task_standing.retry_at IS 'It found nothing and waits until then; null = it does not wait.';
 
-COMMENT ON COLUMN brokerage.task_standing.not_open IS 'Why the job broker does not work on it, in words; null = it does (brokerage.open_task).';
+COMMENT ON COLUMN brokerage.task_standing.not_open IS 'Why the broker does not work on it, in words; null = it does (brokerage.open_task).';
 
 COMMENT ON COLUMN brokerage.task_standing.waits IS 'Its retry time is still to come.';
 
@@ -11091,6 +13286,7 @@ COMMENT ON COLUMN brokerage.task_standing.not_due IS 'Why it is not brokered now
 
 CREATE VIEW brokerage.due_task AS
  SELECT setup,
+    algorithm,
     task_id,
     current_priority,
     jobs_left
@@ -11099,9 +13295,11 @@ CREATE VIEW brokerage.due_task AS
 
 ALTER VIEW brokerage.due_task OWNER TO broker_owner;
 
-COMMENT ON VIEW brokerage.due_task IS 'Production tasks whose jobs are to be brokered now.';
+COMMENT ON VIEW brokerage.due_task IS 'Tasks that a broker is to take now: for a nucleus, or their jobs for queues.';
 
 COMMENT ON COLUMN brokerage.due_task.setup IS 'Tenant.';
+
+COMMENT ON COLUMN brokerage.due_task.algorithm IS 'The broker: production_task, production_job or analysis_job.';
 
 COMMENT ON COLUMN brokerage.due_task.task_id IS 'Task.';
 
@@ -11599,8 +13797,105 @@ ALTER TABLE brokerage.live_counter ALTER COLUMN number ADD GENERATED ALWAYS AS I
     CACHE 1
 );
 
+CREATE TABLE brokerage.nucleus_assignment (
+    setup text NOT NULL,
+    task_id bigint NOT NULL,
+    run_id bigint NOT NULL,
+    nucleus text NOT NULL,
+    probability double precision NOT NULL,
+    gshare text,
+    priority integer NOT NULL,
+    work double precision NOT NULL,
+    assigned_at timestamp with time zone NOT NULL,
+    CONSTRAINT nucleus_assignment_probability_check CHECK (((probability >= (0)::double precision) AND (probability <= (1)::double precision))),
+    CONSTRAINT nucleus_assignment_work_check CHECK ((work >= (0)::double precision))
+);
+
+ALTER TABLE brokerage.nucleus_assignment OWNER TO broker_owner;
+
+COMMENT ON TABLE brokerage.nucleus_assignment IS 'Nuclei that tasks got from the task broker, and what work they brought there.';
+
+COMMENT ON COLUMN brokerage.nucleus_assignment.setup IS 'Tenant.';
+
+COMMENT ON COLUMN brokerage.nucleus_assignment.task_id IS 'Task.';
+
+COMMENT ON COLUMN brokerage.nucleus_assignment.run_id IS 'Run that decided.';
+
+COMMENT ON COLUMN brokerage.nucleus_assignment.nucleus IS 'Nucleus.';
+
+COMMENT ON COLUMN brokerage.nucleus_assignment.probability IS 'How probable the choice was, 0 to 1.';
+
+COMMENT ON COLUMN brokerage.nucleus_assignment.gshare IS 'Global share of the task.';
+
+COMMENT ON COLUMN brokerage.nucleus_assignment.priority IS 'Current priority of the task then.';
+
+COMMENT ON COLUMN brokerage.nucleus_assignment.work IS 'CPU time that its events need (HS06 s).';
+
+COMMENT ON COLUMN brokerage.nucleus_assignment.assigned_at IS 'When (resource.clock).';
+
+CREATE VIEW brokerage.nucleus_of_task AS
+ SELECT setup,
+    task_id,
+    run_id,
+    nucleus,
+    probability,
+    gshare,
+    priority,
+    work,
+    assigned_at
+   FROM brokerage.nucleus_assignment a;
+
+ALTER VIEW brokerage.nucleus_of_task OWNER TO broker_owner;
+
+COMMENT ON VIEW brokerage.nucleus_of_task IS 'Which nucleus the task broker sent a task to.';
+
+COMMENT ON COLUMN brokerage.nucleus_of_task.setup IS 'Tenant.';
+
+COMMENT ON COLUMN brokerage.nucleus_of_task.task_id IS 'Task.';
+
+COMMENT ON COLUMN brokerage.nucleus_of_task.run_id IS 'Run that decided.';
+
+COMMENT ON COLUMN brokerage.nucleus_of_task.nucleus IS 'Nucleus.';
+
+COMMENT ON COLUMN brokerage.nucleus_of_task.probability IS 'How probable the choice was, 0 to 1.';
+
+COMMENT ON COLUMN brokerage.nucleus_of_task.gshare IS 'Global share of the task.';
+
+COMMENT ON COLUMN brokerage.nucleus_of_task.priority IS 'Current priority of the task then.';
+
+COMMENT ON COLUMN brokerage.nucleus_of_task.work IS 'CPU time that its events need (HS06 s).';
+
+COMMENT ON COLUMN brokerage.nucleus_of_task.assigned_at IS 'When (resource.clock).';
+
+CREATE VIEW brokerage.nucleus_site AS
+ SELECT DISTINCT ON (q.setup, q.panda_site) q.setup,
+    q.panda_site AS nucleus,
+    q.queue,
+    (NOT (q.role IS DISTINCT FROM 'nucleus'::text)) AS is_nucleus,
+    a.attributes
+   FROM (resource.queue q
+     CROSS JOIN LATERAL ( SELECT (resource.catchall(q.catchall) || q.params) AS "?column?"
+         OFFSET 0) a(attributes))
+  WHERE ((q.panda_site IS NOT NULL) AND ((q.role = 'nucleus'::text) OR ((a.attributes ->> 'bareNucleus'::text) = ANY (ARRAY['only'::text, 'allow'::text]))))
+  ORDER BY q.setup, q.panda_site, (NOT (q.role IS DISTINCT FROM 'nucleus'::text)) DESC, (q.queue COLLATE "C");
+
+ALTER VIEW brokerage.nucleus_site OWNER TO broker_owner;
+
+COMMENT ON VIEW brokerage.nucleus_site IS 'Nuclei by their queues, and satellites with a bareNucleus mode: each with the queue that speaks for it.';
+
+COMMENT ON COLUMN brokerage.nucleus_site.setup IS 'Tenant.';
+
+COMMENT ON COLUMN brokerage.nucleus_site.nucleus IS 'PanDA site.';
+
+COMMENT ON COLUMN brokerage.nucleus_site.queue IS 'Its first queue, by name.';
+
+COMMENT ON COLUMN brokerage.nucleus_site.is_nucleus IS 'That queue has the role nucleus.';
+
+COMMENT ON COLUMN brokerage.nucleus_site.attributes IS 'catchall and params of that queue.';
+
 CREATE VIEW brokerage.open_task AS
  SELECT setup,
+    algorithm,
     task_id,
     current_priority,
     jobs_left,
@@ -11610,9 +13905,11 @@ CREATE VIEW brokerage.open_task AS
 
 ALTER VIEW brokerage.open_task OWNER TO broker_owner;
 
-COMMENT ON VIEW brokerage.open_task IS 'Production tasks whose jobs are not all assigned; what-if looks at them.';
+COMMENT ON VIEW brokerage.open_task IS 'Tasks without a nucleus (production_task), or whose jobs are not all assigned; what-if looks at them.';
 
 COMMENT ON COLUMN brokerage.open_task.setup IS 'Tenant.';
+
+COMMENT ON COLUMN brokerage.open_task.algorithm IS 'The broker: production_task, production_job or analysis_job.';
 
 COMMENT ON COLUMN brokerage.open_task.task_id IS 'Task.';
 
@@ -11748,7 +14045,7 @@ COMMENT ON CONSTRAINT rejection_count_tasks_check ON brokerage.rejection_count I
 
 CREATE VIEW brokerage.shipped_rule AS
  SELECT profile,
-    'production_job'::text AS algorithm,
+    algorithm,
     rule,
     kind,
     ("position")::double precision AS "position",
@@ -11758,7 +14055,41 @@ CREATE VIEW brokerage.shipped_rule AS
     true AS enabled,
     (parameters)::jsonb AS parameters,
     source
-   FROM ( VALUES ('doc'::text,'prod-initial-all'::text,'candidate'::text,10,'brokerage.candidate_all'::text,NULL::text,false,'{}'::text,'seed 000, ATLAS Production Job Brokerage, 1'::text), ('doc'::text,'prod-initial-preassigned'::text,'candidate'::text,20,'brokerage.candidate_preassigned'::text,NULL::text,false,'{"by": "prod-initial-preassigned"}'::text,'seed 000, ATLAS Production Job Brokerage, 1'::text), ('doc'::text,'preassigned-merge'::text,'candidate'::text,30,'brokerage.candidate_preassigned'::text,NULL::text,false,'{"by": "preassigned-merge"}'::text,'seed 000, ATLAS Production Job Brokerage, 1'::text), ('doc'::text,'queue-status'::text,'row rule'::text,40,'brokerage.rule_queue_status'::text,'-status'::text,false,'{}'::text,'seed 000, ATLAS Production Job Brokerage, 2'::text), ('doc'::text,'link-blocked'::text,'row rule'::text,50,'brokerage.rule_link_blocked'::text,'-link_unusable'::text,false,'{}'::text,'seed 000, ATLAS Production Job Brokerage, 2'::text), ('doc'::text,'link-queue-cap'::text,'row rule'::text,60,'brokerage.rule_link_queue_cap'::text,'-link_unusable'::text,false,'{}'::text,'seed 000, ATLAS Production Job Brokerage, 2'::text), ('doc'::text,'nucleus-queue-cap'::text,'row rule'::text,70,'brokerage.rule_nucleus_queue_cap'::text,'-links_full'::text,false,'{}'::text,'seed 000, ATLAS Production Job Brokerage, 2'::text), ('doc'::text,'high-prio-opportunistic'::text,'row rule'::text,80,'brokerage.rule_high_prio_opportunistic'::text,'-opportunistic'::text,false,'{}'::text,'seed 000, ATLAS Production Job Brokerage, 2'::text), ('doc'::text,'inactive-queue'::text,'row rule'::text,90,'brokerage.rule_inactive_queue'::text,'-inactive'::text,false,'{}'::text,'seed 000, ATLAS Production Job Brokerage, 2'::text), ('doc'::text,'zero-share'::text,'row rule'::text,100,'brokerage.rule_zero_share'::text,'-zeroshare'::text,false,'{}'::text,'seed 000, ATLAS Production Job Brokerage, 2'::text), ('doc'::text,'io-cutoff'::text,'row rule'::text,110,'brokerage.rule_io_cutoff'::text,'-io'::text,false,'{}'::text,'seed 000, ATLAS Production Job Brokerage, 2'::text), ('doc'::text,'disk-io'::text,'row rule'::text,120,'brokerage.rule_disk_io'::text,'-diskIO'::text,false,'{}'::text,'seed 000, ATLAS Production Job Brokerage, 2'::text), ('doc'::text,'core-count'::text,'row rule'::text,130,'brokerage.rule_core_count'::text,'-cpucore'::text,false,'{}'::text,'seed 000, ATLAS Production Job Brokerage, 2'::text), ('doc'::text,'max-core-count'::text,'row rule'::text,140,'brokerage.rule_max_core_count'::text,'-max_cpucore'::text,false,'{}'::text,'seed 000, ATLAS Production Job Brokerage, 2'::text), ('doc'::text,'software'::text,'row rule'::text,150,'brokerage.rule_software'::text,'-cache'::text,false,'{}'::text,'seed 000, Release/cache Availability Check'::text), ('doc'::text,'memory'::text,'row rule'::text,160,'brokerage.rule_memory'::text,NULL::text,false,'{}'::text,'seed 000, ATLAS Production Job Brokerage, 2'::text), ('doc'::text,'direct-io-only'::text,'row rule'::text,170,'brokerage.rule_direct_io_only'::text,'-remoteio'::text,false,'{}'::text,'seed 000, ATLAS Production Job Brokerage, 2'::text), ('doc'::text,'scratch-disk'::text,'row rule'::text,180,'brokerage.rule_scratch_disk'::text,'-disk'::text,false,'{}'::text,'seed 000, ATLAS Production Job Brokerage, 2'::text), ('doc'::text,'storage-space'::text,'row rule'::text,190,'brokerage.rule_storage_space'::text,'-disk'::text,false,'{}'::text,'seed 000, ATLAS Production Job Brokerage, 2'::text), ('doc'::text,'storage-blacklist'::text,'row rule'::text,200,'brokerage.rule_storage_blacklist'::text,NULL::text,false,'{}'::text,'seed 000, ATLAS Production Job Brokerage, 2'::text), ('doc'::text,'walltime-scout'::text,'row rule'::text,210,'brokerage.rule_walltime_scout'::text,NULL::text,false,'{}'::text,'seed 000, ATLAS Production Job Brokerage, 2'::text), ('doc'::text,'walltime'::text,'row rule'::text,220,'brokerage.rule_walltime'::text,NULL::text,false,'{}'::text,'seed 000, ATLAS Production Job Brokerage, 2'::text), ('doc'::text,'wn-connectivity'::text,'row rule'::text,230,'brokerage.rule_wn_connectivity'::text,'-network'::text,false,'{}'::text,'seed 000, ATLAS Production Job Brokerage, 2'::text), ('doc'::text,'event-service'::text,'row rule'::text,240,'brokerage.rule_event_service'::text,NULL::text,false,'{}'::text,'seed 000, ATLAS Production Job Brokerage, 2'::text), ('doc'::text,'transferring-limit'::text,'row rule'::text,250,'brokerage.rule_transferring_limit'::text,'-transferring'::text,false,'{}'::text,'seed 000, ATLAS Production Job Brokerage, 2'::text), ('doc'::text,'t1-weight'::text,'row rule'::text,260,'brokerage.rule_t1_weight'::text,'-t1weight'::text,false,'{}'::text,'seed 000, ATLAS Production Job Brokerage, 2'::text), ('doc'::text,'full-chain-job'::text,'row rule'::text,270,'brokerage.rule_full_chain_job'::text,NULL::text,false,'{}'::text,'seed 000, Special Brokerage for ATLAS Full-chain'::text), ('doc'::text,'no-pilot'::text,'row rule'::text,280,'brokerage.rule_no_pilot'::text,'-nopilot'::text,false,'{}'::text,'seed 000, ATLAS Production Job Brokerage, 2'::text), ('doc'::text,'express-network-threshold'::text,'row rule'::text,290,'brokerage.rule_express_network_threshold'::text,'-lowNetworkWeight'::text,false,'{}'::text,'seed 000, ATLAS Production Job Brokerage, 2'::text), ('doc'::text,'weight-basic'::text,'weight'::text,300,'brokerage.weight_basic'::text,NULL::text,false,'{}'::text,'seed 000, ATLAS Production Job Brokerage, 3'::text), ('doc'::text,'weight-data'::text,'weight'::text,310,'brokerage.weight_data'::text,NULL::text,false,'{}'::text,'seed 000, ATLAS Production Job Brokerage, 3'::text), ('doc'::text,'network-weight'::text,'weight'::text,320,'brokerage.weight_network'::text,NULL::text,false,'{}'::text,'seed 000, Network Weight'::text), ('doc'::text,'cap'::text,'row rule'::text,330,'brokerage.rule_cap'::text,'-cap'::text,false,'{}'::text,'seed 000, ATLAS Production Job Brokerage, 4'::text), ('doc'::text,'top-10'::text,'choice'::text,340,NULL::text,'-low_weight'::text,false,'{"best": 10}'::text,'seed 000, ATLAS Production Job Brokerage, 5'::text), ('doc'::text,'queued-jobs'::text,'distribution'::text,350,'brokerage.queued_jobs'::text,NULL::text,false,'{}'::text,'brokerage-rules 1.3'::text), ('doc'::text,'running-jobs-cap'::text,'distribution'::text,360,'brokerage.running_jobs_cap'::text,NULL::text,false,'{}'::text,'brokerage-rules 1.3'::text), ('doc'::text,'job-chunk'::text,'distribution'::text,370,'brokerage.job_chunk'::text,NULL::text,false,'{}'::text,'brokerage-rules 1.3'::text), ('doc'::text,'prod-pending'::text,'pending'::text,380,NULL::text,NULL::text,false,'{"wait": "1 hour"}'::text,'seed 000, ATLAS Production Job Brokerage, 5'::text), ('doc'::text,'catchall-lookup'::text,'fact'::text,600,'resource.catchall'::text,NULL::text,false,'{}'::text,'brokerage-rules 1.0'::text), ('doc'::text,'per-core-attr'::text,'fact'::text,601,'resource.candidate_queue'::text,NULL::text,false,'{}'::text,'brokerage-rules 1.0'::text), ('doc'::text,'ucore-expansion'::text,'fact'::text,602,'resource.candidate_queue'::text,NULL::text,false,'{}'::text,'brokerage-rules 1.0'::text), ('doc'::text,'direct-io-used'::text,'fact'::text,603,'brokerage.reads_directly'::text,NULL::text,false,'{}'::text,'seed 000, ATLAS Production Job Brokerage, 2'::text), ('doc'::text,'n-running-workers'::text,'fact'::text,604,'brokerage.running_workers'::text,NULL::text,false,'{}'::text,'seed 000, ATLAS Production Job Brokerage, 3'::text), ('doc'::text,'num-slots'::text,'fact'::text,605,'brokerage.running_workers'::text,NULL::text,false,'{}'::text,'seed 000, ATLAS Production Job Brokerage, 3'::text), ('panda2026'::text,'input-completeness'::text,'task rule'::text,5,'brokerage.rule_input_completeness'::text,NULL::text,false,'{"status": "failed"}'::text,'code (brokerage-rules 1.2)'::text), ('panda2026'::text,'prod-initial-all'::text,'candidate'::text,10,'brokerage.candidate_all_panda2026'::text,NULL::text,false,'{}'::text,'code (brokerage-rules 1.0)'::text), ('panda2026'::text,'prod-initial-preassigned'::text,'candidate'::text,20,'brokerage.candidate_preassigned'::text,NULL::text,false,'{"by": "prod-initial-preassigned"}'::text,'code (brokerage-rules 1.0)'::text), ('panda2026'::text,'preassigned-merge'::text,'candidate'::text,30,'brokerage.candidate_preassigned'::text,NULL::text,false,'{"by": "preassigned-merge"}'::text,'code (brokerage-rules 1.0)'::text), ('panda2026'::text,'queue-status'::text,'row rule'::text,40,'brokerage.rule_queue_status'::text,'-status'::text,false,'{"standby": true}'::text,'code (brokerage-rules 1.2)'::text), ('panda2026'::text,'link-blocked'::text,'row rule'::text,50,'brokerage.rule_link_blocked'::text,'-link_unusable'::text,false,'{"inclusive": true, "spares_own": true, "urgent_alone": true, "nucleus_first": true}'::text,'code (brokerage-rules 1.2)'::text), ('panda2026'::text,'link-queue-cap'::text,'row rule'::text,60,'brokerage.rule_link_queue_cap'::text,'-link_unusable'::text,true,'{"inclusive": true, "spares_own": true, "urgent_alone": true, "nucleus_first": true}'::text,'code (brokerage-rules 1.2)'::text), ('panda2026'::text,'nucleus-queue-cap'::text,'row rule'::text,70,'brokerage.rule_nucleus_queue_cap'::text,'-links_full'::text,true,'{"inclusive": true, "spares_own": true, "urgent_alone": true}'::text,'code (brokerage-rules 1.2)'::text), ('panda2026'::text,'nucleus-unwritable'::text,'row rule'::text,80,'brokerage.rule_nucleus_unwritable'::text,'-dest_blacklisted'::text,true,'{}'::text,'code (brokerage-rules 1.2)'::text), ('panda2026'::text,'high-prio-opportunistic'::text,'row rule'::text,90,'brokerage.rule_high_prio_opportunistic_panda2026'::text,'-opportunistic'::text,false,'{}'::text,'code (brokerage-rules 1.2)'::text), ('panda2026'::text,'inactive-queue'::text,'row rule'::text,100,'brokerage.rule_inactive_queue'::text,'-inactive'::text,true,'{"starting": true, "spares_preassigned": true}'::text,'code (brokerage-rules 1.2)'::text), ('panda2026'::text,'zero-share'::text,'row rule'::text,110,'brokerage.rule_zero_share'::text,'-zeroshare'::text,false,'{}'::text,'code (brokerage-rules 1.9)'::text), ('panda2026'::text,'jumbo-queue'::text,'row rule'::text,120,'brokerage.rule_jumbo_queue'::text,NULL::text,false,'{}'::text,'code (brokerage-rules 1.2)'::text), ('panda2026'::text,'disk-io'::text,'row rule'::text,130,'brokerage.rule_disk_io_panda2026'::text,'-diskIO'::text,true,'{}'::text,'code (brokerage-rules 1.2)'::text), ('panda2026'::text,'core-count'::text,'row rule'::text,140,'brokerage.rule_core_count'::text,'-cpucore'::text,false,'{"urgent_wants_several": true, "spares_preassigned_alone": true}'::text,'code (brokerage-rules 1.2)'::text), ('panda2026'::text,'max-core-count'::text,'row rule'::text,150,'brokerage.rule_max_core_count'::text,'-max_cpucore'::text,false,'{"spares_preassigned_alone": true}'::text,'code (brokerage-rules 1.2)'::text), ('panda2026'::text,'software'::text,'row rule'::text,160,'brokerage.rule_software'::text,'-cache'::text,false,'{"as_prepared": true}'::text,'code (brokerage-rules 1.8)'::text), ('panda2026'::text,'memory'::text,'row rule'::text,170,'brokerage.rule_memory_panda2026'::text,NULL::text,false,'{}'::text,'code (brokerage-rules 1.2)'::text), ('panda2026'::text,'direct-io-only'::text,'row rule'::text,180,'brokerage.rule_direct_io_only'::text,'-remoteio'::text,false,'{"spares_merging": true}'::text,'code (brokerage-rules 1.2)'::text), ('panda2026'::text,'scratch-disk'::text,'row rule'::text,190,'brokerage.rule_scratch_disk_panda2026'::text,'-disk'::text,false,'{}'::text,'code (brokerage-rules 1.2)'::text), ('panda2026'::text,'storage-space'::text,'row rule'::text,200,'brokerage.rule_storage_space_panda2026'::text,'-disk'::text,true,'{}'::text,'code (brokerage-rules 1.2)'::text), ('panda2026'::text,'storage-blacklist'::text,'row rule'::text,210,'brokerage.rule_storage_blacklist_panda2026'::text,NULL::text,true,'{}'::text,'code (brokerage-rules 1.2)'::text), ('panda2026'::text,'walltime'::text,'row rule'::text,220,'brokerage.rule_walltime_panda2026'::text,NULL::text,false,'{}'::text,'code (brokerage-rules 1.2)'::text), ('panda2026'::text,'walltime-scout'::text,'row rule'::text,230,'brokerage.rule_walltime_scout_panda2026'::text,NULL::text,false,'{}'::text,'code (brokerage-rules 1.2)'::text), ('panda2026'::text,'wn-connectivity'::text,'row rule'::text,240,'brokerage.rule_wn_connectivity_panda2026'::text,'-network'::text,false,'{}'::text,'code (brokerage-rules 1.2)'::text), ('panda2026'::text,'event-service'::text,'row rule'::text,250,'brokerage.rule_event_service'::text,NULL::text,false,'{"spares_preassigned_alone": true}'::text,'code (brokerage-rules 1.2)'::text), ('panda2026'::text,'transferring-limit'::text,'row rule'::text,260,'brokerage.rule_transferring_limit_panda2026'::text,'-transferring'::text,true,'{}'::text,'code (brokerage-rules 1.2)'::text), ('panda2026'::text,'work-shortage'::text,'row rule'::text,270,'brokerage.rule_work_shortage'::text,NULL::text,false,'{}'::text,'code (brokerage-rules 1.2)'::text), ('panda2026'::text,'t1-weight'::text,'row rule'::text,280,'brokerage.rule_t1_weight'::text,'-t1weight'::text,false,'{"negative": true}'::text,'code (brokerage-rules 1.2)'::text), ('panda2026'::text,'max-io-intensity'::text,'row rule'::text,290,'brokerage.rule_max_io_intensity'::text,'-max_io_intensity'::text,false,'{}'::text,'code (brokerage-rules 1.2)'::text), ('panda2026'::text,'full-chain-job'::text,'row rule'::text,300,'brokerage.rule_full_chain_job'::text,NULL::text,false,'{}'::text,'code (brokerage-rules 1.2)'::text), ('panda2026'::text,'no-pilot'::text,'row rule'::text,310,'brokerage.rule_no_pilot_panda2026'::text,'-nopilot'::text,true,'{}'::text,'code (brokerage-rules 1.2)'::text), ('panda2026'::text,'io-cutoff'::text,'set rule'::text,320,'brokerage.rule_io_cutoff_panda2026'::text,'-io'::text,false,'{"tape": true}'::text,'code (brokerage-rules 1.2)'::text), ('panda2026'::text,'io-cutoff-disk'::text,'set rule'::text,330,'brokerage.rule_io_cutoff_panda2026'::text,'-io'::text,false,'{"as": "io-cutoff"}'::text,'code (brokerage-rules 1.2)'::text), ('panda2026'::text,'weight-basic'::text,'weight'::text,340,'brokerage.weight_basic_panda2026'::text,NULL::text,false,'{"sees_assignments": true}'::text,'code (brokerage-rules 1.2)'::text), ('panda2026'::text,'weight-data'::text,'weight'::text,350,'brokerage.weight_data'::text,NULL::text,false,'{}'::text,'code (brokerage-rules 1.2)'::text), ('panda2026'::text,'network-weight'::text,'weight'::text,360,'brokerage.weight_network_panda2026'::text,NULL::text,false,'{}'::text,'code (brokerage-rules 1.6)'::text), ('panda2026'::text,'arch-preference-weight'::text,'weight'::text,370,'brokerage.weight_architecture'::text,NULL::text,false,'{}'::text,'code (brokerage-rules 1.2)'::text), ('panda2026'::text,'t1-weight-factor'::text,'weight'::text,380,'brokerage.weight_t1'::text,NULL::text,false,'{}'::text,'code (brokerage-rules 1.2)'::text), ('panda2026'::text,'bootstrap'::text,'weight'::text,390,'brokerage.weight_bootstrap'::text,NULL::text,false,'{"sees_assignments": true}'::text,'code (brokerage-rules 1.2)'::text), ('panda2026'::text,'lock'::text,'row rule'::text,410,'brokerage.rule_lock'::text,'-lock'::text,false,'{}'::text,'code (brokerage-rules 1.2)'::text), ('panda2026'::text,'use-only-local-data'::text,'row rule'::text,420,'brokerage.rule_use_only_local_data'::text,'-non_local'::text,false,'{}'::text,'code (brokerage-rules 1.2)'::text), ('panda2026'::text,'cap'::text,'row rule'::text,430,'brokerage.rule_cap_panda2026'::text,'-cap'::text,false,'{}'::text,'code (brokerage-rules 1.2)'::text), ('panda2026'::text,'express-network-threshold'::text,'row rule'::text,440,'brokerage.rule_express_network_threshold_panda2026'::text,'-lowNetworkWeight'::text,false,'{}'::text,'code (brokerage-rules 1.2)'::text), ('panda2026'::text,'cap-rt'::text,'row rule'::text,450,'brokerage.rule_cap_rt'::text,'-cap_rt'::text,false,'{}'::text,'code (brokerage-rules 1.2)'::text), ('panda2026'::text,'min-weight'::text,'row rule'::text,460,'brokerage.rule_min_weight'::text,'-below_min_weight'::text,false,'{"sees_assignments": true}'::text,'code (brokerage-rules 1.2)'::text), ('panda2026'::text,'t1-weight-primary'::text,'choice'::text,465,'brokerage.value_running'::text,'-t1_weight'::text,false,'{"best": 1, "as": "t1-weight"}'::text,'code (brokerage-rules 1.2)'::text), ('panda2026'::text,'top-10'::text,'choice'::text,470,NULL::text,'-low_weight'::text,false,'{"best": 10, "zero_first": true}'::text,'code (brokerage-rules 1.2)'::text), ('panda2026'::text,'queued-jobs'::text,'distribution'::text,480,'brokerage.queued_jobs_panda2026'::text,NULL::text,false,'{"sees_assignments": true}'::text,'code (brokerage-rules 1.3)'::text), ('panda2026'::text,'running-jobs-cap'::text,'distribution'::text,490,'brokerage.running_jobs_cap_panda2026'::text,NULL::text,false,'{}'::text,'code (brokerage-rules 1.3)'::text), ('panda2026'::text,'job-chunk'::text,'distribution'::text,500,'brokerage.job_chunk'::text,NULL::text,false,'{}'::text,'code (brokerage-rules 1.3)'::text), ('panda2026'::text,'prod-pending'::text,'pending'::text,510,NULL::text,NULL::text,false,'{"wait": "1 hour", "950": "10 minutes", "900": "30 minutes"}'::text,'code (brokerage-rules 1.2)'::text), ('panda2026'::text,'catchall-lookup'::text,'fact'::text,600,'resource.catchall'::text,NULL::text,false,'{}'::text,'brokerage-rules 1.0'::text), ('panda2026'::text,'per-core-attr'::text,'fact'::text,601,'resource.candidate_queue'::text,NULL::text,false,'{}'::text,'brokerage-rules 1.0'::text), ('panda2026'::text,'ucore-expansion'::text,'fact'::text,602,'resource.candidate_queue'::text,NULL::text,false,'{}'::text,'brokerage-rules 1.0'::text), ('panda2026'::text,'direct-io-used'::text,'fact'::text,603,'brokerage.reads_directly'::text,NULL::text,false,'{}'::text,'seed 000, ATLAS Production Job Brokerage, 2'::text), ('panda2026'::text,'n-running-workers'::text,'fact'::text,604,'brokerage.running_workers_panda2026'::text,NULL::text,false,'{}'::text,'code (brokerage-rules 1.2)'::text), ('panda2026'::text,'num-slots'::text,'fact'::text,605,'brokerage.running_workers_panda2026'::text,NULL::text,false,'{}'::text,'code (brokerage-rules 1.2)'::text), ('panda2026'::text,'temporary-problems'::text,'fact'::text,606,'brokerage.compose'::text,NULL::text,false,'{}'::text,'code (brokerage-rules 1.2)'::text)) v(profile, rule, kind, "position", function, criteria, temporary, parameters, source);
+   FROM ( SELECT 'production_job'::text AS algorithm,
+            j.profile,
+            j.rule,
+            j.kind,
+            j."position",
+            j.function,
+            j.criteria,
+            j.temporary,
+            j.parameters,
+            j.source
+           FROM ( VALUES ('doc'::text,'prod-initial-all'::text,'candidate'::text,10,'brokerage.candidate_all'::text,NULL::text,false,'{}'::text,'seed 000, ATLAS Production Job Brokerage, 1'::text), ('doc'::text,'prod-initial-preassigned'::text,'candidate'::text,20,'brokerage.candidate_preassigned'::text,NULL::text,false,'{"by": "prod-initial-preassigned"}'::text,'seed 000, ATLAS Production Job Brokerage, 1'::text), ('doc'::text,'preassigned-merge'::text,'candidate'::text,30,'brokerage.candidate_preassigned'::text,NULL::text,false,'{"by": "preassigned-merge"}'::text,'seed 000, ATLAS Production Job Brokerage, 1'::text), ('doc'::text,'queue-status'::text,'row rule'::text,40,'brokerage.rule_queue_status'::text,'-status'::text,false,'{}'::text,'seed 000, ATLAS Production Job Brokerage, 2'::text), ('doc'::text,'link-blocked'::text,'row rule'::text,50,'brokerage.rule_link_blocked'::text,'-link_unusable'::text,false,'{}'::text,'seed 000, ATLAS Production Job Brokerage, 2'::text), ('doc'::text,'link-queue-cap'::text,'row rule'::text,60,'brokerage.rule_link_queue_cap'::text,'-link_unusable'::text,false,'{}'::text,'seed 000, ATLAS Production Job Brokerage, 2'::text), ('doc'::text,'nucleus-queue-cap'::text,'row rule'::text,70,'brokerage.rule_nucleus_queue_cap'::text,'-links_full'::text,false,'{}'::text,'seed 000, ATLAS Production Job Brokerage, 2'::text), ('doc'::text,'high-prio-opportunistic'::text,'row rule'::text,80,'brokerage.rule_high_prio_opportunistic'::text,'-opportunistic'::text,false,'{}'::text,'seed 000, ATLAS Production Job Brokerage, 2'::text), ('doc'::text,'inactive-queue'::text,'row rule'::text,90,'brokerage.rule_inactive_queue'::text,'-inactive'::text,false,'{}'::text,'seed 000, ATLAS Production Job Brokerage, 2'::text), ('doc'::text,'zero-share'::text,'row rule'::text,100,'brokerage.rule_zero_share'::text,'-zeroshare'::text,false,'{}'::text,'seed 000, ATLAS Production Job Brokerage, 2'::text), ('doc'::text,'io-cutoff'::text,'row rule'::text,110,'brokerage.rule_io_cutoff'::text,'-io'::text,false,'{}'::text,'seed 000, ATLAS Production Job Brokerage, 2'::text), ('doc'::text,'disk-io'::text,'row rule'::text,120,'brokerage.rule_disk_io'::text,'-diskIO'::text,false,'{}'::text,'seed 000, ATLAS Production Job Brokerage, 2'::text), ('doc'::text,'core-count'::text,'row rule'::text,130,'brokerage.rule_core_count'::text,'-cpucore'::text,false,'{}'::text,'seed 000, ATLAS Production Job Brokerage, 2'::text), ('doc'::text,'max-core-count'::text,'row rule'::text,140,'brokerage.rule_max_core_count'::text,'-max_cpucore'::text,false,'{}'::text,'seed 000, ATLAS Production Job Brokerage, 2'::text), ('doc'::text,'software'::text,'row rule'::text,150,'brokerage.rule_software'::text,'-cache'::text,false,'{}'::text,'seed 000, Release/cache Availability Check'::text), ('doc'::text,'memory'::text,'row rule'::text,160,'brokerage.rule_memory'::text,NULL::text,false,'{}'::text,'seed 000, ATLAS Production Job Brokerage, 2'::text), ('doc'::text,'direct-io-only'::text,'row rule'::text,170,'brokerage.rule_direct_io_only'::text,'-remoteio'::text,false,'{}'::text,'seed 000, ATLAS Production Job Brokerage, 2'::text), ('doc'::text,'scratch-disk'::text,'row rule'::text,180,'brokerage.rule_scratch_disk'::text,'-disk'::text,false,'{}'::text,'seed 000, ATLAS Production Job Brokerage, 2'::text), ('doc'::text,'storage-space'::text,'row rule'::text,190,'brokerage.rule_storage_space'::text,'-disk'::text,false,'{}'::text,'seed 000, ATLAS Production Job Brokerage, 2'::text), ('doc'::text,'storage-blacklist'::text,'row rule'::text,200,'brokerage.rule_storage_blacklist'::text,NULL::text,false,'{}'::text,'seed 000, ATLAS Production Job Brokerage, 2'::text), ('doc'::text,'walltime-scout'::text,'row rule'::text,210,'brokerage.rule_walltime_scout'::text,NULL::text,false,'{}'::text,'seed 000, ATLAS Production Job Brokerage, 2'::text), ('doc'::text,'walltime'::text,'row rule'::text,220,'brokerage.rule_walltime'::text,NULL::text,false,'{}'::text,'seed 000, ATLAS Production Job Brokerage, 2'::text), ('doc'::text,'wn-connectivity'::text,'row rule'::text,230,'brokerage.rule_wn_connectivity'::text,'-network'::text,false,'{}'::text,'seed 000, ATLAS Production Job Brokerage, 2'::text), ('doc'::text,'event-service'::text,'row rule'::text,240,'brokerage.rule_event_service'::text,NULL::text,false,'{}'::text,'seed 000, ATLAS Production Job Brokerage, 2'::text), ('doc'::text,'transferring-limit'::text,'row rule'::text,250,'brokerage.rule_transferring_limit'::text,'-transferring'::text,false,'{}'::text,'seed 000, ATLAS Production Job Brokerage, 2'::text), ('doc'::text,'t1-weight'::text,'row rule'::text,260,'brokerage.rule_t1_weight'::text,'-t1weight'::text,false,'{}'::text,'seed 000, ATLAS Production Job Brokerage, 2'::text), ('doc'::text,'full-chain-job'::text,'row rule'::text,270,'brokerage.rule_full_chain_job'::text,NULL::text,false,'{}'::text,'seed 000, Special Brokerage for ATLAS Full-chain'::text), ('doc'::text,'no-pilot'::text,'row rule'::text,280,'brokerage.rule_no_pilot'::text,'-nopilot'::text,false,'{}'::text,'seed 000, ATLAS Production Job Brokerage, 2'::text), ('doc'::text,'express-network-threshold'::text,'row rule'::text,290,'brokerage.rule_express_network_threshold'::text,'-lowNetworkWeight'::text,false,'{}'::text,'seed 000, ATLAS Production Job Brokerage, 2'::text), ('doc'::text,'weight-basic'::text,'weight'::text,300,'brokerage.weight_basic'::text,NULL::text,false,'{}'::text,'seed 000, ATLAS Production Job Brokerage, 3'::text), ('doc'::text,'weight-data'::text,'weight'::text,310,'brokerage.weight_data'::text,NULL::text,false,'{}'::text,'seed 000, ATLAS Production Job Brokerage, 3'::text), ('doc'::text,'network-weight'::text,'weight'::text,320,'brokerage.weight_network'::text,NULL::text,false,'{}'::text,'seed 000, Network Weight'::text), ('doc'::text,'cap'::text,'row rule'::text,330,'brokerage.rule_cap'::text,'-cap'::text,false,'{}'::text,'seed 000, ATLAS Production Job Brokerage, 4'::text), ('doc'::text,'top-10'::text,'choice'::text,340,NULL::text,'-low_weight'::text,false,'{"best": 10}'::text,'seed 000, ATLAS Production Job Brokerage, 5'::text), ('doc'::text,'queued-jobs'::text,'distribution'::text,350,'brokerage.queued_jobs'::text,NULL::text,false,'{}'::text,'brokerage-rules 1.3'::text), ('doc'::text,'running-jobs-cap'::text,'distribution'::text,360,'brokerage.running_jobs_cap'::text,NULL::text,false,'{}'::text,'brokerage-rules 1.3'::text), ('doc'::text,'job-chunk'::text,'distribution'::text,370,'brokerage.job_chunk'::text,NULL::text,false,'{}'::text,'brokerage-rules 1.3'::text), ('doc'::text,'prod-pending'::text,'pending'::text,380,NULL::text,NULL::text,false,'{"wait": "1 hour"}'::text,'seed 000, ATLAS Production Job Brokerage, 5'::text), ('doc'::text,'catchall-lookup'::text,'fact'::text,600,'resource.catchall'::text,NULL::text,false,'{}'::text,'brokerage-rules 1.0'::text), ('doc'::text,'per-core-attr'::text,'fact'::text,601,'resource.candidate_queue'::text,NULL::text,false,'{}'::text,'brokerage-rules 1.0'::text), ('doc'::text,'ucore-expansion'::text,'fact'::text,602,'resource.candidate_queue'::text,NULL::text,false,'{}'::text,'brokerage-rules 1.0'::text), ('doc'::text,'direct-io-used'::text,'fact'::text,603,'brokerage.reads_directly'::text,NULL::text,false,'{}'::text,'seed 000, ATLAS Production Job Brokerage, 2'::text), ('doc'::text,'n-running-workers'::text,'fact'::text,604,'brokerage.running_workers'::text,NULL::text,false,'{}'::text,'seed 000, ATLAS Production Job Brokerage, 3'::text), ('doc'::text,'num-slots'::text,'fact'::text,605,'brokerage.running_workers'::text,NULL::text,false,'{}'::text,'seed 000, ATLAS Production Job Brokerage, 3'::text), ('panda2026'::text,'input-completeness'::text,'task rule'::text,5,'brokerage.rule_input_completeness'::text,NULL::text,false,'{"status": "failed"}'::text,'code (brokerage-rules 1.2)'::text), ('panda2026'::text,'prod-initial-all'::text,'candidate'::text,10,'brokerage.candidate_all_panda2026'::text,NULL::text,false,'{}'::text,'code (brokerage-rules 1.0)'::text), ('panda2026'::text,'prod-initial-preassigned'::text,'candidate'::text,20,'brokerage.candidate_preassigned'::text,NULL::text,false,'{"by": "prod-initial-preassigned"}'::text,'code (brokerage-rules 1.0)'::text), ('panda2026'::text,'preassigned-merge'::text,'candidate'::text,30,'brokerage.candidate_preassigned'::text,NULL::text,false,'{"by": "preassigned-merge"}'::text,'code (brokerage-rules 1.0)'::text), ('panda2026'::text,'queue-status'::text,'row rule'::text,40,'brokerage.rule_queue_status'::text,'-status'::text,false,'{"standby": true}'::text,'code (brokerage-rules 1.2)'::text), ('panda2026'::text,'link-blocked'::text,'row rule'::text,50,'brokerage.rule_link_blocked'::text,'-link_unusable'::text,false,'{"inclusive": true, "spares_own": true, "urgent_alone": true, "nucleus_first": true}'::text,'code (brokerage-rules 1.2)'::text), ('panda2026'::text,'link-queue-cap'::text,'row rule'::text,60,'brokerage.rule_link_queue_cap'::text,'-link_unusable'::text,true,'{"inclusive": true, "spares_own": true, "urgent_alone": true, "nucleus_first": true}'::text,'code (brokerage-rules 1.2)'::text), ('panda2026'::text,'nucleus-queue-cap'::text,'row rule'::text,70,'brokerage.rule_nucleus_queue_cap'::text,'-links_full'::text,true,'{"inclusive": true, "spares_own": true, "urgent_alone": true}'::text,'code (brokerage-rules 1.2)'::text), ('panda2026'::text,'nucleus-unwritable'::text,'row rule'::text,80,'brokerage.rule_nucleus_unwritable'::text,'-dest_blacklisted'::text,true,'{}'::text,'code (brokerage-rules 1.2)'::text), ('panda2026'::text,'high-prio-opportunistic'::text,'row rule'::text,90,'brokerage.rule_high_prio_opportunistic_panda2026'::text,'-opportunistic'::text,false,'{}'::text,'code (brokerage-rules 1.2)'::text), ('panda2026'::text,'inactive-queue'::text,'row rule'::text,100,'brokerage.rule_inactive_queue'::text,'-inactive'::text,true,'{"starting": true, "spares_preassigned": true}'::text,'code (brokerage-rules 1.2)'::text), ('panda2026'::text,'zero-share'::text,'row rule'::text,110,'brokerage.rule_zero_share'::text,'-zeroshare'::text,false,'{}'::text,'code (brokerage-rules 1.9)'::text), ('panda2026'::text,'jumbo-queue'::text,'row rule'::text,120,'brokerage.rule_jumbo_queue'::text,NULL::text,false,'{}'::text,'code (brokerage-rules 1.2)'::text), ('panda2026'::text,'disk-io'::text,'row rule'::text,130,'brokerage.rule_disk_io_panda2026'::text,'-diskIO'::text,true,'{}'::text,'code (brokerage-rules 1.2)'::text), ('panda2026'::text,'core-count'::text,'row rule'::text,140,'brokerage.rule_core_count'::text,'-cpucore'::text,false,'{"urgent_wants_several": true, "spares_preassigned_alone": true}'::text,'code (brokerage-rules 1.2)'::text), ('panda2026'::text,'max-core-count'::text,'row rule'::text,150,'brokerage.rule_max_core_count'::text,'-max_cpucore'::text,false,'{"spares_preassigned_alone": true}'::text,'code (brokerage-rules 1.2)'::text), ('panda2026'::text,'software'::text,'row rule'::text,160,'brokerage.rule_software'::text,'-cache'::text,false,'{"as_prepared": true}'::text,'code (brokerage-rules 1.8)'::text), ('panda2026'::text,'memory'::text,'row rule'::text,170,'brokerage.rule_memory_panda2026'::text,NULL::text,false,'{}'::text,'code (brokerage-rules 1.2)'::text), ('panda2026'::text,'direct-io-only'::text,'row rule'::text,180,'brokerage.rule_direct_io_only'::text,'-remoteio'::text,false,'{"spares_merging": true}'::text,'code (brokerage-rules 1.2)'::text), ('panda2026'::text,'scratch-disk'::text,'row rule'::text,190,'brokerage.rule_scratch_disk_panda2026'::text,'-disk'::text,false,'{}'::text,'code (brokerage-rules 1.2)'::text), ('panda2026'::text,'storage-space'::text,'row rule'::text,200,'brokerage.rule_storage_space_panda2026'::text,'-disk'::text,true,'{}'::text,'code (brokerage-rules 1.2)'::text), ('panda2026'::text,'storage-blacklist'::text,'row rule'::text,210,'brokerage.rule_storage_blacklist_panda2026'::text,NULL::text,true,'{}'::text,'code (brokerage-rules 1.2)'::text), ('panda2026'::text,'walltime'::text,'row rule'::text,220,'brokerage.rule_walltime_panda2026'::text,NULL::text,false,'{}'::text,'code (brokerage-rules 1.2)'::text), ('panda2026'::text,'walltime-scout'::text,'row rule'::text,230,'brokerage.rule_walltime_scout_panda2026'::text,NULL::text,false,'{}'::text,'code (brokerage-rules 1.2)'::text), ('panda2026'::text,'wn-connectivity'::text,'row rule'::text,240,'brokerage.rule_wn_connectivity_panda2026'::text,'-network'::text,false,'{}'::text,'code (brokerage-rules 1.2)'::text), ('panda2026'::text,'event-service'::text,'row rule'::text,250,'brokerage.rule_event_service'::text,NULL::text,false,'{"spares_preassigned_alone": true}'::text,'code (brokerage-rules 1.2)'::text), ('panda2026'::text,'transferring-limit'::text,'row rule'::text,260,'brokerage.rule_transferring_limit_panda2026'::text,'-transferring'::text,true,'{}'::text,'code (brokerage-rules 1.2)'::text), ('panda2026'::text,'work-shortage'::text,'row rule'::text,270,'brokerage.rule_work_shortage'::text,NULL::text,false,'{}'::text,'code (brokerage-rules 1.2)'::text), ('panda2026'::text,'t1-weight'::text,'row rule'::text,280,'brokerage.rule_t1_weight'::text,'-t1weight'::text,false,'{"negative": true}'::text,'code (brokerage-rules 1.2)'::text), ('panda2026'::text,'max-io-intensity'::text,'row rule'::text,290,'brokerage.rule_max_io_intensity'::text,'-max_io_intensity'::text,false,'{}'::text,'code (brokerage-rules 1.2)'::text), ('panda2026'::text,'full-chain-job'::text,'row rule'::text,300,'brokerage.rule_full_chain_job'::text,NULL::text,false,'{}'::text,'code (brokerage-rules 1.2)'::text), ('panda2026'::text,'no-pilot'::text,'row rule'::text,310,'brokerage.rule_no_pilot_panda2026'::text,'-nopilot'::text,true,'{}'::text,'code (brokerage-rules 1.2)'::text), ('panda2026'::text,'io-cutoff'::text,'set rule'::text,320,'brokerage.rule_io_cutoff_panda2026'::text,'-io'::text,false,'{"tape": true}'::text,'code (brokerage-rules 1.2)'::text), ('panda2026'::text,'io-cutoff-disk'::text,'set rule'::text,330,'brokerage.rule_io_cutoff_panda2026'::text,'-io'::text,false,'{"as": "io-cutoff"}'::text,'code (brokerage-rules 1.2)'::text), ('panda2026'::text,'weight-basic'::text,'weight'::text,340,'brokerage.weight_basic_panda2026'::text,NULL::text,false,'{"sees_assignments": true}'::text,'code (brokerage-rules 1.2)'::text), ('panda2026'::text,'weight-data'::text,'weight'::text,350,'brokerage.weight_data'::text,NULL::text,false,'{}'::text,'code (brokerage-rules 1.2)'::text), ('panda2026'::text,'network-weight'::text,'weight'::text,360,'brokerage.weight_network_panda2026'::text,NULL::text,false,'{}'::text,'code (brokerage-rules 1.6)'::text), ('panda2026'::text,'arch-preference-weight'::text,'weight'::text,370,'brokerage.weight_architecture'::text,NULL::text,false,'{}'::text,'code (brokerage-rules 1.2)'::text), ('panda2026'::text,'t1-weight-factor'::text,'weight'::text,380,'brokerage.weight_t1'::text,NULL::text,false,'{}'::text,'code (brokerage-rules 1.2)'::text), ('panda2026'::text,'bootstrap'::text,'weight'::text,390,'brokerage.weight_bootstrap'::text,NULL::text,false,'{"sees_assignments": true}'::text,'code (brokerage-rules 1.2)'::text), ('panda2026'::text,'lock'::text,'row rule'::text,410,'brokerage.rule_lock'::text,'-lock'::text,false,'{}'::text,'code (brokerage-rules 1.2)'::text), ('panda2026'::text,'use-only-local-data'::text,'row rule'::text,420,'brokerage.rule_use_only_local_data'::text,'-non_local'::text,false,'{}'::text,'code (brokerage-rules 1.2)'::text), ('panda2026'::text,'cap'::text,'row rule'::text,430,'brokerage.rule_cap_panda2026'::text,'-cap'::text,false,'{}'::text,'code (brokerage-rules 1.2)'::text), ('panda2026'::text,'express-network-threshold'::text,'row rule'::text,440,'brokerage.rule_express_network_threshold_panda2026'::text,'-lowNetworkWeight'::text,false,'{}'::text,'code (brokerage-rules 1.2)'::text), ('panda2026'::text,'cap-rt'::text,'row rule'::text,450,'brokerage.rule_cap_rt'::text,'-cap_rt'::text,false,'{}'::text,'code (brokerage-rules 1.2)'::text), ('panda2026'::text,'min-weight'::text,'row rule'::text,460,'brokerage.rule_min_weight'::text,'-below_min_weight'::text,false,'{"sees_assignments": true}'::text,'code (brokerage-rules 1.2)'::text), ('panda2026'::text,'t1-weight-primary'::text,'choice'::text,465,'brokerage.value_running'::text,'-t1_weight'::text,false,'{"best": 1, "as": "t1-weight"}'::text,'code (brokerage-rules 1.2)'::text), ('panda2026'::text,'top-10'::text,'choice'::text,470,NULL::text,'-low_weight'::text,false,'{"best": 10, "zero_first": true}'::text,'code (brokerage-rules 1.2)'::text), ('panda2026'::text,'queued-jobs'::text,'distribution'::text,480,'brokerage.queued_jobs_panda2026'::text,NULL::text,false,'{"sees_assignments": true}'::text,'code (brokerage-rules 1.3)'::text), ('panda2026'::text,'running-jobs-cap'::text,'distribution'::text,490,'brokerage.running_jobs_cap_panda2026'::text,NULL::text,false,'{}'::text,'code (brokerage-rules 1.3)'::text), ('panda2026'::text,'job-chunk'::text,'distribution'::text,500,'brokerage.job_chunk'::text,NULL::text,false,'{}'::text,'code (brokerage-rules 1.3)'::text), ('panda2026'::text,'prod-pending'::text,'pending'::text,510,NULL::text,NULL::text,false,'{"wait": "1 hour", "950": "10 minutes", "900": "30 minutes"}'::text,'code (brokerage-rules 1.2)'::text), ('panda2026'::text,'catchall-lookup'::text,'fact'::text,600,'resource.catchall'::text,NULL::text,false,'{}'::text,'brokerage-rules 1.0'::text), ('panda2026'::text,'per-core-attr'::text,'fact'::text,601,'resource.candidate_queue'::text,NULL::text,false,'{}'::text,'brokerage-rules 1.0'::text), ('panda2026'::text,'ucore-expansion'::text,'fact'::text,602,'resource.candidate_queue'::text,NULL::text,false,'{}'::text,'brokerage-rules 1.0'::text), ('panda2026'::text,'direct-io-used'::text,'fact'::text,603,'brokerage.reads_directly'::text,NULL::text,false,'{}'::text,'seed 000, ATLAS Production Job Brokerage, 2'::text), ('panda2026'::text,'n-running-workers'::text,'fact'::text,604,'brokerage.running_workers_panda2026'::text,NULL::text,false,'{}'::text,'code (brokerage-rules 1.2)'::text), ('panda2026'::text,'num-slots'::text,'fact'::text,605,'brokerage.running_workers_panda2026'::text,NULL::text,false,'{}'::text,'code (brokerage-rules 1.2)'::text), ('panda2026'::text,'temporary-problems'::text,'fact'::text,606,'brokerage.compose'::text,NULL::text,false,'{}'::text,'code (brokerage-rules 1.2)'::text)) j(profile, rule, kind, "position", function, criteria, temporary, parameters, source)
+        UNION ALL
+         SELECT 'production_task'::text AS text,
+            k.profile,
+            k.rule,
+            k.kind,
+            k."position",
+            k.function,
+            k.criteria,
+            k.temporary,
+            k.parameters,
+            k.source
+           FROM ( VALUES ('doc'::text,'task-nucleus-initial'::text,'candidate'::text,10,'brokerage.candidate_nucleus'::text,NULL::text,false,'{"as": "task-nucleus-list"}'::text,'seed 000, ATLAS Production Task Brokerage, 1'::text), ('doc'::text,'task-nucleus-list'::text,'row rule'::text,20,'brokerage.rule_nucleus_status'::text,'-status'::text,false,'{}'::text,'seed 000, ATLAS Production Task Brokerage, 1'::text), ('doc'::text,'transfer-backlog'::text,'row rule'::text,30,'brokerage.rule_transfer_backlog'::text,'-transfer_backlog'::text,false,'{}'::text,'seed 000, ATLAS Production Task Brokerage, 2'::text), ('doc'::text,'nucleus-has-storage'::text,'row rule'::text,40,'brokerage.rule_nucleus_has_storage'::text,'-match'::text,false,'{}'::text,'seed 000, ATLAS Production Task Brokerage, 2'::text), ('doc'::text,'nucleus-space'::text,'row rule'::text,50,'brokerage.rule_nucleus_space'::text,'-space'::text,false,'{}'::text,'seed 000, ATLAS Production Task Brokerage, 2'::text), ('doc'::text,'task-locality-size'::text,'set rule'::text,60,'brokerage.rule_task_locality_size'::text,'-insize'::text,false,'{"group": "task-locality"}'::text,'seed 000, ATLAS Production Task Brokerage, 2'::text), ('doc'::text,'task-locality-num'::text,'set rule'::text,70,'brokerage.rule_task_locality_num'::text,'-innum'::text,false,'{"group": "task-locality"}'::text,'seed 000, ATLAS Production Task Brokerage, 2'::text), ('doc'::text,'full-chain-task'::text,'row rule'::text,80,'brokerage.rule_full_chain_task'::text,'-full_chain'::text,false,'{}'::text,'seed 000, Full-chain'::text), ('doc'::text,'task-weight-rw'::text,'weight'::text,90,'brokerage.weight_remaining_work'::text,NULL::text,false,'{"sees_assignments": true}'::text,'seed 000, ATLAS Production Task Brokerage, 3'::text), ('doc'::text,'task-weight-data'::text,'weight'::text,100,'brokerage.weight_located_data'::text,NULL::text,false,'{"if_holds": "task-locality"}'::text,'seed 000, ATLAS Production Task Brokerage, 3'::text), ('doc'::text,'task-weight-tape'::text,'weight'::text,110,'brokerage.weight_tape'::text,NULL::text,false,'{"if_holds": "task-locality"}'::text,'seed 000, ATLAS Production Task Brokerage, 3'::text), ('doc'::text,'task-weight-space'::text,'weight'::text,120,'brokerage.weight_nucleus_space'::text,NULL::text,false,'{}'::text,'seed 000, ATLAS Production Task Brokerage, 3'::text), ('doc'::text,'task-choice'::text,'choice'::text,130,NULL::text,NULL::text,false,'{"draw": true}'::text,'seed 000, ATLAS Production Task Brokerage, 3'::text), ('doc'::text,'task-pending'::text,'pending'::text,140,NULL::text,NULL::text,false,'{"wait": "30 minutes"}'::text,'seed 000, ATLAS Production Task Brokerage, 4'::text), ('doc'::text,'task-preset-nucleus'::text,'fact'::text,600,'brokerage.facts_of_tasks'::text,NULL::text,false,'{}'::text,'seed 000, ATLAS Production Task Brokerage'::text), ('doc'::text,'task-locality-disable'::text,'fact'::text,601,'brokerage.may_be_elsewhere'::text,NULL::text,false,'{}'::text,'seed 000, ATLAS Production Task Brokerage, 2'::text), ('panda2026'::text,'task-input-scan'::text,'task rule'::text,5,'brokerage.rule_task_input_scan'::text,NULL::text,false,'{"status": "pending"}'::text,'code (brokerage-rules 1.1)'::text), ('panda2026'::text,'task-nucleus-initial'::text,'candidate'::text,10,'brokerage.candidate_nucleus'::text,NULL::text,false,'{"as": "task-nucleus-list", "satellites": true}'::text,'code (brokerage-rules 1.1)'::text), ('panda2026'::text,'task-nucleus-list'::text,'row rule'::text,20,'brokerage.rule_nucleus_status'::text,'-status'::text,false,'{}'::text,'code (brokerage-rules 1.1)'::text), ('panda2026'::text,'transfer-backlog'::text,'row rule'::text,30,'brokerage.rule_transfer_backlog'::text,'-transfer_backlog'::text,false,'{}'::text,'code (brokerage-rules 1.1)'::text), ('panda2026'::text,'nucleus-has-storage'::text,'row rule'::text,40,'brokerage.rule_nucleus_has_storage_panda2026'::text,'-match'::text,false,'{}'::text,'code (brokerage-rules 1.1)'::text), ('panda2026'::text,'nucleus-wan'::text,'row rule'::text,45,'brokerage.rule_nucleus_wan'::text,NULL::text,false,'{}'::text,'code (brokerage-rules 1.1)'::text), ('panda2026'::text,'nucleus-space'::text,'row rule'::text,50,'brokerage.rule_nucleus_space_panda2026'::text,'-space'::text,false,'{}'::text,'code (brokerage-rules 1.1)'::text), ('panda2026'::text,'task-job-check'::text,'row rule'::text,55,'brokerage.rule_task_job_check'::text,'-job'::text,false,'{"last": "no-pilot", "without": ["link-blocked", "link-queue-cap", "nucleus-queue-cap", "nucleus-unwritable", "t1-weight", "full-chain-job", "transferring-limit"]}'::text,'code (brokerage-rules 1.1)'::text), ('panda2026'::text,'task-locality-size'::text,'set rule'::text,60,'brokerage.rule_task_locality_size'::text,'-insize'::text,false,'{"group": "task-locality", "inclusive": true, "current_priority": true, "period": true}'::text,'code (brokerage-rules 1.1)'::text), ('panda2026'::text,'task-locality-num'::text,'set rule'::text,70,'brokerage.rule_task_locality_num'::text,'-innum'::text,false,'{"group": "task-locality", "inclusive": true, "current_priority": true, "period": true}'::text,'code (brokerage-rules 1.1)'::text), ('panda2026'::text,'full-chain-task'::text,'row rule'::text,80,'brokerage.rule_full_chain_task_panda2026'::text,'-full_chain'::text,false,'{}'::text,'code (brokerage-rules 1.1)'::text), ('panda2026'::text,'task-weight-rw'::text,'weight'::text,90,'brokerage.weight_remaining_work'::text,NULL::text,false,'{"sees_assignments": true, "little_counts_1": true}'::text,'code (brokerage-rules 1.1)'::text), ('panda2026'::text,'task-weight-data'::text,'weight'::text,100,'brokerage.weight_located_data'::text,NULL::text,false,'{"if_holds": "task-locality", "period": true}'::text,'code (brokerage-rules 1.1)'::text), ('panda2026'::text,'task-weight-tape'::text,'weight'::text,110,'brokerage.weight_tape'::text,NULL::text,false,'{"if_holds": "task-locality", "period": true}'::text,'code (brokerage-rules 1.1)'::text), ('panda2026'::text,'task-weight-space'::text,'weight'::text,120,'brokerage.weight_nucleus_space_panda2026'::text,NULL::text,false,'{}'::text,'code (brokerage-rules 1.1)'::text), ('panda2026'::text,'task-choice'::text,'choice'::text,130,NULL::text,NULL::text,false,'{"draw": true, "first_of_zeros": true}'::text,'code (brokerage-rules 1.1)'::text), ('panda2026'::text,'task-pending'::text,'pending'::text,140,NULL::text,NULL::text,false,'{"wait": "30 minutes"}'::text,'code (brokerage-rules 1.1)'::text), ('panda2026'::text,'task-preset-nucleus'::text,'fact'::text,600,'brokerage.facts_of_tasks'::text,NULL::text,false,'{}'::text,'code (brokerage-rules 1.1)'::text), ('panda2026'::text,'task-locality-disable'::text,'fact'::text,601,'brokerage.may_be_elsewhere'::text,NULL::text,false,'{}'::text,'code (brokerage-rules 1.1)'::text), ('panda2026'::text,'task-locality-period'::text,'fact'::text,602,'brokerage.needs_no_local_input'::text,NULL::text,false,'{}'::text,'code (brokerage-rules 1.1)'::text)) k(profile, rule, kind, "position", function, criteria, temporary, parameters, source)
+        UNION ALL
+         SELECT 'analysis_job'::text AS text,
+            l.profile,
+            l.rule,
+            l.kind,
+            l."position",
+            l.function,
+            l.criteria,
+            l.temporary,
+            l.parameters,
+            l.source
+           FROM ( VALUES ('doc'::text,'user-cap'::text,'task rule'::text,10,'brokerage.rule_user_cap'::text,NULL::text,false,'{"status": "throttled"}'::text,'seed 000, ATLAS Analysis Job Brokerage, 1'::text), ('doc'::text,'quota'::text,'task rule'::text,20,'brokerage.rule_quota'::text,NULL::text,false,'{"status": "throttled"}'::text,'seed 000, ATLAS Analysis Job Brokerage, 1'::text), ('doc'::text,'share-throttle'::text,'task rule'::text,30,'brokerage.rule_share_throttle'::text,NULL::text,false,'{"status": "throttled"}'::text,'seed 000, ATLAS Analysis Job Brokerage, 1'::text), ('doc'::text,'anal-initial'::text,'candidate'::text,40,'brokerage.candidate_analysis'::text,NULL::text,false,'{}'::text,'seed 000, ATLAS Analysis Job Brokerage, 2'::text), ('doc'::text,'include-exclude'::text,'row rule'::text,50,'brokerage.rule_include_exclude'::text,NULL::text,false,'{}'::text,'seed 000, ATLAS Analysis Job Brokerage, 2'::text), ('doc'::text,'queue-status'::text,'row rule'::text,60,'brokerage.rule_queue_status'::text,'-status'::text,false,'{}'::text,'seed 000, ATLAS Analysis Job Brokerage, 3'::text), ('doc'::text,'anal-locality'::text,'row rule'::text,70,'brokerage.rule_anal_locality'::text,NULL::text,false,'{"may_be_suppressed": true}'::text,'seed 000, ATLAS Analysis Job Brokerage, 3'::text), ('doc'::text,'disk-io'::text,'row rule'::text,80,'brokerage.rule_disk_io'::text,'-diskIO'::text,false,'{}'::text,'seed 000, ATLAS Analysis Job Brokerage, 3'::text), ('doc'::text,'core-count'::text,'row rule'::text,90,'brokerage.rule_core_count'::text,'-cpucore'::text,false,'{}'::text,'seed 000, ATLAS Analysis Job Brokerage, 3'::text), ('doc'::text,'max-core-count'::text,'row rule'::text,100,'brokerage.rule_max_core_count'::text,'-max_cpucore'::text,false,'{}'::text,'seed 000, ATLAS Analysis Job Brokerage, 3'::text), ('doc'::text,'avoid-vp'::text,'row rule'::text,110,'brokerage.rule_avoid_vp'::text,NULL::text,false,'{}'::text,'seed 000, ATLAS Analysis Job Brokerage, 3'::text), ('doc'::text,'software'::text,'row rule'::text,120,'brokerage.rule_software'::text,'-cache'::text,false,'{}'::text,'seed 000, Release/cache Availability Check'::text), ('doc'::text,'memory'::text,'row rule'::text,130,'brokerage.rule_memory'::text,NULL::text,false,'{}'::text,'seed 000, ATLAS Analysis Job Brokerage, 3'::text), ('doc'::text,'scratch-disk'::text,'row rule'::text,140,'brokerage.rule_scratch_disk_analysis'::text,'-disk'::text,false,'{}'::text,'seed 000, ATLAS Analysis Job Brokerage, 3'::text), ('doc'::text,'storage-space'::text,'row rule'::text,150,'brokerage.rule_storage_space'::text,'-disk'::text,false,'{}'::text,'seed 000, ATLAS Analysis Job Brokerage, 3'::text), ('doc'::text,'storage-blacklist'::text,'row rule'::text,160,'brokerage.rule_storage_blacklist_analysis'::text,'-blacklist'::text,false,'{}'::text,'seed 000, ATLAS Analysis Job Brokerage, 3'::text), ('doc'::text,'walltime'::text,'row rule'::text,170,'brokerage.rule_walltime'::text,NULL::text,false,'{}'::text,'seed 000, ATLAS Analysis Job Brokerage, 3'::text), ('doc'::text,'no-pilot'::text,'row rule'::text,180,'brokerage.rule_no_pilot'::text,'-nopilot'::text,false,'{}'::text,'seed 000, ATLAS Analysis Job Brokerage, 3'::text), ('doc'::text,'failed-jobs'::text,'row rule'::text,190,'brokerage.rule_failed_jobs'::text,'-badsite'::text,true,'{}'::text,'seed 000, ATLAS Analysis Job Brokerage, 3'::text), ('doc'::text,'cap-rt'::text,'row rule'::text,200,'brokerage.rule_cap_rt_analysis'::text,'-cap_rt'::text,true,'{}'::text,'seed 000, ATLAS Analysis Job Brokerage, 3'::text), ('doc'::text,'stabilizer'::text,'row rule'::text,210,'brokerage.rule_stabilizer'::text,'-badsite'::text,true,'{}'::text,'seed 000, Analysis Stabilizer'::text), ('doc'::text,'anal-loops'::text,'second pass'::text,220,'brokerage.rule_anal_loops'::text,NULL::text,false,'{}'::text,'seed 000, ATLAS Analysis Job Brokerage, 3'::text), ('doc'::text,'weight'::text,'weight'::text,230,'brokerage.weight_analysis'::text,NULL::text,false,'{}'::text,'seed 000, ATLAS Analysis Job Brokerage, 4'::text), ('doc'::text,'top-10'::text,'choice'::text,240,NULL::text,'-low_weight'::text,false,'{"best": 10}'::text,'seed 000, ATLAS Analysis Job Brokerage, 5'::text), ('doc'::text,'queued-jobs'::text,'distribution'::text,250,'brokerage.queued_jobs'::text,NULL::text,false,'{}'::text,'brokerage-rules 1.3'::text), ('doc'::text,'running-jobs-cap'::text,'distribution'::text,260,'brokerage.running_jobs_cap'::text,NULL::text,false,'{}'::text,'brokerage-rules 1.3'::text), ('doc'::text,'job-chunk'::text,'distribution'::text,270,'brokerage.job_chunk'::text,NULL::text,false,'{}'::text,'brokerage-rules 1.3'::text), ('doc'::text,'anal-pending'::text,'pending'::text,280,NULL::text,NULL::text,false,'{"wait": "20 minutes"}'::text,'seed 000, ATLAS Analysis Job Brokerage, 5'::text), ('doc'::text,'catchall-lookup'::text,'fact'::text,600,'resource.catchall'::text,NULL::text,false,'{}'::text,'brokerage-rules 1.0'::text), ('doc'::text,'per-core-attr'::text,'fact'::text,601,'resource.candidate_queue'::text,NULL::text,false,'{}'::text,'brokerage-rules 1.0'::text), ('doc'::text,'ucore-expansion'::text,'fact'::text,602,'resource.candidate_queue'::text,NULL::text,false,'{}'::text,'brokerage-rules 1.0'::text), ('doc'::text,'direct-io-used'::text,'fact'::text,603,'brokerage.reads_directly'::text,NULL::text,false,'{}'::text,'seed 000, ATLAS Production Job Brokerage, 2'::text), ('doc'::text,'n-running-workers'::text,'fact'::text,604,'brokerage.running_workers'::text,NULL::text,false,'{}'::text,'seed 000, ATLAS Analysis Job Brokerage, 4'::text), ('doc'::text,'num-slots'::text,'fact'::text,605,'brokerage.running_workers'::text,NULL::text,false,'{}'::text,'seed 000, ATLAS Analysis Job Brokerage, 4'::text), ('panda2026'::text,'user-cap'::text,'task rule'::text,10,'brokerage.rule_user_cap'::text,NULL::text,false,'{"status": "throttled", "spares_merging": true}'::text,'code (brokerage-rules 1.4)'::text), ('panda2026'::text,'quota'::text,'task rule'::text,20,'brokerage.rule_quota'::text,NULL::text,false,'{"status": "throttled", "near_limit": true}'::text,'code (brokerage-rules 1.4)'::text), ('panda2026'::text,'share-throttle'::text,'task rule'::text,30,'brokerage.rule_share_throttle_panda2026'::text,NULL::text,false,'{"status": "throttled"}'::text,'code (brokerage-rules 1.4)'::text), ('panda2026'::text,'input-completeness'::text,'task rule'::text,40,'brokerage.rule_input_completeness'::text,NULL::text,false,'{"status": "failed"}'::text,'code (brokerage-rules 1.4)'::text), ('panda2026'::text,'anal-initial'::text,'candidate'::text,50,'brokerage.candidate_analysis'::text,NULL::text,false,'{"code": true}'::text,'code (brokerage-rules 1.4)'::text), ('panda2026'::text,'anal-locality'::text,'row rule'::text,60,'brokerage.rule_anal_locality'::text,NULL::text,false,'{}'::text,'code (brokerage-rules 1.4)'::text), ('panda2026'::text,'queue-status'::text,'row rule'::text,70,'brokerage.rule_queue_status_analysis_panda2026'::text,'-status'::text,false,'{}'::text,'code (brokerage-rules 1.4)'::text), ('panda2026'::text,'zero-share'::text,'row rule'::text,80,'brokerage.rule_zero_share'::text,'-zeroshare'::text,false,'{"spares_preassigned": true}'::text,'code (brokerage-rules 1.9)'::text), ('panda2026'::text,'disk-io'::text,'row rule'::text,90,'brokerage.rule_disk_io'::text,'-diskIO'::text,false,'{}'::text,'code (brokerage-rules 1.4)'::text), ('panda2026'::text,'max-io-intensity'::text,'row rule'::text,100,'brokerage.rule_max_io_intensity'::text,'-max_io_intensity'::text,false,'{}'::text,'code (brokerage-rules 1.4)'::text), ('panda2026'::text,'avoid-vp'::text,'row rule'::text,110,'brokerage.rule_avoid_vp_panda2026'::text,NULL::text,false,'{}'::text,'code (brokerage-rules 1.4)'::text), ('panda2026'::text,'core-count'::text,'row rule'::text,120,'brokerage.rule_core_count'::text,'-cpucore'::text,false,'{}'::text,'code (brokerage-rules 1.4)'::text), ('panda2026'::text,'max-core-count'::text,'row rule'::text,130,'brokerage.rule_max_core_count'::text,'-max_cpucore'::text,false,'{}'::text,'code (brokerage-rules 1.4)'::text), ('panda2026'::text,'gpu-queue'::text,'row rule'::text,140,'brokerage.rule_gpu_queue'::text,NULL::text,false,'{}'::text,'code (brokerage-rules 1.4)'::text), ('panda2026'::text,'closed-jobs'::text,'row rule'::text,150,'brokerage.rule_closed_jobs'::text,'-closed'::text,false,'{}'::text,'code (brokerage-rules 1.4)'::text), ('panda2026'::text,'software'::text,'row rule'::text,160,'brokerage.rule_software'::text,'-cache'::text,false,'{"as_prepared": true, "spares_preassigned": true}'::text,'code (brokerage-rules 1.8)'::text), ('panda2026'::text,'memory'::text,'row rule'::text,170,'brokerage.rule_memory_panda2026'::text,NULL::text,false,'{}'::text,'code (brokerage-rules 1.4)'::text), ('panda2026'::text,'direct-io-only'::text,'row rule'::text,180,'brokerage.rule_direct_io_only'::text,'-remoteio'::text,false,'{"spares_merging": true}'::text,'code (brokerage-rules 1.4)'::text), ('panda2026'::text,'scratch-disk'::text,'row rule'::text,190,'brokerage.rule_scratch_disk_analysis_panda2026'::text,'-disk'::text,false,'{}'::text,'code (brokerage-rules 1.4)'::text), ('panda2026'::text,'storage-space'::text,'row rule'::text,200,'brokerage.rule_storage_space_analysis_panda2026'::text,'-disk'::text,false,'{}'::text,'code (brokerage-rules 1.4)'::text), ('panda2026'::text,'storage-blacklist'::text,'row rule'::text,210,'brokerage.rule_storage_blacklist_analysis_panda2026'::text,'-blacklist'::text,false,'{}'::text,'code (brokerage-rules 1.4)'::text), ('panda2026'::text,'local-quota'::text,'row rule'::text,220,'brokerage.rule_local_quota'::text,'-local_quota'::text,false,'{}'::text,'code (brokerage-rules 1.4)'::text), ('panda2026'::text,'walltime'::text,'row rule'::text,230,'brokerage.rule_walltime_analysis_panda2026'::text,NULL::text,false,'{}'::text,'code (brokerage-rules 1.4)'::text), ('panda2026'::text,'walltime-scout'::text,'row rule'::text,240,'brokerage.rule_walltime_scout_analysis_panda2026'::text,NULL::text,false,'{}'::text,'code (brokerage-rules 1.4)'::text), ('panda2026'::text,'no-pilot'::text,'row rule'::text,250,'brokerage.rule_no_pilot'::text,'-nopilot'::text,false,'{"spares_test": true}'::text,'code (brokerage-rules 1.4)'::text), ('panda2026'::text,'include-exclude'::text,'set rule'::text,260,'brokerage.rule_include_exclude'::text,NULL::text,false,'{"limited_alone": true}'::text,'code (brokerage-rules 1.4)'::text), ('panda2026'::text,'cloud-mismatch'::text,'row rule'::text,270,'brokerage.rule_cloud_mismatch'::text,'-cloudmismatch'::text,false,'{}'::text,'code (brokerage-rules 1.4)'::text), ('panda2026'::text,'preassigned'::text,'row rule'::text,280,'brokerage.rule_preassigned'::text,'-nonpreassigned'::text,false,'{}'::text,'code (brokerage-rules 1.4)'::text), ('panda2026'::text,'hospital'::text,'set rule'::text,290,'brokerage.rule_hospital'::text,'-hospital'::text,false,'{}'::text,'code (brokerage-rules 1.4)'::text), ('panda2026'::text,'overloaded'::text,'set rule'::text,300,'brokerage.rule_overloaded'::text,NULL::text,false,'{}'::text,'code (brokerage-rules 1.4)'::text), ('panda2026'::text,'overloaded-idle'::text,'row rule'::text,310,'brokerage.rule_overloaded_idle'::text,'-badsite'::text,true,'{"as": "overloaded"}'::text,'code (brokerage-rules 1.4)'::text), ('panda2026'::text,'failed-jobs'::text,'row rule'::text,320,'brokerage.rule_failed_jobs'::text,'-badsite'::text,true,'{"inclusive": true, "stabilized_alone": true, "spares_merging": true, "spares_absent": true}'::text,'code (brokerage-rules 1.4)'::text), ('panda2026'::text,'stabilizer'::text,'row rule'::text,330,'brokerage.rule_stabilizer'::text,'-badsite'::text,true,'{"spares_merging": true, "spares_absent": true}'::text,'code (brokerage-rules 1.5)'::text), ('panda2026'::text,'anal-loops'::text,'second pass'::text,340,'brokerage.rule_anal_loops_panda2026'::text,NULL::text,false,'{}'::text,'code (brokerage-rules 1.4)'::text), ('panda2026'::text,'final-availability'::text,'row rule'::text,350,'brokerage.rule_use_only_local_data'::text,'-fileunavailable'::text,false,'{}'::text,'code (brokerage-rules 1.4)'::text), ('panda2026'::text,'weight'::text,'weight'::text,360,'brokerage.weight_room_panda2026'::text,NULL::text,false,'{}'::text,'code (brokerage-rules 1.5)'::text), ('panda2026'::text,'weight-data'::text,'weight'::text,370,'brokerage.weight_analysis_data'::text,NULL::text,false,'{}'::text,'code (brokerage-rules 1.5)'::text), ('panda2026'::text,'top-10'::text,'choice'::text,380,NULL::text,'-low_weight'::text,false,'{"best": 10}'::text,'code (brokerage-rules 1.4)'::text), ('panda2026'::text,'used-sites-first'::text,'distribution'::text,390,'brokerage.value_used'::text,NULL::text,false,'{}'::text,'code (brokerage-rules 1.4)'::text), ('panda2026'::text,'queued-jobs'::text,'distribution'::text,400,'brokerage.queued_jobs_panda2026'::text,NULL::text,false,'{}'::text,'code (brokerage-rules 1.3)'::text), ('panda2026'::text,'running-jobs-cap'::text,'distribution'::text,410,'brokerage.running_jobs_cap_panda2026'::text,NULL::text,false,'{}'::text,'code (brokerage-rules 1.3)'::text), ('panda2026'::text,'job-chunk'::text,'distribution'::text,420,'brokerage.job_chunk'::text,NULL::text,false,'{}'::text,'code (brokerage-rules 1.3)'::text), ('panda2026'::text,'anal-pending'::text,'pending'::text,430,NULL::text,NULL::text,false,'{"wait": "20 minutes"}'::text,'code (brokerage-rules 1.4)'::text), ('panda2026'::text,'catchall-lookup'::text,'fact'::text,600,'resource.catchall'::text,NULL::text,false,'{}'::text,'code (brokerage-rules 1.0)'::text), ('panda2026'::text,'per-core-attr'::text,'fact'::text,601,'resource.candidate_queue'::text,NULL::text,false,'{}'::text,'code (brokerage-rules 1.0)'::text), ('panda2026'::text,'ucore-expansion'::text,'fact'::text,602,'resource.candidate_queue'::text,NULL::text,false,'{}'::text,'code (brokerage-rules 1.0)'::text), ('panda2026'::text,'direct-io-used'::text,'fact'::text,603,'brokerage.reads_directly'::text,NULL::text,false,'{}'::text,'code (brokerage-rules 1.2)'::text), ('panda2026'::text,'n-running-workers'::text,'fact'::text,604,'brokerage.running_workers_panda2026'::text,NULL::text,false,'{}'::text,'code (brokerage-rules 1.2)'::text), ('panda2026'::text,'num-slots'::text,'fact'::text,605,'brokerage.running_workers_panda2026'::text,NULL::text,false,'{}'::text,'code (brokerage-rules 1.2)'::text), ('panda2026'::text,'temporary-problems'::text,'fact'::text,606,'brokerage.compose'::text,NULL::text,false,'{}'::text,'code (brokerage-rules 1.4)'::text)) l(profile, rule, kind, "position", function, criteria, temporary, parameters, source)) v;
 
 ALTER VIEW brokerage.shipped_rule OWNER TO broker_owner;
 
@@ -11901,6 +14232,29 @@ ALTER TABLE brokerage.run ALTER COLUMN run_id ADD GENERATED ALWAYS AS IDENTITY (
     CACHE 1
 );
 
+CREATE VIEW brokerage.scan_problem AS
+ SELECT i.setup,
+    i.task_id,
+    format('no storage that can be read over WAN has all of dataset %s'::text, min(i.dataset)) AS problem
+   FROM ((workload.task_dataset i
+     JOIN workload.task t ON (((t.setup = i.setup) AND (t.task_id = i.task_id))))
+     JOIN workload.dataset d ON (((d.setup = i.setup) AND (d.dataset = i.dataset))))
+  WHERE ((i.direction = 'input'::text) AND (NOT workload.is_pseudo(d.*)) AND brokerage.is_scanned(i.dataset) AND ((i."position" = 1) OR (NOT COALESCE(t.task_broker_on_master, false))) AND (NOT (EXISTS ( SELECT
+           FROM (workload.replica_state r
+             LEFT JOIN resource.storage s ON (((s.setup = r.setup) AND (s.storage = r.storage))))
+          WHERE ((r.setup = i.setup) AND (r.dataset = i.dataset) AND r.is_complete AND (r.total > 0) AND (NOT COALESCE(r.vp, false)) AND (COALESCE(s.read_wan, ''::text) <> ALL (ARRAY['OFF'::text, 'TEST'::text])))))))
+  GROUP BY i.setup, i.task_id;
+
+ALTER VIEW brokerage.scan_problem OWNER TO broker_owner;
+
+COMMENT ON VIEW brokerage.scan_problem IS 'Tasks of which an input dataset is nowhere complete where it can be read over WAN (task-input-scan, panda2026 only).';
+
+COMMENT ON COLUMN brokerage.scan_problem.setup IS 'Tenant.';
+
+COMMENT ON COLUMN brokerage.scan_problem.task_id IS 'Task.';
+
+COMMENT ON COLUMN brokerage.scan_problem.problem IS 'Which dataset.';
+
 CREATE VIEW brokerage.setting_in_force AS
  SELECT p.setup,
     COALESCE(s.profile, 'doc'::text) AS profile,
@@ -12038,6 +14392,66 @@ CREATE TABLE brokerage.verdict_default (
 );
 
 ALTER TABLE brokerage.verdict_default OWNER TO broker_owner;
+
+CREATE TABLE workload.remaining_work (
+    setup text NOT NULL,
+    nucleus text NOT NULL,
+    gshare text NOT NULL,
+    priority integer NOT NULL,
+    work double precision,
+    CONSTRAINT remaining_work_priority_check CHECK ((((priority)::numeric > '-1000000000'::numeric) AND ((priority)::numeric < '1000000000'::numeric))),
+    CONSTRAINT remaining_work_work_check CHECK (((work > ('-1000000000000000'::numeric)::double precision) AND (work < ('1000000000000000'::numeric)::double precision)))
+);
+
+ALTER TABLE workload.remaining_work OWNER TO broker_owner;
+
+COMMENT ON TABLE workload.remaining_work IS 'Work that is left at a nucleus (HS06 s).';
+
+COMMENT ON COLUMN workload.remaining_work.setup IS 'Tenant: DIRAC''s Setup, PanDA''s vo.';
+
+COMMENT ON COLUMN workload.remaining_work.nucleus IS 'Nucleus.';
+
+COMMENT ON COLUMN workload.remaining_work.gshare IS 'Global share; empty = the whole work of the nucleus.';
+
+COMMENT ON COLUMN workload.remaining_work.priority IS 'Priority of the tasks; 0 with the whole work.';
+
+COMMENT ON COLUMN workload.remaining_work.work IS 'HS06 s.';
+
+COMMENT ON CONSTRAINT remaining_work_priority_check ON workload.remaining_work IS 'a number between -1e9 and 1e9';
+
+COMMENT ON CONSTRAINT remaining_work_work_check ON workload.remaining_work IS 'a number between -1e15 and 1e15';
+
+CREATE VIEW brokerage.work_at_nucleus AS
+ SELECT w.setup,
+    w.nucleus,
+    w.gshare,
+    w.priority,
+    w.work
+   FROM workload.remaining_work w
+UNION ALL
+ SELECT a.setup,
+    a.nucleus,
+    g.gshare,
+    g.priority,
+    a.work
+   FROM ((brokerage.nucleus_assignment a
+     LEFT JOIN brokerage.setting s ON ((s.setup = a.setup)))
+     CROSS JOIN LATERAL ( VALUES (a.gshare,a.priority), (''::text,0)) g(gshare, priority))
+  WHERE (a.assigned_at > (resource.clock(a.setup) - COALESCE(s.assignments_count, '00:15:00'::interval)));
+
+ALTER VIEW brokerage.work_at_nucleus OWNER TO broker_owner;
+
+COMMENT ON VIEW brokerage.work_at_nucleus IS 'Work that is left at nuclei, with that of tasks assigned lately; its sum by nucleus and share from a priority on is RW.';
+
+COMMENT ON COLUMN brokerage.work_at_nucleus.setup IS 'Tenant.';
+
+COMMENT ON COLUMN brokerage.work_at_nucleus.nucleus IS 'Nucleus.';
+
+COMMENT ON COLUMN brokerage.work_at_nucleus.gshare IS 'Global share; empty = of all shares.';
+
+COMMENT ON COLUMN brokerage.work_at_nucleus.priority IS 'Priority of the tasks.';
+
+COMMENT ON COLUMN brokerage.work_at_nucleus.work IS 'HS06 s.';
 
 CREATE TABLE instance.instance (
     setup text NOT NULL,
@@ -15004,6 +17418,34 @@ COMMENT ON COLUMN resource.software_tag.container_name IS 'Container of the rele
 
 COMMENT ON COLUMN resource.software_tag.sources IS 'Paths of the container.';
 
+CREATE VIEW resource.storage_for_analysis AS
+ SELECT setup,
+    queue,
+    direction,
+    scope,
+    "position",
+    storage
+   FROM resource.queue_storage a
+  WHERE ((scope = 'analysis'::text) OR (NOT (EXISTS ( SELECT
+           FROM resource.queue_storage o
+          WHERE ((o.setup = a.setup) AND (o.queue = a.queue) AND (o.direction = a.direction) AND (o.scope = 'analysis'::text))))));
+
+ALTER VIEW resource.storage_for_analysis OWNER TO broker_owner;
+
+COMMENT ON VIEW resource.storage_for_analysis IS 'Storages that analysis uses at queues: of the scope analysis where a direction of a queue has some, else the default ones.';
+
+COMMENT ON COLUMN resource.storage_for_analysis.setup IS 'Tenant.';
+
+COMMENT ON COLUMN resource.storage_for_analysis.queue IS 'Queue.';
+
+COMMENT ON COLUMN resource.storage_for_analysis.direction IS 'read_lan (input) or write_lan (output).';
+
+COMMENT ON COLUMN resource.storage_for_analysis.scope IS 'analysis or default: which of them it is.';
+
+COMMENT ON COLUMN resource.storage_for_analysis."position" IS 'Order, from 1; the first is the default.';
+
+COMMENT ON COLUMN resource.storage_for_analysis.storage IS 'Storage.';
+
 CREATE TABLE resource.worker_gpu (
     setup text NOT NULL,
     queue text NOT NULL,
@@ -15641,34 +18083,6 @@ COMMENT ON COLUMN workload.job_count.diskio IS 'Sum of the diskIO of the running
 
 COMMENT ON COLUMN workload.job_count.diskio_jobs IS 'How many running jobs say one.';
 
-CREATE TABLE workload.remaining_work (
-    setup text NOT NULL,
-    nucleus text NOT NULL,
-    gshare text NOT NULL,
-    priority integer NOT NULL,
-    work double precision,
-    CONSTRAINT remaining_work_priority_check CHECK ((((priority)::numeric > '-1000000000'::numeric) AND ((priority)::numeric < '1000000000'::numeric))),
-    CONSTRAINT remaining_work_work_check CHECK (((work > ('-1000000000000000'::numeric)::double precision) AND (work < ('1000000000000000'::numeric)::double precision)))
-);
-
-ALTER TABLE workload.remaining_work OWNER TO broker_owner;
-
-COMMENT ON TABLE workload.remaining_work IS 'Work that is left at a nucleus (HS06 s).';
-
-COMMENT ON COLUMN workload.remaining_work.setup IS 'Tenant: DIRAC''s Setup, PanDA''s vo.';
-
-COMMENT ON COLUMN workload.remaining_work.nucleus IS 'Nucleus.';
-
-COMMENT ON COLUMN workload.remaining_work.gshare IS 'Global share; empty = the whole work of the nucleus.';
-
-COMMENT ON COLUMN workload.remaining_work.priority IS 'Priority of the tasks; 0 with the whole work.';
-
-COMMENT ON COLUMN workload.remaining_work.work IS 'HS06 s.';
-
-COMMENT ON CONSTRAINT remaining_work_priority_check ON workload.remaining_work IS 'a number between -1e9 and 1e9';
-
-COMMENT ON CONSTRAINT remaining_work_work_check ON workload.remaining_work IS 'a number between -1e15 and 1e15';
-
 ALTER TABLE workload.statistic ALTER COLUMN number ADD GENERATED ALWAYS AS IDENTITY (
     SEQUENCE NAME workload.statistic_number_seq
     START WITH 1
@@ -15775,6 +18189,9 @@ ALTER TABLE ONLY brokerage.assignment
 ALTER TABLE ONLY brokerage.live_counter
     ADD CONSTRAINT live_counter_pkey PRIMARY KEY (setup, number);
 
+ALTER TABLE ONLY brokerage.nucleus_assignment
+    ADD CONSTRAINT nucleus_assignment_pkey PRIMARY KEY (setup, task_id);
+
 ALTER TABLE ONLY brokerage.profile
     ADD CONSTRAINT profile_pkey PRIMARY KEY (profile);
 
@@ -15794,7 +18211,7 @@ ALTER TABLE ONLY brokerage.task_decision
     ADD CONSTRAINT task_decision_pkey PRIMARY KEY (setup, run_id, task_id);
 
 ALTER TABLE ONLY brokerage.task_state
-    ADD CONSTRAINT task_state_pkey PRIMARY KEY (setup, task_id);
+    ADD CONSTRAINT task_state_pkey PRIMARY KEY (setup, task_id, algorithm);
 
 ALTER TABLE ONLY instance.instance
     ADD CONSTRAINT instance_pkey PRIMARY KEY (setup, instance_id);
@@ -16474,6 +18891,8 @@ COMMENT ON CONSTRAINT user_queue_statistic_running_allowed ON workload.user_queu
 
 CREATE INDEX live_counter_queue ON brokerage.live_counter USING btree (setup, queue);
 
+CREATE INDEX nucleus_assignment_nucleus ON brokerage.nucleus_assignment USING btree (setup, nucleus, gshare, priority);
+
 CREATE INDEX task_decision_task ON brokerage.task_decision USING btree (setup, task_id, run_id);
 
 CREATE INDEX verdict_run ON ONLY brokerage.verdict USING btree (run_id, task_id);
@@ -16562,6 +18981,12 @@ ALTER TABLE ONLY brokerage.assignment
 
 ALTER TABLE ONLY brokerage.live_counter
     ADD CONSTRAINT live_counter_setup_fkey FOREIGN KEY (setup) REFERENCES resource.setup(setup) ON DELETE CASCADE;
+
+ALTER TABLE ONLY brokerage.nucleus_assignment
+    ADD CONSTRAINT nucleus_assignment_setup_fkey FOREIGN KEY (setup) REFERENCES resource.setup(setup) ON DELETE CASCADE;
+
+ALTER TABLE ONLY brokerage.nucleus_assignment
+    ADD CONSTRAINT nucleus_assignment_setup_run_id_fkey FOREIGN KEY (setup, run_id) REFERENCES brokerage.run(setup, run_id) ON DELETE CASCADE;
 
 ALTER TABLE ONLY brokerage.rejection_count
     ADD CONSTRAINT rejection_count_setup_fkey FOREIGN KEY (setup) REFERENCES resource.setup(setup) ON DELETE CASCADE;
@@ -16795,6 +19220,8 @@ REVOKE ALL ON TYPE taskqueue.stream FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION brokerage.accepts_attribute(p_list jsonb, p_value text, p_is_pattern boolean, p_flavour text) FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION brokerage.account_of(t brokerage.task_facts) FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION brokerage.anchored(p_pattern text) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION brokerage.answer(p_setup text, p_run_id bigint, p_task_id bigint) FROM PUBLIC;
@@ -16805,6 +19232,8 @@ REVOKE ALL ON FUNCTION brokerage.architecture_shape(p_json jsonb) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION brokerage.assign_jobs(p_run brokerage.run, p_task_ids bigint[]) FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION brokerage.assign_nucleus(p_run brokerage.run, p_task brokerage.task_facts, p_nuclei text[], p_probabilities double precision[]) FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION brokerage.assign_task(p_run brokerage.run, p_task_id bigint, p_queues text[], p_weights double precision[], p_queued bigint[], p_capacities bigint[], p_chunks integer[]) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION brokerage.attribute_problem(p_kind text, p_wanted jsonb, p_published jsonb, p_flavour text) FROM PUBLIC;
@@ -16813,15 +19242,28 @@ REVOKE ALL ON FUNCTION brokerage.attribute_text(p_attribute text, p_value text, 
 
 REVOKE ALL ON FUNCTION brokerage.begin_run(p_setup text, p_algorithm text, p_profile text, p_seed bigint, p_dry boolean) FROM PUBLIC;
 
+REVOKE ALL ON PROCEDURE brokerage.broker(IN p_setup text, IN p_algorithm text, IN p_tasks bigint[], IN p_profile text, IN p_seed bigint, IN p_dry_run boolean, IN p_limit bigint, IN p_tasks_a_commit integer, INOUT p_run_id bigint) FROM PUBLIC;
+GRANT ALL ON PROCEDURE brokerage.broker(IN p_setup text, IN p_algorithm text, IN p_tasks bigint[], IN p_profile text, IN p_seed bigint, IN p_dry_run boolean, IN p_limit bigint, IN p_tasks_a_commit integer, INOUT p_run_id bigint) TO broker_operator;
+
+REVOKE ALL ON PROCEDURE brokerage.broker_analysis(IN p_setup text, IN p_tasks bigint[], IN p_profile text, IN p_seed bigint, IN p_dry_run boolean, IN p_limit bigint, IN p_tasks_a_commit integer, INOUT p_run_id bigint) FROM PUBLIC;
+GRANT ALL ON PROCEDURE brokerage.broker_analysis(IN p_setup text, IN p_tasks bigint[], IN p_profile text, IN p_seed bigint, IN p_dry_run boolean, IN p_limit bigint, IN p_tasks_a_commit integer, INOUT p_run_id bigint) TO broker_operator;
+
 REVOKE ALL ON PROCEDURE brokerage.broker_jobs(IN p_setup text, IN p_tasks bigint[], IN p_profile text, IN p_seed bigint, IN p_dry_run boolean, IN p_limit bigint, IN p_tasks_a_commit integer, INOUT p_run_id bigint) FROM PUBLIC;
 GRANT ALL ON PROCEDURE brokerage.broker_jobs(IN p_setup text, IN p_tasks bigint[], IN p_profile text, IN p_seed bigint, IN p_dry_run boolean, IN p_limit bigint, IN p_tasks_a_commit integer, INOUT p_run_id bigint) TO broker_operator;
 
 REVOKE ALL ON FUNCTION brokerage.broker_next(p_setup text, p_run_id bigint, p_tasks bigint[], p_limit bigint) FROM PUBLIC;
 GRANT ALL ON FUNCTION brokerage.broker_next(p_setup text, p_run_id bigint, p_tasks bigint[], p_limit bigint) TO broker_operator;
 
+REVOKE ALL ON PROCEDURE brokerage.broker_tasks(IN p_setup text, IN p_tasks bigint[], IN p_profile text, IN p_seed bigint, IN p_dry_run boolean, IN p_limit bigint, IN p_tasks_a_commit integer, INOUT p_run_id bigint) FROM PUBLIC;
+GRANT ALL ON PROCEDURE brokerage.broker_tasks(IN p_setup text, IN p_tasks bigint[], IN p_profile text, IN p_seed bigint, IN p_dry_run boolean, IN p_limit bigint, IN p_tasks_a_commit integer, INOUT p_run_id bigint) TO broker_operator;
+
 REVOKE ALL ON FUNCTION brokerage.candidate_all(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION brokerage.candidate_all_panda2026(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION brokerage.candidate_analysis(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts, x jsonb) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION brokerage.candidate_nucleus(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts, x jsonb) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION brokerage.candidate_preassigned(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts, x jsonb) FROM PUBLIC;
 
@@ -16836,15 +19278,23 @@ REVOKE ALL ON FUNCTION brokerage.compare_walltime(t brokerage.task_facts, q brok
 
 REVOKE ALL ON FUNCTION brokerage.compares(p_value numeric, p_operator text, p_limit numeric) FROM PUBLIC;
 
-REVOKE ALL ON FUNCTION brokerage.compose(p_profile text, p_algorithm text, p_wide boolean, p_all_failures boolean, p_survivors boolean) FROM PUBLIC;
+REVOKE ALL ON FUNCTION brokerage.compose(p_profile text, p_algorithm text, p_wide boolean, p_all_failures boolean, p_survivors boolean, p_hint jsonb) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION brokerage.compose_chain(p_from text, p_level integer, p_alive text, p_outside text[], p_persistent text[], p_temporary text[], p_all_failures boolean, p_beside text) FROM PUBLIC;
 
-REVOKE ALL ON FUNCTION brokerage.compose_facts(p_wide boolean, OUT base text, OUT task text, OUT queue text, OUT pair text, OUT weighed_pair text) FROM PUBLIC;
+REVOKE ALL ON FUNCTION brokerage.compose_choice_step(p_level integer, p_said text, p_relation text, p_failed text[], p_best bigint) FROM PUBLIC;
 
-REVOKE ALL ON FUNCTION brokerage.compose_step(p_rule brokerage.profile_rule, p_level integer, p_relation text, p_failed text[], p_said text) FROM PUBLIC;
+REVOKE ALL ON FUNCTION brokerage.compose_factor(p_rule brokerage.profile_rule, p_number integer, p_ignored jsonb) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION brokerage.compose_facts(p_wide boolean, p_algorithm text, p_as_nucleus boolean, OUT base text, OUT task text, OUT queue text, OUT pair text, OUT weighed_pair text) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION brokerage.compose_second_pass(p_profile text, p_algorithm text) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION brokerage.compose_set_step(p_levels integer[], p_said text[], p_relation text, p_failed text[]) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION brokerage.compose_task_rules(p_profile text, p_algorithm text) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION brokerage.compose_terms(p_rule brokerage.profile_rule, p_number integer, p_lost text) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION brokerage.compose_turn(p_profile text, p_algorithm text) FROM PUBLIC;
 
@@ -16864,6 +19314,8 @@ REVOKE ALL ON FUNCTION brokerage.disk_io_cores(t brokerage.task_facts, q brokera
 
 REVOKE ALL ON FUNCTION brokerage.distribute(p_jobs bigint, p_weights double precision[], p_queued bigint[], p_capacities bigint[], p_chunks integer[], p_seed bigint) FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION brokerage.draw_nucleus(p_probabilities double precision[], p_seed bigint) FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION brokerage.dump(p_setup text, p_table text) FROM PUBLIC;
 GRANT ALL ON FUNCTION brokerage.dump(p_setup text, p_table text) TO broker_operator;
 
@@ -16874,13 +19326,27 @@ REVOKE ALL ON FUNCTION brokerage.explain(p_setup text, p_task_id bigint, p_profi
 GRANT ALL ON FUNCTION brokerage.explain(p_setup text, p_task_id bigint, p_profile text, p_algorithm text) TO broker_operator;
 GRANT ALL ON FUNCTION brokerage.explain(p_setup text, p_task_id bigint, p_profile text, p_algorithm text) TO broker_viewer;
 
+REVOKE ALL ON FUNCTION brokerage.explained_pass(p_setup text, p_profile text, p_algorithm text, p_tasks brokerage.task_facts[], p_queues brokerage.queue_facts[]) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION brokerage.facts_of_analysis(p_setup text, p_task_ids bigint[], p_flavour text) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION brokerage.facts_of_analysis_pairs(p_setup text, p_tasks brokerage.task_facts[], p_queues brokerage.queue_facts[], p_flavour text) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION brokerage.facts_of_candidates(p_setup text, p_algorithm text) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION brokerage.facts_of_few_analysis_pairs(p_setup text, p_tasks brokerage.task_facts[], p_queues brokerage.queue_facts[], p_flavour text) FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION brokerage.facts_of_few_pairs(p_setup text, p_tasks brokerage.task_facts[], p_queues brokerage.queue_facts[], p_flavour text) FROM PUBLIC;
 
-REVOKE ALL ON FUNCTION brokerage.facts_of_pairs(p_setup text, p_tasks brokerage.task_facts[], p_queues brokerage.queue_facts[], p_flavour text) FROM PUBLIC;
+REVOKE ALL ON FUNCTION brokerage.facts_of_nuclei(p_setup text) FROM PUBLIC;
 
-REVOKE ALL ON FUNCTION brokerage.facts_of_queues(p_setup text) FROM PUBLIC;
+REVOKE ALL ON FUNCTION brokerage.facts_of_nucleus_pairs(p_setup text, p_tasks brokerage.task_facts[], p_nuclei brokerage.queue_facts[], p_flavour text) FROM PUBLIC;
 
-REVOKE ALL ON FUNCTION brokerage.facts_of_tasks(p_setup text, p_task_ids bigint[], p_flavour text) FROM PUBLIC;
+REVOKE ALL ON FUNCTION brokerage.facts_of_pairs(p_setup text, p_tasks brokerage.task_facts[], p_queues brokerage.queue_facts[], p_flavour text, p_analysis boolean) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION brokerage.facts_of_queues(p_setup text, p_analysis boolean) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION brokerage.facts_of_tasks(p_setup text, p_task_ids bigint[], p_flavour text, p_algorithm text) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION brokerage.fits(p_text text, p_anchored text) FROM PUBLIC;
 
@@ -16894,15 +19360,27 @@ REVOKE ALL ON FUNCTION brokerage.hardware_problem(p_requirement jsonb, p_publish
 
 REVOKE ALL ON FUNCTION brokerage.hardware_verdicts(p_setup text, p_requirements jsonb[], p_flavour text) FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION brokerage.in_second_pass(t brokerage.task_facts) FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION brokerage.is_express(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts, x jsonb) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION brokerage.is_high(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION brokerage.is_named(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts, p_patterns text[]) FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION brokerage.is_only_site(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION brokerage.is_overloaded(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION brokerage.is_scanned(p_dataset text) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION brokerage.is_usable(p_state text) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION brokerage.is_wait(p_value jsonb) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION brokerage.job_chunk(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION brokerage.jobs_of_classes(p_jobs double precision, p_class double precision, p_sums double precision[]) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION brokerage.json_of(p_text text) FROM PUBLIC;
 
@@ -16910,6 +19388,10 @@ REVOKE ALL ON FUNCTION brokerage.keep_decisions(p_days integer) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION brokerage.maintain() FROM PUBLIC;
 GRANT ALL ON FUNCTION brokerage.maintain() TO broker_operator;
+
+REVOKE ALL ON FUNCTION brokerage.may_be_elsewhere(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts, x jsonb) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION brokerage.may_be_stabilized(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts, x jsonb) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION brokerage.memory_need_panda2026(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) FROM PUBLIC;
 
@@ -16919,7 +19401,15 @@ REVOKE ALL ON FUNCTION brokerage.most_events(t brokerage.task_facts, q brokerage
 
 REVOKE ALL ON FUNCTION brokerage.most_events_panda2026(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION brokerage.name_patterns(p_names text[], p_anywhere boolean) FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION brokerage.nearest_rule(p_profile text, p_algorithm text, p_rule text) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION brokerage.needs_no_data_weight(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts, x jsonb) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION brokerage.needs_no_input_there(t brokerage.task_facts) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION brokerage.needs_no_local_input(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts, x jsonb) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION brokerage.network_weight_panda2026(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) FROM PUBLIC;
 
@@ -16938,15 +19428,21 @@ REVOKE ALL ON FUNCTION brokerage.policy_pattern(p_value text, p_flavour text) FR
 
 REVOKE ALL ON FUNCTION brokerage.preassignment(p_task workload.task, p_master workload.dataset, p_now timestamp with time zone, p_flavour text, OUT queues text[], OUT by text) FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION brokerage.probabilities(p_weights double precision[], p_first_of_zeros boolean) FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION brokerage.process_group(p_processing_type text) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION brokerage.published_hardware(p_architectures jsonb) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION brokerage.queue_length_limit(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION brokerage.queued_into_nucleus(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts, x jsonb) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION brokerage.queued_jobs(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION brokerage.queued_jobs_panda2026(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION brokerage.queued_of_share(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION brokerage.queued_on_link(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts, x jsonb) FROM PUBLIC;
 
@@ -16985,6 +19481,16 @@ GRANT ALL ON FUNCTION brokerage.require_tasks(p_setup text, p_task_ids bigint[])
 
 REVOKE ALL ON FUNCTION brokerage.requirement_text(p_requirement jsonb) FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION brokerage.rule_anal_locality(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts, x jsonb) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION brokerage.rule_anal_loops(t brokerage.task_facts) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION brokerage.rule_anal_loops_panda2026(t brokerage.task_facts) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION brokerage.rule_avoid_vp(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION brokerage.rule_avoid_vp_panda2026(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION brokerage.rule_call(p_rule brokerage.profile_rule, p_facts text) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION brokerage.rule_cap(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) FROM PUBLIC;
@@ -16992,6 +19498,12 @@ REVOKE ALL ON FUNCTION brokerage.rule_cap(t brokerage.task_facts, q brokerage.qu
 REVOKE ALL ON FUNCTION brokerage.rule_cap_panda2026(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION brokerage.rule_cap_rt(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION brokerage.rule_cap_rt_analysis(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION brokerage.rule_closed_jobs(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION brokerage.rule_cloud_mismatch(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION brokerage.rule_core_count(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts, x jsonb) FROM PUBLIC;
 
@@ -17007,13 +19519,25 @@ REVOKE ALL ON FUNCTION brokerage.rule_express_network_threshold(t brokerage.task
 
 REVOKE ALL ON FUNCTION brokerage.rule_express_network_threshold_panda2026(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION brokerage.rule_failed_jobs(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts, x jsonb) FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION brokerage.rule_full_chain_job(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION brokerage.rule_full_chain_task(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION brokerage.rule_full_chain_task_panda2026(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION brokerage.rule_gpu_queue(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION brokerage.rule_high_prio_opportunistic(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION brokerage.rule_high_prio_opportunistic_panda2026(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION brokerage.rule_hospital(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION brokerage.rule_inactive_queue(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts, x jsonb) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION brokerage.rule_include_exclude(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts, x jsonb) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION brokerage.rule_input_completeness(t brokerage.task_facts) FROM PUBLIC;
 
@@ -17027,6 +19551,8 @@ REVOKE ALL ON FUNCTION brokerage.rule_link_blocked(t brokerage.task_facts, q bro
 
 REVOKE ALL ON FUNCTION brokerage.rule_link_queue_cap(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts, x jsonb) FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION brokerage.rule_local_quota(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION brokerage.rule_lock(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION brokerage.rule_max_core_count(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts, x jsonb) FROM PUBLIC;
@@ -17039,31 +19565,79 @@ REVOKE ALL ON FUNCTION brokerage.rule_memory_panda2026(t brokerage.task_facts, q
 
 REVOKE ALL ON FUNCTION brokerage.rule_min_weight(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) FROM PUBLIC;
 
-REVOKE ALL ON FUNCTION brokerage.rule_no_pilot(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) FROM PUBLIC;
+REVOKE ALL ON FUNCTION brokerage.rule_no_pilot(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts, x jsonb) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION brokerage.rule_no_pilot_panda2026(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION brokerage.rule_nucleus_has_storage(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION brokerage.rule_nucleus_has_storage_panda2026(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION brokerage.rule_nucleus_queue_cap(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts, x jsonb) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION brokerage.rule_nucleus_space(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION brokerage.rule_nucleus_space_panda2026(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION brokerage.rule_nucleus_status(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION brokerage.rule_nucleus_unwritable(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION brokerage.rule_nucleus_wan(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION brokerage.rule_overloaded(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION brokerage.rule_overloaded_idle(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION brokerage.rule_preassigned(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION brokerage.rule_queue_status(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts, x jsonb) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION brokerage.rule_queue_status_analysis_panda2026(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION brokerage.rule_quota(t brokerage.task_facts, x jsonb) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION brokerage.rule_scratch_disk(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION brokerage.rule_scratch_disk_analysis(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION brokerage.rule_scratch_disk_analysis_panda2026(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION brokerage.rule_scratch_disk_panda2026(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION brokerage.rule_share_throttle(t brokerage.task_facts) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION brokerage.rule_share_throttle_panda2026(t brokerage.task_facts) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION brokerage.rule_software(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts, x jsonb) FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION brokerage.rule_stabilizer(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts, x jsonb) FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION brokerage.rule_storage_blacklist(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION brokerage.rule_storage_blacklist_analysis(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION brokerage.rule_storage_blacklist_analysis_panda2026(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION brokerage.rule_storage_blacklist_panda2026(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION brokerage.rule_storage_space(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION brokerage.rule_storage_space_analysis_panda2026(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION brokerage.rule_storage_space_panda2026(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION brokerage.rule_t1_weight(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts, x jsonb) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION brokerage.rule_task_input_scan(t brokerage.task_facts) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION brokerage.rule_task_job_check(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION brokerage.rule_task_locality_num(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts, x jsonb) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION brokerage.rule_task_locality_size(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts, x jsonb) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION brokerage.rule_transfer_backlog(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION brokerage.rule_transferring_limit(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) FROM PUBLIC;
 
@@ -17071,11 +19645,17 @@ REVOKE ALL ON FUNCTION brokerage.rule_transferring_limit_panda2026(t brokerage.t
 
 REVOKE ALL ON FUNCTION brokerage.rule_use_only_local_data(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION brokerage.rule_user_cap(t brokerage.task_facts, x jsonb) FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION brokerage.rule_walltime(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION brokerage.rule_walltime_analysis_panda2026(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION brokerage.rule_walltime_panda2026(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION brokerage.rule_walltime_scout(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION brokerage.rule_walltime_scout_analysis_panda2026(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION brokerage.rule_walltime_scout_panda2026(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) FROM PUBLIC;
 
@@ -17085,7 +19665,7 @@ REVOKE ALL ON FUNCTION brokerage.rule_wn_connectivity_panda2026(t brokerage.task
 
 REVOKE ALL ON FUNCTION brokerage.rule_work_shortage(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) FROM PUBLIC;
 
-REVOKE ALL ON FUNCTION brokerage.rule_zero_share(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) FROM PUBLIC;
+REVOKE ALL ON FUNCTION brokerage.rule_zero_share(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts, x jsonb) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION brokerage.run_difference(p_setup text, p_before bigint, p_after bigint) FROM PUBLIC;
 GRANT ALL ON FUNCTION brokerage.run_difference(p_setup text, p_before bigint, p_after bigint) TO broker_operator;
@@ -17104,6 +19684,10 @@ REVOKE ALL ON FUNCTION brokerage.satisfies_version(p_version text, p_condition t
 REVOKE ALL ON FUNCTION brokerage.scratch_cores_panda2026(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION brokerage.scratch_need(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION brokerage.scratch_need_analysis(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION brokerage.scratch_need_analysis_panda2026(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION brokerage.scratch_need_exactly(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) FROM PUBLIC;
 
@@ -17132,14 +19716,24 @@ REVOKE ALL ON FUNCTION brokerage.software_problems(p_setup text, p_task_ids bigi
 
 REVOKE ALL ON FUNCTION brokerage.software_sites(p_setup text) FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION brokerage.space_for(p_work double precision) FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION brokerage.split_outside(p_text text, p_separator text) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION brokerage.store(p_setup text, p_table text, p_rows jsonb, p_parents jsonb, p_merge boolean) FROM PUBLIC;
 GRANT ALL ON FUNCTION brokerage.store(p_setup text, p_table text, p_rows jsonb, p_parents jsonb, p_merge boolean) TO broker_operator;
 
+REVOKE ALL ON FUNCTION brokerage.takes_first_of_zeros(p_profile text, p_algorithm text) FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION brokerage.task_problem(t workload.task) FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION brokerage.tasks_of_second_pass(p_run brokerage.run, p_tasks brokerage.task_facts[]) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION brokerage.temporary_rules(p_profile text, p_algorithm text) FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION brokerage.throughput_weight(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts, p_over_50 double precision) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION brokerage.token_fit(p_token text, p_storage text, p_type text) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION brokerage.type_waiting(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) FROM PUBLIC;
 
@@ -17149,7 +19743,13 @@ GRANT ALL ON FUNCTION brokerage.unknown_queues(p_setup text, p_task_id bigint, p
 
 REVOKE ALL ON FUNCTION brokerage.unpublished_problem(p_releases text[], p_requirement jsonb, p_container text, p_only_tags boolean) FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION brokerage.user_queue_limit(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION brokerage.user_room(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION brokerage.value_running(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION brokerage.value_used(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION brokerage.wait_of(p_parameters jsonb, p_priority integer) FROM PUBLIC;
 
@@ -17165,6 +19765,14 @@ REVOKE ALL ON FUNCTION brokerage.walltime_of(t brokerage.task_facts, q brokerage
 
 REVOKE ALL ON FUNCTION brokerage.walltime_work_panda2026(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts, p_events double precision) FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION brokerage.wave_of(p_setup text, p_algorithm text, p_task_ids bigint[]) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION brokerage.weighs_terms(p_rule brokerage.profile_rule) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION brokerage.weight_analysis(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION brokerage.weight_analysis_data(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION brokerage.weight_architecture(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION brokerage.weight_basic(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) FROM PUBLIC;
@@ -17175,17 +19783,39 @@ REVOKE ALL ON FUNCTION brokerage.weight_bootstrap(t brokerage.task_facts, q brok
 
 REVOKE ALL ON FUNCTION brokerage.weight_data(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION brokerage.weight_located_data(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts, x jsonb) FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION brokerage.weight_network(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION brokerage.weight_network_panda2026(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION brokerage.weight_nucleus_space(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION brokerage.weight_nucleus_space_panda2026(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION brokerage.weight_remaining_work(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts, x jsonb) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION brokerage.weight_room(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts, x jsonb) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION brokerage.weight_room_factor(p_terms double precision[], p_sums double precision[], x jsonb) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION brokerage.weight_room_panda2026(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts, x jsonb) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION brokerage.weight_room_panda2026_factor(p_terms double precision[], p_sums double precision[], x jsonb) FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION brokerage.weight_t1(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION brokerage.weight_tape(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts, x jsonb) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION brokerage.whole_queue_cores(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION brokerage.with_assignments(p_run brokerage.run, p_task_ids bigint[], p_queues brokerage.queue_facts[]) FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION brokerage.with_job_check(p_setup text, p_profile text, p_algorithm text, p_tasks brokerage.task_facts[]) FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION brokerage.with_live(q brokerage.queue_facts, p_jobs bigint) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION brokerage.with_work(p brokerage.pair_facts, p_work double precision) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION brokerage.worded(p_reason text, p_criteria text, OUT criteria text, OUT reason text) FROM PUBLIC;
 GRANT ALL ON FUNCTION brokerage.worded(p_reason text, p_criteria text, OUT criteria text, OUT reason text) TO broker_operator;
@@ -17698,6 +20328,9 @@ GRANT SELECT ON TABLE brokerage.task_standing TO broker_viewer;
 
 GRANT SELECT ON TABLE brokerage.due_task TO broker_operator;
 GRANT SELECT ON TABLE brokerage.due_task TO broker_viewer;
+
+GRANT SELECT ON TABLE brokerage.nucleus_of_task TO broker_operator;
+GRANT SELECT ON TABLE brokerage.nucleus_of_task TO broker_viewer;
 
 GRANT SELECT ON TABLE brokerage.open_task TO broker_operator;
 GRANT SELECT ON TABLE brokerage.open_task TO broker_viewer;

@@ -3,18 +3,21 @@
 --   judged (task_number, task_id, queue, unified_name, failed, failures, weight, factors, queued, capacity, chunk)
 --                                                each pair; failed is 'rule<tab>reason', with ! before it where the queue never entered the list
 --   ranked (the same, place, best, best_rule)    those that nothing rejects, best first
--- With p_survivors judged has the facts of queues and pairs that nothing rejects (q, p).
+-- With p_survivors judged has the facts of queues and pairs that nothing rejects (q, p). With p_hint only row rules are asked, up to the one named last and
+-- without those named, and each queue is taken for one of the nucleus (brokerage-rules 1.1, task-job-check).
 -- Parameters of the query: $1 setup, $2 task facts, $3 queue facts, $4 flavour. Wide: facts are columns and rules are planned into them, so a pair costs
 -- a few microseconds; else facts are one value each, which plans in a tenth of the time and is the better for less than some thousand pairs.
 -- First each pair is asked by itself, rules in a row in one level, also behind rules that look at the other queues of the task (set rule, choice): those
--- are answered afterwards, in their order, over rows without facts (sorting the facts of 300,000 pairs took longer than all rules).
-create or replace function brokerage.compose(p_profile text, p_algorithm text, p_wide boolean, p_all_failures boolean default false, p_survivors boolean default false) returns text
+-- are answered afterwards, in their order, over rows without facts (sorting the facts of 300,000 pairs took longer than all rules). So is a weight of
+-- terms (brokerage.compose_terms): each pair has its terms, their sums are taken when it is known who is left.
+create or replace function brokerage.compose(p_profile text, p_algorithm text, p_wide boolean, p_all_failures boolean default false, p_survivors boolean default false,
+                                             p_hint jsonb default null) returns text
 language plpgsql stable
 as $$
 declare
   v_rule brokerage.profile_rule;
   v_marks boolean;
-  v_facts record := brokerage.compose_facts(p_wide);
+  v_facts record := brokerage.compose_facts(p_wide, p_algorithm, p_hint is not null);
   v_pairs text := v_facts.base;
   v_pair text := v_facts.pair;
   v_level int := 0;
@@ -30,6 +33,14 @@ declare
   v_beside text := '';                        -- columns that the next level makes beside its own
   v_steps text := '';
   v_relation text := 'asked';
+  v_group text;                               -- set rules in a row that hold or are ignored together
+  v_group_levels int[] := '{}'::int[];
+  v_group_said text[] := '{}'::text[];
+  v_ignored jsonb := '{}'::jsonb;             -- groups, and the column that says where one is ignored
+  v_terms int := 0;                           -- weights that look at the terms of the other candidates
+  v_left text;                                -- why a pair is lost before the weights, but for marks
+  v_unmarked text;                            -- the like of a pair by itself
+  v_factors text[] := '{}'::text[];           -- factors of the weight, 1 where the rules that they go with are ignored
   v_weight text;
   v_call text;
   v_said text;
@@ -37,18 +48,30 @@ declare
   v_best_rule text;
   v_order text := '';
   v_distribution jsonb := '{}'::jsonb;
+  v_first text;
 begin
   perform brokerage.require_profile(p_profile, p_algorithm);
   select l.marks into v_marks
     from brokerage.profile_line p join brokerage.shipped_profile l on l.profile = p.of_profile
    where p.profile = p_profile;
   for v_rule in
-    select r.* from brokerage.rule_in_force r where r.profile = p_profile and r.algorithm = p_algorithm and r.enabled and r.kind not in ('task rule', 'pending', 'fact')
+    select r.* from brokerage.rule_in_force r where r.profile = p_profile and r.algorithm = p_algorithm and r.enabled and r.kind not in ('task rule', 'second pass', 'pending', 'fact')
+       and (p_hint is null or r.kind = 'row rule' and not p_hint -> 'without' ? r.rule
+                              and r.position <= (select l.position from brokerage.rule_in_force l where l.profile = p_profile and l.algorithm = p_algorithm and l.rule = p_hint ->> 'last'))
     union all
     select p_profile, p_algorithm, 'end', 'end', 'infinity', null, null, false, true, '{}', null
      order by position, rule
   loop
     perform brokerage.require_order(v_rule, v_level > 0, v_weight is not null, v_best_rule);
+    if v_group <> (case when v_rule.kind = 'set rule' then coalesce(v_rule.parameters ->> 'group', v_rule.rule) else '' end) then
+      v_steps := v_steps || brokerage.compose_set_step(v_group_levels, v_group_said, v_relation, v_failed);
+      v_relation := format('step_%s', v_group_levels[1]);
+      v_failed := v_failed || array(select format('x.lost_%s', l) from unnest(v_group_levels) with ordinality g(l, n) order by n);
+      v_ignored := v_ignored || jsonb_build_object(v_group, format('x.ignored_%s', v_group_levels[1]));
+      v_group := null;
+      v_group_levels := '{}'::int[];
+      v_group_said := '{}'::text[];
+    end if;
     if v_rule.kind not in ('candidate', 'row rule') and cardinality(v_outside || v_persistent || v_temporary) > 0 then
       v_pairs := brokerage.compose_chain(v_pairs, v_level, format('coalesce(%s) is null', array_to_string(v_alone, ', ')), v_outside, v_persistent, v_temporary, p_all_failures, v_beside);
       v_beside := '';
@@ -63,6 +86,8 @@ begin
       v_temporary := '{}'::text[];
     end if;
     if v_rule.kind = 'weight' and cardinality(v_weights) = 0 then  -- marked queues are removed before the weights
+      v_unmarked := array_to_string(v_alone, ', ');
+      v_left := array_to_string(v_failed, ', ');
       v_alone := v_alone || v_marked;
       v_failed := v_failed || v_marked;
       v_marked := '{}'::text[];
@@ -87,7 +112,16 @@ begin
           v_persistent := v_persistent || format('%L || %s', v_said, v_call);
         end if;
       when 'weight' then
-        v_weights := v_weights || v_call;
+        if brokerage.weighs_terms(v_rule) then
+          v_terms := v_terms + 1;
+          v_beside := v_beside || format(', case when coalesce(%s) is null then %s end as terms_%s', v_unmarked, v_call, v_terms);
+          v_asked := v_asked || format('x.terms_%s', v_terms);
+          v_weights := v_weights || '1::float8'::text;
+          v_factors := v_factors || brokerage.compose_terms(v_rule, v_terms, v_left);
+        else
+          v_weights := v_weights || v_call;
+          v_factors := v_factors || brokerage.compose_factor(v_rule, cardinality(v_weights), v_ignored);
+        end if;
       when 'distribution' then
         v_distribution := v_distribution || jsonb_build_object(v_rule.rule, format('case when coalesce(%s) is null then %s end', array_to_string(v_alone, ', '), v_call));
       when 'set rule', 'choice' then
@@ -98,32 +132,39 @@ begin
         else
           v_beside := v_beside || format(', case when coalesce(%s) is null then %s end as said_%s', array_to_string(v_alone, ', '), v_call, v_level);
           v_asked := v_asked || format('x.said_%s', v_level);
-          v_steps := v_steps || brokerage.compose_step(v_rule, v_level, v_relation, v_failed, v_said);
-          v_relation := format('step_%s', v_level);
-          v_failed := v_failed || format('x.lost_%s', v_level);
+          if v_rule.kind = 'set rule' then
+            v_group := coalesce(v_rule.parameters ->> 'group', v_rule.rule);
+            v_group_levels := v_group_levels || v_level;
+            v_group_said := v_group_said || v_said;
+          else
+            v_steps := v_steps || brokerage.compose_choice_step(v_level, v_said, v_relation, v_failed, (v_rule.parameters ->> 'best')::bigint);
+            v_relation := format('step_%s', v_level);
+            v_failed := v_failed || format('x.lost_%s', v_level);
+          end if;
           v_level := v_level + 1;
         end if;
       else
         null;
     end case;
   end loop;
-  v_pairs := format('select x.*%s, (%s)::bigint as queued, (%s)::bigint as capacity, (%s)::int as chunk%s from (%s) x', v_beside, coalesce(v_distribution ->> 'queued-jobs', 'null'),
-                    coalesce(v_distribution ->> 'running-jobs-cap', 'null'), coalesce(v_distribution ->> 'job-chunk', 'null'),
+  v_first := case when v_distribution ? 'used-sites-first' then ', x.first' else '' end;
+  v_pairs := format('select x.*%s, (%s)::bigint as queued, (%s)::bigint as capacity, (%s)::int as chunk%s%s from (%s) x', v_beside, coalesce(v_distribution ->> 'queued-jobs', 'null'),
+                    coalesce(v_distribution ->> 'running-jobs-cap', 'null'), coalesce(v_distribution ->> 'job-chunk', 'null'), ', ' || (v_distribution ->> 'used-sites-first') || '::float8 as first',
                     case when p_survivors then format(', case when coalesce(%1$s) is null then %2$s end as survivor_q, case when coalesce(%1$s) is null then %3$s end as survivor_p',
                                                       array_to_string(v_alone, ', '), v_facts.queue, v_facts.pair) else '' end, v_pairs);
   return format('with %s judged as materialized (select x.task_number, x.task_id, x.queue, x.unified_name, coalesce(%s) as failed, %s as failures, %s as weight, %s as factors,'
                 ' x.queued, x.capacity, x.chunk%s from %s x), '
-                'ranked as materialized (select x.*, row_number() over (partition by x.task_number order by %s x.weight desc nulls last, x.queue collate "C") as place,'
+                'ranked as materialized (select x.*, row_number() over (partition by x.task_number order by %s%s x.weight desc nulls last, x.queue collate "C") as place,'
                 ' %L::bigint as best, %L::text as best_rule from judged x where x.failed is null) ',
                 case when v_steps = '' then ''
                      else format('asked as materialized (select x.task_number, x.task_id, x.queue, x.unified_name, %s, x.queued, x.capacity, x.chunk%s from (%s) x), ',
-                                 array_to_string(v_asked, ', '), case when p_survivors then ', x.survivor_q, x.survivor_p' else '' end, v_pairs) || v_steps end,
-                array_to_string(v_failed || v_marked, ', '), array_to_string(v_failures, ' || '), coalesce(v_weight, 'null::float8'),
-                case when v_weight is null then 'null::float8[]' else 'x.factors' end,
-                case when p_survivors then ', x.survivor_q as q, x.survivor_p as p' else '' end,
+                                 array_to_string(v_asked, ', '), v_first || case when p_survivors then ', x.survivor_q, x.survivor_p' else '' end, v_pairs) || v_steps end,
+                array_to_string(v_failed || v_marked, ', '), array_to_string(v_failures, ' || '), coalesce(array_to_string(nullif(v_factors, '{}'::text[]), ' * '), 'null::float8'),
+                case when v_weight is null then 'null::float8[]' when v_ignored = '{}' and v_terms = 0 then 'x.factors' else format('case when x.factors is not null then array[%s]::float8[] end', array_to_string(v_factors, ', ')) end,
+                v_first || case when p_survivors then ', x.survivor_q as q, x.survivor_p as p' else '' end,
                 case when v_steps = '' then format('(%s)', v_pairs) else v_relation end,
-                v_order, v_best, v_best_rule);
+                case when v_first <> '' then 'x.first desc nulls last, ' else '' end, v_order, v_best, v_best_rule);
 end $$;
 
-comment on function brokerage.compose(text, text, boolean, boolean, boolean) is
+comment on function brokerage.compose(text, text, boolean, boolean, boolean, jsonb) is
 'SQL of a profile: the relations judged and ranked over all pairs of tasks and queues, made of the rules in force. Errors: PB001 (no such profile, a rule that does not fit), PB002 (a rule whose owner is not trusted).';

@@ -11,9 +11,9 @@ begin
      where r.profile = p_profile and r.algorithm = p_algorithm and r.enabled and r.kind = 'task rule'
      order by r.position, r.rule
   loop
-    if coalesce(v_rule.parameters ->> 'status', '') not in ('throttled', 'failed') then
+    if coalesce(v_rule.parameters ->> 'status', '') not in ('throttled', 'failed', 'pending') then
       raise exception 'rule % of profile %: parameter status is %', v_rule.rule, p_profile, coalesce(v_rule.parameters ->> 'status', 'not there')
-        using errcode = 'PB001', hint = 'Say what becomes of the task: {"status": "throttled"} or {"status": "failed"}.';
+        using errcode = 'PB001', hint = 'Say what becomes of the task: {"status": "throttled"}, {"status": "failed"} or {"status": "pending"}.';
     end if;
     v_calls := v_calls || format('%L || %s', concat_ws(E'\t', v_rule.parameters ->> 'status', v_rule.rule, ''), brokerage.rule_call(v_rule, 't'));
   end loop;

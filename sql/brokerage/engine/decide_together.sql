@@ -1,5 +1,5 @@
 -- Decides tasks by one query made of the profile's rules (brokerage.compose). Tasks with texts that cannot be read leave with their error before,
--- tasks that a task rule refuses with that.
+-- tasks that a task rule refuses with that. Those that a rule of kind second pass names are decided once more.
 create or replace function brokerage.decide_together(p_run brokerage.run, p_task_ids bigint[], p_queues brokerage.queue_facts[]) returns void
 language plpgsql
 as $$
@@ -14,43 +14,50 @@ begin
    cross join lateral (select brokerage.task_problem(t)) p(problem)
    where t.setup = p_run.setup and t.task_id = any (p_task_ids) and p.problem is not null;
 
-  v_tasks := array(select f from brokerage.facts_of_tasks(p_run.setup, p_task_ids, v_flavour) f
+  v_tasks := array(select f from brokerage.facts_of_tasks(p_run.setup, p_task_ids, v_flavour, p_run.algorithm) f
                     where not exists (select from brokerage.task_decision d where d.setup = p_run.setup and d.run_id = p_run.run_id and d.task_id = f.task_id)
                     order by f.task_id);
+  v_tasks := brokerage.with_job_check(p_run.setup, p_run.profile, p_run.algorithm, v_tasks);
 
-  execute 'insert into brokerage.task_decision (setup, run_id, task_id, decided_at, status, rule, reason, candidates, rejected, not_candidates)'
-          ' select $2, $3, r.*, 0, 0, 0 from (select s.task_id, $4, s.status, s.rule, s.reason from ('
-          || brokerage.compose_task_rules(p_run.profile, p_run.algorithm) || ') s(task_id, status, rule, reason)) r'
-    using v_tasks, p_run.setup, p_run.run_id, p_run.started_at;
+  execute 'insert into brokerage.task_decision (setup, run_id, task_id, decided_at, status, retry_at, rule, reason, candidates, rejected, not_candidates)'
+          ' select $2, $3, s.task_id, $4, s.status, case when s.status = ''pending'' then $4 + brokerage.wait_of(p.parameters, t.current_priority) end, s.rule, s.reason, 0, 0, 0'
+          '   from (' || brokerage.compose_task_rules(p_run.profile, p_run.algorithm) || ') s(task_id, status, rule, reason)'
+          '   join unnest($1) t on t.task_id = s.task_id'
+          '   left join brokerage.rule_in_force p on p.profile = $5 and p.algorithm = $6 and p.kind = ''pending'' and p.enabled'
+    using v_tasks, p_run.setup, p_run.run_id, p_run.started_at, p_run.profile, p_run.algorithm;
   v_tasks := array(select f from unnest(v_tasks) f
                     where not exists (select from brokerage.task_decision d where d.setup = p_run.setup and d.run_id = p_run.run_id and d.task_id = f.task_id));
 
-  v_wide := cardinality(v_tasks) * cardinality(p_queues) > 5000;
-  if not p_run.dry and brokerage.sees_assignments(p_run.profile, p_run.algorithm) then
-    perform brokerage.decide_in_turn(p_run, v_tasks, p_queues, v_wide);
-    return;
-  end if;
-  execute brokerage.compose(p_run.profile, p_run.algorithm, v_wide)
-          || ', stored as ('
-             'insert into brokerage.verdict (setup, run_id, task_id, decided_at, queues)'
-             ' select $1, $5, v.task_id, $6, array_agg(row(v.queue, v.verdict, v.rank, v.weight, v.factors, v.queued, v.capacity, v.chunk, v.rule, v.reason)::brokerage.queue_verdict)'
-             '   from ('
-             ' select j.task_id, j.queue, case when starts_with(j.failed, ''!'') then ''n'' else ''r'' end::"char" as verdict, null::int as rank, j.weight, j.factors, null::bigint as queued, null::bigint as capacity, null::int as chunk,'
-             '        ltrim(split_part(j.failed, E''\t'', 1), ''!'') as rule, split_part(j.failed, E''\t'', 2) as reason'
-             '   from judged j where j.failed is not null'
-             ' union all'
-             ' select r.task_id, r.queue, case when r.place > r.best then ''r'' else ''c'' end::"char", case when r.place <= coalesce(r.best, r.place) then r.place end, r.weight, r.factors, r.queued, r.capacity, r.chunk,'
-             '        case when r.place > r.best then r.best_rule end, case when r.place > r.best then format(''number %s by weight, the best %s are taken'', r.place, r.best) end'
-             '   from ranked r) v group by v.task_id)'
-             ' insert into brokerage.task_decision (setup, run_id, task_id, decided_at, status, retry_at, candidates, rejected, not_candidates)'
-             ' select $1, $5, t.task_id, $6, case when t.kept > 0 then ''candidates'' else ''pending'' end,'
-             '        case when t.kept > 0 then null else $6 + brokerage.wait_of(p.parameters, t.current_priority) end, t.kept, t.refused - t.kept, t.outside'
-             '   from (select u.task_id, u.current_priority, count(j.queue) filter (where not coalesce(starts_with(j.failed, ''!''), false)) as refused,'
-             '                least(count(j.queue) filter (where j.failed is null), coalesce((select min(best) from ranked), count(j.queue))) as kept,'
-             '                count(j.queue) filter (where starts_with(j.failed, ''!'')) as outside'
-             '           from unnest($2) with ordinality u left join judged j on j.task_number = u.ordinality group by u.ordinality, u.task_id, u.current_priority) t'
-             '   left join brokerage.rule_in_force p on p.profile = $7 and p.algorithm = $8 and p.kind = ''pending'' and p.enabled'
-    using p_run.setup, v_tasks, p_queues, v_flavour, p_run.run_id, p_run.started_at, p_run.profile, p_run.algorithm;
+  loop
+    v_wide := cardinality(v_tasks) * cardinality(p_queues) > 5000;
+    if not p_run.dry and (p_run.algorithm = 'production_task' or brokerage.sees_assignments(p_run.profile, p_run.algorithm)) then
+      perform brokerage.decide_in_turn(p_run, v_tasks, p_queues, v_wide);
+    else
+      execute brokerage.compose(p_run.profile, p_run.algorithm, v_wide)
+              || ', stored as ('
+                 'insert into brokerage.verdict (setup, run_id, task_id, decided_at, queues)'
+                 ' select $1, $5, v.task_id, $6, array_agg(row(v.queue, v.verdict, v.rank, v.weight, v.factors, v.queued, v.capacity, v.chunk, v.rule, v.reason)::brokerage.queue_verdict)'
+                 '   from ('
+                 ' select j.task_id, j.queue, case when starts_with(j.failed, ''!'') then ''n'' else ''r'' end::"char" as verdict, null::int as rank, j.weight, j.factors, null::bigint as queued, null::bigint as capacity, null::int as chunk,'
+                 '        ltrim(split_part(j.failed, E''\t'', 1), ''!'') as rule, split_part(j.failed, E''\t'', 2) as reason'
+                 '   from judged j where j.failed is not null'
+                 ' union all'
+                 ' select r.task_id, r.queue, case when r.place > r.best then ''r'' else ''c'' end::"char", case when r.place <= coalesce(r.best, r.place) then r.place end, r.weight, r.factors, r.queued, r.capacity, r.chunk,'
+                 '        case when r.place > r.best then r.best_rule end, case when r.place > r.best then format(''number %s by weight, the best %s are taken'', r.place, r.best) end'
+                 '   from ranked r) v group by v.task_id)'
+                 ' insert into brokerage.task_decision (setup, run_id, task_id, decided_at, status, retry_at, candidates, rejected, not_candidates)'
+                 ' select $1, $5, t.task_id, $6, case when t.kept > 0 then ''candidates'' else ''pending'' end,'
+                 '        case when t.kept > 0 then null else $6 + brokerage.wait_of(p.parameters, t.current_priority) end, t.kept, t.refused - t.kept, t.outside'
+                 '   from (select u.task_id, u.current_priority, count(j.queue) filter (where not coalesce(starts_with(j.failed, ''!''), false)) as refused,'
+                 '                least(count(j.queue) filter (where j.failed is null), coalesce((select min(best) from ranked), count(j.queue))) as kept,'
+                 '                count(j.queue) filter (where starts_with(j.failed, ''!'')) as outside'
+                 '           from unnest($2) with ordinality u left join judged j on j.task_number = u.ordinality group by u.ordinality, u.task_id, u.current_priority) t'
+                 '   left join brokerage.rule_in_force p on p.profile = $7 and p.algorithm = $8 and p.kind = ''pending'' and p.enabled'
+        using p_run.setup, v_tasks, p_queues, v_flavour, p_run.run_id, p_run.started_at, p_run.profile, p_run.algorithm;
+    end if;
+    v_tasks := brokerage.tasks_of_second_pass(p_run, v_tasks);
+    exit when cardinality(v_tasks) = 0;
+  end loop;
 end $$;
 
 comment on function brokerage.decide_together(brokerage.run, bigint[], brokerage.queue_facts[]) is

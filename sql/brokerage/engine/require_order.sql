@@ -12,7 +12,7 @@ begin
   elsif p_chosen_by is not null and p_rule.kind not in ('distribution', 'end') then
     raise exception 'rule % of profile % stands behind rule %, which chooses by weight', p_rule.rule, p_rule.profile, p_chosen_by
       using errcode = 'PB001', hint = 'The choice by weight is the last of the rules: give this one a lower position.';
-  elsif p_rule.kind = 'choice' and coalesce(jsonb_typeof(p_rule.parameters -> 'best'), '') <> 'number' then
+  elsif p_rule.kind = 'choice' and (p_rule.parameters -> 'draw') is distinct from 'true' and coalesce(jsonb_typeof(p_rule.parameters -> 'best'), '') <> 'number' then
     raise exception 'rule % of profile %: parameter best is %', p_rule.rule, p_rule.profile, coalesce(p_rule.parameters ->> 'best', 'not there')
       using errcode = 'PB001', hint = 'Say how many queues are kept: {"best": 10}.';
   end if;

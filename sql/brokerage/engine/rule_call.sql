@@ -5,7 +5,7 @@ language plpgsql stable
 as $$
 declare
   v_parts text[] := parse_ident(p_rule.function);
-  v_facts int := case when p_rule.kind = 'task rule' then 1 else 3 end;
+  v_facts int := case when p_rule.kind in ('task rule', 'second pass') then 1 else 3 end;
   v_types text := concat_ws(' ', 'brokerage.task_facts'::regtype::oid, case when v_facts = 3 then 'brokerage.queue_facts'::regtype::oid end, case when v_facts = 3 then 'brokerage.pair_facts'::regtype::oid end);
   v_result regtype := case when p_rule.kind in ('weight', 'choice', 'distribution') then 'float8'::regtype else 'text'::regtype end;
   v_function record;
@@ -23,9 +23,9 @@ begin
                     case v_facts when 1 then 'task_facts' else 'task_facts, queue_facts and pair_facts' end
       using errcode = 'PB001', hint = 'Name schema and function; one more argument jsonb gets the parameters.';
   end if;
-  if v_function.prorettype <> v_result then
+  if v_function.prorettype <> v_result and not (p_rule.kind = 'weight' and v_function.prorettype = 'float8[]'::regtype) then
     raise exception 'rule % of profile %: % returns %, a % returns %', p_rule.rule, p_rule.profile, p_rule.function, v_function.prorettype::regtype, p_rule.kind, v_result
-      using errcode = 'PB001', hint = 'A rule returns text (null accepts), a weight, the value of a choice or a figure of distribution float8.';
+      using errcode = 'PB001', hint = 'A rule returns text (null accepts), a weight, the value of a choice or a figure of distribution float8; a weight that looks at the other candidates its terms, float8[].';
   end if;
   if not v_function.is_trusted then
     raise exception 'rule % of profile %: the owner of % is no member of the role that owns pgbroker', p_rule.rule, p_rule.profile, p_rule.function

@@ -1,7 +1,8 @@
 -- What each task has with each queue, a row a pair, none missing: whose link, whose counts, how much of the input (G9, G11, G12). Planned
 -- into the query of the profile (one SELECT, no SET). Joins go by numbers of tasks and unified queues; what depends on nucleus, share, software
 -- or dataset is found once each, not once a task. p_flavour: doc leaves out what only panda2026 reads.
-create or replace function brokerage.facts_of_pairs(p_setup text, p_tasks brokerage.task_facts[], p_queues brokerage.queue_facts[], p_flavour text)
+create or replace function brokerage.facts_of_pairs(p_setup text, p_tasks brokerage.task_facts[], p_queues brokerage.queue_facts[], p_flavour text,
+                                                    p_analysis boolean default null)
 returns table (task_number bigint, queue_number bigint, is_preassigned boolean, preassigned_alone boolean, is_nucleus_queue boolean, is_near boolean, is_own boolean,
                closeness float8, queued float8, queued_express float8, mbps float8, running bigint, starting bigint, activated bigint, assigned bigint,
                defined bigint, numslots bigint, type_running bigint, type_starting bigint, type_activated bigint, type_assigned bigint, type_defined bigint,
@@ -163,7 +164,7 @@ as $$
       join unified u on u.queue = r.queue
   ), problem as materialized (
     select k.number as software, u.number as queue, r.problem
-      from brokerage.software_problems(p_setup, (select array_agg(t.task_id) from task t), p_flavour) r
+      from brokerage.software_problems(p_setup, (select array_agg(t.task_id) from task t), p_flavour, p_analysis) r
       join (select distinct t.software_number as number, t.software_key from task t) k on k.software_key = r.software_key
       join unified u on u.queue = r.queue
   )
@@ -192,5 +193,5 @@ as $$
     left join resource.architecture_level v on v.setup = p_setup and v.queue = q.unified_name and v.level = t.level
 $$;
 
-comment on function brokerage.facts_of_pairs(text, brokerage.task_facts[], brokerage.queue_facts[], text) is
-'What tasks and queues have with each other, as rules see it: one row for each task and queue, by their places in the two arrays.';
+comment on function brokerage.facts_of_pairs(text, brokerage.task_facts[], brokerage.queue_facts[], text, boolean) is
+'What tasks and queues have with each other, as rules see it: one row for each task and queue, by their places in the two arrays. p_analysis: software is looked at as for analysis; null = as the label of each task says.';

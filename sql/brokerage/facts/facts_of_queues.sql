@@ -1,6 +1,6 @@
 -- The candidates of a setup as rules see them, made once a run: limits with their defaults, texts parsed, counts of all shares (G7, G9, G11).
 -- Columns stand in the order of the type; tests/brokerage/test_facts.py compares the names.
-create or replace function brokerage.facts_of_queues(p_setup text) returns setof brokerage.queue_facts
+create or replace function brokerage.facts_of_queues(p_setup text, p_analysis boolean default false) returns setof brokerage.queue_facts
 language sql stable
 as $$
   with storage as materialized (
@@ -9,6 +9,12 @@ as $$
            bool_or(s.direction = 'write_lan' and s.position = 1) as has_output,
            min(s.space_free) filter (where s.direction = 'write_lan' and s.position = 1) as space_free,
            min(s.space_usable) filter (where s.direction = 'write_lan' and s.position = 1) as space_usable,
+           min(s.storage) filter (where s.direction = 'write_lan' and s.position = 1) as output_storage,
+           min(s.storage) filter (where s.direction = 'read_lan' and s.position = 1) as input_storage,
+           min(s.space_usable) filter (where s.direction = 'read_lan' and s.position = 1) as input_space_usable,
+           coalesce(bool_or(s.storage like '%\_VP\_DISK') filter (where s.direction = 'read_lan'), false) as has_vp_input,
+           count(*) filter (where s.direction = 'read_lan' and s.can_write_wan) as inputs_writable_wan,
+           count(*) filter (where s.direction = 'write_lan' and s.can_read_wan) as outputs_readable_wan,
            count(*) filter (where s.direction = 'read_lan') as inputs,
            count(*) filter (where s.direction = 'read_lan' and s.can_read_lan) as inputs_readable,
            count(*) filter (where s.direction = 'write_lan') as outputs,
@@ -18,7 +24,9 @@ as $$
            coalesce(bool_or(s.can_write_wan) filter (where s.direction = 'read_lan' and s.is_datadisk), false) as datadisk_write_wan,
            coalesce(bool_or(s.can_read_wan) filter (where s.direction = 'write_lan' and s.is_datadisk), false) as datadisk_read_wan
       from resource.storage_of_queue s
-     where s.setup = p_setup and s.scope = 'default'
+     where s.setup = p_setup
+       and case when p_analysis then exists (select from resource.storage_for_analysis a where a.setup = s.setup and a.queue = s.queue and a.direction = s.direction and a.scope = s.scope)
+                else s.scope = 'default' end
      group by s.queue
   ), count_of_all as materialized (
     select c.queue, sum(c.running) as running, sum(c.activated) as activated, sum(c.starting) as starting, sum(c.transferring) as transferring,
@@ -97,7 +105,15 @@ as $$
          coalesce(s.datadisk_read_wan, false) as datadisk_read_wan,
          case when k.queue is not null then resource.clock(p_setup) - coalesce(k.locked_at, resource.clock(p_setup)) end as lock_age,
          coalesce(v.jobs, 0)::bigint as live_jobs,
-         q.attributes as attributes
+         q.attributes as attributes,
+         null::float8 as queued_into,
+         null::float8 as remaining_work,
+         a.site_class::int as site_class,
+         coalesce(s.has_vp_input, false) as has_vp_input,
+         s.output_storage as output_storage,
+         case when s.input_storage is distinct from s.output_storage then s.input_space_usable end as input_space_usable,
+         coalesce(s.inputs_writable_wan, 0)::int as inputs_writable_wan,
+         coalesce(s.outputs_readable_wan, 0)::int as outputs_readable_wan
     from resource.candidate_queue q
     left join resource.queue_activity a on a.setup = q.setup and a.queue = q.unified_name
     left join storage s on s.queue = q.unified_name
@@ -110,5 +126,5 @@ as $$
    where q.setup = p_setup
 $$;
 
-comment on function brokerage.facts_of_queues(text) is
-'The queues of a setup as rules see them, pseudo-queues in place of unified ones; one row a candidate.';
+comment on function brokerage.facts_of_queues(text, boolean) is
+'The queues of a setup as rules see them, pseudo-queues in place of unified ones; one row a candidate. p_analysis: with the storages that analysis uses.';

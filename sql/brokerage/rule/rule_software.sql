@@ -4,7 +4,7 @@ create or replace function brokerage.rule_software(t brokerage.task_facts, q bro
 language sql stable parallel safe
 as $$
   select case
-    when t.has_software is not true then null
+    when t.has_software is not true or (x ->> 'spares_preassigned')::boolean and p.is_preassigned then null
     when (x ->> 'as_prepared')::boolean then p.software
     when q.releases_any then null
     when q.releases_auto is not true then 'neither ANY nor AUTO is among its releases'
@@ -14,4 +14,4 @@ as $$
 $$;
 
 comment on function brokerage.rule_software(brokerage.task_facts, brokerage.queue_facts, brokerage.pair_facts, jsonb) is
-'software: the queue takes any release, or publishes what the task needs. Parameter as_prepared (boolean): the prepared verdict alone decides.';
+'software: the queue takes any release, or publishes what the task needs. Parameters: as_prepared (the prepared verdict alone decides), spares_preassigned (boolean).';

@@ -1,11 +1,11 @@
--- What follows decisions of a run: jobs of tasks go to their candidates (those decided in turn have theirs), the live counter counts them, and it is
--- noted where the tasks stand. Those that
+-- What follows decisions of a run: jobs of tasks go to their candidates (those decided in turn have theirs, and tasks their nuclei), the live counter
+-- counts them, and it is noted where the tasks stand. Those that
 -- were refused or could not be evaluated wait like those that found nothing.
 create or replace function brokerage.assign_jobs(p_run brokerage.run, p_task_ids bigint[]) returns void
 language plpgsql
 as $$
 begin
-  if not brokerage.sees_assignments(p_run.profile, p_run.algorithm) then
+  if p_run.algorithm <> 'production_task' and not brokerage.sees_assignments(p_run.profile, p_run.algorithm) then
     perform brokerage.assign_task(p_run, d.task_id, c.queues, c.weights, c.queued, c.capacities, c.chunks)
        from (select x.task_id, array_agg(x.queue order by x.rank) as queues, array_agg(coalesce(x.weight, 1) order by x.rank) as weights,
                     array_agg(coalesce(x.queued, 0) order by x.rank) as queued, array_agg(x.capacity order by x.rank) as capacities,
@@ -21,16 +21,16 @@ begin
     join resource.candidate_queue q on q.setup = a.setup and q.queue = a.queue
    where a.setup = p_run.setup and a.run_id = p_run.run_id and a.task_id = any (p_task_ids)
    group by q.unified_name;
-  insert into brokerage.task_state as s (setup, task_id, run_id, retry_at, assigned_jobs)
-  select p_run.setup, d.task_id, d.run_id,
-         case when d.status in ('error', 'throttled', 'failed') then d.decided_at + brokerage.wait_of(w.parameters, t.current_priority) else d.retry_at end,
+  insert into brokerage.task_state as s (setup, task_id, algorithm, run_id, retry_at, assigned_jobs)
+  select p_run.setup, d.task_id, p_run.algorithm, d.run_id,
+         case when d.status <> 'candidates' and d.retry_at is null then d.decided_at + brokerage.wait_of(w.parameters, t.current_priority) else d.retry_at end,
          coalesce((select sum(a.jobs) from brokerage.assignment a where a.setup = d.setup and a.run_id = d.run_id and a.task_id = d.task_id), 0)
     from brokerage.task_decision d
     join workload.task t on t.setup = d.setup and t.task_id = d.task_id
     left join brokerage.rule_in_force w on w.profile = p_run.profile and w.algorithm = p_run.algorithm and w.kind = 'pending' and w.enabled
    where d.setup = p_run.setup and d.run_id = p_run.run_id and d.task_id = any (p_task_ids)
    order by d.task_id
-  on conflict (setup, task_id) do update set run_id = excluded.run_id, retry_at = excluded.retry_at, assigned_jobs = s.assigned_jobs + excluded.assigned_jobs;
+  on conflict (setup, task_id, algorithm) do update set run_id = excluded.run_id, retry_at = excluded.retry_at, assigned_jobs = s.assigned_jobs + excluded.assigned_jobs;
 end $$;
 
 comment on function brokerage.assign_jobs(brokerage.run, bigint[]) is

@@ -4,7 +4,7 @@ language plpgsql
 as $$
 declare
   v_jobs bigint := coalesce((select i.jobs from workload.input_digest i where i.setup = p_run.setup and i.task_id = p_task_id), 0)
-                 - coalesce((select s.assigned_jobs from brokerage.task_state s where s.setup = p_run.setup and s.task_id = p_task_id), 0);
+                 - coalesce((select s.assigned_jobs from brokerage.task_state s where s.setup = p_run.setup and s.task_id = p_task_id and s.algorithm = p_run.algorithm), 0);
   v_given bigint[];
 begin
   v_given := brokerage.distribute(v_jobs, p_weights, p_queued, p_capacities, p_chunks, case when p_run.seed is not null then hashint8extended(p_task_id, p_run.seed) end);

@@ -9,6 +9,8 @@ declare
   v_run brokerage.run;
   v_locked bigint[];
   v_taken bigint[];
+  v_left bigint[];
+  v_wave bigint[];
 begin
   perform resource.identify(p_setup);
   select r.* into v_run from brokerage.run r where r.setup = p_setup and r.run_id = p_run_id and r.ended_at is null;
@@ -21,7 +23,7 @@ begin
     v_taken := array(
       select t.task_id from workload.task t
        where t.setup = p_setup and (p_tasks is null or t.task_id = any (p_tasks))
-         and (p_tasks is not null or exists (select from brokerage.due_task d where d.setup = p_setup and d.task_id = t.task_id))
+         and (p_tasks is not null or exists (select from brokerage.due_task d where d.setup = p_setup and d.algorithm = v_run.algorithm and d.task_id = t.task_id))
          and not exists (select from brokerage.task_decision x where x.setup = p_setup and x.run_id = p_run_id and x.task_id = t.task_id)
        order by t.current_priority desc, t.task_id
        limit p_limit);
@@ -32,19 +34,25 @@ begin
     v_locked := array(
       select t.task_id from workload.task t
        where t.setup = p_setup and (p_tasks is null or t.task_id = any (p_tasks))
-         and (p_tasks is not null or exists (select from brokerage.due_task d where d.setup = p_setup and d.task_id = t.task_id))
+         and (p_tasks is not null or exists (select from brokerage.due_task d where d.setup = p_setup and d.algorithm = v_run.algorithm and d.task_id = t.task_id))
          and not exists (select from brokerage.task_decision x where x.setup = p_setup and x.run_id = p_run_id and x.task_id = t.task_id)
        order by t.current_priority desc, t.task_id
        limit p_limit
          for no key update of t skip locked);
     v_taken := array(
       select u.task_id from unnest(v_locked) with ordinality u(task_id, number)
-       where (p_tasks is not null or exists (select from brokerage.due_task d where d.setup = p_setup and d.task_id = u.task_id))
+       where (p_tasks is not null or exists (select from brokerage.due_task d where d.setup = p_setup and d.algorithm = v_run.algorithm and d.task_id = u.task_id))
          and not exists (select from brokerage.task_decision x where x.setup = p_setup and x.run_id = p_run_id and x.task_id = u.task_id)
        order by u.number);
     exit when cardinality(v_taken) > 0 or cardinality(v_locked) = 0;
   end loop;
-  perform brokerage.decide(v_run, v_taken, array(select f from brokerage.facts_of_queues(p_setup) f order by f.queue));
+  v_left := v_taken;
+  loop
+    v_wave := brokerage.wave_of(p_setup, v_run.algorithm, v_left);
+    perform brokerage.decide(v_run, v_wave, brokerage.facts_of_candidates(p_setup, v_run.algorithm));
+    v_left := array(select u.task_id from unnest(v_left) with ordinality u(task_id, number) where u.task_id <> all (v_wave) order by u.number);
+    exit when cardinality(v_left) = 0;
+  end loop;
   if not v_run.dry then
     perform brokerage.assign_jobs(v_run, v_taken);
   end if;

@@ -12,7 +12,7 @@ begin
     raise exception 'task % is not there', coalesce(p_task_id::text, 'null')
       using errcode = 'PB004', hint = 'Load it with its world, or name another.';
   end if;
-  perform brokerage.decide(v_run, array[p_task_id], array(select f from brokerage.facts_of_queues(p_setup) f order by f.queue));
+  perform brokerage.decide(v_run, array[p_task_id], brokerage.facts_of_candidates(p_setup, p_algorithm));
   update brokerage.run r set ended_at = resource.clock(p_setup), tasks = 1 where r.setup = p_setup and r.run_id = v_run.run_id;
   return brokerage.answer(p_setup, v_run.run_id, p_task_id);
 end $$;

@@ -9,6 +9,7 @@ declare
   v_profile text := coalesce(p_profile, (select s.profile from brokerage.setting s where s.setup = p_setup), 'doc');
   v_task workload.task;
   v_tasks brokerage.task_facts[];
+  v_queues brokerage.queue_facts[];
   v_task_id bigint;
   v_status text;
   v_rule text;
@@ -24,12 +25,15 @@ begin
     return query select null::text, 'error', null::bigint, null::text, null::text, brokerage.task_problem(v_task), null::float8, null::jsonb, null::text[];
     return;
   end if;
-  v_tasks := array(select f from brokerage.facts_of_tasks(p_setup, array[p_task_id], brokerage.flavour(v_profile)) f);
+  v_tasks := array(select f from brokerage.facts_of_tasks(p_setup, array[p_task_id], brokerage.flavour(v_profile), p_algorithm) f);
+  v_tasks := brokerage.with_job_check(p_setup, v_profile, p_algorithm, v_tasks);
   execute brokerage.compose_task_rules(v_profile, p_algorithm) into v_task_id, v_status, v_rule, v_reason using v_tasks;
   if v_status is not null then
     return query select null::text, v_status, null::bigint, v_rule, null::text, v_reason, null::float8, null::jsonb, null::text[];
     return;
   end if;
+  v_queues := brokerage.facts_of_candidates(p_setup, p_algorithm);
+  v_tasks := brokerage.explained_pass(p_setup, v_profile, p_algorithm, v_tasks, v_queues);
   return query execute
     brokerage.compose(v_profile, p_algorithm, false, true)
     || ' select j.queue, case when starts_with(j.failed, ''!'') then ''not candidate'' when j.failed is not null or r.place > r.best then ''rejected'' else ''candidate'' end,'
@@ -44,7 +48,7 @@ begin
        '   left join brokerage.rule_in_force f on f.profile = $5 and f.algorithm = $6 and f.rule = s.rule'
        '  cross join lateral brokerage.worded(s.said, f.criteria) w'
        '  order by r.place nulls last, coalesce(starts_with(j.failed, ''!''), false), j.queue collate "C"'
-    using p_setup, v_tasks, array(select f from brokerage.facts_of_queues(p_setup) f order by f.queue), brokerage.flavour(v_profile), v_profile, p_algorithm;
+    using p_setup, v_tasks, v_queues, brokerage.flavour(v_profile), v_profile, p_algorithm;
 end $$;
 
 comment on function brokerage.explain(text, bigint, text, text) is

@@ -1,0 +1,8 @@
+create or replace function brokerage.space_for(p_work float8) returns float8
+language sql immutable parallel safe
+as $$
+  select 0.25 * p_work / (10 * 86400)
+$$;
+
+comment on function brokerage.space_for(float8) is
+'Output that work (HS06 s) makes, in GB: 0.25 GB a day of a core of 10 HS06 (seed 000, normalizedExpOutSize).';

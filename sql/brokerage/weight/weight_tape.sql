@@ -1,0 +1,13 @@
+-- brokerage-doc-profile 3, task-weight: a thousandth where more of the input is on tape than on disk alone.
+create or replace function brokerage.weight_tape(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts, x jsonb) returns float8
+language sql stable parallel safe
+as $$
+  select case
+    when p.is_preassigned then null
+    when p.located_bytes > p.located_disk_bytes and not brokerage.needs_no_data_weight(t, q, p, x) then 0.001
+    else 1
+  end
+$$;
+
+comment on function brokerage.weight_tape(brokerage.task_facts, brokerage.queue_facts, brokerage.pair_facts, jsonb) is
+'task-weight-data: input that has to come from tape first counts a thousandth.';
