@@ -1,6 +1,6 @@
-"""One batch of brokerage on several connections: they work in one run and share its tasks, as concurrent calls do.
+"""One batch of brokerage on one connection or several: they work in one run and share its tasks.
 
-Decisions are the database's (`brokerage.broker_next`): what `brokerage.broker_jobs` does on one connection, on several.
+Decisions are the database's (`brokerage.broker_next`): what `brokerage.broker` does on one connection, on several.
 """
 
 import threading
@@ -17,31 +17,37 @@ Connection = psycopg.Connection[Any]
 _TASKS_A_COMMIT = 250
 
 
-def broker_jobs(
+def broker(
     connections: Sequence[Connection],
     setup: str,
+    algorithm: str = "production_job",
     *,
     tasks: Sequence[int] | None = None,
     profile: str | None = None,
     seed: int | None = None,
     limit: int | None = None,
     tasks_a_commit: int = _TASKS_A_COMMIT,
+    dry_run: bool = False,
 ) -> int:
-    """Broker the jobs of all tasks that are due, or of those named, and return the number of the run.
+    """Broker all tasks that are due, or those named, and return the number of the run.
+
+    algorithm: production_job or analysis_job (their jobs, to queues), or production_task (they themselves, to nuclei).
+    dry_run: decide only, on one connection.
 
     connections: in autocommit; each takes the tasks that no other works on, highest current priority first, and commits
-    every `tasks_a_commit`. limit: tasks to decide at most, all connections together. In panda2026 a task is weighed
-    after those of which this worker sees the assignments, so that a seed repeats a batch of one connection only. When
-    one connection fails, the others stop after the tasks that they are at, and its error is raised; what is committed
-    stays. Raises NoSuchThing (as psycopg's error, PB004) for a task that is not there.
+    every `tasks_a_commit`. limit: tasks to decide at most, all connections together. Where weights see assignments
+    (panda2026, and all task brokerage) a task is weighed after those of which this worker sees them, so that a seed
+    repeats a batch of one connection only. When one connection fails, the others stop after the tasks that they are at,
+    and its error is raised; what is committed stays. Raises NoSuchThing (as psycopg's error, PB004) for a task that is
+    not there.
     """
     if tasks_a_commit < 1 or (limit is not None and limit < 0):
         raise BadRequest(f"tasks_a_commit is {tasks_a_commit} and limit is {limit}", "at least 1, and 0 or more")
     first = connections[0]
-    query = "select brokerage.open_run(%s, 'production_job', %s, %s::bigint, false)"
+    query = "select brokerage.open_run(%s, %s, %s, %s::bigint, %s)"
     listed = None if tasks is None else list(tasks)
     with first.transaction():
-        [(run,)] = first.execute(query, (setup, profile, seed)).fetchall()
+        [(run,)] = first.execute(query, (setup, algorithm, profile, seed, dry_run)).fetchall()
         if listed is not None:
             first.execute("select brokerage.require_tasks(%s, %s::bigint[])", (setup, listed))
     share = _Share(limit, tasks_a_commit)

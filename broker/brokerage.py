@@ -27,10 +27,11 @@ Row = dict[str, Any]
 
 _CASE = 'a case is one JSON object: {"name": ..., "algorithm": "production_job", "task": 1000, "world": {...}}'
 _KEYS = ("name", "algorithm", "profile", "task", "world")
+_ALGORITHMS = ("production_task", "production_job", "analysis_job")
 _ANSWER = {
-    "candidates": ("queue", "rank", "weight"),
-    "rejected": ("queue", "rule", "criteria", "reason"),
-    "not_candidates": ("queue", "rule", "reason"),
+    "candidates": ("queue", "nucleus", "rank", "weight", "probability"),
+    "rejected": ("queue", "nucleus", "rule", "criteria", "reason"),
+    "not_candidates": ("queue", "nucleus", "rule", "reason"),
 }
 _TASKS_A_CALL = 1_000
 _AHEAD = 8  # cases a connection
@@ -118,8 +119,8 @@ def _decide(connection: Connection, case: Mapping[str, Any], over: str | None, p
         meant = [f"{key}: nearest is {found}" for key in unknown if (found := nearest(str(key), _KEYS))]
         raise BadRequest(f"not known in a case: {', '.join(map(str, unknown))}", "; ".join([*meant, _CASE]))
     algorithm, task, given = case.get("algorithm", "production_job"), case.get("task"), case.get("world", {})
-    if algorithm != "production_job":
-        raise BadRequest(f"algorithm {algorithm} is not available", "production_job is")
+    if algorithm not in _ALGORITHMS:
+        raise BadRequest(f"algorithm is {json_text(algorithm)[:100]}", f"algorithms are {', '.join(_ALGORITHMS)}")
     if isinstance(task, bool) or not isinstance(task, int):
         raise BadRequest(f"task is {json_text(task)[:100]}, not the id of a task", _CASE)
     if "world" not in case and over is None:
@@ -158,7 +159,9 @@ def _shaped(answer: Row) -> Row:
     for candidate in answer["candidates"]:
         if isinstance(candidate["weight"], int):
             candidate["weight"] = float(candidate["weight"])
-    lists = {name: [{key: row[key] for key in keys} for row in answer[name]] for name, keys in _ANSWER.items()}
+    lists = {
+        name: [{key: row[key] for key in keys if key in row} for row in answer[name]] for name, keys in _ANSWER.items()
+    }
     pending = {"retry_at": answer["retry_at"]} if answer["status"] == "pending" else {}
     return {"status": answer["status"], **lists, "explanation": answer["explanation"], **pending}
 
@@ -167,11 +170,11 @@ def _shaped(answer: Row) -> Row:
 class WhatIf:
     """What a change does: tasks by status before and after, and the tasks that are decided otherwise.
 
-    not_open: those that were named and that the job broker does not work on, and why. kept: fields of the worlds that
+    not_open: those that were named and that the broker does not work on, and why. kept: fields of the worlds that
     no rule reads, in words.
 
-    differences: rows of brokerage.run_difference: task_id, status_before, status_after, gained, lost (queues), and the
-    best candidate of both whose weight changed: queue, weight_before, weight_after.
+    differences: rows of brokerage.run_difference: task_id, status_before, status_after, gained, lost (queues or
+    nuclei), and the best candidate of both whose weight changed: queue, weight_before, weight_after.
     """
 
     before: dict[str, int]
@@ -190,25 +193,26 @@ def what_if(
     worlds: Sequence[World] = (),
     tasks: Sequence[int] | None = None,
     forced: bool = False,
+    algorithm: str = "production_job",
 ) -> WhatIf:
     """Decide tasks as things are and as they would be with other settings, worlds or profile, in one snapshot.
 
     settings: `component:KEY` or `KEY` (of every component) to its value; None removes it. worlds: merged over the
-    setup, whatever setup they name (world.load). tasks: those to decide; else all whose jobs are not all assigned, also
-    those that wait. forced: take settings that no rule which came with the program reads. connection: in autocommit.
-    Raises NoSuchThing for a setup or task that is not there (a task as psycopg's error, PB004), BadRequest for keys
-    that no rule reads.
+    setup, whatever setup they name (world.load). tasks: those to decide; else all that are open (production_job: whose
+    jobs are not all assigned; production_task: without a nucleus), also those that wait. forced: take settings that no
+    rule which came with the program reads. connection: in autocommit. Raises NoSuchThing for a setup or task that is
+    not there (a task as psycopg's error, PB004), BadRequest for keys that no rule reads.
     """
     with connection.transaction(force_rollback=True):
         connection.execute("set transaction isolation level repeatable read")
         _require(connection, setup)
-        before = _dry_run(connection, setup, None, tasks)
+        before = _dry_run(connection, setup, algorithm, None, tasks)
         for name, value in settings.items():
             component, _, key = name.rpartition(":")
             _set(connection, setup, component, key, value, forced=forced)
         loaded = world.load(connection, worlds, setup, merge=True)
-        not_open = {} if tasks is None else _not_open(connection, setup, tasks)
-        after = _dry_run(connection, setup, profile, tasks)
+        not_open = {} if tasks is None else _not_open(connection, setup, algorithm, tasks)
+        after = _dry_run(connection, setup, algorithm, profile, tasks)
         with connection.cursor(row_factory=dict_row) as cursor:
             query = "select * from brokerage.run_difference(%s, %s, %s)"
             differences = cursor.execute(query, (setup, before, after)).fetchall()
@@ -221,12 +225,13 @@ def what_if(
         )
 
 
-def _not_open(connection: Connection, setup: str, tasks: Sequence[int]) -> dict[int, str]:
-    """Those of the tasks that the job broker does not work on, and why; a task that is not there is an error."""
+def _not_open(connection: Connection, setup: str, algorithm: str, tasks: Sequence[int]) -> dict[int, str]:
+    """Those of the tasks that the broker does not work on, and why; a task that is not there is an error."""
     connection.execute("select brokerage.require_tasks(%s, %s::bigint[])", (setup, list(tasks)))
     query = """select task_id, not_open from brokerage.task_standing
-                where setup = %s and task_id = any (%s::bigint[]) and not_open is not null order by 1"""
-    return dict(connection.execute(query, (setup, list(tasks))).fetchall())
+                where setup = %s and algorithm = %s and task_id = any (%s::bigint[]) and not_open is not null
+                order by 1"""
+    return dict(connection.execute(query, (setup, algorithm, list(tasks))).fetchall())
 
 
 def _set(connection: Connection, setup: str, component: str, key: str, value: Any, *, forced: bool) -> None:
@@ -239,13 +244,15 @@ def _set(connection: Connection, setup: str, component: str, key: str, value: An
         connection.execute(query, (setup, key, json_text(value), place, app, own))
 
 
-def _dry_run(connection: Connection, setup: str, profile: str | None, tasks: Sequence[int] | None) -> int:
+def _dry_run(
+    connection: Connection, setup: str, algorithm: str, profile: str | None, tasks: Sequence[int] | None
+) -> int:
     """Decide tasks and store nothing but decisions; the number of the run."""
     if tasks is None:
-        query = "select task_id from brokerage.open_task where setup = %s"
-        tasks = [task for (task,) in connection.execute(query, [setup]).fetchall()]
-    query = "select brokerage.open_run(%s, 'production_job', %s, null, true)"
-    [(run,)] = connection.execute(query, (setup, profile)).fetchall()
+        query = "select task_id from brokerage.open_task where setup = %s and algorithm = %s"
+        tasks = [task for (task,) in connection.execute(query, [setup, algorithm]).fetchall()]
+    query = "select brokerage.open_run(%s, %s, %s, null, true)"
+    [(run,)] = connection.execute(query, (setup, algorithm, profile)).fetchall()
     query = "select brokerage.broker_next(%s, %s, %s::bigint[], %s)"
     while connection.execute(query, (setup, run, list(tasks), _TASKS_A_CALL)).fetchall() != [(0,)]:
         pass

@@ -1,4 +1,4 @@
-"""`broker broker-jobs`, `what-if`, `evaluate`, `rules`: where the jobs of tasks go."""
+"""`broker broker-jobs`, `broker-tasks`, `broker-analysis`, `what-if`, `evaluate`, `rules`: where tasks and jobs go."""
 
 import json
 from collections.abc import Sequence
@@ -28,9 +28,14 @@ Row = dict[str, Any]
 Profile = Annotated[str | None, typer.Option(help="Profile that decides; else the setup's, doc by default.")]
 Tasks = Annotated[list[int] | None, typer.Option("--task", help="This task; more than once for several.")]
 Limit = Annotated[int, typer.Option(min=0, help="Show so many rows of a table, 0 for all.")]
+Algorithm = Annotated[str, typer.Option(help="Algorithm; an unknown one is answered with those in the catalogue.")]
+Seed = Annotated[int | None, typer.Option(help="Makes the draws of one worker repeatable.")]
+DryRun = Annotated[bool, typer.Option("--dry-run", help="Decide only: assign nothing.")]
+Most = Annotated[int | None, typer.Option("--limit", min=0, help="Decide so many tasks at most.")]
+Workers = Annotated[int, typer.Option(min=1, max=32, help="Decide on so many connections, which share the tasks.")]
 
 _BAR = 20  # characters of the longest bar in a table
-_QUEUES = 20  # bars of queues
+_QUEUES = 20  # bars of queues or nuclei
 
 
 @app.command("broker-jobs", rich_help_panel=PANEL)
@@ -38,12 +43,10 @@ def broker_jobs(
     *,
     task: Tasks = None,
     profile: Profile = None,
-    seed: Annotated[int | None, typer.Option(help="Makes the draws of one worker repeatable.")] = None,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Decide only: assign nothing.")] = False,
-    limit: Annotated[int | None, typer.Option(min=0, help="Decide so many tasks at most.")] = None,
-    workers: Annotated[
-        int, typer.Option(min=1, max=32, help="Decide on so many connections at once, which share the tasks.")
-    ] = 1,
+    seed: Seed = None,
+    dry_run: DryRun = False,
+    limit: Most = None,
+    workers: Workers = 1,
     setup: Setup = "default",
     as_json: Json = False,
 ) -> None:
@@ -51,6 +54,90 @@ def broker_jobs(
 
     A task that is named is decided whether it is due or not. Needs the role broker_operator.
     """
+    _broker(
+        "production_job",
+        setup,
+        task,
+        profile=profile,
+        seed=seed,
+        limit=limit,
+        workers=workers,
+        dry_run=dry_run,
+        as_json=as_json,
+    )
+
+
+@app.command("broker-tasks", rich_help_panel=PANEL)
+def broker_tasks(
+    *,
+    task: Tasks = None,
+    profile: Profile = None,
+    seed: Seed = None,
+    dry_run: DryRun = False,
+    limit: Most = None,
+    workers: Workers = 1,
+    setup: Setup = "default",
+    as_json: Json = False,
+) -> None:
+    """Broker all tasks that are due, or those named: decide which nuclei could have each, and draw one by weight.
+
+    A task that is named is decided whether it is due or not. Needs the role broker_operator.
+    """
+    _broker(
+        "production_task",
+        setup,
+        task,
+        profile=profile,
+        seed=seed,
+        limit=limit,
+        workers=workers,
+        dry_run=dry_run,
+        as_json=as_json,
+    )
+
+
+@app.command("broker-analysis", rich_help_panel=PANEL)
+def broker_analysis(
+    *,
+    task: Tasks = None,
+    profile: Profile = None,
+    seed: Seed = None,
+    dry_run: DryRun = False,
+    limit: Most = None,
+    workers: Workers = 1,
+    setup: Setup = "default",
+    as_json: Json = False,
+) -> None:
+    """Broker the jobs of users' tasks that are due, or of those named: decide which queues take them, and assign them.
+
+    A task that is named is decided whether it is due or not. Needs the role broker_operator.
+    """
+    _broker(
+        "analysis_job",
+        setup,
+        task,
+        profile=profile,
+        seed=seed,
+        limit=limit,
+        workers=workers,
+        dry_run=dry_run,
+        as_json=as_json,
+    )
+
+
+def _broker(
+    algorithm: str,
+    setup: str,
+    tasks: list[int] | None,
+    *,
+    profile: str | None,
+    seed: int | None,
+    limit: int | None,
+    workers: int,
+    dry_run: bool,
+    as_json: bool,
+) -> None:
+    """One batch, and what it did."""
     from broker import batch, database
     from broker.errors import BadRequest
 
@@ -61,15 +148,13 @@ def broker_jobs(
         connections = [open_ones.enter_context(database.connect(target)) for _ in range(workers)]
         connection = connections[0]
         require_setup(connection, setup)
-        named = sorted(set(task or ()))
-        not_due = _not_due(connection, setup, named)
-        if workers > 1:
-            run = batch.broker_jobs(connections, setup, tasks=named or None, profile=profile, seed=seed, limit=limit)
-        else:
-            query = "call brokerage.broker_jobs(%s, %s::bigint[], %s, %s::bigint, %s, %s::bigint)"
-            [(run,)] = connection.execute(query, (setup, named or None, profile, seed, dry_run, limit)).fetchall()
+        named = sorted(set(tasks or ()))
+        not_due = _not_due(connection, setup, algorithm, named)
+        run = batch.broker(
+            connections, setup, algorithm, tasks=named or None, profile=profile, seed=seed, limit=limit, dry_run=dry_run
+        )
         summary = summary_of(connection, setup, run) | {"not_due": not_due}
-        nothing = None if summary["tasks"] or named else _nothing_due(connection, setup)
+        nothing = None if summary["tasks"] or named else _nothing_due(connection, setup, algorithm)
     if as_json:
         output.json_out(summary)
         return
@@ -78,28 +163,29 @@ def broker_jobs(
     show_summary(summary, dry=dry_run, nothing=nothing or "no task was decided: another broker works on those named")
 
 
-def _not_due(connection: "Connection", setup: str, tasks: list[int]) -> list[Row]:
+def _not_due(connection: "Connection", setup: str, algorithm: str, tasks: list[int]) -> list[Row]:
     """Those of the tasks that are not due, and why."""
     query = """select task_id, not_due from brokerage.task_standing
-                where setup = %s and task_id = any (%s::bigint[]) and not_due is not null order by 1"""
-    return _rows(connection, query, setup, tasks) if tasks else []
+                where setup = %s and algorithm = %s and task_id = any (%s::bigint[]) and not_due is not null
+                order by 1"""
+    return _rows(connection, query, setup, algorithm, tasks) if tasks else []
 
 
-def _nothing_due(connection: "Connection", setup: str) -> str:
+def _nothing_due(connection: "Connection", setup: str, algorithm: str) -> str:
     """Why a run found nothing to do: how many tasks wait, and an example of what else keeps tasks away."""
     query = """select count(*) filter (where not_open is null and waits) as waiting,
                       min(retry_at) filter (where not_open is null and waits) as retry_at,
                       count(*) filter (where not_open is not null) as others,
                       min(task_id) filter (where not_open is not null) as example
-                 from brokerage.task_standing where setup = %s"""
-    [row] = _rows(connection, query, setup)
+                 from brokerage.task_standing where setup = %s and algorithm = %s"""
+    [row] = _rows(connection, query, setup, algorithm)
     said = []
     if row["waiting"]:
         are = "waits, until" if row["waiting"] == 1 else "wait, the first until"
         said.append(f"{counted(row['waiting'], 'task')} {are} {_time(row['retry_at'])}")
     if row["others"]:
-        query = "select not_open from brokerage.task_standing where setup = %s and task_id = %s"
-        [example] = _rows(connection, query, setup, row["example"])
+        query = "select not_open from brokerage.task_standing where setup = %s and algorithm = %s and task_id = %s"
+        [example] = _rows(connection, query, setup, algorithm, row["example"])
         such = f"{'is' if row['others'] == 1 else 'are'} not open, such as {row['example']}"
         said.append(f"{counted(row['others'], 'task')} {such}: {example['not_open']}")
     return f"no task was due: {'; '.join(said) or f'setup {setup} holds no open tasks'}"
@@ -110,7 +196,7 @@ def _time(moment: "datetime") -> str:
 
 
 def summary_of(connection: "Connection", setup: str, run: int) -> Row:
-    """A run: tasks by status (and by the rule that refused whole tasks), jobs assigned by queue, rejections by rule."""
+    """A run: tasks by status (and the rule that refused whole tasks), where tasks or jobs went, rejections by rule."""
     chosen = "where setup = %s and run_id = %s order by"
     return {
         "setup": setup,
@@ -123,6 +209,13 @@ def summary_of(connection: "Connection", setup: str, run: int) -> Row:
         ),
         "assigned": _rows(
             connection, f"select queue, tasks, jobs from brokerage.assignments {chosen} 3 desc, 1", setup, run
+        ),
+        "nuclei": _rows(
+            connection,
+            "select nucleus, count(*) as tasks, sum(work) as work from brokerage.nucleus_of_task"
+            " where setup = %s and run_id = %s group by nucleus order by 2 desc, 1",
+            setup,
+            run,
         ),
         "rejections": _rows(
             connection,
@@ -157,14 +250,23 @@ def show_summary(summary: Row, *, dry: bool, nothing: str = "no task was due") -
     if retry and not dry:
         output.say(f"the first that waits is tried again at {_time(min(retry))}")
     if not dry:
-        assigned = summary["assigned"]
-        jobs = sum(row["jobs"] for row in assigned)
-        some = f", the {_QUEUES} with most of them" if len(assigned) > _QUEUES else ""
-        title = f"Assigned: {counted(jobs, 'job')} to {counted(len(assigned), 'queue')}{some}"
-        output.bars(title, [(row["queue"], row["jobs"]) for row in assigned[:_QUEUES]])
+        nuclei = [(row["nucleus"], row["tasks"]) for row in summary["nuclei"]]
+        queues = [(row["queue"], row["jobs"]) for row in summary["assigned"]]
+        if nuclei:
+            _show_assigned(nuclei, "task", "nucleus")
+        else:
+            _show_assigned(queues, "job", "queue")
     rejections = [(r["rule"], r["criteria"], r["pairs"], r["tasks"], r["queues"]) for r in summary["rejections"]]
     columns = ["rule", "criteria", "pairs", "tasks", "queues", ""]
     output.table("Rejected", columns, _barred(rejections, 2), drop=["", "criteria"])
+
+
+def _show_assigned(places: list[tuple[str, int]], what: str, place: str) -> None:
+    """Bars of the places that got the most jobs or tasks."""
+    some = f", the {_QUEUES} with most of them" if len(places) > _QUEUES else ""
+    of = "nuclei" if place == "nucleus" and len(places) != 1 else None
+    to = f"{len(places):,} {of}" if of else counted(len(places), place)
+    output.bars(f"Assigned: {counted(sum(number for _, number in places), what)} to {to}{some}", places[:_QUEUES])
 
 
 def _barred(rows: Sequence[Sequence[Any]], place: int) -> list[list[object]]:
@@ -185,12 +287,13 @@ def what_if(
     force: Annotated[
         bool, typer.Option("--force", help="Take keys of --set that only rules of your own read.")
     ] = False,
+    algorithm: Algorithm = "production_job",
     task: Tasks = None,
     limit: Limit = 20,
     setup: Setup = "default",
     as_json: Json = False,
 ) -> None:
-    """Say what a change would do to all tasks with jobs left, also those that wait. Nothing is stored.
+    """Say what a change would do to all open tasks of an algorithm, also those that wait. Nothing is stored.
 
     Needs the role broker_operator.
     """
@@ -210,7 +313,14 @@ def what_if(
         require_setup(connection, setup)
         try:
             found = brokerage.what_if(
-                connection, setup, changes, profile=profile, worlds=laid, tasks=task or None, forced=force
+                connection,
+                setup,
+                changes,
+                profile=profile,
+                worlds=laid,
+                tasks=task or None,
+                forced=force,
+                algorithm=algorithm,
             )
         except psycopg.Error as error:
             said = from_database(error)
@@ -306,9 +416,7 @@ def rules(
     profile: Annotated[
         str | None, typer.Option(help="Profile: doc, panda2026, or one of your own; else doc, or that of --setup.")
     ] = None,
-    algorithm: Annotated[
-        str, typer.Option(help="Algorithm; an unknown one is answered with those in the catalogue.")
-    ] = ("production_job"),
+    algorithm: Algorithm = "production_job",
     setup: Annotated[str | None, typer.Option(help="The profile that decides in this setup, and its settings.")] = None,
     as_json: Json = False,
 ) -> None:

@@ -19,11 +19,13 @@ Row = dict[str, Any]
 _BAR = 20  # characters of the longest bar in a table
 
 
-def explain_task(setup: str, task: int, *, profile: str | None, queue: str | None, limit: int, as_json: bool) -> None:
-    """Say why each queue would take the jobs of a task or not."""
+def explain_task(
+    setup: str, task: int, *, algorithm: str | None, profile: str | None, queue: str | None, limit: int, as_json: bool
+) -> None:
+    """Say why each queue would take the jobs of a task or not, or which nuclei could have it."""
     with session() as connection:
         require_setup(connection, setup)
-        explained = explanation_of(connection, setup, task, profile)
+        explained = explanation_of(connection, setup, task, profile, algorithm)
     if queue is not None:
         explained["queues"] = _named(explained["queues"], queue, setup)
     if as_json:
@@ -58,19 +60,26 @@ def _unified(queue: str) -> str | None:
     return queue.rpartition("/")[0] or None
 
 
-def explanation_of(connection: "Connection", setup: str, task: int, profile: str | None = None) -> Row:
+def explanation_of(
+    connection: "Connection", setup: str, task: int, profile: str | None = None, algorithm: str | None = None
+) -> Row:
     """A task's standing and queues, and what keeps them away: rows of brokerage.explain and brokerage.obstacles.
 
-    `not_due` says why its jobs are not brokered now (None: they are), `jobs` how many it has, and `jobs_left` those
-    that are not assigned. `refused` is the row of a task that no queue is asked for: throttled, failed, or an error.
-    `unknown_queues` are those that it is pre-assigned to and that are not there.
+    algorithm: whose decision it is; else that of the broker which has the task now (production_task for one that waits
+    for a nucleus). `not_due` says why that broker does not take it now (None: it does), `jobs` how many it has, and
+    `jobs_left` those that are not assigned. `refused` is the row of a task that no queue is asked for: throttled,
+    failed, or an error. `unknown_queues` are those that it is pre-assigned to and that are not there.
     """
-    rows = _rows(connection, "select * from brokerage.explain(%s, %s::bigint, %s)", setup, task, profile)
+    query = """select algorithm, not_due, jobs, jobs_left from brokerage.task_standing
+                where setup = %s and task_id = %s and coalesce(algorithm = %s, true)
+                order by not_open is not null, not of_label, algorithm limit 1"""
+    nowhere = {"algorithm": algorithm or "production_job", "not_due": None, "jobs": 0, "jobs_left": 0}
+    standing = next(iter(_rows(connection, query, setup, task, algorithm)), nowhere)
+    asked = (setup, task, profile, standing["algorithm"])
+    rows = _rows(connection, "select * from brokerage.explain(%s, %s::bigint, %s, %s)", *asked)
     queues = [row for row in rows if row["queue"] is not None]
-    query = "select not_due, jobs, jobs_left from brokerage.task_standing where setup = %s and task_id = %s"
-    [standing] = _rows(connection, query, setup, task)
-    [unknown] = _rows(connection, "select brokerage.unknown_queues(%s, %s::bigint, %s) as names", setup, task, profile)
-    query = "select * from brokerage.obstacles(%s, %s::bigint, %s)"
+    query = "select brokerage.unknown_queues(%s, %s::bigint, %s) as names"
+    [unknown] = _rows(connection, query, setup, task, profile)
     return {
         "setup": setup,
         "task": task,
@@ -78,7 +87,9 @@ def explanation_of(connection: "Connection", setup: str, task: int, profile: str
         "unknown_queues": unknown["names"],
         "refused": next((row for row in rows if row["queue"] is None), None),
         "queues": queues,
-        "obstacles": _rows(connection, query, setup, task, profile) if queues else [],
+        "obstacles": _rows(connection, "select * from brokerage.obstacles(%s, %s::bigint, %s, %s)", *asked)
+        if queues
+        else [],
     }
 
 
@@ -104,23 +115,33 @@ def show_explanation(explained: Row, limit: int) -> None:
     if not asked:
         _show_nobody_asked(explained)
         return
-    output.say(f"task {task}: {len(of['candidate'])} of {counted(len(asked), 'queue')} would take its jobs")
+    could = "could have it" if _kind(explained) == "nucleus" else "would take its jobs"
+    output.say(f"task {task}: {len(of['candidate'])} of {_places(explained, len(asked))} {could}")
     if pseudo := sum(_unified(row["queue"]) is not None for row in asked):
         are = "is a pseudo-queue" if pseudo == 1 else "are pseudo-queues"
         output.say(f"{pseudo} of the {len(asked)} {are}: a unified queue counts once for each resource type of its")
     if explained["unknown_queues"]:
         output.say(f"it is pre-assigned to {_missing(explained)}, too")
     if of["candidate"]:
-        _show_candidates(of["candidate"])
+        _show_candidates(of["candidate"], _kind(explained))
     rejected = sorted(of["rejected"], key=lambda row: row["rule"] == "top-10", reverse=True)
     shown = rejected[: limit or None]
     title = "Rejected" if len(shown) == len(rejected) else f"Rejected: {len(shown)} of {len(rejected)} (--limit 0: all)"
     cells = [(row["queue"], row["rule"], row["criteria"], row["reason"]) for row in shown]
-    output.table(title, ["queue", "rule", "criteria", "reason"], cells, drop=["criteria"])
+    output.table(title, [_kind(explained), "rule", "criteria", "reason"], cells, drop=["criteria"])
     if of["not candidate"]:
-        output.say(f"{counted(len(of['not candidate']), 'queue')} never entered the list (--json names them)")
+        output.say(f"{_places(explained, len(of['not candidate']))} never entered the list (--json names them)")
     if not of["candidate"]:
-        _show_obstacles(explained["obstacles"])
+        _show_obstacles(explained)
+
+
+def _kind(explained: Row) -> str:
+    """What is chosen: a queue for its jobs, or a nucleus for the task."""
+    return "nucleus" if explained["algorithm"] == "production_task" else "queue"
+
+
+def _places(explained: Row, number: int) -> str:
+    return f"{number:,} nuclei" if _kind(explained) == "nucleus" and number != 1 else counted(number, _kind(explained))
 
 
 def _show_not_due(explained: Row) -> None:
@@ -134,10 +155,10 @@ def _show_nobody_asked(explained: Row) -> None:
     if explained["unknown_queues"]:
         output.say(f"task {task}: no queue entered the list: pre-assigned to {_missing(explained)}")
     elif queues:
-        output.say(f"task {task}: no queue entered the list")
+        output.say(f"task {task}: no {_kind(explained)} entered the list")
         output.bars("Why", Counter(f"{row['rule']}: {row['reason']}" for row in queues).most_common())
     else:
-        output.say(f"task {task}: setup {explained['setup']} holds no queues")
+        output.say(f"task {task}: setup {explained['setup']} holds {_places(explained, 0).replace('0', 'no')}")
 
 
 def _missing(explained: Row) -> str:
@@ -145,7 +166,7 @@ def _missing(explained: Row) -> str:
     return f"{', '.join(names)}, which {'is' if len(names) == 1 else 'are'} not in setup {explained['setup']}"
 
 
-def _show_candidates(rows: Sequence[Row]) -> None:
+def _show_candidates(rows: Sequence[Row], kind: str) -> None:
     """Candidates with their weights, each beside a bar, and the factors that they are made of."""
     factors = list(dict.fromkeys(name for row in rows for name in row["factors"] or {}))
     most = max((row["weight"] or 0 for row in rows), default=0) or 1
@@ -159,20 +180,22 @@ def _show_candidates(rows: Sequence[Row]) -> None:
         )
         for row in rows
     ]
-    output.table("Candidates", ["rank", "queue", "weight", "", *factors], cells, drop=["", *reversed(factors)])
+    output.table("Candidates", ["rank", kind, "weight", "", *factors], cells, drop=["", *reversed(factors)])
 
 
-def _show_obstacles(obstacles: Sequence[Row]) -> None:
+def _show_obstacles(explained: Row) -> None:
     """What keeps a task that waits from its queues, and what single change opens the most."""
+    obstacles: Sequence[Row] = explained["obstacles"]
     rejecting = sorted((row for row in obstacles if row["rejects"]), key=lambda row: -row["rejects"])
     output.bars("Rejected by rule", [(row["rule"], row["rejects"]) for row in rejecting])
     alone = [row for row in obstacles if row["opens"]]
     if not alone:
-        output.say("no single change opens a queue: each is rejected by two rules or more (--queue NAME lists them)")
+        by = "each is rejected by two rules or more (--queue NAME lists them)"
+        output.say(f"no single change opens a {_kind(explained)}: {by}")
     for number, row in enumerate(alone[:3]):
         more = "what opens the most" if number == 0 else "then"
-        queues = counted(row["opens"], "queue")
-        output.say(f"{more}: {row['rule']} alone keeps {queues} away, such as {row['example']}")
+        places = _places(explained, row["opens"])
+        output.say(f"{more}: {row['rule']} alone keeps {places} away, such as {row['example']}")
 
 
 def _show_queue(row: Row) -> None:

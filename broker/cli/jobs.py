@@ -164,22 +164,27 @@ def explain(
     queue: Annotated[
         str | None, typer.Option(help="Of a task: this queue only, with all rules that reject it.")
     ] = None,
+    algorithm: Annotated[
+        str | None, typer.Option(help="Of a task: production_job or production_task; else that of who has it now.")
+    ] = None,
     limit: brokerage.Limit = 20,
     setup: Setup = "default",
     as_json: Json = False,
 ) -> None:
-    """Say why a job does not match, or why the jobs of a task would go to a queue or not.
+    """Say why a job does not match, or why the jobs of a task would go to a queue or not, or it to a nucleus.
 
-    JOB: a resource, condition by condition, or (without one) the resources seen lately. task ID: all queues.
+    JOB: a resource, condition by condition, or (without one) the resources seen lately. task ID: all queues, or nuclei.
     """
     is_task, number = _explained(what)
     if is_task:
         if described:
             raise typer.BadParameter("a resource is for a job", param_hint="task ID")
-        explanation.explain_task(setup, number, profile=profile, queue=queue, limit=limit, as_json=as_json)
+        explanation.explain_task(
+            setup, number, algorithm=algorithm, profile=profile, queue=queue, limit=limit, as_json=as_json
+        )
     else:
-        if profile is not None or queue is not None:
-            raise typer.BadParameter("--profile and --queue are for a task", param_hint="JOB")
+        if profile is not None or queue is not None or algorithm is not None:
+            raise typer.BadParameter("--profile, --queue and --algorithm are for a task", param_hint="JOB")
         _explain_job(setup, number, described, as_json)
 
 
