@@ -19,7 +19,8 @@ from broker.grid import grid
 Connection = psycopg.Connection[Any]
 Row = dict[str, Any]
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
-DUE = "select task_id from brokerage.due_task where setup = %s order by current_priority desc, task_id"
+DUE = """select task_id from brokerage.due_task where setup = %s and algorithm = 'production_job'
+          order by current_priority desc, task_id"""
 DECIDED = "select task_id from brokerage.task_decision where setup = %s and run_id = %s order by task_id"
 
 
@@ -121,7 +122,9 @@ def test_a_task_with_all_jobs_assigned_is_not_due(db: Connection) -> None:
     assert _numbers(db, query) == [3]
     assert _numbers(db, DUE, "default") == []
     world.load(db, [_world([{"id": 1}], files=5)])  # new files have come
-    assert db.execute("select task_id, jobs_left from brokerage.due_task").fetchall() == [(1, 2)]
+    assert db.execute(
+        "select task_id, jobs_left from brokerage.due_task where algorithm = 'production_job'"
+    ).fetchall() == [(1, 2)]
     _call(db, "default")
     assert _numbers(db, query) == [5]
     assert _numbers(db, DUE, "default") == []
@@ -266,7 +269,7 @@ def test_a_choice_serves_a_chunk(rolled_back: Connection, task: Row, queue: Row,
     query = "select jobs from brokerage.assignment order by jobs desc"
     choices = 10 if chunk == 2 else 3 if chunk == 7 else 1
     assert _numbers(rolled_back, query) == [min(choices * chunk, 80)] * (1 if chunk == 80 else 2)
-    query = "select jobs_left from brokerage.due_task"
+    query = "select jobs_left from brokerage.due_task where algorithm = 'production_job'"
     assert sum(_numbers(rolled_back, query)) == max(80 - 2 * choices * chunk, 0)
 
 
@@ -432,6 +435,6 @@ def test_choices_follow_the_weights(rolled_back: Connection, weights: list[float
 def test_an_algorithm_without_rules_is_refused(db: psycopg.Connection[Any], call: str) -> None:
     """Without rules every queue would be a candidate."""
     world.load(db, [{"queues": {"Q": {}}, "tasks": [{"id": 1}]}])
-    with pytest.raises(psycopg.Error, match="algorithm is 'analysis_job'") as caught:
-        db.execute(f"select * from brokerage.{call}", ["analysis_job"])
+    with pytest.raises(psycopg.Error, match="algorithm is 'production'") as caught:
+        db.execute(f"select * from brokerage.{call}", ["production"])
     assert caught.value.sqlstate == "PB001"

@@ -37,16 +37,16 @@ def _pairs(
 ) -> list[Row]:
     query = f"""select p.*, (t.task).task_id, (q.queue).queue
                   from (select array_agg(f order by f.task_id) as tasks
-                          from brokerage.facts_of_tasks(%(setup)s, %(tasks)s, %(flavour)s) f) a
+                          from brokerage.facts_of_tasks(%(setup)s, %(tasks)s, %(flavour)s, %(algorithm)s) f) a
                  cross join (select array_agg(f order by f.queue) as queues
                                from brokerage.facts_of_queues(%(setup)s) f) b
                  cross join brokerage.{function}(%(setup)s, a.tasks, b.queues, %(flavour)s) p
                  cross join lateral (select a.tasks[p.task_number]) t(task)
                  cross join lateral (select b.queues[p.queue_number]) q(queue)"""
+    algorithm = "analysis_job" if "analysis" in function else "production_job"
+    given = {"setup": setup, "tasks": [task["id"] for task in tasks], "flavour": flavour, "algorithm": algorithm}
     with db.cursor(row_factory=dict_row) as cursor:
-        return cursor.execute(
-            query, {"setup": setup, "tasks": [task["id"] for task in tasks], "flavour": flavour}
-        ).fetchall()
+        return cursor.execute(query, given).fetchall()
 
 
 @pytest.mark.parametrize(
@@ -61,20 +61,31 @@ def test_columns_stand_in_the_order_of_the_type(db: Connection, type_name: str, 
     assert names == _attributes(db, type_name)
 
 
-@pytest.mark.parametrize("function", ["facts_of_pairs", "facts_of_few_pairs"])
-def test_pairs_have_every_attribute(db: Connection, function: str) -> None:
-    """All but the weight, by name and type; the numbers of task and queue come first."""
-    query = """select a.name, format_type(t.type, null)
+PAIRS = {
+    "production_job": ["facts_of_pairs", "facts_of_few_pairs"],
+    "analysis_job": ["facts_of_analysis_pairs", "facts_of_few_analysis_pairs"],
+    "production_task": ["facts_of_nucleus_pairs"],
+}
+
+
+def test_pairs_have_every_attribute(db: Connection) -> None:
+    """Some algorithm knows each but the weight, by name and type; the numbers of task and queue come first."""
+    query = """select a.name, format_type(a.type, null)
                  from pg_proc p
                 cross join unnest(p.proargnames, p.proallargtypes, p.proargmodes) with ordinality a(name, type, mode, n)
-                cross join lateral (select a.type) t(type)
                 where p.oid = %s::regproc and a.mode = 't' order by a.n"""
-    returned = db.execute(query, [f"brokerage.{function}"]).fetchall()
+    returned = {
+        function: db.execute(query, [f"brokerage.{function}"]).fetchall()
+        for found in PAIRS.values()
+        for function in found
+    }
+    for plain, *few in PAIRS.values():
+        assert returned[plain][:2] == [("task_number", "bigint"), ("queue_number", "bigint")]
+        assert all(returned[one] == returned[plain] for one in few)
     query = """select attname, format_type(atttypid, atttypmod) from pg_attribute
-                where attrelid = 'brokerage.pair_facts'::regclass and attnum > 0 and not attisdropped
-                  and attname <> 'weight' order by attnum"""
-    numbers = [("task_number", "bigint"), ("queue_number", "bigint")]
-    assert returned == numbers + db.execute(query).fetchall()
+                where attrelid = 'brokerage.pair_facts'::regclass and attnum > 0 and not attisdropped"""
+    attributes = set(db.execute(query).fetchall()) - {("weight", "double precision")}
+    assert {fact for facts in returned.values() for fact in facts[2:]} == attributes
 
 
 def _odd_tasks() -> Row:
@@ -131,13 +142,14 @@ def test_facts_of_few_pairs_are_the_same(db: Connection, profile: str) -> None:
         return sorted(rows, key=lambda row: (row["task_number"], row["queue_number"]))
 
     assert facts("facts_of_few_pairs") == facts("facts_of_pairs")
+    assert facts("facts_of_few_analysis_pairs") == facts("facts_of_analysis_pairs")
 
 
 def test_each_task_and_queue_has_one_row_of_facts(db: Connection) -> None:
     """Also where links, statistics and storages are many, or none."""
     one = _odd_tasks()
     world.load(db, [one], "odd")
-    query = "select task_id from brokerage.facts_of_tasks('odd', %s, 'doc') order by 1"
+    query = "select task_id from brokerage.facts_of_tasks('odd', %s, 'doc', 'production_job') order by 1"
     tasks = db.execute(query, ([1, 2, 3, 4, 5, 6, 1000],)).fetchall()
     assert tasks == [(2,), (3,), (4,), (5,), (1000,)]
     query = "select queue from brokerage.facts_of_queues('odd') order by 1"

@@ -18,15 +18,31 @@ OF_PANDA2026 = """
     input-completeness nucleus-unwritable jumbo-queue work-shortage max-io-intensity temporary-problems
     arch-preference-weight lock use-only-local-data cap-rt bootstrap min-weight
 """.split()
+# Analysis job brokerage: seed 000 ("ATLAS Analysis Job Brokerage"), and what PanDA's code has beside it.
+ANALYSIS_OF_BOTH = """
+    user-cap quota share-throttle anal-initial include-exclude queue-status anal-locality disk-io core-count
+    max-core-count avoid-vp software memory scratch-disk storage-space storage-blacklist walltime no-pilot failed-jobs
+    stabilizer anal-loops weight top-10 anal-pending
+""".split()
+ANALYSIS_OF_PANDA2026 = """
+    input-completeness zero-share max-io-intensity gpu-queue closed-jobs direct-io-only local-quota walltime-scout
+    cloud-mismatch preassigned hospital overloaded final-availability used-sites-first
+""".split()
 
 
-def ids(db: psycopg.Connection[Any], profile: str) -> set[str]:
+def ids(db: psycopg.Connection[Any], profile: str, algorithm: str = "production_job") -> set[str]:
     rows = db.execute(
-        "select coalesce(parameters ->> 'as', rule) from brokerage.shipped_rule"
-        " where profile = %s and algorithm = 'production_job'",
-        [profile],
+        "select coalesce(parameters ->> 'as', rule) from brokerage.shipped_rule where profile = %s and algorithm = %s",
+        [profile, algorithm],
     )
     return {rule for (rule,) in rows.fetchall()}
+
+
+def test_rules_of_analysis(rolled_back: psycopg.Connection[Any]) -> None:
+    """cap-rt is computed in PanDA's code and rejects nothing (D-36)."""
+    doc, code = ids(rolled_back, "doc", "analysis_job"), ids(rolled_back, "panda2026", "analysis_job")
+    assert {*ANALYSIS_OF_BOTH, "cap-rt"} <= doc and not doc & set(ANALYSIS_OF_PANDA2026)
+    assert set(ANALYSIS_OF_BOTH) | set(ANALYSIS_OF_PANDA2026) <= code and "cap-rt" not in code
 
 
 def test_doc_has_every_rule_of_the_seed_and_none_of_the_code(rolled_back: psycopg.Connection[Any]) -> None:

@@ -15,7 +15,8 @@ from broker.grid import grid
 Connection = psycopg.Connection[Any]
 Row = dict[str, Any]
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
-NOT_DUE = "select not_due from brokerage.task_standing where setup = 'default' and task_id = 1"
+NOT_DUE = """select not_due from brokerage.task_standing
+             where setup = 'default' and algorithm = 'production_job' and task_id = 1"""
 
 
 def _world(task: Row | None = None, *, files: int = 4, **queue: Any) -> Row:
@@ -63,9 +64,9 @@ def test_why_a_task_is_not_due(db: Connection, changes: Row, said: str | None) -
     world.load(db, [given])
     [(reason,)] = db.execute(NOT_DUE).fetchall()
     assert reason is said or (said and reason.startswith(said))
-    due = db.execute("select task_id from brokerage.due_task").fetchall()
+    due = db.execute("select task_id from brokerage.due_task where algorithm = 'production_job'").fetchall()
     assert due == ([] if said else [(1,)])
-    assert due == db.execute("select task_id from brokerage.open_task").fetchall()
+    assert due == db.execute("select task_id from brokerage.open_task where algorithm = 'production_job'").fetchall()
 
 
 def test_a_task_whose_jobs_are_assigned_says_how_many(db: Connection) -> None:
@@ -79,10 +80,8 @@ def test_a_task_whose_jobs_are_assigned_says_how_many(db: Connection) -> None:
 def test_a_task_that_waits_says_until_when_and_why(db: Connection) -> None:
     world.load(db, [_world(status="offline")])
     run = _call(db)
-    assert db.execute(NOT_DUE).fetchall() == [
-        (f"waits until 2026-03-01 13:00:00 UTC: run {run} found no queue for it",)
-    ]
-    assert db.execute("select task_id from brokerage.open_task").fetchall() == [(1,)]
+    assert db.execute(NOT_DUE).fetchall() == [(f"waits until 2026-03-01 13:00:00 UTC: run {run} found none for it",)]
+    assert db.execute("select task_id from brokerage.open_task where algorithm = 'production_job'").fetchall() == [(1,)]
     db.execute("select resource.set_clock('default', '2026-03-01 13:00+00')")
     assert db.execute(NOT_DUE).fetchall() == [(None,)]
     world.load(db, [_world({"architecture": "{"})])
@@ -94,10 +93,12 @@ def test_a_task_that_waits_says_until_when_and_why(db: Connection) -> None:
 def test_tasks_are_due_and_open_that_have_no_reason_not_to_be(db: Connection) -> None:
     world.load(db, [grid(3, 10, 60)])
     db.execute("call brokerage.broker_jobs('grid', p_limit => 30, p_tasks_a_commit => null)")
-    rows = db.execute("select task_id, jobs_left, not_open, not_due, waits from brokerage.task_standing").fetchall()
+    query = "select task_id, jobs_left, not_open, not_due, waits from brokerage.task_standing where algorithm = %s"
+    rows = db.execute(query, ["production_job"]).fetchall()
     assert len(rows) == 60
     for view, place in (("open_task", 2), ("due_task", 3)):
-        found = db.execute(f"select task_id, jobs_left from brokerage.{view} order by 1".encode()).fetchall()
+        query = f"select task_id, jobs_left from brokerage.{view} where algorithm = 'production_job' order by 1"
+        found = db.execute(query.encode()).fetchall()
         assert found == sorted(row[:2] for row in rows if row[place] is None)
         assert all(jobs > 0 for _, jobs in found)
     assert any(row[2] is None and row[4] for row in rows)  # some wait

@@ -29,7 +29,7 @@ def task_of(db: Connection, status: str) -> int:
 
 
 def test_a_second_batch_finds_nothing_due(cli: Cli, gridded: Connection) -> None:
-    due = len(gridded.execute("select from brokerage.due_task").fetchall())
+    due = len(gridded.execute("select from brokerage.due_task where algorithm = 'production_job'").fetchall())
     first = cli("broker-jobs", "--setup", "grid", "--seed", 1, "--json").json
     assert sum(row["tasks"] for row in first["tasks"]) == due
     assert sum(row["jobs"] for row in first["assigned"]) > 0
@@ -82,7 +82,8 @@ def test_a_task_that_is_not_there_is_an_error(cli: Cli, gridded: Connection, wor
 
 
 def test_a_task_that_is_named_and_not_due_is_decided_and_said(cli: Cli, gridded: Connection) -> None:
-    query = "select task_id, not_due from brokerage.task_standing where setup = 'grid' and not_due is not null limit 1"
+    query = """select task_id, not_due from brokerage.task_standing
+                where setup = 'grid' and algorithm = 'production_job' and not_due is not null limit 1"""
     [(task, reason)] = gridded.execute(query).fetchall()
     said = cli("broker-jobs", "--setup", "grid", "--dry-run", "--task", task, "--json").json
     assert said["not_due"] == [{"task_id": task, "not_due": reason}]
@@ -91,9 +92,9 @@ def test_a_task_that_is_named_and_not_due_is_decided_and_said(cli: Cli, gridded:
     assert f"task {task} is not due, decided because it is named: {reason}" in shown
     shown = cli("what-if", "--setup", "grid", "--task", task, "--profile", "doc").out
     assert f"task {task} is not open, decided because it is named: {reason}" in shown
-    shown = cli("explain", "task", task, "--setup", "grid").out
+    shown = cli("explain", "task", task, "--setup", "grid", "--algorithm", "production_job").out
     assert shown.startswith(f"task {task} is not due: {reason}\n")
-    explained = cli("explain", "task", task, "--setup", "grid", "--json").json
+    explained = cli("explain", "task", task, "--setup", "grid", "--algorithm", "production_job", "--json").json
     assert (explained["not_due"], explained["jobs_left"]) == (reason, explained["jobs"])
 
 
@@ -108,7 +109,12 @@ def test_the_message_of_an_error_is_said(cli: Cli, db: Connection) -> None:
 
 
 def test_workers_share_one_run(cli: Cli, gridded: Connection) -> None:
-    due = [task for (task,) in gridded.execute("select task_id from brokerage.due_task order by 1").fetchall()]
+    due = [
+        task
+        for (task,) in gridded.execute(
+            "select task_id from brokerage.due_task where algorithm = 'production_job' order by 1"
+        ).fetchall()
+    ]
     limited = cli("broker-jobs", "--setup", "grid", "--workers", 3, "--limit", 5, "--json").json
     assert sum(row["tasks"] for row in limited["tasks"]) == 5
     said = cli("broker-jobs", "--setup", "grid", "--workers", 3, "--seed", 1, "--json").json
@@ -247,13 +253,13 @@ CASE = {"name": "c", "algorithm": "production_job", "task": 1, "world": {"queues
 
 
 def test_evaluate_answers_line_by_line(cli: Cli, tmp_path: Path) -> None:
-    lines = [json.dumps(CASE), "", json.dumps({**CASE, "name": "d", "algorithm": "production_task"}), "no JSON"]
+    lines = [json.dumps(CASE), "", json.dumps({**CASE, "name": "d", "algorithm": "sorcery"}), "no JSON"]
     said = cli("evaluate", "-", stdin="\n".join(lines))
     answers = [json.loads(line) for line in said.out.splitlines()]
     assert said.code == 1
     assert [answer["name"] for answer in answers] == ["c", "d", None]
     assert answers[0]["rejected"][0]["rule"] == "no-pilot"
-    assert answers[1]["error"]["message"] == "algorithm production_task is not available"
+    assert answers[1]["error"]["message"] == 'algorithm is "sorcery"'
     file = tmp_path / "cases.jsonl"
     file.write_text(json.dumps(CASE))
     good = cli("evaluate", file)
@@ -308,3 +314,42 @@ def test_rules_show_their_position_and_the_settings_of_a_setup(cli: Cli, db: Con
     assert said["rules"] == cli("rules", "--profile", "panda2026", "--json").json
     assert "Profile doc" in cli("rules", "--setup", "default", "--profile", "doc").out
     assert "there are: default" in cli("rules", "--setup", "nowhere").err
+
+
+def test_tasks_go_to_nuclei(cli: Cli, gridded: Connection) -> None:
+    query = "select task_id from brokerage.due_task where algorithm = 'production_task' order by 1"
+    due = [task for (task,) in gridded.execute(query).fetchall()]
+    assert due
+    summary = json.loads(cli("broker-tasks", "--setup", "grid", "--seed", 1, "--json").out)
+    by_status = {row["status"]: row["tasks"] for row in summary["tasks"]}
+    assert sum(by_status.values()) == len(due)
+    assert sum(row["tasks"] for row in summary["nuclei"]) == by_status["candidates"] > 0
+    sent = dict(gridded.execute("select task_id, nucleus from brokerage.nucleus_of_task").fetchall())
+    query = "select task_id, nucleus from workload.task where status = 'ready' and task_id = any (%s)"
+    assert dict(gridded.execute(query, [due]).fetchall()) == sent
+    assert "no task was due" in cli("broker-tasks", "--setup", "grid").out
+
+
+def test_what_if_and_explain_of_another_broker(cli: Cli, gridded: Connection) -> None:
+    query = "select task_id from brokerage.due_task where algorithm = 'production_task' order by 1 limit 1"
+    [(task,)] = gridded.execute(query).fetchall()
+    shown = cli("explain", "task", task, "--setup", "grid").out
+    assert "could have it" in shown and "nucleus" in shown
+    change = ("--set", "taskbrokerage:DISK_THRESHOLD=1000000")
+    shown = cli("what-if", "--setup", "grid", "--algorithm", "production_task", *change).out
+    assert "candidates -> pending" in shown
+    refused = cli("what-if", "--setup", "grid", "--algorithm", "production", *change)
+    assert refused.code == 1 and "algorithm is 'production'" in refused.err
+
+
+def test_jobs_of_users_are_brokered(cli: Cli, db: Connection) -> None:
+    given = {
+        "setup": "users",
+        "queues": {"Q": {"type": "analysis", "releases": ["ANY"], "pilots": {"getjob": 5}}},
+        "datasets": {"d": {"type": "pseudo_input", "files": [{"lfn": "a"}, {"lfn": "b"}]}},
+        "tasks": [{"id": 1, "label": "user", "user": "ann", "input": ["d"]}],
+    }
+    world.load(db, [given])
+    assert "label user" in cli("broker-jobs", "--setup", "users").out
+    summary = json.loads(cli("broker-analysis", "--setup", "users", "--json").out)
+    assert summary["assigned"] == [{"queue": "Q", "tasks": 1, "jobs": 2}]

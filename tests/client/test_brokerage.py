@@ -79,7 +79,7 @@ def test_the_order_is_kept_and_errors_are_the_cases_own(rolled_back: Connection)
         rolled_back,
         case(1),
         "{",
-        case(3, algorithm="analysis_job"),
+        case(3, algorithm="sorcery"),
         case(4, task=7),
         case(5, profile="nobody's"),
         case(6, world=a_world(wishes=[])),
@@ -95,7 +95,7 @@ def test_the_order_is_kept_and_errors_are_the_cases_own(rolled_back: Connection)
         None, "PB001", "PB001", "PB004", "PB001", "PB001", "PB001", "PB001", "PB001", "PB001", "PB001", None,
     ]  # fmt: skip
     said = [answer["error"]["message"] for answer in answers[1:-1]]
-    assert said[1] == "algorithm analysis_job is not available"
+    assert said[1] == 'algorithm is "sorcery"'
     assert "section wishes" in said[4] and "corecount" in said[5]
     assert all(list(answer) == ["name", "error"] for answer in answers[1:-1])
     assert answers[0]["candidates"] == answers[-1]["candidates"]
@@ -208,9 +208,12 @@ def test_what_if_nothing_changes_nothing_differs(gridded: Connection) -> None:
 
 
 def test_what_if_says_which_of_the_tasks_named_are_not_open(gridded: Connection) -> None:
-    query = "select task_id, not_open from brokerage.task_standing where setup = 'grid' and not_open is not null"
+    query = """select task_id, not_open from brokerage.task_standing
+                where setup = 'grid' and algorithm = 'production_job' and not_open is not null"""
     [(finished, reason), *_] = gridded.execute(query).fetchall()
-    [(opened,), *_] = gridded.execute("select task_id from brokerage.open_task where setup = 'grid'").fetchall()
+    [(opened,), *_] = gridded.execute(
+        "select task_id from brokerage.open_task where setup = 'grid' and algorithm = 'production_job'"
+    ).fetchall()
     found = brokerage.what_if(gridded, "grid", {}, profile="panda2026", tasks=[opened, finished])
     assert found.not_open == {finished: reason}
     assert sum(found.before.values()) == 2
@@ -264,7 +267,9 @@ def test_a_viewer_sees_runs_rules_and_reasons(gridded: Connection, connect: Conn
     views = [f"brokerage.{view}" for view in names.split()]
     for view in (*views, "monitor.decision", "monitor.task_decision"):
         assert viewer.execute(f"select * from {view}".encode()).fetchall(), view
-    [(task,)] = viewer.execute("select max(task_id) from brokerage.open_task").fetchall()
+    [(task,)] = viewer.execute(
+        "select max(task_id) from brokerage.open_task where algorithm = 'production_job'"
+    ).fetchall()
     for function in ("explain", "obstacles"):
         assert viewer.execute(f"select * from brokerage.{function}('grid', %s)".encode(), [task]).fetchall(), function
     assert viewer.execute("select * from brokerage.run_difference('grid', %s, 0)", [run]).fetchall()

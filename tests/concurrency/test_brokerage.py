@@ -35,7 +35,12 @@ def due(db: Connection) -> list[int]:
     db.execute("update resource.queue_activity set workers_running = 1000000")
     db.execute("select resource.set_config('grid', 'NQUEUELIMITSITE_' || gshare, '1000000', 'jobbroker')"
                " from (select distinct gshare from workload.task) s")  # fmt: skip
-    return [task for (task,) in db.execute("select task_id from brokerage.due_task").fetchall()]
+    return [
+        task
+        for (task,) in db.execute(
+            "select task_id from brokerage.due_task where algorithm = 'production_job'"
+        ).fetchall()
+    ]
 
 
 def check(db: Connection, due: list[int]) -> None:
@@ -87,7 +92,7 @@ def test_what_a_killed_broker_left_is_decided_by_the_others(
 
 
 def test_workers_of_one_run_share_the_tasks(db: Connection, connect: Callable[..., Connection], due: list[int]) -> None:
-    run = batch.broker_jobs([db, connect(), connect(), connect()], "grid", seed=1, tasks_a_commit=5)
+    run = batch.broker([db, connect(), connect(), connect()], "grid", seed=1, tasks_a_commit=5)
     check(db, due)
     q = Calls(db)
     assert q.rows("select run_id, tasks, ended_at is not null from brokerage.run") == [(run, len(due), True)]
@@ -99,7 +104,7 @@ def test_a_worker_that_fails_ends_the_others(
     killed = connect()
     connect().execute("select pg_terminate_backend(%s)", [killed.info.backend_pid])
     with pytest.raises(psycopg.OperationalError):
-        batch.broker_jobs([db, killed], "grid", tasks_a_commit=1)
+        batch.broker([db, killed], "grid", tasks_a_commit=1)
     q = Calls(db)
     assert q.value("select tasks from brokerage.run where ended_at is null") < len(due)
     assert q.value("select count(*) from brokerage.task_state") == q.value("select sum(tasks) from brokerage.run")
@@ -107,5 +112,5 @@ def test_a_worker_that_fails_ends_the_others(
 
 @pytest.mark.parametrize("limit", [0, 7])
 def test_workers_keep_the_limit(db: Connection, connect: Callable[..., Connection], due: list[int], limit: int) -> None:
-    batch.broker_jobs([db, connect(), connect()], "grid", limit=limit, tasks_a_commit=2)
+    batch.broker([db, connect(), connect()], "grid", limit=limit, tasks_a_commit=2)
     assert Calls(db).value("select tasks from brokerage.run") == limit < len(due)

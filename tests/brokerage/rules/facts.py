@@ -137,6 +137,12 @@ PAIR: Mapping[str, Any] = {
 }
 
 
+_OTHERS = (
+    ", jsonb_populate_record(null::brokerage.queue_facts, c.facts -> 'q')"
+    ", jsonb_populate_record(null::brokerage.pair_facts, c.facts -> 'p')"
+)
+
+
 class Case(NamedTuple):
     """Facts that differ from the defaults, and what the function answers."""
 
@@ -160,16 +166,15 @@ def call(
         "select array_agg(pronargs) from pg_proc where pronamespace = 'brokerage'::regnamespace and proname = %s",
         [function],
     ).fetchone()
-    assert found is not None and found[0] in ([3], [4]), f"brokerage.{function} takes {found} arguments"
-    takes_parameters = found[0] == [4]
+    assert found is not None and found[0] in ([1], [2], [3], [4]), f"brokerage.{function} takes {found} arguments"
+    takes_parameters, of_task_alone = found[0][0] in (2, 4), found[0][0] < 3
     facts, known = [_facts_of(each) for each in cases], _known(connection)
     unknown = {f"{kind}_{fact}" for each in facts for kind in each for fact in each[kind] if fact not in known[kind]}
     assert not unknown, f"no such facts: {unknown}"
     assert takes_parameters or not parameters, f"brokerage.{function} takes no parameters"
     rows = connection.execute(
-        f"select brokerage.{function}(jsonb_populate_record(null::brokerage.task_facts, c.facts -> 't'),"
-        " jsonb_populate_record(null::brokerage.queue_facts, c.facts -> 'q'),"
-        f" jsonb_populate_record(null::brokerage.pair_facts, c.facts -> 'p'){', %s' if takes_parameters else ''})"
+        f"select brokerage.{function}(jsonb_populate_record(null::brokerage.task_facts, c.facts -> 't')"
+        f"{'' if of_task_alone else _OTHERS}{', %s' if takes_parameters else ''})"
         " from unnest(%s::jsonb[]) with ordinality c(facts, number) order by c.number",
         [*([Jsonb(parameters or {})] if takes_parameters else []), [Jsonb(each) for each in facts]],
     ).fetchall()

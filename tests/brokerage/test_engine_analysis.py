@@ -1,0 +1,308 @@
+"""Analysis brokerage as a whole: worlds in both profiles, the two passes, and the operator's call."""
+
+import copy
+from collections.abc import Mapping
+from typing import Any
+
+import psycopg
+import pytest
+from psycopg.types.json import Jsonb
+
+from broker import world
+
+Db = psycopg.Connection[Any]
+Row = dict[str, Any]
+GIB = 2**30
+PROFILES = ["doc", "panda2026"]
+
+QUEUE: Row = {
+    "type": "analysis",
+    "pilots": {"getjob": 5, "updatejob": 5},
+    "astorages": {"read_lan": ["A_DISK"], "write_lan": ["A_DISK"]},
+}
+WORLD: Row = {
+    "now": "2026-03-01T12:00:00Z",
+    "queues": {"A": QUEUE, "B": {**QUEUE, "astorages": {"read_lan": ["B_DISK"], "write_lan": ["B_DISK"]}}},
+    "storages": {name: {"space_free": 1000, "site": name} for name in ("A_DISK", "B_DISK", "C_VP_DISK", "T_TAPE")},
+    "datasets": {"d": {"files": [{"lfn": "f", "size": GIB, "nevents": 1}], "replicas": {"A_DISK": {}}}},
+    "tasks": [{"id": 1, "label": "user", "gshare": "User Analysis", "user": "alice", "input": ["d"]}],
+}
+WORLD["storages"]["T_TAPE"]["is_tape"] = True
+
+
+def a_world(task: Row | None = None, queues: Mapping[str, Row] | None = None, **sections: Any) -> Row:
+    """WORLD with other fields of its task and of queues (a new one is as A), and other sections."""
+    changed = copy.deepcopy(WORLD)
+    changed["tasks"][0].update(task or {})
+    for name, fields in (queues or {}).items():
+        changed["queues"][name] = {**changed["queues"].get(name, QUEUE), **fields}
+    return changed | sections
+
+
+def storages(*names: str) -> Row:
+    return {"astorages": {"read_lan": list(names), "write_lan": ["A_DISK"]}}
+
+
+def decided(db: Db, given: Row, profile: str, setup: str = "w") -> Row:
+    with db.transaction(force_rollback=True):
+        world.load(db, [given], setup)
+        query = "select brokerage.evaluate_task(%s, 1, 'analysis_job', %s)"
+        [(answer,)] = db.execute(query, (setup, profile)).fetchall()
+        query = "select queue, verdict, rank, rule, weight from brokerage.explain(%s, 1, %s, 'analysis_job')"
+        explained = db.execute(query, (setup, profile)).fetchall()
+    rows: list[tuple[Any, ...]] = [
+        (row["queue"], "candidate", row["rank"], None, row["weight"]) for row in answer["candidates"]
+    ]
+    rows += [(row["queue"], "rejected", None, row["rule"]) for row in answer["rejected"]]
+    found = [row if row[1] == "candidate" else row[:4] for row in explained if row[1] in ("candidate", "rejected")]
+    assert sorted(found, key=str) == sorted(rows, key=str)  # explain says the same
+    return dict(answer)
+
+
+def why(answer: Row) -> dict[str, str]:
+    """Queue to rule and tag that rejects it, in words; candidates to their places."""
+    said = {row["queue"]: f"{row['rule']} {row['criteria'] or ''}".strip() for row in answer["rejected"]}
+    return said | {row["queue"]: str(row["rank"]) for row in answer["candidates"]}
+
+
+@pytest.mark.parametrize("profile", PROFILES)
+def test_the_queue_with_the_input_is_taken(rolled_back: Db, profile: str) -> None:
+    answer = decided(rolled_back, a_world(queues={"P": {"type": "production"}}), profile)
+    assert why(answer) == {"A": "1", "B": "anal-locality"}
+    assert [row["queue"] for row in answer["not_candidates"]] == ["P"]
+    assert answer["status"] == "candidates"
+
+
+@pytest.mark.parametrize("profile", PROFILES)
+def test_throttled_tasks_ask_no_queue(rolled_back: Db, profile: str) -> None:
+    users = {
+        "alice": {"running_jobs": 10, "quota": {"used": 2, "limit": 1, "ok": False}},
+        "g": {"kind": "group", "running_jobs": 3},
+    }
+    config = {"prio_mgr:CAP_RUNNING_USER_JOBS": 9, "prio_mgr:CAP_RUNNING_GROUP_JOBS": 2}
+    answer = decided(rolled_back, a_world(users=users, config=config), profile)
+    assert answer["status"] == "throttled" and answer["explanation"]["rule"] == "user-cap"
+    assert answer["candidates"] == answer["rejected"] == []
+    answer = decided(rolled_back, a_world({"working_group": "g"}, users=users, config=config), profile)
+    assert answer["explanation"]["reason"] == "group g has 3 running jobs, the cap is 2"
+    answer = decided(rolled_back, a_world({"working_group": "none"}, users=users, config=config), profile)
+    assert answer["explanation"]["rule"] == "quota"
+    shares = {"User Analysis": {"usage_percent": 0.96}}
+    answer = decided(rolled_back, a_world({"task_class": 0}, shares=shares), profile)
+    assert answer["status"] == "throttled" and answer["explanation"]["rule"] == "share-throttle"
+
+
+def test_quotas_of_groups(rolled_back: Db) -> None:
+    """doc: the group's, else the user's; panda2026: always the user's. What PanDA says goes before the figures."""
+    over, kept = {"ok": False}, {"used": 9, "limit": 10, "ok": True}
+    users = {"alice": {"quota": kept}, "g": {"kind": "group", "quota": over}}
+    group = a_world({"working_group": "g"}, users=users)
+    assert decided(rolled_back, group, "doc")["status"] == "throttled"
+    assert decided(rolled_back, group, "panda2026")["status"] == "candidates"
+    near = a_world(users={"alice": {"quota": {"used": 91, "limit": 100}}})
+    assert decided(rolled_back, near, "doc")["status"] == "candidates"
+    assert decided(rolled_back, near, "panda2026")["status"] == "throttled"
+
+
+def test_a_second_pass_of_doc_is_without_locality(rolled_back: Db) -> None:
+    offline = {"A": {"status": "offline"}}
+    assert why(decided(rolled_back, a_world(queues=offline), "doc")) == {"A": "queue-status -status", "B": "1"}
+    both = {**offline, "B": {"status": "test"}}
+    answer = decided(rolled_back, a_world(queues=both), "doc")
+    assert why(answer) == {"A": "queue-status -status", "B": "queue-status -status"}
+    assert answer["status"] == "pending" and answer["retry_at"].startswith("2026-03-01T12:20:00")
+    failing = a_world({"failures": {"A": {"failed": 5, "closed": 1, "finished": 0}}})
+    answer = decided(rolled_back, failing, "doc")  # a temporary problem: no second pass
+    assert why(answer) == {"A": "failed-jobs -badsite", "B": "anal-locality"} and answer["status"] == "pending"
+    excluded = a_world({"params": {"excluded_site": ["A"]}})
+    assert why(decided(rolled_back, excluded, "doc")) == {"A": "include-exclude -excluded", "B": "1"}
+
+
+def test_a_second_pass_of_panda2026_needs_a_source(rolled_back: Db) -> None:
+    offline = a_world(queues={"A": {"status": "offline"}})
+    assert why(decided(rolled_back, offline, "panda2026")) == {"A": "queue-status -status", "B": "1"}
+    offline["storages"]["A_DISK"]["read_wan"] = "OFF"
+    assert why(decided(rolled_back, offline, "panda2026")) == {"A": "queue-status -status", "B": "anal-locality"}
+    users = {"A": {"User Analysis": {"alice": {"queued": 101, "running": 0}}}}
+    counts = [
+        {"queue": "A", "gshare": "User Analysis", "status": "activated", "njobs": 200},
+        {"queue": "A", "gshare": "User Analysis", "status": "running", "njobs": 30},
+        {"queue": "B", "gshare": "User Analysis", "status": "activated", "njobs": 2000},
+    ]
+    problem = a_world({"task_priority": 1999}, user_queue_statistics=users, statistics=counts)
+    expected = {"A": "stabilizer -badsite", "B": "anal-locality"}
+    assert why(decided(rolled_back, problem, "panda2026")) == expected
+    problem["tasks"][0]["task_priority"] = 2000
+    assert why(decided(rolled_back, problem, "panda2026"))["B"] == "overloaded -overloaded"
+    problem["statistics"].append({"queue": "B", "gshare": "User Analysis", "status": "running", "njobs": 300})
+    assert why(decided(rolled_back, problem, "panda2026")) == {"A": "stabilizer -badsite", "B": "1"}
+
+
+def test_locality_is_suppressed_in_doc(rolled_back: Db) -> None:
+    assert set(why(decided(rolled_back, a_world({"task_priority": 2000}), "doc")).values()) == {"1", "2"}
+    low = a_world({"io_intensity": 10}, config={"IO_INTENSITY_CUTOFF_USER": 10})
+    assert set(why(decided(rolled_back, low, "doc")).values()) == {"1", "2"}
+    assert why(decided(rolled_back, a_world({"task_priority": 2000}), "panda2026"))["B"] == "anal-locality"
+    assert set(why(decided(rolled_back, a_world({"input": []}), "doc")).values()) == {"1", "2"}
+
+
+def test_included_and_excluded_queues(rolled_back: Db) -> None:
+    ucore = {"capability": "ucore", "corecount": 8, "maxrss": 64000}
+    here = a_world({"input": [], "params": {"included_site": ["A*"]}}, {"AB": ucore, "A": {"status": "offline"}})
+    said = why(decided(rolled_back, here, "doc"))
+    assert said["A"] in ("1", "2") and said["AB/SCORE"] in ("1", "2")  # named queues may be offline
+    assert said["B"] == "include-exclude -notincluded"
+    said = why(decided(rolled_back, here, "panda2026"))  # no limitedSites
+    assert said["A"] == "queue-status -status" and said["B"] in ("1", "2")
+    here["tasks"][0]["split"] = {"limitedSites": True}
+    assert why(decided(rolled_back, here, "panda2026"))["B"] == "include-exclude -notincluded"
+    here["tasks"][0]["params"] = {"included_site": ["A", "AUTO"], "excluded_site": ["AB"]}
+    said = why(decided(rolled_back, here, "panda2026"))  # nothing of the list is left, so others may do
+    assert said["B"] == "1" and said["AB/SCORE"] == "include-exclude -excluded"
+    site = a_world({"input": [], "site": "B"})
+    assert why(decided(rolled_back, site, "doc")) == {"A": "include-exclude -nonpreassigned", "B": "1"}
+    assert why(decided(rolled_back, site, "panda2026")) == {"A": "preassigned -nonpreassigned", "B": "1"}
+    storage = a_world({"input": [], "site": "B_DISK"})
+    assert why(decided(rolled_back, storage, "panda2026")) == {"A": "include-exclude -notincluded", "B": "1"}
+
+
+def test_input_at_several_places(rolled_back: Db) -> None:
+    """Tape, virtual placements and unions: doc takes every complete copy, panda2026 the best ones."""
+    file = {"files": [{"lfn": "f", "size": 3 * GIB, "nevents": 1}]}
+    queues = {"T": storages("T_TAPE"), "V": storages("C_VP_DISK")}
+    given = a_world(
+        queues=queues, datasets={"d": {**file, "replicas": {"A_DISK": {}, "T_TAPE": {}, "C_VP_DISK": {"vp": True}}}}
+    )
+    said = why(decided(rolled_back, given, "doc"))
+    assert sorted(said.values()) == ["1", "2", "3", "anal-locality"] and said["B"] == "anal-locality"
+    expected = {"A": "1", "B": "anal-locality", "T": "anal-locality", "V": "anal-locality"}
+    assert why(decided(rolled_back, given, "panda2026")) == expected
+    two = {
+        "d": {**file, "replicas": {"A_DISK": {}}},
+        "e": {"files": [{"lfn": "g", "size": 1}], "replicas": {"B_DISK": {}, "C_VP_DISK": {}}},
+    }
+    union = a_world({"input": ["d", "e"]}, {"V": queues["V"]}, datasets=two)
+    assert {row["queue"] for row in decided(rolled_back, union, "doc")["candidates"]} == {"A", "B", "V"}
+    said = why(decided(rolled_back, union, "panda2026"))
+    assert said == {"A": "1", "B": "2", "V": "avoid-vp"}
+    some = a_world(
+        datasets={
+            "d": {"files": [{"lfn": x, "size": 1} for x in "fgh"], "replicas": {"B_DISK": {"found": 1, "total": 3}}}
+        }
+    )
+    assert why(decided(rolled_back, some, "doc")) == {"A": "anal-locality", "B": "1"}
+
+
+@pytest.mark.parametrize("profile", PROFILES)
+def test_storages_of_analysis_go_before_the_default_ones(rolled_back: Db, profile: str) -> None:
+    small = {"SMALL": {"space_free": 1}, **WORLD["storages"]}
+    ends = {"read_lan": ["B_DISK"], "write_lan": ["SMALL"]}
+    given = a_world(queues={"B": {"astorages": ends}}, storages=small)
+    given["datasets"]["d"]["replicas"]["B_DISK"] = {}
+    assert why(decided(rolled_back, given, profile)) == {"A": "1", "B": "storage-space -disk"}
+    given["queues"]["B"]["astorages"] = {**ends, "write_lan_analysis": ["A_DISK"]}
+    assert why(decided(rolled_back, given, profile)) == {"A": "1", "B": "2"}
+    given["queues"]["B"]["astorages"]["read_lan_analysis"] = ["T_TAPE"]
+    assert why(decided(rolled_back, given, profile)) == {"A": "1", "B": "anal-locality"}
+
+
+def test_queues_that_others_put_out(rolled_back: Db) -> None:
+    alone = a_world({"input": []}, {"A_HOSPITAL": {}})
+    said = why(decided(rolled_back, alone, "panda2026"))
+    assert said["A_HOSPITAL"] == "hospital -hospital" and {said["A"], said["B"]} == {"1", "2"}
+    for queue in "AB":
+        alone["queues"][queue]["status"] = "offline"
+    assert why(decided(rolled_back, alone, "panda2026"))["A_HOSPITAL"] == "1"
+    counts = [
+        {"queue": q, "gshare": "User Analysis", "status": s, "njobs": n}
+        for q, s, n in (("A", "activated", 100), ("A", "running", 10), ("B", "activated", 10), ("B", "running", 10))
+    ]
+    busy = a_world({"input": []}, statistics=counts)
+    assert why(decided(rolled_back, busy, "panda2026")) == {"A": "overloaded -overloaded", "B": "1"}
+    busy["queues"]["B"]["status"] = "offline"
+    assert why(decided(rolled_back, busy, "panda2026"))["A"] == "1"
+    busy["queues"]["A"] = {**QUEUE, **storages("C_VP_DISK")}
+    assert why(decided(rolled_back, busy, "panda2026"))["A"] == "overloaded -overloaded_vp"
+
+
+def test_weights(rolled_back: Db) -> None:
+    counts = [
+        {"queue": "A", "gshare": "User Analysis", "status": "activated", "njobs": 3},
+        {"queue": "B", "gshare": "User Analysis", "status": "running", "njobs": 3},
+    ]
+    given = a_world({"input": []}, statistics=counts)
+    found = decided(rolled_back, given, "doc")["candidates"]
+    assert [(row["queue"], row["weight"]) for row in found] == [("B", 4), ("A", 0.25)]
+    classes = {"A": {"site_class": 1}, "B": {"site_class": -1}, "C_HOSPITAL": {"site_class": 1}}
+    files = [{"lfn": str(n), "size": 1} for n in range(20)]
+    here = {"d": {"files": files, "replicas": {"A_DISK": {}, "B_DISK": {}}}}
+    given = a_world({"task_class": 1}, classes, datasets=here)
+    found = decided(rolled_back, given, "panda2026")["candidates"]
+    hi = 20 - 0.052  # 20 jobs; each queue has room for 100, the hospital's does not count
+    assert [row["queue"] for row in found] == ["A", "B"]
+    assert found[0]["weight"] == pytest.approx(hi * (100 - hi) / (100 - hi) + 2**-20, rel=1e-9)
+    assert found[1]["weight"] == pytest.approx(0.002 * (100 - 0.002) / (100 - 0.002) + 2**-20, rel=1e-9)
+    given["tasks"][0]["sites_used"] = ["B"]
+    assert [row["queue"] for row in decided(rolled_back, given, "panda2026")["candidates"]] == ["B", "A"]
+
+
+def test_the_new_weight_may_be_chosen(rolled_back: Db) -> None:
+    """By the function of the weight's row; another epsilon by its parameters."""
+    rolled_back.execute("select brokerage.set_profile('acme', 'doc')")
+    change = {"function": "brokerage.weight_room", "parameters": {"epsilon_2": 0.01}}
+    rolled_back.execute("select brokerage.set_rule('acme', 'weight', %s, 'analysis_job')", [Jsonb(change)])
+    given = a_world(
+        {"input": ["d"], "task_class": 1, "task_priority": 2000}, {"A": {"site_class": 1}, "B": {"site_class": -1}}
+    )
+    found = decided(rolled_back, given, "acme")["candidates"]  # one job, room for 100 at each
+    assert [(row["queue"], row["weight"]) for row in found] == [
+        ("A", pytest.approx(99.5 / 199, rel=1e-9)),
+        ("B", pytest.approx(0.01 * 99.5 / 199, rel=1e-9)),
+    ]
+
+
+@pytest.mark.parametrize("profile", PROFILES)
+def test_many_tasks_are_decided_as_each_alone(db: Db, profile: str) -> None:
+    """Wide and narrow queries, first and second passes; jobs are assigned."""
+    queues = {
+        f"Q{n}": {"status": "online" if n % 3 else "offline", **storages(["A_DISK", "B_DISK", "T_TAPE"][n % 3])}
+        for n in range(60)
+    }
+    tasks = [
+        {
+            **WORLD["tasks"][0],
+            "id": n,
+            "task_priority": 1900 + n,
+            "core_count": 1 + n % 2,
+            "input": [["d"], ["t"], []][n % 3],
+            "params": {"excluded_site": [f"Q{n % 7}*"]},
+        }
+        for n in range(1, 121)
+    ]
+    datasets = {**WORLD["datasets"], "t": {"files": [{"lfn": "x", "size": 1}], "replicas": {"T_TAPE": {}}}}
+    world.load(db, [a_world(queues=queues, datasets=datasets) | {"tasks": tasks}], "w")
+    query = "call brokerage.broker_analysis('w', %s::bigint[], %s, p_dry_run => true, p_tasks_a_commit => null)"
+    [(run,)] = db.execute(query, ([task["id"] for task in tasks], profile)).fetchall()
+    for task in (1, 2, 3, 7, 50, 119):
+        [(alone,)] = db.execute(
+            "select brokerage.evaluate_task('w', %s, 'analysis_job', %s)", (task, profile)
+        ).fetchall()
+        [(together,)] = db.execute("select brokerage.answer('w', %s, %s)", (run, task)).fetchall()
+        assert alone == together
+    query = "select count(*), count(distinct task_id) from brokerage.verdict where run_id = %s"
+    assert db.execute(query, [run]).fetchall() == [(120, 120)]  # of a first pass nothing is left
+
+
+@pytest.mark.parametrize("profile", PROFILES)
+def test_jobs_of_users_are_brokered_by_their_own_call(db: Db, profile: str) -> None:
+    tasks = [WORLD["tasks"][0], {**WORLD["tasks"][0], "id": 2, "label": "managed"}]
+    world.load(db, [a_world() | {"tasks": tasks}], "w")
+    due = db.execute("select algorithm, task_id from brokerage.due_task where setup = 'w' order by 2").fetchall()
+    assert due == [("analysis_job", 1), ("production_job", 2)]
+    [(run,)] = db.execute("call brokerage.broker_analysis('w', p_profile => %s, p_seed => 1)", [profile]).fetchall()
+    assigned = db.execute("select task_id, queue, jobs from brokerage.assignment where run_id = %s", [run]).fetchall()
+    assert assigned == [(1, "A", 1)]
+    query = (
+        "select not_due from brokerage.task_standing where setup = 'w' and task_id = 1 and algorithm = 'analysis_job'"
+    )
+    assert db.execute(query).fetchall() == [("its one job is assigned",)]

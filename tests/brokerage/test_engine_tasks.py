@@ -1,0 +1,96 @@
+"""Task brokerage against the model: both profiles over random worlds, each decided in a transaction rolled back.
+
+Worlds are numbered, so a difference says which one to look at: `random_task_world(number)`. What the model says of a
+world is in `model_tasks.py`, and owes nothing to the package. The rule task-job-check, which asks the job broker, is
+left out here by a profile of its own on panda2026.
+"""
+
+import os
+from collections import Counter
+from typing import Any
+
+import psycopg
+import pytest
+from hypothesis import HealthCheck, given, settings
+
+from broker import world
+from tests.brokerage.model_tasks import broker_task, differences
+from tests.brokerage.task_worlds import random_task_world, task_worlds
+from tests.brokerage.worlds import TASK
+
+WORLDS = int(os.environ.get("TASK_WORLDS", "300"))  # 1000 and more by hand
+CHUNKS = 4
+JUDGED = 1500  # worlds that the model alone judges
+AT_LEAST = 20  # times that each rule rejects, and accepts, in them
+PROFILES = {"doc": "doc", "panda2026": "unasked"}  # the model's and the engine's
+Row = dict[str, Any]
+Db = psycopg.Connection[Any]
+
+
+def unasked(connection: Db) -> None:
+    """A profile like panda2026 that does not ask the job broker."""
+    connection.execute("select brokerage.set_profile('unasked', 'panda2026')")
+    connection.execute(
+        "select brokerage.set_rule('unasked', 'task-job-check', '{\"enabled\": false}', 'production_task')"
+    )
+
+
+def differences_of(connection: Db, one: Row, setup: str) -> list[str]:
+    """Of both profiles. The transaction is open before the load, which would commit otherwise."""
+    connection.execute("select 1")
+    found = []
+    try:
+        unasked(connection)
+        world.load(connection, [one], setup)
+        for model, profile in PROFILES.items():
+            row = connection.execute(
+                "select brokerage.evaluate_task(%s, %s, 'production_task', %s)", (setup, TASK, profile)
+            ).fetchone()
+            assert row is not None
+            found += [f"{model}: {text}" for text in differences(broker_task(one, TASK, model), row[0])]
+    finally:
+        connection.rollback()
+    return found
+
+
+@pytest.mark.parametrize("chunk", range(CHUNKS))
+def test_answers_are_those_of_the_model(rolled_back: Db, chunk: int) -> None:
+    numbers = range(chunk, WORLDS, CHUNKS)
+    found = {number: differences_of(rolled_back, random_task_world(number), f"w{number}") for number in numbers}
+    assert {number: different for number, different in found.items() if different} == {}
+
+
+@settings(
+    max_examples=30,
+    derandomize=True,
+    database=None,
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
+)
+@given(task_worlds())
+def test_smallest_world_that_is_answered_otherwise(rolled_back: Db, one: Row) -> None:
+    assert differences_of(rolled_back, one, "drawn") == []
+
+
+@pytest.mark.parametrize("profile", PROFILES)
+def test_every_rule_decides_in_these_worlds(rolled_back: Db, profile: str) -> None:
+    """Each rule rejects often, and often lets pass what those before it let pass."""
+    query = """select rule from brokerage.rule_in_force
+                where profile = %s and algorithm = 'production_task' and rule <> 'task-job-check'
+                  and kind in ('task rule', 'row rule', 'set rule') order by position"""
+    rules = [rule for (rule,) in rolled_back.execute(query, [profile]).fetchall()]
+    rejects: Counter[str] = Counter()
+    accepts: Counter[str] = Counter()
+    for number in range(JUDGED):
+        one = random_task_world(number)
+        answer = broker_task(one, TASK, profile)
+        if answer["explanation"]:
+            rejects[answer["explanation"]["rule"]] += 1
+            continue
+        rejects.update(row["rule"] for row in answer["rejected"])
+        for row in answer["rejected"]:
+            accepts.update(rules[: rules.index(row["rule"])])
+        for row in answer["candidates"]:
+            accepts.update(rules if row["weight"] is not None else [])
+    assert {rule: rejects[rule] for rule in rules if rejects[rule] < AT_LEAST} == {}
+    assert {rule: accepts[rule] for rule in rules if accepts[rule] < AT_LEAST} == {}
