@@ -54,7 +54,8 @@ class Measuring:
         query = "select count(*) from resource.candidate_queue where setup = %s"
         [(queues,)] = self.connection.execute(query, [batch.setup]).fetchall()
         due = self.connection.execute(
-            "select task_id from brokerage.due_task where setup = %s order by task_id", [batch.setup]
+            "select task_id from brokerage.due_task where setup = %s and algorithm = 'production_job' order by task_id",
+            [batch.setup],
         ).fetchall()
         parts = [[task for (task,) in due][start :: batch.callers] for start in range(batch.callers)]
 
