@@ -2936,16 +2936,21 @@ CREATE FUNCTION brokerage.facts_of_pairs(p_setup text, p_tasks brokerage.task_fa
       from unnest(p_queues) with ordinality f
   ), unified as materialized (
     select distinct on (q.unified) q.unified as number, q.unified_name as queue, q.storage_site, q.panda_site, q.is_nucleus, q.status from queue q order by q.unified
+  ), reader as materialized (  -- queues that read where another one writes
+    select distinct w.queue, r.queue as reader
+      from resource.queue_storage w
+      join resource.queue_storage r on r.setup = w.setup and r.storage = w.storage and r.direction = 'read_lan' and r.scope = 'default'
+     where w.setup = p_setup and p_flavour <> 'doc' and w.direction = 'write_lan' and w.scope = 'default' and w.position = 1
   ), chosen as materialized (  -- queues that tasks are pre-assigned to
-    select t.number as task, q.number as queue, count(*) over (partition by t.number) = 1 as alone
-      from task t
-      join queue q on q.queue = any (t.preassigned) or q.unified_name = any (t.preassigned)
-                   or p_flavour <> 'doc' and t.preassigned_by = 'preassigned-merge' and q.status = 'online' and q.is_production
-                      and exists (select from resource.queue_storage w
-                                    join resource.queue_storage r on r.setup = p_setup and r.storage = w.storage and r.direction = 'read_lan' and r.scope = 'default'
-                                   where w.setup = p_setup and w.queue = any (t.preassigned) and w.direction = 'write_lan' and w.scope = 'default' and w.position = 1
-                                     and r.queue = q.unified_name)
-     where t.preassigned is not null
+    select x.task, x.queue, count(*) over (partition by x.task) = 1 as alone
+      from (select t.number as task, q.number as queue
+              from task t join queue q on q.queue = any (t.preassigned) or q.unified_name = any (t.preassigned)
+            union
+            select t.number, q.number
+              from task t
+              join reader r on r.queue = any (t.preassigned)
+              join queue q on q.unified_name = r.reader and q.status = 'online' and q.is_production
+             where t.preassigned_by = 'preassigned-merge') x
   ), nucleus as materialized (
     select distinct t.nucleus_number as number, t.nucleus from task t where t.nucleus is not null
   ), sharing as materialized (  -- queues whose default output storage is an input storage of the nucleus
