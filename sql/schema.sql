@@ -5726,7 +5726,7 @@ CREATE FUNCTION brokerage.rule_share_throttle_panda2026(t brokerage.task_facts) 
     LANGUAGE sql STABLE PARALLEL SAFE
     AS $$
   select case
-    when t.gshare is distinct from 'User Analysis' then null
+    when t.gshare is distinct from 'User Analysis' or t.share_usage is null then null
     when t.task_class = -1 and least(t.share_usage, t.share_usage_above) * 100 > 90
     then format('the task is in class C, the share uses %s percent of its target, over 90', least(t.share_usage, t.share_usage_above) * 100)
     when t.task_class = 0 and least(t.share_usage, t.share_usage_above) * 100 > 95
@@ -13873,16 +13873,25 @@ COMMENT ON COLUMN brokerage.nucleus_of_task.work IS 'CPU time that its events ne
 COMMENT ON COLUMN brokerage.nucleus_of_task.assigned_at IS 'When (resource.clock).';
 
 CREATE VIEW brokerage.nucleus_site AS
- SELECT DISTINCT ON (q.setup, q.panda_site) q.setup,
+ SELECT f.setup,
+    f.nucleus,
+    f.queue,
+    true AS is_nucleus,
+    f.attributes
+   FROM brokerage.first_nucleus_queue f
+UNION ALL
+( SELECT DISTINCT ON (q.setup, q.panda_site) q.setup,
     q.panda_site AS nucleus,
     q.queue,
-    (NOT (q.role IS DISTINCT FROM 'nucleus'::text)) AS is_nucleus,
+    false AS is_nucleus,
     a.attributes
    FROM (resource.queue q
      CROSS JOIN LATERAL ( SELECT (resource.catchall(q.catchall) || q.params) AS "?column?"
          OFFSET 0) a(attributes))
-  WHERE ((q.panda_site IS NOT NULL) AND ((q.role = 'nucleus'::text) OR ((a.attributes ->> 'bareNucleus'::text) = ANY (ARRAY['only'::text, 'allow'::text]))))
-  ORDER BY q.setup, q.panda_site, (NOT (q.role IS DISTINCT FROM 'nucleus'::text)) DESC, (q.queue COLLATE "C");
+  WHERE ((q.panda_site IS NOT NULL) AND ((a.attributes ->> 'bareNucleus'::text) = ANY (ARRAY['only'::text, 'allow'::text])) AND (NOT (EXISTS ( SELECT
+           FROM resource.queue f
+          WHERE ((f.setup = q.setup) AND (f.panda_site = q.panda_site) AND (f.role = 'nucleus'::text))))))
+  ORDER BY q.setup, q.panda_site, (q.queue COLLATE "C"));
 
 ALTER VIEW brokerage.nucleus_site OWNER TO broker_owner;
 

@@ -3,7 +3,7 @@ create or replace function brokerage.rule_share_throttle_panda2026(t brokerage.t
 language sql stable parallel safe
 as $$
   select case
-    when t.gshare is distinct from 'User Analysis' then null
+    when t.gshare is distinct from 'User Analysis' or t.share_usage is null then null
     when t.task_class = -1 and least(t.share_usage, t.share_usage_above) * 100 > 90
     then format('the task is in class C, the share uses %s percent of its target, over 90', least(t.share_usage, t.share_usage_above) * 100)
     when t.task_class = 0 and least(t.share_usage, t.share_usage_above) * 100 > 95

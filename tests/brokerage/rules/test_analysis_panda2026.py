@@ -30,6 +30,7 @@ def test_share_throttle(rolled_back: Db) -> None:
             case("times 1 over", **share, t_task_class=1, t_rem_slots_a=0, t_share_usage=1.01),
             case(None, **share, t_task_class=2, t_share_usage=100),
             case(None, **share, t_task_class=-1),
+            case(None, **share, t_task_class=-1, t_share_usage_above=2),
             case(None, t_gshare="Express Analysis", t_task_class=-1, t_share_usage=100),
             case(
                 "times 0.5",
