@@ -51,6 +51,7 @@ grant execute on procedure brokerage.broker                to broker_operator;
 grant execute on procedure brokerage.broker_analysis       to broker_operator;
 grant execute on procedure brokerage.broker_jobs           to broker_operator;
 grant execute on procedure brokerage.broker_tasks          to broker_operator;
+grant execute on procedure brokerage.classify              to broker_operator;
 grant execute on function brokerage.open_run               to broker_operator;
 grant execute on function brokerage.broker_next            to broker_operator;
 grant execute on function brokerage.close_run              to broker_operator;
@@ -66,6 +67,7 @@ grant execute on function brokerage.set_settings           to broker_operator;
 grant execute on function brokerage.maintain               to broker_operator;
 
 -- brokerage: explanations
+grant execute on function brokerage.classes                to broker_operator, broker_viewer;
 grant execute on function brokerage.explain                to broker_operator, broker_viewer;
 grant execute on function brokerage.obstacles              to broker_operator, broker_viewer;
 grant execute on function brokerage.run_difference         to broker_operator, broker_viewer;

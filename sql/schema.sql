@@ -1344,12 +1344,7 @@ CREATE FUNCTION brokerage.begin_run(p_setup text, p_algorithm text, p_profile te
 declare
   v_run brokerage.run;
 begin
-  if not exists (select from resource.setup s where s.setup = p_setup) then
-    raise exception 'setup is %', coalesce(quote_literal(p_setup), 'null')
-      using errcode = 'PB001', hint = coalesce((select format('There are: %s%s.', string_agg(s.setup, ', ' order by s.setup) filter (where s.number <= 20), case when count(*) > 20 then ', ...' end)
-                                                  from (select x.setup, row_number() over (order by x.setup) as number from resource.setup x) s having count(*) > 0),
-                                               'There is none yet: load a world (broker load).');
-  end if;
+  perform resource.require_known_setup(p_setup);
   insert into brokerage.run (setup, algorithm, profile, seed, dry, called_by, started_at)
   values (p_setup, p_algorithm, coalesce(p_profile, (select s.profile from brokerage.setting s where s.setup = p_setup), 'doc'), p_seed, p_dry, resource.caller(),
           resource.clock(p_setup))
@@ -1577,6 +1572,98 @@ $$;
 ALTER FUNCTION brokerage.class_key(p_values jsonb) OWNER TO broker_owner;
 
 COMMENT ON FUNCTION brokerage.class_key(p_values jsonb) IS 'A key for a class of tasks, from the values that its tasks have in common (SHA-256, hexadecimal).';
+
+CREATE FUNCTION brokerage.classes(p_setup text, p_profile text DEFAULT NULL::text) RETURNS TABLE(kind text, name text, class text, reason text, figures jsonb)
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'brokerage', 'pg_temp'
+    AS $$
+declare
+  v_profile text := coalesce(p_profile, (select s.profile from brokerage.setting s where s.setup = p_setup), 'doc');
+begin
+  perform resource.look(p_setup);
+  perform brokerage.require_profile(v_profile);
+  return query
+    select 'queue', s.queue, (array['lo', 'mid', 'hi'])[s.site_class + 2], s.reason,
+           jsonb_build_object('jobs', s.jobs, 'mean_wait', s.mean_wait, 'upper_wait', s.upper_wait, 'long_jobs', s.long_jobs, 'mean_long_wait', s.mean_long_wait)
+      from brokerage.site_classes(p_setup, brokerage.flavour(v_profile)) s
+    union all
+    select 'user', u.user_name, case when u.rem_slots_a > 0 then 'A' when u.rem_slots_b > 0 then 'B' else 'C' end, format('%s slots in hi-sites, %s in mid-sites', u.slots_hi, u.slots_mid),
+           jsonb_build_object('slots_hi', u.slots_hi, 'slots_mid', u.slots_mid, 'rem_slots_a', u.rem_slots_a, 'rem_slots_b', u.rem_slots_b)
+      from brokerage.user_slots(p_setup) u
+    union all
+    select 'task', t.task_id::text, (array['C', 'B', 'A', 'S'])[t.task_class + 2], t.reason, '{}'::jsonb
+      from brokerage.task_classes(p_setup) t
+    order by 1, 2;
+end $$;
+
+ALTER FUNCTION brokerage.classes(p_setup text, p_profile text) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION brokerage.classes(p_setup text, p_profile text) IS 'Classes of user analysis as brokerage.classify would say them now: of queues (hi, mid, lo), users (A, B, C by what they have left) and tasks (S, A, B, C), with the reason and what it was worked out of. Users go by the classes of queues that are in force, tasks by the users evaluated last. Errors: PB001 (no such profile), PB002 (setup not granted).';
+
+CREATE PROCEDURE brokerage.classify(IN p_setup text, IN p_profile text DEFAULT NULL::text)
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'brokerage', 'pg_temp'
+    AS $$
+declare
+  v_profile text := coalesce(p_profile, (select s.profile from brokerage.setting s where s.setup = p_setup), 'doc');
+  v_flavour text;
+  v_now timestamptz := resource.clock(p_setup);
+begin
+  perform resource.identify(p_setup);
+  perform resource.require_known_setup(p_setup);
+  perform brokerage.require_profile(v_profile);
+  v_flavour := brokerage.flavour(v_profile);
+  with class as materialized (
+    select s.queue, s.site_class from brokerage.site_classes(p_setup, v_flavour) s
+  ), held as materialized (
+    select a.queue from resource.queue_activity a where a.setup = p_setup and a.queue in (select c.queue from class c) for update skip locked
+  ), said as (
+    update resource.queue_activity a
+       set site_class = c.site_class, site_classified = v_now
+      from class c
+      join held h on h.queue = c.queue
+     where a.setup = p_setup and a.queue = c.queue
+  )
+  insert into resource.queue_activity (setup, queue, site_class, site_classified)
+  select p_setup, c.queue, c.site_class, v_now
+    from class c
+   where not exists (select from resource.queue_activity a where a.setup = p_setup and a.queue = c.queue)
+   order by c.queue
+  on conflict do nothing;
+
+  with slot as materialized (
+    select s.user_name, s.rem_slots_a, s.rem_slots_b from brokerage.user_slots(p_setup) s
+  ), held as materialized (
+    select a.name from resource.account a where a.setup = p_setup and a.kind = 'user' and a.name in (select s.user_name from slot s) for update skip locked
+  ), said as (
+    update resource.account a
+       set rem_slots_a = s.rem_slots_a, rem_slots_b = s.rem_slots_b, evaluated = v_now
+      from slot s
+      join held h on h.name = s.user_name
+     where a.setup = p_setup and a.kind = 'user' and a.name = s.user_name
+  )
+  insert into resource.account (setup, kind, name, rem_slots_a, rem_slots_b, evaluated)
+  select p_setup, 'user', s.user_name, s.rem_slots_a, s.rem_slots_b, v_now
+    from slot s
+   where not exists (select from resource.account a where a.setup = p_setup and a.kind = 'user' and a.name = s.user_name)
+   order by s.user_name
+  on conflict do nothing;
+
+  with class as materialized (
+    select t.task_id, t.task_class from brokerage.task_classes(p_setup) t
+  ), held as materialized (
+    select t.task_id from workload.task t where t.setup = p_setup and t.task_id in (select c.task_id from class c) for update skip locked
+  )
+  update workload.task t
+     set task_class = c.task_class, task_classified = v_now
+    from class c
+    join held h on h.task_id = c.task_id
+   where t.setup = p_setup and t.task_id = c.task_id;
+end $$;
+
+ALTER PROCEDURE brokerage.classify(IN p_setup text, IN p_profile text) OWNER TO broker_owner;
+
+COMMENT ON PROCEDURE brokerage.classify(IN p_setup text, IN p_profile text) IS 'Works the classes of user analysis out of the jobs here and stores them with the time: of queues (hi, mid, lo), what users have left, of tasks (S, A, B, C), in this order, each by the one before. Call it every 10 minutes. What it has no jobs for stays as it was loaded. Of which profile the law is: p_profile, else the setup''s. brokerage.classes says what it would do, and why. Errors: PB001 (no such setup or profile), PB002 (not an operator).';
 
 CREATE FUNCTION brokerage.close_run(p_setup text, p_run_id bigint) RETURNS void
     LANGUAGE plpgsql SECURITY DEFINER
@@ -2533,10 +2620,13 @@ CREATE FUNCTION brokerage.facts_of_analysis(p_setup text, p_task_ids bigint[], p
   with config as materialized (
     select c.all_keys -> 'anal_jobbroker' as keys, c.all_keys -> 'prio_mgr' as caps, c.all_keys -> 'analy_eval' as classes
       from (select resource.configuration(p_setup)) c(all_keys)
+  ), moment as materialized (
+    select resource.clock(p_setup) as now
   ), task as materialized (
-    select t.task_id, t.gshare, t.user_name, nullif(t.working_group, '') as working_group, t.task_class, t.included_site, t.excluded_site, t.site, t.limited_sites,
+    select t.task_id, t.gshare, t.user_name, nullif(t.working_group, '') as working_group, case when brokerage.is_current(t.task_classified, c.now, interval '15 minutes') then t.task_class end as task_class,
+           t.included_site, t.excluded_site, t.site, t.limited_sites,
            t.sites_used, t.avoid_vp, t.cloud, t.n_gb_per_job, t.allow_incomplete_in_ds, t.architecture
-      from workload.task t where t.setup = p_setup and t.task_id = any (p_task_ids)
+      from workload.task t cross join moment c where t.setup = p_setup and t.task_id = any (p_task_ids)
   ), count_of_share as materialized (
     select c.gshare, sum(c.defined + c.assigned + c.activated + c.starting)::bigint as queued, sum(c.running)::bigint as running
       from workload.job_count c where c.setup = p_setup and c.gshare in (select t.gshare from task t) group by c.gshare
@@ -2573,9 +2663,9 @@ CREATE FUNCTION brokerage.facts_of_analysis(p_setup text, p_task_ids bigint[], p
               then coalesce((nullif(k.quota -> 'ok', 'null')) = 'true', not (k.quota_limit > 0 and k.used > k.quota_limit), true) end,
          coalesce((nullif(k.quota -> 'near_limit', 'null')) = 'true', k.quota_limit > 0 and k.used > 0.9 * k.quota_limit, false),
          case when jsonb_typeof(u.quota -> 'over_local') = 'array' then array(select jsonb_array_elements_text(u.quota -> 'over_local')) end,
-         s.usage_percent, coalesce(l.equivalent_usage_percent, s.equivalent_usage_percent),
+         coalesce(s.usage_percent, s.running / nullif(s.target, 0)), coalesce(l.equivalent_usage_percent, s.equivalent_usage_percent),
          coalesce(n.queued, 0), coalesce(n.running, 0),
-         t.task_class::int, u.rem_slots_a, (c.classes ->> 'USER_USAGE_THRESHOLD_A')::float8,
+         t.task_class::int, case when brokerage.is_current(u.evaluated, m.now, interval '20 minutes') then u.rem_slots_a end, (c.classes ->> 'USER_USAGE_THRESHOLD_A')::float8,
          brokerage.name_patterns(t.included_site || p.storage_queues, p_flavour <> 'doc'), brokerage.name_patterns(t.excluded_site, p_flavour <> 'doc'),
          brokerage.name_patterns(p.names, false), p.names,
          coalesce(t.limited_sites, false) or cardinality(p.storage_queues) > 0, coalesce(t.sites_used, '{}'), coalesce(t.avoid_vp, false), t.cloud, t.n_gb_per_job,
@@ -2587,6 +2677,7 @@ CREATE FUNCTION brokerage.facts_of_analysis(p_setup text, p_task_ids bigint[], p
          (c.keys ->> 'STATIC_MAX_QUEUE_RUNNING_RATIO')::float8, (c.keys ->> 'MAX_EXPECTED_WAIT_HOUR')::float8, (c.keys ->> 'STORAGE_MIN_FREE_SIZE_OUTPUT')::float8
     from task t
    cross join config c
+   cross join moment m
     left join resource.account u on u.setup = p_setup and u.kind = 'user' and u.name = t.user_name
     left join resource.account g on g.setup = p_setup and g.kind = 'group' and g.name = t.working_group
    cross join lateral (select case when p_flavour = 'doc' then coalesce(nullif(g.quota, 'null'), u.quota) else u.quota end) o(quota)
@@ -2595,8 +2686,8 @@ CREATE FUNCTION brokerage.facts_of_analysis(p_setup text, p_task_ids bigint[], p
    cross join lateral (select case when t.working_group is null then u.running_jobs else g.running_jobs end, case when t.working_group is null then u.queued_jobs else g.queued_jobs end,
                               case when t.working_group is null then u.running_cores else g.running_cores end,
                               case when t.working_group is null then u.queued_cores else g.queued_cores end) a(running_jobs, queued_jobs, running_cores, queued_cores)
-    left join resource.share s on s.setup = p_setup and s.gshare = t.gshare
-    left join resource.share l on l.setup = p_setup and l.gshare = 'L1 User Analysis'
+    left join resource.share s on s.setup = p_setup and s.gshare = t.gshare and brokerage.is_current(s.measured, m.now, interval '15 minutes')
+    left join resource.share l on l.setup = p_setup and l.gshare = 'L1 User Analysis' and brokerage.is_current(l.measured, m.now, interval '15 minutes')
     left join count_of_share n on n.gshare = t.gshare
     left join data d on d.task_id = t.task_id
    cross join lateral (  -- a site that is no queue, but a storage, stands for the queues that read it (panda2026)
@@ -3217,7 +3308,7 @@ CREATE FUNCTION brokerage.facts_of_queues(p_setup text, p_analysis boolean DEFAU
          q.attributes as attributes,
          null::float8 as queued_into,
          null::float8 as remaining_work,
-         a.site_class::int as site_class,
+         case when brokerage.is_current(a.site_classified, (select resource.clock(p_setup)), interval '1 hour') then a.site_class::int end as site_class,
          coalesce(s.has_vp_input, false) as has_vp_input,
          s.output_storage as output_storage,
          case when s.input_storage is distinct from s.output_storage then s.input_space_usable end as input_space_usable,
@@ -3599,6 +3690,16 @@ end $$;
 ALTER FUNCTION brokerage.in_second_pass(t brokerage.task_facts) OWNER TO broker_owner;
 
 COMMENT ON FUNCTION brokerage.in_second_pass(t brokerage.task_facts) IS 'Facts of a task that is decided once more.';
+
+CREATE FUNCTION brokerage.is_current(p_at timestamp with time zone, p_now timestamp with time zone, p_most interval) RETURNS boolean
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE
+    AS $$
+  select coalesce(p_at >= p_now - p_most, true)
+$$;
+
+ALTER FUNCTION brokerage.is_current(p_at timestamp with time zone, p_now timestamp with time zone, p_most interval) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION brokerage.is_current(p_at timestamp with time zone, p_now timestamp with time zone, p_most interval) IS 'Whether something said then still holds, at an age of p_most at most; without a time it does.';
 
 CREATE FUNCTION brokerage.is_express(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts, x jsonb) RETURNS boolean
     LANGUAGE sql STABLE PARALLEL SAFE
@@ -4126,6 +4227,7 @@ CREATE TABLE workload.task (
     task_broker_on_master boolean DEFAULT false,
     sites_used text[] DEFAULT '{}'::text[],
     resource_types_at jsonb DEFAULT '{}'::jsonb,
+    task_classified timestamp with time zone,
     CONSTRAINT task_base_ram_count_check CHECK (((base_ram_count > ('-1000000000000000'::numeric)::double precision) AND (base_ram_count < ('1000000000000000'::numeric)::double precision))),
     CONSTRAINT task_base_walltime_check CHECK (((base_walltime > ('-1000000000000000'::numeric)::double precision) AND (base_walltime < ('1000000000000000'::numeric)::double precision))),
     CONSTRAINT task_chunk_ram_count_check CHECK (((chunk_ram_count > ('-1000000000000000'::numeric)::double precision) AND (chunk_ram_count < ('1000000000000000'::numeric)::double precision))),
@@ -4300,6 +4402,8 @@ COMMENT ON COLUMN workload.task.task_broker_on_master IS 'Only the first input d
 COMMENT ON COLUMN workload.task.sites_used IS 'Queues that jobs of the task went to.';
 
 COMMENT ON COLUMN workload.task.resource_types_at IS 'Resource types of the task''s jobs by queue.';
+
+COMMENT ON COLUMN workload.task.task_classified IS 'When task_class was said; null = it holds as it is.';
 
 COMMENT ON CONSTRAINT task_base_ram_count_check ON workload.task IS 'a number between -1e15 and 1e15';
 
@@ -6475,6 +6579,82 @@ ALTER FUNCTION brokerage.share_key(t workload.task) OWNER TO broker_owner;
 
 COMMENT ON FUNCTION brokerage.share_key(t workload.task) IS 'What shares of sites look at in a task, as a key: process group, working group, global share, current priority, merging.';
 
+CREATE FUNCTION brokerage.site_classes(p_setup text, p_flavour text) RETURNS TABLE(queue text, site_class integer, jobs bigint, mean_wait double precision, upper_wait double precision, long_jobs bigint, mean_long_wait double precision, has_started boolean, hi_limit double precision, lo_limit double precision, reason text)
+    LANGUAGE sql STABLE
+    AS $$
+  with job as not materialized (
+    select j.queue, j.created, j.activated, j.started, j.status
+      from workload.job j
+      left join workload.task t on t.setup = j.setup and t.task_id = j.task_id
+     where j.setup = p_setup and j.gshare = 'User Analysis' and j.label in ('user', 'panda') and j.queue is not null
+       and (p_flavour = 'doc' or coalesce(j.processing_type, t.processing_type) = 'pmerge' or t.is_merging or j.user_name = 'gangarbt')
+  ), moment as materialized (
+    select resource.clock(p_setup) as now, interval '1 hour' * case when p_flavour = 'doc' then 6 else 12 end as half
+  ), sample as materialized (
+    select j.queue, extract(epoch from j.started - coalesce(j.activated, j.created))::float8 as wait,
+           exp(-ln(2) * extract(epoch from m.now - j.started)::float8 / extract(epoch from m.half)::float8) as weight
+      from moment m
+     cross join job j
+     where j.started > m.now - interval '4 days' and j.started <= m.now and j.started >= coalesce(j.activated, j.created)
+  ), mean as materialized (
+    select s.queue, count(*) as jobs, sum(s.weight) as weight, sum(s.weight * s.wait) / sum(s.weight) as mean_wait from sample s group by s.queue
+  ), bound as materialized (
+    select m.queue, m.jobs, m.mean_wait, least(m.mean_wait + case when max(s.wait) > min(s.wait) then brokerage.student_t_bound(m.weight) * sqrt(sum(s.weight * (s.wait - m.mean_wait) ^ 2) / m.weight) else 0 end, 999999) as upper_wait
+      from mean m
+      join sample s on s.queue = m.queue
+     where m.jobs > 1
+     group by m.queue, m.jobs, m.weight, m.mean_wait
+  ), waiting as materialized (  -- jobs that wait longer than the mean; one that starts still waits where jobs are pushed
+    select b.queue, count(*) as jobs, avg(w.wait) as mean_wait
+      from bound b
+     cross join moment m
+      join resource.queue q on q.setup = p_setup and q.queue = b.queue
+      join job j on j.queue = b.queue and j.status in ('activated', 'sent', 'starting') and (j.status <> 'starting' or q.workflow like 'push%')
+     cross join lateral (select extract(epoch from m.now - case when p_flavour = 'doc' then coalesce(j.activated, j.created) else j.created end)::float8) w(wait)
+     where w.wait > b.mean_wait
+     group by b.queue
+  ), started as materialized (
+    select q.queue, coalesce(bool_or(a.laststart >= m.now - interval '1 day'), false) or exists (
+             select from workload.job j where j.setup = p_setup and j.queue = q.queue and j.started >= m.now - interval '1 day') as lately
+      from bound q
+     cross join moment m
+      left join resource.queue_activity a on a.setup = p_setup and a.queue = q.queue
+     group by q.queue, m.now
+  ), figure as materialized (
+    select b.queue, b.jobs, b.mean_wait, b.upper_wait, coalesce(w.jobs, 0) as long_jobs, coalesce(w.mean_wait, b.mean_wait) as mean_long_wait,
+           greatest(b.upper_wait, coalesce(w.mean_wait, b.mean_wait)) as rank, s.lately, coalesce(q.resource_type, 'GRID') = 'GRID' as is_grid
+      from bound b
+      join resource.queue q on q.setup = p_setup and q.queue = b.queue
+      join started s on s.queue = b.queue
+      left join waiting w on w.queue = b.queue
+  ), third as materialized (
+    select greatest(percentile_cont(0.333) within group (order by f.rank), 3600) as hi, greatest(percentile_cont(0.667) within group (order by f.rank), 10800) as lo
+      from figure f
+     where f.is_grid
+  )
+  select f.queue, c.class, f.jobs, f.mean_wait, f.upper_wait, f.long_jobs, f.mean_long_wait, f.lately, t.hi, t.lo,
+         case
+           when c.class = 1 then format('waits are at most %s s, of the %s s for hi', round(f.rank), round(t.hi))
+           when c.class = -1 then format('waits reach %s s, over the %s s for lo', round(f.rank), round(t.lo))
+           when not f.lately then 'no job started in a day'
+           when f.rank > t.hi then format('waits reach %s s, between the %s s for hi and the %s s for lo', round(f.rank), round(t.hi), round(t.lo))
+           else format('%s jobs wait longer than usual', f.long_jobs)
+         end
+    from figure f
+   cross join third t
+   cross join lateral (
+     select case
+              when f.lately and (p_flavour = 'doc' and f.rank < t.hi and f.long_jobs < 3
+                                 or p_flavour <> 'doc' and (f.rank <= t.hi or f.upper_wait <= t.hi and f.long_jobs <= 3)) then 1
+              when f.rank > t.lo then -1
+              else 0
+            end) c(class)
+$$;
+
+ALTER FUNCTION brokerage.site_classes(p_setup text, p_flavour text) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION brokerage.site_classes(p_setup text, p_flavour text) IS 'Classes of queues for user analysis (1 hi, 0 mid, -1 lo) by the jobs that started there, and why (flavour doc or panda2026): weighted mean of their waits, its bound of 95 percent, jobs that wait longer than the mean, how long these do (s), whether a job started in the last day, the limits of hi and lo (s). A queue with fewer than two samples has no row.';
+
 CREATE FUNCTION brokerage.slot_cores(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) RETURNS integer
     LANGUAGE sql STABLE PARALLEL SAFE
     AS $$
@@ -6656,6 +6836,52 @@ ALTER FUNCTION brokerage.store(p_setup text, p_table text, p_rows jsonb, p_paren
 
 COMMENT ON FUNCTION brokerage.store(p_setup text, p_table text, p_rows jsonb, p_parents jsonb, p_merge boolean) IS 'Upserts an array of objects into a table of the room brokerage and returns how many; keys are columns, one left out gets its default (p_merge: keeps what the row has that is there), null is null. Rows of p_parents (values of the first key column, or objects with it and others; true = all) are deleted first. Errors: PB001, PB002 (setup not granted).';
 
+CREATE FUNCTION brokerage.student_t_bound(p_freedom double precision) RETURNS double precision
+    LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE
+    AS $$
+declare
+  v_z constant float8 := 1.6448536269514722;
+  v_a constant float8 := p_freedom / 2;
+  v_log_of_beta float8;
+  v_sum float8;
+  v_term float8;
+  v_value float8;
+  v_step float8;
+  v_log float8;
+begin
+  if p_freedom >= 60 then
+    return v_z + (v_z ^ 3 + v_z) / (4 * p_freedom) + (5 * v_z ^ 5 + 16 * v_z ^ 3 + 3 * v_z) / (96 * p_freedom ^ 2)
+           + (3 * v_z ^ 7 + 19 * v_z ^ 5 + 17 * v_z ^ 3 - 15 * v_z) / (384 * p_freedom ^ 3)
+           + (79 * v_z ^ 9 + 776 * v_z ^ 7 + 1482 * v_z ^ 5 - 1920 * v_z ^ 3 - 945 * v_z) / (92160 * p_freedom ^ 4);
+  elsif p_freedom < 0.01 then  -- beyond any wait
+    return 'infinity';
+  end if;
+  -- B(a, 1/2) = sqrt(pi) * gamma(a) / gamma(a + 1/2): the quotient at a + 20 by its series, taken down by the recurrence
+  select ln(pi()) / 2 - ln(a.far) / 2 - ln(1 - 1 / (8 * a.far) + 1 / (128 * a.far ^ 2) + 5 / (1024 * a.far ^ 3) - 21 / (32768 * a.far ^ 4) - 399 / (262144 * a.far ^ 5)) + sum(ln((v_a + k + 0.5) / (v_a + k)))
+    into v_log_of_beta
+    from (select v_a + 20) a(far), generate_series(0, 19) k
+   group by a.far;
+  v_log := least((ln(0.1 * v_a) + v_log_of_beta) / v_a, -1e-3);
+  for v_turn in 1 .. 50 loop
+    v_sum := 1 / v_a;
+    v_term := 1;
+    for v_n in 1 .. 2000 loop
+      v_term := v_term * (v_n - 0.5) / v_n * exp(v_log);
+      v_sum := v_sum + v_term / (v_a + v_n);
+      exit when v_term < 1e-17 * v_sum;
+    end loop;
+    v_value := v_a * v_log - v_log_of_beta + ln(v_sum);
+    v_step := (v_value - ln(0.1)) * v_sum * sqrt(1 - exp(v_log));
+    v_log := least(v_log - v_step, v_log / 2);
+    exit when abs(v_step) < 1e-13 * abs(v_log);
+  end loop;
+  return sqrt(p_freedom) * exp(-v_log / 2) * sqrt(1 - exp(v_log));
+end $$;
+
+ALTER FUNCTION brokerage.student_t_bound(p_freedom double precision) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION brokerage.student_t_bound(p_freedom double precision) IS 'Value that a variable of Student''s t distribution with so many degrees of freedom exceeds with a probability of 5 percent.';
+
 CREATE FUNCTION brokerage.takes_first_of_zeros(p_profile text, p_algorithm text) RETURNS boolean
     LANGUAGE sql STABLE
     AS $$
@@ -6666,6 +6892,48 @@ $$;
 ALTER FUNCTION brokerage.takes_first_of_zeros(p_profile text, p_algorithm text) OWNER TO broker_owner;
 
 COMMENT ON FUNCTION brokerage.takes_first_of_zeros(p_profile text, p_algorithm text) IS 'Whether a profile takes the first nucleus where all weights are 0, instead of any.';
+
+CREATE FUNCTION brokerage.task_classes(p_setup text) RETURNS TABLE(task_id bigint, task_class integer, reason text)
+    LANGUAGE sql STABLE
+    AS $$
+  with config as materialized (
+    select (k.of_class ->> 'PROGRESS_TO_BOOST_A')::float8 as progress_a, (k.of_class ->> 'MAX_REM_JOBS_TO_BOOST_A')::float8 as most_a,
+           (k.of_class ->> 'PROGRESS_TO_BOOST_B')::float8 as progress_b, (k.of_class ->> 'MAX_REM_JOBS_TO_BOOST_B')::float8 as most_b
+      from (select resource.configuration(p_setup) -> 'analy_eval') k(of_class)
+  ), task as materialized (
+    select t.task_id, t.user_name, t.gshare = 'Express Analysis' as is_express,
+           case when u.rem_slots_a > 0 then 1 when u.rem_slots_b > 0 then 0 when u.rem_slots_a <= 0 and u.rem_slots_b <= 0 then -1 end as by_user
+      from workload.task t
+      left join resource.account u on u.setup = t.setup and u.kind = 'user' and u.name = t.user_name
+                                  and brokerage.is_current(u.evaluated, (select resource.clock(p_setup)), interval '20 minutes')
+     where t.setup = p_setup and t.label in ('user', 'panda') and t.status in ('ready', 'scouting', 'scouted', 'running', 'pending', 'throttled')
+  ), progress as materialized (
+    select j.task_id, count(*) as jobs, count(*) filter (where j.status = 'finished') as finished,
+           count(*) filter (where j.status not in ('finished', 'failed', 'cancelled', 'closed')) as remaining
+      from workload.job j
+     where j.setup = p_setup and j.task_id in (select t.task_id from task t where not t.is_express and t.by_user in (0, 1))
+     group by j.task_id
+  )
+  select t.task_id, case when t.is_express or b.is_boosted then 2 else t.by_user end,
+         case
+           when t.is_express then 'Express Analysis'
+           when b.is_boosted then format('%s of %s jobs finished, %s left', p.finished, p.jobs, p.remaining)
+           when t.by_user = 1 then format('user %s has slots left in hi-sites', t.user_name)
+           when t.by_user = 0 then format('user %s has no slots left in hi-sites', t.user_name)
+           else format('user %s has no slots left in hi-sites and mid-sites', t.user_name)
+         end
+    from task t
+   cross join config c
+    left join progress p on p.task_id = t.task_id
+   cross join lateral (
+     select coalesce(p.remaining > 0 and (t.by_user = 1 and p.finished * 100 >= c.progress_a * p.jobs and p.remaining <= c.most_a
+                                          or t.by_user = 0 and p.finished * 100 >= c.progress_b * p.jobs and p.remaining <= c.most_b), false)) b(is_boosted)
+   where t.is_express or t.by_user is not null
+$$;
+
+ALTER FUNCTION brokerage.task_classes(p_setup text) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION brokerage.task_classes(p_setup text) IS 'Classes of the open tasks of users (2 S, 1 A, 0 B, -1 C), and why, by what their users have left and how far they are (analy_eval).';
 
 CREATE FUNCTION brokerage.task_problem(t workload.task) RETURNS text
     LANGUAGE sql STABLE
@@ -6831,6 +7099,46 @@ $$;
 ALTER FUNCTION brokerage.user_room(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) OWNER TO broker_owner;
 
 COMMENT ON FUNCTION brokerage.user_room(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) IS 'Jobs that the user of the task may still queue there.';
+
+CREATE FUNCTION brokerage.user_slots(p_setup text) RETURNS TABLE(user_name text, slots_hi bigint, slots_mid bigint, rem_slots_a double precision, rem_slots_b double precision)
+    LANGUAGE sql STABLE
+    AS $$
+  with config as materialized (
+    select (c.all_keys #>> '{analy_eval,USER_USAGE_THRESHOLD_A}')::float8 as threshold_a, (c.all_keys #>> '{analy_eval,USER_USAGE_THRESHOLD_B}')::float8 as threshold_b
+      from (select resource.configuration(p_setup)) c(all_keys)
+  ), site as materialized (
+    select a.queue, a.site_class
+      from resource.queue_activity a
+      join resource.queue q on q.setup = a.setup and q.queue = a.queue
+     where a.setup = p_setup and a.site_class is not null and coalesce(q.resource_type, 'GRID') = 'GRID'
+       and brokerage.is_current(a.site_classified, (select resource.clock(p_setup)), interval '1 hour')
+  ), job as (
+    select j.user_name, j.queue, sum(case when j.status = 'running' then coalesce(j.cores, 1) else 0 end) as cores
+      from workload.job j
+      left join workload.task t on t.setup = j.setup and t.task_id = j.task_id
+     where j.setup = p_setup and j.gshare in ('User Analysis', 'Express Analysis') and j.label in ('user', 'panda')
+       and j.queue in (select s.queue from site s) and j.status in ('defined', 'assigned', 'activated', 'starting', 'running')
+       and coalesce(j.processing_type, t.processing_type) is distinct from 'pmerge' and t.is_merging is not true
+     group by j.user_name, j.queue
+    union all
+    select u.user_name, u.queue, coalesce(u.running_cores, u.running, 0)
+      from workload.user_queue_statistic u
+     where u.setup = p_setup and u.gshare in ('User Analysis', 'Express Analysis') and u.user_name <> '_total' and coalesce(u.queued, 0) + coalesce(u.running, 0) > 0
+  ), slot as (
+    select j.user_name, coalesce(sum(j.cores) filter (where s.site_class = 1), 0)::bigint as hi, coalesce(sum(j.cores) filter (where s.site_class = 0), 0)::bigint as mid
+      from job j
+      join site s on s.queue = j.queue
+     where j.user_name is not null
+     group by j.user_name
+  )
+  select s.user_name, s.hi, s.mid, greatest(c.threshold_a - s.hi, 0), greatest(c.threshold_b - s.hi - s.mid, 0)
+    from slot s
+   cross join config c
+$$;
+
+ALTER FUNCTION brokerage.user_slots(p_setup text) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION brokerage.user_slots(p_setup text) IS 'Running slots (cores) of users of analysis at queues of class hi and mid, and what is left to the thresholds of classes A and B (analy_eval:USER_USAGE_THRESHOLD_A and _B).';
 
 CREATE FUNCTION brokerage.value_running(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) RETURNS double precision
     LANGUAGE sql STABLE PARALLEL SAFE
@@ -7951,6 +8259,22 @@ end $$;
 ALTER FUNCTION resource.refuse_rows(p_setup text, p_table regclass, p_rows jsonb, p_merge boolean, p_error text) OWNER TO broker_owner;
 
 COMMENT ON FUNCTION resource.refuse_rows(p_setup text, p_table regclass, p_rows jsonb, p_merge boolean, p_error text) IS 'Raises the error of the first of some rows that cannot be stored, naming the row, the key, the value and what is allowed; else the error given. Errors: PB001.';
+
+CREATE FUNCTION resource.require_known_setup(p_setup text) RETURNS void
+    LANGUAGE plpgsql STABLE
+    AS $$
+begin
+  if not exists (select from resource.setup s where s.setup = p_setup) then
+    raise exception 'setup is %', coalesce(quote_literal(p_setup), 'null')
+      using errcode = 'PB001', hint = coalesce((select format('There are: %s%s.', string_agg(s.setup, ', ' order by s.setup) filter (where s.number <= 20), case when count(*) > 20 then ', ...' end)
+                                                  from (select x.setup, row_number() over (order by x.setup) as number from resource.setup x) s having count(*) > 0),
+                                               'There is none yet: load a world (broker load).');
+  end if;
+end $$;
+
+ALTER FUNCTION resource.require_known_setup(p_setup text) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION resource.require_known_setup(p_setup text) IS 'Refuses a setup that is not there, and says which are. Errors: PB001.';
 
 CREATE FUNCTION resource.require_read_committed() RETURNS void
     LANGUAGE plpgsql STABLE
@@ -13347,6 +13671,7 @@ CREATE TABLE resource.queue (
     uconfig jsonb DEFAULT '{}'::jsonb,
     storage_site text,
     cric jsonb DEFAULT '{}'::jsonb,
+    resource_type text,
     CONSTRAINT queue_corecount_check CHECK ((((corecount)::numeric > '-1000000000'::numeric) AND ((corecount)::numeric < '1000000000'::numeric))),
     CONSTRAINT queue_corepower_check CHECK (((corepower > ('-1000000000000000'::numeric)::double precision) AND (corepower < ('1000000000000000'::numeric)::double precision))),
     CONSTRAINT queue_maxdiskio_check CHECK (((maxdiskio > ('-1000000000000000'::numeric)::double precision) AND (maxdiskio < ('1000000000000000'::numeric)::double precision))),
@@ -13433,6 +13758,8 @@ COMMENT ON COLUMN resource.queue.uconfig IS 'Configuration of a unified queue.';
 COMMENT ON COLUMN resource.queue.storage_site IS 'Storage site that links are looked up by; null = the site of the default output storage.';
 
 COMMENT ON COLUMN resource.queue.cric IS 'CRIC''s other fields as they came; no rule of pgbroker reads them.';
+
+COMMENT ON COLUMN resource.queue.resource_type IS 'CRIC: GRID, hpc, cloud, ...; null = GRID.';
 
 COMMENT ON CONSTRAINT queue_corecount_check ON resource.queue IS 'a number between -1e9 and 1e9';
 
@@ -16632,6 +16959,7 @@ CREATE TABLE resource.account (
     quota jsonb,
     rem_slots_a double precision,
     rem_slots_b double precision,
+    evaluated timestamp with time zone,
     CONSTRAINT account_kind_check CHECK ((kind = ANY (ARRAY['user'::text, 'group'::text]))),
     CONSTRAINT account_queued_cores_check CHECK ((((queued_cores)::numeric > '-1000000000000000'::numeric) AND ((queued_cores)::numeric < '1000000000000000'::numeric))),
     CONSTRAINT account_queued_jobs_check CHECK ((((queued_jobs)::numeric > '-1000000000000000'::numeric) AND ((queued_jobs)::numeric < '1000000000000000'::numeric))),
@@ -16664,6 +16992,8 @@ COMMENT ON COLUMN resource.account.quota IS 'Disk quota: used, limit (bytes), ok
 COMMENT ON COLUMN resource.account.rem_slots_a IS 'Slots left until class A ends; null = not evaluated.';
 
 COMMENT ON COLUMN resource.account.rem_slots_b IS 'Slots left until class B ends; null = not evaluated.';
+
+COMMENT ON COLUMN resource.account.evaluated IS 'When rem_slots_a and rem_slots_b were; null = they hold as they are.';
 
 COMMENT ON CONSTRAINT account_kind_check ON resource.account IS 'user or group';
 
@@ -17012,7 +17342,7 @@ CREATE VIEW resource.config_key AS
     meaning,
     zero_is_default,
     (profiles)::text[] AS profiles
-   FROM ( VALUES ('jedi'::text,'jobbroker'::text,'NQUEUED_SAT_CAP'::text,'number'::text,'150'::jsonb,'files'::text,'Files queued on a link to the nucleus at most.'::text,false,'{doc,panda2026}'::text), ('jedi'::text,'jobbroker'::text,'NQUEUED_NUC_CAP_FOR_JOBS'::text,'number'::text,'10000'::jsonb,'files'::text,'Files queued into a nucleus at most.'::text,false,'{doc,panda2026}'::text), ('jedi'::text,'jobbroker'::text,'IO_INTENSITY_CUTOFF'::text,'number'::text,'200'::jsonb,'kB/s'::text,'ioIntensity above which input must be local.'::text,false,'{doc,panda2026}'::text), ('jedi'::text,'jobbroker'::text,'SIZE_CUTOFF_TO_MOVE_INPUT'::text,'number'::text,'10'::jsonb,'GB'::text,'Missing input that may be moved all the same.'::text,false,'{doc,panda2026}'::text), ('jedi'::text,'jobbroker'::text,'NUM_CUTOFF_TO_MOVE_INPUT'::text,'number'::text,'100'::jsonb,'files'::text,'Missing files that may be moved all the same.'::text,false,'{doc,panda2026}'::text), ('jedi'::text,'jobbroker'::text,'MAX_DISKIO_DEFAULT'::text,'number'::text,NULL::jsonb,'kB/s per core'::text,'diskIO of a queue at most where it has no maxdiskio.'::text,true,'{doc,panda2026}'::text), ('jedi'::text,'jobbroker'::text,'NW_THRESHOLD'::text,'number'::text,'1.7'::jsonb,'factor'::text,'Network weight that express jobs need.'::text,false,'{doc,panda2026}'::text), ('jedi'::text,'jobbroker'::text,'NW_WEIGHT_MULTIPLIER'::text,'number'::text,'1'::jsonb,'factor'::text,'Multiplies NW_THRESHOLD.'::text,false,'{doc,panda2026}'::text), ('jedi'::text,'jobbroker'::text,'NW_ACTIVE'::text,'boolean'::text,'false'::jsonb,'true or false'::text,'The network weight counts.'::text,false,'{panda2026}'::text), ('jedi'::text,'jobbroker'::text,'NW_QUEUE_IMPORTANCE'::text,'number'::text,'0.5'::jsonb,'fraction'::text,'Part of queued files in the network weight; the rest is throughput.'::text,false,'{panda2026}'::text), ('jedi'::text,'jobbroker'::text,'STORAGE_MIN_FREE_SIZE'::text,'number'::text,'200'::jsonb,'GB'::text,'Space that an output storage needs (input storage in the second loop of analysis).'::text,true,'{panda2026}'::text), ('jedi'::text,'jobbroker'::text,'MAX_MISSING_INPUT_FILES'::text,'number'::text,'10'::jsonb,'files'::text,'Files that a replica may miss and count as complete.'::text,false,'{panda2026}'::text), ('jedi'::text,'jobbroker'::text,'MIN_INPUT_COMPLETENESS'::text,'number'::text,'90'::jsonb,'percent'::text,'Part of its files with which a replica counts as complete.'::text,false,'{panda2026}'::text), ('jedi'::text,'jobbroker'::text,'MAX_PRIO_TO_BOOTSTRAP'::text,'number'::text,'150'::jsonb,'priority'::text,'Priority up to which idle queues are tried, and slots and workers count.'::text,false,'{panda2026}'::text), ('jedi'::text,'jobbroker'::text,'NQUEUELIMITSITE_<gshare>'::text,'number'::text,'20'::jsonb,'jobs'::text,'Queued jobs that a queue may have whatever runs there.'::text,true,'{panda2026}'::text), ('jedi'::text,'jobbroker'::text,'MIN_WEIGHT_<label>'::text,'number'::text,'0'::jsonb,'weight'::text,'Weight that a queue needs.'::text,false,'{panda2026}'::text), ('jedi'::text,'jobbroker'::text,'MIN_WEIGHT_<label>_<gshare>'::text,'number'::text,NULL::jsonb,'weight'::text,'The like for a share; null = MIN_WEIGHT_<label>.'::text,false,'{panda2026}'::text), ('jedi'::text,'core'::text,'WORK_SHORTAGE'::text,'boolean'::text,'false'::jsonb,'true or false'::text,'Only pledged cores are used.'::text,false,'{panda2026}'::text), ('jedi'::text,'anal_jobbroker'::text,'IO_INTENSITY_CUTOFF_USER'::text,'number'::text,NULL::jsonb,'kB/s'::text,'ioIntensity up to which locality does not matter; null = it always does.'::text,false,'{doc,panda2026}'::text), ('jedi'::text,'anal_jobbroker'::text,'TW_DONE_JOB_STAT'::text,'number'::text,'6'::jsonb,'h'::text,'How long ended jobs of a task count.'::text,false,'{doc,panda2026}'::text), ('jedi'::text,'anal_jobbroker'::text,'MIN_BAD_JOBS_TO_SKIP_PQ'::text,'number'::text,'5'::jsonb,'jobs'::text,'Failed and closed jobs from which a queue is bad.'::text,false,'{doc,panda2026}'::text), ('jedi'::text,'anal_jobbroker'::text,'OVERLOAD_MIN_QUEUE'::text,'number'::text,'20'::jsonb,'jobs'::text,'Queued jobs above which a queue may be overloaded.'::text,false,'{doc,panda2026}'::text), ('jedi'::text,'anal_jobbroker'::text,'OVERLOAD_RATIO_OFFSET'::text,'number'::text,'1.2'::jsonb,'factor'::text,'Queued per running, against the grid''s, above which a queue is overloaded.'::text,false,'{doc,panda2026}'::text), ('jedi'::text,'anal_jobbroker'::text,'BASE_QUEUE_LENGTH_PER_PQ'::text,'number'::text,'100'::jsonb,'jobs'::text,'Queue up to which users are not throttled.'::text,false,'{doc,panda2026}'::text), ('jedi'::text,'anal_jobbroker'::text,'BASE_EXPECTED_WAIT_HOUR_ON_PQ'::text,'number'::text,'8'::jsonb,'h'::text,'Expected wait up to which users are not throttled.'::text,false,'{doc,panda2026}'::text), ('jedi'::text,'anal_jobbroker'::text,'BASE_DEFAULT_QUEUE_LENGTH_PER_PQ_USER'::text,'number'::text,'5'::jsonb,'jobs'::text,'Queue that each user may have.'::text,false,'{doc,panda2026}'::text), ('jedi'::text,'anal_jobbroker'::text,'BASE_QUEUE_RATIO_ON_PQ'::text,'number'::text,'0.05'::jsonb,'fraction'::text,'Queue that each user may have, of the running jobs.'::text,false,'{doc,panda2026}'::text), ('jedi'::text,'anal_jobbroker'::text,'STATIC_MAX_QUEUE_RUNNING_RATIO'::text,'number'::text,'2'::jsonb,'factor'::text,'Queue that all users may have, by the running jobs.'::text,false,'{doc,panda2026}'::text), ('jedi'::text,'anal_jobbroker'::text,'MAX_EXPECTED_WAIT_HOUR'::text,'number'::text,'12'::jsonb,'h'::text,'Expected wait that all users may have.'::text,false,'{doc,panda2026}'::text), ('jedi'::text,'anal_jobbroker'::text,'MAX_MISSING_INPUT_FILES'::text,'number'::text,'10'::jsonb,'files'::text,'Files that a replica may miss and count as complete.'::text,false,'{panda2026}'::text), ('jedi'::text,'anal_jobbroker'::text,'MIN_INPUT_COMPLETENESS'::text,'number'::text,'90'::jsonb,'percent'::text,'Part of its files with which a replica counts as complete.'::text,false,'{panda2026}'::text), ('jedi'::text,'anal_jobbroker'::text,'DATA_CHECK_TIMEOUT_USER'::text,'number'::text,NULL::jsonb,'h'::text,'Frozen for so long, a task may run without locality; null = never.'::text,false,'{panda2026}'::text), ('jedi'::text,'anal_jobbroker'::text,'STORAGE_MIN_FREE_SIZE_OUTPUT'::text,'number'::text,'200'::jsonb,'GB'::text,'Space that an output storage needs.'::text,false,'{panda2026}'::text), ('jedi'::text,'taskbrokerage'::text,'NQUEUED_NUC_CAP'::text,'number'::text,'2000'::jsonb,'files'::text,'Files queued into a nucleus at most.'::text,false,'{doc,panda2026}'::text), ('jedi'::text,'taskbrokerage'::text,'DISK_THRESHOLD'::text,'number'::text,'100'::jsonb,'TB'::text,'Space that a nucleus needs.'::text,false,'{doc,panda2026}'::text), ('jedi'::text,'taskbrokerage'::text,'DISK_THRESHOLD_<gshare>'::text,'number'::text,NULL::jsonb,'TB'::text,'The like for a share; null = DISK_THRESHOLD.'::text,false,'{doc,panda2026}'::text), ('jedi'::text,'taskbrokerage'::text,'INPUT_SIZE_THRESHOLD'::text,'number'::text,'1'::jsonb,'GB'::text,'Input above which a part of it must be local.'::text,false,'{doc,panda2026}'::text), ('jedi'::text,'taskbrokerage'::text,'INPUT_SIZE_FRACTION'::text,'number'::text,'10'::jsonb,'percent'::text,'That part.'::text,false,'{doc,panda2026}'::text), ('jedi'::text,'taskbrokerage'::text,'INPUT_NUM_THRESHOLD'::text,'number'::text,'100'::jsonb,'files'::text,'Files above which a part of them must be local.'::text,false,'{doc,panda2026}'::text), ('jedi'::text,'taskbrokerage'::text,'INPUT_NUM_FRACTION'::text,'number'::text,'10'::jsonb,'percent'::text,'That part.'::text,false,'{doc,panda2026}'::text), ('jedi'::text,'taskbrokerage'::text,'MIN_IO_INTENSITY_WITH_LOCAL_DATA'::text,'number'::text,'200'::jsonb,'kB/s'::text,'ioIntensity above which local input counts.'::text,false,'{doc,panda2026}'::text), ('jedi'::text,'taskbrokerage'::text,'MIN_INPUT_SIZE_WITH_LOCAL_DATA'::text,'number'::text,'10000'::jsonb,'GB'::text,'Input above which it must be local even where nobody has it.'::text,false,'{doc,panda2026}'::text), ('jedi'::text,'taskbrokerage'::text,'MAX_TASK_PRIO_WITH_LOCAL_DATA'::text,'number'::text,'800'::jsonb,'priority'::text,'Priority from which locality may be given up.'::text,false,'{doc,panda2026}'::text), ('jedi'::text,'taskbrokerage'::text,'DATA_LOCATION_CHECK_PERIOD'::text,'number'::text,'7'::jsonb,'days'::text,'Frozen for so long, a task may run without locality.'::text,true,'{panda2026}'::text), ('jedi'::text,'taskbrokerage'::text,'FREE_DISK_CUTOFF'::text,'number'::text,'1000'::jsonb,'TB'::text,'Free space counts in the weight up to this.'::text,false,'{panda2026}'::text), ('jedi'::text,'watchdog'::text,'PENDING_TIMEOUT_<label>'::text,'number'::text,'168'::jsonb,'h'::text,'How long a task may be pending.'::text,false,'{panda2026}'::text), ('pandaserver'::text,'prio_mgr'::text,'CAP_RUNNING_USER_JOBS'::text,'number'::text,NULL::jsonb,'jobs'::text,'Running jobs of a user at most, and half of the queued ones; null = no limit.'::text,true,'{doc,panda2026}'::text), ('pandaserver'::text,'prio_mgr'::text,'CAP_RUNNING_USER_CORES'::text,'number'::text,NULL::jsonb,'cores'::text,'Running cores of a user at most, and half of the queued ones; null = no limit.'::text,true,'{doc,panda2026}'::text), ('pandaserver'::text,'prio_mgr'::text,'CAP_RUNNING_GROUP_JOBS'::text,'number'::text,NULL::jsonb,'jobs'::text,'Running jobs of a working group at most, and half of the queued ones; null = no limit.'::text,true,'{doc,panda2026}'::text), ('pandaserver'::text,'prio_mgr'::text,'CAP_RUNNING_GROUP_CORES'::text,'number'::text,NULL::jsonb,'cores'::text,'Running cores of a working group at most, and half of the queued ones; null = no limit.'::text,true,'{doc,panda2026}'::text), ('pandaserver'::text,'analy_eval'::text,'USER_USAGE_THRESHOLD_A'::text,'number'::text,'1000'::jsonb,'slots'::text,'Slots up to which a user is in class A.'::text,false,'{doc,panda2026}'::text), ('pandaserver'::text,'analy_eval'::text,'USER_USAGE_THRESHOLD_B'::text,'number'::text,'10000'::jsonb,'slots'::text,'Slots up to which a user is in class B.'::text,false,'{panda2026}'::text), ('pandaserver'::text,'analy_eval'::text,'PROGRESS_TO_BOOST_A'::text,'number'::text,'90'::jsonb,'percent'::text,'Part of a class A task that is done when it becomes class S.'::text,false,'{panda2026}'::text), ('pandaserver'::text,'rebroker'::text,'FAST_REBRO_THRESHOLD_NQNR_RATIO'::text,'number'::text,'3'::jsonb,'factor'::text,'Queued per running above which jobs are brokered again.'::text,true,'{doc,panda2026}'::text), ('pandaserver'::text,'rebroker'::text,'FAST_REBRO_THRESHOLD_NQUEUE_FRAC'::text,'number'::text,'0.3'::jsonb,'fraction'::text,'Part of all queued jobs of the share above which jobs are brokered again.'::text,true,'{doc,panda2026}'::text), ('pandaserver'::text,'rebroker'::text,'FAST_REBRO_THRESHOLD_NQUEUE_<gshare>'::text,'number'::text,NULL::jsonb,'jobs'::text,'Queued jobs above which jobs are brokered again; null = never.'::text,false,'{doc,panda2026}'::text), ('pandaserver'::text,'rebroker'::text,'ANALY_TIMEOUT'::text,'number'::text,'12'::jsonb,'h'::text,'How long user jobs wait before they are brokered again.'::text,false,'{panda2026}'::text), ('pandaserver'::text,'rebroker'::text,'ANALY_TIMEOUT_<group>'::text,'number'::text,NULL::jsonb,'h'::text,'The like for a working group; null = ANALY_TIMEOUT.'::text,false,'{panda2026}'::text), ('pandaserver'::text,'watcher'::text,'HEARTBEAT_TIMEOUT_<workflow>'::text,'number'::text,NULL::jsonb,'h'::text,'How long a job of a workflow may be silent; null = 2.'::text,false,'{doc,panda2026}'::text), ('pandaserver'::text,'job_timeout'::text,'TIMEOUT_defined'::text,'number'::text,'4'::jsonb,'h'::text,'How long a job may be defined.'::text,false,'{panda2026}'::text), ('pandaserver'::text,'job_timeout'::text,'TIMEOUT_holding'::text,'number'::text,'48'::jsonb,'h'::text,'How long a job may be holding.'::text,false,'{panda2026}'::text)) k(app, component, key, type, default_value, unit, meaning, zero_is_default, profiles);
+   FROM ( VALUES ('jedi'::text,'jobbroker'::text,'NQUEUED_SAT_CAP'::text,'number'::text,'150'::jsonb,'files'::text,'Files queued on a link to the nucleus at most.'::text,false,'{doc,panda2026}'::text), ('jedi'::text,'jobbroker'::text,'NQUEUED_NUC_CAP_FOR_JOBS'::text,'number'::text,'10000'::jsonb,'files'::text,'Files queued into a nucleus at most.'::text,false,'{doc,panda2026}'::text), ('jedi'::text,'jobbroker'::text,'IO_INTENSITY_CUTOFF'::text,'number'::text,'200'::jsonb,'kB/s'::text,'ioIntensity above which input must be local.'::text,false,'{doc,panda2026}'::text), ('jedi'::text,'jobbroker'::text,'SIZE_CUTOFF_TO_MOVE_INPUT'::text,'number'::text,'10'::jsonb,'GB'::text,'Missing input that may be moved all the same.'::text,false,'{doc,panda2026}'::text), ('jedi'::text,'jobbroker'::text,'NUM_CUTOFF_TO_MOVE_INPUT'::text,'number'::text,'100'::jsonb,'files'::text,'Missing files that may be moved all the same.'::text,false,'{doc,panda2026}'::text), ('jedi'::text,'jobbroker'::text,'MAX_DISKIO_DEFAULT'::text,'number'::text,NULL::jsonb,'kB/s per core'::text,'diskIO of a queue at most where it has no maxdiskio.'::text,true,'{doc,panda2026}'::text), ('jedi'::text,'jobbroker'::text,'NW_THRESHOLD'::text,'number'::text,'1.7'::jsonb,'factor'::text,'Network weight that express jobs need.'::text,false,'{doc,panda2026}'::text), ('jedi'::text,'jobbroker'::text,'NW_WEIGHT_MULTIPLIER'::text,'number'::text,'1'::jsonb,'factor'::text,'Multiplies NW_THRESHOLD.'::text,false,'{doc,panda2026}'::text), ('jedi'::text,'jobbroker'::text,'NW_ACTIVE'::text,'boolean'::text,'false'::jsonb,'true or false'::text,'The network weight counts.'::text,false,'{panda2026}'::text), ('jedi'::text,'jobbroker'::text,'NW_QUEUE_IMPORTANCE'::text,'number'::text,'0.5'::jsonb,'fraction'::text,'Part of queued files in the network weight; the rest is throughput.'::text,false,'{panda2026}'::text), ('jedi'::text,'jobbroker'::text,'STORAGE_MIN_FREE_SIZE'::text,'number'::text,'200'::jsonb,'GB'::text,'Space that an output storage needs (input storage in the second loop of analysis).'::text,true,'{panda2026}'::text), ('jedi'::text,'jobbroker'::text,'MAX_MISSING_INPUT_FILES'::text,'number'::text,'10'::jsonb,'files'::text,'Files that a replica may miss and count as complete.'::text,false,'{panda2026}'::text), ('jedi'::text,'jobbroker'::text,'MIN_INPUT_COMPLETENESS'::text,'number'::text,'90'::jsonb,'percent'::text,'Part of its files with which a replica counts as complete.'::text,false,'{panda2026}'::text), ('jedi'::text,'jobbroker'::text,'MAX_PRIO_TO_BOOTSTRAP'::text,'number'::text,'150'::jsonb,'priority'::text,'Priority up to which idle queues are tried, and slots and workers count.'::text,false,'{panda2026}'::text), ('jedi'::text,'jobbroker'::text,'NQUEUELIMITSITE_<gshare>'::text,'number'::text,'20'::jsonb,'jobs'::text,'Queued jobs that a queue may have whatever runs there.'::text,true,'{panda2026}'::text), ('jedi'::text,'jobbroker'::text,'MIN_WEIGHT_<label>'::text,'number'::text,'0'::jsonb,'weight'::text,'Weight that a queue needs.'::text,false,'{panda2026}'::text), ('jedi'::text,'jobbroker'::text,'MIN_WEIGHT_<label>_<gshare>'::text,'number'::text,NULL::jsonb,'weight'::text,'The like for a share; null = MIN_WEIGHT_<label>.'::text,false,'{panda2026}'::text), ('jedi'::text,'core'::text,'WORK_SHORTAGE'::text,'boolean'::text,'false'::jsonb,'true or false'::text,'Only pledged cores are used.'::text,false,'{panda2026}'::text), ('jedi'::text,'anal_jobbroker'::text,'IO_INTENSITY_CUTOFF_USER'::text,'number'::text,NULL::jsonb,'kB/s'::text,'ioIntensity up to which locality does not matter; null = it always does.'::text,false,'{doc,panda2026}'::text), ('jedi'::text,'anal_jobbroker'::text,'TW_DONE_JOB_STAT'::text,'number'::text,'6'::jsonb,'h'::text,'How long ended jobs of a task count.'::text,false,'{doc,panda2026}'::text), ('jedi'::text,'anal_jobbroker'::text,'MIN_BAD_JOBS_TO_SKIP_PQ'::text,'number'::text,'5'::jsonb,'jobs'::text,'Failed and closed jobs from which a queue is bad.'::text,false,'{doc,panda2026}'::text), ('jedi'::text,'anal_jobbroker'::text,'OVERLOAD_MIN_QUEUE'::text,'number'::text,'20'::jsonb,'jobs'::text,'Queued jobs above which a queue may be overloaded.'::text,false,'{doc,panda2026}'::text), ('jedi'::text,'anal_jobbroker'::text,'OVERLOAD_RATIO_OFFSET'::text,'number'::text,'1.2'::jsonb,'factor'::text,'Queued per running, against the grid''s, above which a queue is overloaded.'::text,false,'{doc,panda2026}'::text), ('jedi'::text,'anal_jobbroker'::text,'BASE_QUEUE_LENGTH_PER_PQ'::text,'number'::text,'100'::jsonb,'jobs'::text,'Queue up to which users are not throttled.'::text,false,'{doc,panda2026}'::text), ('jedi'::text,'anal_jobbroker'::text,'BASE_EXPECTED_WAIT_HOUR_ON_PQ'::text,'number'::text,'8'::jsonb,'h'::text,'Expected wait up to which users are not throttled.'::text,false,'{doc,panda2026}'::text), ('jedi'::text,'anal_jobbroker'::text,'BASE_DEFAULT_QUEUE_LENGTH_PER_PQ_USER'::text,'number'::text,'5'::jsonb,'jobs'::text,'Queue that each user may have.'::text,false,'{doc,panda2026}'::text), ('jedi'::text,'anal_jobbroker'::text,'BASE_QUEUE_RATIO_ON_PQ'::text,'number'::text,'0.05'::jsonb,'fraction'::text,'Queue that each user may have, of the running jobs.'::text,false,'{doc,panda2026}'::text), ('jedi'::text,'anal_jobbroker'::text,'STATIC_MAX_QUEUE_RUNNING_RATIO'::text,'number'::text,'2'::jsonb,'factor'::text,'Queue that all users may have, by the running jobs.'::text,false,'{doc,panda2026}'::text), ('jedi'::text,'anal_jobbroker'::text,'MAX_EXPECTED_WAIT_HOUR'::text,'number'::text,'12'::jsonb,'h'::text,'Expected wait that all users may have.'::text,false,'{doc,panda2026}'::text), ('jedi'::text,'anal_jobbroker'::text,'MAX_MISSING_INPUT_FILES'::text,'number'::text,'10'::jsonb,'files'::text,'Files that a replica may miss and count as complete.'::text,false,'{panda2026}'::text), ('jedi'::text,'anal_jobbroker'::text,'MIN_INPUT_COMPLETENESS'::text,'number'::text,'90'::jsonb,'percent'::text,'Part of its files with which a replica counts as complete.'::text,false,'{panda2026}'::text), ('jedi'::text,'anal_jobbroker'::text,'DATA_CHECK_TIMEOUT_USER'::text,'number'::text,NULL::jsonb,'h'::text,'Frozen for so long, a task may run without locality; null = never.'::text,false,'{panda2026}'::text), ('jedi'::text,'anal_jobbroker'::text,'STORAGE_MIN_FREE_SIZE_OUTPUT'::text,'number'::text,'200'::jsonb,'GB'::text,'Space that an output storage needs.'::text,false,'{panda2026}'::text), ('jedi'::text,'taskbrokerage'::text,'NQUEUED_NUC_CAP'::text,'number'::text,'2000'::jsonb,'files'::text,'Files queued into a nucleus at most.'::text,false,'{doc,panda2026}'::text), ('jedi'::text,'taskbrokerage'::text,'DISK_THRESHOLD'::text,'number'::text,'100'::jsonb,'TB'::text,'Space that a nucleus needs.'::text,false,'{doc,panda2026}'::text), ('jedi'::text,'taskbrokerage'::text,'DISK_THRESHOLD_<gshare>'::text,'number'::text,NULL::jsonb,'TB'::text,'The like for a share; null = DISK_THRESHOLD.'::text,false,'{doc,panda2026}'::text), ('jedi'::text,'taskbrokerage'::text,'INPUT_SIZE_THRESHOLD'::text,'number'::text,'1'::jsonb,'GB'::text,'Input above which a part of it must be local.'::text,false,'{doc,panda2026}'::text), ('jedi'::text,'taskbrokerage'::text,'INPUT_SIZE_FRACTION'::text,'number'::text,'10'::jsonb,'percent'::text,'That part.'::text,false,'{doc,panda2026}'::text), ('jedi'::text,'taskbrokerage'::text,'INPUT_NUM_THRESHOLD'::text,'number'::text,'100'::jsonb,'files'::text,'Files above which a part of them must be local.'::text,false,'{doc,panda2026}'::text), ('jedi'::text,'taskbrokerage'::text,'INPUT_NUM_FRACTION'::text,'number'::text,'10'::jsonb,'percent'::text,'That part.'::text,false,'{doc,panda2026}'::text), ('jedi'::text,'taskbrokerage'::text,'MIN_IO_INTENSITY_WITH_LOCAL_DATA'::text,'number'::text,'200'::jsonb,'kB/s'::text,'ioIntensity above which local input counts.'::text,false,'{doc,panda2026}'::text), ('jedi'::text,'taskbrokerage'::text,'MIN_INPUT_SIZE_WITH_LOCAL_DATA'::text,'number'::text,'10000'::jsonb,'GB'::text,'Input above which it must be local even where nobody has it.'::text,false,'{doc,panda2026}'::text), ('jedi'::text,'taskbrokerage'::text,'MAX_TASK_PRIO_WITH_LOCAL_DATA'::text,'number'::text,'800'::jsonb,'priority'::text,'Priority from which locality may be given up.'::text,false,'{doc,panda2026}'::text), ('jedi'::text,'taskbrokerage'::text,'DATA_LOCATION_CHECK_PERIOD'::text,'number'::text,'7'::jsonb,'days'::text,'Frozen for so long, a task may run without locality.'::text,true,'{panda2026}'::text), ('jedi'::text,'taskbrokerage'::text,'FREE_DISK_CUTOFF'::text,'number'::text,'1000'::jsonb,'TB'::text,'Free space counts in the weight up to this.'::text,false,'{panda2026}'::text), ('jedi'::text,'watchdog'::text,'PENDING_TIMEOUT_<label>'::text,'number'::text,'168'::jsonb,'h'::text,'How long a task may be pending.'::text,false,'{panda2026}'::text), ('pandaserver'::text,'prio_mgr'::text,'CAP_RUNNING_USER_JOBS'::text,'number'::text,NULL::jsonb,'jobs'::text,'Running jobs of a user at most, and half of the queued ones; null = no limit.'::text,true,'{doc,panda2026}'::text), ('pandaserver'::text,'prio_mgr'::text,'CAP_RUNNING_USER_CORES'::text,'number'::text,NULL::jsonb,'cores'::text,'Running cores of a user at most, and half of the queued ones; null = no limit.'::text,true,'{doc,panda2026}'::text), ('pandaserver'::text,'prio_mgr'::text,'CAP_RUNNING_GROUP_JOBS'::text,'number'::text,NULL::jsonb,'jobs'::text,'Running jobs of a working group at most, and half of the queued ones; null = no limit.'::text,true,'{doc,panda2026}'::text), ('pandaserver'::text,'prio_mgr'::text,'CAP_RUNNING_GROUP_CORES'::text,'number'::text,NULL::jsonb,'cores'::text,'Running cores of a working group at most, and half of the queued ones; null = no limit.'::text,true,'{doc,panda2026}'::text), ('pandaserver'::text,'analy_eval'::text,'USER_USAGE_THRESHOLD_A'::text,'number'::text,'1000'::jsonb,'slots'::text,'Slots up to which a user is in class A.'::text,false,'{doc,panda2026}'::text), ('pandaserver'::text,'analy_eval'::text,'USER_USAGE_THRESHOLD_B'::text,'number'::text,'10000'::jsonb,'slots'::text,'Slots up to which a user is in class B.'::text,false,'{doc,panda2026}'::text), ('pandaserver'::text,'analy_eval'::text,'PROGRESS_TO_BOOST_A'::text,'number'::text,'90'::jsonb,'percent'::text,'Part of a class A task that is done when it becomes class S.'::text,false,'{doc,panda2026}'::text), ('pandaserver'::text,'analy_eval'::text,'PROGRESS_TO_BOOST_B'::text,'number'::text,'95'::jsonb,'percent'::text,'The like for class B.'::text,false,'{doc,panda2026}'::text), ('pandaserver'::text,'analy_eval'::text,'MAX_REM_JOBS_TO_BOOST_A'::text,'number'::text,'500'::jsonb,'jobs'::text,'Jobs that a class A task may have left when it becomes class S.'::text,false,'{doc,panda2026}'::text), ('pandaserver'::text,'analy_eval'::text,'MAX_REM_JOBS_TO_BOOST_B'::text,'number'::text,'200'::jsonb,'jobs'::text,'The like for class B.'::text,false,'{doc,panda2026}'::text), ('pandaserver'::text,'rebroker'::text,'FAST_REBRO_THRESHOLD_NQNR_RATIO'::text,'number'::text,'3'::jsonb,'factor'::text,'Queued per running above which jobs are brokered again.'::text,true,'{doc,panda2026}'::text), ('pandaserver'::text,'rebroker'::text,'FAST_REBRO_THRESHOLD_NQUEUE_FRAC'::text,'number'::text,'0.3'::jsonb,'fraction'::text,'Part of all queued jobs of the share above which jobs are brokered again.'::text,true,'{doc,panda2026}'::text), ('pandaserver'::text,'rebroker'::text,'FAST_REBRO_THRESHOLD_NQUEUE_<gshare>'::text,'number'::text,NULL::jsonb,'jobs'::text,'Queued jobs above which jobs are brokered again; null = never.'::text,false,'{doc,panda2026}'::text), ('pandaserver'::text,'rebroker'::text,'ANALY_TIMEOUT'::text,'number'::text,'12'::jsonb,'h'::text,'How long user jobs wait before they are brokered again.'::text,false,'{panda2026}'::text), ('pandaserver'::text,'rebroker'::text,'ANALY_TIMEOUT_<group>'::text,'number'::text,NULL::jsonb,'h'::text,'The like for a working group; null = ANALY_TIMEOUT.'::text,false,'{panda2026}'::text), ('pandaserver'::text,'watcher'::text,'HEARTBEAT_TIMEOUT_<workflow>'::text,'number'::text,NULL::jsonb,'h'::text,'How long a job of a workflow may be silent; null = 2.'::text,false,'{doc,panda2026}'::text), ('pandaserver'::text,'job_timeout'::text,'TIMEOUT_defined'::text,'number'::text,'4'::jsonb,'h'::text,'How long a job may be defined.'::text,false,'{panda2026}'::text), ('pandaserver'::text,'job_timeout'::text,'TIMEOUT_holding'::text,'number'::text,'48'::jsonb,'h'::text,'How long a job may be holding.'::text,false,'{panda2026}'::text)) k(app, component, key, type, default_value, unit, meaning, zero_is_default, profiles);
 
 ALTER VIEW resource.config_key OWNER TO broker_owner;
 
@@ -17232,6 +17562,7 @@ CREATE TABLE resource.queue_activity (
     core_running bigint,
     core_starting bigint,
     site_class smallint,
+    site_classified timestamp with time zone,
     CONSTRAINT queue_activity_average_diskio_check CHECK (((average_diskio > ('-1000000000000000'::numeric)::double precision) AND (average_diskio < ('1000000000000000'::numeric)::double precision))),
     CONSTRAINT queue_activity_core_running_check CHECK ((((core_running)::numeric > '-1000000000000000'::numeric) AND ((core_running)::numeric < '1000000000000000'::numeric))),
     CONSTRAINT queue_activity_core_starting_check CHECK ((((core_starting)::numeric > '-1000000000000000'::numeric) AND ((core_starting)::numeric < '1000000000000000'::numeric))),
@@ -17268,6 +17599,8 @@ COMMENT ON COLUMN resource.queue_activity.core_running IS 'Cores of running jobs
 COMMENT ON COLUMN resource.queue_activity.core_starting IS 'Cores of starting jobs.';
 
 COMMENT ON COLUMN resource.queue_activity.site_class IS 'Class for user analysis: 1 hi, 0 mid, -1 lo; null = not classified.';
+
+COMMENT ON COLUMN resource.queue_activity.site_classified IS 'When site_class was said; null = it holds as it is.';
 
 COMMENT ON CONSTRAINT queue_activity_average_diskio_check ON resource.queue_activity IS 'a number between -1e15 and 1e15';
 
@@ -17308,6 +17641,7 @@ CREATE TABLE resource.share (
     queued double precision,
     usage_percent double precision,
     equivalent_usage_percent double precision,
+    measured timestamp with time zone,
     CONSTRAINT share_equivalent_usage_percent_check CHECK (((equivalent_usage_percent > ('-1000000000000000'::numeric)::double precision) AND (equivalent_usage_percent < ('1000000000000000'::numeric)::double precision))),
     CONSTRAINT share_queued_check CHECK (((queued > ('-1000000000000000'::numeric)::double precision) AND (queued < ('1000000000000000'::numeric)::double precision))),
     CONSTRAINT share_running_check CHECK (((running > ('-1000000000000000'::numeric)::double precision) AND (running < ('1000000000000000'::numeric)::double precision))),
@@ -17334,6 +17668,8 @@ COMMENT ON COLUMN resource.share.queued IS 'Queued (HS06).';
 COMMENT ON COLUMN resource.share.usage_percent IS 'Usage divided by target, as a fraction whatever its name says (PanDA''s).';
 
 COMMENT ON COLUMN resource.share.equivalent_usage_percent IS 'The like with the share above it, as a fraction.';
+
+COMMENT ON COLUMN resource.share.measured IS 'When the usage was measured; null = it holds as it is.';
 
 COMMENT ON CONSTRAINT share_equivalent_usage_percent_check ON resource.share IS 'a number between -1e15 and 1e15';
 
@@ -17903,6 +18239,8 @@ CREATE TABLE workload.job (
     ended timestamp with time zone,
     workflow text,
     relocation_flag smallint,
+    activated timestamp with time zone,
+    processing_type text,
     CONSTRAINT job_cores_check CHECK ((((cores)::numeric > '-1000000000'::numeric) AND ((cores)::numeric < '1000000000'::numeric))),
     CONSTRAINT job_priority_check CHECK ((((priority)::numeric > '-1000000000'::numeric) AND ((priority)::numeric < '1000000000'::numeric)))
 );
@@ -17950,6 +18288,10 @@ COMMENT ON COLUMN workload.job.ended IS 'When it ended.';
 COMMENT ON COLUMN workload.job.workflow IS 'Workflow.';
 
 COMMENT ON COLUMN workload.job.relocation_flag IS 'PanDA''s relocationFlag.';
+
+COMMENT ON COLUMN workload.job.activated IS 'Since when it waited for a worker node; null = since it was created.';
+
+COMMENT ON COLUMN workload.job.processing_type IS 'processingType; pmerge is a merge job; null = as its task.';
 
 COMMENT ON CONSTRAINT job_cores_check ON workload.job IS 'a number between -1e9 and 1e9';
 
@@ -18169,8 +18511,10 @@ CREATE TABLE workload.user_queue_statistic (
     user_name text NOT NULL,
     queued bigint DEFAULT 0,
     running bigint DEFAULT 0,
+    running_cores bigint,
     CONSTRAINT user_queue_statistic_queued_check CHECK ((((queued)::numeric > '-1000000000000000'::numeric) AND ((queued)::numeric < '1000000000000000'::numeric))),
-    CONSTRAINT user_queue_statistic_running_check CHECK ((((running)::numeric > '-1000000000000000'::numeric) AND ((running)::numeric < '1000000000000000'::numeric)))
+    CONSTRAINT user_queue_statistic_running_check CHECK ((((running)::numeric > '-1000000000000000'::numeric) AND ((running)::numeric < '1000000000000000'::numeric))),
+    CONSTRAINT user_queue_statistic_running_cores_check CHECK ((((running_cores)::numeric > (- '1000000000000000'::numeric)) AND ((running_cores)::numeric < '1000000000000000'::numeric)))
 );
 
 ALTER TABLE workload.user_queue_statistic OWNER TO broker_owner;
@@ -18189,9 +18533,13 @@ COMMENT ON COLUMN workload.user_queue_statistic.queued IS 'Queued jobs.';
 
 COMMENT ON COLUMN workload.user_queue_statistic.running IS 'Running jobs.';
 
+COMMENT ON COLUMN workload.user_queue_statistic.running_cores IS 'Cores of the running jobs; null = one a job.';
+
 COMMENT ON CONSTRAINT user_queue_statistic_queued_check ON workload.user_queue_statistic IS 'a number between -1e15 and 1e15';
 
 COMMENT ON CONSTRAINT user_queue_statistic_running_check ON workload.user_queue_statistic IS 'a number between -1e15 and 1e15';
+
+COMMENT ON CONSTRAINT user_queue_statistic_running_cores_check ON workload.user_queue_statistic IS 'a number between -1e15 and 1e15';
 
 ALTER TABLE ONLY brokerage.verdict ATTACH PARTITION brokerage.verdict_default DEFAULT;
 
@@ -18969,7 +19317,13 @@ CREATE INDEX task_queue_tag_value ON taskqueue.task_queue_tag USING btree (setup
 
 CREATE INDEX unposted_setup ON taskqueue.unposted USING btree (setup, task_queue_id);
 
+CREATE INDEX job_analysis_started ON workload.job USING btree (setup, started) WHERE ((gshare = 'User Analysis'::text) AND (started IS NOT NULL));
+
+CREATE INDEX job_analysis_waiting ON workload.job USING btree (setup, queue) WHERE ((gshare = 'User Analysis'::text) AND (status = ANY (ARRAY['activated'::text, 'sent'::text, 'starting'::text])));
+
 CREATE INDEX job_queue ON workload.job USING btree (setup, queue, gshare, status);
+
+CREATE INDEX job_task ON workload.job USING btree (setup, task_id);
 
 CREATE INDEX replica_storage ON workload.replica USING btree (setup, storage);
 
@@ -19283,6 +19637,13 @@ REVOKE ALL ON FUNCTION brokerage.candidate_preassigned(t brokerage.task_facts, q
 
 REVOKE ALL ON FUNCTION brokerage.class_key(p_values jsonb) FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION brokerage.classes(p_setup text, p_profile text) FROM PUBLIC;
+GRANT ALL ON FUNCTION brokerage.classes(p_setup text, p_profile text) TO broker_operator;
+GRANT ALL ON FUNCTION brokerage.classes(p_setup text, p_profile text) TO broker_viewer;
+
+REVOKE ALL ON PROCEDURE brokerage.classify(IN p_setup text, IN p_profile text) FROM PUBLIC;
+GRANT ALL ON PROCEDURE brokerage.classify(IN p_setup text, IN p_profile text) TO broker_operator;
+
 REVOKE ALL ON FUNCTION brokerage.close_run(p_setup text, p_run_id bigint) FROM PUBLIC;
 GRANT ALL ON FUNCTION brokerage.close_run(p_setup text, p_run_id bigint) TO broker_operator;
 
@@ -19375,6 +19736,8 @@ REVOKE ALL ON FUNCTION brokerage.hardware_problem(p_requirement jsonb, p_publish
 REVOKE ALL ON FUNCTION brokerage.hardware_verdicts(p_setup text, p_requirements jsonb[], p_flavour text) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION brokerage.in_second_pass(t brokerage.task_facts) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION brokerage.is_current(p_at timestamp with time zone, p_now timestamp with time zone, p_most interval) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION brokerage.is_express(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts, x jsonb) FROM PUBLIC;
 
@@ -19720,6 +20083,8 @@ GRANT ALL ON FUNCTION brokerage.set_settings(p_setup text, p_settings jsonb) TO 
 
 REVOKE ALL ON FUNCTION brokerage.share_key(t workload.task) FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION brokerage.site_classes(p_setup text, p_flavour text) FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION brokerage.slot_cores(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION brokerage.software_key(t workload.task) FROM PUBLIC;
@@ -19737,7 +20102,11 @@ REVOKE ALL ON FUNCTION brokerage.split_outside(p_text text, p_separator text) FR
 REVOKE ALL ON FUNCTION brokerage.store(p_setup text, p_table text, p_rows jsonb, p_parents jsonb, p_merge boolean) FROM PUBLIC;
 GRANT ALL ON FUNCTION brokerage.store(p_setup text, p_table text, p_rows jsonb, p_parents jsonb, p_merge boolean) TO broker_operator;
 
+REVOKE ALL ON FUNCTION brokerage.student_t_bound(p_freedom double precision) FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION brokerage.takes_first_of_zeros(p_profile text, p_algorithm text) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION brokerage.task_classes(p_setup text) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION brokerage.task_problem(t workload.task) FROM PUBLIC;
 
@@ -19760,6 +20129,8 @@ REVOKE ALL ON FUNCTION brokerage.unpublished_problem(p_releases text[], p_requir
 REVOKE ALL ON FUNCTION brokerage.user_queue_limit(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION brokerage.user_room(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION brokerage.user_slots(p_setup text) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION brokerage.value_running(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) FROM PUBLIC;
 
@@ -19912,6 +20283,8 @@ REVOKE ALL ON FUNCTION resource.number_or_null(p_attributes jsonb, p_key text) F
 REVOKE ALL ON FUNCTION resource.refusal(p_table regclass, p_constraint text, p_column text, p_row jsonb, OUT reason text, OUT meaning text) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION resource.refuse_rows(p_setup text, p_table regclass, p_rows jsonb, p_merge boolean, p_error text) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION resource.require_known_setup(p_setup text) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION resource.require_read_committed() FROM PUBLIC;
 

@@ -9,10 +9,10 @@ from broker.world.shape import NUMBER, Kind, Part, Reading, Row, elements, entri
 QUEUE = fields(
     "panda_site role type cloud status capability workflow corecount corepower maxrss minrss maxtime mintime maxwdir"
     " maxinputsize releases pledgedcpu transferringlimit transtimehi transtimelo fairsharepolicy wnconnectivity jobseed"
-    " maxdiskio direct_access_lan direct_access_wan tier catchall storage_site",
+    " maxdiskio direct_access_lan direct_access_wan tier catchall storage_site resource_type",
     objects="params uconfig",
 )
-_ACTIVITY = fields("average_diskio ups site_class", times="laststart")
+_ACTIVITY = fields("average_diskio ups site_class", times="laststart site_classified")
 _MEASURED = {
     "pilots": fields("getjob updatejob"),
     "workers": fields("", running="workers_running", submitted="workers_submitted"),
@@ -45,7 +45,11 @@ _STORAGE = fields(
 _SOFTWARE = fields("cmtconfigs containers cvmfs", objects="architectures")
 _TAG = fields("tag cmtconfig project release container_name sources")
 _QUOTA: Mapping[str, Kind] = {"used": NUMBER, "limit": NUMBER, "ok": bool, "near_limit": bool, "over_local": list}
-_ACCOUNT = fields("kind running_jobs queued_jobs running_cores queued_cores rem_slots_a rem_slots_b", objects="quota")
+_ACCOUNT = fields(
+    "kind running_jobs queued_jobs running_cores queued_cores rem_slots_a rem_slots_b",
+    times="evaluated",
+    objects="quota",
+)
 
 
 def described_queues(name: str, value: Any, reading: Reading) -> Iterable[Part]:
@@ -338,7 +342,7 @@ SECTIONS = {
     "shares": named(
         "resource.share",
         "gshare",
-        fields("parent target running queued usage_percent equivalent_usage_percent"),
+        fields("parent target running queued usage_percent equivalent_usage_percent", times="measured"),
         "`{SHARE: {...}}`",
     ),
     "users": Section(

@@ -18,7 +18,7 @@ TASK = fields(
     " cpu_efficiency base_walltime walltime walltime_unit out_disk_count out_disk_unit work_disk_count work_disk_unit"
     " io_intensity disk_io architecture trans_home trans_uses container_name only_tags_for_fc nucleus cloud site parent"
     " resource_type event_service task_class is_merging use_scout sites_used",
-    times="frozen",
+    times="frozen task_classified",
     objects="resource_types_at",
     id="task_id",
     user="user_name",
@@ -60,14 +60,15 @@ _OUTPUT = fields("token", name="dataset")
 _BOOLEANS = ("only_tags_for_fc", "is_merging", "use_scout")
 
 _JOB = fields(
-    "queue status sub_status priority gshare label working_group resource_type cores workflow relocation_flag",
-    times="created modified state_changed started ended",
+    "queue status sub_status priority gshare label working_group resource_type cores workflow relocation_flag"
+    " processing_type",
+    times="created activated modified state_changed started ended",
     id="job_id",
     task="task_id",
     user="user_name",
 )
 _STATISTIC = fields("queue gshare resource_type nucleus label status njobs ncores diskio")
-_COUNT = fields("queued running")
+_COUNT = fields("queued running running_cores")
 
 
 def _read_datasets(name: str, value: Any, reading: Reading) -> Iterable[Part]:

@@ -14,10 +14,13 @@ as $$
   with config as materialized (
     select c.all_keys -> 'anal_jobbroker' as keys, c.all_keys -> 'prio_mgr' as caps, c.all_keys -> 'analy_eval' as classes
       from (select resource.configuration(p_setup)) c(all_keys)
+  ), moment as materialized (
+    select resource.clock(p_setup) as now
   ), task as materialized (
-    select t.task_id, t.gshare, t.user_name, nullif(t.working_group, '') as working_group, t.task_class, t.included_site, t.excluded_site, t.site, t.limited_sites,
+    select t.task_id, t.gshare, t.user_name, nullif(t.working_group, '') as working_group, case when brokerage.is_current(t.task_classified, c.now, interval '15 minutes') then t.task_class end as task_class,
+           t.included_site, t.excluded_site, t.site, t.limited_sites,
            t.sites_used, t.avoid_vp, t.cloud, t.n_gb_per_job, t.allow_incomplete_in_ds, t.architecture
-      from workload.task t where t.setup = p_setup and t.task_id = any (p_task_ids)
+      from workload.task t cross join moment c where t.setup = p_setup and t.task_id = any (p_task_ids)
   ), count_of_share as materialized (
     select c.gshare, sum(c.defined + c.assigned + c.activated + c.starting)::bigint as queued, sum(c.running)::bigint as running
       from workload.job_count c where c.setup = p_setup and c.gshare in (select t.gshare from task t) group by c.gshare
@@ -54,9 +57,9 @@ as $$
               then coalesce((nullif(k.quota -> 'ok', 'null')) = 'true', not (k.quota_limit > 0 and k.used > k.quota_limit), true) end,
          coalesce((nullif(k.quota -> 'near_limit', 'null')) = 'true', k.quota_limit > 0 and k.used > 0.9 * k.quota_limit, false),
          case when jsonb_typeof(u.quota -> 'over_local') = 'array' then array(select jsonb_array_elements_text(u.quota -> 'over_local')) end,
-         s.usage_percent, coalesce(l.equivalent_usage_percent, s.equivalent_usage_percent),
+         coalesce(s.usage_percent, s.running / nullif(s.target, 0)), coalesce(l.equivalent_usage_percent, s.equivalent_usage_percent),
          coalesce(n.queued, 0), coalesce(n.running, 0),
-         t.task_class::int, u.rem_slots_a, (c.classes ->> 'USER_USAGE_THRESHOLD_A')::float8,
+         t.task_class::int, case when brokerage.is_current(u.evaluated, m.now, interval '20 minutes') then u.rem_slots_a end, (c.classes ->> 'USER_USAGE_THRESHOLD_A')::float8,
          brokerage.name_patterns(t.included_site || p.storage_queues, p_flavour <> 'doc'), brokerage.name_patterns(t.excluded_site, p_flavour <> 'doc'),
          brokerage.name_patterns(p.names, false), p.names,
          coalesce(t.limited_sites, false) or cardinality(p.storage_queues) > 0, coalesce(t.sites_used, '{}'), coalesce(t.avoid_vp, false), t.cloud, t.n_gb_per_job,
@@ -68,6 +71,7 @@ as $$
          (c.keys ->> 'STATIC_MAX_QUEUE_RUNNING_RATIO')::float8, (c.keys ->> 'MAX_EXPECTED_WAIT_HOUR')::float8, (c.keys ->> 'STORAGE_MIN_FREE_SIZE_OUTPUT')::float8
     from task t
    cross join config c
+   cross join moment m
     left join resource.account u on u.setup = p_setup and u.kind = 'user' and u.name = t.user_name
     left join resource.account g on g.setup = p_setup and g.kind = 'group' and g.name = t.working_group
    cross join lateral (select case when p_flavour = 'doc' then coalesce(nullif(g.quota, 'null'), u.quota) else u.quota end) o(quota)
@@ -76,8 +80,8 @@ as $$
    cross join lateral (select case when t.working_group is null then u.running_jobs else g.running_jobs end, case when t.working_group is null then u.queued_jobs else g.queued_jobs end,
                               case when t.working_group is null then u.running_cores else g.running_cores end,
                               case when t.working_group is null then u.queued_cores else g.queued_cores end) a(running_jobs, queued_jobs, running_cores, queued_cores)
-    left join resource.share s on s.setup = p_setup and s.gshare = t.gshare
-    left join resource.share l on l.setup = p_setup and l.gshare = 'L1 User Analysis'
+    left join resource.share s on s.setup = p_setup and s.gshare = t.gshare and brokerage.is_current(s.measured, m.now, interval '15 minutes')
+    left join resource.share l on l.setup = p_setup and l.gshare = 'L1 User Analysis' and brokerage.is_current(l.measured, m.now, interval '15 minutes')
     left join count_of_share n on n.gshare = t.gshare
     left join data d on d.task_id = t.task_id
    cross join lateral (  -- a site that is no queue, but a storage, stands for the queues that read it (panda2026)

@@ -108,7 +108,7 @@ as $$
          q.attributes as attributes,
          null::float8 as queued_into,
          null::float8 as remaining_work,
-         a.site_class::int as site_class,
+         case when brokerage.is_current(a.site_classified, (select resource.clock(p_setup)), interval '1 hour') then a.site_class::int end as site_class,
          coalesce(s.has_vp_input, false) as has_vp_input,
          s.output_storage as output_storage,
          case when s.input_storage is distinct from s.output_storage then s.input_space_usable end as input_space_usable,

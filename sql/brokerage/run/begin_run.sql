@@ -5,12 +5,7 @@ as $$
 declare
   v_run brokerage.run;
 begin
-  if not exists (select from resource.setup s where s.setup = p_setup) then
-    raise exception 'setup is %', coalesce(quote_literal(p_setup), 'null')
-      using errcode = 'PB001', hint = coalesce((select format('There are: %s%s.', string_agg(s.setup, ', ' order by s.setup) filter (where s.number <= 20), case when count(*) > 20 then ', ...' end)
-                                                  from (select x.setup, row_number() over (order by x.setup) as number from resource.setup x) s having count(*) > 0),
-                                               'There is none yet: load a world (broker load).');
-  end if;
+  perform resource.require_known_setup(p_setup);
   insert into brokerage.run (setup, algorithm, profile, seed, dry, called_by, started_at)
   values (p_setup, p_algorithm, coalesce(p_profile, (select s.profile from brokerage.setting s where s.setup = p_setup), 'doc'), p_seed, p_dry, resource.caller(),
           resource.clock(p_setup))

@@ -1,0 +1,41 @@
+-- How much of hi and mid sites each user has, and may still have (brokerage-rules 1.12): running cores of the shares User Analysis and Express Analysis at queues of a
+-- class that is in force, on grid resources, without merge jobs. Jobs here, and counts kept elsewhere. Who has no job there is not evaluated.
+create or replace function brokerage.user_slots(p_setup text)
+returns table (user_name text, slots_hi bigint, slots_mid bigint, rem_slots_a float8, rem_slots_b float8)
+language sql stable
+as $$
+  with config as materialized (
+    select (c.all_keys #>> '{analy_eval,USER_USAGE_THRESHOLD_A}')::float8 as threshold_a, (c.all_keys #>> '{analy_eval,USER_USAGE_THRESHOLD_B}')::float8 as threshold_b
+      from (select resource.configuration(p_setup)) c(all_keys)
+  ), site as materialized (
+    select a.queue, a.site_class
+      from resource.queue_activity a
+      join resource.queue q on q.setup = a.setup and q.queue = a.queue
+     where a.setup = p_setup and a.site_class is not null and coalesce(q.resource_type, 'GRID') = 'GRID'
+       and brokerage.is_current(a.site_classified, (select resource.clock(p_setup)), interval '1 hour')
+  ), job as (
+    select j.user_name, j.queue, sum(case when j.status = 'running' then coalesce(j.cores, 1) else 0 end) as cores
+      from workload.job j
+      left join workload.task t on t.setup = j.setup and t.task_id = j.task_id
+     where j.setup = p_setup and j.gshare in ('User Analysis', 'Express Analysis') and j.label in ('user', 'panda')
+       and j.queue in (select s.queue from site s) and j.status in ('defined', 'assigned', 'activated', 'starting', 'running')
+       and coalesce(j.processing_type, t.processing_type) is distinct from 'pmerge' and t.is_merging is not true
+     group by j.user_name, j.queue
+    union all
+    select u.user_name, u.queue, coalesce(u.running_cores, u.running, 0)
+      from workload.user_queue_statistic u
+     where u.setup = p_setup and u.gshare in ('User Analysis', 'Express Analysis') and u.user_name <> '_total' and coalesce(u.queued, 0) + coalesce(u.running, 0) > 0
+  ), slot as (
+    select j.user_name, coalesce(sum(j.cores) filter (where s.site_class = 1), 0)::bigint as hi, coalesce(sum(j.cores) filter (where s.site_class = 0), 0)::bigint as mid
+      from job j
+      join site s on s.queue = j.queue
+     where j.user_name is not null
+     group by j.user_name
+  )
+  select s.user_name, s.hi, s.mid, greatest(c.threshold_a - s.hi, 0), greatest(c.threshold_b - s.hi - s.mid, 0)
+    from slot s
+   cross join config c
+$$;
+
+comment on function brokerage.user_slots(text) is
+'Running slots (cores) of users of analysis at queues of class hi and mid, and what is left to the thresholds of classes A and B (analy_eval:USER_USAGE_THRESHOLD_A and _B).';

@@ -1,0 +1,412 @@
+"""Classes of queues, users and tasks of user analysis (brokerage-rules 1.12): against a model, and at their limits."""
+
+import math
+import random
+import statistics
+import threading
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import psycopg
+import pytest
+
+from broker import world
+
+Db = psycopg.Connection[Any]
+Row = dict[str, Any]
+NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
+FLAVOURS = ["doc", "panda2026"]
+CRITICAL = {0.5: 41.136, 1: 6.31375, 1.5: 3.70518, 2: 2.91999, 5: 2.01505, 10: 1.81246, 30: 1.69726, 120: 1.65765}
+"""Upper 5 percent points of Student's t, as printed tables have them."""
+
+
+@pytest.fixture
+def lab(rolled_back: Db) -> Db:
+    """A connection in a transaction: what is loaded is rolled back."""
+    rolled_back.execute("select")
+    return rolled_back
+
+
+def tail(t: float, freedom: float, steps: int = 4000) -> float:
+    """The part of Student's t distribution above t, by Simpson's rule over an incomplete beta function made smooth."""
+    a, x = freedom / 2, freedom / (freedom + t * t)
+    log_beta = math.lgamma(a) + math.lgamma(0.5) - math.lgamma(a + 0.5)
+    power = math.ceil(6 / a)  # y = z ** power makes the integrand smooth at 0
+    width = x ** (1 / power) / steps
+    places = [width * place for place in range(steps + 1)]
+    values = [power * z ** (power * a - 1) / math.sqrt(1 - z**power) for z in places]
+    simpson = values[0] + values[-1] + 4 * sum(values[1:-1:2]) + 2 * sum(values[2:-1:2])
+    return float(simpson * width / 3 / math.exp(log_beta) / 2)
+
+
+def bound(freedom: float, steps: int = 4000) -> float:
+    low, high = 0.0, 1.0
+    while tail(high, freedom, steps) > 0.05:
+        high *= 2
+    while high - low > 1e-9 * high:
+        middle = (low + high) / 2
+        low, high = (middle, high) if tail(middle, freedom, steps) > 0.05 else (low, middle)
+    return high
+
+
+def test_bound_of_students_t(lab: Db) -> None:
+    query = "select brokerage.student_t_bound(%s)"
+
+    def said(freedom: float) -> float:
+        return float(lab.execute(query, [freedom]).fetchall()[0][0])
+
+    for freedom, value in CRITICAL.items():
+        assert said(freedom) == pytest.approx(value, rel=1e-5)
+    for freedom in (0.3, 0.7, 1.2, 2.6, 3.9, 7.7, 19, 41.5, 59.99, 60.01, 75, 400):
+        assert said(freedom) == pytest.approx(bound(freedom), rel=1e-7), freedom
+    assert said(1e9) == pytest.approx(statistics.NormalDist().inv_cdf(0.95), rel=1e-8)
+    assert said(0.001) == math.inf
+
+
+def ago(hours: float) -> str:
+    return (NOW - timedelta(hours=hours)).isoformat()
+
+
+def job(number: int, queue: str, wait: float, age: float, **fields: Any) -> Row:
+    """One of User Analysis that started `age` hours ago, after `wait` hours."""
+    times = {"created": ago(age + wait), "started": ago(age)}
+    of_share = {"gshare": "User Analysis", "label": "user", "user": "ann", "status": "finished"}
+    return {"id": number, "queue": queue, **of_share, **times, **fields}
+
+
+def waiting(number: int, queue: str, since: float, **fields: Any) -> Row:
+    return {**job(number, queue, 0, since), "started": None, "status": "activated", **fields}
+
+
+def quantile(values: list[float], part: float) -> float:
+    ordered = sorted(values)
+    place = part * (len(ordered) - 1)
+    low = math.floor(place)
+    return ordered[low] + (place - low) * (ordered[min(low + 1, len(ordered) - 1)] - ordered[low])
+
+
+def model(jobs: list[Row], queues: Row, flavour: str) -> dict[str, int]:
+    """Classes of queues, from the words of brokerage-rules 1.12."""
+    half = 6 if flavour == "doc" else 12
+
+    def since(row: Row, field: str) -> float:
+        return (NOW - datetime.fromisoformat(row[field])).total_seconds()
+
+    counted = [
+        row
+        for row in jobs
+        if row["gshare"] == "User Analysis" and (flavour == "doc" or row.get("processing_type") == "pmerge")
+    ]
+    found: dict[str, tuple[float, float, int]] = {}
+    for queue in queues:
+        ages = [
+            (since(row, "activated" if row.get("activated") else "created"), since(row, "started"))
+            for row in counted
+            if row["queue"] == queue and row["started"]
+        ]
+        samples = [(waited - age, age) for waited, age in ages if waited >= age and 0 <= age < 96 * 3600]
+        if len(samples) < 2:
+            continue
+        weights = [2 ** (-age / half / 3600) for _, age in samples]
+        total = sum(weights)
+        mean = sum(w * wait for w, (wait, _) in zip(weights, samples, strict=True)) / total
+        spread = math.sqrt(sum(w * (wait - mean) ** 2 for w, (wait, _) in zip(weights, samples, strict=True)) / total)
+        upper = min(mean + (bound(total, 200) * spread if spread > 1e-9 * max(mean, 1) else 0), 999999)
+        waits = [
+            since(row, "activated" if flavour == "doc" and row.get("activated") else "created")
+            for row in counted
+            if row["queue"] == queue
+            and (
+                row["status"] in ("activated", "sent")
+                or (row["status"] == "starting" and queues[queue].get("workflow") == "push")
+            )
+        ]
+        long = [wait for wait in waits if wait > mean]
+        found[queue] = (upper, statistics.fmean(long) if long else mean, len(long))
+    ranks = [max(found[q][:2]) for q in found if queues[q].get("resource_type", "GRID") == "GRID"]
+    hi = max([3600, *([quantile(ranks, 0.333)] if ranks else [])])
+    lo = max([10800, *([quantile(ranks, 0.667)] if ranks else [])])
+    classes: dict[str, int] = {}
+    for queue, (upper, mean_long, number) in found.items():
+        rank = max(upper, mean_long)
+        lately = any(row["queue"] == queue and row["started"] and 0 <= since(row, "started") <= 86400 for row in jobs)
+        if flavour == "doc":
+            is_hi = lately and rank < hi and number < 3
+        else:
+            is_hi = lately and (rank <= hi or (upper <= hi and number <= 3))
+        classes[queue] = 1 if is_hi else -1 if rank > lo else 0
+    return classes
+
+
+def random_jobs(draw: random.Random) -> tuple[list[Row], Row]:
+    queues: Row = {}
+    jobs: list[Row] = []
+    for place in range(draw.randint(3, 7)):
+        queue = f"Q{place}"
+        queues[queue] = {"resource_type": draw.choice(["GRID", "GRID", "GRID", "hpc"])}
+        queues[queue]["workflow"] = draw.choice(["push", "pull_ups"])
+        wait = draw.choice([0.05, 0.5, 1, 2, 6, 30])
+        oldest = draw.choice([2, 20, 90, 120])
+        for _ in range(draw.choice([1, 2, 3, 8, 30])):
+            fields: Row = {"gshare": draw.choice(["User Analysis"] * 4 + ["Group Analysis"])}
+            fields["processing_type"] = draw.choice(["pmerge", "pmerge", "panda"])
+            started = job(len(jobs) + 1, queue, wait * draw.choice([0, 0.5, 1, 2]), draw.uniform(0, oldest), **fields)
+            if draw.random() < 0.3:
+                started["activated"] = started["created"]
+                started["created"] = (datetime.fromisoformat(started["created"]) - timedelta(hours=5)).isoformat()
+            jobs.append(started)
+        for _ in range(draw.choice([0, 0, 1, 3, 6])):
+            fields = {"status": draw.choice(["activated", "sent", "starting", "defined"]), "processing_type": "pmerge"}
+            jobs.append(waiting(len(jobs) + 1, queue, wait * draw.uniform(0, 3), **fields))
+    return jobs, queues
+
+
+def classes(db: Db, flavour: str) -> dict[str, int]:
+    rows = db.execute("select queue, site_class from brokerage.site_classes('w', %s)", [flavour])
+    return dict(rows.fetchall())
+
+
+@pytest.mark.parametrize("flavour", FLAVOURS)
+def test_queues_against_the_model(lab: Db, flavour: str) -> None:
+    seen: set[int] = set()
+    for number in range(40):
+        jobs, queues = random_jobs(random.Random(number))
+        with lab.transaction(force_rollback=True):
+            world.load(lab, [{"now": NOW.isoformat(), "queues": queues, "jobs": jobs}], "w")
+            expected = model(jobs, queues, flavour)
+            assert classes(lab, flavour) == expected, number
+            seen |= set(expected.values())
+    assert seen == {-1, 0, 1}
+
+
+def test_limits_of_hi(lab: Db) -> None:
+    """An hour is not hi in the documentation, and is in the code; so are three jobs that wait long."""
+    jobs = [job(number, "AT", 1, 2) for number in (1, 2)] + [job(number, "LONG", 0.1, 2) for number in (3, 4)]
+    jobs += [waiting(number, "LONG", 2) for number in (5, 6, 7)]
+    jobs += [job(number, "IDLE", 0.1, 30) for number in (8, 9)] + [job(10, "ONE", 0.1, 2)]
+    jobs = [{**row, "processing_type": "pmerge"} for row in jobs]
+    world.load(lab, [{"now": NOW.isoformat(), "queues": {n: {} for n in ("AT", "LONG", "IDLE", "ONE")}}], "w")
+    world.load(lab, [{"jobs": jobs}], "w", merge=True)
+    assert classes(lab, "doc") == {"AT": 0, "LONG": 0, "IDLE": 0}
+    assert classes(lab, "panda2026") == {"AT": 1, "LONG": 1, "IDLE": 0}
+    lab.execute(
+        "insert into resource.queue_activity (setup, queue, laststart) values ('w', 'IDLE', %s)",
+        [NOW - timedelta(hours=23)],
+    )
+    assert classes(lab, "doc")["IDLE"] == 1
+
+
+GRID: Row = {
+    "now": NOW.isoformat(),
+    "queues": {
+        "HI": {"site_class": 1},
+        "MID": {"site_class": 0},
+        "LO": {"site_class": -1},
+        "HPC": {"site_class": 1, "resource_type": "hpc"},
+        "OLD": {"site_class": 1, "site_classified": ago(1.01)},
+        "NONE": {},
+    },
+}
+
+
+def slots(db: Db, *sections: Row) -> Row:
+    with db.transaction(force_rollback=True):
+        world.load(db, [GRID, *sections], "w", merge=True)
+        query = "select user_name, slots_hi, slots_mid, rem_slots_a, rem_slots_b from brokerage.user_slots('w')"
+        return {user: tuple(row) for user, *row in db.execute(query).fetchall()}
+
+
+def running(number: int, queue: str, user: str, cores: int | None = 8, **fields: Any) -> Row:
+    return job(number, queue, 1, 1, user=user, cores=cores, **{"status": "running", **fields})
+
+
+def test_slots_are_running_cores_at_hi_and_mid_sites(lab: Db) -> None:
+    jobs = [
+        running(1, "HI", "ann"),
+        running(2, "MID", "ann", gshare="Express Analysis"),
+        running(3, "MID", "ann", None),
+        running(4, "LO", "ann"),
+        running(5, "HPC", "ann"),
+        running(6, "OLD", "ann"),
+        running(7, "NONE", "ann"),
+        running(8, "HI", "ann", gshare="Group Analysis"),
+        running(9, "HI", "ann", label="managed"),
+        running(10, "HI", "ann", processing_type="pmerge"),
+        running(11, "HI", "ann", status="activated"),
+        running(12, "HI", "bob", status="activated"),
+        running(13, "HI", "cid", status="finished"),
+        running(14, "NONE", "dan"),
+    ]
+    assert slots(lab, {"jobs": jobs}) == {"ann": (8, 9, 992, 9983), "bob": (0, 0, 1000, 10000)}
+    elsewhere = {"HI": {"User Analysis": {"ann": {"running": 5, "running_cores": 20}, "_total": {"running": 99}}}}
+    elsewhere["MID"] = {"User Analysis": {"ann": {"running": 5}}, "Group Analysis": {"ann": {"running": 7}}}
+    said = slots(lab, {"jobs": jobs[:1], "user_queue_statistics": elsewhere})
+    assert said == {"ann": (28, 5, 972, 9967)}
+
+
+def test_no_slots_are_left_at_the_threshold(lab: Db) -> None:
+    config = {"config": {"analy_eval:USER_USAGE_THRESHOLD_A": 8, "analy_eval:USER_USAGE_THRESHOLD_B": 12}}
+    jobs = [running(1, "HI", "ann"), running(2, "MID", "ann", 7), running(3, "HI", "bob", 7)]
+    assert slots(lab, config, {"jobs": jobs}) == {"ann": (8, 7, 0, 0), "bob": (7, 0, 1, 5)}
+
+
+def of_task(db: Db, jobs: dict[str, int] | None = None, user: Row | None = None, **fields: Any) -> int | None:
+    """The class of a task of User Analysis with so many jobs by status, of a user with slots left."""
+    left: Row = {"rem_slots_a": 1, "rem_slots_b": 1} if user is None else user
+    task: Row = {"id": 1, "label": "user", "gshare": "User Analysis", "user": "ann", "status": "running"}
+    states = [status for status, number in (jobs or {}).items() for _ in range(number)]
+    given: Row = {
+        "now": NOW.isoformat(),
+        "users": {"ann": left},
+        "tasks": [{**task, **fields}],
+        "jobs": [{"id": place + 1, "task": 1, "status": status} for place, status in enumerate(states)],
+    }
+    with db.transaction(force_rollback=True):
+        world.load(db, [given], "w")
+        rows = db.execute("select task_class from brokerage.task_classes('w')").fetchall()
+        return rows[0][0] if rows else None
+
+
+def test_classes_of_tasks(lab: Db) -> None:
+    a, b, c = (
+        {"rem_slots_a": 1, "rem_slots_b": 0},
+        {"rem_slots_a": 0, "rem_slots_b": 1},
+        {"rem_slots_a": 0, "rem_slots_b": 0},
+    )
+    assert of_task(lab, user=a) == 1
+    assert of_task(lab, user=b) == 0
+    assert of_task(lab, user=c) == -1
+    assert of_task(lab, user={}) is None
+    assert of_task(lab, user=c, gshare="Express Analysis") == 2
+    assert of_task(lab, user={}, gshare="Express Analysis") == 2
+    assert of_task(lab, status="finished") is None
+    assert of_task(lab, label="managed") is None
+    assert of_task(lab, user={**a, "evaluated": ago(0.33)}) == 1
+    assert of_task(lab, user={**a, "evaluated": ago(0.34)}) is None
+
+
+def test_nearly_done_tasks_are_class_s(lab: Db) -> None:
+    b = {"rem_slots_a": 0, "rem_slots_b": 1}
+    assert of_task(lab, {"finished": 9, "running": 1}) == 2
+    assert of_task(lab, {"finished": 89, "running": 11}) == 1
+    assert of_task(lab, {"finished": 90, "failed": 9, "running": 1}) == 2
+    assert of_task(lab, {"finished": 95, "failed": 5}) == 1  # nothing is left
+    assert of_task(lab, {"finished": 4500, "activated": 500}) == 2
+    assert of_task(lab, {"finished": 5000, "activated": 501}) == 1
+    assert of_task(lab, {"finished": 19, "running": 1}, b) == 2
+    assert of_task(lab, {"finished": 94, "running": 6}, b) == 0
+    assert of_task(lab, {"finished": 19, "running": 1}, {"rem_slots_a": 0, "rem_slots_b": 0}) == -1
+
+
+def fact(db: Db, column: str, given: Row) -> object:
+    of = "facts_of_queues('w', true)" if column == "site_class" else "facts_of_tasks('w', '{1}', 'doc', 'analysis_job')"
+    with db.transaction(force_rollback=True):
+        world.load(db, [{"now": NOW.isoformat()}, given], "w", merge=True)
+        return db.execute(f"select {column} from brokerage.{of}").fetchall()[0][0]
+
+
+@pytest.mark.parametrize(
+    ("column", "minutes", "given"),
+    [
+        ("site_class", 60, lambda at: {"queues": {"Q": {"site_class": 1, "site_classified": at}}}),
+        ("task_class", 15, lambda at: {"tasks": [{"id": 1, "label": "user", "task_class": 1, "task_classified": at}]}),
+        (
+            "rem_slots_a",
+            20,
+            lambda at: {
+                "tasks": [{"id": 1, "label": "user", "user": "ann"}],
+                "users": {"ann": {"rem_slots_a": 1, "evaluated": at}},
+            },
+        ),
+        (
+            "share_usage",
+            15,
+            lambda at: {
+                "tasks": [{"id": 1, "label": "user", "gshare": "g"}],
+                "shares": {"g": {"target": 4, "running": 4, "measured": at}},
+            },
+        ),
+        (
+            "share_usage_above",
+            15,
+            lambda at: {
+                "tasks": [{"id": 1, "label": "user"}],
+                "shares": {"L1 User Analysis": {"equivalent_usage_percent": 1, "measured": at}},
+            },
+        ),
+    ],
+)
+def test_old_classes_do_not_count(lab: Db, column: str, minutes: int, given: Callable[[str | None], Row]) -> None:
+    assert fact(lab, column, given(ago(minutes / 60))) == 1
+    assert fact(lab, column, given(ago((minutes + 0.1) / 60))) is None
+    assert fact(lab, column, given(None)) == 1
+
+
+BUSY: Row = {
+    "now": NOW.isoformat(),
+    "queues": {"Q": {}, "LOADED": {"site_class": -1}},
+    "users": {"bob": {"rem_slots_a": 5}},
+    "tasks": [
+        {"id": 1, "label": "user", "gshare": "User Analysis", "user": "ann", "status": "running"},
+        {"id": 2, "label": "user", "gshare": "Express Analysis", "user": "cid", "status": "running"},
+        {"id": 3, "label": "user", "gshare": "User Analysis", "user": "cid", "status": "running", "task_class": 0},
+    ],
+    "jobs": [job(1, "Q", 0.1, 2), job(2, "Q", 0.2, 2), running(3, "Q", "ann", task=1, created=ago(1.1))],
+}
+
+
+def test_classify_stores_what_it_knows_and_leaves_the_rest(lab: Db) -> None:
+    world.load(lab, [BUSY], "w")
+    lab.execute("call brokerage.classify('w')")
+    rows = lab.execute("select queue, site_class, site_classified from resource.queue_activity").fetchall()
+    assert sorted(rows) == [("LOADED", -1, None), ("Q", 1, NOW)]
+    rows = lab.execute("select name, rem_slots_a, rem_slots_b, evaluated from resource.account").fetchall()
+    assert sorted(rows) == [("ann", 992, 9992, NOW), ("bob", 5, None, None)]
+    rows = lab.execute("select task_id, task_class, task_classified from workload.task").fetchall()
+    assert sorted(rows) == [(1, 1, NOW), (2, 2, NOW), (3, 0, None)]
+    rows = lab.execute("select kind, name, class from brokerage.classes('w')").fetchall()
+    assert rows == [("queue", "Q", "hi"), ("task", "1", "A"), ("task", "2", "S"), ("user", "ann", "A")]
+
+
+def test_classify_waits_for_nobody(connect: Callable[..., Db]) -> None:
+    holder, caller = connect(), connect()
+    world.load(holder, [BUSY], "w")
+    holder.execute("begin")
+    holder.execute("select from workload.task where task_id = 1 for update")
+    caller.execute("set lock_timeout = '5s'")
+    caller.execute("call brokerage.classify('w')")
+    query = "select task_id, task_class from workload.task order by 1"
+    assert caller.execute(query).fetchall() == [(1, None), (2, 2), (3, 0)]
+    holder.execute("rollback")
+    caller.execute("call brokerage.classify('w')")
+    assert caller.execute(query).fetchall() == [(1, 1), (2, 2), (3, 0)]
+
+
+def test_several_classify_at_once(connect: Callable[..., Db]) -> None:
+    callers = [connect() for _ in range(3)]
+    world.load(callers[0], [BUSY], "w")
+    failed: list[Exception] = []
+
+    def classify(db: Db) -> None:
+        try:
+            for _ in range(20):
+                db.execute("call brokerage.classify('w')")
+        except Exception as error:  # the main thread says it
+            failed.append(error)
+
+    threads = [threading.Thread(target=classify, args=[db]) for db in callers]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not failed
+    assert callers[0].execute("select count(*) from resource.queue_activity where queue = 'Q'").fetchall() == [(1,)]
+
+
+@pytest.mark.parametrize(("setup", "profile", "named"), [("nowhere", None, "nowhere"), ("w", "dok", "dok")])
+def test_classify_says_what_it_does_not_know(lab: Db, setup: str, profile: str | None, named: str) -> None:
+    world.load(lab, [BUSY], "w")
+    with pytest.raises(psycopg.Error, match=named) as raised, lab.transaction():
+        lab.execute("call brokerage.classify(%s, %s)", [setup, profile])
+    assert raised.value.sqlstate == "PB001"
