@@ -6837,7 +6837,7 @@ ALTER FUNCTION brokerage.store(p_setup text, p_table text, p_rows jsonb, p_paren
 COMMENT ON FUNCTION brokerage.store(p_setup text, p_table text, p_rows jsonb, p_parents jsonb, p_merge boolean) IS 'Upserts an array of objects into a table of the room brokerage and returns how many; keys are columns, one left out gets its default (p_merge: keeps what the row has that is there), null is null. Rows of p_parents (values of the first key column, or objects with it and others; true = all) are deleted first. Errors: PB001, PB002 (setup not granted).';
 
 CREATE FUNCTION brokerage.student_t_bound(p_freedom double precision) RETURNS double precision
-    LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE
+    LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
     AS $$
 declare
   v_z constant float8 := 1.6448536269514722;
@@ -6855,6 +6855,8 @@ begin
            + (79 * v_z ^ 9 + 776 * v_z ^ 7 + 1482 * v_z ^ 5 - 1920 * v_z ^ 3 - 945 * v_z) / (92160 * p_freedom ^ 4);
   elsif p_freedom < 0.01 then  -- beyond any wait
     return 'infinity';
+  elsif p_freedom is null then
+    return null;
   end if;
   -- B(a, 1/2) = sqrt(pi) * gamma(a) / gamma(a + 1/2): the quotient at a + 20 by its series, taken down by the recurrence
   select ln(pi()) / 2 - ln(a.far) / 2 - ln(1 - 1 / (8 * a.far) + 1 / (128 * a.far ^ 2) + 5 / (1024 * a.far ^ 3) - 21 / (32768 * a.far ^ 4) - 399 / (262144 * a.far ^ 5)) + sum(ln((v_a + k + 0.5) / (v_a + k)))

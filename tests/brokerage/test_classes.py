@@ -369,6 +369,34 @@ def test_classify_stores_what_it_knows_and_leaves_the_rest(lab: Db) -> None:
     assert rows == [("queue", "Q", "hi"), ("task", "1", "A"), ("task", "2", "S"), ("user", "ann", "A")]
 
 
+@pytest.mark.parametrize("profile", FLAVOURS)
+def test_users_of_many_slots_are_throttled(lab: Db, profile: str) -> None:
+    """From the jobs here to the decision, with nothing said by hand but the usage of the share."""
+    jobs = [job(number, "Q", 0.1 * number, 2, processing_type="pmerge") for number in (1, 2)]
+    jobs += [running(3, "Q", "ann", task=1, created=ago(1.1)), running(4, "Q", "bob", 3, task=2, created=ago(1.1))]
+    task = {"label": "user", "gshare": "User Analysis", "status": "running", "input": ["d"]}
+    given = {
+        "now": NOW.isoformat(),
+        "config": {"analy_eval:USER_USAGE_THRESHOLD_A": 4, "analy_eval:USER_USAGE_THRESHOLD_B": 8},
+        "queues": {
+            "Q": {"type": "analysis", "pilots": {"getjob": 1}, "astorages": {"read_lan": ["S"], "write_lan": ["S"]}}
+        },
+        "storages": {"S": {"space_free": 1000}},
+        "datasets": {"d": {"type": "pseudo_input", "files": [{"lfn": "a"}]}},
+        "shares": {"User Analysis": {"usage_percent": 0.97, "measured": ago(0.1)}},
+        "tasks": [{**task, "id": 1, "user": "ann"}, {**task, "id": 2, "user": "bob"}],
+        "jobs": jobs,
+    }
+    world.load(lab, [given], "w")
+    query = "call brokerage.broker_analysis('w', p_profile => %s, p_tasks_a_commit => null)"
+    lab.execute("call brokerage.classify('w', %s)", [profile])
+    lab.execute(query, [profile])
+    query = "select task_id, status, rule, reason from monitor.task_decision where setup = 'w' order by 1"
+    throttled, candidates = lab.execute(query).fetchall()
+    assert throttled[:3] == (1, "throttled", "share-throttle") and "class C" in throttled[3]
+    assert candidates[:2] == (2, "candidates")
+
+
 def test_classify_waits_for_nobody(connect: Callable[..., Db]) -> None:
     holder, caller = connect(), connect()
     world.load(holder, [BUSY], "w")
@@ -410,3 +438,23 @@ def test_classify_says_what_it_does_not_know(lab: Db, setup: str, profile: str |
     with pytest.raises(psycopg.Error, match=named) as raised, lab.transaction():
         lab.execute("call brokerage.classify(%s, %s)", [setup, profile])
     assert raised.value.sqlstate == "PB001"
+
+
+def test_jobs_of_other_shares_are_not_read(lab: Db) -> None:
+    world.load(lab, [{"now": NOW.isoformat(), "queues": {f"Q{place}": {} for place in range(20)}}], "w")
+    lab.execute(
+        """insert into workload.job (setup, job_id, queue, gshare, label, user_name, status, created, started)
+           select 'w', n, 'Q' || n %% 20, case n %% 50 when 0 then 'User Analysis' else 'Production' end, 'user', 'ann',
+                  'running', %s::timestamptz - n * interval '1 minute', %s::timestamptz - n * interval '50 seconds'
+             from generate_series(1, 50000) n""",
+        [NOW, NOW],
+    )
+    lab.execute("analyze workload.job, resource.queue")
+    for flavour in FLAVOURS:
+        query = "explain select * from brokerage.site_classes('w', %s)"
+        plan = "\n".join(line for (line,) in lab.execute(query, [flavour]).fetchall())
+        assert "job_analysis_started" in plan and "Seq Scan on job" not in plan
+    plan = "\n".join(line for (line,) in lab.execute("explain select * from brokerage.user_slots('w')").fetchall())
+    assert "Seq Scan on job" not in plan
+    plan = "\n".join(line for (line,) in lab.execute("explain select * from brokerage.task_classes('w')").fetchall())
+    assert "Seq Scan on job" not in plan

@@ -353,3 +353,41 @@ def test_jobs_of_users_are_brokered(cli: Cli, db: Connection) -> None:
     assert "label user" in cli("broker-jobs", "--setup", "users").out
     summary = json.loads(cli("broker-analysis", "--setup", "users", "--json").out)
     assert summary["assigned"] == [{"queue": "Q", "tasks": 1, "jobs": 2}]
+
+
+def test_classes_are_shown_and_stored(cli: Cli, db: Connection) -> None:
+    given = {
+        "setup": "users",
+        "queues": {"FAST": {}, "SLOW": {}},
+        "tasks": [{"id": 1, "label": "user", "gshare": "Express Analysis", "user": "ann", "status": "running"}],
+        "jobs": [
+            {
+                "id": number,
+                "queue": queue,
+                "gshare": "User Analysis",
+                "label": "user",
+                "user": "ann",
+                "status": "running",
+                "created": {"hours_ago": wait + 2},
+                "started": {"hours_ago": 2},
+            }
+            for number, (queue, wait) in enumerate([("FAST", 0.1), ("FAST", 0.2), ("SLOW", 20), ("SLOW", 30)], 1)
+        ],
+    }
+    world.load(db, [given])
+    dry = cli("classify", "--setup", "users", "--dry-run").out
+    assert "2 queues" in dry and "1 task" in dry and "user" not in dry.split("Queues")[0].replace("users", "")
+    query = "select queue, site_class from resource.queue_activity where setup = 'users' order by 1"
+    assert db.execute(query).fetchall() == []
+    shown = cli("classify", "--setup", "users", "--limit", "1").out
+    assert "Queues, 1 of 2" in shown and "FAST" in shown and "1 user" in shown
+    assert db.execute(query).fetchall() == [("FAST", 1), ("SLOW", -1)]
+    rows = json.loads(cli("classify", "--setup", "users", "--json").out)
+    assert [(row["kind"], row["name"], row["class"]) for row in rows] == [
+        ("queue", "FAST", "hi"),
+        ("queue", "SLOW", "lo"),
+        ("task", "1", "S"),
+        ("user", "ann", "A"),
+    ]
+    world.load(db, [{"setup": "other", "queues": {"Q": {}}}])
+    assert "no queue of setup other" in cli("classify", "--setup", "other", "--dry-run").err

@@ -9,7 +9,7 @@ from pathlib import Path
 import psycopg
 import pytest
 
-from broker import binaries
+from broker import binaries, world
 from broker.binaries import Installation
 from broker.errors import BrokerError
 from broker.upgrade import Program, check, downgrade, schema, upgrade
@@ -91,6 +91,21 @@ def test_a_downgrade_leaves_private_pilots_their_owners_jobs_only(dsn: str) -> N
         q = Calls(conn)
         assert {match.job_id for match in q.match_many(6, **mine)} < {1, 2, 3}
     upgrade(dsn)
+
+
+def test_the_kind_of_a_resource_moves_to_its_column_and_back(dsn: str) -> None:
+    """Before 0006 it was among the fields that nothing reads."""
+    query = "select queue, to_jsonb(q) -> 'resource_type', cric from resource.queue q order by queue"
+    with psycopg.connect(dsn, autocommit=True) as conn:
+        world.load(conn, [{"queues": {"A": {"resource_type": "hpc", "other": 1}, "B": {}}}], "w", lenient=True)
+        now = conn.execute(query).fetchall()
+        assert now == [("A", "hpc", {"other": 1}), ("B", None, {})]
+    downgrade(dsn, "0005")
+    with psycopg.connect(dsn, autocommit=True) as conn:
+        assert conn.execute(query).fetchall() == [("A", None, {"resource_type": "hpc", "other": 1}), ("B", None, {})]
+    upgrade(dsn)
+    with psycopg.connect(dsn, autocommit=True) as conn:
+        assert conn.execute(query).fetchall() == now
 
 
 def test_down_and_up_again_is_what_it_was(dsn: str) -> None:

@@ -1,7 +1,7 @@
 -- Upper 95 % bound of Student's t, for degrees of freedom that need not be whole (brokerage-rules 1.12, w_cl95upp). Many: the expansion of Cornish and Fisher around
 -- the normal quantile. Few: Newton's method on the incomplete beta function, whose tail is 2 * 0.05 at x = n / (n + t^2), in the logarithm of x.
 create or replace function brokerage.student_t_bound(p_freedom float8) returns float8
-language plpgsql immutable strict parallel safe
+language plpgsql immutable parallel safe
 as $$
 declare
   v_z constant float8 := 1.6448536269514722;
@@ -19,6 +19,8 @@ begin
            + (79 * v_z ^ 9 + 776 * v_z ^ 7 + 1482 * v_z ^ 5 - 1920 * v_z ^ 3 - 945 * v_z) / (92160 * p_freedom ^ 4);
   elsif p_freedom < 0.01 then  -- beyond any wait
     return 'infinity';
+  elsif p_freedom is null then
+    return null;
   end if;
   -- B(a, 1/2) = sqrt(pi) * gamma(a) / gamma(a + 1/2): the quotient at a + 20 by its series, taken down by the recurrence
   select ln(pi()) / 2 - ln(a.far) / 2 - ln(1 - 1 / (8 * a.far) + 1 / (128 * a.far ^ 2) + 5 / (1024 * a.far ^ 3) - 21 / (32768 * a.far ^ 4) - 399 / (262144 * a.far ^ 5)) + sum(ln((v_a + k + 0.5) / (v_a + k)))
