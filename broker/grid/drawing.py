@@ -1,0 +1,31 @@
+"""How figures are drawn."""
+
+import math
+import random
+from collections.abc import Mapping
+from typing import Any
+
+Row = dict[str, Any]
+
+
+def log(rng: random.Random, low: float, high: float) -> float:
+    """Log-uniform between two figures."""
+    return math.exp(rng.uniform(math.log(low), math.log(high)))
+
+
+def ago(rng: random.Random, low: float, high: float) -> Row:
+    return {"hours_ago": round(log(rng, low, high), 2)}
+
+
+def weighted(rng: random.Random, weights: Mapping[str, float]) -> str:
+    return rng.choices(list(weights), list(weights.values()))[0]
+
+
+def dealt(rng: random.Random, cards: Mapping[str, int], number: int) -> list[str]:
+    """So many cards of shuffled decks: in each full deck every name is there as often as it says."""
+    dealt: list[str] = []
+    while len(dealt) < number:
+        deck = [name for name, count in cards.items() for _ in range(count)]
+        rng.shuffle(deck)
+        dealt += deck
+    return dealt[:number]
