@@ -19,6 +19,14 @@ if TYPE_CHECKING:
 
 app = typer.Typer(invoke_without_command=True)
 
+_BROKERS = {
+    "production_task": ("Production tasks to nuclei", ("brokerage", "broker_tasks"), None),
+    "production_job": ("Jobs of production tasks to queues", ("brokerage", "broker_jobs"), "pending"),
+    "analysis_job": ("Jobs of users to queues", ("brokerage", "broker_analysis"), None),
+}
+"""The brokers in the order in which a task meets them: title, procedure, and which task is explained: afterwards one of
+that status, or before the first that is due."""
+
 
 @app.callback()
 def demo(
@@ -84,12 +92,15 @@ def demo(
 def brokerage(
     *,
     queues: Annotated[int, typer.Option(min=1, help="PanDA queues of the grid.")] = 100,
-    tasks: Annotated[int, typer.Option(min=1, help="Tasks whose jobs are brokered.")] = 200,
+    tasks: Annotated[int, typer.Option(min=1, help="Production tasks that are brokered.")] = 200,
+    user_tasks: Annotated[int, typer.Option(min=1, help="Tasks of users that are brokered.")] = 60,
     profile: Profile = None,
     seed: Annotated[int, typer.Option(help="Decides the grid and the draws.")] = 1,
     as_json: Json = False,
 ) -> None:
-    """See tasks brokered: a synthetic grid, a batch of tasks, where their jobs go, and why two of them go or wait."""
+    """See tasks brokered on a synthetic grid: to nuclei, their jobs to queues, those of users, and why, one of each."""
+    from psycopg import sql
+
     from broker import database, demo, grid, world
     from broker.cli.brokerage import show_summary, summary_of
     from broker.cli.explanation import explanation_of, show_explanation
@@ -102,27 +113,38 @@ def brokerage(
         console.print(f"server: {target.without_password[0]}, setup: {setup}")
         with _interruptible(setup):
             started = time.perf_counter()
-            loaded = world.load(connection, [grid.grid(seed, queues, tasks)], setup)
+            made = grid.grid(seed, queues, tasks, user_tasks=user_tasks)
+            loaded = world.load(connection, [made], setup)
             seconds = time.perf_counter() - started
             rows = ", ".join(f"{loaded.rows[name]:,} {name}" for name in ("queues", "storages", "links", "tasks"))
             console.print(f"loaded {rows} in {seconds:.1f} s")
-            started = time.perf_counter()
-            query = "call brokerage.broker_jobs(%s, p_profile => %s, p_seed => %s::bigint)"
-            [(run,)] = connection.execute(query, (setup, profile, seed)).fetchall()
-            seconds = time.perf_counter() - started
-        summary = summary_of(connection, setup, run)
-        decided = sum(row["tasks"] for row in summary["tasks"])
-        console.print(f"decided {decided:,} tasks that were due in {seconds:.1f} s\n")
-        examples = {row["status"]: row["example"] for row in summary["tasks"]}
-        samples = [examples[status] for status in ("candidates", "pending") if status in examples]
-        explained = [explanation_of(connection, setup, task, profile) for task in samples]
+            connection.execute("call brokerage.classify(%s, %s)", (setup, profile))
+            runs: dict[str, dict[str, Any]] = {}
+            explained = []
+            first = """select task_id from brokerage.due_task where setup = %s and algorithm = %s
+                        order by current_priority desc, task_id limit 1"""
+            for algorithm, (title, call, status) in _BROKERS.items():
+                samples = [] if status else [task for (task,) in connection.execute(first, (setup, algorithm))]
+                explanations = [explanation_of(connection, setup, task, profile, algorithm) for task in samples]
+                started = time.perf_counter()
+                query = sql.SQL("call {}(%s, p_profile => %s, p_seed => %s::bigint)").format(sql.Identifier(*call))
+                [(run,)] = connection.execute(query, (setup, profile, seed)).fetchall()
+                seconds = time.perf_counter() - started
+                runs[algorithm] = summary = summary_of(connection, setup, run)
+                if status:
+                    samples = [row["example"] for row in summary["tasks"] if row["status"] == status][:1]
+                    explanations = [explanation_of(connection, setup, task, profile, algorithm) for task in samples]
+                explained += explanations
+                decided = sum(row["tasks"] for row in summary["tasks"])
+                console.print(f"\n[bold]{title}[/bold]: decided {decided:,} that were due in {seconds:.1f} s")
+                if not as_json:
+                    show_summary(summary, dry=False)
+                    for one in explanations:
+                        output.say("")
+                        show_explanation(one, 5)
     if as_json:
-        output.json_out({"data": grid.SYNTHETIC, **summary, "explained": explained})
+        output.json_out({"data": grid.SYNTHETIC, "setup": setup, "runs": runs, "explained": explained})
         return
-    show_summary(summary, dry=False)
-    for one in explained:
-        output.say("")
-        show_explanation(one, 5)
     _show_next(setup, explained)
     output.say(f"\nEverything shown is {grid.SYNTHETIC}.")
 
@@ -135,6 +157,7 @@ def _show_next(setup: str, explained: list[dict[str, Any]]) -> None:
         f"broker explain task {task} --setup {setup} --limit 0": "all queues of a task",
         change: "what another setting would do for tasks that wait",
         f"broker what-if --setup {setup} --profile panda2026": "what PanDA's own rules of 2026 would do",
+        f"broker classify --setup {setup} --limit 10": "classes of queues, users and tasks of user analysis",
         f"broker rules --setup {setup}": "the rules",
         _removal(setup): "remove this setup",
     }

@@ -8,6 +8,7 @@ from broker.grid.data import Data, make_replicas
 from broker.grid.drawing import Row, ago, dealt, log, weighted
 from broker.grid.sites import Place, Queue
 from broker.grid.software import CONTAINER
+from broker.grid.waits import make_jobs
 
 _FIRST_TASK = 48_000_001
 _TASKS_A_USER = 6
@@ -49,6 +50,7 @@ def add(world: Row, rng: random.Random, places: Sequence[Place], queues: Sequenc
     world["users"] = _accounts(rng, users, running, list(world["storages"]))
     world["user_queue_statistics"] = running
     world["tasks"] += tasks
+    world["jobs"] = list(make_jobs(rng, members, users))
 
 
 def _datasets(rng: random.Random, places: Sequence[Place], number: int) -> Iterator[Data]:
