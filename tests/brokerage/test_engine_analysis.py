@@ -246,6 +246,59 @@ def test_weights(rolled_back: Db) -> None:
     assert [row["queue"] for row in decided(rolled_back, given, "panda2026")["candidates"]] == ["B", "A"]
 
 
+def unequal(**sections: Any) -> Row:
+    """Both queues have the input of a task of class A: at A (hi) it weighs about 20, at B (lo) 0.002."""
+    files = [{"lfn": str(n), "size": 1} for n in range(20)]
+    here = {"d": {"files": files, "replicas": {"A_DISK": {}, "B_DISK": {}}}}
+    return a_world({"task_class": 1}, {"A": {"site_class": 1}, "B": {"site_class": -1}}, datasets=here, **sections)
+
+
+def test_a_weight_may_be_too_small(rolled_back: Db) -> None:
+    """min-weight reads the weight that decides, with the factor that looks at all candidates; sums stay as they are."""
+    free = {row["queue"]: row["weight"] for row in decided(rolled_back, unequal(), "panda2026")["candidates"]}
+    assert free["B"] < 0.01 < 10 < free["A"]
+    low = {"A": "1", "B": "min-weight -below_min_weight"}
+    answer = decided(rolled_back, unequal(config={"jobbroker:MIN_WEIGHT_user": 0.01}), "panda2026")
+    assert why(answer) == low and answer["candidates"][0]["weight"] == free["A"]
+    [rejected] = answer["rejected"]
+    assert rejected["reason"] == f"weight is {free['B']}, MIN_WEIGHT is 0.01"
+    of_share = {"jobbroker:MIN_WEIGHT_user": 0, "jobbroker:MIN_WEIGHT_user_User Analysis": 0.01}
+    assert why(decided(rolled_back, unequal(config=of_share), "panda2026")) == low
+    least = unequal(config={"jobbroker:MIN_WEIGHT_user": free["B"]})
+    assert why(decided(rolled_back, least, "panda2026")) == {"A": "1", "B": "2"}
+    assert why(decided(rolled_back, unequal(config=of_share), "doc")).keys() == {"A", "B"}
+    none = decided(rolled_back, unequal(config={"jobbroker:MIN_WEIGHT_user": 100}), "panda2026")
+    assert none["status"] == "pending" and len(none["rejected"]) == 2
+    site = unequal(config=of_share)
+    site["tasks"][0]["site"] = "B"
+    assert why(decided(rolled_back, site, "panda2026"))["B"] == "1"  # a pre-assigned queue that is left is kept
+
+
+OWN_RULES = """
+create schema acme;
+grant usage on schema acme to broker_owner;
+create function acme.value(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) returns float8
+language sql stable as $$ select p.weight $$;
+create function acme.said(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) returns text
+language sql stable as $$ select case when q.queue = 'B' then format('%s of task %s', p.weight, t.task_id) end $$;
+"""
+
+
+@pytest.mark.parametrize("kind", ["row rule", "set rule", "choice"])
+def test_rules_of_every_kind_read_the_weight_that_decides(rolled_back: Db, kind: str) -> None:
+    free = {row["queue"]: row["weight"] for row in decided(rolled_back, unequal(), "panda2026")["candidates"]}
+    rolled_back.execute(OWN_RULES)
+    rolled_back.execute("select brokerage.set_profile('acme', 'panda2026')")
+    function, more = ("acme.value", {"parameters": {"best": 1}}) if kind == "choice" else ("acme.said", {})
+    rule = {"kind": kind, "position": 376, "function": function, **more}
+    rolled_back.execute("select brokerage.set_rule('acme', 'own', %s, 'analysis_job')", [Jsonb(rule)])
+    answer = decided(rolled_back, unequal(), "acme")
+    assert why(answer) == {"A": "1", "B": "own"}
+    expected = f"{free['B']} is not among the 1 best" if kind == "choice" else f"{free['B']} of task 1"
+    assert [row["reason"] for row in answer["rejected"]] == [expected]
+    assert [row["weight"] for row in answer["candidates"]] == [free["A"]]
+
+
 def test_the_new_weight_may_be_chosen(rolled_back: Db) -> None:
     """By the function of the weight's row; another epsilon by its parameters."""
     rolled_back.execute("select brokerage.set_profile('acme', 'doc')")
@@ -280,7 +333,8 @@ def test_many_tasks_are_decided_as_each_alone(db: Db, profile: str) -> None:
         for n in range(1, 121)
     ]
     datasets = {**WORLD["datasets"], "t": {"files": [{"lfn": "x", "size": 1}], "replicas": {"T_TAPE": {}}}}
-    world.load(db, [a_world(queues=queues, datasets=datasets) | {"tasks": tasks}], "w")
+    least = {"config": {"jobbroker:MIN_WEIGHT_user": 0.01}}
+    world.load(db, [a_world(queues=queues, datasets=datasets) | least | {"tasks": tasks}], "w")
     query = "call brokerage.broker_analysis('w', %s::bigint[], %s, p_dry_run => true, p_tasks_a_commit => null)"
     [(run,)] = db.execute(query, ([task["id"] for task in tasks], profile)).fetchall()
     for task in (1, 2, 3, 7, 50, 119):
@@ -291,6 +345,8 @@ def test_many_tasks_are_decided_as_each_alone(db: Db, profile: str) -> None:
         assert alone == together
     query = "select count(*), count(distinct task_id) from brokerage.verdict where run_id = %s"
     assert db.execute(query, [run]).fetchall() == [(120, 120)]  # of a first pass nothing is left
+    query = "select count(*) > 0 from brokerage.decision where run_id = %s and rule = 'min-weight'"
+    assert db.execute(query, [run]).fetchall() == [(profile == "panda2026",)]
 
 
 @pytest.mark.parametrize("profile", PROFILES)

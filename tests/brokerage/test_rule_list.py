@@ -26,7 +26,7 @@ ANALYSIS_OF_BOTH = """
 """.split()
 ANALYSIS_OF_PANDA2026 = """
     input-completeness zero-share max-io-intensity gpu-queue closed-jobs direct-io-only local-quota walltime-scout
-    cloud-mismatch preassigned hospital overloaded final-availability used-sites-first
+    cloud-mismatch preassigned hospital overloaded final-availability used-sites-first min-weight
 """.split()
 
 

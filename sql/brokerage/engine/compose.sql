@@ -9,7 +9,8 @@
 -- a few microseconds; else facts are one value each, which plans in a tenth of the time and is the better for less than some thousand pairs.
 -- First each pair is asked by itself, rules in a row in one level, also behind rules that look at the other queues of the task (set rule, choice): those
 -- are answered afterwards, in their order, over rows without facts (sorting the facts of 300,000 pairs took longer than all rules). So is a weight of
--- terms (brokerage.compose_terms): each pair has its terms, their sums are taken when it is known who is left.
+-- terms (brokerage.compose_terms): each pair has its terms, their sums are taken when it is known who is left. Rules that stand behind such a weight are
+-- asked when that is done, over the pairs that are left with their facts: all read the weight that decides.
 create or replace function brokerage.compose(p_profile text, p_algorithm text, p_wide boolean, p_all_failures boolean default false, p_survivors boolean default false,
                                              p_hint jsonb default null) returns text
 language plpgsql stable
@@ -31,6 +32,8 @@ declare
   v_failures text[] := '{null::text[]}'::text[];
   v_asked text[] := '{}'::text[];             -- columns that the answers beside others need
   v_beside text := '';                        -- columns that the next level makes beside its own
+  v_done text := '';                          -- relations up to the weight, where rules stand behind one that is known late
+  v_stage text := 'asked';
   v_steps text := '';
   v_relation text := 'asked';
   v_group text;                               -- set rules in a row that hold or are ignored together
@@ -41,6 +44,7 @@ declare
   v_left text;                                -- why a pair is lost before the weights, but for marks
   v_unmarked text;                            -- the like of a pair by itself
   v_factors text[] := '{}'::text[];           -- factors of the weight, 1 where the rules that they go with are ignored
+  v_plain text[];                             -- factors as pairs have them by themselves
   v_weight text;
   v_call text;
   v_said text;
@@ -94,10 +98,27 @@ begin
     elsif v_rule.kind <> 'weight' and cardinality(v_weights) > 0 then
       v_pairs := format('select x.*%s, case when coalesce(%s) is null then array[%s]::float8[] end as factors from (%s) x offset 0', v_beside, array_to_string(v_alone, ', '), array_to_string(v_weights, ', '), v_pairs);
       v_beside := '';
-      v_weight := (select string_agg(format('x.factors[%s]', n), ' * ') from generate_subscripts(v_weights, 1) n);
+      v_plain := array(select format('x.factors[%s]', n) from generate_subscripts(v_weights, 1) n order by n);
+      v_weight := array_to_string(v_plain, ' * ');
       v_asked := v_asked || 'x.factors'::text;
-      v_pair := replace(v_facts.weighed_pair, '@weight@', v_weight);
       v_weights := '{}'::text[];
+    end if;
+    if v_weight is not null and v_rule.function is not null and v_factors <> v_plain then
+      v_done := format('%s as materialized (select x.task_number, x.task_id, x.queue, x.unified_name, %s, case when coalesce(%s) is null then %s end as p from (%s) x), %s',
+                       v_stage, array_to_string(v_asked, ', '), array_to_string(v_alone, ', '), v_pair, v_pairs, v_steps);
+      v_asked := array(select c.name from unnest(v_failed || v_failures) c(name) where starts_with(c.name, 'x.'));
+      v_pairs := replace(v_facts.again, '@pairs@',
+                         format('select x.task_number, x.task_id, x.queue, x.unified_name, %s, case when x.factors is not null then array[%s]::float8[] end as factors, x.p from %s x',
+                                array_to_string(v_asked, ', '), array_to_string(v_factors, ', '), v_relation));
+      v_asked := v_asked || 'x.factors'::text;
+      v_alone := v_failed;
+      v_factors := v_plain;
+      v_stage := 'weighed';
+      v_relation := 'weighed';
+      v_steps := '';
+    end if;
+    if v_weight is not null then
+      v_pair := replace(v_facts.weighed_pair, '@weight@', v_weight);
     end if;
     v_call := case when v_rule.function is not null or v_rule.kind not in ('choice', 'end')
                    then brokerage.rule_call(v_rule, concat_ws(', ', v_facts.task, v_facts.queue, v_pair)) end;
@@ -152,15 +173,16 @@ begin
                     coalesce(v_distribution ->> 'running-jobs-cap', 'null'), coalesce(v_distribution ->> 'job-chunk', 'null'), ', ' || (v_distribution ->> 'used-sites-first') || '::float8 as first',
                     case when p_survivors then format(', case when coalesce(%1$s) is null then %2$s end as survivor_q, case when coalesce(%1$s) is null then %3$s end as survivor_p',
                                                       array_to_string(v_alone, ', '), v_facts.queue, v_facts.pair) else '' end, v_pairs);
-  return format('with %s judged as materialized (select x.task_number, x.task_id, x.queue, x.unified_name, coalesce(%s) as failed, %s as failures, %s as weight, %s as factors,'
+  return format('with %s%s judged as materialized (select x.task_number, x.task_id, x.queue, x.unified_name, coalesce(%s) as failed, %s as failures, %s as weight, %s as factors,'
                 ' x.queued, x.capacity, x.chunk%s from %s x), '
                 'ranked as materialized (select x.*, row_number() over (partition by x.task_number order by %s%s x.weight desc nulls last, x.queue collate "C") as place,'
                 ' %L::bigint as best, %L::text as best_rule from judged x where x.failed is null) ',
+                v_done,
                 case when v_steps = '' then ''
-                     else format('asked as materialized (select x.task_number, x.task_id, x.queue, x.unified_name, %s, x.queued, x.capacity, x.chunk%s from (%s) x), ',
-                                 array_to_string(v_asked, ', '), v_first || case when p_survivors then ', x.survivor_q, x.survivor_p' else '' end, v_pairs) || v_steps end,
+                     else format('%s as materialized (select x.task_number, x.task_id, x.queue, x.unified_name, %s, x.queued, x.capacity, x.chunk%s from (%s) x), ',
+                                 v_stage, array_to_string(v_asked, ', '), v_first || case when p_survivors then ', x.survivor_q, x.survivor_p' else '' end, v_pairs) || v_steps end,
                 array_to_string(v_failed || v_marked, ', '), array_to_string(v_failures, ' || '), coalesce(array_to_string(nullif(v_factors, '{}'::text[]), ' * '), 'null::float8'),
-                case when v_weight is null then 'null::float8[]' when v_ignored = '{}' and v_terms = 0 then 'x.factors' else format('case when x.factors is not null then array[%s]::float8[] end', array_to_string(v_factors, ', ')) end,
+                case when v_weight is null then 'null::float8[]' when v_factors = v_plain then 'x.factors' else format('case when x.factors is not null then array[%s]::float8[] end', array_to_string(v_factors, ', ')) end,
                 v_first || case when p_survivors then ', x.survivor_q as q, x.survivor_p as p' else '' end,
                 case when v_steps = '' then format('(%s)', v_pairs) else v_relation end,
                 case when v_first <> '' then 'x.first desc nulls last, ' else '' end, v_order, v_best, v_best_rule);

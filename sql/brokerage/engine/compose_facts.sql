@@ -1,7 +1,7 @@
 -- How facts stand in the composed query: wide, as columns t_*, q_*, p_* of each pair, so that rules are planned into them; else as one value each
 -- (t, q, p). Behind the weights the pair's weight is the text @weight@, to be replaced. What an algorithm does not know of its pairs is null.
--- p_as_nucleus: every queue counts as one of the nucleus.
-create or replace function brokerage.compose_facts(p_wide boolean, p_algorithm text, p_as_nucleus boolean, out base text, out task text, out queue text, out pair text, out weighed_pair text)
+-- p_as_nucleus: every queue counts as one of the nucleus. Facts are added again to pairs (the text @pairs@) that kept but those of the pair, as p.
+create or replace function brokerage.compose_facts(p_wide boolean, p_algorithm text, p_as_nucleus boolean, out base text, out task text, out queue text, out pair text, out weighed_pair text, out again text)
 language sql stable
 as $$
   with source as (
@@ -22,6 +22,7 @@ as $$
            string_agg(format('%s as %I', v.value, a.letter || '_' || a.name), ', ' order by a.place) as columns,
            string_agg(v.value, ', ' order by a.place) as attributes,
            string_agg(w.value, ', ' order by a.place) as taken,
+           string_agg(format('(x.p).%I as %I', a.name, a.letter || '_' || a.name), ', ' order by a.place) as kept,
            string_agg(case when a.is_weight then '@weight@' else w.value end, ', ' order by a.place) as weighed
       from attribute a
      cross join lateral (select case when p_as_nucleus and a.letter || a.name = 'pis_nucleus_queue' then 'true' when a.is_known then format('%s.%I', a.letter, a.name) else 'null::' || a.of_type end) v(value)
@@ -31,6 +32,7 @@ as $$
     select f.letter, f.number,
            case when p_wide then f.columns else format('row(%s)::brokerage.%I as %s', f.attributes, f.type, f.letter) end as made,
            case when p_wide then format('row(%s)::brokerage.%I', f.taken, f.type) else 'x.' || f.letter end as taken,
+           case when p_wide and f.letter = 'p' then f.kept when p_wide then f.columns when f.letter <> 'p' then format('row(%s)::brokerage.%I as %s', f.attributes, f.type, f.letter) end as made_again,
            format('row(%s)::brokerage.%I', f.weighed, f.type) as weighed
       from fact f
   )
@@ -39,7 +41,9 @@ as $$
                 string_agg(x.made, ', ' order by x.number), (select s.name from source s),
                 case when p_wide then '' else ' offset 0' end),  -- wide, rules take the columns where they are: a copy of all was a fifth of the time
          min(x.taken) filter (where x.letter = 't'), min(x.taken) filter (where x.letter = 'q'), min(x.taken) filter (where x.letter = 'p'),
-         min(x.weighed) filter (where x.letter = 'p')
+         min(x.weighed) filter (where x.letter = 'p'),
+         format('select x.*, %s from (@pairs@) x join unnest($2) with ordinality t on t.ordinality = x.task_number join unnest($3) q on q.queue = x.queue%s',
+                string_agg(x.made_again, ', ' order by x.number), case when p_wide then '' else ' offset 0' end)
     from text x
 $$;
 

@@ -1,7 +1,7 @@
 -- A weight that looks at the other candidates (the new basic weight of analysis): its function gives the terms of each pair, float8[]; another one, named
 -- like it with _factor behind, makes the factor of the terms of a pair, the sums of the first eight over the candidates of the task, and the parameters.
--- Marked queues are among the candidates. Behind the rules that look at other queues, so that nothing counts that those have lost; rules and choices that
--- read the weight before that read it without this factor. p_lost are the columns that say why a pair was lost before the weights.
+-- Marked queues are among the candidates. Taken behind the rules that look at other queues and stand before the weights, so that nothing counts that those
+-- have lost. p_lost are the columns that say why a pair was lost before the weights.
 create or replace function brokerage.compose_terms(p_rule brokerage.profile_rule, p_number int, p_lost text) returns text
 language plpgsql stable
 as $$

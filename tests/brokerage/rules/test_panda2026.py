@@ -582,5 +582,11 @@ def test_min_weight(rolled_back: Db) -> None:
             case(None, p_weight=None, t_min_weight=0.5),
             case(None, p_weight=0.1, t_min_weight=None),
             case(None, p_weight=0.1, t_min_weight=-1),
+            case("weight is 0.49", p_weight=0.49, t_min_weight=0.5, p_is_preassigned=True),
         ],
     )
+    cases = [
+        case(None, p_weight=0.49, t_min_weight=0.5, p_is_preassigned=True),
+        case("weight is 0.49", p_weight=0.49, t_min_weight=0.5),
+    ]
+    check(rolled_back, "rule_min_weight", cases, {"spares_preassigned": True})
