@@ -48,10 +48,15 @@ def _explained(db: Connection, task: int, profile: str) -> list[Row]:
     return _rows(db, "select * from brokerage.explain('grid', %s, %s)", task, profile)
 
 
-def _afterwards(db: Connection, profile: str) -> set[str]:
-    """Rules that go by the other queues of the task: they are asked when the rest accepts."""
-    query = "select rule from brokerage.rule_in_force where profile = %s and kind in ('set rule', 'choice')"
+def _choices(db: Connection, profile: str) -> set[str]:
+    """They keep the best of the queues that every rule accepts."""
+    query = """select coalesce(parameters ->> 'as', rule) as rule from brokerage.rule_in_force
+                where profile = %s and algorithm = 'production_job' and kind = 'choice'"""
     return {row["rule"] for row in _rows(db, query, profile)}
+
+
+def _lost_a_choice(row: Row, choices: set[str]) -> bool:
+    return row["verdict"] == "rejected" and row["rule"] in choices and not row["all_reasons"]
 
 
 def _run(db: Connection, profile: str, tasks: Sequence[int]) -> int:
@@ -89,26 +94,26 @@ def test_what_is_explained_is_what_was_decided(db: Connection, profile: str) -> 
 
 @pytest.mark.parametrize("profile", PROFILES)
 def test_all_reasons_hold_the_one_that_counts(db: Connection, profile: str) -> None:
-    several, afterwards = 0, _afterwards(db, profile)
+    several, choices = 0, _choices(db, profile)
     for task in _tasks(db):
         for row in _explained(db, task, profile):
             reasons = row["all_reasons"] or []
             several += len(reasons) > 1
-            if row["verdict"] == "rejected" and row["rule"] not in afterwards:
+            if row["verdict"] == "rejected" and not _lost_a_choice(row, choices):
                 words = (f"{row['rule']}: {row['reason']}", f"{row['rule']}: {row['criteria']}: {row['reason']}")
                 assert set(words) & set(reasons)
-            elif row["verdict"] != "rejected":
+            else:
                 assert reasons == []
     assert several > 100
 
 
 def _opened(db: Connection, task: int, profile: str) -> set[str]:
-    """Queues that no rule about them alone keeps from the task, whatever is chosen among them."""
-    afterwards = _afterwards(db, profile)
+    """Queues that no rule keeps from the task, whatever is chosen among them."""
+    choices = _choices(db, profile)
     return {
         row["queue"]
         for row in _explained(db, task, profile)
-        if row["verdict"] == "candidate" or (row["rule"] in afterwards and not row["all_reasons"])
+        if row["verdict"] == "candidate" or _lost_a_choice(row, choices)
     }
 
 
@@ -124,7 +129,10 @@ def test_an_obstacle_that_is_taken_away_opens_as_many_queues_as_it_says(db: Conn
     for rule in rules:
         own = f"without-{rule}"
         db.execute("select brokerage.set_profile(%s, %s)", (own, profile))
-        db.execute("select brokerage.set_rule(%s, %s, %s)", (own, rule, Jsonb({"enabled": False})))
+        query = """select rule from brokerage.rule_in_force
+                    where profile = %s and algorithm = 'production_job' and %s in (rule, parameters ->> 'as')"""
+        for row in _rows(db, query, profile, rule):
+            db.execute("select brokerage.set_rule(%s, %s, %s)", (own, row["rule"], Jsonb({"enabled": False})))
         for task in tasks:
             opened[task, rule] = len(_opened(db, task, own) - before[task])
     said = Counter({(task, row["rule"]): row["opens"] for task, rows in obstacles.items() for row in rows})
@@ -134,11 +142,13 @@ def test_an_obstacle_that_is_taken_away_opens_as_many_queues_as_it_says(db: Conn
 
 @pytest.mark.parametrize("profile", PROFILES)
 def test_obstacles_count_what_is_explained(db: Connection, profile: str) -> None:
-    afterwards = _afterwards(db, profile)
+    choices = _choices(db, profile)
     for task in _tasks(db)[::4]:
         rejected = [row for row in _explained(db, task, profile) if row["verdict"] == "rejected"]
-        first = Counter(row["rule"] for row in rejected if row["rule"] not in afterwards)
-        fails = Counter(said.partition(": ")[0] for row in rejected for said in row["all_reasons"] or [])
+        first = Counter(row["rule"] for row in rejected if not _lost_a_choice(row, choices))
+        fails = Counter(
+            rule for row in rejected for rule in {said.partition(": ")[0] for said in row["all_reasons"] or []}
+        )
         rows = _rows(db, "select * from brokerage.obstacles('grid', %s, %s)", task, profile)
         assert {row["rule"]: row["rejects"] for row in rows if row["rejects"]} == first
         assert {row["rule"]: row["fails"] for row in rows} == fails
@@ -147,6 +157,47 @@ def test_obstacles_count_what_is_explained(db: Connection, profile: str) -> None
             f"{row['queue']}: {said.partition(': ')[2]}" for row in rejected for said in row["all_reasons"] or []
         }
         assert {row["example"] for row in rows} <= examples
+
+
+HOSPITAL = {"type": "analysis", "pilots": {"getjob": 5}, "astorages": {"read_lan": ["D"], "write_lan": ["D"]}}
+FEW: Row = {
+    "queues": {"A": HOSPITAL, "B": HOSPITAL, "C_HOSPITAL": HOSPITAL, "D_HOSPITAL": HOSPITAL},
+    "storages": {"D": {"space_free": 1000}},
+    "tasks": [{"id": 1, "label": "user", "gshare": "User Analysis", "user": "alice"}],
+}
+
+
+def _few(db: Connection, queues: Row, task: Row) -> tuple[Row, Row]:
+    """All reasons by queue, and obstacles by rule: rejects, fails, opens."""
+    changed = {name: {**fields, **queues.get(name, {})} for name, fields in FEW["queues"].items()}
+    with db.transaction(force_rollback=True):
+        world.load(db, [{**FEW, "queues": changed, "tasks": [{**FEW["tasks"][0], **task}]}], "few")
+        explained = _rows(db, "select * from brokerage.explain('few', 1, 'panda2026', 'analysis_job')")
+        rows = _rows(db, "select * from brokerage.obstacles('few', 1, 'panda2026', 'analysis_job')")
+    reasons = {row["queue"]: [said.partition(": ")[0] for said in row["all_reasons"] or []] for row in explained}
+    return reasons, {row["rule"]: (row["rejects"], row["fails"], row["opens"]) for row in rows}
+
+
+def test_rules_that_go_by_the_other_queues_are_reasons_too(db: Connection) -> None:
+    """A set rule that holds rejects what reaches it, and is in the way of what fell before."""
+    reasons, obstacles = _few(db, {"D_HOSPITAL": {"status": "offline"}}, {})
+    assert reasons == {"A": [], "B": [], "C_HOSPITAL": ["hospital"], "D_HOSPITAL": ["queue-status", "hospital"]}
+    assert obstacles == {"hospital": (1, 2, 1), "queue-status": (1, 1, 0)}
+
+
+def test_a_set_rule_that_does_not_hold_is_in_nobodys_way(db: Connection) -> None:
+    offline = {queue: {"status": "offline"} for queue in "AB"}
+    reasons, obstacles = _few(db, {**offline, "D_HOSPITAL": {"status": "test"}}, {})
+    assert reasons == {**{q: ["queue-status"] for q in ("A", "B", "D_HOSPITAL")}, "C_HOSPITAL": []}
+    assert obstacles == {"queue-status": (3, 3, 3)}
+
+
+def test_a_reason_that_holds_all_the_same_is_one(db: Connection) -> None:
+    """include-exclude with limitedSites rejects where nothing is left, too."""
+    asked = {"params": {"excluded_site": ["*"]}, "split": {"limitedSites": True}}
+    reasons, obstacles = _few(db, {"A": {"status": "offline"}}, asked)
+    assert reasons["A"] == ["queue-status", "include-exclude"] and reasons["C_HOSPITAL"] == ["include-exclude"]
+    assert obstacles == {"include-exclude": (3, 4, 3), "queue-status": (1, 1, 0)}
 
 
 @pytest.mark.parametrize("profile", PROFILES)

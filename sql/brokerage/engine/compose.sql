@@ -68,9 +68,10 @@ begin
   loop
     perform brokerage.require_order(v_rule, v_level > 0, v_weight is not null, v_best_rule);
     if v_group <> (case when v_rule.kind = 'set rule' then coalesce(v_rule.parameters ->> 'group', v_rule.rule) else '' end) then
-      v_steps := v_steps || brokerage.compose_set_step(v_group_levels, v_group_said, v_relation, v_failed);
+      v_steps := v_steps || brokerage.compose_set_step(v_group_levels, v_group_said, v_relation, v_failed, p_all_failures);
       v_relation := format('step_%s', v_group_levels[1]);
       v_failed := v_failed || array(select format('x.lost_%s', l) from unnest(v_group_levels) with ordinality g(l, n) order by n);
+      v_failures := v_failures || format('x.failures_%s', v_group_levels[1]);
       v_ignored := v_ignored || jsonb_build_object(v_group, format('x.ignored_%s', v_group_levels[1]));
       v_group := null;
       v_group_levels := '{}'::int[];
@@ -151,7 +152,8 @@ begin
           v_best_rule := v_rule.rule;
           v_order := case when (v_rule.parameters ->> 'zero_first')::boolean then 'x.weight <> 0, ' else '' end;
         else
-          v_beside := v_beside || format(', case when coalesce(%s) is null then %s end as said_%s', array_to_string(v_alone, ', '), v_call, v_level);
+          v_beside := v_beside || format(case when p_all_failures and v_rule.kind = 'set rule' then ', case when not starts_with(coalesce(%s, ''''), ''!'') then %s end as said_%s'
+                                              else ', case when coalesce(%s) is null then %s end as said_%s' end, array_to_string(v_alone, ', '), v_call, v_level);
           v_asked := v_asked || format('x.said_%s', v_level);
           if v_rule.kind = 'set rule' then
             v_group := coalesce(v_rule.parameters ->> 'group', v_rule.rule);

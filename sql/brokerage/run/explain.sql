@@ -1,5 +1,5 @@
 -- Why each queue would take a task's jobs or not, as things are now, by the very query that decides. All rules that reject a queue are named, not
--- only the first.
+-- only the first: those that look at it alone, and set rules that hold for the task, as they would reject it if it reached them. A choice is no reason of a queue's own.
 create or replace function brokerage.explain(p_setup text, p_task_id bigint, p_profile text default null, p_algorithm text default 'production_job')
 returns table (queue text, verdict text, rank bigint, rule text, criteria text, reason text, weight float8, factors jsonb, all_reasons text[])
 language plpgsql stable
@@ -52,4 +52,4 @@ begin
 end $$;
 
 comment on function brokerage.explain(text, bigint, text, text) is
-'Why each queue would take the jobs of a task or not, as things are now: verdict, the rule that rejects it with the numbers compared, all rules that would, or its weight factor by factor. A task that no queue is asked for has one row without queue. Errors: PB001 (no such profile), PB002, PB004 (no such task).';
+'Why each queue would take the jobs of a task or not, as things are now: verdict, the rule that rejects it with the numbers compared, all rules that would (set rules as they hold now, no choices), or its weight factor by factor. A task that no queue is asked for has one row without queue. Errors: PB001 (no such profile), PB002, PB004 (no such task).';
