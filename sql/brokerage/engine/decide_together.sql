@@ -11,7 +11,7 @@ begin
   insert into brokerage.task_decision (setup, run_id, task_id, decided_at, status, reason, errcode, candidates, rejected, not_candidates)
   select p_run.setup, p_run.run_id, t.task_id, p_run.started_at, 'error', p.problem, 'PB001', 0, 0, 0
     from workload.task t
-   cross join lateral (select brokerage.task_problem(t)) p(problem)
+   cross join lateral (select brokerage.task_problem(t, v_flavour, p_run.algorithm)) p(problem)
    where t.setup = p_run.setup and t.task_id = any (p_task_ids) and p.problem is not null;
 
   v_tasks := array(select f from brokerage.facts_of_tasks(p_run.setup, p_task_ids, v_flavour, p_run.algorithm) f

@@ -1,12 +1,21 @@
--- Names of queues as like reads them: * stands for anything. Only PanDA's code looks for a pattern anywhere in a name (D-35).
-create or replace function brokerage.name_patterns(p_names text[], p_anywhere boolean) returns text[]
-language sql immutable parallel safe
+-- Names of queues as like reads them: * stands for anything. Only PanDA's code looks for a pattern anywhere in a name, and reads it as a regular expression
+-- (D-35): the point stands for any character, and where there are others of an expression the queues are named that it finds. One that cannot be read
+-- finds none; brokerage.task_problem says so.
+create or replace function brokerage.name_patterns(p_setup text, p_names text[], p_anywhere boolean) returns text[]
+language sql stable
 as $$
-  select array_agg(case when p_anywhere and n.name like '%*%' then '%' || e.escaped || '%' else e.escaped end order by n.number)
+  select coalesce(array_agg(u.pattern order by n.number, u.pattern) filter (where u.pattern is not null), case when count(*) > 0 then '{}'::text[] end)
     from unnest(p_names) with ordinality n(name, number)
-   cross join lateral (select replace(replace(replace(replace(n.name, '\', '\\'), '%', '\%'), '_', '\_'), '*', '%')) e(escaped)
+   cross join lateral (select brokerage.like_text(n.name), case when p_anywhere then brokerage.name_expression(n.name) end) e(escaped, expression)
+    left join lateral unnest(case
+                when e.expression is null then array[case when not p_anywhere then replace(e.escaped, '*', '%')
+                                                          when n.name like '%*%' then '%' || replace(replace(e.escaped, '.', '_'), '*', '%') || '%'
+                                                          else e.escaped end]
+                when brokerage.pattern_problem(e.expression) is null
+                then array(select distinct brokerage.like_text(case when q.unified_name ~ e.expression then q.unified_name when q.queue ~ e.expression then q.queue end)
+                             from resource.candidate_queue q where q.setup = p_setup) end) u(pattern) on true
    where n.name <> ''
 $$;
 
-comment on function brokerage.name_patterns(text[], boolean) is
-'Patterns (like) for names with *; null = no name. p_anywhere: a name with * may stand anywhere in what is compared.';
+comment on function brokerage.name_patterns(text, text[], boolean) is
+'Patterns (like) for names with *; null = no name. p_anywhere: as PanDA''s code, a regular expression that may be found anywhere in what is compared.';

@@ -8,6 +8,7 @@ as $$
 declare
   v_profile text := coalesce(p_profile, (select s.profile from brokerage.setting s where s.setup = p_setup), 'doc');
   v_task workload.task;
+  v_problem text;
   v_tasks brokerage.task_facts[];
   v_queues brokerage.queue_facts[];
   v_task_id bigint;
@@ -21,8 +22,9 @@ begin
     raise exception 'task % is not in setup %', coalesce(p_task_id::text, 'null'), p_setup
       using errcode = 'PB004', hint = 'Load it with its world (broker load), or name another.';
   end if;
-  if brokerage.task_problem(v_task) is not null then
-    return query select null::text, 'error', null::bigint, null::text, null::text, brokerage.task_problem(v_task), null::float8, null::jsonb, null::text[];
+  v_problem := brokerage.task_problem(v_task, brokerage.flavour(v_profile), p_algorithm);
+  if v_problem is not null then
+    return query select null::text, 'error', null::bigint, null::text, null::text, v_problem, null::float8, null::jsonb, null::text[];
     return;
   end if;
   v_tasks := array(select f from brokerage.facts_of_tasks(p_setup, array[p_task_id], brokerage.flavour(v_profile), p_algorithm) f);

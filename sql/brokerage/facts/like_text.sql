@@ -1,0 +1,7 @@
+create or replace function brokerage.like_text(p_text text) returns text
+language sql immutable parallel safe
+as $$
+  select replace(replace(replace(p_text, '\', '\\'), '%', '\%'), '_', '\_')
+$$;
+
+comment on function brokerage.like_text(text) is 'A text as like has to have it to find just this text.';
