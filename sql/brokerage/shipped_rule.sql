@@ -222,7 +222,7 @@ select v.profile, v.algorithm, v.rule, v.kind, v.position::float8 as position, v
     ('panda2026', 'weight', 'weight', 360, 'brokerage.weight_room_panda2026', null, false, '{}', 'code (brokerage-rules 1.5)'),
     ('panda2026', 'weight-data', 'weight', 370, 'brokerage.weight_analysis_data', null, false, '{}', 'code (brokerage-rules 1.5)'),
     ('panda2026', 'min-weight', 'row rule', 375, 'brokerage.rule_min_weight', '-below_min_weight', false, '{"spares_preassigned": true}', 'code (brokerage-rules 1.4)'),
-    ('panda2026', 'top-10', 'choice', 380, null, '-low_weight', false, '{"best": 10}', 'code (brokerage-rules 1.4)'),
+    ('panda2026', 'top-10', 'choice', 380, null, '-low_weight', false, '{"best": 10, "spares_distributed": true, "spares_preassigned": true}', 'code (brokerage-rules 1.4)'),
     ('panda2026', 'used-sites-first', 'distribution', 390, 'brokerage.value_used', null, false, '{}', 'code (brokerage-rules 1.4)'),
     ('panda2026', 'queued-jobs', 'distribution', 400, 'brokerage.queued_jobs_panda2026', null, false, '{}', 'code (brokerage-rules 1.3)'),
     ('panda2026', 'running-jobs-cap', 'distribution', 410, 'brokerage.running_jobs_cap_panda2026', null, false, '{}', 'code (brokerage-rules 1.3)'),

@@ -256,7 +256,7 @@ def unequal(**sections: Any) -> Row:
 def test_a_weight_may_be_too_small(rolled_back: Db) -> None:
     """min-weight reads the weight that decides, with the factor that looks at all candidates; sums stay as they are."""
     free = {row["queue"]: row["weight"] for row in decided(rolled_back, unequal(), "panda2026")["candidates"]}
-    assert free["B"] < 0.01 < 10 < free["A"]
+    assert free["B"] < 0.01 and free["A"] > 10
     low = {"A": "1", "B": "min-weight -below_min_weight"}
     answer = decided(rolled_back, unequal(config={"jobbroker:MIN_WEIGHT_user": 0.01}), "panda2026")
     assert why(answer) == low and answer["candidates"][0]["weight"] == free["A"]
@@ -297,6 +297,50 @@ def test_rules_of_every_kind_read_the_weight_that_decides(rolled_back: Db, kind:
     expected = f"{free['B']} is not among the 1 best" if kind == "choice" else f"{free['B']} of task 1"
     assert [row["reason"] for row in answer["rejected"]] == [expected]
     assert [row["weight"] for row in answer["candidates"]] == [free["A"]]
+
+
+MANY = {f"Q{n:02d}": storages("A_DISK", "B_DISK") for n in range(12)}
+
+
+def test_the_best_ten_are_kept(rolled_back: Db) -> None:
+    """panda2026: all, where the input is distributed or the queues are asked for."""
+    names = [*MANY, "A"]
+    for task, data, kept in (
+        ({}, {}, {"doc": 10, "panda2026": 10}),
+        ({}, {"distributed": True}, {"doc": 10, "panda2026": 13}),
+        ({"site": ",".join(names)}, {}, {"doc": 10, "panda2026": 13}),
+    ):
+        datasets = {"d": {**WORLD["datasets"]["d"], **data}}
+        for profile in PROFILES:
+            said = why(decided(rolled_back, a_world(task, MANY, datasets=datasets), profile))
+            expected = {str(place) for place in range(1, kept[profile] + 1)}
+            assert {said[queue] for queue in names} - {"top-10 -low_weight"} == expected
+
+
+@pytest.mark.parametrize("best", [1, 3, 10])
+@pytest.mark.parametrize("distributed", [False, True])
+def test_turn_by_turn_the_order_is_the_same(db: Db, best: int, distributed: bool) -> None:
+    """Queues that the task used come first, also where tasks see what those before them were given."""
+    data = {"d": {**WORLD["datasets"]["d"], "distributed": distributed}}
+    tasks = [{**WORLD["tasks"][0], "id": n, "sites_used": ["Q03", "Q11"] if n == 1 else []} for n in (1, 2)]
+    counts = [{"queue": "Q03", "gshare": "User Analysis", "status": "activated", "njobs": 3}]
+    world.load(db, [a_world(queues=MANY, datasets=data, statistics=counts) | {"tasks": tasks}], "w")
+    db.execute("select brokerage.set_profile('acme', 'panda2026')")
+    changes = {"queued-jobs": {"sees_assignments": True}, "top-10": {"best": best, "spares_distributed": True}}
+    for rule, parameters in changes.items():
+        change = Jsonb({"parameters": parameters})
+        db.execute("select brokerage.set_rule('acme', %s, %s, 'analysis_job')", (rule, change))
+    query = "call brokerage.broker_analysis('w', '{1, 2}', 'acme', 1, p_dry_run => %s, p_tasks_a_commit => null)"
+    runs = [db.execute(query, [dry]).fetchall()[0][0] for dry in (True, False)]
+    query = """select task_id, queue, verdict, rank, weight, rule, reason from brokerage.decision
+                where run_id = %s order by task_id, rank, queue"""
+    at_once, in_turn = (db.execute(query, [run]).fetchall() for run in runs)
+    assert at_once == in_turn
+    ranked = {task: [row[1] for row in in_turn if row[0] == task and row[2] == "c"] for task in (1, 2)}
+    assert ranked[1][:2] == ["Q03", "Q11"][: len(ranked[1])] and ranked[2][0] == "A"
+    query = "select task_id, candidates, rejected from brokerage.task_decision where run_id = any (%s)"
+    kept = 13 if distributed else best
+    assert set(db.execute(query, [runs]).fetchall()) == {(task, kept, 14 - kept) for task in (1, 2)}
 
 
 def test_the_new_weight_may_be_chosen(rolled_back: Db) -> None:

@@ -48,11 +48,9 @@ declare
   v_weight text;
   v_call text;
   v_said text;
-  v_best bigint;
-  v_best_rule text;
-  v_order text := '';
+  v_choice brokerage.profile_rule;            -- the choice by weight
   v_distribution jsonb := '{}'::jsonb;
-  v_first text;
+  v_figures text;
 begin
   perform brokerage.require_profile(p_profile, p_algorithm);
   select l.marks into v_marks
@@ -66,7 +64,7 @@ begin
     select p_profile, p_algorithm, 'end', 'end', 'infinity', null, null, false, true, '{}', null
      order by position, rule
   loop
-    perform brokerage.require_order(v_rule, v_level > 0, v_weight is not null, v_best_rule);
+    perform brokerage.require_order(v_rule, v_level > 0, v_weight is not null, v_choice.rule);
     if v_group <> (case when v_rule.kind = 'set rule' then coalesce(v_rule.parameters ->> 'group', v_rule.rule) else '' end) then
       v_steps := v_steps || brokerage.compose_set_step(v_group_levels, v_group_said, v_relation, v_failed, p_all_failures);
       v_relation := format('step_%s', v_group_levels[1]);
@@ -148,9 +146,7 @@ begin
         v_distribution := v_distribution || jsonb_build_object(v_rule.rule, format('case when coalesce(%s) is null then %s end', array_to_string(v_alone, ', '), v_call));
       when 'set rule', 'choice' then
         if v_call is null then
-          v_best := (v_rule.parameters ->> 'best')::bigint;
-          v_best_rule := v_rule.rule;
-          v_order := case when (v_rule.parameters ->> 'zero_first')::boolean then 'x.weight <> 0, ' else '' end;
+          v_choice := v_rule;
         else
           v_beside := v_beside || format(case when p_all_failures and v_rule.kind = 'set rule' then ', case when not starts_with(coalesce(%s, ''''), ''!'') then %s end as said_%s'
                                               else ', case when coalesce(%s) is null then %s end as said_%s' end, array_to_string(v_alone, ', '), v_call, v_level);
@@ -170,24 +166,23 @@ begin
         null;
     end case;
   end loop;
-  v_first := case when v_distribution ? 'used-sites-first' then ', x.first' else '' end;
-  v_pairs := format('select x.*%s, (%s)::bigint as queued, (%s)::bigint as capacity, (%s)::int as chunk%s%s from (%s) x', v_beside, coalesce(v_distribution ->> 'queued-jobs', 'null'),
-                    coalesce(v_distribution ->> 'running-jobs-cap', 'null'), coalesce(v_distribution ->> 'job-chunk', 'null'), ', ' || (v_distribution ->> 'used-sites-first') || '::float8 as first',
+  v_pairs := format('select x.*%s, (%s)::bigint as queued, (%s)::bigint as capacity, (%s)::int as chunk, (%s)::float8 as first, %s as spared%s from (%s) x', v_beside,
+                    coalesce(v_distribution ->> 'queued-jobs', 'null'), coalesce(v_distribution ->> 'running-jobs-cap', 'null'), coalesce(v_distribution ->> 'job-chunk', 'null'),
+                    coalesce(v_distribution ->> 'used-sites-first', 'null'), brokerage.compose_spared(v_choice, v_facts.task, v_pair),
                     case when p_survivors then format(', case when coalesce(%1$s) is null then %2$s end as survivor_q, case when coalesce(%1$s) is null then %3$s end as survivor_p',
                                                       array_to_string(v_alone, ', '), v_facts.queue, v_facts.pair) else '' end, v_pairs);
-  return format('with %s%s judged as materialized (select x.task_number, x.task_id, x.queue, x.unified_name, coalesce(%s) as failed, %s as failures, %s as weight, %s as factors,'
-                ' x.queued, x.capacity, x.chunk%s from %s x), '
-                'ranked as materialized (select x.*, row_number() over (partition by x.task_number order by %s%s x.weight desc nulls last, x.queue collate "C") as place,'
-                ' %L::bigint as best, %L::text as best_rule from judged x where x.failed is null) ',
+  v_figures := 'x.queued, x.capacity, x.chunk, x.first, x.spared';
+  return format('with %s%s judged as materialized (select x.task_number, x.task_id, x.queue, x.unified_name, coalesce(%s) as failed, %s as failures, %s as weight, %s as factors, %s%s from %s x), '
+                'ranked as materialized (select x.*, %s as place, case when not x.spared then %L::bigint end as best, %L::text as best_rule from judged x where x.failed is null) ',
                 v_done,
                 case when v_steps = '' then ''
-                     else format('%s as materialized (select x.task_number, x.task_id, x.queue, x.unified_name, %s, x.queued, x.capacity, x.chunk%s from (%s) x), ',
-                                 v_stage, array_to_string(v_asked, ', '), v_first || case when p_survivors then ', x.survivor_q, x.survivor_p' else '' end, v_pairs) || v_steps end,
+                     else format('%s as materialized (select x.task_number, x.task_id, x.queue, x.unified_name, %s, %s%s from (%s) x), ', v_stage, array_to_string(v_asked, ', '), v_figures,
+                                 case when p_survivors then ', x.survivor_q, x.survivor_p' else '' end, v_pairs) || v_steps end,
                 array_to_string(v_failed || v_marked, ', '), array_to_string(v_failures, ' || '), coalesce(array_to_string(nullif(v_factors, '{}'::text[]), ' * '), 'null::float8'),
                 case when v_weight is null then 'null::float8[]' when v_factors = v_plain then 'x.factors' else format('case when x.factors is not null then array[%s]::float8[] end', array_to_string(v_factors, ', ')) end,
-                v_first || case when p_survivors then ', x.survivor_q as q, x.survivor_p as p' else '' end,
+                v_figures, case when p_survivors then ', x.survivor_q as q, x.survivor_p as p' else '' end,
                 case when v_steps = '' then format('(%s)', v_pairs) else v_relation end,
-                case when v_first <> '' then 'x.first desc nulls last, ' else '' end, v_order, v_best, v_best_rule);
+                brokerage.compose_place(v_choice, v_distribution ? 'used-sites-first', 'x.task_number'), v_choice.parameters ->> 'best', v_choice.rule);
 end $$;
 
 comment on function brokerage.compose(text, text, boolean, boolean, boolean, jsonb) is

@@ -10,9 +10,7 @@ declare
   v_distribution jsonb := '{}'::jsonb;
   v_weighed text := (select format('$2, x.q, row(%s)::brokerage.pair_facts', string_agg(case when c.attname = 'weight' then 'x.weight' else format('(x.p).%I', c.attname) end, ', ' order by c.attnum))
                        from pg_attribute c where c.attrelid = 'brokerage.pair_facts'::regclass and c.attnum > 0 and not c.attisdropped);
-  v_best bigint;
-  v_best_rule text;
-  v_order text := '';
+  v_choice brokerage.profile_rule;
 begin
   for v_rule in
     select r.* from brokerage.rule_in_force r where r.profile = p_profile and r.algorithm = p_algorithm and r.enabled order by r.position, r.rule
@@ -25,17 +23,17 @@ begin
     elsif v_rule.kind = 'distribution' then
       v_distribution := v_distribution || jsonb_build_object(v_rule.rule, brokerage.rule_call(v_rule, v_weighed));
     elsif v_rule.kind = 'choice' and v_rule.function is null then
-      v_best := (v_rule.parameters ->> 'best')::bigint;
-      v_best_rule := v_rule.rule;
-      v_order := case when (v_rule.parameters ->> 'zero_first')::boolean then 'x.weight <> 0, ' else '' end;
+      v_choice := v_rule;
     end if;
   end loop;
   return format(
-    'with judged as materialized (select x.*, case when x.failed is null then row_number() over (partition by x.failed is null order by %1$s x.weight desc nulls last, x.queue collate "C") end as place,'
-    ' %2$L::bigint as best, %3$L::text as best_rule from (select x.queue, x.unified_name, x.weight, x.now as factors, coalesce(%4$s) as failed, (%5$s)::bigint as queued, (%6$s)::bigint as capacity, (%7$s)::int as chunk'
-    ' from (select x.*, %8$s as weight from (select x.*, array[%9$s]::float8[] as now from unnest($1) x offset 0) x offset 0) x offset 0) x) ',
-    v_order, v_best, v_best_rule, array_to_string(v_rules || 'null::text'::text, ', '),
+    'with judged as materialized (select x.*, case when x.failed is null then %1$s end as place, case when not x.spared then %2$L::bigint end as best, %3$L::text as best_rule'
+    ' from (select x.queue, x.unified_name, x.weight, x.now as factors, coalesce(%4$s) as failed, (%5$s)::bigint as queued, (%6$s)::bigint as capacity, (%7$s)::int as chunk,'
+    ' (%8$s)::float8 as first, %9$s as spared'
+    ' from (select x.*, %10$s as weight from (select x.*, array[%11$s]::float8[] as now from unnest($1) x offset 0) x offset 0) x offset 0) x) ',
+    brokerage.compose_place(v_choice, v_distribution ? 'used-sites-first', 'x.failed is null'), v_choice.parameters ->> 'best', v_choice.rule, array_to_string(v_rules || 'null::text'::text, ', '),
     coalesce(v_distribution ->> 'queued-jobs', 'null'), coalesce(v_distribution ->> 'running-jobs-cap', 'null'), coalesce(v_distribution ->> 'job-chunk', 'null'),
+    coalesce(v_distribution ->> 'used-sites-first', 'null'), brokerage.compose_spared(v_choice, '$2', 'x.p'),
     coalesce((select string_agg(format('x.now[%s]', n), ' * ') from generate_subscripts(v_factors, 1) n), 'null::float8'), array_to_string(v_factors, ', '));
 end $$;
 

@@ -49,9 +49,11 @@ begin
                  ' select $1, $5, t.task_id, $6, case when t.kept > 0 then ''candidates'' else ''pending'' end,'
                  '        case when t.kept > 0 then null else $6 + brokerage.wait_of(p.parameters, t.current_priority) end, t.kept, t.refused - t.kept, t.outside'
                  '   from (select u.task_id, u.current_priority, count(j.queue) filter (where not coalesce(starts_with(j.failed, ''!''), false)) as refused,'
-                 '                least(count(j.queue) filter (where j.failed is null), coalesce((select min(best) from ranked), count(j.queue))) as kept,'
+                 '                count(j.queue) filter (where j.failed is null) - coalesce(min(l.queues), 0) as kept,'
                  '                count(j.queue) filter (where starts_with(j.failed, ''!'')) as outside'
-                 '           from unnest($2) with ordinality u left join judged j on j.task_number = u.ordinality group by u.ordinality, u.task_id, u.current_priority) t'
+                 '           from unnest($2) with ordinality u left join judged j on j.task_number = u.ordinality'
+                 '           left join (select r.task_number, count(*) as queues from ranked r where r.place > r.best group by r.task_number) l on l.task_number = u.ordinality'
+                 '          group by u.ordinality, u.task_id, u.current_priority) t'
                  '   left join brokerage.rule_in_force p on p.profile = $7 and p.algorithm = $8 and p.kind = ''pending'' and p.enabled'
         using p_run.setup, v_tasks, p_queues, v_flavour, p_run.run_id, p_run.started_at, p_run.profile, p_run.algorithm;
     end if;
