@@ -56,7 +56,7 @@ _VIEWS = """
      group by c.oid, n.nspname, c.relname order by n.nspname, c.relname
 """
 _RULES = """
-    select r.profile, r.rule, coalesce(r.criteria, ''), r.kind, r.source,
+    select r.algorithm, r.rule, r.profile, coalesce(r.criteria, ''), r.kind, r.source,
            concat_ws(' ', r.function, nullif(r.parameters, '{}')::text)
       from brokerage.shipped_rule r order by r.algorithm desc, r.profile, r.position
 """
@@ -112,7 +112,9 @@ def render(connection: Connection, text: str) -> str:
         "functions": lambda: _functions(connection),
         "views": lambda: _table(("view", "columns", "what"), _views(connection)),
         "tables": lambda: _table(("table", "what"), [(f"`{name}`", what) for name, what in _rows(connection, _TABLES)]),
-        "rules": lambda: _table(("rule", "criteria", "kind", "doc", "panda2026", "source"), _rules(connection)),
+        "rules": lambda: _table(
+            ("rule", "broker", "criteria", "kind", "doc", "panda2026", "source"), _rules(connection)
+        ),
         "facts": lambda: _table(("fact", "type", "what"), _facts(connection)),
         "config": lambda: _table(("key", "default", "unit", "meaning", "profiles"), _config(connection)),
         "settings": lambda: _table(("setting", "type", "default", "what"), _settings(connection)),
@@ -167,21 +169,22 @@ def _views(connection: Connection) -> list[Sequence[str]]:
 
 
 def _rules(connection: Connection) -> list[Sequence[str]]:
-    """One line a rule id, those of doc first; an empty cell says that the profile does not have it."""
+    """One line a rule of a broker, those of doc first; an empty cell says that the profile does not have it."""
     sources: dict[str, str] = dict(_rows(connection, _SOURCES))
-    found: dict[str, dict[str, Sequence[str]]] = {}
-    for profile, rule, *said in _rows(connection, _RULES):
-        found.setdefault(rule, {})[profile] = said
+    found: dict[tuple[str, str], dict[str, Sequence[str]]] = {}
+    for algorithm, rule, profile, *said in _rows(connection, _RULES):
+        found.setdefault((algorithm, rule), {})[profile] = said
     rows: list[Sequence[str]] = []
-    for rule, by_profile in found.items():
-        criteria, kind, source, _ = by_profile.get("doc") or by_profile["panda2026"]
+    for (algorithm, rule), by_profile in found.items():
+        criteria, _, source, _ = by_profile.get("doc") or by_profile["panda2026"]
         own = {tag for *_, call in by_profile.values() for tag in _TAG.findall(sources.get(call.split(" ")[0], ""))}
         criteria = criteria or ", ".join(sorted(own))
+        kinds = ", ".join(dict.fromkeys(kind for _, kind, *_ in by_profile.values()))
         calls = [
             (f"`{by_profile[profile][3]}`" if by_profile[profile][3] else "yes") if profile in by_profile else ""
             for profile in ("doc", "panda2026")
         ]
-        rows.append((f"`{rule}`", criteria, kind, *calls, source))
+        rows.append((f"`{rule}`", algorithm, criteria, kinds, *calls, source))
     return rows
 
 

@@ -127,6 +127,7 @@ select v.profile, v.algorithm, v.rule, v.kind, v.position::float8 as position, v
     ('doc', 'task-pending', 'pending', 140, null, null, false, '{"wait": "30 minutes"}', 'seed 000, ATLAS Production Task Brokerage, 4'),
     ('doc', 'task-preset-nucleus', 'fact', 600, 'brokerage.facts_of_tasks', null, false, '{}', 'seed 000, ATLAS Production Task Brokerage'),
     ('doc', 'task-locality-disable', 'fact', 601, 'brokerage.may_be_elsewhere', null, false, '{}', 'seed 000, ATLAS Production Task Brokerage, 2'),
+    ('doc', 'task-data-locality', 'fact', 602, 'brokerage.facts_of_nucleus_pairs', null, false, '{}', 'seed 000, ATLAS Production Task Brokerage, 2'),
     ('panda2026', 'task-input-scan', 'task rule', 5, 'brokerage.rule_task_input_scan', null, false, '{"status": "pending"}', 'code (brokerage-rules 1.1)'),
     ('panda2026', 'task-nucleus-initial', 'candidate', 10, 'brokerage.candidate_nucleus', null, false, '{"as": "task-nucleus-list", "satellites": true}', 'code (brokerage-rules 1.1)'),
     ('panda2026', 'task-nucleus-list', 'row rule', 20, 'brokerage.rule_nucleus_status', '-status', false, '{}', 'code (brokerage-rules 1.1)'),
@@ -146,7 +147,8 @@ select v.profile, v.algorithm, v.rule, v.kind, v.position::float8 as position, v
     ('panda2026', 'task-pending', 'pending', 140, null, null, false, '{"wait": "30 minutes"}', 'code (brokerage-rules 1.1)'),
     ('panda2026', 'task-preset-nucleus', 'fact', 600, 'brokerage.facts_of_tasks', null, false, '{}', 'code (brokerage-rules 1.1)'),
     ('panda2026', 'task-locality-disable', 'fact', 601, 'brokerage.may_be_elsewhere', null, false, '{}', 'code (brokerage-rules 1.1)'),
-    ('panda2026', 'task-locality-period', 'fact', 602, 'brokerage.needs_no_local_input', null, false, '{}', 'code (brokerage-rules 1.1)')
+    ('panda2026', 'task-locality-period', 'fact', 602, 'brokerage.needs_no_local_input', null, false, '{}', 'code (brokerage-rules 1.1)'),
+    ('panda2026', 'task-data-locality', 'fact', 603, 'brokerage.facts_of_nucleus_pairs', null, false, '{}', 'code (brokerage-rules 1.1)')
   ) k(profile, rule, kind, position, function, criteria, temporary, parameters, source)
   union all
   select 'analysis_job', l.* from (values

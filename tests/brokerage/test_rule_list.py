@@ -3,34 +3,86 @@
 from typing import Any
 
 import psycopg
+import pytest
 
-# Production job brokerage: seed 000 ("ATLAS Production Job Brokerage" and what it refers to).
-OF_BOTH = """
-    prod-initial-all prod-initial-preassigned preassigned-merge ucore-expansion per-core-attr catchall-lookup
-    queue-status link-blocked link-queue-cap nucleus-queue-cap high-prio-opportunistic inactive-queue zero-share
-    io-cutoff disk-io core-count max-core-count software memory direct-io-only direct-io-used scratch-disk
-    storage-space storage-blacklist walltime-scout walltime wn-connectivity event-service transferring-limit
-    t1-weight full-chain-job no-pilot express-network-threshold n-running-workers num-slots weight-basic
-    weight-data network-weight cap top-10 prod-pending
-""".split()
-# What PanDA's code has beside it.
-OF_PANDA2026 = """
-    input-completeness nucleus-unwritable jumbo-queue work-shortage max-io-intensity temporary-problems
-    arch-preference-weight lock use-only-local-data cap-rt bootstrap min-weight
-""".split()
-# Analysis job brokerage: seed 000 ("ATLAS Analysis Job Brokerage"), and what PanDA's code has beside it.
-ANALYSIS_OF_BOTH = """
-    user-cap quota share-throttle anal-initial include-exclude queue-status anal-locality disk-io core-count
-    max-core-count avoid-vp software memory scratch-disk storage-space storage-blacklist walltime no-pilot failed-jobs
-    stabilizer anal-loops weight top-10 anal-pending
-""".split()
-ANALYSIS_OF_PANDA2026 = """
-    input-completeness zero-share max-io-intensity gpu-queue closed-jobs direct-io-only local-quota walltime-scout
-    cloud-mismatch preassigned hospital overloaded final-availability used-sites-first min-weight
-""".split()
+from broker import reference
+
+Db = psycopg.Connection[Any]
+
+# By the sections of brokerage-rules, of each broker.
+IDS = {
+    "production_task": {
+        "1.1": """task-preset-nucleus task-nucleus-list task-input-scan transfer-backlog nucleus-has-storage nucleus-wan
+                  nucleus-space task-job-check task-data-locality task-locality-size task-locality-num
+                  task-locality-disable task-locality-period full-chain-task task-weight-rw task-weight-data
+                  task-weight-space task-choice task-pending""",
+        "1.10": "full-chain-task",
+    },
+    "production_job": {
+        "1.0": """prod-initial-all prod-initial-preassigned preassigned-merge ucore-expansion per-core-attr
+                  catchall-lookup""",
+        "1.2": """input-completeness queue-status link-blocked link-queue-cap nucleus-queue-cap nucleus-unwritable
+                  high-prio-opportunistic inactive-queue zero-share jumbo-queue disk-io core-count max-core-count
+                  software memory direct-io-only scratch-disk direct-io-used storage-space storage-blacklist walltime
+                  walltime-scout wn-connectivity event-service transferring-limit work-shortage t1-weight
+                  max-io-intensity full-chain-job no-pilot io-cutoff temporary-problems n-running-workers num-slots
+                  weight-basic weight-data network-weight arch-preference-weight lock use-only-local-data cap
+                  express-network-threshold cap-rt bootstrap min-weight top-10 prod-pending""",
+        "1.10": "full-chain-job",
+    },
+    "analysis_job": {
+        "1.4a": "user-cap quota local-quota share-throttle",
+        "1.4b": "anal-initial anal-loops anal-locality input-completeness",
+        "1.4c": """queue-status zero-share disk-io max-io-intensity avoid-vp core-count max-core-count gpu-queue
+                   closed-jobs software memory direct-io-only scratch-disk storage-space storage-blacklist walltime
+                   walltime-scout no-pilot include-exclude cloud-mismatch preassigned hospital cap-rt overloaded
+                   failed-jobs stabilizer final-availability used-sites-first top-10 min-weight anal-pending""",
+    },
+}
+# Rows that are a part of an id, and figures of sections without ids (1.3, 1.5).
+PARTS = {
+    "production_task": {"task-weight-tape": "task-weight-data"},
+    "production_job": {
+        "t1-weight-factor": "t1-weight",
+        "queued-jobs": "1.3",
+        "running-jobs-cap": "1.3",
+        "job-chunk": "1.3",
+    },
+    "analysis_job": {
+        **dict.fromkeys(("weight", "weight-data"), "1.5"),
+        **dict.fromkeys(("queued-jobs", "running-jobs-cap", "job-chunk"), "1.3"),
+        **dict.fromkeys(("catchall-lookup", "per-core-attr", "ucore-expansion"), "1.0"),
+        **dict.fromkeys(("direct-io-used", "n-running-workers", "num-slots", "temporary-problems"), "1.2"),
+    },
+}
+# Ids that a profile has no row for, and why: the rule that it is a part of there, or where the sources do not have it.
+NOT_IN_DOC = "brokerage-doc-profile, 7: PanDA's code alone"
+ELSEWHERE = {
+    ("production_task", "doc"): dict.fromkeys(
+        ("task-input-scan", "nucleus-wan", "task-job-check", "task-locality-period"), NOT_IN_DOC
+    ),
+    ("production_job", "doc"): dict.fromkeys(
+        """input-completeness nucleus-unwritable jumbo-queue work-shortage max-io-intensity temporary-problems
+           arch-preference-weight lock use-only-local-data cap-rt bootstrap min-weight t1-weight-factor""".split(),
+        NOT_IN_DOC,
+    ),
+    ("analysis_job", "doc"): {
+        **dict.fromkeys(
+            """input-completeness zero-share max-io-intensity direct-io-only local-quota walltime-scout cloud-mismatch
+               hospital final-availability used-sites-first min-weight weight-data temporary-problems""".split(),
+            NOT_IN_DOC,
+        ),
+        "gpu-queue": "D-32",
+        "closed-jobs": "failed-jobs",
+        "preassigned": "include-exclude",
+        "overloaded": "avoid-vp",
+    },
+    ("analysis_job", "panda2026"): {"cap-rt": "D-36"},  # computed, and rejects nothing
+}
+PROFILES = ("doc", "panda2026")
 
 
-def ids(db: psycopg.Connection[Any], profile: str, algorithm: str = "production_job") -> set[str]:
+def ids(db: Db, profile: str, algorithm: str) -> set[str]:
     rows = db.execute(
         "select coalesce(parameters ->> 'as', rule) from brokerage.shipped_rule where profile = %s and algorithm = %s",
         [profile, algorithm],
@@ -38,24 +90,19 @@ def ids(db: psycopg.Connection[Any], profile: str, algorithm: str = "production_
     return {rule for (rule,) in rows.fetchall()}
 
 
-def test_rules_of_analysis(rolled_back: psycopg.Connection[Any]) -> None:
-    """cap-rt is computed in PanDA's code and rejects nothing (D-36)."""
-    doc, code = ids(rolled_back, "doc", "analysis_job"), ids(rolled_back, "panda2026", "analysis_job")
-    assert {*ANALYSIS_OF_BOTH, "cap-rt"} <= doc and not doc & set(ANALYSIS_OF_PANDA2026)
-    assert set(ANALYSIS_OF_BOTH) | set(ANALYSIS_OF_PANDA2026) <= code and "cap-rt" not in code
+@pytest.mark.parametrize("profile", PROFILES)
+@pytest.mark.parametrize("algorithm", IDS)
+def test_each_id_has_a_row_or_a_place(rolled_back: Db, algorithm: str, profile: str) -> None:
+    """And no row is there that the sources do not know."""
+    named = {rule for section in IDS[algorithm].values() for rule in section.split()} | PARTS[algorithm].keys()
+    elsewhere = ELSEWHERE.get((algorithm, profile), {})
+    there = ids(rolled_back, profile, algorithm)
+    assert there == named - elsewhere.keys()
+    assert elsewhere.keys() <= named
+    assert {where for where in elsewhere.values() if where in named} <= there
 
 
-def test_doc_has_every_rule_of_the_seed_and_none_of_the_code(rolled_back: psycopg.Connection[Any]) -> None:
-    there = ids(rolled_back, "doc")
-    assert set(OF_BOTH) <= there
-    assert not there & set(OF_PANDA2026)
-
-
-def test_panda2026_has_every_rule(rolled_back: psycopg.Connection[Any]) -> None:
-    assert set(OF_BOTH) | set(OF_PANDA2026) <= ids(rolled_back, "panda2026")
-
-
-def test_each_has_a_function_or_view_that_is_there_and_a_source(rolled_back: psycopg.Connection[Any]) -> None:
+def test_each_has_a_function_or_view_that_is_there_and_a_source(rolled_back: Db) -> None:
     missing = rolled_back.execute(
         "select profile, rule, function from brokerage.shipped_rule"
         " where coalesce(source, '') = ''"
@@ -65,3 +112,15 @@ def test_each_has_a_function_or_view_that_is_there_and_a_source(rolled_back: psy
         " or function is null and kind not in ('choice', 'pending')"
     ).fetchall()
     assert missing == []
+
+
+def test_the_table_of_rules_has_a_line_for_each_rule_of_each_broker(rolled_back: Db) -> None:
+    """What several brokers ask stands there for each of them, with the function of each profile."""
+    lines = reference.render(rolled_back, "<!-- generated: rules -->\n<!-- end -->").splitlines()
+    shown = {tuple(cell.strip() for cell in line.split(" | ")[:2]): line for line in lines if line.startswith("| `")}
+    query = "select rule, algorithm, kind, function, profile from brokerage.shipped_rule"
+    wanted: dict[tuple[str, str], set[str]] = {}
+    for rule, algorithm, kind, function, _ in rolled_back.execute(query).fetchall():
+        wanted.setdefault((f"| `{rule}`", algorithm), set()).update({kind, *filter(None, [function])})
+    assert shown.keys() == wanted.keys()
+    assert [(row, part) for row, parts in wanted.items() for part in parts if part not in shown[row]] == []
