@@ -28,7 +28,7 @@ as $$
            'queue', n.nucleus, 'unified_name', n.nucleus, 'panda_site', n.nucleus,
            'is_nucleus', coalesce(s.is_nucleus, false),
            'status', coalesce(k.state, 'ACTIVE'),
-           'bare_nucleus', coalesce(k.bare_nucleus, case when s.attributes ->> 'bareNucleus' in ('only', 'allow') then s.attributes ->> 'bareNucleus' end),
+           'bare_nucleus', brokerage.bare_nucleus(k.bare_nucleus, s.attributes),
            'queued_into', case k.backlogged when true then 'Infinity' when false then '0' else coalesce(b.queued, 0)::text end,
            'remaining_work', coalesce(w.work, 0),
            'has_output_storage', o.nucleus is not null,

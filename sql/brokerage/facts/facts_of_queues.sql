@@ -73,7 +73,7 @@ as $$
          case when q.maxdiskio > 0 then q.maxdiskio end as maxdiskio,
          coalesce(a.average_diskio, c.diskio) as average_diskio,
          resource.number_or_null(q.attributes, 'max_io_intensity') as max_io_intensity,
-         q.attributes ->> 'bareNucleus' as bare_nucleus,
+         brokerage.bare_nucleus(null, q.attributes) as bare_nucleus,
          q.attributes ? 'useJumboJobs' as uses_jumbo,
          resource.number_or_null(q.attributes, 'minEventsForJumbo') as min_events_for_jumbo,
          q.attributes ? 'use_only_local_data' as uses_only_local_data,

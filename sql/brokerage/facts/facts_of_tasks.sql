@@ -186,7 +186,7 @@ as $$
     left join brokerage.first_nucleus_queue f on f.setup = t.setup and f.nucleus = t.nucleus
     left join brokerage.nucleus_site o on p_algorithm = 'production_task' and p_flavour <> 'doc' and o.setup = t.setup and o.nucleus = t.nucleus  -- or a satellite with a mode
     left join brokerage.unwritable_nucleus u on u.setup = t.setup and u.nucleus = t.nucleus
-   cross join lateral (select coalesce(n.bare_nucleus, case when f.attributes ->> 'bareNucleus' in ('only', 'allow') then f.attributes ->> 'bareNucleus' end)) m(mode)
+   cross join lateral (select brokerage.bare_nucleus(n.bare_nucleus, f.attributes)) m(mode)
    cross join lateral (select * from brokerage.preassignment(t, d1, c.now, p_flavour)) p
     left join analysis a on a.task_id = t.task_id
     left join problem i on i.task_id = t.task_id
@@ -194,7 +194,7 @@ as $$
     left join workload.task pt on p_algorithm = 'production_task' and pt.setup = t.setup and pt.task_id = t.parent and pt.task_id <> t.task_id
     left join resource.nucleus pn on pn.setup = t.setup and pn.nucleus = pt.nucleus
     left join brokerage.nucleus_site ps on ps.setup = t.setup and ps.nucleus = pt.nucleus
-   cross join lateral (select coalesce(pn.bare_nucleus, case when ps.attributes ->> 'bareNucleus' in ('only', 'allow') then ps.attributes ->> 'bareNucleus' end)) pm(mode)
+   cross join lateral (select brokerage.bare_nucleus(pn.bare_nucleus, ps.attributes)) pm(mode)
    where t.setup = p_setup and t.task_id = any (p_task_ids)
 $$;
 

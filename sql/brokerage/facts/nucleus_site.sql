@@ -7,7 +7,7 @@ union all
 (select distinct on (q.setup, q.panda_site) q.setup, q.panda_site, q.queue, false, a.attributes
    from resource.queue q
   cross join lateral (select resource.catchall(q.catchall) || q.params offset 0) a(attributes)
-  where q.panda_site is not null and a.attributes ->> 'bareNucleus' in ('only', 'allow')
+  where q.panda_site is not null and brokerage.bare_nucleus(null, a.attributes) is not null
     and not exists (select from resource.queue f where f.setup = q.setup and f.panda_site = q.panda_site and f.role = 'nucleus')
   order by q.setup, q.panda_site, q.queue collate "C");
 
