@@ -12,8 +12,11 @@ as $$
                                                           when n.name like '%*%' then '%' || replace(replace(e.escaped, '.', '_'), '*', '%') || '%'
                                                           else e.escaped end]
                 when brokerage.pattern_problem(e.expression) is null
-                then array(select distinct brokerage.like_text(case when q.unified_name ~ e.expression then q.unified_name when q.queue ~ e.expression then q.queue end)
-                             from resource.candidate_queue q where q.setup = p_setup) end) u(pattern) on true
+                then array(select distinct brokerage.like_text(m.name)
+                             from resource.queue q
+                             left join resource.resource_type_in_force r on r.setup = q.setup and q.capability = 'ucore'
+                            cross join lateral (select case when q.queue ~ e.expression then q.queue when q.queue || '/' || r.name ~ e.expression then q.queue || '/' || r.name end) m(name)
+                            where q.setup = p_setup and m.name is not null) end) u(pattern) on true
    where n.name <> ''
 $$;
 
