@@ -299,3 +299,36 @@ def test_a_child_goes_where_its_parent_went_in_the_same_batch(rolled_back: Conne
     world.load(db, [_world(tasks, nuclei={name: {"bare_nucleus": "allow"} for name in SHARES})])
     _call(db, p_profile=profile, p_seed=seed, p_tasks_a_commit=None)
     assert len({nucleus for _, nucleus in db.execute(SENT).fetchall()}) == 1
+
+
+OWN_RULE = """
+create schema acme;
+grant usage on schema acme to broker_owner;
+create function acme.said(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) returns text
+language sql stable as $$ select case when q.queue = 'N1' then p.weight::text end $$;
+"""
+
+
+@pytest.mark.parametrize("profile", PROFILES)
+@pytest.mark.parametrize("locality", [True, False])
+def test_a_rule_behind_the_weights_reads_the_weight_that_decides(
+    tasks_db: Connection, profile: str, locality: bool
+) -> None:
+    """Where the locality rules are ignored, the data factor of every nucleus is 1, for the rule too."""
+    files = [{"lfn": str(n), "size": PART**3} for n in range(20)]
+    found = {"N1": {"found": 10 if locality else 1, "total": 20}, "N2": {"found": 15 if locality else 0, "total": 20}}
+    one = _world([{"id": 1, "current_priority": 900, "task_priority": 900}])
+    out = {"storages": {**one["storages"], "OUT": {"site": "OUT"}}}
+    world.load(tasks_db, [{**one, **out, "datasets": {"data": {"files": files, "replicas": {**found, "OUT": {}}}}}])
+    tasks_db.execute(OWN_RULE)
+    tasks_db.execute("select brokerage.set_profile('acme', %s)", [profile])
+    query = "select weight, reason, rule, factors from brokerage.decision where run_id = %s and queue = 'N1'"
+    [(weight, _, _, factors)] = tasks_db.execute(query, [_call(tasks_db, p_profile="acme", p_dry_run=True)]).fetchall()
+    assert (factors[1] == 0.5) == locality and (factors[1] == 1) != locality
+    rule = {"kind": "row rule", "position": 125, "function": "acme.said"}
+    tasks_db.execute("select brokerage.set_rule('acme', 'own', %s, 'production_task')", [Jsonb(rule)])
+    for dry in (True, False):
+        run = _call(tasks_db, p_profile="acme", p_dry_run=dry)
+        assert tasks_db.execute(query, [run]).fetchall() == [(weight, str(weight), "own", factors)]
+    [(_, nucleus)] = tasks_db.execute(SENT).fetchall()
+    assert nucleus != "N1"
