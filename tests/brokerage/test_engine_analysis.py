@@ -299,6 +299,19 @@ def test_rules_of_every_kind_read_the_weight_that_decides(rolled_back: Db, kind:
     assert [row["weight"] for row in answer["candidates"]] == [free["A"]]
 
 
+def test_a_queue_that_others_put_out_has_no_weight(rolled_back: Db) -> None:
+    """It is the only one of its class, so that there is nothing to divide by."""
+    given = unequal()
+    given["queues"]["C_HOSPITAL"] = {**QUEUE, "site_class": 0}
+    with rolled_back.transaction(force_rollback=True):
+        world.load(rolled_back, [given], "w")
+        query = (
+            "select queue, weight is null from brokerage.explain('w', 1, 'panda2026', 'analysis_job') order by queue"
+        )
+        assert rolled_back.execute(query).fetchall() == [("A", False), ("B", False), ("C_HOSPITAL", True)]
+    assert why(decided(rolled_back, given, "panda2026")) == {"A": "1", "B": "2", "C_HOSPITAL": "hospital -hospital"}
+
+
 MANY = {f"Q{n:02d}": storages("A_DISK", "B_DISK") for n in range(12)}
 
 
