@@ -1338,6 +1338,16 @@ ALTER FUNCTION brokerage.attribute_text(p_attribute text, p_value text, p_list j
 
 COMMENT ON FUNCTION brokerage.attribute_text(p_attribute text, p_value text, p_list jsonb) IS 'In words that a published list does not take the value of an attribute that a task asks for (* = none).';
 
+CREATE FUNCTION brokerage.bare_nucleus(p_said text, p_attributes jsonb) RETURNS text
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE
+    AS $$
+  select coalesce(p_said, case when p_attributes ->> 'bareNucleus' in ('only', 'allow') then p_attributes ->> 'bareNucleus' end)
+$$;
+
+ALTER FUNCTION brokerage.bare_nucleus(p_said text, p_attributes jsonb) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION brokerage.bare_nucleus(p_said text, p_attributes jsonb) IS 'Mode of a bare nucleus, only or allow; null = none: what the table of nuclei says, else the attributes (catchall, params) of the queue that speaks for it.';
+
 CREATE FUNCTION brokerage.begin_run(p_setup text, p_algorithm text, p_profile text DEFAULT NULL::text, p_seed bigint DEFAULT NULL::bigint, p_dry boolean DEFAULT false) RETURNS brokerage.run
     LANGUAGE plpgsql
     AS $$
@@ -1743,6 +1753,8 @@ declare
   v_failures text[] := '{null::text[]}'::text[];
   v_asked text[] := '{}'::text[];             -- columns that the answers beside others need
   v_beside text := '';                        -- columns that the next level makes beside its own
+  v_done text := '';                          -- relations up to the weight, where rules stand behind one that is known late
+  v_stage text := 'asked';
   v_steps text := '';
   v_relation text := 'asked';
   v_group text;                               -- set rules in a row that hold or are ignored together
@@ -1753,14 +1765,13 @@ declare
   v_left text;                                -- why a pair is lost before the weights, but for marks
   v_unmarked text;                            -- the like of a pair by itself
   v_factors text[] := '{}'::text[];           -- factors of the weight, 1 where the rules that they go with are ignored
+  v_plain text[];                             -- factors as pairs have them by themselves
   v_weight text;
   v_call text;
   v_said text;
-  v_best bigint;
-  v_best_rule text;
-  v_order text := '';
+  v_choice brokerage.profile_rule;            -- the choice by weight
   v_distribution jsonb := '{}'::jsonb;
-  v_first text;
+  v_figures text;
 begin
   perform brokerage.require_profile(p_profile, p_algorithm);
   select l.marks into v_marks
@@ -1774,11 +1785,12 @@ begin
     select p_profile, p_algorithm, 'end', 'end', 'infinity', null, null, false, true, '{}', null
      order by position, rule
   loop
-    perform brokerage.require_order(v_rule, v_level > 0, v_weight is not null, v_best_rule);
+    perform brokerage.require_order(v_rule, v_level > 0, v_weight is not null, v_choice.rule);
     if v_group <> (case when v_rule.kind = 'set rule' then coalesce(v_rule.parameters ->> 'group', v_rule.rule) else '' end) then
-      v_steps := v_steps || brokerage.compose_set_step(v_group_levels, v_group_said, v_relation, v_failed);
+      v_steps := v_steps || brokerage.compose_set_step(v_group_levels, v_group_said, v_relation, v_failed, p_all_failures);
       v_relation := format('step_%s', v_group_levels[1]);
       v_failed := v_failed || array(select format('x.lost_%s', l) from unnest(v_group_levels) with ordinality g(l, n) order by n);
+      v_failures := v_failures || format('x.failures_%s', v_group_levels[1]);
       v_ignored := v_ignored || jsonb_build_object(v_group, format('x.ignored_%s', v_group_levels[1]));
       v_group := null;
       v_group_levels := '{}'::int[];
@@ -1806,10 +1818,27 @@ begin
     elsif v_rule.kind <> 'weight' and cardinality(v_weights) > 0 then
       v_pairs := format('select x.*%s, case when coalesce(%s) is null then array[%s]::float8[] end as factors from (%s) x offset 0', v_beside, array_to_string(v_alone, ', '), array_to_string(v_weights, ', '), v_pairs);
       v_beside := '';
-      v_weight := (select string_agg(format('x.factors[%s]', n), ' * ') from generate_subscripts(v_weights, 1) n);
+      v_plain := array(select format('x.factors[%s]', n) from generate_subscripts(v_weights, 1) n order by n);
+      v_weight := array_to_string(v_plain, ' * ');
       v_asked := v_asked || 'x.factors'::text;
-      v_pair := replace(v_facts.weighed_pair, '@weight@', v_weight);
       v_weights := '{}'::text[];
+    end if;
+    if v_weight is not null and v_rule.function is not null and v_factors <> v_plain then
+      v_done := format('%s as materialized (select x.task_number, x.task_id, x.queue, x.unified_name, %s, case when coalesce(%s) is null then %s end as p from (%s) x), %s',
+                       v_stage, array_to_string(v_asked, ', '), array_to_string(v_alone, ', '), v_pair, v_pairs, v_steps);
+      v_asked := array(select c.name from unnest(v_failed || v_failures) c(name) where starts_with(c.name, 'x.'));
+      v_pairs := replace(v_facts.again, '@pairs@',
+                         format('select x.task_number, x.task_id, x.queue, x.unified_name, %s, case when x.factors is not null then array[%s]::float8[] end as factors, x.p from %s x',
+                                array_to_string(v_asked, ', '), array_to_string(v_factors, ', '), v_relation));
+      v_asked := v_asked || 'x.factors'::text;
+      v_alone := v_failed;
+      v_factors := v_plain;
+      v_stage := 'weighed';
+      v_relation := 'weighed';
+      v_steps := '';
+    end if;
+    if v_weight is not null then
+      v_pair := replace(v_facts.weighed_pair, '@weight@', v_weight);
     end if;
     v_call := case when v_rule.function is not null or v_rule.kind not in ('choice', 'end')
                    then brokerage.rule_call(v_rule, concat_ws(', ', v_facts.task, v_facts.queue, v_pair)) end;
@@ -1838,11 +1867,10 @@ begin
         v_distribution := v_distribution || jsonb_build_object(v_rule.rule, format('case when coalesce(%s) is null then %s end', array_to_string(v_alone, ', '), v_call));
       when 'set rule', 'choice' then
         if v_call is null then
-          v_best := (v_rule.parameters ->> 'best')::bigint;
-          v_best_rule := v_rule.rule;
-          v_order := case when (v_rule.parameters ->> 'zero_first')::boolean then 'x.weight <> 0, ' else '' end;
+          v_choice := v_rule;
         else
-          v_beside := v_beside || format(', case when coalesce(%s) is null then %s end as said_%s', array_to_string(v_alone, ', '), v_call, v_level);
+          v_beside := v_beside || format(case when p_all_failures and v_rule.kind = 'set rule' then ', case when not starts_with(coalesce(%s, ''''), ''!'') then %s end as said_%s'
+                                              else ', case when coalesce(%s) is null then %s end as said_%s' end, array_to_string(v_alone, ', '), v_call, v_level);
           v_asked := v_asked || format('x.said_%s', v_level);
           if v_rule.kind = 'set rule' then
             v_group := coalesce(v_rule.parameters ->> 'group', v_rule.rule);
@@ -1859,23 +1887,23 @@ begin
         null;
     end case;
   end loop;
-  v_first := case when v_distribution ? 'used-sites-first' then ', x.first' else '' end;
-  v_pairs := format('select x.*%s, (%s)::bigint as queued, (%s)::bigint as capacity, (%s)::int as chunk%s%s from (%s) x', v_beside, coalesce(v_distribution ->> 'queued-jobs', 'null'),
-                    coalesce(v_distribution ->> 'running-jobs-cap', 'null'), coalesce(v_distribution ->> 'job-chunk', 'null'), ', ' || (v_distribution ->> 'used-sites-first') || '::float8 as first',
+  v_pairs := format('select x.*%s, (%s)::bigint as queued, (%s)::bigint as capacity, (%s)::int as chunk, (%s)::float8 as first, %s as spared%s from (%s) x', v_beside,
+                    coalesce(v_distribution ->> 'queued-jobs', 'null'), coalesce(v_distribution ->> 'running-jobs-cap', 'null'), coalesce(v_distribution ->> 'job-chunk', 'null'),
+                    coalesce(v_distribution ->> 'used-sites-first', 'null'), brokerage.compose_spared(v_choice, v_facts.task, v_pair),
                     case when p_survivors then format(', case when coalesce(%1$s) is null then %2$s end as survivor_q, case when coalesce(%1$s) is null then %3$s end as survivor_p',
                                                       array_to_string(v_alone, ', '), v_facts.queue, v_facts.pair) else '' end, v_pairs);
-  return format('with %s judged as materialized (select x.task_number, x.task_id, x.queue, x.unified_name, coalesce(%s) as failed, %s as failures, %s as weight, %s as factors,'
-                ' x.queued, x.capacity, x.chunk%s from %s x), '
-                'ranked as materialized (select x.*, row_number() over (partition by x.task_number order by %s%s x.weight desc nulls last, x.queue collate "C") as place,'
-                ' %L::bigint as best, %L::text as best_rule from judged x where x.failed is null) ',
+  v_figures := 'x.queued, x.capacity, x.chunk, x.first, x.spared';
+  return format('with %s%s judged as materialized (select x.task_number, x.task_id, x.queue, x.unified_name, coalesce(%s) as failed, %s as failures, %s as weight, %s as factors, %s%s from %s x), '
+                'ranked as materialized (select x.*, %s as place, case when not x.spared then %L::bigint end as best, %L::text as best_rule from judged x where x.failed is null) ',
+                v_done,
                 case when v_steps = '' then ''
-                     else format('asked as materialized (select x.task_number, x.task_id, x.queue, x.unified_name, %s, x.queued, x.capacity, x.chunk%s from (%s) x), ',
-                                 array_to_string(v_asked, ', '), v_first || case when p_survivors then ', x.survivor_q, x.survivor_p' else '' end, v_pairs) || v_steps end,
+                     else format('%s as materialized (select x.task_number, x.task_id, x.queue, x.unified_name, %s, %s%s from (%s) x), ', v_stage, array_to_string(v_asked, ', '), v_figures,
+                                 case when p_survivors then ', x.survivor_q, x.survivor_p' else '' end, v_pairs) || v_steps end,
                 array_to_string(v_failed || v_marked, ', '), array_to_string(v_failures, ' || '), coalesce(array_to_string(nullif(v_factors, '{}'::text[]), ' * '), 'null::float8'),
-                case when v_weight is null then 'null::float8[]' when v_ignored = '{}' and v_terms = 0 then 'x.factors' else format('case when x.factors is not null then array[%s]::float8[] end', array_to_string(v_factors, ', ')) end,
-                v_first || case when p_survivors then ', x.survivor_q as q, x.survivor_p as p' else '' end,
+                case when v_weight is null then 'null::float8[]' when v_factors = v_plain then 'x.factors' else format('case when x.factors is not null then array[%s]::float8[] end', array_to_string(v_factors, ', ')) end,
+                v_figures, case when p_survivors then ', x.survivor_q as q, x.survivor_p as p' else '' end,
                 case when v_steps = '' then format('(%s)', v_pairs) else v_relation end,
-                case when v_first <> '' then 'x.first desc nulls last, ' else '' end, v_order, v_best, v_best_rule);
+                brokerage.compose_place(v_choice, v_distribution ? 'used-sites-first', 'x.task_number'), v_choice.parameters ->> 'best', v_choice.rule);
 end $_$;
 
 ALTER FUNCTION brokerage.compose(p_profile text, p_algorithm text, p_wide boolean, p_all_failures boolean, p_survivors boolean, p_hint jsonb) OWNER TO broker_owner;
@@ -1981,7 +2009,7 @@ ALTER FUNCTION brokerage.compose_factor(p_rule brokerage.profile_rule, p_number 
 
 COMMENT ON FUNCTION brokerage.compose_factor(p_rule brokerage.profile_rule, p_number integer, p_ignored jsonb) IS 'SQL of a factor of the weight behind the set rules. Errors: PB001 (a group that is not there).';
 
-CREATE FUNCTION brokerage.compose_facts(p_wide boolean, p_algorithm text, p_as_nucleus boolean, OUT base text, OUT task text, OUT queue text, OUT pair text, OUT weighed_pair text) RETURNS record
+CREATE FUNCTION brokerage.compose_facts(p_wide boolean, p_algorithm text, p_as_nucleus boolean, OUT base text, OUT task text, OUT queue text, OUT pair text, OUT weighed_pair text, OUT again text) RETURNS record
     LANGUAGE sql STABLE
     AS $_$
   with source as (
@@ -2002,6 +2030,7 @@ CREATE FUNCTION brokerage.compose_facts(p_wide boolean, p_algorithm text, p_as_n
            string_agg(format('%s as %I', v.value, a.letter || '_' || a.name), ', ' order by a.place) as columns,
            string_agg(v.value, ', ' order by a.place) as attributes,
            string_agg(w.value, ', ' order by a.place) as taken,
+           string_agg(format('(x.p).%I as %I', a.name, a.letter || '_' || a.name), ', ' order by a.place) as kept,
            string_agg(case when a.is_weight then '@weight@' else w.value end, ', ' order by a.place) as weighed
       from attribute a
      cross join lateral (select case when p_as_nucleus and a.letter || a.name = 'pis_nucleus_queue' then 'true' when a.is_known then format('%s.%I', a.letter, a.name) else 'null::' || a.of_type end) v(value)
@@ -2011,6 +2040,7 @@ CREATE FUNCTION brokerage.compose_facts(p_wide boolean, p_algorithm text, p_as_n
     select f.letter, f.number,
            case when p_wide then f.columns else format('row(%s)::brokerage.%I as %s', f.attributes, f.type, f.letter) end as made,
            case when p_wide then format('row(%s)::brokerage.%I', f.taken, f.type) else 'x.' || f.letter end as taken,
+           case when p_wide and f.letter = 'p' then f.kept when p_wide then f.columns when f.letter <> 'p' then format('row(%s)::brokerage.%I as %s', f.attributes, f.type, f.letter) end as made_again,
            format('row(%s)::brokerage.%I', f.weighed, f.type) as weighed
       from fact f
   )
@@ -2019,13 +2049,27 @@ CREATE FUNCTION brokerage.compose_facts(p_wide boolean, p_algorithm text, p_as_n
                 string_agg(x.made, ', ' order by x.number), (select s.name from source s),
                 case when p_wide then '' else ' offset 0' end),  -- wide, rules take the columns where they are: a copy of all was a fifth of the time
          min(x.taken) filter (where x.letter = 't'), min(x.taken) filter (where x.letter = 'q'), min(x.taken) filter (where x.letter = 'p'),
-         min(x.weighed) filter (where x.letter = 'p')
+         min(x.weighed) filter (where x.letter = 'p'),
+         format('select x.*, %s from (@pairs@) x join unnest($2) with ordinality t on t.ordinality = x.task_number join unnest($3) q on q.queue = x.queue%s',
+                string_agg(x.made_again, ', ' order by x.number), case when p_wide then '' else ' offset 0' end)
     from text x
 $_$;
 
-ALTER FUNCTION brokerage.compose_facts(p_wide boolean, p_algorithm text, p_as_nucleus boolean, OUT base text, OUT task text, OUT queue text, OUT pair text, OUT weighed_pair text) OWNER TO broker_owner;
+ALTER FUNCTION brokerage.compose_facts(p_wide boolean, p_algorithm text, p_as_nucleus boolean, OUT base text, OUT task text, OUT queue text, OUT pair text, OUT weighed_pair text, OUT again text) OWNER TO broker_owner;
 
-COMMENT ON FUNCTION brokerage.compose_facts(p_wide boolean, p_algorithm text, p_as_nucleus boolean, OUT base text, OUT task text, OUT queue text, OUT pair text, OUT weighed_pair text) IS 'SQL of all pairs with their facts, and how task, queue and pair (before and behind the weights) are handed to a rule over it.';
+COMMENT ON FUNCTION brokerage.compose_facts(p_wide boolean, p_algorithm text, p_as_nucleus boolean, OUT base text, OUT task text, OUT queue text, OUT pair text, OUT weighed_pair text, OUT again text) IS 'SQL of all pairs with their facts, and how task, queue and pair (before and behind the weights) are handed to a rule over it.';
+
+CREATE FUNCTION brokerage.compose_place(p_choice brokerage.profile_rule, p_used_first boolean, p_partition text) RETURNS text
+    LANGUAGE sql IMMUTABLE
+    AS $$
+  select format('row_number() over (partition by %s order by %s)', p_partition,
+                concat_ws(', ', case when p_used_first then 'x.first desc nulls last' end, case when ((p_choice).parameters ->> 'zero_first')::boolean then 'x.weight <> 0' end,
+                          'x.weight desc nulls last', 'x.queue collate "C"'))
+$$;
+
+ALTER FUNCTION brokerage.compose_place(p_choice brokerage.profile_rule, p_used_first boolean, p_partition text) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION brokerage.compose_place(p_choice brokerage.profile_rule, p_used_first boolean, p_partition text) IS 'SQL of the place of a candidate among those of its task, from 1: by x.first where queues that are used stand first, x.weight and x.queue.';
 
 CREATE FUNCTION brokerage.compose_second_pass(p_profile text, p_algorithm text) RETURNS text
     LANGUAGE plpgsql STABLE
@@ -2043,21 +2087,40 @@ ALTER FUNCTION brokerage.compose_second_pass(p_profile text, p_algorithm text) O
 
 COMMENT ON FUNCTION brokerage.compose_second_pass(p_profile text, p_algorithm text) IS 'SQL of the rule of kind second pass: task_id and what it says of the tasks that may be decided once more; null = a profile without one. Errors: PB001, PB002 (a rule that does not fit).';
 
-CREATE FUNCTION brokerage.compose_set_step(p_levels integer[], p_said text[], p_relation text, p_failed text[]) RETURNS text
+CREATE FUNCTION brokerage.compose_set_step(p_levels integer[], p_said text[], p_relation text, p_failed text[], p_all_failures boolean) RETURNS text
     LANGUAGE sql IMMUTABLE PARALLEL SAFE
     AS $_$
-  select format('answer_%1$s as materialized (select x.task_number from %3$s x where %2$s and coalesce(%4$s) is null group by x.task_number), '
-                'step_%1$s as not materialized (select x.*, %2$s and a.task_number is null as ignored_%1$s, %5$s from %3$s x left join answer_%1$s a on a.task_number = x.task_number), ',
-                p_levels[1], format('coalesce(%s) is null', array_to_string(p_failed, ', ')), p_relation,
-                (select string_agg(format('x.said_%s', l.level), ', ' order by l.number) from unnest(p_levels) with ordinality l(level, number)),
-                (select string_agg(format('case when coalesce(%1$s) is null and (a.task_number is not null or starts_with(x.said_%2$s, ''!'')) then %3$L || ltrim(x.said_%2$s, ''!'') end as lost_%2$s',
-                                          array_to_string(p_failed, ', '), l.level, p_said[l.number]), ', ' order by l.number)
-                   from unnest(p_levels) with ordinality l(level, number)))
+  with rule as (
+    select l.level, l.number, format('case when a.task_number is not null or starts_with(x.said_%1$s, ''!'') then %2$L || ltrim(x.said_%1$s, ''!'') end', l.level, p_said[l.number]) as loses
+      from unnest(p_levels) with ordinality l(level, number)
+  ), text as (
+    select string_agg(format('x.said_%s', r.level), ', ' order by r.number) as said,
+           string_agg(format('case when %s then %s end as lost_%s', f.alive, r.loses, r.level), ', ' order by r.number) as lost,
+           case when p_all_failures then format('array_remove(array[%s], null)', string_agg(r.loses, ', ' order by r.number)) else 'null::text[]' end as failures, f.alive
+      from rule r
+     cross join (select format('coalesce(%s) is null', array_to_string(p_failed, ', '))) f(alive)
+     group by f.alive
+  )
+  select format('answer_%1$s as materialized (select x.task_number from %2$s x where %3$s and coalesce(%4$s) is null group by x.task_number), '
+                'step_%1$s as not materialized (select x.*, %3$s and a.task_number is null as ignored_%1$s, %5$s, %6$s as failures_%1$s from %2$s x left join answer_%1$s a on a.task_number = x.task_number), ',
+                p_levels[1], p_relation, t.alive, t.said, t.lost, t.failures)
+    from text t
 $_$;
 
-ALTER FUNCTION brokerage.compose_set_step(p_levels integer[], p_said text[], p_relation text, p_failed text[]) OWNER TO broker_owner;
+ALTER FUNCTION brokerage.compose_set_step(p_levels integer[], p_said text[], p_relation text, p_failed text[], p_all_failures boolean) OWNER TO broker_owner;
 
-COMMENT ON FUNCTION brokerage.compose_set_step(p_levels integer[], p_said text[], p_relation text, p_failed text[]) IS 'SQL of a relation that adds lost_<level>: why set rules that stand together lose a queue beside the others of its task, and ignored_<first level>: whether they are ignored for it.';
+COMMENT ON FUNCTION brokerage.compose_set_step(p_levels integer[], p_said text[], p_relation text, p_failed text[], p_all_failures boolean) IS 'SQL of a relation that adds lost_<level>: why set rules that stand together lose a queue beside the others of its task, ignored_<first level>: whether they are ignored for it, and failures_<first level>: why they would lose it, where that is asked for.';
+
+CREATE FUNCTION brokerage.compose_spared(p_choice brokerage.profile_rule, p_task text, p_pair text) RETURNS text
+    LANGUAGE sql IMMUTABLE
+    AS $$
+  select concat_ws(' or ', 'false', case when ((p_choice).parameters ->> 'spares_distributed')::boolean then format('coalesce((%s).is_distributed, false)', p_task) end,
+                   case when ((p_choice).parameters ->> 'spares_preassigned')::boolean then format('coalesce((%s).is_preassigned, false)', p_pair) end)
+$$;
+
+ALTER FUNCTION brokerage.compose_spared(p_choice brokerage.profile_rule, p_task text, p_pair text) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION brokerage.compose_spared(p_choice brokerage.profile_rule, p_task text, p_pair text) IS 'SQL of whether a choice by weight keeps a queue whatever its place, of the facts of task and pair. Its parameters: spares_distributed, spares_preassigned (boolean).';
 
 CREATE FUNCTION brokerage.compose_task_rules(p_profile text, p_algorithm text) RETURNS text
     LANGUAGE plpgsql STABLE
@@ -2100,7 +2163,7 @@ begin
     raise exception 'weight % of profile %: there is no function %_factor beside %', p_rule.rule, p_rule.profile, p_rule.function, p_rule.function
       using errcode = 'PB001', hint = 'It has the same owner, takes terms float8[], their sums float8[] and parameters jsonb, and returns float8.';
   end if;
-  return format('case when x.factors is not null then %I.%I(x.terms_%s, array[%s], %L::jsonb) end', v_parts[1], v_parts[2] || '_factor', p_number,
+  return format('case when x.factors is not null and coalesce(%s) is null then %I.%I(x.terms_%s, array[%s], %L::jsonb) end', p_lost, v_parts[1], v_parts[2] || '_factor', p_number,
                 (select string_agg(format('sum(case when coalesce(%s) is null then x.terms_%s[%s] end) over (partition by x.task_number)', p_lost, p_number, n), ', ' order by n)
                    from generate_series(1, 8) n),
                 p_rule.parameters);
@@ -2120,9 +2183,7 @@ declare
   v_distribution jsonb := '{}'::jsonb;
   v_weighed text := (select format('$2, x.q, row(%s)::brokerage.pair_facts', string_agg(case when c.attname = 'weight' then 'x.weight' else format('(x.p).%I', c.attname) end, ', ' order by c.attnum))
                        from pg_attribute c where c.attrelid = 'brokerage.pair_facts'::regclass and c.attnum > 0 and not c.attisdropped);
-  v_best bigint;
-  v_best_rule text;
-  v_order text := '';
+  v_choice brokerage.profile_rule;
 begin
   for v_rule in
     select r.* from brokerage.rule_in_force r where r.profile = p_profile and r.algorithm = p_algorithm and r.enabled order by r.position, r.rule
@@ -2135,17 +2196,17 @@ begin
     elsif v_rule.kind = 'distribution' then
       v_distribution := v_distribution || jsonb_build_object(v_rule.rule, brokerage.rule_call(v_rule, v_weighed));
     elsif v_rule.kind = 'choice' and v_rule.function is null then
-      v_best := (v_rule.parameters ->> 'best')::bigint;
-      v_best_rule := v_rule.rule;
-      v_order := case when (v_rule.parameters ->> 'zero_first')::boolean then 'x.weight <> 0, ' else '' end;
+      v_choice := v_rule;
     end if;
   end loop;
   return format(
-    'with judged as materialized (select x.*, case when x.failed is null then row_number() over (partition by x.failed is null order by %1$s x.weight desc nulls last, x.queue collate "C") end as place,'
-    ' %2$L::bigint as best, %3$L::text as best_rule from (select x.queue, x.unified_name, x.weight, x.now as factors, coalesce(%4$s) as failed, (%5$s)::bigint as queued, (%6$s)::bigint as capacity, (%7$s)::int as chunk'
-    ' from (select x.*, %8$s as weight from (select x.*, array[%9$s]::float8[] as now from unnest($1) x offset 0) x offset 0) x offset 0) x) ',
-    v_order, v_best, v_best_rule, array_to_string(v_rules || 'null::text'::text, ', '),
+    'with judged as materialized (select x.*, case when x.failed is null then %1$s end as place, case when not x.spared then %2$L::bigint end as best, %3$L::text as best_rule'
+    ' from (select x.queue, x.unified_name, x.weight, x.now as factors, coalesce(%4$s) as failed, (%5$s)::bigint as queued, (%6$s)::bigint as capacity, (%7$s)::int as chunk,'
+    ' (%8$s)::float8 as first, %9$s as spared'
+    ' from (select x.*, %10$s as weight from (select x.*, array[%11$s]::float8[] as now from unnest($1) x offset 0) x offset 0) x offset 0) x) ',
+    brokerage.compose_place(v_choice, v_distribution ? 'used-sites-first', 'x.failed is null'), v_choice.parameters ->> 'best', v_choice.rule, array_to_string(v_rules || 'null::text'::text, ', '),
     coalesce(v_distribution ->> 'queued-jobs', 'null'), coalesce(v_distribution ->> 'running-jobs-cap', 'null'), coalesce(v_distribution ->> 'job-chunk', 'null'),
+    coalesce(v_distribution ->> 'used-sites-first', 'null'), brokerage.compose_spared(v_choice, '$2', 'x.p'),
     coalesce((select string_agg(format('x.now[%s]', n), ' * ') from generate_subscripts(v_factors, 1) n), 'null::float8'), array_to_string(v_factors, ', '));
 end $_$;
 
@@ -2352,7 +2413,7 @@ begin
   insert into brokerage.task_decision (setup, run_id, task_id, decided_at, status, reason, errcode, candidates, rejected, not_candidates)
   select p_run.setup, p_run.run_id, t.task_id, p_run.started_at, 'error', p.problem, 'PB001', 0, 0, 0
     from workload.task t
-   cross join lateral (select brokerage.task_problem(t)) p(problem)
+   cross join lateral (select brokerage.task_problem(t, v_flavour, p_run.algorithm)) p(problem)
    where t.setup = p_run.setup and t.task_id = any (p_task_ids) and p.problem is not null;
 
   v_tasks := array(select f from brokerage.facts_of_tasks(p_run.setup, p_task_ids, v_flavour, p_run.algorithm) f
@@ -2390,9 +2451,11 @@ begin
                  ' select $1, $5, t.task_id, $6, case when t.kept > 0 then ''candidates'' else ''pending'' end,'
                  '        case when t.kept > 0 then null else $6 + brokerage.wait_of(p.parameters, t.current_priority) end, t.kept, t.refused - t.kept, t.outside'
                  '   from (select u.task_id, u.current_priority, count(j.queue) filter (where not coalesce(starts_with(j.failed, ''!''), false)) as refused,'
-                 '                least(count(j.queue) filter (where j.failed is null), coalesce((select min(best) from ranked), count(j.queue))) as kept,'
+                 '                count(j.queue) filter (where j.failed is null) - coalesce(min(l.queues), 0) as kept,'
                  '                count(j.queue) filter (where starts_with(j.failed, ''!'')) as outside'
-                 '           from unnest($2) with ordinality u left join judged j on j.task_number = u.ordinality group by u.ordinality, u.task_id, u.current_priority) t'
+                 '           from unnest($2) with ordinality u left join judged j on j.task_number = u.ordinality'
+                 '           left join (select r.task_number, count(*) as queues from ranked r where r.place > r.best group by r.task_number) l on l.task_number = u.ordinality'
+                 '          group by u.ordinality, u.task_id, u.current_priority) t'
                  '   left join brokerage.rule_in_force p on p.profile = $7 and p.algorithm = $8 and p.kind = ''pending'' and p.enabled'
         using p_run.setup, v_tasks, p_queues, v_flavour, p_run.run_id, p_run.started_at, p_run.profile, p_run.algorithm;
     end if;
@@ -2541,6 +2604,7 @@ CREATE FUNCTION brokerage.explain(p_setup text, p_task_id bigint, p_profile text
 declare
   v_profile text := coalesce(p_profile, (select s.profile from brokerage.setting s where s.setup = p_setup), 'doc');
   v_task workload.task;
+  v_problem text;
   v_tasks brokerage.task_facts[];
   v_queues brokerage.queue_facts[];
   v_task_id bigint;
@@ -2554,8 +2618,9 @@ begin
     raise exception 'task % is not in setup %', coalesce(p_task_id::text, 'null'), p_setup
       using errcode = 'PB004', hint = 'Load it with its world (broker load), or name another.';
   end if;
-  if brokerage.task_problem(v_task) is not null then
-    return query select null::text, 'error', null::bigint, null::text, null::text, brokerage.task_problem(v_task), null::float8, null::jsonb, null::text[];
+  v_problem := brokerage.task_problem(v_task, brokerage.flavour(v_profile), p_algorithm);
+  if v_problem is not null then
+    return query select null::text, 'error', null::bigint, null::text, null::text, v_problem, null::float8, null::jsonb, null::text[];
     return;
   end if;
   v_tasks := array(select f from brokerage.facts_of_tasks(p_setup, array[p_task_id], brokerage.flavour(v_profile), p_algorithm) f);
@@ -2586,7 +2651,7 @@ end $_$;
 
 ALTER FUNCTION brokerage.explain(p_setup text, p_task_id bigint, p_profile text, p_algorithm text) OWNER TO broker_owner;
 
-COMMENT ON FUNCTION brokerage.explain(p_setup text, p_task_id bigint, p_profile text, p_algorithm text) IS 'Why each queue would take the jobs of a task or not, as things are now: verdict, the rule that rejects it with the numbers compared, all rules that would, or its weight factor by factor. A task that no queue is asked for has one row without queue. Errors: PB001 (no such profile), PB002, PB004 (no such task).';
+COMMENT ON FUNCTION brokerage.explain(p_setup text, p_task_id bigint, p_profile text, p_algorithm text) IS 'Why each queue would take the jobs of a task or not, as things are now: verdict, the rule that rejects it with the numbers compared, all rules that would (set rules as they hold now, no choices), or its weight factor by factor. A task that no queue is asked for has one row without queue. Errors: PB001 (no such profile), PB002, PB004 (no such task).';
 
 CREATE FUNCTION brokerage.explained_pass(p_setup text, p_profile text, p_algorithm text, p_tasks brokerage.task_facts[], p_queues brokerage.queue_facts[]) RETURNS brokerage.task_facts[]
     LANGUAGE plpgsql STABLE
@@ -2666,8 +2731,8 @@ CREATE FUNCTION brokerage.facts_of_analysis(p_setup text, p_task_ids bigint[], p
          coalesce(s.usage_percent, s.running / nullif(s.target, 0)), coalesce(l.equivalent_usage_percent, s.equivalent_usage_percent),
          coalesce(n.queued, 0), coalesce(n.running, 0),
          t.task_class::int, case when brokerage.is_current(u.evaluated, m.now, interval '20 minutes') then u.rem_slots_a end, (c.classes ->> 'USER_USAGE_THRESHOLD_A')::float8,
-         brokerage.name_patterns(t.included_site || p.storage_queues, p_flavour <> 'doc'), brokerage.name_patterns(t.excluded_site, p_flavour <> 'doc'),
-         brokerage.name_patterns(p.names, false), p.names,
+         brokerage.name_patterns(p_setup, t.included_site || p.storage_queues, p_flavour <> 'doc'), brokerage.name_patterns(p_setup, t.excluded_site, p_flavour <> 'doc'),
+         brokerage.name_patterns(p_setup, p.names, false), p.names,
          coalesce(t.limited_sites, false) or cardinality(p.storage_queues) > 0, coalesce(t.sites_used, '{}'), coalesce(t.avoid_vp, false), t.cloud, t.n_gb_per_job,
          coalesce(d.is_distributed, false), p_flavour <> 'doc' and coalesce(brokerage.read_architecture(t.architecture, p_flavour) ->> 'sw_platform', '') <> '',
          case when p_flavour <> 'doc' then d.input_problem end, case when p_flavour <> 'doc' then d.wan_problem end,
@@ -2884,7 +2949,7 @@ CREATE FUNCTION brokerage.facts_of_nuclei(p_setup text) RETURNS SETOF brokerage.
            'queue', n.nucleus, 'unified_name', n.nucleus, 'panda_site', n.nucleus,
            'is_nucleus', coalesce(s.is_nucleus, false),
            'status', coalesce(k.state, 'ACTIVE'),
-           'bare_nucleus', coalesce(k.bare_nucleus, case when s.attributes ->> 'bareNucleus' in ('only', 'allow') then s.attributes ->> 'bareNucleus' end),
+           'bare_nucleus', brokerage.bare_nucleus(k.bare_nucleus, s.attributes),
            'queued_into', case k.backlogged when true then 'Infinity' when false then '0' else coalesce(b.queued, 0)::text end,
            'remaining_work', coalesce(w.work, 0),
            'has_output_storage', o.nucleus is not null,
@@ -3273,7 +3338,7 @@ CREATE FUNCTION brokerage.facts_of_queues(p_setup text, p_analysis boolean DEFAU
          case when q.maxdiskio > 0 then q.maxdiskio end as maxdiskio,
          coalesce(a.average_diskio, c.diskio) as average_diskio,
          resource.number_or_null(q.attributes, 'max_io_intensity') as max_io_intensity,
-         q.attributes ->> 'bareNucleus' as bare_nucleus,
+         brokerage.bare_nucleus(null, q.attributes) as bare_nucleus,
          q.attributes ? 'useJumboJobs' as uses_jumbo,
          resource.number_or_null(q.attributes, 'minEventsForJumbo') as min_events_for_jumbo,
          q.attributes ? 'use_only_local_data' as uses_only_local_data,
@@ -3515,7 +3580,7 @@ CREATE FUNCTION brokerage.facts_of_tasks(p_setup text, p_task_ids bigint[], p_fl
     left join brokerage.first_nucleus_queue f on f.setup = t.setup and f.nucleus = t.nucleus
     left join brokerage.nucleus_site o on p_algorithm = 'production_task' and p_flavour <> 'doc' and o.setup = t.setup and o.nucleus = t.nucleus  -- or a satellite with a mode
     left join brokerage.unwritable_nucleus u on u.setup = t.setup and u.nucleus = t.nucleus
-   cross join lateral (select coalesce(n.bare_nucleus, case when f.attributes ->> 'bareNucleus' in ('only', 'allow') then f.attributes ->> 'bareNucleus' end)) m(mode)
+   cross join lateral (select brokerage.bare_nucleus(n.bare_nucleus, f.attributes)) m(mode)
    cross join lateral (select * from brokerage.preassignment(t, d1, c.now, p_flavour)) p
     left join analysis a on a.task_id = t.task_id
     left join problem i on i.task_id = t.task_id
@@ -3523,7 +3588,7 @@ CREATE FUNCTION brokerage.facts_of_tasks(p_setup text, p_task_ids bigint[], p_fl
     left join workload.task pt on p_algorithm = 'production_task' and pt.setup = t.setup and pt.task_id = t.parent and pt.task_id <> t.task_id
     left join resource.nucleus pn on pn.setup = t.setup and pn.nucleus = pt.nucleus
     left join brokerage.nucleus_site ps on ps.setup = t.setup and ps.nucleus = pt.nucleus
-   cross join lateral (select coalesce(pn.bare_nucleus, case when ps.attributes ->> 'bareNucleus' in ('only', 'allow') then ps.attributes ->> 'bareNucleus' end)) pm(mode)
+   cross join lateral (select brokerage.bare_nucleus(pn.bare_nucleus, ps.attributes)) pm(mode)
    where t.setup = p_setup and t.task_id = any (p_task_ids)
 $$;
 
@@ -3878,6 +3943,16 @@ ALTER FUNCTION brokerage.keep_decisions(p_days integer) OWNER TO broker_owner;
 
 COMMENT ON FUNCTION brokerage.keep_decisions(p_days integer) IS 'Makes the partitions of the decisions for today (UTC) and the days ahead, counts and drops those beyond the retention, and forgets old runs; returns how many partitions changed.';
 
+CREATE FUNCTION brokerage.like_text(p_text text) RETURNS text
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE
+    AS $$
+  select replace(replace(replace(p_text, '\', '\\'), '%', '\%'), '_', '\_')
+$$;
+
+ALTER FUNCTION brokerage.like_text(p_text text) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION brokerage.like_text(p_text text) IS 'A text as like has to have it to find just this text.';
+
 CREATE FUNCTION brokerage.maintain() RETURNS TABLE(step text, changed bigint)
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'brokerage', 'pg_temp'
@@ -3964,18 +4039,38 @@ ALTER FUNCTION brokerage.most_events_panda2026(t brokerage.task_facts, q brokera
 
 COMMENT ON FUNCTION brokerage.most_events_panda2026(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) IS 'Events of the job that must not be too short for a queue with mintime, in PanDA''s code.';
 
-CREATE FUNCTION brokerage.name_patterns(p_names text[], p_anywhere boolean) RETURNS text[]
+CREATE FUNCTION brokerage.name_expression(p_name text) RETURNS text
     LANGUAGE sql IMMUTABLE PARALLEL SAFE
+    AS $_$
+  select case when p_name like '%*%' and p_name ~ '[][\\^$|?+(){}]' then replace(p_name, '*', '.*') end
+$_$;
+
+ALTER FUNCTION brokerage.name_expression(p_name text) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION brokerage.name_expression(p_name text) IS 'The regular expression that a name of queues with * is in PanDA''s code; null where like does.';
+
+CREATE FUNCTION brokerage.name_patterns(p_setup text, p_names text[], p_anywhere boolean) RETURNS text[]
+    LANGUAGE sql STABLE
     AS $$
-  select array_agg(case when p_anywhere and n.name like '%*%' then '%' || e.escaped || '%' else e.escaped end order by n.number)
+  select coalesce(array_agg(u.pattern order by n.number, u.pattern) filter (where u.pattern is not null), case when count(*) > 0 then '{}'::text[] end)
     from unnest(p_names) with ordinality n(name, number)
-   cross join lateral (select replace(replace(replace(replace(n.name, '\', '\\'), '%', '\%'), '_', '\_'), '*', '%')) e(escaped)
+   cross join lateral (select brokerage.like_text(n.name), case when p_anywhere then brokerage.name_expression(n.name) end) e(escaped, expression)
+    left join lateral unnest(case
+                when e.expression is null then array[case when not p_anywhere then replace(e.escaped, '*', '%')
+                                                          when n.name like '%*%' then '%' || replace(replace(e.escaped, '.', '_'), '*', '%') || '%'
+                                                          else e.escaped end]
+                when brokerage.pattern_problem(e.expression) is null
+                then array(select distinct brokerage.like_text(m.name)
+                             from resource.queue q
+                             left join resource.resource_type_in_force r on r.setup = q.setup and q.capability = 'ucore'
+                            cross join lateral (select case when q.queue ~ e.expression then q.queue when q.queue || '/' || r.name ~ e.expression then q.queue || '/' || r.name end) m(name)
+                            where q.setup = p_setup and m.name is not null) end) u(pattern) on true
    where n.name <> ''
 $$;
 
-ALTER FUNCTION brokerage.name_patterns(p_names text[], p_anywhere boolean) OWNER TO broker_owner;
+ALTER FUNCTION brokerage.name_patterns(p_setup text, p_names text[], p_anywhere boolean) OWNER TO broker_owner;
 
-COMMENT ON FUNCTION brokerage.name_patterns(p_names text[], p_anywhere boolean) IS 'Patterns (like) for names with *; null = no name. p_anywhere: a name with * may stand anywhere in what is compared.';
+COMMENT ON FUNCTION brokerage.name_patterns(p_setup text, p_names text[], p_anywhere boolean) IS 'Patterns (like) for names with *; null = no name. p_anywhere: as PanDA''s code, a regular expression that may be found anywhere in what is compared.';
 
 CREATE FUNCTION brokerage.nearest_rule(p_profile text, p_algorithm text, p_rule text) RETURNS text
     LANGUAGE sql STABLE
@@ -4042,8 +4137,10 @@ CREATE FUNCTION brokerage.obstacles(p_setup text, p_task_id bigint, p_profile te
   with queue as materialized (
     select e.queue, e.rule, e.all_reasons from brokerage.explain(p_setup, p_task_id, p_profile, p_algorithm) e where e.verdict = 'rejected'
   ), failing as (
-    select q.queue, q.rule as first_rule, cardinality(q.all_reasons) = 1 as alone, split_part(a.said, ': ', 1) as rule, substr(a.said, strpos(a.said, ': ') + 2) as said
-      from queue q cross join lateral unnest(q.all_reasons) a(said)
+    select q.queue, q.rule as first_rule, r.rule, r.said, count(*) over (partition by q.queue) = 1 as alone
+      from queue q
+     cross join lateral (select split_part(a.said, ': ', 1) as rule, substr(min(a.said), strpos(min(a.said), ': ') + 2) as said
+                           from unnest(q.all_reasons) a(said) group by 1) r
   )
   select f.rule, count(*) filter (where f.first_rule = f.rule), count(*), count(*) filter (where f.alone),
          format('%s: %s', (array_agg(f.queue order by f.alone desc, f.queue collate "C"))[1], (array_agg(f.said order by f.alone desc, f.queue collate "C"))[1])
@@ -4054,7 +4151,7 @@ $$;
 
 ALTER FUNCTION brokerage.obstacles(p_setup text, p_task_id bigint, p_profile text, p_algorithm text) OWNER TO broker_owner;
 
-COMMENT ON FUNCTION brokerage.obstacles(p_setup text, p_task_id bigint, p_profile text, p_algorithm text) IS 'What keeps a task from queues, a row a rule: how many queues it is the reason for, how many fail it, and how many would be open without it alone, with an example. Errors: PB001, PB002, PB004 (no such task).';
+COMMENT ON FUNCTION brokerage.obstacles(p_setup text, p_task_id bigint, p_profile text, p_algorithm text) IS 'What keeps a task from queues, a row a rule: how many queues it is the reason for, how many fail it, and how many would be open without it alone, with an example. Set rules count as they hold now; choices (top-10) are not named. Errors: PB001, PB002, PB004 (no such task).';
 
 CREATE FUNCTION brokerage.open_run(p_setup text, p_algorithm text, p_profile text, p_seed bigint, p_dry boolean) RETURNS bigint
     LANGUAGE plpgsql SECURITY DEFINER
@@ -5539,17 +5636,18 @@ ALTER FUNCTION brokerage.rule_memory_panda2026(t brokerage.task_facts, q brokera
 
 COMMENT ON FUNCTION brokerage.rule_memory_panda2026(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) IS 'memory of panda2026: nine tenths of the memory of a job, in whole MB, lie between minrss and maxrss of the queue.';
 
-CREATE FUNCTION brokerage.rule_min_weight(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) RETURNS text
+CREATE FUNCTION brokerage.rule_min_weight(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts, x jsonb) RETURNS text
     LANGUAGE sql STABLE PARALLEL SAFE
     AS $$
   select case
-    when t.min_weight > 0 and p.weight <> 0 and p.weight < t.min_weight then format('weight is %s, MIN_WEIGHT is %s', p.weight, t.min_weight)
+    when t.min_weight > 0 and p.weight <> 0 and p.weight < t.min_weight and not ((x ->> 'spares_preassigned')::boolean is true and p.is_preassigned is true)
+    then format('weight is %s, MIN_WEIGHT is %s', p.weight, t.min_weight)
   end
 $$;
 
-ALTER FUNCTION brokerage.rule_min_weight(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) OWNER TO broker_owner;
+ALTER FUNCTION brokerage.rule_min_weight(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts, x jsonb) OWNER TO broker_owner;
 
-COMMENT ON FUNCTION brokerage.rule_min_weight(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) IS 'min-weight: the weight is at least MIN_WEIGHT of the label and share.';
+COMMENT ON FUNCTION brokerage.rule_min_weight(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts, x jsonb) IS 'min-weight: the weight is at least MIN_WEIGHT of the label and share. Parameter spares_preassigned (boolean): not of a pre-assigned queue.';
 
 CREATE FUNCTION brokerage.rule_no_pilot(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts, x jsonb) RETURNS text
     LANGUAGE sql STABLE PARALLEL SAFE
@@ -6937,16 +7035,23 @@ ALTER FUNCTION brokerage.task_classes(p_setup text) OWNER TO broker_owner;
 
 COMMENT ON FUNCTION brokerage.task_classes(p_setup text) IS 'Classes of the open tasks of users (2 S, 1 A, 0 B, -1 C), and why, by what their users have left and how far they are (analy_eval).';
 
-CREATE FUNCTION brokerage.task_problem(t workload.task) RETURNS text
+CREATE FUNCTION brokerage.task_problem(t workload.task, p_flavour text, p_algorithm text) RETURNS text
     LANGUAGE sql STABLE
     AS $$
   select coalesce('architecture: ' || brokerage.architecture_problem(t.architecture),
-                  case when jsonb_typeof(t.resource_types_at) <> 'object' then 'resource_types_at is no object' end)
+                  case when jsonb_typeof(t.resource_types_at) <> 'object' then 'resource_types_at is no object' end,
+                  case when p_flavour <> 'doc' and p_algorithm = 'analysis_job' then
+                    (select format('%s: the pattern %s is %s', s.field, to_json(n.name), x.problem)
+                       from (values ('included_site', t.included_site), ('excluded_site', t.excluded_site)) s(field, names)
+                      cross join lateral unnest(s.names) with ordinality n(name, number)
+                      cross join lateral (select brokerage.pattern_problem(brokerage.name_expression(n.name))) x(problem)
+                      where x.problem is not null
+                      order by s.field desc, n.number limit 1) end)
 $$;
 
-ALTER FUNCTION brokerage.task_problem(t workload.task) OWNER TO broker_owner;
+ALTER FUNCTION brokerage.task_problem(t workload.task, p_flavour text, p_algorithm text) OWNER TO broker_owner;
 
-COMMENT ON FUNCTION brokerage.task_problem(t workload.task) IS 'Which text of a task cannot be read, and why; null = all can.';
+COMMENT ON FUNCTION brokerage.task_problem(t workload.task, p_flavour text, p_algorithm text) IS 'Which text of a task cannot be read by an algorithm in a flavour (doc, panda2026), and why; null = all can.';
 
 CREATE FUNCTION brokerage.tasks_of_second_pass(p_run brokerage.run, p_tasks brokerage.task_facts[]) RETURNS brokerage.task_facts[]
     LANGUAGE plpgsql
@@ -14217,7 +14322,7 @@ UNION ALL
    FROM (resource.queue q
      CROSS JOIN LATERAL ( SELECT (resource.catchall(q.catchall) || q.params) AS "?column?"
          OFFSET 0) a(attributes))
-  WHERE ((q.panda_site IS NOT NULL) AND ((a.attributes ->> 'bareNucleus'::text) = ANY (ARRAY['only'::text, 'allow'::text])) AND (NOT (EXISTS ( SELECT
+  WHERE ((q.panda_site IS NOT NULL) AND (brokerage.bare_nucleus(NULL::text, a.attributes) IS NOT NULL) AND (NOT (EXISTS ( SELECT
            FROM resource.queue f
           WHERE ((f.setup = q.setup) AND (f.panda_site = q.panda_site) AND (f.role = 'nucleus'::text))))))
   ORDER BY q.setup, q.panda_site, (q.queue COLLATE "C"));
@@ -14420,7 +14525,7 @@ CREATE VIEW brokerage.shipped_rule AS
             k.temporary,
             k.parameters,
             k.source
-           FROM ( VALUES ('doc'::text,'task-nucleus-initial'::text,'candidate'::text,10,'brokerage.candidate_nucleus'::text,NULL::text,false,'{"as": "task-nucleus-list"}'::text,'seed 000, ATLAS Production Task Brokerage, 1'::text), ('doc'::text,'task-nucleus-list'::text,'row rule'::text,20,'brokerage.rule_nucleus_status'::text,'-status'::text,false,'{}'::text,'seed 000, ATLAS Production Task Brokerage, 1'::text), ('doc'::text,'transfer-backlog'::text,'row rule'::text,30,'brokerage.rule_transfer_backlog'::text,'-transfer_backlog'::text,false,'{}'::text,'seed 000, ATLAS Production Task Brokerage, 2'::text), ('doc'::text,'nucleus-has-storage'::text,'row rule'::text,40,'brokerage.rule_nucleus_has_storage'::text,'-match'::text,false,'{}'::text,'seed 000, ATLAS Production Task Brokerage, 2'::text), ('doc'::text,'nucleus-space'::text,'row rule'::text,50,'brokerage.rule_nucleus_space'::text,'-space'::text,false,'{}'::text,'seed 000, ATLAS Production Task Brokerage, 2'::text), ('doc'::text,'task-locality-size'::text,'set rule'::text,60,'brokerage.rule_task_locality_size'::text,'-insize'::text,false,'{"group": "task-locality"}'::text,'seed 000, ATLAS Production Task Brokerage, 2'::text), ('doc'::text,'task-locality-num'::text,'set rule'::text,70,'brokerage.rule_task_locality_num'::text,'-innum'::text,false,'{"group": "task-locality"}'::text,'seed 000, ATLAS Production Task Brokerage, 2'::text), ('doc'::text,'full-chain-task'::text,'row rule'::text,80,'brokerage.rule_full_chain_task'::text,'-full_chain'::text,false,'{}'::text,'seed 000, Full-chain'::text), ('doc'::text,'task-weight-rw'::text,'weight'::text,90,'brokerage.weight_remaining_work'::text,NULL::text,false,'{"sees_assignments": true}'::text,'seed 000, ATLAS Production Task Brokerage, 3'::text), ('doc'::text,'task-weight-data'::text,'weight'::text,100,'brokerage.weight_located_data'::text,NULL::text,false,'{"if_holds": "task-locality"}'::text,'seed 000, ATLAS Production Task Brokerage, 3'::text), ('doc'::text,'task-weight-tape'::text,'weight'::text,110,'brokerage.weight_tape'::text,NULL::text,false,'{"if_holds": "task-locality"}'::text,'seed 000, ATLAS Production Task Brokerage, 3'::text), ('doc'::text,'task-weight-space'::text,'weight'::text,120,'brokerage.weight_nucleus_space'::text,NULL::text,false,'{}'::text,'seed 000, ATLAS Production Task Brokerage, 3'::text), ('doc'::text,'task-choice'::text,'choice'::text,130,NULL::text,NULL::text,false,'{"draw": true}'::text,'seed 000, ATLAS Production Task Brokerage, 3'::text), ('doc'::text,'task-pending'::text,'pending'::text,140,NULL::text,NULL::text,false,'{"wait": "30 minutes"}'::text,'seed 000, ATLAS Production Task Brokerage, 4'::text), ('doc'::text,'task-preset-nucleus'::text,'fact'::text,600,'brokerage.facts_of_tasks'::text,NULL::text,false,'{}'::text,'seed 000, ATLAS Production Task Brokerage'::text), ('doc'::text,'task-locality-disable'::text,'fact'::text,601,'brokerage.may_be_elsewhere'::text,NULL::text,false,'{}'::text,'seed 000, ATLAS Production Task Brokerage, 2'::text), ('panda2026'::text,'task-input-scan'::text,'task rule'::text,5,'brokerage.rule_task_input_scan'::text,NULL::text,false,'{"status": "pending"}'::text,'code (brokerage-rules 1.1)'::text), ('panda2026'::text,'task-nucleus-initial'::text,'candidate'::text,10,'brokerage.candidate_nucleus'::text,NULL::text,false,'{"as": "task-nucleus-list", "satellites": true}'::text,'code (brokerage-rules 1.1)'::text), ('panda2026'::text,'task-nucleus-list'::text,'row rule'::text,20,'brokerage.rule_nucleus_status'::text,'-status'::text,false,'{}'::text,'code (brokerage-rules 1.1)'::text), ('panda2026'::text,'transfer-backlog'::text,'row rule'::text,30,'brokerage.rule_transfer_backlog'::text,'-transfer_backlog'::text,false,'{}'::text,'code (brokerage-rules 1.1)'::text), ('panda2026'::text,'nucleus-has-storage'::text,'row rule'::text,40,'brokerage.rule_nucleus_has_storage_panda2026'::text,'-match'::text,false,'{}'::text,'code (brokerage-rules 1.1)'::text), ('panda2026'::text,'nucleus-wan'::text,'row rule'::text,45,'brokerage.rule_nucleus_wan'::text,NULL::text,false,'{}'::text,'code (brokerage-rules 1.1)'::text), ('panda2026'::text,'nucleus-space'::text,'row rule'::text,50,'brokerage.rule_nucleus_space_panda2026'::text,'-space'::text,false,'{}'::text,'code (brokerage-rules 1.1)'::text), ('panda2026'::text,'task-job-check'::text,'row rule'::text,55,'brokerage.rule_task_job_check'::text,'-job'::text,false,'{"last": "no-pilot", "without": ["link-blocked", "link-queue-cap", "nucleus-queue-cap", "nucleus-unwritable", "t1-weight", "full-chain-job", "transferring-limit"]}'::text,'code (brokerage-rules 1.1)'::text), ('panda2026'::text,'task-locality-size'::text,'set rule'::text,60,'brokerage.rule_task_locality_size'::text,'-insize'::text,false,'{"group": "task-locality", "inclusive": true, "current_priority": true, "period": true}'::text,'code (brokerage-rules 1.1)'::text), ('panda2026'::text,'task-locality-num'::text,'set rule'::text,70,'brokerage.rule_task_locality_num'::text,'-innum'::text,false,'{"group": "task-locality", "inclusive": true, "current_priority": true, "period": true}'::text,'code (brokerage-rules 1.1)'::text), ('panda2026'::text,'full-chain-task'::text,'row rule'::text,80,'brokerage.rule_full_chain_task_panda2026'::text,'-full_chain'::text,false,'{}'::text,'code (brokerage-rules 1.1)'::text), ('panda2026'::text,'task-weight-rw'::text,'weight'::text,90,'brokerage.weight_remaining_work'::text,NULL::text,false,'{"sees_assignments": true, "little_counts_1": true}'::text,'code (brokerage-rules 1.1)'::text), ('panda2026'::text,'task-weight-data'::text,'weight'::text,100,'brokerage.weight_located_data'::text,NULL::text,false,'{"if_holds": "task-locality", "period": true}'::text,'code (brokerage-rules 1.1)'::text), ('panda2026'::text,'task-weight-tape'::text,'weight'::text,110,'brokerage.weight_tape'::text,NULL::text,false,'{"if_holds": "task-locality", "period": true}'::text,'code (brokerage-rules 1.1)'::text), ('panda2026'::text,'task-weight-space'::text,'weight'::text,120,'brokerage.weight_nucleus_space_panda2026'::text,NULL::text,false,'{}'::text,'code (brokerage-rules 1.1)'::text), ('panda2026'::text,'task-choice'::text,'choice'::text,130,NULL::text,NULL::text,false,'{"draw": true, "first_of_zeros": true}'::text,'code (brokerage-rules 1.1)'::text), ('panda2026'::text,'task-pending'::text,'pending'::text,140,NULL::text,NULL::text,false,'{"wait": "30 minutes"}'::text,'code (brokerage-rules 1.1)'::text), ('panda2026'::text,'task-preset-nucleus'::text,'fact'::text,600,'brokerage.facts_of_tasks'::text,NULL::text,false,'{}'::text,'code (brokerage-rules 1.1)'::text), ('panda2026'::text,'task-locality-disable'::text,'fact'::text,601,'brokerage.may_be_elsewhere'::text,NULL::text,false,'{}'::text,'code (brokerage-rules 1.1)'::text), ('panda2026'::text,'task-locality-period'::text,'fact'::text,602,'brokerage.needs_no_local_input'::text,NULL::text,false,'{}'::text,'code (brokerage-rules 1.1)'::text)) k(profile, rule, kind, "position", function, criteria, temporary, parameters, source)
+           FROM ( VALUES ('doc'::text,'task-nucleus-initial'::text,'candidate'::text,10,'brokerage.candidate_nucleus'::text,NULL::text,false,'{"as": "task-nucleus-list"}'::text,'seed 000, ATLAS Production Task Brokerage, 1'::text), ('doc'::text,'task-nucleus-list'::text,'row rule'::text,20,'brokerage.rule_nucleus_status'::text,'-status'::text,false,'{}'::text,'seed 000, ATLAS Production Task Brokerage, 1'::text), ('doc'::text,'transfer-backlog'::text,'row rule'::text,30,'brokerage.rule_transfer_backlog'::text,'-transfer_backlog'::text,false,'{}'::text,'seed 000, ATLAS Production Task Brokerage, 2'::text), ('doc'::text,'nucleus-has-storage'::text,'row rule'::text,40,'brokerage.rule_nucleus_has_storage'::text,'-match'::text,false,'{}'::text,'seed 000, ATLAS Production Task Brokerage, 2'::text), ('doc'::text,'nucleus-space'::text,'row rule'::text,50,'brokerage.rule_nucleus_space'::text,'-space'::text,false,'{}'::text,'seed 000, ATLAS Production Task Brokerage, 2'::text), ('doc'::text,'task-locality-size'::text,'set rule'::text,60,'brokerage.rule_task_locality_size'::text,'-insize'::text,false,'{"group": "task-locality"}'::text,'seed 000, ATLAS Production Task Brokerage, 2'::text), ('doc'::text,'task-locality-num'::text,'set rule'::text,70,'brokerage.rule_task_locality_num'::text,'-innum'::text,false,'{"group": "task-locality"}'::text,'seed 000, ATLAS Production Task Brokerage, 2'::text), ('doc'::text,'full-chain-task'::text,'row rule'::text,80,'brokerage.rule_full_chain_task'::text,'-full_chain'::text,false,'{}'::text,'seed 000, Full-chain'::text), ('doc'::text,'task-weight-rw'::text,'weight'::text,90,'brokerage.weight_remaining_work'::text,NULL::text,false,'{"sees_assignments": true}'::text,'seed 000, ATLAS Production Task Brokerage, 3'::text), ('doc'::text,'task-weight-data'::text,'weight'::text,100,'brokerage.weight_located_data'::text,NULL::text,false,'{"if_holds": "task-locality"}'::text,'seed 000, ATLAS Production Task Brokerage, 3'::text), ('doc'::text,'task-weight-tape'::text,'weight'::text,110,'brokerage.weight_tape'::text,NULL::text,false,'{"if_holds": "task-locality"}'::text,'seed 000, ATLAS Production Task Brokerage, 3'::text), ('doc'::text,'task-weight-space'::text,'weight'::text,120,'brokerage.weight_nucleus_space'::text,NULL::text,false,'{}'::text,'seed 000, ATLAS Production Task Brokerage, 3'::text), ('doc'::text,'task-choice'::text,'choice'::text,130,NULL::text,NULL::text,false,'{"draw": true}'::text,'seed 000, ATLAS Production Task Brokerage, 3'::text), ('doc'::text,'task-pending'::text,'pending'::text,140,NULL::text,NULL::text,false,'{"wait": "30 minutes"}'::text,'seed 000, ATLAS Production Task Brokerage, 4'::text), ('doc'::text,'task-preset-nucleus'::text,'fact'::text,600,'brokerage.facts_of_tasks'::text,NULL::text,false,'{}'::text,'seed 000, ATLAS Production Task Brokerage'::text), ('doc'::text,'task-locality-disable'::text,'fact'::text,601,'brokerage.may_be_elsewhere'::text,NULL::text,false,'{}'::text,'seed 000, ATLAS Production Task Brokerage, 2'::text), ('doc'::text,'task-data-locality'::text,'fact'::text,602,'brokerage.facts_of_nucleus_pairs'::text,NULL::text,false,'{}'::text,'seed 000, ATLAS Production Task Brokerage, 2'::text), ('panda2026'::text,'task-input-scan'::text,'task rule'::text,5,'brokerage.rule_task_input_scan'::text,NULL::text,false,'{"status": "pending"}'::text,'code (brokerage-rules 1.1)'::text), ('panda2026'::text,'task-nucleus-initial'::text,'candidate'::text,10,'brokerage.candidate_nucleus'::text,NULL::text,false,'{"as": "task-nucleus-list", "satellites": true}'::text,'code (brokerage-rules 1.1)'::text), ('panda2026'::text,'task-nucleus-list'::text,'row rule'::text,20,'brokerage.rule_nucleus_status'::text,'-status'::text,false,'{}'::text,'code (brokerage-rules 1.1)'::text), ('panda2026'::text,'transfer-backlog'::text,'row rule'::text,30,'brokerage.rule_transfer_backlog'::text,'-transfer_backlog'::text,false,'{}'::text,'code (brokerage-rules 1.1)'::text), ('panda2026'::text,'nucleus-has-storage'::text,'row rule'::text,40,'brokerage.rule_nucleus_has_storage_panda2026'::text,'-match'::text,false,'{}'::text,'code (brokerage-rules 1.1)'::text), ('panda2026'::text,'nucleus-wan'::text,'row rule'::text,45,'brokerage.rule_nucleus_wan'::text,NULL::text,false,'{}'::text,'code (brokerage-rules 1.1)'::text), ('panda2026'::text,'nucleus-space'::text,'row rule'::text,50,'brokerage.rule_nucleus_space_panda2026'::text,'-space'::text,false,'{}'::text,'code (brokerage-rules 1.1)'::text), ('panda2026'::text,'task-job-check'::text,'row rule'::text,55,'brokerage.rule_task_job_check'::text,'-job'::text,false,'{"last": "no-pilot", "without": ["link-blocked", "link-queue-cap", "nucleus-queue-cap", "nucleus-unwritable", "t1-weight", "full-chain-job", "transferring-limit"]}'::text,'code (brokerage-rules 1.1)'::text), ('panda2026'::text,'task-locality-size'::text,'set rule'::text,60,'brokerage.rule_task_locality_size'::text,'-insize'::text,false,'{"group": "task-locality", "inclusive": true, "current_priority": true, "period": true}'::text,'code (brokerage-rules 1.1)'::text), ('panda2026'::text,'task-locality-num'::text,'set rule'::text,70,'brokerage.rule_task_locality_num'::text,'-innum'::text,false,'{"group": "task-locality", "inclusive": true, "current_priority": true, "period": true}'::text,'code (brokerage-rules 1.1)'::text), ('panda2026'::text,'full-chain-task'::text,'row rule'::text,80,'brokerage.rule_full_chain_task_panda2026'::text,'-full_chain'::text,false,'{}'::text,'code (brokerage-rules 1.1)'::text), ('panda2026'::text,'task-weight-rw'::text,'weight'::text,90,'brokerage.weight_remaining_work'::text,NULL::text,false,'{"sees_assignments": true, "little_counts_1": true}'::text,'code (brokerage-rules 1.1)'::text), ('panda2026'::text,'task-weight-data'::text,'weight'::text,100,'brokerage.weight_located_data'::text,NULL::text,false,'{"if_holds": "task-locality", "period": true}'::text,'code (brokerage-rules 1.1)'::text), ('panda2026'::text,'task-weight-tape'::text,'weight'::text,110,'brokerage.weight_tape'::text,NULL::text,false,'{"if_holds": "task-locality", "period": true}'::text,'code (brokerage-rules 1.1)'::text), ('panda2026'::text,'task-weight-space'::text,'weight'::text,120,'brokerage.weight_nucleus_space_panda2026'::text,NULL::text,false,'{}'::text,'code (brokerage-rules 1.1)'::text), ('panda2026'::text,'task-choice'::text,'choice'::text,130,NULL::text,NULL::text,false,'{"draw": true, "first_of_zeros": true}'::text,'code (brokerage-rules 1.1)'::text), ('panda2026'::text,'task-pending'::text,'pending'::text,140,NULL::text,NULL::text,false,'{"wait": "30 minutes"}'::text,'code (brokerage-rules 1.1)'::text), ('panda2026'::text,'task-preset-nucleus'::text,'fact'::text,600,'brokerage.facts_of_tasks'::text,NULL::text,false,'{}'::text,'code (brokerage-rules 1.1)'::text), ('panda2026'::text,'task-locality-disable'::text,'fact'::text,601,'brokerage.may_be_elsewhere'::text,NULL::text,false,'{}'::text,'code (brokerage-rules 1.1)'::text), ('panda2026'::text,'task-locality-period'::text,'fact'::text,602,'brokerage.needs_no_local_input'::text,NULL::text,false,'{}'::text,'code (brokerage-rules 1.1)'::text), ('panda2026'::text,'task-data-locality'::text,'fact'::text,603,'brokerage.facts_of_nucleus_pairs'::text,NULL::text,false,'{}'::text,'code (brokerage-rules 1.1)'::text)) k(profile, rule, kind, "position", function, criteria, temporary, parameters, source)
         UNION ALL
          SELECT 'analysis_job'::text AS text,
             l.profile,
@@ -14432,7 +14537,7 @@ CREATE VIEW brokerage.shipped_rule AS
             l.temporary,
             l.parameters,
             l.source
-           FROM ( VALUES ('doc'::text,'user-cap'::text,'task rule'::text,10,'brokerage.rule_user_cap'::text,NULL::text,false,'{"status": "throttled"}'::text,'seed 000, ATLAS Analysis Job Brokerage, 1'::text), ('doc'::text,'quota'::text,'task rule'::text,20,'brokerage.rule_quota'::text,NULL::text,false,'{"status": "throttled"}'::text,'seed 000, ATLAS Analysis Job Brokerage, 1'::text), ('doc'::text,'share-throttle'::text,'task rule'::text,30,'brokerage.rule_share_throttle'::text,NULL::text,false,'{"status": "throttled"}'::text,'seed 000, ATLAS Analysis Job Brokerage, 1'::text), ('doc'::text,'anal-initial'::text,'candidate'::text,40,'brokerage.candidate_analysis'::text,NULL::text,false,'{}'::text,'seed 000, ATLAS Analysis Job Brokerage, 2'::text), ('doc'::text,'include-exclude'::text,'row rule'::text,50,'brokerage.rule_include_exclude'::text,NULL::text,false,'{}'::text,'seed 000, ATLAS Analysis Job Brokerage, 2'::text), ('doc'::text,'queue-status'::text,'row rule'::text,60,'brokerage.rule_queue_status'::text,'-status'::text,false,'{}'::text,'seed 000, ATLAS Analysis Job Brokerage, 3'::text), ('doc'::text,'anal-locality'::text,'row rule'::text,70,'brokerage.rule_anal_locality'::text,NULL::text,false,'{"may_be_suppressed": true}'::text,'seed 000, ATLAS Analysis Job Brokerage, 3'::text), ('doc'::text,'disk-io'::text,'row rule'::text,80,'brokerage.rule_disk_io'::text,'-diskIO'::text,false,'{}'::text,'seed 000, ATLAS Analysis Job Brokerage, 3'::text), ('doc'::text,'core-count'::text,'row rule'::text,90,'brokerage.rule_core_count'::text,'-cpucore'::text,false,'{}'::text,'seed 000, ATLAS Analysis Job Brokerage, 3'::text), ('doc'::text,'max-core-count'::text,'row rule'::text,100,'brokerage.rule_max_core_count'::text,'-max_cpucore'::text,false,'{}'::text,'seed 000, ATLAS Analysis Job Brokerage, 3'::text), ('doc'::text,'avoid-vp'::text,'row rule'::text,110,'brokerage.rule_avoid_vp'::text,NULL::text,false,'{}'::text,'seed 000, ATLAS Analysis Job Brokerage, 3'::text), ('doc'::text,'software'::text,'row rule'::text,120,'brokerage.rule_software'::text,'-cache'::text,false,'{}'::text,'seed 000, Release/cache Availability Check'::text), ('doc'::text,'memory'::text,'row rule'::text,130,'brokerage.rule_memory'::text,NULL::text,false,'{}'::text,'seed 000, ATLAS Analysis Job Brokerage, 3'::text), ('doc'::text,'scratch-disk'::text,'row rule'::text,140,'brokerage.rule_scratch_disk_analysis'::text,'-disk'::text,false,'{}'::text,'seed 000, ATLAS Analysis Job Brokerage, 3'::text), ('doc'::text,'storage-space'::text,'row rule'::text,150,'brokerage.rule_storage_space'::text,'-disk'::text,false,'{}'::text,'seed 000, ATLAS Analysis Job Brokerage, 3'::text), ('doc'::text,'storage-blacklist'::text,'row rule'::text,160,'brokerage.rule_storage_blacklist_analysis'::text,'-blacklist'::text,false,'{}'::text,'seed 000, ATLAS Analysis Job Brokerage, 3'::text), ('doc'::text,'walltime'::text,'row rule'::text,170,'brokerage.rule_walltime'::text,NULL::text,false,'{}'::text,'seed 000, ATLAS Analysis Job Brokerage, 3'::text), ('doc'::text,'no-pilot'::text,'row rule'::text,180,'brokerage.rule_no_pilot'::text,'-nopilot'::text,false,'{}'::text,'seed 000, ATLAS Analysis Job Brokerage, 3'::text), ('doc'::text,'failed-jobs'::text,'row rule'::text,190,'brokerage.rule_failed_jobs'::text,'-badsite'::text,true,'{}'::text,'seed 000, ATLAS Analysis Job Brokerage, 3'::text), ('doc'::text,'cap-rt'::text,'row rule'::text,200,'brokerage.rule_cap_rt_analysis'::text,'-cap_rt'::text,true,'{}'::text,'seed 000, ATLAS Analysis Job Brokerage, 3'::text), ('doc'::text,'stabilizer'::text,'row rule'::text,210,'brokerage.rule_stabilizer'::text,'-badsite'::text,true,'{}'::text,'seed 000, Analysis Stabilizer'::text), ('doc'::text,'anal-loops'::text,'second pass'::text,220,'brokerage.rule_anal_loops'::text,NULL::text,false,'{}'::text,'seed 000, ATLAS Analysis Job Brokerage, 3'::text), ('doc'::text,'weight'::text,'weight'::text,230,'brokerage.weight_analysis'::text,NULL::text,false,'{}'::text,'seed 000, ATLAS Analysis Job Brokerage, 4'::text), ('doc'::text,'top-10'::text,'choice'::text,240,NULL::text,'-low_weight'::text,false,'{"best": 10}'::text,'seed 000, ATLAS Analysis Job Brokerage, 5'::text), ('doc'::text,'queued-jobs'::text,'distribution'::text,250,'brokerage.queued_jobs'::text,NULL::text,false,'{}'::text,'brokerage-rules 1.3'::text), ('doc'::text,'running-jobs-cap'::text,'distribution'::text,260,'brokerage.running_jobs_cap'::text,NULL::text,false,'{}'::text,'brokerage-rules 1.3'::text), ('doc'::text,'job-chunk'::text,'distribution'::text,270,'brokerage.job_chunk'::text,NULL::text,false,'{}'::text,'brokerage-rules 1.3'::text), ('doc'::text,'anal-pending'::text,'pending'::text,280,NULL::text,NULL::text,false,'{"wait": "20 minutes"}'::text,'seed 000, ATLAS Analysis Job Brokerage, 5'::text), ('doc'::text,'catchall-lookup'::text,'fact'::text,600,'resource.catchall'::text,NULL::text,false,'{}'::text,'brokerage-rules 1.0'::text), ('doc'::text,'per-core-attr'::text,'fact'::text,601,'resource.candidate_queue'::text,NULL::text,false,'{}'::text,'brokerage-rules 1.0'::text), ('doc'::text,'ucore-expansion'::text,'fact'::text,602,'resource.candidate_queue'::text,NULL::text,false,'{}'::text,'brokerage-rules 1.0'::text), ('doc'::text,'direct-io-used'::text,'fact'::text,603,'brokerage.reads_directly'::text,NULL::text,false,'{}'::text,'seed 000, ATLAS Production Job Brokerage, 2'::text), ('doc'::text,'n-running-workers'::text,'fact'::text,604,'brokerage.running_workers'::text,NULL::text,false,'{}'::text,'seed 000, ATLAS Analysis Job Brokerage, 4'::text), ('doc'::text,'num-slots'::text,'fact'::text,605,'brokerage.running_workers'::text,NULL::text,false,'{}'::text,'seed 000, ATLAS Analysis Job Brokerage, 4'::text), ('panda2026'::text,'user-cap'::text,'task rule'::text,10,'brokerage.rule_user_cap'::text,NULL::text,false,'{"status": "throttled", "spares_merging": true}'::text,'code (brokerage-rules 1.4)'::text), ('panda2026'::text,'quota'::text,'task rule'::text,20,'brokerage.rule_quota'::text,NULL::text,false,'{"status": "throttled", "near_limit": true}'::text,'code (brokerage-rules 1.4)'::text), ('panda2026'::text,'share-throttle'::text,'task rule'::text,30,'brokerage.rule_share_throttle_panda2026'::text,NULL::text,false,'{"status": "throttled"}'::text,'code (brokerage-rules 1.4)'::text), ('panda2026'::text,'input-completeness'::text,'task rule'::text,40,'brokerage.rule_input_completeness'::text,NULL::text,false,'{"status": "failed"}'::text,'code (brokerage-rules 1.4)'::text), ('panda2026'::text,'anal-initial'::text,'candidate'::text,50,'brokerage.candidate_analysis'::text,NULL::text,false,'{"code": true}'::text,'code (brokerage-rules 1.4)'::text), ('panda2026'::text,'anal-locality'::text,'row rule'::text,60,'brokerage.rule_anal_locality'::text,NULL::text,false,'{}'::text,'code (brokerage-rules 1.4)'::text), ('panda2026'::text,'queue-status'::text,'row rule'::text,70,'brokerage.rule_queue_status_analysis_panda2026'::text,'-status'::text,false,'{}'::text,'code (brokerage-rules 1.4)'::text), ('panda2026'::text,'zero-share'::text,'row rule'::text,80,'brokerage.rule_zero_share'::text,'-zeroshare'::text,false,'{"spares_preassigned": true}'::text,'code (brokerage-rules 1.9)'::text), ('panda2026'::text,'disk-io'::text,'row rule'::text,90,'brokerage.rule_disk_io'::text,'-diskIO'::text,false,'{}'::text,'code (brokerage-rules 1.4)'::text), ('panda2026'::text,'max-io-intensity'::text,'row rule'::text,100,'brokerage.rule_max_io_intensity'::text,'-max_io_intensity'::text,false,'{}'::text,'code (brokerage-rules 1.4)'::text), ('panda2026'::text,'avoid-vp'::text,'row rule'::text,110,'brokerage.rule_avoid_vp_panda2026'::text,NULL::text,false,'{}'::text,'code (brokerage-rules 1.4)'::text), ('panda2026'::text,'core-count'::text,'row rule'::text,120,'brokerage.rule_core_count'::text,'-cpucore'::text,false,'{}'::text,'code (brokerage-rules 1.4)'::text), ('panda2026'::text,'max-core-count'::text,'row rule'::text,130,'brokerage.rule_max_core_count'::text,'-max_cpucore'::text,false,'{}'::text,'code (brokerage-rules 1.4)'::text), ('panda2026'::text,'gpu-queue'::text,'row rule'::text,140,'brokerage.rule_gpu_queue'::text,NULL::text,false,'{}'::text,'code (brokerage-rules 1.4)'::text), ('panda2026'::text,'closed-jobs'::text,'row rule'::text,150,'brokerage.rule_closed_jobs'::text,'-closed'::text,false,'{}'::text,'code (brokerage-rules 1.4)'::text), ('panda2026'::text,'software'::text,'row rule'::text,160,'brokerage.rule_software'::text,'-cache'::text,false,'{"as_prepared": true, "spares_preassigned": true}'::text,'code (brokerage-rules 1.8)'::text), ('panda2026'::text,'memory'::text,'row rule'::text,170,'brokerage.rule_memory_panda2026'::text,NULL::text,false,'{}'::text,'code (brokerage-rules 1.4)'::text), ('panda2026'::text,'direct-io-only'::text,'row rule'::text,180,'brokerage.rule_direct_io_only'::text,'-remoteio'::text,false,'{"spares_merging": true}'::text,'code (brokerage-rules 1.4)'::text), ('panda2026'::text,'scratch-disk'::text,'row rule'::text,190,'brokerage.rule_scratch_disk_analysis_panda2026'::text,'-disk'::text,false,'{}'::text,'code (brokerage-rules 1.4)'::text), ('panda2026'::text,'storage-space'::text,'row rule'::text,200,'brokerage.rule_storage_space_analysis_panda2026'::text,'-disk'::text,false,'{}'::text,'code (brokerage-rules 1.4)'::text), ('panda2026'::text,'storage-blacklist'::text,'row rule'::text,210,'brokerage.rule_storage_blacklist_analysis_panda2026'::text,'-blacklist'::text,false,'{}'::text,'code (brokerage-rules 1.4)'::text), ('panda2026'::text,'local-quota'::text,'row rule'::text,220,'brokerage.rule_local_quota'::text,'-local_quota'::text,false,'{}'::text,'code (brokerage-rules 1.4)'::text), ('panda2026'::text,'walltime'::text,'row rule'::text,230,'brokerage.rule_walltime_analysis_panda2026'::text,NULL::text,false,'{}'::text,'code (brokerage-rules 1.4)'::text), ('panda2026'::text,'walltime-scout'::text,'row rule'::text,240,'brokerage.rule_walltime_scout_analysis_panda2026'::text,NULL::text,false,'{}'::text,'code (brokerage-rules 1.4)'::text), ('panda2026'::text,'no-pilot'::text,'row rule'::text,250,'brokerage.rule_no_pilot'::text,'-nopilot'::text,false,'{"spares_test": true}'::text,'code (brokerage-rules 1.4)'::text), ('panda2026'::text,'include-exclude'::text,'set rule'::text,260,'brokerage.rule_include_exclude'::text,NULL::text,false,'{"limited_alone": true}'::text,'code (brokerage-rules 1.4)'::text), ('panda2026'::text,'cloud-mismatch'::text,'row rule'::text,270,'brokerage.rule_cloud_mismatch'::text,'-cloudmismatch'::text,false,'{}'::text,'code (brokerage-rules 1.4)'::text), ('panda2026'::text,'preassigned'::text,'row rule'::text,280,'brokerage.rule_preassigned'::text,'-nonpreassigned'::text,false,'{}'::text,'code (brokerage-rules 1.4)'::text), ('panda2026'::text,'hospital'::text,'set rule'::text,290,'brokerage.rule_hospital'::text,'-hospital'::text,false,'{}'::text,'code (brokerage-rules 1.4)'::text), ('panda2026'::text,'overloaded'::text,'set rule'::text,300,'brokerage.rule_overloaded'::text,NULL::text,false,'{}'::text,'code (brokerage-rules 1.4)'::text), ('panda2026'::text,'overloaded-idle'::text,'row rule'::text,310,'brokerage.rule_overloaded_idle'::text,'-badsite'::text,true,'{"as": "overloaded"}'::text,'code (brokerage-rules 1.4)'::text), ('panda2026'::text,'failed-jobs'::text,'row rule'::text,320,'brokerage.rule_failed_jobs'::text,'-badsite'::text,true,'{"inclusive": true, "stabilized_alone": true, "spares_merging": true, "spares_absent": true}'::text,'code (brokerage-rules 1.4)'::text), ('panda2026'::text,'stabilizer'::text,'row rule'::text,330,'brokerage.rule_stabilizer'::text,'-badsite'::text,true,'{"spares_merging": true, "spares_absent": true}'::text,'code (brokerage-rules 1.5)'::text), ('panda2026'::text,'anal-loops'::text,'second pass'::text,340,'brokerage.rule_anal_loops_panda2026'::text,NULL::text,false,'{}'::text,'code (brokerage-rules 1.4)'::text), ('panda2026'::text,'final-availability'::text,'row rule'::text,350,'brokerage.rule_use_only_local_data'::text,'-fileunavailable'::text,false,'{}'::text,'code (brokerage-rules 1.4)'::text), ('panda2026'::text,'weight'::text,'weight'::text,360,'brokerage.weight_room_panda2026'::text,NULL::text,false,'{}'::text,'code (brokerage-rules 1.5)'::text), ('panda2026'::text,'weight-data'::text,'weight'::text,370,'brokerage.weight_analysis_data'::text,NULL::text,false,'{}'::text,'code (brokerage-rules 1.5)'::text), ('panda2026'::text,'top-10'::text,'choice'::text,380,NULL::text,'-low_weight'::text,false,'{"best": 10}'::text,'code (brokerage-rules 1.4)'::text), ('panda2026'::text,'used-sites-first'::text,'distribution'::text,390,'brokerage.value_used'::text,NULL::text,false,'{}'::text,'code (brokerage-rules 1.4)'::text), ('panda2026'::text,'queued-jobs'::text,'distribution'::text,400,'brokerage.queued_jobs_panda2026'::text,NULL::text,false,'{}'::text,'code (brokerage-rules 1.3)'::text), ('panda2026'::text,'running-jobs-cap'::text,'distribution'::text,410,'brokerage.running_jobs_cap_panda2026'::text,NULL::text,false,'{}'::text,'code (brokerage-rules 1.3)'::text), ('panda2026'::text,'job-chunk'::text,'distribution'::text,420,'brokerage.job_chunk'::text,NULL::text,false,'{}'::text,'code (brokerage-rules 1.3)'::text), ('panda2026'::text,'anal-pending'::text,'pending'::text,430,NULL::text,NULL::text,false,'{"wait": "20 minutes"}'::text,'code (brokerage-rules 1.4)'::text), ('panda2026'::text,'catchall-lookup'::text,'fact'::text,600,'resource.catchall'::text,NULL::text,false,'{}'::text,'code (brokerage-rules 1.0)'::text), ('panda2026'::text,'per-core-attr'::text,'fact'::text,601,'resource.candidate_queue'::text,NULL::text,false,'{}'::text,'code (brokerage-rules 1.0)'::text), ('panda2026'::text,'ucore-expansion'::text,'fact'::text,602,'resource.candidate_queue'::text,NULL::text,false,'{}'::text,'code (brokerage-rules 1.0)'::text), ('panda2026'::text,'direct-io-used'::text,'fact'::text,603,'brokerage.reads_directly'::text,NULL::text,false,'{}'::text,'code (brokerage-rules 1.2)'::text), ('panda2026'::text,'n-running-workers'::text,'fact'::text,604,'brokerage.running_workers_panda2026'::text,NULL::text,false,'{}'::text,'code (brokerage-rules 1.2)'::text), ('panda2026'::text,'num-slots'::text,'fact'::text,605,'brokerage.running_workers_panda2026'::text,NULL::text,false,'{}'::text,'code (brokerage-rules 1.2)'::text), ('panda2026'::text,'temporary-problems'::text,'fact'::text,606,'brokerage.compose'::text,NULL::text,false,'{}'::text,'code (brokerage-rules 1.4)'::text)) l(profile, rule, kind, "position", function, criteria, temporary, parameters, source)) v;
+           FROM ( VALUES ('doc'::text,'user-cap'::text,'task rule'::text,10,'brokerage.rule_user_cap'::text,NULL::text,false,'{"status": "throttled"}'::text,'seed 000, ATLAS Analysis Job Brokerage, 1'::text), ('doc'::text,'quota'::text,'task rule'::text,20,'brokerage.rule_quota'::text,NULL::text,false,'{"status": "throttled"}'::text,'seed 000, ATLAS Analysis Job Brokerage, 1'::text), ('doc'::text,'share-throttle'::text,'task rule'::text,30,'brokerage.rule_share_throttle'::text,NULL::text,false,'{"status": "throttled"}'::text,'seed 000, ATLAS Analysis Job Brokerage, 1'::text), ('doc'::text,'anal-initial'::text,'candidate'::text,40,'brokerage.candidate_analysis'::text,NULL::text,false,'{}'::text,'seed 000, ATLAS Analysis Job Brokerage, 2'::text), ('doc'::text,'include-exclude'::text,'row rule'::text,50,'brokerage.rule_include_exclude'::text,NULL::text,false,'{}'::text,'seed 000, ATLAS Analysis Job Brokerage, 2'::text), ('doc'::text,'queue-status'::text,'row rule'::text,60,'brokerage.rule_queue_status'::text,'-status'::text,false,'{}'::text,'seed 000, ATLAS Analysis Job Brokerage, 3'::text), ('doc'::text,'anal-locality'::text,'row rule'::text,70,'brokerage.rule_anal_locality'::text,NULL::text,false,'{"may_be_suppressed": true}'::text,'seed 000, ATLAS Analysis Job Brokerage, 3'::text), ('doc'::text,'disk-io'::text,'row rule'::text,80,'brokerage.rule_disk_io'::text,'-diskIO'::text,false,'{}'::text,'seed 000, ATLAS Analysis Job Brokerage, 3'::text), ('doc'::text,'core-count'::text,'row rule'::text,90,'brokerage.rule_core_count'::text,'-cpucore'::text,false,'{}'::text,'seed 000, ATLAS Analysis Job Brokerage, 3'::text), ('doc'::text,'max-core-count'::text,'row rule'::text,100,'brokerage.rule_max_core_count'::text,'-max_cpucore'::text,false,'{}'::text,'seed 000, ATLAS Analysis Job Brokerage, 3'::text), ('doc'::text,'avoid-vp'::text,'row rule'::text,110,'brokerage.rule_avoid_vp'::text,NULL::text,false,'{}'::text,'seed 000, ATLAS Analysis Job Brokerage, 3'::text), ('doc'::text,'software'::text,'row rule'::text,120,'brokerage.rule_software'::text,'-cache'::text,false,'{}'::text,'seed 000, Release/cache Availability Check'::text), ('doc'::text,'memory'::text,'row rule'::text,130,'brokerage.rule_memory'::text,NULL::text,false,'{}'::text,'seed 000, ATLAS Analysis Job Brokerage, 3'::text), ('doc'::text,'scratch-disk'::text,'row rule'::text,140,'brokerage.rule_scratch_disk_analysis'::text,'-disk'::text,false,'{}'::text,'seed 000, ATLAS Analysis Job Brokerage, 3'::text), ('doc'::text,'storage-space'::text,'row rule'::text,150,'brokerage.rule_storage_space'::text,'-disk'::text,false,'{}'::text,'seed 000, ATLAS Analysis Job Brokerage, 3'::text), ('doc'::text,'storage-blacklist'::text,'row rule'::text,160,'brokerage.rule_storage_blacklist_analysis'::text,'-blacklist'::text,false,'{}'::text,'seed 000, ATLAS Analysis Job Brokerage, 3'::text), ('doc'::text,'walltime'::text,'row rule'::text,170,'brokerage.rule_walltime'::text,NULL::text,false,'{}'::text,'seed 000, ATLAS Analysis Job Brokerage, 3'::text), ('doc'::text,'no-pilot'::text,'row rule'::text,180,'brokerage.rule_no_pilot'::text,'-nopilot'::text,false,'{}'::text,'seed 000, ATLAS Analysis Job Brokerage, 3'::text), ('doc'::text,'failed-jobs'::text,'row rule'::text,190,'brokerage.rule_failed_jobs'::text,'-badsite'::text,true,'{}'::text,'seed 000, ATLAS Analysis Job Brokerage, 3'::text), ('doc'::text,'cap-rt'::text,'row rule'::text,200,'brokerage.rule_cap_rt_analysis'::text,'-cap_rt'::text,true,'{}'::text,'seed 000, ATLAS Analysis Job Brokerage, 3'::text), ('doc'::text,'stabilizer'::text,'row rule'::text,210,'brokerage.rule_stabilizer'::text,'-badsite'::text,true,'{}'::text,'seed 000, Analysis Stabilizer'::text), ('doc'::text,'anal-loops'::text,'second pass'::text,220,'brokerage.rule_anal_loops'::text,NULL::text,false,'{}'::text,'seed 000, ATLAS Analysis Job Brokerage, 3'::text), ('doc'::text,'weight'::text,'weight'::text,230,'brokerage.weight_analysis'::text,NULL::text,false,'{}'::text,'seed 000, ATLAS Analysis Job Brokerage, 4'::text), ('doc'::text,'top-10'::text,'choice'::text,240,NULL::text,'-low_weight'::text,false,'{"best": 10}'::text,'seed 000, ATLAS Analysis Job Brokerage, 5'::text), ('doc'::text,'queued-jobs'::text,'distribution'::text,250,'brokerage.queued_jobs'::text,NULL::text,false,'{}'::text,'brokerage-rules 1.3'::text), ('doc'::text,'running-jobs-cap'::text,'distribution'::text,260,'brokerage.running_jobs_cap'::text,NULL::text,false,'{}'::text,'brokerage-rules 1.3'::text), ('doc'::text,'job-chunk'::text,'distribution'::text,270,'brokerage.job_chunk'::text,NULL::text,false,'{}'::text,'brokerage-rules 1.3'::text), ('doc'::text,'anal-pending'::text,'pending'::text,280,NULL::text,NULL::text,false,'{"wait": "20 minutes"}'::text,'seed 000, ATLAS Analysis Job Brokerage, 5'::text), ('doc'::text,'catchall-lookup'::text,'fact'::text,600,'resource.catchall'::text,NULL::text,false,'{}'::text,'brokerage-rules 1.0'::text), ('doc'::text,'per-core-attr'::text,'fact'::text,601,'resource.candidate_queue'::text,NULL::text,false,'{}'::text,'brokerage-rules 1.0'::text), ('doc'::text,'ucore-expansion'::text,'fact'::text,602,'resource.candidate_queue'::text,NULL::text,false,'{}'::text,'brokerage-rules 1.0'::text), ('doc'::text,'direct-io-used'::text,'fact'::text,603,'brokerage.reads_directly'::text,NULL::text,false,'{}'::text,'seed 000, ATLAS Production Job Brokerage, 2'::text), ('doc'::text,'n-running-workers'::text,'fact'::text,604,'brokerage.running_workers'::text,NULL::text,false,'{}'::text,'seed 000, ATLAS Analysis Job Brokerage, 4'::text), ('doc'::text,'num-slots'::text,'fact'::text,605,'brokerage.running_workers'::text,NULL::text,false,'{}'::text,'seed 000, ATLAS Analysis Job Brokerage, 4'::text), ('panda2026'::text,'user-cap'::text,'task rule'::text,10,'brokerage.rule_user_cap'::text,NULL::text,false,'{"status": "throttled", "spares_merging": true}'::text,'code (brokerage-rules 1.4)'::text), ('panda2026'::text,'quota'::text,'task rule'::text,20,'brokerage.rule_quota'::text,NULL::text,false,'{"status": "throttled", "near_limit": true}'::text,'code (brokerage-rules 1.4)'::text), ('panda2026'::text,'share-throttle'::text,'task rule'::text,30,'brokerage.rule_share_throttle_panda2026'::text,NULL::text,false,'{"status": "throttled"}'::text,'code (brokerage-rules 1.4)'::text), ('panda2026'::text,'input-completeness'::text,'task rule'::text,40,'brokerage.rule_input_completeness'::text,NULL::text,false,'{"status": "failed"}'::text,'code (brokerage-rules 1.4)'::text), ('panda2026'::text,'anal-initial'::text,'candidate'::text,50,'brokerage.candidate_analysis'::text,NULL::text,false,'{"code": true}'::text,'code (brokerage-rules 1.4)'::text), ('panda2026'::text,'anal-locality'::text,'row rule'::text,60,'brokerage.rule_anal_locality'::text,NULL::text,false,'{}'::text,'code (brokerage-rules 1.4)'::text), ('panda2026'::text,'queue-status'::text,'row rule'::text,70,'brokerage.rule_queue_status_analysis_panda2026'::text,'-status'::text,false,'{}'::text,'code (brokerage-rules 1.4)'::text), ('panda2026'::text,'zero-share'::text,'row rule'::text,80,'brokerage.rule_zero_share'::text,'-zeroshare'::text,false,'{"spares_preassigned": true}'::text,'code (brokerage-rules 1.9)'::text), ('panda2026'::text,'disk-io'::text,'row rule'::text,90,'brokerage.rule_disk_io'::text,'-diskIO'::text,false,'{}'::text,'code (brokerage-rules 1.4)'::text), ('panda2026'::text,'max-io-intensity'::text,'row rule'::text,100,'brokerage.rule_max_io_intensity'::text,'-max_io_intensity'::text,false,'{}'::text,'code (brokerage-rules 1.4)'::text), ('panda2026'::text,'avoid-vp'::text,'row rule'::text,110,'brokerage.rule_avoid_vp_panda2026'::text,NULL::text,false,'{}'::text,'code (brokerage-rules 1.4)'::text), ('panda2026'::text,'core-count'::text,'row rule'::text,120,'brokerage.rule_core_count'::text,'-cpucore'::text,false,'{}'::text,'code (brokerage-rules 1.4)'::text), ('panda2026'::text,'max-core-count'::text,'row rule'::text,130,'brokerage.rule_max_core_count'::text,'-max_cpucore'::text,false,'{}'::text,'code (brokerage-rules 1.4)'::text), ('panda2026'::text,'gpu-queue'::text,'row rule'::text,140,'brokerage.rule_gpu_queue'::text,NULL::text,false,'{}'::text,'code (brokerage-rules 1.4)'::text), ('panda2026'::text,'closed-jobs'::text,'row rule'::text,150,'brokerage.rule_closed_jobs'::text,'-closed'::text,false,'{}'::text,'code (brokerage-rules 1.4)'::text), ('panda2026'::text,'software'::text,'row rule'::text,160,'brokerage.rule_software'::text,'-cache'::text,false,'{"as_prepared": true, "spares_preassigned": true}'::text,'code (brokerage-rules 1.8)'::text), ('panda2026'::text,'memory'::text,'row rule'::text,170,'brokerage.rule_memory_panda2026'::text,NULL::text,false,'{}'::text,'code (brokerage-rules 1.4)'::text), ('panda2026'::text,'direct-io-only'::text,'row rule'::text,180,'brokerage.rule_direct_io_only'::text,'-remoteio'::text,false,'{"spares_merging": true}'::text,'code (brokerage-rules 1.4)'::text), ('panda2026'::text,'scratch-disk'::text,'row rule'::text,190,'brokerage.rule_scratch_disk_analysis_panda2026'::text,'-disk'::text,false,'{}'::text,'code (brokerage-rules 1.4)'::text), ('panda2026'::text,'storage-space'::text,'row rule'::text,200,'brokerage.rule_storage_space_analysis_panda2026'::text,'-disk'::text,false,'{}'::text,'code (brokerage-rules 1.4)'::text), ('panda2026'::text,'storage-blacklist'::text,'row rule'::text,210,'brokerage.rule_storage_blacklist_analysis_panda2026'::text,'-blacklist'::text,false,'{}'::text,'code (brokerage-rules 1.4)'::text), ('panda2026'::text,'local-quota'::text,'row rule'::text,220,'brokerage.rule_local_quota'::text,'-local_quota'::text,false,'{}'::text,'code (brokerage-rules 1.4)'::text), ('panda2026'::text,'walltime'::text,'row rule'::text,230,'brokerage.rule_walltime_analysis_panda2026'::text,NULL::text,false,'{}'::text,'code (brokerage-rules 1.4)'::text), ('panda2026'::text,'walltime-scout'::text,'row rule'::text,240,'brokerage.rule_walltime_scout_analysis_panda2026'::text,NULL::text,false,'{}'::text,'code (brokerage-rules 1.4)'::text), ('panda2026'::text,'no-pilot'::text,'row rule'::text,250,'brokerage.rule_no_pilot'::text,'-nopilot'::text,false,'{"spares_test": true}'::text,'code (brokerage-rules 1.4)'::text), ('panda2026'::text,'include-exclude'::text,'set rule'::text,260,'brokerage.rule_include_exclude'::text,NULL::text,false,'{"limited_alone": true}'::text,'code (brokerage-rules 1.4)'::text), ('panda2026'::text,'cloud-mismatch'::text,'row rule'::text,270,'brokerage.rule_cloud_mismatch'::text,'-cloudmismatch'::text,false,'{}'::text,'code (brokerage-rules 1.4)'::text), ('panda2026'::text,'preassigned'::text,'row rule'::text,280,'brokerage.rule_preassigned'::text,'-nonpreassigned'::text,false,'{}'::text,'code (brokerage-rules 1.4)'::text), ('panda2026'::text,'hospital'::text,'set rule'::text,290,'brokerage.rule_hospital'::text,'-hospital'::text,false,'{}'::text,'code (brokerage-rules 1.4)'::text), ('panda2026'::text,'overloaded'::text,'set rule'::text,300,'brokerage.rule_overloaded'::text,NULL::text,false,'{}'::text,'code (brokerage-rules 1.4)'::text), ('panda2026'::text,'overloaded-idle'::text,'row rule'::text,310,'brokerage.rule_overloaded_idle'::text,'-badsite'::text,true,'{"as": "overloaded"}'::text,'code (brokerage-rules 1.4)'::text), ('panda2026'::text,'failed-jobs'::text,'row rule'::text,320,'brokerage.rule_failed_jobs'::text,'-badsite'::text,true,'{"inclusive": true, "stabilized_alone": true, "spares_merging": true, "spares_absent": true}'::text,'code (brokerage-rules 1.4)'::text), ('panda2026'::text,'stabilizer'::text,'row rule'::text,330,'brokerage.rule_stabilizer'::text,'-badsite'::text,true,'{"spares_merging": true, "spares_absent": true}'::text,'code (brokerage-rules 1.5)'::text), ('panda2026'::text,'anal-loops'::text,'second pass'::text,340,'brokerage.rule_anal_loops_panda2026'::text,NULL::text,false,'{}'::text,'code (brokerage-rules 1.4)'::text), ('panda2026'::text,'final-availability'::text,'row rule'::text,350,'brokerage.rule_use_only_local_data'::text,'-fileunavailable'::text,false,'{}'::text,'code (brokerage-rules 1.4)'::text), ('panda2026'::text,'weight'::text,'weight'::text,360,'brokerage.weight_room_panda2026'::text,NULL::text,false,'{}'::text,'code (brokerage-rules 1.5)'::text), ('panda2026'::text,'weight-data'::text,'weight'::text,370,'brokerage.weight_analysis_data'::text,NULL::text,false,'{}'::text,'code (brokerage-rules 1.5)'::text), ('panda2026'::text,'min-weight'::text,'row rule'::text,375,'brokerage.rule_min_weight'::text,'-below_min_weight'::text,false,'{"spares_preassigned": true}'::text,'code (brokerage-rules 1.4)'::text), ('panda2026'::text,'top-10'::text,'choice'::text,380,NULL::text,'-low_weight'::text,false,'{"best": 10, "spares_distributed": true, "spares_preassigned": true}'::text,'code (brokerage-rules 1.4)'::text), ('panda2026'::text,'used-sites-first'::text,'distribution'::text,390,'brokerage.value_used'::text,NULL::text,false,'{}'::text,'code (brokerage-rules 1.4)'::text), ('panda2026'::text,'queued-jobs'::text,'distribution'::text,400,'brokerage.queued_jobs_panda2026'::text,NULL::text,false,'{}'::text,'code (brokerage-rules 1.3)'::text), ('panda2026'::text,'running-jobs-cap'::text,'distribution'::text,410,'brokerage.running_jobs_cap_panda2026'::text,NULL::text,false,'{}'::text,'code (brokerage-rules 1.3)'::text), ('panda2026'::text,'job-chunk'::text,'distribution'::text,420,'brokerage.job_chunk'::text,NULL::text,false,'{}'::text,'code (brokerage-rules 1.3)'::text), ('panda2026'::text,'anal-pending'::text,'pending'::text,430,NULL::text,NULL::text,false,'{"wait": "20 minutes"}'::text,'code (brokerage-rules 1.4)'::text), ('panda2026'::text,'catchall-lookup'::text,'fact'::text,600,'resource.catchall'::text,NULL::text,false,'{}'::text,'code (brokerage-rules 1.0)'::text), ('panda2026'::text,'per-core-attr'::text,'fact'::text,601,'resource.candidate_queue'::text,NULL::text,false,'{}'::text,'code (brokerage-rules 1.0)'::text), ('panda2026'::text,'ucore-expansion'::text,'fact'::text,602,'resource.candidate_queue'::text,NULL::text,false,'{}'::text,'code (brokerage-rules 1.0)'::text), ('panda2026'::text,'direct-io-used'::text,'fact'::text,603,'brokerage.reads_directly'::text,NULL::text,false,'{}'::text,'code (brokerage-rules 1.2)'::text), ('panda2026'::text,'n-running-workers'::text,'fact'::text,604,'brokerage.running_workers_panda2026'::text,NULL::text,false,'{}'::text,'code (brokerage-rules 1.2)'::text), ('panda2026'::text,'num-slots'::text,'fact'::text,605,'brokerage.running_workers_panda2026'::text,NULL::text,false,'{}'::text,'code (brokerage-rules 1.2)'::text), ('panda2026'::text,'temporary-problems'::text,'fact'::text,606,'brokerage.compose'::text,NULL::text,false,'{}'::text,'code (brokerage-rules 1.4)'::text)) l(profile, rule, kind, "position", function, criteria, temporary, parameters, source)) v;
 
 ALTER VIEW brokerage.shipped_rule OWNER TO broker_owner;
 
@@ -19610,6 +19715,8 @@ REVOKE ALL ON FUNCTION brokerage.attribute_problem(p_kind text, p_wanted jsonb, 
 
 REVOKE ALL ON FUNCTION brokerage.attribute_text(p_attribute text, p_value text, p_list jsonb) FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION brokerage.bare_nucleus(p_said text, p_attributes jsonb) FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION brokerage.begin_run(p_setup text, p_algorithm text, p_profile text, p_seed bigint, p_dry boolean) FROM PUBLIC;
 
 REVOKE ALL ON PROCEDURE brokerage.broker(IN p_setup text, IN p_algorithm text, IN p_tasks bigint[], IN p_profile text, IN p_seed bigint, IN p_dry_run boolean, IN p_limit bigint, IN p_tasks_a_commit integer, INOUT p_run_id bigint) FROM PUBLIC;
@@ -19663,11 +19770,15 @@ REVOKE ALL ON FUNCTION brokerage.compose_choice_step(p_level integer, p_said tex
 
 REVOKE ALL ON FUNCTION brokerage.compose_factor(p_rule brokerage.profile_rule, p_number integer, p_ignored jsonb) FROM PUBLIC;
 
-REVOKE ALL ON FUNCTION brokerage.compose_facts(p_wide boolean, p_algorithm text, p_as_nucleus boolean, OUT base text, OUT task text, OUT queue text, OUT pair text, OUT weighed_pair text) FROM PUBLIC;
+REVOKE ALL ON FUNCTION brokerage.compose_facts(p_wide boolean, p_algorithm text, p_as_nucleus boolean, OUT base text, OUT task text, OUT queue text, OUT pair text, OUT weighed_pair text, OUT again text) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION brokerage.compose_place(p_choice brokerage.profile_rule, p_used_first boolean, p_partition text) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION brokerage.compose_second_pass(p_profile text, p_algorithm text) FROM PUBLIC;
 
-REVOKE ALL ON FUNCTION brokerage.compose_set_step(p_levels integer[], p_said text[], p_relation text, p_failed text[]) FROM PUBLIC;
+REVOKE ALL ON FUNCTION brokerage.compose_set_step(p_levels integer[], p_said text[], p_relation text, p_failed text[], p_all_failures boolean) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION brokerage.compose_spared(p_choice brokerage.profile_rule, p_task text, p_pair text) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION brokerage.compose_task_rules(p_profile text, p_algorithm text) FROM PUBLIC;
 
@@ -19765,6 +19876,8 @@ REVOKE ALL ON FUNCTION brokerage.json_of(p_text text) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION brokerage.keep_decisions(p_days integer) FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION brokerage.like_text(p_text text) FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION brokerage.maintain() FROM PUBLIC;
 GRANT ALL ON FUNCTION brokerage.maintain() TO broker_operator;
 
@@ -19780,7 +19893,9 @@ REVOKE ALL ON FUNCTION brokerage.most_events(t brokerage.task_facts, q brokerage
 
 REVOKE ALL ON FUNCTION brokerage.most_events_panda2026(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) FROM PUBLIC;
 
-REVOKE ALL ON FUNCTION brokerage.name_patterns(p_names text[], p_anywhere boolean) FROM PUBLIC;
+REVOKE ALL ON FUNCTION brokerage.name_expression(p_name text) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION brokerage.name_patterns(p_setup text, p_names text[], p_anywhere boolean) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION brokerage.nearest_rule(p_profile text, p_algorithm text, p_rule text) FROM PUBLIC;
 
@@ -19942,7 +20057,7 @@ REVOKE ALL ON FUNCTION brokerage.rule_memory(t brokerage.task_facts, q brokerage
 
 REVOKE ALL ON FUNCTION brokerage.rule_memory_panda2026(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) FROM PUBLIC;
 
-REVOKE ALL ON FUNCTION brokerage.rule_min_weight(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) FROM PUBLIC;
+REVOKE ALL ON FUNCTION brokerage.rule_min_weight(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts, x jsonb) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION brokerage.rule_no_pilot(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts, x jsonb) FROM PUBLIC;
 
@@ -20110,7 +20225,7 @@ REVOKE ALL ON FUNCTION brokerage.takes_first_of_zeros(p_profile text, p_algorith
 
 REVOKE ALL ON FUNCTION brokerage.task_classes(p_setup text) FROM PUBLIC;
 
-REVOKE ALL ON FUNCTION brokerage.task_problem(t workload.task) FROM PUBLIC;
+REVOKE ALL ON FUNCTION brokerage.task_problem(t workload.task, p_flavour text, p_algorithm text) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION brokerage.tasks_of_second_pass(p_run brokerage.run, p_tasks brokerage.task_facts[]) FROM PUBLIC;
 
