@@ -1608,7 +1608,7 @@ end $$;
 
 ALTER FUNCTION brokerage.classes(p_setup text, p_profile text) OWNER TO broker_owner;
 
-COMMENT ON FUNCTION brokerage.classes(p_setup text, p_profile text) IS 'Classes of user analysis as brokerage.classify would say them now: of queues (hi, mid, lo), users (A, B, C by what they have left) and tasks (S, A, B, C), with the reason and what it was worked out of. Users go by the classes of queues that are in force, tasks by the users evaluated last. Errors: PB001 (no such profile), PB002 (setup not granted).';
+COMMENT ON FUNCTION brokerage.classes(p_setup text, p_profile text) IS 'Classes of user analysis by the jobs here: of queues (hi, mid, lo), users (A, B, C by what they have left) and tasks (S, A, B, C), with the reason and what it was worked out of. What brokerage.classify says now; but users go by the classes of queues that are in force, tasks by what was last said of their users, so for what would be said of these call it first (in a transaction that is rolled back, to store nothing). A flavour of panda2026 looks at the waits of merge jobs alone (processing_type pmerge, or the task is_merging, or those of user gangarbt). Errors: PB001 (no such profile), PB002 (setup not granted).';
 
 CREATE PROCEDURE brokerage.classify(IN p_setup text, IN p_profile text DEFAULT NULL::text)
     LANGUAGE plpgsql SECURITY DEFINER
@@ -4364,7 +4364,7 @@ COMMENT ON COLUMN workload.task.label IS 'prodSourceLabel: managed, user, test, 
 
 COMMENT ON COLUMN workload.task.gshare IS 'Global share.';
 
-COMMENT ON COLUMN workload.task.status IS 'JEDI''s status; ready, scouting, running and pending tasks are brokered.';
+COMMENT ON COLUMN workload.task.status IS 'JEDI''s status; tasks in assigning are brokered to nuclei, the jobs of ready, scouting, running and pending ones.';
 
 COMMENT ON COLUMN workload.task.user_name IS 'User.';
 

@@ -1,23 +1,20 @@
 """`broker classify`: classes of queues, users and tasks of user analysis."""
 
 import time
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated
 
 import typer
 
 from broker.cli import output
+from broker.cli.brokerage import Row, _rows
 from broker.cli.common import Json
 from broker.cli.output import counted
 from broker.cli.session import Setup, require_setup, session
 
-if TYPE_CHECKING:
-    import psycopg
-
-    Connection = psycopg.Connection[Any]
-
 app = typer.Typer()
 
 _CLASSES = {"queue": ("hi", "mid", "lo"), "user": ("A", "B", "C"), "task": ("S", "A", "B", "C")}
+_FEW = 3  # users and tasks of lower classes that are named
 _WAITS = {"mean_wait": "mean wait (s)", "upper_wait": "95 % bound (s)", "long_jobs": "longer now"}
 
 
@@ -35,30 +32,30 @@ def classify(
 
     Queues go by how long jobs of User Analysis waited there, users by the slots that they have there, tasks by their
     users and how far they are. Throttles and weights use the classes. Those of tasks hold for 15 minutes, so run it
-    every 10. Needs the role broker_operator, with --dry-run broker_viewer.
+    every 10. PanDA's law of 2026 looks at merge jobs (processing_type pmerge) alone. Needs the role broker_operator.
     """
     with session() as connection:
         require_setup(connection, setup)
         while True:
-            if not dry_run:
+            with connection.transaction(force_rollback=dry_run):
                 connection.execute("call brokerage.classify(%s, %s)", [setup, profile])
-            _show(connection, setup, profile, limit, as_json)
+                found = _rows(connection, "select * from brokerage.classes(%s, %s)", setup, profile)
+            if as_json:
+                output.json_out(found)
+            else:
+                _show(found, setup, limit)
             if every is None:
                 return
             time.sleep(every)
 
 
-def _show(connection: "Connection", setup: str, profile: str | None, limit: int, as_json: bool) -> None:
-    found = connection.execute(
-        "select kind, name, class, reason, figures from brokerage.classes(%s, %s)", [setup, profile]
-    ).fetchall()
-    rows = [dict(zip(("kind", "name", "class", "reason", "figures"), row, strict=True)) for row in found]
-    if as_json:
-        output.json_out(rows)
-        return
+def _show(rows: list[Row], setup: str, limit: int) -> None:
     queues = [row for row in rows if row["kind"] == "queue"]
     if not queues:
-        output.note(f"no queue of setup {setup} has two jobs of User Analysis that started in the last four days")
+        output.note(
+            f"no queue of setup {setup} has two jobs of User Analysis that started in the last four days"
+            " (for panda2026 two merge jobs, processing_type pmerge)"
+        )
     for kind, classes in _CLASSES.items():
         ranked = [row["class"] for row in rows if row["kind"] == kind]
         if ranked:
@@ -75,6 +72,12 @@ def _show(connection: "Connection", setup: str, profile: str | None, limit: int,
         )
         for row in shown
     ]
+    for kind in ("user", "task"):
+        low = [row for row in rows if row["kind"] == kind and row["class"] in ("B", "C")]
+        for row in low[:_FEW]:
+            output.say(f"{kind} {row['name']} is in class {row['class']}: {row['reason']}")
+        if len(low) > _FEW:
+            output.say(f"and {counted(len(low) - _FEW, kind)} more in class B or C (--json: all)")
     some = "" if len(shown) == len(queues) else f", {len(shown)} of {len(queues)}"
     if queues:
         output.table(f"Queues{some}", ["queue", "class", "jobs", *_WAITS.values(), "reason"], cells, drop=["reason"])

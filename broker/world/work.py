@@ -322,7 +322,18 @@ SECTIONS = {
         by="nucleus",
         looks="`{PANDA_SITE: {all: work, by_gshare: {SHARE: {PRIORITY: work}}}}`",
         described=[
-            Described("workload.remaining_work", "all", fields("", **{"": "work"}), "Work that is left (HS06 s).")
+            Described(
+                "workload.remaining_work",
+                "all",
+                fields("", **{"": "work"}),
+                "Work that is left, of all shares (HS06 s): what the space check reads.",
+            ),
+            Described(
+                "workload.remaining_work",
+                "by_gshare.SHARE.PRIORITY",
+                fields("", **{"": "work"}),
+                "Work in tasks of that priority (HS06 s): weights read that of the task's share from its priority up.",
+            ),
         ],
     ),
     "live_counter": Section(

@@ -27,8 +27,15 @@ COLUMNS: Sequence[tuple[str, str, str, str]] = [
 ]  # fmt: skip
 
 
+STATUS = (
+    "JEDI''s status; tasks in assigning are brokered to nuclei, the jobs of ready, scouting, running and pending ones."
+)
+STATUS_BEFORE = "JEDI''s status; ready, scouting, running and pending tasks are brokered."
+
+
 def upgrade() -> None:
-    """The columns, what was kept of them, and the index that wait times are read by."""
+    """The columns, what was kept of them, and the indexes that jobs are read by."""
+    execute(f"comment on column workload.task.status is '{STATUS}'")
     for table, column, kind, meaning in COLUMNS:
         bounds = ""
         if kind == "bigint":
@@ -59,5 +66,6 @@ def downgrade() -> None:
         drop index workload.job_task, workload.job_analysis_waiting, workload.job_analysis_started;
         """
     )
+    execute(f"comment on column workload.task.status is '{STATUS_BEFORE}'")
     for table, column, _, _ in reversed(COLUMNS):
         execute(f"alter table {table} drop column {column}")

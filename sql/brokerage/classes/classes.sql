@@ -1,4 +1,4 @@
--- What brokerage.classify would say now, and why.
+-- The classes by the jobs here, and why.
 create or replace function brokerage.classes(p_setup text, p_profile text default null)
 returns table (kind text, name text, class text, reason text, figures jsonb)
 language plpgsql stable
@@ -24,4 +24,4 @@ begin
 end $$;
 
 comment on function brokerage.classes(text, text) is
-'Classes of user analysis as brokerage.classify would say them now: of queues (hi, mid, lo), users (A, B, C by what they have left) and tasks (S, A, B, C), with the reason and what it was worked out of. Users go by the classes of queues that are in force, tasks by the users evaluated last. Errors: PB001 (no such profile), PB002 (setup not granted).';
+'Classes of user analysis by the jobs here: of queues (hi, mid, lo), users (A, B, C by what they have left) and tasks (S, A, B, C), with the reason and what it was worked out of. What brokerage.classify says now; but users go by the classes of queues that are in force, tasks by what was last said of their users, so for what would be said of these call it first (in a transaction that is rolled back, to store nothing). A flavour of panda2026 looks at the waits of merge jobs alone (processing_type pmerge, or the task is_merging, or those of user gangarbt). Errors: PB001 (no such profile), PB002 (setup not granted).';
