@@ -55,7 +55,8 @@ def test_queue_status(rolled_back: Db) -> None:
             case("offline", q_status="offline", t_included_sites=["SATA"], p_is_preassigned=True),
             case("status is test", q_status="test"),
             case("status is brokeroff", q_status="brokeroff"),
-            case(None, q_status="test", t_included_sites=["OTHER"]),
+            case(None, q_status="test", t_included_sites=["OTHER"], t_limited_sites=True),
+            case("status is test", q_status="test", t_included_sites=["OTHER"]),
             case(None, q_status="brokeroff", p_is_preassigned=True),
         ],
     )
