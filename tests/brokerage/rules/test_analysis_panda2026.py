@@ -192,6 +192,9 @@ def test_walltime(rolled_back: Db) -> None:
             case(None, t_job_events=0, q_mintime=1001),
             case(None, t_job_events=900, t_cpu_time=None, q_mintime=1001),
             case("-shortwalltime", **work, q_maxtime=999, q_mintime=1, t_dynamic_num_events=1),
+            case("-shortwalltime", **work, q_maxtime=999, q_mintime=1001, t_is_scout=True),
+            case(None, **work, q_maxtime=1000, q_mintime=1001, t_is_scout=True),  # walltime-scout goes first
+            case("-longwalltime", **work, q_maxtime=96000, q_mintime=1001, t_is_scout=True),
         ],
     )
 
@@ -207,6 +210,9 @@ def test_walltime_scout(rolled_back: Db) -> None:
             case("-scout_walltime", **day, t_is_scout=True),
             case("-min_walltime", **day, t_walltime_is_undefined=True),
             case(None, q_maxtime=96000, t_is_scout=True),
+            case(None, **day, t_is_scout=True, t_is_merging=True, p_preassigned_alone=True),
+            case("-scout_walltime", **day, t_is_scout=True, t_is_merging=True),
+            case("walltime: maxtime", **day, t_is_scout=True, t_walltime_is_undefined=True, p_preassigned_alone=True),
         ],
     )
 
