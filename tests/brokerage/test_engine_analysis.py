@@ -193,6 +193,18 @@ def test_input_at_several_places(rolled_back: Db) -> None:
     assert why(decided(rolled_back, some, "doc")) == {"A": "anal-locality", "B": "1"}
 
 
+def test_input_at_a_queue_that_is_no_candidate(rolled_back: Db) -> None:
+    """Disk is better than tape among the candidates alone; a site of the task's own is one of them."""
+    given = a_world(queues={"A": storages("T_TAPE"), "B": {"type": "production", **storages("A_DISK")}})
+    given["datasets"]["d"]["replicas"] = {"A_DISK": {}, "T_TAPE": {}}
+    [there] = decided(rolled_back, given, "panda2026")["candidates"]
+    assert there["queue"] == "A" and there["weight"] == pytest.approx(
+        0.001 * (1 + 2**-20), rel=1e-9
+    )  # a dataset on tape
+    given["tasks"][0]["site"] = "B"
+    assert why(decided(rolled_back, given, "panda2026")) == {"A": "anal-locality", "B": "1"}
+
+
 @pytest.mark.parametrize("profile", PROFILES)
 def test_storages_of_analysis_go_before_the_default_ones(rolled_back: Db, profile: str) -> None:
     small = {"SMALL": {"space_free": 1}, **WORLD["storages"]}

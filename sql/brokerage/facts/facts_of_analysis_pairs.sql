@@ -12,9 +12,9 @@ returns table (task_number bigint, queue_number bigint, is_preassigned boolean, 
 language sql stable
 as $$
   with task as materialized (
-    select f.ordinality as number, f.task_id, f.gshare, f.user_name, f.included_sites, f.sites, i.datasets,
+    select f.ordinality as number, f.task_id, f.gshare, f.user_name, f.included_sites, f.sites, f.preassigned, i.datasets,
            dense_rank() over (order by f.gshare) as share_number, dense_rank() over (order by f.gshare, f.user_name) as user_number,
-           dense_rank() over (order by i.datasets) as input_number
+           dense_rank() over (order by i.datasets, f.preassigned) as input_number
       from unnest(p_tasks) with ordinality f
       left join (select i.task_id, array_agg(i.dataset order by i.position) as datasets
                    from workload.task_dataset i
@@ -22,11 +22,13 @@ as $$
                   where i.setup = p_setup and i.task_id in (select u.task_id from unnest(p_tasks) u) and i.direction = 'input' and not workload.is_pseudo(d)
                   group by i.task_id) i on i.task_id = f.task_id
   ), queue as materialized (
-    select f.ordinality as number, dense_rank() over (order by f.unified_name) as unified, f.queue, f.unified_name, f.running_all from unnest(p_queues) with ordinality f
+    select f.ordinality as number, dense_rank() over (order by f.unified_name) as unified, f.queue, f.unified_name, f.running_all,
+           coalesce(f.type in ('analysis', 'unified') or f.attributes ? 'grandly_unified', false) as is_listed
+      from unnest(p_queues) with ordinality f
   ), unified as materialized (
-    select distinct on (q.unified) q.unified as number, q.unified_name as queue, q.running_all from queue q order by q.unified
+    select distinct on (q.unified) q.unified as number, q.unified_name as queue, q.running_all, q.is_listed from queue q order by q.unified
   ), input as materialized (
-    select distinct t.input_number as number, i.dataset, i.position, d.distributed
+    select distinct t.input_number as number, t.preassigned, i.dataset, i.position, d.distributed
       from task t
      cross join unnest(t.datasets) with ordinality i(dataset, position)
       join workload.dataset d on d.setup = p_setup and d.dataset = i.dataset
@@ -54,13 +56,14 @@ as $$
   ), placed as materialized (  -- how near a queue is to all of an input: 4 all on disk, 3 all there, 2 some on disk, 1 some there, 0 nothing
     select i.number as input, u.number as queue, min(i.dataset) filter (where c.dataset is null) as missing,
            case when bool_and(c.on_disk is true) then 4 when bool_and(c.dataset is not null) then 3 when bool_or(c.on_disk) then 2 when bool_or(c.dataset is not null) then 1 else 0 end as level,
-           sum(case when c.on_disk then 1 when not c.on_disk then 0.001 else 0 end) as copies
+           sum(case when c.on_disk then 1 when not c.on_disk then 0.001 else 0 end) as copies,
+           u.is_listed or coalesce(u.queue = any (i.preassigned), false) as is_candidate
       from input i
      cross join unified u
       left join copy c on c.dataset = i.dataset and c.queue = u.number
-     group by i.number, u.number
-  ), best as materialized (
-    select p.input, max(p.level) as level from placed p group by p.input
+     group by i.number, i.preassigned, u.number, u.queue, u.is_listed
+  ), best as materialized (  -- of the candidates (anal-initial): what others have is out of reach
+    select p.input, max(p.level) as level from placed p where p.is_candidate group by p.input
   ), input_of_queue as materialized (
     select p.input, p.queue,
            case when p_flavour = 'doc' then case when p.level < 3 then format('dataset %s is not there', p.missing) end
@@ -69,7 +72,7 @@ as $$
                                                  else format('dataset %s is not there%s', p.missing, case when b.level < 3 then ', other queues have more on disk' end) end end as problem,
            case when p_flavour = 'doc' or b.level > 2 then p.copies end as copies
       from placed p
-      join best b on b.input = p.input
+      left join best b on b.input = p.input
   ), result as materialized (
     select t.number as task, q.number as queue, sum(r.failed)::bigint as failed, sum(r.closed)::bigint as closed, sum(r.finished)::bigint as finished
       from task t
