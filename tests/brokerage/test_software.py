@@ -86,6 +86,8 @@ HARDWARE_DOC = [
     ([X86, KT100], PLATFORM + "&nvidia", None),
     ([X86, KT100], PLATFORM + "&nvidia-kt100", None),
     ([X86, KT100], PLATFORM + "&nvidia-kt100:vram>=999999", None),
+    ([X86, KT100], PLATFORM + "&nvidia:model=k80", None),
+    ([X86, KT100], PLATFORM + "&nvidia-k80:model!=A1.*", "gpu model k80 is not among kt100"),
     ([X86, KT100], PLATFORM + "&nvidia-k80", "gpu model k80 is not among kt100"),
     ([X86, KT100], PLATFORM + "&NVIDIA", "gpu vendor NVIDIA is not among nvidia"),
     ([X86, KT100], PLATFORM + "&nv.*", "gpu vendor nv.* is not among nvidia"),

@@ -8,6 +8,7 @@ declare
   v_json jsonb;
   v_platform text;
   v_cpu text;
+  v_gpu text := nullif(substring(p_architecture from '&([^@#^]*)'), '');
 begin
   if v_problem is not null or p_architecture is null then
     return jsonb_build_object('problem', v_problem);
@@ -32,7 +33,7 @@ begin
     'cpu', case when v_cpu = '' then null
                 when p_architecture like '%#%' then brokerage.cpu_requirement(v_cpu, p_flavour)
                 when v_cpu is not null then jsonb_build_array(jsonb_build_object('arch', v_cpu, 'vendor', '*', 'instr', '*')) end,
-    'gpu', brokerage.gpu_requirement(nullif(substring(p_architecture from '&([^@#^]*)'), '')));
+    'gpu', brokerage.gpu_requirement(case when p_flavour = 'doc' then split_part(v_gpu, ':', 1) else v_gpu end));
 end $$;
 
 comment on function brokerage.read_architecture(text, text) is
