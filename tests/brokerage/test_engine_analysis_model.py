@@ -1,0 +1,116 @@
+"""Analysis brokerage against the model: both profiles over random worlds, each decided in a transaction rolled back.
+
+Worlds are numbered, so a difference says which one to look at: `random_analysis_world(number)`. What the model says of
+a world is in `model_analysis.py`, and owes nothing to the package.
+"""
+
+import os
+import re
+from collections import Counter
+from typing import Any
+
+import psycopg
+import pytest
+from hypothesis import HealthCheck, given, settings
+from psycopg.types.json import Jsonb
+
+from broker import world
+from tests.brokerage.analysis_worlds import analysis_worlds, random_analysis_world
+from tests.brokerage.model_analysis import broker_analysis, differences
+from tests.brokerage.worlds import TASK
+
+WORLDS = int(os.environ.get("ANALYSIS_WORLDS", "300"))  # 2000 by hand
+EVERY = {"doc": 1, "room": 4, "panda2026": 3}  # which of the worlds are decided in which profile
+if "ANALYSIS_WORLDS" in os.environ:
+    EVERY = dict.fromkeys(EVERY, 1)
+CHUNKS = 4
+JUDGED = 3000  # worlds that the model alone judges
+AT_LEAST = 20  # times that each rule rejects, and accepts, in them
+Row = dict[str, Any]
+Db = psycopg.Connection[Any]
+
+
+def room(connection: Db) -> None:
+    """A profile like doc, with the new basic weight."""
+    connection.execute("select brokerage.set_profile('room', 'doc')")
+    change = Jsonb({"function": "brokerage.weight_room"})
+    connection.execute("select brokerage.set_rule('room', 'weight', %s, 'analysis_job')", [change])
+
+
+def differences_of(connection: Db, one: Row, setup: str, *profiles: str) -> list[str]:
+    """The transaction is open before the load, which would commit otherwise."""
+    connection.execute("select 1")
+    found = []
+    try:
+        if "room" in profiles:
+            room(connection)
+        world.load(connection, [one], setup)
+        for profile in profiles:
+            row = connection.execute(
+                "select brokerage.evaluate_task(%s, %s, 'analysis_job', %s)", (setup, TASK, profile)
+            ).fetchone()
+            assert row is not None
+            different = differences(broker_analysis(one, TASK, profile), row[0])
+            if profile == "panda2026":
+                different = [text for text in different if not is_awaited(text, one, row[0])]
+            found += [f"{profile}: {text}" for text in different]
+    finally:
+        connection.rollback()
+    return found
+
+
+def is_awaited(text: str, one: Row, answer: Row) -> bool:
+    """Differences that the engine is known to have in panda2026, until they are mended.
+
+    A queue lost to overloaded counts as one lost to its temporary namesake, so there is no second pass. What of the
+    input is available is looked up in the default storages of a queue, not in those of analysis.
+    """
+    overloaded = any(row["criteria"] in ("-overloaded", "-overloaded_vp") for row in answer["rejected"])
+    apart = any("read_lan_analysis" in queue["astorages"] for queue in one["queues"].values())
+    of_data = re.search(r": weight |in place|-fileunavailable", text) is not None
+    return (overloaded and not answer["candidates"]) or (apart and of_data)
+
+
+@pytest.mark.parametrize("chunk", range(CHUNKS))
+def test_answers_are_those_of_the_model(rolled_back: Db, chunk: int) -> None:
+    found = {}
+    for number in range(chunk, WORLDS, CHUNKS):
+        profiles = [profile for profile, step in EVERY.items() if number // CHUNKS % step == 0]
+        found[number] = differences_of(rolled_back, random_analysis_world(number), f"w{number}", *profiles)
+    assert {number: different for number, different in found.items() if different} == {}
+
+
+@settings(
+    max_examples=20,
+    derandomize=True,
+    database=None,
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
+)
+@given(analysis_worlds())
+def test_smallest_world_that_is_answered_otherwise(rolled_back: Db, one: Row) -> None:
+    assert differences_of(rolled_back, one, "drawn", "doc", "panda2026") == []
+
+
+@pytest.mark.parametrize("profile", ["doc", "panda2026"])
+def test_every_rule_decides_in_these_worlds(rolled_back: Db, profile: str) -> None:
+    """Each rule rejects often, and often lets pass what those before it let pass."""
+    query = """select coalesce(parameters ->> 'as', rule) from brokerage.rule_in_force
+                where profile = %s and algorithm = 'analysis_job' and enabled
+                  and kind in ('task rule', 'candidate', 'row rule', 'set rule', 'choice') order by position"""
+    rules = list(dict.fromkeys(rule for (rule,) in rolled_back.execute(query, [profile]).fetchall()))
+    rejects: Counter[str] = Counter()
+    accepts: Counter[str] = Counter()
+    for number in range(JUDGED):
+        answer = broker_analysis(random_analysis_world(number), TASK, profile)
+        if answer["explanation"]:
+            rejects[answer["explanation"]["rule"]] += 1
+            accepts.update(rules[: rules.index(answer["explanation"]["rule"])])
+            continue
+        rejects.update(row["rule"] for row in answer["rejected"] + answer["not_candidates"])
+        for row in answer["rejected"]:
+            accepts.update(rules[: rules.index(row["rule"])])
+        for _ in answer["candidates"]:
+            accepts.update(rules)
+    assert {rule: rejects[rule] for rule in rules if rejects[rule] < AT_LEAST} == {}
+    assert {rule: accepts[rule] for rule in rules if accepts[rule] < AT_LEAST} == {}
