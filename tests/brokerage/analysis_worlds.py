@@ -415,6 +415,13 @@ TURNS = [
     "hospital",
 ]  # those that seldom decide come more often
 
+LEAST_WEIGHT: Theme = THEMES["room"] | {
+    "task.gshare": ["User Analysis", "User Analysis", SHARE],
+    "config.jobbroker:MIN_WEIGHT_user": [AS_IS, 0.001, 0.01, 1, 3, 5],
+    "config.jobbroker:MIN_WEIGHT_user_User Analysis": [AS_IS, AS_IS, AS_IS, 0.5, 2, 0],
+    "lists.choice": [{}, {}, {}, {}, {"site": "Q1"}],
+}
+
 ONCE = ("task", "split", "config", "user", "group", "share", "above", "lists", "source", "dataset", "files", "replicas")
 
 INPUTS: list[list[tuple[str, list[Any]]]] = [
@@ -443,11 +450,16 @@ def random_analysis_world(number: int) -> Row:
     return build_world(random.Random(number).choice, [theme] if number % 2 else [])
 
 
+def world_of_least_weight(number: int) -> Row:
+    """The world of this number in which weights have to reach MIN_WEIGHT (panda2026)."""
+    return build_world(random.Random(number).choice, ["least weight"])
+
+
 def build_world(pick: Pick, themes: Sequence[str]) -> Row:
     chosen = list(themes) or [pick(list(THEMES)) for _ in range(pick([1, 1, 2, 3]))]
     attributes: dict[str, list[Any]] = {}
     for name in chosen:
-        attributes |= THEMES[name]
+        attributes |= LEAST_WEIGHT if name == "least weight" else THEMES[name]
     once = {path: pick(values) for path, values in attributes.items() if path.split(".")[0] in ONCE}
     once = {path: copy.deepcopy(value) for path, value in once.items() if value is not AS_IS}
     each = {path: values for path, values in attributes.items() if path.split(".")[0] not in ONCE}
