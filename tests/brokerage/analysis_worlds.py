@@ -97,6 +97,8 @@ THEMES: dict[str, Theme] = {
             {"included_site": ["Q1", "Q2"]},
             {"included_site": ["Q1*", "Q3"]},
             {"included_site": ["*X_*"]},
+            {"included_site": ["Q[12]*", "Q3"]},
+            {"excluded_site": ["*Q(1|3)"]},
             {"included_site": ["*"]},
             {"included_site": ["Q1", "Q2", "Q3"], "excluded_site": ["Q2"]},
             {"included_site": ["Q1", "AUTO"]},

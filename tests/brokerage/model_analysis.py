@@ -276,13 +276,14 @@ def is_vp(queue: Queue) -> bool:
 
 
 def is_named(queue: Queue, patterns: Iterable[str], *, anchored: bool) -> bool:
-    """By its own name or the unified one; `*` stands for anything."""
+    """By its own name or the unified one; `*` stands for anything, not anchored in a regular expression (D-35)."""
 
     def matches(pattern: str, name: str) -> bool:
         if "*" not in pattern:
             return pattern == name
-        regexp = ".*".join(re.escape(part) for part in pattern.split("*"))
-        return bool(re.fullmatch(regexp, name) if anchored else re.search(regexp, name))
+        if not anchored:
+            return re.search(pattern.replace("*", ".*"), name) is not None
+        return fully_matches(".*".join(map(re.escape, pattern.split("*"))), name)
 
     return any(matches(pattern, name) for pattern in patterns for name in (queue.unified, queue.name))
 

@@ -237,16 +237,6 @@ def test_queues_that_others_put_out(rolled_back: Db) -> None:
     assert why(decided(rolled_back, busy, "panda2026"))["A"] == "overloaded -overloaded_vp"
 
 
-def test_a_set_rule_may_lose_all_queues_of_a_class(rolled_back: Db) -> None:
-    """Their weights, which nobody asks for, are no error."""
-    counts = [
-        {"queue": q, "gshare": "User Analysis", "status": s, "njobs": n}
-        for q, s, n in (("A", "activated", 100), ("A", "running", 10), ("B", "activated", 10), ("B", "running", 10))
-    ]
-    busy = a_world({"input": []}, {"A": {"site_class": 1}}, statistics=counts)
-    assert why(decided(rolled_back, busy, "panda2026")) == {"A": "overloaded -overloaded", "B": "1"}
-
-
 def test_weights(rolled_back: Db) -> None:
     counts = [
         {"queue": "A", "gshare": "User Analysis", "status": "activated", "njobs": 3},

@@ -15,9 +15,6 @@ begin
     v_total := p_sums[v_place];
     v_queues := p_sums[3 + v_place];
   end if;
-  if v_queues = 0 then
-    return null;  -- a set rule has lost the pair, and all others of its class
-  end if;
   return v_main * case
                     when v_total > v_main and p_terms[11] = 0 then greatest(p_terms[7] - v_main / v_queues, 0.001 * v_main) / (v_total - v_main)
                     when v_total > 0 then p_terms[7] / v_total
