@@ -138,6 +138,21 @@ def test_a_second_pass_of_panda2026_needs_a_source(rolled_back: Db) -> None:
     assert why(decided(rolled_back, problem, "panda2026")) == {"A": "stabilizer -badsite", "B": "1"}
 
 
+def test_a_second_pass_where_the_only_queue_is_overloaded(rolled_back: Db) -> None:
+    """Lost to overloaded for good, not because the user is a problem there: another pass (panda2026)."""
+    counts = [
+        {"queue": q, "gshare": "User Analysis", "status": s, "njobs": n}
+        for q, s, n in (("A", "activated", 100), ("A", "running", 10), ("B", "running", 10))
+    ]
+    vp = a_world(queues={"A": storages("C_VP_DISK"), "B": {"status": "paused"}}, statistics=counts)
+    vp["datasets"]["d"]["replicas"] = {"C_VP_DISK": {}}
+    assert why(decided(rolled_back, vp, "panda2026")) == {"A": "avoid-vp", "B": "1"}
+    vp["statistics"] = [{**counts[0], "njobs": 21}]  # nothing runs there: lost for good all the same
+    assert why(decided(rolled_back, vp, "panda2026")) == {"A": "avoid-vp", "B": "1"}
+    usual = a_world(statistics=[{**counts[0], "njobs": 21}])  # kept, as nothing else is left, and a problem
+    assert why(decided(rolled_back, usual, "panda2026")) == {"A": "overloaded -badsite", "B": "anal-locality"}
+
+
 def test_locality_is_suppressed_in_doc(rolled_back: Db) -> None:
     assert set(why(decided(rolled_back, a_world({"task_priority": 2000}), "doc")).values()) == {"1", "2"}
     low = a_world({"io_intensity": 10}, config={"IO_INTENSITY_CUTOFF_USER": 10})
@@ -234,6 +249,8 @@ def test_queues_that_others_put_out(rolled_back: Db) -> None:
     busy["queues"]["B"]["status"] = "offline"
     assert why(decided(rolled_back, busy, "panda2026"))["A"] == "1"
     busy["queues"]["A"] = {**QUEUE, **storages("C_VP_DISK")}
+    assert why(decided(rolled_back, busy, "panda2026"))["A"] == "avoid-vp"  # in a second pass
+    busy["queues"]["B"]["status"] = "online"
     assert why(decided(rolled_back, busy, "panda2026"))["A"] == "overloaded -overloaded_vp"
 
 

@@ -53,23 +53,20 @@ def differences_of(connection: Db, one: Row, setup: str, *profiles: str) -> list
             assert row is not None
             different = differences(broker_analysis(one, TASK, profile), row[0])
             if profile == "panda2026":
-                different = [text for text in different if not is_awaited(text, one, row[0])]
+                different = [text for text in different if not is_awaited(text, one)]
             found += [f"{profile}: {text}" for text in different]
     finally:
         connection.rollback()
     return found
 
 
-def is_awaited(text: str, one: Row, answer: Row) -> bool:
-    """Differences that the engine is known to have in panda2026, until they are mended.
+def is_awaited(text: str, one: Row) -> bool:
+    """A difference that the engine is known to have in panda2026, until it is mended.
 
-    A queue lost to overloaded counts as one lost to its temporary namesake, so there is no second pass. What of the
-    input is available is looked up in the default storages of a queue, not in those of analysis.
+    What of the input is available is looked up in the default storages of a queue, not in those of analysis.
     """
-    overloaded = any(row["criteria"] in ("-overloaded", "-overloaded_vp") for row in answer["rejected"])
     apart = any("read_lan_analysis" in queue["astorages"] for queue in one["queues"].values())
-    of_data = re.search(r": weight |in place|-fileunavailable", text) is not None
-    return (overloaded and not answer["candidates"]) or (apart and of_data)
+    return apart and re.search(r": weight |in place|-fileunavailable", text) is not None
 
 
 @pytest.mark.parametrize("chunk", range(CHUNKS))
