@@ -20,10 +20,10 @@ from tests.brokerage.model_analysis import broker_analysis, differences
 from tests.brokerage.worlds import TASK
 
 WORLDS = int(os.environ.get("ANALYSIS_WORLDS", "300"))  # 2000 by hand
-EVERY = {"doc": 1, "room": 4, "panda2026": 3}  # which of the worlds are decided in which profile
+EVERY = {"doc": 1, "room": 6, "panda2026": 5}  # which of the worlds are decided in which profile
 if "ANALYSIS_WORLDS" in os.environ:
     EVERY = dict.fromkeys(EVERY, 1)
-LEAST_WEIGHT = 40  # worlds with MIN_WEIGHT
+LEAST_WEIGHT = 30  # worlds with MIN_WEIGHT
 CHUNKS = 4
 JUDGED = 3000  # worlds that the model alone judges
 AT_LEAST = 20  # times that each rule rejects, and accepts, in them
@@ -79,8 +79,7 @@ def test_answers_are_those_of_the_model(rolled_back: Db, chunk: int) -> None:
 
 
 def test_weights_that_must_reach_a_least_one(rolled_back: Db) -> None:
-    if "min-weight" not in rules_of(rolled_back, "panda2026"):
-        pytest.skip("min-weight of analysis is not there yet")
+    """panda2026."""
     found = {
         n: differences_of(rolled_back, world_of_least_weight(n), f"w{n}", "panda2026") for n in range(LEAST_WEIGHT)
     }
