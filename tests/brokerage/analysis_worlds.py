@@ -295,7 +295,8 @@ THEMES: dict[str, Theme] = {
         "mine.queued": [0, 10],
         "config.anal_jobbroker:OVERLOAD_MIN_QUEUE": [1000, 1000, AS_IS],
         "task.sites_used": [AS_IS, ["Q9"], ["Q10", "Q2"]],
-        "dataset.distributed": [AS_IS, AS_IS, AS_IS, True],
+        "dataset.distributed": [AS_IS, True],
+        "replicas.kind": ["all", AS_IS],
     },
     "cap": {
         "stats.activated": WAITING,
@@ -501,7 +502,7 @@ class _World:
             self._put(
                 "SOURCE", number, once["source.kind"] if "source.kind" in once else pick(["full", "full", "none"])
             )
-        for number in range(1, pick(range(9, 14) if many else range(1, 8)) + 1):
+        for number in range(1, pick(range(11, 18) if many else range(1, 8)) + 1):
             self._queue(number, self._drawn(each))
         self._queue(20, {"queue.type": "production"})
         self._set_once()
@@ -559,6 +560,7 @@ class _World:
         }
         spread = self.once.get("replicas.kind", "full")
         usual = {
+            "all": "full",
             "none": "none",
             "spread": pick(["full", "none", "none"]),
             "full": pick(["full", "full", "full", "none"]),
