@@ -47,7 +47,8 @@ def evaluate(
 
     Each is decided in a transaction that is rolled back, in a setup of its own, which sees nothing but the world of the
     case; or merged over the setup `over`, whose rows that it changes are locked meanwhile. profile: decides instead of
-    the one that the case names. A case with an error is answered {"name", "error": {"code", "message"}}, with a
+    the one that the case names. A case without algorithm is decided by the broker that has its task
+    (brokerage.algorithm_of). A case with an error is answered {"name", "error": {"code", "message"}}, with a
     "hint" where there is one, and the others go on. Raises psycopg's error when the connection is lost.
     """
     for case in cases:
@@ -118,8 +119,8 @@ def _decide(connection: Connection, case: Mapping[str, Any], over: str | None, p
     if unknown := [key for key in case if key not in _KEYS]:
         meant = [f"{key}: nearest is {found}" for key in unknown if (found := nearest(str(key), _KEYS))]
         raise BadRequest(f"not known in a case: {', '.join(map(str, unknown))}", "; ".join([*meant, _CASE]))
-    algorithm, task, given = case.get("algorithm", "production_job"), case.get("task"), case.get("world", {})
-    if algorithm not in _ALGORITHMS:
+    algorithm, task, given = case.get("algorithm"), case.get("task"), case.get("world", {})
+    if algorithm is not None and algorithm not in _ALGORITHMS:
         raise BadRequest(f"algorithm is {json_text(algorithm)[:100]}", f"algorithms are {', '.join(_ALGORITHMS)}")
     if isinstance(task, bool) or not isinstance(task, int):
         raise BadRequest(f"task is {json_text(task)[:100]}, not the id of a task", _CASE)

@@ -67,6 +67,7 @@ grant execute on function brokerage.set_settings           to broker_operator;
 grant execute on function brokerage.maintain               to broker_operator;
 
 -- brokerage: explanations
+grant execute on function brokerage.algorithm_of           to broker_operator, broker_viewer;
 grant execute on function brokerage.classes                to broker_operator, broker_viewer;
 grant execute on function brokerage.explain                to broker_operator, broker_viewer;
 grant execute on function brokerage.obstacles              to broker_operator, broker_viewer;

@@ -65,15 +65,17 @@ def explanation_of(
 ) -> Row:
     """A task's standing and queues, and what keeps them away: rows of brokerage.explain and brokerage.obstacles.
 
-    algorithm: whose decision it is; else that of the broker which has the task now (production_task for one that waits
-    for a nucleus). `not_due` says why that broker does not take it now (None: it does), `jobs` how many it has, and
-    `jobs_left` those that are not assigned. `refused` is the row of a task that no queue is asked for: throttled,
-    failed, or an error. `unknown_queues` are those that it is pre-assigned to and that are not there.
+    algorithm: whose decision it is; else that of the broker which has the task now (brokerage.algorithm_of).
+    `not_due` says why that broker does not take it now (None: it does), `jobs` how many it has, and `jobs_left` those
+    that are not assigned. `refused` is the row of a task that no queue is asked for: throttled, failed, or an error.
+    `unknown_queues` are those that it is pre-assigned to and that are not there.
     """
+    if algorithm is None:
+        [row] = _rows(connection, "select brokerage.algorithm_of(%s, %s::bigint) as algorithm", setup, task)
+        algorithm = row["algorithm"]
     query = """select algorithm, not_due, jobs, jobs_left from brokerage.task_standing
-                where setup = %s and task_id = %s and coalesce(algorithm = %s, true)
-                order by not_open is not null, not of_label, algorithm limit 1"""
-    nowhere = {"algorithm": algorithm or "production_job", "not_due": None, "jobs": 0, "jobs_left": 0}
+                where setup = %s and task_id = %s and algorithm = %s"""
+    nowhere = {"algorithm": algorithm, "not_due": None, "jobs": 0, "jobs_left": 0}
     standing = next(iter(_rows(connection, query, setup, task, algorithm)), nowhere)
     asked = (setup, task, profile, standing["algorithm"])
     rows = _rows(connection, "select * from brokerage.explain(%s, %s::bigint, %s, %s)", *asked)

@@ -179,7 +179,8 @@ def test_nothing_and_extreme_figures_have_an_outcome(clone: Callable[[], Connect
 
 def _asked(db: Connection, profile: str, tasks: Sequence[int]) -> int:
     """Ask every rule about each pair, also those that another has rejected; how many reasons they gave."""
-    query = "select sum(cardinality(all_reasons)) from unnest(%s) t cross join lateral brokerage.explain('grid', t, %s)"
+    query = """select sum(cardinality(all_reasons)) from unnest(%s) t
+               cross join lateral brokerage.explain('grid', t, %s, 'production_job')"""
     [(reasons,)] = db.execute(query, (tasks, profile)).fetchall()
     return int(reasons)
 

@@ -26,7 +26,7 @@ def _answer(connection: psycopg.Connection[Any], given_world: Row, setup: str) -
     connection.execute("select 1")
     try:
         world.load(connection, [given_world], setup)
-        row = connection.execute("select brokerage.evaluate_task(%s, %s)", (setup, TASK)).fetchone()
+        row = connection.execute("select brokerage.evaluate_task(%s, %s, 'production_job')", (setup, TASK)).fetchone()
         return dict(row[0]) if row else {}
     finally:
         connection.rollback()

@@ -10,6 +10,7 @@ from psycopg.rows import dict_row
 from psycopg.types.json import Jsonb
 
 from broker import world
+from broker.cli.explanation import explanation_of
 from broker.grid import grid
 
 Connection = psycopg.Connection[Any]
@@ -45,7 +46,7 @@ def _tasks(db: Connection) -> list[int]:
 
 
 def _explained(db: Connection, task: int, profile: str) -> list[Row]:
-    return _rows(db, "select * from brokerage.explain('grid', %s, %s)", task, profile)
+    return _rows(db, "select * from brokerage.explain('grid', %s, %s, 'production_job')", task, profile)
 
 
 def _choices(db: Connection, profile: str) -> set[str]:
@@ -122,7 +123,10 @@ def test_an_obstacle_that_is_taken_away_opens_as_many_queues_as_it_says(db: Conn
     """Each rule that is named is disabled in a profile of one's own."""
     tasks = _tasks(db)[::4]
     before = {task: _opened(db, task, profile) for task in tasks}
-    obstacles = {task: _rows(db, "select * from brokerage.obstacles('grid', %s, %s)", task, profile) for task in tasks}
+    obstacles = {
+        task: _rows(db, "select * from brokerage.obstacles('grid', %s, %s, 'production_job')", task, profile)
+        for task in tasks
+    }
     rules = {row["rule"] for rows in obstacles.values() for row in rows}
     assert len(rules) > 8
     opened: Counter[tuple[int, str]] = Counter()
@@ -149,7 +153,7 @@ def test_obstacles_count_what_is_explained(db: Connection, profile: str) -> None
         fails = Counter(
             rule for row in rejected for rule in {said.partition(": ")[0] for said in row["all_reasons"] or []}
         )
-        rows = _rows(db, "select * from brokerage.obstacles('grid', %s, %s)", task, profile)
+        rows = _rows(db, "select * from brokerage.obstacles('grid', %s, %s, 'production_job')", task, profile)
         assert {row["rule"]: row["rejects"] for row in rows if row["rejects"]} == first
         assert {row["rule"]: row["fails"] for row in rows} == fails
         assert [row["opens"] for row in rows] == sorted((row["opens"] for row in rows), reverse=True)
@@ -209,7 +213,7 @@ def test_a_pending_task_is_rejected_everywhere(db: Connection, profile: str) -> 
     assert _rows(db, query, run) == [{"status": "pending"}]
     verdicts = Counter(row["verdict"] for row in _explained(db, task, profile))
     assert verdicts["candidate"] == 0
-    rows = _rows(db, "select * from brokerage.obstacles('grid', %s, %s)", task, profile)
+    rows = _rows(db, "select * from brokerage.obstacles('grid', %s, %s, 'production_job')", task, profile)
     [status] = [row for row in rows if row["rule"] == "queue-status"]
     assert status["fails"] == verdicts["rejected"]
     assert status["example"].endswith("offline, not online") or "offline" in status["example"]
@@ -225,7 +229,7 @@ def test_a_task_that_cannot_be_read_is_explained_by_its_error(db: Connection, pr
     assert said["verdict"] == "error"
     [row] = _explained(db, task, profile)
     assert {key: entry for key, entry in row.items() if entry is not None} == said
-    assert _rows(db, "select * from brokerage.obstacles('grid', %s, %s)", task, profile) == []
+    assert _rows(db, "select * from brokerage.obstacles('grid', %s, %s, 'production_job')", task, profile) == []
 
 
 def test_a_task_that_fails_is_explained_by_its_rule(db: Connection) -> None:
@@ -245,7 +249,7 @@ def test_a_task_that_fails_is_explained_by_its_rule(db: Connection) -> None:
 def test_the_profile_of_the_setup_explains(db: Connection) -> None:
     task = _tasks(db)[1]
     db.execute("select brokerage.set_settings('grid', %s)", [Jsonb({"profile": "panda2026"})])
-    rows = _rows(db, "select * from brokerage.explain('grid', %s)", task)
+    rows = _rows(db, "select * from brokerage.explain('grid', %s, p_algorithm => 'production_job')", task)
     assert rows == _explained(db, task, "panda2026") != _explained(db, task, "doc")
 
 
@@ -279,3 +283,45 @@ def test_a_viewer_may_ask(connect: Callable[..., Connection]) -> None:
     assert _rows(viewer, query, task) == _rows(admin, query, task)
     with pytest.raises(psycopg.errors.InsufficientPrivilege):
         viewer.execute("select brokerage.evaluate_task('grid', %s)", [task])
+
+
+@pytest.mark.parametrize(
+    ("task", "algorithm"),
+    [
+        ({"label": "user"}, "analysis_job"),
+        ({"label": "panda", "status": "done"}, "analysis_job"),
+        ({"label": "managed"}, "production_job"),
+        ({"label": "managed", "status": "assigning"}, "production_task"),
+        ({"label": "managed", "status": "done"}, "production_job"),
+        ({"label": "user", "status": "assigning"}, "analysis_job"),
+        ({}, "production_job"),
+    ],
+)
+def test_the_broker_that_has_the_task_is_asked(db: Connection, task: Row, algorithm: str) -> None:
+    given = {
+        "setup": "one",
+        "queues": {"ANALY": {"type": "analysis"}, "PROD": {"role": "nucleus", "panda_site": "S"}},
+        "tasks": [{"id": 1, "input": ["d"], **task}],
+        "datasets": {"d": {"type": "pseudo_input", "files": [{"lfn": "a"}]}},
+    }
+    world.load(db, [given])
+    assert _rows(db, "select brokerage.algorithm_of('one', 1) as said") == [{"said": algorithm}]
+    for function in ("explain", "obstacles"):
+        rows = _rows(db, f"select * from brokerage.{function}('one', 1)")
+        assert rows == _rows(db, f"select * from brokerage.{function}('one', 1, null, %s)", algorithm) != []
+        assert any(
+            rows != _rows(db, f"select * from brokerage.{function}('one', 1, null, %s)", other)
+            for other in ("production_job", "analysis_job")
+        )
+    [answer] = _rows(db, "select brokerage.evaluate_task('one', 1) as said")
+    assert [answer] == _rows(db, "select brokerage.evaluate_task('one', 1, %s) as said", algorithm)
+    query = "select algorithm from brokerage.run where setup = 'one'"
+    assert {row["algorithm"] for row in _rows(db, query)} == {algorithm}
+    assert explanation_of(db, "one", 1)["algorithm"] == algorithm
+
+
+@pytest.mark.parametrize("call", ["algorithm_of('grid', 5)", "unknown_queues('grid', 5)", "evaluate_task('grid', 5)"])
+def test_a_task_that_is_not_there(db: Connection, call: str) -> None:
+    with pytest.raises(psycopg.Error, match=r"task 5 is not (in setup grid|there)") as raised:
+        db.execute(f"select brokerage.{call}".encode())
+    assert raised.value.sqlstate == "PB004"

@@ -39,6 +39,7 @@ VIEWER = EVERYBODY | {
     "taskqueue.lists",
     "resource.describe_setup",
     "resource.config_of",
+    "brokerage.algorithm_of",
     "brokerage.classes",
     "brokerage.explain",
     "brokerage.obstacles",

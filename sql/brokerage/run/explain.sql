@@ -1,12 +1,13 @@
 -- Why each queue would take a task's jobs or not, as things are now, by the very query that decides. All rules that reject a queue are named, not
 -- only the first: those that look at it alone, and set rules that hold for the task, as they would reject it if it reached them. A choice is no reason of a queue's own.
-create or replace function brokerage.explain(p_setup text, p_task_id bigint, p_profile text default null, p_algorithm text default 'production_job')
+create or replace function brokerage.explain(p_setup text, p_task_id bigint, p_profile text default null, p_algorithm text default null)
 returns table (queue text, verdict text, rank bigint, rule text, criteria text, reason text, weight float8, factors jsonb, all_reasons text[])
 language plpgsql stable
 security definer set search_path = brokerage, pg_temp set jit = off set enable_mergejoin = off set work_mem = '64MB'
 as $$
 declare
   v_profile text := coalesce(p_profile, (select s.profile from brokerage.setting s where s.setup = p_setup), 'doc');
+  v_algorithm text;
   v_task workload.task;
   v_problem text;
   v_tasks brokerage.task_facts[];
@@ -22,22 +23,23 @@ begin
     raise exception 'task % is not in setup %', coalesce(p_task_id::text, 'null'), p_setup
       using errcode = 'PB004', hint = 'Load it with its world (broker load), or name another.';
   end if;
-  v_problem := brokerage.task_problem(v_task, brokerage.flavour(v_profile), p_algorithm);
+  v_algorithm := coalesce(p_algorithm, brokerage.algorithm_of(p_setup, p_task_id));
+  v_problem := brokerage.task_problem(v_task, brokerage.flavour(v_profile), v_algorithm);
   if v_problem is not null then
     return query select null::text, 'error', null::bigint, null::text, null::text, v_problem, null::float8, null::jsonb, null::text[];
     return;
   end if;
-  v_tasks := array(select f from brokerage.facts_of_tasks(p_setup, array[p_task_id], brokerage.flavour(v_profile), p_algorithm) f);
-  v_tasks := brokerage.with_job_check(p_setup, v_profile, p_algorithm, v_tasks);
-  execute brokerage.compose_task_rules(v_profile, p_algorithm) into v_task_id, v_status, v_rule, v_reason using v_tasks;
+  v_tasks := array(select f from brokerage.facts_of_tasks(p_setup, array[p_task_id], brokerage.flavour(v_profile), v_algorithm) f);
+  v_tasks := brokerage.with_job_check(p_setup, v_profile, v_algorithm, v_tasks);
+  execute brokerage.compose_task_rules(v_profile, v_algorithm) into v_task_id, v_status, v_rule, v_reason using v_tasks;
   if v_status is not null then
     return query select null::text, v_status, null::bigint, v_rule, null::text, v_reason, null::float8, null::jsonb, null::text[];
     return;
   end if;
-  v_queues := brokerage.facts_of_candidates(p_setup, p_algorithm);
-  v_tasks := brokerage.explained_pass(p_setup, v_profile, p_algorithm, v_tasks, v_queues);
+  v_queues := brokerage.facts_of_candidates(p_setup, v_algorithm);
+  v_tasks := brokerage.explained_pass(p_setup, v_profile, v_algorithm, v_tasks, v_queues);
   return query execute
-    brokerage.compose(v_profile, p_algorithm, false, true)
+    brokerage.compose(v_profile, v_algorithm, false, true)
     || ' select j.queue, case when starts_with(j.failed, ''!'') then ''not candidate'' when j.failed is not null or r.place > r.best then ''rejected'' else ''candidate'' end,'
        '        case when r.place <= coalesce(r.best, r.place) then r.place end, s.rule, w.criteria, w.reason, j.weight,'
        '        (select jsonb_object_agg(n.rule, n.factor) from (select f.rule, j.factors[row_number() over (order by f.position, f.rule)] as factor from brokerage.rule_in_force f'
@@ -50,8 +52,8 @@ begin
        '   left join brokerage.rule_in_force f on f.profile = $5 and f.algorithm = $6 and f.rule = s.rule'
        '  cross join lateral brokerage.worded(s.said, f.criteria) w'
        '  order by r.place nulls last, coalesce(starts_with(j.failed, ''!''), false), j.queue collate "C"'
-    using p_setup, v_tasks, v_queues, brokerage.flavour(v_profile), v_profile, p_algorithm;
+    using p_setup, v_tasks, v_queues, brokerage.flavour(v_profile), v_profile, v_algorithm;
 end $$;
 
 comment on function brokerage.explain(text, bigint, text, text) is
-'Why each queue would take the jobs of a task or not, as things are now: verdict, the rule that rejects it with the numbers compared, all rules that would (set rules as they hold now, no choices), or its weight factor by factor. A task that no queue is asked for has one row without queue. Errors: PB001 (no such profile), PB002, PB004 (no such task).';
+'Why each queue would take the jobs of a task or not, as things are now: verdict, the rule that rejects it with the numbers compared, all rules that would (set rules as they hold now, no choices), or its weight factor by factor. A task that no queue is asked for has one row without queue. Without p_algorithm the broker that has the task explains (brokerage.algorithm_of). Errors: PB001 (no such profile), PB002, PB004 (no such task).';

@@ -1,6 +1,6 @@
 -- What keeps a task from its queues: by rule how many queues it rejects, and how many it alone keeps away. The rule that opens the most queues comes first.
 -- A set rule that holds is in the way of every queue that it would reject, also of those that fell before it: none of them is opened by another rule alone.
-create or replace function brokerage.obstacles(p_setup text, p_task_id bigint, p_profile text default null, p_algorithm text default 'production_job')
+create or replace function brokerage.obstacles(p_setup text, p_task_id bigint, p_profile text default null, p_algorithm text default null)
 returns table (rule text, rejects bigint, fails bigint, opens bigint, example text)
 language sql stable
 security definer set search_path = brokerage, pg_temp
@@ -21,4 +21,4 @@ as $$
 $$;
 
 comment on function brokerage.obstacles(text, bigint, text, text) is
-'What keeps a task from queues, a row a rule: how many queues it is the reason for, how many fail it, and how many would be open without it alone, with an example. Set rules count as they hold now; choices (top-10) are not named. Errors: PB001, PB002, PB004 (no such task).';
+'What keeps a task from queues, a row a rule: how many queues it is the reason for, how many fail it, and how many would be open without it alone, with an example. Set rules count as they hold now; choices (top-10) are not named. Without p_algorithm by the rules of the broker that has the task. Errors: PB001, PB002, PB004 (no such task).';

@@ -4,7 +4,7 @@ language plpgsql stable
 security definer set search_path = brokerage, pg_temp
 as $$
 begin
-  perform resource.look(p_setup);
+  perform brokerage.require_tasks(p_setup, array[p_task_id]);
   return array(
     select u.queue
       from workload.task t
@@ -18,4 +18,4 @@ begin
      order by 1);
 end $$;
 
-comment on function brokerage.unknown_queues(text, bigint, text) is 'Queues that a task is pre-assigned to and that are not in the setup. Errors: PB001, PB002.';
+comment on function brokerage.unknown_queues(text, bigint, text) is 'Queues that a task is pre-assigned to and that are not in the setup. Errors: PB001, PB002, PB004 (no such task).';

@@ -1,0 +1,17 @@
+-- after: brokerage.task_standing
+-- Who is asked about a task when nobody is named: the broker that works on it now, else the one that its label belongs to. A production task that waits for a
+-- nucleus is the task broker's, any other one of production the job broker's.
+create or replace function brokerage.algorithm_of(p_setup text, p_task_id bigint) returns text
+language plpgsql stable
+security definer set search_path = brokerage, pg_temp
+as $$
+begin
+  perform brokerage.require_tasks(p_setup, array[p_task_id]);
+  return (
+    select t.algorithm from brokerage.task_standing t
+     where t.setup = p_setup and t.task_id = p_task_id
+     order by t.not_open is not null, not t.of_label, t.algorithm limit 1);
+end $$;
+
+comment on function brokerage.algorithm_of(text, bigint) is
+'The broker that has a task now: production_task, production_job or analysis_job. Errors: PB001, PB002, PB004 (no such task).';
