@@ -3,7 +3,8 @@
 Revision: 0006, after 0005. Source: brokerage-rules.md 1.4a (share-throttle: ages) and 1.12 (classification).
 
 A class without a time holds as it is: worlds that say classes need not say when. The kind of a resource (CRIC's
-resource_type) was kept among the fields that nothing reads, and moves to a column of its own.
+resource_type) was kept among the fields that nothing reads, and moves to a column of its own. The kinds of rules get
+back their words, which 0005 lost with the constraint that it made anew.
 """
 
 from collections.abc import Sequence
@@ -46,6 +47,8 @@ def upgrade() -> None:
         """
         comment on constraint user_queue_statistic_running_cores_check on workload.user_queue_statistic
           is 'a number between -1e15 and 1e15';
+        comment on constraint profile_rule_kind_check on brokerage.profile_rule
+          is 'task rule, candidate, row rule, set rule, second pass, weight, choice, distribution, pending or fact';
         update resource.queue set resource_type = cric ->> 'resource_type', cric = cric - 'resource_type'
          where cric ? 'resource_type';
         create index job_analysis_started on workload.job (setup, started)
@@ -63,6 +66,7 @@ def downgrade() -> None:
         """
         update resource.queue set cric = coalesce(cric, '{}') || jsonb_build_object('resource_type', resource_type)
          where resource_type is not null;
+        comment on constraint profile_rule_kind_check on brokerage.profile_rule is null;
         drop index workload.job_task, workload.job_analysis_waiting, workload.job_analysis_started;
         """
     )

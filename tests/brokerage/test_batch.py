@@ -438,3 +438,4 @@ def test_an_algorithm_without_rules_is_refused(db: psycopg.Connection[Any], call
     with pytest.raises(psycopg.Error, match="algorithm is 'production'") as caught:
         db.execute(f"select * from brokerage.{call}", ["production"])
     assert caught.value.sqlstate == "PB001"
+    assert "Algorithms are analysis_job, production_job, production_task;" in (caught.value.diag.message_hint or "")

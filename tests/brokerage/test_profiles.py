@@ -1,5 +1,6 @@
 """Profiles of an organisation's own: what does not fit is refused when it is said, not when tasks wait."""
 
+import re
 from typing import Any
 
 import psycopg
@@ -87,12 +88,59 @@ def test_every_shipped_parameter_is_one_that_its_rule_reads(rolled_back: Connect
 def test_a_misspelt_rule_is_no_rule(acme: Connection) -> None:
     call = "select brokerage.set_rule('acme', %s, %s)"
     message, hint = _refused(acme, call, ("no-pliot", Jsonb({"enabled": False})))
-    assert message == "profile acme has no rule 'no-pliot'"
+    assert message == "profile acme has no rule 'no-pliot' of production_job"
     assert hint and "The nearest is no-pilot." in hint
     _, hint = _refused(acme, call, ("xyzzy", Jsonb({"enabled": False})))
     assert hint and "nearest" not in hint
     _, hint = _refused(acme, call, ("acme-cloud", Jsonb({"kind": "row rule", "enabled": False})))
     assert hint == "A rule of your own needs kind, position and function."
+
+
+def test_a_rule_of_another_broker_is_told_whose_it_is(acme: Connection) -> None:
+    call = "select brokerage.set_rule('acme', %s, %s)"
+    message, hint = _refused(acme, call, ("weight", Jsonb({"enabled": False})))
+    assert message == "profile acme has no rule 'weight' of production_job"
+    assert hint and "analysis_job has it: give that as p_algorithm." in hint and "nearest" not in hint
+
+
+@pytest.mark.parametrize("algorithm", ["analysis", "", None])
+def test_an_unknown_algorithm_is_told_which_there_are(acme: Connection, algorithm: str | None) -> None:
+    call = "select brokerage.set_rule('acme', 'weight', %s, %s)"
+    for changes in ({"enabled": False}, {"kind": "weight", "function": "brokerage.weight_room", "position": 1}):
+        message, hint = _refused(acme, call, (Jsonb(changes), algorithm))
+        assert message == f"algorithm is '{algorithm or ''}', for which profile acme has no rules"
+        assert hint and "Algorithms are analysis_job, production_job, production_task;" in hint
+
+
+@pytest.mark.parametrize(
+    ("parameters", "said"),
+    [
+        ({"epsilon1": 0.5}, "parameter epsilon1 is 0.5, not known"),
+        ({"epsilon_1": "x"}, 'parameter epsilon_1 is "x", not of type number'),
+        ({"epsilon_1": 0.01, "epsilon_2": 0.001}, None),
+        ({}, None),
+    ],
+)
+def test_parameters_of_the_new_basic_weight(acme: Connection, parameters: Any, said: str | None) -> None:
+    """No profile that comes with the program has it."""
+    call = "select brokerage.set_rule('acme', 'weight', %s, 'analysis_job')"
+    changes = Jsonb({"function": "brokerage.weight_room", "parameters": parameters})
+    if said is None:
+        acme.execute(call, [changes])
+        return
+    message, hint = _refused(acme, call, (changes,))
+    assert message == f"rule weight of profile acme: {said}"
+    assert hint and "It reads as, epsilon_1, epsilon_2, sees_assignments." in hint
+
+
+def test_the_kinds_of_a_rule_are_all_said(acme: Connection) -> None:
+    message, _ = _refused(acme, "select brokerage.set_rule('acme', 'x', %s)", (Jsonb({"kind": "row rool"}),))
+    [(allowed,)] = acme.execute(
+        "select pg_get_expr(conbin, conrelid) from pg_constraint where conname = 'profile_rule_kind_check'"
+    ).fetchall()
+    kinds = re.findall("'([^']+)'", allowed)
+    assert message and message.startswith('rule x of profile acme: kind is "row rool", not ')
+    assert sorted(re.split(", | or ", message.partition(", not ")[2])) == sorted(kinds)
 
 
 def test_profiles_of_the_program_stay_as_they_came(acme: Connection) -> None:
@@ -123,7 +171,13 @@ def test_values_that_a_rule_cannot_have(acme: Connection, changes: Any, said: st
 
 @pytest.mark.parametrize(
     ("settings", "said"),
-    [({"decisions_kept": "-2 days"}, 'decisions_kept is "-2 days"'), ({"decisions_kept": "soon"}, '"soon"')],
+    [
+        ({"decisions_kept": "-2 days"}, 'setting decisions_kept is "-2 days", not a time such as "2 days"'),
+        ({"decisions_kept": "2 dayz"}, 'setting decisions_kept is "2 dayz", not a time such as "2 days"'),
+        ({"counts_kept": None}, 'setting counts_kept is null, not a time such as "2 days"'),
+        ({"assignments_count": 5, "profile": "doc"}, 'setting assignments_count is 5, not a time such as "2 days"'),
+        ({"profile": None}, "profile is null"),
+    ],
 )
 def test_settings_that_are_none(rolled_back: Connection, settings: Any, said: str) -> None:
     message, _ = _refused(rolled_back, "select brokerage.set_settings('here', %s)", (Jsonb(settings),))

@@ -11,6 +11,7 @@ import psycopg
 import pytest
 from typer.main import get_command
 
+from broker import world
 from broker.cli import app
 
 ROOT = Path(__file__).parents[2]
@@ -28,7 +29,7 @@ def run(kind: str, text: str, dsn: str, folder: Path) -> None:
     """Run one block as its reader would."""
     if kind == "sql":
         with psycopg.connect(dsn, autocommit=True) as connection:
-            for statement in filter(str.strip, text.split(";\n")):
+            for statement in filter(str.strip, re.split(r";[ \t]*(?:--.*)?\n", text)):
                 connection.execute(statement.encode())
         return
     program = ["bash", "-euo", "pipefail", "-c", text] if kind == "sh" else [sys.executable, "-c", text]
@@ -46,6 +47,27 @@ def test_the_blocks_of_the_package_readme_work(dsn: str, tmp_path: Path) -> None
         run(kind, text, dsn, tmp_path)
         kinds.append(kind)
     assert {"sh", "python", "sql"} <= set(kinds)
+
+
+def test_the_blocks_about_brokerage_work(dsn: str, tmp_path: Path) -> None:
+    """Those of sql/README.md, from the first run to rules of one's own, in a setup with a task of each broker."""
+    given = {
+        "queues": {"Q": {"type": "unified", "releases": ["ANY"], "pilots": {"getjob": 5}}},
+        "datasets": {"d": {"type": "pseudo_input", "files": [{"lfn": "a"}]}},
+        "tasks": [{"id": 1000, "input": ["d"]}, {"id": 1001, "input": ["d"], "label": "user", "user": "ann"}],
+    }
+    with psycopg.connect(dsn) as connection:
+        world.load(connection, [given])
+    page = (ROOT / "sql" / "README.md").read_text(encoding="utf-8")
+    section = tmp_path / "brokerage.md"
+    section.write_text(page[page.index("\n## Brokerage\n") : page.index("\n### Facts\n")], encoding="utf-8")
+    found = list(blocks(section, "sql"))
+    assert len(found) >= 5
+    for kind, text in found:
+        run(kind, text, dsn, tmp_path)
+    with psycopg.connect(dsn) as connection:
+        query = "select profile, tasks from brokerage.run where algorithm = 'analysis_job' and dry"
+        assert connection.execute(query).fetchall() == [("by-class", 0)]
 
 
 def commands() -> set[str]:

@@ -1,4 +1,5 @@
--- What a rule of the program's own reads is what some shipped rule of the same function has, of the same type. Functions of others read what they like.
+-- What a rule of the program's own reads is what some shipped rule of the same function has, of the same type; brokerage.weight_room is in no shipped rule
+-- (brokerage-doc-profile 4.5: off by default), so that its parameters stand here. Functions of others read what they like.
 -- after: brokerage.shipped_rule
 create or replace function brokerage.require_parameters(p_rule brokerage.profile_rule) returns void
 language plpgsql stable
@@ -8,12 +9,14 @@ declare
                       from (select distinct e.key, jsonb_typeof(e.value) as type from brokerage.shipped_rule s cross join jsonb_each(s.parameters) e(key, value)
                              where s.function = p_rule.function or s.function is null and p_rule.function is null and s.kind = p_rule.kind
                             union
-                            select v.key, v.type from (values ('as', 'string'), ('sees_assignments', 'boolean')) v(key, type) where p_rule.function is not null) k);
+                            select v.key, v.type from (values ('as', 'string'), ('sees_assignments', 'boolean')) v(key, type) where p_rule.function is not null
+                            union
+                            select v.key, v.type from (values ('epsilon_1', 'number'), ('epsilon_2', 'number')) v(key, type) where p_rule.function = 'brokerage.weight_room') k);
   v_key text;
   v_value jsonb;
   v_wanted text;
 begin
-  if p_rule.function is not null and not exists (select from brokerage.shipped_rule s where s.function = p_rule.function) then
+  if p_rule.function <> 'brokerage.weight_room' and not exists (select from brokerage.shipped_rule s where s.function = p_rule.function) then
     return;
   end if;
   for v_key, v_value in select e.key, e.value from jsonb_each(p_rule.parameters) e(key, value) order by e.key loop

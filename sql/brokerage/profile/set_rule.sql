@@ -8,7 +8,7 @@ declare
   v_unknown text;
   v_rule brokerage.profile_rule;
 begin
-  perform brokerage.require_profile(p_profile);
+  perform brokerage.require_profile(p_profile, coalesce(p_algorithm, ''));
   if exists (select from brokerage.shipped_profile s where s.profile = p_profile) then
     raise exception 'profile % comes with the program', p_profile
       using errcode = 'PB001', hint = format('Make one of your own on it: select brokerage.set_profile(%L, %L); then select brokerage.set_settings(setup, %L).', 'acme', p_profile, '{"profile": "acme"}');
@@ -23,7 +23,7 @@ begin
   end if;
   perform resource.check_rows('brokerage.profile_rule', jsonb_build_array(p_changes || jsonb_build_object('rule', p_rule)));
   if not exists (select from brokerage.rule_in_force r where r.profile = p_profile and r.algorithm = p_algorithm and r.rule = p_rule) and not p_changes ? 'kind' then
-    raise exception 'profile % has no rule %', p_profile, coalesce(quote_literal(p_rule), 'null')
+    raise exception 'profile % has no rule % of %', p_profile, coalesce(quote_literal(p_rule), 'null'), p_algorithm
       using errcode = 'PB001', hint = brokerage.nearest_rule(p_profile, p_algorithm, p_rule);
   end if;
   select r.* into v_rule from brokerage.profile_rule r where r.profile = p_profile and r.algorithm = p_algorithm and r.rule = p_rule;
@@ -41,4 +41,4 @@ exception
 end $$;
 
 comment on function brokerage.set_rule(text, text, jsonb, text) is
-'Adds a rule to a profile, or changes what the row says of one that it has (an object of columns of brokerage.profile_rule; null = as in the profile it is based on). The profile is composed to see that it fits. Errors: PB001 (an unknown key, a value or function that does not fit), PB002 (the owner of the function is not trusted).';
+'Adds a rule to a profile, or changes what the row says of one that it has (an object of columns of brokerage.profile_rule; null = as in the profile it is based on). The profile is composed to see that it fits. Errors: PB001 (no such algorithm, an unknown key, a value or function that does not fit), PB002 (the owner of the function is not trusted).';

@@ -4,8 +4,8 @@ language plpgsql
 security definer set search_path = brokerage, pg_temp
 as $$
 declare
-  v_constraint text;
   v_unknown text;
+  v_bad record;
   v_setting brokerage.setting;
 begin
   perform resource.identify(p_setup);
@@ -15,6 +15,10 @@ begin
   select k.key into v_unknown from jsonb_object_keys(p_settings) k(key) where k.key not in ('profile', 'decisions_kept', 'counts_kept', 'assignments_count') limit 1;
   if found then
     raise exception 'setting % is not known', v_unknown using errcode = 'PB001', hint = 'Settings are profile, decisions_kept, counts_kept, assignments_count.';
+  end if;
+  select s.key, s.value into v_bad from jsonb_each(p_settings) s where s.key <> 'profile' and not brokerage.is_wait(s.value) order by s.key limit 1;
+  if found then
+    raise exception 'setting % is %, not a time such as "2 days"', v_bad.key, v_bad.value using errcode = 'PB001', hint = 'Times are texts such as "2 days", longer than 0.';
   end if;
   if p_settings ? 'profile' then
     perform brokerage.require_profile(p_settings ->> 'profile');
@@ -26,11 +30,7 @@ begin
   update brokerage.setting s
      set profile = v_setting.profile, decisions_kept = v_setting.decisions_kept, counts_kept = v_setting.counts_kept, assignments_count = v_setting.assignments_count
    where s.setup = p_setup;
-exception
-  when check_violation or not_null_violation or invalid_datetime_format or datetime_field_overflow or interval_field_overflow then
-    get stacked diagnostics v_constraint = constraint_name;
-    raise exception 'settings: %', coalesce((resource.refusal('brokerage.setting', v_constraint, null, p_settings)).reason, sqlerrm) using errcode = 'PB001', hint = 'Times are texts such as "2 days", longer than 0.';
 end $$;
 
 comment on function brokerage.set_settings(text, jsonb) is
-'Changes settings of brokerage in a setup: profile, and decisions_kept, counts_kept, assignments_count (intervals as text, "2 days"). All or none. Errors: PB001, PB002 (setup not granted).';
+'Changes settings of brokerage in a setup: profile, and decisions_kept, counts_kept, assignments_count (times longer than 0 as text, "2 days"). All or none. Errors: PB001 (an unknown setting or profile, no such time), PB002 (setup not granted).';
