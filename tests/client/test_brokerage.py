@@ -150,6 +150,16 @@ def test_the_profile_given_decides(db: Connection) -> None:
     assert evaluate(db, case(profile="panda2026"), profile="doc") == [doc]
 
 
+def test_without_algorithm_the_broker_that_has_the_task_decides(rolled_back: Connection) -> None:
+    analysis = a_world(queues={"A": queue(type="analysis")}, tasks=[{"id": 1000, "label": "user"}])
+    plain = {key: value for key, value in case(world=analysis).items() if key != "algorithm"}
+    [own] = evaluate(rolled_back, plain)
+    assert [own] == evaluate(rolled_back, case(world=analysis, algorithm="analysis_job"))
+    assert [own] != evaluate(rolled_back, case(world=analysis))
+    [missing] = evaluate(rolled_back, {**plain, "task": 7})
+    assert (missing["error"]["code"], missing["error"]["message"]) == ("PB004", "task 7 is not there")
+
+
 def test_an_error_comes_with_its_hint(db: Connection) -> None:
     [unknown] = evaluate(db, case(profile="nope"))
     assert unknown["error"]["code"] == "PB001"
@@ -272,8 +282,18 @@ def test_a_viewer_sees_runs_rules_and_reasons(gridded: Connection, connect: Conn
     ).fetchall()
     for function in ("explain", "obstacles"):
         assert viewer.execute(f"select * from brokerage.{function}('grid', %s)".encode(), [task]).fetchall(), function
-    assert viewer.execute("select * from brokerage.run_difference('grid', %s, 0)", [run]).fetchall()
+    [(empty,)] = gridded.execute("call brokerage.broker_jobs('grid', p_limit => 0)").fetchall()
+    assert viewer.execute("select * from brokerage.run_difference('grid', %s, %s)", (run, empty)).fetchall()
     assert viewer.execute("select * from brokerage.run_difference('grid', %s, %s)", (run, run)).fetchall() == []
+
+
+@pytest.mark.parametrize("missing", [9999, None])
+def test_a_run_that_is_not_there_differs_from_none(gridded: Connection, missing: int | None) -> None:
+    [(run,)] = gridded.execute("call brokerage.broker_jobs('grid', p_limit => 1)").fetchall()
+    for runs in ((run, missing), (missing, run)):
+        with pytest.raises(psycopg.Error, match=f"run {missing or 'null'} is not in setup grid") as raised:
+            gridded.execute("select * from brokerage.run_difference('grid', %s, %s)", runs)
+        assert raised.value.sqlstate == "PB004"
 
 
 def test_a_world_laid_over_a_setup_changes_what_it_gives(db: Connection) -> None:

@@ -5,8 +5,15 @@ language plpgsql stable
 security definer set search_path = brokerage, pg_temp set enable_nestloop = off
 as $$
 #variable_conflict use_column
+declare
+  v_missing text;
 begin
   perform resource.look(p_setup);
+  select coalesce(u.run_id::text, 'null') into v_missing from unnest(array[p_before, p_after]) u(run_id)
+   where not exists (select from brokerage.run r where r.setup = p_setup and r.run_id = u.run_id) limit 1;
+  if found then
+    raise exception 'run % is not in setup %', v_missing, p_setup using errcode = 'PB004', hint = 'brokerage.outcomes lists the runs that there are.';
+  end if;
   return query
   with status as (
     select task_id, b.status as before, a.status as after
@@ -35,4 +42,4 @@ begin
 end $$;
 
 comment on function brokerage.run_difference(text, bigint, bigint) is
-'Tasks that two runs decided otherwise: status (null = not decided there), candidates gained and lost, and the best candidate of both whose weight changed. Errors: PB002.';
+'Tasks that two runs decided otherwise: status (null = not decided there), candidates gained and lost, and the best candidate of both whose weight changed. Errors: PB001, PB002, PB004 (no such run).';
