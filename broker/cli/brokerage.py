@@ -28,7 +28,7 @@ Row = dict[str, Any]
 Profile = Annotated[str | None, typer.Option(help="Profile that decides; else the setup's, doc by default.")]
 Tasks = Annotated[list[int] | None, typer.Option("--task", help="This task; more than once for several.")]
 Limit = Annotated[int, typer.Option(min=0, help="Show so many rows of a table, 0 for all.")]
-Algorithm = Annotated[str, typer.Option(help="Algorithm; an unknown one is answered with those in the catalogue.")]
+Algorithm = Annotated[str, typer.Option(help="Algorithm; an unknown one is answered with those that the profile has.")]
 Seed = Annotated[int | None, typer.Option(help="Makes the draws of one worker repeatable.")]
 DryRun = Annotated[bool, typer.Option("--dry-run", help="Decide only: assign nothing.")]
 Most = Annotated[int | None, typer.Option("--limit", min=0, help="Decide so many tasks at most.")]
@@ -154,7 +154,7 @@ def _broker(
             connections, setup, algorithm, tasks=named or None, profile=profile, seed=seed, limit=limit, dry_run=dry_run
         )
         summary = summary_of(connection, setup, run) | {"not_due": not_due}
-        nothing = None if summary["tasks"] or named else _nothing_due(connection, setup, algorithm)
+        nothing = None if summary["tasks"] or named else _nothing_due(connection, setup, algorithm, limit)
     if as_json:
         output.json_out(summary)
         return
@@ -171,14 +171,18 @@ def _not_due(connection: "Connection", setup: str, algorithm: str, tasks: list[i
     return _rows(connection, query, setup, algorithm, tasks) if tasks else []
 
 
-def _nothing_due(connection: "Connection", setup: str, algorithm: str) -> str:
-    """Why a run found nothing to do: how many tasks wait, and an example of what else keeps tasks away."""
-    query = """select count(*) filter (where not_open is null and waits) as waiting,
+def _nothing_due(connection: "Connection", setup: str, algorithm: str, limit: int | None) -> str:
+    """Why a run found nothing to do: others hold what is due, or how many tasks wait, and what keeps others away."""
+    query = """select count(*) filter (where not_due is null) as due,
+                      count(*) filter (where not_open is null and waits) as waiting,
                       min(retry_at) filter (where not_open is null and waits) as retry_at,
                       count(*) filter (where not_open is not null) as others,
                       min(task_id) filter (where not_open is not null) as example
                  from brokerage.task_standing where setup = %s and algorithm = %s"""
     [row] = _rows(connection, query, setup, algorithm)
+    if row["due"]:
+        are = f"{counted(row['due'], 'task')} {'is' if row['due'] == 1 else 'are'} due"
+        return f"no task was decided: {are}, {'--limit is 0' if limit == 0 else 'and others are working on them'}"
     said = []
     if row["waiting"]:
         are = "waits, until" if row["waiting"] == 1 else "wait, the first until"
@@ -326,7 +330,8 @@ def what_if(
             said = from_database(error)
             said.hint = said.hint and said.hint.replace("p_force => true", "--force")
             raise said from error
-    for line in found.kept:
+        elsewhere = [] if found.before or found.after else _open_elsewhere(connection, setup, algorithm)
+    for line in [*found.kept, *elsewhere]:
         output.note(line)
     if as_json:
         output.json_out(found)
@@ -345,6 +350,17 @@ def what_if(
     ]
     columns = ["task", "status", "gains", "loses", "weight of", "before", "after"]
     output.table(f"{counted(len(found.differences), 'task')} decided otherwise{some}", columns, cells, drop=columns[4:])
+
+
+def _open_elsewhere(connection: "Connection", setup: str, algorithm: str) -> list[str]:
+    """Of a setup without open tasks of an algorithm: how many others have, and how to look at those."""
+    query = """select algorithm, count(*) as tasks from brokerage.open_task
+                where setup = %s and algorithm <> %s group by algorithm order by 2 desc, 1"""
+    return [
+        f"no task is open for {algorithm}, {counted(row['tasks'], 'task')} for {row['algorithm']}:"
+        f" --algorithm {row['algorithm']}"
+        for row in _rows(connection, query, setup, algorithm)
+    ]
 
 
 def _setting(text: str) -> tuple[str, object]:

@@ -165,7 +165,8 @@ def explain(
         str | None, typer.Option(help="Of a task: this queue only, with all rules that reject it.")
     ] = None,
     algorithm: Annotated[
-        str | None, typer.Option(help="Of a task: production_job or production_task; else that of who has it now.")
+        str | None,
+        typer.Option(help="Of a task: production_job, production_task or analysis_job; else that of who has it now."),
     ] = None,
     limit: brokerage.Limit = 20,
     setup: Setup = "default",

@@ -330,6 +330,17 @@ def test_tasks_go_to_nuclei(cli: Cli, gridded: Connection) -> None:
     assert "no task was due" in cli("broker-tasks", "--setup", "grid").out
 
 
+def test_tasks_that_others_hold_are_said_to_be_due(cli: Cli, gridded: Connection, dsn: str) -> None:
+    query = "select count(*) from brokerage.due_task where algorithm = 'production_task'"
+    [(due,)] = gridded.execute(query).fetchall()
+    with psycopg.connect(dsn) as other:
+        other.execute("select from workload.task for update")
+        shown = cli("broker-tasks", "--setup", "grid").out
+    assert f"no task was decided: {due} tasks are due, and others are working on them" in shown
+    shown = cli("broker-tasks", "--setup", "grid", "--limit", 0).out
+    assert f"no task was decided: {due} tasks are due, --limit is 0" in shown
+
+
 def test_what_if_and_explain_of_another_broker(cli: Cli, gridded: Connection) -> None:
     query = "select task_id from brokerage.due_task where algorithm = 'production_task' order by 1 limit 1"
     [(task,)] = gridded.execute(query).fetchall()
@@ -340,6 +351,9 @@ def test_what_if_and_explain_of_another_broker(cli: Cli, gridded: Connection) ->
     assert "candidates -> pending" in shown
     refused = cli("what-if", "--setup", "grid", "--algorithm", "production", *change)
     assert refused.code == 1 and "algorithm is 'production'" in refused.err
+    for name in ("production_task", "production_job", "analysis_job"):
+        assert name in refused.err and name in cli("explain", "task", task, "--setup", "grid", "--algorithm", "job").err
+    assert "analysis_job" in cli("explain", "--help").out
 
 
 def test_jobs_of_users_are_brokered(cli: Cli, db: Connection) -> None:
@@ -351,6 +365,10 @@ def test_jobs_of_users_are_brokered(cli: Cli, db: Connection) -> None:
     }
     world.load(db, [given])
     assert "label user" in cli("broker-jobs", "--setup", "users").out
+    change = ("what-if", "--setup", "users", "--set", "CAP_RUNNING_USER_JOBS=1")
+    pointed = "no task is open for production_job, 1 task for analysis_job: --algorithm analysis_job"
+    assert pointed in cli(*change).err
+    assert "no task is open" not in cli(*change, "--algorithm", "analysis_job").err
     summary = json.loads(cli("broker-analysis", "--setup", "users", "--json").out)
     assert summary["assigned"] == [{"queue": "Q", "tasks": 1, "jobs": 2}]
 
