@@ -1063,6 +1063,22 @@ ALTER FUNCTION brokerage.account_of(t brokerage.task_facts) OWNER TO broker_owne
 
 COMMENT ON FUNCTION brokerage.account_of(t brokerage.task_facts) IS 'Whose jobs count for the caps of a task, in words: its working group, else its user.';
 
+CREATE FUNCTION brokerage.algorithm_of(p_setup text, p_task_id bigint) RETURNS text
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'brokerage', 'pg_temp'
+    AS $$
+begin
+  perform brokerage.require_tasks(p_setup, array[p_task_id]);
+  return (
+    select t.algorithm from brokerage.task_standing t
+     where t.setup = p_setup and t.task_id = p_task_id
+     order by t.not_open is not null, not t.of_label, t.algorithm limit 1);
+end $$;
+
+ALTER FUNCTION brokerage.algorithm_of(p_setup text, p_task_id bigint) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION brokerage.algorithm_of(p_setup text, p_task_id bigint) IS 'The broker that has a task now: production_task, production_job or analysis_job. Errors: PB001, PB002, PB004 (no such task).';
+
 CREATE FUNCTION brokerage.anchored(p_pattern text) RETURNS text
     LANGUAGE sql IMMUTABLE PARALLEL SAFE
     AS $_$
@@ -1986,6 +2002,8 @@ COMMENT ON COLUMN brokerage.profile_rule.source IS 'Where it comes from: seed an
 
 COMMENT ON CONSTRAINT profile_rule_criteria_check ON brokerage.profile_rule IS 'a tag of PanDA''s, such as -status';
 
+COMMENT ON CONSTRAINT profile_rule_kind_check ON brokerage.profile_rule IS 'task rule, candidate, row rule, set rule, second pass, weight, choice, distribution, pending or fact';
+
 COMMENT ON CONSTRAINT profile_rule_parameters_check ON brokerage.profile_rule IS 'an object';
 
 COMMENT ON CONSTRAINT profile_rule_rule_check ON brokerage.profile_rule IS 'lower case letters, digits and hyphens';
@@ -2568,7 +2586,7 @@ ALTER FUNCTION brokerage.dump(p_setup text, p_table text) OWNER TO broker_owner;
 
 COMMENT ON FUNCTION brokerage.dump(p_setup text, p_table text) IS 'The rows of a table of the room brokerage as brokerage.store takes them: of live_counter the sum by queue that counts now. Errors: PB001, PB002 (setup not granted).';
 
-CREATE FUNCTION brokerage.evaluate_task(p_setup text, p_task_id bigint, p_algorithm text DEFAULT 'production_job'::text, p_profile text DEFAULT NULL::text) RETURNS jsonb
+CREATE FUNCTION brokerage.evaluate_task(p_setup text, p_task_id bigint, p_algorithm text DEFAULT NULL::text, p_profile text DEFAULT NULL::text) RETURNS jsonb
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'brokerage', 'pg_temp'
     SET jit TO 'off'
@@ -2580,21 +2598,22 @@ declare
   v_run brokerage.run;
 begin
   perform resource.identify(p_setup);
-  v_run := brokerage.begin_run(p_setup, p_algorithm, p_profile, null, true);
+  perform resource.require_known_setup(p_setup);
   if not exists (select from workload.task t where t.setup = p_setup and t.task_id = p_task_id) then
     raise exception 'task % is not there', coalesce(p_task_id::text, 'null')
       using errcode = 'PB004', hint = 'Load it with its world, or name another.';
   end if;
-  perform brokerage.decide(v_run, array[p_task_id], brokerage.facts_of_candidates(p_setup, p_algorithm));
+  v_run := brokerage.begin_run(p_setup, coalesce(p_algorithm, brokerage.algorithm_of(p_setup, p_task_id)), p_profile, null, true);
+  perform brokerage.decide(v_run, array[p_task_id], brokerage.facts_of_candidates(p_setup, v_run.algorithm));
   update brokerage.run r set ended_at = resource.clock(p_setup), tasks = 1 where r.setup = p_setup and r.run_id = v_run.run_id;
   return brokerage.answer(p_setup, v_run.run_id, p_task_id);
 end $$;
 
 ALTER FUNCTION brokerage.evaluate_task(p_setup text, p_task_id bigint, p_algorithm text, p_profile text) OWNER TO broker_owner;
 
-COMMENT ON FUNCTION brokerage.evaluate_task(p_setup text, p_task_id bigint, p_algorithm text, p_profile text) IS 'Decides about one task now, changes nothing of it, and returns the decision (world-format, Evaluating); it is kept as a dry run. Errors: PB001 (no such setup or profile), PB002, PB004 (no such task).';
+COMMENT ON FUNCTION brokerage.evaluate_task(p_setup text, p_task_id bigint, p_algorithm text, p_profile text) IS 'Decides about one task now, changes nothing of it, and returns the decision (world-format, Evaluating); it is kept as a dry run. Without p_algorithm the broker that has the task decides (brokerage.algorithm_of). Errors: PB001 (no such setup or profile), PB002, PB004 (no such task).';
 
-CREATE FUNCTION brokerage.explain(p_setup text, p_task_id bigint, p_profile text DEFAULT NULL::text, p_algorithm text DEFAULT 'production_job'::text) RETURNS TABLE(queue text, verdict text, rank bigint, rule text, criteria text, reason text, weight double precision, factors jsonb, all_reasons text[])
+CREATE FUNCTION brokerage.explain(p_setup text, p_task_id bigint, p_profile text DEFAULT NULL::text, p_algorithm text DEFAULT NULL::text) RETURNS TABLE(queue text, verdict text, rank bigint, rule text, criteria text, reason text, weight double precision, factors jsonb, all_reasons text[])
     LANGUAGE plpgsql STABLE SECURITY DEFINER
     SET search_path TO 'brokerage', 'pg_temp'
     SET jit TO 'off'
@@ -2603,6 +2622,7 @@ CREATE FUNCTION brokerage.explain(p_setup text, p_task_id bigint, p_profile text
     AS $_$
 declare
   v_profile text := coalesce(p_profile, (select s.profile from brokerage.setting s where s.setup = p_setup), 'doc');
+  v_algorithm text;
   v_task workload.task;
   v_problem text;
   v_tasks brokerage.task_facts[];
@@ -2618,22 +2638,23 @@ begin
     raise exception 'task % is not in setup %', coalesce(p_task_id::text, 'null'), p_setup
       using errcode = 'PB004', hint = 'Load it with its world (broker load), or name another.';
   end if;
-  v_problem := brokerage.task_problem(v_task, brokerage.flavour(v_profile), p_algorithm);
+  v_algorithm := coalesce(p_algorithm, brokerage.algorithm_of(p_setup, p_task_id));
+  v_problem := brokerage.task_problem(v_task, brokerage.flavour(v_profile), v_algorithm);
   if v_problem is not null then
     return query select null::text, 'error', null::bigint, null::text, null::text, v_problem, null::float8, null::jsonb, null::text[];
     return;
   end if;
-  v_tasks := array(select f from brokerage.facts_of_tasks(p_setup, array[p_task_id], brokerage.flavour(v_profile), p_algorithm) f);
-  v_tasks := brokerage.with_job_check(p_setup, v_profile, p_algorithm, v_tasks);
-  execute brokerage.compose_task_rules(v_profile, p_algorithm) into v_task_id, v_status, v_rule, v_reason using v_tasks;
+  v_tasks := array(select f from brokerage.facts_of_tasks(p_setup, array[p_task_id], brokerage.flavour(v_profile), v_algorithm) f);
+  v_tasks := brokerage.with_job_check(p_setup, v_profile, v_algorithm, v_tasks);
+  execute brokerage.compose_task_rules(v_profile, v_algorithm) into v_task_id, v_status, v_rule, v_reason using v_tasks;
   if v_status is not null then
     return query select null::text, v_status, null::bigint, v_rule, null::text, v_reason, null::float8, null::jsonb, null::text[];
     return;
   end if;
-  v_queues := brokerage.facts_of_candidates(p_setup, p_algorithm);
-  v_tasks := brokerage.explained_pass(p_setup, v_profile, p_algorithm, v_tasks, v_queues);
+  v_queues := brokerage.facts_of_candidates(p_setup, v_algorithm);
+  v_tasks := brokerage.explained_pass(p_setup, v_profile, v_algorithm, v_tasks, v_queues);
   return query execute
-    brokerage.compose(v_profile, p_algorithm, false, true)
+    brokerage.compose(v_profile, v_algorithm, false, true)
     || ' select j.queue, case when starts_with(j.failed, ''!'') then ''not candidate'' when j.failed is not null or r.place > r.best then ''rejected'' else ''candidate'' end,'
        '        case when r.place <= coalesce(r.best, r.place) then r.place end, s.rule, w.criteria, w.reason, j.weight,'
        '        (select jsonb_object_agg(n.rule, n.factor) from (select f.rule, j.factors[row_number() over (order by f.position, f.rule)] as factor from brokerage.rule_in_force f'
@@ -2646,12 +2667,12 @@ begin
        '   left join brokerage.rule_in_force f on f.profile = $5 and f.algorithm = $6 and f.rule = s.rule'
        '  cross join lateral brokerage.worded(s.said, f.criteria) w'
        '  order by r.place nulls last, coalesce(starts_with(j.failed, ''!''), false), j.queue collate "C"'
-    using p_setup, v_tasks, v_queues, brokerage.flavour(v_profile), v_profile, p_algorithm;
+    using p_setup, v_tasks, v_queues, brokerage.flavour(v_profile), v_profile, v_algorithm;
 end $_$;
 
 ALTER FUNCTION brokerage.explain(p_setup text, p_task_id bigint, p_profile text, p_algorithm text) OWNER TO broker_owner;
 
-COMMENT ON FUNCTION brokerage.explain(p_setup text, p_task_id bigint, p_profile text, p_algorithm text) IS 'Why each queue would take the jobs of a task or not, as things are now: verdict, the rule that rejects it with the numbers compared, all rules that would (set rules as they hold now, no choices), or its weight factor by factor. A task that no queue is asked for has one row without queue. Errors: PB001 (no such profile), PB002, PB004 (no such task).';
+COMMENT ON FUNCTION brokerage.explain(p_setup text, p_task_id bigint, p_profile text, p_algorithm text) IS 'Why each queue would take the jobs of a task or not, as things are now: verdict, the rule that rejects it with the numbers compared, all rules that would (set rules as they hold now, no choices), or its weight factor by factor. A task that no queue is asked for has one row without queue. Without p_algorithm the broker that has the task explains (brokerage.algorithm_of). Errors: PB001 (no such profile), PB002, PB004 (no such task).';
 
 CREATE FUNCTION brokerage.explained_pass(p_setup text, p_profile text, p_algorithm text, p_tasks brokerage.task_facts[], p_queues brokerage.queue_facts[]) RETURNS brokerage.task_facts[]
     LANGUAGE plpgsql STABLE
@@ -2670,7 +2691,7 @@ begin
     return p_tasks;
   end if;
   execute brokerage.compose(p_profile, p_algorithm, false)
-          || ' select count(*) filter (where j.failed is null) = 0 and ($5 = ''any'' or count(*) filter (where split_part(j.failed, E''\t'', 1) = any ($6)) = 0) from judged j'
+          || ' select count(*) filter (where j.failed is null) = 0 and ($5 = ''any'' or count(*) filter (where exists (select from unnest($6) r(begins) where starts_with(j.failed, r.begins))) = 0) from judged j'
      into v_again using p_setup, p_tasks, p_queues, brokerage.flavour(p_profile), v_said, brokerage.temporary_rules(p_profile, p_algorithm);
   return case when v_again then array(select brokerage.in_second_pass(f) from unnest(p_tasks) f) else p_tasks end;
 end $_$;
@@ -2771,9 +2792,9 @@ CREATE FUNCTION brokerage.facts_of_analysis_pairs(p_setup text, p_tasks brokerag
     LANGUAGE sql STABLE
     AS $$
   with task as materialized (
-    select f.ordinality as number, f.task_id, f.gshare, f.user_name, f.included_sites, f.sites, i.datasets,
+    select f.ordinality as number, f.task_id, f.gshare, f.user_name, f.included_sites, f.sites, f.preassigned, i.datasets,
            dense_rank() over (order by f.gshare) as share_number, dense_rank() over (order by f.gshare, f.user_name) as user_number,
-           dense_rank() over (order by i.datasets) as input_number
+           dense_rank() over (order by i.datasets, f.preassigned) as input_number
       from unnest(p_tasks) with ordinality f
       left join (select i.task_id, array_agg(i.dataset order by i.position) as datasets
                    from workload.task_dataset i
@@ -2781,11 +2802,13 @@ CREATE FUNCTION brokerage.facts_of_analysis_pairs(p_setup text, p_tasks brokerag
                   where i.setup = p_setup and i.task_id in (select u.task_id from unnest(p_tasks) u) and i.direction = 'input' and not workload.is_pseudo(d)
                   group by i.task_id) i on i.task_id = f.task_id
   ), queue as materialized (
-    select f.ordinality as number, dense_rank() over (order by f.unified_name) as unified, f.queue, f.unified_name, f.running_all from unnest(p_queues) with ordinality f
+    select f.ordinality as number, dense_rank() over (order by f.unified_name) as unified, f.queue, f.unified_name, f.running_all,
+           coalesce(f.type in ('analysis', 'unified') or f.attributes ? 'grandly_unified', false) as is_listed
+      from unnest(p_queues) with ordinality f
   ), unified as materialized (
-    select distinct on (q.unified) q.unified as number, q.unified_name as queue, q.running_all from queue q order by q.unified
+    select distinct on (q.unified) q.unified as number, q.unified_name as queue, q.running_all, q.is_listed from queue q order by q.unified
   ), input as materialized (
-    select distinct t.input_number as number, i.dataset, i.position, d.distributed
+    select distinct t.input_number as number, t.preassigned, i.dataset, i.position, d.distributed
       from task t
      cross join unnest(t.datasets) with ordinality i(dataset, position)
       join workload.dataset d on d.setup = p_setup and d.dataset = i.dataset
@@ -2813,13 +2836,14 @@ CREATE FUNCTION brokerage.facts_of_analysis_pairs(p_setup text, p_tasks brokerag
   ), placed as materialized (  -- how near a queue is to all of an input: 4 all on disk, 3 all there, 2 some on disk, 1 some there, 0 nothing
     select i.number as input, u.number as queue, min(i.dataset) filter (where c.dataset is null) as missing,
            case when bool_and(c.on_disk is true) then 4 when bool_and(c.dataset is not null) then 3 when bool_or(c.on_disk) then 2 when bool_or(c.dataset is not null) then 1 else 0 end as level,
-           sum(case when c.on_disk then 1 when not c.on_disk then 0.001 else 0 end) as copies
+           sum(case when c.on_disk then 1 when not c.on_disk then 0.001 else 0 end) as copies,
+           u.is_listed or coalesce(u.queue = any (i.preassigned), false) as is_candidate
       from input i
      cross join unified u
       left join copy c on c.dataset = i.dataset and c.queue = u.number
-     group by i.number, u.number
-  ), best as materialized (
-    select p.input, max(p.level) as level from placed p group by p.input
+     group by i.number, i.preassigned, u.number, u.queue, u.is_listed
+  ), best as materialized (  -- of the candidates (anal-initial): what others have is out of reach
+    select p.input, max(p.level) as level from placed p where p.is_candidate group by p.input
   ), input_of_queue as materialized (
     select p.input, p.queue,
            case when p_flavour = 'doc' then case when p.level < 3 then format('dataset %s is not there', p.missing) end
@@ -2828,7 +2852,7 @@ CREATE FUNCTION brokerage.facts_of_analysis_pairs(p_setup text, p_tasks brokerag
                                                  else format('dataset %s is not there%s', p.missing, case when b.level < 3 then ', other queues have more on disk' end) end end as problem,
            case when p_flavour = 'doc' or b.level > 2 then p.copies end as copies
       from placed p
-      join best b on b.input = p.input
+      left join best b on b.input = p.input
   ), result as materialized (
     select t.number as task, q.number as queue, sum(r.failed)::bigint as failed, sum(r.closed)::bigint as closed, sum(r.finished)::bigint as finished
       from task t
@@ -3176,7 +3200,9 @@ CREATE FUNCTION brokerage.facts_of_pairs(p_setup text, p_tasks brokerage.task_fa
            coalesce(bool_or(r.is_complete) filter (where not s.is_tape), false) as all_on_disk, coalesce(bool_or(r.is_complete), false) as all_there,
            coalesce(bool_or(true) filter (where not s.is_tape), false) as some_on_disk
       from workload.replica_state r
-      join resource.storage_of_queue s on s.setup = p_setup and s.storage = r.storage and s.direction = 'read_lan' and s.scope = 'default'
+      join resource.storage_of_queue s on s.setup = p_setup and s.storage = r.storage and s.direction = 'read_lan'
+       and case when p_analysis then exists (select from resource.storage_for_analysis a where a.setup = s.setup and a.queue = s.queue and a.direction = s.direction and a.scope = s.scope)
+                else s.scope = 'default' end
       join unified u on u.queue = s.queue
      where r.setup = p_setup and r.dataset in (select dataset from dataset)
      group by r.dataset, u.number
@@ -3184,7 +3210,9 @@ CREATE FUNCTION brokerage.facts_of_pairs(p_setup text, p_tasks brokerage.task_fa
     select c.dataset, c.queue, f.lfn, min(f.size) as size, bool_or(not s.is_tape) as on_disk
       from cover c
       join unified u on u.number = c.queue
-      join resource.storage_of_queue s on s.setup = p_setup and s.queue = u.queue and s.direction = 'read_lan' and s.scope = 'default'
+      join resource.storage_of_queue s on s.setup = p_setup and s.queue = u.queue and s.direction = 'read_lan'
+       and case when p_analysis then exists (select from resource.storage_for_analysis a where a.setup = s.setup and a.queue = s.queue and a.direction = s.direction and a.scope = s.scope)
+                else s.scope = 'default' end
       join workload.replica_state r on r.setup = p_setup and r.dataset = c.dataset and r.storage = s.storage and not r.is_complete
       join workload.dataset_file f on f.setup = p_setup and f.dataset = c.dataset and case when r.lfns is null then f.position <= r.found else f.lfn = any (r.lfns) end
      where not c.all_there
@@ -4075,15 +4103,17 @@ COMMENT ON FUNCTION brokerage.name_patterns(p_setup text, p_names text[], p_anyw
 CREATE FUNCTION brokerage.nearest_rule(p_profile text, p_algorithm text, p_rule text) RETURNS text
     LANGUAGE sql STABLE
     AS $$
-  select concat_ws(' ', (select format('The nearest is %s.', l.rule)
-                           from (select r.rule, resource.likeness(p_rule, r.rule) as likeness from brokerage.rule_in_force r where r.profile = p_profile and r.algorithm = p_algorithm) l
-                          where l.likeness > 0.4 order by l.likeness desc, l.rule limit 1),
+  select concat_ws(' ', coalesce((select format('%s has it: give that as p_algorithm.', string_agg(r.algorithm, ', ' order by r.algorithm))
+                                    from brokerage.rule_in_force r where r.profile = p_profile and r.rule = p_rule having count(*) > 0),
+                                 (select format('The nearest is %s.', l.rule)
+                                    from (select r.rule, resource.likeness(p_rule, r.rule) as likeness from brokerage.rule_in_force r where r.profile = p_profile and r.algorithm = p_algorithm) l
+                                   where l.likeness > 0.4 order by l.likeness desc, l.rule limit 1)),
                    'A rule of your own needs kind, position and function.')
 $$;
 
 ALTER FUNCTION brokerage.nearest_rule(p_profile text, p_algorithm text, p_rule text) OWNER TO broker_owner;
 
-COMMENT ON FUNCTION brokerage.nearest_rule(p_profile text, p_algorithm text, p_rule text) IS 'A hint for a rule that a profile does not have: the one that is most like it.';
+COMMENT ON FUNCTION brokerage.nearest_rule(p_profile text, p_algorithm text, p_rule text) IS 'A hint for a rule that a profile does not have of an algorithm: the algorithms that have it, else the rule that is most like it.';
 
 CREATE FUNCTION brokerage.needs_no_data_weight(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts, x jsonb) RETURNS boolean
     LANGUAGE sql STABLE PARALLEL SAFE
@@ -4130,7 +4160,7 @@ ALTER FUNCTION brokerage.network_weight_panda2026(t brokerage.task_facts, q brok
 
 COMMENT ON FUNCTION brokerage.network_weight_panda2026(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) IS 'Network weight as PanDA''s code has it, whether or not it is active.';
 
-CREATE FUNCTION brokerage.obstacles(p_setup text, p_task_id bigint, p_profile text DEFAULT NULL::text, p_algorithm text DEFAULT 'production_job'::text) RETURNS TABLE(rule text, rejects bigint, fails bigint, opens bigint, example text)
+CREATE FUNCTION brokerage.obstacles(p_setup text, p_task_id bigint, p_profile text DEFAULT NULL::text, p_algorithm text DEFAULT NULL::text) RETURNS TABLE(rule text, rejects bigint, fails bigint, opens bigint, example text)
     LANGUAGE sql STABLE SECURITY DEFINER
     SET search_path TO 'brokerage', 'pg_temp'
     AS $$
@@ -4151,7 +4181,7 @@ $$;
 
 ALTER FUNCTION brokerage.obstacles(p_setup text, p_task_id bigint, p_profile text, p_algorithm text) OWNER TO broker_owner;
 
-COMMENT ON FUNCTION brokerage.obstacles(p_setup text, p_task_id bigint, p_profile text, p_algorithm text) IS 'What keeps a task from queues, a row a rule: how many queues it is the reason for, how many fail it, and how many would be open without it alone, with an example. Set rules count as they hold now; choices (top-10) are not named. Errors: PB001, PB002, PB004 (no such task).';
+COMMENT ON FUNCTION brokerage.obstacles(p_setup text, p_task_id bigint, p_profile text, p_algorithm text) IS 'What keeps a task from queues, a row a rule: how many queues it is the reason for, how many fail it, and how many would be open without it alone, with an example. Set rules count as they hold now; choices (top-10) are not named. Without p_algorithm by the rules of the broker that has the task. Errors: PB001, PB002, PB004 (no such task).';
 
 CREATE FUNCTION brokerage.open_run(p_setup text, p_algorithm text, p_profile text, p_seed bigint, p_dry boolean) RETURNS bigint
     LANGUAGE plpgsql SECURITY DEFINER
@@ -4682,6 +4712,7 @@ declare
   v_json jsonb;
   v_platform text;
   v_cpu text;
+  v_gpu text := nullif(substring(p_architecture from '&([^@#^]*)'), '');
 begin
   if v_problem is not null or p_architecture is null then
     return jsonb_build_object('problem', v_problem);
@@ -4706,7 +4737,7 @@ begin
     'cpu', case when v_cpu = '' then null
                 when p_architecture like '%#%' then brokerage.cpu_requirement(v_cpu, p_flavour)
                 when v_cpu is not null then jsonb_build_array(jsonb_build_object('arch', v_cpu, 'vendor', '*', 'instr', '*')) end,
-    'gpu', brokerage.gpu_requirement(nullif(substring(p_architecture from '&([^@#^]*)'), '')));
+    'gpu', brokerage.gpu_requirement(case when p_flavour = 'doc' then split_part(v_gpu, ':', 1) else v_gpu end));
 end $$;
 
 ALTER FUNCTION brokerage.read_architecture(p_architecture text, p_flavour text) OWNER TO broker_owner;
@@ -4930,12 +4961,14 @@ declare
                       from (select distinct e.key, jsonb_typeof(e.value) as type from brokerage.shipped_rule s cross join jsonb_each(s.parameters) e(key, value)
                              where s.function = p_rule.function or s.function is null and p_rule.function is null and s.kind = p_rule.kind
                             union
-                            select v.key, v.type from (values ('as', 'string'), ('sees_assignments', 'boolean')) v(key, type) where p_rule.function is not null) k);
+                            select v.key, v.type from (values ('as', 'string'), ('sees_assignments', 'boolean')) v(key, type) where p_rule.function is not null
+                            union
+                            select v.key, v.type from (values ('epsilon_1', 'number'), ('epsilon_2', 'number')) v(key, type) where p_rule.function = 'brokerage.weight_room') k);
   v_key text;
   v_value jsonb;
   v_wanted text;
 begin
-  if p_rule.function is not null and not exists (select from brokerage.shipped_rule s where s.function = p_rule.function) then
+  if p_rule.function <> 'brokerage.weight_room' and not exists (select from brokerage.shipped_rule s where s.function = p_rule.function) then
     return;
   end if;
   for v_key, v_value in select e.key, e.value from jsonb_each(p_rule.parameters) e(key, value) order by e.key loop
@@ -4974,7 +5007,7 @@ begin
       using errcode = 'PB001', hint = format('Profiles are %s; brokerage.set_profile makes your own.', (select string_agg(distinct l.profile, ', ') from brokerage.profile_line l));
   elsif p_algorithm is not null and not exists (select from brokerage.rule_in_force r where r.profile = p_profile and r.algorithm = p_algorithm) then
     raise exception 'algorithm is %, for which profile % has no rules', quote_literal(p_algorithm), p_profile
-      using errcode = 'PB001', hint = 'production_job is there; brokerage.rule_in_force has all rules.';
+      using errcode = 'PB001', hint = format('Algorithms are %s; brokerage.rule_in_force has all rules.', (select string_agg(distinct r.algorithm, ', ') from brokerage.rule_in_force r where r.profile = p_profile));
   end if;
 end $$;
 
@@ -5825,7 +5858,7 @@ CREATE FUNCTION brokerage.rule_queue_status_analysis_panda2026(t brokerage.task_
     AS $$
   select case
     when q.status = 'offline' then 'status is offline'
-    when q.status in ('brokeroff', 'test') and t.included_sites is null and p.is_preassigned is not true then format('status is %s', q.status)
+    when q.status in ('brokeroff', 'test') and (t.included_sites is null or t.limited_sites is not true) and p.is_preassigned is not true then format('status is %s', q.status)
   end
 $$;
 
@@ -6239,6 +6272,7 @@ CREATE FUNCTION brokerage.rule_walltime_analysis_panda2026(t brokerage.task_fact
     when q.maxtime > 0 and brokerage.walltime_work_panda2026(t, q, p, t.job_events) > brokerage.walltime_bound_panda2026(t, q, p, q.maxtime)
     then format('-shortwalltime: takes %s, maxtime of %s s allows %s', brokerage.walltime_work_panda2026(t, q, p, t.job_events), q.maxtime,
                 brokerage.walltime_bound_panda2026(t, q, p, q.maxtime))
+    when brokerage.rule_walltime_scout_analysis_panda2026(t, q, p) is not null then null
     when q.mintime > 0 and brokerage.walltime_work_panda2026(t, q, p, t.job_events) < brokerage.walltime_bound_panda2026(t, q, p, q.mintime)
     then format('-longwalltime: takes %s, mintime of %s s asks for %s', brokerage.walltime_work_panda2026(t, q, p, t.job_events), q.mintime,
                 brokerage.walltime_bound_panda2026(t, q, p, q.mintime))
@@ -6286,7 +6320,7 @@ COMMENT ON FUNCTION brokerage.rule_walltime_scout(t brokerage.task_facts, q brok
 CREATE FUNCTION brokerage.rule_walltime_scout_analysis_panda2026(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) RETURNS text
     LANGUAGE sql STABLE PARALLEL SAFE
     AS $$
-  select case when t.is_scout or t.walltime_is_undefined then brokerage.rule_walltime_scout_panda2026(t, q, p) end
+  select case when t.is_scout and not brokerage.is_only_site(t, q, p) or t.walltime_is_undefined then brokerage.rule_walltime_scout_panda2026(t, q, p) end
 $$;
 
 ALTER FUNCTION brokerage.rule_walltime_scout_analysis_panda2026(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) OWNER TO broker_owner;
@@ -6372,8 +6406,15 @@ CREATE FUNCTION brokerage.run_difference(p_setup text, p_before bigint, p_after 
     SET enable_nestloop TO 'off'
     AS $$
 #variable_conflict use_column
+declare
+  v_missing text;
 begin
   perform resource.look(p_setup);
+  select coalesce(u.run_id::text, 'null') into v_missing from unnest(array[p_before, p_after]) u(run_id)
+   where not exists (select from brokerage.run r where r.setup = p_setup and r.run_id = u.run_id) limit 1;
+  if found then
+    raise exception 'run % is not in setup %', v_missing, p_setup using errcode = 'PB004', hint = 'brokerage.outcomes lists the runs that there are.';
+  end if;
   return query
   with status as (
     select task_id, b.status as before, a.status as after
@@ -6403,7 +6444,7 @@ end $$;
 
 ALTER FUNCTION brokerage.run_difference(p_setup text, p_before bigint, p_after bigint) OWNER TO broker_owner;
 
-COMMENT ON FUNCTION brokerage.run_difference(p_setup text, p_before bigint, p_after bigint) IS 'Tasks that two runs decided otherwise: status (null = not decided there), candidates gained and lost, and the best candidate of both whose weight changed. Errors: PB002.';
+COMMENT ON FUNCTION brokerage.run_difference(p_setup text, p_before bigint, p_after bigint) IS 'Tasks that two runs decided otherwise: status (null = not decided there), candidates gained and lost, and the best candidate of both whose weight changed. Errors: PB001, PB002, PB004 (no such run).';
 
 CREATE FUNCTION brokerage.running_jobs_cap(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts, x jsonb) RETURNS double precision
     LANGUAGE sql STABLE PARALLEL SAFE
@@ -6593,7 +6634,7 @@ declare
   v_unknown text;
   v_rule brokerage.profile_rule;
 begin
-  perform brokerage.require_profile(p_profile);
+  perform brokerage.require_profile(p_profile, coalesce(p_algorithm, ''));
   if exists (select from brokerage.shipped_profile s where s.profile = p_profile) then
     raise exception 'profile % comes with the program', p_profile
       using errcode = 'PB001', hint = format('Make one of your own on it: select brokerage.set_profile(%L, %L); then select brokerage.set_settings(setup, %L).', 'acme', p_profile, '{"profile": "acme"}');
@@ -6608,7 +6649,7 @@ begin
   end if;
   perform resource.check_rows('brokerage.profile_rule', jsonb_build_array(p_changes || jsonb_build_object('rule', p_rule)));
   if not exists (select from brokerage.rule_in_force r where r.profile = p_profile and r.algorithm = p_algorithm and r.rule = p_rule) and not p_changes ? 'kind' then
-    raise exception 'profile % has no rule %', p_profile, coalesce(quote_literal(p_rule), 'null')
+    raise exception 'profile % has no rule % of %', p_profile, coalesce(quote_literal(p_rule), 'null'), p_algorithm
       using errcode = 'PB001', hint = brokerage.nearest_rule(p_profile, p_algorithm, p_rule);
   end if;
   select r.* into v_rule from brokerage.profile_rule r where r.profile = p_profile and r.algorithm = p_algorithm and r.rule = p_rule;
@@ -6627,15 +6668,15 @@ end $$;
 
 ALTER FUNCTION brokerage.set_rule(p_profile text, p_rule text, p_changes jsonb, p_algorithm text) OWNER TO broker_owner;
 
-COMMENT ON FUNCTION brokerage.set_rule(p_profile text, p_rule text, p_changes jsonb, p_algorithm text) IS 'Adds a rule to a profile, or changes what the row says of one that it has (an object of columns of brokerage.profile_rule; null = as in the profile it is based on). The profile is composed to see that it fits. Errors: PB001 (an unknown key, a value or function that does not fit), PB002 (the owner of the function is not trusted).';
+COMMENT ON FUNCTION brokerage.set_rule(p_profile text, p_rule text, p_changes jsonb, p_algorithm text) IS 'Adds a rule to a profile, or changes what the row says of one that it has (an object of columns of brokerage.profile_rule; null = as in the profile it is based on). The profile is composed to see that it fits. Errors: PB001 (no such algorithm, an unknown key, a value or function that does not fit), PB002 (the owner of the function is not trusted).';
 
 CREATE FUNCTION brokerage.set_settings(p_setup text, p_settings jsonb) RETURNS void
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'brokerage', 'pg_temp'
     AS $$
 declare
-  v_constraint text;
   v_unknown text;
+  v_bad record;
   v_setting brokerage.setting;
 begin
   perform resource.identify(p_setup);
@@ -6645,6 +6686,10 @@ begin
   select k.key into v_unknown from jsonb_object_keys(p_settings) k(key) where k.key not in ('profile', 'decisions_kept', 'counts_kept', 'assignments_count') limit 1;
   if found then
     raise exception 'setting % is not known', v_unknown using errcode = 'PB001', hint = 'Settings are profile, decisions_kept, counts_kept, assignments_count.';
+  end if;
+  select s.key, s.value into v_bad from jsonb_each(p_settings) s where s.key <> 'profile' and not brokerage.is_wait(s.value) order by s.key limit 1;
+  if found then
+    raise exception 'setting % is %, not a time such as "2 days"', v_bad.key, v_bad.value using errcode = 'PB001', hint = 'Times are texts such as "2 days", longer than 0.';
   end if;
   if p_settings ? 'profile' then
     perform brokerage.require_profile(p_settings ->> 'profile');
@@ -6656,15 +6701,11 @@ begin
   update brokerage.setting s
      set profile = v_setting.profile, decisions_kept = v_setting.decisions_kept, counts_kept = v_setting.counts_kept, assignments_count = v_setting.assignments_count
    where s.setup = p_setup;
-exception
-  when check_violation or not_null_violation or invalid_datetime_format or datetime_field_overflow or interval_field_overflow then
-    get stacked diagnostics v_constraint = constraint_name;
-    raise exception 'settings: %', coalesce((resource.refusal('brokerage.setting', v_constraint, null, p_settings)).reason, sqlerrm) using errcode = 'PB001', hint = 'Times are texts such as "2 days", longer than 0.';
 end $$;
 
 ALTER FUNCTION brokerage.set_settings(p_setup text, p_settings jsonb) OWNER TO broker_owner;
 
-COMMENT ON FUNCTION brokerage.set_settings(p_setup text, p_settings jsonb) IS 'Changes settings of brokerage in a setup: profile, and decisions_kept, counts_kept, assignments_count (intervals as text, "2 days"). All or none. Errors: PB001, PB002 (setup not granted).';
+COMMENT ON FUNCTION brokerage.set_settings(p_setup text, p_settings jsonb) IS 'Changes settings of brokerage in a setup: profile, and decisions_kept, counts_kept, assignments_count (times longer than 0 as text, "2 days"). All or none. Errors: PB001 (an unknown setting or profile, no such time), PB002 (setup not granted).';
 
 CREATE FUNCTION brokerage.share_key(t workload.task) RETURNS text
     LANGUAGE sql STABLE PARALLEL SAFE
@@ -7066,8 +7107,8 @@ begin
   execute 'with left_with_none as materialized (select s.task_id, s.said from (' || v_query || ') s'
           '  join brokerage.task_decision d on d.setup = $2 and d.run_id = $3 and d.task_id = s.task_id and d.candidates = 0)'
           ' select coalesce(array_agg(s.task_id), ''{}'') from left_with_none s'
-          '  where s.said = ''any'' or not exists (select from brokerage.verdict v cross join unnest(v.queues) u'
-          '                                         where v.setup = $2 and v.run_id = $3 and v.task_id = s.task_id and u.verdict = ''r'' and u.rule = any ($4))'
+          '  where s.said = ''any'' or not exists (select from brokerage.verdict v cross join unnest(v.queues) u cross join unnest($4) r(begins)'
+          '                                         where v.setup = $2 and v.run_id = $3 and v.task_id = s.task_id and u.verdict = ''r'' and starts_with(u.rule || E''\t'' || u.reason, r.begins))'
      into v_again using p_tasks, p_run.setup, p_run.run_id, brokerage.temporary_rules(p_run.profile, p_run.algorithm);
   if cardinality(v_again) = 0 then
     return '{}'::brokerage.task_facts[];
@@ -7084,13 +7125,13 @@ COMMENT ON FUNCTION brokerage.tasks_of_second_pass(p_run brokerage.run, p_tasks 
 CREATE FUNCTION brokerage.temporary_rules(p_profile text, p_algorithm text) RETURNS text[]
     LANGUAGE sql STABLE
     AS $$
-  select coalesce(array_agg(coalesce(r.parameters ->> 'as', r.rule)), '{}')
+  select coalesce(array_agg(case when r.parameters ? 'as' then (r.parameters ->> 'as') || E'\t' || coalesce(r.criteria || ': ', '') else r.rule || E'\t' end), '{}')
     from brokerage.rule_in_force r where r.profile = p_profile and r.algorithm = p_algorithm and r.enabled and r.temporary
 $$;
 
 ALTER FUNCTION brokerage.temporary_rules(p_profile text, p_algorithm text) OWNER TO broker_owner;
 
-COMMENT ON FUNCTION brokerage.temporary_rules(p_profile text, p_algorithm text) IS 'Rules of a profile, as decisions name them, that reject for a problem that passes by itself.';
+COMMENT ON FUNCTION brokerage.temporary_rules(p_profile text, p_algorithm text) IS 'How decisions begin (rule, tab, reason) that reject for a problem that passes by itself.';
 
 CREATE FUNCTION brokerage.throughput_weight(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts, p_over_50 double precision) RETURNS double precision
     LANGUAGE sql STABLE PARALLEL SAFE
@@ -7149,7 +7190,7 @@ CREATE FUNCTION brokerage.unknown_queues(p_setup text, p_task_id bigint, p_profi
     SET search_path TO 'brokerage', 'pg_temp'
     AS $$
 begin
-  perform resource.look(p_setup);
+  perform brokerage.require_tasks(p_setup, array[p_task_id]);
   return array(
     select u.queue
       from workload.task t
@@ -7165,7 +7206,7 @@ end $$;
 
 ALTER FUNCTION brokerage.unknown_queues(p_setup text, p_task_id bigint, p_profile text) OWNER TO broker_owner;
 
-COMMENT ON FUNCTION brokerage.unknown_queues(p_setup text, p_task_id bigint, p_profile text) IS 'Queues that a task is pre-assigned to and that are not in the setup. Errors: PB001, PB002.';
+COMMENT ON FUNCTION brokerage.unknown_queues(p_setup text, p_task_id bigint, p_profile text) IS 'Queues that a task is pre-assigned to and that are not in the setup. Errors: PB001, PB002, PB004 (no such task).';
 
 CREATE FUNCTION brokerage.unpublished_problem(p_releases text[], p_requirement jsonb, p_container text, p_only_tags boolean) RETURNS text
     LANGUAGE sql STABLE PARALLEL SAFE
@@ -13670,7 +13711,7 @@ CREATE VIEW brokerage.task_standing AS
             s.run_id,
                 CASE
                     WHEN ((a.algorithm = 'production_task'::text) AND (t.status IS DISTINCT FROM 'assigning'::text)) THEN format('status is %s (due are tasks in assigning)'::text, COALESCE(t.status, 'not known'::text))
-                    WHEN ((a.algorithm = 'production_task'::text) AND (t.label <> ALL (ARRAY['user'::text, 'panda'::text]))) THEN NULL::text
+                    WHEN ((a.algorithm = 'production_task'::text) AND ((t.label = ANY (ARRAY['user'::text, 'panda'::text])) IS NOT TRUE)) THEN NULL::text
                     WHEN ((a.algorithm <> 'production_task'::text) AND ((t.status = ANY (ARRAY['ready'::text, 'scouting'::text, 'running'::text, 'pending'::text])) IS NOT TRUE)) THEN format('status is %s (due are ready, scouting, running, pending)'::text, COALESCE(t.status, 'not known'::text))
                     WHEN ((a.algorithm = 'analysis_job'::text) AND ((t.label = ANY (ARRAY['user'::text, 'panda'::text])) IS NOT TRUE)) THEN format('label %s is not brokered: analysis jobs are, of the labels user and panda'::text, COALESCE(t.label, 'not known'::text))
                     WHEN ((a.algorithm <> 'analysis_job'::text) AND (t.label = ANY (ARRAY['user'::text, 'panda'::text]))) THEN format('label %s is not brokered: production jobs are, of every label but user and panda'::text, t.label)
@@ -19696,6 +19737,10 @@ REVOKE ALL ON TYPE taskqueue.stream FROM PUBLIC;
 REVOKE ALL ON FUNCTION brokerage.accepts_attribute(p_list jsonb, p_value text, p_is_pattern boolean, p_flavour text) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION brokerage.account_of(t brokerage.task_facts) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION brokerage.algorithm_of(p_setup text, p_task_id bigint) FROM PUBLIC;
+GRANT ALL ON FUNCTION brokerage.algorithm_of(p_setup text, p_task_id bigint) TO broker_operator;
+GRANT ALL ON FUNCTION brokerage.algorithm_of(p_setup text, p_task_id bigint) TO broker_viewer;
 
 REVOKE ALL ON FUNCTION brokerage.anchored(p_pattern text) FROM PUBLIC;
 

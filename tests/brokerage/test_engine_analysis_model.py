@@ -5,7 +5,6 @@ a world is in `model_analysis.py`, and owes nothing to the package.
 """
 
 import os
-import re
 from collections import Counter
 from typing import Any
 
@@ -52,21 +51,10 @@ def differences_of(connection: Db, one: Row, setup: str, *profiles: str) -> list
             ).fetchone()
             assert row is not None
             different = differences(broker_analysis(one, TASK, profile), row[0])
-            if profile == "panda2026":
-                different = [text for text in different if not is_awaited(text, one)]
             found += [f"{profile}: {text}" for text in different]
     finally:
         connection.rollback()
     return found
-
-
-def is_awaited(text: str, one: Row) -> bool:
-    """A difference that the engine is known to have in panda2026, until it is mended.
-
-    What of the input is available is looked up in the default storages of a queue, not in those of analysis.
-    """
-    apart = any("read_lan_analysis" in queue["astorages"] for queue in one["queues"].values())
-    return apart and re.search(r": weight |in place|-fileunavailable", text) is not None
 
 
 @pytest.mark.parametrize("chunk", range(CHUNKS))

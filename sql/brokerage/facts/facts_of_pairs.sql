@@ -113,7 +113,9 @@ as $$
            coalesce(bool_or(r.is_complete) filter (where not s.is_tape), false) as all_on_disk, coalesce(bool_or(r.is_complete), false) as all_there,
            coalesce(bool_or(true) filter (where not s.is_tape), false) as some_on_disk
       from workload.replica_state r
-      join resource.storage_of_queue s on s.setup = p_setup and s.storage = r.storage and s.direction = 'read_lan' and s.scope = 'default'
+      join resource.storage_of_queue s on s.setup = p_setup and s.storage = r.storage and s.direction = 'read_lan'
+       and case when p_analysis then exists (select from resource.storage_for_analysis a where a.setup = s.setup and a.queue = s.queue and a.direction = s.direction and a.scope = s.scope)
+                else s.scope = 'default' end
       join unified u on u.queue = s.queue
      where r.setup = p_setup and r.dataset in (select dataset from dataset)
      group by r.dataset, u.number
@@ -121,7 +123,9 @@ as $$
     select c.dataset, c.queue, f.lfn, min(f.size) as size, bool_or(not s.is_tape) as on_disk
       from cover c
       join unified u on u.number = c.queue
-      join resource.storage_of_queue s on s.setup = p_setup and s.queue = u.queue and s.direction = 'read_lan' and s.scope = 'default'
+      join resource.storage_of_queue s on s.setup = p_setup and s.queue = u.queue and s.direction = 'read_lan'
+       and case when p_analysis then exists (select from resource.storage_for_analysis a where a.setup = s.setup and a.queue = s.queue and a.direction = s.direction and a.scope = s.scope)
+                else s.scope = 'default' end
       join workload.replica_state r on r.setup = p_setup and r.dataset = c.dataset and r.storage = s.storage and not r.is_complete
       join workload.dataset_file f on f.setup = p_setup and f.dataset = c.dataset and case when r.lfns is null then f.position <= r.found else f.lfn = any (r.lfns) end
      where not c.all_there

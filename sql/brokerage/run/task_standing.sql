@@ -13,7 +13,7 @@ select x.setup, x.algorithm, x.task_id, x.of_label, x.current_priority, x.jobs, 
            case
              when a.algorithm = 'production_task' and t.status is distinct from 'assigning'
              then format('status is %s (due are tasks in assigning)', coalesce(t.status, 'not known'))
-             when a.algorithm = 'production_task' and t.label not in ('user', 'panda') then null
+             when a.algorithm = 'production_task' and (t.label in ('user', 'panda')) is not true then null
              when a.algorithm <> 'production_task' and (t.status in ('ready', 'scouting', 'running', 'pending')) is not true
              then format('status is %s (due are ready, scouting, running, pending)', coalesce(t.status, 'not known'))
              when a.algorithm = 'analysis_job' and (t.label in ('user', 'panda')) is not true
