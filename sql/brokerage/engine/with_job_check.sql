@@ -10,7 +10,6 @@ declare
   v_tasks brokerage.task_facts[];
   v_queues brokerage.queue_facts[];
   v_runnable jsonb;
-  v_checked brokerage.task_facts[] := p_tasks;
 begin
   if v_hint is null or cardinality(p_tasks) = 0 then
     return p_tasks;
@@ -21,10 +20,7 @@ begin
           || ' select coalesce(jsonb_object_agg(s.task_id, s.nuclei), ''{}'') from (select j.task_id, jsonb_agg(distinct q.panda_site) as nuclei'
              '   from judged j join unnest($3) q on q.queue = j.queue where j.failed is null and q.panda_site is not null group by j.task_id) s'
      into v_runnable using p_setup, v_tasks, v_queues, v_flavour;
-  for i in 1 .. cardinality(v_checked) loop
-    v_checked[i].runnable_at := array(select jsonb_array_elements_text(coalesce(v_runnable -> (v_checked[i]).task_id::text, '[]')));
-  end loop;
-  return v_checked;
+  return array(select brokerage.with_runnable(p_tasks[n], array(select jsonb_array_elements_text(v_runnable -> p_tasks[n].task_id::text))) from generate_subscripts(p_tasks, 1) n order by n);
 end $$;
 
 comment on function brokerage.with_job_check(text, text, text, brokerage.task_facts[]) is

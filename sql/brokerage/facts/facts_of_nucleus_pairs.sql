@@ -75,19 +75,24 @@ as $$
       join resource.queue_storage o on o.setup = p_setup and o.queue = n.queue and o.direction = 'write_lan' and o.scope = 'default'
       left join resource.storage s on s.setup = p_setup and s.storage = o.storage
      order by n.nucleus, n.is_chained, o.storage, 4 desc
+  ), outlet as materialized (  -- output tokens of each task; tasks with the same ones share what follows
+    select o.task, dense_rank() over (order by o.is_chained, o.tokens) as number, o.is_chained, o.tokens
+      from (select t.number as task, t.is_chained, array_agg(distinct coalesce(d.token, '')) as tokens
+              from task t
+              left join workload.task_dataset d on p_flavour <> 'doc' and d.setup = p_setup and d.task_id = t.task_id and d.direction = 'output'
+             where coalesce(d.token, '') not like 'ddd:%'
+             group by t.number, t.is_chained) o
   ), token as materialized (
-    select t.number as task, t.is_chained, coalesce(d.token, '') as token
-      from task t
-      left join workload.task_dataset d on p_flavour <> 'doc' and d.setup = p_setup and d.task_id = t.task_id and d.direction = 'output'
-     where coalesce(d.token, '') not like 'ddd:%'
-     group by t.number, t.is_chained, coalesce(d.token, '')
+    select o.number as outlet, o.is_chained, k.token
+      from (select distinct on (outlet.number) outlet.number, outlet.is_chained, outlet.tokens from outlet order by outlet.number) o
+     cross join unnest(o.tokens) k(token)
   ), place as materialized (  -- of each token the storage of each nucleus
     select distinct on (k.token, k.is_chained, o.nucleus) k.token, k.is_chained, o.nucleus, o.storage, o.space, o.space_total, o.read_wan, o.write_wan
       from (select distinct token.token, token.is_chained from token) k
       join output o on o.is_chained = k.is_chained and case when k.token = '' then o.is_default else brokerage.token_fit(k.token, o.storage, o.type) is not null end
      order by k.token, k.is_chained, o.nucleus, brokerage.token_fit(k.token, o.storage, o.type), o.is_default desc, o.storage collate "C"
   ), room as materialized (
-    select k.task, n.number as nucleus, min(p.space) as space,
+    select k.outlet, n.number as nucleus, coalesce(min(p.space), 0) as space,
            (array_agg(p.space order by (p.space - trunc(brokerage.space_for(n.remaining_work))) / p.space_total, p.storage) filter (where p.space_total > 0))[1] as weighed_space,
            (array_agg(p.space_total order by (p.space - trunc(brokerage.space_for(n.remaining_work))) / p.space_total, p.storage) filter (where p.space_total > 0))[1] as space_total,
            min(case k.token when '' then 'it has no output storage' else format('no storage there fits its output token %s', k.token) end) filter (where p.storage is null) as output_problem,
@@ -96,16 +101,17 @@ as $$
       from token k
      cross join nucleus n
       left join place p on p.token = k.token and p.is_chained = k.is_chained and p.nucleus = n.number
-     group by k.task, n.number
+     group by k.outlet, n.number
   )
   select t.number, n.number, t.is_preset and t.nucleus = n.nucleus, coalesce(w.work, 0),
          coalesce(l.files, 0), coalesce(l.bytes, 0), coalesce(l.disk_files, 0), coalesce(l.disk_bytes, 0),
-         case when r.task is not null then coalesce(r.space, 0) end, r.weighed_space, r.space_total, r.output_problem, r.wan_problem
+         r.space, r.weighed_space, r.space_total, r.output_problem, r.wan_problem
     from task t
    cross join nucleus n
     left join work w on w.rung = t.rung_number and w.nucleus = n.number
     left join located l on l.task = t.number and l.nucleus = n.number
-    left join room r on r.task = t.number and r.nucleus = n.number
+    left join outlet o on o.task = t.number
+    left join room r on r.outlet = o.number and r.nucleus = n.number
 $$;
 
 comment on function brokerage.facts_of_nucleus_pairs(text, brokerage.task_facts[], brokerage.queue_facts[], text) is
