@@ -15,7 +15,9 @@ declare
   v_assigned text[] := array_fill('{}'::text, array[cardinality(v_pools)]);  -- what each pool got, see brokerage.assigned_before
   v_turns refcursor;
   v_turn record;
-  v_given float8[];
+  v_decisions brokerage.task_decision[] := '{}'::brokerage.task_decision[];
+  v_verdicts brokerage.verdict[] := '{}'::brokerage.verdict[];
+  v_sent brokerage.nucleus_assignment[] := '{}'::brokerage.nucleus_assignment[];
 begin
   open v_turns no scroll for execute
     brokerage.compose(p_run.profile, p_run.algorithm, p_wide, false, true)
@@ -45,17 +47,29 @@ begin
   for v_number in 1 .. cardinality(v_tasks) loop
     perform set_config('brokerage.assigned', v_assigned[v_pools[v_number]], true);
     fetch v_turns into v_turn;
-    insert into brokerage.verdict (setup, run_id, task_id, decided_at, queues)
-    select p_run.setup, p_run.run_id, v_tasks[v_number].task_id, p_run.started_at, v_turn.verdicts where v_turn.verdicts is not null;
-    insert into brokerage.task_decision (setup, run_id, task_id, decided_at, status, retry_at, candidates, rejected, not_candidates)
-    values (p_run.setup, p_run.run_id, v_tasks[v_number].task_id, p_run.started_at, case when v_turn.kept > 0 then 'candidates' else 'pending' end,
-            case when v_turn.kept > 0 then null else p_run.started_at + brokerage.wait_of(v_wait, v_tasks[v_number].current_priority) end,
-            v_turn.kept, v_turn.rejected + v_turn.survivors - v_turn.kept, v_turn.outside);
-    if v_turn.kept > 0 then
-      v_given := case when p_run.algorithm = 'production_task'
-                      then brokerage.assign_nucleus(p_run, v_tasks[v_number], v_turn.names, brokerage.probabilities(v_turn.weights, v_first_of_zeros))
-                      else brokerage.assign_task(p_run, v_tasks[v_number].task_id, v_turn.names, v_turn.weights, v_turn.queued, v_turn.capacities, v_turn.chunks) end;
-      v_assigned[v_pools[v_number]] := brokerage.with_assigned(v_assigned[v_pools[v_number]], v_turn.numbers, v_given);
+    v_decisions := v_decisions || (p_run.setup, p_run.run_id, v_tasks[v_number].task_id, p_run.started_at, case when v_turn.kept > 0 then 'candidates' else 'pending' end, null, null, null,
+                                   case when v_turn.kept > 0 then null else p_run.started_at + brokerage.wait_of(v_wait, v_tasks[v_number].current_priority) end,
+                                   v_turn.kept, v_turn.rejected + v_turn.survivors - v_turn.kept, v_turn.outside)::brokerage.task_decision;
+    if v_turn.verdicts is not null then
+      v_verdicts := v_verdicts || (p_run.setup, p_run.run_id, v_tasks[v_number].task_id, p_run.started_at, v_turn.verdicts)::brokerage.verdict;
+    end if;
+    if v_turn.kept > 0 and p_run.algorithm = 'production_task' then
+      v_sent := v_sent || brokerage.nucleus_for(p_run, v_tasks[v_number], v_turn.names, brokerage.probabilities(v_turn.weights, v_first_of_zeros));
+      if v_sent[cardinality(v_sent)].gshare is not null then
+        v_assigned[v_pools[v_number]] := brokerage.with_assigned(v_assigned[v_pools[v_number]], array[v_turn.numbers[array_position(v_turn.names, v_sent[cardinality(v_sent)].nucleus)]],
+                                                                 array[v_sent[cardinality(v_sent)].work]);
+      end if;
+    elsif v_turn.kept > 0 then
+      v_assigned[1] := brokerage.with_assigned(v_assigned[1], v_turn.numbers,
+        brokerage.assign_task(p_run, v_tasks[v_number].task_id, v_turn.names, v_turn.weights, v_turn.queued, v_turn.capacities, v_turn.chunks));
+    end if;
+    if v_number % 100 = 0 or v_number = cardinality(v_tasks) then  -- stored together: a statement a row takes five times as long
+      insert into brokerage.task_decision select d.* from unnest(v_decisions) d;
+      insert into brokerage.verdict select v.* from unnest(v_verdicts) v;
+      perform brokerage.assign_nuclei(v_sent) where cardinality(v_sent) > 0;
+      v_decisions := '{}'::brokerage.task_decision[];
+      v_verdicts := '{}'::brokerage.verdict[];
+      v_sent := '{}'::brokerage.nucleus_assignment[];
     end if;
   end loop;
   close v_turns;
