@@ -111,7 +111,7 @@ def _counts(queue: Queue, present: Row) -> Iterator[Row]:
 def _share_figures(rng: random.Random) -> Row:
     figures: Row = {_ABOVE: {"target": 1_500_000, "equivalent_usage_percent": 0.92}}
     for share, part in _SHARES.items():
-        usage = 0.93 if share == "User Analysis" else round(rng.uniform(0.7, 1.1), 3)
+        usage = 0.88 if share == "User Analysis" else round(rng.uniform(0.7, 1.1), 3)
         target = 15_000 * part
         figures[share] = {
             "parent": _ABOVE,
@@ -124,7 +124,7 @@ def _share_figures(rng: random.Random) -> Row:
 
 
 def _accounts(rng: random.Random, users: Sequence[str], running: Row, storages: Sequence[str]) -> Row:
-    """Users and groups: jobs and cores, quotas (one in forty used up), slots that are left of class A."""
+    """Users and groups: jobs and cores, quotas (one in forty used up, or nearly), slots that are left of class A."""
     jobs = dict.fromkeys(users, 0)
     queued = dict.fromkeys(users, 0)
     for shares in running.values():
@@ -134,7 +134,7 @@ def _accounts(rng: random.Random, users: Sequence[str], running: Row, storages: 
                 queued[user] += figures["queued"]
     accounts: Row = {}
     for user in users:
-        used = rng.uniform(0.1, 0.95) if rng.random() < 0.975 else 1.1
+        used = rng.uniform(0.1, 0.9) if rng.random() < 0.975 else rng.choice((0.95, 1.1))
         quota: Row = {"used": round(used * 20_000), "limit": 20_000}
         if rng.random() < 0.1:
             quota["over_local"] = sorted(rng.sample(storages, min(3, len(storages))))
@@ -170,7 +170,7 @@ def _tasks(
         share = weighted(rng, _SHARES)
         release = rng.choice(_RELEASES)
         priority = rng.choice((1_000, 1_000, 900, 800, 2_000 if rng.random() < 0.1 else 700))
-        cores = rng.choice((1, 1, 1, 1, 8))
+        cores = rng.choices((1, 8), (95, 5))[0]
         task: Row = {
             "id": _FIRST_TASK + index,
             "label": "user",
