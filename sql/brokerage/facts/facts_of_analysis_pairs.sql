@@ -12,11 +12,11 @@ returns table (task_number bigint, queue_number bigint, is_preassigned boolean, 
 language sql stable
 as $$
   with task as materialized (
-    select f.ordinality as number, f.task_id, f.gshare, f.user_name, f.included_sites, f.sites, f.preassigned, i.datasets,
+    select f.ordinality as number, f.task_id, f.gshare, f.user_name, f.included_sites, f.sites, f.preassigned, i.datasets, i.nothing_there,
            dense_rank() over (order by f.gshare) as share_number, dense_rank() over (order by f.gshare, f.user_name) as user_number,
            dense_rank() over (order by i.datasets, f.preassigned) as input_number
       from unnest(p_tasks) with ordinality f
-      left join (select i.task_id, array_agg(i.dataset order by i.position) as datasets
+      left join (select i.task_id, array_agg(i.dataset order by i.position) as datasets, format('dataset %s is not there', min(i.dataset)) as nothing_there
                    from workload.task_dataset i
                    join workload.dataset d on d.setup = p_setup and d.dataset = i.dataset
                   where i.setup = p_setup and i.task_id in (select u.task_id from unnest(p_tasks) u) and i.direction = 'input' and not workload.is_pseudo(d)
@@ -53,21 +53,21 @@ as $$
       join resource.storage_for_analysis s on s.setup = p_setup and s.storage = r.storage and s.direction = 'read_lan'
       join unified u on u.queue = s.queue
      group by d.dataset, u.number
-  ), placed as materialized (  -- how near a queue is to all of an input: 4 all on disk, 3 all there, 2 some on disk, 1 some there, 0 nothing
-    select i.number as input, u.number as queue, min(i.dataset) filter (where c.dataset is null) as missing,
-           case when bool_and(c.on_disk is true) then 4 when bool_and(c.dataset is not null) then 3 when bool_or(c.on_disk) then 2 when bool_or(c.dataset is not null) then 1 else 0 end as level,
+  ), placed as materialized (  -- how near a queue is to all of an input: 4 all on disk, 3 all there, 2 some on disk, 1 some there; without a row nothing is
+    select i.number as input, u.queue, min(i.dataset) filter (where c.dataset is null) as missing,
+           case when bool_and(c.on_disk is true) then 4 when bool_and(c.dataset is not null) then 3 when bool_or(c.on_disk) then 2 else 1 end as level,
            sum(case when c.on_disk then 1 when not c.on_disk then 0.001 else 0 end) as copies,
-           u.is_listed or coalesce(u.queue = any (i.preassigned), false) as is_candidate
-      from input i
-     cross join unified u
-      left join copy c on c.dataset = i.dataset and c.queue = u.number
-     group by i.number, i.preassigned, u.number, u.queue, u.is_listed
+           n.is_listed or coalesce(n.queue = any (i.preassigned), false) as is_candidate
+      from (select distinct i.number, c.queue from input i join copy c on c.dataset = i.dataset) u
+      join unified n on n.number = u.queue
+      join input i on i.number = u.number
+      left join copy c on c.dataset = i.dataset and c.queue = u.queue
+     group by i.number, i.preassigned, u.queue, n.queue, n.is_listed
   ), best as materialized (  -- of the candidates (anal-initial): what others have is out of reach
     select p.input, max(p.level) as level from placed p where p.is_candidate group by p.input
   ), input_of_queue as materialized (
     select p.input, p.queue,
            case when p_flavour = 'doc' then case when p.level < 3 then format('dataset %s is not there', p.missing) end
-                when p.level = 0 then format('dataset %s is not there', p.missing)
                 when p.level < b.level then case when p.missing is null then 'its input is there on tape, elsewhere on disk'
                                                  else format('dataset %s is not there%s', p.missing, case when b.level < 3 then ', other queues have more on disk' end) end end as problem,
            case when p_flavour = 'doc' or b.level > 2 then p.copies end as copies
@@ -107,14 +107,14 @@ as $$
          f.activated, f.assigned, f.defined, f.numslots, f.type_running, f.type_starting, f.type_activated, f.type_assigned, f.type_defined,
          f.available_files, f.available_bytes, f.reachable_files, f.reachable_bytes, f.input_is_local, f.has_readable_source, f.zero_share, f.software,
          f.platform_level_percent,
-         i.problem, case when t.datasets is null then 1 else i.copies end,
+         case when i.input is null then t.nothing_there else i.problem end, case when t.datasets is null then 1 when i.input is not null then i.copies when p_flavour = 'doc' or t.level > 2 then 0 end,
          coalesce(r.failed, 0), coalesce(r.closed, 0), coalesce(r.finished, 0),
          o.queued, o.running,
          case when u.share is null then 1 when p_flavour = 'doc' then greatest(u.listed, 1) else u.listed + 1 end,
          coalesce(u.running, f.running)::bigint,
          coalesce(x.of_share, x.of_all * f.running / nullif(q.running_all, 0), 0)
     from brokerage.facts_of_pairs(p_setup, p_tasks, p_queues, p_flavour, true) f
-    join task t on t.number = f.task_number
+    join (select t.*, b.level from task t left join best b on b.input = t.input_number) t on t.number = f.task_number
     join queue q on q.number = f.queue_number
     left join input_of_queue i on i.input = t.input_number and i.queue = q.unified
     left join result r on r.task = t.number and r.queue = q.number
