@@ -5,7 +5,22 @@ from dataclasses import dataclass
 
 from benchmarks.measure import Say
 from benchmarks.report import Table
-from benchmarks.scenarios import batch, brokerage, churn, fair, flat, held, hot, insert, match, nothing, peer, space
+from benchmarks.scenarios import (
+    analysis,
+    batch,
+    brokerage,
+    churn,
+    fair,
+    flat,
+    held,
+    hot,
+    insert,
+    match,
+    nothing,
+    peer,
+    space,
+    tasks,
+)
 from benchmarks.scenarios.options import Options
 from benchmarks.server import Server
 
@@ -21,5 +36,5 @@ class Scenario:
 
 SCENARIOS: Mapping[str, Scenario] = {
     module.__name__.rpartition(".")[2]: Scenario((module.__doc__ or "").partition("\n")[0], module.DEFAULTS, module.run)
-    for module in (match, batch, insert, hot, flat, held, churn, space, fair, nothing, peer, brokerage)
+    for module in (match, batch, insert, hot, flat, held, churn, space, fair, nothing, peer, brokerage, tasks, analysis)
 }

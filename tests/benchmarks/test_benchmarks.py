@@ -228,6 +228,15 @@ def test_brokerage_is_measured_by_pair_and_by_case(server_dsn: str, tmp_path: Pa
     assert [(row["cases"], row["connections"], row["errors"]) for row in evaluated["rows"]] == [(8, 1, 0), (8, 2, 0)]
 
 
+@pytest.mark.parametrize("scenario", ["tasks", "analysis"])
+def test_tasks_and_analysis_are_measured_by_pair(server_dsn: str, tmp_path: Path, scenario: str) -> None:
+    (table,) = measure(scenario, "--cases 8:6,4:6 --clients 1,2 --rounds 1", server_dsn, tmp_path)
+    assert [row["pairs"] for row in table["rows"]] == [48] * 4 + [24] * 4
+    for row in table["rows"]:
+        assert 0 < row["stored"] <= row["pairs"]
+        assert row["us_per_pair"] == pytest.approx(row["seconds"] * 1e6 / row["pairs"])
+
+
 @pytest.mark.parametrize("words", [w for w in shown() if "--scenario" not in w and "--help" not in w], ids=" ".join)
 def test_commands_without_a_scenario_measure_matching(server_dsn: str, tmp_path: Path, words: list[str]) -> None:
     """Each request is asked once at first, so there are few."""
@@ -250,7 +259,9 @@ def test_readme_explains_each_scenario() -> None:
 
 
 def test_each_scenario_is_tested_and_says_what_it_asks() -> None:
-    assert set(SCENARIOS) == set("match batch insert hot flat held churn space fair nothing peer brokerage".split())
+    assert set(SCENARIOS) == set(
+        "match batch insert hot flat held churn space fair nothing peer brokerage tasks analysis".split()
+    )
     assert all(scenario.title for scenario in SCENARIOS.values())
 
 

@@ -1,0 +1,140 @@
+"""Batches of tasks, brokered for real: every rule asked, every rejection stored, jobs (or tasks) assigned."""
+
+import statistics
+import time
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import Any
+
+import psycopg
+
+from benchmarks import cpu
+from benchmarks.measure import Say
+from benchmarks.report import Row, Table
+from benchmarks.scenarios.options import Options
+from benchmarks.server import Server
+from broker import database, world
+from broker.database import Target
+from broker.grid import SYNTHETIC
+
+PROFILES = ("doc", "panda2026")
+_CALLS = {"production_job": "broker_jobs", "production_task": "broker_tasks", "analysis_job": "broker_analysis"}
+_CHANGED = "assignment live_counter nucleus_assignment task_state task_decision run".split()
+
+World = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Batch:
+    """All tasks of a setup, brokered in one go by a profile, by so many callers that share the tasks."""
+
+    setup: str
+    candidates: int
+    profile: str
+    callers: int
+
+
+@dataclass(frozen=True)
+class Measuring:
+    """A database that holds the setups, and its server's postmaster."""
+
+    connection: psycopg.Connection[Any]
+    target: Target
+    postmaster: int | None
+
+    def spent(self, work: Callable[[], object]) -> tuple[float, float]:
+        """Seconds, and CPU seconds of the server (nan where they cannot be read)."""
+        before, begin = self._cpu(), time.perf_counter()
+        work()
+        return time.perf_counter() - begin, self._cpu() - before
+
+    def _cpu(self) -> float:
+        return float("nan") if self.postmaster is None else cpu.seconds(self.postmaster)
+
+    def batch(self, batch: Batch, algorithm: str) -> dict[str, float]:
+        """One batch; afterwards the tasks are due again, as before."""
+        due = self.connection.execute(
+            "select task_id from brokerage.due_task where setup = %s and algorithm = %s order by task_id",
+            [batch.setup, algorithm],
+        ).fetchall()
+        parts = [[task for (task,) in due][start :: batch.callers] for start in range(batch.callers)]
+        query = f"call brokerage.{_CALLS[algorithm]}(%s, %s::bigint[], %s, p_tasks_a_commit => %s)"
+
+        def call(part: list[int]) -> None:
+            with database.connect(self.target) as own:
+                own.execute(query, (batch.setup, part, batch.profile, len(part)))
+
+        def together() -> None:
+            with ThreadPoolExecutor(batch.callers) as pool:
+                list(pool.map(call, parts))
+
+        seconds, used = self.spent(together)
+        query = "select count(*) from brokerage.decision where setup = %s"  # a row a pair
+        [(stored,)] = self.connection.execute(query, [batch.setup]).fetchall()
+        self._undo(batch.setup, algorithm)
+        pairs = len(due) * batch.candidates
+        return {
+            "pairs": pairs,
+            "stored": stored,
+            "seconds": seconds,
+            "us_per_pair": seconds * 1e6 / pairs,
+            "cpu_us_per_pair": used * 1e6 / pairs,
+        }
+
+    def _undo(self, setup: str, algorithm: str) -> None:
+        self.connection.execute("truncate brokerage.verdict")
+        for table in _CHANGED:
+            self.connection.execute(f"delete from brokerage.{table} where setup = %s", [setup])
+        if algorithm == "production_task":
+            query = "update workload.task set nucleus = null, status = 'assigning' where setup = %s"
+            self.connection.execute(query, [setup])
+        self.connection.execute("vacuum workload.task")
+        self.connection.execute("vacuum brokerage.task_state")
+
+
+def batches(
+    measuring: Measuring, options: Options, say: Say, algorithm: str, make: Callable[[int, int, str], World]
+) -> Table:
+    """For each case (tasks:candidates), profile and number of callers: medians of rounds taken in turn.
+
+    make: the world of a case, for a setup, with that many tasks and candidates.
+    """
+    kinds: list[Batch] = []
+    for tasks, candidates in options.cases:
+        setup = f"{tasks}x{candidates}"
+        say(f"loading {tasks} tasks, {candidates} candidates ({SYNTHETIC})")
+        world.load(measuring.connection, [make(tasks, candidates, setup)])
+        kinds += [Batch(setup, candidates, profile, count) for profile in PROFILES for count in options.clients]
+    measuring.connection.execute("vacuum analyze")
+    samples: dict[Batch, list[dict[str, float]]] = {kind: [] for kind in kinds}
+    for number in range(options.rounds):
+        say(f"round {number + 1} of {options.rounds}")
+        for kind in kinds:
+            samples[kind].append(measuring.batch(kind, algorithm))
+    rows: list[Row] = []
+    for kind, taken in samples.items():
+        row: Row = {"tasks_x_candidates": kind.setup, "profile": kind.profile, "callers": kind.callers}
+        rows.append(row | {name: statistics.median(one[name] for one in taken) for name in taken[0]})
+    about = (
+        f"{algorithm}, {SYNTHETIC}; one batch, decisions stored and jobs assigned; medians of {options.rounds} rounds"
+    )
+    return Table(about, rows)
+
+
+def measured(
+    server: Server, options: Options, say: Say, algorithm: str, make: Callable[[int, int, str], World]
+) -> list[Table]:
+    """The batches in a database of their own."""
+    with server.database() as where, database.connect(where.admin) as connection:
+        measuring = Measuring(connection, where.admin, cpu.postmaster_of(connection))
+        return [batches(measuring, options, say, algorithm, make)]
+
+
+def plain(given: World, **task_fields: object) -> World:
+    """A grid without unified queues and with tasks that are due, so that tasks x queues are the pairs."""
+    for queue in given["queues"].values():
+        queue["capability"] = None
+    for task in given["tasks"]:
+        task.update(task_fields)
+    return given

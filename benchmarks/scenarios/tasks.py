@@ -1,0 +1,22 @@
+"""Batches of tasks over nuclei: task brokerage, with every rejection stored and each task sent to its nucleus."""
+
+from benchmarks.brokering import World, measured, plain
+from benchmarks.measure import Say
+from benchmarks.report import Table
+from benchmarks.scenarios.options import Options
+from benchmarks.server import Server
+from broker.grid import grid
+
+DEFAULTS = Options(cases=((1000, 100), (500, 100)), rounds=3, clients=(1, 2))
+
+
+def run(server: Server, options: Options, say: Say) -> list[Table]:
+    """For each case (tasks:nuclei), profile and number of callers: seconds and microseconds a pair."""
+    return measured(server, options, say, "production_task", _world)
+
+
+def _world(tasks: int, nuclei: int, setup: str) -> World:
+    """Three queues a nucleus; those of panda2026's job check are the ones at nuclei, three in four."""
+    return plain(
+        grid(1, 3 * nuclei, tasks, nuclei=nuclei, setup=setup), status="assigning", label="managed", nucleus=None
+    )
