@@ -448,3 +448,14 @@ def test_jobs_of_users_are_brokered_by_their_own_call(db: Db, profile: str) -> N
         "select not_due from brokerage.task_standing where setup = 'w' and task_id = 1 and algorithm = 'analysis_job'"
     )
     assert db.execute(query).fetchall() == [("its one job is assigned",)]
+
+
+def test_a_queue_that_is_lost_beside_others_does_not_count_in_its_class(db: Db) -> None:
+    """The last queue of its class is excluded: nothing is divided by the none that are left."""
+    given = a_world(
+        {"task_class": 1, "params": {"excluded_site": "A"}, "split": {"limitedSites": 1}},
+        {"A": {"site_class": 1}, "B": {"site_class": 0, **storages("A_DISK")}},
+    )
+    answer = decided(db, given, "panda2026")
+    assert [row["queue"] for row in answer["candidates"]] == ["B"]
+    assert [(row["queue"], row["rule"]) for row in answer["rejected"]] == [("A", "include-exclude")]

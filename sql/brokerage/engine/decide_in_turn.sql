@@ -45,7 +45,7 @@ begin
        '   from (select j.*, j.place <= coalesce(j.best, j.place) as is_kept from judged j order by j.place offset 0) r) r'
     using p_run.setup, v_tasks, p_queues, brokerage.flavour(p_run.profile);
   for v_number in 1 .. cardinality(v_tasks) loop
-    perform set_config('brokerage.assigned', v_assigned[v_pools[v_number]], true);
+    perform set_config('brokerage.assigned', v_number || ' ' || v_assigned[v_pools[v_number]], true);
     fetch v_turns into v_turn;
     v_decisions := v_decisions || (p_run.setup, p_run.run_id, v_tasks[v_number].task_id, p_run.started_at, case when v_turn.kept > 0 then 'candidates' else 'pending' end, null, null, null,
                                    case when v_turn.kept > 0 then null else p_run.started_at + brokerage.wait_of(v_wait, v_tasks[v_number].current_priority) end,
