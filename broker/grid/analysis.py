@@ -38,7 +38,7 @@ def add(world: Row, rng: random.Random, places: Sequence[Place], queues: Sequenc
     members = [queue for queue in queues if queue.row["type"] in ("analysis", "unified")]
     datasets = list(_datasets(rng, places, min(300, max(5, number * 3 // 10))))
     running = {queue.name: _users_at(rng, queue, users) for queue in members if "pilots" in queue.row}
-    tasks = list(_tasks(rng, users, [item.name for item in datasets], [queue.name for queue in members], number))
+    tasks = list(_tasks(rng, users, datasets, [queue.name for queue in members], number))
     for queue in members:
         queue.row["site_class"] = rng.choices((1, 0, -1), (25, 50, 25))[0]
     world["config"] |= _CONFIG
@@ -161,7 +161,7 @@ def _accounts(rng: random.Random, users: Sequence[str], running: Row, storages: 
 
 
 def _tasks(
-    rng: random.Random, users: Sequence[str], datasets: Sequence[str], queues: Sequence[str], number: int
+    rng: random.Random, users: Sequence[str], datasets: Sequence[Data], queues: Sequence[str], number: int
 ) -> Iterator[Row]:
     """Most of a few users; one in three is in containers, one in five has been running at some queues."""
     kinds = {"reading": 60, "container": 30, "merging": 4, "scout": 6}
@@ -181,7 +181,7 @@ def _tasks(
             "task_priority": priority,
             "current_priority": priority - rng.choice((0, 0, 50, 200)),
             "core_count": cores,
-            "ram_count": rng.choice((2_000, 2_000, 2_000, 3_000, 4_000)),
+            "ram_count": rng.choice((2_000, 2_000, 2_000, 2_000, 2_000, 2_000, 3_000, 4_000)),
             "ram_unit": "MBPerCore",
             "cpu_time": round(log(rng, 0.05, 5), 2),
             "cpu_time_unit": "HS06sPerEvent",
@@ -198,13 +198,20 @@ def _tasks(
             "trans_uses": None,
             "task_class": rng.choices((2, 1, 0, -1), (5, 45, 35, 15))[0],
             "resource_type": "MCORE" if cores > 1 else "SCORE",
-            "input": rng.sample(datasets, min(len(datasets), rng.choices((1, 2, 3, 10), (75, 15, 7, 3))[0])),
-            "split": {"nFilesPerJob": rng.choice((1, 2, 5, 10))},
+            **_input(rng, datasets),
             **_of_kind(rng, kind),
         }
         if share == "Group Analysis":
             task["working_group"] = rng.choice(_GROUPS)
         yield task | _wishes(rng, task, queues) | _history(rng, queues)
+
+
+def _input(rng: random.Random, datasets: Sequence[Data]) -> Row:
+    """Mostly one dataset; as many files a job as there is usually room for on its node."""
+    read = rng.sample(datasets, min(len(datasets), rng.choices((1, 2, 3, 10), (75, 15, 7, 3))[0]))
+    largest = max(file["size"] for item in read for file in item.row["files"])
+    files = max(1, min(rng.choice((1, 2, 5, 10)), 6 * _GIB // largest))
+    return {"input": [item.name for item in read], "split": {"nFilesPerJob": files}}
 
 
 def _of_kind(rng: random.Random, kind: str) -> Row:
