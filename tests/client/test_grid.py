@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from broker import grid
+from broker.grid.drawing import Row
 
 # The fields of the world format that a grid uses or may use. `name`: in rows; the rest: what the format lists.
 SECTIONS = set(
@@ -56,7 +57,7 @@ SIZES = [(1, 0), (1, 1), (5, 3), (12, 40), (60, 100), (300, 1000)]
 
 
 @pytest.fixture(scope="module")
-def usual() -> grid.Row:
+def usual() -> Row:
     return grid.grid()
 
 
@@ -64,7 +65,7 @@ def fields(rows: Iterable[Mapping[str, Any]]) -> set[str]:
     return {name for row in rows for name in row}
 
 
-def test_the_same_arguments_give_the_same_world(usual: grid.Row) -> None:
+def test_the_same_arguments_give_the_same_world(usual: Row) -> None:
     text = json.dumps(usual, allow_nan=False)
     assert json.dumps(grid.grid()) == text
     assert json.dumps(grid.grid(seed=2)) != text
@@ -83,7 +84,7 @@ def test_another_process_makes_the_same_world() -> None:
     assert len(texts) == 1
 
 
-def test_the_number_of_tasks_leaves_queues_and_links_as_they_are(usual: grid.Row) -> None:
+def test_the_number_of_tasks_leaves_queues_and_links_as_they_are(usual: Row) -> None:
     fewer = grid.grid(tasks=10)
     parts = ("queues", "storages", "links", "statistics", "software", "nuclei")
     assert all(fewer[part] == usual[part] for part in parts)
@@ -99,7 +100,7 @@ def test_setup_and_sizes_are_as_asked_for() -> None:
             grid.grid(1, queues, tasks)
 
 
-def test_no_section_or_field_is_unknown(usual: grid.Row) -> None:
+def test_no_section_or_field_is_unknown(usual: Row) -> None:
     datasets = usual["datasets"].values()
     assert usual.keys() <= SECTIONS - {"now"}
     assert fields(usual["queues"].values()) <= QUEUE
@@ -143,7 +144,7 @@ def test_what_is_named_exists(seed: int, queues: int, tasks: int) -> None:
     assert world["worker_gpus"].keys() | world["to_running_rate"].keys() <= world["queues"].keys()
 
 
-def test_rows_are_not_doubled(usual: grid.Row) -> None:
+def test_rows_are_not_doubled(usual: Row) -> None:
     key = ("queue", "gshare", "resource_type", "nucleus", "label", "status")
     counts = Counter(tuple(row[name] for name in key) for row in usual["statistics"])
     assert max(counts.values()) == 1
@@ -151,7 +152,7 @@ def test_rows_are_not_doubled(usual: grid.Row) -> None:
     assert max(Counter(task["id"] for task in usual["tasks"]).values()) == 1
 
 
-def test_datasets_are_bounded_and_their_replicas_hold_what_they_say(usual: grid.Row) -> None:
+def test_datasets_are_bounded_and_their_replicas_hold_what_they_say(usual: Row) -> None:
     names: Counter[str] = Counter()
     with_data = [row for row in usual["datasets"].values() if row["type"] == "input"]
     assert 200 <= len(with_data) <= 400
@@ -168,7 +169,7 @@ def test_datasets_are_bounded_and_their_replicas_hold_what_they_say(usual: grid.
     assert max(names.values()) == 1
 
 
-def test_every_task_has_jobs(usual: grid.Row) -> None:
+def test_every_task_has_jobs(usual: Row) -> None:
     """The first input of each has files, read or (of event generation) made up."""
     assert all(usual["datasets"][task["input"][0]]["files"] for task in usual["tasks"])
     made_up = {name for name, row in usual["datasets"].items() if row["type"] == "pseudo_input"}
@@ -178,13 +179,13 @@ def test_every_task_has_jobs(usual: grid.Row) -> None:
     assert all(row["type"] == "input" for row in grid.grid(tasks=0)["datasets"].values())
 
 
-def test_every_name_says_that_it_is_synthetic(usual: grid.Row) -> None:
+def test_every_name_says_that_it_is_synthetic(usual: Row) -> None:
     assert grid.SYNTHETIC.startswith("synthetic")
     assert all(name.startswith("SYN-") for name in [*usual["queues"], *usual["storages"], *usual["nuclei"]])
     assert all(name.startswith("syn.") for name in usual["datasets"])
 
 
-def test_all_kinds_of_queues_are_there(usual: grid.Row) -> None:
+def test_all_kinds_of_queues_are_there(usual: Row) -> None:
     queues = usual["queues"]
     rows = list(queues.values())
     assert {row["status"] for row in rows} == {"online", "offline", "brokeroff", "test", "standby"}
@@ -204,7 +205,7 @@ def test_all_kinds_of_queues_are_there(usual: grid.Row) -> None:
     assert {(8 <= row["corepower"] <= 25) for row in rows} == {True}
 
 
-def test_storages_and_links_have_their_exceptions(usual: grid.Row) -> None:
+def test_storages_and_links_have_their_exceptions(usual: Row) -> None:
     storages = usual["storages"].values()
     assert any(row["is_tape"] for row in storages)
     assert any(row["space_free"] < 200 for row in storages)
@@ -221,7 +222,7 @@ def test_storages_and_links_have_their_exceptions(usual: grid.Row) -> None:
     assert sum(files > 2_000 for files in into.values()) < 10
 
 
-def test_all_kinds_of_tasks_are_there(usual: grid.Row) -> None:
+def test_all_kinds_of_tasks_are_there(usual: Row) -> None:
     tasks = usual["tasks"]
     assert {task["processing_type"] for task in tasks} == set(
         "evgen simul pile mcore reprocessing deriv group merge validation urgent".split()
@@ -243,9 +244,43 @@ def test_all_kinds_of_tasks_are_there(usual: grid.Row) -> None:
     assert all("site" in usual["datasets"][task["input"][0]] for task in merging)
 
 
-def test_a_few_tasks_ask_for_what_nobody_has(usual: grid.Row) -> None:
+def test_a_few_tasks_ask_for_what_nobody_has(usual: Row) -> None:
     largest = max(row["maxrss"] for row in usual["queues"].values() if row["corecount"] == 8)
     tasks = usual["tasks"]
     assert 0 < sum(task["ram_count"] * task["core_count"] * 0.9 > largest for task in tasks) < 20
     assert any(task["work_disk_unit"] == "GB" for task in tasks)
     assert any(task.get("split", {}).get("maxCoreCount") == 2 for task in tasks)
+
+
+def test_a_grid_has_as_many_nuclei_as_asked_for() -> None:
+    world = grid.grid(1, 60, 10, nuclei=20)
+    assert len(world["nuclei"]) == len(world["remaining_work"]) == 20
+    for nuclei in (0, 24):
+        with pytest.raises(ValueError, match="1 to 23"):
+            grid.grid(1, 60, 10, nuclei=nuclei)
+
+
+@pytest.mark.parametrize(("queues", "user_tasks"), [(1, 1), (5, 3), (12, 40), (300, 300)])
+def test_users_come_on_top_with_all_that_is_theirs(queues: int, user_tasks: int) -> None:
+    """The rest of the world stays; what tasks of users name is there, and their fields are known."""
+    before, world = grid.grid(1, queues, 20), grid.grid(1, queues, 20, user_tasks=user_tasks)
+    assert world.keys() <= SECTIONS - {"now"}
+    assert all(world[part] == before[part] for part in ("storages", "links", "software", "nuclei"))
+    assert world["tasks"][:20] == before["tasks"]
+    tasks = world["tasks"][20:]
+    assert len(tasks) == user_tasks
+    assert {task["label"] for task in tasks} == {"user"}
+    assert fields(tasks) <= TASK
+    assert fields(task["split"] for task in tasks) <= SPLIT
+    assert fields(world["queues"].values()) <= QUEUE
+    assert fields(world["statistics"]) <= STATISTIC
+    assert fields(world["shares"].values()) <= SHARE
+    for task in tasks:
+        assert set(task["input"]) <= world["datasets"].keys()
+        assert task["gshare"] in world["shares"]
+        assert {task["user"], task.get("working_group", task["user"])} <= world["users"].keys()
+        assert {task.get("site"), *task.get("sites_used", ())} - {None} <= world["queues"].keys()
+    there = [users for shares in world["user_queue_statistics"].values() for users in shares.values()]
+    assert world["user_queue_statistics"].keys() <= world["queues"].keys()
+    assert all(users.keys() <= world["users"].keys() for users in there)
+    assert all(name.startswith("syn-user-") or name.startswith("SYN_") for name in world["users"])
