@@ -8,7 +8,7 @@ declare
   v_place int := 2 - p_terms[8];  -- hi, mid, lo
   v_main float8 := p_terms[9];
   v_total float8 := p_sums[7];
-  v_queues float8 := p_sums[4] + p_sums[5] + p_sums[6];  -- none, where a rule has lost the queue and all others of its class: no weight
+  v_queues float8 := p_sums[4] + p_sums[5] + p_sums[6];
 begin
   if p_terms[10] is not null then
     v_main := (brokerage.jobs_of_classes(v_main, p_terms[10], p_sums))[v_place];
@@ -16,9 +16,9 @@ begin
     v_queues := p_sums[3 + v_place];
   end if;
   return v_main * case
-                    when v_total > v_main and p_terms[11] = 0 then greatest(p_terms[7] - v_main / nullif(v_queues, 0), 0.001 * v_main) / (v_total - v_main)
+                    when v_total > v_main and p_terms[11] = 0 then greatest(p_terms[7] - v_main / v_queues, 0.001 * v_main) / (v_total - v_main)
                     when v_total > 0 then p_terms[7] / v_total
-                    else 1 / nullif(v_queues, 0)
+                    else 1 / v_queues
                   end + 2 ^ (-20)::float8;
 end $$;
 
