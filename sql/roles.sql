@@ -72,6 +72,7 @@ grant execute on function brokerage.classes                to broker_operator, b
 grant execute on function brokerage.explain                to broker_operator, broker_viewer;
 grant execute on function brokerage.obstacles              to broker_operator, broker_viewer;
 grant execute on function brokerage.run_difference         to broker_operator, broker_viewer;
+grant execute on function brokerage.named_queues           to broker_operator, broker_viewer;
 grant execute on function brokerage.unknown_queues         to broker_operator, broker_viewer;
 grant select on table brokerage.assignments                to broker_operator, broker_viewer;
 grant select on table brokerage.due_task                   to broker_operator, broker_viewer;

@@ -1279,26 +1279,59 @@ ALTER FUNCTION brokerage.assign_jobs(p_run brokerage.run, p_task_ids bigint[]) O
 
 COMMENT ON FUNCTION brokerage.assign_jobs(p_run brokerage.run, p_task_ids bigint[]) IS 'Assigns the jobs of decided tasks to their candidates, counts them, and notes when pending tasks are due again.';
 
-CREATE FUNCTION brokerage.assign_nucleus(p_run brokerage.run, p_task brokerage.task_facts, p_nuclei text[], p_probabilities double precision[]) RETURNS text
+CREATE TABLE brokerage.nucleus_assignment (
+    setup text NOT NULL,
+    task_id bigint NOT NULL,
+    run_id bigint NOT NULL,
+    nucleus text NOT NULL,
+    probability double precision NOT NULL,
+    gshare text,
+    priority integer NOT NULL,
+    work double precision NOT NULL,
+    assigned_at timestamp with time zone NOT NULL,
+    CONSTRAINT nucleus_assignment_probability_check CHECK (((probability >= (0)::double precision) AND (probability <= (1)::double precision))),
+    CONSTRAINT nucleus_assignment_work_check CHECK ((work >= (0)::double precision))
+);
+
+ALTER TABLE brokerage.nucleus_assignment OWNER TO broker_owner;
+
+COMMENT ON TABLE brokerage.nucleus_assignment IS 'Nuclei that tasks got from the task broker, and what work they brought there.';
+
+COMMENT ON COLUMN brokerage.nucleus_assignment.setup IS 'Tenant.';
+
+COMMENT ON COLUMN brokerage.nucleus_assignment.task_id IS 'Task.';
+
+COMMENT ON COLUMN brokerage.nucleus_assignment.run_id IS 'Run that decided.';
+
+COMMENT ON COLUMN brokerage.nucleus_assignment.nucleus IS 'Nucleus.';
+
+COMMENT ON COLUMN brokerage.nucleus_assignment.probability IS 'How probable the choice was, 0 to 1.';
+
+COMMENT ON COLUMN brokerage.nucleus_assignment.gshare IS 'Global share of the task.';
+
+COMMENT ON COLUMN brokerage.nucleus_assignment.priority IS 'Current priority of the task then.';
+
+COMMENT ON COLUMN brokerage.nucleus_assignment.work IS 'CPU time that its events need (HS06 s).';
+
+COMMENT ON COLUMN brokerage.nucleus_assignment.assigned_at IS 'When (resource.clock).';
+
+CREATE FUNCTION brokerage.assign_nuclei(p_assignments brokerage.nucleus_assignment[]) RETURNS void
     LANGUAGE plpgsql
     AS $$
-declare
-  v_place int := brokerage.draw_nucleus(p_probabilities, case when p_run.seed is not null then hashint8extended(p_task.task_id, p_run.seed) end);
 begin
   insert into brokerage.nucleus_assignment as a (setup, task_id, run_id, nucleus, probability, gshare, priority, work, assigned_at)
-  values (p_run.setup, p_task.task_id, p_run.run_id, p_nuclei[v_place], p_probabilities[v_place], p_task.gshare, p_task.current_priority,
-          greatest(coalesce(p_task.work, 0), 0), p_run.started_at)
+  select n.setup, n.task_id, n.run_id, n.nucleus, n.probability, n.gshare, n.priority, n.work, n.assigned_at from unnest(p_assignments) n
   on conflict (setup, task_id) do update
      set run_id = excluded.run_id, nucleus = excluded.nucleus, probability = excluded.probability, gshare = excluded.gshare, priority = excluded.priority,
          work = excluded.work, assigned_at = excluded.assigned_at;
-  update workload.task t set nucleus = p_nuclei[v_place], status = case when t.status = 'assigning' then 'ready' else t.status end
-   where t.setup = p_run.setup and t.task_id = p_task.task_id;
-  return p_nuclei[v_place];
+  update workload.task t set nucleus = n.nucleus, status = case when t.status = 'assigning' then 'ready' else t.status end
+    from unnest(p_assignments) n
+   where t.setup = n.setup and t.task_id = n.task_id;
 end $$;
 
-ALTER FUNCTION brokerage.assign_nucleus(p_run brokerage.run, p_task brokerage.task_facts, p_nuclei text[], p_probabilities double precision[]) OWNER TO broker_owner;
+ALTER FUNCTION brokerage.assign_nuclei(p_assignments brokerage.nucleus_assignment[]) OWNER TO broker_owner;
 
-COMMENT ON FUNCTION brokerage.assign_nucleus(p_run brokerage.run, p_task brokerage.task_facts, p_nuclei text[], p_probabilities double precision[]) IS 'Sends a task to one of its nuclei, drawn by their probabilities, and returns which; the work that it brings counts for the next tasks.';
+COMMENT ON FUNCTION brokerage.assign_nuclei(p_assignments brokerage.nucleus_assignment[]) IS 'Sends tasks to their nuclei.';
 
 CREATE FUNCTION brokerage.assign_task(p_run brokerage.run, p_task_id bigint, p_queues text[], p_weights double precision[], p_queued bigint[], p_capacities bigint[], p_chunks integer[]) RETURNS bigint[]
     LANGUAGE plpgsql
@@ -1317,6 +1350,23 @@ end $$;
 ALTER FUNCTION brokerage.assign_task(p_run brokerage.run, p_task_id bigint, p_queues text[], p_weights double precision[], p_queued bigint[], p_capacities bigint[], p_chunks integer[]) OWNER TO broker_owner;
 
 COMMENT ON FUNCTION brokerage.assign_task(p_run brokerage.run, p_task_id bigint, p_queues text[], p_weights double precision[], p_queued bigint[], p_capacities bigint[], p_chunks integer[]) IS 'Assigns the jobs of a task that are left to its candidates (queues, weights, jobs queued, how many may be, jobs a choice) and returns how many each gets.';
+
+CREATE FUNCTION brokerage.assigned_before(p_turn bigint) RETURNS double precision[]
+    LANGUAGE plpgsql
+    AS $$
+declare
+  v_said text := current_setting('brokerage.assigned');
+begin
+  if split_part(v_said, ' ', 1)::bigint <> p_turn then
+    raise exception 'turn % is decided in turn %', p_turn, split_part(v_said, ' ', 1)
+      using errcode = 'XX000', hint = 'The plan of the turns is not one row after the other: a bug, please report it.';
+  end if;
+  return split_part(v_said, ' ', 2)::float8[];
+end $$;
+
+ALTER FUNCTION brokerage.assigned_before(p_turn bigint) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION brokerage.assigned_before(p_turn bigint) IS 'What the turns of a batch before a turn assigned, by the number of the queue or nucleus; null where nothing was. Fails in another turn.';
 
 CREATE FUNCTION brokerage.attribute_problem(p_kind text, p_wanted jsonb, p_published jsonb, p_flavour text) RETURNS text
     LANGUAGE plpgsql STABLE
@@ -2199,15 +2249,15 @@ declare
   v_factors text[] := '{}'::text[];
   v_rules text[] := '{}'::text[];
   v_distribution jsonb := '{}'::jsonb;
-  v_weighed text := (select format('$2, x.q, row(%s)::brokerage.pair_facts', string_agg(case when c.attname = 'weight' then 'x.weight' else format('(x.p).%I', c.attname) end, ', ' order by c.attnum))
-                       from pg_attribute c where c.attrelid = 'brokerage.pair_facts'::regclass and c.attnum > 0 and not c.attisdropped);
+  v_facts text := brokerage.compose_turn_facts(p_algorithm, false);
+  v_weighed text := brokerage.compose_turn_facts(p_algorithm, true);
   v_choice brokerage.profile_rule;
 begin
   for v_rule in
     select r.* from brokerage.rule_in_force r where r.profile = p_profile and r.algorithm = p_algorithm and r.enabled order by r.position, r.rule
   loop
     if v_rule.kind = 'weight' then
-      v_factors := v_factors || case when (v_rule.parameters ->> 'sees_assignments')::boolean then brokerage.rule_call(v_rule, '$2, x.q, x.p')
+      v_factors := v_factors || case when (v_rule.parameters ->> 'sees_assignments')::boolean then brokerage.rule_call(v_rule, v_facts)
                                      else format('x.factors[%s]', cardinality(v_factors) + 1) end;
     elsif v_rule.kind = 'row rule' and (v_rule.parameters ->> 'sees_assignments')::boolean then
       v_rules := v_rules || format('%L || %s', coalesce(v_rule.parameters ->> 'as', v_rule.rule) || E'\t', brokerage.rule_call(v_rule, v_weighed));
@@ -2219,18 +2269,37 @@ begin
   end loop;
   return format(
     'with judged as materialized (select x.*, case when x.failed is null then %1$s end as place, case when not x.spared then %2$L::bigint end as best, %3$L::text as best_rule'
-    ' from (select x.queue, x.unified_name, x.weight, x.now as factors, coalesce(%4$s) as failed, (%5$s)::bigint as queued, (%6$s)::bigint as capacity, (%7$s)::int as chunk,'
+    ' from (select x.queue, x.number, x.weight, x.now as factors, coalesce(%4$s) as failed, (%5$s)::bigint as queued, (%6$s)::bigint as capacity, (%7$s)::int as chunk,'
     ' (%8$s)::float8 as first, %9$s as spared'
-    ' from (select x.*, %10$s as weight from (select x.*, array[%11$s]::float8[] as now from unnest($1) x offset 0) x offset 0) x offset 0) x) ',
+    ' from (select x.*, %10$s as weight from (select x.*, array[%11$s]::float8[] as now from (select s.*, coalesce(a.assigned[s.number], 0) as assigned from (select brokerage.assigned_before(u.number) as assigned) a'
+    ' cross join unnest(u.survivor, u.queue_number) s(queue, unified_name, factors, q, p, number) offset 0) x offset 0) x offset 0) x offset 0) x) ',
     brokerage.compose_place(v_choice, v_distribution ? 'used-sites-first', 'x.failed is null'), v_choice.parameters ->> 'best', v_choice.rule, array_to_string(v_rules || 'null::text'::text, ', '),
     coalesce(v_distribution ->> 'queued-jobs', 'null'), coalesce(v_distribution ->> 'running-jobs-cap', 'null'), coalesce(v_distribution ->> 'job-chunk', 'null'),
-    coalesce(v_distribution ->> 'used-sites-first', 'null'), brokerage.compose_spared(v_choice, '$2', 'x.p'),
+    coalesce(v_distribution ->> 'used-sites-first', 'null'), brokerage.compose_spared(v_choice, 'u.task', 'x.p'),
     coalesce((select string_agg(format('x.now[%s]', n), ' * ') from generate_subscripts(v_factors, 1) n), 'null::float8'), array_to_string(v_factors, ', '));
 end $_$;
 
 ALTER FUNCTION brokerage.compose_turn(p_profile text, p_algorithm text) OWNER TO broker_owner;
 
 COMMENT ON FUNCTION brokerage.compose_turn(p_profile text, p_algorithm text) IS 'SQL of what is asked again of the survivors of one task, after other tasks of the batch got jobs assigned. Errors: PB001, PB002 (a rule that does not fit).';
+
+CREATE FUNCTION brokerage.compose_turn_facts(p_algorithm text, p_weighed boolean) RETURNS text
+    LANGUAGE sql STABLE
+    AS $$
+  select 'u.task, ' || string_agg(format('row(%s)::brokerage.%I', f.attributes, f.type), ', ' order by f.type desc)
+    from (select a.type, string_agg(case when a.type = 'pair_facts' and a.name = 'weight' and p_weighed then 'x.weight'
+                                         when a.type = 'pair_facts' and a.name = 'remaining_work' and p_algorithm = 'production_task' then '(x.p).remaining_work + x.assigned'
+                                         when a.type = 'queue_facts' and a.name = 'live_jobs' and p_algorithm <> 'production_task' then '(x.q).live_jobs + x.assigned::bigint'
+                                         else format('(x.%s).%I', left(a.type, 1), a.name) end, ', ' order by a.place) as attributes
+            from (select k.type, c.attname as name, c.attnum as place
+                    from (values ('queue_facts'), ('pair_facts')) k(type)
+                    join pg_attribute c on c.attrelid = ('brokerage.' || k.type)::regclass and c.attnum > 0 and not c.attisdropped) a
+           group by a.type) f
+$$;
+
+ALTER FUNCTION brokerage.compose_turn_facts(p_algorithm text, p_weighed boolean) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION brokerage.compose_turn_facts(p_algorithm text, p_weighed boolean) IS 'SQL of task, queue and pair of a survivor as a rule takes them in its turn.';
 
 CREATE FUNCTION brokerage.container_hits(p_setup text, p_containers text[], p_only_tags boolean[], p_flavour text) RETURNS TABLE(container text, only_tags boolean, queue text)
     LANGUAGE sql STABLE
@@ -2342,78 +2411,76 @@ COMMENT ON FUNCTION brokerage.decide(p_run brokerage.run, p_task_ids bigint[], p
 
 CREATE FUNCTION brokerage.decide_in_turn(p_run brokerage.run, p_tasks brokerage.task_facts[], p_queues brokerage.queue_facts[], p_wide boolean) RETURNS void
     LANGUAGE plpgsql
+    SET enable_memoize TO 'off'
+    SET cursor_tuple_fraction TO '1'
     AS $_$
 declare
-  v_turn text := brokerage.compose_turn(p_run.profile, p_run.algorithm);
   v_wait jsonb := (select r.parameters from brokerage.rule_in_force r where r.profile = p_run.profile and r.algorithm = p_run.algorithm and r.kind = 'pending' and r.enabled limit 1);
   v_first_of_zeros boolean := brokerage.takes_first_of_zeros(p_run.profile, p_run.algorithm);
-  v_live jsonb := '{}'::jsonb;      -- jobs that unified queues got
-  v_sent brokerage.task_facts[] := '{}'::brokerage.task_facts[];
-  v_sent_to text[] := '{}'::text[];  -- nuclei that tasks went to
-  v_number bigint;
-  v_task_id bigint;
-  v_priority int;
-  v_outside bigint;
-  v_rejected bigint;
-  v_survivors brokerage.survivor[];
-  v_kept bigint;
-  v_names text[];
-  v_unified text[];
-  v_weights float8[];
-  v_queued bigint[];
-  v_capacities bigint[];
-  v_chunks int[];
-  v_given bigint[];
+  v_tasks brokerage.task_facts[] := array(select f from unnest(p_tasks) f order by f.current_priority desc, f.task_id);
+  v_pools int[] := array(select case when p_run.algorithm = 'production_task' then dense_rank() over (order by f.gshare) else 1 end  -- work is counted by share
+                           from unnest(v_tasks) with ordinality f order by f.ordinality);
+  v_assigned text[] := array_fill('{}'::text, array[cardinality(v_pools)]);  -- what each pool got, see brokerage.assigned_before
+  v_turns refcursor;
+  v_turn record;
+  v_decisions brokerage.task_decision[] := '{}'::brokerage.task_decision[];
+  v_verdicts brokerage.verdict[] := '{}'::brokerage.verdict[];
+  v_sent brokerage.nucleus_assignment[] := '{}'::brokerage.nucleus_assignment[];
 begin
-  for v_number, v_task_id, v_priority, v_outside, v_rejected, v_survivors in execute
+  open v_turns no scroll for execute
     brokerage.compose(p_run.profile, p_run.algorithm, p_wide, false, true)
-    || ', stored as ('
-       'insert into brokerage.verdict (setup, run_id, task_id, decided_at, queues)'
-       ' select $1, $5, j.task_id, $6, array_agg(row(j.queue, case when starts_with(j.failed, ''!'') then ''n'' else ''r'' end::"char", null, j.weight, j.factors, null, null, null,'
-       '        ltrim(split_part(j.failed, E''\t'', 1), ''!''), split_part(j.failed, E''\t'', 2))::brokerage.queue_verdict)'
-       '   from judged j where j.failed is not null group by j.task_id)'
-       ' select u.ordinality as number, u.task_id, u.current_priority,'
-       '        count(j.queue) filter (where starts_with(j.failed, ''!'')) as outside, count(j.queue) filter (where j.failed is not null and not starts_with(j.failed, ''!'')) as rejected,'
-       '        array_agg(row(j.queue, j.unified_name, j.factors, j.q, j.p)::brokerage.survivor) filter (where j.queue is not null and j.failed is null) as survivors'
-       '   from unnest($2) with ordinality u left join judged j on j.task_number = u.ordinality'
-       '  group by u.ordinality, u.task_id, u.current_priority order by u.current_priority desc, u.task_id'
-    using p_run.setup, p_tasks, p_queues, brokerage.flavour(p_run.profile), p_run.run_id, p_run.started_at
-  loop
-    v_survivors := case when p_run.algorithm = 'production_task'
-                        then array(select row(s.queue, s.unified_name, s.factors, s.q, brokerage.with_work(s.p, coalesce(w.work, 0)))::brokerage.survivor
-                                     from unnest(v_survivors) s
-                                     left join (select u.nucleus, sum(u.work) as work
-                                                  from (select n.nucleus, f.work, f.gshare, f.current_priority from unnest(v_sent_to) with ordinality n(nucleus, number)
-                                                          join unnest(v_sent) with ordinality f on f.ordinality = n.number) u
-                                                 where u.gshare = (p_tasks[v_number]).gshare and u.current_priority >= v_priority
-                                                 group by u.nucleus) w on w.nucleus = s.queue)
-                        else array(select row(s.queue, s.unified_name, s.factors, brokerage.with_live(s.q, coalesce((v_live ->> s.unified_name)::bigint, 0)), s.p)::brokerage.survivor
-                                     from unnest(v_survivors) s) end;
-    execute v_turn
-            || ', stored as ('
-               'insert into brokerage.verdict (setup, run_id, task_id, decided_at, queues)'
-               ' select $3, $4, $5, $6, array_agg(row(r.queue, case when r.failed is not null or r.place > r.best then ''r'' else ''c'' end::"char", case when r.place <= coalesce(r.best, r.place) then r.place end,'
-               '        r.weight, r.factors, r.queued, r.capacity, r.chunk, coalesce(split_part(r.failed, E''\t'', 1), case when r.place > r.best then r.best_rule end),'
-               '        coalesce(split_part(r.failed, E''\t'', 2), case when r.place > r.best then format(''number %s by weight, the best %s are taken'', r.place, r.best) end))::brokerage.queue_verdict)'
-               '   from judged r having count(*) > 0)'
-               ' select count(*), array_agg(r.queue order by r.place), array_agg(r.unified_name order by r.place), array_agg(r.weight order by r.place), array_agg(r.queued order by r.place),'
-               '        array_agg(r.capacity order by r.place), array_agg(coalesce(r.chunk, 25) order by r.place)'
-               '   from judged r where r.place <= coalesce(r.best, r.place)'
-      into v_kept, v_names, v_unified, v_weights, v_queued, v_capacities, v_chunks
-      using v_survivors, p_tasks[v_number], p_run.setup, p_run.run_id, v_task_id, p_run.started_at;
-    insert into brokerage.task_decision (setup, run_id, task_id, decided_at, status, retry_at, candidates, rejected, not_candidates)
-    values (p_run.setup, p_run.run_id, v_task_id, p_run.started_at, case when v_kept > 0 then 'candidates' else 'pending' end,
-            case when v_kept > 0 then null else p_run.started_at + brokerage.wait_of(v_wait, v_priority) end,
-            v_kept, v_rejected + coalesce(cardinality(v_survivors), 0) - v_kept, v_outside);
-    if v_kept > 0 and p_run.algorithm = 'production_task' then
-      v_sent_to := v_sent_to || brokerage.assign_nucleus(p_run, p_tasks[v_number], v_names, brokerage.probabilities(v_weights, v_first_of_zeros));
-      v_sent := v_sent || p_tasks[v_number];
-    elsif v_kept > 0 then
-      v_given := brokerage.assign_task(p_run, v_task_id, v_names, v_weights, v_queued, v_capacities, v_chunks);
-      v_live := v_live || coalesce((select jsonb_object_agg(g.unified, coalesce((v_live ->> g.unified)::bigint, 0) + g.jobs)
-                                      from (select u.unified, sum(u.jobs)::bigint as jobs from unnest(v_unified, v_given) u(unified, jobs) where u.jobs > 0 group by u.unified) g), '{}'::jsonb);
+    || ', queue as materialized (select q.queue, dense_rank() over (order by q.unified_name) as number from unnest($3) q)'
+       ' select u.number, u.outside, u.rejected, u.survivors, u.refused || r.said as verdicts, r.kept, r.names, r.numbers, r.weights, r.queued, r.capacities, r.chunks'
+       '   from (select n.number, $2[n.number] as task,'
+       '                count(*) filter (where starts_with(j.failed, ''!'')) as outside, count(*) filter (where not starts_with(j.failed, ''!'')) as rejected,'
+       '                array_agg(row(j.queue, case when starts_with(j.failed, ''!'') then ''n'' else ''r'' end::"char", null, j.weight, j.factors, null, null, null,'
+       '                              ltrim(split_part(j.failed, E''\t'', 1), ''!''), split_part(j.failed, E''\t'', 2))::brokerage.queue_verdict) filter (where j.failed is not null) as refused,'
+       '                count(*) filter (where j.queue is not null and j.failed is null) as survivors,'
+       '                array_agg(row(j.queue, j.unified_name, j.factors, j.q, j.p)::brokerage.survivor) filter (where j.queue is not null and j.failed is null) as survivor,'
+       '                array_agg(q.number) filter (where j.queue is not null and j.failed is null) as queue_number'
+       '           from generate_subscripts($2, 1) n(number)'
+       '           left join judged j on j.task_number = n.number'
+       '           left join queue q on q.queue = j.queue'
+       '          group by n.number order by n.number offset 0) u'
+       '  cross join lateral ('
+    || brokerage.compose_turn(p_run.profile, p_run.algorithm)
+    || ' select array_agg(row(r.queue, case when r.failed is not null or r.place > r.best then ''r'' else ''c'' end::"char", case when r.place <= coalesce(r.best, r.place) then r.place end,'
+       '        r.weight, r.factors, r.queued, r.capacity, r.chunk, coalesce(split_part(r.failed, E''\t'', 1), case when r.place > r.best then r.best_rule end),'
+       '        coalesce(split_part(r.failed, E''\t'', 2), case when r.place > r.best then format(''number %s by weight, the best %s are taken'', r.place, r.best) end))::brokerage.queue_verdict) as said,'
+       '        count(*) filter (where r.is_kept) as kept, array_agg(r.queue) filter (where r.is_kept) as names, array_agg(r.number) filter (where r.is_kept) as numbers,'
+       '        array_agg(r.weight) filter (where r.is_kept) as weights, array_agg(r.queued) filter (where r.is_kept) as queued,'
+       '        array_agg(r.capacity) filter (where r.is_kept) as capacities, array_agg(coalesce(r.chunk, 25)) filter (where r.is_kept) as chunks'
+       '   from (select j.*, j.place <= coalesce(j.best, j.place) as is_kept from judged j order by j.place offset 0) r) r'
+    using p_run.setup, v_tasks, p_queues, brokerage.flavour(p_run.profile);
+  for v_number in 1 .. cardinality(v_tasks) loop
+    perform set_config('brokerage.assigned', v_number || ' ' || v_assigned[v_pools[v_number]], true);
+    fetch v_turns into v_turn;
+    v_decisions := v_decisions || (p_run.setup, p_run.run_id, v_tasks[v_number].task_id, p_run.started_at, case when v_turn.kept > 0 then 'candidates' else 'pending' end, null, null, null,
+                                   case when v_turn.kept > 0 then null else p_run.started_at + brokerage.wait_of(v_wait, v_tasks[v_number].current_priority) end,
+                                   v_turn.kept, v_turn.rejected + v_turn.survivors - v_turn.kept, v_turn.outside)::brokerage.task_decision;
+    if v_turn.verdicts is not null then
+      v_verdicts := v_verdicts || (p_run.setup, p_run.run_id, v_tasks[v_number].task_id, p_run.started_at, v_turn.verdicts)::brokerage.verdict;
+    end if;
+    if v_turn.kept > 0 and p_run.algorithm = 'production_task' then
+      v_sent := v_sent || brokerage.nucleus_for(p_run, v_tasks[v_number], v_turn.names, brokerage.probabilities(v_turn.weights, v_first_of_zeros));
+      if v_sent[cardinality(v_sent)].gshare is not null then
+        v_assigned[v_pools[v_number]] := brokerage.with_assigned(v_assigned[v_pools[v_number]], array[v_turn.numbers[array_position(v_turn.names, v_sent[cardinality(v_sent)].nucleus)]],
+                                                                 array[v_sent[cardinality(v_sent)].work]);
+      end if;
+    elsif v_turn.kept > 0 then
+      v_assigned[1] := brokerage.with_assigned(v_assigned[1], v_turn.numbers,
+        brokerage.assign_task(p_run, v_tasks[v_number].task_id, v_turn.names, v_turn.weights, v_turn.queued, v_turn.capacities, v_turn.chunks));
+    end if;
+    if v_number % 100 = 0 or v_number = cardinality(v_tasks) then  -- stored together: a statement a row takes five times as long
+      insert into brokerage.task_decision select d.* from unnest(v_decisions) d;
+      insert into brokerage.verdict select v.* from unnest(v_verdicts) v;
+      perform brokerage.assign_nuclei(v_sent) where cardinality(v_sent) > 0;
+      v_decisions := '{}'::brokerage.task_decision[];
+      v_verdicts := '{}'::brokerage.verdict[];
+      v_sent := '{}'::brokerage.nucleus_assignment[];
     end if;
   end loop;
+  close v_turns;
 end $_$;
 
 ALTER FUNCTION brokerage.decide_in_turn(p_run brokerage.run, p_tasks brokerage.task_facts[], p_queues brokerage.queue_facts[], p_wide boolean) OWNER TO broker_owner;
@@ -2477,6 +2544,10 @@ begin
                  '   left join brokerage.rule_in_force p on p.profile = $7 and p.algorithm = $8 and p.kind = ''pending'' and p.enabled'
         using p_run.setup, v_tasks, p_queues, v_flavour, p_run.run_id, p_run.started_at, p_run.profile, p_run.algorithm;
     end if;
+    update brokerage.task_decision d set rule = s.rule, reason = s.reason
+      from unnest(v_tasks) f
+     cross join brokerage.second_pass(p_run.profile, p_run.algorithm) s
+     where f.second_pass and d.setup = p_run.setup and d.run_id = p_run.run_id and d.task_id = f.task_id;
     v_tasks := brokerage.tasks_of_second_pass(p_run, v_tasks);
     exit when cardinality(v_tasks) = 0;
   end loop;
@@ -2619,7 +2690,7 @@ CREATE FUNCTION brokerage.explain(p_setup text, p_task_id bigint, p_profile text
     SET jit TO 'off'
     SET enable_mergejoin TO 'off'
     SET work_mem TO '64MB'
-    AS $_$
+    AS $$
 declare
   v_profile text := coalesce(p_profile, (select s.profile from brokerage.setting s where s.setup = p_setup), 'doc');
   v_algorithm text;
@@ -2653,26 +2724,34 @@ begin
   end if;
   v_queues := brokerage.facts_of_candidates(p_setup, v_algorithm);
   v_tasks := brokerage.explained_pass(p_setup, v_profile, v_algorithm, v_tasks, v_queues);
-  return query execute
-    brokerage.compose(v_profile, v_algorithm, false, true)
-    || ' select j.queue, case when starts_with(j.failed, ''!'') then ''not candidate'' when j.failed is not null or r.place > r.best then ''rejected'' else ''candidate'' end,'
-       '        case when r.place <= coalesce(r.best, r.place) then r.place end, s.rule, w.criteria, w.reason, j.weight,'
-       '        (select jsonb_object_agg(n.rule, n.factor) from (select f.rule, j.factors[row_number() over (order by f.position, f.rule)] as factor from brokerage.rule_in_force f'
-       '          where f.profile = $5 and f.algorithm = $6 and f.kind = ''weight'' and f.enabled) n where j.factors is not null),'
-       '        (select array_agg(replace(a.said, E''\t'', '': '')) from unnest(j.failures) a(said) where starts_with(j.failed, ''!'') is not true)'
-       '   from judged j'
-       '   left join ranked r on r.task_number = j.task_number and r.queue = j.queue'
-       '  cross join lateral (select coalesce(ltrim(j.failed, ''!''), case when r.place > r.best then r.best_rule || format(E''\tnumber %s by weight, the best %s are taken'', r.place, r.best) end)) v(said)'
-       '  cross join lateral (select split_part(v.said, E''\t'', 1), split_part(v.said, E''\t'', 2)) s(rule, said)'
-       '   left join brokerage.rule_in_force f on f.profile = $5 and f.algorithm = $6 and f.rule = s.rule'
-       '  cross join lateral brokerage.worded(s.said, f.criteria) w'
-       '  order by r.place nulls last, coalesce(starts_with(j.failed, ''!''), false), j.queue collate "C"'
-    using p_setup, v_tasks, v_queues, brokerage.flavour(v_profile), v_profile, v_algorithm;
-end $_$;
+  if (v_tasks[1]).second_pass then
+    return query select null::text, 'second pass', null::bigint, s.rule, null::text, s.reason, null::float8, null::jsonb, null::text[]
+                   from brokerage.second_pass(v_profile, v_algorithm) s;
+  end if;
+  return query select e.* from brokerage.explained_queues(p_setup, v_profile, v_algorithm, v_tasks, v_queues) e;
+end $$;
 
 ALTER FUNCTION brokerage.explain(p_setup text, p_task_id bigint, p_profile text, p_algorithm text) OWNER TO broker_owner;
 
-COMMENT ON FUNCTION brokerage.explain(p_setup text, p_task_id bigint, p_profile text, p_algorithm text) IS 'Why each queue would take the jobs of a task or not, as things are now: verdict, the rule that rejects it with the numbers compared, all rules that would (set rules as they hold now, no choices), or its weight factor by factor. A task that no queue is asked for has one row without queue. Without p_algorithm the broker that has the task explains (brokerage.algorithm_of). Errors: PB001 (no such profile), PB002, PB004 (no such task).';
+COMMENT ON FUNCTION brokerage.explain(p_setup text, p_task_id bigint, p_profile text, p_algorithm text) IS 'Why each queue would take the jobs of a task or not, as things are now: verdict, the rule that rejects it with the numbers compared, all rules that would (set rules as they hold now, no choices), or its weight factor by factor. A task that no queue is asked for has one row without queue; one that is decided without locality has one before the others, second pass. Without p_algorithm by the rules of the broker that has the task. Errors: PB001 (no such profile), PB002, PB004 (no such task).';
+
+CREATE FUNCTION brokerage.explained_first_pass(p_setup text, p_task_id bigint, p_profile text, p_algorithm text) RETURNS TABLE(queue text, verdict text, rank bigint, rule text, criteria text, reason text, weight double precision, factors jsonb, all_reasons text[])
+    LANGUAGE plpgsql STABLE
+    SET jit TO 'off'
+    SET enable_mergejoin TO 'off'
+    SET work_mem TO '64MB'
+    AS $$
+declare
+  v_profile text := coalesce(p_profile, (select s.profile from brokerage.setting s where s.setup = p_setup), 'doc');
+  v_tasks brokerage.task_facts[] := array(select f from brokerage.facts_of_tasks(p_setup, array[p_task_id], brokerage.flavour(v_profile), p_algorithm) f);
+begin
+  return query select e.* from brokerage.explained_queues(p_setup, v_profile, p_algorithm, brokerage.with_job_check(p_setup, v_profile, p_algorithm, v_tasks),
+                                                          brokerage.facts_of_candidates(p_setup, p_algorithm)) e;
+end $$;
+
+ALTER FUNCTION brokerage.explained_first_pass(p_setup text, p_task_id bigint, p_profile text, p_algorithm text) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION brokerage.explained_first_pass(p_setup text, p_task_id bigint, p_profile text, p_algorithm text) IS 'Rows of brokerage.explain about queues in the first pass, whatever is left. Errors: PB001, PB002 (a rule that does not fit).';
 
 CREATE FUNCTION brokerage.explained_pass(p_setup text, p_profile text, p_algorithm text, p_tasks brokerage.task_facts[], p_queues brokerage.queue_facts[]) RETURNS brokerage.task_facts[]
     LANGUAGE plpgsql STABLE
@@ -2691,7 +2770,7 @@ begin
     return p_tasks;
   end if;
   execute brokerage.compose(p_profile, p_algorithm, false)
-          || ' select count(*) filter (where j.failed is null) = 0 and ($5 = ''any'' or count(*) filter (where exists (select from unnest($6) r(begins) where starts_with(j.failed, r.begins))) = 0) from judged j'
+          || ' select count(*) filter (where j.failed is null) = 0 and count(*) filter (where not starts_with(j.failed, ''!'')) > 0 and ($5 = ''any'' or count(*) filter (where exists (select from unnest($6) r(begins) where starts_with(j.failed, r.begins))) = 0) from judged j'
      into v_again using p_setup, p_tasks, p_queues, brokerage.flavour(p_profile), v_said, brokerage.temporary_rules(p_profile, p_algorithm);
   return case when v_again then array(select brokerage.in_second_pass(f) from unnest(p_tasks) f) else p_tasks end;
 end $_$;
@@ -2699,6 +2778,31 @@ end $_$;
 ALTER FUNCTION brokerage.explained_pass(p_setup text, p_profile text, p_algorithm text, p_tasks brokerage.task_facts[], p_queues brokerage.queue_facts[]) OWNER TO broker_owner;
 
 COMMENT ON FUNCTION brokerage.explained_pass(p_setup text, p_profile text, p_algorithm text, p_tasks brokerage.task_facts[], p_queues brokerage.queue_facts[]) IS 'Facts of a task, in the second pass where the first one leaves it no queue (one task). Errors: PB001, PB002 (a rule that does not fit).';
+
+CREATE FUNCTION brokerage.explained_queues(p_setup text, p_profile text, p_algorithm text, p_tasks brokerage.task_facts[], p_queues brokerage.queue_facts[]) RETURNS TABLE(queue text, verdict text, rank bigint, rule text, criteria text, reason text, weight double precision, factors jsonb, all_reasons text[])
+    LANGUAGE plpgsql STABLE
+    AS $_$
+begin
+  return query execute
+    brokerage.compose(p_profile, p_algorithm, false, true)
+    || ' select j.queue, case when starts_with(j.failed, ''!'') then ''not candidate'' when j.failed is not null or r.place > r.best then ''rejected'' else ''candidate'' end,'
+       '        case when r.place <= coalesce(r.best, r.place) then r.place end, s.rule, w.criteria, w.reason, j.weight,'
+       '        (select jsonb_object_agg(n.rule, n.factor) from (select f.rule, j.factors[row_number() over (order by f.position, f.rule)] as factor from brokerage.rule_in_force f'
+       '          where f.profile = $5 and f.algorithm = $6 and f.kind = ''weight'' and f.enabled) n where j.factors is not null),'
+       '        (select array_agg(replace(a.said, E''\t'', '': '')) from unnest(j.failures) a(said) where starts_with(j.failed, ''!'') is not true)'
+       '   from judged j'
+       '   left join ranked r on r.task_number = j.task_number and r.queue = j.queue'
+       '  cross join lateral (select coalesce(ltrim(j.failed, ''!''), case when r.place > r.best then r.best_rule || format(E''\tnumber %s by weight, the best %s are taken'', r.place, r.best) end)) v(said)'
+       '  cross join lateral (select split_part(v.said, E''\t'', 1), split_part(v.said, E''\t'', 2)) s(rule, said)'
+       '   left join brokerage.rule_in_force f on f.profile = $5 and f.algorithm = $6 and f.rule = s.rule'
+       '  cross join lateral brokerage.worded(s.said, f.criteria) w'
+       '  order by r.place nulls last, coalesce(starts_with(j.failed, ''!''), false), j.queue collate "C"'
+    using p_setup, p_tasks, p_queues, brokerage.flavour(p_profile), p_profile, p_algorithm;
+end $_$;
+
+ALTER FUNCTION brokerage.explained_queues(p_setup text, p_profile text, p_algorithm text, p_tasks brokerage.task_facts[], p_queues brokerage.queue_facts[]) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION brokerage.explained_queues(p_setup text, p_profile text, p_algorithm text, p_tasks brokerage.task_facts[], p_queues brokerage.queue_facts[]) IS 'Why each queue would take the jobs of a task (one, with its pass) or not: rows of brokerage.explain. Errors: PB001, PB002 (a rule that does not fit).';
 
 CREATE FUNCTION brokerage.facts_of_analysis(p_setup text, p_task_ids bigint[], p_flavour text) RETURNS TABLE(task_id bigint, account_running_jobs bigint, account_queued_jobs bigint, account_running_cores bigint, account_queued_cores bigint, cap_jobs double precision, cap_cores double precision, quota_used double precision, quota_limit double precision, quota_is_kept boolean, quota_is_near boolean, over_local text[], share_usage double precision, share_usage_above double precision, share_queued bigint, share_running bigint, task_class integer, rem_slots_a double precision, user_usage_threshold_a double precision, included_sites text[], excluded_sites text[], sites text[], preassigned text[], limited_sites boolean, sites_used text[], avoid_vp boolean, cloud text, n_gb_per_job double precision, is_distributed boolean, has_platform boolean, input_problem text, wan_problem text, io_intensity_cutoff_user double precision, data_check_timeout_user double precision, min_bad_jobs_to_skip_pq double precision, overload_min_queue double precision, overload_ratio_offset double precision, base_queue_length_per_pq double precision, base_expected_wait_hour_on_pq double precision, base_default_queue_length_per_pq_user double precision, base_queue_ratio_on_pq double precision, static_max_queue_running_ratio double precision, max_expected_wait_hour double precision, storage_min_free_size_output double precision)
     LANGUAGE sql STABLE
@@ -2792,11 +2896,11 @@ CREATE FUNCTION brokerage.facts_of_analysis_pairs(p_setup text, p_tasks brokerag
     LANGUAGE sql STABLE
     AS $$
   with task as materialized (
-    select f.ordinality as number, f.task_id, f.gshare, f.user_name, f.included_sites, f.sites, f.preassigned, i.datasets,
+    select f.ordinality as number, f.task_id, f.gshare, f.user_name, f.included_sites, f.sites, f.preassigned, i.datasets, i.nothing_there,
            dense_rank() over (order by f.gshare) as share_number, dense_rank() over (order by f.gshare, f.user_name) as user_number,
            dense_rank() over (order by i.datasets, f.preassigned) as input_number
       from unnest(p_tasks) with ordinality f
-      left join (select i.task_id, array_agg(i.dataset order by i.position) as datasets
+      left join (select i.task_id, array_agg(i.dataset order by i.position) as datasets, format('dataset %s is not there', min(i.dataset)) as nothing_there
                    from workload.task_dataset i
                    join workload.dataset d on d.setup = p_setup and d.dataset = i.dataset
                   where i.setup = p_setup and i.task_id in (select u.task_id from unnest(p_tasks) u) and i.direction = 'input' and not workload.is_pseudo(d)
@@ -2813,7 +2917,7 @@ CREATE FUNCTION brokerage.facts_of_analysis_pairs(p_setup text, p_tasks brokerag
      cross join unnest(t.datasets) with ordinality i(dataset, position)
       join workload.dataset d on d.setup = p_setup and d.dataset = i.dataset
   ), replica as materialized (  -- in panda2026 a copy that misses little is regarded as complete
-    select r.dataset, r.storage, r.vp, r.found > 0 as has_files, coalesce(s.is_tape, false) as is_tape,
+    select r.dataset, r.storage, r.vp, r.found, r.total, r.found > 0 as has_files, coalesce(s.is_tape, false) as is_tape,
            r.is_complete or p_flavour <> 'doc' and r.found > 0 and r.total > 0 and (r.total - r.found <= c.missing or r.found * 100 >= r.total * c.percent) as is_complete
       from workload.replica_state r
      cross join (select (resource.config_value(p_setup, 'jedi', 'anal_jobbroker', 'MAX_MISSING_INPUT_FILES') #>> '{}')::float8,
@@ -2826,33 +2930,39 @@ CREATE FUNCTION brokerage.facts_of_analysis_pairs(p_setup text, p_tasks brokerag
       from input i
       left join replica r on r.dataset = i.dataset
      group by i.dataset
-  ), copy as materialized (
-    select d.dataset, u.number as queue, bool_or(not r.is_tape) as on_disk
+  ), there as materialized (  -- on_disk: of copies that count, null where none does; found, total: files of the largest part
+    select d.dataset, u.number as queue, bool_or(not r.is_tape) filter (where (r.is_complete or d.parts_count and r.has_files) and (d.vp_counts or not coalesce(r.vp, false))) as on_disk,
+           max(r.found) filter (where r.vp is not true and not r.is_complete) as found, max(r.total) filter (where r.vp is not true and not r.is_complete) as total
       from dataset d
-      join replica r on r.dataset = d.dataset and (r.is_complete or d.parts_count and r.has_files) and (d.vp_counts or not coalesce(r.vp, false))
+      join replica r on r.dataset = d.dataset
       join resource.storage_for_analysis s on s.setup = p_setup and s.storage = r.storage and s.direction = 'read_lan'
       join unified u on u.queue = s.queue
      group by d.dataset, u.number
-  ), placed as materialized (  -- how near a queue is to all of an input: 4 all on disk, 3 all there, 2 some on disk, 1 some there, 0 nothing
-    select i.number as input, u.number as queue, min(i.dataset) filter (where c.dataset is null) as missing,
+  ), copy as materialized (
+    select t.dataset, t.queue, t.on_disk from there t where t.on_disk is not null
+  ), placed as materialized (  -- how near a queue is to all of an input: 4 all on disk, 3 all there, 2 some on disk, 1 some there, 0 parts that do not count; without a row nothing is
+    select i.number as input, u.queue, min(i.dataset) filter (where c.dataset is null) as missing,
            case when bool_and(c.on_disk is true) then 4 when bool_and(c.dataset is not null) then 3 when bool_or(c.on_disk) then 2 when bool_or(c.dataset is not null) then 1 else 0 end as level,
            sum(case when c.on_disk then 1 when not c.on_disk then 0.001 else 0 end) as copies,
-           u.is_listed or coalesce(u.queue = any (i.preassigned), false) as is_candidate
-      from input i
-     cross join unified u
-      left join copy c on c.dataset = i.dataset and c.queue = u.number
-     group by i.number, i.preassigned, u.number, u.queue, u.is_listed
+           n.is_listed or coalesce(n.queue = any (i.preassigned), false) as is_candidate
+      from (select distinct i.number, c.queue from input i join there c on c.dataset = i.dataset) u
+      join unified n on n.number = u.queue
+      join input i on i.number = u.number
+      left join copy c on c.dataset = i.dataset and c.queue = u.queue
+     group by i.number, i.preassigned, u.queue, n.queue, n.is_listed
   ), best as materialized (  -- of the candidates (anal-initial): what others have is out of reach
     select p.input, max(p.level) as level from placed p where p.is_candidate group by p.input
   ), input_of_queue as materialized (
     select p.input, p.queue,
-           case when p_flavour = 'doc' then case when p.level < 3 then format('dataset %s is not there', p.missing) end
-                when p.level = 0 then format('dataset %s is not there', p.missing)
+           case when p_flavour = 'doc' then case when p.level < 3 then m.said end
+                when p.level = 0 then m.said
                 when p.level < b.level then case when p.missing is null then 'its input is there on tape, elsewhere on disk'
-                                                 else format('dataset %s is not there%s', p.missing, case when b.level < 3 then ', other queues have more on disk' end) end end as problem,
+                                                 else m.said || case when b.level < 3 then ', other queues have more on disk' else '' end end end as problem,
            case when p_flavour = 'doc' or b.level > 2 then p.copies end as copies
       from placed p
       left join best b on b.input = p.input
+      left join there t on t.dataset = p.missing and t.queue = p.queue
+     cross join lateral (select case when t.found > 0 then format('%s of %s files of dataset %s are there', t.found, t.total, p.missing) else format('dataset %s is not there', p.missing) end) m(said)
   ), result as materialized (
     select t.number as task, q.number as queue, sum(r.failed)::bigint as failed, sum(r.closed)::bigint as closed, sum(r.finished)::bigint as finished
       from task t
@@ -2887,14 +2997,14 @@ CREATE FUNCTION brokerage.facts_of_analysis_pairs(p_setup text, p_tasks brokerag
          f.activated, f.assigned, f.defined, f.numslots, f.type_running, f.type_starting, f.type_activated, f.type_assigned, f.type_defined,
          f.available_files, f.available_bytes, f.reachable_files, f.reachable_bytes, f.input_is_local, f.has_readable_source, f.zero_share, f.software,
          f.platform_level_percent,
-         i.problem, case when t.datasets is null then 1 else i.copies end,
+         case when i.input is null then t.nothing_there else i.problem end, case when t.datasets is null then 1 when i.input is not null then i.copies when p_flavour = 'doc' or t.level > 2 then 0 end,
          coalesce(r.failed, 0), coalesce(r.closed, 0), coalesce(r.finished, 0),
          o.queued, o.running,
          case when u.share is null then 1 when p_flavour = 'doc' then greatest(u.listed, 1) else u.listed + 1 end,
          coalesce(u.running, f.running)::bigint,
          coalesce(x.of_share, x.of_all * f.running / nullif(q.running_all, 0), 0)
     from brokerage.facts_of_pairs(p_setup, p_tasks, p_queues, p_flavour, true) f
-    join task t on t.number = f.task_number
+    join (select t.*, b.level from task t left join best b on b.input = t.input_number) t on t.number = f.task_number
     join queue q on q.number = f.queue_number
     left join input_of_queue i on i.input = t.input_number and i.queue = q.unified
     left join result r on r.task = t.number and r.queue = q.number
@@ -3057,19 +3167,24 @@ CREATE FUNCTION brokerage.facts_of_nucleus_pairs(p_setup text, p_tasks brokerage
       join resource.queue_storage o on o.setup = p_setup and o.queue = n.queue and o.direction = 'write_lan' and o.scope = 'default'
       left join resource.storage s on s.setup = p_setup and s.storage = o.storage
      order by n.nucleus, n.is_chained, o.storage, 4 desc
+  ), outlet as materialized (  -- output tokens of each task; tasks with the same ones share what follows
+    select o.task, dense_rank() over (order by o.is_chained, o.tokens) as number, o.is_chained, o.tokens
+      from (select t.number as task, t.is_chained, array_agg(distinct coalesce(d.token, '')) as tokens
+              from task t
+              left join workload.task_dataset d on p_flavour <> 'doc' and d.setup = p_setup and d.task_id = t.task_id and d.direction = 'output'
+             where coalesce(d.token, '') not like 'ddd:%'
+             group by t.number, t.is_chained) o
   ), token as materialized (
-    select t.number as task, t.is_chained, coalesce(d.token, '') as token
-      from task t
-      left join workload.task_dataset d on p_flavour <> 'doc' and d.setup = p_setup and d.task_id = t.task_id and d.direction = 'output'
-     where coalesce(d.token, '') not like 'ddd:%'
-     group by t.number, t.is_chained, coalesce(d.token, '')
+    select o.number as outlet, o.is_chained, k.token
+      from (select distinct on (outlet.number) outlet.number, outlet.is_chained, outlet.tokens from outlet order by outlet.number) o
+     cross join unnest(o.tokens) k(token)
   ), place as materialized (  -- of each token the storage of each nucleus
     select distinct on (k.token, k.is_chained, o.nucleus) k.token, k.is_chained, o.nucleus, o.storage, o.space, o.space_total, o.read_wan, o.write_wan
       from (select distinct token.token, token.is_chained from token) k
       join output o on o.is_chained = k.is_chained and case when k.token = '' then o.is_default else brokerage.token_fit(k.token, o.storage, o.type) is not null end
      order by k.token, k.is_chained, o.nucleus, brokerage.token_fit(k.token, o.storage, o.type), o.is_default desc, o.storage collate "C"
   ), room as materialized (
-    select k.task, n.number as nucleus, min(p.space) as space,
+    select k.outlet, n.number as nucleus, coalesce(min(p.space), 0) as space,
            (array_agg(p.space order by (p.space - trunc(brokerage.space_for(n.remaining_work))) / p.space_total, p.storage) filter (where p.space_total > 0))[1] as weighed_space,
            (array_agg(p.space_total order by (p.space - trunc(brokerage.space_for(n.remaining_work))) / p.space_total, p.storage) filter (where p.space_total > 0))[1] as space_total,
            min(case k.token when '' then 'it has no output storage' else format('no storage there fits its output token %s', k.token) end) filter (where p.storage is null) as output_problem,
@@ -3078,16 +3193,17 @@ CREATE FUNCTION brokerage.facts_of_nucleus_pairs(p_setup text, p_tasks brokerage
       from token k
      cross join nucleus n
       left join place p on p.token = k.token and p.is_chained = k.is_chained and p.nucleus = n.number
-     group by k.task, n.number
+     group by k.outlet, n.number
   )
   select t.number, n.number, t.is_preset and t.nucleus = n.nucleus, coalesce(w.work, 0),
          coalesce(l.files, 0), coalesce(l.bytes, 0), coalesce(l.disk_files, 0), coalesce(l.disk_bytes, 0),
-         case when r.task is not null then coalesce(r.space, 0) end, r.weighed_space, r.space_total, r.output_problem, r.wan_problem
+         r.space, r.weighed_space, r.space_total, r.output_problem, r.wan_problem
     from task t
    cross join nucleus n
     left join work w on w.rung = t.rung_number and w.nucleus = n.number
     left join located l on l.task = t.number and l.nucleus = n.number
-    left join room r on r.task = t.number and r.nucleus = n.number
+    left join outlet o on o.task = t.number
+    left join room r on r.outlet = o.number and r.nucleus = n.number
 $$;
 
 ALTER FUNCTION brokerage.facts_of_nucleus_pairs(p_setup text, p_tasks brokerage.task_facts[], p_nuclei brokerage.queue_facts[], p_flavour text) OWNER TO broker_owner;
@@ -4100,6 +4216,40 @@ ALTER FUNCTION brokerage.name_patterns(p_setup text, p_names text[], p_anywhere 
 
 COMMENT ON FUNCTION brokerage.name_patterns(p_setup text, p_names text[], p_anywhere boolean) IS 'Patterns (like) for names with *; null = no name. p_anywhere: as PanDA''s code, a regular expression that may be found anywhere in what is compared.';
 
+CREATE FUNCTION brokerage.named_queues(p_setup text, p_task_id bigint, p_profile text DEFAULT NULL::text) RETURNS TABLE(name text, queues text[])
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'brokerage', 'pg_temp'
+    AS $$
+declare
+  v_flavour text;
+begin
+  perform resource.look(p_setup);
+  v_flavour := brokerage.flavour(coalesce(p_profile, (select s.profile from brokerage.setting s where s.setup = p_setup), 'doc'));
+  return query
+    select n.name, array(select q.queue from resource.candidate_queue q
+                          where q.setup = p_setup and (q.queue like any (n.patterns) or q.unified_name like any (n.patterns)) order by q.queue collate "C")
+      from workload.task t
+      left join workload.task_dataset i on i.setup = t.setup and i.task_id = t.task_id and i.direction = 'input' and i.position = 1
+      left join workload.dataset d on d.setup = i.setup and d.dataset = i.dataset
+     cross join lateral (select coalesce(t.label in ('user', 'panda'), false)) u(is_of_user)
+     cross join lateral (
+           select p.name, array[brokerage.like_text(p.name)] from unnest((brokerage.preassignment(t, d, resource.clock(p_setup), v_flavour)).queues) p(name)
+            where not u.is_of_user
+           union
+           select s.name, brokerage.name_patterns(p_setup, array[s.name], false) from unnest(resource.names_of_list(t.site)) s(name)
+            where u.is_of_user
+              and not (v_flavour <> 'doc' and exists (select from resource.queue_storage x where x.setup = p_setup and x.storage = s.name and x.direction = 'read_lan'))
+           union
+           select c.name, brokerage.name_patterns(p_setup, array[c.name], v_flavour <> 'doc') from unnest(t.included_site) c(name)
+            where u.is_of_user and c.name <> '' and not (v_flavour <> 'doc' and c.name = 'AUTO')) n(name, patterns)
+     where t.setup = p_setup and t.task_id = p_task_id
+     order by n.name collate "C";
+end $$;
+
+ALTER FUNCTION brokerage.named_queues(p_setup text, p_task_id bigint, p_profile text) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION brokerage.named_queues(p_setup text, p_task_id bigint, p_profile text) IS 'What a task is pre-assigned to (site, included_site), name by name or pattern, and the queues of that name, pseudo-queues among them. Errors: PB001, PB002.';
+
 CREATE FUNCTION brokerage.nearest_rule(p_profile text, p_algorithm text, p_rule text) RETURNS text
     LANGUAGE sql STABLE
     AS $$
@@ -4160,28 +4310,54 @@ ALTER FUNCTION brokerage.network_weight_panda2026(t brokerage.task_facts, q brok
 
 COMMENT ON FUNCTION brokerage.network_weight_panda2026(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) IS 'Network weight as PanDA''s code has it, whether or not it is active.';
 
+CREATE FUNCTION brokerage.nucleus_for(p_run brokerage.run, p_task brokerage.task_facts, p_nuclei text[], p_probabilities double precision[]) RETURNS brokerage.nucleus_assignment
+    LANGUAGE plpgsql
+    AS $$
+declare
+  v_place int := brokerage.draw_nucleus(p_probabilities, case when p_run.seed is not null then hashint8extended(p_task.task_id, p_run.seed) end);
+begin
+  return (p_run.setup, p_task.task_id, p_run.run_id, p_nuclei[v_place], p_probabilities[v_place], p_task.gshare, p_task.current_priority,
+          greatest(coalesce(p_task.work, 0), 0), p_run.started_at)::brokerage.nucleus_assignment;
+end $$;
+
+ALTER FUNCTION brokerage.nucleus_for(p_run brokerage.run, p_task brokerage.task_facts, p_nuclei text[], p_probabilities double precision[]) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION brokerage.nucleus_for(p_run brokerage.run, p_task brokerage.task_facts, p_nuclei text[], p_probabilities double precision[]) IS 'Draws one of the nuclei of a task by their probabilities: the assignment that follows, with the work that the task brings.';
+
 CREATE FUNCTION brokerage.obstacles(p_setup text, p_task_id bigint, p_profile text DEFAULT NULL::text, p_algorithm text DEFAULT NULL::text) RETURNS TABLE(rule text, rejects bigint, fails bigint, opens bigint, example text)
     LANGUAGE sql STABLE SECURITY DEFINER
     SET search_path TO 'brokerage', 'pg_temp'
     AS $$
-  with queue as materialized (
-    select e.queue, e.rule, e.all_reasons from brokerage.explain(p_setup, p_task_id, p_profile, p_algorithm) e where e.verdict = 'rejected'
+  with explained as materialized (
+    select e.queue, e.verdict, e.rule, e.all_reasons from brokerage.explain(p_setup, p_task_id, p_profile, p_algorithm) e where e.verdict in ('rejected', 'second pass')
+  ), queue as materialized (
+    select 'last' as pass, e.queue, e.rule, e.all_reasons from explained e where e.queue is not null
+    union all
+    select 'first', f.queue, f.rule, f.all_reasons
+      from explained e
+     cross join lateral brokerage.explained_first_pass(p_setup, p_task_id, p_profile, coalesce(p_algorithm, brokerage.algorithm_of(p_setup, p_task_id))) f
+     where e.verdict = 'second pass' and f.verdict = 'rejected'
   ), failing as (
-    select q.queue, q.rule as first_rule, r.rule, r.said, count(*) over (partition by q.queue) = 1 as alone
+    select q.pass, q.queue, q.rule as first_rule, r.rule, r.said, count(*) over (partition by q.pass, q.queue) = 1 as alone
       from queue q
      cross join lateral (select split_part(a.said, ': ', 1) as rule, substr(min(a.said), strpos(min(a.said), ': ') + 2) as said
                            from unnest(q.all_reasons) a(said) group by 1) r
+  ), obstacle as materialized (
+    select f.pass, f.rule, count(*) filter (where f.first_rule = f.rule) as rejects, count(*) as fails, count(*) filter (where f.alone) as opens,
+           format('%s: %s', (array_agg(f.queue order by f.alone desc, f.queue collate "C"))[1], (array_agg(f.said order by f.alone desc, f.queue collate "C"))[1]) as example
+      from failing f
+     group by f.pass, f.rule
   )
-  select f.rule, count(*) filter (where f.first_rule = f.rule), count(*), count(*) filter (where f.alone),
-         format('%s: %s', (array_agg(f.queue order by f.alone desc, f.queue collate "C"))[1], (array_agg(f.said order by f.alone desc, f.queue collate "C"))[1])
-    from failing f
-   group by f.rule
+  select l.rule, l.rejects, l.fails, coalesce(f.opens, l.opens), coalesce(f.example, l.example)
+    from obstacle l
+    left join obstacle f on f.pass = 'first' and f.rule = l.rule and f.opens > 0
+   where l.pass = 'last'
    order by 4 desc, 3 desc, 1
 $$;
 
 ALTER FUNCTION brokerage.obstacles(p_setup text, p_task_id bigint, p_profile text, p_algorithm text) OWNER TO broker_owner;
 
-COMMENT ON FUNCTION brokerage.obstacles(p_setup text, p_task_id bigint, p_profile text, p_algorithm text) IS 'What keeps a task from queues, a row a rule: how many queues it is the reason for, how many fail it, and how many would be open without it alone, with an example. Set rules count as they hold now; choices (top-10) are not named. Without p_algorithm by the rules of the broker that has the task. Errors: PB001, PB002, PB004 (no such task).';
+COMMENT ON FUNCTION brokerage.obstacles(p_setup text, p_task_id bigint, p_profile text, p_algorithm text) IS 'What keeps a task from queues, a row a rule: how many queues it is the reason for, how many fail it, and how many would be open without it alone, with an example. Set rules count as they hold now; choices (top-10) are not named. Of a task that is decided once more, without locality, rejects and fails are those of that pass; opens are the queues of the pass that would decide without the rule: the first, where it alone keeps queues away there, else the second. Without p_algorithm by the rules of the broker that has the task. Errors: PB001, PB002, PB004 (no such task).';
 
 CREATE FUNCTION brokerage.open_run(p_setup text, p_algorithm text, p_profile text, p_seed bigint, p_dry boolean) RETURNS bigint
     LANGUAGE plpgsql SECURITY DEFINER
@@ -5359,7 +5535,8 @@ CREATE FUNCTION brokerage.rule_failed_jobs(t brokerage.task_facts, q brokerage.q
     when (x ->> 'stabilized_alone')::boolean and not brokerage.may_be_stabilized(t, q, p, x) then null
     when p.failed + p.closed > greatest(2 * p.finished, t.min_bad_jobs_to_skip_pq)
          or p.failed + p.closed = greatest(2 * p.finished, t.min_bad_jobs_to_skip_pq) and not coalesce((x ->> 'inclusive')::boolean, false)
-    then format('%s jobs of the task failed and %s were closed, %s finished', p.failed, p.closed, p.finished)
+    then format('%s jobs of the task failed and %s were closed, %s finished: %s %s may', p.failed, p.closed, p.finished,
+                case when (x ->> 'inclusive')::boolean then 'at most' else 'less than' end, greatest(2 * p.finished, t.min_bad_jobs_to_skip_pq))
   end
 $$;
 
@@ -5390,7 +5567,8 @@ CREATE FUNCTION brokerage.rule_full_chain_task(t brokerage.task_facts, q brokera
     then case when q.queue <> t.parent_nucleus then format('its parent is at the bare nucleus %s', t.parent_nucleus) end
     when t.full_chain = 1 then case when q.bare_nucleus is distinct from 'only' then format('fullChain is only, bareNucleus is %s', coalesce(q.bare_nucleus, 'not set')) end
     when t.full_chain = 2 then case when q.bare_nucleus is null then 'fullChain is require, bareNucleus is not set' end
-    when q.bare_nucleus = 'only' then 'bareNucleus is only, and the task is no full chain'
+    when q.bare_nucleus = 'only'
+    then 'bareNucleus is only, and ' || case when t.full_chain = 3 then 'fullChain is capable, which is ignored: no parent of it is at a bare nucleus' else 'the task is no full chain' end
   end
 $$;
 
@@ -6590,6 +6768,18 @@ ALTER FUNCTION brokerage.scratch_need_panda2026(t brokerage.task_facts, q broker
 
 COMMENT ON FUNCTION brokerage.scratch_need_panda2026(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) IS 'Scratch that a job of the task needs at the queue (MiB), as PanDA''s code has it.';
 
+CREATE FUNCTION brokerage.second_pass(p_profile text, p_algorithm text, OUT rule text, OUT reason text) RETURNS record
+    LANGUAGE sql STABLE
+    AS $$
+  select r.rule, 'no queue has the input and passes the other rules: decided once more, without locality'
+    from brokerage.rule_in_force r
+   where r.profile = p_profile and r.algorithm = p_algorithm and r.enabled and r.kind = 'second pass' order by r.position, r.rule limit 1
+$$;
+
+ALTER FUNCTION brokerage.second_pass(p_profile text, p_algorithm text, OUT rule text, OUT reason text) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION brokerage.second_pass(p_profile text, p_algorithm text, OUT rule text, OUT reason text) IS 'The rule that has tasks decided once more, and what is said of them; null = a profile without one.';
+
 CREATE FUNCTION brokerage.sees_assignments(p_profile text, p_algorithm text) RETURNS boolean
     LANGUAGE sql STABLE
     AS $$
@@ -7105,7 +7295,7 @@ begin
     return '{}'::brokerage.task_facts[];
   end if;
   execute 'with left_with_none as materialized (select s.task_id, s.said from (' || v_query || ') s'
-          '  join brokerage.task_decision d on d.setup = $2 and d.run_id = $3 and d.task_id = s.task_id and d.candidates = 0)'
+          '  join brokerage.task_decision d on d.setup = $2 and d.run_id = $3 and d.task_id = s.task_id and d.candidates = 0 and d.rejected > 0)'
           ' select coalesce(array_agg(s.task_id), ''{}'') from left_with_none s'
           '  where s.said = ''any'' or not exists (select from brokerage.verdict v cross join unnest(v.queues) u cross join unnest($4) r(begins)'
           '                                         where v.setup = $2 and v.run_id = $3 and v.task_id = s.task_id and u.verdict = ''r'' and starts_with(u.rule || E''\t'' || u.reason, r.begins))'
@@ -7191,22 +7381,12 @@ CREATE FUNCTION brokerage.unknown_queues(p_setup text, p_task_id bigint, p_profi
     AS $$
 begin
   perform brokerage.require_tasks(p_setup, array[p_task_id]);
-  return array(
-    select u.queue
-      from workload.task t
-      left join workload.task_dataset i on i.setup = t.setup and i.task_id = t.task_id and i.direction = 'input' and i.position = 1
-      left join workload.dataset d on d.setup = i.setup and d.dataset = i.dataset
-     cross join lateral brokerage.preassignment(t, d, resource.clock(p_setup),
-                                                brokerage.flavour(coalesce(p_profile, (select s.profile from brokerage.setting s where s.setup = p_setup), 'doc'))) p
-     cross join lateral unnest(p.queues) u(queue)
-     where t.setup = p_setup and t.task_id = p_task_id
-       and not exists (select from resource.candidate_queue q where q.setup = p_setup and u.queue in (q.queue, q.unified_name))
-     order by 1);
+  return array(select n.name from brokerage.named_queues(p_setup, p_task_id, p_profile) n where n.queues = '{}' order by 1);
 end $$;
 
 ALTER FUNCTION brokerage.unknown_queues(p_setup text, p_task_id bigint, p_profile text) OWNER TO broker_owner;
 
-COMMENT ON FUNCTION brokerage.unknown_queues(p_setup text, p_task_id bigint, p_profile text) IS 'Queues that a task is pre-assigned to and that are not in the setup. Errors: PB001, PB002, PB004 (no such task).';
+COMMENT ON FUNCTION brokerage.unknown_queues(p_setup text, p_task_id bigint, p_profile text) IS 'Queues that a task is pre-assigned to and that are not in the setup, and patterns of included_site that no queue is named. Errors: PB001, PB002, PB004 (no such task).';
 
 CREATE FUNCTION brokerage.unpublished_problem(p_releases text[], p_requirement jsonb, p_container text, p_only_tags boolean) RETURNS text
     LANGUAGE sql STABLE PARALLEL SAFE
@@ -7708,6 +7888,24 @@ ALTER FUNCTION brokerage.whole_queue_cores(t brokerage.task_facts, q brokerage.q
 
 COMMENT ON FUNCTION brokerage.whole_queue_cores(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) IS 'Cores of a slot of the whole queue, of whatever pseudo-queue, at least 1.';
 
+CREATE FUNCTION brokerage.with_assigned(p_assigned text, p_numbers bigint[], p_given double precision[]) RETURNS text
+    LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
+    AS $$
+declare
+  v_assigned float8[] := p_assigned::float8[];
+begin
+  for i in 1 .. cardinality(p_numbers) loop
+    if p_given[i] > 0 then
+      v_assigned[p_numbers[i]] := coalesce(v_assigned[p_numbers[i]], 0) + p_given[i];
+    end if;
+  end loop;
+  return v_assigned::text;
+end $$;
+
+ALTER FUNCTION brokerage.with_assigned(p_assigned text, p_numbers bigint[], p_given double precision[]) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION brokerage.with_assigned(p_assigned text, p_numbers bigint[], p_given double precision[]) IS 'What queues or nuclei were assigned in a batch, by their numbers, with what those of one task got.';
+
 CREATE FUNCTION brokerage.with_assignments(p_run brokerage.run, p_task_ids bigint[], p_queues brokerage.queue_facts[]) RETURNS brokerage.queue_facts[]
     LANGUAGE sql STABLE
     AS $$
@@ -7739,7 +7937,6 @@ declare
   v_tasks brokerage.task_facts[];
   v_queues brokerage.queue_facts[];
   v_runnable jsonb;
-  v_checked brokerage.task_facts[] := p_tasks;
 begin
   if v_hint is null or cardinality(p_tasks) = 0 then
     return p_tasks;
@@ -7750,10 +7947,7 @@ begin
           || ' select coalesce(jsonb_object_agg(s.task_id, s.nuclei), ''{}'') from (select j.task_id, jsonb_agg(distinct q.panda_site) as nuclei'
              '   from judged j join unnest($3) q on q.queue = j.queue where j.failed is null and q.panda_site is not null group by j.task_id) s'
      into v_runnable using p_setup, v_tasks, v_queues, v_flavour;
-  for i in 1 .. cardinality(v_checked) loop
-    v_checked[i].runnable_at := array(select jsonb_array_elements_text(coalesce(v_runnable -> (v_checked[i]).task_id::text, '[]')));
-  end loop;
-  return v_checked;
+  return array(select brokerage.with_runnable(p_tasks[n], array(select jsonb_array_elements_text(v_runnable -> p_tasks[n].task_id::text))) from generate_subscripts(p_tasks, 1) n order by n);
 end $_$;
 
 ALTER FUNCTION brokerage.with_job_check(p_setup text, p_profile text, p_algorithm text, p_tasks brokerage.task_facts[]) OWNER TO broker_owner;
@@ -7772,17 +7966,17 @@ ALTER FUNCTION brokerage.with_live(q brokerage.queue_facts, p_jobs bigint) OWNER
 
 COMMENT ON FUNCTION brokerage.with_live(q brokerage.queue_facts, p_jobs bigint) IS 'Facts of a queue to whose live counter jobs were added.';
 
-CREATE FUNCTION brokerage.with_work(p brokerage.pair_facts, p_work double precision) RETURNS brokerage.pair_facts
+CREATE FUNCTION brokerage.with_runnable(t brokerage.task_facts, p_nuclei text[]) RETURNS brokerage.task_facts
     LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
     AS $$
 begin
-  p.remaining_work := p.remaining_work + p_work;
-  return p;
+  t.runnable_at := p_nuclei;
+  return t;
 end $$;
 
-ALTER FUNCTION brokerage.with_work(p brokerage.pair_facts, p_work double precision) OWNER TO broker_owner;
+ALTER FUNCTION brokerage.with_runnable(t brokerage.task_facts, p_nuclei text[]) OWNER TO broker_owner;
 
-COMMENT ON FUNCTION brokerage.with_work(p brokerage.pair_facts, p_work double precision) IS 'Facts of a task and a nucleus to whose remaining work some was added.';
+COMMENT ON FUNCTION brokerage.with_runnable(t brokerage.task_facts, p_nuclei text[]) IS 'Facts of a task, with the nuclei where some queue could run its jobs.';
 
 CREATE FUNCTION brokerage.worded(p_reason text, p_criteria text, OUT criteria text, OUT reason text) RETURNS record
     LANGUAGE sql IMMUTABLE PARALLEL SAFE
@@ -13695,7 +13889,7 @@ CREATE VIEW brokerage.task_standing AS
         CASE
             WHEN x.waits THEN format('waits until %s: run %s %s'::text, to_char((x.retry_at AT TIME ZONE 'utc'::text), 'YYYY-MM-DD HH24:MI:SS "UTC"'::text), x.run_id,
             CASE
-                WHEN (d.reason IS NULL) THEN 'found none for it'::text
+                WHEN ((d.reason IS NULL) OR (d.rejected > 0)) THEN 'found none for it'::text
                 ELSE format('said %s: %s'::text, concat_ws(', '::text, d.status, d.rule), d.reason)
             END)
             ELSE NULL::text
@@ -14277,42 +14471,6 @@ ALTER TABLE brokerage.live_counter ALTER COLUMN number ADD GENERATED ALWAYS AS I
     CACHE 1
 );
 
-CREATE TABLE brokerage.nucleus_assignment (
-    setup text NOT NULL,
-    task_id bigint NOT NULL,
-    run_id bigint NOT NULL,
-    nucleus text NOT NULL,
-    probability double precision NOT NULL,
-    gshare text,
-    priority integer NOT NULL,
-    work double precision NOT NULL,
-    assigned_at timestamp with time zone NOT NULL,
-    CONSTRAINT nucleus_assignment_probability_check CHECK (((probability >= (0)::double precision) AND (probability <= (1)::double precision))),
-    CONSTRAINT nucleus_assignment_work_check CHECK ((work >= (0)::double precision))
-);
-
-ALTER TABLE brokerage.nucleus_assignment OWNER TO broker_owner;
-
-COMMENT ON TABLE brokerage.nucleus_assignment IS 'Nuclei that tasks got from the task broker, and what work they brought there.';
-
-COMMENT ON COLUMN brokerage.nucleus_assignment.setup IS 'Tenant.';
-
-COMMENT ON COLUMN brokerage.nucleus_assignment.task_id IS 'Task.';
-
-COMMENT ON COLUMN brokerage.nucleus_assignment.run_id IS 'Run that decided.';
-
-COMMENT ON COLUMN brokerage.nucleus_assignment.nucleus IS 'Nucleus.';
-
-COMMENT ON COLUMN brokerage.nucleus_assignment.probability IS 'How probable the choice was, 0 to 1.';
-
-COMMENT ON COLUMN brokerage.nucleus_assignment.gshare IS 'Global share of the task.';
-
-COMMENT ON COLUMN brokerage.nucleus_assignment.priority IS 'Current priority of the task then.';
-
-COMMENT ON COLUMN brokerage.nucleus_assignment.work IS 'CPU time that its events need (HS06 s).';
-
-COMMENT ON COLUMN brokerage.nucleus_assignment.assigned_at IS 'When (resource.clock).';
-
 CREATE VIEW brokerage.nucleus_of_task AS
  SELECT setup,
     task_id,
@@ -14422,7 +14580,7 @@ CREATE VIEW brokerage.outcomes AS
 
 ALTER VIEW brokerage.outcomes OWNER TO broker_owner;
 
-COMMENT ON VIEW brokerage.outcomes IS 'Tasks of each run by what was decided: a row a status, and a rule that throttled or failed whole tasks.';
+COMMENT ON VIEW brokerage.outcomes IS 'Tasks of each run by what was decided: a row a status, and a rule that throttled or failed whole tasks or had them decided without locality.';
 
 COMMENT ON COLUMN brokerage.outcomes.setup IS 'Tenant.';
 
@@ -14436,9 +14594,9 @@ COMMENT ON COLUMN brokerage.outcomes.retry_at IS 'When the first of them is brok
 
 COMMENT ON COLUMN brokerage.outcomes.example IS 'The first of the tasks.';
 
-COMMENT ON COLUMN brokerage.outcomes.rule IS 'Rule that throttled or failed them; null = none.';
+COMMENT ON COLUMN brokerage.outcomes.rule IS 'Rule that throttled or failed them, or had them decided once more (anal-loops); null = none.';
 
-COMMENT ON COLUMN brokerage.outcomes.reason IS 'Why the example was throttled or failed, or its error, in words. Those of the others: monitor.task_decision.';
+COMMENT ON COLUMN brokerage.outcomes.reason IS 'Why the example was throttled or failed, or that it was decided without locality, or its error, in words. Those of the others: monitor.task_decision.';
 
 CREATE TABLE brokerage.profile (
     profile text NOT NULL,
@@ -15028,26 +15186,47 @@ CREATE VIEW monitor.decision AS
             WHEN 'c'::"char" THEN 'candidate'::text
             WHEN 'r'::"char" THEN 'rejected'::text
             WHEN 'n'::"char" THEN 'not candidate'::text
-            ELSE t.status
+            ELSE NULL::text
         END AS verdict,
     d.rank,
     d.weight,
-    COALESCE(d.rule, t.rule) AS rule,
+    d.rule,
     w.criteria,
-    COALESCE(w.reason, t.reason) AS reason,
+    w.reason,
     a.jobs,
     t.decided_at
    FROM (((((brokerage.task_decision t
      JOIN brokerage.run r ON (((r.setup = t.setup) AND (r.run_id = t.run_id))))
-     LEFT JOIN brokerage.decision d ON (((d.setup = t.setup) AND (d.run_id = t.run_id) AND (d.task_id = t.task_id))))
+     JOIN brokerage.decision d ON (((d.setup = t.setup) AND (d.run_id = t.run_id) AND (d.task_id = t.task_id))))
      LEFT JOIN brokerage.rule_in_force f ON (((f.profile = r.profile) AND (f.algorithm = r.algorithm) AND (f.rule = d.rule))))
      CROSS JOIN LATERAL brokerage.worded(d.reason, f.criteria) w(criteria, reason))
      LEFT JOIN brokerage.assignment a ON (((a.setup = d.setup) AND (a.run_id = d.run_id) AND (a.task_id = d.task_id) AND (a.queue = d.queue))))
-  WHERE ((d.task_id IS NOT NULL) OR (t.status = ANY (ARRAY['throttled'::text, 'failed'::text, 'error'::text])));
+UNION ALL
+ SELECT t.setup,
+    t.run_id,
+    r.algorithm,
+    r.profile,
+    r.dry,
+    t.task_id,
+    NULL::text AS queue,
+        CASE
+            WHEN ((t.candidates + t.rejected) > 0) THEN 'second pass'::text
+            ELSE t.status
+        END AS verdict,
+    NULL::integer AS rank,
+    NULL::double precision AS weight,
+    t.rule,
+    NULL::text AS criteria,
+    t.reason,
+    NULL::bigint AS jobs,
+    t.decided_at
+   FROM (brokerage.task_decision t
+     JOIN brokerage.run r ON (((r.setup = t.setup) AND (r.run_id = t.run_id))))
+  WHERE (t.reason IS NOT NULL);
 
 ALTER VIEW monitor.decision OWNER TO broker_owner;
 
-COMMENT ON VIEW monitor.decision IS 'What each run decided for each task and queue: candidates with rank, weight and jobs assigned, rejections with rule, PanDA''s criteria tag and reason. A task that no queue was asked for has one row without queue.';
+COMMENT ON VIEW monitor.decision IS 'What each run decided for each task and queue: candidates with rank, weight and jobs assigned, rejections with rule, PanDA''s criteria tag and reason. A task that no queue was asked for has one row without queue; so has, beside the others, one that was decided without locality.';
 
 COMMENT ON COLUMN monitor.decision.setup IS 'Tenant.';
 
@@ -15061,15 +15240,15 @@ COMMENT ON COLUMN monitor.decision.dry IS 'Nothing but decisions was stored.';
 
 COMMENT ON COLUMN monitor.decision.task_id IS 'Task.';
 
-COMMENT ON COLUMN monitor.decision.queue IS 'Queue, or pseudo-queue of a unified one; null = no queue was asked.';
+COMMENT ON COLUMN monitor.decision.queue IS 'Queue, or pseudo-queue of a unified one; null = about the task as a whole.';
 
-COMMENT ON COLUMN monitor.decision.verdict IS 'candidate, rejected, or not candidate (it never entered the list); without queue throttled, failed or error.';
+COMMENT ON COLUMN monitor.decision.verdict IS 'candidate, rejected, or not candidate (it never entered the list); without queue throttled, failed, pending, error, or second pass (it was decided once more, without locality).';
 
 COMMENT ON COLUMN monitor.decision.rank IS 'Place of a candidate, from 1.';
 
 COMMENT ON COLUMN monitor.decision.weight IS 'Weight, where it came that far.';
 
-COMMENT ON COLUMN monitor.decision.rule IS 'Rule that rejected it, or throttled or failed the task.';
+COMMENT ON COLUMN monitor.decision.rule IS 'Rule that rejected it; without queue the one that throttled or failed the task, or had it decided once more.';
 
 COMMENT ON COLUMN monitor.decision.criteria IS 'PanDA''s criteria tag.';
 
@@ -16843,6 +17022,9 @@ CREATE VIEW monitor.task_decision AS
     ( SELECT (sum(a.jobs))::bigint AS sum
            FROM brokerage.assignment a
           WHERE ((a.setup = t.setup) AND (a.run_id = t.run_id) AND (a.task_id = t.task_id))) AS jobs,
+    ( SELECT n.nucleus
+           FROM brokerage.nucleus_assignment n
+          WHERE ((n.setup = t.setup) AND (n.run_id = t.run_id) AND (n.task_id = t.task_id))) AS nucleus,
     t.decided_at
    FROM (brokerage.task_decision t
      JOIN brokerage.run r ON (((r.setup = t.setup) AND (r.run_id = t.run_id))));
@@ -16865,9 +17047,9 @@ COMMENT ON COLUMN monitor.task_decision.task_id IS 'Task.';
 
 COMMENT ON COLUMN monitor.task_decision.status IS 'candidates, pending, throttled, failed, or error: the task could not be evaluated.';
 
-COMMENT ON COLUMN monitor.task_decision.rule IS 'Rule that throttled or failed the whole task; null = none.';
+COMMENT ON COLUMN monitor.task_decision.rule IS 'Rule that throttled or failed the whole task, or had it decided once more, without locality (anal-loops); null = none.';
 
-COMMENT ON COLUMN monitor.task_decision.reason IS 'Why it was throttled or failed, or the error, in words.';
+COMMENT ON COLUMN monitor.task_decision.reason IS 'Why it was throttled or failed, that it was decided without locality, or the error, in words.';
 
 COMMENT ON COLUMN monitor.task_decision.errcode IS 'SQLSTATE of an error.';
 
@@ -16880,6 +17062,8 @@ COMMENT ON COLUMN monitor.task_decision.rejected IS 'Queues that were rejected.'
 COMMENT ON COLUMN monitor.task_decision.not_candidates IS 'Queues that never entered the list.';
 
 COMMENT ON COLUMN monitor.task_decision.jobs IS 'Jobs of the task that the run assigned; null = none.';
+
+COMMENT ON COLUMN monitor.task_decision.nucleus IS 'Nucleus that the run sent it to; null = none, or a later run has sent it elsewhere.';
 
 COMMENT ON COLUMN monitor.task_decision.decided_at IS 'When (the setup''s clock).';
 
@@ -19752,9 +19936,11 @@ REVOKE ALL ON FUNCTION brokerage.architecture_shape(p_json jsonb) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION brokerage.assign_jobs(p_run brokerage.run, p_task_ids bigint[]) FROM PUBLIC;
 
-REVOKE ALL ON FUNCTION brokerage.assign_nucleus(p_run brokerage.run, p_task brokerage.task_facts, p_nuclei text[], p_probabilities double precision[]) FROM PUBLIC;
+REVOKE ALL ON FUNCTION brokerage.assign_nuclei(p_assignments brokerage.nucleus_assignment[]) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION brokerage.assign_task(p_run brokerage.run, p_task_id bigint, p_queues text[], p_weights double precision[], p_queued bigint[], p_capacities bigint[], p_chunks integer[]) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION brokerage.assigned_before(p_turn bigint) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION brokerage.attribute_problem(p_kind text, p_wanted jsonb, p_published jsonb, p_flavour text) FROM PUBLIC;
 
@@ -19831,6 +20017,8 @@ REVOKE ALL ON FUNCTION brokerage.compose_terms(p_rule brokerage.profile_rule, p_
 
 REVOKE ALL ON FUNCTION brokerage.compose_turn(p_profile text, p_algorithm text) FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION brokerage.compose_turn_facts(p_algorithm text, p_weighed boolean) FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION brokerage.container_hits(p_setup text, p_containers text[], p_only_tags boolean[], p_flavour text) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION brokerage.container_text(p_container text, p_only_tags boolean, p_containers text[]) FROM PUBLIC;
@@ -19859,7 +20047,11 @@ REVOKE ALL ON FUNCTION brokerage.explain(p_setup text, p_task_id bigint, p_profi
 GRANT ALL ON FUNCTION brokerage.explain(p_setup text, p_task_id bigint, p_profile text, p_algorithm text) TO broker_operator;
 GRANT ALL ON FUNCTION brokerage.explain(p_setup text, p_task_id bigint, p_profile text, p_algorithm text) TO broker_viewer;
 
+REVOKE ALL ON FUNCTION brokerage.explained_first_pass(p_setup text, p_task_id bigint, p_profile text, p_algorithm text) FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION brokerage.explained_pass(p_setup text, p_profile text, p_algorithm text, p_tasks brokerage.task_facts[], p_queues brokerage.queue_facts[]) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION brokerage.explained_queues(p_setup text, p_profile text, p_algorithm text, p_tasks brokerage.task_facts[], p_queues brokerage.queue_facts[]) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION brokerage.facts_of_analysis(p_setup text, p_task_ids bigint[], p_flavour text) FROM PUBLIC;
 
@@ -19942,6 +20134,10 @@ REVOKE ALL ON FUNCTION brokerage.name_expression(p_name text) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION brokerage.name_patterns(p_setup text, p_names text[], p_anywhere boolean) FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION brokerage.named_queues(p_setup text, p_task_id bigint, p_profile text) FROM PUBLIC;
+GRANT ALL ON FUNCTION brokerage.named_queues(p_setup text, p_task_id bigint, p_profile text) TO broker_operator;
+GRANT ALL ON FUNCTION brokerage.named_queues(p_setup text, p_task_id bigint, p_profile text) TO broker_viewer;
+
 REVOKE ALL ON FUNCTION brokerage.nearest_rule(p_profile text, p_algorithm text, p_rule text) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION brokerage.needs_no_data_weight(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts, x jsonb) FROM PUBLIC;
@@ -19951,6 +20147,8 @@ REVOKE ALL ON FUNCTION brokerage.needs_no_input_there(t brokerage.task_facts) FR
 REVOKE ALL ON FUNCTION brokerage.needs_no_local_input(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts, x jsonb) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION brokerage.network_weight_panda2026(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION brokerage.nucleus_for(p_run brokerage.run, p_task brokerage.task_facts, p_nuclei text[], p_probabilities double precision[]) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION brokerage.obstacles(p_setup text, p_task_id bigint, p_profile text, p_algorithm text) FROM PUBLIC;
 GRANT ALL ON FUNCTION brokerage.obstacles(p_setup text, p_task_id bigint, p_profile text, p_algorithm text) TO broker_operator;
@@ -20232,6 +20430,8 @@ REVOKE ALL ON FUNCTION brokerage.scratch_need_exactly(t brokerage.task_facts, q 
 
 REVOKE ALL ON FUNCTION brokerage.scratch_need_panda2026(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION brokerage.second_pass(p_profile text, p_algorithm text, OUT rule text, OUT reason text) FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION brokerage.sees_assignments(p_profile text, p_algorithm text) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION brokerage.set_profile(p_profile text, p_based_on text, p_description text) FROM PUBLIC;
@@ -20356,13 +20556,15 @@ REVOKE ALL ON FUNCTION brokerage.weight_tape(t brokerage.task_facts, q brokerage
 
 REVOKE ALL ON FUNCTION brokerage.whole_queue_cores(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION brokerage.with_assigned(p_assigned text, p_numbers bigint[], p_given double precision[]) FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION brokerage.with_assignments(p_run brokerage.run, p_task_ids bigint[], p_queues brokerage.queue_facts[]) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION brokerage.with_job_check(p_setup text, p_profile text, p_algorithm text, p_tasks brokerage.task_facts[]) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION brokerage.with_live(q brokerage.queue_facts, p_jobs bigint) FROM PUBLIC;
 
-REVOKE ALL ON FUNCTION brokerage.with_work(p brokerage.pair_facts, p_work double precision) FROM PUBLIC;
+REVOKE ALL ON FUNCTION brokerage.with_runnable(t brokerage.task_facts, p_nuclei text[]) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION brokerage.worded(p_reason text, p_criteria text, OUT criteria text, OUT reason text) FROM PUBLIC;
 GRANT ALL ON FUNCTION brokerage.worded(p_reason text, p_criteria text, OUT criteria text, OUT reason text) TO broker_operator;

@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
 Row = dict[str, Any]
 
+SECOND_PASS = "second pass"  # verdict of brokerage.explain about a task: it was decided once more, without locality
+
 _BAR = 20  # characters of the longest bar in a table
 
 
@@ -32,6 +34,7 @@ def explain_task(
         output.json_out(explained)
     elif queue is not None and explained["queues"]:
         _show_not_due(explained)
+        _show_second_pass(explained)
         if queue not in (row["queue"] for row in explained["queues"]):
             number = counted(len(explained["queues"]), "pseudo-queue")
             output.say(f"queue {queue} is unified: {number}, one for each resource type of its")
@@ -67,8 +70,9 @@ def explanation_of(
 
     algorithm: whose decision it is; else that of the broker which has the task now (brokerage.algorithm_of).
     `not_due` says why that broker does not take it now (None: it does), `jobs` how many it has, and `jobs_left` those
-    that are not assigned. `refused` is the row of a task that no queue is asked for: throttled, failed, or an error.
-    `unknown_queues` are those that it is pre-assigned to and that are not there.
+    that are not assigned. `refused` is the row of a task that no queue is asked for: throttled, failed, or an error;
+    `second_pass` the row of one that is decided without locality. `named_queues` are those that it is pre-assigned to,
+    `unknown_queues` names and patterns that it is pre-assigned to and that are not there.
     """
     if algorithm is None:
         [row] = _rows(connection, "select brokerage.algorithm_of(%s, %s::bigint) as algorithm", setup, task)
@@ -80,14 +84,16 @@ def explanation_of(
     asked = (setup, task, profile, standing["algorithm"])
     rows = _rows(connection, "select * from brokerage.explain(%s, %s::bigint, %s, %s)", *asked)
     queues = [row for row in rows if row["queue"] is not None]
-    query = "select brokerage.unknown_queues(%s, %s::bigint, %s) as names"
-    [unknown] = _rows(connection, query, setup, task, profile)
+    of_task = [row for row in rows if row["queue"] is None]
+    named = _rows(connection, "select * from brokerage.named_queues(%s, %s::bigint, %s)", setup, task, profile)
     return {
         "setup": setup,
         "task": task,
         **standing,
-        "unknown_queues": unknown["names"],
-        "refused": next((row for row in rows if row["queue"] is None), None),
+        "named_queues": sorted({queue for row in named for queue in row["queues"]}),
+        "unknown_queues": [row["name"] for row in named if not row["queues"]],
+        "refused": next((row for row in of_task if row["verdict"] != SECOND_PASS), None),
+        "second_pass": next((row for row in of_task if row["verdict"] == SECOND_PASS), None),
         "queues": queues,
         "obstacles": _rows(connection, "select * from brokerage.obstacles(%s, %s::bigint, %s, %s)", *asked)
         if queues
@@ -119,11 +125,12 @@ def show_explanation(explained: Row, limit: int) -> None:
         return
     could = "could have it" if _kind(explained) == "nucleus" else "would take its jobs"
     output.say(f"task {task}: {len(of['candidate'])} of {_places(explained, len(asked))} {could}")
+    _show_second_pass(explained)
     if pseudo := sum(_unified(row["queue"]) is not None for row in asked):
         are = "is a pseudo-queue" if pseudo == 1 else "are pseudo-queues"
         output.say(f"{pseudo} of the {len(asked)} {are}: a unified queue counts once for each resource type of its")
     if explained["unknown_queues"]:
-        output.say(f"it is pre-assigned to {_missing(explained)}, too")
+        output.say(f"it is pre-assigned to {_missing(explained)}")
     if of["candidate"]:
         _show_candidates(of["candidate"], _kind(explained))
     rejected = sorted(of["rejected"], key=lambda row: row["rule"] == "top-10", reverse=True)
@@ -131,6 +138,7 @@ def show_explanation(explained: Row, limit: int) -> None:
     title = "Rejected" if len(shown) == len(rejected) else f"Rejected: {len(shown)} of {len(rejected)} (--limit 0: all)"
     cells = [(row["queue"], row["rule"], row["criteria"], row["reason"]) for row in shown]
     output.table(title, [_kind(explained), "rule", "criteria", "reason"], cells, drop=["criteria"])
+    _show_named(explained)
     if of["not candidate"]:
         output.say(f"{_places(explained, len(of['not candidate']))} never entered the list (--json names them)")
     if not of["candidate"]:
@@ -151,16 +159,31 @@ def _show_not_due(explained: Row) -> None:
         output.say(f"task {explained['task']} is not due: {explained['not_due']}")
 
 
+def _show_second_pass(explained: Row) -> None:
+    if row := explained["second_pass"]:
+        output.say(f"{row['rule']}: {row['reason']}")
+
+
 def _show_nobody_asked(explained: Row) -> None:
     """A task without a queue in its list: what it is pre-assigned to is not there, or why none entered."""
     task, queues = explained["task"], explained["queues"]
     if explained["unknown_queues"]:
         output.say(f"task {task}: no queue entered the list: pre-assigned to {_missing(explained)}")
+        _show_named(explained)
     elif queues:
         output.say(f"task {task}: no {_kind(explained)} entered the list")
+        _show_named(explained)
         output.bars("Why", Counter(f"{row['rule']}: {row['reason']}" for row in queues).most_common())
     else:
         output.say(f"task {task}: setup {explained['setup']} holds {_places(explained, 0).replace('0', 'no')}")
+
+
+def _show_named(explained: Row) -> None:
+    """Queues that the task is pre-assigned to and that never entered the list: others can tell nothing about it."""
+    named = [row for row in explained["queues"] if row["queue"] in explained["named_queues"]]
+    cells = [(row["queue"], row["rule"], row["reason"]) for row in named if row["verdict"] == "not candidate"]
+    if cells and _kind(explained) == "queue":
+        output.table("Pre-assigned, and never entered the list", ["queue", "rule", "reason"], cells)
 
 
 def _missing(explained: Row) -> str:

@@ -542,7 +542,8 @@ def broker_doc(case: Analysis, *, room: bool) -> Row:
     listed = [queue for queue in case.queues if queue.row.get("type") in ("analysis", "unified")]
     anywhere = [one for one in DOC_PERSISTENT if one[0] != "anal-locality"]
     failed = doc_failures(case, listed, DOC_PERSISTENT if locality_counts(case) else anywhere)
-    if len(failed) == len(listed):
+    again = bool(listed) and len(failed) == len(listed) and locality_counts(case)
+    if again:
         failed = doc_failures(case, listed, anywhere)
     alive = [queue for queue in listed if queue.name not in failed]
     failed |= doc_failures(case, alive, DOC_TEMPORARY)
@@ -550,7 +551,8 @@ def broker_doc(case: Analysis, *, room: bool) -> Row:
     weights = {
         queue.name: doc_room_weight(case, queue, alive) if room else basic_weight(case, queue) for queue in alive
     }
-    return ranked(case, listed, failed, sorted(weights.items(), key=lambda one: (-one[1], one[0])), MOST_CANDIDATES)
+    order = sorted(weights.items(), key=lambda one: (-one[1], one[0]))
+    return ranked(case, listed, failed, order, MOST_CANDIDATES) | explained(again)
 
 
 def whole(status: str, rule: str) -> Row:
@@ -563,6 +565,11 @@ def whole(status: str, rule: str) -> Row:
         "explanation": {"rule": rule},
         "retry_at": None,
     }
+
+
+def explained(again: bool) -> Row:
+    """What the answer says of a task that is decided once more, without locality."""
+    return {"explanation": {"rule": "anal-loops"} if again else None}
 
 
 def ranked(
@@ -581,7 +588,6 @@ def ranked(
             {"queue": name, "rule": rule, "criteria": tag or None} for name, (rule, tag) in sorted(failed.items())
         ],
         "not_candidates": [{"queue": name, "rule": "anal-initial"} for name in sorted(left_out)],
-        "explanation": None,
         "retry_at": None if best else datetime.fromisoformat(case.world["now"]) + timedelta(minutes=20),
     }
 
@@ -1052,13 +1058,14 @@ def broker_panda(case: Analysis) -> Row:
     located = locate(case, listed)
     run, weights = weighed(case, run_chain(case, listed, located))
     again = not run.alive or (not run.good and may_ignore_locality(case))
-    if again and readable_from_afar(case):
+    again = again and bool(listed) and readable_from_afar(case)
+    if again:
         run, weights = weighed(case, run_chain(case, listed, None))
     used = case.task.get("sites_used") or []
     order = sorted(run.good, key=lambda queue: (queue.unified not in used, -weights[queue.name], queue.name))
     most = None if case.distributed else MOST_CANDIDATES
     best = [(queue.name, weights[queue.name]) for queue in order]
-    return ranked(case, listed, {**run.marked, **run.failed}, best, most)
+    return ranked(case, listed, {**run.marked, **run.failed}, best, most) | explained(again)
 
 
 def broker_analysis(world: Row, task_id: int, profile: str) -> Row:

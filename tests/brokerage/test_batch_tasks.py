@@ -107,6 +107,11 @@ def test_a_task_is_ready_and_has_its_nucleus(tasks_db: Connection) -> None:
     assert tasks_db.execute(query).fetchall() == [(None, 1)]
     query = "select nucleus, probability from brokerage.nucleus_assignment where task_id = 3"
     assert tasks_db.execute(query).fetchall() == [("N2", 1)]
+    query = "select task_id, nucleus from monitor.task_decision order by task_id"
+    assert dict(tasks_db.execute(query).fetchall()) == sent
+    _call(tasks_db, p_tasks=[3])
+    query = "select nucleus from monitor.task_decision where task_id = 3 order by run_id"
+    assert tasks_db.execute(query).fetchall() == [(None,), ("N2",)]  # the last run has sent it
 
 
 def test_highest_priority_goes_first(tasks_db: Connection) -> None:

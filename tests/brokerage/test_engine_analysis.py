@@ -118,6 +118,54 @@ def test_a_second_pass_of_doc_is_without_locality(rolled_back: Db) -> None:
     assert why(decided(rolled_back, excluded, "doc")) == {"A": "include-exclude -excluded", "B": "1"}
 
 
+@pytest.mark.parametrize(
+    ("status", "profile"), [("candidates", "doc"), ("candidates", "panda2026"), ("pending", "doc")]
+)
+def test_a_second_pass_is_told_of(db: Db, status: str, profile: str) -> None:
+    """Whoever asks why a task has candidates without its input there is told that locality was given up."""
+    said = ("anal-loops", "no queue has the input and passes the other rules: decided once more, without locality")
+    queues = {"A": {"status": "offline"}, "B": {"status": "test" if status == "pending" else "online"}}
+    answer = decided(db, a_world(queues=queues), profile)
+    assert (answer["status"], answer["explanation"]) == (status, {"rule": said[0], "reason": said[1]})
+    world.load(db, [a_world(queues=queues)], "w")
+    query = "call brokerage.broker_analysis('w', p_profile => %s, p_seed => 1, p_tasks_a_commit => null)"
+    [(run,)] = db.execute(query, [profile]).fetchall()
+    for view in ("brokerage.outcomes", "monitor.task_decision"):
+        query = f"select status, rule, reason from {view} where run_id = %s"
+        assert db.execute(query, [run]).fetchall() == [(status, *said)]
+    query = "select verdict, rule, reason from monitor.decision where run_id = %s and queue is null"
+    assert db.execute(query, [run]).fetchall() == [("second pass", *said)]
+    query = "select rule is null from monitor.decision where run_id = %s and verdict = 'candidate'"
+    assert db.execute(query, [run]).fetchall() == [(True,)] * (status == "candidates")
+    query = "select verdict, rule, reason from brokerage.explain('w', 1, %s, 'analysis_job') where queue is null"
+    assert db.execute(query, [profile]).fetchall() == [("second pass", *said)]
+
+
+def test_a_task_that_no_queue_is_asked_for_has_no_second_pass(rolled_back: Db) -> None:
+    for given in (a_world(), a_world(queues={name: {"type": "production"} for name in "AB"})):
+        assert decided(rolled_back, given, "doc")["explanation"] is None
+
+
+OBSTACLES = "select rule, fails, opens, example from brokerage.obstacles('w', 1, %s, 'analysis_job')"
+
+
+@pytest.mark.parametrize("profile", PROFILES)
+def test_obstacles_of_a_second_pass_are_those_of_the_pass_that_would_decide(db: Db, profile: str) -> None:
+    """Memory kept A, with the input, and B and C away: without memory the first pass would hold, and only A be open."""
+    given = a_world({"ram_count": 3000}, {name: {"maxrss": 500} for name in "ABC"})
+    given["queues"]["C"] = {**given["queues"]["B"], "maxrss": 500}
+    world.load(db, [given], "w")
+    [(rule, fails, opens, example)] = db.execute(OBSTACLES, [profile]).fetchall()
+    assert (rule, fails, opens, example.partition(":")[0]) == ("memory", 3, 1, "A")
+    db.execute("select brokerage.set_profile('acme', %s)", [profile])
+    change = Jsonb({"enabled": False})
+    db.execute("select brokerage.set_rule('acme', 'memory', %s, 'analysis_job')", [change])
+    assert why(decided(db, given, "acme")) == {"A": "1", "B": "anal-locality", "C": "anal-locality"}
+    db.execute("update resource.queue set status = 'offline' where queue = 'A'")
+    found = {row[0]: row[1:3] for row in db.execute(OBSTACLES, [profile]).fetchall()}
+    assert found == {"memory": (3, 2), "queue-status": (1, 0)}  # A is offline, too: the second pass would decide
+
+
 def test_a_second_pass_of_panda2026_needs_a_source(rolled_back: Db) -> None:
     offline = a_world(queues={"A": {"status": "offline"}})
     assert why(decided(rolled_back, offline, "panda2026")) == {"A": "queue-status -status", "B": "1"}
@@ -218,6 +266,18 @@ def test_input_at_a_queue_that_is_no_candidate(rolled_back: Db) -> None:
     )  # a dataset on tape
     given["tasks"][0]["site"] = "B"
     assert why(decided(rolled_back, given, "panda2026")) == {"A": "anal-locality", "B": "1"}
+
+
+@pytest.mark.parametrize("profile", PROFILES)
+def test_a_part_of_the_input_is_told_of(rolled_back: Db, profile: str) -> None:
+    files = [{"lfn": str(n), "size": 1} for n in range(20)]
+    replicas = {"A_DISK": {}, "B_DISK": {"found": 5, "total": 20}, "T_TAPE": {"found": 0, "total": 20}}
+    given = a_world(queues={"T": storages("T_TAPE")}, datasets={"d": {"files": files, "replicas": replicas}})
+    answer = decided(rolled_back, given, profile)
+    assert {row["queue"]: row["reason"] for row in answer["rejected"]} == {
+        "B": "5 of 20 files of dataset d are there",
+        "T": "dataset d is not there",
+    }
 
 
 @pytest.mark.parametrize("profile", PROFILES)

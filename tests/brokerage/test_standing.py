@@ -214,6 +214,27 @@ def test_queues_that_a_task_is_preassigned_to_and_that_are_not_there(
     assert db.execute("select brokerage.unknown_queues('default', 1)").fetchall() == [(unknown,)]
 
 
+@pytest.mark.parametrize(
+    ("profile", "task", "named"),
+    [
+        ("doc", {"site": "Q,*C"}, [("*C", []), ("Q", ["Q"])]),
+        ("doc", {"params": {"included_site": ["U", "Z*"]}}, [("U", ["U/SCORE"]), ("Z*", [])]),
+        ("doc", {"params": {"included_site": ["*SC", "AUTO"]}}, [("*SC", []), ("AUTO", [])]),
+        ("panda2026", {"params": {"included_site": ["*SC", "AUTO"]}}, [("*SC", ["U/SCORE"])]),
+        ("panda2026", {"site": "DISK"}, []),
+        ("doc", {"site": "DISK"}, [("DISK", [])]),
+    ],
+)
+def test_queues_that_a_task_of_a_user_names(db: Connection, profile: str, task: Row, named: list[Any]) -> None:
+    """Its site and included_site, as each profile reads them; in PanDA's code a storage stands for queues."""
+    given = _world({"label": "user", **task})
+    given["queues"]["U"] = {**given["queues"]["Q"], "type": "unified", "capability": "ucore"}
+    given["queues"]["Q"]["astorages"] = {"read_lan": ["DISK"]}
+    given["resource_types"] = [{"name": "SCORE", "mincore": 1, "maxcore": 1}]
+    world.load(db, [given])
+    assert db.execute("select * from brokerage.named_queues('default', 1, %s)", [profile]).fetchall() == named
+
+
 def test_settings_that_nobody_changed_are_those_of_the_table(db: Connection) -> None:
     query = "select * from brokerage.setting_in_force where setup = 'default'"
     world.load(db, [_world()])

@@ -12,6 +12,7 @@ from broker import grid, world
 from tests.commands import Cli, run_in_shell
 
 Connection = psycopg.Connection[Any]
+Row = dict[str, Any]
 
 
 @pytest.fixture
@@ -176,7 +177,7 @@ def test_pseudo_queues_are_said_to_be_some(cli: Cli, db: Connection) -> None:
     [
         ("NOQ", ("Q",), "no queue entered the list: pre-assigned to NOQ, which is not in setup default"),
         ("NO,NOQ", ("Q",), "no queue entered the list: pre-assigned to NO, NOQ, which are not in setup default"),
-        ("NOQ,Q", ("Q",), "it is pre-assigned to NOQ, which is not in setup default, too"),
+        ("NOQ,Q", ("Q",), "it is pre-assigned to NOQ, which is not in setup default\n"),
         (None, (), "setup default holds no queues"),
         (None, ("ANALY", "TEST"), "no queue entered the list\n"),
     ],
@@ -194,6 +195,21 @@ def test_a_task_that_no_queue_is_asked_for_is_told_why(
     assert cli("explain", "task", 1, "--json").json["unknown_queues"] == [
         name for name in ("NO", "NOQ") if name in (site or "").split(",")
     ]
+
+
+@pytest.mark.parametrize("asked", [{"site": "P"}, {"params": {"included_site": ["P*", "Z*"]}}])
+def test_a_queue_that_is_asked_for_and_never_entered_the_list_is_told_of(cli: Cli, db: Connection, asked: Row) -> None:
+    queues = {name: {"type": kind} for name, kind in (("A", "analysis"), ("P", "production"), ("Q", "production"))}
+    task = {"id": 1, "label": "user", "gshare": "User Analysis", "user": "alice", **asked}
+    world.load(db, [{"queues": queues, "tasks": [task]}])
+    shown = cli("explain", "task", 1).out
+    assert "Pre-assigned, and never entered the list" in shown and "type is production, not analysis" in shown
+    assert ("it is pre-assigned to Z*, which is not in setup default\n" in shown) == ("params" in asked)
+    explained = cli("explain", "task", 1, "--json").json
+    assert (explained["named_queues"], explained["unknown_queues"]) == (["P"], ["Z*"] if "params" in asked else [])
+    db.execute("delete from resource.queue where queue = 'A'")
+    shown = cli("explain", "task", 1).out
+    assert "type is production, not analysis" in shown
 
 
 def test_explain_tells_jobs_and_tasks_apart(cli: Cli, db: Connection) -> None:
@@ -371,6 +387,24 @@ def test_jobs_of_users_are_brokered(cli: Cli, db: Connection) -> None:
     assert "no task is open" not in cli(*change, "--algorithm", "analysis_job").err
     summary = json.loads(cli("broker-analysis", "--setup", "users", "--json").out)
     assert summary["assigned"] == [{"queue": "Q", "tasks": 1, "jobs": 2}]
+
+
+def test_a_task_that_is_decided_without_locality_is_told_so(cli: Cli, db: Connection) -> None:
+    queue = {"type": "analysis", "pilots": {"getjob": 1}, "astorages": {"read_lan": ["HERE"], "write_lan": ["HERE"]}}
+    given = {
+        "queues": {"A": queue},
+        "storages": {"HERE": {"space_free": 1000}, "ELSEWHERE": {}},
+        "datasets": {"d": {"files": [{"lfn": "f", "size": 1}], "replicas": {"ELSEWHERE": {}}}},
+        "tasks": [{"id": 1, "label": "user", "gshare": "User Analysis", "user": "alice", "input": ["d"]}],
+    }
+    world.load(db, [given])
+    said = "anal-loops: no queue has the input and passes the other rules: decided once more, without locality"
+    shown = cli("explain", "task", 1).out
+    assert f"1 of 1 queue would take its jobs\n{said}\n" in shown
+    assert said in cli("explain", "task", 1, "--queue", "A").out
+    explained = cli("explain", "task", 1, "--json").json
+    assert (explained["refused"], explained["second_pass"]["rule"]) == (None, "anal-loops")
+    assert f"candidates by {said.replace(':', ', task 1:', 1)}" in cli("broker-analysis", "--seed", 1).out
 
 
 def test_classes_are_shown_and_stored(cli: Cli, db: Connection) -> None:

@@ -54,7 +54,8 @@ def test_what_a_function_may_raise_is_followed_through_what_it_calls(db: psycopg
 
 
 def _states(texts: Mapping[str, str]) -> set[str]:
-    return {state for text in texts.values() for state in re.findall(r"errcode\s*=\s*'(\w+)'", text)}
+    """The SQLSTATEs raised, without that of a bug of ours (PostgreSQL's internal_error)."""
+    return {state for text in texts.values() for state in re.findall(r"errcode\s*=\s*'(\w+)'", text)} - {"XX000"}
 
 
 def test_every_error_of_ours_is_in_the_table_of_errors() -> None:

@@ -46,6 +46,7 @@ VIEWER = EVERYBODY | {
     "brokerage.run_difference",
     "brokerage.require_tasks",
     "workload.missing_reference",
+    "brokerage.named_queues",
     "brokerage.unknown_queues",
     "brokerage.worded",
 }

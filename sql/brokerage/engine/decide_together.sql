@@ -1,5 +1,6 @@
 -- Decides tasks by one query made of the profile's rules (brokerage.compose). Tasks with texts that cannot be read leave with their error before,
--- tasks that a task rule refuses with that. Those that a rule of kind second pass names are decided once more.
+-- tasks that a task rule refuses with that. Those that a rule of kind second pass names are decided once more, and their
+-- decisions say so.
 create or replace function brokerage.decide_together(p_run brokerage.run, p_task_ids bigint[], p_queues brokerage.queue_facts[]) returns void
 language plpgsql
 as $$
@@ -57,6 +58,10 @@ begin
                  '   left join brokerage.rule_in_force p on p.profile = $7 and p.algorithm = $8 and p.kind = ''pending'' and p.enabled'
         using p_run.setup, v_tasks, p_queues, v_flavour, p_run.run_id, p_run.started_at, p_run.profile, p_run.algorithm;
     end if;
+    update brokerage.task_decision d set rule = s.rule, reason = s.reason
+      from unnest(v_tasks) f
+     cross join brokerage.second_pass(p_run.profile, p_run.algorithm) s
+     where f.second_pass and d.setup = p_run.setup and d.run_id = p_run.run_id and d.task_id = f.task_id;
     v_tasks := brokerage.tasks_of_second_pass(p_run, v_tasks);
     exit when cardinality(v_tasks) = 0;
   end loop;

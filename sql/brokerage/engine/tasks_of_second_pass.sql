@@ -10,7 +10,7 @@ begin
     return '{}'::brokerage.task_facts[];
   end if;
   execute 'with left_with_none as materialized (select s.task_id, s.said from (' || v_query || ') s'
-          '  join brokerage.task_decision d on d.setup = $2 and d.run_id = $3 and d.task_id = s.task_id and d.candidates = 0)'
+          '  join brokerage.task_decision d on d.setup = $2 and d.run_id = $3 and d.task_id = s.task_id and d.candidates = 0 and d.rejected > 0)'
           ' select coalesce(array_agg(s.task_id), ''{}'') from left_with_none s'
           '  where s.said = ''any'' or not exists (select from brokerage.verdict v cross join unnest(v.queues) u cross join unnest($4) r(begins)'
           '                                         where v.setup = $2 and v.run_id = $3 and v.task_id = s.task_id and u.verdict = ''r'' and starts_with(u.rule || E''\t'' || u.reason, r.begins))'

@@ -33,7 +33,7 @@ as $$
      cross join unnest(t.datasets) with ordinality i(dataset, position)
       join workload.dataset d on d.setup = p_setup and d.dataset = i.dataset
   ), replica as materialized (  -- in panda2026 a copy that misses little is regarded as complete
-    select r.dataset, r.storage, r.vp, r.found > 0 as has_files, coalesce(s.is_tape, false) as is_tape,
+    select r.dataset, r.storage, r.vp, r.found, r.total, r.found > 0 as has_files, coalesce(s.is_tape, false) as is_tape,
            r.is_complete or p_flavour <> 'doc' and r.found > 0 and r.total > 0 and (r.total - r.found <= c.missing or r.found * 100 >= r.total * c.percent) as is_complete
       from workload.replica_state r
      cross join (select (resource.config_value(p_setup, 'jedi', 'anal_jobbroker', 'MAX_MISSING_INPUT_FILES') #>> '{}')::float8,
@@ -46,19 +46,22 @@ as $$
       from input i
       left join replica r on r.dataset = i.dataset
      group by i.dataset
-  ), copy as materialized (
-    select d.dataset, u.number as queue, bool_or(not r.is_tape) as on_disk
+  ), there as materialized (  -- on_disk: of copies that count, null where none does; found, total: files of the largest part
+    select d.dataset, u.number as queue, bool_or(not r.is_tape) filter (where (r.is_complete or d.parts_count and r.has_files) and (d.vp_counts or not coalesce(r.vp, false))) as on_disk,
+           max(r.found) filter (where r.vp is not true and not r.is_complete) as found, max(r.total) filter (where r.vp is not true and not r.is_complete) as total
       from dataset d
-      join replica r on r.dataset = d.dataset and (r.is_complete or d.parts_count and r.has_files) and (d.vp_counts or not coalesce(r.vp, false))
+      join replica r on r.dataset = d.dataset
       join resource.storage_for_analysis s on s.setup = p_setup and s.storage = r.storage and s.direction = 'read_lan'
       join unified u on u.queue = s.queue
      group by d.dataset, u.number
-  ), placed as materialized (  -- how near a queue is to all of an input: 4 all on disk, 3 all there, 2 some on disk, 1 some there; without a row nothing is
+  ), copy as materialized (
+    select t.dataset, t.queue, t.on_disk from there t where t.on_disk is not null
+  ), placed as materialized (  -- how near a queue is to all of an input: 4 all on disk, 3 all there, 2 some on disk, 1 some there, 0 parts that do not count; without a row nothing is
     select i.number as input, u.queue, min(i.dataset) filter (where c.dataset is null) as missing,
-           case when bool_and(c.on_disk is true) then 4 when bool_and(c.dataset is not null) then 3 when bool_or(c.on_disk) then 2 else 1 end as level,
+           case when bool_and(c.on_disk is true) then 4 when bool_and(c.dataset is not null) then 3 when bool_or(c.on_disk) then 2 when bool_or(c.dataset is not null) then 1 else 0 end as level,
            sum(case when c.on_disk then 1 when not c.on_disk then 0.001 else 0 end) as copies,
            n.is_listed or coalesce(n.queue = any (i.preassigned), false) as is_candidate
-      from (select distinct i.number, c.queue from input i join copy c on c.dataset = i.dataset) u
+      from (select distinct i.number, c.queue from input i join there c on c.dataset = i.dataset) u
       join unified n on n.number = u.queue
       join input i on i.number = u.number
       left join copy c on c.dataset = i.dataset and c.queue = u.queue
@@ -67,12 +70,15 @@ as $$
     select p.input, max(p.level) as level from placed p where p.is_candidate group by p.input
   ), input_of_queue as materialized (
     select p.input, p.queue,
-           case when p_flavour = 'doc' then case when p.level < 3 then format('dataset %s is not there', p.missing) end
+           case when p_flavour = 'doc' then case when p.level < 3 then m.said end
+                when p.level = 0 then m.said
                 when p.level < b.level then case when p.missing is null then 'its input is there on tape, elsewhere on disk'
-                                                 else format('dataset %s is not there%s', p.missing, case when b.level < 3 then ', other queues have more on disk' end) end end as problem,
+                                                 else m.said || case when b.level < 3 then ', other queues have more on disk' else '' end end end as problem,
            case when p_flavour = 'doc' or b.level > 2 then p.copies end as copies
       from placed p
       left join best b on b.input = p.input
+      left join there t on t.dataset = p.missing and t.queue = p.queue
+     cross join lateral (select case when t.found > 0 then format('%s of %s files of dataset %s are there', t.found, t.total, p.missing) else format('dataset %s is not there', p.missing) end) m(said)
   ), result as materialized (
     select t.number as task, q.number as queue, sum(r.failed)::bigint as failed, sum(r.closed)::bigint as closed, sum(r.finished)::bigint as finished
       from task t

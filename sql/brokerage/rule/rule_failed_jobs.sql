@@ -6,7 +6,8 @@ as $$
     when (x ->> 'stabilized_alone')::boolean and not brokerage.may_be_stabilized(t, q, p, x) then null
     when p.failed + p.closed > greatest(2 * p.finished, t.min_bad_jobs_to_skip_pq)
          or p.failed + p.closed = greatest(2 * p.finished, t.min_bad_jobs_to_skip_pq) and not coalesce((x ->> 'inclusive')::boolean, false)
-    then format('%s jobs of the task failed and %s were closed, %s finished', p.failed, p.closed, p.finished)
+    then format('%s jobs of the task failed and %s were closed, %s finished: %s %s may', p.failed, p.closed, p.finished,
+                case when (x ->> 'inclusive')::boolean then 'at most' else 'less than' end, greatest(2 * p.finished, t.min_bad_jobs_to_skip_pq))
   end
 $$;
 

@@ -1,5 +1,6 @@
 -- Why each queue would take a task's jobs or not, as things are now, by the very query that decides. All rules that reject a queue are named, not
 -- only the first: those that look at it alone, and set rules that hold for the task, as they would reject it if it reached them. A choice is no reason of a queue's own.
+-- Of a task that is decided once more (anal-loops) those are the reasons of the second pass, and a row without queue says so.
 create or replace function brokerage.explain(p_setup text, p_task_id bigint, p_profile text default null, p_algorithm text default null)
 returns table (queue text, verdict text, rank bigint, rule text, criteria text, reason text, weight float8, factors jsonb, all_reasons text[])
 language plpgsql stable
@@ -38,22 +39,12 @@ begin
   end if;
   v_queues := brokerage.facts_of_candidates(p_setup, v_algorithm);
   v_tasks := brokerage.explained_pass(p_setup, v_profile, v_algorithm, v_tasks, v_queues);
-  return query execute
-    brokerage.compose(v_profile, v_algorithm, false, true)
-    || ' select j.queue, case when starts_with(j.failed, ''!'') then ''not candidate'' when j.failed is not null or r.place > r.best then ''rejected'' else ''candidate'' end,'
-       '        case when r.place <= coalesce(r.best, r.place) then r.place end, s.rule, w.criteria, w.reason, j.weight,'
-       '        (select jsonb_object_agg(n.rule, n.factor) from (select f.rule, j.factors[row_number() over (order by f.position, f.rule)] as factor from brokerage.rule_in_force f'
-       '          where f.profile = $5 and f.algorithm = $6 and f.kind = ''weight'' and f.enabled) n where j.factors is not null),'
-       '        (select array_agg(replace(a.said, E''\t'', '': '')) from unnest(j.failures) a(said) where starts_with(j.failed, ''!'') is not true)'
-       '   from judged j'
-       '   left join ranked r on r.task_number = j.task_number and r.queue = j.queue'
-       '  cross join lateral (select coalesce(ltrim(j.failed, ''!''), case when r.place > r.best then r.best_rule || format(E''\tnumber %s by weight, the best %s are taken'', r.place, r.best) end)) v(said)'
-       '  cross join lateral (select split_part(v.said, E''\t'', 1), split_part(v.said, E''\t'', 2)) s(rule, said)'
-       '   left join brokerage.rule_in_force f on f.profile = $5 and f.algorithm = $6 and f.rule = s.rule'
-       '  cross join lateral brokerage.worded(s.said, f.criteria) w'
-       '  order by r.place nulls last, coalesce(starts_with(j.failed, ''!''), false), j.queue collate "C"'
-    using p_setup, v_tasks, v_queues, brokerage.flavour(v_profile), v_profile, v_algorithm;
+  if (v_tasks[1]).second_pass then
+    return query select null::text, 'second pass', null::bigint, s.rule, null::text, s.reason, null::float8, null::jsonb, null::text[]
+                   from brokerage.second_pass(v_profile, v_algorithm) s;
+  end if;
+  return query select e.* from brokerage.explained_queues(p_setup, v_profile, v_algorithm, v_tasks, v_queues) e;
 end $$;
 
 comment on function brokerage.explain(text, bigint, text, text) is
-'Why each queue would take the jobs of a task or not, as things are now: verdict, the rule that rejects it with the numbers compared, all rules that would (set rules as they hold now, no choices), or its weight factor by factor. A task that no queue is asked for has one row without queue. Without p_algorithm the broker that has the task explains (brokerage.algorithm_of). Errors: PB001 (no such profile), PB002, PB004 (no such task).';
+'Why each queue would take the jobs of a task or not, as things are now: verdict, the rule that rejects it with the numbers compared, all rules that would (set rules as they hold now, no choices), or its weight factor by factor. A task that no queue is asked for has one row without queue; one that is decided without locality has one before the others, second pass. Without p_algorithm by the rules of the broker that has the task. Errors: PB001 (no such profile), PB002, PB004 (no such task).';

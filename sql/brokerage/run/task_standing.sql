@@ -7,7 +7,7 @@ select x.setup, x.algorithm, x.task_id, x.of_label, x.current_priority, x.jobs, 
        coalesce(x.not_open,
                 case when x.waits
                      then format('waits until %s: run %s %s', to_char(x.retry_at at time zone 'utc', 'YYYY-MM-DD HH24:MI:SS "UTC"'), x.run_id,
-                                 case when d.reason is null then 'found none for it' else format('said %s: %s', concat_ws(', ', d.status, d.rule), d.reason) end) end) as not_due
+                                 case when d.reason is null or d.rejected > 0 then 'found none for it' else format('said %s: %s', concat_ws(', ', d.status, d.rule), d.reason) end) end) as not_due
   from (
     select t.setup, a.algorithm, t.task_id, (a.algorithm = 'analysis_job') = coalesce(t.label in ('user', 'panda'), false) as of_label, t.current_priority, coalesce(i.jobs, 0) as jobs, coalesce(i.jobs, 0) - coalesce(s.assigned_jobs, 0) as jobs_left, s.retry_at, s.run_id,
            case

@@ -5,17 +5,8 @@ security definer set search_path = brokerage, pg_temp
 as $$
 begin
   perform brokerage.require_tasks(p_setup, array[p_task_id]);
-  return array(
-    select u.queue
-      from workload.task t
-      left join workload.task_dataset i on i.setup = t.setup and i.task_id = t.task_id and i.direction = 'input' and i.position = 1
-      left join workload.dataset d on d.setup = i.setup and d.dataset = i.dataset
-     cross join lateral brokerage.preassignment(t, d, resource.clock(p_setup),
-                                                brokerage.flavour(coalesce(p_profile, (select s.profile from brokerage.setting s where s.setup = p_setup), 'doc'))) p
-     cross join lateral unnest(p.queues) u(queue)
-     where t.setup = p_setup and t.task_id = p_task_id
-       and not exists (select from resource.candidate_queue q where q.setup = p_setup and u.queue in (q.queue, q.unified_name))
-     order by 1);
+  return array(select n.name from brokerage.named_queues(p_setup, p_task_id, p_profile) n where n.queues = '{}' order by 1);
 end $$;
 
-comment on function brokerage.unknown_queues(text, bigint, text) is 'Queues that a task is pre-assigned to and that are not in the setup. Errors: PB001, PB002, PB004 (no such task).';
+comment on function brokerage.unknown_queues(text, bigint, text) is
+'Queues that a task is pre-assigned to and that are not in the setup, and patterns of included_site that no queue is named. Errors: PB001, PB002, PB004 (no such task).';

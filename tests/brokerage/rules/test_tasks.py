@@ -279,6 +279,17 @@ def test_full_chain(rolled_back: Db, parent: str | None, parent_mode: str | None
         check(rolled_back, rule, [case(None, t_full_chain=1, **PRESET, **of_parent)])
 
 
+def test_a_capable_task_is_a_full_chain_that_is_ignored(rolled_back: Db) -> None:
+    """Seed 000: without a parent at a bare nucleus, capable is ignored."""
+    ignored = "bareNucleus is only, and fullChain is capable, which is ignored: no parent of it is at a bare nucleus"
+    cases = [
+        case("bareNucleus is only, and the task is no full chain", q_bare_nucleus="only"),
+        case(ignored, q_bare_nucleus="only", t_full_chain=3),
+        case(ignored, q_bare_nucleus="only", t_full_chain=3, t_parent_nucleus="NUC"),
+    ]
+    check(rolled_back, "rule_full_chain_task", cases)
+
+
 def test_input_scan(rolled_back: Db) -> None:
     query = "select brokerage.rule_task_input_scan(jsonb_populate_record(null::brokerage.task_facts, %s))"
     for facts, expected in [
