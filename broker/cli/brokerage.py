@@ -12,7 +12,7 @@ from broker.cli import output
 from broker.cli.common import Json
 from broker.cli.files import reading
 from broker.cli.output import counted
-from broker.cli.session import Setup, ready, require_setup, session
+from broker.cli.session import Row, Setup, ready, require_setup, rows_of, session
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -24,7 +24,6 @@ if TYPE_CHECKING:
 app = typer.Typer()
 PANEL = "Brokerage"
 
-Row = dict[str, Any]
 Profile = Annotated[str | None, typer.Option(help="Profile that decides; else the setup's, doc by default.")]
 Tasks = Annotated[list[int] | None, typer.Option("--task", help="This task; more than once for several.")]
 Limit = Annotated[int, typer.Option(min=0, help="Show so many rows of a table, 0 for all.")]
@@ -153,7 +152,7 @@ def _broker(
         run = batch.broker(
             connections, setup, algorithm, tasks=named or None, profile=profile, seed=seed, limit=limit, dry_run=dry_run
         )
-        summary = summary_of(connection, setup, run) | {"not_due": not_due}
+        summary = summary_of(connection, setup, run, algorithm) | {"not_due": not_due}
         nothing = None if summary["tasks"] or named else _nothing_due(connection, setup, algorithm, limit)
     if as_json:
         output.json_out(summary)
@@ -168,7 +167,7 @@ def _not_due(connection: "Connection", setup: str, algorithm: str, tasks: list[i
     query = """select task_id, not_due from brokerage.task_standing
                 where setup = %s and algorithm = %s and task_id = any (%s::bigint[]) and not_due is not null
                 order by 1"""
-    return _rows(connection, query, setup, algorithm, tasks) if tasks else []
+    return rows_of(connection, query, setup, algorithm, tasks) if tasks else []
 
 
 def _nothing_due(connection: "Connection", setup: str, algorithm: str, limit: int | None) -> str:
@@ -179,7 +178,7 @@ def _nothing_due(connection: "Connection", setup: str, algorithm: str, limit: in
                       count(*) filter (where not_open is not null) as others,
                       min(task_id) filter (where not_open is not null) as example
                  from brokerage.task_standing where setup = %s and algorithm = %s"""
-    [row] = _rows(connection, query, setup, algorithm)
+    [row] = rows_of(connection, query, setup, algorithm)
     if row["due"]:
         are = f"{counted(row['due'], 'task')} {'is' if row['due'] == 1 else 'are'} due"
         return f"no task was decided: {are}, {'--limit is 0' if limit == 0 else 'and others are working on them'}"
@@ -189,7 +188,7 @@ def _nothing_due(connection: "Connection", setup: str, algorithm: str, limit: in
         said.append(f"{counted(row['waiting'], 'task')} {are} {_time(row['retry_at'])}")
     if row["others"]:
         query = "select not_open from brokerage.task_standing where setup = %s and algorithm = %s and task_id = %s"
-        [example] = _rows(connection, query, setup, algorithm, row["example"])
+        [example] = rows_of(connection, query, setup, algorithm, row["example"])
         such = f"{'is' if row['others'] == 1 else 'are'} not open, such as {row['example']}"
         said.append(f"{counted(row['others'], 'task')} {such}: {example['not_open']}")
     return f"no task was due: {'; '.join(said) or f'setup {setup} holds no open tasks'}"
@@ -199,42 +198,36 @@ def _time(moment: "datetime") -> str:
     return moment.isoformat(sep=" ", timespec="seconds")
 
 
-def summary_of(connection: "Connection", setup: str, run: int) -> Row:
+def summary_of(connection: "Connection", setup: str, run: int, algorithm: str) -> Row:
     """A run: tasks by status (and the rule that refused whole tasks), where tasks or jobs went, rejections by rule."""
     chosen = "where setup = %s and run_id = %s order by"
     return {
         "setup": setup,
         "run": run,
-        "tasks": _rows(
+        "algorithm": algorithm,
+        "tasks": rows_of(
             connection,
             f"select status, tasks, retry_at, example, rule, reason from brokerage.outcomes {chosen} 1, 5",
             setup,
             run,
         ),
-        "assigned": _rows(
+        "assigned": rows_of(
             connection, f"select queue, tasks, jobs from brokerage.assignments {chosen} 3 desc, 1", setup, run
         ),
-        "nuclei": _rows(
+        "nuclei": rows_of(
             connection,
             "select nucleus, count(*) as tasks, sum(work) as work from brokerage.nucleus_of_task"
             " where setup = %s and run_id = %s group by nucleus order by 2 desc, 1",
             setup,
             run,
         ),
-        "rejections": _rows(
+        "rejections": rows_of(
             connection,
             f"select rule, criteria, pairs, tasks, queues from brokerage.rejections {chosen} 3 desc, 1",
             setup,
             run,
         ),
     }
-
-
-def _rows(connection: "Connection", query: str, *arguments: Any) -> list[Row]:
-    from psycopg.rows import dict_row
-
-    with connection.cursor(row_factory=dict_row) as cursor:
-        return cursor.execute(query.encode(), arguments).fetchall()
 
 
 def show_summary(summary: Row, *, dry: bool, nothing: str = "no task was due") -> None:
@@ -261,7 +254,8 @@ def show_summary(summary: Row, *, dry: bool, nothing: str = "no task was due") -
         else:
             _show_assigned(queues, "job", "queue")
     rejections = [(r["rule"], r["criteria"], r["pairs"], r["tasks"], r["queues"]) for r in summary["rejections"]]
-    columns = ["rule", "criteria", "pairs", "tasks", "queues", ""]
+    places = "nuclei" if summary["algorithm"] == "production_task" else "queues"
+    columns = ["rule", "criteria", "pairs", "tasks", places, ""]
     output.table("Rejected", columns, _barred(rejections, 2), drop=["", "criteria"])
 
 
@@ -359,7 +353,7 @@ def _open_elsewhere(connection: "Connection", setup: str, algorithm: str) -> lis
     return [
         f"no task is open for {algorithm}, {counted(row['tasks'], 'task')} for {row['algorithm']}:"
         f" --algorithm {row['algorithm']}"
-        for row in _rows(connection, query, setup, algorithm)
+        for row in rows_of(connection, query, setup, algorithm)
     ]
 
 
@@ -442,14 +436,14 @@ def rules(
     with session() as connection:
         settings = None if setup is None else _settings(connection, setup)
         chosen = profile or (settings["profile"] if settings else "doc")
-        rows = _rows(
+        rows = rows_of(
             connection,
             "select position, rule, kind, criteria, function, parameters, enabled, source from brokerage.rule_in_force"
             " where profile = %s and algorithm = %s order by position, rule",
             chosen,
             algorithm,
         )
-        known = _rows(connection, "select distinct profile, algorithm from brokerage.rule_in_force order by 1, 2")
+        known = rows_of(connection, "select distinct profile, algorithm from brokerage.rule_in_force order by 1, 2")
     if not rows:
         there = ", ".join(f"{row['profile']} of {row['algorithm']}" for row in known)
         raise NoSuchThing(f"profile {chosen} has no rules of {algorithm}", f"there are: {there}")
@@ -480,7 +474,7 @@ def _settings(connection: "Connection", setup: str) -> Row:
     require_setup(connection, setup)
     query = """select setup, profile, decisions_kept::text, counts_kept::text, assignments_count::text
                  from brokerage.setting_in_force where setup = %s"""
-    [*found] = _rows(connection, query, setup)
+    [*found] = rows_of(connection, query, setup)
     if not found:  # `default`, where nothing has happened yet
         from broker.errors import NoSuchThing
 

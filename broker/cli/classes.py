@@ -6,10 +6,9 @@ from typing import Annotated
 import typer
 
 from broker.cli import output
-from broker.cli.brokerage import Row, _rows
 from broker.cli.common import Json
 from broker.cli.output import counted
-from broker.cli.session import Setup, require_setup, session
+from broker.cli.session import Row, Setup, require_setup, rows_of, session
 
 app = typer.Typer()
 
@@ -39,7 +38,7 @@ def classify(
         while True:
             with connection.transaction(force_rollback=dry_run):
                 connection.execute("call brokerage.classify(%s, %s)", [setup, profile])
-                found = _rows(connection, "select * from brokerage.classes(%s, %s)", setup, profile)
+                found = rows_of(connection, "select * from brokerage.classes(%s, %s)", setup, profile)
             if as_json:
                 output.json_out(found)
             else:

@@ -130,7 +130,7 @@ def brokerage(
                 query = sql.SQL("call {}(%s, p_profile => %s, p_seed => %s::bigint)").format(sql.Identifier(*call))
                 [(run,)] = connection.execute(query, (setup, profile, seed)).fetchall()
                 seconds = time.perf_counter() - started
-                runs[algorithm] = summary = summary_of(connection, setup, run)
+                runs[algorithm] = summary = summary_of(connection, setup, run, algorithm)
                 if status:
                     samples = [row["example"] for row in summary["tasks"] if row["status"] == status][:1]
                     explanations = [explanation_of(connection, setup, task, profile, algorithm) for task in samples]

@@ -7,14 +7,12 @@ from typing import TYPE_CHECKING, Any
 
 from broker.cli import output
 from broker.cli.output import counted
-from broker.cli.session import require_setup, session
+from broker.cli.session import Row, require_setup, rows_of, session
 
 if TYPE_CHECKING:
     import psycopg
 
     Connection = psycopg.Connection[Any]
-
-Row = dict[str, Any]
 
 SECOND_PASS = "second pass"  # verdict of brokerage.explain about a task: it was decided once more, without locality
 
@@ -75,17 +73,17 @@ def explanation_of(
     `unknown_queues` names and patterns that it is pre-assigned to and that are not there.
     """
     if algorithm is None:
-        [row] = _rows(connection, "select brokerage.algorithm_of(%s, %s::bigint) as algorithm", setup, task)
+        [row] = rows_of(connection, "select brokerage.algorithm_of(%s, %s::bigint) as algorithm", setup, task)
         algorithm = row["algorithm"]
     query = """select algorithm, not_due, jobs, jobs_left from brokerage.task_standing
                 where setup = %s and task_id = %s and algorithm = %s"""
     nowhere = {"algorithm": algorithm, "not_due": None, "jobs": 0, "jobs_left": 0}
-    standing = next(iter(_rows(connection, query, setup, task, algorithm)), nowhere)
+    standing = next(iter(rows_of(connection, query, setup, task, algorithm)), nowhere)
     asked = (setup, task, profile, standing["algorithm"])
-    rows = _rows(connection, "select * from brokerage.explain(%s, %s::bigint, %s, %s)", *asked)
+    rows = rows_of(connection, "select * from brokerage.explain(%s, %s::bigint, %s, %s)", *asked)
     queues = [row for row in rows if row["queue"] is not None]
     of_task = [row for row in rows if row["queue"] is None]
-    named = _rows(connection, "select * from brokerage.named_queues(%s, %s::bigint, %s)", setup, task, profile)
+    named = rows_of(connection, "select * from brokerage.named_queues(%s, %s::bigint, %s)", setup, task, profile)
     return {
         "setup": setup,
         "task": task,
@@ -95,17 +93,10 @@ def explanation_of(
         "refused": next((row for row in of_task if row["verdict"] != SECOND_PASS), None),
         "second_pass": next((row for row in of_task if row["verdict"] == SECOND_PASS), None),
         "queues": queues,
-        "obstacles": _rows(connection, "select * from brokerage.obstacles(%s, %s::bigint, %s, %s)", *asked)
+        "obstacles": rows_of(connection, "select * from brokerage.obstacles(%s, %s::bigint, %s, %s)", *asked)
         if queues
         else [],
     }
-
-
-def _rows(connection: "Connection", query: str, *arguments: Any) -> list[Row]:
-    from psycopg.rows import dict_row
-
-    with connection.cursor(row_factory=dict_row) as cursor:
-        return cursor.execute(query.encode(), arguments).fetchall()
 
 
 def show_explanation(explained: Row, limit: int) -> None:

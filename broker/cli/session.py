@@ -13,6 +13,8 @@ if TYPE_CHECKING:
 
     from broker.database import Target
 
+Row = dict[str, Any]
+
 Setup = Annotated[str, typer.Option(help="The tenant: DIRAC's Setup, PanDA's vo.")]
 """The type of a command's parameter `setup: Setup = "default"`."""
 
@@ -78,3 +80,11 @@ def session() -> "Iterator[psycopg.Connection[Any]]":
 
     with database.connect(ready()) as connection:
         yield connection
+
+
+def rows_of(connection: "psycopg.Connection[Any]", query: str, *arguments: Any) -> list[Row]:
+    """The rows of a query, each by its columns."""
+    from psycopg.rows import dict_row
+
+    with connection.cursor(row_factory=dict_row) as cursor:
+        return cursor.execute(query.encode(), arguments).fetchall()
