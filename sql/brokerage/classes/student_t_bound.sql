@@ -18,7 +18,7 @@ begin
            + (3 * v_z ^ 7 + 19 * v_z ^ 5 + 17 * v_z ^ 3 - 15 * v_z) / (384 * p_freedom ^ 3)
            + (79 * v_z ^ 9 + 776 * v_z ^ 7 + 1482 * v_z ^ 5 - 1920 * v_z ^ 3 - 945 * v_z) / (92160 * p_freedom ^ 4);
   elsif p_freedom < 0.01 then  -- beyond any wait
-    return 'infinity';
+    return 'infinity'::float8;
   elsif p_freedom is null then
     return null;
   end if;

@@ -14,7 +14,17 @@ declare
                            from unnest(v_tasks) with ordinality f order by f.ordinality);
   v_assigned text[] := array_fill('{}'::text, array[cardinality(v_pools)]);  -- what each pool got, see brokerage.assigned_before
   v_turns refcursor;
-  v_turn record;
+  v_outside bigint;
+  v_rejected bigint;
+  v_survivors bigint;
+  v_told brokerage.queue_verdict[];
+  v_kept bigint;
+  v_names text[];
+  v_numbers bigint[];
+  v_weights float8[];
+  v_queued bigint[];
+  v_capacities bigint[];
+  v_chunks int[];
   v_decisions brokerage.task_decision[] := '{}'::brokerage.task_decision[];
   v_verdicts brokerage.verdict[] := '{}'::brokerage.verdict[];
   v_sent brokerage.nucleus_assignment[] := '{}'::brokerage.nucleus_assignment[];
@@ -22,7 +32,7 @@ begin
   open v_turns no scroll for execute
     brokerage.compose(p_run.profile, p_run.algorithm, p_wide, false, true)
     || ', queue as materialized (select q.queue, dense_rank() over (order by q.unified_name) as number from unnest($3) q)'
-       ' select u.number, u.outside, u.rejected, u.survivors, u.refused || r.said as verdicts, r.kept, r.names, r.numbers, r.weights, r.queued, r.capacities, r.chunks'
+       ' select u.outside, u.rejected, u.survivors, u.refused || r.said as verdicts, r.kept, r.names, r.numbers, r.weights, r.queued, r.capacities, r.chunks'
        '   from (select n.number, $2[n.number] as task,'
        '                count(*) filter (where starts_with(j.failed, ''!'')) as outside, count(*) filter (where not starts_with(j.failed, ''!'')) as rejected,'
        '                array_agg(row(j.queue, case when starts_with(j.failed, ''!'') then ''n'' else ''r'' end::"char", null, j.weight, j.factors, null, null, null,'
@@ -46,22 +56,22 @@ begin
     using p_run.setup, v_tasks, p_queues, brokerage.flavour(p_run.profile);
   for v_number in 1 .. cardinality(v_tasks) loop
     perform set_config('brokerage.assigned', v_number || ' ' || v_assigned[v_pools[v_number]], true);
-    fetch v_turns into v_turn;
-    v_decisions := v_decisions || (p_run.setup, p_run.run_id, v_tasks[v_number].task_id, p_run.started_at, case when v_turn.kept > 0 then 'candidates' else 'pending' end, null, null, null,
-                                   case when v_turn.kept > 0 then null else p_run.started_at + brokerage.wait_of(v_wait, v_tasks[v_number].current_priority) end,
-                                   v_turn.kept, v_turn.rejected + v_turn.survivors - v_turn.kept, v_turn.outside)::brokerage.task_decision;
-    if v_turn.verdicts is not null then
-      v_verdicts := v_verdicts || (p_run.setup, p_run.run_id, v_tasks[v_number].task_id, p_run.started_at, v_turn.verdicts)::brokerage.verdict;
+    fetch v_turns into v_outside, v_rejected, v_survivors, v_told, v_kept, v_names, v_numbers, v_weights, v_queued, v_capacities, v_chunks;
+    v_decisions := v_decisions || (p_run.setup, p_run.run_id, v_tasks[v_number].task_id, p_run.started_at, case when v_kept > 0 then 'candidates' else 'pending' end, null, null, null,
+                                   case when v_kept > 0 then null else p_run.started_at + brokerage.wait_of(v_wait, v_tasks[v_number].current_priority) end,
+                                   v_kept, v_rejected + v_survivors - v_kept, v_outside)::brokerage.task_decision;
+    if v_told is not null then
+      v_verdicts := v_verdicts || (p_run.setup, p_run.run_id, v_tasks[v_number].task_id, p_run.started_at, v_told)::brokerage.verdict;
     end if;
-    if v_turn.kept > 0 and p_run.algorithm = 'production_task' then
-      v_sent := v_sent || brokerage.nucleus_for(p_run, v_tasks[v_number], v_turn.names, brokerage.probabilities(v_turn.weights, v_first_of_zeros));
+    if v_kept > 0 and p_run.algorithm = 'production_task' then
+      v_sent := v_sent || brokerage.nucleus_for(p_run, v_tasks[v_number], v_names, brokerage.probabilities(v_weights, v_first_of_zeros));
       if v_sent[cardinality(v_sent)].gshare is not null then
-        v_assigned[v_pools[v_number]] := brokerage.with_assigned(v_assigned[v_pools[v_number]], array[v_turn.numbers[array_position(v_turn.names, v_sent[cardinality(v_sent)].nucleus)]],
+        v_assigned[v_pools[v_number]] := brokerage.with_assigned(v_assigned[v_pools[v_number]], array[v_numbers[array_position(v_names, v_sent[cardinality(v_sent)].nucleus)]],
                                                                  array[v_sent[cardinality(v_sent)].work]);
       end if;
-    elsif v_turn.kept > 0 then
-      v_assigned[1] := brokerage.with_assigned(v_assigned[1], v_turn.numbers,
-        brokerage.assign_task(p_run, v_tasks[v_number].task_id, v_turn.names, v_turn.weights, v_turn.queued, v_turn.capacities, v_turn.chunks));
+    elsif v_kept > 0 then
+      v_assigned[1] := brokerage.with_assigned(v_assigned[1], v_numbers,
+        brokerage.assign_task(p_run, v_tasks[v_number].task_id, v_names, v_weights, v_queued, v_capacities, v_chunks));
     end if;
     if v_number % 100 = 0 or v_number = cardinality(v_tasks) then  -- stored together: a statement a row takes five times as long
       insert into brokerage.task_decision select d.* from unnest(v_decisions) d;

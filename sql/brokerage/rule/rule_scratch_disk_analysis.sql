@@ -3,8 +3,10 @@ create or replace function brokerage.rule_scratch_disk_analysis(t brokerage.task
 language sql stable parallel safe
 as $$
   select case
-    when q.maxwdir > 0 and brokerage.scratch_need_analysis(t, q, p) * brokerage.whole_queue_cores(t, q, p) >= q.maxwdir::numeric * 1048576
-    then format('needs %s MiB of scratch a core, maxwdir is %s for %s cores', trim_scale(round(brokerage.scratch_need_analysis(t, q, p) / 1048576, 3)), q.maxwdir,
+    when q.maxwdir > 0 and brokerage.compare(
+           brokerage.scratch_need_analysis(t, q, p) * brokerage.whole_queue_cores(t, q, p), q.maxwdir * 1048576,
+           brokerage.scratch_need_analysis_exactly(t, q, p) * brokerage.whole_queue_cores(t, q, p), q.maxwdir::numeric * 1048576) >= 0
+    then format('needs %s MiB of scratch a core, maxwdir is %s for %s cores', trim_scale(round(brokerage.scratch_need_analysis_exactly(t, q, p) / 1048576, 3)), q.maxwdir,
                 brokerage.whole_queue_cores(t, q, p))
   end
 $$;
