@@ -16,7 +16,7 @@ from broker import world
 from tests.brokerage.model import broker_job, differences
 from tests.brokerage.worlds import TASK, random_world, worlds
 
-WORLDS = int(os.environ.get("JOB_WORLDS", "600"))  # 2000 by hand
+WORLDS = int(os.environ.get("JOB_WORLDS", "400"))  # 2000 by hand
 JUDGED = 2000  # worlds that the model alone judges
 CHUNKS = 8
 AT_LEAST = 20  # times that each rule rejects, and accepts, in all the worlds

@@ -18,7 +18,7 @@ from tests.brokerage.analysis_worlds import analysis_worlds, random_analysis_wor
 from tests.brokerage.model_analysis import broker_analysis, differences
 from tests.brokerage.worlds import TASK
 
-WORLDS = int(os.environ.get("ANALYSIS_WORLDS", "200"))  # 2000 by hand
+WORLDS = int(os.environ.get("ANALYSIS_WORLDS", "120"))  # 2000 by hand
 EVERY = {"doc": 1, "room": 6, "panda2026": 5}  # which of the worlds are decided in which profile
 if "ANALYSIS_WORLDS" in os.environ:
     EVERY = dict.fromkeys(EVERY, 1)

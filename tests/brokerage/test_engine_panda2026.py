@@ -17,7 +17,7 @@ from tests.brokerage.test_model_panda2026 import CASES, fates
 from tests.brokerage.worlds import PANDA_THEMES, TASK, random_panda_world
 
 WORLDS = 100
-MORE_WORLDS = 220  # of those that are compared when there is time
+MORE_WORLDS = 160  # of those that are compared when there is time
 CHUNKS = 2
 JUDGED = 1200  # worlds that the model alone judges
 AT_LEAST = 4  # times that each rule rejects, and accepts, in them

@@ -18,7 +18,7 @@ from tests.brokerage.model_tasks import broker_task, differences
 from tests.brokerage.task_worlds import random_task_world, task_worlds
 from tests.brokerage.worlds import TASK
 
-WORLDS = int(os.environ.get("TASK_WORLDS", "200"))  # 1000 and more by hand
+WORLDS = int(os.environ.get("TASK_WORLDS", "120"))  # 1000 and more by hand
 CHUNKS = 4
 JUDGED = 1500  # worlds that the model alone judges
 AT_LEAST = 20  # times that each rule rejects, and accepts, in them
