@@ -16,6 +16,7 @@ grant usage on schema resource  to broker_agent, broker_submitter, broker_operat
 grant usage on schema taskqueue to broker_agent, broker_submitter, broker_operator, broker_viewer;
 grant usage on schema workload  to                                 broker_operator, broker_viewer;
 grant usage on schema brokerage to                                 broker_operator, broker_viewer;
+grant usage on schema lifecycle to                                 broker_operator, broker_viewer;
 grant usage on schema instance  to                                 broker_operator, broker_viewer;
 grant usage on schema monitor   to                                 broker_operator, broker_viewer;
 
@@ -88,7 +89,9 @@ grant select on table brokerage.task_standing              to broker_operator, b
 grant execute on function taskqueue.match_job              to broker_agent, broker_operator;
 grant execute on function taskqueue.match_jobs             to broker_agent, broker_operator;
 grant execute on function taskqueue.report_job             to broker_agent, broker_operator;
+grant execute on function taskqueue.report_jobs            to broker_agent, broker_operator;
 grant execute on function taskqueue.finish_job             to broker_agent, broker_operator;
+grant execute on function taskqueue.finish_jobs            to broker_agent, broker_operator;
 grant execute on function taskqueue.release_job            to broker_agent, broker_operator;
 
 -- taskqueue: a submitter's calls
@@ -130,6 +133,16 @@ grant execute on function taskqueue.load_task_queues       to broker_operator;
 grant execute on function taskqueue.load_leases            to broker_operator;
 grant execute on function taskqueue.remove_setup           to broker_operator;
 grant execute on function taskqueue.refresh_statistics     to broker_submitter, broker_operator;
+
+-- workload: jobs, their counts
+grant select on table workload.transition              to broker_operator, broker_viewer;
+grant select on table workload.count_difference        to broker_operator, broker_viewer;
+grant execute on function workload.fold_counts         to broker_operator;
+grant execute on function workload.correct_counts      to broker_operator;
+
+-- lifecycle: what goes on in the background
+grant execute on function lifecycle.activate           to broker_operator;
+grant execute on function lifecycle.expire_leases      to broker_operator;
 
 -- monitor: views for people
 grant select on table monitor.decision                 to broker_operator, broker_viewer;

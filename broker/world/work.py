@@ -61,7 +61,7 @@ _BOOLEANS = ("only_tags_for_fc", "is_merging", "use_scout")
 
 _JOB = fields(
     "queue status sub_status priority gshare label working_group resource_type cores workflow relocation_flag"
-    " processing_type",
+    " processing_type nucleus number rebrokered previous_queues disk_io input_files input_bytes events",
     times="created activated modified state_changed started ended",
     id="job_id",
     task="task_id",

@@ -1,5 +1,5 @@
 -- A waiting job ends without having run. It waits for an agent that is just taking the job; the agent wins.
-create or replace function taskqueue.end_waiting(p_setup text, p_job_id bigint, p_outcome text, p_identity resource.identity) returns bigint
+create or replace function taskqueue.end_waiting(p_setup text, p_job_id bigint, p_outcome text, p_identity resource.identity, p_why text default null, p_sub_status text default null) returns bigint
 language plpgsql
 as $$
 declare
@@ -11,6 +11,9 @@ begin
   end if;
   perform taskqueue.may_touch(p_identity, p_job_id, q.definition_id) from taskqueue.task_queue q
     where q.setup = p_setup and q.task_queue_id = v_job.task_queue_id;
+  if v_job.brokered then
+    perform workload.move_job(p_setup, p_job_id, p_outcome, coalesce(p_why, p_outcome), p_sub_status);
+  end if;
   insert into taskqueue.ended (setup, job_id, attempts, task_queue_id, outcome, ended_at)
   values (p_setup, p_job_id, v_job.attempts, v_job.task_queue_id, p_outcome, resource.clock(p_setup));
   insert into taskqueue.history (setup, at, job_id, attempt, event, task_queue_id, user_priority, role_name)
@@ -22,5 +25,5 @@ begin
   return v_job.task_queue_id;
 end $$;
 
-comment on function taskqueue.end_waiting(text, bigint, text, resource.identity) is
+comment on function taskqueue.end_waiting(text, bigint, text, resource.identity, text, text) is
 'Ends a waiting job; returns the queue it was in, null when it does not wait. Errors: PB002 (not the caller''s).';

@@ -1,19 +1,21 @@
 -- Jobs into queues, which the caller has locked against deletion. Ids that wait already are moved, whatever queue they are in. Ids are locked in
--- their order, so that two who insert the same ones do not wait for each other crosswise.
+-- their order, so that two who insert the same ones do not wait for each other crosswise. Jobs that brokerage made are known by their id.
 create or replace function taskqueue.fill_queues(p_setup text, p_task_queue_ids bigint[], p_job_ids bigint[], p_user_priorities int[],
                                                  p_identity resource.identity default null) returns void
 language plpgsql
 as $$
 declare
   v_now timestamptz := resource.clock(p_setup);
+  v_brokered boolean := exists (select from workload.job j where j.setup = p_setup);
   v_todo bigint[];
   v_left bigint[];
   v_queue_id bigint;
 begin
   loop
     with inserted as (
-      insert into taskqueue.job (setup, job_id, task_queue_id, user_priority, inserted_at)
-      select p_setup, n.job_id, n.task_queue_id, n.user_priority, v_now
+      insert into taskqueue.job (setup, job_id, task_queue_id, user_priority, inserted_at, brokered)
+      select p_setup, n.job_id, n.task_queue_id, n.user_priority, v_now,
+             case when v_brokered then exists (select from workload.job w where w.setup = p_setup and w.job_id = n.job_id and w.status = 'activated') else false end
         from unnest(p_task_queue_ids, p_job_ids, p_user_priorities) n (task_queue_id, job_id, user_priority)
        where v_todo is null or n.job_id = any (v_todo)
        order by n.job_id

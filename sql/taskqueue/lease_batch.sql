@@ -9,6 +9,7 @@ returns table (job_id bigint, task_queue_id bigint, requirements jsonb, user_pri
 language plpgsql
 as $$
 declare
+  v_brokered bigint[];
   v_known taskqueue.known_offer;
   v_offer taskqueue.offer;
   v_sites text[];
@@ -67,16 +68,16 @@ begin
        where j.setup = p_setup and j.ctid = any (array(select l.ctid from picked p
                                                          join taskqueue.job l on l.setup = p_setup and l.job_id = p.picked_id and l.task_queue_id = p.task_queue_id
                                                         where p.number < (select t.number from stop t) and not l.held for update of l skip locked))
-      returning j.job_id, j.task_queue_id, j.user_priority, j.attempts + 1 as attempt
+      returning j.job_id, j.task_queue_id, j.user_priority, j.attempts + 1 as attempt, j.brokered
     ), counted as (
       insert into taskqueue.job_count_change (setup, task_queue_id, user_priority, change)
       select p_setup, g.task_queue_id, g.user_priority, -1 from gone g
     ), leased as (
-      insert into taskqueue.lease (setup, job_id, attempt, token, task_queue_id, definition_id, user_priority, site, grid_ce, role_name, matched_at, expires_at)
+      insert into taskqueue.lease (setup, job_id, attempt, token, task_queue_id, definition_id, user_priority, site, grid_ce, role_name, matched_at, expires_at, brokered)
       select p_setup, g.job_id, g.attempt, md5(v_secret || '/' || p.number)::uuid, g.task_queue_id, p.definition_id, g.user_priority,
              case when cardinality(v_offer.sites) = 1 then v_offer.sites[1] else taskqueue.first_site(v_offer.sites, d.sites, d.banned_sites) end,
              case when cardinality(v_offer.grid_ces) = 1 then v_offer.grid_ces[1] else taskqueue.first_site(v_offer.grid_ces, d.grid_ces, '{}') end,
-             resource.caller(), t.now, t.now + v_known.lease_time
+             resource.caller(), t.now, t.now + v_known.lease_time, g.brokered
         from gone g
         join picked p on p.task_queue_id = g.task_queue_id
         join taskqueue.definition d on d.setup = p_setup and d.definition_id = p.definition_id
@@ -89,6 +90,10 @@ begin
       into v_leased, v_stop
       from leased l join picked p on p.task_queue_id = l.task_queue_id;
   end loop;
+  v_brokered := array(select l.job_id from taskqueue.lease l where l.setup = p_setup and l.job_id = any (array(select s.job_id from unnest(v_leased) s)) and l.brokered);
+  if v_brokered <> '{}' then
+    perform workload.change_status(p_setup, v_brokered, 'activated', 'sent', 'matched');
+  end if;
   return query
     select s.job_id, s.task_queue_id, d.requirements, s.user_priority::int, s.attempt
       from unnest(v_leased) s

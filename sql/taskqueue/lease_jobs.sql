@@ -159,9 +159,9 @@ begin
          where j.setup = p_setup and j.ctid = (select l.ctid from taskqueue.job l
                                                 where l.setup = p_setup and l.job_id = v_pick.job_id and l.task_queue_id = v_queue.task_queue_id and not l.held
                                                   for update skip locked)
-        returning j.job_id, j.user_priority, j.attempts + 1 as attempt into v_job;
+        returning j.job_id, j.user_priority, j.attempts + 1 as attempt, j.brokered into v_job;
         if v_job.job_id is null and v_offer.job_id is null then
-          select t.job_id, t.user_priority, t.attempts + 1 as attempt into v_job
+          select t.job_id, t.user_priority, t.attempts + 1 as attempt, t.brokered into v_job
             from taskqueue.take_job(p_setup, v_queue.task_queue_id, v_known.ten_first, v_known.policy, v_seed # 4) t;
         end if;
         if v_job.job_id is null then
@@ -171,12 +171,15 @@ begin
         end if;
         insert into taskqueue.job_count_change (setup, task_queue_id, user_priority, change)
         values (p_setup, v_queue.task_queue_id, v_job.user_priority, -1);
-        insert into taskqueue.lease (setup, job_id, attempt, token, task_queue_id, definition_id, user_priority, site, grid_ce, role_name, matched_at, expires_at)
+        insert into taskqueue.lease (setup, job_id, attempt, token, task_queue_id, definition_id, user_priority, site, grid_ce, role_name, matched_at, expires_at, brokered)
         select p_setup, v_job.job_id, v_job.attempt, v_token, v_queue.task_queue_id, v_queue.definition_id, v_job.user_priority,
                case when cardinality(v_offer.sites) = 1 then v_offer.sites[1] else taskqueue.first_site(v_offer.sites, v_queue.sites, v_queue.banned_sites) end,
                case when cardinality(v_offer.grid_ces) = 1 then v_offer.grid_ces[1] else taskqueue.first_site(v_offer.grid_ces, v_queue.grid_ces, '{}') end,
-               resource.caller(), t.now, t.now + v_known.lease_time
+               resource.caller(), t.now, t.now + v_known.lease_time, v_job.brokered
           from resource.setup_time t where t.setup = p_setup;
+        if v_job.brokered then
+          perform workload.change_status(p_setup, array[v_job.job_id], 'activated', 'sent', 'matched');
+        end if;
         if v_slots <> '[]' then
           perform taskqueue.use_slots(p_setup, v_job.job_id, v_slots);
         end if;

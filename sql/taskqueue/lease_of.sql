@@ -12,7 +12,8 @@ begin
     return v_lease;
   end if;
   raise exception 'attempt % of job % is stale', coalesce(split_part(p_attempt, '-', 1), 'null'), coalesce(p_job_id::text, 'null')
-    using errcode = 'PB003', hint = 'The job was given back, has ended, or was given to another agent: stop working on it.';
+    using errcode = 'PB003', hint = 'The job was given back, has ended, or was given to another agent: stop working on it.',
+          detail = coalesce(taskqueue.holder_of(p_setup, p_job_id), '');
 end $$;
 
 comment on function taskqueue.lease_of(text, bigint, text) is

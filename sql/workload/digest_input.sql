@@ -1,3 +1,4 @@
+-- after: workload.job_file
 -- G12, G13: what the input of tasks amounts to. Jobs are groups of primary files; the other datasets are sliced in parallel.
 -- Joins go to tables by their keys and nothing is joined to what was computed: for a setup that the planner has no statistics of it expects one row
 -- and would loop (a thousand tasks with 60,000 files: minutes, against a second).
@@ -11,29 +12,16 @@ begin
   perform resource.identify(p_setup);
   delete from workload.input_digest i where i.setup = p_setup and i.task_id = any (p_task_ids);
   insert into workload.input_digest (setup, task_id, files, size, shared_files, jobs, job_events, job_input_mb, job_input_bytes, events)
-  with task as materialized (
-    select t.task_id, greatest(case when t.is_merging then t.n_files_per_merge_job else t.n_files_per_job end, 1) as files_per_job,
-           (select min(d.position) from workload.task_dataset d where d.setup = p_setup and d.task_id = t.task_id and d.direction = 'input') as main
-      from workload.task t
-     where t.setup = p_setup and t.task_id = any (p_task_ids)
-  ),
-  placed as (
-    select t.task_id, d.position, d.position = t.main as is_main, coalesce(workload.is_pseudo(s), false) as is_pseudo, f.lfn,
-           coalesce(f.size, 0) as size, coalesce(f.nevents, 0) as nevents,
-           (row_number() over (partition by t.task_id, d.position order by f.position) - 1) / t.files_per_job as job
-      from task t
-      join workload.task_dataset d on d.setup = p_setup and d.task_id = t.task_id and d.direction = 'input'
-      join workload.dataset_file f on f.setup = p_setup and f.dataset = d.dataset
-      left join workload.dataset s on s.setup = p_setup and s.dataset = d.dataset
-  ),
-  file as materialized (
-    select p.*, max(p.job) filter (where p.is_main) over (partition by p.task_id) as last_job from placed p
+  with file as materialized (
+    select f.task_id, f.number as job, f.position, f.is_main, f.is_pseudo, f.lfn, f.size, f.nevents,
+           max(f.number) filter (where f.is_main) over (partition by f.task_id) as last_job
+      from workload.job_file(p_setup, p_task_ids) f
   )
   select p_setup, x.task_id, max(x.files), max(x.size), bool_or(x.is_shared), max(x.jobs), max(x.job_events), max(x.job_mb), max(x.job_bytes), max(x.events)
     from (
       select t.task_id, 0::bigint as files, 0::numeric as size, false as is_shared, 0::bigint as jobs, 0::numeric as job_events, 0::float8 as job_mb,
              0::numeric as job_bytes, 0::numeric as events
-        from task t
+        from workload.task t where t.setup = p_setup and t.task_id = any (p_task_ids)
       union all
       select n.task_id, count(*), sum(n.size), bool_or(n.is_shared), 0, 0, 0, 0, 0
         from (select f.task_id, (array_agg(f.size order by f.position))[1] as size, min(f.position) <> max(f.position) as is_shared

@@ -1,5 +1,6 @@
+-- after: workload.make_jobs
 -- What follows decisions of a run: jobs of tasks go to their candidates (those decided in turn have theirs, and tasks their nuclei), the live counter
--- counts them, and it is noted where the tasks stand. Those that
+-- counts them (or they are made, which counts them for good), and it is noted where the tasks stand. Those that
 -- were refused or could not be evaluated wait like those that found nothing.
 create or replace function brokerage.assign_jobs(p_run brokerage.run, p_task_ids bigint[]) returns void
 language plpgsql
@@ -15,12 +16,18 @@ begin
               group by x.task_id) c
        join brokerage.task_decision d on d.setup = p_run.setup and d.run_id = p_run.run_id and d.task_id = c.task_id;
   end if;
-  insert into brokerage.live_counter (setup, queue, jobs, counted_at)
-  select p_run.setup, q.unified_name, sum(a.jobs), p_run.started_at
-    from brokerage.assignment a
-    join resource.candidate_queue q on q.setup = a.setup and q.queue = a.queue
-   where a.setup = p_run.setup and a.run_id = p_run.run_id and a.task_id = any (p_task_ids)
-   group by q.unified_name;
+  if p_run.algorithm <> 'production_task' and (select s.makes_jobs from brokerage.setting_in_force s where s.setup = p_run.setup) then
+    perform workload.make_jobs(p_run.setup, array_agg(a.task_id order by a.task_id, a.queue), array_agg(a.queue order by a.task_id, a.queue), array_agg(a.jobs order by a.task_id, a.queue), format('run %s', p_run.run_id))
+       from brokerage.assignment a
+      where a.setup = p_run.setup and a.run_id = p_run.run_id and a.task_id = any (p_task_ids);
+  else
+    insert into brokerage.live_counter (setup, queue, jobs, counted_at)
+    select p_run.setup, q.unified_name, sum(a.jobs), p_run.started_at
+      from brokerage.assignment a
+      join resource.candidate_queue q on q.setup = a.setup and q.queue = a.queue
+     where a.setup = p_run.setup and a.run_id = p_run.run_id and a.task_id = any (p_task_ids)
+     group by q.unified_name;
+  end if;
   insert into brokerage.task_state as s (setup, task_id, algorithm, run_id, retry_at, assigned_jobs)
   select p_run.setup, d.task_id, p_run.algorithm, d.run_id,
          case when d.status <> 'candidates' and d.retry_at is null then d.decided_at + brokerage.wait_of(w.parameters, t.current_priority) else d.retry_at end,

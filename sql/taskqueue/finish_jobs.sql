@@ -1,0 +1,31 @@
+-- after: taskqueue.finish_job
+-- Section 8, the batch form: one that is refused does not stop the others. In the order of ids, so that two batches do not lock crosswise.
+create or replace function taskqueue.finish_jobs(p_setup text, p_jobs jsonb) returns table (job_id bigint, outcome text, reason text)
+language plpgsql
+security definer set search_path = taskqueue, pg_temp
+as $$
+declare
+  v_job record;
+begin
+  perform resource.identify(p_setup);
+  perform taskqueue.check_reports(p_jobs, '{job_id,attempt,outcome}');
+  for v_job in
+    select r.job_id, r.attempt, coalesce(r.outcome, 'finished') as outcome
+      from jsonb_array_elements(p_jobs) e (element)
+     cross join lateral jsonb_to_record(e.element) as r (job_id bigint, attempt text, outcome text)
+     order by r.job_id
+  loop
+    job_id := v_job.job_id;
+    reason := null;
+    begin
+      outcome := taskqueue.finish_job(p_setup, v_job.job_id, v_job.attempt, v_job.outcome);
+    exception when sqlstate 'PB001' or sqlstate 'PB003' or sqlstate 'PB005' then
+      outcome := case sqlstate when 'PB003' then 'stale' else 'refused' end;
+      reason := sqlerrm;
+    end;
+    return next;
+  end loop;
+end $$;
+
+comment on function taskqueue.finish_jobs(text, jsonb) is
+'Ends many jobs, [{job_id, attempt, outcome}] (no outcome = finished), each answered its outcome, stale or refused, with the reason. Errors: PB001 (not such a list), PB002 (setup not granted).';

@@ -1,0 +1,40 @@
+-- lifecycle.md, States: every change of a job's status is made here. One statement, so that nothing comes between the status, its history and its counts;
+-- the caller says which status it changes from, so that two who decide the same of a job do it once. Batches lock in the order of ids.
+create or replace function workload.change_status(p_setup text, p_job_ids bigint[], p_from text, p_to text, p_why text, p_sub_status text default null) returns bigint[]
+language plpgsql
+as $$
+declare
+  v_now timestamptz := resource.clock(p_setup);
+  v_changed bigint[];
+begin
+  if not exists (select from workload.transition t where t.from_status = p_from and t.to_status = p_to) then
+    raise exception '% is %: it does not go to %', coalesce('job ' || p_job_ids[1], 'a job'), coalesce(p_from, 'of no status'), coalesce(p_to, 'null')
+      using errcode = 'PB005', hint = 'workload.transition has what there is.';
+  end if;
+  if cardinality(p_job_ids) > 1 then
+    perform from workload.job j where j.setup = p_setup and j.job_id = any (p_job_ids) order by j.job_id for update;
+  end if;
+  with changed as (
+    update workload.job j
+       set status = p_to, sub_status = p_sub_status, modified = v_now, state_changed = v_now,
+           activated = case when p_to = 'activated' then v_now else j.activated end,
+           started = case when p_to = 'running' then v_now else j.started end,
+           ended = case when p_to in ('finished', 'failed', 'cancelled', 'closed') then v_now end
+     where j.setup = p_setup and j.job_id = any (p_job_ids) and j.status = p_from
+    returning j.job_id, j.task_id, j.queue, j.gshare, j.resource_type, j.nucleus, j.label, j.user_name, j.working_group, j.processing_type, j.cores, j.disk_io
+  ), noted as (
+    insert into workload.job_history (setup, at, job_id, from_status, to_status, role_name, why)
+    select p_setup, v_now, c.job_id, p_from, p_to, resource.caller(), p_why from changed c
+  ), counted as (
+    insert into workload.job_change (setup, at, jobs, from_status, to_status, task_id, queue, gshare, resource_type, nucleus, label, user_name, working_group,
+                                     processing_type, cores, disk_io, disk_io_jobs)
+    select p_setup, v_now, 1, p_from, p_to, c.task_id, c.queue, c.gshare, c.resource_type, c.nucleus, c.label, c.user_name, c.working_group,
+           c.processing_type, coalesce(c.cores, 1), c.disk_io::numeric, (c.disk_io is not null)::int
+      from changed c
+  )
+  select array_agg(c.job_id order by c.job_id) into v_changed from changed c;
+  return coalesce(v_changed, '{}');
+end $$;
+
+comment on function workload.change_status(text, bigint[], text, text, text, text) is
+'Changes the status of those of the jobs that have the status from, with history and counts, and returns which they were: others are not touched. Why and sub_status say more of it. Errors: PB005 (there is no such change).';

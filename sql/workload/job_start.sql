@@ -1,0 +1,16 @@
+-- lifecycle.md, Statistics: how fast queues begin jobs (to-running rate), and when they last did.
+create or replace view workload.job_start as
+select b.setup, b.queue, b.gshare, b.resource_type, b.minute, b.jobs, b.last_at
+  from workload.start_count b
+union all
+select c.setup, c.queue, c.gshare, c.resource_type, date_trunc('minute', c.at, 'utc'), c.jobs, c.at
+  from workload.job_change c where c.to_status = 'running' and c.from_status is not null;
+
+comment on view workload.job_start is 'Jobs that began to run, by queue, share, resource type and minute: several rows a key, to be summed. Jobs that were loaded as running are not among them.';
+comment on column workload.job_start.setup is 'Tenant.';
+comment on column workload.job_start.queue is 'Unified queue; null = none yet.';
+comment on column workload.job_start.gshare is 'Global share.';
+comment on column workload.job_start.resource_type is 'Resource type.';
+comment on column workload.job_start.minute is 'The minute, by its begin.';
+comment on column workload.job_start.jobs is 'Jobs; sum them.';
+comment on column workload.job_start.last_at is 'The last of them.';

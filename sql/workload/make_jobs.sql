@@ -1,0 +1,55 @@
+-- after: workload.job_file
+-- lifecycle.md, From task to TaskQueue: jobs of tasks for queues, as the job brokers assigned them. A job works on one part of its task's input (workload.job_file);
+-- parts that nobody works on are taken in their order. Two who would give the same part to two jobs: one of them fails (workload.job_task).
+create or replace function workload.make_jobs(p_setup text, p_task_ids bigint[], p_queues text[], p_jobs bigint[], p_why text) returns bigint
+language plpgsql
+as $$
+declare
+  v_now timestamptz := resource.clock(p_setup);
+  v_made bigint;
+begin
+  with wanted as (
+    select u.task_id, u.queue, u.jobs, sum(u.jobs) over (partition by u.task_id order by u.place) as upto
+      from unnest(p_task_ids, p_queues, p_jobs) with ordinality u (task_id, queue, jobs, place)
+  ), open as (
+    select d.task_id, g.number, row_number() over (partition by d.task_id order by g.number) as place
+      from workload.input_digest d
+     cross join lateral generate_series(1, d.jobs) g (number)
+     where d.setup = p_setup and d.task_id = any (p_task_ids)
+       and not exists (select from workload.job j where j.setup = p_setup and j.task_id = d.task_id and j.number = g.number and j.rebrokered = 0)
+  ), part as materialized (
+    select f.task_id, f.number, count(distinct f.lfn) filter (where not f.is_pseudo) as files, sum(f.size) filter (where not f.is_pseudo) as bytes,
+           sum(f.nevents) filter (where f.is_main) as events
+      from workload.job_file(p_setup, p_task_ids) f
+     group by f.task_id, f.number
+  ), made as (
+    insert into workload.job (setup, job_id, task_id, number, queue, previous_queues, status, priority, gshare, label, user_name, working_group, processing_type, resource_type, nucleus,
+                              cores, disk_io, workflow, created, modified, state_changed, input_files, input_bytes, events)
+    select p_setup, nextval('workload.job_id'), t.task_id, o.number, q.unified_name,
+           (select array_agg(e.queue order by e.rebrokered) from workload.job e where e.setup = p_setup and e.task_id = t.task_id and e.number = o.number),
+           'defined', t.current_priority, t.gshare, t.label, t.user_name, t.working_group, t.processing_type, coalesce(q.child_type, t.resource_type), t.nucleus,
+           coalesce(nullif(t.core_count, 0), nullif(q.corecount, 0), 1), t.disk_io, u.workflow, v_now, v_now, v_now, coalesce(p.files, 0), coalesce(p.bytes, 0), coalesce(p.events, 0)
+      from wanted w
+      join open o on o.task_id = w.task_id and o.place > w.upto - w.jobs and o.place <= w.upto
+      join workload.task t on t.setup = p_setup and t.task_id = w.task_id
+      join resource.candidate_queue q on q.setup = p_setup and q.queue = w.queue
+      join resource.queue u on u.setup = p_setup and u.queue = q.unified_name
+      left join part p on p.task_id = o.task_id and p.number = o.number
+    returning job_id, task_id, queue, gshare, resource_type, nucleus, label, user_name, working_group, processing_type, cores, disk_io, status
+  ), noted as (
+    insert into workload.job_history (setup, at, job_id, to_status, role_name, why)
+    select p_setup, v_now, m.job_id, m.status, resource.caller(), p_why from made m
+  ), counted as (
+    insert into workload.job_change (setup, at, jobs, to_status, task_id, queue, gshare, resource_type, nucleus, label, user_name, working_group, processing_type,
+                                     cores, disk_io, disk_io_jobs)
+    select p_setup, v_now, count(*), m.status, m.task_id, m.queue, m.gshare, m.resource_type, m.nucleus, m.label, m.user_name, m.working_group, m.processing_type,
+           sum(m.cores), sum(m.disk_io::numeric), count(m.disk_io)
+      from made m
+     group by m.status, m.task_id, m.queue, m.gshare, m.resource_type, m.nucleus, m.label, m.user_name, m.working_group, m.processing_type
+  )
+  select count(*) into v_made from made;
+  return v_made;
+end $$;
+
+comment on function workload.make_jobs(text, bigint[], text[], bigint[], text) is
+'Makes so many jobs of each task for each queue (arrays side by side), defined, on the first parts of the input that nobody works on, and returns how many: fewer where no more parts are open.';
