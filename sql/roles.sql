@@ -16,7 +16,7 @@ grant usage on schema resource  to broker_agent, broker_submitter, broker_operat
 grant usage on schema taskqueue to broker_agent, broker_submitter, broker_operator, broker_viewer;
 grant usage on schema workload  to                                 broker_operator, broker_viewer;
 grant usage on schema brokerage to                                 broker_operator, broker_viewer;
-grant usage on schema lifecycle to                                 broker_operator, broker_viewer;
+grant usage on schema lifecycle to               broker_submitter, broker_operator, broker_viewer;
 grant usage on schema instance  to                                 broker_operator, broker_viewer;
 grant usage on schema monitor   to                                 broker_operator, broker_viewer;
 
@@ -142,6 +142,8 @@ grant execute on function workload.correct_counts      to broker_operator;
 
 -- lifecycle: what goes on in the background
 grant execute on function lifecycle.activate           to broker_operator;
+grant execute on function lifecycle.cancel_jobs        to broker_submitter, broker_operator;
+grant execute on function lifecycle.cancel_task        to broker_operator;
 grant execute on function lifecycle.expire_leases      to broker_operator;
 
 -- monitor: views for people

@@ -130,12 +130,19 @@ def upgrade() -> None:
         "constraint transition_key unique nulls not distinct (from_status, to_status)",
     )
     execute(f"insert into workload.transition (from_status, to_status) values {transitions()}")
+    execute("create sequence workload.job_history_number")
+    comment("sequence", "workload.job_history_number", "Order of the history of jobs.")
     table(
         "workload.job_history",
         "Every change of a job's status.",
         [
             SETUP,
             ("at", "timestamptz not null", "When."),
+            (
+                "number",
+                "bigint not null default nextval('workload.job_history_number')",
+                "Order of changes at one time.",
+            ),
             ("job_id", "bigint not null", "Job."),
             ("from_status", "text", "Status before; null = made."),
             ("to_status", "text not null", "Status after."),
@@ -151,7 +158,7 @@ def upgrade() -> None:
         """
     )
     comment("table", "workload.job_history_default", "Catches changes of days that have no partition yet.")
-    for column in ("setup", "at", "job_id", "from_status", "to_status", "role_name", "why"):
+    for column in ("setup", "at", "number", "job_id", "from_status", "to_status", "role_name", "why"):
         comment("column", f"workload.job_history_default.{column}", "As in workload.job_history.")
     table(
         "workload.job_change",
@@ -318,7 +325,7 @@ def downgrade() -> None:
         drop index workload.job_active, workload.job_task, workload.job_analysis;
         alter table workload.job drop column nucleus, drop column number, drop column rebrokered, drop column previous_queues, drop column disk_io,
           drop column input_files, drop column input_bytes, drop column events;
-        drop sequence workload.job_id;
+        drop sequence workload.job_id, workload.job_history_number;
         alter table workload.job reset (fillfactor, autovacuum_vacuum_scale_factor, autovacuum_vacuum_cost_delay);
         create index job_queue on workload.job (setup, queue, gshare, status);
         create index job_analysis_started on workload.job (setup, started)

@@ -1,3 +1,4 @@
+-- after: workload.is_end
 -- lifecycle.md, States: whatever a job is doing, it ends, and is out of every queue and count from the same commit on. In the order TaskQueue, lease, job, as agents lock;
 -- a job that somebody else is just moving is waited for.
 create or replace function lifecycle.end_job(p_setup text, p_job_id bigint, p_outcome text, p_why text, p_sub_status text default null) returns text
@@ -20,6 +21,9 @@ begin
     -- between the two it may have gone back to waiting: then once more
     exit when not exists (select from taskqueue.job j where j.setup = p_setup and j.job_id = p_job_id);
   end loop;
+  if workload.is_end(v_from) then
+    raise exception 'job % has ended: %', p_job_id, v_from using errcode = 'PB005', hint = 'An ended job stays as it is.';
+  end if;
   return workload.move_job(p_setup, p_job_id, p_outcome, p_why, p_sub_status);
 end $$;
 
