@@ -12,19 +12,24 @@ begin
     raise exception 'reason is %', coalesce(quote_literal(p_reason), 'null') using errcode = 'PB001', hint = 'Say why, the agent is told.';
   end if;
   for job_id in select distinct i from unnest(p_job_ids) i order by i loop
-    begin
-      answer := taskqueue.cancel_job(p_setup, job_id, p_reason);
-    exception when sqlstate 'PB004' then  -- no TaskQueue has it
-      select j.status into v_status from workload.job j where j.setup = p_setup and j.job_id = cancel_jobs.job_id for update;
-      if not found then
-        raise;
-      elsif workload.is_end(v_status) then
-        answer := 'has ended: ' || v_status;
-      else
-        perform workload.move_job(p_setup, job_id, 'cancelled', p_reason);
+    loop  -- until nobody moved it between one look and the other
+      select j.status into v_status from workload.job j where j.setup = p_setup and j.job_id = cancel_jobs.job_id;
+      begin
+        answer := taskqueue.cancel_job(p_setup, job_id, p_reason);
+        exit;
+      exception when sqlstate 'PB004' then  -- no TaskQueue has it
+        if v_status is null then
+          raise;
+        elsif workload.is_end(v_status) then
+          answer := 'has ended: ' || v_status;
+          exit;
+        end if;
+      end;
+      if workload.change_status(p_setup, array[job_id], v_status, 'cancelled', p_reason) <> '{}' then
         answer := 'ended';
+        exit;
       end if;
-    end;
+    end loop;
     return next;
   end loop;
 end $$;
