@@ -18,7 +18,7 @@ as $$
       from workload.job j
       left join workload.task t on t.setup = j.setup and t.task_id = j.task_id
      where j.setup = p_setup and j.gshare in ('User Analysis', 'Express Analysis') and j.label in ('user', 'panda')
-       and j.queue in (select s.queue from site s) and j.status in ('defined', 'assigned', 'activated', 'starting', 'running')
+       and j.ended is null and j.queue in (select s.queue from site s) and j.status in ('defined', 'assigned', 'activated', 'starting', 'running')
        and coalesce(j.processing_type, t.processing_type) is distinct from 'pmerge' and t.is_merging is not true
      group by j.user_name, j.queue
     union all
