@@ -5,8 +5,8 @@ language sql stable
 as $$
   select j.setup, j.queue, j.gshare, j.resource_type, date_trunc('minute', j.started, 'utc'), count(*), max(j.started)
     from workload.job j
-   where j.setup = p_setup and j.started >= date_trunc('minute', resource.clock(p_setup) - interval '2 days', 'utc')
+   where j.setup = p_setup and j.started >= date_trunc('minute', resource.clock(p_setup) - interval '8 days', 'utc')
    group by j.setup, j.queue, j.gshare, j.resource_type, date_trunc('minute', j.started, 'utc')
 $$;
 
-comment on function workload.starts_of_jobs(text) is 'When the jobs of a setup began to run, as workload.start_count counts it; those of the last two days.';
+comment on function workload.starts_of_jobs(text) is 'When the jobs of a setup began to run, as workload.start_count counts it; those of the last eight days.';
