@@ -96,8 +96,8 @@ def upgrade() -> None:
         comment on sequence workload.job_id is 'Ids of jobs made here, from 10^12 on: those that submitters give are below.';
         alter table workload.job set (fillfactor = 70, autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_cost_delay = 0);
         drop index workload.job_queue, workload.job_analysis_waiting, workload.job_task;
-        create index job_analysis_waiting on workload.job (setup, queue)
-         where gshare = 'User Analysis' and started is null and ended is null;
+        create index job_analysis_active on workload.job (setup, queue)
+         where gshare in ('User Analysis', 'Express Analysis') and ended is null;
         create unique index job_task on workload.job (setup, task_id, number, rebrokered);
         create index job_active on workload.job (setup, job_id) where ended is null;
         create index job_unactivated on workload.job (setup, task_id, queue) where activated is null and ended is null;
@@ -323,7 +323,7 @@ def downgrade() -> None:
         drop index taskqueue.lease_matched;
         alter table taskqueue.lease drop column brokered;
         alter table taskqueue.job drop column brokered;
-        drop index workload.job_ended, workload.job_active, workload.job_unactivated, workload.job_task, workload.job_analysis_waiting;
+        drop index workload.job_ended, workload.job_active, workload.job_unactivated, workload.job_task, workload.job_analysis_active;
         alter table workload.job drop column nucleus, drop column number, drop column rebrokered, drop column previous_queues, drop column disk_io,
           drop column input_files, drop column input_bytes, drop column events;
         drop sequence workload.job_id;
