@@ -12,6 +12,7 @@ declare
 begin
   perform resource.identify(p_setup);
   if p_table = 'job' then
+    perform workload.refuse_jobs(p_rows);
     v_started := array(select s from workload.starts_of_jobs(p_setup) s);
     v_ended := array(select e from workload.ends_of_jobs(p_setup) e);
   end if;
