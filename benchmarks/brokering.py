@@ -1,4 +1,4 @@
-"""Batches of tasks, brokered for real: every rule asked, every rejection stored, jobs (or tasks) assigned, jobs made."""
+"""Batches of tasks, brokered for real: every rule asked, every rejection stored, jobs assigned and made (or tasks assigned)."""
 
 import statistics
 import time
@@ -120,9 +120,7 @@ def batches(
     for kind, taken in samples.items():
         row: Row = {"tasks_x_candidates": kind.setup, "profile": kind.profile, "callers": kind.callers}
         rows.append(row | {name: statistics.median(one[name] for one in taken) for name in taken[0]})
-    about = (
-        f"{algorithm}, {SYNTHETIC}; one batch, decisions stored, jobs assigned and made; medians of {options.rounds} rounds"
-    )
+    about = f"{algorithm}, {SYNTHETIC}; decisions stored, jobs assigned and made; medians of {options.rounds} rounds"
     return Table(about, rows)
 
 
