@@ -1,4 +1,4 @@
-"""Batches of tasks, brokered for real: every rule asked, every rejection stored, jobs assigned and made (or tasks assigned)."""
+"""Batches of tasks, brokered for real: every rule asked, every rejection stored, jobs made (or tasks assigned)."""
 
 import statistics
 import time
