@@ -224,6 +224,12 @@ def upgrade() -> None:
         ],
         "constraint start_count_key unique nulls not distinct (setup, queue, gshare, resource_type, minute)",
     )
+    execute(
+        """
+        create index user_count_group on workload.user_count (setup, working_group) where working_group <> '';
+        create index start_count_last on workload.start_count (setup, queue, last_at);
+        """
+    )
     table(
         "workload.end_count",
         "Jobs that ended, by task, queue and minute; workload.job_change adds to them.",
@@ -236,6 +242,17 @@ def upgrade() -> None:
             ("jobs", "bigint not null", "Jobs."),
         ],
         "constraint end_count_key unique nulls not distinct (setup, task_id, queue, status, minute)",
+    )
+    table(
+        "resource.pilot_request",
+        "Requests for jobs by pilots of queues, by ten minutes, of which not every one is noted (taskqueue.roll_up_resources).",
+        [
+            SETUP,
+            ("queue", "text not null", "Unified queue."),
+            ("since", "timestamptz not null", "Begin of the ten minutes."),
+            ("requests", "bigint not null", "Requests noted."),
+        ],
+        "primary key (setup, queue, since), foreign key (setup) references resource.setup on delete cascade",
     )
     table(
         "workload.setting",
@@ -264,6 +281,12 @@ def upgrade() -> None:
           from workload.job j
          where j.status is not null
          group by j.setup, j.status, j.task_id, j.queue, j.gshare, j.resource_type, j.nucleus, j.label, j.user_name, j.working_group, j.processing_type;
+        insert into workload.start_count (setup, queue, gshare, resource_type, minute, jobs, last_at)
+        select j.setup, j.queue, j.gshare, j.resource_type, date_trunc('minute', j.started, 'utc'), count(*), max(j.started)
+          from workload.job j where j.started is not null group by 1, 2, 3, 4, 5;
+        insert into workload.end_count (setup, task_id, queue, status, minute, jobs)
+        select j.setup, j.task_id, j.queue, j.status, date_trunc('minute', j.ended, 'utc'), count(*)
+          from workload.job j where j.ended is not null and j.task_id is not null and j.status in ('finished', 'failed', 'cancelled', 'closed') group by 1, 2, 3, 4, 5;
 
         alter table taskqueue.job add column brokered boolean not null default false;
         comment on column taskqueue.job.brokered is 'It is a job of workload.job, whose status follows what becomes of it here.';
@@ -315,7 +338,7 @@ def downgrade() -> None:
     """Take them away again. The counts of 0006 read the jobs themselves."""
     execute(
         """
-        drop table lifecycle.leader, lifecycle.setting, workload.setting, workload.end_count, workload.start_count, workload.task_count,
+        drop table lifecycle.leader, lifecycle.setting, resource.pilot_request, workload.setting, workload.end_count, workload.start_count, workload.task_count,
           workload.user_count, workload.queue_count, workload.job_change, workload.job_history, workload.transition;
         alter table brokerage.setting drop column makes_jobs;
         alter table taskqueue.setting drop column heartbeat_time, drop column attempts;

@@ -13,7 +13,7 @@ begin
     update workload.job j
        set status = p_to, sub_status = p_sub_status, modified = v_now, state_changed = v_now,
            activated = case when p_to = 'activated' then v_now else j.activated end,
-           started = case when p_to = 'running' then v_now else j.started end,
+           started = case when p_to = 'running' then v_now when p_to <> 'activated' then j.started end,
            ended = case when p_to in ('finished', 'failed', 'cancelled', 'closed') then v_now end
      where j.setup = p_setup and j.job_id = p_job_ids[1] and j.status = p_from
        and exists (select from workload.transition t where t.from_status = p_from and t.to_status = p_to)
@@ -39,7 +39,7 @@ begin
     update workload.job j
        set status = p_to, sub_status = p_sub_status, modified = v_now, state_changed = v_now,
            activated = case when p_to = 'activated' then v_now else j.activated end,
-           started = case when p_to = 'running' then v_now else j.started end,
+           started = case when p_to = 'running' then v_now when p_to <> 'activated' then j.started end,
            ended = case when p_to in ('finished', 'failed', 'cancelled', 'closed') then v_now end
      where j.setup = p_setup and j.job_id = any (p_job_ids) and j.status = p_from
     returning j.job_id, j.task_id, j.queue, j.gshare, j.resource_type, j.nucleus, j.label, j.user_name, j.working_group, j.processing_type, j.cores, j.disk_io

@@ -12,8 +12,8 @@ returns table (task_number bigint, queue_number bigint, is_preassigned boolean, 
 language sql stable
 as $$
   with task as materialized (
-    select f.ordinality as number, f.task_id, f.gshare, f.user_name, f.included_sites, f.sites, f.preassigned, i.datasets, i.nothing_there,
-           dense_rank() over (order by f.gshare) as share_number, dense_rank() over (order by f.gshare, f.user_name) as user_number,
+    select f.ordinality as number, f.task_id, f.gshare, f.label, f.user_name, f.included_sites, f.sites, f.preassigned, i.datasets, i.nothing_there,
+           dense_rank() over (order by f.gshare, f.label) as share_number, dense_rank() over (order by f.gshare, f.label, f.user_name) as user_number,
            dense_rank() over (order by i.datasets, f.preassigned) as input_number
       from unnest(p_tasks) with ordinality f
       left join (select i.task_id, array_agg(i.dataset order by i.position) as datasets, format('dataset %s is not there', min(i.dataset)) as nothing_there
@@ -81,27 +81,33 @@ as $$
      cross join lateral (select case when t.found > 0 then format('%s of %s files of dataset %s are there', t.found, t.total, p.missing) else format('dataset %s is not there', p.missing) end) m(said)
   ), result as materialized (
     select t.number as task, q.number as queue, sum(r.failed)::bigint as failed, sum(r.closed)::bigint as closed, sum(r.finished)::bigint as finished
-      from task t
-      join workload.task_result r on r.setup = p_setup and r.task_id = t.task_id
+      from (select t.number, t.task_id, resource.clock(p_setup) - interval '1 hour' * (resource.config_value(p_setup, 'jedi', 'anal_jobbroker', 'TW_DONE_JOB_STAT') #>> '{}')::float8 as since
+              from task t) t
+      join workload.task_outcome r on r.setup = p_setup and r.task_id = t.task_id and r.minute >= date_trunc('minute', t.since, 'utc')
       join queue q on r.queue in (q.queue, q.unified_name)
      group by t.number, q.number
   ), share as materialized (
-    select distinct t.share_number as number, t.gshare from task t
-  ), users as materialized (
-    select s.number as share, u.number as queue, count(*) filter (where x.user_name <> '_total') as listed,
-           coalesce(max(x.running) filter (where x.user_name = '_total'), sum(x.running)) as running
+    select distinct t.share_number as number, t.gshare, t.label from task t
+  ), of_user as materialized (  -- here: of the jobs of this database
+    select s.number as share, u.number as queue, x.user_name, coalesce(sum(x.queued), 0)::bigint as queued, coalesce(sum(x.running), 0)::bigint as running,
+           coalesce(sum(x.running) filter (where x.label is not null), 0) as running_here
       from share s
-      join workload.user_queue_statistic x on x.setup = p_setup and x.gshare = s.gshare
+      join workload.user_queue_job x on x.setup = p_setup and x.gshare = s.gshare and coalesce(x.label = s.label, x.label is null)
       join unified u on u.queue = x.queue
-     group by s.number, u.number
+     group by s.number, u.number, x.user_name
+    having bool_or(x.label is null) or sum(x.queued) > 0 or sum(x.running) > 0
+  ), users as materialized (
+    select o.share, o.queue, count(*) filter (where o.user_name <> '_total') as listed,
+           coalesce(max(o.running) filter (where o.user_name = '_total') + sum(o.running_here), sum(o.running)) as running
+      from of_user o
+     group by o.share, o.queue
   ), own as materialized (
-    select o.number as owner, u.number as queue, coalesce(x.queued, 0) as queued, coalesce(x.running, 0) as running
-      from (select distinct t.user_number as number, t.gshare, t.user_name from task t) o
-      join workload.user_queue_statistic x on x.setup = p_setup and x.gshare = o.gshare and x.user_name = o.user_name
-      join unified u on u.queue = x.queue
+    select distinct t.user_number as owner, o.queue, o.queued, o.running
+      from task t
+      join of_user o on o.share = t.share_number and o.user_name = t.user_name
   ), rate as materialized (
-    select s.number as share, u.number as queue, max(r.rate) filter (where r.gshare <> '') as of_share, max(r.rate) filter (where r.gshare = '') as of_all
-      from workload.to_running_rate r
+    select s.number as share, u.number as queue, sum(r.rate) filter (where r.gshare <> '') as of_share, sum(r.rate) filter (where r.gshare = '') as of_all
+      from workload.start_rate r
       join unified u on u.queue = r.queue
       join share s on r.gshare in ('', s.gshare)
      where r.setup = p_setup
