@@ -47,10 +47,13 @@ as $$
            row_number() over (partition by u.above
                               order by round((u.of_whole - coalesce(u.running / nullif(u.total, 0), 0))::numeric, 12) desc, u.gshare collate "C") as rank
       from used u
+  ), way as (
+    select r.gshare, array_agg(a.rank order by n.level) as ranks
+      from ranked r cross join unnest(r.path) with ordinality n (gshare, level) join ranked a on a.gshare = n.gshare
+     where r.is_leaf
+     group by r.gshare
   ), leaf as (
-    select r.gshare, row_number() over (order by (select array_agg(a.rank order by n.level) from unnest(r.path) with ordinality n (gshare, level)
-                                                    join ranked a on a.gshare = n.gshare)) as behind
-      from ranked r where r.is_leaf
+    select w.gshare, row_number() over (order by w.ranks) as behind from way w
   )
   select r.gshare, r.parent, r.path, cardinality(r.path), r.is_leaf, r.target, r.of_parent, r.of_whole, r.total * r.of_whole, r.running, r.queued, r.used_of_parent,
          coalesce(r.running / nullif(r.total, 0), 0), case when r.running = 0 then 0 else coalesce(r.running / nullif(r.total * r.of_whole, 0), 999999) end,

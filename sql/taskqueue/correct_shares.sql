@@ -1,7 +1,7 @@
 -- after: taskqueue.match
--- after: taskqueue.global_factor
+-- after: taskqueue.set_factors
 -- Section 9: a correction factor per owner and group from usage history (expected share / used share, clamped to [1/5, 5]).
--- With the setting shares = global the factors are those of the tree instead, one a group.
+-- With the setting shares = global the factors are those of the tree instead, one a group; between calls for all groups taskqueue.mark_shares keeps them.
 -- Usage is the CPU time of the buckets matched within the window, among the entities that have queues now.
 create or replace function taskqueue.correct_shares(p_setup text, p_group text default null) returns void
 language plpgsql
@@ -11,13 +11,9 @@ declare
 begin
   select s.* into v_setting from taskqueue.setting s where s.setup = p_setup;
   if v_setting.shares = 'global' then
-    delete from taskqueue.share_correction c
-     where c.setup = p_setup and (c.owner_dn <> '' or c.owner_group not in (select f.owner_group from taskqueue.global_factor(p_setup) f));
-    insert into taskqueue.share_correction (setup, owner_group, owner_dn, factor)
-    select p_setup, f.owner_group, '', f.factor from taskqueue.global_factor(p_setup) f
-     where p_group is null or f.owner_group = p_group
-     order by f.owner_group
-    on conflict (setup, owner_group, owner_dn) do update set factor = excluded.factor;
+    if p_group is null then
+      perform taskqueue.set_factors(p_setup);
+    end if;
     return;
   end if;
   if v_setting.share_correction is not true then
@@ -48,4 +44,4 @@ begin
 end $$;
 
 comment on function taskqueue.correct_shares(text, text) is
-'Keeps the factors of the setting share_correction or, with shares = global, those of one group or all by the tree; without either there are none.';
+'Keeps the factors of the setting share_correction or, when called for all groups, those of shares = global; without either there are none.';
