@@ -4,15 +4,14 @@ create or replace function taskqueue.mark_shares(p_setup text) returns bigint
 language plpgsql
 as $$
 declare
-  v_marked bigint;
+  v_moved text[];
 begin
-  insert into taskqueue.share_mark (setup, owner_group, marked_at)
-  select p_setup, g.owner_group, resource.clock(p_setup)
-    from taskqueue.setting s
-   cross join lateral unnest(taskqueue.set_factors(p_setup, 0.1)) g (owner_group)
-   where s.setup = p_setup and s.shares = 'global';
-  get diagnostics v_marked = row_count;
-  return v_marked;
+  if not exists (select from taskqueue.setting s where s.setup = p_setup and s.shares = 'global') then
+    return 0;
+  end if;
+  v_moved := taskqueue.set_factors(p_setup, 0.1);
+  insert into taskqueue.share_mark (setup, owner_group, marked_at) select p_setup, g, resource.clock(p_setup) from unnest(v_moved) g;
+  return cardinality(v_moved);
 end $$;
 
 comment on function taskqueue.mark_shares(text) is

@@ -364,6 +364,20 @@ def test_groups_are_priced_anew_when_they_moved_by_more_than_a_tenth(q: Calls) -
     assert before == pytest.approx({"A": 1000, "B": 1000}) and after["A"] < 0.9 * before["A"] < before["B"] < after["B"]
 
 
+def test_measuring_leaves_diracs_law_alone(q: Calls) -> None:
+    store(q, [("A", None, 3, None), ("B", None, 1, None)])
+    make(q, "B", 10, "running")
+    for job, name in enumerate("AB", 1):
+        q.insert(job, OwnerGroup=name)
+    q.settings(share_correction=True)
+    before = q.rows("select * from taskqueue.share_correction order by owner_group")
+    assert len(before) == 2
+    measure(q)
+    assert q.rows("select * from taskqueue.share_correction order by owner_group") == before
+    q.call("recompute_shares")
+    assert by_group(q) == pytest.approx({"A": 1000, "B": 1000})
+
+
 def test_what_runs_converges_to_the_targets(db: Connection) -> None:
     """Jobs of two shares with targets 3:1 wait, 50 slots are all B's; each turn ten jobs end and ten are drawn."""
     q = Calls(db)
@@ -376,7 +390,7 @@ def test_what_runs_converges_to_the_targets(db: Connection) -> None:
     rng = random.Random(1)
     running = q.match_many(50, Site="Q", OwnerGroup="B")
     parts = []
-    for turn in range(30):
+    for turn in range(20):
         rng.shuffle(running)
         ended = [{"job_id": job.job_id, "attempt": job.attempt, "outcome": "finished"} for job in running[:10]]
         assert {row[1] for row in q.call_rows("finish_jobs", Jsonb(ended))} == {"finished"}
@@ -388,7 +402,7 @@ def test_what_runs_converges_to_the_targets(db: Connection) -> None:
         parts.append(groups["A"] / 50)
     assert len(running) == 50
     assert parts[0] <= 0.2
-    assert 0.65 < sum(parts[-15:]) / 15 < 0.85
+    assert 0.6 < sum(parts[-10:]) / 10 < 0.9
 
 
 def test_broker_shares_draws_the_tree(cli: Cli, db: Connection) -> None:
