@@ -1257,12 +1257,18 @@ begin
               group by x.task_id) c
        join brokerage.task_decision d on d.setup = p_run.setup and d.run_id = p_run.run_id and d.task_id = c.task_id;
   end if;
-  insert into brokerage.live_counter (setup, queue, jobs, counted_at)
-  select p_run.setup, q.unified_name, sum(a.jobs), p_run.started_at
-    from brokerage.assignment a
-    join resource.candidate_queue q on q.setup = a.setup and q.queue = a.queue
-   where a.setup = p_run.setup and a.run_id = p_run.run_id and a.task_id = any (p_task_ids)
-   group by q.unified_name;
+  if p_run.algorithm <> 'production_task' and (select s.makes_jobs from brokerage.setting_in_force s where s.setup = p_run.setup) then
+    perform workload.make_jobs(p_run.setup, array_agg(a.task_id order by a.task_id, a.queue), array_agg(a.queue order by a.task_id, a.queue), array_agg(a.jobs order by a.task_id, a.queue), format('run %s', p_run.run_id))
+       from brokerage.assignment a
+      where a.setup = p_run.setup and a.run_id = p_run.run_id and a.task_id = any (p_task_ids);
+  else
+    insert into brokerage.live_counter (setup, queue, jobs, counted_at)
+    select p_run.setup, q.unified_name, sum(a.jobs), p_run.started_at
+      from brokerage.assignment a
+      join resource.candidate_queue q on q.setup = a.setup and q.queue = a.queue
+     where a.setup = p_run.setup and a.run_id = p_run.run_id and a.task_id = any (p_task_ids)
+     group by q.unified_name;
+  end if;
   insert into brokerage.task_state as s (setup, task_id, algorithm, run_id, retry_at, assigned_jobs)
   select p_run.setup, d.task_id, p_run.algorithm, d.run_id,
          case when d.status <> 'candidates' and d.retry_at is null then d.decided_at + brokerage.wait_of(w.parameters, t.current_priority) else d.retry_at end,
@@ -6896,13 +6902,16 @@ begin
   if jsonb_typeof(p_settings) is distinct from 'object' then
     raise exception 'settings are %', coalesce(p_settings::text, 'null') using errcode = 'PB001', hint = 'Give an object: {"profile": "doc"}.';
   end if;
-  select k.key into v_unknown from jsonb_object_keys(p_settings) k(key) where k.key not in ('profile', 'decisions_kept', 'counts_kept', 'assignments_count') limit 1;
+  select k.key into v_unknown from jsonb_object_keys(p_settings) k(key) where k.key not in ('profile', 'decisions_kept', 'counts_kept', 'assignments_count', 'makes_jobs') limit 1;
   if found then
-    raise exception 'setting % is not known', v_unknown using errcode = 'PB001', hint = 'Settings are profile, decisions_kept, counts_kept, assignments_count.';
+    raise exception 'setting % is not known', v_unknown using errcode = 'PB001', hint = 'Settings are profile, decisions_kept, counts_kept, assignments_count, makes_jobs.';
   end if;
-  select s.key, s.value into v_bad from jsonb_each(p_settings) s where s.key <> 'profile' and not brokerage.is_wait(s.value) order by s.key limit 1;
+  select s.key, s.value into v_bad from jsonb_each(p_settings) s where s.key not in ('profile', 'makes_jobs') and not brokerage.is_wait(s.value) order by s.key limit 1;
   if found then
     raise exception 'setting % is %, not a time such as "2 days"', v_bad.key, v_bad.value using errcode = 'PB001', hint = 'Times are texts such as "2 days", longer than 0.';
+  end if;
+  if p_settings ? 'makes_jobs' and jsonb_typeof(p_settings -> 'makes_jobs') <> 'boolean' then
+    raise exception 'setting makes_jobs is %', p_settings -> 'makes_jobs' using errcode = 'PB001', hint = 'Give true or false.';
   end if;
   if p_settings ? 'profile' then
     perform brokerage.require_profile(p_settings ->> 'profile');
@@ -6912,13 +6921,14 @@ begin
   select s.* into v_setting from brokerage.setting s where s.setup = p_setup for update;
   v_setting := jsonb_populate_record(v_setting, p_settings);
   update brokerage.setting s
-     set profile = v_setting.profile, decisions_kept = v_setting.decisions_kept, counts_kept = v_setting.counts_kept, assignments_count = v_setting.assignments_count
+     set profile = v_setting.profile, decisions_kept = v_setting.decisions_kept, counts_kept = v_setting.counts_kept, assignments_count = v_setting.assignments_count,
+         makes_jobs = v_setting.makes_jobs
    where s.setup = p_setup;
 end $$;
 
 ALTER FUNCTION brokerage.set_settings(p_setup text, p_settings jsonb) OWNER TO broker_owner;
 
-COMMENT ON FUNCTION brokerage.set_settings(p_setup text, p_settings jsonb) IS 'Changes settings of brokerage in a setup: profile, and decisions_kept, counts_kept, assignments_count (times longer than 0 as text, "2 days"). All or none. Errors: PB001 (an unknown setting or profile, no such time), PB002 (setup not granted).';
+COMMENT ON FUNCTION brokerage.set_settings(p_setup text, p_settings jsonb) IS 'Changes settings of brokerage in a setup: profile, and decisions_kept, counts_kept, assignments_count (times longer than 0 as text, "2 days"), makes_jobs (whether assigned jobs are made here). All or none. Errors: PB001 (an unknown setting or profile, no such time), PB002 (setup not granted).';
 
 CREATE FUNCTION brokerage.share_key(t workload.task) RETURNS text
     LANGUAGE sql STABLE PARALLEL SAFE
@@ -8116,6 +8126,435 @@ end $_$;
 ALTER FUNCTION instance.world_table(p_table text) OWNER TO broker_owner;
 
 COMMENT ON FUNCTION instance.world_table(p_table text) IS 'A table of the room instance that the world format covers. Errors: PB001 (another one).';
+
+CREATE FUNCTION lifecycle.activate(p_setup text, p_most integer DEFAULT 10000) RETURNS TABLE(status text, jobs bigint)
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'lifecycle', 'pg_temp'
+    AS $$
+declare
+  v_ids bigint[];
+  v_defined bigint[];
+  v_group record;
+  v_made bigint[];
+begin
+  perform resource.identify(p_setup);
+  perform taskqueue.enter(p_setup);
+  perform taskqueue.require_setup(p_setup);
+  v_ids := array(select j.job_id from workload.job j
+                  where j.setup = p_setup and j.job_id = any (array(select r.job_id from lifecycle.ready_jobs(p_setup, p_most) r))
+                    and j.status in ('defined', 'assigned')
+                  order by j.job_id for update skip locked);
+  v_defined := array(select j.job_id from workload.job j
+                      where j.setup = p_setup and j.activated is null and j.ended is null and j.status = 'defined' and j.queue is not null
+                      order by j.job_id limit p_most for update skip locked);
+  v_defined := array(select i from unnest(v_defined) i union select j.job_id from workload.job j where j.setup = p_setup and j.job_id = any (v_ids) and j.status = 'defined');
+  if v_defined <> '{}' then
+    v_defined := workload.change_status(p_setup, v_defined, 'defined', 'assigned', 'activate');
+  end if;
+  if v_ids <> '{}' then
+    v_ids := workload.change_status(p_setup, v_ids, 'assigned', 'activated', 'activate');
+    for v_group in
+      select taskqueue.canonical_requirements(p_setup, r.requirements) as requirements, array_agg(j.job_id order by j.job_id) as ids,
+             array_agg(least(greatest(j.priority / 100, 1), 10) order by j.job_id) as priorities
+        from workload.job j
+        join (select distinct i.task_id, i.queue, i.cores, lifecycle.requirements_of(t, d, i.queue, i.cores) as requirements
+                from workload.job i
+                left join workload.task t on t.setup = p_setup and t.task_id = i.task_id
+                left join workload.input_digest d on d.setup = p_setup and d.task_id = i.task_id
+               where i.setup = p_setup and i.job_id = any (v_ids)) r
+          on r.task_id is not distinct from j.task_id and r.queue = j.queue and r.cores is not distinct from j.cores
+       where j.setup = p_setup and j.job_id = any (v_ids)
+       group by r.requirements
+       order by md5(r.requirements::text)
+    loop
+      select p.made into v_made from taskqueue.place_jobs(p_setup, v_group.requirements, v_group.ids, v_group.priorities) p;
+      perform taskqueue.open_queues(p_setup, v_made);
+    end loop;
+  end if;
+  status := 'assigned';
+  jobs := cardinality(v_defined);
+  return next;
+  status := 'activated';
+  jobs := cardinality(v_ids);
+  return next;
+end $$;
+
+ALTER FUNCTION lifecycle.activate(p_setup text, p_most integer) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION lifecycle.activate(p_setup text, p_most integer) IS 'Assigns the defined jobs that have a queue, and activates up to so many whose input is at their queue: they wait in a TaskQueue from then on. Returns how many. Errors: PB002 (setup not granted).';
+
+CREATE FUNCTION lifecycle.end_job(p_setup text, p_job_id bigint, p_outcome text, p_why text, p_sub_status text DEFAULT NULL::text) RETURNS text
+    LANGUAGE plpgsql
+    AS $$
+declare
+  v_lease taskqueue.lease;
+  v_from text;
+begin
+  loop
+    select j.status into v_from from workload.job j where j.setup = p_setup and j.job_id = p_job_id;
+    if taskqueue.end_waiting(p_setup, p_job_id, p_outcome, resource.identify(p_setup), p_why, p_sub_status) is not null then
+      return v_from;
+    end if;
+    select l.* into v_lease from taskqueue.lease l where l.setup = p_setup and l.job_id = p_job_id for update;
+    if found then
+      perform taskqueue.end_lease(v_lease, p_outcome, p_why, p_sub_status);
+      return v_from;
+    end if;
+    -- between the two it may have gone back to waiting: then once more
+    exit when not exists (select from taskqueue.job j where j.setup = p_setup and j.job_id = p_job_id);
+  end loop;
+  return workload.move_job(p_setup, p_job_id, p_outcome, p_why, p_sub_status);
+end $$;
+
+ALTER FUNCTION lifecycle.end_job(p_setup text, p_job_id bigint, p_outcome text, p_why text, p_sub_status text) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION lifecycle.end_job(p_setup text, p_job_id bigint, p_outcome text, p_why text, p_sub_status text) IS 'Ends a job, whether it waits in a TaskQueue, is leased or neither, and returns the status it had. Errors: PB002 (setup not granted), PB004 (no such job), PB005 (it has ended).';
+
+CREATE FUNCTION lifecycle.expire_leases(p_setup text, p_most integer DEFAULT 1000) RETURNS TABLE(rule text, action text, jobs bigint)
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'lifecycle', 'pg_temp'
+    AS $$
+declare
+  v_now timestamptz := resource.clock(p_setup);
+  v_setting taskqueue.setting;
+  v_lease taskqueue.lease;
+  v_returned bigint := 0;
+  v_failed bigint := 0;
+  v_lost bigint := 0;
+begin
+  perform resource.identify(p_setup);
+  perform taskqueue.enter(p_setup);
+  select s.* into v_setting from taskqueue.setting s where s.setup = p_setup;
+  for v_lease in
+    select l.* from taskqueue.lease l
+     where l.setup = p_setup and l.state = 'matched' and l.matched_at < v_now - v_setting.lease_time and l.expires_at < v_now
+       and not (l.brokered and exists (select from workload.job j join resource.queue q on q.setup = j.setup and q.queue = j.queue
+                                        where j.setup = p_setup and j.job_id = l.job_id and lifecycle.is_exempt(q)))
+     order by l.matched_at limit p_most for update of l skip locked
+  loop
+    if v_lease.kill_reason is not null then
+      perform taskqueue.end_lease(v_lease, 'cancelled', v_lease.kill_reason, 'sent');
+      v_failed := v_failed + 1;
+    elsif v_lease.attempt >= v_setting.attempts then
+      perform taskqueue.end_lease(v_lease, 'failed', format('sent: attempt %s of %s never started', v_lease.attempt, v_setting.attempts), 'sent');
+      v_failed := v_failed + 1;
+    else
+      perform taskqueue.return_job(v_lease, 'sent: its agent never started it', 'expired');
+      v_returned := v_returned + 1;
+    end if;
+  end loop;
+  for v_lease in
+    select l.* from taskqueue.lease l
+     where l.setup = p_setup and l.state = 'running' and l.expires_at < v_now and not l.brokered
+     order by l.expires_at limit p_most for update skip locked
+  loop
+    perform taskqueue.end_lease(v_lease, case when v_lease.kill_reason is null then 'failed' else 'cancelled' end);
+    v_lost := v_lost + 1;
+  end loop;
+  return query values ('sent', 'return', v_returned), ('sent', 'fail', v_failed), ('heartbeat', 'fail', v_lost);
+end $$;
+
+ALTER FUNCTION lifecycle.expire_leases(p_setup text, p_most integer) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION lifecycle.expire_leases(p_setup text, p_most integer) IS 'Ends leases that have expired, up to so many of each kind: jobs that never started go back to their queue or, after the attempts of the setting, fail; jobs not heard of any more fail. Returns how many. Errors: PB002 (setup not granted).';
+
+CREATE TABLE resource.queue (
+    setup text NOT NULL,
+    queue text NOT NULL,
+    panda_site text,
+    role text DEFAULT 'satellite'::text,
+    type text DEFAULT 'unified'::text,
+    cloud text DEFAULT 'WORLD'::text,
+    status text DEFAULT 'online'::text,
+    capability text,
+    workflow text,
+    corecount integer DEFAULT 1,
+    corepower double precision DEFAULT 10,
+    maxrss double precision DEFAULT 0,
+    minrss double precision DEFAULT 0,
+    maxtime double precision DEFAULT 0,
+    mintime double precision DEFAULT 0,
+    maxwdir double precision DEFAULT 0,
+    maxinputsize double precision DEFAULT 0,
+    releases text[] DEFAULT '{ANY}'::text[],
+    pledgedcpu double precision DEFAULT 0,
+    transferringlimit double precision DEFAULT 0,
+    transtimehi double precision,
+    transtimelo double precision,
+    fairsharepolicy text,
+    wnconnectivity text,
+    jobseed text DEFAULT 'all'::text,
+    maxdiskio double precision DEFAULT 0,
+    direct_access_lan boolean,
+    direct_access_wan boolean,
+    tier text,
+    catchall text,
+    params jsonb DEFAULT '{}'::jsonb,
+    uconfig jsonb DEFAULT '{}'::jsonb,
+    storage_site text,
+    cric jsonb DEFAULT '{}'::jsonb,
+    resource_type text,
+    CONSTRAINT queue_corecount_check CHECK ((((corecount)::numeric > '-1000000000'::numeric) AND ((corecount)::numeric < '1000000000'::numeric))),
+    CONSTRAINT queue_corepower_check CHECK (((corepower > ('-1000000000000000'::numeric)::double precision) AND (corepower < ('1000000000000000'::numeric)::double precision))),
+    CONSTRAINT queue_maxdiskio_check CHECK (((maxdiskio > ('-1000000000000000'::numeric)::double precision) AND (maxdiskio < ('1000000000000000'::numeric)::double precision))),
+    CONSTRAINT queue_maxinputsize_check CHECK (((maxinputsize > ('-1000000000000000'::numeric)::double precision) AND (maxinputsize < ('1000000000000000'::numeric)::double precision))),
+    CONSTRAINT queue_maxrss_check CHECK (((maxrss > ('-1000000000000000'::numeric)::double precision) AND (maxrss < ('1000000000000000'::numeric)::double precision))),
+    CONSTRAINT queue_maxtime_check CHECK (((maxtime > ('-1000000000000000'::numeric)::double precision) AND (maxtime < ('1000000000000000'::numeric)::double precision))),
+    CONSTRAINT queue_maxwdir_check CHECK (((maxwdir > ('-1000000000000000'::numeric)::double precision) AND (maxwdir < ('1000000000000000'::numeric)::double precision))),
+    CONSTRAINT queue_minrss_check CHECK (((minrss > ('-1000000000000000'::numeric)::double precision) AND (minrss < ('1000000000000000'::numeric)::double precision))),
+    CONSTRAINT queue_mintime_check CHECK (((mintime > ('-1000000000000000'::numeric)::double precision) AND (mintime < ('1000000000000000'::numeric)::double precision))),
+    CONSTRAINT queue_pledgedcpu_check CHECK (((pledgedcpu > ('-1000000000000000'::numeric)::double precision) AND (pledgedcpu < ('1000000000000000'::numeric)::double precision))),
+    CONSTRAINT queue_transferringlimit_check CHECK (((transferringlimit > ('-1000000000000000'::numeric)::double precision) AND (transferringlimit < ('1000000000000000'::numeric)::double precision))),
+    CONSTRAINT queue_transtimehi_check CHECK (((transtimehi > ('-1000000000000000'::numeric)::double precision) AND (transtimehi < ('1000000000000000'::numeric)::double precision))),
+    CONSTRAINT queue_transtimelo_check CHECK (((transtimelo > ('-1000000000000000'::numeric)::double precision) AND (transtimelo < ('1000000000000000'::numeric)::double precision)))
+);
+
+ALTER TABLE resource.queue OWNER TO broker_owner;
+
+COMMENT ON TABLE resource.queue IS 'PanDA queues as CRIC publishes them. Null or 0 in a limit is no limit.';
+
+COMMENT ON COLUMN resource.queue.setup IS 'Tenant: DIRAC''s Setup, PanDA''s vo.';
+
+COMMENT ON COLUMN resource.queue.queue IS 'Name of the PanDA queue.';
+
+COMMENT ON COLUMN resource.queue.panda_site IS 'PanDA site; a nucleus is a site with a queue of role nucleus.';
+
+COMMENT ON COLUMN resource.queue.role IS 'nucleus or satellite.';
+
+COMMENT ON COLUMN resource.queue.type IS 'production, analysis, unified or another; the job brokers take production or analysis, and unified.';
+
+COMMENT ON COLUMN resource.queue.cloud IS 'Cloud.';
+
+COMMENT ON COLUMN resource.queue.status IS 'online, offline, brokeroff, test, standby, paused ...';
+
+COMMENT ON COLUMN resource.queue.capability IS 'ucore: the queue is unified, its pseudo-queues (one a resource type) are the candidates.';
+
+COMMENT ON COLUMN resource.queue.workflow IS 'Harvester''s workflow, such as pull_ups.';
+
+COMMENT ON COLUMN resource.queue.corecount IS 'Cores of a slot; null or 0 counts 1.';
+
+COMMENT ON COLUMN resource.queue.corepower IS 'HS06 per core; null or 0 counts 10.';
+
+COMMENT ON COLUMN resource.queue.maxrss IS 'Memory of a slot at most (MB).';
+
+COMMENT ON COLUMN resource.queue.minrss IS 'Memory of a slot at least (MB).';
+
+COMMENT ON COLUMN resource.queue.maxtime IS 'Walltime at most (s).';
+
+COMMENT ON COLUMN resource.queue.mintime IS 'Walltime at least (s).';
+
+COMMENT ON COLUMN resource.queue.maxwdir IS 'Scratch of a slot at most (MiB).';
+
+COMMENT ON COLUMN resource.queue.maxinputsize IS 'Input of a slot at most (MB); -1 = input is always read directly from the storage.';
+
+COMMENT ON COLUMN resource.queue.releases IS 'ANY, AUTO, or releases.';
+
+COMMENT ON COLUMN resource.queue.pledgedcpu IS 'Pledged cores; -1 = opportunistic, 0 = none.';
+
+COMMENT ON COLUMN resource.queue.transferringlimit IS 'Transferring jobs at most; null or 0 counts 2000.';
+
+COMMENT ON COLUMN resource.queue.transtimehi IS 'Days that a transferring job of high priority may take.';
+
+COMMENT ON COLUMN resource.queue.transtimelo IS 'Days that a transferring job of low priority may take.';
+
+COMMENT ON COLUMN resource.queue.fairsharepolicy IS 'Shares of the site''s own, such as type=evgen:100%,type=any:0% (brokerage-rules 1.9).';
+
+COMMENT ON COLUMN resource.queue.wnconnectivity IS 'Outbound network of worker nodes: full, http or none, and an IP stack: full#IPv4.';
+
+COMMENT ON COLUMN resource.queue.jobseed IS 'Event service: std, es, eshigh or all; null counts std.';
+
+COMMENT ON COLUMN resource.queue.maxdiskio IS 'diskIO per core of running jobs at most (kB/s).';
+
+COMMENT ON COLUMN resource.queue.direct_access_lan IS 'Input can be read directly from the local storage.';
+
+COMMENT ON COLUMN resource.queue.direct_access_wan IS 'Input can be read directly from remote storages.';
+
+COMMENT ON COLUMN resource.queue.tier IS 'Tier, such as T2D.';
+
+COMMENT ON COLUMN resource.queue.catchall IS 'Flags and key=value items, separated by commas.';
+
+COMMENT ON COLUMN resource.queue.params IS 'Parameters of the queue; looked up before catchall.';
+
+COMMENT ON COLUMN resource.queue.uconfig IS 'Configuration of a unified queue.';
+
+COMMENT ON COLUMN resource.queue.storage_site IS 'Storage site that links are looked up by; null = the site of the default output storage.';
+
+COMMENT ON COLUMN resource.queue.cric IS 'CRIC''s other fields as they came; no rule of pgbroker reads them.';
+
+COMMENT ON COLUMN resource.queue.resource_type IS 'CRIC: GRID, hpc, cloud, ...; null = GRID.';
+
+COMMENT ON CONSTRAINT queue_corecount_check ON resource.queue IS 'a number between -1e9 and 1e9';
+
+COMMENT ON CONSTRAINT queue_corepower_check ON resource.queue IS 'a number between -1e15 and 1e15';
+
+COMMENT ON CONSTRAINT queue_maxdiskio_check ON resource.queue IS 'a number between -1e15 and 1e15';
+
+COMMENT ON CONSTRAINT queue_maxinputsize_check ON resource.queue IS 'a number between -1e15 and 1e15';
+
+COMMENT ON CONSTRAINT queue_maxrss_check ON resource.queue IS 'a number between -1e15 and 1e15';
+
+COMMENT ON CONSTRAINT queue_maxtime_check ON resource.queue IS 'a number between -1e15 and 1e15';
+
+COMMENT ON CONSTRAINT queue_maxwdir_check ON resource.queue IS 'a number between -1e15 and 1e15';
+
+COMMENT ON CONSTRAINT queue_minrss_check ON resource.queue IS 'a number between -1e15 and 1e15';
+
+COMMENT ON CONSTRAINT queue_mintime_check ON resource.queue IS 'a number between -1e15 and 1e15';
+
+COMMENT ON CONSTRAINT queue_pledgedcpu_check ON resource.queue IS 'a number between -1e15 and 1e15';
+
+COMMENT ON CONSTRAINT queue_transferringlimit_check ON resource.queue IS 'a number between -1e15 and 1e15';
+
+COMMENT ON CONSTRAINT queue_transtimehi_check ON resource.queue IS 'a number between -1e15 and 1e15';
+
+COMMENT ON CONSTRAINT queue_transtimelo_check ON resource.queue IS 'a number between -1e15 and 1e15';
+
+CREATE FUNCTION lifecycle.is_exempt(p_queue resource.queue) RETURNS boolean
+    LANGUAGE sql STABLE
+    AS $$
+  select coalesce((p_queue).status = 'paused', false) or coalesce(resource.catchall((p_queue).catchall) ? 'disableReassign', false)
+$$;
+
+ALTER FUNCTION lifecycle.is_exempt(p_queue resource.queue) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION lifecycle.is_exempt(p_queue resource.queue) IS 'Whether timeouts pass over the jobs of a queue.';
+
+CREATE FUNCTION lifecycle.ready_jobs(p_setup text, p_most integer) RETURNS TABLE(job_id bigint)
+    LANGUAGE sql STABLE
+    AS $$
+  with pair as materialized (
+    select c.task_id, c.queue
+      from workload.job_by_task c
+     where c.setup = p_setup and c.status in ('defined', 'assigned') and c.queue is not null
+     group by c.task_id, c.queue having sum(c.jobs) > 0
+  ), place as materialized (  -- storages that jobs of a queue read from, for analysis and for all others
+    select s.queue, x.for_analysis, s.storage
+      from resource.storage_of_queue s
+     cross join (values (true), (false)) x(for_analysis)
+      left join resource.storage_for_analysis a on a.setup = s.setup and a.queue = s.queue and a.direction = s.direction and a.scope = s.scope and a.position = s.position
+     where s.setup = p_setup and s.direction = 'read_lan' and not s.is_tape and s.queue in (select p.queue from pair p)
+       and case when x.for_analysis then a.storage is not null else s.scope = 'default' end
+  ), input as materialized (
+    select p.task_id, p.queue, d.dataset, coalesce(t.label in ('user', 'panda'), false) as for_analysis
+      from pair p
+      join workload.task t on t.setup = p_setup and t.task_id = p.task_id
+      join resource.queue q on q.setup = p_setup and q.queue = p.queue
+      join workload.task_dataset d on d.setup = p_setup and d.task_id = p.task_id and d.direction = 'input'
+      join workload.dataset s on s.setup = p_setup and s.dataset = d.dataset
+     where not workload.is_pseudo(s) and (t.allow_input_wan > 0 and q.direct_access_wan) is not true
+  ), copy as materialized (
+    select r.dataset, l.queue, l.for_analysis, r.is_complete, r.found, r.lfns
+      from workload.replica_state r
+      join place l on l.storage = r.storage
+     where r.setup = p_setup and r.dataset in (select i.dataset from input i)
+  ), lacking as materialized (
+    select i.* from input i
+     where (i.dataset, i.queue, i.for_analysis) not in (select c.dataset, c.queue, c.for_analysis from copy c where c.is_complete)
+  ), file as materialized (
+    select f.task_id, f.number, f.dataset, f.lfn, f.place
+      from workload.job_file(p_setup, array(select distinct l.task_id from lacking l)) f
+  ), missing as materialized (  -- number 0: jobs that do not say what they read
+    select l.task_id, l.queue, f.number
+      from lacking l
+      join file f on f.task_id = l.task_id and f.dataset = l.dataset
+      left join copy c on c.dataset = l.dataset and c.queue = l.queue and c.for_analysis = l.for_analysis
+     group by l.task_id, l.queue, f.number, f.lfn
+    having bool_or(case when c.lfns is null then f.place <= c.found else f.lfn = any (c.lfns) end) is not true
+    union
+    select l.task_id, l.queue, 0 from lacking l
+  )
+  select j.job_id
+    from pair p
+    join workload.job j on j.setup = p_setup and j.task_id = p.task_id and j.queue = p.queue and j.activated is null and j.ended is null
+   where j.status in ('defined', 'assigned')
+     and (j.task_id, j.queue, coalesce(j.number, 0)) not in (select m.task_id, m.queue, m.number from missing m)
+   order by j.priority desc, j.job_id
+   limit p_most
+$$;
+
+ALTER FUNCTION lifecycle.ready_jobs(p_setup text, p_most integer) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION lifecycle.ready_jobs(p_setup text, p_most integer) IS 'Defined and assigned jobs whose input is at their queue, highest priority first.';
+
+CREATE TABLE workload.input_digest (
+    setup text NOT NULL,
+    task_id bigint NOT NULL,
+    files bigint,
+    size bigint,
+    shared_files boolean,
+    jobs bigint,
+    job_events bigint,
+    job_input_mb double precision,
+    job_input_bytes bigint,
+    events bigint
+);
+
+ALTER TABLE workload.input_digest OWNER TO broker_owner;
+
+COMMENT ON TABLE workload.input_digest IS 'What a task''s input amounts to, as brokerage reads it. Derived from its datasets by workload.digest_input.';
+
+COMMENT ON COLUMN workload.input_digest.setup IS 'Tenant: DIRAC''s Setup, PanDA''s vo.';
+
+COMMENT ON COLUMN workload.input_digest.task_id IS 'Task.';
+
+COMMENT ON COLUMN workload.input_digest.files IS 'Files of the datasets that are not pseudo, each name once.';
+
+COMMENT ON COLUMN workload.input_digest.size IS 'Their bytes.';
+
+COMMENT ON COLUMN workload.input_digest.shared_files IS 'A name is in two datasets of the task.';
+
+COMMENT ON COLUMN workload.input_digest.jobs IS 'Jobs: groups of nFilesPerJob primary files (G13).';
+
+COMMENT ON COLUMN workload.input_digest.job_events IS 'Events of the largest job.';
+
+COMMENT ON COLUMN workload.input_digest.job_input_mb IS 'Input of the largest job from the primary dataset (MB, a file of size 0 counts 1).';
+
+COMMENT ON COLUMN workload.input_digest.job_input_bytes IS 'Input of the largest job from all datasets (bytes).';
+
+COMMENT ON COLUMN workload.input_digest.events IS 'Events of the primary dataset.';
+
+CREATE FUNCTION lifecycle.requirements_of(p_task workload.task, p_digest workload.input_digest, p_queue text, p_cores integer) RETURNS jsonb
+    LANGUAGE sql IMMUTABLE
+    AS $$
+  select jsonb_strip_nulls(jsonb_build_object(
+    'OwnerDN', coalesce(p_task.user_name, p_task.orig_user, p_task.label, 'unknown'),
+    'OwnerGroup', coalesce(p_task.gshare, p_task.working_group, p_task.label, 'unknown'),
+    'CPUTime', floor(least(greatest(coalesce(
+                 case when p_task.cpu_time_unit like 'HS06s%' then p_task.cpu_time * coalesce(p_digest.job_events, 1) * 100 / coalesce(nullif(p_task.cpu_efficiency, 0), 90) / 10
+                      else p_task.walltime * coalesce(p_digest.job_input_mb, 1) end, 0)
+                 + coalesce(p_task.base_walltime, 0) * p_cores, 0), 1e9))::bigint,
+    'Sites', jsonb_build_array(p_queue),
+    'Tags', case when p_cores > 1 then jsonb_build_array(p_cores || 'Processors') end,
+    'MinRAM', nullif(floor(least(greatest(coalesce(p_task.base_ram_count, 0)
+                + coalesce(p_task.ram_count, 0) * case when p_task.ram_unit like 'MBPerCore%' then p_cores else 1 end, 0), 1e9))::bigint, 0)))
+$$;
+
+ALTER FUNCTION lifecycle.requirements_of(p_task workload.task, p_digest workload.input_digest, p_queue text, p_cores integer) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION lifecycle.requirements_of(p_task workload.task, p_digest workload.input_digest, p_queue text, p_cores integer) IS 'Requirements of the jobs of a task at a queue, for taskqueue.insert_jobs: OwnerDN (user), OwnerGroup (share), CPUTime, Sites, Tags (cores) and MinRAM.';
+
+CREATE FUNCTION lifecycle.return_to_task(p_setup text, p_job_id bigint, p_why text) RETURNS text
+    LANGUAGE plpgsql
+    AS $$
+declare
+  v_from text := lifecycle.end_job(p_setup, p_job_id, 'closed', p_why, 'rebrokered');
+  v_job workload.job;
+begin
+  update workload.job j
+     set rebrokered = (select max(o.rebrokered) + 1 from workload.job o where o.setup = p_setup and o.task_id = j.task_id and o.number = j.number)
+   where j.setup = p_setup and j.job_id = p_job_id and j.number is not null
+  returning j.* into v_job;
+  if found then
+    update brokerage.task_state s
+       set assigned_jobs = greatest(s.assigned_jobs - 1, 0), retry_at = null
+     where s.setup = p_setup and s.task_id = v_job.task_id and s.algorithm in ('production_job', 'analysis_job');
+  end if;
+  return v_from;
+end $$;
+
+ALTER FUNCTION lifecycle.return_to_task(p_setup text, p_job_id bigint, p_why text) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION lifecycle.return_to_task(p_setup text, p_job_id bigint, p_why text) IS 'Closes a job (sub_status rebrokered) and gives its work back to its task, which is brokered again; returns the status it had. Errors: PB004 (no such job), PB005 (it has ended).';
 
 CREATE FUNCTION resource.begin_alone(p_setup text) RETURNS void
     LANGUAGE plpgsql SECURITY DEFINER
@@ -9500,6 +9939,38 @@ ALTER FUNCTION taskqueue.check_matching(p_setup text) OWNER TO broker_owner;
 
 COMMENT ON FUNCTION taskqueue.check_matching(p_setup text) IS 'Differences between what matching reads (definitions, postings, counts, weights of owners, limit slots) and the truth it is derived from; no row when all is right. One statement, exact under load. Errors: PB002 (setup not granted).';
 
+CREATE FUNCTION taskqueue.check_reports(p_reports jsonb, p_keys text[]) RETURNS void
+    LANGUAGE plpgsql
+    AS $$
+declare
+  v_wrong text;
+begin
+  if jsonb_typeof(p_reports) is distinct from 'array' then
+    raise exception 'jobs are %, not a JSON array', coalesce(left(p_reports::text, 100), 'null') using errcode = 'PB001', hint = format('Give [{%s}, ...].', array_to_string(p_keys, ', '));
+  elsif jsonb_array_length(p_reports) > 10000 then
+    raise exception 'jobs are %, more than 10000 in one call', jsonb_array_length(p_reports) using errcode = 'PB001', hint = 'Give fewer a call.';
+  end if;
+  select case
+           when jsonb_typeof(e.element) <> 'object' then format('element %s is %s, not an object', e.number, left(e.element::text, 100))
+           when k.key is not null then format('element %s has the key %L', e.number, k.key)
+           when (jsonb_typeof(e.element -> 'job_id') = 'number' and (e.element ->> 'job_id')::numeric between 1 and 9223372036854775807
+                 and (e.element ->> 'job_id')::numeric % 1 = 0) is not true then format('job_id of element %s is %s', e.number, coalesce(e.element ->> 'job_id', 'null'))
+         end into v_wrong
+    from jsonb_array_elements(p_reports) with ordinality e (element, number)
+    left join lateral (select o.key from jsonb_object_keys(case when jsonb_typeof(e.element) = 'object' then e.element else '{}' end) o (key) where o.key <> all (p_keys) limit 1) k on true
+   where jsonb_typeof(e.element) <> 'object' or k.key is not null
+      or (jsonb_typeof(e.element -> 'job_id') = 'number' and (e.element ->> 'job_id')::numeric between 1 and 9223372036854775807
+          and (e.element ->> 'job_id')::numeric % 1 = 0) is not true
+   order by e.number limit 1;
+  if v_wrong is not null then
+    raise exception '%', v_wrong using errcode = 'PB001', hint = format('An element is an object with the keys %s.', array_to_string(p_keys, ', '));
+  end if;
+end $$;
+
+ALTER FUNCTION taskqueue.check_reports(p_reports jsonb, p_keys text[]) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION taskqueue.check_reports(p_reports jsonb, p_keys text[]) IS 'Whether reports or ends of many jobs are a list of objects with a job_id and known keys. Errors: PB001, naming the element.';
+
 CREATE FUNCTION taskqueue.clean_counts(p_setup text) RETURNS bigint
     LANGUAGE plpgsql
     AS $$
@@ -9989,6 +10460,7 @@ CREATE TABLE taskqueue.lease (
     reported_at timestamp with time zone,
     expires_at timestamp with time zone NOT NULL,
     kill_reason text,
+    brokered boolean DEFAULT false NOT NULL,
     CONSTRAINT lease_state_check CHECK ((state = ANY (ARRAY['matched'::text, 'running'::text])))
 );
 ALTER TABLE ONLY taskqueue.lease ALTER COLUMN setup SET (n_distinct=1);
@@ -10027,22 +10499,27 @@ COMMENT ON COLUMN taskqueue.lease.expires_at IS 'Until when the next report is a
 
 COMMENT ON COLUMN taskqueue.lease.kill_reason IS 'Not null: the agent is told to kill the job, and why.';
 
-CREATE FUNCTION taskqueue.end_lease(p_lease taskqueue.lease, p_outcome text) RETURNS void
+COMMENT ON COLUMN taskqueue.lease.brokered IS 'It is a job of workload.job, whose status follows what becomes of it here.';
+
+CREATE FUNCTION taskqueue.end_lease(p_lease taskqueue.lease, p_outcome text, p_why text DEFAULT 'finish_job'::text, p_sub_status text DEFAULT NULL::text) RETURNS void
     LANGUAGE plpgsql
     AS $$
 begin
   delete from taskqueue.lease l where l.setup = p_lease.setup and l.job_id = p_lease.job_id;
   insert into taskqueue.ended (setup, job_id, attempts, token, task_queue_id, outcome, ended_at)
   values (p_lease.setup, p_lease.job_id, p_lease.attempt, p_lease.token, p_lease.task_queue_id, p_outcome, resource.clock(p_lease.setup));
+  if p_lease.brokered then
+    perform workload.move_job(p_lease.setup, p_lease.job_id, p_outcome, p_why, p_sub_status);
+  end if;
   perform taskqueue.free_slots(p_lease.setup, p_lease.job_id);
   perform taskqueue.note_end(p_lease, p_outcome);
 end $$;
 
-ALTER FUNCTION taskqueue.end_lease(p_lease taskqueue.lease, p_outcome text) OWNER TO broker_owner;
+ALTER FUNCTION taskqueue.end_lease(p_lease taskqueue.lease, p_outcome text, p_why text, p_sub_status text) OWNER TO broker_owner;
 
-COMMENT ON FUNCTION taskqueue.end_lease(p_lease taskqueue.lease, p_outcome text) IS 'Ends a leased job with an outcome, which gives its limit slots back.';
+COMMENT ON FUNCTION taskqueue.end_lease(p_lease taskqueue.lease, p_outcome text, p_why text, p_sub_status text) IS 'Ends a leased job with an outcome, which gives its limit slots back; a brokered job has its status then. Errors: PB005 (its status allows no such end).';
 
-CREATE FUNCTION taskqueue.end_waiting(p_setup text, p_job_id bigint, p_outcome text, p_identity resource.identity) RETURNS bigint
+CREATE FUNCTION taskqueue.end_waiting(p_setup text, p_job_id bigint, p_outcome text, p_identity resource.identity, p_why text DEFAULT NULL::text, p_sub_status text DEFAULT NULL::text) RETURNS bigint
     LANGUAGE plpgsql
     AS $$
 declare
@@ -10054,6 +10531,9 @@ begin
   end if;
   perform taskqueue.may_touch(p_identity, p_job_id, q.definition_id) from taskqueue.task_queue q
     where q.setup = p_setup and q.task_queue_id = v_job.task_queue_id;
+  if v_job.brokered then
+    perform workload.move_job(p_setup, p_job_id, p_outcome, coalesce(p_why, p_outcome), p_sub_status);
+  end if;
   insert into taskqueue.ended (setup, job_id, attempts, task_queue_id, outcome, ended_at)
   values (p_setup, p_job_id, v_job.attempts, v_job.task_queue_id, p_outcome, resource.clock(p_setup));
   insert into taskqueue.history (setup, at, job_id, attempt, event, task_queue_id, user_priority, role_name)
@@ -10065,9 +10545,9 @@ begin
   return v_job.task_queue_id;
 end $$;
 
-ALTER FUNCTION taskqueue.end_waiting(p_setup text, p_job_id bigint, p_outcome text, p_identity resource.identity) OWNER TO broker_owner;
+ALTER FUNCTION taskqueue.end_waiting(p_setup text, p_job_id bigint, p_outcome text, p_identity resource.identity, p_why text, p_sub_status text) OWNER TO broker_owner;
 
-COMMENT ON FUNCTION taskqueue.end_waiting(p_setup text, p_job_id bigint, p_outcome text, p_identity resource.identity) IS 'Ends a waiting job; returns the queue it was in, null when it does not wait. Errors: PB002 (not the caller''s).';
+COMMENT ON FUNCTION taskqueue.end_waiting(p_setup text, p_job_id bigint, p_outcome text, p_identity resource.identity, p_why text, p_sub_status text) IS 'Ends a waiting job; returns the queue it was in, null when it does not wait. Errors: PB002 (not the caller''s).';
 
 CREATE FUNCTION taskqueue.enter(p_setup text) RETURNS void
     LANGUAGE plpgsql
@@ -10163,14 +10643,16 @@ CREATE FUNCTION taskqueue.fill_queues(p_setup text, p_task_queue_ids bigint[], p
     AS $$
 declare
   v_now timestamptz := resource.clock(p_setup);
+  v_brokered boolean := exists (select from workload.job j where j.setup = p_setup);
   v_todo bigint[];
   v_left bigint[];
   v_queue_id bigint;
 begin
   loop
     with inserted as (
-      insert into taskqueue.job (setup, job_id, task_queue_id, user_priority, inserted_at)
-      select p_setup, n.job_id, n.task_queue_id, n.user_priority, v_now
+      insert into taskqueue.job (setup, job_id, task_queue_id, user_priority, inserted_at, brokered)
+      select p_setup, n.job_id, n.task_queue_id, n.user_priority, v_now,
+             case when v_brokered then exists (select from workload.job w where w.setup = p_setup and w.job_id = n.job_id and w.status = 'activated') else false end
         from unnest(p_task_queue_ids, p_job_ids, p_user_priorities) n (task_queue_id, job_id, user_priority)
        where v_todo is null or n.job_id = any (v_todo)
        order by n.job_id
@@ -10331,6 +10813,37 @@ ALTER FUNCTION taskqueue.finish_job(p_setup text, p_job_id bigint, p_attempt tex
 
 COMMENT ON FUNCTION taskqueue.finish_job(p_setup text, p_job_id bigint, p_attempt text, p_outcome text) IS 'Ends a leased job: finished, failed, cancelled or closed. The same call again is no error. Errors: PB001 (outcome), PB002 (setup not granted), PB003 (stale attempt).';
 
+CREATE FUNCTION taskqueue.finish_jobs(p_setup text, p_jobs jsonb) RETURNS TABLE(job_id bigint, outcome text, reason text)
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'taskqueue', 'pg_temp'
+    AS $$
+declare
+  v_job record;
+begin
+  perform resource.identify(p_setup);
+  perform taskqueue.check_reports(p_jobs, '{job_id,attempt,outcome}');
+  for v_job in
+    select r.job_id, r.attempt, coalesce(r.outcome, 'finished') as outcome
+      from jsonb_array_elements(p_jobs) e (element)
+     cross join lateral jsonb_to_record(e.element) as r (job_id bigint, attempt text, outcome text)
+     order by r.job_id
+  loop
+    job_id := v_job.job_id;
+    reason := null;
+    begin
+      outcome := taskqueue.finish_job(p_setup, v_job.job_id, v_job.attempt, v_job.outcome);
+    exception when sqlstate 'PB001' or sqlstate 'PB003' or sqlstate 'PB005' then
+      outcome := case sqlstate when 'PB003' then 'stale' else 'refused' end;
+      reason := sqlerrm;
+    end;
+    return next;
+  end loop;
+end $$;
+
+ALTER FUNCTION taskqueue.finish_jobs(p_setup text, p_jobs jsonb) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION taskqueue.finish_jobs(p_setup text, p_jobs jsonb) IS 'Ends many jobs, [{job_id, attempt, outcome}] (no outcome = finished), each answered its outcome, stale or refused, with the reason. Errors: PB001 (not such a list), PB002 (setup not granted).';
+
 CREATE FUNCTION taskqueue.first_site(p_offered text[], p_sites text[], p_banned_sites text[]) RETURNS text
     LANGUAGE sql IMMUTABLE
     AS $$
@@ -10438,6 +10951,23 @@ $$;
 ALTER FUNCTION taskqueue.hold(p_setup text, p_kind text, p_name text) OWNER TO broker_owner;
 
 COMMENT ON FUNCTION taskqueue.hold(p_setup text, p_kind text, p_name text) IS 'Holds a waiting job (id), an owner (OwnerDN; its present and future queues) or a queue (id): not matched until let go. Returns how many jobs or queues changed. Errors: PB001, PB002, PB004, PB005 (leased).';
+
+CREATE FUNCTION taskqueue.holder_of(p_setup text, p_job_id bigint) RETURNS text
+    LANGUAGE sql STABLE
+    AS $$
+  select coalesce(
+    (select format('Attempt %s has it: role %s%s, since %s.', l.attempt, l.role_name, coalesce(' at ' || l.site, ''),
+                   to_char(l.matched_at at time zone 'utc', 'YYYY-MM-DD HH24:MI:SS "UTC"'))
+       from taskqueue.lease l where l.setup = p_setup and l.job_id = p_job_id),
+    (select format('It waits for attempt %s.', j.attempts + 1) from taskqueue.job j where j.setup = p_setup and j.job_id = p_job_id),
+    (select format('It has ended: %s, attempt %s.', e.outcome, e.attempts) from taskqueue.ended e where e.setup = p_setup and e.job_id = p_job_id),
+    'It is not known here.')
+   where pg_has_role(resource.caller(), (select r.role_name from resource.house_role r where r.kind = 'operator'), 'member')
+$$;
+
+ALTER FUNCTION taskqueue.holder_of(p_setup text, p_job_id bigint) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION taskqueue.holder_of(p_setup text, p_job_id bigint) IS 'Who has a job now, in words, for operators; null for all others.';
 
 CREATE FUNCTION taskqueue.holds_attempt(p_setup text, p_job_id bigint, p_attempt text) RETURNS boolean
     LANGUAGE sql STABLE
@@ -10788,6 +11318,7 @@ CREATE FUNCTION taskqueue.lease_batch(p_setup text, p_resource jsonb, p_limit in
     LANGUAGE plpgsql
     AS $$
 declare
+  v_brokered bigint[];
   v_known taskqueue.known_offer;
   v_offer taskqueue.offer;
   v_sites text[];
@@ -10846,16 +11377,16 @@ begin
        where j.setup = p_setup and j.ctid = any (array(select l.ctid from picked p
                                                          join taskqueue.job l on l.setup = p_setup and l.job_id = p.picked_id and l.task_queue_id = p.task_queue_id
                                                         where p.number < (select t.number from stop t) and not l.held for update of l skip locked))
-      returning j.job_id, j.task_queue_id, j.user_priority, j.attempts + 1 as attempt
+      returning j.job_id, j.task_queue_id, j.user_priority, j.attempts + 1 as attempt, j.brokered
     ), counted as (
       insert into taskqueue.job_count_change (setup, task_queue_id, user_priority, change)
       select p_setup, g.task_queue_id, g.user_priority, -1 from gone g
     ), leased as (
-      insert into taskqueue.lease (setup, job_id, attempt, token, task_queue_id, definition_id, user_priority, site, grid_ce, role_name, matched_at, expires_at)
+      insert into taskqueue.lease (setup, job_id, attempt, token, task_queue_id, definition_id, user_priority, site, grid_ce, role_name, matched_at, expires_at, brokered)
       select p_setup, g.job_id, g.attempt, md5(v_secret || '/' || p.number)::uuid, g.task_queue_id, p.definition_id, g.user_priority,
              case when cardinality(v_offer.sites) = 1 then v_offer.sites[1] else taskqueue.first_site(v_offer.sites, d.sites, d.banned_sites) end,
              case when cardinality(v_offer.grid_ces) = 1 then v_offer.grid_ces[1] else taskqueue.first_site(v_offer.grid_ces, d.grid_ces, '{}') end,
-             resource.caller(), t.now, t.now + v_known.lease_time
+             resource.caller(), t.now, t.now + v_known.lease_time, g.brokered
         from gone g
         join picked p on p.task_queue_id = g.task_queue_id
         join taskqueue.definition d on d.setup = p_setup and d.definition_id = p.definition_id
@@ -10868,6 +11399,10 @@ begin
       into v_leased, v_stop
       from leased l join picked p on p.task_queue_id = l.task_queue_id;
   end loop;
+  v_brokered := array(select l.job_id from taskqueue.lease l where l.setup = p_setup and l.job_id = any (array(select s.job_id from unnest(v_leased) s)) and l.brokered);
+  if v_brokered <> '{}' then
+    perform workload.change_status(p_setup, v_brokered, 'activated', 'sent', 'matched');
+  end if;
   return query
     select s.job_id, s.task_queue_id, d.requirements, s.user_priority::int, s.attempt
       from unnest(v_leased) s
@@ -11039,9 +11574,9 @@ begin
          where j.setup = p_setup and j.ctid = (select l.ctid from taskqueue.job l
                                                 where l.setup = p_setup and l.job_id = v_pick.job_id and l.task_queue_id = v_queue.task_queue_id and not l.held
                                                   for update skip locked)
-        returning j.job_id, j.user_priority, j.attempts + 1 as attempt into v_job;
+        returning j.job_id, j.user_priority, j.attempts + 1 as attempt, j.brokered into v_job;
         if v_job.job_id is null and v_offer.job_id is null then
-          select t.job_id, t.user_priority, t.attempts + 1 as attempt into v_job
+          select t.job_id, t.user_priority, t.attempts + 1 as attempt, t.brokered into v_job
             from taskqueue.take_job(p_setup, v_queue.task_queue_id, v_known.ten_first, v_known.policy, v_seed # 4) t;
         end if;
         if v_job.job_id is null then
@@ -11051,12 +11586,15 @@ begin
         end if;
         insert into taskqueue.job_count_change (setup, task_queue_id, user_priority, change)
         values (p_setup, v_queue.task_queue_id, v_job.user_priority, -1);
-        insert into taskqueue.lease (setup, job_id, attempt, token, task_queue_id, definition_id, user_priority, site, grid_ce, role_name, matched_at, expires_at)
+        insert into taskqueue.lease (setup, job_id, attempt, token, task_queue_id, definition_id, user_priority, site, grid_ce, role_name, matched_at, expires_at, brokered)
         select p_setup, v_job.job_id, v_job.attempt, v_token, v_queue.task_queue_id, v_queue.definition_id, v_job.user_priority,
                case when cardinality(v_offer.sites) = 1 then v_offer.sites[1] else taskqueue.first_site(v_offer.sites, v_queue.sites, v_queue.banned_sites) end,
                case when cardinality(v_offer.grid_ces) = 1 then v_offer.grid_ces[1] else taskqueue.first_site(v_offer.grid_ces, v_queue.grid_ces, '{}') end,
-               resource.caller(), t.now, t.now + v_known.lease_time
+               resource.caller(), t.now, t.now + v_known.lease_time, v_job.brokered
           from resource.setup_time t where t.setup = p_setup;
+        if v_job.brokered then
+          perform workload.change_status(p_setup, array[v_job.job_id], 'activated', 'sent', 'matched');
+        end if;
         if v_slots <> '[]' then
           perform taskqueue.use_slots(p_setup, v_job.job_id, v_slots);
         end if;
@@ -11104,7 +11642,8 @@ begin
     return v_lease;
   end if;
   raise exception 'attempt % of job % is stale', coalesce(split_part(p_attempt, '-', 1), 'null'), coalesce(p_job_id::text, 'null')
-    using errcode = 'PB003', hint = 'The job was given back, has ended, or was given to another agent: stop working on it.';
+    using errcode = 'PB003', hint = 'The job was given back, has ended, or was given to another agent: stop working on it.',
+          detail = coalesce(taskqueue.holder_of(p_setup, p_job_id), '');
 end $$;
 
 ALTER FUNCTION taskqueue.lease_of(p_setup text, p_job_id bigint, p_attempt text) OWNER TO broker_owner;
@@ -11363,7 +11902,11 @@ CREATE TABLE taskqueue.setting (
     share_correction boolean DEFAULT false NOT NULL,
     correction_window interval DEFAULT '7 days'::interval NOT NULL,
     history_kept interval DEFAULT '30 days'::interval NOT NULL,
+    heartbeat_time interval DEFAULT '02:00:00'::interval NOT NULL,
+    attempts integer DEFAULT 3 NOT NULL,
+    CONSTRAINT setting_attempts_check CHECK ((attempts > 0)),
     CONSTRAINT setting_correction_window_check CHECK ((correction_window > '00:00:00'::interval)),
+    CONSTRAINT setting_heartbeat_time_check CHECK ((heartbeat_time > '00:00:00'::interval)),
     CONSTRAINT setting_history_kept_check CHECK ((history_kept > '00:00:00'::interval)),
     CONSTRAINT setting_lease_time_check CHECK ((lease_time > '00:00:00'::interval)),
     CONSTRAINT setting_policy_check CHECK ((policy = ANY (ARRAY['dirac'::text, 'proportional'::text]))),
@@ -11396,6 +11939,10 @@ COMMENT ON COLUMN taskqueue.setting.share_correction IS 'Correct shares by the u
 COMMENT ON COLUMN taskqueue.setting.correction_window IS 'How far back the correction of shares looks.';
 
 COMMENT ON COLUMN taskqueue.setting.history_kept IS 'How long taskqueue.history is kept.';
+
+COMMENT ON COLUMN taskqueue.setting.heartbeat_time IS 'A lease of a running job expires so long after the last heartbeat; the job fails then.';
+
+COMMENT ON COLUMN taskqueue.setting.attempts IS 'A job that was matched so often and never started fails.';
 
 CREATE FUNCTION taskqueue.maintain_setup(p_setting taskqueue.setting) RETURNS TABLE(step text, changed bigint)
     LANGUAGE plpgsql
@@ -12554,7 +13101,7 @@ ALTER FUNCTION taskqueue.replace_definition(p_setup text, p_old bigint, p_new bi
 
 COMMENT ON FUNCTION taskqueue.replace_definition(p_setup text, p_old bigint, p_new bigint) IS 'Gives the queues and leases of one definition to another; where that has queues, all jobs go to the oldest of both; disabled and held queues stay as they are, beside it. Counts and postings are for taskqueue.rebuild_matching.';
 
-CREATE FUNCTION taskqueue.report_job(p_setup text, p_job_id bigint, p_attempt text) RETURNS TABLE(action text, reason text)
+CREATE FUNCTION taskqueue.report_job(p_setup text, p_job_id bigint, p_attempt text, p_status text DEFAULT 'running'::text) RETURNS TABLE(action text, reason text)
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'taskqueue', 'pg_temp'
     SET enable_seqscan TO 'off'
@@ -12565,21 +13112,59 @@ declare
   v_now timestamptz := resource.clock(p_setup);
 begin
   perform resource.identify(p_setup);
+  if p_status not in ('starting', 'running', 'holding', 'transferring') then
+    raise exception 'status is %, which no agent reports', quote_literal(p_status)
+      using errcode = 'PB001', hint = 'Give starting, running, holding or transferring; null = a heartbeat. A job ends with taskqueue.finish_job.';
+  end if;
   perform taskqueue.enter(p_setup);
   v_lease := taskqueue.lease_of(p_setup, p_job_id, p_attempt);
   update taskqueue.lease l
      set state = 'running', reported_at = v_now,
-         expires_at = v_now + (select s.lease_time from taskqueue.setting s where s.setup = p_setup)
+         expires_at = v_now + (select s.heartbeat_time from taskqueue.setting s where s.setup = p_setup)
    where l.setup = p_setup and l.job_id = p_job_id;
   if v_lease.state = 'matched' then
     perform taskqueue.note_event(v_lease, 'running');
   end if;
+  if v_lease.brokered and (p_status is not null or v_lease.state = 'matched') then
+    perform workload.move_job(p_setup, p_job_id, coalesce(p_status, 'starting'), 'report_job');
+  end if;
   return query select case when v_lease.kill_reason is null then 'continue' else 'kill' end, v_lease.kill_reason;
 end $$;
 
-ALTER FUNCTION taskqueue.report_job(p_setup text, p_job_id bigint, p_attempt text) OWNER TO broker_owner;
+ALTER FUNCTION taskqueue.report_job(p_setup text, p_job_id bigint, p_attempt text, p_status text) OWNER TO broker_owner;
 
-COMMENT ON FUNCTION taskqueue.report_job(p_setup text, p_job_id bigint, p_attempt text) IS 'An agent says that it works on the job; answers continue, or kill with the reason. Errors: PB002 (setup not granted), PB003 (stale attempt).';
+COMMENT ON FUNCTION taskqueue.report_job(p_setup text, p_job_id bigint, p_attempt text, p_status text) IS 'An agent says what the job does (starting, running, holding, transferring; null = a heartbeat: it is alive); answers continue, or kill with the reason. Errors: PB001 (status), PB002 (setup not granted), PB003 (stale attempt), PB005 (a brokered job does not go from its status to that one).';
+
+CREATE FUNCTION taskqueue.report_jobs(p_setup text, p_reports jsonb) RETURNS TABLE(job_id bigint, action text, reason text)
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'taskqueue', 'pg_temp'
+    AS $$
+declare
+  v_report record;
+begin
+  perform resource.identify(p_setup);
+  perform taskqueue.check_reports(p_reports, '{job_id,attempt,status}');
+  for v_report in
+    select r.job_id, r.attempt, r.status, e.element ? 'status' as says
+      from jsonb_array_elements(p_reports) e (element)
+     cross join lateral jsonb_to_record(e.element) as r (job_id bigint, attempt text, status text)
+     order by r.job_id
+  loop
+    job_id := v_report.job_id;
+    begin
+      select a.action, a.reason into report_jobs.action, report_jobs.reason
+        from taskqueue.report_job(p_setup, v_report.job_id, v_report.attempt, case when v_report.says then v_report.status else 'running' end) a;
+    exception when sqlstate 'PB001' or sqlstate 'PB003' or sqlstate 'PB005' then
+      action := case sqlstate when 'PB003' then 'stale' else 'refused' end;
+      reason := sqlerrm;
+    end;
+    return next;
+  end loop;
+end $$;
+
+ALTER FUNCTION taskqueue.report_jobs(p_setup text, p_reports jsonb) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION taskqueue.report_jobs(p_setup text, p_reports jsonb) IS 'Reports of many jobs, [{job_id, attempt, status}] (no status = running, null = a heartbeat), each answered continue, kill, stale (stop working on it) or refused, with the reason. Errors: PB001 (not such a list), PB002 (setup not granted).';
 
 CREATE FUNCTION taskqueue.require_setup(p_setup text) RETURNS void
     LANGUAGE plpgsql
@@ -12619,13 +13204,16 @@ ALTER FUNCTION taskqueue.requirements_of_queue(p_queue taskqueue.task_queue) OWN
 
 COMMENT ON FUNCTION taskqueue.requirements_of_queue(p_queue taskqueue.task_queue) IS 'Canonical requirements of a TaskQueue, from its columns and requirement tables.';
 
-CREATE FUNCTION taskqueue.return_job(p_lease taskqueue.lease) RETURNS bigint
+CREATE FUNCTION taskqueue.return_job(p_lease taskqueue.lease, p_why text DEFAULT 'release_job'::text, p_event text DEFAULT 'released'::text) RETURNS bigint
     LANGUAGE plpgsql
     AS $$
 declare
   v_queue_id bigint;
   v_made bigint[];
 begin
+  if p_lease.brokered then
+    perform workload.move_job(p_lease.setup, p_lease.job_id, 'activated', p_why);
+  end if;
   delete from taskqueue.lease l where l.setup = p_lease.setup and l.job_id = p_lease.job_id;
   select p.task_queue_id, p.made into v_queue_id, v_made
     from taskqueue.definition d
@@ -12634,13 +13222,13 @@ begin
   perform taskqueue.open_queues(p_lease.setup, v_made);
   update taskqueue.job j set attempts = p_lease.attempt where j.setup = p_lease.setup and j.job_id = p_lease.job_id;
   perform taskqueue.free_slots(p_lease.setup, p_lease.job_id);
-  perform taskqueue.note_end(p_lease, 'released');
+  perform taskqueue.note_end(p_lease, p_event);
   return v_queue_id;
 end $$;
 
-ALTER FUNCTION taskqueue.return_job(p_lease taskqueue.lease) OWNER TO broker_owner;
+ALTER FUNCTION taskqueue.return_job(p_lease taskqueue.lease, p_why text, p_event text) OWNER TO broker_owner;
 
-COMMENT ON FUNCTION taskqueue.return_job(p_lease taskqueue.lease) IS 'Puts a leased job back into a queue of its requirements, with its attempts; returns the queue.';
+COMMENT ON FUNCTION taskqueue.return_job(p_lease taskqueue.lease, p_why text, p_event text) IS 'Puts a leased job back into a queue of its requirements, with its attempts; returns the queue.';
 
 CREATE FUNCTION taskqueue.roll_up_resources(p_setup text) RETURNS bigint
     LANGUAGE plpgsql
@@ -13176,6 +13764,7 @@ CREATE TABLE taskqueue.job (
     held boolean DEFAULT false NOT NULL,
     attempts integer DEFAULT 0 NOT NULL,
     inserted_at timestamp with time zone NOT NULL,
+    brokered boolean DEFAULT false NOT NULL,
     CONSTRAINT job_job_id_check CHECK ((job_id > 0)),
     CONSTRAINT job_user_priority_check CHECK (((user_priority >= 0) AND (user_priority <= 10)))
 )
@@ -13199,6 +13788,8 @@ COMMENT ON COLUMN taskqueue.job.held IS 'True: not matched until it is let go.';
 COMMENT ON COLUMN taskqueue.job.attempts IS 'How often it was matched before.';
 
 COMMENT ON COLUMN taskqueue.job.inserted_at IS 'Since when it waits.';
+
+COMMENT ON COLUMN taskqueue.job.brokered IS 'It is a job of workload.job, whose status follows what becomes of it here.';
 
 CREATE FUNCTION taskqueue.take_job(p_setup text, p_task_queue_id bigint, p_ten_first boolean, p_policy text, p_seed bigint) RETURNS taskqueue.job
     LANGUAGE plpgsql
@@ -13438,6 +14029,120 @@ ALTER FUNCTION taskqueue.with_limits(p_setup text, p_resource jsonb, p_offer tas
 
 COMMENT ON FUNCTION taskqueue.with_limits(p_setup text, p_resource jsonb, p_offer taskqueue.offer) IS 'The offer with the limits of its site that are reached (section 7). Errors: PB001 (not exactly one site or CE named where limits are set).';
 
+CREATE FUNCTION workload.change_status(p_setup text, p_job_ids bigint[], p_from text, p_to text, p_why text, p_sub_status text DEFAULT NULL::text) RETURNS bigint[]
+    LANGUAGE plpgsql
+    AS $$
+declare
+  v_now timestamptz := resource.clock(p_setup);
+  v_changed bigint[];
+begin
+  if not exists (select from workload.transition t where t.from_status = p_from and t.to_status = p_to) then
+    raise exception '% is %: it does not go to %', coalesce('job ' || p_job_ids[1], 'a job'), coalesce(p_from, 'of no status'), coalesce(p_to, 'null')
+      using errcode = 'PB005', hint = 'workload.transition has what there is.';
+  end if;
+  if cardinality(p_job_ids) > 1 then
+    perform from workload.job j where j.setup = p_setup and j.job_id = any (p_job_ids) order by j.job_id for update;
+  end if;
+  with changed as (
+    update workload.job j
+       set status = p_to, sub_status = p_sub_status, modified = v_now, state_changed = v_now,
+           activated = case when p_to = 'activated' then v_now else j.activated end,
+           started = case when p_to = 'running' then v_now else j.started end,
+           ended = case when p_to in ('finished', 'failed', 'cancelled', 'closed') then v_now end
+     where j.setup = p_setup and j.job_id = any (p_job_ids) and j.status = p_from
+    returning j.job_id, j.task_id, j.queue, j.gshare, j.resource_type, j.nucleus, j.label, j.user_name, j.working_group, j.processing_type, j.cores, j.disk_io
+  ), noted as (
+    insert into workload.job_history (setup, at, job_id, from_status, to_status, role_name, why)
+    select p_setup, v_now, c.job_id, p_from, p_to, resource.caller(), p_why from changed c
+  ), counted as (
+    insert into workload.job_change (setup, at, jobs, from_status, to_status, task_id, queue, gshare, resource_type, nucleus, label, user_name, working_group,
+                                     processing_type, cores, disk_io, disk_io_jobs)
+    select p_setup, v_now, 1, p_from, p_to, c.task_id, c.queue, c.gshare, c.resource_type, c.nucleus, c.label, c.user_name, c.working_group,
+           c.processing_type, coalesce(c.cores, 1), c.disk_io::numeric, (c.disk_io is not null)::int
+      from changed c
+  )
+  select array_agg(c.job_id order by c.job_id) into v_changed from changed c;
+  return coalesce(v_changed, '{}');
+end $$;
+
+ALTER FUNCTION workload.change_status(p_setup text, p_job_ids bigint[], p_from text, p_to text, p_why text, p_sub_status text) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION workload.change_status(p_setup text, p_job_ids bigint[], p_from text, p_to text, p_why text, p_sub_status text) IS 'Changes the status of those of the jobs that have the status from, with history and counts, and returns which they were: others are not touched. Why and sub_status say more of it. Errors: PB005 (there is no such change).';
+
+CREATE FUNCTION workload.clean_counts() RETURNS bigint
+    LANGUAGE plpgsql
+    AS $$
+declare
+  v_removed bigint := 0;
+  v_count bigint;
+begin
+  delete from workload.queue_count c where c.ctid = any (array(
+    select i.ctid from workload.queue_count i where i.jobs = 0 and i.cores = 0 and i.disk_io = 0 and i.disk_io_jobs = 0 for update skip locked));
+  get diagnostics v_count = row_count;
+  v_removed := v_removed + v_count;
+  delete from workload.user_count c where c.ctid = any (array(select i.ctid from workload.user_count i where i.jobs = 0 and i.cores = 0 for update skip locked));
+  get diagnostics v_count = row_count;
+  v_removed := v_removed + v_count;
+  delete from workload.task_count c where c.ctid = any (array(select i.ctid from workload.task_count i where i.jobs = 0 and i.cores = 0 for update skip locked));
+  get diagnostics v_count = row_count;
+  v_removed := v_removed + v_count;
+  delete from workload.start_count c where c.ctid = any (array(
+    select i.ctid from workload.start_count i
+      join resource.setup_time t on t.setup = i.setup
+     where i.minute < t.now - interval '2 days'
+       and exists (select from workload.start_count n where n.setup = i.setup and n.queue is not distinct from i.queue and n.minute > i.minute)
+       for update of i skip locked));
+  get diagnostics v_count = row_count;
+  v_removed := v_removed + v_count;
+  delete from workload.end_count c where c.ctid = any (array(
+    select i.ctid from workload.end_count i join resource.setup_time t on t.setup = i.setup where i.minute < t.now - interval '8 days' for update of i skip locked));
+  get diagnostics v_count = row_count;
+  return v_removed + v_count;
+end $$;
+
+ALTER FUNCTION workload.clean_counts() OWNER TO broker_owner;
+
+COMMENT ON FUNCTION workload.clean_counts() IS 'Removes counts that are 0, starts older than two days but the last of a queue, and ends older than eight; returns how many.';
+
+CREATE FUNCTION workload.correct_counts(p_setup text) RETURNS bigint
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'workload', 'pg_temp'
+    AS $$
+declare
+  v_corrected bigint;
+begin
+  perform resource.identify(p_setup);
+  perform pg_advisory_xact_lock(hashtext('workload.correct_counts'), hashtext(p_setup));
+  with difference as materialized (
+    select d.* from workload.count_difference d where d.setup = p_setup
+  ), by_queue as (
+    insert into workload.queue_count as q (setup, queue, gshare, resource_type, nucleus, label, status, jobs, cores, disk_io, disk_io_jobs)
+    select d.setup, d.queue, d.gshare, d.resource_type, d.nucleus, d.label, d.status, d.jobs, d.cores, d.disk_io, d.disk_io_jobs
+      from difference d where d.counted_by = 'queue'
+     order by d.setup, d.queue, d.gshare, d.resource_type, d.nucleus, d.label, d.status
+    on conflict on constraint queue_count_key do update
+       set jobs = q.jobs + excluded.jobs, cores = q.cores + excluded.cores, disk_io = q.disk_io + excluded.disk_io, disk_io_jobs = q.disk_io_jobs + excluded.disk_io_jobs
+  ), by_user as (
+    insert into workload.user_count as u (setup, user_name, working_group, queue, gshare, label, processing_type, status, jobs, cores)
+    select d.setup, d.user_name, d.working_group, d.queue, d.gshare, d.label, d.processing_type, d.status, d.jobs, d.cores
+      from difference d where d.counted_by = 'user'
+     order by d.setup, d.user_name, d.working_group, d.queue, d.gshare, d.label, d.processing_type, d.status
+    on conflict on constraint user_count_key do update set jobs = u.jobs + excluded.jobs, cores = u.cores + excluded.cores
+  ), by_task as (
+    insert into workload.task_count as t (setup, task_id, queue, status, jobs, cores)
+    select d.setup, d.task_id, d.queue, d.status, d.jobs, d.cores
+      from difference d where d.counted_by = 'task'
+     order by d.setup, d.task_id, d.queue, d.status
+    on conflict on constraint task_count_key do update set jobs = t.jobs + excluded.jobs, cores = t.cores + excluded.cores
+  )
+  select count(*) into v_corrected from difference d;
+  return v_corrected;
+end $$;
+
+ALTER FUNCTION workload.correct_counts(p_setup text) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION workload.correct_counts(p_setup text) IS 'Counts the jobs of a setup anew and adds to the counts what they lack; returns how many counts changed: 0 in health. Nobody waits for it. Errors: PB002 (setup not granted).';
+
 CREATE FUNCTION workload.digest_input(p_setup text, p_task_ids bigint[]) RETURNS bigint
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'workload', 'pg_temp'
@@ -13448,29 +14153,16 @@ begin
   perform resource.identify(p_setup);
   delete from workload.input_digest i where i.setup = p_setup and i.task_id = any (p_task_ids);
   insert into workload.input_digest (setup, task_id, files, size, shared_files, jobs, job_events, job_input_mb, job_input_bytes, events)
-  with task as materialized (
-    select t.task_id, greatest(case when t.is_merging then t.n_files_per_merge_job else t.n_files_per_job end, 1) as files_per_job,
-           (select min(d.position) from workload.task_dataset d where d.setup = p_setup and d.task_id = t.task_id and d.direction = 'input') as main
-      from workload.task t
-     where t.setup = p_setup and t.task_id = any (p_task_ids)
-  ),
-  placed as (
-    select t.task_id, d.position, d.position = t.main as is_main, coalesce(workload.is_pseudo(s), false) as is_pseudo, f.lfn,
-           coalesce(f.size, 0) as size, coalesce(f.nevents, 0) as nevents,
-           (row_number() over (partition by t.task_id, d.position order by f.position) - 1) / t.files_per_job as job
-      from task t
-      join workload.task_dataset d on d.setup = p_setup and d.task_id = t.task_id and d.direction = 'input'
-      join workload.dataset_file f on f.setup = p_setup and f.dataset = d.dataset
-      left join workload.dataset s on s.setup = p_setup and s.dataset = d.dataset
-  ),
-  file as materialized (
-    select p.*, max(p.job) filter (where p.is_main) over (partition by p.task_id) as last_job from placed p
+  with file as materialized (
+    select f.task_id, f.number as job, f.position, f.is_main, f.is_pseudo, f.lfn, f.size, f.nevents,
+           max(f.number) filter (where f.is_main) over (partition by f.task_id) as last_job
+      from workload.job_file(p_setup, p_task_ids) f
   )
   select p_setup, x.task_id, max(x.files), max(x.size), bool_or(x.is_shared), max(x.jobs), max(x.job_events), max(x.job_mb), max(x.job_bytes), max(x.events)
     from (
       select t.task_id, 0::bigint as files, 0::numeric as size, false as is_shared, 0::bigint as jobs, 0::numeric as job_events, 0::float8 as job_mb,
              0::numeric as job_bytes, 0::numeric as events
-        from task t
+        from workload.task t where t.setup = p_setup and t.task_id = any (p_task_ids)
       union all
       select n.task_id, count(*), sum(n.size), bool_or(n.is_shared), 0, 0, 0, 0, 0
         from (select f.task_id, (array_agg(f.size order by f.position))[1] as size, min(f.position) <> max(f.position) as is_shared
@@ -13523,6 +14215,76 @@ ALTER FUNCTION workload.dump(p_setup text, p_table text) OWNER TO broker_owner;
 
 COMMENT ON FUNCTION workload.dump(p_setup text, p_table text) IS 'The rows of a table of the room workload as objects, in key order and without defaults; what workload.store takes. Errors: PB001, PB002 (setup not granted).';
 
+CREATE FUNCTION workload.fold_counts(p_most integer DEFAULT 100000) RETURNS bigint
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'workload', 'pg_temp'
+    AS $$
+declare
+  v_moved bigint;
+begin
+  with gone as (
+    delete from workload.job_change c where c.ctid = any (array(select i.ctid from workload.job_change i limit p_most for update skip locked))
+    returning c.*
+  ), change as materialized (
+    select g.*, workload.is_end(g.from_status) as from_end, workload.is_end(g.to_status) as to_end from gone g
+  ), signed as materialized (
+    select c.*, c.from_status as status, -1 as sign, c.from_end as is_end from change c where c.from_status is not null
+    union all
+    select c.*, c.to_status, 1, c.to_end from change c where c.to_status is not null
+  ), by_queue as (
+    insert into workload.queue_count as q (setup, queue, gshare, resource_type, nucleus, label, status, jobs, cores, disk_io, disk_io_jobs)
+    select s.setup, s.queue, s.gshare, s.resource_type, s.nucleus, s.label, s.status, sum(s.sign * s.jobs), sum(s.sign * s.cores), sum(s.sign * coalesce(s.disk_io, 0)),
+           sum(s.sign * s.disk_io_jobs)
+      from signed s where not s.is_end
+     group by s.setup, s.queue, s.gshare, s.resource_type, s.nucleus, s.label, s.status
+     order by s.setup, s.queue, s.gshare, s.resource_type, s.nucleus, s.label, s.status
+    on conflict on constraint queue_count_key do update
+       set jobs = q.jobs + excluded.jobs, cores = q.cores + excluded.cores, disk_io = q.disk_io + excluded.disk_io, disk_io_jobs = q.disk_io_jobs + excluded.disk_io_jobs
+  ), by_user as (
+    insert into workload.user_count as u (setup, user_name, working_group, queue, gshare, label, processing_type, status, jobs, cores)
+    select s.setup, s.user_name, s.working_group, s.queue, s.gshare, s.label, s.processing_type, s.status, sum(s.sign * s.jobs), sum(s.sign * s.cores)
+      from signed s where not s.is_end
+     group by s.setup, s.user_name, s.working_group, s.queue, s.gshare, s.label, s.processing_type, s.status
+     order by s.setup, s.user_name, s.working_group, s.queue, s.gshare, s.label, s.processing_type, s.status
+    on conflict on constraint user_count_key do update set jobs = u.jobs + excluded.jobs, cores = u.cores + excluded.cores
+  ), by_task as (
+    insert into workload.task_count as t (setup, task_id, queue, status, jobs, cores)
+    select s.setup, s.task_id, s.queue, s.status, sum(s.sign * s.jobs), sum(s.sign * s.cores)
+      from signed s where s.task_id is not null
+     group by s.setup, s.task_id, s.queue, s.status
+     order by s.setup, s.task_id, s.queue, s.status
+    on conflict on constraint task_count_key do update set jobs = t.jobs + excluded.jobs, cores = t.cores + excluded.cores
+  ), started as (
+    insert into workload.start_count as n (setup, queue, gshare, resource_type, minute, jobs, last_at)
+    select c.setup, c.queue, c.gshare, c.resource_type, date_trunc('minute', c.at, 'utc'), sum(c.jobs), max(c.at)
+      from change c where c.to_status = 'running' and c.from_status is not null
+     group by 1, 2, 3, 4, 5 order by 1, 2, 3, 4, 5
+    on conflict on constraint start_count_key do update set jobs = n.jobs + excluded.jobs, last_at = greatest(n.last_at, excluded.last_at)
+  ), ended as (
+    insert into workload.end_count as n (setup, task_id, queue, status, minute, jobs)
+    select c.setup, c.task_id, c.queue, c.to_status, date_trunc('minute', c.at, 'utc'), sum(c.jobs)
+      from change c where c.to_end and c.task_id is not null and c.from_status is not null
+     group by 1, 2, 3, 4, 5 order by 1, 2, 3, 4, 5
+    on conflict on constraint end_count_key do update set jobs = n.jobs + excluded.jobs
+  )
+  select count(*) into v_moved from gone;
+  return v_moved;
+end $$;
+
+ALTER FUNCTION workload.fold_counts(p_most integer) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION workload.fold_counts(p_most integer) IS 'Moves up to so many changes into the counts and returns how many; counts read the same before and after. Safe to run twice at once.';
+
+CREATE FUNCTION workload.is_end(p_status text) RETURNS boolean
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE
+    AS $$
+  select p_status in ('finished', 'failed', 'cancelled', 'closed')
+$$;
+
+ALTER FUNCTION workload.is_end(p_status text) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION workload.is_end(p_status text) IS 'Whether a job of this status has ended (lifecycle.md, States).';
+
 CREATE FUNCTION workload.is_pseudo(p_dataset workload.dataset) RETURNS boolean
     LANGUAGE sql IMMUTABLE PARALLEL SAFE
     AS $$
@@ -13532,6 +14294,81 @@ $$;
 ALTER FUNCTION workload.is_pseudo(p_dataset workload.dataset) OWNER TO broker_owner;
 
 COMMENT ON FUNCTION workload.is_pseudo(p_dataset workload.dataset) IS 'Whether a dataset is a pseudo dataset: it makes jobs, but has no files to read.';
+
+CREATE FUNCTION workload.job_file(p_setup text, p_task_ids bigint[]) RETURNS TABLE(task_id bigint, number bigint, "position" integer, dataset text, is_main boolean, is_pseudo boolean, lfn text, place integer, size bigint, nevents bigint)
+    LANGUAGE sql STABLE
+    AS $$
+  with task as materialized (
+    select t.task_id, greatest(case when t.is_merging then t.n_files_per_merge_job else t.n_files_per_job end, 1) as files_per_job,
+           (select min(d.position) from workload.task_dataset d where d.setup = p_setup and d.task_id = t.task_id and d.direction = 'input') as main
+      from workload.task t
+     where t.setup = p_setup and t.task_id = any (p_task_ids)
+  )
+  select t.task_id, (row_number() over (partition by t.task_id, d.position order by f.position) - 1) / t.files_per_job + 1, d.position, d.dataset,
+         d.position = t.main, coalesce(workload.is_pseudo(s), false), f.lfn, f.position, coalesce(f.size, 0), coalesce(f.nevents, 0)
+    from task t
+    join workload.task_dataset d on d.setup = p_setup and d.task_id = t.task_id and d.direction = 'input'
+    join workload.dataset_file f on f.setup = p_setup and f.dataset = d.dataset
+    left join workload.dataset s on s.setup = p_setup and s.dataset = d.dataset
+$$;
+
+ALTER FUNCTION workload.job_file(p_setup text, p_task_ids bigint[]) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION workload.job_file(p_setup text, p_task_ids bigint[]) IS 'Files of the input of tasks, and the job that reads each, by its number from 1 (one beyond the last job: nobody reads it).';
+
+CREATE FUNCTION workload.make_jobs(p_setup text, p_task_ids bigint[], p_queues text[], p_jobs bigint[], p_why text) RETURNS bigint
+    LANGUAGE plpgsql
+    AS $$
+declare
+  v_now timestamptz := resource.clock(p_setup);
+  v_made bigint;
+begin
+  with wanted as (
+    select u.task_id, u.queue, u.jobs, sum(u.jobs) over (partition by u.task_id order by u.place) as upto
+      from unnest(p_task_ids, p_queues, p_jobs) with ordinality u (task_id, queue, jobs, place)
+  ), open as (
+    select d.task_id, g.number, row_number() over (partition by d.task_id order by g.number) as place
+      from workload.input_digest d
+     cross join lateral generate_series(1, d.jobs) g (number)
+     where d.setup = p_setup and d.task_id = any (p_task_ids)
+       and not exists (select from workload.job j where j.setup = p_setup and j.task_id = d.task_id and j.number = g.number and j.rebrokered = 0)
+  ), part as materialized (
+    select f.task_id, f.number, count(distinct f.lfn) filter (where not f.is_pseudo) as files, sum(f.size) filter (where not f.is_pseudo) as bytes,
+           sum(f.nevents) filter (where f.is_main) as events
+      from workload.job_file(p_setup, p_task_ids) f
+     group by f.task_id, f.number
+  ), made as (
+    insert into workload.job (setup, job_id, task_id, number, queue, previous_queues, status, priority, gshare, label, user_name, working_group, processing_type, resource_type, nucleus,
+                              cores, disk_io, workflow, created, modified, state_changed, input_files, input_bytes, events)
+    select p_setup, nextval('workload.job_id'), t.task_id, o.number, q.unified_name,
+           (select array_agg(e.queue order by e.rebrokered) from workload.job e where e.setup = p_setup and e.task_id = t.task_id and e.number = o.number),
+           'defined', t.current_priority, t.gshare, t.label, t.user_name, t.working_group, t.processing_type, coalesce(q.child_type, t.resource_type), t.nucleus,
+           coalesce(nullif(t.core_count, 0), nullif(q.corecount, 0), 1), t.disk_io, u.workflow, v_now, v_now, v_now, coalesce(p.files, 0), coalesce(p.bytes, 0), coalesce(p.events, 0)
+      from wanted w
+      join open o on o.task_id = w.task_id and o.place > w.upto - w.jobs and o.place <= w.upto
+      join workload.task t on t.setup = p_setup and t.task_id = w.task_id
+      join resource.candidate_queue q on q.setup = p_setup and q.queue = w.queue
+      join resource.queue u on u.setup = p_setup and u.queue = q.unified_name
+      left join part p on p.task_id = o.task_id and p.number = o.number
+    returning job_id, task_id, queue, gshare, resource_type, nucleus, label, user_name, working_group, processing_type, cores, disk_io, status
+  ), noted as (
+    insert into workload.job_history (setup, at, job_id, to_status, role_name, why)
+    select p_setup, v_now, m.job_id, m.status, resource.caller(), p_why from made m
+  ), counted as (
+    insert into workload.job_change (setup, at, jobs, to_status, task_id, queue, gshare, resource_type, nucleus, label, user_name, working_group, processing_type,
+                                     cores, disk_io, disk_io_jobs)
+    select p_setup, v_now, count(*), m.status, m.task_id, m.queue, m.gshare, m.resource_type, m.nucleus, m.label, m.user_name, m.working_group, m.processing_type,
+           sum(m.cores), sum(m.disk_io::numeric), count(m.disk_io)
+      from made m
+     group by m.status, m.task_id, m.queue, m.gshare, m.resource_type, m.nucleus, m.label, m.user_name, m.working_group, m.processing_type
+  )
+  select count(*) into v_made from made;
+  return v_made;
+end $$;
+
+ALTER FUNCTION workload.make_jobs(p_setup text, p_task_ids bigint[], p_queues text[], p_jobs bigint[], p_why text) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION workload.make_jobs(p_setup text, p_task_ids bigint[], p_queues text[], p_jobs bigint[], p_why text) IS 'Makes so many jobs of each task for each queue (arrays side by side), defined, on the first parts of the input that nobody works on, and returns how many: fewer where no more parts are open.';
 
 CREATE FUNCTION workload.missing_reference(p_setup text) RETURNS TABLE(kind text, rows bigint, example text)
     LANGUAGE plpgsql STABLE SECURITY DEFINER
@@ -13566,13 +14403,49 @@ ALTER FUNCTION workload.missing_reference(p_setup text) OWNER TO broker_owner;
 
 COMMENT ON FUNCTION workload.missing_reference(p_setup text) IS 'What names things that are not there, counted, with an example: tasks their input datasets (input) and nucleus, queues their storages (storage), datasets those of their replicas (replica). Errors: PB001, PB002 (setup not granted).';
 
+CREATE FUNCTION workload.move_job(p_setup text, p_job_id bigint, p_to text, p_why text, p_sub_status text DEFAULT NULL::text) RETURNS text
+    LANGUAGE plpgsql
+    AS $$
+declare
+  v_from text;
+begin
+  select j.status into v_from from workload.job j where j.setup = p_setup and j.job_id = p_job_id for update;
+  if not found then
+    raise exception 'there is no job % in setup %', coalesce(p_job_id::text, 'null'), p_setup using errcode = 'PB004', hint = 'Jobs are made by brokerage, or loaded.';
+  end if;
+  if v_from = p_to then
+    return v_from;
+  end if;
+  if v_from in ('sent', 'starting') and p_to in ('finished', 'holding', 'transferring') then
+    perform workload.change_status(p_setup, array[p_job_id], v_from, 'running', p_why);
+    v_from := 'running';
+  end if;
+  perform workload.change_status(p_setup, array[p_job_id], v_from, p_to, p_why, p_sub_status);
+  return v_from;
+end $$;
+
+ALTER FUNCTION workload.move_job(p_setup text, p_job_id bigint, p_to text, p_why text, p_sub_status text) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION workload.move_job(p_setup text, p_job_id bigint, p_to text, p_why text, p_sub_status text) IS 'Brings a job to a status and returns the one it had; no change where it has it. Errors: PB004 (no such job), PB005 (there is no such change), naming both statuses.';
+
 CREATE FUNCTION workload.store(p_setup text, p_table text, p_rows jsonb, p_parents jsonb DEFAULT NULL::jsonb, p_merge boolean DEFAULT false) RETURNS bigint
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'workload', 'pg_temp'
     AS $$
+declare
+  v_stored bigint;
 begin
   perform resource.identify(p_setup);
-  return resource.store_rows(p_setup, workload.world_table(p_table), p_rows, p_parents, p_merge);
+  v_stored := resource.store_rows(p_setup, workload.world_table(p_table), p_rows, p_parents, p_merge);
+  if p_table in ('job', 'task') then
+    update workload.job j set nucleus = t.nucleus
+      from workload.task t
+     where j.setup = p_setup and j.number is null and t.setup = j.setup and t.task_id = j.task_id and t.nucleus is distinct from j.nucleus;
+    if p_table = 'job' or found then
+      perform workload.correct_counts(p_setup);
+    end if;
+  end if;
+  return v_stored;
 end $$;
 
 ALTER FUNCTION workload.store(p_setup text, p_table text, p_rows jsonb, p_parents jsonb, p_merge boolean) OWNER TO broker_owner;
@@ -13829,43 +14702,6 @@ COMMENT ON COLUMN resource.setup_time.setup IS 'Tenant.';
 
 COMMENT ON COLUMN resource.setup_time.now IS 'Its time.';
 
-CREATE TABLE workload.input_digest (
-    setup text NOT NULL,
-    task_id bigint NOT NULL,
-    files bigint,
-    size bigint,
-    shared_files boolean,
-    jobs bigint,
-    job_events bigint,
-    job_input_mb double precision,
-    job_input_bytes bigint,
-    events bigint
-);
-
-ALTER TABLE workload.input_digest OWNER TO broker_owner;
-
-COMMENT ON TABLE workload.input_digest IS 'What a task''s input amounts to, as brokerage reads it. Derived from its datasets by workload.digest_input.';
-
-COMMENT ON COLUMN workload.input_digest.setup IS 'Tenant: DIRAC''s Setup, PanDA''s vo.';
-
-COMMENT ON COLUMN workload.input_digest.task_id IS 'Task.';
-
-COMMENT ON COLUMN workload.input_digest.files IS 'Files of the datasets that are not pseudo, each name once.';
-
-COMMENT ON COLUMN workload.input_digest.size IS 'Their bytes.';
-
-COMMENT ON COLUMN workload.input_digest.shared_files IS 'A name is in two datasets of the task.';
-
-COMMENT ON COLUMN workload.input_digest.jobs IS 'Jobs: groups of nFilesPerJob primary files (G13).';
-
-COMMENT ON COLUMN workload.input_digest.job_events IS 'Events of the largest job.';
-
-COMMENT ON COLUMN workload.input_digest.job_input_mb IS 'Input of the largest job from the primary dataset (MB, a file of size 0 counts 1).';
-
-COMMENT ON COLUMN workload.input_digest.job_input_bytes IS 'Input of the largest job from all datasets (bytes).';
-
-COMMENT ON COLUMN workload.input_digest.events IS 'Events of the primary dataset.';
-
 CREATE TABLE workload.task_dataset (
     setup text NOT NULL,
     task_id bigint NOT NULL,
@@ -14000,157 +14836,6 @@ COMMENT ON COLUMN brokerage.due_task.task_id IS 'Task.';
 COMMENT ON COLUMN brokerage.due_task.current_priority IS 'Priority now.';
 
 COMMENT ON COLUMN brokerage.due_task.jobs_left IS 'Jobs that are not assigned yet.';
-
-CREATE TABLE resource.queue (
-    setup text NOT NULL,
-    queue text NOT NULL,
-    panda_site text,
-    role text DEFAULT 'satellite'::text,
-    type text DEFAULT 'unified'::text,
-    cloud text DEFAULT 'WORLD'::text,
-    status text DEFAULT 'online'::text,
-    capability text,
-    workflow text,
-    corecount integer DEFAULT 1,
-    corepower double precision DEFAULT 10,
-    maxrss double precision DEFAULT 0,
-    minrss double precision DEFAULT 0,
-    maxtime double precision DEFAULT 0,
-    mintime double precision DEFAULT 0,
-    maxwdir double precision DEFAULT 0,
-    maxinputsize double precision DEFAULT 0,
-    releases text[] DEFAULT '{ANY}'::text[],
-    pledgedcpu double precision DEFAULT 0,
-    transferringlimit double precision DEFAULT 0,
-    transtimehi double precision,
-    transtimelo double precision,
-    fairsharepolicy text,
-    wnconnectivity text,
-    jobseed text DEFAULT 'all'::text,
-    maxdiskio double precision DEFAULT 0,
-    direct_access_lan boolean,
-    direct_access_wan boolean,
-    tier text,
-    catchall text,
-    params jsonb DEFAULT '{}'::jsonb,
-    uconfig jsonb DEFAULT '{}'::jsonb,
-    storage_site text,
-    cric jsonb DEFAULT '{}'::jsonb,
-    resource_type text,
-    CONSTRAINT queue_corecount_check CHECK ((((corecount)::numeric > '-1000000000'::numeric) AND ((corecount)::numeric < '1000000000'::numeric))),
-    CONSTRAINT queue_corepower_check CHECK (((corepower > ('-1000000000000000'::numeric)::double precision) AND (corepower < ('1000000000000000'::numeric)::double precision))),
-    CONSTRAINT queue_maxdiskio_check CHECK (((maxdiskio > ('-1000000000000000'::numeric)::double precision) AND (maxdiskio < ('1000000000000000'::numeric)::double precision))),
-    CONSTRAINT queue_maxinputsize_check CHECK (((maxinputsize > ('-1000000000000000'::numeric)::double precision) AND (maxinputsize < ('1000000000000000'::numeric)::double precision))),
-    CONSTRAINT queue_maxrss_check CHECK (((maxrss > ('-1000000000000000'::numeric)::double precision) AND (maxrss < ('1000000000000000'::numeric)::double precision))),
-    CONSTRAINT queue_maxtime_check CHECK (((maxtime > ('-1000000000000000'::numeric)::double precision) AND (maxtime < ('1000000000000000'::numeric)::double precision))),
-    CONSTRAINT queue_maxwdir_check CHECK (((maxwdir > ('-1000000000000000'::numeric)::double precision) AND (maxwdir < ('1000000000000000'::numeric)::double precision))),
-    CONSTRAINT queue_minrss_check CHECK (((minrss > ('-1000000000000000'::numeric)::double precision) AND (minrss < ('1000000000000000'::numeric)::double precision))),
-    CONSTRAINT queue_mintime_check CHECK (((mintime > ('-1000000000000000'::numeric)::double precision) AND (mintime < ('1000000000000000'::numeric)::double precision))),
-    CONSTRAINT queue_pledgedcpu_check CHECK (((pledgedcpu > ('-1000000000000000'::numeric)::double precision) AND (pledgedcpu < ('1000000000000000'::numeric)::double precision))),
-    CONSTRAINT queue_transferringlimit_check CHECK (((transferringlimit > ('-1000000000000000'::numeric)::double precision) AND (transferringlimit < ('1000000000000000'::numeric)::double precision))),
-    CONSTRAINT queue_transtimehi_check CHECK (((transtimehi > ('-1000000000000000'::numeric)::double precision) AND (transtimehi < ('1000000000000000'::numeric)::double precision))),
-    CONSTRAINT queue_transtimelo_check CHECK (((transtimelo > ('-1000000000000000'::numeric)::double precision) AND (transtimelo < ('1000000000000000'::numeric)::double precision)))
-);
-
-ALTER TABLE resource.queue OWNER TO broker_owner;
-
-COMMENT ON TABLE resource.queue IS 'PanDA queues as CRIC publishes them. Null or 0 in a limit is no limit.';
-
-COMMENT ON COLUMN resource.queue.setup IS 'Tenant: DIRAC''s Setup, PanDA''s vo.';
-
-COMMENT ON COLUMN resource.queue.queue IS 'Name of the PanDA queue.';
-
-COMMENT ON COLUMN resource.queue.panda_site IS 'PanDA site; a nucleus is a site with a queue of role nucleus.';
-
-COMMENT ON COLUMN resource.queue.role IS 'nucleus or satellite.';
-
-COMMENT ON COLUMN resource.queue.type IS 'production, analysis, unified or another; the job brokers take production or analysis, and unified.';
-
-COMMENT ON COLUMN resource.queue.cloud IS 'Cloud.';
-
-COMMENT ON COLUMN resource.queue.status IS 'online, offline, brokeroff, test, standby, paused ...';
-
-COMMENT ON COLUMN resource.queue.capability IS 'ucore: the queue is unified, its pseudo-queues (one a resource type) are the candidates.';
-
-COMMENT ON COLUMN resource.queue.workflow IS 'Harvester''s workflow, such as pull_ups.';
-
-COMMENT ON COLUMN resource.queue.corecount IS 'Cores of a slot; null or 0 counts 1.';
-
-COMMENT ON COLUMN resource.queue.corepower IS 'HS06 per core; null or 0 counts 10.';
-
-COMMENT ON COLUMN resource.queue.maxrss IS 'Memory of a slot at most (MB).';
-
-COMMENT ON COLUMN resource.queue.minrss IS 'Memory of a slot at least (MB).';
-
-COMMENT ON COLUMN resource.queue.maxtime IS 'Walltime at most (s).';
-
-COMMENT ON COLUMN resource.queue.mintime IS 'Walltime at least (s).';
-
-COMMENT ON COLUMN resource.queue.maxwdir IS 'Scratch of a slot at most (MiB).';
-
-COMMENT ON COLUMN resource.queue.maxinputsize IS 'Input of a slot at most (MB); -1 = input is always read directly from the storage.';
-
-COMMENT ON COLUMN resource.queue.releases IS 'ANY, AUTO, or releases.';
-
-COMMENT ON COLUMN resource.queue.pledgedcpu IS 'Pledged cores; -1 = opportunistic, 0 = none.';
-
-COMMENT ON COLUMN resource.queue.transferringlimit IS 'Transferring jobs at most; null or 0 counts 2000.';
-
-COMMENT ON COLUMN resource.queue.transtimehi IS 'Days that a transferring job of high priority may take.';
-
-COMMENT ON COLUMN resource.queue.transtimelo IS 'Days that a transferring job of low priority may take.';
-
-COMMENT ON COLUMN resource.queue.fairsharepolicy IS 'Shares of the site''s own, such as type=evgen:100%,type=any:0% (brokerage-rules 1.9).';
-
-COMMENT ON COLUMN resource.queue.wnconnectivity IS 'Outbound network of worker nodes: full, http or none, and an IP stack: full#IPv4.';
-
-COMMENT ON COLUMN resource.queue.jobseed IS 'Event service: std, es, eshigh or all; null counts std.';
-
-COMMENT ON COLUMN resource.queue.maxdiskio IS 'diskIO per core of running jobs at most (kB/s).';
-
-COMMENT ON COLUMN resource.queue.direct_access_lan IS 'Input can be read directly from the local storage.';
-
-COMMENT ON COLUMN resource.queue.direct_access_wan IS 'Input can be read directly from remote storages.';
-
-COMMENT ON COLUMN resource.queue.tier IS 'Tier, such as T2D.';
-
-COMMENT ON COLUMN resource.queue.catchall IS 'Flags and key=value items, separated by commas.';
-
-COMMENT ON COLUMN resource.queue.params IS 'Parameters of the queue; looked up before catchall.';
-
-COMMENT ON COLUMN resource.queue.uconfig IS 'Configuration of a unified queue.';
-
-COMMENT ON COLUMN resource.queue.storage_site IS 'Storage site that links are looked up by; null = the site of the default output storage.';
-
-COMMENT ON COLUMN resource.queue.cric IS 'CRIC''s other fields as they came; no rule of pgbroker reads them.';
-
-COMMENT ON COLUMN resource.queue.resource_type IS 'CRIC: GRID, hpc, cloud, ...; null = GRID.';
-
-COMMENT ON CONSTRAINT queue_corecount_check ON resource.queue IS 'a number between -1e9 and 1e9';
-
-COMMENT ON CONSTRAINT queue_corepower_check ON resource.queue IS 'a number between -1e15 and 1e15';
-
-COMMENT ON CONSTRAINT queue_maxdiskio_check ON resource.queue IS 'a number between -1e15 and 1e15';
-
-COMMENT ON CONSTRAINT queue_maxinputsize_check ON resource.queue IS 'a number between -1e15 and 1e15';
-
-COMMENT ON CONSTRAINT queue_maxrss_check ON resource.queue IS 'a number between -1e15 and 1e15';
-
-COMMENT ON CONSTRAINT queue_maxtime_check ON resource.queue IS 'a number between -1e15 and 1e15';
-
-COMMENT ON CONSTRAINT queue_maxwdir_check ON resource.queue IS 'a number between -1e15 and 1e15';
-
-COMMENT ON CONSTRAINT queue_minrss_check ON resource.queue IS 'a number between -1e15 and 1e15';
-
-COMMENT ON CONSTRAINT queue_mintime_check ON resource.queue IS 'a number between -1e15 and 1e15';
-
-COMMENT ON CONSTRAINT queue_pledgedcpu_check ON resource.queue IS 'a number between -1e15 and 1e15';
-
-COMMENT ON CONSTRAINT queue_transferringlimit_check ON resource.queue IS 'a number between -1e15 and 1e15';
-
-COMMENT ON CONSTRAINT queue_transtimehi_check ON resource.queue IS 'a number between -1e15 and 1e15';
-
-COMMENT ON CONSTRAINT queue_transtimelo_check ON resource.queue IS 'a number between -1e15 and 1e15';
 
 CREATE VIEW brokerage.first_nucleus_queue AS
  SELECT DISTINCT ON (setup, panda_site) setup,
@@ -14445,6 +15130,7 @@ CREATE TABLE brokerage.setting (
     decisions_kept interval DEFAULT '2 days'::interval NOT NULL,
     counts_kept interval DEFAULT '30 days'::interval NOT NULL,
     assignments_count interval DEFAULT '00:15:00'::interval NOT NULL,
+    makes_jobs boolean DEFAULT true NOT NULL,
     CONSTRAINT setting_counts_kept_check CHECK ((counts_kept > '00:00:00'::interval)),
     CONSTRAINT setting_decisions_kept_check CHECK ((decisions_kept > '00:00:00'::interval))
 );
@@ -14462,6 +15148,8 @@ COMMENT ON COLUMN brokerage.setting.decisions_kept IS 'How long decisions are ke
 COMMENT ON COLUMN brokerage.setting.counts_kept IS 'How long runs and counts by rule and queue are kept.';
 
 COMMENT ON COLUMN brokerage.setting.assignments_count IS 'How long an assignment counts in the live counter.';
+
+COMMENT ON COLUMN brokerage.setting.makes_jobs IS 'Whether assigned jobs are made in this database (workload.job), as defined; false = they are made elsewhere, and what was assigned is counted for assignments_count.';
 
 COMMENT ON CONSTRAINT setting_counts_kept_check ON brokerage.setting IS 'longer than 0';
 
@@ -14930,7 +15618,8 @@ CREATE VIEW brokerage.setting_in_force AS
     COALESCE(s.profile, 'doc'::text) AS profile,
     COALESCE(s.decisions_kept, '2 days'::interval) AS decisions_kept,
     COALESCE(s.counts_kept, '30 days'::interval) AS counts_kept,
-    COALESCE(s.assignments_count, '00:15:00'::interval) AS assignments_count
+    COALESCE(s.assignments_count, '00:15:00'::interval) AS assignments_count,
+    COALESCE(s.makes_jobs, true) AS makes_jobs
    FROM (resource.setup p
      LEFT JOIN brokerage.setting s ON ((s.setup = p.setup)));
 
@@ -14947,6 +15636,8 @@ COMMENT ON COLUMN brokerage.setting_in_force.decisions_kept IS 'How long decisio
 COMMENT ON COLUMN brokerage.setting_in_force.counts_kept IS 'How long runs and counts by rule and queue are kept.';
 
 COMMENT ON COLUMN brokerage.setting_in_force.assignments_count IS 'How long an assignment counts in the live counter.';
+
+COMMENT ON COLUMN brokerage.setting_in_force.makes_jobs IS 'Whether assigned jobs are made in this database.';
 
 CREATE TABLE resource.queue_storage (
     setup text NOT NULL,
@@ -15196,6 +15887,43 @@ COMMENT ON CONSTRAINT job_cpu_check ON instance.job IS '0 or more, and less than
 COMMENT ON CONSTRAINT job_inputs_check ON instance.job IS 'an object';
 
 COMMENT ON CONSTRAINT job_ram_check ON instance.job IS '0 or more, and less than 1e15';
+
+CREATE TABLE lifecycle.leader (
+    name text NOT NULL,
+    holder uuid NOT NULL,
+    held_by text NOT NULL,
+    expires_at timestamp with time zone NOT NULL
+);
+
+ALTER TABLE lifecycle.leader OWNER TO broker_owner;
+
+COMMENT ON TABLE lifecycle.leader IS 'Who watches now. A lease, not a lock: every step is right with two who watch.';
+
+COMMENT ON COLUMN lifecycle.leader.name IS 'What is done by one at a time: watchdog.';
+
+COMMENT ON COLUMN lifecycle.leader.holder IS 'Who: a number drawn when it began.';
+
+COMMENT ON COLUMN lifecycle.leader.held_by IS 'Its host and process, for people.';
+
+COMMENT ON COLUMN lifecycle.leader.expires_at IS 'Until then nobody else does it; by the server''s clock, not that of a setup.';
+
+CREATE TABLE lifecycle.setting (
+    setup text NOT NULL,
+    profile text DEFAULT 'doc'::text NOT NULL,
+    most integer DEFAULT 10000 NOT NULL,
+    CONSTRAINT setting_most_check CHECK ((most > 0)),
+    CONSTRAINT setting_profile_check CHECK ((profile = ANY (ARRAY['doc'::text, 'panda2026'::text])))
+);
+
+ALTER TABLE lifecycle.setting OWNER TO broker_owner;
+
+COMMENT ON TABLE lifecycle.setting IS 'Timeouts of a setup; a setup without a row has the defaults.';
+
+COMMENT ON COLUMN lifecycle.setting.setup IS 'Tenant.';
+
+COMMENT ON COLUMN lifecycle.setting.profile IS 'Whose timeouts apply: doc or panda2026.';
+
+COMMENT ON COLUMN lifecycle.setting.most IS 'Jobs that one call touches at most, by rule.';
 
 CREATE VIEW monitor.decision AS
  SELECT t.setup,
@@ -18596,9 +19324,24 @@ CREATE TABLE workload.job (
     relocation_flag smallint,
     activated timestamp with time zone,
     processing_type text,
+    nucleus text,
+    number bigint,
+    rebrokered integer DEFAULT 0 NOT NULL,
+    previous_queues text[],
+    disk_io double precision,
+    input_files bigint,
+    input_bytes bigint,
+    events bigint,
     CONSTRAINT job_cores_check CHECK ((((cores)::numeric > '-1000000000'::numeric) AND ((cores)::numeric < '1000000000'::numeric))),
-    CONSTRAINT job_priority_check CHECK ((((priority)::numeric > '-1000000000'::numeric) AND ((priority)::numeric < '1000000000'::numeric)))
-);
+    CONSTRAINT job_disk_io_check CHECK (((disk_io > ((- '1000000000000000'::numeric))::double precision) AND (disk_io < ('1000000000000000'::numeric)::double precision))),
+    CONSTRAINT job_events_check CHECK ((((events)::numeric > (- '1000000000000000'::numeric)) AND ((events)::numeric < '1000000000000000'::numeric))),
+    CONSTRAINT job_input_bytes_check CHECK ((((input_bytes)::numeric > (- '1000000000000000'::numeric)) AND ((input_bytes)::numeric < '1000000000000000'::numeric))),
+    CONSTRAINT job_input_files_check CHECK ((((input_files)::numeric > (- '1000000000000000'::numeric)) AND ((input_files)::numeric < '1000000000000000'::numeric))),
+    CONSTRAINT job_number_check CHECK ((((number)::numeric > (- '1000000000000000'::numeric)) AND ((number)::numeric < '1000000000000000'::numeric))),
+    CONSTRAINT job_priority_check CHECK ((((priority)::numeric > '-1000000000'::numeric) AND ((priority)::numeric < '1000000000'::numeric))),
+    CONSTRAINT job_rebrokered_check CHECK ((((rebrokered)::numeric > (- '1000000000'::numeric)) AND ((rebrokered)::numeric < '1000000000'::numeric)))
+)
+WITH (fillfactor='70', autovacuum_vacuum_scale_factor='0.02', autovacuum_vacuum_cost_delay='0');
 
 ALTER TABLE workload.job OWNER TO broker_owner;
 
@@ -18632,7 +19375,7 @@ COMMENT ON COLUMN workload.job.cores IS 'Cores.';
 
 COMMENT ON COLUMN workload.job.created IS 'When it was made.';
 
-COMMENT ON COLUMN workload.job.modified IS 'Last change or heartbeat.';
+COMMENT ON COLUMN workload.job.modified IS 'When it last changed or, for one that no JobAgent of this database has, was last heard of.';
 
 COMMENT ON COLUMN workload.job.state_changed IS 'When its status changed.';
 
@@ -18648,9 +19391,560 @@ COMMENT ON COLUMN workload.job.activated IS 'Since when it waited for a worker n
 
 COMMENT ON COLUMN workload.job.processing_type IS 'processingType; pmerge is a merge job; null = as its task.';
 
+COMMENT ON COLUMN workload.job.nucleus IS 'Nucleus of its task when it was made; null = none.';
+
+COMMENT ON COLUMN workload.job.number IS 'Which part of its task''s input it works on, from 1; null = not made here.';
+
+COMMENT ON COLUMN workload.job.rebrokered IS '0 = its part of the input is its own; else the how-manieth job of that part it was whose work went back to the task.';
+
+COMMENT ON COLUMN workload.job.previous_queues IS 'Queues where its part of the input was before, oldest first; null = none.';
+
+COMMENT ON COLUMN workload.job.disk_io IS 'diskIO of its task (kB/s per core); null = not known.';
+
+COMMENT ON COLUMN workload.job.input_files IS 'Files it reads; null = not made here.';
+
+COMMENT ON COLUMN workload.job.input_bytes IS 'Bytes of them; null = not made here.';
+
+COMMENT ON COLUMN workload.job.events IS 'Events of its part of the primary input; null = not made here.';
+
 COMMENT ON CONSTRAINT job_cores_check ON workload.job IS 'a number between -1e9 and 1e9';
 
+COMMENT ON CONSTRAINT job_disk_io_check ON workload.job IS 'a number between -1e15 and 1e15';
+
+COMMENT ON CONSTRAINT job_events_check ON workload.job IS 'a number between -1e15 and 1e15';
+
+COMMENT ON CONSTRAINT job_input_bytes_check ON workload.job IS 'a number between -1e15 and 1e15';
+
+COMMENT ON CONSTRAINT job_input_files_check ON workload.job IS 'a number between -1e15 and 1e15';
+
+COMMENT ON CONSTRAINT job_number_check ON workload.job IS 'a number between -1e15 and 1e15';
+
 COMMENT ON CONSTRAINT job_priority_check ON workload.job IS 'a number between -1e9 and 1e9';
+
+COMMENT ON CONSTRAINT job_rebrokered_check ON workload.job IS 'a number between -1e9 and 1e9';
+
+CREATE TABLE workload.job_change (
+    setup text NOT NULL,
+    at timestamp with time zone NOT NULL,
+    jobs bigint NOT NULL,
+    from_status text,
+    to_status text,
+    task_id bigint,
+    queue text,
+    gshare text,
+    resource_type text,
+    nucleus text,
+    label text,
+    user_name text,
+    working_group text,
+    processing_type text,
+    cores bigint NOT NULL,
+    disk_io numeric,
+    disk_io_jobs bigint NOT NULL
+)
+WITH (autovacuum_vacuum_scale_factor='0.02', autovacuum_vacuum_cost_delay='0');
+
+ALTER TABLE workload.job_change OWNER TO broker_owner;
+
+COMMENT ON TABLE workload.job_change IS 'Changes of status that the counts below do not hold yet: one row a change, or a group of equal ones.';
+
+COMMENT ON COLUMN workload.job_change.setup IS 'Tenant.';
+
+COMMENT ON COLUMN workload.job_change.at IS 'When.';
+
+COMMENT ON COLUMN workload.job_change.jobs IS 'Jobs that changed.';
+
+COMMENT ON COLUMN workload.job_change.from_status IS 'Status before; null = made.';
+
+COMMENT ON COLUMN workload.job_change.to_status IS 'Status after; null = forgotten.';
+
+COMMENT ON COLUMN workload.job_change.task_id IS 'Task; null = none.';
+
+COMMENT ON COLUMN workload.job_change.queue IS 'Unified queue; null = none yet.';
+
+COMMENT ON COLUMN workload.job_change.gshare IS 'Global share; null = none.';
+
+COMMENT ON COLUMN workload.job_change.resource_type IS 'Resource type; null = none.';
+
+COMMENT ON COLUMN workload.job_change.nucleus IS 'Nucleus that outputs go to; null = none.';
+
+COMMENT ON COLUMN workload.job_change.label IS 'prodSourceLabel; null = none.';
+
+COMMENT ON COLUMN workload.job_change.user_name IS 'User; null = none.';
+
+COMMENT ON COLUMN workload.job_change.working_group IS 'Working group; null = none.';
+
+COMMENT ON COLUMN workload.job_change.processing_type IS 'processingType; null = none.';
+
+COMMENT ON COLUMN workload.job_change.cores IS 'Cores of these jobs.';
+
+COMMENT ON COLUMN workload.job_change.disk_io IS 'Sum of their diskIO; null = not known of any.';
+
+COMMENT ON COLUMN workload.job_change.disk_io_jobs IS 'How many of them say a diskIO.';
+
+CREATE TABLE workload.queue_count (
+    setup text NOT NULL,
+    queue text,
+    gshare text,
+    resource_type text,
+    nucleus text,
+    label text,
+    status text NOT NULL,
+    jobs bigint NOT NULL,
+    cores bigint NOT NULL,
+    disk_io numeric NOT NULL,
+    disk_io_jobs bigint NOT NULL
+)
+WITH (fillfactor='50');
+
+ALTER TABLE workload.queue_count OWNER TO broker_owner;
+
+COMMENT ON TABLE workload.queue_count IS 'Jobs that have not ended, counted by what brokerage looks at; workload.job_change adds to them.';
+
+COMMENT ON COLUMN workload.queue_count.setup IS 'Tenant.';
+
+COMMENT ON COLUMN workload.queue_count.queue IS 'Unified queue; null = none yet.';
+
+COMMENT ON COLUMN workload.queue_count.gshare IS 'Global share; null = none.';
+
+COMMENT ON COLUMN workload.queue_count.resource_type IS 'Resource type; null = none.';
+
+COMMENT ON COLUMN workload.queue_count.nucleus IS 'Nucleus that outputs go to; null = none.';
+
+COMMENT ON COLUMN workload.queue_count.label IS 'prodSourceLabel; null = none.';
+
+COMMENT ON COLUMN workload.queue_count.status IS 'Status.';
+
+COMMENT ON COLUMN workload.queue_count.jobs IS 'Jobs.';
+
+COMMENT ON COLUMN workload.queue_count.cores IS 'Cores of them.';
+
+COMMENT ON COLUMN workload.queue_count.disk_io IS 'Sum of the diskIO of those that say one.';
+
+COMMENT ON COLUMN workload.queue_count.disk_io_jobs IS 'How many say one.';
+
+CREATE VIEW workload.job_by_queue AS
+ SELECT b.setup,
+    b.queue,
+    b.gshare,
+    b.resource_type,
+    b.nucleus,
+    b.label,
+    b.status,
+    b.jobs,
+    b.cores,
+    b.disk_io,
+    b.disk_io_jobs
+   FROM workload.queue_count b
+UNION ALL
+ SELECT c.setup,
+    c.queue,
+    c.gshare,
+    c.resource_type,
+    c.nucleus,
+    c.label,
+    c.from_status AS status,
+    (- c.jobs) AS jobs,
+    (- c.cores) AS cores,
+    (- COALESCE(c.disk_io, (0)::numeric)) AS disk_io,
+    (- c.disk_io_jobs) AS disk_io_jobs
+   FROM workload.job_change c
+  WHERE ((c.from_status IS NOT NULL) AND (NOT workload.is_end(c.from_status)))
+UNION ALL
+ SELECT c.setup,
+    c.queue,
+    c.gshare,
+    c.resource_type,
+    c.nucleus,
+    c.label,
+    c.to_status AS status,
+    c.jobs,
+    c.cores,
+    COALESCE(c.disk_io, (0)::numeric) AS disk_io,
+    c.disk_io_jobs
+   FROM workload.job_change c
+  WHERE ((c.to_status IS NOT NULL) AND (NOT workload.is_end(c.to_status)));
+
+ALTER VIEW workload.job_by_queue OWNER TO broker_owner;
+
+COMMENT ON VIEW workload.job_by_queue IS 'Jobs that have not ended by queue, share, resource type, nucleus, label and status: several rows a key, to be summed.';
+
+COMMENT ON COLUMN workload.job_by_queue.setup IS 'Tenant.';
+
+COMMENT ON COLUMN workload.job_by_queue.queue IS 'Unified queue; null = none yet.';
+
+COMMENT ON COLUMN workload.job_by_queue.gshare IS 'Global share.';
+
+COMMENT ON COLUMN workload.job_by_queue.resource_type IS 'Resource type.';
+
+COMMENT ON COLUMN workload.job_by_queue.nucleus IS 'Nucleus that outputs go to.';
+
+COMMENT ON COLUMN workload.job_by_queue.label IS 'prodSourceLabel.';
+
+COMMENT ON COLUMN workload.job_by_queue.status IS 'Status.';
+
+COMMENT ON COLUMN workload.job_by_queue.jobs IS 'Jobs; sum them.';
+
+COMMENT ON COLUMN workload.job_by_queue.cores IS 'Cores of these jobs; sum them.';
+
+COMMENT ON COLUMN workload.job_by_queue.disk_io IS 'Sum of the diskIO of those that say one.';
+
+COMMENT ON COLUMN workload.job_by_queue.disk_io_jobs IS 'How many say one.';
+
+CREATE TABLE workload.task_count (
+    setup text NOT NULL,
+    task_id bigint NOT NULL,
+    queue text,
+    status text NOT NULL,
+    jobs bigint NOT NULL,
+    cores bigint NOT NULL
+)
+WITH (fillfactor='50');
+
+ALTER TABLE workload.task_count OWNER TO broker_owner;
+
+COMMENT ON TABLE workload.task_count IS 'Jobs counted by task, ended ones among them; workload.job_change adds to them.';
+
+COMMENT ON COLUMN workload.task_count.setup IS 'Tenant.';
+
+COMMENT ON COLUMN workload.task_count.task_id IS 'Task.';
+
+COMMENT ON COLUMN workload.task_count.queue IS 'Unified queue; null = none yet.';
+
+COMMENT ON COLUMN workload.task_count.status IS 'Status.';
+
+COMMENT ON COLUMN workload.task_count.jobs IS 'Jobs.';
+
+COMMENT ON COLUMN workload.task_count.cores IS 'Cores of them.';
+
+CREATE VIEW workload.job_by_task AS
+ SELECT b.setup,
+    b.task_id,
+    b.queue,
+    b.status,
+    b.jobs,
+    b.cores
+   FROM workload.task_count b
+UNION ALL
+ SELECT c.setup,
+    c.task_id,
+    c.queue,
+    c.from_status AS status,
+    (- c.jobs) AS jobs,
+    (- c.cores) AS cores
+   FROM workload.job_change c
+  WHERE ((c.task_id IS NOT NULL) AND (c.from_status IS NOT NULL))
+UNION ALL
+ SELECT c.setup,
+    c.task_id,
+    c.queue,
+    c.to_status AS status,
+    c.jobs,
+    c.cores
+   FROM workload.job_change c
+  WHERE ((c.task_id IS NOT NULL) AND (c.to_status IS NOT NULL));
+
+ALTER VIEW workload.job_by_task OWNER TO broker_owner;
+
+COMMENT ON VIEW workload.job_by_task IS 'Jobs by task, queue and status, ended ones among them: several rows a key, to be summed.';
+
+COMMENT ON COLUMN workload.job_by_task.setup IS 'Tenant.';
+
+COMMENT ON COLUMN workload.job_by_task.task_id IS 'Task.';
+
+COMMENT ON COLUMN workload.job_by_task.queue IS 'Unified queue; null = none yet.';
+
+COMMENT ON COLUMN workload.job_by_task.status IS 'Status.';
+
+COMMENT ON COLUMN workload.job_by_task.jobs IS 'Jobs; sum them.';
+
+COMMENT ON COLUMN workload.job_by_task.cores IS 'Cores of these jobs; sum them.';
+
+CREATE TABLE workload.user_count (
+    setup text NOT NULL,
+    user_name text,
+    working_group text,
+    queue text,
+    gshare text,
+    label text,
+    processing_type text,
+    status text NOT NULL,
+    jobs bigint NOT NULL,
+    cores bigint NOT NULL
+)
+WITH (fillfactor='50');
+
+ALTER TABLE workload.user_count OWNER TO broker_owner;
+
+COMMENT ON TABLE workload.user_count IS 'Jobs that have not ended, counted by user; workload.job_change adds to them.';
+
+COMMENT ON COLUMN workload.user_count.setup IS 'Tenant.';
+
+COMMENT ON COLUMN workload.user_count.user_name IS 'User; null = none.';
+
+COMMENT ON COLUMN workload.user_count.working_group IS 'Working group; null = none.';
+
+COMMENT ON COLUMN workload.user_count.queue IS 'Unified queue; null = none yet.';
+
+COMMENT ON COLUMN workload.user_count.gshare IS 'Global share; null = none.';
+
+COMMENT ON COLUMN workload.user_count.label IS 'prodSourceLabel; null = none.';
+
+COMMENT ON COLUMN workload.user_count.processing_type IS 'processingType; null = none.';
+
+COMMENT ON COLUMN workload.user_count.status IS 'Status.';
+
+COMMENT ON COLUMN workload.user_count.jobs IS 'Jobs.';
+
+COMMENT ON COLUMN workload.user_count.cores IS 'Cores of them.';
+
+CREATE VIEW workload.job_by_user AS
+ SELECT b.setup,
+    b.user_name,
+    b.working_group,
+    b.queue,
+    b.gshare,
+    b.label,
+    b.processing_type,
+    b.status,
+    b.jobs,
+    b.cores
+   FROM workload.user_count b
+UNION ALL
+ SELECT c.setup,
+    c.user_name,
+    c.working_group,
+    c.queue,
+    c.gshare,
+    c.label,
+    c.processing_type,
+    c.from_status AS status,
+    (- c.jobs) AS jobs,
+    (- c.cores) AS cores
+   FROM workload.job_change c
+  WHERE ((c.from_status IS NOT NULL) AND (NOT workload.is_end(c.from_status)))
+UNION ALL
+ SELECT c.setup,
+    c.user_name,
+    c.working_group,
+    c.queue,
+    c.gshare,
+    c.label,
+    c.processing_type,
+    c.to_status AS status,
+    c.jobs,
+    c.cores
+   FROM workload.job_change c
+  WHERE ((c.to_status IS NOT NULL) AND (NOT workload.is_end(c.to_status)));
+
+ALTER VIEW workload.job_by_user OWNER TO broker_owner;
+
+COMMENT ON VIEW workload.job_by_user IS 'Jobs that have not ended by user, working group, queue, share, label, processingType and status: several rows a key, to be summed.';
+
+COMMENT ON COLUMN workload.job_by_user.setup IS 'Tenant.';
+
+COMMENT ON COLUMN workload.job_by_user.user_name IS 'User.';
+
+COMMENT ON COLUMN workload.job_by_user.working_group IS 'Working group.';
+
+COMMENT ON COLUMN workload.job_by_user.queue IS 'Unified queue; null = none yet.';
+
+COMMENT ON COLUMN workload.job_by_user.gshare IS 'Global share.';
+
+COMMENT ON COLUMN workload.job_by_user.label IS 'prodSourceLabel.';
+
+COMMENT ON COLUMN workload.job_by_user.processing_type IS 'processingType.';
+
+COMMENT ON COLUMN workload.job_by_user.status IS 'Status.';
+
+COMMENT ON COLUMN workload.job_by_user.jobs IS 'Jobs; sum them.';
+
+COMMENT ON COLUMN workload.job_by_user.cores IS 'Cores of these jobs; sum them.';
+
+CREATE VIEW workload.count_difference AS
+ SELECT d.setup,
+    'queue'::text AS counted_by,
+    d.queue,
+    d.gshare,
+    d.resource_type,
+    d.nucleus,
+    d.label,
+    NULL::text AS user_name,
+    NULL::text AS working_group,
+    NULL::text AS processing_type,
+    NULL::bigint AS task_id,
+    d.status,
+    (sum(d.jobs))::bigint AS jobs,
+    (sum(d.cores))::bigint AS cores,
+    sum(d.disk_io) AS disk_io,
+    (sum(d.disk_io_jobs))::bigint AS disk_io_jobs
+   FROM ( SELECT j.setup,
+            j.queue,
+            j.gshare,
+            j.resource_type,
+            j.nucleus,
+            j.label,
+            j.status,
+            1 AS jobs,
+            COALESCE(j.cores, 1) AS cores,
+            COALESCE((j.disk_io)::numeric, (0)::numeric) AS disk_io,
+            ((j.disk_io IS NOT NULL))::integer AS disk_io_jobs
+           FROM workload.job j
+          WHERE ((j.ended IS NULL) AND (j.status IS NOT NULL) AND (NOT workload.is_end(j.status)))
+        UNION ALL
+         SELECT c.setup,
+            c.queue,
+            c.gshare,
+            c.resource_type,
+            c.nucleus,
+            c.label,
+            c.status,
+            (- c.jobs),
+            (- c.cores),
+            (- c.disk_io),
+            (- c.disk_io_jobs)
+           FROM workload.job_by_queue c) d
+  GROUP BY d.setup, d.queue, d.gshare, d.resource_type, d.nucleus, d.label, d.status
+ HAVING ((sum(d.jobs) <> (0)::numeric) OR (sum(d.cores) <> (0)::numeric) OR (sum(d.disk_io) <> (0)::numeric) OR (sum(d.disk_io_jobs) <> (0)::numeric))
+UNION ALL
+ SELECT d.setup,
+    'user'::text AS counted_by,
+    d.queue,
+    d.gshare,
+    NULL::text AS resource_type,
+    NULL::text AS nucleus,
+    d.label,
+    d.user_name,
+    d.working_group,
+    d.processing_type,
+    NULL::bigint AS task_id,
+    d.status,
+    (sum(d.jobs))::bigint AS jobs,
+    (sum(d.cores))::bigint AS cores,
+    0 AS disk_io,
+    0 AS disk_io_jobs
+   FROM ( SELECT j.setup,
+            j.user_name,
+            j.working_group,
+            j.queue,
+            j.gshare,
+            j.label,
+            j.processing_type,
+            j.status,
+            1 AS jobs,
+            COALESCE(j.cores, 1) AS cores
+           FROM workload.job j
+          WHERE ((j.ended IS NULL) AND (j.status IS NOT NULL) AND (NOT workload.is_end(j.status)))
+        UNION ALL
+         SELECT c.setup,
+            c.user_name,
+            c.working_group,
+            c.queue,
+            c.gshare,
+            c.label,
+            c.processing_type,
+            c.status,
+            (- c.jobs),
+            (- c.cores)
+           FROM workload.job_by_user c) d
+  GROUP BY d.setup, d.queue, d.gshare, d.label, d.user_name, d.working_group, d.processing_type, d.status
+ HAVING ((sum(d.jobs) <> (0)::numeric) OR (sum(d.cores) <> (0)::numeric))
+UNION ALL
+ SELECT d.setup,
+    'task'::text AS counted_by,
+    d.queue,
+    NULL::text AS gshare,
+    NULL::text AS resource_type,
+    NULL::text AS nucleus,
+    NULL::text AS label,
+    NULL::text AS user_name,
+    NULL::text AS working_group,
+    NULL::text AS processing_type,
+    d.task_id,
+    d.status,
+    (sum(d.jobs))::bigint AS jobs,
+    (sum(d.cores))::bigint AS cores,
+    0 AS disk_io,
+    0 AS disk_io_jobs
+   FROM ( SELECT j.setup,
+            j.task_id,
+            j.queue,
+            j.status,
+            1 AS jobs,
+            COALESCE(j.cores, 1) AS cores
+           FROM workload.job j
+          WHERE ((j.task_id IS NOT NULL) AND (j.status IS NOT NULL))
+        UNION ALL
+         SELECT c.setup,
+            c.task_id,
+            c.queue,
+            c.status,
+            (- c.jobs),
+            (- c.cores)
+           FROM workload.job_by_task c) d
+  GROUP BY d.setup, d.task_id, d.queue, d.status
+ HAVING ((sum(d.jobs) <> (0)::numeric) OR (sum(d.cores) <> (0)::numeric));
+
+ALTER VIEW workload.count_difference OWNER TO broker_owner;
+
+COMMENT ON VIEW workload.count_difference IS 'Where the counts of jobs differ from the jobs: what would have to be added to the counts. Empty in health.';
+
+COMMENT ON COLUMN workload.count_difference.setup IS 'Tenant.';
+
+COMMENT ON COLUMN workload.count_difference.counted_by IS 'queue, user or task: which of the counts it is.';
+
+COMMENT ON COLUMN workload.count_difference.queue IS 'Unified queue; null = none yet.';
+
+COMMENT ON COLUMN workload.count_difference.gshare IS 'Global share.';
+
+COMMENT ON COLUMN workload.count_difference.resource_type IS 'Resource type.';
+
+COMMENT ON COLUMN workload.count_difference.nucleus IS 'Nucleus that outputs go to.';
+
+COMMENT ON COLUMN workload.count_difference.label IS 'prodSourceLabel.';
+
+COMMENT ON COLUMN workload.count_difference.user_name IS 'User.';
+
+COMMENT ON COLUMN workload.count_difference.working_group IS 'Working group.';
+
+COMMENT ON COLUMN workload.count_difference.processing_type IS 'processingType.';
+
+COMMENT ON COLUMN workload.count_difference.task_id IS 'Task.';
+
+COMMENT ON COLUMN workload.count_difference.status IS 'Status.';
+
+COMMENT ON COLUMN workload.count_difference.jobs IS 'Jobs that it counts too few; negative = too many.';
+
+COMMENT ON COLUMN workload.count_difference.cores IS 'Cores that it counts too few.';
+
+COMMENT ON COLUMN workload.count_difference.disk_io IS 'Sum of the diskIO of those that say one.';
+
+COMMENT ON COLUMN workload.count_difference.disk_io_jobs IS 'How many say one.';
+
+CREATE TABLE workload.end_count (
+    setup text NOT NULL,
+    task_id bigint NOT NULL,
+    queue text,
+    status text NOT NULL,
+    minute timestamp with time zone NOT NULL,
+    jobs bigint NOT NULL
+);
+
+ALTER TABLE workload.end_count OWNER TO broker_owner;
+
+COMMENT ON TABLE workload.end_count IS 'Jobs that ended, by task, queue and minute; workload.job_change adds to them.';
+
+COMMENT ON COLUMN workload.end_count.setup IS 'Tenant.';
+
+COMMENT ON COLUMN workload.end_count.task_id IS 'Task.';
+
+COMMENT ON COLUMN workload.end_count.queue IS 'Unified queue; null = none yet.';
+
+COMMENT ON COLUMN workload.end_count.status IS 'finished, failed, cancelled or closed.';
+
+COMMENT ON COLUMN workload.end_count.minute IS 'The minute, by its begin.';
+
+COMMENT ON COLUMN workload.end_count.jobs IS 'Jobs.';
 
 CREATE TABLE workload.statistic (
     setup text NOT NULL,
@@ -18714,24 +20008,24 @@ CREATE VIEW workload.job_statistic AS
     s.diskio
    FROM workload.statistic s
 UNION ALL
- SELECT j.setup,
-    j.queue,
-    j.gshare,
-    j.resource_type,
-    t.nucleus,
-    j.label,
-    j.status,
-    count(*) AS njobs,
-    sum(j.cores) AS ncores,
-    NULL::double precision AS diskio
-   FROM (workload.job j
-     LEFT JOIN workload.task t ON (((t.setup = j.setup) AND (t.task_id = j.task_id))))
-  WHERE (j.queue IS NOT NULL)
-  GROUP BY j.setup, j.queue, j.gshare, j.resource_type, t.nucleus, j.label, j.status;
+ SELECT c.setup,
+    c.queue,
+    c.gshare,
+    c.resource_type,
+    c.nucleus,
+    c.label,
+    c.status,
+    (sum(c.jobs))::bigint AS njobs,
+    (sum(c.cores))::bigint AS ncores,
+    ((sum(c.disk_io) / NULLIF(sum(c.disk_io_jobs), (0)::numeric)))::double precision AS diskio
+   FROM workload.job_by_queue c
+  WHERE (c.queue IS NOT NULL)
+  GROUP BY c.setup, c.queue, c.gshare, c.resource_type, c.nucleus, c.label, c.status
+ HAVING (sum(c.jobs) <> (0)::numeric);
 
 ALTER VIEW workload.job_statistic OWNER TO broker_owner;
 
-COMMENT ON VIEW workload.job_statistic IS 'Jobs counted by queue, share, resource type, nucleus, label and status: the rows of workload.statistic, and the jobs of workload.job. Sum them.';
+COMMENT ON VIEW workload.job_statistic IS 'Jobs counted by queue, share, resource type, nucleus, label and status: the rows of workload.statistic, and the jobs of this database that have not ended. Sum them.';
 
 COMMENT ON COLUMN workload.job_statistic.setup IS 'Tenant.';
 
@@ -18793,6 +20087,192 @@ COMMENT ON COLUMN workload.job_count.transferring IS 'Transferring jobs.';
 COMMENT ON COLUMN workload.job_count.diskio IS 'Sum of the diskIO of the running jobs that say one (kB/s per core).';
 
 COMMENT ON COLUMN workload.job_count.diskio_jobs IS 'How many running jobs say one.';
+
+CREATE VIEW workload.job_end AS
+ SELECT b.setup,
+    b.task_id,
+    b.queue,
+    b.status,
+    b.minute,
+    b.jobs
+   FROM workload.end_count b
+UNION ALL
+ SELECT c.setup,
+    c.task_id,
+    c.queue,
+    c.to_status AS status,
+    date_trunc('minute'::text, c.at, 'utc'::text) AS minute,
+    c.jobs
+   FROM workload.job_change c
+  WHERE ((c.task_id IS NOT NULL) AND (c.from_status IS NOT NULL) AND workload.is_end(c.to_status));
+
+ALTER VIEW workload.job_end OWNER TO broker_owner;
+
+COMMENT ON VIEW workload.job_end IS 'Jobs that ended, by task, queue, status and minute: several rows a key, to be summed. Jobs that were loaded as ended are not among them.';
+
+COMMENT ON COLUMN workload.job_end.setup IS 'Tenant.';
+
+COMMENT ON COLUMN workload.job_end.task_id IS 'Task.';
+
+COMMENT ON COLUMN workload.job_end.queue IS 'Unified queue; null = none yet.';
+
+COMMENT ON COLUMN workload.job_end.status IS 'Status.';
+
+COMMENT ON COLUMN workload.job_end.minute IS 'The minute, by its begin.';
+
+COMMENT ON COLUMN workload.job_end.jobs IS 'Jobs; sum them.';
+
+CREATE TABLE workload.job_history (
+    setup text NOT NULL,
+    at timestamp with time zone NOT NULL,
+    job_id bigint NOT NULL,
+    from_status text,
+    to_status text NOT NULL,
+    role_name text NOT NULL,
+    why text
+)
+PARTITION BY RANGE (at);
+
+ALTER TABLE workload.job_history OWNER TO broker_owner;
+
+COMMENT ON TABLE workload.job_history IS 'Every change of a job''s status.';
+
+COMMENT ON COLUMN workload.job_history.setup IS 'Tenant.';
+
+COMMENT ON COLUMN workload.job_history.at IS 'When.';
+
+COMMENT ON COLUMN workload.job_history.job_id IS 'Job.';
+
+COMMENT ON COLUMN workload.job_history.from_status IS 'Status before; null = made.';
+
+COMMENT ON COLUMN workload.job_history.to_status IS 'Status after.';
+
+COMMENT ON COLUMN workload.job_history.role_name IS 'Who: the database role that called.';
+
+COMMENT ON COLUMN workload.job_history.why IS 'Why: what was called, or the rule that applied.';
+
+CREATE TABLE workload.job_history_default (
+    setup text CONSTRAINT job_history_setup_not_null NOT NULL,
+    at timestamp with time zone CONSTRAINT job_history_at_not_null NOT NULL,
+    job_id bigint CONSTRAINT job_history_job_id_not_null NOT NULL,
+    from_status text,
+    to_status text CONSTRAINT job_history_to_status_not_null NOT NULL,
+    role_name text CONSTRAINT job_history_role_name_not_null NOT NULL,
+    why text
+);
+
+ALTER TABLE workload.job_history_default OWNER TO broker_owner;
+
+COMMENT ON TABLE workload.job_history_default IS 'Catches changes of days that have no partition yet.';
+
+COMMENT ON COLUMN workload.job_history_default.setup IS 'As in workload.job_history.';
+
+COMMENT ON COLUMN workload.job_history_default.at IS 'As in workload.job_history.';
+
+COMMENT ON COLUMN workload.job_history_default.job_id IS 'As in workload.job_history.';
+
+COMMENT ON COLUMN workload.job_history_default.from_status IS 'As in workload.job_history.';
+
+COMMENT ON COLUMN workload.job_history_default.to_status IS 'As in workload.job_history.';
+
+COMMENT ON COLUMN workload.job_history_default.role_name IS 'As in workload.job_history.';
+
+COMMENT ON COLUMN workload.job_history_default.why IS 'As in workload.job_history.';
+
+CREATE SEQUENCE workload.job_id
+    START WITH 1000000000000
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1;
+
+ALTER SEQUENCE workload.job_id OWNER TO broker_owner;
+
+COMMENT ON SEQUENCE workload.job_id IS 'Ids of jobs made here, from 10^12 on: those that submitters give are below.';
+
+CREATE TABLE workload.start_count (
+    setup text NOT NULL,
+    queue text,
+    gshare text,
+    resource_type text,
+    minute timestamp with time zone NOT NULL,
+    jobs bigint NOT NULL,
+    last_at timestamp with time zone NOT NULL
+);
+
+ALTER TABLE workload.start_count OWNER TO broker_owner;
+
+COMMENT ON TABLE workload.start_count IS 'Jobs that began to run, by minute; workload.job_change adds to them.';
+
+COMMENT ON COLUMN workload.start_count.setup IS 'Tenant.';
+
+COMMENT ON COLUMN workload.start_count.queue IS 'Unified queue; null = none yet.';
+
+COMMENT ON COLUMN workload.start_count.gshare IS 'Global share; null = none.';
+
+COMMENT ON COLUMN workload.start_count.resource_type IS 'Resource type; null = none.';
+
+COMMENT ON COLUMN workload.start_count.minute IS 'The minute, by its begin.';
+
+COMMENT ON COLUMN workload.start_count.jobs IS 'Jobs.';
+
+COMMENT ON COLUMN workload.start_count.last_at IS 'The last of them.';
+
+CREATE VIEW workload.job_start AS
+ SELECT b.setup,
+    b.queue,
+    b.gshare,
+    b.resource_type,
+    b.minute,
+    b.jobs,
+    b.last_at
+   FROM workload.start_count b
+UNION ALL
+ SELECT c.setup,
+    c.queue,
+    c.gshare,
+    c.resource_type,
+    date_trunc('minute'::text, c.at, 'utc'::text) AS minute,
+    c.jobs,
+    c.at AS last_at
+   FROM workload.job_change c
+  WHERE ((c.to_status = 'running'::text) AND (c.from_status IS NOT NULL));
+
+ALTER VIEW workload.job_start OWNER TO broker_owner;
+
+COMMENT ON VIEW workload.job_start IS 'Jobs that began to run, by queue, share, resource type and minute: several rows a key, to be summed. Jobs that were loaded as running are not among them.';
+
+COMMENT ON COLUMN workload.job_start.setup IS 'Tenant.';
+
+COMMENT ON COLUMN workload.job_start.queue IS 'Unified queue; null = none yet.';
+
+COMMENT ON COLUMN workload.job_start.gshare IS 'Global share.';
+
+COMMENT ON COLUMN workload.job_start.resource_type IS 'Resource type.';
+
+COMMENT ON COLUMN workload.job_start.minute IS 'The minute, by its begin.';
+
+COMMENT ON COLUMN workload.job_start.jobs IS 'Jobs; sum them.';
+
+COMMENT ON COLUMN workload.job_start.last_at IS 'The last of them.';
+
+CREATE TABLE workload.setting (
+    setup text NOT NULL,
+    history_kept interval DEFAULT '30 days'::interval NOT NULL,
+    jobs_kept interval DEFAULT '30 days'::interval NOT NULL,
+    CONSTRAINT setting_history_kept_check CHECK ((history_kept > '00:00:00'::interval)),
+    CONSTRAINT setting_jobs_kept_check CHECK ((jobs_kept > '00:00:00'::interval))
+);
+
+ALTER TABLE workload.setting OWNER TO broker_owner;
+
+COMMENT ON TABLE workload.setting IS 'How a setup keeps what its jobs leave; a setup without a row has the defaults.';
+
+COMMENT ON COLUMN workload.setting.setup IS 'Tenant.';
+
+COMMENT ON COLUMN workload.setting.history_kept IS 'How long workload.job_history is kept.';
+
+COMMENT ON COLUMN workload.setting.jobs_kept IS 'How long ended jobs are kept in workload.job.';
 
 ALTER TABLE workload.statistic ALTER COLUMN number ADD GENERATED ALWAYS AS IDENTITY (
     SEQUENCE NAME workload.statistic_number_seq
@@ -18859,6 +20339,19 @@ COMMENT ON COLUMN workload.to_running_rate.rate IS 'Jobs per hour.';
 
 COMMENT ON CONSTRAINT to_running_rate_rate_check ON workload.to_running_rate IS 'a number between -1e15 and 1e15';
 
+CREATE TABLE workload.transition (
+    from_status text,
+    to_status text NOT NULL
+);
+
+ALTER TABLE workload.transition OWNER TO broker_owner;
+
+COMMENT ON TABLE workload.transition IS 'Which changes of a job''s status there are; workload.change_status refuses all others.';
+
+COMMENT ON COLUMN workload.transition.from_status IS 'Status before; null = the job is made, or loaded.';
+
+COMMENT ON COLUMN workload.transition.to_status IS 'Status after.';
+
 CREATE TABLE workload.user_queue_statistic (
     setup text NOT NULL,
     queue text NOT NULL,
@@ -18900,6 +20393,8 @@ ALTER TABLE ONLY brokerage.verdict ATTACH PARTITION brokerage.verdict_default DE
 
 ALTER TABLE ONLY taskqueue.history ATTACH PARTITION taskqueue.history_default DEFAULT;
 
+ALTER TABLE ONLY workload.job_history ATTACH PARTITION workload.job_history_default DEFAULT;
+
 ALTER TABLE ONLY brokerage.assignment
     ADD CONSTRAINT assignment_pkey PRIMARY KEY (setup, run_id, task_id, queue);
 
@@ -18935,6 +20430,12 @@ ALTER TABLE ONLY instance.instance
 
 ALTER TABLE ONLY instance.job
     ADD CONSTRAINT job_pkey PRIMARY KEY (setup, job_id);
+
+ALTER TABLE ONLY lifecycle.leader
+    ADD CONSTRAINT leader_pkey PRIMARY KEY (name);
+
+ALTER TABLE ONLY lifecycle.setting
+    ADD CONSTRAINT setting_pkey PRIMARY KEY (setup);
 
 ALTER TABLE ONLY resource.account
     ADD CONSTRAINT account_pkey PRIMARY KEY (setup, kind, name);
@@ -19341,6 +20842,9 @@ COMMENT ON CONSTRAINT dataset_file_size_allowed ON workload.dataset_file IS '0 o
 ALTER TABLE ONLY workload.dataset
     ADD CONSTRAINT dataset_pkey PRIMARY KEY (setup, dataset);
 
+ALTER TABLE ONLY workload.end_count
+    ADD CONSTRAINT end_count_key UNIQUE NULLS NOT DISTINCT (setup, task_id, queue, status, minute);
+
 ALTER TABLE ONLY workload.input_digest
     ADD CONSTRAINT input_digest_pkey PRIMARY KEY (setup, task_id);
 
@@ -19351,6 +20855,9 @@ COMMENT ON CONSTRAINT job_cores_allowed ON workload.job IS '0 or more';
 
 ALTER TABLE ONLY workload.job
     ADD CONSTRAINT job_pkey PRIMARY KEY (setup, job_id);
+
+ALTER TABLE ONLY workload.queue_count
+    ADD CONSTRAINT queue_count_key UNIQUE NULLS NOT DISTINCT (setup, queue, gshare, resource_type, nucleus, label, status);
 
 ALTER TABLE ONLY workload.remaining_work
     ADD CONSTRAINT remaining_work_pkey PRIMARY KEY (setup, nucleus, gshare, priority);
@@ -19377,6 +20884,12 @@ ALTER TABLE workload.replica
     ADD CONSTRAINT replica_tsize_allowed CHECK ((tsize >= 0)) NOT VALID;
 
 COMMENT ON CONSTRAINT replica_tsize_allowed ON workload.replica IS '0 or more';
+
+ALTER TABLE ONLY workload.setting
+    ADD CONSTRAINT setting_pkey PRIMARY KEY (setup);
+
+ALTER TABLE ONLY workload.start_count
+    ADD CONSTRAINT start_count_key UNIQUE NULLS NOT DISTINCT (setup, queue, gshare, resource_type, minute);
 
 ALTER TABLE workload.statistic
     ADD CONSTRAINT statistic_diskio_allowed CHECK ((diskio >= (0)::double precision)) NOT VALID;
@@ -19425,6 +20938,9 @@ ALTER TABLE workload.task
     ADD CONSTRAINT task_core_count_allowed CHECK ((core_count >= 0)) NOT VALID;
 
 COMMENT ON CONSTRAINT task_core_count_allowed ON workload.task IS '0 or more';
+
+ALTER TABLE ONLY workload.task_count
+    ADD CONSTRAINT task_count_key UNIQUE NULLS NOT DISTINCT (setup, task_id, queue, status);
 
 ALTER TABLE workload.task
     ADD CONSTRAINT task_cpu_efficiency_allowed CHECK ((cpu_efficiency >= (0)::double precision)) NOT VALID;
@@ -19593,6 +21109,12 @@ ALTER TABLE workload.to_running_rate
 
 COMMENT ON CONSTRAINT to_running_rate_rate_allowed ON workload.to_running_rate IS '0 or more';
 
+ALTER TABLE ONLY workload.transition
+    ADD CONSTRAINT transition_key UNIQUE NULLS NOT DISTINCT (from_status, to_status);
+
+ALTER TABLE ONLY workload.user_count
+    ADD CONSTRAINT user_count_key UNIQUE NULLS NOT DISTINCT (setup, user_name, working_group, queue, gshare, label, processing_type, status);
+
 ALTER TABLE ONLY workload.user_queue_statistic
     ADD CONSTRAINT user_queue_statistic_pkey PRIMARY KEY (setup, queue, gshare, user_name);
 
@@ -19640,6 +21162,8 @@ CREATE INDEX job_order ON taskqueue.job USING btree (setup, task_queue_id, held,
 
 CREATE INDEX known_offer_digest ON taskqueue.known_offer USING btree (setup, digest);
 
+CREATE INDEX lease_matched ON taskqueue.lease USING btree (setup, matched_at) WHERE (state = 'matched'::text);
+
 CREATE INDEX owner_weight_owner ON taskqueue.owner_weight USING btree (setup, owner_group, owner_dn);
 
 CREATE INDEX posting_task_queue ON taskqueue.posting USING btree (setup, task_queue_id);
@@ -19672,13 +21196,23 @@ CREATE INDEX task_queue_tag_value ON taskqueue.task_queue_tag USING btree (setup
 
 CREATE INDEX unposted_setup ON taskqueue.unposted USING btree (setup, task_queue_id);
 
+CREATE INDEX job_active ON workload.job USING btree (setup, job_id) WHERE (ended IS NULL);
+
 CREATE INDEX job_analysis_started ON workload.job USING btree (setup, started) WHERE ((gshare = 'User Analysis'::text) AND (started IS NOT NULL));
 
-CREATE INDEX job_analysis_waiting ON workload.job USING btree (setup, queue) WHERE ((gshare = 'User Analysis'::text) AND (status = ANY (ARRAY['activated'::text, 'sent'::text, 'starting'::text])));
+CREATE INDEX job_analysis_waiting ON workload.job USING btree (setup, queue) WHERE ((gshare = 'User Analysis'::text) AND (started IS NULL) AND (ended IS NULL));
 
-CREATE INDEX job_queue ON workload.job USING btree (setup, queue, gshare, status);
+CREATE INDEX job_ended ON workload.job USING btree (setup, ended) WHERE (ended IS NOT NULL);
 
-CREATE INDEX job_task ON workload.job USING btree (setup, task_id);
+CREATE INDEX job_history_job ON ONLY workload.job_history USING btree (setup, job_id, at);
+
+CREATE INDEX job_history_default_setup_job_id_at_idx ON workload.job_history_default USING btree (setup, job_id, at);
+
+CREATE UNIQUE INDEX job_task ON workload.job USING btree (setup, task_id, number, rebrokered);
+
+COMMENT ON INDEX workload.job_task IS 'Each part of a task''s input is the work of one job at a time.';
+
+CREATE INDEX job_unactivated ON workload.job USING btree (setup, task_id, queue) WHERE ((activated IS NULL) AND (ended IS NULL));
 
 CREATE INDEX replica_storage ON workload.replica USING btree (setup, storage);
 
@@ -19691,6 +21225,8 @@ CREATE INDEX task_due ON workload.task USING btree (setup, status);
 ALTER INDEX brokerage.verdict_run ATTACH PARTITION brokerage.verdict_default_run_id_task_id_idx;
 
 ALTER INDEX taskqueue.history_job ATTACH PARTITION taskqueue.history_default_setup_job_id_at_idx;
+
+ALTER INDEX workload.job_history_job ATTACH PARTITION workload.job_history_default_setup_job_id_at_idx;
 
 CREATE TRIGGER task_queue_bucket BEFORE INSERT OR UPDATE OF cpu_time ON taskqueue.task_queue FOR EACH ROW EXECUTE FUNCTION taskqueue.round_cpu_time();
 
@@ -19740,6 +21276,9 @@ ALTER TABLE ONLY instance.instance
 
 ALTER TABLE ONLY instance.job
     ADD CONSTRAINT job_setup_fkey FOREIGN KEY (setup) REFERENCES resource.setup(setup) ON DELETE CASCADE;
+
+ALTER TABLE ONLY lifecycle.setting
+    ADD CONSTRAINT setting_setup_fkey FOREIGN KEY (setup) REFERENCES resource.setup(setup) ON DELETE CASCADE;
 
 ALTER TABLE ONLY resource.account
     ADD CONSTRAINT account_setup_fkey FOREIGN KEY (setup) REFERENCES resource.setup(setup) ON DELETE CASCADE;
@@ -19885,6 +21424,9 @@ ALTER TABLE ONLY workload.remaining_work
 ALTER TABLE ONLY workload.replica
     ADD CONSTRAINT replica_setup_fkey FOREIGN KEY (setup) REFERENCES resource.setup(setup) ON DELETE CASCADE;
 
+ALTER TABLE ONLY workload.setting
+    ADD CONSTRAINT setting_setup_fkey FOREIGN KEY (setup) REFERENCES resource.setup(setup) ON DELETE CASCADE;
+
 ALTER TABLE ONLY workload.statistic
     ADD CONSTRAINT statistic_setup_fkey FOREIGN KEY (setup) REFERENCES resource.setup(setup) ON DELETE CASCADE;
 
@@ -19908,6 +21450,9 @@ GRANT USAGE ON SCHEMA brokerage TO broker_viewer;
 
 GRANT USAGE ON SCHEMA instance TO broker_operator;
 GRANT USAGE ON SCHEMA instance TO broker_viewer;
+
+GRANT USAGE ON SCHEMA lifecycle TO broker_operator;
+GRANT USAGE ON SCHEMA lifecycle TO broker_viewer;
 
 GRANT USAGE ON SCHEMA monitor TO broker_operator;
 GRANT USAGE ON SCHEMA monitor TO broker_viewer;
@@ -20607,6 +22152,22 @@ GRANT ALL ON FUNCTION instance.store(p_setup text, p_table text, p_rows jsonb, p
 
 REVOKE ALL ON FUNCTION instance.world_table(p_table text) FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION lifecycle.activate(p_setup text, p_most integer) FROM PUBLIC;
+GRANT ALL ON FUNCTION lifecycle.activate(p_setup text, p_most integer) TO broker_operator;
+
+REVOKE ALL ON FUNCTION lifecycle.end_job(p_setup text, p_job_id bigint, p_outcome text, p_why text, p_sub_status text) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION lifecycle.expire_leases(p_setup text, p_most integer) FROM PUBLIC;
+GRANT ALL ON FUNCTION lifecycle.expire_leases(p_setup text, p_most integer) TO broker_operator;
+
+REVOKE ALL ON FUNCTION lifecycle.is_exempt(p_queue resource.queue) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION lifecycle.ready_jobs(p_setup text, p_most integer) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION lifecycle.requirements_of(p_task workload.task, p_digest workload.input_digest, p_queue text, p_cores integer) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION lifecycle.return_to_task(p_setup text, p_job_id bigint, p_why text) FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION resource.begin_alone(p_setup text) FROM PUBLIC;
 GRANT ALL ON FUNCTION resource.begin_alone(p_setup text) TO broker_operator;
 
@@ -20762,6 +22323,8 @@ REVOKE ALL ON FUNCTION taskqueue.check_matching(p_setup text) FROM PUBLIC;
 GRANT ALL ON FUNCTION taskqueue.check_matching(p_setup text) TO broker_operator;
 GRANT ALL ON FUNCTION taskqueue.check_matching(p_setup text) TO broker_viewer;
 
+REVOKE ALL ON FUNCTION taskqueue.check_reports(p_reports jsonb, p_keys text[]) FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION taskqueue.clean_counts(p_setup text) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION taskqueue.clear_limit(p_setup text, p_kind text, p_site text, p_ce text, p_attribute text, p_value text) FROM PUBLIC;
@@ -20808,9 +22371,9 @@ GRANT ALL ON FUNCTION taskqueue.dump_leases(p_setup text) TO broker_operator;
 REVOKE ALL ON FUNCTION taskqueue.dump_task_queues(p_setup text) FROM PUBLIC;
 GRANT ALL ON FUNCTION taskqueue.dump_task_queues(p_setup text) TO broker_operator;
 
-REVOKE ALL ON FUNCTION taskqueue.end_lease(p_lease taskqueue.lease, p_outcome text) FROM PUBLIC;
+REVOKE ALL ON FUNCTION taskqueue.end_lease(p_lease taskqueue.lease, p_outcome text, p_why text, p_sub_status text) FROM PUBLIC;
 
-REVOKE ALL ON FUNCTION taskqueue.end_waiting(p_setup text, p_job_id bigint, p_outcome text, p_identity resource.identity) FROM PUBLIC;
+REVOKE ALL ON FUNCTION taskqueue.end_waiting(p_setup text, p_job_id bigint, p_outcome text, p_identity resource.identity, p_why text, p_sub_status text) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION taskqueue.enter(p_setup text) FROM PUBLIC;
 
@@ -20832,6 +22395,10 @@ REVOKE ALL ON FUNCTION taskqueue.finish_job(p_setup text, p_job_id bigint, p_att
 GRANT ALL ON FUNCTION taskqueue.finish_job(p_setup text, p_job_id bigint, p_attempt text, p_outcome text) TO broker_agent;
 GRANT ALL ON FUNCTION taskqueue.finish_job(p_setup text, p_job_id bigint, p_attempt text, p_outcome text) TO broker_operator;
 
+REVOKE ALL ON FUNCTION taskqueue.finish_jobs(p_setup text, p_jobs jsonb) FROM PUBLIC;
+GRANT ALL ON FUNCTION taskqueue.finish_jobs(p_setup text, p_jobs jsonb) TO broker_agent;
+GRANT ALL ON FUNCTION taskqueue.finish_jobs(p_setup text, p_jobs jsonb) TO broker_operator;
+
 REVOKE ALL ON FUNCTION taskqueue.first_site(p_offered text[], p_sites text[], p_banned_sites text[]) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION taskqueue.fold_counts(p_setup text, p_task_queue_id bigint) FROM PUBLIC;
@@ -20847,6 +22414,8 @@ REVOKE ALL ON FUNCTION taskqueue.free_slots(p_setup text, p_job_id bigint) FROM 
 
 REVOKE ALL ON FUNCTION taskqueue.hold(p_setup text, p_kind text, p_name text) FROM PUBLIC;
 GRANT ALL ON FUNCTION taskqueue.hold(p_setup text, p_kind text, p_name text) TO broker_operator;
+
+REVOKE ALL ON FUNCTION taskqueue.holder_of(p_setup text, p_job_id bigint) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION taskqueue.holds_attempt(p_setup text, p_job_id bigint, p_attempt text) FROM PUBLIC;
 
@@ -21002,15 +22571,19 @@ GRANT ALL ON FUNCTION taskqueue.remove_setup(p_setup text) TO broker_operator;
 
 REVOKE ALL ON FUNCTION taskqueue.replace_definition(p_setup text, p_old bigint, p_new bigint) FROM PUBLIC;
 
-REVOKE ALL ON FUNCTION taskqueue.report_job(p_setup text, p_job_id bigint, p_attempt text) FROM PUBLIC;
-GRANT ALL ON FUNCTION taskqueue.report_job(p_setup text, p_job_id bigint, p_attempt text) TO broker_agent;
-GRANT ALL ON FUNCTION taskqueue.report_job(p_setup text, p_job_id bigint, p_attempt text) TO broker_operator;
+REVOKE ALL ON FUNCTION taskqueue.report_job(p_setup text, p_job_id bigint, p_attempt text, p_status text) FROM PUBLIC;
+GRANT ALL ON FUNCTION taskqueue.report_job(p_setup text, p_job_id bigint, p_attempt text, p_status text) TO broker_agent;
+GRANT ALL ON FUNCTION taskqueue.report_job(p_setup text, p_job_id bigint, p_attempt text, p_status text) TO broker_operator;
+
+REVOKE ALL ON FUNCTION taskqueue.report_jobs(p_setup text, p_reports jsonb) FROM PUBLIC;
+GRANT ALL ON FUNCTION taskqueue.report_jobs(p_setup text, p_reports jsonb) TO broker_agent;
+GRANT ALL ON FUNCTION taskqueue.report_jobs(p_setup text, p_reports jsonb) TO broker_operator;
 
 REVOKE ALL ON FUNCTION taskqueue.require_setup(p_setup text) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION taskqueue.requirements_of_queue(p_queue taskqueue.task_queue) FROM PUBLIC;
 
-REVOKE ALL ON FUNCTION taskqueue.return_job(p_lease taskqueue.lease) FROM PUBLIC;
+REVOKE ALL ON FUNCTION taskqueue.return_job(p_lease taskqueue.lease, p_why text, p_event text) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION taskqueue.roll_up_resources(p_setup text) FROM PUBLIC;
 
@@ -21076,6 +22649,13 @@ REVOKE ALL ON FUNCTION taskqueue.weight_of_queue(p_queue taskqueue.task_queue, p
 
 REVOKE ALL ON FUNCTION taskqueue.with_limits(p_setup text, p_resource jsonb, p_offer taskqueue.offer) FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION workload.change_status(p_setup text, p_job_ids bigint[], p_from text, p_to text, p_why text, p_sub_status text) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION workload.clean_counts() FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION workload.correct_counts(p_setup text) FROM PUBLIC;
+GRANT ALL ON FUNCTION workload.correct_counts(p_setup text) TO broker_operator;
+
 REVOKE ALL ON FUNCTION workload.digest_input(p_setup text, p_task_ids bigint[]) FROM PUBLIC;
 GRANT ALL ON FUNCTION workload.digest_input(p_setup text, p_task_ids bigint[]) TO broker_operator;
 
@@ -21085,11 +22665,22 @@ GRANT ALL ON FUNCTION workload.digest_loaded_input(p_setup text, p_task_ids bigi
 REVOKE ALL ON FUNCTION workload.dump(p_setup text, p_table text) FROM PUBLIC;
 GRANT ALL ON FUNCTION workload.dump(p_setup text, p_table text) TO broker_operator;
 
+REVOKE ALL ON FUNCTION workload.fold_counts(p_most integer) FROM PUBLIC;
+GRANT ALL ON FUNCTION workload.fold_counts(p_most integer) TO broker_operator;
+
+REVOKE ALL ON FUNCTION workload.is_end(p_status text) FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION workload.is_pseudo(p_dataset workload.dataset) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION workload.job_file(p_setup text, p_task_ids bigint[]) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION workload.make_jobs(p_setup text, p_task_ids bigint[], p_queues text[], p_jobs bigint[], p_why text) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION workload.missing_reference(p_setup text) FROM PUBLIC;
 GRANT ALL ON FUNCTION workload.missing_reference(p_setup text) TO broker_operator;
 GRANT ALL ON FUNCTION workload.missing_reference(p_setup text) TO broker_viewer;
+
+REVOKE ALL ON FUNCTION workload.move_job(p_setup text, p_job_id bigint, p_to text, p_why text, p_sub_status text) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION workload.store(p_setup text, p_table text, p_rows jsonb, p_parents jsonb, p_merge boolean) FROM PUBLIC;
 GRANT ALL ON FUNCTION workload.store(p_setup text, p_table text, p_rows jsonb, p_parents jsonb, p_merge boolean) TO broker_operator;
@@ -21194,6 +22785,12 @@ GRANT SELECT ON TABLE monitor.waiting_by_site TO broker_viewer;
 
 GRANT SELECT ON TABLE resource.config_key TO broker_operator;
 GRANT SELECT ON TABLE resource.config_key TO broker_viewer;
+
+GRANT SELECT ON TABLE workload.count_difference TO broker_operator;
+GRANT SELECT ON TABLE workload.count_difference TO broker_viewer;
+
+GRANT SELECT ON TABLE workload.transition TO broker_operator;
+GRANT SELECT ON TABLE workload.transition TO broker_viewer;
 
 ALTER DEFAULT PRIVILEGES FOR ROLE broker_owner REVOKE ALL ON TYPES FROM PUBLIC;
 

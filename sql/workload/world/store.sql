@@ -7,6 +7,9 @@ declare
   v_stored bigint;
 begin
   perform resource.identify(p_setup);
+  if p_table = 'job' then
+    perform workload.refuse_jobs(p_rows);
+  end if;
   v_stored := resource.store_rows(p_setup, workload.world_table(p_table), p_rows, p_parents, p_merge);
   if p_table in ('job', 'task') then
     update workload.job j set nucleus = t.nucleus
