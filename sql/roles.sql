@@ -145,6 +145,8 @@ grant execute on function lifecycle.activate           to broker_operator;
 grant execute on function lifecycle.cancel_jobs        to broker_submitter, broker_operator;
 grant execute on function lifecycle.cancel_task        to broker_operator;
 grant execute on function lifecycle.expire_leases      to broker_operator;
+grant execute on function lifecycle.measure_shares     to broker_operator;
+grant execute on function lifecycle.share_tree         to broker_operator, broker_viewer;
 
 -- monitor: views for people
 grant select on table monitor.decision                 to broker_operator, broker_viewer;
@@ -163,6 +165,7 @@ grant select on table monitor.matching_difference      to broker_operator, broke
 grant select on table monitor.oldest_job               to broker_operator, broker_viewer;
 grant select on table monitor.resource_seen            to broker_operator, broker_viewer;
 grant select on table monitor.setup                    to broker_operator, broker_viewer;
+grant select on table monitor.share_tree               to broker_operator, broker_viewer;
 grant select on table monitor.site_limit               to broker_operator, broker_viewer;
 grant select on table monitor.task_decision            to broker_operator, broker_viewer;
 grant select on table monitor.task_queue               to broker_operator, broker_viewer;

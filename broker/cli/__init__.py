@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from broker.cli import bench, brokerage, classes, common, db, demo, doctor, jobs, server, worlds
+from broker.cli import bench, brokerage, classes, common, db, demo, doctor, jobs, server, shares, worlds
 
 app = typer.Typer(
     name="broker", cls=common.BrokerGroup, no_args_is_help=True, pretty_exceptions_enable=False, add_completion=False
@@ -21,6 +21,7 @@ app.add_typer(jobs.app)
 app.add_typer(worlds.app)
 app.add_typer(brokerage.app)
 app.add_typer(classes.app)
+app.add_typer(shares.app)
 app.add_typer(db.app, name="db")
 
 

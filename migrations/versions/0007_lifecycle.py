@@ -294,9 +294,17 @@ def upgrade() -> None:
         comment on column taskqueue.lease.brokered is 'It is a job of workload.job, whose status follows what becomes of it here.';
         create index lease_matched on taskqueue.lease (setup, matched_at) where state = 'matched';
         alter table taskqueue.setting add column heartbeat_time interval not null default '2 hours' check (heartbeat_time > interval '0'),
-                                      add column attempts int not null default 3 check (attempts > 0);
+                                      add column attempts int not null default 3 check (attempts > 0),
+                                      add column shares text not null default 'groups' check (shares in ('groups', 'global'));
         comment on column taskqueue.setting.heartbeat_time is 'A lease of a running job expires so long after the last heartbeat; the job fails then.';
         comment on column taskqueue.setting.attempts is 'A job that was matched so often and never started fails.';
+        comment on column taskqueue.setting.shares is
+          'What a group that is a leaf of the global shares gets: groups = the share of its owner group, DIRAC''s law; global = by how far the share is behind in the tree.';
+        alter table taskqueue.share_correction drop constraint share_correction_factor_check, add check (factor >= 0 and factor < 'infinity');
+        comment on table taskqueue.share_correction is
+          'Factors on the shares of groups: from the usage in the history where the setting share_correction is on (section 9), from the tree of global shares where shares is global.';
+        comment on column taskqueue.share_correction.owner_dn is 'Owner; empty = the whole group, one with JobSharing or a global share.';
+        comment on column taskqueue.share_correction.factor is 'Expected share / used share, within 1/5..5; of a global share what it gets by the tree / the share of its group.';
         alter table brokerage.setting add column makes_jobs boolean not null default true;
         comment on column brokerage.setting.makes_jobs is
           'Whether assigned jobs are made in this database (workload.job), as defined; false = they are made elsewhere, and what was assigned is counted for assignments_count.';
@@ -341,7 +349,10 @@ def downgrade() -> None:
         drop table lifecycle.leader, lifecycle.setting, resource.pilot_request, workload.setting, workload.end_count, workload.start_count, workload.task_count,
           workload.user_count, workload.queue_count, workload.job_change, workload.job_history, workload.transition;
         alter table brokerage.setting drop column makes_jobs;
-        alter table taskqueue.setting drop column heartbeat_time, drop column attempts;
+        alter table taskqueue.setting drop column heartbeat_time, drop column attempts, drop column shares;
+        delete from taskqueue.share_correction where factor not between 0.2 and 5;
+        alter table taskqueue.share_correction drop constraint share_correction_factor_check,
+          add constraint share_correction_factor_check check (factor between 0.2 and 5);
         drop index taskqueue.lease_matched;
         alter table taskqueue.lease drop column brokered;
         alter table taskqueue.job drop column brokered;

@@ -49,6 +49,7 @@ VIEWER = EVERYBODY | {
     "brokerage.named_queues",
     "brokerage.unknown_queues",
     "brokerage.worded",
+    "lifecycle.share_tree",
 }
 OPERATOR = (
     AGENT
@@ -110,6 +111,7 @@ OPERATOR = (
         "brokerage.remove_rule",
         "brokerage.set_settings",
         "brokerage.maintain",
+        "lifecycle.measure_shares",
     }
 )
 MAY_CALL = {
