@@ -28,45 +28,58 @@ begin
      cross join lateral (select distinct substr(c.key, length(r.name_prefix) + 1) as name from resource.config c
                           where c.app = 'pandaserver' and starts_with(c.key, r.name_prefix) and c.component in ('', split_part(r.key_by_name, ':', 1))) n
      where r.key_by_name is not null
-  ), looked_at as (
-    select r.position, u.status from rule r cross join lateral unnest(r.statuses) u (status)
+  ), reach as materialized (  -- each rule by status, and the least limit that it may have: what is younger is looked at no further
+    select r.position, t.to_status as status, r.rule, r.clock, r.labels, coalesce(r.priority_from, -2147483648) as priority_from, coalesce(r.priority_to, 2147483647) as priority_to,
+           v_now - least((select least(greatest(min(n.value), 0), 1e6) from named n where n.position = r.position and n.value is not null having count(*) > 0) * r.unit,
+                         case when r.key_value is not null then least(greatest(r.key_value, 0), 1e6) * r.unit end,
+                         (select min(case r.queue_column when 'transtimehi' then nullif(greatest(q.transtimehi, 0), 0) else nullif(greatest(q.transtimelo, 0), 0) end) from resource.queue q
+                           where q.setup = p_setup and r.queue_column is not null) * r.unit,
+                         r.setting_value, r.constant) as oldest
+      from rule r
+     cross join (select distinct x.to_status from workload.transition x) t
+     where p_all or t.to_status = any (r.statuses)
+  ), near as materialized (
+    select j.job_id, j.task_id, j.queue, j.status, j.sub_status, j.label, j.priority, j.processing_type, j.workflow, j.working_group, j.relocation_flag, j.created, j.modified, j.state_changed,
+           j.activated, c.position
+      from workload.job j
+      join reach c on c.status = j.status
+     where j.setup = p_setup and j.ended is null and (p_job_ids is null or j.job_id = any (p_job_ids))
+       and (p_all or (c.rule = 'sent' or case c.clock when 'created' then j.created when 'modified' then j.modified when 'state_changed' then j.state_changed
+                                                      else coalesce(j.activated, j.created) end < c.oldest)
+                     and (c.labels is null or j.label = any (c.labels)) and coalesce(j.priority, 0) between c.priority_from and c.priority_to)
   ), aged as materialized (
-    select j.job_id, j.task_id, j.queue, j.status, j.sub_status, j.label, j.priority, j.processing_type, j.relocation_flag, j.state_changed, r.position, x.since, x.modified, m.time_limit, m.limit_from,
-           l.job_id is not null as is_leased,
+    select j.job_id, j.task_id, j.queue, j.status, j.sub_status, j.label, j.priority, j.processing_type, j.relocation_flag, j.state_changed, r.position, x.since, g.modified, m.time_limit,
+           v.limit_from, l.job_id is not null as is_leased,
            case when l.job_id is null or r.action <> 'fail' then r.action
                 when l.kill_reason is not null then 'cancel'
                 when j.status = 'sent' and r.rule = 'sent' and l.attempt < s.attempts then 'return'
                 else r.action end as action
-      from workload.job j
-     cross join rule r
-      left join looked_at a on a.position = r.position and a.status = j.status
-      left join resource.queue q on q.setup = j.setup and q.queue = j.queue
-      left join taskqueue.lease l on l.setup = j.setup and l.job_id = j.job_id
-      left join taskqueue.setting s on s.setup = j.setup
+      from near j
+      join rule r on r.position = j.position
+      left join resource.queue q on q.setup = p_setup and q.queue = j.queue
+      left join taskqueue.lease l on l.setup = p_setup and l.job_id = j.job_id
+      left join taskqueue.setting s on s.setup = p_setup
       left join named n on n.position = r.position
                        and n.name = case when r.key_by_name like '%<group>' then j.working_group
                                          when r.key_by_name like '%<queue workflow>' then q.workflow
                                          else coalesce(j.workflow, q.workflow) end
      cross join lateral (select greatest(j.modified, l.reported_at) as modified) g
-     cross join lateral (select g.modified,
-                                case when r.clock = 'created' then j.created
+     cross join lateral (select case when r.clock = 'created' then j.created
                                      when r.clock = 'state_changed' then j.state_changed
                                      when r.clock = 'waiting' then coalesce(j.activated, j.created)
                                      when r.rule = 'sent' and l.job_id is not null then l.matched_at
                                      else g.modified end as since) x
      cross join lateral (select coalesce(n.value, r.key_value) as number,
-                                case when n.value is not null then split_part(split_part(r.key_by_name, ':', 2), '<', 1) || n.name
+                                case r.queue_column when 'transtimehi' then q.transtimehi when 'transtimelo' then q.transtimelo end as of_queue,
+                                case when n.value is not null then r.name_prefix || n.name
                                      when r.key_value is not null then split_part(r.key, ':', 2)
                                      when r.queue_column is not null then format('%s of queue %s', r.queue_column, coalesce(j.queue, 'null'))
-                                     else r.setting_name end as said_by,
-                                case r.queue_column when 'transtimehi' then q.transtimehi when 'transtimelo' then q.transtimelo end as of_queue) v
-     cross join lateral (select coalesce(least(greatest(v.number, 0), 1e6) * r.unit,
+                                     else r.setting_name end as limit_from) v
+     cross join lateral (select coalesce(case when v.number is not null then least(greatest(v.number, 0), 1e6) * r.unit end,
                                          case when v.of_queue > 0 then least(v.of_queue, 1e6) * r.unit end,
                                          case when r.rule = 'sent' and l.job_id is not null then greatest(r.setting_value, l.expires_at - l.matched_at) else r.setting_value end,
-                                         r.constant) as time_limit, v.said_by as limit_from) m
-     where j.setup = p_setup and j.ended is null and (p_job_ids is null or j.job_id = any (p_job_ids))
-       and (p_all or a.position is not null and x.since < v_now - m.time_limit
-                     and (r.labels is null or j.label = any (r.labels)) and coalesce(j.priority, 0) between coalesce(r.priority_from, -2147483648) and coalesce(r.priority_to, 2147483647))
+                                         r.constant) as time_limit) m
+     where p_all or x.since < v_now - m.time_limit
   ), last_start as materialized (  -- only where a rule asks, as everything below
     select i.queue, greatest(c.laststart, max(s.last_at)) as at
       from (select distinct a.queue from aged a join rule r on r.position = a.position where r.conditions && '{idle,idle_or_off}') i
