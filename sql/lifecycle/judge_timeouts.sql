@@ -2,6 +2,7 @@
 -- after: lifecycle.setting_in_force
 -- after: lifecycle.is_exempt
 -- after: workload.job_start
+-- after: workload.is_end
 -- lifecycle.md, Timeouts: each job against each rule. What acts (lifecycle.overdue) and what explains (lifecycle.explain_timeouts) read the same rows. Planned anew at each call:
 -- some jobs, all jobs, and all rules of one are three different queries.
 create or replace function lifecycle.judge_timeouts(p_setup text, p_job_ids bigint[] default null, p_all boolean default false)
@@ -37,7 +38,7 @@ begin
                          r.setting_value, r.constant) as oldest
       from rule r
      cross join (select distinct x.to_status from workload.transition x) t
-     where p_all or t.to_status = any (r.statuses)
+     where t.to_status = any (r.statuses) or p_all and not workload.is_end(t.to_status)
   ), near as materialized (
     select j.job_id, j.task_id, j.queue, j.status, j.sub_status, j.label, j.priority, j.processing_type, j.workflow, j.working_group, j.relocation_flag, j.created, j.modified, j.state_changed,
            j.activated, c.position
