@@ -16,6 +16,7 @@ app = typer.Typer()
 
 @app.command(rich_help_panel="Setups")
 def watchdog(
+    *,
     setup: Annotated[str | None, typer.Option(help="This setup only.")] = None,
     once: Annotated[bool, typer.Option("--once", help="One round of everything, whoever else watches.")] = False,
     dry_run: Annotated[

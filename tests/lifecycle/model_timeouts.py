@@ -5,7 +5,6 @@ package. Ages are in hours; a rule applies where the age is above its limit.
 """
 
 from dataclasses import dataclass, field
-from typing import Any
 
 ACTIVE = ("throttled", "activated", "sent", "starting", "running", "holding", "transferring")
 EARLY = ("pending", "defined", "assigned")
@@ -82,36 +81,34 @@ def doc(job: Job, world: World) -> Applied:
     own = world.config.get(f"HEARTBEAT_TIMEOUT_{workflow}") if workflow else None
     idle = queue is not None and over(queue.last_start, 2)
     status = job.status
-    if status == "pending" and over(job.created, 1):
-        return "pending", "cancel"
-    if status == "defined" and over(heard, 4):
-        return "defined", "rebroker"
-    if status == "assigned" and over(heard, 12):
-        return "assigned", "rebroker"
-    if status == "throttled" and over(job.created, 168):
-        return "throttled", "cancel"
-    if status == "activated" and over(heard, 48):
-        return "activated", "rebroker"
-    if status == "starting" and over(job.state_changed, 48):
-        return "starting", "rebroker"
-    if prio >= 800 and idle and (status, True) in {
-        ("activated", over(heard, 4)),
-        ("starting", over(job.state_changed, 4)),
-    }:
-        return "inactive-highprio", "rebroker"
-    if status == "sent" and over(heard, 0.5):
-        return "sent", "fail"
-    if status == "running" and over(job.created, 21 * 24):
-        return "running", "fail"
-    if status in ("running", "starting") and over(heard, 2 if own is None else own):
-        return "heartbeat", "fail"
-    if status == "transferring" and job.sub_status is not None and over(heard, own):
-        return "heartbeat-transferring", "fail"
-    if status == "holding" and over(heard, 3 if prio >= 800 else world.config.get("TIMEOUT_holding", 48)):
-        return "holding", "fail"
-    if status == "transferring" and over(heard, transfer_limit(queue, prio)):
-        return "transferring", "fail"
-    return None
+    high = prio >= 800 and idle
+    heartbeat, holding = 2 if own is None else own, 3 if prio >= 800 else world.config.get("TIMEOUT_holding", 48)
+    rules: list[tuple[bool, str, str]] = [
+        (status == "pending" and over(job.created, 1), "pending", "cancel"),
+        (status == "defined" and over(heard, 4), "defined", "rebroker"),
+        (status == "assigned" and over(heard, 12), "assigned", "rebroker"),
+        (status == "throttled" and over(job.created, 168), "throttled", "cancel"),
+        (status == "activated" and over(heard, 48), "activated", "rebroker"),
+        (status == "starting" and over(job.state_changed, 48), "starting", "rebroker"),
+        (status == "activated" and high and over(heard, 4), "inactive-highprio", "rebroker"),
+        (status == "starting" and high and over(job.state_changed, 4), "inactive-highprio", "rebroker"),
+        (status == "sent" and over(heard, 0.5), "sent", "fail"),
+        (status == "running" and over(job.created, 21 * 24), "running", "fail"),
+        (status in ("running", "starting") and over(heard, heartbeat), "heartbeat", "fail"),
+        (
+            status == "transferring" and job.sub_status is not None and over(heard, own),
+            "heartbeat-transferring",
+            "fail",
+        ),
+        (status == "holding" and over(heard, holding), "holding", "fail"),
+        (status == "transferring" and over(heard, transfer_limit(queue, prio)), "transferring", "fail"),
+    ]
+    return first(rules)
+
+
+def first(rules: list[tuple[bool, str, str]]) -> Applied:
+    """The first rule that applies, and its action."""
+    return next(((rule, action) for applies, rule, action in rules if applies), None)
 
 
 def transfer_limit(queue: Queue | None, priority: int) -> float | None:
@@ -128,7 +125,7 @@ def panda2026(job: Job, world: World) -> Applied:
     reassign = not (queue and "disableReassign" in (queue.catchall or "").split(","))
     paused = queue is not None and queue.status == "paused"
     holding, defined = config.get("TIMEOUT_holding", 48), config.get("TIMEOUT_defined", 4)
-    idle = is_off(queue) or queue is not None and over(queue.last_start, 2)
+    idle = is_off(queue) or (queue is not None and over(queue.last_start, 2))
     production = config.get(f"HEARTBEAT_TIMEOUT_{queue.workflow}") if queue and queue.workflow else None
     if production is None:
         production = config.get("HEARTBEAT_TIMEOUT_production", 2)
@@ -184,7 +181,7 @@ def panda2026(job: Job, world: World) -> Applied:
         ),
         (status in ACTIVE and job.label in ("test", "panda", "user") and over(heard, 168), "analysis-old", "cancel"),
     ]
-    return next(((rule, action) for applies, rule, action in rules if applies), None)
+    return first(rules)
 
 
 def moved(job: Job, world: World) -> bool:

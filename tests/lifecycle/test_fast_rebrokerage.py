@@ -60,7 +60,9 @@ def test_the_excess_goes_lowest_ids_first(rolled_back: Connection, profile: str)
         ([*queued(PAUSED, 4)], {LIMIT: 0}, "queue P is paused or marked disableReassign"),
     ],
 )
-def test_each_threshold_is_strict(rolled_back: Connection, jobs: list[Job], config: dict[str, float], reason: str) -> None:
+def test_each_threshold_is_strict(
+    rolled_back: Connection, jobs: list[Job], config: dict[str, float], reason: str
+) -> None:
     q = make(rolled_back, World(config, jobs), [A, B, PAUSED, SLOTS])
     q.rows("insert into resource.slot (setup, queue, number, numslots) values ('default', 'S', 1, 0) returning 1")
     first = jobs[0].queue

@@ -1,6 +1,7 @@
 """Each timeout on both sides of its limit, what switches it off, and what becomes of the job; both profiles."""
 
 import random
+from pathlib import Path
 from typing import Any
 
 import psycopg
@@ -15,7 +16,11 @@ SECOND = 1 / 3600
 ENDS = {"cancel": "cancelled", "fail": "failed", "rebroker": "closed"}
 IDLE, BUSY = Queue("IDLE", last_start=2 + SECOND), Queue("BUSY", last_start=2)
 SLOW = Queue("SLOW", workflow="slow", transtimehi=1, transtimelo=4)
-OFF, PAUSED, KEPT = Queue("OFF", status="offline"), Queue("PAUSED", "paused"), Queue("KEPT", catchall="a,disableReassign")
+OFF, PAUSED, KEPT = (
+    Queue("OFF", status="offline"),
+    Queue("PAUSED", "paused"),
+    Queue("KEPT", catchall="a,disableReassign"),
+)
 PLAIN = Queue("PLAIN", transtimehi=-1, transtimelo=0)
 QUEUES = [IDLE, BUSY, SLOW, OFF, PAUSED, KEPT, PLAIN]
 CONFIG = {"HEARTBEAT_TIMEOUT_slow": 6.0, "HEARTBEAT_TIMEOUT_analysis": 5.0, "ANALY_TIMEOUT_swift": 2.0}
@@ -120,9 +125,22 @@ def test_each_rule_on_both_sides_of_its_limit(rolled_back: Connection, profile: 
     ]
     assert q.rows("select * from workload.count_difference") == []
     tested = {(rule, action) for rule, action, *_ in cases}
-    assert tested == set(
-        q.rows("select distinct rule, action from lifecycle.timeout_rule where profile = %s", profile)
-    )
+    assert tested == set(q.rows("select distinct rule, action from lifecycle.timeout_rule where profile = %s", profile))
+
+
+@pytest.mark.parametrize("profile", PROFILES)
+def test_the_readme_has_the_rules_as_they_are(rolled_back: Connection, profile: str) -> None:
+    page = (Path(__file__).parents[2] / "sql" / "README.md").read_text(encoding="utf-8")
+    section = page.partition(f"### Profile `{profile}`\n")[2].partition("\n### ")[0]
+    told = [[cell.strip() for cell in line.strip("|").split("|")] for line in section.splitlines() if line[:3] > "| 0"]
+    rows = rolled_back.execute(
+        "select position::text, format('`%%s`', rule), description, action, array_to_string(skipped_at, ', ')"
+        "  from lifecycle.timeout_rule where profile = %s order by position",
+        [profile],
+    ).fetchall()
+    everywhere = "paused, disableReassign"  # is said once, above the table
+    assert [row[4] for row in rows if profile == "doc"] == [everywhere] * (len(rows) if profile == "doc" else 0)
+    assert told[-len(rows) :] == [list(row[: 4 if profile == "doc" else 5]) for row in rows]
 
 
 SWITCHES: dict[str, list[dict[str, Any]]] = {
@@ -164,7 +182,11 @@ def test_what_switches_rules_off(rolled_back: Connection, profile: str) -> None:
 
 
 def test_paused_queues_keep_nothing_but_heartbeats_in_panda2026(rolled_back: Connection) -> None:
-    jobs = [Job("running", PAUSED, created=505), Job("starting", KEPT, modified=9), Job("running", PAUSED, "user", modified=9)]
+    jobs = [
+        Job("running", PAUSED, created=505),
+        Job("starting", KEPT, modified=9),
+        Job("running", PAUSED, "user", modified=9),
+    ]
     q = make(rolled_back, World({}, jobs), QUEUES, "panda2026")
     assert [found[0] for _, found in sorted(overdue(q).items())] == ["running", "heartbeat", "heartbeat"]
 
@@ -205,7 +227,9 @@ def anything(chance: random.Random) -> World:
 
 @pytest.mark.parametrize("profile", PROFILES)
 @pytest.mark.parametrize("seed", range(2))
-def test_random_jobs_as_the_model_says_and_explained_as_decided(rolled_back: Connection, profile: str, seed: int) -> None:
+def test_random_jobs_as_the_model_says_and_explained_as_decided(
+    rolled_back: Connection, profile: str, seed: int
+) -> None:
     chance = random.Random(f"{profile} {seed}")
     world = anything(chance)
     q = make(rolled_back, world, QUEUES, profile)
@@ -265,7 +289,9 @@ def test_sent_jobs_go_back_and_fail_after_three_attempts(rolled_back: Connection
     assert (job_state(q, 1)[0], q.state(1), q.state(2)) == ("activated", "waiting", "leased")
     for action in ("return", "fail"):
         assert q.take(Site="S1").job_id == 1
-        q.rows("update taskqueue.lease set matched_at = %s, expires_at = %s where job_id = 1 returning 1", ago(1), ago(0.1))
+        q.rows(
+            "update taskqueue.lease set matched_at = %s, expires_at = %s where job_id = 1 returning 1", ago(1), ago(0.1)
+        )
         assert q.rows(why, 1) == [("sent", action, "applies")]
         assert told(q, "expire_leases") == {("sent", action): 1}
     assert job_state(q, 1) == ("failed", "sent")

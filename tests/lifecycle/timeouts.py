@@ -43,9 +43,23 @@ def make(connection: psycopg.Connection[Any], world: World, queues: list[Queue],
 def add(q: Calls, jobs: list[Job], first: int = 1) -> None:
     """Jobs, with ids from `first` on; those with a report are leased."""
     rows = [
-        (number, job.status, job.queue.name if job.queue else None, job.label, job.priority, job.sub_status, job.task)
-        + (job.processing_type, job.relocation_flag, job.workflow, job.group, ago(job.created), ago(job.modified))
-        + (ago(job.state_changed), ago(job.activated))
+        [
+            number,
+            job.status,
+            job.queue.name if job.queue else None,
+            job.label,
+            job.priority,
+            job.sub_status,
+            job.task,
+            job.processing_type,
+            job.relocation_flag,
+            job.workflow,
+            job.group,
+            ago(job.created),
+            ago(job.modified),
+            ago(job.state_changed),
+            ago(job.activated),
+        ]
         for number, job in enumerate(jobs, first)
     ]
     with q.connection.cursor() as cursor:
@@ -67,10 +81,8 @@ def lease(q: Calls, job_id: int, state: str, **columns: Any) -> None:
     match = q.take(Site=f"S{job_id}")
     assert match.job_id == job_id
     values = {"state": state, "brokered": True, **columns}
-    q.rows(
-        f"update taskqueue.lease set {', '.join(f'{name} = %s' for name in values)} where job_id = {job_id} returning 1",
-        *values.values(),
-    )
+    given = ", ".join(f"{name} = %s" for name in values)
+    q.rows(f"update taskqueue.lease set {given} where job_id = %s returning 1", *values.values(), job_id)
 
 
 def wait(q: Calls, job_id: int) -> None:

@@ -49,6 +49,7 @@ VIEWER = EVERYBODY | {
     "brokerage.named_queues",
     "brokerage.unknown_queues",
     "brokerage.worded",
+    "lifecycle.explain_timeouts",
 }
 OPERATOR = (
     AGENT
@@ -110,6 +111,16 @@ OPERATOR = (
         "brokerage.remove_rule",
         "brokerage.set_settings",
         "brokerage.maintain",
+        "lifecycle.watch_timeouts",
+        "lifecycle.fast_rebroker",
+        "lifecycle.forget_ended",
+        "lifecycle.maintain",
+        "lifecycle.set_settings",
+        "lifecycle.lead",
+        "lifecycle.stand_down",
+        "lifecycle.watch",
+        "lifecycle.watch_step",
+        "lifecycle.setups",
     }
 )
 MAY_CALL = {
@@ -131,6 +142,8 @@ VIEWS = {  # beside those of monitor
     "brokerage.rule_in_force",
     "brokerage.setting_in_force",
     "brokerage.task_standing",
+    "lifecycle.timeout_rule",
+    "lifecycle.setting_in_force",
 }
 
 _FUNCTIONS = """
