@@ -153,6 +153,7 @@ grant execute on function lifecycle.stand_down         to broker_operator;
 grant execute on procedure lifecycle.watch             to broker_operator;
 grant execute on function lifecycle.watch_step         to broker_operator;  -- lifecycle.watch calls it, and the next
 grant execute on function lifecycle.setups             to broker_operator;
+grant execute on function lifecycle.fast_excess        to broker_operator, broker_viewer;
 grant execute on function lifecycle.explain_timeouts   to broker_operator, broker_viewer;
 grant select on table lifecycle.timeout_rule           to broker_operator, broker_viewer;
 grant select on table lifecycle.setting_in_force       to broker_operator, broker_viewer;

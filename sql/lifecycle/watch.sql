@@ -22,8 +22,8 @@ begin
       loop
         begin
           v_said := lifecycle.watch_step(v_setup, v_step, p_dry_run, case when v_step in ('leases', 'timeouts') and not p_dry_run then v_a_call end);
-        exception when deadlock_detected or lock_not_available then
-          v_said := jsonb_build_array(jsonb_build_object('rule', v_step, 'action', 'put off', 'jobs', 1));
+        exception when others then  -- what is wrong with one setup keeps nothing from the others, and is tried again
+          v_said := jsonb_build_array(jsonb_build_object('rule', v_step, 'action', 'error: ' || sqlerrm, 'jobs', 0));
         end;
         p_report := p_report || coalesce((select jsonb_agg(jsonb_build_object('setup', v_setup) || e) from jsonb_array_elements(v_said) e), '[]');
         commit;
@@ -45,4 +45,4 @@ begin
 end $$;
 
 comment on procedure lifecycle.watch(text, boolean, boolean, jsonb) is
-'Everything that goes on by itself in a setup, or in all: leases that expired, timeouts, fast rebrokerage, jobs whose input is there, counts, history, ended jobs; commits between steps. p_often: only what is to be done every few seconds (leases, jobs whose input is there, counts). p_dry_run: only what timeouts and fast rebrokerage would do. p_report becomes [{setup, rule, action, jobs}], where any were touched. Safe to run twice at once. Errors: PB001 (there is no such setup), PB002 (setup not granted).';
+'Everything that goes on by itself in a setup, or in all: leases that expired, timeouts, fast rebrokerage, jobs whose input is there, counts, history, ended jobs; commits between steps. p_often: only what is to be done every few seconds (leases, jobs whose input is there, counts). p_dry_run: only what timeouts and fast rebrokerage would do. p_report becomes [{setup, rule, action, jobs}], where any were touched; what fails is undone, is said in place of the action, and keeps nothing from the rest. Safe to run twice at once. Errors: PB001 (there is no such setup), PB002 (setup not granted).';

@@ -58,6 +58,18 @@ def test_one_call_does_everything(db: Connection) -> None:
     assert watch(q) == {}
 
 
+def test_an_error_is_told_and_keeps_nothing_from_the_rest(db: Connection) -> None:
+    q = make(db, World({}, [Job("pending", created=2)]), [A])
+    q.rows("insert into resource.setup (setup) values ('a') returning 1")
+    q.rows("insert into resource.config (setup, app, component, key, value)"
+           " values ('a', 'pandaserver', 'rebroker', 'FAST_REBRO_THRESHOLD_NQNR_RATIO', '"x"') returning 1")
+    assert watch(q) == {
+        ("pending", "cancel"): 1,
+        ("fast-rebroker", 'error: invalid input syntax for type double precision: "x"'): 0,
+    }
+    assert job_state(q, 1)[0] == "cancelled"
+
+
 def test_parts_of_tasks_that_go_on_are_not_forgotten(db: Connection) -> None:
     q = make(db, World(), [A])
     q.rows(

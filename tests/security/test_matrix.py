@@ -50,6 +50,7 @@ VIEWER = EVERYBODY | {
     "brokerage.unknown_queues",
     "brokerage.worded",
     "lifecycle.explain_timeouts",
+    "lifecycle.fast_excess",
 }
 OPERATOR = (
     AGENT
