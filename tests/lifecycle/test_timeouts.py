@@ -134,7 +134,7 @@ def test_the_readme_has_the_rules_as_they_are(rolled_back: Connection, profile: 
     section = page.partition(f"### Profile `{profile}`\n")[2].partition("\n### ")[0]
     told = [[cell.strip() for cell in line.strip("|").split("|")] for line in section.splitlines() if line[:3] > "| 0"]
     rows = rolled_back.execute(
-        "select position::text, format('`%%s`', rule), description, action, array_to_string(skipped_at, ', ')"
+        "select position::text as place, format('`%%s`', rule), description, action, array_to_string(skipped_at, ', ')"
         "  from lifecycle.timeout_rule where profile = %s order by position",
         [profile],
     ).fetchall()

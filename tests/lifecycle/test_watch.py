@@ -61,8 +61,15 @@ def test_one_call_does_everything(db: Connection) -> None:
 def test_an_error_is_told_and_keeps_nothing_from_the_rest(db: Connection) -> None:
     q = make(db, World({}, [Job("pending", created=2)]), [A])
     q.rows("insert into resource.setup (setup) values ('a') returning 1")
-    q.rows("insert into resource.config (setup, app, component, key, value)"
-           " values ('a', 'pandaserver', 'rebroker', 'FAST_REBRO_THRESHOLD_NQNR_RATIO', '"x"') returning 1")
+    q.rows(
+        "insert into resource.config (setup, app, component, key, value)"
+        " values ('a', 'pandaserver', 'rebroker', 'FAST_REBRO_THRESHOLD_NQNR_RATIO', '\"x\"') returning 1"
+    )
+    q.rows(
+        "insert into workload.job (setup, job_id, queue, gshare, status)"
+        " values ('a', 1, 'A', 'S', 'assigned') returning 1"
+    )
+    q.rows("select workload.correct_counts('a')")
     assert watch(q) == {
         ("pending", "cancel"): 1,
         ("fast-rebroker", 'error: invalid input syntax for type double precision: "x"'): 0,
