@@ -147,6 +147,20 @@ grant execute on function lifecycle.cancel_task        to broker_operator;
 grant execute on function lifecycle.expire_leases      to broker_operator;
 grant execute on function lifecycle.measure_shares     to broker_operator;
 grant execute on function lifecycle.share_tree         to broker_operator, broker_viewer;
+grant execute on function lifecycle.watch_timeouts     to broker_operator;
+grant execute on function lifecycle.fast_rebroker      to broker_operator;
+grant execute on function lifecycle.forget_ended       to broker_operator;
+grant execute on function lifecycle.maintain           to broker_operator;
+grant execute on function lifecycle.set_settings       to broker_operator;
+grant execute on function lifecycle.lead               to broker_operator;
+grant execute on function lifecycle.stand_down         to broker_operator;
+grant execute on procedure lifecycle.watch             to broker_operator;
+grant execute on function lifecycle.watch_step         to broker_operator;  -- lifecycle.watch calls it, and the next
+grant execute on function lifecycle.setups             to broker_operator;
+grant execute on function lifecycle.fast_excess        to broker_operator, broker_viewer;
+grant execute on function lifecycle.explain_timeouts   to broker_operator, broker_viewer;
+grant select on table lifecycle.timeout_rule           to broker_operator, broker_viewer;
+grant select on table lifecycle.setting_in_force       to broker_operator, broker_viewer;
 
 -- monitor: views for people
 grant select on table monitor.decision                 to broker_operator, broker_viewer;

@@ -7,7 +7,20 @@ from typing import Annotated
 
 import typer
 
-from broker.cli import bench, brokerage, classes, common, db, demo, doctor, jobs, server, shares, worlds
+from broker.cli import (
+    bench,
+    brokerage,
+    classes,
+    common,
+    db,
+    demo,
+    doctor,
+    jobs,
+    server,
+    shares,
+    watchdog,
+    worlds,
+)
 
 app = typer.Typer(
     name="broker", cls=common.BrokerGroup, no_args_is_help=True, pretty_exceptions_enable=False, add_completion=False
@@ -19,6 +32,7 @@ app.add_typer(demo.app, name="demo", rich_help_panel="Server")
 app.add_typer(bench.app)
 app.add_typer(jobs.app)
 app.add_typer(worlds.app)
+app.add_typer(watchdog.app)
 app.add_typer(brokerage.app)
 app.add_typer(classes.app)
 app.add_typer(shares.app)
