@@ -1,6 +1,6 @@
 -- The query of a profile, made of its rules in their order (architecture, A rule is a function). It begins with a WITH list, and the caller says what
 -- to do with its last two relations:
---   judged (task_number, task_id, queue, unified_name, failed, failures, weight, factors, queued, capacity, chunk)
+--   judged (task_number, queue_number, task_id, queue, unified_name, failed, failures, weight, factors, queued, capacity, chunk)
 --                                                each pair; failed is 'rule<tab>reason', with ! before it where the queue never entered the list
 --   ranked (the same, place, best, best_rule)    those that nothing rejects, best first
 -- With p_survivors judged has the facts of queues and pairs that nothing rejects (q, p). With p_hint only row rules are asked, up to the one named last and
@@ -178,13 +178,14 @@ begin
                     coalesce(v_distribution ->> 'queued-jobs', 'null'), coalesce(v_distribution ->> 'running-jobs-cap', 'null'), coalesce(v_distribution ->> 'job-chunk', 'null'),
                     coalesce(v_distribution ->> 'used-sites-first', 'null'), brokerage.compose_spared(v_choice, v_facts.task, v_pair),
                     case when p_survivors then format(', case when coalesce(%1$s) is null then %2$s end as survivor_q, case when coalesce(%1$s) is null then %3$s end as survivor_p',
-                                                      array_to_string(v_alone, ', '), v_facts.queue, v_facts.pair) else '' end, v_pairs, v_joined);
+                                                      array_to_string(v_alone, ', '), v_facts.queue, v_facts.pair) else '' end, v_pairs,
+                    case when v_distribution <> '{}' or p_survivors or v_choice.parameters ? 'spares_distributed' then v_joined end);  -- nobody asks for facts else
   v_figures := 'x.queued, x.capacity, x.chunk, x.first, x.spared';
-  return format('with %s%s judged as materialized (select x.task_number, x.task_id, x.queue, x.unified_name, coalesce(%s) as failed, %s as failures, %s as weight, %s as factors, %s%s from %s), '
+  return format('with %s%s judged as materialized (select x.task_number, x.queue_number, x.task_id, x.queue, x.unified_name, coalesce(%s) as failed, %s as failures, %s as weight, %s as factors, %s%s from %s), '
                 'ranked as materialized (select x.*, %s as place, case when not x.spared then %L::bigint end as best, %L::text as best_rule from judged x where x.failed is null) ',
                 v_done,
                 case when v_steps = '' then ''
-                     else format('%s as materialized (select x.task_number, x.task_id, x.queue, x.unified_name, %s, %s%s from %s), ', v_stage, array_to_string(v_asked, ', '), v_figures,
+                     else format('%s as materialized (select x.task_number, x.queue_number, x.task_id, x.queue, x.unified_name, %s, %s%s from %s), ', v_stage, array_to_string(v_asked, ', '), v_figures,
                                  case when p_survivors then ', x.survivor_q, x.survivor_p' else '' end, v_pairs) || v_steps end,
                 array_to_string(v_failed || v_marked, ', '), array_to_string(v_failures, ' || '), coalesce(array_to_string(nullif(v_factors, '{}'::text[]), ' * '), 'null::float8'),
                 case when v_weight is null then 'null::float8[]' when v_factors = v_plain then 'x.factors' else format('case when x.factors is not null then array[%s]::float8[] end', array_to_string(v_factors, ', ')) end,

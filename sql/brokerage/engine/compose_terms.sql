@@ -1,7 +1,7 @@
 -- A weight that looks at the other candidates (the new basic weight of analysis): its function gives the terms of each pair, float8[]; another one, named
 -- like it with _factor behind, makes the factor of the terms of a pair, the sums of the first eight over the candidates of the task, and the parameters.
 -- Marked queues are among the candidates. Taken behind the rules that look at other queues and stand before the weights, so that nothing counts that those
--- have lost, and what those have lost has no factor. p_lost are the columns that say why a pair was lost before the weights.
+-- have lost, and what those have lost has no factor. Added up by the order of the queues, so that no plan changes the last digit of a sum. p_lost are the columns that say why a pair was lost before the weights.
 create or replace function brokerage.compose_terms(p_rule brokerage.profile_rule, p_number int, p_lost text) returns text
 language plpgsql stable
 as $$
@@ -17,7 +17,7 @@ begin
       using errcode = 'PB001', hint = 'It has the same owner, takes terms float8[], their sums float8[] and parameters jsonb, and returns float8.';
   end if;
   return format('case when x.factors is not null and coalesce(%s) is null then %I.%I(x.terms_%s, array[%s], %L::jsonb) end', p_lost, v_parts[1], v_parts[2] || '_factor', p_number,
-                (select string_agg(format('sum(case when coalesce(%s) is null then x.terms_%s[%s] end) over (partition by x.task_number)', p_lost, p_number, n), ', ' order by n)
+                (select string_agg(format('sum(case when coalesce(%s) is null then x.terms_%s[%s] end) over (partition by x.task_number order by x.queue_number rows between unbounded preceding and unbounded following)', p_lost, p_number, n), ', ' order by n)
                    from generate_series(1, 8) n),
                 p_rule.parameters);
 end $$;
