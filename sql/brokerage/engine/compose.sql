@@ -43,6 +43,7 @@ declare
   v_group_said text[] := '{}'::text[];
   v_ignored jsonb := '{}'::jsonb;             -- groups, and the column that says where one is ignored
   v_terms int := 0;                           -- weights that look at the terms of the other candidates
+  v_summed text[];                            -- relations with the sums of such a weight, and its factor
   v_left text;                                -- why a pair is lost before the weights, but for marks
   v_unmarked text;                            -- the like of a pair by itself
   v_factors text[] := '{}'::text[];           -- factors of the weight, 1 where the rules that they go with are ignored
@@ -145,7 +146,10 @@ begin
           v_beside := v_beside || format(', case when coalesce(%s) is null then %s end as terms_%s', v_unmarked, v_call, v_terms);
           v_asked := v_asked || format('x.terms_%s', v_terms);
           v_weights := v_weights || '1::float8'::text;
-          v_factors := v_factors || brokerage.compose_terms(v_rule, v_terms, v_left);
+          v_summed := brokerage.compose_terms(v_rule, v_terms, v_relation, v_left);
+          v_steps := v_steps || v_summed[1];
+          v_relation := format('added_%s', v_terms);
+          v_factors := v_factors || v_summed[2];
         else
           v_weights := v_weights || v_call;
           v_factors := v_factors || brokerage.compose_factor(v_rule, cardinality(v_weights), v_ignored);
