@@ -66,8 +66,9 @@ as $$
          coalesce(s.usage_percent, s.running / nullif(s.target, 0)), coalesce(l.equivalent_usage_percent, s.equivalent_usage_percent),
          coalesce(n.queued, 0), coalesce(n.running, 0),
          t.task_class::int, case when brokerage.is_current(u.evaluated, m.now, interval '20 minutes') then u.rem_slots_a end, (c.classes ->> 'USER_USAGE_THRESHOLD_A')::float8,
-         brokerage.name_patterns(p_setup, t.included_site || p.storage_queues, p_flavour <> 'doc'), brokerage.name_patterns(p_setup, t.excluded_site, p_flavour <> 'doc'),
-         brokerage.name_patterns(p_setup, p.names, false), p.names,
+         case when cardinality(t.included_site || p.storage_queues) > 0 then brokerage.name_patterns(p_setup, t.included_site || p.storage_queues, p_flavour <> 'doc') end,
+         case when cardinality(t.excluded_site) > 0 then brokerage.name_patterns(p_setup, t.excluded_site, p_flavour <> 'doc') end,  -- most tasks name none, and the call is dear
+         case when cardinality(p.names) > 0 then brokerage.name_patterns(p_setup, p.names, false) end, p.names,
          coalesce(t.limited_sites, false) or cardinality(p.storage_queues) > 0, coalesce(t.sites_used, '{}'), coalesce(t.avoid_vp, false), t.cloud, t.n_gb_per_job,
          coalesce(d.is_distributed, false), p_flavour <> 'doc' and coalesce(brokerage.read_architecture(t.architecture, p_flavour) ->> 'sw_platform', '') <> '',
          case when p_flavour <> 'doc' then d.input_problem end, case when p_flavour <> 'doc' then d.wan_problem end,

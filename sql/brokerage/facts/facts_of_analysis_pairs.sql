@@ -101,10 +101,12 @@ as $$
            coalesce(max(o.running) filter (where o.user_name = '_total') + sum(o.running_here), sum(o.running)) as running
       from of_user o
      group by o.share, o.queue
+  ), owner as materialized (
+    select distinct t.user_number as number, t.share_number, t.user_name from task t
   ), own as materialized (
-    select distinct t.user_number as owner, o.queue, o.queued, o.running
-      from task t
-      join of_user o on o.share = t.share_number and o.user_name = t.user_name
+    select w.number as owner, o.queue, o.queued, o.running
+      from owner w
+      join of_user o on o.share = w.share_number and o.user_name = w.user_name
   ), rate as materialized (
     select s.number as share, u.number as queue, sum(r.rate) filter (where r.gshare <> '') as of_share, sum(r.rate) filter (where r.gshare = '') as of_all
       from workload.start_rate r
@@ -112,27 +114,30 @@ as $$
       join share s on r.gshare in ('', s.gshare)
      where r.setup = p_setup
      group by s.number, u.number
+  ), standing as materialized (  -- what users and their shares have at queues, once for all tasks of a user
+    select o.number as owner, q.number as queue, q.unified, q.queue as name, q.unified_name, q.running_all, w.queued, w.running,
+           case when u.share is null then 1 when p_flavour = 'doc' then greatest(u.listed, 1) else u.listed + 1 end as users, u.running as users_running, x.of_share, x.of_all
+      from owner o
+     cross join queue q
+      left join users u on u.share = o.share_number and u.queue = q.unified
+      left join own w on w.owner = o.number and w.queue = q.unified
+      left join rate x on x.share = o.share_number and x.queue = q.unified
   )
   select f.task_number, f.queue_number,
-         case when p_flavour = 'doc' then coalesce(q.queue like any (t.included_sites || t.sites) or q.unified_name like any (t.included_sites || t.sites), false) else f.is_preassigned end,
+         case when p_flavour = 'doc' then coalesce(s.name like any (t.included_sites || t.sites) or s.unified_name like any (t.included_sites || t.sites), false) else f.is_preassigned end,
          f.preassigned_alone, f.is_nucleus_queue, f.is_near, f.is_own, f.closeness, f.queued, f.queued_express, f.mbps, f.running, f.starting,
          f.activated, f.assigned, f.defined, f.numslots, f.type_running, f.type_starting, f.type_activated, f.type_assigned, f.type_defined,
          f.available_files, f.available_bytes, f.reachable_files, f.reachable_bytes, f.input_is_local, f.has_readable_source, f.zero_share, f.software,
          f.platform_level_percent,
          case when i.input is null then t.nothing_there else i.problem end, case when t.datasets is null then 1 when i.input is not null then i.copies when p_flavour = 'doc' or t.level > 2 then 0 end,
          coalesce(r.failed, 0), coalesce(r.closed, 0), coalesce(r.finished, 0),
-         o.queued, o.running,
-         case when u.share is null then 1 when p_flavour = 'doc' then greatest(u.listed, 1) else u.listed + 1 end,
-         coalesce(u.running, f.running)::bigint,
-         coalesce(x.of_share, x.of_all * f.running / nullif(q.running_all, 0), 0)
+         s.queued, s.running, s.users, coalesce(s.users_running, f.running)::bigint,
+         coalesce(s.of_share, s.of_all * f.running / nullif(s.running_all, 0), 0)
     from brokerage.facts_of_pairs(p_setup, p_tasks, p_queues, p_flavour, true) f
     join (select t.*, b.level from task t left join best b on b.input = t.input_number) t on t.number = f.task_number
-    join queue q on q.number = f.queue_number
-    left join input_of_queue i on i.input = t.input_number and i.queue = q.unified
-    left join result r on r.task = t.number and r.queue = q.number
-    left join users u on u.share = t.share_number and u.queue = q.unified
-    left join own o on o.owner = t.user_number and o.queue = q.unified
-    left join rate x on x.share = t.share_number and x.queue = q.unified
+    join standing s on s.owner = t.user_number and s.queue = f.queue_number
+    left join input_of_queue i on i.input = t.input_number and i.queue = s.unified
+    left join result r on r.task = t.number and r.queue = f.queue_number
 $$;
 
 comment on function brokerage.facts_of_analysis_pairs(text, brokerage.task_facts[], brokerage.queue_facts[], text) is
