@@ -15,7 +15,7 @@ from psycopg.types.json import Jsonb
 from broker.upgrade import Program, check, upgrade
 from broker.upgrade.source import package_folder
 
-UPGRADES = int(os.environ.get("BROKER_TEST_UPGRADES", "15"))  # 50 by hand
+UPGRADES = int(os.environ.get("BROKER_TEST_UPGRADES", "16"))  # 50 by hand
 AGENTS = 8
 # Calls of agents and submitters, and what they call: with their parameters renamed they must be dropped and made again.
 RENAMED = ("match_job", "insert_job", "enter", "weight", "is_background")
@@ -82,7 +82,7 @@ def test_upgrades_under_eight_agents(dsn: str, tmp_path: Path) -> None:
             stop.set()
         results = [future.result() for future in agents]  # raises what an agent's call raised
 
-    assert check(dsn, program=programs[0]).ok
+    assert check(dsn, program=programs[UPGRADES % 2]).ok
     taken = [job for _, jobs in results for job in jobs]
     assert len(taken) == len(set(taken))
     with psycopg.connect(dsn) as conn:
