@@ -41,7 +41,8 @@ _FUNCTIONS = """
 _SOURCES = """
     select n.nspname || '.' || p.proname, string_agg(p.prosrc, ' ')
       from pg_proc p join pg_namespace n on n.oid = p.pronamespace
-     where n.nspname = any (array['resource', 'workload', 'brokerage', 'taskqueue', 'lifecycle', 'instance', 'monitor']) group by 1
+     where n.nspname = any (array['resource', 'workload', 'brokerage', 'taskqueue', 'lifecycle', 'instance', 'monitor'])
+     group by 1
 """
 # Views that viewers may read.
 _VIEWS = """

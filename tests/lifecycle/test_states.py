@@ -191,7 +191,7 @@ def test_cancelling_whatever_a_job_does(db: Connection) -> None:
     waiting, leased, ended = grids.make(db, "s", jobs=3)
     grids.activate(db, "s")
     [defined] = grids.make(db, "s")
-    kept = {}
+    kept: dict[int, str] = {}
     while len(kept) < 3 and (found := grids.match(db, "s")):
         kept[found[0]] = found[1]
     db.execute("select taskqueue.release_job('s', %s, %s)", (waiting, kept[waiting]))
