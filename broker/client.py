@@ -46,8 +46,8 @@ def json_text(value: object) -> str:
         raise BadRequest(f"not JSON: {error}", "give numbers, strings, lists and mappings with text keys") from None
 
 
-def jsonb(value: Mapping[str, object]) -> Jsonb:
-    """A mapping as an argument of the type jsonb."""
+def jsonb(value: Mapping[str, object] | Sequence[Mapping[str, object]]) -> Jsonb:
+    """A mapping, or several, as an argument of the type jsonb."""
     return Jsonb(value, dumps=json_text)
 
 

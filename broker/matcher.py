@@ -11,13 +11,14 @@ What is decided, and by which law, is in the database (room taskqueue); errors a
 """
 
 import uuid
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
 from broker.client import AsyncClient, Call, Client, Rows, jsonb, only
 
 Outcome = Literal["finished", "failed", "cancelled", "closed"]
+Status = Literal["starting", "running", "holding", "transferring"]
 
 
 @dataclass(frozen=True)
@@ -39,9 +40,20 @@ class Match(Lease):
 
 @dataclass(frozen=True)
 class Answer:
-    """The answer to a report: `continue` or `kill`, and why."""
+    """The answer to a report: `continue` or `kill`, and why.
 
-    action: Literal["continue", "kill"]
+    Of many reports also `stale` (stop working on it: another has it, or it has ended) and `refused`.
+    """
+
+    action: Literal["continue", "kill", "stale", "refused"]
+    reason: str | None
+
+
+@dataclass(frozen=True)
+class Ended:
+    """What became of one of many ends: its outcome, or `stale` or `refused`, and why."""
+
+    outcome: str
     reason: str | None
 
 
@@ -67,9 +79,25 @@ def _match_many(
     return Call(query, (setup, jsonb(resource), limit, request_id or uuid.uuid4()), _matches)
 
 
-def _report(setup: str, lease: Lease) -> Call[Answer]:
-    query = b"select action, reason from taskqueue.report_job(%s, %s, %s)"
-    return Call(query, (setup, lease.job_id, lease.attempt), lambda rows: Answer(*rows[0]))
+def _report(setup: str, lease: Lease, status: Status | None) -> Call[Answer]:
+    query = b"select action, reason from taskqueue.report_job(%s, %s, %s, %s)"
+    return Call(query, (setup, lease.job_id, lease.attempt, status), lambda rows: Answer(*rows[0]))
+
+
+def _report_many(setup: str, leases: Iterable[Lease], status: Status | None) -> Call[dict[int, Answer]]:
+    query = b"select job_id, action, reason from taskqueue.report_jobs(%s, %s)"
+    given: list[Mapping[str, object]] = [
+        {"job_id": lease.job_id, "attempt": lease.attempt, "status": status} for lease in leases
+    ]
+    return Call(query, (setup, jsonb(given)), lambda rows: {row[0]: Answer(*row[1:]) for row in rows})
+
+
+def _finish_many(setup: str, leases: Iterable[Lease], outcome: Outcome) -> Call[dict[int, Ended]]:
+    query = b"select job_id, outcome, reason from taskqueue.finish_jobs(%s, %s)"
+    given: list[Mapping[str, object]] = [
+        {"job_id": lease.job_id, "attempt": lease.attempt, "outcome": outcome} for lease in leases
+    ]
+    return Call(query, (setup, jsonb(given)), lambda rows: {row[0]: Ended(*row[1:]) for row in rows})
 
 
 def _finish(setup: str, lease: Lease, outcome: Outcome) -> Call[str]:
@@ -102,9 +130,20 @@ class JobAgent(Client):
         """Take up to `limit` (1..1000) jobs for one resource, each drawn by the same law. Raises as `match`."""
         return self.run(_match_many(self.setup, resource, limit, request_id))
 
-    def report(self, lease: Lease) -> Answer:
-        """Say that the job runs; the first report confirms the match. Raises StaleAttempt: stop the job."""
-        return self.run(_report(self.setup, lease))
+    def report(self, lease: Lease, status: Status | None = "running") -> Answer:
+        """Say what the job does; None is a heartbeat. The first report confirms the match.
+
+        Raises StaleAttempt: stop the job, and WrongState for a status that a brokered job does not go to.
+        """
+        return self.run(_report(self.setup, lease, status))
+
+    def report_many(self, leases: Iterable[Lease], status: Status | None = "running") -> dict[int, Answer]:
+        """Report up to 10,000 jobs in one call; an answer for each by its id. One that is stale stops no other."""
+        return self.run(_report_many(self.setup, leases, status))
+
+    def finish_many(self, leases: Iterable[Lease], outcome: Outcome = "finished") -> dict[int, Ended]:
+        """End up to 10,000 jobs in one call; what became of each by its id. One that is stale stops no other."""
+        return self.run(_finish_many(self.setup, leases, outcome))
 
     def finish(self, lease: Lease, outcome: Outcome = "finished") -> str:
         """End the job and return the outcome stored; the same call again is no error. Raises StaleAttempt."""
@@ -131,9 +170,17 @@ class AsyncJobAgent(AsyncClient):
         """Take up to `limit` (1..1000) jobs for one resource; see JobAgent.match_many."""
         return await self.run(_match_many(self.setup, resource, limit, request_id))
 
-    async def report(self, lease: Lease) -> Answer:
-        """Say that the job runs; see JobAgent.report."""
-        return await self.run(_report(self.setup, lease))
+    async def report(self, lease: Lease, status: Status | None = "running") -> Answer:
+        """Say what the job does; see JobAgent.report."""
+        return await self.run(_report(self.setup, lease, status))
+
+    async def report_many(self, leases: Iterable[Lease], status: Status | None = "running") -> dict[int, Answer]:
+        """Reports of many jobs; see JobAgent.report_many."""
+        return await self.run(_report_many(self.setup, leases, status))
+
+    async def finish_many(self, leases: Iterable[Lease], outcome: Outcome = "finished") -> dict[int, Ended]:
+        """End many jobs; see JobAgent.finish_many."""
+        return await self.run(_finish_many(self.setup, leases, outcome))
 
     async def finish(self, lease: Lease, outcome: Outcome = "finished") -> str:
         """End the job and return the outcome stored; see JobAgent.finish."""

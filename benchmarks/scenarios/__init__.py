@@ -20,6 +20,7 @@ from benchmarks.scenarios import (
     peer,
     space,
     tasks,
+    transitions,
 )
 from benchmarks.scenarios.options import Options
 from benchmarks.server import Server
@@ -36,5 +37,21 @@ class Scenario:
 
 SCENARIOS: Mapping[str, Scenario] = {
     module.__name__.rpartition(".")[2]: Scenario((module.__doc__ or "").partition("\n")[0], module.DEFAULTS, module.run)
-    for module in (match, batch, insert, hot, flat, held, churn, space, fair, nothing, peer, brokerage, tasks, analysis)
+    for module in (
+        match,
+        batch,
+        insert,
+        hot,
+        flat,
+        held,
+        churn,
+        space,
+        fair,
+        nothing,
+        peer,
+        brokerage,
+        tasks,
+        analysis,
+        transitions,
+    )
 }

@@ -27,6 +27,7 @@ def watchdog(
     as_json: Json = False,
 ) -> None:
     """Watch over jobs: expired leases, timeouts, fast rebrokerage, input that has come, counts. Start it twice."""
+    from broker.errors import ConnectError
     from broker.watchdog import Watchdog, watch
 
     if not 0.1 <= every <= 3600:  # nan is neither
@@ -41,12 +42,16 @@ def watchdog(
             rows = [(row["setup"], row["rule"], row["action"], row["jobs"]) for row in report]
             output.table("Overdue" if dry_run else "Watched", ["setup", "rule", "action", "jobs"], rows)
 
-    with session() as connection:
-        if setup is not None:
-            require_setup(connection, setup)
+    try:
+        with session() as connection:
+            if setup is not None:
+                require_setup(connection, setup)
+            if once or dry_run:
+                tell(watch(connection, setup, dry_run=dry_run))
+                return
+    except ConnectError:  # a server that is still starting is waited for
         if once or dry_run:
-            tell(watch(connection, setup, dry_run=dry_run))
-            return
+            raise
     _run(Watchdog(session, tell, output.note, setup, every, jitter))
 
 

@@ -36,6 +36,8 @@ _SETTINGS: _Fields = {
     "policy": str,
     "shares": str,
     "lease_time": NUMBER,
+    "heartbeat_time": NUMBER,
+    "attempts": int,
     "share_delay": NUMBER,
     "share_correction": bool,
     "correction_window": NUMBER,

@@ -15,7 +15,7 @@ begin
   foreach v_step in array case when p_dry_run and p_often then '{}'::text[]
                                when p_dry_run then '{timeouts,fast-rebroker}'::text[]
                                when p_often then '{leases,activate}'::text[]
-                               else '{leases,timeouts,fast-rebroker,activate,ended}'::text[] end
+                               else '{leases,timeouts,fast-rebroker,activate,shares,ended}'::text[] end
   loop
     foreach v_setup in array v_setups loop
       v_calls := 0;

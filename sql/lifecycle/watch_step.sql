@@ -3,6 +3,7 @@
 -- after: lifecycle.expire_leases
 -- after: lifecycle.activate
 -- after: lifecycle.maintain
+-- after: lifecycle.measure_shares
 -- One step of lifecycle.watch: a transaction.
 create or replace function lifecycle.watch_step(p_setup text, p_step text, p_dry_run boolean, p_most int) returns jsonb
 language plpgsql
@@ -19,6 +20,8 @@ begin
       from lifecycle.fast_rebroker(p_setup, p_dry_run, p_most) s where s.jobs > 0;
   elsif p_step = 'activate' then
     select jsonb_agg(jsonb_build_object('rule', 'input', 'action', s.status, 'jobs', s.jobs)) into v_said from lifecycle.activate(p_setup) s where s.jobs > 0;
+  elsif p_step = 'shares' then
+    perform lifecycle.measure_shares(p_setup);
   elsif p_step = 'ended' then
     select jsonb_agg(jsonb_build_object('rule', m.step, 'action', 'forget', 'jobs', m.changed)) into v_said from lifecycle.maintain(p_setup) m where m.changed > 0;
   end if;
@@ -26,4 +29,4 @@ begin
 end $$;
 
 comment on function lifecycle.watch_step(text, text, boolean, int) is
-'One step of lifecycle.watch in a setup (leases, timeouts, fast-rebroker, activate, ended), and what it touched. Errors: PB002 (setup not granted).';
+'One step of lifecycle.watch in a setup (leases, timeouts, fast-rebroker, activate, shares, ended), and what it touched. Errors: PB002 (setup not granted).';

@@ -21,9 +21,17 @@ begin
   delete from taskqueue.owner_weight w where w.setup = p_setup;
   delete from taskqueue.share_mark m where m.setup = p_setup;
   delete from taskqueue.task_queue q where q.setup = p_setup;
+  delete from workload.job j where j.setup = p_setup;
+  delete from workload.job_history h where h.setup = p_setup;
+  delete from workload.job_change c where c.setup = p_setup;
+  delete from workload.queue_count c where c.setup = p_setup;
+  delete from workload.user_count c where c.setup = p_setup;
+  delete from workload.task_count c where c.setup = p_setup;
+  delete from workload.start_count c where c.setup = p_setup;
+  delete from workload.end_count c where c.setup = p_setup;
   delete from resource.setup s where s.setup = p_setup;
   return found;
 end $$;
 
 comment on function taskqueue.remove_setup(text) is
-'Deletes a setup with all its TaskQueues, jobs, leases, history, configuration and identities; false when there is none. Errors: PB002 (setup not granted), PB006 (busy).';
+'Deletes a setup with all its TaskQueues, jobs, their counts, leases, history, configuration and identities; false when there is none. Errors: PB002 (setup not granted), PB006 (busy).';

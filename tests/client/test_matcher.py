@@ -9,7 +9,7 @@ import psycopg
 import pytest
 
 from broker import database, errors
-from broker.matcher import Answer, AsyncJobAgent, JobAgent, Lease, Match
+from broker.matcher import Answer, AsyncJobAgent, Ended, JobAgent, Lease, Match
 from broker.submitter import Submitter
 from tests import pooler
 from tests.calls import Calls, requirements, resource
@@ -56,6 +56,22 @@ def test_match_many_takes_no_more_than_asked_for(agent: JobAgent, db: Connection
     assert (len(first), len(second)) == (7, 3)
     assert {match.job_id for match in first + second} == set(range(1, 11))
     assert agent.match_many(resource(), 7) == []
+
+
+def test_many_are_reported_and_ended_in_one_call(agent: JobAgent, db: Connection) -> None:
+    Calls(db).insert_many(range(1, 4))
+    one, two, three = agent.match_many({"CPUTime": 1000}, 3)
+    agent.release(two)
+    answers = agent.report_many([one, two, three], None)
+    assert {job: answer.action for job, answer in answers.items()} == {
+        one.job_id: "continue",
+        two.job_id: "stale",
+        three.job_id: "continue",
+    }
+    assert answers[two.job_id].reason == f"attempt 1 of job {two.job_id} is stale"
+    ended = agent.finish_many([one, two], "failed")
+    assert [ended[one.job_id], ended[two.job_id].outcome] == [Ended("failed", None), "stale"]
+    assert Calls(db).state(three.job_id) == "leased"
 
 
 def test_a_released_job_waits_again_and_its_old_attempt_is_stale(agent: JobAgent, db: Connection) -> None:

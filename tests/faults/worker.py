@@ -1,12 +1,13 @@
-"""Programs for test_kill.py to kill: an agent and an inserter that keep a journal of what they did.
+"""Programs for test_kill.py and test_kill_life.py to kill; they keep a journal of what they did.
 
-    python worker.py agent|inserter DSN JOURNAL STOP NUMBER
+    python worker.py agent|inserter|worker|broker DSN JOURNAL STOP NUMBER
 
 The journal gets a line before and after each call, so that it tells what the caller knew when it was killed. A call
 whose connection broke is repeated, with its request id, on a new connection: the server may have been killed.
 When the file STOP appears the program ends after its call.
 """
 
+import contextlib
 import random
 import sys
 import time
@@ -98,6 +99,52 @@ def inserter(caller: Caller, stop: Path, number: int) -> None:
         time.sleep(0.02)
 
 
+def worker(caller: Caller, stop: Path, number: int) -> None:
+    """Take brokered jobs, say what they do, and end them; give some back, keep some in silence."""
+    chance = random.Random()
+    resource = Jsonb({"CPUTime": 10**6, "MaxRAM": 10**6, "NumberOfProcessors": 8, "Site": ("QA", "QB")[number % 2]})
+    while not stop.exists():
+        caller.note("ask")
+        taken = caller.rows(
+            "select job_id, attempt from taskqueue.match_jobs('life', %s, 3, %s)", resource, uuid.uuid4()
+        )
+        caller.note("answered", *(f"{job_id}:{attempt}" for job_id, attempt in taken))
+        if not taken:
+            time.sleep(0.05)
+        for job_id, attempt in taken:
+            what = chance.random()
+            if what < 0.05:
+                continue  # is silent from the beginning
+            try:
+                caller.rows("select * from taskqueue.report_job('life', %s, %s, 'running')", job_id, attempt)
+                if what < 0.1:
+                    continue  # is silent from now on
+                if what < 0.2:
+                    caller.rows("select taskqueue.release_job('life', %s, %s)", job_id, attempt)
+                    continue
+                caller.rows("select * from taskqueue.report_job('life', %s, %s, 'transferring')", job_id, attempt)
+                caller.note("finishing", f"{job_id}:{attempt}")
+                caller.rows("select taskqueue.finish_job('life', %s, %s)", job_id, attempt)
+                caller.note("finished", f"{job_id}:{attempt}")
+            except psycopg.Error as error:
+                if error.sqlstate not in ("PB003", "PB005"):  # it was given to another, or this was a repetition
+                    raise
+
+
+def broker(caller: Caller, stop: Path, number: int) -> None:
+    """Make jobs of the parts that nobody works on."""
+    queue = ("QA", "QB")[number % 2]
+    while not stop.exists():
+        caller.note("ask")
+        query = "select workload.make_jobs('life', array[1::bigint], array[%s], array[10::bigint], 'test')"
+        with contextlib.suppress(psycopg.errors.UniqueViolation):  # another broker took the same parts
+            caller.rows(query, queue)
+        caller.note("answered")
+        time.sleep(0.1)
+
+
 if __name__ == "__main__":
     program, dsn, journal, stop, number = sys.argv[1:]
-    {"agent": agent, "inserter": inserter}[program](Caller(dsn, journal), Path(stop), int(number))
+    {"agent": agent, "inserter": inserter, "worker": worker, "broker": broker}[program](
+        Caller(dsn, journal), Path(stop), int(number)
+    )

@@ -388,6 +388,8 @@ def test_bad_limits(settled: Calls, arguments: tuple[Any, ...], words: list[str]
         ({"policy": "fair"}, ["policy", "fair"]),
         ({"lease_time": 0}, ["lease_time", "0"]),
         ({"lease_time": "long"}, ["lease_time", "long"]),
+        ({"heartbeat_time": -1}, ["heartbeat_time", "-1"]),
+        ({"attempts": 0}, ["attempts", "0"]),
         ({"share_delay": -1}, ["share_delay", "-1"]),
         ({"share_correction": "x"}, ["share_correction", "x"]),
         ({"correction_window": 0}, ["correction_window", "0"]),

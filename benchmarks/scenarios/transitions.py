@@ -1,0 +1,57 @@
+"""Changes of a job's status: by the function that makes them, and by an agent's report, beside the floor."""
+
+from dataclasses import dataclass, field
+
+from benchmarks import pgbench
+from benchmarks.bench import SEED, Bench, loaded
+from benchmarks.measure import Sample, Say, in_turn, ratio
+from benchmarks.pgbench import Script
+from benchmarks.report import Row, Table
+from benchmarks.scenarios.options import Options
+from benchmarks.server import Server
+
+DEFAULTS = Options(jobs=1_000, clients=(1, 8), seconds=6, rounds=3)
+JOBS = 100_000  # of transitions.sql: 10,000 a client
+
+
+@dataclass
+class Change:
+    """A script whose calls change the status of one job each. Jobs and counts are made anew before each run."""
+
+    name: str
+    bench: Bench
+    file: str
+    batch: int = 1
+    available: int = 10 * JOBS  # in_turn takes a tenth at most: once over all jobs
+    trial: int = 200
+    counts: list[int] = field(default_factory=list)
+
+    def sample(self, clients: int, calls: int, seed: int) -> Sample:
+        """One run of so many calls of each client."""
+        self.bench.run_file("transitions.sql")
+        before = self.bench.meter()
+        script = Script(self.file, clients, SEED + seed, {"i": -1}, calls)
+        run = pgbench.run(self.bench.where.admin, script)
+        after = self.bench.meter()
+        self.bench.call("select workload.fold_counts(1000000)")
+        self.counts.append(int(self.bench.one("select count(*) from workload.count_difference")))
+        return Sample.of(run, before, after, run.calls, run.calls)
+
+
+def run(server: Server, options: Options, say: Say) -> list[Table]:
+    """The floor, the change alone and a report of an agent in turn."""
+    with loaded(server, options.make_workload(), options.jobs) as bench:
+        kinds = [
+            Change("floor", bench, "change_floor.pgbench"),
+            Change("change_status", bench, "change.pgbench"),
+            Change("report_job", bench, "change_report.pgbench"),
+        ]
+        rows: list[Row] = []
+        for clients in options.clients:
+            floor, *changes = in_turn(kinds, clients, options.seconds, options.rounds, say)
+            for row in changes:
+                row["ratio"] = ratio(row["calls_per_s"], floor["calls_per_s"])
+            rows += [{k: v for k, v in row.items() if k != "jobs_per_s"} for row in (floor, *changes)]
+        wrong = sum(sum(kind.counts) for kind in kinds)
+        title = f"changes of status of {JOBS:,} jobs, medians of {options.rounds} rounds; ratio: to the floor"
+        return [Table(f"{title}; counts that differ from a recount: {wrong}", rows)]

@@ -1,0 +1,122 @@
+"""Agents, brokers, the watchdog and the server killed with -9 while brokered jobs live.
+
+Every job ends, none twice, none is lost. Leases last two seconds here, so that what killed agents had is seen to come
+back. BROKER_TEST_KILL_SECONDS=600 kills for ten minutes, and asks for thirty kills of each kind.
+"""
+
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from collections import Counter
+from typing import Any
+
+import psycopg
+import pytest
+from psycopg.types.json import Jsonb
+
+from broker import embedded, postmaster, world
+from tests.faults import test_kill
+from tests.faults.test_kill import Field, field_of_work
+from tests.lifecycle import grids
+
+__all__ = ["field_of_work"]
+
+SECONDS = float(os.environ.get("BROKER_TEST_KILL_SECONDS", "12"))
+PARTS = int(60 * SECONDS)
+MAIN = "from broker.cli import main; main()"
+OPEN = "select count(*) from workload.job where setup = 'life' and ended is null"
+
+
+def _watchdog(work: Field) -> int:
+    """The command itself, every half second."""
+    number = next(work.numbers)
+    command = [sys.executable, "-c", MAIN, "watchdog", "--setup", "life", "--every", "0.5"]
+    errors = (work.home / f"watchdog-{number}").open("wb")
+    environment = {**os.environ, "BROKER_DSN": work.dsn}
+    work.running[number] = subprocess.Popen(command, stdout=errors, stderr=errors, env=environment)
+    return number
+
+
+def _kill_server(work: Field) -> None:
+    pid = embedded.status(work.home).pid
+    assert pid
+    os.kill(pid, signal.SIGKILL)
+    while postmaster.running_pid(work.home / "cluster"):
+        time.sleep(0.01)
+    assert embedded.up(work.home).dsn == work.dsn
+
+
+def _value(work: Field, query: str) -> Any:
+    test_kill._until_it_answers(work)
+    with psycopg.connect(work.dsn, autocommit=True) as db:
+        row = db.execute(query.encode()).fetchone()
+        return row[0] if row else None
+
+
+@pytest.mark.slow
+def test_everything_killed_while_jobs_live(field_of_work: Field) -> None:
+    work = field_of_work
+    chance = random.Random(9)
+    with psycopg.connect(work.dsn, autocommit=True) as db:
+        loaded = {key: value for key, value in grids.grid(files=PARTS).items() if key != "now"}
+        world.load(db, [loaded], setup="life")
+        settings = Jsonb({"lease_time": 2, "heartbeat_time": 2})
+        db.execute("select taskqueue.set_settings('life', %s)", [settings])
+    workers = [work.start("worker") for _ in range(4)]
+    brokers = [work.start("broker")]
+    watchdogs = [_watchdog(work)]
+    killed: Counter[str] = Counter()
+    until = time.monotonic() + SECONDS
+    while time.monotonic() < until:
+        time.sleep(chance.uniform(0.1, 0.6))
+        kind = chance.choice(["worker", "worker", "broker", "watchdog", "server"])
+        if kind == "server":
+            _kill_server(work)
+        elif kind == "watchdog":
+            number = watchdogs.pop()
+            said = (work.home / f"watchdog-{number}").read_text()
+            assert work.running[number].poll() is None, said[-1500:]
+            work.kill(number)
+            watchdogs.append(_watchdog(work))
+        else:
+            those = workers if kind == "worker" else brokers
+            victim = those.pop(0)
+            while not work.working(victim):
+                time.sleep(0.01)
+            work.kill(victim)
+            those.append(work.start(kind))
+        killed[kind] += 1
+    end = time.monotonic() + 60 + SECONDS / 4
+    parts = f"{OPEN} and (select count(*) from workload.job where setup = 'life' and rebrokered = 0) >= {PARTS}"
+    while _value(work, parts) != 0 or not _value(work, "select count(*) from workload.job where setup = 'life'"):
+        assert time.monotonic() < end, "jobs are left that do not end"
+        with psycopg.connect(work.dsn, autocommit=True) as db:
+            db.execute("call lifecycle.watch('life')")  # the watchdog looks at timeouts once a minute
+        time.sleep(0.2)
+    for number in watchdogs:
+        work.running[number].send_signal(signal.SIGTERM)
+    work.finish()
+    story = test_kill.Story.of(work)
+    with psycopg.connect(work.dsn, autocommit=True) as db:
+        assert grids.differences(db, "life") == []
+        left = "select count(*) from taskqueue.{0} where setup = 'life'"
+        assert [db.execute(left.format(table).encode()).fetchall() for table in ("job", "lease")] == [[(0,)], [(0,)]]
+        ended: dict[str, int] = dict(
+            db.execute("select status, count(*) from workload.job where setup = 'life' group by 1").fetchall()
+        )
+        ends = "select count(*) from workload.job_history where setup = 'life' and workload.is_end(to_status)"
+        assert db.execute(ends).fetchall() == [(sum(ended.values()),)], "a job ended twice"
+        query = """select e.job_id || ':' || e.attempts || '-' || replace(e.token::text, '-', '') from taskqueue.ended e
+                    where e.setup = 'life' and e.outcome = 'finished'"""
+        finished = {row[0] for row in db.execute(query).fetchall()}
+    assert sum(ended.values()) == PARTS
+    assert set(ended) <= {"finished", "failed"}
+    assert max(story.got.values()) == 1, "one attempt was given to two agents"
+    assert story.finished <= finished <= story.finishing
+    assert len(finished) == ended["finished"] > PARTS // 3
+    if SECONDS >= 600:
+        assert min(killed[kind] for kind in ("worker", "watchdog", "server")) >= 30
+    assert work.errors() == ""
