@@ -28,7 +28,7 @@ begin
     select p_setup, nextval('workload.job_id'), t.task_id, o.number, q.unified_name,
            (select array_agg(e.queue order by e.rebrokered) from workload.job e where e.setup = p_setup and e.task_id = t.task_id and e.number = o.number),
            'defined', t.current_priority, t.gshare, t.label, t.user_name, t.working_group, t.processing_type, coalesce(q.child_type, t.resource_type), t.nucleus,
-           coalesce(nullif(t.core_count, 0), nullif(q.corecount, 0), 1), t.disk_io, u.workflow, v_now, v_now, v_now, coalesce(p.files, 0), coalesce(p.bytes, 0), coalesce(p.events, 0)
+           coalesce(nullif(case when t.is_merging then coalesce(t.merge_core_count, t.core_count) else t.core_count end, 0), nullif(q.corecount, 0), 1), t.disk_io, u.workflow, v_now, v_now, v_now, coalesce(p.files, 0), coalesce(p.bytes, 0), coalesce(p.events, 0)
       from wanted w
       join open o on o.task_id = w.task_id and o.place > w.upto - w.jobs and o.place <= w.upto
       join workload.task t on t.setup = p_setup and t.task_id = w.task_id
