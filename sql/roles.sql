@@ -38,6 +38,7 @@ grant execute on function resource.config_of               to broker_operator, b
 grant select on table resource.config_key                  to broker_operator, broker_viewer;
 grant execute on function workload.store                   to broker_operator;
 grant execute on function workload.dump                    to broker_operator;
+grant execute on function workload.set_replica             to broker_operator;
 grant execute on function workload.digest_input            to broker_operator;
 grant execute on function workload.digest_loaded_input     to broker_operator;
 grant execute on function workload.missing_reference       to broker_operator, broker_viewer;
@@ -145,6 +146,8 @@ grant execute on function lifecycle.activate           to broker_operator;
 grant execute on function lifecycle.expire_leases      to broker_operator;
 
 -- monitor: views for people
+grant select on table monitor.brokered_job             to broker_operator, broker_viewer;
+grant select on table monitor.brokered_job_count       to broker_operator, broker_viewer;
 grant select on table monitor.decision                 to broker_operator, broker_viewer;
 grant select on table monitor.health                   to broker_operator, broker_viewer;
 grant select on table monitor.health_session           to broker_operator, broker_viewer;
