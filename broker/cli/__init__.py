@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from broker.cli import bench, brokerage, classes, common, db, demo, doctor, jobs, server, worlds
+from broker.cli import bench, brokerage, classes, common, db, demo, doctor, jobs, server, simulate, worlds
 
 app = typer.Typer(
     name="broker", cls=common.BrokerGroup, no_args_is_help=True, pretty_exceptions_enable=False, add_completion=False
@@ -16,6 +16,7 @@ app = typer.Typer(
 app.add_typer(server.app)
 app.add_typer(doctor.app)
 app.add_typer(demo.app, name="demo", rich_help_panel="Server")
+app.add_typer(simulate.app)
 app.add_typer(bench.app)
 app.add_typer(jobs.app)
 app.add_typer(worlds.app)
