@@ -186,7 +186,7 @@ class Run:
         """Tasks come, as much work as the scenario says; the first ones bring the backlog."""
         self._due += self.scenario.load * self.scenario.tick / 60 if minute else 0
         arriving: list[Task] = []
-        while self._due > 0 and self.supply.pool:
+        while self._due > 0 and any(self.supply.arrivals.values()):
             task = self.supply.task(self._rng)
             # the next one comes after a while drawn around what this one keeps the cores busy for
             self._due -= task.core_hours / self.supply.cores * self._rng.expovariate(1)

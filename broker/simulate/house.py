@@ -52,6 +52,7 @@ class House:
     def begin(self, grid: Row, shares: Mapping[str, float], now: datetime) -> None:
         """Load the grid, and give shares their targets."""
         with self._timed("load"):
+            self.connection.execute("select setseed(0)")  # for random() of functions that take no seed
             self.connection.execute("select resource.set_clock(%s, %s)", (self.setup, now))
             world.load(self.connection, [grid], self.setup)
             for gshare, target in shares.items():

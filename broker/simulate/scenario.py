@@ -58,16 +58,17 @@ class Scenario:
     """A run. All of the grid is synthetic (broker.grid).
 
     queues: PanDA queues. scale: factor on their cores. load: work that comes, in parts of what all cores can do.
-    backlog: hours of work that wait at the begin. pace: factor on the CPU time of tasks. user_part: tasks of users
+    backlog: hours of work that wait at the begin. pace: factor on the CPU time of production. user_part: tasks of users
     among all. files: files of a dataset at most. failing: probability that a job fails; silent: that its agent dies
     without a word; unstarted: that an agent never starts what it was given. cycle: minutes from one run of the brokers
     to the next. tick: minutes of a step. mbps: throughput where no link says one. shares: targets, in percent.
+    demand: factors on the work that comes for shares; without one it comes in parts like the targets.
     """
 
     name: str = "calm"
-    hours: float = 12
-    queues: int = 40
-    scale: float = 1
+    hours: float = 6
+    queues: int = 24
+    scale: float = 0.2
     load: float = 0.9
     backlog: float = 1
     pace: float = 0.25
@@ -81,6 +82,7 @@ class Scenario:
     mbps: float = 40
     profile: str | None = None
     shares: Mapping[str, float] = field(default_factory=lambda: dict(_SHARES))
+    demand: Mapping[str, float] = field(default_factory=dict)
     troubles: tuple[Trouble, ...] = ()
 
     def __post_init__(self) -> None:
@@ -95,6 +97,10 @@ class Scenario:
             raise BadRequest(f"backlog of the scenario is {self.backlog}", "hours, 0 or more")
         if not self.shares or min(self.shares.values()) <= 0:
             raise BadRequest("a share of the scenario is not above 0", "leave out the shares that there are not")
+        if not self.demand.keys() <= self.shares.keys() or min(self.demand.values(), default=0) < 0:
+            raise BadRequest(
+                "demand of the scenario is of an unknown share, or below 0", f"shares are {', '.join(self.shares)}"
+            )
 
 
 PRESETS = {
@@ -105,6 +111,7 @@ PRESETS = {
         failing=0.03,
         silent=0.005,
         unstarted=0.01,
+        demand={"MC Default": 2},
         troubles=(
             Trouble("failing", 0.1, 0.9, site=4, factor=0.3),
             Trouble("black hole", 0.25, 0.6, site=2),
@@ -117,7 +124,7 @@ PRESETS = {
 
 def named(name: str, **changes: Any) -> Scenario:
     """A preset, or a scenario of a TOML file: keys are the fields of Scenario and `from`, a preset that it changes;
-    `[shares]` and `[[trouble]]` are tables. Changes that are None are none. Raises BadRequest."""
+    `[shares]`, `[demand]` and `[[trouble]]` are tables. Changes that are None are none. Raises BadRequest."""
     made = PRESETS.get(name) or _read(Path(name))
     return replace(made, **{key: value for key, value in changes.items() if value is not None})
 

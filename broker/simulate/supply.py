@@ -7,6 +7,7 @@ figures of users are left out: the jobs that run are the simulation's.
 import random
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from statistics import fmean
 from typing import Any
 
 from broker import grid
@@ -64,12 +65,14 @@ class Dataset:
 class Supply:
     """Everything there is.
 
-    links: MB/s from a storage site to another. site_of: of each storage. disks: that jobs of each queue read from.
+    pool: tasks by share; arrivals: how often one of each comes. links: MB/s from a storage site to another. site_of: of
+    each storage. disks: that jobs of each queue read from.
     """
 
     world: Row
     queues: Sequence[Queue]
-    pool: Sequence[Task]
+    pool: Mapping[str, Sequence[Task]]
+    arrivals: Mapping[str, float]
     datasets: Mapping[str, Dataset]
     links: Mapping[tuple[str, str], float]
     site_of: Mapping[str, str]
@@ -93,7 +96,8 @@ class Supply:
 
     def task(self, rng: random.Random) -> Task:
         """A task that arrives: a copy of one of the pool, with an id of its own."""
-        drawn = rng.choice(self.pool)
+        [gshare] = rng.choices(list(self.arrivals), list(self.arrivals.values()))
+        drawn = rng.choice(self.pool[gshare])
         self.made += 1
         return Task(
             drawn.row | {"id": _FIRST_TASK + self.made - 1},
@@ -118,10 +122,19 @@ def make(scenario: Scenario, seed: int, setup: str) -> Supply:
     total = sum(scenario.shares.values())
     world["shares"] = {gshare: {"target": target / total} for gshare, target in scenario.shares.items()}
     storages = world["storages"]
+    pool: dict[str, list[Task]] = {}
+    for row in tasks:
+        if row["gshare"] in scenario.shares:
+            pool.setdefault(row["gshare"], []).append(_task(row, world["datasets"], scenario))
+    arrivals = {
+        gshare: scenario.shares[gshare] * scenario.demand.get(gshare, 1) / fmean(task.core_hours for task in of_share)
+        for gshare, of_share in sorted(pool.items())
+    }
     return Supply(
         world=world,
         queues=[_queue(name, row, scenario) for name, row in made["queues"].items() if _runs(row)],
-        pool=[_task(row, world["datasets"], scenario) for row in tasks if row["gshare"] in scenario.shares],
+        pool=pool,
+        arrivals=arrivals,
         datasets={name: _dataset(row, storages) for name, row in world["datasets"].items() if row["replicas"]},
         links={
             (link["src"], link["dst"]): link.get("mbps_1h")
@@ -165,12 +178,11 @@ def _cut(row: Row, most: int) -> None:
 
 def _task(row: Row, datasets: Mapping[str, Row], scenario: Scenario) -> Task:
     """A task as it arrives: for the task broker, or to be split into jobs."""
-    row = row | {
-        "status": "ready" if row["label"] == "user" else "assigning",
-        "cpu_time": row["cpu_time"] * scenario.pace,
-    }
-    for key in ("nucleus", "sites_used", "failures") if row["label"] != "user" else ("sites_used", "failures"):
-        row.pop(key, None)
+    row = {key: value for key, value in row.items() if key not in ("nucleus", "sites_used", "failures")}
+    if row["label"] == "user":
+        row["status"] = "ready"
+    else:
+        row |= {"status": "assigning", "cpu_time": row["cpu_time"] * scenario.pace}
     main = datasets[row["input"][0]]["files"]
     events = sum(file["nevents"] for file in main)
     task = Task(row, row["cpu_time"], row["cpu_efficiency"] / 100, row.get("base_walltime", 0), 0)

@@ -35,6 +35,7 @@ begin
       join resource.candidate_queue q on q.setup = p_setup and q.queue = w.queue
       join resource.queue u on u.setup = p_setup and u.queue = q.unified_name
       left join part p on p.task_id = o.task_id and p.number = o.number
+     order by t.current_priority desc, t.task_id, o.number  -- their ids: the same seed makes the same jobs, whatever the plan
     returning job_id, task_id, queue, gshare, resource_type, nucleus, label, user_name, working_group, processing_type, cores, disk_io, status
   ), noted as (
     insert into workload.job_history (setup, at, job_id, to_status, role_name, why)
