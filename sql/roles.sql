@@ -138,6 +138,7 @@ grant execute on function taskqueue.refresh_statistics     to broker_submitter, 
 -- workload: jobs, their counts
 grant select on table workload.transition              to broker_operator, broker_viewer;
 grant select on table workload.count_difference        to broker_operator, broker_viewer;
+grant execute on function workload.is_end              to broker_operator, broker_viewer;  -- workload.count_difference calls it
 grant execute on function workload.fold_counts         to broker_operator;
 grant execute on function workload.correct_counts      to broker_operator;
 
