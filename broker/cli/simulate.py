@@ -51,9 +51,14 @@ def simulate(
     from broker import simulate
 
     chosen = simulate.named(scenario, hours=hours, queues=queues, scale=scale)
-    found = conduct(
-        ready(), chosen, seed=seed, speed=speed, setup=setup, folder=folder, plain=plain, keep=keep, quiet=as_json
-    )
+    target = ready()
+    try:
+        found = conduct(
+            target, chosen, seed=seed, speed=speed, setup=setup, folder=folder, plain=plain, keep=keep, quiet=as_json
+        )
+    except KeyboardInterrupt:
+        output.note("interrupted")
+        raise typer.Exit(130) from None
     if as_json:
         output.json_out(found)
     if not simulate.holds(found):
@@ -115,9 +120,6 @@ def _removed(run: "Run", keep: bool) -> Iterator[None]:
     """Take the setup away in the end, unless it is kept; also when it is interrupted."""
     try:
         yield
-    except KeyboardInterrupt:
-        output.note("interrupted")
-        raise typer.Exit(130) from None
     finally:
         if keep:
             output.note(f"setup {run.house.setup} is left; to remove it: {removal(run.house.setup)}")
