@@ -1,4 +1,4 @@
-"""Batches of tasks, brokered for real: every rule asked, every rejection stored, jobs (or tasks) assigned."""
+"""Batches of tasks, brokered for real: every rule asked, every rejection stored, jobs made (or tasks assigned)."""
 
 import statistics
 import time
@@ -21,6 +21,7 @@ from broker.grid import SYNTHETIC
 PROFILES = ("doc", "panda2026")
 _CALLS = {"production_job": "broker_jobs", "production_task": "broker_tasks", "analysis_job": "broker_analysis"}
 _CHANGED = "assignment live_counter nucleus_assignment task_state task_decision run".split()
+_OF_JOBS = "job_history job_change".split()  # what jobs leave that are made; nobody folds counts meanwhile
 
 World = dict[str, Any]
 
@@ -89,7 +90,10 @@ class Measuring:
         if algorithm == "production_task":
             query = "update workload.task set nucleus = null, status = 'assigning' where setup = %s"
             self.connection.execute(query, [setup])
-        self.connection.execute("vacuum workload.task")
+        self.connection.execute("delete from workload.job where setup = %s and number is not null", [setup])
+        for table in _OF_JOBS:
+            self.connection.execute(f"delete from workload.{table} where setup = %s", [setup])
+        self.connection.execute("vacuum workload.task, workload.job, workload.job_history, workload.job_change")
         self.connection.execute("vacuum brokerage.task_state")
 
 
@@ -116,9 +120,7 @@ def batches(
     for kind, taken in samples.items():
         row: Row = {"tasks_x_candidates": kind.setup, "profile": kind.profile, "callers": kind.callers}
         rows.append(row | {name: statistics.median(one[name] for one in taken) for name in taken[0]})
-    about = (
-        f"{algorithm}, {SYNTHETIC}; one batch, decisions stored and jobs assigned; medians of {options.rounds} rounds"
-    )
+    about = f"{algorithm}, {SYNTHETIC}; decisions stored, jobs assigned and made; medians of {options.rounds} rounds"
     return Table(about, rows)
 
 

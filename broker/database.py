@@ -9,15 +9,17 @@ PgBouncer before 1.21 cannot follow prepared statements: `prepare=False`, `--no-
 
 import os
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import psycopg
 from psycopg import pq
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
 from psycopg_pool import AsyncConnectionPool, ConnectionPool
-from sqlalchemy import Engine, create_engine
 
 from broker.errors import BrokerError, ConnectError
+
+if TYPE_CHECKING:
+    from sqlalchemy import Engine
 
 _POINTING = ("PGHOST", "PGHOSTADDR", "PGPORT", "PGSERVICE", "PGDATABASE")
 _ON, _OFF = ("", "on", "yes", "true", "1"), ("off", "no", "false", "0")
@@ -111,8 +113,10 @@ def pool_async(target: Target | None = None, *, min_size: int = 1, max_size: int
     return AsyncConnectionPool(target.dsn, kwargs=kwargs, min_size=min_size, max_size=max_size, open=False)
 
 
-def engine(target: Target | None = None) -> Engine:
+def engine(target: Target | None = None) -> "Engine":
     """A SQLAlchemy engine over psycopg 3; takes every form of DSN that libpq reads, services included."""
+    from sqlalchemy import create_engine
+
     found = target or resolve()
     return create_engine("postgresql+psycopg://", creator=lambda: connect(found, autocommit=False))
 

@@ -41,7 +41,8 @@ _FUNCTIONS = """
 _SOURCES = """
     select n.nspname || '.' || p.proname, string_agg(p.prosrc, ' ')
       from pg_proc p join pg_namespace n on n.oid = p.pronamespace
-     where n.nspname = any (array['resource', 'workload', 'brokerage', 'taskqueue', 'instance', 'monitor']) group by 1
+     where n.nspname = any (array['resource', 'workload', 'brokerage', 'taskqueue', 'lifecycle', 'instance', 'monitor'])
+     group by 1
 """
 # Views that viewers may read.
 _VIEWS = """
@@ -52,7 +53,7 @@ _VIEWS = """
       join pg_attribute a on a.attrelid = c.oid and a.attnum > 0 and not a.attisdropped
       join resource.house_role h on h.kind = 'viewer' and has_table_privilege(h.role_name, c.oid, 'select')
      where c.relkind = 'v'
-       and n.nspname = any (array['resource', 'workload', 'brokerage', 'taskqueue', 'instance', 'monitor'])
+       and n.nspname = any (array['resource', 'workload', 'brokerage', 'taskqueue', 'lifecycle', 'instance', 'monitor'])
      group by c.oid, n.nspname, c.relname order by n.nspname, c.relname
 """
 _RULES = """
@@ -68,7 +69,7 @@ _CONFIG = """
 _TABLES = """
     select n.nspname || '.' || c.relname, obj_description(c.oid, 'pg_class')
       from pg_class c join pg_namespace n on n.oid = c.relnamespace
-     where n.nspname = any (array['resource', 'workload', 'brokerage', 'taskqueue', 'instance'])
+     where n.nspname = any (array['resource', 'workload', 'brokerage', 'taskqueue', 'lifecycle', 'instance'])
        and c.relkind in ('r', 'p') and not c.relispartition
      order by n.nspname desc, c.relname
 """
@@ -129,7 +130,7 @@ def errors_of(connection: Connection) -> dict[str, list[str]]:
     calls = {
         name: {
             found
-            for found in re.findall(r"\b(?:resource|workload|brokerage|taskqueue|monitor)\.\w+", source)
+            for found in re.findall(r"\b(?:resource|workload|brokerage|taskqueue|lifecycle|monitor)\.\w+", source)
             if found in sources
         }
         for name, source in sources.items()

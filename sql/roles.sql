@@ -16,7 +16,7 @@ grant usage on schema resource  to broker_agent, broker_submitter, broker_operat
 grant usage on schema taskqueue to broker_agent, broker_submitter, broker_operator, broker_viewer;
 grant usage on schema workload  to                                 broker_operator, broker_viewer;
 grant usage on schema brokerage to                                 broker_operator, broker_viewer;
-grant usage on schema lifecycle to                                 broker_operator, broker_viewer;
+grant usage on schema lifecycle to               broker_submitter, broker_operator, broker_viewer;
 grant usage on schema instance  to                                 broker_operator, broker_viewer;
 grant usage on schema monitor   to                                 broker_operator, broker_viewer;
 
@@ -144,7 +144,25 @@ grant execute on function workload.correct_counts      to broker_operator;
 
 -- lifecycle: what goes on in the background
 grant execute on function lifecycle.activate           to broker_operator;
+grant execute on function lifecycle.cancel_jobs        to broker_submitter, broker_operator;
+grant execute on function lifecycle.cancel_task        to broker_operator;
 grant execute on function lifecycle.expire_leases      to broker_operator;
+grant execute on function lifecycle.measure_shares     to broker_operator;
+grant execute on function lifecycle.share_tree         to broker_operator, broker_viewer;
+grant execute on function lifecycle.watch_timeouts     to broker_operator;
+grant execute on function lifecycle.fast_rebroker      to broker_operator;
+grant execute on function lifecycle.forget_ended       to broker_operator;
+grant execute on function lifecycle.maintain           to broker_operator;
+grant execute on function lifecycle.set_settings       to broker_operator;
+grant execute on function lifecycle.lead               to broker_operator;
+grant execute on function lifecycle.stand_down         to broker_operator;
+grant execute on procedure lifecycle.watch             to broker_operator;
+grant execute on function lifecycle.watch_step         to broker_operator;  -- lifecycle.watch calls it, and the next
+grant execute on function lifecycle.setups             to broker_operator;
+grant execute on function lifecycle.fast_excess        to broker_operator, broker_viewer;
+grant execute on function lifecycle.explain_timeouts   to broker_operator, broker_viewer;
+grant select on table lifecycle.timeout_rule           to broker_operator, broker_viewer;
+grant select on table lifecycle.setting_in_force       to broker_operator, broker_viewer;
 
 -- monitor: views for people
 grant select on table monitor.brokered_job             to broker_operator, broker_viewer;
@@ -165,6 +183,7 @@ grant select on table monitor.matching_difference      to broker_operator, broke
 grant select on table monitor.oldest_job               to broker_operator, broker_viewer;
 grant select on table monitor.resource_seen            to broker_operator, broker_viewer;
 grant select on table monitor.setup                    to broker_operator, broker_viewer;
+grant select on table monitor.share_tree               to broker_operator, broker_viewer;
 grant select on table monitor.site_limit               to broker_operator, broker_viewer;
 grant select on table monitor.task_decision            to broker_operator, broker_viewer;
 grant select on table monitor.task_queue               to broker_operator, broker_viewer;

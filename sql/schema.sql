@@ -1248,21 +1248,26 @@ CREATE FUNCTION brokerage.assign_jobs(p_run brokerage.run, p_task_ids bigint[]) 
     AS $$
 begin
   if p_run.algorithm <> 'production_task' and not brokerage.sees_assignments(p_run.profile, p_run.algorithm) then
-    perform brokerage.assign_task(p_run, d.task_id, c.queues, c.weights, c.queued, c.capacities, c.chunks)
+    perform brokerage.assign_task(p_run, c.task_id, c.queues, c.weights, c.queued, c.capacities, c.chunks)
        from (select x.task_id, array_agg(x.queue order by x.rank) as queues, array_agg(coalesce(x.weight, 1) order by x.rank) as weights,
                     array_agg(coalesce(x.queued, 0) order by x.rank) as queued, array_agg(x.capacity order by x.rank) as capacities,
                     array_agg(coalesce(x.chunk, 25) order by x.rank) as chunks
                from brokerage.decision x
               where x.setup = p_run.setup and x.run_id = p_run.run_id and x.task_id = any (p_task_ids) and x.verdict = 'c'
-              group by x.task_id) c
-       join brokerage.task_decision d on d.setup = p_run.setup and d.run_id = p_run.run_id and d.task_id = c.task_id;
+              group by x.task_id) c;
   end if;
-  insert into brokerage.live_counter (setup, queue, jobs, counted_at)
-  select p_run.setup, q.unified_name, sum(a.jobs), p_run.started_at
-    from brokerage.assignment a
-    join resource.candidate_queue q on q.setup = a.setup and q.queue = a.queue
-   where a.setup = p_run.setup and a.run_id = p_run.run_id and a.task_id = any (p_task_ids)
-   group by q.unified_name;
+  if p_run.algorithm <> 'production_task' and (select s.makes_jobs from brokerage.setting_in_force s where s.setup = p_run.setup) then
+    perform workload.make_jobs(p_run.setup, array_agg(a.task_id order by a.task_id, a.queue), array_agg(a.queue order by a.task_id, a.queue), array_agg(a.jobs order by a.task_id, a.queue), format('run %s', p_run.run_id))
+       from brokerage.assignment a
+      where a.setup = p_run.setup and a.run_id = p_run.run_id and a.task_id = any (p_task_ids);
+  else
+    insert into brokerage.live_counter (setup, queue, jobs, counted_at)
+    select p_run.setup, q.unified_name, sum(a.jobs), p_run.started_at
+      from brokerage.assignment a
+      join resource.candidate_queue q on q.setup = a.setup and q.queue = a.queue
+     where a.setup = p_run.setup and a.run_id = p_run.run_id and a.task_id = any (p_task_ids)
+     group by q.unified_name;
+  end if;
   insert into brokerage.task_state as s (setup, task_id, algorithm, run_id, retry_at, assigned_jobs)
   select p_run.setup, d.task_id, p_run.algorithm, d.run_id,
          case when d.status <> 'candidates' and d.retry_at is null then d.decided_at + brokerage.wait_of(w.parameters, t.current_priority) else d.retry_at end,
@@ -1759,6 +1764,7 @@ CREATE FUNCTION brokerage.compare(p_left double precision, p_right double precis
     AS $$
   select case
     when abs(p_left - p_right) > 1e-9 * greatest(abs(p_left), abs(p_right)) then sign(p_left - p_right)::int
+    when p_left - p_right is null then null  -- else the exact ones were made for nothing
     else sign(p_exact_left - p_exact_right)::int
   end
 $$;
@@ -1806,7 +1812,9 @@ declare
   v_rule brokerage.profile_rule;
   v_marks boolean;
   v_facts record := brokerage.compose_facts(p_wide, p_algorithm, p_hint is not null);
-  v_pairs text := v_facts.base;
+  v_pairs text := v_facts.base;               -- what the next level selects from
+  v_begins text := v_facts.begins;
+  v_joined text := '';
   v_pair text := v_facts.pair;
   v_level int := 0;
   v_outside text[] := '{}'::text[];
@@ -1828,6 +1836,7 @@ declare
   v_group_said text[] := '{}'::text[];
   v_ignored jsonb := '{}'::jsonb;             -- groups, and the column that says where one is ignored
   v_terms int := 0;                           -- weights that look at the terms of the other candidates
+  v_summed text[];                            -- relations with the sums of such a weight, and its factor
   v_left text;                                -- why a pair is lost before the weights, but for marks
   v_unmarked text;                            -- the like of a pair by itself
   v_factors text[] := '{}'::text[];           -- factors of the weight, 1 where the rules that they go with are ignored
@@ -1863,7 +1872,8 @@ begin
       v_group_said := '{}'::text[];
     end if;
     if v_rule.kind not in ('candidate', 'row rule') and cardinality(v_outside || v_persistent || v_temporary) > 0 then
-      v_pairs := brokerage.compose_chain(v_pairs, v_level, format('coalesce(%s) is null', array_to_string(v_alone, ', ')), v_outside, v_persistent, v_temporary, p_all_failures, v_beside);
+      v_pairs := brokerage.compose_chain(v_begins, v_pairs || v_joined, v_level, format('coalesce(%s) is null', array_to_string(v_alone, ', ')), v_outside, v_persistent, v_temporary, p_all_failures, v_beside);
+      v_begins := 'x.*';
       v_beside := '';
       v_alone := v_alone || format('x.failed_%s', v_level);
       v_failed := v_failed || format('x.failed_%s', v_level);
@@ -1882,7 +1892,9 @@ begin
       v_failed := v_failed || v_marked;
       v_marked := '{}'::text[];
     elsif v_rule.kind <> 'weight' and cardinality(v_weights) > 0 then
-      v_pairs := format('select x.*%s, case when coalesce(%s) is null then array[%s]::float8[] end as factors from (%s) x offset 0', v_beside, array_to_string(v_alone, ', '), array_to_string(v_weights, ', '), v_pairs);
+      v_pairs := format('(select %s%s, case when coalesce(%s) is null then array[%s]::float8[] end as factors from %s%s offset 0) x', v_begins, v_beside, array_to_string(v_alone, ', '),
+                        array_to_string(v_weights, ', '), v_pairs, v_joined);
+      v_begins := 'x.*';
       v_beside := '';
       v_plain := array(select format('x.factors[%s]', n) from generate_subscripts(v_weights, 1) n order by n);
       v_weight := array_to_string(v_plain, ' * ');
@@ -1890,19 +1902,22 @@ begin
       v_weights := '{}'::text[];
     end if;
     if v_weight is not null and v_rule.function is not null and v_factors <> v_plain then
-      v_done := format('%s as materialized (select x.task_number, x.task_id, x.queue, x.unified_name, %s, case when coalesce(%s) is null then %s end as p from (%s) x), %s',
+      v_done := format('%s as materialized (select x.task_number, x.queue_number, x.task_id, x.queue, x.unified_name, %s, case when coalesce(%s) is null then %s end as p from %s), %s',
                        v_stage, array_to_string(v_asked, ', '), array_to_string(v_alone, ', '), v_pair, v_pairs, v_steps);
       v_asked := array(select c.name from unnest(v_failed || v_failures) c(name) where starts_with(c.name, 'x.'));
       v_pairs := replace(v_facts.again, '@pairs@',
-                         format('select x.task_number, x.task_id, x.queue, x.unified_name, %s, case when x.factors is not null then array[%s]::float8[] end as factors, x.p from %s x',
+                         format('select x.task_number, x.queue_number, x.task_id, x.queue, x.unified_name, %s, case when x.factors is not null then array[%s]::float8[] end as factors, x.p from %s x',
                                 array_to_string(v_asked, ', '), array_to_string(v_factors, ', '), v_relation));
       v_asked := v_asked || 'x.factors'::text;
       v_alone := v_failed;
+      v_unmarked := null;
       v_factors := v_plain;
       v_stage := 'weighed';
       v_relation := 'weighed';
       v_steps := '';
     end if;
+    v_joined := case when v_begins = 'x.*' then replace(v_facts.joined, '@alive@', case when p_all_failures then 'true' else format('coalesce(%s) is null', coalesce(v_unmarked, array_to_string(v_alone, ', '))) end)
+                     else '' end;
     if v_weight is not null then
       v_pair := replace(v_facts.weighed_pair, '@weight@', v_weight);
     end if;
@@ -1924,7 +1939,10 @@ begin
           v_beside := v_beside || format(', case when coalesce(%s) is null then %s end as terms_%s', v_unmarked, v_call, v_terms);
           v_asked := v_asked || format('x.terms_%s', v_terms);
           v_weights := v_weights || '1::float8'::text;
-          v_factors := v_factors || brokerage.compose_terms(v_rule, v_terms, v_left);
+          v_summed := brokerage.compose_terms(v_rule, v_terms, v_relation, v_left);
+          v_steps := v_steps || v_summed[1];
+          v_relation := format('added_%s', v_terms);
+          v_factors := v_factors || v_summed[2];
         else
           v_weights := v_weights || v_call;
           v_factors := v_factors || brokerage.compose_factor(v_rule, cardinality(v_weights), v_ignored);
@@ -1953,22 +1971,23 @@ begin
         null;
     end case;
   end loop;
-  v_pairs := format('select x.*%s, (%s)::bigint as queued, (%s)::bigint as capacity, (%s)::int as chunk, (%s)::float8 as first, %s as spared%s from (%s) x', v_beside,
+  v_pairs := format('(select %s%s, (%s)::bigint as queued, (%s)::bigint as capacity, (%s)::int as chunk, (%s)::float8 as first, %s as spared%s from %s%s) x', v_begins, v_beside,
                     coalesce(v_distribution ->> 'queued-jobs', 'null'), coalesce(v_distribution ->> 'running-jobs-cap', 'null'), coalesce(v_distribution ->> 'job-chunk', 'null'),
                     coalesce(v_distribution ->> 'used-sites-first', 'null'), brokerage.compose_spared(v_choice, v_facts.task, v_pair),
                     case when p_survivors then format(', case when coalesce(%1$s) is null then %2$s end as survivor_q, case when coalesce(%1$s) is null then %3$s end as survivor_p',
-                                                      array_to_string(v_alone, ', '), v_facts.queue, v_facts.pair) else '' end, v_pairs);
+                                                      array_to_string(v_alone, ', '), v_facts.queue, v_facts.pair) else '' end, v_pairs,
+                    case when v_distribution <> '{}' or p_survivors or v_choice.parameters ? 'spares_distributed' then v_joined end);  -- nobody asks for facts else
   v_figures := 'x.queued, x.capacity, x.chunk, x.first, x.spared';
-  return format('with %s%s judged as materialized (select x.task_number, x.task_id, x.queue, x.unified_name, coalesce(%s) as failed, %s as failures, %s as weight, %s as factors, %s%s from %s x), '
+  return format('with %s%s judged as materialized (select x.task_number, x.queue_number, x.task_id, x.queue, x.unified_name, coalesce(%s) as failed, %s as failures, %s as weight, %s as factors, %s%s from %s), '
                 'ranked as materialized (select x.*, %s as place, case when not x.spared then %L::bigint end as best, %L::text as best_rule from judged x where x.failed is null) ',
                 v_done,
                 case when v_steps = '' then ''
-                     else format('%s as materialized (select x.task_number, x.task_id, x.queue, x.unified_name, %s, %s%s from (%s) x), ', v_stage, array_to_string(v_asked, ', '), v_figures,
+                     else format('%s as materialized (select x.task_number, x.queue_number, x.task_id, x.queue, x.unified_name, %s, %s%s from %s), ', v_stage, array_to_string(v_asked, ', '), v_figures,
                                  case when p_survivors then ', x.survivor_q, x.survivor_p' else '' end, v_pairs) || v_steps end,
                 array_to_string(v_failed || v_marked, ', '), array_to_string(v_failures, ' || '), coalesce(array_to_string(nullif(v_factors, '{}'::text[]), ' * '), 'null::float8'),
                 case when v_weight is null then 'null::float8[]' when v_factors = v_plain then 'x.factors' else format('case when x.factors is not null then array[%s]::float8[] end', array_to_string(v_factors, ', ')) end,
                 v_figures, case when p_survivors then ', x.survivor_q as q, x.survivor_p as p' else '' end,
-                case when v_steps = '' then format('(%s)', v_pairs) else v_relation end,
+                case when v_steps = '' then v_pairs else v_relation || ' x' end,
                 brokerage.compose_place(v_choice, v_distribution ? 'used-sites-first', 'x.task_number'), v_choice.parameters ->> 'best', v_choice.rule);
 end $_$;
 
@@ -1976,20 +1995,20 @@ ALTER FUNCTION brokerage.compose(p_profile text, p_algorithm text, p_wide boolea
 
 COMMENT ON FUNCTION brokerage.compose(p_profile text, p_algorithm text, p_wide boolean, p_all_failures boolean, p_survivors boolean, p_hint jsonb) IS 'SQL of a profile: the relations judged and ranked over all pairs of tasks and queues, made of the rules in force. Errors: PB001 (no such profile, a rule that does not fit), PB002 (a rule whose owner is not trusted).';
 
-CREATE FUNCTION brokerage.compose_chain(p_from text, p_level integer, p_alive text, p_outside text[], p_persistent text[], p_temporary text[], p_all_failures boolean, p_beside text) RETURNS text
+CREATE FUNCTION brokerage.compose_chain(p_begins text, p_from text, p_level integer, p_alive text, p_outside text[], p_persistent text[], p_temporary text[], p_all_failures boolean, p_beside text) RETURNS text
     LANGUAGE sql IMMUTABLE PARALLEL SAFE
     AS $_$
-  select format('select x.*%7$s, case when %1$s then coalesce(%2$s) end as failed_%3$s, case when %1$s then coalesce(%4$s) end as marked_%3$s, %5$s as failures_%3$s from (%6$s) x offset 0',
+  select format('(select %8$s%7$s, case when %1$s then coalesce(%2$s) end as failed_%3$s, case when %1$s then coalesce(%4$s) end as marked_%3$s, %5$s as failures_%3$s from %6$s offset 0) x',
                 p_alive, array_to_string(p_outside || p_persistent || 'null::text'::text, ', '), p_level, array_to_string(p_temporary || 'null::text'::text, ', '),
                 case when p_all_failures
                      then format('case when coalesce(%s) is null then array_remove(array[%s]::text[], null) end', array_to_string(p_outside || 'null::text'::text, ', '), array_to_string(p_persistent || p_temporary, ', '))
                      else 'null::text[]' end,
-                p_from, p_beside)
+                p_from, p_beside, p_begins)
 $_$;
 
-ALTER FUNCTION brokerage.compose_chain(p_from text, p_level integer, p_alive text, p_outside text[], p_persistent text[], p_temporary text[], p_all_failures boolean, p_beside text) OWNER TO broker_owner;
+ALTER FUNCTION brokerage.compose_chain(p_begins text, p_from text, p_level integer, p_alive text, p_outside text[], p_persistent text[], p_temporary text[], p_all_failures boolean, p_beside text) OWNER TO broker_owner;
 
-COMMENT ON FUNCTION brokerage.compose_chain(p_from text, p_level integer, p_alive text, p_outside text[], p_persistent text[], p_temporary text[], p_all_failures boolean, p_beside text) IS 'SQL of one level of a profile: the first persistent rule that fails, the last temporary one that was written, and all that fail where they are asked for.';
+COMMENT ON FUNCTION brokerage.compose_chain(p_begins text, p_from text, p_level integer, p_alive text, p_outside text[], p_persistent text[], p_temporary text[], p_all_failures boolean, p_beside text) IS 'SQL of one level of a profile: the first persistent rule that fails, the last temporary one that was written, and all that fail where they are asked for.';
 
 CREATE FUNCTION brokerage.compose_choice_step(p_level integer, p_said text, p_relation text, p_failed text[], p_best bigint) RETURNS text
     LANGUAGE sql IMMUTABLE PARALLEL SAFE
@@ -2077,7 +2096,7 @@ ALTER FUNCTION brokerage.compose_factor(p_rule brokerage.profile_rule, p_number 
 
 COMMENT ON FUNCTION brokerage.compose_factor(p_rule brokerage.profile_rule, p_number integer, p_ignored jsonb) IS 'SQL of a factor of the weight behind the set rules. Errors: PB001 (a group that is not there).';
 
-CREATE FUNCTION brokerage.compose_facts(p_wide boolean, p_algorithm text, p_as_nucleus boolean, OUT base text, OUT task text, OUT queue text, OUT pair text, OUT weighed_pair text, OUT again text) RETURNS record
+CREATE FUNCTION brokerage.compose_facts(p_wide boolean, p_algorithm text, p_as_nucleus boolean, OUT base text, OUT begins text, OUT joined text, OUT task text, OUT queue text, OUT pair text, OUT weighed_pair text, OUT again text) RETURNS record
     LANGUAGE sql STABLE
     AS $_$
   with source as (
@@ -2089,43 +2108,51 @@ CREATE FUNCTION brokerage.compose_facts(p_wide boolean, p_algorithm text, p_as_n
                             when p_wide then 'facts_of_pairs' else 'facts_of_few_pairs' end
   ), attribute as (
     select k.number, k.letter, k.type, c.attname as name, c.attnum as place, format_type(c.atttypid, null) as of_type,
-           k.letter <> 'p' or c.attname = any (s.columns) as is_known, k.letter || c.attname = 'pweight' as is_weight
+           k.letter <> 'p' or c.attname = any (s.columns) as is_known, p_as_nucleus and k.letter || c.attname = 'pis_nucleus_queue' as is_true, k.letter || c.attname = 'pweight' as is_weight
       from (values (1, 't', 'task_facts'), (2, 'q', 'queue_facts'), (3, 'p', 'pair_facts')) k(number, letter, type)
       join pg_attribute c on c.attrelid = ('brokerage.' || k.type)::regclass and c.attnum > 0 and not c.attisdropped
      cross join source s
   ), fact as (
     select a.letter, min(a.number) as number, min(a.type) as type,
-           string_agg(format('%s as %I', v.value, a.letter || '_' || a.name), ', ' order by a.place) as columns,
+           string_agg(format('p.%I as %I', a.name, a.letter || '_' || a.name), ', ' order by a.place) filter (where a.is_known) as columns,
            string_agg(v.value, ', ' order by a.place) as attributes,
            string_agg(w.value, ', ' order by a.place) as taken,
-           string_agg(format('(x.p).%I as %I', a.name, a.letter || '_' || a.name), ', ' order by a.place) as kept,
+           string_agg(format('(x.p).%I as %I', a.name, a.letter || '_' || a.name), ', ' order by a.place) filter (where a.is_known) as kept,
            string_agg(case when a.is_weight then '@weight@' else w.value end, ', ' order by a.place) as weighed
       from attribute a
-     cross join lateral (select case when p_as_nucleus and a.letter || a.name = 'pis_nucleus_queue' then 'true' when a.is_known then format('%s.%I', a.letter, a.name) else 'null::' || a.of_type end) v(value)
-     cross join lateral (select case when p_wide then format('x.%I', a.letter || '_' || a.name) else format('(x.%s).%I', a.letter, a.name) end) w(value)
+     cross join lateral (select case when a.is_true then 'true' when a.is_known then format('%s.%I', a.letter, a.name) else 'null::' || a.of_type end) v(value)
+     cross join lateral (select case when not p_wide then format('(x.%s).%I', a.letter, a.name) when a.letter = 'p' and a.is_known and not a.is_true then format('x.%I', 'p_' || a.name)
+                                     else v.value end) w(value)
      group by a.letter
   ), text as (
-    select f.letter, f.number,
-           case when p_wide then f.columns else format('row(%s)::brokerage.%I as %s', f.attributes, f.type, f.letter) end as made,
+    select f.letter, f.number, f.columns, f.kept, format('row(%s)::brokerage.%I as %s', f.attributes, f.type, f.letter) as made,
            case when p_wide then format('row(%s)::brokerage.%I', f.taken, f.type) else 'x.' || f.letter end as taken,
-           case when p_wide and f.letter = 'p' then f.kept when p_wide then f.columns when f.letter <> 'p' then format('row(%s)::brokerage.%I as %s', f.attributes, f.type, f.letter) end as made_again,
            format('row(%s)::brokerage.%I', f.weighed, f.type) as weighed
       from fact f
+  ), whole as (
+    select s.name, string_agg(x.made, ', ' order by x.number) as made, string_agg(x.made, ', ' order by x.number) filter (where x.letter <> 'p') as made_again,
+           min(x.columns) filter (where x.letter = 'p') as columns, min(x.kept) filter (where x.letter = 'p') as kept,
+           min(x.taken) filter (where x.letter = 't') as task, min(x.taken) filter (where x.letter = 'q') as queue, min(x.taken) filter (where x.letter = 'p') as pair,
+           min(x.weighed) filter (where x.letter = 'p') as weighed_pair
+      from text x cross join source s group by s.name
   )
-  select format('select t.ordinality as task_number, t.task_id, q.queue, q.unified_name, %s from brokerage.%s($1, $2, $3, $4) p'
-                ' join unnest($2) with ordinality t on t.ordinality = p.task_number join unnest($3) with ordinality q on q.ordinality = p.queue_number%s',
-                string_agg(x.made, ', ' order by x.number), (select s.name from source s),
-                case when p_wide then '' else ' offset 0' end),  -- wide, rules take the columns where they are: a copy of all was a fifth of the time
-         min(x.taken) filter (where x.letter = 't'), min(x.taken) filter (where x.letter = 'q'), min(x.taken) filter (where x.letter = 'p'),
-         min(x.weighed) filter (where x.letter = 'p'),
-         format('select x.*, %s from (@pairs@) x join unnest($2) with ordinality t on t.ordinality = x.task_number join unnest($3) q on q.queue = x.queue%s',
-                string_agg(x.made_again, ', ' order by x.number), case when p_wide then '' else ' offset 0' end)
-    from text x
+  select case when p_wide then format('(select p.task_number, p.queue_number, %s from brokerage.%s($1, $2, $3, $4) p) x'
+                                      ' join unnest($2) with ordinality t on t.ordinality = x.task_number join unnest($3) with ordinality q on q.ordinality = x.queue_number', w.columns, w.name)
+              else format('(select p.task_number, p.queue_number, t.task_id, q.queue, q.unified_name, %s from brokerage.%s($1, $2, $3, $4) p'
+                          ' join unnest($2) with ordinality t on t.ordinality = p.task_number join unnest($3) with ordinality q on q.ordinality = p.queue_number offset 0) x', w.made, w.name) end,
+         case when p_wide then 'x.*, t.task_id, q.queue, q.unified_name' else 'x.*' end,
+         case when p_wide then ' left join unnest($2) with ordinality t on t.ordinality = case when @alive@ then x.task_number end'
+                               ' left join unnest($3) with ordinality q on q.ordinality = case when @alive@ then x.queue_number end' else '' end,
+         w.task, w.queue, w.pair, w.weighed_pair,
+         case when p_wide then format('(select x.*, %s from (@pairs@) x) x', w.kept)
+              else format('(select x.*, %s from (@pairs@) x join unnest($2) with ordinality t on t.ordinality = x.task_number join unnest($3) with ordinality q on q.ordinality = x.queue_number'
+                          ' offset 0) x', w.made_again) end
+    from whole w
 $_$;
 
-ALTER FUNCTION brokerage.compose_facts(p_wide boolean, p_algorithm text, p_as_nucleus boolean, OUT base text, OUT task text, OUT queue text, OUT pair text, OUT weighed_pair text, OUT again text) OWNER TO broker_owner;
+ALTER FUNCTION brokerage.compose_facts(p_wide boolean, p_algorithm text, p_as_nucleus boolean, OUT base text, OUT begins text, OUT joined text, OUT task text, OUT queue text, OUT pair text, OUT weighed_pair text, OUT again text) OWNER TO broker_owner;
 
-COMMENT ON FUNCTION brokerage.compose_facts(p_wide boolean, p_algorithm text, p_as_nucleus boolean, OUT base text, OUT task text, OUT queue text, OUT pair text, OUT weighed_pair text, OUT again text) IS 'SQL of all pairs with their facts, and how task, queue and pair (before and behind the weights) are handed to a rule over it.';
+COMMENT ON FUNCTION brokerage.compose_facts(p_wide boolean, p_algorithm text, p_as_nucleus boolean, OUT base text, OUT begins text, OUT joined text, OUT task text, OUT queue text, OUT pair text, OUT weighed_pair text, OUT again text) IS 'SQL of all pairs with their facts, and how task, queue and pair (before and behind the weights) are handed to a rule over it.';
 
 CREATE FUNCTION brokerage.compose_place(p_choice brokerage.profile_rule, p_used_first boolean, p_partition text) RETURNS text
     LANGUAGE sql IMMUTABLE
@@ -2217,9 +2244,9 @@ ALTER FUNCTION brokerage.compose_task_rules(p_profile text, p_algorithm text) OW
 
 COMMENT ON FUNCTION brokerage.compose_task_rules(p_profile text, p_algorithm text) IS 'SQL of the rules of a profile that look at the task alone: task_id, status, rule and reason of the tasks that are throttled or fail. Errors: PB001, PB002 (a rule that does not fit).';
 
-CREATE FUNCTION brokerage.compose_terms(p_rule brokerage.profile_rule, p_number integer, p_lost text) RETURNS text
+CREATE FUNCTION brokerage.compose_terms(p_rule brokerage.profile_rule, p_number integer, p_relation text, p_lost text) RETURNS text[]
     LANGUAGE plpgsql STABLE
-    AS $$
+    AS $_$
 declare
   v_parts text[] := parse_ident(p_rule.function);
 begin
@@ -2231,15 +2258,17 @@ begin
     raise exception 'weight % of profile %: there is no function %_factor beside %', p_rule.rule, p_rule.profile, p_rule.function, p_rule.function
       using errcode = 'PB001', hint = 'It has the same owner, takes terms float8[], their sums float8[] and parameters jsonb, and returns float8.';
   end if;
-  return format('case when x.factors is not null and coalesce(%s) is null then %I.%I(x.terms_%s, array[%s], %L::jsonb) end', p_lost, v_parts[1], v_parts[2] || '_factor', p_number,
-                (select string_agg(format('sum(case when coalesce(%s) is null then x.terms_%s[%s] end) over (partition by x.task_number)', p_lost, p_number, n), ', ' order by n)
-                   from generate_series(1, 8) n),
-                p_rule.parameters);
-end $$;
+  return array[
+    format('sums_%1$s as materialized (select x.task_number, array[%2$s]::float8[] as sums from %3$s x where coalesce(%4$s) is null group by x.task_number), '
+           'added_%1$s as not materialized (select x.*, a.sums as sums_%1$s from %3$s x left join sums_%1$s a on a.task_number = x.task_number), ',
+           p_number, (select string_agg(format('sum(x.terms_%s[%s] order by x.queue_number)', p_number, n), ', ' order by n) from generate_series(1, 8) n), p_relation, p_lost),
+    format('case when x.factors is not null and coalesce(%s) is null then %I.%I(x.terms_%s, x.sums_%s, %L::jsonb) end', p_lost, v_parts[1], v_parts[2] || '_factor', p_number, p_number,
+           p_rule.parameters)];
+end $_$;
 
-ALTER FUNCTION brokerage.compose_terms(p_rule brokerage.profile_rule, p_number integer, p_lost text) OWNER TO broker_owner;
+ALTER FUNCTION brokerage.compose_terms(p_rule brokerage.profile_rule, p_number integer, p_relation text, p_lost text) OWNER TO broker_owner;
 
-COMMENT ON FUNCTION brokerage.compose_terms(p_rule brokerage.profile_rule, p_number integer, p_lost text) IS 'SQL of the factor of a weight that looks at the terms of all candidates of a task. Errors: PB001 (a function that is not there).';
+COMMENT ON FUNCTION brokerage.compose_terms(p_rule brokerage.profile_rule, p_number integer, p_relation text, p_lost text) IS 'SQL of relations that add the sums of a weight''s terms over all candidates of a task (added_<number>), and of its factor over the last. Errors: PB001 (a function that is not there).';
 
 CREATE FUNCTION brokerage.compose_turn(p_profile text, p_algorithm text) RETURNS text
     LANGUAGE plpgsql STABLE
@@ -2442,8 +2471,8 @@ begin
     || ', queue as materialized (select q.queue, dense_rank() over (order by q.unified_name) as number from unnest($3) q)'
        ' select u.outside, u.rejected, u.survivors, u.refused || r.said as verdicts, r.kept, r.names, r.numbers, r.weights, r.queued, r.capacities, r.chunks'
        '   from (select n.number, $2[n.number] as task,'
-       '                count(*) filter (where starts_with(j.failed, ''!'')) as outside, count(*) filter (where not starts_with(j.failed, ''!'')) as rejected,'
-       '                array_agg(row(j.queue, case when starts_with(j.failed, ''!'') then ''n'' else ''r'' end::"char", null, j.weight, j.factors, null, null, null,'
+       '                count(*) filter (where j.failed like ''!%'') as outside, count(*) filter (where j.failed not like ''!%'') as rejected,'
+       '                array_agg(row(j.queue, case when j.failed like ''!%'' then ''n'' else ''r'' end::"char", null, j.weight, j.factors, null, null, null,'
        '                              ltrim(split_part(j.failed, E''\t'', 1), ''!''), split_part(j.failed, E''\t'', 2))::brokerage.queue_verdict) filter (where j.failed is not null) as refused,'
        '                count(*) filter (where j.queue is not null and j.failed is null) as survivors,'
        '                array_agg(row(j.queue, j.unified_name, j.factors, j.q, j.p)::brokerage.survivor) filter (where j.queue is not null and j.failed is null) as survivor,'
@@ -2531,26 +2560,24 @@ begin
       perform brokerage.decide_in_turn(p_run, v_tasks, p_queues, v_wide);
     else
       execute brokerage.compose(p_run.profile, p_run.algorithm, v_wide)
-              || ', stored as ('
-                 'insert into brokerage.verdict (setup, run_id, task_id, decided_at, queues)'
-                 ' select $1, $5, v.task_id, $6, array_agg(row(v.queue, v.verdict, v.rank, v.weight, v.factors, v.queued, v.capacity, v.chunk, v.rule, v.reason)::brokerage.queue_verdict)'
+              || ', said as materialized ('
+                 ' select v.task_id, array_agg(row(v.queue, v.verdict, v.rank, v.weight, v.factors, v.queued, v.capacity, v.chunk, v.rule, v.reason)::brokerage.queue_verdict) as queues,'
+                 '        count(*) filter (where v.verdict = ''c'') as kept, count(*) filter (where v.verdict = ''r'') as rejected, count(*) filter (where v.verdict = ''n'') as outside'
                  '   from ('
-                 ' select j.task_id, j.queue, case when starts_with(j.failed, ''!'') then ''n'' else ''r'' end::"char" as verdict, null::int as rank, j.weight, j.factors, null::bigint as queued, null::bigint as capacity, null::int as chunk,'
+                 ' select j.task_id, j.queue, case when j.failed like ''!%'' then ''n'' else ''r'' end::"char" as verdict, null::int as rank, j.weight, j.factors, null::bigint as queued, null::bigint as capacity, null::int as chunk,'
                  '        ltrim(split_part(j.failed, E''\t'', 1), ''!'') as rule, split_part(j.failed, E''\t'', 2) as reason'
                  '   from judged j where j.failed is not null'
                  ' union all'
                  ' select r.task_id, r.queue, case when r.place > r.best then ''r'' else ''c'' end::"char", case when r.place <= coalesce(r.best, r.place) then r.place end, r.weight, r.factors, r.queued, r.capacity, r.chunk,'
                  '        case when r.place > r.best then r.best_rule end, case when r.place > r.best then format(''number %s by weight, the best %s are taken'', r.place, r.best) end'
-                 '   from ranked r) v group by v.task_id)'
+                 '   from ranked r) v group by v.task_id'
+                 '), stored as ('
+                 'insert into brokerage.verdict (setup, run_id, task_id, decided_at, queues) select $1, $5, s.task_id, $6, s.queues from said s'
+                 ')'
                  ' insert into brokerage.task_decision (setup, run_id, task_id, decided_at, status, retry_at, candidates, rejected, not_candidates)'
-                 ' select $1, $5, t.task_id, $6, case when t.kept > 0 then ''candidates'' else ''pending'' end,'
-                 '        case when t.kept > 0 then null else $6 + brokerage.wait_of(p.parameters, t.current_priority) end, t.kept, t.refused - t.kept, t.outside'
-                 '   from (select u.task_id, u.current_priority, count(j.queue) filter (where not coalesce(starts_with(j.failed, ''!''), false)) as refused,'
-                 '                count(j.queue) filter (where j.failed is null) - coalesce(min(l.queues), 0) as kept,'
-                 '                count(j.queue) filter (where starts_with(j.failed, ''!'')) as outside'
-                 '           from unnest($2) with ordinality u left join judged j on j.task_number = u.ordinality'
-                 '           left join (select r.task_number, count(*) as queues from ranked r where r.place > r.best group by r.task_number) l on l.task_number = u.ordinality'
-                 '          group by u.ordinality, u.task_id, u.current_priority) t'
+                 ' select $1, $5, t.task_id, $6, case when s.kept > 0 then ''candidates'' else ''pending'' end,'
+                 '        case when s.kept > 0 then null else $6 + brokerage.wait_of(p.parameters, t.current_priority) end, coalesce(s.kept, 0), coalesce(s.rejected, 0), coalesce(s.outside, 0)'
+                 '   from unnest($2) t left join said s on s.task_id = t.task_id'
                  '   left join brokerage.rule_in_force p on p.profile = $7 and p.algorithm = $8 and p.kind = ''pending'' and p.enabled'
         using p_run.setup, v_tasks, p_queues, v_flavour, p_run.run_id, p_run.started_at, p_run.profile, p_run.algorithm;
     end if;
@@ -2824,9 +2851,15 @@ CREATE FUNCTION brokerage.facts_of_analysis(p_setup text, p_task_ids bigint[], p
     select resource.clock(p_setup) as now
   ), task as materialized (
     select t.task_id, t.gshare, t.user_name, nullif(t.working_group, '') as working_group, case when brokerage.is_current(t.task_classified, c.now, interval '15 minutes') then t.task_class end as task_class,
+           case when t.working_group <> '' then 'group' else 'user' end as account_kind, coalesce(nullif(t.working_group, ''), t.user_name) as account_name,
            t.included_site, t.excluded_site, t.site, t.limited_sites,
            t.sites_used, t.avoid_vp, t.cloud, t.n_gb_per_job, t.allow_incomplete_in_ds, t.architecture
       from workload.task t cross join moment c where t.setup = p_setup and t.task_id = any (p_task_ids)
+  ), account as materialized (
+    select c.kind, c.name, sum(c.running_jobs) as running_jobs, sum(c.queued_jobs) as queued_jobs, sum(c.running_cores) as running_cores, sum(c.queued_cores) as queued_cores
+      from (select distinct t.account_kind, t.account_name from task t) t
+      join workload.account_job c on c.setup = p_setup and c.kind = t.account_kind and c.name = t.account_name
+     group by c.kind, c.name
   ), count_of_share as materialized (
     select c.gshare, sum(c.defined + c.assigned + c.activated + c.starting)::bigint as queued, sum(c.running)::bigint as running
       from workload.job_count c where c.setup = p_setup and c.gshare in (select t.gshare from task t) group by c.gshare
@@ -2855,7 +2888,7 @@ CREATE FUNCTION brokerage.facts_of_analysis(p_setup text, p_task_ids bigint[], p
      group by i.task_id
   )
   select t.task_id,
-         coalesce(a.running_jobs, 0), coalesce(a.queued_jobs, 0), coalesce(a.running_cores, 0), coalesce(a.queued_cores, 0),
+         coalesce(a.running_jobs, 0)::bigint, coalesce(a.queued_jobs, 0)::bigint, coalesce(a.running_cores, 0)::bigint, coalesce(a.queued_cores, 0)::bigint,
          (c.caps ->> case when t.working_group is null then 'CAP_RUNNING_USER_JOBS' else 'CAP_RUNNING_GROUP_JOBS' end)::float8,
          (c.caps ->> case when t.working_group is null then 'CAP_RUNNING_USER_CORES' else 'CAP_RUNNING_GROUP_CORES' end)::float8,
          k.used, k.quota_limit,
@@ -2866,8 +2899,9 @@ CREATE FUNCTION brokerage.facts_of_analysis(p_setup text, p_task_ids bigint[], p
          coalesce(s.usage_percent, s.running / nullif(s.target, 0)), coalesce(l.equivalent_usage_percent, s.equivalent_usage_percent),
          coalesce(n.queued, 0), coalesce(n.running, 0),
          t.task_class::int, case when brokerage.is_current(u.evaluated, m.now, interval '20 minutes') then u.rem_slots_a end, (c.classes ->> 'USER_USAGE_THRESHOLD_A')::float8,
-         brokerage.name_patterns(p_setup, t.included_site || p.storage_queues, p_flavour <> 'doc'), brokerage.name_patterns(p_setup, t.excluded_site, p_flavour <> 'doc'),
-         brokerage.name_patterns(p_setup, p.names, false), p.names,
+         case when cardinality(t.included_site || p.storage_queues) > 0 then brokerage.name_patterns(p_setup, t.included_site || p.storage_queues, p_flavour <> 'doc') end,
+         case when cardinality(t.excluded_site) > 0 then brokerage.name_patterns(p_setup, t.excluded_site, p_flavour <> 'doc') end,  -- most tasks name none, and the call is dear
+         case when cardinality(p.names) > 0 then brokerage.name_patterns(p_setup, p.names, false) end, p.names,
          coalesce(t.limited_sites, false) or cardinality(p.storage_queues) > 0, coalesce(t.sites_used, '{}'), coalesce(t.avoid_vp, false), t.cloud, t.n_gb_per_job,
          coalesce(d.is_distributed, false), p_flavour <> 'doc' and coalesce(brokerage.read_architecture(t.architecture, p_flavour) ->> 'sw_platform', '') <> '',
          case when p_flavour <> 'doc' then d.input_problem end, case when p_flavour <> 'doc' then d.wan_problem end,
@@ -2883,9 +2917,7 @@ CREATE FUNCTION brokerage.facts_of_analysis(p_setup text, p_task_ids bigint[], p
    cross join lateral (select case when p_flavour = 'doc' then coalesce(nullif(g.quota, 'null'), u.quota) else u.quota end) o(quota)
    cross join lateral (select o.quota, case when jsonb_typeof(o.quota -> 'used') = 'number' then (o.quota ->> 'used')::float8 end,
                               case when jsonb_typeof(o.quota -> 'limit') = 'number' then (o.quota ->> 'limit')::float8 end) k(quota, used, quota_limit)
-   cross join lateral (select case when t.working_group is null then u.running_jobs else g.running_jobs end, case when t.working_group is null then u.queued_jobs else g.queued_jobs end,
-                              case when t.working_group is null then u.running_cores else g.running_cores end,
-                              case when t.working_group is null then u.queued_cores else g.queued_cores end) a(running_jobs, queued_jobs, running_cores, queued_cores)
+    left join account a on a.kind = t.account_kind and a.name = t.account_name
     left join resource.share s on s.setup = p_setup and s.gshare = t.gshare and brokerage.is_current(s.measured, m.now, interval '15 minutes')
     left join resource.share l on l.setup = p_setup and l.gshare = 'L1 User Analysis' and brokerage.is_current(l.measured, m.now, interval '15 minutes')
     left join count_of_share n on n.gshare = t.gshare
@@ -2906,8 +2938,8 @@ CREATE FUNCTION brokerage.facts_of_analysis_pairs(p_setup text, p_tasks brokerag
     LANGUAGE sql STABLE
     AS $$
   with task as materialized (
-    select f.ordinality as number, f.task_id, f.gshare, f.user_name, f.included_sites, f.sites, f.preassigned, i.datasets, i.nothing_there,
-           dense_rank() over (order by f.gshare) as share_number, dense_rank() over (order by f.gshare, f.user_name) as user_number,
+    select f.ordinality as number, f.task_id, f.gshare, f.label, f.user_name, f.included_sites, f.sites, f.preassigned, i.datasets, i.nothing_there,
+           dense_rank() over (order by f.gshare, f.label) as share_number, dense_rank() over (order by f.gshare, f.label, f.user_name) as user_number,
            dense_rank() over (order by i.datasets, f.preassigned) as input_number
       from unnest(p_tasks) with ordinality f
       left join (select i.task_id, array_agg(i.dataset order by i.position) as datasets, format('dataset %s is not there', min(i.dataset)) as nothing_there
@@ -2975,52 +3007,63 @@ CREATE FUNCTION brokerage.facts_of_analysis_pairs(p_setup text, p_tasks brokerag
      cross join lateral (select case when t.found > 0 then format('%s of %s files of dataset %s are there', t.found, t.total, p.missing) else format('dataset %s is not there', p.missing) end) m(said)
   ), result as materialized (
     select t.number as task, q.number as queue, sum(r.failed)::bigint as failed, sum(r.closed)::bigint as closed, sum(r.finished)::bigint as finished
-      from task t
-      join workload.task_result r on r.setup = p_setup and r.task_id = t.task_id
+      from (select t.number, t.task_id, resource.clock(p_setup) - interval '1 hour' * (resource.config_value(p_setup, 'jedi', 'anal_jobbroker', 'TW_DONE_JOB_STAT') #>> '{}')::float8 as since
+              from task t) t
+      join workload.task_outcome r on r.setup = p_setup and r.task_id = t.task_id and r.minute >= date_trunc('minute', t.since, 'utc')
       join queue q on r.queue in (q.queue, q.unified_name)
      group by t.number, q.number
   ), share as materialized (
-    select distinct t.share_number as number, t.gshare from task t
-  ), users as materialized (
-    select s.number as share, u.number as queue, count(*) filter (where x.user_name <> '_total') as listed,
-           coalesce(max(x.running) filter (where x.user_name = '_total'), sum(x.running)) as running
+    select distinct t.share_number as number, t.gshare, t.label from task t
+  ), of_user as materialized (  -- here: of the jobs of this database
+    select s.number as share, u.number as queue, x.user_name, coalesce(sum(x.queued), 0)::bigint as queued, coalesce(sum(x.running), 0)::bigint as running,
+           coalesce(sum(x.running) filter (where x.label is not null), 0) as running_here
       from share s
-      join workload.user_queue_statistic x on x.setup = p_setup and x.gshare = s.gshare
+      join workload.user_queue_job x on x.setup = p_setup and x.gshare = s.gshare and coalesce(x.label = s.label, x.label is null)
       join unified u on u.queue = x.queue
-     group by s.number, u.number
+     group by s.number, u.number, x.user_name
+    having bool_or(x.label is null) or sum(x.queued) > 0 or sum(x.running) > 0
+  ), users as materialized (
+    select o.share, o.queue, count(*) filter (where o.user_name <> '_total') as listed,
+           coalesce(max(o.running) filter (where o.user_name = '_total') + sum(o.running_here), sum(o.running)) as running
+      from of_user o
+     group by o.share, o.queue
+  ), owner as materialized (
+    select distinct t.user_number as number, t.share_number, t.user_name from task t
   ), own as materialized (
-    select o.number as owner, u.number as queue, coalesce(x.queued, 0) as queued, coalesce(x.running, 0) as running
-      from (select distinct t.user_number as number, t.gshare, t.user_name from task t) o
-      join workload.user_queue_statistic x on x.setup = p_setup and x.gshare = o.gshare and x.user_name = o.user_name
-      join unified u on u.queue = x.queue
+    select w.number as owner, o.queue, o.queued, o.running
+      from owner w
+      join of_user o on o.share = w.share_number and o.user_name = w.user_name
   ), rate as materialized (
-    select s.number as share, u.number as queue, max(r.rate) filter (where r.gshare <> '') as of_share, max(r.rate) filter (where r.gshare = '') as of_all
-      from workload.to_running_rate r
+    select s.number as share, u.number as queue, sum(r.rate) filter (where r.gshare <> '') as of_share, sum(r.rate) filter (where r.gshare = '') as of_all
+      from workload.start_rate r
       join unified u on u.queue = r.queue
       join share s on r.gshare in ('', s.gshare)
      where r.setup = p_setup
      group by s.number, u.number
+  ), standing as materialized (  -- what users and their shares have at queues, once for all tasks of a user
+    select o.number as owner, q.number as queue, q.unified, q.queue as name, q.unified_name, q.running_all, w.queued, w.running,
+           case when u.share is null then 1 when p_flavour = 'doc' then greatest(u.listed, 1) else u.listed + 1 end as users, u.running as users_running, x.of_share, x.of_all
+      from owner o
+     cross join queue q
+      left join users u on u.share = o.share_number and u.queue = q.unified
+      left join own w on w.owner = o.number and w.queue = q.unified
+      left join rate x on x.share = o.share_number and x.queue = q.unified
   )
   select f.task_number, f.queue_number,
-         case when p_flavour = 'doc' then coalesce(q.queue like any (t.included_sites || t.sites) or q.unified_name like any (t.included_sites || t.sites), false) else f.is_preassigned end,
+         case when p_flavour = 'doc' then coalesce(s.name like any (t.included_sites || t.sites) or s.unified_name like any (t.included_sites || t.sites), false) else f.is_preassigned end,
          f.preassigned_alone, f.is_nucleus_queue, f.is_near, f.is_own, f.closeness, f.queued, f.queued_express, f.mbps, f.running, f.starting,
          f.activated, f.assigned, f.defined, f.numslots, f.type_running, f.type_starting, f.type_activated, f.type_assigned, f.type_defined,
          f.available_files, f.available_bytes, f.reachable_files, f.reachable_bytes, f.input_is_local, f.has_readable_source, f.zero_share, f.software,
          f.platform_level_percent,
          case when i.input is null then t.nothing_there else i.problem end, case when t.datasets is null then 1 when i.input is not null then i.copies when p_flavour = 'doc' or t.level > 2 then 0 end,
          coalesce(r.failed, 0), coalesce(r.closed, 0), coalesce(r.finished, 0),
-         o.queued, o.running,
-         case when u.share is null then 1 when p_flavour = 'doc' then greatest(u.listed, 1) else u.listed + 1 end,
-         coalesce(u.running, f.running)::bigint,
-         coalesce(x.of_share, x.of_all * f.running / nullif(q.running_all, 0), 0)
+         s.queued, s.running, s.users, coalesce(s.users_running, f.running)::bigint,
+         coalesce(s.of_share, s.of_all * f.running / nullif(s.running_all, 0), 0)
     from brokerage.facts_of_pairs(p_setup, p_tasks, p_queues, p_flavour, true) f
     join (select t.*, b.level from task t left join best b on b.input = t.input_number) t on t.number = f.task_number
-    join queue q on q.number = f.queue_number
-    left join input_of_queue i on i.input = t.input_number and i.queue = q.unified
-    left join result r on r.task = t.number and r.queue = q.number
-    left join users u on u.share = t.share_number and u.queue = q.unified
-    left join own o on o.owner = t.user_number and o.queue = q.unified
-    left join rate x on x.share = t.share_number and x.queue = q.unified
+    join standing s on s.owner = t.user_number and s.queue = f.queue_number
+    left join input_of_queue i on i.input = t.input_number and i.queue = s.unified
+    left join result r on r.task = t.number and r.queue = f.queue_number
 $$;
 
 ALTER FUNCTION brokerage.facts_of_analysis_pairs(p_setup text, p_tasks brokerage.task_facts[], p_queues brokerage.queue_facts[], p_flavour text) OWNER TO broker_owner;
@@ -3223,7 +3266,7 @@ COMMENT ON FUNCTION brokerage.facts_of_nucleus_pairs(p_setup text, p_tasks broke
 CREATE FUNCTION brokerage.facts_of_pairs(p_setup text, p_tasks brokerage.task_facts[], p_queues brokerage.queue_facts[], p_flavour text, p_analysis boolean DEFAULT NULL::boolean) RETURNS TABLE(task_number bigint, queue_number bigint, is_preassigned boolean, preassigned_alone boolean, is_nucleus_queue boolean, is_near boolean, is_own boolean, closeness double precision, queued double precision, queued_express double precision, mbps double precision, running bigint, starting bigint, activated bigint, assigned bigint, defined bigint, numslots bigint, type_running bigint, type_starting bigint, type_activated bigint, type_assigned bigint, type_defined bigint, available_files bigint, available_bytes bigint, reachable_files bigint, reachable_bytes bigint, input_is_local boolean, has_readable_source boolean, zero_share text, software text, platform_level_percent double precision)
     LANGUAGE sql STABLE
     AS $$
-  with task as materialized (
+  with numbered as not materialized (
     select f.ordinality as number, f.task_id, f.nucleus, f.preassigned, f.preassigned_by, f.is_merging, f.input_bytes, f.input_pre_staging,
            coalesce(f.io_intensity > f.io_intensity_cutoff and not f.input_pre_staging, false) as only_complete,
            coalesce(d.shared_files, false) as shared_files,
@@ -3237,6 +3280,8 @@ CREATE FUNCTION brokerage.facts_of_pairs(p_setup text, p_tasks brokerage.task_fa
       left join workload.input_digest d on d.setup = p_setup and d.task_id = f.task_id
      cross join lateral (select brokerage.share_key(t), brokerage.software_key(t), brokerage.platform_level(t.architecture) offset 0) k(share_key, software_key, level)
      cross join lateral (select case when p_flavour <> 'doc' then t.resource_types_at end) r(resource_types_at)
+  ), task as materialized (
+    select n.*, dense_rank() over (order by n.nucleus_number, n.share_number, n.mix_number, n.policy_number, n.software_number, n.level) as class_number from numbered n
   ), queue as materialized (
     select f.ordinality as number, dense_rank() over (order by f.unified_name) as unified, f.queue, f.unified_name, f.storage_site, f.panda_site, f.is_nucleus, f.is_production, f.status
       from unnest(p_queues) with ordinality f
@@ -3390,29 +3435,34 @@ CREATE FUNCTION brokerage.facts_of_pairs(p_setup text, p_tasks brokerage.task_fa
       join (select distinct t.software_number as number, t.software_key from task t) k on k.software_key = r.software_key
       join unified u on u.queue = r.queue
   )
-  select t.number, q.number,
+  select t.number, o.queue,
          h.task is not null, coalesce(h.alone, false),
-         coalesce(n.is_nucleus_queue, false), coalesce(n.is_near, false), coalesce(n.is_own, false),
-         n.closeness, n.queued::float8, n.queued_express::float8, n.mbps,
-         coalesce(c.running, 0), coalesce(c.starting, 0), coalesce(c.activated, 0), coalesce(c.assigned, 0), coalesce(c.defined, 0),
-         s.numslots,
-         y.running, y.starting, y.activated, y.assigned, y.defined,
+         o.is_nucleus_queue, o.is_near, o.is_own, o.closeness, o.queued, o.queued_express, o.mbps, o.running, o.starting, o.activated, o.assigned, o.defined, o.numslots,
+         o.type_running, o.type_starting, o.type_activated, o.type_assigned, o.type_defined,
          coalesce(a.disk_files, 0), coalesce(a.disk_bytes, 0), coalesce(a.files, 0), coalesce(a.bytes, 0),
          coalesce(a.disk_bytes, 0) >= t.input_bytes,
-         w.task is null,
-         z.refusal, b.problem, v.percent
-    from task t
-   cross join queue q
-    left join chosen h on h.task = t.number and h.queue = q.number
-    left join near n on n.nucleus = t.nucleus_number and n.queue = q.unified
-    left join counted c on c.share = t.share_number and c.queue = q.unified
-    left join slot s on s.share = t.share_number and s.queue = q.unified
-    left join type_count y on y.mix = t.mix_number and y.queue = q.unified
-    left join available a on a.task = t.number and a.queue = q.unified
-    left join unreadable w on w.task = t.number
-    left join refusal z on z.policy = t.policy_number and z.queue = q.unified
-    left join problem b on b.software = t.software_number and b.queue = q.unified
-    left join resource.architecture_level v on v.setup = p_setup and v.queue = q.unified_name and v.level = t.level
+         t.is_readable,
+         o.refusal, o.problem, o.percent
+    from (select t.number, t.class_number, t.input_bytes, w.task is null as is_readable from task t left join unreadable w on w.task = t.number offset 0) t
+    join (select k.number as class, q.number as queue, q.unified,
+                 coalesce(n.is_nucleus_queue, false) as is_nucleus_queue, coalesce(n.is_near, false) as is_near, coalesce(n.is_own, false) as is_own,
+                 n.closeness, n.queued::float8 as queued, n.queued_express::float8 as queued_express, n.mbps,
+                 coalesce(c.running, 0) as running, coalesce(c.starting, 0) as starting, coalesce(c.activated, 0) as activated, coalesce(c.assigned, 0) as assigned, coalesce(c.defined, 0) as defined,
+                 s.numslots,
+                 y.running as type_running, y.starting as type_starting, y.activated as type_activated, y.assigned as type_assigned, y.defined as type_defined,
+                 z.refusal, b.problem, v.percent
+            from (select distinct t.class_number as number, t.nucleus_number, t.share_number, t.mix_number, t.policy_number, t.software_number, t.level from task t) k
+           cross join queue q
+            left join near n on n.nucleus = k.nucleus_number and n.queue = q.unified
+            left join counted c on c.share = k.share_number and c.queue = q.unified
+            left join slot s on s.share = k.share_number and s.queue = q.unified
+            left join type_count y on y.mix = k.mix_number and y.queue = q.unified
+            left join refusal z on z.policy = k.policy_number and z.queue = q.unified
+            left join problem b on b.software = k.software_number and b.queue = q.unified
+            left join resource.architecture_level v on v.setup = p_setup and v.queue = q.unified_name and v.level = k.level
+          offset 0) o on o.class = t.class_number
+    left join chosen h on h.task = t.number and h.queue = o.queue
+    left join available a on a.task = t.number and a.queue = o.unified
 $$;
 
 ALTER FUNCTION brokerage.facts_of_pairs(p_setup text, p_tasks brokerage.task_facts[], p_queues brokerage.queue_facts[], p_flavour text, p_analysis boolean) OWNER TO broker_owner;
@@ -3461,6 +3511,10 @@ CREATE FUNCTION brokerage.facts_of_queues(p_setup text, p_analysis boolean DEFAU
      group by s.queue
   ), live as materialized (
     select l.queue, sum(l.jobs) as jobs from brokerage.live_count l where l.setup = p_setup group by l.queue
+  ), pilot as materialized (
+    select p.queue, sum(p.requests) as requests from resource.pilot_count p where p.setup = p_setup group by p.queue
+  ), start as materialized (
+    select s.queue, s.last_at from workload.last_start s where s.setup = p_setup
   ), slot as materialized (
     select distinct s.queue from resource.slot s where s.setup = p_setup
   )
@@ -3500,8 +3554,8 @@ CREATE FUNCTION brokerage.facts_of_queues(p_setup text, p_analysis boolean DEFAU
          coalesce('ANY' = any (q.releases), false) as releases_any,
          coalesce('AUTO' = any (q.releases), false) as releases_auto,
          w.queue is not null as publishes_software,
-         coalesce(a.getjob, 0) + coalesce(a.updatejob, 0) as pilots,
-         a.laststart as laststart,
+         coalesce(p.requests, 0)::bigint as pilots,
+         b.last_at as laststart,
          coalesce(a.workers_running, 0) + coalesce(a.workers_submitted, 0) as workers,
          coalesce(a.ups, false) as ups,
          l.queue is not null as has_slots,
@@ -3538,6 +3592,8 @@ CREATE FUNCTION brokerage.facts_of_queues(p_setup text, p_analysis boolean DEFAU
     left join storage s on s.queue = q.unified_name
     left join count_of_all c on c.queue = q.unified_name
     left join transferring t on t.queue = q.unified_name
+    left join pilot p on p.queue = q.unified_name
+    left join start b on b.queue = q.unified_name
     left join live v on v.queue = q.unified_name
     left join slot l on l.queue = q.unified_name
     left join resource.software w on w.setup = q.setup and w.queue = q.unified_name
@@ -4142,7 +4198,8 @@ CREATE FUNCTION brokerage.may_be_stabilized(t brokerage.task_facts, q brokerage.
     AS $$
   select coalesce(
     brokerage.queued_of_share(t, q, p) >= t.base_queue_length_per_pq
-    and brokerage.queued_of_share(t, q, p) >= t.base_expected_wait_hour_on_pq::numeric * p.to_running_rate::numeric
+    and brokerage.compare(brokerage.queued_of_share(t, q, p)::float8, t.base_expected_wait_hour_on_pq * p.to_running_rate,
+                          brokerage.queued_of_share(t, q, p)::numeric, t.base_expected_wait_hour_on_pq::numeric * p.to_running_rate::numeric) >= 0
     and not coalesce((x ->> 'spares_merging')::boolean and t.is_merging, false)
     and not coalesce((x ->> 'spares_absent')::boolean and p.user_queued is null, false), false)
 $$;
@@ -4984,7 +5041,8 @@ CREATE FUNCTION brokerage.refresh_statistics() RETURNS void
 begin
   analyze (skip_locked) resource.queue, resource.queue_activity, resource.queue_storage, resource.slot, resource.storage, resource.link, resource.software, resource.software_tag,
     resource.architecture_level, resource.worker_gpu, workload.dataset, workload.dataset_file, workload.replica, workload.task, workload.task_dataset, workload.input_digest,
-    workload.statistic, workload.job;
+    workload.statistic, workload.user_queue_statistic, workload.job, workload.job_change, workload.queue_count, workload.user_count, workload.task_count, workload.start_count,
+    workload.end_count, resource.account, resource.pilot_request;
 end $$;
 
 ALTER FUNCTION brokerage.refresh_statistics() OWNER TO broker_owner;
@@ -6896,13 +6954,16 @@ begin
   if jsonb_typeof(p_settings) is distinct from 'object' then
     raise exception 'settings are %', coalesce(p_settings::text, 'null') using errcode = 'PB001', hint = 'Give an object: {"profile": "doc"}.';
   end if;
-  select k.key into v_unknown from jsonb_object_keys(p_settings) k(key) where k.key not in ('profile', 'decisions_kept', 'counts_kept', 'assignments_count') limit 1;
+  select k.key into v_unknown from jsonb_object_keys(p_settings) k(key) where k.key not in ('profile', 'decisions_kept', 'counts_kept', 'assignments_count', 'makes_jobs') limit 1;
   if found then
-    raise exception 'setting % is not known', v_unknown using errcode = 'PB001', hint = 'Settings are profile, decisions_kept, counts_kept, assignments_count.';
+    raise exception 'setting % is not known', v_unknown using errcode = 'PB001', hint = 'Settings are profile, decisions_kept, counts_kept, assignments_count, makes_jobs.';
   end if;
-  select s.key, s.value into v_bad from jsonb_each(p_settings) s where s.key <> 'profile' and not brokerage.is_wait(s.value) order by s.key limit 1;
+  select s.key, s.value into v_bad from jsonb_each(p_settings) s where s.key not in ('profile', 'makes_jobs') and not brokerage.is_wait(s.value) order by s.key limit 1;
   if found then
     raise exception 'setting % is %, not a time such as "2 days"', v_bad.key, v_bad.value using errcode = 'PB001', hint = 'Times are texts such as "2 days", longer than 0.';
+  end if;
+  if p_settings ? 'makes_jobs' and jsonb_typeof(p_settings -> 'makes_jobs') <> 'boolean' then
+    raise exception 'setting makes_jobs is %', p_settings -> 'makes_jobs' using errcode = 'PB001', hint = 'Give true or false.';
   end if;
   if p_settings ? 'profile' then
     perform brokerage.require_profile(p_settings ->> 'profile');
@@ -6912,13 +6973,14 @@ begin
   select s.* into v_setting from brokerage.setting s where s.setup = p_setup for update;
   v_setting := jsonb_populate_record(v_setting, p_settings);
   update brokerage.setting s
-     set profile = v_setting.profile, decisions_kept = v_setting.decisions_kept, counts_kept = v_setting.counts_kept, assignments_count = v_setting.assignments_count
+     set profile = v_setting.profile, decisions_kept = v_setting.decisions_kept, counts_kept = v_setting.counts_kept, assignments_count = v_setting.assignments_count,
+         makes_jobs = v_setting.makes_jobs
    where s.setup = p_setup;
 end $$;
 
 ALTER FUNCTION brokerage.set_settings(p_setup text, p_settings jsonb) OWNER TO broker_owner;
 
-COMMENT ON FUNCTION brokerage.set_settings(p_setup text, p_settings jsonb) IS 'Changes settings of brokerage in a setup: profile, and decisions_kept, counts_kept, assignments_count (times longer than 0 as text, "2 days"). All or none. Errors: PB001 (an unknown setting or profile, no such time), PB002 (setup not granted).';
+COMMENT ON FUNCTION brokerage.set_settings(p_setup text, p_settings jsonb) IS 'Changes settings of brokerage in a setup: profile, and decisions_kept, counts_kept, assignments_count (times longer than 0 as text, "2 days"), makes_jobs (whether assigned jobs are made here). All or none. Errors: PB001 (an unknown setting or profile, no such time), PB002 (setup not granted).';
 
 CREATE FUNCTION brokerage.share_key(t workload.task) RETURNS text
     LANGUAGE sql STABLE PARALLEL SAFE
@@ -6935,7 +6997,7 @@ CREATE FUNCTION brokerage.site_classes(p_setup text, p_flavour text) RETURNS TAB
     LANGUAGE sql STABLE
     AS $$
   with job as not materialized (
-    select j.queue, j.created, j.activated, j.started, j.status
+    select j.queue, j.created, j.activated, j.started, j.ended, j.status
       from workload.job j
       left join workload.task t on t.setup = j.setup and t.task_id = j.task_id
      where j.setup = p_setup and j.gshare = 'User Analysis' and j.label in ('user', 'panda') and j.queue is not null
@@ -6961,17 +7023,15 @@ CREATE FUNCTION brokerage.site_classes(p_setup text, p_flavour text) RETURNS TAB
       from bound b
      cross join moment m
       join resource.queue q on q.setup = p_setup and q.queue = b.queue
-      join job j on j.queue = b.queue and j.status in ('activated', 'sent', 'starting') and (j.status <> 'starting' or q.workflow like 'push%')
+      join job j on j.queue = b.queue and j.started is null and j.ended is null and j.status in ('activated', 'sent', 'starting') and (j.status <> 'starting' or q.workflow like 'push%')
      cross join lateral (select extract(epoch from m.now - case when p_flavour = 'doc' then coalesce(j.activated, j.created) else j.created end)::float8) w(wait)
      where w.wait > b.mean_wait
      group by b.queue
   ), started as materialized (
-    select q.queue, coalesce(bool_or(a.laststart >= m.now - interval '1 day'), false) or exists (
-             select from workload.job j where j.setup = p_setup and j.queue = q.queue and j.started >= m.now - interval '1 day') as lately
-      from bound q
+    select s.queue, coalesce(s.last_at >= m.now - interval '1 day', false) as lately
+      from workload.last_start s
      cross join moment m
-      left join resource.queue_activity a on a.setup = p_setup and a.queue = q.queue
-     group by q.queue, m.now
+     where s.setup = p_setup
   ), figure as materialized (
     select b.queue, b.jobs, b.mean_wait, b.upper_wait, coalesce(w.jobs, 0) as long_jobs, coalesce(w.mean_wait, b.mean_wait) as mean_long_wait,
            greatest(b.upper_wait, coalesce(w.mean_wait, b.mean_wait)) as rank, s.lately, coalesce(q.resource_type, 'GRID') = 'GRID' as is_grid
@@ -7262,9 +7322,9 @@ CREATE FUNCTION brokerage.task_classes(p_setup text) RETURNS TABLE(task_id bigin
                                   and brokerage.is_current(u.evaluated, (select resource.clock(p_setup)), interval '20 minutes')
      where t.setup = p_setup and t.label in ('user', 'panda') and t.status in ('ready', 'scouting', 'scouted', 'running', 'pending', 'throttled')
   ), progress as materialized (
-    select j.task_id, count(*) as jobs, count(*) filter (where j.status = 'finished') as finished,
-           count(*) filter (where j.status not in ('finished', 'failed', 'cancelled', 'closed')) as remaining
-      from workload.job j
+    select j.task_id, sum(j.jobs)::bigint as jobs, coalesce(sum(j.jobs) filter (where j.status = 'finished'), 0)::bigint as finished,
+           coalesce(sum(j.jobs) filter (where not workload.is_end(j.status)), 0)::bigint as remaining
+      from workload.job_by_task j
      where j.setup = p_setup and j.task_id in (select t.task_id from task t where not t.is_express and t.by_user in (0, 1))
      group by j.task_id
   )
@@ -7321,7 +7381,8 @@ begin
           '  join brokerage.task_decision d on d.setup = $2 and d.run_id = $3 and d.task_id = s.task_id and d.candidates = 0 and d.rejected > 0)'
           ' select coalesce(array_agg(s.task_id), ''{}'') from left_with_none s'
           '  where s.said = ''any'' or not exists (select from brokerage.verdict v cross join unnest(v.queues) u cross join unnest($4) r(begins)'
-          '                                         where v.setup = $2 and v.run_id = $3 and v.task_id = s.task_id and u.verdict = ''r'' and starts_with(u.rule || E''\t'' || u.reason, r.begins))'
+          '                                         where v.setup = $2 and v.run_id = $3 and v.task_id = s.task_id and u.verdict = ''r'' and starts_with(u.rule || E''\t'' || u.reason, r.begins)'
+          '                                         offset 0)'  -- asked of those tasks alone, never of all that the run decided
      into v_again using p_tasks, p_run.setup, p_run.run_id, brokerage.temporary_rules(p_run.profile, p_run.algorithm);
   if cardinality(v_again) = 0 then
     return '{}'::brokerage.task_facts[];
@@ -7464,15 +7525,19 @@ CREATE FUNCTION brokerage.user_slots(p_setup text) RETURNS TABLE(user_name text,
      where a.setup = p_setup and a.site_class is not null and coalesce(q.resource_type, 'GRID') = 'GRID'
        and brokerage.is_current(a.site_classified, (select resource.clock(p_setup)), interval '1 hour')
   ), job as (
-    select j.user_name, j.queue, sum(case when j.status = 'running' then coalesce(j.cores, 1) else 0 end) as cores
-      from workload.job j
-      left join workload.task t on t.setup = j.setup and t.task_id = j.task_id
-     where j.setup = p_setup and j.gshare in ('User Analysis', 'Express Analysis') and j.label in ('user', 'panda')
-       and j.queue in (select s.queue from site s) and j.status in ('defined', 'assigned', 'activated', 'starting', 'running')
-       and coalesce(j.processing_type, t.processing_type) is distinct from 'pmerge' and t.is_merging is not true
-     group by j.user_name, j.queue
+    select c.user_name, c.queue, c.jobs, case when c.status = 'running' then c.cores else 0 end as cores
+      from workload.job_by_user c
+     where c.setup = p_setup and c.gshare in ('User Analysis', 'Express Analysis') and c.label in ('user', 'panda')
+       and c.status in ('defined', 'assigned', 'activated', 'starting', 'running') and c.processing_type is distinct from 'pmerge'
+    union all  -- less those of merge tasks that do not say themselves that they merge
+    select j.user_name, j.queue, -1, case when j.status = 'running' then -coalesce(j.cores, 1) else 0 end
+      from workload.task t
+      join workload.job j on j.setup = t.setup and j.task_id = t.task_id
+     where t.setup = p_setup and (t.is_merging or t.processing_type = 'pmerge' and j.processing_type is null) and j.ended is null
+       and j.gshare in ('User Analysis', 'Express Analysis') and j.label in ('user', 'panda')
+       and j.status in ('defined', 'assigned', 'activated', 'starting', 'running') and j.processing_type is distinct from 'pmerge'
     union all
-    select u.user_name, u.queue, coalesce(u.running_cores, u.running, 0)
+    select u.user_name, u.queue, coalesce(u.queued, 0) + coalesce(u.running, 0), coalesce(u.running_cores, u.running, 0)
       from workload.user_queue_statistic u
      where u.setup = p_setup and u.gshare in ('User Analysis', 'Express Analysis') and u.user_name <> '_total' and coalesce(u.queued, 0) + coalesce(u.running, 0) > 0
   ), slot as (
@@ -7481,6 +7546,7 @@ CREATE FUNCTION brokerage.user_slots(p_setup text) RETURNS TABLE(user_name text,
       join site s on s.queue = j.queue
      where j.user_name is not null
      group by j.user_name
+    having sum(j.jobs) > 0
   )
   select s.user_name, s.hi, s.mid, greatest(c.threshold_a - s.hi, 0), greatest(c.threshold_b - s.hi - s.mid, 0)
     from slot s
@@ -7967,8 +8033,9 @@ begin
   v_tasks := array(select f from brokerage.facts_of_tasks(p_setup, array(select t.task_id from unnest(p_tasks) t), v_flavour, 'production_job') f order by f.task_id);
   v_queues := array(select f from brokerage.facts_of_queues(p_setup) f where f.is_nucleus or f.bare_nucleus is not null order by f.queue);
   execute brokerage.compose(p_profile, 'production_job', cardinality(v_tasks) * cardinality(v_queues) > 5000, false, false, v_hint)
-          || ' select coalesce(jsonb_object_agg(s.task_id, s.nuclei), ''{}'') from (select j.task_id, jsonb_agg(distinct q.panda_site) as nuclei'
-             '   from judged j join unnest($3) q on q.queue = j.queue where j.failed is null and q.panda_site is not null group by j.task_id) s'
+          || ' select coalesce(jsonb_object_agg(s.task_id, s.nuclei), ''{}'') from (select u.task_id, jsonb_agg(u.panda_site) as nuclei'
+             '   from (select distinct j.task_id, q.panda_site from judged j join unnest($3) with ordinality q on q.ordinality = j.queue_number'
+             '          where j.failed is null and q.panda_site is not null) u group by u.task_id) s'
      into v_runnable using p_setup, v_tasks, v_queues, v_flavour;
   return array(select brokerage.with_runnable(p_tasks[n], array(select jsonb_array_elements_text(v_runnable -> p_tasks[n].task_id::text))) from generate_subscripts(p_tasks, 1) n order by n);
 end $_$;
@@ -8116,6 +8183,1222 @@ end $_$;
 ALTER FUNCTION instance.world_table(p_table text) OWNER TO broker_owner;
 
 COMMENT ON FUNCTION instance.world_table(p_table text) IS 'A table of the room instance that the world format covers. Errors: PB001 (another one).';
+
+CREATE FUNCTION lifecycle.activate(p_setup text, p_most integer DEFAULT 10000) RETURNS TABLE(status text, jobs bigint)
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'lifecycle', 'pg_temp'
+    AS $$
+declare
+  v_ids bigint[];
+  v_defined bigint[];
+  v_group record;
+  v_made bigint[];
+begin
+  perform resource.identify(p_setup);
+  perform taskqueue.enter(p_setup);
+  v_ids := array(select j.job_id from workload.job j
+                  where j.setup = p_setup and j.job_id = any (array(select r.job_id from lifecycle.ready_jobs(p_setup, p_most) r))
+                    and j.status in ('defined', 'assigned')
+                  order by j.job_id for update skip locked);
+  v_defined := array(select j.job_id from workload.job j
+                      where j.setup = p_setup and j.activated is null and j.ended is null and j.status = 'defined' and j.queue is not null
+                      order by j.job_id limit p_most for update skip locked);
+  v_defined := array(select i from unnest(v_defined) i union select j.job_id from workload.job j where j.setup = p_setup and j.job_id = any (v_ids) and j.status = 'defined');
+  if v_defined <> '{}' then
+    v_defined := workload.change_status(p_setup, v_defined, 'defined', 'assigned', 'activate');
+  end if;
+  if v_ids <> '{}' then
+    perform taskqueue.require_setup(p_setup);
+    v_ids := workload.change_status(p_setup, v_ids, 'assigned', 'activated', 'activate');
+    for v_group in
+      select taskqueue.canonical_requirements(p_setup, r.requirements) as requirements, array_agg(j.job_id order by j.job_id) as ids,
+             array_agg(least(greatest(j.priority / 100, 1), 10) order by j.job_id) as priorities
+        from workload.job j
+        join (select distinct i.task_id, i.queue, i.cores, lifecycle.requirements_of(t, d, i.queue, i.cores) as requirements
+                from workload.job i
+                left join workload.task t on t.setup = p_setup and t.task_id = i.task_id
+                left join workload.input_digest d on d.setup = p_setup and d.task_id = i.task_id
+               where i.setup = p_setup and i.job_id = any (v_ids)) r
+          on r.task_id is not distinct from j.task_id and r.queue = j.queue and r.cores is not distinct from j.cores
+       where j.setup = p_setup and j.job_id = any (v_ids)
+       group by r.requirements
+       order by md5(r.requirements::text)
+    loop
+      select p.made into v_made from taskqueue.place_jobs(p_setup, v_group.requirements, v_group.ids, v_group.priorities) p;
+      perform taskqueue.open_queues(p_setup, v_made);
+    end loop;
+  end if;
+  status := 'assigned';
+  jobs := cardinality(v_defined);
+  return next;
+  status := 'activated';
+  jobs := cardinality(v_ids);
+  return next;
+end $$;
+
+ALTER FUNCTION lifecycle.activate(p_setup text, p_most integer) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION lifecycle.activate(p_setup text, p_most integer) IS 'Assigns the defined jobs that have a queue, and activates up to so many whose input is at their queue: they wait in a TaskQueue from then on. Returns how many. Errors: PB002 (setup not granted).';
+
+CREATE FUNCTION lifecycle.cancel_jobs(p_setup text, p_job_ids bigint[], p_reason text DEFAULT 'cancelled'::text) RETURNS TABLE(job_id bigint, answer text)
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'lifecycle', 'pg_temp'
+    AS $$
+declare
+  v_status text;
+begin
+  perform resource.identify(p_setup);
+  if p_reason is null or p_reason = '' then
+    raise exception 'reason is %', coalesce(quote_literal(p_reason), 'null') using errcode = 'PB001', hint = 'Say why, the agent is told.';
+  end if;
+  for job_id in select distinct i from unnest(p_job_ids) i order by i loop
+    loop  -- until nobody moved it between one look and the other
+      select j.status into v_status from workload.job j where j.setup = p_setup and j.job_id = cancel_jobs.job_id;
+      begin
+        answer := taskqueue.cancel_job(p_setup, job_id, p_reason);
+        exit;
+      exception when sqlstate 'PB004' then  -- no TaskQueue has it
+        if v_status is null then
+          raise;
+        elsif workload.is_end(v_status) then
+          answer := 'has ended: ' || v_status;
+          exit;
+        end if;
+      end;
+      if workload.change_status(p_setup, array[job_id], v_status, 'cancelled', p_reason) <> '{}' then
+        answer := 'ended';
+        exit;
+      end if;
+    end loop;
+    return next;
+  end loop;
+end $$;
+
+ALTER FUNCTION lifecycle.cancel_jobs(p_setup text, p_job_ids bigint[], p_reason text) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION lifecycle.cancel_jobs(p_setup text, p_job_ids bigint[], p_reason text) IS 'Cancels jobs, all or none: each is answered ended, kill asked (its agent is told at its next report), or that it has ended. Errors: PB001 (no reason), PB002 (setup or owner not granted), PB004 (no such job).';
+
+CREATE FUNCTION lifecycle.cancel_task(p_setup text, p_task_id bigint, p_reason text DEFAULT 'cancelled'::text) RETURNS TABLE(job_id bigint, answer text)
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'lifecycle', 'pg_temp'
+    AS $$
+begin
+  perform resource.identify(p_setup);
+  update workload.task t set status = 'aborted' where t.setup = p_setup and t.task_id = p_task_id;
+  if not found then
+    raise exception 'there is no task % in setup %', coalesce(p_task_id::text, 'null'), p_setup using errcode = 'PB004', hint = 'Tasks are loaded with a world.';
+  end if;
+  return query
+    select c.job_id, c.answer
+      from lifecycle.cancel_jobs(p_setup, array(select j.job_id from workload.job j where j.setup = p_setup and j.task_id = p_task_id and j.ended is null), p_reason) c;
+end $$;
+
+ALTER FUNCTION lifecycle.cancel_task(p_setup text, p_task_id bigint, p_reason text) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION lifecycle.cancel_task(p_setup text, p_task_id bigint, p_reason text) IS 'Cancels a task (JEDI''s status aborted) and its jobs that have not ended, each answered as by lifecycle.cancel_jobs. Errors: PB001 (no reason), PB002 (setup not granted), PB004 (no such task).';
+
+CREATE TABLE resource.share (
+    setup text NOT NULL,
+    gshare text NOT NULL,
+    parent text,
+    target double precision,
+    running double precision,
+    queued double precision,
+    usage_percent double precision,
+    equivalent_usage_percent double precision,
+    measured timestamp with time zone,
+    CONSTRAINT share_equivalent_usage_percent_check CHECK (((equivalent_usage_percent > ('-1000000000000000'::numeric)::double precision) AND (equivalent_usage_percent < ('1000000000000000'::numeric)::double precision))),
+    CONSTRAINT share_queued_check CHECK (((queued > ('-1000000000000000'::numeric)::double precision) AND (queued < ('1000000000000000'::numeric)::double precision))),
+    CONSTRAINT share_running_check CHECK (((running > ('-1000000000000000'::numeric)::double precision) AND (running < ('1000000000000000'::numeric)::double precision))),
+    CONSTRAINT share_target_check CHECK (((target > ('-1000000000000000'::numeric)::double precision) AND (target < ('1000000000000000'::numeric)::double precision))),
+    CONSTRAINT share_usage_percent_check CHECK (((usage_percent > ('-1000000000000000'::numeric)::double precision) AND (usage_percent < ('1000000000000000'::numeric)::double precision)))
+);
+
+ALTER TABLE resource.share OWNER TO broker_owner;
+
+COMMENT ON TABLE resource.share IS 'Global shares.';
+
+COMMENT ON COLUMN resource.share.setup IS 'Tenant: DIRAC''s Setup, PanDA''s vo.';
+
+COMMENT ON COLUMN resource.share.gshare IS 'Global share.';
+
+COMMENT ON COLUMN resource.share.parent IS 'Share that it is part of.';
+
+COMMENT ON COLUMN resource.share.target IS 'Target (HS06).';
+
+COMMENT ON COLUMN resource.share.running IS 'Running (HS06).';
+
+COMMENT ON COLUMN resource.share.queued IS 'Queued (HS06).';
+
+COMMENT ON COLUMN resource.share.usage_percent IS 'Usage divided by target, as a fraction whatever its name says (PanDA''s).';
+
+COMMENT ON COLUMN resource.share.equivalent_usage_percent IS 'The like with the share above it, as a fraction.';
+
+COMMENT ON COLUMN resource.share.measured IS 'When the usage was measured; null = it holds as it is.';
+
+COMMENT ON CONSTRAINT share_equivalent_usage_percent_check ON resource.share IS 'a number between -1e15 and 1e15';
+
+COMMENT ON CONSTRAINT share_queued_check ON resource.share IS 'a number between -1e15 and 1e15';
+
+COMMENT ON CONSTRAINT share_running_check ON resource.share IS 'a number between -1e15 and 1e15';
+
+COMMENT ON CONSTRAINT share_target_check ON resource.share IS 'a number between -1e15 and 1e15';
+
+COMMENT ON CONSTRAINT share_usage_percent_check ON resource.share IS 'a number between -1e15 and 1e15';
+
+CREATE FUNCTION lifecycle.current_shares(p_setup text) RETURNS TABLE(share resource.share, counted boolean)
+    LANGUAGE plpgsql STABLE
+    AS $$
+declare
+  v_share resource.share;
+begin
+  if not exists (select from workload.job j where j.setup = p_setup and j.job_id >= 1000000000000) then
+    return query select s, false from resource.share s where s.setup = p_setup;
+    return;
+  end if;
+  counted := true;
+  for v_share.gshare, v_share.parent, v_share.target, v_share.running, v_share.queued in
+    select s.gshare, s.parent, s.target, coalesce(u.running, 0), coalesce(u.queued, 0)
+      from resource.share s
+      left join (select n.gshare, sum(n.hs06) filter (where n.status <> 'activated') as running, sum(n.hs06) filter (where n.status = 'activated') as queued
+                   from (select c.gshare, c.status, coalesce(c.ncores, c.njobs) * coalesce(nullif(q.corepower, 0), 10) as hs06
+                           from workload.job_statistic c
+                           left join resource.queue q on q.setup = p_setup and q.queue = c.queue
+                          where c.setup = p_setup and c.status in ('activated', 'sent', 'starting', 'running')) n
+                  group by n.gshare) u on u.gshare = s.gshare
+     where s.setup = p_setup
+  loop
+    v_share.setup := p_setup;
+    share := v_share;
+    return next;
+  end loop;
+end $$;
+
+ALTER FUNCTION lifecycle.current_shares(p_setup text) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION lifecycle.current_shares(p_setup text) IS 'The shares of a setup with what runs and waits (HS06): by the jobs here and the counts kept elsewhere where jobs are made here (counted), else as loaded.';
+
+CREATE FUNCTION lifecycle.end_job(p_setup text, p_job_id bigint, p_outcome text, p_why text, p_sub_status text DEFAULT NULL::text) RETURNS text
+    LANGUAGE plpgsql
+    AS $$
+declare
+  v_lease taskqueue.lease;
+  v_from text;
+begin
+  loop
+    select j.status into v_from from workload.job j where j.setup = p_setup and j.job_id = p_job_id;
+    if not found then
+      raise exception 'there is no job % in setup %', coalesce(p_job_id::text, 'null'), p_setup using errcode = 'PB004', hint = 'Jobs are made by brokerage, or loaded.';
+    elsif workload.is_end(v_from) then
+      raise exception 'job % has ended: %', p_job_id, v_from using errcode = 'PB005', hint = 'An ended job stays as it is.';
+    elsif taskqueue.end_waiting(p_setup, p_job_id, p_outcome, resource.identify(p_setup), p_why, p_sub_status) is not null then
+      return v_from;
+    end if;
+    select l.* into v_lease from taskqueue.lease l where l.setup = p_setup and l.job_id = p_job_id for update;
+    if found then
+      perform taskqueue.end_lease(v_lease, p_outcome, p_why, p_sub_status);
+      return v_from;
+    elsif workload.change_status(p_setup, array[p_job_id], v_from, p_outcome, p_why, p_sub_status) <> '{}' then
+      if exists (select from taskqueue.job j where j.setup = p_setup and j.job_id = p_job_id) then
+        raise exception 'job % is matched and given back again and again', p_job_id using errcode = 'PB006', hint = 'Try again.';
+      end if;
+      return v_from;
+    end if;
+  end loop;
+end $$;
+
+ALTER FUNCTION lifecycle.end_job(p_setup text, p_job_id bigint, p_outcome text, p_why text, p_sub_status text) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION lifecycle.end_job(p_setup text, p_job_id bigint, p_outcome text, p_why text, p_sub_status text) IS 'Ends a job, whether it waits in a TaskQueue, is leased or neither, and returns the status it had. Errors: PB002 (setup not granted), PB004 (no such job), PB005 (it has ended), PB006 (busy).';
+
+CREATE FUNCTION lifecycle.expire_leases(p_setup text, p_most integer DEFAULT 1000) RETURNS TABLE(rule text, action text, jobs bigint)
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'lifecycle', 'pg_temp'
+    AS $$
+declare
+  v_now timestamptz := resource.clock(p_setup);
+  v_setting taskqueue.setting;
+  v_skipped_at text[];
+  v_lease taskqueue.lease;
+  v_returned bigint := 0;
+  v_failed bigint := 0;
+  v_lost bigint := 0;
+begin
+  perform resource.identify(p_setup);
+  perform taskqueue.enter(p_setup);
+  select s.* into v_setting from taskqueue.setting s where s.setup = p_setup;
+  select r.skipped_at into v_skipped_at
+    from lifecycle.timeout_rule r
+   where r.rule = 'sent' and r.profile = coalesce((select s.profile from lifecycle.setting_in_force s where s.setup = p_setup), 'doc');
+  for v_lease in
+    select l.* from taskqueue.lease l
+     where l.setup = p_setup and l.state = 'matched' and l.matched_at < v_now - v_setting.lease_time and l.expires_at < v_now
+       and not (l.brokered and exists (select from workload.job j join resource.queue q on q.setup = j.setup and q.queue = j.queue
+                                        where j.setup = p_setup and j.job_id = l.job_id and lifecycle.is_exempt(q, v_skipped_at)))
+     order by l.matched_at limit p_most for update of l skip locked
+  loop
+    if v_lease.kill_reason is not null then
+      perform taskqueue.end_lease(v_lease, 'cancelled', v_lease.kill_reason, 'sent');
+      v_failed := v_failed + 1;
+    elsif v_lease.attempt >= v_setting.attempts then
+      perform taskqueue.end_lease(v_lease, 'failed', format('sent: attempt %s of %s never started', v_lease.attempt, v_setting.attempts), 'sent');
+      v_failed := v_failed + 1;
+    else
+      perform taskqueue.return_job(v_lease, 'sent: its agent never started it', 'expired');
+      v_returned := v_returned + 1;
+    end if;
+  end loop;
+  for v_lease in
+    select l.* from taskqueue.lease l
+     where l.setup = p_setup and l.state = 'running' and l.expires_at < v_now and not l.brokered
+     order by l.expires_at limit p_most for update skip locked
+  loop
+    perform taskqueue.end_lease(v_lease, case when v_lease.kill_reason is null then 'failed' else 'cancelled' end);
+    v_lost := v_lost + 1;
+  end loop;
+  return query values ('sent', 'return', v_returned), ('sent', 'fail', v_failed), ('heartbeat', 'fail', v_lost);
+end $$;
+
+ALTER FUNCTION lifecycle.expire_leases(p_setup text, p_most integer) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION lifecycle.expire_leases(p_setup text, p_most integer) IS 'Ends leases that have expired, up to so many of each kind: jobs that never started go back to their queue or, after the attempts of the setting, fail; jobs not heard of any more fail. Returns how many. Errors: PB002 (setup not granted).';
+
+CREATE FUNCTION lifecycle.explain_timeouts(p_setup text, p_job_id bigint) RETURNS TABLE(place integer, rule text, verdict text, action text, age interval, time_limit interval, limit_from text, due_at timestamp with time zone, why text)
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'lifecycle', 'pg_temp'
+    AS $$
+declare
+  v_now timestamptz := resource.clock(p_setup);
+  v_status text;
+begin
+  perform resource.look(p_setup);
+  select j.status into v_status from workload.job j where j.setup = p_setup and j.job_id = p_job_id;
+  if not found then
+    raise exception 'there is no job % in setup %', coalesce(p_job_id::text, 'null'), p_setup using errcode = 'PB004', hint = 'Jobs are made by brokerage, or loaded.';
+  end if;
+  return query
+  with judged as (
+    select t.*, min(t.place) filter (where t.obstacle is null and t.since < v_now - t.time_limit) over () as first_place
+      from lifecycle.judge_timeouts(p_setup, array[p_job_id], true) t
+  )
+  select j.place, j.rule,
+         case when j.obstacle is not null then 'never' when j.place = j.first_place then 'applies' when j.since < v_now - j.time_limit then 'later' else 'waits' end,
+         j.action, v_now - j.since, j.time_limit, j.limit_from, case when j.obstacle is null then j.since + j.time_limit end,
+         coalesce(j.obstacle,
+                  format('%s, %s %s ago, %s %s (%s)', j.status, lifecycle.worded_clock(j.clock), date_trunc('second', v_now - j.since),
+                         case when j.since < v_now - j.time_limit then 'above' else 'not above' end, j.time_limit, j.limit_from)
+                  || case when j.place > j.first_place and j.since < v_now - j.time_limit then format('; rule %s comes first', j.first_place) else '' end)
+    from judged j
+   order by j.place;
+  if not found then
+    return query select r.position, r.rule, 'never', r.action, null::interval, null::interval, null, null::timestamptz, format('it has ended: %s', coalesce(v_status, 'no status'))
+                   from lifecycle.timeout_rule r
+                  where r.profile = coalesce((select s.profile from lifecycle.setting_in_force s where s.setup = p_setup), 'doc')
+                  order by r.position;
+  end if;
+end $$;
+
+ALTER FUNCTION lifecycle.explain_timeouts(p_setup text, p_job_id bigint) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION lifecycle.explain_timeouts(p_setup text, p_job_id bigint) IS 'Every timeout of a job, in order: verdict (applies; later: it would, but another comes first; waits: due at due_at if nothing changes; never), the age now, the limit and where it comes from, and why. Read by the same query that decides. Errors: PB002 (setup not granted), PB004 (no such job).';
+
+CREATE FUNCTION lifecycle.fast_excess(p_setup text) RETURNS TABLE(queue text, gshare text, queued bigint, running bigint, queued_of_share bigint, ratio double precision, fraction double precision, threshold double precision, excess bigint, why_not text)
+    LANGUAGE sql STABLE SECURITY DEFINER
+    SET search_path TO 'lifecycle', 'pg_temp'
+    AS $$
+  select resource.look(p_setup);
+  with setting as (
+    select (resource.config_value(p_setup, 'pandaserver', 'rebroker', 'FAST_REBRO_THRESHOLD_NQNR_RATIO') #>> '{}')::float8 as ratio,
+           (resource.config_value(p_setup, 'pandaserver', 'rebroker', 'FAST_REBRO_THRESHOLD_NQUEUE_FRAC') #>> '{}')::float8 as fraction,
+           coalesce((select s.profile from lifecycle.setting_in_force s where s.setup = p_setup), 'doc') as profile
+  ), counted as materialized (
+    select c.queue, c.gshare, sum(c.defined + c.assigned + c.activated + c.starting)::bigint as queued, sum(c.running)::bigint as running
+      from workload.job_count c
+     where c.setup = p_setup
+     group by c.queue, c.gshare
+  ), total as (
+    select n.gshare, sum(n.queued)::bigint as queued from counted n group by n.gshare
+  ), threshold as (
+    select t.gshare, (resource.config_value(p_setup, 'pandaserver', 'rebroker', 'FAST_REBRO_THRESHOLD_NQUEUE_' || t.gshare) #>> '{}')::float8 as jobs from total t
+  ), compared as (
+    select c.queue, c.gshare, c.queued, c.running, t.queued as total, s.ratio, s.fraction, l.jobs as threshold, s.profile, q,
+           ceil(least(c.queued - c.running * s.ratio, c.queued - coalesce(l.jobs, 0), c.queued - t.queued * s.fraction)) as excess,
+           exists (select from resource.slot x where x.setup = p_setup and x.queue = c.queue) as has_slots
+      from counted c
+     cross join setting s
+      join total t on t.gshare is not distinct from c.gshare
+      join threshold l on l.gshare is not distinct from c.gshare
+      left join resource.queue q on q.setup = p_setup and q.queue = c.queue
+     where c.queued > 0
+  )
+  select c.queue, c.gshare, c.queued, c.running, c.total, c.ratio, c.fraction, c.threshold,
+         greatest(c.excess - (c.profile = 'panda2026')::int, 0)::bigint,
+         case when c.queued <= c.running * c.ratio then format('%s queued, not above %s times %s running', c.queued, c.ratio, c.running)
+              when c.queued <= c.total * c.fraction then format('%s queued, not above %s of the %s of the share', c.queued, c.fraction, c.total)
+              when c.threshold is null then format('FAST_REBRO_THRESHOLD_NQUEUE_%s is not set', coalesce(c.gshare, '<gshare>'))
+              when c.threshold = 0 and c.profile = 'panda2026' then format('FAST_REBRO_THRESHOLD_NQUEUE_%s is 0', c.gshare)
+              when c.queued <= c.threshold then format('%s queued, not above %s (FAST_REBRO_THRESHOLD_NQUEUE_%s)', c.queued, c.threshold, c.gshare)
+              when c.has_slots then format('queue %s has slots of its own', c.queue)
+              when c.profile = 'doc' and lifecycle.is_exempt(c.q, '{paused,disableReassign}') then format('queue %s is paused or marked disableReassign', c.queue)
+         end
+    from compared c
+$$;
+
+ALTER FUNCTION lifecycle.fast_excess(p_setup text) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION lifecycle.fast_excess(p_setup text) IS 'Queues and shares with queued jobs (defined, assigned, activated, starting): the three thresholds of fast rebrokerage, how many jobs are above all of them, and what keeps them where they are; why_not null = they are brokered again. Errors: PB002 (setup not granted).';
+
+CREATE FUNCTION lifecycle.fast_rebroker(p_setup text, p_dry_run boolean DEFAULT false, p_most integer DEFAULT NULL::integer) RETURNS TABLE(queue text, gshare text, queued bigint, running bigint, excess bigint, jobs bigint)
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'lifecycle', 'pg_temp'
+    AS $$
+declare
+  v_most int := coalesce(p_most, (select s.most from lifecycle.setting_in_force s where s.setup = p_setup));
+  v_taken jsonb;
+  v_ids bigint[];
+  v_some bigint[];
+  v_moved bigint[] := '{}';
+  v_job record;
+begin
+  perform resource.identify(p_setup);
+  if v_most < 1 then
+    raise exception 'most is %', v_most using errcode = 'PB001', hint = 'Give how many jobs are touched at most, at least 1.';
+  end if;
+  with excess as materialized (
+    select e.* from lifecycle.fast_excess(p_setup) e where e.why_not is null and e.excess > 0
+  ), candidate as (
+    select e.queue, e.gshare, i.job_id, i.task_id
+      from excess e
+     cross join lateral (select j.job_id, j.task_id from workload.job j
+                          where j.setup = p_setup and j.ended is null and j.queue = e.queue and j.gshare = e.gshare and j.status in ('defined', 'assigned', 'activated', 'starting')
+                          order by j.job_id limit e.excess) i
+     order by i.job_id limit v_most
+  ), taken as (
+    select e.queue, e.gshare, e.queued, e.running, e.excess, array_agg(c.job_id) filter (where c.job_id is not null) as ids
+      from excess e left join candidate c on c.queue = e.queue and c.gshare = e.gshare
+     group by e.queue, e.gshare, e.queued, e.running, e.excess
+  )
+  select coalesce((select jsonb_agg(t) from taken t), '[]'), array(select c.job_id from candidate c order by c.task_id nulls first, c.job_id) into v_taken, v_ids;
+  if p_dry_run then
+    v_moved := v_ids;
+  else
+    perform taskqueue.enter(p_setup);
+    for i in 1 .. cardinality(v_ids) by 500 loop
+      v_some := lifecycle.lock_jobs(p_setup, v_ids[i : i + 499]);
+      for v_job in
+        select j.job_id, format('fast-rebroker: %s jobs of %s are queued at %s, %s run, %s too many', t.queued, t.gshare, t.queue, t.running, t.excess) as why
+          from workload.job j
+          join jsonb_to_recordset(v_taken) t (queue text, gshare text, queued bigint, running bigint, excess bigint) on t.queue = j.queue and t.gshare = j.gshare
+         where j.setup = p_setup and j.job_id = any (v_some) and j.status in ('defined', 'assigned', 'activated', 'starting')
+         order by j.task_id nulls first, j.job_id
+      loop
+        perform lifecycle.return_to_task(p_setup, v_job.job_id, v_job.why);
+        v_moved := v_moved || v_job.job_id;
+      end loop;
+    end loop;
+  end if;
+  return query
+    select t.queue, t.gshare, t.queued, t.running, t.excess, (select count(*) from unnest(t.ids) i where i = any (v_moved))
+      from jsonb_to_recordset(v_taken) t (queue text, gshare text, queued bigint, running bigint, excess bigint, ids bigint[])
+     order by t.queue, t.gshare;
+end $$;
+
+ALTER FUNCTION lifecycle.fast_rebroker(p_setup text, p_dry_run boolean, p_most integer) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION lifecycle.fast_rebroker(p_setup text, p_dry_run boolean, p_most integer) IS 'Gives jobs that are too many at a queue back to their tasks, by queue and share, lowest job id first, up to so many in all (null = the setting); p_dry_run only says how many. Returns where, what was counted, how many are too many and how many went. Safe to run twice at once. Errors: PB001 (most), PB002 (setup not granted).';
+
+CREATE FUNCTION lifecycle.forget_ended(p_setup text, p_most integer DEFAULT NULL::integer) RETURNS bigint
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'lifecycle', 'pg_temp'
+    AS $$
+declare
+  v_setting lifecycle.setting_in_force;
+  v_forgotten bigint;
+begin
+  perform resource.identify(p_setup);
+  select s.* into v_setting from lifecycle.setting_in_force s where s.setup = p_setup;
+  with kept as materialized (
+    select o.task_id from brokerage.open_task o where o.setup = p_setup and o.algorithm <> 'production_task'
+    union
+    select c.task_id from workload.job_by_task c where c.setup = p_setup and not workload.is_end(c.status) group by c.task_id having sum(c.jobs) > 0
+  ), old as materialized (
+    select j.ctid from workload.job j
+     where j.setup = p_setup and j.ended < resource.clock(p_setup) - v_setting.jobs_kept and workload.is_end(j.status)
+       and (j.number is null or j.rebrokered > 0 or j.task_id not in (select k.task_id from kept k))
+     order by j.ended limit coalesce(p_most, v_setting.most) for update skip locked
+  ), gone as (
+    delete from workload.job j where j.ctid = any (array(select o.ctid from old o))
+    returning j.*
+  ), counted as (
+    insert into workload.job_change (setup, at, jobs, from_status, to_status, task_id, queue, gshare, resource_type, nucleus, label, user_name, working_group,
+                                     processing_type, cores, disk_io, disk_io_jobs)
+    select p_setup, resource.clock(p_setup), count(*), g.status, null, g.task_id, g.queue, g.gshare, g.resource_type, g.nucleus, g.label, g.user_name, g.working_group,
+           g.processing_type, sum(coalesce(g.cores, 1)), sum(g.disk_io::numeric), count(g.disk_io)
+      from gone g
+     group by g.status, g.task_id, g.queue, g.gshare, g.resource_type, g.nucleus, g.label, g.user_name, g.working_group, g.processing_type
+  )
+  select count(*) into v_forgotten from gone g;
+  return v_forgotten;
+end $$;
+
+ALTER FUNCTION lifecycle.forget_ended(p_setup text, p_most integer) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION lifecycle.forget_ended(p_setup text, p_most integer) IS 'Forgets up to so many jobs (null = the setting) that ended longer than jobs_kept ago, and returns how many. Those that did a part of a task''s input stay while the task has parts to assign or jobs that have not ended. Errors: PB002 (setup not granted).';
+
+CREATE TABLE resource.queue (
+    setup text NOT NULL,
+    queue text NOT NULL,
+    panda_site text,
+    role text DEFAULT 'satellite'::text,
+    type text DEFAULT 'unified'::text,
+    cloud text DEFAULT 'WORLD'::text,
+    status text DEFAULT 'online'::text,
+    capability text,
+    workflow text,
+    corecount integer DEFAULT 1,
+    corepower double precision DEFAULT 10,
+    maxrss double precision DEFAULT 0,
+    minrss double precision DEFAULT 0,
+    maxtime double precision DEFAULT 0,
+    mintime double precision DEFAULT 0,
+    maxwdir double precision DEFAULT 0,
+    maxinputsize double precision DEFAULT 0,
+    releases text[] DEFAULT '{ANY}'::text[],
+    pledgedcpu double precision DEFAULT 0,
+    transferringlimit double precision DEFAULT 0,
+    transtimehi double precision,
+    transtimelo double precision,
+    fairsharepolicy text,
+    wnconnectivity text,
+    jobseed text DEFAULT 'all'::text,
+    maxdiskio double precision DEFAULT 0,
+    direct_access_lan boolean,
+    direct_access_wan boolean,
+    tier text,
+    catchall text,
+    params jsonb DEFAULT '{}'::jsonb,
+    uconfig jsonb DEFAULT '{}'::jsonb,
+    storage_site text,
+    cric jsonb DEFAULT '{}'::jsonb,
+    resource_type text,
+    CONSTRAINT queue_corecount_check CHECK ((((corecount)::numeric > '-1000000000'::numeric) AND ((corecount)::numeric < '1000000000'::numeric))),
+    CONSTRAINT queue_corepower_check CHECK (((corepower > ('-1000000000000000'::numeric)::double precision) AND (corepower < ('1000000000000000'::numeric)::double precision))),
+    CONSTRAINT queue_maxdiskio_check CHECK (((maxdiskio > ('-1000000000000000'::numeric)::double precision) AND (maxdiskio < ('1000000000000000'::numeric)::double precision))),
+    CONSTRAINT queue_maxinputsize_check CHECK (((maxinputsize > ('-1000000000000000'::numeric)::double precision) AND (maxinputsize < ('1000000000000000'::numeric)::double precision))),
+    CONSTRAINT queue_maxrss_check CHECK (((maxrss > ('-1000000000000000'::numeric)::double precision) AND (maxrss < ('1000000000000000'::numeric)::double precision))),
+    CONSTRAINT queue_maxtime_check CHECK (((maxtime > ('-1000000000000000'::numeric)::double precision) AND (maxtime < ('1000000000000000'::numeric)::double precision))),
+    CONSTRAINT queue_maxwdir_check CHECK (((maxwdir > ('-1000000000000000'::numeric)::double precision) AND (maxwdir < ('1000000000000000'::numeric)::double precision))),
+    CONSTRAINT queue_minrss_check CHECK (((minrss > ('-1000000000000000'::numeric)::double precision) AND (minrss < ('1000000000000000'::numeric)::double precision))),
+    CONSTRAINT queue_mintime_check CHECK (((mintime > ('-1000000000000000'::numeric)::double precision) AND (mintime < ('1000000000000000'::numeric)::double precision))),
+    CONSTRAINT queue_pledgedcpu_check CHECK (((pledgedcpu > ('-1000000000000000'::numeric)::double precision) AND (pledgedcpu < ('1000000000000000'::numeric)::double precision))),
+    CONSTRAINT queue_transferringlimit_check CHECK (((transferringlimit > ('-1000000000000000'::numeric)::double precision) AND (transferringlimit < ('1000000000000000'::numeric)::double precision))),
+    CONSTRAINT queue_transtimehi_check CHECK (((transtimehi > ('-1000000000000000'::numeric)::double precision) AND (transtimehi < ('1000000000000000'::numeric)::double precision))),
+    CONSTRAINT queue_transtimelo_check CHECK (((transtimelo > ('-1000000000000000'::numeric)::double precision) AND (transtimelo < ('1000000000000000'::numeric)::double precision)))
+);
+
+ALTER TABLE resource.queue OWNER TO broker_owner;
+
+COMMENT ON TABLE resource.queue IS 'PanDA queues as CRIC publishes them. Null or 0 in a limit is no limit.';
+
+COMMENT ON COLUMN resource.queue.setup IS 'Tenant: DIRAC''s Setup, PanDA''s vo.';
+
+COMMENT ON COLUMN resource.queue.queue IS 'Name of the PanDA queue.';
+
+COMMENT ON COLUMN resource.queue.panda_site IS 'PanDA site; a nucleus is a site with a queue of role nucleus.';
+
+COMMENT ON COLUMN resource.queue.role IS 'nucleus or satellite.';
+
+COMMENT ON COLUMN resource.queue.type IS 'production, analysis, unified or another; the job brokers take production or analysis, and unified.';
+
+COMMENT ON COLUMN resource.queue.cloud IS 'Cloud.';
+
+COMMENT ON COLUMN resource.queue.status IS 'online, offline, brokeroff, test, standby, paused ...';
+
+COMMENT ON COLUMN resource.queue.capability IS 'ucore: the queue is unified, its pseudo-queues (one a resource type) are the candidates.';
+
+COMMENT ON COLUMN resource.queue.workflow IS 'Harvester''s workflow, such as pull_ups.';
+
+COMMENT ON COLUMN resource.queue.corecount IS 'Cores of a slot; null or 0 counts 1.';
+
+COMMENT ON COLUMN resource.queue.corepower IS 'HS06 per core; null or 0 counts 10.';
+
+COMMENT ON COLUMN resource.queue.maxrss IS 'Memory of a slot at most (MB).';
+
+COMMENT ON COLUMN resource.queue.minrss IS 'Memory of a slot at least (MB).';
+
+COMMENT ON COLUMN resource.queue.maxtime IS 'Walltime at most (s).';
+
+COMMENT ON COLUMN resource.queue.mintime IS 'Walltime at least (s).';
+
+COMMENT ON COLUMN resource.queue.maxwdir IS 'Scratch of a slot at most (MiB).';
+
+COMMENT ON COLUMN resource.queue.maxinputsize IS 'Input of a slot at most (MB); -1 = input is always read directly from the storage.';
+
+COMMENT ON COLUMN resource.queue.releases IS 'ANY, AUTO, or releases.';
+
+COMMENT ON COLUMN resource.queue.pledgedcpu IS 'Pledged cores; -1 = opportunistic, 0 = none.';
+
+COMMENT ON COLUMN resource.queue.transferringlimit IS 'Transferring jobs at most; null or 0 counts 2000.';
+
+COMMENT ON COLUMN resource.queue.transtimehi IS 'Days that a transferring job of high priority may take.';
+
+COMMENT ON COLUMN resource.queue.transtimelo IS 'Days that a transferring job of low priority may take.';
+
+COMMENT ON COLUMN resource.queue.fairsharepolicy IS 'Shares of the site''s own, such as type=evgen:100%,type=any:0% (brokerage-rules 1.9).';
+
+COMMENT ON COLUMN resource.queue.wnconnectivity IS 'Outbound network of worker nodes: full, http or none, and an IP stack: full#IPv4.';
+
+COMMENT ON COLUMN resource.queue.jobseed IS 'Event service: std, es, eshigh or all; null counts std.';
+
+COMMENT ON COLUMN resource.queue.maxdiskio IS 'diskIO per core of running jobs at most (kB/s).';
+
+COMMENT ON COLUMN resource.queue.direct_access_lan IS 'Input can be read directly from the local storage.';
+
+COMMENT ON COLUMN resource.queue.direct_access_wan IS 'Input can be read directly from remote storages.';
+
+COMMENT ON COLUMN resource.queue.tier IS 'Tier, such as T2D.';
+
+COMMENT ON COLUMN resource.queue.catchall IS 'Flags and key=value items, separated by commas.';
+
+COMMENT ON COLUMN resource.queue.params IS 'Parameters of the queue; looked up before catchall.';
+
+COMMENT ON COLUMN resource.queue.uconfig IS 'Configuration of a unified queue.';
+
+COMMENT ON COLUMN resource.queue.storage_site IS 'Storage site that links are looked up by; null = the site of the default output storage.';
+
+COMMENT ON COLUMN resource.queue.cric IS 'CRIC''s other fields as they came; no rule of pgbroker reads them.';
+
+COMMENT ON COLUMN resource.queue.resource_type IS 'CRIC: GRID, hpc, cloud, ...; null = GRID.';
+
+COMMENT ON CONSTRAINT queue_corecount_check ON resource.queue IS 'a number between -1e9 and 1e9';
+
+COMMENT ON CONSTRAINT queue_corepower_check ON resource.queue IS 'a number between -1e15 and 1e15';
+
+COMMENT ON CONSTRAINT queue_maxdiskio_check ON resource.queue IS 'a number between -1e15 and 1e15';
+
+COMMENT ON CONSTRAINT queue_maxinputsize_check ON resource.queue IS 'a number between -1e15 and 1e15';
+
+COMMENT ON CONSTRAINT queue_maxrss_check ON resource.queue IS 'a number between -1e15 and 1e15';
+
+COMMENT ON CONSTRAINT queue_maxtime_check ON resource.queue IS 'a number between -1e15 and 1e15';
+
+COMMENT ON CONSTRAINT queue_maxwdir_check ON resource.queue IS 'a number between -1e15 and 1e15';
+
+COMMENT ON CONSTRAINT queue_minrss_check ON resource.queue IS 'a number between -1e15 and 1e15';
+
+COMMENT ON CONSTRAINT queue_mintime_check ON resource.queue IS 'a number between -1e15 and 1e15';
+
+COMMENT ON CONSTRAINT queue_pledgedcpu_check ON resource.queue IS 'a number between -1e15 and 1e15';
+
+COMMENT ON CONSTRAINT queue_transferringlimit_check ON resource.queue IS 'a number between -1e15 and 1e15';
+
+COMMENT ON CONSTRAINT queue_transtimehi_check ON resource.queue IS 'a number between -1e15 and 1e15';
+
+COMMENT ON CONSTRAINT queue_transtimelo_check ON resource.queue IS 'a number between -1e15 and 1e15';
+
+CREATE FUNCTION lifecycle.is_exempt(p_queue resource.queue, p_skipped_at text[]) RETURNS boolean
+    LANGUAGE sql STABLE
+    AS $$
+  select 'paused' = any (p_skipped_at) and coalesce((p_queue).status = 'paused', false)
+      or 'disableReassign' = any (p_skipped_at) and coalesce((p_queue).catchall like '%disableReassign%' and resource.catchall((p_queue).catchall) ? 'disableReassign', false)
+$$;
+
+ALTER FUNCTION lifecycle.is_exempt(p_queue resource.queue, p_skipped_at text[]) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION lifecycle.is_exempt(p_queue resource.queue, p_skipped_at text[]) IS 'Whether a rule that is skipped at such queues (lifecycle.timeout_rule.skipped_at) passes over the jobs of a queue.';
+
+CREATE FUNCTION lifecycle.judge_timeouts(p_setup text, p_job_ids bigint[] DEFAULT NULL::bigint[], p_all boolean DEFAULT false) RETURNS TABLE(job_id bigint, task_id bigint, place integer, rule text, status text, action text, clock text, since timestamp with time zone, time_limit interval, limit_from text, is_leased boolean, obstacle text)
+    LANGUAGE plpgsql STABLE
+    SET plan_cache_mode TO 'force_custom_plan'
+    AS $$
+declare
+  v_now timestamptz := resource.clock(p_setup);
+  v_profile text := coalesce((select s.profile from lifecycle.setting_in_force s where s.setup = p_setup), 'doc');
+begin
+  return query
+  with rule as materialized (  -- what the configuration says of limits is read once
+    select r.*, resource.number_or_null(jsonb_build_object('value', resource.config_value(p_setup, 'pandaserver', split_part(r.key, ':', 1), split_part(r.key, ':', 2))), 'value') as key_value,
+           (to_jsonb(s) ->> r.queue_setting)::interval as setting_value,
+           split_part(split_part(r.key_by_name, ':', 2), '<', 1) as name_prefix,
+           case when r.queue_setting is not null then r.queue_setting else 'fixed' end as setting_name
+      from lifecycle.timeout_rule r
+      left join taskqueue.setting s on s.setup = p_setup
+     where r.profile = v_profile
+  ), named as materialized (
+    select r.position, n.name, resource.number_or_null(jsonb_build_object('value', resource.config_value(p_setup, 'pandaserver', split_part(r.key_by_name, ':', 1), r.name_prefix || n.name)), 'value') as value
+      from rule r
+     cross join lateral (select distinct substr(c.key, length(r.name_prefix) + 1) as name from resource.config c
+                          where c.app = 'pandaserver' and starts_with(c.key, r.name_prefix) and c.component in ('', split_part(r.key_by_name, ':', 1))) n
+     where r.key_by_name is not null
+  ), reach as materialized (  -- each rule by status, and the least limit that it may have: what is younger is looked at no further
+    select r.position, t.to_status as status, r.rule, r.clock, r.labels, coalesce(r.priority_from, -2147483648) as priority_from, coalesce(r.priority_to, 2147483647) as priority_to,
+           v_now - least((select least(greatest(min(n.value), 0), 1e6) from named n where n.position = r.position and n.value is not null having count(*) > 0) * r.unit,
+                         case when r.key_value is not null then least(greatest(r.key_value, 0), 1e6) * r.unit end,
+                         (select min(case r.queue_column when 'transtimehi' then nullif(greatest(q.transtimehi, 0), 0) else nullif(greatest(q.transtimelo, 0), 0) end) from resource.queue q
+                           where q.setup = p_setup and r.queue_column is not null) * r.unit,
+                         r.setting_value, r.constant) as oldest
+      from rule r
+     cross join (select distinct x.to_status from workload.transition x) t
+     where t.to_status = any (r.statuses) or p_all and not workload.is_end(t.to_status)
+  ), near as materialized (
+    select j.job_id, j.task_id, j.queue, j.status, j.sub_status, j.label, j.priority, j.processing_type, j.workflow, j.working_group, j.relocation_flag, j.created, j.modified, j.state_changed,
+           j.activated, c.position
+      from workload.job j
+      join reach c on c.status = j.status
+     where j.setup = p_setup and j.ended is null and (p_job_ids is null or j.job_id = any (p_job_ids))
+       and (p_all or (c.rule = 'sent' or case c.clock when 'created' then j.created when 'modified' then j.modified when 'state_changed' then j.state_changed
+                                                      else coalesce(j.activated, j.created) end < c.oldest)
+                     and (c.labels is null or j.label = any (c.labels)) and coalesce(j.priority, 0) between c.priority_from and c.priority_to)
+  ), aged as materialized (
+    select j.job_id, j.task_id, j.queue, j.status, j.sub_status, j.label, j.priority, j.processing_type, j.relocation_flag, j.state_changed, r.position, x.since, g.modified, m.time_limit,
+           v.limit_from, l.job_id is not null as is_leased,
+           case when l.job_id is null or r.action <> 'fail' then r.action
+                when l.kill_reason is not null then 'cancel'
+                when j.status = 'sent' and r.rule = 'sent' and l.attempt < s.attempts then 'return'
+                else r.action end as action
+      from near j
+      join rule r on r.position = j.position
+      left join resource.queue q on q.setup = p_setup and q.queue = j.queue
+      left join taskqueue.lease l on l.setup = p_setup and l.job_id = j.job_id
+      left join taskqueue.setting s on s.setup = p_setup
+      left join named n on n.position = r.position
+                       and n.name = case when r.key_by_name like '%<group>' then j.working_group
+                                         when r.key_by_name like '%<queue workflow>' then q.workflow
+                                         else coalesce(j.workflow, q.workflow) end
+     cross join lateral (select greatest(j.modified, l.reported_at) as modified) g
+     cross join lateral (select case when r.clock = 'created' then j.created
+                                     when r.clock = 'state_changed' then j.state_changed
+                                     when r.clock = 'waiting' then coalesce(j.activated, j.created)
+                                     when r.rule = 'sent' and l.job_id is not null then l.matched_at
+                                     else g.modified end as since) x
+     cross join lateral (select coalesce(n.value, r.key_value) as number,
+                                case r.queue_column when 'transtimehi' then q.transtimehi when 'transtimelo' then q.transtimelo end as of_queue,
+                                case when n.value is not null then r.name_prefix || n.name
+                                     when r.key_value is not null then split_part(r.key, ':', 2)
+                                     when r.queue_column is not null then format('%s of queue %s', r.queue_column, coalesce(j.queue, 'null'))
+                                     else r.setting_name end as limit_from) v
+     cross join lateral (select coalesce(case when v.number is not null then least(greatest(v.number, 0), 1e6) * r.unit end,
+                                         case when v.of_queue > 0 then least(v.of_queue, 1e6) * r.unit end,
+                                         case when r.rule = 'sent' and l.job_id is not null then greatest(r.setting_value, l.expires_at - l.matched_at) else r.setting_value end,
+                                         r.constant) as time_limit) m
+     where p_all or x.since < v_now - m.time_limit
+  ), last_start as materialized (  -- only where a rule asks, as everything below
+    select i.queue, greatest(c.laststart, max(s.last_at)) as at
+      from (select distinct a.queue from aged a join rule r on r.position = a.position where r.conditions && '{idle,idle_or_off}') i
+      left join resource.queue_activity c on c.setup = p_setup and c.queue = i.queue
+      left join workload.job_start s on s.setup = p_setup and s.queue = i.queue
+     group by i.queue, c.laststart
+  ), moved as materialized (
+    select b.task_id, b.queue, max(o.state_changed) as at
+      from (select distinct a.task_id, a.queue from aged a join rule r on r.position = a.position where 'still' = any (r.conditions)) b
+      join workload.job o on o.setup = p_setup and o.task_id = b.task_id and o.queue = b.queue
+     where o.status not in ('closed', 'failed', 'starting')
+     group by b.task_id, b.queue
+  )
+  select a.job_id, a.task_id, a.position, r.rule, a.status, a.action, r.clock, a.since, a.time_limit, a.limit_from, a.is_leased,
+         case when a.status <> all (r.statuses) then format('it is %s: this is for jobs that are %s', a.status, array_to_string(r.statuses, ', '))
+              when lifecycle.is_exempt(q, r.skipped_at) then format('queue %s is %s: no such rule there', a.queue, case when lifecycle.is_exempt(q, array_remove(r.skipped_at, 'disableReassign'))
+                                                                    then 'paused' else 'marked disableReassign' end)
+              when (a.label = any (r.labels)) is not true and r.labels is not null then format('label is %s, not %s', coalesce(a.label, 'null'), array_to_string(r.labels, ' or '))
+              when a.label = any (r.not_labels) then format('label is %s', a.label)
+              when coalesce(a.priority, 0) < r.priority_from then format('priority %s is below %s', coalesce(a.priority, 0), r.priority_from)
+              when coalesce(a.priority, 0) > r.priority_to then format('priority %s is above %s', coalesce(a.priority, 0), r.priority_to)
+              when 'sub_status' = any (r.conditions) and a.sub_status is null then 'it has no sub status'
+              when 'task' = any (r.conditions) and a.task_id is null then 'it is of no task'
+              when 'no_task' = any (r.conditions) and a.task_id is not null then 'it is of a task'
+              when 'not_pmerge' = any (r.conditions) and a.processing_type = 'pmerge' then 'it is pmerge'
+              when r.conditions && '{not_relocated,relocation_known}' and a.relocation_flag = 2 then 'relocation flag is 2'
+              when 'relocation_known' = any (r.conditions) and a.relocation_flag is null then 'relocation flag is not known'
+              when 'changed_since' = any (r.conditions) and a.state_changed is not distinct from a.modified then 'nothing was heard since it began to hold'
+              when 'queue_on' = any (r.conditions) and q.status in ('offline', 'test') then format('queue %s is %s', a.queue, q.status)
+              when 'queue_off' = any (r.conditions) and (q.status in ('offline', 'test')) is not true then format('queue %s is %s', coalesce(a.queue, 'null'), coalesce(q.status, 'not known'))
+              when 'idle_or_off' = any (r.conditions) and q.status in ('offline', 'test') then null
+              when r.conditions && '{idle,idle_or_off}' and (t.at < v_now - interval '2 hours') is not true
+              then coalesce(format('the last job of queue %s started %s ago', a.queue, date_trunc('second', v_now - t.at)), format('no start of a job is known of queue %s', coalesce(a.queue, 'null')))
+              when 'still' = any (r.conditions) and (case when a.task_id is null or a.queue is null then a.state_changed else o.at end) > v_now - interval '3 hours'
+              then format('a job of its task changed %s ago', date_trunc('second', v_now - case when a.task_id is null or a.queue is null then a.state_changed else o.at end))
+              when a.time_limit is null then format('off: %s', coalesce(case when r.queue_column is not null then a.limit_from || ' is not set' end, split_part(r.key_by_name, ':', 2) || ' is not set'))
+              when a.since is null then format('it is not known since when (%s)', r.clock)
+         end
+    from aged a
+    join rule r on r.position = a.position
+    left join resource.queue q on q.setup = p_setup and q.queue = a.queue
+    left join last_start t on t.queue = a.queue
+    left join moved o on o.task_id = a.task_id and o.queue = a.queue;
+end $$;
+
+ALTER FUNCTION lifecycle.judge_timeouts(p_setup text, p_job_ids bigint[], p_all boolean) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION lifecycle.judge_timeouts(p_setup text, p_job_ids bigint[], p_all boolean) IS 'Jobs (some, or null = all that have not ended) by rule: since when the age counts, the limit, and what keeps the rule from applying, null = nothing. p_all: all rules of each; else only those of its status whose limit it has passed.';
+
+CREATE FUNCTION lifecycle.lead(p_name text, p_holder uuid, p_held_by text, p_for interval) RETURNS TABLE(leads boolean, leader text, until timestamp with time zone)
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'lifecycle', 'pg_temp'
+    AS $$
+begin
+  if p_name is null or p_holder is null or p_held_by is null or p_for is null or p_for <= interval '0' then
+    raise exception 'name, holder, held_by or time is null, or the time is not above 0' using errcode = 'PB001', hint = 'Say what is led, by whom (a uuid and words), and for how long.';
+  end if;
+  insert into lifecycle.leader as l (name, holder, held_by, expires_at) values (p_name, p_holder, p_held_by, clock_timestamp() + p_for)
+  on conflict (name) do update set holder = excluded.holder, held_by = excluded.held_by, expires_at = excluded.expires_at
+     where l.holder = excluded.holder or l.expires_at < clock_timestamp();
+  return query select l.holder = p_holder, l.held_by, l.expires_at from lifecycle.leader l where l.name = p_name;
+end $$;
+
+ALTER FUNCTION lifecycle.lead(p_name text, p_holder uuid, p_held_by text, p_for interval) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION lifecycle.lead(p_name text, p_holder uuid, p_held_by text, p_for interval) IS 'Takes or renews the lead of something for some time, where nobody else has it; says whether the caller leads, and who does until when. Errors: PB001.';
+
+CREATE FUNCTION lifecycle.lock_jobs(p_setup text, p_job_ids bigint[]) RETURNS bigint[]
+    LANGUAGE plpgsql
+    AS $$
+declare
+  v_waiting bigint[];
+  v_leased bigint[];
+  v_jobs bigint[];
+begin
+  v_waiting := array(select j.job_id from taskqueue.job j where j.setup = p_setup and j.job_id = any (p_job_ids) order by j.job_id for update skip locked);
+  v_leased := array(select l.job_id from taskqueue.lease l where l.setup = p_setup and l.job_id = any (p_job_ids) order by l.job_id for update skip locked);
+  v_jobs := array(select j.job_id from workload.job j where j.setup = p_setup and j.job_id = any (p_job_ids) and j.ended is null order by j.job_id for update skip locked);
+  return array(select i from unnest(v_jobs) i
+                where not exists (select from taskqueue.job j where j.setup = p_setup and j.job_id = i and i <> all (v_waiting))
+                  and not exists (select from taskqueue.lease l where l.setup = p_setup and l.job_id = i and i <> all (v_leased)));
+end $$;
+
+ALTER FUNCTION lifecycle.lock_jobs(p_setup text, p_job_ids bigint[]) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION lifecycle.lock_jobs(p_setup text, p_job_ids bigint[]) IS 'Locks jobs that have not ended wherever they are, until the transaction ends, and returns those that it could lock without waiting.';
+
+CREATE FUNCTION lifecycle.maintain(p_setup text DEFAULT NULL::text) RETURNS TABLE(step text, changed bigint)
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'lifecycle', 'pg_temp'
+    AS $$
+begin
+  if p_setup is not null then
+    step := 'ended jobs';
+    changed := lifecycle.forget_ended(p_setup);
+    return next;
+    return;
+  end if;
+  step := 'job counts';
+  changed := workload.clean_counts();
+  return next;
+  step := 'job history partitions';
+  changed := 0;
+  begin
+    changed := workload.make_history_partitions();
+  exception when lock_not_available then
+    null;  -- somebody reads the history for long: next time
+  end;
+  return next;
+end $$;
+
+ALTER FUNCTION lifecycle.maintain(p_setup text) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION lifecycle.maintain(p_setup text) IS 'Forgets the ended jobs of a setup that are older than jobs_kept; without a setup it removes counts that came to nothing, and makes and drops partitions of the history of jobs. Returns what it did, a row a step. Safe to run twice at once. Errors: PB002 (setup not granted).';
+
+CREATE FUNCTION lifecycle.measure_shares(p_setup text) RETURNS bigint
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'lifecycle', 'pg_temp'
+    AS $$
+declare
+  v_measured bigint;
+begin
+  perform resource.identify(p_setup);
+  perform from resource.share s where s.setup = p_setup order by s.gshare for update;
+  with tree as materialized (
+    select t.* from lifecycle.share_tree(p_setup) t where t.source = 'jobs'
+  ), top as (
+    select t.gshare, t.running, t.pledged, t.usage, p.projected, t.usage < 0.85 and p.projected < t.pledged as idle
+      from tree t cross join lateral (select least(t.pledged, greatest(t.running, t.queued / 2)) as projected) p
+     where t.depth = 1
+  ), spare as (
+    select sum(o.pledged - o.projected) as hs06, coalesce(sum(o.pledged) filter (where not o.idle), 0) + 1 as busy from top o
+  ), equivalent as (
+    select o.gshare, case when o.idle or o.usage in (0, 999999) then o.usage else o.running / (o.pledged + s.hs06 * o.pledged / s.busy) end as usage
+      from top o cross join spare s
+  )
+  update resource.share s
+     set running = t.running, queued = t.queued, usage_percent = t.usage, equivalent_usage_percent = e.usage, measured = resource.clock(p_setup)
+    from tree t join equivalent e on e.gshare = t.path[1]
+   where s.setup = p_setup and s.gshare = t.gshare;
+  get diagnostics v_measured = row_count;
+  perform taskqueue.mark_shares(p_setup);
+  return v_measured;
+end $$;
+
+ALTER FUNCTION lifecycle.measure_shares(p_setup text) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION lifecycle.measure_shares(p_setup text) IS 'Writes what runs and waits of the global shares into resource.share, where jobs are made here; has groups that follow global shares priced anew where they moved. Returns how many shares were measured. Errors: PB001, PB002 (setup not granted).';
+
+CREATE FUNCTION lifecycle.overdue(p_setup text, p_job_ids bigint[] DEFAULT NULL::bigint[]) RETURNS TABLE(job_id bigint, task_id bigint, place integer, rule text, status text, action text, is_leased boolean, why text)
+    LANGUAGE sql STABLE
+    AS $$
+  select distinct on (t.job_id) t.job_id, t.task_id, t.place, t.rule, t.status, t.action, t.is_leased,
+         format('%s: %s, %s %s ago, above %s (%s)', t.rule, t.status, lifecycle.worded_clock(t.clock), date_trunc('second', resource.clock(p_setup) - t.since), t.time_limit, t.limit_from)
+    from lifecycle.judge_timeouts(p_setup, p_job_ids) t
+   where t.obstacle is null
+   order by t.job_id, t.place
+$$;
+
+ALTER FUNCTION lifecycle.overdue(p_setup text, p_job_ids bigint[]) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION lifecycle.overdue(p_setup text, p_job_ids bigint[]) IS 'Jobs (some, or null = all) that a timeout applies to: the first rule in order, its action, and why in words.';
+
+CREATE FUNCTION lifecycle.ready_jobs(p_setup text, p_most integer) RETURNS TABLE(job_id bigint)
+    LANGUAGE sql STABLE
+    AS $$
+  with pair as materialized (
+    select c.task_id, c.queue
+      from workload.job_by_task c
+     where c.setup = p_setup and c.status in ('defined', 'assigned') and c.queue is not null
+     group by c.task_id, c.queue having sum(c.jobs) > 0
+  ), place as materialized (  -- storages that jobs of a queue read from, for analysis and for all others
+    select s.queue, x.for_analysis, s.storage
+      from resource.storage_of_queue s
+     cross join (values (true), (false)) x(for_analysis)
+      left join resource.storage_for_analysis a on a.setup = s.setup and a.queue = s.queue and a.direction = s.direction and a.scope = s.scope and a.position = s.position
+     where s.setup = p_setup and s.direction = 'read_lan' and not s.is_tape and s.queue in (select p.queue from pair p)
+       and case when x.for_analysis then a.storage is not null else s.scope = 'default' end
+  ), input as materialized (
+    select p.task_id, p.queue, d.dataset, coalesce(t.label in ('user', 'panda'), false) as for_analysis
+      from pair p
+      join workload.task t on t.setup = p_setup and t.task_id = p.task_id
+      join resource.queue q on q.setup = p_setup and q.queue = p.queue
+      join workload.task_dataset d on d.setup = p_setup and d.task_id = p.task_id and d.direction = 'input'
+      join workload.dataset s on s.setup = p_setup and s.dataset = d.dataset
+     where not workload.is_pseudo(s) and (t.allow_input_wan > 0 and q.direct_access_wan) is not true
+  ), copy as materialized (
+    select r.dataset, l.queue, l.for_analysis, r.is_complete, r.found, r.lfns
+      from workload.replica_state r
+      join place l on l.storage = r.storage
+     where r.setup = p_setup and r.dataset in (select i.dataset from input i)
+  ), lacking as materialized (
+    select i.* from input i
+     where (i.dataset, i.queue, i.for_analysis) not in (select c.dataset, c.queue, c.for_analysis from copy c where c.is_complete)
+  ), file as materialized (
+    select f.task_id, f.number, f.dataset, f.lfn, f.place
+      from workload.job_file(p_setup, array(select distinct l.task_id from lacking l)) f
+  ), missing as materialized (  -- number 0: jobs that do not say what they read
+    select l.task_id, l.queue, f.number
+      from lacking l
+      join file f on f.task_id = l.task_id and f.dataset = l.dataset
+      left join copy c on c.dataset = l.dataset and c.queue = l.queue and c.for_analysis = l.for_analysis
+     group by l.task_id, l.queue, f.number, f.lfn
+    having bool_or(case when c.lfns is null then f.place <= c.found else f.lfn = any (c.lfns) end) is not true
+    union
+    select l.task_id, l.queue, 0 from lacking l
+  )
+  select j.job_id
+    from pair p
+    join workload.job j on j.setup = p_setup and j.task_id = p.task_id and j.queue = p.queue and j.activated is null and j.ended is null
+   where j.status in ('defined', 'assigned')
+     and (j.task_id, j.queue, coalesce(j.number, 0)) not in (select m.task_id, m.queue, m.number from missing m)
+   order by j.priority desc, j.job_id
+   limit p_most
+$$;
+
+ALTER FUNCTION lifecycle.ready_jobs(p_setup text, p_most integer) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION lifecycle.ready_jobs(p_setup text, p_most integer) IS 'Defined and assigned jobs whose input is at their queue, highest priority first.';
+
+CREATE TABLE workload.input_digest (
+    setup text NOT NULL,
+    task_id bigint NOT NULL,
+    files bigint,
+    size bigint,
+    shared_files boolean,
+    jobs bigint,
+    job_events bigint,
+    job_input_mb double precision,
+    job_input_bytes bigint,
+    events bigint
+);
+
+ALTER TABLE workload.input_digest OWNER TO broker_owner;
+
+COMMENT ON TABLE workload.input_digest IS 'What a task''s input amounts to, as brokerage reads it. Derived from its datasets by workload.digest_input.';
+
+COMMENT ON COLUMN workload.input_digest.setup IS 'Tenant: DIRAC''s Setup, PanDA''s vo.';
+
+COMMENT ON COLUMN workload.input_digest.task_id IS 'Task.';
+
+COMMENT ON COLUMN workload.input_digest.files IS 'Files of the datasets that are not pseudo, each name once.';
+
+COMMENT ON COLUMN workload.input_digest.size IS 'Their bytes.';
+
+COMMENT ON COLUMN workload.input_digest.shared_files IS 'A name is in two datasets of the task.';
+
+COMMENT ON COLUMN workload.input_digest.jobs IS 'Jobs: groups of nFilesPerJob primary files (G13).';
+
+COMMENT ON COLUMN workload.input_digest.job_events IS 'Events of the largest job.';
+
+COMMENT ON COLUMN workload.input_digest.job_input_mb IS 'Input of the largest job from the primary dataset (MB, a file of size 0 counts 1).';
+
+COMMENT ON COLUMN workload.input_digest.job_input_bytes IS 'Input of the largest job from all datasets (bytes).';
+
+COMMENT ON COLUMN workload.input_digest.events IS 'Events of the primary dataset.';
+
+CREATE FUNCTION lifecycle.requirements_of(p_task workload.task, p_digest workload.input_digest, p_queue text, p_cores integer) RETURNS jsonb
+    LANGUAGE sql IMMUTABLE
+    AS $$
+  select jsonb_strip_nulls(jsonb_build_object(
+    'OwnerDN', coalesce(p_task.user_name, p_task.orig_user, p_task.label, 'unknown'),
+    'OwnerGroup', coalesce(p_task.gshare, p_task.working_group, p_task.label, 'unknown'),
+    'CPUTime', floor(least(greatest(coalesce(
+                 case when p_task.cpu_time_unit like 'HS06s%' then p_task.cpu_time * coalesce(p_digest.job_events, 1) * 100 / coalesce(nullif(p_task.cpu_efficiency, 0), 90) / 10
+                      else p_task.walltime * coalesce(p_digest.job_input_mb, 1) end, 0)
+                 + coalesce(p_task.base_walltime, 0) * p_cores, 0), 1e9))::bigint,
+    'Sites', jsonb_build_array(p_queue),
+    'Tags', case when p_cores > 1 then jsonb_build_array(p_cores || 'Processors') end,
+    'MinRAM', nullif(floor(least(greatest(coalesce(p_task.base_ram_count, 0)
+                + coalesce(p_task.ram_count, 0) * case when p_task.ram_unit like 'MBPerCore%' then p_cores else 1 end, 0), 1e9))::bigint, 0)))
+$$;
+
+ALTER FUNCTION lifecycle.requirements_of(p_task workload.task, p_digest workload.input_digest, p_queue text, p_cores integer) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION lifecycle.requirements_of(p_task workload.task, p_digest workload.input_digest, p_queue text, p_cores integer) IS 'Requirements of the jobs of a task at a queue, for taskqueue.insert_jobs: OwnerDN (user), OwnerGroup (share), CPUTime, Sites, Tags (cores) and MinRAM.';
+
+CREATE FUNCTION lifecycle.return_to_task(p_setup text, p_job_id bigint, p_why text) RETURNS text
+    LANGUAGE plpgsql
+    AS $$
+declare
+  v_from text := lifecycle.end_job(p_setup, p_job_id, 'closed', p_why, 'rebrokered');
+  v_job workload.job;
+begin
+  update workload.job j
+     set rebrokered = (select max(o.rebrokered) + 1 from workload.job o where o.setup = p_setup and o.task_id = j.task_id and o.number = j.number)
+   where j.setup = p_setup and j.job_id = p_job_id and j.number is not null
+  returning j.* into v_job;
+  if found then
+    update brokerage.task_state s
+       set assigned_jobs = greatest(s.assigned_jobs - 1, 0), retry_at = null
+     where s.setup = p_setup and s.task_id = v_job.task_id and s.algorithm in ('production_job', 'analysis_job');
+  end if;
+  return v_from;
+end $$;
+
+ALTER FUNCTION lifecycle.return_to_task(p_setup text, p_job_id bigint, p_why text) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION lifecycle.return_to_task(p_setup text, p_job_id bigint, p_why text) IS 'Closes a job (sub_status rebrokered) and gives its work back to its task, which is brokered again; returns the status it had. Errors: PB004 (no such job), PB005 (it has ended).';
+
+CREATE FUNCTION lifecycle.set_settings(p_setup text, p_settings jsonb) RETURNS void
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'lifecycle', 'pg_temp'
+    AS $_$
+declare
+  v_bad record;
+begin
+  perform resource.identify(p_setup);
+  if jsonb_typeof(p_settings) is distinct from 'object' then
+    raise exception 'settings are %', coalesce(p_settings::text, 'null') using errcode = 'PB001', hint = 'Give an object: {"profile": "doc"}.';
+  end if;
+  select s.key, s.value into v_bad
+    from jsonb_each(p_settings) s
+   where case when s.key = 'profile' then s.value in ('"doc"', '"panda2026"')
+              when s.key = 'most' then s.value #>> '{}' ~ '^[1-9][0-9]{0,8}$'
+              when s.key in ('history_kept', 'jobs_kept') then brokerage.is_wait(s.value)
+              else false end is not true
+   order by s.key limit 1;
+  if found then
+    raise exception 'setting % is %', v_bad.key, v_bad.value
+      using errcode = 'PB001', hint = 'Settings are profile ("doc" or "panda2026"), most (jobs a call, at least 1), history_kept and jobs_kept (times such as "30 days").';
+  end if;
+  perform resource.require_setup(p_setup);
+  insert into lifecycle.setting as s (setup, profile, most) values (p_setup, coalesce(p_settings ->> 'profile', 'doc'), coalesce((p_settings ->> 'most')::int, 10000))
+  on conflict (setup) do update set profile = coalesce(p_settings ->> 'profile', s.profile), most = coalesce((p_settings ->> 'most')::int, s.most);
+  insert into workload.setting as s (setup, history_kept, jobs_kept)
+  values (p_setup, coalesce((p_settings ->> 'history_kept')::interval, '30 days'), coalesce((p_settings ->> 'jobs_kept')::interval, '30 days'))
+  on conflict (setup) do update set history_kept = coalesce((p_settings ->> 'history_kept')::interval, s.history_kept), jobs_kept = coalesce((p_settings ->> 'jobs_kept')::interval, s.jobs_kept);
+end $_$;
+
+ALTER FUNCTION lifecycle.set_settings(p_setup text, p_settings jsonb) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION lifecycle.set_settings(p_setup text, p_settings jsonb) IS 'Changes settings of the life of jobs in a setup: profile (whose timeouts apply: doc, panda2026), most (jobs that one call touches at most, by rule), history_kept and jobs_kept (times longer than 0 as text, "30 days"). All or none. Errors: PB001 (an unknown setting, no such value), PB002 (setup not granted).';
+
+CREATE FUNCTION lifecycle.setups(p_setup text DEFAULT NULL::text) RETURNS SETOF text
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'lifecycle', 'pg_temp'
+    AS $$
+begin
+  if p_setup is not null then
+    perform resource.identify(p_setup);
+    perform resource.require_known_setup(p_setup);
+  end if;
+  return query select s.setup from resource.setup s where p_setup is null or s.setup = p_setup order by s.setup;
+end $$;
+
+ALTER FUNCTION lifecycle.setups(p_setup text) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION lifecycle.setups(p_setup text) IS 'Setups to watch: the one given, or all. Errors: PB001 (there is no such setup), PB002 (setup not granted).';
+
+CREATE FUNCTION lifecycle.share_tree(p_setup text) RETURNS TABLE(gshare text, parent text, path text[], depth integer, is_leaf boolean, target double precision, target_of_parent double precision, target_of_whole double precision, pledged double precision, running double precision, queued double precision, usage_of_parent double precision, usage_of_whole double precision, usage double precision, distance double precision, behind bigint, source text, measured timestamp with time zone, problem text)
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'lifecycle', 'pg_temp'
+    AS $$
+begin
+  perform resource.look(p_setup);
+  return query
+    with present as materialized (
+      select array_agg(c.share) as shares, bool_or(c.counted) as counted from lifecycle.current_shares(p_setup) c)
+    select t.gshare, t.parent, t.path, t.depth, t.is_leaf, t.target, t.target_of_parent, t.target_of_whole, t.pledged, t.running, t.queued, t.usage_of_parent,
+           t.usage_of_whole, t.usage, t.distance, t.behind, case when p.counted then 'jobs' else 'loaded' end, s.measured, t.problem
+      from present p
+     cross join lateral resource.tree_of_shares(p.shares) t
+      join resource.share s on s.setup = p_setup and s.gshare = t.gshare
+     order by t.path collate "C";
+end $$;
+
+ALTER FUNCTION lifecycle.share_tree(p_setup text) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION lifecycle.share_tree(p_setup text) IS 'The tree of global shares of a setup: targets, usage now, and which leaf is furthest behind its target (behind = 1); see resource.tree_of_shares. Errors: PB001, PB002 (setup not granted).';
+
+CREATE FUNCTION lifecycle.stand_down(p_name text, p_holder uuid) RETURNS boolean
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'lifecycle', 'pg_temp'
+    AS $$
+begin
+  delete from lifecycle.leader l where l.name = p_name and l.holder = p_holder;
+  return found;
+end $$;
+
+ALTER FUNCTION lifecycle.stand_down(p_name text, p_holder uuid) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION lifecycle.stand_down(p_name text, p_holder uuid) IS 'Gives up a lead before it expires, so that another takes it at once; false when the caller did not lead.';
+
+CREATE PROCEDURE lifecycle.watch(IN p_setup text DEFAULT NULL::text, IN p_dry_run boolean DEFAULT false, IN p_often boolean DEFAULT false, INOUT p_report jsonb DEFAULT NULL::jsonb)
+    LANGUAGE plpgsql
+    AS $$
+declare
+  v_setups text[] := array(select s from lifecycle.setups(p_setup) s);
+  v_setup text;
+  v_step text;
+  v_said jsonb;
+  v_a_call constant int := 1000;  -- jobs between two commits
+  v_calls int;
+begin
+  p_report := '[]';
+  foreach v_step in array case when p_dry_run and p_often then '{}'::text[]
+                               when p_dry_run then '{timeouts,fast-rebroker}'::text[]
+                               when p_often then '{leases,activate}'::text[]
+                               else '{leases,timeouts,fast-rebroker,activate,ended}'::text[] end
+  loop
+    foreach v_setup in array v_setups loop
+      v_calls := 0;
+      loop
+        begin
+          v_said := lifecycle.watch_step(v_setup, v_step, p_dry_run, case when v_step in ('leases', 'timeouts') and not p_dry_run then v_a_call end);
+        exception when others then  -- what is wrong with one setup keeps nothing from the others, and is tried again
+          v_said := jsonb_build_array(jsonb_build_object('rule', v_step, 'action', 'error: ' || sqlerrm, 'jobs', 0));
+        end;
+        p_report := p_report || coalesce((select jsonb_agg(jsonb_build_object('setup', v_setup) || e) from jsonb_array_elements(v_said) e), '[]');
+        commit;
+        v_calls := v_calls + 1;
+        -- as often as a call of the setting's size would do
+        exit when v_step not in ('leases', 'timeouts') or p_dry_run or not exists (select from jsonb_array_elements(v_said) e where (e ->> 'jobs')::bigint >= v_a_call)
+               or v_calls * v_a_call >= (select s.most from lifecycle.setting_in_force s where s.setup = v_setup);
+      end loop;
+    end loop;
+  end loop;
+  if not p_dry_run then
+    perform workload.fold_counts();
+    commit;
+    if p_setup is null and not p_often then
+      perform lifecycle.maintain();
+      commit;
+    end if;
+  end if;
+end $$;
+
+ALTER PROCEDURE lifecycle.watch(IN p_setup text, IN p_dry_run boolean, IN p_often boolean, INOUT p_report jsonb) OWNER TO broker_owner;
+
+COMMENT ON PROCEDURE lifecycle.watch(IN p_setup text, IN p_dry_run boolean, IN p_often boolean, INOUT p_report jsonb) IS 'Everything that goes on by itself in a setup, or in all: leases that expired, timeouts, fast rebrokerage, jobs whose input is there, counts, history, ended jobs; commits between steps. p_often: only what is to be done every few seconds (leases, jobs whose input is there, counts). p_dry_run: only what timeouts and fast rebrokerage would do. p_report becomes [{setup, rule, action, jobs}], where any were touched; what fails is undone, is said in place of the action, and keeps nothing from the rest. Safe to run twice at once. Errors: PB001 (there is no such setup), PB002 (setup not granted).';
+
+CREATE FUNCTION lifecycle.watch_step(p_setup text, p_step text, p_dry_run boolean, p_most integer) RETURNS jsonb
+    LANGUAGE plpgsql
+    AS $$
+declare
+  v_said jsonb;
+begin
+  if p_step = 'leases' then
+    select jsonb_agg(to_jsonb(s)) into v_said from lifecycle.expire_leases(p_setup, p_most) s where s.jobs > 0;
+  elsif p_step = 'timeouts' then
+    select jsonb_agg(to_jsonb(s)) into v_said from lifecycle.watch_timeouts(p_setup, p_dry_run, p_most) s where s.jobs > 0;
+  elsif p_step = 'fast-rebroker' then
+    select jsonb_agg(jsonb_build_object('rule', 'fast-rebroker', 'action', 'rebroker', 'queue', s.queue, 'gshare', s.gshare, 'jobs', s.jobs)) into v_said
+      from lifecycle.fast_rebroker(p_setup, p_dry_run, p_most) s where s.jobs > 0;
+  elsif p_step = 'activate' then
+    select jsonb_agg(jsonb_build_object('rule', 'input', 'action', s.status, 'jobs', s.jobs)) into v_said from lifecycle.activate(p_setup) s where s.jobs > 0;
+  elsif p_step = 'ended' then
+    select jsonb_agg(jsonb_build_object('rule', m.step, 'action', 'forget', 'jobs', m.changed)) into v_said from lifecycle.maintain(p_setup) m where m.changed > 0;
+  end if;
+  return coalesce(v_said, '[]');
+end $$;
+
+ALTER FUNCTION lifecycle.watch_step(p_setup text, p_step text, p_dry_run boolean, p_most integer) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION lifecycle.watch_step(p_setup text, p_step text, p_dry_run boolean, p_most integer) IS 'One step of lifecycle.watch in a setup (leases, timeouts, fast-rebroker, activate, ended), and what it touched. Errors: PB002 (setup not granted).';
+
+CREATE FUNCTION lifecycle.watch_timeouts(p_setup text, p_dry_run boolean DEFAULT false, p_most integer DEFAULT NULL::integer) RETURNS TABLE(rule text, action text, jobs bigint)
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'lifecycle', 'pg_temp'
+    AS $$
+declare
+  v_most int := coalesce(p_most, (select s.most from lifecycle.setting_in_force s where s.setup = p_setup));
+  v_ids bigint[];
+  v_some bigint[];
+  v_due record;
+  v_done jsonb := '{}';
+begin
+  perform resource.identify(p_setup);
+  if v_most < 1 then
+    raise exception 'most is %', v_most using errcode = 'PB001', hint = 'Give how many jobs are touched at most by rule, at least 1.';
+  end if;
+  if p_dry_run then
+    return query
+      select o.rule, o.action, least(count(*), v_most) from lifecycle.overdue(p_setup) o where not (o.is_leased and o.rule = 'sent') group by o.rule, o.action order by min(o.place), o.action;
+    return;
+  end if;
+  perform taskqueue.enter(p_setup);
+  v_ids := array(select d.job_id
+                   from (select o.job_id, o.task_id, row_number() over (partition by o.rule order by o.job_id) as number
+                           from lifecycle.overdue(p_setup) o where not (o.is_leased and o.rule = 'sent')) d
+                  where d.number <= v_most
+                  order by d.task_id nulls first, d.job_id);
+  for i in 1 .. cardinality(v_ids) by 500 loop
+    v_some := lifecycle.lock_jobs(p_setup, v_ids[i : i + 499]);
+    for v_due in
+      select o.* from lifecycle.overdue(p_setup, v_some) o where not (o.is_leased and o.rule = 'sent') order by o.task_id nulls first, o.job_id
+    loop
+      if v_due.action = 'rebroker' then
+        perform lifecycle.return_to_task(p_setup, v_due.job_id, v_due.why);
+      else
+        perform lifecycle.end_job(p_setup, v_due.job_id, case v_due.action when 'fail' then 'failed' else 'cancelled' end, v_due.why, v_due.rule);
+      end if;
+      v_done := jsonb_set(v_done, array[v_due.place || ' ' || v_due.action], to_jsonb(coalesce((v_done ->> (v_due.place || ' ' || v_due.action))::bigint, 0) + 1));
+    end loop;
+  end loop;
+  return query
+    select r.rule, split_part(d.key, ' ', 2), sum(d.value::bigint)::bigint
+      from jsonb_each_text(v_done) d
+      join lifecycle.timeout_rule r on r.position = split_part(d.key, ' ', 1)::int
+       and r.profile = coalesce((select s.profile from lifecycle.setting_in_force s where s.setup = p_setup), 'doc')
+     group by r.rule, split_part(d.key, ' ', 2) order by min(r.position), 2;
+end $$;
+
+ALTER FUNCTION lifecycle.watch_timeouts(p_setup text, p_dry_run boolean, p_most integer) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION lifecycle.watch_timeouts(p_setup text, p_dry_run boolean, p_most integer) IS 'Ends the jobs that a timeout of the profile of the setup applies to, or gives them back to their tasks, up to so many by rule (null = the setting); p_dry_run only says how many. Returns a row for each rule and action that touched any. Safe to run twice at once. Errors: PB001 (most), PB002 (setup not granted).';
+
+CREATE FUNCTION lifecycle.worded_clock(p_clock text) RETURNS text
+    LANGUAGE sql IMMUTABLE
+    AS $$
+  select case p_clock when 'created' then 'created' when 'modified' then 'last heard of' when 'state_changed' then 'so' else 'activated or created' end
+$$;
+
+ALTER FUNCTION lifecycle.worded_clock(p_clock text) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION lifecycle.worded_clock(p_clock text) IS 'What an age of lifecycle.timeout_rule is the age of, for a sentence that ends in ago.';
 
 CREATE FUNCTION resource.begin_alone(p_setup text) RETURNS void
     LANGUAGE plpgsql SECURITY DEFINER
@@ -8757,6 +10040,35 @@ ALTER FUNCTION resource.set_identity(p_setup text, p_role_name text, p_private b
 
 COMMENT ON FUNCTION resource.set_identity(p_setup text, p_role_name text, p_private boolean, p_owner_group text, p_owner_dn text) IS 'Grants a database role the use of a setup: generic, or private to an owner group, an owner, or both. Errors: PB001.';
 
+CREATE FUNCTION resource.share_chances(p_shares resource.share[], p_leaves text[]) RETURNS TABLE(gshare text, chance double precision)
+    LANGUAGE sql IMMUTABLE
+    AS $$
+  with recursive tree as materialized (
+    select t.gshare, t.path, t.path[:t.depth - 1] as above, t.depth, t.is_leaf, t.target, t.running from resource.tree_of_shares(p_shares) t
+  ), present as (
+    select t.* from tree t
+     where t.gshare in (select n.gshare from tree l cross join unnest(l.path) n (gshare) where l.is_leaf and l.gshare = any (p_leaves))
+  ), portion as (
+    select p.*, coalesce(p.target / nullif(sum(p.target) over siblings, 0), 1.0 / count(*) over siblings) as of_targets,
+           p.running / nullif(sum(p.running) over siblings, 0) as of_running
+      from present p window siblings as (partition by p.above)
+  ), weighed as (
+    select p.*, p.of_targets * case when p.of_running is null then 1 else least(5, greatest(0.2, coalesce(p.of_targets / nullif(p.of_running, 0), 5))) end as weight
+      from portion p
+  ), local as (
+    select w.gshare, w.path, w.above, w.depth, w.is_leaf, w.weight / sum(w.weight) over (partition by w.above) as chance from weighed w
+  ), down as (
+    select l.gshare, l.path, l.is_leaf, l.chance from local l where l.depth = 1
+    union all
+    select l.gshare, l.path, l.is_leaf, d.chance * l.chance from down d join local l on l.above = d.path
+  )
+  select d.gshare, d.chance from down d where d.is_leaf
+$$;
+
+ALTER FUNCTION resource.share_chances(p_shares resource.share[], p_leaves text[]) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION resource.share_chances(p_shares resource.share[], p_leaves text[]) IS 'The chance of each of the leaves named when the tree of shares is gone down at random, more often where a share is behind its target; the chances add up to 1. Names that are no leaf are left out.';
+
 CREATE FUNCTION resource.shown(p_value jsonb) RETURNS text
     LANGUAGE sql IMMUTABLE PARALLEL SAFE
     AS $$
@@ -8887,6 +10199,68 @@ $$;
 ALTER FUNCTION resource.table_column(p_table regclass) OWNER TO broker_owner;
 
 COMMENT ON FUNCTION resource.table_column(p_table regclass) IS 'Columns of a table without the setup: kind in words, type, default as an expression, place in the key, and whether rows give it (false: an identity).';
+
+CREATE FUNCTION resource.tree_of_shares(p_shares resource.share[]) RETURNS TABLE(gshare text, parent text, path text[], depth integer, is_leaf boolean, target double precision, target_of_parent double precision, target_of_whole double precision, pledged double precision, running double precision, queued double precision, usage_of_parent double precision, usage_of_whole double precision, usage double precision, distance double precision, behind bigint, problem text)
+    LANGUAGE sql IMMUTABLE
+    AS $$
+  with recursive given as (
+    select s.gshare, s.parent, a.gshare as above, greatest(s.target, 0) as target, greatest(s.running, 0) as running, greatest(s.queued, 0) as queued
+      from unnest(p_shares) s
+      left join unnest(p_shares) a on a.gshare = s.parent
+  ), reached as (
+    select g.gshare from given g where g.above is null
+    union
+    select g.gshare from reached r join given g on g.above = r.gshare
+  ), chain as (
+    select g.gshare, g.above from given g where g.gshare not in (select r.gshare from reached r)
+    union
+    select c.gshare, g.above from chain c join given g on g.gshare = c.above
+  ), cut as (
+    select c.gshare from chain c group by c.gshare having c.gshare = min(c.above collate "C")
+  ), placed as (
+    select g.gshare, g.parent, case when c.gshare is null then g.above end as above, g.target, g.running, g.queued,
+           case when c.gshare is not null then 'its parents go round in a circle' when g.above is null and g.parent <> '' then 'its parent is not there' end as problem
+      from given g left join cut c on c.gshare = g.gshare
+  ), portion as (
+    select p.*, coalesce(p.target / nullif(sum(p.target) over (partition by p.above), 0), 0) as of_parent,
+           not exists (select from placed b where b.above = p.gshare) as is_leaf
+      from placed p
+  ), tree as (
+    select p.*, array[p.gshare] as path, p.of_parent as of_whole from portion p where p.above is null
+    union all
+    select p.*, t.path || p.gshare, t.of_whole * p.of_parent from tree t join portion p on p.above = t.gshare
+  ), figure as (
+    select n.gshare, sum(t.running) as running, sum(t.queued) as queued
+      from tree t cross join unnest(t.path) n (gshare)
+     where t.is_leaf
+     group by n.gshare
+  ), used as (
+    select t.gshare, t.parent, t.above, t.path, t.is_leaf, t.target, t.of_parent, t.of_whole, t.problem, f.running, f.queued,
+           sum(f.running) filter (where t.is_leaf) over () as total,
+           coalesce(f.running / nullif(sum(f.running) over (partition by t.above), 0), 0) as used_of_parent
+      from tree t join figure f on f.gshare = t.gshare
+  ), ranked as (
+    select u.*, u.of_whole - coalesce(u.running / nullif(u.total, 0), 0) as distance,
+           row_number() over (partition by u.above
+                              order by round((u.of_whole - coalesce(u.running / nullif(u.total, 0), 0))::numeric, 12) desc, u.gshare collate "C") as rank
+      from used u
+  ), way as (
+    select r.gshare, array_agg(a.rank order by n.level) as ranks
+      from ranked r cross join unnest(r.path) with ordinality n (gshare, level) join ranked a on a.gshare = n.gshare
+     where r.is_leaf
+     group by r.gshare
+  ), leaf as (
+    select w.gshare, row_number() over (order by w.ranks) as behind from way w
+  )
+  select r.gshare, r.parent, r.path, cardinality(r.path), r.is_leaf, r.target, r.of_parent, r.of_whole, r.total * r.of_whole, r.running, r.queued, r.used_of_parent,
+         coalesce(r.running / nullif(r.total, 0), 0), case when r.running = 0 then 0 else coalesce(r.running / nullif(r.total * r.of_whole, 0), 999999) end,
+         r.distance, l.behind, r.problem
+    from ranked r left join leaf l on l.gshare = r.gshare
+$$;
+
+ALTER FUNCTION resource.tree_of_shares(p_shares resource.share[]) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION resource.tree_of_shares(p_shares resource.share[]) IS 'Shares as a tree, a row each: target and running as fractions of the parent and of the whole, pledged = the part of all that runs which the target is (HS06), usage = running / pledged (PanDA''s; 999999 where the target is 0), distance = target less usage, of the whole; behind numbers the leaves, 1 = furthest behind.';
 
 CREATE FUNCTION resource.world_table(p_table text) RETURNS regclass
     LANGUAGE plpgsql STABLE
@@ -9500,6 +10874,38 @@ ALTER FUNCTION taskqueue.check_matching(p_setup text) OWNER TO broker_owner;
 
 COMMENT ON FUNCTION taskqueue.check_matching(p_setup text) IS 'Differences between what matching reads (definitions, postings, counts, weights of owners, limit slots) and the truth it is derived from; no row when all is right. One statement, exact under load. Errors: PB002 (setup not granted).';
 
+CREATE FUNCTION taskqueue.check_reports(p_reports jsonb, p_keys text[]) RETURNS void
+    LANGUAGE plpgsql
+    AS $$
+declare
+  v_wrong text;
+begin
+  if jsonb_typeof(p_reports) is distinct from 'array' then
+    raise exception 'jobs are %, not a JSON array', coalesce(left(p_reports::text, 100), 'null') using errcode = 'PB001', hint = format('Give [{%s}, ...].', array_to_string(p_keys, ', '));
+  elsif jsonb_array_length(p_reports) > 10000 then
+    raise exception 'jobs are %, more than 10000 in one call', jsonb_array_length(p_reports) using errcode = 'PB001', hint = 'Give fewer a call.';
+  end if;
+  select case
+           when jsonb_typeof(e.element) <> 'object' then format('element %s is %s, not an object', e.number, left(e.element::text, 100))
+           when k.key is not null then format('element %s has the key %L', e.number, k.key)
+           when (jsonb_typeof(e.element -> 'job_id') = 'number' and (e.element ->> 'job_id')::numeric between 1 and 9223372036854775807
+                 and (e.element ->> 'job_id')::numeric % 1 = 0) is not true then format('job_id of element %s is %s', e.number, coalesce(e.element ->> 'job_id', 'null'))
+         end into v_wrong
+    from jsonb_array_elements(p_reports) with ordinality e (element, number)
+    left join lateral (select o.key from jsonb_object_keys(case when jsonb_typeof(e.element) = 'object' then e.element else '{}' end) o (key) where o.key <> all (p_keys) limit 1) k on true
+   where jsonb_typeof(e.element) <> 'object' or k.key is not null
+      or (jsonb_typeof(e.element -> 'job_id') = 'number' and (e.element ->> 'job_id')::numeric between 1 and 9223372036854775807
+          and (e.element ->> 'job_id')::numeric % 1 = 0) is not true
+   order by e.number limit 1;
+  if v_wrong is not null then
+    raise exception '%', v_wrong using errcode = 'PB001', hint = format('An element is an object with the keys %s.', array_to_string(p_keys, ', '));
+  end if;
+end $$;
+
+ALTER FUNCTION taskqueue.check_reports(p_reports jsonb, p_keys text[]) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION taskqueue.check_reports(p_reports jsonb, p_keys text[]) IS 'Whether reports or ends of many jobs are a list of objects with a job_id and known keys. Errors: PB001, naming the element.';
+
 CREATE FUNCTION taskqueue.clean_counts(p_setup text) RETURNS bigint
     LANGUAGE plpgsql
     AS $$
@@ -9661,13 +11067,19 @@ ALTER FUNCTION taskqueue.condition(d taskqueue.definition, o taskqueue.offer) OW
 
 COMMENT ON FUNCTION taskqueue.condition(d taskqueue.definition, o taskqueue.offer) IS 'Each condition of section 4 for a definition and an offer: what is wanted, what is offered, whether it holds. All hold exactly when taskqueue.accepts says so.';
 
-CREATE FUNCTION taskqueue.correct_shares(p_setup text) RETURNS void
+CREATE FUNCTION taskqueue.correct_shares(p_setup text, p_group text DEFAULT NULL::text) RETURNS void
     LANGUAGE plpgsql
     AS $$
 declare
   v_setting taskqueue.setting;
 begin
   select s.* into v_setting from taskqueue.setting s where s.setup = p_setup;
+  if v_setting.shares = 'global' then
+    if p_group is null then
+      perform taskqueue.set_factors(p_setup);
+    end if;
+    return;
+  end if;
   if v_setting.share_correction is not true then
     delete from taskqueue.share_correction c where c.setup = p_setup;
     return;
@@ -9695,9 +11107,9 @@ begin
   on conflict (setup, owner_group, owner_dn) do update set factor = excluded.factor;
 end $$;
 
-ALTER FUNCTION taskqueue.correct_shares(p_setup text) OWNER TO broker_owner;
+ALTER FUNCTION taskqueue.correct_shares(p_setup text, p_group text) OWNER TO broker_owner;
 
-COMMENT ON FUNCTION taskqueue.correct_shares(p_setup text) IS 'Keeps the factors of the setting share_correction; without the setting there are none.';
+COMMENT ON FUNCTION taskqueue.correct_shares(p_setup text, p_group text) IS 'Keeps the factors of the setting share_correction or, when called for all groups, those of shares = global; without either there are none.';
 
 CREATE FUNCTION taskqueue.cpu_bucket_of(p_setup text, p_cpu_time numeric) RETURNS bigint
     LANGUAGE sql STABLE
@@ -9902,7 +11314,7 @@ begin
     select jsonb_build_object(
              'task_queue_settings', jsonb_build_object(
                'ten_first', s.ten_first, 'strict_keys', s.strict_keys, 'required_keys', s.required_keys, 'queue_size', s.queue_size,
-               'policy', s.policy, 'lease_time', extract(epoch from s.lease_time)::float8, 'share_delay', extract(epoch from s.share_delay)::float8,
+               'policy', s.policy, 'shares', s.shares, 'lease_time', extract(epoch from s.lease_time)::float8, 'share_delay', extract(epoch from s.share_delay)::float8,
                'share_correction', s.share_correction, 'correction_window', extract(epoch from s.correction_window)::float8,
                'history_kept', extract(epoch from s.history_kept)::float8),
              'cpu_buckets', (
@@ -9989,7 +11401,7 @@ CREATE TABLE taskqueue.lease (
     reported_at timestamp with time zone,
     expires_at timestamp with time zone NOT NULL,
     kill_reason text,
-    CONSTRAINT lease_state_check CHECK ((state = ANY (ARRAY['matched'::text, 'running'::text])))
+    brokered boolean DEFAULT false NOT NULL
 );
 ALTER TABLE ONLY taskqueue.lease ALTER COLUMN setup SET (n_distinct=1);
 
@@ -10027,22 +11439,27 @@ COMMENT ON COLUMN taskqueue.lease.expires_at IS 'Until when the next report is a
 
 COMMENT ON COLUMN taskqueue.lease.kill_reason IS 'Not null: the agent is told to kill the job, and why.';
 
-CREATE FUNCTION taskqueue.end_lease(p_lease taskqueue.lease, p_outcome text) RETURNS void
+COMMENT ON COLUMN taskqueue.lease.brokered IS 'It is a job of workload.job, whose status follows what becomes of it here.';
+
+CREATE FUNCTION taskqueue.end_lease(p_lease taskqueue.lease, p_outcome text, p_why text DEFAULT 'finish_job'::text, p_sub_status text DEFAULT NULL::text) RETURNS void
     LANGUAGE plpgsql
     AS $$
 begin
   delete from taskqueue.lease l where l.setup = p_lease.setup and l.job_id = p_lease.job_id;
   insert into taskqueue.ended (setup, job_id, attempts, token, task_queue_id, outcome, ended_at)
   values (p_lease.setup, p_lease.job_id, p_lease.attempt, p_lease.token, p_lease.task_queue_id, p_outcome, resource.clock(p_lease.setup));
+  if p_lease.brokered then
+    perform workload.move_job(p_lease.setup, p_lease.job_id, p_outcome, p_why, p_sub_status);
+  end if;
   perform taskqueue.free_slots(p_lease.setup, p_lease.job_id);
   perform taskqueue.note_end(p_lease, p_outcome);
 end $$;
 
-ALTER FUNCTION taskqueue.end_lease(p_lease taskqueue.lease, p_outcome text) OWNER TO broker_owner;
+ALTER FUNCTION taskqueue.end_lease(p_lease taskqueue.lease, p_outcome text, p_why text, p_sub_status text) OWNER TO broker_owner;
 
-COMMENT ON FUNCTION taskqueue.end_lease(p_lease taskqueue.lease, p_outcome text) IS 'Ends a leased job with an outcome, which gives its limit slots back.';
+COMMENT ON FUNCTION taskqueue.end_lease(p_lease taskqueue.lease, p_outcome text, p_why text, p_sub_status text) IS 'Ends a leased job with an outcome, which gives its limit slots back; a brokered job has its status then. Errors: PB005 (its status allows no such end).';
 
-CREATE FUNCTION taskqueue.end_waiting(p_setup text, p_job_id bigint, p_outcome text, p_identity resource.identity) RETURNS bigint
+CREATE FUNCTION taskqueue.end_waiting(p_setup text, p_job_id bigint, p_outcome text, p_identity resource.identity, p_why text DEFAULT NULL::text, p_sub_status text DEFAULT NULL::text) RETURNS bigint
     LANGUAGE plpgsql
     AS $$
 declare
@@ -10054,6 +11471,9 @@ begin
   end if;
   perform taskqueue.may_touch(p_identity, p_job_id, q.definition_id) from taskqueue.task_queue q
     where q.setup = p_setup and q.task_queue_id = v_job.task_queue_id;
+  if v_job.brokered then
+    perform workload.move_job(p_setup, p_job_id, p_outcome, coalesce(p_why, p_outcome), p_sub_status);
+  end if;
   insert into taskqueue.ended (setup, job_id, attempts, task_queue_id, outcome, ended_at)
   values (p_setup, p_job_id, v_job.attempts, v_job.task_queue_id, p_outcome, resource.clock(p_setup));
   insert into taskqueue.history (setup, at, job_id, attempt, event, task_queue_id, user_priority, role_name)
@@ -10065,9 +11485,9 @@ begin
   return v_job.task_queue_id;
 end $$;
 
-ALTER FUNCTION taskqueue.end_waiting(p_setup text, p_job_id bigint, p_outcome text, p_identity resource.identity) OWNER TO broker_owner;
+ALTER FUNCTION taskqueue.end_waiting(p_setup text, p_job_id bigint, p_outcome text, p_identity resource.identity, p_why text, p_sub_status text) OWNER TO broker_owner;
 
-COMMENT ON FUNCTION taskqueue.end_waiting(p_setup text, p_job_id bigint, p_outcome text, p_identity resource.identity) IS 'Ends a waiting job; returns the queue it was in, null when it does not wait. Errors: PB002 (not the caller''s).';
+COMMENT ON FUNCTION taskqueue.end_waiting(p_setup text, p_job_id bigint, p_outcome text, p_identity resource.identity, p_why text, p_sub_status text) IS 'Ends a waiting job; returns the queue it was in, null when it does not wait. Errors: PB002 (not the caller''s).';
 
 CREATE FUNCTION taskqueue.enter(p_setup text) RETURNS void
     LANGUAGE plpgsql
@@ -10163,14 +11583,16 @@ CREATE FUNCTION taskqueue.fill_queues(p_setup text, p_task_queue_ids bigint[], p
     AS $$
 declare
   v_now timestamptz := resource.clock(p_setup);
+  v_brokered boolean := exists (select from workload.job j where j.setup = p_setup);
   v_todo bigint[];
   v_left bigint[];
   v_queue_id bigint;
 begin
   loop
     with inserted as (
-      insert into taskqueue.job (setup, job_id, task_queue_id, user_priority, inserted_at)
-      select p_setup, n.job_id, n.task_queue_id, n.user_priority, v_now
+      insert into taskqueue.job (setup, job_id, task_queue_id, user_priority, inserted_at, brokered)
+      select p_setup, n.job_id, n.task_queue_id, n.user_priority, v_now,
+             case when v_brokered then exists (select from workload.job w where w.setup = p_setup and w.job_id = n.job_id and w.status = 'activated') else false end
         from unnest(p_task_queue_ids, p_job_ids, p_user_priorities) n (task_queue_id, job_id, user_priority)
        where v_todo is null or n.job_id = any (v_todo)
        order by n.job_id
@@ -10331,6 +11753,37 @@ ALTER FUNCTION taskqueue.finish_job(p_setup text, p_job_id bigint, p_attempt tex
 
 COMMENT ON FUNCTION taskqueue.finish_job(p_setup text, p_job_id bigint, p_attempt text, p_outcome text) IS 'Ends a leased job: finished, failed, cancelled or closed. The same call again is no error. Errors: PB001 (outcome), PB002 (setup not granted), PB003 (stale attempt).';
 
+CREATE FUNCTION taskqueue.finish_jobs(p_setup text, p_jobs jsonb) RETURNS TABLE(job_id bigint, outcome text, reason text)
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'taskqueue', 'pg_temp'
+    AS $$
+declare
+  v_job record;
+begin
+  perform resource.identify(p_setup);
+  perform taskqueue.check_reports(p_jobs, '{job_id,attempt,outcome}');
+  for v_job in
+    select r.job_id, r.attempt, coalesce(r.outcome, 'finished') as outcome
+      from jsonb_array_elements(p_jobs) e (element)
+     cross join lateral jsonb_to_record(e.element) as r (job_id bigint, attempt text, outcome text)
+     order by r.job_id
+  loop
+    job_id := v_job.job_id;
+    reason := null;
+    begin
+      outcome := taskqueue.finish_job(p_setup, v_job.job_id, v_job.attempt, v_job.outcome);
+    exception when sqlstate 'PB001' or sqlstate 'PB003' or sqlstate 'PB005' then
+      outcome := case sqlstate when 'PB003' then 'stale' else 'refused' end;
+      reason := sqlerrm;
+    end;
+    return next;
+  end loop;
+end $$;
+
+ALTER FUNCTION taskqueue.finish_jobs(p_setup text, p_jobs jsonb) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION taskqueue.finish_jobs(p_setup text, p_jobs jsonb) IS 'Ends many jobs, [{job_id, attempt, outcome}] (no outcome = finished), each answered its outcome, stale or refused, with the reason. Errors: PB001 (not such a list), PB002 (setup not granted).';
+
 CREATE FUNCTION taskqueue.first_site(p_offered text[], p_sites text[], p_banned_sites text[]) RETURNS text
     LANGUAGE sql IMMUTABLE
     AS $$
@@ -10428,6 +11881,29 @@ ALTER FUNCTION taskqueue.free_slots(p_setup text, p_job_id bigint) OWNER TO brok
 
 COMMENT ON FUNCTION taskqueue.free_slots(p_setup text, p_job_id bigint) IS 'Gives back the limit slots of a job.';
 
+CREATE FUNCTION taskqueue.global_factor(p_setup text) RETURNS TABLE(owner_group text, factor double precision)
+    LANGUAGE sql STABLE
+    AS $$
+  with shares as materialized (
+    select array_agg(case when i.current then i.s else jsonb_populate_record(i.s, '{"running": 0}') end) as rows, array_agg(i.gshare) as names
+      from (select s, s.gshare, coalesce(bool_and(s.measured >= resource.clock(p_setup) - interval '15 minutes') over (), true) as current
+              from resource.share s where s.setup = p_setup) i
+  ), waiting as materialized (
+    select array_agg(distinct q.owner_group) as groups from taskqueue.task_queue q where q.setup = p_setup
+  ), busy as materialized (
+    select c.gshare, c.chance from shares s cross join waiting w cross join lateral resource.share_chances(s.rows, w.groups) c
+  )
+  select a.gshare, greatest((select count(*) from busy), 1) * 1000 * coalesce(b.chance, a.chance) / coalesce(g.share, 1000)
+    from shares s
+   cross join lateral resource.share_chances(s.rows, s.names) a
+    left join busy b on b.gshare = a.gshare
+    left join taskqueue.owner_group g on g.setup = p_setup and g.owner_group = a.gshare
+$$;
+
+ALTER FUNCTION taskqueue.global_factor(p_setup text) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION taskqueue.global_factor(p_setup text) IS 'Groups that are leaves of the global shares, with what their shares are multiplied by where the setting shares is global. Other groups have no row.';
+
 CREATE FUNCTION taskqueue.hold(p_setup text, p_kind text, p_name text) RETURNS bigint
     LANGUAGE sql SECURITY DEFINER
     SET search_path TO 'taskqueue', 'pg_temp'
@@ -10438,6 +11914,23 @@ $$;
 ALTER FUNCTION taskqueue.hold(p_setup text, p_kind text, p_name text) OWNER TO broker_owner;
 
 COMMENT ON FUNCTION taskqueue.hold(p_setup text, p_kind text, p_name text) IS 'Holds a waiting job (id), an owner (OwnerDN; its present and future queues) or a queue (id): not matched until let go. Returns how many jobs or queues changed. Errors: PB001, PB002, PB004, PB005 (leased).';
+
+CREATE FUNCTION taskqueue.holder_of(p_setup text, p_job_id bigint) RETURNS text
+    LANGUAGE sql STABLE
+    AS $$
+  select coalesce(
+    (select format('Attempt %s has it: role %s%s, since %s.', l.attempt, l.role_name, coalesce(' at ' || l.site, ''),
+                   to_char(l.matched_at at time zone 'utc', 'YYYY-MM-DD HH24:MI:SS "UTC"'))
+       from taskqueue.lease l where l.setup = p_setup and l.job_id = p_job_id),
+    (select format('It waits for attempt %s.', j.attempts + 1) from taskqueue.job j where j.setup = p_setup and j.job_id = p_job_id),
+    (select format('It has ended: %s, attempt %s.', e.outcome, e.attempts) from taskqueue.ended e where e.setup = p_setup and e.job_id = p_job_id),
+    'It is not known here.')
+   where pg_has_role(resource.caller(), (select r.role_name from resource.house_role r where r.kind = 'operator'), 'member')
+$$;
+
+ALTER FUNCTION taskqueue.holder_of(p_setup text, p_job_id bigint) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION taskqueue.holder_of(p_setup text, p_job_id bigint) IS 'Who has a job now, in words, for operators; null for all others.';
 
 CREATE FUNCTION taskqueue.holds_attempt(p_setup text, p_job_id bigint, p_attempt text) RETURNS boolean
     LANGUAGE sql STABLE
@@ -10774,7 +12267,7 @@ begin
   select coalesce(s.ten_first, false), coalesce(s.policy, 'dirac'), coalesce(s.lease_time, '30 minutes') into v_known.ten_first, v_known.policy, v_known.lease_time
     from (values (1)) one left join taskqueue.setting s on s.setup = p_setup;
   if (v_known.offer).job_id is null and v_cpu_time is not null
-     and exists (select from resource.setup s where s.setup = p_setup) and pg_try_advisory_xact_lock(v_digest) then
+     and exists (select from taskqueue.setting s where s.setup = p_setup) and pg_try_advisory_xact_lock(v_digest) then
     insert into taskqueue.known_offer select v_known.*;
   end if;
   return v_known;
@@ -10788,6 +12281,7 @@ CREATE FUNCTION taskqueue.lease_batch(p_setup text, p_resource jsonb, p_limit in
     LANGUAGE plpgsql
     AS $$
 declare
+  v_brokered bigint[];
   v_known taskqueue.known_offer;
   v_offer taskqueue.offer;
   v_sites text[];
@@ -10846,16 +12340,16 @@ begin
        where j.setup = p_setup and j.ctid = any (array(select l.ctid from picked p
                                                          join taskqueue.job l on l.setup = p_setup and l.job_id = p.picked_id and l.task_queue_id = p.task_queue_id
                                                         where p.number < (select t.number from stop t) and not l.held for update of l skip locked))
-      returning j.job_id, j.task_queue_id, j.user_priority, j.attempts + 1 as attempt
+      returning j.job_id, j.task_queue_id, j.user_priority, j.attempts + 1 as attempt, j.brokered
     ), counted as (
       insert into taskqueue.job_count_change (setup, task_queue_id, user_priority, change)
       select p_setup, g.task_queue_id, g.user_priority, -1 from gone g
     ), leased as (
-      insert into taskqueue.lease (setup, job_id, attempt, token, task_queue_id, definition_id, user_priority, site, grid_ce, role_name, matched_at, expires_at)
+      insert into taskqueue.lease (setup, job_id, attempt, token, task_queue_id, definition_id, user_priority, site, grid_ce, role_name, matched_at, expires_at, brokered)
       select p_setup, g.job_id, g.attempt, md5(v_secret || '/' || p.number)::uuid, g.task_queue_id, p.definition_id, g.user_priority,
              case when cardinality(v_offer.sites) = 1 then v_offer.sites[1] else taskqueue.first_site(v_offer.sites, d.sites, d.banned_sites) end,
              case when cardinality(v_offer.grid_ces) = 1 then v_offer.grid_ces[1] else taskqueue.first_site(v_offer.grid_ces, d.grid_ces, '{}') end,
-             resource.caller(), t.now, t.now + v_known.lease_time
+             resource.caller(), t.now, t.now + v_known.lease_time, g.brokered
         from gone g
         join picked p on p.task_queue_id = g.task_queue_id
         join taskqueue.definition d on d.setup = p_setup and d.definition_id = p.definition_id
@@ -10868,6 +12362,10 @@ begin
       into v_leased, v_stop
       from leased l join picked p on p.task_queue_id = l.task_queue_id;
   end loop;
+  v_brokered := array(select l.job_id from taskqueue.lease l where l.setup = p_setup and l.job_id = any (array(select s.job_id from unnest(v_leased) s)) and l.brokered);
+  if v_brokered <> '{}' then
+    perform workload.change_status(p_setup, v_brokered, 'activated', 'sent', 'matched');
+  end if;
   return query
     select s.job_id, s.task_queue_id, d.requirements, s.user_priority::int, s.attempt
       from unnest(v_leased) s
@@ -11039,9 +12537,9 @@ begin
          where j.setup = p_setup and j.ctid = (select l.ctid from taskqueue.job l
                                                 where l.setup = p_setup and l.job_id = v_pick.job_id and l.task_queue_id = v_queue.task_queue_id and not l.held
                                                   for update skip locked)
-        returning j.job_id, j.user_priority, j.attempts + 1 as attempt into v_job;
+        returning j.job_id, j.user_priority, j.attempts + 1 as attempt, j.brokered into v_job;
         if v_job.job_id is null and v_offer.job_id is null then
-          select t.job_id, t.user_priority, t.attempts + 1 as attempt into v_job
+          select t.job_id, t.user_priority, t.attempts + 1 as attempt, t.brokered into v_job
             from taskqueue.take_job(p_setup, v_queue.task_queue_id, v_known.ten_first, v_known.policy, v_seed # 4) t;
         end if;
         if v_job.job_id is null then
@@ -11051,12 +12549,15 @@ begin
         end if;
         insert into taskqueue.job_count_change (setup, task_queue_id, user_priority, change)
         values (p_setup, v_queue.task_queue_id, v_job.user_priority, -1);
-        insert into taskqueue.lease (setup, job_id, attempt, token, task_queue_id, definition_id, user_priority, site, grid_ce, role_name, matched_at, expires_at)
+        insert into taskqueue.lease (setup, job_id, attempt, token, task_queue_id, definition_id, user_priority, site, grid_ce, role_name, matched_at, expires_at, brokered)
         select p_setup, v_job.job_id, v_job.attempt, v_token, v_queue.task_queue_id, v_queue.definition_id, v_job.user_priority,
                case when cardinality(v_offer.sites) = 1 then v_offer.sites[1] else taskqueue.first_site(v_offer.sites, v_queue.sites, v_queue.banned_sites) end,
                case when cardinality(v_offer.grid_ces) = 1 then v_offer.grid_ces[1] else taskqueue.first_site(v_offer.grid_ces, v_queue.grid_ces, '{}') end,
-               resource.caller(), t.now, t.now + v_known.lease_time
+               resource.caller(), t.now, t.now + v_known.lease_time, v_job.brokered
           from resource.setup_time t where t.setup = p_setup;
+        if v_job.brokered then
+          perform workload.change_status(p_setup, array[v_job.job_id], 'activated', 'sent', 'matched');
+        end if;
         if v_slots <> '[]' then
           perform taskqueue.use_slots(p_setup, v_job.job_id, v_slots);
         end if;
@@ -11104,7 +12605,8 @@ begin
     return v_lease;
   end if;
   raise exception 'attempt % of job % is stale', coalesce(split_part(p_attempt, '-', 1), 'null'), coalesce(p_job_id::text, 'null')
-    using errcode = 'PB003', hint = 'The job was given back, has ended, or was given to another agent: stop working on it.';
+    using errcode = 'PB003', hint = 'The job was given back, has ended, or was given to another agent: stop working on it.',
+          detail = coalesce(taskqueue.holder_of(p_setup, p_job_id), '');
 end $$;
 
 ALTER FUNCTION taskqueue.lease_of(p_setup text, p_job_id bigint, p_attempt text) OWNER TO broker_owner;
@@ -11363,12 +12865,18 @@ CREATE TABLE taskqueue.setting (
     share_correction boolean DEFAULT false NOT NULL,
     correction_window interval DEFAULT '7 days'::interval NOT NULL,
     history_kept interval DEFAULT '30 days'::interval NOT NULL,
+    heartbeat_time interval DEFAULT '02:00:00'::interval NOT NULL,
+    attempts integer DEFAULT 3 NOT NULL,
+    shares text DEFAULT 'groups'::text NOT NULL,
+    CONSTRAINT setting_attempts_check CHECK ((attempts > 0)),
     CONSTRAINT setting_correction_window_check CHECK ((correction_window > '00:00:00'::interval)),
+    CONSTRAINT setting_heartbeat_time_check CHECK ((heartbeat_time > '00:00:00'::interval)),
     CONSTRAINT setting_history_kept_check CHECK ((history_kept > '00:00:00'::interval)),
     CONSTRAINT setting_lease_time_check CHECK ((lease_time > '00:00:00'::interval)),
     CONSTRAINT setting_policy_check CHECK ((policy = ANY (ARRAY['dirac'::text, 'proportional'::text]))),
     CONSTRAINT setting_queue_size_check CHECK ((queue_size > 0)),
-    CONSTRAINT setting_share_delay_check CHECK ((share_delay >= '00:00:00'::interval))
+    CONSTRAINT setting_share_delay_check CHECK ((share_delay >= '00:00:00'::interval)),
+    CONSTRAINT setting_shares_check CHECK ((shares = ANY (ARRAY['groups'::text, 'global'::text])))
 );
 
 ALTER TABLE taskqueue.setting OWNER TO broker_owner;
@@ -11396,6 +12904,12 @@ COMMENT ON COLUMN taskqueue.setting.share_correction IS 'Correct shares by the u
 COMMENT ON COLUMN taskqueue.setting.correction_window IS 'How far back the correction of shares looks.';
 
 COMMENT ON COLUMN taskqueue.setting.history_kept IS 'How long taskqueue.history is kept.';
+
+COMMENT ON COLUMN taskqueue.setting.heartbeat_time IS 'A lease of a running job expires so long after the last heartbeat; the job fails then.';
+
+COMMENT ON COLUMN taskqueue.setting.attempts IS 'A job that was matched so often and never started fails.';
+
+COMMENT ON COLUMN taskqueue.setting.shares IS 'What a group that is a leaf of the global shares gets: groups = the share of its owner group, DIRAC''s law; global = by how far the share is behind in the tree.';
 
 CREATE FUNCTION taskqueue.maintain_setup(p_setting taskqueue.setting) RETURNS TABLE(step text, changed bigint)
     LANGUAGE plpgsql
@@ -11545,6 +13059,24 @@ end $$;
 ALTER FUNCTION taskqueue.make_queue(p_setup text, p_definition_id bigint, p_weight double precision) OWNER TO broker_owner;
 
 COMMENT ON FUNCTION taskqueue.make_queue(p_setup text, p_definition_id bigint, p_weight double precision) IS 'Makes a TaskQueue of the definition; the weight is the mean draw weight of its first jobs. The caller ends with taskqueue.open_queues. Returns its id.';
+
+CREATE FUNCTION taskqueue.mark_shares(p_setup text) RETURNS bigint
+    LANGUAGE plpgsql
+    AS $$
+declare
+  v_moved text[];
+begin
+  if not exists (select from taskqueue.setting s where s.setup = p_setup and s.shares = 'global') then
+    return 0;
+  end if;
+  v_moved := taskqueue.set_factors(p_setup, 0.1);
+  insert into taskqueue.share_mark (setup, owner_group, marked_at) select p_setup, g, resource.clock(p_setup) from unnest(v_moved) g;
+  return cardinality(v_moved);
+end $$;
+
+ALTER FUNCTION taskqueue.mark_shares(p_setup text) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION taskqueue.mark_shares(p_setup text) IS 'Keeps the factors of groups that follow global shares within a tenth, and marks the groups that moved; returns how many. taskqueue.maintain recomputes them.';
 
 CREATE FUNCTION taskqueue.match_job(p_setup text, p_resource jsonb, p_request_id uuid DEFAULT NULL::uuid) RETURNS TABLE(job_id bigint, task_queue_id bigint, requirements jsonb, user_priority integer, attempt text)
     LANGUAGE plpgsql SECURITY DEFINER ROWS 1
@@ -11964,7 +13496,7 @@ begin
       join taskqueue.setting s on s.setup = q.setup
       left join taskqueue.owner_group g on g.setup = q.setup and g.owner_group = q.owner_group
       left join taskqueue.share_correction c
-             on c.setup = q.setup and c.owner_group = q.owner_group and c.owner_dn = case when coalesce(g.job_sharing, false) then '' else q.owner_dn end
+             on c.setup = q.setup and c.owner_group = q.owner_group and c.owner_dn = case when s.shares = 'global' or coalesce(g.job_sharing, false) then '' else q.owner_dn end
      where q.setup = p_setup and q.task_queue_id = any (p_task_queue_ids)
      group by 1, 2, 3, 4, 5, 6
   loop
@@ -12413,7 +13945,7 @@ declare
 begin
   perform resource.identify(p_setup);
   perform taskqueue.enter(p_setup);
-  perform taskqueue.correct_shares(p_setup);
+  perform taskqueue.correct_shares(p_setup, p_group);
   delete from taskqueue.share_mark m where m.ctid = any (array(
     select k.ctid from taskqueue.share_mark k where k.setup = p_setup and (p_group is null or k.owner_group = p_group) for update skip locked));
   v_locked := array(select q.task_queue_id from taskqueue.task_queue q
@@ -12554,7 +14086,7 @@ ALTER FUNCTION taskqueue.replace_definition(p_setup text, p_old bigint, p_new bi
 
 COMMENT ON FUNCTION taskqueue.replace_definition(p_setup text, p_old bigint, p_new bigint) IS 'Gives the queues and leases of one definition to another; where that has queues, all jobs go to the oldest of both; disabled and held queues stay as they are, beside it. Counts and postings are for taskqueue.rebuild_matching.';
 
-CREATE FUNCTION taskqueue.report_job(p_setup text, p_job_id bigint, p_attempt text) RETURNS TABLE(action text, reason text)
+CREATE FUNCTION taskqueue.report_job(p_setup text, p_job_id bigint, p_attempt text, p_status text DEFAULT 'running'::text) RETURNS TABLE(action text, reason text)
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'taskqueue', 'pg_temp'
     SET enable_seqscan TO 'off'
@@ -12565,21 +14097,59 @@ declare
   v_now timestamptz := resource.clock(p_setup);
 begin
   perform resource.identify(p_setup);
+  if p_status not in ('starting', 'running', 'holding', 'transferring') then
+    raise exception 'status is %, which no agent reports', quote_literal(p_status)
+      using errcode = 'PB001', hint = 'Give starting, running, holding or transferring; null = a heartbeat. A job ends with taskqueue.finish_job.';
+  end if;
   perform taskqueue.enter(p_setup);
   v_lease := taskqueue.lease_of(p_setup, p_job_id, p_attempt);
   update taskqueue.lease l
      set state = 'running', reported_at = v_now,
-         expires_at = v_now + (select s.lease_time from taskqueue.setting s where s.setup = p_setup)
+         expires_at = v_now + (select s.heartbeat_time from taskqueue.setting s where s.setup = p_setup)
    where l.setup = p_setup and l.job_id = p_job_id;
   if v_lease.state = 'matched' then
     perform taskqueue.note_event(v_lease, 'running');
   end if;
+  if v_lease.brokered and (p_status is not null or v_lease.state = 'matched') then
+    perform workload.move_job(p_setup, p_job_id, coalesce(p_status, 'starting'), 'report_job');
+  end if;
   return query select case when v_lease.kill_reason is null then 'continue' else 'kill' end, v_lease.kill_reason;
 end $$;
 
-ALTER FUNCTION taskqueue.report_job(p_setup text, p_job_id bigint, p_attempt text) OWNER TO broker_owner;
+ALTER FUNCTION taskqueue.report_job(p_setup text, p_job_id bigint, p_attempt text, p_status text) OWNER TO broker_owner;
 
-COMMENT ON FUNCTION taskqueue.report_job(p_setup text, p_job_id bigint, p_attempt text) IS 'An agent says that it works on the job; answers continue, or kill with the reason. Errors: PB002 (setup not granted), PB003 (stale attempt).';
+COMMENT ON FUNCTION taskqueue.report_job(p_setup text, p_job_id bigint, p_attempt text, p_status text) IS 'An agent says what the job does (starting, running, holding, transferring; null = a heartbeat: it is alive); answers continue, or kill with the reason. Errors: PB001 (status), PB002 (setup not granted), PB003 (stale attempt), PB005 (a brokered job does not go from its status to that one).';
+
+CREATE FUNCTION taskqueue.report_jobs(p_setup text, p_reports jsonb) RETURNS TABLE(job_id bigint, action text, reason text)
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'taskqueue', 'pg_temp'
+    AS $$
+declare
+  v_report record;
+begin
+  perform resource.identify(p_setup);
+  perform taskqueue.check_reports(p_reports, '{job_id,attempt,status}');
+  for v_report in
+    select r.job_id, r.attempt, r.status, e.element ? 'status' as says
+      from jsonb_array_elements(p_reports) e (element)
+     cross join lateral jsonb_to_record(e.element) as r (job_id bigint, attempt text, status text)
+     order by r.job_id
+  loop
+    job_id := v_report.job_id;
+    begin
+      select a.action, a.reason into report_jobs.action, report_jobs.reason
+        from taskqueue.report_job(p_setup, v_report.job_id, v_report.attempt, case when v_report.says then v_report.status else 'running' end) a;
+    exception when sqlstate 'PB001' or sqlstate 'PB003' or sqlstate 'PB005' then
+      action := case sqlstate when 'PB003' then 'stale' else 'refused' end;
+      reason := sqlerrm;
+    end;
+    return next;
+  end loop;
+end $$;
+
+ALTER FUNCTION taskqueue.report_jobs(p_setup text, p_reports jsonb) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION taskqueue.report_jobs(p_setup text, p_reports jsonb) IS 'Reports of many jobs, [{job_id, attempt, status}] (no status = running, null = a heartbeat), each answered continue, kill, stale (stop working on it) or refused, with the reason. Errors: PB001 (not such a list), PB002 (setup not granted).';
 
 CREATE FUNCTION taskqueue.require_setup(p_setup text) RETURNS void
     LANGUAGE plpgsql
@@ -12619,13 +14189,16 @@ ALTER FUNCTION taskqueue.requirements_of_queue(p_queue taskqueue.task_queue) OWN
 
 COMMENT ON FUNCTION taskqueue.requirements_of_queue(p_queue taskqueue.task_queue) IS 'Canonical requirements of a TaskQueue, from its columns and requirement tables.';
 
-CREATE FUNCTION taskqueue.return_job(p_lease taskqueue.lease) RETURNS bigint
+CREATE FUNCTION taskqueue.return_job(p_lease taskqueue.lease, p_why text DEFAULT 'release_job'::text, p_event text DEFAULT 'released'::text) RETURNS bigint
     LANGUAGE plpgsql
     AS $$
 declare
   v_queue_id bigint;
   v_made bigint[];
 begin
+  if p_lease.brokered then
+    perform workload.move_job(p_lease.setup, p_lease.job_id, 'activated', p_why);
+  end if;
   delete from taskqueue.lease l where l.setup = p_lease.setup and l.job_id = p_lease.job_id;
   select p.task_queue_id, p.made into v_queue_id, v_made
     from taskqueue.definition d
@@ -12634,13 +14207,13 @@ begin
   perform taskqueue.open_queues(p_lease.setup, v_made);
   update taskqueue.job j set attempts = p_lease.attempt where j.setup = p_lease.setup and j.job_id = p_lease.job_id;
   perform taskqueue.free_slots(p_lease.setup, p_lease.job_id);
-  perform taskqueue.note_end(p_lease, 'released');
+  perform taskqueue.note_end(p_lease, p_event);
   return v_queue_id;
 end $$;
 
-ALTER FUNCTION taskqueue.return_job(p_lease taskqueue.lease) OWNER TO broker_owner;
+ALTER FUNCTION taskqueue.return_job(p_lease taskqueue.lease, p_why text, p_event text) OWNER TO broker_owner;
 
-COMMENT ON FUNCTION taskqueue.return_job(p_lease taskqueue.lease) IS 'Puts a leased job back into a queue of its requirements, with its attempts; returns the queue.';
+COMMENT ON FUNCTION taskqueue.return_job(p_lease taskqueue.lease, p_why text, p_event text) IS 'Puts a leased job back into a queue of its requirements, with its attempts; returns the queue.';
 
 CREATE FUNCTION taskqueue.roll_up_resources(p_setup text) RETURNS bigint
     LANGUAGE plpgsql
@@ -12659,8 +14232,20 @@ begin
       from gone g group by g.class order by g.class
     on conflict (setup, class) do update
        set last_seen = greatest(c.last_seen, excluded.last_seen), samples = c.samples + excluded.samples, matched = c.matched + excluded.matched
+  ), piloted as (
+    insert into resource.pilot_request as p (setup, queue, since, requests)
+    select p_setup, q.queue, date_bin('10 minutes', g.seen_at, 'epoch') as since, count(*)
+      from gone g
+     cross join lateral unnest(taskqueue.texts('Site', g.resource -> 'Site')) s(site)
+      join resource.queue q on q.setup = p_setup and q.queue = s.site
+     group by q.queue, since
+     order by q.queue, since
+    on conflict (setup, queue, since) do update set requests = p.requests + excluded.requests
   )
   select count(*) into v_count from gone;
+  delete from resource.pilot_request p
+   where p.ctid = any (array(select i.ctid from resource.pilot_request i
+                              where i.setup = p_setup and i.since < resource.clock(p_setup) - interval '1 day' for update skip locked));
   delete from taskqueue.resource_class c
    where c.setup = p_setup
      and c.class in (select o.class from taskqueue.resource_class o where o.setup = p_setup order by o.last_seen desc, o.class offset 10000);
@@ -12669,7 +14254,7 @@ end $$;
 
 ALTER FUNCTION taskqueue.roll_up_resources(p_setup text) OWNER TO broker_owner;
 
-COMMENT ON FUNCTION taskqueue.roll_up_resources(p_setup text) IS 'Moves the resources seen over ten seconds ago into their classes, and keeps the 10,000 classes seen last; returns how many rows moved.';
+COMMENT ON FUNCTION taskqueue.roll_up_resources(p_setup text) IS 'Moves the resources seen over ten seconds ago into their classes, counts them for the queues that they are of (resource.pilot_request), and keeps the 10,000 classes seen last; returns how many rows moved.';
 
 CREATE FUNCTION taskqueue.round_cpu_time() RETURNS trigger
     LANGUAGE plpgsql
@@ -12778,6 +14363,31 @@ ALTER FUNCTION taskqueue.set_cpu_buckets(p_setup text, p_buckets bigint[]) OWNER
 
 COMMENT ON FUNCTION taskqueue.set_cpu_buckets(p_setup text, p_buckets bigint[]) IS 'Sets the CPU buckets of a setup (seconds) and re-buckets its queues, merging those that become equal; returns how many queues changed their bucket. Errors: PB001, PB002 (setup not granted), PB006 (busy).';
 
+CREATE FUNCTION taskqueue.set_factors(p_setup text, p_tolerance double precision DEFAULT 0) RETURNS text[]
+    LANGUAGE sql
+    AS $$
+  with wanted as materialized (
+    select f.owner_group, f.factor from taskqueue.global_factor(p_setup) f
+  ), gone as (
+    delete from taskqueue.share_correction c where c.setup = p_setup and (c.owner_dn <> '' or c.owner_group not in (select w.owner_group from wanted w))
+    returning c.owner_group
+  ), moved as (
+    insert into taskqueue.share_correction (setup, owner_group, owner_dn, factor)
+    select p_setup, w.owner_group, '', w.factor
+      from wanted w
+      left join taskqueue.share_correction c on c.setup = p_setup and c.owner_group = w.owner_group and c.owner_dn = ''
+     where c.factor is null or abs(w.factor - c.factor) > p_tolerance * c.factor
+     order by w.owner_group
+    on conflict (setup, owner_group, owner_dn) do update set factor = excluded.factor
+    returning owner_group
+  )
+  select coalesce(array_agg(distinct g.owner_group), '{}') from (select m.owner_group from moved m union all select o.owner_group from gone o) g
+$$;
+
+ALTER FUNCTION taskqueue.set_factors(p_setup text, p_tolerance double precision) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION taskqueue.set_factors(p_setup text, p_tolerance double precision) IS 'Writes the factors of taskqueue.global_factor that moved by more than a fraction, and drops all others of the setup; returns the groups that it touched.';
+
 CREATE FUNCTION taskqueue.set_group(p_setup text, p_group text, p_share double precision DEFAULT 1000, p_job_sharing boolean DEFAULT false, p_allow_background boolean DEFAULT false) RETURNS void
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'taskqueue', 'pg_temp'
@@ -12798,6 +14408,7 @@ begin
   values (p_setup, p_group, p_share, p_job_sharing, p_allow_background)
   on conflict (setup, owner_group) do update
      set share = excluded.share, job_sharing = excluded.job_sharing, allow_background = excluded.allow_background;
+  perform taskqueue.correct_shares(p_setup);
   perform taskqueue.recompute_shares(p_setup, p_group);
 end $$;
 
@@ -12993,6 +14604,7 @@ begin
         when 'strict_keys' then v_new.strict_keys := taskqueue.texts(v_key, v_value);
         when 'required_keys' then v_new.required_keys := taskqueue.texts(v_key, v_value);
         when 'queue_size' then v_new.queue_size := v_value::int;
+        when 'shares' then v_new.shares := taskqueue.one_text(v_key, v_value);
         when 'policy' then v_new.policy := taskqueue.one_text(v_key, v_value);
         when 'lease_time' then v_new.lease_time := make_interval(secs => v_value::float8);
         when 'share_delay' then v_new.share_delay := make_interval(secs => v_value::float8);
@@ -13000,11 +14612,11 @@ begin
         when 'history_kept' then v_new.history_kept := make_interval(secs => v_value::float8);
         else
           raise exception 'setting % (value %) is not known', v_key, v_value
-            using errcode = 'PB001', hint = 'Known: ten_first, strict_keys, required_keys, queue_size, policy, lease_time, share_delay, share_correction, correction_window, history_kept (times in seconds).';
+            using errcode = 'PB001', hint = 'Known: ten_first, strict_keys, required_keys, queue_size, policy, lease_time, shares, share_delay, share_correction, correction_window, history_kept (times in seconds).';
       end case;
       update taskqueue.setting s
          set ten_first = v_new.ten_first, share_correction = v_new.share_correction, strict_keys = v_new.strict_keys,
-             required_keys = v_new.required_keys, queue_size = v_new.queue_size, policy = v_new.policy, lease_time = v_new.lease_time,
+             required_keys = v_new.required_keys, queue_size = v_new.queue_size, policy = v_new.policy, shares = v_new.shares, lease_time = v_new.lease_time,
              share_delay = v_new.share_delay, correction_window = v_new.correction_window, history_kept = v_new.history_kept
        where s.setup = p_setup;
     exception when invalid_parameter_value or check_violation or not_null_violation or cannot_coerce or invalid_text_representation
@@ -13073,7 +14685,7 @@ CREATE FUNCTION taskqueue.share_of_queue(p_setup text, p_group text DEFAULT NULL
     AS $$
   with queue as (
     select q.task_queue_id, q.owner_group, case when coalesce(g.job_sharing, false) then '' else q.owner_dn end as entity, d.family, w.weight as mean_weight,
-           coalesce(g.share, 1000) as share, coalesce(g.job_sharing, false) as job_sharing, coalesce(g.allow_background, false) as allow_background
+           s.shares, coalesce(g.share, 1000) as share, coalesce(g.job_sharing, false) as job_sharing, coalesce(g.allow_background, false) as allow_background
       from taskqueue.task_queue q
       join taskqueue.setting s on s.setup = q.setup
      cross join lateral taskqueue.weight_of_queue(q, s.ten_first) w
@@ -13092,7 +14704,7 @@ CREATE FUNCTION taskqueue.share_of_queue(p_setup text, p_group text DEFAULT NULL
                                     over (partition by q.owner_group, q.entity),
                                   q.allow_background) as priority
       from queue q join owner o using (owner_group)
-      left join taskqueue.share_correction c on c.setup = p_setup and c.owner_group = q.owner_group and c.owner_dn = q.entity
+      left join taskqueue.share_correction c on c.setup = p_setup and c.owner_group = q.owner_group and c.owner_dn = case when q.shares = 'global' then '' else q.entity end
   )
   select w.task_queue_id, w.mean_weight, sum(w.priority) over (partition by w.family) from own w
 $$;
@@ -13176,6 +14788,7 @@ CREATE TABLE taskqueue.job (
     held boolean DEFAULT false NOT NULL,
     attempts integer DEFAULT 0 NOT NULL,
     inserted_at timestamp with time zone NOT NULL,
+    brokered boolean DEFAULT false NOT NULL,
     CONSTRAINT job_job_id_check CHECK ((job_id > 0)),
     CONSTRAINT job_user_priority_check CHECK (((user_priority >= 0) AND (user_priority <= 10)))
 )
@@ -13199,6 +14812,8 @@ COMMENT ON COLUMN taskqueue.job.held IS 'True: not matched until it is let go.';
 COMMENT ON COLUMN taskqueue.job.attempts IS 'How often it was matched before.';
 
 COMMENT ON COLUMN taskqueue.job.inserted_at IS 'Since when it waits.';
+
+COMMENT ON COLUMN taskqueue.job.brokered IS 'It is a job of workload.job, whose status follows what becomes of it here.';
 
 CREATE FUNCTION taskqueue.take_job(p_setup text, p_task_queue_id bigint, p_ten_first boolean, p_policy text, p_seed bigint) RETURNS taskqueue.job
     LANGUAGE plpgsql
@@ -13438,6 +15053,141 @@ ALTER FUNCTION taskqueue.with_limits(p_setup text, p_resource jsonb, p_offer tas
 
 COMMENT ON FUNCTION taskqueue.with_limits(p_setup text, p_resource jsonb, p_offer taskqueue.offer) IS 'The offer with the limits of its site that are reached (section 7). Errors: PB001 (not exactly one site or CE named where limits are set).';
 
+CREATE FUNCTION workload.change_status(p_setup text, p_job_ids bigint[], p_from text, p_to text, p_why text, p_sub_status text DEFAULT NULL::text) RETURNS bigint[]
+    LANGUAGE plpgsql
+    AS $$
+declare
+  v_now timestamptz := resource.clock(p_setup);
+  v_job record;
+  v_changed bigint[];
+begin
+  if cardinality(p_job_ids) = 1 then
+    update workload.job j
+       set status = p_to, sub_status = p_sub_status, modified = v_now, state_changed = v_now,
+           activated = case when p_to = 'activated' then v_now else j.activated end,
+           started = case when p_to = 'running' then v_now when p_to <> 'activated' then j.started end,
+           ended = case when p_to in ('finished', 'failed', 'cancelled', 'closed') then v_now end
+     where j.setup = p_setup and j.job_id = p_job_ids[1] and j.status = p_from
+       and exists (select from workload.transition t where t.from_status = p_from and t.to_status = p_to)
+    returning j.job_id, j.task_id, j.queue, j.gshare, j.resource_type, j.nucleus, j.label, j.user_name, j.working_group, j.processing_type, j.cores, j.disk_io into v_job;
+    if found then
+      insert into workload.job_history (setup, at, job_id, from_status, to_status, role_name, why)
+      values (p_setup, v_now, v_job.job_id, p_from, p_to, resource.caller(), p_why);
+      insert into workload.job_change (setup, at, jobs, from_status, to_status, task_id, queue, gshare, resource_type, nucleus, label, user_name, working_group,
+                                       processing_type, cores, disk_io, disk_io_jobs)
+      values (p_setup, v_now, 1, p_from, p_to, v_job.task_id, v_job.queue, v_job.gshare, v_job.resource_type, v_job.nucleus, v_job.label, v_job.user_name,
+              v_job.working_group, v_job.processing_type, coalesce(v_job.cores, 1), v_job.disk_io::numeric, (v_job.disk_io is not null)::int);
+      return p_job_ids;
+    end if;
+  end if;
+  if not exists (select from workload.transition t where t.from_status = p_from and t.to_status = p_to) then
+    raise exception '% is %: it does not go to %', coalesce('job ' || p_job_ids[1], 'a job'), coalesce(p_from, 'of no status'), coalesce(p_to, 'null')
+      using errcode = 'PB005', hint = 'workload.transition has what there is.';
+  elsif cardinality(p_job_ids) < 2 then
+    return '{}';
+  end if;
+  perform from workload.job j where j.setup = p_setup and j.job_id = any (p_job_ids) order by j.job_id for update;
+  with changed as (
+    update workload.job j
+       set status = p_to, sub_status = p_sub_status, modified = v_now, state_changed = v_now,
+           activated = case when p_to = 'activated' then v_now else j.activated end,
+           started = case when p_to = 'running' then v_now when p_to <> 'activated' then j.started end,
+           ended = case when p_to in ('finished', 'failed', 'cancelled', 'closed') then v_now end
+     where j.setup = p_setup and j.job_id = any (p_job_ids) and j.status = p_from
+    returning j.job_id, j.task_id, j.queue, j.gshare, j.resource_type, j.nucleus, j.label, j.user_name, j.working_group, j.processing_type, j.cores, j.disk_io
+  ), noted as (
+    insert into workload.job_history (setup, at, job_id, from_status, to_status, role_name, why)
+    select p_setup, v_now, c.job_id, p_from, p_to, resource.caller(), p_why from changed c
+  ), counted as (
+    insert into workload.job_change (setup, at, jobs, from_status, to_status, task_id, queue, gshare, resource_type, nucleus, label, user_name, working_group,
+                                     processing_type, cores, disk_io, disk_io_jobs)
+    select p_setup, v_now, count(*), p_from, p_to, c.task_id, c.queue, c.gshare, c.resource_type, c.nucleus, c.label, c.user_name, c.working_group, c.processing_type,
+           sum(coalesce(c.cores, 1)), sum(c.disk_io::numeric), count(c.disk_io)
+      from changed c
+     group by c.task_id, c.queue, c.gshare, c.resource_type, c.nucleus, c.label, c.user_name, c.working_group, c.processing_type
+  )
+  select array_agg(c.job_id order by c.job_id) into v_changed from changed c;
+  return coalesce(v_changed, '{}');
+end $$;
+
+ALTER FUNCTION workload.change_status(p_setup text, p_job_ids bigint[], p_from text, p_to text, p_why text, p_sub_status text) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION workload.change_status(p_setup text, p_job_ids bigint[], p_from text, p_to text, p_why text, p_sub_status text) IS 'Changes the status of those of the jobs that have the status from, with history and counts, and returns which they were: others are not touched. Why and sub_status say more of it. Errors: PB005 (there is no such change).';
+
+CREATE FUNCTION workload.clean_counts() RETURNS bigint
+    LANGUAGE plpgsql
+    AS $$
+declare
+  v_removed bigint := 0;
+  v_count bigint;
+begin
+  delete from workload.queue_count c where c.ctid = any (array(
+    select i.ctid from workload.queue_count i where i.jobs = 0 and i.cores = 0 and i.disk_io = 0 and i.disk_io_jobs = 0 for update skip locked));
+  get diagnostics v_count = row_count;
+  v_removed := v_removed + v_count;
+  delete from workload.user_count c where c.ctid = any (array(select i.ctid from workload.user_count i where i.jobs = 0 and i.cores = 0 for update skip locked));
+  get diagnostics v_count = row_count;
+  v_removed := v_removed + v_count;
+  delete from workload.task_count c where c.ctid = any (array(select i.ctid from workload.task_count i where i.jobs = 0 and i.cores = 0 for update skip locked));
+  get diagnostics v_count = row_count;
+  v_removed := v_removed + v_count;
+  delete from workload.start_count c where c.ctid = any (array(
+    select i.ctid from workload.start_count i
+      join resource.setup_time t on t.setup = i.setup
+     where i.minute < t.now - interval '2 days'
+       and exists (select from workload.start_count n where n.setup = i.setup and n.queue is not distinct from i.queue and n.minute > i.minute)
+       for update of i skip locked));
+  get diagnostics v_count = row_count;
+  v_removed := v_removed + v_count;
+  delete from workload.end_count c where c.ctid = any (array(
+    select i.ctid from workload.end_count i join resource.setup_time t on t.setup = i.setup where i.minute < t.now - interval '8 days' for update of i skip locked));
+  get diagnostics v_count = row_count;
+  return v_removed + v_count;
+end $$;
+
+ALTER FUNCTION workload.clean_counts() OWNER TO broker_owner;
+
+COMMENT ON FUNCTION workload.clean_counts() IS 'Removes counts that are 0, starts older than two days but the last of a queue, and ends older than eight; returns how many.';
+
+CREATE FUNCTION workload.correct_counts(p_setup text) RETURNS bigint
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'workload', 'pg_temp'
+    AS $$
+declare
+  v_corrected bigint;
+begin
+  perform resource.identify(p_setup);
+  perform pg_advisory_xact_lock(hashtext('workload.correct_counts'), hashtext(p_setup));
+  with difference as materialized (
+    select d.* from workload.count_difference d where d.setup = p_setup
+  ), by_queue as (
+    insert into workload.queue_count as q (setup, queue, gshare, resource_type, nucleus, label, status, jobs, cores, disk_io, disk_io_jobs)
+    select d.setup, d.queue, d.gshare, d.resource_type, d.nucleus, d.label, d.status, d.jobs, d.cores, d.disk_io, d.disk_io_jobs
+      from difference d where d.counted_by = 'queue'
+     order by d.setup, d.queue, d.gshare, d.resource_type, d.nucleus, d.label, d.status
+    on conflict on constraint queue_count_key do update
+       set jobs = q.jobs + excluded.jobs, cores = q.cores + excluded.cores, disk_io = q.disk_io + excluded.disk_io, disk_io_jobs = q.disk_io_jobs + excluded.disk_io_jobs
+  ), by_user as (
+    insert into workload.user_count as u (setup, user_name, working_group, queue, gshare, label, processing_type, status, jobs, cores)
+    select d.setup, d.user_name, d.working_group, d.queue, d.gshare, d.label, d.processing_type, d.status, d.jobs, d.cores
+      from difference d where d.counted_by = 'user'
+     order by d.setup, d.user_name, d.working_group, d.queue, d.gshare, d.label, d.processing_type, d.status
+    on conflict on constraint user_count_key do update set jobs = u.jobs + excluded.jobs, cores = u.cores + excluded.cores
+  ), by_task as (
+    insert into workload.task_count as t (setup, task_id, queue, status, jobs, cores)
+    select d.setup, d.task_id, d.queue, d.status, d.jobs, d.cores
+      from difference d where d.counted_by = 'task'
+     order by d.setup, d.task_id, d.queue, d.status
+    on conflict on constraint task_count_key do update set jobs = t.jobs + excluded.jobs, cores = t.cores + excluded.cores
+  )
+  select count(*) into v_corrected from difference d;
+  return v_corrected;
+end $$;
+
+ALTER FUNCTION workload.correct_counts(p_setup text) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION workload.correct_counts(p_setup text) IS 'Counts the jobs of a setup anew and adds to the counts what they lack; returns how many counts changed: 0 in health. Nobody waits for it. Errors: PB002 (setup not granted).';
+
 CREATE FUNCTION workload.digest_input(p_setup text, p_task_ids bigint[]) RETURNS bigint
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'workload', 'pg_temp'
@@ -13448,29 +15198,16 @@ begin
   perform resource.identify(p_setup);
   delete from workload.input_digest i where i.setup = p_setup and i.task_id = any (p_task_ids);
   insert into workload.input_digest (setup, task_id, files, size, shared_files, jobs, job_events, job_input_mb, job_input_bytes, events)
-  with task as materialized (
-    select t.task_id, greatest(case when t.is_merging then t.n_files_per_merge_job else t.n_files_per_job end, 1) as files_per_job,
-           (select min(d.position) from workload.task_dataset d where d.setup = p_setup and d.task_id = t.task_id and d.direction = 'input') as main
-      from workload.task t
-     where t.setup = p_setup and t.task_id = any (p_task_ids)
-  ),
-  placed as (
-    select t.task_id, d.position, d.position = t.main as is_main, coalesce(workload.is_pseudo(s), false) as is_pseudo, f.lfn,
-           coalesce(f.size, 0) as size, coalesce(f.nevents, 0) as nevents,
-           (row_number() over (partition by t.task_id, d.position order by f.position) - 1) / t.files_per_job as job
-      from task t
-      join workload.task_dataset d on d.setup = p_setup and d.task_id = t.task_id and d.direction = 'input'
-      join workload.dataset_file f on f.setup = p_setup and f.dataset = d.dataset
-      left join workload.dataset s on s.setup = p_setup and s.dataset = d.dataset
-  ),
-  file as materialized (
-    select p.*, max(p.job) filter (where p.is_main) over (partition by p.task_id) as last_job from placed p
+  with file as materialized (
+    select f.task_id, f.number as job, f.position, f.is_main, f.is_pseudo, f.lfn, f.size, f.nevents,
+           max(f.number) filter (where f.is_main) over (partition by f.task_id) as last_job
+      from workload.job_file(p_setup, p_task_ids) f
   )
   select p_setup, x.task_id, max(x.files), max(x.size), bool_or(x.is_shared), max(x.jobs), max(x.job_events), max(x.job_mb), max(x.job_bytes), max(x.events)
     from (
       select t.task_id, 0::bigint as files, 0::numeric as size, false as is_shared, 0::bigint as jobs, 0::numeric as job_events, 0::float8 as job_mb,
              0::numeric as job_bytes, 0::numeric as events
-        from task t
+        from workload.task t where t.setup = p_setup and t.task_id = any (p_task_ids)
       union all
       select n.task_id, count(*), sum(n.size), bool_or(n.is_shared), 0, 0, 0, 0, 0
         from (select f.task_id, (array_agg(f.size order by f.position))[1] as size, min(f.position) <> max(f.position) as is_shared
@@ -13523,6 +15260,114 @@ ALTER FUNCTION workload.dump(p_setup text, p_table text) OWNER TO broker_owner;
 
 COMMENT ON FUNCTION workload.dump(p_setup text, p_table text) IS 'The rows of a table of the room workload as objects, in key order and without defaults; what workload.store takes. Errors: PB001, PB002 (setup not granted).';
 
+CREATE TABLE workload.end_count (
+    setup text NOT NULL,
+    task_id bigint NOT NULL,
+    queue text,
+    status text NOT NULL,
+    minute timestamp with time zone NOT NULL,
+    jobs bigint NOT NULL
+);
+
+ALTER TABLE workload.end_count OWNER TO broker_owner;
+
+COMMENT ON TABLE workload.end_count IS 'Jobs that ended, by task, queue and minute; workload.job_change adds to them.';
+
+COMMENT ON COLUMN workload.end_count.setup IS 'Tenant.';
+
+COMMENT ON COLUMN workload.end_count.task_id IS 'Task.';
+
+COMMENT ON COLUMN workload.end_count.queue IS 'Unified queue; null = none yet.';
+
+COMMENT ON COLUMN workload.end_count.status IS 'finished, failed, cancelled or closed.';
+
+COMMENT ON COLUMN workload.end_count.minute IS 'The minute, by its begin.';
+
+COMMENT ON COLUMN workload.end_count.jobs IS 'Jobs.';
+
+CREATE FUNCTION workload.ends_of_jobs(p_setup text) RETURNS SETOF workload.end_count
+    LANGUAGE sql STABLE
+    AS $$
+  select j.setup, j.task_id, j.queue, j.status, date_trunc('minute', j.ended, 'utc'), count(*)
+    from workload.job j
+   where j.setup = p_setup and j.ended >= date_trunc('minute', resource.clock(p_setup) - interval '8 days', 'utc') and j.task_id is not null and workload.is_end(j.status)
+   group by j.setup, j.task_id, j.queue, j.status, date_trunc('minute', j.ended, 'utc')
+$$;
+
+ALTER FUNCTION workload.ends_of_jobs(p_setup text) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION workload.ends_of_jobs(p_setup text) IS 'When the jobs of a setup ended, as workload.end_count counts it; those of the last eight days.';
+
+CREATE FUNCTION workload.fold_counts(p_most integer DEFAULT 100000) RETURNS bigint
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'workload', 'pg_temp'
+    AS $$
+declare
+  v_moved bigint;
+begin
+  with gone as (
+    delete from workload.job_change c where c.ctid = any (array(select i.ctid from workload.job_change i limit p_most for update skip locked))
+    returning c.*
+  ), change as materialized (
+    select g.*, workload.is_end(g.from_status) as from_end, workload.is_end(g.to_status) as to_end from gone g
+  ), signed as materialized (
+    select c.*, c.from_status as status, -1 as sign, c.from_end as is_end from change c where c.from_status is not null
+    union all
+    select c.*, c.to_status, 1, c.to_end from change c where c.to_status is not null
+  ), by_queue as (
+    insert into workload.queue_count as q (setup, queue, gshare, resource_type, nucleus, label, status, jobs, cores, disk_io, disk_io_jobs)
+    select s.setup, s.queue, s.gshare, s.resource_type, s.nucleus, s.label, s.status, sum(s.sign * s.jobs), sum(s.sign * s.cores), sum(s.sign * coalesce(s.disk_io, 0)),
+           sum(s.sign * s.disk_io_jobs)
+      from signed s where not s.is_end
+     group by s.setup, s.queue, s.gshare, s.resource_type, s.nucleus, s.label, s.status
+     order by s.setup, s.queue, s.gshare, s.resource_type, s.nucleus, s.label, s.status
+    on conflict on constraint queue_count_key do update
+       set jobs = q.jobs + excluded.jobs, cores = q.cores + excluded.cores, disk_io = q.disk_io + excluded.disk_io, disk_io_jobs = q.disk_io_jobs + excluded.disk_io_jobs
+  ), by_user as (
+    insert into workload.user_count as u (setup, user_name, working_group, queue, gshare, label, processing_type, status, jobs, cores)
+    select s.setup, s.user_name, s.working_group, s.queue, s.gshare, s.label, s.processing_type, s.status, sum(s.sign * s.jobs), sum(s.sign * s.cores)
+      from signed s where not s.is_end
+     group by s.setup, s.user_name, s.working_group, s.queue, s.gshare, s.label, s.processing_type, s.status
+     order by s.setup, s.user_name, s.working_group, s.queue, s.gshare, s.label, s.processing_type, s.status
+    on conflict on constraint user_count_key do update set jobs = u.jobs + excluded.jobs, cores = u.cores + excluded.cores
+  ), by_task as (
+    insert into workload.task_count as t (setup, task_id, queue, status, jobs, cores)
+    select s.setup, s.task_id, s.queue, s.status, sum(s.sign * s.jobs), sum(s.sign * s.cores)
+      from signed s where s.task_id is not null
+     group by s.setup, s.task_id, s.queue, s.status
+     order by s.setup, s.task_id, s.queue, s.status
+    on conflict on constraint task_count_key do update set jobs = t.jobs + excluded.jobs, cores = t.cores + excluded.cores
+  ), started as (
+    insert into workload.start_count as n (setup, queue, gshare, resource_type, minute, jobs, last_at)
+    select c.setup, c.queue, c.gshare, c.resource_type, date_trunc('minute', c.at, 'utc'), sum(c.jobs), max(c.at)
+      from change c where c.to_status = 'running' and c.from_status is not null
+     group by 1, 2, 3, 4, 5 order by 1, 2, 3, 4, 5
+    on conflict on constraint start_count_key do update set jobs = n.jobs + excluded.jobs, last_at = greatest(n.last_at, excluded.last_at)
+  ), ended as (
+    insert into workload.end_count as n (setup, task_id, queue, status, minute, jobs)
+    select c.setup, c.task_id, c.queue, c.to_status, date_trunc('minute', c.at, 'utc'), sum(c.jobs)
+      from change c where c.to_end and c.task_id is not null and c.from_status is not null
+     group by 1, 2, 3, 4, 5 order by 1, 2, 3, 4, 5
+    on conflict on constraint end_count_key do update set jobs = n.jobs + excluded.jobs
+  )
+  select count(*) into v_moved from gone;
+  return v_moved;
+end $$;
+
+ALTER FUNCTION workload.fold_counts(p_most integer) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION workload.fold_counts(p_most integer) IS 'Moves up to so many changes into the counts and returns how many; counts read the same before and after. Safe to run twice at once.';
+
+CREATE FUNCTION workload.is_end(p_status text) RETURNS boolean
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE
+    AS $$
+  select p_status in ('finished', 'failed', 'cancelled', 'closed')
+$$;
+
+ALTER FUNCTION workload.is_end(p_status text) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION workload.is_end(p_status text) IS 'Whether a job of this status has ended (lifecycle.md, States).';
+
 CREATE FUNCTION workload.is_pseudo(p_dataset workload.dataset) RETURNS boolean
     LANGUAGE sql IMMUTABLE PARALLEL SAFE
     AS $$
@@ -13532,6 +15377,124 @@ $$;
 ALTER FUNCTION workload.is_pseudo(p_dataset workload.dataset) OWNER TO broker_owner;
 
 COMMENT ON FUNCTION workload.is_pseudo(p_dataset workload.dataset) IS 'Whether a dataset is a pseudo dataset: it makes jobs, but has no files to read.';
+
+CREATE FUNCTION workload.job_file(p_setup text, p_task_ids bigint[]) RETURNS TABLE(task_id bigint, number bigint, "position" integer, dataset text, is_main boolean, is_pseudo boolean, lfn text, place integer, size bigint, nevents bigint)
+    LANGUAGE sql STABLE
+    AS $$
+  with task as materialized (
+    select t.task_id, greatest(case when t.is_merging then t.n_files_per_merge_job else t.n_files_per_job end, 1) as files_per_job,
+           (select min(d.position) from workload.task_dataset d where d.setup = p_setup and d.task_id = t.task_id and d.direction = 'input') as main
+      from workload.task t
+     where t.setup = p_setup and t.task_id = any (p_task_ids)
+  )
+  select t.task_id, (row_number() over (partition by t.task_id, d.position order by f.position) - 1) / t.files_per_job + 1, d.position, d.dataset,
+         d.position = t.main, coalesce(workload.is_pseudo(s), false), f.lfn, f.position, coalesce(f.size, 0), coalesce(f.nevents, 0)
+    from task t
+    join workload.task_dataset d on d.setup = p_setup and d.task_id = t.task_id and d.direction = 'input'
+    join workload.dataset_file f on f.setup = p_setup and f.dataset = d.dataset
+    left join workload.dataset s on s.setup = p_setup and s.dataset = d.dataset
+$$;
+
+ALTER FUNCTION workload.job_file(p_setup text, p_task_ids bigint[]) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION workload.job_file(p_setup text, p_task_ids bigint[]) IS 'Files of the input of tasks, and the job that reads each, by its number from 1 (one beyond the last job: nobody reads it).';
+
+CREATE FUNCTION workload.make_history_partitions(p_days integer DEFAULT 3) RETURNS bigint
+    LANGUAGE plpgsql
+    SET lock_timeout TO '300ms'
+    AS $_$
+declare
+  v_changed bigint := 0;
+  v_day date;
+  v_name text;
+  v_oldest date := (now() at time zone 'utc')::date - (select coalesce(ceil(extract(epoch from max(coalesce(s.history_kept, interval '30 days'))) / 86400), 30)::int
+                                                          from resource.setup p left join workload.setting s on s.setup = p.setup);
+begin
+  for v_day in select generate_series((now() at time zone 'utc')::date, (now() at time zone 'utc')::date + p_days, interval '1 day')::date loop
+    v_name := 'job_history_' || to_char(v_day, 'YYYYMMDD');
+    continue when to_regclass('workload.' || v_name) is not null
+               or exists (select from workload.job_history_default h where h.at >= v_day::timestamp at time zone 'utc' and h.at < (v_day + 1)::timestamp at time zone 'utc');
+    execute format('create table workload.%I partition of workload.job_history for values from (%L) to (%L)', v_name,
+                   v_day::timestamp at time zone 'utc', (v_day + 1)::timestamp at time zone 'utc');
+    v_changed := v_changed + 1;
+  end loop;
+  for v_name in
+    select c.relname from pg_inherits i join pg_class c on c.oid = i.inhrelid
+     where i.inhparent = 'workload.job_history'::regclass and c.relname ~ '^job_history_[0-9]{8}$' and to_date(right(c.relname, 8), 'YYYYMMDD') < v_oldest
+  loop
+    execute format('drop table workload.%I', v_name);
+    v_changed := v_changed + 1;
+  end loop;
+  return v_changed;
+end $_$;
+
+ALTER FUNCTION workload.make_history_partitions(p_days integer) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION workload.make_history_partitions(p_days integer) IS 'Makes the partitions of workload.job_history for today (UTC) and the days ahead, and drops those beyond the retention; returns how many changed.';
+
+CREATE FUNCTION workload.make_jobs(p_setup text, p_task_ids bigint[], p_queues text[], p_jobs bigint[], p_why text) RETURNS bigint
+    LANGUAGE plpgsql
+    AS $$
+declare
+  v_now timestamptz := resource.clock(p_setup);
+  v_made bigint;
+begin
+  with wanted as materialized (
+    select u.task_id, u.queue, g.place
+      from (select w.task_id, w.queue, w.jobs, sum(w.jobs) over (partition by w.task_id order by w.place)::bigint as upto
+              from unnest(p_task_ids, p_queues, p_jobs) with ordinality w (task_id, queue, jobs, place)) u
+     cross join lateral generate_series(u.upto - u.jobs + 1, u.upto) g (place)
+  ), queue as materialized (  -- looked up once, not once a job
+    select q.queue, q.unified_name, q.child_type, q.corecount, u.workflow
+      from resource.candidate_queue q
+      join resource.queue u on u.setup = q.setup and u.queue = q.unified_name
+     where q.setup = p_setup and q.queue = any (p_queues)
+  ), worked as materialized (  -- parts that jobs had; looked at once, as a plan made while there were few jobs would look at all of them for each
+    select e.task_id, e.number, bool_or(e.rebrokered = 0) as is_taken, array_agg(e.queue order by e.rebrokered) as queues
+      from workload.job e
+     where e.setup = p_setup and e.task_id = any (p_task_ids) and e.number is not null
+     group by e.task_id, e.number
+  ), open as materialized (
+    select d.task_id, g.number, e.queues, row_number() over (partition by d.task_id order by g.number) as place
+      from workload.input_digest d
+     cross join lateral generate_series(1, d.jobs) g (number)
+      left join worked e on e.task_id = d.task_id and e.number = g.number
+     where d.setup = p_setup and d.task_id = any (p_task_ids) and e.is_taken is not true
+  ), part as materialized (
+    select f.task_id, f.number, count(distinct f.lfn) filter (where not f.is_pseudo) as files, sum(f.size) filter (where not f.is_pseudo) as bytes,
+           sum(f.nevents) filter (where f.is_main) as events
+      from workload.job_file(p_setup, p_task_ids) f
+     group by f.task_id, f.number
+  ), made as (
+    insert into workload.job (setup, job_id, task_id, number, queue, previous_queues, status, priority, gshare, label, user_name, working_group, processing_type, resource_type, nucleus,
+                              cores, disk_io, workflow, created, modified, state_changed, input_files, input_bytes, events)
+    select p_setup, nextval('workload.job_id'), t.task_id, o.number, q.unified_name,
+           o.queues, 'defined', t.current_priority, t.gshare, t.label, t.user_name, t.working_group, t.processing_type, coalesce(q.child_type, t.resource_type), t.nucleus,
+           coalesce(nullif(t.core_count, 0), nullif(q.corecount, 0), 1), t.disk_io, q.workflow, v_now, v_now, v_now, coalesce(p.files, 0), coalesce(p.bytes, 0), coalesce(p.events, 0)
+      from wanted w
+      join open o on o.task_id = w.task_id and o.place = w.place
+      join workload.task t on t.setup = p_setup and t.task_id = w.task_id
+      join queue q on q.queue = w.queue
+      left join part p on p.task_id = o.task_id and p.number = o.number
+    returning job_id, task_id, queue, gshare, resource_type, nucleus, label, user_name, working_group, processing_type, cores, disk_io, status
+  ), noted as (
+    insert into workload.job_history (setup, at, job_id, to_status, role_name, why)
+    select p_setup, v_now, m.job_id, m.status, resource.caller(), p_why from made m
+  ), counted as (
+    insert into workload.job_change (setup, at, jobs, to_status, task_id, queue, gshare, resource_type, nucleus, label, user_name, working_group, processing_type,
+                                     cores, disk_io, disk_io_jobs)
+    select p_setup, v_now, count(*), m.status, m.task_id, m.queue, m.gshare, m.resource_type, m.nucleus, m.label, m.user_name, m.working_group, m.processing_type,
+           sum(m.cores), sum(m.disk_io::numeric), count(m.disk_io)
+      from made m
+     group by m.status, m.task_id, m.queue, m.gshare, m.resource_type, m.nucleus, m.label, m.user_name, m.working_group, m.processing_type
+  )
+  select count(*) into v_made from made;
+  return v_made;
+end $$;
+
+ALTER FUNCTION workload.make_jobs(p_setup text, p_task_ids bigint[], p_queues text[], p_jobs bigint[], p_why text) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION workload.make_jobs(p_setup text, p_task_ids bigint[], p_queues text[], p_jobs bigint[], p_why text) IS 'Makes so many jobs of each task for each queue (arrays side by side), defined, on the first parts of the input that nobody works on, and returns how many: fewer where no more parts are open.';
 
 CREATE FUNCTION workload.missing_reference(p_setup text) RETURNS TABLE(kind text, rows bigint, example text)
     LANGUAGE plpgsql STABLE SECURITY DEFINER
@@ -13566,13 +15529,137 @@ ALTER FUNCTION workload.missing_reference(p_setup text) OWNER TO broker_owner;
 
 COMMENT ON FUNCTION workload.missing_reference(p_setup text) IS 'What names things that are not there, counted, with an example: tasks their input datasets (input) and nucleus, queues their storages (storage), datasets those of their replicas (replica). Errors: PB001, PB002 (setup not granted).';
 
+CREATE FUNCTION workload.move_job(p_setup text, p_job_id bigint, p_to text, p_why text, p_sub_status text DEFAULT NULL::text) RETURNS text
+    LANGUAGE plpgsql
+    AS $$
+declare
+  v_from text;
+begin
+  select j.status into v_from from workload.job j where j.setup = p_setup and j.job_id = p_job_id for update;
+  if not found then
+    raise exception 'there is no job % in setup %', coalesce(p_job_id::text, 'null'), p_setup using errcode = 'PB004', hint = 'Jobs are made by brokerage, or loaded.';
+  end if;
+  if v_from = p_to then
+    return v_from;
+  end if;
+  if v_from in ('sent', 'starting') and p_to in ('finished', 'holding', 'transferring') then
+    perform workload.change_status(p_setup, array[p_job_id], v_from, 'running', p_why);
+    v_from := 'running';
+  end if;
+  perform workload.change_status(p_setup, array[p_job_id], v_from, p_to, p_why, p_sub_status);
+  return v_from;
+end $$;
+
+ALTER FUNCTION workload.move_job(p_setup text, p_job_id bigint, p_to text, p_why text, p_sub_status text) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION workload.move_job(p_setup text, p_job_id bigint, p_to text, p_why text, p_sub_status text) IS 'Brings a job to a status and returns the one it had; no change where it has it. Errors: PB004 (no such job), PB005 (there is no such change), naming both statuses.';
+
+CREATE FUNCTION workload.refuse_jobs(p_rows jsonb) RETURNS void
+    LANGUAGE plpgsql
+    AS $$
+declare
+  v_wrong record;
+begin
+  select resource.row_name('workload.job', e.row, e.place) as name, c.name as key, e.row ->> c.name as value, b.words, col_description('workload.job'::regclass, c.place) as meaning
+    into v_wrong
+    from jsonb_array_elements(p_rows) with ordinality e (row, place)
+    join resource.table_column('workload.job') c on c.key_place is null and jsonb_typeof(e.row -> c.name) = 'number'
+   cross join lateral (select case when c.name in ('cores', 'number', 'rebrokered') and (e.row ->> c.name)::numeric < 0 then '0 or more'
+                                   when c.kind = 'an integer of 32 bits' and abs((e.row ->> c.name)::numeric) >= 1e9 then 'a number between -1e9 and 1e9'
+                                   when abs((e.row ->> c.name)::numeric) >= 1e15 then 'a number between -1e15 and 1e15' end) b (words)
+   where b.words is not null
+   order by e.place, c.place limit 1;
+  if found then
+    raise exception '%: % is %, not %', v_wrong.name, v_wrong.key, v_wrong.value, v_wrong.words using errcode = 'PB001', hint = v_wrong.meaning;
+  end if;
+end $$;
+
+ALTER FUNCTION workload.refuse_jobs(p_rows jsonb) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION workload.refuse_jobs(p_rows jsonb) IS 'Refuses jobs to be loaded of which a number is out of bounds. Errors: PB001, naming the job, the key and the value.';
+
+CREATE TABLE workload.start_count (
+    setup text NOT NULL,
+    queue text,
+    gshare text,
+    resource_type text,
+    minute timestamp with time zone NOT NULL,
+    jobs bigint NOT NULL,
+    last_at timestamp with time zone NOT NULL
+);
+
+ALTER TABLE workload.start_count OWNER TO broker_owner;
+
+COMMENT ON TABLE workload.start_count IS 'Jobs that began to run, by minute; workload.job_change adds to them.';
+
+COMMENT ON COLUMN workload.start_count.setup IS 'Tenant.';
+
+COMMENT ON COLUMN workload.start_count.queue IS 'Unified queue; null = none yet.';
+
+COMMENT ON COLUMN workload.start_count.gshare IS 'Global share; null = none.';
+
+COMMENT ON COLUMN workload.start_count.resource_type IS 'Resource type; null = none.';
+
+COMMENT ON COLUMN workload.start_count.minute IS 'The minute, by its begin.';
+
+COMMENT ON COLUMN workload.start_count.jobs IS 'Jobs.';
+
+COMMENT ON COLUMN workload.start_count.last_at IS 'The last of them.';
+
+CREATE FUNCTION workload.starts_of_jobs(p_setup text) RETURNS SETOF workload.start_count
+    LANGUAGE sql STABLE
+    AS $$
+  select j.setup, j.queue, j.gshare, j.resource_type, date_trunc('minute', j.started, 'utc'), count(*), max(j.started)
+    from workload.job j
+   where j.setup = p_setup and j.started >= date_trunc('minute', resource.clock(p_setup) - interval '8 days', 'utc')
+   group by j.setup, j.queue, j.gshare, j.resource_type, date_trunc('minute', j.started, 'utc')
+$$;
+
+ALTER FUNCTION workload.starts_of_jobs(p_setup text) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION workload.starts_of_jobs(p_setup text) IS 'When the jobs of a setup began to run, as workload.start_count counts it; those of the last eight days.';
+
 CREATE FUNCTION workload.store(p_setup text, p_table text, p_rows jsonb, p_parents jsonb DEFAULT NULL::jsonb, p_merge boolean DEFAULT false) RETURNS bigint
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'workload', 'pg_temp'
     AS $$
+declare
+  v_stored bigint;
+  v_started workload.start_count[];
+  v_ended workload.end_count[];
 begin
   perform resource.identify(p_setup);
-  return resource.store_rows(p_setup, workload.world_table(p_table), p_rows, p_parents, p_merge);
+  if p_table = 'job' then
+    perform workload.refuse_jobs(p_rows);
+    v_started := array(select s from workload.starts_of_jobs(p_setup) s);
+    v_ended := array(select e from workload.ends_of_jobs(p_setup) e);
+  end if;
+  v_stored := resource.store_rows(p_setup, workload.world_table(p_table), p_rows, p_parents, p_merge);
+  if p_table = 'job' then
+    insert into workload.start_count as n (setup, queue, gshare, resource_type, minute, jobs, last_at)
+    select d.setup, d.queue, d.gshare, d.resource_type, d.minute, sum(d.jobs * d.sign), coalesce(max(d.last_at) filter (where d.sign = 1), d.minute)
+      from (select s.*, 1 as sign from workload.starts_of_jobs(p_setup) s union all select s.*, -1 from unnest(v_started) s) d
+     group by d.setup, d.queue, d.gshare, d.resource_type, d.minute
+    having sum(d.jobs * d.sign) <> 0
+     order by d.setup, d.queue, d.gshare, d.resource_type, d.minute
+    on conflict on constraint start_count_key do update set jobs = n.jobs + excluded.jobs, last_at = greatest(n.last_at, excluded.last_at);
+    insert into workload.end_count as n (setup, task_id, queue, status, minute, jobs)
+    select d.setup, d.task_id, d.queue, d.status, d.minute, sum(d.jobs * d.sign)
+      from (select e.*, 1 as sign from workload.ends_of_jobs(p_setup) e union all select e.*, -1 from unnest(v_ended) e) d
+     group by d.setup, d.task_id, d.queue, d.status, d.minute
+    having sum(d.jobs * d.sign) <> 0
+     order by d.setup, d.task_id, d.queue, d.status, d.minute
+    on conflict on constraint end_count_key do update set jobs = n.jobs + excluded.jobs;
+  end if;
+  if p_table in ('job', 'task') then
+    update workload.job j set nucleus = t.nucleus
+      from workload.task t
+     where j.setup = p_setup and j.number is null and t.setup = j.setup and t.task_id = j.task_id and t.nucleus is distinct from j.nucleus;
+    if p_table = 'job' or found then
+      perform workload.correct_counts(p_setup);
+    end if;
+  end if;
+  return v_stored;
 end $$;
 
 ALTER FUNCTION workload.store(p_setup text, p_table text, p_rows jsonb, p_parents jsonb, p_merge boolean) OWNER TO broker_owner;
@@ -13829,43 +15916,6 @@ COMMENT ON COLUMN resource.setup_time.setup IS 'Tenant.';
 
 COMMENT ON COLUMN resource.setup_time.now IS 'Its time.';
 
-CREATE TABLE workload.input_digest (
-    setup text NOT NULL,
-    task_id bigint NOT NULL,
-    files bigint,
-    size bigint,
-    shared_files boolean,
-    jobs bigint,
-    job_events bigint,
-    job_input_mb double precision,
-    job_input_bytes bigint,
-    events bigint
-);
-
-ALTER TABLE workload.input_digest OWNER TO broker_owner;
-
-COMMENT ON TABLE workload.input_digest IS 'What a task''s input amounts to, as brokerage reads it. Derived from its datasets by workload.digest_input.';
-
-COMMENT ON COLUMN workload.input_digest.setup IS 'Tenant: DIRAC''s Setup, PanDA''s vo.';
-
-COMMENT ON COLUMN workload.input_digest.task_id IS 'Task.';
-
-COMMENT ON COLUMN workload.input_digest.files IS 'Files of the datasets that are not pseudo, each name once.';
-
-COMMENT ON COLUMN workload.input_digest.size IS 'Their bytes.';
-
-COMMENT ON COLUMN workload.input_digest.shared_files IS 'A name is in two datasets of the task.';
-
-COMMENT ON COLUMN workload.input_digest.jobs IS 'Jobs: groups of nFilesPerJob primary files (G13).';
-
-COMMENT ON COLUMN workload.input_digest.job_events IS 'Events of the largest job.';
-
-COMMENT ON COLUMN workload.input_digest.job_input_mb IS 'Input of the largest job from the primary dataset (MB, a file of size 0 counts 1).';
-
-COMMENT ON COLUMN workload.input_digest.job_input_bytes IS 'Input of the largest job from all datasets (bytes).';
-
-COMMENT ON COLUMN workload.input_digest.events IS 'Events of the primary dataset.';
-
 CREATE TABLE workload.task_dataset (
     setup text NOT NULL,
     task_id bigint NOT NULL,
@@ -14000,157 +16050,6 @@ COMMENT ON COLUMN brokerage.due_task.task_id IS 'Task.';
 COMMENT ON COLUMN brokerage.due_task.current_priority IS 'Priority now.';
 
 COMMENT ON COLUMN brokerage.due_task.jobs_left IS 'Jobs that are not assigned yet.';
-
-CREATE TABLE resource.queue (
-    setup text NOT NULL,
-    queue text NOT NULL,
-    panda_site text,
-    role text DEFAULT 'satellite'::text,
-    type text DEFAULT 'unified'::text,
-    cloud text DEFAULT 'WORLD'::text,
-    status text DEFAULT 'online'::text,
-    capability text,
-    workflow text,
-    corecount integer DEFAULT 1,
-    corepower double precision DEFAULT 10,
-    maxrss double precision DEFAULT 0,
-    minrss double precision DEFAULT 0,
-    maxtime double precision DEFAULT 0,
-    mintime double precision DEFAULT 0,
-    maxwdir double precision DEFAULT 0,
-    maxinputsize double precision DEFAULT 0,
-    releases text[] DEFAULT '{ANY}'::text[],
-    pledgedcpu double precision DEFAULT 0,
-    transferringlimit double precision DEFAULT 0,
-    transtimehi double precision,
-    transtimelo double precision,
-    fairsharepolicy text,
-    wnconnectivity text,
-    jobseed text DEFAULT 'all'::text,
-    maxdiskio double precision DEFAULT 0,
-    direct_access_lan boolean,
-    direct_access_wan boolean,
-    tier text,
-    catchall text,
-    params jsonb DEFAULT '{}'::jsonb,
-    uconfig jsonb DEFAULT '{}'::jsonb,
-    storage_site text,
-    cric jsonb DEFAULT '{}'::jsonb,
-    resource_type text,
-    CONSTRAINT queue_corecount_check CHECK ((((corecount)::numeric > '-1000000000'::numeric) AND ((corecount)::numeric < '1000000000'::numeric))),
-    CONSTRAINT queue_corepower_check CHECK (((corepower > ('-1000000000000000'::numeric)::double precision) AND (corepower < ('1000000000000000'::numeric)::double precision))),
-    CONSTRAINT queue_maxdiskio_check CHECK (((maxdiskio > ('-1000000000000000'::numeric)::double precision) AND (maxdiskio < ('1000000000000000'::numeric)::double precision))),
-    CONSTRAINT queue_maxinputsize_check CHECK (((maxinputsize > ('-1000000000000000'::numeric)::double precision) AND (maxinputsize < ('1000000000000000'::numeric)::double precision))),
-    CONSTRAINT queue_maxrss_check CHECK (((maxrss > ('-1000000000000000'::numeric)::double precision) AND (maxrss < ('1000000000000000'::numeric)::double precision))),
-    CONSTRAINT queue_maxtime_check CHECK (((maxtime > ('-1000000000000000'::numeric)::double precision) AND (maxtime < ('1000000000000000'::numeric)::double precision))),
-    CONSTRAINT queue_maxwdir_check CHECK (((maxwdir > ('-1000000000000000'::numeric)::double precision) AND (maxwdir < ('1000000000000000'::numeric)::double precision))),
-    CONSTRAINT queue_minrss_check CHECK (((minrss > ('-1000000000000000'::numeric)::double precision) AND (minrss < ('1000000000000000'::numeric)::double precision))),
-    CONSTRAINT queue_mintime_check CHECK (((mintime > ('-1000000000000000'::numeric)::double precision) AND (mintime < ('1000000000000000'::numeric)::double precision))),
-    CONSTRAINT queue_pledgedcpu_check CHECK (((pledgedcpu > ('-1000000000000000'::numeric)::double precision) AND (pledgedcpu < ('1000000000000000'::numeric)::double precision))),
-    CONSTRAINT queue_transferringlimit_check CHECK (((transferringlimit > ('-1000000000000000'::numeric)::double precision) AND (transferringlimit < ('1000000000000000'::numeric)::double precision))),
-    CONSTRAINT queue_transtimehi_check CHECK (((transtimehi > ('-1000000000000000'::numeric)::double precision) AND (transtimehi < ('1000000000000000'::numeric)::double precision))),
-    CONSTRAINT queue_transtimelo_check CHECK (((transtimelo > ('-1000000000000000'::numeric)::double precision) AND (transtimelo < ('1000000000000000'::numeric)::double precision)))
-);
-
-ALTER TABLE resource.queue OWNER TO broker_owner;
-
-COMMENT ON TABLE resource.queue IS 'PanDA queues as CRIC publishes them. Null or 0 in a limit is no limit.';
-
-COMMENT ON COLUMN resource.queue.setup IS 'Tenant: DIRAC''s Setup, PanDA''s vo.';
-
-COMMENT ON COLUMN resource.queue.queue IS 'Name of the PanDA queue.';
-
-COMMENT ON COLUMN resource.queue.panda_site IS 'PanDA site; a nucleus is a site with a queue of role nucleus.';
-
-COMMENT ON COLUMN resource.queue.role IS 'nucleus or satellite.';
-
-COMMENT ON COLUMN resource.queue.type IS 'production, analysis, unified or another; the job brokers take production or analysis, and unified.';
-
-COMMENT ON COLUMN resource.queue.cloud IS 'Cloud.';
-
-COMMENT ON COLUMN resource.queue.status IS 'online, offline, brokeroff, test, standby, paused ...';
-
-COMMENT ON COLUMN resource.queue.capability IS 'ucore: the queue is unified, its pseudo-queues (one a resource type) are the candidates.';
-
-COMMENT ON COLUMN resource.queue.workflow IS 'Harvester''s workflow, such as pull_ups.';
-
-COMMENT ON COLUMN resource.queue.corecount IS 'Cores of a slot; null or 0 counts 1.';
-
-COMMENT ON COLUMN resource.queue.corepower IS 'HS06 per core; null or 0 counts 10.';
-
-COMMENT ON COLUMN resource.queue.maxrss IS 'Memory of a slot at most (MB).';
-
-COMMENT ON COLUMN resource.queue.minrss IS 'Memory of a slot at least (MB).';
-
-COMMENT ON COLUMN resource.queue.maxtime IS 'Walltime at most (s).';
-
-COMMENT ON COLUMN resource.queue.mintime IS 'Walltime at least (s).';
-
-COMMENT ON COLUMN resource.queue.maxwdir IS 'Scratch of a slot at most (MiB).';
-
-COMMENT ON COLUMN resource.queue.maxinputsize IS 'Input of a slot at most (MB); -1 = input is always read directly from the storage.';
-
-COMMENT ON COLUMN resource.queue.releases IS 'ANY, AUTO, or releases.';
-
-COMMENT ON COLUMN resource.queue.pledgedcpu IS 'Pledged cores; -1 = opportunistic, 0 = none.';
-
-COMMENT ON COLUMN resource.queue.transferringlimit IS 'Transferring jobs at most; null or 0 counts 2000.';
-
-COMMENT ON COLUMN resource.queue.transtimehi IS 'Days that a transferring job of high priority may take.';
-
-COMMENT ON COLUMN resource.queue.transtimelo IS 'Days that a transferring job of low priority may take.';
-
-COMMENT ON COLUMN resource.queue.fairsharepolicy IS 'Shares of the site''s own, such as type=evgen:100%,type=any:0% (brokerage-rules 1.9).';
-
-COMMENT ON COLUMN resource.queue.wnconnectivity IS 'Outbound network of worker nodes: full, http or none, and an IP stack: full#IPv4.';
-
-COMMENT ON COLUMN resource.queue.jobseed IS 'Event service: std, es, eshigh or all; null counts std.';
-
-COMMENT ON COLUMN resource.queue.maxdiskio IS 'diskIO per core of running jobs at most (kB/s).';
-
-COMMENT ON COLUMN resource.queue.direct_access_lan IS 'Input can be read directly from the local storage.';
-
-COMMENT ON COLUMN resource.queue.direct_access_wan IS 'Input can be read directly from remote storages.';
-
-COMMENT ON COLUMN resource.queue.tier IS 'Tier, such as T2D.';
-
-COMMENT ON COLUMN resource.queue.catchall IS 'Flags and key=value items, separated by commas.';
-
-COMMENT ON COLUMN resource.queue.params IS 'Parameters of the queue; looked up before catchall.';
-
-COMMENT ON COLUMN resource.queue.uconfig IS 'Configuration of a unified queue.';
-
-COMMENT ON COLUMN resource.queue.storage_site IS 'Storage site that links are looked up by; null = the site of the default output storage.';
-
-COMMENT ON COLUMN resource.queue.cric IS 'CRIC''s other fields as they came; no rule of pgbroker reads them.';
-
-COMMENT ON COLUMN resource.queue.resource_type IS 'CRIC: GRID, hpc, cloud, ...; null = GRID.';
-
-COMMENT ON CONSTRAINT queue_corecount_check ON resource.queue IS 'a number between -1e9 and 1e9';
-
-COMMENT ON CONSTRAINT queue_corepower_check ON resource.queue IS 'a number between -1e15 and 1e15';
-
-COMMENT ON CONSTRAINT queue_maxdiskio_check ON resource.queue IS 'a number between -1e15 and 1e15';
-
-COMMENT ON CONSTRAINT queue_maxinputsize_check ON resource.queue IS 'a number between -1e15 and 1e15';
-
-COMMENT ON CONSTRAINT queue_maxrss_check ON resource.queue IS 'a number between -1e15 and 1e15';
-
-COMMENT ON CONSTRAINT queue_maxtime_check ON resource.queue IS 'a number between -1e15 and 1e15';
-
-COMMENT ON CONSTRAINT queue_maxwdir_check ON resource.queue IS 'a number between -1e15 and 1e15';
-
-COMMENT ON CONSTRAINT queue_minrss_check ON resource.queue IS 'a number between -1e15 and 1e15';
-
-COMMENT ON CONSTRAINT queue_mintime_check ON resource.queue IS 'a number between -1e15 and 1e15';
-
-COMMENT ON CONSTRAINT queue_pledgedcpu_check ON resource.queue IS 'a number between -1e15 and 1e15';
-
-COMMENT ON CONSTRAINT queue_transferringlimit_check ON resource.queue IS 'a number between -1e15 and 1e15';
-
-COMMENT ON CONSTRAINT queue_transtimehi_check ON resource.queue IS 'a number between -1e15 and 1e15';
-
-COMMENT ON CONSTRAINT queue_transtimelo_check ON resource.queue IS 'a number between -1e15 and 1e15';
 
 CREATE VIEW brokerage.first_nucleus_queue AS
  SELECT DISTINCT ON (setup, panda_site) setup,
@@ -14445,6 +16344,7 @@ CREATE TABLE brokerage.setting (
     decisions_kept interval DEFAULT '2 days'::interval NOT NULL,
     counts_kept interval DEFAULT '30 days'::interval NOT NULL,
     assignments_count interval DEFAULT '00:15:00'::interval NOT NULL,
+    makes_jobs boolean DEFAULT true NOT NULL,
     CONSTRAINT setting_counts_kept_check CHECK ((counts_kept > '00:00:00'::interval)),
     CONSTRAINT setting_decisions_kept_check CHECK ((decisions_kept > '00:00:00'::interval))
 );
@@ -14462,6 +16362,8 @@ COMMENT ON COLUMN brokerage.setting.decisions_kept IS 'How long decisions are ke
 COMMENT ON COLUMN brokerage.setting.counts_kept IS 'How long runs and counts by rule and queue are kept.';
 
 COMMENT ON COLUMN brokerage.setting.assignments_count IS 'How long an assignment counts in the live counter.';
+
+COMMENT ON COLUMN brokerage.setting.makes_jobs IS 'Whether assigned jobs are made in this database (workload.job), as defined; false = they are made elsewhere, and what was assigned is counted for assignments_count.';
 
 COMMENT ON CONSTRAINT setting_counts_kept_check ON brokerage.setting IS 'longer than 0';
 
@@ -14930,7 +16832,8 @@ CREATE VIEW brokerage.setting_in_force AS
     COALESCE(s.profile, 'doc'::text) AS profile,
     COALESCE(s.decisions_kept, '2 days'::interval) AS decisions_kept,
     COALESCE(s.counts_kept, '30 days'::interval) AS counts_kept,
-    COALESCE(s.assignments_count, '00:15:00'::interval) AS assignments_count
+    COALESCE(s.assignments_count, '00:15:00'::interval) AS assignments_count,
+    COALESCE(s.makes_jobs, true) AS makes_jobs
    FROM (resource.setup p
      LEFT JOIN brokerage.setting s ON ((s.setup = p.setup)));
 
@@ -14947,6 +16850,8 @@ COMMENT ON COLUMN brokerage.setting_in_force.decisions_kept IS 'How long decisio
 COMMENT ON COLUMN brokerage.setting_in_force.counts_kept IS 'How long runs and counts by rule and queue are kept.';
 
 COMMENT ON COLUMN brokerage.setting_in_force.assignments_count IS 'How long an assignment counts in the live counter.';
+
+COMMENT ON COLUMN brokerage.setting_in_force.makes_jobs IS 'Whether assigned jobs are made in this database.';
 
 CREATE TABLE resource.queue_storage (
     setup text NOT NULL,
@@ -15196,6 +17101,152 @@ COMMENT ON CONSTRAINT job_cpu_check ON instance.job IS '0 or more, and less than
 COMMENT ON CONSTRAINT job_inputs_check ON instance.job IS 'an object';
 
 COMMENT ON CONSTRAINT job_ram_check ON instance.job IS '0 or more, and less than 1e15';
+
+CREATE TABLE lifecycle.leader (
+    name text NOT NULL,
+    holder uuid NOT NULL,
+    held_by text NOT NULL,
+    expires_at timestamp with time zone NOT NULL
+);
+
+ALTER TABLE lifecycle.leader OWNER TO broker_owner;
+
+COMMENT ON TABLE lifecycle.leader IS 'Who watches now. A lease, not a lock: every step is right with two who watch.';
+
+COMMENT ON COLUMN lifecycle.leader.name IS 'What is done by one at a time: watchdog.';
+
+COMMENT ON COLUMN lifecycle.leader.holder IS 'Who: a number drawn when it began.';
+
+COMMENT ON COLUMN lifecycle.leader.held_by IS 'Its host and process, for people.';
+
+COMMENT ON COLUMN lifecycle.leader.expires_at IS 'Until then nobody else does it; by the server''s clock, not that of a setup.';
+
+CREATE TABLE lifecycle.setting (
+    setup text NOT NULL,
+    profile text DEFAULT 'doc'::text NOT NULL,
+    most integer DEFAULT 10000 NOT NULL,
+    CONSTRAINT setting_most_check CHECK ((most > 0)),
+    CONSTRAINT setting_profile_check CHECK ((profile = ANY (ARRAY['doc'::text, 'panda2026'::text])))
+);
+
+ALTER TABLE lifecycle.setting OWNER TO broker_owner;
+
+COMMENT ON TABLE lifecycle.setting IS 'Timeouts of a setup; a setup without a row has the defaults.';
+
+COMMENT ON COLUMN lifecycle.setting.setup IS 'Tenant.';
+
+COMMENT ON COLUMN lifecycle.setting.profile IS 'Whose timeouts apply: doc or panda2026.';
+
+COMMENT ON COLUMN lifecycle.setting.most IS 'Jobs that one call touches at most, by rule.';
+
+CREATE TABLE workload.setting (
+    setup text NOT NULL,
+    history_kept interval DEFAULT '30 days'::interval NOT NULL,
+    jobs_kept interval DEFAULT '30 days'::interval NOT NULL,
+    CONSTRAINT setting_history_kept_check CHECK ((history_kept > '00:00:00'::interval)),
+    CONSTRAINT setting_jobs_kept_check CHECK ((jobs_kept > '00:00:00'::interval))
+);
+
+ALTER TABLE workload.setting OWNER TO broker_owner;
+
+COMMENT ON TABLE workload.setting IS 'How a setup keeps what its jobs leave; a setup without a row has the defaults.';
+
+COMMENT ON COLUMN workload.setting.setup IS 'Tenant.';
+
+COMMENT ON COLUMN workload.setting.history_kept IS 'How long workload.job_history is kept.';
+
+COMMENT ON COLUMN workload.setting.jobs_kept IS 'How long ended jobs are kept in workload.job.';
+
+CREATE VIEW lifecycle.setting_in_force AS
+ SELECT p.setup,
+    COALESCE(s.profile, 'doc'::text) AS profile,
+    COALESCE(s.most, 10000) AS most,
+    COALESCE(w.history_kept, '30 days'::interval) AS history_kept,
+    COALESCE(w.jobs_kept, '30 days'::interval) AS jobs_kept
+   FROM ((resource.setup p
+     LEFT JOIN lifecycle.setting s ON ((s.setup = p.setup)))
+     LEFT JOIN workload.setting w ON ((w.setup = p.setup)));
+
+ALTER VIEW lifecycle.setting_in_force OWNER TO broker_owner;
+
+COMMENT ON VIEW lifecycle.setting_in_force IS 'Settings of the life of jobs as they hold in each setup; lifecycle.set_settings changes them.';
+
+COMMENT ON COLUMN lifecycle.setting_in_force.setup IS 'Tenant.';
+
+COMMENT ON COLUMN lifecycle.setting_in_force.profile IS 'Whose timeouts apply: doc or panda2026.';
+
+COMMENT ON COLUMN lifecycle.setting_in_force.most IS 'Jobs that one call touches at most, by rule.';
+
+COMMENT ON COLUMN lifecycle.setting_in_force.history_kept IS 'How long workload.job_history is kept; all setups share it, so the longest counts.';
+
+COMMENT ON COLUMN lifecycle.setting_in_force.jobs_kept IS 'How long ended jobs are kept in workload.job.';
+
+CREATE VIEW lifecycle.timeout_rule AS
+ SELECT profile,
+    "position",
+    rule,
+    (statuses)::text[] AS statuses,
+    (labels)::text[] AS labels,
+    (not_labels)::text[] AS not_labels,
+    priority_from,
+    priority_to,
+    (conditions)::text[] AS conditions,
+    clock,
+    key_by_name,
+    key,
+    queue_column,
+    queue_setting,
+    (constant)::interval AS constant,
+    (unit)::interval AS unit,
+    action,
+    (skipped_at)::text[] AS skipped_at,
+    description,
+    source
+   FROM ( VALUES ('doc'::text,1,'pending'::text,'{pending}'::text,NULL::text,NULL::text,NULL::integer,NULL::integer,'{}'::text,'created'::text,NULL::text,NULL::text,NULL::text,NULL::text,'1 hour'::text,NULL::text,'cancel'::text,'{paused,disableReassign}'::text,'pending for more than 1 h since it was created'::text,'to-pending'::text), ('doc'::text,2,'defined'::text,'{defined}'::text,NULL::text,NULL::text,NULL::integer,NULL::integer,'{}'::text,'modified'::text,NULL::text,NULL::text,NULL::text,NULL::text,'4 hours'::text,NULL::text,'rebroker'::text,'{paused,disableReassign}'::text,'defined, and not modified for more than 4 h'::text,'to-defined'::text), ('doc'::text,3,'assigned'::text,'{assigned}'::text,NULL::text,NULL::text,NULL::integer,NULL::integer,'{}'::text,'modified'::text,NULL::text,NULL::text,NULL::text,NULL::text,'12 hours'::text,NULL::text,'rebroker'::text,'{paused,disableReassign}'::text,'assigned, and not modified for more than 12 h'::text,'to-assigned'::text), ('doc'::text,4,'throttled'::text,'{throttled}'::text,NULL::text,NULL::text,NULL::integer,NULL::integer,'{}'::text,'created'::text,NULL::text,NULL::text,NULL::text,NULL::text,'7 days'::text,NULL::text,'cancel'::text,'{paused,disableReassign}'::text,'throttled for more than 7 days since it was created'::text,'to-throttled'::text), ('doc'::text,5,'activated'::text,'{activated}'::text,NULL::text,NULL::text,NULL::integer,NULL::integer,'{}'::text,'modified'::text,NULL::text,NULL::text,NULL::text,NULL::text,'2 days'::text,NULL::text,'rebroker'::text,'{paused,disableReassign}'::text,'activated, and not modified for more than 2 days'::text,'to-activated'::text), ('doc'::text,6,'starting'::text,'{starting}'::text,NULL::text,NULL::text,NULL::integer,NULL::integer,'{}'::text,'state_changed'::text,NULL::text,NULL::text,NULL::text,NULL::text,'2 days'::text,NULL::text,'rebroker'::text,'{paused,disableReassign}'::text,'starting for more than 2 days'::text,'to-starting'::text), ('doc'::text,7,'inactive-highprio'::text,'{activated}'::text,NULL::text,NULL::text,800,NULL::integer,'{idle}'::text,'modified'::text,NULL::text,NULL::text,NULL::text,NULL::text,'4 hours'::text,NULL::text,'rebroker'::text,'{paused,disableReassign}'::text,'activated at priority 800 or more, not modified for more than 4 h, where no job has started for more than 2 h'::text,'to-inactive-highprio'::text), ('doc'::text,8,'inactive-highprio'::text,'{starting}'::text,NULL::text,NULL::text,800,NULL::integer,'{idle}'::text,'state_changed'::text,NULL::text,NULL::text,NULL::text,NULL::text,'4 hours'::text,NULL::text,'rebroker'::text,'{paused,disableReassign}'::text,'starting at priority 800 or more for more than 4 h, where no job has started for more than 2 h'::text,'to-inactive-highprio'::text), ('doc'::text,9,'sent'::text,'{sent}'::text,NULL::text,NULL::text,NULL::integer,NULL::integer,'{}'::text,'modified'::text,NULL::text,NULL::text,NULL::text,'lease_time'::text,'30 minutes'::text,NULL::text,'fail'::text,'{paused,disableReassign}'::text,'sent more than 30 min ago (lease_time) and never started: a leased one goes back to its TaskQueue, and fails after 3 attempts'::text,'to-sent'::text), ('doc'::text,10,'running'::text,'{running}'::text,NULL::text,NULL::text,NULL::integer,NULL::integer,'{}'::text,'created'::text,NULL::text,NULL::text,NULL::text,NULL::text,'21 days'::text,NULL::text,'fail'::text,'{paused,disableReassign}'::text,'running, and created more than 21 days ago'::text,'to-running'::text), ('doc'::text,11,'heartbeat'::text,'{running,starting}'::text,NULL::text,NULL::text,NULL::integer,NULL::integer,'{}'::text,'modified'::text,'watcher:HEARTBEAT_TIMEOUT_<workflow>'::text,NULL::text,NULL::text,'heartbeat_time'::text,'2 hours'::text,'1 hour'::text,'fail'::text,'{paused,disableReassign}'::text,'running or starting, and silent for more than HEARTBEAT_TIMEOUT_<workflow> hours, else 2 h (heartbeat_time)'::text,'to-heartbeat'::text), ('doc'::text,12,'heartbeat-transferring'::text,'{transferring}'::text,NULL::text,NULL::text,NULL::integer,NULL::integer,'{sub_status}'::text,'modified'::text,'watcher:HEARTBEAT_TIMEOUT_<workflow>'::text,NULL::text,NULL::text,NULL::text,NULL::text,'1 hour'::text,'fail'::text,'{paused,disableReassign}'::text,'transferring with a sub status, and silent for more than HEARTBEAT_TIMEOUT_<workflow> hours; off where that is not set'::text,'to-heartbeat-transferring'::text), ('doc'::text,13,'holding'::text,'{holding}'::text,NULL::text,NULL::text,800,NULL::integer,'{}'::text,'modified'::text,NULL::text,NULL::text,NULL::text,NULL::text,'3 hours'::text,NULL::text,'fail'::text,'{paused,disableReassign}'::text,'holding at priority 800 or more, and not modified for more than 3 h'::text,'to-holding'::text), ('doc'::text,14,'holding'::text,'{holding}'::text,NULL::text,NULL::text,NULL::integer,799,'{}'::text,'modified'::text,NULL::text,'job_timeout:TIMEOUT_holding'::text,NULL::text,NULL::text,NULL::text,'1 hour'::text,'fail'::text,'{paused,disableReassign}'::text,'holding at a priority below 800, and not modified for more than TIMEOUT_holding hours (48)'::text,'to-holding'::text), ('doc'::text,15,'transferring'::text,'{transferring}'::text,NULL::text,NULL::text,800,NULL::integer,'{}'::text,'modified'::text,NULL::text,NULL::text,'transtimehi'::text,NULL::text,NULL::text,'1 day'::text,'fail'::text,'{paused,disableReassign}'::text,'transferring at priority 800 or more, and not modified for more than transtimehi days (of the queue; 0, -1 or none = off)'::text,'to-transferring'::text), ('doc'::text,16,'transferring'::text,'{transferring}'::text,NULL::text,NULL::text,NULL::integer,799,'{}'::text,'modified'::text,NULL::text,NULL::text,'transtimelo'::text,NULL::text,NULL::text,'1 day'::text,'fail'::text,'{paused,disableReassign}'::text,'transferring at a priority below 800, and not modified for more than transtimelo days (of the queue; 0, -1 or none = off)'::text,'to-transferring'::text), ('panda2026'::text,1,'pending'::text,'{pending}'::text,NULL::text,NULL::text,NULL::integer,NULL::integer,'{}'::text,'created'::text,NULL::text,NULL::text,NULL::text,NULL::text,'1 hour'::text,NULL::text,'cancel'::text,'{}'::text,'pending for more than 1 h since it was created'::text,'to-pending'::text), ('panda2026'::text,2,'defined'::text,'{defined}'::text,'{managed,test}'::text,NULL::text,NULL::integer,NULL::integer,'{task}'::text,'modified'::text,NULL::text,'job_timeout:TIMEOUT_defined'::text,NULL::text,NULL::text,NULL::text,'1 hour'::text,'rebroker'::text,'{}'::text,'defined, of a task, label managed or test, and not modified for more than TIMEOUT_defined hours (4)'::text,'to-defined'::text), ('panda2026'::text,3,'defined'::text,'{defined}'::text,NULL::text,NULL::text,NULL::integer,NULL::integer,'{no_task}'::text,'created'::text,NULL::text,'job_timeout:TIMEOUT_defined'::text,NULL::text,NULL::text,NULL::text,'1 hour'::text,'cancel'::text,'{}'::text,'defined, of no task, and created more than TIMEOUT_defined hours (4) ago'::text,'to-defined'::text), ('panda2026'::text,4,'assigned'::text,'{pending,defined,assigned}'::text,'{managed}'::text,NULL::text,NULL::integer,NULL::integer,'{}'::text,'modified'::text,NULL::text,NULL::text,NULL::text,NULL::text,'12 hours'::text,NULL::text,'rebroker'::text,'{}'::text,'not activated yet, label managed, and not modified for more than 12 h'::text,'to-assigned'::text), ('panda2026'::text,5,'assigned'::text,'{pending,defined,assigned}'::text,NULL::text,NULL::text,NULL::integer,NULL::integer,'{}'::text,'created'::text,NULL::text,NULL::text,NULL::text,NULL::text,'7 days'::text,NULL::text,'cancel'::text,'{}'::text,'not activated yet, and created more than 7 days ago'::text,'to-assigned'::text), ('panda2026'::text,6,'throttled'::text,'{throttled}'::text,NULL::text,NULL::text,NULL::integer,NULL::integer,'{}'::text,'created'::text,NULL::text,NULL::text,NULL::text,NULL::text,'7 days'::text,NULL::text,'cancel'::text,'{}'::text,'throttled for more than 7 days since it was created'::text,'to-throttled'::text), ('panda2026'::text,7,'activated'::text,'{activated}'::text,'{managed}'::text,NULL::text,NULL::integer,NULL::integer,'{not_relocated}'::text,'modified'::text,NULL::text,NULL::text,NULL::text,NULL::text,'2 days'::text,NULL::text,'rebroker'::text,'{disableReassign}'::text,'activated, label managed, relocation flag not 2, and not modified for more than 2 days'::text,'to-activated'::text), ('panda2026'::text,8,'activated'::text,'{activated}'::text,NULL::text,NULL::text,NULL::integer,NULL::integer,'{}'::text,'created'::text,NULL::text,NULL::text,NULL::text,NULL::text,'7 days'::text,NULL::text,'cancel'::text,'{disableReassign}'::text,'activated, and created more than 7 days ago'::text,'to-activated'::text), ('panda2026'::text,9,'starting'::text,'{starting}'::text,'{managed}'::text,NULL::text,NULL::integer,NULL::integer,'{}'::text,'state_changed'::text,NULL::text,NULL::text,NULL::text,NULL::text,'48 hours'::text,NULL::text,'rebroker'::text,'{disableReassign}'::text,'starting for more than 48 h, label managed'::text,'to-starting'::text), ('panda2026'::text,10,'inactive-highprio'::text,'{activated}'::text,'{managed}'::text,NULL::text,800,NULL::integer,'{task,not_pmerge,relocation_known,idle_or_off}'::text,'modified'::text,NULL::text,NULL::text,NULL::text,NULL::text,'4 hours'::text,NULL::text,'rebroker'::text,'{disableReassign}'::text,'activated at priority 800 or more, of a task, label managed, not pmerge, relocation flag known and not 2, not modified for more than 4 h, where no job has started for more than 2 h or the queue is offline or test'::text,'to-inactive-highprio'::text), ('panda2026'::text,11,'inactive-highprio'::text,'{starting}'::text,'{managed}'::text,NULL::text,800,NULL::integer,'{task,not_pmerge,relocation_known,idle_or_off}'::text,'state_changed'::text,NULL::text,NULL::text,NULL::text,NULL::text,'4 hours'::text,NULL::text,'rebroker'::text,'{disableReassign}'::text,'the like of those that have been starting for more than 4 h'::text,'to-inactive-highprio'::text), ('panda2026'::text,12,'sent'::text,'{sent}'::text,NULL::text,NULL::text,NULL::integer,NULL::integer,'{}'::text,'modified'::text,NULL::text,NULL::text,NULL::text,'lease_time'::text,'30 minutes'::text,NULL::text,'fail'::text,'{}'::text,'sent more than 30 min ago (lease_time) and never started: a leased one goes back to its TaskQueue, and fails after 3 attempts'::text,'to-sent'::text), ('panda2026'::text,13,'running'::text,'{throttled,activated,sent,starting,running,holding,transferring}'::text,NULL::text,NULL::text,NULL::integer,NULL::integer,'{}'::text,'created'::text,NULL::text,NULL::text,NULL::text,NULL::text,'21 days'::text,NULL::text,'fail'::text,'{}'::text,'activated or more, and created more than 21 days ago'::text,'to-running'::text), ('panda2026'::text,14,'heartbeat'::text,'{running,starting}'::text,NULL::text,'{user,panda}'::text,NULL::integer,NULL::integer,'{}'::text,'modified'::text,'watcher:HEARTBEAT_TIMEOUT_<queue workflow>'::text,'watcher:HEARTBEAT_TIMEOUT_production'::text,NULL::text,'heartbeat_time'::text,'2 hours'::text,'1 hour'::text,'fail'::text,'{paused}'::text,'running or starting, label neither user nor panda, and silent for more than HEARTBEAT_TIMEOUT_<workflow of the queue> hours, else HEARTBEAT_TIMEOUT_production, else 2 h (heartbeat_time)'::text,'to-heartbeat'::text), ('panda2026'::text,15,'heartbeat'::text,'{running,starting}'::text,'{user,panda}'::text,NULL::text,NULL::integer,NULL::integer,'{}'::text,'modified'::text,NULL::text,'watcher:HEARTBEAT_TIMEOUT_analysis'::text,NULL::text,'heartbeat_time'::text,'2 hours'::text,'1 hour'::text,'fail'::text,'{}'::text,'running or starting, label user or panda, and silent for more than HEARTBEAT_TIMEOUT_analysis hours, else 2 h (heartbeat_time)'::text,'to-heartbeat'::text), ('panda2026'::text,16,'heartbeat-transferring'::text,'{transferring}'::text,'{user,panda}'::text,NULL::text,NULL::integer,NULL::integer,'{sub_status}'::text,'modified'::text,NULL::text,'watcher:HEARTBEAT_TIMEOUT_analysis'::text,NULL::text,'heartbeat_time'::text,'2 hours'::text,'1 hour'::text,'fail'::text,'{}'::text,'transferring with a sub status, label user or panda, and silent for more than HEARTBEAT_TIMEOUT_analysis hours, else 2 h (heartbeat_time)'::text,'to-heartbeat-transferring'::text), ('panda2026'::text,17,'holding'::text,'{holding}'::text,NULL::text,NULL::text,801,NULL::integer,'{}'::text,'modified'::text,NULL::text,NULL::text,NULL::text,NULL::text,'3 hours'::text,NULL::text,'fail'::text,'{}'::text,'holding at a priority above 800, and not modified for more than 3 h'::text,'to-holding'::text), ('panda2026'::text,18,'holding'::text,'{holding}'::text,'{user,panda}'::text,NULL::text,NULL::integer,NULL::integer,'{changed_since}'::text,'modified'::text,NULL::text,NULL::text,NULL::text,NULL::text,'3 hours'::text,NULL::text,'fail'::text,'{}'::text,'holding, label user or panda, modified since it began to hold, and not for more than 3 h'::text,'to-holding'::text), ('panda2026'::text,19,'holding'::text,'{holding}'::text,NULL::text,NULL::text,NULL::integer,NULL::integer,'{}'::text,'modified'::text,NULL::text,'job_timeout:TIMEOUT_holding'::text,NULL::text,NULL::text,NULL::text,'1 hour'::text,'fail'::text,'{}'::text,'holding, and not modified for more than TIMEOUT_holding hours (48)'::text,'to-holding'::text), ('panda2026'::text,20,'transferring'::text,'{transferring}'::text,NULL::text,NULL::text,800,NULL::integer,'{}'::text,'modified'::text,NULL::text,NULL::text,'transtimehi'::text,NULL::text,NULL::text,'1 day'::text,'fail'::text,'{}'::text,'transferring at priority 800 or more, and not modified for more than transtimehi days (of the queue; 0, -1 or none = off)'::text,'to-transferring'::text), ('panda2026'::text,21,'transferring'::text,'{transferring}'::text,NULL::text,NULL::text,NULL::integer,799,'{}'::text,'modified'::text,NULL::text,NULL::text,'transtimelo'::text,NULL::text,NULL::text,'1 day'::text,'fail'::text,'{}'::text,'transferring at a priority below 800, and not modified for more than transtimelo days (of the queue; 0, -1 or none = off)'::text,'to-transferring'::text), ('panda2026'::text,22,'analysis-rebroker'::text,'{defined,assigned,activated,starting}'::text,'{user,panda}'::text,NULL::text,NULL::integer,NULL::integer,'{queue_on,still}'::text,'waiting'::text,'rebroker:ANALY_TIMEOUT_<group>'::text,'rebroker:ANALY_TIMEOUT'::text,NULL::text,NULL::text,NULL::text,'1 hour'::text,'rebroker'::text,'{}'::text,'label user or panda, activated (else created) more than ANALY_TIMEOUT_<working group> hours ago, else ANALY_TIMEOUT (12), at a queue neither offline nor test, and no job of its task there changed in the last 3 h'::text,'to-analysis-rebroker'::text), ('panda2026'::text,23,'analysis-rebroker'::text,'{defined,assigned,activated,starting}'::text,'{user,panda}'::text,NULL::text,NULL::integer,NULL::integer,'{queue_off}'::text,'waiting'::text,NULL::text,NULL::text,NULL::text,NULL::text,'3 hours'::text,NULL::text,'rebroker'::text,'{}'::text,'label user or panda, activated (else created) more than 3 h ago, at a queue that is offline or test'::text,'to-analysis-rebroker'::text), ('panda2026'::text,24,'analysis-old'::text,'{throttled,activated,sent,starting,running,holding,transferring}'::text,'{test,panda,user}'::text,NULL::text,NULL::integer,NULL::integer,'{}'::text,'modified'::text,NULL::text,NULL::text,NULL::text,NULL::text,'7 days'::text,NULL::text,'cancel'::text,'{}'::text,'activated or more, label test, panda or user, and not modified for more than 7 days'::text,'to-analysis-old'::text)) r(profile, "position", rule, statuses, labels, not_labels, priority_from, priority_to, conditions, clock, key_by_name, key, queue_column, queue_setting, constant, unit, action, skipped_at, description, source);
+
+ALTER VIEW lifecycle.timeout_rule OWNER TO broker_owner;
+
+COMMENT ON VIEW lifecycle.timeout_rule IS 'Timeouts by profile, in the order in which they are looked at: the first that a job is overdue by applies. An age must be above its limit.';
+
+COMMENT ON COLUMN lifecycle.timeout_rule.profile IS 'doc or panda2026.';
+
+COMMENT ON COLUMN lifecycle.timeout_rule."position" IS 'Place in the order.';
+
+COMMENT ON COLUMN lifecycle.timeout_rule.rule IS 'Name; the sub status of jobs that it ends.';
+
+COMMENT ON COLUMN lifecycle.timeout_rule.statuses IS 'Statuses of the jobs that it looks at.';
+
+COMMENT ON COLUMN lifecycle.timeout_rule.labels IS 'Labels of them; null = all.';
+
+COMMENT ON COLUMN lifecycle.timeout_rule.not_labels IS 'Labels that are left out; null = none.';
+
+COMMENT ON COLUMN lifecycle.timeout_rule.priority_from IS 'Least priority; null = any. A job without one has 0.';
+
+COMMENT ON COLUMN lifecycle.timeout_rule.priority_to IS 'Highest priority; null = any.';
+
+COMMENT ON COLUMN lifecycle.timeout_rule.conditions IS 'What else must hold: sub_status (it has one), task, no_task, not_pmerge, not_relocated (flag not 2), relocation_known (the same, and known), changed_since (modified after the last change of its status), idle (the last start of its queue is known and more than 2 h ago), idle_or_off (or it is offline or test), queue_on, queue_off (offline or test), still (no job of its task at its queue changed in the last 3 h, but to closed, failed or starting).';
+
+COMMENT ON COLUMN lifecycle.timeout_rule.clock IS 'Since when the age counts: created, modified (for a leased job at least the last that was heard of it), state_changed, or waiting (activated, else created).';
+
+COMMENT ON COLUMN lifecycle.timeout_rule.key_by_name IS 'Configuration of pandaserver that says the limit for a workflow or a group, component:KEY; null = none.';
+
+COMMENT ON COLUMN lifecycle.timeout_rule.key IS 'Configuration that says it where that does not; null = none.';
+
+COMMENT ON COLUMN lifecycle.timeout_rule.queue_column IS 'Column of resource.queue that says it; null = none.';
+
+COMMENT ON COLUMN lifecycle.timeout_rule.queue_setting IS 'Column of taskqueue.setting that says it; null = none.';
+
+COMMENT ON COLUMN lifecycle.timeout_rule.constant IS 'Limit where nothing else says one; null = then it is off.';
+
+COMMENT ON COLUMN lifecycle.timeout_rule.unit IS 'Unit of the configuration or the queue''s column.';
+
+COMMENT ON COLUMN lifecycle.timeout_rule.action IS 'cancel (the job is cancelled), rebroker (closed, its work goes back to its task), fail; a leased job that was sent is returned to its TaskQueue first.';
+
+COMMENT ON COLUMN lifecycle.timeout_rule.skipped_at IS 'Where it does not apply: at paused queues, at queues with disableReassign in their catchall.';
+
+COMMENT ON COLUMN lifecycle.timeout_rule.description IS 'What it says.';
+
+COMMENT ON COLUMN lifecycle.timeout_rule.source IS 'Its id in brokerage-rules 1.7.';
 
 CREATE VIEW monitor.decision AS
  SELECT t.setup,
@@ -16049,6 +18100,65 @@ COMMENT ON COLUMN taskqueue.share_mark.owner_group IS 'Group.';
 
 COMMENT ON COLUMN taskqueue.share_mark.marked_at IS 'When its queues changed.';
 
+CREATE TABLE workload.job_change (
+    setup text NOT NULL,
+    at timestamp with time zone NOT NULL,
+    jobs bigint NOT NULL,
+    from_status text,
+    to_status text,
+    task_id bigint,
+    queue text,
+    gshare text,
+    resource_type text,
+    nucleus text,
+    label text,
+    user_name text,
+    working_group text,
+    processing_type text,
+    cores bigint NOT NULL,
+    disk_io numeric,
+    disk_io_jobs bigint NOT NULL
+)
+WITH (autovacuum_vacuum_scale_factor='0.02', autovacuum_vacuum_cost_delay='0');
+
+ALTER TABLE workload.job_change OWNER TO broker_owner;
+
+COMMENT ON TABLE workload.job_change IS 'Changes of status that the counts below do not hold yet: one row a change, or a group of equal ones.';
+
+COMMENT ON COLUMN workload.job_change.setup IS 'Tenant.';
+
+COMMENT ON COLUMN workload.job_change.at IS 'When.';
+
+COMMENT ON COLUMN workload.job_change.jobs IS 'Jobs that changed.';
+
+COMMENT ON COLUMN workload.job_change.from_status IS 'Status before; null = made.';
+
+COMMENT ON COLUMN workload.job_change.to_status IS 'Status after; null = forgotten.';
+
+COMMENT ON COLUMN workload.job_change.task_id IS 'Task; null = none.';
+
+COMMENT ON COLUMN workload.job_change.queue IS 'Unified queue; null = none yet.';
+
+COMMENT ON COLUMN workload.job_change.gshare IS 'Global share; null = none.';
+
+COMMENT ON COLUMN workload.job_change.resource_type IS 'Resource type; null = none.';
+
+COMMENT ON COLUMN workload.job_change.nucleus IS 'Nucleus that outputs go to; null = none.';
+
+COMMENT ON COLUMN workload.job_change.label IS 'prodSourceLabel; null = none.';
+
+COMMENT ON COLUMN workload.job_change.user_name IS 'User; null = none.';
+
+COMMENT ON COLUMN workload.job_change.working_group IS 'Working group; null = none.';
+
+COMMENT ON COLUMN workload.job_change.processing_type IS 'processingType; null = none.';
+
+COMMENT ON COLUMN workload.job_change.cores IS 'Cores of these jobs.';
+
+COMMENT ON COLUMN workload.job_change.disk_io IS 'Sum of their diskIO; null = not known of any.';
+
+COMMENT ON COLUMN workload.job_change.disk_io_jobs IS 'How many of them say a diskIO.';
+
 CREATE VIEW monitor.health_work AS
  WITH today(day, days) AS (
          SELECT ((now() AT TIME ZONE 'utc'::text))::date AS timezone,
@@ -16091,6 +18201,22 @@ CREATE VIEW monitor.health_work AS
           GROUP BY c.setup, c.task_queue_id
           ORDER BY (count(*)) DESC, c.setup, c.task_queue_id
          LIMIT 1
+        ), unfolded_job AS (
+         SELECT count(*) AS changes,
+            max((t.now - c.at)) AS late
+           FROM (( SELECT h.setup,
+                    h.at
+                   FROM workload.job_change h
+                 LIMIT 100000) c
+             JOIN resource.setup_time t ON ((t.setup = c.setup)))
+        ), expired AS (
+         SELECT count(*) AS leases
+           FROM ( SELECT
+                   FROM ((taskqueue.lease l
+                     JOIN taskqueue.setting s ON ((s.setup = l.setup)))
+                     JOIN resource.setup_time t ON ((t.setup = l.setup)))
+                  WHERE ((l.state = 'matched'::text) AND (l.matched_at < ((t.now - s.lease_time) - '00:01:00'::interval)) AND (l.expires_at < (t.now - '00:01:00'::interval)) AND (NOT l.brokered))
+                 LIMIT 1000) e
         ), stray AS (
          SELECT count(*) AS events
            FROM ( SELECT
@@ -16139,6 +18265,56 @@ UNION ALL
      CROSS JOIN LATERAL ( SELECT
                 CASE
                     WHEN (u.changes >= 500) THEN 'advice'::text
+                    ELSE 'ok'::text
+                END AS verdict) v)
+UNION ALL
+ SELECT 'maintenance'::text AS area,
+    'changes of job counts'::text AS object,
+    ((u.changes ||
+        CASE
+            WHEN (u.changes = 100000) THEN ' or more'::text
+            ELSE ''::text
+        END) ||
+        CASE
+            WHEN (u.late > '00:10:00'::interval) THEN format(', not folded for %s'::text, date_trunc('second'::text, u.late))
+            ELSE ''::text
+        END) AS value,
+    v.verdict,
+        CASE
+            WHEN (v.verdict <> 'ok'::text) THEN 'whoever counts jobs, brokerage first, adds them up each time'::text
+            ELSE NULL::text
+        END AS cost,
+        CASE
+            WHEN (v.verdict <> 'ok'::text) THEN 'let somebody call lifecycle.watch every few seconds: broker watchdog, or pg_cron'::text
+            ELSE NULL::text
+        END AS remedy
+   FROM (unfolded_job u
+     CROSS JOIN LATERAL ( SELECT
+                CASE
+                    WHEN ((u.changes = 100000) OR (u.late > '00:10:00'::interval)) THEN 'advice'::text
+                    ELSE 'ok'::text
+                END AS verdict) v)
+UNION ALL
+ SELECT 'maintenance'::text AS area,
+    'leases that expired'::text AS object,
+    (e.leases ||
+        CASE
+            WHEN (e.leases = 1000) THEN ' or more'::text
+            ELSE ''::text
+        END) AS value,
+    v.verdict,
+        CASE
+            WHEN (v.verdict <> 'ok'::text) THEN 'jobs that no agent started do not go back to their TaskQueues'::text
+            ELSE NULL::text
+        END AS cost,
+        CASE
+            WHEN (v.verdict <> 'ok'::text) THEN 'let somebody call lifecycle.watch every few seconds: broker watchdog, or pg_cron'::text
+            ELSE NULL::text
+        END AS remedy
+   FROM (expired e
+     CROSS JOIN LATERAL ( SELECT
+                CASE
+                    WHEN (e.leases > 0) THEN 'advice'::text
                     ELSE 'ok'::text
                 END AS verdict) v)
 UNION ALL
@@ -16212,7 +18388,7 @@ UNION ALL
 
 ALTER VIEW monitor.health_work OWNER TO broker_owner;
 
-COMMENT ON VIEW monitor.health_work IS 'Whether the background work is done: shares, counts, resources seen, partitions of the history. Part of monitor.health.';
+COMMENT ON VIEW monitor.health_work IS 'Whether the background work is done: shares, counts, resources seen, leases that expired, partitions of the history. Part of monitor.health.';
 
 COMMENT ON COLUMN monitor.health_work.area IS 'maintenance or history.';
 
@@ -16305,8 +18481,7 @@ CREATE TABLE taskqueue.ended (
     token uuid,
     task_queue_id bigint NOT NULL,
     outcome text NOT NULL,
-    ended_at timestamp with time zone NOT NULL,
-    CONSTRAINT ended_outcome_check CHECK ((outcome = ANY (ARRAY['finished'::text, 'failed'::text, 'cancelled'::text, 'closed'::text])))
+    ended_at timestamp with time zone NOT NULL
 );
 ALTER TABLE ONLY taskqueue.ended ALTER COLUMN setup SET (n_distinct=1);
 
@@ -16747,16 +18922,18 @@ COMMENT ON COLUMN monitor.resource_seen.matched IS 'Those of them whose sampled 
 COMMENT ON COLUMN monitor.resource_seen.resource IS 'Description.';
 
 CREATE VIEW monitor.setup AS
- SELECT setup,
-    created_at,
-    simulated,
+ SELECT s.setup,
+    s.created_at,
+    s.simulated,
     ( SELECT count(*) AS count
            FROM taskqueue.task_queue q
           WHERE (q.setup = s.setup)) AS task_queues,
     ( SELECT count(*) AS count
            FROM resource.identity i
-          WHERE (i.setup = s.setup)) AS identities
-   FROM resource.setup s;
+          WHERE (i.setup = s.setup)) AS identities,
+    COALESCE(t.shares, 'groups'::text) AS shares
+   FROM (resource.setup s
+     LEFT JOIN taskqueue.setting t ON ((t.setup = s.setup)));
 
 ALTER VIEW monitor.setup OWNER TO broker_owner;
 
@@ -16771,6 +18948,76 @@ COMMENT ON COLUMN monitor.setup.simulated IS 'Time of a simulated setup; null = 
 COMMENT ON COLUMN monitor.setup.task_queues IS 'TaskQueues.';
 
 COMMENT ON COLUMN monitor.setup.identities IS 'Database roles that may use it besides operators.';
+
+COMMENT ON COLUMN monitor.setup.shares IS 'What dispatch follows: groups = shares of owner groups, DIRAC''s law; global = the tree of global shares (monitor.share_tree).';
+
+CREATE VIEW monitor.share_tree AS
+ SELECT s.setup,
+    t.gshare,
+    t.parent,
+    t.path,
+    t.depth,
+    t.is_leaf,
+    t.target,
+    t.target_of_parent,
+    t.target_of_whole,
+    t.pledged,
+    t.running,
+    t.queued,
+    t.usage_of_parent,
+    t.usage_of_whole,
+    t.usage,
+    t.distance,
+    t.behind,
+    t.source,
+    t.measured,
+    t.problem
+   FROM (resource.setup s
+     CROSS JOIN LATERAL lifecycle.share_tree(s.setup) t(gshare, parent, path, depth, is_leaf, target, target_of_parent, target_of_whole, pledged, running, queued, usage_of_parent, usage_of_whole, usage, distance, behind, source, measured, problem));
+
+ALTER VIEW monitor.share_tree OWNER TO broker_owner;
+
+COMMENT ON VIEW monitor.share_tree IS 'The tree of global shares with targets, usage now, and which leaf is furthest behind. Fractions, not percent; HS06.';
+
+COMMENT ON COLUMN monitor.share_tree.setup IS 'Tenant.';
+
+COMMENT ON COLUMN monitor.share_tree.gshare IS 'Global share.';
+
+COMMENT ON COLUMN monitor.share_tree.parent IS 'Share that it is part of, as said; null = none.';
+
+COMMENT ON COLUMN monitor.share_tree.path IS 'Shares from the top down to it.';
+
+COMMENT ON COLUMN monitor.share_tree.depth IS 'Its level, from 1.';
+
+COMMENT ON COLUMN monitor.share_tree.is_leaf IS 'It has no parts: jobs are of leaves.';
+
+COMMENT ON COLUMN monitor.share_tree.target IS 'Target as said, in whatever unit: it counts against its siblings''; missing or negative = 0.';
+
+COMMENT ON COLUMN monitor.share_tree.target_of_parent IS 'Its part of the targets of its siblings and itself.';
+
+COMMENT ON COLUMN monitor.share_tree.target_of_whole IS 'The product of that from the top down.';
+
+COMMENT ON COLUMN monitor.share_tree.pledged IS 'That part of all that runs (HS06).';
+
+COMMENT ON COLUMN monitor.share_tree.running IS 'Running, with its parts (HS06).';
+
+COMMENT ON COLUMN monitor.share_tree.queued IS 'Queued, with its parts (HS06).';
+
+COMMENT ON COLUMN monitor.share_tree.usage_of_parent IS 'Its part of what runs of its siblings and itself.';
+
+COMMENT ON COLUMN monitor.share_tree.usage_of_whole IS 'Its part of all that runs.';
+
+COMMENT ON COLUMN monitor.share_tree.usage IS 'Running / pledged, PanDA''s usage; 0 = nothing runs, 999999 = something runs and the target is 0.';
+
+COMMENT ON COLUMN monitor.share_tree.distance IS 'target_of_whole less usage_of_whole; positive = behind.';
+
+COMMENT ON COLUMN monitor.share_tree.behind IS 'Order of the leaves, 1 = PanDA would take its jobs next: at each level the share with the largest distance goes first.';
+
+COMMENT ON COLUMN monitor.share_tree.source IS 'jobs = counted now from the jobs here and the counts kept elsewhere; loaded = the figures of resource.share.';
+
+COMMENT ON COLUMN monitor.share_tree.measured IS 'When the figures that brokerage reads were measured; null = they hold as they are.';
+
+COMMENT ON COLUMN monitor.share_tree.problem IS 'Why it stands at the top although it has a parent; null = no problem.';
 
 CREATE TABLE taskqueue.limit_use (
     setup text NOT NULL,
@@ -17697,7 +19944,7 @@ CREATE VIEW resource.config_key AS
     meaning,
     zero_is_default,
     (profiles)::text[] AS profiles
-   FROM ( VALUES ('jedi'::text,'jobbroker'::text,'NQUEUED_SAT_CAP'::text,'number'::text,'150'::jsonb,'files'::text,'Files queued on a link to the nucleus at most.'::text,false,'{doc,panda2026}'::text), ('jedi'::text,'jobbroker'::text,'NQUEUED_NUC_CAP_FOR_JOBS'::text,'number'::text,'10000'::jsonb,'files'::text,'Files queued into a nucleus at most.'::text,false,'{doc,panda2026}'::text), ('jedi'::text,'jobbroker'::text,'IO_INTENSITY_CUTOFF'::text,'number'::text,'200'::jsonb,'kB/s'::text,'ioIntensity above which input must be local.'::text,false,'{doc,panda2026}'::text), ('jedi'::text,'jobbroker'::text,'SIZE_CUTOFF_TO_MOVE_INPUT'::text,'number'::text,'10'::jsonb,'GB'::text,'Missing input that may be moved all the same.'::text,false,'{doc,panda2026}'::text), ('jedi'::text,'jobbroker'::text,'NUM_CUTOFF_TO_MOVE_INPUT'::text,'number'::text,'100'::jsonb,'files'::text,'Missing files that may be moved all the same.'::text,false,'{doc,panda2026}'::text), ('jedi'::text,'jobbroker'::text,'MAX_DISKIO_DEFAULT'::text,'number'::text,NULL::jsonb,'kB/s per core'::text,'diskIO of a queue at most where it has no maxdiskio.'::text,true,'{doc,panda2026}'::text), ('jedi'::text,'jobbroker'::text,'NW_THRESHOLD'::text,'number'::text,'1.7'::jsonb,'factor'::text,'Network weight that express jobs need.'::text,false,'{doc,panda2026}'::text), ('jedi'::text,'jobbroker'::text,'NW_WEIGHT_MULTIPLIER'::text,'number'::text,'1'::jsonb,'factor'::text,'Multiplies NW_THRESHOLD.'::text,false,'{doc,panda2026}'::text), ('jedi'::text,'jobbroker'::text,'NW_ACTIVE'::text,'boolean'::text,'false'::jsonb,'true or false'::text,'The network weight counts.'::text,false,'{panda2026}'::text), ('jedi'::text,'jobbroker'::text,'NW_QUEUE_IMPORTANCE'::text,'number'::text,'0.5'::jsonb,'fraction'::text,'Part of queued files in the network weight; the rest is throughput.'::text,false,'{panda2026}'::text), ('jedi'::text,'jobbroker'::text,'STORAGE_MIN_FREE_SIZE'::text,'number'::text,'200'::jsonb,'GB'::text,'Space that an output storage needs (input storage in the second loop of analysis).'::text,true,'{panda2026}'::text), ('jedi'::text,'jobbroker'::text,'MAX_MISSING_INPUT_FILES'::text,'number'::text,'10'::jsonb,'files'::text,'Files that a replica may miss and count as complete.'::text,false,'{panda2026}'::text), ('jedi'::text,'jobbroker'::text,'MIN_INPUT_COMPLETENESS'::text,'number'::text,'90'::jsonb,'percent'::text,'Part of its files with which a replica counts as complete.'::text,false,'{panda2026}'::text), ('jedi'::text,'jobbroker'::text,'MAX_PRIO_TO_BOOTSTRAP'::text,'number'::text,'150'::jsonb,'priority'::text,'Priority up to which idle queues are tried, and slots and workers count.'::text,false,'{panda2026}'::text), ('jedi'::text,'jobbroker'::text,'NQUEUELIMITSITE_<gshare>'::text,'number'::text,'20'::jsonb,'jobs'::text,'Queued jobs that a queue may have whatever runs there.'::text,true,'{panda2026}'::text), ('jedi'::text,'jobbroker'::text,'MIN_WEIGHT_<label>'::text,'number'::text,'0'::jsonb,'weight'::text,'Weight that a queue needs.'::text,false,'{panda2026}'::text), ('jedi'::text,'jobbroker'::text,'MIN_WEIGHT_<label>_<gshare>'::text,'number'::text,NULL::jsonb,'weight'::text,'The like for a share; null = MIN_WEIGHT_<label>.'::text,false,'{panda2026}'::text), ('jedi'::text,'core'::text,'WORK_SHORTAGE'::text,'boolean'::text,'false'::jsonb,'true or false'::text,'Only pledged cores are used.'::text,false,'{panda2026}'::text), ('jedi'::text,'anal_jobbroker'::text,'IO_INTENSITY_CUTOFF_USER'::text,'number'::text,NULL::jsonb,'kB/s'::text,'ioIntensity up to which locality does not matter; null = it always does.'::text,false,'{doc,panda2026}'::text), ('jedi'::text,'anal_jobbroker'::text,'TW_DONE_JOB_STAT'::text,'number'::text,'6'::jsonb,'h'::text,'How long ended jobs of a task count.'::text,false,'{doc,panda2026}'::text), ('jedi'::text,'anal_jobbroker'::text,'MIN_BAD_JOBS_TO_SKIP_PQ'::text,'number'::text,'5'::jsonb,'jobs'::text,'Failed and closed jobs from which a queue is bad.'::text,false,'{doc,panda2026}'::text), ('jedi'::text,'anal_jobbroker'::text,'OVERLOAD_MIN_QUEUE'::text,'number'::text,'20'::jsonb,'jobs'::text,'Queued jobs above which a queue may be overloaded.'::text,false,'{doc,panda2026}'::text), ('jedi'::text,'anal_jobbroker'::text,'OVERLOAD_RATIO_OFFSET'::text,'number'::text,'1.2'::jsonb,'factor'::text,'Queued per running, against the grid''s, above which a queue is overloaded.'::text,false,'{doc,panda2026}'::text), ('jedi'::text,'anal_jobbroker'::text,'BASE_QUEUE_LENGTH_PER_PQ'::text,'number'::text,'100'::jsonb,'jobs'::text,'Queue up to which users are not throttled.'::text,false,'{doc,panda2026}'::text), ('jedi'::text,'anal_jobbroker'::text,'BASE_EXPECTED_WAIT_HOUR_ON_PQ'::text,'number'::text,'8'::jsonb,'h'::text,'Expected wait up to which users are not throttled.'::text,false,'{doc,panda2026}'::text), ('jedi'::text,'anal_jobbroker'::text,'BASE_DEFAULT_QUEUE_LENGTH_PER_PQ_USER'::text,'number'::text,'5'::jsonb,'jobs'::text,'Queue that each user may have.'::text,false,'{doc,panda2026}'::text), ('jedi'::text,'anal_jobbroker'::text,'BASE_QUEUE_RATIO_ON_PQ'::text,'number'::text,'0.05'::jsonb,'fraction'::text,'Queue that each user may have, of the running jobs.'::text,false,'{doc,panda2026}'::text), ('jedi'::text,'anal_jobbroker'::text,'STATIC_MAX_QUEUE_RUNNING_RATIO'::text,'number'::text,'2'::jsonb,'factor'::text,'Queue that all users may have, by the running jobs.'::text,false,'{doc,panda2026}'::text), ('jedi'::text,'anal_jobbroker'::text,'MAX_EXPECTED_WAIT_HOUR'::text,'number'::text,'12'::jsonb,'h'::text,'Expected wait that all users may have.'::text,false,'{doc,panda2026}'::text), ('jedi'::text,'anal_jobbroker'::text,'MAX_MISSING_INPUT_FILES'::text,'number'::text,'10'::jsonb,'files'::text,'Files that a replica may miss and count as complete.'::text,false,'{panda2026}'::text), ('jedi'::text,'anal_jobbroker'::text,'MIN_INPUT_COMPLETENESS'::text,'number'::text,'90'::jsonb,'percent'::text,'Part of its files with which a replica counts as complete.'::text,false,'{panda2026}'::text), ('jedi'::text,'anal_jobbroker'::text,'DATA_CHECK_TIMEOUT_USER'::text,'number'::text,NULL::jsonb,'h'::text,'Frozen for so long, a task may run without locality; null = never.'::text,false,'{panda2026}'::text), ('jedi'::text,'anal_jobbroker'::text,'STORAGE_MIN_FREE_SIZE_OUTPUT'::text,'number'::text,'200'::jsonb,'GB'::text,'Space that an output storage needs.'::text,false,'{panda2026}'::text), ('jedi'::text,'taskbrokerage'::text,'NQUEUED_NUC_CAP'::text,'number'::text,'2000'::jsonb,'files'::text,'Files queued into a nucleus at most.'::text,false,'{doc,panda2026}'::text), ('jedi'::text,'taskbrokerage'::text,'DISK_THRESHOLD'::text,'number'::text,'100'::jsonb,'TB'::text,'Space that a nucleus needs.'::text,false,'{doc,panda2026}'::text), ('jedi'::text,'taskbrokerage'::text,'DISK_THRESHOLD_<gshare>'::text,'number'::text,NULL::jsonb,'TB'::text,'The like for a share; null = DISK_THRESHOLD.'::text,false,'{doc,panda2026}'::text), ('jedi'::text,'taskbrokerage'::text,'INPUT_SIZE_THRESHOLD'::text,'number'::text,'1'::jsonb,'GB'::text,'Input above which a part of it must be local.'::text,false,'{doc,panda2026}'::text), ('jedi'::text,'taskbrokerage'::text,'INPUT_SIZE_FRACTION'::text,'number'::text,'10'::jsonb,'percent'::text,'That part.'::text,false,'{doc,panda2026}'::text), ('jedi'::text,'taskbrokerage'::text,'INPUT_NUM_THRESHOLD'::text,'number'::text,'100'::jsonb,'files'::text,'Files above which a part of them must be local.'::text,false,'{doc,panda2026}'::text), ('jedi'::text,'taskbrokerage'::text,'INPUT_NUM_FRACTION'::text,'number'::text,'10'::jsonb,'percent'::text,'That part.'::text,false,'{doc,panda2026}'::text), ('jedi'::text,'taskbrokerage'::text,'MIN_IO_INTENSITY_WITH_LOCAL_DATA'::text,'number'::text,'200'::jsonb,'kB/s'::text,'ioIntensity above which local input counts.'::text,false,'{doc,panda2026}'::text), ('jedi'::text,'taskbrokerage'::text,'MIN_INPUT_SIZE_WITH_LOCAL_DATA'::text,'number'::text,'10000'::jsonb,'GB'::text,'Input above which it must be local even where nobody has it.'::text,false,'{doc,panda2026}'::text), ('jedi'::text,'taskbrokerage'::text,'MAX_TASK_PRIO_WITH_LOCAL_DATA'::text,'number'::text,'800'::jsonb,'priority'::text,'Priority from which locality may be given up.'::text,false,'{doc,panda2026}'::text), ('jedi'::text,'taskbrokerage'::text,'DATA_LOCATION_CHECK_PERIOD'::text,'number'::text,'7'::jsonb,'days'::text,'Frozen for so long, a task may run without locality.'::text,true,'{panda2026}'::text), ('jedi'::text,'taskbrokerage'::text,'FREE_DISK_CUTOFF'::text,'number'::text,'1000'::jsonb,'TB'::text,'Free space counts in the weight up to this.'::text,false,'{panda2026}'::text), ('jedi'::text,'watchdog'::text,'PENDING_TIMEOUT_<label>'::text,'number'::text,'168'::jsonb,'h'::text,'How long a task may be pending.'::text,false,'{panda2026}'::text), ('pandaserver'::text,'prio_mgr'::text,'CAP_RUNNING_USER_JOBS'::text,'number'::text,NULL::jsonb,'jobs'::text,'Running jobs of a user at most, and half of the queued ones; null = no limit.'::text,true,'{doc,panda2026}'::text), ('pandaserver'::text,'prio_mgr'::text,'CAP_RUNNING_USER_CORES'::text,'number'::text,NULL::jsonb,'cores'::text,'Running cores of a user at most, and half of the queued ones; null = no limit.'::text,true,'{doc,panda2026}'::text), ('pandaserver'::text,'prio_mgr'::text,'CAP_RUNNING_GROUP_JOBS'::text,'number'::text,NULL::jsonb,'jobs'::text,'Running jobs of a working group at most, and half of the queued ones; null = no limit.'::text,true,'{doc,panda2026}'::text), ('pandaserver'::text,'prio_mgr'::text,'CAP_RUNNING_GROUP_CORES'::text,'number'::text,NULL::jsonb,'cores'::text,'Running cores of a working group at most, and half of the queued ones; null = no limit.'::text,true,'{doc,panda2026}'::text), ('pandaserver'::text,'analy_eval'::text,'USER_USAGE_THRESHOLD_A'::text,'number'::text,'1000'::jsonb,'slots'::text,'Slots up to which a user is in class A.'::text,false,'{doc,panda2026}'::text), ('pandaserver'::text,'analy_eval'::text,'USER_USAGE_THRESHOLD_B'::text,'number'::text,'10000'::jsonb,'slots'::text,'Slots up to which a user is in class B.'::text,false,'{doc,panda2026}'::text), ('pandaserver'::text,'analy_eval'::text,'PROGRESS_TO_BOOST_A'::text,'number'::text,'90'::jsonb,'percent'::text,'Part of a class A task that is done when it becomes class S.'::text,false,'{doc,panda2026}'::text), ('pandaserver'::text,'analy_eval'::text,'PROGRESS_TO_BOOST_B'::text,'number'::text,'95'::jsonb,'percent'::text,'The like for class B.'::text,false,'{doc,panda2026}'::text), ('pandaserver'::text,'analy_eval'::text,'MAX_REM_JOBS_TO_BOOST_A'::text,'number'::text,'500'::jsonb,'jobs'::text,'Jobs that a class A task may have left when it becomes class S.'::text,false,'{doc,panda2026}'::text), ('pandaserver'::text,'analy_eval'::text,'MAX_REM_JOBS_TO_BOOST_B'::text,'number'::text,'200'::jsonb,'jobs'::text,'The like for class B.'::text,false,'{doc,panda2026}'::text), ('pandaserver'::text,'rebroker'::text,'FAST_REBRO_THRESHOLD_NQNR_RATIO'::text,'number'::text,'3'::jsonb,'factor'::text,'Queued per running above which jobs are brokered again.'::text,true,'{doc,panda2026}'::text), ('pandaserver'::text,'rebroker'::text,'FAST_REBRO_THRESHOLD_NQUEUE_FRAC'::text,'number'::text,'0.3'::jsonb,'fraction'::text,'Part of all queued jobs of the share above which jobs are brokered again.'::text,true,'{doc,panda2026}'::text), ('pandaserver'::text,'rebroker'::text,'FAST_REBRO_THRESHOLD_NQUEUE_<gshare>'::text,'number'::text,NULL::jsonb,'jobs'::text,'Queued jobs above which jobs are brokered again; null = never.'::text,false,'{doc,panda2026}'::text), ('pandaserver'::text,'rebroker'::text,'ANALY_TIMEOUT'::text,'number'::text,'12'::jsonb,'h'::text,'How long user jobs wait before they are brokered again.'::text,false,'{panda2026}'::text), ('pandaserver'::text,'rebroker'::text,'ANALY_TIMEOUT_<group>'::text,'number'::text,NULL::jsonb,'h'::text,'The like for a working group; null = ANALY_TIMEOUT.'::text,false,'{panda2026}'::text), ('pandaserver'::text,'watcher'::text,'HEARTBEAT_TIMEOUT_<workflow>'::text,'number'::text,NULL::jsonb,'h'::text,'How long a job of a workflow may be silent; null = 2.'::text,false,'{doc,panda2026}'::text), ('pandaserver'::text,'job_timeout'::text,'TIMEOUT_defined'::text,'number'::text,'4'::jsonb,'h'::text,'How long a job may be defined.'::text,false,'{panda2026}'::text), ('pandaserver'::text,'job_timeout'::text,'TIMEOUT_holding'::text,'number'::text,'48'::jsonb,'h'::text,'How long a job may be holding.'::text,false,'{panda2026}'::text)) k(app, component, key, type, default_value, unit, meaning, zero_is_default, profiles);
+   FROM ( VALUES ('jedi'::text,'jobbroker'::text,'NQUEUED_SAT_CAP'::text,'number'::text,'150'::jsonb,'files'::text,'Files queued on a link to the nucleus at most.'::text,false,'{doc,panda2026}'::text), ('jedi'::text,'jobbroker'::text,'NQUEUED_NUC_CAP_FOR_JOBS'::text,'number'::text,'10000'::jsonb,'files'::text,'Files queued into a nucleus at most.'::text,false,'{doc,panda2026}'::text), ('jedi'::text,'jobbroker'::text,'IO_INTENSITY_CUTOFF'::text,'number'::text,'200'::jsonb,'kB/s'::text,'ioIntensity above which input must be local.'::text,false,'{doc,panda2026}'::text), ('jedi'::text,'jobbroker'::text,'SIZE_CUTOFF_TO_MOVE_INPUT'::text,'number'::text,'10'::jsonb,'GB'::text,'Missing input that may be moved all the same.'::text,false,'{doc,panda2026}'::text), ('jedi'::text,'jobbroker'::text,'NUM_CUTOFF_TO_MOVE_INPUT'::text,'number'::text,'100'::jsonb,'files'::text,'Missing files that may be moved all the same.'::text,false,'{doc,panda2026}'::text), ('jedi'::text,'jobbroker'::text,'MAX_DISKIO_DEFAULT'::text,'number'::text,NULL::jsonb,'kB/s per core'::text,'diskIO of a queue at most where it has no maxdiskio.'::text,true,'{doc,panda2026}'::text), ('jedi'::text,'jobbroker'::text,'NW_THRESHOLD'::text,'number'::text,'1.7'::jsonb,'factor'::text,'Network weight that express jobs need.'::text,false,'{doc,panda2026}'::text), ('jedi'::text,'jobbroker'::text,'NW_WEIGHT_MULTIPLIER'::text,'number'::text,'1'::jsonb,'factor'::text,'Multiplies NW_THRESHOLD.'::text,false,'{doc,panda2026}'::text), ('jedi'::text,'jobbroker'::text,'NW_ACTIVE'::text,'boolean'::text,'false'::jsonb,'true or false'::text,'The network weight counts.'::text,false,'{panda2026}'::text), ('jedi'::text,'jobbroker'::text,'NW_QUEUE_IMPORTANCE'::text,'number'::text,'0.5'::jsonb,'fraction'::text,'Part of queued files in the network weight; the rest is throughput.'::text,false,'{panda2026}'::text), ('jedi'::text,'jobbroker'::text,'STORAGE_MIN_FREE_SIZE'::text,'number'::text,'200'::jsonb,'GB'::text,'Space that an output storage needs (input storage in the second loop of analysis).'::text,true,'{panda2026}'::text), ('jedi'::text,'jobbroker'::text,'MAX_MISSING_INPUT_FILES'::text,'number'::text,'10'::jsonb,'files'::text,'Files that a replica may miss and count as complete.'::text,false,'{panda2026}'::text), ('jedi'::text,'jobbroker'::text,'MIN_INPUT_COMPLETENESS'::text,'number'::text,'90'::jsonb,'percent'::text,'Part of its files with which a replica counts as complete.'::text,false,'{panda2026}'::text), ('jedi'::text,'jobbroker'::text,'MAX_PRIO_TO_BOOTSTRAP'::text,'number'::text,'150'::jsonb,'priority'::text,'Priority up to which idle queues are tried, and slots and workers count.'::text,false,'{panda2026}'::text), ('jedi'::text,'jobbroker'::text,'NQUEUELIMITSITE_<gshare>'::text,'number'::text,'20'::jsonb,'jobs'::text,'Queued jobs that a queue may have whatever runs there.'::text,true,'{panda2026}'::text), ('jedi'::text,'jobbroker'::text,'MIN_WEIGHT_<label>'::text,'number'::text,'0'::jsonb,'weight'::text,'Weight that a queue needs.'::text,false,'{panda2026}'::text), ('jedi'::text,'jobbroker'::text,'MIN_WEIGHT_<label>_<gshare>'::text,'number'::text,NULL::jsonb,'weight'::text,'The like for a share; null = MIN_WEIGHT_<label>.'::text,false,'{panda2026}'::text), ('jedi'::text,'core'::text,'WORK_SHORTAGE'::text,'boolean'::text,'false'::jsonb,'true or false'::text,'Only pledged cores are used.'::text,false,'{panda2026}'::text), ('jedi'::text,'anal_jobbroker'::text,'IO_INTENSITY_CUTOFF_USER'::text,'number'::text,NULL::jsonb,'kB/s'::text,'ioIntensity up to which locality does not matter; null = it always does.'::text,false,'{doc,panda2026}'::text), ('jedi'::text,'anal_jobbroker'::text,'TW_DONE_JOB_STAT'::text,'number'::text,'6'::jsonb,'h'::text,'How long ended jobs of a task count.'::text,false,'{doc,panda2026}'::text), ('jedi'::text,'anal_jobbroker'::text,'MIN_BAD_JOBS_TO_SKIP_PQ'::text,'number'::text,'5'::jsonb,'jobs'::text,'Failed and closed jobs from which a queue is bad.'::text,false,'{doc,panda2026}'::text), ('jedi'::text,'anal_jobbroker'::text,'OVERLOAD_MIN_QUEUE'::text,'number'::text,'20'::jsonb,'jobs'::text,'Queued jobs above which a queue may be overloaded.'::text,false,'{doc,panda2026}'::text), ('jedi'::text,'anal_jobbroker'::text,'OVERLOAD_RATIO_OFFSET'::text,'number'::text,'1.2'::jsonb,'factor'::text,'Queued per running, against the grid''s, above which a queue is overloaded.'::text,false,'{doc,panda2026}'::text), ('jedi'::text,'anal_jobbroker'::text,'BASE_QUEUE_LENGTH_PER_PQ'::text,'number'::text,'100'::jsonb,'jobs'::text,'Queue up to which users are not throttled.'::text,false,'{doc,panda2026}'::text), ('jedi'::text,'anal_jobbroker'::text,'BASE_EXPECTED_WAIT_HOUR_ON_PQ'::text,'number'::text,'8'::jsonb,'h'::text,'Expected wait up to which users are not throttled.'::text,false,'{doc,panda2026}'::text), ('jedi'::text,'anal_jobbroker'::text,'BASE_DEFAULT_QUEUE_LENGTH_PER_PQ_USER'::text,'number'::text,'5'::jsonb,'jobs'::text,'Queue that each user may have.'::text,false,'{doc,panda2026}'::text), ('jedi'::text,'anal_jobbroker'::text,'BASE_QUEUE_RATIO_ON_PQ'::text,'number'::text,'0.05'::jsonb,'fraction'::text,'Queue that each user may have, of the running jobs.'::text,false,'{doc,panda2026}'::text), ('jedi'::text,'anal_jobbroker'::text,'STATIC_MAX_QUEUE_RUNNING_RATIO'::text,'number'::text,'2'::jsonb,'factor'::text,'Queue that all users may have, by the running jobs.'::text,false,'{doc,panda2026}'::text), ('jedi'::text,'anal_jobbroker'::text,'MAX_EXPECTED_WAIT_HOUR'::text,'number'::text,'12'::jsonb,'h'::text,'Expected wait that all users may have.'::text,false,'{doc,panda2026}'::text), ('jedi'::text,'anal_jobbroker'::text,'MAX_MISSING_INPUT_FILES'::text,'number'::text,'10'::jsonb,'files'::text,'Files that a replica may miss and count as complete.'::text,false,'{panda2026}'::text), ('jedi'::text,'anal_jobbroker'::text,'MIN_INPUT_COMPLETENESS'::text,'number'::text,'90'::jsonb,'percent'::text,'Part of its files with which a replica counts as complete.'::text,false,'{panda2026}'::text), ('jedi'::text,'anal_jobbroker'::text,'DATA_CHECK_TIMEOUT_USER'::text,'number'::text,NULL::jsonb,'h'::text,'Frozen for so long, a task may run without locality; null = never.'::text,false,'{panda2026}'::text), ('jedi'::text,'anal_jobbroker'::text,'STORAGE_MIN_FREE_SIZE_OUTPUT'::text,'number'::text,'200'::jsonb,'GB'::text,'Space that an output storage needs.'::text,false,'{panda2026}'::text), ('jedi'::text,'taskbrokerage'::text,'NQUEUED_NUC_CAP'::text,'number'::text,'2000'::jsonb,'files'::text,'Files queued into a nucleus at most.'::text,false,'{doc,panda2026}'::text), ('jedi'::text,'taskbrokerage'::text,'DISK_THRESHOLD'::text,'number'::text,'100'::jsonb,'TB'::text,'Space that a nucleus needs.'::text,false,'{doc,panda2026}'::text), ('jedi'::text,'taskbrokerage'::text,'DISK_THRESHOLD_<gshare>'::text,'number'::text,NULL::jsonb,'TB'::text,'The like for a share; null = DISK_THRESHOLD.'::text,false,'{doc,panda2026}'::text), ('jedi'::text,'taskbrokerage'::text,'INPUT_SIZE_THRESHOLD'::text,'number'::text,'1'::jsonb,'GB'::text,'Input above which a part of it must be local.'::text,false,'{doc,panda2026}'::text), ('jedi'::text,'taskbrokerage'::text,'INPUT_SIZE_FRACTION'::text,'number'::text,'10'::jsonb,'percent'::text,'That part.'::text,false,'{doc,panda2026}'::text), ('jedi'::text,'taskbrokerage'::text,'INPUT_NUM_THRESHOLD'::text,'number'::text,'100'::jsonb,'files'::text,'Files above which a part of them must be local.'::text,false,'{doc,panda2026}'::text), ('jedi'::text,'taskbrokerage'::text,'INPUT_NUM_FRACTION'::text,'number'::text,'10'::jsonb,'percent'::text,'That part.'::text,false,'{doc,panda2026}'::text), ('jedi'::text,'taskbrokerage'::text,'MIN_IO_INTENSITY_WITH_LOCAL_DATA'::text,'number'::text,'200'::jsonb,'kB/s'::text,'ioIntensity above which local input counts.'::text,false,'{doc,panda2026}'::text), ('jedi'::text,'taskbrokerage'::text,'MIN_INPUT_SIZE_WITH_LOCAL_DATA'::text,'number'::text,'10000'::jsonb,'GB'::text,'Input above which it must be local even where nobody has it.'::text,false,'{doc,panda2026}'::text), ('jedi'::text,'taskbrokerage'::text,'MAX_TASK_PRIO_WITH_LOCAL_DATA'::text,'number'::text,'800'::jsonb,'priority'::text,'Priority from which locality may be given up.'::text,false,'{doc,panda2026}'::text), ('jedi'::text,'taskbrokerage'::text,'DATA_LOCATION_CHECK_PERIOD'::text,'number'::text,'7'::jsonb,'days'::text,'Frozen for so long, a task may run without locality.'::text,true,'{panda2026}'::text), ('jedi'::text,'taskbrokerage'::text,'FREE_DISK_CUTOFF'::text,'number'::text,'1000'::jsonb,'TB'::text,'Free space counts in the weight up to this.'::text,false,'{panda2026}'::text), ('jedi'::text,'watchdog'::text,'PENDING_TIMEOUT_<label>'::text,'number'::text,'168'::jsonb,'h'::text,'How long a task may be pending.'::text,false,'{panda2026}'::text), ('pandaserver'::text,'prio_mgr'::text,'CAP_RUNNING_USER_JOBS'::text,'number'::text,NULL::jsonb,'jobs'::text,'Running jobs of a user at most, and half of the queued ones; null = no limit.'::text,true,'{doc,panda2026}'::text), ('pandaserver'::text,'prio_mgr'::text,'CAP_RUNNING_USER_CORES'::text,'number'::text,NULL::jsonb,'cores'::text,'Running cores of a user at most, and half of the queued ones; null = no limit.'::text,true,'{doc,panda2026}'::text), ('pandaserver'::text,'prio_mgr'::text,'CAP_RUNNING_GROUP_JOBS'::text,'number'::text,NULL::jsonb,'jobs'::text,'Running jobs of a working group at most, and half of the queued ones; null = no limit.'::text,true,'{doc,panda2026}'::text), ('pandaserver'::text,'prio_mgr'::text,'CAP_RUNNING_GROUP_CORES'::text,'number'::text,NULL::jsonb,'cores'::text,'Running cores of a working group at most, and half of the queued ones; null = no limit.'::text,true,'{doc,panda2026}'::text), ('pandaserver'::text,'analy_eval'::text,'USER_USAGE_THRESHOLD_A'::text,'number'::text,'1000'::jsonb,'slots'::text,'Slots up to which a user is in class A.'::text,false,'{doc,panda2026}'::text), ('pandaserver'::text,'analy_eval'::text,'USER_USAGE_THRESHOLD_B'::text,'number'::text,'10000'::jsonb,'slots'::text,'Slots up to which a user is in class B.'::text,false,'{doc,panda2026}'::text), ('pandaserver'::text,'analy_eval'::text,'PROGRESS_TO_BOOST_A'::text,'number'::text,'90'::jsonb,'percent'::text,'Part of a class A task that is done when it becomes class S.'::text,false,'{doc,panda2026}'::text), ('pandaserver'::text,'analy_eval'::text,'PROGRESS_TO_BOOST_B'::text,'number'::text,'95'::jsonb,'percent'::text,'The like for class B.'::text,false,'{doc,panda2026}'::text), ('pandaserver'::text,'analy_eval'::text,'MAX_REM_JOBS_TO_BOOST_A'::text,'number'::text,'500'::jsonb,'jobs'::text,'Jobs that a class A task may have left when it becomes class S.'::text,false,'{doc,panda2026}'::text), ('pandaserver'::text,'analy_eval'::text,'MAX_REM_JOBS_TO_BOOST_B'::text,'number'::text,'200'::jsonb,'jobs'::text,'The like for class B.'::text,false,'{doc,panda2026}'::text), ('pandaserver'::text,'rebroker'::text,'FAST_REBRO_THRESHOLD_NQNR_RATIO'::text,'number'::text,'3'::jsonb,'factor'::text,'Queued per running above which jobs are brokered again.'::text,true,'{doc,panda2026}'::text), ('pandaserver'::text,'rebroker'::text,'FAST_REBRO_THRESHOLD_NQUEUE_FRAC'::text,'number'::text,'0.3'::jsonb,'fraction'::text,'Part of all queued jobs of the share above which jobs are brokered again.'::text,true,'{doc,panda2026}'::text), ('pandaserver'::text,'rebroker'::text,'FAST_REBRO_THRESHOLD_NQUEUE_<gshare>'::text,'number'::text,NULL::jsonb,'jobs'::text,'Queued jobs above which jobs are brokered again; null = never.'::text,false,'{doc,panda2026}'::text), ('pandaserver'::text,'rebroker'::text,'ANALY_TIMEOUT'::text,'number'::text,'12'::jsonb,'h'::text,'How long user jobs wait before they are brokered again.'::text,false,'{panda2026}'::text), ('pandaserver'::text,'rebroker'::text,'ANALY_TIMEOUT_<group>'::text,'number'::text,NULL::jsonb,'h'::text,'The like for a working group; null = ANALY_TIMEOUT.'::text,false,'{panda2026}'::text), ('pandaserver'::text,'watcher'::text,'HEARTBEAT_TIMEOUT_<workflow>'::text,'number'::text,NULL::jsonb,'h'::text,'How long a job of a workflow may be silent; null = 2.'::text,false,'{doc,panda2026}'::text), ('pandaserver'::text,'job_timeout'::text,'TIMEOUT_defined'::text,'number'::text,'4'::jsonb,'h'::text,'How long a job may be defined.'::text,false,'{panda2026}'::text), ('pandaserver'::text,'job_timeout'::text,'TIMEOUT_holding'::text,'number'::text,'48'::jsonb,'h'::text,'How long a job may be holding.'::text,false,'{doc,panda2026}'::text)) k(app, component, key, type, default_value, unit, meaning, zero_is_default, profiles);
 
 ALTER VIEW resource.config_key OWNER TO broker_owner;
 
@@ -17904,6 +20151,25 @@ COMMENT ON COLUMN resource.nucleus.secondary_nucleus IS 'Site whose storages a f
 
 COMMENT ON COLUMN resource.nucleus.backlogged IS 'Long transfer backlog, set by hand; null = computed from the links.';
 
+CREATE TABLE resource.pilot_request (
+    setup text NOT NULL,
+    queue text NOT NULL,
+    since timestamp with time zone NOT NULL,
+    requests bigint NOT NULL
+);
+
+ALTER TABLE resource.pilot_request OWNER TO broker_owner;
+
+COMMENT ON TABLE resource.pilot_request IS 'Requests for jobs by pilots of queues, by ten minutes, of which not every one is noted (taskqueue.roll_up_resources).';
+
+COMMENT ON COLUMN resource.pilot_request.setup IS 'Tenant.';
+
+COMMENT ON COLUMN resource.pilot_request.queue IS 'Unified queue.';
+
+COMMENT ON COLUMN resource.pilot_request.since IS 'Begin of the ten minutes.';
+
+COMMENT ON COLUMN resource.pilot_request.requests IS 'Requests noted.';
+
 CREATE TABLE resource.queue_activity (
     setup text NOT NULL,
     queue text NOT NULL,
@@ -17971,6 +20237,29 @@ COMMENT ON CONSTRAINT queue_activity_workers_running_check ON resource.queue_act
 
 COMMENT ON CONSTRAINT queue_activity_workers_submitted_check ON resource.queue_activity IS 'a number between -1e15 and 1e15';
 
+CREATE VIEW resource.pilot_count AS
+ SELECT a.setup,
+    a.queue,
+    (COALESCE(a.getjob, (0)::bigint) + COALESCE(a.updatejob, (0)::bigint)) AS requests
+   FROM resource.queue_activity a
+UNION ALL
+ SELECT r.setup,
+    r.queue,
+    r.requests
+   FROM (resource.pilot_request r
+     JOIN resource.setup_time t ON ((t.setup = r.setup)))
+  WHERE ((r.since > (t.now - '03:00:00'::interval)) AND (r.since <= t.now));
+
+ALTER VIEW resource.pilot_count OWNER TO broker_owner;
+
+COMMENT ON VIEW resource.pilot_count IS 'Requests by pilots of queues in the last 3 h: those loaded, and those noted here, by which one knows whether there are any rather than how many. Several rows a key, to be summed.';
+
+COMMENT ON COLUMN resource.pilot_count.setup IS 'Tenant.';
+
+COMMENT ON COLUMN resource.pilot_count.queue IS 'Unified queue.';
+
+COMMENT ON COLUMN resource.pilot_count.requests IS 'Requests; sum them.';
+
 CREATE TABLE resource.queue_lock (
     setup text NOT NULL,
     queue text NOT NULL,
@@ -17986,55 +20275,6 @@ COMMENT ON COLUMN resource.queue_lock.setup IS 'Tenant: DIRAC''s Setup, PanDA''s
 COMMENT ON COLUMN resource.queue_lock.queue IS 'Queue.';
 
 COMMENT ON COLUMN resource.queue_lock.locked_at IS 'When; a lock counts five minutes; null = now.';
-
-CREATE TABLE resource.share (
-    setup text NOT NULL,
-    gshare text NOT NULL,
-    parent text,
-    target double precision,
-    running double precision,
-    queued double precision,
-    usage_percent double precision,
-    equivalent_usage_percent double precision,
-    measured timestamp with time zone,
-    CONSTRAINT share_equivalent_usage_percent_check CHECK (((equivalent_usage_percent > ('-1000000000000000'::numeric)::double precision) AND (equivalent_usage_percent < ('1000000000000000'::numeric)::double precision))),
-    CONSTRAINT share_queued_check CHECK (((queued > ('-1000000000000000'::numeric)::double precision) AND (queued < ('1000000000000000'::numeric)::double precision))),
-    CONSTRAINT share_running_check CHECK (((running > ('-1000000000000000'::numeric)::double precision) AND (running < ('1000000000000000'::numeric)::double precision))),
-    CONSTRAINT share_target_check CHECK (((target > ('-1000000000000000'::numeric)::double precision) AND (target < ('1000000000000000'::numeric)::double precision))),
-    CONSTRAINT share_usage_percent_check CHECK (((usage_percent > ('-1000000000000000'::numeric)::double precision) AND (usage_percent < ('1000000000000000'::numeric)::double precision)))
-);
-
-ALTER TABLE resource.share OWNER TO broker_owner;
-
-COMMENT ON TABLE resource.share IS 'Global shares.';
-
-COMMENT ON COLUMN resource.share.setup IS 'Tenant: DIRAC''s Setup, PanDA''s vo.';
-
-COMMENT ON COLUMN resource.share.gshare IS 'Global share.';
-
-COMMENT ON COLUMN resource.share.parent IS 'Share that it is part of.';
-
-COMMENT ON COLUMN resource.share.target IS 'Target (HS06).';
-
-COMMENT ON COLUMN resource.share.running IS 'Running (HS06).';
-
-COMMENT ON COLUMN resource.share.queued IS 'Queued (HS06).';
-
-COMMENT ON COLUMN resource.share.usage_percent IS 'Usage divided by target, as a fraction whatever its name says (PanDA''s).';
-
-COMMENT ON COLUMN resource.share.equivalent_usage_percent IS 'The like with the share above it, as a fraction.';
-
-COMMENT ON COLUMN resource.share.measured IS 'When the usage was measured; null = it holds as it is.';
-
-COMMENT ON CONSTRAINT share_equivalent_usage_percent_check ON resource.share IS 'a number between -1e15 and 1e15';
-
-COMMENT ON CONSTRAINT share_queued_check ON resource.share IS 'a number between -1e15 and 1e15';
-
-COMMENT ON CONSTRAINT share_running_check ON resource.share IS 'a number between -1e15 and 1e15';
-
-COMMENT ON CONSTRAINT share_target_check ON resource.share IS 'a number between -1e15 and 1e15';
-
-COMMENT ON CONSTRAINT share_usage_percent_check ON resource.share IS 'a number between -1e15 and 1e15';
 
 CREATE TABLE resource.slot (
     setup text NOT NULL,
@@ -18352,20 +20592,20 @@ CREATE TABLE taskqueue.share_correction (
     owner_group text NOT NULL,
     owner_dn text NOT NULL,
     factor double precision NOT NULL,
-    CONSTRAINT share_correction_factor_check CHECK (((factor >= (0.2)::double precision) AND (factor <= (5)::double precision)))
+    CONSTRAINT share_correction_factor_check CHECK (((factor >= (0)::double precision) AND (factor < 'Infinity'::double precision)))
 );
 
 ALTER TABLE taskqueue.share_correction OWNER TO broker_owner;
 
-COMMENT ON TABLE taskqueue.share_correction IS 'Factors on the shares from the usage in the history, where the setting share_correction is on (section 9).';
+COMMENT ON TABLE taskqueue.share_correction IS 'Factors on the shares of groups: from the usage in the history where the setting share_correction is on (section 9), from the tree of global shares where shares is global.';
 
 COMMENT ON COLUMN taskqueue.share_correction.setup IS 'Tenant: DIRAC''s Setup, PanDA''s vo.';
 
 COMMENT ON COLUMN taskqueue.share_correction.owner_group IS 'Group.';
 
-COMMENT ON COLUMN taskqueue.share_correction.owner_dn IS 'Owner; '''' = the whole group, which has JobSharing.';
+COMMENT ON COLUMN taskqueue.share_correction.owner_dn IS 'Owner; empty = the whole group, one with JobSharing or a global share.';
 
-COMMENT ON COLUMN taskqueue.share_correction.factor IS 'Expected share / used share, within 1/5..5.';
+COMMENT ON COLUMN taskqueue.share_correction.factor IS 'Expected share / used share, within 1/5..5; of a global share what it gets by the tree / the share of its group.';
 
 ALTER TABLE taskqueue.site_limit ALTER COLUMN limit_id ADD GENERATED ALWAYS AS IDENTITY (
     SEQUENCE NAME taskqueue.site_limit_limit_id_seq
@@ -18573,6 +20813,179 @@ COMMENT ON COLUMN taskqueue.wanted_posting.band IS 'Band of its priority.';
 
 COMMENT ON COLUMN taskqueue.wanted_posting.task_queue_id IS 'TaskQueue.';
 
+CREATE TABLE workload.user_count (
+    setup text NOT NULL,
+    user_name text,
+    working_group text,
+    queue text,
+    gshare text,
+    label text,
+    processing_type text,
+    status text NOT NULL,
+    jobs bigint NOT NULL,
+    cores bigint NOT NULL
+)
+WITH (fillfactor='50');
+
+ALTER TABLE workload.user_count OWNER TO broker_owner;
+
+COMMENT ON TABLE workload.user_count IS 'Jobs that have not ended, counted by user; workload.job_change adds to them.';
+
+COMMENT ON COLUMN workload.user_count.setup IS 'Tenant.';
+
+COMMENT ON COLUMN workload.user_count.user_name IS 'User; null = none.';
+
+COMMENT ON COLUMN workload.user_count.working_group IS 'Working group; null = none.';
+
+COMMENT ON COLUMN workload.user_count.queue IS 'Unified queue; null = none yet.';
+
+COMMENT ON COLUMN workload.user_count.gshare IS 'Global share; null = none.';
+
+COMMENT ON COLUMN workload.user_count.label IS 'prodSourceLabel; null = none.';
+
+COMMENT ON COLUMN workload.user_count.processing_type IS 'processingType; null = none.';
+
+COMMENT ON COLUMN workload.user_count.status IS 'Status.';
+
+COMMENT ON COLUMN workload.user_count.jobs IS 'Jobs.';
+
+COMMENT ON COLUMN workload.user_count.cores IS 'Cores of them.';
+
+CREATE VIEW workload.job_by_user AS
+ SELECT b.setup,
+    b.user_name,
+    b.working_group,
+    b.queue,
+    b.gshare,
+    b.label,
+    b.processing_type,
+    b.status,
+    b.jobs,
+    b.cores
+   FROM workload.user_count b
+UNION ALL
+ SELECT c.setup,
+    c.user_name,
+    c.working_group,
+    c.queue,
+    c.gshare,
+    c.label,
+    c.processing_type,
+    c.from_status AS status,
+    (- c.jobs) AS jobs,
+    (- c.cores) AS cores
+   FROM workload.job_change c
+  WHERE ((c.from_status IS NOT NULL) AND (NOT workload.is_end(c.from_status)))
+UNION ALL
+ SELECT c.setup,
+    c.user_name,
+    c.working_group,
+    c.queue,
+    c.gshare,
+    c.label,
+    c.processing_type,
+    c.to_status AS status,
+    c.jobs,
+    c.cores
+   FROM workload.job_change c
+  WHERE ((c.to_status IS NOT NULL) AND (NOT workload.is_end(c.to_status)));
+
+ALTER VIEW workload.job_by_user OWNER TO broker_owner;
+
+COMMENT ON VIEW workload.job_by_user IS 'Jobs that have not ended by user, working group, queue, share, label, processingType and status: several rows a key, to be summed.';
+
+COMMENT ON COLUMN workload.job_by_user.setup IS 'Tenant.';
+
+COMMENT ON COLUMN workload.job_by_user.user_name IS 'User.';
+
+COMMENT ON COLUMN workload.job_by_user.working_group IS 'Working group.';
+
+COMMENT ON COLUMN workload.job_by_user.queue IS 'Unified queue; null = none yet.';
+
+COMMENT ON COLUMN workload.job_by_user.gshare IS 'Global share.';
+
+COMMENT ON COLUMN workload.job_by_user.label IS 'prodSourceLabel.';
+
+COMMENT ON COLUMN workload.job_by_user.processing_type IS 'processingType.';
+
+COMMENT ON COLUMN workload.job_by_user.status IS 'Status.';
+
+COMMENT ON COLUMN workload.job_by_user.jobs IS 'Jobs; sum them.';
+
+COMMENT ON COLUMN workload.job_by_user.cores IS 'Cores of these jobs; sum them.';
+
+CREATE VIEW workload.account_job AS
+ SELECT a.setup,
+    a.kind,
+    a.name,
+    a.running_jobs,
+    a.queued_jobs,
+    a.running_cores,
+    a.queued_cores
+   FROM resource.account a
+UNION ALL
+ SELECT c.setup,
+    'user'::text AS kind,
+    c.user_name AS name,
+        CASE
+            WHEN (c.status = 'running'::text) THEN c.jobs
+            ELSE (0)::bigint
+        END AS running_jobs,
+        CASE
+            WHEN (c.status <> 'running'::text) THEN c.jobs
+            ELSE (0)::bigint
+        END AS queued_jobs,
+        CASE
+            WHEN (c.status = 'running'::text) THEN c.cores
+            ELSE (0)::bigint
+        END AS running_cores,
+        CASE
+            WHEN (c.status <> 'running'::text) THEN c.cores
+            ELSE (0)::bigint
+        END AS queued_cores
+   FROM workload.job_by_user c
+  WHERE ((c.label = ANY (ARRAY['user'::text, 'panda'::text])) AND ((c.status = ANY (ARRAY['throttled'::text, 'defined'::text, 'assigned'::text])) OR ((c.status = ANY (ARRAY['activated'::text, 'starting'::text, 'running'::text])) AND (NULLIF(c.working_group, ''::text) IS NULL))))
+UNION ALL
+ SELECT c.setup,
+    'group'::text AS kind,
+    c.working_group AS name,
+        CASE
+            WHEN (c.status = 'running'::text) THEN c.jobs
+            ELSE (0)::bigint
+        END AS running_jobs,
+        CASE
+            WHEN (c.status <> 'running'::text) THEN c.jobs
+            ELSE (0)::bigint
+        END AS queued_jobs,
+        CASE
+            WHEN (c.status = 'running'::text) THEN c.cores
+            ELSE (0)::bigint
+        END AS running_cores,
+        CASE
+            WHEN (c.status <> 'running'::text) THEN c.cores
+            ELSE (0)::bigint
+        END AS queued_cores
+   FROM workload.job_by_user c
+  WHERE ((c.label = ANY (ARRAY['user'::text, 'panda'::text])) AND (c.working_group <> ''::text) AND (c.status = ANY (ARRAY['throttled'::text, 'defined'::text, 'assigned'::text, 'activated'::text, 'starting'::text, 'running'::text])));
+
+ALTER VIEW workload.account_job OWNER TO broker_owner;
+
+COMMENT ON VIEW workload.account_job IS 'Jobs and cores that users and working groups of analysis have: the figures of resource.account, and the jobs of this database. Several rows a key, to be summed.';
+
+COMMENT ON COLUMN workload.account_job.setup IS 'Tenant.';
+
+COMMENT ON COLUMN workload.account_job.kind IS 'user or group.';
+
+COMMENT ON COLUMN workload.account_job.name IS 'User or working group.';
+
+COMMENT ON COLUMN workload.account_job.running_jobs IS 'Running jobs; sum them.';
+
+COMMENT ON COLUMN workload.account_job.queued_jobs IS 'Throttled, defined, assigned, activated and starting jobs; sum them.';
+
+COMMENT ON COLUMN workload.account_job.running_cores IS 'Cores of the running jobs; sum them.';
+
+COMMENT ON COLUMN workload.account_job.queued_cores IS 'Cores of the queued jobs; sum them.';
+
 CREATE TABLE workload.job (
     setup text NOT NULL,
     job_id bigint NOT NULL,
@@ -18596,9 +21009,16 @@ CREATE TABLE workload.job (
     relocation_flag smallint,
     activated timestamp with time zone,
     processing_type text,
-    CONSTRAINT job_cores_check CHECK ((((cores)::numeric > '-1000000000'::numeric) AND ((cores)::numeric < '1000000000'::numeric))),
-    CONSTRAINT job_priority_check CHECK ((((priority)::numeric > '-1000000000'::numeric) AND ((priority)::numeric < '1000000000'::numeric)))
-);
+    nucleus text,
+    number bigint,
+    rebrokered integer DEFAULT 0 NOT NULL,
+    previous_queues text[],
+    disk_io double precision,
+    input_files bigint,
+    input_bytes bigint,
+    events bigint
+)
+WITH (fillfactor='70', autovacuum_vacuum_scale_factor='0.02', autovacuum_vacuum_cost_delay='0');
 
 ALTER TABLE workload.job OWNER TO broker_owner;
 
@@ -18632,7 +21052,7 @@ COMMENT ON COLUMN workload.job.cores IS 'Cores.';
 
 COMMENT ON COLUMN workload.job.created IS 'When it was made.';
 
-COMMENT ON COLUMN workload.job.modified IS 'Last change or heartbeat.';
+COMMENT ON COLUMN workload.job.modified IS 'When it last changed or, for one that no JobAgent of this database has, was last heard of.';
 
 COMMENT ON COLUMN workload.job.state_changed IS 'When its status changed.';
 
@@ -18648,9 +21068,359 @@ COMMENT ON COLUMN workload.job.activated IS 'Since when it waited for a worker n
 
 COMMENT ON COLUMN workload.job.processing_type IS 'processingType; pmerge is a merge job; null = as its task.';
 
-COMMENT ON CONSTRAINT job_cores_check ON workload.job IS 'a number between -1e9 and 1e9';
+COMMENT ON COLUMN workload.job.nucleus IS 'Nucleus of its task when it was made; null = none.';
 
-COMMENT ON CONSTRAINT job_priority_check ON workload.job IS 'a number between -1e9 and 1e9';
+COMMENT ON COLUMN workload.job.number IS 'Which part of its task''s input it works on, from 1; null = not made here.';
+
+COMMENT ON COLUMN workload.job.rebrokered IS '0 = its part of the input is its own; else the how-manieth job of that part it was whose work went back to the task.';
+
+COMMENT ON COLUMN workload.job.previous_queues IS 'Queues where its part of the input was before, oldest first; null = none.';
+
+COMMENT ON COLUMN workload.job.disk_io IS 'diskIO of its task (kB/s per core); null = not known.';
+
+COMMENT ON COLUMN workload.job.input_files IS 'Files it reads; null = not made here.';
+
+COMMENT ON COLUMN workload.job.input_bytes IS 'Bytes of them; null = not made here.';
+
+COMMENT ON COLUMN workload.job.events IS 'Events of its part of the primary input; null = not made here.';
+
+CREATE TABLE workload.queue_count (
+    setup text NOT NULL,
+    queue text,
+    gshare text,
+    resource_type text,
+    nucleus text,
+    label text,
+    status text NOT NULL,
+    jobs bigint NOT NULL,
+    cores bigint NOT NULL,
+    disk_io numeric NOT NULL,
+    disk_io_jobs bigint NOT NULL
+)
+WITH (fillfactor='50');
+
+ALTER TABLE workload.queue_count OWNER TO broker_owner;
+
+COMMENT ON TABLE workload.queue_count IS 'Jobs that have not ended, counted by what brokerage looks at; workload.job_change adds to them.';
+
+COMMENT ON COLUMN workload.queue_count.setup IS 'Tenant.';
+
+COMMENT ON COLUMN workload.queue_count.queue IS 'Unified queue; null = none yet.';
+
+COMMENT ON COLUMN workload.queue_count.gshare IS 'Global share; null = none.';
+
+COMMENT ON COLUMN workload.queue_count.resource_type IS 'Resource type; null = none.';
+
+COMMENT ON COLUMN workload.queue_count.nucleus IS 'Nucleus that outputs go to; null = none.';
+
+COMMENT ON COLUMN workload.queue_count.label IS 'prodSourceLabel; null = none.';
+
+COMMENT ON COLUMN workload.queue_count.status IS 'Status.';
+
+COMMENT ON COLUMN workload.queue_count.jobs IS 'Jobs.';
+
+COMMENT ON COLUMN workload.queue_count.cores IS 'Cores of them.';
+
+COMMENT ON COLUMN workload.queue_count.disk_io IS 'Sum of the diskIO of those that say one.';
+
+COMMENT ON COLUMN workload.queue_count.disk_io_jobs IS 'How many say one.';
+
+CREATE VIEW workload.job_by_queue AS
+ SELECT b.setup,
+    b.queue,
+    b.gshare,
+    b.resource_type,
+    b.nucleus,
+    b.label,
+    b.status,
+    b.jobs,
+    b.cores,
+    b.disk_io,
+    b.disk_io_jobs
+   FROM workload.queue_count b
+UNION ALL
+ SELECT c.setup,
+    c.queue,
+    c.gshare,
+    c.resource_type,
+    c.nucleus,
+    c.label,
+    c.from_status AS status,
+    (- c.jobs) AS jobs,
+    (- c.cores) AS cores,
+    (- COALESCE(c.disk_io, (0)::numeric)) AS disk_io,
+    (- c.disk_io_jobs) AS disk_io_jobs
+   FROM workload.job_change c
+  WHERE ((c.from_status IS NOT NULL) AND (NOT workload.is_end(c.from_status)))
+UNION ALL
+ SELECT c.setup,
+    c.queue,
+    c.gshare,
+    c.resource_type,
+    c.nucleus,
+    c.label,
+    c.to_status AS status,
+    c.jobs,
+    c.cores,
+    COALESCE(c.disk_io, (0)::numeric) AS disk_io,
+    c.disk_io_jobs
+   FROM workload.job_change c
+  WHERE ((c.to_status IS NOT NULL) AND (NOT workload.is_end(c.to_status)));
+
+ALTER VIEW workload.job_by_queue OWNER TO broker_owner;
+
+COMMENT ON VIEW workload.job_by_queue IS 'Jobs that have not ended by queue, share, resource type, nucleus, label and status: several rows a key, to be summed.';
+
+COMMENT ON COLUMN workload.job_by_queue.setup IS 'Tenant.';
+
+COMMENT ON COLUMN workload.job_by_queue.queue IS 'Unified queue; null = none yet.';
+
+COMMENT ON COLUMN workload.job_by_queue.gshare IS 'Global share.';
+
+COMMENT ON COLUMN workload.job_by_queue.resource_type IS 'Resource type.';
+
+COMMENT ON COLUMN workload.job_by_queue.nucleus IS 'Nucleus that outputs go to.';
+
+COMMENT ON COLUMN workload.job_by_queue.label IS 'prodSourceLabel.';
+
+COMMENT ON COLUMN workload.job_by_queue.status IS 'Status.';
+
+COMMENT ON COLUMN workload.job_by_queue.jobs IS 'Jobs; sum them.';
+
+COMMENT ON COLUMN workload.job_by_queue.cores IS 'Cores of these jobs; sum them.';
+
+COMMENT ON COLUMN workload.job_by_queue.disk_io IS 'Sum of the diskIO of those that say one.';
+
+COMMENT ON COLUMN workload.job_by_queue.disk_io_jobs IS 'How many say one.';
+
+CREATE TABLE workload.task_count (
+    setup text NOT NULL,
+    task_id bigint NOT NULL,
+    queue text,
+    status text NOT NULL,
+    jobs bigint NOT NULL,
+    cores bigint NOT NULL
+)
+WITH (fillfactor='50');
+
+ALTER TABLE workload.task_count OWNER TO broker_owner;
+
+COMMENT ON TABLE workload.task_count IS 'Jobs counted by task, ended ones among them; workload.job_change adds to them.';
+
+COMMENT ON COLUMN workload.task_count.setup IS 'Tenant.';
+
+COMMENT ON COLUMN workload.task_count.task_id IS 'Task.';
+
+COMMENT ON COLUMN workload.task_count.queue IS 'Unified queue; null = none yet.';
+
+COMMENT ON COLUMN workload.task_count.status IS 'Status.';
+
+COMMENT ON COLUMN workload.task_count.jobs IS 'Jobs.';
+
+COMMENT ON COLUMN workload.task_count.cores IS 'Cores of them.';
+
+CREATE VIEW workload.job_by_task AS
+ SELECT b.setup,
+    b.task_id,
+    b.queue,
+    b.status,
+    b.jobs,
+    b.cores
+   FROM workload.task_count b
+UNION ALL
+ SELECT c.setup,
+    c.task_id,
+    c.queue,
+    c.from_status AS status,
+    (- c.jobs) AS jobs,
+    (- c.cores) AS cores
+   FROM workload.job_change c
+  WHERE ((c.task_id IS NOT NULL) AND (c.from_status IS NOT NULL))
+UNION ALL
+ SELECT c.setup,
+    c.task_id,
+    c.queue,
+    c.to_status AS status,
+    c.jobs,
+    c.cores
+   FROM workload.job_change c
+  WHERE ((c.task_id IS NOT NULL) AND (c.to_status IS NOT NULL));
+
+ALTER VIEW workload.job_by_task OWNER TO broker_owner;
+
+COMMENT ON VIEW workload.job_by_task IS 'Jobs by task, queue and status, ended ones among them: several rows a key, to be summed.';
+
+COMMENT ON COLUMN workload.job_by_task.setup IS 'Tenant.';
+
+COMMENT ON COLUMN workload.job_by_task.task_id IS 'Task.';
+
+COMMENT ON COLUMN workload.job_by_task.queue IS 'Unified queue; null = none yet.';
+
+COMMENT ON COLUMN workload.job_by_task.status IS 'Status.';
+
+COMMENT ON COLUMN workload.job_by_task.jobs IS 'Jobs; sum them.';
+
+COMMENT ON COLUMN workload.job_by_task.cores IS 'Cores of these jobs; sum them.';
+
+CREATE VIEW workload.count_difference AS
+ SELECT d.setup,
+    'queue'::text AS counted_by,
+    d.queue,
+    d.gshare,
+    d.resource_type,
+    d.nucleus,
+    d.label,
+    NULL::text AS user_name,
+    NULL::text AS working_group,
+    NULL::text AS processing_type,
+    NULL::bigint AS task_id,
+    d.status,
+    (sum(d.jobs))::bigint AS jobs,
+    (sum(d.cores))::bigint AS cores,
+    sum(d.disk_io) AS disk_io,
+    (sum(d.disk_io_jobs))::bigint AS disk_io_jobs
+   FROM ( SELECT j.setup,
+            j.queue,
+            j.gshare,
+            j.resource_type,
+            j.nucleus,
+            j.label,
+            j.status,
+            1 AS jobs,
+            COALESCE(j.cores, 1) AS cores,
+            COALESCE((j.disk_io)::numeric, (0)::numeric) AS disk_io,
+            ((j.disk_io IS NOT NULL))::integer AS disk_io_jobs
+           FROM workload.job j
+          WHERE ((j.ended IS NULL) AND (j.status IS NOT NULL) AND (NOT workload.is_end(j.status)))
+        UNION ALL
+         SELECT c.setup,
+            c.queue,
+            c.gshare,
+            c.resource_type,
+            c.nucleus,
+            c.label,
+            c.status,
+            (- c.jobs),
+            (- c.cores),
+            (- c.disk_io),
+            (- c.disk_io_jobs)
+           FROM workload.job_by_queue c) d
+  GROUP BY d.setup, d.queue, d.gshare, d.resource_type, d.nucleus, d.label, d.status
+ HAVING ((sum(d.jobs) <> (0)::numeric) OR (sum(d.cores) <> (0)::numeric) OR (sum(d.disk_io) <> (0)::numeric) OR (sum(d.disk_io_jobs) <> (0)::numeric))
+UNION ALL
+ SELECT d.setup,
+    'user'::text AS counted_by,
+    d.queue,
+    d.gshare,
+    NULL::text AS resource_type,
+    NULL::text AS nucleus,
+    d.label,
+    d.user_name,
+    d.working_group,
+    d.processing_type,
+    NULL::bigint AS task_id,
+    d.status,
+    (sum(d.jobs))::bigint AS jobs,
+    (sum(d.cores))::bigint AS cores,
+    0 AS disk_io,
+    0 AS disk_io_jobs
+   FROM ( SELECT j.setup,
+            j.user_name,
+            j.working_group,
+            j.queue,
+            j.gshare,
+            j.label,
+            j.processing_type,
+            j.status,
+            1 AS jobs,
+            COALESCE(j.cores, 1) AS cores
+           FROM workload.job j
+          WHERE ((j.ended IS NULL) AND (j.status IS NOT NULL) AND (NOT workload.is_end(j.status)))
+        UNION ALL
+         SELECT c.setup,
+            c.user_name,
+            c.working_group,
+            c.queue,
+            c.gshare,
+            c.label,
+            c.processing_type,
+            c.status,
+            (- c.jobs),
+            (- c.cores)
+           FROM workload.job_by_user c) d
+  GROUP BY d.setup, d.queue, d.gshare, d.label, d.user_name, d.working_group, d.processing_type, d.status
+ HAVING ((sum(d.jobs) <> (0)::numeric) OR (sum(d.cores) <> (0)::numeric))
+UNION ALL
+ SELECT d.setup,
+    'task'::text AS counted_by,
+    d.queue,
+    NULL::text AS gshare,
+    NULL::text AS resource_type,
+    NULL::text AS nucleus,
+    NULL::text AS label,
+    NULL::text AS user_name,
+    NULL::text AS working_group,
+    NULL::text AS processing_type,
+    d.task_id,
+    d.status,
+    (sum(d.jobs))::bigint AS jobs,
+    (sum(d.cores))::bigint AS cores,
+    0 AS disk_io,
+    0 AS disk_io_jobs
+   FROM ( SELECT j.setup,
+            j.task_id,
+            j.queue,
+            j.status,
+            1 AS jobs,
+            COALESCE(j.cores, 1) AS cores
+           FROM workload.job j
+          WHERE ((j.task_id IS NOT NULL) AND (j.status IS NOT NULL))
+        UNION ALL
+         SELECT c.setup,
+            c.task_id,
+            c.queue,
+            c.status,
+            (- c.jobs),
+            (- c.cores)
+           FROM workload.job_by_task c) d
+  GROUP BY d.setup, d.task_id, d.queue, d.status
+ HAVING ((sum(d.jobs) <> (0)::numeric) OR (sum(d.cores) <> (0)::numeric));
+
+ALTER VIEW workload.count_difference OWNER TO broker_owner;
+
+COMMENT ON VIEW workload.count_difference IS 'Where the counts of jobs differ from the jobs: what would have to be added to the counts. Empty in health.';
+
+COMMENT ON COLUMN workload.count_difference.setup IS 'Tenant.';
+
+COMMENT ON COLUMN workload.count_difference.counted_by IS 'queue, user or task: which of the counts it is.';
+
+COMMENT ON COLUMN workload.count_difference.queue IS 'Unified queue; null = none yet.';
+
+COMMENT ON COLUMN workload.count_difference.gshare IS 'Global share.';
+
+COMMENT ON COLUMN workload.count_difference.resource_type IS 'Resource type.';
+
+COMMENT ON COLUMN workload.count_difference.nucleus IS 'Nucleus that outputs go to.';
+
+COMMENT ON COLUMN workload.count_difference.label IS 'prodSourceLabel.';
+
+COMMENT ON COLUMN workload.count_difference.user_name IS 'User.';
+
+COMMENT ON COLUMN workload.count_difference.working_group IS 'Working group.';
+
+COMMENT ON COLUMN workload.count_difference.processing_type IS 'processingType.';
+
+COMMENT ON COLUMN workload.count_difference.task_id IS 'Task.';
+
+COMMENT ON COLUMN workload.count_difference.status IS 'Status.';
+
+COMMENT ON COLUMN workload.count_difference.jobs IS 'Jobs that it counts too few; negative = too many.';
+
+COMMENT ON COLUMN workload.count_difference.cores IS 'Cores that it counts too few.';
+
+COMMENT ON COLUMN workload.count_difference.disk_io IS 'Sum of the diskIO of those that say one.';
+
+COMMENT ON COLUMN workload.count_difference.disk_io_jobs IS 'How many say one.';
 
 CREATE TABLE workload.statistic (
     setup text NOT NULL,
@@ -18714,24 +21484,24 @@ CREATE VIEW workload.job_statistic AS
     s.diskio
    FROM workload.statistic s
 UNION ALL
- SELECT j.setup,
-    j.queue,
-    j.gshare,
-    j.resource_type,
-    t.nucleus,
-    j.label,
-    j.status,
-    count(*) AS njobs,
-    sum(j.cores) AS ncores,
-    NULL::double precision AS diskio
-   FROM (workload.job j
-     LEFT JOIN workload.task t ON (((t.setup = j.setup) AND (t.task_id = j.task_id))))
-  WHERE (j.queue IS NOT NULL)
-  GROUP BY j.setup, j.queue, j.gshare, j.resource_type, t.nucleus, j.label, j.status;
+ SELECT c.setup,
+    c.queue,
+    c.gshare,
+    c.resource_type,
+    c.nucleus,
+    c.label,
+    c.status,
+    (sum(c.jobs))::bigint AS njobs,
+    (sum(c.cores))::bigint AS ncores,
+    ((sum(c.disk_io) / NULLIF(sum(c.disk_io_jobs), (0)::numeric)))::double precision AS diskio
+   FROM workload.job_by_queue c
+  WHERE (c.queue IS NOT NULL)
+  GROUP BY c.setup, c.queue, c.gshare, c.resource_type, c.nucleus, c.label, c.status
+ HAVING (sum(c.jobs) <> (0)::numeric);
 
 ALTER VIEW workload.job_statistic OWNER TO broker_owner;
 
-COMMENT ON VIEW workload.job_statistic IS 'Jobs counted by queue, share, resource type, nucleus, label and status: the rows of workload.statistic, and the jobs of workload.job. Sum them.';
+COMMENT ON VIEW workload.job_statistic IS 'Jobs counted by queue, share, resource type, nucleus, label and status: the rows of workload.statistic, and the jobs of this database that have not ended. Sum them.';
 
 COMMENT ON COLUMN workload.job_statistic.setup IS 'Tenant.';
 
@@ -18794,6 +21564,254 @@ COMMENT ON COLUMN workload.job_count.diskio IS 'Sum of the diskIO of the running
 
 COMMENT ON COLUMN workload.job_count.diskio_jobs IS 'How many running jobs say one.';
 
+CREATE VIEW workload.job_end AS
+ SELECT b.setup,
+    b.task_id,
+    b.queue,
+    b.status,
+    b.minute,
+    b.jobs
+   FROM workload.end_count b
+UNION ALL
+ SELECT c.setup,
+    c.task_id,
+    c.queue,
+    c.to_status AS status,
+    date_trunc('minute'::text, c.at, 'utc'::text) AS minute,
+    c.jobs
+   FROM workload.job_change c
+  WHERE ((c.task_id IS NOT NULL) AND (c.from_status IS NOT NULL) AND workload.is_end(c.to_status));
+
+ALTER VIEW workload.job_end OWNER TO broker_owner;
+
+COMMENT ON VIEW workload.job_end IS 'Jobs that ended, by task, queue, status and minute: several rows a key, to be summed.';
+
+COMMENT ON COLUMN workload.job_end.setup IS 'Tenant.';
+
+COMMENT ON COLUMN workload.job_end.task_id IS 'Task.';
+
+COMMENT ON COLUMN workload.job_end.queue IS 'Unified queue; null = none yet.';
+
+COMMENT ON COLUMN workload.job_end.status IS 'Status.';
+
+COMMENT ON COLUMN workload.job_end.minute IS 'The minute, by its begin.';
+
+COMMENT ON COLUMN workload.job_end.jobs IS 'Jobs; sum them.';
+
+CREATE SEQUENCE workload.job_history_number
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1;
+
+ALTER SEQUENCE workload.job_history_number OWNER TO broker_owner;
+
+COMMENT ON SEQUENCE workload.job_history_number IS 'Order of the history of jobs.';
+
+CREATE TABLE workload.job_history (
+    setup text NOT NULL,
+    at timestamp with time zone NOT NULL,
+    number bigint DEFAULT nextval('workload.job_history_number'::regclass) NOT NULL,
+    job_id bigint NOT NULL,
+    from_status text,
+    to_status text NOT NULL,
+    role_name text NOT NULL,
+    why text
+)
+PARTITION BY RANGE (at);
+
+ALTER TABLE workload.job_history OWNER TO broker_owner;
+
+COMMENT ON TABLE workload.job_history IS 'Every change of a job''s status.';
+
+COMMENT ON COLUMN workload.job_history.setup IS 'Tenant.';
+
+COMMENT ON COLUMN workload.job_history.at IS 'When.';
+
+COMMENT ON COLUMN workload.job_history.number IS 'Order of changes at one time.';
+
+COMMENT ON COLUMN workload.job_history.job_id IS 'Job.';
+
+COMMENT ON COLUMN workload.job_history.from_status IS 'Status before; null = made.';
+
+COMMENT ON COLUMN workload.job_history.to_status IS 'Status after.';
+
+COMMENT ON COLUMN workload.job_history.role_name IS 'Who: the database role that called.';
+
+COMMENT ON COLUMN workload.job_history.why IS 'Why: what was called, or the rule that applied.';
+
+CREATE TABLE workload.job_history_default (
+    setup text CONSTRAINT job_history_setup_not_null NOT NULL,
+    at timestamp with time zone CONSTRAINT job_history_at_not_null NOT NULL,
+    number bigint DEFAULT nextval('workload.job_history_number'::regclass) CONSTRAINT job_history_number_not_null NOT NULL,
+    job_id bigint CONSTRAINT job_history_job_id_not_null NOT NULL,
+    from_status text,
+    to_status text CONSTRAINT job_history_to_status_not_null NOT NULL,
+    role_name text CONSTRAINT job_history_role_name_not_null NOT NULL,
+    why text
+);
+
+ALTER TABLE workload.job_history_default OWNER TO broker_owner;
+
+COMMENT ON TABLE workload.job_history_default IS 'Catches changes of days that have no partition yet.';
+
+COMMENT ON COLUMN workload.job_history_default.setup IS 'As in workload.job_history.';
+
+COMMENT ON COLUMN workload.job_history_default.at IS 'As in workload.job_history.';
+
+COMMENT ON COLUMN workload.job_history_default.number IS 'As in workload.job_history.';
+
+COMMENT ON COLUMN workload.job_history_default.job_id IS 'As in workload.job_history.';
+
+COMMENT ON COLUMN workload.job_history_default.from_status IS 'As in workload.job_history.';
+
+COMMENT ON COLUMN workload.job_history_default.to_status IS 'As in workload.job_history.';
+
+COMMENT ON COLUMN workload.job_history_default.role_name IS 'As in workload.job_history.';
+
+COMMENT ON COLUMN workload.job_history_default.why IS 'As in workload.job_history.';
+
+CREATE SEQUENCE workload.job_id
+    START WITH 1000000000000
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1;
+
+ALTER SEQUENCE workload.job_id OWNER TO broker_owner;
+
+COMMENT ON SEQUENCE workload.job_id IS 'Ids of jobs made here, from 10^12 on: those that submitters give are below.';
+
+CREATE VIEW workload.job_start AS
+ SELECT b.setup,
+    b.queue,
+    b.gshare,
+    b.resource_type,
+    b.minute,
+    b.jobs,
+    b.last_at
+   FROM workload.start_count b
+UNION ALL
+ SELECT c.setup,
+    c.queue,
+    c.gshare,
+    c.resource_type,
+    date_trunc('minute'::text, c.at, 'utc'::text) AS minute,
+    c.jobs,
+    c.at AS last_at
+   FROM workload.job_change c
+  WHERE ((c.to_status = 'running'::text) AND (c.from_status IS NOT NULL));
+
+ALTER VIEW workload.job_start OWNER TO broker_owner;
+
+COMMENT ON VIEW workload.job_start IS 'Jobs that began to run, by queue, share, resource type and minute: several rows a key, to be summed.';
+
+COMMENT ON COLUMN workload.job_start.setup IS 'Tenant.';
+
+COMMENT ON COLUMN workload.job_start.queue IS 'Unified queue; null = none yet.';
+
+COMMENT ON COLUMN workload.job_start.gshare IS 'Global share.';
+
+COMMENT ON COLUMN workload.job_start.resource_type IS 'Resource type.';
+
+COMMENT ON COLUMN workload.job_start.minute IS 'The minute, by its begin.';
+
+COMMENT ON COLUMN workload.job_start.jobs IS 'Jobs; sum them.';
+
+COMMENT ON COLUMN workload.job_start.last_at IS 'The last of them.';
+
+CREATE VIEW workload.last_start AS
+ SELECT q.setup,
+    q.queue,
+    GREATEST(a.laststart, n.last_at, c.last_at) AS last_at
+   FROM (((resource.queue q
+     LEFT JOIN resource.queue_activity a ON (((a.setup = q.setup) AND (a.queue = q.queue))))
+     CROSS JOIN LATERAL ( SELECT max(b.last_at) AS last_at
+           FROM workload.start_count b
+          WHERE ((b.setup = q.setup) AND (b.queue = q.queue) AND (b.jobs > 0))) n)
+     LEFT JOIN ( SELECT h.setup,
+            h.queue,
+            max(h.at) AS last_at
+           FROM workload.job_change h
+          WHERE ((h.to_status = 'running'::text) AND (h.from_status IS NOT NULL))
+          GROUP BY h.setup, h.queue) c ON (((c.setup = q.setup) AND (c.queue = q.queue))));
+
+ALTER VIEW workload.last_start OWNER TO broker_owner;
+
+COMMENT ON VIEW workload.last_start IS 'When a job last began to run at each queue: what was loaded (resource.queue_activity), or a job of this database. null = not known.';
+
+COMMENT ON COLUMN workload.last_start.setup IS 'Tenant.';
+
+COMMENT ON COLUMN workload.last_start.queue IS 'Unified queue.';
+
+COMMENT ON COLUMN workload.last_start.last_at IS 'When; null = not known.';
+
+CREATE TABLE workload.to_running_rate (
+    setup text NOT NULL,
+    queue text NOT NULL,
+    gshare text NOT NULL,
+    rate double precision,
+    CONSTRAINT to_running_rate_rate_check CHECK (((rate > ('-1000000000000000'::numeric)::double precision) AND (rate < ('1000000000000000'::numeric)::double precision)))
+);
+
+ALTER TABLE workload.to_running_rate OWNER TO broker_owner;
+
+COMMENT ON TABLE workload.to_running_rate IS 'Jobs that started per hour at a queue.';
+
+COMMENT ON COLUMN workload.to_running_rate.setup IS 'Tenant: DIRAC''s Setup, PanDA''s vo.';
+
+COMMENT ON COLUMN workload.to_running_rate.queue IS 'Queue.';
+
+COMMENT ON COLUMN workload.to_running_rate.gshare IS 'Global share; empty = all.';
+
+COMMENT ON COLUMN workload.to_running_rate.rate IS 'Jobs per hour.';
+
+COMMENT ON CONSTRAINT to_running_rate_rate_check ON workload.to_running_rate IS 'a number between -1e15 and 1e15';
+
+CREATE VIEW workload.start_rate AS
+ WITH started AS (
+         SELECT s.setup,
+            s.queue,
+            s.gshare,
+            ((sum(s.jobs))::double precision / (6)::double precision) AS rate
+           FROM ((workload.job_start s
+             JOIN resource.setup_time t ON ((t.setup = s.setup)))
+             CROSS JOIN LATERAL ( SELECT date_trunc('minute'::text, (t.now - '06:00:00'::interval), 'utc'::text) AS date_trunc) w(since))
+          WHERE ((s.queue IS NOT NULL) AND (s.minute >= w.since) AND (s.last_at >= w.since) AND (s.minute <= t.now))
+          GROUP BY s.setup, s.queue, s.gshare
+        )
+ SELECT r.setup,
+    r.queue,
+    r.gshare,
+    r.rate
+   FROM workload.to_running_rate r
+UNION ALL
+ SELECT s.setup,
+    s.queue,
+    ''::text AS gshare,
+    s.rate
+   FROM started s
+UNION ALL
+ SELECT s.setup,
+    s.queue,
+    s.gshare,
+    s.rate
+   FROM (started s
+     JOIN workload.to_running_rate r ON (((r.setup = s.setup) AND (r.queue = s.queue) AND (r.gshare = s.gshare) AND (r.gshare <> ''::text))));
+
+ALTER VIEW workload.start_rate OWNER TO broker_owner;
+
+COMMENT ON VIEW workload.start_rate IS 'Jobs that begin to run per hour: the rows of workload.to_running_rate, and what began here in the last 6 h. Several rows a key, to be summed.';
+
+COMMENT ON COLUMN workload.start_rate.setup IS 'Tenant.';
+
+COMMENT ON COLUMN workload.start_rate.queue IS 'Unified queue.';
+
+COMMENT ON COLUMN workload.start_rate.gshare IS 'Global share; empty = all shares. A share has rows where its rate was loaded.';
+
+COMMENT ON COLUMN workload.start_rate.rate IS 'Jobs per hour; sum them.';
+
 ALTER TABLE workload.statistic ALTER COLUMN number ADD GENERATED ALWAYS AS IDENTITY (
     SEQUENCE NAME workload.statistic_number_seq
     START WITH 1
@@ -18837,27 +21855,65 @@ COMMENT ON CONSTRAINT task_result_failed_check ON workload.task_result IS 'a num
 
 COMMENT ON CONSTRAINT task_result_finished_check ON workload.task_result IS 'a number between -1e15 and 1e15';
 
-CREATE TABLE workload.to_running_rate (
-    setup text NOT NULL,
-    queue text NOT NULL,
-    gshare text NOT NULL,
-    rate double precision,
-    CONSTRAINT to_running_rate_rate_check CHECK (((rate > ('-1000000000000000'::numeric)::double precision) AND (rate < ('1000000000000000'::numeric)::double precision)))
+CREATE VIEW workload.task_outcome AS
+ SELECT r.setup,
+    r.task_id,
+    r.queue,
+    'infinity'::timestamp with time zone AS minute,
+    r.failed,
+    r.closed,
+    r.finished
+   FROM workload.task_result r
+UNION ALL
+ SELECT e.setup,
+    e.task_id,
+    e.queue,
+    e.minute,
+        CASE
+            WHEN (e.status = 'failed'::text) THEN e.jobs
+            ELSE (0)::bigint
+        END AS failed,
+        CASE
+            WHEN (e.status = 'closed'::text) THEN e.jobs
+            ELSE (0)::bigint
+        END AS closed,
+        CASE
+            WHEN (e.status = 'finished'::text) THEN e.jobs
+            ELSE (0)::bigint
+        END AS finished
+   FROM workload.job_end e
+  WHERE ((e.queue IS NOT NULL) AND (e.status = ANY (ARRAY['failed'::text, 'closed'::text, 'finished'::text])));
+
+ALTER VIEW workload.task_outcome OWNER TO broker_owner;
+
+COMMENT ON VIEW workload.task_outcome IS 'How jobs of tasks ended at queues: the rows of workload.task_result, and the jobs of this database by the minute. Several rows a key, to be summed over the minutes that count (TW_DONE_JOB_STAT).';
+
+COMMENT ON COLUMN workload.task_outcome.setup IS 'Tenant.';
+
+COMMENT ON COLUMN workload.task_outcome.task_id IS 'Task.';
+
+COMMENT ON COLUMN workload.task_outcome.queue IS 'Unified queue.';
+
+COMMENT ON COLUMN workload.task_outcome.minute IS 'When they ended, by the begin of the minute; infinity = a loaded row, which counts always.';
+
+COMMENT ON COLUMN workload.task_outcome.failed IS 'Failed jobs; sum them.';
+
+COMMENT ON COLUMN workload.task_outcome.closed IS 'Closed jobs; sum them.';
+
+COMMENT ON COLUMN workload.task_outcome.finished IS 'Finished jobs; sum them.';
+
+CREATE TABLE workload.transition (
+    from_status text,
+    to_status text NOT NULL
 );
 
-ALTER TABLE workload.to_running_rate OWNER TO broker_owner;
+ALTER TABLE workload.transition OWNER TO broker_owner;
 
-COMMENT ON TABLE workload.to_running_rate IS 'Jobs that started per hour at a queue.';
+COMMENT ON TABLE workload.transition IS 'Which changes of a job''s status there are; workload.change_status refuses all others.';
 
-COMMENT ON COLUMN workload.to_running_rate.setup IS 'Tenant: DIRAC''s Setup, PanDA''s vo.';
+COMMENT ON COLUMN workload.transition.from_status IS 'Status before; null = the job is made, or loaded.';
 
-COMMENT ON COLUMN workload.to_running_rate.queue IS 'Queue.';
-
-COMMENT ON COLUMN workload.to_running_rate.gshare IS 'Global share; empty = all.';
-
-COMMENT ON COLUMN workload.to_running_rate.rate IS 'Jobs per hour.';
-
-COMMENT ON CONSTRAINT to_running_rate_rate_check ON workload.to_running_rate IS 'a number between -1e15 and 1e15';
+COMMENT ON COLUMN workload.transition.to_status IS 'Status after.';
 
 CREATE TABLE workload.user_queue_statistic (
     setup text NOT NULL,
@@ -18896,9 +21952,62 @@ COMMENT ON CONSTRAINT user_queue_statistic_running_check ON workload.user_queue_
 
 COMMENT ON CONSTRAINT user_queue_statistic_running_cores_check ON workload.user_queue_statistic IS 'a number between -1e15 and 1e15';
 
+CREATE VIEW workload.user_queue_job AS
+ SELECT s.setup,
+    s.queue,
+    s.gshare,
+    s.user_name,
+    NULL::text AS label,
+    s.queued,
+    s.running,
+    s.running_cores
+   FROM workload.user_queue_statistic s
+UNION ALL
+ SELECT c.setup,
+    c.queue,
+    c.gshare,
+    c.user_name,
+    c.label,
+        CASE
+            WHEN (c.status <> 'running'::text) THEN c.jobs
+            ELSE (0)::bigint
+        END AS queued,
+        CASE
+            WHEN (c.status = 'running'::text) THEN c.jobs
+            ELSE (0)::bigint
+        END AS running,
+        CASE
+            WHEN (c.status = 'running'::text) THEN c.cores
+            ELSE (0)::bigint
+        END AS running_cores
+   FROM workload.job_by_user c
+  WHERE ((c.user_name IS NOT NULL) AND (c.label IS NOT NULL) AND (c.status = ANY (ARRAY['activated'::text, 'starting'::text, 'running'::text])) AND (c.processing_type IS DISTINCT FROM 'pmerge'::text));
+
+ALTER VIEW workload.user_queue_job OWNER TO broker_owner;
+
+COMMENT ON VIEW workload.user_queue_job IS 'Jobs of users at queues: the rows of workload.user_queue_statistic, and the jobs of this database. Several rows a key, to be summed.';
+
+COMMENT ON COLUMN workload.user_queue_job.setup IS 'Tenant.';
+
+COMMENT ON COLUMN workload.user_queue_job.queue IS 'Unified queue.';
+
+COMMENT ON COLUMN workload.user_queue_job.gshare IS 'Global share.';
+
+COMMENT ON COLUMN workload.user_queue_job.user_name IS 'User; _total = of all users, where not all are listed (loaded ones only).';
+
+COMMENT ON COLUMN workload.user_queue_job.label IS 'prodSourceLabel of the jobs; null = a loaded row, which holds for every label.';
+
+COMMENT ON COLUMN workload.user_queue_job.queued IS 'Activated and starting jobs; sum them.';
+
+COMMENT ON COLUMN workload.user_queue_job.running IS 'Running jobs; sum them.';
+
+COMMENT ON COLUMN workload.user_queue_job.running_cores IS 'Cores of the running jobs; sum them; null = not known.';
+
 ALTER TABLE ONLY brokerage.verdict ATTACH PARTITION brokerage.verdict_default DEFAULT;
 
 ALTER TABLE ONLY taskqueue.history ATTACH PARTITION taskqueue.history_default DEFAULT;
+
+ALTER TABLE ONLY workload.job_history ATTACH PARTITION workload.job_history_default DEFAULT;
 
 ALTER TABLE ONLY brokerage.assignment
     ADD CONSTRAINT assignment_pkey PRIMARY KEY (setup, run_id, task_id, queue);
@@ -18935,6 +22044,12 @@ ALTER TABLE ONLY instance.instance
 
 ALTER TABLE ONLY instance.job
     ADD CONSTRAINT job_pkey PRIMARY KEY (setup, job_id);
+
+ALTER TABLE ONLY lifecycle.leader
+    ADD CONSTRAINT leader_pkey PRIMARY KEY (name);
+
+ALTER TABLE ONLY lifecycle.setting
+    ADD CONSTRAINT setting_pkey PRIMARY KEY (setup);
 
 ALTER TABLE ONLY resource.account
     ADD CONSTRAINT account_pkey PRIMARY KEY (setup, kind, name);
@@ -19034,6 +22149,9 @@ COMMENT ON CONSTRAINT nucleus_bare_nucleus_allowed ON resource.nucleus IS 'only 
 
 ALTER TABLE ONLY resource.nucleus
     ADD CONSTRAINT nucleus_pkey PRIMARY KEY (setup, nucleus);
+
+ALTER TABLE ONLY resource.pilot_request
+    ADD CONSTRAINT pilot_request_pkey PRIMARY KEY (setup, queue, since);
 
 ALTER TABLE resource.queue_activity
     ADD CONSTRAINT queue_activity_average_diskio_allowed CHECK ((average_diskio >= (0)::double precision)) NOT VALID;
@@ -19341,16 +22459,17 @@ COMMENT ON CONSTRAINT dataset_file_size_allowed ON workload.dataset_file IS '0 o
 ALTER TABLE ONLY workload.dataset
     ADD CONSTRAINT dataset_pkey PRIMARY KEY (setup, dataset);
 
+ALTER TABLE ONLY workload.end_count
+    ADD CONSTRAINT end_count_key UNIQUE NULLS NOT DISTINCT (setup, task_id, queue, status, minute);
+
 ALTER TABLE ONLY workload.input_digest
     ADD CONSTRAINT input_digest_pkey PRIMARY KEY (setup, task_id);
 
-ALTER TABLE workload.job
-    ADD CONSTRAINT job_cores_allowed CHECK ((cores >= 0)) NOT VALID;
-
-COMMENT ON CONSTRAINT job_cores_allowed ON workload.job IS '0 or more';
-
 ALTER TABLE ONLY workload.job
     ADD CONSTRAINT job_pkey PRIMARY KEY (setup, job_id);
+
+ALTER TABLE ONLY workload.queue_count
+    ADD CONSTRAINT queue_count_key UNIQUE NULLS NOT DISTINCT (setup, queue, gshare, resource_type, nucleus, label, status);
 
 ALTER TABLE ONLY workload.remaining_work
     ADD CONSTRAINT remaining_work_pkey PRIMARY KEY (setup, nucleus, gshare, priority);
@@ -19377,6 +22496,12 @@ ALTER TABLE workload.replica
     ADD CONSTRAINT replica_tsize_allowed CHECK ((tsize >= 0)) NOT VALID;
 
 COMMENT ON CONSTRAINT replica_tsize_allowed ON workload.replica IS '0 or more';
+
+ALTER TABLE ONLY workload.setting
+    ADD CONSTRAINT setting_pkey PRIMARY KEY (setup);
+
+ALTER TABLE ONLY workload.start_count
+    ADD CONSTRAINT start_count_key UNIQUE NULLS NOT DISTINCT (setup, queue, gshare, resource_type, minute);
 
 ALTER TABLE workload.statistic
     ADD CONSTRAINT statistic_diskio_allowed CHECK ((diskio >= (0)::double precision)) NOT VALID;
@@ -19425,6 +22550,9 @@ ALTER TABLE workload.task
     ADD CONSTRAINT task_core_count_allowed CHECK ((core_count >= 0)) NOT VALID;
 
 COMMENT ON CONSTRAINT task_core_count_allowed ON workload.task IS '0 or more';
+
+ALTER TABLE ONLY workload.task_count
+    ADD CONSTRAINT task_count_key UNIQUE NULLS NOT DISTINCT (setup, task_id, queue, status);
 
 ALTER TABLE workload.task
     ADD CONSTRAINT task_cpu_efficiency_allowed CHECK ((cpu_efficiency >= (0)::double precision)) NOT VALID;
@@ -19593,6 +22721,12 @@ ALTER TABLE workload.to_running_rate
 
 COMMENT ON CONSTRAINT to_running_rate_rate_allowed ON workload.to_running_rate IS '0 or more';
 
+ALTER TABLE ONLY workload.transition
+    ADD CONSTRAINT transition_key UNIQUE NULLS NOT DISTINCT (from_status, to_status);
+
+ALTER TABLE ONLY workload.user_count
+    ADD CONSTRAINT user_count_key UNIQUE NULLS NOT DISTINCT (setup, user_name, working_group, queue, gshare, label, processing_type, status);
+
 ALTER TABLE ONLY workload.user_queue_statistic
     ADD CONSTRAINT user_queue_statistic_pkey PRIMARY KEY (setup, queue, gshare, user_name);
 
@@ -19640,6 +22774,8 @@ CREATE INDEX job_order ON taskqueue.job USING btree (setup, task_queue_id, held,
 
 CREATE INDEX known_offer_digest ON taskqueue.known_offer USING btree (setup, digest);
 
+CREATE INDEX lease_matched ON taskqueue.lease USING btree (setup, matched_at) WHERE (state = 'matched'::text);
+
 CREATE INDEX owner_weight_owner ON taskqueue.owner_weight USING btree (setup, owner_group, owner_dn);
 
 CREATE INDEX posting_task_queue ON taskqueue.posting USING btree (setup, task_queue_id);
@@ -19672,15 +22808,21 @@ CREATE INDEX task_queue_tag_value ON taskqueue.task_queue_tag USING btree (setup
 
 CREATE INDEX unposted_setup ON taskqueue.unposted USING btree (setup, task_queue_id);
 
-CREATE INDEX job_analysis_started ON workload.job USING btree (setup, started) WHERE ((gshare = 'User Analysis'::text) AND (started IS NOT NULL));
+CREATE INDEX job_active ON workload.job USING btree (setup, task_id, queue) WHERE (ended IS NULL);
 
-CREATE INDEX job_analysis_waiting ON workload.job USING btree (setup, queue) WHERE ((gshare = 'User Analysis'::text) AND (status = ANY (ARRAY['activated'::text, 'sent'::text, 'starting'::text])));
+CREATE INDEX job_analysis ON workload.job USING btree (setup, started) WHERE (gshare = 'User Analysis'::text);
 
-CREATE INDEX job_queue ON workload.job USING btree (setup, queue, gshare, status);
+CREATE INDEX job_history_job ON ONLY workload.job_history USING btree (setup, job_id, at);
 
-CREATE INDEX job_task ON workload.job USING btree (setup, task_id);
+CREATE INDEX job_history_default_setup_job_id_at_idx ON workload.job_history_default USING btree (setup, job_id, at);
+
+CREATE UNIQUE INDEX job_task ON workload.job USING btree (setup, task_id, number, rebrokered);
+
+COMMENT ON INDEX workload.job_task IS 'Each part of a task''s input is the work of one job at a time.';
 
 CREATE INDEX replica_storage ON workload.replica USING btree (setup, storage);
+
+CREATE INDEX start_count_last ON workload.start_count USING btree (setup, queue, last_at);
 
 CREATE INDEX statistic_queue ON workload.statistic USING btree (setup, queue);
 
@@ -19688,9 +22830,13 @@ CREATE INDEX task_dataset_dataset ON workload.task_dataset USING btree (setup, d
 
 CREATE INDEX task_due ON workload.task USING btree (setup, status);
 
+CREATE INDEX user_count_group ON workload.user_count USING btree (setup, working_group) WHERE (working_group <> ''::text);
+
 ALTER INDEX brokerage.verdict_run ATTACH PARTITION brokerage.verdict_default_run_id_task_id_idx;
 
 ALTER INDEX taskqueue.history_job ATTACH PARTITION taskqueue.history_default_setup_job_id_at_idx;
+
+ALTER INDEX workload.job_history_job ATTACH PARTITION workload.job_history_default_setup_job_id_at_idx;
 
 CREATE TRIGGER task_queue_bucket BEFORE INSERT OR UPDATE OF cpu_time ON taskqueue.task_queue FOR EACH ROW EXECUTE FUNCTION taskqueue.round_cpu_time();
 
@@ -19741,6 +22887,9 @@ ALTER TABLE ONLY instance.instance
 ALTER TABLE ONLY instance.job
     ADD CONSTRAINT job_setup_fkey FOREIGN KEY (setup) REFERENCES resource.setup(setup) ON DELETE CASCADE;
 
+ALTER TABLE ONLY lifecycle.setting
+    ADD CONSTRAINT setting_setup_fkey FOREIGN KEY (setup) REFERENCES resource.setup(setup) ON DELETE CASCADE;
+
 ALTER TABLE ONLY resource.account
     ADD CONSTRAINT account_setup_fkey FOREIGN KEY (setup) REFERENCES resource.setup(setup) ON DELETE CASCADE;
 
@@ -19761,6 +22910,9 @@ ALTER TABLE ONLY resource.link
 
 ALTER TABLE ONLY resource.nucleus
     ADD CONSTRAINT nucleus_setup_fkey FOREIGN KEY (setup) REFERENCES resource.setup(setup) ON DELETE CASCADE;
+
+ALTER TABLE ONLY resource.pilot_request
+    ADD CONSTRAINT pilot_request_setup_fkey FOREIGN KEY (setup) REFERENCES resource.setup(setup) ON DELETE CASCADE;
 
 ALTER TABLE ONLY resource.queue_activity
     ADD CONSTRAINT queue_activity_setup_fkey FOREIGN KEY (setup) REFERENCES resource.setup(setup) ON DELETE CASCADE;
@@ -19885,6 +23037,9 @@ ALTER TABLE ONLY workload.remaining_work
 ALTER TABLE ONLY workload.replica
     ADD CONSTRAINT replica_setup_fkey FOREIGN KEY (setup) REFERENCES resource.setup(setup) ON DELETE CASCADE;
 
+ALTER TABLE ONLY workload.setting
+    ADD CONSTRAINT setting_setup_fkey FOREIGN KEY (setup) REFERENCES resource.setup(setup) ON DELETE CASCADE;
+
 ALTER TABLE ONLY workload.statistic
     ADD CONSTRAINT statistic_setup_fkey FOREIGN KEY (setup) REFERENCES resource.setup(setup) ON DELETE CASCADE;
 
@@ -19908,6 +23063,10 @@ GRANT USAGE ON SCHEMA brokerage TO broker_viewer;
 
 GRANT USAGE ON SCHEMA instance TO broker_operator;
 GRANT USAGE ON SCHEMA instance TO broker_viewer;
+
+GRANT USAGE ON SCHEMA lifecycle TO broker_submitter;
+GRANT USAGE ON SCHEMA lifecycle TO broker_operator;
+GRANT USAGE ON SCHEMA lifecycle TO broker_viewer;
 
 GRANT USAGE ON SCHEMA monitor TO broker_operator;
 GRANT USAGE ON SCHEMA monitor TO broker_viewer;
@@ -20018,13 +23177,13 @@ REVOKE ALL ON FUNCTION brokerage.compares(p_value numeric, p_operator text, p_li
 
 REVOKE ALL ON FUNCTION brokerage.compose(p_profile text, p_algorithm text, p_wide boolean, p_all_failures boolean, p_survivors boolean, p_hint jsonb) FROM PUBLIC;
 
-REVOKE ALL ON FUNCTION brokerage.compose_chain(p_from text, p_level integer, p_alive text, p_outside text[], p_persistent text[], p_temporary text[], p_all_failures boolean, p_beside text) FROM PUBLIC;
+REVOKE ALL ON FUNCTION brokerage.compose_chain(p_begins text, p_from text, p_level integer, p_alive text, p_outside text[], p_persistent text[], p_temporary text[], p_all_failures boolean, p_beside text) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION brokerage.compose_choice_step(p_level integer, p_said text, p_relation text, p_failed text[], p_best bigint) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION brokerage.compose_factor(p_rule brokerage.profile_rule, p_number integer, p_ignored jsonb) FROM PUBLIC;
 
-REVOKE ALL ON FUNCTION brokerage.compose_facts(p_wide boolean, p_algorithm text, p_as_nucleus boolean, OUT base text, OUT task text, OUT queue text, OUT pair text, OUT weighed_pair text, OUT again text) FROM PUBLIC;
+REVOKE ALL ON FUNCTION brokerage.compose_facts(p_wide boolean, p_algorithm text, p_as_nucleus boolean, OUT base text, OUT begins text, OUT joined text, OUT task text, OUT queue text, OUT pair text, OUT weighed_pair text, OUT again text) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION brokerage.compose_place(p_choice brokerage.profile_rule, p_used_first boolean, p_partition text) FROM PUBLIC;
 
@@ -20036,7 +23195,7 @@ REVOKE ALL ON FUNCTION brokerage.compose_spared(p_choice brokerage.profile_rule,
 
 REVOKE ALL ON FUNCTION brokerage.compose_task_rules(p_profile text, p_algorithm text) FROM PUBLIC;
 
-REVOKE ALL ON FUNCTION brokerage.compose_terms(p_rule brokerage.profile_rule, p_number integer, p_lost text) FROM PUBLIC;
+REVOKE ALL ON FUNCTION brokerage.compose_terms(p_rule brokerage.profile_rule, p_number integer, p_relation text, p_lost text) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION brokerage.compose_turn(p_profile text, p_algorithm text) FROM PUBLIC;
 
@@ -20607,6 +23766,84 @@ GRANT ALL ON FUNCTION instance.store(p_setup text, p_table text, p_rows jsonb, p
 
 REVOKE ALL ON FUNCTION instance.world_table(p_table text) FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION lifecycle.activate(p_setup text, p_most integer) FROM PUBLIC;
+GRANT ALL ON FUNCTION lifecycle.activate(p_setup text, p_most integer) TO broker_operator;
+
+REVOKE ALL ON FUNCTION lifecycle.cancel_jobs(p_setup text, p_job_ids bigint[], p_reason text) FROM PUBLIC;
+GRANT ALL ON FUNCTION lifecycle.cancel_jobs(p_setup text, p_job_ids bigint[], p_reason text) TO broker_submitter;
+GRANT ALL ON FUNCTION lifecycle.cancel_jobs(p_setup text, p_job_ids bigint[], p_reason text) TO broker_operator;
+
+REVOKE ALL ON FUNCTION lifecycle.cancel_task(p_setup text, p_task_id bigint, p_reason text) FROM PUBLIC;
+GRANT ALL ON FUNCTION lifecycle.cancel_task(p_setup text, p_task_id bigint, p_reason text) TO broker_operator;
+
+REVOKE ALL ON FUNCTION lifecycle.current_shares(p_setup text) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION lifecycle.end_job(p_setup text, p_job_id bigint, p_outcome text, p_why text, p_sub_status text) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION lifecycle.expire_leases(p_setup text, p_most integer) FROM PUBLIC;
+GRANT ALL ON FUNCTION lifecycle.expire_leases(p_setup text, p_most integer) TO broker_operator;
+
+REVOKE ALL ON FUNCTION lifecycle.explain_timeouts(p_setup text, p_job_id bigint) FROM PUBLIC;
+GRANT ALL ON FUNCTION lifecycle.explain_timeouts(p_setup text, p_job_id bigint) TO broker_operator;
+GRANT ALL ON FUNCTION lifecycle.explain_timeouts(p_setup text, p_job_id bigint) TO broker_viewer;
+
+REVOKE ALL ON FUNCTION lifecycle.fast_excess(p_setup text) FROM PUBLIC;
+GRANT ALL ON FUNCTION lifecycle.fast_excess(p_setup text) TO broker_operator;
+GRANT ALL ON FUNCTION lifecycle.fast_excess(p_setup text) TO broker_viewer;
+
+REVOKE ALL ON FUNCTION lifecycle.fast_rebroker(p_setup text, p_dry_run boolean, p_most integer) FROM PUBLIC;
+GRANT ALL ON FUNCTION lifecycle.fast_rebroker(p_setup text, p_dry_run boolean, p_most integer) TO broker_operator;
+
+REVOKE ALL ON FUNCTION lifecycle.forget_ended(p_setup text, p_most integer) FROM PUBLIC;
+GRANT ALL ON FUNCTION lifecycle.forget_ended(p_setup text, p_most integer) TO broker_operator;
+
+REVOKE ALL ON FUNCTION lifecycle.is_exempt(p_queue resource.queue, p_skipped_at text[]) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION lifecycle.judge_timeouts(p_setup text, p_job_ids bigint[], p_all boolean) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION lifecycle.lead(p_name text, p_holder uuid, p_held_by text, p_for interval) FROM PUBLIC;
+GRANT ALL ON FUNCTION lifecycle.lead(p_name text, p_holder uuid, p_held_by text, p_for interval) TO broker_operator;
+
+REVOKE ALL ON FUNCTION lifecycle.lock_jobs(p_setup text, p_job_ids bigint[]) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION lifecycle.maintain(p_setup text) FROM PUBLIC;
+GRANT ALL ON FUNCTION lifecycle.maintain(p_setup text) TO broker_operator;
+
+REVOKE ALL ON FUNCTION lifecycle.measure_shares(p_setup text) FROM PUBLIC;
+GRANT ALL ON FUNCTION lifecycle.measure_shares(p_setup text) TO broker_operator;
+
+REVOKE ALL ON FUNCTION lifecycle.overdue(p_setup text, p_job_ids bigint[]) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION lifecycle.ready_jobs(p_setup text, p_most integer) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION lifecycle.requirements_of(p_task workload.task, p_digest workload.input_digest, p_queue text, p_cores integer) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION lifecycle.return_to_task(p_setup text, p_job_id bigint, p_why text) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION lifecycle.set_settings(p_setup text, p_settings jsonb) FROM PUBLIC;
+GRANT ALL ON FUNCTION lifecycle.set_settings(p_setup text, p_settings jsonb) TO broker_operator;
+
+REVOKE ALL ON FUNCTION lifecycle.setups(p_setup text) FROM PUBLIC;
+GRANT ALL ON FUNCTION lifecycle.setups(p_setup text) TO broker_operator;
+
+REVOKE ALL ON FUNCTION lifecycle.share_tree(p_setup text) FROM PUBLIC;
+GRANT ALL ON FUNCTION lifecycle.share_tree(p_setup text) TO broker_operator;
+GRANT ALL ON FUNCTION lifecycle.share_tree(p_setup text) TO broker_viewer;
+
+REVOKE ALL ON FUNCTION lifecycle.stand_down(p_name text, p_holder uuid) FROM PUBLIC;
+GRANT ALL ON FUNCTION lifecycle.stand_down(p_name text, p_holder uuid) TO broker_operator;
+
+REVOKE ALL ON PROCEDURE lifecycle.watch(IN p_setup text, IN p_dry_run boolean, IN p_often boolean, INOUT p_report jsonb) FROM PUBLIC;
+GRANT ALL ON PROCEDURE lifecycle.watch(IN p_setup text, IN p_dry_run boolean, IN p_often boolean, INOUT p_report jsonb) TO broker_operator;
+
+REVOKE ALL ON FUNCTION lifecycle.watch_step(p_setup text, p_step text, p_dry_run boolean, p_most integer) FROM PUBLIC;
+GRANT ALL ON FUNCTION lifecycle.watch_step(p_setup text, p_step text, p_dry_run boolean, p_most integer) TO broker_operator;
+
+REVOKE ALL ON FUNCTION lifecycle.watch_timeouts(p_setup text, p_dry_run boolean, p_most integer) FROM PUBLIC;
+GRANT ALL ON FUNCTION lifecycle.watch_timeouts(p_setup text, p_dry_run boolean, p_most integer) TO broker_operator;
+
+REVOKE ALL ON FUNCTION lifecycle.worded_clock(p_clock text) FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION resource.begin_alone(p_setup text) FROM PUBLIC;
 GRANT ALL ON FUNCTION resource.begin_alone(p_setup text) TO broker_operator;
 
@@ -20690,6 +23927,8 @@ GRANT ALL ON FUNCTION resource.set_config(p_setup text, p_key text, p_value json
 REVOKE ALL ON FUNCTION resource.set_identity(p_setup text, p_role_name text, p_private boolean, p_owner_group text, p_owner_dn text) FROM PUBLIC;
 GRANT ALL ON FUNCTION resource.set_identity(p_setup text, p_role_name text, p_private boolean, p_owner_group text, p_owner_dn text) TO broker_operator;
 
+REVOKE ALL ON FUNCTION resource.share_chances(p_shares resource.share[], p_leaves text[]) FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION resource.shown(p_value jsonb) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION resource.store(p_setup text, p_table text, p_rows jsonb, p_parents jsonb, p_merge boolean) FROM PUBLIC;
@@ -20703,6 +23942,8 @@ REVOKE ALL ON FUNCTION resource.store_rows(p_setup text, p_table regclass, p_row
 REVOKE ALL ON FUNCTION resource.suits(p_kind text, p_value jsonb) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION resource.table_column(p_table regclass) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION resource.tree_of_shares(p_shares resource.share[]) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION resource.world_table(p_table text) FROM PUBLIC;
 
@@ -20762,6 +24003,8 @@ REVOKE ALL ON FUNCTION taskqueue.check_matching(p_setup text) FROM PUBLIC;
 GRANT ALL ON FUNCTION taskqueue.check_matching(p_setup text) TO broker_operator;
 GRANT ALL ON FUNCTION taskqueue.check_matching(p_setup text) TO broker_viewer;
 
+REVOKE ALL ON FUNCTION taskqueue.check_reports(p_reports jsonb, p_keys text[]) FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION taskqueue.clean_counts(p_setup text) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION taskqueue.clear_limit(p_setup text, p_kind text, p_site text, p_ce text, p_attribute text, p_value text) FROM PUBLIC;
@@ -20773,7 +24016,7 @@ REVOKE ALL ON FUNCTION taskqueue.compatible_platforms(p_setup text, p_platforms 
 
 REVOKE ALL ON FUNCTION taskqueue.condition(d taskqueue.definition, o taskqueue.offer) FROM PUBLIC;
 
-REVOKE ALL ON FUNCTION taskqueue.correct_shares(p_setup text) FROM PUBLIC;
+REVOKE ALL ON FUNCTION taskqueue.correct_shares(p_setup text, p_group text) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION taskqueue.cpu_bucket_of(p_setup text, p_cpu_time numeric) FROM PUBLIC;
 
@@ -20808,9 +24051,9 @@ GRANT ALL ON FUNCTION taskqueue.dump_leases(p_setup text) TO broker_operator;
 REVOKE ALL ON FUNCTION taskqueue.dump_task_queues(p_setup text) FROM PUBLIC;
 GRANT ALL ON FUNCTION taskqueue.dump_task_queues(p_setup text) TO broker_operator;
 
-REVOKE ALL ON FUNCTION taskqueue.end_lease(p_lease taskqueue.lease, p_outcome text) FROM PUBLIC;
+REVOKE ALL ON FUNCTION taskqueue.end_lease(p_lease taskqueue.lease, p_outcome text, p_why text, p_sub_status text) FROM PUBLIC;
 
-REVOKE ALL ON FUNCTION taskqueue.end_waiting(p_setup text, p_job_id bigint, p_outcome text, p_identity resource.identity) FROM PUBLIC;
+REVOKE ALL ON FUNCTION taskqueue.end_waiting(p_setup text, p_job_id bigint, p_outcome text, p_identity resource.identity, p_why text, p_sub_status text) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION taskqueue.enter(p_setup text) FROM PUBLIC;
 
@@ -20832,6 +24075,10 @@ REVOKE ALL ON FUNCTION taskqueue.finish_job(p_setup text, p_job_id bigint, p_att
 GRANT ALL ON FUNCTION taskqueue.finish_job(p_setup text, p_job_id bigint, p_attempt text, p_outcome text) TO broker_agent;
 GRANT ALL ON FUNCTION taskqueue.finish_job(p_setup text, p_job_id bigint, p_attempt text, p_outcome text) TO broker_operator;
 
+REVOKE ALL ON FUNCTION taskqueue.finish_jobs(p_setup text, p_jobs jsonb) FROM PUBLIC;
+GRANT ALL ON FUNCTION taskqueue.finish_jobs(p_setup text, p_jobs jsonb) TO broker_agent;
+GRANT ALL ON FUNCTION taskqueue.finish_jobs(p_setup text, p_jobs jsonb) TO broker_operator;
+
 REVOKE ALL ON FUNCTION taskqueue.first_site(p_offered text[], p_sites text[], p_banned_sites text[]) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION taskqueue.fold_counts(p_setup text, p_task_queue_id bigint) FROM PUBLIC;
@@ -20845,8 +24092,12 @@ REVOKE ALL ON FUNCTION taskqueue.forget_offers(p_setup text) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION taskqueue.free_slots(p_setup text, p_job_id bigint) FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION taskqueue.global_factor(p_setup text) FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION taskqueue.hold(p_setup text, p_kind text, p_name text) FROM PUBLIC;
 GRANT ALL ON FUNCTION taskqueue.hold(p_setup text, p_kind text, p_name text) TO broker_operator;
+
+REVOKE ALL ON FUNCTION taskqueue.holder_of(p_setup text, p_job_id bigint) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION taskqueue.holds_attempt(p_setup text, p_job_id bigint, p_attempt text) FROM PUBLIC;
 
@@ -20913,6 +24164,8 @@ REVOKE ALL ON FUNCTION taskqueue.maintain_setup(p_setting taskqueue.setting) FRO
 REVOKE ALL ON FUNCTION taskqueue.make_history_partitions(p_days integer) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION taskqueue.make_queue(p_setup text, p_definition_id bigint, p_weight double precision) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION taskqueue.mark_shares(p_setup text) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION taskqueue.match_job(p_setup text, p_resource jsonb, p_request_id uuid) FROM PUBLIC;
 GRANT ALL ON FUNCTION taskqueue.match_job(p_setup text, p_resource jsonb, p_request_id uuid) TO broker_agent;
@@ -21002,15 +24255,19 @@ GRANT ALL ON FUNCTION taskqueue.remove_setup(p_setup text) TO broker_operator;
 
 REVOKE ALL ON FUNCTION taskqueue.replace_definition(p_setup text, p_old bigint, p_new bigint) FROM PUBLIC;
 
-REVOKE ALL ON FUNCTION taskqueue.report_job(p_setup text, p_job_id bigint, p_attempt text) FROM PUBLIC;
-GRANT ALL ON FUNCTION taskqueue.report_job(p_setup text, p_job_id bigint, p_attempt text) TO broker_agent;
-GRANT ALL ON FUNCTION taskqueue.report_job(p_setup text, p_job_id bigint, p_attempt text) TO broker_operator;
+REVOKE ALL ON FUNCTION taskqueue.report_job(p_setup text, p_job_id bigint, p_attempt text, p_status text) FROM PUBLIC;
+GRANT ALL ON FUNCTION taskqueue.report_job(p_setup text, p_job_id bigint, p_attempt text, p_status text) TO broker_agent;
+GRANT ALL ON FUNCTION taskqueue.report_job(p_setup text, p_job_id bigint, p_attempt text, p_status text) TO broker_operator;
+
+REVOKE ALL ON FUNCTION taskqueue.report_jobs(p_setup text, p_reports jsonb) FROM PUBLIC;
+GRANT ALL ON FUNCTION taskqueue.report_jobs(p_setup text, p_reports jsonb) TO broker_agent;
+GRANT ALL ON FUNCTION taskqueue.report_jobs(p_setup text, p_reports jsonb) TO broker_operator;
 
 REVOKE ALL ON FUNCTION taskqueue.require_setup(p_setup text) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION taskqueue.requirements_of_queue(p_queue taskqueue.task_queue) FROM PUBLIC;
 
-REVOKE ALL ON FUNCTION taskqueue.return_job(p_lease taskqueue.lease) FROM PUBLIC;
+REVOKE ALL ON FUNCTION taskqueue.return_job(p_lease taskqueue.lease, p_why text, p_event text) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION taskqueue.roll_up_resources(p_setup text) FROM PUBLIC;
 
@@ -21022,6 +24279,8 @@ REVOKE ALL ON FUNCTION taskqueue.see_resource(p_setup text, p_resource jsonb, p_
 
 REVOKE ALL ON FUNCTION taskqueue.set_cpu_buckets(p_setup text, p_buckets bigint[]) FROM PUBLIC;
 GRANT ALL ON FUNCTION taskqueue.set_cpu_buckets(p_setup text, p_buckets bigint[]) TO broker_operator;
+
+REVOKE ALL ON FUNCTION taskqueue.set_factors(p_setup text, p_tolerance double precision) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION taskqueue.set_group(p_setup text, p_group text, p_share double precision, p_job_sharing boolean, p_allow_background boolean) FROM PUBLIC;
 GRANT ALL ON FUNCTION taskqueue.set_group(p_setup text, p_group text, p_share double precision, p_job_sharing boolean, p_allow_background boolean) TO broker_operator;
@@ -21076,6 +24335,13 @@ REVOKE ALL ON FUNCTION taskqueue.weight_of_queue(p_queue taskqueue.task_queue, p
 
 REVOKE ALL ON FUNCTION taskqueue.with_limits(p_setup text, p_resource jsonb, p_offer taskqueue.offer) FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION workload.change_status(p_setup text, p_job_ids bigint[], p_from text, p_to text, p_why text, p_sub_status text) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION workload.clean_counts() FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION workload.correct_counts(p_setup text) FROM PUBLIC;
+GRANT ALL ON FUNCTION workload.correct_counts(p_setup text) TO broker_operator;
+
 REVOKE ALL ON FUNCTION workload.digest_input(p_setup text, p_task_ids bigint[]) FROM PUBLIC;
 GRANT ALL ON FUNCTION workload.digest_input(p_setup text, p_task_ids bigint[]) TO broker_operator;
 
@@ -21085,11 +24351,30 @@ GRANT ALL ON FUNCTION workload.digest_loaded_input(p_setup text, p_task_ids bigi
 REVOKE ALL ON FUNCTION workload.dump(p_setup text, p_table text) FROM PUBLIC;
 GRANT ALL ON FUNCTION workload.dump(p_setup text, p_table text) TO broker_operator;
 
+REVOKE ALL ON FUNCTION workload.ends_of_jobs(p_setup text) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION workload.fold_counts(p_most integer) FROM PUBLIC;
+GRANT ALL ON FUNCTION workload.fold_counts(p_most integer) TO broker_operator;
+
+REVOKE ALL ON FUNCTION workload.is_end(p_status text) FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION workload.is_pseudo(p_dataset workload.dataset) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION workload.job_file(p_setup text, p_task_ids bigint[]) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION workload.make_history_partitions(p_days integer) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION workload.make_jobs(p_setup text, p_task_ids bigint[], p_queues text[], p_jobs bigint[], p_why text) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION workload.missing_reference(p_setup text) FROM PUBLIC;
 GRANT ALL ON FUNCTION workload.missing_reference(p_setup text) TO broker_operator;
 GRANT ALL ON FUNCTION workload.missing_reference(p_setup text) TO broker_viewer;
+
+REVOKE ALL ON FUNCTION workload.move_job(p_setup text, p_job_id bigint, p_to text, p_why text, p_sub_status text) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION workload.refuse_jobs(p_rows jsonb) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION workload.starts_of_jobs(p_setup text) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION workload.store(p_setup text, p_table text, p_rows jsonb, p_parents jsonb, p_merge boolean) FROM PUBLIC;
 GRANT ALL ON FUNCTION workload.store(p_setup text, p_table text, p_rows jsonb, p_parents jsonb, p_merge boolean) TO broker_operator;
@@ -21122,6 +24407,12 @@ GRANT SELECT ON TABLE brokerage.rejections TO broker_viewer;
 
 GRANT SELECT ON TABLE brokerage.setting_in_force TO broker_operator;
 GRANT SELECT ON TABLE brokerage.setting_in_force TO broker_viewer;
+
+GRANT SELECT ON TABLE lifecycle.setting_in_force TO broker_operator;
+GRANT SELECT ON TABLE lifecycle.setting_in_force TO broker_viewer;
+
+GRANT SELECT ON TABLE lifecycle.timeout_rule TO broker_operator;
+GRANT SELECT ON TABLE lifecycle.timeout_rule TO broker_viewer;
 
 GRANT SELECT ON TABLE monitor.decision TO broker_operator;
 GRANT SELECT ON TABLE monitor.decision TO broker_viewer;
@@ -21171,6 +24462,9 @@ GRANT SELECT ON TABLE monitor.resource_seen TO broker_viewer;
 GRANT SELECT ON TABLE monitor.setup TO broker_operator;
 GRANT SELECT ON TABLE monitor.setup TO broker_viewer;
 
+GRANT SELECT ON TABLE monitor.share_tree TO broker_operator;
+GRANT SELECT ON TABLE monitor.share_tree TO broker_viewer;
+
 GRANT SELECT ON TABLE monitor.site_limit TO broker_operator;
 GRANT SELECT ON TABLE monitor.site_limit TO broker_viewer;
 
@@ -21194,6 +24488,12 @@ GRANT SELECT ON TABLE monitor.waiting_by_site TO broker_viewer;
 
 GRANT SELECT ON TABLE resource.config_key TO broker_operator;
 GRANT SELECT ON TABLE resource.config_key TO broker_viewer;
+
+GRANT SELECT ON TABLE workload.count_difference TO broker_operator;
+GRANT SELECT ON TABLE workload.count_difference TO broker_viewer;
+
+GRANT SELECT ON TABLE workload.transition TO broker_operator;
+GRANT SELECT ON TABLE workload.transition TO broker_viewer;
 
 ALTER DEFAULT PRIVILEGES FOR ROLE broker_owner REVOKE ALL ON TYPES FROM PUBLIC;
 

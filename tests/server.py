@@ -20,7 +20,13 @@ from broker import binaries, embedded
 from broker.binaries import Installation
 
 # What a test run need not wait for: its data is thrown away. Tests of durability start servers of their own.
-NOT_DURABLE = {"fsync": "off", "full_page_writes": "off", "checkpoint_timeout": "1h", "log_min_messages": "warning"}
+NOT_DURABLE = {
+    "fsync": "off",
+    "full_page_writes": "off",
+    "wal_compression": "off",
+    "checkpoint_timeout": "1h",
+    "log_min_messages": "warning",
+}
 
 
 def programs(choice: str) -> Installation:

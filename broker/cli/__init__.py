@@ -7,7 +7,21 @@ from typing import Annotated
 
 import typer
 
-from broker.cli import bench, brokerage, classes, common, db, demo, doctor, jobs, server, simulate, worlds
+from broker.cli import (
+    bench,
+    brokerage,
+    classes,
+    common,
+    db,
+    demo,
+    doctor,
+    jobs,
+    server,
+    shares,
+    simulate,
+    watchdog,
+    worlds,
+)
 
 app = typer.Typer(
     name="broker", cls=common.BrokerGroup, no_args_is_help=True, pretty_exceptions_enable=False, add_completion=False
@@ -20,8 +34,10 @@ app.add_typer(simulate.app)
 app.add_typer(bench.app)
 app.add_typer(jobs.app)
 app.add_typer(worlds.app)
+app.add_typer(watchdog.app)
 app.add_typer(brokerage.app)
 app.add_typer(classes.app)
+app.add_typer(shares.app)
 app.add_typer(db.app, name="db")
 
 

@@ -101,8 +101,7 @@ class House:
 
     def watch(self) -> None:
         """What goes on in the background."""
-        self._do("watch", "select from lifecycle.expire_leases(%s)", self.setup)
-        self._do("fold", "select workload.fold_counts()")
+        self._do("watch", "call lifecycle.watch(%s)", self.setup)
         self._do("maintain", "select from taskqueue.maintain(%s)", self.setup)
 
     def match(self, resource: Row, limit: int, seed: int) -> list[tuple[int, str]]:

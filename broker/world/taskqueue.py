@@ -34,6 +34,7 @@ _SETTINGS: _Fields = {
     "required_keys": list,
     "queue_size": int,
     "policy": str,
+    "shares": str,
     "lease_time": NUMBER,
     "share_delay": NUMBER,
     "share_correction": bool,

@@ -3,7 +3,7 @@
 Revision: 0007, after 0006. Source: lifecycle.md (States, Statistics, Timeouts and fast rebrokerage).
 
 A change of a job's status touches no index of workload.job but when the job starts, ends or goes back to its task, so
-that most of them are heap-only. What jobs were counted by until now (an index on queue, share and status) goes: counts
+that most of them are heap-only, and the indexes are few: each costs every change, touched or not. What jobs were counted by until now (an index on queue, share and status) goes: counts
 are kept. Jobs that are there already are counted once, here.
 """
 
@@ -52,6 +52,26 @@ def table(name: str, meaning: str, columns: list[tuple[str, str, str]], rest: st
         comment("column", f"{name}.{column}", text)
 
 
+# Constraints that cost more than the statement that they check: PostgreSQL reads each anew for each statement (20 us). Jobs
+# that are loaded are checked by workload.refuse_jobs; what the calls write themselves needs none.
+CHECKS = [
+    (
+        "workload.job",
+        "job_cores_check",
+        "cores > -1e9::numeric and cores < 1e9::numeric",
+        "a number between -1e9 and 1e9",
+    ),
+    (
+        "workload.job",
+        "job_priority_check",
+        "priority > -1e9::numeric and priority < 1e9::numeric",
+        "a number between -1e9 and 1e9",
+    ),
+    ("workload.job", "job_cores_allowed", "cores >= 0", "0 or more"),
+    ("taskqueue.lease", "lease_state_check", "state in ('matched', 'running')", None),
+    ("taskqueue.ended", "ended_outcome_check", "outcome in ('finished', 'failed', 'cancelled', 'closed')", None),
+]
+
 KEY = [
     ("queue", "text", "Unified queue; null = none yet."),
     ("gshare", "text", "Global share; null = none."),
@@ -83,25 +103,20 @@ def upgrade() -> None:
         ("input_bytes", "bigint", "Bytes of them; null = not made here."),
         ("events", "bigint", "Events of its part of the primary input; null = not made here."),
     ]:
-        bound = {"int": "1e9", "bigint": "1e15", "float8": "1e15"}.get(kind.split()[0])
-        check = f" check ({column} > -{bound}::numeric and {column} < {bound}::numeric)" if bound else ""
-        execute(f"alter table workload.job add column {column} {kind}{check}")
+        execute(f"alter table workload.job add column {column} {kind}")
         execute(f"comment on column workload.job.{column} is '{meaning}'")
-        if bound:
-            comment("constraint", f"job_{column}_check on workload.job", f"a number between -{bound} and {bound}")
+    for on, constraint, _, _ in CHECKS:
+        execute(f"alter table {on} drop constraint {constraint}")
     execute(
         """
         comment on column workload.job.modified is 'When it last changed or, for one that no JobAgent of this database has, was last heard of.';
         create sequence workload.job_id start 1000000000000;
         comment on sequence workload.job_id is 'Ids of jobs made here, from 10^12 on: those that submitters give are below.';
         alter table workload.job set (fillfactor = 70, autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_cost_delay = 0);
-        drop index workload.job_queue, workload.job_analysis_waiting, workload.job_task;
-        create index job_analysis_waiting on workload.job (setup, queue)
-         where gshare = 'User Analysis' and started is null and ended is null;
+        drop index workload.job_queue, workload.job_analysis_started, workload.job_analysis_waiting, workload.job_task;
         create unique index job_task on workload.job (setup, task_id, number, rebrokered);
-        create index job_active on workload.job (setup, job_id) where ended is null;
-        create index job_unactivated on workload.job (setup, task_id, queue) where activated is null and ended is null;
-        create index job_ended on workload.job (setup, ended) where ended is not null;
+        create index job_active on workload.job (setup, task_id, queue) where ended is null;
+        create index job_analysis on workload.job (setup, started) where gshare = 'User Analysis';
         """
     )
     comment("index", "workload.job_task", "Each part of a task's input is the work of one job at a time.")
@@ -115,12 +130,19 @@ def upgrade() -> None:
         "constraint transition_key unique nulls not distinct (from_status, to_status)",
     )
     execute(f"insert into workload.transition (from_status, to_status) values {transitions()}")
+    execute("create sequence workload.job_history_number")
+    comment("sequence", "workload.job_history_number", "Order of the history of jobs.")
     table(
         "workload.job_history",
         "Every change of a job's status.",
         [
             SETUP,
             ("at", "timestamptz not null", "When."),
+            (
+                "number",
+                "bigint not null default nextval('workload.job_history_number')",
+                "Order of changes at one time.",
+            ),
             ("job_id", "bigint not null", "Job."),
             ("from_status", "text", "Status before; null = made."),
             ("to_status", "text not null", "Status after."),
@@ -136,7 +158,7 @@ def upgrade() -> None:
         """
     )
     comment("table", "workload.job_history_default", "Catches changes of days that have no partition yet.")
-    for column in ("setup", "at", "job_id", "from_status", "to_status", "role_name", "why"):
+    for column in ("setup", "at", "number", "job_id", "from_status", "to_status", "role_name", "why"):
         comment("column", f"workload.job_history_default.{column}", "As in workload.job_history.")
     table(
         "workload.job_change",
@@ -202,6 +224,12 @@ def upgrade() -> None:
         ],
         "constraint start_count_key unique nulls not distinct (setup, queue, gshare, resource_type, minute)",
     )
+    execute(
+        """
+        create index user_count_group on workload.user_count (setup, working_group) where working_group <> '';
+        create index start_count_last on workload.start_count (setup, queue, last_at);
+        """
+    )
     table(
         "workload.end_count",
         "Jobs that ended, by task, queue and minute; workload.job_change adds to them.",
@@ -214,6 +242,17 @@ def upgrade() -> None:
             ("jobs", "bigint not null", "Jobs."),
         ],
         "constraint end_count_key unique nulls not distinct (setup, task_id, queue, status, minute)",
+    )
+    table(
+        "resource.pilot_request",
+        "Requests for jobs by pilots of queues, by ten minutes, of which not every one is noted (taskqueue.roll_up_resources).",
+        [
+            SETUP,
+            ("queue", "text not null", "Unified queue."),
+            ("since", "timestamptz not null", "Begin of the ten minutes."),
+            ("requests", "bigint not null", "Requests noted."),
+        ],
+        "primary key (setup, queue, since), foreign key (setup) references resource.setup on delete cascade",
     )
     table(
         "workload.setting",
@@ -242,6 +281,12 @@ def upgrade() -> None:
           from workload.job j
          where j.status is not null
          group by j.setup, j.status, j.task_id, j.queue, j.gshare, j.resource_type, j.nucleus, j.label, j.user_name, j.working_group, j.processing_type;
+        insert into workload.start_count (setup, queue, gshare, resource_type, minute, jobs, last_at)
+        select j.setup, j.queue, j.gshare, j.resource_type, date_trunc('minute', j.started, 'utc'), count(*), max(j.started)
+          from workload.job j where j.started is not null group by 1, 2, 3, 4, 5;
+        insert into workload.end_count (setup, task_id, queue, status, minute, jobs)
+        select j.setup, j.task_id, j.queue, j.status, date_trunc('minute', j.ended, 'utc'), count(*)
+          from workload.job j where j.ended is not null and j.task_id is not null and j.status in ('finished', 'failed', 'cancelled', 'closed') group by 1, 2, 3, 4, 5;
 
         alter table taskqueue.job add column brokered boolean not null default false;
         comment on column taskqueue.job.brokered is 'It is a job of workload.job, whose status follows what becomes of it here.';
@@ -249,9 +294,17 @@ def upgrade() -> None:
         comment on column taskqueue.lease.brokered is 'It is a job of workload.job, whose status follows what becomes of it here.';
         create index lease_matched on taskqueue.lease (setup, matched_at) where state = 'matched';
         alter table taskqueue.setting add column heartbeat_time interval not null default '2 hours' check (heartbeat_time > interval '0'),
-                                      add column attempts int not null default 3 check (attempts > 0);
+                                      add column attempts int not null default 3 check (attempts > 0),
+                                      add column shares text not null default 'groups' check (shares in ('groups', 'global'));
         comment on column taskqueue.setting.heartbeat_time is 'A lease of a running job expires so long after the last heartbeat; the job fails then.';
         comment on column taskqueue.setting.attempts is 'A job that was matched so often and never started fails.';
+        comment on column taskqueue.setting.shares is
+          'What a group that is a leaf of the global shares gets: groups = the share of its owner group, DIRAC''s law; global = by how far the share is behind in the tree.';
+        alter table taskqueue.share_correction drop constraint share_correction_factor_check, add check (factor >= 0 and factor < 'infinity');
+        comment on table taskqueue.share_correction is
+          'Factors on the shares of groups: from the usage in the history where the setting share_correction is on (section 9), from the tree of global shares where shares is global.';
+        comment on column taskqueue.share_correction.owner_dn is 'Owner; empty = the whole group, one with JobSharing or a global share.';
+        comment on column taskqueue.share_correction.factor is 'Expected share / used share, within 1/5..5; of a global share what it gets by the tree / the share of its group.';
         alter table brokerage.setting add column makes_jobs boolean not null default true;
         comment on column brokerage.setting.makes_jobs is
           'Whether assigned jobs are made in this database (workload.job), as defined; false = they are made elsewhere, and what was assigned is counted for assignments_count.';
@@ -293,21 +346,30 @@ def downgrade() -> None:
     """Take them away again. The counts of 0006 read the jobs themselves."""
     execute(
         """
-        drop table lifecycle.leader, lifecycle.setting, workload.setting, workload.end_count, workload.start_count, workload.task_count,
+        drop table lifecycle.leader, lifecycle.setting, resource.pilot_request, workload.setting, workload.end_count, workload.start_count, workload.task_count,
           workload.user_count, workload.queue_count, workload.job_change, workload.job_history, workload.transition;
         alter table brokerage.setting drop column makes_jobs;
-        alter table taskqueue.setting drop column heartbeat_time, drop column attempts;
+        alter table taskqueue.setting drop column heartbeat_time, drop column attempts, drop column shares;
+        delete from taskqueue.share_correction where factor not between 0.2 and 5;
+        alter table taskqueue.share_correction drop constraint share_correction_factor_check,
+          add constraint share_correction_factor_check check (factor between 0.2 and 5);
         drop index taskqueue.lease_matched;
         alter table taskqueue.lease drop column brokered;
         alter table taskqueue.job drop column brokered;
-        drop index workload.job_ended, workload.job_active, workload.job_unactivated, workload.job_task, workload.job_analysis_waiting;
+        drop index workload.job_active, workload.job_task, workload.job_analysis;
         alter table workload.job drop column nucleus, drop column number, drop column rebrokered, drop column previous_queues, drop column disk_io,
           drop column input_files, drop column input_bytes, drop column events;
-        drop sequence workload.job_id;
+        drop sequence workload.job_id, workload.job_history_number;
         alter table workload.job reset (fillfactor, autovacuum_vacuum_scale_factor, autovacuum_vacuum_cost_delay);
         create index job_queue on workload.job (setup, queue, gshare, status);
+        create index job_analysis_started on workload.job (setup, started)
+         where gshare = 'User Analysis' and started is not null;
         create index job_analysis_waiting on workload.job (setup, queue)
          where gshare = 'User Analysis' and status in ('activated', 'sent', 'starting');
         create index job_task on workload.job (setup, task_id);
         """
     )
+    for on, constraint, condition, words in CHECKS:
+        execute(f"alter table {on} add constraint {constraint} check ({condition})")
+        if words:
+            comment("constraint", f"{constraint} on {on}", words)

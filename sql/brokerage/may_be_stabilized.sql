@@ -4,7 +4,8 @@ language sql stable parallel safe
 as $$
   select coalesce(
     brokerage.queued_of_share(t, q, p) >= t.base_queue_length_per_pq
-    and brokerage.queued_of_share(t, q, p) >= t.base_expected_wait_hour_on_pq::numeric * p.to_running_rate::numeric
+    and brokerage.compare(brokerage.queued_of_share(t, q, p)::float8, t.base_expected_wait_hour_on_pq * p.to_running_rate,
+                          brokerage.queued_of_share(t, q, p)::numeric, t.base_expected_wait_hour_on_pq::numeric * p.to_running_rate::numeric) >= 0
     and not coalesce((x ->> 'spares_merging')::boolean and t.is_merging, false)
     and not coalesce((x ->> 'spares_absent')::boolean and p.user_queued is null, false), false)
 $$;

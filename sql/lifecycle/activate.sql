@@ -14,7 +14,6 @@ declare
 begin
   perform resource.identify(p_setup);
   perform taskqueue.enter(p_setup);
-  perform taskqueue.require_setup(p_setup);
   v_ids := array(select j.job_id from workload.job j
                   where j.setup = p_setup and j.job_id = any (array(select r.job_id from lifecycle.ready_jobs(p_setup, p_most) r))
                     and j.status in ('defined', 'assigned')
@@ -27,6 +26,7 @@ begin
     v_defined := workload.change_status(p_setup, v_defined, 'defined', 'assigned', 'activate');
   end if;
   if v_ids <> '{}' then
+    perform taskqueue.require_setup(p_setup);
     v_ids := workload.change_status(p_setup, v_ids, 'assigned', 'activated', 'activate');
     for v_group in
       with part as materialized (  -- once for each task, queue and cores: not for each pair of jobs, as a nested loop would

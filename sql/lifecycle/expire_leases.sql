@@ -1,4 +1,6 @@
 -- after: lifecycle.is_exempt
+-- after: lifecycle.setting_in_force
+-- after: lifecycle.timeout_rule
 -- taskqueue-matching 8; lifecycle.md, Timeouts (sent): a job that its agent never started goes back to its queue, after so many attempts it fails. One that was running and is
 -- not heard of any more fails; of jobs that brokerage made that is a matter of lifecycle.watch_timeouts. Leases that somebody else has locked are passed over: their agent speaks.
 create or replace function lifecycle.expire_leases(p_setup text, p_most int default 1000) returns table (rule text, action text, jobs bigint)
@@ -8,6 +10,7 @@ as $$
 declare
   v_now timestamptz := resource.clock(p_setup);
   v_setting taskqueue.setting;
+  v_skipped_at text[];
   v_lease taskqueue.lease;
   v_returned bigint := 0;
   v_failed bigint := 0;
@@ -16,11 +19,14 @@ begin
   perform resource.identify(p_setup);
   perform taskqueue.enter(p_setup);
   select s.* into v_setting from taskqueue.setting s where s.setup = p_setup;
+  select r.skipped_at into v_skipped_at
+    from lifecycle.timeout_rule r
+   where r.rule = 'sent' and r.profile = coalesce((select s.profile from lifecycle.setting_in_force s where s.setup = p_setup), 'doc');
   for v_lease in
     select l.* from taskqueue.lease l
      where l.setup = p_setup and l.state = 'matched' and l.matched_at < v_now - v_setting.lease_time and l.expires_at < v_now
        and not (l.brokered and exists (select from workload.job j join resource.queue q on q.setup = j.setup and q.queue = j.queue
-                                        where j.setup = p_setup and j.job_id = l.job_id and lifecycle.is_exempt(q)))
+                                        where j.setup = p_setup and j.job_id = l.job_id and lifecycle.is_exempt(q, v_skipped_at)))
      order by l.matched_at limit p_most for update of l skip locked
   loop
     if v_lease.kill_reason is not null then

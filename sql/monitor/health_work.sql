@@ -1,5 +1,5 @@
 -- after: resource.setup_time
--- Whether taskqueue.maintain does its work. It keeps no record of its own: what it should have done long ago and has not tells.
+-- Whether taskqueue.maintain and lifecycle.watch do their work. They keep no record of their own: what they should have done long ago and have not tells.
 create or replace view monitor.health_work as
 with today (day, days) as (
   select (now() at time zone 'utc')::date, (select coalesce(ceil(extract(epoch from max(s.history_kept)) / 86400), 30)::int from taskqueue.setting s)
@@ -28,6 +28,17 @@ with today (day, days) as (
    group by c.setup, c.task_queue_id
    order by 3 desc, 1, 2
    limit 1
+), unfolded_job as (
+  select count(*) as changes, max(t.now - c.at) as late
+    from (select h.setup, h.at from workload.job_change h limit 100000) c
+    join resource.setup_time t on t.setup = c.setup
+), expired as (
+  select count(*) as leases
+    from (select from taskqueue.lease l
+            join taskqueue.setting s on s.setup = l.setup
+            join resource.setup_time t on t.setup = l.setup
+           where l.state = 'matched' and l.matched_at < t.now - s.lease_time - interval '1 minute' and l.expires_at < t.now - interval '1 minute' and not l.brokered
+           limit 1000) e
 ), stray as (
   select count(*) as events from (select from taskqueue.history_default limit 100000) h
 )
@@ -44,6 +55,19 @@ select 'maintenance', 'changes of counts', case when u.changes is null then '0' 
   from (select) one
   left join unfolded u on true
  cross join lateral (select case when u.changes >= 500 then 'advice' else 'ok' end as verdict) v
+ union all
+select 'maintenance', 'changes of job counts', u.changes || case when u.changes = 100000 then ' or more' else '' end || case when u.late > interval '10 minutes' then format(', not folded for %s', date_trunc('second', u.late)) else '' end,
+       v.verdict,
+       case when v.verdict <> 'ok' then 'whoever counts jobs, brokerage first, adds them up each time' end,
+       case when v.verdict <> 'ok' then 'let somebody call lifecycle.watch every few seconds: broker watchdog, or pg_cron' end
+  from unfolded_job u
+ cross join lateral (select case when u.changes = 100000 or u.late > interval '10 minutes' then 'advice' else 'ok' end as verdict) v
+ union all
+select 'maintenance', 'leases that expired', e.leases || case when e.leases = 1000 then ' or more' else '' end, v.verdict,
+       case when v.verdict <> 'ok' then 'jobs that no agent started do not go back to their TaskQueues' end,
+       case when v.verdict <> 'ok' then 'let somebody call lifecycle.watch every few seconds: broker watchdog, or pg_cron' end
+  from expired e
+ cross join lateral (select case when e.leases > 0 then 'advice' else 'ok' end as verdict) v
  union all
 select 'history', 'partitions made ahead', case when a.days < 0 then 'none for today' else format('%s days', a.days) end, v.verdict,
        case when v.verdict <> 'ok' then 'events go into history_default, which retention does not clear' end,
@@ -65,7 +89,7 @@ select 'history', 'partitions beyond the retention', format('%s, retention is %s
  cross join lateral (select case when o.partitions > 0 then 'advice' else 'ok' end as verdict) v;
 
 comment on view monitor.health_work is
-'Whether the background work is done: shares, counts, resources seen, partitions of the history. Part of monitor.health.';
+'Whether the background work is done: shares, counts, resources seen, leases that expired, partitions of the history. Part of monitor.health.';
 comment on column monitor.health_work.area is 'maintenance or history.';
 comment on column monitor.health_work.object is 'Setup, or what was looked at.';
 comment on column monitor.health_work.value is 'What was found.';

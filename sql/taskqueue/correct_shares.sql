@@ -1,13 +1,21 @@
 -- after: taskqueue.match
+-- after: taskqueue.set_factors
 -- Section 9: a correction factor per owner and group from usage history (expected share / used share, clamped to [1/5, 5]).
+-- With the setting shares = global the factors are those of the tree instead, one a group; between calls for all groups taskqueue.mark_shares keeps them.
 -- Usage is the CPU time of the buckets matched within the window, among the entities that have queues now.
-create or replace function taskqueue.correct_shares(p_setup text) returns void
+create or replace function taskqueue.correct_shares(p_setup text, p_group text default null) returns void
 language plpgsql
 as $$
 declare
   v_setting taskqueue.setting;
 begin
   select s.* into v_setting from taskqueue.setting s where s.setup = p_setup;
+  if v_setting.shares = 'global' then
+    if p_group is null then
+      perform taskqueue.set_factors(p_setup);
+    end if;
+    return;
+  end if;
   if v_setting.share_correction is not true then
     delete from taskqueue.share_correction c where c.setup = p_setup;
     return;
@@ -35,5 +43,5 @@ begin
   on conflict (setup, owner_group, owner_dn) do update set factor = excluded.factor;
 end $$;
 
-comment on function taskqueue.correct_shares(text) is
-'Keeps the factors of the setting share_correction; without the setting there are none.';
+comment on function taskqueue.correct_shares(text, text) is
+'Keeps the factors of the setting share_correction or, when called for all groups, those of shares = global; without either there are none.';

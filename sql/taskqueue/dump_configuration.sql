@@ -9,7 +9,7 @@ begin
     select jsonb_build_object(
              'task_queue_settings', jsonb_build_object(
                'ten_first', s.ten_first, 'strict_keys', s.strict_keys, 'required_keys', s.required_keys, 'queue_size', s.queue_size,
-               'policy', s.policy, 'lease_time', extract(epoch from s.lease_time)::float8, 'share_delay', extract(epoch from s.share_delay)::float8,
+               'policy', s.policy, 'shares', s.shares, 'lease_time', extract(epoch from s.lease_time)::float8, 'share_delay', extract(epoch from s.share_delay)::float8,
                'share_correction', s.share_correction, 'correction_window', extract(epoch from s.correction_window)::float8,
                'history_kept', extract(epoch from s.history_kept)::float8),
              'cpu_buckets', (

@@ -1,5 +1,5 @@
 -- What a description says is parsed once (30 us), and found again by its hash (5 us): JobAgents of a site send the same one again and again but for
--- CPUTime. A description with JobID is not worth keeping.
+-- CPUTime. A description with JobID is not worth keeping; of a setup without settings it is not kept, for its CPU buckets are still to come.
 create or replace function taskqueue.known_offer_of(p_setup text, p_resource jsonb, p_identity resource.identity) returns taskqueue.known_offer
 language plpgsql
 as $$
@@ -35,7 +35,7 @@ begin
   select coalesce(s.ten_first, false), coalesce(s.policy, 'dirac'), coalesce(s.lease_time, '30 minutes') into v_known.ten_first, v_known.policy, v_known.lease_time
     from (values (1)) one left join taskqueue.setting s on s.setup = p_setup;
   if (v_known.offer).job_id is null and v_cpu_time is not null
-     and exists (select from resource.setup s where s.setup = p_setup) and pg_try_advisory_xact_lock(v_digest) then
+     and exists (select from taskqueue.setting s where s.setup = p_setup) and pg_try_advisory_xact_lock(v_digest) then
     insert into taskqueue.known_offer select v_known.*;
   end if;
   return v_known;

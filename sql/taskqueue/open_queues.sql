@@ -24,7 +24,7 @@ begin
       join taskqueue.setting s on s.setup = q.setup
       left join taskqueue.owner_group g on g.setup = q.setup and g.owner_group = q.owner_group
       left join taskqueue.share_correction c
-             on c.setup = q.setup and c.owner_group = q.owner_group and c.owner_dn = case when coalesce(g.job_sharing, false) then '' else q.owner_dn end
+             on c.setup = q.setup and c.owner_group = q.owner_group and c.owner_dn = case when s.shares = 'global' or coalesce(g.job_sharing, false) then '' else q.owner_dn end
      where q.setup = p_setup and q.task_queue_id = any (p_task_queue_ids)
      group by 1, 2, 3, 4, 5, 6
   loop

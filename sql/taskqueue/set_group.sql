@@ -20,6 +20,7 @@ begin
   values (p_setup, p_group, p_share, p_job_sharing, p_allow_background)
   on conflict (setup, owner_group) do update
      set share = excluded.share, job_sharing = excluded.job_sharing, allow_background = excluded.allow_background;
+  perform taskqueue.correct_shares(p_setup);
   perform taskqueue.recompute_shares(p_setup, p_group);
 end $$;
 

@@ -24,6 +24,7 @@ begin
         when 'strict_keys' then v_new.strict_keys := taskqueue.texts(v_key, v_value);
         when 'required_keys' then v_new.required_keys := taskqueue.texts(v_key, v_value);
         when 'queue_size' then v_new.queue_size := v_value::int;
+        when 'shares' then v_new.shares := taskqueue.one_text(v_key, v_value);
         when 'policy' then v_new.policy := taskqueue.one_text(v_key, v_value);
         when 'lease_time' then v_new.lease_time := make_interval(secs => v_value::float8);
         when 'share_delay' then v_new.share_delay := make_interval(secs => v_value::float8);
@@ -31,11 +32,11 @@ begin
         when 'history_kept' then v_new.history_kept := make_interval(secs => v_value::float8);
         else
           raise exception 'setting % (value %) is not known', v_key, v_value
-            using errcode = 'PB001', hint = 'Known: ten_first, strict_keys, required_keys, queue_size, policy, lease_time, share_delay, share_correction, correction_window, history_kept (times in seconds).';
+            using errcode = 'PB001', hint = 'Known: ten_first, strict_keys, required_keys, queue_size, policy, lease_time, shares, share_delay, share_correction, correction_window, history_kept (times in seconds).';
       end case;
       update taskqueue.setting s
          set ten_first = v_new.ten_first, share_correction = v_new.share_correction, strict_keys = v_new.strict_keys,
-             required_keys = v_new.required_keys, queue_size = v_new.queue_size, policy = v_new.policy, lease_time = v_new.lease_time,
+             required_keys = v_new.required_keys, queue_size = v_new.queue_size, policy = v_new.policy, shares = v_new.shares, lease_time = v_new.lease_time,
              share_delay = v_new.share_delay, correction_window = v_new.correction_window, history_kept = v_new.history_kept
        where s.setup = p_setup;
     exception when invalid_parameter_value or check_violation or not_null_violation or cannot_coerce or invalid_text_representation

@@ -6,7 +6,7 @@ language sql stable
 as $$
   with queue as (
     select q.task_queue_id, q.owner_group, case when coalesce(g.job_sharing, false) then '' else q.owner_dn end as entity, d.family, w.weight as mean_weight,
-           coalesce(g.share, 1000) as share, coalesce(g.job_sharing, false) as job_sharing, coalesce(g.allow_background, false) as allow_background
+           s.shares, coalesce(g.share, 1000) as share, coalesce(g.job_sharing, false) as job_sharing, coalesce(g.allow_background, false) as allow_background
       from taskqueue.task_queue q
       join taskqueue.setting s on s.setup = q.setup
      cross join lateral taskqueue.weight_of_queue(q, s.ten_first) w
@@ -25,7 +25,7 @@ as $$
                                     over (partition by q.owner_group, q.entity),
                                   q.allow_background) as priority
       from queue q join owner o using (owner_group)
-      left join taskqueue.share_correction c on c.setup = p_setup and c.owner_group = q.owner_group and c.owner_dn = q.entity
+      left join taskqueue.share_correction c on c.setup = p_setup and c.owner_group = q.owner_group and c.owner_dn = case when q.shares = 'global' then '' else q.entity end
   )
   select w.task_queue_id, w.mean_weight, sum(w.priority) over (partition by w.family) from own w
 $$;

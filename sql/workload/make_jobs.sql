@@ -8,15 +8,27 @@ declare
   v_now timestamptz := resource.clock(p_setup);
   v_made bigint;
 begin
-  with wanted as (
-    select u.task_id, u.queue, u.jobs, sum(u.jobs) over (partition by u.task_id order by u.place) as upto
-      from unnest(p_task_ids, p_queues, p_jobs) with ordinality u (task_id, queue, jobs, place)
-  ), open as (
-    select d.task_id, g.number, row_number() over (partition by d.task_id order by g.number) as place
+  with wanted as materialized (
+    select u.task_id, u.queue, g.place
+      from (select w.task_id, w.queue, w.jobs, sum(w.jobs) over (partition by w.task_id order by w.place)::bigint as upto
+              from unnest(p_task_ids, p_queues, p_jobs) with ordinality w (task_id, queue, jobs, place)) u
+     cross join lateral generate_series(u.upto - u.jobs + 1, u.upto) g (place)
+  ), queue as materialized (  -- looked up once, not once a job
+    select q.queue, q.unified_name, q.child_type, q.corecount, u.workflow
+      from resource.candidate_queue q
+      join resource.queue u on u.setup = q.setup and u.queue = q.unified_name
+     where q.setup = p_setup and q.queue = any (p_queues)
+  ), worked as materialized (  -- parts that jobs had; looked at once, as a plan made while there were few jobs would look at all of them for each
+    select e.task_id, e.number, bool_or(e.rebrokered = 0) as is_taken, array_agg(e.queue order by e.rebrokered) as queues
+      from workload.job e
+     where e.setup = p_setup and e.task_id = any (p_task_ids) and e.number is not null
+     group by e.task_id, e.number
+  ), open as materialized (
+    select d.task_id, g.number, e.queues, row_number() over (partition by d.task_id order by g.number) as place
       from workload.input_digest d
      cross join lateral generate_series(1, d.jobs) g (number)
-     where d.setup = p_setup and d.task_id = any (p_task_ids)
-       and not exists (select from workload.job j where j.setup = p_setup and j.task_id = d.task_id and j.number = g.number and j.rebrokered = 0)
+      left join worked e on e.task_id = d.task_id and e.number = g.number
+     where d.setup = p_setup and d.task_id = any (p_task_ids) and e.is_taken is not true
   ), part as materialized (
     select f.task_id, f.number, count(distinct f.lfn) filter (where not f.is_pseudo) as files, sum(f.size) filter (where not f.is_pseudo) as bytes,
            sum(f.nevents) filter (where f.is_main) as events
@@ -26,14 +38,12 @@ begin
     insert into workload.job (setup, job_id, task_id, number, queue, previous_queues, status, priority, gshare, label, user_name, working_group, processing_type, resource_type, nucleus,
                               cores, disk_io, workflow, created, modified, state_changed, input_files, input_bytes, events)
     select p_setup, nextval('workload.job_id'), t.task_id, o.number, q.unified_name,
-           (select array_agg(e.queue order by e.rebrokered) from workload.job e where e.setup = p_setup and e.task_id = t.task_id and e.number = o.number),
-           'defined', t.current_priority, t.gshare, t.label, t.user_name, t.working_group, t.processing_type, coalesce(q.child_type, t.resource_type), t.nucleus,
-           coalesce(nullif(case when t.is_merging then coalesce(t.merge_core_count, t.core_count) else t.core_count end, 0), nullif(q.corecount, 0), 1), t.disk_io, u.workflow, v_now, v_now, v_now, coalesce(p.files, 0), coalesce(p.bytes, 0), coalesce(p.events, 0)
+           o.queues, 'defined', t.current_priority, t.gshare, t.label, t.user_name, t.working_group, t.processing_type, coalesce(q.child_type, t.resource_type), t.nucleus,
+           coalesce(nullif(case when t.is_merging then coalesce(t.merge_core_count, t.core_count) else t.core_count end, 0), nullif(q.corecount, 0), 1), t.disk_io, q.workflow, v_now, v_now, v_now, coalesce(p.files, 0), coalesce(p.bytes, 0), coalesce(p.events, 0)
       from wanted w
-      join open o on o.task_id = w.task_id and o.place > w.upto - w.jobs and o.place <= w.upto
+      join open o on o.task_id = w.task_id and o.place = w.place
       join workload.task t on t.setup = p_setup and t.task_id = w.task_id
-      join resource.candidate_queue q on q.setup = p_setup and q.queue = w.queue
-      join resource.queue u on u.setup = p_setup and u.queue = q.unified_name
+      join queue q on q.queue = w.queue
       left join part p on p.task_id = o.task_id and p.number = o.number
      order by t.current_priority desc, t.task_id, o.number  -- their ids: the same seed makes the same jobs, whatever the plan
     returning job_id, task_id, queue, gshare, resource_type, nucleus, label, user_name, working_group, processing_type, cores, disk_io, status

@@ -506,8 +506,8 @@ class _World:
             self._queue(number, self._drawn(each))
         self._queue(20, {"queue.type": "production"})
         self._set_once()
-        if pick([False] * 7 + [True]):
-            self.made["jobs"] = [self._job(number) for number in range(1, pick([2, 4, 8]))]
+        if pick([False] * 3 + [True]):
+            self.made["jobs"] = [self._job(number) for number in range(1, pick([2, 4, 8, 40]))]
         if pick([False] * 7 + [True]):
             self.made["resource_types"] = RESOURCE_TYPES
 
@@ -662,15 +662,28 @@ class _World:
             made["datasets"]["data0"] |= self._of("dataset")
 
     def _job(self, number: int) -> Row:
-        """A job in the database, which counts like those of the statistics."""
+        """A job in the database, which counts like what is counted elsewhere."""
+        pick = self.pick
+        waits = ["throttled", "defined", "assigned", "activated", "starting"]
+        ends = ["finished", "failed", "closed", "cancelled"]
+        status = pick([*waits, *["running"] * 4, "transferring", *ends])
+        started = None if status in waits else pick([0.25, 1, 6, 6.5, None])
+        ended = pick([0, 1, 3, 6, 6.5, None]) if status in ends else None
         return {
             "id": number,
-            "task": OTHER_TASK,
-            "queue": self.pick(list(self.made["queues"])),
-            "gshare": self.pick([self.share, self.share, OTHER_SHARE]),
-            "status": self.pick(["running", "activated", "assigned", "starting", "defined", "transferring"]),
-            "created": {"hours_ago": 1},
-            "modified": {"hours_ago": 1},
+            "task": pick([OTHER_TASK, TASK]),
+            "queue": pick(list(self.made["queues"])),
+            "gshare": pick([self.share, self.share, OTHER_SHARE]),
+            "status": status,
+            "label": pick(["user", "user", "user", "panda", "managed", None]),
+            "user": pick([USER, USER, "user0", "bob", None]),
+            "working_group": pick([None, None, None, "", GROUP, "unknown group"]),
+            "processing_type": pick(["panda-client-1.5", None, "pmerge"]),
+            "cores": pick([1, 8, None]),
+            "created": {"hours_ago": 9},
+            "modified": {"hours_ago": 0},
+            "started": None if started is None else {"hours_ago": started},
+            "ended": None if ended is None else {"hours_ago": ended},
         }
 
 

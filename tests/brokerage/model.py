@@ -228,6 +228,15 @@ class Case:
         elsewhere = sum(row.get("njobs") or 0 for row in self.world.get("statistics") or [] if counts(row))
         return elsewhere + sum(1 for job in self.world.get("jobs") or [] if counts(job))
 
+    def jobs_at(self, queue: Queue) -> list[Row]:
+        """The jobs in the database, not those counted elsewhere, at the unified queue."""
+        return [job for job in self.world.get("jobs") or [] if job.get("queue") == queue.unified]
+
+    def hours_without_start(self, queue: Queue) -> Fraction | None:
+        """Since a job last started there, as measured or as the jobs in the database say; None = not known."""
+        moments = [queue.row.get("laststart"), *(job.get("started") for job in self.jobs_at(queue))]
+        return min((age for age in map(self.hours_ago, moments) if age is not None), default=None)
+
     # Storages, links, the nucleus
 
     def storage(self, name: str) -> Row:
@@ -480,7 +489,7 @@ def inactive_queue(case: Case, queue: Queue) -> str | None:
     """inactive-queue: no start in 2 h though jobs are activated; for high priority, scouts, merging, pre-merged."""
     if not (case.high or case.merging or case.split("mergeOutput")):
         return None
-    age = case.hours_ago(queue.row.get("laststart"))
+    age = case.hours_without_start(queue)
     idle = age is not None and age > 2
     return "-inactive" if idle and case.jobs(queue, "activated", all_shares=True) > 0 else None
 

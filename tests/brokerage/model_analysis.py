@@ -37,6 +37,7 @@ from tests.brokerage.model_panda2026 import SHUT, Panda, bound_of, work_of
 
 UNTAGGED = ""
 QUEUED = ("defined", "assigned", "activated", "starting")
+NOT_ACTIVATED = ("throttled", "defined", "assigned")
 MOST_CANDIDATES = 10
 CLASSIFIED = ("User Analysis", "Express Analysis")
 Check = Callable[["Analysis", Queue], str | None]
@@ -86,6 +87,18 @@ class Analysis(Panda):
     def account(self, name: str | None) -> Row:
         return dict((self.world.get("users") or {}).get(name) or {})
 
+    def account_jobs(self, *statuses: str) -> list[Row]:
+        """Jobs in the database of the group; of the user, of groups only those that are not activated yet."""
+
+        def counts(job: Row) -> bool:
+            if self.group:
+                return bool(job.get("working_group") == self.group)
+            own = job.get("user") is not None and job.get("user") == self.task.get("user")
+            return own and (job["status"] in NOT_ACTIVATED or not job.get("working_group"))
+
+        known = [job for job in self.world.get("jobs") or [] if job.get("label") in ("user", "panda")]
+        return [job for job in known if job["status"] in statuses and counts(job)]
+
     def names(self, key: str) -> list[str]:
         """Of excluded_site or included_site."""
         return names_in((self.task.get("params") or {}).get(key))
@@ -116,7 +129,14 @@ class Analysis(Panda):
         return Fraction(queued, running) > self.grand_ratio * self.number("OVERLOAD_RATIO_OFFSET", "1.2")
 
     def failures(self, queue: Queue) -> Row:
-        return dict((self.task.get("failures") or {}).get(queue.unified) or {})
+        """Failed, closed and finished jobs of the task: as counted elsewhere, and those here that ended lately."""
+        elsewhere = (self.task.get("failures") or {}).get(queue.unified) or {}
+        since = self.number("TW_DONE_JOB_STAT", 6)
+        ended = [
+            (job, self.hours_ago(job.get("ended"))) for job in self.jobs_at(queue) if job["task"] == self.task["id"]
+        ]
+        lately = [job["status"] for job, hours in ended if hours is not None and hours <= since]
+        return {kind: (elsewhere.get(kind) or 0) + lately.count(kind) for kind in ("failed", "closed", "finished")}
 
     def lengths(self, queue: Queue) -> Lengths:
         if queue.unified not in self._lengths:
@@ -124,12 +144,12 @@ class Analysis(Panda):
         return self._lengths[queue.unified]
 
     def _length_of(self, queue: Queue) -> Lengths:
-        entries = ((self.world.get("user_queue_statistics") or {}).get(queue.unified) or {}).get(
-            self.task["gshare"]
-        ) or {}
+        entries = self._entries(queue)
         users = {name: entry for name, entry in entries.items() if name != "_total"}
         if "_total" in entries:
-            running = exact(entries["_total"].get("running"))
+            running = exact(entries["_total"].get("running")) + sum(
+                (entry["here"] for entry in users.values()), Fraction(0)
+            )
         elif users:
             running = total(users.values(), "running")
         else:
@@ -152,13 +172,32 @@ class Analysis(Panda):
         listed = self.task.get("user") in users
         return Lengths(self.queued(queue), rate, listed, exact(mine.get("queued")), most)
 
+    def _entries(self, queue: Queue) -> Row:
+        """Users of the share there, with those whose activated, starting or running jobs are in the database."""
+        given = ((self.world.get("user_queue_statistics") or {}).get(queue.unified) or {}).get(self.task["gshare"])
+        entries: Row = {
+            name: {"queued": exact(entry.get("queued")), "running": exact(entry.get("running")), "here": Fraction(0)}
+            for name, entry in (given or {}).items()
+        }
+        for job in self.jobs_at(queue):
+            alike = job.get("gshare") == self.task["gshare"] and job.get("label") == self.task.get("label")
+            counted = job["status"] in ("activated", "starting", "running") and job.get("processing_type") != "pmerge"
+            if alike and counted and job.get("user") is not None:
+                entry = entries.setdefault(job["user"], dict.fromkeys(("queued", "running", "here"), Fraction(0)))
+                entry["running" if job["status"] == "running" else "queued"] += 1
+                entry["here"] += job["status"] == "running"
+        return entries
+
     def to_running(self, queue: Queue) -> Fraction:
-        """Starts an hour of the share: given, or its part of those of the queue."""
-        rate = (self.world.get("to_running_rate") or {}).get(queue.unified)
-        if isinstance(rate, dict):
-            return exact(rate.get(self.task["gshare"]))
+        """Starts an hour of the share: given, or its part of those of the queue; those here of six hours added."""
+        rate, share = (self.world.get("to_running_rate") or {}).get(queue.unified), self.task["gshare"]
+        started = [(job, self.hours_ago(job.get("started"))) for job in self.jobs_at(queue)]
+        lately = [job.get("gshare") for job, hours in started if hours is not None and hours <= 6]
+        if isinstance(rate, dict) and rate.get(share) is not None:
+            return exact(rate[share]) + Fraction(lately.count(share), 6)
         everything = self.jobs(queue, "running", all_shares=True)
-        return exact(rate) * self.jobs(queue, "running") / everything if everything else Fraction(0)
+        of_all = (Fraction(0) if isinstance(rate, dict) else exact(rate)) + Fraction(len(lately), 6)
+        return of_all * self.jobs(queue, "running") / everything if everything else Fraction(0)
 
     def is_long(self, queue: Queue) -> bool:
         """The stabilizer may throttle there."""
@@ -204,6 +243,8 @@ def user_cap(case: Analysis) -> bool:
     for what in ("JOBS", "CORES"):
         cap = exact(case.of("prio_mgr", f"CAP_RUNNING_{kind}_{what}", 0))
         running, queued = (exact(account.get(f"{state}_{what.lower()}")) for state in ("running", "queued"))
+        running += sum(1 if what == "JOBS" else job.get("cores") or 1 for job in case.account_jobs("running"))
+        queued += sum(1 if what == "JOBS" else job.get("cores") or 1 for job in case.account_jobs("throttled", *QUEUED))
         if cap and (running > cap or queued > 2 * cap):
             return True
     return False

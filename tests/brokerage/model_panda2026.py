@@ -251,7 +251,7 @@ def inactive_queue(case: Panda, queue: Queue) -> str | None:
     """inactive-queue: no start in 2 h though jobs are activated or starting."""
     if queue.pre_assigned or not (case.high or case.merging or case.split("mergeOutput")):
         return None
-    age = case.hours_ago(queue.row.get("laststart"))
+    age = case.hours_without_start(queue)
     waiting = sum(case.jobs(queue, status, all_shares=True) for status in ("activated", "starting"))
     return "-inactive" if age is not None and age > 2 and waiting > 0 else None
 

@@ -22,6 +22,7 @@ NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
 DUE = """select task_id from brokerage.due_task where setup = %s and algorithm = 'production_job'
           order by current_priority desc, task_id"""
 DECIDED = "select task_id from brokerage.task_decision where setup = %s and run_id = %s order by task_id"
+ELSEWHERE = "select brokerage.set_settings(%s, '{\"makes_jobs\": false}')"
 
 
 def _call(db: Connection, setup: str, **arguments: Any) -> int:
@@ -172,8 +173,9 @@ def test_a_pending_task_waits(rolled_back: Connection, profile: str, priority: i
 
 
 def _counts(db: Connection) -> Row:
-    tables = ("assignment", "live_counter", "task_state", "task_decision", "decision", "run")
-    return {name: db.execute(f"select count(*) from brokerage.{name}").fetchall()[0][0] for name in tables}
+    of_runs = ("assignment", "live_counter", "task_state", "task_decision", "decision", "run")
+    tables = [*(f"brokerage.{name}" for name in of_runs), "workload.job", "workload.job_change"]
+    return {name: db.execute(f"select count(*) from {name}").fetchall()[0][0] for name in tables}
 
 
 @pytest.mark.parametrize("profile", ["doc", "panda2026"])
@@ -182,7 +184,11 @@ def test_a_dry_run_stores_decisions_alone(db_with_grid: Connection, profile: str
     due, before = _numbers(db, DUE, "grid"), _counts(db)
     run = _call(db, "grid", p_profile=profile, p_dry_run=True)
     after = _counts(db)
-    assert {name for name in before if after[name] != before[name]} == {"task_decision", "decision", "run"}
+    assert {name for name in before if after[name] != before[name]} == {
+        "brokerage.task_decision",
+        "brokerage.decision",
+        "brokerage.run",
+    }
     assert _numbers(db, "select dry::int from brokerage.run where run_id = %s", run) == [1]
     assert _numbers(db, DUE, "grid") == due
     real = _call(db, "grid", p_profile=profile, p_limit=1 if profile == "panda2026" else None)  # then others see it
@@ -201,6 +207,7 @@ def test_a_seed_gives_the_same_again(new_database: Callable[..., str]) -> None:
 
     def assigned(dsn: str, seed: int, tasks_a_commit: int) -> list[Any]:
         with psycopg.connect(dsn, autocommit=True) as db:
+            db.execute(ELSEWHERE, ["grid"])  # what is made by one turn counts for the next one
             _call(db, "grid", p_seed=seed, p_tasks_a_commit=tasks_a_commit)
             query = "select task_id, queue, jobs from brokerage.assignment order by task_id, queue"
             return db.execute(query).fetchall()
@@ -241,10 +248,8 @@ def test_jobs_go_to_candidates_within_their_capacity(db_with_grid: Connection, p
         assert assigned == jobs or all_full  # jobs are left over only where nobody takes more
     query = """select u.unified_name, sum(a.jobs)::bigint from brokerage.assignment a
                  join resource.candidate_queue u using (setup, queue) where run_id = %s group by 1 order by 1"""
-    counted = (
-        "select queue, sum(jobs)::bigint from brokerage.live_counter where counted_at is not null group by 1 order by 1"
-    )
-    assert db.execute(query, [run]).fetchall() == db.execute(counted).fetchall()
+    made = "select queue, count(*) from workload.job where number is not null group by 1 order by 1"
+    assert db.execute(query, [run]).fetchall() == db.execute(made).fetchall()
 
 
 @pytest.mark.parametrize(
@@ -283,6 +288,7 @@ def test_what_a_batch_assigned_counts_for_its_other_tasks(
     one = _world(tasks, files=15)
     del one["queues"]["QB"]
     world.load(db, [one])
+    db.execute(ELSEWHERE, ["default"])
     run = _call(db, "default", p_profile=profile, p_tasks_a_commit=tasks_a_commit)
     query = """select coalesce(a.jobs, 0) from brokerage.task_decision d
                  left join brokerage.assignment a using (setup, run_id, task_id) where run_id = %s order by task_id"""

@@ -24,8 +24,8 @@ if "ANALYSIS_WORLDS" in os.environ:
     EVERY = dict.fromkeys(EVERY, 1)
 LEAST_WEIGHT = 30  # worlds with MIN_WEIGHT
 CHUNKS = 4
-JUDGED = 3000  # worlds that the model alone judges
-AT_LEAST = 20  # times that each rule rejects, and accepts, in them
+JUDGED = 1500  # worlds that the model alone judges
+AT_LEAST = 10  # times that each rule rejects, and accepts, in them
 Row = dict[str, Any]
 Db = psycopg.Connection[Any]
 

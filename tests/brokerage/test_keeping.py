@@ -31,6 +31,7 @@ def brokered(db: Connection) -> Connection:
         f" for values from ('{day:%Y-%m-%d} 00:00+00') to ('{next_day:%Y-%m-%d} 00:00+00')"
     )
     db.execute("reset role")
+    db.execute("select brokerage.set_settings('keep', '{\"makes_jobs\": false}')")  # for the live counter
     db.execute("call brokerage.broker_jobs('keep', '{1,2}')")
     db.execute("select resource.set_clock('keep', null)")
     db.execute("call brokerage.broker_jobs('keep', '{1,2}', p_dry_run => true)")

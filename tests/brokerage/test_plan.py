@@ -110,7 +110,7 @@ def test_a_rule_that_cannot_be_planned_into_the_query_is_seen(db: Connection) ->
 
 @pytest.mark.parametrize("profile", PROFILES)
 def test_pairs_are_made_once_and_joined_by_hashing(db: Connection, profile: str) -> None:
-    """The one loop over all pairs is the one that makes them."""
+    """No loop goes over all pairs: tasks are joined to what their class has with queues."""
     nodes = list(_nodes(_plan(db, profile)))
     pairs = _pairs(db)
     loops = [
@@ -118,10 +118,10 @@ def test_pairs_are_made_once_and_joined_by_hashing(db: Connection, profile: str)
         for node in nodes
         if node["Node Type"] == "Nested Loop" and node["Actual Rows"] * node["Actual Loops"] >= pairs
     ]
-    assert [{child.get("CTE Name") for child in node["Plans"]} for node in loops] == [{"task", "queue"}]
+    assert loops == []
     assert [node for node in nodes if node["Node Type"] == "Merge Join"] == []
     joins = [node for node in nodes if node["Node Type"] == "Hash Join" and node["Actual Rows"] >= pairs]
-    assert len(joins) >= 8  # links, counts, slots, input, policies, software
+    assert len(joins) >= 5  # class, pre-assignment, input, facts of tasks and of queues
     assert {node["Actual Loops"] for node in joins} == {1}
 
 

@@ -1003,15 +1003,18 @@ def _add_for_panda(world: Row, queues: list[Parts], once: dict[str, Any], inputs
 
 
 def _job(pick: Pick, number: int, queue: str) -> Row:
-    """A job in the database, which counts like those of the statistics."""
+    """A job in the database, which counts like those of the statistics, and starts at its queue."""
+    status = pick(["running", "activated", "assigned", "starting", "defined", "transferring", "finished"])
+    hours = pick([0.5, 1.99, 2, 2.01, 30, None]) if status in ("running", "transferring", "finished") else None
     return {
         "id": number,
         "task": TASK,
         "queue": queue,
         "gshare": pick([SHARE, SHARE, OTHER_SHARE]),
-        "status": pick(["running", "activated", "assigned", "starting", "defined", "transferring", "finished"]),
+        "status": status,
         "created": {"hours_ago": 1},
         "modified": {"hours_ago": 1},
+        "started": hours and {"hours_ago": hours},
     }
 
 

@@ -21,7 +21,8 @@ def new_database_of_module(template: str, worker_id: str) -> Iterator[str]:
     admin_dsn = os.environ["BROKER_TEST_ADMIN_DSN"]
     name = f"{template}_{worker_id}_module_{next(_numbers)}"
     with psycopg.connect(admin_dsn, autocommit=True) as admin:
-        admin.execute(sql.SQL("create database {} template {}").format(sql.Identifier(name), sql.Identifier(template)))
+        statement = sql.SQL("create database {} template {} strategy file_copy")
+        admin.execute(statement.format(sql.Identifier(name), sql.Identifier(template)))
     yield make_conninfo("", **{**conninfo_to_dict(admin_dsn), "dbname": name})
 
 

@@ -1,7 +1,6 @@
 """Threads with a connection each, and calls that are let run into each other."""
 
 import threading
-import time
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Any
@@ -54,7 +53,7 @@ class Attempt:
         while self._thread.is_alive():
             if self.observer.value(query, self.q.connection.info.backend_pid):
                 return True
-            time.sleep(0.0005)
+            self._thread.join(0.002)
         return False
 
     def end(self) -> Any:

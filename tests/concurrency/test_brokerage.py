@@ -44,14 +44,16 @@ def due(db: Connection) -> list[int]:
 
 
 def check(db: Connection, due: list[int]) -> None:
-    """Each task was decided once, and its jobs were assigned once at most; the counters say the same."""
+    """Each task was decided once, and its jobs were assigned once at most; they were made, and are counted."""
     q = Calls(db)
     assert q.rows(DECIDED, due) == [(0, 0, 0)]
     assert q.value("select count(*) from brokerage.task_state where setup = 'grid'") == len(due)
     assigned = q.value("select sum(jobs) from brokerage.assignment")
     assert assigned > 0
     assert q.value("select sum(assigned_jobs) from brokerage.task_state") == assigned
-    assert q.value("select sum(jobs) from brokerage.live_counter") == assigned
+    assert q.value("select count(*) from workload.job where number is not null") == assigned
+    assert q.value("select sum(jobs) from workload.job_by_queue where status = 'defined'") == assigned
+    assert q.rows("select * from workload.count_difference") == []
 
 
 def broker(q: Calls) -> None:

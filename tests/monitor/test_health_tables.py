@@ -125,6 +125,36 @@ def test_counts_that_nobody_folds(db: Connection) -> None:
     assert look(db)["changes of counts"][2:4] == ("0", "ok")
 
 
+@pytest.mark.parametrize(("changes", "age", "verdict"), [(99_999, 1, "ok"), (100_000, 1, "advice"), (1, 11, "advice")])
+def test_job_counts_that_nobody_folds(
+    rolled_back: Connection, health: Health, changes: int, age: int, verdict: str
+) -> None:
+    Calls(rolled_back).insert(1)
+    rolled_back.execute(
+        "insert into workload.job_change (setup, at, jobs, from_status, to_status, cores, disk_io_jobs)"
+        " select 'default', now() - %s * interval '1 minute', 1, 'defined', 'assigned', 1, 0"
+        "   from generate_series(1, %s)",
+        [age, changes],
+    )
+    assert health()["changes of job counts"].verdict == verdict
+
+
+def test_leases_that_nobody_lets_expire(rolled_back: Connection, health: Health) -> None:
+    q = Calls(rolled_back)
+    q.insert(1)
+    q.take()
+    assert health()["leases that expired"].verdict == "ok"
+    expires = (
+        "update taskqueue.lease set matched_at = now() - interval '2 h', expires_at = now() - %s::interval returning 1"
+    )
+    q.rows(expires, "59 s")
+    assert health()["leases that expired"].verdict == "ok"
+    q.rows(expires, "61 s")
+    assert health()["leases that expired"][2:4] == ("1", "advice")
+    q.rows("select * from lifecycle.expire_leases('default')")
+    assert health()["leases that expired"].verdict == "ok"
+
+
 def test_partitions_of_the_history(rolled_back: Connection, health: Health) -> None:
     ahead, beyond = "partitions made ahead", "partitions beyond the retention"
     assert health()[ahead].verdict == "ok"  # there is nothing to write yet

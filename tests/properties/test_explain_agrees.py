@@ -1,6 +1,7 @@
 """Section 10: the filter, the explanation and the plain Python model give the same answer, on random descriptions."""
 
 import itertools
+import os
 from typing import Any
 
 import psycopg
@@ -13,8 +14,10 @@ from tests.properties.descriptions import requirements, resources
 
 _setups = itertools.count(1)
 
+EXAMPLES = int(os.environ.get("BROKER_TEST_EXAMPLES", "60"))  # more by hand
 
-@settings(max_examples=80, derandomize=True, deadline=None, suppress_health_check=list(HealthCheck))
+
+@settings(max_examples=EXAMPLES, derandomize=True, deadline=None, suppress_health_check=list(HealthCheck))
 @given(
     jobs=st.lists(requirements(), min_size=1, max_size=6),
     offers=st.lists(resources(), min_size=1, max_size=4),

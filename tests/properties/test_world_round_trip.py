@@ -2,6 +2,7 @@
 
 import itertools
 import json
+import os
 from typing import Any
 
 import psycopg
@@ -12,8 +13,10 @@ from tests.properties.worlds import worlds
 
 _numbers = itertools.count(1)
 
+EXAMPLES = int(os.environ.get("BROKER_TEST_EXAMPLES", "60"))  # more by hand
 
-@settings(max_examples=100, derandomize=True, deadline=None, suppress_health_check=list(HealthCheck))
+
+@settings(max_examples=EXAMPLES, derandomize=True, deadline=None, suppress_health_check=list(HealthCheck))
 @given(found=worlds())
 def test_dump_load_dump_gives_the_same_bytes(db: psycopg.Connection[Any], found: dict[str, Any]) -> None:
     first, second = (f"setup number {next(_numbers)}" for _ in range(2))

@@ -50,6 +50,9 @@ VIEWER = EVERYBODY | {
     "brokerage.named_queues",
     "brokerage.unknown_queues",
     "brokerage.worded",
+    "lifecycle.share_tree",
+    "lifecycle.explain_timeouts",
+    "lifecycle.fast_excess",
 }
 OPERATOR = (
     AGENT
@@ -112,6 +115,17 @@ OPERATOR = (
         "brokerage.remove_rule",
         "brokerage.set_settings",
         "brokerage.maintain",
+        "lifecycle.measure_shares",
+        "lifecycle.watch_timeouts",
+        "lifecycle.fast_rebroker",
+        "lifecycle.forget_ended",
+        "lifecycle.maintain",
+        "lifecycle.set_settings",
+        "lifecycle.lead",
+        "lifecycle.stand_down",
+        "lifecycle.watch",
+        "lifecycle.watch_step",
+        "lifecycle.setups",
     }
 )
 MAY_CALL = {
@@ -133,6 +147,8 @@ VIEWS = {  # beside those of monitor
     "brokerage.rule_in_force",
     "brokerage.setting_in_force",
     "brokerage.task_standing",
+    "lifecycle.timeout_rule",
+    "lifecycle.setting_in_force",
 }
 
 _FUNCTIONS = """

@@ -185,3 +185,11 @@ def test_many_new_definitions_are_written_down_once(connect: Connect) -> None:
     while match := first.match(**NARROW):
         taken.add(match.job_id)
     assert taken == {500, *(1000 + n for n in range(100) if n % 4 == 1)}
+
+
+def test_who_asked_before_there_were_settings_gets_jobs_later(rolled_back: psycopg.Connection[Any]) -> None:
+    q = Calls(rolled_back, "new")
+    q.rows("select resource.set_clock('new', now())")
+    assert q.match(Site="S") is None
+    q.insert(1)
+    assert q.match(Site="S") is not None

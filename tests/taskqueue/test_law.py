@@ -1,13 +1,12 @@
 """Section 5, the order, as a distribution against its closed form (law.py).
 
 Draws are seeded: the same seeds and ids of queues give the same counts, so these tests do not fail by chance; FEW is
-what a right implementation gives with other seeds in one run of twenty thousand.
+what a right implementation gives with other seeds in one test of a thousand.
 
-Where a draw takes tens of milliseconds, as it passes over many queues, priorities are such that few draws tell one law
-from the other: queues of 4 and 1 are drawn 7 : 1 by the law and 4 : 1 by priority alone, which 1,000 draws tell apart
-in 99.9 % of all cases (of 10 and 1, 95 : 5 and 10 : 1, it takes 1,500); five queues of FIVE take 1,500 for that. Of
-two that are drawn one after the other, 1,000 pairs are enough, too. Unseeded draws, as they must be GENEROUS, take
-2,000 of queues of 4 and 1.
+Draws take most of the time of these tests, so each test makes as many as tell one law from the other: 2,000 tell 95 : 5
+of queues of 10 and 1 from 10 : 1 in 99.9 % of all cases. Where a draw takes tens of milliseconds, as it passes over
+many queues, priorities are such that fewer do: queues of 4 and 1 are drawn 7 : 1 by the law and 4 : 1 by priority
+alone, for which 800 are as good; five queues of FIVE take 1,000. Unseeded draws must be GENEROUS.
 """
 
 from collections import Counter
@@ -21,11 +20,11 @@ import scipy.stats
 from tests.calls import Calls, group
 from tests.law import chi_square, draw, win, win_levels
 
-DRAWS = range(1, 3001)
-FEWER = range(1, 1001)
-FOR_FIVE = range(1, 1501)
+DRAWS = range(1, 2001)
+FEWER = range(1, 801)
+FOR_FIVE = range(1, 1001)
 FIVE = [9.0, 3.0, 3.0, 1.0, 1.0]
-FEW = 5e-5
+FEW = 1e-3
 GENEROUS = 1e-7  # for unseeded draws: one run of ten million fails by chance
 
 
@@ -115,7 +114,7 @@ def test_many_queues_of_a_few_priorities(q: Calls) -> None:
 
 def test_the_number_of_jobs_in_a_queue_does_not_matter(q: Calls) -> None:
     one, many = next(iter(queues_with(q, [1], 1))), next(iter(queues_with(q, [1], 300, start=5)))
-    assert chi_square(first_queues(q, range(1, 1501)), {one: 0.5, many: 0.5}) > FEW
+    assert chi_square(first_queues(q, range(1, 1001)), {one: 0.5, many: 0.5}) > FEW
 
 
 def test_siblings_are_drawn_each_with_its_priority(q: Calls) -> None:
@@ -275,7 +274,7 @@ def test_the_law_of_the_rest_behind_100_locked_queues(two: tuple[Calls, Calls]) 
     heads = queues_with(q, [1e6] * 100, start=100)
     big, small = queues_with(q, [4, 1])
     lock(holder, list(heads))
-    found = first_queues(q, FEWER)
+    found = first_queues(q, range(1, 401))  # a hundred queues are passed over in each draw
     assert chi_square(found, win({big: 4, small: 1})) > FEW
     holder.connection.rollback()
     assert set(first_queues(q, range(1, 11))) <= set(heads)
@@ -317,7 +316,7 @@ def test_a_level_whose_jobs_are_locked_gives_way_to_the_next(two: tuple[Calls, C
     levels_of(q, {9: 30, 5: 2, 1: 2, 0: 3})
     holder.connection.autocommit = False
     holder.rows("select from taskqueue.job where user_priority = 9 for update")
-    assert chi_square(first_levels(q, range(1, 1501)), win_levels({5: (2, 5), 1: (2, 1)})) > FEW
+    assert chi_square(first_levels(q, range(1, 1001)), win_levels({5: (2, 5), 1: (2, 1)})) > FEW
     holder.rows("select from taskqueue.job where user_priority > 0 for update")
     assert set(first_levels(q, range(1, 101))) == {0}
 
@@ -336,7 +335,7 @@ def test_a_locked_bucket_gives_way_to_the_next_lower_one(two: tuple[Calls, Calls
 def test_a_batch_draws_each_job_by_the_law(q: Calls) -> None:
     """How many of four jobs come from the queue of priority 10: a binomial law, as each is drawn on its own."""
     big, small = queues_with(q, [10, 1], 20)
-    found = Counter(queues.count(big) for _, queues in draw(q.connection, range(1, 1501), 4))
+    found = Counter(queues.count(big) for _, queues in draw(q.connection, range(1, 1001), 4))
     expected = {n: float(scipy.stats.binom.pmf(n, 4, 0.95)) for n in range(5)}
     assert chi_square(found, expected) > FEW
     assert small
@@ -535,7 +534,8 @@ def test_points_over_the_lists_of_several_sites(q: Calls, site: str | list[str] 
     queues_with(q, [50] * 3, start=900, Sites=["A", "B", "C"], Tags=["other"])
     queues |= queues_with(q, [8], start=950, Sites=["A", "B"], BannedSites=["B"])
     q.settings(policy=policy)
-    assert chi_square(first_queues(q, range(1, 2001), Site=site), law_of(queues, policy)) > FEW
+    # of twenty queues, one that counted twice shows in 95 % of all cases, a list that counted twice always
+    assert chi_square(first_queues(q, range(1, 1001), Site=site), law_of(queues, policy)) > FEW
 
 
 def test_a_queue_that_is_listed_at_all_of_many_sites_is_found(q: Calls) -> None:
@@ -564,7 +564,7 @@ def test_points_over_lists_with_gaps(two: tuple[Calls, Calls], policy: str) -> N
     assert q.call("close_gaps") > 0
     assert room(q, "*") < len(priorities)
     assert q.inconsistencies() == []
-    assert chi_square(first_queues(q, range(4001, 7001), Site="Here"), expected) > FEW
+    assert chi_square(first_queues(q, range(4001, 5001), Site="Here"), expected) > FEW
 
 
 # Most queues do not match: after many points in vain the rest is drawn a key a queue, all above the last point
@@ -664,7 +664,7 @@ def agent(q: Calls) -> Calls:
     return q
 
 
-def unseeded_queues(q: Calls, draws: int = 3000, **keys: Any) -> Counter[int]:
+def unseeded_queues(q: Calls, draws: int = 2000, **keys: Any) -> Counter[int]:
     """First jobs of unseeded calls, by queue; the CPU time is of the bucket where the jobs are."""
     keys = {"CPUTime": 700, **keys}
     known(q, **keys)
@@ -706,7 +706,7 @@ def test_an_agent_draws_by_the_law_among_queues_that_do_not_match(agent: Calls, 
     agent.set_group("elsewhere", 10 * others)
     agent.settings(policy=policy)
     keys: dict[str, Any] = {"Site": "Here", "Platform": "P"}
-    assert chi_square(unseeded_queues(agent, 2000, **keys), law_of(queues, policy)) > GENEROUS
+    assert chi_square(unseeded_queues(agent, **keys), law_of(queues, policy)) > GENEROUS
 
 
 @pytest.mark.parametrize("limit", [2, 5])

@@ -1,6 +1,7 @@
-"""Fifty upgrades in a row under eight agents: each succeeds, no agent's call fails."""
+"""Upgrades in a row under eight agents: each succeeds, no agent's call fails."""
 
 import itertools
+import os
 import re
 import shutil
 import threading
@@ -14,7 +15,7 @@ from psycopg.types.json import Jsonb
 from broker.upgrade import Program, check, upgrade
 from broker.upgrade.source import package_folder
 
-UPGRADES = 50
+UPGRADES = int(os.environ.get("BROKER_TEST_UPGRADES", "16"))  # 50 by hand
 AGENTS = 8
 # Calls of agents and submitters, and what they call: with their parameters renamed they must be dropped and made again.
 RENAMED = ("match_job", "insert_job", "enter", "weight", "is_background")
@@ -46,7 +47,7 @@ def variant(folder: Path) -> Program:
 
 
 @pytest.mark.slow
-def test_fifty_upgrades_under_eight_agents(dsn: str, tmp_path: Path) -> None:
+def test_upgrades_under_eight_agents(dsn: str, tmp_path: Path) -> None:
     programs = [Program(), variant(tmp_path / "sql")]
     with psycopg.connect(dsn) as conn:
         conn.execute(FOREIGN)
@@ -81,7 +82,7 @@ def test_fifty_upgrades_under_eight_agents(dsn: str, tmp_path: Path) -> None:
             stop.set()
         results = [future.result() for future in agents]  # raises what an agent's call raised
 
-    assert check(dsn, program=programs[0]).ok
+    assert check(dsn, program=programs[UPGRADES % 2]).ok
     taken = [job for _, jobs in results for job in jobs]
     assert len(taken) == len(set(taken))
     with psycopg.connect(dsn) as conn:

@@ -7,7 +7,7 @@ returns table (queue text, site_class int, jobs bigint, mean_wait float8, upper_
 language sql stable
 as $$
   with job as not materialized (
-    select j.queue, j.created, j.activated, j.started, j.status
+    select j.queue, j.created, j.activated, j.started, j.ended, j.status
       from workload.job j
       left join workload.task t on t.setup = j.setup and t.task_id = j.task_id
      where j.setup = p_setup and j.gshare = 'User Analysis' and j.label in ('user', 'panda') and j.queue is not null
@@ -33,17 +33,15 @@ as $$
       from bound b
      cross join moment m
       join resource.queue q on q.setup = p_setup and q.queue = b.queue
-      join job j on j.queue = b.queue and j.status in ('activated', 'sent', 'starting') and (j.status <> 'starting' or q.workflow like 'push%')
+      join job j on j.queue = b.queue and j.started is null and j.ended is null and j.status in ('activated', 'sent', 'starting') and (j.status <> 'starting' or q.workflow like 'push%')
      cross join lateral (select extract(epoch from m.now - case when p_flavour = 'doc' then coalesce(j.activated, j.created) else j.created end)::float8) w(wait)
      where w.wait > b.mean_wait
      group by b.queue
   ), started as materialized (
-    select q.queue, coalesce(bool_or(a.laststart >= m.now - interval '1 day'), false) or exists (
-             select from workload.job j where j.setup = p_setup and j.queue = q.queue and j.started >= m.now - interval '1 day') as lately
-      from bound q
+    select s.queue, coalesce(s.last_at >= m.now - interval '1 day', false) as lately
+      from workload.last_start s
      cross join moment m
-      left join resource.queue_activity a on a.setup = p_setup and a.queue = q.queue
-     group by q.queue, m.now
+     where s.setup = p_setup
   ), figure as materialized (
     select b.queue, b.jobs, b.mean_wait, b.upper_wait, coalesce(w.jobs, 0) as long_jobs, coalesce(w.mean_wait, b.mean_wait) as mean_long_wait,
            greatest(b.upper_wait, coalesce(w.mean_wait, b.mean_wait)) as rank, s.lately, coalesce(q.resource_type, 'GRID') = 'GRID' as is_grid

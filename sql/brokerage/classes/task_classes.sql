@@ -16,9 +16,9 @@ as $$
                                   and brokerage.is_current(u.evaluated, (select resource.clock(p_setup)), interval '20 minutes')
      where t.setup = p_setup and t.label in ('user', 'panda') and t.status in ('ready', 'scouting', 'scouted', 'running', 'pending', 'throttled')
   ), progress as materialized (
-    select j.task_id, count(*) as jobs, count(*) filter (where j.status = 'finished') as finished,
-           count(*) filter (where j.status not in ('finished', 'failed', 'cancelled', 'closed')) as remaining
-      from workload.job j
+    select j.task_id, sum(j.jobs)::bigint as jobs, coalesce(sum(j.jobs) filter (where j.status = 'finished'), 0)::bigint as finished,
+           coalesce(sum(j.jobs) filter (where not workload.is_end(j.status)), 0)::bigint as remaining
+      from workload.job_by_task j
      where j.setup = p_setup and j.task_id in (select t.task_id from task t where not t.is_express and t.by_user in (0, 1))
      group by j.task_id
   )

@@ -14,15 +14,19 @@ as $$
      where a.setup = p_setup and a.site_class is not null and coalesce(q.resource_type, 'GRID') = 'GRID'
        and brokerage.is_current(a.site_classified, (select resource.clock(p_setup)), interval '1 hour')
   ), job as (
-    select j.user_name, j.queue, sum(case when j.status = 'running' then coalesce(j.cores, 1) else 0 end) as cores
-      from workload.job j
-      left join workload.task t on t.setup = j.setup and t.task_id = j.task_id
-     where j.setup = p_setup and j.gshare in ('User Analysis', 'Express Analysis') and j.label in ('user', 'panda')
-       and j.queue in (select s.queue from site s) and j.status in ('defined', 'assigned', 'activated', 'starting', 'running')
-       and coalesce(j.processing_type, t.processing_type) is distinct from 'pmerge' and t.is_merging is not true
-     group by j.user_name, j.queue
+    select c.user_name, c.queue, c.jobs, case when c.status = 'running' then c.cores else 0 end as cores
+      from workload.job_by_user c
+     where c.setup = p_setup and c.gshare in ('User Analysis', 'Express Analysis') and c.label in ('user', 'panda')
+       and c.status in ('defined', 'assigned', 'activated', 'starting', 'running') and c.processing_type is distinct from 'pmerge'
+    union all  -- less those of merge tasks that do not say themselves that they merge
+    select j.user_name, j.queue, -1, case when j.status = 'running' then -coalesce(j.cores, 1) else 0 end
+      from workload.task t
+      join workload.job j on j.setup = t.setup and j.task_id = t.task_id
+     where t.setup = p_setup and (t.is_merging or t.processing_type = 'pmerge' and j.processing_type is null) and j.ended is null
+       and j.gshare in ('User Analysis', 'Express Analysis') and j.label in ('user', 'panda')
+       and j.status in ('defined', 'assigned', 'activated', 'starting', 'running') and j.processing_type is distinct from 'pmerge'
     union all
-    select u.user_name, u.queue, coalesce(u.running_cores, u.running, 0)
+    select u.user_name, u.queue, coalesce(u.queued, 0) + coalesce(u.running, 0), coalesce(u.running_cores, u.running, 0)
       from workload.user_queue_statistic u
      where u.setup = p_setup and u.gshare in ('User Analysis', 'Express Analysis') and u.user_name <> '_total' and coalesce(u.queued, 0) + coalesce(u.running, 0) > 0
   ), slot as (
@@ -31,6 +35,7 @@ as $$
       join site s on s.queue = j.queue
      where j.user_name is not null
      group by j.user_name
+    having sum(j.jobs) > 0
   )
   select s.user_name, s.hi, s.mid, greatest(c.threshold_a - s.hi, 0), greatest(c.threshold_b - s.hi - s.mid, 0)
     from slot s

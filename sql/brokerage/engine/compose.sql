@@ -1,6 +1,6 @@
 -- The query of a profile, made of its rules in their order (architecture, A rule is a function). It begins with a WITH list, and the caller says what
 -- to do with its last two relations:
---   judged (task_number, task_id, queue, unified_name, failed, failures, weight, factors, queued, capacity, chunk)
+--   judged (task_number, queue_number, task_id, queue, unified_name, failed, failures, weight, factors, queued, capacity, chunk)
 --                                                each pair; failed is 'rule<tab>reason', with ! before it where the queue never entered the list
 --   ranked (the same, place, best, best_rule)    those that nothing rejects, best first
 -- With p_survivors judged has the facts of queues and pairs that nothing rejects (q, p). With p_hint only row rules are asked, up to the one named last and
@@ -19,7 +19,9 @@ declare
   v_rule brokerage.profile_rule;
   v_marks boolean;
   v_facts record := brokerage.compose_facts(p_wide, p_algorithm, p_hint is not null);
-  v_pairs text := v_facts.base;
+  v_pairs text := v_facts.base;               -- what the next level selects from
+  v_begins text := v_facts.begins;
+  v_joined text := '';
   v_pair text := v_facts.pair;
   v_level int := 0;
   v_outside text[] := '{}'::text[];
@@ -41,6 +43,7 @@ declare
   v_group_said text[] := '{}'::text[];
   v_ignored jsonb := '{}'::jsonb;             -- groups, and the column that says where one is ignored
   v_terms int := 0;                           -- weights that look at the terms of the other candidates
+  v_summed text[];                            -- relations with the sums of such a weight, and its factor
   v_left text;                                -- why a pair is lost before the weights, but for marks
   v_unmarked text;                            -- the like of a pair by itself
   v_factors text[] := '{}'::text[];           -- factors of the weight, 1 where the rules that they go with are ignored
@@ -76,7 +79,8 @@ begin
       v_group_said := '{}'::text[];
     end if;
     if v_rule.kind not in ('candidate', 'row rule') and cardinality(v_outside || v_persistent || v_temporary) > 0 then
-      v_pairs := brokerage.compose_chain(v_pairs, v_level, format('coalesce(%s) is null', array_to_string(v_alone, ', ')), v_outside, v_persistent, v_temporary, p_all_failures, v_beside);
+      v_pairs := brokerage.compose_chain(v_begins, v_pairs || v_joined, v_level, format('coalesce(%s) is null', array_to_string(v_alone, ', ')), v_outside, v_persistent, v_temporary, p_all_failures, v_beside);
+      v_begins := 'x.*';
       v_beside := '';
       v_alone := v_alone || format('x.failed_%s', v_level);
       v_failed := v_failed || format('x.failed_%s', v_level);
@@ -95,7 +99,9 @@ begin
       v_failed := v_failed || v_marked;
       v_marked := '{}'::text[];
     elsif v_rule.kind <> 'weight' and cardinality(v_weights) > 0 then
-      v_pairs := format('select x.*%s, case when coalesce(%s) is null then array[%s]::float8[] end as factors from (%s) x offset 0', v_beside, array_to_string(v_alone, ', '), array_to_string(v_weights, ', '), v_pairs);
+      v_pairs := format('(select %s%s, case when coalesce(%s) is null then array[%s]::float8[] end as factors from %s%s offset 0) x', v_begins, v_beside, array_to_string(v_alone, ', '),
+                        array_to_string(v_weights, ', '), v_pairs, v_joined);
+      v_begins := 'x.*';
       v_beside := '';
       v_plain := array(select format('x.factors[%s]', n) from generate_subscripts(v_weights, 1) n order by n);
       v_weight := array_to_string(v_plain, ' * ');
@@ -103,19 +109,22 @@ begin
       v_weights := '{}'::text[];
     end if;
     if v_weight is not null and v_rule.function is not null and v_factors <> v_plain then
-      v_done := format('%s as materialized (select x.task_number, x.task_id, x.queue, x.unified_name, %s, case when coalesce(%s) is null then %s end as p from (%s) x), %s',
+      v_done := format('%s as materialized (select x.task_number, x.queue_number, x.task_id, x.queue, x.unified_name, %s, case when coalesce(%s) is null then %s end as p from %s), %s',
                        v_stage, array_to_string(v_asked, ', '), array_to_string(v_alone, ', '), v_pair, v_pairs, v_steps);
       v_asked := array(select c.name from unnest(v_failed || v_failures) c(name) where starts_with(c.name, 'x.'));
       v_pairs := replace(v_facts.again, '@pairs@',
-                         format('select x.task_number, x.task_id, x.queue, x.unified_name, %s, case when x.factors is not null then array[%s]::float8[] end as factors, x.p from %s x',
+                         format('select x.task_number, x.queue_number, x.task_id, x.queue, x.unified_name, %s, case when x.factors is not null then array[%s]::float8[] end as factors, x.p from %s x',
                                 array_to_string(v_asked, ', '), array_to_string(v_factors, ', '), v_relation));
       v_asked := v_asked || 'x.factors'::text;
       v_alone := v_failed;
+      v_unmarked := null;
       v_factors := v_plain;
       v_stage := 'weighed';
       v_relation := 'weighed';
       v_steps := '';
     end if;
+    v_joined := case when v_begins = 'x.*' then replace(v_facts.joined, '@alive@', case when p_all_failures then 'true' else format('coalesce(%s) is null', coalesce(v_unmarked, array_to_string(v_alone, ', '))) end)
+                     else '' end;
     if v_weight is not null then
       v_pair := replace(v_facts.weighed_pair, '@weight@', v_weight);
     end if;
@@ -137,7 +146,10 @@ begin
           v_beside := v_beside || format(', case when coalesce(%s) is null then %s end as terms_%s', v_unmarked, v_call, v_terms);
           v_asked := v_asked || format('x.terms_%s', v_terms);
           v_weights := v_weights || '1::float8'::text;
-          v_factors := v_factors || brokerage.compose_terms(v_rule, v_terms, v_left);
+          v_summed := brokerage.compose_terms(v_rule, v_terms, v_relation, v_left);
+          v_steps := v_steps || v_summed[1];
+          v_relation := format('added_%s', v_terms);
+          v_factors := v_factors || v_summed[2];
         else
           v_weights := v_weights || v_call;
           v_factors := v_factors || brokerage.compose_factor(v_rule, cardinality(v_weights), v_ignored);
@@ -166,22 +178,23 @@ begin
         null;
     end case;
   end loop;
-  v_pairs := format('select x.*%s, (%s)::bigint as queued, (%s)::bigint as capacity, (%s)::int as chunk, (%s)::float8 as first, %s as spared%s from (%s) x', v_beside,
+  v_pairs := format('(select %s%s, (%s)::bigint as queued, (%s)::bigint as capacity, (%s)::int as chunk, (%s)::float8 as first, %s as spared%s from %s%s) x', v_begins, v_beside,
                     coalesce(v_distribution ->> 'queued-jobs', 'null'), coalesce(v_distribution ->> 'running-jobs-cap', 'null'), coalesce(v_distribution ->> 'job-chunk', 'null'),
                     coalesce(v_distribution ->> 'used-sites-first', 'null'), brokerage.compose_spared(v_choice, v_facts.task, v_pair),
                     case when p_survivors then format(', case when coalesce(%1$s) is null then %2$s end as survivor_q, case when coalesce(%1$s) is null then %3$s end as survivor_p',
-                                                      array_to_string(v_alone, ', '), v_facts.queue, v_facts.pair) else '' end, v_pairs);
+                                                      array_to_string(v_alone, ', '), v_facts.queue, v_facts.pair) else '' end, v_pairs,
+                    case when v_distribution <> '{}' or p_survivors or v_choice.parameters ? 'spares_distributed' then v_joined end);  -- nobody asks for facts else
   v_figures := 'x.queued, x.capacity, x.chunk, x.first, x.spared';
-  return format('with %s%s judged as materialized (select x.task_number, x.task_id, x.queue, x.unified_name, coalesce(%s) as failed, %s as failures, %s as weight, %s as factors, %s%s from %s x), '
+  return format('with %s%s judged as materialized (select x.task_number, x.queue_number, x.task_id, x.queue, x.unified_name, coalesce(%s) as failed, %s as failures, %s as weight, %s as factors, %s%s from %s), '
                 'ranked as materialized (select x.*, %s as place, case when not x.spared then %L::bigint end as best, %L::text as best_rule from judged x where x.failed is null) ',
                 v_done,
                 case when v_steps = '' then ''
-                     else format('%s as materialized (select x.task_number, x.task_id, x.queue, x.unified_name, %s, %s%s from (%s) x), ', v_stage, array_to_string(v_asked, ', '), v_figures,
+                     else format('%s as materialized (select x.task_number, x.queue_number, x.task_id, x.queue, x.unified_name, %s, %s%s from %s), ', v_stage, array_to_string(v_asked, ', '), v_figures,
                                  case when p_survivors then ', x.survivor_q, x.survivor_p' else '' end, v_pairs) || v_steps end,
                 array_to_string(v_failed || v_marked, ', '), array_to_string(v_failures, ' || '), coalesce(array_to_string(nullif(v_factors, '{}'::text[]), ' * '), 'null::float8'),
                 case when v_weight is null then 'null::float8[]' when v_factors = v_plain then 'x.factors' else format('case when x.factors is not null then array[%s]::float8[] end', array_to_string(v_factors, ', ')) end,
                 v_figures, case when p_survivors then ', x.survivor_q as q, x.survivor_p as p' else '' end,
-                case when v_steps = '' then format('(%s)', v_pairs) else v_relation end,
+                case when v_steps = '' then v_pairs else v_relation || ' x' end,
                 brokerage.compose_place(v_choice, v_distribution ? 'used-sites-first', 'x.task_number'), v_choice.parameters ->> 'best', v_choice.rule);
 end $$;
 

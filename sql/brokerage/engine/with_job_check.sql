@@ -17,8 +17,9 @@ begin
   v_tasks := array(select f from brokerage.facts_of_tasks(p_setup, array(select t.task_id from unnest(p_tasks) t), v_flavour, 'production_job') f order by f.task_id);
   v_queues := array(select f from brokerage.facts_of_queues(p_setup) f where f.is_nucleus or f.bare_nucleus is not null order by f.queue);
   execute brokerage.compose(p_profile, 'production_job', cardinality(v_tasks) * cardinality(v_queues) > 5000, false, false, v_hint)
-          || ' select coalesce(jsonb_object_agg(s.task_id, s.nuclei), ''{}'') from (select j.task_id, jsonb_agg(distinct q.panda_site) as nuclei'
-             '   from judged j join unnest($3) q on q.queue = j.queue where j.failed is null and q.panda_site is not null group by j.task_id) s'
+          || ' select coalesce(jsonb_object_agg(s.task_id, s.nuclei), ''{}'') from (select u.task_id, jsonb_agg(u.panda_site) as nuclei'
+             '   from (select distinct j.task_id, q.panda_site from judged j join unnest($3) with ordinality q on q.ordinality = j.queue_number'
+             '          where j.failed is null and q.panda_site is not null) u group by u.task_id) s'
      into v_runnable using p_setup, v_tasks, v_queues, v_flavour;
   return array(select brokerage.with_runnable(p_tasks[n], array(select jsonb_array_elements_text(v_runnable -> p_tasks[n].task_id::text))) from generate_subscripts(p_tasks, 1) n order by n);
 end $$;

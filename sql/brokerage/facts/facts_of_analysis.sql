@@ -18,9 +18,15 @@ as $$
     select resource.clock(p_setup) as now
   ), task as materialized (
     select t.task_id, t.gshare, t.user_name, nullif(t.working_group, '') as working_group, case when brokerage.is_current(t.task_classified, c.now, interval '15 minutes') then t.task_class end as task_class,
+           case when t.working_group <> '' then 'group' else 'user' end as account_kind, coalesce(nullif(t.working_group, ''), t.user_name) as account_name,
            t.included_site, t.excluded_site, t.site, t.limited_sites,
            t.sites_used, t.avoid_vp, t.cloud, t.n_gb_per_job, t.allow_incomplete_in_ds, t.architecture
       from workload.task t cross join moment c where t.setup = p_setup and t.task_id = any (p_task_ids)
+  ), account as materialized (
+    select c.kind, c.name, sum(c.running_jobs) as running_jobs, sum(c.queued_jobs) as queued_jobs, sum(c.running_cores) as running_cores, sum(c.queued_cores) as queued_cores
+      from (select distinct t.account_kind, t.account_name from task t) t
+      join workload.account_job c on c.setup = p_setup and c.kind = t.account_kind and c.name = t.account_name
+     group by c.kind, c.name
   ), count_of_share as materialized (
     select c.gshare, sum(c.defined + c.assigned + c.activated + c.starting)::bigint as queued, sum(c.running)::bigint as running
       from workload.job_count c where c.setup = p_setup and c.gshare in (select t.gshare from task t) group by c.gshare
@@ -49,7 +55,7 @@ as $$
      group by i.task_id
   )
   select t.task_id,
-         coalesce(a.running_jobs, 0), coalesce(a.queued_jobs, 0), coalesce(a.running_cores, 0), coalesce(a.queued_cores, 0),
+         coalesce(a.running_jobs, 0)::bigint, coalesce(a.queued_jobs, 0)::bigint, coalesce(a.running_cores, 0)::bigint, coalesce(a.queued_cores, 0)::bigint,
          (c.caps ->> case when t.working_group is null then 'CAP_RUNNING_USER_JOBS' else 'CAP_RUNNING_GROUP_JOBS' end)::float8,
          (c.caps ->> case when t.working_group is null then 'CAP_RUNNING_USER_CORES' else 'CAP_RUNNING_GROUP_CORES' end)::float8,
          k.used, k.quota_limit,
@@ -60,8 +66,9 @@ as $$
          coalesce(s.usage_percent, s.running / nullif(s.target, 0)), coalesce(l.equivalent_usage_percent, s.equivalent_usage_percent),
          coalesce(n.queued, 0), coalesce(n.running, 0),
          t.task_class::int, case when brokerage.is_current(u.evaluated, m.now, interval '20 minutes') then u.rem_slots_a end, (c.classes ->> 'USER_USAGE_THRESHOLD_A')::float8,
-         brokerage.name_patterns(p_setup, t.included_site || p.storage_queues, p_flavour <> 'doc'), brokerage.name_patterns(p_setup, t.excluded_site, p_flavour <> 'doc'),
-         brokerage.name_patterns(p_setup, p.names, false), p.names,
+         case when cardinality(t.included_site || p.storage_queues) > 0 then brokerage.name_patterns(p_setup, t.included_site || p.storage_queues, p_flavour <> 'doc') end,
+         case when cardinality(t.excluded_site) > 0 then brokerage.name_patterns(p_setup, t.excluded_site, p_flavour <> 'doc') end,  -- most tasks name none, and the call is dear
+         case when cardinality(p.names) > 0 then brokerage.name_patterns(p_setup, p.names, false) end, p.names,
          coalesce(t.limited_sites, false) or cardinality(p.storage_queues) > 0, coalesce(t.sites_used, '{}'), coalesce(t.avoid_vp, false), t.cloud, t.n_gb_per_job,
          coalesce(d.is_distributed, false), p_flavour <> 'doc' and coalesce(brokerage.read_architecture(t.architecture, p_flavour) ->> 'sw_platform', '') <> '',
          case when p_flavour <> 'doc' then d.input_problem end, case when p_flavour <> 'doc' then d.wan_problem end,
@@ -77,9 +84,7 @@ as $$
    cross join lateral (select case when p_flavour = 'doc' then coalesce(nullif(g.quota, 'null'), u.quota) else u.quota end) o(quota)
    cross join lateral (select o.quota, case when jsonb_typeof(o.quota -> 'used') = 'number' then (o.quota ->> 'used')::float8 end,
                               case when jsonb_typeof(o.quota -> 'limit') = 'number' then (o.quota ->> 'limit')::float8 end) k(quota, used, quota_limit)
-   cross join lateral (select case when t.working_group is null then u.running_jobs else g.running_jobs end, case when t.working_group is null then u.queued_jobs else g.queued_jobs end,
-                              case when t.working_group is null then u.running_cores else g.running_cores end,
-                              case when t.working_group is null then u.queued_cores else g.queued_cores end) a(running_jobs, queued_jobs, running_cores, queued_cores)
+    left join account a on a.kind = t.account_kind and a.name = t.account_name
     left join resource.share s on s.setup = p_setup and s.gshare = t.gshare and brokerage.is_current(s.measured, m.now, interval '15 minutes')
     left join resource.share l on l.setup = p_setup and l.gshare = 'L1 User Analysis' and brokerage.is_current(l.measured, m.now, interval '15 minutes')
     left join count_of_share n on n.gshare = t.gshare

@@ -12,8 +12,8 @@ returns table (task_number bigint, queue_number bigint, is_preassigned boolean, 
 language sql stable
 as $$
   with task as materialized (
-    select f.ordinality as number, f.task_id, f.gshare, f.user_name, f.included_sites, f.sites, f.preassigned, i.datasets, i.nothing_there,
-           dense_rank() over (order by f.gshare) as share_number, dense_rank() over (order by f.gshare, f.user_name) as user_number,
+    select f.ordinality as number, f.task_id, f.gshare, f.label, f.user_name, f.included_sites, f.sites, f.preassigned, i.datasets, i.nothing_there,
+           dense_rank() over (order by f.gshare, f.label) as share_number, dense_rank() over (order by f.gshare, f.label, f.user_name) as user_number,
            dense_rank() over (order by i.datasets, f.preassigned) as input_number
       from unnest(p_tasks) with ordinality f
       left join (select i.task_id, array_agg(i.dataset order by i.position) as datasets, format('dataset %s is not there', min(i.dataset)) as nothing_there
@@ -81,52 +81,63 @@ as $$
      cross join lateral (select case when t.found > 0 then format('%s of %s files of dataset %s are there', t.found, t.total, p.missing) else format('dataset %s is not there', p.missing) end) m(said)
   ), result as materialized (
     select t.number as task, q.number as queue, sum(r.failed)::bigint as failed, sum(r.closed)::bigint as closed, sum(r.finished)::bigint as finished
-      from task t
-      join workload.task_result r on r.setup = p_setup and r.task_id = t.task_id
+      from (select t.number, t.task_id, resource.clock(p_setup) - interval '1 hour' * (resource.config_value(p_setup, 'jedi', 'anal_jobbroker', 'TW_DONE_JOB_STAT') #>> '{}')::float8 as since
+              from task t) t
+      join workload.task_outcome r on r.setup = p_setup and r.task_id = t.task_id and r.minute >= date_trunc('minute', t.since, 'utc')
       join queue q on r.queue in (q.queue, q.unified_name)
      group by t.number, q.number
   ), share as materialized (
-    select distinct t.share_number as number, t.gshare from task t
-  ), users as materialized (
-    select s.number as share, u.number as queue, count(*) filter (where x.user_name <> '_total') as listed,
-           coalesce(max(x.running) filter (where x.user_name = '_total'), sum(x.running)) as running
+    select distinct t.share_number as number, t.gshare, t.label from task t
+  ), of_user as materialized (  -- here: of the jobs of this database
+    select s.number as share, u.number as queue, x.user_name, coalesce(sum(x.queued), 0)::bigint as queued, coalesce(sum(x.running), 0)::bigint as running,
+           coalesce(sum(x.running) filter (where x.label is not null), 0) as running_here
       from share s
-      join workload.user_queue_statistic x on x.setup = p_setup and x.gshare = s.gshare
+      join workload.user_queue_job x on x.setup = p_setup and x.gshare = s.gshare and coalesce(x.label = s.label, x.label is null)
       join unified u on u.queue = x.queue
-     group by s.number, u.number
+     group by s.number, u.number, x.user_name
+    having bool_or(x.label is null) or sum(x.queued) > 0 or sum(x.running) > 0
+  ), users as materialized (
+    select o.share, o.queue, count(*) filter (where o.user_name <> '_total') as listed,
+           coalesce(max(o.running) filter (where o.user_name = '_total') + sum(o.running_here), sum(o.running)) as running
+      from of_user o
+     group by o.share, o.queue
+  ), owner as materialized (
+    select distinct t.user_number as number, t.share_number, t.user_name from task t
   ), own as materialized (
-    select o.number as owner, u.number as queue, coalesce(x.queued, 0) as queued, coalesce(x.running, 0) as running
-      from (select distinct t.user_number as number, t.gshare, t.user_name from task t) o
-      join workload.user_queue_statistic x on x.setup = p_setup and x.gshare = o.gshare and x.user_name = o.user_name
-      join unified u on u.queue = x.queue
+    select w.number as owner, o.queue, o.queued, o.running
+      from owner w
+      join of_user o on o.share = w.share_number and o.user_name = w.user_name
   ), rate as materialized (
-    select s.number as share, u.number as queue, max(r.rate) filter (where r.gshare <> '') as of_share, max(r.rate) filter (where r.gshare = '') as of_all
-      from workload.to_running_rate r
+    select s.number as share, u.number as queue, sum(r.rate) filter (where r.gshare <> '') as of_share, sum(r.rate) filter (where r.gshare = '') as of_all
+      from workload.start_rate r
       join unified u on u.queue = r.queue
       join share s on r.gshare in ('', s.gshare)
      where r.setup = p_setup
      group by s.number, u.number
+  ), standing as materialized (  -- what users and their shares have at queues, once for all tasks of a user
+    select o.number as owner, q.number as queue, q.unified, q.queue as name, q.unified_name, q.running_all, w.queued, w.running,
+           case when u.share is null then 1 when p_flavour = 'doc' then greatest(u.listed, 1) else u.listed + 1 end as users, u.running as users_running, x.of_share, x.of_all
+      from owner o
+     cross join queue q
+      left join users u on u.share = o.share_number and u.queue = q.unified
+      left join own w on w.owner = o.number and w.queue = q.unified
+      left join rate x on x.share = o.share_number and x.queue = q.unified
   )
   select f.task_number, f.queue_number,
-         case when p_flavour = 'doc' then coalesce(q.queue like any (t.included_sites || t.sites) or q.unified_name like any (t.included_sites || t.sites), false) else f.is_preassigned end,
+         case when p_flavour = 'doc' then coalesce(s.name like any (t.included_sites || t.sites) or s.unified_name like any (t.included_sites || t.sites), false) else f.is_preassigned end,
          f.preassigned_alone, f.is_nucleus_queue, f.is_near, f.is_own, f.closeness, f.queued, f.queued_express, f.mbps, f.running, f.starting,
          f.activated, f.assigned, f.defined, f.numslots, f.type_running, f.type_starting, f.type_activated, f.type_assigned, f.type_defined,
          f.available_files, f.available_bytes, f.reachable_files, f.reachable_bytes, f.input_is_local, f.has_readable_source, f.zero_share, f.software,
          f.platform_level_percent,
          case when i.input is null then t.nothing_there else i.problem end, case when t.datasets is null then 1 when i.input is not null then i.copies when p_flavour = 'doc' or t.level > 2 then 0 end,
          coalesce(r.failed, 0), coalesce(r.closed, 0), coalesce(r.finished, 0),
-         o.queued, o.running,
-         case when u.share is null then 1 when p_flavour = 'doc' then greatest(u.listed, 1) else u.listed + 1 end,
-         coalesce(u.running, f.running)::bigint,
-         coalesce(x.of_share, x.of_all * f.running / nullif(q.running_all, 0), 0)
+         s.queued, s.running, s.users, coalesce(s.users_running, f.running)::bigint,
+         coalesce(s.of_share, s.of_all * f.running / nullif(s.running_all, 0), 0)
     from brokerage.facts_of_pairs(p_setup, p_tasks, p_queues, p_flavour, true) f
     join (select t.*, b.level from task t left join best b on b.input = t.input_number) t on t.number = f.task_number
-    join queue q on q.number = f.queue_number
-    left join input_of_queue i on i.input = t.input_number and i.queue = q.unified
-    left join result r on r.task = t.number and r.queue = q.number
-    left join users u on u.share = t.share_number and u.queue = q.unified
-    left join own o on o.owner = t.user_number and o.queue = q.unified
-    left join rate x on x.share = t.share_number and x.queue = q.unified
+    join standing s on s.owner = t.user_number and s.queue = f.queue_number
+    left join input_of_queue i on i.input = t.input_number and i.queue = s.unified
+    left join result r on r.task = t.number and r.queue = f.queue_number
 $$;
 
 comment on function brokerage.facts_of_analysis_pairs(text, brokerage.task_facts[], brokerage.queue_facts[], text) is

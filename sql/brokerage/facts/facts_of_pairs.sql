@@ -1,6 +1,7 @@
 -- What each task has with each queue, a row a pair, none missing: whose link, whose counts, how much of the input (G9, G11, G12). Planned
 -- into the query of the profile (one SELECT, no SET). Joins go by numbers of tasks and unified queues; what depends on nucleus, share, software
--- or dataset is found once each, not once a task. p_flavour: doc leaves out what only panda2026 reads.
+-- or dataset is found once each, not once a task, and put together once for all tasks that have the same of each (class): each join that is left costs every
+-- pair as much as five rules. p_flavour: doc leaves out what only panda2026 reads.
 create or replace function brokerage.facts_of_pairs(p_setup text, p_tasks brokerage.task_facts[], p_queues brokerage.queue_facts[], p_flavour text,
                                                     p_analysis boolean default null)
 returns table (task_number bigint, queue_number bigint, is_preassigned boolean, preassigned_alone boolean, is_nucleus_queue boolean, is_near boolean, is_own boolean,
@@ -10,7 +11,7 @@ returns table (task_number bigint, queue_number bigint, is_preassigned boolean, 
                has_readable_source boolean, zero_share text, software text, platform_level_percent float8)
 language sql stable
 as $$
-  with task as materialized (
+  with numbered as not materialized (
     select f.ordinality as number, f.task_id, f.nucleus, f.preassigned, f.preassigned_by, f.is_merging, f.input_bytes, f.input_pre_staging,
            coalesce(f.io_intensity > f.io_intensity_cutoff and not f.input_pre_staging, false) as only_complete,
            coalesce(d.shared_files, false) as shared_files,
@@ -24,6 +25,8 @@ as $$
       left join workload.input_digest d on d.setup = p_setup and d.task_id = f.task_id
      cross join lateral (select brokerage.share_key(t), brokerage.software_key(t), brokerage.platform_level(t.architecture) offset 0) k(share_key, software_key, level)
      cross join lateral (select case when p_flavour <> 'doc' then t.resource_types_at end) r(resource_types_at)
+  ), task as materialized (
+    select n.*, dense_rank() over (order by n.nucleus_number, n.share_number, n.mix_number, n.policy_number, n.software_number, n.level) as class_number from numbered n
   ), queue as materialized (
     select f.ordinality as number, dense_rank() over (order by f.unified_name) as unified, f.queue, f.unified_name, f.storage_site, f.panda_site, f.is_nucleus, f.is_production, f.status
       from unnest(p_queues) with ordinality f
@@ -177,29 +180,34 @@ as $$
       join (select distinct t.software_number as number, t.software_key from task t) k on k.software_key = r.software_key
       join unified u on u.queue = r.queue
   )
-  select t.number, q.number,
+  select t.number, o.queue,
          h.task is not null, coalesce(h.alone, false),
-         coalesce(n.is_nucleus_queue, false), coalesce(n.is_near, false), coalesce(n.is_own, false),
-         n.closeness, n.queued::float8, n.queued_express::float8, n.mbps,
-         coalesce(c.running, 0), coalesce(c.starting, 0), coalesce(c.activated, 0), coalesce(c.assigned, 0), coalesce(c.defined, 0),
-         s.numslots,
-         y.running, y.starting, y.activated, y.assigned, y.defined,
+         o.is_nucleus_queue, o.is_near, o.is_own, o.closeness, o.queued, o.queued_express, o.mbps, o.running, o.starting, o.activated, o.assigned, o.defined, o.numslots,
+         o.type_running, o.type_starting, o.type_activated, o.type_assigned, o.type_defined,
          coalesce(a.disk_files, 0), coalesce(a.disk_bytes, 0), coalesce(a.files, 0), coalesce(a.bytes, 0),
          coalesce(a.disk_bytes, 0) >= t.input_bytes,
-         w.task is null,
-         z.refusal, b.problem, v.percent
-    from task t
-   cross join queue q
-    left join chosen h on h.task = t.number and h.queue = q.number
-    left join near n on n.nucleus = t.nucleus_number and n.queue = q.unified
-    left join counted c on c.share = t.share_number and c.queue = q.unified
-    left join slot s on s.share = t.share_number and s.queue = q.unified
-    left join type_count y on y.mix = t.mix_number and y.queue = q.unified
-    left join available a on a.task = t.number and a.queue = q.unified
-    left join unreadable w on w.task = t.number
-    left join refusal z on z.policy = t.policy_number and z.queue = q.unified
-    left join problem b on b.software = t.software_number and b.queue = q.unified
-    left join resource.architecture_level v on v.setup = p_setup and v.queue = q.unified_name and v.level = t.level
+         t.is_readable,
+         o.refusal, o.problem, o.percent
+    from (select t.number, t.class_number, t.input_bytes, w.task is null as is_readable from task t left join unreadable w on w.task = t.number offset 0) t
+    join (select k.number as class, q.number as queue, q.unified,
+                 coalesce(n.is_nucleus_queue, false) as is_nucleus_queue, coalesce(n.is_near, false) as is_near, coalesce(n.is_own, false) as is_own,
+                 n.closeness, n.queued::float8 as queued, n.queued_express::float8 as queued_express, n.mbps,
+                 coalesce(c.running, 0) as running, coalesce(c.starting, 0) as starting, coalesce(c.activated, 0) as activated, coalesce(c.assigned, 0) as assigned, coalesce(c.defined, 0) as defined,
+                 s.numslots,
+                 y.running as type_running, y.starting as type_starting, y.activated as type_activated, y.assigned as type_assigned, y.defined as type_defined,
+                 z.refusal, b.problem, v.percent
+            from (select distinct t.class_number as number, t.nucleus_number, t.share_number, t.mix_number, t.policy_number, t.software_number, t.level from task t) k
+           cross join queue q
+            left join near n on n.nucleus = k.nucleus_number and n.queue = q.unified
+            left join counted c on c.share = k.share_number and c.queue = q.unified
+            left join slot s on s.share = k.share_number and s.queue = q.unified
+            left join type_count y on y.mix = k.mix_number and y.queue = q.unified
+            left join refusal z on z.policy = k.policy_number and z.queue = q.unified
+            left join problem b on b.software = k.software_number and b.queue = q.unified
+            left join resource.architecture_level v on v.setup = p_setup and v.queue = q.unified_name and v.level = k.level
+          offset 0) o on o.class = t.class_number
+    left join chosen h on h.task = t.number and h.queue = o.queue
+    left join available a on a.task = t.number and a.queue = o.unified
 $$;
 
 comment on function brokerage.facts_of_pairs(text, brokerage.task_facts[], brokerage.queue_facts[], text, boolean) is

@@ -42,6 +42,10 @@ as $$
      group by s.queue
   ), live as materialized (
     select l.queue, sum(l.jobs) as jobs from brokerage.live_count l where l.setup = p_setup group by l.queue
+  ), pilot as materialized (
+    select p.queue, sum(p.requests) as requests from resource.pilot_count p where p.setup = p_setup group by p.queue
+  ), start as materialized (
+    select s.queue, s.last_at from workload.last_start s where s.setup = p_setup
   ), slot as materialized (
     select distinct s.queue from resource.slot s where s.setup = p_setup
   )
@@ -81,8 +85,8 @@ as $$
          coalesce('ANY' = any (q.releases), false) as releases_any,
          coalesce('AUTO' = any (q.releases), false) as releases_auto,
          w.queue is not null as publishes_software,
-         coalesce(a.getjob, 0) + coalesce(a.updatejob, 0) as pilots,
-         a.laststart as laststart,
+         coalesce(p.requests, 0)::bigint as pilots,
+         b.last_at as laststart,
          coalesce(a.workers_running, 0) + coalesce(a.workers_submitted, 0) as workers,
          coalesce(a.ups, false) as ups,
          l.queue is not null as has_slots,
@@ -119,6 +123,8 @@ as $$
     left join storage s on s.queue = q.unified_name
     left join count_of_all c on c.queue = q.unified_name
     left join transferring t on t.queue = q.unified_name
+    left join pilot p on p.queue = q.unified_name
+    left join start b on b.queue = q.unified_name
     left join live v on v.queue = q.unified_name
     left join slot l on l.queue = q.unified_name
     left join resource.software w on w.setup = q.setup and w.queue = q.unified_name

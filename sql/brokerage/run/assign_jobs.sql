@@ -7,14 +7,13 @@ language plpgsql
 as $$
 begin
   if p_run.algorithm <> 'production_task' and not brokerage.sees_assignments(p_run.profile, p_run.algorithm) then
-    perform brokerage.assign_task(p_run, d.task_id, c.queues, c.weights, c.queued, c.capacities, c.chunks)
+    perform brokerage.assign_task(p_run, c.task_id, c.queues, c.weights, c.queued, c.capacities, c.chunks)
        from (select x.task_id, array_agg(x.queue order by x.rank) as queues, array_agg(coalesce(x.weight, 1) order by x.rank) as weights,
                     array_agg(coalesce(x.queued, 0) order by x.rank) as queued, array_agg(x.capacity order by x.rank) as capacities,
                     array_agg(coalesce(x.chunk, 25) order by x.rank) as chunks
                from brokerage.decision x
               where x.setup = p_run.setup and x.run_id = p_run.run_id and x.task_id = any (p_task_ids) and x.verdict = 'c'
-              group by x.task_id) c
-       join brokerage.task_decision d on d.setup = p_run.setup and d.run_id = p_run.run_id and d.task_id = c.task_id;
+              group by x.task_id) c;
   end if;
   if p_run.algorithm <> 'production_task' and (select s.makes_jobs from brokerage.setting_in_force s where s.setup = p_run.setup) then
     perform workload.make_jobs(p_run.setup, array_agg(a.task_id order by a.task_id, a.queue), array_agg(a.queue order by a.task_id, a.queue), array_agg(a.jobs order by a.task_id, a.queue), format('run %s', p_run.run_id))

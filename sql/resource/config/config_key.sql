@@ -66,7 +66,7 @@ select k.app, k.component, k.key, '^' || regexp_replace(k.key, '<[a-z]+>', '.+',
     ('pandaserver', 'rebroker', 'ANALY_TIMEOUT_<group>', 'number', null, 'h', 'The like for a working group; null = ANALY_TIMEOUT.', false, '{panda2026}'),
     ('pandaserver', 'watcher', 'HEARTBEAT_TIMEOUT_<workflow>', 'number', null, 'h', 'How long a job of a workflow may be silent; null = 2.', false, '{doc,panda2026}'),
     ('pandaserver', 'job_timeout', 'TIMEOUT_defined', 'number', '4', 'h', 'How long a job may be defined.', false, '{panda2026}'),
-    ('pandaserver', 'job_timeout', 'TIMEOUT_holding', 'number', '48', 'h', 'How long a job may be holding.', false, '{panda2026}')
+    ('pandaserver', 'job_timeout', 'TIMEOUT_holding', 'number', '48', 'h', 'How long a job may be holding.', false, '{doc,panda2026}')
   ) k (app, component, key, type, default_value, unit, meaning, zero_is_default, profiles);
 
 comment on view resource.config_key is

@@ -1,13 +1,38 @@
--- World format: loads rows into a table of this room. Jobs that are loaded are counted; their nucleus is that of their task.
+-- after: workload.starts_of_jobs
+-- after: workload.ends_of_jobs
+-- World format: loads rows into a table of this room. Jobs that are loaded are counted, also when they started and ended; their nucleus is that of their task.
 create or replace function workload.store(p_setup text, p_table text, p_rows jsonb, p_parents jsonb default null, p_merge boolean default false) returns bigint
 language plpgsql
 security definer set search_path = workload, pg_temp
 as $$
 declare
   v_stored bigint;
+  v_started workload.start_count[];
+  v_ended workload.end_count[];
 begin
   perform resource.identify(p_setup);
+  if p_table = 'job' then
+    perform workload.refuse_jobs(p_rows);
+    v_started := array(select s from workload.starts_of_jobs(p_setup) s);
+    v_ended := array(select e from workload.ends_of_jobs(p_setup) e);
+  end if;
   v_stored := resource.store_rows(p_setup, workload.world_table(p_table), p_rows, p_parents, p_merge);
+  if p_table = 'job' then
+    insert into workload.start_count as n (setup, queue, gshare, resource_type, minute, jobs, last_at)
+    select d.setup, d.queue, d.gshare, d.resource_type, d.minute, sum(d.jobs * d.sign), coalesce(max(d.last_at) filter (where d.sign = 1), d.minute)
+      from (select s.*, 1 as sign from workload.starts_of_jobs(p_setup) s union all select s.*, -1 from unnest(v_started) s) d
+     group by d.setup, d.queue, d.gshare, d.resource_type, d.minute
+    having sum(d.jobs * d.sign) <> 0
+     order by d.setup, d.queue, d.gshare, d.resource_type, d.minute
+    on conflict on constraint start_count_key do update set jobs = n.jobs + excluded.jobs, last_at = greatest(n.last_at, excluded.last_at);
+    insert into workload.end_count as n (setup, task_id, queue, status, minute, jobs)
+    select d.setup, d.task_id, d.queue, d.status, d.minute, sum(d.jobs * d.sign)
+      from (select e.*, 1 as sign from workload.ends_of_jobs(p_setup) e union all select e.*, -1 from unnest(v_ended) e) d
+     group by d.setup, d.task_id, d.queue, d.status, d.minute
+    having sum(d.jobs * d.sign) <> 0
+     order by d.setup, d.task_id, d.queue, d.status, d.minute
+    on conflict on constraint end_count_key do update set jobs = n.jobs + excluded.jobs;
+  end if;
   if p_table in ('job', 'task') then
     update workload.job j set nucleus = t.nucleus
       from workload.task t

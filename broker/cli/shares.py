@@ -1,0 +1,84 @@
+"""`broker shares`: the tree of global shares, and what groups get."""
+
+import typer
+
+from broker.cli import output
+from broker.cli.common import Json
+from broker.cli.session import Row, Setup, require_setup, rows_of, session
+
+app = typer.Typer()
+
+_GROUPS = """
+    select owner_group, count(*) as owners, sum(queues)::bigint as queues, sum(jobs)::bigint as jobs,
+           sum(priority) as priority
+      from monitor.waiting_by_group
+     where setup = %s
+     group by owner_group
+     order by sum(priority) desc, owner_group collate "C"
+"""
+_LAWS = {
+    "groups": "Groups are drawn by the shares of owner groups (DIRAC's law).",
+    "global": "Groups that are leaves are drawn by their place in the tree of global shares (setting shares = global).",
+}
+_WIDTH = 24  # of a bar
+
+
+@app.command(rich_help_panel="Jobs")
+def shares(*, setup: Setup = "default", as_json: Json = False) -> None:
+    """Show the tree of global shares, which share is furthest behind its target, and what waits by group.
+
+    A bar is what runs, the line in it the target, both of all that runs. Leaves are numbered from the one furthest
+    behind: at each level the share goes first whose target less usage is largest, as in PanDA.
+    """
+    with session() as connection:
+        require_setup(connection, setup)
+        law = rows_of(connection, "select shares from monitor.setup where setup = %s", setup)
+        tree = rows_of(connection, 'select * from monitor.share_tree where setup = %s order by path collate "C"', setup)
+        groups = rows_of(connection, _GROUPS, setup)
+    followed = law[0]["shares"] if law else "groups"
+    if as_json:
+        output.json_out({"setup": setup, "shares": followed, "tree": tree, "groups": groups})
+        return
+    _show_tree(tree)
+    columns = ["owner_group", "owners", "queues", "jobs", "priority"]
+    output.table("Groups that wait", columns, [[row[name] for name in columns] for row in groups])
+    output.say(_LAWS[followed])
+
+
+def _show_tree(tree: list[Row]) -> None:
+    largest = max((max(row["target_of_whole"], row["usage_of_whole"]) for row in tree), default=0) or 1
+    cells = [
+        (
+            "  " * (row["depth"] - 1) + row["gshare"],
+            _percent(row["target_of_whole"]),
+            _percent(row["usage_of_whole"]),
+            _bar(row["target_of_whole"] / largest, row["usage_of_whole"] / largest),
+            _percent(row["distance"]),
+            None if row["usage"] >= 999999 else _percent(row["usage"]),  # PanDA's figure for a target of 0
+            round(row["running"]),
+            round(row["queued"]),
+            row["behind"],
+        )
+        for row in tree
+    ]
+    columns = ["share", "target %", "usage %", "", "behind by %", "of target %", "running", "queued", "behind"]
+    output.table("Global shares", columns, cells, drop=["queued", "of target %", ""])
+    for row in tree:
+        if row["problem"]:
+            output.note(f"share {row['gshare']} stands at the top: {row['problem']} (parent {row['parent']})")
+        if row["behind"] == 1:
+            output.say(f"Furthest behind: {row['gshare']}.")
+    if tree and tree[0]["source"] == "loaded":
+        output.say("Figures are as loaded: no job was made here.")
+
+
+def _percent(fraction: float) -> float:
+    return round(100 * fraction, 1)
+
+
+def _bar(target: float, usage: float) -> str:
+    """What runs, filled; the line is the target."""
+    filled, line = round(_WIDTH * usage), min(round(_WIDTH * target), _WIDTH - 1)
+    cells = ["█" if place < filled else "·" for place in range(_WIDTH)]
+    cells[line] = "│" if line >= filled else "┃"
+    return "".join(cells)

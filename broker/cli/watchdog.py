@@ -1,0 +1,64 @@
+"""`broker watchdog`: timeouts, leases that expire, and all else that goes on by itself."""
+
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from broker.cli import output
+from broker.cli.common import Json
+from broker.cli.session import require_setup, session
+
+if TYPE_CHECKING:
+    from broker.watchdog import Report
+
+app = typer.Typer()
+
+
+@app.command(rich_help_panel="Setups")
+def watchdog(
+    *,
+    setup: Annotated[str | None, typer.Option(help="This setup only.")] = None,
+    once: Annotated[bool, typer.Option("--once", help="One round of everything, whoever else watches.")] = False,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Only say what timeouts and fast rebrokerage would do now, and end.")
+    ] = False,
+    every: Annotated[float, typer.Option(help="Seconds (0.1 or more) between two rounds.")] = 5.0,
+    jitter: Annotated[float, typer.Option(help="So much (0 to 1) of that more or less, by chance.")] = 0.1,
+    as_json: Json = False,
+) -> None:
+    """Watch over jobs: expired leases, timeouts, fast rebrokerage, input that has come, counts. Start it twice."""
+    from broker.watchdog import Watchdog, watch
+
+    if not 0.1 <= every <= 3600:  # nan is neither
+        raise typer.BadParameter(f"{every:g} is not between 0.1 and 3600 seconds", param_hint="--every")
+    if not 0 <= jitter <= 1:
+        raise typer.BadParameter(f"{jitter:g} is not between 0 and 1", param_hint="--jitter")
+
+    def tell(report: "Report") -> None:
+        if as_json:
+            output.json_out(report)
+        else:
+            rows = [(row["setup"], row["rule"], row["action"], row["jobs"]) for row in report]
+            output.table("Overdue" if dry_run else "Watched", ["setup", "rule", "action", "jobs"], rows)
+
+    with session() as connection:
+        if setup is not None:
+            require_setup(connection, setup)
+        if once or dry_run:
+            tell(watch(connection, setup, dry_run=dry_run))
+            return
+    _run(Watchdog(session, tell, output.note, setup, every, jitter))
+
+
+def _run(watching: Any) -> None:
+    """Watch until a signal says stop; the round that is under way is finished."""
+    import signal
+
+    before = {number: signal.getsignal(number) for number in (signal.SIGTERM, signal.SIGINT)}
+    for number in before:
+        signal.signal(number, lambda *_: watching.stop())
+    try:
+        watching.run()
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)

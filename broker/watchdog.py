@@ -1,0 +1,118 @@
+"""What `broker watchdog` does: lifecycle.watch again and again, by one of several copies at a time.
+
+Who leads is a row in the database that expires (lifecycle.lead): a copy that dies or loses its connection leads no
+longer after three rounds, and another takes over. Every step is right with two leaders, so a clock that jumps or a
+round that takes long does no harm.
+"""
+
+import os
+import random
+import socket
+import threading
+import time
+import uuid
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass, field
+from datetime import timedelta
+from typing import Any
+
+import psycopg
+
+from broker.errors import ConnectError
+
+Connection = psycopg.Connection[Any]
+Report = list[dict[str, Any]]
+
+SELDOM = 60.0  # seconds between two rounds that look at timeouts, fast rebrokerage, history and ended jobs
+_SHORTEST_LEAD = 15.0
+
+
+def watch(connection: Connection, setup: str | None, *, dry_run: bool = False, often: bool = False) -> Report:
+    """One round: what it touched, or with dry_run would touch, a row a setup, rule and action."""
+    row = connection.execute("call lifecycle.watch(%s, %s, %s)", [setup, dry_run, often]).fetchone()
+    return summed(row[0] if row else [])
+
+
+def summed(rows: Report) -> Report:
+    """Rows of one setup, rule and action as one, in the order in which they came."""
+    jobs: dict[tuple[str, str, str], int] = {}
+    for row in rows:
+        key = (row["setup"], row["rule"], row["action"])
+        jobs[key] = jobs.get(key, 0) + row["jobs"]
+    return [{"setup": key[0], "rule": key[1], "action": key[2], "jobs": number} for key, number in jobs.items()]
+
+
+@dataclass
+class Watchdog:
+    """A copy of the watchdog.
+
+    open: makes a connection, to be used in a with statement. tell: is told what a round touched. note: is told of
+    leading, standing by, and lost connections.
+    """
+
+    open: Callable[[], AbstractContextManager[Connection]]
+    tell: Callable[[Report], None]
+    note: Callable[[str], None]
+    setup: str | None = None
+    every: float = 5.0
+    jitter: float = 0.1
+    holder: uuid.UUID = field(default_factory=uuid.uuid4)
+    _stop: threading.Event = field(default_factory=threading.Event)
+    _leads: bool | None = None
+    _looked: float = float("-inf")
+
+    @property
+    def name(self) -> str:
+        """What the copies of which one leads have in common."""
+        return "watchdog" if self.setup is None else f"watchdog of {self.setup}"
+
+    def stop(self) -> None:
+        """End the loop after the round that it is in; from a signal handler or another thread."""
+        self._stop.set()
+
+    def run(self) -> None:
+        """Watch until stopped. Raises what the first connection raises; later ones are tried again."""
+        first = True
+        while not self._stop.is_set():
+            try:
+                with self.open() as connection:
+                    first = False
+                    with self._until_told(connection):
+                        while not self._stop.is_set():
+                            began = time.monotonic()
+                            self._round(connection)
+                            self._rest(time.monotonic() - began)
+            except (psycopg.OperationalError, ConnectError) as error:
+                if first:
+                    raise
+                self._leads = None
+                self.note(f"trying again: {str(error).splitlines()[0]}")
+                self._rest(0)
+
+    @contextmanager
+    def _until_told(self, connection: Connection) -> Iterator[None]:
+        yield
+        connection.execute("select lifecycle.stand_down(%s, %s)", [self.name, self.holder])
+
+    def _rest(self, spent: float) -> None:
+        self._stop.wait(max(self.every * (1 + random.uniform(-self.jitter, self.jitter)) - spent, 0))
+
+    def _round(self, connection: Connection) -> None:
+        held_by = f"{socket.gethostname()}, process {os.getpid()}"
+        lasts = timedelta(seconds=max(3 * self.every, _SHORTEST_LEAD))
+        row = connection.execute(
+            "select leads, leader from lifecycle.lead(%s, %s, %s, %s)", [self.name, self.holder, held_by, lasts]
+        ).fetchone()
+        leads, leader = row if row else (False, "nobody")
+        if leads is not self._leads:
+            self.note("watching" if leads else f"standing by: {leader} watches")
+        self._leads = leads
+        if not leads:
+            return
+        often = time.monotonic() - self._looked < SELDOM
+        report = watch(connection, self.setup, often=often)
+        if not often:
+            self._looked = time.monotonic()
+        if report:
+            self.tell(report)

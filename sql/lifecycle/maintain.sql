@@ -1,0 +1,28 @@
+-- after: lifecycle.forget_ended
+-- What has to be done now and then, beside timeouts: counts that came to nothing, partitions of the history, jobs that ended long ago. The first two are of all setups.
+create or replace function lifecycle.maintain(p_setup text default null) returns table (step text, changed bigint)
+language plpgsql
+security definer set search_path = lifecycle, pg_temp
+as $$
+begin
+  if p_setup is not null then
+    step := 'ended jobs';
+    changed := lifecycle.forget_ended(p_setup);
+    return next;
+    return;
+  end if;
+  step := 'job counts';
+  changed := workload.clean_counts();
+  return next;
+  step := 'job history partitions';
+  changed := 0;
+  begin
+    changed := workload.make_history_partitions();
+  exception when lock_not_available then
+    null;  -- somebody reads the history for long: next time
+  end;
+  return next;
+end $$;
+
+comment on function lifecycle.maintain(text) is
+'Forgets the ended jobs of a setup that are older than jobs_kept; without a setup it removes counts that came to nothing, and makes and drops partitions of the history of jobs. Returns what it did, a row a step. Safe to run twice at once. Errors: PB002 (setup not granted).';

@@ -1,0 +1,18 @@
+-- after: taskqueue.set_factors
+-- Where the setting shares is global: groups whose place in the tree has moved by more than a tenth are priced anew by maintenance.
+create or replace function taskqueue.mark_shares(p_setup text) returns bigint
+language plpgsql
+as $$
+declare
+  v_moved text[];
+begin
+  if not exists (select from taskqueue.setting s where s.setup = p_setup and s.shares = 'global') then
+    return 0;
+  end if;
+  v_moved := taskqueue.set_factors(p_setup, 0.1);
+  insert into taskqueue.share_mark (setup, owner_group, marked_at) select p_setup, g, resource.clock(p_setup) from unnest(v_moved) g;
+  return cardinality(v_moved);
+end $$;
+
+comment on function taskqueue.mark_shares(text) is
+'Keeps the factors of groups that follow global shares within a tenth, and marks the groups that moved; returns how many. taskqueue.maintain recomputes them.';

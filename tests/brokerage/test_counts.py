@@ -1,0 +1,274 @@
+"""Statistics that brokerage reads: what was loaded, and the jobs of this database, added (lifecycle.md, Statistics)."""
+
+import random
+from collections.abc import Sequence
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import psycopg
+import pytest
+from psycopg.rows import dict_row
+
+from broker import world
+
+Db = psycopg.Connection[Any]
+Row = dict[str, Any]
+NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
+FLAVOURS = ["doc", "panda2026"]
+SHARE = "User Analysis"
+
+
+@pytest.fixture
+def db(rolled_back: Db) -> Db:
+    """A connection in a transaction: what is loaded is rolled back."""
+    rolled_back.execute("select")
+    return rolled_back
+
+
+def rows(db: Db, query: str, given: Any = None) -> list[Row]:
+    with db.cursor(row_factory=dict_row) as cursor:
+        return cursor.execute(query, given).fetchall()
+
+
+def value(db: Db, query: str) -> Any:
+    [(one,)] = db.execute(query).fetchall()
+    return one
+
+
+def ago(hours: float) -> str:
+    return (NOW - timedelta(hours=hours)).isoformat()
+
+
+def jobs(*kinds: tuple[int, Row], first: int = 1) -> list[Row]:
+    """So many jobs of each kind, of user ann at queue Q."""
+    made: list[Row] = []
+    for count, fields in kinds:
+        for _ in range(count):
+            of_ann = {"queue": "Q", "gshare": SHARE, "label": "user", "user": "ann", "cores": 2}
+            made.append({"id": first + len(made), **of_ann, "created": ago(1), **fields})
+    return made
+
+
+def load(db: Db, **sections: Any) -> None:
+    """The setup w: queues Q and R, task 1 of ann, task 2 of ann in the group phys, and the sections."""
+    task = {"label": "user", "gshare": SHARE, "user": "ann", "status": "ready"}
+    given: Row = {"setup": "w", "now": NOW.isoformat(), "queues": {"Q": {}, "R": {}}}
+    given["tasks"] = [{**task, "id": 1}, {**task, "id": 2, "working_group": "phys"}]
+    world.load(db, [{**given, **sections}])
+
+
+def task_facts(db: Db, flavour: str = "doc") -> dict[int, Row]:
+    query = "select * from brokerage.facts_of_analysis('w', '{1,2}', %s)"
+    return {row["task_id"]: row for row in rows(db, query, [flavour])}
+
+
+def queue_facts(db: Db) -> dict[str, Row]:
+    query = "select * from brokerage.facts_of_queues('w')"
+    return {row["queue"]: row for row in rows(db, query)}
+
+
+def pairs(db: Db, flavour: str = "doc", function: str = "facts_of_analysis_pairs") -> dict[tuple[int, str], Row]:
+    query = f"""
+        select p.*, (a.tasks[p.task_number]).task_id, (b.queues[p.queue_number]).queue
+          from (select array_agg(f) as tasks
+                  from brokerage.facts_of_tasks('w', '{{1,2}}', %(flavour)s, 'analysis_job') f) a
+         cross join (select array_agg(f) as queues from brokerage.facts_of_queues('w', true) f) b
+         cross join brokerage.{function}('w', a.tasks, b.queues, %(flavour)s) p"""
+    return {(row["task_id"], row["queue"]): row for row in rows(db, query, {"flavour": flavour})}
+
+
+def move(db: Db, ids: Sequence[int], before: str, after: str) -> None:
+    db.execute("select workload.change_status('w', %s, %s, %s, 'test')", [list(ids), before, after])
+
+
+ACCOUNT = ["running_jobs", "queued_jobs", "running_cores", "queued_cores"]
+
+
+@pytest.mark.parametrize("flavour", FLAVOURS)
+def test_jobs_of_users_and_groups_add_to_accounts(db: Db, flavour: str) -> None:
+    """Of a user: those of groups only until activated. Of a group: all of it, whoever's."""
+    of_group = {"working_group": "phys"}
+    load(
+        db,
+        users={"ann": {"running_jobs": 10, "queued_jobs": 20, "running_cores": 30, "queued_cores": 40}},
+        jobs=jobs(
+            (1, {"status": "running"}),
+            (2, {"status": "starting", "label": "panda"}),
+            (3, {"status": "throttled"}),
+            (4, {"status": "defined", "cores": None, **of_group}),
+            (5, {"status": "running", **of_group}),
+            (6, {"status": "activated", "user": "bob", **of_group}),
+            (7, {"status": "running", "label": "managed"}),
+            (8, {"status": "holding"}),
+            (9, {"status": "finished", "ended": ago(0.5)}),
+            (1, {"status": "pending"}),
+        ),
+    )
+    facts = task_facts(db, flavour)
+    assert [facts[1][f"account_{name}"] for name in ACCOUNT] == [11, 29, 32, 54]
+    assert [facts[2][f"account_{name}"] for name in ACCOUNT] == [5, 10, 10, 16]
+    move(db, [1], "running", "finished")
+    assert task_facts(db, flavour)[1]["account_running_jobs"] == 10
+
+
+@pytest.mark.parametrize("function", ["facts_of_analysis_pairs", "facts_of_few_analysis_pairs"])
+def test_jobs_add_to_those_of_users_at_queues(db: Db, function: str) -> None:
+    """Activated, starting and running jobs of the task's label; users with jobs here are listed like those loaded."""
+    load(
+        db,
+        user_queue_statistics={
+            "Q": {SHARE: {"ann": {"queued": 10, "running": 20}, "zero": {"queued": 0, "running": 0}}},
+            "R": {SHARE: {"_total": {"queued": 100, "running": 200}, "ann": {"queued": 1, "running": 2}}},
+        },
+        jobs=jobs(
+            (1, {"status": "running"}),
+            (2, {"status": "starting"}),
+            (3, {"status": "activated"}),
+            (4, {"status": "defined"}),
+            (5, {"status": "running", "processing_type": "pmerge"}),
+            (6, {"status": "running", "label": "panda"}),
+            (7, {"status": "running", "gshare": "Express"}),
+            (1, {"status": "running", "user": "bob"}),
+            (1, {"status": "holding", "user": "eve"}),
+            (3, {"status": "running", "queue": "R", "user": "bob"}),
+            (4, {"status": "activated", "queue": "R"}),
+        ),
+    )
+    here, there = (pairs(db, function=function)[1, queue] for queue in "QR")
+    assert (here["user_queued"], here["user_running"]) == (15, 21)
+    assert (here["users"], here["users_running"]) == (3, 22)  # ann, zero, bob
+    assert (there["user_queued"], there["user_running"]) == (5, 2)
+    assert (there["users"], there["users_running"]) == (2, 203)  # bob too is of the total
+    assert pairs(db, "panda2026", function)[1, "Q"]["users"] == 4
+
+
+def test_users_without_jobs_left_are_not_listed(db: Db) -> None:
+    load(db, jobs=jobs((2, {"status": "running"}), (1, {"status": "running", "user": "bob"})))
+    before = pairs(db)[1, "Q"]
+    assert (before["users"], before["users_running"], before["user_running"]) == (2, 3, 2)
+    move(db, [1, 2], "running", "finished")
+    for fold in (False, True):
+        if fold:
+            db.execute("select workload.fold_counts()")
+        after = pairs(db)[1, "Q"]
+        assert (after["users"], after["users_running"], after["user_running"]) == (1, 1, None)
+
+
+def test_jobs_that_ended_add_to_results_of_the_task(db: Db) -> None:
+    """Those of the last TW_DONE_JOB_STAT hours; cancelled ones and other tasks do not."""
+    of_task = {"task": 1}
+    load(
+        db,
+        config={"anal_jobbroker:TW_DONE_JOB_STAT": 4},
+        tasks=[{"id": 1, "label": "user", "gshare": SHARE, "failures": {"Q": {"failed": 10, "closed": 20}}}, {"id": 2}],
+        jobs=jobs(
+            (1, {**of_task, "status": "failed", "ended": ago(3.9)}),
+            (2, {**of_task, "status": "closed", "ended": ago(1)}),
+            (3, {**of_task, "status": "finished", "ended": ago(0)}),
+            (4, {**of_task, "status": "failed", "ended": ago(4.1)}),
+            (5, {**of_task, "status": "cancelled", "ended": ago(1)}),
+            (6, {"task": 2, "status": "failed", "ended": ago(1)}),
+            (7, {**of_task, "status": "finished", "ended": ago(1), "queue": "R"}),
+            (2, {**of_task, "status": "running"}),
+        ),
+    )
+
+    def outcomes(queue: str) -> list[int]:
+        return [pairs(db)[1, queue][name] for name in ("failed", "closed", "finished")]
+
+    assert (outcomes("Q"), outcomes("R")) == ([11, 22, 3], [0, 0, 7])
+    move(db, [29, 30], "running", "failed")
+    assert outcomes("Q") == [13, 22, 3]
+    db.execute("select workload.fold_counts()")
+    assert outcomes("Q") == [13, 22, 3]
+
+
+def test_starts_here_add_to_the_rate_and_are_the_last_start(db: Db) -> None:
+    """A share has its part of the starts of all; where its rate was loaded, what started of it is added."""
+    load(
+        db,
+        queues={"Q": {"laststart": ago(3)}, "R": {"laststart": ago(0.5)}, "NONE": {}},
+        to_running_rate={"Q": 8, "R": {SHARE: 3}},
+        jobs=jobs(
+            (3, {"status": "running", "started": ago(2)}),
+            (1, {"status": "running", "gshare": "Express", "started": ago(5.9)}),
+            (2, {"status": "finished", "started": ago(1), "ended": ago(0.1)}),
+            (9, {"status": "failed", "started": ago(6.1), "ended": ago(0.1)}),
+            (6, {"status": "running", "started": ago(1), "queue": "R"}),
+            (6, {"status": "running", "started": ago(1), "queue": "R", "gshare": "Express"}),
+        ),
+    )
+    facts = pairs(db)
+    assert facts[1, "Q"]["to_running_rate"] == pytest.approx((8 + 6 / 6) * 3 / 4)
+    assert facts[1, "R"]["to_running_rate"] == pytest.approx(3 + 6 / 6)
+    assert facts[1, "NONE"]["to_running_rate"] == 0
+    starts = {name: row["laststart"] for name, row in queue_facts(db).items()}
+    assert starts == {"Q": NOW - timedelta(hours=1), "R": NOW - timedelta(hours=0.5), "NONE": None}
+
+
+def test_starts_through_change_status_count_before_and_after_folding(db: Db) -> None:
+    load(db, jobs=jobs((12, {"status": "starting"}), (12, {"status": "running"})))
+    assert queue_facts(db)["Q"]["laststart"] is None
+    move(db, range(1, 13), "starting", "running")
+    for fold in (False, True):
+        if fold:
+            db.execute("select workload.fold_counts()")
+        assert queue_facts(db)["Q"]["laststart"] == NOW
+        assert pairs(db)[1, "Q"]["to_running_rate"] == pytest.approx(12 / 6)
+    move(db, range(1, 13), "running", "activated")  # back again, and started again: twice
+    assert value(db, "select count(*) from workload.job where started is not null") == 0
+
+
+def test_loading_jobs_again_counts_their_times_once(db: Db) -> None:
+    """What a load changes of the jobs' times is what the counts change by."""
+    first = jobs((4, {"task": 1, "status": "finished", "started": ago(2), "ended": ago(1)}))
+    load(db, jobs=first)
+    starts = "select coalesce(sum(jobs), 0)::int from workload.job_start where setup = 'w'"
+    ends = starts.replace("job_start", "job_end")
+    for _ in range(2):
+        assert [value(db, query) for query in (starts, ends)] == [4, 4]
+        load(db, jobs=first)
+    load(db, jobs=[{**job, "status": "running", "ended": None, "started": ago(1.5)} for job in first])
+    assert [value(db, query) for query in (starts, ends)] == [4, 0]
+    assert queue_facts(db)["Q"]["laststart"] == NOW - timedelta(hours=1.5)
+
+
+def test_requests_of_pilots_are_noted_in_the_background(db: Db) -> None:
+    """Resources whose site is a queue ask for it; for three hours."""
+    load(db, queues={"Q": {"pilots": {"getjob": 1, "updatejob": 2}}, "R": {}, "NONE": {}})
+    seen = "insert into taskqueue.resource_seen values ('w', md5(%s)::uuid, %s, false, %s::jsonb)"
+    for place, (hours, site) in enumerate([(0.5, '"R"'), (1, '["Q", "R"]'), (2.5, '"R"'), (4, '"NONE"'), (1, '"x"')]):
+        db.execute(seen, [str(place), ago(hours), f'{{"Site": {site}}}'])
+    assert value(db, "select taskqueue.roll_up_resources('w')") == 5
+    assert {name: row["pilots"] for name, row in queue_facts(db).items()} == {"Q": 4, "R": 3, "NONE": 0}
+    later = (NOW + timedelta(days=2)).isoformat()
+    db.execute("select resource.set_clock('w', %s)", [later])
+    db.execute("select taskqueue.roll_up_resources('w')")
+    assert value(db, "select count(*) from resource.pilot_request") == 0
+
+
+def test_classes_read_counts_of_tasks_and_jobs_that_wait(db: Db) -> None:
+    """A task is nearly done by its counts; of the jobs those that neither started nor ended wait."""
+    load(
+        db,
+        users={"ann": {"rem_slots_a": 5, "rem_slots_b": 5}},
+        jobs=jobs(
+            (9, {"task": 1, "status": "finished", "started": ago(2), "ended": ago(1)}),
+            (1, {"task": 1, "status": "running", "started": ago(1)}),
+            (1, {"status": "activated", "created": ago(50)}),
+            (1, {"status": "activated", "created": ago(50), "started": ago(40)}),
+        ),
+    )
+    classes = rows(db, "select task_id, task_class from brokerage.task_classes('w')")
+    assert {row["task_id"]: row["task_class"] for row in classes} == {1: 2, 2: 1}
+    assert value(db, "select long_jobs from brokerage.site_classes('w', 'doc')") == 1
+
+
+def test_jobs_that_wait_are_found_by_their_index(db: Db) -> None:
+    """Ended jobs are most of them: classes do not read them for those that wait."""
+    rng = random.Random(3)
+    given = jobs((3000, {"status": "finished", "ended": ago(1)}), (20, {"status": "activated"}))
+    load(db, jobs=[{**row, "queue": rng.choice("QR"), "started": row.get("ended")} for row in given])
+    db.execute("select brokerage.refresh_statistics()")
+    plan = [line for (line,) in db.execute("explain select * from brokerage.site_classes('w', 'doc')").fetchall()]
+    assert any("job_analysis" in line for line in plan), plan

@@ -1,0 +1,237 @@
+"""States of a job: which changes there are, what agents' calls do to them, and how jobs are cancelled."""
+
+from collections.abc import Callable
+from typing import Any
+
+import psycopg
+import pytest
+from psycopg.types.json import Jsonb
+
+from tests.lifecycle import grids
+
+Connection = psycopg.Connection[Any]
+STATUSES = [
+    "pending",
+    "throttled",
+    "defined",
+    "assigned",
+    "activated",
+    "sent",
+    "starting",
+    "running",
+    "holding",
+    "transferring",
+    "finished",
+    "failed",
+    "cancelled",
+    "closed",
+]
+ENDS = {"finished", "failed", "cancelled", "closed"}
+FORWARD = {
+    "pending": {"throttled", "defined"},
+    "throttled": {"defined"},
+    "defined": {"throttled", "assigned"},
+    "assigned": {"activated"},
+    "activated": {"sent"},
+    "sent": {"activated", "starting", "running"},
+    "starting": {"activated", "running"},
+    "running": {"activated", "holding", "transferring", "finished"},
+    "holding": {"activated", "transferring", "finished"},
+    "transferring": {"activated", "holding", "finished"},
+}
+
+
+@pytest.fixture
+def db(rolled_back: Connection) -> Connection:
+    grids.load(rolled_back, "s")
+    return rolled_back
+
+
+def _error(db: Connection, query: str, *arguments: Any) -> psycopg.Error:
+    with pytest.raises(psycopg.Error) as raised, db.transaction():
+        db.execute(query, arguments)
+    return raised.value
+
+
+def test_the_changes_that_there_are_and_no_others(db: Connection) -> None:
+    allowed = set(db.execute("select from_status, to_status from workload.transition where from_status is not null"))
+    assert allowed == {(a, b) for a in FORWARD for b in FORWARD[a] | (ENDS - {"finished"})}
+    [job] = grids.make(db, "s")
+    for before in STATUSES:
+        for after in STATUSES:
+            db.execute("update workload.job set status = %s where setup = 's' and job_id = %s", (before, job))
+            call = "select workload.change_status('s', array[%s::bigint], %s, %s, 'test')"
+            if (before, after) in allowed:
+                assert db.execute(call, (job, before, after)).fetchall() == [([job],)]
+                assert grids.status(db, "s", job) == after
+            else:
+                error = _error(db, call, job, before, after)
+                assert (error.sqlstate, error.diag.message_primary) == (
+                    "PB005",
+                    f"job {job} is {before}: it does not go to {after}",
+                )
+                assert grids.status(db, "s", job) == before
+
+
+def test_a_change_from_another_status_touches_nothing(db: Connection) -> None:
+    jobs = grids.make(db, "s", jobs=3)
+    db.execute("select workload.change_status('s', %s, 'defined', 'assigned', 'test')", ([jobs[1]],))
+    call = "select workload.change_status('s', %s::bigint[], 'defined', 'cancelled', 'test')"
+    assert db.execute(call, (jobs,)).fetchall() == [([jobs[0], jobs[2]],)]
+    assert db.execute(call, (jobs,)).fetchall() == [([],)]
+    assert db.execute(call, ([jobs[1]],)).fetchall() == [([],)]
+    assert [grids.status(db, "s", job) for job in jobs] == ["cancelled", "assigned", "cancelled"]
+    assert grids.history(db, "s", jobs[1]) == [(None, "defined"), ("defined", "assigned")]
+    assert grids.differences(db, "s") == []
+
+
+def test_jobs_say_what_they_read(db: Connection) -> None:
+    first = grids.make(db, "s", jobs=2)
+    second = grids.make(db, "s", queue="QB", jobs=9)
+    query = """select job_id, number, queue, input_files, input_bytes, events, cores
+                 from workload.job where setup = 's' order by number"""
+    assert db.execute(query).fetchall() == [
+        (job, n, "QA" if n < 3 else "QB", 1, 10 * n, n, 1) for n, job in enumerate(first + second, 1)
+    ]
+    assert grids.make(db, "s", jobs=1) == []
+
+
+def test_the_way_of_a_job(db: Connection) -> None:
+    [job] = grids.make(db, "s")
+    assert grids.activate(db, "s") == {"assigned": 1, "activated": 1}
+    assert grids.match(db, "s", "QB") is None
+    taken = grids.match(db, "s")
+    assert taken is not None
+    assert taken[0] == job
+    report = "select action from taskqueue.report_job('s', %s, %s, %s)"
+    for state, then in [(None, "starting"), ("running", "running"), (None, "running"), ("holding", "holding")]:
+        assert db.execute(report, (*taken, state)).fetchall() == [("continue",)]
+        assert grids.status(db, "s", job) == then
+    assert _error(db, report, *taken, "running").sqlstate == "PB005"
+    assert _error(db, report, *taken, "finished").sqlstate == "PB001"
+    db.execute("select taskqueue.finish_job('s', %s, %s)", taken)
+    db.execute("select taskqueue.finish_job('s', %s, %s)", taken)
+    went = ["defined", "assigned", "activated", "sent", "starting", "running", "holding", "finished"]
+    assert grids.history(db, "s", job) == list(zip([None, *went], went, strict=False))
+    assert grids.counted(db, "s") == {}
+    assert grids.differences(db, "s") == []
+    who = db.execute("select distinct role_name = current_user from workload.job_history where setup = 's'").fetchall()
+    assert who == [(True,)]
+
+
+def test_who_finishes_without_a_word_was_running(db: Connection) -> None:
+    [job] = grids.make(db, "s")
+    grids.activate(db, "s")
+    db.execute("select taskqueue.finish_job('s', %s, %s)", grids.match(db, "s"))
+    assert grids.history(db, "s", job)[-2:] == [("sent", "running"), ("running", "finished")]
+    assert db.execute("select started, ended from workload.job where setup = 's'").fetchall() == [
+        (grids.NOON, grids.NOON)
+    ]
+
+
+@pytest.mark.parametrize("state", ["sent", "starting", "running", "holding", "transferring"])
+def test_a_job_that_is_given_back_waits_again(db: Connection, state: str) -> None:
+    [job] = grids.make(db, "s")
+    grids.activate(db, "s")
+    taken = grids.match(db, "s")
+    assert taken is not None
+    if state != "sent":
+        db.execute("select taskqueue.report_job('s', %s, %s, %s)", (*taken, state))
+    db.execute("select taskqueue.release_job('s', %s, %s)", taken)
+    assert grids.status(db, "s", job) == "activated"
+    again = grids.match(db, "s")
+    assert again is not None
+    assert again[1].startswith("2-")
+    error = _error(db, "select taskqueue.finish_job('s', %s, %s)", *taken)
+    assert error.sqlstate == "PB003"
+    assert error.diag.message_primary == f"attempt 1 of job {job} is stale"
+    assert "Attempt 2 has it: role" in (error.diag.message_detail or "")
+    assert grids.status(db, "s", job) == "sent"
+    assert grids.differences(db, "s") == []
+
+
+def test_batches_go_on_where_one_is_refused(db: Connection) -> None:
+    jobs = grids.make(db, "s", jobs=3)
+    grids.activate(db, "s")
+    taken = dict(found for _ in jobs if (found := grids.match(db, "s")))
+    reports = [{"job_id": job, "attempt": taken[job]} for job in jobs]
+    reports[1]["attempt"] = "9-" + "0" * 32
+    reports[2]["status"] = "asleep"
+    asked = "select job_id, action, reason from taskqueue.report_jobs('s', %s)"
+    answers = db.execute(asked, (Jsonb(reports[::-1]),)).fetchall()
+    assert [answer[:2] for answer in answers] == [(jobs[0], "continue"), (jobs[1], "stale"), (jobs[2], "refused")]
+    assert "asleep" in answers[2][2]
+    ends = [
+        {"job_id": job, "attempt": report["attempt"], "outcome": "failed"}
+        for job, report in zip(jobs, reports, strict=True)
+    ]
+    ended = db.execute("select job_id, outcome from taskqueue.finish_jobs('s', %s)", (Jsonb(ends),)).fetchall()
+    assert ended == [(jobs[0], "failed"), (jobs[1], "stale"), (jobs[2], "failed")]
+    assert [grids.status(db, "s", job) for job in jobs] == ["failed", "sent", "failed"]
+    assert grids.differences(db, "s") == []
+
+
+@pytest.mark.parametrize(
+    ("reports", "said"),
+    [
+        ({}, "jobs are {}, not a JSON array"),
+        ([5], "element 1 is 5, not an object"),
+        ([{"job_id": 1, "attempt": "x"}, {"job_id": 1.5}], "job_id of element 2 is 1.5"),
+        ([{"job_id": 1, "tempt": "x"}], "element 1 has the key 'tempt'"),
+        ([{"job_id": 1}] * 10001, "jobs are 10001, more than 10000 in one call"),
+    ],
+)
+def test_lists_that_are_no_reports_are_refused(db: Connection, reports: Any, said: str) -> None:
+    for call in ("report_jobs", "finish_jobs"):
+        error = _error(db, f"select * from taskqueue.{call}('s', %s)", Jsonb(reports))
+        assert (error.sqlstate, error.diag.message_primary) == ("PB001", said)
+
+
+def test_cancelling_whatever_a_job_does(db: Connection) -> None:
+    waiting, leased, ended = grids.make(db, "s", jobs=3)
+    grids.activate(db, "s")
+    [defined] = grids.make(db, "s")
+    kept: dict[int, str] = {}
+    while len(kept) < 3 and (found := grids.match(db, "s")):
+        kept[found[0]] = found[1]
+    db.execute("select taskqueue.release_job('s', %s, %s)", (waiting, kept[waiting]))
+    db.execute("select taskqueue.finish_job('s', %s, %s)", (ended, kept[ended]))
+    ids = [defined, waiting, leased, ended]
+    answers = db.execute("select * from lifecycle.cancel_jobs('s', %s, 'no more')", (ids,)).fetchall()
+    assert answers == [(defined, "ended"), (waiting, "ended"), (leased, "kill asked"), (ended, "has ended: finished")]
+    said = db.execute("select * from taskqueue.report_job('s', %s, %s)", (leased, kept[leased])).fetchall()
+    assert said == [("kill", "no more")]
+    db.execute("select taskqueue.release_job('s', %s, %s)", (leased, kept[leased]))
+    assert [grids.status(db, "s", job) for job in ids] == ["cancelled", "cancelled", "cancelled", "finished"]
+    assert _error(db, "select lifecycle.cancel_jobs('s', array[5::bigint])").sqlstate == "PB004"
+    assert grids.differences(db, "s") == []
+
+
+def test_a_cancelled_task_is_brokered_no_more(db: Connection) -> None:
+    grids.make(db, "s", jobs=2)
+    assert len(db.execute("select * from lifecycle.cancel_task('s', 1)").fetchall()) == 2
+    assert db.execute("select count(*) from brokerage.due_task where setup = 's'").fetchall() == [(0,)]
+    assert {grids.status(db, "s", job) for job in grids.job_ids(db, "s")} == {"cancelled"}
+    assert _error(db, "select lifecycle.cancel_task('s', 2)").sqlstate == "PB004"
+
+
+def test_work_that_goes_back_to_its_task_gets_a_new_job(connect: Callable[..., Connection]) -> None:
+    db = connect()
+    grids.load(db, "s")
+    db.execute("call brokerage.broker_jobs('s', p_seed => 1)")
+    before = db.execute("select job_id, number, queue from workload.job where setup = 's' order by 1").fetchall()
+    assert len(before) == 6
+    job, number, queue = before[0]
+    db.execute("select lifecycle.return_to_task('s', %s, 'test')", (job,))
+    assert db.execute("select jobs_left from brokerage.due_task where setup = 's'").fetchall() == [(1,)]
+    db.execute("call brokerage.broker_jobs('s', p_seed => 2)")
+    again = db.execute(
+        "select number, previous_queues, status from workload.job where setup = 's' and job_id > %s", (before[-1][0],)
+    ).fetchall()
+    assert again == [(number, [queue], "defined")]
+    old = db.execute(
+        "select status, sub_status, rebrokered from workload.job where setup = 's' and job_id = %s", (job,)
+    )
+    assert old.fetchall() == [("closed", "rebrokered", 1)]
+    assert _error(db, "select lifecycle.return_to_task('s', %s, 'test')", job).sqlstate == "PB005"
+    assert grids.differences(db, "s") == []

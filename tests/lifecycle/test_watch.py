@@ -1,0 +1,249 @@
+"""lifecycle.watch and `broker watchdog`: everything in one call, one leader of several copies, races with agents."""
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+import uuid
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import psycopg
+import pytest
+
+from broker.watchdog import Report, Watchdog
+from tests.calls import Calls
+from tests.commands import Cli, commands
+from tests.concurrency.racing import run_together
+from tests.lifecycle.model_timeouts import Job, Queue, World
+from tests.lifecycle.timeouts import add, ago, job_state, lease, make, told
+
+Connection = psycopg.Connection[Any]
+A = Queue("A")
+CONFIG = {"FAST_REBRO_THRESHOLD_NQUEUE_S": 1.0}
+
+
+def watch(q: Calls, *arguments: Any) -> dict[tuple[str, str], int]:
+    """(rule, action) -> jobs of lifecycle.watch."""
+    marks = ", ".join(["%s"] * len(arguments))
+    report = q.value(f"call lifecycle.watch({marks})", *arguments)
+    return {(row["rule"], row["action"]): row["jobs"] for row in report}
+
+
+def test_one_call_does_everything(db: Connection) -> None:
+    jobs = [Job("pending", created=2), *[Job("assigned", A)] * 3, Job("sent"), Job("finished", created=9999)]
+    q = make(db, World(CONFIG, jobs), [A])
+    lease(q, 5, "matched", matched_at=ago(0.6), expires_at=ago(0.1))
+    q.rows("update workload.job set ended = %s where status = 'finished' returning 1", ago(31 * 24))
+    q.rows("update workload.job set task_id = 9, cores = 2 where status = 'finished' returning 1")
+    q.rows("select workload.correct_counts('default')")
+    before = q.stored()
+    wanted = {("pending", "cancel"): 1, ("fast-rebroker", "rebroker"): 2}
+    assert watch(q, "default", True) == wanted
+    assert watch(q, "default", True, True) == {}
+    assert q.stored() == before
+    assert watch(q, "default", False, True) == {("sent", "return"): 1}
+    assert job_state(q, 5)[0] == "activated"
+    assert watch(q) == {**wanted, ("ended jobs", "forget"): 1}
+    assert [job_state(q, n)[0] for n in range(1, 6)] == ["cancelled", "closed", "closed", "assigned", "activated"]
+    assert q.value("select count(*) from workload.job where job_id = 6") == 0
+    assert q.value("select coalesce(sum(jobs), 0) from workload.job_by_task where task_id = 9") == 0
+    assert q.rows("select * from workload.count_difference") == []
+    assert q.value("select count(*) from workload.job_change") == 0
+    ahead = "select count(*) from pg_inherits where inhparent = 'workload.job_history'::regclass"
+    assert q.value(ahead) == 5  # today, three days, and the rest
+    assert watch(q) == {}
+
+
+def test_an_error_is_told_and_keeps_nothing_from_the_rest(db: Connection) -> None:
+    q = make(db, World({}, [Job("pending", created=2)]), [A])
+    q.rows("insert into resource.setup (setup) values ('a') returning 1")
+    q.rows(
+        "insert into resource.config (setup, app, component, key, value)"
+        " values ('a', 'pandaserver', 'rebroker', 'FAST_REBRO_THRESHOLD_NQNR_RATIO', '\"x\"') returning 1"
+    )
+    q.rows(
+        "insert into workload.job (setup, job_id, queue, gshare, status)"
+        " values ('a', 1, 'A', 'S', 'assigned') returning 1"
+    )
+    q.rows("select workload.correct_counts('a')")
+    assert watch(q) == {
+        ("pending", "cancel"): 1,
+        ("fast-rebroker", 'error: invalid input syntax for type double precision: "x"'): 0,
+    }
+    assert job_state(q, 1)[0] == "cancelled"
+
+
+def test_parts_of_tasks_that_go_on_are_not_forgotten(db: Connection) -> None:
+    q = make(db, World(), [A])
+    q.rows(
+        "insert into workload.job (setup, job_id, task_id, number, rebrokered, status, ended)"
+        " values ('default', 1, 7, 1, 0, 'finished', %s), ('default', 2, 7, 2, 0, 'running', null),"
+        " ('default', 3, 7, 2, 1, 'closed', %s), ('default', 4, 8, 1, 0, 'finished', %s),"
+        " ('default', 5, 8, 2, 0, 'finished', %s) returning 1",
+        *[ago(800)] * 3,
+        ago(700),
+    )
+    q.rows("select workload.correct_counts('default')")
+    kept = "select array_agg(job_id order by job_id) from workload.job"
+    assert q.value("select lifecycle.forget_ended('default', 1)") == 1
+    assert q.value("select lifecycle.forget_ended('default')") == 1
+    assert q.value(kept) == [1, 2, 5]
+    q.rows("select workload.move_job('default', 2, 'finished', 'test')")
+    assert q.value("select lifecycle.forget_ended('default')") == 1
+    assert q.value(kept) == [2, 5]
+    assert q.rows("select * from workload.count_difference") == []
+
+
+def test_history_beyond_the_retention_goes(db: Connection) -> None:
+    db.execute("set role broker_owner")
+    db.execute(
+        "create table workload.job_history_20200101 partition of workload.job_history"
+        " for values from ('2020-01-01 00:00+00') to ('2020-01-02 00:00+00')"
+    )
+    db.execute("reset role")
+    changed = dict(db.execute("select step, changed from lifecycle.maintain()").fetchall())
+    assert changed["job history partitions"] == 5
+    assert Calls(db).value("select to_regclass('workload.job_history_20200101')") is None
+
+
+def test_two_watchers_and_an_agent_end_each_job_once(dsn: str, db: Connection) -> None:
+    q = make(db, World(CONFIG, [Job("assigned", A, task=n % 5, modified=13) for n in range(60)]), [A])
+    add(q, [Job("running", task=n % 5, modified=3, reported=3) for n in range(20)], 61)
+    attempts = dict(
+        q.rows("select job_id, taskqueue.attempt_text(attempt, token) from taskqueue.lease where setup = 'default'")
+    )
+    alive: set[int] = set()
+
+    def agent(other: Calls) -> None:
+        for job_id, attempt in attempts.items():
+            try:
+                other.call("report_job", job_id, attempt, None)
+                alive.add(job_id)
+            except psycopg.errors.DatabaseError as error:
+                assert error.sqlstate == "PB003"
+
+    def watcher(other: Calls) -> None:
+        told(other, "watch_timeouts")
+        other.rows("select * from lifecycle.fast_rebroker('default')")
+
+    run_together(dsn, [watcher, watcher, agent])
+    told(q, "watch_timeouts")  # what was passed over because somebody had it
+    ends = "select job_id, count(*) from workload.job_history where to_status in ('closed', 'failed') group by 1"
+    ended = dict(q.rows(ends))
+    assert set(ended.values()) == {1}
+    assert set(ended) == {*range(1, 61), *(set(attempts) - alive)}
+    assert all(job_state(q, job_id)[0] == "running" for job_id in alive)
+    assert q.rows("select * from workload.count_difference") == []
+    assert q.inconsistencies() == []
+
+
+def test_fast_rebrokerage_at_once_moves_what_one_would(db: Connection, connect: Callable[..., Connection]) -> None:
+    q = make(db, World(CONFIG, [Job("assigned", A, task=1)] * 10), [A])
+    with connect().cursor() as first:
+        first.execute("begin")
+        first.execute("select jobs from lifecycle.fast_rebroker('default')")
+        assert first.fetchall() == [(7,)]  # 10 - 0.3 x 10 are too many
+        assert q.rows("select excess, jobs from lifecycle.fast_rebroker('default')") == [(7, 0)]
+        first.execute("commit")
+    assert q.value("select count(*) from workload.job where status = 'assigned'") == 3
+
+
+def test_a_heartbeat_that_comes_meanwhile_counts(db: Connection, connect: Callable[..., Connection]) -> None:
+    """Uncommitted when candidates are read: the job is passed over, and then it is not overdue."""
+    q = make(db, World(), [A])
+    add(q, [Job("running", modified=3, reported=3)])
+    with connect().cursor() as other:
+        other.execute("begin")
+        other.execute("update taskqueue.lease set reported_at = %s", [ago(0)])
+        assert told(q, "watch_timeouts") == {}
+        other.execute("commit")
+    assert told(q, "watch_timeouts") == {}
+    assert job_state(q, 1)[0] == "running"
+
+
+def test_one_leads_until_it_stands_down_or_dies(db: Connection) -> None:
+    q, (first, second) = Calls(db), (uuid.uuid4(), uuid.uuid4())
+    lead = "select leads, leader from lifecycle.lead('w', %s, %s, %s)"
+    assert q.rows(lead, first, "first", "1 min") == [(True, "first")]
+    assert q.rows(lead, second, "second", "1 min") == [(False, "first")]
+    assert q.rows(lead, first, "first", "1 ms") == [(True, "first")]
+    time.sleep(0.01)
+    assert q.rows(lead, second, "second", "1 min") == [(True, "second")]
+    assert q.rows(lead, first, "first", "1 min") == [(False, "second")]
+    assert q.value("select lifecycle.stand_down('w', %s)", first) is False
+    assert q.value("select lifecycle.stand_down('w', %s)", second) is True
+    assert q.rows(lead, first, "first", "1 min") == [(True, "first")]
+    assert q.refusal(lambda: q.rows(lead, first, "first", "0 s"))[0] == "PB001"
+
+
+@pytest.fixture
+def cli(dsn: str, monkeypatch: pytest.MonkeyPatch) -> Cli:
+    """Runs a command in this process, against the test's own database."""
+    return commands(dsn, monkeypatch)
+
+
+def test_the_command_once_and_dry(cli: Cli, db: Connection) -> None:
+    q = make(db, World({}, [Job("pending", created=2)]), [A])
+    touched = [{"setup": "default", "rule": "pending", "action": "cancel", "jobs": 1}]
+    assert cli("watchdog", "--dry-run", "--json").json == touched
+    said = cli("watchdog", "--once", "--setup", "default")
+    assert (said.code, "pending" in said.out, "cancel" in said.out) == (0, True, True)
+    assert job_state(q, 1) == ("cancelled", "pending")
+    assert cli("watchdog", "--once").out == "Watched: none\n"
+    assert cli("watchdog", "--once", "--setup", "nowhere").code == 1
+    assert [cli("watchdog", *wrong).code for wrong in (("--every", "0"), ("--jitter", "2"))] == [2, 2]
+
+
+def test_another_copy_takes_over_and_a_lost_server_is_tried_again(dsn: str, db: Connection) -> None:
+    q = make(db, World(), [A])
+    notes: list[str] = []
+    reports: list[Report] = []
+
+    def copy(name: str) -> tuple[Watchdog, threading.Thread]:
+        opened = lambda: psycopg.connect(dsn, autocommit=True, application_name=name)  # noqa: E731
+        dog = Watchdog(opened, reports.append, lambda text: notes.append(f"{name} {text.split(':')[0]}"), every=0.1)
+        thread = threading.Thread(target=dog.run)
+        thread.start()
+        return dog, thread
+
+    def seen(note: str) -> bool:
+        end = time.monotonic() + 20
+        while note not in notes and time.monotonic() < end:
+            time.sleep(0.02)
+        return note in notes
+
+    first, first_thread = copy("first")
+    assert seen("first watching")
+    second, second_thread = copy("second")
+    assert seen("second standing by")
+    q.rows("select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'first'")
+    assert seen("first trying again")
+    add(q, [Job("sent")])
+    lease(q, 1, "matched", matched_at=ago(0.6), expires_at=ago(0.1))
+    end = time.monotonic() + 20
+    while not reports and time.monotonic() < end:
+        time.sleep(0.02)
+    assert reports[0] == [{"setup": "default", "rule": "sent", "action": "return", "jobs": 1}]
+    assert job_state(q, 1)[0] == "activated"
+    first.stop()
+    first_thread.join()
+    assert seen("second watching")
+    second.stop()
+    second_thread.join()
+    assert q.rows("select * from lifecycle.leader") == []
+
+
+def test_it_ends_when_it_is_told_to(dsn: str) -> None:
+    program = [sys.executable, "-c", "from broker.cli import main; main()", "watchdog", "--every", "0.2"]
+    environment = {**os.environ, "BROKER_DSN": dsn}
+    with subprocess.Popen(program, env=environment, stderr=subprocess.PIPE, text=True, cwd=Path.cwd()) as process:
+        assert process.stderr is not None
+        assert process.stderr.readline() == "watching\n"
+        process.send_signal(signal.SIGTERM)
+        assert process.wait(20) == 0
+    with psycopg.connect(dsn) as connection:
+        assert connection.execute("select count(*) from lifecycle.leader").fetchone() == (0,)
