@@ -142,8 +142,9 @@ class Run:
                 if self.house.activate():
                     self._empty.clear()
             if minute % _WATCH < self.scenario.tick:
-                self.house.watch()
-                self._empty.clear()
+                if minute:  # a grid on which nothing runs yet would be brokered again as a whole
+                    self.house.watch()
+                    self._empty.clear()
                 self._states = self.house.counts()
             self._ask(minute)
             yield self._note(minute)
