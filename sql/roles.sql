@@ -38,6 +38,7 @@ grant execute on function resource.config_of               to broker_operator, b
 grant select on table resource.config_key                  to broker_operator, broker_viewer;
 grant execute on function workload.store                   to broker_operator;
 grant execute on function workload.dump                    to broker_operator;
+grant execute on function workload.set_replica             to broker_operator;
 grant execute on function workload.digest_input            to broker_operator;
 grant execute on function workload.digest_loaded_input     to broker_operator;
 grant execute on function workload.missing_reference       to broker_operator, broker_viewer;
@@ -137,6 +138,7 @@ grant execute on function taskqueue.refresh_statistics     to broker_submitter, 
 -- workload: jobs, their counts
 grant select on table workload.transition              to broker_operator, broker_viewer;
 grant select on table workload.count_difference        to broker_operator, broker_viewer;
+grant execute on function workload.is_end              to broker_operator, broker_viewer;  -- workload.count_difference calls it
 grant execute on function workload.fold_counts         to broker_operator;
 grant execute on function workload.correct_counts      to broker_operator;
 
@@ -163,6 +165,8 @@ grant select on table lifecycle.timeout_rule           to broker_operator, broke
 grant select on table lifecycle.setting_in_force       to broker_operator, broker_viewer;
 
 -- monitor: views for people
+grant select on table monitor.brokered_job             to broker_operator, broker_viewer;
+grant select on table monitor.brokered_job_count       to broker_operator, broker_viewer;
 grant select on table monitor.decision                 to broker_operator, broker_viewer;
 grant select on table monitor.health                   to broker_operator, broker_viewer;
 grant select on table monitor.health_session           to broker_operator, broker_viewer;

@@ -18,6 +18,7 @@ from broker.cli import (
     jobs,
     server,
     shares,
+    simulate,
     watchdog,
     worlds,
 )
@@ -29,6 +30,7 @@ app = typer.Typer(
 app.add_typer(server.app)
 app.add_typer(doctor.app)
 app.add_typer(demo.app, name="demo", rich_help_panel="Server")
+app.add_typer(simulate.app)
 app.add_typer(bench.app)
 app.add_typer(jobs.app)
 app.add_typer(worlds.app)

@@ -15,6 +15,7 @@ from broker.cli.session import ready
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
+    from broker.database import Target
     from broker.demo import Proof, Unmatched, Work
 
 app = typer.Typer(invoke_without_command=True)
@@ -36,6 +37,9 @@ def demo(
     seconds: Annotated[float, typer.Option(min=0.1, help="How long the JobAgents work.")] = 10,
     agents: Annotated[int, typer.Option(min=1, max=64, help="JobAgents at work at the same time.")] = 8,
     seed: Annotated[int, typer.Option(help="Decides the order of the queues and what the agents offer.")] = 0,
+    simulation: Annotated[
+        float, typer.Option(min=0, help="Seconds of a simulated grid at the end (broker simulate); 0 = none.")
+    ] = 60,
     as_json: Json = False,
 ) -> None:
     """See it run: LHCb's TaskQueues, JobAgents of its 60 sites, what they match, and proof that nothing is lost."""
@@ -80,12 +84,30 @@ def demo(
         "not_matched": unmatched,
         "proof": {**vars(proof), "holds": proof.holds},
     }
+    if not as_json:
+        _conclude(summary, work, proof, unmatched)
+    holds = proof.holds
+    if simulation:
+        with _interruptible(setup):
+            summary["simulation"], simulated_well = _simulate(target, simulation, seed, as_json)
+        holds = holds and simulated_well
     if as_json:
         output.json_out(summary)
     else:
-        _conclude(summary, work, proof, unmatched, embedded=target.source == "embedded")
-    if not proof.holds:
+        _show_steps(setup, embedded=target.source == "embedded")
+    if not holds:
         raise typer.Exit(1)
+
+
+def _simulate(target: "Target", seconds: float, seed: int, as_json: bool) -> tuple[dict[str, Any], bool]:
+    """The end of the demo: some of a stormy day of a small grid. Its figures, and whether no job was lost."""
+    from broker import simulate
+    from broker.cli.simulate import conduct
+
+    scenario = simulate.named("storm", hours=6, queues=12, scale=0.1, backlog=0.3)
+    output.console(stderr=as_json).print()
+    found = conduct(target, scenario, seed=seed, seconds=seconds, quiet=as_json)
+    return found, simulate.holds(found)
 
 
 @app.command()
@@ -269,9 +291,7 @@ def _latency(work: "Work") -> dict[str, float]:
     return {name: round(1000 * percentile(work.seconds, share), 2) for name, share in shares.items()}
 
 
-def _conclude(
-    summary: Mapping[str, Any], work: "Work", proof: "Proof", unmatched: "Unmatched | None", *, embedded: bool
-) -> None:
+def _conclude(summary: Mapping[str, Any], work: "Work", proof: "Proof", unmatched: "Unmatched | None") -> None:
     console = output.console()
     console.print(f"\n[bold]{summary['matches_per_second']:,.0f} matches/s[/bold]; {_words(work)}")
     for text, times in work.errors.items():
@@ -292,13 +312,17 @@ def _conclude(
     if unmatched:
         _show_unmatched(unmatched)
     _show_proof(proof)
-    setup = summary["setup"]
+
+
+def _show_steps(setup: str, *, embedded: bool) -> None:
+    """What to look at after the demo."""
     next_steps = {
         f"broker queues --setup {setup}": "the TaskQueues",
         f"broker match --setup {setup} --site LCG.CERN.cern --cpu-time 400000": "take a job",
         f"broker explain JOB --setup {setup}": "why a job waits",
         f"""broker psql -c "select * from monitor.waiting_by_site where setup = '{setup}'\"""": "what a site may run",
         "broker demo --jobs 871973": "LHCb's own size",
+        "broker simulate --scenario storm": "a simulated grid on a bad day, to its end",
         _removal(setup): "remove this setup",
     }
     output.say("\nNext:")

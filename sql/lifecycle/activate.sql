@@ -29,15 +29,18 @@ begin
     perform taskqueue.require_setup(p_setup);
     v_ids := workload.change_status(p_setup, v_ids, 'assigned', 'activated', 'activate');
     for v_group in
+      with part as materialized (  -- once for each task, queue and cores: not for each pair of jobs, as a nested loop would
+        select i.task_id, i.queue, i.cores from workload.job i where i.setup = p_setup and i.job_id = any (v_ids) group by i.task_id, i.queue, i.cores
+      ), required as materialized (
+        select i.task_id, i.queue, i.cores, lifecycle.requirements_of(t, d, i.queue, i.cores) as requirements
+          from part i
+          left join workload.task t on t.setup = p_setup and t.task_id = i.task_id
+          left join workload.input_digest d on d.setup = p_setup and d.task_id = i.task_id
+      )
       select taskqueue.canonical_requirements(p_setup, r.requirements) as requirements, array_agg(j.job_id order by j.job_id) as ids,
              array_agg(least(greatest(j.priority / 100, 1), 10) order by j.job_id) as priorities
         from workload.job j
-        join (select distinct i.task_id, i.queue, i.cores, lifecycle.requirements_of(t, d, i.queue, i.cores) as requirements
-                from workload.job i
-                left join workload.task t on t.setup = p_setup and t.task_id = i.task_id
-                left join workload.input_digest d on d.setup = p_setup and d.task_id = i.task_id
-               where i.setup = p_setup and i.job_id = any (v_ids)) r
-          on r.task_id is not distinct from j.task_id and r.queue = j.queue and r.cores is not distinct from j.cores
+        join required r on r.task_id is not distinct from j.task_id and r.queue = j.queue and r.cores is not distinct from j.cores
        where j.setup = p_setup and j.job_id = any (v_ids)
        group by r.requirements
        order by md5(r.requirements::text)

@@ -1,3 +1,4 @@
+-- after: workload.remove_setup
 -- Takes a whole setup away (a demo's, a test's, an experiment that ended). Nobody is inside it meanwhile.
 create or replace function taskqueue.remove_setup(p_setup text) returns boolean
 language plpgsql
@@ -21,14 +22,7 @@ begin
   delete from taskqueue.owner_weight w where w.setup = p_setup;
   delete from taskqueue.share_mark m where m.setup = p_setup;
   delete from taskqueue.task_queue q where q.setup = p_setup;
-  delete from workload.job j where j.setup = p_setup;
-  delete from workload.job_history h where h.setup = p_setup;
-  delete from workload.job_change c where c.setup = p_setup;
-  delete from workload.queue_count c where c.setup = p_setup;
-  delete from workload.user_count c where c.setup = p_setup;
-  delete from workload.task_count c where c.setup = p_setup;
-  delete from workload.start_count c where c.setup = p_setup;
-  delete from workload.end_count c where c.setup = p_setup;
+  perform workload.remove_setup(p_setup);
   delete from resource.setup s where s.setup = p_setup;
   return found;
 end $$;

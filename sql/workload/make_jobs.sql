@@ -39,12 +39,13 @@ begin
                               cores, disk_io, workflow, created, modified, state_changed, input_files, input_bytes, events)
     select p_setup, nextval('workload.job_id'), t.task_id, o.number, q.unified_name,
            o.queues, 'defined', t.current_priority, t.gshare, t.label, t.user_name, t.working_group, t.processing_type, coalesce(q.child_type, t.resource_type), t.nucleus,
-           coalesce(nullif(t.core_count, 0), nullif(q.corecount, 0), 1), t.disk_io, q.workflow, v_now, v_now, v_now, coalesce(p.files, 0), coalesce(p.bytes, 0), coalesce(p.events, 0)
+           coalesce(nullif(case when t.is_merging then coalesce(t.merge_core_count, t.core_count) else t.core_count end, 0), nullif(q.corecount, 0), 1), t.disk_io, q.workflow, v_now, v_now, v_now, coalesce(p.files, 0), coalesce(p.bytes, 0), coalesce(p.events, 0)
       from wanted w
       join open o on o.task_id = w.task_id and o.place = w.place
       join workload.task t on t.setup = p_setup and t.task_id = w.task_id
       join queue q on q.queue = w.queue
       left join part p on p.task_id = o.task_id and p.number = o.number
+     order by t.current_priority desc, t.task_id, o.number  -- their ids: the same seed makes the same jobs, whatever the plan
     returning job_id, task_id, queue, gshare, resource_type, nucleus, label, user_name, working_group, processing_type, cores, disk_io, status
   ), noted as (
     insert into workload.job_history (setup, at, job_id, to_status, role_name, why)

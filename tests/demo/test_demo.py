@@ -32,7 +32,7 @@ def loaded(db: Connection) -> tuple[str, demo.Work]:
 
 
 def test_the_summary_says_what_happened(cli: Cli, db: Connection) -> None:
-    said = cli("demo", "--jobs", 2_000, "--seconds", 1, "--agents", 3, "--json")
+    said = cli("demo", "--jobs", 2_000, "--seconds", 1, "--agents", 3, "--simulation", 2, "--json")
     assert said.code == 0
     summary = said.json
     assert "synthetic" in summary["data"]
@@ -50,10 +50,13 @@ def test_the_summary_says_what_happened(cli: Cli, db: Connection) -> None:
     for sample in summary["matched"]:
         assert sample["match"]["requirements"]["CPUTime"] <= sample["resource"]["CPUTime"]
     assert Calls(db).value("select count(*) from monitor.job where setup = %s", summary["setup"]) == 2_000
+    simulated = summary["simulation"]
+    assert simulated["scenario"] == "storm" and 0 <= simulated["hours"] <= 6
+    assert simulated["conservation"]["made"] == simulated["jobs"] > 0
 
 
 def test_it_reads_well_without_a_terminal(cli: Cli) -> None:
-    said: Said = cli("demo", "--jobs", 20_000, "--seconds", 0.5, "--agents", 2, "--seed", 7)
+    said: Said = cli("demo", "--jobs", 20_000, "--seconds", 0.5, "--agents", 2, "--seed", 7, "--simulation", 0)
     assert said.code == 0
     for words in (
         "figures of LHCb", "agents: synthetic", "20,000 jobs in 501 TaskQueues", "matches/s", "p99", "lhcb_mcproc",

@@ -1,0 +1,15 @@
+-- What jobs of a setup have left: counts, changes and history, which no foreign key takes away with it.
+create or replace function workload.remove_setup(p_setup text) returns void
+language plpgsql
+as $$
+begin
+  delete from workload.job_change c where c.setup = p_setup;
+  delete from workload.queue_count c where c.setup = p_setup;
+  delete from workload.user_count c where c.setup = p_setup;
+  delete from workload.task_count c where c.setup = p_setup;
+  delete from workload.start_count c where c.setup = p_setup;
+  delete from workload.end_count c where c.setup = p_setup;
+  delete from workload.job_history h where h.setup = p_setup;
+end $$;
+
+comment on function workload.remove_setup(text) is 'Takes away what jobs of a setup have left; taskqueue.remove_setup calls it.';

@@ -1,0 +1,206 @@
+"""`broker simulate`, small: the same for the same seed, nothing lost, and troubles that show in the figures."""
+
+import csv
+import json
+import secrets
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import psycopg
+import pytest
+from psycopg import sql
+
+from broker import simulate
+from broker.errors import BadRequest
+from broker.simulate import Run, Scenario, Trouble
+from broker.simulate.engine import BEGIN, Job
+from tests.commands import Cli, commands
+
+Connection = psycopg.Connection[Any]
+
+SMALL = Scenario(
+    name="small",
+    hours=1,
+    queues=8,
+    scale=0.03,
+    files=8,
+    backlog=0.3,
+    pace=0.05,
+    cycle=20,
+    tick=5,
+    shares={"MC Default": 3, "Reprocessing default": 1},
+)
+
+
+def simulated(connection: Connection, scenario: Scenario, seed: int = 1, setup: str = "simulated") -> Run:
+    """A run that is over."""
+    run = Run(scenario, simulate.make(scenario, seed, setup), simulate.House(connection, setup), seed)
+    run.prepare()
+    for _ in run.go():
+        pass
+    return run
+
+
+def at(run: Run, site: str) -> list[Job]:
+    """Jobs that agents of a site had last."""
+    return [job for job in run.jobs.values() if job.queue and job.queue.site == site]
+
+
+@pytest.fixture
+def cli(dsn: str, monkeypatch: pytest.MonkeyPatch) -> Cli:
+    """Runs a command in this process, against the test's own database."""
+    return commands(dsn, monkeypatch)
+
+
+def test_it_is_the_same_for_the_same_seed_and_loses_nothing(new_database: Callable[..., str]) -> None:
+    found = []
+    for dsn in (new_database(), new_database()):
+        with psycopg.connect(dsn, autocommit=True) as connection:
+            found.append(simulate.figures(simulated(connection, replace(SMALL, hours=0.6))))
+    assert found[0] == found[1]
+    one = found[0]
+    assert simulate.holds(one), one["conservation"]
+    kept = one["conservation"]
+    assert kept["made"] == kept["ended"] + kept["alive"] == one["jobs"] > 50
+    assert kept["states"]["finished"] > 20
+    assert 0 < one["busy"]["utilisation"] <= one["busy"]["utilisation_where_jobs_waited"] <= 1
+    assert 0 < one["waits"]["all"]["median"] <= one["waits"]["all"]["p95"]
+    assert sum(share["used"] for share in one["shares"]["by_share"].values()) == pytest.approx(1, abs=0.01)
+    assert 0 < one["resources"]["local"] <= 1 and one["resources"]["first_queue"] == 1
+
+
+def test_troubles_show_in_the_figures_and_lose_nothing(db: Connection) -> None:
+    """A site offline gets no jobs, and those that never started come back; a black hole eats; input does not arrive."""
+    troubles = (
+        Trouble("offline", 0.02, 0.5, site=1),
+        Trouble("black hole", 0, 1, site=2),
+        Trouble("network", 0, 0.5, factor=1e-6),
+    )
+    run = simulated(db, replace(SMALL, hours=2, failing=0.0, troubles=troubles))
+    found = simulate.figures(run)
+    assert simulate.holds(found), found["conservation"]
+    offline, hole, _ = found["troubles"]
+
+    jobs = at(run, offline["site"])
+    begin, end = 0.02 * run.minutes, 0.5 * run.minutes
+    assert jobs and not [job for job in jobs if job.matched is not None and begin <= job.matched < end]
+    assert [job for job in jobs if job.matches > 1 and job.matched and job.matched >= end]
+    assert {step.slots[offline["site"]] for step in run.steps if begin <= step.minute < end} == {0}
+    assert found["sites"][offline["site"]]["lost"] > 0
+    queue = next(queue.name for queue in run.supply.queues if queue.site == offline["site"])
+    assert db.execute("select status from resource.queue where queue = %s", [queue]).fetchall() == [("online",)]
+
+    site = found["sites"][hole["site"]]
+    assert hole["jobs_failed"] == site["failed"] > 0 and site["finished"] == 0
+    assert hole["part_of_all_failed"] == 1 and found["resources"]["finished"] < 0.95
+
+    assert [step.transfers for step in run.steps if step.minute < end] == sorted(
+        step.transfers for step in run.steps if step.minute < end
+    )  # none arrives meanwhile
+    assert run.moved > 0
+    assert db.execute("select max(mbps_1h) > 1 from resource.link").fetchall() == [(True,)]  # fast again
+
+    run.doubled = 1
+    assert not simulate.holds(simulate.figures(run))
+    run.doubled = 0
+    db.execute("delete from workload.job where ctid = (select min(ctid) from workload.job)")
+    kept = simulate.figures(run)["conservation"]
+    assert kept["unknown"] == 1 and kept["faults"]["count_difference"] > 0
+
+
+def test_it_runs_for_an_operator_and_agent(db: Connection, dsn: str) -> None:
+    """Public calls are enough: a login that is a member of broker_operator and broker_agent and nothing else."""
+    user, password = f"simulating_{secrets.token_hex(4)}", secrets.token_hex(8)
+    made = sql.SQL("create role {} login password {} in role broker_operator, broker_agent")
+    db.execute(made.format(sql.Identifier(user), sql.Literal(password)))
+    try:
+        with psycopg.connect(dsn, user=user, password=password, autocommit=True) as connection:
+            run = simulated(connection, replace(SMALL, hours=0.25))
+            assert simulate.holds(simulate.figures(run))
+            run.house.remove()
+    finally:
+        db.execute(sql.SQL("drop role {}").format(sql.Identifier(user)))
+    left = """select count(*) from workload.job_change union all select count(*) from workload.task_count
+               union all select count(*) from workload.job_history"""
+    assert {rows for (rows,) in db.execute(left.encode()).fetchall()} == {0}
+
+
+def test_the_command_says_and_writes_what_came(cli: Cli, db: Connection, tmp_path: Path) -> None:
+    scenario = tmp_path / "tiny.toml"
+    scenario.write_text(
+        'from = "storm"\nhours = 0.5\ntick = 5\nqueues = 8\nscale = 0.03\nfiles = 8\npace = 0.05\n'
+        '[shares]\n"MC Default" = 3\n"User Analysis" = 1\n[demand]\n"MC Default" = 2\n'
+        '[[trouble]]\nkind = "failing"\nsite = 1\nbegin = 0\nend = 0.5\nfactor = 0.5\n'
+    )
+    said = cli("simulate", "--scenario", scenario, "--output", tmp_path / "out", "--setup", "shown")
+    assert said.code == 0, said.err
+    for words in (
+        "synthetic", "0:05,", "PanDA's four goals", "all CPUs busy", "short waits", "allocations", "right resource",
+        "Utilisation by site", "Waiting time by share", "Waiting time by priority", "Share of the core hours",
+        "failing at SYN-", "No job lost, none twice: it holds",
+    ):  # fmt: skip
+        assert words in said.out, words
+    assert "\x1b" not in said.out
+    figures = json.loads((tmp_path / "out" / "figures.json").read_text())
+    assert figures["scenario"] == "tiny" and set(figures["shares"]["by_share"]) <= {"MC Default", "User Analysis"}
+    assert figures["calls"]["match"]["calls"] > 0
+    with (tmp_path / "out" / "series.csv").open() as file:
+        assert [int(row["minute"]) for row in csv.DictReader(file)] == list(range(0, 31, 5))
+    assert {"sites.csv", "waits.csv", "shares.csv"} < {file.name for file in (tmp_path / "out").iterdir()}
+    assert db.execute("select from resource.setup").fetchall() == []
+
+
+def test_a_setup_that_is_there_is_refused_and_one_can_be_kept(cli: Cli, db: Connection) -> None:
+    tiny = ("simulate", "--hours", 0.05, "--queues", 8, "--scale", 0.01, "--setup", "mine")
+    said = cli(*tiny, "--keep", "--json", "--speed", 10_000)
+    assert said.code == 0 and said.json["queues"] > 0 and "remove_setup('mine')" in said.err
+    assert db.execute("select resource.clock('mine')").fetchall()[0][0] >= BEGIN
+    again = cli(*tiny)
+    assert again.code == 1 and "mine is there already" in again.err
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("hours =", "is not TOML"),
+        ("days = 3", "not known"),
+        ('from = "hail"', "is from hail"),
+        ("hours = 0", "hours of the scenario is 0"),
+        ('[[trouble]]\nkind = "flood"\nbegin = 0\nend = 1', "trouble is flood"),
+        ('[[trouble]]\nkind = "network"\nbegin = 0.5\nend = 0.5', "begins at 0.5"),
+        ('[[trouble]]\nkind = "offline"\nbegin = 0\nend = 1', "site of offline is None"),
+        ('[[trouble]]\nkind = "network"\nbegin = 0\nend = 1\nlength = 3', "does not fit"),
+        ('[demand]\n"No such share" = 1', "unknown share"),
+    ],
+)
+def test_a_scenario_that_cannot_be_is_refused(tmp_path: Path, text: str, said: str) -> None:
+    (tmp_path / "wrong.toml").write_text(text)
+    with pytest.raises(BadRequest, match=said):
+        simulate.named(str(tmp_path / "wrong.toml"))
+
+
+def test_arrived_input_is_said_by_a_call(db: Connection) -> None:
+    run = Run(SMALL, simulate.make(SMALL, 1, "arrived"), simulate.House(db, "arrived"), 1)
+    run.prepare()
+    query = """select storage, found, total, is_complete from workload.replica_state
+                where setup = 'arrived' and dataset = %s"""
+    [(dataset, storage, lfn)] = db.execute(
+        """select d.dataset, s.storage, min(f.lfn) from workload.dataset d join resource.storage s using (setup)
+             join workload.dataset_file f using (setup, dataset)
+            where d.setup = 'arrived' and not exists (select from workload.replica r
+                   where r.setup = d.setup and r.dataset = d.dataset and r.storage = s.storage)
+            group by 1, 2 having count(*) > 1 order by 1, 2 limit 1"""
+    ).fetchall()
+    before = db.execute(query.encode(), [dataset]).fetchall()
+    db.execute("select workload.set_replica('arrived', %s, %s, array[%s])", (dataset, storage, lfn))
+    [some] = set(db.execute(query.encode(), [dataset]).fetchall()) - set(before)
+    assert some[0] == storage and some[1] == 1 and not some[3]
+    db.execute("select workload.set_replica('arrived', %s, %s)", (dataset, storage))
+    [whole] = set(db.execute(query.encode(), [dataset]).fetchall()) - set(before)
+    assert whole[0] == storage and whole[3]
+    for wrong in (("none", storage), (dataset, "none")):
+        with pytest.raises(psycopg.Error) as raised:
+            db.execute("select workload.set_replica('arrived', %s, %s)", wrong)
+        assert raised.value.sqlstate == "PB004"
