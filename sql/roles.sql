@@ -16,7 +16,7 @@ grant usage on schema resource  to broker_agent, broker_submitter, broker_operat
 grant usage on schema taskqueue to broker_agent, broker_submitter, broker_operator, broker_viewer;
 grant usage on schema workload  to                                 broker_operator, broker_viewer;
 grant usage on schema brokerage to                                 broker_operator, broker_viewer;
-grant usage on schema lifecycle to               broker_submitter, broker_operator, broker_viewer;
+grant usage on schema lifecycle to                                 broker_operator, broker_viewer;
 grant usage on schema instance  to                                 broker_operator, broker_viewer;
 grant usage on schema monitor   to                                 broker_operator, broker_viewer;
 
@@ -136,7 +136,6 @@ grant execute on function taskqueue.remove_setup           to broker_operator;
 grant execute on function taskqueue.refresh_statistics     to broker_submitter, broker_operator;
 
 -- workload: jobs, their counts
-grant select on table workload.transition              to broker_operator, broker_viewer;
 grant select on table workload.count_difference        to broker_operator, broker_viewer;
 grant execute on function workload.is_end              to broker_operator, broker_viewer;  -- workload.count_difference calls it
 grant execute on function workload.fold_counts         to broker_operator;
@@ -144,7 +143,7 @@ grant execute on function workload.correct_counts      to broker_operator;
 
 -- lifecycle: what goes on in the background
 grant execute on function lifecycle.activate           to broker_operator;
-grant execute on function lifecycle.cancel_jobs        to broker_submitter, broker_operator;
+grant execute on function lifecycle.cancel_jobs        to broker_operator;
 grant execute on function lifecycle.cancel_task        to broker_operator;
 grant execute on function lifecycle.expire_leases      to broker_operator;
 grant execute on function lifecycle.measure_shares     to broker_operator;
@@ -187,6 +186,7 @@ grant select on table monitor.share_tree               to broker_operator, broke
 grant select on table monitor.site_limit               to broker_operator, broker_viewer;
 grant select on table monitor.task_decision            to broker_operator, broker_viewer;
 grant select on table monitor.task_queue               to broker_operator, broker_viewer;
+grant select on table monitor.transition               to broker_operator, broker_viewer;
 grant select on table monitor.waiting_by_cpu_bucket    to broker_operator, broker_viewer;
 grant select on table monitor.waiting_by_group         to broker_operator, broker_viewer;
 grant select on table monitor.waiting_by_platform      to broker_operator, broker_viewer;

@@ -8211,15 +8211,18 @@ begin
     perform taskqueue.require_setup(p_setup);
     v_ids := workload.change_status(p_setup, v_ids, 'assigned', 'activated', 'activate');
     for v_group in
+      with part as materialized (  -- once for each task, queue and cores: not for each pair of jobs, as a nested loop would
+        select i.task_id, i.queue, i.cores from workload.job i where i.setup = p_setup and i.job_id = any (v_ids) group by i.task_id, i.queue, i.cores
+      ), required as materialized (
+        select i.task_id, i.queue, i.cores, lifecycle.requirements_of(t, d, i.queue, i.cores) as requirements
+          from part i
+          left join workload.task t on t.setup = p_setup and t.task_id = i.task_id
+          left join workload.input_digest d on d.setup = p_setup and d.task_id = i.task_id
+      )
       select taskqueue.canonical_requirements(p_setup, r.requirements) as requirements, array_agg(j.job_id order by j.job_id) as ids,
              array_agg(least(greatest(j.priority / 100, 1), 10) order by j.job_id) as priorities
         from workload.job j
-        join (select distinct i.task_id, i.queue, i.cores, lifecycle.requirements_of(t, d, i.queue, i.cores) as requirements
-                from workload.job i
-                left join workload.task t on t.setup = p_setup and t.task_id = i.task_id
-                left join workload.input_digest d on d.setup = p_setup and d.task_id = i.task_id
-               where i.setup = p_setup and i.job_id = any (v_ids)) r
-          on r.task_id is not distinct from j.task_id and r.queue = j.queue and r.cores is not distinct from j.cores
+        join required r on r.task_id is not distinct from j.task_id and r.queue = j.queue and r.cores is not distinct from j.cores
        where j.setup = p_setup and j.job_id = any (v_ids)
        group by r.requirements
        order by md5(r.requirements::text)
@@ -8557,7 +8560,7 @@ declare
   v_taken jsonb;
   v_ids bigint[];
   v_some bigint[];
-  v_moved bigint[] := '{}';
+  v_moved bigint[] := '{}'::bigint[];
   v_job record;
 begin
   perform resource.identify(p_setup);
@@ -9151,8 +9154,11 @@ CREATE FUNCTION lifecycle.requirements_of(p_task workload.task, p_digest workloa
                  + coalesce(p_task.base_walltime, 0) * p_cores, 0), 1e9))::bigint,
     'Sites', jsonb_build_array(p_queue),
     'Tags', case when p_cores > 1 then jsonb_build_array(p_cores || 'Processors') end,
-    'MinRAM', nullif(floor(least(greatest(coalesce(p_task.base_ram_count, 0)
-                + coalesce(p_task.ram_count, 0) * case when p_task.ram_unit like 'MBPerCore%' then p_cores else 1 end, 0), 1e9))::bigint, 0)))
+    'MinRAM', nullif(floor(least(greatest(0.9 * case
+                when not coalesce(p_task.is_merging, false)
+                then coalesce(p_task.base_ram_count, 0) + greatest(p_task.ram_count, p_task.chunk_ram_count, 0) * case when p_task.ram_unit like 'MBPerCore%' then p_cores else 1 end
+                when p_task.merge_ram_count is not null then greatest(p_task.merge_ram_count, p_task.chunk_ram_count, 2000)
+                else coalesce(p_task.chunk_ram_count, 0) end, 0), 1e9))::bigint, 0)))
 $$;
 
 ALTER FUNCTION lifecycle.requirements_of(p_task workload.task, p_digest workload.input_digest, p_queue text, p_cores integer) OWNER TO broker_owner;
@@ -9281,7 +9287,7 @@ begin
   foreach v_step in array case when p_dry_run and p_often then '{}'::text[]
                                when p_dry_run then '{timeouts,fast-rebroker}'::text[]
                                when p_often then '{leases,activate}'::text[]
-                               else '{leases,timeouts,fast-rebroker,activate,ended}'::text[] end
+                               else '{leases,timeouts,fast-rebroker,activate,shares,ended}'::text[] end
   loop
     foreach v_setup in array v_setups loop
       v_calls := 0;
@@ -9329,6 +9335,8 @@ begin
       from lifecycle.fast_rebroker(p_setup, p_dry_run, p_most) s where s.jobs > 0;
   elsif p_step = 'activate' then
     select jsonb_agg(jsonb_build_object('rule', 'input', 'action', s.status, 'jobs', s.jobs)) into v_said from lifecycle.activate(p_setup) s where s.jobs > 0;
+  elsif p_step = 'shares' then
+    perform lifecycle.measure_shares(p_setup);
   elsif p_step = 'ended' then
     select jsonb_agg(jsonb_build_object('rule', m.step, 'action', 'forget', 'jobs', m.changed)) into v_said from lifecycle.maintain(p_setup) m where m.changed > 0;
   end if;
@@ -9337,7 +9345,7 @@ end $$;
 
 ALTER FUNCTION lifecycle.watch_step(p_setup text, p_step text, p_dry_run boolean, p_most integer) OWNER TO broker_owner;
 
-COMMENT ON FUNCTION lifecycle.watch_step(p_setup text, p_step text, p_dry_run boolean, p_most integer) IS 'One step of lifecycle.watch in a setup (leases, timeouts, fast-rebroker, activate, ended), and what it touched. Errors: PB002 (setup not granted).';
+COMMENT ON FUNCTION lifecycle.watch_step(p_setup text, p_step text, p_dry_run boolean, p_most integer) IS 'One step of lifecycle.watch in a setup (leases, timeouts, fast-rebroker, activate, shares, ended), and what it touched. Errors: PB002 (setup not granted).';
 
 CREATE FUNCTION lifecycle.watch_timeouts(p_setup text, p_dry_run boolean DEFAULT false, p_most integer DEFAULT NULL::integer) RETURNS TABLE(rule text, action text, jobs bigint)
     LANGUAGE plpgsql SECURITY DEFINER
@@ -9348,7 +9356,7 @@ declare
   v_ids bigint[];
   v_some bigint[];
   v_due record;
-  v_done jsonb := '{}';
+  v_done jsonb := jsonb '{}';
 begin
   perform resource.identify(p_setup);
   if v_most < 1 then
@@ -11314,7 +11322,8 @@ begin
     select jsonb_build_object(
              'task_queue_settings', jsonb_build_object(
                'ten_first', s.ten_first, 'strict_keys', s.strict_keys, 'required_keys', s.required_keys, 'queue_size', s.queue_size,
-               'policy', s.policy, 'shares', s.shares, 'lease_time', extract(epoch from s.lease_time)::float8, 'share_delay', extract(epoch from s.share_delay)::float8,
+               'policy', s.policy, 'shares', s.shares, 'lease_time', extract(epoch from s.lease_time)::float8,
+               'heartbeat_time', extract(epoch from s.heartbeat_time)::float8, 'attempts', s.attempts, 'share_delay', extract(epoch from s.share_delay)::float8,
                'share_correction', s.share_correction, 'correction_window', extract(epoch from s.correction_window)::float8,
                'history_kept', extract(epoch from s.history_kept)::float8),
              'cpu_buckets', (
@@ -14057,13 +14066,14 @@ begin
   delete from taskqueue.owner_weight w where w.setup = p_setup;
   delete from taskqueue.share_mark m where m.setup = p_setup;
   delete from taskqueue.task_queue q where q.setup = p_setup;
+  perform workload.remove_setup(p_setup);
   delete from resource.setup s where s.setup = p_setup;
   return found;
 end $$;
 
 ALTER FUNCTION taskqueue.remove_setup(p_setup text) OWNER TO broker_owner;
 
-COMMENT ON FUNCTION taskqueue.remove_setup(p_setup text) IS 'Deletes a setup with all its TaskQueues, jobs, leases, history, configuration and identities; false when there is none. Errors: PB002 (setup not granted), PB006 (busy).';
+COMMENT ON FUNCTION taskqueue.remove_setup(p_setup text) IS 'Deletes a setup with all its TaskQueues, jobs, their counts, leases, history, configuration and identities; false when there is none. Errors: PB002 (setup not granted), PB006 (busy).';
 
 CREATE FUNCTION taskqueue.replace_definition(p_setup text, p_old bigint, p_new bigint) RETURNS void
     LANGUAGE plpgsql
@@ -14607,17 +14617,19 @@ begin
         when 'shares' then v_new.shares := taskqueue.one_text(v_key, v_value);
         when 'policy' then v_new.policy := taskqueue.one_text(v_key, v_value);
         when 'lease_time' then v_new.lease_time := make_interval(secs => v_value::float8);
+        when 'heartbeat_time' then v_new.heartbeat_time := make_interval(secs => v_value::float8);
+        when 'attempts' then v_new.attempts := v_value::int;
         when 'share_delay' then v_new.share_delay := make_interval(secs => v_value::float8);
         when 'correction_window' then v_new.correction_window := make_interval(secs => v_value::float8);
         when 'history_kept' then v_new.history_kept := make_interval(secs => v_value::float8);
         else
           raise exception 'setting % (value %) is not known', v_key, v_value
-            using errcode = 'PB001', hint = 'Known: ten_first, strict_keys, required_keys, queue_size, policy, lease_time, shares, share_delay, share_correction, correction_window, history_kept (times in seconds).';
+            using errcode = 'PB001', hint = 'Known: ten_first, strict_keys, required_keys, queue_size, policy, lease_time, heartbeat_time, attempts, shares, share_delay, share_correction, correction_window, history_kept (times in seconds).';
       end case;
       update taskqueue.setting s
          set ten_first = v_new.ten_first, share_correction = v_new.share_correction, strict_keys = v_new.strict_keys,
              required_keys = v_new.required_keys, queue_size = v_new.queue_size, policy = v_new.policy, shares = v_new.shares, lease_time = v_new.lease_time,
-             share_delay = v_new.share_delay, correction_window = v_new.correction_window, history_kept = v_new.history_kept
+             heartbeat_time = v_new.heartbeat_time, attempts = v_new.attempts, share_delay = v_new.share_delay, correction_window = v_new.correction_window, history_kept = v_new.history_kept
        where s.setup = p_setup;
     exception when invalid_parameter_value or check_violation or not_null_violation or cannot_coerce or invalid_text_representation
                 or numeric_value_out_of_range or datetime_field_overflow then
@@ -15082,9 +15094,9 @@ begin
   end if;
   if not exists (select from workload.transition t where t.from_status = p_from and t.to_status = p_to) then
     raise exception '% is %: it does not go to %', coalesce('job ' || p_job_ids[1], 'a job'), coalesce(p_from, 'of no status'), coalesce(p_to, 'null')
-      using errcode = 'PB005', hint = 'workload.transition has what there is.';
+      using errcode = 'PB005', hint = 'monitor.transition has what there is.';
   elsif cardinality(p_job_ids) < 2 then
-    return '{}';
+    return '{}'::bigint[];
   end if;
   perform from workload.job j where j.setup = p_setup and j.job_id = any (p_job_ids) order by j.job_id for update;
   with changed as (
@@ -15107,7 +15119,7 @@ begin
      group by c.task_id, c.queue, c.gshare, c.resource_type, c.nucleus, c.label, c.user_name, c.working_group, c.processing_type
   )
   select array_agg(c.job_id order by c.job_id) into v_changed from changed c;
-  return coalesce(v_changed, '{}');
+  return coalesce(v_changed, '{}'::bigint[]);
 end $$;
 
 ALTER FUNCTION workload.change_status(p_setup text, p_job_ids bigint[], p_from text, p_to text, p_why text, p_sub_status text) OWNER TO broker_owner;
@@ -15470,12 +15482,13 @@ begin
                               cores, disk_io, workflow, created, modified, state_changed, input_files, input_bytes, events)
     select p_setup, nextval('workload.job_id'), t.task_id, o.number, q.unified_name,
            o.queues, 'defined', t.current_priority, t.gshare, t.label, t.user_name, t.working_group, t.processing_type, coalesce(q.child_type, t.resource_type), t.nucleus,
-           coalesce(nullif(t.core_count, 0), nullif(q.corecount, 0), 1), t.disk_io, q.workflow, v_now, v_now, v_now, coalesce(p.files, 0), coalesce(p.bytes, 0), coalesce(p.events, 0)
+           coalesce(nullif(case when t.is_merging then coalesce(t.merge_core_count, t.core_count) else t.core_count end, 0), nullif(q.corecount, 0), 1), t.disk_io, q.workflow, v_now, v_now, v_now, coalesce(p.files, 0), coalesce(p.bytes, 0), coalesce(p.events, 0)
       from wanted w
       join open o on o.task_id = w.task_id and o.place = w.place
       join workload.task t on t.setup = p_setup and t.task_id = w.task_id
       join queue q on q.queue = w.queue
       left join part p on p.task_id = o.task_id and p.number = o.number
+     order by t.current_priority desc, t.task_id, o.number  -- their ids: the same seed makes the same jobs, whatever the plan
     returning job_id, task_id, queue, gshare, resource_type, nucleus, label, user_name, working_group, processing_type, cores, disk_io, status
   ), noted as (
     insert into workload.job_history (setup, at, job_id, to_status, role_name, why)
@@ -15577,6 +15590,43 @@ end $$;
 ALTER FUNCTION workload.refuse_jobs(p_rows jsonb) OWNER TO broker_owner;
 
 COMMENT ON FUNCTION workload.refuse_jobs(p_rows jsonb) IS 'Refuses jobs to be loaded of which a number is out of bounds. Errors: PB001, naming the job, the key and the value.';
+
+CREATE FUNCTION workload.remove_setup(p_setup text) RETURNS void
+    LANGUAGE plpgsql
+    AS $$
+begin
+  delete from workload.job_change c where c.setup = p_setup;
+  delete from workload.queue_count c where c.setup = p_setup;
+  delete from workload.user_count c where c.setup = p_setup;
+  delete from workload.task_count c where c.setup = p_setup;
+  delete from workload.start_count c where c.setup = p_setup;
+  delete from workload.end_count c where c.setup = p_setup;
+  delete from workload.job_history h where h.setup = p_setup;
+end $$;
+
+ALTER FUNCTION workload.remove_setup(p_setup text) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION workload.remove_setup(p_setup text) IS 'Takes away what jobs of a setup have left; taskqueue.remove_setup calls it.';
+
+CREATE FUNCTION workload.set_replica(p_setup text, p_dataset text, p_storage text, p_lfns text[] DEFAULT NULL::text[]) RETURNS void
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'workload', 'pg_temp'
+    AS $$
+begin
+  perform resource.identify(p_setup);
+  if not exists (select from workload.dataset d where d.setup = p_setup and d.dataset = p_dataset) then
+    raise exception 'dataset % does not exist in setup %', coalesce(p_dataset, 'null'), p_setup using errcode = 'PB004', hint = 'Load it first: broker load.';
+  elsif not exists (select from resource.storage s where s.setup = p_setup and s.storage = p_storage) then
+    raise exception 'storage % does not exist in setup %', coalesce(p_storage, 'null'), p_setup using errcode = 'PB004', hint = 'Load it first: broker load.';
+  end if;
+  insert into workload.replica as r (setup, dataset, storage, lfns)
+  values (p_setup, p_dataset, p_storage, p_lfns)
+  on conflict (setup, dataset, storage) do update set found = null, total = null, asize = null, tsize = null, vp = false, lfns = excluded.lfns;
+end $$;
+
+ALTER FUNCTION workload.set_replica(p_setup text, p_dataset text, p_storage text, p_lfns text[]) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION workload.set_replica(p_setup text, p_dataset text, p_storage text, p_lfns text[]) IS 'Says that a storage has all files of a dataset, or those named: input has arrived. lifecycle.activate then activates the jobs that waited for it. Errors: PB002 (setup not granted), PB004 (no such dataset or storage).';
 
 CREATE TABLE workload.start_count (
     setup text NOT NULL,
@@ -17248,6 +17298,326 @@ COMMENT ON COLUMN lifecycle.timeout_rule.description IS 'What it says.';
 
 COMMENT ON COLUMN lifecycle.timeout_rule.source IS 'Its id in brokerage-rules 1.7.';
 
+CREATE TABLE workload.job (
+    setup text NOT NULL,
+    job_id bigint NOT NULL,
+    task_id bigint,
+    queue text,
+    status text,
+    sub_status text,
+    priority integer,
+    gshare text,
+    label text,
+    user_name text,
+    working_group text,
+    resource_type text,
+    cores integer,
+    created timestamp with time zone,
+    modified timestamp with time zone,
+    state_changed timestamp with time zone,
+    started timestamp with time zone,
+    ended timestamp with time zone,
+    workflow text,
+    relocation_flag smallint,
+    activated timestamp with time zone,
+    processing_type text,
+    nucleus text,
+    number bigint,
+    rebrokered integer DEFAULT 0 NOT NULL,
+    previous_queues text[],
+    disk_io double precision,
+    input_files bigint,
+    input_bytes bigint,
+    events bigint
+)
+WITH (fillfactor='70', autovacuum_vacuum_scale_factor='0.02', autovacuum_vacuum_cost_delay='0');
+
+ALTER TABLE workload.job OWNER TO broker_owner;
+
+COMMENT ON TABLE workload.job IS 'Jobs. Brokerage counts them.';
+
+COMMENT ON COLUMN workload.job.setup IS 'Tenant: DIRAC''s Setup, PanDA''s vo.';
+
+COMMENT ON COLUMN workload.job.job_id IS 'PanDA id.';
+
+COMMENT ON COLUMN workload.job.task_id IS 'Task; null = none.';
+
+COMMENT ON COLUMN workload.job.queue IS 'Unified queue; null = not brokered.';
+
+COMMENT ON COLUMN workload.job.status IS 'PanDA''s status: defined, assigned, activated, starting, running, ...';
+
+COMMENT ON COLUMN workload.job.sub_status IS 'Status within.';
+
+COMMENT ON COLUMN workload.job.priority IS 'Current priority.';
+
+COMMENT ON COLUMN workload.job.gshare IS 'Global share.';
+
+COMMENT ON COLUMN workload.job.label IS 'prodSourceLabel.';
+
+COMMENT ON COLUMN workload.job.user_name IS 'User.';
+
+COMMENT ON COLUMN workload.job.working_group IS 'Working group.';
+
+COMMENT ON COLUMN workload.job.resource_type IS 'Resource type.';
+
+COMMENT ON COLUMN workload.job.cores IS 'Cores.';
+
+COMMENT ON COLUMN workload.job.created IS 'When it was made.';
+
+COMMENT ON COLUMN workload.job.modified IS 'When it last changed or, for one that no JobAgent of this database has, was last heard of.';
+
+COMMENT ON COLUMN workload.job.state_changed IS 'When its status changed.';
+
+COMMENT ON COLUMN workload.job.started IS 'When it started.';
+
+COMMENT ON COLUMN workload.job.ended IS 'When it ended.';
+
+COMMENT ON COLUMN workload.job.workflow IS 'Workflow.';
+
+COMMENT ON COLUMN workload.job.relocation_flag IS 'PanDA''s relocationFlag.';
+
+COMMENT ON COLUMN workload.job.activated IS 'Since when it waited for a worker node; null = since it was created.';
+
+COMMENT ON COLUMN workload.job.processing_type IS 'processingType; pmerge is a merge job; null = as its task.';
+
+COMMENT ON COLUMN workload.job.nucleus IS 'Nucleus of its task when it was made; null = none.';
+
+COMMENT ON COLUMN workload.job.number IS 'Which part of its task''s input it works on, from 1; null = not made here.';
+
+COMMENT ON COLUMN workload.job.rebrokered IS '0 = its part of the input is its own; else the how-manieth job of that part it was whose work went back to the task.';
+
+COMMENT ON COLUMN workload.job.previous_queues IS 'Queues where its part of the input was before, oldest first; null = none.';
+
+COMMENT ON COLUMN workload.job.disk_io IS 'diskIO of its task (kB/s per core); null = not known.';
+
+COMMENT ON COLUMN workload.job.input_files IS 'Files it reads; null = not made here.';
+
+COMMENT ON COLUMN workload.job.input_bytes IS 'Bytes of them; null = not made here.';
+
+COMMENT ON COLUMN workload.job.events IS 'Events of its part of the primary input; null = not made here.';
+
+CREATE VIEW monitor.brokered_job AS
+ SELECT setup,
+    job_id,
+    task_id,
+    number,
+    queue,
+    status,
+    sub_status,
+    priority,
+    gshare,
+    label,
+    user_name,
+    cores,
+    created,
+    activated,
+    started,
+    ended,
+    rebrokered,
+    previous_queues,
+    input_files,
+    input_bytes,
+    events
+   FROM workload.job j;
+
+ALTER VIEW monitor.brokered_job OWNER TO broker_owner;
+
+COMMENT ON VIEW monitor.brokered_job IS 'Every job of a task: where it is, and when it came through its states.';
+
+COMMENT ON COLUMN monitor.brokered_job.setup IS 'Tenant.';
+
+COMMENT ON COLUMN monitor.brokered_job.job_id IS 'Job.';
+
+COMMENT ON COLUMN monitor.brokered_job.task_id IS 'Its task; null = none.';
+
+COMMENT ON COLUMN monitor.brokered_job.number IS 'Which part of its task''s input it works on; null = not made here.';
+
+COMMENT ON COLUMN monitor.brokered_job.queue IS 'Unified queue; null = none yet.';
+
+COMMENT ON COLUMN monitor.brokered_job.status IS 'Status.';
+
+COMMENT ON COLUMN monitor.brokered_job.sub_status IS 'More of it, such as rebrokered.';
+
+COMMENT ON COLUMN monitor.brokered_job.priority IS 'Priority.';
+
+COMMENT ON COLUMN monitor.brokered_job.gshare IS 'Global share.';
+
+COMMENT ON COLUMN monitor.brokered_job.label IS 'prodSourceLabel.';
+
+COMMENT ON COLUMN monitor.brokered_job.user_name IS 'User.';
+
+COMMENT ON COLUMN monitor.brokered_job.cores IS 'Cores.';
+
+COMMENT ON COLUMN monitor.brokered_job.created IS 'When it was made.';
+
+COMMENT ON COLUMN monitor.brokered_job.activated IS 'When its input was there and it came into a TaskQueue; null = not yet.';
+
+COMMENT ON COLUMN monitor.brokered_job.started IS 'When it began to run, the last time; null = not yet.';
+
+COMMENT ON COLUMN monitor.brokered_job.ended IS 'When it ended; null = not yet.';
+
+COMMENT ON COLUMN monitor.brokered_job.rebrokered IS '0 = its part of the input is its own; else it went back to the task, the how-manieth time.';
+
+COMMENT ON COLUMN monitor.brokered_job.previous_queues IS 'Queues where its part of the input was before, oldest first; null = none.';
+
+COMMENT ON COLUMN monitor.brokered_job.input_files IS 'Files it reads.';
+
+COMMENT ON COLUMN monitor.brokered_job.input_bytes IS 'Bytes of them.';
+
+COMMENT ON COLUMN monitor.brokered_job.events IS 'Events of its part of the input.';
+
+CREATE TABLE workload.job_change (
+    setup text NOT NULL,
+    at timestamp with time zone NOT NULL,
+    jobs bigint NOT NULL,
+    from_status text,
+    to_status text,
+    task_id bigint,
+    queue text,
+    gshare text,
+    resource_type text,
+    nucleus text,
+    label text,
+    user_name text,
+    working_group text,
+    processing_type text,
+    cores bigint NOT NULL,
+    disk_io numeric,
+    disk_io_jobs bigint NOT NULL
+)
+WITH (autovacuum_vacuum_scale_factor='0.02', autovacuum_vacuum_cost_delay='0');
+
+ALTER TABLE workload.job_change OWNER TO broker_owner;
+
+COMMENT ON TABLE workload.job_change IS 'Changes of status that the counts below do not hold yet: one row a change, or a group of equal ones.';
+
+COMMENT ON COLUMN workload.job_change.setup IS 'Tenant.';
+
+COMMENT ON COLUMN workload.job_change.at IS 'When.';
+
+COMMENT ON COLUMN workload.job_change.jobs IS 'Jobs that changed.';
+
+COMMENT ON COLUMN workload.job_change.from_status IS 'Status before; null = made.';
+
+COMMENT ON COLUMN workload.job_change.to_status IS 'Status after; null = forgotten.';
+
+COMMENT ON COLUMN workload.job_change.task_id IS 'Task; null = none.';
+
+COMMENT ON COLUMN workload.job_change.queue IS 'Unified queue; null = none yet.';
+
+COMMENT ON COLUMN workload.job_change.gshare IS 'Global share; null = none.';
+
+COMMENT ON COLUMN workload.job_change.resource_type IS 'Resource type; null = none.';
+
+COMMENT ON COLUMN workload.job_change.nucleus IS 'Nucleus that outputs go to; null = none.';
+
+COMMENT ON COLUMN workload.job_change.label IS 'prodSourceLabel; null = none.';
+
+COMMENT ON COLUMN workload.job_change.user_name IS 'User; null = none.';
+
+COMMENT ON COLUMN workload.job_change.working_group IS 'Working group; null = none.';
+
+COMMENT ON COLUMN workload.job_change.processing_type IS 'processingType; null = none.';
+
+COMMENT ON COLUMN workload.job_change.cores IS 'Cores of these jobs.';
+
+COMMENT ON COLUMN workload.job_change.disk_io IS 'Sum of their diskIO; null = not known of any.';
+
+COMMENT ON COLUMN workload.job_change.disk_io_jobs IS 'How many of them say a diskIO.';
+
+CREATE TABLE workload.task_count (
+    setup text NOT NULL,
+    task_id bigint NOT NULL,
+    queue text,
+    status text NOT NULL,
+    jobs bigint NOT NULL,
+    cores bigint NOT NULL
+)
+WITH (fillfactor='50');
+
+ALTER TABLE workload.task_count OWNER TO broker_owner;
+
+COMMENT ON TABLE workload.task_count IS 'Jobs counted by task, ended ones among them; workload.job_change adds to them.';
+
+COMMENT ON COLUMN workload.task_count.setup IS 'Tenant.';
+
+COMMENT ON COLUMN workload.task_count.task_id IS 'Task.';
+
+COMMENT ON COLUMN workload.task_count.queue IS 'Unified queue; null = none yet.';
+
+COMMENT ON COLUMN workload.task_count.status IS 'Status.';
+
+COMMENT ON COLUMN workload.task_count.jobs IS 'Jobs.';
+
+COMMENT ON COLUMN workload.task_count.cores IS 'Cores of them.';
+
+CREATE VIEW workload.job_by_task AS
+ SELECT b.setup,
+    b.task_id,
+    b.queue,
+    b.status,
+    b.jobs,
+    b.cores
+   FROM workload.task_count b
+UNION ALL
+ SELECT c.setup,
+    c.task_id,
+    c.queue,
+    c.from_status AS status,
+    (- c.jobs) AS jobs,
+    (- c.cores) AS cores
+   FROM workload.job_change c
+  WHERE ((c.task_id IS NOT NULL) AND (c.from_status IS NOT NULL))
+UNION ALL
+ SELECT c.setup,
+    c.task_id,
+    c.queue,
+    c.to_status AS status,
+    c.jobs,
+    c.cores
+   FROM workload.job_change c
+  WHERE ((c.task_id IS NOT NULL) AND (c.to_status IS NOT NULL));
+
+ALTER VIEW workload.job_by_task OWNER TO broker_owner;
+
+COMMENT ON VIEW workload.job_by_task IS 'Jobs by task, queue and status, ended ones among them: several rows a key, to be summed.';
+
+COMMENT ON COLUMN workload.job_by_task.setup IS 'Tenant.';
+
+COMMENT ON COLUMN workload.job_by_task.task_id IS 'Task.';
+
+COMMENT ON COLUMN workload.job_by_task.queue IS 'Unified queue; null = none yet.';
+
+COMMENT ON COLUMN workload.job_by_task.status IS 'Status.';
+
+COMMENT ON COLUMN workload.job_by_task.jobs IS 'Jobs; sum them.';
+
+COMMENT ON COLUMN workload.job_by_task.cores IS 'Cores of these jobs; sum them.';
+
+CREATE VIEW monitor.brokered_job_count AS
+ SELECT setup,
+    queue,
+    status,
+    (sum(jobs))::bigint AS jobs,
+    (sum(cores))::bigint AS cores
+   FROM workload.job_by_task c
+  GROUP BY setup, queue, status
+ HAVING (sum(jobs) <> (0)::numeric);
+
+ALTER VIEW monitor.brokered_job_count OWNER TO broker_owner;
+
+COMMENT ON VIEW monitor.brokered_job_count IS 'Jobs of tasks by queue and status, ended ones among them.';
+
+COMMENT ON COLUMN monitor.brokered_job_count.setup IS 'Tenant.';
+
+COMMENT ON COLUMN monitor.brokered_job_count.queue IS 'Unified queue; null = none yet.';
+
+COMMENT ON COLUMN monitor.brokered_job_count.status IS 'Status.';
+
+COMMENT ON COLUMN monitor.brokered_job_count.jobs IS 'Jobs.';
+
+COMMENT ON COLUMN monitor.brokered_job_count.cores IS 'Cores of them.';
+
 CREATE VIEW monitor.decision AS
  SELECT t.setup,
     t.run_id,
@@ -18099,65 +18469,6 @@ COMMENT ON COLUMN taskqueue.share_mark.setup IS 'Tenant: DIRAC''s Setup, PanDA''
 COMMENT ON COLUMN taskqueue.share_mark.owner_group IS 'Group.';
 
 COMMENT ON COLUMN taskqueue.share_mark.marked_at IS 'When its queues changed.';
-
-CREATE TABLE workload.job_change (
-    setup text NOT NULL,
-    at timestamp with time zone NOT NULL,
-    jobs bigint NOT NULL,
-    from_status text,
-    to_status text,
-    task_id bigint,
-    queue text,
-    gshare text,
-    resource_type text,
-    nucleus text,
-    label text,
-    user_name text,
-    working_group text,
-    processing_type text,
-    cores bigint NOT NULL,
-    disk_io numeric,
-    disk_io_jobs bigint NOT NULL
-)
-WITH (autovacuum_vacuum_scale_factor='0.02', autovacuum_vacuum_cost_delay='0');
-
-ALTER TABLE workload.job_change OWNER TO broker_owner;
-
-COMMENT ON TABLE workload.job_change IS 'Changes of status that the counts below do not hold yet: one row a change, or a group of equal ones.';
-
-COMMENT ON COLUMN workload.job_change.setup IS 'Tenant.';
-
-COMMENT ON COLUMN workload.job_change.at IS 'When.';
-
-COMMENT ON COLUMN workload.job_change.jobs IS 'Jobs that changed.';
-
-COMMENT ON COLUMN workload.job_change.from_status IS 'Status before; null = made.';
-
-COMMENT ON COLUMN workload.job_change.to_status IS 'Status after; null = forgotten.';
-
-COMMENT ON COLUMN workload.job_change.task_id IS 'Task; null = none.';
-
-COMMENT ON COLUMN workload.job_change.queue IS 'Unified queue; null = none yet.';
-
-COMMENT ON COLUMN workload.job_change.gshare IS 'Global share; null = none.';
-
-COMMENT ON COLUMN workload.job_change.resource_type IS 'Resource type; null = none.';
-
-COMMENT ON COLUMN workload.job_change.nucleus IS 'Nucleus that outputs go to; null = none.';
-
-COMMENT ON COLUMN workload.job_change.label IS 'prodSourceLabel; null = none.';
-
-COMMENT ON COLUMN workload.job_change.user_name IS 'User; null = none.';
-
-COMMENT ON COLUMN workload.job_change.working_group IS 'Working group; null = none.';
-
-COMMENT ON COLUMN workload.job_change.processing_type IS 'processingType; null = none.';
-
-COMMENT ON COLUMN workload.job_change.cores IS 'Cores of these jobs.';
-
-COMMENT ON COLUMN workload.job_change.disk_io IS 'Sum of their diskIO; null = not known of any.';
-
-COMMENT ON COLUMN workload.job_change.disk_io_jobs IS 'How many of them say a diskIO.';
 
 CREATE VIEW monitor.health_work AS
  WITH today(day, days) AS (
@@ -19416,6 +19727,32 @@ COMMENT ON COLUMN monitor.task_queue.mean_weight IS 'Mean draw weight of its job
 COMMENT ON COLUMN monitor.task_queue.siblings IS 'TaskQueues with the same requirements, itself counted.';
 
 COMMENT ON COLUMN monitor.task_queue.requirements IS 'Canonical requirements.';
+
+CREATE TABLE workload.transition (
+    from_status text,
+    to_status text NOT NULL
+);
+
+ALTER TABLE workload.transition OWNER TO broker_owner;
+
+COMMENT ON TABLE workload.transition IS 'Which changes of a job''s status there are; workload.change_status refuses all others.';
+
+COMMENT ON COLUMN workload.transition.from_status IS 'Status before; null = the job is made, or loaded.';
+
+COMMENT ON COLUMN workload.transition.to_status IS 'Status after.';
+
+CREATE VIEW monitor.transition AS
+ SELECT from_status,
+    to_status
+   FROM workload.transition t;
+
+ALTER VIEW monitor.transition OWNER TO broker_owner;
+
+COMMENT ON VIEW monitor.transition IS 'Which changes of a job''s status there are (workload.change_status refuses all others).';
+
+COMMENT ON COLUMN monitor.transition.from_status IS 'Status before; null = the job is made, or loaded.';
+
+COMMENT ON COLUMN monitor.transition.to_status IS 'Status after.';
 
 CREATE TABLE taskqueue.cpu_bucket (
     setup text NOT NULL,
@@ -20986,104 +21323,6 @@ COMMENT ON COLUMN workload.account_job.running_cores IS 'Cores of the running jo
 
 COMMENT ON COLUMN workload.account_job.queued_cores IS 'Cores of the queued jobs; sum them.';
 
-CREATE TABLE workload.job (
-    setup text NOT NULL,
-    job_id bigint NOT NULL,
-    task_id bigint,
-    queue text,
-    status text,
-    sub_status text,
-    priority integer,
-    gshare text,
-    label text,
-    user_name text,
-    working_group text,
-    resource_type text,
-    cores integer,
-    created timestamp with time zone,
-    modified timestamp with time zone,
-    state_changed timestamp with time zone,
-    started timestamp with time zone,
-    ended timestamp with time zone,
-    workflow text,
-    relocation_flag smallint,
-    activated timestamp with time zone,
-    processing_type text,
-    nucleus text,
-    number bigint,
-    rebrokered integer DEFAULT 0 NOT NULL,
-    previous_queues text[],
-    disk_io double precision,
-    input_files bigint,
-    input_bytes bigint,
-    events bigint
-)
-WITH (fillfactor='70', autovacuum_vacuum_scale_factor='0.02', autovacuum_vacuum_cost_delay='0');
-
-ALTER TABLE workload.job OWNER TO broker_owner;
-
-COMMENT ON TABLE workload.job IS 'Jobs. Brokerage counts them.';
-
-COMMENT ON COLUMN workload.job.setup IS 'Tenant: DIRAC''s Setup, PanDA''s vo.';
-
-COMMENT ON COLUMN workload.job.job_id IS 'PanDA id.';
-
-COMMENT ON COLUMN workload.job.task_id IS 'Task; null = none.';
-
-COMMENT ON COLUMN workload.job.queue IS 'Unified queue; null = not brokered.';
-
-COMMENT ON COLUMN workload.job.status IS 'PanDA''s status: defined, assigned, activated, starting, running, ...';
-
-COMMENT ON COLUMN workload.job.sub_status IS 'Status within.';
-
-COMMENT ON COLUMN workload.job.priority IS 'Current priority.';
-
-COMMENT ON COLUMN workload.job.gshare IS 'Global share.';
-
-COMMENT ON COLUMN workload.job.label IS 'prodSourceLabel.';
-
-COMMENT ON COLUMN workload.job.user_name IS 'User.';
-
-COMMENT ON COLUMN workload.job.working_group IS 'Working group.';
-
-COMMENT ON COLUMN workload.job.resource_type IS 'Resource type.';
-
-COMMENT ON COLUMN workload.job.cores IS 'Cores.';
-
-COMMENT ON COLUMN workload.job.created IS 'When it was made.';
-
-COMMENT ON COLUMN workload.job.modified IS 'When it last changed or, for one that no JobAgent of this database has, was last heard of.';
-
-COMMENT ON COLUMN workload.job.state_changed IS 'When its status changed.';
-
-COMMENT ON COLUMN workload.job.started IS 'When it started.';
-
-COMMENT ON COLUMN workload.job.ended IS 'When it ended.';
-
-COMMENT ON COLUMN workload.job.workflow IS 'Workflow.';
-
-COMMENT ON COLUMN workload.job.relocation_flag IS 'PanDA''s relocationFlag.';
-
-COMMENT ON COLUMN workload.job.activated IS 'Since when it waited for a worker node; null = since it was created.';
-
-COMMENT ON COLUMN workload.job.processing_type IS 'processingType; pmerge is a merge job; null = as its task.';
-
-COMMENT ON COLUMN workload.job.nucleus IS 'Nucleus of its task when it was made; null = none.';
-
-COMMENT ON COLUMN workload.job.number IS 'Which part of its task''s input it works on, from 1; null = not made here.';
-
-COMMENT ON COLUMN workload.job.rebrokered IS '0 = its part of the input is its own; else the how-manieth job of that part it was whose work went back to the task.';
-
-COMMENT ON COLUMN workload.job.previous_queues IS 'Queues where its part of the input was before, oldest first; null = none.';
-
-COMMENT ON COLUMN workload.job.disk_io IS 'diskIO of its task (kB/s per core); null = not known.';
-
-COMMENT ON COLUMN workload.job.input_files IS 'Files it reads; null = not made here.';
-
-COMMENT ON COLUMN workload.job.input_bytes IS 'Bytes of them; null = not made here.';
-
-COMMENT ON COLUMN workload.job.events IS 'Events of its part of the primary input; null = not made here.';
-
 CREATE TABLE workload.queue_count (
     setup text NOT NULL,
     queue text,
@@ -21192,75 +21431,6 @@ COMMENT ON COLUMN workload.job_by_queue.cores IS 'Cores of these jobs; sum them.
 COMMENT ON COLUMN workload.job_by_queue.disk_io IS 'Sum of the diskIO of those that say one.';
 
 COMMENT ON COLUMN workload.job_by_queue.disk_io_jobs IS 'How many say one.';
-
-CREATE TABLE workload.task_count (
-    setup text NOT NULL,
-    task_id bigint NOT NULL,
-    queue text,
-    status text NOT NULL,
-    jobs bigint NOT NULL,
-    cores bigint NOT NULL
-)
-WITH (fillfactor='50');
-
-ALTER TABLE workload.task_count OWNER TO broker_owner;
-
-COMMENT ON TABLE workload.task_count IS 'Jobs counted by task, ended ones among them; workload.job_change adds to them.';
-
-COMMENT ON COLUMN workload.task_count.setup IS 'Tenant.';
-
-COMMENT ON COLUMN workload.task_count.task_id IS 'Task.';
-
-COMMENT ON COLUMN workload.task_count.queue IS 'Unified queue; null = none yet.';
-
-COMMENT ON COLUMN workload.task_count.status IS 'Status.';
-
-COMMENT ON COLUMN workload.task_count.jobs IS 'Jobs.';
-
-COMMENT ON COLUMN workload.task_count.cores IS 'Cores of them.';
-
-CREATE VIEW workload.job_by_task AS
- SELECT b.setup,
-    b.task_id,
-    b.queue,
-    b.status,
-    b.jobs,
-    b.cores
-   FROM workload.task_count b
-UNION ALL
- SELECT c.setup,
-    c.task_id,
-    c.queue,
-    c.from_status AS status,
-    (- c.jobs) AS jobs,
-    (- c.cores) AS cores
-   FROM workload.job_change c
-  WHERE ((c.task_id IS NOT NULL) AND (c.from_status IS NOT NULL))
-UNION ALL
- SELECT c.setup,
-    c.task_id,
-    c.queue,
-    c.to_status AS status,
-    c.jobs,
-    c.cores
-   FROM workload.job_change c
-  WHERE ((c.task_id IS NOT NULL) AND (c.to_status IS NOT NULL));
-
-ALTER VIEW workload.job_by_task OWNER TO broker_owner;
-
-COMMENT ON VIEW workload.job_by_task IS 'Jobs by task, queue and status, ended ones among them: several rows a key, to be summed.';
-
-COMMENT ON COLUMN workload.job_by_task.setup IS 'Tenant.';
-
-COMMENT ON COLUMN workload.job_by_task.task_id IS 'Task.';
-
-COMMENT ON COLUMN workload.job_by_task.queue IS 'Unified queue; null = none yet.';
-
-COMMENT ON COLUMN workload.job_by_task.status IS 'Status.';
-
-COMMENT ON COLUMN workload.job_by_task.jobs IS 'Jobs; sum them.';
-
-COMMENT ON COLUMN workload.job_by_task.cores IS 'Cores of these jobs; sum them.';
 
 CREATE VIEW workload.count_difference AS
  SELECT d.setup,
@@ -21901,19 +22071,6 @@ COMMENT ON COLUMN workload.task_outcome.failed IS 'Failed jobs; sum them.';
 COMMENT ON COLUMN workload.task_outcome.closed IS 'Closed jobs; sum them.';
 
 COMMENT ON COLUMN workload.task_outcome.finished IS 'Finished jobs; sum them.';
-
-CREATE TABLE workload.transition (
-    from_status text,
-    to_status text NOT NULL
-);
-
-ALTER TABLE workload.transition OWNER TO broker_owner;
-
-COMMENT ON TABLE workload.transition IS 'Which changes of a job''s status there are; workload.change_status refuses all others.';
-
-COMMENT ON COLUMN workload.transition.from_status IS 'Status before; null = the job is made, or loaded.';
-
-COMMENT ON COLUMN workload.transition.to_status IS 'Status after.';
 
 CREATE TABLE workload.user_queue_statistic (
     setup text NOT NULL,
@@ -23064,7 +23221,6 @@ GRANT USAGE ON SCHEMA brokerage TO broker_viewer;
 GRANT USAGE ON SCHEMA instance TO broker_operator;
 GRANT USAGE ON SCHEMA instance TO broker_viewer;
 
-GRANT USAGE ON SCHEMA lifecycle TO broker_submitter;
 GRANT USAGE ON SCHEMA lifecycle TO broker_operator;
 GRANT USAGE ON SCHEMA lifecycle TO broker_viewer;
 
@@ -23770,7 +23926,6 @@ REVOKE ALL ON FUNCTION lifecycle.activate(p_setup text, p_most integer) FROM PUB
 GRANT ALL ON FUNCTION lifecycle.activate(p_setup text, p_most integer) TO broker_operator;
 
 REVOKE ALL ON FUNCTION lifecycle.cancel_jobs(p_setup text, p_job_ids bigint[], p_reason text) FROM PUBLIC;
-GRANT ALL ON FUNCTION lifecycle.cancel_jobs(p_setup text, p_job_ids bigint[], p_reason text) TO broker_submitter;
 GRANT ALL ON FUNCTION lifecycle.cancel_jobs(p_setup text, p_job_ids bigint[], p_reason text) TO broker_operator;
 
 REVOKE ALL ON FUNCTION lifecycle.cancel_task(p_setup text, p_task_id bigint, p_reason text) FROM PUBLIC;
@@ -24357,6 +24512,8 @@ REVOKE ALL ON FUNCTION workload.fold_counts(p_most integer) FROM PUBLIC;
 GRANT ALL ON FUNCTION workload.fold_counts(p_most integer) TO broker_operator;
 
 REVOKE ALL ON FUNCTION workload.is_end(p_status text) FROM PUBLIC;
+GRANT ALL ON FUNCTION workload.is_end(p_status text) TO broker_operator;
+GRANT ALL ON FUNCTION workload.is_end(p_status text) TO broker_viewer;
 
 REVOKE ALL ON FUNCTION workload.is_pseudo(p_dataset workload.dataset) FROM PUBLIC;
 
@@ -24373,6 +24530,11 @@ GRANT ALL ON FUNCTION workload.missing_reference(p_setup text) TO broker_viewer;
 REVOKE ALL ON FUNCTION workload.move_job(p_setup text, p_job_id bigint, p_to text, p_why text, p_sub_status text) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION workload.refuse_jobs(p_rows jsonb) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION workload.remove_setup(p_setup text) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION workload.set_replica(p_setup text, p_dataset text, p_storage text, p_lfns text[]) FROM PUBLIC;
+GRANT ALL ON FUNCTION workload.set_replica(p_setup text, p_dataset text, p_storage text, p_lfns text[]) TO broker_operator;
 
 REVOKE ALL ON FUNCTION workload.starts_of_jobs(p_setup text) FROM PUBLIC;
 
@@ -24413,6 +24575,12 @@ GRANT SELECT ON TABLE lifecycle.setting_in_force TO broker_viewer;
 
 GRANT SELECT ON TABLE lifecycle.timeout_rule TO broker_operator;
 GRANT SELECT ON TABLE lifecycle.timeout_rule TO broker_viewer;
+
+GRANT SELECT ON TABLE monitor.brokered_job TO broker_operator;
+GRANT SELECT ON TABLE monitor.brokered_job TO broker_viewer;
+
+GRANT SELECT ON TABLE monitor.brokered_job_count TO broker_operator;
+GRANT SELECT ON TABLE monitor.brokered_job_count TO broker_viewer;
 
 GRANT SELECT ON TABLE monitor.decision TO broker_operator;
 GRANT SELECT ON TABLE monitor.decision TO broker_viewer;
@@ -24474,6 +24642,9 @@ GRANT SELECT ON TABLE monitor.task_decision TO broker_viewer;
 GRANT SELECT ON TABLE monitor.task_queue TO broker_operator;
 GRANT SELECT ON TABLE monitor.task_queue TO broker_viewer;
 
+GRANT SELECT ON TABLE monitor.transition TO broker_operator;
+GRANT SELECT ON TABLE monitor.transition TO broker_viewer;
+
 GRANT SELECT ON TABLE monitor.waiting_by_cpu_bucket TO broker_operator;
 GRANT SELECT ON TABLE monitor.waiting_by_cpu_bucket TO broker_viewer;
 
@@ -24491,9 +24662,6 @@ GRANT SELECT ON TABLE resource.config_key TO broker_viewer;
 
 GRANT SELECT ON TABLE workload.count_difference TO broker_operator;
 GRANT SELECT ON TABLE workload.count_difference TO broker_viewer;
-
-GRANT SELECT ON TABLE workload.transition TO broker_operator;
-GRANT SELECT ON TABLE workload.transition TO broker_viewer;
 
 ALTER DEFAULT PRIVILEGES FOR ROLE broker_owner REVOKE ALL ON TYPES FROM PUBLIC;
 

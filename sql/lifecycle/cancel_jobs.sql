@@ -1,5 +1,5 @@
 -- after: workload.is_end
--- What operators and submitters ask for: jobs that wait or are on their way end at once, those that an agent has are marked for kill, and the agent is told at its next report.
+-- Jobs that wait or are on their way end at once, those that an agent has are marked for kill, and the agent is told at its next report.
 create or replace function lifecycle.cancel_jobs(p_setup text, p_job_ids bigint[], p_reason text default 'cancelled') returns table (job_id bigint, answer text)
 language plpgsql
 security definer set search_path = lifecycle, pg_temp

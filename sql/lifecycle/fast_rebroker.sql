@@ -13,7 +13,7 @@ declare
   v_taken jsonb;
   v_ids bigint[];
   v_some bigint[];
-  v_moved bigint[] := '{}';
+  v_moved bigint[] := '{}'::bigint[];
   v_job record;
 begin
   perform resource.identify(p_setup);

@@ -13,7 +13,7 @@ declare
   v_ids bigint[];
   v_some bigint[];
   v_due record;
-  v_done jsonb := '{}';
+  v_done jsonb := jsonb '{}';
 begin
   perform resource.identify(p_setup);
   if v_most < 1 then

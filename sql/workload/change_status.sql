@@ -30,9 +30,9 @@ begin
   end if;
   if not exists (select from workload.transition t where t.from_status = p_from and t.to_status = p_to) then
     raise exception '% is %: it does not go to %', coalesce('job ' || p_job_ids[1], 'a job'), coalesce(p_from, 'of no status'), coalesce(p_to, 'null')
-      using errcode = 'PB005', hint = 'workload.transition has what there is.';
+      using errcode = 'PB005', hint = 'monitor.transition has what there is.';
   elsif cardinality(p_job_ids) < 2 then
-    return '{}';
+    return '{}'::bigint[];
   end if;
   perform from workload.job j where j.setup = p_setup and j.job_id = any (p_job_ids) order by j.job_id for update;
   with changed as (
@@ -55,7 +55,7 @@ begin
      group by c.task_id, c.queue, c.gshare, c.resource_type, c.nucleus, c.label, c.user_name, c.working_group, c.processing_type
   )
   select array_agg(c.job_id order by c.job_id) into v_changed from changed c;
-  return coalesce(v_changed, '{}');
+  return coalesce(v_changed, '{}'::bigint[]);
 end $$;
 
 comment on function workload.change_status(text, bigint[], text, text, text, text) is

@@ -20,7 +20,9 @@ AGENT = EVERYBODY | {
     "taskqueue.match_job",
     "taskqueue.match_jobs",
     "taskqueue.report_job",
+    "taskqueue.report_jobs",
     "taskqueue.finish_job",
+    "taskqueue.finish_jobs",
     "taskqueue.release_job",
 }
 SUBMITTER = EVERYBODY | {
@@ -115,7 +117,13 @@ OPERATOR = (
         "brokerage.remove_rule",
         "brokerage.set_settings",
         "brokerage.maintain",
+        "lifecycle.activate",
+        "lifecycle.cancel_jobs",
+        "lifecycle.cancel_task",
+        "lifecycle.expire_leases",
         "lifecycle.measure_shares",
+        "workload.fold_counts",
+        "workload.correct_counts",
         "lifecycle.watch_timeouts",
         "lifecycle.fast_rebroker",
         "lifecycle.forget_ended",
@@ -148,6 +156,7 @@ VIEWS = {  # beside those of monitor
     "brokerage.setting_in_force",
     "brokerage.task_standing",
     "lifecycle.timeout_rule",
+    "workload.count_difference",
     "lifecycle.setting_in_force",
 }
 
