@@ -104,6 +104,15 @@ def test_the_runner_leaves_neither_databases_nor_logins(server_dsn: str, tmp_pat
     assert left == []
 
 
+def test_changes_of_status_are_measured_beside_the_floor(server_dsn: str, tmp_path: Path) -> None:
+    (table,) = measure("transitions", TINY, server_dsn, tmp_path)
+    assert [row["what"] for row in table["rows"]] == ["floor", "change_status", "report_job"]
+    floor, *changes = table["rows"]
+    for row in changes:
+        assert row["ratio"] == pytest.approx(row["calls_per_s"] / floor["calls_per_s"])
+    assert "counts that differ from a recount: 0" in table["title"]
+
+
 def test_batches_are_measured_beside_single_calls(server_dsn: str, tmp_path: Path) -> None:
     (table,) = measure("batch", TINY, server_dsn, tmp_path)
     single, batches = table["rows"]
