@@ -28,12 +28,16 @@ World = dict[str, Any]
 
 @dataclass(frozen=True)
 class Batch:
-    """All tasks of a setup, brokered in one go by a profile, by so many callers that share the tasks."""
+    """All tasks of a setup, brokered in one go by a profile, by so many callers that share the tasks.
+
+    makes: whether the jobs that are assigned are made, too, and not only counted.
+    """
 
     setup: str
     candidates: int
     profile: str
     callers: int
+    makes: bool
 
 
 @dataclass(frozen=True)
@@ -59,6 +63,8 @@ class Measuring:
             "select task_id from brokerage.due_task where setup = %s and algorithm = %s order by task_id",
             [batch.setup, algorithm],
         ).fetchall()
+        made = f'{{"makes_jobs": {str(batch.makes).lower()}}}'
+        self.connection.execute("select brokerage.set_settings(%s, %s)", [batch.setup, made])
         parts = [[task for (task,) in due][start :: batch.callers] for start in range(batch.callers)]
         query = f"call brokerage.{_CALLS[algorithm]}(%s, %s::bigint[], %s, p_tasks_a_commit => %s)"
 
@@ -73,11 +79,14 @@ class Measuring:
         seconds, used = self.spent(together)
         query = "select count(*) from brokerage.decision where setup = %s"  # a row a pair
         [(stored,)] = self.connection.execute(query, [batch.setup]).fetchall()
+        query = "select count(*) from workload.job where setup = %s and number is not null"
+        [(jobs,)] = self.connection.execute(query, [batch.setup]).fetchall()
         self._undo(batch.setup, algorithm)
         pairs = len(due) * batch.candidates
         return {
             "pairs": pairs,
             "stored": stored,
+            "jobs_made": jobs,
             "seconds": seconds,
             "us_per_pair": seconds * 1e6 / pairs,
             "cpu_us_per_pair": used * 1e6 / pairs,
@@ -109,7 +118,9 @@ def batches(
         setup = f"{tasks}x{candidates}"
         say(f"loading {tasks} tasks, {candidates} candidates ({SYNTHETIC})")
         world.load(measuring.connection, [make(tasks, candidates, setup)])
-        kinds += [Batch(setup, candidates, profile, count) for profile in PROFILES for count in options.clients]
+        kinds += [Batch(setup, candidates, profile, count, False) for profile in PROFILES for count in options.clients]
+        if algorithm != "production_task":
+            kinds += [Batch(setup, candidates, profile, 1, True) for profile in PROFILES]
     measuring.connection.execute("vacuum analyze")
     samples: dict[Batch, list[dict[str, float]]] = {kind: [] for kind in kinds}
     for number in range(options.rounds):
@@ -120,7 +131,7 @@ def batches(
     for kind, taken in samples.items():
         row: Row = {"tasks_x_candidates": kind.setup, "profile": kind.profile, "callers": kind.callers}
         rows.append(row | {name: statistics.median(one[name] for one in taken) for name in taken[0]})
-    about = f"{algorithm}, {SYNTHETIC}; decisions stored, jobs assigned and made; medians of {options.rounds} rounds"
+    about = f"{algorithm}, {SYNTHETIC}; decisions stored, jobs assigned; medians of {options.rounds} rounds"
     return Table(about, rows)
 
 
