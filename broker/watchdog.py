@@ -72,20 +72,16 @@ class Watchdog:
         self._stop.set()
 
     def run(self) -> None:
-        """Watch until stopped. Raises what the first connection raises; later ones are tried again."""
-        first = True
+        """Watch until stopped; a server that is not there, or goes away, is waited for."""
         while not self._stop.is_set():
             try:
                 with self.open() as connection:
-                    first = False
                     with self._until_told(connection):
                         while not self._stop.is_set():
                             began = time.monotonic()
                             self._round(connection)
                             self._rest(time.monotonic() - began)
             except (psycopg.OperationalError, ConnectError) as error:
-                if first:
-                    raise
                 self._leads = None
                 self.note(f"trying again: {str(error).splitlines()[0]}")
                 self._rest(0)

@@ -49,7 +49,7 @@ def watchdog(
             if once or dry_run:
                 tell(watch(connection, setup, dry_run=dry_run))
                 return
-    except ConnectError:  # a server that is still starting is waited for
+    except ConnectError:  # who goes on waits for the server
         if once or dry_run:
             raise
     _run(Watchdog(session, tell, output.note, setup, every, jitter))

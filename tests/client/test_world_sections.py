@@ -97,7 +97,16 @@ WORLD: dict[str, Any] = {
         {"id": 2, "core_count": None, "architecture": "x86_64-el9-gcc13-opt"},
     ],
     "jobs": [
-        {"id": 9, "task": 1, "queue": "CERN", "status": "running", "gshare": "Upgrade", "cores": 8, "started": NOW}
+        {
+            "id": 9,
+            "task": 1,
+            "queue": "CERN",
+            "status": "running",
+            "gshare": "Upgrade",
+            "cores": 8,
+            "nucleus": "CERN-PROD",
+            "started": NOW,
+        }
     ],
     "statistics": [
         {"queue": "CERN", "gshare": "Upgrade", "status": "running", "njobs": 4, "ncores": 32},
