@@ -75,12 +75,11 @@ class Watchdog:
         """Watch until stopped; a server that is not there, or goes away, is waited for."""
         while not self._stop.is_set():
             try:
-                with self.open() as connection:
-                    with self._until_told(connection):
-                        while not self._stop.is_set():
-                            began = time.monotonic()
-                            self._round(connection)
-                            self._rest(time.monotonic() - began)
+                with self.open() as connection, self._until_told(connection):
+                    while not self._stop.is_set():
+                        began = time.monotonic()
+                        self._round(connection)
+                        self._rest(time.monotonic() - began)
             except (psycopg.OperationalError, ConnectError) as error:
                 self._leads = None
                 self.note(f"trying again: {str(error).splitlines()[0]}")
