@@ -5,6 +5,7 @@ are right, and nobody gets an error but ours.
 """
 
 import itertools
+import os
 from collections.abc import Callable
 from datetime import timedelta
 from functools import partial
@@ -128,8 +129,14 @@ def call(q: Calls, stage: Stage, name: str) -> Any:
 
 @pytest.mark.parametrize("name", CALLS)
 def test_whatever_races_with(stages: Callable[[], Stage], name: str) -> None:
-    """`name` in an open transaction, and every other call meanwhile; then it commits, or rolls back."""
+    """`name` in an open transaction, and every other call meanwhile; then it commits, or rolls back.
+
+    Of two calls the one commits where it is the first, the other rolls back; BROKER_TEST_ALL_RACES=1 does both.
+    """
+    names = list(CALLS)
     for other, commit in itertools.product(CALLS, (True, False)):
+        if commit is (names.index(name) > names.index(other)) and not os.environ.get("BROKER_TEST_ALL_RACES"):
+            continue
         stage = stages()
         prepare(stage)
         stage.first.rows("select 1")  # opens the transaction, so that the call's own is a savepoint in it

@@ -24,7 +24,7 @@ from tests.lifecycle import grids
 
 __all__ = ["field_of_work"]
 
-SECONDS = float(os.environ.get("BROKER_TEST_KILL_SECONDS", "12"))
+SECONDS = float(os.environ.get("BROKER_TEST_KILL_SECONDS", "8"))
 PARTS = int(60 * SECONDS)
 MAIN = "from broker.cli import main; main()"
 LEFT = f"select {PARTS} - count(*) from workload.job where setup = 'life' and ended is not null"
