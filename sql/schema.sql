@@ -15577,7 +15577,8 @@ begin
     into v_wrong
     from jsonb_array_elements(p_rows) with ordinality e (row, place)
     join resource.table_column('workload.job') c on c.key_place is null and jsonb_typeof(e.row -> c.name) = 'number'
-   cross join lateral (select case when c.name in ('cores', 'number', 'rebrokered') and (e.row ->> c.name)::numeric < 0 then '0 or more'
+   cross join lateral (select case when c.name in ('job_id', 'task_id') then null
+                                   when c.name in ('cores', 'number', 'rebrokered') and (e.row ->> c.name)::numeric < 0 then '0 or more'
                                    when c.kind = 'an integer of 32 bits' and abs((e.row ->> c.name)::numeric) >= 1e9 then 'a number between -1e9 and 1e9'
                                    when abs((e.row ->> c.name)::numeric) >= 1e15 then 'a number between -1e15 and 1e15' end) b (words)
    where b.words is not null

@@ -54,6 +54,7 @@ def load(db: Db, **sections: Any) -> None:
     task = {"label": "user", "gshare": SHARE, "user": "ann", "status": "ready"}
     given: Row = {"setup": "w", "now": NOW.isoformat(), "queues": {"Q": {}, "R": {}}}
     given["tasks"] = [{**task, "id": 1}, {**task, "id": 2, "working_group": "phys"}]
+    db.execute("select 1")  # in a transaction that is open already the load commits none of its own
     world.load(db, [{**given, **sections}])
 
 
