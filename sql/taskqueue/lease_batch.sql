@@ -9,7 +9,7 @@ returns table (job_id bigint, task_queue_id bigint, requirements jsonb, user_pri
 language plpgsql
 as $$
 declare
-  v_brokered bigint[];
+  v_brokered bigint[] := '{}'::bigint[];
   v_known taskqueue.known_offer;
   v_offer taskqueue.offer;
   v_sites text[];
@@ -82,15 +82,14 @@ begin
         join picked p on p.task_queue_id = g.task_queue_id
         join taskqueue.definition d on d.setup = p_setup and d.definition_id = p.definition_id
         join resource.setup_time t on t.setup = p_setup
-      returning lease.job_id, lease.task_queue_id, lease.user_priority, taskqueue.attempt_text(lease.attempt, lease.token) as attempt
+      returning lease.job_id, lease.task_queue_id, lease.user_priority, taskqueue.attempt_text(lease.attempt, lease.token) as attempt, lease.brokered
     )
     select v_leased || array_agg(row(p.number, p.seed, p.entry, p.points, p.above, p.task_queue_id, p.definition_id, p.turn, p.jobs_now,
                                      l.job_id, l.user_priority, l.attempt)::taskqueue.stream),
-           (select t.number from stop t)
-      into v_leased, v_stop
+           (select t.number from stop t), v_brokered || coalesce(array_agg(l.job_id) filter (where l.brokered), '{}')
+      into v_leased, v_stop, v_brokered
       from leased l join picked p on p.task_queue_id = l.task_queue_id;
   end loop;
-  v_brokered := array(select l.job_id from taskqueue.lease l where l.setup = p_setup and l.job_id = any (array(select s.job_id from unnest(v_leased) s)) and l.brokered);
   if v_brokered <> '{}' then
     perform workload.change_status(p_setup, v_brokered, 'activated', 'sent', 'matched');
   end if;
