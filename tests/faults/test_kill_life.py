@@ -28,6 +28,11 @@ SECONDS = float(os.environ.get("BROKER_TEST_KILL_SECONDS", "8"))
 PARTS = int(60 * SECONDS)
 MAIN = "from broker.cli import main; main()"
 LEFT = f"select {PARTS} - count(*) from workload.job where setup = 'life' and ended is not null"
+WHAT_IS_LEFT = """
+    select jsonb_object_agg(concat_ws(' ', queue, status), jobs)
+      from (select queue, status, count(*) as jobs from workload.job
+             where setup = 'life' and ended is null group by queue, status) as s
+"""
 
 
 def _watchdog(work: Field) -> int:
@@ -91,7 +96,7 @@ def test_everything_killed_while_jobs_live(field_of_work: Field) -> None:
         killed[kind] += 1
     end = time.monotonic() + 60 + SECONDS / 4
     while _value(work, LEFT):
-        assert time.monotonic() < end, "jobs are left that do not end"
+        assert time.monotonic() < end, f"jobs are left that do not end: {_value(work, WHAT_IS_LEFT)}, {work.errors()}"
         with psycopg.connect(work.dsn, autocommit=True) as db:
             db.execute("call lifecycle.watch('life')")  # the watchdog looks at timeouts once a minute
         time.sleep(0.2)

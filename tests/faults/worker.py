@@ -102,12 +102,12 @@ def inserter(caller: Caller, stop: Path, number: int) -> None:
 def worker(caller: Caller, stop: Path, number: int) -> None:
     """Take brokered jobs, say what they do, and end them; give some back, keep some in silence."""
     chance = random.Random()
-    resource = Jsonb({"CPUTime": 10**6, "MaxRAM": 10**6, "NumberOfProcessors": 8, "Site": ("QA", "QB")[number % 2]})
+    resource = {"CPUTime": 10**6, "MaxRAM": 10**6, "NumberOfProcessors": 8}
     while not stop.exists():
+        # each worker asks for either site: whichever of them are killed, no site is left without
+        here = Jsonb({**resource, "Site": chance.choice(("QA", "QB"))})
         caller.note("ask")
-        taken = caller.rows(
-            "select job_id, attempt from taskqueue.match_jobs('life', %s, 3, %s)", resource, uuid.uuid4()
-        )
+        taken = caller.rows("select job_id, attempt from taskqueue.match_jobs('life', %s, 3, %s)", here, uuid.uuid4())
         caller.note("answered", *(f"{job_id}:{attempt}" for job_id, attempt in taken))
         if not taken:
             time.sleep(0.05)
