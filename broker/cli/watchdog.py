@@ -27,6 +27,8 @@ def watchdog(
     as_json: Json = False,
 ) -> None:
     """Watch over jobs: expired leases, timeouts, fast rebrokerage, input that has come, counts. Start it twice."""
+    import psycopg
+
     from broker.errors import ConnectError
     from broker.watchdog import Watchdog, watch
 
@@ -49,7 +51,7 @@ def watchdog(
             if once or dry_run:
                 tell(watch(connection, setup, dry_run=dry_run))
                 return
-    except ConnectError:  # who goes on waits for the server
+    except (psycopg.OperationalError, ConnectError):  # who goes on waits for the server
         if once or dry_run:
             raise
     _run(Watchdog(session, tell, output.note, setup, every, jitter))
