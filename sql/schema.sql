@@ -15072,6 +15072,9 @@ declare
   v_job record;
   v_changed bigint[];
 begin
+  if hashint8(pg_current_xact_id()::text::bigint) & 1023 < cardinality(p_job_ids) and clock_timestamp() < transaction_timestamp() + interval '1 second' then
+    perform workload.fold_counts(5000);
+  end if;
   if cardinality(p_job_ids) = 1 then
     update workload.job j
        set status = p_to, sub_status = p_sub_status, modified = v_now, state_changed = v_now,
@@ -15316,6 +15319,9 @@ CREATE FUNCTION workload.fold_counts(p_most integer DEFAULT 100000) RETURNS bigi
 declare
   v_moved bigint;
 begin
+  if not pg_try_advisory_xact_lock(hashtext('workload.fold_counts'), 0) then
+    return 0;
+  end if;
   with gone as (
     delete from workload.job_change c where c.ctid = any (array(select i.ctid from workload.job_change i limit p_most for update skip locked))
     returning c.*
@@ -15367,7 +15373,7 @@ end $$;
 
 ALTER FUNCTION workload.fold_counts(p_most integer) OWNER TO broker_owner;
 
-COMMENT ON FUNCTION workload.fold_counts(p_most integer) IS 'Moves up to so many changes into the counts and returns how many; counts read the same before and after. Safe to run twice at once.';
+COMMENT ON FUNCTION workload.fold_counts(p_most integer) IS 'Moves up to so many changes into the counts and returns how many; counts read the same before and after. 0 while somebody else does it.';
 
 CREATE FUNCTION workload.is_end(p_status text) RETURNS boolean
     LANGUAGE sql IMMUTABLE PARALLEL SAFE

@@ -1,5 +1,6 @@
 """Changes of a job's status: by the function that makes them, and by an agent's report, beside the floor."""
 
+import time
 from dataclasses import dataclass, field
 
 from benchmarks import pgbench
@@ -25,6 +26,8 @@ class Change:
     available: int = 10 * JOBS  # in_turn takes a tenth at most: once over all jobs
     trial: int = 200
     counts: list[int] = field(default_factory=list)
+    unfolded: list[int] = field(default_factory=list)
+    read_ms: list[float] = field(default_factory=list)
 
     def sample(self, clients: int, calls: int, seed: int) -> Sample:
         """One run of so many calls of each client."""
@@ -33,7 +36,10 @@ class Change:
         script = Script(self.file, clients, SEED + seed, {"i": -1}, calls)
         run = pgbench.run(self.bench.where.admin, script)
         after = self.bench.meter()
-        self.bench.call("select workload.fold_counts(1000000)")
+        self.unfolded.append(int(self.bench.one("select count(*) from workload.job_change")))
+        began = time.perf_counter()
+        self.bench.one("select sum(running) from workload.job_count where setup = 'bench'")
+        self.read_ms.append((time.perf_counter() - began) * 1000)
         self.counts.append(int(self.bench.one("select count(*) from workload.count_difference")))
         return Sample.of(run, before, after, run.calls, run.calls)
 
@@ -54,4 +60,11 @@ def run(server: Server, options: Options, say: Say) -> list[Table]:
             rows += [{k: v for k, v in row.items() if k != "jobs_per_s"} for row in (floor, *changes)]
         wrong = sum(sum(kind.counts) for kind in kinds)
         title = f"changes of status of {JOBS:,} jobs, medians of {options.rounds} rounds; ratio: to the floor"
-        return [Table(f"{title}; counts that differ from a recount: {wrong}", rows)]
+        worst: Row = {
+            "unfolded changes": max(left for kind in kinds for left in kind.unfolded),
+            "read_all_ms": max(took for kind in kinds for took in kind.read_ms),
+        }
+        return [
+            Table(f"{title}; counts that differ from a recount: {wrong}", rows),
+            Table("no watchdog, calls fold on the way: the most after a run", [worst]),
+        ]

@@ -1,7 +1,6 @@
 -- after: workload.is_end
 -- lifecycle.md, Statistics: changes move into the counts in one statement, so that who reads base and changes in one statement reads the same before and
--- after. Changes that somebody else is moving are passed over; rows are locked in the order of their keys, so that two who move wait for each other at most
--- for a moment, never crosswise.
+-- after. One moves at a time and nobody waits for it: whoever comes meanwhile has nothing to do. Rows that somebody deletes are passed over.
 create or replace function workload.fold_counts(p_most int default 100000) returns bigint
 language plpgsql
 security definer set search_path = workload, pg_temp
@@ -9,6 +8,9 @@ as $$
 declare
   v_moved bigint;
 begin
+  if not pg_try_advisory_xact_lock(hashtext('workload.fold_counts'), 0) then
+    return 0;
+  end if;
   with gone as (
     delete from workload.job_change c where c.ctid = any (array(select i.ctid from workload.job_change i limit p_most for update skip locked))
     returning c.*
@@ -59,4 +61,4 @@ begin
 end $$;
 
 comment on function workload.fold_counts(int) is
-'Moves up to so many changes into the counts and returns how many; counts read the same before and after. Safe to run twice at once.';
+'Moves up to so many changes into the counts and returns how many; counts read the same before and after. 0 while somebody else does it.';
