@@ -8193,6 +8193,7 @@ declare
   v_defined bigint[];
   v_group record;
   v_made bigint[];
+  v_all_made bigint[] := '{}'::bigint[];
 begin
   perform resource.identify(p_setup);
   perform taskqueue.enter(p_setup);
@@ -8228,8 +8229,9 @@ begin
        order by md5(r.requirements::text)
     loop
       select p.made into v_made from taskqueue.place_jobs(p_setup, v_group.requirements, v_group.ids, v_group.priorities) p;
-      perform taskqueue.open_queues(p_setup, v_made);
+      v_all_made := v_all_made || v_made;
     end loop;
+    perform taskqueue.open_queues(p_setup, v_all_made);
   end if;
   status := 'assigned';
   jobs := cardinality(v_defined);
@@ -8401,18 +8403,23 @@ begin
     if found then
       perform taskqueue.end_lease(v_lease, p_outcome, p_why, p_sub_status);
       return v_from;
-    elsif workload.change_status(p_setup, array[p_job_id], v_from, p_outcome, p_why, p_sub_status) <> '{}' then
-      if exists (select from taskqueue.job j where j.setup = p_setup and j.job_id = p_job_id) then
-        raise exception 'job % is matched and given back again and again', p_job_id using errcode = 'PB006', hint = 'Try again.';
-      end if;
-      return v_from;
     end if;
+    begin
+      if workload.change_status(p_setup, array[p_job_id], v_from, p_outcome, p_why, p_sub_status) <> '{}' then
+        if exists (select from taskqueue.job j where j.setup = p_setup and j.job_id = p_job_id) then
+          raise exception 'job % was matched and given back meanwhile', p_job_id using errcode = 'PB006', hint = 'Try again.';
+        end if;
+        return v_from;
+      end if;
+    exception when sqlstate 'PB006' then
+      null;  -- the change is undone, and the job is to be found where it waits
+    end;
   end loop;
 end $$;
 
 ALTER FUNCTION lifecycle.end_job(p_setup text, p_job_id bigint, p_outcome text, p_why text, p_sub_status text) OWNER TO broker_owner;
 
-COMMENT ON FUNCTION lifecycle.end_job(p_setup text, p_job_id bigint, p_outcome text, p_why text, p_sub_status text) IS 'Ends a job, whether it waits in a TaskQueue, is leased or neither, and returns the status it had. Errors: PB002 (setup not granted), PB004 (no such job), PB005 (it has ended), PB006 (busy).';
+COMMENT ON FUNCTION lifecycle.end_job(p_setup text, p_job_id bigint, p_outcome text, p_why text, p_sub_status text) IS 'Ends a job, whether it waits in a TaskQueue, is leased or neither, and returns the status it had. Errors: PB002 (setup not granted), PB004 (no such job), PB005 (it has ended).';
 
 CREATE FUNCTION lifecycle.expire_leases(p_setup text, p_most integer DEFAULT 1000) RETURNS TABLE(rule text, action text, jobs bigint)
     LANGUAGE plpgsql SECURITY DEFINER
@@ -8422,9 +8429,9 @@ declare
   v_now timestamptz := resource.clock(p_setup);
   v_setting taskqueue.setting;
   v_skipped_at text[];
+  v_expired taskqueue.lease[];
   v_lease taskqueue.lease;
-  v_returned bigint := 0;
-  v_failed bigint := 0;
+  v_ended bigint := 0;
   v_lost bigint := 0;
 begin
   perform resource.identify(p_setup);
@@ -8433,24 +8440,24 @@ begin
   select r.skipped_at into v_skipped_at
     from lifecycle.timeout_rule r
    where r.rule = 'sent' and r.profile = coalesce((select s.profile from lifecycle.setting_in_force s where s.setup = p_setup), 'doc');
-  for v_lease in
-    select l.* from taskqueue.lease l
+  v_expired := array(
+    select l from taskqueue.lease l
      where l.setup = p_setup and l.state = 'matched' and l.matched_at < v_now - v_setting.lease_time and l.expires_at < v_now
        and not (l.brokered and exists (select from workload.job j join resource.queue q on q.setup = j.setup and q.queue = j.queue
                                         where j.setup = p_setup and j.job_id = l.job_id and lifecycle.is_exempt(q, v_skipped_at)))
-     order by l.matched_at limit p_most for update of l skip locked
-  loop
+     order by l.matched_at limit p_most for update of l skip locked);
+  foreach v_lease in array array(select l::taskqueue.lease from unnest(v_expired) l where l.kill_reason is not null or l.attempt >= v_setting.attempts) loop
     if v_lease.kill_reason is not null then
       perform taskqueue.end_lease(v_lease, 'cancelled', v_lease.kill_reason, 'sent');
-      v_failed := v_failed + 1;
-    elsif v_lease.attempt >= v_setting.attempts then
-      perform taskqueue.end_lease(v_lease, 'failed', format('sent: attempt %s of %s never started', v_lease.attempt, v_setting.attempts), 'sent');
-      v_failed := v_failed + 1;
     else
-      perform taskqueue.return_job(v_lease, 'sent: its agent never started it', 'expired');
-      v_returned := v_returned + 1;
+      perform taskqueue.end_lease(v_lease, 'failed', format('sent: attempt %s of %s never started', v_lease.attempt, v_setting.attempts), 'sent');
     end if;
+    v_ended := v_ended + 1;
   end loop;
+  v_expired := array(select l::taskqueue.lease from unnest(v_expired) l where l.kill_reason is null and l.attempt < v_setting.attempts);
+  if v_expired <> '{}' then
+    perform taskqueue.return_jobs(p_setup, v_expired, 'sent: its agent never started it', 'expired');
+  end if;
   for v_lease in
     select l.* from taskqueue.lease l
      where l.setup = p_setup and l.state = 'running' and l.expires_at < v_now and not l.brokered
@@ -8459,7 +8466,7 @@ begin
     perform taskqueue.end_lease(v_lease, case when v_lease.kill_reason is null then 'failed' else 'cancelled' end);
     v_lost := v_lost + 1;
   end loop;
-  return query values ('sent', 'return', v_returned), ('sent', 'fail', v_failed), ('heartbeat', 'fail', v_lost);
+  return query values ('sent', 'return', cardinality(v_expired)::bigint), ('sent', 'fail', v_ended), ('heartbeat', 'fail', v_lost);
 end $$;
 
 ALTER FUNCTION lifecycle.expire_leases(p_setup text, p_most integer) OWNER TO broker_owner;
@@ -9287,7 +9294,7 @@ begin
   foreach v_step in array case when p_dry_run and p_often then '{}'::text[]
                                when p_dry_run then '{timeouts,fast-rebroker}'::text[]
                                when p_often then '{leases,activate}'::text[]
-                               else '{leases,timeouts,fast-rebroker,activate,shares,ended}'::text[] end
+                               else '{leases,timeouts,leases,fast-rebroker,leases,activate,leases,shares,ended}'::text[] end
   loop
     foreach v_setup in array v_setups loop
       v_calls := 0;
@@ -11460,8 +11467,8 @@ begin
   if p_lease.brokered then
     perform workload.move_job(p_lease.setup, p_lease.job_id, p_outcome, p_why, p_sub_status);
   end if;
-  perform taskqueue.free_slots(p_lease.setup, p_lease.job_id);
-  perform taskqueue.note_end(p_lease, p_outcome);
+  perform taskqueue.free_slots(p_lease.setup, array[p_lease.job_id]);
+  perform taskqueue.note_ends(array[p_lease], p_outcome);
 end $$;
 
 ALTER FUNCTION taskqueue.end_lease(p_lease taskqueue.lease, p_outcome text, p_why text, p_sub_status text) OWNER TO broker_owner;
@@ -11877,18 +11884,18 @@ ALTER FUNCTION taskqueue.forget_offers(p_setup text) OWNER TO broker_owner;
 
 COMMENT ON FUNCTION taskqueue.forget_offers(p_setup text) IS 'Forgets the descriptions that were parsed, because a configuration changes. The caller has called taskqueue.reconfigure.';
 
-CREATE FUNCTION taskqueue.free_slots(p_setup text, p_job_id bigint) RETURNS void
+CREATE FUNCTION taskqueue.free_slots(p_setup text, p_job_ids bigint[]) RETURNS void
     LANGUAGE sql
     AS $$
   with gone as (
-    delete from taskqueue.limit_use u where u.setup = p_setup and u.job_id = p_job_id returning u.limit_id, u.slot
+    delete from taskqueue.limit_use u where u.setup = p_setup and u.job_id = any (p_job_ids) returning u.limit_id, u.slot
   )
   insert into taskqueue.limit_slot (setup, limit_id, slot) select p_setup, g.limit_id, g.slot from gone g;
 $$;
 
-ALTER FUNCTION taskqueue.free_slots(p_setup text, p_job_id bigint) OWNER TO broker_owner;
+ALTER FUNCTION taskqueue.free_slots(p_setup text, p_job_ids bigint[]) OWNER TO broker_owner;
 
-COMMENT ON FUNCTION taskqueue.free_slots(p_setup text, p_job_id bigint) IS 'Gives back the limit slots of a job.';
+COMMENT ON FUNCTION taskqueue.free_slots(p_setup text, p_job_ids bigint[]) IS 'Gives back the limit slots of jobs.';
 
 CREATE FUNCTION taskqueue.global_factor(p_setup text) RETURNS TABLE(owner_group text, factor double precision)
     LANGUAGE sql STABLE
@@ -12689,8 +12696,8 @@ begin
       raise exception 'job % waits: it cannot be leased, too', v_lease.id
         using errcode = 'PB005', hint = 'Load leases into a setup where these jobs do not wait.';
     end if;
-    perform taskqueue.note_end(l, 'replaced') from taskqueue.lease l
-      where l.setup = p_setup and l.job_id = v_lease.id and taskqueue.attempt_text(l.attempt, l.token) <> v_lease.attempt;
+    perform taskqueue.note_ends(array(select l from taskqueue.lease l
+                                       where l.setup = p_setup and l.job_id = v_lease.id and taskqueue.attempt_text(l.attempt, l.token) <> v_lease.attempt), 'replaced');
     insert into taskqueue.lease (setup, job_id, attempt, token, task_queue_id, definition_id, user_priority, state, site, grid_ce, role_name,
                                  matched_at, reported_at, expires_at, kill_reason)
     values (p_setup, taskqueue.job_id(to_jsonb(v_lease.id)), split_part(v_lease.attempt, '-', 1)::int, split_part(v_lease.attempt, '-', 2)::uuid, 0,
@@ -13278,20 +13285,21 @@ ALTER FUNCTION taskqueue.new_matching(p_setup text, p_known taskqueue.known_offe
 
 COMMENT ON FUNCTION taskqueue.new_matching(p_setup text, p_known taskqueue.known_offer) IS 'The definitions made since taskqueue.find_matching that match a description.';
 
-CREATE FUNCTION taskqueue.note_end(p_lease taskqueue.lease, p_event text) RETURNS void
+CREATE FUNCTION taskqueue.note_ends(p_leases taskqueue.lease[], p_event text) RETURNS void
     LANGUAGE sql
     AS $$
   insert into taskqueue.history (setup, at, job_id, attempt, event, task_queue_id, definition_id, cpu_time, owner_group, owner_dn, user_priority, site, grid_ce, role_name)
-  select p_lease.setup, p_lease.matched_at, p_lease.job_id, p_lease.attempt, 'matched', p_lease.task_queue_id, p_lease.definition_id, d.cpu_time, d.owner_group, d.owner_dn,
-         p_lease.user_priority, p_lease.site, p_lease.grid_ce, p_lease.role_name
-    from taskqueue.definition d
-   where d.setup = p_lease.setup and d.definition_id = p_lease.definition_id;
-  select taskqueue.note_event(p_lease, p_event);
+  select l.setup, l.matched_at, l.job_id, l.attempt, 'matched', l.task_queue_id, l.definition_id, d.cpu_time, d.owner_group, d.owner_dn, l.user_priority, l.site, l.grid_ce, l.role_name
+    from unnest(p_leases) l
+    join taskqueue.definition d on d.setup = l.setup and d.definition_id = l.definition_id;
+  insert into taskqueue.history (setup, at, job_id, attempt, event, task_queue_id, definition_id, user_priority, site, grid_ce, role_name)
+  select l.setup, resource.clock(l.setup), l.job_id, l.attempt, p_event, l.task_queue_id, l.definition_id, l.user_priority, l.site, l.grid_ce, resource.caller()
+    from unnest(p_leases) l;
 $$;
 
-ALTER FUNCTION taskqueue.note_end(p_lease taskqueue.lease, p_event text) OWNER TO broker_owner;
+ALTER FUNCTION taskqueue.note_ends(p_leases taskqueue.lease[], p_event text) OWNER TO broker_owner;
 
-COMMENT ON FUNCTION taskqueue.note_end(p_lease taskqueue.lease, p_event text) IS 'Writes the match and the end of a lease into the history.';
+COMMENT ON FUNCTION taskqueue.note_ends(p_leases taskqueue.lease[], p_event text) IS 'Writes the matches and the ends of leases into the history.';
 
 CREATE FUNCTION taskqueue.note_event(p_lease taskqueue.lease, p_event text) RETURNS void
     LANGUAGE sql
@@ -14036,7 +14044,7 @@ begin
     perform taskqueue.end_lease(v_lease, 'cancelled');
     return null;
   end if;
-  return taskqueue.return_job(v_lease);
+  return taskqueue.return_jobs(p_setup, array[v_lease]);
 end $$;
 
 ALTER FUNCTION taskqueue.release_job(p_setup text, p_job_id bigint, p_attempt text) OWNER TO broker_owner;
@@ -14198,31 +14206,44 @@ ALTER FUNCTION taskqueue.requirements_of_queue(p_queue taskqueue.task_queue) OWN
 
 COMMENT ON FUNCTION taskqueue.requirements_of_queue(p_queue taskqueue.task_queue) IS 'Canonical requirements of a TaskQueue, from its columns and requirement tables.';
 
-CREATE FUNCTION taskqueue.return_job(p_lease taskqueue.lease, p_why text DEFAULT 'release_job'::text, p_event text DEFAULT 'released'::text) RETURNS bigint
+CREATE FUNCTION taskqueue.return_jobs(p_setup text, p_leases taskqueue.lease[], p_why text DEFAULT 'release_job'::text, p_event text DEFAULT 'released'::text) RETURNS bigint
     LANGUAGE plpgsql
     AS $$
 declare
+  v_group record;
   v_queue_id bigint;
   v_made bigint[];
+  v_all_made bigint[] := '{}'::bigint[];
 begin
-  if p_lease.brokered then
-    perform workload.move_job(p_lease.setup, p_lease.job_id, 'activated', p_why);
-  end if;
-  delete from taskqueue.lease l where l.setup = p_lease.setup and l.job_id = p_lease.job_id;
-  select p.task_queue_id, p.made into v_queue_id, v_made
-    from taskqueue.definition d
-   cross join lateral taskqueue.place_jobs(p_lease.setup, d.requirements, array[p_lease.job_id], array[p_lease.user_priority::int]) p
-   where d.setup = p_lease.setup and d.definition_id = p_lease.definition_id;
-  perform taskqueue.open_queues(p_lease.setup, v_made);
-  update taskqueue.job j set attempts = p_lease.attempt where j.setup = p_lease.setup and j.job_id = p_lease.job_id;
-  perform taskqueue.free_slots(p_lease.setup, p_lease.job_id);
-  perform taskqueue.note_end(p_lease, p_event);
+  perform from workload.job j where j.setup = p_setup and j.job_id = any (array(select l.job_id from unnest(p_leases) l where l.brokered)) order by j.job_id for update;
+  for v_group in
+    select j.status, array_agg(j.job_id) as ids
+      from unnest(p_leases) l join workload.job j on j.setup = p_setup and j.job_id = l.job_id
+     where l.brokered and j.status <> 'activated'
+     group by j.status
+  loop
+    perform workload.change_status(p_setup, v_group.ids, v_group.status, 'activated', p_why);
+  end loop;
+  delete from taskqueue.lease l where l.setup = p_setup and l.job_id = any (array(select n.job_id from unnest(p_leases) n));
+  for v_group in
+    select d.requirements, array_agg(l.job_id order by l.job_id) as ids, array_agg(l.user_priority::int order by l.job_id) as priorities
+      from unnest(p_leases) l join taskqueue.definition d on d.setup = p_setup and d.definition_id = l.definition_id
+     group by d.requirements
+     order by md5(d.requirements::text)
+  loop
+    select p.task_queue_id, p.made into v_queue_id, v_made from taskqueue.place_jobs(p_setup, v_group.requirements, v_group.ids, v_group.priorities) p;
+    v_all_made := v_all_made || v_made;
+  end loop;
+  perform taskqueue.open_queues(p_setup, v_all_made);
+  update taskqueue.job j set attempts = l.attempt from unnest(p_leases) l where j.setup = p_setup and j.job_id = l.job_id;
+  perform taskqueue.free_slots(p_setup, array(select l.job_id from unnest(p_leases) l));
+  perform taskqueue.note_ends(p_leases, p_event);
   return v_queue_id;
 end $$;
 
-ALTER FUNCTION taskqueue.return_job(p_lease taskqueue.lease, p_why text, p_event text) OWNER TO broker_owner;
+ALTER FUNCTION taskqueue.return_jobs(p_setup text, p_leases taskqueue.lease[], p_why text, p_event text) OWNER TO broker_owner;
 
-COMMENT ON FUNCTION taskqueue.return_job(p_lease taskqueue.lease, p_why text, p_event text) IS 'Puts a leased job back into a queue of its requirements, with its attempts; returns the queue.';
+COMMENT ON FUNCTION taskqueue.return_jobs(p_setup text, p_leases taskqueue.lease[], p_why text, p_event text) IS 'Puts leased jobs back into queues of their requirements, with their attempts; returns the queue of the last. Errors: PB005 (the status of a brokered job does not allow it).';
 
 CREATE FUNCTION taskqueue.roll_up_resources(p_setup text) RETURNS bigint
     LANGUAGE plpgsql
@@ -24251,7 +24272,7 @@ GRANT ALL ON FUNCTION taskqueue.forget_ended(p_setup text, p_older_than interval
 
 REVOKE ALL ON FUNCTION taskqueue.forget_offers(p_setup text) FROM PUBLIC;
 
-REVOKE ALL ON FUNCTION taskqueue.free_slots(p_setup text, p_job_id bigint) FROM PUBLIC;
+REVOKE ALL ON FUNCTION taskqueue.free_slots(p_setup text, p_job_ids bigint[]) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION taskqueue.global_factor(p_setup text) FROM PUBLIC;
 
@@ -24353,7 +24374,7 @@ REVOKE ALL ON FUNCTION taskqueue.measure_lists(p_setup text, p_list_ids bigint[]
 
 REVOKE ALL ON FUNCTION taskqueue.new_matching(p_setup text, p_known taskqueue.known_offer) FROM PUBLIC;
 
-REVOKE ALL ON FUNCTION taskqueue.note_end(p_lease taskqueue.lease, p_event text) FROM PUBLIC;
+REVOKE ALL ON FUNCTION taskqueue.note_ends(p_leases taskqueue.lease[], p_event text) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION taskqueue.note_event(p_lease taskqueue.lease, p_event text) FROM PUBLIC;
 
@@ -24428,7 +24449,7 @@ REVOKE ALL ON FUNCTION taskqueue.require_setup(p_setup text) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION taskqueue.requirements_of_queue(p_queue taskqueue.task_queue) FROM PUBLIC;
 
-REVOKE ALL ON FUNCTION taskqueue.return_job(p_lease taskqueue.lease, p_why text, p_event text) FROM PUBLIC;
+REVOKE ALL ON FUNCTION taskqueue.return_jobs(p_setup text, p_leases taskqueue.lease[], p_why text, p_event text) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION taskqueue.roll_up_resources(p_setup text) FROM PUBLIC;
 

@@ -11,6 +11,7 @@ declare
   v_defined bigint[];
   v_group record;
   v_made bigint[];
+  v_all_made bigint[] := '{}'::bigint[];
 begin
   perform resource.identify(p_setup);
   perform taskqueue.enter(p_setup);
@@ -46,8 +47,9 @@ begin
        order by md5(r.requirements::text)
     loop
       select p.made into v_made from taskqueue.place_jobs(p_setup, v_group.requirements, v_group.ids, v_group.priorities) p;
-      perform taskqueue.open_queues(p_setup, v_made);
+      v_all_made := v_all_made || v_made;
     end loop;
+    perform taskqueue.open_queues(p_setup, v_all_made);
   end if;
   status := 'assigned';
   jobs := cardinality(v_defined);

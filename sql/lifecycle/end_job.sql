@@ -23,14 +23,19 @@ begin
     if found then
       perform taskqueue.end_lease(v_lease, p_outcome, p_why, p_sub_status);
       return v_from;
-    elsif workload.change_status(p_setup, array[p_job_id], v_from, p_outcome, p_why, p_sub_status) <> '{}' then
-      if exists (select from taskqueue.job j where j.setup = p_setup and j.job_id = p_job_id) then
-        raise exception 'job % is matched and given back again and again', p_job_id using errcode = 'PB006', hint = 'Try again.';
-      end if;
-      return v_from;
     end if;
+    begin
+      if workload.change_status(p_setup, array[p_job_id], v_from, p_outcome, p_why, p_sub_status) <> '{}' then
+        if exists (select from taskqueue.job j where j.setup = p_setup and j.job_id = p_job_id) then
+          raise exception 'job % was matched and given back meanwhile', p_job_id using errcode = 'PB006', hint = 'Try again.';
+        end if;
+        return v_from;
+      end if;
+    exception when sqlstate 'PB006' then
+      null;  -- the change is undone, and the job is to be found where it waits
+    end;
   end loop;
 end $$;
 
 comment on function lifecycle.end_job(text, bigint, text, text, text) is
-'Ends a job, whether it waits in a TaskQueue, is leased or neither, and returns the status it had. Errors: PB002 (setup not granted), PB004 (no such job), PB005 (it has ended), PB006 (busy).';
+'Ends a job, whether it waits in a TaskQueue, is leased or neither, and returns the status it had. Errors: PB002 (setup not granted), PB004 (no such job), PB005 (it has ended).';

@@ -11,9 +11,9 @@ declare
   v_now timestamptz := resource.clock(p_setup);
   v_setting taskqueue.setting;
   v_skipped_at text[];
+  v_expired taskqueue.lease[];
   v_lease taskqueue.lease;
-  v_returned bigint := 0;
-  v_failed bigint := 0;
+  v_ended bigint := 0;
   v_lost bigint := 0;
 begin
   perform resource.identify(p_setup);
@@ -22,24 +22,24 @@ begin
   select r.skipped_at into v_skipped_at
     from lifecycle.timeout_rule r
    where r.rule = 'sent' and r.profile = coalesce((select s.profile from lifecycle.setting_in_force s where s.setup = p_setup), 'doc');
-  for v_lease in
-    select l.* from taskqueue.lease l
+  v_expired := array(
+    select l from taskqueue.lease l
      where l.setup = p_setup and l.state = 'matched' and l.matched_at < v_now - v_setting.lease_time and l.expires_at < v_now
        and not (l.brokered and exists (select from workload.job j join resource.queue q on q.setup = j.setup and q.queue = j.queue
                                         where j.setup = p_setup and j.job_id = l.job_id and lifecycle.is_exempt(q, v_skipped_at)))
-     order by l.matched_at limit p_most for update of l skip locked
-  loop
+     order by l.matched_at limit p_most for update of l skip locked);
+  foreach v_lease in array array(select l::taskqueue.lease from unnest(v_expired) l where l.kill_reason is not null or l.attempt >= v_setting.attempts) loop
     if v_lease.kill_reason is not null then
       perform taskqueue.end_lease(v_lease, 'cancelled', v_lease.kill_reason, 'sent');
-      v_failed := v_failed + 1;
-    elsif v_lease.attempt >= v_setting.attempts then
-      perform taskqueue.end_lease(v_lease, 'failed', format('sent: attempt %s of %s never started', v_lease.attempt, v_setting.attempts), 'sent');
-      v_failed := v_failed + 1;
     else
-      perform taskqueue.return_job(v_lease, 'sent: its agent never started it', 'expired');
-      v_returned := v_returned + 1;
+      perform taskqueue.end_lease(v_lease, 'failed', format('sent: attempt %s of %s never started', v_lease.attempt, v_setting.attempts), 'sent');
     end if;
+    v_ended := v_ended + 1;
   end loop;
+  v_expired := array(select l::taskqueue.lease from unnest(v_expired) l where l.kill_reason is null and l.attempt < v_setting.attempts);
+  if v_expired <> '{}' then
+    perform taskqueue.return_jobs(p_setup, v_expired, 'sent: its agent never started it', 'expired');
+  end if;
   for v_lease in
     select l.* from taskqueue.lease l
      where l.setup = p_setup and l.state = 'running' and l.expires_at < v_now and not l.brokered
@@ -48,7 +48,7 @@ begin
     perform taskqueue.end_lease(v_lease, case when v_lease.kill_reason is null then 'failed' else 'cancelled' end);
     v_lost := v_lost + 1;
   end loop;
-  return query values ('sent', 'return', v_returned), ('sent', 'fail', v_failed), ('heartbeat', 'fail', v_lost);
+  return query values ('sent', 'return', cardinality(v_expired)::bigint), ('sent', 'fail', v_ended), ('heartbeat', 'fail', v_lost);
 end $$;
 
 comment on function lifecycle.expire_leases(text, int) is

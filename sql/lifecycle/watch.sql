@@ -1,5 +1,5 @@
 -- lifecycle.md, Timeouts: everything that goes on by itself, to be called every few seconds (p_often) and once a minute. A procedure, so that it commits between steps: what is
--- done stays done, and locks are short. Nothing here needs rights of its own (a procedure that commits cannot be SECURITY DEFINER).
+-- done stays done, and locks are short. Leases are looked at again behind each step that may last with a million jobs. Nothing here needs rights of its own (a procedure that commits cannot be SECURITY DEFINER).
 create or replace procedure lifecycle.watch(p_setup text default null, p_dry_run boolean default false, p_often boolean default false, inout p_report jsonb default null)
 language plpgsql
 as $$
@@ -15,7 +15,7 @@ begin
   foreach v_step in array case when p_dry_run and p_often then '{}'::text[]
                                when p_dry_run then '{timeouts,fast-rebroker}'::text[]
                                when p_often then '{leases,activate}'::text[]
-                               else '{leases,timeouts,fast-rebroker,activate,shares,ended}'::text[] end
+                               else '{leases,timeouts,leases,fast-rebroker,leases,activate,leases,shares,ended}'::text[] end
   loop
     foreach v_setup in array v_setups loop
       v_calls := 0;

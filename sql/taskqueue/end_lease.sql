@@ -9,8 +9,8 @@ begin
   if p_lease.brokered then
     perform workload.move_job(p_lease.setup, p_lease.job_id, p_outcome, p_why, p_sub_status);
   end if;
-  perform taskqueue.free_slots(p_lease.setup, p_lease.job_id);
-  perform taskqueue.note_end(p_lease, p_outcome);
+  perform taskqueue.free_slots(p_lease.setup, array[p_lease.job_id]);
+  perform taskqueue.note_ends(array[p_lease], p_outcome);
 end $$;
 
 comment on function taskqueue.end_lease(taskqueue.lease, text, text, text) is 'Ends a leased job with an outcome, which gives its limit slots back; a brokered job has its status then. Errors: PB005 (its status allows no such end).';

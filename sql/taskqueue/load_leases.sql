@@ -30,8 +30,8 @@ begin
       raise exception 'job % waits: it cannot be leased, too', v_lease.id
         using errcode = 'PB005', hint = 'Load leases into a setup where these jobs do not wait.';
     end if;
-    perform taskqueue.note_end(l, 'replaced') from taskqueue.lease l
-      where l.setup = p_setup and l.job_id = v_lease.id and taskqueue.attempt_text(l.attempt, l.token) <> v_lease.attempt;
+    perform taskqueue.note_ends(array(select l from taskqueue.lease l
+                                       where l.setup = p_setup and l.job_id = v_lease.id and taskqueue.attempt_text(l.attempt, l.token) <> v_lease.attempt), 'replaced');
     insert into taskqueue.lease (setup, job_id, attempt, token, task_queue_id, definition_id, user_priority, state, site, grid_ce, role_name,
                                  matched_at, reported_at, expires_at, kill_reason)
     values (p_setup, taskqueue.job_id(to_jsonb(v_lease.id)), split_part(v_lease.attempt, '-', 1)::int, split_part(v_lease.attempt, '-', 2)::uuid, 0,

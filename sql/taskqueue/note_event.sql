@@ -1,4 +1,4 @@
--- History of a lease. Its match is written with its end; until then the lease itself says it (taskqueue.match).
+-- History of a lease. Its match is written with its end (taskqueue.note_ends); until then the lease itself says it (taskqueue.match).
 create or replace function taskqueue.note_event(p_lease taskqueue.lease, p_event text) returns void
 language sql
 as $$

@@ -14,7 +14,7 @@ begin
     perform taskqueue.end_lease(v_lease, 'cancelled');
     return null;
   end if;
-  return taskqueue.return_job(v_lease);
+  return taskqueue.return_jobs(p_setup, array[v_lease]);
 end $$;
 
 comment on function taskqueue.release_job(text, bigint, text) is

@@ -25,7 +25,9 @@ from tests.lifecycle import grids
 __all__ = ["field_of_work"]
 
 SECONDS = float(os.environ.get("BROKER_TEST_KILL_SECONDS", "8"))
-PARTS = int(50 * SECONDS)
+FILES = 400  # of each task
+TASKS = max(1, int(SECONDS / 8))
+PARTS = FILES * TASKS
 SOON = 5 / 86_400  # days; else a job that was transferring when its agent was killed would wait for days
 MAIN = "from broker.cli import main; main()"
 LEFT = f"select {PARTS} - count(*) from workload.job where setup = 'life' and ended is not null"
@@ -67,7 +69,9 @@ def test_everything_killed_while_jobs_live(field_of_work: Field) -> None:
     work = field_of_work
     chance = random.Random(9)
     with psycopg.connect(work.dsn, autocommit=True) as db:
-        loaded = grids.grid(files=PARTS, transtimehi=SOON, transtimelo=SOON)
+        loaded = grids.grid(
+            [{"id": number} for number in range(1, TASKS + 1)], files=FILES, transtimehi=SOON, transtimelo=SOON
+        )
         del loaded["now"]
         world.load(db, [loaded], setup="life")
         settings = Jsonb({"lease_time": 2, "heartbeat_time": 2})

@@ -133,12 +133,14 @@ def worker(caller: Caller, stop: Path, number: int) -> None:
 
 def broker(caller: Caller, stop: Path, number: int) -> None:
     """Make jobs of the parts that nobody works on."""
+    chance = random.Random()
     queue = ("QA", "QB")[number % 2]
+    tasks = [task for (task,) in caller.rows("select task_id from workload.task where setup = 'life'")]
     while not stop.exists():
         caller.note("ask")
-        query = "select workload.make_jobs('life', array[1::bigint], array[%s], array[10::bigint], 'test')"
+        query = "select workload.make_jobs('life', array[%s::bigint], array[%s], array[10::bigint], 'test')"
         with contextlib.suppress(psycopg.errors.UniqueViolation):  # another broker took the same parts
-            caller.rows(query, queue)
+            caller.rows(query, chance.choice(tasks), queue)
         caller.note("answered")
         time.sleep(0.1)
 
