@@ -16,7 +16,7 @@ grant usage on schema resource  to broker_agent, broker_submitter, broker_operat
 grant usage on schema taskqueue to broker_agent, broker_submitter, broker_operator, broker_viewer;
 grant usage on schema workload  to                                 broker_operator, broker_viewer;
 grant usage on schema brokerage to                                 broker_operator, broker_viewer;
-grant usage on schema lifecycle to                                 broker_operator, broker_viewer;
+grant usage on schema lifecycle to               broker_submitter, broker_operator, broker_viewer;
 grant usage on schema instance  to                                 broker_operator, broker_viewer;
 grant usage on schema monitor   to                                 broker_operator, broker_viewer;
 
@@ -143,7 +143,7 @@ grant execute on function workload.correct_counts      to broker_operator;
 
 -- lifecycle: what goes on in the background
 grant execute on function lifecycle.activate           to broker_operator;
-grant execute on function lifecycle.cancel_jobs        to broker_operator;
+grant execute on function lifecycle.cancel_jobs        to broker_submitter, broker_operator;
 grant execute on function lifecycle.cancel_task        to broker_operator;
 grant execute on function lifecycle.expire_leases      to broker_operator;
 grant execute on function lifecycle.measure_shares     to broker_operator;
@@ -174,6 +174,8 @@ grant select on table monitor.health_snapshot          to broker_operator, broke
 grant select on table monitor.health_table             to broker_operator, broker_viewer;
 grant select on table monitor.health_work              to broker_operator, broker_viewer;
 grant select on table monitor.job                      to broker_operator, broker_viewer;
+grant select on table monitor.job_event                to broker_operator, broker_viewer;
+grant select on table monitor.job_history              to broker_operator, broker_viewer;
 grant select on table monitor.job_in_two_states        to broker_operator, broker_viewer;
 grant select on table monitor.job_without_queue        to broker_operator, broker_viewer;
 grant select on table monitor.lease                    to broker_operator, broker_viewer;

@@ -8250,9 +8250,9 @@ CREATE FUNCTION lifecycle.cancel_jobs(p_setup text, p_job_ids bigint[], p_reason
     SET search_path TO 'lifecycle', 'pg_temp'
     AS $$
 declare
+  v_identity resource.identity := resource.identify(p_setup);
   v_status text;
 begin
-  perform resource.identify(p_setup);
   if p_reason is null or p_reason = '' then
     raise exception 'reason is %', coalesce(quote_literal(p_reason), 'null') using errcode = 'PB001', hint = 'Say why, the agent is told.';
   end if;
@@ -8263,7 +8263,8 @@ begin
         answer := taskqueue.cancel_job(p_setup, job_id, p_reason);
         exit;
       exception when sqlstate 'PB004' then  -- no TaskQueue has it
-        if v_status is null then
+        v_status := coalesce(v_status, (select e.outcome from taskqueue.ended e where e.setup = p_setup and e.job_id = cancel_jobs.job_id));
+        if v_status is null or v_identity.private then
           raise;
         elsif workload.is_end(v_status) then
           answer := 'has ended: ' || v_status;
@@ -8281,7 +8282,7 @@ end $$;
 
 ALTER FUNCTION lifecycle.cancel_jobs(p_setup text, p_job_ids bigint[], p_reason text) OWNER TO broker_owner;
 
-COMMENT ON FUNCTION lifecycle.cancel_jobs(p_setup text, p_job_ids bigint[], p_reason text) IS 'Cancels jobs, all or none: each is answered ended, kill asked (its agent is told at its next report), or that it has ended. Errors: PB001 (no reason), PB002 (setup or owner not granted), PB004 (no such job).';
+COMMENT ON FUNCTION lifecycle.cancel_jobs(p_setup text, p_job_ids bigint[], p_reason text) IS 'Cancels jobs, brokered or only inserted, all or none: each is answered ended, kill asked (its agent is told at its next report), or that it has ended, and how. Errors: PB001 (no reason), PB002 (setup or owner not granted), PB004 (no such job; of a private submitter, that none of its waits or is leased).';
 
 CREATE FUNCTION lifecycle.cancel_task(p_setup text, p_task_id bigint, p_reason text DEFAULT 'cancelled'::text) RETURNS TABLE(job_id bigint, answer text)
     LANGUAGE plpgsql SECURITY DEFINER
@@ -10649,7 +10650,7 @@ begin
   end if;
   perform taskqueue.enter(p_setup);
   loop
-    if taskqueue.end_waiting(p_setup, p_job_id, 'cancelled', v_identity) is not null then
+    if taskqueue.end_waiting(p_setup, p_job_id, 'cancelled', v_identity, p_reason) is not null then
       return 'ended';
     end if;
     update taskqueue.lease l set kill_reason = p_reason where l.setup = p_setup and l.job_id = p_job_id returning l.* into v_lease;
@@ -11457,7 +11458,7 @@ COMMENT ON COLUMN taskqueue.lease.kill_reason IS 'Not null: the agent is told to
 
 COMMENT ON COLUMN taskqueue.lease.brokered IS 'It is a job of workload.job, whose status follows what becomes of it here.';
 
-CREATE FUNCTION taskqueue.end_lease(p_lease taskqueue.lease, p_outcome text, p_why text DEFAULT 'finish_job'::text, p_sub_status text DEFAULT NULL::text) RETURNS void
+CREATE FUNCTION taskqueue.end_lease(p_lease taskqueue.lease, p_outcome text, p_why text DEFAULT NULL::text, p_sub_status text DEFAULT NULL::text) RETURNS void
     LANGUAGE plpgsql
     AS $$
 begin
@@ -11465,7 +11466,8 @@ begin
   insert into taskqueue.ended (setup, job_id, attempts, token, task_queue_id, outcome, ended_at)
   values (p_lease.setup, p_lease.job_id, p_lease.attempt, p_lease.token, p_lease.task_queue_id, p_outcome, resource.clock(p_lease.setup));
   if p_lease.brokered then
-    perform workload.move_job(p_lease.setup, p_lease.job_id, p_outcome, p_why, p_sub_status);
+    perform workload.move_job(p_lease.setup, p_lease.job_id, p_outcome,
+                             coalesce(p_why, case when p_outcome = 'cancelled' then p_lease.kill_reason end, 'finish_job'), p_sub_status);
   end if;
   perform taskqueue.free_slots(p_lease.setup, array[p_lease.job_id]);
   perform taskqueue.note_ends(array[p_lease], p_outcome);
@@ -11473,7 +11475,7 @@ end $$;
 
 ALTER FUNCTION taskqueue.end_lease(p_lease taskqueue.lease, p_outcome text, p_why text, p_sub_status text) OWNER TO broker_owner;
 
-COMMENT ON FUNCTION taskqueue.end_lease(p_lease taskqueue.lease, p_outcome text, p_why text, p_sub_status text) IS 'Ends a leased job with an outcome, which gives its limit slots back; a brokered job has its status then. Errors: PB005 (its status allows no such end).';
+COMMENT ON FUNCTION taskqueue.end_lease(p_lease taskqueue.lease, p_outcome text, p_why text, p_sub_status text) IS 'Ends a leased job with an outcome, which gives its limit slots back; a brokered job has its status then, and its history says why: else that its agent finished it, or the reason for which it was to be killed. Errors: PB005 (its status allows no such end).';
 
 CREATE FUNCTION taskqueue.end_waiting(p_setup text, p_job_id bigint, p_outcome text, p_identity resource.identity, p_why text DEFAULT NULL::text, p_sub_status text DEFAULT NULL::text) RETURNS bigint
     LANGUAGE plpgsql
@@ -14496,7 +14498,7 @@ begin
   elsif exists (select from taskqueue.lease l where l.setup = p_setup and l.job_id = p_job_id) then
     raise exception 'job % is leased', p_job_id using errcode = 'PB005', hint = 'Only a waiting job can be held; cancel_job asks its agent to kill it.';
   end if;
-  raise exception 'job % does not wait in setup %', p_job_id, p_setup using errcode = 'PB004', hint = 'It has ended, or was never inserted.';
+  raise exception 'job % does not wait in setup %', p_job_id, p_setup using errcode = 'PB004', hint = 'It has ended, was never inserted, or its input has not come yet.';
 end $$;
 
 ALTER FUNCTION taskqueue.set_job_held(p_setup text, p_job_id bigint, p_held boolean) OWNER TO broker_owner;
@@ -17444,7 +17446,8 @@ CREATE VIEW monitor.brokered_job AS
     previous_queues,
     input_files,
     input_bytes,
-    events
+    events,
+    state_changed
    FROM workload.job j;
 
 ALTER VIEW monitor.brokered_job OWNER TO broker_owner;
@@ -17492,6 +17495,8 @@ COMMENT ON COLUMN monitor.brokered_job.input_files IS 'Files it reads.';
 COMMENT ON COLUMN monitor.brokered_job.input_bytes IS 'Bytes of them.';
 
 COMMENT ON COLUMN monitor.brokered_job.events IS 'Events of its part of the input.';
+
+COMMENT ON COLUMN monitor.brokered_job.state_changed IS 'Since when it has its status.';
 
 CREATE TABLE workload.job_change (
     setup text NOT NULL,
@@ -18895,6 +18900,189 @@ COMMENT ON COLUMN monitor.job.attempts IS 'How often it was matched.';
 
 COMMENT ON COLUMN monitor.job.site IS 'Site that has it; null when it is not leased.';
 
+CREATE VIEW taskqueue.match AS
+ SELECT h.setup,
+    h.at,
+    h.job_id,
+    h.attempt,
+    h.task_queue_id,
+    h.definition_id,
+    h.cpu_time,
+    h.owner_group,
+    h.owner_dn,
+    h.user_priority,
+    h.site,
+    h.grid_ce,
+    h.role_name
+   FROM taskqueue.history h
+  WHERE (h.event = 'matched'::text)
+UNION ALL
+ SELECT l.setup,
+    l.matched_at AS at,
+    l.job_id,
+    l.attempt,
+    l.task_queue_id,
+    l.definition_id,
+    d.cpu_time,
+    d.owner_group,
+    d.owner_dn,
+    l.user_priority,
+    l.site,
+    l.grid_ce,
+    l.role_name
+   FROM (taskqueue.lease l
+     JOIN taskqueue.definition d ON (((d.setup = l.setup) AND (d.definition_id = l.definition_id))));
+
+ALTER VIEW taskqueue.match OWNER TO broker_owner;
+
+COMMENT ON VIEW taskqueue.match IS 'Every match: in the history once its lease has ended, until then in the lease.';
+
+COMMENT ON COLUMN taskqueue.match.setup IS 'Tenant.';
+
+COMMENT ON COLUMN taskqueue.match.at IS 'When.';
+
+COMMENT ON COLUMN taskqueue.match.job_id IS 'Job.';
+
+COMMENT ON COLUMN taskqueue.match.attempt IS 'Number of the attempt.';
+
+COMMENT ON COLUMN taskqueue.match.task_queue_id IS 'TaskQueue it was taken from; 0 = loaded from a dump.';
+
+COMMENT ON COLUMN taskqueue.match.definition_id IS 'Its requirements.';
+
+COMMENT ON COLUMN taskqueue.match.cpu_time IS 'CPU bucket, seconds.';
+
+COMMENT ON COLUMN taskqueue.match.owner_group IS 'Owner group.';
+
+COMMENT ON COLUMN taskqueue.match.owner_dn IS 'Owner.';
+
+COMMENT ON COLUMN taskqueue.match.user_priority IS 'User priority.';
+
+COMMENT ON COLUMN taskqueue.match.site IS 'Site that got it.';
+
+COMMENT ON COLUMN taskqueue.match.grid_ce IS 'CE that got it.';
+
+COMMENT ON COLUMN taskqueue.match.role_name IS 'Database role that asked.';
+
+CREATE VIEW monitor.job_event AS
+ SELECT m.setup,
+    m.job_id,
+    m.at,
+    m.attempt,
+    'matched'::text AS event,
+    m.task_queue_id,
+    m.site,
+    m.grid_ce,
+    m.role_name
+   FROM taskqueue.match m
+UNION ALL
+ SELECT h.setup,
+    h.job_id,
+    h.at,
+    h.attempt,
+    h.event,
+    h.task_queue_id,
+    h.site,
+    h.grid_ce,
+    h.role_name
+   FROM taskqueue.history h
+  WHERE (h.event <> 'matched'::text);
+
+ALTER VIEW monitor.job_event OWNER TO broker_owner;
+
+COMMENT ON VIEW monitor.job_event IS 'What happened to jobs in TaskQueues, one row an event, for as long as taskqueue.set_settings keeps it (history_kept). Restrict the job, or the time.';
+
+COMMENT ON COLUMN monitor.job_event.setup IS 'Tenant.';
+
+COMMENT ON COLUMN monitor.job_event.job_id IS 'Job.';
+
+COMMENT ON COLUMN monitor.job_event.at IS 'When.';
+
+COMMENT ON COLUMN monitor.job_event.attempt IS 'Number of the attempt; 0 = never matched.';
+
+COMMENT ON COLUMN monitor.job_event.event IS 'matched, running, released, kill asked, finished, failed, cancelled or closed.';
+
+COMMENT ON COLUMN monitor.job_event.task_queue_id IS 'TaskQueue it was in or taken from; 0 = loaded from a dump.';
+
+COMMENT ON COLUMN monitor.job_event.site IS 'Site of the lease; null = none, or it named none.';
+
+COMMENT ON COLUMN monitor.job_event.grid_ce IS 'Computing element of the lease.';
+
+COMMENT ON COLUMN monitor.job_event.role_name IS 'Who: the database role that called.';
+
+CREATE SEQUENCE workload.job_history_number
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1;
+
+ALTER SEQUENCE workload.job_history_number OWNER TO broker_owner;
+
+COMMENT ON SEQUENCE workload.job_history_number IS 'Order of the history of jobs.';
+
+CREATE TABLE workload.job_history (
+    setup text NOT NULL,
+    at timestamp with time zone NOT NULL,
+    number bigint DEFAULT nextval('workload.job_history_number'::regclass) NOT NULL,
+    job_id bigint NOT NULL,
+    from_status text,
+    to_status text NOT NULL,
+    role_name text NOT NULL,
+    why text
+)
+PARTITION BY RANGE (at);
+
+ALTER TABLE workload.job_history OWNER TO broker_owner;
+
+COMMENT ON TABLE workload.job_history IS 'Every change of a job''s status.';
+
+COMMENT ON COLUMN workload.job_history.setup IS 'Tenant.';
+
+COMMENT ON COLUMN workload.job_history.at IS 'When.';
+
+COMMENT ON COLUMN workload.job_history.number IS 'Order of changes at one time.';
+
+COMMENT ON COLUMN workload.job_history.job_id IS 'Job.';
+
+COMMENT ON COLUMN workload.job_history.from_status IS 'Status before; null = made.';
+
+COMMENT ON COLUMN workload.job_history.to_status IS 'Status after.';
+
+COMMENT ON COLUMN workload.job_history.role_name IS 'Who: the database role that called.';
+
+COMMENT ON COLUMN workload.job_history.why IS 'Why: what was called, or the rule that applied.';
+
+CREATE VIEW monitor.job_history AS
+ SELECT setup,
+    job_id,
+    at,
+    number,
+    from_status,
+    to_status,
+    role_name,
+    why
+   FROM workload.job_history h;
+
+ALTER VIEW monitor.job_history OWNER TO broker_owner;
+
+COMMENT ON VIEW monitor.job_history IS 'Every change of a brokered job''s status, for as long as lifecycle.set_settings keeps it (history_kept).';
+
+COMMENT ON COLUMN monitor.job_history.setup IS 'Tenant.';
+
+COMMENT ON COLUMN monitor.job_history.job_id IS 'Job.';
+
+COMMENT ON COLUMN monitor.job_history.at IS 'When.';
+
+COMMENT ON COLUMN monitor.job_history.number IS 'Order of changes at one time.';
+
+COMMENT ON COLUMN monitor.job_history.from_status IS 'Status before; null = it was made.';
+
+COMMENT ON COLUMN monitor.job_history.to_status IS 'Status after.';
+
+COMMENT ON COLUMN monitor.job_history.role_name IS 'Who: the database role that called.';
+
+COMMENT ON COLUMN monitor.job_history.why IS 'Why: what was called, or the rule that applied with the age and the limit.';
+
 CREATE VIEW monitor.job_in_two_states AS
  SELECT setup,
     job_id,
@@ -18998,69 +19186,6 @@ COMMENT ON COLUMN monitor.lease.task_queue_id IS 'Queue it was taken from.';
 COMMENT ON COLUMN monitor.lease.user_priority IS 'User priority.';
 
 COMMENT ON COLUMN monitor.lease.requirements IS 'What it asked for.';
-
-CREATE VIEW taskqueue.match AS
- SELECT h.setup,
-    h.at,
-    h.job_id,
-    h.attempt,
-    h.task_queue_id,
-    h.definition_id,
-    h.cpu_time,
-    h.owner_group,
-    h.owner_dn,
-    h.user_priority,
-    h.site,
-    h.grid_ce,
-    h.role_name
-   FROM taskqueue.history h
-  WHERE (h.event = 'matched'::text)
-UNION ALL
- SELECT l.setup,
-    l.matched_at AS at,
-    l.job_id,
-    l.attempt,
-    l.task_queue_id,
-    l.definition_id,
-    d.cpu_time,
-    d.owner_group,
-    d.owner_dn,
-    l.user_priority,
-    l.site,
-    l.grid_ce,
-    l.role_name
-   FROM (taskqueue.lease l
-     JOIN taskqueue.definition d ON (((d.setup = l.setup) AND (d.definition_id = l.definition_id))));
-
-ALTER VIEW taskqueue.match OWNER TO broker_owner;
-
-COMMENT ON VIEW taskqueue.match IS 'Every match: in the history once its lease has ended, until then in the lease.';
-
-COMMENT ON COLUMN taskqueue.match.setup IS 'Tenant.';
-
-COMMENT ON COLUMN taskqueue.match.at IS 'When.';
-
-COMMENT ON COLUMN taskqueue.match.job_id IS 'Job.';
-
-COMMENT ON COLUMN taskqueue.match.attempt IS 'Number of the attempt.';
-
-COMMENT ON COLUMN taskqueue.match.task_queue_id IS 'TaskQueue it was taken from; 0 = loaded from a dump.';
-
-COMMENT ON COLUMN taskqueue.match.definition_id IS 'Its requirements.';
-
-COMMENT ON COLUMN taskqueue.match.cpu_time IS 'CPU bucket, seconds.';
-
-COMMENT ON COLUMN taskqueue.match.owner_group IS 'Owner group.';
-
-COMMENT ON COLUMN taskqueue.match.owner_dn IS 'Owner.';
-
-COMMENT ON COLUMN taskqueue.match.user_priority IS 'User priority.';
-
-COMMENT ON COLUMN taskqueue.match.site IS 'Site that got it.';
-
-COMMENT ON COLUMN taskqueue.match.grid_ce IS 'CE that got it.';
-
-COMMENT ON COLUMN taskqueue.match.role_name IS 'Database role that asked.';
 
 CREATE VIEW monitor.matches_per_minute AS
  SELECT setup,
@@ -21795,49 +21920,6 @@ COMMENT ON COLUMN workload.job_end.minute IS 'The minute, by its begin.';
 
 COMMENT ON COLUMN workload.job_end.jobs IS 'Jobs; sum them.';
 
-CREATE SEQUENCE workload.job_history_number
-    START WITH 1
-    INCREMENT BY 1
-    NO MINVALUE
-    NO MAXVALUE
-    CACHE 1;
-
-ALTER SEQUENCE workload.job_history_number OWNER TO broker_owner;
-
-COMMENT ON SEQUENCE workload.job_history_number IS 'Order of the history of jobs.';
-
-CREATE TABLE workload.job_history (
-    setup text NOT NULL,
-    at timestamp with time zone NOT NULL,
-    number bigint DEFAULT nextval('workload.job_history_number'::regclass) NOT NULL,
-    job_id bigint NOT NULL,
-    from_status text,
-    to_status text NOT NULL,
-    role_name text NOT NULL,
-    why text
-)
-PARTITION BY RANGE (at);
-
-ALTER TABLE workload.job_history OWNER TO broker_owner;
-
-COMMENT ON TABLE workload.job_history IS 'Every change of a job''s status.';
-
-COMMENT ON COLUMN workload.job_history.setup IS 'Tenant.';
-
-COMMENT ON COLUMN workload.job_history.at IS 'When.';
-
-COMMENT ON COLUMN workload.job_history.number IS 'Order of changes at one time.';
-
-COMMENT ON COLUMN workload.job_history.job_id IS 'Job.';
-
-COMMENT ON COLUMN workload.job_history.from_status IS 'Status before; null = made.';
-
-COMMENT ON COLUMN workload.job_history.to_status IS 'Status after.';
-
-COMMENT ON COLUMN workload.job_history.role_name IS 'Who: the database role that called.';
-
-COMMENT ON COLUMN workload.job_history.why IS 'Why: what was called, or the rule that applied.';
-
 CREATE TABLE workload.job_history_default (
     setup text CONSTRAINT job_history_setup_not_null NOT NULL,
     at timestamp with time zone CONSTRAINT job_history_at_not_null NOT NULL,
@@ -23248,6 +23330,7 @@ GRANT USAGE ON SCHEMA brokerage TO broker_viewer;
 GRANT USAGE ON SCHEMA instance TO broker_operator;
 GRANT USAGE ON SCHEMA instance TO broker_viewer;
 
+GRANT USAGE ON SCHEMA lifecycle TO broker_submitter;
 GRANT USAGE ON SCHEMA lifecycle TO broker_operator;
 GRANT USAGE ON SCHEMA lifecycle TO broker_viewer;
 
@@ -23953,6 +24036,7 @@ REVOKE ALL ON FUNCTION lifecycle.activate(p_setup text, p_most integer) FROM PUB
 GRANT ALL ON FUNCTION lifecycle.activate(p_setup text, p_most integer) TO broker_operator;
 
 REVOKE ALL ON FUNCTION lifecycle.cancel_jobs(p_setup text, p_job_ids bigint[], p_reason text) FROM PUBLIC;
+GRANT ALL ON FUNCTION lifecycle.cancel_jobs(p_setup text, p_job_ids bigint[], p_reason text) TO broker_submitter;
 GRANT ALL ON FUNCTION lifecycle.cancel_jobs(p_setup text, p_job_ids bigint[], p_reason text) TO broker_operator;
 
 REVOKE ALL ON FUNCTION lifecycle.cancel_task(p_setup text, p_task_id bigint, p_reason text) FROM PUBLIC;
@@ -24632,6 +24716,12 @@ GRANT SELECT ON TABLE monitor.health TO broker_viewer;
 
 GRANT SELECT ON TABLE monitor.job TO broker_operator;
 GRANT SELECT ON TABLE monitor.job TO broker_viewer;
+
+GRANT SELECT ON TABLE monitor.job_event TO broker_operator;
+GRANT SELECT ON TABLE monitor.job_event TO broker_viewer;
+
+GRANT SELECT ON TABLE monitor.job_history TO broker_operator;
+GRANT SELECT ON TABLE monitor.job_history TO broker_viewer;
 
 GRANT SELECT ON TABLE monitor.job_in_two_states TO broker_operator;
 GRANT SELECT ON TABLE monitor.job_in_two_states TO broker_viewer;

@@ -16,6 +16,7 @@ from broker.cli import (
     demo,
     doctor,
     jobs,
+    operate,
     server,
     shares,
     simulate,
@@ -33,6 +34,7 @@ app.add_typer(demo.app, name="demo", rich_help_panel="Server")
 app.add_typer(simulate.app)
 app.add_typer(bench.app)
 app.add_typer(jobs.app)
+app.add_typer(operate.app)
 app.add_typer(worlds.app)
 app.add_typer(watchdog.app)
 app.add_typer(brokerage.app)

@@ -15,8 +15,6 @@ from broker.cli.output import counted
 from broker.cli.session import Row, Setup, ready, require_setup, rows_of, session
 
 if TYPE_CHECKING:
-    from datetime import datetime
-
     import psycopg
 
     Connection = psycopg.Connection[Any]
@@ -185,17 +183,13 @@ def _nothing_due(connection: "Connection", setup: str, algorithm: str, limit: in
     said = []
     if row["waiting"]:
         are = "waits, until" if row["waiting"] == 1 else "wait, the first until"
-        said.append(f"{counted(row['waiting'], 'task')} {are} {_time(row['retry_at'])}")
+        said.append(f"{counted(row['waiting'], 'task')} {are} {output.moment(row['retry_at'])}")
     if row["others"]:
         query = "select not_open from brokerage.task_standing where setup = %s and algorithm = %s and task_id = %s"
         [example] = rows_of(connection, query, setup, algorithm, row["example"])
         such = f"{'is' if row['others'] == 1 else 'are'} not open, such as {row['example']}"
         said.append(f"{counted(row['others'], 'task')} {such}: {example['not_open']}")
     return f"no task was due: {'; '.join(said) or f'setup {setup} holds no open tasks'}"
-
-
-def _time(moment: "datetime") -> str:
-    return moment.isoformat(sep=" ", timespec="seconds")
 
 
 def summary_of(connection: "Connection", setup: str, run: int, algorithm: str) -> Row:
@@ -245,7 +239,7 @@ def show_summary(summary: Row, *, dry: bool, nothing: str = "no task was due") -
             output.say(f"{row['status']}{rule}, {such} {row['example']}: {row['reason']}")
     retry = [row["retry_at"] for row in summary["tasks"] if row["retry_at"]]
     if retry and not dry:
-        output.say(f"the first that waits is tried again at {_time(min(retry))}")
+        output.say(f"the first that waits is tried again at {output.moment(min(retry))}")
     if not dry:
         nuclei = [(row["nucleus"], row["tasks"]) for row in summary["nuclei"]]
         queues = [(row["queue"], row["jobs"]) for row in summary["assigned"]]

@@ -1,7 +1,7 @@
-"""`broker explain task`: whether a task is due, which queues would take its jobs, and what keeps the others away."""
+"""`broker explain`: what keeps a job from resources, whether a task is due, and which queues would take its jobs."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any
 
@@ -17,6 +17,48 @@ if TYPE_CHECKING:
 SECOND_PASS = "second pass"  # verdict of brokerage.explain about a task: it was decided once more, without locality
 
 _BAR = 20  # characters of the longest bar in a table
+
+
+def explain_job(setup: str, job: int, described: Mapping[str, object], *, as_json: bool) -> None:
+    """Say why a job does not match a resource or, where none is described, those seen lately."""
+    from broker.client import jsonb
+
+    with session() as connection:
+        if described:
+            query = "select * from taskqueue.explain_match(%s, %s, %s)"
+            rows = rows_of(connection, query, setup, job, jsonb(described))
+        else:
+            rows = seen_lately(connection, setup, job)
+    if as_json:
+        output.json_out(rows)
+    elif described:
+        _show_conditions(f"Job {job} and this resource", rows)
+        failing = [row["condition"] for row in rows if not row["holds"]]
+        output.say(f"does not match: {', '.join(failing)}" if failing else "matches")
+    else:
+        show_seen_lately(job, rows)
+
+
+def seen_lately(connection: "Connection", setup: str, job: int) -> list[Row]:
+    """What the resources that asked lately make of a job that waits or is leased: rows of taskqueue.explain_job."""
+    return rows_of(connection, "select * from taskqueue.explain_job(%s, %s)", setup, job)
+
+
+def show_seen_lately(job: int, rows: Sequence[Row]) -> None:
+    """Show which conditions keep resources seen lately from a job; those that always hold say nothing."""
+    telling = [row for row in rows if row["failing"] or row["remark"]]
+    telling.sort(key=lambda row: row["condition"] == "all of them")
+    _show_conditions(f"Job {job} and the resources seen lately", telling)
+
+
+def _show_conditions(title: str, rows: Sequence[Row]) -> None:
+    cells = [[_brief(value) for value in row.values()] for row in rows]
+    output.table(title, [name.replace("_", " ") for name in rows[0]], cells, drop=["last seen"])
+
+
+def _brief(value: object) -> object:
+    """A cell of at most 100 characters."""
+    return value if not isinstance(value, str) or len(value) <= 100 else f"{value[:97]}..."
 
 
 def explain_task(

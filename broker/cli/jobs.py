@@ -1,4 +1,4 @@
-"""`broker submit`, `match`, `explain`, `queues`, and about one job: `report`, `finish`, `release`, `cancel`."""
+"""`broker submit`, `match`, `explain`, `queues`, and what an agent says of its job: `report`, `finish`, `release`."""
 
 import json
 from collections.abc import Iterator, Mapping
@@ -17,7 +17,7 @@ from broker.cli.session import Setup, ready, require_setup, session
 app = typer.Typer()
 PANEL = "Jobs"
 
-_Job = Annotated[int, typer.Argument(metavar="JOB", max=2**63 - 1, help="The job's id.")]
+Job = Annotated[int, typer.Argument(metavar="JOB", max=2**63 - 1, help="The job's id.")]
 _Attempt = Annotated[str, typer.Argument(metavar="ATTEMPT", help="The attempt, as the match gave it.")]
 
 
@@ -186,7 +186,7 @@ def explain(
     else:
         if profile is not None or queue is not None or algorithm is not None:
             raise typer.BadParameter("--profile, --queue and --algorithm are for a task", param_hint="JOB")
-        _explain_job(setup, number, described, as_json)
+        explanation.explain_job(setup, number, described, as_json=as_json)
 
 
 def _explained(what: list[str]) -> tuple[bool, int]:
@@ -198,37 +198,6 @@ def _explained(what: list[str]) -> tuple[bool, int]:
             if number < 2**63:
                 return is_task, number
     raise typer.BadParameter(f"{' '.join(what)} is neither a job nor a task", param_hint="JOB | task ID")
-
-
-def _explain_job(setup: str, job: int, described: Resource, as_json: bool) -> None:
-    from psycopg.rows import dict_row
-
-    from broker.client import jsonb
-
-    with session() as connection, connection.cursor(row_factory=dict_row) as cursor:
-        if described:
-            title = f"Job {job} and this resource"
-            query, arguments = "select * from taskqueue.explain_match(%s, %s, %s)", (setup, job, jsonb(described))
-            rows = cursor.execute(query, arguments).fetchall()
-        else:
-            title = f"Job {job} and the resources seen lately"
-            rows = cursor.execute("select * from taskqueue.explain_job(%s, %s)", (setup, job)).fetchall()
-    if as_json:
-        output.json_out(rows)
-    else:
-        if not described:
-            rows = [row for row in rows if row["failing"] or row["remark"]]  # conditions that always hold say nothing
-            rows.sort(key=lambda row: row["condition"] == "all of them")
-        cells = [[_brief(value) for value in row.values()] for row in rows]
-        output.table(title, [name.replace("_", " ") for name in rows[0]] if rows else [], cells, drop=["last seen"])
-        failing = [row["condition"] for row in rows if row.get("holds") is False]
-        if described:
-            output.say(f"does not match: {', '.join(failing)}" if failing else "matches")
-
-
-def _brief(value: object) -> object:
-    """A cell of at most 100 characters."""
-    return value if not isinstance(value, str) or len(value) <= 100 else f"{value[:97]}..."
 
 
 @app.command(rich_help_panel=PANEL)
@@ -290,7 +259,7 @@ def _show_queues(rows: list[dict[str, Any]], limit: int) -> None:
 
 
 @app.command(rich_help_panel=PANEL)
-def report(job: _Job, attempt: _Attempt, setup: Setup = "default", as_json: Json = False) -> None:
+def report(job: Job, attempt: _Attempt, setup: Setup = "default", as_json: Json = False) -> None:
     """Report on a leased job, as its agent would; the answer is continue, or kill and why."""
     from broker.matcher import JobAgent, Lease
 
@@ -304,7 +273,7 @@ def report(job: _Job, attempt: _Attempt, setup: Setup = "default", as_json: Json
 
 @app.command(rich_help_panel=PANEL)
 def finish(
-    job: _Job,
+    job: Job,
     attempt: _Attempt,
     outcome: Annotated[str, typer.Option(help="finished, failed, cancelled or closed.")] = "finished",
     setup: Setup = "default",
@@ -322,7 +291,7 @@ def finish(
 
 
 @app.command(rich_help_panel=PANEL)
-def release(job: _Job, attempt: _Attempt, setup: Setup = "default", as_json: Json = False) -> None:
+def release(job: Job, attempt: _Attempt, setup: Setup = "default", as_json: Json = False) -> None:
     """Give a leased job back to its TaskQueue."""
     from broker.matcher import JobAgent, Lease
 
@@ -332,20 +301,3 @@ def release(job: _Job, attempt: _Attempt, setup: Setup = "default", as_json: Jso
         output.json_out({"job_id": job, "task_queue_id": queue})
     else:
         output.say(f"job {job} waits in queue {queue}" if queue else f"job {job} was to be killed: cancelled")
-
-
-@app.command(rich_help_panel=PANEL)
-def cancel(
-    job: _Job,
-    reason: Annotated[str, typer.Option(help="What the agent is told.")] = "cancelled",
-    setup: Setup = "default",
-    as_json: Json = False,
-) -> None:
-    """End a waiting job, or have the agent of a leased one kill it."""
-    with session() as connection:
-        query = "select taskqueue.cancel_job(%s, %s, %s)"
-        [(done,)] = connection.execute(query, (setup, job, reason)).fetchall()
-    if as_json:
-        output.json_out({"job_id": job, "result": done})
-    else:
-        output.say(f"job {job}: {done}")

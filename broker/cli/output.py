@@ -118,6 +118,11 @@ def counted(number: int, thing: str) -> str:
     return f"{number:,} {thing}{'' if number == 1 else 's'}"
 
 
+def moment(at: datetime.datetime) -> str:
+    """A moment for people, to the second."""
+    return at.isoformat(sep=" ", timespec="seconds")
+
+
 def note(text: str) -> None:
     """Print a line beside the result: on standard error, so that a pipe does not get it."""
     print(text, file=sys.stderr)
@@ -154,7 +159,7 @@ def _cell(value: object) -> str:
     if isinstance(value, float):
         return f"{value:.4g}" if abs(value) < 10_000 else f"{value:.0f}"
     if isinstance(value, datetime.datetime):
-        return value.isoformat(sep=" ", timespec="seconds")
+        return moment(value)
     if isinstance(value, list | tuple | set | frozenset):
         return ", ".join(_cell(item) for item in value)
     if isinstance(value, dict):

@@ -1,7 +1,8 @@
 -- Jobs that brokerage made, and those loaded with a world: what a report of waiting times, shares and sites reads.
 create or replace view monitor.brokered_job as
 select j.setup, j.job_id, j.task_id, j.number, j.queue, j.status, j.sub_status, j.priority, j.gshare, j.label, j.user_name, j.cores,
-       j.created, j.activated, j.started, j.ended, j.rebrokered, j.previous_queues, j.input_files, j.input_bytes, j.events
+       j.created, j.activated, j.started, j.ended, j.rebrokered, j.previous_queues, j.input_files, j.input_bytes, j.events,
+       j.state_changed
   from workload.job j;
 
 comment on view monitor.brokered_job is 'Every job of a task: where it is, and when it came through its states.';
@@ -26,3 +27,4 @@ comment on column monitor.brokered_job.previous_queues is 'Queues where its part
 comment on column monitor.brokered_job.input_files is 'Files it reads.';
 comment on column monitor.brokered_job.input_bytes is 'Bytes of them.';
 comment on column monitor.brokered_job.events is 'Events of its part of the input.';
+comment on column monitor.brokered_job.state_changed is 'Since when it has its status.';

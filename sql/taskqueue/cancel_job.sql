@@ -12,7 +12,7 @@ begin
   end if;
   perform taskqueue.enter(p_setup);
   loop
-    if taskqueue.end_waiting(p_setup, p_job_id, 'cancelled', v_identity) is not null then
+    if taskqueue.end_waiting(p_setup, p_job_id, 'cancelled', v_identity, p_reason) is not null then
       return 'ended';
     end if;
     update taskqueue.lease l set kill_reason = p_reason where l.setup = p_setup and l.job_id = p_job_id returning l.* into v_lease;

@@ -16,7 +16,7 @@ begin
   elsif exists (select from taskqueue.lease l where l.setup = p_setup and l.job_id = p_job_id) then
     raise exception 'job % is leased', p_job_id using errcode = 'PB005', hint = 'Only a waiting job can be held; cancel_job asks its agent to kill it.';
   end if;
-  raise exception 'job % does not wait in setup %', p_job_id, p_setup using errcode = 'PB004', hint = 'It has ended, or was never inserted.';
+  raise exception 'job % does not wait in setup %', p_job_id, p_setup using errcode = 'PB004', hint = 'It has ended, was never inserted, or its input has not come yet.';
 end $$;
 
 comment on function taskqueue.set_job_held(text, bigint, boolean) is

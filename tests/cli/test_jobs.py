@@ -1,4 +1,4 @@
-"""`broker submit`, `match`, `explain`, `queues`, `report`, `finish`, `release`, `cancel`."""
+"""`broker submit`, `match`, `explain`, `queues`, `report`, `finish`, `release`."""
 
 import json
 from pathlib import Path
@@ -6,7 +6,6 @@ from typing import Any
 
 import psycopg
 import pytest
-from psycopg.conninfo import make_conninfo
 
 from broker.cli import output
 from tests.calls import Calls, requirements
@@ -193,19 +192,11 @@ def test_a_table_too_wide_leaves_columns_out_and_breaks_no_number(
     "arguments",
     [
         ("match", "--cpu-time", "nan"), ("match", "--max-ram", "inf"), ("match", "--cpu-time", 5, "--count", 0),
-        ("cancel", 99999999999999999999), ("explain", 99999999999999999999),
+        ("explain", 99999999999999999999),
     ],
 )  # fmt: skip
 def test_numbers_that_are_none_are_wrong_usage(cli: Cli, arguments: tuple[Any, ...]) -> None:
     assert cli(*arguments).code == 2
-
-
-def test_a_login_without_the_right_is_told_which_roles_there_are(
-    cli: Cli, dsn: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("BROKER_DSN", make_conninfo(dsn, options="-c role=broker_viewer"))
-    said = cli("cancel", 1)
-    assert (said.code, "[42501]" in said.err, "broker_operator operates" in said.err) == (1, True, True)
 
 
 def test_prepare_is_on_or_off(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -219,13 +210,3 @@ def test_a_byte_order_mark_is_no_part_of_the_text(cli: Cli, tmp_path: Path) -> N
     file.write_bytes(b"\xef\xbb\xbf" + json.dumps(job(1)).encode())
     assert cli("submit", file).code == 0
     assert cli("submit", "-", stdin="\ufeff" + json.dumps(job(2))).code == 0
-
-
-def test_cancel(cli: Cli, db: Connection) -> None:
-    Calls(db).insert_many([1, 2])
-    match = Calls(db).take()
-    other = 3 - match.job_id
-    assert cli("cancel", other).out == f"job {other}: ended\n"
-    assert cli("cancel", match.job_id, "--reason", "enough", "--json").json["result"] == "kill asked"
-    assert cli("report", match.job_id, match.attempt).out == "kill: enough\n"
-    assert "cancelled" in cli("release", match.job_id, match.attempt).out

@@ -203,6 +203,8 @@ def test_cancelling_whatever_a_job_does(db: Connection) -> None:
     assert said == [("kill", "no more")]
     db.execute("select taskqueue.release_job('s', %s, %s)", (leased, kept[leased]))
     assert [grids.status(db, "s", job) for job in ids] == ["cancelled", "cancelled", "cancelled", "finished"]
+    why = "select distinct why from monitor.job_history where setup = 's' and to_status = 'cancelled'"
+    assert db.execute(why).fetchall() == [("no more",)]
     assert _error(db, "select lifecycle.cancel_jobs('s', array[5::bigint])").sqlstate == "PB004"
     assert grids.differences(db, "s") == []
 

@@ -9,10 +9,13 @@ import pytest
 from psycopg import sql
 
 from tests.calls import PLENTY, Calls
+from tests.lifecycle import grids
 from tests.security.conftest import PASSWORD
 
 Connect = Callable[..., psycopg.Connection[Any]]
 Login = Callable[..., str]
+
+CANCEL = "select * from lifecycle.cancel_jobs(%s, %s::bigint[])"
 
 
 @pytest.fixture
@@ -68,6 +71,7 @@ def test_a_submitter_without_an_identity_is_refused(operator: Calls, login: Logi
     assert submitter.refusal(lambda: submitter.insert_many([9]))[0] == "PB002"
     for function in ("cancel_job", "delete_job", "queue_of_job"):
         assert submitter.refusal(lambda f=function: submitter.call(f, 1))[0] == "PB002", function
+    assert submitter.refusal(lambda: submitter.rows(CANCEL, "default", [1]))[0] == "PB002"
     assert operator.stored() == before
 
 
@@ -143,10 +147,28 @@ def test_a_private_submitter_submits_for_itself(operator: Calls, login: Login, s
         assert submitter.refusal(lambda k=keys: submitter.insert(1, **k))[0] == "PB002"
     for function in ("cancel_job", "delete_job"):
         assert submitter.refusal(lambda f=function: submitter.call(f, 2))[0] == "PB002"
+    assert submitter.refusal(lambda: submitter.rows(CANCEL, "default", [1, 2]))[0] == "PB002"
     assert operator.stored() == before
     submitter.insert(10, OwnerGroup="g1", OwnerDN="alice")
     assert submitter.call("cancel_job", 1) == "ended"
     assert submitter.call("delete_job", 10) is not None
+
+
+def test_a_private_submitter_cancels_what_waits_or_is_leased_as_its_own(
+    db: psycopg.Connection[Any], login: Login, session: Any
+) -> None:
+    """Whose a brokered job is that waits for its input, or one that has ended, it is not told."""
+    grids.load(db, "s")
+    activated, ended = grids.make(db, "s", jobs=2)
+    grids.activate(db, "s")
+    [defined] = grids.make(db, "s")
+    db.execute("select lifecycle.cancel_jobs('s', %s)", ([ended],))
+    user = login("broker_submitter")
+    identify(Calls(db, "s"), user, "Reprocessing default", "managed", "s")
+    submitter = session(user, "s")
+    for job in (defined, ended):
+        assert submitter.refusal(lambda j=job: submitter.rows(CANCEL, "s", [j]))[0] == "PB004"
+    assert submitter.rows(CANCEL, "s", [activated]) == [(activated, "ended")]
 
 
 def test_a_private_submitter_cannot_take_over_the_job_of_another(operator: Calls, login: Login, session: Any) -> None:

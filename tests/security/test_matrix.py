@@ -32,6 +32,7 @@ SUBMITTER = EVERYBODY | {
     "taskqueue.delete_job",
     "taskqueue.queue_of_job",
     "taskqueue.refresh_statistics",
+    "lifecycle.cancel_jobs",
 }
 VIEWER = EVERYBODY | {
     "taskqueue.matching_queues",
@@ -118,7 +119,6 @@ OPERATOR = (
         "brokerage.set_settings",
         "brokerage.maintain",
         "lifecycle.activate",
-        "lifecycle.cancel_jobs",
         "lifecycle.cancel_task",
         "lifecycle.expire_leases",
         "lifecycle.measure_shares",

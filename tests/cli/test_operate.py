@@ -1,0 +1,215 @@
+"""`broker job`, `cancel`, `hold`, `let-go`."""
+
+from collections.abc import Callable
+from typing import Any
+
+import psycopg
+import pytest
+from psycopg.conninfo import make_conninfo
+
+from tests.calls import Calls
+from tests.commands import Cli
+from tests.lifecycle import grids
+
+Connection = psycopg.Connection[Any]
+
+
+@pytest.fixture
+def as_role(dsn: str, monkeypatch: pytest.MonkeyPatch) -> Callable[[str], None]:
+    """A function that has the commands that follow run as a role."""
+    return lambda role: monkeypatch.setenv("BROKER_DSN", make_conninfo(dsn, options=f"-c role={role}"))
+
+
+def events(known: dict[str, Any]) -> list[str]:
+    return [row["event"] for row in known["events"]]
+
+
+def test_an_inserted_job_is_told_from_its_queue_to_its_end(cli: Cli, db: Connection) -> None:
+    q = Calls(db)
+    queue = q.insert(1, Sites=["S"])
+    waits = cli("job", 1, "--json").json
+    assert (waits["in_task_queues"]["state"], waits["task_queue"]["task_queue_id"]) == ("waiting", queue)
+    assert [row["remark"] for row in waits["seen_lately"]] == ["no resource was seen lately"]
+    assert (waits["brokered"], waits["lease"], waits["history"], waits["events"]) == (None, None, [], [])
+    said = cli("job", 1).out
+    assert f"in TaskQueue {queue} (open), user priority 1" in said
+    assert "History" not in said
+    assert "Timeouts" not in said
+    match = q.take(Site="S", GridCE="ce1")
+    leased = cli("job", 1, "--json").json
+    assert (leased["lease"]["site"], leased["lease"]["attempt"], events(leased)) == ("S", 1, ["matched"])
+    assert (leased["task_queue"], leased["seen_lately"]) == (None, [])
+    assert match.attempt not in str(leased)
+    said = cli("job", 1).out
+    assert "at S, ce1; not heard of yet, expires at" in said
+    q.call("cancel_job", 1, "no more")
+    cli("report", 1, match.attempt)
+    said = cli("job", 1).out
+    assert "heard of at" in said
+    assert "no more" in said
+    cli("finish", 1, match.attempt, "--outcome", "cancelled")
+    ended = cli("job", 1, "--json").json
+    assert ended["in_task_queues"]["state"] == "cancelled"
+    assert events(ended) == ["matched", "kill asked", "running", "cancelled"]
+    assert "cancelled at" in cli("job", 1).out
+    q.call("forget_ended", "0 s")
+    assert "it has ended and is forgotten, but for its history" in cli("job", 1).out
+
+
+def test_a_brokered_job_has_a_history_and_timeouts(cli: Cli, db: Connection) -> None:
+    grids.load(db, "s")
+    [job] = grids.make(db, "s")
+    made = cli("job", job, "--setup", "s", "--json").json
+    assert (made["brokered"]["status"], made["in_task_queues"]) == ("defined", None)
+    assert [(row["rule"], row["verdict"]) for row in made["timeouts"]] == [("defined", "waits")]
+    grids.activate(db, "s")
+    known = cli("job", job, "--setup", "s", "--json").json
+    assert known["in_task_queues"]["state"] == "waiting"
+    assert [(row["from_status"], row["to_status"]) for row in known["history"]] == grids.history(db, "s", job)
+    assert [row["rule"] for row in known["timeouts"]] == ["activated"]
+    every = cli("job", job, "--setup", "s", "--json", "--all").json["timeouts"]
+    assert {row["verdict"] for row in every} == {"waits", "never"}
+    said = cli("job", job, "--setup", "s").out
+    for words in ("task id", "QA", "Reprocessing default", "activate", "2026-03-03 12:00:00", "resources seen lately"):
+        assert words in said, words
+    assert "this is for jobs that are pending" not in said
+    assert "this is for jobs that are pending" in cli("job", job, "--setup", "s", "--all").out
+    cli("cancel", job, "--setup", "s", "--reason", "no more")
+    ended = cli("job", job, "--setup", "s").out
+    assert "no more" in ended
+    assert "Timeouts" not in ended
+    assert "it has ended: cancelled" in cli("job", job, "--setup", "s", "--all").out
+
+
+def test_a_job_that_is_not_there(cli: Cli, db: Connection) -> None:
+    Calls(db).insert(1)
+    said = cli("job", 7)
+    assert (said.code, "error: there is no job 7 in setup default [PB004]" in said.err) == (1, True)
+    said = cli("job", 1, "--setup", "other")
+    assert (said.code, "setup other does not exist; there are: default" in said.err) == (1, True)
+    assert cli("job", 99999999999999999999).code == 2
+
+
+def test_viewers_look_and_agents_do_not(cli: Cli, db: Connection, as_role: Callable[[str], None]) -> None:
+    grids.load(db, "s")
+    first, _ = grids.make(db, "s", jobs=2)
+    grids.activate(db, "s")
+    grids.match(db, "s")
+    as_role("broker_viewer")
+    assert [cli("job", job, "--setup", "s").code for job in (first, first + 1)] == [0, 0]
+    for command in (("cancel", first), ("cancel", "--task", 1), ("hold", "job", first), ("let-go", "job", first)):
+        said = cli(*command, "--setup", "s")
+        assert (said.code, "[42501]" in said.err, "broker_operator operates" in said.err) == (1, True, True), command
+    as_role("broker_agent")
+    assert (cli("job", first, "--setup", "s").code, "[42501]" in cli("job", first, "--setup", "s").err) == (1, True)
+
+
+def test_hold_and_let_go(cli: Cli, db: Connection) -> None:
+    q = Calls(db)
+    queue = q.insert(1)
+    q.insert(2, Sites=["S"])
+    assert cli("hold", "job", 1).out == "job 1 held: 1 job changed\n"
+    assert "held since" in cli("job", 1).out
+    assert cli("hold", "job", 1, "--json").json["changed"] == 0
+    assert cli("hold", "owner", "alice").out == "owner alice held: 2 queues changed, and those to come\n"
+    assert cli("hold", "queue", queue).out == f"queue {queue} held: 1 queue changed\n"
+    assert "(owner held)" in cli("job", 2).out
+    assert q.match() is None
+    said = cli("let-go", "owner", "alice", "--json").json
+    assert said == {"setup": "default", "kind": "owner", "name": "alice", "held": False, "changed": 2}
+    assert q.take().job_id == 2
+    assert q.match() is None  # job 1 is held, and so is its queue
+    assert cli("let-go", "job", 1).out == "job 1 let go: 1 job changed\n"
+    assert q.match() is None
+    assert cli("let-go", "queue", queue).out == f"queue {queue} let go: 1 queue changed\n"
+    assert q.take().job_id == 1
+
+
+@pytest.mark.parametrize("command", ["hold", "let-go"])
+@pytest.mark.parametrize(
+    ("kind", "name", "error"),
+    [
+        ("site", "S", "kind is 'site', which is not job, owner or queue [PB001]"),
+        ("job", "x", "name of the job is 'x' [PB001]"),
+        ("queue", "", "name of the queue is '' [PB001]"),
+        ("job", 7, "job 7 does not wait in setup default [PB004]"),
+        ("queue", 7, "there is no TaskQueue 7 in setup default [PB004]"),
+        ("job", 1, "job 1 is leased [PB005]"),
+    ],
+)
+def test_what_cannot_be_held(cli: Cli, db: Connection, command: str, kind: str, name: object, error: str) -> None:  # noqa: PLR0917
+    Calls(db).insert(1)
+    Calls(db).take()
+    said = cli(command, kind, name)
+    assert (said.code, said.err.splitlines()[0]) == (1, f"error: {error}")
+
+
+def test_holding_makes_no_setup(cli: Cli, db: Connection) -> None:
+    Calls(db).insert(1)
+    assert "setup other does not exist" in cli("hold", "owner", "alice", "--setup", "other").err
+    assert Calls(db).value("select count(*) from monitor.setup") == 1
+
+
+def test_cancel(cli: Cli, db: Connection) -> None:
+    Calls(db).insert_many([1, 2])
+    match = Calls(db).take()
+    other = 3 - match.job_id
+    assert cli("cancel", other).out == f"job {other}: ended\n"
+    assert cli("cancel", match.job_id, "--reason", "enough", "--json").json == [
+        {"job_id": match.job_id, "answer": "kill asked"}
+    ]
+    assert cli("report", match.job_id, match.attempt).out == "kill: enough\n"
+    assert "cancelled" in cli("release", match.job_id, match.attempt).out
+    assert cli("cancel", match.job_id).out == f"job {match.job_id}: has ended: cancelled\n"
+
+
+def test_cancel_takes_brokered_and_inserted_jobs_all_or_none(cli: Cli, db: Connection) -> None:
+    grids.load(db, "s")
+    defined, activated = grids.make(db, "s", jobs=2)
+    Calls(db, "s").insert(5)
+    none = cli("cancel", defined, 5, 99, "--setup", "s")
+    assert (none.code, "job 99" in none.err, "[PB004]" in none.err) == (1, True, True)
+    assert grids.status(db, "s", defined) == "defined"
+    assert cli("cancel", activated, 5, defined, "--setup", "s", "--json").json == [
+        {"job_id": job, "answer": "ended"} for job in (5, defined, activated)
+    ]
+    assert grids.status(db, "s", defined) == grids.status(db, "s", activated) == "cancelled"
+    assert grids.differences(db, "s") == []
+
+
+def test_cancel_takes_a_task(cli: Cli, db: Connection) -> None:
+    grids.load(db, "s")
+    waiting, *_ = grids.make(db, "s", jobs=3)
+    grids.activate(db, "s")
+    assert grids.match(db, "s")
+    assert cli("cancel", "--task", 1, "--setup", "s", "--reason", "no more").out == (
+        "task 1 aborted: 2 jobs ended, 1 job kill asked\n"
+    )
+    assert [row["answer"] for row in cli("cancel", "--task", 1, "--setup", "s", "--json").json] == ["kill asked"]
+    assert grids.status(db, "s", waiting) in {"cancelled", "sent"}
+    said = cli("cancel", "--task", 2, "--setup", "s")
+    assert (said.code, "there is no task 2 in setup s [PB004]" in said.err) == (1, True)
+
+
+@pytest.mark.parametrize(
+    "arguments", [(), (1, "--task", 1), ("x",), (1, 99999999999999999999), ("--task", 99999999999999999999)], ids=str
+)
+def test_what_names_no_jobs_is_wrong_usage(cli: Cli, arguments: tuple[Any, ...]) -> None:
+    assert cli("cancel", *arguments).code == 2
+
+
+def test_a_job_is_cancelled_for_a_reason(cli: Cli, db: Connection) -> None:
+    Calls(db).insert(1)
+    said = cli("cancel", 1, "--reason", "")
+    assert (said.code, "reason is ''" in said.err) == (1, True)
+    assert Calls(db).value("select state from monitor.job") == "waiting"
+
+
+def test_submitters_cancel_jobs_and_no_tasks(cli: Cli, db: Connection, as_role: Callable[[str], None]) -> None:
+    grids.load(db, "s")
+    [job] = grids.make(db, "s")
+    Calls(db, "s").insert(5)
+    db.execute("select resource.set_identity('s', 'broker_submitter')")
+    as_role("broker_submitter")
+    assert cli("cancel", 5, job, "--setup", "s").out == f"job 5: ended\njob {job}: ended\n"
+    assert "[42501]" in cli("cancel", "--task", 1, "--setup", "s").err
