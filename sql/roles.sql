@@ -177,6 +177,7 @@ grant select on table monitor.job                      to broker_operator, broke
 grant select on table monitor.job_event                to broker_operator, broker_viewer;
 grant select on table monitor.job_history              to broker_operator, broker_viewer;
 grant select on table monitor.job_in_two_states        to broker_operator, broker_viewer;
+grant select on table monitor.job_out_of_step          to broker_operator, broker_viewer;
 grant select on table monitor.job_without_queue        to broker_operator, broker_viewer;
 grant select on table monitor.lease                    to broker_operator, broker_viewer;
 grant select on table monitor.matches_per_minute       to broker_operator, broker_viewer;

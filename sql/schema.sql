@@ -18558,7 +18558,10 @@ CREATE VIEW monitor.health_work AS
                    FROM ((taskqueue.lease l
                      JOIN taskqueue.setting s ON ((s.setup = l.setup)))
                      JOIN resource.setup_time t ON ((t.setup = l.setup)))
-                  WHERE ((l.state = 'matched'::text) AND (l.matched_at < ((t.now - s.lease_time) - '00:01:00'::interval)) AND (l.expires_at < (t.now - '00:01:00'::interval)) AND (NOT l.brokered))
+                  WHERE ((l.state = 'matched'::text) AND (l.matched_at < ((t.now - s.lease_time) - '00:01:00'::interval)) AND (l.expires_at < (t.now - '00:01:00'::interval)) AND (NOT (l.brokered AND (EXISTS ( SELECT
+                           FROM (workload.job j
+                             JOIN resource.queue q ON (((q.setup = j.setup) AND (q.queue = j.queue))))
+                          WHERE ((j.setup = l.setup) AND (j.job_id = l.job_id) AND ((q.status = 'paused'::text) OR (q.catchall ~~ '%disableReassign%'::text))))))))
                  LIMIT 1000) e
         ), stray AS (
          SELECT count(*) AS events
@@ -19113,6 +19116,44 @@ COMMENT ON COLUMN monitor.job_in_two_states.setup IS 'Tenant.';
 COMMENT ON COLUMN monitor.job_in_two_states.job_id IS 'Job.';
 
 COMMENT ON COLUMN monitor.job_in_two_states.states IS 'Where it is.';
+
+CREATE VIEW monitor.job_out_of_step AS
+ SELECT setup,
+    job_id,
+    j.status,
+    p.place
+   FROM (workload.job j
+     FULL JOIN ( SELECT w.setup,
+            w.job_id,
+            'waiting'::text AS place
+           FROM taskqueue.job w
+          WHERE w.brokered
+        UNION ALL
+         SELECT l.setup,
+            l.job_id,
+            'leased'::text AS text
+           FROM taskqueue.lease l
+          WHERE l.brokered) p USING (setup, job_id))
+  WHERE
+        CASE p.place
+            WHEN 'waiting'::text THEN (j.status IS DISTINCT FROM 'activated'::text)
+            WHEN 'leased'::text THEN ((j.status = ANY (ARRAY['sent'::text, 'starting'::text, 'running'::text, 'holding'::text, 'transferring'::text])) IS NOT TRUE)
+            ELSE ((j.status = ANY (ARRAY['activated'::text, 'sent'::text, 'starting'::text, 'running'::text, 'holding'::text, 'transferring'::text])) AND (EXISTS ( SELECT
+               FROM workload.job_history h
+              WHERE ((h.setup = j.setup) AND (h.job_id = j.job_id)))))
+        END;
+
+ALTER VIEW monitor.job_out_of_step OWNER TO broker_owner;
+
+COMMENT ON VIEW monitor.job_out_of_step IS 'Brokered jobs whose status is not that of where they are: activated ones wait in a TaskQueue, sent to transferring ones are leased, all others are in neither. Always empty; a row is a fault of pgbroker.';
+
+COMMENT ON COLUMN monitor.job_out_of_step.setup IS 'Tenant.';
+
+COMMENT ON COLUMN monitor.job_out_of_step.job_id IS 'Job.';
+
+COMMENT ON COLUMN monitor.job_out_of_step.status IS 'Its status; null = there is no such job.';
+
+COMMENT ON COLUMN monitor.job_out_of_step.place IS 'waiting (in a TaskQueue), leased; null = neither.';
 
 CREATE VIEW monitor.job_without_queue AS
  SELECT setup,
@@ -24725,6 +24766,9 @@ GRANT SELECT ON TABLE monitor.job_history TO broker_viewer;
 
 GRANT SELECT ON TABLE monitor.job_in_two_states TO broker_operator;
 GRANT SELECT ON TABLE monitor.job_in_two_states TO broker_viewer;
+
+GRANT SELECT ON TABLE monitor.job_out_of_step TO broker_operator;
+GRANT SELECT ON TABLE monitor.job_out_of_step TO broker_viewer;
 
 GRANT SELECT ON TABLE monitor.job_without_queue TO broker_operator;
 GRANT SELECT ON TABLE monitor.job_without_queue TO broker_viewer;

@@ -139,6 +139,7 @@ class House:
         queries = {
             "count_difference": "select count(*) from workload.count_difference where setup = %s",
             "job_in_two_states": "select count(*) from monitor.job_in_two_states where setup = %s",
+            "job_out_of_step": "select count(*) from monitor.job_out_of_step where setup = %s",
             "job_without_queue": "select count(*) from monitor.job_without_queue where setup = %s",
             "matching_difference": "select count(*) from monitor.matching_difference where setup = %s",
         }

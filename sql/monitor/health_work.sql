@@ -37,7 +37,9 @@ with today (day, days) as (
     from (select from taskqueue.lease l
             join taskqueue.setting s on s.setup = l.setup
             join resource.setup_time t on t.setup = l.setup
-           where l.state = 'matched' and l.matched_at < t.now - s.lease_time - interval '1 minute' and l.expires_at < t.now - interval '1 minute' and not l.brokered
+           where l.state = 'matched' and l.matched_at < t.now - s.lease_time - interval '1 minute' and l.expires_at < t.now - interval '1 minute'
+             and not (l.brokered and exists (select from workload.job j join resource.queue q on q.setup = j.setup and q.queue = j.queue  -- they stay (lifecycle.is_exempt)
+                                              where j.setup = l.setup and j.job_id = l.job_id and (q.status = 'paused' or q.catchall like '%disableReassign%')))
            limit 1000) e
 ), stray as (
   select count(*) as events from (select from taskqueue.history_default limit 100000) h

@@ -138,9 +138,10 @@ def broker(caller: Caller, stop: Path, number: int) -> None:
     tasks = [task for (task,) in caller.rows("select task_id from workload.task where setup = 'life'")]
     while not stop.exists():
         caller.note("ask")
-        query = "select workload.make_jobs('life', array[%s::bigint], array[%s], array[10::bigint], 'test')"
+        some = chance.sample(tasks, min(len(tasks), 5))
+        query = "select workload.make_jobs('life', %s::bigint[], %s::text[], %s::bigint[], 'test')"
         with contextlib.suppress(psycopg.errors.UniqueViolation):  # another broker took the same parts
-            caller.rows(query, chance.choice(tasks), queue)
+            caller.rows(query, some, [queue] * len(some), [10] * len(some))
         caller.note("answered")
         time.sleep(0.1)
 

@@ -7,6 +7,7 @@ import psycopg
 import pytest
 from psycopg.types.json import Jsonb
 
+from broker import world
 from tests.lifecycle import grids
 
 Connection = psycopg.Connection[Any]
@@ -237,3 +238,31 @@ def test_work_that_goes_back_to_its_task_gets_a_new_job(connect: Callable[..., C
     assert old.fetchall() == [("closed", "rebrokered", 1)]
     assert _error(db, "select lifecycle.return_to_task('s', %s, 'test')", job).sqlstate == "PB005"
     assert grids.differences(db, "s") == []
+
+
+@pytest.mark.parametrize(
+    "damage, status, place",
+    [
+        ("delete from taskqueue.job", "activated", None),
+        ("delete from taskqueue.lease", "running", None),
+        ("update workload.job set status = 'assigned' where status = 'activated'", "assigned", "waiting"),
+        ("update workload.job set status = 'finished', ended = now() where status = 'running'", "finished", "leased"),
+        ("delete from workload.job where status = 'running'", None, "leased"),
+    ],
+)
+def test_what_is_out_of_step_is_seen(db: Connection, damage: str, status: str | None, place: str | None) -> None:
+    grids.make(db, "s", jobs=2)
+    grids.activate(db, "s")
+    db.execute("select taskqueue.report_job('s', %s, %s)", grids.match(db, "s"))
+    seen = "select status, place from monitor.job_out_of_step where setup = 's'"
+    assert db.execute(seen).fetchall() == []
+    db.execute(damage.encode())
+    assert db.execute(seen).fetchall() == [(status, place)]
+
+
+def test_jobs_that_a_world_brought_may_be_anywhere(db: Connection) -> None:
+    jobs = [
+        {"id": n, "task": 1, "queue": "QA", "number": n, "status": s} for n, s in enumerate(["activated", "sent"], 1)
+    ]
+    world.load(db, [{**grids.grid(), "jobs": jobs}], setup="s")
+    assert db.execute("select * from monitor.job_out_of_step").fetchall() == []

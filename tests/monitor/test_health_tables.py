@@ -151,6 +151,13 @@ def test_leases_that_nobody_lets_expire(rolled_back: Connection, health: Health)
     assert health()["leases that expired"].verdict == "ok"
     q.rows(expires, "61 s")
     assert health()["leases that expired"][2:4] == ("1", "advice")
+    q.rows("update taskqueue.lease set brokered = true returning 1")
+    q.rows("insert into resource.queue (setup, queue) values ('default', 'Q') returning 1")
+    q.rows("insert into workload.job (setup, job_id, queue) values ('default', 1, 'Q') returning 1")
+    assert health()["leases that expired"].verdict == "advice"
+    q.rows("update resource.queue set status = 'paused' returning 1")  # timeouts leave its jobs alone
+    assert health()["leases that expired"].verdict == "ok"
+    q.rows("update taskqueue.lease set brokered = false returning 1")
     q.rows("select * from lifecycle.expire_leases('default')")
     assert health()["leases that expired"].verdict == "ok"
 
