@@ -100,11 +100,11 @@ def test_everything_killed_while_jobs_live(field_of_work: Field) -> None:
             work.kill(victim)
             those.append(work.start(kind))
         killed[kind] += 1
-    left, until = PARTS, time.monotonic() + 60
-    while now_left := _value(work, LEFT):
-        if now_left < left:
-            left, until = now_left, time.monotonic() + 60
-        assert time.monotonic() < until, f"{left} jobs do not end: {_value(work, WHAT_IS_LEFT)}, {work.errors()}"
+    alive, until = PARTS, time.monotonic() + 60
+    while now_alive := _value(work, LEFT):
+        if now_alive < alive:
+            alive, until = now_alive, time.monotonic() + 60
+        assert time.monotonic() < until, f"{alive} jobs do not end: {_value(work, WHAT_IS_LEFT)}, {work.errors()}"
         with psycopg.connect(work.dsn, autocommit=True) as db:
             db.execute("call lifecycle.watch('life')")  # the watchdog looks at timeouts once a minute
         time.sleep(0.2)
