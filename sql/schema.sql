@@ -9113,6 +9113,29 @@ ALTER FUNCTION lifecycle.ready_jobs(p_setup text, p_most integer) OWNER TO broke
 
 COMMENT ON FUNCTION lifecycle.ready_jobs(p_setup text, p_most integer) IS 'Defined and assigned jobs whose input is at their queue, highest priority first.';
 
+CREATE FUNCTION lifecycle.reopen_part(p_setup text, p_job_id bigint) RETURNS boolean
+    LANGUAGE plpgsql
+    AS $$
+declare
+  v_task_id bigint;
+begin
+  update workload.job j
+     set rebrokered = (select max(o.rebrokered) + 1 from workload.job o where o.setup = p_setup and o.task_id = j.task_id and o.number = j.number)
+   where j.setup = p_setup and j.job_id = p_job_id and j.number is not null and j.rebrokered = 0
+  returning j.task_id into v_task_id;
+  if not found then
+    return false;
+  end if;
+  update brokerage.task_state s
+     set assigned_jobs = greatest(s.assigned_jobs - 1, 0), retry_at = null
+   where s.setup = p_setup and s.task_id = v_task_id and s.algorithm in ('production_job', 'analysis_job');
+  return true;
+end $$;
+
+ALTER FUNCTION lifecycle.reopen_part(p_setup text, p_job_id bigint) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION lifecycle.reopen_part(p_setup text, p_job_id bigint) IS 'Gives the work of an ended job back to its task, which is due for brokerage from then on; false = it has none, or gave it back before.';
+
 CREATE TABLE workload.input_digest (
     setup text NOT NULL,
     task_id bigint NOT NULL,
@@ -9173,22 +9196,44 @@ ALTER FUNCTION lifecycle.requirements_of(p_task workload.task, p_digest workload
 
 COMMENT ON FUNCTION lifecycle.requirements_of(p_task workload.task, p_digest workload.input_digest, p_queue text, p_cores integer) IS 'Requirements of the jobs of a task at a queue, for taskqueue.insert_jobs: OwnerDN (user), OwnerGroup (share), CPUTime, Sites, Tags (cores) and MinRAM.';
 
+CREATE FUNCTION lifecycle.retry_jobs(p_setup text, p_job_ids bigint[]) RETURNS TABLE(job_id bigint, answer text)
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'lifecycle', 'pg_temp'
+    AS $$
+declare
+  v_unknown bigint;
+  v_job record;
+begin
+  perform resource.identify(p_setup);
+  select i into v_unknown from unnest(p_job_ids) i where not exists (select from workload.job j where j.setup = p_setup and j.job_id = i) limit 1;
+  if found or cardinality(p_job_ids) is null then
+    raise exception 'there is no job % in setup %', coalesce(v_unknown::text, 'null'), p_setup using errcode = 'PB004', hint = 'Jobs are made by brokerage, or loaded.';
+  end if;
+  for v_job in
+    select j.job_id, j.task_id, j.status, j.number from workload.job j where j.setup = p_setup and j.job_id = any (p_job_ids) order by j.task_id, j.job_id for update
+  loop
+    if v_job.status is null or not workload.is_end(v_job.status) or v_job.status = 'finished' then
+      raise exception 'job % is %', v_job.job_id, coalesce(v_job.status, 'of no status') using errcode = 'PB005', hint = 'Failed, cancelled and closed jobs can be tried again.';
+    end if;
+    job_id := v_job.job_id;
+    answer := case when v_job.number is null then 'was not made here'
+                   when lifecycle.reopen_part(p_setup, v_job.job_id) then format('its work is back in task %s', v_job.task_id)
+                   else 'its work went back before' end;
+    return next;
+  end loop;
+end $$;
+
+ALTER FUNCTION lifecycle.retry_jobs(p_setup text, p_job_ids bigint[]) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION lifecycle.retry_jobs(p_setup text, p_job_ids bigint[]) IS 'Gives the work of failed, cancelled or closed jobs back to their tasks, all or none: the next brokerage cycle makes new jobs of it, which know where the old ones were. Errors: PB002 (setup not granted), PB004 (no such job), PB005 (it has not ended, or has finished).';
+
 CREATE FUNCTION lifecycle.return_to_task(p_setup text, p_job_id bigint, p_why text) RETURNS text
     LANGUAGE plpgsql
     AS $$
 declare
   v_from text := lifecycle.end_job(p_setup, p_job_id, 'closed', p_why, 'rebrokered');
-  v_job workload.job;
 begin
-  update workload.job j
-     set rebrokered = (select max(o.rebrokered) + 1 from workload.job o where o.setup = p_setup and o.task_id = j.task_id and o.number = j.number)
-   where j.setup = p_setup and j.job_id = p_job_id and j.number is not null
-  returning j.* into v_job;
-  if found then
-    update brokerage.task_state s
-       set assigned_jobs = greatest(s.assigned_jobs - 1, 0), retry_at = null
-     where s.setup = p_setup and s.task_id = v_job.task_id and s.algorithm in ('production_job', 'analysis_job');
-  end if;
+  perform lifecycle.reopen_part(p_setup, p_job_id);
   return v_from;
 end $$;
 
@@ -24123,7 +24168,12 @@ REVOKE ALL ON FUNCTION lifecycle.overdue(p_setup text, p_job_ids bigint[]) FROM 
 
 REVOKE ALL ON FUNCTION lifecycle.ready_jobs(p_setup text, p_most integer) FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION lifecycle.reopen_part(p_setup text, p_job_id bigint) FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION lifecycle.requirements_of(p_task workload.task, p_digest workload.input_digest, p_queue text, p_cores integer) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION lifecycle.retry_jobs(p_setup text, p_job_ids bigint[]) FROM PUBLIC;
+GRANT ALL ON FUNCTION lifecycle.retry_jobs(p_setup text, p_job_ids bigint[]) TO broker_operator;
 
 REVOKE ALL ON FUNCTION lifecycle.return_to_task(p_setup text, p_job_id bigint, p_why text) FROM PUBLIC;
 

@@ -1,4 +1,4 @@
-"""What an operator asks and says of single jobs, and holds: `broker job`, `cancel`, `hold`, `let-go`."""
+"""What an operator asks and says of single jobs, and holds: `broker job`, `cancel`, `retry`, `hold`, `let-go`."""
 
 from collections import Counter
 from typing import TYPE_CHECKING, Annotated, Any
@@ -153,8 +153,7 @@ def cancel(
     as_json: Json = False,
 ) -> None:
     """End jobs that run nowhere yet, and have the agents of leased ones kill theirs."""
-    if bool(jobs) == (task is not None):
-        raise typer.BadParameter("name jobs, or a task: one of both", param_hint="JOB... | --task")
+    _jobs_or_task(jobs, task)
     with session() as connection:
         if task is None:
             query = "select * from lifecycle.cancel_jobs(%s, %s::bigint[], %s)"
@@ -173,6 +172,36 @@ def cancel(
 
 
 @app.command(rich_help_panel=PANEL)
+def retry(
+    jobs: Annotated[
+        list[int] | None, typer.Argument(metavar="JOB", max=2**63 - 1, help="Ids of jobs; all or none.")
+    ] = None,
+    *,
+    task: Annotated[int | None, typer.Option(max=2**63 - 1, help="All failed jobs of a task.")] = None,
+    setup: Setup = "default",
+    as_json: Json = False,
+) -> None:
+    """Give the work of failed, cancelled or closed jobs back to their tasks, which get new jobs of it."""
+    _jobs_or_task(jobs, task)
+    with session() as connection:
+        require_setup(connection, setup)
+        if task is not None:
+            query = """
+                select coalesce(array_agg(job_id), '{}') as failed from monitor.brokered_job
+                 where setup = %s and task_id = %s and status = 'failed' and rebrokered = 0
+            """
+            jobs = rows_of(connection, query, setup, task)[0]["failed"]
+        done = rows_of(connection, "select * from lifecycle.retry_jobs(%s, %s::bigint[])", setup, jobs)
+    if as_json:
+        output.json_out(done)
+    elif task is None:
+        for row in done:
+            output.say(f"job {row['job_id']}: {row['answer']}")
+    else:
+        output.say(f"task {task}: {counted(len(done), 'failed job')} to be made again")
+
+
+@app.command(rich_help_panel=PANEL)
 def hold(kind: _Kind, name: _Name, setup: Setup = "default", as_json: Json = False) -> None:
     """Keep a waiting job, an owner's jobs (those to come, too) or a TaskQueue from being matched."""
     _set_held(kind, name, setup, held=True, as_json=as_json)
@@ -182,6 +211,11 @@ def hold(kind: _Kind, name: _Name, setup: Setup = "default", as_json: Json = Fal
 def let_go(kind: _Kind, name: _Name, setup: Setup = "default", as_json: Json = False) -> None:
     """Let go what is held: each on its own, a job stays held by its TaskQueue or its owner."""
     _set_held(kind, name, setup, held=False, as_json=as_json)
+
+
+def _jobs_or_task(jobs: list[int] | None, task: int | None) -> None:
+    if bool(jobs) == (task is not None):
+        raise typer.BadParameter("name jobs, or a task: one of both", param_hint="JOB... | --task")
 
 
 def _set_held(kind: str, name: str, setup: str, *, held: bool, as_json: bool) -> None:

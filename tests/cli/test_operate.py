@@ -97,7 +97,13 @@ def test_viewers_look_and_agents_do_not(cli: Cli, db: Connection, as_role: Calla
     grids.match(db, "s")
     as_role("broker_viewer")
     assert [cli("job", job, "--setup", "s").code for job in (first, first + 1)] == [0, 0]
-    for command in (("cancel", first), ("cancel", "--task", 1), ("hold", "job", first), ("let-go", "job", first)):
+    for command in (
+        ("cancel", first),
+        ("cancel", "--task", 1),
+        ("retry", first),
+        ("hold", "job", first),
+        ("let-go", "job", first),
+    ):
         said = cli(*command, "--setup", "s")
         assert (said.code, "[42501]" in said.err, "broker_operator operates" in said.err) == (1, True, True), command
     as_role("broker_agent")
@@ -213,3 +219,22 @@ def test_submitters_cancel_jobs_and_no_tasks(cli: Cli, db: Connection, as_role: 
     as_role("broker_submitter")
     assert cli("cancel", 5, job, "--setup", "s").out == f"job 5: ended\njob {job}: ended\n"
     assert "[42501]" in cli("cancel", "--task", 1, "--setup", "s").err
+
+
+def test_failed_jobs_are_made_again(cli: Cli, db: Connection) -> None:
+    grids.load(db, "s", files=3)
+    jobs = grids.make(db, "s", jobs=3)
+    grids.activate(db, "s")
+    for _ in jobs:
+        db.execute("select taskqueue.finish_job('s', %s, %s, 'failed')", grids.match(db, "s"))
+    assert grids.make(db, "s", "QB") == []
+    assert cli("retry", jobs[0], "--setup", "s").out == f"job {jobs[0]}: its work is back in task 1\n"
+    assert cli("retry", jobs[0], "--setup", "s").out == f"job {jobs[0]}: its work went back before\n"
+    assert cli("retry", "--task", 1, "--setup", "s").out == "task 1: 2 failed jobs to be made again\n"
+    assert cli("retry", "--task", 1, "--setup", "s", "--json").json == []
+    assert len(grids.make(db, "s", "QB", jobs=9)) == 3
+    for words in (("retry",), ("retry", 7, "--task", 1)):
+        said = cli(*words, "--setup", "s")
+        assert (said.code, "name jobs, or a task" in said.err) == (2, True)
+    said = cli("retry", 7, "--setup", "s")
+    assert (said.code, "error: there is no job 7 in setup s [PB004]" in said.err) == (1, True)

@@ -266,3 +266,29 @@ def test_jobs_that_a_world_brought_may_be_anywhere(db: Connection) -> None:
     ]
     world.load(db, [{**grids.grid(), "jobs": jobs}], setup="s")
     assert db.execute("select * from monitor.job_out_of_step").fetchall() == []
+
+
+@pytest.mark.parametrize("outcome", ["failed", "cancelled", "closed"])
+def test_work_of_a_failed_job_goes_back_once(db: Connection, outcome: str) -> None:
+    first, second = grids.make(db, "s", jobs=2)
+    grids.activate(db, "s")
+    retry = "select job_id, answer from lifecycle.retry_jobs('s', %s::bigint[])"
+    assert _error(db, retry, [first]).sqlstate == "PB005"
+    for end in ("finished", outcome):
+        taken = grids.match(db, "s")
+        assert taken is not None
+        db.execute("select taskqueue.finish_job('s', %s, %s, %s)", (*taken, end))
+    [(failed,)] = db.execute("select job_id from workload.job where status = %s", (outcome,)).fetchall()
+    assert grids.make(db, "s", "QB", jobs=6) != []  # the other parts
+    assert grids.make(db, "s", "QB") == []
+    refused = _error(db, retry, [first, second])
+    assert (refused.sqlstate, "is finished" in str(refused.diag.message_primary)) == ("PB005", True)
+    assert _error(db, retry, [failed, 7]).sqlstate == "PB004"
+    assert db.execute(retry, ([failed],)).fetchall() == [(failed, "its work is back in task 1")]
+    assert db.execute(retry, ([failed],)).fetchall() == [(failed, "its work went back before")]
+    [again] = grids.make(db, "s", "QB", jobs=6)
+    query = "select number, previous_queues from workload.job where setup = 's' and job_id = any (%s) order by job_id"
+    assert db.execute(query, ([failed, again],)).fetchall()[0][0] == db.execute(query, ([again],)).fetchall()[0][0]
+    assert db.execute(query, ([again],)).fetchall()[0][1] == ["QA"]
+    assert grids.status(db, "s", failed) == outcome
+    assert grids.differences(db, "s") == []

@@ -128,6 +128,7 @@ OPERATOR = (
         "lifecycle.fast_rebroker",
         "lifecycle.forget_ended",
         "lifecycle.maintain",
+        "lifecycle.retry_jobs",
         "lifecycle.set_settings",
         "lifecycle.lead",
         "lifecycle.stand_down",
