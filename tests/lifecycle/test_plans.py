@@ -42,7 +42,7 @@ def _load(q: Calls) -> None:
           from generate_series(1, 200) t;
         insert into workload.job (setup, job_id, task_id, number, queue, gshare, label, status, priority, cores,
                                   created, modified, state_changed, activated, started)
-        select 'default', {FIRST} + g, 1 + g % 200, g / 200, 'Q' || g % 1000, 'S' || g % 5, 'managed',
+        select 'default', {FIRST} + g, 1 + g % 200, g / 200, 'Q' || g % 400, 'S' || g % 5, 'managed',
                (array['running', 'sent', 'activated', 'assigned'])[1 + g % 4], 500, 1, now(), now(), now(), now(), now()
           from generate_series(1, {JOBS}) g;
         insert into taskqueue.lease (setup, job_id, attempt, token, task_queue_id, definition_id, user_priority, state,

@@ -38,8 +38,9 @@ def changes(q: Calls) -> int:
 
 
 def clean(q: Calls) -> None:
-    """Maintain until no change is left; transactions of other tests on the server put it off."""
-    for _ in range(2000):
+    """Maintain until no change is left; transactions of other tests on the server put it off, some for a minute."""
+    until = time.monotonic() + 300
+    while time.monotonic() < until:
         q.maintain()
         assert q.inconsistencies() == []
         if changes(q) == 0:
