@@ -15556,7 +15556,7 @@ begin
                               cores, disk_io, workflow, created, modified, state_changed, input_files, input_bytes, events)
     select p_setup, nextval('workload.job_id'), t.task_id, o.number, q.unified_name,
            o.queues, 'defined', t.current_priority, t.gshare, t.label, t.user_name, t.working_group, t.processing_type, coalesce(q.child_type, t.resource_type), t.nucleus,
-           coalesce(nullif(case when t.is_merging then coalesce(t.merge_core_count, t.core_count) else t.core_count end, 0), nullif(q.corecount, 0), 1), t.disk_io, q.workflow, v_now, v_now, v_now, coalesce(p.files, 0), coalesce(p.bytes, 0), coalesce(p.events, 0)
+           case when coalesce(case when t.is_merging then t.merge_core_count end, t.core_count, 1) = 1 then 1 else coalesce(nullif(q.corecount, 0), 1) end, t.disk_io, q.workflow, v_now, v_now, v_now, coalesce(p.files, 0), coalesce(p.bytes, 0), coalesce(p.events, 0)
       from wanted w
       join open o on o.task_id = w.task_id and o.place = w.place
       join workload.task t on t.setup = p_setup and t.task_id = w.task_id

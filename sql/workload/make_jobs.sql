@@ -1,6 +1,7 @@
 -- after: workload.job_file
 -- lifecycle.md, From task to TaskQueue: jobs of tasks for queues, as the job brokers assigned them. A job works on one part of its task's input (workload.job_file);
--- parts that nobody works on are taken in their order. Two who would give the same part to two jobs: one of them fails (workload.job_task).
+-- parts that nobody works on are taken in their order. It has the cores of its queue, one where the task is of one (brokerage-rules 1.3, core-count: an 8-core task
+-- runs on a 4-core queue). Two who would give the same part to two jobs: one of them fails (workload.job_task).
 create or replace function workload.make_jobs(p_setup text, p_task_ids bigint[], p_queues text[], p_jobs bigint[], p_why text) returns bigint
 language plpgsql
 as $$
@@ -39,7 +40,7 @@ begin
                               cores, disk_io, workflow, created, modified, state_changed, input_files, input_bytes, events)
     select p_setup, nextval('workload.job_id'), t.task_id, o.number, q.unified_name,
            o.queues, 'defined', t.current_priority, t.gshare, t.label, t.user_name, t.working_group, t.processing_type, coalesce(q.child_type, t.resource_type), t.nucleus,
-           coalesce(nullif(case when t.is_merging then coalesce(t.merge_core_count, t.core_count) else t.core_count end, 0), nullif(q.corecount, 0), 1), t.disk_io, q.workflow, v_now, v_now, v_now, coalesce(p.files, 0), coalesce(p.bytes, 0), coalesce(p.events, 0)
+           case when coalesce(case when t.is_merging then t.merge_core_count end, t.core_count, 1) = 1 then 1 else coalesce(nullif(q.corecount, 0), 1) end, t.disk_io, q.workflow, v_now, v_now, v_now, coalesce(p.files, 0), coalesce(p.bytes, 0), coalesce(p.events, 0)
       from wanted w
       join open o on o.task_id = w.task_id and o.place = w.place
       join workload.task t on t.setup = p_setup and t.task_id = w.task_id

@@ -11,6 +11,7 @@ from broker import world
 from tests.lifecycle import grids
 
 Connection = psycopg.Connection[Any]
+Row = dict[str, Any]
 STATUSES = [
     "pending",
     "throttled",
@@ -292,3 +293,27 @@ def test_work_of_a_failed_job_goes_back_once(db: Connection, outcome: str) -> No
     assert db.execute(query, ([again],)).fetchall()[0][1] == ["QA"]
     assert grids.status(db, "s", failed) == outcome
     assert grids.differences(db, "s") == []
+
+
+@pytest.mark.parametrize(
+    "task, corecount, cores",
+    [
+        ({}, 1, 1),
+        ({"core_count": 1}, 0, 1),
+        ({"core_count": 8}, 8, 8),
+        ({"core_count": 8}, 4, 4),
+        ({"core_count": 2}, 16, 16),
+        ({"core_count": 0}, 1, 1),
+        ({"core_count": 0}, 8, 8),
+        ({"core_count": 8, "merge_core_count": 1}, 8, 8),
+    ],
+)
+def test_a_job_has_the_cores_of_its_queue(rolled_back: Connection, task: Row, corecount: int, cores: int) -> None:
+    """As the rule core-count takes queues: with others than the task says, but for tasks of one core."""
+    db = rolled_back
+    grids.load(db, "s", tasks=[{"id": 1, **task}], corecount=corecount)
+    [job] = grids.make(db, "s")
+    grids.activate(db, "s")
+    assert db.execute("select cores from workload.job where job_id = %s", (job,)).fetchall() == [(cores,)]
+    waits = "select requirements -> 'Tags' from monitor.task_queue where setup = 's'"
+    assert db.execute(waits).fetchall() == [([f"{cores}Processors"] if cores > 1 else None,)]
