@@ -56,7 +56,7 @@ class Throwaway:
 
     def remove(self) -> None:
         """Stop the server and delete its data."""
-        self._remover.communicate(timeout=120)
+        self._remover.communicate(timeout=600)  # a slow disk takes minutes for the data of all tests
 
 
 def _remove_when_orphaned(home: Path, choice: str) -> None:
