@@ -237,6 +237,28 @@ def test_another_copy_takes_over_and_a_lost_server_is_tried_again(dsn: str, db: 
     assert q.rows("select * from lifecycle.leader") == []
 
 
+def test_an_expired_lease_is_back_within_ten_seconds(dsn: str, db: Connection) -> None:
+    """Of a watchdog as it is shipped, which has just looked when the lease expires."""
+    q = make(db, World({}, [Job("sent")]), [A])
+    lease(q, 1, "matched")
+    q.rows("select resource.set_clock('default', null)")
+    watching = threading.Event()
+    dog = Watchdog(lambda: psycopg.connect(dsn, autocommit=True), lambda _: None, lambda _: watching.set())
+    thread = threading.Thread(target=dog.run)
+    thread.start()
+    assert watching.wait(20)
+    expiry = q.value(
+        "update taskqueue.lease set expires_at = clock_timestamp() + interval '1 second' returning expires_at"
+    )
+    end = time.monotonic() + 30
+    while job_state(q, 1)[0] != "activated" and time.monotonic() < end:
+        time.sleep(0.1)
+    dog.stop()
+    thread.join()
+    back = q.value("select max(at) from workload.job_history where to_status = 'activated' and job_id = 1")
+    assert 0 < (back - expiry).total_seconds() < 10
+
+
 def test_it_ends_when_it_is_told_to(dsn: str) -> None:
     program = [sys.executable, "-c", "from broker.cli import main; main()", "watchdog", "--every", "0.2"]
     environment = {**os.environ, "BROKER_DSN": dsn}
