@@ -1668,7 +1668,7 @@ begin
            jsonb_build_object('jobs', s.jobs, 'mean_wait', s.mean_wait, 'upper_wait', s.upper_wait, 'long_jobs', s.long_jobs, 'mean_long_wait', s.mean_long_wait)
       from brokerage.site_classes(p_setup, brokerage.flavour(v_profile)) s
     union all
-    select 'user', u.user_name, case when u.rem_slots_a > 0 then 'A' when u.rem_slots_b > 0 then 'B' else 'C' end, format('%s slots in hi-sites, %s in mid-sites', u.slots_hi, u.slots_mid),
+    select 'user', u.user_name, case when u.rem_slots_a > 0 then 'A' when u.rem_slots_b > 0 then 'B' else 'C' end, format('uses %s slots in hi-sites and %s in mid-sites: %s left of class A, %s of class B', u.slots_hi, u.slots_mid, u.rem_slots_a, u.rem_slots_b),
            jsonb_build_object('slots_hi', u.slots_hi, 'slots_mid', u.slots_mid, 'rem_slots_a', u.rem_slots_a, 'rem_slots_b', u.rem_slots_b)
       from brokerage.user_slots(p_setup) u
     union all
@@ -3546,7 +3546,7 @@ CREATE FUNCTION brokerage.facts_of_queues(p_setup text, p_analysis boolean DEFAU
          case when q.maxdiskio > 0 then q.maxdiskio end as maxdiskio,
          coalesce(a.average_diskio, c.diskio) as average_diskio,
          resource.number_or_null(q.attributes, 'max_io_intensity') as max_io_intensity,
-         brokerage.bare_nucleus(null, q.attributes) as bare_nucleus,
+         brokerage.bare_nucleus(n.bare_nucleus, q.attributes) as bare_nucleus,
          q.attributes ? 'useJumboJobs' as uses_jumbo,
          resource.number_or_null(q.attributes, 'minEventsForJumbo') as min_events_for_jumbo,
          q.attributes ? 'use_only_local_data' as uses_only_local_data,
@@ -3589,6 +3589,7 @@ CREATE FUNCTION brokerage.facts_of_queues(p_setup text, p_analysis boolean DEFAU
          coalesce(s.outputs_readable_wan, 0)::int as outputs_readable_wan
     from resource.candidate_queue q
     left join resource.queue_activity a on a.setup = q.setup and a.queue = q.unified_name
+    left join resource.nucleus n on n.setup = q.setup and n.nucleus = q.panda_site
     left join storage s on s.queue = q.unified_name
     left join count_of_all c on c.queue = q.unified_name
     left join transferring t on t.queue = q.unified_name
@@ -10065,6 +10066,9 @@ begin
   elsif v_type <> v_known.type or v_type not in ('number', 'text', 'boolean') then
     raise exception 'configuration % is %, not a %', v_key, left(p_value::text, 100), coalesce(v_known.type, 'number, text or boolean')
       using errcode = 'PB001', hint = coalesce(v_known.meaning || ' Unit: ' || v_known.unit || '.', 'Null removes it.');
+  elsif v_type = 'number' and v_known.unit not in ('weight', 'priority') and p_force is not true and v_value::numeric < 0 then
+    raise exception 'configuration % is %, not 0 or more', v_key, v_value
+      using errcode = 'PB001', hint = v_known.meaning || ' Unit: ' || v_known.unit || '.';
   end if;
   v_app := coalesce(p_app, v_known.app, 'jedi');
   delete from resource.config c where c.setup is not distinct from v_setup and c.app = v_app and c.component = v_component and c.key = v_key;
@@ -10075,7 +10079,7 @@ end $$;
 
 ALTER FUNCTION resource.set_config(p_setup text, p_key text, p_value jsonb, p_component text, p_app text, p_everywhere boolean, p_force boolean) OWNER TO broker_owner;
 
-COMMENT ON FUNCTION resource.set_config(p_setup text, p_key text, p_value jsonb, p_component text, p_app text, p_everywhere boolean, p_force boolean) IS 'Sets a key of gdpconfig for a setup, or for all (p_everywhere), for a component (p_component, or component:KEY) or for every one; null removes it. Keys that no rule reads are refused unless forced. Errors: PB001, PB002 (setup not granted).';
+COMMENT ON FUNCTION resource.set_config(p_setup text, p_key text, p_value jsonb, p_component text, p_app text, p_everywhere boolean, p_force boolean) IS 'Sets a key of gdpconfig for a setup, or for all (p_everywhere), for a component (p_component, or component:KEY) or for every one; null removes it. Keys that no rule reads, and figures below 0 that no rule expects, are refused unless forced. Errors: PB001, PB002 (setup not granted).';
 
 CREATE FUNCTION resource.set_identity(p_setup text, p_role_name text, p_private boolean DEFAULT false, p_owner_group text DEFAULT NULL::text, p_owner_dn text DEFAULT NULL::text) RETURNS void
     LANGUAGE plpgsql SECURITY DEFINER
@@ -10821,7 +10825,7 @@ begin
     raise exception 'this element is not a job nor a group of jobs: %', left(v_bad::text, 200)
       using errcode = 'PB001', hint = 'An element is {job_id, requirements, user_priority} or {requirements, jobs: [[id, user_priority], ...]}.';
   end if;
-  select array_agg(taskqueue.job_id(n.id)), count(taskqueue.job_priority(taskqueue.job_id(n.id), taskqueue.one_number('user_priority of job ' || n.id::text, n.priority)))
+  select array_agg(taskqueue.submitted_id(n.id)), count(taskqueue.job_priority(taskqueue.job_id(n.id), taskqueue.one_number('user_priority of job ' || n.id::text, n.priority)))
     into v_ids, v_count
     from jsonb_array_elements(p_jobs) e
    cross join lateral (
@@ -11648,10 +11652,18 @@ CREATE FUNCTION taskqueue.fill_queues(p_setup text, p_task_queue_ids bigint[], p
 declare
   v_now timestamptz := resource.clock(p_setup);
   v_brokered boolean := exists (select from workload.job j where j.setup = p_setup);
+  v_live bigint;
   v_todo bigint[];
   v_left bigint[];
   v_queue_id bigint;
 begin
+  if v_brokered and p_identity.setup is not null then
+    select min(w.job_id) into v_live from workload.job w where w.setup = p_setup and w.job_id = any (p_job_ids) and w.ended is null;
+    if v_live is not null then
+      raise exception 'job % is known to brokerage, which puts it into its TaskQueue itself', v_live
+        using errcode = 'PB005', hint = 'monitor.brokered_job has it. Insert your job under another id.';
+    end if;
+  end if;
   loop
     with inserted as (
       insert into taskqueue.job (setup, job_id, task_queue_id, user_priority, inserted_at, brokered)
@@ -11701,7 +11713,7 @@ end $$;
 
 ALTER FUNCTION taskqueue.fill_queues(p_setup text, p_task_queue_ids bigint[], p_job_ids bigint[], p_user_priorities integer[], p_identity resource.identity) OWNER TO broker_owner;
 
-COMMENT ON FUNCTION taskqueue.fill_queues(p_setup text, p_task_queue_ids bigint[], p_job_ids bigint[], p_user_priorities integer[], p_identity resource.identity) IS 'Inserts jobs into queues, one named for each, or moves those that wait already there, with their counts. Errors: PB002 (a private submitter would move the job of another).';
+COMMENT ON FUNCTION taskqueue.fill_queues(p_setup text, p_task_queue_ids bigint[], p_job_ids bigint[], p_user_priorities integer[], p_identity resource.identity) IS 'Inserts jobs into queues, one named for each, or moves those that wait already there, with their counts. Errors: PB002 (a private submitter would move the job of another), PB005 (a submitter gives the id of a brokered job that has not ended).';
 
 CREATE UNLOGGED TABLE taskqueue.known_offer (
     setup text NOT NULL,
@@ -12033,7 +12045,7 @@ begin
   for v_try in 1..20 loop
     begin
       select to_jsonb(p.task_queue_id), p.made into v_answer, v_made
-        from taskqueue.place_jobs(p_setup, v_requirements, array[taskqueue.job_id(to_jsonb(p_job_id))],
+        from taskqueue.place_jobs(p_setup, v_requirements, array[taskqueue.submitted_id(to_jsonb(p_job_id))],
                                   array[taskqueue.job_priority(p_job_id, p_user_priority)], v_identity) p;
       exit;
     exception when deadlock_detected then
@@ -12050,7 +12062,7 @@ end $$;
 
 ALTER FUNCTION taskqueue.insert_job(p_setup text, p_job_id bigint, p_requirements jsonb, p_user_priority integer, p_request_id uuid) OWNER TO broker_owner;
 
-COMMENT ON FUNCTION taskqueue.insert_job(p_setup text, p_job_id bigint, p_requirements jsonb, p_user_priority integer, p_request_id uuid) IS 'Inserts a waiting job and returns its TaskQueue; an id that waits already is moved. The same request id within ten minutes gives the same answer. Errors: PB001 (requirements, id, priority; section 3), PB002 (setup or owner not granted), PB005 (leased), PB006 (others insert the same job again and again).';
+COMMENT ON FUNCTION taskqueue.insert_job(p_setup text, p_job_id bigint, p_requirements jsonb, p_user_priority integer, p_request_id uuid) IS 'Inserts a waiting job and returns its TaskQueue; ids are 1 to 10^12 - 1, one that waits already is moved. The same request id within ten minutes gives the same answer. Errors: PB001 (requirements, id, priority; section 3), PB002 (setup or owner not granted), PB005 (leased, or a brokered job), PB006 (others insert the same job again and again).';
 
 CREATE FUNCTION taskqueue.insert_jobs(p_setup text, p_jobs jsonb, p_request_id uuid DEFAULT NULL::uuid) RETURNS bigint
     LANGUAGE plpgsql SECURITY DEFINER
@@ -12092,7 +12104,7 @@ end $$;
 
 ALTER FUNCTION taskqueue.insert_jobs(p_setup text, p_jobs jsonb, p_request_id uuid) OWNER TO broker_owner;
 
-COMMENT ON FUNCTION taskqueue.insert_jobs(p_setup text, p_jobs jsonb, p_request_id uuid) IS 'Inserts jobs, up to 100,000 a call, all or none, and returns how many. An element is {job_id, requirements, user_priority} or a group {requirements, jobs: [[id, user_priority], ...]}. Errors: PB001, PB002, PB005, naming the job; PB006 (others insert the same jobs again and again).';
+COMMENT ON FUNCTION taskqueue.insert_jobs(p_setup text, p_jobs jsonb, p_request_id uuid) IS 'Inserts jobs, up to 100,000 a call, all or none, and returns how many (ids as taskqueue.insert_job). An element is {job_id, requirements, user_priority} or a group {requirements, jobs: [[id, user_priority], ...]}. Errors: PB001, PB002, PB005, naming the job; PB006 (others insert the same jobs again and again).';
 
 CREATE FUNCTION taskqueue.is_background(p_weight double precision, p_allow_background boolean) RETURNS boolean
     LANGUAGE sql IMMUTABLE
@@ -14701,7 +14713,8 @@ begin
        where s.setup = p_setup;
     exception when invalid_parameter_value or check_violation or not_null_violation or cannot_coerce or invalid_text_representation
                 or numeric_value_out_of_range or datetime_field_overflow then
-      raise exception 'setting % is %, which it cannot be', v_key, v_value using errcode = 'PB001', hint = 'See the comments of taskqueue.setting.';
+      raise exception 'setting % is %, which it cannot be', v_key, v_value
+        using errcode = 'PB001', hint = (select col_description(a.attrelid, a.attnum) from pg_attribute a where a.attrelid = 'taskqueue.setting'::regclass and a.attname = v_key);
     end;
   end loop;
   if not v_new.strict_keys <@ '{Site,GridCE,Platform,JobType}' or not v_new.required_keys <@
@@ -14815,6 +14828,23 @@ end $$;
 ALTER FUNCTION taskqueue.state_of_job(p_setup text, p_job_id bigint) OWNER TO broker_owner;
 
 COMMENT ON FUNCTION taskqueue.state_of_job(p_setup text, p_job_id bigint) IS 'State of a job, in words. Errors: PB004 (no such job).';
+
+CREATE FUNCTION taskqueue.submitted_id(p_value jsonb) RETURNS bigint
+    LANGUAGE plpgsql IMMUTABLE
+    AS $$
+declare
+  v_id bigint := taskqueue.job_id(p_value);
+begin
+  if v_id >= 1000000000000 then
+    raise exception 'job_id is %: ids from 1000000000000 on are those of jobs that brokerage makes', v_id
+      using errcode = 'PB001', hint = 'Give an id within 1..999999999999.';
+  end if;
+  return v_id;
+end $$;
+
+ALTER FUNCTION taskqueue.submitted_id(p_value jsonb) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION taskqueue.submitted_id(p_value jsonb) IS 'The id that a submitter gives a job, from JSON, checked. Errors: PB001.';
 
 CREATE FUNCTION taskqueue.surplus_slots(p_setup text, p_limit_id bigint) RETURNS bigint
     LANGUAGE sql STABLE
@@ -15485,6 +15515,16 @@ ALTER FUNCTION workload.job_file(p_setup text, p_task_ids bigint[]) OWNER TO bro
 
 COMMENT ON FUNCTION workload.job_file(p_setup text, p_task_ids bigint[]) IS 'Files of the input of tasks, and the job that reads each, by its number from 1 (one beyond the last job: nobody reads it).';
 
+CREATE FUNCTION workload.job_statuses() RETURNS text[]
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE
+    AS $$
+  select '{pending,defined,waiting,assigned,activated,throttled,sent,starting,running,holding,merging,transferring,finished,failed,cancelled,closed}'::text[]
+$$;
+
+ALTER FUNCTION workload.job_statuses() OWNER TO broker_owner;
+
+COMMENT ON FUNCTION workload.job_statuses() IS 'The statuses that a job may have where it is loaded.';
+
 CREATE FUNCTION workload.make_history_partitions(p_days integer DEFAULT 3) RETURNS bigint
     LANGUAGE plpgsql
     SET lock_timeout TO '300ms'
@@ -15641,17 +15681,31 @@ ALTER FUNCTION workload.move_job(p_setup text, p_job_id bigint, p_to text, p_why
 
 COMMENT ON FUNCTION workload.move_job(p_setup text, p_job_id bigint, p_to text, p_why text, p_sub_status text) IS 'Brings a job to a status and returns the one it had; no change where it has it. Errors: PB004 (no such job), PB005 (there is no such change), naming both statuses.';
 
+CREATE FUNCTION workload.pass_ids(p_setup text) RETURNS void
+    LANGUAGE sql
+    AS $$
+  select setval('workload.job_id', m.job_id + 1000000)
+    from (select max(j.job_id) as job_id from workload.job j where j.setup = p_setup) m
+   where m.job_id >= (select s.last_value + s.is_called::int from workload.job_id s)
+$$;
+
+ALTER FUNCTION workload.pass_ids(p_setup text) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION workload.pass_ids(p_setup text) IS 'Lets jobs that brokerage makes from now on have ids beyond those of the jobs of a setup.';
+
 CREATE FUNCTION workload.refuse_jobs(p_rows jsonb) RETURNS void
     LANGUAGE plpgsql
     AS $$
 declare
   v_wrong record;
 begin
-  select resource.row_name('workload.job', e.row, e.place) as name, c.name as key, e.row ->> c.name as value, b.words, col_description('workload.job'::regclass, c.place) as meaning
+  select resource.row_name('workload.job', e.row, e.place) as name, c.name as key, e.row -> c.name as value, b.words, col_description('workload.job'::regclass, c.place) as meaning
     into v_wrong
     from jsonb_array_elements(p_rows) with ordinality e (row, place)
-    join resource.table_column('workload.job') c on c.key_place is null and jsonb_typeof(e.row -> c.name) = 'number'
-   cross join lateral (select case when c.name in ('job_id', 'task_id') then null
+    join resource.table_column('workload.job') c on jsonb_typeof(e.row -> c.name) = 'number' or c.name = 'status' and jsonb_typeof(e.row -> c.name) = 'string'
+   cross join lateral (select case when c.name = 'status' then case when not e.row ->> 'status' = any (workload.job_statuses()) then 'a status of jobs: ' || array_to_string(workload.job_statuses(), ', ') end
+                                   when c.name = 'job_id' and not (e.row ->> c.name)::numeric between 1 and 999999999999999999 then '1 or more, and less than 1e18'
+                                   when c.name in ('job_id', 'task_id') then null
                                    when c.name in ('cores', 'number', 'rebrokered') and (e.row ->> c.name)::numeric < 0 then '0 or more'
                                    when c.kind = 'an integer of 32 bits' and abs((e.row ->> c.name)::numeric) >= 1e9 then 'a number between -1e9 and 1e9'
                                    when abs((e.row ->> c.name)::numeric) >= 1e15 then 'a number between -1e15 and 1e15' end) b (words)
@@ -15664,7 +15718,7 @@ end $$;
 
 ALTER FUNCTION workload.refuse_jobs(p_rows jsonb) OWNER TO broker_owner;
 
-COMMENT ON FUNCTION workload.refuse_jobs(p_rows jsonb) IS 'Refuses jobs to be loaded of which a number is out of bounds. Errors: PB001, naming the job, the key and the value.';
+COMMENT ON FUNCTION workload.refuse_jobs(p_rows jsonb) IS 'Refuses jobs to be loaded of which a number is out of bounds or the status is none. Errors: PB001, naming the job, the key and the value.';
 
 CREATE FUNCTION workload.remove_setup(p_setup text) RETURNS void
     LANGUAGE plpgsql
@@ -15761,6 +15815,7 @@ begin
   end if;
   v_stored := resource.store_rows(p_setup, workload.world_table(p_table), p_rows, p_parents, p_merge);
   if p_table = 'job' then
+    perform workload.pass_ids(p_setup);
     insert into workload.start_count as n (setup, queue, gshare, resource_type, minute, jobs, last_at)
     select d.setup, d.queue, d.gshare, d.resource_type, d.minute, sum(d.jobs * d.sign), coalesce(max(d.last_at) filter (where d.sign = 1), d.minute)
       from (select s.*, 1 as sign from workload.starts_of_jobs(p_setup) s union all select s.*, -1 from unnest(v_started) s) d
@@ -16617,16 +16672,18 @@ COMMENT ON COLUMN brokerage.open_task.jobs_left IS 'Jobs that are not assigned y
 COMMENT ON COLUMN brokerage.open_task.retry_at IS 'It found nothing and waits until then; null = it does not wait.';
 
 CREATE VIEW brokerage.outcomes AS
- SELECT setup,
-    run_id,
-    status,
+ SELECT d.setup,
+    d.run_id,
+    d.status,
     count(*) AS tasks,
-    min(retry_at) AS retry_at,
-    min(task_id) AS example,
-    rule,
-    (array_agg(reason ORDER BY task_id))[1] AS reason
-   FROM brokerage.task_decision d
-  GROUP BY setup, run_id, status, rule;
+    min(COALESCE(d.retry_at, s.retry_at)) AS retry_at,
+    min(d.task_id) AS example,
+    d.rule,
+    (array_agg(d.reason ORDER BY d.task_id))[1] AS reason
+   FROM ((brokerage.task_decision d
+     JOIN brokerage.run r ON (((r.setup = d.setup) AND (r.run_id = d.run_id))))
+     LEFT JOIN brokerage.task_state s ON (((s.setup = d.setup) AND (s.task_id = d.task_id) AND (s.algorithm = r.algorithm) AND (s.run_id = d.run_id))))
+  GROUP BY d.setup, d.run_id, d.status, d.rule;
 
 ALTER VIEW brokerage.outcomes OWNER TO broker_owner;
 
@@ -19835,7 +19892,7 @@ CREATE VIEW monitor.task_decision AS
     t.rule,
     t.reason,
     t.errcode,
-    t.retry_at,
+    COALESCE(t.retry_at, s.retry_at) AS retry_at,
     t.candidates,
     t.rejected,
     t.not_candidates,
@@ -19846,8 +19903,9 @@ CREATE VIEW monitor.task_decision AS
            FROM brokerage.nucleus_assignment n
           WHERE ((n.setup = t.setup) AND (n.run_id = t.run_id) AND (n.task_id = t.task_id))) AS nucleus,
     t.decided_at
-   FROM (brokerage.task_decision t
-     JOIN brokerage.run r ON (((r.setup = t.setup) AND (r.run_id = t.run_id))));
+   FROM ((brokerage.task_decision t
+     JOIN brokerage.run r ON (((r.setup = t.setup) AND (r.run_id = t.run_id))))
+     LEFT JOIN brokerage.task_state s ON (((s.setup = t.setup) AND (s.task_id = t.task_id) AND (s.algorithm = r.algorithm) AND (s.run_id = t.run_id))));
 
 ALTER VIEW monitor.task_decision OWNER TO broker_owner;
 
@@ -19873,7 +19931,7 @@ COMMENT ON COLUMN monitor.task_decision.reason IS 'Why it was throttled or faile
 
 COMMENT ON COLUMN monitor.task_decision.errcode IS 'SQLSTATE of an error.';
 
-COMMENT ON COLUMN monitor.task_decision.retry_at IS 'When a pending task is brokered again.';
+COMMENT ON COLUMN monitor.task_decision.retry_at IS 'When the task is brokered again: a pending one, and what a run throttled, failed or could not decide, as long as no later run took it.';
 
 COMMENT ON COLUMN monitor.task_decision.candidates IS 'Queues that may take its jobs.';
 
@@ -22365,6 +22423,11 @@ ALTER TABLE ONLY workload.job_history ATTACH PARTITION workload.job_history_defa
 ALTER TABLE ONLY brokerage.assignment
     ADD CONSTRAINT assignment_pkey PRIMARY KEY (setup, run_id, task_id, queue);
 
+ALTER TABLE brokerage.live_counter
+    ADD CONSTRAINT live_counter_jobs_allowed CHECK ((jobs >= 0)) NOT VALID;
+
+COMMENT ON CONSTRAINT live_counter_jobs_allowed ON brokerage.live_counter IS '0 or more';
+
 ALTER TABLE ONLY brokerage.live_counter
     ADD CONSTRAINT live_counter_pkey PRIMARY KEY (setup, number);
 
@@ -22827,6 +22890,11 @@ ALTER TABLE ONLY workload.queue_count
 ALTER TABLE ONLY workload.remaining_work
     ADD CONSTRAINT remaining_work_pkey PRIMARY KEY (setup, nucleus, gshare, priority);
 
+ALTER TABLE workload.remaining_work
+    ADD CONSTRAINT remaining_work_work_allowed CHECK ((work >= (0)::double precision)) NOT VALID;
+
+COMMENT ON CONSTRAINT remaining_work_work_allowed ON workload.remaining_work IS '0 or more';
+
 ALTER TABLE workload.replica
     ADD CONSTRAINT replica_asize_allowed CHECK ((asize >= 0)) NOT VALID;
 
@@ -22873,6 +22941,11 @@ COMMENT ON CONSTRAINT statistic_njobs_allowed ON workload.statistic IS '0 or mor
 
 ALTER TABLE ONLY workload.statistic
     ADD CONSTRAINT statistic_pkey PRIMARY KEY (setup, number);
+
+ALTER TABLE workload.statistic
+    ADD CONSTRAINT statistic_status_allowed CHECK ((status = ANY (ARRAY['pending'::text, 'defined'::text, 'waiting'::text, 'assigned'::text, 'activated'::text, 'throttled'::text, 'sent'::text, 'starting'::text, 'running'::text, 'holding'::text, 'merging'::text, 'transferring'::text, 'finished'::text, 'failed'::text, 'cancelled'::text, 'closed'::text]))) NOT VALID;
+
+COMMENT ON CONSTRAINT statistic_status_allowed ON workload.statistic IS 'a status of jobs: pending, defined, waiting, assigned, activated, throttled, sent, starting, running, holding, merging, transferring, finished, failed, cancelled, closed';
 
 ALTER TABLE workload.task
     ADD CONSTRAINT task_allow_input_lan_allowed CHECK ((allow_input_lan = ANY (ARRAY[1, 2]))) NOT VALID;
@@ -23055,6 +23128,11 @@ ALTER TABLE workload.task
     ADD CONSTRAINT task_task_class_allowed CHECK (((task_class >= '-1'::integer) AND (task_class <= 2))) NOT VALID;
 
 COMMENT ON CONSTRAINT task_task_class_allowed ON workload.task IS '2 (S), 1 (A), 0 (B) or -1 (C)';
+
+ALTER TABLE workload.task
+    ADD CONSTRAINT task_task_id_allowed CHECK ((task_id >= 1)) NOT VALID;
+
+COMMENT ON CONSTRAINT task_task_id_allowed ON workload.task IS '1 or more';
 
 ALTER TABLE workload.task
     ADD CONSTRAINT task_walltime_unit_allowed CHECK ((walltime_unit ~ '^(m?HS06s?(PerEvent)?(Fixed)?|m?(s|sec|seconds|min|minutes|h|hours|kS|kSI2k[a-z]*)(Per(Event|MB|File))?(Fixed)?)?$'::text)) NOT VALID;
@@ -24669,6 +24747,8 @@ REVOKE ALL ON FUNCTION taskqueue.share_of_queue(p_setup text, p_group text) FROM
 
 REVOKE ALL ON FUNCTION taskqueue.state_of_job(p_setup text, p_job_id bigint) FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION taskqueue.submitted_id(p_value jsonb) FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION taskqueue.surplus_slots(p_setup text, p_limit_id bigint) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION taskqueue.tags_offered(p_resource jsonb) FROM PUBLIC;
@@ -24722,6 +24802,8 @@ REVOKE ALL ON FUNCTION workload.is_pseudo(p_dataset workload.dataset) FROM PUBLI
 
 REVOKE ALL ON FUNCTION workload.job_file(p_setup text, p_task_ids bigint[]) FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION workload.job_statuses() FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION workload.make_history_partitions(p_days integer) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION workload.make_jobs(p_setup text, p_task_ids bigint[], p_queues text[], p_jobs bigint[], p_why text) FROM PUBLIC;
@@ -24731,6 +24813,8 @@ GRANT ALL ON FUNCTION workload.missing_reference(p_setup text) TO broker_operato
 GRANT ALL ON FUNCTION workload.missing_reference(p_setup text) TO broker_viewer;
 
 REVOKE ALL ON FUNCTION workload.move_job(p_setup text, p_job_id bigint, p_to text, p_why text, p_sub_status text) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION workload.pass_ids(p_setup text) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION workload.refuse_jobs(p_rows jsonb) FROM PUBLIC;
 

@@ -69,7 +69,7 @@ def explain_task(
         require_setup(connection, setup)
         explained = explanation_of(connection, setup, task, profile, algorithm)
     if queue is not None:
-        explained["queues"] = _named(explained["queues"], queue, setup)
+        explained["queues"] = _named(explained["queues"], queue, setup, _kind(explained))
     if as_json:
         output.json_out(explained)
     elif queue is not None and explained["queues"]:
@@ -79,13 +79,16 @@ def explain_task(
             number = counted(len(explained["queues"]), "pseudo-queue")
             output.say(f"queue {queue} is unified: {number}, one for each resource type of its")
         for row in explained["queues"]:
-            _show_queue(row)
+            _show_queue(row, _kind(explained))
     else:
         show_explanation(explained, limit)
 
 
-def _named(rows: list[Row], queue: str, setup: str) -> list[Row]:
-    """The rows of a queue, or of the pseudo-queues of a unified one. Raises NoSuchThing with names that are like it."""
+def _named(rows: list[Row], queue: str, setup: str, kind: str) -> list[Row]:
+    """The rows of a queue, of the pseudo-queues of a unified one, or of a nucleus, as kind says.
+
+    Raises NoSuchThing with names that are like it.
+    """
     from broker.errors import NoSuchThing
 
     found = [row for row in rows if queue in (row["queue"], _unified(row["queue"]))]
@@ -93,8 +96,9 @@ def _named(rows: list[Row], queue: str, setup: str) -> list[Row]:
         names = sorted({name for row in rows for name in (row["queue"], _unified(row["queue"]) or row["queue"])})
         by_lower = {name.lower(): name for name in names}
         near = [by_lower[name] for name in get_close_matches(queue.lower(), by_lower, n=3, cutoff=0.5)]
-        hint = f"the nearest: {', '.join(near)}" if near else f"it holds {counted(len(rows), 'queue')}: --limit 0"
-        raise NoSuchThing(f"queue {queue} is not in setup {setup}", hint, "PB004")
+        number = f"{len(rows)} nuclei" if kind == "nucleus" else counted(len(rows), "queue")
+        hint = f"the nearest: {', '.join(near)}" if near else f"it holds {number}: --limit 0"
+        raise NoSuchThing(f"{queue} is no {kind} of setup {setup}", hint, "PB004")
     return found
 
 
@@ -248,7 +252,7 @@ def _show_obstacles(explained: Row) -> None:
     output.bars("Rejected by rule", [(row["rule"], row["rejects"]) for row in rejecting])
     alone = [row for row in obstacles if row["opens"]]
     if not alone:
-        by = "each is rejected by two rules or more (--queue NAME lists them)"
+        by = f"each is rejected by two rules or more (--{_kind(explained)} NAME lists them)"
         output.say(f"no single change opens a {_kind(explained)}: {by}")
     for number, row in enumerate(alone[:3]):
         more = "what opens the most" if number == 0 else "then"
@@ -256,11 +260,12 @@ def _show_obstacles(explained: Row) -> None:
         output.say(f"{more}: {row['rule']} alone keeps {places} away, such as {row['example']}")
 
 
-def _show_queue(row: Row) -> None:
-    """One queue: what it would do, or all rules that reject it."""
+def _show_queue(row: Row, kind: str) -> None:
+    """One queue, or nucleus: what it would do, or all rules that reject it."""
     said = {"verdict": row["verdict"], "rank": row["rank"], "weight": row["weight"], **(row["factors"] or {})}
     output.fields(
-        f"Queue {row['queue']}", {**said, "rule": row["rule"], "criteria": row["criteria"], "reason": row["reason"]}
+        f"{kind.capitalize()} {row['queue']}",
+        {**said, "rule": row["rule"], "criteria": row["criteria"], "reason": row["reason"]},
     )
     if len(row["all_reasons"] or ()) > 1:
         cells = [reason.split(": ", 1) for reason in row["all_reasons"]]

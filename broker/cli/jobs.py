@@ -162,7 +162,10 @@ def explain(
     *,
     profile: brokerage.Profile = None,
     queue: Annotated[
-        str | None, typer.Option(help="Of a task: this queue only, with all rules that reject it.")
+        str | None,
+        typer.Option(
+            "--queue", "--nucleus", help="Of a task: this queue, or nucleus, only, with all rules that reject it."
+        ),
     ] = None,
     algorithm: Annotated[
         str | None,
@@ -185,7 +188,7 @@ def explain(
         )
     else:
         if profile is not None or queue is not None or algorithm is not None:
-            raise typer.BadParameter("--profile, --queue and --algorithm are for a task", param_hint="JOB")
+            raise typer.BadParameter("--profile, --queue, --nucleus and --algorithm are for a task", param_hint="JOB")
         explanation.explain_job(setup, number, described, as_json=as_json)
 
 

@@ -111,7 +111,7 @@ def conduct(
     for file in files:
         console.print(f"written: {file}")
     if folder and not any(file.suffix == ".svg" for file in files):
-        console.print("no plots: pip install 'pgbroker[plots]' draws them")
+        console.print("no plots: pip install 'pgbroker[plots]' draws them", markup=False)
     return found
 
 

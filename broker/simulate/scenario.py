@@ -42,7 +42,7 @@ class Trouble:
     def __post_init__(self) -> None:
         """Refuse what cannot be."""
         if self.kind not in KINDS:
-            raise BadRequest(f"trouble is {self.kind}", f"troubles are {', '.join(KINDS)}")
+            raise BadRequest(f"kind of a trouble is {self.kind!r}", f"troubles are {', '.join(KINDS)}")
         if not 0 <= self.begin < self.end <= 1:
             raise BadRequest(
                 f"{self.kind} begins at {self.begin} and ends at {self.end}", "both are parts of the run, 0 to 1"
@@ -87,6 +87,10 @@ class Scenario:
 
     def __post_init__(self) -> None:
         """Refuse what cannot be."""
+        for one in fields(self):
+            value = getattr(self, one.name)
+            if one.type in (int, float) and (isinstance(value, bool) or not isinstance(value, (int, one.type))):
+                raise BadRequest(f"{one.name} of the scenario is {value!r}", "it is a number")
         for name in ("hours", "queues", "scale", "load", "pace", "files", "cycle", "tick", "mbps"):
             if not getattr(self, name) > 0:
                 raise BadRequest(f"{name} of the scenario is {getattr(self, name)}", "it is above 0")
@@ -96,11 +100,15 @@ class Scenario:
         if self.backlog < 0:
             raise BadRequest(f"backlog of the scenario is {self.backlog}", "hours, 0 or more")
         if not self.shares or min(self.shares.values()) <= 0:
-            raise BadRequest("a share of the scenario is not above 0", "leave out the shares that there are not")
-        if not self.demand.keys() <= self.shares.keys() or min(self.demand.values(), default=0) < 0:
+            said = ", ".join(f"{share} = {target}" for share, target in self.shares.items()) or "none"
             raise BadRequest(
-                "demand of the scenario is of an unknown share, or below 0", f"shares are {', '.join(self.shares)}"
+                f"shares of the scenario are {said}", "each is above 0; leave out those that there are not"
             )
+        for share, factor in self.demand.items():
+            if share not in self.shares:
+                raise BadRequest(f"demand of {share!r}, which is no share", f"shares are {', '.join(self.shares)}")
+            if factor < 0:
+                raise BadRequest(f"demand of {share} is {factor}", "a factor, 0 or more")
 
 
 PRESETS = {
@@ -146,7 +154,17 @@ def _read(path: Path) -> Scenario:
         raise BadRequest(f"not known in scenario {path}: {', '.join(unknown)}", f"known: {', '.join(known)}, trouble")
     try:
         if troubles is not None:
-            given["troubles"] = tuple(Trouble(**one) for one in troubles)
+            given["troubles"] = tuple(_trouble(number, one) for number, one in enumerate(troubles, 1))
         return replace(PRESETS[base], **{"name": path.stem, **given})
     except (TypeError, AttributeError) as error:
         raise BadRequest(f"scenario {path} does not fit: {error}", hint) from None
+
+
+def _trouble(number: int, given: Mapping[str, Any]) -> Trouble:
+    known = [one.name for one in fields(Trouble)]
+    needed = ("kind", "begin", "end")
+    if wrong := [f"{key} is missing" for key in needed if key not in given] or [
+        f"{key} is not known" for key in given if key not in known
+    ]:
+        raise BadRequest(f"trouble {number} of the scenario: {', '.join(wrong)}", f"known: {', '.join(known)}")
+    return Trouble(**given)

@@ -22,7 +22,7 @@ begin
     raise exception 'this element is not a job nor a group of jobs: %', left(v_bad::text, 200)
       using errcode = 'PB001', hint = 'An element is {job_id, requirements, user_priority} or {requirements, jobs: [[id, user_priority], ...]}.';
   end if;
-  select array_agg(taskqueue.job_id(n.id)), count(taskqueue.job_priority(taskqueue.job_id(n.id), taskqueue.one_number('user_priority of job ' || n.id::text, n.priority)))
+  select array_agg(taskqueue.submitted_id(n.id)), count(taskqueue.job_priority(taskqueue.job_id(n.id), taskqueue.one_number('user_priority of job ' || n.id::text, n.priority)))
     into v_ids, v_count
     from jsonb_array_elements(p_jobs) e
    cross join lateral (

@@ -7,10 +7,18 @@ as $$
 declare
   v_now timestamptz := resource.clock(p_setup);
   v_brokered boolean := exists (select from workload.job j where j.setup = p_setup);
+  v_live bigint;
   v_todo bigint[];
   v_left bigint[];
   v_queue_id bigint;
 begin
+  if v_brokered and p_identity.setup is not null then
+    select min(w.job_id) into v_live from workload.job w where w.setup = p_setup and w.job_id = any (p_job_ids) and w.ended is null;
+    if v_live is not null then
+      raise exception 'job % is known to brokerage, which puts it into its TaskQueue itself', v_live
+        using errcode = 'PB005', hint = 'monitor.brokered_job has it. Insert your job under another id.';
+    end if;
+  end if;
   loop
     with inserted as (
       insert into taskqueue.job (setup, job_id, task_queue_id, user_priority, inserted_at, brokered)
@@ -59,4 +67,4 @@ begin
 end $$;
 
 comment on function taskqueue.fill_queues(text, bigint[], bigint[], int[], resource.identity) is
-'Inserts jobs into queues, one named for each, or moves those that wait already there, with their counts. Errors: PB002 (a private submitter would move the job of another).';
+'Inserts jobs into queues, one named for each, or moves those that wait already there, with their counts. Errors: PB002 (a private submitter would move the job of another), PB005 (a submitter gives the id of a brokered job that has not ended).';

@@ -24,7 +24,7 @@ begin
   for v_try in 1..20 loop
     begin
       select to_jsonb(p.task_queue_id), p.made into v_answer, v_made
-        from taskqueue.place_jobs(p_setup, v_requirements, array[taskqueue.job_id(to_jsonb(p_job_id))],
+        from taskqueue.place_jobs(p_setup, v_requirements, array[taskqueue.submitted_id(to_jsonb(p_job_id))],
                                   array[taskqueue.job_priority(p_job_id, p_user_priority)], v_identity) p;
       exit;
     exception when deadlock_detected then
@@ -40,4 +40,4 @@ begin
 end $$;
 
 comment on function taskqueue.insert_job(text, bigint, jsonb, int, uuid) is
-'Inserts a waiting job and returns its TaskQueue; an id that waits already is moved. The same request id within ten minutes gives the same answer. Errors: PB001 (requirements, id, priority; section 3), PB002 (setup or owner not granted), PB005 (leased), PB006 (others insert the same job again and again).';
+'Inserts a waiting job and returns its TaskQueue; ids are 1 to 10^12 - 1, one that waits already is moved. The same request id within ten minutes gives the same answer. Errors: PB001 (requirements, id, priority; section 3), PB002 (setup or owner not granted), PB005 (leased, or a brokered job), PB006 (others insert the same job again and again).';

@@ -36,4 +36,4 @@ begin
 end $$;
 
 comment on function taskqueue.insert_jobs(text, jsonb, uuid) is
-'Inserts jobs, up to 100,000 a call, all or none, and returns how many. An element is {job_id, requirements, user_priority} or a group {requirements, jobs: [[id, user_priority], ...]}. Errors: PB001, PB002, PB005, naming the job; PB006 (others insert the same jobs again and again).';
+'Inserts jobs, up to 100,000 a call, all or none, and returns how many (ids as taskqueue.insert_job). An element is {job_id, requirements, user_priority} or a group {requirements, jobs: [[id, user_priority], ...]}. Errors: PB001, PB002, PB005, naming the job; PB006 (others insert the same jobs again and again).';

@@ -43,7 +43,8 @@ begin
        where s.setup = p_setup;
     exception when invalid_parameter_value or check_violation or not_null_violation or cannot_coerce or invalid_text_representation
                 or numeric_value_out_of_range or datetime_field_overflow then
-      raise exception 'setting % is %, which it cannot be', v_key, v_value using errcode = 'PB001', hint = 'See the comments of taskqueue.setting.';
+      raise exception 'setting % is %, which it cannot be', v_key, v_value
+        using errcode = 'PB001', hint = (select col_description(a.attrelid, a.attnum) from pg_attribute a where a.attrelid = 'taskqueue.setting'::regclass and a.attname = v_key);
     end;
   end loop;
   if not v_new.strict_keys <@ '{Site,GridCE,Platform,JobType}' or not v_new.required_keys <@

@@ -257,6 +257,11 @@ class Case:
         site = queue.row.get("panda_site", queue.row.get("site"))
         return self.nucleus is not None and queue.row.get("role") == "nucleus" and site == self.nucleus
 
+    def bare_mode(self, site: str | None, queue: Queue | None) -> Any:
+        """bareNucleus: what is set by hand for the site, else the attribute of the queue."""
+        of_site = (self.world.get("nuclei") or {}).get(site) or {}
+        return of_site.get("bare_nucleus") or (attribute(queue.row, "bareNucleus") if queue else None)
+
     def first_nucleus_queue(self) -> Queue | None:
         """By name."""
         return min(filter(self.is_nucleus_queue, self.queues), key=lambda queue: queue.unified, default=None)
@@ -929,11 +934,11 @@ def t1_weight(case: Case, queue: Queue) -> str | None:
 
 def full_chain_job(case: Case, queue: Queue) -> str | None:
     """full-chain-job: a full-chain task at a bare nucleus stays at the nucleus."""
-    first = case.first_nucleus_queue()
-    bare = first is not None and attribute(first.row, "bareNucleus") in ("only", "allow")
+    bare = case.bare_mode(case.nucleus, case.first_nucleus_queue()) in ("only", "allow")
     if bare and case.split("fullChain"):
         return None if case.is_nucleus_queue(queue) else "-full_chain"
-    return "-not_full_chain" if attribute(queue.row, "bareNucleus") == "only" else None
+    site = queue.row.get("panda_site", queue.row.get("site"))
+    return "-not_full_chain" if case.bare_mode(site, queue) == "only" else None
 
 
 def no_pilot(case: Case, queue: Queue) -> str | None:

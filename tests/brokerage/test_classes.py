@@ -395,6 +395,11 @@ def test_users_of_many_slots_are_throttled(lab: Db, profile: str) -> None:
     throttled, candidates = lab.execute(query).fetchall()
     assert throttled[:3] == (1, "throttled", "share-throttle") and "class C" in throttled[3]
     assert candidates[:2] == (2, "candidates")
+    query = "select retry_at from brokerage.task_state where setup = 'w' and task_id = 1"
+    [(retry,)] = lab.execute(query).fetchall()
+    for view in ("brokerage.outcomes", "monitor.task_decision"):
+        query = f"select retry_at from {view} where setup = 'w' and status = 'throttled'"
+        assert retry is not None and lab.execute(query).fetchall() == [(retry,)]
 
 
 def test_classify_waits_for_nobody(connect: Callable[..., Db]) -> None:

@@ -46,3 +46,14 @@ def test_a_forced_key_is_taken_away_as_it_is(rolled_back: Connection) -> None:
     rolled_back.execute("select resource.set_config('here', 'MINE', '5', p_force => true)")
     rolled_back.execute(SET, ("MINE", "null", None))
     assert _set(rolled_back) == []
+
+
+def test_a_figure_below_0_that_no_rule_expects_is_refused(rolled_back: Connection) -> None:
+    with (
+        pytest.raises(psycopg.Error, match="NQUEUED_SAT_CAP is -5, not 0 or more") as raised,
+        rolled_back.transaction(),
+    ):
+        rolled_back.execute(SET, ("jobbroker:NQUEUED_SAT_CAP", "-5", None))
+    assert raised.value.sqlstate == "PB001" and _set(rolled_back) == []
+    rolled_back.execute(SET, ("jobbroker:MAX_PRIO_TO_BOOTSTRAP", "-5", None))
+    assert len(_set(rolled_back)) == 1

@@ -703,6 +703,14 @@ def test_full_chain(chain: Any, nucleus: str | None, satellite: str | None, expe
     assert {name: verdict(given, name) for name in ("Q", "N")} == expected
 
 
+def test_what_is_said_of_a_nucleus_holds_for_its_queues() -> None:
+    given = world({"panda_site": "BARE"}, nuclei={"BARE": {"bare_nucleus": "only"}})
+    assert verdict(given) == "full-chain-job -not_full_chain"
+    given["nuclei"]["BARE"]["bare_nucleus"] = "allow"
+    given["queues"]["Q"]["catchall"] = "bareNucleus=only"
+    assert verdict(given) == PASSES
+
+
 def test_params_of_a_queue_come_before_catchall() -> None:
     given = world({"params": {"bareNucleus": "allow"}, "catchall": "bareNucleus=only"})
     assert verdict(given) == PASSES

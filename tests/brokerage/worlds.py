@@ -311,6 +311,7 @@ THEMES: dict[str, Theme] = {
         "queue.catchall": ["bareNucleus=only", "bareNucleus=allow", "a,bareNucleus=only,b=2", "bareNucleusX=only"],
         "queue.params": [{"bareNucleus": "only"}, {"bareNucleus": "allow"}],
         "queue.role": ["nucleus"],
+        "nucleus.bare_nucleus": ["only", "allow", AS_IS, AS_IS, AS_IS],
     },
     "pilots": {
         "queue.pilots": [
@@ -1031,5 +1032,7 @@ def _spoil_once(world: Row, once: dict[str, Any], names: list[str]) -> None:
             task["split"][key] = chosen
         elif kind == "config":
             world["config"][f"jobbroker:{key}"] = chosen
+        elif kind == "nucleus":
+            world["nuclei"]["NUC"][key] = chosen
         elif first is not None:
             first[key] = chosen

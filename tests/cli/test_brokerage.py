@@ -220,8 +220,12 @@ def test_explain_tells_jobs_and_tasks_apart(cli: Cli, db: Connection) -> None:
     missing = cli("explain", "task", 1)
     assert missing.code == 1 and "task 1 is not in setup default" in missing.err
     world.load(db, [{"queues": {"Q": {}}, "tasks": [{"id": 1}, {"id": 2, "architecture": "{"}]}])
-    assert "queue R is not in setup default" in cli("explain", "task", 1, "--queue", "R").err
+    assert "R is no queue of setup default" in cli("explain", "task", 1, "--queue", "R").err
     assert "task 2: error: " in cli("explain", "task", 2).out
+    nucleus = {"role": "nucleus", "panda_site": "NUC", "astorages": {"write_lan": ["D"]}}
+    world.load(db, [{"queues": {"N": nucleus}, "storages": {"D": {}}, "tasks": [{"id": 3, "status": "assigning"}]}])
+    assert "N is no nucleus of setup default" in cli("explain", "task", 3, "--nucleus", "N").err
+    assert "Nucleus NUC" in cli("explain", "task", 3, "--nucleus", "NUC").out
 
 
 def test_what_if_shows_the_change_of_a_cap(cli: Cli, gridded: Connection) -> None:

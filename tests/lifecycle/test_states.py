@@ -317,3 +317,34 @@ def test_a_job_has_the_cores_of_its_queue(rolled_back: Connection, task: Row, co
     assert db.execute("select cores from workload.job where job_id = %s", (job,)).fetchall() == [(cores,)]
     waits = "select requirements -> 'Tags' from monitor.task_queue where setup = 's'"
     assert db.execute(waits).fetchall() == [([f"{cores}Processors"] if cores > 1 else None,)]
+
+
+def test_ids_that_brokerage_gives_are_its_own(db: Connection) -> None:
+    """Neither a submitter's new id nor the id of a brokered job, loaded or made, can be inserted over it."""
+    [job] = grids.make(db, "s")
+    grids.activate(db, "s")
+    world.load(db, [{"jobs": [{"id": 7, "status": "assigned", "queue": "QA"}]}], setup="s", merge=True)
+    one = "select taskqueue.insert_job('s', %s, %s)"
+    many = """select taskqueue.insert_jobs('s', jsonb_build_array(
+                jsonb_build_object('job_id', %s::bigint, 'requirements', %s::jsonb)))"""
+    wanted = Jsonb({"CPUTime": 1000, "OwnerDN": "alice", "OwnerGroup": "g"})
+    for query in (one, many):
+        for given, state in ((job, "PB001"), (10**12, "PB001"), (1_700_000_000_000, "PB001"), (7, "PB005")):
+            error = _error(db, query, given, wanted)
+            assert error.sqlstate == state and str(given) in str(error)
+        db.execute(query, (10**12 - 1, wanted))
+    waiting = db.execute("select job_id, brokered from taskqueue.job where setup = 's' order by 1").fetchall()
+    assert waiting == [(10**12 - 1, False), (job, True)]
+    assert db.execute("select * from monitor.job_out_of_step").fetchall() == []
+
+
+def test_jobs_made_in_another_database_leave_their_ids_to_themselves(connect: Callable[..., Connection]) -> None:
+    db = connect()
+    grids.load(db, "s")
+    [(last,)] = db.execute("select last_value from workload.job_id").fetchall()
+    world.load(
+        db, [{"jobs": [{"id": last + n, "status": "running", "queue": "QA"} for n in range(5)]}], "s", merge=True
+    )
+    made = grids.make(db, "s", jobs=6)
+    assert len(made) == 6 and min(made) > last + 4
+    assert grids.differences(db, "s") == []

@@ -168,11 +168,19 @@ def test_a_setup_that_is_there_is_refused_and_one_can_be_kept(cli: Cli, db: Conn
         ("days = 3", "not known"),
         ('from = "hail"', "is from hail"),
         ("hours = 0", "hours of the scenario is 0"),
-        ('[[trouble]]\nkind = "flood"\nbegin = 0\nend = 1', "trouble is flood"),
+        ('[[trouble]]\nkind = "flood"\nbegin = 0\nend = 1', "kind of a trouble is 'flood'"),
+        ('[[trouble]]\nkind = "network"', "trouble 1 of the scenario: begin is missing, end is missing"),
+        ('load = "x"', "load of the scenario is 'x'"),
+        ("hours = -1", "hours of the scenario is -1"),
+        ('[demand]\n"MC Default" = -1', "demand of MC Default is -1"),
+        ('[shares]\n"MC Default" = 0', "shares of the scenario are MC Default = 0"),
         ('[[trouble]]\nkind = "network"\nbegin = 0.5\nend = 0.5', "begins at 0.5"),
         ('[[trouble]]\nkind = "offline"\nbegin = 0\nend = 1', "site of offline is None"),
-        ('[[trouble]]\nkind = "network"\nbegin = 0\nend = 1\nlength = 3', "does not fit"),
-        ('[demand]\n"No such share" = 1', "unknown share"),
+        (
+            '[[trouble]]\nkind = "network"\nbegin = 0\nend = 1\nlength = 3',
+            "trouble 1 of the scenario: length is not known",
+        ),
+        ('[demand]\n"No such share" = 1', "which is no share"),
     ],
 )
 def test_a_scenario_that_cannot_be_is_refused(tmp_path: Path, text: str, said: str) -> None:

@@ -14,7 +14,7 @@ begin
            jsonb_build_object('jobs', s.jobs, 'mean_wait', s.mean_wait, 'upper_wait', s.upper_wait, 'long_jobs', s.long_jobs, 'mean_long_wait', s.mean_long_wait)
       from brokerage.site_classes(p_setup, brokerage.flavour(v_profile)) s
     union all
-    select 'user', u.user_name, case when u.rem_slots_a > 0 then 'A' when u.rem_slots_b > 0 then 'B' else 'C' end, format('%s slots in hi-sites, %s in mid-sites', u.slots_hi, u.slots_mid),
+    select 'user', u.user_name, case when u.rem_slots_a > 0 then 'A' when u.rem_slots_b > 0 then 'B' else 'C' end, format('uses %s slots in hi-sites and %s in mid-sites: %s left of class A, %s of class B', u.slots_hi, u.slots_mid, u.rem_slots_a, u.rem_slots_b),
            jsonb_build_object('slots_hi', u.slots_hi, 'slots_mid', u.slots_mid, 'rem_slots_a', u.rem_slots_a, 'rem_slots_b', u.rem_slots_b)
       from brokerage.user_slots(p_setup) u
     union all

@@ -77,7 +77,7 @@ as $$
          case when q.maxdiskio > 0 then q.maxdiskio end as maxdiskio,
          coalesce(a.average_diskio, c.diskio) as average_diskio,
          resource.number_or_null(q.attributes, 'max_io_intensity') as max_io_intensity,
-         brokerage.bare_nucleus(null, q.attributes) as bare_nucleus,
+         brokerage.bare_nucleus(n.bare_nucleus, q.attributes) as bare_nucleus,
          q.attributes ? 'useJumboJobs' as uses_jumbo,
          resource.number_or_null(q.attributes, 'minEventsForJumbo') as min_events_for_jumbo,
          q.attributes ? 'use_only_local_data' as uses_only_local_data,
@@ -120,6 +120,7 @@ as $$
          coalesce(s.outputs_readable_wan, 0)::int as outputs_readable_wan
     from resource.candidate_queue q
     left join resource.queue_activity a on a.setup = q.setup and a.queue = q.unified_name
+    left join resource.nucleus n on n.setup = q.setup and n.nucleus = q.panda_site
     left join storage s on s.queue = q.unified_name
     left join count_of_all c on c.queue = q.unified_name
     left join transferring t on t.queue = q.unified_name

@@ -1,8 +1,10 @@
 -- A run in a few lines: what became of its tasks, and why those were left out that no queue was asked for.
 create or replace view brokerage.outcomes as
-select d.setup, d.run_id, d.status, count(*) as tasks, min(d.retry_at) as retry_at, min(d.task_id) as example, d.rule,
+select d.setup, d.run_id, d.status, count(*) as tasks, min(coalesce(d.retry_at, s.retry_at)) as retry_at, min(d.task_id) as example, d.rule,
        (array_agg(d.reason order by d.task_id))[1] as reason
   from brokerage.task_decision d
+  join brokerage.run r on r.setup = d.setup and r.run_id = d.run_id
+  left join brokerage.task_state s on s.setup = d.setup and s.task_id = d.task_id and s.algorithm = r.algorithm and s.run_id = d.run_id
  group by d.setup, d.run_id, d.status, d.rule;
 
 comment on view brokerage.outcomes is 'Tasks of each run by what was decided: a row a status, and a rule that throttled or failed whole tasks or had them decided without locality.';

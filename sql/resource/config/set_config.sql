@@ -24,6 +24,9 @@ begin
   elsif v_type <> v_known.type or v_type not in ('number', 'text', 'boolean') then
     raise exception 'configuration % is %, not a %', v_key, left(p_value::text, 100), coalesce(v_known.type, 'number, text or boolean')
       using errcode = 'PB001', hint = coalesce(v_known.meaning || ' Unit: ' || v_known.unit || '.', 'Null removes it.');
+  elsif v_type = 'number' and v_known.unit not in ('weight', 'priority') and p_force is not true and v_value::numeric < 0 then
+    raise exception 'configuration % is %, not 0 or more', v_key, v_value
+      using errcode = 'PB001', hint = v_known.meaning || ' Unit: ' || v_known.unit || '.';
   end if;
   v_app := coalesce(p_app, v_known.app, 'jedi');
   delete from resource.config c where c.setup is not distinct from v_setup and c.app = v_app and c.component = v_component and c.key = v_key;
@@ -33,4 +36,4 @@ begin
 end $$;
 
 comment on function resource.set_config(text, text, jsonb, text, text, boolean, boolean) is
-'Sets a key of gdpconfig for a setup, or for all (p_everywhere), for a component (p_component, or component:KEY) or for every one; null removes it. Keys that no rule reads are refused unless forced. Errors: PB001, PB002 (setup not granted).';
+'Sets a key of gdpconfig for a setup, or for all (p_everywhere), for a component (p_component, or component:KEY) or for every one; null removes it. Keys that no rule reads, and figures below 0 that no rule expects, are refused unless forced. Errors: PB001, PB002 (setup not granted).';
