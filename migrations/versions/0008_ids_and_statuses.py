@@ -1,4 +1,4 @@
-"""Values of worlds that nothing can have: ids below 1, statuses of jobs that PanDA does not know, work below 0.
+"""Values of worlds that nothing can have: ids below 0, statuses of jobs that PanDA does not know, work below 0.
 
 Revision: 0008, after 0007. Sources: world-format.md, lifecycle.md (States).
 
@@ -19,7 +19,7 @@ STATUSES = (
 ).split()
 
 CHECKS = [
-    ("workload.task", "task_id", "{0} >= 1", "1 or more"),
+    ("workload.task", "task_id", "{0} >= 0", "0 or more"),
     (
         "workload.statistic",
         "status",

@@ -430,7 +430,7 @@ CHECKED = [
     ({"architecture_levels": {"Q": {"x86_64-v3": 101}}}, "percent is 101, not 0 to 100"),
     ({"datasets": {"d": {"replicas": {"D": {"found": -4}}}}}, "replica d, D: found is -4, not 0 or more"),
     ({"datasets": {"d": {"files": [{"lfn": "f", "size": -1}]}}}, "dataset_file d, 1: size is -1, not 0 or more"),
-    ({"tasks": [{"id": -1}]}, "task -1: id is -1, not 1 or more"),
+    ({"tasks": [{"id": -1}]}, "task -1: id is -1, not 0 or more"),
     ({"jobs": [{"id": -6}]}, "job -6: id is -6, not 1 or more"),
     ({"jobs": [{"id": 10**18}]}, f"job {10**18}: id is {10**18}, not 1 or more, and less than 1e18"),
     ({"jobs": [{"id": 5, "status": "runing"}]}, 'job 5: status is "runing", not a status of jobs: pending, .*running'),

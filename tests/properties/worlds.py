@@ -116,7 +116,7 @@ SPLIT = row(
 )
 TASK = st.builds(
     lambda number, rest: {"id": number, **rest},
-    st.integers(1, 5) | ID,
+    st.integers(1, 5) | st.integers(0, 2**63 - 1),
     row(
         (TEXT, "label gshare user processing_type architecture trans_home nucleus site resource_type"),
         (st.sampled_from(["ready", "running", "done", "toreassign"]), "status"),
@@ -139,23 +139,27 @@ TASK = st.builds(
         failures=named(row((COUNT, "failed closed finished"))),
     ),
 )
+STATUS = st.sampled_from(["defined", "waiting", "activated", "running", "merging", "finished", "cancelled"])
 JOB = st.builds(
     lambda number, rest: {"id": number, **rest},
-    LARGE,
+    st.integers(1, 10**15 - 1),
     row(
-        (TEXT, "queue status gshare label user"),
+        (TEXT, "queue gshare label user"),
+        (STATUS, "status"),
         (ID, "task"),
         (INTEGER, "priority"),
         (st.integers(0, 10**9 - 1), "cores"),
         (TIME, "created started"),
     ),
 )
-STATISTIC = row((TEXT, "queue gshare resource_type nucleus label status"), (COUNT, "njobs ncores"), (PLENTY, "diskio"))
+STATISTIC = row(
+    (TEXT, "queue gshare resource_type nucleus label"), (STATUS, "status"), (COUNT, "njobs ncores"), (PLENTY, "diskio")
+)
 CONFIG = st.dictionaries(
     st.sampled_from(
         ["NQUEUED_SAT_CAP", "jobbroker:NQUEUED_SAT_CAP", "rebroker:ANALY_TIMEOUT_x:y", "NQUEUELIMITSITE_é"]
     ),
-    NUMBER,
+    PLENTY,
 )
 RATE = st.none() | PLENTY
 SIZE = PLENTY.filter(bool)
@@ -209,9 +213,9 @@ def worlds() -> Strategy:
             "user_queue_statistics": named(named(named(row((COUNT, "queued running"))))),
             "to_running_rate": named(RATE | st.dictionaries(TEXT, RATE, max_size=2)),
             "remaining_work": named(
-                row((NUMBER, "all"), by_gshare=named(st.dictionaries(INTEGER.map(str), RATE, max_size=2)))
+                row((PLENTY, "all"), by_gshare=named(st.dictionaries(INTEGER.map(str), RATE, max_size=2)))
             ),
-            "live_counter": named(LARGE),
+            "live_counter": named(COUNT),
             "instance_types": named(INSTANCE_TYPE),
             "instances": once(INSTANCE, "id"),
             "instance_jobs": once(INSTANCE_JOB, "id"),
