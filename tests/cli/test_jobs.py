@@ -103,6 +103,20 @@ def test_match_report_release_finish(cli: Cli, db: Connection) -> None:
     assert cli("finish", 1, attempt, "--outcome", "well", "--json").code == 1
 
 
+def test_an_operator_is_told_who_has_the_job(cli: Cli, db: Connection) -> None:
+    Calls(db).insert(1)
+    match = Calls(db).take(Site="S")
+    said = cli("report", 1, f"2-{'0' * 32}")
+    [error, detail, hint] = said.err.splitlines()
+    assert error == "error: attempt 2 of job 1 is stale [PB003]"
+    assert detail.startswith("detail: Attempt 1 has it: role ")
+    assert "at S, since" in detail
+    assert hint.startswith("hint:  The job was given back")
+    told = json.loads(cli("report", 1, f"2-{'0' * 32}", "--json").err)
+    assert told["detail"] == detail.removeprefix("detail: ")
+    assert "detail" not in cli("report", 1, match.attempt).err
+
+
 def test_match_takes_many_and_says_when_there_is_none(cli: Cli, db: Connection) -> None:
     Calls(db).insert_many(range(1, 6))
     assert len(cli("match", "--cpu-time", 1000, "--count", 3, "--json").json) == 3
