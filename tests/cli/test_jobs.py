@@ -10,6 +10,7 @@ import pytest
 from broker.cli import output
 from tests.calls import Calls, requirements
 from tests.commands import Cli
+from tests.lifecycle import grids
 
 Connection = psycopg.Connection[Any]
 
@@ -101,6 +102,18 @@ def test_match_report_release_finish(cli: Cli, db: Connection) -> None:
     assert cli("finish", 1, attempt, "--outcome", "failed").out == "job 1 failed\n"
     assert Calls(db).outcome(1) == "failed"
     assert cli("finish", 1, attempt, "--outcome", "well", "--json").code == 1
+
+
+def test_report_says_a_status(cli: Cli, db: Connection) -> None:
+    grids.load(db, "s")
+    [job] = grids.make(db, "s")
+    grids.activate(db, "s")
+    _, attempt = grids.match(db, "s") or (0, "")
+    for status in ("starting", "running", "holding", "transferring"):
+        assert cli("report", job, attempt, "--status", status, "--setup", "s").out == "continue\n"
+        assert grids.status(db, "s", job) == status
+    said = cli("report", job, attempt, "--status", "finished", "--setup", "s")
+    assert (said.code, "status is 'finished', which no agent reports [PB001]" in said.err) == (1, True)
 
 
 def test_an_operator_is_told_who_has_the_job(cli: Cli, db: Connection) -> None:
