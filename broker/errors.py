@@ -40,7 +40,7 @@ class NotAllowed(BrokerError):
 
 
 class StaleAttempt(BrokerError):
-    """PB003: the lease was taken away (it expired, or the job was given to another): stop the job, report nothing."""
+    """PB003: the lease was taken away (expired, given to another), or there is no such job: stop it, report nothing."""
 
 
 class NoSuchThing(BrokerError):

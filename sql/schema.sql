@@ -11815,7 +11815,7 @@ end $$;
 
 ALTER FUNCTION taskqueue.finish_job(p_setup text, p_job_id bigint, p_attempt text, p_outcome text) OWNER TO broker_owner;
 
-COMMENT ON FUNCTION taskqueue.finish_job(p_setup text, p_job_id bigint, p_attempt text, p_outcome text) IS 'Ends a leased job: finished, failed, cancelled or closed. The same call again is no error. Errors: PB001 (outcome), PB002 (setup not granted), PB003 (stale attempt).';
+COMMENT ON FUNCTION taskqueue.finish_job(p_setup text, p_job_id bigint, p_attempt text, p_outcome text) IS 'Ends a leased job: finished, failed, cancelled or closed. The same call again is no error. Errors: PB001 (outcome, attempt), PB002 (setup not granted), PB003 (stale attempt, or no such job).';
 
 CREATE FUNCTION taskqueue.finish_jobs(p_setup text, p_jobs jsonb) RETURNS TABLE(job_id bigint, outcome text, reason text)
     LANGUAGE plpgsql SECURITY DEFINER
@@ -12116,6 +12116,19 @@ $$;
 ALTER FUNCTION taskqueue.is_foreign(p_setup text) OWNER TO broker_owner;
 
 COMMENT ON FUNCTION taskqueue.is_foreign(p_setup text) IS 'Whether a setup was restored from another server and taskqueue.rebuild_matching was not called since.';
+
+CREATE FUNCTION taskqueue.is_known(p_setup text, p_job_id bigint) RETURNS boolean
+    LANGUAGE sql STABLE
+    AS $$
+  select exists (select from taskqueue.lease l where l.setup = p_setup and l.job_id = p_job_id)
+      or exists (select from taskqueue.job j where j.setup = p_setup and j.job_id = p_job_id)
+      or exists (select from taskqueue.ended e where e.setup = p_setup and e.job_id = p_job_id)
+      or exists (select from workload.job w where w.setup = p_setup and w.job_id = p_job_id)
+$$;
+
+ALTER FUNCTION taskqueue.is_known(p_setup text, p_job_id bigint) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION taskqueue.is_known(p_setup text, p_job_id bigint) IS 'Whether a job waits, is leased or has ended here, or was made or loaded.';
 
 CREATE FUNCTION taskqueue.is_news(p_known taskqueue.known_offer, p_cpu_time bigint, p_matched boolean) RETURNS boolean
     LANGUAGE sql
@@ -12657,7 +12670,7 @@ COMMENT ON FUNCTION taskqueue.lease_jobs(p_setup text, p_resource jsonb, p_limit
 
 CREATE FUNCTION taskqueue.lease_of(p_setup text, p_job_id bigint, p_attempt text) RETURNS taskqueue.lease
     LANGUAGE plpgsql
-    AS $$
+    AS $_$
 declare
   v_lease taskqueue.lease;
 begin
@@ -12667,14 +12680,21 @@ begin
   if taskqueue.attempt_text(v_lease.attempt, v_lease.token) = p_attempt then
     return v_lease;
   end if;
-  raise exception 'attempt % of job % is stale', coalesce(split_part(p_attempt, '-', 1), 'null'), coalesce(p_job_id::text, 'null')
+  if (p_attempt ~ '^[0-9]{1,10}-[0-9a-f]{32}$') is not true then
+    raise exception 'attempt is %, which has not the form of one', coalesce(quote_literal(left(p_attempt, 100)), 'null')
+      using errcode = 'PB001', hint = 'Give the attempt as the match gave it: a number, a hyphen and 32 hexadecimal digits.';
+  elsif not taskqueue.is_known(p_setup, p_job_id) then
+    raise exception 'there is no job % in setup %', coalesce(p_job_id::text, 'null'), p_setup
+      using errcode = 'PB003', hint = 'It was never inserted, or ended and is forgotten: stop working on it.';
+  end if;
+  raise exception 'attempt % of job % is stale', split_part(p_attempt, '-', 1), p_job_id
     using errcode = 'PB003', hint = 'The job was given back, has ended, or was given to another agent: stop working on it.',
           detail = coalesce(taskqueue.holder_of(p_setup, p_job_id), '');
-end $$;
+end $_$;
 
 ALTER FUNCTION taskqueue.lease_of(p_setup text, p_job_id bigint, p_attempt text) OWNER TO broker_owner;
 
-COMMENT ON FUNCTION taskqueue.lease_of(p_setup text, p_job_id bigint, p_attempt text) IS 'The lease of a job, locked, if the attempt is its own. Errors: PB003 (stale).';
+COMMENT ON FUNCTION taskqueue.lease_of(p_setup text, p_job_id bigint, p_attempt text) IS 'The lease of a job, locked, if the attempt is its own. Errors: PB001 (attempt: not of the form), PB003 (stale, or there is no such job).';
 
 CREATE FUNCTION taskqueue.let_go(p_setup text, p_kind text, p_name text) RETURNS bigint
     LANGUAGE sql SECURITY DEFINER
@@ -14097,7 +14117,7 @@ end $$;
 
 ALTER FUNCTION taskqueue.release_job(p_setup text, p_job_id bigint, p_attempt text) OWNER TO broker_owner;
 
-COMMENT ON FUNCTION taskqueue.release_job(p_setup text, p_job_id bigint, p_attempt text) IS 'Puts a leased job back into its queue and returns the queue; null when it had been marked for kill: then it ended as cancelled. Errors: PB002 (setup not granted), PB003 (stale attempt).';
+COMMENT ON FUNCTION taskqueue.release_job(p_setup text, p_job_id bigint, p_attempt text) IS 'Puts a leased job back into its queue and returns the queue; null when it had been marked for kill: then it ended as cancelled. Errors: PB001 (attempt), PB002 (setup not granted), PB003 (stale attempt, or no such job).';
 
 CREATE FUNCTION taskqueue.remove_setup(p_setup text) RETURNS boolean
     LANGUAGE plpgsql SECURITY DEFINER
@@ -14183,7 +14203,7 @@ end $$;
 
 ALTER FUNCTION taskqueue.report_job(p_setup text, p_job_id bigint, p_attempt text, p_status text) OWNER TO broker_owner;
 
-COMMENT ON FUNCTION taskqueue.report_job(p_setup text, p_job_id bigint, p_attempt text, p_status text) IS 'An agent says what the job does (starting, running, holding, transferring; null = a heartbeat: it is alive); answers continue, or kill with the reason. Errors: PB001 (status), PB002 (setup not granted), PB003 (stale attempt), PB005 (a brokered job does not go from its status to that one).';
+COMMENT ON FUNCTION taskqueue.report_job(p_setup text, p_job_id bigint, p_attempt text, p_status text) IS 'An agent says what the job does (starting, running, holding, transferring; null = a heartbeat: it is alive); answers continue, or kill with the reason. Errors: PB001 (status, attempt), PB002 (setup not granted), PB003 (stale attempt, or no such job), PB005 (a brokered job does not go from its status to that one).';
 
 CREATE FUNCTION taskqueue.report_jobs(p_setup text, p_reports jsonb) RETURNS TABLE(job_id bigint, action text, reason text)
     LANGUAGE plpgsql SECURITY DEFINER
@@ -24470,6 +24490,8 @@ GRANT ALL ON FUNCTION taskqueue.insert_jobs(p_setup text, p_jobs jsonb, p_reques
 REVOKE ALL ON FUNCTION taskqueue.is_background(p_weight double precision, p_allow_background boolean) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION taskqueue.is_foreign(p_setup text) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION taskqueue.is_known(p_setup text, p_job_id bigint) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION taskqueue.is_news(p_known taskqueue.known_offer, p_cpu_time bigint, p_matched boolean) FROM PUBLIC;
 
