@@ -9228,6 +9228,25 @@ ALTER FUNCTION lifecycle.retry_jobs(p_setup text, p_job_ids bigint[]) OWNER TO b
 
 COMMENT ON FUNCTION lifecycle.retry_jobs(p_setup text, p_job_ids bigint[]) IS 'Gives the work of failed, cancelled or closed jobs back to their tasks, all or none: the next brokerage cycle makes new jobs of it, which know where the old ones were. Errors: PB002 (setup not granted), PB004 (no such job), PB005 (it has not ended, or has finished).';
 
+CREATE FUNCTION lifecycle.retry_task(p_setup text, p_task_id bigint) RETURNS TABLE(job_id bigint, answer text)
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'lifecycle', 'pg_temp'
+    AS $$
+begin
+  perform resource.identify(p_setup);
+  if not exists (select from workload.task t where t.setup = p_setup and t.task_id = p_task_id) then
+    raise exception 'there is no task % in setup %', coalesce(p_task_id::text, 'null'), p_setup using errcode = 'PB004', hint = 'Tasks are loaded with a world.';
+  end if;
+  return query
+    select r.job_id, r.answer
+      from lifecycle.retry_jobs(p_setup, array(select j.job_id from workload.job j
+                                                where j.setup = p_setup and j.task_id = p_task_id and j.status = 'failed' and j.rebrokered = 0)) r;
+end $$;
+
+ALTER FUNCTION lifecycle.retry_task(p_setup text, p_task_id bigint) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION lifecycle.retry_task(p_setup text, p_task_id bigint) IS 'Gives the work of all failed jobs of a task back to it, as lifecycle.retry_jobs does. Errors: PB002 (setup not granted), PB004 (no such task).';
+
 CREATE FUNCTION lifecycle.return_to_task(p_setup text, p_job_id bigint, p_why text) RETURNS text
     LANGUAGE plpgsql
     AS $$
@@ -24195,6 +24214,9 @@ REVOKE ALL ON FUNCTION lifecycle.requirements_of(p_task workload.task, p_digest 
 
 REVOKE ALL ON FUNCTION lifecycle.retry_jobs(p_setup text, p_job_ids bigint[]) FROM PUBLIC;
 GRANT ALL ON FUNCTION lifecycle.retry_jobs(p_setup text, p_job_ids bigint[]) TO broker_operator;
+
+REVOKE ALL ON FUNCTION lifecycle.retry_task(p_setup text, p_task_id bigint) FROM PUBLIC;
+GRANT ALL ON FUNCTION lifecycle.retry_task(p_setup text, p_task_id bigint) TO broker_operator;
 
 REVOKE ALL ON FUNCTION lifecycle.return_to_task(p_setup text, p_job_id bigint, p_why text) FROM PUBLIC;
 

@@ -185,13 +185,10 @@ def retry(
     _jobs_or_task(jobs, task)
     with session() as connection:
         require_setup(connection, setup)
-        if task is not None:
-            query = """
-                select coalesce(array_agg(job_id), '{}') as failed from monitor.brokered_job
-                 where setup = %s and task_id = %s and status = 'failed' and rebrokered = 0
-            """
-            jobs = rows_of(connection, query, setup, task)[0]["failed"]
-        done = rows_of(connection, "select * from lifecycle.retry_jobs(%s, %s::bigint[])", setup, jobs)
+        if task is None:
+            done = rows_of(connection, "select * from lifecycle.retry_jobs(%s, %s::bigint[])", setup, jobs)
+        else:
+            done = rows_of(connection, "select * from lifecycle.retry_task(%s, %s)", setup, task)
     if as_json:
         output.json_out(done)
     elif task is None:

@@ -236,5 +236,7 @@ def test_failed_jobs_are_made_again(cli: Cli, db: Connection) -> None:
     for words in (("retry",), ("retry", 7, "--task", 1)):
         said = cli(*words, "--setup", "s")
         assert (said.code, "name jobs, or a task" in said.err) == (2, True)
+    said = cli("retry", "--task", 77, "--setup", "s")
+    assert (said.code, said.err.splitlines()[0]) == (1, "error: there is no task 77 in setup s [PB004]")
     said = cli("retry", 7, "--setup", "s")
     assert (said.code, "error: there is no job 7 in setup s [PB004]" in said.err) == (1, True)
