@@ -18607,12 +18607,17 @@ CREATE VIEW monitor.health_work AS
           WHERE (p.begins = t.day)
         ), late AS (
          SELECT t.setup,
-            GREATEST(((t.now - ( SELECT min(m.marked_at) AS min
+            GREATEST((t.now - (( SELECT min(m.marked_at) AS min
                    FROM taskqueue.share_mark m
-                  WHERE (m.setup = t.setup))) - s.share_delay), ((t.now - ( SELECT min(r.seen_at) AS min
+                  WHERE (m.setup = t.setup)) + s.share_delay)), (t.now - (( SELECT min(r.seen_at) AS min
                    FROM taskqueue.resource_seen r
-                  WHERE (r.setup = t.setup))) - '00:00:10'::interval), '00:00:00'::interval) AS by
-           FROM (resource.setup_time t
+                  WHERE (r.setup = t.setup)) + '00:00:10'::interval)), '00:00:00'::interval) AS by,
+                CASE
+                    WHEN (u.simulated IS NOT NULL) THEN ', by its clock, which is set'::text
+                    ELSE ''::text
+                END AS clock
+           FROM ((resource.setup_time t
+             JOIN resource.setup u ON ((u.setup = t.setup)))
              JOIN taskqueue.setting s ON ((s.setup = t.setup)))
         ), unfolded AS (
          SELECT c.setup,
@@ -18658,7 +18663,7 @@ CREATE VIEW monitor.health_work AS
     ('setup '::text || l.setup) AS object,
         CASE
             WHEN (v.verdict = 'ok'::text) THEN 'done'::text
-            ELSE format('not done for %s'::text, date_trunc('second'::text, l.by))
+            ELSE format('not done for %s%s'::text, date_trunc('second'::text, l.by), l.clock)
         END AS value,
     v.verdict,
         CASE
