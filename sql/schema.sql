@@ -19364,6 +19364,22 @@ COMMENT ON COLUMN monitor.matching_difference.expected IS 'What it should be.';
 
 COMMENT ON COLUMN monitor.matching_difference.found IS 'What it is.';
 
+CREATE TABLE taskqueue.held_owner (
+    setup text NOT NULL,
+    owner_dn text NOT NULL,
+    held_at timestamp with time zone NOT NULL
+);
+
+ALTER TABLE taskqueue.held_owner OWNER TO broker_owner;
+
+COMMENT ON TABLE taskqueue.held_owner IS 'Owners whose queues are held.';
+
+COMMENT ON COLUMN taskqueue.held_owner.setup IS 'Tenant: DIRAC''s Setup, PanDA''s vo.';
+
+COMMENT ON COLUMN taskqueue.held_owner.owner_dn IS 'Owner.';
+
+COMMENT ON COLUMN taskqueue.held_owner.held_at IS 'Since when.';
+
 CREATE VIEW monitor.oldest_job AS
  SELECT q.setup,
     q.task_queue_id,
@@ -19374,7 +19390,7 @@ CREATE VIEW monitor.oldest_job AS
     (t.now - o.inserted_at) AS waits,
     COALESCE(m.matches, (0)::bigint) AS matches_last_hour,
     COALESCE(h.matches, (0)::bigint) AS higher_matches_last_hour,
-    ((COALESCE(m.matches, (0)::bigint) = 0) AND (COALESCE(h.matches, (0)::bigint) > 0)) AS starved
+    ((COALESCE(m.since, (0)::bigint) = 0) AND (COALESCE(h.since, (0)::bigint) > 0)) AS starved
    FROM ((((taskqueue.task_queue q
      JOIN resource.setup_time t ON ((t.setup = q.setup)))
      CROSS JOIN LATERAL ( SELECT j.job_id,
@@ -19383,16 +19399,21 @@ CREATE VIEW monitor.oldest_job AS
           WHERE ((j.setup = q.setup) AND (j.task_queue_id = q.task_queue_id) AND (NOT j.held))
           ORDER BY j.inserted_at, j.job_id
          LIMIT 1) o)
-     LEFT JOIN LATERAL ( SELECT count(*) AS matches
+     LEFT JOIN LATERAL ( SELECT count(*) AS matches,
+            count(*) FILTER (WHERE (e.at > o.inserted_at)) AS since
            FROM taskqueue.match e
           WHERE ((e.setup = q.setup) AND (e.at > (t.now - '01:00:00'::interval)) AND (e.task_queue_id = q.task_queue_id))) m ON (true))
-     LEFT JOIN LATERAL ( SELECT count(*) AS matches
+     LEFT JOIN LATERAL ( SELECT count(*) AS matches,
+            count(*) FILTER (WHERE (e.at > o.inserted_at)) AS since
            FROM taskqueue.match e
-          WHERE ((e.setup = q.setup) AND (e.at > (t.now - '01:00:00'::interval)) AND (e.cpu_time > q.cpu_time))) h ON (true));
+          WHERE ((e.setup = q.setup) AND (e.at > (t.now - '01:00:00'::interval)) AND (e.cpu_time > q.cpu_time))) h ON (true))
+  WHERE (q.enabled AND (NOT q.held) AND (NOT (EXISTS ( SELECT
+           FROM taskqueue.held_owner n
+          WHERE ((n.setup = q.setup) AND (n.owner_dn = q.owner_dn))))));
 
 ALTER VIEW monitor.oldest_job OWNER TO broker_owner;
 
-COMMENT ON VIEW monitor.oldest_job IS 'The oldest waiting job of each TaskQueue, and whether higher CPU buckets keep it waiting: matches went to them within the hour and none to the queue.';
+COMMENT ON VIEW monitor.oldest_job IS 'The oldest job that waits to be matched of each TaskQueue that is open, and whether higher CPU buckets keep it waiting: since it came, matches of the last hour went to them and none to the queue.';
 
 COMMENT ON COLUMN monitor.oldest_job.setup IS 'Tenant.';
 
@@ -19402,7 +19423,7 @@ COMMENT ON COLUMN monitor.oldest_job.cpu_time IS 'CPU bucket, seconds.';
 
 COMMENT ON COLUMN monitor.oldest_job.owner_group IS 'Owner group.';
 
-COMMENT ON COLUMN monitor.oldest_job.job_id IS 'Its oldest waiting job.';
+COMMENT ON COLUMN monitor.oldest_job.job_id IS 'Its oldest waiting job that is not held.';
 
 COMMENT ON COLUMN monitor.oldest_job.inserted_at IS 'Since when it waits.';
 
@@ -19412,7 +19433,7 @@ COMMENT ON COLUMN monitor.oldest_job.matches_last_hour IS 'Matches from this que
 
 COMMENT ON COLUMN monitor.oldest_job.higher_matches_last_hour IS 'Matches from higher buckets within the hour.';
 
-COMMENT ON COLUMN monitor.oldest_job.starved IS 'True: higher buckets were served within the hour and this queue was not.';
+COMMENT ON COLUMN monitor.oldest_job.starved IS 'True: within the hour, and since the job came, higher buckets were served and this queue was not.';
 
 CREATE TABLE taskqueue.resource_class (
     setup text NOT NULL,
@@ -19930,22 +19951,6 @@ COMMENT ON COLUMN monitor.task_decision.jobs IS 'Jobs of the task that the run a
 COMMENT ON COLUMN monitor.task_decision.nucleus IS 'Nucleus that the run sent it to; null = none, or a later run has sent it elsewhere.';
 
 COMMENT ON COLUMN monitor.task_decision.decided_at IS 'When (the setup''s clock).';
-
-CREATE TABLE taskqueue.held_owner (
-    setup text NOT NULL,
-    owner_dn text NOT NULL,
-    held_at timestamp with time zone NOT NULL
-);
-
-ALTER TABLE taskqueue.held_owner OWNER TO broker_owner;
-
-COMMENT ON TABLE taskqueue.held_owner IS 'Owners whose queues are held.';
-
-COMMENT ON COLUMN taskqueue.held_owner.setup IS 'Tenant: DIRAC''s Setup, PanDA''s vo.';
-
-COMMENT ON COLUMN taskqueue.held_owner.owner_dn IS 'Owner.';
-
-COMMENT ON COLUMN taskqueue.held_owner.held_at IS 'Since when.';
 
 CREATE VIEW monitor.task_queue AS
  SELECT q.setup,
