@@ -8423,57 +8423,66 @@ ALTER FUNCTION lifecycle.end_job(p_setup text, p_job_id bigint, p_outcome text, 
 
 COMMENT ON FUNCTION lifecycle.end_job(p_setup text, p_job_id bigint, p_outcome text, p_why text, p_sub_status text) IS 'Ends a job, whether it waits in a TaskQueue, is leased or neither, and returns the status it had. Errors: PB002 (setup not granted), PB004 (no such job), PB005 (it has ended).';
 
-CREATE FUNCTION lifecycle.expire_leases(p_setup text, p_most integer DEFAULT 1000) RETURNS TABLE(rule text, action text, jobs bigint)
+CREATE FUNCTION lifecycle.expire_leases(p_setup text, p_most integer DEFAULT 1000, p_dry_run boolean DEFAULT false) RETURNS TABLE(rule text, action text, jobs bigint)
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'lifecycle', 'pg_temp'
-    AS $$
+    AS $_$
 declare
   v_now timestamptz := resource.clock(p_setup);
+  v_most int := coalesce(p_most, (select s.most from lifecycle.setting_in_force s where s.setup = p_setup));
+  v_lock text := case when p_dry_run then '' else 'for update of l skip locked' end;
   v_setting taskqueue.setting;
   v_skipped_at text[];
   v_expired taskqueue.lease[];
+  v_ended taskqueue.lease[];
+  v_lost taskqueue.lease[];
   v_lease taskqueue.lease;
-  v_ended bigint := 0;
-  v_lost bigint := 0;
 begin
   perform resource.identify(p_setup);
-  perform taskqueue.enter(p_setup);
+  if p_dry_run is not true then
+    perform taskqueue.enter(p_setup);
+  end if;
   select s.* into v_setting from taskqueue.setting s where s.setup = p_setup;
   select r.skipped_at into v_skipped_at
     from lifecycle.timeout_rule r
    where r.rule = 'sent' and r.profile = coalesce((select s.profile from lifecycle.setting_in_force s where s.setup = p_setup), 'doc');
-  v_expired := array(
-    select l from taskqueue.lease l
-     where l.setup = p_setup and l.state = 'matched' and l.matched_at < v_now - v_setting.lease_time and l.expires_at < v_now
-       and not (l.brokered and exists (select from workload.job j join resource.queue q on q.setup = j.setup and q.queue = j.queue
-                                        where j.setup = p_setup and j.job_id = l.job_id and lifecycle.is_exempt(q, v_skipped_at)))
-     order by l.matched_at limit p_most for update of l skip locked);
-  foreach v_lease in array array(select l::taskqueue.lease from unnest(v_expired) l where l.kill_reason is not null or l.attempt >= v_setting.attempts) loop
-    if v_lease.kill_reason is not null then
-      perform taskqueue.end_lease(v_lease, 'cancelled', v_lease.kill_reason, 'sent');
-    else
-      perform taskqueue.end_lease(v_lease, 'failed', format('sent: attempt %s of %s never started', v_lease.attempt, v_setting.attempts), 'sent');
-    end if;
-    v_ended := v_ended + 1;
-  end loop;
+  execute format($q$
+    select array(
+      select l from taskqueue.lease l
+       where l.setup = $1 and l.state = 'matched' and l.matched_at < $2 - $3 and l.expires_at < $2
+         and not (l.brokered and exists (select from workload.job j join resource.queue q on q.setup = j.setup and q.queue = j.queue
+                                          where j.setup = $1 and j.job_id = l.job_id and lifecycle.is_exempt(q, $4)))
+       order by l.matched_at limit $5 %s)$q$, v_lock) into v_expired using p_setup, v_now, v_setting.lease_time, v_skipped_at, v_most;
+  v_ended := array(select l::taskqueue.lease from unnest(v_expired) l where l.kill_reason is not null or l.attempt >= v_setting.attempts);
   v_expired := array(select l::taskqueue.lease from unnest(v_expired) l where l.kill_reason is null and l.attempt < v_setting.attempts);
-  if v_expired <> '{}' then
-    perform taskqueue.return_jobs(p_setup, v_expired, 'sent: its agent never started it', 'expired');
+  if p_dry_run is not true then
+    foreach v_lease in array v_ended loop
+      if v_lease.kill_reason is not null then
+        perform taskqueue.end_lease(v_lease, 'cancelled', v_lease.kill_reason, 'sent');
+      else
+        perform taskqueue.end_lease(v_lease, 'failed', format('sent: attempt %s of %s never started', v_lease.attempt, v_setting.attempts), 'sent');
+      end if;
+    end loop;
+    if v_expired <> '{}' then
+      perform taskqueue.return_jobs(p_setup, v_expired, 'sent: its agent never started it', 'expired');
+    end if;
   end if;
-  for v_lease in
-    select l.* from taskqueue.lease l
-     where l.setup = p_setup and l.state = 'running' and l.expires_at < v_now and not l.brokered
-     order by l.expires_at limit p_most for update skip locked
-  loop
-    perform taskqueue.end_lease(v_lease, case when v_lease.kill_reason is null then 'failed' else 'cancelled' end);
-    v_lost := v_lost + 1;
-  end loop;
-  return query values ('sent', 'return', cardinality(v_expired)::bigint), ('sent', 'fail', v_ended), ('heartbeat', 'fail', v_lost);
-end $$;
+  execute format($q$
+    select array(
+      select l from taskqueue.lease l
+       where l.setup = $1 and l.state = 'running' and l.expires_at < $2 and not l.brokered
+       order by l.expires_at limit $3 %s)$q$, v_lock) into v_lost using p_setup, v_now, v_most;
+  if p_dry_run is not true then
+    foreach v_lease in array v_lost loop
+      perform taskqueue.end_lease(v_lease, case when v_lease.kill_reason is null then 'failed' else 'cancelled' end);
+    end loop;
+  end if;
+  return query values ('sent', 'return', cardinality(v_expired)::bigint), ('sent', 'fail', cardinality(v_ended)), ('heartbeat', 'fail', cardinality(v_lost));
+end $_$;
 
-ALTER FUNCTION lifecycle.expire_leases(p_setup text, p_most integer) OWNER TO broker_owner;
+ALTER FUNCTION lifecycle.expire_leases(p_setup text, p_most integer, p_dry_run boolean) OWNER TO broker_owner;
 
-COMMENT ON FUNCTION lifecycle.expire_leases(p_setup text, p_most integer) IS 'Ends leases that have expired, up to so many of each kind: jobs that never started go back to their queue or, after the attempts of the setting, fail; jobs not heard of any more fail. Returns how many. Errors: PB002 (setup not granted).';
+COMMENT ON FUNCTION lifecycle.expire_leases(p_setup text, p_most integer, p_dry_run boolean) IS 'Ends leases that have expired, up to so many of each kind (null = the setting most): jobs that never started go back to their queue or, after the attempts of the setting, fail; jobs not heard of any more fail; p_dry_run only says how many, and waits for nobody. Returns how many. Errors: PB002 (setup not granted).';
 
 CREATE FUNCTION lifecycle.explain_timeouts(p_setup text, p_job_id bigint) RETURNS TABLE(place integer, rule text, verdict text, action text, age interval, time_limit interval, limit_from text, due_at timestamp with time zone, why text)
     LANGUAGE plpgsql STABLE SECURITY DEFINER
@@ -9357,8 +9366,8 @@ declare
   v_calls int;
 begin
   p_report := '[]';
-  foreach v_step in array case when p_dry_run and p_often then '{}'::text[]
-                               when p_dry_run then '{timeouts,fast-rebroker}'::text[]
+  foreach v_step in array case when p_dry_run and p_often then '{leases}'::text[]
+                               when p_dry_run then '{leases,timeouts,fast-rebroker}'::text[]
                                when p_often then '{leases,activate}'::text[]
                                else '{leases,timeouts,leases,fast-rebroker,leases,activate,leases,shares,ended}'::text[] end
   loop
@@ -9391,7 +9400,7 @@ end $$;
 
 ALTER PROCEDURE lifecycle.watch(IN p_setup text, IN p_dry_run boolean, IN p_often boolean, INOUT p_report jsonb) OWNER TO broker_owner;
 
-COMMENT ON PROCEDURE lifecycle.watch(IN p_setup text, IN p_dry_run boolean, IN p_often boolean, INOUT p_report jsonb) IS 'Everything that goes on by itself in a setup, or in all: leases that expired, timeouts, fast rebrokerage, jobs whose input is there, counts, history, ended jobs; commits between steps. p_often: only what is to be done every few seconds (leases, jobs whose input is there, counts). p_dry_run: only what timeouts and fast rebrokerage would do. p_report becomes [{setup, rule, action, jobs}], where any were touched; what fails is undone, is said in place of the action, and keeps nothing from the rest. Safe to run twice at once. Errors: PB001 (there is no such setup), PB002 (setup not granted).';
+COMMENT ON PROCEDURE lifecycle.watch(IN p_setup text, IN p_dry_run boolean, IN p_often boolean, INOUT p_report jsonb) IS 'Everything that goes on by itself in a setup, or in all: leases that expired, timeouts, fast rebrokerage, jobs whose input is there, counts, history, ended jobs; commits between steps. p_often: only what is to be done every few seconds (leases, jobs whose input is there, counts). p_dry_run: only what would be done about leases that expired, by timeouts and by fast rebrokerage; stores nothing and waits for nobody. p_report becomes [{setup, rule, action, jobs}], where any were touched; what fails is undone, is said in place of the action, and keeps nothing from the rest. Safe to run twice at once. Errors: PB001 (there is no such setup), PB002 (setup not granted).';
 
 CREATE FUNCTION lifecycle.watch_step(p_setup text, p_step text, p_dry_run boolean, p_most integer) RETURNS jsonb
     LANGUAGE plpgsql
@@ -9400,7 +9409,7 @@ declare
   v_said jsonb;
 begin
   if p_step = 'leases' then
-    select jsonb_agg(to_jsonb(s)) into v_said from lifecycle.expire_leases(p_setup, p_most) s where s.jobs > 0;
+    select jsonb_agg(to_jsonb(s)) into v_said from lifecycle.expire_leases(p_setup, p_most, p_dry_run) s where s.jobs > 0;
   elsif p_step = 'timeouts' then
     select jsonb_agg(to_jsonb(s)) into v_said from lifecycle.watch_timeouts(p_setup, p_dry_run, p_most) s where s.jobs > 0;
   elsif p_step = 'fast-rebroker' then
@@ -24182,8 +24191,8 @@ REVOKE ALL ON FUNCTION lifecycle.current_shares(p_setup text) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION lifecycle.end_job(p_setup text, p_job_id bigint, p_outcome text, p_why text, p_sub_status text) FROM PUBLIC;
 
-REVOKE ALL ON FUNCTION lifecycle.expire_leases(p_setup text, p_most integer) FROM PUBLIC;
-GRANT ALL ON FUNCTION lifecycle.expire_leases(p_setup text, p_most integer) TO broker_operator;
+REVOKE ALL ON FUNCTION lifecycle.expire_leases(p_setup text, p_most integer, p_dry_run boolean) FROM PUBLIC;
+GRANT ALL ON FUNCTION lifecycle.expire_leases(p_setup text, p_most integer, p_dry_run boolean) TO broker_operator;
 
 REVOKE ALL ON FUNCTION lifecycle.explain_timeouts(p_setup text, p_job_id bigint) FROM PUBLIC;
 GRANT ALL ON FUNCTION lifecycle.explain_timeouts(p_setup text, p_job_id bigint) TO broker_operator;
