@@ -14585,6 +14585,8 @@ begin
   if found then
     insert into taskqueue.job_count_change (setup, task_queue_id, user_priority, change, first_id)
     values (p_setup, v_job.task_queue_id, v_job.user_priority, case when p_held then -1 else 1 end, case when not p_held then p_job_id end);
+    insert into taskqueue.history (setup, at, job_id, attempt, event, task_queue_id, user_priority, role_name)
+    values (p_setup, resource.clock(p_setup), p_job_id, v_job.attempts, case when p_held then 'held' else 'let go' end, v_job.task_queue_id, v_job.user_priority, resource.caller());
     return 1;
   end if;
   if exists (select from taskqueue.job j where j.setup = p_setup and j.job_id = p_job_id) then
@@ -14597,7 +14599,7 @@ end $$;
 
 ALTER FUNCTION taskqueue.set_job_held(p_setup text, p_job_id bigint, p_held boolean) OWNER TO broker_owner;
 
-COMMENT ON FUNCTION taskqueue.set_job_held(p_setup text, p_job_id bigint, p_held boolean) IS 'Holds or lets go a waiting job; 1 = changed. Errors: PB004 (does not wait), PB005 (leased).';
+COMMENT ON FUNCTION taskqueue.set_job_held(p_setup text, p_job_id bigint, p_held boolean) IS 'Holds or lets go a waiting job, and writes that into the history; 1 = changed. Errors: PB004 (does not wait), PB005 (leased).';
 
 CREATE FUNCTION taskqueue.set_limit(p_setup text, p_kind text, p_site text, p_ce text, p_attribute text, p_value text, p_limit numeric, p_burst integer DEFAULT 1) RETURNS bigint
     LANGUAGE plpgsql SECURITY DEFINER
@@ -18955,7 +18957,12 @@ CREATE VIEW monitor.job AS
             WHEN j.held THEN 'held'::text
             ELSE 'waiting'::text
         END AS state,
-    j.inserted_at AS since,
+        CASE
+            WHEN j.held THEN ( SELECT max(h.at) AS max
+               FROM taskqueue.history h
+              WHERE ((h.setup = j.setup) AND (h.job_id = j.job_id) AND (h.event = 'held'::text) AND (h.at >= j.inserted_at)))
+            ELSE j.inserted_at
+        END AS since,
     j.task_queue_id,
     j.user_priority,
     j.attempts,
@@ -18992,7 +18999,7 @@ COMMENT ON COLUMN monitor.job.job_id IS 'Job.';
 
 COMMENT ON COLUMN monitor.job.state IS 'waiting, held, leased, or the outcome: finished, failed, cancelled, closed.';
 
-COMMENT ON COLUMN monitor.job.since IS 'Since when: inserted, matched or ended.';
+COMMENT ON COLUMN monitor.job.since IS 'Since when: inserted, held, matched or ended; null = held since before the history that is kept.';
 
 COMMENT ON COLUMN monitor.job.task_queue_id IS 'Queue it waits in or was taken from.';
 
@@ -19091,7 +19098,7 @@ UNION ALL
 
 ALTER VIEW monitor.job_event OWNER TO broker_owner;
 
-COMMENT ON VIEW monitor.job_event IS 'What happened to jobs in TaskQueues, one row an event, for as long as taskqueue.set_settings keeps it (history_kept). Restrict the job, or the time.';
+COMMENT ON VIEW monitor.job_event IS 'What happened to jobs in TaskQueues, one row an event (holds of the job itself, not of its owner or TaskQueue), for as long as taskqueue.set_settings keeps it (history_kept). Restrict the job, or the time.';
 
 COMMENT ON COLUMN monitor.job_event.setup IS 'Tenant.';
 
@@ -19101,7 +19108,7 @@ COMMENT ON COLUMN monitor.job_event.at IS 'When.';
 
 COMMENT ON COLUMN monitor.job_event.attempt IS 'Number of the attempt; 0 = never matched.';
 
-COMMENT ON COLUMN monitor.job_event.event IS 'matched, running, released, kill asked, finished, failed, cancelled or closed.';
+COMMENT ON COLUMN monitor.job_event.event IS 'matched, running, released, expired, held, let go, kill asked, finished, failed, cancelled or closed.';
 
 COMMENT ON COLUMN monitor.job_event.task_queue_id IS 'TaskQueue it was in or taken from; 0 = loaded from a dump.';
 

@@ -124,7 +124,8 @@ def _place(known: Row) -> str | None:
     state, queue = known["in_task_queues"], known["task_queue"]
     if state is None:
         return None if known["brokered"] else "it has ended and is forgotten, but for its history"
-    since, attempts = output.moment(state["since"]), counted(state["attempts"], "attempt")
+    since = output.moment(state["since"]) if state["since"] else "before the history that is kept"
+    attempts = counted(state["attempts"], "attempt")
     if queue:
         there = f"in TaskQueue {queue['task_queue_id']} ({queue['state']}), user priority {state['user_priority']}"
         return f"{state['state']} since {since}, {there}, {attempts} before"

@@ -131,6 +131,27 @@ def test_hold_and_let_go(cli: Cli, db: Connection) -> None:
     assert q.take().job_id == 1
 
 
+def test_holds_of_a_job_are_told_with_when_and_who(cli: Cli, db: Connection, as_role: Callable[[str], None]) -> None:
+    q = Calls(db)
+    q.set_clock("2026-03-01 12:00+00")
+    q.insert(1)
+    as_role("broker_operator")
+    for minute, command in enumerate(("hold", "hold", "let-go", "hold"), 1):
+        q.set_clock(f"2026-03-01 12:0{minute}+00")
+        assert cli(command, "job", 1).code == 0
+    assert "held since 2026-03-01 12:04:00" in cli("job", 1).out
+    told = cli("job", 1, "--json").json
+    assert [(row["event"], row["at"][14:16], row["role_name"]) for row in told["events"]] == [
+        ("held", "01", "broker_operator"),
+        ("let go", "03", "broker_operator"),
+        ("held", "04", "broker_operator"),
+    ]
+    db.execute("truncate taskqueue.history")
+    assert "held since before the history that is kept" in cli("job", 1).out
+    cli("let-go", "job", 1)
+    assert "waiting since 2026-03-01 12:00:00" in cli("job", 1).out
+
+
 @pytest.mark.parametrize("command", ["hold", "let-go"])
 @pytest.mark.parametrize(
     ("kind", "name", "error"),
