@@ -9226,16 +9226,22 @@ begin
       raise exception 'job % is %', v_job.job_id, coalesce(v_job.status, 'of no status') using errcode = 'PB005', hint = 'Failed, cancelled and closed jobs can be tried again.';
     end if;
     job_id := v_job.job_id;
-    answer := case when v_job.number is null then 'was not made here'
-                   when lifecycle.reopen_part(p_setup, v_job.job_id) then format('its work is back in task %s', v_job.task_id)
-                   else 'its work went back before' end;
+    if v_job.number is null then
+      answer := 'was not made here';
+    elsif lifecycle.reopen_part(p_setup, v_job.job_id) then
+      answer := format('its work is back in task %s', v_job.task_id);
+      insert into workload.job_history (setup, at, job_id, from_status, to_status, role_name, why)
+      values (p_setup, resource.clock(p_setup), v_job.job_id, v_job.status, v_job.status, resource.caller(), 'retry_jobs: ' || answer);
+    else
+      answer := 'its work went back before';
+    end if;
     return next;
   end loop;
 end $$;
 
 ALTER FUNCTION lifecycle.retry_jobs(p_setup text, p_job_ids bigint[]) OWNER TO broker_owner;
 
-COMMENT ON FUNCTION lifecycle.retry_jobs(p_setup text, p_job_ids bigint[]) IS 'Gives the work of failed, cancelled or closed jobs back to their tasks, all or none: the next brokerage cycle makes new jobs of it, which know where the old ones were. Errors: PB002 (setup not granted), PB004 (no such job), PB005 (it has not ended, or has finished).';
+COMMENT ON FUNCTION lifecycle.retry_jobs(p_setup text, p_job_ids bigint[]) IS 'Gives the work of failed, cancelled or closed jobs back to their tasks, all or none: the next brokerage cycle makes new jobs of it, which know where the old ones were. The history of the old ones says who gave it back. Errors: PB002 (setup not granted), PB004 (no such job), PB005 (it has not ended, or has finished).';
 
 CREATE FUNCTION lifecycle.retry_task(p_setup text, p_task_id bigint) RETURNS TABLE(job_id bigint, answer text)
     LANGUAGE plpgsql SECURITY DEFINER
@@ -17543,7 +17549,15 @@ CREATE VIEW monitor.brokered_job AS
     input_files,
     input_bytes,
     events,
-    state_changed
+    state_changed,
+        CASE
+            WHEN (rebrokered > 0) THEN ( SELECT n.job_id
+               FROM workload.job n
+              WHERE ((n.setup = j.setup) AND (n.task_id = j.task_id) AND (n.number = j.number) AND (n.rebrokered = ANY (ARRAY[(j.rebrokered + 1), 0])))
+              ORDER BY n.rebrokered DESC
+             LIMIT 1)
+            ELSE NULL::bigint
+        END AS replaced_by
    FROM workload.job j;
 
 ALTER VIEW monitor.brokered_job OWNER TO broker_owner;
@@ -17593,6 +17607,8 @@ COMMENT ON COLUMN monitor.brokered_job.input_bytes IS 'Bytes of them.';
 COMMENT ON COLUMN monitor.brokered_job.events IS 'Events of its part of the input.';
 
 COMMENT ON COLUMN monitor.brokered_job.state_changed IS 'Since when it has its status.';
+
+COMMENT ON COLUMN monitor.brokered_job.replaced_by IS 'Job that got its part of the input next; null = none yet, or the part is its own.';
 
 CREATE TABLE workload.job_change (
     setup text NOT NULL,
@@ -19174,7 +19190,7 @@ CREATE VIEW monitor.job_history AS
 
 ALTER VIEW monitor.job_history OWNER TO broker_owner;
 
-COMMENT ON VIEW monitor.job_history IS 'Every change of a brokered job''s status, for as long as lifecycle.set_settings keeps it (history_kept).';
+COMMENT ON VIEW monitor.job_history IS 'Every change of a brokered job''s status, and who had its work made again (the status is then the same before and after), for as long as lifecycle.set_settings keeps it (history_kept).';
 
 COMMENT ON COLUMN monitor.job_history.setup IS 'Tenant.';
 

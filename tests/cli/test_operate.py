@@ -251,9 +251,22 @@ def test_failed_jobs_are_made_again(cli: Cli, db: Connection) -> None:
     assert grids.make(db, "s", "QB") == []
     assert cli("retry", jobs[0], "--setup", "s").out == f"job {jobs[0]}: its work is back in task 1\n"
     assert cli("retry", jobs[0], "--setup", "s").out == f"job {jobs[0]}: its work went back before\n"
+    tried = cli("job", jobs[0], "--setup", "s", "--json").json
+    assert (tried["history"][-1]["to_status"], tried["history"][-1]["why"], tried["brokered"]["replaced_by"]) == (
+        "failed",
+        "retry_jobs: its work is back in task 1",
+        None,
+    )
+    assert [row["why"] for row in tried["history"]].count("retry_jobs: its work is back in task 1") == 1
+    assert tried["history"][-1]["role_name"] == Calls(db).value("select current_user")
     assert cli("retry", "--task", 1, "--setup", "s").out == "task 1: 2 failed jobs to be made again\n"
     assert cli("retry", "--task", 1, "--setup", "s", "--json").json == []
-    assert len(grids.make(db, "s", "QB", jobs=9)) == 3
+    again = grids.make(db, "s", "QB", jobs=9)
+    assert len(again) == 3
+    made = cli("job", jobs[0], "--setup", "s", "--json").json["brokered"]["replaced_by"]
+    assert made == again[0]
+    assert cli("job", made, "--setup", "s", "--json").json["brokered"]["replaced_by"] is None
+    assert f"replaced by {made}" in " ".join(cli("job", jobs[0], "--setup", "s").out.split())
     for words in (("retry",), ("retry", 7, "--task", 1)):
         said = cli(*words, "--setup", "s")
         assert (said.code, "name jobs, or a task" in said.err) == (2, True)
