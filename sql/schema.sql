@@ -12715,7 +12715,7 @@ begin
     return v_lease;
   end if;
   if (p_attempt ~ '^[0-9]{1,10}-[0-9a-f]{32}$') is not true then
-    raise exception 'attempt is %, which has not the form of one', coalesce(quote_literal(left(p_attempt, 100)), 'null')
+    raise exception 'attempt is %, which has not the form of one', coalesce(quote_literal(left(p_attempt, 20) || case when length(p_attempt) > 20 then '...' else '' end), 'null')  -- may hold a token
       using errcode = 'PB001', hint = 'Give the attempt as the match gave it: a number, a hyphen and 32 hexadecimal digits.';
   elsif not taskqueue.is_known(p_setup, p_job_id) then
     raise exception 'there is no job % in setup %', coalesce(p_job_id::text, 'null'), p_setup
