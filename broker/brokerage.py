@@ -109,7 +109,7 @@ def _said(error: Exception) -> Row:
     """An error in an answer; those that are found here and not in the database are of bad requests."""
     if isinstance(error, psycopg.Error):
         error = from_database(error)
-    code, hint = getattr(error, "sqlstate", None), getattr(error, "hint", None)
+    code, hint = getattr(error, "sqlstate", None), getattr(error, "hint", None) or getattr(error, "detail", None)
     said = {"code": code or "PB001", "message": getattr(error, "message", str(error))}
     return said | ({"hint": hint} if hint else {})
 

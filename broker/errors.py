@@ -19,13 +19,16 @@ SQLSTATES = {
 
 
 class BrokerError(Exception):
-    """An error a user can act on: one clear line, a hint, and the SQLSTATE where the database raised it."""
+    """An error a user can act on: one clear line, a hint, and the SQLSTATE and detail where the database raised it."""
 
-    def __init__(self, message: str, hint: str | None = None, sqlstate: str | None = None) -> None:
+    def __init__(
+        self, message: str, hint: str | None = None, sqlstate: str | None = None, detail: str | None = None
+    ) -> None:
         super().__init__(message)
         self.message = message
         self.hint = hint
         self.sqlstate = sqlstate
+        self.detail = detail
 
 
 class BadRequest(BrokerError):
@@ -37,7 +40,7 @@ class NotAllowed(BrokerError):
 
 
 class StaleAttempt(BrokerError):
-    """PB003: the lease was taken away (it expired, or the job was given to another): stop the job, report nothing."""
+    """PB003: the lease was taken away (expired, given to another), or there is no such job: stop it, report nothing."""
 
 
 class NoSuchThing(BrokerError):
@@ -74,14 +77,15 @@ _GONE = ("57P01", "57P02", "57P03")  # admin_shutdown, crash_shutdown, cannot_co
 
 
 def from_database(error: psycopg.Error) -> BrokerError:
-    """The same error as message and hint, for people: of any psycopg error, ours (class PB) or PostgreSQL's own."""
+    """The same error as message, detail and hint, for people: of any psycopg error, ours (class PB) or PostgreSQL's."""
     message = error.diag.message_primary or str(error).strip() or type(error).__name__
-    hint = error.diag.message_hint or error.diag.message_detail
+    hint = error.diag.message_hint
+    detail = error.diag.message_detail or None
     if isinstance(error, psycopg.OperationalError) and error.sqlstate is None:
-        return ConnectError(message, hint)
+        return ConnectError(message, hint, None, detail)
     if error.sqlstate in _GONE:
         return ConnectError(
-            message, hint or "the server stopped, or its administrator ended this session", error.sqlstate
+            message, hint or "the server stopped, or its administrator ended this session", error.sqlstate, detail
         )
     if error.sqlstate == "2D000" and hint is None:
         hint = (
@@ -93,4 +97,4 @@ def from_database(error: psycopg.Error) -> BrokerError:
             "have a role granted to this login: broker_agent matches, broker_submitter submits, broker_viewer looks,"
             " broker_operator operates (an installation with another role prefix has it instead of broker_)"
         )
-    return _CLASSES.get(error.sqlstate, BrokerError)(message, hint, error.sqlstate)
+    return _CLASSES.get(error.sqlstate, BrokerError)(message, hint, error.sqlstate, detail)

@@ -104,7 +104,7 @@ def _named(error: BadRequest, chunk: Chunk, index: int | None, where: Where) -> 
         element = json.loads(chunk.texts[index])
         job = f", job {element['job_id']}" if "job_id" in element else ""
         place = f"{where(chunk.numbers[index])}{job}"
-    return BadRequest(f"{place}: {error.message}", error.hint, error.sqlstate)
+    return BadRequest(f"{place}: {error.message}", error.hint, error.sqlstate, error.detail)
 
 
 def _after(error: BrokerError, stored: int, last: int, where: Where) -> BrokerError:
@@ -116,7 +116,7 @@ def _after(error: BrokerError, stored: int, last: int, where: Where) -> BrokerEr
             " or everything again, which changes nothing for the jobs that wait"
         )
     hint = f"{error.hint.rstrip('.')}; {told}" if error.hint else told
-    return type(error)(error.message, hint, error.sqlstate)
+    return type(error)(error.message, hint, error.sqlstate, error.detail)
 
 
 def _insert_job(

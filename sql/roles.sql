@@ -153,6 +153,7 @@ grant execute on function lifecycle.fast_rebroker      to broker_operator;
 grant execute on function lifecycle.forget_ended       to broker_operator;
 grant execute on function lifecycle.maintain           to broker_operator;
 grant execute on function lifecycle.retry_jobs         to broker_operator;
+grant execute on function lifecycle.retry_task         to broker_operator;
 grant execute on function lifecycle.set_settings       to broker_operator;
 grant execute on function lifecycle.lead               to broker_operator;
 grant execute on function lifecycle.stand_down         to broker_operator;

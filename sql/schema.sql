@@ -8424,57 +8424,66 @@ ALTER FUNCTION lifecycle.end_job(p_setup text, p_job_id bigint, p_outcome text, 
 
 COMMENT ON FUNCTION lifecycle.end_job(p_setup text, p_job_id bigint, p_outcome text, p_why text, p_sub_status text) IS 'Ends a job, whether it waits in a TaskQueue, is leased or neither, and returns the status it had. Errors: PB002 (setup not granted), PB004 (no such job), PB005 (it has ended).';
 
-CREATE FUNCTION lifecycle.expire_leases(p_setup text, p_most integer DEFAULT 1000) RETURNS TABLE(rule text, action text, jobs bigint)
+CREATE FUNCTION lifecycle.expire_leases(p_setup text, p_most integer DEFAULT 1000, p_dry_run boolean DEFAULT false) RETURNS TABLE(rule text, action text, jobs bigint)
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'lifecycle', 'pg_temp'
-    AS $$
+    AS $_$
 declare
   v_now timestamptz := resource.clock(p_setup);
+  v_most int := coalesce(p_most, (select s.most from lifecycle.setting_in_force s where s.setup = p_setup));
+  v_lock text := case when p_dry_run then '' else 'for update of l skip locked' end;
   v_setting taskqueue.setting;
   v_skipped_at text[];
   v_expired taskqueue.lease[];
+  v_ended taskqueue.lease[];
+  v_lost taskqueue.lease[];
   v_lease taskqueue.lease;
-  v_ended bigint := 0;
-  v_lost bigint := 0;
 begin
   perform resource.identify(p_setup);
-  perform taskqueue.enter(p_setup);
+  if p_dry_run is not true then
+    perform taskqueue.enter(p_setup);
+  end if;
   select s.* into v_setting from taskqueue.setting s where s.setup = p_setup;
   select r.skipped_at into v_skipped_at
     from lifecycle.timeout_rule r
    where r.rule = 'sent' and r.profile = coalesce((select s.profile from lifecycle.setting_in_force s where s.setup = p_setup), 'doc');
-  v_expired := array(
-    select l from taskqueue.lease l
-     where l.setup = p_setup and l.state = 'matched' and l.matched_at < v_now - v_setting.lease_time and l.expires_at < v_now
-       and not (l.brokered and exists (select from workload.job j join resource.queue q on q.setup = j.setup and q.queue = j.queue
-                                        where j.setup = p_setup and j.job_id = l.job_id and lifecycle.is_exempt(q, v_skipped_at)))
-     order by l.matched_at limit p_most for update of l skip locked);
-  foreach v_lease in array array(select l::taskqueue.lease from unnest(v_expired) l where l.kill_reason is not null or l.attempt >= v_setting.attempts) loop
-    if v_lease.kill_reason is not null then
-      perform taskqueue.end_lease(v_lease, 'cancelled', v_lease.kill_reason, 'sent');
-    else
-      perform taskqueue.end_lease(v_lease, 'failed', format('sent: attempt %s of %s never started', v_lease.attempt, v_setting.attempts), 'sent');
-    end if;
-    v_ended := v_ended + 1;
-  end loop;
+  execute format($q$
+    select array(
+      select l from taskqueue.lease l
+       where l.setup = $1 and l.state = 'matched' and l.matched_at < $2 - $3 and l.expires_at < $2
+         and not (l.brokered and exists (select from workload.job j join resource.queue q on q.setup = j.setup and q.queue = j.queue
+                                          where j.setup = $1 and j.job_id = l.job_id and lifecycle.is_exempt(q, $4)))
+       order by l.matched_at limit $5 %s)$q$, v_lock) into v_expired using p_setup, v_now, v_setting.lease_time, v_skipped_at, v_most;
+  v_ended := array(select l::taskqueue.lease from unnest(v_expired) l where l.kill_reason is not null or l.attempt >= v_setting.attempts);
   v_expired := array(select l::taskqueue.lease from unnest(v_expired) l where l.kill_reason is null and l.attempt < v_setting.attempts);
-  if v_expired <> '{}' then
-    perform taskqueue.return_jobs(p_setup, v_expired, 'sent: its agent never started it', 'expired');
+  if p_dry_run is not true then
+    foreach v_lease in array v_ended loop
+      if v_lease.kill_reason is not null then
+        perform taskqueue.end_lease(v_lease, 'cancelled', v_lease.kill_reason, 'sent');
+      else
+        perform taskqueue.end_lease(v_lease, 'failed', format('sent: attempt %s of %s never started', v_lease.attempt, v_setting.attempts), 'sent');
+      end if;
+    end loop;
+    if v_expired <> '{}' then
+      perform taskqueue.return_jobs(p_setup, v_expired, 'sent: its agent never started it', 'expired');
+    end if;
   end if;
-  for v_lease in
-    select l.* from taskqueue.lease l
-     where l.setup = p_setup and l.state = 'running' and l.expires_at < v_now and not l.brokered
-     order by l.expires_at limit p_most for update skip locked
-  loop
-    perform taskqueue.end_lease(v_lease, case when v_lease.kill_reason is null then 'failed' else 'cancelled' end);
-    v_lost := v_lost + 1;
-  end loop;
-  return query values ('sent', 'return', cardinality(v_expired)::bigint), ('sent', 'fail', v_ended), ('heartbeat', 'fail', v_lost);
-end $$;
+  execute format($q$
+    select array(
+      select l from taskqueue.lease l
+       where l.setup = $1 and l.state = 'running' and l.expires_at < $2 and not l.brokered
+       order by l.expires_at limit $3 %s)$q$, v_lock) into v_lost using p_setup, v_now, v_most;
+  if p_dry_run is not true then
+    foreach v_lease in array v_lost loop
+      perform taskqueue.end_lease(v_lease, case when v_lease.kill_reason is null then 'failed' else 'cancelled' end);
+    end loop;
+  end if;
+  return query values ('sent', 'return', cardinality(v_expired)::bigint), ('sent', 'fail', cardinality(v_ended)), ('heartbeat', 'fail', cardinality(v_lost));
+end $_$;
 
-ALTER FUNCTION lifecycle.expire_leases(p_setup text, p_most integer) OWNER TO broker_owner;
+ALTER FUNCTION lifecycle.expire_leases(p_setup text, p_most integer, p_dry_run boolean) OWNER TO broker_owner;
 
-COMMENT ON FUNCTION lifecycle.expire_leases(p_setup text, p_most integer) IS 'Ends leases that have expired, up to so many of each kind: jobs that never started go back to their queue or, after the attempts of the setting, fail; jobs not heard of any more fail. Returns how many. Errors: PB002 (setup not granted).';
+COMMENT ON FUNCTION lifecycle.expire_leases(p_setup text, p_most integer, p_dry_run boolean) IS 'Ends leases that have expired, up to so many of each kind (null = the setting most): jobs that never started go back to their queue or, after the attempts of the setting, fail; jobs not heard of any more fail; p_dry_run only says how many, and waits for nobody. Returns how many. Errors: PB002 (setup not granted).';
 
 CREATE FUNCTION lifecycle.explain_timeouts(p_setup text, p_job_id bigint) RETURNS TABLE(place integer, rule text, verdict text, action text, age interval, time_limit interval, limit_from text, due_at timestamp with time zone, why text)
     LANGUAGE plpgsql STABLE SECURITY DEFINER
@@ -9218,16 +9227,41 @@ begin
       raise exception 'job % is %', v_job.job_id, coalesce(v_job.status, 'of no status') using errcode = 'PB005', hint = 'Failed, cancelled and closed jobs can be tried again.';
     end if;
     job_id := v_job.job_id;
-    answer := case when v_job.number is null then 'was not made here'
-                   when lifecycle.reopen_part(p_setup, v_job.job_id) then format('its work is back in task %s', v_job.task_id)
-                   else 'its work went back before' end;
+    if v_job.number is null then
+      answer := 'was not made here';
+    elsif lifecycle.reopen_part(p_setup, v_job.job_id) then
+      answer := format('its work is back in task %s', v_job.task_id);
+      insert into workload.job_history (setup, at, job_id, from_status, to_status, role_name, why)
+      values (p_setup, resource.clock(p_setup), v_job.job_id, v_job.status, v_job.status, resource.caller(), 'retry_jobs: ' || answer);
+    else
+      answer := 'its work went back before';
+    end if;
     return next;
   end loop;
 end $$;
 
 ALTER FUNCTION lifecycle.retry_jobs(p_setup text, p_job_ids bigint[]) OWNER TO broker_owner;
 
-COMMENT ON FUNCTION lifecycle.retry_jobs(p_setup text, p_job_ids bigint[]) IS 'Gives the work of failed, cancelled or closed jobs back to their tasks, all or none: the next brokerage cycle makes new jobs of it, which know where the old ones were. Errors: PB002 (setup not granted), PB004 (no such job), PB005 (it has not ended, or has finished).';
+COMMENT ON FUNCTION lifecycle.retry_jobs(p_setup text, p_job_ids bigint[]) IS 'Gives the work of failed, cancelled or closed jobs back to their tasks, all or none: the next brokerage cycle makes new jobs of it, which know where the old ones were. The history of the old ones says who gave it back. Errors: PB002 (setup not granted), PB004 (no such job), PB005 (it has not ended, or has finished).';
+
+CREATE FUNCTION lifecycle.retry_task(p_setup text, p_task_id bigint) RETURNS TABLE(job_id bigint, answer text)
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'lifecycle', 'pg_temp'
+    AS $$
+begin
+  perform resource.identify(p_setup);
+  if not exists (select from workload.task t where t.setup = p_setup and t.task_id = p_task_id) then
+    raise exception 'there is no task % in setup %', coalesce(p_task_id::text, 'null'), p_setup using errcode = 'PB004', hint = 'Tasks are loaded with a world.';
+  end if;
+  return query
+    select r.job_id, r.answer
+      from lifecycle.retry_jobs(p_setup, array(select j.job_id from workload.job j
+                                                where j.setup = p_setup and j.task_id = p_task_id and j.status = 'failed' and j.rebrokered = 0)) r;
+end $$;
+
+ALTER FUNCTION lifecycle.retry_task(p_setup text, p_task_id bigint) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION lifecycle.retry_task(p_setup text, p_task_id bigint) IS 'Gives the work of all failed jobs of a task back to it, as lifecycle.retry_jobs does. Errors: PB002 (setup not granted), PB004 (no such task).';
 
 CREATE FUNCTION lifecycle.return_to_task(p_setup text, p_job_id bigint, p_why text) RETURNS text
     LANGUAGE plpgsql
@@ -9339,8 +9373,8 @@ declare
   v_calls int;
 begin
   p_report := '[]';
-  foreach v_step in array case when p_dry_run and p_often then '{}'::text[]
-                               when p_dry_run then '{timeouts,fast-rebroker}'::text[]
+  foreach v_step in array case when p_dry_run and p_often then '{leases}'::text[]
+                               when p_dry_run then '{leases,timeouts,fast-rebroker}'::text[]
                                when p_often then '{leases,activate}'::text[]
                                else '{leases,timeouts,leases,fast-rebroker,leases,activate,leases,shares,ended}'::text[] end
   loop
@@ -9373,7 +9407,7 @@ end $$;
 
 ALTER PROCEDURE lifecycle.watch(IN p_setup text, IN p_dry_run boolean, IN p_often boolean, INOUT p_report jsonb) OWNER TO broker_owner;
 
-COMMENT ON PROCEDURE lifecycle.watch(IN p_setup text, IN p_dry_run boolean, IN p_often boolean, INOUT p_report jsonb) IS 'Everything that goes on by itself in a setup, or in all: leases that expired, timeouts, fast rebrokerage, jobs whose input is there, counts, history, ended jobs; commits between steps. p_often: only what is to be done every few seconds (leases, jobs whose input is there, counts). p_dry_run: only what timeouts and fast rebrokerage would do. p_report becomes [{setup, rule, action, jobs}], where any were touched; what fails is undone, is said in place of the action, and keeps nothing from the rest. Safe to run twice at once. Errors: PB001 (there is no such setup), PB002 (setup not granted).';
+COMMENT ON PROCEDURE lifecycle.watch(IN p_setup text, IN p_dry_run boolean, IN p_often boolean, INOUT p_report jsonb) IS 'Everything that goes on by itself in a setup, or in all: leases that expired, timeouts, fast rebrokerage, jobs whose input is there, counts, history, ended jobs; commits between steps. p_often: only what is to be done every few seconds (leases, jobs whose input is there, counts). p_dry_run: only what would be done about leases that expired, by timeouts and by fast rebrokerage; stores nothing and waits for nobody. p_report becomes [{setup, rule, action, jobs}], where any were touched; what fails is undone, is said in place of the action, and keeps nothing from the rest. Safe to run twice at once. Errors: PB001 (there is no such setup), PB002 (setup not granted).';
 
 CREATE FUNCTION lifecycle.watch_step(p_setup text, p_step text, p_dry_run boolean, p_most integer) RETURNS jsonb
     LANGUAGE plpgsql
@@ -9382,7 +9416,7 @@ declare
   v_said jsonb;
 begin
   if p_step = 'leases' then
-    select jsonb_agg(to_jsonb(s)) into v_said from lifecycle.expire_leases(p_setup, p_most) s where s.jobs > 0;
+    select jsonb_agg(to_jsonb(s)) into v_said from lifecycle.expire_leases(p_setup, p_most, p_dry_run) s where s.jobs > 0;
   elsif p_step = 'timeouts' then
     select jsonb_agg(to_jsonb(s)) into v_said from lifecycle.watch_timeouts(p_setup, p_dry_run, p_most) s where s.jobs > 0;
   elsif p_step = 'fast-rebroker' then
@@ -11827,7 +11861,7 @@ end $$;
 
 ALTER FUNCTION taskqueue.finish_job(p_setup text, p_job_id bigint, p_attempt text, p_outcome text) OWNER TO broker_owner;
 
-COMMENT ON FUNCTION taskqueue.finish_job(p_setup text, p_job_id bigint, p_attempt text, p_outcome text) IS 'Ends a leased job: finished, failed, cancelled or closed. The same call again is no error. Errors: PB001 (outcome), PB002 (setup not granted), PB003 (stale attempt).';
+COMMENT ON FUNCTION taskqueue.finish_job(p_setup text, p_job_id bigint, p_attempt text, p_outcome text) IS 'Ends a leased job: finished, failed, cancelled or closed. The same call again is no error. Errors: PB001 (outcome, attempt), PB002 (setup not granted), PB003 (stale attempt, or no such job).';
 
 CREATE FUNCTION taskqueue.finish_jobs(p_setup text, p_jobs jsonb) RETURNS TABLE(job_id bigint, outcome text, reason text)
     LANGUAGE plpgsql SECURITY DEFINER
@@ -12128,6 +12162,19 @@ $$;
 ALTER FUNCTION taskqueue.is_foreign(p_setup text) OWNER TO broker_owner;
 
 COMMENT ON FUNCTION taskqueue.is_foreign(p_setup text) IS 'Whether a setup was restored from another server and taskqueue.rebuild_matching was not called since.';
+
+CREATE FUNCTION taskqueue.is_known(p_setup text, p_job_id bigint) RETURNS boolean
+    LANGUAGE sql STABLE
+    AS $$
+  select exists (select from taskqueue.lease l where l.setup = p_setup and l.job_id = p_job_id)
+      or exists (select from taskqueue.job j where j.setup = p_setup and j.job_id = p_job_id)
+      or exists (select from taskqueue.ended e where e.setup = p_setup and e.job_id = p_job_id)
+      or exists (select from workload.job w where w.setup = p_setup and w.job_id = p_job_id)
+$$;
+
+ALTER FUNCTION taskqueue.is_known(p_setup text, p_job_id bigint) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION taskqueue.is_known(p_setup text, p_job_id bigint) IS 'Whether a job waits, is leased or has ended here, or was made or loaded.';
 
 CREATE FUNCTION taskqueue.is_news(p_known taskqueue.known_offer, p_cpu_time bigint, p_matched boolean) RETURNS boolean
     LANGUAGE sql
@@ -12669,7 +12716,7 @@ COMMENT ON FUNCTION taskqueue.lease_jobs(p_setup text, p_resource jsonb, p_limit
 
 CREATE FUNCTION taskqueue.lease_of(p_setup text, p_job_id bigint, p_attempt text) RETURNS taskqueue.lease
     LANGUAGE plpgsql
-    AS $$
+    AS $_$
 declare
   v_lease taskqueue.lease;
 begin
@@ -12679,14 +12726,21 @@ begin
   if taskqueue.attempt_text(v_lease.attempt, v_lease.token) = p_attempt then
     return v_lease;
   end if;
-  raise exception 'attempt % of job % is stale', coalesce(split_part(p_attempt, '-', 1), 'null'), coalesce(p_job_id::text, 'null')
+  if (p_attempt ~ '^[0-9]{1,10}-[0-9a-f]{32}$') is not true then
+    raise exception 'attempt is %, which has not the form of one', coalesce(quote_literal(left(p_attempt, 20) || case when length(p_attempt) > 20 then '...' else '' end), 'null')  -- may hold a token
+      using errcode = 'PB001', hint = 'Give the attempt as the match gave it: a number, a hyphen and 32 hexadecimal digits.';
+  elsif not taskqueue.is_known(p_setup, p_job_id) then
+    raise exception 'there is no job % in setup %', coalesce(p_job_id::text, 'null'), p_setup
+      using errcode = 'PB003', hint = 'It was never inserted, or ended and is forgotten: stop working on it.';
+  end if;
+  raise exception 'attempt % of job % is stale', split_part(p_attempt, '-', 1), p_job_id
     using errcode = 'PB003', hint = 'The job was given back, has ended, or was given to another agent: stop working on it.',
           detail = coalesce(taskqueue.holder_of(p_setup, p_job_id), '');
-end $$;
+end $_$;
 
 ALTER FUNCTION taskqueue.lease_of(p_setup text, p_job_id bigint, p_attempt text) OWNER TO broker_owner;
 
-COMMENT ON FUNCTION taskqueue.lease_of(p_setup text, p_job_id bigint, p_attempt text) IS 'The lease of a job, locked, if the attempt is its own. Errors: PB003 (stale).';
+COMMENT ON FUNCTION taskqueue.lease_of(p_setup text, p_job_id bigint, p_attempt text) IS 'The lease of a job, locked, if the attempt is its own. Errors: PB001 (attempt: not of the form), PB003 (stale, or there is no such job).';
 
 CREATE FUNCTION taskqueue.let_go(p_setup text, p_kind text, p_name text) RETURNS bigint
     LANGUAGE sql SECURITY DEFINER
@@ -14109,7 +14163,7 @@ end $$;
 
 ALTER FUNCTION taskqueue.release_job(p_setup text, p_job_id bigint, p_attempt text) OWNER TO broker_owner;
 
-COMMENT ON FUNCTION taskqueue.release_job(p_setup text, p_job_id bigint, p_attempt text) IS 'Puts a leased job back into its queue and returns the queue; null when it had been marked for kill: then it ended as cancelled. Errors: PB002 (setup not granted), PB003 (stale attempt).';
+COMMENT ON FUNCTION taskqueue.release_job(p_setup text, p_job_id bigint, p_attempt text) IS 'Puts a leased job back into its queue and returns the queue; null when it had been marked for kill: then it ended as cancelled. Errors: PB001 (attempt), PB002 (setup not granted), PB003 (stale attempt, or no such job).';
 
 CREATE FUNCTION taskqueue.remove_setup(p_setup text) RETURNS boolean
     LANGUAGE plpgsql SECURITY DEFINER
@@ -14195,7 +14249,7 @@ end $$;
 
 ALTER FUNCTION taskqueue.report_job(p_setup text, p_job_id bigint, p_attempt text, p_status text) OWNER TO broker_owner;
 
-COMMENT ON FUNCTION taskqueue.report_job(p_setup text, p_job_id bigint, p_attempt text, p_status text) IS 'An agent says what the job does (starting, running, holding, transferring; null = a heartbeat: it is alive); answers continue, or kill with the reason. Errors: PB001 (status), PB002 (setup not granted), PB003 (stale attempt), PB005 (a brokered job does not go from its status to that one).';
+COMMENT ON FUNCTION taskqueue.report_job(p_setup text, p_job_id bigint, p_attempt text, p_status text) IS 'An agent says what the job does (starting, running, holding, transferring; null = a heartbeat: it is alive); answers continue, or kill with the reason. Errors: PB001 (status, attempt), PB002 (setup not granted), PB003 (stale attempt, or no such job), PB005 (a brokered job does not go from its status to that one).';
 
 CREATE FUNCTION taskqueue.report_jobs(p_setup text, p_reports jsonb) RETURNS TABLE(job_id bigint, action text, reason text)
     LANGUAGE plpgsql SECURITY DEFINER
@@ -14549,6 +14603,8 @@ begin
   if found then
     insert into taskqueue.job_count_change (setup, task_queue_id, user_priority, change, first_id)
     values (p_setup, v_job.task_queue_id, v_job.user_priority, case when p_held then -1 else 1 end, case when not p_held then p_job_id end);
+    insert into taskqueue.history (setup, at, job_id, attempt, event, task_queue_id, user_priority, role_name)
+    values (p_setup, resource.clock(p_setup), p_job_id, v_job.attempts, case when p_held then 'held' else 'let go' end, v_job.task_queue_id, v_job.user_priority, resource.caller());
     return 1;
   end if;
   if exists (select from taskqueue.job j where j.setup = p_setup and j.job_id = p_job_id) then
@@ -14561,7 +14617,7 @@ end $$;
 
 ALTER FUNCTION taskqueue.set_job_held(p_setup text, p_job_id bigint, p_held boolean) OWNER TO broker_owner;
 
-COMMENT ON FUNCTION taskqueue.set_job_held(p_setup text, p_job_id bigint, p_held boolean) IS 'Holds or lets go a waiting job; 1 = changed. Errors: PB004 (does not wait), PB005 (leased).';
+COMMENT ON FUNCTION taskqueue.set_job_held(p_setup text, p_job_id bigint, p_held boolean) IS 'Holds or lets go a waiting job, and writes that into the history; 1 = changed. Errors: PB004 (does not wait), PB005 (leased).';
 
 CREATE FUNCTION taskqueue.set_limit(p_setup text, p_kind text, p_site text, p_ce text, p_attribute text, p_value text, p_limit numeric, p_burst integer DEFAULT 1) RETURNS bigint
     LANGUAGE plpgsql SECURITY DEFINER
@@ -17550,7 +17606,15 @@ CREATE VIEW monitor.brokered_job AS
     input_files,
     input_bytes,
     events,
-    state_changed
+    state_changed,
+        CASE
+            WHEN (rebrokered > 0) THEN ( SELECT n.job_id
+               FROM workload.job n
+              WHERE ((n.setup = j.setup) AND (n.task_id = j.task_id) AND (n.number = j.number) AND (n.rebrokered = ANY (ARRAY[(j.rebrokered + 1), 0])))
+              ORDER BY n.rebrokered DESC
+             LIMIT 1)
+            ELSE NULL::bigint
+        END AS replaced_by
    FROM workload.job j;
 
 ALTER VIEW monitor.brokered_job OWNER TO broker_owner;
@@ -17600,6 +17664,8 @@ COMMENT ON COLUMN monitor.brokered_job.input_bytes IS 'Bytes of them.';
 COMMENT ON COLUMN monitor.brokered_job.events IS 'Events of its part of the input.';
 
 COMMENT ON COLUMN monitor.brokered_job.state_changed IS 'Since when it has its status.';
+
+COMMENT ON COLUMN monitor.brokered_job.replaced_by IS 'Job that got its part of the input next; null = none yet, or the part is its own.';
 
 CREATE TABLE workload.job_change (
     setup text NOT NULL,
@@ -18625,12 +18691,17 @@ CREATE VIEW monitor.health_work AS
           WHERE (p.begins = t.day)
         ), late AS (
          SELECT t.setup,
-            GREATEST(((t.now - ( SELECT min(m.marked_at) AS min
+            GREATEST((t.now - (( SELECT min(m.marked_at) AS min
                    FROM taskqueue.share_mark m
-                  WHERE (m.setup = t.setup))) - s.share_delay), ((t.now - ( SELECT min(r.seen_at) AS min
+                  WHERE (m.setup = t.setup)) + s.share_delay)), (t.now - (( SELECT min(r.seen_at) AS min
                    FROM taskqueue.resource_seen r
-                  WHERE (r.setup = t.setup))) - '00:00:10'::interval), '00:00:00'::interval) AS by
-           FROM (resource.setup_time t
+                  WHERE (r.setup = t.setup)) + '00:00:10'::interval)), '00:00:00'::interval) AS by,
+                CASE
+                    WHEN (u.simulated IS NOT NULL) THEN ', by its clock, which is set'::text
+                    ELSE ''::text
+                END AS clock
+           FROM ((resource.setup_time t
+             JOIN resource.setup u ON ((u.setup = t.setup)))
              JOIN taskqueue.setting s ON ((s.setup = t.setup)))
         ), unfolded AS (
          SELECT c.setup,
@@ -18676,7 +18747,7 @@ CREATE VIEW monitor.health_work AS
     ('setup '::text || l.setup) AS object,
         CASE
             WHEN (v.verdict = 'ok'::text) THEN 'done'::text
-            ELSE format('not done for %s'::text, date_trunc('second'::text, l.by))
+            ELSE format('not done for %s%s'::text, date_trunc('second'::text, l.by), l.clock)
         END AS value,
     v.verdict,
         CASE
@@ -18959,7 +19030,12 @@ CREATE VIEW monitor.job AS
             WHEN j.held THEN 'held'::text
             ELSE 'waiting'::text
         END AS state,
-    j.inserted_at AS since,
+        CASE
+            WHEN j.held THEN ( SELECT max(h.at) AS max
+               FROM taskqueue.history h
+              WHERE ((h.setup = j.setup) AND (h.job_id = j.job_id) AND (h.event = 'held'::text) AND (h.at >= j.inserted_at)))
+            ELSE j.inserted_at
+        END AS since,
     j.task_queue_id,
     j.user_priority,
     j.attempts,
@@ -18996,7 +19072,7 @@ COMMENT ON COLUMN monitor.job.job_id IS 'Job.';
 
 COMMENT ON COLUMN monitor.job.state IS 'waiting, held, leased, or the outcome: finished, failed, cancelled, closed.';
 
-COMMENT ON COLUMN monitor.job.since IS 'Since when: inserted, matched or ended.';
+COMMENT ON COLUMN monitor.job.since IS 'Since when: inserted, held, matched or ended; null = held since before the history that is kept.';
 
 COMMENT ON COLUMN monitor.job.task_queue_id IS 'Queue it waits in or was taken from.';
 
@@ -19095,7 +19171,7 @@ UNION ALL
 
 ALTER VIEW monitor.job_event OWNER TO broker_owner;
 
-COMMENT ON VIEW monitor.job_event IS 'What happened to jobs in TaskQueues, one row an event, for as long as taskqueue.set_settings keeps it (history_kept). Restrict the job, or the time.';
+COMMENT ON VIEW monitor.job_event IS 'What happened to jobs in TaskQueues, one row an event (holds of the job itself, not of its owner or TaskQueue), for as long as taskqueue.set_settings keeps it (history_kept). Restrict the job, or the time.';
 
 COMMENT ON COLUMN monitor.job_event.setup IS 'Tenant.';
 
@@ -19105,7 +19181,7 @@ COMMENT ON COLUMN monitor.job_event.at IS 'When.';
 
 COMMENT ON COLUMN monitor.job_event.attempt IS 'Number of the attempt; 0 = never matched.';
 
-COMMENT ON COLUMN monitor.job_event.event IS 'matched, running, released, kill asked, finished, failed, cancelled or closed.';
+COMMENT ON COLUMN monitor.job_event.event IS 'matched, running, released, expired, held, let go, kill asked, finished, failed, cancelled or closed.';
 
 COMMENT ON COLUMN monitor.job_event.task_queue_id IS 'TaskQueue it was in or taken from; 0 = loaded from a dump.';
 
@@ -19171,7 +19247,7 @@ CREATE VIEW monitor.job_history AS
 
 ALTER VIEW monitor.job_history OWNER TO broker_owner;
 
-COMMENT ON VIEW monitor.job_history IS 'Every change of a brokered job''s status, for as long as lifecycle.set_settings keeps it (history_kept).';
+COMMENT ON VIEW monitor.job_history IS 'Every change of a brokered job''s status, and who had its work made again (the status is then the same before and after), for as long as lifecycle.set_settings keeps it (history_kept).';
 
 COMMENT ON COLUMN monitor.job_history.setup IS 'Tenant.';
 
@@ -19377,6 +19453,22 @@ COMMENT ON COLUMN monitor.matching_difference.expected IS 'What it should be.';
 
 COMMENT ON COLUMN monitor.matching_difference.found IS 'What it is.';
 
+CREATE TABLE taskqueue.held_owner (
+    setup text NOT NULL,
+    owner_dn text NOT NULL,
+    held_at timestamp with time zone NOT NULL
+);
+
+ALTER TABLE taskqueue.held_owner OWNER TO broker_owner;
+
+COMMENT ON TABLE taskqueue.held_owner IS 'Owners whose queues are held.';
+
+COMMENT ON COLUMN taskqueue.held_owner.setup IS 'Tenant: DIRAC''s Setup, PanDA''s vo.';
+
+COMMENT ON COLUMN taskqueue.held_owner.owner_dn IS 'Owner.';
+
+COMMENT ON COLUMN taskqueue.held_owner.held_at IS 'Since when.';
+
 CREATE VIEW monitor.oldest_job AS
  SELECT q.setup,
     q.task_queue_id,
@@ -19387,7 +19479,7 @@ CREATE VIEW monitor.oldest_job AS
     (t.now - o.inserted_at) AS waits,
     COALESCE(m.matches, (0)::bigint) AS matches_last_hour,
     COALESCE(h.matches, (0)::bigint) AS higher_matches_last_hour,
-    ((COALESCE(m.matches, (0)::bigint) = 0) AND (COALESCE(h.matches, (0)::bigint) > 0)) AS starved
+    ((COALESCE(m.since, (0)::bigint) = 0) AND (COALESCE(h.since, (0)::bigint) > 0)) AS starved
    FROM ((((taskqueue.task_queue q
      JOIN resource.setup_time t ON ((t.setup = q.setup)))
      CROSS JOIN LATERAL ( SELECT j.job_id,
@@ -19396,16 +19488,21 @@ CREATE VIEW monitor.oldest_job AS
           WHERE ((j.setup = q.setup) AND (j.task_queue_id = q.task_queue_id) AND (NOT j.held))
           ORDER BY j.inserted_at, j.job_id
          LIMIT 1) o)
-     LEFT JOIN LATERAL ( SELECT count(*) AS matches
+     LEFT JOIN LATERAL ( SELECT count(*) AS matches,
+            count(*) FILTER (WHERE (e.at > o.inserted_at)) AS since
            FROM taskqueue.match e
           WHERE ((e.setup = q.setup) AND (e.at > (t.now - '01:00:00'::interval)) AND (e.task_queue_id = q.task_queue_id))) m ON (true))
-     LEFT JOIN LATERAL ( SELECT count(*) AS matches
+     LEFT JOIN LATERAL ( SELECT count(*) AS matches,
+            count(*) FILTER (WHERE (e.at > o.inserted_at)) AS since
            FROM taskqueue.match e
-          WHERE ((e.setup = q.setup) AND (e.at > (t.now - '01:00:00'::interval)) AND (e.cpu_time > q.cpu_time))) h ON (true));
+          WHERE ((e.setup = q.setup) AND (e.at > (t.now - '01:00:00'::interval)) AND (e.cpu_time > q.cpu_time))) h ON (true))
+  WHERE (q.enabled AND (NOT q.held) AND (NOT (EXISTS ( SELECT
+           FROM taskqueue.held_owner n
+          WHERE ((n.setup = q.setup) AND (n.owner_dn = q.owner_dn))))));
 
 ALTER VIEW monitor.oldest_job OWNER TO broker_owner;
 
-COMMENT ON VIEW monitor.oldest_job IS 'The oldest waiting job of each TaskQueue, and whether higher CPU buckets keep it waiting: matches went to them within the hour and none to the queue.';
+COMMENT ON VIEW monitor.oldest_job IS 'The oldest job that waits to be matched of each TaskQueue that is open, and whether higher CPU buckets keep it waiting: since it came, matches of the last hour went to them and none to the queue.';
 
 COMMENT ON COLUMN monitor.oldest_job.setup IS 'Tenant.';
 
@@ -19415,7 +19512,7 @@ COMMENT ON COLUMN monitor.oldest_job.cpu_time IS 'CPU bucket, seconds.';
 
 COMMENT ON COLUMN monitor.oldest_job.owner_group IS 'Owner group.';
 
-COMMENT ON COLUMN monitor.oldest_job.job_id IS 'Its oldest waiting job.';
+COMMENT ON COLUMN monitor.oldest_job.job_id IS 'Its oldest waiting job that is not held.';
 
 COMMENT ON COLUMN monitor.oldest_job.inserted_at IS 'Since when it waits.';
 
@@ -19425,7 +19522,7 @@ COMMENT ON COLUMN monitor.oldest_job.matches_last_hour IS 'Matches from this que
 
 COMMENT ON COLUMN monitor.oldest_job.higher_matches_last_hour IS 'Matches from higher buckets within the hour.';
 
-COMMENT ON COLUMN monitor.oldest_job.starved IS 'True: higher buckets were served within the hour and this queue was not.';
+COMMENT ON COLUMN monitor.oldest_job.starved IS 'True: within the hour, and since the job came, higher buckets were served and this queue was not.';
 
 CREATE TABLE taskqueue.resource_class (
     setup text NOT NULL,
@@ -19944,22 +20041,6 @@ COMMENT ON COLUMN monitor.task_decision.jobs IS 'Jobs of the task that the run a
 COMMENT ON COLUMN monitor.task_decision.nucleus IS 'Nucleus that the run sent it to; null = none, or a later run has sent it elsewhere.';
 
 COMMENT ON COLUMN monitor.task_decision.decided_at IS 'When (the setup''s clock).';
-
-CREATE TABLE taskqueue.held_owner (
-    setup text NOT NULL,
-    owner_dn text NOT NULL,
-    held_at timestamp with time zone NOT NULL
-);
-
-ALTER TABLE taskqueue.held_owner OWNER TO broker_owner;
-
-COMMENT ON TABLE taskqueue.held_owner IS 'Owners whose queues are held.';
-
-COMMENT ON COLUMN taskqueue.held_owner.setup IS 'Tenant: DIRAC''s Setup, PanDA''s vo.';
-
-COMMENT ON COLUMN taskqueue.held_owner.owner_dn IS 'Owner.';
-
-COMMENT ON COLUMN taskqueue.held_owner.held_at IS 'Since when.';
 
 CREATE VIEW monitor.task_queue AS
  SELECT q.setup,
@@ -24211,8 +24292,8 @@ REVOKE ALL ON FUNCTION lifecycle.current_shares(p_setup text) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION lifecycle.end_job(p_setup text, p_job_id bigint, p_outcome text, p_why text, p_sub_status text) FROM PUBLIC;
 
-REVOKE ALL ON FUNCTION lifecycle.expire_leases(p_setup text, p_most integer) FROM PUBLIC;
-GRANT ALL ON FUNCTION lifecycle.expire_leases(p_setup text, p_most integer) TO broker_operator;
+REVOKE ALL ON FUNCTION lifecycle.expire_leases(p_setup text, p_most integer, p_dry_run boolean) FROM PUBLIC;
+GRANT ALL ON FUNCTION lifecycle.expire_leases(p_setup text, p_most integer, p_dry_run boolean) TO broker_operator;
 
 REVOKE ALL ON FUNCTION lifecycle.explain_timeouts(p_setup text, p_job_id bigint) FROM PUBLIC;
 GRANT ALL ON FUNCTION lifecycle.explain_timeouts(p_setup text, p_job_id bigint) TO broker_operator;
@@ -24253,6 +24334,9 @@ REVOKE ALL ON FUNCTION lifecycle.requirements_of(p_task workload.task, p_digest 
 
 REVOKE ALL ON FUNCTION lifecycle.retry_jobs(p_setup text, p_job_ids bigint[]) FROM PUBLIC;
 GRANT ALL ON FUNCTION lifecycle.retry_jobs(p_setup text, p_job_ids bigint[]) TO broker_operator;
+
+REVOKE ALL ON FUNCTION lifecycle.retry_task(p_setup text, p_task_id bigint) FROM PUBLIC;
+GRANT ALL ON FUNCTION lifecycle.retry_task(p_setup text, p_task_id bigint) TO broker_operator;
 
 REVOKE ALL ON FUNCTION lifecycle.return_to_task(p_setup text, p_job_id bigint, p_why text) FROM PUBLIC;
 
@@ -24548,6 +24632,8 @@ GRANT ALL ON FUNCTION taskqueue.insert_jobs(p_setup text, p_jobs jsonb, p_reques
 REVOKE ALL ON FUNCTION taskqueue.is_background(p_weight double precision, p_allow_background boolean) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION taskqueue.is_foreign(p_setup text) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION taskqueue.is_known(p_setup text, p_job_id bigint) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION taskqueue.is_news(p_known taskqueue.known_offer, p_cpu_time bigint, p_matched boolean) FROM PUBLIC;
 

@@ -237,6 +237,9 @@ def show_summary(summary: Row, *, dry: bool, nothing: str = "no task was due") -
             rule = f" by {row['rule']}" if row["rule"] else ""
             such = "such as task" if row["tasks"] > 1 else "task"
             output.say(f"{row['status']}{rule}, {such} {row['example']}: {row['reason']}")
+    waiting = [row["example"] for row in summary["tasks"] if row["status"] == "pending"]
+    if waiting:
+        output.say(f"why one waits: broker explain task {min(waiting)} --setup {summary['setup']}")
     retry = [row["retry_at"] for row in summary["tasks"] if row["retry_at"]]
     if retry and not dry:
         output.say(f"the first that waits is tried again at {output.moment(min(retry))}")

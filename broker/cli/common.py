@@ -76,11 +76,13 @@ def _report(error: Exception) -> bool:
     if not isinstance(error, BrokerError):
         return False
     if options.as_json:
-        said = {"error": error.message, "hint": error.hint, "sqlstate": error.sqlstate}
+        said = {"error": error.message, "detail": error.detail, "hint": error.hint, "sqlstate": error.sqlstate}
         output.json_out(said, stderr=True)
     else:
         code = f" [{error.sqlstate}]" if error.sqlstate else ""
         output.note(f"error: {error.message}{code}")
+        if error.detail:
+            output.note(f"detail: {error.detail}")
         if error.hint:
             output.note(f"hint:  {error.hint}")
     return True

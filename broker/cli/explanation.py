@@ -176,8 +176,9 @@ def show_explanation(explained: Row, limit: int) -> None:
     cells = [(row["queue"], row["rule"], row["criteria"], row["reason"]) for row in shown]
     output.table(title, [_kind(explained), "rule", "criteria", "reason"], cells, drop=["criteria"])
     _show_named(explained)
-    if of["not candidate"]:
-        output.say(f"{_places(explained, len(of['not candidate']))} never entered the list (--json names them)")
+    if never := of["not candidate"]:
+        title = f"Never entered the list, by rule: {_places(explained, len(never))}"
+        output.bars(title, Counter(row["rule"] for row in never).most_common())
     if not of["candidate"]:
         _show_obstacles(explained)
 

@@ -262,12 +262,18 @@ def _show_queues(rows: list[dict[str, Any]], limit: int) -> None:
 
 
 @app.command(rich_help_panel=PANEL)
-def report(job: Job, attempt: _Attempt, setup: Setup = "default", as_json: Json = False) -> None:
+def report(
+    job: Job,
+    attempt: _Attempt,
+    status: Annotated[str, typer.Option(help="starting, running, holding or transferring.")] = "running",
+    setup: Setup = "default",
+    as_json: Json = False,
+) -> None:
     """Report on a leased job, as its agent would; the answer is continue, or kill and why."""
     from broker.matcher import JobAgent, Lease
 
     with JobAgent(setup, ready(), connections=1) as agent:
-        answer = agent.report(Lease(job, attempt))
+        answer = agent.report(Lease(job, attempt), status)  # type: ignore[arg-type]  # the database refuses others
     if as_json:
         output.json_out(answer)
     else:

@@ -124,7 +124,8 @@ def _place(known: Row) -> str | None:
     state, queue = known["in_task_queues"], known["task_queue"]
     if state is None:
         return None if known["brokered"] else "it has ended and is forgotten, but for its history"
-    since, attempts = output.moment(state["since"]), counted(state["attempts"], "attempt")
+    since = output.moment(state["since"]) if state["since"] else "before the history that is kept"
+    attempts = counted(state["attempts"], "attempt")
     if queue:
         there = f"in TaskQueue {queue['task_queue_id']} ({queue['state']}), user priority {state['user_priority']}"
         return f"{state['state']} since {since}, {there}, {attempts} before"
@@ -185,13 +186,10 @@ def retry(
     _jobs_or_task(jobs, task)
     with session() as connection:
         require_setup(connection, setup)
-        if task is not None:
-            query = """
-                select coalesce(array_agg(job_id), '{}') as failed from monitor.brokered_job
-                 where setup = %s and task_id = %s and status = 'failed' and rebrokered = 0
-            """
-            jobs = rows_of(connection, query, setup, task)[0]["failed"]
-        done = rows_of(connection, "select * from lifecycle.retry_jobs(%s, %s::bigint[])", setup, jobs)
+        if task is None:
+            done = rows_of(connection, "select * from lifecycle.retry_jobs(%s, %s::bigint[])", setup, jobs)
+        else:
+            done = rows_of(connection, "select * from lifecycle.retry_task(%s, %s)", setup, task)
     if as_json:
         output.json_out(done)
     elif task is None:

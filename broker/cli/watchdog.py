@@ -20,7 +20,11 @@ def watchdog(
     setup: Annotated[str | None, typer.Option(help="This setup only.")] = None,
     once: Annotated[bool, typer.Option("--once", help="One round of everything, whoever else watches.")] = False,
     dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Only say what timeouts and fast rebrokerage would do now, and end.")
+        bool,
+        typer.Option(
+            "--dry-run",
+            help="Only say what would become of expired leases, and by timeouts and fast rebrokerage, and end.",
+        ),
     ] = False,
     every: Annotated[float, typer.Option(help="Seconds (0.1 or more) between two rounds.")] = 5.0,
     jitter: Annotated[float, typer.Option(help="So much (0 to 1) of that more or less, by chance.")] = 0.1,

@@ -275,8 +275,8 @@ def naming(name: str, said: Callable[[str], str] = str) -> Iterator[None]:
         if not name:
             raise
         found = from_database(error) if isinstance(error, psycopg.Error) else error
-        hint = found.hint and said(found.hint)
-        raise type(found)(f"{name}: {said(found.message)}", hint, found.sqlstate) from error
+        hint, detail = (text and said(text) for text in (found.hint, found.detail))
+        raise type(found)(f"{name}: {said(found.message)}", hint, found.sqlstate, detail) from error
 
 
 def dump(

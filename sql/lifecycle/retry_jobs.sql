@@ -20,12 +20,18 @@ begin
       raise exception 'job % is %', v_job.job_id, coalesce(v_job.status, 'of no status') using errcode = 'PB005', hint = 'Failed, cancelled and closed jobs can be tried again.';
     end if;
     job_id := v_job.job_id;
-    answer := case when v_job.number is null then 'was not made here'
-                   when lifecycle.reopen_part(p_setup, v_job.job_id) then format('its work is back in task %s', v_job.task_id)
-                   else 'its work went back before' end;
+    if v_job.number is null then
+      answer := 'was not made here';
+    elsif lifecycle.reopen_part(p_setup, v_job.job_id) then
+      answer := format('its work is back in task %s', v_job.task_id);
+      insert into workload.job_history (setup, at, job_id, from_status, to_status, role_name, why)
+      values (p_setup, resource.clock(p_setup), v_job.job_id, v_job.status, v_job.status, resource.caller(), 'retry_jobs: ' || answer);
+    else
+      answer := 'its work went back before';
+    end if;
     return next;
   end loop;
 end $$;
 
 comment on function lifecycle.retry_jobs(text, bigint[]) is
-'Gives the work of failed, cancelled or closed jobs back to their tasks, all or none: the next brokerage cycle makes new jobs of it, which know where the old ones were. Errors: PB002 (setup not granted), PB004 (no such job), PB005 (it has not ended, or has finished).';
+'Gives the work of failed, cancelled or closed jobs back to their tasks, all or none: the next brokerage cycle makes new jobs of it, which know where the old ones were. The history of the old ones says who gave it back. Errors: PB002 (setup not granted), PB004 (no such job), PB005 (it has not ended, or has finished).';

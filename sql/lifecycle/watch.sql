@@ -12,8 +12,8 @@ declare
   v_calls int;
 begin
   p_report := '[]';
-  foreach v_step in array case when p_dry_run and p_often then '{}'::text[]
-                               when p_dry_run then '{timeouts,fast-rebroker}'::text[]
+  foreach v_step in array case when p_dry_run and p_often then '{leases}'::text[]
+                               when p_dry_run then '{leases,timeouts,fast-rebroker}'::text[]
                                when p_often then '{leases,activate}'::text[]
                                else '{leases,timeouts,leases,fast-rebroker,leases,activate,leases,shares,ended}'::text[] end
   loop
@@ -45,4 +45,4 @@ begin
 end $$;
 
 comment on procedure lifecycle.watch(text, boolean, boolean, jsonb) is
-'Everything that goes on by itself in a setup, or in all: leases that expired, timeouts, fast rebrokerage, jobs whose input is there, counts, history, ended jobs; commits between steps. p_often: only what is to be done every few seconds (leases, jobs whose input is there, counts). p_dry_run: only what timeouts and fast rebrokerage would do. p_report becomes [{setup, rule, action, jobs}], where any were touched; what fails is undone, is said in place of the action, and keeps nothing from the rest. Safe to run twice at once. Errors: PB001 (there is no such setup), PB002 (setup not granted).';
+'Everything that goes on by itself in a setup, or in all: leases that expired, timeouts, fast rebrokerage, jobs whose input is there, counts, history, ended jobs; commits between steps. p_often: only what is to be done every few seconds (leases, jobs whose input is there, counts). p_dry_run: only what would be done about leases that expired, by timeouts and by fast rebrokerage; stores nothing and waits for nobody. p_report becomes [{setup, rule, action, jobs}], where any were touched; what fails is undone, is said in place of the action, and keeps nothing from the rest. Safe to run twice at once. Errors: PB001 (there is no such setup), PB002 (setup not granted).';

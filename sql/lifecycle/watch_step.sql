@@ -12,7 +12,7 @@ declare
   v_said jsonb;
 begin
   if p_step = 'leases' then
-    select jsonb_agg(to_jsonb(s)) into v_said from lifecycle.expire_leases(p_setup, p_most) s where s.jobs > 0;
+    select jsonb_agg(to_jsonb(s)) into v_said from lifecycle.expire_leases(p_setup, p_most, p_dry_run) s where s.jobs > 0;
   elsif p_step = 'timeouts' then
     select jsonb_agg(to_jsonb(s)) into v_said from lifecycle.watch_timeouts(p_setup, p_dry_run, p_most) s where s.jobs > 0;
   elsif p_step = 'fast-rebroker' then

@@ -2,7 +2,10 @@
 create or replace view monitor.brokered_job as
 select j.setup, j.job_id, j.task_id, j.number, j.queue, j.status, j.sub_status, j.priority, j.gshare, j.label, j.user_name, j.cores,
        j.created, j.activated, j.started, j.ended, j.rebrokered, j.previous_queues, j.input_files, j.input_bytes, j.events,
-       j.state_changed
+       j.state_changed,
+       case when j.rebrokered > 0 then (select n.job_id from workload.job n
+                                         where n.setup = j.setup and n.task_id = j.task_id and n.number = j.number and n.rebrokered in (j.rebrokered + 1, 0)
+                                         order by n.rebrokered desc limit 1) end as replaced_by
   from workload.job j;
 
 comment on view monitor.brokered_job is 'Every job of a task: where it is, and when it came through its states.';
@@ -28,3 +31,4 @@ comment on column monitor.brokered_job.input_files is 'Files it reads.';
 comment on column monitor.brokered_job.input_bytes is 'Bytes of them.';
 comment on column monitor.brokered_job.events is 'Events of its part of the input.';
 comment on column monitor.brokered_job.state_changed is 'Since when it has its status.';
+comment on column monitor.brokered_job.replaced_by is 'Job that got its part of the input next; null = none yet, or the part is its own.';

@@ -13,10 +13,12 @@ with today (day, days) as (
     from (select p.day - row_number() over (order by p.day)::int + 1 as begins from partition p, today t where p.day >= t.day) p, today t
    where p.begins = t.day
 ), late as (
-  select t.setup, greatest(t.now - (select min(m.marked_at) from taskqueue.share_mark m where m.setup = t.setup) - s.share_delay,
-                           t.now - (select min(r.seen_at) from taskqueue.resource_seen r where r.setup = t.setup) - interval '10 seconds',
-                           interval '0') as by
+  select t.setup, greatest(t.now - ((select min(m.marked_at) from taskqueue.share_mark m where m.setup = t.setup) + s.share_delay),
+                           t.now - ((select min(r.seen_at) from taskqueue.resource_seen r where r.setup = t.setup) + interval '10 seconds'),
+                           interval '0') as by,
+         case when u.simulated is not null then ', by its clock, which is set' else '' end as clock
     from resource.setup_time t
+    join resource.setup u on u.setup = t.setup
     join taskqueue.setting s on s.setup = t.setup
 ), unfolded as (
   select c.setup, c.task_queue_id, count(*) as changes
@@ -45,7 +47,7 @@ with today (day, days) as (
   select count(*) as events from (select from taskqueue.history_default limit 100000) h
 )
 select 'maintenance' as area, 'setup ' || l.setup as object,
-       case when v.verdict = 'ok' then 'done' else format('not done for %s', date_trunc('second', l.by)) end as value, v.verdict,
+       case when v.verdict = 'ok' then 'done' else format('not done for %s%s', date_trunc('second', l.by), l.clock) end as value, v.verdict,
        case when v.verdict <> 'ok' then 'shares are those of queues that were, counts take longer to read, and explain_job knows no new resources' end as cost,
        case when v.verdict <> 'ok' then 'call taskqueue.maintain every few seconds: broker maintain --every 5, or pg_cron' end as remedy
   from late l

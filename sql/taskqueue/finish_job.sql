@@ -24,4 +24,4 @@ begin
 end $$;
 
 comment on function taskqueue.finish_job(text, bigint, text, text) is
-'Ends a leased job: finished, failed, cancelled or closed. The same call again is no error. Errors: PB001 (outcome), PB002 (setup not granted), PB003 (stale attempt).';
+'Ends a leased job: finished, failed, cancelled or closed. The same call again is no error. Errors: PB001 (outcome, attempt), PB002 (setup not granted), PB003 (stale attempt, or no such job).';

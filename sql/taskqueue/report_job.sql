@@ -29,4 +29,4 @@ begin
 end $$;
 
 comment on function taskqueue.report_job(text, bigint, text, text) is
-'An agent says what the job does (starting, running, holding, transferring; null = a heartbeat: it is alive); answers continue, or kill with the reason. Errors: PB001 (status), PB002 (setup not granted), PB003 (stale attempt), PB005 (a brokered job does not go from its status to that one).';
+'An agent says what the job does (starting, running, holding, transferring; null = a heartbeat: it is alive); answers continue, or kill with the reason. Errors: PB001 (status, attempt), PB002 (setup not granted), PB003 (stale attempt, or no such job), PB005 (a brokered job does not go from its status to that one).';

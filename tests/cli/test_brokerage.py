@@ -60,6 +60,10 @@ def test_the_summary_names_queues_and_rules(cli: Cli, gridded: Connection) -> No
     for words in ("candidates", "pending", "is tried again at", "Assigned: ", "SYN-", "-cpucore", "█"):
         assert words in shown, words
     task = task_of(gridded, "pending")
+    query = "select min(task_id) from brokerage.task_decision where status = 'pending'"
+    [(first,)] = gridded.execute(query).fetchall()
+    assert f"\nwhy one waits: broker explain task {first} --setup grid\n" in shown
+    assert cli("explain", "task", first, "--setup", "grid").code == 0
     again = cli("broker-jobs", "--setup", "grid", "--task", task, "--json").json
     assert [(row["status"], row["tasks"]) for row in again["tasks"]] == [("pending", 1)]
 
@@ -207,6 +211,7 @@ def test_a_queue_that_is_asked_for_and_never_entered_the_list_is_told_of(cli: Cl
     assert ("it is pre-assigned to Z*, which is not in setup default\n" in shown) == ("params" in asked)
     explained = cli("explain", "task", 1, "--json").json
     assert (explained["named_queues"], explained["unknown_queues"]) == (["P"], ["Z*"] if "params" in asked else [])
+    assert re.search(r"Never entered the list, by rule: 2 queues *\n *anal-initial .* 2 *\n", shown)
     db.execute("delete from resource.queue where queue = 'A'")
     shown = cli("explain", "task", 1).out
     assert "type is production, not analysis" in shown

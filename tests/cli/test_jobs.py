@@ -10,6 +10,7 @@ import pytest
 from broker.cli import output
 from tests.calls import Calls, requirements
 from tests.commands import Cli
+from tests.lifecycle import grids
 
 Connection = psycopg.Connection[Any]
 
@@ -101,6 +102,32 @@ def test_match_report_release_finish(cli: Cli, db: Connection) -> None:
     assert cli("finish", 1, attempt, "--outcome", "failed").out == "job 1 failed\n"
     assert Calls(db).outcome(1) == "failed"
     assert cli("finish", 1, attempt, "--outcome", "well", "--json").code == 1
+
+
+def test_report_says_a_status(cli: Cli, db: Connection) -> None:
+    grids.load(db, "s")
+    [job] = grids.make(db, "s")
+    grids.activate(db, "s")
+    _, attempt = grids.match(db, "s") or (0, "")
+    for status in ("starting", "running", "holding", "transferring"):
+        assert cli("report", job, attempt, "--status", status, "--setup", "s").out == "continue\n"
+        assert grids.status(db, "s", job) == status
+    said = cli("report", job, attempt, "--status", "finished", "--setup", "s")
+    assert (said.code, "status is 'finished', which no agent reports [PB001]" in said.err) == (1, True)
+
+
+def test_an_operator_is_told_who_has_the_job(cli: Cli, db: Connection) -> None:
+    Calls(db).insert(1)
+    match = Calls(db).take(Site="S")
+    said = cli("report", 1, f"2-{'0' * 32}")
+    [error, detail, hint] = said.err.splitlines()
+    assert error == "error: attempt 2 of job 1 is stale [PB003]"
+    assert detail.startswith("detail: Attempt 1 has it: role ")
+    assert "at S, since" in detail
+    assert hint.startswith("hint:  The job was given back")
+    told = json.loads(cli("report", 1, f"2-{'0' * 32}", "--json").err)
+    assert told["detail"] == detail.removeprefix("detail: ")
+    assert "detail" not in cli("report", 1, match.attempt).err
 
 
 def test_match_takes_many_and_says_when_there_is_none(cli: Cli, db: Connection) -> None:

@@ -131,6 +131,27 @@ def test_hold_and_let_go(cli: Cli, db: Connection) -> None:
     assert q.take().job_id == 1
 
 
+def test_holds_of_a_job_are_told_with_when_and_who(cli: Cli, db: Connection, as_role: Callable[[str], None]) -> None:
+    q = Calls(db)
+    q.set_clock("2026-03-01 12:00+00")
+    q.insert(1)
+    as_role("broker_operator")
+    for minute, command in enumerate(("hold", "hold", "let-go", "hold"), 1):
+        q.set_clock(f"2026-03-01 12:0{minute}+00")
+        assert cli(command, "job", 1).code == 0
+    assert "held since 2026-03-01 12:04:00" in cli("job", 1).out
+    told = cli("job", 1, "--json").json
+    assert [(row["event"], row["at"][14:16], row["role_name"]) for row in told["events"]] == [
+        ("held", "01", "broker_operator"),
+        ("let go", "03", "broker_operator"),
+        ("held", "04", "broker_operator"),
+    ]
+    db.execute("truncate taskqueue.history")
+    assert "held since before the history that is kept" in cli("job", 1).out
+    cli("let-go", "job", 1)
+    assert "waiting since 2026-03-01 12:00:00" in cli("job", 1).out
+
+
 @pytest.mark.parametrize("command", ["hold", "let-go"])
 @pytest.mark.parametrize(
     ("kind", "name", "error"),
@@ -230,11 +251,26 @@ def test_failed_jobs_are_made_again(cli: Cli, db: Connection) -> None:
     assert grids.make(db, "s", "QB") == []
     assert cli("retry", jobs[0], "--setup", "s").out == f"job {jobs[0]}: its work is back in task 1\n"
     assert cli("retry", jobs[0], "--setup", "s").out == f"job {jobs[0]}: its work went back before\n"
+    tried = cli("job", jobs[0], "--setup", "s", "--json").json
+    assert (tried["history"][-1]["to_status"], tried["history"][-1]["why"], tried["brokered"]["replaced_by"]) == (
+        "failed",
+        "retry_jobs: its work is back in task 1",
+        None,
+    )
+    assert [row["why"] for row in tried["history"]].count("retry_jobs: its work is back in task 1") == 1
+    assert tried["history"][-1]["role_name"] == Calls(db).value("select current_user")
     assert cli("retry", "--task", 1, "--setup", "s").out == "task 1: 2 failed jobs to be made again\n"
     assert cli("retry", "--task", 1, "--setup", "s", "--json").json == []
-    assert len(grids.make(db, "s", "QB", jobs=9)) == 3
+    again = grids.make(db, "s", "QB", jobs=9)
+    assert len(again) == 3
+    made = cli("job", jobs[0], "--setup", "s", "--json").json["brokered"]["replaced_by"]
+    assert made == again[0]
+    assert cli("job", made, "--setup", "s", "--json").json["brokered"]["replaced_by"] is None
+    assert f"replaced by {made}" in " ".join(cli("job", jobs[0], "--setup", "s").out.split())
     for words in (("retry",), ("retry", 7, "--task", 1)):
         said = cli(*words, "--setup", "s")
         assert (said.code, "name jobs, or a task" in said.err) == (2, True)
+    said = cli("retry", "--task", 77, "--setup", "s")
+    assert (said.code, said.err.splitlines()[0]) == (1, "error: there is no task 77 in setup s [PB004]")
     said = cli("retry", 7, "--setup", "s")
     assert (said.code, "error: there is no job 7 in setup s [PB004]" in said.err) == (1, True)

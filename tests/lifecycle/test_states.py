@@ -295,6 +295,17 @@ def test_work_of_a_failed_job_goes_back_once(db: Connection, outcome: str) -> No
     assert grids.differences(db, "s") == []
 
 
+def test_a_job_is_replaced_by_the_next_one_of_its_part(db: Connection) -> None:
+    [first] = grids.make(db, "s")
+    chain = [first]
+    for queue in ("QB", "QA"):
+        db.execute("select lifecycle.cancel_jobs('s', %s::bigint[])", ([chain[-1]],))
+        db.execute("select lifecycle.retry_jobs('s', %s::bigint[])", ([chain[-1]],))
+        chain += grids.make(db, "s", queue)
+    query = "select job_id, replaced_by from monitor.brokered_job where setup = 's' order by job_id"
+    assert db.execute(query).fetchall() == [(chain[0], chain[1]), (chain[1], chain[2]), (chain[2], None)]
+
+
 @pytest.mark.parametrize(
     "task, corecount, cores",
     [

@@ -42,8 +42,8 @@ def test_one_call_does_everything(db: Connection) -> None:
     q.rows("select workload.correct_counts('default')")
     before = q.stored()
     wanted = {("pending", "cancel"): 1, ("fast-rebroker", "rebroker"): 2}
-    assert watch(q, "default", True) == wanted
-    assert watch(q, "default", True, True) == {}
+    assert watch(q, "default", True) == {("sent", "return"): 1, **wanted}
+    assert watch(q, "default", True, True) == {("sent", "return"): 1}
     assert q.stored() == before
     assert watch(q, "default", False, True) == {("sent", "return"): 1}
     assert job_state(q, 5)[0] == "activated"
@@ -163,6 +163,36 @@ def test_a_heartbeat_that_comes_meanwhile_counts(db: Connection, connect: Callab
         other.execute("commit")
     assert told(q, "watch_timeouts") == {}
     assert job_state(q, 1)[0] == "running"
+
+
+def test_a_dry_run_tells_what_becomes_of_leases_and_keeps_nobody_waiting(
+    db: Connection, connect: Callable[..., Connection]
+) -> None:
+    q, other = make(db, World({}, [Job("sent")] * 3), [A]), Calls(connect())
+    for number in (1, 2, 3):
+        lease(q, number, "matched", matched_at=ago(0.6), expires_at=ago(0.1))
+    q.rows("update taskqueue.lease set matched_at = %s where job_id = 1 returning 1", ago(0.7))
+    q.rows("update taskqueue.lease set attempt = 3 where job_id = 2 returning 1")
+    q.insert(4)  # not brokered: no timeout is about it
+    match = q.take(CPUTime=50000)
+    q.call_rows("report_job", match.job_id, match.attempt)
+    q.rows("update taskqueue.lease set expires_at = %s where job_id = 4 returning 1", ago(0.1))
+    wanted = {("sent", "return"): 2, ("sent", "fail"): 1, ("heartbeat", "fail"): 1}
+    before = q.stored()
+    db.execute("begin")
+    assert told(q, "expire_leases", None, True) == wanted
+    assert told(q, "expire_leases", 1, True) == {("sent", "return"): 1, ("heartbeat", "fail"): 1}
+    other.connection.execute("set lock_timeout = '1s'")
+    assert other.call("hold", "owner", "nobody") == 0  # nobody may be inside the setup
+    other.call("let_go", "owner", "nobody")
+    other.connection.execute("begin")
+    other.rows("select 1 from taskqueue.lease for update nowait")
+    assert told(q, "expire_leases", None, True) == wanted
+    other.connection.execute("rollback")
+    db.execute("rollback")
+    assert q.stored() == before
+    assert told(q, "expire_leases") == wanted
+    assert told(q, "expire_leases", None, True) == {}
 
 
 def test_one_leads_until_it_stands_down_or_dies(db: Connection) -> None:

@@ -112,6 +112,18 @@ def test_maintenance_goes_by_the_time_of_the_setup(rolled_back: Connection, heal
     assert health()["setup default"].verdict == "advice"
 
 
+def test_maintenance_says_that_the_clock_is_set(rolled_back: Connection, health: Health) -> None:
+    q = Calls(rolled_back)
+    q.insert(1)
+    rolled_back.execute("update taskqueue.share_mark set marked_at = '2020-01-01 00:00+00'")
+    rolled_back.execute("update taskqueue.setting set share_delay = '4 s'")
+    q.set_clock("2020-01-04 00:00+00")
+    assert health()["setup default"].value == "not done for 2 days 23:59:56, by its clock, which is set"
+    rolled_back.execute("update taskqueue.share_mark set marked_at = now() - interval '1 hour'")
+    rolled_back.execute("select resource.set_clock('default', null)")
+    assert health()["setup default"].value == "not done for 00:59:56"
+
+
 def test_counts_that_nobody_folds(db: Connection) -> None:
     q = Calls(db)
     queue = q.insert(1)

@@ -129,6 +129,7 @@ OPERATOR = (
         "lifecycle.forget_ended",
         "lifecycle.maintain",
         "lifecycle.retry_jobs",
+        "lifecycle.retry_task",
         "lifecycle.set_settings",
         "lifecycle.lead",
         "lifecycle.stand_down",

@@ -102,3 +102,27 @@ def test_a_lease_taken_before_goes_back_to_a_queue_of_todays_buckets(q: Calls) -
     queue = q.call("release_job", 1, match.attempt)
     assert cpu_times(q)[queue] == 1800
     assert q.inconsistencies() == []
+
+
+def test_short_jobs_that_starve_are_told(q: Calls) -> None:
+    """By what was matched since they came; who may not be matched starves for another reason."""
+    starved = "select job_id, starved from monitor.oldest_job where cpu_time = 500"
+    q.set_clock("2026-06-01 12:00+00")
+    q.insert_many([1, 2, 3], CPUTime=50000)
+    assert q.take().job_id < 4
+    q.set_clock("2026-06-01 12:10+00")
+    short = q.insert(4, CPUTime=500, OwnerDN="bob")
+    q.insert(5, CPUTime=500, OwnerDN="bob")
+    assert q.rows(starved) == [(4, False)]
+    q.set_clock("2026-06-01 12:20+00")
+    assert q.take().job_id < 4
+    assert q.rows(starved) == [(4, True)]
+    for thing in (("job", "4"), ("owner", "bob"), ("queue", str(short))):
+        q.call("hold", *thing)
+        assert q.rows(starved) == ([(5, True)] if thing[0] == "job" else [])
+        q.call("let_go", *thing)
+    q.call("set_queue_enabled", short, False)
+    assert q.rows(starved) == []
+    q.call("set_queue_enabled", short, True)
+    assert q.take(CPUTime=500).job_id in {4, 5}
+    assert [starves for _, starves in q.rows(starved)] == [False]

@@ -309,6 +309,24 @@ def test_wrong_attempts(settled: Calls, function: str, arguments: tuple[Any, ...
         assert settled.stored() == before
 
 
+@pytest.mark.parametrize("function", ["report_job", "finish_job", "release_job"])
+def test_a_job_that_is_nowhere_is_not_called_stale(q: Calls, function: str) -> None:
+    """The code stays the one that has an agent stop: the job may have ended and be forgotten."""
+    q.insert(1)
+    q.insert(2)
+    q.call("delete_job", 2)
+    attempt = f"1-{'0' * 32}"
+    state, message = q.refusal(partial(q.call_rows, function, 424242, attempt))
+    assert (state, message) == ("PB003", "there is no job 424242 in setup default")
+    for known in (1, 2):  # waits; ended
+        state, message = q.refusal(partial(q.call_rows, function, known, attempt))
+        assert (state, message) == ("PB003", f"attempt 1 of job {known} is stale")
+    state, message = q.refusal(partial(q.call_rows, function, 1, "x"))
+    assert (state, message) == ("PB001", "attempt is 'x', which has not the form of one")
+    state, message = q.refusal(partial(q.call_rows, function, 1, f"1-{'0' * 32}\n"))  # a token is in no message
+    assert (state, message) == ("PB001", f"attempt is '1-{'0' * 18}...', which has not the form of one")
+
+
 @pytest.mark.parametrize("outcome", ["done", "", "Finished", None])
 def test_outcomes_that_do_not_exist(q: Calls, outcome: str | None) -> None:
     q.insert(1)
