@@ -87,6 +87,10 @@ def from_database(error: psycopg.Error) -> BrokerError:
         return ConnectError(
             message, hint or "the server stopped, or its administrator ended this session", error.sqlstate, detail
         )
+    if error.sqlstate == "25006" or "during recovery" in message:
+        hint = (
+            "standbys only read: connect to the primary (target_session_attrs=read-write finds it among several hosts)"
+        )
     if error.sqlstate == "2D000" and hint is None:
         hint = (
             "a procedure that commits as it goes (brokerage.broker_jobs) needs a connection in autocommit, outside any"

@@ -18850,7 +18850,7 @@ UNION ALL
             ELSE NULL::text
         END AS cost,
         CASE
-            WHEN (v.verdict <> 'ok'::text) THEN 'call taskqueue.maintain() without a setup at least once a day'::text
+            WHEN (v.verdict <> 'ok'::text) THEN 'call taskqueue.maintain() without a setup at least once a day; a day that has events in history_default already gets no partition, the next one does'::text
             ELSE NULL::text
         END AS remedy
    FROM (ahead a
@@ -18874,7 +18874,7 @@ UNION ALL
             ELSE NULL::text
         END AS cost,
         CASE
-            WHEN (v.verdict <> 'ok'::text) THEN 'let taskqueue.maintain() run; delete those beyond the retention by hand, as broker_owner'::text
+            WHEN (v.verdict <> 'ok'::text) THEN 'let taskqueue.maintain() run every day; those that are there stay until somebody deletes them as broker_owner, when they are beyond the retention'::text
             ELSE NULL::text
         END AS remedy
    FROM (stray s
@@ -23211,9 +23211,9 @@ ALTER TABLE workload.task
 COMMENT ON CONSTRAINT task_task_class_allowed ON workload.task IS '2 (S), 1 (A), 0 (B) or -1 (C)';
 
 ALTER TABLE workload.task
-    ADD CONSTRAINT task_task_id_allowed CHECK ((task_id >= 1)) NOT VALID;
+    ADD CONSTRAINT task_task_id_allowed CHECK ((task_id >= 0)) NOT VALID;
 
-COMMENT ON CONSTRAINT task_task_id_allowed ON workload.task IS '1 or more';
+COMMENT ON CONSTRAINT task_task_id_allowed ON workload.task IS '0 or more';
 
 ALTER TABLE workload.task
     ADD CONSTRAINT task_walltime_unit_allowed CHECK ((walltime_unit ~ '^(m?HS06s?(PerEvent)?(Fixed)?|m?(s|sec|seconds|min|minutes|h|hours|kS|kSI2k[a-z]*)(Per(Event|MB|File))?(Fixed)?)?$'::text)) NOT VALID;

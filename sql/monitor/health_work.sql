@@ -75,13 +75,13 @@ select 'maintenance', 'leases that expired', e.leases || case when e.leases = 10
  union all
 select 'history', 'partitions made ahead', case when a.days < 0 then 'none for today' else format('%s days', a.days) end, v.verdict,
        case when v.verdict <> 'ok' then 'events go into history_default, which retention does not clear' end,
-       case when v.verdict <> 'ok' then 'call taskqueue.maintain() without a setup at least once a day' end
+       case when v.verdict <> 'ok' then 'call taskqueue.maintain() without a setup at least once a day; a day that has events in history_default already gets no partition, the next one does' end
   from ahead a
  cross join lateral (select case when a.days < 1 and exists (select from resource.setup) then 'advice' else 'ok' end as verdict) v
  union all
 select 'history', 'events in history_default', s.events || case when s.events = 100000 then ' or more' else '' end, v.verdict,
        case when v.verdict <> 'ok' then 'they stay beyond the retention, and their days get no partition' end,
-       case when v.verdict <> 'ok' then 'let taskqueue.maintain() run; delete those beyond the retention by hand, as broker_owner' end
+       case when v.verdict <> 'ok' then 'let taskqueue.maintain() run every day; those that are there stay until somebody deletes them as broker_owner, when they are beyond the retention' end
   from stray s
  cross join lateral (select case when s.events > 0 then 'advice' else 'ok' end as verdict) v
  union all
