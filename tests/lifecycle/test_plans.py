@@ -23,11 +23,14 @@ HOT = {
 }
 
 WAIT = """
-    select taskqueue.insert_jobs('default', jsonb_agg(jsonb_build_object('requirements', requirements, 'jobs', ids)))
+    select taskqueue.open_queues('default', array_agg(made_one))
       from (select jsonb_build_object('OwnerDN', 'ann', 'OwnerGroup', 'g', 'CPUTime', 500,
                                       'Sites', array[queue]) as requirements,
-                   jsonb_agg(jsonb_build_array(job_id, 1)) as ids
+                   array_agg(job_id) as ids, array_agg(1) as priorities
               from workload.job where status = 'activated' group by queue) s
+     cross join lateral taskqueue.place_jobs('default', taskqueue.canonical_requirements('default', s.requirements),
+                                             s.ids, s.priorities) p
+     cross join unnest(p.made) made_one
 """
 
 _loaded: list[str] = []  # the database of this process

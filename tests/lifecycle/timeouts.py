@@ -77,7 +77,7 @@ def add(q: Calls, jobs: list[Job], first: int = 1) -> None:
 
 def lease(q: Calls, job_id: int, state: str, **columns: Any) -> None:
     """Match a job in the ordinary way and say that brokerage made it; columns of the lease as given."""
-    q.insert(job_id, Sites=[f"S{job_id}"])
+    _place(q, job_id)
     match = q.take(Site=f"S{job_id}")
     assert match.job_id == job_id
     values = {"state": state, "brokered": True, **columns}
@@ -85,9 +85,20 @@ def lease(q: Calls, job_id: int, state: str, **columns: Any) -> None:
     q.rows(f"update taskqueue.lease set {given} where job_id = %s returning 1", *values.values(), job_id)
 
 
+def _place(q: Calls, job_id: int) -> None:
+    """Into a TaskQueue of its own, as lifecycle.activate puts jobs there; submitters may not insert them."""
+    wanted = Jsonb(requirements(Sites=[f"S{job_id}"]))
+    q.rows(
+        "select taskqueue.open_queues('default', p.made)"
+        "  from taskqueue.place_jobs('default', taskqueue.canonical_requirements('default', %s), array[%s], array[1]) p",
+        wanted,
+        job_id,
+    )
+
+
 def wait(q: Calls, job_id: int) -> None:
     """Let a job wait in a TaskQueue."""
-    q.insert_many([job_id], **requirements(Sites=[f"S{job_id}"]))
+    _place(q, job_id)
     q.rows("update taskqueue.job set brokered = true where job_id = %s returning 1", job_id)
 
 
