@@ -1662,6 +1662,7 @@ declare
   v_profile text := coalesce(p_profile, (select s.profile from brokerage.setting s where s.setup = p_setup), 'doc');
 begin
   perform resource.look(p_setup);
+  perform resource.require_known_setup(p_setup);
   perform brokerage.require_profile(v_profile);
   return query
     select 'queue', s.queue, (array['lo', 'mid', 'hi'])[s.site_class + 2], s.reason,
@@ -1679,7 +1680,7 @@ end $$;
 
 ALTER FUNCTION brokerage.classes(p_setup text, p_profile text) OWNER TO broker_owner;
 
-COMMENT ON FUNCTION brokerage.classes(p_setup text, p_profile text) IS 'Classes of user analysis by the jobs here: of queues (hi, mid, lo), users (A, B, C by what they have left) and tasks (S, A, B, C), with the reason and what it was worked out of. What brokerage.classify says now; but users go by the classes of queues that are in force, tasks by what was last said of their users, so for what would be said of these call it first (in a transaction that is rolled back, to store nothing). A flavour of panda2026 looks at the waits of merge jobs alone (processing_type pmerge, or the task is_merging, or those of user gangarbt). Errors: PB001 (no such profile), PB002 (setup not granted).';
+COMMENT ON FUNCTION brokerage.classes(p_setup text, p_profile text) IS 'Classes of user analysis by the jobs here: of queues (hi, mid, lo), users (A, B, C by what they have left) and tasks (S, A, B, C), with the reason and what it was worked out of. What brokerage.classify says now; but users go by the classes of queues that are in force, tasks by what was last said of their users, so for what would be said of these call it first (in a transaction that is rolled back, to store nothing). A flavour of panda2026 looks at the waits of merge jobs alone (processing_type pmerge, or the task is_merging, or those of user gangarbt). Errors: PB001 (no such setup or profile), PB002 (setup not granted).';
 
 CREATE PROCEDURE brokerage.classify(IN p_setup text, IN p_profile text DEFAULT NULL::text)
     LANGUAGE plpgsql SECURITY DEFINER
@@ -2741,6 +2742,7 @@ declare
   v_reason text;
 begin
   perform resource.look(p_setup);
+  perform resource.require_known_setup(p_setup);
   select t.* into v_task from workload.task t where t.setup = p_setup and t.task_id = p_task_id;
   if not found then
     raise exception 'task % is not in setup %', coalesce(p_task_id::text, 'null'), p_setup
@@ -5268,6 +5270,7 @@ declare
   v_missing bigint[];
 begin
   perform resource.look(p_setup);
+  perform resource.require_known_setup(p_setup);
   v_missing := array(select distinct u.task_id from unnest(p_task_ids) u(task_id)
                       where not exists (select from workload.task t where t.setup = p_setup and t.task_id = u.task_id) order by 1);
   if cardinality(v_missing) > 0 then
@@ -5280,7 +5283,7 @@ end $$;
 
 ALTER FUNCTION brokerage.require_tasks(p_setup text, p_task_ids bigint[]) OWNER TO broker_owner;
 
-COMMENT ON FUNCTION brokerage.require_tasks(p_setup text, p_task_ids bigint[]) IS 'Refuses tasks that are not there, naming them. Errors: PB001, PB002, PB004 (no such task).';
+COMMENT ON FUNCTION brokerage.require_tasks(p_setup text, p_task_ids bigint[]) IS 'Refuses tasks that are not there, naming them. Errors: PB001 (no such setup), PB002, PB004 (no such task).';
 
 CREATE FUNCTION brokerage.requirement_text(p_requirement jsonb) RETURNS text
     LANGUAGE sql IMMUTABLE PARALLEL SAFE
@@ -6601,7 +6604,7 @@ CREATE FUNCTION brokerage.rule_wn_connectivity(t brokerage.task_facts, q brokera
          or t.ip_connectivity = 'http' and coalesce(q.connectivity, 'none') not in ('full', 'http')
     then format('needs network %s, the queue has %s', t.ip_connectivity, coalesce(q.connectivity, 'not said'))
     when t.ip_stack is distinct from q.ip_stack
-    then format('needs stack %s, the queue has %s', coalesce(t.ip_stack, 'unset'), coalesce(q.ip_stack, 'unset'))
+    then format('%s, the queue has %s', coalesce('needs stack ' || t.ip_stack, 'the task names no IP stack'), coalesce(q.ip_stack, 'unset'))
   end
 $$;
 
@@ -8198,6 +8201,7 @@ declare
   v_all_made bigint[] := '{}'::bigint[];
 begin
   perform resource.identify(p_setup);
+  perform resource.require_known_setup(p_setup);
   perform taskqueue.enter(p_setup);
   v_ids := array(select j.job_id from workload.job j
                   where j.setup = p_setup and j.job_id = any (array(select r.job_id from lifecycle.ready_jobs(p_setup, p_most) r))
@@ -8245,7 +8249,7 @@ end $$;
 
 ALTER FUNCTION lifecycle.activate(p_setup text, p_most integer) OWNER TO broker_owner;
 
-COMMENT ON FUNCTION lifecycle.activate(p_setup text, p_most integer) IS 'Assigns the defined jobs that have a queue, and activates up to so many whose input is at their queue: they wait in a TaskQueue from then on. Returns how many. Errors: PB002 (setup not granted).';
+COMMENT ON FUNCTION lifecycle.activate(p_setup text, p_most integer) IS 'Assigns the defined jobs that have a queue, and activates up to so many whose input is at their queue: they wait in a TaskQueue from then on. Returns how many. Errors: PB001 (no such setup), PB002 (setup not granted).';
 
 CREATE FUNCTION lifecycle.cancel_jobs(p_setup text, p_job_ids bigint[], p_reason text DEFAULT 'cancelled'::text) RETURNS TABLE(job_id bigint, answer text)
     LANGUAGE plpgsql SECURITY DEFINER
@@ -8440,6 +8444,7 @@ declare
   v_lease taskqueue.lease;
 begin
   perform resource.identify(p_setup);
+  perform resource.require_known_setup(p_setup);
   if p_dry_run is not true then
     perform taskqueue.enter(p_setup);
   end if;
@@ -8483,7 +8488,7 @@ end $_$;
 
 ALTER FUNCTION lifecycle.expire_leases(p_setup text, p_most integer, p_dry_run boolean) OWNER TO broker_owner;
 
-COMMENT ON FUNCTION lifecycle.expire_leases(p_setup text, p_most integer, p_dry_run boolean) IS 'Ends leases that have expired, up to so many of each kind (null = the setting most): jobs that never started go back to their queue or, after the attempts of the setting, fail; jobs not heard of any more fail; p_dry_run only says how many, and waits for nobody. Returns how many. Errors: PB002 (setup not granted).';
+COMMENT ON FUNCTION lifecycle.expire_leases(p_setup text, p_most integer, p_dry_run boolean) IS 'Ends leases that have expired, up to so many of each kind (null = the setting most): jobs that never started go back to their queue or, after the attempts of the setting, fail; jobs not heard of any more fail; p_dry_run only says how many, and waits for nobody. Returns how many. Errors: PB001 (no such setup), PB002 (setup not granted).';
 
 CREATE FUNCTION lifecycle.explain_timeouts(p_setup text, p_job_id bigint) RETURNS TABLE(place integer, rule text, verdict text, action text, age interval, time_limit interval, limit_from text, due_at timestamp with time zone, why text)
     LANGUAGE plpgsql STABLE SECURITY DEFINER
@@ -8583,6 +8588,7 @@ declare
   v_job record;
 begin
   perform resource.identify(p_setup);
+  perform resource.require_known_setup(p_setup);
   if v_most < 1 then
     raise exception 'most is %', v_most using errcode = 'PB001', hint = 'Give how many jobs are touched at most, at least 1.';
   end if;
@@ -8638,6 +8644,7 @@ declare
   v_forgotten bigint;
 begin
   perform resource.identify(p_setup);
+  perform resource.require_known_setup(p_setup);
   select s.* into v_setting from lifecycle.setting_in_force s where s.setup = p_setup;
   with kept as materialized (
     select o.task_id from brokerage.open_task o where o.setup = p_setup and o.algorithm <> 'production_task'
@@ -8665,7 +8672,7 @@ end $$;
 
 ALTER FUNCTION lifecycle.forget_ended(p_setup text, p_most integer) OWNER TO broker_owner;
 
-COMMENT ON FUNCTION lifecycle.forget_ended(p_setup text, p_most integer) IS 'Forgets up to so many jobs (null = the setting) that ended longer than jobs_kept ago, and returns how many. Those that did a part of a task''s input stay while the task has parts to assign or jobs that have not ended. Errors: PB002 (setup not granted).';
+COMMENT ON FUNCTION lifecycle.forget_ended(p_setup text, p_most integer) IS 'Forgets up to so many jobs (null = the setting) that ended longer than jobs_kept ago, and returns how many. Those that did a part of a task''s input stay while the task has parts to assign or jobs that have not ended. Errors: PB001 (no such setup), PB002 (setup not granted).';
 
 CREATE TABLE resource.queue (
     setup text NOT NULL,
@@ -9027,6 +9034,7 @@ declare
   v_measured bigint;
 begin
   perform resource.identify(p_setup);
+  perform resource.require_known_setup(p_setup);
   perform from resource.share s where s.setup = p_setup order by s.gshare for update;
   with tree as materialized (
     select t.* from lifecycle.share_tree(p_setup) t where t.source = 'jobs'
@@ -9333,6 +9341,7 @@ CREATE FUNCTION lifecycle.share_tree(p_setup text) RETURNS TABLE(gshare text, pa
     AS $$
 begin
   perform resource.look(p_setup);
+  perform resource.require_known_setup(p_setup);
   return query
     with present as materialized (
       select array_agg(c.share) as shares, bool_or(c.counted) as counted from lifecycle.current_shares(p_setup) c)
@@ -9448,6 +9457,7 @@ declare
   v_done jsonb := jsonb '{}';
 begin
   perform resource.identify(p_setup);
+  perform resource.require_known_setup(p_setup);
   if v_most < 1 then
     raise exception 'most is %', v_most using errcode = 'PB001', hint = 'Give how many jobs are touched at most by rule, at least 1.';
   end if;

@@ -14,6 +14,7 @@ declare
   v_all_made bigint[] := '{}'::bigint[];
 begin
   perform resource.identify(p_setup);
+  perform resource.require_known_setup(p_setup);
   perform taskqueue.enter(p_setup);
   v_ids := array(select j.job_id from workload.job j
                   where j.setup = p_setup and j.job_id = any (array(select r.job_id from lifecycle.ready_jobs(p_setup, p_most) r))
@@ -60,4 +61,4 @@ begin
 end $$;
 
 comment on function lifecycle.activate(text, int) is
-'Assigns the defined jobs that have a queue, and activates up to so many whose input is at their queue: they wait in a TaskQueue from then on. Returns how many. Errors: PB002 (setup not granted).';
+'Assigns the defined jobs that have a queue, and activates up to so many whose input is at their queue: they wait in a TaskQueue from then on. Returns how many. Errors: PB001 (no such setup), PB002 (setup not granted).';

@@ -17,6 +17,7 @@ declare
   v_job record;
 begin
   perform resource.identify(p_setup);
+  perform resource.require_known_setup(p_setup);
   if v_most < 1 then
     raise exception 'most is %', v_most using errcode = 'PB001', hint = 'Give how many jobs are touched at most, at least 1.';
   end if;

@@ -9,6 +9,7 @@ declare
   v_forgotten bigint;
 begin
   perform resource.identify(p_setup);
+  perform resource.require_known_setup(p_setup);
   select s.* into v_setting from lifecycle.setting_in_force s where s.setup = p_setup;
   with kept as materialized (
     select o.task_id from brokerage.open_task o where o.setup = p_setup and o.algorithm <> 'production_task'
@@ -35,4 +36,4 @@ begin
 end $$;
 
 comment on function lifecycle.forget_ended(text, int) is
-'Forgets up to so many jobs (null = the setting) that ended longer than jobs_kept ago, and returns how many. Those that did a part of a task''s input stay while the task has parts to assign or jobs that have not ended. Errors: PB002 (setup not granted).';
+'Forgets up to so many jobs (null = the setting) that ended longer than jobs_kept ago, and returns how many. Those that did a part of a task''s input stay while the task has parts to assign or jobs that have not ended. Errors: PB001 (no such setup), PB002 (setup not granted).';

@@ -11,6 +11,7 @@ declare
   v_measured bigint;
 begin
   perform resource.identify(p_setup);
+  perform resource.require_known_setup(p_setup);
   perform from resource.share s where s.setup = p_setup order by s.gshare for update;
   with tree as materialized (
     select t.* from lifecycle.share_tree(p_setup) t where t.source = 'jobs'

@@ -9,6 +9,7 @@ security definer set search_path = lifecycle, pg_temp
 as $$
 begin
   perform resource.look(p_setup);
+  perform resource.require_known_setup(p_setup);
   return query
     with present as materialized (
       select array_agg(c.share) as shares, bool_or(c.counted) as counted from lifecycle.current_shares(p_setup) c)

@@ -299,3 +299,22 @@ def test_it_ends_when_it_is_told_to(dsn: str) -> None:
         assert process.wait(20) == 0
     with psycopg.connect(dsn) as connection:
         assert connection.execute("select count(*) from lifecycle.leader").fetchone() == (0,)
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "select * from lifecycle.activate('defualt')",
+        "select * from lifecycle.expire_leases('defualt')",
+        "select * from lifecycle.fast_rebroker('defualt')",
+        "select * from lifecycle.watch_timeouts('defualt')",
+        "select * from lifecycle.measure_shares('defualt')",
+        "select * from brokerage.classes('defualt')",
+        "select * from brokerage.explain('defualt', 1)",
+    ],
+)
+def test_a_setup_that_is_misspelt_is_no_setup_without_work(rolled_back: Connection, query: str) -> None:
+    q = make(rolled_back, World(), [A])
+    with pytest.raises(psycopg.Error, match="setup is 'defualt'") as raised:
+        q.rows(query)
+    assert raised.value.sqlstate == "PB001" and "default" in (raised.value.diag.message_hint or "")

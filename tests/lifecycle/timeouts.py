@@ -90,7 +90,8 @@ def _place(q: Calls, job_id: int) -> None:
     wanted = Jsonb(requirements(Sites=[f"S{job_id}"]))
     q.rows(
         "select taskqueue.open_queues('default', p.made)"
-        "  from taskqueue.place_jobs('default', taskqueue.canonical_requirements('default', %s), array[%s], array[1]) p",
+        "  from taskqueue.canonical_requirements('default', %s) c"
+        " cross join lateral taskqueue.place_jobs('default', c, array[%s], array[1]) p",
         wanted,
         job_id,
     )

@@ -8,6 +8,7 @@ declare
   v_profile text := coalesce(p_profile, (select s.profile from brokerage.setting s where s.setup = p_setup), 'doc');
 begin
   perform resource.look(p_setup);
+  perform resource.require_known_setup(p_setup);
   perform brokerage.require_profile(v_profile);
   return query
     select 'queue', s.queue, (array['lo', 'mid', 'hi'])[s.site_class + 2], s.reason,
@@ -24,4 +25,4 @@ begin
 end $$;
 
 comment on function brokerage.classes(text, text) is
-'Classes of user analysis by the jobs here: of queues (hi, mid, lo), users (A, B, C by what they have left) and tasks (S, A, B, C), with the reason and what it was worked out of. What brokerage.classify says now; but users go by the classes of queues that are in force, tasks by what was last said of their users, so for what would be said of these call it first (in a transaction that is rolled back, to store nothing). A flavour of panda2026 looks at the waits of merge jobs alone (processing_type pmerge, or the task is_merging, or those of user gangarbt). Errors: PB001 (no such profile), PB002 (setup not granted).';
+'Classes of user analysis by the jobs here: of queues (hi, mid, lo), users (A, B, C by what they have left) and tasks (S, A, B, C), with the reason and what it was worked out of. What brokerage.classify says now; but users go by the classes of queues that are in force, tasks by what was last said of their users, so for what would be said of these call it first (in a transaction that is rolled back, to store nothing). A flavour of panda2026 looks at the waits of merge jobs alone (processing_type pmerge, or the task is_merging, or those of user gangarbt). Errors: PB001 (no such setup or profile), PB002 (setup not granted).';

@@ -8,7 +8,7 @@ as $$
          or t.ip_connectivity = 'http' and coalesce(q.connectivity, 'none') not in ('full', 'http')
     then format('needs network %s, the queue has %s', t.ip_connectivity, coalesce(q.connectivity, 'not said'))
     when t.ip_stack is distinct from q.ip_stack
-    then format('needs stack %s, the queue has %s', coalesce(t.ip_stack, 'unset'), coalesce(q.ip_stack, 'unset'))
+    then format('%s, the queue has %s', coalesce('needs stack ' || t.ip_stack, 'the task names no IP stack'), coalesce(q.ip_stack, 'unset'))
   end
 $$;
 

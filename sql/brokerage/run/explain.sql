@@ -19,6 +19,7 @@ declare
   v_reason text;
 begin
   perform resource.look(p_setup);
+  perform resource.require_known_setup(p_setup);
   select t.* into v_task from workload.task t where t.setup = p_setup and t.task_id = p_task_id;
   if not found then
     raise exception 'task % is not in setup %', coalesce(p_task_id::text, 'null'), p_setup

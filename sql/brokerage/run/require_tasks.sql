@@ -7,6 +7,7 @@ declare
   v_missing bigint[];
 begin
   perform resource.look(p_setup);
+  perform resource.require_known_setup(p_setup);
   v_missing := array(select distinct u.task_id from unnest(p_task_ids) u(task_id)
                       where not exists (select from workload.task t where t.setup = p_setup and t.task_id = u.task_id) order by 1);
   if cardinality(v_missing) > 0 then
@@ -17,4 +18,4 @@ begin
   end if;
 end $$;
 
-comment on function brokerage.require_tasks(text, bigint[]) is 'Refuses tasks that are not there, naming them. Errors: PB001, PB002, PB004 (no such task).';
+comment on function brokerage.require_tasks(text, bigint[]) is 'Refuses tasks that are not there, naming them. Errors: PB001 (no such setup), PB002, PB004 (no such task).';
