@@ -258,7 +258,7 @@ def test_the_profile_of_the_setup_explains(db: Connection) -> None:
     [
         ("explain", ("grid", 5, None), "PB004"),
         ("explain", ("grid", None, None), "PB004"),
-        ("explain", ("nowhere", 41000001, None), "PB004"),
+        ("explain", ("nowhere", 41000001, None), "PB001"),
         ("explain", (None, 41000001, None), "PB001"),
         ("explain", ("grid", 41000001, "dox"), "PB001"),
         ("obstacles", ("grid", 5, None), "PB004"),

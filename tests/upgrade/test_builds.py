@@ -67,6 +67,16 @@ def test_a_database_with_data_becomes_what_a_fresh_one_is(
         assert conn.execute("select count(*) from resource.setup where setup = 'kept'").fetchone() == (1,)
 
 
+def test_ids_of_submitters_in_the_range_of_brokered_jobs_stay_theirs(empty_dsn: str, tmp_path: Path) -> None:
+    upgrade(empty_dsn, program=as_of("0007", tmp_path))
+    with psycopg.connect(empty_dsn, autocommit=True) as conn:
+        q = Calls(conn)
+        q.insert(1_700_000_000_000)
+        upgrade(empty_dsn)
+        assert q.take().job_id == 1_700_000_000_000
+        assert q.value("select nextval('workload.job_id')") == 1_700_000_000_001
+
+
 def test_queues_that_were_there_before_the_upgrade_have_their_weights_summed_up(empty_dsn: str, tmp_path: Path) -> None:
     upgrade(empty_dsn, program=as_of("0001", tmp_path))
     with psycopg.connect(empty_dsn, autocommit=True) as conn:
