@@ -38,8 +38,8 @@ def broker(
     every `tasks_a_commit`. limit: tasks to decide at most, all connections together. Where weights see assignments
     (panda2026, and all task brokerage) a task is weighed after those of which this worker sees them, so that a seed
     repeats a batch of one connection only. When one connection fails, the others stop after the tasks that they are at,
-    and its error is raised; what is committed stays. Raises NoSuchThing (as psycopg's error, PB004) for a task that is
-    not there.
+    and its error is raised; what is committed stays. Raises psycopg's error with PB004 for a task that is not
+    there, PB005 for one whose label is of another broker (a dry run decides it).
     """
     if tasks_a_commit < 1 or (limit is not None and limit < 0):
         raise BadRequest(f"tasks_a_commit is {tasks_a_commit} and limit is {limit}", "at least 1, and 0 or more")
@@ -49,7 +49,8 @@ def broker(
     with first.transaction():
         [(run,)] = first.execute(query, (setup, algorithm, profile, seed, dry_run)).fetchall()
         if listed is not None:
-            first.execute("select brokerage.require_tasks(%s, %s::bigint[])", (setup, listed))
+            of_broker = None if dry_run else algorithm
+            first.execute("select brokerage.require_tasks(%s, %s::bigint[], %s)", (setup, listed, of_broker))
     share = _Share(limit, tasks_a_commit)
 
     def work(connection: Connection) -> None:

@@ -1455,7 +1455,7 @@ begin
   end if;
   p_run_id := brokerage.open_run(p_setup, p_algorithm, p_profile, p_seed, p_dry_run);
   if p_tasks is not null then
-    perform brokerage.require_tasks(p_setup, p_tasks);
+    perform brokerage.require_tasks(p_setup, p_tasks, case when p_dry_run is not true then p_algorithm end);
     select string_agg(format('task %s: %s', s.task_id, s.not_due), '; ' order by s.task_id) into v_said
       from (select t.task_id, t.not_due from brokerage.task_standing t where t.setup = p_setup and t.algorithm = p_algorithm and t.task_id = any (p_tasks) and t.not_due is not null order by 1 limit 5) s;
     if v_said is not null then
@@ -1475,7 +1475,7 @@ end $$;
 
 ALTER PROCEDURE brokerage.broker(IN p_setup text, IN p_algorithm text, IN p_tasks bigint[], IN p_profile text, IN p_seed bigint, IN p_dry_run boolean, IN p_limit bigint, IN p_tasks_a_commit integer, INOUT p_run_id bigint) OWNER TO broker_owner;
 
-COMMENT ON PROCEDURE brokerage.broker(IN p_setup text, IN p_algorithm text, IN p_tasks bigint[], IN p_profile text, IN p_seed bigint, IN p_dry_run boolean, IN p_limit bigint, IN p_tasks_a_commit integer, INOUT p_run_id bigint) IS 'Brokers tasks by an algorithm; the work behind brokerage.broker_jobs and brokerage.broker_tasks. Errors: PB001, PB002, PB004.';
+COMMENT ON PROCEDURE brokerage.broker(IN p_setup text, IN p_algorithm text, IN p_tasks bigint[], IN p_profile text, IN p_seed bigint, IN p_dry_run boolean, IN p_limit bigint, IN p_tasks_a_commit integer, INOUT p_run_id bigint) IS 'Brokers tasks by an algorithm; the work behind brokerage.broker_jobs and brokerage.broker_tasks. Errors: PB001, PB002, PB004, PB005.';
 
 CREATE PROCEDURE brokerage.broker_analysis(IN p_setup text, IN p_tasks bigint[] DEFAULT NULL::bigint[], IN p_profile text DEFAULT NULL::text, IN p_seed bigint DEFAULT NULL::bigint, IN p_dry_run boolean DEFAULT false, IN p_limit bigint DEFAULT NULL::bigint, IN p_tasks_a_commit integer DEFAULT 250, INOUT p_run_id bigint DEFAULT NULL::bigint)
     LANGUAGE plpgsql
@@ -1486,7 +1486,7 @@ end $$;
 
 ALTER PROCEDURE brokerage.broker_analysis(IN p_setup text, IN p_tasks bigint[], IN p_profile text, IN p_seed bigint, IN p_dry_run boolean, IN p_limit bigint, IN p_tasks_a_commit integer, INOUT p_run_id bigint) OWNER TO broker_owner;
 
-COMMENT ON PROCEDURE brokerage.broker_analysis(IN p_setup text, IN p_tasks bigint[], IN p_profile text, IN p_seed bigint, IN p_dry_run boolean, IN p_limit bigint, IN p_tasks_a_commit integer, INOUT p_run_id bigint) IS 'Brokers the jobs of all user tasks (label user or panda) that are due, or of those listed, highest current priority first: decides (brokerage.decision) and assigns jobs to queues (brokerage.assignment). p_seed makes draws repeatable, p_dry_run stores decisions only, p_limit is how many tasks at most. Commits after each p_tasks_a_commit tasks; null = never, then it may run in a transaction of the caller''s. Several calls at once share the work. p_run_id says under which run the decisions stand. A task that is listed is decided whether it is due or not; a notice says which are not. Within a transaction block, or from a function, PostgreSQL refuses to commit (invalid transaction termination, 2D000): give p_tasks_a_commit => null there. Errors: PB001 (no such setup or profile, an argument out of range, isolation level), PB002 (not an operator), PB004 (no such task).';
+COMMENT ON PROCEDURE brokerage.broker_analysis(IN p_setup text, IN p_tasks bigint[], IN p_profile text, IN p_seed bigint, IN p_dry_run boolean, IN p_limit bigint, IN p_tasks_a_commit integer, INOUT p_run_id bigint) IS 'Brokers the jobs of all user tasks (label user or panda) that are due, or of those listed, highest current priority first: decides (brokerage.decision) and assigns jobs to queues (brokerage.assignment). p_seed makes draws repeatable, p_dry_run stores decisions only, p_limit is how many tasks at most. Commits after each p_tasks_a_commit tasks; null = never, then it may run in a transaction of the caller''s. Several calls at once share the work. p_run_id says under which run the decisions stand. A task that is listed is decided whether it is due or not, where its label is one of this broker; a notice says which are not due. Within a transaction block, or from a function, PostgreSQL refuses to commit (invalid transaction termination, 2D000): give p_tasks_a_commit => null there. Errors: PB001 (no such setup or profile, an argument out of range, isolation level), PB002 (not an operator), PB004 (no such task), PB005 (its label is of another broker; a dry run decides it).';
 
 CREATE PROCEDURE brokerage.broker_jobs(IN p_setup text, IN p_tasks bigint[] DEFAULT NULL::bigint[], IN p_profile text DEFAULT NULL::text, IN p_seed bigint DEFAULT NULL::bigint, IN p_dry_run boolean DEFAULT false, IN p_limit bigint DEFAULT NULL::bigint, IN p_tasks_a_commit integer DEFAULT 250, INOUT p_run_id bigint DEFAULT NULL::bigint)
     LANGUAGE plpgsql
@@ -1497,7 +1497,7 @@ end $$;
 
 ALTER PROCEDURE brokerage.broker_jobs(IN p_setup text, IN p_tasks bigint[], IN p_profile text, IN p_seed bigint, IN p_dry_run boolean, IN p_limit bigint, IN p_tasks_a_commit integer, INOUT p_run_id bigint) OWNER TO broker_owner;
 
-COMMENT ON PROCEDURE brokerage.broker_jobs(IN p_setup text, IN p_tasks bigint[], IN p_profile text, IN p_seed bigint, IN p_dry_run boolean, IN p_limit bigint, IN p_tasks_a_commit integer, INOUT p_run_id bigint) IS 'Brokers the jobs of all tasks that are due, or of those listed, highest current priority first: decides (brokerage.decision) and assigns jobs to queues (brokerage.assignment). p_seed makes draws repeatable, p_dry_run stores decisions only, p_limit is how many tasks at most. Commits after each p_tasks_a_commit tasks; null = never, then it may run in a transaction of the caller''s. Several calls at once share the work. p_run_id says under which run the decisions stand. A task that is listed is decided whether it is due or not; a notice says which are not. Within a transaction block, or from a function, PostgreSQL refuses to commit (invalid transaction termination, 2D000): give p_tasks_a_commit => null there. Errors: PB001 (no such setup or profile, an argument out of range, isolation level), PB002 (not an operator), PB004 (no such task).';
+COMMENT ON PROCEDURE brokerage.broker_jobs(IN p_setup text, IN p_tasks bigint[], IN p_profile text, IN p_seed bigint, IN p_dry_run boolean, IN p_limit bigint, IN p_tasks_a_commit integer, INOUT p_run_id bigint) IS 'Brokers the jobs of all tasks that are due, or of those listed, highest current priority first: decides (brokerage.decision) and assigns jobs to queues (brokerage.assignment). p_seed makes draws repeatable, p_dry_run stores decisions only, p_limit is how many tasks at most. Commits after each p_tasks_a_commit tasks; null = never, then it may run in a transaction of the caller''s. Several calls at once share the work. p_run_id says under which run the decisions stand. A task that is listed is decided whether it is due or not, where its label is one of this broker; a notice says which are not due. Within a transaction block, or from a function, PostgreSQL refuses to commit (invalid transaction termination, 2D000): give p_tasks_a_commit => null there. Errors: PB001 (no such setup or profile, an argument out of range, isolation level), PB002 (not an operator), PB004 (no such task), PB005 (its label is of another broker; a dry run decides it).';
 
 CREATE FUNCTION brokerage.broker_next(p_setup text, p_run_id bigint, p_tasks bigint[] DEFAULT NULL::bigint[], p_limit bigint DEFAULT NULL::bigint) RETURNS bigint
     LANGUAGE plpgsql SECURITY DEFINER
@@ -1574,7 +1574,7 @@ end $$;
 
 ALTER PROCEDURE brokerage.broker_tasks(IN p_setup text, IN p_tasks bigint[], IN p_profile text, IN p_seed bigint, IN p_dry_run boolean, IN p_limit bigint, IN p_tasks_a_commit integer, INOUT p_run_id bigint) OWNER TO broker_owner;
 
-COMMENT ON PROCEDURE brokerage.broker_tasks(IN p_setup text, IN p_tasks bigint[], IN p_profile text, IN p_seed bigint, IN p_dry_run boolean, IN p_limit bigint, IN p_tasks_a_commit integer, INOUT p_run_id bigint) IS 'Brokers all tasks that are due, or those listed, highest current priority first: decides (brokerage.decision) and sends each to a nucleus (brokerage.nucleus_assignment, workload.task), whose remaining work the next ones see. p_seed makes draws repeatable, p_dry_run stores decisions only, p_limit is how many tasks at most. Commits after each p_tasks_a_commit tasks; null = never, then it may run in a transaction of the caller''s. Several calls at once share the work. p_run_id says under which run the decisions stand. A task that is listed is decided whether it is due or not; a notice says which are not. Within a transaction block, or from a function, PostgreSQL refuses to commit (invalid transaction termination, 2D000): give p_tasks_a_commit => null there. Errors: PB001 (no such setup or profile, an argument out of range, isolation level), PB002 (not an operator), PB004 (no such task).';
+COMMENT ON PROCEDURE brokerage.broker_tasks(IN p_setup text, IN p_tasks bigint[], IN p_profile text, IN p_seed bigint, IN p_dry_run boolean, IN p_limit bigint, IN p_tasks_a_commit integer, INOUT p_run_id bigint) IS 'Brokers all tasks that are due, or those listed, highest current priority first: decides (brokerage.decision) and sends each to a nucleus (brokerage.nucleus_assignment, workload.task), whose remaining work the next ones see. p_seed makes draws repeatable, p_dry_run stores decisions only, p_limit is how many tasks at most. Commits after each p_tasks_a_commit tasks; null = never, then it may run in a transaction of the caller''s. Several calls at once share the work. p_run_id says under which run the decisions stand. A task that is listed is decided whether it is due or not, where its label is one of this broker; a notice says which are not due. Within a transaction block, or from a function, PostgreSQL refuses to commit (invalid transaction termination, 2D000): give p_tasks_a_commit => null there. Errors: PB001 (no such setup or profile, an argument out of range, isolation level), PB002 (not an operator), PB004 (no such task), PB005 (its label is of another broker; a dry run decides it).';
 
 CREATE FUNCTION brokerage.candidate_all(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) RETURNS text
     LANGUAGE sql STABLE PARALLEL SAFE
@@ -5262,12 +5262,13 @@ ALTER FUNCTION brokerage.require_profile(p_profile text, p_algorithm text) OWNER
 
 COMMENT ON FUNCTION brokerage.require_profile(p_profile text, p_algorithm text) IS 'Refuses a profile that is not there, or that has no rules for an algorithm. Errors: PB001.';
 
-CREATE FUNCTION brokerage.require_tasks(p_setup text, p_task_ids bigint[]) RETURNS void
+CREATE FUNCTION brokerage.require_tasks(p_setup text, p_task_ids bigint[], p_algorithm text DEFAULT NULL::text) RETURNS void
     LANGUAGE plpgsql STABLE SECURITY DEFINER
     SET search_path TO 'brokerage', 'pg_temp'
     AS $$
 declare
   v_missing bigint[];
+  v_other record;
 begin
   perform resource.look(p_setup);
   perform resource.require_known_setup(p_setup);
@@ -5279,11 +5280,19 @@ begin
            else format('tasks %s%s are not', array_to_string(v_missing[:5], ', ', 'null'), case when cardinality(v_missing) > 5 then format(' and %s more', cardinality(v_missing) - 5) end) end, p_setup
       using errcode = 'PB004', hint = 'Load it with its world (broker load), or name another: brokerage.task_standing lists the tasks that there are.';
   end if;
+  select t.task_id, t.label into v_other
+    from workload.task t
+   where t.setup = p_setup and t.task_id = any (p_task_ids) and (p_algorithm = 'analysis_job') <> coalesce(t.label in ('user', 'panda'), false)
+   order by t.task_id limit 1;
+  if found then
+    raise exception 'task % has label %, which % does not broker', v_other.task_id, coalesce(v_other.label, 'null'), p_algorithm
+      using errcode = 'PB005', hint = 'brokerage.broker_analysis brokers tasks of the labels user and panda, broker_tasks and broker_jobs all others. A dry run decides it all the same.';
+  end if;
 end $$;
 
-ALTER FUNCTION brokerage.require_tasks(p_setup text, p_task_ids bigint[]) OWNER TO broker_owner;
+ALTER FUNCTION brokerage.require_tasks(p_setup text, p_task_ids bigint[], p_algorithm text) OWNER TO broker_owner;
 
-COMMENT ON FUNCTION brokerage.require_tasks(p_setup text, p_task_ids bigint[]) IS 'Refuses tasks that are not there, naming them. Errors: PB001 (no such setup), PB002, PB004 (no such task).';
+COMMENT ON FUNCTION brokerage.require_tasks(p_setup text, p_task_ids bigint[], p_algorithm text) IS 'Refuses tasks that are not there, naming them, and those whose label is of another broker than p_algorithm (null = any). Errors: PB001 (no such setup), PB002, PB004 (no such task), PB005 (label).';
 
 CREATE FUNCTION brokerage.requirement_text(p_requirement jsonb) RETURNS text
     LANGUAGE sql IMMUTABLE PARALLEL SAFE
@@ -10020,7 +10029,7 @@ CREATE FUNCTION resource.require_known_setup(p_setup text) RETURNS void
     AS $$
 begin
   if not exists (select from resource.setup s where s.setup = p_setup) then
-    raise exception 'setup is %', coalesce(quote_literal(p_setup), 'null')
+    raise exception 'there is no setup %', coalesce(quote_literal(p_setup), 'null')
       using errcode = 'PB001', hint = coalesce((select format('There are: %s%s.', string_agg(s.setup, ', ' order by s.setup) filter (where s.number <= 20), case when count(*) > 20 then ', ...' end)
                                                   from (select x.setup, row_number() over (order by x.setup) as number from resource.setup x) s having count(*) > 0),
                                                'There is none yet: load a world (broker load).');
@@ -23916,9 +23925,9 @@ REVOKE ALL ON FUNCTION brokerage.require_parameters(p_rule brokerage.profile_rul
 
 REVOKE ALL ON FUNCTION brokerage.require_profile(p_profile text, p_algorithm text) FROM PUBLIC;
 
-REVOKE ALL ON FUNCTION brokerage.require_tasks(p_setup text, p_task_ids bigint[]) FROM PUBLIC;
-GRANT ALL ON FUNCTION brokerage.require_tasks(p_setup text, p_task_ids bigint[]) TO broker_operator;
-GRANT ALL ON FUNCTION brokerage.require_tasks(p_setup text, p_task_ids bigint[]) TO broker_viewer;
+REVOKE ALL ON FUNCTION brokerage.require_tasks(p_setup text, p_task_ids bigint[], p_algorithm text) FROM PUBLIC;
+GRANT ALL ON FUNCTION brokerage.require_tasks(p_setup text, p_task_ids bigint[], p_algorithm text) TO broker_operator;
+GRANT ALL ON FUNCTION brokerage.require_tasks(p_setup text, p_task_ids bigint[], p_algorithm text) TO broker_viewer;
 
 REVOKE ALL ON FUNCTION brokerage.requirement_text(p_requirement jsonb) FROM PUBLIC;
 

@@ -4,7 +4,7 @@ language plpgsql stable
 as $$
 begin
   if not exists (select from resource.setup s where s.setup = p_setup) then
-    raise exception 'setup is %', coalesce(quote_literal(p_setup), 'null')
+    raise exception 'there is no setup %', coalesce(quote_literal(p_setup), 'null')
       using errcode = 'PB001', hint = coalesce((select format('There are: %s%s.', string_agg(s.setup, ', ' order by s.setup) filter (where s.number <= 20), case when count(*) > 20 then ', ...' end)
                                                   from (select x.setup, row_number() over (order by x.setup) as number from resource.setup x) s having count(*) > 0),
                                                'There is none yet: load a world (broker load).');

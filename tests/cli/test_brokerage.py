@@ -81,7 +81,13 @@ def test_a_task_that_is_not_there_is_an_error(cli: Cli, gridded: Connection, wor
     for tasks, said in (((77,), "task 77 is not in setup grid"), ((41_000_001, 7, 8), "tasks 7, 8 are not in setup")):
         refused = cli("broker-jobs", *options, *(word for task in tasks for word in ("--task", task)))
         assert refused.code == 1 and said in refused.err and "PB004" in refused.err
+    gridded.execute("update workload.task set label = 'user' where task_id = 41000002")
+    for verb, task in (("broker-jobs", 41000002), ("broker-tasks", 41000002), ("broker-analysis", 41000001)):
+        refused = cli(verb, *(options if verb == "broker-jobs" else options[:2]), "--task", 41000003, "--task", task)
+        wrong = task if verb != "broker-analysis" else 41000001
+        assert refused.code == 1 and f"task {wrong} has label" in refused.err and "PB005" in refused.err
     assert gridded.execute("select count(*) from brokerage.run").fetchall() == [(0,)]
+    assert cli("broker-tasks", *options[:2], "--task", 41000002, "--dry-run").code == 0
     refused = cli("what-if", "--setup", "grid", "--task", 5, "--profile", "panda2026")
     assert refused.code == 1 and "task 5 is not in setup grid" in refused.err
 
@@ -222,9 +228,10 @@ def test_explain_tells_jobs_and_tasks_apart(cli: Cli, db: Connection) -> None:
         assert cli("explain", *words).code == 2, words
     assert cli("explain", "task", 1, "--site", "S").code == 2
     assert cli("explain", 1, "--queue", "Q").code == 2
-    missing = cli("explain", "task", 1)
-    assert missing.code == 1 and "task 1 is not in setup default" in missing.err
+    assert cli("explain", "task", 1).code == 1
     world.load(db, [{"queues": {"Q": {}}, "tasks": [{"id": 1}, {"id": 2, "architecture": "{"}]}])
+    missing = cli("explain", "task", 9)
+    assert missing.code == 1 and "task 9 is not in setup default" in missing.err
     assert "R is no queue of setup default" in cli("explain", "task", 1, "--queue", "R").err
     assert "task 2: error: " in cli("explain", "task", 2).out
     nucleus = {"role": "nucleus", "panda_site": "NUC", "astorages": {"write_lan": ["D"]}}

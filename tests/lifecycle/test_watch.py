@@ -315,6 +315,6 @@ def test_it_ends_when_it_is_told_to(dsn: str) -> None:
 )
 def test_a_setup_that_is_misspelt_is_no_setup_without_work(rolled_back: Connection, query: str) -> None:
     q = make(rolled_back, World(), [A])
-    with pytest.raises(psycopg.Error, match="setup is 'defualt'") as raised:
+    with pytest.raises(psycopg.Error, match="there is no setup 'defualt'") as raised:
         q.rows(query)
     assert raised.value.sqlstate == "PB001" and "default" in (raised.value.diag.message_hint or "")

@@ -17,7 +17,7 @@ begin
   end if;
   p_run_id := brokerage.open_run(p_setup, p_algorithm, p_profile, p_seed, p_dry_run);
   if p_tasks is not null then
-    perform brokerage.require_tasks(p_setup, p_tasks);
+    perform brokerage.require_tasks(p_setup, p_tasks, case when p_dry_run is not true then p_algorithm end);
     select string_agg(format('task %s: %s', s.task_id, s.not_due), '; ' order by s.task_id) into v_said
       from (select t.task_id, t.not_due from brokerage.task_standing t where t.setup = p_setup and t.algorithm = p_algorithm and t.task_id = any (p_tasks) and t.not_due is not null order by 1 limit 5) s;
     if v_said is not null then
@@ -36,4 +36,4 @@ begin
 end $$;
 
 comment on procedure brokerage.broker(text, text, bigint[], text, bigint, boolean, bigint, int, bigint) is
-'Brokers tasks by an algorithm; the work behind brokerage.broker_jobs and brokerage.broker_tasks. Errors: PB001, PB002, PB004.';
+'Brokers tasks by an algorithm; the work behind brokerage.broker_jobs and brokerage.broker_tasks. Errors: PB001, PB002, PB004, PB005.';

@@ -1,10 +1,11 @@
--- A task that is named and not there is an error, not a task that is passed over.
-create or replace function brokerage.require_tasks(p_setup text, p_task_ids bigint[]) returns void
+-- A task that is named and not there is an error, not a task that is passed over; so is one that is another broker's by its label: a wrong number would assign it.
+create or replace function brokerage.require_tasks(p_setup text, p_task_ids bigint[], p_algorithm text default null) returns void
 language plpgsql stable
 security definer set search_path = brokerage, pg_temp
 as $$
 declare
   v_missing bigint[];
+  v_other record;
 begin
   perform resource.look(p_setup);
   perform resource.require_known_setup(p_setup);
@@ -16,6 +17,14 @@ begin
            else format('tasks %s%s are not', array_to_string(v_missing[:5], ', ', 'null'), case when cardinality(v_missing) > 5 then format(' and %s more', cardinality(v_missing) - 5) end) end, p_setup
       using errcode = 'PB004', hint = 'Load it with its world (broker load), or name another: brokerage.task_standing lists the tasks that there are.';
   end if;
+  select t.task_id, t.label into v_other
+    from workload.task t
+   where t.setup = p_setup and t.task_id = any (p_task_ids) and (p_algorithm = 'analysis_job') <> coalesce(t.label in ('user', 'panda'), false)
+   order by t.task_id limit 1;
+  if found then
+    raise exception 'task % has label %, which % does not broker', v_other.task_id, coalesce(v_other.label, 'null'), p_algorithm
+      using errcode = 'PB005', hint = 'brokerage.broker_analysis brokers tasks of the labels user and panda, broker_tasks and broker_jobs all others. A dry run decides it all the same.';
+  end if;
 end $$;
 
-comment on function brokerage.require_tasks(text, bigint[]) is 'Refuses tasks that are not there, naming them. Errors: PB001 (no such setup), PB002, PB004 (no such task).';
+comment on function brokerage.require_tasks(text, bigint[], text) is 'Refuses tasks that are not there, naming them, and those whose label is of another broker than p_algorithm (null = any). Errors: PB001 (no such setup), PB002, PB004 (no such task), PB005 (label).';
