@@ -4,8 +4,8 @@ Draws are seeded: the same seeds and ids of queues give the same counts, so thes
 what a right implementation gives with other seeds in one test of a thousand.
 
 Draws take most of the time of these tests, so each test makes as many as tell the law from drawing by priority alone
-(or a policy from the other) in at least 95 % of all cases: 850 tell 95 : 5 of queues of 10 and 1 from 10 : 1, and halves
-from 58.5 : 41.5 (BROKER_TEST_DRAWS=2000: 99.9 %, and 55.5 : 44.5). The other way round, 10 : 1 from 95 : 5, it takes
+(or a policy from the other) in at least 95 % of all cases: 850 tell 95 : 5 of queues of 10 and 1 from 10 : 1, and a
+half from 58.5 % (BROKER_TEST_DRAWS=2000: in 99.9 %, and from 55.5 %). The other way round, 10 : 1 from 95 : 5, it takes
 1,050 (FOR_PROPORTIONAL). Where a draw takes tens of milliseconds, as it passes over many queues, priorities are such
 that fewer do: queues of 4 and 1 are drawn 7 : 1 by the law and 4 : 1 by priority alone, for which 650 are as good; one
 of 30 and twenty of 1 (FREE) are drawn 73 : 27 instead of 60 : 40, for which 350 are; five queues of FIVE take 700.
