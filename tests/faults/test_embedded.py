@@ -23,6 +23,7 @@ from broker.binaries import Account, Installation
 from broker.errors import EmbeddedError
 
 UP = "import sys; from pathlib import Path; from broker import embedded; print(embedded.up(Path(sys.argv[1])).dsn)"
+KILL_SECONDS = float(os.environ.get("BROKER_TEST_KILL_SECONDS", "0"))
 
 root_only = pytest.mark.skipif(os.geteuid() != 0, reason="only root has a uid to drop")
 proc_only = pytest.mark.skipif(not Path("/proc/self/cmdline").exists(), reason="needs /proc")
@@ -30,12 +31,42 @@ proc_only = pytest.mark.skipif(not Path("/proc/self/cmdline").exists(), reason="
 
 @pytest.fixture
 def home() -> Iterator[Path]:
-    """A home that the server's uid can reach, with a short path; its server is stopped and removed at the end."""
+    """A home that the server's uid can reach, with a short path; removed at the end, its server killed."""
+    folder = _new_home()
+    yield folder
+    _throw_away(folder)
+
+
+@pytest.fixture
+def created(_created_once: Path, home: Path) -> Path:
+    """A home with a server that was created and is stopped: a copy, for tests of what happens to it later on."""
+    subprocess.run(["cp", "-a", _created_once / "cluster", home], check=True)
+    return home
+
+
+@pytest.fixture(scope="module")
+def _created_once() -> Iterator[Path]:
+    folder = _new_home()
+    embedded.up(folder)
+    embedded.down(folder)
+    yield folder
+    _throw_away(folder)
+
+
+def _new_home() -> Path:
     folder = Path(tempfile.mkdtemp(prefix="broker-home-"))
     folder.chmod(0o755)
-    yield folder
-    embedded.down(folder)
-    shutil.rmtree(folder)
+    return folder
+
+
+def _throw_away(home: Path) -> None:
+    """At once, without the checkpoint of a stop: nobody reads the data again."""
+    running = postmaster.running_pid(home / "cluster")
+    if running:
+        os.kill(running, signal.SIGQUIT)
+    while postmaster.running_pid(home / "cluster"):
+        time.sleep(0.01)
+    shutil.rmtree(home)
 
 
 def server_processes(home: Path) -> list[int]:
@@ -75,25 +106,25 @@ def test_settings_are_durable_and_the_database_is_there(home: Path) -> None:
         assert connection.execute("select inet_server_addr()").fetchone() == (None,)
 
 
-def test_nobody_gets_in_without_the_password(home: Path) -> None:
-    server = embedded.up(home)
+def test_nobody_gets_in_without_the_password(created: Path) -> None:
+    server = embedded.up(created)
     for dsn in (server.dsn, server.socket_dsn):
         for wrong in ("", "postgres"):
             with pytest.raises(psycopg.OperationalError, match="password"):
                 psycopg.connect(dsn.replace(server.password, wrong))
-    assert stat.S_IMODE((home / "cluster" / "password").stat().st_mode) == 0o600
-    assert stat.S_IMODE((home / "cluster" / "data").stat().st_mode) == 0o700
-    assert stat.S_IMODE((home / "cluster" / "server.log").stat().st_mode) == 0o600
+    assert stat.S_IMODE((created / "cluster" / "password").stat().st_mode) == 0o600
+    assert stat.S_IMODE((created / "cluster" / "data").stat().st_mode) == 0o700
+    assert stat.S_IMODE((created / "cluster" / "server.log").stat().st_mode) == 0o600
 
 
-def test_restart_keeps_port_password_and_data(home: Path) -> None:
-    before = embedded.up(home)
+def test_restart_keeps_port_password_and_data(created: Path) -> None:
+    before = embedded.up(created)
     with psycopg.connect(before.dsn) as connection:
         connection.execute("create table kept ()")
-    assert embedded.down(home)
-    assert embedded.status(home).state == "stopped"
-    assert not embedded.down(home)
-    assert embedded.up(home) == before
+    assert embedded.down(created)
+    assert embedded.status(created).state == "stopped"
+    assert not embedded.down(created)
+    assert embedded.up(created) == before
     with psycopg.connect(before.dsn) as connection:
         assert connection.execute("select to_regclass('kept')::text").fetchone() == ("kept",)
 
@@ -109,9 +140,13 @@ def test_many_programs_at_once_start_one_server(home: Path) -> None:
 
 @proc_only
 def test_program_killed_at_any_moment_of_the_first_start(home: Path) -> None:
-    for moment in random.Random(1).sample(range(60), 6):
+    """One moment of each part of the start; BROKER_TEST_KILL_SECONDS makes more parts."""
+    parts = max(4, int(KILL_SECONDS / 10))
+    chance = random.Random(1)
+    for part in range(parts):
+        moment = (part + chance.random()) / parts
         program = subprocess.Popen([sys.executable, "-c", UP, home], stdout=subprocess.PIPE, start_new_session=True)
-        time.sleep(0.1 + moment / 100)  # the import alone takes 0.1 s, the whole start about 0.6 s
+        time.sleep(0.1 + 0.6 * moment)  # the import alone takes 0.1 s, the whole start about 0.6 s
         program.kill()
         program.communicate()
         server = embedded.up(home)
@@ -123,30 +158,30 @@ def test_program_killed_at_any_moment_of_the_first_start(home: Path) -> None:
         shutil.rmtree(home / "cluster")
 
 
-def test_server_outlives_the_program_that_started_it(home: Path) -> None:
-    dsn = subprocess.run([sys.executable, "-c", UP, home], capture_output=True, text=True, check=True).stdout.strip()
+def test_server_outlives_the_program_that_started_it(created: Path) -> None:
+    dsn = subprocess.run([sys.executable, "-c", UP, created], capture_output=True, text=True, check=True).stdout.strip()
     with psycopg.connect(dsn) as connection:
         assert connection.execute("select 1").fetchone() == (1,)
 
 
 @proc_only
-def test_server_killed_keeps_what_was_committed(home: Path) -> None:
-    server = embedded.up(home)
+def test_server_killed_keeps_what_was_committed(created: Path) -> None:
+    server = embedded.up(created)
     with psycopg.connect(server.dsn, autocommit=True) as connection:
         connection.execute("create table kept (n int)")
         for number in range(1, 4):
             connection.execute("insert into kept values (%s)", [number])
-            kill_server(home)
-            assert embedded.status(home).state == "stopped"
+            kill_server(created)
+            assert embedded.status(created).state == "stopped"
             connection.close()
-            connection = psycopg.connect(embedded.up(home).dsn, autocommit=True)  # noqa: PLW2901
+            connection = psycopg.connect(embedded.up(created).dsn, autocommit=True)  # noqa: PLW2901
             assert connection.execute("select count(*) from kept").fetchone() == (number,)
         connection.close()
 
 
 @proc_only
-def test_children_of_a_killed_server_are_waited_for(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    server = embedded.up(home)
+def test_children_of_a_killed_server_are_waited_for(created: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    server = embedded.up(created)
     busy = psycopg.connect(server.dsn, autocommit=True)
     pid = busy.info.backend_pid
 
@@ -159,65 +194,63 @@ def test_children_of_a_killed_server_are_waited_for(home: Path, monkeypatch: pyt
     with psycopg.connect(server.dsn) as watcher:
         while watcher.execute("select state from pg_stat_activity where pid = %s", [pid]).fetchone() != ("active",):
             watcher.rollback()
-    kill_server(home)
+    kill_server(created)
     monkeypatch.setattr(postmaster, "_ORPHAN_SECONDS", 0.5)
     with pytest.raises(EmbeddedError, match=f"still work on the data: {pid}") as raised:
-        embedded.up(home)
+        embedded.up(created)
     assert "kill" in str(raised.value.hint)
     monkeypatch.undo()
     threading.Timer(1, os.kill, [pid, signal.SIGTERM]).start()
-    with psycopg.connect(embedded.up(home).dsn) as connection:  # waits until it has gone
+    with psycopg.connect(embedded.up(created).dsn) as connection:  # waits until it has gone
         assert connection.execute("select 1").fetchone() == (1,)
     thread.join()
 
 
-def test_data_used_by_a_server_of_another_container(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    embedded.up(home)
-    embedded.down(home)
+def test_data_used_by_a_server_of_another_container(created: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(postmaster, "_ORPHAN_SECONDS", 0.2)
-    with (home / "cluster" / "in-use").open() as held:  # as that server would; its process id is unknown here
+    with (created / "cluster" / "in-use").open() as held:  # as that server would; its process id is unknown here
         fcntl.flock(held, fcntl.LOCK_EX)
         with pytest.raises(EmbeddedError, match="not of this container"):
-            embedded.up(home)
-    embedded.up(home)
+            embedded.up(created)
+    embedded.up(created)
 
 
 @proc_only
-def test_stale_process_id_that_belongs_to_a_foreign_process(home: Path) -> None:
-    server = embedded.up(home)
-    kill_server(home)
+def test_stale_process_id_that_belongs_to_a_foreign_process(created: Path) -> None:
+    server = embedded.up(created)
+    kill_server(created)
     foreign = foreign_process(embedded.server_account())
     try:
-        file = home / "cluster" / "data" / "postmaster.pid"
+        file = created / "cluster" / "data" / "postmaster.pid"
         lines = file.read_text().splitlines()
         file.write_text("\n".join([str(foreign.pid), *lines[1:]]) + "\n")
-        for lock in (home / "cluster" / "socket").glob("*.lock"):
+        for lock in (created / "cluster" / "socket").glob("*.lock"):
             lock.write_text("\n".join([str(foreign.pid), *lock.read_text().splitlines()[1:]]) + "\n")
-        assert embedded.status(home).state == "stopped"
-        assert not embedded.down(home)
-        assert embedded.up(home) == server
-        assert embedded.down(home)
+        assert embedded.status(created).state == "stopped"
+        assert not embedded.down(created)
+        assert embedded.up(created) == server
+        assert embedded.down(created)
         assert foreign.poll() is None
     finally:
         foreign.kill()
         foreign.wait()
 
 
-def test_foreign_process_on_the_port(home: Path) -> None:
-    before = embedded.up(home)
-    embedded.down(home)
+def test_foreign_process_on_the_port(created: Path) -> None:
+    before = embedded.up(created)
+    embedded.down(created)
     with socket.create_server(("127.0.0.1", before.port)):
-        after = embedded.up(home)
+        after = embedded.up(created)
         assert after.port != before.port
         assert after.note and f"port {before.port} is taken" in after.note and str(after.port) in after.note
-        assert embedded.up(home).note is None
+        assert embedded.up(created).note is None
         with psycopg.connect(after.dsn) as connection:
             assert connection.execute("select 1").fetchone() == (1,)
 
 
-def test_foreign_server_on_the_port_does_not_learn_the_password(home: Path) -> None:
-    server = embedded.up(home)
-    embedded.down(home)
+def test_foreign_server_on_the_port_does_not_learn_the_password(created: Path) -> None:
+    server = embedded.up(created)
+    embedded.down(created)
     heard = b""
 
     def ask_for_the_password(listener: socket.socket) -> None:
@@ -240,7 +273,7 @@ def test_foreign_server_on_the_port_does_not_learn_the_password(home: Path) -> N
         thread = threading.Thread(target=ask_for_the_password, args=[listener])
         thread.start()
         try:
-            assert not postmaster.answers(server.dsn, home / "cluster")
+            assert not postmaster.answers(server.dsn, created / "cluster")
         finally:
             done.set()
             thread.join()
@@ -254,23 +287,19 @@ def test_half_a_cluster_left_by_a_killed_start_is_removed(home: Path) -> None:
     assert sorted(path.name for path in home.iterdir() if path.name != "binaries") == ["cluster", "lock"]
 
 
-def test_server_that_cannot_start_says_why(home: Path) -> None:
-    embedded.up(home)
-    embedded.down(home)
-    with (home / "cluster" / "data" / "postgresql.conf").open("a") as conf:
+def test_server_that_cannot_start_says_why(created: Path) -> None:
+    with (created / "cluster" / "data" / "postgresql.conf").open("a") as conf:
         conf.write("max_connections = many\n")
     with pytest.raises(EmbeddedError, match=r'did not start: invalid value .*"max_connections": "many"') as raised:
-        embedded.up(home)
+        embedded.up(created)
     assert "server.log" in str(raised.value.hint)
 
 
-def test_data_of_another_major_version(home: Path) -> None:
-    embedded.up(home)
-    embedded.down(home)
-    version = home / "cluster" / "data" / "PG_VERSION"
+def test_data_of_another_major_version(created: Path) -> None:
+    version = created / "cluster" / "data" / "PG_VERSION"
     version.write_text("13\n")
     with pytest.raises(EmbeddedError, match="PostgreSQL 13") as raised:
-        embedded.up(home)
+        embedded.up(created)
     assert "BROKER_HOME" in str(raised.value.hint)
 
 
@@ -286,13 +315,13 @@ def test_home_with_a_path_too_long_for_a_socket(home: Path) -> None:
         shutil.rmtree(server.socket_folder)
 
 
-def test_socket_folder_of_somebody_else_is_refused(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    folder = home / "sockets"
+def test_socket_folder_of_somebody_else_is_refused(created: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = created / "sockets"
     folder.mkdir()
     folder.chmod(0o777)
     monkeypatch.setattr(embedded, "socket_folder", lambda home, account: folder)
     with pytest.raises(EmbeddedError, match="is not a folder that only uid"):
-        embedded.up(home)
+        embedded.up(created)
 
 
 def test_folder_that_cannot_be_written(home: Path) -> None:
@@ -387,10 +416,10 @@ def test_user_without_a_name_is_told_what_is_missing(home: Path) -> None:
 
 
 @root_only
-def test_another_users_server_is_not_ours(home: Path) -> None:
-    embedded.up(home)
-    assert "belongs to another user" in run_as(65534, home)
-    os.chown(home, 0, 0)
+def test_another_users_server_is_not_ours(created: Path) -> None:
+    embedded.up(created)
+    assert "belongs to another user" in run_as(65534, created)
+    os.chown(created, 0, 0)
 
 
 def test_a_wheel_without_programs_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
