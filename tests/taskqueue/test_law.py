@@ -511,7 +511,7 @@ def test_the_draws_of_two_jobs_in_one_call_are_independent(q: Calls, limit: int)
 
 def test_ids_beyond_32_bits_are_drawn_apart(q: Calls) -> None:
     """A hash that folds its 64 bits would give 5 and 2^32 + 4 the same draw."""
-    ids = [1, 2, 3, 4, 5, 6, 2**32 + 4, 2**32 + 5, 2**33 + 1, 2**40 + 7]
+    ids = [1, 2, 3, 4, 5, 6, 2**32 + 4, 2**32 + 5, 2**33 + 1, 2**39 + 7]
     q.insert_many(ids, 3)
     assert chi_square(first_jobs(q), dict.fromkeys(ids, 0.1)) > FEW
 
