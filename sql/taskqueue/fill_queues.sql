@@ -1,19 +1,21 @@
 -- Jobs into queues, which the caller has locked against deletion. Ids that wait already are moved, whatever queue they are in. Ids are locked in
--- their order, so that two who insert the same ones do not wait for each other crosswise. Jobs that brokerage made are known by their id.
+-- their order, so that two who insert the same ones do not wait for each other crosswise. Jobs of brokerage are known by their id; submitters (p_identity) may not
+-- insert those that have not ended.
 create or replace function taskqueue.fill_queues(p_setup text, p_task_queue_ids bigint[], p_job_ids bigint[], p_user_priorities int[],
                                                  p_identity resource.identity default null) returns void
 language plpgsql
 as $$
 declare
   v_now timestamptz := resource.clock(p_setup);
+  v_submitted boolean := p_identity.setup is not null;
   v_brokered boolean := exists (select from workload.job j where j.setup = p_setup);
   v_live bigint;
   v_todo bigint[];
   v_left bigint[];
   v_queue_id bigint;
 begin
-  if v_brokered and p_identity.setup is not null then
-    select min(w.job_id) into v_live from workload.job w where w.setup = p_setup and w.job_id = any (p_job_ids) and w.ended is null;
+  if v_brokered and v_submitted then
+    select min(w.job_id) into v_live from workload.job w where w.setup = p_setup and w.job_id = any (p_job_ids) and workload.is_end(w.status) is not true;
     if v_live is not null then
       raise exception 'job % is known to brokerage, which puts it into its TaskQueue itself', v_live
         using errcode = 'PB005', hint = 'monitor.brokered_job has it. Insert your job under another id.';
@@ -23,7 +25,7 @@ begin
     with inserted as (
       insert into taskqueue.job (setup, job_id, task_queue_id, user_priority, inserted_at, brokered)
       select p_setup, n.job_id, n.task_queue_id, n.user_priority, v_now,
-             case when v_brokered then exists (select from workload.job w where w.setup = p_setup and w.job_id = n.job_id and w.status = 'activated') else false end
+             case when v_brokered and not v_submitted then exists (select from workload.job w where w.setup = p_setup and w.job_id = n.job_id and w.status = 'activated') else false end
         from unnest(p_task_queue_ids, p_job_ids, p_user_priorities) n (task_queue_id, job_id, user_priority)
        where v_todo is null or n.job_id = any (v_todo)
        order by n.job_id

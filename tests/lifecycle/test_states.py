@@ -334,7 +334,8 @@ def test_ids_that_brokerage_gives_are_its_own(db: Connection) -> None:
     """Neither a submitter's new id nor the id of a brokered job, loaded or made, can be inserted over it."""
     [job] = grids.make(db, "s")
     grids.activate(db, "s")
-    world.load(db, [{"jobs": [{"id": 7, "status": "assigned", "queue": "QA"}]}], setup="s", merge=True)
+    loaded = [{"id": number, "status": status, "queue": "QA"} for number, status in ((7, "assigned"), (8, "finished"))]
+    world.load(db, [{"jobs": loaded}], setup="s", merge=True)
     one = "select taskqueue.insert_job('s', %s, %s)"
     many = """select taskqueue.insert_jobs('s', jsonb_build_array(
                 jsonb_build_object('job_id', %s::bigint, 'requirements', %s::jsonb)))"""
@@ -344,8 +345,9 @@ def test_ids_that_brokerage_gives_are_its_own(db: Connection) -> None:
             error = _error(db, query, given, wanted)
             assert error.sqlstate == state and str(given) in str(error)
         db.execute(query, (10**12 - 1, wanted))
+        db.execute(query, (8, wanted))
     waiting = db.execute("select job_id, brokered from taskqueue.job where setup = 's' order by 1").fetchall()
-    assert waiting == [(10**12 - 1, False), (job, True)]
+    assert waiting == [(8, False), (10**12 - 1, False), (job, True)]
     assert db.execute("select * from monitor.job_out_of_step").fetchall() == []
 
 
