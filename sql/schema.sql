@@ -9087,11 +9087,13 @@ COMMENT ON FUNCTION lifecycle.overdue(p_setup text, p_job_ids bigint[]) IS 'Jobs
 CREATE FUNCTION lifecycle.ready_jobs(p_setup text, p_most integer) RETURNS TABLE(job_id bigint)
     LANGUAGE sql STABLE
     AS $$
-  with pair as materialized (
-    select c.task_id, c.queue
-      from workload.job_by_task c
-     where c.setup = p_setup and c.status in ('defined', 'assigned') and c.queue is not null
-     group by c.task_id, c.queue having sum(c.jobs) > 0
+  with waiting as materialized (
+    select c.task_id from workload.job_by_task c where c.setup = p_setup and c.status in ('defined', 'assigned') group by c.task_id having sum(c.jobs) > 0
+  ), pair as materialized (
+    select distinct j.task_id, j.queue
+      from waiting w
+      join workload.job j on j.setup = p_setup and j.task_id = w.task_id and j.activated is null and j.ended is null
+     where j.status in ('defined', 'assigned') and j.queue is not null
   ), place as materialized (  -- storages that jobs of a queue read from, for analysis and for all others
     select s.queue, x.for_analysis, s.storage
       from resource.storage_of_queue s
@@ -15363,10 +15365,10 @@ begin
      order by d.setup, d.user_name, d.working_group, d.queue, d.gshare, d.label, d.processing_type, d.status
     on conflict on constraint user_count_key do update set jobs = u.jobs + excluded.jobs, cores = u.cores + excluded.cores
   ), by_task as (
-    insert into workload.task_count as t (setup, task_id, queue, status, jobs, cores)
-    select d.setup, d.task_id, d.queue, d.status, d.jobs, d.cores
+    insert into workload.task_count as t (setup, task_id, status, jobs, cores)
+    select d.setup, d.task_id, d.status, d.jobs, d.cores
       from difference d where d.counted_by = 'task'
-     order by d.setup, d.task_id, d.queue, d.status
+     order by d.setup, d.task_id, d.status
     on conflict on constraint task_count_key do update set jobs = t.jobs + excluded.jobs, cores = t.cores + excluded.cores
   )
   select count(*) into v_corrected from difference d;
@@ -15523,11 +15525,11 @@ begin
      order by s.setup, s.user_name, s.working_group, s.queue, s.gshare, s.label, s.processing_type, s.status
     on conflict on constraint user_count_key do update set jobs = u.jobs + excluded.jobs, cores = u.cores + excluded.cores
   ), by_task as (
-    insert into workload.task_count as t (setup, task_id, queue, status, jobs, cores)
-    select s.setup, s.task_id, s.queue, s.status, sum(s.sign * s.jobs), sum(s.sign * s.cores)
+    insert into workload.task_count as t (setup, task_id, status, jobs, cores)
+    select s.setup, s.task_id, s.status, sum(s.sign * s.jobs), sum(s.sign * s.cores)
       from signed s where s.task_id is not null
-     group by s.setup, s.task_id, s.queue, s.status
-     order by s.setup, s.task_id, s.queue, s.status
+     group by s.setup, s.task_id, s.status
+     order by s.setup, s.task_id, s.status
     on conflict on constraint task_count_key do update set jobs = t.jobs + excluded.jobs, cores = t.cores + excluded.cores
   ), started as (
     insert into workload.start_count as n (setup, queue, gshare, resource_type, minute, jobs, last_at)
@@ -17749,7 +17751,6 @@ COMMENT ON COLUMN workload.job_change.disk_io_jobs IS 'How many of them say a di
 CREATE TABLE workload.task_count (
     setup text NOT NULL,
     task_id bigint NOT NULL,
-    queue text,
     status text NOT NULL,
     jobs bigint NOT NULL,
     cores bigint NOT NULL
@@ -17764,8 +17765,6 @@ COMMENT ON COLUMN workload.task_count.setup IS 'Tenant.';
 
 COMMENT ON COLUMN workload.task_count.task_id IS 'Task.';
 
-COMMENT ON COLUMN workload.task_count.queue IS 'Unified queue; null = none yet.';
-
 COMMENT ON COLUMN workload.task_count.status IS 'Status.';
 
 COMMENT ON COLUMN workload.task_count.jobs IS 'Jobs.';
@@ -17775,7 +17774,6 @@ COMMENT ON COLUMN workload.task_count.cores IS 'Cores of them.';
 CREATE VIEW workload.job_by_task AS
  SELECT b.setup,
     b.task_id,
-    b.queue,
     b.status,
     b.jobs,
     b.cores
@@ -17783,7 +17781,6 @@ CREATE VIEW workload.job_by_task AS
 UNION ALL
  SELECT c.setup,
     c.task_id,
-    c.queue,
     c.from_status AS status,
     (- c.jobs) AS jobs,
     (- c.cores) AS cores
@@ -17792,7 +17789,6 @@ UNION ALL
 UNION ALL
  SELECT c.setup,
     c.task_id,
-    c.queue,
     c.to_status AS status,
     c.jobs,
     c.cores
@@ -17801,13 +17797,11 @@ UNION ALL
 
 ALTER VIEW workload.job_by_task OWNER TO broker_owner;
 
-COMMENT ON VIEW workload.job_by_task IS 'Jobs by task, queue and status, ended ones among them: several rows a key, to be summed.';
+COMMENT ON VIEW workload.job_by_task IS 'Jobs by task and status, ended ones among them: several rows a key, to be summed.';
 
 COMMENT ON COLUMN workload.job_by_task.setup IS 'Tenant.';
 
 COMMENT ON COLUMN workload.job_by_task.task_id IS 'Task.';
-
-COMMENT ON COLUMN workload.job_by_task.queue IS 'Unified queue; null = none yet.';
 
 COMMENT ON COLUMN workload.job_by_task.status IS 'Status.';
 
@@ -17817,21 +17811,21 @@ COMMENT ON COLUMN workload.job_by_task.cores IS 'Cores of these jobs; sum them.'
 
 CREATE VIEW monitor.brokered_job_count AS
  SELECT setup,
-    queue,
+    task_id,
     status,
     (sum(jobs))::bigint AS jobs,
     (sum(cores))::bigint AS cores
    FROM workload.job_by_task c
-  GROUP BY setup, queue, status
+  GROUP BY setup, task_id, status
  HAVING (sum(jobs) <> (0)::numeric);
 
 ALTER VIEW monitor.brokered_job_count OWNER TO broker_owner;
 
-COMMENT ON VIEW monitor.brokered_job_count IS 'Jobs of tasks by queue and status, ended ones among them.';
+COMMENT ON VIEW monitor.brokered_job_count IS 'Jobs of tasks by task and status, ended ones among them: how far each task is.';
 
 COMMENT ON COLUMN monitor.brokered_job_count.setup IS 'Tenant.';
 
-COMMENT ON COLUMN monitor.brokered_job_count.queue IS 'Unified queue; null = none yet.';
+COMMENT ON COLUMN monitor.brokered_job_count.task_id IS 'Task.';
 
 COMMENT ON COLUMN monitor.brokered_job_count.status IS 'Status.';
 
@@ -21921,7 +21915,7 @@ UNION ALL
 UNION ALL
  SELECT d.setup,
     'task'::text AS counted_by,
-    d.queue,
+    NULL::text AS queue,
     NULL::text AS gshare,
     NULL::text AS resource_type,
     NULL::text AS nucleus,
@@ -21937,7 +21931,6 @@ UNION ALL
     0 AS disk_io_jobs
    FROM ( SELECT j.setup,
             j.task_id,
-            j.queue,
             j.status,
             1 AS jobs,
             COALESCE(j.cores, 1) AS cores
@@ -21946,12 +21939,11 @@ UNION ALL
         UNION ALL
          SELECT c.setup,
             c.task_id,
-            c.queue,
             c.status,
             (- c.jobs),
             (- c.cores)
            FROM workload.job_by_task c) d
-  GROUP BY d.setup, d.task_id, d.queue, d.status
+  GROUP BY d.setup, d.task_id, d.status
  HAVING ((sum(d.jobs) <> (0)::numeric) OR (sum(d.cores) <> (0)::numeric));
 
 ALTER VIEW workload.count_difference OWNER TO broker_owner;
@@ -23079,7 +23071,7 @@ ALTER TABLE workload.task
 COMMENT ON CONSTRAINT task_core_count_allowed ON workload.task IS '0 or more';
 
 ALTER TABLE ONLY workload.task_count
-    ADD CONSTRAINT task_count_key UNIQUE NULLS NOT DISTINCT (setup, task_id, queue, status);
+    ADD CONSTRAINT task_count_key UNIQUE (setup, task_id, status);
 
 ALTER TABLE workload.task
     ADD CONSTRAINT task_cpu_efficiency_allowed CHECK ((cpu_efficiency >= (0)::double precision)) NOT VALID;

@@ -4,11 +4,13 @@
 create or replace function lifecycle.ready_jobs(p_setup text, p_most int) returns table (job_id bigint)
 language sql stable rows 1000
 as $$
-  with pair as materialized (
-    select c.task_id, c.queue
-      from workload.job_by_task c
-     where c.setup = p_setup and c.status in ('defined', 'assigned') and c.queue is not null
-     group by c.task_id, c.queue having sum(c.jobs) > 0
+  with waiting as materialized (
+    select c.task_id from workload.job_by_task c where c.setup = p_setup and c.status in ('defined', 'assigned') group by c.task_id having sum(c.jobs) > 0
+  ), pair as materialized (
+    select distinct j.task_id, j.queue
+      from waiting w
+      join workload.job j on j.setup = p_setup and j.task_id = w.task_id and j.activated is null and j.ended is null
+     where j.status in ('defined', 'assigned') and j.queue is not null
   ), place as materialized (  -- storages that jobs of a queue read from, for analysis and for all others
     select s.queue, x.for_analysis, s.storage
       from resource.storage_of_queue s

@@ -25,10 +25,10 @@ begin
      order by d.setup, d.user_name, d.working_group, d.queue, d.gshare, d.label, d.processing_type, d.status
     on conflict on constraint user_count_key do update set jobs = u.jobs + excluded.jobs, cores = u.cores + excluded.cores
   ), by_task as (
-    insert into workload.task_count as t (setup, task_id, queue, status, jobs, cores)
-    select d.setup, d.task_id, d.queue, d.status, d.jobs, d.cores
+    insert into workload.task_count as t (setup, task_id, status, jobs, cores)
+    select d.setup, d.task_id, d.status, d.jobs, d.cores
       from difference d where d.counted_by = 'task'
-     order by d.setup, d.task_id, d.queue, d.status
+     order by d.setup, d.task_id, d.status
     on conflict on constraint task_count_key do update set jobs = t.jobs + excluded.jobs, cores = t.cores + excluded.cores
   )
   select count(*) into v_corrected from difference d;

@@ -25,12 +25,12 @@ select d.setup, 'user', d.queue, d.gshare, null, null, d.label, d.user_name, d.w
  group by d.setup, d.queue, d.gshare, d.label, d.user_name, d.working_group, d.processing_type, d.status
 having sum(d.jobs) <> 0 or sum(d.cores) <> 0
 union all
-select d.setup, 'task', d.queue, null, null, null, null, null, null, null, d.task_id, d.status, sum(d.jobs)::bigint, sum(d.cores)::bigint, 0, 0
-  from (select j.setup, j.task_id, j.queue, j.status, 1 as jobs, coalesce(j.cores, 1) as cores
+select d.setup, 'task', null, null, null, null, null, null, null, null, d.task_id, d.status, sum(d.jobs)::bigint, sum(d.cores)::bigint, 0, 0
+  from (select j.setup, j.task_id, j.status, 1 as jobs, coalesce(j.cores, 1) as cores
           from workload.job j where j.task_id is not null and j.status is not null
         union all
-        select c.setup, c.task_id, c.queue, c.status, -c.jobs, -c.cores from workload.job_by_task c) d
- group by d.setup, d.task_id, d.queue, d.status
+        select c.setup, c.task_id, c.status, -c.jobs, -c.cores from workload.job_by_task c) d
+ group by d.setup, d.task_id, d.status
 having sum(d.jobs) <> 0 or sum(d.cores) <> 0;
 
 comment on view workload.count_difference is 'Where the counts of jobs differ from the jobs: what would have to be added to the counts. Empty in health.';

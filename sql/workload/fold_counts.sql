@@ -37,11 +37,11 @@ begin
      order by s.setup, s.user_name, s.working_group, s.queue, s.gshare, s.label, s.processing_type, s.status
     on conflict on constraint user_count_key do update set jobs = u.jobs + excluded.jobs, cores = u.cores + excluded.cores
   ), by_task as (
-    insert into workload.task_count as t (setup, task_id, queue, status, jobs, cores)
-    select s.setup, s.task_id, s.queue, s.status, sum(s.sign * s.jobs), sum(s.sign * s.cores)
+    insert into workload.task_count as t (setup, task_id, status, jobs, cores)
+    select s.setup, s.task_id, s.status, sum(s.sign * s.jobs), sum(s.sign * s.cores)
       from signed s where s.task_id is not null
-     group by s.setup, s.task_id, s.queue, s.status
-     order by s.setup, s.task_id, s.queue, s.status
+     group by s.setup, s.task_id, s.status
+     order by s.setup, s.task_id, s.status
     on conflict on constraint task_count_key do update set jobs = t.jobs + excluded.jobs, cores = t.cores + excluded.cores
   ), started as (
     insert into workload.start_count as n (setup, queue, gshare, resource_type, minute, jobs, last_at)
