@@ -17,7 +17,7 @@ grant usage on schema taskqueue to broker_agent, broker_submitter, broker_operat
 grant usage on schema workload  to                                 broker_operator, broker_viewer;
 grant usage on schema brokerage to                                 broker_operator, broker_viewer;
 grant usage on schema lifecycle to               broker_submitter, broker_operator, broker_viewer;
-grant usage on schema instance  to                                 broker_operator, broker_viewer;
+grant usage on schema instance  to               broker_submitter, broker_operator, broker_viewer;
 grant usage on schema monitor   to                                 broker_operator, broker_viewer;
 
 -- resource: who may do what, and the clock of a simulated setup
@@ -198,3 +198,23 @@ grant select on table monitor.waiting_by_platform      to broker_operator, broke
 grant select on table monitor.waiting_by_site          to broker_operator, broker_viewer;
 grant execute on function brokerage.worded             to broker_operator, broker_viewer;  -- monitor.decision calls it
 grant execute on function taskqueue.lists              to broker_operator, broker_viewer;  -- monitor.site_limit calls it
+
+-- instance: packing jobs onto rented machines
+grant execute on procedure instance.schedule               to broker_operator;
+grant execute on function instance.schedule_task           to broker_operator;
+grant execute on function instance.tasks_to_schedule       to broker_operator;
+grant execute on function instance.release_empty           to broker_operator;
+grant execute on function instance.add_jobs                to broker_submitter, broker_operator;
+grant execute on function instance.set_needs               to broker_submitter, broker_operator;
+grant execute on function instance.cancel_jobs             to broker_submitter, broker_operator;
+grant execute on function instance.finish_jobs             to broker_operator;
+grant execute on function instance.return_jobs             to broker_operator;
+grant execute on function instance.start_instances         to broker_operator;
+grant execute on function instance.lose_instances          to broker_operator;
+grant execute on function instance.set_settings            to broker_operator;
+grant execute on function instance.set_task_limit          to broker_operator;
+grant execute on function instance.explain_job             to broker_operator, broker_viewer;
+grant select on table monitor.instance                     to broker_operator, broker_viewer;
+grant select on table monitor.instance_difference          to broker_operator, broker_viewer;
+grant select on table monitor.instance_job                 to broker_operator, broker_viewer;
+grant select on table monitor.instance_total               to broker_operator, broker_viewer;

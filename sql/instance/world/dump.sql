@@ -5,7 +5,7 @@ security definer set search_path = instance, pg_temp
 as $$
 begin
   perform resource.identify(p_setup);
-  return query select resource.dump_rows(p_setup, instance.world_table(p_table));
+  return query select d - '{used_cpu,used_ram}'::text[] from resource.dump_rows(p_setup, instance.world_table(p_table)) d;  -- what is used follows from the jobs
 end $$;
 
 comment on function instance.dump(text, text) is

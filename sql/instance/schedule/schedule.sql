@@ -1,0 +1,31 @@
+-- after: instance.schedule_task
+-- after: instance.tasks_to_schedule
+-- Not SECURITY DEFINER: it commits after each task, so that nobody waits for all of them.
+create or replace procedure instance.schedule(p_setup text, p_task_id bigint default null, p_commit boolean default true,
+  inout p_placed bigint default null, inout p_requested bigint default null, inout p_released bigint default null, inout p_waiting bigint default null, inout p_unschedulable bigint default null)
+language plpgsql
+as $$
+declare
+  v_task bigint;
+  v_done record;
+begin
+  p_placed := 0;
+  p_requested := 0;
+  p_released := 0;
+  p_waiting := 0;
+  p_unschedulable := 0;
+  foreach v_task in array case when p_task_id is null then array(select t.task_id from instance.tasks_to_schedule(p_setup) t) else array[p_task_id] end loop
+    v_done := instance.schedule_task(p_setup, v_task);
+    p_placed := p_placed + v_done.placed;
+    p_requested := p_requested + v_done.requested;
+    p_released := p_released + v_done.released;
+    p_waiting := p_waiting + v_done.waiting;
+    p_unschedulable := p_unschedulable + v_done.unschedulable;
+    if p_commit then
+      commit;
+    end if;
+  end loop;
+end $$;
+
+comment on procedure instance.schedule(text, bigint, boolean, bigint, bigint, bigint, bigint, bigint) is
+'Packs the waiting jobs of a task onto instances, or (no task) those of all tasks, one after the other, each as instance.schedule_task does; says how many jobs were placed, instances requested and released, jobs still waiting, and unschedulable. Commits after each task; within a transaction block give p_commit => false. Errors: PB001 (no such setup), PB002 (setup not granted).';
