@@ -8157,31 +8157,1189 @@ ALTER FUNCTION brokerage.zero_share_refusals(p_setup text, p_task_ids bigint[], 
 
 COMMENT ON FUNCTION brokerage.zero_share_refusals(p_setup text, p_task_ids bigint[], p_flavour text) IS 'Queues whose fairsharepolicy gives tasks no share: one row for each distinct class of the tasks (brokerage.share_key) and queue, with the sub-policy that refuses. Pilot tests are never refused. Flavour doc or panda2026.';
 
+CREATE FUNCTION instance.add_jobs(p_setup text, p_jobs jsonb) RETURNS bigint[]
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'instance', 'pg_temp'
+    AS $$
+declare
+  v_ids bigint[];
+  v_stored bigint[];
+begin
+  perform resource.identify(p_setup);
+  perform instance.refuse_needs(p_jobs, '{id,task,cpu,ram,instance_type,inputs}');
+  perform resource.require_setup(p_setup);
+  v_ids := array(select coalesce((e.job ->> 'id')::bigint, nextval('instance.job_id')) from jsonb_array_elements(p_jobs) with ordinality e (job, place) order by e.place);
+  with stored as (
+    insert into instance.job as j (setup, job_id, task_id, cpu, cpu_expression, ram, ram_expression, instance_type, inputs)
+    select p_setup, v_ids[e.place], (e.job ->> 'task')::bigint,
+           case jsonb_typeof(e.job -> 'cpu') when 'number' then (e.job ->> 'cpu')::numeric end, case jsonb_typeof(e.job -> 'cpu') when 'string' then e.job ->> 'cpu' end,
+           case jsonb_typeof(e.job -> 'ram') when 'number' then (e.job ->> 'ram')::numeric end, case jsonb_typeof(e.job -> 'ram') when 'string' then e.job ->> 'ram' end,
+           e.job ->> 'instance_type', coalesce(e.job -> 'inputs', '{}')
+      from jsonb_array_elements(p_jobs) with ordinality e (job, place)
+     order by v_ids[e.place]
+    on conflict do nothing
+    returning j.job_id
+  )
+  select array_agg(s.job_id) into v_stored from stored s;
+  if cardinality(v_ids) <> coalesce(cardinality(v_stored), 0) then
+    raise exception 'job % is there already', (select min(i) from unnest(v_ids) i where i <> all (coalesce(v_stored, '{}')))
+      using errcode = 'PB005', hint = 'A job is added once; instance.set_needs says more of one that waits.';
+  end if;
+  perform instance.pass_ids(p_setup);
+  perform instance.resolve_needs(p_setup, v_ids);
+  return v_ids;
+end $$;
+
+ALTER FUNCTION instance.add_jobs(p_setup text, p_jobs jsonb) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION instance.add_jobs(p_setup text, p_jobs jsonb) IS 'Adds jobs to be packed onto instances and returns their ids in the order given: [{"id": 7, "task": 1, "cpu": 2, "ram": "2 * size", "instance_type": "m5.large", "inputs": {"size": 2048}}], all keys optional. cpu is cores, ram MB: a number, a text (see instance.evaluate), or not known yet (instance.set_needs). They wait until instance.schedule. Errors: PB001 (an element is wrong), PB002 (setup not granted), PB005 (the job is there).';
+
+CREATE FUNCTION instance.allowed(p_setup text, p_task_id bigint, OUT most bigint, OUT reason text) RETURNS record
+    LANGUAGE sql STABLE
+    AS $$
+  with live as (
+    select count(*) as of_setup, count(*) filter (where i.task_id is not distinct from p_task_id) as of_task
+      from instance.instance i where i.setup = p_setup and i.state <> 'released'
+  ), bound (bound, live, name) as (
+    select s.most_instances, c.of_setup, 'setup ' || p_setup from instance.setting s, live c where s.setup = p_setup
+    union all
+    select coalesce((select l.most_instances from instance.task_limit l where l.setup = p_setup and l.task_id = p_task_id),
+                    (select s.most_per_task from instance.setting s where s.setup = p_setup)),
+           c.of_task, coalesce('task ' || p_task_id, 'what is of no task') from live c
+  )
+  select greatest(b.bound - b.live, 0), case when b.bound <= b.live then format('%s has %s instances, and may have %s', b.name, b.live, b.bound) end
+    from bound b where b.bound is not null
+   order by 1 limit 1
+$$;
+
+ALTER FUNCTION instance.allowed(p_setup text, p_task_id bigint, OUT most bigint, OUT reason text) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION instance.allowed(p_setup text, p_task_id bigint, OUT most bigint, OUT reason text) IS 'How many more instances a task (null = jobs of none) may have, null = any number; reason: the limit that allows none, in words.';
+
+CREATE FUNCTION instance.cancel_jobs(p_setup text, p_job_ids bigint[]) RETURNS TABLE(job_id bigint, answer text)
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'instance', 'pg_temp'
+    AS $$
+begin
+  perform resource.identify(p_setup);
+  perform resource.require_known_setup(p_setup);
+  return query select l.job_id, l.answer from instance.leave_instances(p_setup, p_job_ids, '{waiting,placed,unschedulable}', 'cancelled', null) l;
+end $$;
+
+ALTER FUNCTION instance.cancel_jobs(p_setup text, p_job_ids bigint[]) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION instance.cancel_jobs(p_setup text, p_job_ids bigint[]) IS 'Jobs are not wanted any more, wherever they are: those placed leave their instances. Each is answered: cancelled, or why not (it is in another state, or not there). Errors: PB001 (no such setup), PB002 (setup not granted).';
+
 CREATE FUNCTION instance.dump(p_setup text, p_table text) RETURNS SETOF jsonb
     LANGUAGE plpgsql STABLE SECURITY DEFINER
     SET search_path TO 'instance', 'pg_temp'
     AS $$
 begin
   perform resource.identify(p_setup);
-  return query select resource.dump_rows(p_setup, instance.world_table(p_table));
+  return query select d - '{used_cpu,used_ram}'::text[] from resource.dump_rows(p_setup, instance.world_table(p_table)) d;  -- what is used follows from the jobs
 end $$;
 
 ALTER FUNCTION instance.dump(p_setup text, p_table text) OWNER TO broker_owner;
 
 COMMENT ON FUNCTION instance.dump(p_setup text, p_table text) IS 'The rows of a table of the room instance as objects, in key order and without defaults; what instance.store takes. Errors: PB001, PB002 (setup not granted).';
 
-CREATE FUNCTION instance.store(p_setup text, p_table text, p_rows jsonb, p_parents jsonb DEFAULT NULL::jsonb, p_merge boolean DEFAULT false) RETURNS bigint
+CREATE FUNCTION instance.evaluate(p_expression text, p_inputs jsonb) RETURNS numeric
+    LANGUAGE plpgsql IMMUTABLE
+    AS $$
+declare
+  v_tokens text[] := array(select m[1] from regexp_matches(p_expression, '\s*([0-9]+(?:\.[0-9]+)?|[A-Za-z_][A-Za-z_0-9]*|\S)\s*', 'g') m);
+  v_token text;
+  v_next text;
+  v_values numeric[] := '{}';
+  v_waiting text[] := '{}';  -- operators, brackets and functions
+  v_counts int[] := '{}';  -- values of the functions that wait
+  v_wants_value boolean := true;
+  v_top text;
+  v_depth int := 0;
+  v_value numeric;
+  n int;
+begin
+  if length(p_expression) > 500 then
+    raise exception 'expression is of % characters', length(p_expression) using errcode = 'PB001', hint = 'At most 500.';
+  end if;
+  for i in 1 .. cardinality(v_tokens) + 1 loop
+    v_token := v_tokens[i];  -- null behind the last
+    v_next := v_tokens[i + 1];
+    if v_wants_value then
+      if v_token ~ '^[0-9]' then
+        v_values := v_values || v_token::numeric;
+        v_wants_value := false;
+      elsif v_token in ('ceil', 'floor', 'round', 'min', 'max') and v_next = '(' then
+        v_waiting := v_waiting || v_token;
+        v_counts := v_counts || 1;
+      elsif v_token ~ '^[A-Za-z_]' and v_next is distinct from '(' then
+        v_values := v_values || case when jsonb_typeof(p_inputs -> v_token) = 'number' then (p_inputs ->> v_token)::numeric end;
+        v_wants_value := false;
+      elsif v_token = '(' then
+        v_waiting := v_waiting || v_token;
+      elsif v_token = '-' then
+        v_waiting := v_waiting || 'negative'::text;
+      else
+        raise exception 'expression %: % where a value should be', quote_literal(p_expression), coalesce(quote_literal(v_token), 'its end')
+          using errcode = 'PB001', hint = 'Numbers, names of inputs, + - * /, brackets, ceil, floor, round, min and max, such as ceil(2 * size / 1024).';
+      end if;
+      continue;
+    end if;
+    if v_token is not null and v_token not in ('+', '-', '*', '/', ')', ',') then
+      raise exception 'expression %: % where an operator should be', quote_literal(p_expression), quote_literal(v_token)
+        using errcode = 'PB001', hint = 'Numbers, names of inputs, + - * /, brackets, ceil, floor, round, min and max, such as ceil(2 * size / 1024).';
+    end if;
+    loop  -- what binds as much or more is due
+      v_top := v_waiting[cardinality(v_waiting)];
+      exit when v_top is null or v_top = '(' or v_token in ('*', '/') and v_top in ('+', '-');
+      v_waiting := trim_array(v_waiting, 1);
+      n := cardinality(v_values);
+      if v_top = 'negative' then
+        v_values[n] := - v_values[n];
+      else
+        if v_top = '/' and v_values[n] = 0 then
+          raise exception 'expression % divides by 0', quote_literal(p_expression) using errcode = 'PB001', hint = format('Inputs are %s.', p_inputs);
+        end if;
+        v_value := case v_top when '+' then v_values[n - 1] + v_values[n] when '-' then v_values[n - 1] - v_values[n]
+                              when '*' then v_values[n - 1] * v_values[n] else v_values[n - 1] / v_values[n] end;
+        v_values := trim_array(v_values, 2) || v_value;
+      end if;
+    end loop;
+    if v_token is null then
+      exit when v_top is null;
+      raise exception 'expression %: a bracket is not closed', quote_literal(p_expression) using errcode = 'PB001', hint = 'Close it.';
+    end if;
+    n := cardinality(v_waiting);
+    if v_token in (')', ',') then
+      if v_top is null or v_token = ',' and coalesce(v_waiting[n - 1] in ('min', 'max'), false) is false then
+        raise exception 'expression %: % where none belongs', quote_literal(p_expression), quote_literal(v_token) using errcode = 'PB001', hint = 'min and max take several values; brackets go in pairs.';
+      end if;
+      if v_token = ',' then
+        v_counts[cardinality(v_counts)] := v_counts[cardinality(v_counts)] + 1;
+        v_wants_value := true;
+      else
+        v_waiting := trim_array(v_waiting, 1);
+        v_top := v_waiting[n - 1];
+        if v_top in ('ceil', 'floor', 'round', 'min', 'max') then
+          v_depth := v_counts[cardinality(v_counts)];
+          if v_depth < 2 and v_top in ('min', 'max') then
+            raise exception 'expression %: % of one value', quote_literal(p_expression), v_top using errcode = 'PB001', hint = 'min and max take several values.';
+          end if;
+          n := cardinality(v_values);
+          v_value := case v_top when 'ceil' then ceil(v_values[n]) when 'floor' then floor(v_values[n]) when 'round' then round(v_values[n])
+                                when 'min' then (select min(u) from unnest(v_values[n - v_depth + 1:n]) u having count(u) = v_depth)
+                                else (select max(u) from unnest(v_values[n - v_depth + 1:n]) u having count(u) = v_depth) end;
+          v_values := trim_array(v_values, v_depth) || v_value;
+          v_waiting := trim_array(v_waiting, 1);
+          v_counts := trim_array(v_counts, 1);
+        end if;
+      end if;
+    else
+      v_waiting := v_waiting || v_token;
+      v_wants_value := true;
+    end if;
+  end loop;
+  return v_values[1];
+end $$;
+
+ALTER FUNCTION instance.evaluate(p_expression text, p_inputs jsonb) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION instance.evaluate(p_expression text, p_inputs jsonb) IS 'The value of an expression of named inputs ({"size": 2048}), such as ceil(2 * size / 1024); null while an input that it reads is not known. Numbers, names, + - * /, brackets, ceil, floor, round, min, max. Errors: PB001 (not such an expression, division by 0).';
+
+CREATE FUNCTION instance.explain_job(p_setup text, p_job_id bigint) RETURNS TABLE(instance_id bigint, type text, verdict text, reason text)
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'instance', 'pg_temp'
+    AS $$
+declare
+  v_job instance.job;
+  v_type resource.instance_type;
+  v_most bigint;
+  v_limit text;
+begin
+  perform resource.identify(p_setup);
+  perform resource.require_known_setup(p_setup);
+  select j.* into v_job from instance.job j where j.setup = p_setup and j.job_id = p_job_id;
+  if not found then
+    raise exception 'there is no job %', p_job_id using errcode = 'PB004', hint = 'monitor.instance_job has those that are there.';
+  end if;
+  if v_job.state not in ('waiting', 'unschedulable') then
+    return query
+    select v_job.instance_id, i.type, v_job.state, v_job.reason
+      from (values (1)) x left join instance.instance i on i.setup = p_setup and i.instance_id = v_job.instance_id;
+    return;
+  end if;
+  if v_job.cpu is null or v_job.ram is null then
+    return query
+    select null::bigint, null::text, v_job.state, concat_ws('; ', case when v_job.cpu is null then 'cpu is not known' || coalesce(format(': %s of %s', v_job.cpu_expression, v_job.inputs), '') end,
+                                                            case when v_job.ram is null then 'ram is not known' || coalesce(format(': %s of %s', v_job.ram_expression, v_job.inputs), '') end);
+    return;
+  end if;
+  v_type := instance.required_type(p_setup, v_job.cpu, v_job.ram, v_job.instance_type);
+  select a.most, a.reason into v_most, v_limit from instance.allowed(p_setup, v_job.task_id) a;
+  return query
+  select l.instance_id, l.type,
+         case when l.short is not null then 'does not suit' when row_number() over (partition by l.short is null order by l.free_cpu, l.free_ram, l.instance_id) = 1 then 'first that suits' else 'suits' end,
+         coalesce(l.short, format('%s cores and %s MB are free', trim_scale(l.free_cpu), trim_scale(l.free_ram)))
+    from (select i.instance_id, i.type, i.cpu - i.used_cpu as free_cpu, i.ram - i.used_ram as free_ram,
+                 nullif(concat_ws(', ', case when v_job.instance_type <> i.type then format('its type is not %s', v_job.instance_type) end,
+                                  case when i.cpu - i.used_cpu < v_job.cpu then format('%s cores are free of %s', trim_scale(i.cpu - i.used_cpu), trim_scale(v_job.cpu)) end,
+                                  case when i.ram - i.used_ram < v_job.ram then format('%s MB are free of %s', trim_scale(i.ram - i.used_ram), trim_scale(v_job.ram)) end), '') as short
+            from instance.instance i
+           where i.setup = p_setup and (i.task_id is not distinct from v_job.task_id or i.task_id is null) and i.state <> 'released' and i.cpu is not null) l
+   order by l.free_cpu, l.free_ram, l.instance_id;
+  return query
+  select null::bigint, v_type.name,
+         case when v_type.name is null then 'unschedulable' when v_limit is not null then 'over the limit' else 'new instance' end,
+         case when v_type.name is null then instance.refusal(p_setup, p_job_id, v_job.cpu, v_job.ram, v_job.instance_type)
+              else coalesce(v_limit, format('%s at %s an hour has %s cores and %s MB', case when v_job.instance_type is null then 'the cheapest type that fits' else 'the type that it names' end,
+                                                     trim_scale(v_type.price), trim_scale(v_type.cpu), trim_scale(v_type.ram))) end;
+end $$;
+
+ALTER FUNCTION instance.explain_job(p_setup text, p_job_id bigint) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION instance.explain_job(p_setup text, p_job_id bigint) IS 'Why a job is on its instance, or why not: for a job that waits each instance of its task in the order in which they are looked at, with what is short, and last the new one that it would get. Errors: PB001 (no such setup), PB002 (setup not granted), PB004 (no such job).';
+
+CREATE FUNCTION instance.finish_jobs(p_setup text, p_job_ids bigint[]) RETURNS TABLE(job_id bigint, answer text)
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'instance', 'pg_temp'
     AS $$
 begin
   perform resource.identify(p_setup);
-  return resource.store_rows(p_setup, instance.world_table(p_table), p_rows, p_parents, p_merge);
+  perform resource.require_known_setup(p_setup);
+  return query select l.job_id, l.answer from instance.leave_instances(p_setup, p_job_ids, '{placed}', 'finished', null) l;
+end $$;
+
+ALTER FUNCTION instance.finish_jobs(p_setup text, p_job_ids bigint[]) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION instance.finish_jobs(p_setup text, p_job_ids bigint[]) IS 'Jobs have finished: their instances have that much more room. Each is answered: finished, or why not (it is in another state, or not there). Errors: PB001 (no such setup), PB002 (setup not granted).';
+
+CREATE FUNCTION instance.leave_instances(p_setup text, p_job_ids bigint[], p_from text[], p_to text, p_reason text) RETURNS TABLE(job_id bigint, answer text)
+    LANGUAGE plpgsql
+    AS $$
+declare
+  v_now timestamptz := resource.clock(p_setup);
+  v_ids bigint[];
+begin
+  perform from instance.job j where j.setup = p_setup and j.job_id = any (p_job_ids) order by j.job_id for update;
+  v_ids := array(select j.job_id from instance.job j where j.setup = p_setup and j.job_id = any (p_job_ids) and j.state = any (p_from));
+  perform from instance.instance i
+    where i.setup = p_setup and i.instance_id in (select j.instance_id from instance.job j where j.setup = p_setup and j.job_id = any (v_ids) and j.state = 'placed')
+    order by i.instance_id for update;
+  update instance.instance i set used_cpu = i.used_cpu - u.cpu, used_ram = i.used_ram - u.ram
+    from (select j.instance_id, sum(j.cpu) as cpu, sum(j.ram) as ram
+            from instance.job j where j.setup = p_setup and j.job_id = any (v_ids) and j.state = 'placed' group by j.instance_id) u
+   where i.setup = p_setup and i.instance_id = u.instance_id;
+  return query
+  select i.job_id, case when i.job_id = any (v_ids) then p_to when j.job_id is null then 'there is no such job' else format('it is %s', j.state) end
+    from (select distinct u.job_id from unnest(p_job_ids) u (job_id)) i
+    left join instance.job j on j.setup = p_setup and j.job_id = i.job_id
+   order by i.job_id;
+  update instance.job j
+     set state = p_to, reason = p_reason, ended_at = case when p_to <> 'waiting' then v_now end,
+         instance_id = case when p_to <> 'waiting' then j.instance_id end, placed_at = case when p_to <> 'waiting' then j.placed_at end
+   where j.setup = p_setup and j.job_id = any (v_ids);
+end $$;
+
+ALTER FUNCTION instance.leave_instances(p_setup text, p_job_ids bigint[], p_from text[], p_to text, p_reason text) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION instance.leave_instances(p_setup text, p_job_ids bigint[], p_from text[], p_to text, p_reason text) IS 'Changes the state of those of the jobs that are in a state from, and gives back what they used; each answered: its new state, or why not.';
+
+CREATE FUNCTION instance.lock_schedule(p_setup text) RETURNS void
+    LANGUAGE sql
+    AS $$
+  select pg_advisory_xact_lock(hashtext('instance.schedule'), hashtext(p_setup))
+$$;
+
+ALTER FUNCTION instance.lock_schedule(p_setup text) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION instance.lock_schedule(p_setup text) IS 'Keeps others from placing jobs, and from changing which instances there are, until the transaction ends.';
+
+CREATE FUNCTION instance.lose_instances(p_setup text, p_instance_ids bigint[]) RETURNS TABLE(job_id bigint, answer text)
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'instance', 'pg_temp'
+    AS $$
+begin
+  perform resource.identify(p_setup);
+  perform resource.require_known_setup(p_setup);
+  perform instance.lock_schedule(p_setup);
+  return query
+  select l.job_id, l.answer
+    from instance.leave_instances(p_setup, array(select j.job_id from instance.job j where j.setup = p_setup and j.instance_id = any (p_instance_ids) and j.state = 'placed'),
+                                  '{placed}', 'waiting', 'its instance was lost') l;
+  update instance.instance i set state = 'released', released_at = resource.clock(p_setup)
+   where i.setup = p_setup and i.instance_id = any (p_instance_ids) and i.state <> 'released';
+end $$;
+
+ALTER FUNCTION instance.lose_instances(p_setup text, p_instance_ids bigint[]) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION instance.lose_instances(p_setup text, p_instance_ids bigint[]) IS 'Instances are gone: they count as released, and their jobs wait to be placed again (a row each). Errors: PB001 (no such setup), PB002 (setup not granted).';
+
+CREATE FUNCTION instance.packing(p_setup text, p_task_id bigint, p_most bigint DEFAULT NULL::bigint) RETURNS TABLE(job_id bigint, cpu numeric, ram numeric, instance_id bigint, number integer, type text, free_cpu numeric, free_ram numeric)
+    LANGUAGE plpgsql STABLE
+    SET jit TO 'off'
+    SET enable_seqscan TO 'off'
+    AS $$
+declare
+  v_cheapest_first boolean := coalesce((select s.first = 'cheapest' from instance.setting s where s.setup = p_setup), false);
+  v_jobs bigint[];  -- in their order
+  -- runs, in the order of the jobs
+  v_runs int;
+  r_cpu numeric[]; r_ram numeric[]; r_hint text[]; r_type text[]; r_left int[]; r_next int[]; r_leaf int[];
+  -- instances that are there, by id
+  v_instances int;
+  i_id bigint[]; i_type text[]; i_cpu numeric[]; i_ram numeric[];
+  -- their trees: node n of the first is instance n, of the others instance n - v_instances; children at 2n and 2n + 1, a root where a node's child would be
+  t_child int[]; t_most numeric[]; t_rank int[]; t_path int[];
+  v_hints text[];
+  -- lists of runs for new instances: leaves of one tree, list by list
+  l_run int[]; l_cpu numeric[]; l_least numeric[]; l_leaves int;
+  list_first int[]; list_last int[]; list_hint text[]; v_lists int; list_price numeric[];
+  v_from int[];
+  -- what comes out: so many jobs of the order from a place on, on an instance (above v_instances: a new one) with so much free
+  o_instance int[] := '{}'; o_place int[] := '{}'; o_count int[] := '{}'; o_cpu numeric[] := '{}'; o_ram numeric[] := '{}';
+  v_out int := 0;
+  n_type text[] := '{}'; v_new int := 0;
+  f_leaf int[]; f_count int[]; f_cpu numeric[]; f_ram numeric[]; v_fill int; v_repeat bigint;
+  v_entered int := 0; v_run int; v_i int; v_node int; v_slot int; v_tree int; v_cur int; v_other int; v_left int; v_right int; v_depth int; v_found int; v_count int;
+  v_cpu numeric; v_ram numeric; v_type text; v_price numeric; v_price_of numeric; v_list int; v_ahead int; v_best int; v_best_list int; v_low int; v_high int; v_leaf int;
+begin
+  with shape as materialized (
+    select d.cpu, d.ram, d.instance_type, d.jobs, (d.t).price as price, (d.t).name as type
+      from (select s.*, instance.required_type(p_setup, s.cpu, s.ram, s.instance_type) as t
+              from (select j.cpu, j.ram, j.instance_type, array_agg(j.job_id) as jobs
+                      from instance.job j
+                     where j.setup = p_setup and j.task_id is not distinct from p_task_id and j.state in ('waiting', 'unschedulable')
+                       and j.cpu is not null and j.ram is not null
+                     group by j.cpu, j.ram, j.instance_type) s
+            offset 0) d
+     where (d.t).name is not null
+  ), ordered as materialized (
+    select u.job_id, s.cpu, s.ram, s.instance_type, s.type, s.price,
+           row_number() over (order by case when v_cheapest_first then s.price else - s.price end, s.cpu desc, s.ram desc, u.job_id) as place
+      from shape s cross join lateral unnest(s.jobs) u (job_id)
+  ), cut as (
+    select o.*, sum(o.begins::int) over (order by o.place) as run
+      from (select i.*, (i.price, i.cpu, i.ram) is distinct from (lag(i.price) over w, lag(i.cpu) over w, lag(i.ram) over w)
+                        or i.instance_type is distinct from lag(i.instance_type) over w as begins
+              from ordered i window w as (order by i.place)) o
+  ), run as materialized (
+    select c.run::int as run, min(c.cpu) as cpu, min(c.ram) as ram, min(c.instance_type) as hint, min(c.type) as type, min(c.price) as price, count(*)::int as jobs,
+           min(c.place)::int as place
+      from cut c group by c.run
+  ), leaf as materialized (  -- lists: by price, those without a hint and those of each hint, runs in their order
+    select r.*, row_number() over (order by case when v_cheapest_first then r.price else - r.price end, r.hint nulls first, r.run)::int as leaf from run r
+  ), list as (
+    select l.price, l.hint, min(l.leaf) as first, max(l.leaf) as last from leaf l group by l.price, l.hint
+  )
+  select (select array_agg(o.job_id order by o.place) from ordered o),
+         r.runs, r.cpu, r.ram, r.hint, r.type, r.jobs, r.place, r.leaf, r.hints,
+         f.run, f.cpu, f.least, i.first, i.last, i.hint, i.price
+    into v_jobs, v_runs, r_cpu, r_ram, r_hint, r_type, r_left, r_next, r_leaf, v_hints, l_run, l_cpu, l_least, list_first, list_last, list_hint, list_price
+    from (select count(*)::int as runs, array_agg(l.cpu order by l.run) as cpu, array_agg(l.ram order by l.run) as ram, array_agg(l.hint order by l.run) as hint,
+                 array_agg(l.type order by l.run) as type, array_agg(l.jobs order by l.run) as jobs, array_agg(l.place order by l.run) as place,
+                 array_agg(l.leaf order by l.run) as leaf, coalesce(array_agg(distinct l.hint) filter (where l.hint is not null), '{}') as hints from leaf l) r,
+         (select array_agg(l.run order by l.leaf) as run, array_agg(l.cpu order by l.leaf) as cpu, array_agg(l.ram order by l.leaf) as least from leaf l) f,
+         (select array_agg(l.first order by l.first) as first, array_agg(l.last order by l.first) as last, array_agg(l.hint order by l.first) as hint,
+                 array_agg(l.price order by l.first) as price from list l) i;
+  if v_runs = 0 then
+    return;
+  end if;
+
+  select count(*)::int, coalesce(array_agg(i.instance_id order by i.instance_id), '{}'), array_agg(i.type order by i.instance_id),
+         array_agg(i.cpu - i.used_cpu order by i.instance_id), array_agg(i.ram - i.used_ram order by i.instance_id)
+    into v_instances, i_id, i_type, i_cpu, i_ram
+    from instance.instance i
+   where i.setup = p_setup and (i.task_id is not distinct from p_task_id or i.task_id is null) and i.state <> 'released' and i.cpu is not null;
+
+  if v_instances > 0 then
+    t_child := array_fill(0, array[4 * v_instances + 3 + cardinality(v_hints)]);
+    t_most := array_fill(0::numeric, array[2 * v_instances]);
+    t_rank := array(select hashint4(g) from generate_series(1, v_instances) g);
+    t_path := array_fill(0, array[2 * v_instances + 1]);
+    v_run := 1;
+    loop
+      if v_entered < v_instances then  -- each enters its trees before the first job is placed
+        v_entered := v_entered + 1;
+        v_found := v_entered;
+      else
+        exit when v_run > v_runs;
+        -- the first instance that suits
+        v_cpu := r_cpu[v_run];
+        v_ram := r_ram[v_run];
+        v_other := case when r_hint[v_run] is null then 0 else v_instances end;
+        v_node := t_child[case when v_other = 0 then 4 * v_instances + 2 else 4 * v_instances + 2 + array_position(v_hints, r_hint[v_run]) end];
+        v_found := 0;
+        while v_node <> 0 loop
+          if i_cpu[v_node - v_other] < v_cpu then
+            v_node := t_child[2 * v_node + 1];
+          else
+            v_right := t_child[2 * v_node + 1];
+            if i_ram[v_node - v_other] >= v_ram or v_right <> 0 and t_most[v_right] >= v_ram then
+              v_found := v_node;
+            end if;
+            v_node := t_child[2 * v_node];
+          end if;
+        end loop;
+        if v_found = 0 then
+          v_run := v_run + 1;
+          continue;
+        end if;
+        if i_ram[v_found - v_other] < v_ram then  -- not itself: the first on its right
+          v_node := t_child[2 * v_found + 1];
+          loop
+            v_left := t_child[2 * v_node];
+            if v_left <> 0 and t_most[v_left] >= v_ram then
+              v_node := v_left;
+            elsif i_ram[v_node - v_other] >= v_ram then
+              exit;
+            else
+              v_node := t_child[2 * v_node + 1];
+            end if;
+          end loop;
+          v_found := v_node;
+        end if;
+        v_found := v_found - v_other;
+        v_count := r_left[v_run];
+        if v_cpu > 0 then
+          v_count := least(v_count, div(i_cpu[v_found], v_cpu));
+        end if;
+        if v_ram > 0 then
+          v_count := least(v_count, div(i_ram[v_found], v_ram));
+        end if;
+        v_out := v_out + 1;
+        o_instance[v_out] := v_found;
+        o_place[v_out] := r_next[v_run];
+        o_count[v_out] := v_count;
+        o_cpu[v_out] := i_cpu[v_found];
+        o_ram[v_out] := i_ram[v_found];
+        -- it leaves its trees
+        foreach v_other in array array[0, v_instances] loop
+          v_slot := case when v_other = 0 then 4 * v_instances + 2 else 4 * v_instances + 2 + array_position(v_hints, i_type[v_found]) end;
+          continue when v_slot is null;
+          v_node := v_found + v_other;
+          v_depth := 0;
+          loop
+            v_cur := t_child[v_slot];
+            exit when v_cur = v_node;
+            v_depth := v_depth + 1;
+            t_path[v_depth] := v_cur;
+            v_i := v_cur - v_other;
+            v_slot := 2 * v_cur + (i_cpu[v_i] < i_cpu[v_found] or i_cpu[v_i] = i_cpu[v_found] and (i_ram[v_i] < i_ram[v_found] or i_ram[v_i] = i_ram[v_found] and v_i < v_found))::int;
+          end loop;
+          v_left := t_child[2 * v_node];
+          v_right := t_child[2 * v_node + 1];
+          while v_left <> 0 and v_right <> 0 loop
+            v_depth := v_depth + 1;
+            if t_rank[v_left - v_other] > t_rank[v_right - v_other] then
+              t_child[v_slot] := v_left;
+              t_path[v_depth] := v_left;
+              v_slot := 2 * v_left + 1;
+              v_left := t_child[v_slot];
+            else
+              t_child[v_slot] := v_right;
+              t_path[v_depth] := v_right;
+              v_slot := 2 * v_right;
+              v_right := t_child[v_slot];
+            end if;
+          end loop;
+          t_child[v_slot] := v_left + v_right;
+          while v_depth > 0 loop
+            v_cur := t_path[v_depth];
+            v_left := t_child[2 * v_cur];
+            v_right := t_child[2 * v_cur + 1];
+            t_most[v_cur] := greatest(i_ram[v_cur - v_other], case when v_left <> 0 then t_most[v_left] end, case when v_right <> 0 then t_most[v_right] end);
+            v_depth := v_depth - 1;
+          end loop;
+        end loop;
+        i_cpu[v_found] := i_cpu[v_found] - v_count * v_cpu;
+        i_ram[v_found] := i_ram[v_found] - v_count * v_ram;
+        r_left[v_run] := r_left[v_run] - v_count;
+        r_next[v_run] := r_next[v_run] + v_count;
+        if r_left[v_run] = 0 then
+          v_run := v_run + 1;
+        end if;
+      end if;
+      -- it enters its trees: above the first node of lower rank, whose tree is split by it
+      foreach v_other in array array[0, v_instances] loop
+        v_slot := case when v_other = 0 then 4 * v_instances + 2 else 4 * v_instances + 2 + array_position(v_hints, i_type[v_found]) end;
+        continue when v_slot is null;
+        v_node := v_found + v_other;
+        v_depth := 0;
+        loop
+          v_cur := t_child[v_slot];
+          exit when v_cur = 0 or t_rank[v_cur - v_other] < t_rank[v_found];
+          v_depth := v_depth + 1;
+          t_path[v_depth] := v_cur;
+          v_low := v_cur - v_other;
+          v_slot := 2 * v_cur + (i_cpu[v_low] < i_cpu[v_found] or i_cpu[v_low] = i_cpu[v_found] and (i_ram[v_low] < i_ram[v_found] or i_ram[v_low] = i_ram[v_found] and v_low < v_found))::int;
+        end loop;
+        t_child[v_slot] := v_node;
+        v_depth := v_depth + 1;
+        t_path[v_depth] := v_node;
+        v_left := 2 * v_node;
+        v_right := 2 * v_node + 1;
+        while v_cur <> 0 loop
+          v_depth := v_depth + 1;
+          t_path[v_depth] := v_cur;
+          v_low := v_cur - v_other;
+          if i_cpu[v_low] < i_cpu[v_found] or i_cpu[v_low] = i_cpu[v_found] and (i_ram[v_low] < i_ram[v_found] or i_ram[v_low] = i_ram[v_found] and v_low < v_found) then
+            t_child[v_left] := v_cur;
+            v_left := 2 * v_cur + 1;
+            v_cur := t_child[v_left];
+          else
+            t_child[v_right] := v_cur;
+            v_right := 2 * v_cur;
+            v_cur := t_child[v_right];
+          end if;
+        end loop;
+        t_child[v_left] := 0;
+        t_child[v_right] := 0;
+        -- from below: of the split nodes, then itself, then those above
+        v_low := v_depth;
+        while v_low > 0 loop
+          v_cur := t_path[v_low];
+          v_left := t_child[2 * v_cur];
+          v_right := t_child[2 * v_cur + 1];
+          t_most[v_cur] := greatest(i_ram[v_cur - v_other], case when v_left <> 0 then t_most[v_left] end, case when v_right <> 0 then t_most[v_right] end);
+          v_low := v_low - 1;
+        end loop;
+      end loop;
+    end loop;
+  end if;
+
+  -- new instances
+  v_lists := cardinality(list_first);
+  l_leaves := 1;
+  while l_leaves < v_runs loop
+    l_leaves := 2 * l_leaves;
+  end loop;
+  l_least := array(select case when r_left[l_run[g]] > 0 then l_least[g] else 'Infinity' end from generate_series(1, v_runs) g);
+  l_least := array_fill('Infinity'::numeric, array[l_leaves - 1]) || l_least || array_fill('Infinity'::numeric, array[l_leaves - v_runs]);  -- leaf n at l_leaves - 1 + n
+  for n in reverse l_leaves - 1 .. 1 loop
+    l_least[n] := least(l_least[2 * n], l_least[2 * n + 1]);
+  end loop;
+  v_run := 1;
+  loop
+    while v_run <= v_runs and r_left[v_run] = 0 loop
+      v_run := v_run + 1;
+    end loop;
+    exit when v_run > v_runs or v_new >= p_most;
+    v_type := r_type[v_run];
+    select t.cpu, t.ram, t.price into v_cpu, v_ram, v_price_of from resource.instance_type t where t.setup = p_setup and t.name = v_type;
+    f_leaf := '{}'; f_count := '{}'; f_cpu := '{}'; f_ram := '{}';
+    v_fill := 0;
+    v_repeat := null;
+    v_from := list_first;
+    v_list := 1;
+    while v_list <= v_lists loop
+      v_price := list_price[v_list];
+      v_best := 0;
+      v_ahead := v_list;
+      while v_ahead <= v_lists and list_price[v_ahead] = v_price loop  -- the lists of one price whose jobs may go there
+        if (list_hint[v_ahead] is null or list_hint[v_ahead] = v_type) and v_from[v_ahead] <= list_last[v_ahead] then
+          v_low := v_from[v_ahead];
+          v_high := list_last[v_ahead] + 1;
+          while v_low < v_high loop  -- from here on cpu is within what is free
+            v_leaf := (v_low + v_high) / 2;
+            if l_cpu[v_leaf] <= v_cpu then
+              v_high := v_leaf;
+            else
+              v_low := v_leaf + 1;
+            end if;
+          end loop;
+          v_from[v_ahead] := v_low;
+          if v_low <= list_last[v_ahead] then
+            v_node := l_leaves - 1 + v_low;
+            while v_node <> 0 and l_least[v_node] > v_ram loop
+              while v_node % 2 = 1 loop
+                v_node := v_node / 2;
+              end loop;
+              if v_node <> 0 then
+                v_node := v_node + 1;
+              end if;
+            end loop;
+            while v_node <> 0 and v_node < l_leaves loop
+              v_node := 2 * v_node;
+              if l_least[v_node] > v_ram then
+                v_node := v_node + 1;
+              end if;
+            end loop;
+            v_leaf := v_node - l_leaves + 1;
+            if v_node = 0 or v_leaf > list_last[v_ahead] then
+              v_from[v_ahead] := list_last[v_ahead] + 1;  -- free ram only gets less
+            else
+              v_from[v_ahead] := v_leaf;
+              if v_best = 0 or l_run[v_leaf] < l_run[v_best] then
+                v_best := v_leaf;
+                v_best_list := v_ahead;
+              end if;
+            end if;
+          end if;
+        end if;
+        v_ahead := v_ahead + 1;
+      end loop;
+      if v_best = 0 then
+        v_list := v_ahead;
+        continue;
+      end if;
+      v_found := l_run[v_best];
+      v_count := r_left[v_found];
+      if r_cpu[v_found] > 0 then
+        v_count := least(v_count, div(v_cpu, r_cpu[v_found]));
+      end if;
+      if r_ram[v_found] > 0 then
+        v_count := least(v_count, div(v_ram, r_ram[v_found]));
+      end if;
+      v_fill := v_fill + 1;
+      f_leaf[v_fill] := v_best;
+      f_count[v_fill] := v_count;
+      f_cpu[v_fill] := v_cpu;
+      f_ram[v_fill] := v_ram;
+      v_repeat := least(v_repeat, r_left[v_found] / v_count);
+      v_cpu := v_cpu - v_count * r_cpu[v_found];
+      v_ram := v_ram - v_count * r_ram[v_found];
+      v_from[v_best_list] := v_best + 1;
+    end loop;
+    v_repeat := least(v_repeat, p_most - v_new);
+    for n in 1 .. v_repeat loop
+      v_new := v_new + 1;
+      n_type[v_new] := v_type;
+      for f in 1 .. v_fill loop
+        v_found := l_run[f_leaf[f]];
+        v_out := v_out + 1;
+        o_instance[v_out] := v_instances + v_new;
+        o_place[v_out] := r_next[v_found];
+        o_count[v_out] := f_count[f];
+        o_cpu[v_out] := f_cpu[f];
+        o_ram[v_out] := f_ram[f];
+        r_next[v_found] := r_next[v_found] + f_count[f];
+        r_left[v_found] := r_left[v_found] - f_count[f];
+      end loop;
+    end loop;
+    for f in 1 .. v_fill loop
+      v_found := l_run[f_leaf[f]];
+      if r_left[v_found] = 0 then
+        v_node := l_leaves - 1 + f_leaf[f];
+        l_least[v_node] := 'Infinity';
+        while v_node > 1 loop
+          v_node := v_node / 2;
+          l_least[v_node] := least(l_least[2 * v_node], l_least[2 * v_node + 1]);
+        end loop;
+      end if;
+    end loop;
+  end loop;
+
+  return query
+  with job as materialized (
+    select u.job_id, u.place from unnest(v_jobs) with ordinality u (job_id, place)
+  ), placed as materialized (
+    select o.instance, o.place + g.g as place, o.cpu, o.ram, g.g
+      from unnest(o_instance, o_place, o_count, o_cpu, o_ram) o (instance, place, count, cpu, ram) cross join generate_series(0, o.count - 1) g (g)
+  )
+  select b.job_id, j.cpu, j.ram, i_id[p.instance], greatest(p.instance - v_instances, 0), coalesce(i_type[p.instance], n_type[p.instance - v_instances]), p.cpu - p.g * j.cpu, p.ram - p.g * j.ram
+    from placed p
+    join job b on b.place = p.place
+    join instance.job j on j.setup = p_setup and j.job_id = b.job_id
+   order by p.place;
+end $$;
+
+ALTER FUNCTION instance.packing(p_setup text, p_task_id bigint, p_most bigint) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION instance.packing(p_setup text, p_task_id bigint, p_most bigint) IS 'Where instance.schedule would place the jobs of a task now (null = of no task), in their order: on an instance that is there (instance_id), or on a new one (number, counted from 1, of a type; p_most: so many at most), with its needs and what is free there before. Jobs that wait for needs, limits or a type that fits are left out.';
+
+CREATE FUNCTION instance.pass_ids(p_setup text) RETURNS void
+    LANGUAGE plpgsql
+    AS $$
+begin
+  perform setval('instance.job_id', m.most) from (select max(j.job_id) as most from instance.job j where j.setup = p_setup) m
+    where m.most >= (select s.last_value + s.is_called::int from instance.job_id s);
+  perform setval('instance.instance_id', m.most) from (select max(i.instance_id) as most from instance.instance i where i.setup = p_setup) m
+    where m.most >= (select s.last_value + s.is_called::int from instance.instance_id s);
+end $$;
+
+ALTER FUNCTION instance.pass_ids(p_setup text) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION instance.pass_ids(p_setup text) IS 'Lets jobs and instances that are numbered from now on have numbers beyond those of a setup.';
+
+CREATE FUNCTION instance.refusal(p_setup text, p_job_id bigint, p_cpu numeric, p_ram numeric, p_instance_type text) RETURNS text
+    LANGUAGE sql STABLE
+    AS $$
+  select case
+           when p_instance_type is not null and t.name is null then format('job %s wants instance type %s, which is not in the catalogue', p_job_id, p_instance_type)
+           when p_instance_type is not null then
+             format('job %s wants instance type %s, which is too small: %s', p_job_id, p_instance_type,
+                    concat_ws(', ', case when t.cpu < p_cpu then format('it has %s cores of %s', trim_scale(t.cpu), trim_scale(p_cpu)) end,
+                              case when t.ram < p_ram then format('it has %s MB of %s', trim_scale(t.ram), trim_scale(p_ram)) end))
+           when m.types = 0 then format('job %s fits no instance type: the catalogue is empty', p_job_id)
+           when m.cpu >= p_cpu and m.ram >= p_ram then
+             format('job %s fits no instance type: none has %s cores and %s MB together', p_job_id, trim_scale(p_cpu), trim_scale(p_ram))
+           else format('job %s fits no instance type: %s', p_job_id,
+                       concat_ws(', ', case when m.cpu < p_cpu then format('the most cores are %s of %s', trim_scale(m.cpu), trim_scale(p_cpu)) end,
+                                 case when m.ram < p_ram then format('the most memory is %s MB of %s', trim_scale(m.ram), trim_scale(p_ram)) end))
+         end
+    from (select max(i.cpu) as cpu, max(i.ram) as ram, count(*) as types from resource.instance_type i where i.setup = p_setup) m
+    left join resource.instance_type t on t.setup = p_setup and t.name = p_instance_type
+$$;
+
+ALTER FUNCTION instance.refusal(p_setup text, p_job_id bigint, p_cpu numeric, p_ram numeric, p_instance_type text) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION instance.refusal(p_setup text, p_job_id bigint, p_cpu numeric, p_ram numeric, p_instance_type text) IS 'Why no instance type can take a job that instance.required_type finds none for: which is short of what.';
+
+CREATE FUNCTION instance.refuse_needs(p_jobs jsonb, p_keys text[]) RETURNS void
+    LANGUAGE plpgsql STABLE
+    AS $$
+declare
+  v_wrong record;
+  v_hint text := format('An element has %s; cpu (cores) and ram (MB) are numbers, or texts: expressions of inputs ({"size": 2048}).', array_to_string(p_keys, ', '));
+begin
+  if jsonb_typeof(p_jobs) is distinct from 'array' then
+    raise exception 'jobs are %, not an array', coalesce(left(p_jobs::text, 100), 'null') using errcode = 'PB001', hint = v_hint;
+  end if;
+  select e.place, x.key, x.value, x.wanted into v_wrong
+    from jsonb_array_elements(p_jobs) with ordinality e (job, place)
+   cross join lateral (
+     select null as key, e.job as value, 'an object' as wanted where jsonb_typeof(e.job) <> 'object'
+     union all
+     select k.key, k.value,
+            case when k.key <> all (p_keys) then 'a key that jobs have'
+                 when k.key in ('id', 'task') and not resource.suits('an integer of 64 bits', k.value) then 'an integer'
+                 when k.key = 'id' and (k.value #>> '{}')::numeric not between 1 and 1e18 then 'between 1 and 1e18'
+                 when k.key in ('cpu', 'ram') and jsonb_typeof(k.value) = 'number' and not (k.value #>> '{}')::numeric between 0 and case k.key when 'cpu' then 1e9 else 1e15 end - 1
+                   then format('0 or more, and less than %s', case k.key when 'cpu' then '1e9' else '1e15' end)
+                 when k.key in ('cpu', 'ram') and jsonb_typeof(k.value) not in ('number', 'string', 'null') then 'a number, or an expression as text'
+                 when k.key = 'instance_type' and jsonb_typeof(k.value) not in ('string', 'null') then 'a text'
+                 when k.key = 'inputs' and jsonb_typeof(k.value) <> 'object' then 'an object' end
+       from jsonb_each(case jsonb_typeof(e.job) when 'object' then e.job else '{}' end) k
+     union all
+     select 'inputs.' || i.key, i.value, 'a number'
+       from jsonb_each(case when jsonb_typeof(e.job -> 'inputs') = 'object' then e.job -> 'inputs' else '{}' end) i where jsonb_typeof(i.value) <> 'number'
+     union all
+     select 'id', e.job -> 'id', 'there' where p_keys[1] = 'id' and 'task' <> all (p_keys) and e.job -> 'id' is null and jsonb_typeof(e.job) = 'object'
+   ) x
+   where x.wanted is not null
+   order by e.place, x.key limit 1;
+  if found then
+    raise exception 'jobs[%]%: % is not %', v_wrong.place - 1, coalesce('.' || v_wrong.key, ''), coalesce(left(v_wrong.value::text, 100), 'missing'), v_wrong.wanted using errcode = 'PB001', hint = v_hint;
+  end if;
+  select e.job ->> 'id' as job_id into v_wrong
+    from jsonb_array_elements(p_jobs) e (job) where e.job ->> 'id' is not null group by 1 having count(*) > 1 limit 1;
+  if found then
+    raise exception 'job % is there twice', v_wrong.job_id using errcode = 'PB001', hint = 'Give each job once.';
+  end if;
+  perform instance.evaluate(x.expression, '{}')
+     from (select distinct k.value #>> '{}' as expression
+             from jsonb_array_elements(p_jobs) e (job) cross join lateral jsonb_each(e.job) k
+            where k.key in ('cpu', 'ram') and jsonb_typeof(k.value) = 'string') x;
+end $$;
+
+ALTER FUNCTION instance.refuse_needs(p_jobs jsonb, p_keys text[]) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION instance.refuse_needs(p_jobs jsonb, p_keys text[]) IS 'Refuses jobs that are no array of objects with these keys, naming element, key and value; also expressions that are none. Errors: PB001.';
+
+CREATE FUNCTION instance.release_empty(p_setup text, p_task_id bigint) RETURNS bigint
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'instance', 'pg_temp'
+    AS $$
+declare
+  v_released bigint;
+begin
+  perform resource.identify(p_setup);
+  perform resource.require_known_setup(p_setup);
+  perform instance.lock_schedule(p_setup);
+  update instance.instance i set state = 'released', released_at = resource.clock(p_setup)
+   where i.setup = p_setup and i.task_id is not distinct from p_task_id and i.state <> 'released' and i.used_cpu = 0 and i.used_ram = 0
+     and not exists (select from instance.job j where j.setup = p_setup and j.instance_id = i.instance_id and j.state = 'placed');  -- jobs may need nothing
+  get diagnostics v_released = row_count;
+  return v_released;
+end $$;
+
+ALTER FUNCTION instance.release_empty(p_setup text, p_task_id bigint) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION instance.release_empty(p_setup text, p_task_id bigint) IS 'Releases the instances of a task (null = those that any may use) that have no jobs, and returns how many; what instance.schedule does last. Errors: PB001 (no such setup), PB002 (setup not granted).';
+
+CREATE TABLE resource.instance_type (
+    setup text NOT NULL,
+    name text NOT NULL,
+    cpu numeric NOT NULL,
+    ram numeric NOT NULL,
+    price numeric NOT NULL,
+    CONSTRAINT instance_type_cpu_check CHECK (((cpu > (0)::numeric) AND (cpu < '1000000000'::numeric))),
+    CONSTRAINT instance_type_price_check CHECK (((price >= (0)::numeric) AND (price < '1000000000000000'::numeric))),
+    CONSTRAINT instance_type_ram_check CHECK (((ram > (0)::numeric) AND (ram < '1000000000000000'::numeric)))
+);
+
+ALTER TABLE resource.instance_type OWNER TO broker_owner;
+
+COMMENT ON TABLE resource.instance_type IS 'Types of computation instances that can be rented, with what an instance of the type has (instance-scheduling.md).';
+
+COMMENT ON COLUMN resource.instance_type.setup IS 'Tenant: DIRAC''s Setup, PanDA''s vo.';
+
+COMMENT ON COLUMN resource.instance_type.name IS 'Name, such as c5.2xlarge.';
+
+COMMENT ON COLUMN resource.instance_type.cpu IS 'Cores.';
+
+COMMENT ON COLUMN resource.instance_type.ram IS 'Memory (MB).';
+
+COMMENT ON COLUMN resource.instance_type.price IS 'Price per hour, in the currency of the catalogue.';
+
+COMMENT ON CONSTRAINT instance_type_cpu_check ON resource.instance_type IS 'more than 0 and less than 1e9';
+
+COMMENT ON CONSTRAINT instance_type_price_check ON resource.instance_type IS '0 or more, and less than 1e15';
+
+COMMENT ON CONSTRAINT instance_type_ram_check ON resource.instance_type IS 'more than 0 and less than 1e15';
+
+CREATE FUNCTION instance.required_type(p_setup text, p_cpu numeric, p_ram numeric, p_instance_type text) RETURNS resource.instance_type
+    LANGUAGE sql STABLE
+    AS $$
+  select t.*
+    from resource.instance_type t
+   where t.setup = p_setup and t.cpu >= p_cpu and t.ram >= p_ram and (p_instance_type is null or t.name = p_instance_type)
+   order by t.price, t.cpu, t.ram, t.name collate "C" limit 1
+$$;
+
+ALTER FUNCTION instance.required_type(p_setup text, p_cpu numeric, p_ram numeric, p_instance_type text) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION instance.required_type(p_setup text, p_cpu numeric, p_ram numeric, p_instance_type text) IS 'The instance type that a job with these needs (cores, MB) requires: the cheapest that fits, or the hinted one. Null where none does.';
+
+CREATE FUNCTION instance.resolve_needs(p_setup text, p_job_ids bigint[]) RETURNS void
+    LANGUAGE plpgsql
+    AS $$
+declare
+  v_wrong record;
+begin
+  with value as materialized (
+    select j.job_id, case when j.cpu_expression is null then j.cpu else instance.evaluate(j.cpu_expression, j.inputs) end as cpu,
+           case when j.ram_expression is null then j.ram else instance.evaluate(j.ram_expression, j.inputs) end as ram
+      from instance.job j
+     where j.setup = p_setup and j.job_id = any (p_job_ids) and j.state in ('waiting', 'unschedulable') and coalesce(j.cpu_expression, j.ram_expression) is not null
+  ), stored as (
+    update instance.job j set cpu = v.cpu, ram = v.ram from value v
+     where j.setup = p_setup and j.job_id = v.job_id and v.cpu between 0 and 1e9 - 1 is not false and v.ram between 0 and 1e15 - 1 is not false
+  )
+  select v.job_id, x.need, x.value into v_wrong
+    from value v cross join lateral (values ('cpu', v.cpu, 1e9), ('ram', v.ram, 1e15)) x (need, value, bound)
+   where x.value between 0 and x.bound - 1 is false
+   order by v.job_id limit 1;
+  if found then
+    raise exception 'job %: % comes to %', v_wrong.job_id, v_wrong.need, trim_scale(v_wrong.value)
+      using errcode = 'PB001', hint = 'Expressions give 0 or more: less than 1e9 cores, less than 1e15 MB.';
+  end if;
+end $$;
+
+ALTER FUNCTION instance.resolve_needs(p_setup text, p_job_ids bigint[]) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION instance.resolve_needs(p_setup text, p_job_ids bigint[]) IS 'Works out what jobs that are on no instance need, where expressions say it and their inputs are known. Errors: PB001 (an expression gives nothing that a job can need).';
+
+CREATE FUNCTION instance.return_jobs(p_setup text, p_job_ids bigint[]) RETURNS TABLE(job_id bigint, answer text)
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'instance', 'pg_temp'
+    AS $$
+begin
+  perform resource.identify(p_setup);
+  perform resource.require_known_setup(p_setup);
+  return query select l.job_id, l.answer from instance.leave_instances(p_setup, p_job_ids, '{placed}', 'waiting', 'it came back from its instance') l;
+end $$;
+
+ALTER FUNCTION instance.return_jobs(p_setup text, p_job_ids bigint[]) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION instance.return_jobs(p_setup text, p_job_ids bigint[]) IS 'Jobs leave their instances and wait to be placed again. Each is answered: waiting, or why not (it is in another state, or not there). Errors: PB001 (no such setup), PB002 (setup not granted).';
+
+CREATE PROCEDURE instance.schedule(IN p_setup text, IN p_task_id bigint DEFAULT NULL::bigint, IN p_commit boolean DEFAULT true, INOUT p_placed bigint DEFAULT NULL::bigint, INOUT p_requested bigint DEFAULT NULL::bigint, INOUT p_released bigint DEFAULT NULL::bigint, INOUT p_waiting bigint DEFAULT NULL::bigint, INOUT p_unschedulable bigint DEFAULT NULL::bigint)
+    LANGUAGE plpgsql
+    AS $$
+declare
+  v_task bigint;
+  v_done record;
+begin
+  p_placed := 0;
+  p_requested := 0;
+  p_released := 0;
+  p_waiting := 0;
+  p_unschedulable := 0;
+  foreach v_task in array case when p_task_id is null then array(select t.task_id from instance.tasks_to_schedule(p_setup) t) else array[p_task_id] end loop
+    v_done := instance.schedule_task(p_setup, v_task);
+    p_placed := p_placed + v_done.placed;
+    p_requested := p_requested + v_done.requested;
+    p_released := p_released + v_done.released;
+    p_waiting := p_waiting + v_done.waiting;
+    p_unschedulable := p_unschedulable + v_done.unschedulable;
+    if p_commit then
+      commit;
+    end if;
+  end loop;
+end $$;
+
+ALTER PROCEDURE instance.schedule(IN p_setup text, IN p_task_id bigint, IN p_commit boolean, INOUT p_placed bigint, INOUT p_requested bigint, INOUT p_released bigint, INOUT p_waiting bigint, INOUT p_unschedulable bigint) OWNER TO broker_owner;
+
+COMMENT ON PROCEDURE instance.schedule(IN p_setup text, IN p_task_id bigint, IN p_commit boolean, INOUT p_placed bigint, INOUT p_requested bigint, INOUT p_released bigint, INOUT p_waiting bigint, INOUT p_unschedulable bigint) IS 'Packs the waiting jobs of a task onto instances, or (no task) those of all tasks, one after the other, each as instance.schedule_task does; says how many jobs were placed, instances requested and released, jobs still waiting, and unschedulable. Commits after each task; within a transaction block give p_commit => false. Errors: PB001 (no such setup), PB002 (setup not granted).';
+
+CREATE FUNCTION instance.schedule_task(p_setup text, p_task_id bigint, OUT placed bigint, OUT requested bigint, OUT released bigint, OUT waiting bigint, OUT unschedulable bigint) RETURNS record
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'instance', 'pg_temp'
+    SET jit TO 'off'
+    SET enable_seqscan TO 'off'
+    SET enable_material TO 'off'
+    AS $$
+declare
+  v_now timestamptz := resource.clock(p_setup);
+  v_most bigint;
+  v_limit text;
+  v_empty bigint;
+  v_job bigint[]; v_cpu numeric[]; v_ram numeric[]; v_instance bigint[]; v_type text[]; v_reason text[]; v_new bigint[];
+begin
+  perform resource.identify(p_setup);
+  perform resource.require_known_setup(p_setup);
+  perform resource.require_read_committed();
+  perform instance.lock_schedule(p_setup);
+  placed := 0;
+  requested := 0;
+  released := 0;
+  loop
+    select a.most, a.reason into v_most, v_limit from instance.allowed(p_setup, p_task_id) a;
+    with plan as materialized (
+      select k.* from instance.packing(p_setup, p_task_id, v_most) k
+    ), new as materialized (
+      select n.number, nextval('instance.instance_id') as instance_id from (select distinct p.number from plan p where p.number > 0 order by p.number) n
+    )
+    select array_agg(p.job_id), array_agg(p.cpu), array_agg(p.ram), array_agg(coalesce(p.instance_id, n.instance_id)), array_agg(p.type),
+           array_agg(case when p.number = 0
+                          then format('the first that suits of the instances by what is free: %s cores and %s MB were', trim_scale(p.free_cpu), trim_scale(p.free_ram))
+                          else format('no instance suited: a new one of type %s; %s cores and %s MB of it were free', p.type, trim_scale(p.free_cpu), trim_scale(p.free_ram)) end),
+           array(select i.instance_id from new i)
+      into v_job, v_cpu, v_ram, v_instance, v_type, v_reason, v_new
+      from plan p left join new n on n.number = p.number;
+    select array_agg(x.job_id), array_agg(x.cpu), array_agg(x.ram), array_agg(x.instance_id), array_agg(x.type), array_agg(x.reason)
+      into v_job, v_cpu, v_ram, v_instance, v_type, v_reason
+      from (select p.*
+              from unnest(v_job, v_cpu, v_ram, v_instance, v_type, v_reason) p (job_id, cpu, ram, instance_id, type, reason)
+              join instance.job j on j.setup = p_setup and j.job_id = p.job_id
+             where j.state in ('waiting', 'unschedulable') and j.cpu = p.cpu and j.ram = p.ram and (j.instance_type is null or j.instance_type = p.type)
+               for update of j skip locked) x;
+    with used as materialized (
+      select u.instance_id, min(u.type) as type, sum(u.cpu) as cpu, sum(u.ram) as ram from unnest(v_instance, v_type, v_cpu, v_ram) u (instance_id, type, cpu, ram) group by u.instance_id
+    ), new as (
+      insert into instance.instance (setup, instance_id, type, task_id, state, cpu, ram, price, requested_at, used_cpu, used_ram)
+      select p_setup, u.instance_id, t.name, p_task_id, 'requested', t.cpu, t.ram, t.price, v_now, u.cpu, u.ram
+        from unnest(v_new) w (instance_id)
+        join used u on u.instance_id = w.instance_id
+        join resource.instance_type t on t.setup = p_setup and t.name = u.type
+      returning 1
+    ), locked as materialized (
+      select i.instance_id from instance.instance i join used u on u.instance_id = i.instance_id where i.setup = p_setup order by i.instance_id for update of i
+    ), filled as (
+      update instance.instance i set used_cpu = i.used_cpu + u.cpu, used_ram = i.used_ram + u.ram
+        from locked l join used u on u.instance_id = l.instance_id
+       where i.setup = p_setup and i.instance_id = l.instance_id
+    )
+    select requested + count(*) into requested from new;
+    update instance.job j set state = 'placed', instance_id = p.instance_id, placed_at = v_now, reason = p.reason
+      from unnest(v_job, v_instance, v_reason) p (job_id, instance_id, reason)
+     where j.setup = p_setup and j.job_id = p.job_id;
+    placed := placed + coalesce(cardinality(v_job), 0);
+    v_empty := instance.release_empty(p_setup, p_task_id);
+    released := released + v_empty;
+    exit when v_empty = 0 or v_most is null;  -- what was released may leave room within the limit
+  end loop;
+  select a.most, a.reason into v_most, v_limit from instance.allowed(p_setup, p_task_id) a;
+  with shape as materialized (
+    select s.*, s.cpu is null or s.ram is null or (instance.required_type(p_setup, s.cpu, s.ram, s.instance_type)).name is not null as fits
+      from (select distinct j.cpu, j.ram, j.instance_type
+              from instance.job j where j.setup = p_setup and j.task_id is not distinct from p_task_id and j.state in ('waiting', 'unschedulable')) s
+  ), left_over as materialized (
+    select j.job_id, case when s.fits then 'waiting' else 'unschedulable' end as state,
+           case when not s.fits then instance.refusal(p_setup, j.job_id, j.cpu, j.ram, j.instance_type)
+                when j.cpu is null or j.ram is null then format('its needs are not known: %s', concat_ws(', ', case when j.cpu is null then 'cpu' end, case when j.ram is null then 'ram' end))
+                else coalesce(v_limit, 'somebody else changed it just then') end as reason
+      from instance.job j
+      join shape s on coalesce(s.cpu, -1) = coalesce(j.cpu, -1) and coalesce(s.ram, -1) = coalesce(j.ram, -1) and s.instance_type is not distinct from j.instance_type
+     where j.setup = p_setup and j.task_id is not distinct from p_task_id and j.state in ('waiting', 'unschedulable')
+  ), changed as materialized (
+    select l.* from left_over l join instance.job j on j.setup = p_setup and j.job_id = l.job_id
+     where j.state in ('waiting', 'unschedulable') and (j.state, j.reason) is distinct from (l.state, l.reason)
+       for update of j skip locked
+  ), told as (
+    update instance.job j set state = c.state, reason = c.reason from changed c where j.setup = p_setup and j.job_id = c.job_id
+  )
+  select count(*) filter (where l.state = 'waiting'), count(*) filter (where l.state = 'unschedulable') into waiting, unschedulable from left_over l;
+end $$;
+
+ALTER FUNCTION instance.schedule_task(p_setup text, p_task_id bigint, OUT placed bigint, OUT requested bigint, OUT released bigint, OUT waiting bigint, OUT unschedulable bigint) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION instance.schedule_task(p_setup text, p_task_id bigint, OUT placed bigint, OUT requested bigint, OUT released bigint, OUT waiting bigint, OUT unschedulable bigint) IS 'Places the waiting jobs of a task (null = jobs of none) as the seed does: on instances that are there, then on new ones as limits allow; jobs that no type can take become unschedulable, with the reason; instances without jobs are released. Says how many of each. Works within the caller''s transaction; one at a time in a setup. Errors: PB001 (no such setup), PB002 (setup not granted).';
+
+CREATE FUNCTION instance.set_needs(p_setup text, p_jobs jsonb) RETURNS bigint
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'instance', 'pg_temp'
+    AS $$
+declare
+  v_ids bigint[];
+  v_wrong record;
+begin
+  perform resource.identify(p_setup);
+  perform resource.require_known_setup(p_setup);
+  perform instance.refuse_needs(p_jobs, '{id,cpu,ram,instance_type,inputs}');
+  v_ids := array(select (e.job ->> 'id')::bigint from jsonb_array_elements(p_jobs) e (job));
+  perform from instance.job j where j.setup = p_setup and j.job_id = any (v_ids) order by j.job_id for update;
+  select i.job_id, j.state into v_wrong
+    from unnest(v_ids) i (job_id)
+    left join instance.job j on j.setup = p_setup and j.job_id = i.job_id
+   where j.state in ('waiting', 'unschedulable') is not true
+   order by i.job_id limit 1;
+  if v_wrong.job_id is not null and v_wrong.state is null then
+    raise exception 'there is no job %', v_wrong.job_id using errcode = 'PB004', hint = 'monitor.instance_job has those that are there.';
+  elsif v_wrong.job_id is not null then
+    raise exception 'job % is %', v_wrong.job_id, v_wrong.state using errcode = 'PB005', hint = 'What a job needs changes only while it waits.';
+  end if;
+  update instance.job j
+     set cpu = case when e.job ? 'cpu' then case jsonb_typeof(e.job -> 'cpu') when 'number' then (e.job ->> 'cpu')::numeric end else j.cpu end,
+         cpu_expression = case when e.job ? 'cpu' then case jsonb_typeof(e.job -> 'cpu') when 'string' then e.job ->> 'cpu' end else j.cpu_expression end,
+         ram = case when e.job ? 'ram' then case jsonb_typeof(e.job -> 'ram') when 'number' then (e.job ->> 'ram')::numeric end else j.ram end,
+         ram_expression = case when e.job ? 'ram' then case jsonb_typeof(e.job -> 'ram') when 'string' then e.job ->> 'ram' end else j.ram_expression end,
+         instance_type = case when e.job ? 'instance_type' then e.job ->> 'instance_type' else j.instance_type end,
+         inputs = j.inputs || coalesce(e.job -> 'inputs', '{}'), state = 'waiting', reason = null
+    from jsonb_array_elements(p_jobs) e (job)
+   where j.setup = p_setup and j.job_id = (e.job ->> 'id')::bigint;
+  perform instance.resolve_needs(p_setup, v_ids);
+  return cardinality(v_ids);
+end $$;
+
+ALTER FUNCTION instance.set_needs(p_setup text, p_jobs jsonb) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION instance.set_needs(p_setup text, p_jobs jsonb) IS 'Says more of jobs that are on no instance, and returns how many: [{"id": 7, "inputs": {"size": 2048}}], or cpu, ram, instance_type as instance.add_jobs has them; what is left out stays, inputs are added. Jobs that were unschedulable wait again. Errors: PB001 (an element is wrong), PB002 (setup not granted), PB004 (no such job), PB005 (the job is placed or has ended).';
+
+CREATE FUNCTION instance.set_settings(p_setup text, p_settings jsonb) RETURNS void
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'instance', 'pg_temp'
+    AS $_$
+declare
+  v_bad record;
+begin
+  perform resource.identify(p_setup);
+  if jsonb_typeof(p_settings) is distinct from 'object' then
+    raise exception 'settings are %', coalesce(p_settings::text, 'null') using errcode = 'PB001', hint = 'Give an object: {"most_instances": 100}.';
+  end if;
+  select s.key, s.value into v_bad
+    from jsonb_each(p_settings) s
+   where case when s.key = 'first' then s.value in ('"dearest"', '"cheapest"')
+              when s.key in ('most_instances', 'most_per_task') then s.value::text ~ '^([0-9]{1,9}|null)$'
+              else false end is not true
+   order by s.key limit 1;
+  if found then
+    raise exception 'setting % is %', v_bad.key, v_bad.value
+      using errcode = 'PB001', hint = 'Settings are most_instances and most_per_task (instances that are not released; null = no limit) and first ("dearest" or "cheapest").';
+  end if;
+  perform resource.require_setup(p_setup);
+  insert into instance.setting (setup) values (p_setup) on conflict do nothing;
+  update instance.setting s
+     set most_instances = case when p_settings ? 'most_instances' then (p_settings ->> 'most_instances')::int else s.most_instances end,
+         most_per_task = case when p_settings ? 'most_per_task' then (p_settings ->> 'most_per_task')::int else s.most_per_task end,
+         first = coalesce(p_settings ->> 'first', s.first)
+   where s.setup = p_setup;
+end $_$;
+
+ALTER FUNCTION instance.set_settings(p_setup text, p_settings jsonb) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION instance.set_settings(p_setup text, p_settings jsonb) IS 'Changes how instances are scheduled in a setup: most_instances and most_per_task (instances that are not released, of all and of a task; null = no limit), first (which jobs go first by the price of what each requires: dearest, cheapest). All or none. Errors: PB001 (an unknown setting, no such value), PB002 (setup not granted).';
+
+CREATE FUNCTION instance.set_task_limit(p_setup text, p_task_id bigint, p_most integer) RETURNS void
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'instance', 'pg_temp'
+    AS $$
+begin
+  perform resource.identify(p_setup);
+  if p_task_id is null or p_most < 0 then
+    raise exception '% is %', case when p_task_id is null then 'task' else 'most' end, coalesce(p_most::text, 'null') using errcode = 'PB001', hint = 'Name a task, and 0 or more instances; null = none of its own.';
+  end if;
+  perform resource.require_setup(p_setup);
+  if p_most is null then
+    delete from instance.task_limit l where l.setup = p_setup and l.task_id = p_task_id;
+  else
+    insert into instance.task_limit (setup, task_id, most_instances) values (p_setup, p_task_id, p_most)
+    on conflict (setup, task_id) do update set most_instances = p_most;
+  end if;
+end $$;
+
+ALTER FUNCTION instance.set_task_limit(p_setup text, p_task_id bigint, p_most integer) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION instance.set_task_limit(p_setup text, p_task_id bigint, p_most integer) IS 'How many instances that are not released a task may have; null = what the setup says for each task. Errors: PB001 (no task, a number below 0), PB002 (setup not granted).';
+
+CREATE FUNCTION instance.start_instances(p_setup text, p_instance_ids bigint[]) RETURNS bigint
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'instance', 'pg_temp'
+    AS $$
+declare
+  v_started bigint;
+begin
+  perform resource.identify(p_setup);
+  perform resource.require_known_setup(p_setup);
+  perform from instance.instance i where i.setup = p_setup and i.instance_id = any (p_instance_ids) order by i.instance_id for update;
+  update instance.instance i set state = 'running', started_at = resource.clock(p_setup)
+   where i.setup = p_setup and i.instance_id = any (p_instance_ids) and i.state = 'requested';
+  get diagnostics v_started = row_count;
+  return v_started;
+end $$;
+
+ALTER FUNCTION instance.start_instances(p_setup text, p_instance_ids bigint[]) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION instance.start_instances(p_setup text, p_instance_ids bigint[]) IS 'Requested instances are there now; returns how many were requested. Errors: PB001 (no such setup), PB002 (setup not granted).';
+
+CREATE FUNCTION instance.store(p_setup text, p_table text, p_rows jsonb, p_parents jsonb DEFAULT NULL::jsonb, p_merge boolean DEFAULT false) RETURNS bigint
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'instance', 'pg_temp'
+    AS $$
+declare
+  v_stored bigint;
+  v_wrong record;
+begin
+  perform resource.identify(p_setup);
+  perform instance.lock_schedule(p_setup);
+  v_stored := resource.store_rows(p_setup, instance.world_table(p_table), p_rows, p_parents, p_merge);
+  perform instance.pass_ids(p_setup);
+  if p_table = 'instance' then
+    update instance.instance i set cpu = coalesce(i.cpu, t.cpu), ram = coalesce(i.ram, t.ram), price = coalesce(i.price, t.price)
+      from resource.instance_type t
+     where i.setup = p_setup and (i.cpu is null or i.ram is null or i.price is null) and t.setup = p_setup and t.name = i.type;
+  else
+    perform instance.resolve_needs(p_setup, array(select j.job_id from instance.job j where j.setup = p_setup and coalesce(j.cpu_expression, j.ram_expression) is not null
+                                                                                        and j.state in ('waiting', 'unschedulable')));
+  end if;
+  select i.instance_id, i.cpu, i.ram, u.cpu as used_cpu, u.ram as used_ram into v_wrong
+    from instance.instance_use u join instance.instance i on i.setup = p_setup and i.instance_id = u.instance_id
+   where u.setup = p_setup and (u.cpu > i.cpu or u.ram > i.ram)
+   order by i.instance_id limit 1;
+  if found then
+    raise exception 'instance % has % cores and % MB, its jobs use % cores and % MB', v_wrong.instance_id, trim_scale(v_wrong.cpu), trim_scale(v_wrong.ram), trim_scale(v_wrong.used_cpu),
+      trim_scale(v_wrong.used_ram) using errcode = 'PB001', hint = 'Jobs that are placed on an instance fit on it together.';
+  end if;
+  update instance.instance i set used_cpu = x.cpu, used_ram = x.ram
+    from (select n.instance_id, coalesce(u.cpu, 0) as cpu, coalesce(u.ram, 0) as ram
+            from instance.instance n left join instance.instance_use u on u.setup = n.setup and u.instance_id = n.instance_id where n.setup = p_setup) x
+   where i.setup = p_setup and i.instance_id = x.instance_id and (i.used_cpu, i.used_ram) is distinct from (x.cpu, x.ram);
+  return v_stored;
 end $$;
 
 ALTER FUNCTION instance.store(p_setup text, p_table text, p_rows jsonb, p_parents jsonb, p_merge boolean) OWNER TO broker_owner;
 
-COMMENT ON FUNCTION instance.store(p_setup text, p_table text, p_rows jsonb, p_parents jsonb, p_merge boolean) IS 'Upserts an array of objects into a table of the room instance and returns how many; keys are columns, one left out gets its default (p_merge: keeps what the row has that is there), null is null. Rows of p_parents (values of the first key column, or objects with it and others; true = all) are deleted first. Errors: PB001, PB002 (setup not granted).';
+COMMENT ON FUNCTION instance.store(p_setup text, p_table text, p_rows jsonb, p_parents jsonb, p_merge boolean) IS 'Upserts an array of objects into a table of the room instance and returns how many; keys are columns, one left out gets its default (p_merge: keeps what the row has that is there), null is null. Rows of p_parents (values of the first key column, or objects with it and others; true = all) are deleted first. Errors: PB001 (a row is wrong, jobs do not fit on their instance), PB002 (setup not granted).';
+
+CREATE FUNCTION instance.tasks_to_schedule(p_setup text) RETURNS TABLE(task_id bigint)
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'instance', 'pg_temp'
+    AS $$
+begin
+  perform resource.identify(p_setup);
+  perform resource.require_known_setup(p_setup);
+  return query
+  select x.task_id
+    from (select j.task_id from instance.job j where j.setup = p_setup and j.state in ('waiting', 'unschedulable')
+          union
+          select i.task_id from instance.instance i where i.setup = p_setup and i.state <> 'released') x
+   order by x.task_id nulls last;
+end $$;
+
+ALTER FUNCTION instance.tasks_to_schedule(p_setup text) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION instance.tasks_to_schedule(p_setup text) IS 'Tasks that have jobs on no instance, or instances: what instance.schedule takes when no task is named; null = jobs and instances of no task. Errors: PB001 (no such setup), PB002 (setup not granted).';
 
 CREATE FUNCTION instance.world_table(p_table text) RETURNS regclass
     LANGUAGE plpgsql STABLE
@@ -17294,6 +18452,14 @@ CREATE TABLE instance.instance (
     type text NOT NULL,
     task_id bigint,
     state text DEFAULT 'running'::text NOT NULL,
+    cpu numeric,
+    ram numeric,
+    price numeric,
+    used_cpu numeric DEFAULT 0 NOT NULL,
+    used_ram numeric DEFAULT 0 NOT NULL,
+    requested_at timestamp with time zone,
+    started_at timestamp with time zone,
+    released_at timestamp with time zone,
     CONSTRAINT instance_state_check CHECK ((state = ANY (ARRAY['requested'::text, 'running'::text, 'released'::text])))
 );
 
@@ -17311,7 +18477,34 @@ COMMENT ON COLUMN instance.instance.task_id IS 'Task that it was requested for; 
 
 COMMENT ON COLUMN instance.instance.state IS 'requested, running or released.';
 
+COMMENT ON COLUMN instance.instance.cpu IS 'Cores that it has; null = what its type says when it is loaded.';
+
+COMMENT ON COLUMN instance.instance.ram IS 'Memory that it has (MB); null = what its type says when it is loaded.';
+
+COMMENT ON COLUMN instance.instance.price IS 'Price per hour; null = what its type says when it is loaded.';
+
+COMMENT ON COLUMN instance.instance.used_cpu IS 'Cores of the jobs that are placed on it.';
+
+COMMENT ON COLUMN instance.instance.used_ram IS 'Memory (MB) of the jobs that are placed on it.';
+
+COMMENT ON COLUMN instance.instance.requested_at IS 'When it was requested; null = not known.';
+
+COMMENT ON COLUMN instance.instance.started_at IS 'When it was there; null = not yet, or not known.';
+
+COMMENT ON COLUMN instance.instance.released_at IS 'When it was released; null = not yet, or not known.';
+
 COMMENT ON CONSTRAINT instance_state_check ON instance.instance IS 'requested, running or released';
+
+CREATE SEQUENCE instance.instance_id
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1;
+
+ALTER SEQUENCE instance.instance_id OWNER TO broker_owner;
+
+COMMENT ON SEQUENCE instance.instance_id IS 'Numbers of instances that instance.schedule requests.';
 
 CREATE TABLE instance.job (
     setup text NOT NULL,
@@ -17325,6 +18518,9 @@ CREATE TABLE instance.job (
     instance_id bigint,
     state text DEFAULT 'waiting'::text NOT NULL,
     inputs jsonb DEFAULT '{}'::jsonb NOT NULL,
+    reason text,
+    placed_at timestamp with time zone,
+    ended_at timestamp with time zone,
     CONSTRAINT job_cpu_check CHECK (((cpu >= (0)::numeric) AND (cpu < '1000000000'::numeric))),
     CONSTRAINT job_inputs_check CHECK ((jsonb_typeof(inputs) = 'object'::text)),
     CONSTRAINT job_ram_check CHECK (((ram >= (0)::numeric) AND (ram < '1000000000000000'::numeric)))
@@ -17352,15 +18548,95 @@ COMMENT ON COLUMN instance.job.instance_type IS 'Type that its instance must hav
 
 COMMENT ON COLUMN instance.job.instance_id IS 'Instance that it is placed on; null = on none.';
 
-COMMENT ON COLUMN instance.job.state IS 'waiting, placed, finished, or unschedulable.';
+COMMENT ON COLUMN instance.job.state IS 'waiting, placed, finished, cancelled, or unschedulable (no type can take it; reason says what is short).';
 
 COMMENT ON COLUMN instance.job.inputs IS 'Named inputs that expressions read, as far as they are known: name to number.';
+
+COMMENT ON COLUMN instance.job.reason IS 'Why it is placed there, waits, or is unschedulable; null = no schedule has looked at it.';
+
+COMMENT ON COLUMN instance.job.placed_at IS 'When it was placed; null = it is on no instance, or not known.';
+
+COMMENT ON COLUMN instance.job.ended_at IS 'When it finished or was cancelled; null = not yet, or not known.';
 
 COMMENT ON CONSTRAINT job_cpu_check ON instance.job IS '0 or more, and less than 1e9';
 
 COMMENT ON CONSTRAINT job_inputs_check ON instance.job IS 'an object';
 
 COMMENT ON CONSTRAINT job_ram_check ON instance.job IS '0 or more, and less than 1e15';
+
+CREATE VIEW instance.instance_use AS
+ SELECT setup,
+    instance_id,
+    count(*) AS jobs,
+    COALESCE(sum(cpu), (0)::numeric) AS cpu,
+    COALESCE(sum(ram), (0)::numeric) AS ram
+   FROM instance.job j
+  WHERE ((state = 'placed'::text) AND (instance_id IS NOT NULL))
+  GROUP BY setup, instance_id;
+
+ALTER VIEW instance.instance_use OWNER TO broker_owner;
+
+COMMENT ON VIEW instance.instance_use IS 'What the jobs that are placed on an instance use, added up.';
+
+COMMENT ON COLUMN instance.instance_use.setup IS 'Tenant.';
+
+COMMENT ON COLUMN instance.instance_use.instance_id IS 'Instance.';
+
+COMMENT ON COLUMN instance.instance_use.jobs IS 'Jobs that are placed on it.';
+
+COMMENT ON COLUMN instance.instance_use.cpu IS 'Cores of them.';
+
+COMMENT ON COLUMN instance.instance_use.ram IS 'Memory of them (MB).';
+
+CREATE SEQUENCE instance.job_id
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1;
+
+ALTER SEQUENCE instance.job_id OWNER TO broker_owner;
+
+COMMENT ON SEQUENCE instance.job_id IS 'Numbers of jobs that are added without one.';
+
+CREATE TABLE instance.setting (
+    setup text NOT NULL,
+    most_instances integer,
+    most_per_task integer,
+    first text DEFAULT 'dearest'::text NOT NULL,
+    CONSTRAINT setting_first_check CHECK ((first = ANY (ARRAY['dearest'::text, 'cheapest'::text]))),
+    CONSTRAINT setting_most_instances_check CHECK ((most_instances >= 0)),
+    CONSTRAINT setting_most_per_task_check CHECK ((most_per_task >= 0))
+);
+
+ALTER TABLE instance.setting OWNER TO broker_owner;
+
+COMMENT ON TABLE instance.setting IS 'How instances are scheduled in a setup (instance.set_settings); a setup without a row has the defaults.';
+
+COMMENT ON COLUMN instance.setting.setup IS 'Tenant.';
+
+COMMENT ON COLUMN instance.setting.most_instances IS 'Instances that are not released at most; null = no limit.';
+
+COMMENT ON COLUMN instance.setting.most_per_task IS 'The same of each task that has no limit of its own; null = no limit.';
+
+COMMENT ON COLUMN instance.setting.first IS 'Which jobs are placed first: dearest or cheapest, by the price of the instance that each requires.';
+
+CREATE TABLE instance.task_limit (
+    setup text NOT NULL,
+    task_id bigint NOT NULL,
+    most_instances integer NOT NULL,
+    CONSTRAINT task_limit_most_instances_check CHECK ((most_instances >= 0))
+);
+
+ALTER TABLE instance.task_limit OWNER TO broker_owner;
+
+COMMENT ON TABLE instance.task_limit IS 'How many instances a task may have, where it has a limit of its own (instance.set_task_limit).';
+
+COMMENT ON COLUMN instance.task_limit.setup IS 'Tenant.';
+
+COMMENT ON COLUMN instance.task_limit.task_id IS 'Task.';
+
+COMMENT ON COLUMN instance.task_limit.most_instances IS 'Instances that are not released at most.';
 
 CREATE TABLE lifecycle.leader (
     name text NOT NULL,
@@ -19007,6 +20283,234 @@ COMMENT ON COLUMN monitor.health.verdict IS 'ok, advice or problem.';
 COMMENT ON COLUMN monitor.health.cost IS 'What it costs; null where it is ok.';
 
 COMMENT ON COLUMN monitor.health.remedy IS 'What to do; null where it is ok.';
+
+CREATE VIEW monitor.instance AS
+ SELECT i.setup,
+    i.instance_id,
+    i.task_id,
+    i.type,
+    i.state,
+    COALESCE(u.jobs, (0)::bigint) AS jobs,
+    i.used_cpu,
+    i.cpu,
+    (i.cpu - i.used_cpu) AS free_cpu,
+    i.used_ram,
+    i.ram,
+    (i.ram - i.used_ram) AS free_ram,
+    i.price,
+    i.requested_at,
+    i.started_at,
+    i.released_at,
+    ((i.price * EXTRACT(epoch FROM (COALESCE(i.released_at, t.now) - i.requested_at))) / (3600)::numeric) AS cost
+   FROM ((instance.instance i
+     JOIN resource.setup_time t ON ((t.setup = i.setup)))
+     LEFT JOIN instance.instance_use u ON (((u.setup = i.setup) AND (u.instance_id = i.instance_id))));
+
+ALTER VIEW monitor.instance OWNER TO broker_owner;
+
+COMMENT ON VIEW monitor.instance IS 'Rented machines: how full each is, and what it costs.';
+
+COMMENT ON COLUMN monitor.instance.setup IS 'Tenant.';
+
+COMMENT ON COLUMN monitor.instance.instance_id IS 'Number of the instance.';
+
+COMMENT ON COLUMN monitor.instance.task_id IS 'Task that it was requested for; null = any may use it.';
+
+COMMENT ON COLUMN monitor.instance.type IS 'Its type.';
+
+COMMENT ON COLUMN monitor.instance.state IS 'requested, running or released.';
+
+COMMENT ON COLUMN monitor.instance.jobs IS 'Jobs that are placed on it.';
+
+COMMENT ON COLUMN monitor.instance.used_cpu IS 'Cores that they use.';
+
+COMMENT ON COLUMN monitor.instance.cpu IS 'Cores that it has.';
+
+COMMENT ON COLUMN monitor.instance.free_cpu IS 'Cores that are free.';
+
+COMMENT ON COLUMN monitor.instance.used_ram IS 'Memory that jobs use (MB).';
+
+COMMENT ON COLUMN monitor.instance.ram IS 'Memory that it has (MB).';
+
+COMMENT ON COLUMN monitor.instance.free_ram IS 'Memory that is free (MB).';
+
+COMMENT ON COLUMN monitor.instance.price IS 'Price per hour.';
+
+COMMENT ON COLUMN monitor.instance.requested_at IS 'When it was requested; null = not known.';
+
+COMMENT ON COLUMN monitor.instance.started_at IS 'When it was there; null = not yet, or not known.';
+
+COMMENT ON COLUMN monitor.instance.released_at IS 'When it was released; null = not yet.';
+
+COMMENT ON COLUMN monitor.instance.cost IS 'What it has cost since it was requested; null = since when is not known.';
+
+CREATE VIEW monitor.instance_difference AS
+ SELECT i.setup,
+    i.instance_id,
+    i.state,
+    i.used_cpu,
+    COALESCE(u.cpu, (0)::numeric) AS job_cpu,
+    i.used_ram,
+    COALESCE(u.ram, (0)::numeric) AS job_ram
+   FROM (instance.instance i
+     LEFT JOIN instance.instance_use u ON (((u.setup = i.setup) AND (u.instance_id = i.instance_id))))
+  WHERE ((i.used_cpu <> COALESCE(u.cpu, (0)::numeric)) OR (i.used_ram <> COALESCE(u.ram, (0)::numeric)) OR ((i.state = 'released'::text) AND (u.jobs > 0)))
+UNION ALL
+ SELECT u.setup,
+    u.instance_id,
+    NULL::text AS state,
+    NULL::numeric AS used_cpu,
+    u.cpu AS job_cpu,
+    NULL::numeric AS used_ram,
+    u.ram AS job_ram
+   FROM instance.instance_use u
+  WHERE (NOT (EXISTS ( SELECT
+           FROM instance.instance i
+          WHERE ((i.setup = u.setup) AND (i.instance_id = u.instance_id)))));
+
+ALTER VIEW monitor.instance_difference OWNER TO broker_owner;
+
+COMMENT ON VIEW monitor.instance_difference IS 'Instances whose use is not that of their jobs, or that are released and have jobs, or are not there. Empty in health.';
+
+COMMENT ON COLUMN monitor.instance_difference.setup IS 'Tenant.';
+
+COMMENT ON COLUMN monitor.instance_difference.instance_id IS 'Instance.';
+
+COMMENT ON COLUMN monitor.instance_difference.state IS 'Its state; null = it is not there.';
+
+COMMENT ON COLUMN monitor.instance_difference.used_cpu IS 'Cores used, as the instance says.';
+
+COMMENT ON COLUMN monitor.instance_difference.job_cpu IS 'Cores used, by the jobs.';
+
+COMMENT ON COLUMN monitor.instance_difference.used_ram IS 'Memory used (MB), as the instance says.';
+
+COMMENT ON COLUMN monitor.instance_difference.job_ram IS 'Memory used (MB), by the jobs.';
+
+CREATE VIEW monitor.instance_job AS
+ SELECT setup,
+    job_id,
+    task_id,
+    state,
+    cpu,
+    ram,
+    cpu_expression,
+    ram_expression,
+    inputs,
+    instance_type,
+    instance_id,
+    reason,
+    placed_at,
+    ended_at
+   FROM instance.job j;
+
+ALTER VIEW monitor.instance_job OWNER TO broker_owner;
+
+COMMENT ON VIEW monitor.instance_job IS 'Jobs that are packed onto instances: what each needs, where it is, and why.';
+
+COMMENT ON COLUMN monitor.instance_job.setup IS 'Tenant.';
+
+COMMENT ON COLUMN monitor.instance_job.job_id IS 'Number of the job.';
+
+COMMENT ON COLUMN monitor.instance_job.task_id IS 'Task; null = none.';
+
+COMMENT ON COLUMN monitor.instance_job.state IS 'waiting, placed, finished, cancelled or unschedulable.';
+
+COMMENT ON COLUMN monitor.instance_job.cpu IS 'Cores that it needs; null = not known yet.';
+
+COMMENT ON COLUMN monitor.instance_job.ram IS 'Memory that it needs (MB); null = not known yet.';
+
+COMMENT ON COLUMN monitor.instance_job.cpu_expression IS 'Cores as an expression of inputs; null = a number was given, or nothing.';
+
+COMMENT ON COLUMN monitor.instance_job.ram_expression IS 'Memory (MB) as an expression of inputs; null = a number was given, or nothing.';
+
+COMMENT ON COLUMN monitor.instance_job.inputs IS 'Inputs that are known.';
+
+COMMENT ON COLUMN monitor.instance_job.instance_type IS 'Type that its instance must have; null = any that fits.';
+
+COMMENT ON COLUMN monitor.instance_job.instance_id IS 'Instance that it is on, or was on when it ended; null = none.';
+
+COMMENT ON COLUMN monitor.instance_job.reason IS 'Why it is placed there, waits, or is unschedulable.';
+
+COMMENT ON COLUMN monitor.instance_job.placed_at IS 'When it was placed.';
+
+COMMENT ON COLUMN monitor.instance_job.ended_at IS 'When it finished or was cancelled.';
+
+CREATE VIEW monitor.instance_total AS
+ WITH type AS MATERIALIZED (
+         SELECT t_1.setup,
+            t_1.name,
+            (t_1.cpu)::double precision AS cpu,
+            (t_1.ram)::double precision AS ram,
+            (t_1.price)::double precision AS price
+           FROM resource.instance_type t_1
+        )
+ SELECT t.setup,
+    t.task_id,
+    t.instances,
+    t.jobs,
+    t.used_cpu,
+    t.cpu,
+    (t.used_cpu / NULLIF(t.cpu, (0)::numeric)) AS cpu_efficiency,
+    t.used_ram,
+    t.ram,
+    (t.used_ram / NULLIF(t.ram, (0)::numeric)) AS ram_efficiency,
+    t.price,
+    b.lower_bound,
+    ((t.price / NULLIF(b.lower_bound, (0)::numeric)) - (1)::numeric) AS gap
+   FROM (( SELECT i.setup,
+            i.task_id,
+            count(*) AS instances,
+            (COALESCE(sum(u.jobs), (0)::numeric))::bigint AS jobs,
+            sum(i.used_cpu) AS used_cpu,
+            sum(i.cpu) AS cpu,
+            sum(i.used_ram) AS used_ram,
+            sum(i.ram) AS ram,
+            sum(i.price) AS price
+           FROM (instance.instance i
+             LEFT JOIN instance.instance_use u ON (((u.setup = i.setup) AND (u.instance_id = i.instance_id))))
+          WHERE (i.state <> 'released'::text)
+          GROUP BY i.setup, i.task_id) t
+     CROSS JOIN LATERAL ( SELECT round((min(m.price))::numeric, 6) AS lower_bound
+           FROM ( SELECT (a.price * GREATEST(((t.used_cpu)::double precision / a.cpu), ((t.used_ram)::double precision / a.ram))) AS price
+                   FROM type a
+                  WHERE (a.setup = t.setup)
+                UNION ALL
+                 SELECT ((x.a * a.price) + (x.b * b_1.price))
+                   FROM ((type a
+                     JOIN type b_1 ON (((b_1.setup = a.setup) AND (a.name < b_1.name) AND ((a.cpu * b_1.ram) <> (b_1.cpu * a.ram)))))
+                     CROSS JOIN LATERAL ( SELECT ((((t.used_cpu)::double precision * b_1.ram) - ((t.used_ram)::double precision * b_1.cpu)) / ((a.cpu * b_1.ram) - (b_1.cpu * a.ram))) AS a,
+                            (((a.cpu * (t.used_ram)::double precision) - (a.ram * (t.used_cpu)::double precision)) / ((a.cpu * b_1.ram) - (b_1.cpu * a.ram))) AS b) x)
+                  WHERE ((a.setup = t.setup) AND (x.a >= (0)::double precision) AND (x.b >= (0)::double precision))) m) b);
+
+ALTER VIEW monitor.instance_total OWNER TO broker_owner;
+
+COMMENT ON VIEW monitor.instance_total IS 'Instances of each task that are not released: how many, how full, what they cost an hour, and how much less any packing could cost at best.';
+
+COMMENT ON COLUMN monitor.instance_total.setup IS 'Tenant.';
+
+COMMENT ON COLUMN monitor.instance_total.task_id IS 'Task; null = those that any may use.';
+
+COMMENT ON COLUMN monitor.instance_total.instances IS 'Instances, requested or running.';
+
+COMMENT ON COLUMN monitor.instance_total.jobs IS 'Jobs that are placed on them.';
+
+COMMENT ON COLUMN monitor.instance_total.used_cpu IS 'Cores that these use.';
+
+COMMENT ON COLUMN monitor.instance_total.cpu IS 'Cores of the instances.';
+
+COMMENT ON COLUMN monitor.instance_total.cpu_efficiency IS 'Used of them, 0 to 1.';
+
+COMMENT ON COLUMN monitor.instance_total.used_ram IS 'Memory that the jobs use (MB).';
+
+COMMENT ON COLUMN monitor.instance_total.ram IS 'Memory of the instances (MB).';
+
+COMMENT ON COLUMN monitor.instance_total.ram_efficiency IS 'Used of it, 0 to 1.';
+
+COMMENT ON COLUMN monitor.instance_total.price IS 'Price of the instances per hour.';
+
+COMMENT ON COLUMN monitor.instance_total.lower_bound IS 'The cheapest mix of types, taken in parts, that has what the jobs use, per hour.';
+
+COMMENT ON COLUMN monitor.instance_total.gap IS 'How far the price is above that, as a part of it: 0.1 = 10 %.';
 
 CREATE TABLE taskqueue.ended (
     setup text NOT NULL,
@@ -20772,37 +22276,6 @@ COMMENT ON COLUMN resource.installed_state.aspect IS 'definition, owner, comment
 
 COMMENT ON COLUMN resource.installed_state.value IS 'What the catalogue said.';
 
-CREATE TABLE resource.instance_type (
-    setup text NOT NULL,
-    name text NOT NULL,
-    cpu numeric NOT NULL,
-    ram numeric NOT NULL,
-    price numeric NOT NULL,
-    CONSTRAINT instance_type_cpu_check CHECK (((cpu > (0)::numeric) AND (cpu < '1000000000'::numeric))),
-    CONSTRAINT instance_type_price_check CHECK (((price >= (0)::numeric) AND (price < '1000000000000000'::numeric))),
-    CONSTRAINT instance_type_ram_check CHECK (((ram > (0)::numeric) AND (ram < '1000000000000000'::numeric)))
-);
-
-ALTER TABLE resource.instance_type OWNER TO broker_owner;
-
-COMMENT ON TABLE resource.instance_type IS 'Types of computation instances that can be rented, with what an instance of the type has (instance-scheduling.md).';
-
-COMMENT ON COLUMN resource.instance_type.setup IS 'Tenant: DIRAC''s Setup, PanDA''s vo.';
-
-COMMENT ON COLUMN resource.instance_type.name IS 'Name, such as c5.2xlarge.';
-
-COMMENT ON COLUMN resource.instance_type.cpu IS 'Cores.';
-
-COMMENT ON COLUMN resource.instance_type.ram IS 'Memory (MB).';
-
-COMMENT ON COLUMN resource.instance_type.price IS 'Price per hour, in the currency of the catalogue.';
-
-COMMENT ON CONSTRAINT instance_type_cpu_check ON resource.instance_type IS 'more than 0 and less than 1e9';
-
-COMMENT ON CONSTRAINT instance_type_price_check ON resource.instance_type IS '0 or more, and less than 1e15';
-
-COMMENT ON CONSTRAINT instance_type_ram_check ON resource.instance_type IS 'more than 0 and less than 1e15';
-
 CREATE TABLE resource.link (
     setup text NOT NULL,
     src text NOT NULL,
@@ -22548,11 +24021,52 @@ ALTER TABLE ONLY brokerage.task_decision
 ALTER TABLE ONLY brokerage.task_state
     ADD CONSTRAINT task_state_pkey PRIMARY KEY (setup, task_id, algorithm);
 
+ALTER TABLE instance.instance
+    ADD CONSTRAINT instance_capacity CHECK ((((used_cpu >= (0)::numeric) AND (used_cpu <= COALESCE(cpu, used_cpu))) AND ((used_ram >= (0)::numeric) AND (used_ram <= COALESCE(ram, used_ram))))) NOT VALID;
+
+COMMENT ON CONSTRAINT instance_capacity ON instance.instance IS 'jobs use at most what it has';
+
+ALTER TABLE instance.instance
+    ADD CONSTRAINT instance_cpu_allowed CHECK (((cpu > (0)::numeric) AND (cpu < '1000000000'::numeric))) NOT VALID;
+
+COMMENT ON CONSTRAINT instance_cpu_allowed ON instance.instance IS 'more than 0 and less than 1e9';
+
+ALTER TABLE instance.instance
+    ADD CONSTRAINT instance_instance_id_allowed CHECK (((instance_id >= 1) AND ((instance_id)::numeric <= '1000000000000000000'::numeric))) NOT VALID;
+
+COMMENT ON CONSTRAINT instance_instance_id_allowed ON instance.instance IS '1 to 1e18';
+
 ALTER TABLE ONLY instance.instance
     ADD CONSTRAINT instance_pkey PRIMARY KEY (setup, instance_id);
 
+ALTER TABLE instance.instance
+    ADD CONSTRAINT instance_price_allowed CHECK (((price >= (0)::numeric) AND (price < '1000000000000000'::numeric))) NOT VALID;
+
+COMMENT ON CONSTRAINT instance_price_allowed ON instance.instance IS '0 or more, and less than 1e15';
+
+ALTER TABLE instance.instance
+    ADD CONSTRAINT instance_ram_allowed CHECK (((ram > (0)::numeric) AND (ram < '1000000000000000'::numeric))) NOT VALID;
+
+COMMENT ON CONSTRAINT instance_ram_allowed ON instance.instance IS 'more than 0 and less than 1e15';
+
+ALTER TABLE instance.job
+    ADD CONSTRAINT job_job_id_allowed CHECK (((job_id >= 1) AND ((job_id)::numeric <= '1000000000000000000'::numeric))) NOT VALID;
+
+COMMENT ON CONSTRAINT job_job_id_allowed ON instance.job IS '1 to 1e18';
+
 ALTER TABLE ONLY instance.job
     ADD CONSTRAINT job_pkey PRIMARY KEY (setup, job_id);
+
+ALTER TABLE instance.job
+    ADD CONSTRAINT job_state_allowed CHECK ((state = ANY (ARRAY['waiting'::text, 'placed'::text, 'finished'::text, 'cancelled'::text, 'unschedulable'::text]))) NOT VALID;
+
+COMMENT ON CONSTRAINT job_state_allowed ON instance.job IS 'waiting, placed, finished, cancelled or unschedulable';
+
+ALTER TABLE ONLY instance.setting
+    ADD CONSTRAINT setting_pkey PRIMARY KEY (setup);
+
+ALTER TABLE ONLY instance.task_limit
+    ADD CONSTRAINT task_limit_pkey PRIMARY KEY (setup, task_id);
 
 ALTER TABLE ONLY lifecycle.leader
     ADD CONSTRAINT leader_pkey PRIMARY KEY (name);
@@ -23274,6 +24788,18 @@ CREATE INDEX verdict_run ON ONLY brokerage.verdict USING btree (run_id, task_id)
 
 CREATE INDEX verdict_default_run_id_task_id_idx ON brokerage.verdict_default USING btree (run_id, task_id);
 
+CREATE INDEX instance_live ON instance.instance USING btree (setup, task_id) WHERE (state <> 'released'::text);
+
+COMMENT ON INDEX instance.instance_live IS 'Instances that a task has: what jobs are placed on.';
+
+CREATE INDEX job_placed ON instance.job USING btree (setup, instance_id) WHERE (state = 'placed'::text);
+
+COMMENT ON INDEX instance.job_placed IS 'Jobs that an instance has.';
+
+CREATE INDEX job_unplaced ON instance.job USING btree (setup, task_id) WHERE (state = ANY (ARRAY['waiting'::text, 'unschedulable'::text]));
+
+COMMENT ON INDEX instance.job_unplaced IS 'Jobs of a task that are on no instance.';
+
 CREATE INDEX software_tag_container ON resource.software_tag USING btree (setup, container_name) WHERE (container_name <> ''::text);
 
 CREATE INDEX software_tag_release ON resource.software_tag USING btree (setup, project, release);
@@ -23410,6 +24936,12 @@ ALTER TABLE ONLY instance.instance
 
 ALTER TABLE ONLY instance.job
     ADD CONSTRAINT job_setup_fkey FOREIGN KEY (setup) REFERENCES resource.setup(setup) ON DELETE CASCADE;
+
+ALTER TABLE ONLY instance.setting
+    ADD CONSTRAINT setting_setup_fkey FOREIGN KEY (setup) REFERENCES resource.setup(setup) ON DELETE CASCADE;
+
+ALTER TABLE ONLY instance.task_limit
+    ADD CONSTRAINT task_limit_setup_fkey FOREIGN KEY (setup) REFERENCES resource.setup(setup) ON DELETE CASCADE;
 
 ALTER TABLE ONLY lifecycle.setting
     ADD CONSTRAINT setting_setup_fkey FOREIGN KEY (setup) REFERENCES resource.setup(setup) ON DELETE CASCADE;
@@ -23585,6 +25117,7 @@ ALTER TABLE ONLY workload.user_queue_statistic
 GRANT USAGE ON SCHEMA brokerage TO broker_operator;
 GRANT USAGE ON SCHEMA brokerage TO broker_viewer;
 
+GRANT USAGE ON SCHEMA instance TO broker_submitter;
 GRANT USAGE ON SCHEMA instance TO broker_operator;
 GRANT USAGE ON SCHEMA instance TO broker_viewer;
 
@@ -24282,11 +25815,77 @@ REVOKE ALL ON FUNCTION brokerage.world_table(p_table text) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION brokerage.zero_share_refusals(p_setup text, p_task_ids bigint[], p_flavour text) FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION instance.add_jobs(p_setup text, p_jobs jsonb) FROM PUBLIC;
+GRANT ALL ON FUNCTION instance.add_jobs(p_setup text, p_jobs jsonb) TO broker_submitter;
+GRANT ALL ON FUNCTION instance.add_jobs(p_setup text, p_jobs jsonb) TO broker_operator;
+
+REVOKE ALL ON FUNCTION instance.allowed(p_setup text, p_task_id bigint, OUT most bigint, OUT reason text) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION instance.cancel_jobs(p_setup text, p_job_ids bigint[]) FROM PUBLIC;
+GRANT ALL ON FUNCTION instance.cancel_jobs(p_setup text, p_job_ids bigint[]) TO broker_submitter;
+GRANT ALL ON FUNCTION instance.cancel_jobs(p_setup text, p_job_ids bigint[]) TO broker_operator;
+
 REVOKE ALL ON FUNCTION instance.dump(p_setup text, p_table text) FROM PUBLIC;
 GRANT ALL ON FUNCTION instance.dump(p_setup text, p_table text) TO broker_operator;
 
+REVOKE ALL ON FUNCTION instance.evaluate(p_expression text, p_inputs jsonb) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION instance.explain_job(p_setup text, p_job_id bigint) FROM PUBLIC;
+GRANT ALL ON FUNCTION instance.explain_job(p_setup text, p_job_id bigint) TO broker_operator;
+GRANT ALL ON FUNCTION instance.explain_job(p_setup text, p_job_id bigint) TO broker_viewer;
+
+REVOKE ALL ON FUNCTION instance.finish_jobs(p_setup text, p_job_ids bigint[]) FROM PUBLIC;
+GRANT ALL ON FUNCTION instance.finish_jobs(p_setup text, p_job_ids bigint[]) TO broker_operator;
+
+REVOKE ALL ON FUNCTION instance.leave_instances(p_setup text, p_job_ids bigint[], p_from text[], p_to text, p_reason text) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION instance.lock_schedule(p_setup text) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION instance.lose_instances(p_setup text, p_instance_ids bigint[]) FROM PUBLIC;
+GRANT ALL ON FUNCTION instance.lose_instances(p_setup text, p_instance_ids bigint[]) TO broker_operator;
+
+REVOKE ALL ON FUNCTION instance.packing(p_setup text, p_task_id bigint, p_most bigint) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION instance.pass_ids(p_setup text) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION instance.refusal(p_setup text, p_job_id bigint, p_cpu numeric, p_ram numeric, p_instance_type text) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION instance.refuse_needs(p_jobs jsonb, p_keys text[]) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION instance.release_empty(p_setup text, p_task_id bigint) FROM PUBLIC;
+GRANT ALL ON FUNCTION instance.release_empty(p_setup text, p_task_id bigint) TO broker_operator;
+
+REVOKE ALL ON FUNCTION instance.required_type(p_setup text, p_cpu numeric, p_ram numeric, p_instance_type text) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION instance.resolve_needs(p_setup text, p_job_ids bigint[]) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION instance.return_jobs(p_setup text, p_job_ids bigint[]) FROM PUBLIC;
+GRANT ALL ON FUNCTION instance.return_jobs(p_setup text, p_job_ids bigint[]) TO broker_operator;
+
+REVOKE ALL ON PROCEDURE instance.schedule(IN p_setup text, IN p_task_id bigint, IN p_commit boolean, INOUT p_placed bigint, INOUT p_requested bigint, INOUT p_released bigint, INOUT p_waiting bigint, INOUT p_unschedulable bigint) FROM PUBLIC;
+GRANT ALL ON PROCEDURE instance.schedule(IN p_setup text, IN p_task_id bigint, IN p_commit boolean, INOUT p_placed bigint, INOUT p_requested bigint, INOUT p_released bigint, INOUT p_waiting bigint, INOUT p_unschedulable bigint) TO broker_operator;
+
+REVOKE ALL ON FUNCTION instance.schedule_task(p_setup text, p_task_id bigint, OUT placed bigint, OUT requested bigint, OUT released bigint, OUT waiting bigint, OUT unschedulable bigint) FROM PUBLIC;
+GRANT ALL ON FUNCTION instance.schedule_task(p_setup text, p_task_id bigint, OUT placed bigint, OUT requested bigint, OUT released bigint, OUT waiting bigint, OUT unschedulable bigint) TO broker_operator;
+
+REVOKE ALL ON FUNCTION instance.set_needs(p_setup text, p_jobs jsonb) FROM PUBLIC;
+GRANT ALL ON FUNCTION instance.set_needs(p_setup text, p_jobs jsonb) TO broker_submitter;
+GRANT ALL ON FUNCTION instance.set_needs(p_setup text, p_jobs jsonb) TO broker_operator;
+
+REVOKE ALL ON FUNCTION instance.set_settings(p_setup text, p_settings jsonb) FROM PUBLIC;
+GRANT ALL ON FUNCTION instance.set_settings(p_setup text, p_settings jsonb) TO broker_operator;
+
+REVOKE ALL ON FUNCTION instance.set_task_limit(p_setup text, p_task_id bigint, p_most integer) FROM PUBLIC;
+GRANT ALL ON FUNCTION instance.set_task_limit(p_setup text, p_task_id bigint, p_most integer) TO broker_operator;
+
+REVOKE ALL ON FUNCTION instance.start_instances(p_setup text, p_instance_ids bigint[]) FROM PUBLIC;
+GRANT ALL ON FUNCTION instance.start_instances(p_setup text, p_instance_ids bigint[]) TO broker_operator;
+
 REVOKE ALL ON FUNCTION instance.store(p_setup text, p_table text, p_rows jsonb, p_parents jsonb, p_merge boolean) FROM PUBLIC;
 GRANT ALL ON FUNCTION instance.store(p_setup text, p_table text, p_rows jsonb, p_parents jsonb, p_merge boolean) TO broker_operator;
+
+REVOKE ALL ON FUNCTION instance.tasks_to_schedule(p_setup text) FROM PUBLIC;
+GRANT ALL ON FUNCTION instance.tasks_to_schedule(p_setup text) TO broker_operator;
 
 REVOKE ALL ON FUNCTION instance.world_table(p_table text) FROM PUBLIC;
 
@@ -24987,6 +26586,18 @@ GRANT SELECT ON TABLE monitor.health_work TO broker_viewer;
 
 GRANT SELECT ON TABLE monitor.health TO broker_operator;
 GRANT SELECT ON TABLE monitor.health TO broker_viewer;
+
+GRANT SELECT ON TABLE monitor.instance TO broker_operator;
+GRANT SELECT ON TABLE monitor.instance TO broker_viewer;
+
+GRANT SELECT ON TABLE monitor.instance_difference TO broker_operator;
+GRANT SELECT ON TABLE monitor.instance_difference TO broker_viewer;
+
+GRANT SELECT ON TABLE monitor.instance_job TO broker_operator;
+GRANT SELECT ON TABLE monitor.instance_job TO broker_viewer;
+
+GRANT SELECT ON TABLE monitor.instance_total TO broker_operator;
+GRANT SELECT ON TABLE monitor.instance_total TO broker_viewer;
 
 GRANT SELECT ON TABLE monitor.job TO broker_operator;
 GRANT SELECT ON TABLE monitor.job TO broker_viewer;

@@ -9,7 +9,8 @@ as $$
 declare
   v_job instance.job;
   v_type resource.instance_type;
-  v_allowed record;
+  v_most bigint;
+  v_limit text;
 begin
   perform resource.identify(p_setup);
   perform resource.require_known_setup(p_setup);
@@ -30,7 +31,7 @@ begin
     return;
   end if;
   v_type := instance.required_type(p_setup, v_job.cpu, v_job.ram, v_job.instance_type);
-  v_allowed := instance.allowed(p_setup, v_job.task_id);
+  select a.most, a.reason into v_most, v_limit from instance.allowed(p_setup, v_job.task_id) a;
   return query
   select l.instance_id, l.type,
          case when l.short is not null then 'does not suit' when row_number() over (partition by l.short is null order by l.free_cpu, l.free_ram, l.instance_id) = 1 then 'first that suits' else 'suits' end,
@@ -44,9 +45,9 @@ begin
    order by l.free_cpu, l.free_ram, l.instance_id;
   return query
   select null::bigint, v_type.name,
-         case when v_type.name is null then 'unschedulable' when v_allowed.reason is not null then 'over the limit' else 'new instance' end,
+         case when v_type.name is null then 'unschedulable' when v_limit is not null then 'over the limit' else 'new instance' end,
          case when v_type.name is null then instance.refusal(p_setup, p_job_id, v_job.cpu, v_job.ram, v_job.instance_type)
-              else coalesce(v_allowed.reason, format('%s at %s an hour has %s cores and %s MB', case when v_job.instance_type is null then 'the cheapest type that fits' else 'the type that it names' end,
+              else coalesce(v_limit, format('%s at %s an hour has %s cores and %s MB', case when v_job.instance_type is null then 'the cheapest type that fits' else 'the type that it names' end,
                                                      trim_scale(v_type.price), trim_scale(v_type.cpu), trim_scale(v_type.ram))) end;
 end $$;
 

@@ -10,6 +10,7 @@
 create or replace function instance.packing(p_setup text, p_task_id bigint, p_most bigint default null)
 returns table (job_id bigint, cpu numeric, ram numeric, instance_id bigint, number int, type text, free_cpu numeric, free_ram numeric)
 language plpgsql stable
+set jit = off set enable_seqscan = off  -- plans do not go by how many jobs were there when the table was last analysed
 as $$
 declare
   v_cheapest_first boolean := coalesce((select s.first = 'cheapest' from instance.setting s where s.setup = p_setup), false);
@@ -36,19 +37,19 @@ declare
   v_cpu numeric; v_ram numeric; v_type text; v_price numeric; v_price_of numeric; v_list int; v_ahead int; v_best int; v_best_list int; v_low int; v_high int; v_leaf int;
 begin
   with shape as materialized (
-    select s.*, (t).price as price, (t).name as type
-      from (select d.*, instance.required_type(p_setup, d.cpu, d.ram, d.instance_type) as t
-              from (select distinct j.cpu, j.ram, j.instance_type
+    select d.cpu, d.ram, d.instance_type, d.jobs, (d.t).price as price, (d.t).name as type
+      from (select s.*, instance.required_type(p_setup, s.cpu, s.ram, s.instance_type) as t
+              from (select j.cpu, j.ram, j.instance_type, array_agg(j.job_id) as jobs
                       from instance.job j
                      where j.setup = p_setup and j.task_id is not distinct from p_task_id and j.state in ('waiting', 'unschedulable')
-                       and j.cpu is not null and j.ram is not null) d) s
-     where (s.t).name is not null
+                       and j.cpu is not null and j.ram is not null
+                     group by j.cpu, j.ram, j.instance_type) s
+            offset 0) d
+     where (d.t).name is not null
   ), ordered as materialized (
-    select j.job_id, s.cpu, s.ram, s.instance_type, s.type, s.price,
-           row_number() over (order by case when v_cheapest_first then s.price else - s.price end, s.cpu desc, s.ram desc, j.job_id) as place
-      from instance.job j
-      join shape s on s.cpu = j.cpu and s.ram = j.ram and s.instance_type is not distinct from j.instance_type
-     where j.setup = p_setup and j.task_id is not distinct from p_task_id and j.state in ('waiting', 'unschedulable')
+    select u.job_id, s.cpu, s.ram, s.instance_type, s.type, s.price,
+           row_number() over (order by case when v_cheapest_first then s.price else - s.price end, s.cpu desc, s.ram desc, u.job_id) as place
+      from shape s cross join lateral unnest(s.jobs) u (job_id)
   ), cut as (
     select o.*, sum(o.begins::int) over (order by o.place) as run
       from (select i.*, (i.price, i.cpu, i.ram) is distinct from (lag(i.price) over w, lag(i.cpu) over w, lag(i.ram) over w)

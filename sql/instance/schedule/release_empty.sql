@@ -11,8 +11,8 @@ begin
   perform resource.require_known_setup(p_setup);
   perform instance.lock_schedule(p_setup);
   update instance.instance i set state = 'released', released_at = resource.clock(p_setup)
-   where i.setup = p_setup and i.task_id is not distinct from p_task_id and i.state <> 'released'
-     and not exists (select from instance.job j where j.setup = p_setup and j.instance_id = i.instance_id and j.state = 'placed');
+   where i.setup = p_setup and i.task_id is not distinct from p_task_id and i.state <> 'released' and i.used_cpu = 0 and i.used_ram = 0
+     and not exists (select from instance.job j where j.setup = p_setup and j.instance_id = i.instance_id and j.state = 'placed');  -- jobs may need nothing
   get diagnostics v_released = row_count;
   return v_released;
 end $$;
