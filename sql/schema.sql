@@ -8250,9 +8250,9 @@ declare
   v_tokens text[] := array(select m[1] from regexp_matches(p_expression, '\s*([0-9]+(?:\.[0-9]+)?|[A-Za-z_][A-Za-z_0-9]*|\S)\s*', 'g') m);
   v_token text;
   v_next text;
-  v_values numeric[] := '{}';
-  v_waiting text[] := '{}';  -- operators, brackets and functions
-  v_counts int[] := '{}';  -- values of the functions that wait
+  v_values numeric[] := '{}'::numeric[];
+  v_waiting text[] := '{}'::text[];  -- operators, brackets and functions
+  v_counts int[] := '{}'::int[];  -- values of the functions that wait
   v_wants_value boolean := true;
   v_top text;
   v_depth int := 0;
@@ -8370,8 +8370,8 @@ begin
   end if;
   if v_job.cpu is null or v_job.ram is null then
     return query
-    select null::bigint, null::text, v_job.state, concat_ws('; ', case when v_job.cpu is null then 'cpu is not known' || coalesce(format(': %s of %s', v_job.cpu_expression, v_job.inputs), '') end,
-                                                            case when v_job.ram is null then 'ram is not known' || coalesce(format(': %s of %s', v_job.ram_expression, v_job.inputs), '') end);
+    select null::bigint, null::text, v_job.state, concat_ws('; ', case when v_job.cpu is null then 'cpu is not known' || coalesce(': ' || v_job.cpu_expression || ' of ' || v_job.inputs, '') end,
+                                                            case when v_job.ram is null then 'ram is not known' || coalesce(': ' || v_job.ram_expression || ' of ' || v_job.inputs, '') end);
     return;
   end if;
   v_type := instance.required_type(p_setup, v_job.cpu, v_job.ram, v_job.instance_type);
@@ -8496,11 +8496,11 @@ declare
   list_first int[]; list_last int[]; list_hint text[]; v_lists int; list_price numeric[];
   v_from int[];
   -- what comes out: so many jobs of the order from a place on, on an instance (above v_instances: a new one) with so much free
-  o_instance int[] := '{}'; o_place int[] := '{}'; o_count int[] := '{}'; o_cpu numeric[] := '{}'; o_ram numeric[] := '{}';
+  o_instance int[] := '{}'::int[]; o_place int[] := '{}'::int[]; o_count int[] := '{}'::int[]; o_cpu numeric[] := '{}'::numeric[]; o_ram numeric[] := '{}'::numeric[];
   v_out int := 0;
-  n_type text[] := '{}'; v_new int := 0;
+  n_type text[] := '{}'::text[]; v_new int := 0;
   f_leaf int[]; f_count int[]; f_cpu numeric[]; f_ram numeric[]; v_fill int; v_repeat bigint;
-  v_entered int := 0; v_run int; v_i int; v_node int; v_slot int; v_tree int; v_cur int; v_other int; v_left int; v_right int; v_depth int; v_found int; v_count int;
+  v_entered int := 0; v_run int; v_i int; v_node int; v_slot int; v_cur int; v_other int; v_left int; v_right int; v_depth int; v_found int; v_count int;
   v_cpu numeric; v_ram numeric; v_type text; v_price numeric; v_price_of numeric; v_list int; v_ahead int; v_best int; v_best_list int; v_low int; v_high int; v_leaf int;
 begin
   with shape as materialized (
@@ -8726,7 +8726,7 @@ begin
     exit when v_run > v_runs or v_new >= p_most;
     v_type := r_type[v_run];
     select t.cpu, t.ram, t.price into v_cpu, v_ram, v_price_of from resource.instance_type t where t.setup = p_setup and t.name = v_type;
-    f_leaf := '{}'; f_count := '{}'; f_cpu := '{}'; f_ram := '{}';
+    f_leaf := '{}'::int[]; f_count := '{}'::int[]; f_cpu := '{}'::numeric[]; f_ram := '{}'::numeric[];
     v_fill := 0;
     v_repeat := null;
     v_from := list_first;
@@ -9011,7 +9011,7 @@ begin
     select j.job_id, case when j.cpu_expression is null then j.cpu else instance.evaluate(j.cpu_expression, j.inputs) end as cpu,
            case when j.ram_expression is null then j.ram else instance.evaluate(j.ram_expression, j.inputs) end as ram
       from instance.job j
-     where j.setup = p_setup and j.job_id = any (p_job_ids) and j.state in ('waiting', 'unschedulable') and coalesce(j.cpu_expression, j.ram_expression) is not null
+     where j.setup = p_setup and j.job_id = any (p_job_ids) and coalesce(j.cpu_expression, j.ram_expression) is not null
   ), stored as (
     update instance.job j set cpu = v.cpu, ram = v.ram from value v
      where j.setup = p_setup and j.job_id = v.job_id and v.cpu between 0 and 1e9 - 1 is not false and v.ram between 0 and 1e15 - 1 is not false
@@ -9028,7 +9028,7 @@ end $$;
 
 ALTER FUNCTION instance.resolve_needs(p_setup text, p_job_ids bigint[]) OWNER TO broker_owner;
 
-COMMENT ON FUNCTION instance.resolve_needs(p_setup text, p_job_ids bigint[]) IS 'Works out what jobs that are on no instance need, where expressions say it and their inputs are known. Errors: PB001 (an expression gives nothing that a job can need).';
+COMMENT ON FUNCTION instance.resolve_needs(p_setup text, p_job_ids bigint[]) IS 'Works out what jobs need, where expressions say it and their inputs are known. Errors: PB001 (an expression gives nothing that a job can need).';
 
 CREATE FUNCTION instance.return_jobs(p_setup text, p_job_ids bigint[]) RETURNS TABLE(job_id bigint, answer text)
     LANGUAGE plpgsql SECURITY DEFINER
@@ -9301,7 +9301,7 @@ begin
      where i.setup = p_setup and (i.cpu is null or i.ram is null or i.price is null) and t.setup = p_setup and t.name = i.type;
   else
     perform instance.resolve_needs(p_setup, array(select j.job_id from instance.job j where j.setup = p_setup and coalesce(j.cpu_expression, j.ram_expression) is not null
-                                                                                        and j.state in ('waiting', 'unschedulable')));
+                                                                                        and (j.state in ('waiting', 'unschedulable') or j.cpu is null or j.ram is null)));
   end if;
   select i.instance_id, i.cpu, i.ram, u.cpu as used_cpu, u.ram as used_ram into v_wrong
     from instance.instance_use u join instance.instance i on i.setup = p_setup and i.instance_id = u.instance_id
@@ -24022,14 +24022,14 @@ ALTER TABLE ONLY brokerage.task_state
     ADD CONSTRAINT task_state_pkey PRIMARY KEY (setup, task_id, algorithm);
 
 ALTER TABLE instance.instance
-    ADD CONSTRAINT instance_capacity CHECK ((((used_cpu >= (0)::numeric) AND (used_cpu <= COALESCE(cpu, used_cpu))) AND ((used_ram >= (0)::numeric) AND (used_ram <= COALESCE(ram, used_ram))))) NOT VALID;
-
-COMMENT ON CONSTRAINT instance_capacity ON instance.instance IS 'jobs use at most what it has';
-
-ALTER TABLE instance.instance
     ADD CONSTRAINT instance_cpu_allowed CHECK (((cpu > (0)::numeric) AND (cpu < '1000000000'::numeric))) NOT VALID;
 
 COMMENT ON CONSTRAINT instance_cpu_allowed ON instance.instance IS 'more than 0 and less than 1e9';
+
+ALTER TABLE instance.instance
+    ADD CONSTRAINT instance_cpu_used CHECK (((used_cpu >= (0)::numeric) AND (used_cpu <= COALESCE(cpu, used_cpu)))) NOT VALID;
+
+COMMENT ON CONSTRAINT instance_cpu_used ON instance.instance IS 'jobs use at most the cores that it has';
 
 ALTER TABLE instance.instance
     ADD CONSTRAINT instance_instance_id_allowed CHECK (((instance_id >= 1) AND ((instance_id)::numeric <= '1000000000000000000'::numeric))) NOT VALID;
@@ -24048,6 +24048,11 @@ ALTER TABLE instance.instance
     ADD CONSTRAINT instance_ram_allowed CHECK (((ram > (0)::numeric) AND (ram < '1000000000000000'::numeric))) NOT VALID;
 
 COMMENT ON CONSTRAINT instance_ram_allowed ON instance.instance IS 'more than 0 and less than 1e15';
+
+ALTER TABLE instance.instance
+    ADD CONSTRAINT instance_ram_used CHECK (((used_ram >= (0)::numeric) AND (used_ram <= COALESCE(ram, used_ram)))) NOT VALID;
+
+COMMENT ON CONSTRAINT instance_ram_used ON instance.instance IS 'jobs use at most the memory that it has';
 
 ALTER TABLE instance.job
     ADD CONSTRAINT job_job_id_allowed CHECK (((job_id >= 1) AND ((job_id)::numeric <= '1000000000000000000'::numeric))) NOT VALID;

@@ -30,9 +30,15 @@ JOB = [
 CHECKS = [
     (
         "instance.instance",
-        "instance_capacity",
-        "used_cpu between 0 and coalesce(cpu, used_cpu) and used_ram between 0 and coalesce(ram, used_ram)",
-        "jobs use at most what it has",
+        "instance_cpu_used",
+        "used_cpu >= 0 and used_cpu <= coalesce(cpu, used_cpu)",
+        "jobs use at most the cores that it has",
+    ),
+    (
+        "instance.instance",
+        "instance_ram_used",
+        "used_ram >= 0 and used_ram <= coalesce(ram, used_ram)",
+        "jobs use at most the memory that it has",
     ),
     ("instance.instance", "instance_cpu_allowed", "cpu > 0 and cpu < 1e9", "more than 0 and less than 1e9"),
     ("instance.instance", "instance_ram_allowed", "ram > 0 and ram < 1e15", "more than 0 and less than 1e15"),
@@ -119,7 +125,9 @@ def upgrade() -> None:
     ):
         execute(f"create sequence instance.{sequence}")
         execute(f"comment on sequence instance.{sequence} is '{meaning}'")
-    execute("select setval('instance.instance_id', max(instance_id)) from instance.instance having max(instance_id) > 0")
+    execute(
+        "select setval('instance.instance_id', max(instance_id)) from instance.instance having max(instance_id) > 0"
+    )
     execute("select setval('instance.job_id', max(job_id)) from instance.job having max(job_id) > 0")
 
 

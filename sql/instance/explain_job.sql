@@ -26,8 +26,8 @@ begin
   end if;
   if v_job.cpu is null or v_job.ram is null then
     return query
-    select null::bigint, null::text, v_job.state, concat_ws('; ', case when v_job.cpu is null then 'cpu is not known' || coalesce(format(': %s of %s', v_job.cpu_expression, v_job.inputs), '') end,
-                                                            case when v_job.ram is null then 'ram is not known' || coalesce(format(': %s of %s', v_job.ram_expression, v_job.inputs), '') end);
+    select null::bigint, null::text, v_job.state, concat_ws('; ', case when v_job.cpu is null then 'cpu is not known' || coalesce(': ' || v_job.cpu_expression || ' of ' || v_job.inputs, '') end,
+                                                            case when v_job.ram is null then 'ram is not known' || coalesce(': ' || v_job.ram_expression || ' of ' || v_job.inputs, '') end);
     return;
   end if;
   v_type := instance.required_type(p_setup, v_job.cpu, v_job.ram, v_job.instance_type);

@@ -50,7 +50,7 @@ class Schedule:
 
     def __init__(self, types: list[Type], instances: list[Instance], *, cheapest_first: bool = False) -> None:
         self.types = types
-        self.instances = instances
+        self.instances = list(instances)
         self.sign = 1 if cheapest_first else -1
         self.placed: dict[int, int] = {}
         self.unschedulable: set[int] = set()

@@ -33,6 +33,9 @@ SUBMITTER = EVERYBODY | {
     "taskqueue.queue_of_job",
     "taskqueue.refresh_statistics",
     "lifecycle.cancel_jobs",
+    "instance.add_jobs",
+    "instance.set_needs",
+    "instance.cancel_jobs",
 }
 VIEWER = EVERYBODY | {
     "taskqueue.matching_queues",
@@ -56,6 +59,7 @@ VIEWER = EVERYBODY | {
     "lifecycle.share_tree",
     "lifecycle.explain_timeouts",
     "lifecycle.fast_excess",
+    "instance.explain_job",
 }
 OPERATOR = (
     AGENT
@@ -102,6 +106,16 @@ OPERATOR = (
         "brokerage.dump",
         "instance.store",
         "instance.dump",
+        "instance.schedule",
+        "instance.schedule_task",
+        "instance.tasks_to_schedule",
+        "instance.release_empty",
+        "instance.finish_jobs",
+        "instance.return_jobs",
+        "instance.start_instances",
+        "instance.lose_instances",
+        "instance.set_settings",
+        "instance.set_task_limit",
         "brokerage.refresh_statistics",
         "brokerage.broker",
         "brokerage.broker_analysis",

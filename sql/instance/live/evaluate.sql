@@ -7,9 +7,9 @@ declare
   v_tokens text[] := array(select m[1] from regexp_matches(p_expression, '\s*([0-9]+(?:\.[0-9]+)?|[A-Za-z_][A-Za-z_0-9]*|\S)\s*', 'g') m);
   v_token text;
   v_next text;
-  v_values numeric[] := '{}';
-  v_waiting text[] := '{}';  -- operators, brackets and functions
-  v_counts int[] := '{}';  -- values of the functions that wait
+  v_values numeric[] := '{}'::numeric[];
+  v_waiting text[] := '{}'::text[];  -- operators, brackets and functions
+  v_counts int[] := '{}'::int[];  -- values of the functions that wait
   v_wants_value boolean := true;
   v_top text;
   v_depth int := 0;

@@ -10,7 +10,7 @@ begin
     select j.job_id, case when j.cpu_expression is null then j.cpu else instance.evaluate(j.cpu_expression, j.inputs) end as cpu,
            case when j.ram_expression is null then j.ram else instance.evaluate(j.ram_expression, j.inputs) end as ram
       from instance.job j
-     where j.setup = p_setup and j.job_id = any (p_job_ids) and j.state in ('waiting', 'unschedulable') and coalesce(j.cpu_expression, j.ram_expression) is not null
+     where j.setup = p_setup and j.job_id = any (p_job_ids) and coalesce(j.cpu_expression, j.ram_expression) is not null
   ), stored as (
     update instance.job j set cpu = v.cpu, ram = v.ram from value v
      where j.setup = p_setup and j.job_id = v.job_id and v.cpu between 0 and 1e9 - 1 is not false and v.ram between 0 and 1e15 - 1 is not false
@@ -26,4 +26,4 @@ begin
 end $$;
 
 comment on function instance.resolve_needs(text, bigint[]) is
-'Works out what jobs that are on no instance need, where expressions say it and their inputs are known. Errors: PB001 (an expression gives nothing that a job can need).';
+'Works out what jobs need, where expressions say it and their inputs are known. Errors: PB001 (an expression gives nothing that a job can need).';

@@ -29,11 +29,11 @@ declare
   list_first int[]; list_last int[]; list_hint text[]; v_lists int; list_price numeric[];
   v_from int[];
   -- what comes out: so many jobs of the order from a place on, on an instance (above v_instances: a new one) with so much free
-  o_instance int[] := '{}'; o_place int[] := '{}'; o_count int[] := '{}'; o_cpu numeric[] := '{}'; o_ram numeric[] := '{}';
+  o_instance int[] := '{}'::int[]; o_place int[] := '{}'::int[]; o_count int[] := '{}'::int[]; o_cpu numeric[] := '{}'::numeric[]; o_ram numeric[] := '{}'::numeric[];
   v_out int := 0;
-  n_type text[] := '{}'; v_new int := 0;
+  n_type text[] := '{}'::text[]; v_new int := 0;
   f_leaf int[]; f_count int[]; f_cpu numeric[]; f_ram numeric[]; v_fill int; v_repeat bigint;
-  v_entered int := 0; v_run int; v_i int; v_node int; v_slot int; v_tree int; v_cur int; v_other int; v_left int; v_right int; v_depth int; v_found int; v_count int;
+  v_entered int := 0; v_run int; v_i int; v_node int; v_slot int; v_cur int; v_other int; v_left int; v_right int; v_depth int; v_found int; v_count int;
   v_cpu numeric; v_ram numeric; v_type text; v_price numeric; v_price_of numeric; v_list int; v_ahead int; v_best int; v_best_list int; v_low int; v_high int; v_leaf int;
 begin
   with shape as materialized (
@@ -259,7 +259,7 @@ begin
     exit when v_run > v_runs or v_new >= p_most;
     v_type := r_type[v_run];
     select t.cpu, t.ram, t.price into v_cpu, v_ram, v_price_of from resource.instance_type t where t.setup = p_setup and t.name = v_type;
-    f_leaf := '{}'; f_count := '{}'; f_cpu := '{}'; f_ram := '{}';
+    f_leaf := '{}'::int[]; f_count := '{}'::int[]; f_cpu := '{}'::numeric[]; f_ram := '{}'::numeric[];
     v_fill := 0;
     v_repeat := null;
     v_from := list_first;

@@ -21,7 +21,7 @@ begin
      where i.setup = p_setup and (i.cpu is null or i.ram is null or i.price is null) and t.setup = p_setup and t.name = i.type;
   else
     perform instance.resolve_needs(p_setup, array(select j.job_id from instance.job j where j.setup = p_setup and coalesce(j.cpu_expression, j.ram_expression) is not null
-                                                                                        and j.state in ('waiting', 'unschedulable')));
+                                                                                        and (j.state in ('waiting', 'unschedulable') or j.cpu is null or j.ram is null)));
   end if;
   select i.instance_id, i.cpu, i.ram, u.cpu as used_cpu, u.ram as used_ram into v_wrong
     from instance.instance_use u join instance.instance i on i.setup = p_setup and i.instance_id = u.instance_id
