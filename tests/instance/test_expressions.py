@@ -60,7 +60,8 @@ def test_values(rolled_back: Connection, expression: str, value: float | None) -
 @pytest.mark.parametrize(
     "expression",
     ["", " ", "2 *", "* 2", "2 3", "size size", "(1", "1)", "1,2", "(1,2)", "ceil(1, 2)", "min(1)", "max()", "sqrt(2)",
-     "2 ^ 3", "a.b", "pg_sleep(1)", "'x'", "1; drop table x", "ceil 2", "1 / 0", "size / (files - 5)", "x" * 501, "min(1,)", "--"],
+     "2 ^ 3", "a.b", "pg_sleep(1)", "'x'", "1; drop table x", "ceil 2", "1 / 0",
+     "size / (files - 5)", "x" * 501, "min(1,)", "--"],
 )  # fmt: skip
 def test_what_is_no_expression(rolled_back: Connection, expression: str) -> None:
     with pytest.raises(psycopg.Error) as caught, rolled_back.transaction():
