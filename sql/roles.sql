@@ -203,6 +203,7 @@ grant execute on function taskqueue.lists              to broker_operator, broke
 grant execute on procedure instance.schedule               to broker_operator;
 grant execute on function instance.schedule_task           to broker_operator;
 grant execute on function instance.tasks_to_schedule       to broker_operator;
+grant execute on function instance.plan                    to broker_operator, broker_viewer;
 grant execute on function instance.release_empty           to broker_operator;
 grant execute on function instance.add_jobs                to broker_submitter, broker_operator;
 grant execute on function instance.set_needs               to broker_submitter, broker_operator;

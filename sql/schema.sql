@@ -8861,6 +8861,22 @@ ALTER FUNCTION instance.pass_ids(p_setup text) OWNER TO broker_owner;
 
 COMMENT ON FUNCTION instance.pass_ids(p_setup text) IS 'Lets jobs and instances that are numbered from now on have numbers beyond those of a setup.';
 
+CREATE FUNCTION instance.plan(p_setup text, p_task_id bigint) RETURNS TABLE(place bigint, job_id bigint, cpu numeric, ram numeric, instance_id bigint, number integer, type text, free_cpu numeric, free_ram numeric)
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'instance', 'pg_temp'
+    AS $$
+begin
+  perform resource.identify(p_setup);
+  perform resource.require_known_setup(p_setup);
+  return query
+  select p.ordinality, p.job_id, p.cpu, p.ram, p.instance_id, p.number, p.type, p.free_cpu, p.free_ram
+    from instance.packing(p_setup, p_task_id, (select a.most from instance.allowed(p_setup, p_task_id) a)) with ordinality p;
+end $$;
+
+ALTER FUNCTION instance.plan(p_setup text, p_task_id bigint) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION instance.plan(p_setup text, p_task_id bigint) IS 'Where instance.schedule_task would place the jobs of a task now (null = jobs of none), in their order (place): on an instance that is there (instance_id), or on a new one (number, counted from 1), with what is free there before. Nothing is stored. Errors: PB001 (no such setup), PB002 (setup not granted).';
+
 CREATE FUNCTION instance.refusal(p_setup text, p_job_id bigint, p_cpu numeric, p_ram numeric, p_instance_type text) RETURNS text
     LANGUAGE sql STABLE
     AS $$
@@ -25852,6 +25868,10 @@ GRANT ALL ON FUNCTION instance.lose_instances(p_setup text, p_instance_ids bigin
 REVOKE ALL ON FUNCTION instance.packing(p_setup text, p_task_id bigint, p_most bigint) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION instance.pass_ids(p_setup text) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION instance.plan(p_setup text, p_task_id bigint) FROM PUBLIC;
+GRANT ALL ON FUNCTION instance.plan(p_setup text, p_task_id bigint) TO broker_operator;
+GRANT ALL ON FUNCTION instance.plan(p_setup text, p_task_id bigint) TO broker_viewer;
 
 REVOKE ALL ON FUNCTION instance.refusal(p_setup text, p_job_id bigint, p_cpu numeric, p_ram numeric, p_instance_type text) FROM PUBLIC;
 

@@ -15,6 +15,7 @@ from broker.cli import (
     db,
     demo,
     doctor,
+    instances,
     jobs,
     operate,
     server,
@@ -40,6 +41,7 @@ app.add_typer(watchdog.app)
 app.add_typer(brokerage.app)
 app.add_typer(classes.app)
 app.add_typer(shares.app)
+app.add_typer(instances.app, name="instances", rich_help_panel="Jobs")
 app.add_typer(db.app, name="db")
 
 

@@ -91,6 +91,16 @@ def test_the_blocks_about_brokerage_work(dsn: str, tmp_path: Path) -> None:
         assert connection.execute(query).fetchall() == [("by-class", 0)]
 
 
+def test_the_block_about_instances_works(dsn: str, tmp_path: Path) -> None:
+    """That of sql/README.md, on an empty setup: both jobs are placed, one has finished."""
+    page = (ROOT / "sql" / "README.md").read_text(encoding="utf-8")
+    [(kind, text)] = blocks(page[page.index("\n## Instances\n") : page.index("\n## How matching works\n")], "sql")
+    run(kind, text, dsn, tmp_path)
+    with psycopg.connect(dsn) as connection:
+        query = "select state, cpu, ram from monitor.instance_job where setup = 'default' order by cpu"
+        assert connection.execute(query).fetchall() == [("placed", 2, 6000), ("finished", 4, 512)]
+
+
 def commands() -> set[str]:
     """The commands of the program, those below `db` as `db NAME`."""
     found = set()

@@ -60,6 +60,7 @@ VIEWER = EVERYBODY | {
     "lifecycle.explain_timeouts",
     "lifecycle.fast_excess",
     "instance.explain_job",
+    "instance.plan",
 }
 OPERATOR = (
     AGENT

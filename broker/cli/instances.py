@@ -1,0 +1,183 @@
+"""`broker instances`: rented machines and the jobs packed onto them; schedules, catalogues of types, explanations."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from broker.cli import output
+from broker.cli.brokerage import Limit
+from broker.cli.common import Json
+from broker.cli.files import reading
+from broker.cli.session import Row, Setup, require_setup, rows_of, session
+
+app = typer.Typer(invoke_without_command=True)
+
+_Task = Annotated[int | None, typer.Option(max=2**63 - 1, help="Only this task.")]
+_JOBS = """
+    select state, count(*) as jobs, sum(cpu) as cpu, sum(ram) as ram
+      from monitor.instance_job
+     where setup = %s and (%s::bigint is null or task_id = %s)
+     group by state order by state
+"""
+_WAITING = """
+    select reason, count(*) as jobs, min(job_id) as first
+      from monitor.instance_job
+     where setup = %s and (%s::bigint is null or task_id = %s) and state in ('waiting', 'unschedulable')
+     group by reason order by count(*) desc, min(job_id) limit 10
+"""
+_LIVE = """
+    select * from monitor.instance
+     where setup = %s and (%s::bigint is null or task_id = %s) and state <> 'released'
+     order by task_id nulls last, instance_id
+"""
+_TOTAL = """
+    select * from monitor.instance_total where setup = %s and (%s::bigint is null or task_id = %s)
+     order by task_id nulls last
+"""
+_PACKING = """
+    select coalesce(instance_id::text, 'new ' || number) as instance, type, count(*) as jobs, sum(cpu) as cpu,
+           sum(ram) as ram, min(job_id) as first
+      from instance.plan(%s, %s)
+     group by instance_id, number, type order by min(place)
+"""
+
+
+@app.callback()
+def instances(
+    context: typer.Context, *, task: _Task = None, limit: Limit = 20, setup: Setup = "default", as_json: Json = False
+) -> None:
+    """Show how full each rented instance is, what they cost an hour, and the least that any packing could cost."""
+    if context.invoked_subcommand:
+        return
+    with session() as connection:
+        require_setup(connection, setup)
+        live, total, jobs, waiting = (
+            rows_of(connection, query, setup, task, task) for query in (_LIVE, _TOTAL, _JOBS, _WAITING)
+        )
+    if as_json:
+        output.json_out({"setup": setup, "totals": total, "instances": live, "jobs": jobs, "waiting": waiting})
+        return
+    _show_totals(total)
+    shown = live[:limit] if limit else live
+    output.bars(
+        "Cores used",
+        [(f"{one['instance_id']} {one['type']}", float(one["used_cpu"]), float(one["cpu"])) for one in shown],
+    )
+    output.bars(
+        "Memory used (MB)",
+        [(f"{one['instance_id']} {one['type']}", float(one["used_ram"]), float(one["ram"])) for one in shown],
+    )
+    if len(shown) < len(live):
+        output.say(f"{len(live) - len(shown):,} more instances: --limit 0 shows all")
+    output.bars("Jobs", [(row["state"], row["jobs"]) for row in jobs])
+    if waiting:
+        rows = [(row["jobs"], row["first"], row["reason"] or "no schedule has looked at it") for row in waiting]
+        output.table("Jobs on no instance", ["jobs", "first", "why"], rows)
+
+
+def _show_totals(total: list[Row]) -> None:
+    rows = [
+        (
+            row["task_id"],
+            row["instances"],
+            row["jobs"],
+            _percent(row["cpu_efficiency"]),
+            _percent(row["ram_efficiency"]),
+            _money(row["price"]),
+            _money(row["lower_bound"]),
+            _percent(row["gap"]),
+        )
+        for row in total
+    ]
+    columns = ["task", "instances", "jobs", "cores used %", "memory used %", "cost/h", "least cost/h", "above it %"]
+    output.table("Instances", columns, rows)
+
+
+def _percent(part: object) -> float | None:
+    return None if part is None else round(100 * float(str(part)), 1)
+
+
+def _money(amount: object) -> float | None:
+    return None if amount is None else round(float(str(amount)), 2)
+
+
+@app.command()
+def schedule(
+    *,
+    task: _Task = None,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Of one task: say what would go where.")] = False,
+    setup: Setup = "default",
+    as_json: Json = False,
+) -> None:
+    """Pack the waiting jobs of a task, or of all tasks, onto instances; release those without jobs."""
+    if dry_run and task is None:
+        raise typer.BadParameter("name the task", param_hint="--dry-run")
+    with session() as connection:
+        require_setup(connection, setup)
+        if dry_run:
+            rows = rows_of(connection, _PACKING, setup, task)
+        else:
+            [done] = rows_of(connection, "call instance.schedule(%s, %s)", setup, task)
+    if dry_run:
+        if as_json:
+            output.json_out(rows)
+        else:
+            columns = ["instance", "type", "jobs", "cpu", "ram", "first"]
+            output.table("Would be placed", columns, [[row[name] for name in columns] for row in rows])
+        return
+    said = {name.removeprefix("p_"): number for name, number in done.items()}
+    if as_json:
+        output.json_out({"setup": setup, **said})
+    else:
+        output.say(
+            f"{output.counted(said['placed'], 'job')} placed, {output.counted(said['requested'], 'instance')} requested,"
+            f" {said['released']:,} released; jobs that wait: {said['waiting']:,}, that fit no type:"
+            f" {said['unschedulable']:,}"
+        )
+
+
+@app.command()
+def catalogue(
+    file: Annotated[
+        Path | None,
+        typer.Argument(metavar="[FILE]", help="CSV: name, vcpu, memory_gib, usd_per_hour; - for standard input."),
+    ] = None,
+    *,
+    setup: Setup = "default",
+    as_json: Json = False,
+) -> None:
+    """Load instance types, or (without FILE) those that come with pgbroker: list prices of a public cloud."""
+    from broker import catalogue, world
+
+    if file is None:
+        found = catalogue.shipped_types()
+    else:
+        with reading(file) as stream:
+            found = catalogue.types(stream, str(file))
+    with session() as connection:
+        world.load(connection, [{"instance_types": found}], setup, merge=True)
+    if as_json:
+        output.json_out({"setup": setup, "types": len(found)})
+    else:
+        output.say(f"{output.counted(len(found), 'instance type')} loaded into setup {setup}")
+        if file is None:
+            output.say(catalogue.TYPES)
+
+
+@app.command()
+def explain(
+    job: Annotated[int, typer.Argument(metavar="JOB", max=2**63 - 1, help="The job's id.")],
+    *,
+    setup: Setup = "default",
+    as_json: Json = False,
+) -> None:
+    """Say why a job is on its instance, or what each instance is short of, and the new one that it would get."""
+    with session() as connection:
+        require_setup(connection, setup)
+        rows = rows_of(connection, "select * from instance.explain_job(%s, %s)", setup, job)
+    if as_json:
+        output.json_out(rows)
+    else:
+        columns = ["instance_id", "type", "verdict", "reason"]
+        output.table(f"Job {job}", columns, [[row[name] for name in columns] for row in rows])

@@ -1,0 +1,83 @@
+"""`broker instances`: what is shown, scheduled, loaded and explained."""
+
+from pathlib import Path
+from typing import Any
+
+import psycopg
+import pytest
+from psycopg.types.json import Jsonb
+
+from broker import catalogue
+from broker.errors import BadRequest
+from tests.commands import Cli
+
+Connection = psycopg.Connection[Any]
+
+
+@pytest.fixture
+def house(cli: Cli, db: Connection) -> Connection:
+    """The shipped catalogue, and 12 jobs of a pipeline's step beside one that fits nowhere."""
+    assert "24 instance types loaded into setup default" in cli("instances", "catalogue").out
+    jobs = [{"id": n, "task": 1, "cpu": 2, "ram": 12288} for n in range(1, 13)] + [{"id": 99, "task": 1, "cpu": 500}]
+    db.execute(
+        "select instance.add_jobs('default', %s)", [Jsonb([*jobs, {"id": 100, "task": 1, "cpu": 500, "ram": 1}])]
+    )
+    db.commit()
+    return db
+
+
+def test_what_would_be_and_what_is(cli: Cli, house: Connection) -> None:
+    """A r5.large holds one job: 2 cores; 12 of them, then nothing is left to do."""
+    plan = cli("instances", "schedule", "--task", 1, "--dry-run", "--json").json
+    assert [(row["instance"], row["type"], row["jobs"]) for row in plan] == [
+        (f"new {n}", "r5.large", 1) for n in range(1, 13)
+    ]
+    assert "Would be placed" in cli("instances", "schedule", "--task", 1, "--dry-run").out
+    assert "Instances: none" in cli("instances").out
+    said = cli("instances", "schedule").out
+    assert said == "12 jobs placed, 12 instances requested, 0 released; jobs that wait: 1, that fit no type: 1\n"
+    done = cli("instances", "schedule", "--json").json
+    assert done == {"setup": "default", "placed": 0, "requested": 0, "released": 0, "waiting": 1, "unschedulable": 1}
+    shown = cli("instances", "--json").json
+    [total] = shown["totals"]
+    assert (total["instances"], total["jobs"], float(total["cpu_efficiency"])) == (12, 12, 1)
+    assert {row["state"]: row["jobs"] for row in shown["jobs"]} == {"placed": 12, "unschedulable": 1, "waiting": 1}
+    text = cli("instances", "--limit", 5).out
+    assert "2 of 2" in text
+    assert "12,288 of 16,384" in text
+    assert "7 more instances" in text
+    assert "job 100 fits no instance type: the most cores are 96 of 500" in text
+    assert cli("instances", "--task", 2, "--json").json["totals"] == []
+
+
+def test_an_explanation(cli: Cli, house: Connection) -> None:
+    cli("instances", "schedule")
+    assert "no instance suited: a new one of type r5.large" in cli("instances", "explain", 1).out
+    [row] = cli("instances", "explain", 99, "--json").json
+    assert (row["verdict"], row["reason"]) == ("waiting", "ram is not known")
+    missing = cli("instances", "explain", 7000)
+    assert (missing.code, "there is no job 7000" in missing.err) == (1, True)
+
+
+def test_wrong_calls(cli: Cli, house: Connection, tmp_path: Path) -> None:
+    assert cli("instances", "schedule", "--dry-run").code == 2
+    assert "setup no does not exist" in cli("instances", "--setup", "no").err
+    for text, wrong in (
+        ("name,vcpu\na,1\n", "has no column memory_gib"),
+        ("name,vcpu,memory_gib,usd_per_hour\na,1,x,1\n", "line 2: memory_gib is 'x', not a number"),
+        ("name,vcpu,memory_gib,usd_per_hour\na,1,1\n", "line 2: usd_per_hour is None, not a number"),
+        ("name,vcpu,memory_gib,usd_per_hour\n,1,1,1\n", "line 2: name is missing"),
+        ("name,vcpu,memory_gib,usd_per_hour\na,1,1,1\na,1,1,1\n", "line 3: a is there twice"),
+        ("name,vcpu,memory_gib,usd_per_hour\na,0,1,1\n", "cpu is 0"),
+    ):
+        (tmp_path / "types.csv").write_text(text)
+        said = cli("instances", "catalogue", tmp_path / "types.csv")
+        assert (said.code, wrong in said.err) == (1, True), said.err
+
+
+def test_the_shipped_figures() -> None:
+    types = catalogue.shipped_types()
+    assert types["r5.2xlarge"] == {"cpu": 8, "ram": 65536, "price": 0.504}
+    assert sum(step.jobs for step in catalogue.steps()) == 137
+    with pytest.raises(BadRequest):
+        catalogue.types([], "empty")
