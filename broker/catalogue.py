@@ -7,7 +7,7 @@ base configuration (2026) asks for; jobs a sample are a typical scatter (8 lanes
 """
 
 import csv
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
 from importlib import resources as package_data
@@ -59,6 +59,16 @@ def types(lines: Iterable[str], name: str) -> dict[str, dict[str, Any]]:
         cpu, memory, price = (_number(where, column, row[column]) for column in COLUMNS[1:])
         found[row["name"]] = {"cpu": float(cpu), "ram": float(memory * _MB), "price": float(price)}
     return found
+
+
+def cheapest(types: Mapping[str, dict[str, Any]], cpu: float, ram: float) -> dict[str, Any]:
+    """The cheapest type that fits, as instance.required_type finds it."""
+    fitting = [
+        (one["price"], one["cpu"], one["ram"], name)
+        for name, one in types.items()
+        if one["cpu"] >= cpu and one["ram"] >= ram
+    ]
+    return types[min(fitting)[3]]
 
 
 def _number(where: str, column: str, text: str | None) -> Decimal:

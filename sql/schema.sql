@@ -8549,7 +8549,8 @@ begin
          array_agg(i.cpu - i.used_cpu order by i.instance_id), array_agg(i.ram - i.used_ram order by i.instance_id)
     into v_instances, i_id, i_type, i_cpu, i_ram
     from instance.instance i
-   where i.setup = p_setup and (i.task_id is not distinct from p_task_id or i.task_id is null) and i.state <> 'released' and i.cpu is not null;
+   where i.setup = p_setup and (i.task_id is not distinct from p_task_id or i.task_id is null) and i.state <> 'released'
+     and i.cpu - i.used_cpu >= (select min(u) from unnest(r_cpu) u) and i.ram - i.used_ram >= (select min(u) from unnest(r_ram) u);  -- others suit no job
 
   if v_instances > 0 then
     t_child := array_fill(0, array[4 * v_instances + 3 + cardinality(v_hints)]);

@@ -17,6 +17,7 @@ from benchmarks.scenarios import (
     insert,
     match,
     nothing,
+    packing,
     peer,
     space,
     tasks,
@@ -53,5 +54,6 @@ SCENARIOS: Mapping[str, Scenario] = {
         tasks,
         analysis,
         transitions,
+        packing,
     )
 }

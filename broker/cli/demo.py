@@ -1,4 +1,6 @@
-"""`broker demo`: what broker.demo does, as it happens; `broker demo brokerage`: tasks on a synthetic grid."""
+"""`broker demo`: what broker.demo does, as it happens; `broker demo brokerage`: tasks on a synthetic grid; `broker demo
+instances`: jobs on rented machines.
+"""
 
 import time
 from collections.abc import Iterable, Iterator, Mapping
@@ -169,6 +171,89 @@ def brokerage(
         return
     _show_next(setup, explained)
     output.say(f"\nEverything shown is {grid.SYNTHETIC}.")
+
+
+_TASK = 1  # of the demo of instances
+_WAVES = 10
+
+
+@app.command()
+def instances(
+    *,
+    samples: Annotated[int, typer.Option(min=1, help="Genomes that are sequenced; each has 137 jobs.")] = 500,
+    as_json: Json = False,
+) -> None:
+    """See a genomics pipeline packed onto rented machines as its samples come, and what that costs an hour."""
+    from psycopg.types.json import Jsonb
+
+    from broker import catalogue, database, demo, world
+
+    console = output.console(stderr=as_json)
+    console.print("[bold]pgbroker demo instances[/bold]")
+    console.print(f"{catalogue.STEPS}; {catalogue.TYPES}", markup=False)
+    target = ready()
+    types, steps = catalogue.shipped_types(), catalogue.steps()
+    with database.connect(target) as connection:
+        setup = demo.new_name(connection)
+        console.print(f"server: {target.without_password[0]}, setup: {setup}")
+        with _interruptible(setup):
+            world.load(connection, [{"instance_types": types}], setup)
+            sample = [{"task": _TASK, "cpu": step.cpu, "ram": step.ram} for step in steps for _ in range(step.jobs)]
+            alone = sum(step.jobs * catalogue.cheapest(types, step.cpu, step.ram)["price"] for step in steps)
+            waves: list[dict[str, Any]] = []
+            for wave in range(min(_WAVES, samples)):
+                size = (wave + 1) * samples // min(_WAVES, samples) - wave * samples // min(_WAVES, samples)
+                connection.execute("select instance.add_jobs(%s, %s)", [setup, Jsonb(sample * size)])
+                packed = _packed(connection, setup)
+                waves.append(packed | {"one_instance_a_job": round(alone * packed["jobs"] / len(sample), 2)})
+                console.print(_wave(waves[-1]), markup=False)
+            half = "select job_id from monitor.instance_job where setup = %s and state = 'placed' and job_id %% 2 = 0"
+            connection.execute(f"select count(*) from instance.finish_jobs(%s, array({half}))", [setup, setup])
+            ended = _packed(connection, setup)
+    if as_json:
+        output.json_out({"setup": setup, "waves": waves, "half_finished": ended})
+        return
+    last = waves[-1]
+    output.bars(
+        "Cost an hour",
+        [
+            ("one instance a job", last["one_instance_a_job"]),
+            ("packed", float(last["price"])),
+            ("no packing costs less", float(last["lower_bound"])),
+        ],
+    )
+    output.say(
+        f"Half of the jobs finished: {ended['released']:,} instances released, {ended['instances']:,} stay,"
+        f" {100 * float(ended['cpu_efficiency'] or 0):.0f} % of their cores used."
+    )
+    output.say(f"See for yourself: broker instances --setup {setup}")
+
+
+def _packed(connection: Any, setup: str) -> dict[str, Any]:
+    """One schedule, and what there is after it."""
+    from broker.cli.session import rows_of
+
+    started = time.perf_counter()
+    [done] = rows_of(connection, "call instance.schedule(%s)", setup)
+    seconds = time.perf_counter() - started
+    total = rows_of(connection, "select * from monitor.instance_total where setup = %s", setup)
+    empty = dict.fromkeys(("jobs", "instances", "price", "lower_bound"), 0) | {"cpu_efficiency": None}
+    return {
+        "seconds": round(seconds, 2),
+        "placed": done["p_placed"],
+        "requested": done["p_requested"],
+        "released": done["p_released"],
+        **(total[0] if total else empty),
+    }
+
+
+def _wave(row: Mapping[str, Any]) -> str:
+    full = round(20 * float(row["cpu_efficiency"]))
+    return (
+        f"{row['jobs']:>9,} jobs on {row['instances']:>7,} instances  {'█' * full}{'░' * (20 - full)}"
+        f" {100 * float(row['cpu_efficiency']):.0f} % of the cores; {float(row['price']):>10,.2f} an hour,"
+        f" one a job {row['one_instance_a_job']:>10,.2f}; {row['placed'] / row['seconds']:,.0f} placements/s"
+    )
 
 
 def _show_next(setup: str, explained: list[dict[str, Any]]) -> None:

@@ -131,9 +131,9 @@ def schedule(
         output.json_out({"setup": setup, **said})
     else:
         output.say(
-            f"{output.counted(said['placed'], 'job')} placed, {output.counted(said['requested'], 'instance')} requested,"
-            f" {said['released']:,} released; jobs that wait: {said['waiting']:,}, that fit no type:"
-            f" {said['unschedulable']:,}"
+            f"{output.counted(said['placed'], 'job')} placed,"
+            f" {output.counted(said['requested'], 'instance')} requested, {said['released']:,} released;"
+            f" jobs that wait: {said['waiting']:,}, that fit no type: {said['unschedulable']:,}"
         )
 
 

@@ -246,6 +246,16 @@ def test_tasks_and_analysis_are_measured_by_pair(server_dsn: str, tmp_path: Path
         assert row["us_per_pair"] == pytest.approx(row["seconds"] * 1e6 / row["pairs"])
 
 
+def test_packing_is_measured_by_placement(server_dsn: str, tmp_path: Path) -> None:
+    (table,) = measure("packing", "--cases 60:5,40:40 --rounds 1", server_dsn, tmp_path)
+    assert [(row["jobs"], row["shapes"]) for row in table["rows"]] == [(60, 5), (40, 40)]
+    for row in table["rows"]:
+        assert 0 < row["instances"] <= row["jobs"]
+        assert row["placements_per_s"] == pytest.approx(row["jobs"] / row["seconds"])
+        assert 0 < row["cores_used"] <= 1
+        assert row["above_least_cost"] >= 0
+
+
 @pytest.mark.parametrize("words", [w for w in shown() if "--scenario" not in w and "--help" not in w], ids=" ".join)
 def test_commands_without_a_scenario_measure_matching(server_dsn: str, tmp_path: Path, words: list[str]) -> None:
     """Each request is asked once at first, so there are few."""
