@@ -6,8 +6,17 @@ from typing import Any
 from broker.world.section import Described, Rows, Section, listed
 from broker.world.shape import Part, Reading, Row, elements, fields
 
-_INSTANCE = fields("type state", id="instance_id", task="task_id")
-_JOB = fields("cpu ram instance_type state", objects="inputs", id="job_id", task="task_id", instance="instance_id")
+_INSTANCE = fields(
+    "type state cpu ram price", times="requested_at started_at released_at", id="instance_id", task="task_id"
+)
+_JOB = fields(
+    "cpu ram instance_type state reason",
+    times="placed_at ended_at",
+    objects="inputs",
+    id="job_id",
+    task="task_id",
+    instance="instance_id",
+)
 _NEEDS = {"cpu": "cpu_expression", "ram": "ram_expression"}
 """What a job needs: the column of the number, and that of the text in its place, an expression of the inputs."""
 
