@@ -117,7 +117,10 @@ WORLD: dict[str, Any] = {
     "remaining_work": {"CERN-PROD": {"all": 100, "by_gshare": {"Upgrade": {"450": 5, "900": 7.5}}}},
     "live_counter": {"CERN": 25},
     "instance_types": {"c5.large": {"cpu": 2, "ram": 4096, "price": 0.085}},
-    "instances": [{"id": 1, "task": 1, "type": "c5.large"}, {"id": 2, "type": "c5.large", "state": "requested"}],
+    "instances": [
+        {"id": 1, "task": 1, "type": "c5.large", "cpu": 2, "ram": 4096, "price": 0.085, "started_at": NOW},
+        {"id": 2, "type": "c5.large", "state": "requested", "cpu": 2, "ram": 4000, "price": 0},
+    ],
     "instance_jobs": [
         {"id": 1, "task": 1, "cpu": 0.5, "ram": 700, "instance_type": "c5.large", "instance": 1, "state": "placed"},
         {"id": 2, "task": 1, "cpu": 1, "ram": "2 * size", "inputs": {"size": 350}},
@@ -507,7 +510,8 @@ def test_a_user_and_a_group_of_the_same_name(db: Connection) -> None:
 def test_a_need_of_an_instance_job_is_a_number_or_an_expression(db: Connection) -> None:
     world.load(db, [WORLD])
     query = "select cpu, cpu_expression, ram, ram_expression, state, inputs from instance.job where job_id ="
-    assert value(db, f"{query} 2") == (1, None, None, "2 * size", "waiting", {"size": 350})
+    assert value(db, f"{query} 2") == (1, None, 700, "2 * size", "waiting", {"size": 350})
+    assert held(db)["instance_jobs"][1]["ram"] == "2 * size"
     assert value(db, f"{query} 3") == (None, None, None, None, "waiting", {})
     world.load(db, [{"setup": "w", "instance_jobs": [{"id": 2, "cpu": "size / 100", "ram": 0.1}]}])
     assert value(db, f"{query} 2") == (None, "size / 100", Decimal("0.1"), None, "waiting", {})

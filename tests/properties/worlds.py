@@ -164,16 +164,32 @@ CONFIG = st.dictionaries(
 RATE = st.none() | PLENTY
 SIZE = PLENTY.filter(bool)
 INSTANCE_TYPE = st.fixed_dictionaries({"cpu": SIZE, "ram": SIZE, "price": PLENTY})
+NUMBERED = st.integers(1, 10**18)
+SIZE = st.floats(0, 1e8) | st.integers(0, 10**8)
 INSTANCE = st.builds(
     lambda number, kind, rest: {"id": number, "type": kind, **rest},
-    ID,
+    NUMBERED,
     NAME,
-    row((ID, "task"), state=st.sampled_from(["requested", "running", "released"])),
+    row(
+        (ID, "task"),
+        (SIZE.filter(bool), "cpu ram"),
+        (SIZE, "price"),
+        (TIME, "requested_at started_at released_at"),
+        state=st.sampled_from(["requested", "running", "released"]),
+    ),
 )
+NEED = SIZE | st.sampled_from(["size", "2 * (size + 1)", "max(x, ceil(size / 3))"])
 INSTANCE_JOB = st.builds(
     lambda number, rest: {"id": number, **rest},
-    ID,
-    row((PLENTY | TEXT, "cpu ram"), (ID, "task instance"), (TEXT, "instance_type"), (OBJECT, "inputs"), state=TEXT),
+    NUMBERED,
+    row(
+        (NEED, "cpu ram"),
+        (ID, "task instance"),
+        (TEXT, "instance_type reason"),
+        (TIME, "placed_at ended_at"),
+        inputs=st.dictionaries(st.sampled_from(["size", "x", "y"]), SIZE | TEXT, max_size=3),
+        state=st.sampled_from(["waiting", "placed", "finished", "cancelled", "unschedulable"]),
+    ),
 )
 
 
