@@ -17,7 +17,7 @@ grant usage on schema taskqueue to broker_agent, broker_submitter, broker_operat
 grant usage on schema workload  to                                 broker_operator, broker_viewer;
 grant usage on schema brokerage to                                 broker_operator, broker_viewer;
 grant usage on schema lifecycle to               broker_submitter, broker_operator, broker_viewer;
-grant usage on schema instance  to               broker_submitter, broker_operator, broker_viewer;
+grant usage on schema instance  to broker_agent, broker_submitter, broker_operator, broker_viewer;
 grant usage on schema monitor   to                                 broker_operator, broker_viewer;
 
 -- resource: who may do what, and the clock of a simulated setup
@@ -201,8 +201,10 @@ grant execute on function taskqueue.lists              to broker_operator, broke
 
 -- instance: packing jobs onto rented machines
 grant execute on procedure instance.schedule               to broker_operator;
+grant execute on function instance.follow_taskqueues       to broker_operator;
+grant execute on function instance.match_jobs              to broker_agent, broker_operator;
 grant execute on function instance.schedule_task           to broker_operator;
-grant execute on function instance.tasks_to_schedule       to broker_operator;
+grant execute on function instance.tasks_to_schedule       to broker_operator, broker_viewer;
 grant execute on function instance.plan                    to broker_operator, broker_viewer;
 grant execute on function instance.release_empty           to broker_operator;
 grant execute on function instance.add_jobs                to broker_submitter, broker_operator;

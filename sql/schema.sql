@@ -8228,7 +8228,17 @@ end $$;
 
 ALTER FUNCTION instance.cancel_jobs(p_setup text, p_job_ids bigint[]) OWNER TO broker_owner;
 
-COMMENT ON FUNCTION instance.cancel_jobs(p_setup text, p_job_ids bigint[]) IS 'Jobs are not wanted any more, wherever they are: those placed leave their instances. Each is answered: cancelled, or why not (it is in another state, or not there). Errors: PB001 (no such setup), PB002 (setup not granted).';
+COMMENT ON FUNCTION instance.cancel_jobs(p_setup text, p_job_ids bigint[]) IS 'Jobs are not wanted any more, wherever they are: those placed leave their instances. Each is answered: cancelled, or why not (it is in another state, of TaskQueues, or not there). Errors: PB001 (no such setup), PB002 (setup not granted).';
+
+CREATE FUNCTION instance.cores_of(p_tags text[]) RETURNS numeric
+    LANGUAGE sql IMMUTABLE
+    AS $_$
+  select coalesce(max(substring(t from '^([0-9]{1,8})Processors$')::numeric), 1) from unnest(p_tags) t
+$_$;
+
+ALTER FUNCTION instance.cores_of(p_tags text[]) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION instance.cores_of(p_tags text[]) IS 'Cores that a job of TaskQueues with these tags needs.';
 
 CREATE FUNCTION instance.dump(p_setup text, p_table text) RETURNS SETOF jsonb
     LANGUAGE plpgsql STABLE SECURITY DEFINER
@@ -8242,6 +8252,27 @@ end $$;
 ALTER FUNCTION instance.dump(p_setup text, p_table text) OWNER TO broker_owner;
 
 COMMENT ON FUNCTION instance.dump(p_setup text, p_table text) IS 'The rows of a table of the room instance as objects, in key order and without defaults; what instance.store takes. Errors: PB001, PB002 (setup not granted).';
+
+CREATE FUNCTION instance.end_left_jobs(p_setup text, p_instance_id bigint DEFAULT NULL::bigint) RETURNS bigint
+    LANGUAGE plpgsql
+    SET enable_seqscan TO 'off'
+    AS $$
+declare
+  v_ids bigint[];
+begin
+  v_ids := array(
+    select j.job_id
+      from instance.job j
+     where j.setup = p_setup and j.taskqueue_job_id is not null and j.state in ('waiting', 'unschedulable', 'placed') and (p_instance_id is null or j.instance_id = p_instance_id)
+       and not exists (select from taskqueue.lease l where l.setup = p_setup and l.job_id = j.taskqueue_job_id)
+       and not exists (select from instance.cloud_job c where c.setup = p_setup and c.job_id = j.taskqueue_job_id and c.queue = j.queue)
+       for update of j skip locked);
+  return (select count(*) from instance.leave_instances(p_setup, v_ids, '{waiting,unschedulable,placed}', 'finished', 'it has left the TaskQueues', true));
+end $$;
+
+ALTER FUNCTION instance.end_left_jobs(p_setup text, p_instance_id bigint) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION instance.end_left_jobs(p_setup text, p_instance_id bigint) IS 'Ends the jobs on instances (or on one) whose jobs of TaskQueues have ended, were taken away, or, where a lease expired, are for others again; returns how many.';
 
 CREATE FUNCTION instance.evaluate(p_expression text, p_inputs jsonb) RETURNS numeric
     LANGUAGE plpgsql IMMUTABLE
@@ -8385,7 +8416,7 @@ begin
                                   case when i.cpu - i.used_cpu < v_job.cpu then format('%s cores are free of %s', trim_scale(i.cpu - i.used_cpu), trim_scale(v_job.cpu)) end,
                                   case when i.ram - i.used_ram < v_job.ram then format('%s MB are free of %s', trim_scale(i.ram - i.used_ram), trim_scale(v_job.ram)) end), '') as short
             from instance.instance i
-           where i.setup = p_setup and (i.task_id is not distinct from v_job.task_id or i.task_id is null) and i.state <> 'released' and i.cpu is not null) l
+           where i.setup = p_setup and (i.task_id is not distinct from v_job.task_id or i.task_id is null) and i.queue is not distinct from v_job.queue and i.state <> 'released' and i.cpu is not null) l
    order by l.free_cpu, l.free_ram, l.instance_id;
   return query
   select null::bigint, v_type.name,
@@ -8397,7 +8428,7 @@ end $$;
 
 ALTER FUNCTION instance.explain_job(p_setup text, p_job_id bigint) OWNER TO broker_owner;
 
-COMMENT ON FUNCTION instance.explain_job(p_setup text, p_job_id bigint) IS 'Why a job is on its instance, or why not: for a job that waits each instance of its task in the order in which they are looked at, with what is short, and last the new one that it would get. Errors: PB001 (no such setup), PB002 (setup not granted), PB004 (no such job).';
+COMMENT ON FUNCTION instance.explain_job(p_setup text, p_job_id bigint) IS 'Why a job is on its instance, or why not: for a job that waits each instance of its task (and queue) in the order in which they are looked at, with what is short, and last the new one that it would get. Errors: PB001 (no such setup), PB002 (setup not granted), PB004 (no such job).';
 
 CREATE FUNCTION instance.finish_jobs(p_setup text, p_job_ids bigint[]) RETURNS TABLE(job_id bigint, answer text)
     LANGUAGE plpgsql SECURITY DEFINER
@@ -8411,9 +8442,36 @@ end $$;
 
 ALTER FUNCTION instance.finish_jobs(p_setup text, p_job_ids bigint[]) OWNER TO broker_owner;
 
-COMMENT ON FUNCTION instance.finish_jobs(p_setup text, p_job_ids bigint[]) IS 'Jobs have finished: their instances have that much more room. Each is answered: finished, or why not (it is in another state, or not there). Errors: PB001 (no such setup), PB002 (setup not granted).';
+COMMENT ON FUNCTION instance.finish_jobs(p_setup text, p_job_ids bigint[]) IS 'Jobs have finished: their instances have that much more room. Each is answered: finished, or why not (it is in another state, of TaskQueues, or not there). Errors: PB001 (no such setup), PB002 (setup not granted).';
 
-CREATE FUNCTION instance.leave_instances(p_setup text, p_job_ids bigint[], p_from text[], p_to text, p_reason text) RETURNS TABLE(job_id bigint, answer text)
+CREATE FUNCTION instance.follow_taskqueues(p_setup text, OUT added bigint, OUT ended bigint) RETURNS record
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'instance', 'pg_temp'
+    SET enable_seqscan TO 'off'
+    AS $$
+begin
+  perform resource.identify(p_setup);
+  perform resource.require_known_setup(p_setup);
+  perform instance.lock_schedule(p_setup);
+  ended := instance.end_left_jobs(p_setup);
+  insert into instance.job as j (setup, job_id, task_id, queue, taskqueue_job_id, cpu, ram)
+  select p_setup, nextval('instance.job_id'), c.task_id, c.queue, c.job_id, c.cpu, c.ram
+    from (select c.* from instance.cloud_job c where c.setup = p_setup order by c.job_id) c
+   where not exists (select from instance.job o
+                      where o.setup = p_setup and o.taskqueue_job_id = c.job_id
+                        and (o.state = 'placed' or o.state in ('waiting', 'unschedulable') and (o.queue, o.cpu, o.ram) is not distinct from (c.queue, c.cpu, c.ram)))
+  on conflict (setup, taskqueue_job_id) where taskqueue_job_id is not null
+  do update set state = 'waiting', task_id = excluded.task_id, queue = excluded.queue, cpu = excluded.cpu, ram = excluded.ram,
+                instance_id = null, placed_at = null, ended_at = null, reason = null
+          where j.state <> 'placed';
+  get diagnostics added = row_count;
+end $$;
+
+ALTER FUNCTION instance.follow_taskqueues(p_setup text, OUT added bigint, OUT ended bigint) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION instance.follow_taskqueues(p_setup text, OUT added bigint, OUT ended bigint) IS 'Takes up the jobs that wait in TaskQueues for queues of kind cloud (resource_type cloud), to be packed onto instances, and ends those that have left TaskQueues; says how many. instance.schedule begins with it. Errors: PB001 (no such setup), PB002 (setup not granted).';
+
+CREATE FUNCTION instance.leave_instances(p_setup text, p_job_ids bigint[], p_from text[], p_to text, p_reason text, p_of_taskqueues boolean DEFAULT false) RETURNS TABLE(job_id bigint, answer text)
     LANGUAGE plpgsql
     AS $$
 declare
@@ -8421,7 +8479,8 @@ declare
   v_ids bigint[];
 begin
   perform from instance.job j where j.setup = p_setup and j.job_id = any (p_job_ids) order by j.job_id for update;
-  v_ids := array(select j.job_id from instance.job j where j.setup = p_setup and j.job_id = any (p_job_ids) and j.state = any (p_from));
+  v_ids := array(select j.job_id from instance.job j where j.setup = p_setup and j.job_id = any (p_job_ids) and j.state = any (p_from)
+                                                     and (p_of_taskqueues or j.taskqueue_job_id is null));
   perform from instance.instance i
     where i.setup = p_setup and i.instance_id in (select j.instance_id from instance.job j where j.setup = p_setup and j.job_id = any (v_ids) and j.state = 'placed')
     order by i.instance_id for update;
@@ -8430,7 +8489,8 @@ begin
             from instance.job j where j.setup = p_setup and j.job_id = any (v_ids) and j.state = 'placed' group by j.instance_id) u
    where i.setup = p_setup and i.instance_id = u.instance_id;
   return query
-  select i.job_id, case when i.job_id = any (v_ids) then p_to when j.job_id is null then 'there is no such job' else format('it is %s', j.state) end
+  select i.job_id, case when i.job_id = any (v_ids) then p_to when j.job_id is null then 'there is no such job'
+              when j.state = any (p_from) then format('it is job %s of TaskQueues', j.taskqueue_job_id) else format('it is %s', j.state) end
     from (select distinct u.job_id from unnest(p_job_ids) u (job_id)) i
     left join instance.job j on j.setup = p_setup and j.job_id = i.job_id
    order by i.job_id;
@@ -8440,9 +8500,9 @@ begin
    where j.setup = p_setup and j.job_id = any (v_ids);
 end $$;
 
-ALTER FUNCTION instance.leave_instances(p_setup text, p_job_ids bigint[], p_from text[], p_to text, p_reason text) OWNER TO broker_owner;
+ALTER FUNCTION instance.leave_instances(p_setup text, p_job_ids bigint[], p_from text[], p_to text, p_reason text, p_of_taskqueues boolean) OWNER TO broker_owner;
 
-COMMENT ON FUNCTION instance.leave_instances(p_setup text, p_job_ids bigint[], p_from text[], p_to text, p_reason text) IS 'Changes the state of those of the jobs that are in a state from, and gives back what they used; each answered: its new state, or why not.';
+COMMENT ON FUNCTION instance.leave_instances(p_setup text, p_job_ids bigint[], p_from text[], p_to text, p_reason text, p_of_taskqueues boolean) IS 'Changes the state of those of the jobs that are in a state from, and gives back what they used; each answered: its new state, or why not. Jobs that stand for jobs of TaskQueues leave only with p_of_taskqueues: who ends them is their agent, there.';
 
 CREATE FUNCTION instance.lock_schedule(p_setup text) RETURNS void
     LANGUAGE sql
@@ -8465,7 +8525,7 @@ begin
   return query
   select l.job_id, l.answer
     from instance.leave_instances(p_setup, array(select j.job_id from instance.job j where j.setup = p_setup and j.instance_id = any (p_instance_ids) and j.state = 'placed'),
-                                  '{placed}', 'waiting', 'its instance was lost') l;
+                                  '{placed}', 'waiting', 'its instance was lost', true) l;
   update instance.instance i set state = 'released', released_at = resource.clock(p_setup)
    where i.setup = p_setup and i.instance_id = any (p_instance_ids) and i.state <> 'released';
 end $$;
@@ -8474,7 +8534,80 @@ ALTER FUNCTION instance.lose_instances(p_setup text, p_instance_ids bigint[]) OW
 
 COMMENT ON FUNCTION instance.lose_instances(p_setup text, p_instance_ids bigint[]) IS 'Instances are gone: they count as released, and their jobs wait to be placed again (a row each). Errors: PB001 (no such setup), PB002 (setup not granted).';
 
-CREATE FUNCTION instance.packing(p_setup text, p_task_id bigint, p_most bigint DEFAULT NULL::bigint) RETURNS TABLE(job_id bigint, cpu numeric, ram numeric, instance_id bigint, number integer, type text, free_cpu numeric, free_ram numeric)
+CREATE FUNCTION instance.match_jobs(p_setup text, p_instance_id bigint, p_limit integer DEFAULT 100, p_resource jsonb DEFAULT '{}'::jsonb, p_spare boolean DEFAULT false) RETURNS TABLE(job_id bigint, task_queue_id bigint, requirements jsonb, user_priority integer, attempt text)
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'instance', 'pg_temp'
+    AS $$
+declare
+  v_instance instance.instance;
+  v_resource jsonb;
+  v_id bigint;
+  v_got int := 0;
+  v_task bigint;
+  v_cpu numeric;
+  v_ram numeric;
+begin
+  perform resource.identify(p_setup);
+  perform resource.require_known_setup(p_setup);
+  if p_limit is null or p_limit not between 1 and 1000 then
+    raise exception 'limit is %, which is not within 1..1000', coalesce(p_limit::text, 'null') using errcode = 'PB001', hint = 'Ask for 1 to 1000 jobs.';
+  end if;
+  if jsonb_typeof(p_resource) is distinct from 'object' then
+    raise exception 'resource description is %, not a JSON object', coalesce(p_resource::text, 'null') using errcode = 'PB001', hint = 'What the instance has is known; say what else it offers, such as Platform, or {}.';
+  end if;
+  if p_spare then
+    perform instance.lock_schedule(p_setup);
+  end if;
+  select i.* into v_instance from instance.instance i where i.setup = p_setup and i.instance_id = p_instance_id;
+  if v_instance.state is null or v_instance.state = 'released' then
+    raise exception '%', case when v_instance.state is null then format('there is no instance %s', p_instance_id) else format('instance %s is released', p_instance_id) end
+      using errcode = 'PB004', hint = 'Its agent can stop.';
+  end if;
+  if v_instance.state = 'requested' then
+    perform instance.start_instances(p_setup, array[p_instance_id]);
+  end if;
+  v_resource := '{"CPUTime": 1000000000}' || p_resource
+                || jsonb_strip_nulls(jsonb_build_object('Site', v_instance.queue, 'NumberOfProcessors', floor(v_instance.cpu), 'MaxRAM', v_instance.ram));
+  for v_id in
+    select j.taskqueue_job_id from instance.job j
+     where j.setup = p_setup and j.instance_id = p_instance_id and j.state = 'placed'
+       and exists (select from taskqueue.job t where t.setup = p_setup and t.job_id = j.taskqueue_job_id)
+     order by 1 limit p_limit
+  loop
+    return query select * from taskqueue.match_jobs(p_setup, v_resource || jsonb_build_object('JobID', v_id), 1);
+    v_got := v_got + found::int;
+  end loop;
+  if not p_spare then
+    return;
+  end if;
+  perform instance.end_left_jobs(p_setup, p_instance_id);
+  while v_got < p_limit loop
+    select i.cpu - i.used_cpu, i.ram - i.used_ram into v_cpu, v_ram from instance.instance i where i.setup = p_setup and i.instance_id = p_instance_id;
+    exit when v_cpu < 1;
+    select m.* into job_id, task_queue_id, requirements, user_priority, attempt
+      from taskqueue.match_jobs(p_setup, v_resource || jsonb_strip_nulls(jsonb_build_object('NumberOfProcessors', floor(v_cpu), 'MaxRAM', v_ram)), 1) m;
+    exit when job_id is null;
+    v_got := v_got + 1;
+    return next;
+    v_cpu := instance.cores_of(array(select t from jsonb_array_elements_text(requirements -> 'Tags') t));
+    v_ram := coalesce((requirements ->> 'MinRAM')::numeric, 0);
+    v_task := (select w.task_id from workload.job w where w.setup = p_setup and w.job_id = match_jobs.job_id);
+    perform instance.leave_instances(p_setup, array(select j.job_id from instance.job j where j.setup = p_setup and j.taskqueue_job_id = match_jobs.job_id),
+                                     '{placed}', 'waiting', 'the agent of another instance matched it', true);
+    insert into instance.job as j (setup, job_id, task_id, queue, taskqueue_job_id, cpu, ram, state, instance_id, placed_at, reason)
+    values (p_setup, nextval('instance.job_id'), v_task, v_instance.queue, match_jobs.job_id, v_cpu, v_ram, 'placed', p_instance_id, resource.clock(p_setup), 'its agent matched it')
+    on conflict (setup, taskqueue_job_id) where taskqueue_job_id is not null
+    do update set task_id = excluded.task_id, queue = excluded.queue, cpu = excluded.cpu, ram = excluded.ram, state = 'placed', instance_id = excluded.instance_id,
+                  placed_at = excluded.placed_at, ended_at = null, reason = excluded.reason;
+    update instance.instance i set used_cpu = i.used_cpu + v_cpu, used_ram = i.used_ram + v_ram where i.setup = p_setup and i.instance_id = p_instance_id;
+  end loop;
+end $$;
+
+ALTER FUNCTION instance.match_jobs(p_setup text, p_instance_id bigint, p_limit integer, p_resource jsonb, p_spare boolean) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION instance.match_jobs(p_setup text, p_instance_id bigint, p_limit integer, p_resource jsonb, p_spare boolean) IS 'Leases jobs of TaskQueues to the agent of an instance, as taskqueue.match_jobs does: those placed on it that nobody has yet, up to p_limit (1..1000); with p_spare, others too for the cores and memory that are free on it (at its queue, where it has one), which are placed on it. p_resource says more of what it offers (Platform, Tag, CPUTime, ...). An instance that asks is running. Errors: PB001 (description, limit, no such setup), PB002 (setup not granted), PB004 (no such instance, or it is released: its agent can stop).';
+
+CREATE FUNCTION instance.packing(p_setup text, p_task_id bigint, p_queue text, p_most bigint DEFAULT NULL::bigint) RETURNS TABLE(job_id bigint, cpu numeric, ram numeric, instance_id bigint, number integer, type text, free_cpu numeric, free_ram numeric)
     LANGUAGE plpgsql STABLE
     SET jit TO 'off'
     SET enable_seqscan TO 'off'
@@ -8508,7 +8641,7 @@ begin
       from (select s.*, instance.required_type(p_setup, s.cpu, s.ram, s.instance_type) as t
               from (select j.cpu, j.ram, j.instance_type, array_agg(j.job_id) as jobs
                       from instance.job j
-                     where j.setup = p_setup and j.task_id is not distinct from p_task_id and j.state in ('waiting', 'unschedulable')
+                     where j.setup = p_setup and j.task_id is not distinct from p_task_id and j.queue is not distinct from p_queue and j.state in ('waiting', 'unschedulable')
                        and j.cpu is not null and j.ram is not null
                      group by j.cpu, j.ram, j.instance_type) s
             offset 0) d
@@ -8549,7 +8682,7 @@ begin
          array_agg(i.cpu - i.used_cpu order by i.instance_id), array_agg(i.ram - i.used_ram order by i.instance_id)
     into v_instances, i_id, i_type, i_cpu, i_ram
     from instance.instance i
-   where i.setup = p_setup and (i.task_id is not distinct from p_task_id or i.task_id is null) and i.state <> 'released'
+   where i.setup = p_setup and (i.task_id is not distinct from p_task_id or i.task_id is null) and i.queue is not distinct from p_queue and i.state <> 'released'
      and i.cpu - i.used_cpu >= (select min(u) from unnest(r_cpu) u) and i.ram - i.used_ram >= (select min(u) from unnest(r_ram) u);  -- others suit no job
 
   if v_instances > 0 then
@@ -8844,9 +8977,9 @@ begin
    order by p.place;
 end $$;
 
-ALTER FUNCTION instance.packing(p_setup text, p_task_id bigint, p_most bigint) OWNER TO broker_owner;
+ALTER FUNCTION instance.packing(p_setup text, p_task_id bigint, p_queue text, p_most bigint) OWNER TO broker_owner;
 
-COMMENT ON FUNCTION instance.packing(p_setup text, p_task_id bigint, p_most bigint) IS 'Where instance.schedule would place the jobs of a task now (null = of no task), in their order: on an instance that is there (instance_id), or on a new one (number, counted from 1, of a type; p_most: so many at most), with its needs and what is free there before. Jobs that wait for needs, limits or a type that fits are left out.';
+COMMENT ON FUNCTION instance.packing(p_setup text, p_task_id bigint, p_queue text, p_most bigint) IS 'Where instance.schedule would place the jobs of a task (null = of no task) at a queue of kind cloud (null = at none) now, in their order: on an instance that is there (instance_id), or on a new one (number, counted from 1, of a type; p_most: so many at most), with its needs and what is free there before. Jobs that wait for needs, limits or a type that fits are left out.';
 
 CREATE FUNCTION instance.pass_ids(p_setup text) RETURNS void
     LANGUAGE plpgsql
@@ -8862,7 +8995,7 @@ ALTER FUNCTION instance.pass_ids(p_setup text) OWNER TO broker_owner;
 
 COMMENT ON FUNCTION instance.pass_ids(p_setup text) IS 'Lets jobs and instances that are numbered from now on have numbers beyond those of a setup.';
 
-CREATE FUNCTION instance.plan(p_setup text, p_task_id bigint) RETURNS TABLE(place bigint, job_id bigint, cpu numeric, ram numeric, instance_id bigint, number integer, type text, free_cpu numeric, free_ram numeric)
+CREATE FUNCTION instance.plan(p_setup text, p_task_id bigint, p_queue text DEFAULT NULL::text) RETURNS TABLE(place bigint, job_id bigint, cpu numeric, ram numeric, instance_id bigint, number integer, type text, free_cpu numeric, free_ram numeric)
     LANGUAGE plpgsql STABLE SECURITY DEFINER
     SET search_path TO 'instance', 'pg_temp'
     AS $$
@@ -8871,12 +9004,12 @@ begin
   perform resource.require_known_setup(p_setup);
   return query
   select p.ordinality, p.job_id, p.cpu, p.ram, p.instance_id, p.number, p.type, p.free_cpu, p.free_ram
-    from instance.packing(p_setup, p_task_id, (select a.most from instance.allowed(p_setup, p_task_id) a)) with ordinality p;
+    from instance.packing(p_setup, p_task_id, p_queue, (select a.most from instance.allowed(p_setup, p_task_id) a)) with ordinality p;
 end $$;
 
-ALTER FUNCTION instance.plan(p_setup text, p_task_id bigint) OWNER TO broker_owner;
+ALTER FUNCTION instance.plan(p_setup text, p_task_id bigint, p_queue text) OWNER TO broker_owner;
 
-COMMENT ON FUNCTION instance.plan(p_setup text, p_task_id bigint) IS 'Where instance.schedule_task would place the jobs of a task now (null = jobs of none), in their order (place): on an instance that is there (instance_id), or on a new one (number, counted from 1), with what is free there before. Nothing is stored. Errors: PB001 (no such setup), PB002 (setup not granted).';
+COMMENT ON FUNCTION instance.plan(p_setup text, p_task_id bigint, p_queue text) IS 'Where instance.schedule_task would place the jobs of a task (null = jobs of none) at a queue of kind cloud (null = at none) now, in their order (place): on an instance that is there (instance_id), or on a new one (number, counted from 1), with what is free there before. Nothing is stored. Errors: PB001 (no such setup), PB002 (setup not granted).';
 
 CREATE FUNCTION instance.refusal(p_setup text, p_job_id bigint, p_cpu numeric, p_ram numeric, p_instance_type text) RETURNS text
     LANGUAGE sql STABLE
@@ -8953,7 +9086,7 @@ ALTER FUNCTION instance.refuse_needs(p_jobs jsonb, p_keys text[]) OWNER TO broke
 
 COMMENT ON FUNCTION instance.refuse_needs(p_jobs jsonb, p_keys text[]) IS 'Refuses jobs that are no array of objects with these keys, naming element, key and value; also expressions that are none. Errors: PB001.';
 
-CREATE FUNCTION instance.release_empty(p_setup text, p_task_id bigint) RETURNS bigint
+CREATE FUNCTION instance.release_empty(p_setup text, p_task_id bigint, p_queue text DEFAULT NULL::text) RETURNS bigint
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'instance', 'pg_temp'
     AS $$
@@ -8964,15 +9097,15 @@ begin
   perform resource.require_known_setup(p_setup);
   perform instance.lock_schedule(p_setup);
   update instance.instance i set state = 'released', released_at = resource.clock(p_setup)
-   where i.setup = p_setup and i.task_id is not distinct from p_task_id and i.state <> 'released' and i.used_cpu = 0 and i.used_ram = 0
+   where i.setup = p_setup and i.task_id is not distinct from p_task_id and i.queue is not distinct from p_queue and i.state <> 'released' and i.used_cpu = 0 and i.used_ram = 0
      and not exists (select from instance.job j where j.setup = p_setup and j.instance_id = i.instance_id and j.state = 'placed');  -- jobs may need nothing
   get diagnostics v_released = row_count;
   return v_released;
 end $$;
 
-ALTER FUNCTION instance.release_empty(p_setup text, p_task_id bigint) OWNER TO broker_owner;
+ALTER FUNCTION instance.release_empty(p_setup text, p_task_id bigint, p_queue text) OWNER TO broker_owner;
 
-COMMENT ON FUNCTION instance.release_empty(p_setup text, p_task_id bigint) IS 'Releases the instances of a task (null = those that any may use) that have no jobs, and returns how many; what instance.schedule does last. Errors: PB001 (no such setup), PB002 (setup not granted).';
+COMMENT ON FUNCTION instance.release_empty(p_setup text, p_task_id bigint, p_queue text) IS 'Releases the instances of a task (null = those that any may use) and of a queue of kind cloud (null = of none) that have no jobs, and returns how many; what instance.schedule does last. Errors: PB001 (no such setup), PB002 (setup not granted).';
 
 CREATE TABLE resource.instance_type (
     setup text NOT NULL,
@@ -9059,13 +9192,13 @@ end $$;
 
 ALTER FUNCTION instance.return_jobs(p_setup text, p_job_ids bigint[]) OWNER TO broker_owner;
 
-COMMENT ON FUNCTION instance.return_jobs(p_setup text, p_job_ids bigint[]) IS 'Jobs leave their instances and wait to be placed again. Each is answered: waiting, or why not (it is in another state, or not there). Errors: PB001 (no such setup), PB002 (setup not granted).';
+COMMENT ON FUNCTION instance.return_jobs(p_setup text, p_job_ids bigint[]) IS 'Jobs leave their instances and wait to be placed again. Each is answered: waiting, or why not (it is in another state, of TaskQueues, or not there). Errors: PB001 (no such setup), PB002 (setup not granted).';
 
 CREATE PROCEDURE instance.schedule(IN p_setup text, IN p_task_id bigint DEFAULT NULL::bigint, IN p_commit boolean DEFAULT true, INOUT p_placed bigint DEFAULT NULL::bigint, INOUT p_requested bigint DEFAULT NULL::bigint, INOUT p_released bigint DEFAULT NULL::bigint, INOUT p_waiting bigint DEFAULT NULL::bigint, INOUT p_unschedulable bigint DEFAULT NULL::bigint)
     LANGUAGE plpgsql
     AS $$
 declare
-  v_task bigint;
+  v_part record;
   v_done record;
 begin
   p_placed := 0;
@@ -9073,8 +9206,12 @@ begin
   p_released := 0;
   p_waiting := 0;
   p_unschedulable := 0;
-  foreach v_task in array case when p_task_id is null then array(select t.task_id from instance.tasks_to_schedule(p_setup) t) else array[p_task_id] end loop
-    v_done := instance.schedule_task(p_setup, v_task);
+  perform instance.follow_taskqueues(p_setup);
+  if p_commit then
+    commit;
+  end if;
+  for v_part in select t.task_id, t.queue from instance.tasks_to_schedule(p_setup, p_task_id) t loop
+    v_done := instance.schedule_task(p_setup, v_part.task_id, v_part.queue);
     p_placed := p_placed + v_done.placed;
     p_requested := p_requested + v_done.requested;
     p_released := p_released + v_done.released;
@@ -9088,9 +9225,9 @@ end $$;
 
 ALTER PROCEDURE instance.schedule(IN p_setup text, IN p_task_id bigint, IN p_commit boolean, INOUT p_placed bigint, INOUT p_requested bigint, INOUT p_released bigint, INOUT p_waiting bigint, INOUT p_unschedulable bigint) OWNER TO broker_owner;
 
-COMMENT ON PROCEDURE instance.schedule(IN p_setup text, IN p_task_id bigint, IN p_commit boolean, INOUT p_placed bigint, INOUT p_requested bigint, INOUT p_released bigint, INOUT p_waiting bigint, INOUT p_unschedulable bigint) IS 'Packs the waiting jobs of a task onto instances, or (no task) those of all tasks, one after the other, each as instance.schedule_task does; says how many jobs were placed, instances requested and released, jobs still waiting, and unschedulable. Commits after each task; within a transaction block give p_commit => false. Errors: PB001 (no such setup), PB002 (setup not granted).';
+COMMENT ON PROCEDURE instance.schedule(IN p_setup text, IN p_task_id bigint, IN p_commit boolean, INOUT p_placed bigint, INOUT p_requested bigint, INOUT p_released bigint, INOUT p_waiting bigint, INOUT p_unschedulable bigint) IS 'Packs the waiting jobs of a task onto instances, or (no task) those of all tasks, one after the other, each as instance.schedule_task does; before that it looks at what became of the jobs of TaskQueues (instance.follow_taskqueues); says how many jobs were placed, instances requested and released, jobs still waiting, and unschedulable. Commits after each task; within a transaction block give p_commit => false. Errors: PB001 (no such setup), PB002 (setup not granted).';
 
-CREATE FUNCTION instance.schedule_task(p_setup text, p_task_id bigint, OUT placed bigint, OUT requested bigint, OUT released bigint, OUT waiting bigint, OUT unschedulable bigint) RETURNS record
+CREATE FUNCTION instance.schedule_task(p_setup text, p_task_id bigint, p_queue text DEFAULT NULL::text, OUT placed bigint, OUT requested bigint, OUT released bigint, OUT waiting bigint, OUT unschedulable bigint) RETURNS record
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'instance', 'pg_temp'
     SET jit TO 'off'
@@ -9114,7 +9251,7 @@ begin
   loop
     select a.most, a.reason into v_most, v_limit from instance.allowed(p_setup, p_task_id) a;
     with plan as materialized (
-      select k.* from instance.packing(p_setup, p_task_id, v_most) k
+      select k.* from instance.packing(p_setup, p_task_id, p_queue, v_most) k
     ), new as materialized (
       select n.number, nextval('instance.instance_id') as instance_id from (select distinct p.number from plan p where p.number > 0 order by p.number) n
     )
@@ -9135,8 +9272,8 @@ begin
     with used as materialized (
       select u.instance_id, min(u.type) as type, sum(u.cpu) as cpu, sum(u.ram) as ram from unnest(v_instance, v_type, v_cpu, v_ram) u (instance_id, type, cpu, ram) group by u.instance_id
     ), new as (
-      insert into instance.instance (setup, instance_id, type, task_id, state, cpu, ram, price, requested_at, used_cpu, used_ram)
-      select p_setup, u.instance_id, t.name, p_task_id, 'requested', t.cpu, t.ram, t.price, v_now, u.cpu, u.ram
+      insert into instance.instance (setup, instance_id, type, task_id, queue, state, cpu, ram, price, requested_at, used_cpu, used_ram)
+      select p_setup, u.instance_id, t.name, p_task_id, p_queue, 'requested', t.cpu, t.ram, t.price, v_now, u.cpu, u.ram
         from unnest(v_new) w (instance_id)
         join used u on u.instance_id = w.instance_id
         join resource.instance_type t on t.setup = p_setup and t.name = u.type
@@ -9153,7 +9290,7 @@ begin
       from unnest(v_job, v_instance, v_reason) p (job_id, instance_id, reason)
      where j.setup = p_setup and j.job_id = p.job_id;
     placed := placed + coalesce(cardinality(v_job), 0);
-    v_empty := instance.release_empty(p_setup, p_task_id);
+    v_empty := instance.release_empty(p_setup, p_task_id, p_queue);
     released := released + v_empty;
     exit when v_empty = 0 or v_most is null;  -- what was released may leave room within the limit
   end loop;
@@ -9161,7 +9298,7 @@ begin
   with shape as materialized (
     select s.*, s.cpu is null or s.ram is null or (instance.required_type(p_setup, s.cpu, s.ram, s.instance_type)).name is not null as fits
       from (select distinct j.cpu, j.ram, j.instance_type
-              from instance.job j where j.setup = p_setup and j.task_id is not distinct from p_task_id and j.state in ('waiting', 'unschedulable')) s
+              from instance.job j where j.setup = p_setup and j.task_id is not distinct from p_task_id and j.queue is not distinct from p_queue and j.state in ('waiting', 'unschedulable')) s
   ), left_over as materialized (
     select j.job_id, case when s.fits then 'waiting' else 'unschedulable' end as state,
            case when not s.fits then instance.refusal(p_setup, j.job_id, j.cpu, j.ram, j.instance_type)
@@ -9169,7 +9306,7 @@ begin
                 else coalesce(v_limit, 'somebody else changed it just then') end as reason
       from instance.job j
       join shape s on coalesce(s.cpu, -1) = coalesce(j.cpu, -1) and coalesce(s.ram, -1) = coalesce(j.ram, -1) and s.instance_type is not distinct from j.instance_type
-     where j.setup = p_setup and j.task_id is not distinct from p_task_id and j.state in ('waiting', 'unschedulable')
+     where j.setup = p_setup and j.task_id is not distinct from p_task_id and j.queue is not distinct from p_queue and j.state in ('waiting', 'unschedulable')
   ), changed as materialized (
     select l.* from left_over l join instance.job j on j.setup = p_setup and j.job_id = l.job_id
      where j.state in ('waiting', 'unschedulable') and (j.state, j.reason) is distinct from (l.state, l.reason)
@@ -9180,9 +9317,9 @@ begin
   select count(*) filter (where l.state = 'waiting'), count(*) filter (where l.state = 'unschedulable') into waiting, unschedulable from left_over l;
 end $$;
 
-ALTER FUNCTION instance.schedule_task(p_setup text, p_task_id bigint, OUT placed bigint, OUT requested bigint, OUT released bigint, OUT waiting bigint, OUT unschedulable bigint) OWNER TO broker_owner;
+ALTER FUNCTION instance.schedule_task(p_setup text, p_task_id bigint, p_queue text, OUT placed bigint, OUT requested bigint, OUT released bigint, OUT waiting bigint, OUT unschedulable bigint) OWNER TO broker_owner;
 
-COMMENT ON FUNCTION instance.schedule_task(p_setup text, p_task_id bigint, OUT placed bigint, OUT requested bigint, OUT released bigint, OUT waiting bigint, OUT unschedulable bigint) IS 'Places the waiting jobs of a task (null = jobs of none) as the seed does: on instances that are there, then on new ones as limits allow; jobs that no type can take become unschedulable, with the reason; instances without jobs are released. Says how many of each. Works within the caller''s transaction; one at a time in a setup. Errors: PB001 (no such setup), PB002 (setup not granted).';
+COMMENT ON FUNCTION instance.schedule_task(p_setup text, p_task_id bigint, p_queue text, OUT placed bigint, OUT requested bigint, OUT released bigint, OUT waiting bigint, OUT unschedulable bigint) IS 'Places the waiting jobs of a task (null = jobs of none) at a queue of kind cloud (null = those that were added as jobs of instances) as the seed does: on instances that are there, then on new ones as limits allow; jobs that no type can take become unschedulable, with the reason; instances without jobs are released. Says how many of each. Works within the caller''s transaction; one at a time in a setup. Errors: PB001 (no such setup), PB002 (setup not granted).';
 
 CREATE FUNCTION instance.set_needs(p_setup text, p_jobs jsonb) RETURNS bigint
     LANGUAGE plpgsql SECURITY DEFINER
@@ -9197,15 +9334,16 @@ begin
   perform instance.refuse_needs(p_jobs, '{id,cpu,ram,instance_type,inputs}');
   v_ids := array(select (e.job ->> 'id')::bigint from jsonb_array_elements(p_jobs) e (job));
   perform from instance.job j where j.setup = p_setup and j.job_id = any (v_ids) order by j.job_id for update;
-  select i.job_id, j.state into v_wrong
+  select i.job_id, j.state, j.taskqueue_job_id into v_wrong
     from unnest(v_ids) i (job_id)
     left join instance.job j on j.setup = p_setup and j.job_id = i.job_id
-   where j.state in ('waiting', 'unschedulable') is not true
+   where (j.state in ('waiting', 'unschedulable') and j.taskqueue_job_id is null) is not true
    order by i.job_id limit 1;
   if v_wrong.job_id is not null and v_wrong.state is null then
     raise exception 'there is no job %', v_wrong.job_id using errcode = 'PB004', hint = 'monitor.instance_job has those that are there.';
   elsif v_wrong.job_id is not null then
-    raise exception 'job % is %', v_wrong.job_id, v_wrong.state using errcode = 'PB005', hint = 'What a job needs changes only while it waits.';
+    raise exception 'job % is %', v_wrong.job_id, coalesce('job ' || v_wrong.taskqueue_job_id || ' of TaskQueues', v_wrong.state)
+      using errcode = 'PB005', hint = 'What a job needs changes only while it waits; what one of TaskQueues needs stands there.';
   end if;
   update instance.job j
      set cpu = case when e.job ? 'cpu' then case jsonb_typeof(e.job -> 'cpu') when 'number' then (e.job ->> 'cpu')::numeric end else j.cpu end,
@@ -9222,7 +9360,7 @@ end $$;
 
 ALTER FUNCTION instance.set_needs(p_setup text, p_jobs jsonb) OWNER TO broker_owner;
 
-COMMENT ON FUNCTION instance.set_needs(p_setup text, p_jobs jsonb) IS 'Says more of jobs that are on no instance, and returns how many: [{"id": 7, "inputs": {"size": 2048}}], or cpu, ram, instance_type as instance.add_jobs has them; what is left out stays, inputs are added. Jobs that were unschedulable wait again. Errors: PB001 (an element is wrong), PB002 (setup not granted), PB004 (no such job), PB005 (the job is placed or has ended).';
+COMMENT ON FUNCTION instance.set_needs(p_setup text, p_jobs jsonb) IS 'Says more of jobs that are on no instance, and returns how many: [{"id": 7, "inputs": {"size": 2048}}], or cpu, ram, instance_type as instance.add_jobs has them; what is left out stays, inputs are added. Jobs that were unschedulable wait again. Errors: PB001 (an element is wrong), PB002 (setup not granted), PB004 (no such job), PB005 (the job is placed, has ended, or is of TaskQueues).';
 
 CREATE FUNCTION instance.set_settings(p_setup text, p_settings jsonb) RETURNS void
     LANGUAGE plpgsql SECURITY DEFINER
@@ -9339,7 +9477,7 @@ ALTER FUNCTION instance.store(p_setup text, p_table text, p_rows jsonb, p_parent
 
 COMMENT ON FUNCTION instance.store(p_setup text, p_table text, p_rows jsonb, p_parents jsonb, p_merge boolean) IS 'Upserts an array of objects into a table of the room instance and returns how many; keys are columns, one left out gets its default (p_merge: keeps what the row has that is there), null is null. Rows of p_parents (values of the first key column, or objects with it and others; true = all) are deleted first. Errors: PB001 (a row is wrong, jobs do not fit on their instance), PB002 (setup not granted).';
 
-CREATE FUNCTION instance.tasks_to_schedule(p_setup text) RETURNS TABLE(task_id bigint)
+CREATE FUNCTION instance.tasks_to_schedule(p_setup text, p_task_id bigint DEFAULT NULL::bigint) RETURNS TABLE(task_id bigint, queue text)
     LANGUAGE plpgsql STABLE SECURITY DEFINER
     SET search_path TO 'instance', 'pg_temp'
     AS $$
@@ -9347,16 +9485,16 @@ begin
   perform resource.identify(p_setup);
   perform resource.require_known_setup(p_setup);
   return query
-  select x.task_id
-    from (select j.task_id from instance.job j where j.setup = p_setup and j.state in ('waiting', 'unschedulable')
+  select x.task_id, x.queue
+    from (select j.task_id, j.queue from instance.job j where j.setup = p_setup and j.state in ('waiting', 'unschedulable') and (p_task_id is null or j.task_id = p_task_id)
           union
-          select i.task_id from instance.instance i where i.setup = p_setup and i.state <> 'released') x
-   order by x.task_id nulls last;
+          select i.task_id, i.queue from instance.instance i where i.setup = p_setup and i.state <> 'released' and (p_task_id is null or i.task_id = p_task_id)) x
+   order by x.task_id nulls last, x.queue nulls first;
 end $$;
 
-ALTER FUNCTION instance.tasks_to_schedule(p_setup text) OWNER TO broker_owner;
+ALTER FUNCTION instance.tasks_to_schedule(p_setup text, p_task_id bigint) OWNER TO broker_owner;
 
-COMMENT ON FUNCTION instance.tasks_to_schedule(p_setup text) IS 'Tasks that have jobs on no instance, or instances: what instance.schedule takes when no task is named; null = jobs and instances of no task. Errors: PB001 (no such setup), PB002 (setup not granted).';
+COMMENT ON FUNCTION instance.tasks_to_schedule(p_setup text, p_task_id bigint) IS 'Tasks that have jobs on no instance, or instances, with the queue of kind cloud (null = none): what instance.schedule takes, of one task or (null) of all; task null = jobs and instances of no task. Errors: PB001 (no such setup), PB002 (setup not granted).';
 
 CREATE FUNCTION instance.world_table(p_table text) RETURNS regclass
     LANGUAGE plpgsql STABLE
@@ -18463,12 +18601,159 @@ COMMENT ON COLUMN brokerage.work_at_nucleus.priority IS 'Priority of the tasks.'
 
 COMMENT ON COLUMN brokerage.work_at_nucleus.work IS 'HS06 s.';
 
+CREATE TABLE taskqueue.task_queue_site (
+    setup text NOT NULL,
+    task_queue_id bigint NOT NULL,
+    value text NOT NULL,
+    CONSTRAINT task_queue_site_value_check CHECK ((value <> ''::text))
+);
+
+ALTER TABLE taskqueue.task_queue_site OWNER TO broker_owner;
+
+COMMENT ON TABLE taskqueue.task_queue_site IS 'Requirement of TaskQueues, one row a value. Site that may run the jobs; no row = any site.';
+
+COMMENT ON COLUMN taskqueue.task_queue_site.setup IS 'Tenant: DIRAC''s Setup, PanDA''s vo.';
+
+COMMENT ON COLUMN taskqueue.task_queue_site.task_queue_id IS 'TaskQueue.';
+
+COMMENT ON COLUMN taskqueue.task_queue_site.value IS 'Site that may run the jobs; no row = any site.';
+
+CREATE TABLE workload.job (
+    setup text NOT NULL,
+    job_id bigint NOT NULL,
+    task_id bigint,
+    queue text,
+    status text,
+    sub_status text,
+    priority integer,
+    gshare text,
+    label text,
+    user_name text,
+    working_group text,
+    resource_type text,
+    cores integer,
+    created timestamp with time zone,
+    modified timestamp with time zone,
+    state_changed timestamp with time zone,
+    started timestamp with time zone,
+    ended timestamp with time zone,
+    workflow text,
+    relocation_flag smallint,
+    activated timestamp with time zone,
+    processing_type text,
+    nucleus text,
+    number bigint,
+    rebrokered integer DEFAULT 0 NOT NULL,
+    previous_queues text[],
+    disk_io double precision,
+    input_files bigint,
+    input_bytes bigint,
+    events bigint
+)
+WITH (fillfactor='70', autovacuum_vacuum_scale_factor='0.02', autovacuum_vacuum_cost_delay='0');
+
+ALTER TABLE workload.job OWNER TO broker_owner;
+
+COMMENT ON TABLE workload.job IS 'Jobs. Brokerage counts them.';
+
+COMMENT ON COLUMN workload.job.setup IS 'Tenant: DIRAC''s Setup, PanDA''s vo.';
+
+COMMENT ON COLUMN workload.job.job_id IS 'PanDA id.';
+
+COMMENT ON COLUMN workload.job.task_id IS 'Task; null = none.';
+
+COMMENT ON COLUMN workload.job.queue IS 'Unified queue; null = not brokered.';
+
+COMMENT ON COLUMN workload.job.status IS 'PanDA''s status: defined, assigned, activated, starting, running, ...';
+
+COMMENT ON COLUMN workload.job.sub_status IS 'Status within.';
+
+COMMENT ON COLUMN workload.job.priority IS 'Current priority.';
+
+COMMENT ON COLUMN workload.job.gshare IS 'Global share.';
+
+COMMENT ON COLUMN workload.job.label IS 'prodSourceLabel.';
+
+COMMENT ON COLUMN workload.job.user_name IS 'User.';
+
+COMMENT ON COLUMN workload.job.working_group IS 'Working group.';
+
+COMMENT ON COLUMN workload.job.resource_type IS 'Resource type.';
+
+COMMENT ON COLUMN workload.job.cores IS 'Cores.';
+
+COMMENT ON COLUMN workload.job.created IS 'When it was made.';
+
+COMMENT ON COLUMN workload.job.modified IS 'When it last changed or, for one that no JobAgent of this database has, was last heard of.';
+
+COMMENT ON COLUMN workload.job.state_changed IS 'When its status changed.';
+
+COMMENT ON COLUMN workload.job.started IS 'When it started.';
+
+COMMENT ON COLUMN workload.job.ended IS 'When it ended.';
+
+COMMENT ON COLUMN workload.job.workflow IS 'Workflow.';
+
+COMMENT ON COLUMN workload.job.relocation_flag IS 'PanDA''s relocationFlag.';
+
+COMMENT ON COLUMN workload.job.activated IS 'Since when it waited for a worker node; null = since it was created.';
+
+COMMENT ON COLUMN workload.job.processing_type IS 'processingType; pmerge is a merge job; null = as its task.';
+
+COMMENT ON COLUMN workload.job.nucleus IS 'Nucleus of its task when it was made; null = none.';
+
+COMMENT ON COLUMN workload.job.number IS 'Which part of its task''s input it works on, from 1; null = not made here.';
+
+COMMENT ON COLUMN workload.job.rebrokered IS '0 = its part of the input is its own; else the how-manieth job of that part it was whose work went back to the task.';
+
+COMMENT ON COLUMN workload.job.previous_queues IS 'Queues where its part of the input was before, oldest first; null = none.';
+
+COMMENT ON COLUMN workload.job.disk_io IS 'diskIO of its task (kB/s per core); null = not known.';
+
+COMMENT ON COLUMN workload.job.input_files IS 'Files it reads; null = not made here.';
+
+COMMENT ON COLUMN workload.job.input_bytes IS 'Bytes of them; null = not made here.';
+
+COMMENT ON COLUMN workload.job.events IS 'Events of its part of the primary input; null = not made here.';
+
+CREATE VIEW instance.cloud_job AS
+ SELECT j.setup,
+    j.job_id,
+    q.queue,
+    w.task_id,
+    instance.cores_of(d.tags) AS cpu,
+    (COALESCE(d.min_ram, (0)::double precision))::numeric AS ram
+   FROM (((((resource.queue q
+     JOIN taskqueue.task_queue_site s ON (((s.setup = q.setup) AND (s.value = q.queue))))
+     JOIN taskqueue.task_queue t ON (((t.setup = s.setup) AND (t.task_queue_id = s.task_queue_id))))
+     JOIN taskqueue.definition d ON (((d.setup = t.setup) AND (d.definition_id = t.definition_id))))
+     JOIN taskqueue.job j ON (((j.setup = t.setup) AND (j.task_queue_id = t.task_queue_id))))
+     LEFT JOIN workload.job w ON (((w.setup = j.setup) AND (w.job_id = j.job_id) AND j.brokered)))
+  WHERE ((q.resource_type = 'cloud'::text) AND (d.sites = ARRAY[q.queue]) AND t.enabled AND (NOT t.held) AND (NOT j.held));
+
+ALTER VIEW instance.cloud_job OWNER TO broker_owner;
+
+COMMENT ON VIEW instance.cloud_job IS 'Jobs that wait in TaskQueues for one queue of kind cloud (CRIC: resource_type cloud), and may be matched.';
+
+COMMENT ON COLUMN instance.cloud_job.setup IS 'Tenant.';
+
+COMMENT ON COLUMN instance.cloud_job.job_id IS 'Job, as TaskQueues have it.';
+
+COMMENT ON COLUMN instance.cloud_job.queue IS 'The queue.';
+
+COMMENT ON COLUMN instance.cloud_job.task_id IS 'Task, where brokerage made the job.';
+
+COMMENT ON COLUMN instance.cloud_job.cpu IS 'Cores that it needs.';
+
+COMMENT ON COLUMN instance.cloud_job.ram IS 'Memory that it needs (MB); 0 = it does not say.';
+
 CREATE TABLE instance.instance (
     setup text NOT NULL,
     instance_id bigint NOT NULL,
     type text NOT NULL,
     task_id bigint,
     state text DEFAULT 'running'::text NOT NULL,
+    queue text,
     cpu numeric,
     ram numeric,
     price numeric,
@@ -18493,6 +18778,8 @@ COMMENT ON COLUMN instance.instance.type IS 'Its type (resource.instance_type).'
 COMMENT ON COLUMN instance.instance.task_id IS 'Task that it was requested for; null = any may use it.';
 
 COMMENT ON COLUMN instance.instance.state IS 'requested, running or released.';
+
+COMMENT ON COLUMN instance.instance.queue IS 'PanDA queue of kind cloud whose jobs it takes; null = it takes those that instance.add_jobs added.';
 
 COMMENT ON COLUMN instance.instance.cpu IS 'Cores that it has; null = what its type says when it is loaded.';
 
@@ -18535,6 +18822,8 @@ CREATE TABLE instance.job (
     instance_id bigint,
     state text DEFAULT 'waiting'::text NOT NULL,
     inputs jsonb DEFAULT '{}'::jsonb NOT NULL,
+    queue text,
+    taskqueue_job_id bigint,
     reason text,
     placed_at timestamp with time zone,
     ended_at timestamp with time zone,
@@ -18568,6 +18857,10 @@ COMMENT ON COLUMN instance.job.instance_id IS 'Instance that it is placed on; nu
 COMMENT ON COLUMN instance.job.state IS 'waiting, placed, finished, cancelled, or unschedulable (no type can take it; reason says what is short).';
 
 COMMENT ON COLUMN instance.job.inputs IS 'Named inputs that expressions read, as far as they are known: name to number.';
+
+COMMENT ON COLUMN instance.job.queue IS 'PanDA queue of kind cloud that it waits at; null = none.';
+
+COMMENT ON COLUMN instance.job.taskqueue_job_id IS 'Job of TaskQueues that it stands for (instance.follow_taskqueues); null = none.';
 
 COMMENT ON COLUMN instance.job.reason IS 'Why it is placed there, waits, or is unschedulable; null = no schedule has looked at it.';
 
@@ -18800,104 +19093,6 @@ COMMENT ON COLUMN lifecycle.timeout_rule.skipped_at IS 'Where it does not apply:
 COMMENT ON COLUMN lifecycle.timeout_rule.description IS 'What it says.';
 
 COMMENT ON COLUMN lifecycle.timeout_rule.source IS 'Its id in brokerage-rules 1.7.';
-
-CREATE TABLE workload.job (
-    setup text NOT NULL,
-    job_id bigint NOT NULL,
-    task_id bigint,
-    queue text,
-    status text,
-    sub_status text,
-    priority integer,
-    gshare text,
-    label text,
-    user_name text,
-    working_group text,
-    resource_type text,
-    cores integer,
-    created timestamp with time zone,
-    modified timestamp with time zone,
-    state_changed timestamp with time zone,
-    started timestamp with time zone,
-    ended timestamp with time zone,
-    workflow text,
-    relocation_flag smallint,
-    activated timestamp with time zone,
-    processing_type text,
-    nucleus text,
-    number bigint,
-    rebrokered integer DEFAULT 0 NOT NULL,
-    previous_queues text[],
-    disk_io double precision,
-    input_files bigint,
-    input_bytes bigint,
-    events bigint
-)
-WITH (fillfactor='70', autovacuum_vacuum_scale_factor='0.02', autovacuum_vacuum_cost_delay='0');
-
-ALTER TABLE workload.job OWNER TO broker_owner;
-
-COMMENT ON TABLE workload.job IS 'Jobs. Brokerage counts them.';
-
-COMMENT ON COLUMN workload.job.setup IS 'Tenant: DIRAC''s Setup, PanDA''s vo.';
-
-COMMENT ON COLUMN workload.job.job_id IS 'PanDA id.';
-
-COMMENT ON COLUMN workload.job.task_id IS 'Task; null = none.';
-
-COMMENT ON COLUMN workload.job.queue IS 'Unified queue; null = not brokered.';
-
-COMMENT ON COLUMN workload.job.status IS 'PanDA''s status: defined, assigned, activated, starting, running, ...';
-
-COMMENT ON COLUMN workload.job.sub_status IS 'Status within.';
-
-COMMENT ON COLUMN workload.job.priority IS 'Current priority.';
-
-COMMENT ON COLUMN workload.job.gshare IS 'Global share.';
-
-COMMENT ON COLUMN workload.job.label IS 'prodSourceLabel.';
-
-COMMENT ON COLUMN workload.job.user_name IS 'User.';
-
-COMMENT ON COLUMN workload.job.working_group IS 'Working group.';
-
-COMMENT ON COLUMN workload.job.resource_type IS 'Resource type.';
-
-COMMENT ON COLUMN workload.job.cores IS 'Cores.';
-
-COMMENT ON COLUMN workload.job.created IS 'When it was made.';
-
-COMMENT ON COLUMN workload.job.modified IS 'When it last changed or, for one that no JobAgent of this database has, was last heard of.';
-
-COMMENT ON COLUMN workload.job.state_changed IS 'When its status changed.';
-
-COMMENT ON COLUMN workload.job.started IS 'When it started.';
-
-COMMENT ON COLUMN workload.job.ended IS 'When it ended.';
-
-COMMENT ON COLUMN workload.job.workflow IS 'Workflow.';
-
-COMMENT ON COLUMN workload.job.relocation_flag IS 'PanDA''s relocationFlag.';
-
-COMMENT ON COLUMN workload.job.activated IS 'Since when it waited for a worker node; null = since it was created.';
-
-COMMENT ON COLUMN workload.job.processing_type IS 'processingType; pmerge is a merge job; null = as its task.';
-
-COMMENT ON COLUMN workload.job.nucleus IS 'Nucleus of its task when it was made; null = none.';
-
-COMMENT ON COLUMN workload.job.number IS 'Which part of its task''s input it works on, from 1; null = not made here.';
-
-COMMENT ON COLUMN workload.job.rebrokered IS '0 = its part of the input is its own; else the how-manieth job of that part it was whose work went back to the task.';
-
-COMMENT ON COLUMN workload.job.previous_queues IS 'Queues where its part of the input was before, oldest first; null = none.';
-
-COMMENT ON COLUMN workload.job.disk_io IS 'diskIO of its task (kB/s per core); null = not known.';
-
-COMMENT ON COLUMN workload.job.input_files IS 'Files it reads; null = not made here.';
-
-COMMENT ON COLUMN workload.job.input_bytes IS 'Bytes of them; null = not made here.';
-
-COMMENT ON COLUMN workload.job.events IS 'Events of its part of the primary input; null = not made here.';
 
 CREATE VIEW monitor.brokered_job AS
  SELECT setup,
@@ -20305,6 +20500,7 @@ CREATE VIEW monitor.instance AS
  SELECT i.setup,
     i.instance_id,
     i.task_id,
+    i.queue,
     i.type,
     i.state,
     COALESCE(u.jobs, (0)::bigint) AS jobs,
@@ -20332,6 +20528,8 @@ COMMENT ON COLUMN monitor.instance.setup IS 'Tenant.';
 COMMENT ON COLUMN monitor.instance.instance_id IS 'Number of the instance.';
 
 COMMENT ON COLUMN monitor.instance.task_id IS 'Task that it was requested for; null = any may use it.';
+
+COMMENT ON COLUMN monitor.instance.queue IS 'PanDA queue of kind cloud whose jobs it takes; null = none.';
 
 COMMENT ON COLUMN monitor.instance.type IS 'Its type.';
 
@@ -20407,6 +20605,8 @@ CREATE VIEW monitor.instance_job AS
  SELECT setup,
     job_id,
     task_id,
+    queue,
+    taskqueue_job_id,
     state,
     cpu,
     ram,
@@ -20429,6 +20629,10 @@ COMMENT ON COLUMN monitor.instance_job.setup IS 'Tenant.';
 COMMENT ON COLUMN monitor.instance_job.job_id IS 'Number of the job.';
 
 COMMENT ON COLUMN monitor.instance_job.task_id IS 'Task; null = none.';
+
+COMMENT ON COLUMN monitor.instance_job.queue IS 'PanDA queue of kind cloud that it waits at; null = none.';
+
+COMMENT ON COLUMN monitor.instance_job.taskqueue_job_id IS 'Job of TaskQueues that it stands for; null = none.';
 
 COMMENT ON COLUMN monitor.instance_job.state IS 'waiting, placed, finished, cancelled or unschedulable.';
 
@@ -20463,6 +20667,7 @@ CREATE VIEW monitor.instance_total AS
         )
  SELECT t.setup,
     t.task_id,
+    t.queue,
     t.instances,
     t.jobs,
     t.used_cpu,
@@ -20476,6 +20681,7 @@ CREATE VIEW monitor.instance_total AS
     ((t.price / NULLIF(b.lower_bound, (0)::numeric)) - (1)::numeric) AS gap
    FROM (( SELECT i.setup,
             i.task_id,
+            i.queue,
             count(*) AS instances,
             (COALESCE(sum(u.jobs), (0)::numeric))::bigint AS jobs,
             sum(i.used_cpu) AS used_cpu,
@@ -20486,7 +20692,7 @@ CREATE VIEW monitor.instance_total AS
            FROM (instance.instance i
              LEFT JOIN instance.instance_use u ON (((u.setup = i.setup) AND (u.instance_id = i.instance_id))))
           WHERE (i.state <> 'released'::text)
-          GROUP BY i.setup, i.task_id) t
+          GROUP BY i.setup, i.task_id, i.queue) t
      CROSS JOIN LATERAL ( SELECT round((min(m.price))::numeric, 6) AS lower_bound
            FROM ( SELECT (a.price * GREATEST(((t.used_cpu)::double precision / a.cpu), ((t.used_ram)::double precision / a.ram))) AS price
                    FROM type a
@@ -20501,11 +20707,13 @@ CREATE VIEW monitor.instance_total AS
 
 ALTER VIEW monitor.instance_total OWNER TO broker_owner;
 
-COMMENT ON VIEW monitor.instance_total IS 'Instances of each task that are not released: how many, how full, what they cost an hour, and how much less any packing could cost at best.';
+COMMENT ON VIEW monitor.instance_total IS 'Instances of each task and queue that are not released: how many, how full, what they cost an hour, and how much less any packing could cost at best.';
 
 COMMENT ON COLUMN monitor.instance_total.setup IS 'Tenant.';
 
 COMMENT ON COLUMN monitor.instance_total.task_id IS 'Task; null = those that any may use.';
+
+COMMENT ON COLUMN monitor.instance_total.queue IS 'PanDA queue of kind cloud whose jobs they take; null = none.';
 
 COMMENT ON COLUMN monitor.instance_total.instances IS 'Instances, requested or running.';
 
@@ -22920,23 +23128,6 @@ COMMENT ON COLUMN taskqueue.task_queue_pilot_type.task_queue_id IS 'TaskQueue.';
 
 COMMENT ON COLUMN taskqueue.task_queue_pilot_type.value IS 'Pilot type that may run the jobs (private, or nothing).';
 
-CREATE TABLE taskqueue.task_queue_site (
-    setup text NOT NULL,
-    task_queue_id bigint NOT NULL,
-    value text NOT NULL,
-    CONSTRAINT task_queue_site_value_check CHECK ((value <> ''::text))
-);
-
-ALTER TABLE taskqueue.task_queue_site OWNER TO broker_owner;
-
-COMMENT ON TABLE taskqueue.task_queue_site IS 'Requirement of TaskQueues, one row a value. Site that may run the jobs; no row = any site.';
-
-COMMENT ON COLUMN taskqueue.task_queue_site.setup IS 'Tenant: DIRAC''s Setup, PanDA''s vo.';
-
-COMMENT ON COLUMN taskqueue.task_queue_site.task_queue_id IS 'TaskQueue.';
-
-COMMENT ON COLUMN taskqueue.task_queue_site.value IS 'Site that may run the jobs; no row = any site.';
-
 CREATE TABLE taskqueue.task_queue_submit_pool (
     setup text NOT NULL,
     task_queue_id bigint NOT NULL,
@@ -24814,6 +25005,10 @@ CREATE INDEX instance_live ON instance.instance USING btree (setup, task_id) WHE
 
 COMMENT ON INDEX instance.instance_live IS 'Instances that a task has: what jobs are placed on.';
 
+CREATE UNIQUE INDEX job_of_taskqueue ON instance.job USING btree (setup, taskqueue_job_id) WHERE (taskqueue_job_id IS NOT NULL);
+
+COMMENT ON INDEX instance.job_of_taskqueue IS 'What stands for a job of TaskQueues: one job.';
+
 CREATE INDEX job_placed ON instance.job USING btree (setup, instance_id) WHERE (state = 'placed'::text);
 
 COMMENT ON INDEX instance.job_placed IS 'Jobs that an instance has.';
@@ -25139,6 +25334,7 @@ ALTER TABLE ONLY workload.user_queue_statistic
 GRANT USAGE ON SCHEMA brokerage TO broker_operator;
 GRANT USAGE ON SCHEMA brokerage TO broker_viewer;
 
+GRANT USAGE ON SCHEMA instance TO broker_agent;
 GRANT USAGE ON SCHEMA instance TO broker_submitter;
 GRANT USAGE ON SCHEMA instance TO broker_operator;
 GRANT USAGE ON SCHEMA instance TO broker_viewer;
@@ -25847,8 +26043,12 @@ REVOKE ALL ON FUNCTION instance.cancel_jobs(p_setup text, p_job_ids bigint[]) FR
 GRANT ALL ON FUNCTION instance.cancel_jobs(p_setup text, p_job_ids bigint[]) TO broker_submitter;
 GRANT ALL ON FUNCTION instance.cancel_jobs(p_setup text, p_job_ids bigint[]) TO broker_operator;
 
+REVOKE ALL ON FUNCTION instance.cores_of(p_tags text[]) FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION instance.dump(p_setup text, p_table text) FROM PUBLIC;
 GRANT ALL ON FUNCTION instance.dump(p_setup text, p_table text) TO broker_operator;
+
+REVOKE ALL ON FUNCTION instance.end_left_jobs(p_setup text, p_instance_id bigint) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION instance.evaluate(p_expression text, p_inputs jsonb) FROM PUBLIC;
 
@@ -25859,27 +26059,34 @@ GRANT ALL ON FUNCTION instance.explain_job(p_setup text, p_job_id bigint) TO bro
 REVOKE ALL ON FUNCTION instance.finish_jobs(p_setup text, p_job_ids bigint[]) FROM PUBLIC;
 GRANT ALL ON FUNCTION instance.finish_jobs(p_setup text, p_job_ids bigint[]) TO broker_operator;
 
-REVOKE ALL ON FUNCTION instance.leave_instances(p_setup text, p_job_ids bigint[], p_from text[], p_to text, p_reason text) FROM PUBLIC;
+REVOKE ALL ON FUNCTION instance.follow_taskqueues(p_setup text, OUT added bigint, OUT ended bigint) FROM PUBLIC;
+GRANT ALL ON FUNCTION instance.follow_taskqueues(p_setup text, OUT added bigint, OUT ended bigint) TO broker_operator;
+
+REVOKE ALL ON FUNCTION instance.leave_instances(p_setup text, p_job_ids bigint[], p_from text[], p_to text, p_reason text, p_of_taskqueues boolean) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION instance.lock_schedule(p_setup text) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION instance.lose_instances(p_setup text, p_instance_ids bigint[]) FROM PUBLIC;
 GRANT ALL ON FUNCTION instance.lose_instances(p_setup text, p_instance_ids bigint[]) TO broker_operator;
 
-REVOKE ALL ON FUNCTION instance.packing(p_setup text, p_task_id bigint, p_most bigint) FROM PUBLIC;
+REVOKE ALL ON FUNCTION instance.match_jobs(p_setup text, p_instance_id bigint, p_limit integer, p_resource jsonb, p_spare boolean) FROM PUBLIC;
+GRANT ALL ON FUNCTION instance.match_jobs(p_setup text, p_instance_id bigint, p_limit integer, p_resource jsonb, p_spare boolean) TO broker_agent;
+GRANT ALL ON FUNCTION instance.match_jobs(p_setup text, p_instance_id bigint, p_limit integer, p_resource jsonb, p_spare boolean) TO broker_operator;
+
+REVOKE ALL ON FUNCTION instance.packing(p_setup text, p_task_id bigint, p_queue text, p_most bigint) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION instance.pass_ids(p_setup text) FROM PUBLIC;
 
-REVOKE ALL ON FUNCTION instance.plan(p_setup text, p_task_id bigint) FROM PUBLIC;
-GRANT ALL ON FUNCTION instance.plan(p_setup text, p_task_id bigint) TO broker_operator;
-GRANT ALL ON FUNCTION instance.plan(p_setup text, p_task_id bigint) TO broker_viewer;
+REVOKE ALL ON FUNCTION instance.plan(p_setup text, p_task_id bigint, p_queue text) FROM PUBLIC;
+GRANT ALL ON FUNCTION instance.plan(p_setup text, p_task_id bigint, p_queue text) TO broker_operator;
+GRANT ALL ON FUNCTION instance.plan(p_setup text, p_task_id bigint, p_queue text) TO broker_viewer;
 
 REVOKE ALL ON FUNCTION instance.refusal(p_setup text, p_job_id bigint, p_cpu numeric, p_ram numeric, p_instance_type text) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION instance.refuse_needs(p_jobs jsonb, p_keys text[]) FROM PUBLIC;
 
-REVOKE ALL ON FUNCTION instance.release_empty(p_setup text, p_task_id bigint) FROM PUBLIC;
-GRANT ALL ON FUNCTION instance.release_empty(p_setup text, p_task_id bigint) TO broker_operator;
+REVOKE ALL ON FUNCTION instance.release_empty(p_setup text, p_task_id bigint, p_queue text) FROM PUBLIC;
+GRANT ALL ON FUNCTION instance.release_empty(p_setup text, p_task_id bigint, p_queue text) TO broker_operator;
 
 REVOKE ALL ON FUNCTION instance.required_type(p_setup text, p_cpu numeric, p_ram numeric, p_instance_type text) FROM PUBLIC;
 
@@ -25891,8 +26098,8 @@ GRANT ALL ON FUNCTION instance.return_jobs(p_setup text, p_job_ids bigint[]) TO 
 REVOKE ALL ON PROCEDURE instance.schedule(IN p_setup text, IN p_task_id bigint, IN p_commit boolean, INOUT p_placed bigint, INOUT p_requested bigint, INOUT p_released bigint, INOUT p_waiting bigint, INOUT p_unschedulable bigint) FROM PUBLIC;
 GRANT ALL ON PROCEDURE instance.schedule(IN p_setup text, IN p_task_id bigint, IN p_commit boolean, INOUT p_placed bigint, INOUT p_requested bigint, INOUT p_released bigint, INOUT p_waiting bigint, INOUT p_unschedulable bigint) TO broker_operator;
 
-REVOKE ALL ON FUNCTION instance.schedule_task(p_setup text, p_task_id bigint, OUT placed bigint, OUT requested bigint, OUT released bigint, OUT waiting bigint, OUT unschedulable bigint) FROM PUBLIC;
-GRANT ALL ON FUNCTION instance.schedule_task(p_setup text, p_task_id bigint, OUT placed bigint, OUT requested bigint, OUT released bigint, OUT waiting bigint, OUT unschedulable bigint) TO broker_operator;
+REVOKE ALL ON FUNCTION instance.schedule_task(p_setup text, p_task_id bigint, p_queue text, OUT placed bigint, OUT requested bigint, OUT released bigint, OUT waiting bigint, OUT unschedulable bigint) FROM PUBLIC;
+GRANT ALL ON FUNCTION instance.schedule_task(p_setup text, p_task_id bigint, p_queue text, OUT placed bigint, OUT requested bigint, OUT released bigint, OUT waiting bigint, OUT unschedulable bigint) TO broker_operator;
 
 REVOKE ALL ON FUNCTION instance.set_needs(p_setup text, p_jobs jsonb) FROM PUBLIC;
 GRANT ALL ON FUNCTION instance.set_needs(p_setup text, p_jobs jsonb) TO broker_submitter;
@@ -25910,8 +26117,9 @@ GRANT ALL ON FUNCTION instance.start_instances(p_setup text, p_instance_ids bigi
 REVOKE ALL ON FUNCTION instance.store(p_setup text, p_table text, p_rows jsonb, p_parents jsonb, p_merge boolean) FROM PUBLIC;
 GRANT ALL ON FUNCTION instance.store(p_setup text, p_table text, p_rows jsonb, p_parents jsonb, p_merge boolean) TO broker_operator;
 
-REVOKE ALL ON FUNCTION instance.tasks_to_schedule(p_setup text) FROM PUBLIC;
-GRANT ALL ON FUNCTION instance.tasks_to_schedule(p_setup text) TO broker_operator;
+REVOKE ALL ON FUNCTION instance.tasks_to_schedule(p_setup text, p_task_id bigint) FROM PUBLIC;
+GRANT ALL ON FUNCTION instance.tasks_to_schedule(p_setup text, p_task_id bigint) TO broker_operator;
+GRANT ALL ON FUNCTION instance.tasks_to_schedule(p_setup text, p_task_id bigint) TO broker_viewer;
 
 REVOKE ALL ON FUNCTION instance.world_table(p_table text) FROM PUBLIC;
 

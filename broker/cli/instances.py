@@ -38,8 +38,8 @@ _TOTAL = """
 _PACKING = """
     select coalesce(instance_id::text, 'new ' || number) as instance, type, count(*) as jobs, sum(cpu) as cpu,
            sum(ram) as ram, min(job_id) as first
-      from instance.plan(%s, %s)
-     group by instance_id, number, type order by min(place)
+      from instance.tasks_to_schedule(%s, %s) t cross join lateral instance.plan(%s, t.task_id, t.queue) p
+     group by t.queue, instance_id, number, type order by t.queue nulls first, min(place)
 """
 
 
@@ -116,7 +116,7 @@ def schedule(
     with session() as connection:
         require_setup(connection, setup)
         if dry_run:
-            rows = rows_of(connection, _PACKING, setup, task)
+            rows = rows_of(connection, _PACKING, setup, task, setup)
         else:
             [done] = rows_of(connection, "call instance.schedule(%s, %s)", setup, task)
     if dry_run:

@@ -7,15 +7,16 @@ from broker.world.section import Described, Rows, Section, listed
 from broker.world.shape import Part, Reading, Row, elements, fields
 
 _INSTANCE = fields(
-    "type state cpu ram price", times="requested_at started_at released_at", id="instance_id", task="task_id"
+    "type queue state cpu ram price", times="requested_at started_at released_at", id="instance_id", task="task_id"
 )
 _JOB = fields(
-    "cpu ram instance_type state reason",
+    "cpu ram instance_type queue state reason",
     times="placed_at ended_at",
     objects="inputs",
     id="job_id",
     task="task_id",
     instance="instance_id",
+    taskqueue_job="taskqueue_job_id",
 )
 _NEEDS = {"cpu": "cpu_expression", "ram": "ram_expression"}
 """What a job needs: the column of the number, and that of the text in its place, an expression of the inputs."""

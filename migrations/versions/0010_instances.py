@@ -13,6 +13,11 @@ branch_labels = None
 depends_on = None
 
 INSTANCE = [
+    (
+        "queue",
+        "text",
+        "PanDA queue of kind cloud whose jobs it takes; null = it takes those that instance.add_jobs added.",
+    ),
     ("cpu", "numeric", "Cores that it has; null = what its type says when it is loaded."),
     ("ram", "numeric", "Memory that it has (MB); null = what its type says when it is loaded."),
     ("price", "numeric", "Price per hour; null = what its type says when it is loaded."),
@@ -23,6 +28,8 @@ INSTANCE = [
     ("released_at", "timestamptz", "When it was released; null = not yet, or not known."),
 ]
 JOB = [
+    ("queue", "text", "PanDA queue of kind cloud that it waits at; null = none."),
+    ("taskqueue_job_id", "bigint", "Job of TaskQueues that it stands for (instance.follow_taskqueues); null = none."),
     ("reason", "text", "Why it is placed there, waits, or is unschedulable; null = no schedule has looked at it."),
     ("placed_at", "timestamptz", "When it was placed; null = it is on no instance, or not known."),
     ("ended_at", "timestamptz", "When it finished or was cancelled; null = not yet, or not known."),
@@ -85,6 +92,8 @@ INDEXES = """
     comment on index instance.job_unplaced is 'Jobs of a task that are on no instance.';
     create index job_placed on instance.job (setup, instance_id) where state = 'placed';
     comment on index instance.job_placed is 'Jobs that an instance has.';
+    create unique index job_of_taskqueue on instance.job (setup, taskqueue_job_id) where taskqueue_job_id is not null;
+    comment on index instance.job_of_taskqueue is 'What stands for a job of TaskQueues: one job.';
 """
 
 FILL = """
@@ -134,7 +143,7 @@ def upgrade() -> None:
 def downgrade() -> None:
     """As 0009 had it; cancelled jobs count as finished."""
     execute("drop sequence instance.instance_id, instance.job_id")
-    execute("drop index instance.instance_live, instance.job_unplaced, instance.job_placed")
+    execute("drop index instance.instance_live, instance.job_unplaced, instance.job_placed, instance.job_of_taskqueue")
     execute("drop table instance.setting, instance.task_limit")
     for table, name, _, _ in CHECKS:
         execute(f"alter table {table} drop constraint {name}")

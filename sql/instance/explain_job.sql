@@ -41,7 +41,7 @@ begin
                                   case when i.cpu - i.used_cpu < v_job.cpu then format('%s cores are free of %s', trim_scale(i.cpu - i.used_cpu), trim_scale(v_job.cpu)) end,
                                   case when i.ram - i.used_ram < v_job.ram then format('%s MB are free of %s', trim_scale(i.ram - i.used_ram), trim_scale(v_job.ram)) end), '') as short
             from instance.instance i
-           where i.setup = p_setup and (i.task_id is not distinct from v_job.task_id or i.task_id is null) and i.state <> 'released' and i.cpu is not null) l
+           where i.setup = p_setup and (i.task_id is not distinct from v_job.task_id or i.task_id is null) and i.queue is not distinct from v_job.queue and i.state <> 'released' and i.cpu is not null) l
    order by l.free_cpu, l.free_ram, l.instance_id;
   return query
   select null::bigint, v_type.name,
@@ -52,4 +52,4 @@ begin
 end $$;
 
 comment on function instance.explain_job(text, bigint) is
-'Why a job is on its instance, or why not: for a job that waits each instance of its task in the order in which they are looked at, with what is short, and last the new one that it would get. Errors: PB001 (no such setup), PB002 (setup not granted), PB004 (no such job).';
+'Why a job is on its instance, or why not: for a job that waits each instance of its task (and queue) in the order in which they are looked at, with what is short, and last the new one that it would get. Errors: PB001 (no such setup), PB002 (setup not granted), PB004 (no such job).';

@@ -1,6 +1,6 @@
 -- after: instance.instance_use
 create or replace view monitor.instance as
-select i.setup, i.instance_id, i.task_id, i.type, i.state, coalesce(u.jobs, 0) as jobs, i.used_cpu, i.cpu, i.cpu - i.used_cpu as free_cpu, i.used_ram, i.ram, i.ram - i.used_ram as free_ram,
+select i.setup, i.instance_id, i.task_id, i.queue, i.type, i.state, coalesce(u.jobs, 0) as jobs, i.used_cpu, i.cpu, i.cpu - i.used_cpu as free_cpu, i.used_ram, i.ram, i.ram - i.used_ram as free_ram,
        i.price, i.requested_at, i.started_at, i.released_at,
        i.price * extract(epoch from coalesce(i.released_at, t.now) - i.requested_at) / 3600 as cost
   from instance.instance i
@@ -11,6 +11,7 @@ comment on view monitor.instance is 'Rented machines: how full each is, and what
 comment on column monitor.instance.setup is 'Tenant.';
 comment on column monitor.instance.instance_id is 'Number of the instance.';
 comment on column monitor.instance.task_id is 'Task that it was requested for; null = any may use it.';
+comment on column monitor.instance.queue is 'PanDA queue of kind cloud whose jobs it takes; null = none.';
 comment on column monitor.instance.type is 'Its type.';
 comment on column monitor.instance.state is 'requested, running or released.';
 comment on column monitor.instance.jobs is 'Jobs that are placed on it.';

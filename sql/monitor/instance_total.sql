@@ -5,14 +5,14 @@ create or replace view monitor.instance_total as
 with type as materialized (
   select t.setup, t.name, t.cpu::float8 as cpu, t.ram::float8 as ram, t.price::float8 as price from resource.instance_type t
 )
-select t.setup, t.task_id, t.instances, t.jobs, t.used_cpu, t.cpu, t.used_cpu / nullif(t.cpu, 0) as cpu_efficiency, t.used_ram, t.ram, t.used_ram / nullif(t.ram, 0) as ram_efficiency,
+select t.setup, t.task_id, t.queue, t.instances, t.jobs, t.used_cpu, t.cpu, t.used_cpu / nullif(t.cpu, 0) as cpu_efficiency, t.used_ram, t.ram, t.used_ram / nullif(t.ram, 0) as ram_efficiency,
        t.price, b.lower_bound, t.price / nullif(b.lower_bound, 0) - 1 as gap
-  from (select i.setup, i.task_id, count(*) as instances, coalesce(sum(u.jobs), 0)::bigint as jobs, sum(i.used_cpu) as used_cpu, sum(i.cpu) as cpu, sum(i.used_ram) as used_ram,
+  from (select i.setup, i.task_id, i.queue, count(*) as instances, coalesce(sum(u.jobs), 0)::bigint as jobs, sum(i.used_cpu) as used_cpu, sum(i.cpu) as cpu, sum(i.used_ram) as used_ram,
                sum(i.ram) as ram, sum(i.price) as price
           from instance.instance i
           left join instance.instance_use u on u.setup = i.setup and u.instance_id = i.instance_id
          where i.state <> 'released'
-         group by i.setup, i.task_id) t
+         group by i.setup, i.task_id, i.queue) t
  cross join lateral (
    select round(min(m.price)::numeric, 6) as lower_bound
      from (select a.price * greatest(t.used_cpu::float8 / a.cpu, t.used_ram::float8 / a.ram) as price from type a where a.setup = t.setup
@@ -24,9 +24,10 @@ select t.setup, t.task_id, t.instances, t.jobs, t.used_cpu, t.cpu, t.used_cpu / 
                                        (a.cpu * t.used_ram::float8 - a.ram * t.used_cpu::float8) / (a.cpu * b.ram - b.cpu * a.ram) as b) x
             where a.setup = t.setup and x.a >= 0 and x.b >= 0) m) b;
 
-comment on view monitor.instance_total is 'Instances of each task that are not released: how many, how full, what they cost an hour, and how much less any packing could cost at best.';
+comment on view monitor.instance_total is 'Instances of each task and queue that are not released: how many, how full, what they cost an hour, and how much less any packing could cost at best.';
 comment on column monitor.instance_total.setup is 'Tenant.';
 comment on column monitor.instance_total.task_id is 'Task; null = those that any may use.';
+comment on column monitor.instance_total.queue is 'PanDA queue of kind cloud whose jobs they take; null = none.';
 comment on column monitor.instance_total.instances is 'Instances, requested or running.';
 comment on column monitor.instance_total.jobs is 'Jobs that are placed on them.';
 comment on column monitor.instance_total.used_cpu is 'Cores that these use.';

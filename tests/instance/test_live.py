@@ -49,8 +49,10 @@ def sound(db: Connection) -> None:
 
 
 def test_ids_are_given_or_made(house: Connection) -> None:
-    assert add(house, {"id": 41, "cpu": 1, "ram": 1}) == [41]
-    assert add(house, {"cpu": 1, "ram": 1}, {"id": 7}, {}) == [42, 7, 43]
+    [made] = add(house, {"cpu": 1, "ram": 1})
+    given = made + 40
+    assert add(house, {"id": given, "cpu": 1, "ram": 1}) == [given]
+    assert add(house, {"cpu": 1, "ram": 1}, {"id": made + 7}, {}) == [given + 1, made + 7, given + 2]
 
 
 def test_needs_come_later(house: Connection) -> None:

@@ -78,7 +78,7 @@ def compare(db: Connection, case: tuple[list[Type], list[Instance], list[Job], i
         number = {i.id: i.id for i in there}
         model = Schedule(types, there, cheapest_first=cheapest_first)
         planned = db.execute(
-            "select job_id, coalesce(instance_id, number + %s) from instance.packing('m', %s, %s)",
+            "select job_id, coalesce(instance_id, number + %s) from instance.packing('m', %s, null, %s)",
             [len(there), TASK, None if most is None else most - len(there)],
         ).fetchall()
         kept = model.run(jobs, most)

@@ -24,6 +24,7 @@ AGENT = EVERYBODY | {
     "taskqueue.finish_job",
     "taskqueue.finish_jobs",
     "taskqueue.release_job",
+    "instance.match_jobs",
 }
 SUBMITTER = EVERYBODY | {
     "taskqueue.insert_job",
@@ -61,6 +62,7 @@ VIEWER = EVERYBODY | {
     "lifecycle.fast_excess",
     "instance.explain_job",
     "instance.plan",
+    "instance.tasks_to_schedule",
 }
 OPERATOR = (
     AGENT
@@ -109,7 +111,7 @@ OPERATOR = (
         "instance.dump",
         "instance.schedule",
         "instance.schedule_task",
-        "instance.tasks_to_schedule",
+        "instance.follow_taskqueues",
         "instance.release_empty",
         "instance.finish_jobs",
         "instance.return_jobs",

@@ -10,4 +10,4 @@ begin
 end $$;
 
 comment on function instance.cancel_jobs(text, bigint[]) is
-'Jobs are not wanted any more, wherever they are: those placed leave their instances. Each is answered: cancelled, or why not (it is in another state, or not there). Errors: PB001 (no such setup), PB002 (setup not granted).';
+'Jobs are not wanted any more, wherever they are: those placed leave their instances. Each is answered: cancelled, or why not (it is in another state, of TaskQueues, or not there). Errors: PB001 (no such setup), PB002 (setup not granted).';

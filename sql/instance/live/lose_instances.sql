@@ -12,7 +12,7 @@ begin
   return query
   select l.job_id, l.answer
     from instance.leave_instances(p_setup, array(select j.job_id from instance.job j where j.setup = p_setup and j.instance_id = any (p_instance_ids) and j.state = 'placed'),
-                                  '{placed}', 'waiting', 'its instance was lost') l;
+                                  '{placed}', 'waiting', 'its instance was lost', true) l;
   update instance.instance i set state = 'released', released_at = resource.clock(p_setup)
    where i.setup = p_setup and i.instance_id = any (p_instance_ids) and i.state <> 'released';
 end $$;

@@ -7,7 +7,7 @@
 -- After that an old instance never suits a job that it did not suit before: each round of the seed's loop only fills the instance that the round before requested.
 -- So a new instance goes through the jobs in their order and takes what fits. Jobs of one price and hint stand in a list by falling cpu; of those within the free cpu
 -- (an end of the list) the first within the free ram is found by a tree over their least ram. A filling that leaves enough jobs for another of the same is repeated.
-create or replace function instance.packing(p_setup text, p_task_id bigint, p_most bigint default null)
+create or replace function instance.packing(p_setup text, p_task_id bigint, p_queue text, p_most bigint default null)
 returns table (job_id bigint, cpu numeric, ram numeric, instance_id bigint, number int, type text, free_cpu numeric, free_ram numeric)
 language plpgsql stable
 set jit = off set enable_seqscan = off  -- plans do not go by how many jobs were there when the table was last analysed
@@ -41,7 +41,7 @@ begin
       from (select s.*, instance.required_type(p_setup, s.cpu, s.ram, s.instance_type) as t
               from (select j.cpu, j.ram, j.instance_type, array_agg(j.job_id) as jobs
                       from instance.job j
-                     where j.setup = p_setup and j.task_id is not distinct from p_task_id and j.state in ('waiting', 'unschedulable')
+                     where j.setup = p_setup and j.task_id is not distinct from p_task_id and j.queue is not distinct from p_queue and j.state in ('waiting', 'unschedulable')
                        and j.cpu is not null and j.ram is not null
                      group by j.cpu, j.ram, j.instance_type) s
             offset 0) d
@@ -82,7 +82,7 @@ begin
          array_agg(i.cpu - i.used_cpu order by i.instance_id), array_agg(i.ram - i.used_ram order by i.instance_id)
     into v_instances, i_id, i_type, i_cpu, i_ram
     from instance.instance i
-   where i.setup = p_setup and (i.task_id is not distinct from p_task_id or i.task_id is null) and i.state <> 'released'
+   where i.setup = p_setup and (i.task_id is not distinct from p_task_id or i.task_id is null) and i.queue is not distinct from p_queue and i.state <> 'released'
      and i.cpu - i.used_cpu >= (select min(u) from unnest(r_cpu) u) and i.ram - i.used_ram >= (select min(u) from unnest(r_ram) u);  -- others suit no job
 
   if v_instances > 0 then
@@ -377,5 +377,5 @@ begin
    order by p.place;
 end $$;
 
-comment on function instance.packing(text, bigint, bigint) is
-'Where instance.schedule would place the jobs of a task now (null = of no task), in their order: on an instance that is there (instance_id), or on a new one (number, counted from 1, of a type; p_most: so many at most), with its needs and what is free there before. Jobs that wait for needs, limits or a type that fits are left out.';
+comment on function instance.packing(text, bigint, text, bigint) is
+'Where instance.schedule would place the jobs of a task (null = of no task) at a queue of kind cloud (null = at none) now, in their order: on an instance that is there (instance_id), or on a new one (number, counted from 1, of a type; p_most: so many at most), with its needs and what is free there before. Jobs that wait for needs, limits or a type that fits are left out.';

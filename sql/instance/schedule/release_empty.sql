@@ -1,6 +1,6 @@
 -- after: instance.lock_schedule
 -- Seed 002, release_empty_instances.
-create or replace function instance.release_empty(p_setup text, p_task_id bigint) returns bigint
+create or replace function instance.release_empty(p_setup text, p_task_id bigint, p_queue text default null) returns bigint
 language plpgsql
 security definer set search_path = instance, pg_temp
 as $$
@@ -11,11 +11,11 @@ begin
   perform resource.require_known_setup(p_setup);
   perform instance.lock_schedule(p_setup);
   update instance.instance i set state = 'released', released_at = resource.clock(p_setup)
-   where i.setup = p_setup and i.task_id is not distinct from p_task_id and i.state <> 'released' and i.used_cpu = 0 and i.used_ram = 0
+   where i.setup = p_setup and i.task_id is not distinct from p_task_id and i.queue is not distinct from p_queue and i.state <> 'released' and i.used_cpu = 0 and i.used_ram = 0
      and not exists (select from instance.job j where j.setup = p_setup and j.instance_id = i.instance_id and j.state = 'placed');  -- jobs may need nothing
   get diagnostics v_released = row_count;
   return v_released;
 end $$;
 
-comment on function instance.release_empty(text, bigint) is
-'Releases the instances of a task (null = those that any may use) that have no jobs, and returns how many; what instance.schedule does last. Errors: PB001 (no such setup), PB002 (setup not granted).';
+comment on function instance.release_empty(text, bigint, text) is
+'Releases the instances of a task (null = those that any may use) and of a queue of kind cloud (null = of none) that have no jobs, and returns how many; what instance.schedule does last. Errors: PB001 (no such setup), PB002 (setup not granted).';

@@ -1,12 +1,13 @@
 -- after: instance.schedule_task
 -- after: instance.tasks_to_schedule
+-- after: instance.follow_taskqueues
 -- Not SECURITY DEFINER: it commits after each task, so that nobody waits for all of them.
 create or replace procedure instance.schedule(p_setup text, p_task_id bigint default null, p_commit boolean default true,
   inout p_placed bigint default null, inout p_requested bigint default null, inout p_released bigint default null, inout p_waiting bigint default null, inout p_unschedulable bigint default null)
 language plpgsql
 as $$
 declare
-  v_task bigint;
+  v_part record;
   v_done record;
 begin
   p_placed := 0;
@@ -14,8 +15,12 @@ begin
   p_released := 0;
   p_waiting := 0;
   p_unschedulable := 0;
-  foreach v_task in array case when p_task_id is null then array(select t.task_id from instance.tasks_to_schedule(p_setup) t) else array[p_task_id] end loop
-    v_done := instance.schedule_task(p_setup, v_task);
+  perform instance.follow_taskqueues(p_setup);
+  if p_commit then
+    commit;
+  end if;
+  for v_part in select t.task_id, t.queue from instance.tasks_to_schedule(p_setup, p_task_id) t loop
+    v_done := instance.schedule_task(p_setup, v_part.task_id, v_part.queue);
     p_placed := p_placed + v_done.placed;
     p_requested := p_requested + v_done.requested;
     p_released := p_released + v_done.released;
@@ -28,4 +33,4 @@ begin
 end $$;
 
 comment on procedure instance.schedule(text, bigint, boolean, bigint, bigint, bigint, bigint, bigint) is
-'Packs the waiting jobs of a task onto instances, or (no task) those of all tasks, one after the other, each as instance.schedule_task does; says how many jobs were placed, instances requested and released, jobs still waiting, and unschedulable. Commits after each task; within a transaction block give p_commit => false. Errors: PB001 (no such setup), PB002 (setup not granted).';
+'Packs the waiting jobs of a task onto instances, or (no task) those of all tasks, one after the other, each as instance.schedule_task does; before that it looks at what became of the jobs of TaskQueues (instance.follow_taskqueues); says how many jobs were placed, instances requested and released, jobs still waiting, and unschedulable. Commits after each task; within a transaction block give p_commit => false. Errors: PB001 (no such setup), PB002 (setup not granted).';

@@ -3,7 +3,7 @@
 -- after: instance.allowed
 -- Seed 002, schedule(), for one task, written down. instance.packing decides by what it sees; jobs that others have in hand by now (they end, or learn other needs) are
 -- left for the next time. Rows are locked jobs first, then instances, each by id, as by all other calls.
-create or replace function instance.schedule_task(p_setup text, p_task_id bigint, out placed bigint, out requested bigint, out released bigint, out waiting bigint, out unschedulable bigint)
+create or replace function instance.schedule_task(p_setup text, p_task_id bigint, p_queue text default null, out placed bigint, out requested bigint, out released bigint, out waiting bigint, out unschedulable bigint)
 language plpgsql
 security definer set search_path = instance, pg_temp set jit = off set enable_seqscan = off set enable_material = off
 as $$
@@ -24,7 +24,7 @@ begin
   loop
     select a.most, a.reason into v_most, v_limit from instance.allowed(p_setup, p_task_id) a;
     with plan as materialized (
-      select k.* from instance.packing(p_setup, p_task_id, v_most) k
+      select k.* from instance.packing(p_setup, p_task_id, p_queue, v_most) k
     ), new as materialized (
       select n.number, nextval('instance.instance_id') as instance_id from (select distinct p.number from plan p where p.number > 0 order by p.number) n
     )
@@ -45,8 +45,8 @@ begin
     with used as materialized (
       select u.instance_id, min(u.type) as type, sum(u.cpu) as cpu, sum(u.ram) as ram from unnest(v_instance, v_type, v_cpu, v_ram) u (instance_id, type, cpu, ram) group by u.instance_id
     ), new as (
-      insert into instance.instance (setup, instance_id, type, task_id, state, cpu, ram, price, requested_at, used_cpu, used_ram)
-      select p_setup, u.instance_id, t.name, p_task_id, 'requested', t.cpu, t.ram, t.price, v_now, u.cpu, u.ram
+      insert into instance.instance (setup, instance_id, type, task_id, queue, state, cpu, ram, price, requested_at, used_cpu, used_ram)
+      select p_setup, u.instance_id, t.name, p_task_id, p_queue, 'requested', t.cpu, t.ram, t.price, v_now, u.cpu, u.ram
         from unnest(v_new) w (instance_id)
         join used u on u.instance_id = w.instance_id
         join resource.instance_type t on t.setup = p_setup and t.name = u.type
@@ -63,7 +63,7 @@ begin
       from unnest(v_job, v_instance, v_reason) p (job_id, instance_id, reason)
      where j.setup = p_setup and j.job_id = p.job_id;
     placed := placed + coalesce(cardinality(v_job), 0);
-    v_empty := instance.release_empty(p_setup, p_task_id);
+    v_empty := instance.release_empty(p_setup, p_task_id, p_queue);
     released := released + v_empty;
     exit when v_empty = 0 or v_most is null;  -- what was released may leave room within the limit
   end loop;
@@ -71,7 +71,7 @@ begin
   with shape as materialized (
     select s.*, s.cpu is null or s.ram is null or (instance.required_type(p_setup, s.cpu, s.ram, s.instance_type)).name is not null as fits
       from (select distinct j.cpu, j.ram, j.instance_type
-              from instance.job j where j.setup = p_setup and j.task_id is not distinct from p_task_id and j.state in ('waiting', 'unschedulable')) s
+              from instance.job j where j.setup = p_setup and j.task_id is not distinct from p_task_id and j.queue is not distinct from p_queue and j.state in ('waiting', 'unschedulable')) s
   ), left_over as materialized (
     select j.job_id, case when s.fits then 'waiting' else 'unschedulable' end as state,
            case when not s.fits then instance.refusal(p_setup, j.job_id, j.cpu, j.ram, j.instance_type)
@@ -79,7 +79,7 @@ begin
                 else coalesce(v_limit, 'somebody else changed it just then') end as reason
       from instance.job j
       join shape s on coalesce(s.cpu, -1) = coalesce(j.cpu, -1) and coalesce(s.ram, -1) = coalesce(j.ram, -1) and s.instance_type is not distinct from j.instance_type
-     where j.setup = p_setup and j.task_id is not distinct from p_task_id and j.state in ('waiting', 'unschedulable')
+     where j.setup = p_setup and j.task_id is not distinct from p_task_id and j.queue is not distinct from p_queue and j.state in ('waiting', 'unschedulable')
   ), changed as materialized (
     select l.* from left_over l join instance.job j on j.setup = p_setup and j.job_id = l.job_id
      where j.state in ('waiting', 'unschedulable') and (j.state, j.reason) is distinct from (l.state, l.reason)
@@ -90,5 +90,5 @@ begin
   select count(*) filter (where l.state = 'waiting'), count(*) filter (where l.state = 'unschedulable') into waiting, unschedulable from left_over l;
 end $$;
 
-comment on function instance.schedule_task(text, bigint) is
-'Places the waiting jobs of a task (null = jobs of none) as the seed does: on instances that are there, then on new ones as limits allow; jobs that no type can take become unschedulable, with the reason; instances without jobs are released. Says how many of each. Works within the caller''s transaction; one at a time in a setup. Errors: PB001 (no such setup), PB002 (setup not granted).';
+comment on function instance.schedule_task(text, bigint, text) is
+'Places the waiting jobs of a task (null = jobs of none) at a queue of kind cloud (null = those that were added as jobs of instances) as the seed does: on instances that are there, then on new ones as limits allow; jobs that no type can take become unschedulable, with the reason; instances without jobs are released. Says how many of each. Works within the caller''s transaction; one at a time in a setup. Errors: PB001 (no such setup), PB002 (setup not granted).';
