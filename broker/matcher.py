@@ -79,6 +79,22 @@ def _match_many(
     return Call(query, (setup, jsonb(resource), limit, request_id or uuid.uuid4()), _matches)
 
 
+def _match_instance(
+    setup: str,
+    instance_id: int,
+    limit: int,
+    resource: Mapping[str, object] | None,
+    *,
+    spare: bool,
+    request_id: uuid.UUID | None,
+) -> Call[list[Match]]:
+    query = (
+        b"select job_id, task_queue_id, requirements, user_priority, attempt"
+        b" from instance.match_jobs(%s, %s, %s, %s, %s, %s)"
+    )
+    return Call(query, (setup, instance_id, limit, jsonb(resource or {}), spare, request_id or uuid.uuid4()), _matches)
+
+
 def _report(setup: str, lease: Lease, status: Status | None) -> Call[Answer]:
     query = b"select action, reason from taskqueue.report_job(%s, %s, %s, %s)"
     return Call(query, (setup, lease.job_id, lease.attempt, status), lambda rows: Answer(*rows[0]))
@@ -130,6 +146,22 @@ class JobAgent(Client):
         """Take up to `limit` (1..1000) jobs for one resource, each drawn by the same law. Raises as `match`."""
         return self.run(_match_many(self.setup, resource, limit, request_id))
 
+    def match_instance(
+        self,
+        instance_id: int,
+        limit: int = 100,
+        resource: Mapping[str, object] | None = None,
+        *,
+        spare: bool = False,
+        request_id: uuid.UUID | None = None,
+    ) -> list[Match]:
+        """Take the jobs that are placed on a rented instance; with `spare`, others too for what is free on it.
+
+        The resource description says what the instance does not have by its type, such as Platform. Raises BadRequest,
+        and NoSuchThing for an instance that is released: its agent can stop.
+        """
+        return self.run(_match_instance(self.setup, instance_id, limit, resource, spare=spare, request_id=request_id))
+
     def report(self, lease: Lease, status: Status | None = "running") -> Answer:
         """Say what the job does; None is a heartbeat. The first report confirms the match.
 
@@ -169,6 +201,20 @@ class AsyncJobAgent(AsyncClient):
     ) -> list[Match]:
         """Take up to `limit` (1..1000) jobs for one resource; see JobAgent.match_many."""
         return await self.run(_match_many(self.setup, resource, limit, request_id))
+
+    async def match_instance(
+        self,
+        instance_id: int,
+        limit: int = 100,
+        resource: Mapping[str, object] | None = None,
+        *,
+        spare: bool = False,
+        request_id: uuid.UUID | None = None,
+    ) -> list[Match]:
+        """Take the jobs that are placed on a rented instance; see JobAgent.match_instance."""
+        return await self.run(
+            _match_instance(self.setup, instance_id, limit, resource, spare=spare, request_id=request_id)
+        )
 
     async def report(self, lease: Lease, status: Status | None = "running") -> Answer:
         """Say what the job does; see JobAgent.report."""

@@ -203,6 +203,7 @@ grant execute on function taskqueue.lists              to broker_operator, broke
 grant execute on procedure instance.schedule               to broker_operator;
 grant execute on function instance.follow_taskqueues       to broker_operator;
 grant execute on function instance.match_jobs              to broker_agent, broker_operator;
+grant execute on function instance.forget_ended            to broker_operator;
 grant execute on function instance.schedule_task           to broker_operator;
 grant execute on function instance.tasks_to_schedule       to broker_operator, broker_viewer;
 grant execute on function instance.plan                    to broker_operator, broker_viewer;

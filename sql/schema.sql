@@ -8469,7 +8469,38 @@ end $$;
 
 ALTER FUNCTION instance.follow_taskqueues(p_setup text, OUT added bigint, OUT ended bigint) OWNER TO broker_owner;
 
-COMMENT ON FUNCTION instance.follow_taskqueues(p_setup text, OUT added bigint, OUT ended bigint) IS 'Takes up the jobs that wait in TaskQueues for queues of kind cloud (resource_type cloud), to be packed onto instances, and ends those that have left TaskQueues; says how many. instance.schedule begins with it. Errors: PB001 (no such setup), PB002 (setup not granted).';
+COMMENT ON FUNCTION instance.follow_taskqueues(p_setup text, OUT added bigint, OUT ended bigint) IS 'Takes up the jobs that wait in TaskQueues for queues of kind cloud (resource_type cloud) that are not offline, to be packed onto instances, and ends those that have left TaskQueues; says how many. instance.schedule begins with it. Errors: PB001 (no such setup), PB002 (setup not granted).';
+
+CREATE FUNCTION instance.forget_ended(p_setup text, p_most integer DEFAULT NULL::integer, OUT jobs bigint, OUT instances bigint) RETURNS record
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'instance', 'pg_temp'
+    SET enable_seqscan TO 'off'
+    AS $$
+declare
+  v_setting lifecycle.setting_in_force;
+  v_before timestamptz;
+begin
+  perform resource.identify(p_setup);
+  perform resource.require_known_setup(p_setup);
+  select s.* into v_setting from lifecycle.setting_in_force s where s.setup = p_setup;
+  v_before := resource.clock(p_setup) - v_setting.jobs_kept;
+  delete from instance.job j
+   where j.setup = p_setup and j.job_id = any (array(
+           select o.job_id from instance.job o
+            where o.setup = p_setup and o.state in ('finished', 'cancelled') and o.ended_at < v_before
+            order by o.ended_at limit coalesce(p_most, v_setting.most) for update skip locked));
+  get diagnostics jobs = row_count;
+  delete from instance.instance i
+   where i.setup = p_setup and i.instance_id = any (array(
+           select o.instance_id from instance.instance o
+            where o.setup = p_setup and o.state = 'released' and o.released_at < v_before
+            order by o.released_at limit coalesce(p_most, v_setting.most) for update skip locked));
+  get diagnostics instances = row_count;
+end $$;
+
+ALTER FUNCTION instance.forget_ended(p_setup text, p_most integer, OUT jobs bigint, OUT instances bigint) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION instance.forget_ended(p_setup text, p_most integer, OUT jobs bigint, OUT instances bigint) IS 'Forgets up to so many jobs of instances that ended, and instances that were released, longer than jobs_kept ago (null = most; both of lifecycle.set_settings), and returns how many. instance.schedule does it. Errors: PB001 (no such setup), PB002 (setup not granted).';
 
 CREATE FUNCTION instance.leave_instances(p_setup text, p_job_ids bigint[], p_from text[], p_to text, p_reason text, p_of_taskqueues boolean DEFAULT false) RETURNS TABLE(job_id bigint, answer text)
     LANGUAGE plpgsql
@@ -8534,20 +8565,15 @@ ALTER FUNCTION instance.lose_instances(p_setup text, p_instance_ids bigint[]) OW
 
 COMMENT ON FUNCTION instance.lose_instances(p_setup text, p_instance_ids bigint[]) IS 'Instances are gone: they count as released, and their jobs wait to be placed again (a row each). Errors: PB001 (no such setup), PB002 (setup not granted).';
 
-CREATE FUNCTION instance.match_jobs(p_setup text, p_instance_id bigint, p_limit integer DEFAULT 100, p_resource jsonb DEFAULT '{}'::jsonb, p_spare boolean DEFAULT false) RETURNS TABLE(job_id bigint, task_queue_id bigint, requirements jsonb, user_priority integer, attempt text)
+CREATE FUNCTION instance.match_jobs(p_setup text, p_instance_id bigint, p_limit integer DEFAULT 100, p_resource jsonb DEFAULT '{}'::jsonb, p_spare boolean DEFAULT false, p_request_id uuid DEFAULT NULL::uuid) RETURNS TABLE(job_id bigint, task_queue_id bigint, requirements jsonb, user_priority integer, attempt text)
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'instance', 'pg_temp'
     AS $$
 declare
-  v_instance instance.instance;
-  v_resource jsonb;
-  v_id bigint;
-  v_got int := 0;
-  v_task bigint;
-  v_cpu numeric;
-  v_ram numeric;
+  v_identity resource.identity := resource.identify(p_setup);
+  v_asked uuid := md5(jsonb_build_array(p_instance_id, p_limit, p_resource, p_spare)::text)::uuid;
+  v_answer jsonb;
 begin
-  perform resource.identify(p_setup);
   perform resource.require_known_setup(p_setup);
   if p_limit is null or p_limit not between 1 and 1000 then
     raise exception 'limit is %, which is not within 1..1000', coalesce(p_limit::text, 'null') using errcode = 'PB001', hint = 'Ask for 1 to 1000 jobs.';
@@ -8555,57 +8581,19 @@ begin
   if jsonb_typeof(p_resource) is distinct from 'object' then
     raise exception 'resource description is %, not a JSON object', coalesce(p_resource::text, 'null') using errcode = 'PB001', hint = 'What the instance has is known; say what else it offers, such as Platform, or {}.';
   end if;
-  if p_spare then
-    perform instance.lock_schedule(p_setup);
+  v_answer := taskqueue.answer_given(v_identity, p_request_id, 'instance.match_jobs', v_asked);
+  if v_answer is null then
+    select jsonb_agg(to_jsonb(t)) into v_answer from instance.take_jobs(p_setup, p_instance_id, p_limit, p_resource, coalesce(p_spare, false)) t;
+    if v_answer is not null then
+      perform taskqueue.keep_answer(v_identity, p_request_id, 'instance.match_jobs', v_asked, v_answer);
+    end if;
   end if;
-  select i.* into v_instance from instance.instance i where i.setup = p_setup and i.instance_id = p_instance_id;
-  if v_instance.state is null or v_instance.state = 'released' then
-    raise exception '%', case when v_instance.state is null then format('there is no instance %s', p_instance_id) else format('instance %s is released', p_instance_id) end
-      using errcode = 'PB004', hint = 'Its agent can stop.';
-  end if;
-  if v_instance.state = 'requested' then
-    perform instance.start_instances(p_setup, array[p_instance_id]);
-  end if;
-  v_resource := '{"CPUTime": 1000000000}' || p_resource
-                || jsonb_strip_nulls(jsonb_build_object('Site', v_instance.queue, 'NumberOfProcessors', floor(v_instance.cpu), 'MaxRAM', v_instance.ram));
-  for v_id in
-    select j.taskqueue_job_id from instance.job j
-     where j.setup = p_setup and j.instance_id = p_instance_id and j.state = 'placed'
-       and exists (select from taskqueue.job t where t.setup = p_setup and t.job_id = j.taskqueue_job_id)
-     order by 1 limit p_limit
-  loop
-    return query select * from taskqueue.match_jobs(p_setup, v_resource || jsonb_build_object('JobID', v_id), 1);
-    v_got := v_got + found::int;
-  end loop;
-  if not p_spare then
-    return;
-  end if;
-  perform instance.end_left_jobs(p_setup, p_instance_id);
-  while v_got < p_limit loop
-    select i.cpu - i.used_cpu, i.ram - i.used_ram into v_cpu, v_ram from instance.instance i where i.setup = p_setup and i.instance_id = p_instance_id;
-    exit when v_cpu < 1;
-    select m.* into job_id, task_queue_id, requirements, user_priority, attempt
-      from taskqueue.match_jobs(p_setup, v_resource || jsonb_strip_nulls(jsonb_build_object('NumberOfProcessors', floor(v_cpu), 'MaxRAM', v_ram)), 1) m;
-    exit when job_id is null;
-    v_got := v_got + 1;
-    return next;
-    v_cpu := instance.cores_of(array(select t from jsonb_array_elements_text(requirements -> 'Tags') t));
-    v_ram := coalesce((requirements ->> 'MinRAM')::numeric, 0);
-    v_task := (select w.task_id from workload.job w where w.setup = p_setup and w.job_id = match_jobs.job_id);
-    perform instance.leave_instances(p_setup, array(select j.job_id from instance.job j where j.setup = p_setup and j.taskqueue_job_id = match_jobs.job_id),
-                                     '{placed}', 'waiting', 'the agent of another instance matched it', true);
-    insert into instance.job as j (setup, job_id, task_id, queue, taskqueue_job_id, cpu, ram, state, instance_id, placed_at, reason)
-    values (p_setup, nextval('instance.job_id'), v_task, v_instance.queue, match_jobs.job_id, v_cpu, v_ram, 'placed', p_instance_id, resource.clock(p_setup), 'its agent matched it')
-    on conflict (setup, taskqueue_job_id) where taskqueue_job_id is not null
-    do update set task_id = excluded.task_id, queue = excluded.queue, cpu = excluded.cpu, ram = excluded.ram, state = 'placed', instance_id = excluded.instance_id,
-                  placed_at = excluded.placed_at, ended_at = null, reason = excluded.reason;
-    update instance.instance i set used_cpu = i.used_cpu + v_cpu, used_ram = i.used_ram + v_ram where i.setup = p_setup and i.instance_id = p_instance_id;
-  end loop;
+  return query select * from jsonb_to_recordset(v_answer) as (job_id bigint, task_queue_id bigint, requirements jsonb, user_priority int, attempt text);
 end $$;
 
-ALTER FUNCTION instance.match_jobs(p_setup text, p_instance_id bigint, p_limit integer, p_resource jsonb, p_spare boolean) OWNER TO broker_owner;
+ALTER FUNCTION instance.match_jobs(p_setup text, p_instance_id bigint, p_limit integer, p_resource jsonb, p_spare boolean, p_request_id uuid) OWNER TO broker_owner;
 
-COMMENT ON FUNCTION instance.match_jobs(p_setup text, p_instance_id bigint, p_limit integer, p_resource jsonb, p_spare boolean) IS 'Leases jobs of TaskQueues to the agent of an instance, as taskqueue.match_jobs does: those placed on it that nobody has yet, up to p_limit (1..1000); with p_spare, others too for the cores and memory that are free on it (at its queue, where it has one), which are placed on it. p_resource says more of what it offers (Platform, Tag, CPUTime, ...). An instance that asks is running. Errors: PB001 (description, limit, no such setup), PB002 (setup not granted), PB004 (no such instance, or it is released: its agent can stop).';
+COMMENT ON FUNCTION instance.match_jobs(p_setup text, p_instance_id bigint, p_limit integer, p_resource jsonb, p_spare boolean, p_request_id uuid) IS 'Leases jobs of TaskQueues to the agent of an instance, as taskqueue.match_jobs does: those placed on it that nobody has yet, up to p_limit (1..1000); with p_spare, others too for the cores and memory that are free on it (at its queue, where it has one), which are placed on it. p_resource says more of what it offers (Platform, Tag, CPUTime, ...). An instance that asks is running. The same request id within ten minutes gives the same jobs. Errors: PB001 (description, limit, no such setup), PB002 (setup not granted), PB004 (no such instance, or it is released: its agent can stop).';
 
 CREATE FUNCTION instance.packing(p_setup text, p_task_id bigint, p_queue text, p_most bigint DEFAULT NULL::bigint) RETURNS TABLE(job_id bigint, cpu numeric, ram numeric, instance_id bigint, number integer, type text, free_cpu numeric, free_ram numeric)
     LANGUAGE plpgsql STABLE
@@ -9206,6 +9194,7 @@ begin
   p_released := 0;
   p_waiting := 0;
   p_unschedulable := 0;
+  perform instance.forget_ended(p_setup);
   perform instance.follow_taskqueues(p_setup);
   if p_commit then
     commit;
@@ -9225,7 +9214,7 @@ end $$;
 
 ALTER PROCEDURE instance.schedule(IN p_setup text, IN p_task_id bigint, IN p_commit boolean, INOUT p_placed bigint, INOUT p_requested bigint, INOUT p_released bigint, INOUT p_waiting bigint, INOUT p_unschedulable bigint) OWNER TO broker_owner;
 
-COMMENT ON PROCEDURE instance.schedule(IN p_setup text, IN p_task_id bigint, IN p_commit boolean, INOUT p_placed bigint, INOUT p_requested bigint, INOUT p_released bigint, INOUT p_waiting bigint, INOUT p_unschedulable bigint) IS 'Packs the waiting jobs of a task onto instances, or (no task) those of all tasks, one after the other, each as instance.schedule_task does; before that it looks at what became of the jobs of TaskQueues (instance.follow_taskqueues); says how many jobs were placed, instances requested and released, jobs still waiting, and unschedulable. Commits after each task; within a transaction block give p_commit => false. Errors: PB001 (no such setup), PB002 (setup not granted).';
+COMMENT ON PROCEDURE instance.schedule(IN p_setup text, IN p_task_id bigint, IN p_commit boolean, INOUT p_placed bigint, INOUT p_requested bigint, INOUT p_released bigint, INOUT p_waiting bigint, INOUT p_unschedulable bigint) IS 'Packs the waiting jobs of a task onto instances, or (no task) those of all tasks, one after the other, each as instance.schedule_task does; before that it looks at what became of the jobs of TaskQueues (instance.follow_taskqueues), and forgets what ended long ago (instance.forget_ended); says how many jobs were placed, instances requested and released, jobs still waiting, and unschedulable. Commits after each task; within a transaction block give p_commit => false. Errors: PB001 (no such setup), PB002 (setup not granted).';
 
 CREATE FUNCTION instance.schedule_task(p_setup text, p_task_id bigint, p_queue text DEFAULT NULL::text, OUT placed bigint, OUT requested bigint, OUT released bigint, OUT waiting bigint, OUT unschedulable bigint) RETURNS record
     LANGUAGE plpgsql SECURITY DEFINER
@@ -9476,6 +9465,70 @@ end $$;
 ALTER FUNCTION instance.store(p_setup text, p_table text, p_rows jsonb, p_parents jsonb, p_merge boolean) OWNER TO broker_owner;
 
 COMMENT ON FUNCTION instance.store(p_setup text, p_table text, p_rows jsonb, p_parents jsonb, p_merge boolean) IS 'Upserts an array of objects into a table of the room instance and returns how many; keys are columns, one left out gets its default (p_merge: keeps what the row has that is there), null is null. Rows of p_parents (values of the first key column, or objects with it and others; true = all) are deleted first. Errors: PB001 (a row is wrong, jobs do not fit on their instance), PB002 (setup not granted).';
+
+CREATE FUNCTION instance.take_jobs(p_setup text, p_instance_id bigint, p_limit integer, p_resource jsonb, p_spare boolean) RETURNS TABLE(job_id bigint, task_queue_id bigint, requirements jsonb, user_priority integer, attempt text)
+    LANGUAGE plpgsql
+    AS $$
+declare
+  v_instance instance.instance;
+  v_resource jsonb;
+  v_id bigint;
+  v_got int := 0;
+  v_task bigint;
+  v_cpu numeric;
+  v_ram numeric;
+begin
+  if p_spare then
+    perform instance.lock_schedule(p_setup);
+  end if;
+  select i.* into v_instance from instance.instance i where i.setup = p_setup and i.instance_id = p_instance_id;
+  if v_instance.state is null or v_instance.state = 'released' then
+    raise exception '%', case when v_instance.state is null then format('there is no instance %s', p_instance_id) else format('instance %s is released', p_instance_id) end
+      using errcode = 'PB004', hint = 'Its agent can stop.';
+  end if;
+  if v_instance.state = 'requested' then
+    perform instance.start_instances(p_setup, array[p_instance_id]);
+  end if;
+  v_resource := '{"CPUTime": 1000000000}' || p_resource
+                || jsonb_strip_nulls(jsonb_build_object('Site', v_instance.queue, 'NumberOfProcessors', floor(v_instance.cpu), 'MaxRAM', v_instance.ram));
+  for v_id in
+    select j.taskqueue_job_id from instance.job j
+     where j.setup = p_setup and j.instance_id = p_instance_id and j.state = 'placed'
+       and exists (select from taskqueue.job t where t.setup = p_setup and t.job_id = j.taskqueue_job_id)
+     order by 1 limit p_limit
+  loop
+    return query select * from taskqueue.match_jobs(p_setup, v_resource || jsonb_build_object('JobID', v_id), 1);
+    v_got := v_got + found::int;
+  end loop;
+  if not p_spare then
+    return;
+  end if;
+  perform instance.end_left_jobs(p_setup, p_instance_id);
+  while v_got < p_limit loop
+    select i.cpu - i.used_cpu, i.ram - i.used_ram into v_cpu, v_ram from instance.instance i where i.setup = p_setup and i.instance_id = p_instance_id;
+    exit when v_cpu < 1;
+    select m.* into job_id, task_queue_id, requirements, user_priority, attempt
+      from taskqueue.match_jobs(p_setup, v_resource || jsonb_strip_nulls(jsonb_build_object('NumberOfProcessors', floor(v_cpu), 'MaxRAM', v_ram)), 1) m;
+    exit when job_id is null;
+    v_got := v_got + 1;
+    return next;
+    v_cpu := instance.cores_of(array(select t from jsonb_array_elements_text(requirements -> 'Tags') t));
+    v_ram := coalesce((requirements ->> 'MinRAM')::numeric, 0);
+    v_task := (select w.task_id from workload.job w where w.setup = p_setup and w.job_id = take_jobs.job_id);
+    perform instance.leave_instances(p_setup, array(select j.job_id from instance.job j where j.setup = p_setup and j.taskqueue_job_id = take_jobs.job_id),
+                                     '{placed}', 'waiting', 'the agent of another instance matched it', true);
+    insert into instance.job as j (setup, job_id, task_id, queue, taskqueue_job_id, cpu, ram, state, instance_id, placed_at, reason)
+    values (p_setup, nextval('instance.job_id'), v_task, v_instance.queue, take_jobs.job_id, v_cpu, v_ram, 'placed', p_instance_id, resource.clock(p_setup), 'its agent matched it')
+    on conflict (setup, taskqueue_job_id) where taskqueue_job_id is not null
+    do update set task_id = excluded.task_id, queue = excluded.queue, cpu = excluded.cpu, ram = excluded.ram, state = 'placed', instance_id = excluded.instance_id,
+                  placed_at = excluded.placed_at, ended_at = null, reason = excluded.reason;
+    update instance.instance i set used_cpu = i.used_cpu + v_cpu, used_ram = i.used_ram + v_ram where i.setup = p_setup and i.instance_id = p_instance_id;
+  end loop;
+end $$;
+
+ALTER FUNCTION instance.take_jobs(p_setup text, p_instance_id bigint, p_limit integer, p_resource jsonb, p_spare boolean) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION instance.take_jobs(p_setup text, p_instance_id bigint, p_limit integer, p_resource jsonb, p_spare boolean) IS 'What instance.match_jobs does, once. Errors: PB001 (description), PB004 (no such instance, or it is released).';
 
 CREATE FUNCTION instance.tasks_to_schedule(p_setup text, p_task_id bigint DEFAULT NULL::bigint) RETURNS TABLE(task_id bigint, queue text)
     LANGUAGE plpgsql STABLE SECURITY DEFINER
@@ -18729,11 +18782,11 @@ CREATE VIEW instance.cloud_job AS
      JOIN taskqueue.definition d ON (((d.setup = t.setup) AND (d.definition_id = t.definition_id))))
      JOIN taskqueue.job j ON (((j.setup = t.setup) AND (j.task_queue_id = t.task_queue_id))))
      LEFT JOIN workload.job w ON (((w.setup = j.setup) AND (w.job_id = j.job_id) AND j.brokered)))
-  WHERE ((q.resource_type = 'cloud'::text) AND (d.sites = ARRAY[q.queue]) AND t.enabled AND (NOT t.held) AND (NOT j.held));
+  WHERE ((q.resource_type = 'cloud'::text) AND (q.status IS DISTINCT FROM 'offline'::text) AND (d.sites = ARRAY[q.queue]) AND t.enabled AND (NOT t.held) AND (NOT j.held));
 
 ALTER VIEW instance.cloud_job OWNER TO broker_owner;
 
-COMMENT ON VIEW instance.cloud_job IS 'Jobs that wait in TaskQueues for one queue of kind cloud (CRIC: resource_type cloud), and may be matched.';
+COMMENT ON VIEW instance.cloud_job IS 'Jobs that wait in TaskQueues for one queue of kind cloud (CRIC: resource_type cloud) that is not offline, and may be matched.';
 
 COMMENT ON COLUMN instance.cloud_job.setup IS 'Tenant.';
 
@@ -25005,6 +25058,14 @@ CREATE INDEX instance_live ON instance.instance USING btree (setup, task_id) WHE
 
 COMMENT ON INDEX instance.instance_live IS 'Instances that a task has: what jobs are placed on.';
 
+CREATE INDEX instance_released ON instance.instance USING btree (setup, released_at) WHERE (state = 'released'::text);
+
+COMMENT ON INDEX instance.instance_released IS 'Instances that were released long ago.';
+
+CREATE INDEX job_ended ON instance.job USING btree (setup, ended_at) WHERE (state = ANY (ARRAY['finished'::text, 'cancelled'::text]));
+
+COMMENT ON INDEX instance.job_ended IS 'Jobs that ended long ago.';
+
 CREATE UNIQUE INDEX job_of_taskqueue ON instance.job USING btree (setup, taskqueue_job_id) WHERE (taskqueue_job_id IS NOT NULL);
 
 COMMENT ON INDEX instance.job_of_taskqueue IS 'What stands for a job of TaskQueues: one job.';
@@ -26062,6 +26123,9 @@ GRANT ALL ON FUNCTION instance.finish_jobs(p_setup text, p_job_ids bigint[]) TO 
 REVOKE ALL ON FUNCTION instance.follow_taskqueues(p_setup text, OUT added bigint, OUT ended bigint) FROM PUBLIC;
 GRANT ALL ON FUNCTION instance.follow_taskqueues(p_setup text, OUT added bigint, OUT ended bigint) TO broker_operator;
 
+REVOKE ALL ON FUNCTION instance.forget_ended(p_setup text, p_most integer, OUT jobs bigint, OUT instances bigint) FROM PUBLIC;
+GRANT ALL ON FUNCTION instance.forget_ended(p_setup text, p_most integer, OUT jobs bigint, OUT instances bigint) TO broker_operator;
+
 REVOKE ALL ON FUNCTION instance.leave_instances(p_setup text, p_job_ids bigint[], p_from text[], p_to text, p_reason text, p_of_taskqueues boolean) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION instance.lock_schedule(p_setup text) FROM PUBLIC;
@@ -26069,9 +26133,9 @@ REVOKE ALL ON FUNCTION instance.lock_schedule(p_setup text) FROM PUBLIC;
 REVOKE ALL ON FUNCTION instance.lose_instances(p_setup text, p_instance_ids bigint[]) FROM PUBLIC;
 GRANT ALL ON FUNCTION instance.lose_instances(p_setup text, p_instance_ids bigint[]) TO broker_operator;
 
-REVOKE ALL ON FUNCTION instance.match_jobs(p_setup text, p_instance_id bigint, p_limit integer, p_resource jsonb, p_spare boolean) FROM PUBLIC;
-GRANT ALL ON FUNCTION instance.match_jobs(p_setup text, p_instance_id bigint, p_limit integer, p_resource jsonb, p_spare boolean) TO broker_agent;
-GRANT ALL ON FUNCTION instance.match_jobs(p_setup text, p_instance_id bigint, p_limit integer, p_resource jsonb, p_spare boolean) TO broker_operator;
+REVOKE ALL ON FUNCTION instance.match_jobs(p_setup text, p_instance_id bigint, p_limit integer, p_resource jsonb, p_spare boolean, p_request_id uuid) FROM PUBLIC;
+GRANT ALL ON FUNCTION instance.match_jobs(p_setup text, p_instance_id bigint, p_limit integer, p_resource jsonb, p_spare boolean, p_request_id uuid) TO broker_agent;
+GRANT ALL ON FUNCTION instance.match_jobs(p_setup text, p_instance_id bigint, p_limit integer, p_resource jsonb, p_spare boolean, p_request_id uuid) TO broker_operator;
 
 REVOKE ALL ON FUNCTION instance.packing(p_setup text, p_task_id bigint, p_queue text, p_most bigint) FROM PUBLIC;
 
@@ -26116,6 +26180,8 @@ GRANT ALL ON FUNCTION instance.start_instances(p_setup text, p_instance_ids bigi
 
 REVOKE ALL ON FUNCTION instance.store(p_setup text, p_table text, p_rows jsonb, p_parents jsonb, p_merge boolean) FROM PUBLIC;
 GRANT ALL ON FUNCTION instance.store(p_setup text, p_table text, p_rows jsonb, p_parents jsonb, p_merge boolean) TO broker_operator;
+
+REVOKE ALL ON FUNCTION instance.take_jobs(p_setup text, p_instance_id bigint, p_limit integer, p_resource jsonb, p_spare boolean) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION instance.tasks_to_schedule(p_setup text, p_task_id bigint) FROM PUBLIC;
 GRANT ALL ON FUNCTION instance.tasks_to_schedule(p_setup text, p_task_id bigint) TO broker_operator;

@@ -1,5 +1,6 @@
 """`broker instances`: rented machines and the jobs packed onto them; schedules, catalogues of types, explanations."""
 
+import time
 from pathlib import Path
 from typing import Annotated
 
@@ -33,7 +34,7 @@ _LIVE = """
 """
 _TOTAL = """
     select * from monitor.instance_total where setup = %s and (%s::bigint is null or task_id = %s)
-     order by task_id nulls last
+     order by task_id nulls last, queue nulls first
 """
 _PACKING = """
     select coalesce(instance_id::text, 'new ' || number) as instance, type, count(*) as jobs, sum(cpu) as cpu,
@@ -80,6 +81,7 @@ def _show_totals(total: list[Row]) -> None:
     rows = [
         (
             row["task_id"],
+            row["queue"],
             row["instances"],
             row["jobs"],
             _percent(row["cpu_efficiency"]),
@@ -90,7 +92,17 @@ def _show_totals(total: list[Row]) -> None:
         )
         for row in total
     ]
-    columns = ["task", "instances", "jobs", "cores used %", "memory used %", "cost/h", "least cost/h", "above it %"]
+    columns = [
+        "task",
+        "queue",
+        "instances",
+        "jobs",
+        "cores used %",
+        "memory used %",
+        "cost/h",
+        "least cost/h",
+        "above it %",
+    ]
     output.table("Instances", columns, rows)
 
 
@@ -107,25 +119,40 @@ def schedule(
     *,
     task: _Task = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Of one task: say what would go where.")] = False,
+    every: Annotated[
+        float | None, typer.Option(help="Go on, so many seconds (0.1 or more) between two schedules.")
+    ] = None,
     setup: Setup = "default",
     as_json: Json = False,
 ) -> None:
-    """Pack the waiting jobs of a task, or of all tasks, onto instances; release those without jobs."""
+    """Pack the waiting jobs of a task, or of all tasks, onto instances; release those without jobs.
+
+    Jobs that wait in TaskQueues for queues of kind cloud are taken up before. Run it with --every beside agents.
+    """
     if dry_run and task is None:
         raise typer.BadParameter("name the task", param_hint="--dry-run")
+    if every is not None and (dry_run or not 0.1 <= every <= 86_400):  # nan is neither
+        wrong = "a dry run is one schedule" if dry_run else f"{every:g} is not between 0.1 and 86400 seconds"
+        raise typer.BadParameter(wrong, param_hint="--every")
     with session() as connection:
         require_setup(connection, setup)
         if dry_run:
             rows = rows_of(connection, _PACKING, setup, task, setup)
-        else:
+            if as_json:
+                output.json_out(rows)
+            else:
+                columns = ["instance", "type", "jobs", "cpu", "ram", "first"]
+                output.table("Would be placed", columns, [[row[name] for name in columns] for row in rows])
+            return
+        while True:
             [done] = rows_of(connection, "call instance.schedule(%s, %s)", setup, task)
-    if dry_run:
-        if as_json:
-            output.json_out(rows)
-        else:
-            columns = ["instance", "type", "jobs", "cpu", "ram", "first"]
-            output.table("Would be placed", columns, [[row[name] for name in columns] for row in rows])
-        return
+            _say(setup, done, as_json=as_json)
+            if every is None:
+                return
+            time.sleep(every)
+
+
+def _say(setup: str, done: Row, *, as_json: bool) -> None:
     said = {name.removeprefix("p_"): number for name, number in done.items()}
     if as_json:
         output.json_out({"setup": setup, **said})

@@ -52,7 +52,8 @@ def _known(connection: "Connection", setup: str, number: int) -> Row:
     """What the database knows of a job. Raises NoSuchThing where it knows nothing.
 
     `brokered`: where brokerage made it, or a world brought it; `in_task_queues`: where it waits, is leased or has ended
-    there; `task_queue`: the one that it waits in; `lease`: who has it. Each is None where there is no such thing.
+    there; `task_queue`: the one that it waits in; `lease`: who has it; `instance`: what stands for it among the jobs of
+    rented machines. Each is None where there is no such thing.
     """
     from broker.errors import NoSuchThing
 
@@ -69,6 +70,7 @@ def _known(connection: "Connection", setup: str, number: int) -> Row:
     waits = state is not None and state["state"] in _WAITING
     queue = "select * from monitor.task_queue where setup = %s and task_queue_id = %s"
     timeouts = "select * from lifecycle.explain_timeouts(%s, %s)"
+    rented = "select * from monitor.instance_job where setup = %s and taskqueue_job_id = %s"
     return {
         "setup": setup,
         "job_id": number,
@@ -76,6 +78,7 @@ def _known(connection: "Connection", setup: str, number: int) -> Row:
         "in_task_queues": state,
         "task_queue": rows_of(connection, queue, setup, state["task_queue_id"])[0] if state and waits else None,
         "lease": next(iter(rows("lease", "1")), None),
+        "instance": next(iter(rows_of(connection, rented, setup, number)), None),
         "history": history,
         "events": events,
         "timeouts": rows_of(connection, timeouts, setup, number) if brokered else [],
@@ -95,6 +98,7 @@ def _show(known: Row, *, every_timeout: bool) -> None:
         f"Job {number}",
         {name.replace("_", " "): value for name, value in (brokered or {}).items()}
         | {"in TaskQueues": _place(known), "leased": lease and _holder(lease)}
+        | ({"on instance": _rented(known["instance"])} if known["instance"] else {})
         | {
             "kill asked": lease and lease["kill_reason"],
             "owner": asked.get("OwnerDN"),
@@ -130,6 +134,14 @@ def _place(known: Row) -> str | None:
         there = f"in TaskQueue {queue['task_queue_id']} ({queue['state']}), user priority {state['user_priority']}"
         return f"{state['state']} since {since}, {there}, {attempts} before"
     return f"{state['state']} {'since' if known['lease'] else 'at'} {since}, {attempts}"
+
+
+def _rented(job: Row) -> str:
+    """What stands for a job among those of rented machines, and why it is where it is."""
+    where = f" on instance {job['instance_id']}" if job["instance_id"] else ""
+    return (
+        f"as job {job['job_id']} of instances: {job['state']}{where}; {job['reason'] or 'no schedule has looked at it'}"
+    )
 
 
 def _holder(lease: Row) -> str:

@@ -29,7 +29,7 @@ _LINES = 24  # of a run that is not on a terminal
 @app.command("simulate", rich_help_panel="Server")
 def simulate(
     *,
-    scenario: Annotated[str, typer.Option(help="calm, storm, or a TOML file.")] = "calm",
+    scenario: Annotated[str, typer.Option(help="calm, storm, cloud, or a TOML file.")] = "calm",
     hours: Annotated[float | None, typer.Option(min=0.05, help="Simulated hours.")] = None,
     speed: Annotated[float, typer.Option(min=0, help="Simulated seconds a second; 0 = as fast as it goes.")] = 0,
     queues: Annotated[int | None, typer.Option(min=1, help="PanDA queues of the grid.")] = None,
@@ -248,11 +248,28 @@ def _conclude(found: Row, run: "Run", console: "Console") -> None:
         name: (row["used"] or 0, highest, f"{_percent(row['used'])} ({_percent(row['target'])})")
         for name, row in shares["by_share"].items()
     })  # fmt: skip
+    if found["clouds"]:
+        _show_clouds(found["clouds"], console)
     for trouble in found["troubles"]:
         where = f" at {trouble['site']}" if trouble["site"] else ""
         eaten = f": {trouble['jobs_failed']:,} jobs failed there" if "jobs_failed" in trouble else ""
         console.print(Text(f"{trouble['kind']}{where}, hour {trouble['from_hour']:g} to {trouble['to_hour']:g}{eaten}"))
     _proof(found, console)
+
+
+def _show_clouds(clouds: Row, console: "Console") -> None:
+    from rich.text import Text
+
+    text = (
+        f"\nRented for {', '.join(clouds['queues'])}: {clouds['instances']:,} instances,"
+        f" {clouds['most_at_once']:,} at once at most, {clouds['instance_hours']:,g} hours,"
+        f" {clouds['cost']:,.2f} at list prices; jobs used {_percent(clouds['used_part'])} of their core hours"
+    )
+    console.print(Text(text))
+    most = max(clouds["types"].values(), default=1)
+    _bars(console, "Instances by type", {
+        name: (number, most, f"{number:,}") for name, number in clouds["types"].items()
+    })  # fmt: skip
 
 
 def _proof(found: Row, console: "Console") -> None:

@@ -109,6 +109,8 @@ class Run:
         self._awake: set[int] = set()
         self._due = self.scenario.backlog
         self._new_input = False
+        self._rented: Counter[str] = Counter()
+        self._clouds = {queue.name: queue for queue in self.supply.queues if queue.cloud}
         self._sites = [
             self.supply.site(trouble.site) if trouble.site is not None else None for trouble in self.scenario.troubles
         ]
@@ -147,6 +149,8 @@ class Run:
                     self._empty.clear()
                 self._states = self.house.counts()
             self._ask(minute)
+            if self._clouds:
+                self._rent(minute)
             yield self._note(minute)
 
     def active(self, minute: float, kind: str, site: str | None = None) -> Trouble | None:
@@ -182,6 +186,8 @@ class Run:
         if status == "offline":
             for job in [job for job in self._running.values() if job.queue and job.queue.name in queues]:
                 self._leave(job, minute, "lost")
+            if gone := [one["instance_id"] for one in self._live() if one["queue"] in queues]:
+                self.house.lose(gone)
 
     def _arrive(self, minute: int) -> None:
         """Tasks come, as much work as the scenario says; the first ones bring the backlog."""
@@ -260,7 +266,7 @@ class Run:
         Who found nothing is not asked for again before jobs came into TaskQueues: it would find nothing.
         """
         for queue in self._rng.sample(self.supply.queues, len(self.supply.queues)):
-            if self.active(minute, "offline", queue.site):
+            if queue.cloud or self.active(minute, "offline", queue.site):
                 continue
             free = queue.cores - self._busy[queue.name]
             while free > 0 and (queue.name, slot := min(queue.slot, free)) not in self._empty:
@@ -276,6 +282,29 @@ class Run:
                     free -= self._take(job_id, attempt, queue, minute)
                 if len(taken) < wanted:
                     self._empty.add((queue.name, slot))
+
+    def _live(self) -> list[Row]:
+        return [one for one in self.house.instances() if one["state"] != "released"] if self._clouds else []
+
+    def _rent(self, minute: int) -> None:
+        """Instances come and go with the jobs at queues of kind cloud. The agent of each takes those placed on it."""
+        self.house.schedule()
+        waiting: defaultdict[int, list[int]] = defaultdict(list)
+        for instance_id, job_id in self.house.placed():
+            if job_id not in self._running:
+                waiting[instance_id].append(job_id)
+        self._rented.clear()
+        for one in self._live():
+            queue = self._clouds[one["queue"]]
+            offline = self.active(minute, "offline", queue.site)
+            if offline or one["requested_at"] + timedelta(minutes=self.scenario.boot) > BEGIN + timedelta(
+                minutes=minute
+            ):
+                continue
+            self._rented[queue.name] += int(one["cpu"])
+            if waiting[one["instance_id"]]:
+                for job_id, attempt in self.house.match_placed(one["instance_id"]):
+                    self._take(job_id, attempt, queue, minute)
 
     def _take(self, job_id: int, attempt: str, queue: Queue, minute: int) -> int:
         """An agent has a job: what will become of it is drawn now."""
@@ -356,7 +385,8 @@ class Run:
         used: Counter[str] = Counter()
         slots: Counter[str] = Counter()
         for queue in self.supply.queues:
-            there = 0 if self.active(minute, "offline", queue.site) else queue.cores
+            there = self._rented[queue.name] if queue.cloud else queue.cores
+            there = 0 if self.active(minute, "offline", queue.site) else there
             self.used[queue.name].append(self._busy[queue.name])
             self.slots[queue.name].append(there)
             used[queue.site] += self._busy[queue.name]

@@ -6,6 +6,7 @@ Times of jobs are the database's (monitor.brokered_job); cores in use are the si
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
+from itertools import accumulate
 from typing import Any
 
 from broker.simulate.engine import BEGIN, Run
@@ -34,6 +35,7 @@ def figures(run: Run) -> Row:
         "shares": _shares(run, rows),
         "resources": _resources(run, rows),
         "sites": _sites(run, waiting),
+        "clouds": _clouds(run),
         "troubles": _troubles(run),
         "conservation": _conservation(run, rows, faults),
     }
@@ -203,7 +205,7 @@ def _sites(run: Run, waiting: Mapping[str, Sequence[int]]) -> dict[str, Row]:
     sites: dict[str, Row] = {}
     for queue in run.supply.queues:
         site = sites.setdefault(queue.site, {"cores": 0, "used": 0, "there": 0, "waiting": 0})
-        site["cores"] += queue.cores
+        site["cores"] += max(run.slots[queue.name], default=0) if queue.cloud else queue.cores
         site["used"] += sum(run.used[queue.name])
         site["there"] += sum(run.slots[queue.name])
         site["waiting"] += sum(waiting.get(queue.name, ()))
@@ -222,6 +224,37 @@ def _sites(run: Run, waiting: Mapping[str, Sequence[int]]) -> dict[str, Row]:
             "failed_part": _part(ends[name]["failed"], sum(ends[name][how] for how in ("finished", "failed", "lost"))),
         }
         for name, site in sorted(sites.items(), key=lambda item: (-item[1]["cores"], item[0]))
+    }
+
+
+def _clouds(run: Run) -> Row | None:
+    """What was rented for the queues of kind cloud, and used of it; None where there are none.
+
+    cost: from the request of each instance to its end, at list prices.
+    """
+    clouds = [queue.name for queue in run.supply.queues if queue.cloud]
+    if not clouds:
+        return None
+    rented = run.house.instances()
+    over = BEGIN + timedelta(minutes=run.over)
+    hours = [((one["released_at"] or over) - one["requested_at"]) / timedelta(hours=1) for one in rented]
+    used = sum(sum(run.used[name]) for name in clouds) * run.scenario.tick / 60
+    cores = sum(lasted * float(one["cpu"]) for lasted, one in zip(hours, rented, strict=True))
+    changes = sorted(
+        change
+        for one in rented
+        for change in [(one["requested_at"], 1), *([(one["released_at"], -1)] if one["released_at"] else [])]
+    )
+    return {
+        "queues": clouds,
+        "instances": len(rented),
+        "most_at_once": max(accumulate(change for _, change in changes), default=0),
+        "types": dict(Counter(one["type"] for one in rented).most_common()),
+        "instance_hours": round(sum(hours), 1),
+        "cost": round(sum(lasted * float(one["price"]) for lasted, one in zip(hours, rented, strict=True)), 2),
+        "core_hours": round(cores, 1),
+        "core_hours_used": round(used, 1),
+        "used_part": _part(used, cores),
     }
 
 

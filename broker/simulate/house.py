@@ -109,6 +109,30 @@ class House:
         query = "select job_id, attempt from taskqueue.match_jobs_with_seed(%s, %s, %s, %s)"
         return self._rows("match", query, self.setup, jsonb(resource), limit, seed)
 
+    def schedule(self) -> None:
+        """Pack the jobs that wait at queues of kind cloud onto instances; give back those that have none."""
+        self._do("schedule", "call instance.schedule(%s)", self.setup)
+
+    def instances(self) -> list[Row]:
+        """Rented machines, also those that were given back."""
+        return self._dicts("instances", "select * from monitor.instance where setup = %s order by instance_id")
+
+    def placed(self) -> list[tuple[int, int]]:
+        """Jobs of TaskQueues that are placed on instances: the instance and the job."""
+        query = """
+            select instance_id, taskqueue_job_id from monitor.instance_job
+             where setup = %s and state = 'placed' and taskqueue_job_id is not null order by 1, 2"""
+        return self._rows("instances", query, self.setup)
+
+    def match_placed(self, instance: int) -> list[tuple[int, str]]:
+        """Jobs for an instance, each with its attempt."""
+        query = "select job_id, attempt from instance.match_jobs(%s, %s, %s)"
+        return self._rows("match", query, self.setup, instance, MOST)
+
+    def lose(self, instances: Sequence[int]) -> None:
+        """Instances are gone."""
+        self._do("lose", "select from instance.lose_instances(%s, %s)", self.setup, list(instances))
+
     def report(self, jobs: Sequence[tuple[int, str]], status: str | None) -> dict[int, str]:
         """Say that jobs run (or, without a status, that their agents live); what each is answered."""
         name = "report" if status else "heartbeat"
@@ -142,6 +166,7 @@ class House:
             "job_out_of_step": "select count(*) from monitor.job_out_of_step where setup = %s",
             "job_without_queue": "select count(*) from monitor.job_without_queue where setup = %s",
             "matching_difference": "select count(*) from monitor.matching_difference where setup = %s",
+            "instance_difference": "select count(*) from monitor.instance_difference where setup = %s",
         }
         return {name: int(self._rows("faults", query, self.setup)[0][0]) for name, query in queries.items()}
 

@@ -62,7 +62,9 @@ class Scenario:
     among all. files: files of a dataset at most. failing: probability that a job fails; silent: that its agent dies
     without a word; unstarted: that an agent never starts what it was given. cycle: minutes from one run of the brokers
     to the next. tick: minutes of a step. mbps: throughput where no link says one. shares: targets, in percent.
-    demand: factors on the work that comes for shares; without one it comes in parts like the targets.
+    demand: factors on the work that comes for shares; without one it comes in parts like the targets. clouds: sites
+    that are clouds, after the largest: the cores of their largest queue are those of instances rented for its jobs.
+    boot: minutes from an instance's request to its first question for jobs.
     """
 
     name: str = "calm"
@@ -80,6 +82,8 @@ class Scenario:
     cycle: int = 10
     tick: int = 1
     mbps: float = 40
+    clouds: int = 0
+    boot: float = 3
     profile: str | None = None
     shares: Mapping[str, float] = field(default_factory=lambda: dict(_SHARES))
     demand: Mapping[str, float] = field(default_factory=dict)
@@ -97,8 +101,9 @@ class Scenario:
         for name in ("user_part", "failing", "silent", "unstarted"):
             if not 0 <= getattr(self, name) <= 1:
                 raise BadRequest(f"{name} of the scenario is {getattr(self, name)}", "it is a part, 0 to 1")
-        if self.backlog < 0:
-            raise BadRequest(f"backlog of the scenario is {self.backlog}", "hours, 0 or more")
+        for name in ("backlog", "clouds", "boot"):
+            if getattr(self, name) < 0:
+                raise BadRequest(f"{name} of the scenario is {getattr(self, name)}", "it is 0 or more")
         if not self.shares or min(self.shares.values()) <= 0:
             said = ", ".join(f"{share} = {target}" for share, target in self.shares.items()) or "none"
             raise BadRequest(
@@ -113,6 +118,7 @@ class Scenario:
 
 PRESETS = {
     "calm": Scenario(),
+    "cloud": Scenario(name="cloud", clouds=2),
     "storm": Scenario(
         name="storm",
         load=1.2,

@@ -6,11 +6,11 @@ figures of users are left out: the jobs that run are the simulation's.
 
 import random
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from statistics import fmean
 from typing import Any
 
-from broker import grid
+from broker import catalogue, grid
 from broker.simulate.scenario import Scenario
 
 Row = dict[str, Any]
@@ -26,7 +26,8 @@ _FIRST_TASK = 60_000_001
 class Queue:
     """A queue whose agents ask for jobs.
 
-    slot: cores of a slot; memory: MB of a slot; hours: of a job at most, 0 = any."""
+    slot: cores of a slot; memory: MB of a slot; hours: of a job at most, 0 = any. cloud: its cores are what it would
+    have on the grid; those that it has are of instances."""
 
     name: str
     site: str
@@ -35,6 +36,7 @@ class Queue:
     power: float
     memory: float
     hours: float
+    cloud: bool = False
 
 
 @dataclass(frozen=True)
@@ -130,9 +132,17 @@ def make(scenario: Scenario, seed: int, setup: str) -> Supply:
         gshare: scenario.shares[gshare] * scenario.demand.get(gshare, 1) / fmean(task.core_hours for task in of_share)
         for gshare, of_share in sorted(pool.items())
     }
+    queues = [_queue(name, row, scenario) for name, row in made["queues"].items() if _runs(row)]
+    largest: dict[str, str] = {}
+    for queue in sorted(queues, key=lambda queue: (-queue.cores, queue.name)):
+        largest.setdefault(queue.site, queue.name)
+    clouds = list(largest.values())[1 : 1 + scenario.clouds]
+    for name in clouds:
+        world["queues"][name]["resource_type"] = "cloud"
+    world["instance_types"] = catalogue.shipped_types() if clouds else {}
     return Supply(
         world=world,
-        queues=[_queue(name, row, scenario) for name, row in made["queues"].items() if _runs(row)],
+        queues=[replace(queue, cloud=queue.name in clouds) for queue in queues],
         pool=pool,
         arrivals=arrivals,
         datasets={name: _dataset(row, storages) for name, row in world["datasets"].items() if row["replicas"]},

@@ -92,6 +92,10 @@ INDEXES = """
     comment on index instance.job_unplaced is 'Jobs of a task that are on no instance.';
     create index job_placed on instance.job (setup, instance_id) where state = 'placed';
     comment on index instance.job_placed is 'Jobs that an instance has.';
+    create index job_ended on instance.job (setup, ended_at) where state in ('finished', 'cancelled');
+    comment on index instance.job_ended is 'Jobs that ended long ago.';
+    create index instance_released on instance.instance (setup, released_at) where state = 'released';
+    comment on index instance.instance_released is 'Instances that were released long ago.';
     create unique index job_of_taskqueue on instance.job (setup, taskqueue_job_id) where taskqueue_job_id is not null;
     comment on index instance.job_of_taskqueue is 'What stands for a job of TaskQueues: one job.';
 """
@@ -143,7 +147,9 @@ def upgrade() -> None:
 def downgrade() -> None:
     """As 0009 had it; cancelled jobs count as finished."""
     execute("drop sequence instance.instance_id, instance.job_id")
-    execute("drop index instance.instance_live, instance.job_unplaced, instance.job_placed, instance.job_of_taskqueue")
+    execute(
+        "drop index instance.instance_live, instance.job_unplaced, instance.job_placed, instance.job_ended, instance.instance_released, instance.job_of_taskqueue"
+    )
     execute("drop table instance.setting, instance.task_limit")
     for table, name, _, _ in CHECKS:
         execute(f"alter table {table} drop constraint {name}")

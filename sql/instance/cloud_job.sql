@@ -6,9 +6,9 @@ select j.setup, j.job_id, q.queue, w.task_id, instance.cores_of(d.tags) as cpu, 
   join taskqueue.definition d on d.setup = t.setup and d.definition_id = t.definition_id
   join taskqueue.job j on j.setup = t.setup and j.task_queue_id = t.task_queue_id
   left join workload.job w on w.setup = j.setup and w.job_id = j.job_id and j.brokered
- where q.resource_type = 'cloud' and d.sites = array[q.queue] and t.enabled and not t.held and not j.held;
+ where q.resource_type = 'cloud' and q.status is distinct from 'offline' and d.sites = array[q.queue] and t.enabled and not t.held and not j.held;
 
-comment on view instance.cloud_job is 'Jobs that wait in TaskQueues for one queue of kind cloud (CRIC: resource_type cloud), and may be matched.';
+comment on view instance.cloud_job is 'Jobs that wait in TaskQueues for one queue of kind cloud (CRIC: resource_type cloud) that is not offline, and may be matched.';
 comment on column instance.cloud_job.setup is 'Tenant.';
 comment on column instance.cloud_job.job_id is 'Job, as TaskQueues have it.';
 comment on column instance.cloud_job.queue is 'The queue.';

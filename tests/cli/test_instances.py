@@ -7,8 +7,9 @@ import psycopg
 import pytest
 from psycopg.types.json import Jsonb
 
-from broker import catalogue
+from broker import catalogue, world
 from broker.errors import BadRequest
+from tests.calls import Calls
 from tests.commands import Cli
 
 Connection = psycopg.Connection[Any]
@@ -48,6 +49,33 @@ def test_what_would_be_and_what_is(cli: Cli, house: Connection) -> None:
     assert "7 more instances" in text
     assert "job 100 fits no instance type: the most cores are 96 of 500" in text
     assert cli("instances", "--task", 2, "--json").json["totals"] == []
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["--dry-run"], "name the task"),
+        (["--every", "0"], "0 is not between 0.1 and 86400 seconds"),
+        (["--every", "5", "--dry-run", "--task", "1"], "a dry run is one schedule"),
+    ],
+)
+def test_a_schedule_that_cannot_be(cli: Cli, words: list[str], said: str) -> None:
+    done = cli("instances", "schedule", *words)
+    assert (done.code, said in done.err) == (2, True)
+
+
+def test_a_job_of_taskqueues_on_an_instance(cli: Cli, db: Connection) -> None:
+    world.load(db, [{"queues": {"CLOUD": {"resource_type": "cloud"}}}])
+    cli("instances", "catalogue")
+    Calls(db).insert(5, Sites=["CLOUD"], Tags=["16Processors"])
+    db.commit()
+    assert cli("instances", "schedule", "--json").json["placed"] == 1
+    [instance] = cli("instances", "--json").json["instances"]
+    assert (instance["queue"], instance["type"]) == ("CLOUD", "c5.4xlarge")
+    known = cli("job", 5, "--json").json["instance"]
+    assert (known["state"], known["instance_id"]) == ("placed", instance["instance_id"])
+    assert f"placed on instance {instance['instance_id']}; no instance suited: a new one" in cli("job", 5).out
+    assert "CLOUD" in cli("instances").out
 
 
 def test_an_explanation(cli: Cli, house: Connection) -> None:

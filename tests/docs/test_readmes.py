@@ -51,6 +51,7 @@ def chapters(path: Path) -> dict[str, str]:
 TOGETHER = [
     ["Submit jobs", "Be a JobAgent", "Ask why", "Worlds", "Operate"],
     ["Broker tasks"],
+    ["Rent instances"],
     ["See it under load"],
     ["Simulate a grid"],
 ]

@@ -111,6 +111,15 @@ def test_jobs_that_are_held_or_too_large(q: Calls) -> None:
     assert schedule(q)[:2] == (1, 1)
 
 
+def test_nothing_is_rented_for_a_queue_that_is_offline(q: Calls) -> None:
+    waiting(q, 1)
+    assert schedule(q)[:2] == (1, 1)
+    world.load(q.connection, [{"queues": {"CLOUD": {"status": "offline"}}}], "s", merge=True)
+    assert schedule(q) == (0, 0, 1, 0, 0)
+    world.load(q.connection, [{"queues": {"CLOUD": {"status": "brokeroff"}}}], "s", merge=True)
+    assert schedule(q)[:2] == (1, 1)
+
+
 def test_a_lease_that_expires_leaves_the_job_on_its_instance(q: Calls) -> None:
     waiting(q, 1)
     schedule(q)
@@ -180,6 +189,23 @@ def test_an_instance_of_a_queue_takes_what_was_placed_on_another(q: Calls) -> No
     assert sum(jobs for _, state, jobs, *_ in used(q).values() if state != "released") == 3
 
 
+def test_what_ended_long_ago_is_forgotten(q: Calls) -> None:
+    waiting(q, 1)
+    schedule(q)
+    [instance] = used(q)
+    finish(q, match(q, instance))
+    schedule(q)
+    assert q.rows("select * from instance.forget_ended('s')") == [(0, 0)]
+    q.rows("select lifecycle.set_settings('s', '{\"jobs_kept\": \"1 day\"}')")
+    q.rows("update instance.job set ended_at = ended_at - interval '25 hours' returning 1")
+    q.rows("update instance.instance set released_at = released_at - interval '25 hours' returning 1")
+    waiting(q, 2)
+    schedule(q)
+    assert list(placed(q)) == [2]
+    assert q.rows("select taskqueue_job_id from instance.job") == [(2,)]
+    assert instance not in used(q)
+
+
 def test_a_limit_is_a_limit_of_jobs(q: Calls) -> None:
     waiting(q, 1, 2)
     schedule(q)
@@ -187,6 +213,20 @@ def test_a_limit_is_a_limit_of_jobs(q: Calls) -> None:
     assert len(match(q, instance, 1)) == 1
     assert len(match(q, instance, 1)) == 1
     assert match(q, instance, 1) == {}
+
+
+def test_a_repeated_request_has_the_same_answer(q: Calls) -> None:
+    waiting(q, 1, 2)
+    schedule(q)
+    [instance] = used(q)
+    query = (
+        "select job_id, attempt from instance.match_jobs('s', %s, 1, '{}', %s, '7f1c8a3e-0000-4000-8000-000000000001')"
+    )
+    first = q.rows(query, instance, False)
+    assert len(first) == 1
+    assert q.rows(query, instance, False) == first
+    with pytest.raises(psycopg.Error, match=r"request id .* was used for another call"):
+        q.rows(query, instance, True)
 
 
 def test_a_lost_instance_lets_its_jobs_wait(q: Calls) -> None:

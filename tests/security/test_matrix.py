@@ -112,6 +112,7 @@ OPERATOR = (
         "instance.schedule",
         "instance.schedule_task",
         "instance.follow_taskqueues",
+        "instance.forget_ended",
         "instance.release_empty",
         "instance.finish_jobs",
         "instance.return_jobs",

@@ -212,3 +212,22 @@ def test_arrived_input_is_said_by_a_call(db: Connection) -> None:
         with pytest.raises(psycopg.Error) as raised:
             db.execute("select workload.set_replica('arrived', %s, %s)", wrong)
         assert raised.value.sqlstate == "PB004"
+
+
+def test_sites_that_are_clouds_rent_what_their_jobs_need(db: Connection) -> None:
+    offline = Trouble("offline", 0.5, 0.7, site=2)
+    run = simulated(db, replace(SMALL, clouds=1, boot=4, troubles=(offline,)))
+    found = simulate.figures(run)
+    assert simulate.holds(found)
+    [cloud] = [queue for queue in run.supply.queues if queue.cloud]
+    assert found["clouds"]["queues"] == [cloud.name]
+    assert found["clouds"]["instances"] >= found["clouds"]["most_at_once"] > 0
+    assert 0.1 < found["clouds"]["used_part"] <= 1
+    assert found["clouds"]["cost"] > 0
+    ended = [job for job in run.jobs.values() if job.queue and job.queue.name == cloud.name]
+    assert any(job.fate == "finished" and not job.lost for job in ended)
+    assert all(used <= there for used, there in zip(run.used[cloud.name], run.slots[cloud.name], strict=True))
+    assert max(run.slots[cloud.name]) > 0
+    assert run.slots[cloud.name][0] == 0
+    rented = {one["queue"] for one in run.house.instances()}
+    assert rented == {cloud.name}

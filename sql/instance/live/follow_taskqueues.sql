@@ -26,4 +26,4 @@ begin
 end $$;
 
 comment on function instance.follow_taskqueues(text) is
-'Takes up the jobs that wait in TaskQueues for queues of kind cloud (resource_type cloud), to be packed onto instances, and ends those that have left TaskQueues; says how many. instance.schedule begins with it. Errors: PB001 (no such setup), PB002 (setup not granted).';
+'Takes up the jobs that wait in TaskQueues for queues of kind cloud (resource_type cloud) that are not offline, to be packed onto instances, and ends those that have left TaskQueues; says how many. instance.schedule begins with it. Errors: PB001 (no such setup), PB002 (setup not granted).';
