@@ -7,13 +7,23 @@ as $$
 declare
   v_ids bigint[];
 begin
+  if p_instance_id is null then
+    v_ids := array(select j.job_id from instance.job j where j.setup = p_setup and j.state in ('waiting', 'unschedulable') and j.taskqueue_job_id is not null
+                   union all
+                   select j.job_id from instance.job j where j.setup = p_setup and j.state = 'placed' and j.taskqueue_job_id is not null);
+  else
+    v_ids := array(select j.job_id from instance.job j where j.setup = p_setup and j.state = 'placed' and j.instance_id = p_instance_id and j.taskqueue_job_id is not null);
+  end if;
   v_ids := array(
     select j.job_id
       from instance.job j
-     where j.setup = p_setup and j.taskqueue_job_id is not null and j.state in ('waiting', 'unschedulable', 'placed') and (p_instance_id is null or j.instance_id = p_instance_id)
+     where j.setup = p_setup and j.job_id = any (v_ids) and j.state in ('waiting', 'unschedulable', 'placed')
        and not exists (select from taskqueue.lease l where l.setup = p_setup and l.job_id = j.taskqueue_job_id)
        and not exists (select from instance.cloud_job c where c.setup = p_setup and c.job_id = j.taskqueue_job_id and c.queue = j.queue)
        for update of j skip locked);
+  if v_ids = '{}' then
+    return 0;
+  end if;
   return (select count(*) from instance.leave_instances(p_setup, v_ids, '{waiting,unschedulable,placed}', 'finished', 'it has left the TaskQueues', true));
 end $$;
 
