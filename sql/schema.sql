@@ -8197,18 +8197,22 @@ COMMENT ON FUNCTION instance.add_jobs(p_setup text, p_jobs jsonb) IS 'Adds jobs 
 CREATE FUNCTION instance.allowed(p_setup text, p_task_id bigint, OUT most bigint, OUT reason text) RETURNS record
     LANGUAGE sql STABLE
     AS $$
-  with live as (
-    select count(*) as of_setup, count(*) filter (where i.task_id is not distinct from p_task_id) as of_task
-      from instance.instance i where i.setup = p_setup and i.state <> 'released'
-  ), bound (bound, live, name) as (
-    select s.most_instances, c.of_setup, 'setup ' || p_setup from instance.setting s, live c where s.setup = p_setup
+  with bound (bound, of_task, name) as (
+    select s.most_instances, false, 'setup ' || p_setup from instance.setting s where s.setup = p_setup and s.most_instances is not null
     union all
-    select coalesce((select l.most_instances from instance.task_limit l where l.setup = p_setup and l.task_id = p_task_id),
-                    (select s.most_per_task from instance.setting s where s.setup = p_setup)),
-           c.of_task, coalesce('task ' || p_task_id, 'what is of no task') from live c
+    select m.most, true, coalesce('task ' || p_task_id, 'what is of no task')
+      from (select coalesce((select l.most_instances from instance.task_limit l where l.setup = p_setup and l.task_id = p_task_id),
+                            (select s.most_per_task from instance.setting s where s.setup = p_setup)) as most) m
+     where m.most is not null
+  ), counted as (
+    select b.bound, b.name,
+           case when not b.of_task then (select count(*) from instance.instance i where i.setup = p_setup and i.state <> 'released')
+                when p_task_id is null then (select count(*) from instance.instance i where i.setup = p_setup and i.task_id is null and i.state <> 'released')
+                else (select count(*) from instance.instance i where i.setup = p_setup and i.task_id = p_task_id and i.state <> 'released') end as live
+      from bound b
   )
-  select greatest(b.bound - b.live, 0), case when b.bound <= b.live then format('%s has %s instances, and may have %s', b.name, b.live, b.bound) end
-    from bound b where b.bound is not null
+  select greatest(c.bound - c.live, 0), case when c.bound <= c.live then format('%s has %s instances, and may have %s', c.name, c.live, c.bound) end
+    from counted c
    order by 1 limit 1
 $$;
 
@@ -8260,13 +8264,23 @@ CREATE FUNCTION instance.end_left_jobs(p_setup text, p_instance_id bigint DEFAUL
 declare
   v_ids bigint[];
 begin
+  if p_instance_id is null then
+    v_ids := array(select j.job_id from instance.job j where j.setup = p_setup and j.state in ('waiting', 'unschedulable') and j.taskqueue_job_id is not null
+                   union all
+                   select j.job_id from instance.job j where j.setup = p_setup and j.state = 'placed' and j.taskqueue_job_id is not null);
+  else
+    v_ids := array(select j.job_id from instance.job j where j.setup = p_setup and j.state = 'placed' and j.instance_id = p_instance_id and j.taskqueue_job_id is not null);
+  end if;
   v_ids := array(
     select j.job_id
       from instance.job j
-     where j.setup = p_setup and j.taskqueue_job_id is not null and j.state in ('waiting', 'unschedulable', 'placed') and (p_instance_id is null or j.instance_id = p_instance_id)
+     where j.setup = p_setup and j.job_id = any (v_ids) and j.state in ('waiting', 'unschedulable', 'placed')
        and not exists (select from taskqueue.lease l where l.setup = p_setup and l.job_id = j.taskqueue_job_id)
        and not exists (select from instance.cloud_job c where c.setup = p_setup and c.job_id = j.taskqueue_job_id and c.queue = j.queue)
        for update of j skip locked);
+  if v_ids = '{}' then
+    return 0;
+  end if;
   return (select count(*) from instance.leave_instances(p_setup, v_ids, '{waiting,unschedulable,placed}', 'finished', 'it has left the TaskQueues', true));
 end $$;
 
@@ -8415,8 +8429,10 @@ begin
                  nullif(concat_ws(', ', case when v_job.instance_type <> i.type then format('its type is not %s', v_job.instance_type) end,
                                   case when i.cpu - i.used_cpu < v_job.cpu then format('%s cores are free of %s', trim_scale(i.cpu - i.used_cpu), trim_scale(v_job.cpu)) end,
                                   case when i.ram - i.used_ram < v_job.ram then format('%s MB are free of %s', trim_scale(i.ram - i.used_ram), trim_scale(v_job.ram)) end), '') as short
-            from instance.instance i
-           where i.setup = p_setup and (i.task_id is not distinct from v_job.task_id or i.task_id is null) and i.queue is not distinct from v_job.queue and i.state <> 'released' and i.cpu is not null) l
+            from (select o.* from instance.live_instances(p_setup, v_job.task_id, v_job.queue) o
+                  union all
+                  select a.* from instance.live_instances(p_setup, null, v_job.queue) a where v_job.task_id is not null) i
+           where i.cpu is not null) l
    order by l.free_cpu, l.free_ram, l.instance_id;
   return query
   select null::bigint, v_type.name,
@@ -8535,6 +8551,73 @@ ALTER FUNCTION instance.leave_instances(p_setup text, p_job_ids bigint[], p_from
 
 COMMENT ON FUNCTION instance.leave_instances(p_setup text, p_job_ids bigint[], p_from text[], p_to text, p_reason text, p_of_taskqueues boolean) IS 'Changes the state of those of the jobs that are in a state from, and gives back what they used; each answered: its new state, or why not. Jobs that stand for jobs of TaskQueues leave only with p_of_taskqueues: who ends them is their agent, there.';
 
+CREATE TABLE instance.instance (
+    setup text NOT NULL,
+    instance_id bigint NOT NULL,
+    type text NOT NULL,
+    task_id bigint,
+    state text DEFAULT 'running'::text NOT NULL,
+    queue text,
+    cpu numeric,
+    ram numeric,
+    price numeric,
+    used_cpu numeric DEFAULT 0 NOT NULL,
+    used_ram numeric DEFAULT 0 NOT NULL,
+    requested_at timestamp with time zone,
+    started_at timestamp with time zone,
+    released_at timestamp with time zone,
+    CONSTRAINT instance_state_check CHECK ((state = ANY (ARRAY['requested'::text, 'running'::text, 'released'::text])))
+);
+
+ALTER TABLE instance.instance OWNER TO broker_owner;
+
+COMMENT ON TABLE instance.instance IS 'Computation instances: rented machines that jobs are packed onto. What is free on one follows from its type and its jobs.';
+
+COMMENT ON COLUMN instance.instance.setup IS 'Tenant: DIRAC''s Setup, PanDA''s vo.';
+
+COMMENT ON COLUMN instance.instance.instance_id IS 'Number of the instance.';
+
+COMMENT ON COLUMN instance.instance.type IS 'Its type (resource.instance_type).';
+
+COMMENT ON COLUMN instance.instance.task_id IS 'Task that it was requested for; null = any may use it.';
+
+COMMENT ON COLUMN instance.instance.state IS 'requested, running or released.';
+
+COMMENT ON COLUMN instance.instance.queue IS 'PanDA queue of kind cloud whose jobs it takes; null = it takes those that instance.add_jobs added.';
+
+COMMENT ON COLUMN instance.instance.cpu IS 'Cores that it has; null = what its type says when it is loaded.';
+
+COMMENT ON COLUMN instance.instance.ram IS 'Memory that it has (MB); null = what its type says when it is loaded.';
+
+COMMENT ON COLUMN instance.instance.price IS 'Price per hour; null = what its type says when it is loaded.';
+
+COMMENT ON COLUMN instance.instance.used_cpu IS 'Cores of the jobs that are placed on it.';
+
+COMMENT ON COLUMN instance.instance.used_ram IS 'Memory (MB) of the jobs that are placed on it.';
+
+COMMENT ON COLUMN instance.instance.requested_at IS 'When it was requested; null = not known.';
+
+COMMENT ON COLUMN instance.instance.started_at IS 'When it was there; null = not yet, or not known.';
+
+COMMENT ON COLUMN instance.instance.released_at IS 'When it was released; null = not yet, or not known.';
+
+COMMENT ON CONSTRAINT instance_state_check ON instance.instance IS 'requested, running or released';
+
+CREATE FUNCTION instance.live_instances(p_setup text, p_task_id bigint, p_queue text) RETURNS SETOF instance.instance
+    LANGUAGE plpgsql STABLE
+    AS $$
+begin
+  if p_task_id is null then
+    return query select i.* from instance.instance i where i.setup = p_setup and i.task_id is null and i.state <> 'released' and i.queue is not distinct from p_queue;
+  else
+    return query select i.* from instance.instance i where i.setup = p_setup and i.task_id = p_task_id and i.state <> 'released' and i.queue is not distinct from p_queue;
+  end if;
+end $$;
+
+ALTER FUNCTION instance.live_instances(p_setup text, p_task_id bigint, p_queue text) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION instance.live_instances(p_setup text, p_task_id bigint, p_queue text) IS 'Instances of a task (null = those that any may use) for a queue of kind cloud (null = for none) that are not released.';
+
 CREATE FUNCTION instance.lock_schedule(p_setup text) RETURNS void
     LANGUAGE sql
     AS $$
@@ -8628,9 +8711,8 @@ begin
     select d.cpu, d.ram, d.instance_type, d.jobs, (d.t).price as price, (d.t).name as type
       from (select s.*, instance.required_type(p_setup, s.cpu, s.ram, s.instance_type) as t
               from (select j.cpu, j.ram, j.instance_type, array_agg(j.job_id) as jobs
-                      from instance.job j
-                     where j.setup = p_setup and j.task_id is not distinct from p_task_id and j.queue is not distinct from p_queue and j.state in ('waiting', 'unschedulable')
-                       and j.cpu is not null and j.ram is not null
+                      from instance.unplaced_jobs(p_setup, p_task_id, p_queue) j
+                     where j.cpu is not null and j.ram is not null
                      group by j.cpu, j.ram, j.instance_type) s
             offset 0) d
      where (d.t).name is not null
@@ -8669,9 +8751,10 @@ begin
   select count(*)::int, coalesce(array_agg(i.instance_id order by i.instance_id), '{}'), array_agg(i.type order by i.instance_id),
          array_agg(i.cpu - i.used_cpu order by i.instance_id), array_agg(i.ram - i.used_ram order by i.instance_id)
     into v_instances, i_id, i_type, i_cpu, i_ram
-    from instance.instance i
-   where i.setup = p_setup and (i.task_id is not distinct from p_task_id or i.task_id is null) and i.queue is not distinct from p_queue and i.state <> 'released'
-     and i.cpu - i.used_cpu >= (select min(u) from unnest(r_cpu) u) and i.ram - i.used_ram >= (select min(u) from unnest(r_ram) u);  -- others suit no job
+    from (select o.* from instance.live_instances(p_setup, p_task_id, p_queue) o
+          union all
+          select a.* from instance.live_instances(p_setup, null, p_queue) a where p_task_id is not null) i
+   where i.cpu - i.used_cpu >= (select min(u) from unnest(r_cpu) u) and i.ram - i.used_ram >= (select min(u) from unnest(r_ram) u);  -- others suit no job
 
   if v_instances > 0 then
     t_child := array_fill(0, array[4 * v_instances + 3 + cardinality(v_hints)]);
@@ -9085,7 +9168,8 @@ begin
   perform resource.require_known_setup(p_setup);
   perform instance.lock_schedule(p_setup);
   update instance.instance i set state = 'released', released_at = resource.clock(p_setup)
-   where i.setup = p_setup and i.task_id is not distinct from p_task_id and i.queue is not distinct from p_queue and i.state <> 'released' and i.used_cpu = 0 and i.used_ram = 0
+    from instance.live_instances(p_setup, p_task_id, p_queue) l
+   where i.setup = p_setup and i.instance_id = l.instance_id and l.used_cpu = 0 and l.used_ram = 0 and i.state <> 'released' and i.used_cpu = 0 and i.used_ram = 0
      and not exists (select from instance.job j where j.setup = p_setup and j.instance_id = i.instance_id and j.state = 'placed');  -- jobs may need nothing
   get diagnostics v_released = row_count;
   return v_released;
@@ -9287,15 +9371,14 @@ begin
   with shape as materialized (
     select s.*, s.cpu is null or s.ram is null or (instance.required_type(p_setup, s.cpu, s.ram, s.instance_type)).name is not null as fits
       from (select distinct j.cpu, j.ram, j.instance_type
-              from instance.job j where j.setup = p_setup and j.task_id is not distinct from p_task_id and j.queue is not distinct from p_queue and j.state in ('waiting', 'unschedulable')) s
+              from instance.unplaced_jobs(p_setup, p_task_id, p_queue) j) s
   ), left_over as materialized (
     select j.job_id, case when s.fits then 'waiting' else 'unschedulable' end as state,
            case when not s.fits then instance.refusal(p_setup, j.job_id, j.cpu, j.ram, j.instance_type)
                 when j.cpu is null or j.ram is null then format('its needs are not known: %s', concat_ws(', ', case when j.cpu is null then 'cpu' end, case when j.ram is null then 'ram' end))
                 else coalesce(v_limit, 'somebody else changed it just then') end as reason
-      from instance.job j
+      from instance.unplaced_jobs(p_setup, p_task_id, p_queue) j
       join shape s on coalesce(s.cpu, -1) = coalesce(j.cpu, -1) and coalesce(s.ram, -1) = coalesce(j.ram, -1) and s.instance_type is not distinct from j.instance_type
-     where j.setup = p_setup and j.task_id is not distinct from p_task_id and j.queue is not distinct from p_queue and j.state in ('waiting', 'unschedulable')
   ), changed as materialized (
     select l.* from left_over l join instance.job j on j.setup = p_setup and j.job_id = l.job_id
      where j.state in ('waiting', 'unschedulable') and (j.state, j.reason) is distinct from (l.state, l.reason)
@@ -9548,6 +9631,85 @@ end $$;
 ALTER FUNCTION instance.tasks_to_schedule(p_setup text, p_task_id bigint) OWNER TO broker_owner;
 
 COMMENT ON FUNCTION instance.tasks_to_schedule(p_setup text, p_task_id bigint) IS 'Tasks that have jobs on no instance, or instances, with the queue of kind cloud (null = none): what instance.schedule takes, of one task or (null) of all; task null = jobs and instances of no task. Errors: PB001 (no such setup), PB002 (setup not granted).';
+
+CREATE TABLE instance.job (
+    setup text NOT NULL,
+    job_id bigint NOT NULL,
+    task_id bigint,
+    cpu numeric,
+    cpu_expression text,
+    ram numeric,
+    ram_expression text,
+    instance_type text,
+    instance_id bigint,
+    state text DEFAULT 'waiting'::text NOT NULL,
+    inputs jsonb DEFAULT '{}'::jsonb NOT NULL,
+    queue text,
+    taskqueue_job_id bigint,
+    reason text,
+    placed_at timestamp with time zone,
+    ended_at timestamp with time zone,
+    CONSTRAINT job_cpu_check CHECK (((cpu >= (0)::numeric) AND (cpu < '1000000000'::numeric))),
+    CONSTRAINT job_inputs_check CHECK ((jsonb_typeof(inputs) = 'object'::text)),
+    CONSTRAINT job_ram_check CHECK (((ram >= (0)::numeric) AND (ram < '1000000000000000'::numeric)))
+);
+
+ALTER TABLE instance.job OWNER TO broker_owner;
+
+COMMENT ON TABLE instance.job IS 'Jobs of tasks to be packed onto instances. What a job needs is a number, or an expression of its inputs until they are known.';
+
+COMMENT ON COLUMN instance.job.setup IS 'Tenant: DIRAC''s Setup, PanDA''s vo.';
+
+COMMENT ON COLUMN instance.job.job_id IS 'Number of the job.';
+
+COMMENT ON COLUMN instance.job.task_id IS 'Task.';
+
+COMMENT ON COLUMN instance.job.cpu IS 'Cores that it needs; null = not known yet.';
+
+COMMENT ON COLUMN instance.job.cpu_expression IS 'Cores as an expression of inputs, such as ceil(size / 1000); null = a number was given, or nothing.';
+
+COMMENT ON COLUMN instance.job.ram IS 'Memory that it needs (MB); null = not known yet.';
+
+COMMENT ON COLUMN instance.job.ram_expression IS 'Memory (MB) as an expression of inputs, such as 2 * size; null = a number was given, or nothing.';
+
+COMMENT ON COLUMN instance.job.instance_type IS 'Type that its instance must have, the hint; null = any that fits.';
+
+COMMENT ON COLUMN instance.job.instance_id IS 'Instance that it is placed on; null = on none.';
+
+COMMENT ON COLUMN instance.job.state IS 'waiting, placed, finished, cancelled, or unschedulable (no type can take it; reason says what is short).';
+
+COMMENT ON COLUMN instance.job.inputs IS 'Named inputs that expressions read, as far as they are known: name to number.';
+
+COMMENT ON COLUMN instance.job.queue IS 'PanDA queue of kind cloud that it waits at; null = none.';
+
+COMMENT ON COLUMN instance.job.taskqueue_job_id IS 'Job of TaskQueues that it stands for (instance.follow_taskqueues); null = none.';
+
+COMMENT ON COLUMN instance.job.reason IS 'Why it is placed there, waits, or is unschedulable; null = no schedule has looked at it.';
+
+COMMENT ON COLUMN instance.job.placed_at IS 'When it was placed; null = it is on no instance, or not known.';
+
+COMMENT ON COLUMN instance.job.ended_at IS 'When it finished or was cancelled; null = not yet, or not known.';
+
+COMMENT ON CONSTRAINT job_cpu_check ON instance.job IS '0 or more, and less than 1e9';
+
+COMMENT ON CONSTRAINT job_inputs_check ON instance.job IS 'an object';
+
+COMMENT ON CONSTRAINT job_ram_check ON instance.job IS '0 or more, and less than 1e15';
+
+CREATE FUNCTION instance.unplaced_jobs(p_setup text, p_task_id bigint, p_queue text) RETURNS SETOF instance.job
+    LANGUAGE plpgsql STABLE
+    AS $$
+begin
+  if p_task_id is null then
+    return query select j.* from instance.job j where j.setup = p_setup and j.task_id is null and j.state in ('waiting', 'unschedulable') and j.queue is not distinct from p_queue;
+  else
+    return query select j.* from instance.job j where j.setup = p_setup and j.task_id = p_task_id and j.state in ('waiting', 'unschedulable') and j.queue is not distinct from p_queue;
+  end if;
+end $$;
+
+ALTER FUNCTION instance.unplaced_jobs(p_setup text, p_task_id bigint, p_queue text) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION instance.unplaced_jobs(p_setup text, p_task_id bigint, p_queue text) IS 'Jobs of a task (null = of none) at a queue of kind cloud (null = at none) that are on no instance.';
 
 CREATE FUNCTION instance.world_table(p_table text) RETURNS regclass
     LANGUAGE plpgsql STABLE
@@ -18773,15 +18935,16 @@ CREATE VIEW instance.cloud_job AS
  SELECT j.setup,
     j.job_id,
     q.queue,
-    w.task_id,
+    ( SELECT w.task_id
+           FROM workload.job w
+          WHERE ((w.setup = j.setup) AND (w.job_id = j.job_id) AND j.brokered)) AS task_id,
     instance.cores_of(d.tags) AS cpu,
     (COALESCE(d.min_ram, (0)::double precision))::numeric AS ram
-   FROM (((((resource.queue q
+   FROM ((((resource.queue q
      JOIN taskqueue.task_queue_site s ON (((s.setup = q.setup) AND (s.value = q.queue))))
      JOIN taskqueue.task_queue t ON (((t.setup = s.setup) AND (t.task_queue_id = s.task_queue_id))))
      JOIN taskqueue.definition d ON (((d.setup = t.setup) AND (d.definition_id = t.definition_id))))
      JOIN taskqueue.job j ON (((j.setup = t.setup) AND (j.task_queue_id = t.task_queue_id))))
-     LEFT JOIN workload.job w ON (((w.setup = j.setup) AND (w.job_id = j.job_id) AND j.brokered)))
   WHERE ((q.resource_type = 'cloud'::text) AND (q.status IS DISTINCT FROM 'offline'::text) AND (d.sites = ARRAY[q.queue]) AND t.enabled AND (NOT t.held) AND (NOT j.held));
 
 ALTER VIEW instance.cloud_job OWNER TO broker_owner;
@@ -18800,58 +18963,6 @@ COMMENT ON COLUMN instance.cloud_job.cpu IS 'Cores that it needs.';
 
 COMMENT ON COLUMN instance.cloud_job.ram IS 'Memory that it needs (MB); 0 = it does not say.';
 
-CREATE TABLE instance.instance (
-    setup text NOT NULL,
-    instance_id bigint NOT NULL,
-    type text NOT NULL,
-    task_id bigint,
-    state text DEFAULT 'running'::text NOT NULL,
-    queue text,
-    cpu numeric,
-    ram numeric,
-    price numeric,
-    used_cpu numeric DEFAULT 0 NOT NULL,
-    used_ram numeric DEFAULT 0 NOT NULL,
-    requested_at timestamp with time zone,
-    started_at timestamp with time zone,
-    released_at timestamp with time zone,
-    CONSTRAINT instance_state_check CHECK ((state = ANY (ARRAY['requested'::text, 'running'::text, 'released'::text])))
-);
-
-ALTER TABLE instance.instance OWNER TO broker_owner;
-
-COMMENT ON TABLE instance.instance IS 'Computation instances: rented machines that jobs are packed onto. What is free on one follows from its type and its jobs.';
-
-COMMENT ON COLUMN instance.instance.setup IS 'Tenant: DIRAC''s Setup, PanDA''s vo.';
-
-COMMENT ON COLUMN instance.instance.instance_id IS 'Number of the instance.';
-
-COMMENT ON COLUMN instance.instance.type IS 'Its type (resource.instance_type).';
-
-COMMENT ON COLUMN instance.instance.task_id IS 'Task that it was requested for; null = any may use it.';
-
-COMMENT ON COLUMN instance.instance.state IS 'requested, running or released.';
-
-COMMENT ON COLUMN instance.instance.queue IS 'PanDA queue of kind cloud whose jobs it takes; null = it takes those that instance.add_jobs added.';
-
-COMMENT ON COLUMN instance.instance.cpu IS 'Cores that it has; null = what its type says when it is loaded.';
-
-COMMENT ON COLUMN instance.instance.ram IS 'Memory that it has (MB); null = what its type says when it is loaded.';
-
-COMMENT ON COLUMN instance.instance.price IS 'Price per hour; null = what its type says when it is loaded.';
-
-COMMENT ON COLUMN instance.instance.used_cpu IS 'Cores of the jobs that are placed on it.';
-
-COMMENT ON COLUMN instance.instance.used_ram IS 'Memory (MB) of the jobs that are placed on it.';
-
-COMMENT ON COLUMN instance.instance.requested_at IS 'When it was requested; null = not known.';
-
-COMMENT ON COLUMN instance.instance.started_at IS 'When it was there; null = not yet, or not known.';
-
-COMMENT ON COLUMN instance.instance.released_at IS 'When it was released; null = not yet, or not known.';
-
-COMMENT ON CONSTRAINT instance_state_check ON instance.instance IS 'requested, running or released';
-
 CREATE SEQUENCE instance.instance_id
     START WITH 1
     INCREMENT BY 1
@@ -18862,70 +18973,6 @@ CREATE SEQUENCE instance.instance_id
 ALTER SEQUENCE instance.instance_id OWNER TO broker_owner;
 
 COMMENT ON SEQUENCE instance.instance_id IS 'Numbers of instances that instance.schedule requests.';
-
-CREATE TABLE instance.job (
-    setup text NOT NULL,
-    job_id bigint NOT NULL,
-    task_id bigint,
-    cpu numeric,
-    cpu_expression text,
-    ram numeric,
-    ram_expression text,
-    instance_type text,
-    instance_id bigint,
-    state text DEFAULT 'waiting'::text NOT NULL,
-    inputs jsonb DEFAULT '{}'::jsonb NOT NULL,
-    queue text,
-    taskqueue_job_id bigint,
-    reason text,
-    placed_at timestamp with time zone,
-    ended_at timestamp with time zone,
-    CONSTRAINT job_cpu_check CHECK (((cpu >= (0)::numeric) AND (cpu < '1000000000'::numeric))),
-    CONSTRAINT job_inputs_check CHECK ((jsonb_typeof(inputs) = 'object'::text)),
-    CONSTRAINT job_ram_check CHECK (((ram >= (0)::numeric) AND (ram < '1000000000000000'::numeric)))
-);
-
-ALTER TABLE instance.job OWNER TO broker_owner;
-
-COMMENT ON TABLE instance.job IS 'Jobs of tasks to be packed onto instances. What a job needs is a number, or an expression of its inputs until they are known.';
-
-COMMENT ON COLUMN instance.job.setup IS 'Tenant: DIRAC''s Setup, PanDA''s vo.';
-
-COMMENT ON COLUMN instance.job.job_id IS 'Number of the job.';
-
-COMMENT ON COLUMN instance.job.task_id IS 'Task.';
-
-COMMENT ON COLUMN instance.job.cpu IS 'Cores that it needs; null = not known yet.';
-
-COMMENT ON COLUMN instance.job.cpu_expression IS 'Cores as an expression of inputs, such as ceil(size / 1000); null = a number was given, or nothing.';
-
-COMMENT ON COLUMN instance.job.ram IS 'Memory that it needs (MB); null = not known yet.';
-
-COMMENT ON COLUMN instance.job.ram_expression IS 'Memory (MB) as an expression of inputs, such as 2 * size; null = a number was given, or nothing.';
-
-COMMENT ON COLUMN instance.job.instance_type IS 'Type that its instance must have, the hint; null = any that fits.';
-
-COMMENT ON COLUMN instance.job.instance_id IS 'Instance that it is placed on; null = on none.';
-
-COMMENT ON COLUMN instance.job.state IS 'waiting, placed, finished, cancelled, or unschedulable (no type can take it; reason says what is short).';
-
-COMMENT ON COLUMN instance.job.inputs IS 'Named inputs that expressions read, as far as they are known: name to number.';
-
-COMMENT ON COLUMN instance.job.queue IS 'PanDA queue of kind cloud that it waits at; null = none.';
-
-COMMENT ON COLUMN instance.job.taskqueue_job_id IS 'Job of TaskQueues that it stands for (instance.follow_taskqueues); null = none.';
-
-COMMENT ON COLUMN instance.job.reason IS 'Why it is placed there, waits, or is unschedulable; null = no schedule has looked at it.';
-
-COMMENT ON COLUMN instance.job.placed_at IS 'When it was placed; null = it is on no instance, or not known.';
-
-COMMENT ON COLUMN instance.job.ended_at IS 'When it finished or was cancelled; null = not yet, or not known.';
-
-COMMENT ON CONSTRAINT job_cpu_check ON instance.job IS '0 or more, and less than 1e9';
-
-COMMENT ON CONSTRAINT job_inputs_check ON instance.job IS 'an object';
-
-COMMENT ON CONSTRAINT job_ram_check ON instance.job IS '0 or more, and less than 1e15';
 
 CREATE VIEW instance.instance_use AS
  SELECT setup,
@@ -26128,6 +26175,8 @@ GRANT ALL ON FUNCTION instance.forget_ended(p_setup text, p_most integer, OUT jo
 
 REVOKE ALL ON FUNCTION instance.leave_instances(p_setup text, p_job_ids bigint[], p_from text[], p_to text, p_reason text, p_of_taskqueues boolean) FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION instance.live_instances(p_setup text, p_task_id bigint, p_queue text) FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION instance.lock_schedule(p_setup text) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION instance.lose_instances(p_setup text, p_instance_ids bigint[]) FROM PUBLIC;
@@ -26186,6 +26235,8 @@ REVOKE ALL ON FUNCTION instance.take_jobs(p_setup text, p_instance_id bigint, p_
 REVOKE ALL ON FUNCTION instance.tasks_to_schedule(p_setup text, p_task_id bigint) FROM PUBLIC;
 GRANT ALL ON FUNCTION instance.tasks_to_schedule(p_setup text, p_task_id bigint) TO broker_operator;
 GRANT ALL ON FUNCTION instance.tasks_to_schedule(p_setup text, p_task_id bigint) TO broker_viewer;
+
+REVOKE ALL ON FUNCTION instance.unplaced_jobs(p_setup text, p_task_id bigint, p_queue text) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION instance.world_table(p_table text) FROM PUBLIC;
 

@@ -1,6 +1,7 @@
 -- after: instance.required_type
 -- after: instance.refusal
 -- after: instance.allowed
+-- after: instance.live_instances
 -- For a job that waits: each instance that it could go to by its task, with what is short, and what a new one would be. For one that is placed, why there.
 create or replace function instance.explain_job(p_setup text, p_job_id bigint) returns table (instance_id bigint, type text, verdict text, reason text)
 language plpgsql stable
@@ -40,8 +41,10 @@ begin
                  nullif(concat_ws(', ', case when v_job.instance_type <> i.type then format('its type is not %s', v_job.instance_type) end,
                                   case when i.cpu - i.used_cpu < v_job.cpu then format('%s cores are free of %s', trim_scale(i.cpu - i.used_cpu), trim_scale(v_job.cpu)) end,
                                   case when i.ram - i.used_ram < v_job.ram then format('%s MB are free of %s', trim_scale(i.ram - i.used_ram), trim_scale(v_job.ram)) end), '') as short
-            from instance.instance i
-           where i.setup = p_setup and (i.task_id is not distinct from v_job.task_id or i.task_id is null) and i.queue is not distinct from v_job.queue and i.state <> 'released' and i.cpu is not null) l
+            from (select o.* from instance.live_instances(p_setup, v_job.task_id, v_job.queue) o
+                  union all
+                  select a.* from instance.live_instances(p_setup, null, v_job.queue) a where v_job.task_id is not null) i
+           where i.cpu is not null) l
    order by l.free_cpu, l.free_ram, l.instance_id;
   return query
   select null::bigint, v_type.name,

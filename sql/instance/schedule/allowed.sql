@@ -2,18 +2,22 @@
 create or replace function instance.allowed(p_setup text, p_task_id bigint, out most bigint, out reason text)
 language sql stable
 as $$
-  with live as (
-    select count(*) as of_setup, count(*) filter (where i.task_id is not distinct from p_task_id) as of_task
-      from instance.instance i where i.setup = p_setup and i.state <> 'released'
-  ), bound (bound, live, name) as (
-    select s.most_instances, c.of_setup, 'setup ' || p_setup from instance.setting s, live c where s.setup = p_setup
+  with bound (bound, of_task, name) as (
+    select s.most_instances, false, 'setup ' || p_setup from instance.setting s where s.setup = p_setup and s.most_instances is not null
     union all
-    select coalesce((select l.most_instances from instance.task_limit l where l.setup = p_setup and l.task_id = p_task_id),
-                    (select s.most_per_task from instance.setting s where s.setup = p_setup)),
-           c.of_task, coalesce('task ' || p_task_id, 'what is of no task') from live c
+    select m.most, true, coalesce('task ' || p_task_id, 'what is of no task')
+      from (select coalesce((select l.most_instances from instance.task_limit l where l.setup = p_setup and l.task_id = p_task_id),
+                            (select s.most_per_task from instance.setting s where s.setup = p_setup)) as most) m
+     where m.most is not null
+  ), counted as (
+    select b.bound, b.name,
+           case when not b.of_task then (select count(*) from instance.instance i where i.setup = p_setup and i.state <> 'released')
+                when p_task_id is null then (select count(*) from instance.instance i where i.setup = p_setup and i.task_id is null and i.state <> 'released')
+                else (select count(*) from instance.instance i where i.setup = p_setup and i.task_id = p_task_id and i.state <> 'released') end as live
+      from bound b
   )
-  select greatest(b.bound - b.live, 0), case when b.bound <= b.live then format('%s has %s instances, and may have %s', b.name, b.live, b.bound) end
-    from bound b where b.bound is not null
+  select greatest(c.bound - c.live, 0), case when c.bound <= c.live then format('%s has %s instances, and may have %s', c.name, c.live, c.bound) end
+    from counted c
    order by 1 limit 1
 $$;
 

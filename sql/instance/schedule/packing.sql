@@ -1,4 +1,6 @@
 -- after: instance.required_type
+-- after: instance.unplaced_jobs
+-- after: instance.live_instances
 -- Seed 002, schedule(): where each waiting job of a task goes. The law is the seed's, job by job; what differs is how it is worked out.
 --
 -- Jobs in their order (prioritize_jobs) are cut into runs of equal needs. fit_jobs on the instances that are there: they stand in a tree by (free cpu, free ram, id), each
@@ -40,9 +42,8 @@ begin
     select d.cpu, d.ram, d.instance_type, d.jobs, (d.t).price as price, (d.t).name as type
       from (select s.*, instance.required_type(p_setup, s.cpu, s.ram, s.instance_type) as t
               from (select j.cpu, j.ram, j.instance_type, array_agg(j.job_id) as jobs
-                      from instance.job j
-                     where j.setup = p_setup and j.task_id is not distinct from p_task_id and j.queue is not distinct from p_queue and j.state in ('waiting', 'unschedulable')
-                       and j.cpu is not null and j.ram is not null
+                      from instance.unplaced_jobs(p_setup, p_task_id, p_queue) j
+                     where j.cpu is not null and j.ram is not null
                      group by j.cpu, j.ram, j.instance_type) s
             offset 0) d
      where (d.t).name is not null
@@ -81,9 +82,10 @@ begin
   select count(*)::int, coalesce(array_agg(i.instance_id order by i.instance_id), '{}'), array_agg(i.type order by i.instance_id),
          array_agg(i.cpu - i.used_cpu order by i.instance_id), array_agg(i.ram - i.used_ram order by i.instance_id)
     into v_instances, i_id, i_type, i_cpu, i_ram
-    from instance.instance i
-   where i.setup = p_setup and (i.task_id is not distinct from p_task_id or i.task_id is null) and i.queue is not distinct from p_queue and i.state <> 'released'
-     and i.cpu - i.used_cpu >= (select min(u) from unnest(r_cpu) u) and i.ram - i.used_ram >= (select min(u) from unnest(r_ram) u);  -- others suit no job
+    from (select o.* from instance.live_instances(p_setup, p_task_id, p_queue) o
+          union all
+          select a.* from instance.live_instances(p_setup, null, p_queue) a where p_task_id is not null) i
+   where i.cpu - i.used_cpu >= (select min(u) from unnest(r_cpu) u) and i.ram - i.used_ram >= (select min(u) from unnest(r_ram) u);  -- others suit no job
 
   if v_instances > 0 then
     t_child := array_fill(0, array[4 * v_instances + 3 + cardinality(v_hints)]);

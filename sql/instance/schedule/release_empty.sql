@@ -1,4 +1,5 @@
 -- after: instance.lock_schedule
+-- after: instance.live_instances
 -- Seed 002, release_empty_instances.
 create or replace function instance.release_empty(p_setup text, p_task_id bigint, p_queue text default null) returns bigint
 language plpgsql
@@ -11,7 +12,8 @@ begin
   perform resource.require_known_setup(p_setup);
   perform instance.lock_schedule(p_setup);
   update instance.instance i set state = 'released', released_at = resource.clock(p_setup)
-   where i.setup = p_setup and i.task_id is not distinct from p_task_id and i.queue is not distinct from p_queue and i.state <> 'released' and i.used_cpu = 0 and i.used_ram = 0
+    from instance.live_instances(p_setup, p_task_id, p_queue) l
+   where i.setup = p_setup and i.instance_id = l.instance_id and l.used_cpu = 0 and l.used_ram = 0 and i.state <> 'released' and i.used_cpu = 0 and i.used_ram = 0
      and not exists (select from instance.job j where j.setup = p_setup and j.instance_id = i.instance_id and j.state = 'placed');  -- jobs may need nothing
   get diagnostics v_released = row_count;
   return v_released;

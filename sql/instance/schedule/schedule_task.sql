@@ -71,15 +71,14 @@ begin
   with shape as materialized (
     select s.*, s.cpu is null or s.ram is null or (instance.required_type(p_setup, s.cpu, s.ram, s.instance_type)).name is not null as fits
       from (select distinct j.cpu, j.ram, j.instance_type
-              from instance.job j where j.setup = p_setup and j.task_id is not distinct from p_task_id and j.queue is not distinct from p_queue and j.state in ('waiting', 'unschedulable')) s
+              from instance.unplaced_jobs(p_setup, p_task_id, p_queue) j) s
   ), left_over as materialized (
     select j.job_id, case when s.fits then 'waiting' else 'unschedulable' end as state,
            case when not s.fits then instance.refusal(p_setup, j.job_id, j.cpu, j.ram, j.instance_type)
                 when j.cpu is null or j.ram is null then format('its needs are not known: %s', concat_ws(', ', case when j.cpu is null then 'cpu' end, case when j.ram is null then 'ram' end))
                 else coalesce(v_limit, 'somebody else changed it just then') end as reason
-      from instance.job j
+      from instance.unplaced_jobs(p_setup, p_task_id, p_queue) j
       join shape s on coalesce(s.cpu, -1) = coalesce(j.cpu, -1) and coalesce(s.ram, -1) = coalesce(j.ram, -1) and s.instance_type is not distinct from j.instance_type
-     where j.setup = p_setup and j.task_id is not distinct from p_task_id and j.queue is not distinct from p_queue and j.state in ('waiting', 'unschedulable')
   ), changed as materialized (
     select l.* from left_over l join instance.job j on j.setup = p_setup and j.job_id = l.job_id
      where j.state in ('waiting', 'unschedulable') and (j.state, j.reason) is distinct from (l.state, l.reason)

@@ -1,0 +1,95 @@
+"""Calls find their rows by keys among 20,000 jobs on 10,000 instances, of 1,000 tasks, and 100 that wait at a cloud."""
+
+from collections.abc import Callable, Iterator
+
+import psycopg
+import pytest
+
+from broker import world
+from tests.calls import Calls
+
+LOAD = """
+    insert into instance.instance (setup, instance_id, type, task_id, state, cpu, ram, price, used_cpu, used_ram,
+                                   requested_at)
+    select 'default', i, 'small', 1 + i % 1000, 'running', 2, 4096, 1, 2, 2000, now() from generate_series(1, 10000) i;
+    insert into instance.job (setup, job_id, task_id, cpu, ram, state, instance_id, placed_at)
+    select 'default', j, 1 + (1 + j % 10000) % 1000, 1, 1000, 'placed', 1 + j % 10000, now()
+      from generate_series(1, 20000) j;
+    insert into instance.job (setup, job_id, task_id, cpu, ram)
+    select 'default', 20000 + j, 1 + j % 1000, 1, 1000 + j % 7
+      from generate_series(1, 5000) j;
+    insert into instance.job (setup, job_id, task_id, cpu, ram, state, ended_at)
+    select 'default', 30000 + j, 1 + j % 1000, 1, 1000, 'finished', now() from generate_series(1, 20000) j;
+    select instance.pass_ids('default')
+"""
+QUEUES = {"CLOUD": {"resource_type": "cloud"}, "LARGE": {}}
+HOT = {("instance", "job"), ("instance", "instance"), ("taskqueue", "job"), ("taskqueue", "lease")}
+CALLS = {
+    "a task": ("select * from instance.schedule_task('default', 7)", 100),
+    "a plan": ("select * from instance.plan('default', 7)", 40),
+    "nothing to do": ("select * from instance.schedule_task('default', 7, 'CLOUD')", 40),
+    "ends": ("select * from instance.finish_jobs('default', '{5}')", 10),
+    "cancelled": ("select * from instance.cancel_jobs('default', '{20005}')", 10),
+    "needs": ("""select instance.set_needs('default', '[{"id": 20005, "cpu": 2}]')""", 10),
+    "new": ("""select instance.add_jobs('default', '[{"task": 7, "cpu": 2, "ram": 10}]')""", 10),
+    "lost": ("select * from instance.lose_instances('default', '{5}')", 20),
+    "why": ("select * from instance.explain_job('default', 20005)", 40),
+    "an agent": ("select count(*) from instance.match_jobs('default', 5)", 10),
+    "an agent for what is free": ("select count(*) from instance.match_jobs('default', 5, 5, '{}', true)", 20),
+    "one job": ("select * from monitor.instance_job where setup = 'default' and taskqueue_job_id = 5", 2),
+    "old ones": ("select * from instance.forget_ended('default')", 2),
+}
+
+_loaded: list[str] = []  # the database of this process
+
+
+@pytest.fixture
+def full(new_database: Callable[[], str]) -> Iterator[Calls]:
+    """Loaded once; what a test does is rolled back."""
+    if not _loaded:
+        dsn = new_database()
+        with psycopg.connect(dsn, autocommit=True) as connection:
+            types = {"small": {"cpu": 2, "ram": 4096, "price": 1}}
+            world.load(connection, [{"instance_types": types, "queues": QUEUES}])
+            for statement in LOAD.split(";\n"):
+                connection.execute(statement.encode())
+            Calls(connection).insert_many(range(1, 10_001), Sites=["LARGE"])
+            Calls(connection).insert_many(range(10_001, 10_101), Sites=["CLOUD"])
+            connection.execute("vacuum (analyze)")
+        _loaded.append(dsn)
+    with (
+        psycopg.connect(_loaded[0], autocommit=True) as connection,
+        connection.transaction(force_rollback=True),
+    ):
+        yield Calls(connection)
+
+
+def read_by(q: Calls, call: str) -> dict[tuple[str, str], int]:
+    """Rows of each table that a call looks at, by keys or not."""
+    counted = """
+        select schemaname, relname, coalesce(idx_tup_fetch, 0) + coalesce(seq_tup_read, 0) from pg_stat_xact_user_tables
+    """
+    before = {(schema, table): rows for schema, table, rows in q.rows(counted)}
+    q.rows(call)
+    after = {(schema, table): rows for schema, table, rows in q.rows(counted)}
+    return {table: rows - before[table] for table, rows in after.items() if rows > before[table] and table in HOT}
+
+
+@pytest.mark.parametrize(("call", "most"), CALLS.values(), ids=CALLS)
+def test_a_call_reads_rows_of_its_task_alone(full: Calls, call: str, most: int) -> None:
+    read = read_by(full, call)
+    assert {table: rows for table, rows in read.items() if rows > most} == {}
+
+
+def test_what_follows_taskqueues_reads_jobs_of_clouds_alone(full: Calls) -> None:
+    read = read_by(full, "select * from instance.follow_taskqueues('default')")
+    assert full.value("select count(*) from instance.job where queue = 'CLOUD'") == 100
+    assert read["taskqueue", "job"] < 500
+    assert sum(rows for table, rows in read.items() if table == ("taskqueue", "lease")) == 0
+
+
+def test_a_limit_of_the_setup_counts_its_instances_once(full: Calls) -> None:
+    full.rows("select instance.set_task_limit('default', 7, 15)")
+    assert read_by(full, "select * from instance.schedule_task('default', 7)")["instance", "instance"] < 150
+    full.rows("select instance.set_settings('default', '{\"most_instances\": 10005}')")
+    assert read_by(full, "select * from instance.schedule_task('default', 8)")["instance", "instance"] < 50_000
