@@ -371,9 +371,12 @@ begin
   ), placed as materialized (
     select o.instance, o.place + g.g as place, o.cpu, o.ram, g.g
       from unnest(o_instance, o_place, o_count, o_cpu, o_ram) o (instance, place, count, cpu, ram) cross join generate_series(0, o.count - 1) g (g)
+  ), at as materialized (  -- an element of a long array of texts is not found at once
+    select i.* from unnest(coalesce(i_id, '{}') || array_fill(null::bigint, array[v_new]), coalesce(i_type, '{}') || n_type) with ordinality i (instance_id, type, instance)
   )
-  select b.job_id, j.cpu, j.ram, i_id[p.instance], greatest(p.instance - v_instances, 0), coalesce(i_type[p.instance], n_type[p.instance - v_instances]), p.cpu - p.g * j.cpu, p.ram - p.g * j.ram
+  select b.job_id, j.cpu, j.ram, a.instance_id, greatest(p.instance - v_instances, 0), a.type, p.cpu - p.g * j.cpu, p.ram - p.g * j.ram
     from placed p
+    join at a on a.instance = p.instance
     join job b on b.place = p.place
     join instance.job j on j.setup = p_setup and j.job_id = b.job_id
    order by p.place;
