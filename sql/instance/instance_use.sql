@@ -1,10 +1,12 @@
+-- Looked up for each instance: a sum of all jobs that is then joined was planned as a loop over both when much had just been placed.
 create or replace view instance.instance_use as
-select j.setup, j.instance_id, count(*) as jobs, coalesce(sum(j.cpu), 0) as cpu, coalesce(sum(j.ram), 0) as ram
-  from instance.job j
- where j.state = 'placed' and j.instance_id is not null
- group by j.setup, j.instance_id;
+select i.setup, i.instance_id, u.jobs, u.cpu, u.ram
+  from instance.instance i
+ cross join lateral (
+   select count(*) as jobs, coalesce(sum(j.cpu), 0) as cpu, coalesce(sum(j.ram), 0) as ram
+     from instance.job j where j.setup = i.setup and j.instance_id = i.instance_id and j.state = 'placed') u;
 
-comment on view instance.instance_use is 'What the jobs that are placed on an instance use, added up.';
+comment on view instance.instance_use is 'What the jobs that are placed on each instance use, added up.';
 comment on column instance.instance_use.setup is 'Tenant.';
 comment on column instance.instance_use.instance_id is 'Instance.';
 comment on column instance.instance_use.jobs is 'Jobs that are placed on it.';

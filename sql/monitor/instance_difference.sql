@@ -1,13 +1,14 @@
 -- after: instance.instance_use
 create or replace view monitor.instance_difference as
-select i.setup, i.instance_id, i.state, i.used_cpu, coalesce(u.cpu, 0) as job_cpu, i.used_ram, coalesce(u.ram, 0) as job_ram
+select i.setup, i.instance_id, i.state, i.used_cpu, u.cpu as job_cpu, i.used_ram, u.ram as job_ram
   from instance.instance i
-  left join instance.instance_use u on u.setup = i.setup and u.instance_id = i.instance_id
- where i.used_cpu <> coalesce(u.cpu, 0) or i.used_ram <> coalesce(u.ram, 0) or i.state = 'released' and u.jobs > 0
+  join instance.instance_use u on u.setup = i.setup and u.instance_id = i.instance_id
+ where i.used_cpu <> u.cpu or i.used_ram <> u.ram or i.state = 'released' and u.jobs > 0
 union all
-select u.setup, u.instance_id, null, null, u.cpu, null, u.ram
-  from instance.instance_use u
- where not exists (select from instance.instance i where i.setup = u.setup and i.instance_id = u.instance_id);
+select j.setup, j.instance_id, null, null, sum(j.cpu), null, sum(j.ram)
+  from instance.job j
+ where j.state = 'placed' and not exists (select from instance.instance i where i.setup = j.setup and i.instance_id = j.instance_id)
+ group by j.setup, j.instance_id;
 
 comment on view monitor.instance_difference is 'Instances whose use is not that of their jobs, or that are released and have jobs, or are not there. Empty in health.';
 comment on column monitor.instance_difference.setup is 'Tenant.';

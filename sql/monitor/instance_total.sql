@@ -10,7 +10,7 @@ select t.setup, t.task_id, t.queue, t.instances, t.jobs, t.used_cpu, t.cpu, t.us
   from (select i.setup, i.task_id, i.queue, count(*) as instances, coalesce(sum(u.jobs), 0)::bigint as jobs, sum(i.used_cpu) as used_cpu, sum(i.cpu) as cpu, sum(i.used_ram) as used_ram,
                sum(i.ram) as ram, sum(i.price) as price
           from instance.instance i
-          left join instance.instance_use u on u.setup = i.setup and u.instance_id = i.instance_id
+          join instance.instance_use u on u.setup = i.setup and u.instance_id = i.instance_id
          where i.state <> 'released'
          group by i.setup, i.task_id, i.queue) t
  cross join lateral (

@@ -32,8 +32,7 @@ begin
       trim_scale(v_wrong.used_ram) using errcode = 'PB001', hint = 'Jobs that are placed on an instance fit on it together.';
   end if;
   update instance.instance i set used_cpu = x.cpu, used_ram = x.ram
-    from (select n.instance_id, coalesce(u.cpu, 0) as cpu, coalesce(u.ram, 0) as ram
-            from instance.instance n left join instance.instance_use u on u.setup = n.setup and u.instance_id = n.instance_id where n.setup = p_setup) x
+    from (select u.instance_id, u.cpu, u.ram from instance.instance_use u where u.setup = p_setup) x
    where i.setup = p_setup and i.instance_id = x.instance_id and (i.used_cpu, i.used_ram) is distinct from (x.cpu, x.ram);
   return v_stored;
 end $$;
