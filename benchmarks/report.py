@@ -38,7 +38,7 @@ _HEADINGS = {
     "until_s": "until s",
     "size_bytes": "bytes",
 }
-_SHARES = ("found_nothing", "on the hot queue")
+_SHARES = ("cores_used", "memory_used", "above_least_cost", "of_the_floor", "found_nothing", "on the hot queue")
 
 
 @dataclass(frozen=True)
