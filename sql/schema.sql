@@ -9040,9 +9040,12 @@ begin
   ), placed as materialized (
     select o.instance, o.place + g.g as place, o.cpu, o.ram, g.g
       from unnest(o_instance, o_place, o_count, o_cpu, o_ram) o (instance, place, count, cpu, ram) cross join generate_series(0, o.count - 1) g (g)
+  ), at as materialized (  -- an element of a long array of texts is not found at once
+    select i.* from unnest(coalesce(i_id, '{}') || array_fill(null::bigint, array[v_new]), coalesce(i_type, '{}') || n_type) with ordinality i (instance_id, type, instance)
   )
-  select b.job_id, j.cpu, j.ram, i_id[p.instance], greatest(p.instance - v_instances, 0), coalesce(i_type[p.instance], n_type[p.instance - v_instances]), p.cpu - p.g * j.cpu, p.ram - p.g * j.ram
+  select b.job_id, j.cpu, j.ram, a.instance_id, greatest(p.instance - v_instances, 0), a.type, p.cpu - p.g * j.cpu, p.ram - p.g * j.ram
     from placed p
+    join at a on a.instance = p.instance
     join job b on b.place = p.place
     join instance.job j on j.setup = p_setup and j.job_id = b.job_id
    order by p.place;
@@ -9539,8 +9542,7 @@ begin
       trim_scale(v_wrong.used_ram) using errcode = 'PB001', hint = 'Jobs that are placed on an instance fit on it together.';
   end if;
   update instance.instance i set used_cpu = x.cpu, used_ram = x.ram
-    from (select n.instance_id, coalesce(u.cpu, 0) as cpu, coalesce(u.ram, 0) as ram
-            from instance.instance n left join instance.instance_use u on u.setup = n.setup and u.instance_id = n.instance_id where n.setup = p_setup) x
+    from (select u.instance_id, u.cpu, u.ram from instance.instance_use u where u.setup = p_setup) x
    where i.setup = p_setup and i.instance_id = x.instance_id and (i.used_cpu, i.used_ram) is distinct from (x.cpu, x.ram);
   return v_stored;
 end $$;
@@ -18975,18 +18977,21 @@ ALTER SEQUENCE instance.instance_id OWNER TO broker_owner;
 COMMENT ON SEQUENCE instance.instance_id IS 'Numbers of instances that instance.schedule requests.';
 
 CREATE VIEW instance.instance_use AS
- SELECT setup,
-    instance_id,
-    count(*) AS jobs,
-    COALESCE(sum(cpu), (0)::numeric) AS cpu,
-    COALESCE(sum(ram), (0)::numeric) AS ram
-   FROM instance.job j
-  WHERE ((state = 'placed'::text) AND (instance_id IS NOT NULL))
-  GROUP BY setup, instance_id;
+ SELECT i.setup,
+    i.instance_id,
+    u.jobs,
+    u.cpu,
+    u.ram
+   FROM (instance.instance i
+     CROSS JOIN LATERAL ( SELECT count(*) AS jobs,
+            COALESCE(sum(j.cpu), (0)::numeric) AS cpu,
+            COALESCE(sum(j.ram), (0)::numeric) AS ram
+           FROM instance.job j
+          WHERE ((j.setup = i.setup) AND (j.instance_id = i.instance_id) AND (j.state = 'placed'::text))) u);
 
 ALTER VIEW instance.instance_use OWNER TO broker_owner;
 
-COMMENT ON VIEW instance.instance_use IS 'What the jobs that are placed on an instance use, added up.';
+COMMENT ON VIEW instance.instance_use IS 'What the jobs that are placed on each instance use, added up.';
 
 COMMENT ON COLUMN instance.instance_use.setup IS 'Tenant.';
 
@@ -20603,7 +20608,7 @@ CREATE VIEW monitor.instance AS
     i.queue,
     i.type,
     i.state,
-    COALESCE(u.jobs, (0)::bigint) AS jobs,
+    u.jobs,
     i.used_cpu,
     i.cpu,
     (i.cpu - i.used_cpu) AS free_cpu,
@@ -20617,7 +20622,7 @@ CREATE VIEW monitor.instance AS
     ((i.price * EXTRACT(epoch FROM (COALESCE(i.released_at, t.now) - i.requested_at))) / (3600)::numeric) AS cost
    FROM ((instance.instance i
      JOIN resource.setup_time t ON ((t.setup = i.setup)))
-     LEFT JOIN instance.instance_use u ON (((u.setup = i.setup) AND (u.instance_id = i.instance_id))));
+     JOIN instance.instance_use u ON (((u.setup = i.setup) AND (u.instance_id = i.instance_id))));
 
 ALTER VIEW monitor.instance OWNER TO broker_owner;
 
@@ -20664,24 +20669,25 @@ CREATE VIEW monitor.instance_difference AS
     i.instance_id,
     i.state,
     i.used_cpu,
-    COALESCE(u.cpu, (0)::numeric) AS job_cpu,
+    u.cpu AS job_cpu,
     i.used_ram,
-    COALESCE(u.ram, (0)::numeric) AS job_ram
+    u.ram AS job_ram
    FROM (instance.instance i
-     LEFT JOIN instance.instance_use u ON (((u.setup = i.setup) AND (u.instance_id = i.instance_id))))
-  WHERE ((i.used_cpu <> COALESCE(u.cpu, (0)::numeric)) OR (i.used_ram <> COALESCE(u.ram, (0)::numeric)) OR ((i.state = 'released'::text) AND (u.jobs > 0)))
+     JOIN instance.instance_use u ON (((u.setup = i.setup) AND (u.instance_id = i.instance_id))))
+  WHERE ((i.used_cpu <> u.cpu) OR (i.used_ram <> u.ram) OR ((i.state = 'released'::text) AND (u.jobs > 0)))
 UNION ALL
- SELECT u.setup,
-    u.instance_id,
+ SELECT j.setup,
+    j.instance_id,
     NULL::text AS state,
     NULL::numeric AS used_cpu,
-    u.cpu AS job_cpu,
+    sum(j.cpu) AS job_cpu,
     NULL::numeric AS used_ram,
-    u.ram AS job_ram
-   FROM instance.instance_use u
-  WHERE (NOT (EXISTS ( SELECT
+    sum(j.ram) AS job_ram
+   FROM instance.job j
+  WHERE ((j.state = 'placed'::text) AND (NOT (EXISTS ( SELECT
            FROM instance.instance i
-          WHERE ((i.setup = u.setup) AND (i.instance_id = u.instance_id)))));
+          WHERE ((i.setup = j.setup) AND (i.instance_id = j.instance_id))))))
+  GROUP BY j.setup, j.instance_id;
 
 ALTER VIEW monitor.instance_difference OWNER TO broker_owner;
 
@@ -20790,7 +20796,7 @@ CREATE VIEW monitor.instance_total AS
             sum(i.ram) AS ram,
             sum(i.price) AS price
            FROM (instance.instance i
-             LEFT JOIN instance.instance_use u ON (((u.setup = i.setup) AND (u.instance_id = i.instance_id))))
+             JOIN instance.instance_use u ON (((u.setup = i.setup) AND (u.instance_id = i.instance_id))))
           WHERE (i.state <> 'released'::text)
           GROUP BY i.setup, i.task_id, i.queue) t
      CROSS JOIN LATERAL ( SELECT round((min(m.price))::numeric, 6) AS lower_bound

@@ -32,7 +32,7 @@ create function dba.weight(p_priority int) returns float8 return taskqueue.weigh
 def variant(folder: Path) -> Program:
     """Another release: hot functions differ, some need a drop, so does a view; a hot trigger is written anew."""
     shutil.copytree(package_folder("sql"), folder)
-    for path in folder.rglob("*.sql"):
+    for path in [*folder.glob("resource/**/*.sql"), *folder.glob("taskqueue/**/*.sql"), folder / VIEW]:
         text = path.read_text()
         if path.stem in REWRITTEN:
             text = text.replace("$$\n", "$$\n-- another release\n", 1)
