@@ -23,6 +23,7 @@ LOAD = """
     select instance.pass_ids('default')
 """
 QUEUES = {"CLOUD": {"resource_type": "cloud"}, "LARGE": {}}
+MANY = 1500  # jobs of one call
 HOT = {("instance", "job"), ("instance", "instance"), ("taskqueue", "job"), ("taskqueue", "lease")}
 CALLS = {
     "a task": ("select * from instance.schedule_task('default', 7)", 100),
@@ -93,3 +94,29 @@ def test_a_limit_of_the_setup_counts_its_instances_once(full: Calls) -> None:
     assert read_by(full, "select * from instance.schedule_task('default', 7)")["instance", "instance"] < 150
     full.rows("select instance.set_settings('default', '{\"most_instances\": 10005}')")
     assert read_by(full, "select * from instance.schedule_task('default', 8)")["instance", "instance"] < 50_000
+
+
+def test_no_plan_goes_by_tables_that_were_empty(db: psycopg.Connection) -> None:
+    """What a call reads grows with its jobs, though the planner counts none: it was asked when the tables were empty."""
+    q = Calls(db)
+    world.load(db, [{"instance_types": {"small": {"cpu": 2, "ram": 4096, "price": 1}}}])
+    db.execute("vacuum (analyze)")
+    ids = f"array(select generate_series(1, {MANY}))"
+    listed = f"(select jsonb_agg(%s || jsonb_build_object('id', g)) from generate_series(1, {MANY}) g)"
+    added = listed.replace("%s", """'{"task": 1, "cpu": 2, "ram": "2 * size"}'""")
+    needs = listed.replace("%s", """'{"inputs": {"size": 2}}'""")
+    for call in (
+        f"select instance.add_jobs('default', {added})",
+        f"select instance.set_needs('default', {needs})",
+        "call instance.schedule('default', p_commit => false)",
+        "select * from monitor.instance_total",
+        "select count(*) from monitor.instance",
+        "select instance.start_instances('default', array(select instance_id from instance.instance))",
+        f"select count(*) from instance.return_jobs('default', {ids})",
+        "call instance.schedule('default', p_commit => false)",
+        f"select count(*) from instance.finish_jobs('default', {ids})",
+        "call instance.schedule('default', p_commit => false)",
+    ):
+        read = read_by(q, call)
+        assert {table: rows for table, rows in read.items() if rows > 40 * MANY} == {}, call
+    assert q.value("select count(*) from instance.instance where state = 'released'") == MANY

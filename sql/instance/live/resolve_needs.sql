@@ -2,6 +2,7 @@
 -- instance-scheduling.md: expressions are evaluated when the sizes are known. What comes out is what a job needs, so it must be something that a job can need.
 create or replace function instance.resolve_needs(p_setup text, p_job_ids bigint[]) returns void
 language plpgsql
+set enable_seqscan = off set plan_cache_mode = force_generic_plan  -- each row by its key, however many they are
 as $$
 declare
   v_wrong record;
@@ -9,8 +10,8 @@ begin
   with value as materialized (
     select j.job_id, case when j.cpu_expression is null then j.cpu else instance.evaluate(j.cpu_expression, j.inputs) end as cpu,
            case when j.ram_expression is null then j.ram else instance.evaluate(j.ram_expression, j.inputs) end as ram
-      from instance.job j
-     where j.setup = p_setup and j.job_id = any (p_job_ids) and coalesce(j.cpu_expression, j.ram_expression) is not null
+      from unnest(p_job_ids) u (job_id) join instance.job j on j.setup = p_setup and j.job_id = u.job_id
+     where coalesce(j.cpu_expression, j.ram_expression) is not null
   ), stored as (
     update instance.job j set cpu = v.cpu, ram = v.ram from value v
      where j.setup = p_setup and j.job_id = v.job_id and v.cpu between 0 and 1e9 - 1 is not false and v.ram between 0 and 1e15 - 1 is not false

@@ -3,7 +3,7 @@
 -- instance-scheduling.md: requirements may be unknown until the inputs are known.
 create or replace function instance.set_needs(p_setup text, p_jobs jsonb) returns bigint
 language plpgsql
-security definer set search_path = instance, pg_temp
+security definer set search_path = instance, pg_temp set enable_seqscan = off set plan_cache_mode = force_generic_plan  -- each row by its key, however many they are
 as $$
 declare
   v_ids bigint[];
@@ -13,7 +13,7 @@ begin
   perform resource.require_known_setup(p_setup);
   perform instance.refuse_needs(p_jobs, '{id,cpu,ram,instance_type,inputs}');
   v_ids := array(select (e.job ->> 'id')::bigint from jsonb_array_elements(p_jobs) e (job));
-  perform from instance.job j where j.setup = p_setup and j.job_id = any (v_ids) order by j.job_id for update;
+  perform from unnest(v_ids) u (job_id) join instance.job j on j.setup = p_setup and j.job_id = u.job_id order by j.job_id for update of j;
   select i.job_id, j.state, j.taskqueue_job_id into v_wrong
     from unnest(v_ids) i (job_id)
     left join instance.job j on j.setup = p_setup and j.job_id = i.job_id

@@ -1,15 +1,16 @@
 create or replace function instance.start_instances(p_setup text, p_instance_ids bigint[]) returns bigint
 language plpgsql
-security definer set search_path = instance, pg_temp
+security definer set search_path = instance, pg_temp set enable_seqscan = off set plan_cache_mode = force_generic_plan  -- each row by its key, however many they are
 as $$
 declare
   v_started bigint;
 begin
   perform resource.identify(p_setup);
   perform resource.require_known_setup(p_setup);
-  perform from instance.instance i where i.setup = p_setup and i.instance_id = any (p_instance_ids) order by i.instance_id for update;
+  perform from unnest(p_instance_ids) u (instance_id) join instance.instance i on i.setup = p_setup and i.instance_id = u.instance_id order by i.instance_id for update of i;
   update instance.instance i set state = 'running', started_at = resource.clock(p_setup)
-   where i.setup = p_setup and i.instance_id = any (p_instance_ids) and i.state = 'requested';
+    from unnest(p_instance_ids) u (instance_id)
+   where i.setup = p_setup and i.instance_id = u.instance_id and i.state = 'requested';
   get diagnostics v_started = row_count;
   return v_started;
 end $$;

@@ -20,11 +20,12 @@ declare
   -- runs, in the order of the jobs
   v_runs int;
   r_cpu numeric[]; r_ram numeric[]; r_hint text[]; r_type text[]; r_left int[]; r_next int[]; r_leaf int[];
+  r_least_cpu numeric[]; r_least_ram numeric[];  -- of it and those behind it
   -- instances that are there, by id
   v_instances int;
   i_id bigint[]; i_type text[]; i_cpu numeric[]; i_ram numeric[];
   -- their trees: node n of the first is instance n, of the others instance n - v_instances; children at 2n and 2n + 1, a root where a node's child would be
-  t_child int[]; t_most numeric[]; t_rank int[]; t_path int[];
+  t_child int[]; t_most numeric[]; t_rank int[]; t_path int[]; t_order int[];
   v_hints text[];
   -- lists of runs for new instances: leaves of one tree, list by list
   l_run int[]; l_cpu numeric[]; l_least numeric[]; l_leaves int;
@@ -35,7 +36,7 @@ declare
   v_out int := 0;
   n_type text[] := '{}'::text[]; v_new int := 0;
   f_leaf int[]; f_count int[]; f_cpu numeric[]; f_ram numeric[]; v_fill int; v_repeat bigint;
-  v_entered int := 0; v_run int; v_i int; v_node int; v_slot int; v_cur int; v_other int; v_left int; v_right int; v_depth int; v_found int; v_count int;
+  v_run int; v_i int; v_node int; v_slot int; v_cur int; v_other int; v_left int; v_right int; v_depth int; v_found int; v_count int;
   v_cpu numeric; v_ram numeric; v_type text; v_price numeric; v_price_of numeric; v_list int; v_ahead int; v_best int; v_best_list int; v_low int; v_high int; v_leaf int;
 begin
   with shape as materialized (
@@ -79,122 +80,156 @@ begin
     return;
   end if;
 
-  select count(*)::int, coalesce(array_agg(i.instance_id order by i.instance_id), '{}'), array_agg(i.type order by i.instance_id),
-         array_agg(i.cpu - i.used_cpu order by i.instance_id), array_agg(i.ram - i.used_ram order by i.instance_id)
-    into v_instances, i_id, i_type, i_cpu, i_ram
-    from (select o.* from instance.live_instances(p_setup, p_task_id, p_queue) o
-          union all
-          select a.* from instance.live_instances(p_setup, null, p_queue) a where p_task_id is not null) i
-   where i.cpu - i.used_cpu >= (select min(u) from unnest(r_cpu) u) and i.ram - i.used_ram >= (select min(u) from unnest(r_ram) u);  -- others suit no job
+  r_least_cpu := r_cpu;
+  r_least_ram := r_ram;
+  for n in reverse v_runs - 1 .. 1 loop
+    r_least_cpu[n] := least(r_least_cpu[n], r_least_cpu[n + 1]);
+    r_least_ram[n] := least(r_least_ram[n], r_least_ram[n + 1]);
+  end loop;
+  with instance as materialized (
+    select i.instance_id, i.type, i.cpu - i.used_cpu as cpu, i.ram - i.used_ram as ram, row_number() over (order by i.instance_id)::int as number
+      from (select o.* from instance.live_instances(p_setup, p_task_id, p_queue) o
+            union all
+            select a.* from instance.live_instances(p_setup, null, p_queue) a where p_task_id is not null) i
+     where i.cpu - i.used_cpu >= r_least_cpu[1] and i.ram - i.used_ram >= r_least_ram[1]  -- others suit no job
+  )
+  select count(*)::int, coalesce(array_agg(i.instance_id order by i.number), '{}'), array_agg(i.type order by i.number), array_agg(i.cpu order by i.number),
+         array_agg(i.ram order by i.number), array_agg(i.number order by i.cpu, i.ram, i.number)
+    into v_instances, i_id, i_type, i_cpu, i_ram, t_order
+    from instance i;
 
   if v_instances > 0 then
     t_child := array_fill(0, array[4 * v_instances + 3 + cardinality(v_hints)]);
     t_most := array_fill(0::numeric, array[2 * v_instances]);
     t_rank := array(select hashint4(g) from generate_series(1, v_instances) g);
     t_path := array_fill(0, array[2 * v_instances + 1]);
+    -- the trees of all, in one pass over their order: t_path holds the nodes that may still get a right child, their ranks falling
+    for n in 0 .. cardinality(v_hints) loop
+      v_other := case when n = 0 then 0 else v_instances end;
+      v_depth := 0;
+      foreach v_found in array t_order loop
+        continue when n > 0 and i_type[v_found] <> v_hints[n];
+        v_cur := 0;
+        while v_depth > 0 and t_rank[t_path[v_depth] - v_other] < t_rank[v_found] loop
+          v_cur := t_path[v_depth];
+          v_left := t_child[2 * v_cur];
+          v_right := t_child[2 * v_cur + 1];
+          t_most[v_cur] := greatest(i_ram[v_cur - v_other], case when v_left <> 0 then t_most[v_left] end, case when v_right <> 0 then t_most[v_right] end);
+          v_depth := v_depth - 1;
+        end loop;
+        v_node := v_found + v_other;
+        t_child[2 * v_node] := v_cur;
+        t_child[case when v_depth = 0 then 4 * v_instances + 2 + n else 2 * t_path[v_depth] + 1 end] := v_node;
+        v_depth := v_depth + 1;
+        t_path[v_depth] := v_node;
+      end loop;
+      while v_depth > 0 loop
+        v_cur := t_path[v_depth];
+        v_left := t_child[2 * v_cur];
+        v_right := t_child[2 * v_cur + 1];
+        t_most[v_cur] := greatest(i_ram[v_cur - v_other], case when v_left <> 0 then t_most[v_left] end, case when v_right <> 0 then t_most[v_right] end);
+        v_depth := v_depth - 1;
+      end loop;
+    end loop;
     v_run := 1;
-    loop
-      if v_entered < v_instances then  -- each enters its trees before the first job is placed
-        v_entered := v_entered + 1;
-        v_found := v_entered;
-      else
-        exit when v_run > v_runs;
-        -- the first instance that suits
-        v_cpu := r_cpu[v_run];
-        v_ram := r_ram[v_run];
-        v_other := case when r_hint[v_run] is null then 0 else v_instances end;
-        v_node := t_child[case when v_other = 0 then 4 * v_instances + 2 else 4 * v_instances + 2 + array_position(v_hints, r_hint[v_run]) end];
-        v_found := 0;
-        while v_node <> 0 loop
-          if i_cpu[v_node - v_other] < v_cpu then
-            v_node := t_child[2 * v_node + 1];
+    while v_run <= v_runs loop
+      -- the first instance that suits
+      v_cpu := r_cpu[v_run];
+      v_ram := r_ram[v_run];
+      v_other := case when r_hint[v_run] is null then 0 else v_instances end;
+      v_node := t_child[case when v_other = 0 then 4 * v_instances + 2 else 4 * v_instances + 2 + array_position(v_hints, r_hint[v_run]) end];
+      v_found := 0;
+      while v_node <> 0 loop
+        if i_cpu[v_node - v_other] < v_cpu then
+          v_node := t_child[2 * v_node + 1];
+        else
+          v_right := t_child[2 * v_node + 1];
+          if i_ram[v_node - v_other] >= v_ram or v_right <> 0 and t_most[v_right] >= v_ram then
+            v_found := v_node;
+          end if;
+          v_node := t_child[2 * v_node];
+        end if;
+      end loop;
+      if v_found = 0 then
+        v_run := v_run + 1;
+        continue;
+      end if;
+      if i_ram[v_found - v_other] < v_ram then  -- not itself: the first on its right
+        v_node := t_child[2 * v_found + 1];
+        loop
+          v_left := t_child[2 * v_node];
+          if v_left <> 0 and t_most[v_left] >= v_ram then
+            v_node := v_left;
+          elsif i_ram[v_node - v_other] >= v_ram then
+            exit;
           else
-            v_right := t_child[2 * v_node + 1];
-            if i_ram[v_node - v_other] >= v_ram or v_right <> 0 and t_most[v_right] >= v_ram then
-              v_found := v_node;
-            end if;
-            v_node := t_child[2 * v_node];
+            v_node := t_child[2 * v_node + 1];
           end if;
         end loop;
-        if v_found = 0 then
-          v_run := v_run + 1;
-          continue;
-        end if;
-        if i_ram[v_found - v_other] < v_ram then  -- not itself: the first on its right
-          v_node := t_child[2 * v_found + 1];
-          loop
-            v_left := t_child[2 * v_node];
-            if v_left <> 0 and t_most[v_left] >= v_ram then
-              v_node := v_left;
-            elsif i_ram[v_node - v_other] >= v_ram then
-              exit;
-            else
-              v_node := t_child[2 * v_node + 1];
-            end if;
-          end loop;
-          v_found := v_node;
-        end if;
-        v_found := v_found - v_other;
-        v_count := r_left[v_run];
-        if v_cpu > 0 then
-          v_count := least(v_count, div(i_cpu[v_found], v_cpu));
-        end if;
-        if v_ram > 0 then
-          v_count := least(v_count, div(i_ram[v_found], v_ram));
-        end if;
-        v_out := v_out + 1;
-        o_instance[v_out] := v_found;
-        o_place[v_out] := r_next[v_run];
-        o_count[v_out] := v_count;
-        o_cpu[v_out] := i_cpu[v_found];
-        o_ram[v_out] := i_ram[v_found];
-        -- it leaves its trees
-        foreach v_other in array array[0, v_instances] loop
-          v_slot := case when v_other = 0 then 4 * v_instances + 2 else 4 * v_instances + 2 + array_position(v_hints, i_type[v_found]) end;
-          continue when v_slot is null;
-          v_node := v_found + v_other;
-          v_depth := 0;
-          loop
-            v_cur := t_child[v_slot];
-            exit when v_cur = v_node;
-            v_depth := v_depth + 1;
-            t_path[v_depth] := v_cur;
-            v_i := v_cur - v_other;
-            v_slot := 2 * v_cur + (i_cpu[v_i] < i_cpu[v_found] or i_cpu[v_i] = i_cpu[v_found] and (i_ram[v_i] < i_ram[v_found] or i_ram[v_i] = i_ram[v_found] and v_i < v_found))::int;
-          end loop;
-          v_left := t_child[2 * v_node];
-          v_right := t_child[2 * v_node + 1];
-          while v_left <> 0 and v_right <> 0 loop
-            v_depth := v_depth + 1;
-            if t_rank[v_left - v_other] > t_rank[v_right - v_other] then
-              t_child[v_slot] := v_left;
-              t_path[v_depth] := v_left;
-              v_slot := 2 * v_left + 1;
-              v_left := t_child[v_slot];
-            else
-              t_child[v_slot] := v_right;
-              t_path[v_depth] := v_right;
-              v_slot := 2 * v_right;
-              v_right := t_child[v_slot];
-            end if;
-          end loop;
-          t_child[v_slot] := v_left + v_right;
-          while v_depth > 0 loop
-            v_cur := t_path[v_depth];
-            v_left := t_child[2 * v_cur];
-            v_right := t_child[2 * v_cur + 1];
-            t_most[v_cur] := greatest(i_ram[v_cur - v_other], case when v_left <> 0 then t_most[v_left] end, case when v_right <> 0 then t_most[v_right] end);
-            v_depth := v_depth - 1;
-          end loop;
-        end loop;
-        i_cpu[v_found] := i_cpu[v_found] - v_count * v_cpu;
-        i_ram[v_found] := i_ram[v_found] - v_count * v_ram;
-        r_left[v_run] := r_left[v_run] - v_count;
-        r_next[v_run] := r_next[v_run] + v_count;
-        if r_left[v_run] = 0 then
-          v_run := v_run + 1;
-        end if;
+        v_found := v_node;
       end if;
+      v_found := v_found - v_other;
+      v_count := r_left[v_run];
+      if v_cpu > 0 then
+        v_count := least(v_count, div(i_cpu[v_found], v_cpu));
+      end if;
+      if v_ram > 0 then
+        v_count := least(v_count, div(i_ram[v_found], v_ram));
+      end if;
+      v_out := v_out + 1;
+      o_instance[v_out] := v_found;
+      o_place[v_out] := r_next[v_run];
+      o_count[v_out] := v_count;
+      o_cpu[v_out] := i_cpu[v_found];
+      o_ram[v_out] := i_ram[v_found];
+      -- it leaves its trees
+      foreach v_other in array array[0, v_instances] loop
+        v_slot := case when v_other = 0 then 4 * v_instances + 2 else 4 * v_instances + 2 + array_position(v_hints, i_type[v_found]) end;
+        continue when v_slot is null;
+        v_node := v_found + v_other;
+        v_depth := 0;
+        loop
+          v_cur := t_child[v_slot];
+          exit when v_cur = v_node;
+          v_depth := v_depth + 1;
+          t_path[v_depth] := v_cur;
+          v_i := v_cur - v_other;
+          v_slot := 2 * v_cur + (i_cpu[v_i] < i_cpu[v_found] or i_cpu[v_i] = i_cpu[v_found] and (i_ram[v_i] < i_ram[v_found] or i_ram[v_i] = i_ram[v_found] and v_i < v_found))::int;
+        end loop;
+        v_left := t_child[2 * v_node];
+        v_right := t_child[2 * v_node + 1];
+        while v_left <> 0 and v_right <> 0 loop
+          v_depth := v_depth + 1;
+          if t_rank[v_left - v_other] > t_rank[v_right - v_other] then
+            t_child[v_slot] := v_left;
+            t_path[v_depth] := v_left;
+            v_slot := 2 * v_left + 1;
+            v_left := t_child[v_slot];
+          else
+            t_child[v_slot] := v_right;
+            t_path[v_depth] := v_right;
+            v_slot := 2 * v_right;
+            v_right := t_child[v_slot];
+          end if;
+        end loop;
+        t_child[v_slot] := v_left + v_right;
+        while v_depth > 0 loop
+          v_cur := t_path[v_depth];
+          v_left := t_child[2 * v_cur];
+          v_right := t_child[2 * v_cur + 1];
+          t_most[v_cur] := greatest(i_ram[v_cur - v_other], case when v_left <> 0 then t_most[v_left] end, case when v_right <> 0 then t_most[v_right] end);
+          v_depth := v_depth - 1;
+        end loop;
+      end loop;
+      i_cpu[v_found] := i_cpu[v_found] - v_count * v_cpu;
+      i_ram[v_found] := i_ram[v_found] - v_count * v_ram;
+      r_left[v_run] := r_left[v_run] - v_count;
+      r_next[v_run] := r_next[v_run] + v_count;
+      if r_left[v_run] = 0 then
+        v_run := v_run + 1;
+        exit when v_run > v_runs;
+      end if;
+      continue when i_cpu[v_found] < r_least_cpu[v_run] or i_ram[v_found] < r_least_ram[v_run];  -- it suits no job any more
       -- it enters its trees: above the first node of lower rank, whose tree is split by it
       foreach v_other in array array[0, v_instances] loop
         v_slot := case when v_other = 0 then 4 * v_instances + 2 else 4 * v_instances + 2 + array_position(v_hints, i_type[v_found]) end;

@@ -3,18 +3,20 @@
 -- Seed 002, release_empty_instances.
 create or replace function instance.release_empty(p_setup text, p_task_id bigint, p_queue text default null) returns bigint
 language plpgsql
-security definer set search_path = instance, pg_temp
+security definer set search_path = instance, pg_temp set enable_seqscan = off set plan_cache_mode = force_generic_plan
 as $$
 declare
+  v_now timestamptz := resource.clock(p_setup);
   v_released bigint;
 begin
   perform resource.identify(p_setup);
   perform resource.require_known_setup(p_setup);
   perform instance.lock_schedule(p_setup);
-  update instance.instance i set state = 'released', released_at = resource.clock(p_setup)
+  update instance.instance i set state = 'released', released_at = v_now
     from instance.live_instances(p_setup, p_task_id, p_queue) l
    where i.setup = p_setup and i.instance_id = l.instance_id and l.used_cpu = 0 and l.used_ram = 0 and i.state <> 'released' and i.used_cpu = 0 and i.used_ram = 0
-     and not exists (select from instance.job j where j.setup = p_setup and j.instance_id = i.instance_id and j.state = 'placed');  -- jobs may need nothing
+     -- jobs may need nothing; looked up for each, as offset 0 has it
+     and not exists (select from instance.job j where j.setup = p_setup and j.instance_id = l.instance_id and j.state = 'placed' offset 0);
   get diagnostics v_released = row_count;
   return v_released;
 end $$;
