@@ -8262,25 +8262,31 @@ CREATE FUNCTION instance.end_left_jobs(p_setup text, p_instance_id bigint DEFAUL
     SET enable_seqscan TO 'off'
     AS $$
 declare
+  v_jobs instance.job[];
   v_ids bigint[];
 begin
   if p_instance_id is null then
-    v_ids := array(select j.job_id from instance.job j where j.setup = p_setup and j.state in ('waiting', 'unschedulable') and j.taskqueue_job_id is not null
-                   union all
-                   select j.job_id from instance.job j where j.setup = p_setup and j.state = 'placed' and j.taskqueue_job_id is not null);
+    v_jobs := array(select j from instance.job j where j.setup = p_setup and j.state in ('waiting', 'unschedulable') and j.taskqueue_job_id is not null
+                    union all
+                    select j from instance.job j where j.setup = p_setup and j.state = 'placed' and j.taskqueue_job_id is not null);
   else
-    v_ids := array(select j.job_id from instance.job j where j.setup = p_setup and j.state = 'placed' and j.instance_id = p_instance_id and j.taskqueue_job_id is not null);
+    v_jobs := array(select j from instance.job j where j.setup = p_setup and j.state = 'placed' and j.instance_id = p_instance_id and j.taskqueue_job_id is not null);
   end if;
   v_ids := array(
-    select j.job_id
-      from instance.job j
-     where j.setup = p_setup and j.job_id = any (v_ids) and j.state in ('waiting', 'unschedulable', 'placed')
-       and not exists (select from taskqueue.lease l where l.setup = p_setup and l.job_id = j.taskqueue_job_id)
-       and not exists (select from instance.cloud_job c where c.setup = p_setup and c.job_id = j.taskqueue_job_id and c.queue = j.queue)
-       for update of j skip locked);
+    with open as materialized (
+      select c.queue, c.task_queue_id from instance.cloud_task_queue c where c.setup = p_setup
+    ), left_over as materialized (
+      select j.job_id, j.queue, (select t.task_queue_id from taskqueue.job t where t.setup = p_setup and t.job_id = j.taskqueue_job_id and not t.held) as task_queue_id
+        from unnest(v_jobs) j
+       where not exists (select from taskqueue.lease l where l.setup = p_setup and l.job_id = j.taskqueue_job_id offset 0)
+    )
+    select l.job_id from left_over l
+     where l.queue is null or l.task_queue_id is null or (l.queue, l.task_queue_id) not in (select o.queue, o.task_queue_id from open o));
   if v_ids = '{}' then
     return 0;
   end if;
+  v_ids := array(select o.job_id from unnest(v_ids) u (job_id)
+                  cross join lateral (select j.job_id from instance.job j where j.setup = p_setup and j.job_id = u.job_id for update skip locked) o);
   return (select count(*) from instance.leave_instances(p_setup, v_ids, '{waiting,unschedulable,placed}', 'finished', 'it has left the TaskQueues', true));
 end $$;
 
@@ -8471,11 +8477,15 @@ begin
   perform instance.lock_schedule(p_setup);
   ended := instance.end_left_jobs(p_setup);
   insert into instance.job as j (setup, job_id, task_id, queue, taskqueue_job_id, cpu, ram)
-  select p_setup, nextval('instance.job_id'), c.task_id, c.queue, c.job_id, c.cpu, c.ram
-    from (select c.* from instance.cloud_job c where c.setup = p_setup order by c.job_id) c
-   where not exists (select from instance.job o
-                      where o.setup = p_setup and o.taskqueue_job_id = c.job_id
-                        and (o.state = 'placed' or o.state in ('waiting', 'unschedulable') and (o.queue, o.cpu, o.ram) is not distinct from (c.queue, c.cpu, c.ram)))
+  select p_setup, nextval('instance.job_id'), n.task_id, n.queue, n.job_id, n.cpu, n.ram
+    from (select c.queue, c.cpu, c.ram, j.job_id, case when j.brokered then (select w.task_id from workload.job w where w.setup = p_setup and w.job_id = j.job_id) end as task_id
+            from instance.cloud_task_queue c
+           cross join lateral (select t.job_id, t.brokered from taskqueue.job t where t.setup = p_setup and t.task_queue_id = c.task_queue_id and not t.held offset 0) j
+           where c.setup = p_setup
+             and not exists (select from instance.job o
+                              where o.setup = p_setup and o.taskqueue_job_id = j.job_id
+                                and (o.state = 'placed' or o.state in ('waiting', 'unschedulable') and (o.queue, o.cpu, o.ram) is not distinct from (c.queue, c.cpu, c.ram)) offset 0)
+           order by j.job_id) n
   on conflict (setup, taskqueue_job_id) where taskqueue_job_id is not null
   do update set state = 'waiting', task_id = excluded.task_id, queue = excluded.queue, cpu = excluded.cpu, ram = excluded.ram,
                 instance_id = null, placed_at = null, ended_at = null, reason = null
@@ -8523,28 +8533,34 @@ CREATE FUNCTION instance.leave_instances(p_setup text, p_job_ids bigint[], p_fro
     AS $$
 declare
   v_now timestamptz := resource.clock(p_setup);
-  v_ids bigint[];
+  v_jobs instance.job[];
+  v_job instance.job;
+  v_left record;
 begin
-  perform from instance.job j where j.setup = p_setup and j.job_id = any (p_job_ids) order by j.job_id for update;
-  v_ids := array(select j.job_id from instance.job j where j.setup = p_setup and j.job_id = any (p_job_ids) and j.state = any (p_from)
-                                                     and (p_of_taskqueues or j.taskqueue_job_id is null));
-  perform from instance.instance i
-    where i.setup = p_setup and i.instance_id in (select j.instance_id from instance.job j where j.setup = p_setup and j.job_id = any (v_ids) and j.state = 'placed')
-    order by i.instance_id for update;
-  update instance.instance i set used_cpu = i.used_cpu - u.cpu, used_ram = i.used_ram - u.ram
-    from (select j.instance_id, sum(j.cpu) as cpu, sum(j.ram) as ram
-            from instance.job j where j.setup = p_setup and j.job_id = any (v_ids) and j.state = 'placed' group by j.instance_id) u
-   where i.setup = p_setup and i.instance_id = u.instance_id;
+  v_jobs := array(select l from instance.locked_jobs(p_setup, p_job_ids) l);
+  for v_left in
+    select j.instance_id, sum(j.cpu) as cpu, sum(j.ram) as ram from unnest(v_jobs) j
+     where j.state = 'placed' and j.state = any (p_from) and (p_of_taskqueues or j.taskqueue_job_id is null)
+     group by j.instance_id order by j.instance_id
+  loop
+    update instance.instance i set used_cpu = i.used_cpu - v_left.cpu, used_ram = i.used_ram - v_left.ram where i.setup = p_setup and i.instance_id = v_left.instance_id;
+  end loop;
+  foreach v_job in array v_jobs loop
+    if v_job.state = any (p_from) and (p_of_taskqueues or v_job.taskqueue_job_id is null) then
+      update instance.job j
+         set state = p_to, reason = p_reason, ended_at = case when p_to <> 'waiting' then v_now end,
+             instance_id = case when p_to <> 'waiting' then j.instance_id end, placed_at = case when p_to <> 'waiting' then j.placed_at end
+       where j.setup = p_setup and j.job_id = v_job.job_id;
+    end if;
+  end loop;
   return query
-  select i.job_id, case when i.job_id = any (v_ids) then p_to when j.job_id is null then 'there is no such job'
-              when j.state = any (p_from) then format('it is job %s of TaskQueues', j.taskqueue_job_id) else format('it is %s', j.state) end
-    from (select distinct u.job_id from unnest(p_job_ids) u (job_id)) i
-    left join instance.job j on j.setup = p_setup and j.job_id = i.job_id
-   order by i.job_id;
-  update instance.job j
-     set state = p_to, reason = p_reason, ended_at = case when p_to <> 'waiting' then v_now end,
-         instance_id = case when p_to <> 'waiting' then j.instance_id end, placed_at = case when p_to <> 'waiting' then j.placed_at end
-   where j.setup = p_setup and j.job_id = any (v_ids);
+  select j.job_id, case when j.state <> all (p_from) then format('it is %s', j.state)
+                        when p_of_taskqueues or j.taskqueue_job_id is null then p_to
+                        else format('it is job %s of TaskQueues', j.taskqueue_job_id) end
+    from unnest(v_jobs) j
+  union all
+  select m.job_id, 'there is no such job' from (select u from unnest(p_job_ids) u except select j.job_id from unnest(v_jobs) j) m (job_id)
+  order by 1;
 end $$;
 
 ALTER FUNCTION instance.leave_instances(p_setup text, p_job_ids bigint[], p_from text[], p_to text, p_reason text, p_of_taskqueues boolean) OWNER TO broker_owner;
@@ -8628,20 +8644,104 @@ ALTER FUNCTION instance.lock_schedule(p_setup text) OWNER TO broker_owner;
 
 COMMENT ON FUNCTION instance.lock_schedule(p_setup text) IS 'Keeps others from placing jobs, and from changing which instances there are, until the transaction ends.';
 
+CREATE TABLE instance.job (
+    setup text NOT NULL,
+    job_id bigint NOT NULL,
+    task_id bigint,
+    cpu numeric,
+    cpu_expression text,
+    ram numeric,
+    ram_expression text,
+    instance_type text,
+    instance_id bigint,
+    state text DEFAULT 'waiting'::text NOT NULL,
+    inputs jsonb DEFAULT '{}'::jsonb NOT NULL,
+    queue text,
+    taskqueue_job_id bigint,
+    reason text,
+    placed_at timestamp with time zone,
+    ended_at timestamp with time zone,
+    CONSTRAINT job_cpu_check CHECK (((cpu >= (0)::numeric) AND (cpu < '1000000000'::numeric))),
+    CONSTRAINT job_inputs_check CHECK ((jsonb_typeof(inputs) = 'object'::text)),
+    CONSTRAINT job_ram_check CHECK (((ram >= (0)::numeric) AND (ram < '1000000000000000'::numeric)))
+);
+
+ALTER TABLE instance.job OWNER TO broker_owner;
+
+COMMENT ON TABLE instance.job IS 'Jobs of tasks to be packed onto instances. What a job needs is a number, or an expression of its inputs until they are known.';
+
+COMMENT ON COLUMN instance.job.setup IS 'Tenant: DIRAC''s Setup, PanDA''s vo.';
+
+COMMENT ON COLUMN instance.job.job_id IS 'Number of the job.';
+
+COMMENT ON COLUMN instance.job.task_id IS 'Task.';
+
+COMMENT ON COLUMN instance.job.cpu IS 'Cores that it needs; null = not known yet.';
+
+COMMENT ON COLUMN instance.job.cpu_expression IS 'Cores as an expression of inputs, such as ceil(size / 1000); null = a number was given, or nothing.';
+
+COMMENT ON COLUMN instance.job.ram IS 'Memory that it needs (MB); null = not known yet.';
+
+COMMENT ON COLUMN instance.job.ram_expression IS 'Memory (MB) as an expression of inputs, such as 2 * size; null = a number was given, or nothing.';
+
+COMMENT ON COLUMN instance.job.instance_type IS 'Type that its instance must have, the hint; null = any that fits.';
+
+COMMENT ON COLUMN instance.job.instance_id IS 'Instance that it is placed on; null = on none.';
+
+COMMENT ON COLUMN instance.job.state IS 'waiting, placed, finished, cancelled, or unschedulable (no type can take it; reason says what is short).';
+
+COMMENT ON COLUMN instance.job.inputs IS 'Named inputs that expressions read, as far as they are known: name to number.';
+
+COMMENT ON COLUMN instance.job.queue IS 'PanDA queue of kind cloud that it waits at; null = none.';
+
+COMMENT ON COLUMN instance.job.taskqueue_job_id IS 'Job of TaskQueues that it stands for (instance.follow_taskqueues); null = none.';
+
+COMMENT ON COLUMN instance.job.reason IS 'Why it is placed there, waits, or is unschedulable; null = no schedule has looked at it.';
+
+COMMENT ON COLUMN instance.job.placed_at IS 'When it was placed; null = it is on no instance, or not known.';
+
+COMMENT ON COLUMN instance.job.ended_at IS 'When it finished or was cancelled; null = not yet, or not known.';
+
+COMMENT ON CONSTRAINT job_cpu_check ON instance.job IS '0 or more, and less than 1e9';
+
+COMMENT ON CONSTRAINT job_inputs_check ON instance.job IS 'an object';
+
+COMMENT ON CONSTRAINT job_ram_check ON instance.job IS '0 or more, and less than 1e15';
+
+CREATE FUNCTION instance.locked_jobs(p_setup text, p_job_ids bigint[]) RETURNS SETOF instance.job
+    LANGUAGE sql
+    SET enable_seqscan TO 'off'
+    AS $$
+  select j.*
+    from (select distinct u.job_id from unnest(p_job_ids) u (job_id) order by u.job_id) u
+   cross join lateral (select o.* from instance.job o where o.setup = p_setup and o.job_id = u.job_id for update) j
+$$;
+
+ALTER FUNCTION instance.locked_jobs(p_setup text, p_job_ids bigint[]) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION instance.locked_jobs(p_setup text, p_job_ids bigint[]) IS 'Jobs, locked in the order of their ids; those that are not there are left out.';
+
 CREATE FUNCTION instance.lose_instances(p_setup text, p_instance_ids bigint[]) RETURNS TABLE(job_id bigint, answer text)
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'instance', 'pg_temp'
+    SET enable_seqscan TO 'off'
     AS $$
+declare
+  v_now timestamptz := resource.clock(p_setup);
+  v_id bigint;
 begin
   perform resource.identify(p_setup);
   perform resource.require_known_setup(p_setup);
   perform instance.lock_schedule(p_setup);
   return query
   select l.job_id, l.answer
-    from instance.leave_instances(p_setup, array(select j.job_id from instance.job j where j.setup = p_setup and j.instance_id = any (p_instance_ids) and j.state = 'placed'),
+    from instance.leave_instances(p_setup, array(select j.job_id from unnest(p_instance_ids) u (instance_id)
+                                                  cross join lateral (select o.job_id from instance.job o
+                                                                       where o.setup = p_setup and o.instance_id = u.instance_id and o.state = 'placed' offset 0) j),
                                   '{placed}', 'waiting', 'its instance was lost', true) l;
-  update instance.instance i set state = 'released', released_at = resource.clock(p_setup)
-   where i.setup = p_setup and i.instance_id = any (p_instance_ids) and i.state <> 'released';
+  for v_id in select distinct u from unnest(p_instance_ids) u order by u loop
+    update instance.instance i set state = 'released', released_at = v_now where i.setup = p_setup and i.instance_id = v_id and i.state <> 'released';
+  end loop;
 end $$;
 
 ALTER FUNCTION instance.lose_instances(p_setup text, p_instance_ids bigint[]) OWNER TO broker_owner;
@@ -8689,11 +8789,12 @@ declare
   -- runs, in the order of the jobs
   v_runs int;
   r_cpu numeric[]; r_ram numeric[]; r_hint text[]; r_type text[]; r_left int[]; r_next int[]; r_leaf int[];
+  r_least_cpu numeric[]; r_least_ram numeric[];  -- of it and those behind it
   -- instances that are there, by id
   v_instances int;
   i_id bigint[]; i_type text[]; i_cpu numeric[]; i_ram numeric[];
   -- their trees: node n of the first is instance n, of the others instance n - v_instances; children at 2n and 2n + 1, a root where a node's child would be
-  t_child int[]; t_most numeric[]; t_rank int[]; t_path int[];
+  t_child int[]; t_most numeric[]; t_rank int[]; t_path int[]; t_order int[];
   v_hints text[];
   -- lists of runs for new instances: leaves of one tree, list by list
   l_run int[]; l_cpu numeric[]; l_least numeric[]; l_leaves int;
@@ -8704,7 +8805,7 @@ declare
   v_out int := 0;
   n_type text[] := '{}'::text[]; v_new int := 0;
   f_leaf int[]; f_count int[]; f_cpu numeric[]; f_ram numeric[]; v_fill int; v_repeat bigint;
-  v_entered int := 0; v_run int; v_i int; v_node int; v_slot int; v_cur int; v_other int; v_left int; v_right int; v_depth int; v_found int; v_count int;
+  v_run int; v_i int; v_node int; v_slot int; v_cur int; v_other int; v_left int; v_right int; v_depth int; v_found int; v_count int;
   v_cpu numeric; v_ram numeric; v_type text; v_price numeric; v_price_of numeric; v_list int; v_ahead int; v_best int; v_best_list int; v_low int; v_high int; v_leaf int;
 begin
   with shape as materialized (
@@ -8748,122 +8849,156 @@ begin
     return;
   end if;
 
-  select count(*)::int, coalesce(array_agg(i.instance_id order by i.instance_id), '{}'), array_agg(i.type order by i.instance_id),
-         array_agg(i.cpu - i.used_cpu order by i.instance_id), array_agg(i.ram - i.used_ram order by i.instance_id)
-    into v_instances, i_id, i_type, i_cpu, i_ram
-    from (select o.* from instance.live_instances(p_setup, p_task_id, p_queue) o
-          union all
-          select a.* from instance.live_instances(p_setup, null, p_queue) a where p_task_id is not null) i
-   where i.cpu - i.used_cpu >= (select min(u) from unnest(r_cpu) u) and i.ram - i.used_ram >= (select min(u) from unnest(r_ram) u);  -- others suit no job
+  r_least_cpu := r_cpu;
+  r_least_ram := r_ram;
+  for n in reverse v_runs - 1 .. 1 loop
+    r_least_cpu[n] := least(r_least_cpu[n], r_least_cpu[n + 1]);
+    r_least_ram[n] := least(r_least_ram[n], r_least_ram[n + 1]);
+  end loop;
+  with instance as materialized (
+    select i.instance_id, i.type, i.cpu - i.used_cpu as cpu, i.ram - i.used_ram as ram, row_number() over (order by i.instance_id)::int as number
+      from (select o.* from instance.live_instances(p_setup, p_task_id, p_queue) o
+            union all
+            select a.* from instance.live_instances(p_setup, null, p_queue) a where p_task_id is not null) i
+     where i.cpu - i.used_cpu >= r_least_cpu[1] and i.ram - i.used_ram >= r_least_ram[1]  -- others suit no job
+  )
+  select count(*)::int, coalesce(array_agg(i.instance_id order by i.number), '{}'), array_agg(i.type order by i.number), array_agg(i.cpu order by i.number),
+         array_agg(i.ram order by i.number), array_agg(i.number order by i.cpu, i.ram, i.number)
+    into v_instances, i_id, i_type, i_cpu, i_ram, t_order
+    from instance i;
 
   if v_instances > 0 then
     t_child := array_fill(0, array[4 * v_instances + 3 + cardinality(v_hints)]);
     t_most := array_fill(0::numeric, array[2 * v_instances]);
     t_rank := array(select hashint4(g) from generate_series(1, v_instances) g);
     t_path := array_fill(0, array[2 * v_instances + 1]);
+    -- the trees of all, in one pass over their order: t_path holds the nodes that may still get a right child, their ranks falling
+    for n in 0 .. cardinality(v_hints) loop
+      v_other := case when n = 0 then 0 else v_instances end;
+      v_depth := 0;
+      foreach v_found in array t_order loop
+        continue when n > 0 and i_type[v_found] <> v_hints[n];
+        v_cur := 0;
+        while v_depth > 0 and t_rank[t_path[v_depth] - v_other] < t_rank[v_found] loop
+          v_cur := t_path[v_depth];
+          v_left := t_child[2 * v_cur];
+          v_right := t_child[2 * v_cur + 1];
+          t_most[v_cur] := greatest(i_ram[v_cur - v_other], case when v_left <> 0 then t_most[v_left] end, case when v_right <> 0 then t_most[v_right] end);
+          v_depth := v_depth - 1;
+        end loop;
+        v_node := v_found + v_other;
+        t_child[2 * v_node] := v_cur;
+        t_child[case when v_depth = 0 then 4 * v_instances + 2 + n else 2 * t_path[v_depth] + 1 end] := v_node;
+        v_depth := v_depth + 1;
+        t_path[v_depth] := v_node;
+      end loop;
+      while v_depth > 0 loop
+        v_cur := t_path[v_depth];
+        v_left := t_child[2 * v_cur];
+        v_right := t_child[2 * v_cur + 1];
+        t_most[v_cur] := greatest(i_ram[v_cur - v_other], case when v_left <> 0 then t_most[v_left] end, case when v_right <> 0 then t_most[v_right] end);
+        v_depth := v_depth - 1;
+      end loop;
+    end loop;
     v_run := 1;
-    loop
-      if v_entered < v_instances then  -- each enters its trees before the first job is placed
-        v_entered := v_entered + 1;
-        v_found := v_entered;
-      else
-        exit when v_run > v_runs;
-        -- the first instance that suits
-        v_cpu := r_cpu[v_run];
-        v_ram := r_ram[v_run];
-        v_other := case when r_hint[v_run] is null then 0 else v_instances end;
-        v_node := t_child[case when v_other = 0 then 4 * v_instances + 2 else 4 * v_instances + 2 + array_position(v_hints, r_hint[v_run]) end];
-        v_found := 0;
-        while v_node <> 0 loop
-          if i_cpu[v_node - v_other] < v_cpu then
-            v_node := t_child[2 * v_node + 1];
+    while v_run <= v_runs loop
+      -- the first instance that suits
+      v_cpu := r_cpu[v_run];
+      v_ram := r_ram[v_run];
+      v_other := case when r_hint[v_run] is null then 0 else v_instances end;
+      v_node := t_child[case when v_other = 0 then 4 * v_instances + 2 else 4 * v_instances + 2 + array_position(v_hints, r_hint[v_run]) end];
+      v_found := 0;
+      while v_node <> 0 loop
+        if i_cpu[v_node - v_other] < v_cpu then
+          v_node := t_child[2 * v_node + 1];
+        else
+          v_right := t_child[2 * v_node + 1];
+          if i_ram[v_node - v_other] >= v_ram or v_right <> 0 and t_most[v_right] >= v_ram then
+            v_found := v_node;
+          end if;
+          v_node := t_child[2 * v_node];
+        end if;
+      end loop;
+      if v_found = 0 then
+        v_run := v_run + 1;
+        continue;
+      end if;
+      if i_ram[v_found - v_other] < v_ram then  -- not itself: the first on its right
+        v_node := t_child[2 * v_found + 1];
+        loop
+          v_left := t_child[2 * v_node];
+          if v_left <> 0 and t_most[v_left] >= v_ram then
+            v_node := v_left;
+          elsif i_ram[v_node - v_other] >= v_ram then
+            exit;
           else
-            v_right := t_child[2 * v_node + 1];
-            if i_ram[v_node - v_other] >= v_ram or v_right <> 0 and t_most[v_right] >= v_ram then
-              v_found := v_node;
-            end if;
-            v_node := t_child[2 * v_node];
+            v_node := t_child[2 * v_node + 1];
           end if;
         end loop;
-        if v_found = 0 then
-          v_run := v_run + 1;
-          continue;
-        end if;
-        if i_ram[v_found - v_other] < v_ram then  -- not itself: the first on its right
-          v_node := t_child[2 * v_found + 1];
-          loop
-            v_left := t_child[2 * v_node];
-            if v_left <> 0 and t_most[v_left] >= v_ram then
-              v_node := v_left;
-            elsif i_ram[v_node - v_other] >= v_ram then
-              exit;
-            else
-              v_node := t_child[2 * v_node + 1];
-            end if;
-          end loop;
-          v_found := v_node;
-        end if;
-        v_found := v_found - v_other;
-        v_count := r_left[v_run];
-        if v_cpu > 0 then
-          v_count := least(v_count, div(i_cpu[v_found], v_cpu));
-        end if;
-        if v_ram > 0 then
-          v_count := least(v_count, div(i_ram[v_found], v_ram));
-        end if;
-        v_out := v_out + 1;
-        o_instance[v_out] := v_found;
-        o_place[v_out] := r_next[v_run];
-        o_count[v_out] := v_count;
-        o_cpu[v_out] := i_cpu[v_found];
-        o_ram[v_out] := i_ram[v_found];
-        -- it leaves its trees
-        foreach v_other in array array[0, v_instances] loop
-          v_slot := case when v_other = 0 then 4 * v_instances + 2 else 4 * v_instances + 2 + array_position(v_hints, i_type[v_found]) end;
-          continue when v_slot is null;
-          v_node := v_found + v_other;
-          v_depth := 0;
-          loop
-            v_cur := t_child[v_slot];
-            exit when v_cur = v_node;
-            v_depth := v_depth + 1;
-            t_path[v_depth] := v_cur;
-            v_i := v_cur - v_other;
-            v_slot := 2 * v_cur + (i_cpu[v_i] < i_cpu[v_found] or i_cpu[v_i] = i_cpu[v_found] and (i_ram[v_i] < i_ram[v_found] or i_ram[v_i] = i_ram[v_found] and v_i < v_found))::int;
-          end loop;
-          v_left := t_child[2 * v_node];
-          v_right := t_child[2 * v_node + 1];
-          while v_left <> 0 and v_right <> 0 loop
-            v_depth := v_depth + 1;
-            if t_rank[v_left - v_other] > t_rank[v_right - v_other] then
-              t_child[v_slot] := v_left;
-              t_path[v_depth] := v_left;
-              v_slot := 2 * v_left + 1;
-              v_left := t_child[v_slot];
-            else
-              t_child[v_slot] := v_right;
-              t_path[v_depth] := v_right;
-              v_slot := 2 * v_right;
-              v_right := t_child[v_slot];
-            end if;
-          end loop;
-          t_child[v_slot] := v_left + v_right;
-          while v_depth > 0 loop
-            v_cur := t_path[v_depth];
-            v_left := t_child[2 * v_cur];
-            v_right := t_child[2 * v_cur + 1];
-            t_most[v_cur] := greatest(i_ram[v_cur - v_other], case when v_left <> 0 then t_most[v_left] end, case when v_right <> 0 then t_most[v_right] end);
-            v_depth := v_depth - 1;
-          end loop;
-        end loop;
-        i_cpu[v_found] := i_cpu[v_found] - v_count * v_cpu;
-        i_ram[v_found] := i_ram[v_found] - v_count * v_ram;
-        r_left[v_run] := r_left[v_run] - v_count;
-        r_next[v_run] := r_next[v_run] + v_count;
-        if r_left[v_run] = 0 then
-          v_run := v_run + 1;
-        end if;
+        v_found := v_node;
       end if;
+      v_found := v_found - v_other;
+      v_count := r_left[v_run];
+      if v_cpu > 0 then
+        v_count := least(v_count, div(i_cpu[v_found], v_cpu));
+      end if;
+      if v_ram > 0 then
+        v_count := least(v_count, div(i_ram[v_found], v_ram));
+      end if;
+      v_out := v_out + 1;
+      o_instance[v_out] := v_found;
+      o_place[v_out] := r_next[v_run];
+      o_count[v_out] := v_count;
+      o_cpu[v_out] := i_cpu[v_found];
+      o_ram[v_out] := i_ram[v_found];
+      -- it leaves its trees
+      foreach v_other in array array[0, v_instances] loop
+        v_slot := case when v_other = 0 then 4 * v_instances + 2 else 4 * v_instances + 2 + array_position(v_hints, i_type[v_found]) end;
+        continue when v_slot is null;
+        v_node := v_found + v_other;
+        v_depth := 0;
+        loop
+          v_cur := t_child[v_slot];
+          exit when v_cur = v_node;
+          v_depth := v_depth + 1;
+          t_path[v_depth] := v_cur;
+          v_i := v_cur - v_other;
+          v_slot := 2 * v_cur + (i_cpu[v_i] < i_cpu[v_found] or i_cpu[v_i] = i_cpu[v_found] and (i_ram[v_i] < i_ram[v_found] or i_ram[v_i] = i_ram[v_found] and v_i < v_found))::int;
+        end loop;
+        v_left := t_child[2 * v_node];
+        v_right := t_child[2 * v_node + 1];
+        while v_left <> 0 and v_right <> 0 loop
+          v_depth := v_depth + 1;
+          if t_rank[v_left - v_other] > t_rank[v_right - v_other] then
+            t_child[v_slot] := v_left;
+            t_path[v_depth] := v_left;
+            v_slot := 2 * v_left + 1;
+            v_left := t_child[v_slot];
+          else
+            t_child[v_slot] := v_right;
+            t_path[v_depth] := v_right;
+            v_slot := 2 * v_right;
+            v_right := t_child[v_slot];
+          end if;
+        end loop;
+        t_child[v_slot] := v_left + v_right;
+        while v_depth > 0 loop
+          v_cur := t_path[v_depth];
+          v_left := t_child[2 * v_cur];
+          v_right := t_child[2 * v_cur + 1];
+          t_most[v_cur] := greatest(i_ram[v_cur - v_other], case when v_left <> 0 then t_most[v_left] end, case when v_right <> 0 then t_most[v_right] end);
+          v_depth := v_depth - 1;
+        end loop;
+      end loop;
+      i_cpu[v_found] := i_cpu[v_found] - v_count * v_cpu;
+      i_ram[v_found] := i_ram[v_found] - v_count * v_ram;
+      r_left[v_run] := r_left[v_run] - v_count;
+      r_next[v_run] := r_next[v_run] + v_count;
+      if r_left[v_run] = 0 then
+        v_run := v_run + 1;
+        exit when v_run > v_runs;
+      end if;
+      continue when i_cpu[v_found] < r_least_cpu[v_run] or i_ram[v_found] < r_least_ram[v_run];  -- it suits no job any more
       -- it enters its trees: above the first node of lower rank, whose tree is split by it
       foreach v_other in array array[0, v_instances] loop
         v_slot := case when v_other = 0 then 4 * v_instances + 2 else 4 * v_instances + 2 + array_position(v_hints, i_type[v_found]) end;
@@ -9163,17 +9298,21 @@ COMMENT ON FUNCTION instance.refuse_needs(p_jobs jsonb, p_keys text[]) IS 'Refus
 CREATE FUNCTION instance.release_empty(p_setup text, p_task_id bigint, p_queue text DEFAULT NULL::text) RETURNS bigint
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'instance', 'pg_temp'
+    SET enable_seqscan TO 'off'
+    SET plan_cache_mode TO 'force_generic_plan'
     AS $$
 declare
+  v_now timestamptz := resource.clock(p_setup);
   v_released bigint;
 begin
   perform resource.identify(p_setup);
   perform resource.require_known_setup(p_setup);
   perform instance.lock_schedule(p_setup);
-  update instance.instance i set state = 'released', released_at = resource.clock(p_setup)
+  update instance.instance i set state = 'released', released_at = v_now
     from instance.live_instances(p_setup, p_task_id, p_queue) l
    where i.setup = p_setup and i.instance_id = l.instance_id and l.used_cpu = 0 and l.used_ram = 0 and i.state <> 'released' and i.used_cpu = 0 and i.used_ram = 0
-     and not exists (select from instance.job j where j.setup = p_setup and j.instance_id = i.instance_id and j.state = 'placed');  -- jobs may need nothing
+     -- jobs may need nothing; looked up for each, as offset 0 has it
+     and not exists (select from instance.job j where j.setup = p_setup and j.instance_id = l.instance_id and j.state = 'placed' offset 0);
   get diagnostics v_released = row_count;
   return v_released;
 end $$;
@@ -9230,25 +9369,19 @@ CREATE FUNCTION instance.resolve_needs(p_setup text, p_job_ids bigint[]) RETURNS
     LANGUAGE plpgsql
     AS $$
 declare
+  v_job instance.job;
   v_wrong record;
 begin
-  with value as materialized (
-    select j.job_id, case when j.cpu_expression is null then j.cpu else instance.evaluate(j.cpu_expression, j.inputs) end as cpu,
-           case when j.ram_expression is null then j.ram else instance.evaluate(j.ram_expression, j.inputs) end as ram
-      from instance.job j
-     where j.setup = p_setup and j.job_id = any (p_job_ids) and coalesce(j.cpu_expression, j.ram_expression) is not null
-  ), stored as (
-    update instance.job j set cpu = v.cpu, ram = v.ram from value v
-     where j.setup = p_setup and j.job_id = v.job_id and v.cpu between 0 and 1e9 - 1 is not false and v.ram between 0 and 1e15 - 1 is not false
-  )
-  select v.job_id, x.need, x.value into v_wrong
-    from value v cross join lateral (values ('cpu', v.cpu, 1e9), ('ram', v.ram, 1e15)) x (need, value, bound)
-   where x.value between 0 and x.bound - 1 is false
-   order by v.job_id limit 1;
-  if found then
-    raise exception 'job %: % comes to %', v_wrong.job_id, v_wrong.need, trim_scale(v_wrong.value)
-      using errcode = 'PB001', hint = 'Expressions give 0 or more: less than 1e9 cores, less than 1e15 MB.';
-  end if;
+  for v_job in select l.* from instance.locked_jobs(p_setup, p_job_ids) l where coalesce(l.cpu_expression, l.ram_expression) is not null loop
+    v_job.cpu := case when v_job.cpu_expression is null then v_job.cpu else instance.evaluate(v_job.cpu_expression, v_job.inputs) end;
+    v_job.ram := case when v_job.ram_expression is null then v_job.ram else instance.evaluate(v_job.ram_expression, v_job.inputs) end;
+    select x.need, x.value into v_wrong from (values ('cpu', v_job.cpu, 1e9), ('ram', v_job.ram, 1e15)) x (need, value, bound) where x.value between 0 and x.bound - 1 is false limit 1;
+    if found then
+      raise exception 'job %: % comes to %', v_job.job_id, v_wrong.need, trim_scale(v_wrong.value)
+        using errcode = 'PB001', hint = 'Expressions give 0 or more: less than 1e9 cores, less than 1e15 MB.';
+    end if;
+    update instance.job j set cpu = v_job.cpu, ram = v_job.ram where j.setup = p_setup and j.job_id = v_job.job_id and (j.cpu, j.ram) is distinct from (v_job.cpu, v_job.ram);
+  end loop;
 end $$;
 
 ALTER FUNCTION instance.resolve_needs(p_setup text, p_job_ids bigint[]) OWNER TO broker_owner;
@@ -9402,33 +9535,37 @@ CREATE FUNCTION instance.set_needs(p_setup text, p_jobs jsonb) RETURNS bigint
     AS $$
 declare
   v_ids bigint[];
+  v_jobs instance.job[];
   v_wrong record;
+  v_said jsonb;
 begin
   perform resource.identify(p_setup);
   perform resource.require_known_setup(p_setup);
   perform instance.refuse_needs(p_jobs, '{id,cpu,ram,instance_type,inputs}');
   v_ids := array(select (e.job ->> 'id')::bigint from jsonb_array_elements(p_jobs) e (job));
-  perform from instance.job j where j.setup = p_setup and j.job_id = any (v_ids) order by j.job_id for update;
-  select i.job_id, j.state, j.taskqueue_job_id into v_wrong
-    from unnest(v_ids) i (job_id)
-    left join instance.job j on j.setup = p_setup and j.job_id = i.job_id
-   where (j.state in ('waiting', 'unschedulable') and j.taskqueue_job_id is null) is not true
-   order by i.job_id limit 1;
-  if v_wrong.job_id is not null and v_wrong.state is null then
+  v_jobs := array(select l from instance.locked_jobs(p_setup, v_ids) l);
+  select x.job_id, x.is_it into v_wrong
+    from (select u as job_id, null as is_it from (select u from unnest(v_ids) u except select j.job_id from unnest(v_jobs) j) m (u)
+          union all
+          select j.job_id, coalesce('job ' || j.taskqueue_job_id || ' of TaskQueues', j.state) from unnest(v_jobs) j
+           where j.state not in ('waiting', 'unschedulable') or j.taskqueue_job_id is not null) x
+   order by x.job_id limit 1;
+  if v_wrong.job_id is not null and v_wrong.is_it is null then
     raise exception 'there is no job %', v_wrong.job_id using errcode = 'PB004', hint = 'monitor.instance_job has those that are there.';
   elsif v_wrong.job_id is not null then
-    raise exception 'job % is %', v_wrong.job_id, coalesce('job ' || v_wrong.taskqueue_job_id || ' of TaskQueues', v_wrong.state)
+    raise exception 'job % is %', v_wrong.job_id, v_wrong.is_it
       using errcode = 'PB005', hint = 'What a job needs changes only while it waits; what one of TaskQueues needs stands there.';
   end if;
-  update instance.job j
-     set cpu = case when e.job ? 'cpu' then case jsonb_typeof(e.job -> 'cpu') when 'number' then (e.job ->> 'cpu')::numeric end else j.cpu end,
-         cpu_expression = case when e.job ? 'cpu' then case jsonb_typeof(e.job -> 'cpu') when 'string' then e.job ->> 'cpu' end else j.cpu_expression end,
-         ram = case when e.job ? 'ram' then case jsonb_typeof(e.job -> 'ram') when 'number' then (e.job ->> 'ram')::numeric end else j.ram end,
-         ram_expression = case when e.job ? 'ram' then case jsonb_typeof(e.job -> 'ram') when 'string' then e.job ->> 'ram' end else j.ram_expression end,
-         instance_type = case when e.job ? 'instance_type' then e.job ->> 'instance_type' else j.instance_type end,
-         inputs = j.inputs || coalesce(e.job -> 'inputs', '{}'), state = 'waiting', reason = null
-    from jsonb_array_elements(p_jobs) e (job)
-   where j.setup = p_setup and j.job_id = (e.job ->> 'id')::bigint;
+  for v_said in select e.job from jsonb_array_elements(p_jobs) e (job) loop
+    update instance.job j
+       set cpu = case when v_said ? 'cpu' then case jsonb_typeof(v_said -> 'cpu') when 'number' then (v_said ->> 'cpu')::numeric end else j.cpu end,
+           cpu_expression = case when v_said ? 'cpu' then case jsonb_typeof(v_said -> 'cpu') when 'string' then v_said ->> 'cpu' end else j.cpu_expression end,
+           ram = case when v_said ? 'ram' then case jsonb_typeof(v_said -> 'ram') when 'number' then (v_said ->> 'ram')::numeric end else j.ram end,
+           ram_expression = case when v_said ? 'ram' then case jsonb_typeof(v_said -> 'ram') when 'string' then v_said ->> 'ram' end else j.ram_expression end,
+           instance_type = case when v_said ? 'instance_type' then v_said ->> 'instance_type' else j.instance_type end,
+           inputs = j.inputs || coalesce(v_said -> 'inputs', '{}'), state = 'waiting', reason = null
+     where j.setup = p_setup and j.job_id = (v_said ->> 'id')::bigint;
+  end loop;
   perform instance.resolve_needs(p_setup, v_ids);
   return cardinality(v_ids);
 end $$;
@@ -9498,14 +9635,16 @@ CREATE FUNCTION instance.start_instances(p_setup text, p_instance_ids bigint[]) 
     SET search_path TO 'instance', 'pg_temp'
     AS $$
 declare
-  v_started bigint;
+  v_now timestamptz := resource.clock(p_setup);
+  v_started bigint := 0;
+  v_id bigint;
 begin
   perform resource.identify(p_setup);
   perform resource.require_known_setup(p_setup);
-  perform from instance.instance i where i.setup = p_setup and i.instance_id = any (p_instance_ids) order by i.instance_id for update;
-  update instance.instance i set state = 'running', started_at = resource.clock(p_setup)
-   where i.setup = p_setup and i.instance_id = any (p_instance_ids) and i.state = 'requested';
-  get diagnostics v_started = row_count;
+  for v_id in select distinct u from unnest(p_instance_ids) u order by u loop
+    update instance.instance i set state = 'running', started_at = v_now where i.setup = p_setup and i.instance_id = v_id and i.state = 'requested';
+    v_started := v_started + found::int;
+  end loop;
   return v_started;
 end $$;
 
@@ -9633,70 +9772,6 @@ end $$;
 ALTER FUNCTION instance.tasks_to_schedule(p_setup text, p_task_id bigint) OWNER TO broker_owner;
 
 COMMENT ON FUNCTION instance.tasks_to_schedule(p_setup text, p_task_id bigint) IS 'Tasks that have jobs on no instance, or instances, with the queue of kind cloud (null = none): what instance.schedule takes, of one task or (null) of all; task null = jobs and instances of no task. Errors: PB001 (no such setup), PB002 (setup not granted).';
-
-CREATE TABLE instance.job (
-    setup text NOT NULL,
-    job_id bigint NOT NULL,
-    task_id bigint,
-    cpu numeric,
-    cpu_expression text,
-    ram numeric,
-    ram_expression text,
-    instance_type text,
-    instance_id bigint,
-    state text DEFAULT 'waiting'::text NOT NULL,
-    inputs jsonb DEFAULT '{}'::jsonb NOT NULL,
-    queue text,
-    taskqueue_job_id bigint,
-    reason text,
-    placed_at timestamp with time zone,
-    ended_at timestamp with time zone,
-    CONSTRAINT job_cpu_check CHECK (((cpu >= (0)::numeric) AND (cpu < '1000000000'::numeric))),
-    CONSTRAINT job_inputs_check CHECK ((jsonb_typeof(inputs) = 'object'::text)),
-    CONSTRAINT job_ram_check CHECK (((ram >= (0)::numeric) AND (ram < '1000000000000000'::numeric)))
-);
-
-ALTER TABLE instance.job OWNER TO broker_owner;
-
-COMMENT ON TABLE instance.job IS 'Jobs of tasks to be packed onto instances. What a job needs is a number, or an expression of its inputs until they are known.';
-
-COMMENT ON COLUMN instance.job.setup IS 'Tenant: DIRAC''s Setup, PanDA''s vo.';
-
-COMMENT ON COLUMN instance.job.job_id IS 'Number of the job.';
-
-COMMENT ON COLUMN instance.job.task_id IS 'Task.';
-
-COMMENT ON COLUMN instance.job.cpu IS 'Cores that it needs; null = not known yet.';
-
-COMMENT ON COLUMN instance.job.cpu_expression IS 'Cores as an expression of inputs, such as ceil(size / 1000); null = a number was given, or nothing.';
-
-COMMENT ON COLUMN instance.job.ram IS 'Memory that it needs (MB); null = not known yet.';
-
-COMMENT ON COLUMN instance.job.ram_expression IS 'Memory (MB) as an expression of inputs, such as 2 * size; null = a number was given, or nothing.';
-
-COMMENT ON COLUMN instance.job.instance_type IS 'Type that its instance must have, the hint; null = any that fits.';
-
-COMMENT ON COLUMN instance.job.instance_id IS 'Instance that it is placed on; null = on none.';
-
-COMMENT ON COLUMN instance.job.state IS 'waiting, placed, finished, cancelled, or unschedulable (no type can take it; reason says what is short).';
-
-COMMENT ON COLUMN instance.job.inputs IS 'Named inputs that expressions read, as far as they are known: name to number.';
-
-COMMENT ON COLUMN instance.job.queue IS 'PanDA queue of kind cloud that it waits at; null = none.';
-
-COMMENT ON COLUMN instance.job.taskqueue_job_id IS 'Job of TaskQueues that it stands for (instance.follow_taskqueues); null = none.';
-
-COMMENT ON COLUMN instance.job.reason IS 'Why it is placed there, waits, or is unschedulable; null = no schedule has looked at it.';
-
-COMMENT ON COLUMN instance.job.placed_at IS 'When it was placed; null = it is on no instance, or not known.';
-
-COMMENT ON COLUMN instance.job.ended_at IS 'When it finished or was cancelled; null = not yet, or not known.';
-
-COMMENT ON CONSTRAINT job_cpu_check ON instance.job IS '0 or more, and less than 1e9';
-
-COMMENT ON CONSTRAINT job_inputs_check ON instance.job IS 'an object';
-
-COMMENT ON CONSTRAINT job_ram_check ON instance.job IS '0 or more, and less than 1e15';
 
 CREATE FUNCTION instance.unplaced_jobs(p_setup text, p_task_id bigint, p_queue text) RETURNS SETOF instance.job
     LANGUAGE plpgsql STABLE
@@ -18835,135 +18910,68 @@ COMMENT ON COLUMN taskqueue.task_queue_site.task_queue_id IS 'TaskQueue.';
 
 COMMENT ON COLUMN taskqueue.task_queue_site.value IS 'Site that may run the jobs; no row = any site.';
 
-CREATE TABLE workload.job (
-    setup text NOT NULL,
-    job_id bigint NOT NULL,
-    task_id bigint,
-    queue text,
-    status text,
-    sub_status text,
-    priority integer,
-    gshare text,
-    label text,
-    user_name text,
-    working_group text,
-    resource_type text,
-    cores integer,
-    created timestamp with time zone,
-    modified timestamp with time zone,
-    state_changed timestamp with time zone,
-    started timestamp with time zone,
-    ended timestamp with time zone,
-    workflow text,
-    relocation_flag smallint,
-    activated timestamp with time zone,
-    processing_type text,
-    nucleus text,
-    number bigint,
-    rebrokered integer DEFAULT 0 NOT NULL,
-    previous_queues text[],
-    disk_io double precision,
-    input_files bigint,
-    input_bytes bigint,
-    events bigint
-)
-WITH (fillfactor='70', autovacuum_vacuum_scale_factor='0.02', autovacuum_vacuum_cost_delay='0');
-
-ALTER TABLE workload.job OWNER TO broker_owner;
-
-COMMENT ON TABLE workload.job IS 'Jobs. Brokerage counts them.';
-
-COMMENT ON COLUMN workload.job.setup IS 'Tenant: DIRAC''s Setup, PanDA''s vo.';
-
-COMMENT ON COLUMN workload.job.job_id IS 'PanDA id.';
-
-COMMENT ON COLUMN workload.job.task_id IS 'Task; null = none.';
-
-COMMENT ON COLUMN workload.job.queue IS 'Unified queue; null = not brokered.';
-
-COMMENT ON COLUMN workload.job.status IS 'PanDA''s status: defined, assigned, activated, starting, running, ...';
-
-COMMENT ON COLUMN workload.job.sub_status IS 'Status within.';
-
-COMMENT ON COLUMN workload.job.priority IS 'Current priority.';
-
-COMMENT ON COLUMN workload.job.gshare IS 'Global share.';
-
-COMMENT ON COLUMN workload.job.label IS 'prodSourceLabel.';
-
-COMMENT ON COLUMN workload.job.user_name IS 'User.';
-
-COMMENT ON COLUMN workload.job.working_group IS 'Working group.';
-
-COMMENT ON COLUMN workload.job.resource_type IS 'Resource type.';
-
-COMMENT ON COLUMN workload.job.cores IS 'Cores.';
-
-COMMENT ON COLUMN workload.job.created IS 'When it was made.';
-
-COMMENT ON COLUMN workload.job.modified IS 'When it last changed or, for one that no JobAgent of this database has, was last heard of.';
-
-COMMENT ON COLUMN workload.job.state_changed IS 'When its status changed.';
-
-COMMENT ON COLUMN workload.job.started IS 'When it started.';
-
-COMMENT ON COLUMN workload.job.ended IS 'When it ended.';
-
-COMMENT ON COLUMN workload.job.workflow IS 'Workflow.';
-
-COMMENT ON COLUMN workload.job.relocation_flag IS 'PanDA''s relocationFlag.';
-
-COMMENT ON COLUMN workload.job.activated IS 'Since when it waited for a worker node; null = since it was created.';
-
-COMMENT ON COLUMN workload.job.processing_type IS 'processingType; pmerge is a merge job; null = as its task.';
-
-COMMENT ON COLUMN workload.job.nucleus IS 'Nucleus of its task when it was made; null = none.';
-
-COMMENT ON COLUMN workload.job.number IS 'Which part of its task''s input it works on, from 1; null = not made here.';
-
-COMMENT ON COLUMN workload.job.rebrokered IS '0 = its part of the input is its own; else the how-manieth job of that part it was whose work went back to the task.';
-
-COMMENT ON COLUMN workload.job.previous_queues IS 'Queues where its part of the input was before, oldest first; null = none.';
-
-COMMENT ON COLUMN workload.job.disk_io IS 'diskIO of its task (kB/s per core); null = not known.';
-
-COMMENT ON COLUMN workload.job.input_files IS 'Files it reads; null = not made here.';
-
-COMMENT ON COLUMN workload.job.input_bytes IS 'Bytes of them; null = not made here.';
-
-COMMENT ON COLUMN workload.job.events IS 'Events of its part of the primary input; null = not made here.';
-
-CREATE VIEW instance.cloud_job AS
- SELECT j.setup,
-    j.job_id,
+CREATE VIEW instance.cloud_task_queue AS
+ SELECT t.setup,
+    t.task_queue_id,
     q.queue,
-    ( SELECT w.task_id
-           FROM workload.job w
-          WHERE ((w.setup = j.setup) AND (w.job_id = j.job_id) AND j.brokered)) AS task_id,
     instance.cores_of(d.tags) AS cpu,
     (COALESCE(d.min_ram, (0)::double precision))::numeric AS ram
-   FROM ((((resource.queue q
+   FROM (((resource.queue q
      JOIN taskqueue.task_queue_site s ON (((s.setup = q.setup) AND (s.value = q.queue))))
-     JOIN taskqueue.task_queue t ON (((t.setup = s.setup) AND (t.task_queue_id = s.task_queue_id))))
-     JOIN taskqueue.definition d ON (((d.setup = t.setup) AND (d.definition_id = t.definition_id))))
-     JOIN taskqueue.job j ON (((j.setup = t.setup) AND (j.task_queue_id = t.task_queue_id))))
-  WHERE ((q.resource_type = 'cloud'::text) AND (q.status IS DISTINCT FROM 'offline'::text) AND (d.sites = ARRAY[q.queue]) AND t.enabled AND (NOT t.held) AND (NOT j.held));
+     CROSS JOIN LATERAL ( SELECT o.setup,
+            o.task_queue_id,
+            o.definition_id,
+            o.owner_dn,
+            o.owner_group,
+            o.cpu_time,
+            o.min_ram,
+            o.max_ram,
+            o.priority,
+            o.mean_weight,
+            o.enabled,
+            o.held,
+            o.posted,
+            o.created_at
+           FROM taskqueue.task_queue o
+          WHERE ((o.setup = s.setup) AND (o.task_queue_id = s.task_queue_id) AND o.enabled AND (NOT o.held))
+         OFFSET 0) t)
+     CROSS JOIN LATERAL ( SELECT o.setup,
+            o.definition_id,
+            o.digest,
+            o.family,
+            o.requirements,
+            o.owner_dn,
+            o.owner_group,
+            o.cpu_time,
+            o.min_ram,
+            o.pilot_types,
+            o.sites,
+            o.banned_sites,
+            o.grid_ces,
+            o.platforms,
+            o.job_types,
+            o.tags,
+            o.created_at,
+            o.made_in,
+            o.demands
+           FROM taskqueue.definition o
+          WHERE ((o.setup = t.setup) AND (o.definition_id = t.definition_id) AND (o.sites = ARRAY[q.queue]))
+         OFFSET 0) d)
+  WHERE ((q.resource_type = 'cloud'::text) AND (q.status IS DISTINCT FROM 'offline'::text));
 
-ALTER VIEW instance.cloud_job OWNER TO broker_owner;
+ALTER VIEW instance.cloud_task_queue OWNER TO broker_owner;
 
-COMMENT ON VIEW instance.cloud_job IS 'Jobs that wait in TaskQueues for one queue of kind cloud (CRIC: resource_type cloud) that is not offline, and may be matched.';
+COMMENT ON VIEW instance.cloud_task_queue IS 'TaskQueues of jobs for one queue of kind cloud (CRIC: resource_type cloud) that is not offline, and which may be matched.';
 
-COMMENT ON COLUMN instance.cloud_job.setup IS 'Tenant.';
+COMMENT ON COLUMN instance.cloud_task_queue.setup IS 'Tenant.';
 
-COMMENT ON COLUMN instance.cloud_job.job_id IS 'Job, as TaskQueues have it.';
+COMMENT ON COLUMN instance.cloud_task_queue.task_queue_id IS 'TaskQueue.';
 
-COMMENT ON COLUMN instance.cloud_job.queue IS 'The queue.';
+COMMENT ON COLUMN instance.cloud_task_queue.queue IS 'The queue.';
 
-COMMENT ON COLUMN instance.cloud_job.task_id IS 'Task, where brokerage made the job.';
+COMMENT ON COLUMN instance.cloud_task_queue.cpu IS 'Cores that a job needs.';
 
-COMMENT ON COLUMN instance.cloud_job.cpu IS 'Cores that it needs.';
-
-COMMENT ON COLUMN instance.cloud_job.ram IS 'Memory that it needs (MB); 0 = it does not say.';
+COMMENT ON COLUMN instance.cloud_task_queue.ram IS 'Memory that a job needs (MB); 0 = it does not say.';
 
 CREATE SEQUENCE instance.instance_id
     START WITH 1
@@ -19198,6 +19206,104 @@ COMMENT ON COLUMN lifecycle.timeout_rule.skipped_at IS 'Where it does not apply:
 COMMENT ON COLUMN lifecycle.timeout_rule.description IS 'What it says.';
 
 COMMENT ON COLUMN lifecycle.timeout_rule.source IS 'Its id in brokerage-rules 1.7.';
+
+CREATE TABLE workload.job (
+    setup text NOT NULL,
+    job_id bigint NOT NULL,
+    task_id bigint,
+    queue text,
+    status text,
+    sub_status text,
+    priority integer,
+    gshare text,
+    label text,
+    user_name text,
+    working_group text,
+    resource_type text,
+    cores integer,
+    created timestamp with time zone,
+    modified timestamp with time zone,
+    state_changed timestamp with time zone,
+    started timestamp with time zone,
+    ended timestamp with time zone,
+    workflow text,
+    relocation_flag smallint,
+    activated timestamp with time zone,
+    processing_type text,
+    nucleus text,
+    number bigint,
+    rebrokered integer DEFAULT 0 NOT NULL,
+    previous_queues text[],
+    disk_io double precision,
+    input_files bigint,
+    input_bytes bigint,
+    events bigint
+)
+WITH (fillfactor='70', autovacuum_vacuum_scale_factor='0.02', autovacuum_vacuum_cost_delay='0');
+
+ALTER TABLE workload.job OWNER TO broker_owner;
+
+COMMENT ON TABLE workload.job IS 'Jobs. Brokerage counts them.';
+
+COMMENT ON COLUMN workload.job.setup IS 'Tenant: DIRAC''s Setup, PanDA''s vo.';
+
+COMMENT ON COLUMN workload.job.job_id IS 'PanDA id.';
+
+COMMENT ON COLUMN workload.job.task_id IS 'Task; null = none.';
+
+COMMENT ON COLUMN workload.job.queue IS 'Unified queue; null = not brokered.';
+
+COMMENT ON COLUMN workload.job.status IS 'PanDA''s status: defined, assigned, activated, starting, running, ...';
+
+COMMENT ON COLUMN workload.job.sub_status IS 'Status within.';
+
+COMMENT ON COLUMN workload.job.priority IS 'Current priority.';
+
+COMMENT ON COLUMN workload.job.gshare IS 'Global share.';
+
+COMMENT ON COLUMN workload.job.label IS 'prodSourceLabel.';
+
+COMMENT ON COLUMN workload.job.user_name IS 'User.';
+
+COMMENT ON COLUMN workload.job.working_group IS 'Working group.';
+
+COMMENT ON COLUMN workload.job.resource_type IS 'Resource type.';
+
+COMMENT ON COLUMN workload.job.cores IS 'Cores.';
+
+COMMENT ON COLUMN workload.job.created IS 'When it was made.';
+
+COMMENT ON COLUMN workload.job.modified IS 'When it last changed or, for one that no JobAgent of this database has, was last heard of.';
+
+COMMENT ON COLUMN workload.job.state_changed IS 'When its status changed.';
+
+COMMENT ON COLUMN workload.job.started IS 'When it started.';
+
+COMMENT ON COLUMN workload.job.ended IS 'When it ended.';
+
+COMMENT ON COLUMN workload.job.workflow IS 'Workflow.';
+
+COMMENT ON COLUMN workload.job.relocation_flag IS 'PanDA''s relocationFlag.';
+
+COMMENT ON COLUMN workload.job.activated IS 'Since when it waited for a worker node; null = since it was created.';
+
+COMMENT ON COLUMN workload.job.processing_type IS 'processingType; pmerge is a merge job; null = as its task.';
+
+COMMENT ON COLUMN workload.job.nucleus IS 'Nucleus of its task when it was made; null = none.';
+
+COMMENT ON COLUMN workload.job.number IS 'Which part of its task''s input it works on, from 1; null = not made here.';
+
+COMMENT ON COLUMN workload.job.rebrokered IS '0 = its part of the input is its own; else the how-manieth job of that part it was whose work went back to the task.';
+
+COMMENT ON COLUMN workload.job.previous_queues IS 'Queues where its part of the input was before, oldest first; null = none.';
+
+COMMENT ON COLUMN workload.job.disk_io IS 'diskIO of its task (kB/s per core); null = not known.';
+
+COMMENT ON COLUMN workload.job.input_files IS 'Files it reads; null = not made here.';
+
+COMMENT ON COLUMN workload.job.input_bytes IS 'Bytes of them; null = not made here.';
+
+COMMENT ON COLUMN workload.job.events IS 'Events of its part of the primary input; null = not made here.';
 
 CREATE VIEW monitor.brokered_job AS
  SELECT setup,
@@ -26184,6 +26290,8 @@ REVOKE ALL ON FUNCTION instance.leave_instances(p_setup text, p_job_ids bigint[]
 REVOKE ALL ON FUNCTION instance.live_instances(p_setup text, p_task_id bigint, p_queue text) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION instance.lock_schedule(p_setup text) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION instance.locked_jobs(p_setup text, p_job_ids bigint[]) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION instance.lose_instances(p_setup text, p_instance_ids bigint[]) FROM PUBLIC;
 GRANT ALL ON FUNCTION instance.lose_instances(p_setup text, p_instance_ids bigint[]) TO broker_operator;

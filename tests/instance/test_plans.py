@@ -97,7 +97,7 @@ def test_a_limit_of_the_setup_counts_its_instances_once(full: Calls) -> None:
 
 
 def test_no_plan_goes_by_tables_that_were_empty(db: psycopg.Connection) -> None:
-    """What a call reads grows with its jobs, though the planner counts none: it was asked when the tables were empty."""
+    """What a call reads grows with its jobs, though the planner counts none: the tables were analysed when empty."""
     q = Calls(db)
     world.load(db, [{"instance_types": {"small": {"cpu": 2, "ram": 4096, "price": 1}}}])
     db.execute("vacuum (analyze)")
@@ -120,3 +120,21 @@ def test_no_plan_goes_by_tables_that_were_empty(db: psycopg.Connection) -> None:
         read = read_by(q, call)
         assert {table: rows for table, rows in read.items() if rows > 40 * MANY} == {}, call
     assert q.value("select count(*) from instance.instance where state = 'released'") == MANY
+
+
+def test_no_plan_for_clouds_goes_by_tables_that_were_empty(db: psycopg.Connection) -> None:
+    q = Calls(db)
+    world.load(db, [{"instance_types": {"small": {"cpu": 2, "ram": 4096, "price": 1}}, "queues": QUEUES}])
+    db.execute("vacuum (analyze)")
+    q.insert_many(range(1, MANY + 1), Sites=["CLOUD"])
+    for call in (
+        "select * from instance.follow_taskqueues('default')",
+        "call instance.schedule('default', p_commit => false)",
+        "select count(*) from instance.instance i cross join lateral instance.match_jobs('default', i.instance_id) m",
+        "call instance.schedule('default', p_commit => false)",
+        "select * from instance.lose_instances('default', array(select instance_id from instance.instance limit 500))",
+        "call instance.schedule('default', p_commit => false)",
+    ):
+        read = read_by(q, call)
+        assert {table: rows for table, rows in read.items() if rows > 60 * MANY} == {}, call
+    assert q.value("select count(*) from taskqueue.lease") == MANY

@@ -1,6 +1,6 @@
 -- after: instance.lock_schedule
 -- after: instance.end_left_jobs
--- after: instance.cloud_job
+-- after: instance.cloud_task_queue
 -- instance-scheduling.md: a task brokered to a queue of kind cloud gets its instances from here. Jobs that wait there stand here too, one for each, to be packed;
 -- TaskQueues alone say whether they wait, are leased or have ended.
 create or replace function instance.follow_taskqueues(p_setup text, out added bigint, out ended bigint)
@@ -13,11 +13,15 @@ begin
   perform instance.lock_schedule(p_setup);
   ended := instance.end_left_jobs(p_setup);
   insert into instance.job as j (setup, job_id, task_id, queue, taskqueue_job_id, cpu, ram)
-  select p_setup, nextval('instance.job_id'), c.task_id, c.queue, c.job_id, c.cpu, c.ram
-    from (select c.* from instance.cloud_job c where c.setup = p_setup order by c.job_id) c
-   where not exists (select from instance.job o
-                      where o.setup = p_setup and o.taskqueue_job_id = c.job_id
-                        and (o.state = 'placed' or o.state in ('waiting', 'unschedulable') and (o.queue, o.cpu, o.ram) is not distinct from (c.queue, c.cpu, c.ram)))
+  select p_setup, nextval('instance.job_id'), n.task_id, n.queue, n.job_id, n.cpu, n.ram
+    from (select c.queue, c.cpu, c.ram, j.job_id, case when j.brokered then (select w.task_id from workload.job w where w.setup = p_setup and w.job_id = j.job_id) end as task_id
+            from instance.cloud_task_queue c
+           cross join lateral (select t.job_id, t.brokered from taskqueue.job t where t.setup = p_setup and t.task_queue_id = c.task_queue_id and not t.held offset 0) j
+           where c.setup = p_setup
+             and not exists (select from instance.job o
+                              where o.setup = p_setup and o.taskqueue_job_id = j.job_id
+                                and (o.state = 'placed' or o.state in ('waiting', 'unschedulable') and (o.queue, o.cpu, o.ram) is not distinct from (c.queue, c.cpu, c.ram)) offset 0)
+           order by j.job_id) n
   on conflict (setup, taskqueue_job_id) where taskqueue_job_id is not null
   do update set state = 'waiting', task_id = excluded.task_id, queue = excluded.queue, cpu = excluded.cpu, ram = excluded.ram,
                 instance_id = null, placed_at = null, ended_at = null, reason = null
