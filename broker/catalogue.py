@@ -52,12 +52,18 @@ def types(lines: Iterable[str], name: str) -> dict[str, dict[str, Any]]:
     found: dict[str, dict[str, Any]] = {}
     for row in reader:
         where = f"{name}, line {reader.line_num}"
+        if None in row or None in row.values():
+            raise BadRequest(
+                f"{where}: more or fewer values than columns", f"each line has {len(reader.fieldnames or [])} values"
+            )
         if not row["name"]:
             raise BadRequest(f"{where}: name is missing", "each line has the name of a type")
         if row["name"] in found:
             raise BadRequest(f"{where}: {row['name']} is there twice", "give each type once")
         cpu, memory, price = (_number(where, column, row[column]) for column in COLUMNS[1:])
         found[row["name"]] = {"cpu": float(cpu), "ram": float(memory * _MB), "price": float(price)}
+    if not found:
+        raise BadRequest(f"{name} has no types", "a line for each follows the names of the columns")
     return found
 
 

@@ -82,8 +82,8 @@ def _match_many(
 def _match_instance(
     setup: str,
     instance_id: int,
-    limit: int,
     resource: Mapping[str, object] | None,
+    limit: int,
     *,
     spare: bool,
     request_id: uuid.UUID | None,
@@ -149,8 +149,8 @@ class JobAgent(Client):
     def match_instance(
         self,
         instance_id: int,
-        limit: int = 100,
         resource: Mapping[str, object] | None = None,
+        limit: int = 100,
         *,
         spare: bool = False,
         request_id: uuid.UUID | None = None,
@@ -160,7 +160,7 @@ class JobAgent(Client):
         The resource description says what the instance does not have by its type, such as Platform. Raises BadRequest,
         and NoSuchThing for an instance that is released: its agent can stop.
         """
-        return self.run(_match_instance(self.setup, instance_id, limit, resource, spare=spare, request_id=request_id))
+        return self.run(_match_instance(self.setup, instance_id, resource, limit, spare=spare, request_id=request_id))
 
     def report(self, lease: Lease, status: Status | None = "running") -> Answer:
         """Say what the job does; None is a heartbeat. The first report confirms the match.
@@ -205,15 +205,15 @@ class AsyncJobAgent(AsyncClient):
     async def match_instance(
         self,
         instance_id: int,
-        limit: int = 100,
         resource: Mapping[str, object] | None = None,
+        limit: int = 100,
         *,
         spare: bool = False,
         request_id: uuid.UUID | None = None,
     ) -> list[Match]:
         """Take the jobs that are placed on a rented instance; see JobAgent.match_instance."""
         return await self.run(
-            _match_instance(self.setup, instance_id, limit, resource, spare=spare, request_id=request_id)
+            _match_instance(self.setup, instance_id, resource, limit, spare=spare, request_id=request_id)
         )
 
     async def report(self, lease: Lease, status: Status | None = "running") -> Answer:

@@ -130,7 +130,9 @@ def errors_of(connection: Connection) -> dict[str, list[str]]:
     calls = {
         name: {
             found
-            for found in re.findall(r"\b(?:resource|workload|brokerage|taskqueue|lifecycle|monitor)\.\w+", source)
+            for found in re.findall(
+                r"\b(?:resource|workload|brokerage|taskqueue|lifecycle|instance|monitor)\.\w+", source
+            )
             if found in sources
         }
         for name, source in sources.items()

@@ -8165,7 +8165,7 @@ declare
   v_ids bigint[];
   v_stored bigint[];
 begin
-  perform resource.identify(p_setup);
+  perform instance.identify_submitter(p_setup);
   perform instance.refuse_needs(p_jobs, '{id,task,cpu,ram,instance_type,inputs}');
   perform resource.require_setup(p_setup);
   v_ids := array(select coalesce((e.job ->> 'id')::bigint, nextval('instance.job_id')) from jsonb_array_elements(p_jobs) with ordinality e (job, place) order by e.place);
@@ -8192,7 +8192,7 @@ end $$;
 
 ALTER FUNCTION instance.add_jobs(p_setup text, p_jobs jsonb) OWNER TO broker_owner;
 
-COMMENT ON FUNCTION instance.add_jobs(p_setup text, p_jobs jsonb) IS 'Adds jobs to be packed onto instances and returns their ids in the order given: [{"id": 7, "task": 1, "cpu": 2, "ram": "2 * size", "instance_type": "m5.large", "inputs": {"size": 2048}}], all keys optional. cpu is cores, ram MB: a number, a text (see instance.evaluate), or not known yet (instance.set_needs). They wait until instance.schedule. Errors: PB001 (an element is wrong), PB002 (setup not granted), PB005 (the job is there).';
+COMMENT ON FUNCTION instance.add_jobs(p_setup text, p_jobs jsonb) IS 'Adds jobs to be packed onto instances and returns their ids in the order given: [{"id": 7, "task": 1, "cpu": 2, "ram": "2 * size", "instance_type": "m5.large", "inputs": {"size": 2048}}], all keys optional. cpu is cores, ram MB: a number, a text (see instance.evaluate), or not known yet (instance.set_needs). They wait until instance.schedule. Errors: PB001 (an element is wrong), PB002 (setup not granted, or for one owner alone), PB005 (the job is there).';
 
 CREATE FUNCTION instance.allowed(p_setup text, p_task_id bigint, OUT most bigint, OUT reason text) RETURNS record
     LANGUAGE sql STABLE
@@ -8225,14 +8225,14 @@ CREATE FUNCTION instance.cancel_jobs(p_setup text, p_job_ids bigint[]) RETURNS T
     SET search_path TO 'instance', 'pg_temp'
     AS $$
 begin
-  perform resource.identify(p_setup);
+  perform instance.identify_submitter(p_setup);
   perform resource.require_known_setup(p_setup);
   return query select l.job_id, l.answer from instance.leave_instances(p_setup, p_job_ids, '{waiting,placed,unschedulable}', 'cancelled', null) l;
 end $$;
 
 ALTER FUNCTION instance.cancel_jobs(p_setup text, p_job_ids bigint[]) OWNER TO broker_owner;
 
-COMMENT ON FUNCTION instance.cancel_jobs(p_setup text, p_job_ids bigint[]) IS 'Jobs are not wanted any more, wherever they are: those placed leave their instances. Each is answered: cancelled, or why not (it is in another state, of TaskQueues, or not there). Errors: PB001 (no such setup), PB002 (setup not granted).';
+COMMENT ON FUNCTION instance.cancel_jobs(p_setup text, p_job_ids bigint[]) IS 'Jobs are not wanted any more, wherever they are: those placed leave their instances. Each is answered: cancelled, or why not (it is in another state, of TaskQueues, or not there). Errors: PB001 (no such setup), PB002 (setup not granted, or for one owner alone).';
 
 CREATE FUNCTION instance.cores_of(p_tags text[]) RETURNS numeric
     LANGUAGE sql IMMUTABLE
@@ -8264,6 +8264,8 @@ CREATE FUNCTION instance.end_left_jobs(p_setup text, p_instance_id bigint DEFAUL
 declare
   v_jobs instance.job[];
   v_ids bigint[];
+  v_part record;
+  v_ended bigint := 0;
 begin
   if p_instance_id is null then
     v_jobs := array(select j from instance.job j where j.setup = p_setup and j.state in ('waiting', 'unschedulable') and j.taskqueue_job_id is not null
@@ -8287,7 +8289,19 @@ begin
   end if;
   v_ids := array(select o.job_id from unnest(v_ids) u (job_id)
                   cross join lateral (select j.job_id from instance.job j where j.setup = p_setup and j.job_id = u.job_id for update skip locked) o);
-  return (select count(*) from instance.leave_instances(p_setup, v_ids, '{waiting,unschedulable,placed}', 'finished', 'it has left the TaskQueues', true));
+  for v_part in
+    select w.state, w.reason, array_agg(w.job_id) as ids
+      from (select j.job_id, case when e.outcome = 'finished' then 'finished' else 'cancelled' end as state,
+                   case when e.is_there then 'it waits in TaskQueues, held, or at a queue that is offline or no cloud' else coalesce('it ended: ' || e.outcome, 'it is in no TaskQueue') end as reason
+              from unnest(v_jobs) j
+             cross join lateral (select exists (select from taskqueue.job t where t.setup = p_setup and t.job_id = j.taskqueue_job_id offset 0) as is_there,
+                                        (select x.outcome from taskqueue.ended x where x.setup = p_setup and x.job_id = j.taskqueue_job_id) as outcome) e
+             where (j.job_id in (select u from unnest(v_ids) u)) is true) w
+     group by w.state, w.reason
+  loop
+    v_ended := v_ended + (select count(*) from instance.leave_instances(p_setup, v_part.ids, '{waiting,unschedulable,placed}', v_part.state, v_part.reason, true));
+  end loop;
+  return v_ended;
 end $$;
 
 ALTER FUNCTION instance.end_left_jobs(p_setup text, p_instance_id bigint) OWNER TO broker_owner;
@@ -8407,11 +8421,12 @@ declare
   v_most bigint;
   v_limit text;
 begin
-  perform resource.identify(p_setup);
   perform resource.require_known_setup(p_setup);
   select j.* into v_job from instance.job j where j.setup = p_setup and j.job_id = p_job_id;
   if not found then
-    raise exception 'there is no job %', p_job_id using errcode = 'PB004', hint = 'monitor.instance_job has those that are there.';
+    raise exception 'there is no job %', p_job_id
+      using errcode = 'PB004', hint = coalesce((select format('Job %s of TaskQueues is job %s here.', p_job_id, j.job_id) from instance.job j where j.setup = p_setup and j.taskqueue_job_id = p_job_id),
+                                              'monitor.instance_job has those that are there.');
   end if;
   if v_job.state not in ('waiting', 'unschedulable') then
     return query
@@ -8433,8 +8448,8 @@ begin
          coalesce(l.short, format('%s cores and %s MB are free', trim_scale(l.free_cpu), trim_scale(l.free_ram)))
     from (select i.instance_id, i.type, i.cpu - i.used_cpu as free_cpu, i.ram - i.used_ram as free_ram,
                  nullif(concat_ws(', ', case when v_job.instance_type <> i.type then format('its type is not %s', v_job.instance_type) end,
-                                  case when i.cpu - i.used_cpu < v_job.cpu then format('%s cores are free of %s', trim_scale(i.cpu - i.used_cpu), trim_scale(v_job.cpu)) end,
-                                  case when i.ram - i.used_ram < v_job.ram then format('%s MB are free of %s', trim_scale(i.ram - i.used_ram), trim_scale(v_job.ram)) end), '') as short
+                                  case when i.cpu - i.used_cpu < v_job.cpu then format('it needs %s cores, %s are free', trim_scale(v_job.cpu), trim_scale(i.cpu - i.used_cpu)) end,
+                                  case when i.ram - i.used_ram < v_job.ram then format('it needs %s MB, %s are free', trim_scale(v_job.ram), trim_scale(i.ram - i.used_ram)) end), '') as short
             from (select o.* from instance.live_instances(p_setup, v_job.task_id, v_job.queue) o
                   union all
                   select a.* from instance.live_instances(p_setup, null, v_job.queue) a where v_job.task_id is not null) i
@@ -8450,7 +8465,7 @@ end $$;
 
 ALTER FUNCTION instance.explain_job(p_setup text, p_job_id bigint) OWNER TO broker_owner;
 
-COMMENT ON FUNCTION instance.explain_job(p_setup text, p_job_id bigint) IS 'Why a job is on its instance, or why not: for a job that waits each instance of its task (and queue) in the order in which they are looked at, with what is short, and last the new one that it would get. Errors: PB001 (no such setup), PB002 (setup not granted), PB004 (no such job).';
+COMMENT ON FUNCTION instance.explain_job(p_setup text, p_job_id bigint) IS 'Why a job is on its instance, or why not: for a job that waits each instance of its task (and queue) in the order in which they are looked at, with what is short, and last the new one that it would get. Errors: PB001 (no such setup), PB004 (no such job).';
 
 CREATE FUNCTION instance.finish_jobs(p_setup text, p_job_ids bigint[]) RETURNS TABLE(job_id bigint, answer text)
     LANGUAGE plpgsql SECURITY DEFINER
@@ -8527,6 +8542,20 @@ end $$;
 ALTER FUNCTION instance.forget_ended(p_setup text, p_most integer, OUT jobs bigint, OUT instances bigint) OWNER TO broker_owner;
 
 COMMENT ON FUNCTION instance.forget_ended(p_setup text, p_most integer, OUT jobs bigint, OUT instances bigint) IS 'Forgets up to so many jobs of instances that ended, and instances that were released, longer than jobs_kept ago (null = most; both of lifecycle.set_settings), and returns how many. instance.schedule does it. Errors: PB001 (no such setup), PB002 (setup not granted).';
+
+CREATE FUNCTION instance.identify_submitter(p_setup text) RETURNS void
+    LANGUAGE plpgsql
+    AS $$
+begin
+  if (resource.identify(p_setup)).private then
+    raise exception 'role % acts for one owner in setup %, and jobs of instances have none', resource.caller(), p_setup
+      using errcode = 'PB002', hint = 'Log in with a role that is not private in this setup (resource.set_identity).';
+  end if;
+end $$;
+
+ALTER FUNCTION instance.identify_submitter(p_setup text) OWNER TO broker_owner;
+
+COMMENT ON FUNCTION instance.identify_submitter(p_setup text) IS 'Refuses who may not add jobs of instances, or change them. Errors: PB002 (setup not granted, or for one owner alone).';
 
 CREATE FUNCTION instance.leave_instances(p_setup text, p_job_ids bigint[], p_from text[], p_to text, p_reason text, p_of_taskqueues boolean DEFAULT false) RETURNS TABLE(job_id bigint, answer text)
     LANGUAGE plpgsql
@@ -8729,16 +8758,32 @@ CREATE FUNCTION instance.lose_instances(p_setup text, p_instance_ids bigint[]) R
 declare
   v_now timestamptz := resource.clock(p_setup);
   v_id bigint;
+  v_jobs instance.job[];
+  v_leases taskqueue.lease[];
+  v_lease taskqueue.lease;
 begin
   perform resource.identify(p_setup);
   perform resource.require_known_setup(p_setup);
   perform instance.lock_schedule(p_setup);
+  v_jobs := array(select j.o from (select distinct u from unnest(p_instance_ids) u) u (instance_id)
+                   cross join lateral (select o from instance.job o where o.setup = p_setup and o.instance_id = u.instance_id and o.state = 'placed' offset 0) j);
+  v_leases := array(select l.o from (select j.taskqueue_job_id from unnest(v_jobs) j where j.taskqueue_job_id is not null order by 1) t
+                     cross join lateral (select o from taskqueue.lease o where o.setup = p_setup and o.job_id = t.taskqueue_job_id for update) l);
+  if v_leases <> '{}' then  -- its agent is gone, too
+    perform taskqueue.enter(p_setup);
+    foreach v_lease in array v_leases loop
+      if v_lease.kill_reason is not null then
+        perform taskqueue.end_lease(v_lease, 'cancelled', v_lease.kill_reason);
+      end if;
+    end loop;
+    v_leases := array(select l::taskqueue.lease from unnest(v_leases) l where l.kill_reason is null);
+    if v_leases <> '{}' then
+      perform taskqueue.return_jobs(p_setup, v_leases, 'its instance was lost');
+    end if;
+  end if;
   return query
   select l.job_id, l.answer
-    from instance.leave_instances(p_setup, array(select j.job_id from unnest(p_instance_ids) u (instance_id)
-                                                  cross join lateral (select o.job_id from instance.job o
-                                                                       where o.setup = p_setup and o.instance_id = u.instance_id and o.state = 'placed' offset 0) j),
-                                  '{placed}', 'waiting', 'its instance was lost', true) l;
+    from instance.leave_instances(p_setup, array(select j.job_id from unnest(v_jobs) j), '{placed}', 'waiting', 'its instance was lost', true) l;
   for v_id in select distinct u from unnest(p_instance_ids) u order by u loop
     update instance.instance i set state = 'released', released_at = v_now where i.setup = p_setup and i.instance_id = v_id and i.state <> 'released';
   end loop;
@@ -8746,7 +8791,7 @@ end $$;
 
 ALTER FUNCTION instance.lose_instances(p_setup text, p_instance_ids bigint[]) OWNER TO broker_owner;
 
-COMMENT ON FUNCTION instance.lose_instances(p_setup text, p_instance_ids bigint[]) IS 'Instances are gone: they count as released, and their jobs wait to be placed again (a row each). Errors: PB001 (no such setup), PB002 (setup not granted).';
+COMMENT ON FUNCTION instance.lose_instances(p_setup text, p_instance_ids bigint[]) IS 'Instances are gone: they count as released, and their jobs wait to be placed again (a row each). Jobs of TaskQueues that agents have go back to their TaskQueues: the agents'' attempts are stale. Errors: PB001 (no such setup), PB002 (setup not granted).';
 
 CREATE FUNCTION instance.match_jobs(p_setup text, p_instance_id bigint, p_limit integer DEFAULT 100, p_resource jsonb DEFAULT '{}'::jsonb, p_spare boolean DEFAULT false, p_request_id uuid DEFAULT NULL::uuid) RETURNS TABLE(job_id bigint, task_queue_id bigint, requirements jsonb, user_priority integer, attempt text)
     LANGUAGE plpgsql SECURITY DEFINER
@@ -9209,7 +9254,6 @@ CREATE FUNCTION instance.plan(p_setup text, p_task_id bigint, p_queue text DEFAU
     SET search_path TO 'instance', 'pg_temp'
     AS $$
 begin
-  perform resource.identify(p_setup);
   perform resource.require_known_setup(p_setup);
   return query
   select p.ordinality, p.job_id, p.cpu, p.ram, p.instance_id, p.number, p.type, p.free_cpu, p.free_ram
@@ -9218,7 +9262,7 @@ end $$;
 
 ALTER FUNCTION instance.plan(p_setup text, p_task_id bigint, p_queue text) OWNER TO broker_owner;
 
-COMMENT ON FUNCTION instance.plan(p_setup text, p_task_id bigint, p_queue text) IS 'Where instance.schedule_task would place the jobs of a task (null = jobs of none) at a queue of kind cloud (null = at none) now, in their order (place): on an instance that is there (instance_id), or on a new one (number, counted from 1), with what is free there before. Nothing is stored. Errors: PB001 (no such setup), PB002 (setup not granted).';
+COMMENT ON FUNCTION instance.plan(p_setup text, p_task_id bigint, p_queue text) IS 'Where instance.schedule_task would place the jobs of a task (null = jobs of none) at a queue of kind cloud (null = at none) now, in their order (place): on an instance that is there (instance_id), or on a new one (number, counted from 1), with what is free there before. Nothing is stored. Errors: PB001 (no such setup).';
 
 CREATE FUNCTION instance.refusal(p_setup text, p_job_id bigint, p_cpu numeric, p_ram numeric, p_instance_type text) RETURNS text
     LANGUAGE sql STABLE
@@ -9273,22 +9317,32 @@ begin
      select 'inputs.' || i.key, i.value, 'a number'
        from jsonb_each(case when jsonb_typeof(e.job -> 'inputs') = 'object' then e.job -> 'inputs' else '{}' end) i where jsonb_typeof(i.value) <> 'number'
      union all
-     select 'id', e.job -> 'id', 'there' where p_keys[1] = 'id' and 'task' <> all (p_keys) and e.job -> 'id' is null and jsonb_typeof(e.job) = 'object'
+     select 'id', null, 'there' where p_keys[1] = 'id' and 'task' <> all (p_keys) and e.job -> 'id' is null and jsonb_typeof(e.job) = 'object'
    ) x
    where x.wanted is not null
    order by e.place, x.key limit 1;
   if found then
-    raise exception 'jobs[%]%: % is not %', v_wrong.place - 1, coalesce('.' || v_wrong.key, ''), coalesce(left(v_wrong.value::text, 100), 'missing'), v_wrong.wanted using errcode = 'PB001', hint = v_hint;
+    raise exception '%', case when v_wrong.wanted = 'there' then format('jobs[%s]: %s is missing', v_wrong.place - 1, v_wrong.key)
+                              else format('jobs[%s]%s: %s is not %s', v_wrong.place - 1, '.' || v_wrong.key, left(v_wrong.value::text, 100), v_wrong.wanted) end using errcode = 'PB001', hint = v_hint;
   end if;
   select e.job ->> 'id' as job_id into v_wrong
     from jsonb_array_elements(p_jobs) e (job) where e.job ->> 'id' is not null group by 1 having count(*) > 1 limit 1;
   if found then
     raise exception 'job % is there twice', v_wrong.job_id using errcode = 'PB001', hint = 'Give each job once.';
   end if;
-  perform instance.evaluate(x.expression, '{}')
-     from (select distinct k.value #>> '{}' as expression
-             from jsonb_array_elements(p_jobs) e (job) cross join lateral jsonb_each(e.job) k
-            where k.key in ('cpu', 'ram') and jsonb_typeof(k.value) = 'string') x;
+  for v_wrong in
+    select min(e.place) as place, k.key, k.value #>> '{}' as expression
+      from jsonb_array_elements(p_jobs) with ordinality e (job, place) cross join lateral jsonb_each(e.job) k
+     where k.key in ('cpu', 'ram') and jsonb_typeof(k.value) = 'string'
+     group by k.key, k.value order by 1, 2
+  loop
+    begin
+      perform instance.evaluate(v_wrong.expression, '{}');
+    exception when sqlstate 'PB001' then
+      get stacked diagnostics v_hint = pg_exception_hint;
+      raise exception 'jobs[%].%: %', v_wrong.place - 1, v_wrong.key, sqlerrm using errcode = 'PB001', hint = v_hint;
+    end;
+  end loop;
 end $$;
 
 ALTER FUNCTION instance.refuse_needs(p_jobs jsonb, p_keys text[]) OWNER TO broker_owner;
@@ -9371,10 +9425,16 @@ CREATE FUNCTION instance.resolve_needs(p_setup text, p_job_ids bigint[]) RETURNS
 declare
   v_job instance.job;
   v_wrong record;
+  v_hint text;
 begin
   for v_job in select l.* from instance.locked_jobs(p_setup, p_job_ids) l where coalesce(l.cpu_expression, l.ram_expression) is not null loop
-    v_job.cpu := case when v_job.cpu_expression is null then v_job.cpu else instance.evaluate(v_job.cpu_expression, v_job.inputs) end;
-    v_job.ram := case when v_job.ram_expression is null then v_job.ram else instance.evaluate(v_job.ram_expression, v_job.inputs) end;
+    begin
+      v_job.cpu := case when v_job.cpu_expression is null then v_job.cpu else instance.evaluate(v_job.cpu_expression, v_job.inputs) end;
+      v_job.ram := case when v_job.ram_expression is null then v_job.ram else instance.evaluate(v_job.ram_expression, v_job.inputs) end;
+    exception when sqlstate 'PB001' then
+      get stacked diagnostics v_hint = pg_exception_hint;
+      raise exception 'job %: %', v_job.job_id, sqlerrm using errcode = 'PB001', hint = v_hint;
+    end;
     select x.need, x.value into v_wrong from (values ('cpu', v_job.cpu, 1e9), ('ram', v_job.ram, 1e15)) x (need, value, bound) where x.value between 0 and x.bound - 1 is false limit 1;
     if found then
       raise exception 'job %: % comes to %', v_job.job_id, v_wrong.need, trim_scale(v_wrong.value)
@@ -9539,7 +9599,7 @@ declare
   v_wrong record;
   v_said jsonb;
 begin
-  perform resource.identify(p_setup);
+  perform instance.identify_submitter(p_setup);
   perform resource.require_known_setup(p_setup);
   perform instance.refuse_needs(p_jobs, '{id,cpu,ram,instance_type,inputs}');
   v_ids := array(select (e.job ->> 'id')::bigint from jsonb_array_elements(p_jobs) e (job));
@@ -9572,7 +9632,7 @@ end $$;
 
 ALTER FUNCTION instance.set_needs(p_setup text, p_jobs jsonb) OWNER TO broker_owner;
 
-COMMENT ON FUNCTION instance.set_needs(p_setup text, p_jobs jsonb) IS 'Says more of jobs that are on no instance, and returns how many: [{"id": 7, "inputs": {"size": 2048}}], or cpu, ram, instance_type as instance.add_jobs has them; what is left out stays, inputs are added. Jobs that were unschedulable wait again. Errors: PB001 (an element is wrong), PB002 (setup not granted), PB004 (no such job), PB005 (the job is placed, has ended, or is of TaskQueues).';
+COMMENT ON FUNCTION instance.set_needs(p_setup text, p_jobs jsonb) IS 'Says more of jobs that are on no instance, and returns how many: [{"id": 7, "inputs": {"size": 2048}}], or cpu, ram, instance_type as instance.add_jobs has them; what is left out stays, inputs are added. Jobs that were unschedulable wait again. Errors: PB001 (an element is wrong), PB002 (setup not granted, or for one owner alone), PB004 (no such job), PB005 (the job is placed, has ended, or is of TaskQueues).';
 
 CREATE FUNCTION instance.set_settings(p_setup text, p_settings jsonb) RETURNS void
     LANGUAGE plpgsql SECURITY DEFINER
@@ -9615,7 +9675,7 @@ CREATE FUNCTION instance.set_task_limit(p_setup text, p_task_id bigint, p_most i
 begin
   perform resource.identify(p_setup);
   if p_task_id is null or p_most < 0 then
-    raise exception '% is %', case when p_task_id is null then 'task' else 'most' end, coalesce(p_most::text, 'null') using errcode = 'PB001', hint = 'Name a task, and 0 or more instances; null = none of its own.';
+    raise exception '% is %', case when p_task_id is null then 'task' else 'most' end, case when p_task_id is null then 'null' else p_most::text end using errcode = 'PB001', hint = 'Name a task, and 0 or more instances; null = none of its own.';
   end if;
   perform resource.require_setup(p_setup);
   if p_most is null then
@@ -9663,6 +9723,18 @@ begin
   perform resource.identify(p_setup);
   perform instance.lock_schedule(p_setup);
   v_stored := resource.store_rows(p_setup, instance.world_table(p_table), p_rows, p_parents, p_merge);
+  if p_table = 'job' then
+    select j.job_id, j.queue, j.taskqueue_job_id, j.state into v_wrong
+      from instance.job j
+     where j.setup = p_setup and (j.queue is not null and j.taskqueue_job_id is null or j.state = 'placed' and j.instance_id is null)
+     order by j.job_id limit 1;
+    if found and v_wrong.state = 'placed' and v_wrong.queue is null then
+      raise exception 'job % is placed, and has no instance', v_wrong.job_id using errcode = 'PB001', hint = 'Name its instance, or let it wait.';
+    elsif found then
+      raise exception 'job % is at queue %, and is no job of TaskQueues', v_wrong.job_id, v_wrong.queue
+        using errcode = 'PB001', hint = 'Jobs that wait in TaskQueues for a queue of kind cloud are taken up by instance.schedule; own jobs have no queue.';
+    end if;
+  end if;
   perform instance.pass_ids(p_setup);
   if p_table = 'instance' then
     update instance.instance i set cpu = coalesce(i.cpu, t.cpu), ram = coalesce(i.ram, t.ram), price = coalesce(i.price, t.price)
@@ -9707,7 +9779,7 @@ begin
   end if;
   select i.* into v_instance from instance.instance i where i.setup = p_setup and i.instance_id = p_instance_id;
   if v_instance.state is null or v_instance.state = 'released' then
-    raise exception '%', case when v_instance.state is null then format('there is no instance %s', p_instance_id) else format('instance %s is released', p_instance_id) end
+    raise exception '%', case when v_instance.state is null then format('there is no instance %s', coalesce(p_instance_id::text, 'null')) else format('instance %s is released', p_instance_id) end
       using errcode = 'PB004', hint = 'Its agent can stop.';
   end if;
   if v_instance.state = 'requested' then
@@ -9719,8 +9791,9 @@ begin
     select j.taskqueue_job_id from instance.job j
      where j.setup = p_setup and j.instance_id = p_instance_id and j.state = 'placed'
        and exists (select from taskqueue.job t where t.setup = p_setup and t.job_id = j.taskqueue_job_id)
-     order by 1 limit p_limit
+     order by 1
   loop
+    exit when v_got >= p_limit;
     return query select * from taskqueue.match_jobs(p_setup, v_resource || jsonb_build_object('JobID', v_id), 1);
     v_got := v_got + found::int;
   end loop;
@@ -9759,7 +9832,6 @@ CREATE FUNCTION instance.tasks_to_schedule(p_setup text, p_task_id bigint DEFAUL
     SET search_path TO 'instance', 'pg_temp'
     AS $$
 begin
-  perform resource.identify(p_setup);
   perform resource.require_known_setup(p_setup);
   return query
   select x.task_id, x.queue
@@ -9771,7 +9843,7 @@ end $$;
 
 ALTER FUNCTION instance.tasks_to_schedule(p_setup text, p_task_id bigint) OWNER TO broker_owner;
 
-COMMENT ON FUNCTION instance.tasks_to_schedule(p_setup text, p_task_id bigint) IS 'Tasks that have jobs on no instance, or instances, with the queue of kind cloud (null = none): what instance.schedule takes, of one task or (null) of all; task null = jobs and instances of no task. Errors: PB001 (no such setup), PB002 (setup not granted).';
+COMMENT ON FUNCTION instance.tasks_to_schedule(p_setup text, p_task_id bigint) IS 'Tasks that have jobs on no instance, or instances, with the queue of kind cloud (null = none): what instance.schedule takes, of one task or (null) of all; task null = jobs and instances of no task. Errors: PB001 (no such setup).';
 
 CREATE FUNCTION instance.unplaced_jobs(p_setup text, p_task_id bigint, p_queue text) RETURNS SETOF instance.job
     LANGUAGE plpgsql STABLE
@@ -18957,11 +19029,13 @@ CREATE VIEW instance.cloud_task_queue AS
            FROM taskqueue.definition o
           WHERE ((o.setup = t.setup) AND (o.definition_id = t.definition_id) AND (o.sites = ARRAY[q.queue]))
          OFFSET 0) d)
-  WHERE ((q.resource_type = 'cloud'::text) AND (q.status IS DISTINCT FROM 'offline'::text));
+  WHERE ((q.resource_type = 'cloud'::text) AND (q.status IS DISTINCT FROM 'offline'::text) AND (NOT (EXISTS ( SELECT
+           FROM unnest(d.tags) n(n)
+          WHERE (n.n !~ '^([0-9]{1,8}Processors|MultiProcessor)$'::text)))));
 
 ALTER VIEW instance.cloud_task_queue OWNER TO broker_owner;
 
-COMMENT ON VIEW instance.cloud_task_queue IS 'TaskQueues of jobs for one queue of kind cloud (CRIC: resource_type cloud) that is not offline, and which may be matched.';
+COMMENT ON VIEW instance.cloud_task_queue IS 'TaskQueues of jobs for one queue of kind cloud (CRIC: resource_type cloud) that is not offline, which may be matched, and ask for no tags but cores.';
 
 COMMENT ON COLUMN instance.cloud_task_queue.setup IS 'Tenant.';
 
@@ -26284,6 +26358,8 @@ GRANT ALL ON FUNCTION instance.follow_taskqueues(p_setup text, OUT added bigint,
 
 REVOKE ALL ON FUNCTION instance.forget_ended(p_setup text, p_most integer, OUT jobs bigint, OUT instances bigint) FROM PUBLIC;
 GRANT ALL ON FUNCTION instance.forget_ended(p_setup text, p_most integer, OUT jobs bigint, OUT instances bigint) TO broker_operator;
+
+REVOKE ALL ON FUNCTION instance.identify_submitter(p_setup text) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION instance.leave_instances(p_setup text, p_job_ids bigint[], p_from text[], p_to text, p_reason text, p_of_taskqueues boolean) FROM PUBLIC;
 

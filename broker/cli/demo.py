@@ -180,7 +180,7 @@ _WAVES = 10
 @app.command()
 def instances(
     *,
-    samples: Annotated[int, typer.Option(min=1, help="Genomes that are sequenced; each has 137 jobs.")] = 500,
+    samples: Annotated[int, typer.Option(min=1, help="Genomes that are sequenced; each has 137 jobs.")] = 2000,
     as_json: Json = False,
 ) -> None:
     """See a genomics pipeline packed onto rented machines as its samples come, and what that costs an hour."""

@@ -22,10 +22,10 @@ _JOBS = """
      group by state order by state
 """
 _WAITING = """
-    select reason, count(*) as jobs, min(job_id) as first
+    select regexp_replace(reason, '^job [0-9]+ ', '') as reason, count(*) as jobs, min(job_id) as first
       from monitor.instance_job
      where setup = %s and (%s::bigint is null or task_id = %s) and state in ('waiting', 'unschedulable')
-     group by reason order by count(*) desc, min(job_id) limit 10
+     group by 1 order by count(*) desc, min(job_id)
 """
 _LIVE = """
     select * from monitor.instance
@@ -144,11 +144,31 @@ def schedule(
                 columns = ["instance", "type", "jobs", "cpu", "ram", "first"]
                 output.table("Would be placed", columns, [[row[name] for name in columns] for row in rows])
             return
-        while True:
-            [done] = rows_of(connection, "call instance.schedule(%s, %s)", setup, task)
-            _say(setup, done, as_json=as_json)
+    _again(setup, task, every, as_json=as_json)
+
+
+def _again(setup: str, task: int | None, every: float | None, *, as_json: bool) -> None:
+    """One schedule, or one after the other; a server that is not there, or goes away, is waited for."""
+    import psycopg
+
+    from broker.errors import ConnectError
+
+    said: Row | None = None
+    while True:
+        try:
+            with session() as connection:
+                while True:
+                    [done] = rows_of(connection, "call instance.schedule(%s, %s)", setup, task)
+                    if done != said:
+                        _say(setup, done, as_json=as_json)
+                    if every is None:
+                        return
+                    said = done
+                    time.sleep(every)
+        except (psycopg.OperationalError, ConnectError) as error:
             if every is None:
-                return
+                raise
+            output.note(f"{str(error).splitlines()[0]}; trying again")
             time.sleep(every)
 
 
@@ -171,10 +191,16 @@ def catalogue(
         typer.Argument(metavar="[FILE]", help="CSV: name, vcpu, memory_gib, usd_per_hour; - for standard input."),
     ] = None,
     *,
+    replace: Annotated[bool, typer.Option("--replace", help="Take away the types that FILE does not have.")] = False,
     setup: Setup = "default",
     as_json: Json = False,
 ) -> None:
-    """Load instance types, or (without FILE) those that come with pgbroker: list prices of a public cloud."""
+    """Load instance types, or (without FILE) those that come with pgbroker: list prices of a public cloud.
+
+    Those that are there stay, but for --replace; types of the same name are changed.
+    """
+    from psycopg.types.json import Jsonb
+
     from broker import catalogue, world
 
     if file is None:
@@ -182,8 +208,13 @@ def catalogue(
     else:
         with reading(file) as stream:
             found = catalogue.types(stream, str(file))
-    with session() as connection:
+    with session() as connection, connection.transaction():
         world.load(connection, [{"instance_types": found}], setup, merge=True)
+        if replace:
+            connection.execute(
+                "select resource.store(%s, 'instance_type', %s, 'true')",
+                [setup, Jsonb([{"name": name, **one} for name, one in found.items()])],
+            )
     if as_json:
         output.json_out({"setup": setup, "types": len(found)})
     else:

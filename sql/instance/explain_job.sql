@@ -13,11 +13,12 @@ declare
   v_most bigint;
   v_limit text;
 begin
-  perform resource.identify(p_setup);
   perform resource.require_known_setup(p_setup);
   select j.* into v_job from instance.job j where j.setup = p_setup and j.job_id = p_job_id;
   if not found then
-    raise exception 'there is no job %', p_job_id using errcode = 'PB004', hint = 'monitor.instance_job has those that are there.';
+    raise exception 'there is no job %', p_job_id
+      using errcode = 'PB004', hint = coalesce((select format('Job %s of TaskQueues is job %s here.', p_job_id, j.job_id) from instance.job j where j.setup = p_setup and j.taskqueue_job_id = p_job_id),
+                                              'monitor.instance_job has those that are there.');
   end if;
   if v_job.state not in ('waiting', 'unschedulable') then
     return query
@@ -39,8 +40,8 @@ begin
          coalesce(l.short, format('%s cores and %s MB are free', trim_scale(l.free_cpu), trim_scale(l.free_ram)))
     from (select i.instance_id, i.type, i.cpu - i.used_cpu as free_cpu, i.ram - i.used_ram as free_ram,
                  nullif(concat_ws(', ', case when v_job.instance_type <> i.type then format('its type is not %s', v_job.instance_type) end,
-                                  case when i.cpu - i.used_cpu < v_job.cpu then format('%s cores are free of %s', trim_scale(i.cpu - i.used_cpu), trim_scale(v_job.cpu)) end,
-                                  case when i.ram - i.used_ram < v_job.ram then format('%s MB are free of %s', trim_scale(i.ram - i.used_ram), trim_scale(v_job.ram)) end), '') as short
+                                  case when i.cpu - i.used_cpu < v_job.cpu then format('it needs %s cores, %s are free', trim_scale(v_job.cpu), trim_scale(i.cpu - i.used_cpu)) end,
+                                  case when i.ram - i.used_ram < v_job.ram then format('it needs %s MB, %s are free', trim_scale(v_job.ram), trim_scale(i.ram - i.used_ram)) end), '') as short
             from (select o.* from instance.live_instances(p_setup, v_job.task_id, v_job.queue) o
                   union all
                   select a.* from instance.live_instances(p_setup, null, v_job.queue) a where v_job.task_id is not null) i
@@ -55,4 +56,4 @@ begin
 end $$;
 
 comment on function instance.explain_job(text, bigint) is
-'Why a job is on its instance, or why not: for a job that waits each instance of its task (and queue) in the order in which they are looked at, with what is short, and last the new one that it would get. Errors: PB001 (no such setup), PB002 (setup not granted), PB004 (no such job).';
+'Why a job is on its instance, or why not: for a job that waits each instance of its task (and queue) in the order in which they are looked at, with what is short, and last the new one that it would get. Errors: PB001 (no such setup), PB004 (no such job).';

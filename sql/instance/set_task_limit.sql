@@ -5,7 +5,7 @@ as $$
 begin
   perform resource.identify(p_setup);
   if p_task_id is null or p_most < 0 then
-    raise exception '% is %', case when p_task_id is null then 'task' else 'most' end, coalesce(p_most::text, 'null') using errcode = 'PB001', hint = 'Name a task, and 0 or more instances; null = none of its own.';
+    raise exception '% is %', case when p_task_id is null then 'task' else 'most' end, case when p_task_id is null then 'null' else p_most::text end using errcode = 'PB001', hint = 'Name a task, and 0 or more instances; null = none of its own.';
   end if;
   perform resource.require_setup(p_setup);
   if p_most is null then

@@ -47,7 +47,7 @@ def test_what_would_be_and_what_is(cli: Cli, house: Connection) -> None:
     assert "2 of 2" in text
     assert "12,288 of 16,384" in text
     assert "7 more instances" in text
-    assert "job 100 fits no instance type: the most cores are 96 of 500" in text
+    assert "fits no instance type: the most cores are 96 of 500" in text
     assert cli("instances", "--task", 2, "--json").json["totals"] == []
 
 
@@ -78,6 +78,18 @@ def test_a_job_of_taskqueues_on_an_instance(cli: Cli, db: Connection) -> None:
     assert "CLOUD" in cli("instances").out
 
 
+def test_a_catalogue_of_ones_own_in_place_of_what_is_there(cli: Cli, house: Connection, tmp_path: Path) -> None:
+    own = tmp_path / "own.csv"
+    own.write_text("name,vcpu,memory_gib,usd_per_hour\nmine,2,12,0.1\n")
+    cli("instances", "catalogue", own)
+    count = "select count(*) from resource.instance_type where setup = 'default'"
+    assert house.execute(count).fetchone() == (25,)
+    cli("instances", "catalogue", own, "--replace")
+    assert house.execute(count).fetchone() == (1,)
+    cli("instances", "schedule")
+    assert {one["type"] for one in cli("instances", "--json").json["instances"]} == {"mine"}
+
+
 def test_an_explanation(cli: Cli, house: Connection) -> None:
     cli("instances", "schedule")
     assert "no instance suited: a new one of type r5.large" in cli("instances", "explain", 1).out
@@ -93,7 +105,9 @@ def test_wrong_calls(cli: Cli, house: Connection, tmp_path: Path) -> None:
     for text, wrong in (
         ("name,vcpu\na,1\n", "has no column memory_gib"),
         ("name,vcpu,memory_gib,usd_per_hour\na,1,x,1\n", "line 2: memory_gib is 'x', not a number"),
-        ("name,vcpu,memory_gib,usd_per_hour\na,1,1\n", "line 2: usd_per_hour is None, not a number"),
+        ("name,vcpu,memory_gib,usd_per_hour\na,1,1\n", "line 2: more or fewer values than columns"),
+        ("name,vcpu,memory_gib,usd_per_hour\na,1,1,1,1\n", "line 2: more or fewer values than columns"),
+        ("name,vcpu,memory_gib,usd_per_hour\n", "has no types"),
         ("name,vcpu,memory_gib,usd_per_hour\n,1,1,1\n", "line 2: name is missing"),
         ("name,vcpu,memory_gib,usd_per_hour\na,1,1,1\na,1,1,1\n", "line 3: a is there twice"),
         ("name,vcpu,memory_gib,usd_per_hour\na,0,1,1\n", "cpu is 0"),

@@ -1,6 +1,8 @@
 """Jobs of TaskQueues on instances: those of queues of kind cloud, and those that an instance's agent asks for."""
 
 import json
+from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import psycopg
@@ -8,6 +10,7 @@ import pytest
 from psycopg.types.json import Jsonb
 
 from broker import world
+from broker.errors import BadRequest
 from tests.calls import Calls
 from tests.lifecycle import grids
 
@@ -80,9 +83,7 @@ def test_jobs_of_a_queue_of_kind_cloud_bring_up_instances(q: Calls) -> None:
         finish(q, taken)
     assert schedule(q) == (0, 0, 3, 0, 0)
     assert {state for _, state, *_ in used(q).values()} == {"released"}
-    assert q.rows("select distinct state, reason from monitor.instance_job") == [
-        ("finished", "it has left the TaskQueues")
-    ]
+    assert q.rows("select distinct state, reason from monitor.instance_job") == [("finished", "it ended: finished")]
 
 
 def test_queues_have_their_own_instances(q: Calls) -> None:
@@ -238,6 +239,86 @@ def test_a_lost_instance_lets_its_jobs_wait(q: Calls) -> None:
     with pytest.raises(psycopg.Error, match=f"instance {instance} is released") as caught:
         match(q, instance)
     assert caught.value.sqlstate == "PB004"
+
+
+def test_the_leases_of_a_lost_instance_end(q: Calls) -> None:
+    waiting(q, 1, 2)
+    schedule(q)
+    [instance] = used(q)
+    taken = match(q, instance)
+    q.call_rows("report_job", 1, taken[1])
+    q.call("cancel_job", 2)  # marked for kill: it ends with its instance
+    q.rows("select * from instance.lose_instances('s', %s)", [instance])
+    assert q.value("select count(*) from taskqueue.lease") == 0
+    assert q.refusal(lambda: finish(q, {1: taken[1]}))[0] == "PB003"
+    assert schedule(q) == (1, 1, 0, 0, 0)
+    [again] = {at for at, (_, state, *_) in used(q).items() if state != "released"}
+    assert list(match(q, again)) == [1]
+
+
+def test_jobs_that_cannot_be_matched_keep_none_from_others(q: Calls) -> None:
+    q.insert_many([1], Sites=["CLOUD"], MinRAM=1000, Platforms=["el9"])
+    waiting(q, 2)
+    schedule(q)
+    [instance] = used(q)
+    assert list(match(q, instance, 1, Platform="el7")) == [2]
+    assert list(match(q, instance, 1, Platform="el9")) == [1]
+
+
+def test_jobs_that_ask_for_more_than_cores_bring_up_nothing(q: Calls) -> None:
+    q.insert_many([1], Sites=["CLOUD"], Tags=["GPU"])
+    q.insert_many([2], Sites=["CLOUD"], Tags=["4Processors", "MultiProcessor"])
+    assert schedule(q)[:2] == (1, 1)
+    assert list(placed(q)) == [2]
+
+
+def test_what_left_says_how(q: Calls) -> None:
+    waiting(q, 1, 2, 3)
+    schedule(q)
+    for instance in used(q):
+        taken = match(q, instance)
+        for job, attempt in taken.items():
+            if job == 1:
+                q.call("finish_job", job, attempt, "failed")
+            if job == 2:
+                q.call("release_job", job, attempt)
+                q.rows("select taskqueue.hold('s', 'job', '2')")
+    q.call("cancel_job", 3)
+    q.rows("select * from taskqueue.finish_jobs('s', '[]')")
+    schedule(q)
+    said = dict(q.rows("select taskqueue_job_id, state || ': ' || reason from instance.job where state <> 'placed'"))
+    assert said[1] == "cancelled: it ended: failed"
+    assert said[2] == "cancelled: it waits in TaskQueues, held, or at a queue that is offline or no cloud"
+
+
+@pytest.mark.parametrize(
+    ("job", "said"),
+    [
+        ({"state": "placed"}, "job 5 is placed, and has no instance"),
+        ({"queue": "CLOUD"}, "job 5 is at queue CLOUD, and is no job of TaskQueues"),
+    ],
+)
+def test_worlds_with_jobs_that_cannot_be(q: Calls, job: dict[str, Any], said: str) -> None:
+    with pytest.raises(BadRequest, match=said):
+        world.load(q.connection, [{"instance_jobs": [{"id": 5, "cpu": 1, "ram": 1, **job}]}], "s", merge=True)
+
+
+def test_who_acts_for_one_owner_adds_no_jobs(connect: Callable[..., Connection]) -> None:
+    admin = connect()
+    submitter = Calls(connect("broker_submitter"), "s")
+    admin.execute("select resource.set_identity('s', 'broker_submitter', true, 'users', 'bob')")
+    for call in ("add_jobs('s', '[]')", "set_needs('s', '[]')", "cancel_jobs('s', '{1}')"):
+        state, message = submitter.refusal(partial(submitter.rows, f"select instance.{call}"))
+        assert (state, "acts for one owner" in message) == ("PB002", True)
+
+
+def test_a_viewer_may_ask_why(connect: Callable[..., Connection]) -> None:
+    q = Calls(connect(), "s")
+    q.rows('select instance.add_jobs(\'s\', \'[{"id": 5, "task": 1, "cpu": 1, "ram": 1}]\')')
+    viewer = Calls(connect("broker_viewer"), "s")
+    assert viewer.rows("select verdict from instance.explain_job('s', 5)") == [("unschedulable",)]
+    assert viewer.rows("select * from instance.tasks_to_schedule('s')") == [(1, None)]
+    assert viewer.rows("select * from instance.plan('s', 1)") == []
 
 
 @pytest.mark.parametrize("call", ["finish_jobs", "cancel_jobs", "return_jobs"])

@@ -173,7 +173,8 @@ def test_a_lost_instance_gives_its_jobs_back(house: Connection) -> None:
         ([{"inputs": {"size": "8"}}], "PB001", 'jobs[0].inputs.size: "8" is not a number'),
         ([{"id": 7}, {"id": 7}], "PB001", "job 7 is there twice"),
         ([{"id": 5}, {"id": 6}], "PB005", "job 5 is there already"),
-        ([{"ram": "2 *"}], "PB001", "expression '2 *': its end where a value should be"),
+        ([{"ram": "2 *"}], "PB001", "jobs[0].ram: expression '2 *': its end where a value should be"),
+        ([{}, {"cpu": "x / 0", "inputs": {"x": 1}, "id": 9}], "PB001", "jobs[1].cpu: expression 'x / 0' divides by 0"),
         ([{"id": 9, "ram": "size - 8", "inputs": {"size": 1}}], "PB001", "job 9: ram comes to -7"),
     ],
 )
@@ -193,7 +194,7 @@ def test_bad_needs(house: Connection) -> None:
     for element, code, message in (
         ({"id": 6, "cpu": 1}, "PB004", "there is no job 6"),
         ({"id": 5, "cpu": 1}, "PB005", "job 5 is placed"),
-        ({"cpu": 1}, "PB001", "jobs[0].id: missing is not there"),
+        ({"cpu": 1}, "PB001", "jobs[0]: id is missing"),
         ({"id": 5, "task": 1}, "PB001", "jobs[0].task: 1 is not a key that jobs have"),
     ):
         with pytest.raises(psycopg.Error) as caught, house.transaction():
@@ -230,7 +231,7 @@ def test_explanations(house: Connection) -> None:
         (ids[1], "large", "placed", "no instance suited: a new one of type large; 8 cores and 16384 MB of it were free")
     ]
     assert explain(3) == [
-        (ids[0], "small", "does not suit", "1 cores are free of 3"),
+        (ids[0], "small", "does not suit", "it needs 3 cores, 1 are free"),
         (ids[1], "large", "first that suits", "3 cores and 16284 MB are free"),
         (None, "large", "new instance", "the cheapest type that fits at 3 an hour has 8 cores and 16384 MB"),
     ]

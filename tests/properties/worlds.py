@@ -190,7 +190,7 @@ INSTANCE_JOB = st.builds(
         inputs=st.dictionaries(st.sampled_from(["size", "x", "y"]), SIZE | TEXT, max_size=3),
         state=st.sampled_from(["waiting", "placed", "finished", "cancelled", "unschedulable"]),
     ),
-)
+).filter(lambda job: job.get("state") != "placed" or job.get("instance") is not None)
 
 
 def worlds() -> Strategy:

@@ -1,3 +1,4 @@
+-- after: instance.identify_submitter
 -- after: instance.refuse_needs
 -- after: instance.resolve_needs
 create or replace function instance.add_jobs(p_setup text, p_jobs jsonb) returns bigint[]
@@ -8,7 +9,7 @@ declare
   v_ids bigint[];
   v_stored bigint[];
 begin
-  perform resource.identify(p_setup);
+  perform instance.identify_submitter(p_setup);
   perform instance.refuse_needs(p_jobs, '{id,task,cpu,ram,instance_type,inputs}');
   perform resource.require_setup(p_setup);
   v_ids := array(select coalesce((e.job ->> 'id')::bigint, nextval('instance.job_id')) from jsonb_array_elements(p_jobs) with ordinality e (job, place) order by e.place);
@@ -34,4 +35,4 @@ begin
 end $$;
 
 comment on function instance.add_jobs(text, jsonb) is
-'Adds jobs to be packed onto instances and returns their ids in the order given: [{"id": 7, "task": 1, "cpu": 2, "ram": "2 * size", "instance_type": "m5.large", "inputs": {"size": 2048}}], all keys optional. cpu is cores, ram MB: a number, a text (see instance.evaluate), or not known yet (instance.set_needs). They wait until instance.schedule. Errors: PB001 (an element is wrong), PB002 (setup not granted), PB005 (the job is there).';
+'Adds jobs to be packed onto instances and returns their ids in the order given: [{"id": 7, "task": 1, "cpu": 2, "ram": "2 * size", "instance_type": "m5.large", "inputs": {"size": 2048}}], all keys optional. cpu is cores, ram MB: a number, a text (see instance.evaluate), or not known yet (instance.set_needs). They wait until instance.schedule. Errors: PB001 (an element is wrong), PB002 (setup not granted, or for one owner alone), PB005 (the job is there).';

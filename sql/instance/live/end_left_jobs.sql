@@ -8,6 +8,8 @@ as $$
 declare
   v_jobs instance.job[];
   v_ids bigint[];
+  v_part record;
+  v_ended bigint := 0;
 begin
   if p_instance_id is null then
     v_jobs := array(select j from instance.job j where j.setup = p_setup and j.state in ('waiting', 'unschedulable') and j.taskqueue_job_id is not null
@@ -31,7 +33,19 @@ begin
   end if;
   v_ids := array(select o.job_id from unnest(v_ids) u (job_id)
                   cross join lateral (select j.job_id from instance.job j where j.setup = p_setup and j.job_id = u.job_id for update skip locked) o);
-  return (select count(*) from instance.leave_instances(p_setup, v_ids, '{waiting,unschedulable,placed}', 'finished', 'it has left the TaskQueues', true));
+  for v_part in
+    select w.state, w.reason, array_agg(w.job_id) as ids
+      from (select j.job_id, case when e.outcome = 'finished' then 'finished' else 'cancelled' end as state,
+                   case when e.is_there then 'it waits in TaskQueues, held, or at a queue that is offline or no cloud' else coalesce('it ended: ' || e.outcome, 'it is in no TaskQueue') end as reason
+              from unnest(v_jobs) j
+             cross join lateral (select exists (select from taskqueue.job t where t.setup = p_setup and t.job_id = j.taskqueue_job_id offset 0) as is_there,
+                                        (select x.outcome from taskqueue.ended x where x.setup = p_setup and x.job_id = j.taskqueue_job_id) as outcome) e
+             where (j.job_id in (select u from unnest(v_ids) u)) is true) w
+     group by w.state, w.reason
+  loop
+    v_ended := v_ended + (select count(*) from instance.leave_instances(p_setup, v_part.ids, '{waiting,unschedulable,placed}', v_part.state, v_part.reason, true));
+  end loop;
+  return v_ended;
 end $$;
 
 comment on function instance.end_left_jobs(text, bigint) is

@@ -29,22 +29,32 @@ begin
      select 'inputs.' || i.key, i.value, 'a number'
        from jsonb_each(case when jsonb_typeof(e.job -> 'inputs') = 'object' then e.job -> 'inputs' else '{}' end) i where jsonb_typeof(i.value) <> 'number'
      union all
-     select 'id', e.job -> 'id', 'there' where p_keys[1] = 'id' and 'task' <> all (p_keys) and e.job -> 'id' is null and jsonb_typeof(e.job) = 'object'
+     select 'id', null, 'there' where p_keys[1] = 'id' and 'task' <> all (p_keys) and e.job -> 'id' is null and jsonb_typeof(e.job) = 'object'
    ) x
    where x.wanted is not null
    order by e.place, x.key limit 1;
   if found then
-    raise exception 'jobs[%]%: % is not %', v_wrong.place - 1, coalesce('.' || v_wrong.key, ''), coalesce(left(v_wrong.value::text, 100), 'missing'), v_wrong.wanted using errcode = 'PB001', hint = v_hint;
+    raise exception '%', case when v_wrong.wanted = 'there' then format('jobs[%s]: %s is missing', v_wrong.place - 1, v_wrong.key)
+                              else format('jobs[%s]%s: %s is not %s', v_wrong.place - 1, '.' || v_wrong.key, left(v_wrong.value::text, 100), v_wrong.wanted) end using errcode = 'PB001', hint = v_hint;
   end if;
   select e.job ->> 'id' as job_id into v_wrong
     from jsonb_array_elements(p_jobs) e (job) where e.job ->> 'id' is not null group by 1 having count(*) > 1 limit 1;
   if found then
     raise exception 'job % is there twice', v_wrong.job_id using errcode = 'PB001', hint = 'Give each job once.';
   end if;
-  perform instance.evaluate(x.expression, '{}')
-     from (select distinct k.value #>> '{}' as expression
-             from jsonb_array_elements(p_jobs) e (job) cross join lateral jsonb_each(e.job) k
-            where k.key in ('cpu', 'ram') and jsonb_typeof(k.value) = 'string') x;
+  for v_wrong in
+    select min(e.place) as place, k.key, k.value #>> '{}' as expression
+      from jsonb_array_elements(p_jobs) with ordinality e (job, place) cross join lateral jsonb_each(e.job) k
+     where k.key in ('cpu', 'ram') and jsonb_typeof(k.value) = 'string'
+     group by k.key, k.value order by 1, 2
+  loop
+    begin
+      perform instance.evaluate(v_wrong.expression, '{}');
+    exception when sqlstate 'PB001' then
+      get stacked diagnostics v_hint = pg_exception_hint;
+      raise exception 'jobs[%].%: %', v_wrong.place - 1, v_wrong.key, sqlerrm using errcode = 'PB001', hint = v_hint;
+    end;
+  end loop;
 end $$;
 
 comment on function instance.refuse_needs(jsonb, text[]) is

@@ -7,10 +7,16 @@ as $$
 declare
   v_job instance.job;
   v_wrong record;
+  v_hint text;
 begin
   for v_job in select l.* from instance.locked_jobs(p_setup, p_job_ids) l where coalesce(l.cpu_expression, l.ram_expression) is not null loop
-    v_job.cpu := case when v_job.cpu_expression is null then v_job.cpu else instance.evaluate(v_job.cpu_expression, v_job.inputs) end;
-    v_job.ram := case when v_job.ram_expression is null then v_job.ram else instance.evaluate(v_job.ram_expression, v_job.inputs) end;
+    begin
+      v_job.cpu := case when v_job.cpu_expression is null then v_job.cpu else instance.evaluate(v_job.cpu_expression, v_job.inputs) end;
+      v_job.ram := case when v_job.ram_expression is null then v_job.ram else instance.evaluate(v_job.ram_expression, v_job.inputs) end;
+    exception when sqlstate 'PB001' then
+      get stacked diagnostics v_hint = pg_exception_hint;
+      raise exception 'job %: %', v_job.job_id, sqlerrm using errcode = 'PB001', hint = v_hint;
+    end;
     select x.need, x.value into v_wrong from (values ('cpu', v_job.cpu, 1e9), ('ram', v_job.ram, 1e15)) x (need, value, bound) where x.value between 0 and x.bound - 1 is false limit 1;
     if found then
       raise exception 'job %: % comes to %', v_job.job_id, v_wrong.need, trim_scale(v_wrong.value)

@@ -1,3 +1,4 @@
+-- after: instance.identify_submitter
 -- after: instance.refuse_needs
 -- after: instance.resolve_needs
 -- after: instance.locked_jobs
@@ -12,7 +13,7 @@ declare
   v_wrong record;
   v_said jsonb;
 begin
-  perform resource.identify(p_setup);
+  perform instance.identify_submitter(p_setup);
   perform resource.require_known_setup(p_setup);
   perform instance.refuse_needs(p_jobs, '{id,cpu,ram,instance_type,inputs}');
   v_ids := array(select (e.job ->> 'id')::bigint from jsonb_array_elements(p_jobs) e (job));
@@ -44,4 +45,4 @@ begin
 end $$;
 
 comment on function instance.set_needs(text, jsonb) is
-'Says more of jobs that are on no instance, and returns how many: [{"id": 7, "inputs": {"size": 2048}}], or cpu, ram, instance_type as instance.add_jobs has them; what is left out stays, inputs are added. Jobs that were unschedulable wait again. Errors: PB001 (an element is wrong), PB002 (setup not granted), PB004 (no such job), PB005 (the job is placed, has ended, or is of TaskQueues).';
+'Says more of jobs that are on no instance, and returns how many: [{"id": 7, "inputs": {"size": 2048}}], or cpu, ram, instance_type as instance.add_jobs has them; what is left out stays, inputs are added. Jobs that were unschedulable wait again. Errors: PB001 (an element is wrong), PB002 (setup not granted, or for one owner alone), PB004 (no such job), PB005 (the job is placed, has ended, or is of TaskQueues).';

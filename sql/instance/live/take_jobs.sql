@@ -21,7 +21,7 @@ begin
   end if;
   select i.* into v_instance from instance.instance i where i.setup = p_setup and i.instance_id = p_instance_id;
   if v_instance.state is null or v_instance.state = 'released' then
-    raise exception '%', case when v_instance.state is null then format('there is no instance %s', p_instance_id) else format('instance %s is released', p_instance_id) end
+    raise exception '%', case when v_instance.state is null then format('there is no instance %s', coalesce(p_instance_id::text, 'null')) else format('instance %s is released', p_instance_id) end
       using errcode = 'PB004', hint = 'Its agent can stop.';
   end if;
   if v_instance.state = 'requested' then
@@ -33,8 +33,9 @@ begin
     select j.taskqueue_job_id from instance.job j
      where j.setup = p_setup and j.instance_id = p_instance_id and j.state = 'placed'
        and exists (select from taskqueue.job t where t.setup = p_setup and t.job_id = j.taskqueue_job_id)
-     order by 1 limit p_limit
+     order by 1
   loop
+    exit when v_got >= p_limit;
     return query select * from taskqueue.match_jobs(p_setup, v_resource || jsonb_build_object('JobID', v_id), 1);
     v_got := v_got + found::int;
   end loop;

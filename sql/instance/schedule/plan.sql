@@ -7,7 +7,6 @@ language plpgsql stable
 security definer set search_path = instance, pg_temp
 as $$
 begin
-  perform resource.identify(p_setup);
   perform resource.require_known_setup(p_setup);
   return query
   select p.ordinality, p.job_id, p.cpu, p.ram, p.instance_id, p.number, p.type, p.free_cpu, p.free_ram
@@ -15,4 +14,4 @@ begin
 end $$;
 
 comment on function instance.plan(text, bigint, text) is
-'Where instance.schedule_task would place the jobs of a task (null = jobs of none) at a queue of kind cloud (null = at none) now, in their order (place): on an instance that is there (instance_id), or on a new one (number, counted from 1), with what is free there before. Nothing is stored. Errors: PB001 (no such setup), PB002 (setup not granted).';
+'Where instance.schedule_task would place the jobs of a task (null = jobs of none) at a queue of kind cloud (null = at none) now, in their order (place): on an instance that is there (instance_id), or on a new one (number, counted from 1), with what is free there before. Nothing is stored. Errors: PB001 (no such setup).';

@@ -4,7 +4,6 @@ language plpgsql stable
 security definer set search_path = instance, pg_temp
 as $$
 begin
-  perform resource.identify(p_setup);
   perform resource.require_known_setup(p_setup);
   return query
   select x.task_id, x.queue
@@ -15,4 +14,4 @@ begin
 end $$;
 
 comment on function instance.tasks_to_schedule(text, bigint) is
-'Tasks that have jobs on no instance, or instances, with the queue of kind cloud (null = none): what instance.schedule takes, of one task or (null) of all; task null = jobs and instances of no task. Errors: PB001 (no such setup), PB002 (setup not granted).';
+'Tasks that have jobs on no instance, or instances, with the queue of kind cloud (null = none): what instance.schedule takes, of one task or (null) of all; task null = jobs and instances of no task. Errors: PB001 (no such setup).';

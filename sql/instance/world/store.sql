@@ -14,6 +14,18 @@ begin
   perform resource.identify(p_setup);
   perform instance.lock_schedule(p_setup);
   v_stored := resource.store_rows(p_setup, instance.world_table(p_table), p_rows, p_parents, p_merge);
+  if p_table = 'job' then
+    select j.job_id, j.queue, j.taskqueue_job_id, j.state into v_wrong
+      from instance.job j
+     where j.setup = p_setup and (j.queue is not null and j.taskqueue_job_id is null or j.state = 'placed' and j.instance_id is null)
+     order by j.job_id limit 1;
+    if found and v_wrong.state = 'placed' and v_wrong.queue is null then
+      raise exception 'job % is placed, and has no instance', v_wrong.job_id using errcode = 'PB001', hint = 'Name its instance, or let it wait.';
+    elsif found then
+      raise exception 'job % is at queue %, and is no job of TaskQueues', v_wrong.job_id, v_wrong.queue
+        using errcode = 'PB001', hint = 'Jobs that wait in TaskQueues for a queue of kind cloud are taken up by instance.schedule; own jobs have no queue.';
+    end if;
+  end if;
   perform instance.pass_ids(p_setup);
   if p_table = 'instance' then
     update instance.instance i set cpu = coalesce(i.cpu, t.cpu), ram = coalesce(i.ram, t.ram), price = coalesce(i.price, t.price)
