@@ -1,6 +1,8 @@
 """Threads with a connection each, and calls that are let run into each other."""
 
+import itertools
 import threading
+import time
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Any
@@ -28,6 +30,29 @@ def run_together(dsn: str, works: Iterable[Callable[[Calls], None]], name: str =
         thread.join()
     if errors:
         raise errors[0]
+
+
+def race_with_kills(dsn: str, until: float, caller: Callable[[int], Callable[[Calls], None]]) -> None:
+    """Eight callers (by number) until a moment of time.monotonic(); two of them are killed again and again."""
+
+    def killer(q: Calls) -> None:
+        while time.monotonic() < until:
+            q.rows("""
+                select pg_terminate_backend(pid) from pg_stat_activity
+                 where application_name = 'victim' and datname = current_database() order by random() limit 1""")
+            time.sleep(0.3)
+
+    def victim(_: Calls) -> None:
+        for number in itertools.count(100):
+            if time.monotonic() >= until:
+                return
+            try:
+                with psycopg.connect(dsn, autocommit=True, application_name="victim") as connection:
+                    caller(number)(Calls(connection))
+            except psycopg.OperationalError:
+                continue
+
+    run_together(dsn, [*(caller(number) for number in range(6)), victim, victim, killer])
 
 
 class Attempt:

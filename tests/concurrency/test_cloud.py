@@ -10,7 +10,7 @@ import psycopg
 
 from broker import world
 from tests.calls import Calls
-from tests.concurrency.racing import run_together
+from tests.concurrency.racing import race_with_kills
 
 SECONDS = 5.0
 TYPES = {"small": {"cpu": 2, "ram": 4096, "price": 1}, "large": {"cpu": 8, "ram": 16384, "price": 3}}
@@ -61,39 +61,13 @@ def _caller(number: int, until: float, ids: Iterator[int], held: dict[int, str])
     return work
 
 
-def _killer(until: float) -> Callable[[Calls], None]:
-    def work(q: Calls) -> None:
-        while time.monotonic() < until:
-            q.rows("""
-                select pg_terminate_backend(pid) from pg_stat_activity
-                 where application_name = 'victim' and datname = current_database() order by random() limit 1""")
-            time.sleep(0.3)
-
-    return work
-
-
-def _victims(dsn: str, until: float, ids: Iterator[int], held: dict[int, str]) -> Callable[[Calls], None]:
-    def work(_: Calls) -> None:
-        number = 100
-        while time.monotonic() < until:
-            number += 1
-            try:
-                with psycopg.connect(dsn, autocommit=True, application_name="victim") as connection:
-                    _caller(number, until, ids, held)(Calls(connection))
-            except psycopg.OperationalError:
-                continue
-
-    return work
-
-
 def test_eight_at_once(dsn: str, connect: Callable[..., psycopg.Connection[Any]]) -> None:
     q = Calls(connect(), "s")
     world.load(q.connection, [{"instance_types": TYPES, "queues": {"CLOUD": {"resource_type": "cloud"}}}], "s")
     until = time.monotonic() + SECONDS
     ids = itertools.count(1)
     held: dict[int, str] = {}
-    callers = [_caller(number, until, ids, held) for number in range(6)]
-    run_together(dsn, [*callers, _victims(dsn, until, ids, held), _victims(dsn, until, ids, held), _killer(until)])
+    race_with_kills(dsn, until, lambda number: _caller(number, until, ids, held))
     assert next(ids) > 50
     assert q.value(OVER) == 0
     assert q.rows("select * from monitor.instance_difference") == []

@@ -10,7 +10,7 @@ from psycopg.types.json import Jsonb
 
 from broker import world
 from tests.calls import Calls
-from tests.concurrency.racing import run_together
+from tests.concurrency.racing import race_with_kills
 
 SECONDS = 5.0
 TYPES = {"small": {"cpu": 2, "ram": 4096, "price": 1}, "large": {"cpu": 8, "ram": 16384, "price": 3}}
@@ -55,31 +55,6 @@ def _caller(number: int, until: float, added: list[int]) -> Callable[[Calls], No
     return work
 
 
-def _killer(until: float) -> Callable[[Calls], None]:
-    def work(q: Calls) -> None:
-        while time.monotonic() < until:
-            q.rows("""
-                select pg_terminate_backend(pid) from pg_stat_activity
-                 where application_name = 'victim' and datname = current_database() order by random() limit 1""")
-            time.sleep(0.3)
-
-    return work
-
-
-def _victims(dsn: str, until: float, added: list[int]) -> Callable[[Calls], None]:
-    def work(_: Calls) -> None:
-        number = 100
-        while time.monotonic() < until:
-            number += 1
-            try:
-                with psycopg.connect(dsn, autocommit=True, application_name="victim") as connection:
-                    _caller(number, until, added)(Calls(connection))
-            except psycopg.OperationalError:
-                continue
-
-    return work
-
-
 def test_eight_at_once(dsn: str, connect: Callable[..., psycopg.Connection[Any]]) -> None:
     db = connect()
     world.load(db, [{"instance_types": TYPES}], "s")
@@ -87,8 +62,7 @@ def test_eight_at_once(dsn: str, connect: Callable[..., psycopg.Connection[Any]]
     db.autocommit = True
     until = time.monotonic() + SECONDS
     added: list[int] = []
-    callers = [_caller(number, until, added) for number in range(6)]
-    run_together(dsn, [*callers, _victims(dsn, until, added), _victims(dsn, until, added), _killer(until)])
+    race_with_kills(dsn, until, lambda number: _caller(number, until, added))
     assert len(added) > 100
     assert db.execute(OVER).fetchone() == (0,)
     assert db.execute("select * from monitor.instance_difference").fetchall() == []
