@@ -145,7 +145,8 @@ def upgrade() -> None:
 
 
 def downgrade() -> None:
-    """As 0009 had it; cancelled jobs count as finished."""
+    """As 0009 had it; cancelled jobs count as finished. What stood for jobs of TaskQueues goes: they are there."""
+    execute("delete from instance.job where taskqueue_job_id is not null")
     execute("drop sequence instance.instance_id, instance.job_id")
     execute(
         "drop index instance.instance_live, instance.job_unplaced, instance.job_placed, instance.job_ended, instance.instance_released, instance.job_of_taskqueue"

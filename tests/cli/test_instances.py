@@ -8,6 +8,7 @@ import pytest
 from psycopg.types.json import Jsonb
 
 from broker import catalogue, world
+from broker.cli.instances import schedule
 from broker.errors import BadRequest
 from tests.calls import Calls
 from tests.commands import Cli
@@ -62,6 +63,35 @@ def test_what_would_be_and_what_is(cli: Cli, house: Connection) -> None:
 def test_a_schedule_that_cannot_be(cli: Cli, words: list[str], said: str) -> None:
     done = cli("instances", "schedule", *words)
     assert (done.code, said in done.err) == (2, True)
+
+
+def test_schedules_go_on_when_the_server_takes_the_connection_away(
+    house: Connection, dsn: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Three waits: in the first the connection is lost, in the second a job comes, the third ends the test."""
+    waits: list[float] = []
+
+    def wait(seconds: float) -> None:
+        waits.append(seconds)
+        if len(waits) == 1:
+            house.execute("""
+                select pg_terminate_backend(pid) from pg_stat_activity
+                 where datname = current_database() and pid <> pg_backend_pid() and query like 'call instance%%'""")
+        elif len(waits) == 2:  # the note was written
+            house.execute("""select instance.add_jobs('default', '[{"cpu": 2, "ram": 4096}]')""")
+        else:
+            raise KeyboardInterrupt
+        house.commit()
+
+    monkeypatch.setenv("BROKER_DSN", dsn)
+    monkeypatch.setattr("broker.cli.instances.time.sleep", wait)
+    with pytest.raises(KeyboardInterrupt):
+        schedule(task=None, dry_run=False, every=7, setup="default", as_json=False)
+    said = capsys.readouterr()
+    assert waits == [7, 7, 7]
+    assert said.out.splitlines()[0].startswith("12 jobs placed")
+    assert said.out.splitlines()[1].startswith("1 job placed")
+    assert "trying again" in said.err
 
 
 def test_a_job_of_taskqueues_on_an_instance(cli: Cli, db: Connection) -> None:

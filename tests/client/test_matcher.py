@@ -8,7 +8,7 @@ from typing import Any
 import psycopg
 import pytest
 
-from broker import database, errors
+from broker import database, errors, world
 from broker.matcher import Answer, AsyncJobAgent, Ended, JobAgent, Lease, Match
 from broker.submitter import Submitter
 from tests import pooler
@@ -151,6 +151,33 @@ def test_a_lost_answer_costs_no_job(cutter: Cutter, db: Connection) -> None:
     assert cutter.cuts == 3
     assert calls.value("select array_agg(job_id) from monitor.lease") == [first.job_id]
     assert calls.outcome(second.job_id) == "finished"
+
+
+def test_the_agent_of_an_instance_gets_what_was_given_though_the_answer_was_lost(
+    cutter: Cutter, db: Connection
+) -> None:
+    """Sync and async; an instance that is released is no such thing any more."""
+    calls = Calls(db)
+    types = {"small": {"cpu": 2, "ram": 4096, "price": 1}}
+    world.load(db, [{"instance_types": types, "queues": {"CLOUD": {"resource_type": "cloud"}}}])
+    calls.insert_many([1, 2], Sites=["CLOUD"])
+    calls.rows("call instance.schedule('default')")
+    instance = calls.value("select instance_id from monitor.instance")
+    with JobAgent("default", cutter.dsn, connections=1) as agent:
+        agent.match(resource(Site="NONE"))  # the connection is there now
+        cutter.cut()
+        first = agent.match_instance(instance, limit=1)
+        assert [match.job_id for match in first] == [1]
+        assert agent.match_instance(instance, {"Platform": "el9"}, spare=True)[0].job_id == 2
+    assert cutter.cuts == 1
+    calls.rows("select * from instance.lose_instances('default', array[%s::bigint])", instance)
+
+    async def work() -> None:
+        async with AsyncJobAgent("default", cutter.dsn, connections=1) as agent:
+            with pytest.raises(errors.NoSuchThing, match=f"instance {instance} is released"):
+                await agent.match_instance(instance)
+
+    asyncio.run(work())
 
 
 def test_a_lost_release_is_not_repeated_but_told(cutter: Cutter, db: Connection) -> None:
