@@ -560,7 +560,7 @@ TABLES: Mapping[str, Table] = {
         "Settings of brokerage, one row a setup that has others than the defaults.",
         "",
         [
-            ("profile", "text not null default 'doc'", "Profile that decides where a call names none."),
+            ("profile", "text not null default 'documented'", "Profile that decides where a call names none."),
             (
                 "decisions_kept",
                 "interval not null default '2 days' check (decisions_kept > interval '0')",
@@ -726,7 +726,7 @@ comment on column resource.setup.alone is 'A world that is evaluated by itself: 
 
 create table brokerage.profile (
   profile     text not null primary key check (profile <> ''),
-  based_on    text not null default 'doc' check (based_on <> profile),
+  based_on    text not null default 'documented' check (based_on <> profile),
   description text not null default ''
 );
 comment on table brokerage.profile is 'Profiles of an organisation''s own; doc and panda2026 come with the program (brokerage.shipped_rule).';

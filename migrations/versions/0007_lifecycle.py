@@ -319,7 +319,7 @@ def upgrade() -> None:
             ("setup", "text primary key", "Tenant."),
             (
                 "profile",
-                "text not null default 'doc' check (profile in ('doc', 'panda2026'))",
+                "text not null default 'documented' check (profile in ('documented', 'panda2026'))",
                 "Whose timeouts apply: doc or panda2026.",
             ),
             ("most", "int not null default 10000 check (most > 0)", "Jobs that one call touches at most, by rule."),

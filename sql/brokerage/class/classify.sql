@@ -5,16 +5,16 @@ language plpgsql
 security definer set search_path = brokerage, pg_temp
 as $$
 declare
-  v_profile text := coalesce(p_profile, (select s.profile from brokerage.setting s where s.setup = p_setup), 'doc');
-  v_flavour text;
+  v_profile text := brokerage.profile_in_force(p_setup, p_profile);
+  v_base_profile text;
   v_now timestamptz := resource.clock(p_setup);
 begin
   perform resource.identify(p_setup);
   perform resource.require_known_setup(p_setup);
   perform brokerage.require_profile(v_profile);
-  v_flavour := brokerage.flavour(v_profile);
+  v_base_profile := brokerage.base_profile(v_profile);
   with class as materialized (
-    select s.queue, s.site_class from brokerage.site_classes(p_setup, v_flavour) s
+    select s.queue, s.site_class from brokerage.site_classes(p_setup, v_base_profile) s
   ), held as materialized (
     select a.queue from resource.queue_activity a where a.setup = p_setup and a.queue in (select c.queue from class c) for update skip locked
   ), said as (

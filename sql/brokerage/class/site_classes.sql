@@ -1,7 +1,7 @@
 -- Classes of queues for user analysis, by how long its jobs waited there (brokerage-rules 1.12, classification; D-51). Samples are jobs of User Analysis that
--- started in the last four days; a sample weighs half as much after 6 h (doc) or 12 h (panda2026, which looks at merge jobs and those of its tester alone). A queue
+-- started in the last four days; a sample weighs half as much after 6 h (documented) or 12 h (panda2026, which looks at merge jobs and those of its tester alone). A queue
 -- whose samples say nothing of the spread (fewer than two) has no class. The thirds are those of grid resources.
-create or replace function brokerage.site_classes(p_setup text, p_flavour text)
+create or replace function brokerage.site_classes(p_setup text, p_base_profile text)
 returns table (queue text, site_class int, jobs bigint, mean_wait float8, upper_wait float8, long_jobs bigint, mean_long_wait float8, has_started boolean,
                hi_limit float8, lo_limit float8, reason text)
 language sql stable
@@ -11,9 +11,9 @@ as $$
       from workload.job j
       left join workload.task t on t.setup = j.setup and t.task_id = j.task_id
      where j.setup = p_setup and j.gshare = 'User Analysis' and j.label in ('user', 'panda') and j.queue is not null
-       and (p_flavour = 'doc' or coalesce(j.processing_type, t.processing_type) = 'pmerge' or t.is_merging or j.user_name = 'gangarbt')
+       and (p_base_profile = 'documented' or coalesce(j.processing_type, t.processing_type) = 'pmerge' or t.is_merging or j.user_name = 'gangarbt')
   ), moment as materialized (
-    select resource.clock(p_setup) as now, interval '1 hour' * case when p_flavour = 'doc' then 6 else 12 end as half
+    select resource.clock(p_setup) as now, interval '1 hour' * case when p_base_profile = 'documented' then 6 else 12 end as half
   ), sample as materialized (
     select j.queue, extract(epoch from j.started - coalesce(j.activated, j.created))::float8 as wait,
            exp(-ln(2) * extract(epoch from m.now - j.started)::float8 / extract(epoch from m.half)::float8) as weight
@@ -34,7 +34,7 @@ as $$
      cross join moment m
       join resource.queue q on q.setup = p_setup and q.queue = b.queue
       join job j on j.queue = b.queue and j.started is null and j.ended is null and j.status in ('activated', 'sent', 'starting') and (j.status <> 'starting' or q.workflow like 'push%')
-     cross join lateral (select extract(epoch from m.now - case when p_flavour = 'doc' then coalesce(j.activated, j.created) else j.created end)::float8) w(wait)
+     cross join lateral (select extract(epoch from m.now - case when p_base_profile = 'documented' then coalesce(j.activated, j.created) else j.created end)::float8) w(wait)
      where w.wait > b.mean_wait
      group by b.queue
   ), started as materialized (
@@ -66,12 +66,12 @@ as $$
    cross join third t
    cross join lateral (
      select case
-              when f.lately and (p_flavour = 'doc' and f.rank < t.hi and f.long_jobs < 3
-                                 or p_flavour <> 'doc' and (f.rank <= t.hi or f.upper_wait <= t.hi and f.long_jobs <= 3)) then 1
+              when f.lately and (p_base_profile = 'documented' and f.rank < t.hi and f.long_jobs < 3
+                                 or p_base_profile <> 'documented' and (f.rank <= t.hi or f.upper_wait <= t.hi and f.long_jobs <= 3)) then 1
               when f.rank > t.lo then -1
               else 0
             end) c(class)
 $$;
 
 comment on function brokerage.site_classes(text, text) is
-'Classes of queues for user analysis (1 hi, 0 mid, -1 lo) by the jobs that started there, and why (flavour doc or panda2026): weighted mean of their waits, its bound of 95 percent, jobs that wait longer than the mean, how long these do (s), whether a job started in the last day, the limits of hi and lo (s). A queue with fewer than two samples has no row.';
+'Classes of queues for user analysis (1 hi, 0 mid, -1 lo) by the jobs that started there, and why (base profile documented or panda2026): weighted mean of their waits, its bound of 95 percent, jobs that wait longer than the mean, how long these do (s), whether a job started in the last day, the limits of hi and lo (s). A queue with fewer than two samples has no row.';

@@ -5,7 +5,7 @@
 --   ranked (the same, place, best, best_rule)    those that nothing rejects, best first
 -- With p_survivors judged has the facts of queues and pairs that nothing rejects (q, p). With p_hint only row rules are asked, up to the one named last and
 -- without those named, and each queue is taken for one of the nucleus (brokerage-rules 1.1, task-job-check).
--- Parameters of the query: $1 setup, $2 task facts, $3 queue facts, $4 flavour. Wide: facts are columns and rules are planned into them, so a pair costs
+-- Parameters of the query: $1 setup, $2 task facts, $3 queue facts, $4 base profile. Wide: facts are columns and rules are planned into them, so a pair costs
 -- a few microseconds; else facts are one value each, which plans in a tenth of the time and is the better for less than some thousand pairs.
 -- First each pair is asked by itself, rules in a row in one level, also behind rules that look at the other queues of the task (set rule, choice): those
 -- are answered afterwards, in their order, over rows without facts (sorting the facts of 300,000 pairs took longer than all rules). So is a weight of
@@ -55,6 +55,7 @@ declare
   v_distribution jsonb := '{}'::jsonb;
   v_figures text;
 begin
+  p_profile := brokerage.profile_name(p_profile);
   perform brokerage.require_profile(p_profile, p_algorithm);
   select l.marks into v_marks
     from brokerage.profile_line p join brokerage.shipped_profile l on l.profile = p.of_profile

@@ -53,7 +53,7 @@ begin
        '        array_agg(r.weight) filter (where r.is_kept) as weights, array_agg(r.queued) filter (where r.is_kept) as queued,'
        '        array_agg(r.capacity) filter (where r.is_kept) as capacities, array_agg(coalesce(r.chunk, 25)) filter (where r.is_kept) as chunks'
        '   from (select j.*, j.place <= coalesce(j.best, j.place) as is_kept from judged j order by j.place offset 0) r) r'
-    using p_run.setup, v_tasks, p_queues, brokerage.flavour(p_run.profile);
+    using p_run.setup, v_tasks, p_queues, brokerage.base_profile(p_run.profile);
   for v_number in 1 .. cardinality(v_tasks) loop
     perform set_config('brokerage.assigned', v_number || ' ' || v_assigned[v_pools[v_number]], true);
     fetch v_turns into v_outside, v_rejected, v_survivors, v_told, v_kept, v_names, v_numbers, v_weights, v_queued, v_capacities, v_chunks;

@@ -5,17 +5,17 @@ create or replace function brokerage.decide_together(p_run brokerage.run, p_task
 language plpgsql
 as $$
 declare
-  v_flavour text := brokerage.flavour(p_run.profile);
+  v_base_profile text := brokerage.base_profile(p_run.profile);
   v_tasks brokerage.task_facts[];
   v_wide boolean;
 begin
   insert into brokerage.task_decision (setup, run_id, task_id, decided_at, status, reason, errcode, candidates, rejected, not_candidates)
   select p_run.setup, p_run.run_id, t.task_id, p_run.started_at, 'error', p.problem, 'PB001', 0, 0, 0
     from workload.task t
-   cross join lateral (select brokerage.task_problem(t, v_flavour, p_run.algorithm)) p(problem)
+   cross join lateral (select brokerage.task_problem(t, v_base_profile, p_run.algorithm)) p(problem)
    where t.setup = p_run.setup and t.task_id = any (p_task_ids) and p.problem is not null;
 
-  v_tasks := array(select f from brokerage.facts_of_tasks(p_run.setup, p_task_ids, v_flavour, p_run.algorithm) f
+  v_tasks := array(select f from brokerage.facts_of_tasks(p_run.setup, p_task_ids, v_base_profile, p_run.algorithm) f
                     where not exists (select from brokerage.task_decision d where d.setup = p_run.setup and d.run_id = p_run.run_id and d.task_id = f.task_id)
                     order by f.task_id);
   v_tasks := brokerage.with_job_check(p_run.setup, p_run.profile, p_run.algorithm, v_tasks);
@@ -54,7 +54,7 @@ begin
                  '        case when s.kept > 0 then null else $6 + brokerage.wait_of(p.parameters, t.current_priority) end, coalesce(s.kept, 0), coalesce(s.rejected, 0), coalesce(s.outside, 0)'
                  '   from unnest($2) t left join said s on s.task_id = t.task_id'
                  '   left join brokerage.rule_in_force p on p.profile = $7 and p.algorithm = $8 and p.kind = ''pending'' and p.enabled'
-        using p_run.setup, v_tasks, p_queues, v_flavour, p_run.run_id, p_run.started_at, p_run.profile, p_run.algorithm;
+        using p_run.setup, v_tasks, p_queues, v_base_profile, p_run.run_id, p_run.started_at, p_run.profile, p_run.algorithm;
     end if;
     update brokerage.task_decision d set rule = s.rule, reason = s.reason
       from unnest(v_tasks) f

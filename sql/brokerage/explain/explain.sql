@@ -7,7 +7,7 @@ language plpgsql stable
 security definer set search_path = brokerage, pg_temp set jit = off set enable_mergejoin = off set work_mem = '64MB'
 as $$
 declare
-  v_profile text := coalesce(p_profile, (select s.profile from brokerage.setting s where s.setup = p_setup), 'doc');
+  v_profile text := brokerage.profile_in_force(p_setup, p_profile);
   v_algorithm text;
   v_task workload.task;
   v_problem text;
@@ -26,12 +26,12 @@ begin
       using errcode = 'PB004', hint = 'Load it with its world (broker load), or name another.';
   end if;
   v_algorithm := coalesce(p_algorithm, brokerage.algorithm_of(p_setup, p_task_id));
-  v_problem := brokerage.task_problem(v_task, brokerage.flavour(v_profile), v_algorithm);
+  v_problem := brokerage.task_problem(v_task, brokerage.base_profile(v_profile), v_algorithm);
   if v_problem is not null then
     return query select null::text, 'error', null::bigint, null::text, null::text, v_problem, null::float8, null::jsonb, null::text[];
     return;
   end if;
-  v_tasks := array(select f from brokerage.facts_of_tasks(p_setup, array[p_task_id], brokerage.flavour(v_profile), v_algorithm) f);
+  v_tasks := array(select f from brokerage.facts_of_tasks(p_setup, array[p_task_id], brokerage.base_profile(v_profile), v_algorithm) f);
   v_tasks := brokerage.with_job_check(p_setup, v_profile, v_algorithm, v_tasks);
   execute brokerage.compose_task_rules(v_profile, v_algorithm) into v_task_id, v_status, v_rule, v_reason using v_tasks;
   if v_status is not null then

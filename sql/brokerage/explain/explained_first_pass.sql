@@ -5,8 +5,8 @@ language plpgsql stable
 set jit = off set enable_mergejoin = off set work_mem = '64MB'
 as $$
 declare
-  v_profile text := coalesce(p_profile, (select s.profile from brokerage.setting s where s.setup = p_setup), 'doc');
-  v_tasks brokerage.task_facts[] := array(select f from brokerage.facts_of_tasks(p_setup, array[p_task_id], brokerage.flavour(v_profile), p_algorithm) f);
+  v_profile text := brokerage.profile_in_force(p_setup, p_profile);
+  v_tasks brokerage.task_facts[] := array(select f from brokerage.facts_of_tasks(p_setup, array[p_task_id], brokerage.base_profile(v_profile), p_algorithm) f);
 begin
   return query select e.* from brokerage.explained_queues(p_setup, v_profile, p_algorithm, brokerage.with_job_check(p_setup, v_profile, p_algorithm, v_tasks),
                                                           brokerage.facts_of_candidates(p_setup, p_algorithm)) e;

@@ -17,7 +17,7 @@ begin
   end if;
   execute brokerage.compose(p_profile, p_algorithm, false)
           || ' select count(*) filter (where j.failed is null) = 0 and count(*) filter (where not starts_with(j.failed, ''!'')) > 0 and ($5 = ''any'' or count(*) filter (where exists (select from unnest($6) r(begins) where starts_with(j.failed, r.begins))) = 0) from judged j'
-     into v_again using p_setup, p_tasks, p_queues, brokerage.flavour(p_profile), v_said, brokerage.temporary_rules(p_profile, p_algorithm);
+     into v_again using p_setup, p_tasks, p_queues, brokerage.base_profile(p_profile), v_said, brokerage.temporary_rules(p_profile, p_algorithm);
   return case when v_again then array(select brokerage.in_second_pass(f) from unnest(p_tasks) f) else p_tasks end;
 end $$;
 

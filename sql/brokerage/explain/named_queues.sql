@@ -5,10 +5,10 @@ language plpgsql stable
 security definer set search_path = brokerage, pg_temp
 as $$
 declare
-  v_flavour text;
+  v_base_profile text;
 begin
   perform resource.identify_viewer(p_setup);
-  v_flavour := brokerage.flavour(coalesce(p_profile, (select s.profile from brokerage.setting s where s.setup = p_setup), 'doc'));
+  v_base_profile := brokerage.base_profile(brokerage.profile_in_force(p_setup, p_profile));
   return query
     select n.name, array(select q.queue from resource.candidate_queue q
                           where q.setup = p_setup and (q.queue like any (n.patterns) or q.unified_name like any (n.patterns)) order by q.queue collate "C")
@@ -17,15 +17,15 @@ begin
       left join workload.dataset d on d.setup = i.setup and d.dataset = i.dataset
      cross join lateral (select coalesce(t.label in ('user', 'panda'), false)) u(is_of_user)
      cross join lateral (
-           select p.name, array[brokerage.like_text(p.name)] from unnest((brokerage.preassignment(t, d, resource.clock(p_setup), v_flavour)).queues) p(name)
+           select p.name, array[brokerage.like_text(p.name)] from unnest((brokerage.preassignment(t, d, resource.clock(p_setup), v_base_profile)).queues) p(name)
             where not u.is_of_user
            union
            select s.name, brokerage.name_patterns(p_setup, array[s.name], false) from unnest(resource.names_of_list(t.site)) s(name)
             where u.is_of_user
-              and not (v_flavour <> 'doc' and exists (select from resource.queue_storage x where x.setup = p_setup and x.storage = s.name and x.direction = 'read_lan'))
+              and not (v_base_profile <> 'documented' and exists (select from resource.queue_storage x where x.setup = p_setup and x.storage = s.name and x.direction = 'read_lan'))
            union
-           select c.name, brokerage.name_patterns(p_setup, array[c.name], v_flavour <> 'doc') from unnest(t.included_site) c(name)
-            where u.is_of_user and c.name <> '' and not (v_flavour <> 'doc' and c.name = 'AUTO')) n(name, patterns)
+           select c.name, brokerage.name_patterns(p_setup, array[c.name], v_base_profile <> 'documented') from unnest(t.included_site) c(name)
+            where u.is_of_user and c.name <> '' and not (v_base_profile <> 'documented' and c.name = 'AUTO')) n(name, patterns)
      where t.setup = p_setup and t.task_id = p_task_id
      order by n.name collate "C";
 end $$;

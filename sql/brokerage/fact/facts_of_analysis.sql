@@ -1,6 +1,6 @@
 -- What only the analysis broker reads of a task: its user or group, the share, where it may go, its configuration (brokerage-rules 1.4, brokerage-doc-profile
 -- 2). Who is counted: caps are those of the working group where there is one; the quota is the group's if it has one, in panda2026 always the user's.
-create or replace function brokerage.facts_of_analysis(p_setup text, p_task_ids bigint[], p_flavour text)
+create or replace function brokerage.facts_of_analysis(p_setup text, p_task_ids bigint[], p_base_profile text)
 returns table (task_id bigint, account_running_jobs bigint, account_queued_jobs bigint, account_running_cores bigint, account_queued_cores bigint,
                cap_jobs float8, cap_cores float8, quota_used float8, quota_limit float8, quota_is_kept boolean, quota_is_near boolean, over_local text[],
                share_usage float8, share_usage_above float8, share_queued bigint, share_running bigint, task_class int, rem_slots_a float8,
@@ -41,7 +41,7 @@ as $$
       from workload.replica_state r
      cross join config c
       left join resource.storage s on s.setup = r.setup and s.storage = r.storage
-     where p_flavour <> 'doc' and r.setup = p_setup and r.dataset in (select i.dataset from input i)
+     where p_base_profile <> 'documented' and r.setup = p_setup and r.dataset in (select i.dataset from input i)
        and (r.is_complete or r.found > 0 and r.total > 0 and (r.total - r.found <= (c.keys ->> 'MAX_MISSING_INPUT_FILES')::float8
                                                               or r.found * 100 >= r.total * (c.keys ->> 'MIN_INPUT_COMPLETENESS')::float8))
      group by r.dataset
@@ -66,12 +66,12 @@ as $$
          coalesce(s.usage_percent, s.running / nullif(s.target, 0)), coalesce(l.equivalent_usage_percent, s.equivalent_usage_percent),
          coalesce(n.queued, 0), coalesce(n.running, 0),
          t.task_class::int, case when brokerage.is_current(u.evaluated, m.now, interval '20 minutes') then u.rem_slots_a end, (c.classes ->> 'USER_USAGE_THRESHOLD_A')::float8,
-         case when cardinality(t.included_site || p.storage_queues) > 0 then brokerage.name_patterns(p_setup, t.included_site || p.storage_queues, p_flavour <> 'doc') end,
-         case when cardinality(t.excluded_site) > 0 then brokerage.name_patterns(p_setup, t.excluded_site, p_flavour <> 'doc') end,  -- most tasks name none, and the call is dear
+         case when cardinality(t.included_site || p.storage_queues) > 0 then brokerage.name_patterns(p_setup, t.included_site || p.storage_queues, p_base_profile <> 'documented') end,
+         case when cardinality(t.excluded_site) > 0 then brokerage.name_patterns(p_setup, t.excluded_site, p_base_profile <> 'documented') end,  -- most tasks name none, and the call is dear
          case when cardinality(p.names) > 0 then brokerage.name_patterns(p_setup, p.names, false) end, p.names,
          coalesce(t.limited_sites, false) or cardinality(p.storage_queues) > 0, coalesce(t.sites_used, '{}'), coalesce(t.avoid_vp, false), t.cloud, t.n_gb_per_job,
-         coalesce(d.is_distributed, false), p_flavour <> 'doc' and coalesce(brokerage.read_architecture(t.architecture, p_flavour) ->> 'sw_platform', '') <> '',
-         case when p_flavour <> 'doc' then d.input_problem end, case when p_flavour <> 'doc' then d.wan_problem end,
+         coalesce(d.is_distributed, false), p_base_profile <> 'documented' and coalesce(brokerage.read_architecture(t.architecture, p_base_profile) ->> 'sw_platform', '') <> '',
+         case when p_base_profile <> 'documented' then d.input_problem end, case when p_base_profile <> 'documented' then d.wan_problem end,
          (c.keys ->> 'IO_INTENSITY_CUTOFF_USER')::float8, (c.keys ->> 'DATA_CHECK_TIMEOUT_USER')::float8, (c.keys ->> 'MIN_BAD_JOBS_TO_SKIP_PQ')::float8,
          (c.keys ->> 'OVERLOAD_MIN_QUEUE')::float8, (c.keys ->> 'OVERLOAD_RATIO_OFFSET')::float8, (c.keys ->> 'BASE_QUEUE_LENGTH_PER_PQ')::float8,
          (c.keys ->> 'BASE_EXPECTED_WAIT_HOUR_ON_PQ')::float8, (c.keys ->> 'BASE_DEFAULT_QUEUE_LENGTH_PER_PQ_USER')::float8, (c.keys ->> 'BASE_QUEUE_RATIO_ON_PQ')::float8,
@@ -81,7 +81,7 @@ as $$
    cross join moment m
     left join resource.account u on u.setup = p_setup and u.kind = 'user' and u.name = t.user_name
     left join resource.account g on g.setup = p_setup and g.kind = 'group' and g.name = t.working_group
-   cross join lateral (select case when p_flavour = 'doc' then coalesce(nullif(g.quota, 'null'), u.quota) else u.quota end) o(quota)
+   cross join lateral (select case when p_base_profile = 'documented' then coalesce(nullif(g.quota, 'null'), u.quota) else u.quota end) o(quota)
    cross join lateral (select o.quota, case when jsonb_typeof(o.quota -> 'used') = 'number' then (o.quota ->> 'used')::float8 end,
                               case when jsonb_typeof(o.quota -> 'limit') = 'number' then (o.quota ->> 'limit')::float8 end) k(quota, used, quota_limit)
     left join account a on a.kind = t.account_kind and a.name = t.account_name
@@ -91,10 +91,10 @@ as $$
     left join data d on d.task_id = t.task_id
    cross join lateral (  -- a site that is no queue, but a storage, stands for the queues that read it (panda2026)
          select nullif(array_agg(m.name) filter (where not m.is_storage), '{}'), array_remove(array_agg(r.queue), null)
-           from (select n.name, p_flavour <> 'doc' and not exists (select from resource.queue q where q.setup = p_setup and q.queue = split_part(n.name, '/', 1))
+           from (select n.name, p_base_profile <> 'documented' and not exists (select from resource.queue q where q.setup = p_setup and q.queue = split_part(n.name, '/', 1))
                                 and exists (select from resource.queue_storage x where x.setup = p_setup and x.storage = n.name and x.direction = 'read_lan') as is_storage
                    from unnest(resource.names_of_list(t.site)) n(name)) m
            left join resource.queue_storage r on m.is_storage and r.setup = p_setup and r.storage = m.name and r.direction = 'read_lan') p(names, storage_queues)
 $$;
 
-comment on function brokerage.facts_of_analysis(text, bigint[], text) is 'What only analysis_job reads of tasks, one row each (flavour doc or panda2026); the columns are those of brokerage.task_facts.';
+comment on function brokerage.facts_of_analysis(text, bigint[], text) is 'What only analysis_job reads of tasks, one row each (base profile documented or panda2026); the columns are those of brokerage.task_facts.';

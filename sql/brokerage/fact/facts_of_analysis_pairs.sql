@@ -1,7 +1,7 @@
 -- after: brokerage.facts_of_pairs
 -- What analysis reads of tasks and queues: brokerage.facts_of_pairs, where the input is as anal-locality sees it, how jobs of the task ended there, and what
 -- its user and all users have there (brokerage-rules 1.4 and 1.5, brokerage-doc-profile 2 and 4.4). Lists of datasets, shares and users are looked at once each.
-create or replace function brokerage.facts_of_analysis_pairs(p_setup text, p_tasks brokerage.task_facts[], p_queues brokerage.queue_facts[], p_flavour text)
+create or replace function brokerage.facts_of_analysis_pairs(p_setup text, p_tasks brokerage.task_facts[], p_queues brokerage.queue_facts[], p_base_profile text)
 returns table (task_number bigint, queue_number bigint, is_preassigned boolean, preassigned_alone boolean, is_nucleus_queue boolean, is_near boolean, is_own boolean,
                closeness float8, queued float8, queued_express float8, mbps float8, running bigint, starting bigint, activated bigint, assigned bigint,
                defined bigint, numslots bigint, type_running bigint, type_starting bigint, type_activated bigint, type_assigned bigint, type_defined bigint,
@@ -34,15 +34,15 @@ as $$
       join workload.dataset d on d.setup = p_setup and d.dataset = i.dataset
   ), replica as materialized (  -- in panda2026 a copy that misses little is regarded as complete
     select r.dataset, r.storage, r.vp, r.found, r.total, r.found > 0 as has_files, coalesce(s.is_tape, false) as is_tape,
-           r.is_complete or p_flavour <> 'doc' and r.found > 0 and r.total > 0 and (r.total - r.found <= c.missing or r.found * 100 >= r.total * c.percent) as is_complete
+           r.is_complete or p_base_profile <> 'documented' and r.found > 0 and r.total > 0 and (r.total - r.found <= c.missing or r.found * 100 >= r.total * c.percent) as is_complete
       from workload.replica_state r
      cross join (select (resource.config_value(p_setup, 'jedi', 'anal_jobbroker', 'MAX_MISSING_INPUT_FILES') #>> '{}')::float8,
                         (resource.config_value(p_setup, 'jedi', 'anal_jobbroker', 'MIN_INPUT_COMPLETENESS') #>> '{}')::float8) c(missing, percent)
       left join resource.storage s on s.setup = r.setup and s.storage = r.storage
      where r.setup = p_setup and r.dataset in (select i.dataset from input i)
   ), dataset as materialized (  -- whether parts of it count; whether virtual placements do
-    select i.dataset, not coalesce(bool_or(r.is_complete and (p_flavour = 'doc' or not r.is_tape)), false) or p_flavour <> 'doc' and bool_or(i.distributed) as parts_count,
-           p_flavour = 'doc' or not coalesce(bool_or(not r.vp and not r.is_tape and (r.is_complete or i.distributed)), false) as vp_counts
+    select i.dataset, not coalesce(bool_or(r.is_complete and (p_base_profile = 'documented' or not r.is_tape)), false) or p_base_profile <> 'documented' and bool_or(i.distributed) as parts_count,
+           p_base_profile = 'documented' or not coalesce(bool_or(not r.vp and not r.is_tape and (r.is_complete or i.distributed)), false) as vp_counts
       from input i
       left join replica r on r.dataset = i.dataset
      group by i.dataset
@@ -70,11 +70,11 @@ as $$
     select p.input, max(p.level) as level from placed p where p.is_candidate group by p.input
   ), input_of_queue as materialized (
     select p.input, p.queue,
-           case when p_flavour = 'doc' then case when p.level < 3 then m.said end
+           case when p_base_profile = 'documented' then case when p.level < 3 then m.said end
                 when p.level = 0 then m.said
                 when p.level < b.level then case when p.missing is null then 'its input is there on tape, elsewhere on disk'
                                                  else m.said || case when b.level < 3 then ', other queues have more on disk' else '' end end end as problem,
-           case when p_flavour = 'doc' or b.level > 2 then p.copies end as copies
+           case when p_base_profile = 'documented' or b.level > 2 then p.copies end as copies
       from placed p
       left join best b on b.input = p.input
       left join there t on t.dataset = p.missing and t.queue = p.queue
@@ -116,7 +116,7 @@ as $$
      group by s.number, u.number
   ), standing as materialized (  -- what users and their shares have at queues, once for all tasks of a user
     select o.number as owner, q.number as queue, q.unified, q.queue as name, q.unified_name, q.running_all, w.queued, w.running,
-           case when u.share is null then 1 when p_flavour = 'doc' then greatest(u.listed, 1) else u.listed + 1 end as users, u.running as users_running, x.of_share, x.of_all
+           case when u.share is null then 1 when p_base_profile = 'documented' then greatest(u.listed, 1) else u.listed + 1 end as users, u.running as users_running, x.of_share, x.of_all
       from owner o
      cross join queue q
       left join users u on u.share = o.share_number and u.queue = q.unified
@@ -124,16 +124,16 @@ as $$
       left join rate x on x.share = o.share_number and x.queue = q.unified
   )
   select f.task_number, f.queue_number,
-         case when p_flavour = 'doc' then coalesce(s.name like any (t.included_sites || t.sites) or s.unified_name like any (t.included_sites || t.sites), false) else f.is_preassigned end,
+         case when p_base_profile = 'documented' then coalesce(s.name like any (t.included_sites || t.sites) or s.unified_name like any (t.included_sites || t.sites), false) else f.is_preassigned end,
          f.preassigned_alone, f.is_nucleus_queue, f.is_near, f.is_own, f.closeness, f.queued, f.queued_express, f.mbps, f.running, f.starting,
          f.activated, f.assigned, f.defined, f.numslots, f.type_running, f.type_starting, f.type_activated, f.type_assigned, f.type_defined,
          f.available_files, f.available_bytes, f.reachable_files, f.reachable_bytes, f.input_is_local, f.has_readable_source, f.zero_share, f.software,
          f.platform_level_percent,
-         case when i.input is null then t.nothing_there else i.problem end, case when t.datasets is null then 1 when i.input is not null then i.copies when p_flavour = 'doc' or t.level > 2 then 0 end,
+         case when i.input is null then t.nothing_there else i.problem end, case when t.datasets is null then 1 when i.input is not null then i.copies when p_base_profile = 'documented' or t.level > 2 then 0 end,
          coalesce(r.failed, 0), coalesce(r.closed, 0), coalesce(r.finished, 0),
          s.queued, s.running, s.users, coalesce(s.users_running, f.running)::bigint,
          coalesce(s.of_share, s.of_all * f.running / nullif(s.running_all, 0), 0)
-    from brokerage.facts_of_pairs(p_setup, p_tasks, p_queues, p_flavour, true) f
+    from brokerage.facts_of_pairs(p_setup, p_tasks, p_queues, p_base_profile, true) f
     join (select t.*, b.level from task t left join best b on b.input = t.input_number) t on t.number = f.task_number
     join standing s on s.owner = t.user_number and s.queue = f.queue_number
     left join input_of_queue i on i.input = t.input_number and i.queue = s.unified

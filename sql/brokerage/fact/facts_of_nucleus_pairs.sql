@@ -1,6 +1,6 @@
 -- What each task has with each nucleus, a row a pair: how much of the input is there, what space, what work is left (brokerage-rules 1.1,
 -- brokerage-doc-profile 3). What depends on datasets, tokens or share and priority is found once each.
-create or replace function brokerage.facts_of_nucleus_pairs(p_setup text, p_tasks brokerage.task_facts[], p_nuclei brokerage.queue_facts[], p_flavour text)
+create or replace function brokerage.facts_of_nucleus_pairs(p_setup text, p_tasks brokerage.task_facts[], p_nuclei brokerage.queue_facts[], p_base_profile text)
 returns table (task_number bigint, queue_number bigint, is_preassigned boolean, remaining_work float8, located_files bigint, located_bytes bigint,
                located_disk_files bigint, located_disk_bytes bigint, space float8, weighed_space float8, space_total float8, output_problem text, wan_problem text)
 language sql stable
@@ -8,7 +8,7 @@ as $$
   with task as materialized (
     select f.ordinality as number, f.task_id, f.gshare, f.current_priority, f.nucleus, f.is_preset, t.task_broker_on_master,
            dense_rank() over (order by f.gshare, f.current_priority) as rung_number,
-           p_flavour <> 'doc' and f.full_chain is not null as is_chained
+           p_base_profile <> 'documented' and f.full_chain is not null as is_chained
       from unnest(p_tasks) with ordinality f
       join workload.task t on t.setup = p_setup and t.task_id = f.task_id
   ), nucleus as materialized (
@@ -37,7 +37,7 @@ as $$
       join workload.task_dataset i on i.setup = p_setup and i.task_id = t.task_id and i.direction = 'input'
       join workload.dataset d on d.setup = p_setup and d.dataset = i.dataset
      where not workload.is_pseudo(d) and (i.position = 1 or not coalesce(t.task_broker_on_master, false))
-       and (p_flavour = 'doc' or brokerage.is_scanned(i.dataset))
+       and (p_base_profile = 'documented' or brokerage.is_scanned(i.dataset))
   ), dataset as materialized (
     select i.dataset, count(f.lfn) as files, coalesce(sum(f.size), 0) as bytes
       from (select distinct dataset from input) i
@@ -70,7 +70,7 @@ as $$
     select distinct on (n.nucleus, n.is_chained, o.storage) n.nucleus, n.is_chained, o.storage, o.position = 1 and n.queue = min(n.queue collate "C") over (partition by n.nucleus, n.is_chained) as is_default,
            s.type, s.read_wan, s.write_wan, s.space_total,
            coalesce(s.space_free, 0) + coalesce(s.space_expired, 0)
-           - case when p_flavour = 'doc' then 0 else coalesce(s.space_min_free, 0) + coalesce(s.space_unavailable, 0) end as space
+           - case when p_base_profile = 'documented' then 0 else coalesce(s.space_min_free, 0) + coalesce(s.space_unavailable, 0) end as space
       from site n
       join resource.queue_storage o on o.setup = p_setup and o.queue = n.queue and o.direction = 'write_lan' and o.scope = 'default'
       left join resource.storage s on s.setup = p_setup and s.storage = o.storage
@@ -79,7 +79,7 @@ as $$
     select o.task, dense_rank() over (order by o.is_chained, o.tokens) as number, o.is_chained, o.tokens
       from (select t.number as task, t.is_chained, array_agg(distinct coalesce(d.token, '')) as tokens
               from task t
-              left join workload.task_dataset d on p_flavour <> 'doc' and d.setup = p_setup and d.task_id = t.task_id and d.direction = 'output'
+              left join workload.task_dataset d on p_base_profile <> 'documented' and d.setup = p_setup and d.task_id = t.task_id and d.direction = 'output'
              where coalesce(d.token, '') not like 'ddd:%'
              group by t.number, t.is_chained) o
   ), token as materialized (

@@ -1,8 +1,8 @@
 -- What each task has with each queue, a row a pair, none missing: whose link, whose counts, how much of the input (G9, G11, G12). Planned
 -- into the query of the profile (one SELECT, no SET). Joins go by numbers of tasks and unified queues; what depends on nucleus, share, software
 -- or dataset is found once each, not once a task, and put together once for all tasks that have the same of each (class): each join that is left costs every
--- pair as much as five rules. p_flavour: doc leaves out what only panda2026 reads.
-create or replace function brokerage.facts_of_pairs(p_setup text, p_tasks brokerage.task_facts[], p_queues brokerage.queue_facts[], p_flavour text,
+-- pair as much as five rules. p_base_profile: documented leaves out what only panda2026 reads.
+create or replace function brokerage.facts_of_pairs(p_setup text, p_tasks brokerage.task_facts[], p_queues brokerage.queue_facts[], p_base_profile text,
                                                     p_analysis boolean default null)
 returns table (task_number bigint, queue_number bigint, is_preassigned boolean, preassigned_alone boolean, is_nucleus_queue boolean, is_near boolean, is_own boolean,
                closeness float8, queued float8, queued_express float8, mbps float8, running bigint, starting bigint, activated bigint, assigned bigint,
@@ -24,7 +24,7 @@ as $$
       join workload.task t on t.setup = p_setup and t.task_id = f.task_id
       left join workload.input_digest d on d.setup = p_setup and d.task_id = f.task_id
      cross join lateral (select brokerage.share_key(t), brokerage.software_key(t), brokerage.platform_level(t.architecture) offset 0) k(share_key, software_key, level)
-     cross join lateral (select case when p_flavour <> 'doc' then t.resource_types_at end) r(resource_types_at)
+     cross join lateral (select case when p_base_profile <> 'documented' then t.resource_types_at end) r(resource_types_at)
   ), task as materialized (
     select n.*, dense_rank() over (order by n.nucleus_number, n.share_number, n.mix_number, n.policy_number, n.software_number, n.level) as class_number from numbered n
   ), queue as materialized (
@@ -36,7 +36,7 @@ as $$
     select distinct w.queue, r.queue as reader
       from resource.queue_storage w
       join resource.queue_storage r on r.setup = w.setup and r.storage = w.storage and r.direction = 'read_lan' and r.scope = 'default'
-     where w.setup = p_setup and p_flavour <> 'doc' and w.direction = 'write_lan' and w.scope = 'default' and w.position = 1
+     where w.setup = p_setup and p_base_profile <> 'documented' and w.direction = 'write_lan' and w.scope = 'default' and w.position = 1
   ), chosen as materialized (  -- queues that tasks are pre-assigned to
     select x.task, x.queue, count(*) over (partition by x.task) = 1 as alone
       from (select t.number as task, q.number as queue
@@ -88,7 +88,7 @@ as $$
            coalesce(sum(s.njobs) filter (where s.status = 'activated'), 0) as activated, coalesce(sum(s.njobs) filter (where s.status = 'assigned'), 0) as assigned,
            coalesce(sum(s.njobs) filter (where s.status = 'defined'), 0) as defined
       from workload.job_statistic s
-     where s.setup = p_setup and p_flavour <> 'doc'
+     where s.setup = p_setup and p_base_profile <> 'documented'
      group by s.queue, s.gshare, s.resource_type
   ), mix as materialized (  -- of which types the jobs of a task are, where
     select distinct t.mix_number as number, t.gshare, t.resource_type, t.resource_types_at from task t
@@ -166,17 +166,17 @@ as $$
   ), unreadable as materialized (  -- tasks of which an input dataset cannot be read over WAN anywhere (input-completeness)
     select distinct i.task
       from input i
-     where p_flavour <> 'doc'
+     where p_base_profile <> 'documented'
        and not i.comes_anyway
        and not exists (select from brokerage.input_source r where r.setup = p_setup and r.dataset = i.dataset and r.can_read_wan)
   ), refusal as materialized (
     select k.number as policy, u.number as queue, r.refusal
-      from brokerage.zero_share_refusals(p_setup, (select array_agg(t.task_id) from task t), p_flavour) r
+      from brokerage.zero_share_refusals(p_setup, (select array_agg(t.task_id) from task t), p_base_profile) r
       join (select distinct t.policy_number as number, t.share_key from task t) k on k.share_key = r.share_key
       join unified u on u.queue = r.queue
   ), problem as materialized (
     select k.number as software, u.number as queue, r.problem
-      from brokerage.software_problems(p_setup, (select array_agg(t.task_id) from task t), p_flavour, p_analysis) r
+      from brokerage.software_problems(p_setup, (select array_agg(t.task_id) from task t), p_base_profile, p_analysis) r
       join (select distinct t.software_number as number, t.software_key from task t) k on k.software_key = r.software_key
       join unified u on u.queue = r.queue
   )

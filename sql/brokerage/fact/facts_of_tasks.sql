@@ -1,7 +1,7 @@
 -- after: brokerage.facts_of_analysis
 -- Tasks as rules see them, made once a run: units and defaults resolved, configuration looked up, the nucleus and its links summed up (G6,
 -- G7, G10, G13; sections memory, walltime, scratch-disk). Columns stand in the order of the type; tests/brokerage/test_facts.py compares the names.
-create or replace function brokerage.facts_of_tasks(p_setup text, p_task_ids bigint[], p_flavour text, p_algorithm text) returns setof brokerage.task_facts
+create or replace function brokerage.facts_of_tasks(p_setup text, p_task_ids bigint[], p_base_profile text, p_algorithm text) returns setof brokerage.task_facts
 language sql stable
 as $$
   with config as materialized (
@@ -23,16 +23,16 @@ as $$
       join workload.dataset d on d.setup = i.setup and d.dataset = i.dataset
       join workload.dataset_file f on f.setup = i.setup and f.dataset = i.dataset
      where p_algorithm = 'production_task' and i.setup = p_setup and i.task_id = any (p_task_ids) and i.direction = 'input' and not workload.is_pseudo(d)
-       and (i.position = 1 or not coalesce(t.task_broker_on_master, false)) and (p_flavour = 'doc' or brokerage.is_scanned(i.dataset))
+       and (i.position = 1 or not coalesce(t.task_broker_on_master, false)) and (p_base_profile = 'documented' or brokerage.is_scanned(i.dataset))
      group by i.task_id
   ), problem as materialized (
     select i.task_id, i.problem from brokerage.input_problem i
-     where p_flavour <> 'doc' and p_algorithm = 'production_job' and i.setup = p_setup and i.task_id = any (p_task_ids)
+     where p_base_profile <> 'documented' and p_algorithm = 'production_job' and i.setup = p_setup and i.task_id = any (p_task_ids)
     union all
     select s.task_id, s.problem from brokerage.scan_problem s
-     where p_flavour <> 'doc' and p_algorithm = 'production_task' and s.setup = p_setup and s.task_id = any (p_task_ids)
+     where p_base_profile <> 'documented' and p_algorithm = 'production_task' and s.setup = p_setup and s.task_id = any (p_task_ids)
   ), analysis as materialized (
-    select f.* from brokerage.facts_of_analysis(p_setup, p_task_ids, p_flavour) f where p_algorithm = 'analysis_job'
+    select f.* from brokerage.facts_of_analysis(p_setup, p_task_ids, p_base_profile) f where p_algorithm = 'analysis_job'
   )
   select t.task_id as task_id,
          c.now as now,
@@ -57,7 +57,7 @@ as $$
               when t.merge_ram_count is not null then greatest(t.merge_ram_count, t.chunk_ram_count, 2000)
               else t.chunk_ram_count end as ram_count,
          coalesce(t.ram_unit in ('MBPerCore', 'MBPerCoreFixed'), false) and not coalesce(t.is_merging, false) as ram_per_core,
-         case when t.is_merging or p_algorithm = 'analysis_job' and p_flavour <> 'doc' then 0 else coalesce(t.base_ram_count, 0) end as base_ram_count,
+         case when t.is_merging or p_algorithm = 'analysis_job' and p_base_profile <> 'documented' then 0 else coalesce(t.base_ram_count, 0) end as base_ram_count,
          case when t.cpu_time_unit like 'm%HS06%' then (t.cpu_time::numeric / 1000)::float8 when t.cpu_time_unit like '%HS06%' then t.cpu_time end as cpu_time,
          coalesce(t.cpu_time_unit like '%HS06%', false) as cpu_time_is_hs06,
          coalesce(t.cpu_efficiency, 90) as cpu_efficiency,
@@ -184,10 +184,10 @@ as $$
     left join link l on l.dst = t.nucleus
     left join resource.nucleus n on n.setup = t.setup and n.nucleus = t.nucleus
     left join brokerage.first_nucleus_queue f on f.setup = t.setup and f.nucleus = t.nucleus
-    left join brokerage.nucleus_site o on p_algorithm = 'production_task' and p_flavour <> 'doc' and o.setup = t.setup and o.nucleus = t.nucleus  -- or a satellite with a mode
+    left join brokerage.nucleus_site o on p_algorithm = 'production_task' and p_base_profile <> 'documented' and o.setup = t.setup and o.nucleus = t.nucleus  -- or a satellite with a mode
     left join brokerage.unwritable_nucleus u on u.setup = t.setup and u.nucleus = t.nucleus
    cross join lateral (select brokerage.bare_nucleus(n.bare_nucleus, f.attributes)) m(mode)
-   cross join lateral (select * from brokerage.preassignment(t, d1, c.now, p_flavour)) p
+   cross join lateral (select * from brokerage.preassignment(t, d1, c.now, p_base_profile)) p
     left join analysis a on a.task_id = t.task_id
     left join problem i on i.task_id = t.task_id
     left join located w on w.task_id = t.task_id
@@ -198,4 +198,4 @@ as $$
    where t.setup = p_setup and t.task_id = any (p_task_ids)
 $$;
 
-comment on function brokerage.facts_of_tasks(text, bigint[], text, text) is 'Tasks of a setup as rules of an algorithm and flavour (doc, panda2026) see them; one row a task that is there.';
+comment on function brokerage.facts_of_tasks(text, bigint[], text, text) is 'Tasks of a setup as rules of an algorithm and base profile (documented, panda2026) see them; one row a task that is there.';

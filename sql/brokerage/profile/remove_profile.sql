@@ -5,7 +5,7 @@ as $$
 declare
   v_user text;
 begin
-  if exists (select from brokerage.shipped_profile s where s.profile = p_profile) then
+  if exists (select from brokerage.shipped_profile s where s.profile = brokerage.profile_name(p_profile)) then
     raise exception 'profile % comes with the program', p_profile using errcode = 'PB001', hint = 'Only profiles of your own can be removed.';
   end if;
   select coalesce((select format('profile %s is based on it', p.profile) from brokerage.profile p where p.based_on = p_profile limit 1),

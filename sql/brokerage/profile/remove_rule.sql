@@ -3,7 +3,7 @@ language plpgsql
 security definer set search_path = brokerage, pg_temp
 as $$
 begin
-  delete from brokerage.profile_rule r where r.profile = p_profile and r.algorithm = p_algorithm and r.rule = p_rule;
+  delete from brokerage.profile_rule r where r.profile = brokerage.profile_name(p_profile) and r.algorithm = p_algorithm and r.rule = p_rule;
   return found;
 end $$;
 

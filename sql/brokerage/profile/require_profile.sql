@@ -3,7 +3,7 @@ create or replace function brokerage.require_profile(p_profile text, p_algorithm
 language plpgsql stable
 as $$
 begin
-  if brokerage.flavour(p_profile) is null then
+  if brokerage.base_profile(p_profile) is null then
     raise exception 'profile is %', coalesce(quote_literal(p_profile), 'null')
       using errcode = 'PB001', hint = format('Profiles are %s; brokerage.set_profile makes your own.', (select string_agg(distinct l.profile, ', ') from brokerage.profile_line l));
   elsif p_algorithm is not null and not exists (select from brokerage.rule_in_force r where r.profile = p_profile and r.algorithm = p_algorithm) then

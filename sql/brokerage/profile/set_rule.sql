@@ -8,8 +8,8 @@ declare
   v_unknown text;
   v_rule brokerage.profile_rule;
 begin
-  perform brokerage.require_profile(p_profile, coalesce(p_algorithm, ''));
-  if exists (select from brokerage.shipped_profile s where s.profile = p_profile) then
+  perform brokerage.require_profile(brokerage.profile_name(p_profile), coalesce(p_algorithm, ''));
+  if exists (select from brokerage.shipped_profile s where s.profile = brokerage.profile_name(p_profile)) then
     raise exception 'profile % comes with the program', p_profile
       using errcode = 'PB001', hint = format('Make one of your own on it: select brokerage.set_profile(%L, %L); then select brokerage.set_settings(setup, %L).', 'acme', p_profile, '{"profile": "acme"}');
   end if;

@@ -10,7 +10,7 @@ declare
 begin
   perform resource.identify(p_setup);
   if jsonb_typeof(p_settings) is distinct from 'object' then
-    raise exception 'settings are %', coalesce(p_settings::text, 'null') using errcode = 'PB001', hint = 'Give an object: {"profile": "doc"}.';
+    raise exception 'settings are %', coalesce(p_settings::text, 'null') using errcode = 'PB001', hint = 'Give an object: {"profile": "documented"}.';
   end if;
   select k.key into v_unknown from jsonb_object_keys(p_settings) k(key) where k.key not in ('profile', 'decisions_kept', 'counts_kept', 'assignments_count', 'makes_jobs') limit 1;
   if found then
@@ -24,6 +24,7 @@ begin
     raise exception 'setting makes_jobs is %', p_settings -> 'makes_jobs' using errcode = 'PB001', hint = 'Give true or false.';
   end if;
   if p_settings ? 'profile' then
+    p_settings := p_settings || jsonb_build_object('profile', brokerage.profile_name(p_settings ->> 'profile'));
     perform brokerage.require_profile(p_settings ->> 'profile');
   end if;
   perform resource.require_setup(p_setup);

@@ -1,6 +1,6 @@
 -- Settings of every setup, those that nobody changed among them.
 create or replace view brokerage.setting_in_force as
-select p.setup, coalesce(s.profile, 'doc') as profile, coalesce(s.decisions_kept, interval '2 days') as decisions_kept,
+select p.setup, coalesce(s.profile, 'documented') as profile, coalesce(s.decisions_kept, interval '2 days') as decisions_kept,
        coalesce(s.counts_kept, interval '30 days') as counts_kept, coalesce(s.assignments_count, interval '15 minutes') as assignments_count,
        coalesce(s.makes_jobs, true) as makes_jobs
   from resource.setup p

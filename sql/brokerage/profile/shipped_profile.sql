@@ -2,7 +2,7 @@
 create or replace view brokerage.shipped_profile as
 select v.profile, v.description, v.marks
   from (values
-    ('doc',       'What the seeds say, literally (seed 000); the default.', false),
+    ('documented',       'What the seeds say, literally (seed 000); the default.', false),
     ('panda2026', 'What PanDA''s code does in August 2026.',                true)
   ) v(profile, description, marks);
 

@@ -27,7 +27,7 @@ begin
     v_cpu := nullif(v_json -> 'cpu_specs', 'null');
   else
     v_platform := substring(p_architecture from '^[^@#&]*');
-    v_cpu := brokerage.cpu_requirement(nullif(substring(p_architecture from '#([^@&^]*)'), ''), 'doc');
+    v_cpu := brokerage.cpu_requirement(nullif(substring(p_architecture from '#([^@&^]*)'), ''), 'documented');
   end if;
   v_problem := brokerage.pattern_problem(v_platform);
   if v_problem is not null then

@@ -1,4 +1,4 @@
--- brokerage-rules 1.8: vendor[-model][:key<op>value ...]; unknown keys are ignored. doc looks at vendor and model alone.
+-- brokerage-rules 1.8: vendor[-model][:key<op>value ...]; unknown keys are ignored. documented looks at vendor and model alone.
 create or replace function brokerage.gpu_requirement(p_text text) returns jsonb
 language sql immutable parallel safe
 as $$

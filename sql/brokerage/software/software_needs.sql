@@ -1,5 +1,5 @@
 -- The distinct needs of tasks, read once each. Platforms: sw_platform itself, and all published ones that it matches as a regular expression.
-create or replace function brokerage.software_needs(p_setup text, p_task_ids bigint[], p_flavour text, p_analysis boolean)
+create or replace function brokerage.software_needs(p_setup text, p_task_ids bigint[], p_base_profile text, p_analysis boolean)
 returns table (software_key text, problem text, sw_platform text, platform_is_pattern boolean, platforms text[], base_platform text, requirement jsonb,
                container text, only_tags boolean, analysis boolean, tag text, projects text[], versions text[], cvmfs_required boolean)
 language sql stable rows 100
@@ -12,8 +12,8 @@ as $$
   ), parsed as materialized (
     select n.*, a.architecture as parsed, brokerage.release_of(n.trans_home, n.trans_uses, n.analysis) as release
       from need n
-     cross join lateral (select brokerage.read_architecture(n.architecture, p_flavour) offset 0) a(architecture)
-     where n.analysis or n.trans_home is not null or p_flavour = 'doc' and n.container is not null
+     cross join lateral (select brokerage.read_architecture(n.architecture, p_base_profile) offset 0) a(architecture)
+     where n.analysis or n.trans_home is not null or p_base_profile = 'documented' and n.container is not null
   ), pattern as materialized (
     select distinct p.parsed ->> 'sw_platform' as sw_platform, brokerage.anchored(p.parsed ->> 'sw_platform') as pattern
       from parsed p where brokerage.anchored(p.parsed ->> 'sw_platform') like '^(?:%'
@@ -40,4 +40,4 @@ as $$
 $$;
 
 comment on function brokerage.software_needs(text, bigint[], text, boolean) is
-'What tasks need of software and hardware, one row for each distinct need. Production tasks need none without transHome (doc: nor container). Flavour doc or panda2026; analysis or production, null = as the label of each task says.';
+'What tasks need of software and hardware, one row for each distinct need. Production tasks need none without transHome (documented: nor container). Base profile documented or panda2026; analysis or production, null = as the label of each task says.';

@@ -1,6 +1,6 @@
 -- brokerage-rules 1.9: a comma list of field:...:share. What cannot be read has no effect: an unknown field, a regular expression that is none,
 -- a priority that is not compared with a number. Each policy is read once a run.
-create or replace function brokerage.read_policy(p_policy text, p_flavour text)
+create or replace function brokerage.read_policy(p_policy text, p_base_profile text)
 returns table (number bigint, sub_policy text, type text, working_group text, gshare text, operator text, priority numeric, share text, amount numeric)
 language sql stable rows 3
 as $$
@@ -20,8 +20,8 @@ as $$
                   coalesce(bool_or(v.field !~ '^(type=|group=|gshare=|priority)' and v.number < cardinality(p.fields)), false)
              from unnest(p.fields) with ordinality v(field, number)) f(type, working_group, gshare, comparison, has_unknown)
   ), pattern as (
-    select r.*, brokerage.policy_pattern(nullif(r.type, 'any'), p_flavour) as types, brokerage.policy_pattern(nullif(r.working_group, 'any'), p_flavour) as groups,
-           brokerage.policy_pattern(nullif(r.gshare, 'any'), p_flavour) as gshares
+    select r.*, brokerage.policy_pattern(nullif(r.type, 'any'), p_base_profile) as types, brokerage.policy_pattern(nullif(r.working_group, 'any'), p_base_profile) as groups,
+           brokerage.policy_pattern(nullif(r.gshare, 'any'), p_base_profile) as gshares
       from read r
   )
   select p.number, p.sub_policy, brokerage.anchored(p.types), brokerage.anchored(p.groups), brokerage.anchored(p.gshares),
@@ -34,4 +34,4 @@ $$;
 
 comment on function brokerage.read_policy(text, text) is
 'The sub-policies of a fairsharepolicy that can be read, in order: patterns of process group, working group and global share (null = any; brokerage.fits),'
-' comparison of the current priority, share as written and as a number. Flavour doc or panda2026.';
+' comparison of the current priority, share as written and as a number. Base profile documented or panda2026.';

@@ -27,7 +27,7 @@ begin
   select s.* into v_setting from taskqueue.setting s where s.setup = p_setup;
   select r.skipped_at into v_skipped_at
     from lifecycle.timeout_rule r
-   where r.rule = 'sent' and r.profile = coalesce((select s.profile from lifecycle.setting_in_force s where s.setup = p_setup), 'doc');
+   where r.rule = 'sent' and r.profile = coalesce((select s.profile from lifecycle.setting_in_force s where s.setup = p_setup), 'documented');
   execute format($q$
     select array(
       select l from taskqueue.lease l

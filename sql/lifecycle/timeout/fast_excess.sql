@@ -9,7 +9,7 @@ as $$
   with setting as (
     select (resource.config_value(p_setup, 'pandaserver', 'rebroker', 'FAST_REBRO_THRESHOLD_NQNR_RATIO') #>> '{}')::float8 as ratio,
            (resource.config_value(p_setup, 'pandaserver', 'rebroker', 'FAST_REBRO_THRESHOLD_NQUEUE_FRAC') #>> '{}')::float8 as fraction,
-           coalesce((select s.profile from lifecycle.setting_in_force s where s.setup = p_setup), 'doc') as profile
+           coalesce((select s.profile from lifecycle.setting_in_force s where s.setup = p_setup), 'documented') as profile
   ), counted as materialized (
     select c.queue, c.gshare, sum(c.defined + c.assigned + c.activated + c.starting)::bigint as queued, sum(c.running)::bigint as running
       from workload.job_count c
@@ -38,7 +38,7 @@ as $$
               when c.threshold = 0 and c.profile = 'panda2026' then format('FAST_REBRO_THRESHOLD_NQUEUE_%s is 0', c.gshare)
               when c.queued <= c.threshold then format('%s queued, not above %s (FAST_REBRO_THRESHOLD_NQUEUE_%s)', c.queued, c.threshold, c.gshare)
               when c.has_slots then format('queue %s has slots of its own', c.queue)
-              when c.profile = 'doc' and lifecycle.is_exempt(c.q, '{paused,disableReassign}') then format('queue %s is paused or marked disableReassign', c.queue)
+              when c.profile = 'documented' and lifecycle.is_exempt(c.q, '{paused,disableReassign}') then format('queue %s is paused or marked disableReassign', c.queue)
          end
     from compared c
 $$;

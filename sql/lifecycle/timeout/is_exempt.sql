@@ -1,4 +1,4 @@
--- lifecycle.md, Timeouts: in the profile doc no timeout applies at queues that are paused, or have disableReassign in their catchall; panda2026 skips some at each.
+-- lifecycle.md, Timeouts: in the profile documented no timeout applies at queues that are paused, or have disableReassign in their catchall; panda2026 skips some at each.
 create or replace function lifecycle.is_exempt(p_queue resource.queue, p_skipped_at text[]) returns boolean
 language sql stable
 as $$

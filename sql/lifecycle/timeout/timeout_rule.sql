@@ -1,43 +1,43 @@
 -- lifecycle.md, Timeouts: every rule of both profiles. lifecycle.judge_timeouts reads them, to decide and to explain; a rule with two limits is two rows.
--- doc is brokerage-doc-profile 5, panda2026 the column code of brokerage-rules 1.7. The limit is the first there is of: the key by name, the key, the column of the
+-- documented is brokerage-doc-profile 5, panda2026 the column code of brokerage-rules 1.7. The limit is the first there is of: the key by name, the key, the column of the
 -- queue, the setting of the TaskQueues, the constant; none: the rule is off.
 create or replace view lifecycle.timeout_rule as
 select r.profile, r.position, r.rule, r.statuses::text[] as statuses, r.labels::text[] as labels, r.not_labels::text[] as not_labels, r.priority_from, r.priority_to,
        r.conditions::text[] as conditions, r.clock, r.key_by_name, r.key, r.queue_column, r.queue_setting, r.constant::interval as constant, r.unit::interval as unit, r.action,
        r.skipped_at::text[] as skipped_at, r.description, r.source
   from (values
-    ('doc', 1, 'pending', '{pending}', null, null, null::int, null::int, '{}', 'created', null, null, null, null, '1 hour', null, 'cancel', '{paused,disableReassign}',
+    ('documented', 1, 'pending', '{pending}', null, null, null::int, null::int, '{}', 'created', null, null, null, null, '1 hour', null, 'cancel', '{paused,disableReassign}',
      'pending for more than 1 h since it was created', 'to-pending'),
-    ('doc', 2, 'defined', '{defined}', null, null, null, null, '{}', 'modified', null, null, null, null, '4 hours', null, 'rebroker', '{paused,disableReassign}',
+    ('documented', 2, 'defined', '{defined}', null, null, null, null, '{}', 'modified', null, null, null, null, '4 hours', null, 'rebroker', '{paused,disableReassign}',
      'defined, and not modified for more than 4 h', 'to-defined'),
-    ('doc', 3, 'assigned', '{assigned}', null, null, null, null, '{}', 'modified', null, null, null, null, '12 hours', null, 'rebroker', '{paused,disableReassign}',
+    ('documented', 3, 'assigned', '{assigned}', null, null, null, null, '{}', 'modified', null, null, null, null, '12 hours', null, 'rebroker', '{paused,disableReassign}',
      'assigned, and not modified for more than 12 h', 'to-assigned'),
-    ('doc', 4, 'throttled', '{throttled}', null, null, null, null, '{}', 'created', null, null, null, null, '7 days', null, 'cancel', '{paused,disableReassign}',
+    ('documented', 4, 'throttled', '{throttled}', null, null, null, null, '{}', 'created', null, null, null, null, '7 days', null, 'cancel', '{paused,disableReassign}',
      'throttled for more than 7 days since it was created', 'to-throttled'),
-    ('doc', 5, 'activated', '{activated}', null, null, null, null, '{}', 'modified', null, null, null, null, '2 days', null, 'rebroker', '{paused,disableReassign}',
+    ('documented', 5, 'activated', '{activated}', null, null, null, null, '{}', 'modified', null, null, null, null, '2 days', null, 'rebroker', '{paused,disableReassign}',
      'activated, and not modified for more than 2 days', 'to-activated'),
-    ('doc', 6, 'starting', '{starting}', null, null, null, null, '{}', 'state_changed', null, null, null, null, '2 days', null, 'rebroker', '{paused,disableReassign}',
+    ('documented', 6, 'starting', '{starting}', null, null, null, null, '{}', 'state_changed', null, null, null, null, '2 days', null, 'rebroker', '{paused,disableReassign}',
      'starting for more than 2 days', 'to-starting'),
-    ('doc', 7, 'inactive-highprio', '{activated}', null, null, 800, null, '{idle}', 'modified', null, null, null, null, '4 hours', null, 'rebroker', '{paused,disableReassign}',
+    ('documented', 7, 'inactive-highprio', '{activated}', null, null, 800, null, '{idle}', 'modified', null, null, null, null, '4 hours', null, 'rebroker', '{paused,disableReassign}',
      'activated at priority 800 or more, not modified for more than 4 h, where no job has started for more than 2 h', 'to-inactive-highprio'),
-    ('doc', 8, 'inactive-highprio', '{starting}', null, null, 800, null, '{idle}', 'state_changed', null, null, null, null, '4 hours', null, 'rebroker', '{paused,disableReassign}',
+    ('documented', 8, 'inactive-highprio', '{starting}', null, null, 800, null, '{idle}', 'state_changed', null, null, null, null, '4 hours', null, 'rebroker', '{paused,disableReassign}',
      'starting at priority 800 or more for more than 4 h, where no job has started for more than 2 h', 'to-inactive-highprio'),
-    ('doc', 9, 'sent', '{sent}', null, null, null, null, '{}', 'modified', null, null, null, 'lease_time', '30 minutes', null, 'fail', '{paused,disableReassign}',
+    ('documented', 9, 'sent', '{sent}', null, null, null, null, '{}', 'modified', null, null, null, 'lease_time', '30 minutes', null, 'fail', '{paused,disableReassign}',
      'sent more than 30 min ago (lease_time) and never started: a leased one goes back to its TaskQueue, and fails after 3 attempts', 'to-sent'),
-    ('doc', 10, 'running', '{running}', null, null, null, null, '{}', 'created', null, null, null, null, '21 days', null, 'fail', '{paused,disableReassign}',
+    ('documented', 10, 'running', '{running}', null, null, null, null, '{}', 'created', null, null, null, null, '21 days', null, 'fail', '{paused,disableReassign}',
      'running, and created more than 21 days ago', 'to-running'),
-    ('doc', 11, 'heartbeat', '{running,starting}', null, null, null, null, '{}', 'modified', 'watcher:HEARTBEAT_TIMEOUT_<workflow>', null, null, 'heartbeat_time', '2 hours', '1 hour',
+    ('documented', 11, 'heartbeat', '{running,starting}', null, null, null, null, '{}', 'modified', 'watcher:HEARTBEAT_TIMEOUT_<workflow>', null, null, 'heartbeat_time', '2 hours', '1 hour',
      'fail', '{paused,disableReassign}', 'running or starting, and silent for more than HEARTBEAT_TIMEOUT_<workflow> hours, else 2 h (heartbeat_time)', 'to-heartbeat'),
-    ('doc', 12, 'heartbeat-transferring', '{transferring}', null, null, null, null, '{sub_status}', 'modified', 'watcher:HEARTBEAT_TIMEOUT_<workflow>', null, null, null, null, '1 hour',
+    ('documented', 12, 'heartbeat-transferring', '{transferring}', null, null, null, null, '{sub_status}', 'modified', 'watcher:HEARTBEAT_TIMEOUT_<workflow>', null, null, null, null, '1 hour',
      'fail', '{paused,disableReassign}', 'transferring with a sub status, and silent for more than HEARTBEAT_TIMEOUT_<workflow> hours; off where that is not set',
      'to-heartbeat-transferring'),
-    ('doc', 13, 'holding', '{holding}', null, null, 800, null, '{}', 'modified', null, null, null, null, '3 hours', null, 'fail', '{paused,disableReassign}',
+    ('documented', 13, 'holding', '{holding}', null, null, 800, null, '{}', 'modified', null, null, null, null, '3 hours', null, 'fail', '{paused,disableReassign}',
      'holding at priority 800 or more, and not modified for more than 3 h', 'to-holding'),
-    ('doc', 14, 'holding', '{holding}', null, null, null, 799, '{}', 'modified', null, 'job_timeout:TIMEOUT_holding', null, null, null, '1 hour', 'fail', '{paused,disableReassign}',
+    ('documented', 14, 'holding', '{holding}', null, null, null, 799, '{}', 'modified', null, 'job_timeout:TIMEOUT_holding', null, null, null, '1 hour', 'fail', '{paused,disableReassign}',
      'holding at a priority below 800, and not modified for more than TIMEOUT_holding hours (48)', 'to-holding'),
-    ('doc', 15, 'transferring', '{transferring}', null, null, 800, null, '{}', 'modified', null, null, 'transtimehi', null, null, '1 day', 'fail', '{paused,disableReassign}',
+    ('documented', 15, 'transferring', '{transferring}', null, null, 800, null, '{}', 'modified', null, null, 'transtimehi', null, null, '1 day', 'fail', '{paused,disableReassign}',
      'transferring at priority 800 or more, and not modified for more than transtimehi days (of the queue; 0, -1 or none = off)', 'to-transferring'),
-    ('doc', 16, 'transferring', '{transferring}', null, null, null, 799, '{}', 'modified', null, null, 'transtimelo', null, null, '1 day', 'fail', '{paused,disableReassign}',
+    ('documented', 16, 'transferring', '{transferring}', null, null, null, 799, '{}', 'modified', null, null, 'transtimelo', null, null, '1 day', 'fail', '{paused,disableReassign}',
      'transferring at a priority below 800, and not modified for more than transtimelo days (of the queue; 0, -1 or none = off)', 'to-transferring'),
 
     ('panda2026', 1, 'pending', '{pending}', null, null, null, null, '{}', 'created', null, null, null, null, '1 hour', null, 'cancel', '{}',
@@ -100,7 +100,7 @@ select r.profile, r.position, r.rule, r.statuses::text[] as statuses, r.labels::
 
 comment on view lifecycle.timeout_rule is
 'Timeouts by profile, in the order in which they are looked at: the first that a job is overdue by applies. An age must be above its limit.';
-comment on column lifecycle.timeout_rule.profile is 'doc or panda2026.';
+comment on column lifecycle.timeout_rule.profile is 'documented or panda2026.';
 comment on column lifecycle.timeout_rule.position is 'Place in the order.';
 comment on column lifecycle.timeout_rule.rule is 'Name; the sub status of jobs that it ends.';
 comment on column lifecycle.timeout_rule.statuses is 'Statuses of the jobs that it looks at.';
