@@ -12,8 +12,8 @@ from broker.upgrade.parse import ParseError, created
 
 ROOMS = ("resource", "workload", "brokerage", "taskqueue", "lifecycle", "instance", "monitor")
 KINDS = ("function", "procedure", "view", "trigger")
-# Files of sql/ that hold no object.
-NOT_OBJECTS = ("roles.sql", "schema.sql")
+# Generated, to be read: what migrations/ makes in each schema (broker.upgrade.schema).
+TABLES = tuple(f"{schema}/tables.sql" for schema in ROOMS)
 
 
 @dataclass(frozen=True)
@@ -36,7 +36,7 @@ class SqlObject:
 
     @property
     def rank(self) -> tuple[int, int, str]:
-        """Where an object stands unless it uses another: by room, kind (routines, views, triggers) and path."""
+        """Where an object stands unless it uses another: by schema, kind (routines, views, triggers) and path."""
         return ROOMS.index(self.schema), max(KINDS.index(self.kind) - 1, 0), self.path
 
 
@@ -50,10 +50,9 @@ def package_folder(name: str) -> Path:
 
 
 def read_folder(folder: Path) -> dict[str, str]:
-    """Read a sql/ folder: path below it -> text, roles.sql included, schema.sql left out."""
+    """Read a sql/ folder: path below it -> text, roles.sql included, tables.sql left out."""
     files = {path.relative_to(folder).as_posix(): path.read_text(encoding="utf-8") for path in folder.rglob("*.sql")}
-    files.pop("schema.sql", None)
-    return dict(sorted(files.items()))
+    return {path: text for path, text in sorted(files.items()) if path not in TABLES}
 
 
 def parse_files(files: Mapping[str, str]) -> list[SqlObject]:
@@ -63,7 +62,7 @@ def parse_files(files: Mapping[str, str]) -> list[SqlObject]:
     """
     objects: list[SqlObject] = []
     for path, text in files.items():
-        if path in NOT_OBJECTS:
+        if path == "roles.sql":
             continue
         room = path.split("/", 1)[0]
         if room not in ROOMS or "/" not in path:
@@ -81,7 +80,7 @@ def parse_files(files: Mapping[str, str]) -> list[SqlObject]:
 
 
 def _ordered(objects: Iterable[SqlObject]) -> list[SqlObject]:
-    """Sort by room, kind and path, but each object after all that it uses.
+    """Sort by schema, kind and path, but each object after all that it uses.
 
     A name of several routines stands for each of them. Raises ParseError where objects use each other in a circle.
     """
