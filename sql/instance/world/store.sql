@@ -22,7 +22,7 @@ begin
         using errcode = 'PB001', hint = 'Jobs that wait in TaskQueues for a queue of kind cloud are taken up by instance.schedule; own jobs have no queue.';
     end if;
   end if;
-  perform instance.pass_ids(p_setup);
+  perform instance.reserve_ids(p_setup);
   if p_table = 'instance' then
     update instance.instance i set cpu = coalesce(i.cpu, t.cpu), ram = coalesce(i.ram, t.ram), price = coalesce(i.price, t.price)
       from resource.instance_type t

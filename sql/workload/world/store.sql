@@ -16,7 +16,7 @@ begin
   end if;
   v_stored := resource.store_rows(p_setup, workload.world_table(p_table), p_rows, p_parents, p_merge);
   if p_table = 'job' then
-    perform workload.pass_ids(p_setup);
+    perform workload.reserve_ids(p_setup);
     insert into workload.start_count as n (setup, queue, gshare, resource_type, minute, jobs, last_at)
     select d.setup, d.queue, d.gshare, d.resource_type, d.minute, sum(d.jobs * d.sign), coalesce(max(d.last_at) filter (where d.sign = 1), d.minute)
       from (select s.*, 1 as sign from workload.starts_of_jobs(p_setup) s union all select s.*, -1 from unnest(v_started) s) d

@@ -1,0 +1,33 @@
+-- What the limits hold back.
+create or replace view monitor.site_limit as
+select l.setup, l.limit_id, l.site, l.grid_ce, l.kind, l.attribute, l.value, l.ceiling, l.delay, l.burst, u.used,
+       case l.kind when 'running' then u.used >= l.ceiling
+                   else coalesce(l.next_at > t.now + (l.burst - 1) * l.delay, false) end as reached,
+       b.queues, b.jobs
+  from taskqueue.site_limit l
+  join resource.setup_time t on t.setup = l.setup
+ cross join lateral (select count(*) as used
+                       from taskqueue.limit_use i where i.setup = l.setup and i.limit_id = l.limit_id) u
+ cross join lateral (select count(*) as queues, coalesce(sum(n.jobs), 0)::bigint as jobs
+                       from taskqueue.posted_queue p
+                       join taskqueue.task_queue q on q.setup = p.setup and q.task_queue_id = p.task_queue_id
+                       join taskqueue.definition d on d.setup = q.setup and d.definition_id = q.definition_id
+                       join taskqueue.queue_count n on n.setup = p.setup and n.task_queue_id = p.task_queue_id
+                      where p.setup = l.setup and p.site in (l.site, '*') and taskqueue.requires_value(d.requirements, l.attribute, l.value)) b;
+
+comment on view monitor.site_limit is
+'Limits with how far they are used, and which waiting jobs they hold back while they are reached.';
+comment on column monitor.site_limit.setup is 'Tenant.';
+comment on column monitor.site_limit.limit_id is 'Limit.';
+comment on column monitor.site_limit.site is 'Site.';
+comment on column monitor.site_limit.grid_ce is 'Computing element; null = the whole site.';
+comment on column monitor.site_limit.kind is 'running or delay.';
+comment on column monitor.site_limit.attribute is 'Requirement key.';
+comment on column monitor.site_limit.value is 'Value of it.';
+comment on column monitor.site_limit.ceiling is 'Jobs at a time.';
+comment on column monitor.site_limit.delay is 'Time between two matches.';
+comment on column monitor.site_limit.burst is 'Matches at once after a pause.';
+comment on column monitor.site_limit.used is 'Leases that count at it; kind running.';
+comment on column monitor.site_limit.reached is 'Whether nothing more may be matched there now.';
+comment on column monitor.site_limit.queues is 'Open TaskQueues that the site may see and that count at it.';
+comment on column monitor.site_limit.jobs is 'Their waiting jobs.';

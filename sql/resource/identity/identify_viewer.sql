@@ -1,0 +1,18 @@
+-- Who may look without changing anything: viewers and operators everywhere, others where they are granted the setup.
+create or replace function resource.identify_viewer(p_setup text) returns resource.identity
+language plpgsql stable
+as $$
+declare
+  v_identity resource.identity;
+begin
+  if p_setup <> '' and pg_has_role(resource.caller(), (select r.role_name from resource.house_role r where r.kind = 'viewer'), 'member') then
+    v_identity.setup := p_setup;
+    v_identity.role_name := resource.caller();
+    v_identity.private := false;
+    return v_identity;
+  end if;
+  return resource.identify(p_setup);
+end $$;
+
+comment on function resource.identify_viewer(text) is
+'The identity of the caller for calls that change nothing: a viewer is generic everywhere. Errors: PB001 (no setup), PB002 (setup not granted).';

@@ -1,0 +1,63 @@
+-- taskqueue.maintain for one setup.
+create or replace function taskqueue.maintain_setup(p_setting taskqueue.setting) returns table (step text, changed bigint)
+language plpgsql
+as $$
+declare
+  v_setup text := p_setting.setup;
+  v_queue_ids bigint[];
+  v_definition_ids bigint[];
+  v_now timestamptz := resource.clock(p_setting.setup);
+begin
+  step := 'shares';
+  select coalesce(sum(taskqueue.recompute_shares(v_setup, g.owner_group)), 0) into changed
+    from (select m.owner_group from taskqueue.share_mark m where m.setup = v_setup
+           group by m.owner_group having min(m.marked_at) <= v_now - p_setting.share_delay / 2) g;
+  return next;
+  step := 'counts';
+  v_queue_ids := array(select distinct i.task_queue_id from taskqueue.job_count_change i where i.setup = v_setup);
+  if taskqueue.counts_of_another_server(v_setup) then
+    perform taskqueue.rebuild_matching(v_setup);
+  end if;
+  select coalesce(sum(taskqueue.fold_counts(v_setup, i)), 0) into changed from unnest(v_queue_ids) i;
+  changed := changed + taskqueue.clean_counts(v_setup);
+  insert into taskqueue.share_mark (setup, owner_group, marked_at)  -- means drift as jobs come and go: a tenth is worth a new price
+  select distinct v_setup, q.owner_group, v_now
+    from taskqueue.task_queue q
+   cross join lateral taskqueue.weight_of_queue(q, p_setting.ten_first) w
+   where q.setup = v_setup and q.task_queue_id = any (v_queue_ids) and abs(w.weight - q.mean_weight) > 0.1 * q.mean_weight;
+  return next;
+  step := 'empty queues';
+  changed := taskqueue.delete_empty_queues(v_setup);
+  return next;
+  step := 'lists';
+  changed := taskqueue.post_pending(v_setup, 100000)::int + taskqueue.close_gaps(v_setup);
+  return next;
+  step := 'definitions';
+  -- locked first, looked at then: a job inserted and matched in between is seen
+  v_definition_ids := array(select i.definition_id from taskqueue.definition i
+                             where i.setup = v_setup and i.created_at < v_now - interval '1 hour'
+                               and not exists (select from taskqueue.task_queue q where q.setup = i.setup and q.definition_id = i.definition_id)
+                               and not exists (select from taskqueue.lease l where l.setup = i.setup and l.definition_id = i.definition_id)
+                               for update skip locked);
+  delete from taskqueue.definition d
+   where d.setup = v_setup and d.definition_id = any (v_definition_ids)
+     and not exists (select from taskqueue.task_queue q where q.setup = d.setup and q.definition_id = d.definition_id)
+     and not exists (select from taskqueue.lease l where l.setup = d.setup and l.definition_id = d.definition_id);
+  get diagnostics changed = row_count;
+  return next;
+  step := 'requests';
+  delete from taskqueue.request r where r.ctid = any (array(
+    select i.ctid from taskqueue.request i where i.setup = v_setup and i.made_at < v_now - interval '10 minutes' for update skip locked));
+  get diagnostics changed = row_count;
+  return next;
+  step := 'known offers';
+  delete from taskqueue.known_offer k where k.ctid = any (array(
+    select i.ctid from taskqueue.known_offer i where i.setup = v_setup and i.seen_at < v_now - interval '10 minutes' for update skip locked));
+  get diagnostics changed = row_count;
+  return next;
+  step := 'resources seen';
+  changed := taskqueue.roll_up_resources(v_setup);
+  return next;
+end $$;
+
+comment on function taskqueue.maintain_setup(taskqueue.setting) is 'Background work of one setup; see taskqueue.maintain.';

@@ -1,0 +1,85 @@
+-- Section 4: a resource description, checked and parsed. One pass over the keys that are there: it is on the hot path.
+create or replace function taskqueue.offer_of(p_setup text, p_resource jsonb, p_identity resource.identity) returns taskqueue.offer
+language plpgsql stable
+as $$
+declare
+  v_offer taskqueue.offer;
+  v_setting taskqueue.setting;
+  v_key text;
+  v_value jsonb;
+begin
+  if jsonb_typeof(p_resource) is distinct from 'object' then
+    raise exception 'resource description is %, not a JSON object', coalesce(p_resource::text, 'null')
+      using errcode = 'PB001', hint = 'Give an object with CPUTime at least.';
+  end if;
+  select s.* into v_setting from taskqueue.setting s where s.setup = p_setup;
+  v_setting.required_keys := coalesce(v_setting.required_keys, '{CPUTime}');
+  if not p_resource ?& v_setting.required_keys or v_setting.required_keys <> '{CPUTime}' and exists (
+       select from unnest(v_setting.required_keys) k where p_resource -> k in ('null', '[]')) then
+    raise exception '% is missing in the resource description',
+          (select string_agg(k, ', ') from unnest(v_setting.required_keys) k where coalesce(p_resource -> k, 'null') in ('null', '[]'))
+      using errcode = 'PB001', hint = 'These keys are required in this setup: ' || array_to_string(v_setting.required_keys, ', ') || '.';
+  end if;
+  v_offer.pilot_types := '{}';
+  v_offer.tags := '{}';
+  if v_setting.strict_keys <> '{}' then
+    v_offer.sites := taskqueue.offered('Site', null, v_setting.strict_keys);
+    v_offer.grid_ces := taskqueue.offered('GridCE', null, v_setting.strict_keys);
+    v_offer.platforms := taskqueue.offered('Platform', null, v_setting.strict_keys);
+    v_offer.job_types := taskqueue.offered('JobType', null, v_setting.strict_keys);
+  end if;
+  for v_key, v_value in select e.key, e.value from jsonb_each(p_resource) e loop
+    case v_key
+      when 'CPUTime' then v_offer.cpu_time := floor(least(taskqueue.one_number(v_key, v_value), 9223372036854775807));
+      when 'Site' then v_offer.sites := taskqueue.offered(v_key, v_value, v_setting.strict_keys);
+      when 'GridCE' then v_offer.grid_ces := taskqueue.offered(v_key, v_value, v_setting.strict_keys);
+      when 'JobType' then v_offer.job_types := taskqueue.offered(v_key, v_value, v_setting.strict_keys);
+      when 'Platform' then
+        v_offer.platforms := taskqueue.compatible_platforms(p_setup, taskqueue.offered(v_key, v_value, v_setting.strict_keys));
+      when 'PilotType' then v_offer.pilot_types := taskqueue.text_set(v_key, v_value);
+      when 'Tag', 'NumberOfProcessors', 'WholeNode' then null;
+      when 'RequiredTag' then v_offer.required_tags := nullif(taskqueue.text_set(v_key, v_value), '{}');
+      when 'BannedSite' then v_offer.banned_sites := nullif(taskqueue.text_set(v_key, v_value), '{}');
+      when 'BannedGridCE' then v_offer.banned_grid_ces := nullif(taskqueue.text_set(v_key, v_value), '{}');
+      when 'BannedPlatform' then v_offer.banned_platforms := nullif(taskqueue.text_set(v_key, v_value), '{}');
+      when 'BannedJobType' then v_offer.banned_job_types := nullif(taskqueue.text_set(v_key, v_value), '{}');
+      when 'BannedTag' then v_offer.banned_tags := nullif(taskqueue.text_set(v_key, v_value), '{}');
+      when 'MaxRAM' then v_offer.max_ram := taskqueue.one_number(v_key, v_value);
+      when 'OwnerGroup' then v_offer.owner_groups := nullif(taskqueue.text_set(v_key, v_value), '{}');
+      when 'OwnerDN' then v_offer.owner_dn := taskqueue.one_text(v_key, v_value);
+      when 'Setup' then
+        if taskqueue.one_text(v_key, v_value) <> p_setup then
+          raise exception 'Setup is %, but the match is asked in setup %', v_value, p_setup
+            using errcode = 'PB001', hint = 'Leave Setup out of the resource description, or name the same.';
+        end if;
+      when 'JobID' then
+        v_offer.job_id := taskqueue.job_id(v_value, v_key);
+      else
+        raise exception 'key % (value %) of the resource description is not known', v_key, v_value
+          using errcode = 'PB001', hint = 'Known: Setup, OwnerDN, OwnerGroup, CPUTime, PilotType, Site, GridCE, Platform, JobType, Tag, RequiredTag, BannedSite, BannedGridCE, BannedPlatform, BannedJobType, BannedTag, MaxRAM, NumberOfProcessors, WholeNode, JobID.';
+    end case;
+  end loop;
+  v_offer.cpu_time := coalesce(v_offer.cpu_time, 9223372036854775807);
+  if p_resource ?| '{Tag,NumberOfProcessors,WholeNode}' then
+    v_offer.tags := taskqueue.tags_offered(p_resource);
+  end if;
+  if not v_offer.required_tags <@ v_offer.tags then
+    raise exception 'RequiredTag holds %, which the resource does not offer', p_resource -> 'RequiredTag'
+      using errcode = 'PB001', hint = 'RequiredTag must be within what Tag, NumberOfProcessors and WholeNode offer.';
+  end if;
+  if p_identity.private then
+    v_offer.owner_dn := p_identity.owner_dn;
+    v_offer.owner_groups := array[p_identity.owner_group];
+    if p_identity.owner_group is null then
+      v_offer.owner_groups := null;
+    end if;
+  end if;
+  if v_offer.owner_dn is not null and v_offer.owner_groups is not null then
+    v_offer.sharing_groups := array(select g.owner_group from taskqueue.owner_group g
+                                     where g.setup = p_setup and g.owner_group = any (v_offer.owner_groups) and g.job_sharing);
+  end if;
+  return taskqueue.with_limits(p_setup, p_resource, v_offer);
+end $$;
+
+comment on function taskqueue.offer_of(text, jsonb, resource.identity) is
+'A resource description (section 4) as taskqueue.offer; a private identity overrides OwnerDN and OwnerGroup. Errors: PB001, naming key and value.';

@@ -1,0 +1,19 @@
+-- Section 4, condition 4: a key that is absent, empty or contains "any" (any case, surrounding punctuation ignored) puts no condition;
+-- absent or empty under strict_keys, it offers nothing.
+create or replace function taskqueue.offered(p_key text, p_value jsonb, p_strict_keys text[]) returns text[]
+language plpgsql immutable
+as $$
+declare
+  v_texts text[] := taskqueue.text_set(p_key, p_value);
+begin
+  if cardinality(v_texts) = 0 then
+    return case when p_key = any (p_strict_keys) then '{}'::text[] end;
+  end if;
+  if taskqueue.says_any(v_texts) then
+    return null;
+  end if;
+  return v_texts;
+end $$;
+
+comment on function taskqueue.offered(text, jsonb, text[]) is
+'What a resource offers under a key: null = no condition, empty = nothing. Errors: PB001.';

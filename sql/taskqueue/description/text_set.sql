@@ -1,0 +1,38 @@
+-- A JSON value that is one text or a list of texts, as a set: sorted, without duplicates (section 2: lists are compared as sets).
+create or replace function taskqueue.text_set(p_key text, p_value jsonb) returns text[]
+language plpgsql immutable
+as $$
+declare
+  v_texts text[];
+begin
+  case coalesce(jsonb_typeof(p_value), 'null')
+    when 'null' then
+      return '{}'::text[];
+    when 'string' then
+      v_texts := array[p_value #>> '{}'];
+    when 'array' then
+      if jsonb_array_length(p_value) = 0 then
+        return '{}'::text[];
+      end if;
+      if p_value @? 'strict $[*] ? (@.type() != "string")' then  -- lax would look into lists within the list
+        raise exception '% holds %, which is not a text', p_key, jsonb_path_query_first(p_value, 'strict $[*] ? (@.type() != "string")')
+          using errcode = 'PB001', hint = format('Give %s one text or a list of texts.', p_key);
+      end if;
+      select array_agg(distinct t order by t) into v_texts from jsonb_array_elements_text(p_value) t;
+    else
+      raise exception '% is %, which is not a text or a list of texts', p_key, p_value
+        using errcode = 'PB001', hint = format('Give %s one text or a list of texts.', p_key);
+  end case;
+  if length(array_to_string(v_texts, '')) > 1000 and exists (select from unnest(v_texts) t where length(t) > 1000) then
+    raise exception '% holds a text of % characters', p_key, (select max(length(t)) from unnest(v_texts) t)
+      using errcode = 'PB001', hint = 'A text may have 1,000 characters.';
+  end if;
+  if '' = any (v_texts) then
+    raise exception '% holds an empty text: %', p_key, p_value
+      using errcode = 'PB001', hint = format('Leave %s out where nothing is asked.', p_key);
+  end if;
+  return v_texts;
+end $$;
+
+comment on function taskqueue.text_set(text, jsonb) is
+'The texts of a JSON value (one text or a list; null, [] and nothing at all give none), sorted and without duplicates. Errors: PB001, naming the key.';

@@ -1,0 +1,43 @@
+-- Section 3.
+create or replace function taskqueue.insert_job(p_setup text, p_job_id bigint, p_requirements jsonb, p_user_priority int default 1,
+                                                p_request_id uuid default null) returns bigint
+language plpgsql
+security definer set search_path = taskqueue, pg_temp set enable_seqscan = off set plan_cache_mode = force_generic_plan
+as $$
+declare
+  v_identity resource.identity := resource.identify(p_setup);
+  v_requirements jsonb;
+  v_asked uuid := md5(jsonb_build_array(p_job_id, p_requirements, p_user_priority)::text)::uuid;
+  v_answer jsonb;
+  v_made bigint[];
+begin
+  perform taskqueue.enter_setup(p_setup);
+  perform taskqueue.require_setup(p_setup);
+  v_answer := taskqueue.answer_given(v_identity, p_request_id, 'insert_job', v_asked);
+  if v_answer is not null then
+    return v_answer::bigint;
+  end if;
+  v_requirements := taskqueue.canonical_requirements(p_setup, p_requirements);
+  perform taskqueue.may_submit(v_identity, v_requirements);
+  -- Batches with the same id may lock crosswise with this: who PostgreSQL picks gives way and begins anew,
+  -- a moment later, so that it does not meet the same ones again.
+  for v_try in 1..20 loop
+    begin
+      select to_jsonb(p.task_queue_id), p.made into v_answer, v_made
+        from taskqueue.place_jobs(p_setup, v_requirements, array[taskqueue.submitted_id(to_jsonb(p_job_id))],
+                                  array[taskqueue.job_priority(p_job_id, p_user_priority)], v_identity) p;
+      exit;
+    exception when deadlock_detected then
+      if v_try = 20 then
+        raise exception 'other calls insert job % again and again', p_job_id using errcode = 'PB006', hint = 'Try again.';
+      end if;
+      perform pg_sleep(0.2 * random());
+    end;
+  end loop;
+  perform taskqueue.open_queues(p_setup, v_made);
+  perform taskqueue.keep_answer(v_identity, p_request_id, 'insert_job', v_asked, v_answer);
+  return v_answer::bigint;
+end $$;
+
+comment on function taskqueue.insert_job(text, bigint, jsonb, int, uuid) is
+'Inserts a waiting job and returns its TaskQueue; ids are 1 to 10^12 - 1, one that waits already is moved. The same request id within ten minutes gives the same answer. Errors: PB001 (requirements, id, priority; section 3), PB002 (setup or owner not granted), PB005 (leased, or a brokered job), PB006 (others insert the same job again and again).';

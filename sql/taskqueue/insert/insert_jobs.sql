@@ -1,0 +1,39 @@
+-- Section 3: the batch form, and the fast way to load.
+create or replace function taskqueue.insert_jobs(p_setup text, p_jobs jsonb, p_request_id uuid default null) returns bigint
+language plpgsql
+security definer set search_path = taskqueue, pg_temp set enable_seqscan = off set plan_cache_mode = force_generic_plan
+as $$
+declare
+  v_identity resource.identity := resource.identify(p_setup);
+  v_asked uuid := case when p_request_id is not null then md5(p_jobs::text)::uuid end;
+  v_answer jsonb;
+  v_count bigint;
+  v_made bigint[];
+begin
+  perform taskqueue.enter_setup(p_setup);
+  perform taskqueue.require_setup(p_setup);
+  v_answer := taskqueue.answer_given(v_identity, p_request_id, 'insert_jobs', v_asked);
+  if v_answer is not null then
+    return v_answer::bigint;
+  end if;
+  v_count := taskqueue.check_batch(p_jobs);
+  -- Two batches with the same ids under different requirements may lock them crosswise: who PostgreSQL picks gives way and begins anew,
+  -- a moment later, so that it does not meet the same ones again.
+  for v_try in 1..20 loop
+    begin
+      v_made := taskqueue.place_batch(v_identity, p_jobs);
+      exit;
+    exception when deadlock_detected then
+      if v_try = 20 then
+        raise exception 'other calls insert the same jobs' using errcode = 'PB006', hint = 'Try again.';
+      end if;
+      perform pg_sleep(0.2 * random());
+    end;
+  end loop;
+  perform taskqueue.open_queues(p_setup, v_made);
+  perform taskqueue.keep_answer(v_identity, p_request_id, 'insert_jobs', v_asked, to_jsonb(v_count));
+  return v_count;
+end $$;
+
+comment on function taskqueue.insert_jobs(text, jsonb, uuid) is
+'Inserts jobs, up to 100,000 a call, all or none, and returns how many (ids as taskqueue.insert_job). An element is {job_id, requirements, user_priority} or a group {requirements, jobs: [[id, user_priority], ...]}. Errors: PB001, PB002, PB005, naming the job; PB006 (others insert the same jobs again and again).';

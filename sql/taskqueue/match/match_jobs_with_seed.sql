@@ -1,0 +1,13 @@
+-- Section 5: given a seed, the outcome is reproducible. For operators and tests; agents cannot choose their draws.
+create or replace function taskqueue.match_jobs_with_seed(p_setup text, p_resource jsonb, p_limit int, p_seed bigint)
+returns table (job_id bigint, task_queue_id bigint, requirements jsonb, user_priority int, attempt text)
+language plpgsql
+security definer set search_path = taskqueue, pg_temp set enable_seqscan = off set plan_cache_mode = force_generic_plan
+as $$
+begin
+  perform taskqueue.enter_setup(p_setup);
+  return query select * from taskqueue.lease_batch(p_setup, p_resource, p_limit, p_seed);
+end $$;
+
+comment on function taskqueue.match_jobs_with_seed(text, jsonb, int, bigint) is
+'taskqueue.match_jobs with draws that follow from a seed: the same seed over the same queues takes the same jobs. Errors: PB001, PB002.';
