@@ -69,7 +69,8 @@ class House:
         shutil.copy(real / "env.py", self.folder / "migrations")
         shutil.copy(real / "versions" / "0000_house.py", self.folder / "migrations" / "versions")
         self.write(
-            "resource/installed_release.sql", (package_folder("sql") / "resource/installed_release.sql").read_text()
+            "resource/installed_release.sql",
+            (package_folder("sql") / "resource/setup/installed_release.sql").read_text(),
         )
         self.write("taskqueue/add_one.sql", ADD_ONE)
         self.write("taskqueue/touch.sql", TOUCH)

@@ -1,4 +1,3 @@
--- after: workload.make_jobs
 -- What follows decisions of a run: jobs of tasks go to their candidates (those decided in turn have theirs, and tasks their nuclei), the live counter
 -- counts them (or they are made, which counts them for good), and it is noted where the tasks stand. Those that
 -- were refused or could not be evaluated wait like those that found nothing.

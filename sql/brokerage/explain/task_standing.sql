@@ -1,4 +1,3 @@
--- after: resource.setup_time
 -- Why a broker does not take a task now, if so: the one definition of what is open and what is due (brokerage.open_task, brokerage.due_task are its
 -- rows without a reason). Tasks of users are of the analysis broker, all others of the two of production; the retry time of one that waits is over. The task
 -- broker takes tasks in JEDI's status assigning, the job brokers those in the statuses in which jobs are made and with jobs left to assign.

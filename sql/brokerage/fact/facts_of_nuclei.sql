@@ -1,4 +1,3 @@
--- after: brokerage.nucleus_site
 -- Nuclei as rules of production_task see them: candidates like queues, of which only what is said here holds (brokerage-rules 1.1).
 create or replace function brokerage.facts_of_nuclei(p_setup text) returns setof brokerage.queue_facts
 language sql stable

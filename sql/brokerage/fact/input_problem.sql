@@ -1,4 +1,3 @@
--- after: brokerage.input_source
 -- Input that nobody can use (brokerage-rules 1.2, input-completeness): each dataset that is neither distributed nor staged while the task runs
 -- must be regarded as complete at some readable storage.
 create or replace view brokerage.input_problem as

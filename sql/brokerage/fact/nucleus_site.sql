@@ -1,4 +1,3 @@
--- after: brokerage.first_nucleus_queue
 -- Sites that tasks may go to, with the queue that speaks for each: the first of role nucleus, by name (G11), else the first with a bareNucleus mode
 -- (brokerage-rules 1.1, task-nucleus-list: satellites for full-chain tasks).
 create or replace view brokerage.nucleus_site as

@@ -1,4 +1,3 @@
--- after: brokerage.rule_in_force
 -- A rule that another broker has was meant for that one; else the name may be misspelt.
 create or replace function brokerage.nearest_rule(p_profile text, p_algorithm text, p_rule text) returns text
 language sql stable

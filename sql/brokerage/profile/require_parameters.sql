@@ -1,6 +1,5 @@
 -- What a rule of the program's own reads is what some shipped rule of the same function has, of the same type; brokerage.weight_room is in no shipped rule
 -- (brokerage-doc-profile 4.5: off by default), so that its parameters stand here. Functions of others read what they like.
--- after: brokerage.shipped_rule
 create or replace function brokerage.require_parameters(p_rule brokerage.profile_rule) returns void
 language plpgsql stable
 as $$

@@ -1,4 +1,3 @@
--- after: brokerage.shipped_rule, brokerage.profile_line
 -- The rules of every profile as they hold: the nearest row that says something counts, an organisation's own before the shipped one.
 create or replace view brokerage.rule_in_force as
 with said as (

@@ -1,4 +1,3 @@
--- after: brokerage.task_standing
 -- Who is asked about a task when nobody is named: the broker that works on it now, else the one that its label belongs to. A production task that waits for a
 -- nucleus is the task broker's, any other one of production the job broker's.
 create or replace function brokerage.algorithm_of(p_setup text, p_task_id bigint) returns text

@@ -1,4 +1,3 @@
--- after: brokerage.task_standing
 -- Tasks that a broker works on. Those that wait for their retry time are among them.
 create or replace view brokerage.open_task as
 select t.setup, t.algorithm, t.task_id, t.current_priority, t.jobs_left, t.retry_at

@@ -1,6 +1,5 @@
 -- New basic weight of panda2026: main * sec + 2^-20 (brokerage-rules 1.5). Where classes do not count all jobs go to all queues. Terms and sums:
 -- brokerage.weight_room. plpgsql: called once a candidate, and a query a call is ten times as slow.
--- after: brokerage.jobs_of_classes
 create or replace function brokerage.weight_room_panda2026_factor(p_terms float8[], p_sums float8[], x jsonb) returns float8
 language plpgsql immutable parallel safe
 as $$

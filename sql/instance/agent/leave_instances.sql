@@ -1,4 +1,3 @@
--- after: instance.locked_jobs
 -- Jobs leave their instances, which have that much more room. Rows are locked jobs first, then instances, each by id, as by instance.schedule_task.
 create or replace function instance.leave_instances(p_setup text, p_job_ids bigint[], p_from text[], p_to text, p_reason text, p_of_taskqueues boolean default false) returns table (job_id bigint, answer text)
 language plpgsql

@@ -1,5 +1,3 @@
--- after: instance.lock_schedule
--- after: instance.leave_instances
 -- An instance that was taken away, or never came: its jobs wait again, and nothing more is placed on it. Leases of its jobs end: what its agent says of them is stale.
 create or replace function instance.lose_instances(p_setup text, p_instance_ids bigint[]) returns table (job_id bigint, answer text)
 language plpgsql

@@ -1,4 +1,3 @@
--- after: instance.take_jobs
 -- taskqueue-matching.md, Section 3, as taskqueue.match_jobs has it: the same call repeated gives the same jobs.
 create or replace function instance.match_jobs(p_setup text, p_instance_id bigint, p_limit int default 100, p_resource jsonb default '{}', p_spare boolean default false, p_request_id uuid default null)
 returns table (job_id bigint, task_queue_id bigint, requirements jsonb, user_priority int, attempt text)

@@ -1,4 +1,3 @@
--- after: instance.leave_instances
 create or replace function instance.return_jobs(p_setup text, p_job_ids bigint[]) returns table (job_id bigint, answer text)
 language plpgsql
 security definer set search_path = instance, pg_temp

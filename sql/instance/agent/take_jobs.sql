@@ -1,6 +1,3 @@
--- after: instance.lock_schedule
--- after: instance.end_left_jobs
--- after: instance.leave_instances
 -- instance-scheduling.md: an instance that runs is a resource; its agent takes the jobs placed on it, and asks for others like any pilot. What others it gets is placed on
 -- it in the same transaction, so that no schedule fills that room; schedules wait for it.
 create or replace function instance.take_jobs(p_setup text, p_instance_id bigint, p_limit int, p_resource jsonb, p_spare boolean)

@@ -1,7 +1,3 @@
--- after: instance.required_type
--- after: instance.refusal
--- after: instance.allowed
--- after: instance.live_instances
 -- For a job that waits: each instance that it could go to by its task, with what is short, and what a new one would be. For one that is placed, why there.
 create or replace function instance.explain_job(p_setup text, p_job_id bigint) returns table (instance_id bigint, type text, verdict text, reason text)
 language plpgsql stable

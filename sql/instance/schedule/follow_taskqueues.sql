@@ -1,6 +1,3 @@
--- after: instance.lock_schedule
--- after: instance.end_left_jobs
--- after: instance.cloud_task_queue
 -- instance-scheduling.md: a task brokered to a queue of kind cloud gets its instances from here. Jobs that wait there stand here too, one for each, to be packed;
 -- TaskQueues alone say whether they wait, are leased or have ended.
 create or replace function instance.follow_taskqueues(p_setup text, out added bigint, out ended bigint)

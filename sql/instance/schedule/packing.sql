@@ -1,6 +1,3 @@
--- after: instance.required_type
--- after: instance.unplaced_jobs
--- after: instance.live_instances
 -- Seed 002, schedule(): where each waiting job of a task goes. The law is the seed's, job by job; what differs is how it is worked out.
 --
 -- Jobs in their order (prioritize_jobs) are cut into runs of equal needs. fit_jobs on the instances that are there: they stand in a tree by (free cpu, free ram, id), each

@@ -1,5 +1,3 @@
--- after: instance.packing
--- after: instance.allowed
 -- What-if: the schedule of a task as it would be now, nothing written.
 create or replace function instance.plan(p_setup text, p_task_id bigint, p_queue text default null)
 returns table (place bigint, job_id bigint, cpu numeric, ram numeric, instance_id bigint, number int, type text, free_cpu numeric, free_ram numeric)

@@ -1,5 +1,3 @@
--- after: instance.lock_schedule
--- after: instance.live_instances
 -- Seed 002, release_empty_instances.
 create or replace function instance.release_empty(p_setup text, p_task_id bigint, p_queue text default null) returns bigint
 language plpgsql

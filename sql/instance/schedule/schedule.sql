@@ -1,7 +1,3 @@
--- after: instance.schedule_task
--- after: instance.tasks_to_schedule
--- after: instance.follow_taskqueues
--- after: instance.forget_ended
 -- Not SECURITY DEFINER: it commits after each task, so that nobody waits for all of them.
 create or replace procedure instance.schedule(p_setup text, p_task_id bigint default null, p_commit boolean default true,
   inout p_placed bigint default null, inout p_requested bigint default null, inout p_released bigint default null, inout p_waiting bigint default null, inout p_unschedulable bigint default null)

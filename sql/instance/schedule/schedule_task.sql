@@ -1,6 +1,3 @@
--- after: instance.packing
--- after: instance.refusal
--- after: instance.allowed
 -- Seed 002, schedule(), for one task, written down. instance.packing decides by what it sees; jobs that others have in hand by now (they end, or learn other needs) are
 -- left for the next time. Rows are locked jobs first, then instances, each by id, as by all other calls.
 create or replace function instance.schedule_task(p_setup text, p_task_id bigint, p_queue text default null, out placed bigint, out requested bigint, out released bigint, out waiting bigint, out unschedulable bigint)

@@ -1,6 +1,3 @@
--- after: instance.identify_submitter
--- after: instance.refuse_needs
--- after: instance.resolve_needs
 create or replace function instance.add_jobs(p_setup text, p_jobs jsonb) returns bigint[]
 language plpgsql
 security definer set search_path = instance, pg_temp

@@ -1,5 +1,3 @@
--- after: instance.identify_submitter
--- after: instance.leave_instances
 create or replace function instance.cancel_jobs(p_setup text, p_job_ids bigint[]) returns table (job_id bigint, answer text)
 language plpgsql
 security definer set search_path = instance, pg_temp

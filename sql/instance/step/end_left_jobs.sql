@@ -1,5 +1,3 @@
--- after: instance.leave_instances
--- after: instance.cloud_task_queue
 -- Jobs that stand for jobs of TaskQueues are over when these are neither leased nor (for a queue of kind cloud) waiting. Whoever has one in hand ends it himself.
 create or replace function instance.end_left_jobs(p_setup text, p_instance_id bigint default null) returns bigint
 language plpgsql

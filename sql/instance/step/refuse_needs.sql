@@ -1,4 +1,3 @@
--- after: instance.evaluate
 -- What jobs say of themselves, checked before anything is stored: keys, types, values; which element it is.
 create or replace function instance.refuse_needs(p_jobs jsonb, p_keys text[]) returns void
 language plpgsql stable

@@ -1,5 +1,3 @@
--- after: instance.evaluate
--- after: instance.locked_jobs
 -- instance-scheduling.md: expressions are evaluated when the sizes are known. What comes out is what a job needs, so it must be something that a job can need.
 create or replace function instance.resolve_needs(p_setup text, p_job_ids bigint[]) returns void
 language plpgsql

@@ -1,7 +1,3 @@
--- after: instance.identify_submitter
--- after: instance.refuse_needs
--- after: instance.resolve_needs
--- after: instance.locked_jobs
 -- instance-scheduling.md: requirements may be unknown until the inputs are known.
 create or replace function instance.set_needs(p_setup text, p_jobs jsonb) returns bigint
 language plpgsql

@@ -1,7 +1,3 @@
--- after: instance.world_table
--- after: instance.lock_schedule
--- after: instance.resolve_needs
--- after: instance.reserve_ids
 -- World format: loads rows into a table of this room. What instances have comes from their type, what is used from their jobs; expressions whose inputs are known are worked out.
 create or replace function instance.store(p_setup text, p_table text, p_rows jsonb, p_parents jsonb default null, p_merge boolean default false) returns bigint
 language plpgsql

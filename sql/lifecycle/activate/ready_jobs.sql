@@ -1,4 +1,3 @@
--- after: workload.job_by_task
 -- lifecycle.md, States: assigned becomes activated when the input is at the queue's storage: the files that the job reads are on disk at storages that worker nodes of the
 -- queue read from (for analysis those of the scope analysis, where it has some), or the queue reads from anywhere what the task lets it (allow_input_wan).
 create or replace function lifecycle.ready_jobs(p_setup text, p_limit int) returns table (job_id bigint)

@@ -1,4 +1,3 @@
--- after: workload.is_end
 -- Jobs that wait or are on their way end at once, those that an agent has are marked for kill, and the agent is told at its next report. Brokered jobs,
 -- and those that were only inserted. A private submitter reaches its own, which are known while a TaskQueue or a lease has them.
 create or replace function lifecycle.cancel_jobs(p_setup text, p_job_ids bigint[], p_reason text default 'cancelled') returns table (job_id bigint, answer text)

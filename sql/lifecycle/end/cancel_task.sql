@@ -1,4 +1,3 @@
--- after: lifecycle.cancel_jobs
 -- A task that is not wanted any more: no broker takes it, and its jobs are cancelled.
 create or replace function lifecycle.cancel_task(p_setup text, p_task_id bigint, p_reason text default 'cancelled') returns table (job_id bigint, answer text)
 language plpgsql

@@ -1,5 +1,3 @@
--- after: workload.is_end
--- after: workload.change_status
 -- lifecycle.md, States: whatever a job is doing, it ends, and is out of every queue and count from the same commit on. In the order TaskQueue, lease, job, as agents lock;
 -- who is just moving the job is waited for. A job that neither waits nor is leased ends only from the status that it had before both were looked at: was it moved meanwhile, it is
 -- looked at once more.

@@ -1,6 +1,3 @@
--- after: lifecycle.is_exempt
--- after: lifecycle.setting_in_force
--- after: lifecycle.timeout_rule
 -- taskqueue-matching 8; lifecycle.md, Timeouts (sent): a job that its agent never started goes back to its queue, after so many attempts it fails. One that was running and is
 -- not heard of any more fails; of jobs that brokerage made that is a matter of lifecycle.watch_timeouts. Leases that somebody else has locked are passed over: their agent speaks.
 -- A dry run reads by the same statements, without a lock.

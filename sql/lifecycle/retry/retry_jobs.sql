@@ -1,4 +1,3 @@
--- after: workload.is_end
 -- What failed is not tried again by itself: an operator who has seen why says so. In the order of tasks, as whoever else gives work back to them.
 create or replace function lifecycle.retry_jobs(p_setup text, p_job_ids bigint[]) returns table (job_id bigint, answer text)
 language plpgsql

@@ -1,5 +1,3 @@
--- after: lifecycle.share_tree
--- after: taskqueue.mark_shares
 -- What brokerage reads of the usage of shares (share-throttle), and what dispatch follows with taskqueue.setting.shares = global. Figures of a world whose jobs are
 -- elsewhere stay as they were loaded. PanDA's metrics: usage is running / pledged; the equivalent usage of a top share divides by its target and its part of what idle
 -- top shares leave (used below 85 % with too little queued); the shares below have that of their top share. 1 HS06 on the busy ones is PanDA's, against a division by 0.

@@ -1,4 +1,3 @@
--- after: lifecycle.current_shares
 -- The tree of global shares as it is used now: what monitor.share_tree shows.
 create or replace function lifecycle.share_tree(p_setup text)
 returns table (gshare text, parent text, path text[], depth int, is_leaf boolean, target float8, target_of_parent float8, target_of_whole float8, pledged float8,

@@ -1,4 +1,3 @@
--- after: lifecycle.judge_timeouts
 -- lifecycle.md, Timeouts: what would become of a job and when, by the rows that decide.
 create or replace function lifecycle.explain_timeouts(p_setup text, p_job_id bigint)
 returns table (place int, rule text, verdict text, action text, age interval, time_limit interval, limit_from text, due_at timestamptz, why text)

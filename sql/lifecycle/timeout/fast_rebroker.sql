@@ -1,6 +1,3 @@
--- after: lifecycle.fast_excess
--- after: lifecycle.lock_jobs
--- after: lifecycle.return_to_task
 -- lifecycle.md, Fast rebrokerage: the excess goes back, lowest job id first. Counts and jobs are read in one statement, and a job that is not to be had is not replaced by
 -- another: so two at once move what one would.
 create or replace function lifecycle.fast_rebroker(p_setup text, p_dry_run boolean default false, p_limit int default null)

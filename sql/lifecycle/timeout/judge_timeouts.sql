@@ -1,8 +1,3 @@
--- after: lifecycle.timeout_rule
--- after: lifecycle.setting_in_force
--- after: lifecycle.is_exempt
--- after: workload.job_start
--- after: workload.is_end
 -- lifecycle.md, Timeouts: each job against each rule. What acts (lifecycle.overdue) and what explains (lifecycle.explain_timeouts) read the same rows. Planned anew at each call:
 -- some jobs, all jobs, and all rules of one are three different queries.
 create or replace function lifecycle.judge_timeouts(p_setup text, p_job_ids bigint[] default null, p_all boolean default false)

@@ -1,4 +1,3 @@
--- after: lifecycle.judge_timeouts
 -- lifecycle.md, Timeouts: the rule that applies to each job that is overdue, the first of them, and why in words.
 create or replace function lifecycle.overdue(p_setup text, p_job_ids bigint[] default null)
 returns table (job_id bigint, task_id bigint, place int, rule text, status text, action text, is_leased boolean, why text)

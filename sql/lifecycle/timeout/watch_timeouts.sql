@@ -1,6 +1,3 @@
--- after: lifecycle.overdue
--- after: lifecycle.lock_jobs
--- after: lifecycle.return_to_task
 -- lifecycle.md, Timeouts. Candidates are read without a lock; then a few at a time are locked and judged once more, by what is so then: a heartbeat that came meanwhile counts,
 -- and what another watcher ended is not ended again. In the order of tasks, so that two who give work back to the same tasks wait for each other and never crosswise.
 -- Leased jobs that were sent are left to lifecycle.expire_leases.

@@ -1,4 +1,3 @@
--- after: lifecycle.forget_ended
 -- What has to be done now and then, beside timeouts: counts that came to nothing, partitions of the history, jobs that ended long ago. The first two are of all setups.
 create or replace function lifecycle.maintain(p_setup text default null) returns table (step text, changed bigint)
 language plpgsql

@@ -1,9 +1,3 @@
--- after: lifecycle.watch_timeouts
--- after: lifecycle.fast_rebroker
--- after: lifecycle.expire_leases
--- after: lifecycle.activate
--- after: lifecycle.maintain
--- after: lifecycle.measure_shares
 -- One step of lifecycle.watch: a transaction.
 create or replace function lifecycle.watch_step(p_setup text, p_step text, p_dry_run boolean, p_limit int) returns jsonb
 language plpgsql

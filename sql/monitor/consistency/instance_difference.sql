@@ -1,4 +1,3 @@
--- after: instance.instance_use
 create or replace view monitor.instance_difference as
 select i.setup, i.instance_id, i.state, i.used_cpu, u.cpu as job_cpu, i.used_ram, u.ram as job_ram
   from instance.instance i

@@ -1,4 +1,3 @@
--- after: monitor.health_setting, monitor.health_session, monitor.health_snapshot, monitor.health_table, monitor.health_work
 -- What `broker doctor` shows.
 create or replace view monitor.health as
 select f.area, f.object, f.value, f.verdict, f.cost, f.remedy

@@ -1,4 +1,3 @@
--- after: resource.setup_time
 -- Whether taskqueue.maintain and lifecycle.watch do their work. They keep no record of their own: what they should have done long ago and have not tells.
 create or replace view monitor.health_work as
 with today (day, days) as (

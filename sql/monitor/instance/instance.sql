@@ -1,4 +1,3 @@
--- after: instance.instance_use
 create or replace view monitor.instance as
 select i.setup, i.instance_id, i.task_id, i.queue, i.type, i.state, u.jobs, i.used_cpu, i.cpu, i.cpu - i.used_cpu as free_cpu, i.used_ram, i.ram, i.ram - i.used_ram as free_ram,
        i.price, i.requested_at, i.started_at, i.released_at,

@@ -1,4 +1,3 @@
--- after: instance.instance_use
 -- instance-scheduling.md: cost an hour, packing efficiency, and the gap to a bound that no packing can go below: the cheapest mix of types, by relaxation, that covers the sums of
 -- cpu and ram. A linear programme with two conditions has its least at a mix of one or two types: one that covers both sums by itself, or two that cover both exactly.
 create or replace view monitor.instance_total as

@@ -1,4 +1,3 @@
--- after: workload.job_by_task
 -- The counts that are kept, for people: cheap however many jobs there are.
 create or replace view monitor.brokered_job_count as
 select c.setup, c.task_id, c.status, sum(c.jobs)::bigint as jobs, sum(c.cores)::bigint as cores

@@ -1,4 +1,3 @@
--- after: brokerage.rule_in_force, brokerage.decision
 -- Why did my task not go there: a select. One row a task and queue of each run that is kept, and one without queue of a task that a rule or an error decided
 -- about before any queue, or that was decided without locality.
 create or replace view monitor.decision as

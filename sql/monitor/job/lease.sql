@@ -1,4 +1,3 @@
--- after: resource.setup_time
 -- Who has which job.
 create or replace view monitor.lease as
 select l.setup, l.job_id, l.attempt, l.state, l.site, l.grid_ce, l.role_name, l.matched_at, l.reported_at, l.expires_at,

@@ -1,4 +1,3 @@
--- after: taskqueue.match
 -- How fast jobs leave.
 create or replace view monitor.matches_per_minute as
 select h.setup, date_trunc('minute', h.at) as minute, h.owner_group, count(*) as matches, count(distinct h.site) as sites

@@ -1,5 +1,3 @@
--- after: taskqueue.match
--- after: resource.setup_time
 -- Short jobs can starve under "highest bucket first" (section 11): which, and by whom.
 create or replace view monitor.oldest_job as
 select q.setup, q.task_queue_id, q.cpu_time, q.owner_group, o.job_id, o.inserted_at, t.now - o.inserted_at as waits,

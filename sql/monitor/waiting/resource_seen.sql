@@ -1,4 +1,3 @@
--- after: taskqueue.resource_kind
 -- Who asks.
 create or replace view monitor.resource_seen as
 select k.setup, k.class, k.last_seen, k.first_seen, k.samples, k.matched, k.resource

@@ -1,4 +1,3 @@
--- after: lifecycle.share_tree
 -- The shares as people ask for them: who is behind.
 create or replace view monitor.share_tree as
 select s.setup, t.gshare, t.parent, t.path, t.depth, t.is_leaf, t.target, t.target_of_parent, t.target_of_whole, t.pledged, t.running, t.queued, t.usage_of_parent,

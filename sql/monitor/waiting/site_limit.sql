@@ -1,6 +1,3 @@
--- after: taskqueue.queue_count
--- after: resource.setup_time
--- after: taskqueue.posted_queue
 -- What the limits hold back.
 create or replace view monitor.site_limit as
 select l.setup, l.limit_id, l.site, l.grid_ce, l.kind, l.attribute, l.value, l.ceiling, l.delay, l.burst, u.used,

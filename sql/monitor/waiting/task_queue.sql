@@ -1,4 +1,3 @@
--- after: taskqueue.queue_count
 -- The first view a DBA opens.
 create or replace view monitor.task_queue as
 select q.setup, q.task_queue_id, q.owner_group, q.owner_dn, q.cpu_time, q.priority,

@@ -1,4 +1,3 @@
--- after: taskqueue.queue_count
 -- How long the waiting jobs are.
 create or replace view monitor.waiting_by_cpu_bucket as
 select b.setup, b.cpu_time, count(q.task_queue_id) as queues, coalesce(sum(n.jobs), 0)::bigint as jobs

@@ -1,4 +1,3 @@
--- after: taskqueue.queue_count
 -- Who waits.
 create or replace view monitor.waiting_by_group as
 select q.setup, q.owner_group, q.owner_dn, count(*) as queues, sum(n.jobs)::bigint as jobs, sum(q.priority) as priority,

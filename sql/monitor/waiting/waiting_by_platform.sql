@@ -1,4 +1,3 @@
--- after: taskqueue.queue_count
 -- Which platforms the waiting jobs accept.
 create or replace view monitor.waiting_by_platform as
 select q.setup, coalesce(v.value, '(any platform)') as platform, count(*) as queues, sum(n.jobs)::bigint as jobs

@@ -1,5 +1,3 @@
--- after: taskqueue.queue_count
--- after: taskqueue.posted_queue
 -- Where the waiting jobs may run.
 create or replace view monitor.waiting_by_site as
 select p.setup, case p.site when '*' then '(any site)' else p.site end as site, count(*) as queues, sum(n.jobs)::bigint as jobs

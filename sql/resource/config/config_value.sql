@@ -1,6 +1,5 @@
 -- brokerage-rules, Reading help: a component's row before one that holds for all, the setup's before the general one, else the default.
 -- plpgsql, because its plans are kept in all versions: a run asks for sixty keys.
--- after: resource.config_key
 create or replace function resource.config_value(p_setup text, p_app text, p_component text, p_key text) returns jsonb
 language plpgsql stable
 as $$

@@ -1,5 +1,4 @@
 -- A key is known by its name, for the component that reads it and for all components.
--- after: resource.config_key
 create or replace function resource.known_key(p_component text, p_key text)
 returns table (app text, component text, key text, type text, unit text, meaning text, zero_is_default boolean)
 language sql stable

@@ -1,5 +1,4 @@
 -- The hint of a misspelt key: the component that knows it, or the known key that is most like it.
--- after: resource.config_key
 create or replace function resource.nearest_key(p_component text, p_key text) returns text
 language sql stable
 as $$

@@ -1,4 +1,3 @@
--- after: resource.resource_type_in_force
 -- Queues as brokerage lists them: a unified queue (capability ucore) is replaced by its pseudo-queues, one a resource type (brokerage-rules
 -- 1.0, ucore-expansion). Memory limits are per slot, and grow with the cores of the child. Not materialized: who asks for one setup reads no other.
 create or replace view resource.candidate_queue as

@@ -1,4 +1,3 @@
--- after: resource.setup_time
 -- brokerage-rules 1.2, no-pilot: as loaded, and as pilots asked here.
 create or replace view resource.pilot_count as
 select a.setup, a.queue, coalesce(a.getjob, 0) + coalesce(a.updatejob, 0) as requests

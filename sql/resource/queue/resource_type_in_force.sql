@@ -1,5 +1,4 @@
 -- A setup has its own resource types, or the six that PanDA has (brokerage-rules 1.0).
--- after: resource.default_resource_type
 create or replace view resource.resource_type_in_force as
 select r.setup, r.name, r.mincore, r.maxcore, r.minrampercore, r.maxrampercore
   from resource.resource_type r

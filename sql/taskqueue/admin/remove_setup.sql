@@ -1,4 +1,3 @@
--- after: workload.remove_setup
 -- Takes a whole setup away (a demo's, a test's, an experiment that ended). Nobody is inside it meanwhile.
 create or replace function taskqueue.remove_setup(p_setup text) returns boolean
 language plpgsql

@@ -1,4 +1,3 @@
--- after: taskqueue.job_level
 -- A new base for the counts of a queue, by one match in sixteen (some nine changes are then read at a time) and by taskqueue.maintain. What this transaction itself changed stays a change: it may change more after this. Two who count at the same
 -- time both write a count that is right; nobody waits, and nothing is updated.
 create or replace function taskqueue.fold_counts(p_setup text, p_task_queue_id bigint) returns bigint

@@ -1,4 +1,3 @@
--- after: taskqueue.is_background
 create or replace function taskqueue.note_weight(p_setup text, p_group text, p_owner text, p_weight float8, p_queues int) returns void
 language sql
 as $$

@@ -1,5 +1,3 @@
--- after: taskqueue.weight_of_queue
--- after: taskqueue.own_priority
 -- Section 9: a new queue has its own right priority when it becomes visible; the others of its entity follow (taskqueue.share_mark).
 -- Counting the jobs of a queue takes 20 us: up to ten queues of an entity are counted as they are now; with more, their weights are those by which
 -- they have their own priorities (taskqueue.owner_weight), which maintenance keeps within a tenth. Two that open queues of an entity at the same

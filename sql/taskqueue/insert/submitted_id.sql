@@ -1,4 +1,3 @@
--- after: taskqueue.job_id
 -- Ids from 10^12 on are those that brokerage gives to the jobs that it makes (workload.make_jobs).
 create or replace function taskqueue.submitted_id(p_value jsonb) returns bigint
 language plpgsql immutable

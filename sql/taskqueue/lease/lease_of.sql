@@ -1,4 +1,3 @@
--- after: taskqueue.is_known
 -- Section 8: every call about a leased job needs the token of its attempt; an agent learns only that its own is stale. Of a job that is nowhere it is told so, with the
 -- code that has it stop: the job may have been forgotten.
 create or replace function taskqueue.lease_of(p_setup text, p_job_id bigint, p_attempt text) returns taskqueue.lease

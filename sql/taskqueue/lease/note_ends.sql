@@ -1,4 +1,3 @@
--- after: taskqueue.match
 -- The end of leases, and with it their matches, as the leases have them, at the time they were made.
 create or replace function taskqueue.note_ends(p_leases taskqueue.lease[], p_event text) returns void
 language sql

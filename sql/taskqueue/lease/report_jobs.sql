@@ -1,4 +1,3 @@
--- after: taskqueue.report_job
 -- Section 8, the batch form: one that is refused does not stop the others. In the order of ids, so that two batches do not lock crosswise.
 create or replace function taskqueue.report_jobs(p_setup text, p_reports jsonb) returns table (job_id bigint, action text, reason text)
 language plpgsql

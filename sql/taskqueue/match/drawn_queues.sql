@@ -1,4 +1,3 @@
--- after: taskqueue.accepts
 -- Section 5, step 2, with a key a queue, for some definitions. In the bucket where points were drawn before (taskqueue.queue_point) the keys are drawn
 -- given that they are above the last point. A queue has the same key each time it is asked for under a seed. The conditions are tested in the
 -- drawn order until enough hold: filtering a drawn order is drawing over the filtered.

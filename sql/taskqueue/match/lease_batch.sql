@@ -1,4 +1,3 @@
--- after: taskqueue.lease_jobs
 -- Sections 4 to 6 for a batch: the draws of its jobs side by side, each a stream of its own, in three statements instead of six a job.
 -- The law is that of one after the other: what a queue is drawn by does not depend on the jobs it has, so all streams draw a queue first; of those that
 -- drew the same queue, one at a time picks a job. Where that does not hold it goes on from where it stands one by one (taskqueue.lease_jobs): from the first

@@ -1,7 +1,3 @@
--- after: taskqueue.queue_point
--- after: taskqueue.drawn_queues
--- after: taskqueue.pick_job
--- after: taskqueue.shall_note_resource
 -- Sections 4 to 6: jobs for a resource, one after the other, each with its own draws. CPU buckets from the highest down, queues in drawn order, user
 -- priorities in drawn order, one of the first ten. Empty and locked candidates are passed over; the others keep their keys, so
 -- the law holds over the rest.

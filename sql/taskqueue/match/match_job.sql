@@ -1,4 +1,3 @@
--- after: taskqueue.lease_jobs
 -- Sections 4 and 5: which waiting job should the worker node that just asked get (seed 004).
 -- The planner's settings: a plan made while job_count_change or resource_seen is empty reads them whole, and stays when they have grown
 -- (p99 5.0 ms instead of 1.2 at 5,000 matches after a vacuum); one plan for all calls spares a connection its first five.

@@ -1,4 +1,3 @@
--- after: taskqueue.lease_batch
 -- Sections 4 and 5, the batch form: up to p_limit jobs for one resource in one call, each drawn by the same law. For its settings see taskqueue.match_job.
 create or replace function taskqueue.match_jobs(p_setup text, p_resource jsonb, p_limit int, p_request_id uuid default null)
 returns table (job_id bigint, task_queue_id bigint, requirements jsonb, user_priority int, attempt text)

@@ -1,5 +1,3 @@
--- after: taskqueue.user_priority_order
--- after: resource.draw
 -- Section 5, steps 3 and 4: the user priority with the smallest key, and of its first ten jobs by id one. The caller locks it, and looks for another
 -- (taskqueue.take_job) where that fails.
 create or replace function taskqueue.pick_job(p_setup text, p_task_queue_id bigint, p_ten_first boolean, p_policy text, p_seed bigint)

@@ -1,4 +1,3 @@
--- after: taskqueue.queues_with_room
 -- The work of taskqueue.insert_jobs. Requirements are made canonical once per distinct text. Jobs for which there is a queue with room for all that
 -- come are filled in at once (a queue by itself takes 0.1 ms); the others go in the order of their digests, so that two batches that open the same
 -- queues never wait for each other crosswise.

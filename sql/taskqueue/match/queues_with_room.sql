@@ -1,4 +1,3 @@
--- after: taskqueue.job_level
 -- Section 2, Size: new jobs go to the newest queue with room. Key share: the queue cannot be deleted before the caller commits. A queue that
 -- somebody is deleting is passed over, so nobody waits for a deletion.
 create or replace function taskqueue.queues_with_room(p_setup text, p_definition_ids bigint[], p_size bigint)

@@ -1,4 +1,3 @@
--- after: taskqueue.job_level
 -- Section 9: tp is the mean draw weight of a queue's jobs. A queue without jobs that could be matched keeps the one it had.
 create or replace function taskqueue.weight_of_queue(p_queue taskqueue.task_queue, p_ten_first boolean) returns table (weight float8)
 language sql stable

@@ -1,4 +1,3 @@
--- after: taskqueue.ceiling_of_band
 -- What taskqueue.queue_point needs to know of a list beside its postings. The caller has locked the lists, so that nobody appends meanwhile; a queue
 -- that goes leaves an empty place, which is right too. Only the bands named are looked at: what it costs goes with the bands, not with the queues.
 create or replace function taskqueue.measure_lists(p_setup text, p_list_ids bigint[], p_bands int[]) returns void

@@ -1,4 +1,3 @@
--- after: taskqueue.post_queues
 -- Queues that could not be posted when they were opened (taskqueue.post_queues). Nobody waits: what is locked is left for the next. A few at a time,
 -- since an agent does it.
 create or replace function taskqueue.post_pending(p_setup text, p_limit int default 20) returns boolean

@@ -1,5 +1,3 @@
--- after: taskqueue.wanted_posting
--- after: taskqueue.posted_queue
 -- The postings of queues are there while they are open: enabled, and neither they nor their owners held. The caller has locked the queues' rows,
 -- or just made them, so that postings never outlive a change. Whoever appends to a list holds its row until the commit: places are given once.
 -- Lists are locked in the order of their keys, all at once, so that two who open queues never wait for each other crosswise.

@@ -1,5 +1,3 @@
--- after: resource.draw
--- after: taskqueue.accepts_owner
 -- Section 5, step 2, without a key a queue. The key random()/p of a queue of priority p comes at x with the rate p/(1 - p x) when it has not come
 -- before; under the policy proportional the rate is p. So the queues of a list come in the order of their keys when points of a rate that is
 -- higher are thinned out: as if every place held a queue of its band's ceiling c, and every rate were that of the highest ceiling m. Each list has its

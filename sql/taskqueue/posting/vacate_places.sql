@@ -1,4 +1,3 @@
--- after: taskqueue.measure_lists
 -- A queue leaves its lists: at each of its places the last queue of the band takes over, so that no draw hits an empty place. Nobody waits: a list that
 -- somebody works on, or whose last queue somebody is dropping, keeps a gap until taskqueue.close_gaps. And an agent that finds a queue empty while
 -- it is being moved leaves that queue for the next.

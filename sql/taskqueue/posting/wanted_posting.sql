@@ -1,4 +1,3 @@
--- after: taskqueue.band_of
 -- What the postings must be, from the truth: task_queue, task_queue_site, task_queue_banned_site, held_owner.
 create or replace view taskqueue.wanted_posting as
 select q.setup, s.site, q.cpu_time, taskqueue.band_of(q.priority) as band, q.task_queue_id

@@ -1,4 +1,3 @@
--- after: taskqueue.accepts
 -- Section 4, condition 11: with JobID only that job, if it is waiting and its queue matches.
 create or replace function taskqueue.wanted_queue(p_setup text, p_offer taskqueue.offer) returns bigint[]
 language sql stable

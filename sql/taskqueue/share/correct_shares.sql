@@ -1,5 +1,3 @@
--- after: taskqueue.match
--- after: taskqueue.set_factors
 -- Section 9: a correction factor per owner and group from usage history (expected share / used share, clamped to [1/5, 5]).
 -- With the setting shares = global the factors are those of the tree instead, one a group; between calls for all groups taskqueue.mark_shares keeps them.
 -- Usage is the CPU time of the buckets matched within the window, among the entities that have queues now.

@@ -1,4 +1,3 @@
--- after: taskqueue.set_factors
 -- Where the setting shares is global: groups whose place in the tree has moved by more than a tenth are priced anew by maintenance.
 create or replace function taskqueue.mark_shares(p_setup text) returns bigint
 language plpgsql

@@ -1,4 +1,3 @@
--- after: taskqueue.global_factor
 -- The setting shares = global: one factor a group, those that are within p_tolerance stay as they are.
 create or replace function taskqueue.set_factors(p_setup text, p_tolerance float8 default 0) returns text[]
 language sql

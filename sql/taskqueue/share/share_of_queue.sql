@@ -1,4 +1,3 @@
--- after: taskqueue.weight_of_queue
 -- Section 9: the priorities of all queues of a setup or a group, as their jobs are now.
 create or replace function taskqueue.share_of_queue(p_setup text, p_group text default null)
 returns table (task_queue_id bigint, mean_weight float8, priority float8)

@@ -1,7 +1,3 @@
--- after: workload.is_end
--- after: workload.job_by_queue
--- after: workload.job_by_user
--- after: workload.job_by_task
 -- The counts against a recount, in one statement: what correct_counts adds. Empty, unless somebody changed jobs past workload.change_status.
 create or replace view workload.count_difference as
 select d.setup, 'queue' as counted_by, d.queue, d.gshare, d.resource_type, d.nucleus, d.label, null::text as user_name, null::text as working_group,

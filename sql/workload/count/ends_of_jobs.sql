@@ -1,4 +1,3 @@
--- after: workload.is_end
 -- lifecycle.md, Statistics: ends as jobs say them; see workload.starts_of_jobs.
 create or replace function workload.ends_of_jobs(p_setup text) returns setof workload.end_count
 language sql stable

@@ -1,4 +1,3 @@
--- after: workload.is_end
 -- lifecycle.md, Statistics: changes move into the counts in one statement, so that who reads base and changes in one statement reads the same before and
 -- after. One moves at a time and nobody waits for it: whoever comes meanwhile has nothing to do. Rows that somebody deletes are passed over.
 create or replace function workload.fold_counts(p_limit int default 100000) returns bigint

@@ -1,4 +1,3 @@
--- after: workload.is_end
 -- lifecycle.md, Statistics: base and changes in one statement, exact at every commit.
 create or replace view workload.job_by_task as
 select b.setup, b.task_id, b.status, b.jobs, b.cores

@@ -1,4 +1,3 @@
--- after: workload.is_end
 -- lifecycle.md, Statistics: base and changes in one statement, exact at every commit.
 create or replace view workload.job_by_user as
 select b.setup, b.user_name, b.working_group, b.queue, b.gshare, b.label, b.processing_type, b.status, b.jobs, b.cores

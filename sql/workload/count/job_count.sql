@@ -1,4 +1,3 @@
--- after: workload.job_statistic
 -- Jobs by queue, share and status side by side: what brokerage counts (G9).
 create or replace view workload.job_count as
 select s.setup, s.queue, s.gshare,

@@ -1,5 +1,3 @@
--- after: resource.setup_time
--- after: workload.job_start
 -- brokerage-rules 1.5, trr: of all shares at a queue, from which that of a share follows, unless that was loaded; then it counts what started of the share.
 create or replace view workload.start_rate as
 with started as (

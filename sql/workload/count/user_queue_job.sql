@@ -1,4 +1,3 @@
--- after: workload.job_by_user
 -- brokerage-rules 1.5: what the stabilizer knows of users. Of the jobs here those that are activated or later, merge jobs left out.
 create or replace view workload.user_queue_job as
 select s.setup, s.queue, s.gshare, s.user_name, null::text as label, s.queued, s.running, s.running_cores

@@ -1,4 +1,3 @@
--- after: workload.is_end
 -- lifecycle.md, Statistics: jobs that ended lately, by task and queue (TW_DONE_JOB_STAT).
 create or replace view workload.job_end as
 select b.setup, b.task_id, b.queue, b.status, b.minute, b.jobs

@@ -1,4 +1,3 @@
--- after: workload.job_file
 -- G12, G13: what the input of tasks amounts to. Jobs are groups of primary files; the other datasets are sliced in parallel.
 -- Joins go to tables by their keys and nothing is joined to what was computed: for a setup that the planner has no statistics of it expects one row
 -- and would loop (a thousand tasks with 60,000 files: minutes, against a second).

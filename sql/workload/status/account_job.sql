@@ -1,4 +1,3 @@
--- after: workload.job_by_user
 -- brokerage-rules 1.4a, user-cap: those of a group, by its name; those of a user, except that a job of a group is not its user's from activated on. What waits is
 -- queued, throttled jobs too; of the labels that the caps are for.
 create or replace view workload.account_job as

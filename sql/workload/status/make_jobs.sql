@@ -1,4 +1,3 @@
--- after: workload.job_file
 -- lifecycle.md, From task to TaskQueue: jobs of tasks for queues, as the job brokers assigned them. A job works on one part of its task's input (workload.job_file);
 -- parts that nobody works on are taken in their order. It has the cores of its queue, one where the task is of one (brokerage-rules 1.3, core-count: an 8-core task
 -- runs on a 4-core queue). Two who would give the same part to two jobs: one of them fails (workload.job_task).

@@ -1,4 +1,3 @@
--- after: workload.job_statuses
 -- What check constraints do for other tables that worlds are loaded into. Not here: PostgreSQL reads the constraints of a table anew for each statement, which cost a change of
 -- a job's status more than all the rest of it.
 create or replace function workload.refuse_jobs(p_rows jsonb) returns void

@@ -1,4 +1,3 @@
--- after: workload.job_end
 -- brokerage-rules 1.4c, closed-jobs and failed-jobs: how jobs of tasks ended. What was loaded is of the time that counts.
 create or replace view workload.task_outcome as
 select r.setup, r.task_id, r.queue, 'infinity'::timestamptz as minute, r.failed, r.closed, r.finished

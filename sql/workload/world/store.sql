@@ -1,6 +1,3 @@
--- after: workload.starts_of_jobs
--- after: workload.ends_of_jobs
--- after: workload.reserve_ids
 -- World format: loads rows into a table of this room. Jobs that are loaded are counted, also when they started and ended; their nucleus is that of their task.
 create or replace function workload.store(p_setup text, p_table text, p_rows jsonb, p_parents jsonb default null, p_merge boolean default false) returns bigint
 language plpgsql
