@@ -6,12 +6,15 @@ as $$
                   case when jsonb_typeof(t.resource_types_at) <> 'object' then 'resource_types_at is no object' end,
                   case when p_base_profile <> 'documented' and p_algorithm = 'analysis_job' then
                     (select format('%s: the pattern %s is %s', s.field, to_json(n.name), x.problem)
-                       from (values ('included_site', t.included_site), ('excluded_site', t.excluded_site)) s(field, names)
+                       from (values ('included_site', t.included_site),
+                                    ('excluded_site', t.excluded_site)) s(field, names)
                       cross join lateral unnest(s.names) with ordinality n(name, number)
-                      cross join lateral (select brokerage.pattern_problem(brokerage.name_expression(n.name))) x(problem)
+                      cross join lateral (
+                        select brokerage.pattern_problem(brokerage.name_expression(n.name))) x(problem)
                       where x.problem is not null
                       order by s.field desc, n.number limit 1) end)
 $$;
 
 comment on function brokerage.task_problem(workload.task, text, text) is
-'Which text of a task cannot be read by an algorithm in a base profile (documented, panda2026), and why; null = all can.';
+  'Which text of a task cannot be read by an algorithm in a base profile (documented, panda2026), and why; '
+  'null = all can.';

@@ -10,4 +10,5 @@ comment on view brokerage.shipped_profile is 'Profiles that come with the progra
 comment on column brokerage.shipped_profile.profile is 'Name.';
 comment on column brokerage.shipped_profile.description is 'What it says.';
 comment on column brokerage.shipped_profile.marks is
-'Temporary problems only mark a queue: the reason is the first persistent one, else the last mark (brokerage-rules, Reading help); false: the first rule that fails is the reason (G1).';
+  'Temporary problems only mark a queue: the reason is the first persistent one, else the last mark (brokerage-rules, '
+  'Reading help); false: the first rule that fails is the reason (G1).';

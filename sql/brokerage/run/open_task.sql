@@ -4,7 +4,8 @@ select t.setup, t.algorithm, t.task_id, t.current_priority, t.jobs_left, t.retry
   from brokerage.task_standing t
  where t.not_open is null;
 
-comment on view brokerage.open_task is 'Tasks without a nucleus (production_task), or whose jobs are not all assigned; what-if looks at them.';
+comment on view brokerage.open_task is
+  'Tasks without a nucleus (production_task), or whose jobs are not all assigned; what-if looks at them.';
 comment on column brokerage.open_task.setup is 'Tenant.';
 comment on column brokerage.open_task.algorithm is 'The broker: production_task, production_job or analysis_job.';
 comment on column brokerage.open_task.task_id is 'Task.';

@@ -11,4 +11,4 @@ as $$
 $$;
 
 comment on function resource.known_key(text, text) is
-'The known configuration key that a key is: exact ones before patterns. No row: there is none.';
+  'The known configuration key that a key is: exact ones before patterns. No row: there is none.';

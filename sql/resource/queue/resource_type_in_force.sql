@@ -9,7 +9,7 @@ select s.setup, d.name, d.mincore, d.maxcore, d.minrampercore, d.maxrampercore
  where not exists (select from resource.resource_type r where r.setup = s.setup);
 
 comment on view resource.resource_type_in_force is
-'The resource types that hold in each setup: its own, or, where it has none, the default ones.';
+  'The resource types that hold in each setup: its own, or, where it has none, the default ones.';
 comment on column resource.resource_type_in_force.setup is 'Tenant.';
 comment on column resource.resource_type_in_force.name is 'Name.';
 comment on column resource.resource_type_in_force.mincore is 'Cores at least; null = no limit.';

@@ -27,4 +27,5 @@ begin
 end $$;
 
 comment on function taskqueue.remove_setup(text) is
-'Deletes a setup with all its TaskQueues, jobs, their counts, leases, history, configuration and identities; false when there is none. Errors: PB002 (setup not granted), PB006 (busy).';
+  'Deletes a setup with all its TaskQueues, jobs, their counts, leases, history, configuration and identities; '
+  'false when there is none. Errors: PB002 (setup not granted), PB006 (busy).';

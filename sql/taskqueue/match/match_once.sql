@@ -17,8 +17,11 @@ begin
     end if;
     perform taskqueue.keep_answer(v_identity, p_request_id, 'match_jobs', v_asked, v_answer);
   end if;
-  return query select * from jsonb_to_recordset(v_answer) as (job_id bigint, task_queue_id bigint, requirements jsonb, user_priority int, attempt text);
+  return query
+  select *
+    from jsonb_to_recordset(v_answer) as (job_id bigint, task_queue_id bigint, requirements jsonb,
+                                          user_priority int, attempt text);
 end $$;
 
 comment on function taskqueue.match_once(text, jsonb, int, uuid) is
-'taskqueue.match_jobs for a request that may be repeated. Errors: PB001 (description), PB002 (setup not granted).';
+  'taskqueue.match_jobs for a request that may be repeated. Errors: PB001 (description), PB002 (setup not granted).';

@@ -5,7 +5,9 @@ select q.setup, s.site, q.cpu_time, taskqueue.band_of(q.priority) as band, q.tas
  cross join lateral (
         select '' as site
         union all
-        select '*' where not exists (select from taskqueue.task_queue_site l where l.setup = q.setup and l.task_queue_id = q.task_queue_id)
+        select '*'
+         where not exists (select from taskqueue.task_queue_site l
+                            where l.setup = q.setup and l.task_queue_id = q.task_queue_id)
         union
         select l.value from taskqueue.task_queue_site l
          where l.setup = q.setup and l.task_queue_id = q.task_queue_id
@@ -15,9 +17,11 @@ select q.setup, s.site, q.cpu_time, taskqueue.band_of(q.priority) as band, q.tas
    and not exists (select from taskqueue.held_owner h where h.setup = q.setup and h.owner_dn = q.owner_dn);
 
 comment on view taskqueue.wanted_posting is
-'The postings that the requirement tables ask for; taskqueue.posting holds exactly these (taskqueue.check_matching compares).';
+  'The postings that the requirement tables ask for; taskqueue.posting holds exactly these '
+  '(taskqueue.check_matching compares).';
 comment on column taskqueue.wanted_posting.setup is 'Tenant.';
-comment on column taskqueue.wanted_posting.site is 'A site listed and not banned; * = the queue lists none; empty = every open queue.';
+comment on column taskqueue.wanted_posting.site is
+  'A site listed and not banned; * = the queue lists none; empty = every open queue.';
 comment on column taskqueue.wanted_posting.cpu_time is 'CPU bucket, seconds.';
 comment on column taskqueue.wanted_posting.band is 'Band of its priority.';
 comment on column taskqueue.wanted_posting.task_queue_id is 'TaskQueue.';

@@ -7,4 +7,5 @@ as $$
 $$;
 
 comment on function taskqueue.hold(text, text, text) is
-'Holds a waiting job (id), an owner (OwnerDN; its present and future queues) or a queue (id): not matched until let go. Returns how many jobs or queues changed. Errors: PB001, PB002, PB004, PB005 (leased).';
+  'Holds a waiting job (id), an owner (OwnerDN; its present and future queues) or a queue (id): not matched until let '
+  'go. Returns how many jobs or queues changed. Errors: PB001, PB002, PB004, PB005 (leased).';

@@ -7,4 +7,5 @@ as $$
 $$;
 
 comment on function taskqueue.resume(text, text, text) is
-'Lets go what taskqueue.hold holds. Returns how many jobs or queues changed. Errors: PB001, PB002, PB004, PB005 (leased).';
+  'Lets go what taskqueue.hold holds. Returns how many jobs or queues changed. '
+  'Errors: PB001, PB002, PB004, PB005 (leased).';

@@ -8,7 +8,8 @@ begin
   if p_kind is null or p_kind not in ('job', 'owner', 'queue') then
     raise exception 'kind is %, which is not job, owner or queue', coalesce(quote_literal(p_kind), 'null')
       using errcode = 'PB001', hint = 'Hold a job by its id, an owner by OwnerDN, a queue by its id.';
-  elsif p_name is null or p_name = '' or p_kind <> 'owner' and (p_name !~ '^[0-9]{1,19}$' or p_name::numeric > 9223372036854775807) then
+  elsif p_name is null or p_name = ''
+        or p_kind <> 'owner' and (p_name !~ '^[0-9]{1,19}$' or p_name::numeric > 9223372036854775807) then
     raise exception 'name of the % is %', p_kind, coalesce(quote_literal(p_name), 'null')
       using errcode = 'PB001', hint = 'A job or queue is named by its id, an owner by OwnerDN.';
   end if;
@@ -20,7 +21,9 @@ begin
     return taskqueue.set_job_held(p_setup, p_name::bigint, p_held);
   end if;
   perform taskqueue.lock_queue(p_setup, p_name::bigint);
-  update taskqueue.task_queue q set held = p_held where q.setup = p_setup and q.task_queue_id = p_name::bigint and q.held <> p_held;
+  update taskqueue.task_queue q
+     set held = p_held
+   where q.setup = p_setup and q.task_queue_id = p_name::bigint and q.held <> p_held;
   if not found then
     return 0;
   end if;
@@ -29,4 +32,5 @@ begin
 end $$;
 
 comment on function taskqueue.set_held(text, text, text, boolean) is
-'Holds or lets go a job, an owner or a queue; returns how many jobs or queues changed. Each is held on its own: letting a queue go does not let its owner go. Errors: PB001, PB002, PB004, PB005.';
+  'Holds or lets go a job, an owner or a queue; returns how many jobs or queues changed. '
+  'Each is held on its own: letting a queue go does not let its owner go. Errors: PB001, PB002, PB004, PB005.';
