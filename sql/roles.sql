@@ -190,10 +190,12 @@ grant select on table monitor.lease                    to broker_operator, broke
 grant select on table monitor.matches_per_minute       to broker_operator, broker_viewer;
 grant select on table monitor.matching_difference      to broker_operator, broker_viewer;
 grant select on table monitor.oldest_job               to broker_operator, broker_viewer;
+grant select on table monitor.queue                    to broker_operator, broker_viewer;
 grant select on table monitor.resource_seen            to broker_operator, broker_viewer;
 grant select on table monitor.setup                    to broker_operator, broker_viewer;
 grant select on table monitor.share_tree               to broker_operator, broker_viewer;
 grant select on table monitor.site_limit               to broker_operator, broker_viewer;
+grant select on table monitor.task                     to broker_operator, broker_viewer;
 grant select on table monitor.task_decision            to broker_operator, broker_viewer;
 grant select on table monitor.task_queue               to broker_operator, broker_viewer;
 grant select on table monitor.transition               to broker_operator, broker_viewer;

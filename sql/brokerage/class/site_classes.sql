@@ -32,8 +32,9 @@ as $$
     select m.queue, m.jobs, m.mean_wait,
            least(
              m.mean_wait
-             + case when max(s.wait) > min(s.wait) then brokerage.student_t_bound(m.weight) * sqrt(sum(s.weight * (s.wait - m.mean_wait) ^ 2)
-                                                                                                   / m.weight)
+             + case when max(s.wait) > min(s.wait)
+                    then brokerage.student_t_bound(m.weight) * sqrt(sum(s.weight * (s.wait - m.mean_wait) ^ 2)
+                                                                    / m.weight)
                     else 0 end, 999999) as upper_wait
       from mean m
       join sample s on s.queue = m.queue

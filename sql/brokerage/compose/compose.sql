@@ -230,7 +230,8 @@ begin
                          else '' end,
                     v_pairs,
                     -- nobody asks for facts else
-                    case when v_distribution <> '{}' or p_survivors or v_choice.parameters ? 'spares_distributed' then v_joined end);
+                    case when v_distribution <> '{}' or p_survivors or v_choice.parameters ? 'spares_distributed'
+                         then v_joined end);
   v_figures := 'x.queued, x.capacity, x.chunk, x.first, x.spared';
   return format('with %s%s judged as materialized (select x.task_number, x.queue_number, x.task_id, x.queue, '
                 'x.unified_name, coalesce(%s) as failed, %s as failures, %s as weight, %s as factors, %s%s from %s), '

@@ -6,10 +6,12 @@ language sql immutable
 as $$
   select concat_ws(
     ' or ', 'false',
-    case when ((p_choice).parameters ->> 'spares_distributed')::boolean then format('coalesce((%s).is_distributed, false)',
-                                                                                    p_task) end,
-    case when ((p_choice).parameters ->> 'spares_preassigned')::boolean then format('coalesce((%s).is_preassigned, false)',
-                                                                                    p_pair) end)
+    case when ((p_choice).parameters ->> 'spares_distributed')::boolean
+         then format('coalesce((%s).is_distributed, false)',
+                     p_task) end,
+    case when ((p_choice).parameters ->> 'spares_preassigned')::boolean
+         then format('coalesce((%s).is_preassigned, false)',
+                     p_pair) end)
 $$;
 
 comment on function brokerage.compose_spared(brokerage.profile_rule, text, text) is

@@ -29,10 +29,12 @@ as $$
    cross join lateral (
          select count(*),
                 coalesce(bool_or(
-                  case when w.vendor <> '*' and brokerage.pattern_problem(w.vendor) is null then g.vendor ~* ('^(?:' || w.vendor || ')') end),
+                  case when w.vendor <> '*' and brokerage.pattern_problem(w.vendor) is null
+                       then g.vendor ~* ('^(?:' || w.vendor || ')') end),
                          false),
                 coalesce(bool_or(
-                  case when w.model <> '*' and brokerage.pattern_problem(w.model) is null then g.model ~* ('^(?:' || w.model || ')') end),
+                  case when w.model <> '*' and brokerage.pattern_problem(w.model) is null
+                       then g.model ~* ('^(?:' || w.model || ')') end),
                          false),
                 coalesce(bool_or(g.architecture = p_gpu ->> 'microarchitecture'), false),
                 coalesce(bool_and(brokerage.satisfies_version(trunc(g.vram)::text, p_gpu ->> 'vram')), false),

@@ -10,7 +10,8 @@ as $$
                                               when 'driver' then 'driver_version'
                                               when 'uarch' then 'microarchitecture'
                                               else m.part[1] end,
-                               case when m.part[1] = 'model' and m.part[2] = '!=' then jsonb_build_object('pattern', m.part[3], 'excl', true)
+                               case when m.part[1] = 'model' and m.part[2] = '!='
+                                    then jsonb_build_object('pattern', m.part[3], 'excl', true)
                                     when m.part[1] in ('model', 'uarch') then to_jsonb(m.part[3])
                                     else to_jsonb(case m.part[2] when '=' then '==' else m.part[2] end || m.part[3]) end
                                order by a.number)

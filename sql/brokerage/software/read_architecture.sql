@@ -22,7 +22,8 @@ begin
                 from jsonb_array_elements(
                   case when jsonb_typeof(v_json -> 'cpu_specs') = 'array' then v_json -> 'cpu_specs' else '[]' end) s),
       'gpu',
-      case when jsonb_typeof(v_json -> 'gpu_spec') = 'object' then '{"vendor": "*", "model": "*"}' || jsonb_strip_nulls(v_json -> 'gpu_spec') end,
+      case when jsonb_typeof(v_json -> 'gpu_spec') = 'object'
+           then '{"vendor": "*", "model": "*"}' || jsonb_strip_nulls(v_json -> 'gpu_spec') end,
       'level', v_json #>> '{cpu_pref,preferred_architecture_level}');
   end if;
   v_platform := substring(p_architecture from '^[^@#&]*');

@@ -32,7 +32,8 @@ begin
                          date_trunc('second', v_now - j.since),
                          case when j.since < v_now - j.time_limit then 'above' else 'not above' end, j.time_limit,
                          j.limit_from)
-                  || case when j.place > j.first_place and j.since < v_now - j.time_limit then format('; rule %s comes first', j.first_place)
+                  || case when j.place > j.first_place and j.since < v_now - j.time_limit
+                          then format('; rule %s comes first', j.first_place)
                           else '' end)
     from judged j
    order by j.place;

@@ -20,7 +20,8 @@ begin
   foreach v_step in array case when p_dry_run and p_often then '{leases}'::text[]
                                when p_dry_run then '{leases,timeouts,fast-rebroker}'::text[]
                                when p_often then '{leases,activate}'::text[]
-                               else '{leases,timeouts,leases,fast-rebroker,leases,activate,leases,shares,ended}'::text[] end
+                               else '{leases,timeouts,leases,fast-rebroker,leases,activate,'
+                                    'leases,shares,ended}'::text[] end
   loop
     foreach v_setup in array v_setups loop
       v_calls := 0;

@@ -1,3 +1,4 @@
+-- after: taskqueue.match
 -- Who had or held a job and what came of it, of brokered jobs and of those that were only inserted. A match is here
 -- from the moment it is made (taskqueue.match).
 create or replace view monitor.job_event as
@@ -16,7 +17,7 @@ comment on column monitor.job_event.job_id is 'Job.';
 comment on column monitor.job_event.at is 'When.';
 comment on column monitor.job_event.attempt is 'Number of the attempt; 0 = never matched.';
 comment on column monitor.job_event.event is
-  'matched, running, released, expired, held, let go, kill asked, finished, failed, cancelled or closed.';
+  'matched, running, released, expired, held, resumed, kill asked, finished, failed, cancelled or closed.';
 comment on column monitor.job_event.task_queue_id is 'TaskQueue it was in or taken from; 0 = loaded from a dump.';
 comment on column monitor.job_event.site is 'Site of the lease; null = none, or it named none.';
 comment on column monitor.job_event.grid_ce is 'Computing element of the lease.';

@@ -1,4 +1,4 @@
--- Who lives here.
+-- The tenants of this database.
 create or replace view monitor.setup as
 select s.setup, s.created_at, s.simulated,
        (select count(*) from taskqueue.task_queue q where q.setup = s.setup) as task_queues,

@@ -48,7 +48,8 @@ begin
    limit 1;
   if v_known.digest is null
      or (
-       case when jsonb_typeof(p_resource -> 'CPUTime') = 'number' then (p_resource -> 'CPUTime')::numeric between 0 and 1e18 end)
+       case when jsonb_typeof(p_resource -> 'CPUTime') = 'number'
+            then (p_resource -> 'CPUTime')::numeric between 0 and 1e18 end)
           is not true then
     v_known := taskqueue.known_offer_of(p_setup, p_resource, resource.identify(p_setup));
     v_offer := v_known.offer;

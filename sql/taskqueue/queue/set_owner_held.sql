@@ -1,4 +1,4 @@
--- Section 8. Nobody is inside the setup meanwhile, so that no queue of the owner opens unseen.
+-- Nobody is inside the setup meanwhile, so that no queue of the owner opens unseen.
 create or replace function taskqueue.set_owner_held(p_setup text, p_owner_dn text, p_held boolean) returns bigint
 language plpgsql
 as $$
@@ -22,5 +22,5 @@ begin
 end $$;
 
 comment on function taskqueue.set_owner_held(text, text, boolean) is
-  'Holds or lets go the queues of an owner, those to come included; returns how many queues there are now, '
-  '0 when nothing changed. Errors: PB006 (busy).';
+  'Holds or resumes the present and future TaskQueues of an owner; returns how many there are now, 0 when nothing '
+  'changed. Errors: PB006 (busy).';
