@@ -3,3 +3,4 @@
 from pathlib import Path
 
 FOLDER = Path(__file__).parent
+SCRIPTS = FOLDER / "scripts"

@@ -1,4 +1,4 @@
-"""`python -m benchmarks`, or `broker bench`: measure matching; see README.md."""
+"""`python -m benchmarks`: measure matching; see README.md."""
 
 import signal
 import sys
@@ -72,7 +72,7 @@ def main(
 
 
 def command() -> Any:
-    """The command line, as Click's command; `broker bench` is it, too."""
+    """The command line, as Click's command."""
     app = typer.Typer(add_completion=False, pretty_exceptions_enable=False)
     app.command()(main)
     return typer.main.get_command(app)

@@ -10,12 +10,12 @@ import psycopg
 from psycopg import sql
 from psycopg.types.json import Jsonb
 
-from benchmarks import FOLDER, cpu
+from benchmarks import SCRIPTS, cpu
 from benchmarks.server import LOGINS, Database, Server
 from benchmarks.workloads import Workload
 from broker import database
-from broker.lhcb import Group
-from broker.pilots import Resource
+from broker.synthetic.lhcb import Group
+from broker.synthetic.pilots import Resource
 
 SETUP = "bench"
 SEED = 20260328
@@ -121,7 +121,7 @@ class Bench:
 
     def put_back(self) -> int:
         """Release every lease, so that the next run finds what this one found; returns how many."""
-        released = int(self.one((FOLDER / "put_back.sql").read_text()))
+        released = int(self.one((SCRIPTS / "put_back.sql").read_text()))
         if not self.workload.fixed_priorities:
             self.call("select taskqueue.recompute_shares(%s)", [SETUP])
         self.settle()
@@ -134,7 +134,7 @@ class Bench:
 
     def run_file(self, name: str) -> None:
         """Run a file of this package, statement by statement: `vacuum` must not be in a transaction."""
-        text = (FOLDER / name).read_text()
+        text = (SCRIPTS / name).read_text()
         if "vacuum" in text:
             text, _, last = text.rpartition("vacuum")
             self.call(text)

@@ -16,7 +16,7 @@ from benchmarks.scenarios.options import Options
 from benchmarks.server import Server
 from broker import database, world
 from broker.database import Target
-from broker.grid import SYNTHETIC
+from broker.synthetic.grid import SYNTHETIC
 
 PROFILES = ("doc", "panda2026")
 _CALLS = {"production_job": "broker_jobs", "production_task": "broker_tasks", "analysis_job": "broker_analysis"}

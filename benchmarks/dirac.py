@@ -19,8 +19,8 @@ from benchmarks.bench import SEED, Bench, Meter, batches
 from benchmarks.measure import Sample
 from benchmarks.workloads import Workload
 from broker.errors import BrokerError
-from broker.lhcb import Group
-from broker.pilots import Resource
+from broker.synthetic.lhcb import Group
+from broker.synthetic.pilots import Resource
 
 Configuration = dict[str, Any]
 """Sections (mappings) and options (texts) of DIRAC's configuration."""

@@ -12,9 +12,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from broker import embedded
-from broker.binaries import Account
 from broker.errors import BrokerError
+from broker.server import embedded
+from broker.server.binaries import Account
 
 USER = "Dirac"
 _FOLDERS = ("/usr/sbin", "/usr/local/sbin")  # where distributions put servers, whatever PATH says

@@ -8,10 +8,10 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from benchmarks import FOLDER
-from broker import binaries
+from benchmarks import SCRIPTS
 from broker.database import Target
 from broker.errors import BrokerError
+from broker.server import binaries
 
 
 @dataclass(frozen=True)
@@ -62,7 +62,7 @@ class Script:
         found += [f"--client={self.clients}", f"--jobs={threads}", f"--random-seed={self.seed}"]
         found += [f"--define={name}={value}" for name, value in self.variables.items()]
         found += [] if self.rate is None else [f"--rate={self.rate:g}"]
-        return [*found, f"--file={FOLDER / self.file}"]
+        return [*found, f"--file={SCRIPTS / self.file}"]
 
 
 class Running:

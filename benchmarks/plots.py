@@ -1,6 +1,6 @@
 """`python -m benchmarks.plots`: throughput against clients and against size, as SVG from the results of scenario match.
 
-Needs matplotlib (`pip install pgbroker[bench]`).
+Needs matplotlib (`pip install pgbroker[plots]`).
 """
 
 import json

@@ -14,9 +14,10 @@ from typing import Any
 from psycopg import sql
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
-from broker import database, embedded
+from broker import database
 from broker.database import Target
 from broker.errors import BrokerError, EmbeddedError
+from broker.server import embedded
 from broker.upgrade import upgrade
 
 LOGINS = {"agent": ["agent"], "submitter": ["submitter"], "both": ["agent", "submitter"]}

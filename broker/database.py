@@ -64,7 +64,7 @@ def resolve(dsn: str | None = None, *, prepare: bool | None = None) -> Target:
     target = named(dsn, prepare=prepare)
     if target:
         return target
-    from broker import embedded
+    from broker.server import embedded
 
     server = embedded.up()
     return Target(server.dsn, "embedded", prepare, server.note)

@@ -13,7 +13,7 @@ from typing import Any
 import psycopg
 
 from broker import database
-from broker.client import json_text
+from broker.client.call import json_text
 from broker.upgrade.schema import fresh_install
 from broker.upgrade.source import package_folder
 from broker.world import SECTIONS

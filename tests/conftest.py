@@ -40,7 +40,7 @@ from pytest_postgresql.factories import postgresql_noproc
 sys.path.append(str(Path(__file__).parent.parent))  # at the end: `tests.…` from here, `broker` as it is installed
 
 from tests import pooler as pgbouncer
-from tests.server import Throwaway
+from tests.throwaway import Throwaway
 
 _KEY = pytest.StashKey[Throwaway]()
 _ADMIN = "BROKER_TEST_ADMIN_DSN"

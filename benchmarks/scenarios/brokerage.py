@@ -9,8 +9,9 @@ from benchmarks.measure import Say
 from benchmarks.report import Row, Table
 from benchmarks.scenarios.options import Options
 from benchmarks.server import Server
-from broker import brokerage, database
-from broker.grid import grid
+from broker import database
+from broker.operate import brokerage
+from broker.synthetic.grid import grid
 
 DEFAULTS = Options(cases=((1000, 300), (500, 300), (1000, 150)), rounds=3, clients=(1, 2))
 

@@ -7,7 +7,8 @@ from dataclasses import dataclass, field
 
 from psycopg.types.json import Jsonb
 
-from benchmarks import law, pgbench
+from benchmarks import draw as law
+from benchmarks import pgbench
 from benchmarks.bench import SETUP, Bench, loaded
 from benchmarks.measure import Say
 from benchmarks.pgbench import Script
@@ -17,7 +18,7 @@ from benchmarks.scenarios.nothing import sorted_out
 from benchmarks.scenarios.options import Options
 from benchmarks.server import Server
 from broker.errors import BrokerError
-from broker.pilots import Resource
+from broker.synthetic.pilots import Resource
 
 DEFAULTS = Options(jobs=1_000_000)
 _REQUESTS = 20  # drawn at random for each call, so that the law is their mean

@@ -32,7 +32,7 @@ class Agents(Kind):
 @contextmanager
 def matching(target: Target) -> Iterator[processes.Ask]:
     """A client's call: JobAgent.match."""
-    from broker.matcher import JobAgent
+    from broker.client.matcher import JobAgent
 
     with JobAgent(SETUP, target, connections=1) as agent:
         yield agent.match

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from benchmarks import FOLDER
+from benchmarks import SCRIPTS
 from benchmarks.background import every
 from benchmarks.bench import SETUP, Bench
 from broker import database
@@ -28,7 +28,7 @@ def maintained(bench: Bench) -> Iterator[None]:
 @contextmanager
 def arrivals(bench: Bench, per_second: float) -> Iterator[None]:
     """So many new jobs a second, inserted in bulk each second by a submitter."""
-    text = (FOLDER / "arrive.sql").read_bytes()
+    text = (SCRIPTS / "arrive.sql").read_bytes()
     numbers = {"templates": bench.templates, "jobs": round(per_second)}
     with (
         database.connect(bench.where.logins["submitter"]) as connection,

@@ -8,7 +8,6 @@ from typing import Annotated
 import typer
 
 from broker.cli import (
-    bench,
     brokerage,
     classes,
     common,
@@ -33,7 +32,6 @@ app.add_typer(server.app)
 app.add_typer(doctor.app)
 app.add_typer(demo.app, name="demo", rich_help_panel="Server")
 app.add_typer(simulate.app)
-app.add_typer(bench.app)
 app.add_typer(jobs.app)
 app.add_typer(operate.app)
 app.add_typer(worlds.app)

@@ -135,8 +135,9 @@ def _broker(
     as_json: bool,
 ) -> None:
     """One batch, and what it did."""
-    from broker import batch, database
+    from broker import database
     from broker.errors import BadRequest
+    from broker.operate import batch
 
     if workers > 1 and dry_run:
         raise BadRequest("a dry run locks no task, so that workers cannot share them", "leave --workers out")
@@ -294,8 +295,9 @@ def what_if(
     """
     import psycopg
 
-    from broker import brokerage, world
+    from broker import world
     from broker.errors import BadRequest, from_database
+    from broker.operate import brokerage
 
     laid = []
     for file in worlds or []:
@@ -394,7 +396,8 @@ def evaluate(
 
     Exit code 1 when a case had an error. Needs the role broker_operator.
     """
-    from broker import brokerage, database
+    from broker import database
+    from broker.operate import brokerage
 
     target = ready()
     one_by_one = over or str(file) == "-"

@@ -115,7 +115,7 @@ def schema(
     write: Annotated[bool, typer.Option("--write", help="Write sql/schema.sql instead of printing it.")] = False,
 ) -> None:
     """Print the schema of a fresh install as pg_dump writes it (for developers of pgbroker)."""
-    from broker import binaries
+    from broker.server import binaries
     from broker.upgrade import schema as dumped
 
     text = dumped.render(common.target().dsn, binaries.find())

@@ -1,6 +1,4 @@
-"""`broker demo`: what broker.demo does, as it happens; `broker demo brokerage`: tasks on a synthetic grid; `broker demo
-instances`: jobs on rented machines.
-"""
+"""`broker demo`: matching (broker.synthetic.demo), brokerage on a synthetic grid, and rented machines."""
 
 import time
 from collections.abc import Iterable, Iterator, Mapping
@@ -18,7 +16,7 @@ if TYPE_CHECKING:
     from rich.console import RenderableType
 
     from broker.database import Target
-    from broker.demo import Proof, Unmatched, Work
+    from broker.synthetic.demo import Proof, Unmatched, Work
 
 app = typer.Typer(invoke_without_command=True)
 
@@ -47,8 +45,9 @@ def demo(
     """See it run: LHCb's TaskQueues, JobAgents of its 60 sites, what they match, and proof that nothing is lost."""
     if context.invoked_subcommand:
         return
-    from broker import database, demo
-    from broker.crowd import Plan
+    from broker import database
+    from broker.synthetic import demo
+    from broker.synthetic.agents import Plan
 
     console = output.console(stderr=as_json)
     console.print(f"[bold]pgbroker demo[/bold] ({demo.LABEL})")
@@ -103,8 +102,8 @@ def demo(
 
 def _simulate(target: "Target", seconds: float, seed: int, as_json: bool) -> tuple[dict[str, Any], bool]:
     """The end of the demo: some of a stormy day of a small grid. Its figures, and whether no job was lost."""
-    from broker import simulate
     from broker.cli.simulate import conduct
+    from broker.synthetic import simulation as simulate
 
     scenario = simulate.named("storm", hours=6, queues=12, scale=0.1, backlog=0.3)
     output.console(stderr=as_json).print()
@@ -125,9 +124,10 @@ def brokerage(
     """See tasks brokered on a synthetic grid: to nuclei, their jobs to queues, those of users, and why, one of each."""
     from psycopg import sql
 
-    from broker import database, demo, grid, world
+    from broker import database, world
     from broker.cli.brokerage import show_summary, summary_of
     from broker.cli.explanation import explanation_of, show_explanation
+    from broker.synthetic import demo, grid
 
     console = output.console(stderr=as_json)
     console.print(f"[bold]pgbroker demo brokerage[/bold] ({grid.SYNTHETIC})")
@@ -186,7 +186,8 @@ def instances(
     """See a genomics pipeline packed onto rented machines as its samples come, and what that costs an hour."""
     from psycopg.types.json import Jsonb
 
-    from broker import catalogue, database, demo, world
+    from broker import database, world
+    from broker.synthetic import catalogue, demo
 
     console = output.console(stderr=as_json)
     console.print("[bold]pgbroker demo instances[/bold]")
@@ -307,7 +308,7 @@ def _watch(plan: Any, agents: int, work: "Work", as_json: bool) -> None:
     """Run the agents and show what they do: live on a terminal, else a line a second."""
     from rich.live import Live
 
-    from broker import demo
+    from broker.synthetic import demo
 
     console = output.console(stderr=as_json)
     console.print(f"{agents} JobAgents at LHCb's sites ask for {plan.seconds:g} s")
@@ -370,7 +371,7 @@ def _pairs(taken: Mapping[Any, int], inserted: Mapping[Any, int]) -> dict[str, t
 
 
 def _latency(work: "Work") -> dict[str, float]:
-    from broker.demo import percentile
+    from broker.synthetic.demo import percentile
 
     shares = {"p50": 0.50, "p95": 0.95, "p99": 0.99}
     return {name: round(1000 * percentile(work.seconds, share), 2) for name, share in shares.items()}

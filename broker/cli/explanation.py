@@ -21,7 +21,7 @@ _BAR = 20  # characters of the longest bar in a table
 
 def explain_job(setup: str, job: int, described: Mapping[str, object], *, as_json: bool) -> None:
     """Say why a job does not match a resource or, where none is described, those seen lately."""
-    from broker.client import jsonb
+    from broker.client.call import jsonb
 
     with session() as connection:
         if described:

@@ -201,7 +201,8 @@ def catalogue(
     """
     from psycopg.types.json import Jsonb
 
-    from broker import catalogue, world
+    from broker import world
+    from broker.synthetic import catalogue
 
     if file is None:
         found = catalogue.shipped_types()

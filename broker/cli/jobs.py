@@ -32,7 +32,7 @@ def submit(
     An element is {job_id, requirements, user_priority} or {requirements, jobs: [\[id, user_priority], ...]}.
     JSON lines are streamed in constant memory; each 100,000 jobs are stored in one call.
     """
-    from broker.submitter import Submitter
+    from broker.client.submitter import Submitter
 
     def progress(stored: int) -> None:
         if stored >= 100_000:  # a stream of several calls
@@ -118,7 +118,7 @@ def match(
     as_json: Json = False,
 ) -> None:
     """Take a job as a JobAgent would: it is leased to you until you finish or release it. Exit code 2: no match."""
-    from broker.matcher import JobAgent
+    from broker.client.matcher import JobAgent
 
     with JobAgent(setup, ready(), connections=1) as agent:
         matches = agent.match_many(described, count)
@@ -216,7 +216,7 @@ def queues(
     """List TaskQueues, those of the highest CPU bucket and priority first; with a resource, the ones that match it."""
     from psycopg.rows import dict_row
 
-    from broker.client import jsonb
+    from broker.client.call import jsonb
 
     with session() as connection, connection.cursor(row_factory=dict_row) as cursor:
         if described:
@@ -270,7 +270,7 @@ def report(
     as_json: Json = False,
 ) -> None:
     """Report on a leased job, as its agent would; the answer is continue, or kill and why."""
-    from broker.matcher import JobAgent, Lease
+    from broker.client.matcher import JobAgent, Lease
 
     with JobAgent(setup, ready(), connections=1) as agent:
         answer = agent.report(Lease(job, attempt), status)  # type: ignore[arg-type]  # the database refuses others
@@ -289,7 +289,7 @@ def finish(
     as_json: Json = False,
 ) -> None:
     """End a leased job."""
-    from broker.matcher import JobAgent, Lease
+    from broker.client.matcher import JobAgent, Lease
 
     with JobAgent(setup, ready(), connections=1) as agent:
         stored = agent.finish(Lease(job, attempt), outcome)  # type: ignore[arg-type]  # the database refuses others
@@ -302,7 +302,7 @@ def finish(
 @app.command(rich_help_panel=PANEL)
 def release(job: Job, attempt: _Attempt, setup: Setup = "default", as_json: Json = False) -> None:
     """Give a leased job back to its TaskQueue."""
-    from broker.matcher import JobAgent, Lease
+    from broker.client.matcher import JobAgent, Lease
 
     with JobAgent(setup, ready(), connections=1) as agent:
         queue = agent.release(Lease(job, attempt))

@@ -18,7 +18,7 @@ _NO_SERVER = 3  # the exit code of `status` when no server answers, as of pg_ctl
 @app.command(rich_help_panel=PANEL)
 def up(as_json: Json = False) -> None:
     """Start the embedded server (created, with pgbroker on it, at the first time) and leave it running."""
-    from broker import embedded
+    from broker.server import embedded
 
     server = embedded.up()
     new = install_if_new(server.dsn)
@@ -48,7 +48,7 @@ def _note_elsewhere() -> None:
 @app.command(rich_help_panel=PANEL)
 def down(as_json: Json = False) -> None:
     """Stop the embedded server. The data stays; calls in flight are rolled back."""
-    from broker import embedded
+    from broker.server import embedded
 
     stopped = embedded.down()
     _note_elsewhere()
@@ -61,8 +61,9 @@ def down(as_json: Json = False) -> None:
 @app.command(rich_help_panel=PANEL)
 def status(as_json: Json = False) -> None:
     """Say which server is used and whether it answers (exit code 3 if not). Starts nothing."""
-    from broker import database, embedded
+    from broker import database
     from broker.errors import ConnectError
+    from broker.server import embedded
 
     target = database.named(common.options.dsn)
     found: dict[str, object] = {"source": target.source if target else "embedded"}
@@ -95,7 +96,7 @@ def dsn(
     as_json: Json = False,
 ) -> None:
     """Print the server's DSN, for psql and libraries. It holds the password."""
-    from broker import embedded
+    from broker.server import embedded
 
     target = usable()
     text = embedded.up().socket_dsn if socket and target.source == "embedded" else target.dsn
@@ -111,8 +112,8 @@ def dsn(
 )
 def psql(context: typer.Context) -> None:
     """Open psql on the server. Everything behind `psql` goes to it: `broker psql -c 'select 1'`."""
-    from broker import binaries
     from broker.errors import BrokerError
+    from broker.server import binaries
 
     target = usable()
     # The wheel's psql fits the embedded server; a server elsewhere may ask for TLS, which only the system's speaks.

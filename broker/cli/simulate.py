@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from rich.console import Console, RenderableType
 
     from broker.database import Target
-    from broker.simulate import Run, Scenario, Step
+    from broker.synthetic.simulation import Run, Scenario, Step
 
 Row = dict[str, Any]
 
@@ -48,7 +48,7 @@ def simulate(
     Thousands of jobs an hour of simulated time; every call is a public one. Needs the roles broker_operator and
     broker_agent. Exit code 1 when a job was lost or given twice.
     """
-    from broker import simulate
+    from broker.synthetic import simulation as simulate
 
     chosen = simulate.named(scenario, hours=hours, queues=queues, scale=scale)
     target = ready()
@@ -84,8 +84,10 @@ def conduct(
     """
     import secrets
 
-    from broker import database, grid, simulate
+    from broker import database
     from broker.errors import BadRequest
+    from broker.synthetic import grid
+    from broker.synthetic import simulation as simulate
 
     console = output.console(stderr=quiet)
     with database.connect(target) as connection:
@@ -275,7 +277,7 @@ def _show_clouds(clouds: Row, console: "Console") -> None:
 def _proof(found: Row, console: "Console") -> None:
     from rich.text import Text
 
-    from broker import simulate
+    from broker.synthetic import simulation as simulate
 
     one = found["conservation"]
     says = "it holds" if simulate.holds(found) else "IT DOES NOT HOLD"

@@ -9,7 +9,7 @@ from broker.cli.common import Json
 from broker.cli.session import require_setup, session
 
 if TYPE_CHECKING:
-    from broker.watchdog import Report
+    from broker.operate.watchdog import Report
 
 app = typer.Typer()
 
@@ -34,7 +34,7 @@ def watchdog(
     import psycopg
 
     from broker.errors import ConnectError
-    from broker.watchdog import Watchdog, watch
+    from broker.operate.watchdog import Watchdog, watch
 
     if not 0.1 <= every <= 3600:  # nan is neither
         raise typer.BadParameter(f"{every:g} is not between 0.1 and 3600 seconds", param_hint="--every")

@@ -47,7 +47,8 @@ def load(
 
     A row of a world replaces the one that is there, unless it is merged over it: with --merge, and beside exports.
     """
-    from broker import cric, world
+    from broker import world
+    from broker.world import cric
 
     given = {
         "cric-queues": cric_queues,

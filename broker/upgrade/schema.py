@@ -10,7 +10,7 @@ from pathlib import Path
 from psycopg import sql
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
-from broker.binaries import Installation, clean_environment
+from broker.server.binaries import Installation, clean_environment
 from broker.upgrade.failure import UpgradeError
 from broker.upgrade.program import Program
 from broker.upgrade.roles import DEFAULT_PREFIX

@@ -20,9 +20,9 @@ import psycopg
 from psycopg import IsolationLevel
 from psycopg.pq import TransactionStatus
 
-from broker.client import json_text
+from broker.client.call import json_text
+from broker.client.submitter import MANY
 from broker.errors import BadRequest, BrokerError, from_database
-from broker.submitter import MANY
 from broker.world import config, instance, resources, tables, taskqueue, work
 from broker.world.section import Section
 from broker.world.shape import HINT, Kept, Part, Reading, Row, nearest

@@ -9,7 +9,7 @@ from typing import Any
 
 import psycopg
 
-from broker.client import json_text
+from broker.client.call import json_text
 from broker.errors import BadRequest
 from broker.world.shape import Reading, Row, elements, entries, fields, require, wrong
 

@@ -9,7 +9,7 @@ from datetime import UTC, datetime, timedelta
 from difflib import get_close_matches
 from typing import Any
 
-from broker.client import json_text
+from broker.client.call import json_text
 from broker.errors import BadRequest
 
 Row = dict[str, Any]

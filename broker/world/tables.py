@@ -8,7 +8,7 @@ from typing import Any
 
 import psycopg
 
-from broker.client import json_text
+from broker.client.call import json_text
 from broker.world.section import Section
 from broker.world.shape import Part, Row
 

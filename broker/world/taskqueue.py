@@ -18,8 +18,8 @@ from typing import Any
 
 import psycopg
 
-from broker.client import json_text
-from broker.submitter import chunks
+from broker.client.call import json_text
+from broker.client.submitter import chunks
 from broker.world.shape import NUMBER, Kind, Reading, require
 
 World = Mapping[str, Any]

@@ -5,8 +5,8 @@ import random
 import pytest
 import scipy.stats
 
-from benchmarks import law
-from tests.law import win_levels
+from benchmarks import draw as law
+from tests.oracle.draw import win_levels
 
 
 def test_two_candidates() -> None:

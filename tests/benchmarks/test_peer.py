@@ -14,8 +14,8 @@ import pytest
 from benchmarks import dirac, mariadb, processes
 from benchmarks.workloads import WORKLOADS
 from broker.errors import BrokerError
-from broker.lhcb import Group
-from broker.pilots import Resource
+from broker.synthetic.lhcb import Group
+from broker.synthetic.pilots import Resource
 
 ASKED: list[Resource] = [{"CPUTime": 1}, {"CPUTime": 2}]
 

@@ -45,7 +45,7 @@ def test_lines_are_taken_where_most_was_measured(results: Path) -> None:
 
 
 def test_plots_are_drawn_and_the_same_again(results: Path, tmp_path: Path) -> None:
-    pytest.importorskip("matplotlib", reason="plots were not drawn: matplotlib (extra bench) is not installed")
+    pytest.importorskip("matplotlib", reason="plots were not drawn: matplotlib (extra plots) is not installed")
     drawn = []
     for name in ("once", "again"):
         command = [sys.executable, "-m", "benchmarks.plots", "--results", str(results), "--out", str(tmp_path / name)]

@@ -7,9 +7,11 @@ from typing import Any
 
 import pytest
 
-from benchmarks import niche, uniform, workloads
-from broker.lhcb import Group
-from broker.pilots import Resource
+from benchmarks import workloads
+from benchmarks.workloads import long_tail as niche
+from benchmarks.workloads import uniform
+from broker.synthetic.lhcb import Group
+from broker.synthetic.pilots import Resource
 
 
 def _wanted(groups: list[Group]) -> list[dict[str, Any]]:

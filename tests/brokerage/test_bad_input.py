@@ -15,7 +15,7 @@ from psycopg.conninfo import conninfo_to_dict
 from psycopg.types.json import Jsonb
 
 from broker import world
-from broker.grid import grid
+from broker.synthetic.grid import grid
 
 Connection = psycopg.Connection[Any]
 Row = dict[str, Any]

@@ -14,7 +14,7 @@ from psycopg.conninfo import conninfo_to_dict
 
 from broker import world
 from broker.errors import from_database
-from broker.grid import grid
+from broker.synthetic.grid import grid
 
 Connection = psycopg.Connection[Any]
 Row = dict[str, Any]

@@ -13,8 +13,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 
 from broker import world
-from tests.brokerage.model import broker_job, differences
-from tests.brokerage.worlds import TASK, random_world, worlds
+from tests.oracle.job_documented import broker_job, differences
+from tests.oracle.job_worlds import TASK, random_world, worlds
 
 WORLDS = int(os.environ.get("JOB_WORLDS", "400"))  # 2000 by hand
 JUDGED = 1000  # worlds that the model alone judges

@@ -14,9 +14,9 @@ from hypothesis import HealthCheck, given, settings
 from psycopg.types.json import Jsonb
 
 from broker import world
-from tests.brokerage.analysis_worlds import analysis_worlds, random_analysis_world, world_of_least_weight
-from tests.brokerage.model_analysis import broker_analysis, differences
-from tests.brokerage.worlds import TASK
+from tests.oracle.analysis import broker_analysis, differences
+from tests.oracle.analysis_worlds import analysis_worlds, random_analysis_world, world_of_least_weight
+from tests.oracle.job_worlds import TASK
 
 WORLDS = int(os.environ.get("ANALYSIS_WORLDS", "120"))  # 2000 by hand
 EVERY = {"doc": 1, "room": 6, "panda2026": 5}  # which of the worlds are decided in which profile

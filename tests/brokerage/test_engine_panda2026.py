@@ -11,10 +11,10 @@ import psycopg
 import pytest
 
 from broker import world
-from tests.brokerage.model import differences
-from tests.brokerage.model_panda2026 import broker_job
 from tests.brokerage.test_model_panda2026 import CASES, fates
-from tests.brokerage.worlds import PANDA_THEMES, TASK, random_panda_world
+from tests.oracle.job_documented import differences
+from tests.oracle.job_panda2026 import broker_job
+from tests.oracle.job_worlds import PANDA_THEMES, TASK, random_panda_world
 
 WORLDS = 100
 MORE_WORLDS = 160  # of those that are compared when there is time

@@ -14,9 +14,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 
 from broker import world
-from tests.brokerage.model_tasks import broker_task, differences
-from tests.brokerage.task_worlds import random_task_world, task_worlds
-from tests.brokerage.worlds import TASK
+from tests.oracle.job_worlds import TASK
+from tests.oracle.task_worlds import random_task_world, task_worlds
+from tests.oracle.tasks import broker_task, differences
 
 WORLDS = int(os.environ.get("TASK_WORLDS", "120"))  # 1000 and more by hand
 CHUNKS = 4

@@ -10,10 +10,10 @@ import pytest
 from psycopg.rows import dict_row
 
 from broker import world
-from broker.grid import grid
-from tests.brokerage.worlds import random_world
+from broker.synthetic.grid import grid
+from tests.oracle.job_worlds import random_world
 
-FACTS = Path(__file__).parents[2] / "sql/brokerage/facts"
+FACTS = Path(__file__).parents[2] / "sql/brokerage/fact"
 PROFILES = ("doc", "panda2026")
 Connection = psycopg.Connection[Any]
 Row = dict[str, Any]

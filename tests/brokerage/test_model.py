@@ -8,7 +8,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from tests.brokerage.model import (
+from tests.oracle.job_documented import (
     RULE_IDS,
     TASK_DEFAULTS,
     Availability,
@@ -21,7 +21,7 @@ from tests.brokerage.model import (
     running_number,
     zero_share,
 )
-from tests.brokerage.worlds import TASK, THEMES, random_world, worlds
+from tests.oracle.job_worlds import TASK, THEMES, random_world, worlds
 
 Row = dict[str, Any]
 

@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from tests.brokerage.model_panda2026 import broker_job, read_architecture
 from tests.brokerage.test_model import GIB, NUCLEUS, QUEUE, STORAGES, world
+from tests.oracle.job_panda2026 import broker_job, read_architecture
 
 Row = dict[str, Any]
 

@@ -15,7 +15,7 @@ import pytest
 from psycopg.rows import dict_row
 
 from broker import world
-from broker.grid import grid
+from broker.synthetic.grid import grid
 
 PROFILES = ("doc", "panda2026")
 Connection = psycopg.Connection[Any]

@@ -10,7 +10,7 @@ import pytest
 from psycopg.types.json import Jsonb
 
 from broker import world
-from broker.grid import grid
+from broker.synthetic.grid import grid
 
 Connection = psycopg.Connection[Any]
 Row = dict[str, Any]

@@ -11,7 +11,7 @@ from psycopg.types.json import Jsonb
 
 from broker import world
 from broker.cli.explanation import explanation_of
-from broker.grid import grid
+from broker.synthetic.grid import grid
 
 Connection = psycopg.Connection[Any]
 Row = dict[str, Any]

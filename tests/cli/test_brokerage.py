@@ -8,7 +8,8 @@ from typing import Any
 import psycopg
 import pytest
 
-from broker import grid, world
+from broker import world
+from broker.synthetic import grid
 from tests.commands import Cli, run_in_shell
 
 Connection = psycopg.Connection[Any]

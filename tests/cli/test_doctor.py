@@ -15,11 +15,11 @@ import pytest
 from psycopg import sql
 from psycopg.conninfo import make_conninfo
 
-from broker import embedded
+from broker.server import embedded
 from broker.upgrade import upgrade
 from tests.calls import Calls
 from tests.commands import Cli, commands
-from tests.server import programs
+from tests.throwaway import programs
 
 Connection = psycopg.Connection[Any]
 

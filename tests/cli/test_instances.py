@@ -7,9 +7,10 @@ import psycopg
 import pytest
 from psycopg.types.json import Jsonb
 
-from broker import catalogue, world
+from broker import world
 from broker.cli.instances import schedule
 from broker.errors import BadRequest
+from broker.synthetic import catalogue
 from tests.calls import Calls
 from tests.commands import Cli
 

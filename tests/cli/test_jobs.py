@@ -61,7 +61,7 @@ def test_submit_refuses_what_is_no_job(cli: Cli, db: Connection, text: str) -> N
 def test_an_error_in_a_stream_names_line_and_job_and_what_is_stored(
     cli: Cli, db: Connection, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("broker.submitter.JOBS_A_CALL", 2)
+    monkeypatch.setattr("broker.client.submitter.JOBS_A_CALL", 2)
     lines = [json.dumps(job(n, **({"CPUTime": -1} if n == 4 else {}))) for n in range(1, 6)]
     said = cli("submit", "-", stdin="\n".join([*lines[:2], "", *lines[2:]]))
     assert said.err.startswith("error: line 5, job 4: CPUTime is -1")

@@ -1,4 +1,4 @@
-"""broker.brokerage: cases evaluated in worlds of their own, and what a change would do. Neither stores anything."""
+"""broker.operate.brokerage: cases evaluated in worlds of their own, and what-if. Neither stores anything."""
 
 from collections.abc import Callable
 from typing import Any
@@ -6,8 +6,10 @@ from typing import Any
 import psycopg
 import pytest
 
-from broker import brokerage, grid, world
+from broker import world
 from broker.errors import BadRequest, NoSuchThing
+from broker.operate import brokerage
+from broker.synthetic import grid
 from tests.calls import Calls
 
 Connection = psycopg.Connection[Any]

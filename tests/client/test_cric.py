@@ -6,7 +6,8 @@ from typing import Any
 import psycopg
 import pytest
 
-from broker import cric, errors, world
+from broker import errors, world
+from broker.world import cric
 from tests.exports import METRICS, NOW, QUEUES, STORAGES, TAGS
 
 Connection = psycopg.Connection[Any]

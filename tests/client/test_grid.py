@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from broker import grid
-from broker.grid.drawing import Row
+from broker.synthetic import grid
+from broker.synthetic.grid.drawing import Row
 
 # The fields of the world format that a grid uses or may use. `name`: in rows; the rest: what the format lists.
 SECTIONS = set(
@@ -74,7 +74,7 @@ def test_the_same_arguments_give_the_same_world(usual: Row) -> None:
 
 def test_another_process_makes_the_same_world() -> None:
     """The hashes of strings differ between processes, and with them the order of sets."""
-    program = "import json; from broker import grid; print(json.dumps(grid.grid(5, 60, 50)))"
+    program = "import json; from broker.synthetic import grid; print(json.dumps(grid.grid(5, 60, 50)))"
     texts = {
         subprocess.run(
             [sys.executable, "-c", program], env=os.environ | {"PYTHONHASHSEED": seed}, capture_output=True, check=True

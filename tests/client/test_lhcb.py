@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from broker import lhcb, pilots
+from broker.synthetic import lhcb, pilots
 
 FULL = 871_973
 

@@ -9,8 +9,8 @@ import psycopg
 import pytest
 
 from broker import database, errors, world
-from broker.matcher import Answer, AsyncJobAgent, Ended, JobAgent, Lease, Match
-from broker.submitter import Submitter
+from broker.client.matcher import Answer, AsyncJobAgent, Ended, JobAgent, Lease, Match
+from broker.client.submitter import Submitter
 from tests import pooler
 from tests.calls import Calls, requirements, resource
 from tests.cutter import Cutter

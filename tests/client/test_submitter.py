@@ -9,8 +9,9 @@ from typing import Any
 import psycopg
 import pytest
 
-from broker import errors, submitter
-from broker.submitter import AsyncSubmitter, Submitter, chunks
+from broker import errors
+from broker.client import submitter
+from broker.client.submitter import AsyncSubmitter, Submitter, chunks
 from tests.calls import Calls, requirements
 
 Connection = psycopg.Connection[Any]
@@ -113,7 +114,9 @@ def test_what_is_no_job_is_refused(element: Any) -> None:
 
 
 def test_a_stream_is_held_a_chunk_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("broker.submitter.JOBS_A_CALL", 10_000)  # a tenth, as are the streams: tracing memory is slow
+    monkeypatch.setattr(
+        "broker.client.submitter.JOBS_A_CALL", 10_000
+    )  # a tenth, as are the streams: tracing memory is slow
 
     def stream() -> Iterator[dict[str, Any]]:
         for n in range(1_000_000):

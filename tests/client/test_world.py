@@ -8,7 +8,8 @@ from typing import Any
 import psycopg
 import pytest
 
-from broker import errors, lhcb, world
+from broker import errors, world
+from broker.synthetic import lhcb
 from tests.calls import Calls, requirements
 
 Connection = psycopg.Connection[Any]

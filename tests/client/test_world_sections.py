@@ -10,8 +10,8 @@ import psycopg
 import pytest
 
 from broker import errors, world
-from broker.grid import grid
-from tests.brokerage import model
+from broker.synthetic.grid import grid
+from tests.oracle import job_documented as model
 
 Connection = psycopg.Connection[Any]
 

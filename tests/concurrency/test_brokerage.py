@@ -9,7 +9,9 @@ from typing import Any
 import psycopg
 import pytest
 
-from broker import batch, grid, world
+from broker import world
+from broker.operate import batch
+from broker.synthetic import grid
 from tests.calls import Calls
 from tests.concurrency.racing import run_together
 

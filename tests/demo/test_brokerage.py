@@ -4,7 +4,7 @@ from typing import Any
 
 import psycopg
 
-from broker import grid
+from broker.synthetic import grid
 from tests.commands import Cli
 
 Connection = psycopg.Connection[Any]

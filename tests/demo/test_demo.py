@@ -11,9 +11,9 @@ import psycopg
 import pytest
 from psycopg.types.json import Jsonb
 
-from broker import demo
-from broker.crowd import Crowd, Plan
 from broker.database import Target
+from broker.synthetic import demo
+from broker.synthetic.agents import Crowd, Plan
 from tests.calls import Calls
 from tests.commands import Cli, Said
 

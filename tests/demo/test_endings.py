@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from broker import embedded
+from broker.server import embedded
 
 Running = tuple["subprocess.Popen[str]", Path]
 

@@ -18,11 +18,13 @@ from pathlib import Path
 import psycopg
 import pytest
 
-from broker import binaries, embedded, postmaster
-from broker.binaries import Account, Installation
 from broker.errors import EmbeddedError
+from broker.server import binaries, embedded, postmaster
+from broker.server.binaries import Account, Installation
 
-UP = "import sys; from pathlib import Path; from broker import embedded; print(embedded.up(Path(sys.argv[1])).dsn)"
+UP = """
+import sys; from pathlib import Path; from broker.server import embedded; print(embedded.up(Path(sys.argv[1])).dsn)
+"""
 KILL_SECONDS = float(os.environ.get("BROKER_TEST_KILL_SECONDS", "0"))
 
 root_only = pytest.mark.skipif(os.geteuid() != 0, reason="only root has a uid to drop")

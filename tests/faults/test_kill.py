@@ -22,7 +22,7 @@ from typing import Any
 import psycopg
 import pytest
 
-from broker import embedded, postmaster
+from broker.server import embedded, postmaster
 from broker.upgrade import upgrade
 from tests.calls import Calls
 

@@ -17,7 +17,8 @@ import psycopg
 import pytest
 from psycopg.types.json import Jsonb
 
-from broker import embedded, postmaster, world
+from broker import world
+from broker.server import embedded, postmaster
 from tests.faults import test_kill
 from tests.faults.test_kill import Field, field_of_work
 from tests.lifecycle import grids

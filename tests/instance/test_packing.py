@@ -10,7 +10,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from psycopg.types.json import Jsonb
 
-from tests.instance.model import Instance, Job, Schedule, Type
+from tests.oracle.packing import Instance, Job, Schedule, Type
 
 Connection = psycopg.Connection[Any]
 TASK = 1

@@ -8,8 +8,8 @@ import psycopg
 import pytest
 
 from tests.calls import Calls
-from tests.lifecycle.model_timeouts import Job, Queue, World
 from tests.lifecycle.timeouts import job_state, make
+from tests.oracle.timeouts import Job, Queue, World
 
 Connection = psycopg.Connection[Any]
 A, B, PAUSED, SLOTS = Queue("A"), Queue("B"), Queue("P", "paused"), Queue("S")

@@ -7,9 +7,9 @@ from typing import Any
 import psycopg
 import pytest
 
-from tests.lifecycle import model_timeouts as model
-from tests.lifecycle.model_timeouts import Job, Queue, World
 from tests.lifecycle.timeouts import add, ago, job_state, lease, make, overdue, told, wait
+from tests.oracle import timeouts as model
+from tests.oracle.timeouts import Job, Queue, World
 
 Connection = psycopg.Connection[Any]
 SECOND = 1 / 3600

@@ -14,12 +14,12 @@ from typing import Any
 import psycopg
 import pytest
 
-from broker.watchdog import Report, Watchdog
+from broker.operate.watchdog import Report, Watchdog
 from tests.calls import Calls
 from tests.commands import Cli, commands
 from tests.concurrency.racing import run_together
-from tests.lifecycle.model_timeouts import Job, Queue, World
 from tests.lifecycle.timeouts import add, ago, job_state, lease, make, told
+from tests.oracle.timeouts import Job, Queue, World
 
 Connection = psycopg.Connection[Any]
 A = Queue("A")

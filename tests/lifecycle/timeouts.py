@@ -7,7 +7,7 @@ import psycopg
 from psycopg.types.json import Jsonb
 
 from tests.calls import Calls, requirements
-from tests.lifecycle.model_timeouts import Job, Queue, World
+from tests.oracle.timeouts import Job, Queue, World
 
 NOW = datetime(2026, 6, 1, 12, tzinfo=UTC)
 

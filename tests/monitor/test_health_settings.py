@@ -10,11 +10,11 @@ import psycopg
 import pytest
 from psycopg import sql
 
-from broker import embedded
+from broker.server import embedded
 from broker.upgrade import upgrade
 from tests.calls import Calls
 from tests.monitor.conftest import Health, look
-from tests.server import programs
+from tests.throwaway import programs
 
 Connection = psycopg.Connection[Any]
 

@@ -9,7 +9,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from tests.calls import Calls
-from tests.model import Rules, canonical, fits
+from tests.oracle.matching import Rules, canonical, fits
 from tests.properties.descriptions import requirements, resources
 
 _setups = itertools.count(1)

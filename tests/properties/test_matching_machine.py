@@ -24,7 +24,7 @@ from hypothesis.stateful import (
 from psycopg.types.json import Jsonb
 
 from tests.calls import Calls, Match
-from tests.model import Lease, Limit, Model, canonical
+from tests.oracle.matching import Lease, Limit, Model, canonical
 from tests.properties.descriptions import GROUPS, OWNERS, requirements, resources
 
 NOON = datetime(2026, 3, 28, 12, tzinfo=UTC)

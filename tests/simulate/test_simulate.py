@@ -12,10 +12,10 @@ import psycopg
 import pytest
 from psycopg import sql
 
-from broker import simulate
 from broker.errors import BadRequest
-from broker.simulate import Run, Scenario, Trouble
-from broker.simulate.engine import BEGIN, Job
+from broker.synthetic import simulation as simulate
+from broker.synthetic.simulation import Run, Scenario, Trouble
+from broker.synthetic.simulation.engine import BEGIN, Job
 from tests.commands import Cli, commands
 
 Connection = psycopg.Connection[Any]

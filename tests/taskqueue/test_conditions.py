@@ -3,7 +3,7 @@
 import pytest
 
 from tests.calls import Calls, requirements, resource
-from tests.model import Rules, canonical, fits
+from tests.oracle.matching import Rules, canonical, fits
 from tests.taskqueue.cases import CASES, Case
 
 

@@ -10,7 +10,7 @@ import psycopg
 import pytest
 
 from tests.calls import Calls, group
-from tests.law import draw
+from tests.oracle.draw import draw
 
 Connect = Callable[..., psycopg.Connection[Any]]
 

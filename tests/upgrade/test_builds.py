@@ -9,9 +9,10 @@ from pathlib import Path
 import psycopg
 import pytest
 
-from broker import binaries, world
-from broker.binaries import Installation
+from broker import world
 from broker.errors import BrokerError
+from broker.server import binaries
+from broker.server.binaries import Installation
 from broker.upgrade import Program, check, downgrade, schema, upgrade
 from broker.upgrade.roles import Roles
 from broker.upgrade.source import parse_files

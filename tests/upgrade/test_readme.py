@@ -10,9 +10,9 @@ from pathlib import Path
 import psycopg
 import pytest
 
-from broker.embedded import Server
+from broker.server.embedded import Server
 from broker.upgrade import check, upgrade
-from tests.server import Throwaway
+from tests.throwaway import Throwaway
 
 PAGE = Path(__file__).parents[2] / "migrations" / "README.md"
 

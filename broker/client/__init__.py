@@ -1,0 +1,6 @@
+"""Clients for programs: a JobAgent asks for jobs, a submitter inserts them. Each exists sync and async."""
+
+from broker.client.matcher import AsyncJobAgent, JobAgent
+from broker.client.submitter import AsyncSubmitter, Submitter
+
+__all__ = ["AsyncJobAgent", "AsyncSubmitter", "JobAgent", "Submitter"]

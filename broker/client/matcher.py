@@ -1,0 +1,237 @@
+"""The client of a JobAgent: ask for a job, report on it, end it. Sync (JobAgent) and async (AsyncJobAgent).
+
+    with JobAgent("default") as agent:
+        match = agent.match({"Site": "LCG.CERN.cern", "CPUTime": 86400, "Platform": "x86_64_v2-any"})
+        if match:
+            ...start match.job_id...
+            if agent.report(match).action == "kill": ...
+            agent.finish(match)
+
+What is decided, and by which law, is in the database (room taskqueue); errors are those of broker.errors.
+"""
+
+import uuid
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+from broker.client.call import AsyncClient, Call, Client, Rows, jsonb, only
+
+Outcome = Literal["finished", "failed", "cancelled", "closed"]
+Status = Literal["starting", "running", "holding", "transferring"]
+
+
+@dataclass(frozen=True)
+class Lease:
+    """A job that an agent has, and the attempt that proves it: all that is needed to go on after a restart."""
+
+    job_id: int
+    attempt: str
+
+
+@dataclass(frozen=True)
+class Match(Lease):
+    """A job given to an agent: the TaskQueue it was taken from, its requirements, its user priority (0..10)."""
+
+    task_queue_id: int
+    requirements: Mapping[str, object]
+    user_priority: int
+
+
+@dataclass(frozen=True)
+class Answer:
+    """The answer to a report: `continue` or `kill`, and why.
+
+    Of many reports also `stale` (stop working on it: another has it, or it has ended) and `refused`.
+    """
+
+    action: Literal["continue", "kill", "stale", "refused"]
+    reason: str | None
+
+
+@dataclass(frozen=True)
+class Ended:
+    """What became of one of many ends: its outcome, or `stale` or `refused`, and why."""
+
+    outcome: str
+    reason: str | None
+
+
+def _matches(rows: Rows) -> list[Match]:
+    return [Match(job_id, attempt, queue, asked, level) for job_id, queue, asked, level, attempt in rows]
+
+
+def _one_match(rows: Rows) -> Match | None:
+    return next(iter(_matches(rows)), None)
+
+
+def _match(setup: str, resource: Mapping[str, object], request_id: uuid.UUID | None) -> Call[Match | None]:
+    query = b"select job_id, task_queue_id, requirements, user_priority, attempt from taskqueue.match_job(%s, %s, %s)"
+    return Call(query, (setup, jsonb(resource), request_id or uuid.uuid4()), _one_match)
+
+
+def _match_many(
+    setup: str, resource: Mapping[str, object], limit: int, request_id: uuid.UUID | None
+) -> Call[list[Match]]:
+    query = (
+        b"select job_id, task_queue_id, requirements, user_priority, attempt from taskqueue.match_jobs(%s, %s, %s, %s)"
+    )
+    return Call(query, (setup, jsonb(resource), limit, request_id or uuid.uuid4()), _matches)
+
+
+def _match_instance(
+    setup: str,
+    instance_id: int,
+    resource: Mapping[str, object] | None,
+    limit: int,
+    *,
+    spare: bool,
+    request_id: uuid.UUID | None,
+) -> Call[list[Match]]:
+    query = (
+        b"select job_id, task_queue_id, requirements, user_priority, attempt"
+        b" from instance.match_jobs(%s, %s, %s, %s, %s, %s)"
+    )
+    return Call(query, (setup, instance_id, limit, jsonb(resource or {}), spare, request_id or uuid.uuid4()), _matches)
+
+
+def _report(setup: str, lease: Lease, status: Status | None) -> Call[Answer]:
+    query = b"select action, reason from taskqueue.report_job(%s, %s, %s, %s)"
+    return Call(query, (setup, lease.job_id, lease.attempt, status), lambda rows: Answer(*rows[0]))
+
+
+def _report_many(setup: str, leases: Iterable[Lease], status: Status | None) -> Call[dict[int, Answer]]:
+    query = b"select job_id, action, reason from taskqueue.report_jobs(%s, %s)"
+    given: list[Mapping[str, object]] = [
+        {"job_id": lease.job_id, "attempt": lease.attempt, "status": status} for lease in leases
+    ]
+    return Call(query, (setup, jsonb(given)), lambda rows: {row[0]: Answer(*row[1:]) for row in rows})
+
+
+def _finish_many(setup: str, leases: Iterable[Lease], outcome: Outcome) -> Call[dict[int, Ended]]:
+    query = b"select job_id, outcome, reason from taskqueue.finish_jobs(%s, %s)"
+    given: list[Mapping[str, object]] = [
+        {"job_id": lease.job_id, "attempt": lease.attempt, "outcome": outcome} for lease in leases
+    ]
+    return Call(query, (setup, jsonb(given)), lambda rows: {row[0]: Ended(*row[1:]) for row in rows})
+
+
+def _finish(setup: str, lease: Lease, outcome: Outcome) -> Call[str]:
+    return Call(b"select taskqueue.finish_job(%s, %s, %s, %s)", (setup, lease.job_id, lease.attempt, outcome), only)
+
+
+def _release(setup: str, lease: Lease) -> Call[int | None]:
+    # Not repeated: a second release finds the lease gone, whoever has the job by then.
+    query = b"select taskqueue.release_job(%s, %s, %s)"
+    return Call(query, (setup, lease.job_id, lease.attempt), only, repeatable=False)
+
+
+class JobAgent(Client):
+    """What a JobAgent calls. One object serves any number of threads; see Client for its arguments.
+
+    Every method raises NotAllowed when the login may not act in the setup, and ConnectError when the server is gone.
+    """
+
+    def match(self, resource: Mapping[str, object], request_id: uuid.UUID | None = None) -> Match | None:
+        """Take one job that fits the resource description, or None when nothing fits now.
+
+        A request id makes the call repeatable within ten minutes; without one, each call gets its own, which covers
+        a lost connection. Raises BadRequest for a description that is refused; the message names the key.
+        """
+        return self.run(_match(self.setup, resource, request_id))
+
+    def match_many(
+        self, resource: Mapping[str, object], limit: int, request_id: uuid.UUID | None = None
+    ) -> list[Match]:
+        """Take up to `limit` (1..1000) jobs for one resource, each drawn by the same law. Raises as `match`."""
+        return self.run(_match_many(self.setup, resource, limit, request_id))
+
+    def match_instance(
+        self,
+        instance_id: int,
+        resource: Mapping[str, object] | None = None,
+        limit: int = 100,
+        *,
+        spare: bool = False,
+        request_id: uuid.UUID | None = None,
+    ) -> list[Match]:
+        """Take the jobs that are placed on a rented instance; with `spare`, others too for what is free on it.
+
+        The resource description says what the instance does not have by its type, such as Platform. Raises BadRequest,
+        and NoSuchThing for an instance that is released: its agent can stop.
+        """
+        return self.run(_match_instance(self.setup, instance_id, resource, limit, spare=spare, request_id=request_id))
+
+    def report(self, lease: Lease, status: Status | None = "running") -> Answer:
+        """Say what the job does; None is a heartbeat. The first report confirms the match.
+
+        Raises StaleAttempt: stop the job, and WrongState for a status that a brokered job does not go to.
+        """
+        return self.run(_report(self.setup, lease, status))
+
+    def report_many(self, leases: Iterable[Lease], status: Status | None = "running") -> dict[int, Answer]:
+        """Report up to 10,000 jobs in one call; an answer for each by its id. One that is stale stops no other."""
+        return self.run(_report_many(self.setup, leases, status))
+
+    def finish_many(self, leases: Iterable[Lease], outcome: Outcome = "finished") -> dict[int, Ended]:
+        """End up to 10,000 jobs in one call; what became of each by its id. One that is stale stops no other."""
+        return self.run(_finish_many(self.setup, leases, outcome))
+
+    def finish(self, lease: Lease, outcome: Outcome = "finished") -> str:
+        """End the job and return the outcome stored; the same call again is no error. Raises StaleAttempt."""
+        return self.run(_finish(self.setup, lease, outcome))
+
+    def release(self, lease: Lease) -> int | None:
+        """Give the job back; return the TaskQueue it waits in again, None when it was to be killed and has ended.
+
+        Raises StaleAttempt, and ConnectError when the answer was lost: a report then tells what became of it.
+        """
+        return self.run(_release(self.setup, lease))
+
+
+class AsyncJobAgent(AsyncClient):
+    """JobAgent for asyncio: the same methods, awaited."""
+
+    async def match(self, resource: Mapping[str, object], request_id: uuid.UUID | None = None) -> Match | None:
+        """Take one job that fits the resource description, or None when nothing fits now; see JobAgent.match."""
+        return await self.run(_match(self.setup, resource, request_id))
+
+    async def match_many(
+        self, resource: Mapping[str, object], limit: int, request_id: uuid.UUID | None = None
+    ) -> list[Match]:
+        """Take up to `limit` (1..1000) jobs for one resource; see JobAgent.match_many."""
+        return await self.run(_match_many(self.setup, resource, limit, request_id))
+
+    async def match_instance(
+        self,
+        instance_id: int,
+        resource: Mapping[str, object] | None = None,
+        limit: int = 100,
+        *,
+        spare: bool = False,
+        request_id: uuid.UUID | None = None,
+    ) -> list[Match]:
+        """Take the jobs that are placed on a rented instance; see JobAgent.match_instance."""
+        return await self.run(
+            _match_instance(self.setup, instance_id, resource, limit, spare=spare, request_id=request_id)
+        )
+
+    async def report(self, lease: Lease, status: Status | None = "running") -> Answer:
+        """Say what the job does; see JobAgent.report."""
+        return await self.run(_report(self.setup, lease, status))
+
+    async def report_many(self, leases: Iterable[Lease], status: Status | None = "running") -> dict[int, Answer]:
+        """Reports of many jobs; see JobAgent.report_many."""
+        return await self.run(_report_many(self.setup, leases, status))
+
+    async def finish_many(self, leases: Iterable[Lease], outcome: Outcome = "finished") -> dict[int, Ended]:
+        """End many jobs; see JobAgent.finish_many."""
+        return await self.run(_finish_many(self.setup, leases, outcome))
+
+    async def finish(self, lease: Lease, outcome: Outcome = "finished") -> str:
+        """End the job and return the outcome stored; see JobAgent.finish."""
+        return await self.run(_finish(self.setup, lease, outcome))
+
+    async def release(self, lease: Lease) -> int | None:
+        """Give the job back; see JobAgent.release."""
+        return await self.run(_release(self.setup, lease))

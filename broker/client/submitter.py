@@ -1,0 +1,236 @@
+"""The client of a submitter: one job, or a stream of any length in constant memory. Sync and async.
+
+A stream holds mappings of two forms, in any order: a job {job_id, requirements, user_priority}, and a group of jobs
+with the same requirements {requirements, jobs: [[id, user_priority], ...]}, which is the fast one.
+"""
+
+import json
+import uuid
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from broker.client.call import AsyncClient, Call, Client, json_text, jsonb, only
+from broker.errors import BadRequest, BrokerError
+
+JOBS_A_CALL = 100_000  # what taskqueue.insert_jobs takes
+MANY = 1_000  # jobs of a stream after which the planner's statistics are refreshed at once
+CHARACTERS_A_CALL = 16_000_000  # of JSON: keeps a chunk of jobs with long requirements small, too
+
+
+@dataclass(frozen=True)
+class Chunk:
+    """A part of a stream, to be stored in one call: its elements as JSON, their numbers in the stream (the first is 1),
+    and how many jobs it holds."""
+
+    texts: Sequence[str]
+    numbers: Sequence[int]
+    jobs: int
+
+    @property
+    def text(self) -> str:
+        """The JSON array."""
+        return f"[{','.join(self.texts)}]"
+
+
+def chunks(items: Iterable[Mapping[str, object]]) -> Iterator[Chunk]:
+    """Cut a stream into chunks that one call takes; a longer group is divided. Holds one chunk at a time.
+
+    Raises BadRequest for an element that is no mapping, or that JSON cannot say.
+    """
+    texts: list[str] = []
+    numbers: list[int] = []
+    jobs = characters = 0
+    for number, part, count in _parts(items):
+        text = json_text(part)
+        if texts and (jobs + count > JOBS_A_CALL or characters + len(text) > CHARACTERS_A_CALL):
+            yield Chunk(texts, numbers, jobs)
+            texts, numbers, jobs, characters = [], [], 0, 0
+        texts.append(text)
+        numbers.append(number)
+        jobs += count
+        characters += len(text)
+    if texts:
+        yield Chunk(texts, numbers, jobs)
+
+
+def _parts(items: Iterable[Mapping[str, object]]) -> Iterator[tuple[int, Mapping[str, object], int]]:
+    """The elements with their numbers and how many jobs they are, groups of more than a call takes divided."""
+    for number, item in enumerate(items, 1):
+        if not isinstance(item, Mapping):
+            raise BadRequest(
+                f"this element of the stream is not a mapping: {str(item)[:100]}",
+                "give {job_id, requirements, user_priority} or {requirements, jobs: [[id, user_priority], ...]}",
+            )
+        jobs = item.get("jobs")
+        if not isinstance(jobs, list):
+            yield number, item, 1
+        elif len(jobs) <= JOBS_A_CALL:
+            yield number, item, len(jobs)
+        else:
+            for start in range(0, len(jobs), JOBS_A_CALL):
+                part = jobs[start : start + JOBS_A_CALL]
+                yield number, {**item, "jobs": part}, len(part)
+
+
+Where = Callable[[int], str]
+"""Says in words where the n-th element of a stream stands."""
+
+
+def an_element(number: int) -> str:
+    """Where it stands, in a stream that came from no file."""
+    return f"element {number}"
+
+
+def _search(chunk: Chunk) -> Generator[Chunk, bool, int | None]:
+    """Find the element for which a chunk is refused: yields parts, is sent whether each is refused, returns its index.
+
+    None when no element is refused by itself (two that contradict each other, or it was a passing trouble).
+    """
+    low, high = 0, len(chunk.texts)
+    while high - low > 1:
+        middle = (low + high) // 2
+        if (yield Chunk(chunk.texts[low:middle], chunk.numbers[low:middle], 0)):
+            high = middle
+        else:
+            low = middle
+    return low if (yield Chunk(chunk.texts[low:high], chunk.numbers[low:high], 0)) else None
+
+
+def _named(error: BadRequest, chunk: Chunk, index: int | None, where: Where) -> BadRequest:
+    """The error of a chunk with its element (and job), or with where the chunk begins and ends."""
+    if index is None:
+        place = f"{where(chunk.numbers[0])} to {where(chunk.numbers[-1])}"
+    else:
+        element = json.loads(chunk.texts[index])
+        job = f", job {element['job_id']}" if "job_id" in element else ""
+        place = f"{where(chunk.numbers[index])}{job}"
+    return BadRequest(f"{place}: {error.message}", error.hint, error.sqlstate, error.detail)
+
+
+def _after(error: BrokerError, stored: int, last: int, where: Where) -> BrokerError:
+    """The error with what of the stream is stored, and how to go on."""
+    told = "of this stream nothing is stored"
+    if stored:
+        told = (
+            f"the first {stored:,} jobs are stored (up to {where(last)}): put it right and submit from there on,"
+            " or everything again, which changes nothing for the jobs that wait"
+        )
+    hint = f"{error.hint.rstrip('.')}; {told}" if error.hint else told
+    return type(error)(error.message, hint, error.sqlstate, error.detail)
+
+
+def _insert_job(
+    setup: str, job_id: int, requirements: Mapping[str, object], user_priority: int, request_id: uuid.UUID | None
+) -> Call[int]:
+    query = b"select taskqueue.insert_job(%s, %s, %s, %s, %s)"
+    return Call(query, (setup, job_id, jsonb(requirements), user_priority, request_id or uuid.uuid4()), only)
+
+
+def _insert_jobs(setup: str, chunk: Chunk) -> Call[int]:
+    return Call(b"select taskqueue.insert_jobs(%s, %s::jsonb, %s)", (setup, chunk.text, uuid.uuid4()), only)
+
+
+def _refresh_statistics() -> Call[None]:
+    return Call(b"select taskqueue.refresh_statistics()", (), lambda rows: None)
+
+
+class Submitter(Client):
+    """What a submitter calls. One object serves any number of threads; see Client for its arguments.
+
+    Its methods raise BadRequest (the message names the key; nothing of that call is stored), WrongState for a job
+    that is leased, NotAllowed, ConnectError. After a lost connection a call is repeated once, and stores nothing twice.
+    """
+
+    def submit(
+        self,
+        job_id: int,
+        requirements: Mapping[str, object],
+        user_priority: int = 1,
+        request_id: uuid.UUID | None = None,
+    ) -> int:
+        """Insert one job and return its TaskQueue; a job that waits already is moved."""
+        return self.run(_insert_job(self.setup, job_id, requirements, user_priority, request_id))
+
+    def submit_many(
+        self,
+        items: Iterable[Mapping[str, object]],
+        on_chunk: Callable[[int], object] | None = None,
+        where: Where = an_element,
+    ) -> int:
+        """Insert a stream and return how many jobs it had. Each chunk (up to 100,000 jobs) is stored when it is sent.
+
+        on_chunk is called after each with the jobs stored so far. An error leaves the chunks before it stored; it names
+        the element (in the words of `where`), and says how many jobs are stored.
+        """
+        stored = last = 0
+        try:
+            for chunk in chunks(items):
+                try:
+                    stored += self.run(_insert_jobs(self.setup, chunk))
+                except BadRequest as error:
+                    raise _named(error, chunk, self._refused(chunk), where) from error
+                last = chunk.numbers[-1]
+                if on_chunk:
+                    on_chunk(stored)
+        except BrokerError as error:
+            raise _after(error, stored, last, where) from error
+        if stored >= MANY:
+            self.run(_refresh_statistics())
+        return stored
+
+    def _refused(self, chunk: Chunk) -> int | None:
+        """The index of the element for which a chunk is refused; tries parts of it, and stores none."""
+        search = _search(chunk)
+        try:
+            part = next(search)
+            while True:
+                part = search.send(self.refuses(_insert_jobs(self.setup, part)))
+        except StopIteration as found:
+            return found.value  # type: ignore[no-any-return]
+
+
+class AsyncSubmitter(AsyncClient):
+    """Submitter for asyncio: the same methods, awaited."""
+
+    async def submit(
+        self,
+        job_id: int,
+        requirements: Mapping[str, object],
+        user_priority: int = 1,
+        request_id: uuid.UUID | None = None,
+    ) -> int:
+        """Insert one job and return its TaskQueue; see Submitter.submit."""
+        return await self.run(_insert_job(self.setup, job_id, requirements, user_priority, request_id))
+
+    async def submit_many(
+        self,
+        items: Iterable[Mapping[str, object]],
+        on_chunk: Callable[[int], object] | None = None,
+        where: Where = an_element,
+    ) -> int:
+        """Insert a stream and return how many jobs it had; see Submitter.submit_many."""
+        stored = last = 0
+        try:
+            for chunk in chunks(items):
+                try:
+                    stored += await self.run(_insert_jobs(self.setup, chunk))
+                except BadRequest as error:
+                    raise _named(error, chunk, await self._refused(chunk), where) from error
+                last = chunk.numbers[-1]
+                if on_chunk:
+                    on_chunk(stored)
+        except BrokerError as error:
+            raise _after(error, stored, last, where) from error
+        if stored >= MANY:
+            await self.run(_refresh_statistics())
+        return stored
+
+    async def _refused(self, chunk: Chunk) -> int | None:
+        """The index of the element for which a chunk is refused; tries parts of it, and stores none."""
+        search = _search(chunk)
+        try:
+            part = next(search)
+            while True:
+                part = search.send(await self.refuses(_insert_jobs(self.setup, part)))
+        except StopIteration as found:
+            return found.value  # type: ignore[no-any-return]

@@ -1,0 +1,266 @@
+"""Brokerage from Python: cases evaluated one by one, and what a change would do to all tasks. Nothing of it is stored.
+
+Decisions are taken by the database (`brokerage.evaluate_task`, `brokerage.broker_next`). Source: the world format,
+"Evaluating".
+"""
+
+import json
+import secrets
+from collections import deque
+from collections.abc import Generator, Iterable, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass
+from queue import SimpleQueue
+from typing import Any
+
+import psycopg
+from psycopg.rows import dict_row
+
+from broker import world
+from broker.client.call import json_text
+from broker.errors import BadRequest, BrokerError, NoSuchThing, from_database
+from broker.world import World
+from broker.world.shape import nearest
+
+Connection = psycopg.Connection[Any]
+Row = dict[str, Any]
+
+_CASE = 'a case is one JSON object: {"name": ..., "algorithm": "production_job", "task": 1000, "world": {...}}'
+_KEYS = ("name", "algorithm", "profile", "task", "world")
+_ALGORITHMS = ("production_task", "production_job", "analysis_job")
+_ANSWER = {
+    "candidates": ("queue", "nucleus", "rank", "weight", "probability"),
+    "rejected": ("queue", "nucleus", "rule", "criteria", "reason"),
+    "not_candidates": ("queue", "nucleus", "rule", "reason"),
+}
+_TASKS_A_CALL = 1_000
+_AHEAD = 8  # cases a connection
+
+
+def evaluate(
+    connection: Connection,
+    cases: Iterable[str | Mapping[str, Any]],
+    over: str | None = None,
+    profile: str | None = None,
+) -> Generator[Row, None, None]:
+    """Decide each case and give its answer, in their order; a case is an object or its JSON text.
+
+    Each is decided in a transaction that is rolled back, in a setup of its own, which sees nothing but the world of the
+    case; or merged over the setup `over`, whose rows that it changes are locked meanwhile. profile: decides instead of
+    the one that the case names. A case without algorithm is decided by the broker that has its task
+    (brokerage.algorithm_of). A case with an error is answered {"name", "error": {"code", "message"}}, with a
+    "hint" where there is one, and the others go on. Raises psycopg's error when the connection is lost.
+    """
+    for case in cases:
+        name = None
+        try:
+            read = _read(case)
+            name = read.get("name")
+            with connection.transaction(force_rollback=True):
+                decided = _decide(connection, read, over, profile)
+        except (BrokerError, psycopg.Error, UnicodeError) as error:
+            if connection.closed:
+                raise
+            decided = {"error": _said(error)}
+        yield {"name": name, **decided}
+
+
+def evaluate_together(
+    connections: Sequence[Connection], cases: Iterable[str | Mapping[str, Any]], profile: str | None = None
+) -> Generator[Row, None, None]:
+    """The same on several connections at once, in the order of the cases; reads some cases ahead of the answers."""
+    free: SimpleQueue[Connection] = SimpleQueue()
+    for connection in connections:
+        free.put(connection)
+
+    def answer(case: str | Mapping[str, Any]) -> Row:
+        connection = free.get()
+        try:
+            return next(evaluate(connection, [case], profile=profile))
+        finally:
+            free.put(connection)
+
+    ahead: deque[Future[Row]] = deque()
+    with ThreadPoolExecutor(len(connections)) as threads:
+        try:
+            for case in cases:
+                ahead.append(threads.submit(answer, case))
+                if len(ahead) >= _AHEAD * len(connections):
+                    yield ahead.popleft().result()
+            while ahead:
+                yield ahead.popleft().result()
+        finally:
+            for waiting in ahead:
+                waiting.cancel()
+
+
+def _read(case: str | Mapping[str, Any]) -> Mapping[str, Any]:
+    if isinstance(case, str):
+        try:
+            case = json.loads(case)
+        except (ValueError, RecursionError) as error:
+            raise BadRequest(f"the case is not JSON: {error}", _CASE) from None
+    if not isinstance(case, Mapping):
+        raise BadRequest(f"the case is {json_text(case)[:100]}, not an object", _CASE)
+    return case
+
+
+def _said(error: Exception) -> Row:
+    """An error in an answer; those that are found here and not in the database are of bad requests."""
+    if isinstance(error, psycopg.Error):
+        error = from_database(error)
+    code, hint = getattr(error, "sqlstate", None), getattr(error, "hint", None) or getattr(error, "detail", None)
+    said = {"code": code or "PB001", "message": getattr(error, "message", str(error))}
+    return said | ({"hint": hint} if hint else {})
+
+
+def _decide(connection: Connection, case: Mapping[str, Any], over: str | None, profile: str | None) -> Row:
+    """The answer to a case, without its name. Leaves the case's world in the database."""
+    if unknown := [key for key in case if key not in _KEYS]:
+        meant = [f"{key}: nearest is {found}" for key in unknown if (found := nearest(str(key), _KEYS))]
+        raise BadRequest(f"not known in a case: {', '.join(map(str, unknown))}", "; ".join([*meant, _CASE]))
+    algorithm, task, given = case.get("algorithm"), case.get("task"), case.get("world", {})
+    if algorithm is not None and algorithm not in _ALGORITHMS:
+        raise BadRequest(f"algorithm is {json_text(algorithm)[:100]}", f"algorithms are {', '.join(_ALGORITHMS)}")
+    if isinstance(task, bool) or not isinstance(task, int):
+        raise BadRequest(f"task is {json_text(task)[:100]}, not the id of a task", _CASE)
+    if "world" not in case and over is None:
+        raise BadRequest("the case has no world", f"{_CASE}; over what a setup holds it may be left out: --over")
+    if not isinstance(given, Mapping):
+        raise BadRequest(f"world is {json_text(given)[:100]}, not an object", _CASE)
+    setup = over or f"evaluate-{secrets.token_hex(8)}"
+    if over is None:
+        connection.execute("select resource.begin_alone(%s)", [setup])
+    else:
+        _require(connection, setup)
+    world.load(connection, [_own(given, setup)], setup, merge=over is not None)
+    query = "select brokerage.evaluate_task(%s, %s::bigint, %s, %s)"
+    chosen = profile or case.get("profile")
+    [(answer,)] = connection.execute(query, (setup, task, algorithm, chosen)).fetchall()
+    return answer if "error" in answer else _shaped(answer)
+
+
+def _require(connection: Connection, setup: str) -> None:
+    [(is_there,)] = connection.execute("select is_there from resource.describe_setup(%s)", [setup]).fetchall()
+    if not is_there:
+        raise NoSuchThing(f"setup {setup} does not exist", "name one that holds a world: --setup", "PB004")
+
+
+def _own(given: World, setup: str) -> World:
+    """The world without configuration of setups that are neither its own nor the one that it is loaded into."""
+    config = given.get("config")
+    if not isinstance(config, list):
+        return given
+    own = (None, given.get("setup") or given.get("vo") or "default", setup)
+    return {**given, "config": [row for row in config if not isinstance(row, dict) or row.get("setup") in own]}
+
+
+def _shaped(answer: Row) -> Row:
+    """An answer with its keys in the order of the world format, and weights as doubles."""
+    for candidate in answer["candidates"]:
+        if isinstance(candidate["weight"], int):
+            candidate["weight"] = float(candidate["weight"])
+    lists = {
+        name: [{key: row[key] for key in keys if key in row} for row in answer[name]] for name, keys in _ANSWER.items()
+    }
+    pending = {"retry_at": answer["retry_at"]} if answer["status"] == "pending" else {}
+    return {"status": answer["status"], **lists, "explanation": answer["explanation"], **pending}
+
+
+@dataclass(frozen=True)
+class WhatIf:
+    """What a change does: tasks by status before and after, and the tasks that are decided otherwise.
+
+    not_open: those that were named and that the broker does not work on, and why. kept: fields of the worlds that
+    no rule reads, in words.
+
+    differences: rows of brokerage.run_difference: task_id, status_before, status_after, gained, lost (queues or
+    nuclei), and the best candidate of both whose weight changed: queue, weight_before, weight_after.
+    """
+
+    before: dict[str, int]
+    after: dict[str, int]
+    differences: list[Row]
+    not_open: dict[int, str]
+    kept: list[str]
+
+
+def what_if(
+    connection: Connection,
+    setup: str,
+    settings: Mapping[str, Any],
+    *,
+    profile: str | None = None,
+    worlds: Sequence[World] = (),
+    tasks: Sequence[int] | None = None,
+    forced: bool = False,
+    algorithm: str = "production_job",
+) -> WhatIf:
+    """Decide tasks as things are and as they would be with other settings, worlds or profile, in one snapshot.
+
+    settings: `component:KEY` or `KEY` (of every component) to its value; None removes it. worlds: merged over the
+    setup, whatever setup they name (world.load). tasks: those to decide; else all that are open (production_job: whose
+    jobs are not all assigned; production_task: without a nucleus), also those that wait. forced: take settings that no
+    rule which came with the program reads. connection: in autocommit. Raises NoSuchThing for a setup or task that is
+    not there (a task as psycopg's error, PB004), BadRequest for keys that no rule reads.
+    """
+    with connection.transaction(force_rollback=True):
+        connection.execute("set transaction isolation level repeatable read")
+        _require(connection, setup)
+        before = _dry_run(connection, setup, algorithm, None, tasks)
+        for name, value in settings.items():
+            component, _, key = name.rpartition(":")
+            _set(connection, setup, component, key, value, forced=forced)
+        loaded = world.load(connection, worlds, setup, merge=True)
+        not_open = {} if tasks is None else _not_open(connection, setup, algorithm, tasks)
+        after = _dry_run(connection, setup, algorithm, profile, tasks)
+        with connection.cursor(row_factory=dict_row) as cursor:
+            query = "select * from brokerage.run_difference(%s, %s, %s)"
+            differences = cursor.execute(query, (setup, before, after)).fetchall()
+        return WhatIf(
+            _outcomes(connection, setup, before),
+            _outcomes(connection, setup, after),
+            differences,
+            not_open,
+            loaded.kept,
+        )
+
+
+def _not_open(connection: Connection, setup: str, algorithm: str, tasks: Sequence[int]) -> dict[int, str]:
+    """Those of the tasks that the broker does not work on, and why; a task that is not there is an error."""
+    connection.execute("select brokerage.require_tasks(%s, %s::bigint[])", (setup, list(tasks)))
+    query = """select task_id, not_open from brokerage.task_standing
+                where setup = %s and algorithm = %s and task_id = any (%s::bigint[]) and not_open is not null
+                order by 1"""
+    return dict(connection.execute(query, (setup, algorithm, list(tasks))).fetchall())
+
+
+def _set(connection: Connection, setup: str, component: str, key: str, value: Any, *, forced: bool) -> None:
+    """Set a key; one without component for every component, also those that have a value of their own."""
+    query = "select app, component from resource.config_of(%s) where key = %s and %s in ('', component)"
+    found = connection.execute(query, (setup, key, component)).fetchall()
+    query = "select resource.set_config(%s, %s, %s::jsonb, %s, %s, p_force => %s)"
+    for app, place in [*((app, place) for app, place in found if place != component), (None, component)]:
+        own = forced or bool(found)  # a key of somebody's own rules is set already
+        connection.execute(query, (setup, key, json_text(value), place, app, own))
+
+
+def _dry_run(
+    connection: Connection, setup: str, algorithm: str, profile: str | None, tasks: Sequence[int] | None
+) -> int:
+    """Decide tasks and store nothing but decisions; the number of the run."""
+    if tasks is None:
+        query = "select task_id from brokerage.open_task where setup = %s and algorithm = %s"
+        tasks = [task for (task,) in connection.execute(query, [setup, algorithm]).fetchall()]
+    query = "select brokerage.open_run(%s, %s, %s, null, true)"
+    [(run,)] = connection.execute(query, (setup, algorithm, profile)).fetchall()
+    query = "select brokerage.broker_next(%s, %s, %s::bigint[], %s)"
+    while connection.execute(query, (setup, run, list(tasks), _TASKS_A_CALL)).fetchall() != [(0,)]:
+        pass
+    return int(run)
+
+
+def _outcomes(connection: Connection, setup: str, run: int) -> dict[str, int]:
+    query = """select status, sum(tasks)::bigint from brokerage.outcomes
+                where setup = %s and run_id = %s group by status order by status"""
+    return dict(connection.execute(query, (setup, run)).fetchall())

@@ -1,0 +1,284 @@
+"""The embedded server: a PostgreSQL of our own, for whoever has none.
+
+`up` creates it (once, in about a second), starts it and returns where it is; it then outlives the program that
+started it, until `down`. Any number of programs may call `up` at once: one starts the server, all get it. What a
+killed program or a killed server leaves behind is put right by the next `up`.
+
+What lies in the home (BROKER_HOME, else the user's data folder; for root /var/lib/pgbroker):
+
+    lock                 held while a program creates, starts or stops the server; the kernel frees it
+    binaries/            a copy of PostgreSQL's programs, only where the server's uid cannot reach the installed ones
+    cluster/data/        PostgreSQL's data folder, owned by the server's uid, mode 700
+    cluster/password     of the superuser, mode 600: the only way in, over TCP and over the socket
+    cluster/port         chosen once and kept
+    cluster/in-use       locked as long as a process of the server lives
+    cluster/server.log   what the server says
+
+Root cannot run PostgreSQL, so for root the server runs as `nobody`, without touching the system's users.
+"""
+
+import fcntl
+import os
+import pwd
+import secrets
+import shutil
+import tempfile
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from urllib.parse import quote
+
+import platformdirs
+import psycopg
+
+from broker.errors import EmbeddedError
+from broker.server import binaries, postmaster
+from broker.server.binaries import Account, Installation
+
+SUPERUSER = "postgres"
+DATABASE = "broker"
+
+
+@dataclass(frozen=True)
+class Server:
+    """A running embedded server. `note` tells people what is new about it (another port), or is None."""
+
+    home: Path
+    port: int
+    password: str
+    socket_folder: Path
+    note: str | None = None
+
+    @property
+    def dsn(self) -> str:
+        """The DSN for psql and libraries: TCP on this machine, with the password."""
+        return self.dsn_of(DATABASE)
+
+    @property
+    def socket_dsn(self) -> str:
+        """The same over the unix socket, which saves some microseconds a call."""
+        folder = quote(str(self.socket_folder), safe="")
+        return f"postgresql://{SUPERUSER}:{self.password}@{folder}:{self.port}/{DATABASE}"
+
+    def dsn_of(self, database: str) -> str:
+        """The DSN of another database of this server."""
+        return f"postgresql://{SUPERUSER}:{self.password}@127.0.0.1:{self.port}/{database}"
+
+
+@dataclass(frozen=True)
+class Status:
+    """What is there: `state` is 'running', 'stopped' or 'absent' (never created)."""
+
+    state: str
+    home: Path
+    major: int | None = None
+    port: int | None = None
+    pid: int | None = None
+    log: Path | None = None
+
+
+def up(
+    home: Path | None = None, *, installation: Installation | None = None, settings: Mapping[str, str] | None = None
+) -> Server:
+    """The embedded server, created and started where it is not.
+
+    `installation` takes other programs than the wheel's, `settings` adds settings to the server's own at this start.
+    Raises EmbeddedError, with one clear line and a hint.
+    """
+    home = home_folder(home)
+    running = _answering(home)
+    if running:
+        return running
+    account = server_account()
+    with _locked(home) as lock:
+        running = _answering(home)  # another program may have started it while this one waited for the lock
+        if running:
+            return running
+        _require_reachable(home, account)
+        programs = binaries.reachable(installation or binaries.find(), account, home)
+        if not (home / "cluster").exists():
+            _create(home, programs, account, lock)
+        cluster = home / "cluster"
+        _require_same_major(cluster, programs)
+        note = postmaster.start(cluster, programs, account, socket_folder(home, account), settings or {})
+        server = _server(home, note)
+        _ensure_database(server)
+        return server
+
+
+def down(home: Path | None = None, *, installation: Installation | None = None) -> bool:
+    """Stop the server: calls in flight are rolled back. Returns False when none ran. The data stays."""
+    home = home_folder(home)
+    if not _exists(home):
+        return False
+    account = server_account()
+    with _locked(home):
+        programs = binaries.reachable(installation or binaries.find(), account, home)
+        return postmaster.stop(home / "cluster", programs, account)
+
+
+def status(home: Path | None = None) -> Status:
+    """What is there now; starts nothing."""
+    home = home_folder(home)
+    cluster = home / "cluster"
+    if not _exists(home):
+        return Status("absent", home)
+    _password(home)  # only its owner can see whether it runs
+    pid = postmaster.running_pid(cluster)
+    return Status(
+        "running" if pid else "stopped", home, _major_of(cluster), postmaster.port(cluster), pid, cluster / "server.log"
+    )
+
+
+def current(home: Path | None = None) -> Server | None:
+    """The server if it runs now, else None; starts nothing."""
+    home = home_folder(home)
+    return _server(home, None) if status(home).state == "running" else None
+
+
+def home_folder(home: Path | None = None) -> Path:
+    """The home: the argument, else BROKER_HOME, else the user's data folder (for root /var/lib/pgbroker)."""
+    if home is not None:
+        return home.absolute()
+    if os.environ.get("BROKER_HOME"):
+        return Path(os.environ["BROKER_HOME"]).absolute()
+    return Path("/var/lib/pgbroker") if os.geteuid() == 0 else platformdirs.user_data_path("pgbroker")
+
+
+def server_account() -> Account:
+    """Who runs the server: the caller, or `nobody` when the caller is root, which PostgreSQL refuses."""
+    if os.geteuid() != 0:
+        return Account()
+    try:
+        entry = pwd.getpwnam("nobody")
+    except KeyError:
+        raise EmbeddedError(
+            "root cannot run PostgreSQL, and this machine has no user 'nobody' to run it as",
+            "start as another user, or point to a server of your own with --dsn or BROKER_DSN",
+        ) from None
+    return Account(entry.pw_uid, entry.pw_gid)
+
+
+def socket_folder(home: Path, account: Account) -> Path:
+    """Where the unix socket lies: in the home, or, as a socket's path holds 107 bytes, in a short folder elsewhere."""
+    folder = home / "cluster" / "socket"
+    if len(os.fsencode(folder)) <= 90:  # leaves room for "/.s.PGSQL.65535"
+        return folder
+    return Path(tempfile.gettempdir()) / f"pgbroker-{account.uid or os.geteuid()}-{postmaster.fingerprint(home)}"
+
+
+def _exists(home: Path) -> bool:
+    """Whether the server was created."""
+    try:
+        return (home / "cluster").exists()
+    except OSError as error:
+        raise EmbeddedError(
+            f"cannot look into {home}: {error.strerror}", "set BROKER_HOME to a folder of your own"
+        ) from None
+
+
+def _answering(home: Path) -> Server | None:
+    """The server, if it answers as ours; its database, if it lacks, is left to the start."""
+    cluster = home / "cluster"
+    if not _exists(home):
+        return None
+    server = _server(home, None)
+    return server if postmaster.running_pid(cluster) and postmaster.answers(server.dsn, cluster) else None
+
+
+def _server(home: Path, note: str | None) -> Server:
+    port = postmaster.port(home / "cluster")
+    return Server(home, port, _password(home), socket_folder(home, server_account()), note)
+
+
+def _password(home: Path) -> str:
+    file = home / "cluster" / "password"
+    try:
+        return file.read_text().strip()
+    except PermissionError:
+        raise EmbeddedError(
+            f"the embedded server in {home} belongs to another user",
+            "set BROKER_HOME to a folder of your own, or ask its owner for a DSN",
+        ) from None
+    except FileNotFoundError:
+        raise EmbeddedError(f"{file} is missing", "restore it, or remove the folder to start anew") from None
+
+
+def _create(home: Path, programs: Installation, account: Account, lock: int) -> None:
+    """Create the cluster beside its place and rename it: a start that is killed leaves no half of one."""
+    for left_over in home.glob("cluster.new-*"):
+        shutil.rmtree(left_over)
+    new = Path(tempfile.mkdtemp(prefix="cluster.new-", dir=home))
+    new.chmod(0o755)  # the server's uid passes through; what matters in it is closed
+    for name in ("data", "socket"):
+        (new / name).mkdir(mode=0o700)
+        account.own(new / name)
+    password = secrets.token_urlsafe(24)
+    for name in ("password", "pwfile"):
+        descriptor = os.open(new / name, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+        os.write(descriptor, password.encode() + b"\n")
+        os.fsync(descriptor)
+        os.close(descriptor)
+    account.own(new / "pwfile")
+    postmaster.keep_port(new, postmaster.free_port())
+    postmaster.initdb(new / "data", new / "pwfile", SUPERUSER, programs, account, lock=lock)
+    (new / "pwfile").unlink()
+    new.rename(home / "cluster")
+    descriptor = os.open(home, os.O_RDONLY)
+    os.fsync(descriptor)
+    os.close(descriptor)
+
+
+def _ensure_database(server: Server) -> None:
+    with psycopg.connect(server.dsn_of("postgres"), autocommit=True) as connection:
+        if connection.execute("select from pg_database where datname = %s", [DATABASE]).fetchone() is None:
+            connection.execute(f"create database {DATABASE}")
+
+
+def _major_of(cluster: Path) -> int | None:
+    """The data folder's major version, or None where the caller may not read it."""
+    try:
+        return int((cluster / "data" / "PG_VERSION").read_text())
+    except (FileNotFoundError, PermissionError):
+        return None
+
+
+def _require_same_major(cluster: Path, programs: Installation) -> None:
+    found = _major_of(cluster)
+    if found != programs.major:
+        raise EmbeddedError(
+            f"the data in {cluster}/data is PostgreSQL {found}'s, the programs are PostgreSQL {programs.major}'s",
+            "set BROKER_HOME to a new folder, or dump the data with the programs of the old version and load it anew",
+        )
+
+
+def _require_reachable(home: Path, account: Account) -> None:
+    """As root: the server's uid must be able to pass through every folder above its data."""
+    if not account.drops:
+        return
+    for folder in (home, *home.parents):
+        mode = folder.stat()
+        allowed = 0o100 if mode.st_uid == account.uid else 0o010 if mode.st_gid == account.gid else 0o001
+        if not mode.st_mode & allowed:
+            raise EmbeddedError(
+                f"the server runs as uid {account.uid}, which cannot pass through the folder {folder}",
+                "set BROKER_HOME to a folder that everybody can pass through, such as /var/lib/pgbroker",
+            )
+
+
+@contextmanager
+def _locked(home: Path) -> Iterator[int]:
+    """Hold the home's lock, an open file. The kernel frees it when its holders have ended, also by kill -9."""
+    try:
+        home.mkdir(mode=0o755 if os.geteuid() == 0 else 0o700, parents=True, exist_ok=True)
+        descriptor = os.open(home / "lock", os.O_RDWR | os.O_CREAT, 0o600)
+    except OSError as error:
+        raise EmbeddedError(
+            f"cannot write to {home}: {error.strerror}", "set BROKER_HOME to a folder of your own"
+        ) from None
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX)
+        yield descriptor
+    finally:
+        os.close(descriptor)

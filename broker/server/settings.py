@@ -1,0 +1,68 @@
+"""The embedded server's settings, each with its reason."""
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+
+from broker.server.binaries import Account
+
+_CONF = """\
+# Of pgbroker's embedded server; written anew at each start. ALTER SYSTEM wins over it.
+
+# Who can reach it: this machine, with the password.
+listen_addresses = '127.0.0.1'
+
+# A job that was handed out stays handed out, whatever fails.
+fsync = on
+synchronous_commit = on
+full_page_writes = on
+
+# Hundreds of agents come through a pool or each with a connection of their own.
+max_connections = 200
+
+# A million waiting jobs with their indexes fit; an eighth of the memory on smaller machines, as agents run here too.
+shared_buffers = {buffers}MB
+
+# Fewer, smoother checkpoints: a full page image follows each, and queues change the same pages all the time.
+max_wal_size = 4GB
+min_wal_size = 256MB
+checkpoint_timeout = 15min
+wal_compression = on
+
+# The data lies in memory or on an SSD: an index is worth its pages also for small tables.
+random_page_cost = 1.1
+
+# Calls take less than a millisecond; compiling one takes a hundred, helpers of a parallel plan take ten.
+jit = off
+max_parallel_workers_per_gather = 0
+
+# Queue tables turn over completely; clean them before dead rows are in the way of a match.
+autovacuum_naptime = 10s
+autovacuum_vacuum_cost_delay = 0
+
+# Not errors of single statements: an agent that repeats a refused call must not fill the disk.
+log_min_messages = log
+log_checkpoints = off
+log_line_prefix = '%m [%p] '
+"""
+
+
+def write_settings(data: Path, account: Account, settings: Mapping[str, str]) -> None:
+    """Write pgbroker.conf, which postgresql.conf includes: the settings below, then those given."""
+    lines = [_CONF.format(buffers=_shared_buffers_mb())]
+    for name, value in settings.items():
+        quoted = value.replace("'", "''")
+        lines.append(f"{name} = '{quoted}'")
+    new = data / "pgbroker.conf.new"
+    new.write_text("\n".join(lines) + "\n")
+    account.own(new)
+    new.rename(data / "pgbroker.conf")
+
+
+def _shared_buffers_mb() -> int:
+    """An eighth of the memory, between 64 and 512 MB."""
+    total = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    limit = Path("/sys/fs/cgroup/memory.max")  # a container's, "max" where there is none
+    if limit.is_file() and (text := limit.read_text().strip()).isdigit():
+        total = min(total, int(text))
+    return max(64, min(512, total // 8 // 2**20))

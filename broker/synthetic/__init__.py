@@ -1,0 +1,1 @@
+"""Synthetic grids, workloads and JobAgents: for the demos, the simulation, the benchmarks and the tests."""
