@@ -63,7 +63,8 @@ def drop_baseline() -> None:
     text = "\n".join(_baseline())
     for kind, pattern in _CREATED.items():
         names = re.findall(pattern, text, re.MULTILINE)
-        execute(f"drop {kind} {', '.join(reversed(names))}")
+        if names:
+            execute(f"drop {kind} {', '.join(reversed(names))}")
 
 
 def _baseline() -> list[str]:

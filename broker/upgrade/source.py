@@ -9,7 +9,7 @@ from pathlib import Path
 
 from broker.upgrade.parse import ParseError, created
 
-ROOMS = ("resource", "workload", "brokerage", "taskqueue", "lifecycle", "instance", "monitor")
+SCHEMAS = ("resource", "workload", "brokerage", "taskqueue", "lifecycle", "instance", "monitor")
 KINDS = ("function", "procedure", "view", "trigger")
 # Files of sql/ that hold no object.
 NOT_OBJECTS = ("roles.sql", "schema.sql")
@@ -37,8 +37,8 @@ class SqlObject:
 
     @property
     def rank(self) -> tuple[int, int, str]:
-        """Where the object stands when nothing else is declared: room, kind (routines, views, triggers), path."""
-        return ROOMS.index(self.schema), max(KINDS.index(self.kind) - 1, 0), self.path
+        """Where the object stands when nothing else is declared: schema, kind (routines, views, triggers), path."""
+        return SCHEMAS.index(self.schema), max(KINDS.index(self.kind) - 1, 0), self.path
 
 
 def package_folder(name: str) -> Path:
@@ -66,13 +66,13 @@ def parse_files(files: Mapping[str, str]) -> list[SqlObject]:
     for path, text in files.items():
         if path in NOT_OBJECTS:
             continue
-        room = path.split("/", 1)[0]
-        if room not in ROOMS or "/" not in path:
-            raise ParseError(f"{path}: not in the folder of a room ({', '.join(ROOMS)})")
+        schema = path.split("/", 1)[0]
+        if schema not in SCHEMAS or "/" not in path:
+            raise ParseError(f"{path}: not in the folder of a schema ({', '.join(SCHEMAS)})")
         made = created(text, path)
         stem = Path(path).stem
-        if made.schema != room:
-            raise ParseError(f"{path}: creates {made.schema}.{made.name} in the folder of the room {room}")
+        if made.schema != schema:
+            raise ParseError(f"{path}: creates {made.schema}.{made.name} in the folder of the schema {schema}")
         if re.sub(r"__\d+$", "", stem) != made.name:
             raise ParseError(f"{path}: creates {made.schema}.{made.name}; a file is named after its object")
         after = tuple(name.strip() for line in _AFTER.findall(text) for name in line.split(","))
@@ -81,7 +81,7 @@ def parse_files(files: Mapping[str, str]) -> list[SqlObject]:
 
 
 def _ordered(objects: Iterable[SqlObject]) -> list[SqlObject]:
-    """Sort by room, kind and name, except where a file says `-- after: room.name`."""
+    """Sort by schema, kind and name, except where a file says `-- after: schema.name`."""
     by_path = {thing.path: thing for thing in objects}
     named: dict[str, list[str]] = {}
     for thing in by_path.values():

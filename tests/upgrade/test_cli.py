@@ -85,7 +85,7 @@ def test_downgrade_says_what_will_go_before_it_asks(db: psycopg.Connection[Any],
 
 
 @pytest.mark.parametrize("kind", ["agent", "operator"])
-def test_any_role_of_the_house_may_ask_what_is_installed(db: psycopg.Connection[Any], dsn: str, kind: str) -> None:
+def test_any_role_of_pgbroker_may_ask_what_is_installed(db: psycopg.Connection[Any], dsn: str, kind: str) -> None:
     login = f"{kind}_of_{db.info.dbname}"
     db.execute(sql.SQL("create role {} login password 'x'").format(sql.Identifier(login)))
     asking = make_conninfo(dsn, user=login, password="x")

@@ -11,7 +11,7 @@ declare
   v_function record;
 begin
   select p.oid, p.pronargs, p.prorettype, p.prosecdef, p.proconfig, p.provolatile, n.nspname, p.proname,
-         pg_has_role(p.proowner, (select r.role_name from resource.house_role r where r.kind = 'owner'), 'member') as is_trusted
+         pg_has_role(p.proowner, (select r.role_name from resource.installation_role r where r.kind = 'owner'), 'member') as is_trusted
     into v_function
     from pg_proc p
     join pg_namespace n on n.oid = p.pronamespace

@@ -36,7 +36,7 @@ with rule (name, good, at_least, at_most, wanted, verdict, cost) as (
     join pg_roles o on o.oid = r.setrole and o.rolname <> current_user
    cross join unnest(r.setconfig) c (entry)
    where r.setdatabase in (0, (select d.oid from pg_database d where d.datname = current_database()))
-     and exists (select from resource.house_role h join pg_roles m on m.rolname = h.role_name where pg_has_role(o.oid, m.oid, 'member'))
+     and exists (select from resource.installation_role h join pg_roles m on m.rolname = h.role_name where pg_has_role(o.oid, m.oid, 'member'))
 ), judged as (
   select s.name, g.role_name, g.database_id, s.context, s.source, r.wanted, r.cost,
          case when g.role_name is null then current_setting(s.name) else g.value end as value,
