@@ -25,7 +25,7 @@ grant execute on function resource.installed_release       to broker_agent, brok
 grant execute on function resource.set_identity            to broker_operator;
 grant execute on function resource.clear_identity          to broker_operator;
 grant execute on function resource.set_clock               to broker_operator;
-grant execute on function resource.begin_alone             to broker_operator;
+grant execute on function resource.make_isolated_setup             to broker_operator;
 
 -- resource, workload, brokerage, instance: worlds and configuration
 grant execute on function resource.store                   to broker_operator;
@@ -113,7 +113,7 @@ grant execute on function taskqueue.delete_queue_if_empty  to broker_operator;
 grant execute on function taskqueue.delete_empty_queues    to broker_operator;
 grant execute on function taskqueue.set_queue_enabled      to broker_operator;
 grant execute on function taskqueue.hold                   to broker_operator;
-grant execute on function taskqueue.let_go                 to broker_operator;
+grant execute on function taskqueue.resume                 to broker_operator;
 grant execute on function taskqueue.set_limit              to broker_operator;
 grant execute on function taskqueue.clear_limit            to broker_operator;
 grant execute on function taskqueue.set_group              to broker_operator;
@@ -196,8 +196,8 @@ grant select on table monitor.waiting_by_cpu_bucket    to broker_operator, broke
 grant select on table monitor.waiting_by_group         to broker_operator, broker_viewer;
 grant select on table monitor.waiting_by_platform      to broker_operator, broker_viewer;
 grant select on table monitor.waiting_by_site          to broker_operator, broker_viewer;
-grant execute on function brokerage.worded             to broker_operator, broker_viewer;  -- monitor.decision calls it
-grant execute on function taskqueue.lists              to broker_operator, broker_viewer;  -- monitor.site_limit calls it
+grant execute on function brokerage.split_reason             to broker_operator, broker_viewer;  -- monitor.decision calls it
+grant execute on function taskqueue.requires_value              to broker_operator, broker_viewer;  -- monitor.site_limit calls it
 
 -- instance: packing jobs onto rented machines
 grant execute on procedure instance.schedule               to broker_operator;

@@ -229,7 +229,7 @@ def _jobs_or_task(jobs: list[int] | None, task: int | None) -> None:
 
 
 def _set_held(kind: str, name: str, setup: str, *, held: bool, as_json: bool) -> None:
-    query = "select taskqueue.hold(%s, %s, %s)" if held else "select taskqueue.let_go(%s, %s, %s)"
+    query = "select taskqueue.hold(%s, %s, %s)" if held else "select taskqueue.resume(%s, %s, %s)"
     with session() as connection:
         require_setup(connection, setup)  # else the call makes it
         [(changed,)] = connection.execute(query, (setup, kind, name)).fetchall()

@@ -130,7 +130,7 @@ def _decide(connection: Connection, case: Mapping[str, Any], over: str | None, p
         raise BadRequest(f"world is {json_text(given)[:100]}, not an object", _CASE)
     setup = over or f"evaluate-{secrets.token_hex(8)}"
     if over is None:
-        connection.execute("select resource.begin_alone(%s)", [setup])
+        connection.execute("select resource.make_isolated_setup(%s)", [setup])
     else:
         _require(connection, setup)
     world.load(connection, [_own(given, setup)], setup, merge=over is not None)

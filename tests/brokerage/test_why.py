@@ -77,7 +77,7 @@ def test_what_is_explained_is_what_was_decided(db: Connection, profile: str) -> 
                  from brokerage.decision d
                  left join brokerage.rule_in_force f
                    on f.profile = %s and f.algorithm = 'production_job' and f.rule = d.rule
-                cross join lateral brokerage.worded(d.reason, f.criteria) w
+                cross join lateral brokerage.split_reason(d.reason, f.criteria) w
                 where d.run_id = %s"""
     decided = {(row.pop("task_id"), row["queue"]): row for row in _rows(db, query, profile, run)}
     explained = {(task, row["queue"]): row for task in tasks for row in _explained(db, task, profile) if row["queue"]}

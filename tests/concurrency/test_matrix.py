@@ -72,7 +72,7 @@ SUBMITTERS: dict[str, Call] = {
 OPERATORS: dict[str, Call] = {
     "hold 1": lambda q, s: q.call("hold", "job", "1"),
     "hold the queue": lambda q, s: q.call("hold", "queue", str(s.queues[1])),
-    "let 7 go": lambda q, s: q.call("let_go", "job", "7"),
+    "let 7 go": lambda q, s: q.call("resume", "job", "7"),
     "disable": lambda q, s: q.call("set_queue_enabled", s.queues[1], False),
     "delete the queue if empty": lambda q, s: q.call("delete_queue_if_empty", s.queues[1]),
     "delete empty queues": lambda q, s: q.call("delete_empty_queues"),

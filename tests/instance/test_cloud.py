@@ -104,11 +104,11 @@ def test_jobs_that_are_held_or_too_large(q: Calls) -> None:
     assert schedule(q) == (0, 0, 0, 0, 1)
     [(reason,)] = q.rows("select reason from monitor.instance_job where taskqueue_job_id = 2")
     assert reason.endswith("the most cores are 8 of 16")
-    q.rows("select taskqueue.let_go('s', 'job', '1')")
+    q.rows("select taskqueue.resume('s', 'job', '1')")
     assert schedule(q)[0] == 1
     q.rows("select taskqueue.hold('s', 'job', '1')")
     assert schedule(q) == (0, 0, 1, 0, 1)
-    q.rows("select taskqueue.let_go('s', 'job', '1')")
+    q.rows("select taskqueue.resume('s', 'job', '1')")
     assert schedule(q)[:2] == (1, 1)
 
 

@@ -65,7 +65,7 @@ def put(db: Connection, types: Sequence[Type], there: Sequence[Instance], jobs: 
             " values ('m', %s, %s, %s, %s, %s)",
             [(j.id, TASK, float(j.cpu), float(j.ram), j.hint) for j in jobs],
         )
-    db.execute("select instance.pass_ids('m')")
+    db.execute("select instance.reserve_ids('m')")
 
 
 def compare(db: Connection, case: tuple[list[Type], list[Instance], list[Job], int | None, bool]) -> None:

@@ -20,7 +20,7 @@ LOAD = """
       from generate_series(1, 5000) j;
     insert into instance.job (setup, job_id, task_id, cpu, ram, state, ended_at)
     select 'default', 30000 + j, 1 + j % 1000, 1, 1000, 'finished', now() from generate_series(1, 20000) j;
-    select instance.pass_ids('default')
+    select instance.reserve_ids('default')
 """
 QUEUES = {"CLOUD": {"resource_type": "cloud"}, "LARGE": {}}
 MANY = 1500  # jobs of one call

@@ -184,7 +184,7 @@ def test_a_dry_run_tells_what_becomes_of_leases_and_keeps_nobody_waiting(
     assert told(q, "expire_leases", 1, True) == {("sent", "return"): 1, ("heartbeat", "fail"): 1}
     other.connection.execute("set lock_timeout = '1s'")
     assert other.call("hold", "owner", "nobody") == 0  # nobody may be inside the setup
-    other.call("let_go", "owner", "nobody")
+    other.call("resume", "owner", "nobody")
     other.connection.execute("begin")
     other.rows("select 1 from taskqueue.lease for update nowait")
     assert told(q, "expire_leases", None, True) == wanted

@@ -243,11 +243,11 @@ class Matching(RuleBasedStateMachine):
     @precondition(lambda self: self.model.held_queues)
     @rule(which=index)
     def let_queue_go(self, which: int) -> None:
-        self._on_queue(self._one(self.model.held_queues, which), "let_go", None, self.model.held_queues)
+        self._on_queue(self._one(self.model.held_queues, which), "resume", None, self.model.held_queues)
 
     def _on_queue(self, queue: int, function: str, argument: Any, switched: set[int]) -> None:
         """Undo a switch of a queue; one without jobs may have vanished."""
-        arguments = ("queue", str(queue)) if function == "let_go" else (queue, argument)
+        arguments = ("queue", str(queue)) if function == "resume" else (queue, argument)
         if queue in self.model.queues():
             self.q.call(function, *arguments)
         else:
@@ -262,12 +262,12 @@ class Matching(RuleBasedStateMachine):
     def hold_job(self, which: int, let_go: bool) -> None:
         job_id = self._one(self.model.waiting, which)
         job = self.model.waiting[job_id]
-        assert self.q.call("let_go" if let_go else "hold", "job", str(job_id)) == (job.held == let_go)
+        assert self.q.call("resume" if let_go else "hold", "job", str(job_id)) == (job.held == let_go)
         job.held = not let_go
 
     @rule(owner=st.sampled_from(OWNERS), let_go=st.booleans())
     def hold_owner(self, owner: str, let_go: bool) -> None:
-        self.q.call("let_go" if let_go else "hold", "owner", owner)
+        self.q.call("resume" if let_go else "hold", "owner", owner)
         if let_go:
             self.model.held_owners.discard(owner)
         else:
@@ -319,7 +319,7 @@ class Matching(RuleBasedStateMachine):
         for queue in sorted(self.model.disabled):
             self._on_queue(queue, "set_queue_enabled", True, self.model.disabled)
         for queue in sorted(self.model.held_queues):
-            self._on_queue(queue, "let_go", None, self.model.held_queues)
+            self._on_queue(queue, "resume", None, self.model.held_queues)
         together = self.model.queues()
         definitions = [str(self.model.waiting[ids[0]].requirements) for ids in together.values()]
         self.q.call("set_cpu_buckets", buckets)

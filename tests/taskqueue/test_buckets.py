@@ -120,7 +120,7 @@ def test_short_jobs_that_starve_are_told(q: Calls) -> None:
     for thing in (("job", "4"), ("owner", "bob"), ("queue", str(short))):
         q.call("hold", *thing)
         assert q.rows(starved) == ([(5, True)] if thing[0] == "job" else [])
-        q.call("let_go", *thing)
+        q.call("resume", *thing)
     q.call("set_queue_enabled", short, False)
     assert q.rows(starved) == []
     q.call("set_queue_enabled", short, True)

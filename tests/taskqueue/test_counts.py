@@ -105,7 +105,7 @@ def waiting(q: Calls) -> int:
 def test_counts_follow_whatever_happens(q: Calls) -> None:
     busy(q, range(1, 150), random.Random(1))
     for (job_id,) in q.rows("select job_id from taskqueue.job where held"):
-        q.call("let_go", "job", str(job_id))
+        q.call("resume", "job", str(job_id))
     assert q.inconsistencies() == []
     there = waiting(q)
     assert drain(q) == there > 0
@@ -253,8 +253,8 @@ def test_held_and_moved_jobs_are_found_below_the_mark(q: Calls) -> None:
     assert 2 in found
     assert not found & {1, 10}
     q.maintain()
-    q.call("let_go", "job", "1")
-    q.call("let_go", "job", "10")
+    q.call("resume", "job", "1")
+    q.call("resume", "job", "10")
     assert {1, 2, 10} <= first_jobs(q)
     assert q.inconsistencies() == []
     q.insert(15, 8)  # another user priority in the same queue

@@ -178,7 +178,7 @@ def test_the_largest_id_is_an_id(q: Calls) -> None:
     largest = 10**12 - 1  # of those that submitters give
     q.insert(largest)
     assert q.call("hold", "job", str(largest)) == 1
-    assert q.call("let_go", "job", str(largest)) == 1
+    assert q.call("resume", "job", str(largest)) == 1
     assert q.take(JobID=largest).job_id == largest
 
 

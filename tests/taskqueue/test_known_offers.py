@@ -60,9 +60,9 @@ UNDO: dict[str, Callable[[Calls], Any]] = {
     "a limit": lambda q: q.call("clear_limit", "running", "S", None, "JobTypes", "T"),
     "a limit on the owner": lambda q: q.call("clear_limit", "running", "S", None, "OwnerDN", "alice"),
     "other buckets": lambda q: q.call("set_cpu_buckets", [500, 5000]),
-    "the owner is held": lambda q: q.call("let_go", "owner", "alice"),
-    "the queue is held": lambda q: q.call("let_go", "queue", str(q.queue_of(1))),
-    "the job is held": lambda q: q.call("let_go", "job", "1"),
+    "the owner is held": lambda q: q.call("resume", "owner", "alice"),
+    "the queue is held": lambda q: q.call("resume", "queue", str(q.queue_of(1))),
+    "the job is held": lambda q: q.call("resume", "job", "1"),
     "the queue is disabled": lambda q: q.call("set_queue_enabled", q.queue_of(1), True),
     "the identity becomes private": lambda q: q.rows("select resource.set_identity('default', resource.caller())"),
 }

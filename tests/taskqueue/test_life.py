@@ -62,7 +62,7 @@ def test_a_queue_with_nothing_but_held_jobs_is_not_empty(q: Calls) -> None:
     q.call("delete_empty_queues")
     q.maintain()
     assert q.match() is None
-    q.call("let_go", "job", "1")
+    q.call("resume", "job", "1")
     assert q.take().job_id == 1
 
 
@@ -362,8 +362,8 @@ def test_a_held_job_is_passed_over(q: Calls) -> None:
     assert q.take().job_id == 2
     assert q.match() is None
     assert q.queue_of(1) == queue
-    assert q.call("let_go", "job", "1") == 1
-    assert q.call("let_go", "job", "1") == 0
+    assert q.call("resume", "job", "1") == 1
+    assert q.call("resume", "job", "1") == 0
     assert q.take().job_id == 1
     assert q.inconsistencies() == []
 
@@ -380,7 +380,7 @@ def test_a_held_owner_has_no_matches(q: Calls) -> None:
     q.call("recompute_shares")
     q.call("rebuild_matching")
     assert q.match(Site="new") is None
-    assert q.call("let_go", "owner", "alice") == 3
+    assert q.call("resume", "owner", "alice") == 3
     assert {q.take(Site=["A", "B", "new"]).job_id for _ in range(3)} == {1, 2, 4}
     assert q.inconsistencies() == []
 
@@ -391,7 +391,7 @@ def test_a_held_queue_has_no_matches(q: Calls) -> None:
     assert q.queues() == {free: 1}
     assert q.take().job_id == 2
     assert q.match() is None
-    assert q.call("let_go", "queue", str(held)) == 1
+    assert q.call("resume", "queue", str(held)) == 1
     assert q.take().job_id == 1
 
 
@@ -403,10 +403,10 @@ def test_switches_are_apart(q: Calls) -> None:
     q.call("hold", "owner", "alice")
     q.call("hold", "job", "1")
     for undo, *arguments in (
-        ("let_go", "owner", "alice"),
+        ("resume", "owner", "alice"),
         ("set_queue_enabled", queue, True),
-        ("let_go", "job", "1"),
-        ("let_go", "queue", str(queue)),
+        ("resume", "job", "1"),
+        ("resume", "queue", str(queue)),
     ):
         assert q.match() is None
         assert q.queues() == {}
@@ -418,9 +418,9 @@ def test_letting_a_queue_go_does_not_let_its_owner_go(q: Calls) -> None:
     queue = q.insert(1)
     q.call("hold", "owner", "alice")
     q.call("hold", "queue", str(queue))
-    q.call("let_go", "queue", str(queue))
+    q.call("resume", "queue", str(queue))
     assert q.match() is None
-    q.call("let_go", "owner", "alice")
+    q.call("resume", "owner", "alice")
     assert q.take().job_id == 1
 
 

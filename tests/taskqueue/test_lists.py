@@ -46,7 +46,7 @@ def test_lists_follow_whatever_happens(q: Calls) -> None:
         elif done < 0.95 and waiting:
             name = chance.choice(waiting)
             kind, what = chance.choice([("queue", str(q.queue_of(name))), ("owner", f"owner of g{name}")])
-            q.call(chance.choice(["hold", "let_go"]), kind, what)
+            q.call(chance.choice(["hold", "resume"]), kind, what)
         else:
             q.call("close_gaps")
         if n % 10 == 0:

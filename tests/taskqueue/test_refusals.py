@@ -350,7 +350,7 @@ def test_unknown_queues(settled: Calls) -> None:
 
 def test_hold_of_a_wrong_kind(settled: Calls) -> None:
     refused(settled, "PB001", ["site"], "hold", "site", "S")
-    refused(settled, "PB001", ["site"], "let_go", "site", "S")
+    refused(settled, "PB001", ["site"], "resume", "site", "S")
     refused(settled, "PB001", ["seven"], "hold", "job", "seven")
     refused(settled, "PB004", ["99"], "hold", "job", "99")
 

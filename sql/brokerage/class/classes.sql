@@ -7,7 +7,7 @@ as $$
 declare
   v_profile text := coalesce(p_profile, (select s.profile from brokerage.setting s where s.setup = p_setup), 'doc');
 begin
-  perform resource.look(p_setup);
+  perform resource.identify_viewer(p_setup);
   perform resource.require_known_setup(p_setup);
   perform brokerage.require_profile(v_profile);
   return query

@@ -18,7 +18,7 @@ declare
   v_rule text;
   v_reason text;
 begin
-  perform resource.look(p_setup);
+  perform resource.identify_viewer(p_setup);
   perform resource.require_known_setup(p_setup);
   select t.* into v_task from workload.task t where t.setup = p_setup and t.task_id = p_task_id;
   if not found then

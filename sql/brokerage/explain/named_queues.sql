@@ -7,7 +7,7 @@ as $$
 declare
   v_flavour text;
 begin
-  perform resource.look(p_setup);
+  perform resource.identify_viewer(p_setup);
   v_flavour := brokerage.flavour(coalesce(p_profile, (select s.profile from brokerage.setting s where s.setup = p_setup), 'doc'));
   return query
     select n.name, array(select q.queue from resource.candidate_queue q

@@ -8,7 +8,7 @@ as $$
 declare
   v_missing text;
 begin
-  perform resource.look(p_setup);
+  perform resource.identify_viewer(p_setup);
   select coalesce(u.run_id::text, 'null') into v_missing from unnest(array[p_before, p_after]) u(run_id)
    where not exists (select from brokerage.run r where r.setup = p_setup and r.run_id = u.run_id) limit 1;
   if found then

@@ -6,7 +6,7 @@ as $$
   select concat_ws(' ', coalesce((select format('%s has it: give that as p_algorithm.', string_agg(r.algorithm, ', ' order by r.algorithm))
                                     from brokerage.rule_in_force r where r.profile = p_profile and r.rule = p_rule having count(*) > 0),
                                  (select format('The nearest is %s.', l.rule)
-                                    from (select r.rule, resource.likeness(p_rule, r.rule) as likeness from brokerage.rule_in_force r where r.profile = p_profile and r.algorithm = p_algorithm) l
+                                    from (select r.rule, resource.similarity(p_rule, r.rule) as likeness from brokerage.rule_in_force r where r.profile = p_profile and r.algorithm = p_algorithm) l
                                    where l.likeness > 0.4 order by l.likeness desc, l.rule limit 1)),
                    'A rule of your own needs kind, position and function.')
 $$;

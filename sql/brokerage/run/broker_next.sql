@@ -1,7 +1,7 @@
 -- A part of a run: takes tasks that nobody else works on, decides them, assigns their jobs, all in one transaction. Tasks are locked first and looked
 -- at again after that: another broker may have decided them between this call's snapshot and the lock. A dry run changes nothing of a task: it takes
 -- no lock, so that no broker passes its tasks over, and may stand in one snapshot with what it is compared with.
-create or replace function brokerage.broker_next(p_setup text, p_run_id bigint, p_tasks bigint[] default null, p_limit bigint default null) returns bigint
+create or replace function brokerage.broker_next(p_setup text, p_run_id bigint, p_task_ids bigint[] default null, p_limit bigint default null) returns bigint
 language plpgsql
 security definer set search_path = brokerage, pg_temp set jit = off set enable_mergejoin = off set work_mem = '64MB'
 as $$
@@ -22,8 +22,8 @@ begin
   if v_run.dry then
     v_taken := array(
       select t.task_id from workload.task t
-       where t.setup = p_setup and (p_tasks is null or t.task_id = any (p_tasks))
-         and (p_tasks is not null or exists (select from brokerage.due_task d where d.setup = p_setup and d.algorithm = v_run.algorithm and d.task_id = t.task_id))
+       where t.setup = p_setup and (p_task_ids is null or t.task_id = any (p_task_ids))
+         and (p_task_ids is not null or exists (select from brokerage.due_task d where d.setup = p_setup and d.algorithm = v_run.algorithm and d.task_id = t.task_id))
          and not exists (select from brokerage.task_decision x where x.setup = p_setup and x.run_id = p_run_id and x.task_id = t.task_id)
        order by t.current_priority desc, t.task_id
        limit p_limit);
@@ -33,15 +33,15 @@ begin
   while not v_run.dry loop
     v_locked := array(
       select t.task_id from workload.task t
-       where t.setup = p_setup and (p_tasks is null or t.task_id = any (p_tasks))
-         and (p_tasks is not null or exists (select from brokerage.due_task d where d.setup = p_setup and d.algorithm = v_run.algorithm and d.task_id = t.task_id))
+       where t.setup = p_setup and (p_task_ids is null or t.task_id = any (p_task_ids))
+         and (p_task_ids is not null or exists (select from brokerage.due_task d where d.setup = p_setup and d.algorithm = v_run.algorithm and d.task_id = t.task_id))
          and not exists (select from brokerage.task_decision x where x.setup = p_setup and x.run_id = p_run_id and x.task_id = t.task_id)
        order by t.current_priority desc, t.task_id
        limit p_limit
          for no key update of t skip locked);
     v_taken := array(
       select u.task_id from unnest(v_locked) with ordinality u(task_id, number)
-       where (p_tasks is not null or exists (select from brokerage.due_task d where d.setup = p_setup and d.algorithm = v_run.algorithm and d.task_id = u.task_id))
+       where (p_task_ids is not null or exists (select from brokerage.due_task d where d.setup = p_setup and d.algorithm = v_run.algorithm and d.task_id = u.task_id))
          and not exists (select from brokerage.task_decision x where x.setup = p_setup and x.run_id = p_run_id and x.task_id = u.task_id)
        order by u.number);
     exit when cardinality(v_taken) > 0 or cardinality(v_locked) = 0;

@@ -7,7 +7,7 @@ declare
   v_missing bigint[];
   v_other record;
 begin
-  perform resource.look(p_setup);
+  perform resource.identify_viewer(p_setup);
   perform resource.require_known_setup(p_setup);
   v_missing := array(select distinct u.task_id from unnest(p_task_ids) u(task_id)
                       where not exists (select from workload.task t where t.setup = p_setup and t.task_id = u.task_id) order by 1);

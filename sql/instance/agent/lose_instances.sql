@@ -20,7 +20,7 @@ begin
   v_leases := array(select l.o from (select j.taskqueue_job_id from unnest(v_jobs) j where j.taskqueue_job_id is not null order by 1) t
                      cross join lateral (select o from taskqueue.lease o where o.setup = p_setup and o.job_id = t.taskqueue_job_id for update) l);
   if v_leases <> '{}' then  -- its agent is gone, too
-    perform taskqueue.enter(p_setup);
+    perform taskqueue.enter_setup(p_setup);
     foreach v_lease in array v_leases loop
       if v_lease.kill_reason is not null then
         perform taskqueue.end_lease(v_lease, 'cancelled', v_lease.kill_reason);

@@ -1,5 +1,5 @@
 -- Jobs that ended and instances that were released leave the tables when they are old (jobs_kept of lifecycle.set_settings), as brokered jobs do. Safe to run twice at once.
-create or replace function instance.forget_ended(p_setup text, p_most int default null, out jobs bigint, out instances bigint)
+create or replace function instance.forget_ended(p_setup text, p_limit int default null, out jobs bigint, out instances bigint)
 language plpgsql
 security definer set search_path = instance, pg_temp set enable_seqscan = off
 as $$
@@ -15,13 +15,13 @@ begin
    where j.setup = p_setup and j.job_id = any (array(
            select o.job_id from instance.job o
             where o.setup = p_setup and o.state in ('finished', 'cancelled') and o.ended_at < v_before
-            order by o.ended_at limit coalesce(p_most, v_setting.most) for update skip locked));
+            order by o.ended_at limit coalesce(p_limit, v_setting.most) for update skip locked));
   get diagnostics jobs = row_count;
   delete from instance.instance i
    where i.setup = p_setup and i.instance_id = any (array(
            select o.instance_id from instance.instance o
             where o.setup = p_setup and o.state = 'released' and o.released_at < v_before
-            order by o.released_at limit coalesce(p_most, v_setting.most) for update skip locked));
+            order by o.released_at limit coalesce(p_limit, v_setting.most) for update skip locked));
   get diagnostics instances = row_count;
 end $$;
 

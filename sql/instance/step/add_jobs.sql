@@ -29,7 +29,7 @@ begin
     raise exception 'job % is there already', (select min(i) from unnest(v_ids) i where i <> all (coalesce(v_stored, '{}')))
       using errcode = 'PB005', hint = 'A job is added once; instance.set_needs says more of one that waits.';
   end if;
-  perform instance.pass_ids(p_setup);
+  perform instance.reserve_ids(p_setup);
   perform instance.resolve_needs(p_setup, v_ids);
   return v_ids;
 end $$;

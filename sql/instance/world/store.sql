@@ -1,7 +1,7 @@
 -- after: instance.world_table
 -- after: instance.lock_schedule
 -- after: instance.resolve_needs
--- after: instance.pass_ids
+-- after: instance.reserve_ids
 -- World format: loads rows into a table of this room. What instances have comes from their type, what is used from their jobs; expressions whose inputs are known are worked out.
 create or replace function instance.store(p_setup text, p_table text, p_rows jsonb, p_parents jsonb default null, p_merge boolean default false) returns bigint
 language plpgsql
@@ -26,7 +26,7 @@ begin
         using errcode = 'PB001', hint = 'Jobs that wait in TaskQueues for a queue of kind cloud are taken up by instance.schedule; own jobs have no queue.';
     end if;
   end if;
-  perform instance.pass_ids(p_setup);
+  perform instance.reserve_ids(p_setup);
   if p_table = 'instance' then
     update instance.instance i set cpu = coalesce(i.cpu, t.cpu), ram = coalesce(i.ram, t.ram), price = coalesce(i.price, t.price)
       from resource.instance_type t

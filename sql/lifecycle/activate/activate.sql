@@ -2,7 +2,7 @@
 -- after: lifecycle.requirements_of
 -- lifecycle.md, From task to TaskQueue: jobs that have a queue are assigned, those whose input is there are activated and wait in a TaskQueue from the same commit on.
 -- Jobs that somebody else is moving are passed over.
-create or replace function lifecycle.activate(p_setup text, p_most int default 10000) returns table (status text, jobs bigint)
+create or replace function lifecycle.activate(p_setup text, p_limit int default 10000) returns table (status text, jobs bigint)
 language plpgsql
 security definer set search_path = lifecycle, pg_temp
 as $$
@@ -15,14 +15,14 @@ declare
 begin
   perform resource.identify(p_setup);
   perform resource.require_known_setup(p_setup);
-  perform taskqueue.enter(p_setup);
+  perform taskqueue.enter_setup(p_setup);
   v_ids := array(select j.job_id from workload.job j
-                  where j.setup = p_setup and j.job_id = any (array(select r.job_id from lifecycle.ready_jobs(p_setup, p_most) r))
+                  where j.setup = p_setup and j.job_id = any (array(select r.job_id from lifecycle.ready_jobs(p_setup, p_limit) r))
                     and j.status in ('defined', 'assigned')
                   order by j.job_id for update skip locked);
   v_defined := array(select j.job_id from workload.job j
                       where j.setup = p_setup and j.activated is null and j.ended is null and j.status = 'defined' and j.queue is not null
-                      order by j.job_id limit p_most for update skip locked);
+                      order by j.job_id limit p_limit for update skip locked);
   v_defined := array(select i from unnest(v_defined) i union select j.job_id from workload.job j where j.setup = p_setup and j.job_id = any (v_ids) and j.status = 'defined');
   if v_defined <> '{}' then
     v_defined := workload.change_status(p_setup, v_defined, 'defined', 'assigned', 'activate');

@@ -1,7 +1,7 @@
 -- after: workload.job_by_task
 -- lifecycle.md, States: assigned becomes activated when the input is at the queue's storage: the files that the job reads are on disk at storages that worker nodes of the
 -- queue read from (for analysis those of the scope analysis, where it has some), or the queue reads from anywhere what the task lets it (allow_input_wan).
-create or replace function lifecycle.ready_jobs(p_setup text, p_most int) returns table (job_id bigint)
+create or replace function lifecycle.ready_jobs(p_setup text, p_limit int) returns table (job_id bigint)
 language sql stable rows 1000
 as $$
   with waiting as materialized (
@@ -53,7 +53,7 @@ as $$
    where j.status in ('defined', 'assigned')
      and (j.task_id, j.queue, coalesce(j.number, 0)) not in (select m.task_id, m.queue, m.number from missing m)
    order by j.priority desc, j.job_id
-   limit p_most
+   limit p_limit
 $$;
 
 comment on function lifecycle.ready_jobs(text, int) is 'Defined and assigned jobs whose input is at their queue, highest priority first.';

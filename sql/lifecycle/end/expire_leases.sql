@@ -22,7 +22,7 @@ begin
   perform resource.identify(p_setup);
   perform resource.require_known_setup(p_setup);
   if p_dry_run is not true then
-    perform taskqueue.enter(p_setup);
+    perform taskqueue.enter_setup(p_setup);
   end if;
   select s.* into v_setting from taskqueue.setting s where s.setup = p_setup;
   select r.skipped_at into v_skipped_at

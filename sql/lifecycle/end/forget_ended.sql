@@ -1,6 +1,6 @@
 -- Ended jobs leave workload.job when they are old (jobs_kept), and their status the counts of their task in the same statement. A part of a task's input counts as done by the
 -- job that did it: while its task has parts to assign, or jobs at work that may give theirs back, that job stays, or its part would be done once more.
-create or replace function lifecycle.forget_ended(p_setup text, p_most int default null) returns bigint
+create or replace function lifecycle.forget_ended(p_setup text, p_limit int default null) returns bigint
 language plpgsql
 security definer set search_path = lifecycle, pg_temp
 as $$
@@ -19,7 +19,7 @@ begin
     select j.ctid from workload.job j
      where j.setup = p_setup and j.ended < resource.clock(p_setup) - v_setting.jobs_kept and workload.is_end(j.status)
        and (j.number is null or j.rebrokered > 0 or j.task_id not in (select k.task_id from kept k))
-     order by j.ended limit coalesce(p_most, v_setting.most) for update skip locked
+     order by j.ended limit coalesce(p_limit, v_setting.most) for update skip locked
   ), gone as (
     delete from workload.job j where j.ctid = any (array(select o.ctid from old o))
     returning j.*

@@ -8,7 +8,7 @@ language plpgsql stable
 security definer set search_path = lifecycle, pg_temp
 as $$
 begin
-  perform resource.look(p_setup);
+  perform resource.identify_viewer(p_setup);
   perform resource.require_known_setup(p_setup);
   return query
     with present as materialized (

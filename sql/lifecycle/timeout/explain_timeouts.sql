@@ -9,7 +9,7 @@ declare
   v_now timestamptz := resource.clock(p_setup);
   v_status text;
 begin
-  perform resource.look(p_setup);
+  perform resource.identify_viewer(p_setup);
   select j.status into v_status from workload.job j where j.setup = p_setup and j.job_id = p_job_id;
   if not found then
     raise exception 'there is no job % in setup %', coalesce(p_job_id::text, 'null'), p_setup using errcode = 'PB004', hint = 'Jobs are made by brokerage, or loaded.';

@@ -5,7 +5,7 @@ returns table (queue text, gshare text, queued bigint, running bigint, queued_of
 language sql stable
 security definer set search_path = lifecycle, pg_temp
 as $$
-  select resource.look(p_setup);
+  select resource.identify_viewer(p_setup);
   with setting as (
     select (resource.config_value(p_setup, 'pandaserver', 'rebroker', 'FAST_REBRO_THRESHOLD_NQNR_RATIO') #>> '{}')::float8 as ratio,
            (resource.config_value(p_setup, 'pandaserver', 'rebroker', 'FAST_REBRO_THRESHOLD_NQUEUE_FRAC') #>> '{}')::float8 as fraction,

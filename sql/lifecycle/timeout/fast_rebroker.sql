@@ -3,13 +3,13 @@
 -- after: lifecycle.return_to_task
 -- lifecycle.md, Fast rebrokerage: the excess goes back, lowest job id first. Counts and jobs are read in one statement, and a job that is not to be had is not replaced by
 -- another: so two at once move what one would.
-create or replace function lifecycle.fast_rebroker(p_setup text, p_dry_run boolean default false, p_most int default null)
+create or replace function lifecycle.fast_rebroker(p_setup text, p_dry_run boolean default false, p_limit int default null)
 returns table (queue text, gshare text, queued bigint, running bigint, excess bigint, jobs bigint)
 language plpgsql
 security definer set search_path = lifecycle, pg_temp
 as $$
 declare
-  v_most int := coalesce(p_most, (select s.most from lifecycle.setting_in_force s where s.setup = p_setup));
+  v_most int := coalesce(p_limit, (select s.most from lifecycle.setting_in_force s where s.setup = p_setup));
   v_taken jsonb;
   v_ids bigint[];
   v_some bigint[];
@@ -39,7 +39,7 @@ begin
   if p_dry_run then
     v_moved := v_ids;
   else
-    perform taskqueue.enter(p_setup);
+    perform taskqueue.enter_setup(p_setup);
     for i in 1 .. cardinality(v_ids) by 500 loop
       v_some := lifecycle.lock_jobs(p_setup, v_ids[i : i + 499]);
       for v_job in

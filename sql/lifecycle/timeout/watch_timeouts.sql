@@ -4,12 +4,12 @@
 -- lifecycle.md, Timeouts. Candidates are read without a lock; then a few at a time are locked and judged once more, by what is so then: a heartbeat that came meanwhile counts,
 -- and what another watcher ended is not ended again. In the order of tasks, so that two who give work back to the same tasks wait for each other and never crosswise.
 -- Leased jobs that were sent are left to lifecycle.expire_leases.
-create or replace function lifecycle.watch_timeouts(p_setup text, p_dry_run boolean default false, p_most int default null) returns table (rule text, action text, jobs bigint)
+create or replace function lifecycle.watch_timeouts(p_setup text, p_dry_run boolean default false, p_limit int default null) returns table (rule text, action text, jobs bigint)
 language plpgsql
 security definer set search_path = lifecycle, pg_temp
 as $$
 declare
-  v_most int := coalesce(p_most, (select s.most from lifecycle.setting_in_force s where s.setup = p_setup));
+  v_most int := coalesce(p_limit, (select s.most from lifecycle.setting_in_force s where s.setup = p_setup));
   v_ids bigint[];
   v_some bigint[];
   v_due record;
@@ -25,7 +25,7 @@ begin
       select o.rule, o.action, least(count(*), v_most) from lifecycle.overdue(p_setup) o where not (o.is_leased and o.rule = 'sent') group by o.rule, o.action order by min(o.place), o.action;
     return;
   end if;
-  perform taskqueue.enter(p_setup);
+  perform taskqueue.enter_setup(p_setup);
   v_ids := array(select d.job_id
                    from (select o.job_id, o.task_id, row_number() over (partition by o.rule order by o.job_id) as number
                            from lifecycle.overdue(p_setup) o where not (o.is_leased and o.rule = 'sent')) d

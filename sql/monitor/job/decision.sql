@@ -9,7 +9,7 @@ select t.setup, t.run_id, r.algorithm, r.profile, r.dry, t.task_id, d.queue,
   join brokerage.run r on r.setup = t.setup and r.run_id = t.run_id
   join brokerage.decision d on d.setup = t.setup and d.run_id = t.run_id and d.task_id = t.task_id
   left join brokerage.rule_in_force f on f.profile = r.profile and f.algorithm = r.algorithm and f.rule = d.rule
- cross join lateral brokerage.worded(d.reason, f.criteria) w
+ cross join lateral brokerage.split_reason(d.reason, f.criteria) w
   left join brokerage.assignment a on a.setup = d.setup and a.run_id = d.run_id and a.task_id = d.task_id and a.queue = d.queue
 union all
 select t.setup, t.run_id, r.algorithm, r.profile, r.dry, t.task_id, null,

@@ -16,7 +16,7 @@ select l.setup, l.limit_id, l.site, l.grid_ce, l.kind, l.attribute, l.value, l.c
                        join taskqueue.task_queue q on q.setup = p.setup and q.task_queue_id = p.task_queue_id
                        join taskqueue.definition d on d.setup = q.setup and d.definition_id = q.definition_id
                        join taskqueue.queue_count n on n.setup = p.setup and n.task_queue_id = p.task_queue_id
-                      where p.setup = l.setup and p.site in (l.site, '*') and taskqueue.lists(d.requirements, l.attribute, l.value)) b;
+                      where p.setup = l.setup and p.site in (l.site, '*') and taskqueue.requires_value(d.requirements, l.attribute, l.value)) b;
 
 comment on view monitor.site_limit is
 'Limits with how far they are used, and which waiting jobs they hold back while they are reached.';

@@ -4,7 +4,7 @@ language plpgsql stable
 security definer set search_path = resource, pg_temp
 as $$
 begin
-  perform resource.look(p_setup);
+  perform resource.identify_viewer(p_setup);
   return query
   select distinct on (c.app, c.component, c.key) c.app, c.component, c.key, c.value
     from resource.config c

@@ -7,7 +7,7 @@ as $$
            coalesce((select format('Components that know it: %s.', string_agg(distinct k.component, ', ')) from resource.config_key k
                       where p_key ~ k.pattern and p_component <> '' having count(*) > 0),
                     (select format('The nearest known key is %s:%s.', l.component, l.key)
-                       from (select k.component, k.key, resource.likeness(p_key, k.key) as likeness from resource.config_key k) l
+                       from (select k.component, k.key, resource.similarity(p_key, k.key) as likeness from resource.config_key k) l
                       where l.likeness > 0.4
                       order by l.likeness desc, l.component = p_component desc, l.component, l.key
                       limit 1)),

@@ -4,7 +4,7 @@ language plpgsql stable
 security definer set search_path = resource, pg_temp
 as $$
 begin
-  perform resource.look(p_setup);
+  perform resource.identify_viewer(p_setup);
   select true, s.simulated into is_there, simulated from resource.setup s where s.setup = p_setup;
   is_there := coalesce(is_there, false);
   clock := resource.clock(p_setup);

@@ -4,7 +4,7 @@ language plpgsql stable
 security definer set search_path = taskqueue, pg_temp
 as $$
 begin
-  perform resource.look(p_setup);
+  perform resource.identify_viewer(p_setup);
   return query
     select 'definition', 'queue ' || q.task_queue_id, taskqueue.requirements_of_queue(q)::text, d.requirements::text
       from taskqueue.task_queue q join taskqueue.definition d on d.setup = q.setup and d.definition_id = q.definition_id
@@ -75,7 +75,7 @@ begin
               from taskqueue.site_limit l
               join taskqueue.lease i on i.setup = l.setup and i.site = l.site and (l.grid_ce is null or l.grid_ce = i.grid_ce)
               join taskqueue.definition d on d.setup = i.setup and d.definition_id = i.definition_id
-             where l.setup = p_setup and l.kind = 'running' and taskqueue.lists(d.requirements, l.attribute, l.value)) e
+             where l.setup = p_setup and l.kind = 'running' and taskqueue.requires_value(d.requirements, l.attribute, l.value)) e
       full join (select i.limit_id, i.job_id, i.slot from taskqueue.limit_use i where i.setup = p_setup) u using (limit_id, job_id)
      where e.counts is null or u.slot is null
     union all

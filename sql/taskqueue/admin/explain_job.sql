@@ -5,7 +5,7 @@ language plpgsql stable
 security definer set search_path = taskqueue, pg_temp
 as $$
 declare
-  v_identity resource.identity := resource.look(p_setup);
+  v_identity resource.identity := resource.identify_viewer(p_setup);
   v_definition taskqueue.definition := taskqueue.definition_of_job(p_setup, p_job_id);
 begin
   v_identity.private := false;

@@ -15,7 +15,7 @@ begin
   return next;
   step := 'counts';
   v_queue_ids := array(select distinct i.task_queue_id from taskqueue.job_count_change i where i.setup = v_setup);
-  if taskqueue.is_foreign(v_setup) then
+  if taskqueue.counts_of_another_server(v_setup) then
     perform taskqueue.rebuild_matching(v_setup);
   end if;
   select coalesce(sum(taskqueue.fold_counts(v_setup, i)), 0) into changed from unnest(v_queue_ids) i;

@@ -21,8 +21,8 @@ begin
       case v_key
         when 'ten_first' then v_new.ten_first := v_value::boolean;
         when 'share_correction' then v_new.share_correction := v_value::boolean;
-        when 'strict_keys' then v_new.strict_keys := taskqueue.texts(v_key, v_value);
-        when 'required_keys' then v_new.required_keys := taskqueue.texts(v_key, v_value);
+        when 'strict_keys' then v_new.strict_keys := taskqueue.text_set(v_key, v_value);
+        when 'required_keys' then v_new.required_keys := taskqueue.text_set(v_key, v_value);
         when 'queue_size' then v_new.queue_size := v_value::int;
         when 'shares' then v_new.shares := taskqueue.one_text(v_key, v_value);
         when 'policy' then v_new.policy := taskqueue.one_text(v_key, v_value);

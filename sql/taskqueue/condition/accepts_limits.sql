@@ -2,7 +2,7 @@
 create or replace function taskqueue.accepts_limits(p_definition taskqueue.definition, p_offer taskqueue.offer) returns boolean
 language sql stable
 as $$
-  select (p_offer).reached is null or not taskqueue.reaches((p_definition).requirements, (p_offer).reached, (p_definition).setup)
+  select (p_offer).reached is null or not taskqueue.hits_limit((p_definition).requirements, (p_offer).reached, (p_definition).setup)
 $$;
 
 comment on function taskqueue.accepts_limits(taskqueue.definition, taskqueue.offer) is

@@ -36,16 +36,16 @@ begin
       when 'JobType' then v_offer.job_types := taskqueue.offered(v_key, v_value, v_setting.strict_keys);
       when 'Platform' then
         v_offer.platforms := taskqueue.compatible_platforms(p_setup, taskqueue.offered(v_key, v_value, v_setting.strict_keys));
-      when 'PilotType' then v_offer.pilot_types := taskqueue.texts(v_key, v_value);
+      when 'PilotType' then v_offer.pilot_types := taskqueue.text_set(v_key, v_value);
       when 'Tag', 'NumberOfProcessors', 'WholeNode' then null;
-      when 'RequiredTag' then v_offer.required_tags := nullif(taskqueue.texts(v_key, v_value), '{}');
-      when 'BannedSite' then v_offer.banned_sites := nullif(taskqueue.texts(v_key, v_value), '{}');
-      when 'BannedGridCE' then v_offer.banned_grid_ces := nullif(taskqueue.texts(v_key, v_value), '{}');
-      when 'BannedPlatform' then v_offer.banned_platforms := nullif(taskqueue.texts(v_key, v_value), '{}');
-      when 'BannedJobType' then v_offer.banned_job_types := nullif(taskqueue.texts(v_key, v_value), '{}');
-      when 'BannedTag' then v_offer.banned_tags := nullif(taskqueue.texts(v_key, v_value), '{}');
+      when 'RequiredTag' then v_offer.required_tags := nullif(taskqueue.text_set(v_key, v_value), '{}');
+      when 'BannedSite' then v_offer.banned_sites := nullif(taskqueue.text_set(v_key, v_value), '{}');
+      when 'BannedGridCE' then v_offer.banned_grid_ces := nullif(taskqueue.text_set(v_key, v_value), '{}');
+      when 'BannedPlatform' then v_offer.banned_platforms := nullif(taskqueue.text_set(v_key, v_value), '{}');
+      when 'BannedJobType' then v_offer.banned_job_types := nullif(taskqueue.text_set(v_key, v_value), '{}');
+      when 'BannedTag' then v_offer.banned_tags := nullif(taskqueue.text_set(v_key, v_value), '{}');
       when 'MaxRAM' then v_offer.max_ram := taskqueue.one_number(v_key, v_value);
-      when 'OwnerGroup' then v_offer.owner_groups := nullif(taskqueue.texts(v_key, v_value), '{}');
+      when 'OwnerGroup' then v_offer.owner_groups := nullif(taskqueue.text_set(v_key, v_value), '{}');
       when 'OwnerDN' then v_offer.owner_dn := taskqueue.one_text(v_key, v_value);
       when 'Setup' then
         if taskqueue.one_text(v_key, v_value) <> p_setup then

@@ -29,7 +29,7 @@ begin
     select jsonb_object_agg(e.key, case when v.texts is null then e.value when cardinality(v.texts) = 1 then to_jsonb(v.texts[1]) else to_jsonb(v.texts) end)
       into v_resource
       from jsonb_each(v_resource) e
-     cross join lateral (select case when jsonb_typeof(e.value) = 'array' then taskqueue.texts(e.key, e.value) end as texts) v
+     cross join lateral (select case when jsonb_typeof(e.value) = 'array' then taskqueue.text_set(e.key, e.value) end as texts) v
      where v.texts is distinct from '{}';
   end if;
   v_class := md5(v_resource::text)::uuid;

@@ -40,8 +40,8 @@ begin
           v_out := v_out || jsonb_build_object(v_key, taskqueue.one_number(v_key, v_value)::float8);
         end if;
       when 'SubmitPools', 'GridMiddlewares', 'PilotTypes', 'Sites', 'BannedSites', 'GridCEs', 'Platforms', 'LHCbPlatforms', 'JobTypes', 'Tags' then
-        v_texts := taskqueue.texts(v_key, v_value);
-        if v_key = 'LHCbPlatforms' and p_requirements ? 'Platforms' and v_texts <> taskqueue.texts('Platforms', p_requirements -> 'Platforms') then
+        v_texts := taskqueue.text_set(v_key, v_value);
+        if v_key = 'LHCbPlatforms' and p_requirements ? 'Platforms' and v_texts <> taskqueue.text_set('Platforms', p_requirements -> 'Platforms') then
           raise exception 'LHCbPlatforms is % and Platforms is %: they differ', v_value, p_requirements -> 'Platforms'
             using errcode = 'PB001', hint = 'LHCbPlatforms is another name of Platforms; give one of them.';
         end if;

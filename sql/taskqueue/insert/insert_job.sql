@@ -11,7 +11,7 @@ declare
   v_answer jsonb;
   v_made bigint[];
 begin
-  perform taskqueue.enter(p_setup);
+  perform taskqueue.enter_setup(p_setup);
   perform taskqueue.require_setup(p_setup);
   v_answer := taskqueue.answer_given(v_identity, p_request_id, 'insert_job', v_asked);
   if v_answer is not null then

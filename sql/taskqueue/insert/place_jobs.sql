@@ -32,7 +32,7 @@ begin
                                   p_identity);
     v_from := v_to + 1;
   end loop;
-  perform taskqueue.settle_ids(p_setup, p_job_ids);
+  perform taskqueue.refuse_leased_ids(p_setup, p_job_ids);
 end $$;
 
 comment on function taskqueue.place_jobs(text, jsonb, bigint[], int[], resource.identity) is

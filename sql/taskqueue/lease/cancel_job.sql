@@ -10,7 +10,7 @@ begin
   if p_reason is null or p_reason = '' then
     raise exception 'reason is %', coalesce(quote_literal(p_reason), 'null') using errcode = 'PB001', hint = 'Say why, the agent is told.';
   end if;
-  perform taskqueue.enter(p_setup);
+  perform taskqueue.enter_setup(p_setup);
   loop
     if taskqueue.end_waiting(p_setup, p_job_id, 'cancelled', v_identity, p_reason) is not null then
       return 'ended';

@@ -9,7 +9,7 @@ begin
     raise exception 'outcome is %, which is not an end of a job', coalesce(quote_literal(p_outcome), 'null')
       using errcode = 'PB001', hint = 'Give finished, failed, cancelled or closed.';
   end if;
-  perform taskqueue.enter(p_setup);
+  perform taskqueue.enter_setup(p_setup);
   -- The lock waits for the same call when it is still running (its client gave up on it); what it did is then to be seen.
   if taskqueue.holds_attempt(p_setup, p_job_id, p_attempt) then
     perform from taskqueue.lease l where l.setup = p_setup and l.job_id = p_job_id for update;

@@ -8,7 +8,7 @@ declare
   v_lease taskqueue.lease;
 begin
   perform resource.identify(p_setup);
-  perform taskqueue.enter(p_setup);
+  perform taskqueue.enter_setup(p_setup);
   v_lease := taskqueue.lease_of(p_setup, p_job_id, p_attempt);
   if v_lease.kill_reason is not null then
     perform taskqueue.end_lease(v_lease, 'cancelled');

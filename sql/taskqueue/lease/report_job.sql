@@ -13,7 +13,7 @@ begin
     raise exception 'status is %, which no agent reports', quote_literal(p_status)
       using errcode = 'PB001', hint = 'Give starting, running, holding or transferring; null = a heartbeat. A job ends with taskqueue.finish_job.';
   end if;
-  perform taskqueue.enter(p_setup);
+  perform taskqueue.enter_setup(p_setup);
   v_lease := taskqueue.lease_of(p_setup, p_job_id, p_attempt);
   update taskqueue.lease l
      set state = 'running', reported_at = v_now,

@@ -16,7 +16,7 @@ begin
   for v_limit in
     select l.* from taskqueue.site_limit l
      where l.setup = p_setup and l.site = p_offer.sites[1] and (l.grid_ce is null or l.grid_ce = any (p_offer.grid_ces))
-       and taskqueue.lists(p_requirements, l.attribute, l.value)
+       and taskqueue.requires_value(p_requirements, l.attribute, l.value)
      order by l.kind, l.limit_id
   loop
     if v_limit.kind = 'running' then

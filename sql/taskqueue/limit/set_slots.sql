@@ -11,7 +11,7 @@ as $$
     join taskqueue.site_limit l on l.setup = p_setup and l.limit_id = p_limit_id
     join taskqueue.definition d on d.setup = e.setup and d.definition_id = e.definition_id
    where e.setup = p_setup and e.site = l.site and (l.grid_ce is null or l.grid_ce = e.grid_ce)
-     and taskqueue.lists(d.requirements, l.attribute, l.value);
+     and taskqueue.requires_value(d.requirements, l.attribute, l.value);
   insert into taskqueue.limit_slot (setup, limit_id, slot)
   select p_setup, p_limit_id, n.slot
     from taskqueue.site_limit l

@@ -5,7 +5,7 @@ language plpgsql stable
 security definer set search_path = taskqueue, pg_temp
 as $$
 declare
-  v_offer taskqueue.offer := taskqueue.offer_of(p_setup, p_resource, resource.look(p_setup));
+  v_offer taskqueue.offer := taskqueue.offer_of(p_setup, p_resource, resource.identify_viewer(p_setup));
   v_state text := taskqueue.state_of_job(p_setup, p_job_id);
   v_queue taskqueue.task_queue;
   v_definition taskqueue.definition;

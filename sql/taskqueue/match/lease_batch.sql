@@ -111,7 +111,7 @@ begin
       select m.* from taskqueue.lease_jobs(p_setup, p_resource, p_limit - cardinality(v_leased), p_seed,
                                            array(select s from unnest(v_streams) s where s.number <> all (array(select l.number from unnest(v_leased) l)) order by s.number)) m;
   end if;
-  if taskqueue.is_news(v_known, v_offer.cpu_time, v_leased <> '{}' or found) then
+  if taskqueue.shall_note_resource(v_known, v_offer.cpu_time, v_leased <> '{}' or found) then
     perform taskqueue.see_resource(p_setup, p_resource, v_known, v_leased <> '{}' or found);
   end if;
 end $$;

@@ -1,7 +1,7 @@
 -- after: taskqueue.queue_point
 -- after: taskqueue.drawn_queues
 -- after: taskqueue.pick_job
--- after: taskqueue.is_news
+-- after: taskqueue.shall_note_resource
 -- Sections 4 to 6: jobs for a resource, one after the other, each with its own draws. CPU buckets from the highest down, queues in drawn order, user
 -- priorities in drawn order, one of the first ten. Empty and locked candidates are passed over; the others keep their keys, so
 -- the law holds over the rest.
@@ -199,7 +199,7 @@ begin
       end loop;
       exit when job_id is not null or v_look = 1 or not taskqueue.post_pending(p_setup);
     end loop;
-    if v_number = 1 and p_streams is null and taskqueue.is_news(v_known, v_offer.cpu_time, job_id is not null) then
+    if v_number = 1 and p_streams is null and taskqueue.shall_note_resource(v_known, v_offer.cpu_time, job_id is not null) then
       v_known.offer := v_offer;
       perform taskqueue.see_resource(p_setup, p_resource, v_known, job_id is not null);
     end if;

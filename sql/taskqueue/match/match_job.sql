@@ -9,7 +9,7 @@ rows 1
 security definer set search_path = taskqueue, pg_temp set enable_seqscan = off set plan_cache_mode = force_generic_plan
 as $$
 begin
-  perform taskqueue.enter(p_setup);
+  perform taskqueue.enter_setup(p_setup);
   if p_request_id is null then
     return query select * from taskqueue.lease_jobs(p_setup, p_resource, 1);
   else

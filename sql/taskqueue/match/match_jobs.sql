@@ -9,7 +9,7 @@ begin
   if p_limit is null or p_limit not between 1 and 1000 then
     raise exception 'limit is %, which is not within 1..1000', coalesce(p_limit::text, 'null') using errcode = 'PB001', hint = 'Ask for 1 to 1000 jobs.';
   end if;
-  perform taskqueue.enter(p_setup);
+  perform taskqueue.enter_setup(p_setup);
   if p_request_id is null then
     return query select * from taskqueue.lease_batch(p_setup, p_resource, p_limit);
   else

@@ -5,7 +5,7 @@ language plpgsql
 security definer set search_path = taskqueue, pg_temp set enable_seqscan = off set plan_cache_mode = force_generic_plan
 as $$
 begin
-  perform taskqueue.enter(p_setup);
+  perform taskqueue.enter_setup(p_setup);
   return query select * from taskqueue.lease_batch(p_setup, p_resource, p_limit, p_seed);
 end $$;
 

@@ -57,7 +57,7 @@ begin
     having count(*) > 0
   loop
     perform taskqueue.fill_queues(v_setup, v_batch.queue_ids, v_batch.job_ids, v_batch.user_priorities, p_identity);
-    perform taskqueue.settle_ids(v_setup, v_batch.job_ids);
+    perform taskqueue.refuse_leased_ids(v_setup, v_batch.job_ids);
   end loop;
   for v_batch in
     select r.canonical, array_agg(n.job_id order by n.job_id) as job_ids, array_agg(n.user_priority order by n.job_id) as user_priorities

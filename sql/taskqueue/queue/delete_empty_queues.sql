@@ -5,7 +5,7 @@ security definer set search_path = taskqueue, pg_temp
 as $$
 begin
   perform resource.identify(p_setup);
-  perform taskqueue.enter(p_setup);
+  perform taskqueue.enter_setup(p_setup);
   return (select count(*) filter (where taskqueue.drop_if_empty(p_setup, q.task_queue_id))
             from taskqueue.task_queue q
            where q.setup = p_setup

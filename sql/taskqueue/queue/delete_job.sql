@@ -6,7 +6,7 @@ as $$
 declare
   v_identity resource.identity := resource.identify(p_setup);
 begin
-  perform taskqueue.enter(p_setup);
+  perform taskqueue.enter_setup(p_setup);
   return taskqueue.end_waiting(p_setup, p_job_id, 'closed', v_identity);
 end $$;
 

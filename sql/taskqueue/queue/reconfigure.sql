@@ -1,4 +1,4 @@
--- The exclusive side of taskqueue.enter. It gives way: agents that queue up behind it wait at most 300 ms at a time.
+-- The exclusive side of taskqueue.enter_setup. It gives way: agents that queue up behind it wait at most 300 ms at a time.
 create or replace function taskqueue.reconfigure(p_setup text) returns void
 language plpgsql
 set lock_timeout = '300ms'

@@ -15,7 +15,7 @@ begin
   if p_kind = 'owner' then
     return taskqueue.set_owner_held(p_setup, p_name, p_held);
   end if;
-  perform taskqueue.enter(p_setup);
+  perform taskqueue.enter_setup(p_setup);
   if p_kind = 'job' then
     return taskqueue.set_job_held(p_setup, p_name::bigint, p_held);
   end if;

@@ -5,7 +5,7 @@ security definer set search_path = taskqueue, pg_temp
 as $$
 begin
   perform resource.identify(p_setup);
-  perform taskqueue.enter(p_setup);
+  perform taskqueue.enter_setup(p_setup);
   if p_enabled is null then
     raise exception 'enabled is null' using errcode = 'PB001', hint = 'Give true or false.';
   end if;

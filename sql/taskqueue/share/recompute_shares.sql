@@ -9,7 +9,7 @@ declare
   v_elsewhere bigint[];
 begin
   perform resource.identify(p_setup);
-  perform taskqueue.enter(p_setup);
+  perform taskqueue.enter_setup(p_setup);
   perform taskqueue.correct_shares(p_setup, p_group);
   delete from taskqueue.share_mark m where m.ctid = any (array(
     select k.ctid from taskqueue.share_mark k where k.setup = p_setup and (p_group is null or k.owner_group = p_group) for update skip locked));

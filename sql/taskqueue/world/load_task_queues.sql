@@ -13,7 +13,7 @@ declare
   v_made bigint[] := '{}'::bigint[];
 begin
   perform resource.identify(p_setup);
-  perform taskqueue.enter(p_setup);
+  perform taskqueue.enter_setup(p_setup);
   perform taskqueue.require_setup(p_setup);
   select e into v_bad from jsonb_array_elements(case jsonb_typeof(p_task_queues) when 'array' then p_task_queues else '[]' end) e
    where jsonb_typeof(e -> 'jobs') is distinct from 'array' or jsonb_typeof(coalesce(e -> 'enabled', 'true')) <> 'boolean'
@@ -42,7 +42,7 @@ begin
     end if;
     v_made := v_made || v_id;
     perform taskqueue.fill_queues(p_setup, array_fill(v_id, array[cardinality(v_queue.ids)]), v_queue.ids, v_queue.levels);
-    perform taskqueue.settle_ids(p_setup, v_queue.ids);
+    perform taskqueue.refuse_leased_ids(p_setup, v_queue.ids);
   end loop;
   perform taskqueue.open_queues(p_setup, v_made);
   return v_count;

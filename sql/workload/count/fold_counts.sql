@@ -1,7 +1,7 @@
 -- after: workload.is_end
 -- lifecycle.md, Statistics: changes move into the counts in one statement, so that who reads base and changes in one statement reads the same before and
 -- after. One moves at a time and nobody waits for it: whoever comes meanwhile has nothing to do. Rows that somebody deletes are passed over.
-create or replace function workload.fold_counts(p_most int default 100000) returns bigint
+create or replace function workload.fold_counts(p_limit int default 100000) returns bigint
 language plpgsql
 security definer set search_path = workload, pg_temp
 as $$
@@ -12,7 +12,7 @@ begin
     return 0;
   end if;
   with gone as (
-    delete from workload.job_change c where c.ctid = any (array(select i.ctid from workload.job_change i limit p_most for update skip locked))
+    delete from workload.job_change c where c.ctid = any (array(select i.ctid from workload.job_change i limit p_limit for update skip locked))
     returning c.*
   ), change as materialized (
     select g.*, workload.is_end(g.from_status) as from_end, workload.is_end(g.to_status) as to_end from gone g

@@ -4,7 +4,7 @@ language plpgsql stable
 security definer set search_path = workload, pg_temp
 as $$
 begin
-  perform resource.look(p_setup);
+  perform resource.identify_viewer(p_setup);
   return query
   with missing (kind, place, name, at) as (
     select 'input', d.task_id, format('task %s: %s', d.task_id, d.dataset), d.task_id::text

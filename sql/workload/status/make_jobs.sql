@@ -2,7 +2,7 @@
 -- lifecycle.md, From task to TaskQueue: jobs of tasks for queues, as the job brokers assigned them. A job works on one part of its task's input (workload.job_file);
 -- parts that nobody works on are taken in their order. It has the cores of its queue, one where the task is of one (brokerage-rules 1.3, core-count: an 8-core task
 -- runs on a 4-core queue). Two who would give the same part to two jobs: one of them fails (workload.job_task).
-create or replace function workload.make_jobs(p_setup text, p_task_ids bigint[], p_queues text[], p_jobs bigint[], p_why text) returns bigint
+create or replace function workload.make_jobs(p_setup text, p_task_ids bigint[], p_queues text[], p_job_ids bigint[], p_why text) returns bigint
 language plpgsql
 as $$
 declare
@@ -12,7 +12,7 @@ begin
   with wanted as materialized (
     select u.task_id, u.queue, g.place
       from (select w.task_id, w.queue, w.jobs, sum(w.jobs) over (partition by w.task_id order by w.place)::bigint as upto
-              from unnest(p_task_ids, p_queues, p_jobs) with ordinality w (task_id, queue, jobs, place)) u
+              from unnest(p_task_ids, p_queues, p_job_ids) with ordinality w (task_id, queue, jobs, place)) u
      cross join lateral generate_series(u.upto - u.jobs + 1, u.upto) g (place)
   ), queue as materialized (  -- looked up once, not once a job
     select q.queue, q.unified_name, q.child_type, q.corecount, u.workflow

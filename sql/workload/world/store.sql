@@ -1,6 +1,6 @@
 -- after: workload.starts_of_jobs
 -- after: workload.ends_of_jobs
--- after: workload.pass_ids
+-- after: workload.reserve_ids
 -- World format: loads rows into a table of this room. Jobs that are loaded are counted, also when they started and ended; their nucleus is that of their task.
 create or replace function workload.store(p_setup text, p_table text, p_rows jsonb, p_parents jsonb default null, p_merge boolean default false) returns bigint
 language plpgsql
@@ -19,7 +19,7 @@ begin
   end if;
   v_stored := resource.store_rows(p_setup, workload.world_table(p_table), p_rows, p_parents, p_merge);
   if p_table = 'job' then
-    perform workload.pass_ids(p_setup);
+    perform workload.reserve_ids(p_setup);
     insert into workload.start_count as n (setup, queue, gshare, resource_type, minute, jobs, last_at)
     select d.setup, d.queue, d.gshare, d.resource_type, d.minute, sum(d.jobs * d.sign), coalesce(max(d.last_at) filter (where d.sign = 1), d.minute)
       from (select s.*, 1 as sign from workload.starts_of_jobs(p_setup) s union all select s.*, -1 from unnest(v_started) s) d

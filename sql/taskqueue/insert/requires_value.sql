@@ -1,5 +1,5 @@
 -- Whether requirements list a value: one text or number, or a list.
-create or replace function taskqueue.lists(p_requirements jsonb, p_attribute text, p_value text) returns boolean
+create or replace function taskqueue.requires_value(p_requirements jsonb, p_attribute text, p_value text) returns boolean
 language sql immutable
 as $$
   select case jsonb_typeof(p_requirements -> p_attribute)
@@ -8,5 +8,5 @@ as $$
          end
 $$;
 
-comment on function taskqueue.lists(jsonb, text, text) is
+comment on function taskqueue.requires_value(jsonb, text, text) is
 'Whether canonical requirements list the value under the key; null where they do not have the key.';

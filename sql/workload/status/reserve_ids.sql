@@ -1,5 +1,5 @@
 -- Jobs that were made in another database have ids of the same range. The sequence jumps well beyond them: who draws from it meanwhile does not bring it back.
-create or replace function workload.pass_ids(p_setup text) returns void
+create or replace function workload.reserve_ids(p_setup text) returns void
 language sql
 as $$
   select setval('workload.job_id', m.job_id + 1000000)
@@ -7,4 +7,4 @@ as $$
    where m.job_id >= (select s.last_value + s.is_called::int from workload.job_id s)
 $$;
 
-comment on function workload.pass_ids(text) is 'Lets jobs that brokerage makes from now on have ids beyond those of the jobs of a setup.';
+comment on function workload.reserve_ids(text) is 'Lets jobs that brokerage makes from now on have ids beyond those of the jobs of a setup.';

@@ -1,7 +1,7 @@
 -- Sections 3 and 8: the last step of putting jobs into queues, when nobody can change these ids any more: a leased id is an error, and
 -- an ended one goes on counting its attempts. Each id is looked up by itself: without statistics a join of the tables was planned as a
 -- scan of all jobs (1 ms a queue).
-create or replace function taskqueue.settle_ids(p_setup text, p_job_ids bigint[]) returns void
+create or replace function taskqueue.refuse_leased_ids(p_setup text, p_job_ids bigint[]) returns void
 language plpgsql
 as $$
 declare
@@ -17,5 +17,5 @@ begin
   end loop;
 end $$;
 
-comment on function taskqueue.settle_ids(text, bigint[]) is
+comment on function taskqueue.refuse_leased_ids(text, bigint[]) is
 'Refuses ids just inserted that are leased, and lets those that had ended go on counting their attempts. Errors: PB005 (leased).';

@@ -1,5 +1,5 @@
 -- Who may look without changing anything: viewers and operators everywhere, others where they are granted the setup.
-create or replace function resource.look(p_setup text) returns resource.identity
+create or replace function resource.identify_viewer(p_setup text) returns resource.identity
 language plpgsql stable
 as $$
 declare
@@ -14,5 +14,5 @@ begin
   return resource.identify(p_setup);
 end $$;
 
-comment on function resource.look(text) is
+comment on function resource.identify_viewer(text) is
 'The identity of the caller for calls that change nothing: a viewer is generic everywhere. Errors: PB001 (no setup), PB002 (setup not granted).';

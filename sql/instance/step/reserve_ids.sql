@@ -1,5 +1,5 @@
 -- Ids that somebody gave are of the same range as those that sequences give.
-create or replace function instance.pass_ids(p_setup text) returns void
+create or replace function instance.reserve_ids(p_setup text) returns void
 language plpgsql
 as $$
 begin
@@ -9,4 +9,4 @@ begin
     where m.most >= (select s.last_value + s.is_called::int from instance.instance_id s);
 end $$;
 
-comment on function instance.pass_ids(text) is 'Lets jobs and instances that are numbered from now on have numbers beyond those of a setup.';
+comment on function instance.reserve_ids(text) is 'Lets jobs and instances that are numbered from now on have numbers beyond those of a setup.';

@@ -1,5 +1,5 @@
 -- Counts and known descriptions say up to which transaction they know. In a database restored from a dump these are another server's.
-create or replace function taskqueue.is_foreign(p_setup text) returns boolean
+create or replace function taskqueue.counts_of_another_server(p_setup text) returns boolean
 language sql stable
 as $$
   select exists (select from taskqueue.job_count c where c.setup = p_setup and c.known_to > pg_snapshot_xmax(pg_current_snapshot()))
@@ -8,5 +8,5 @@ as $$
       or exists (select from taskqueue.known_offer k where k.setup = p_setup and k.known_to > pg_snapshot_xmax(pg_current_snapshot()))
 $$;
 
-comment on function taskqueue.is_foreign(text) is
+comment on function taskqueue.counts_of_another_server(text) is
 'Whether a setup was restored from another server and taskqueue.rebuild_matching was not called since.';

@@ -1,5 +1,5 @@
 -- World format, Evaluating: a case sees only its world. The setup is made in a transaction that is rolled back.
-create or replace function resource.begin_alone(p_setup text) returns void
+create or replace function resource.make_isolated_setup(p_setup text) returns void
 language plpgsql
 security definer set search_path = resource, pg_temp
 as $$
@@ -12,5 +12,5 @@ begin
   end if;
 end $$;
 
-comment on function resource.begin_alone(text) is
+comment on function resource.make_isolated_setup(text) is
 'Makes a setup in which configuration of all setups does not hold: for a world that is evaluated by itself. Errors: PB001 (it is there), PB002 (not an operator).';

@@ -1,5 +1,5 @@
 -- A JSON value that is one text or a list of texts, as a set: sorted, without duplicates (section 2: lists are compared as sets).
-create or replace function taskqueue.texts(p_key text, p_value jsonb) returns text[]
+create or replace function taskqueue.text_set(p_key text, p_value jsonb) returns text[]
 language plpgsql immutable
 as $$
 declare
@@ -34,5 +34,5 @@ begin
   return v_texts;
 end $$;
 
-comment on function taskqueue.texts(text, jsonb) is
+comment on function taskqueue.text_set(text, jsonb) is
 'The texts of a JSON value (one text or a list; null, [] and nothing at all give none), sorted and without duplicates. Errors: PB001, naming the key.';

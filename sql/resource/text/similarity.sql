@@ -1,5 +1,5 @@
 -- Pairs of neighbouring letters that two names share: enough to find what a misspelt name was meant to be.
-create or replace function resource.likeness(p_name text, p_other text) returns float8
+create or replace function resource.similarity(p_name text, p_other text) returns float8
 language sql immutable parallel safe
 as $$
   select 2.0 * count(*) / (length(p_name) + length(p_other))
@@ -7,4 +7,4 @@ as $$
    where position(substr(upper(p_name), i::int, 2) in upper(p_other)) > 0
 $$;
 
-comment on function resource.likeness(text, text) is 'How like each other two names are, 0 to about 1: the pairs of neighbouring letters of the one that the other has.';
+comment on function resource.similarity(text, text) is 'How like each other two names are, 0 to about 1: the pairs of neighbouring letters of the one that the other has.';
