@@ -120,6 +120,10 @@ class SmallRelease:
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text(textwrap.dedent(text).lstrip())
 
+    def read(self, path: str) -> str:
+        """Read a file of sql/."""
+        return (self.folder / "sql" / path).read_text()
+
     def remove(self, path: str) -> None:
         """Remove a file of sql/."""
         (self.folder / "sql" / path).unlink()
@@ -138,7 +142,7 @@ class SmallRelease:
         if not (self.folder / ".git").is_dir():
             git(self.folder, "init", "--quiet")
         git(self.folder, "add", "sql", "migrations")
-        git(self.folder, "commit", "--quiet", "--message", self.release)
+        git(self.folder, "commit", "--quiet", "--allow-empty", "--message", self.release)
         git(self.folder, "tag", f"v{self.release}")
         published = self.folder.parent / self.release
         git(self.folder, "clone", "--quiet", "--branch", f"v{self.release}", str(self.folder), str(published))
