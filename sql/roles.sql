@@ -115,7 +115,7 @@ grant execute on function taskqueue.check_matching         to broker_operator, b
 -- taskqueue: an operator's calls
 grant execute on function taskqueue.delete_queue_if_empty  to broker_operator;
 grant execute on function taskqueue.delete_empty_queues    to broker_operator;
-grant execute on function taskqueue.set_queue_enabled      to broker_operator;
+grant execute on function taskqueue.set_task_queue_enabled to broker_operator;
 grant execute on function taskqueue.hold                   to broker_operator;
 grant execute on function taskqueue.resume                 to broker_operator;
 grant execute on function taskqueue.set_limit              to broker_operator;

@@ -1,4 +1,4 @@
--- The tables of the schema taskqueue. Edited in place until the first release; afterwards revisions change them.
+-- The tables of the schema taskqueue. Edited in position until the first release; afterwards revisions change them.
 -- With `n_distinct = 1` the planner believes that every setup holds the whole table. Otherwise a setup that the
 -- statistics do not know looks as if it had one row, and an index by setup and job id looks as good as the one by
 -- TaskQueue: a match took 6 ms instead of 0.5 ms. The hot calls ask for generic plans (match_jobs.sql), which use this.
@@ -209,55 +209,55 @@ create table taskqueue.posting_list (
   site     text not null,
   cpu_time bigint not null,
   list_id  bigint not null generated always as identity,
-  bands    int[] not null default '{}',
-  places   int[] not null default '{}',
-  ceilings float8[] not null default '{}',
-  sums     float8[] not null default '{}',
-  rate     float8 not null default 0,
-  top      float8 not null default 0,
-  room     bigint not null default 0,
+  weight_classes    int[] not null default '{}',
+  positions   int[] not null default '{}',
+  upper_bounds float8[] not null default '{}',
+  cumulative_bounds     float8[] not null default '{}',
+  total_bound     float8 not null default 0,
+  highest_bound      float8 not null default 0,
+  position_count     bigint not null default 0,
   primary key (setup, site, cpu_time),
   constraint posting_list_id unique (setup, list_id)
 ) with (fillfactor = 50, autovacuum_analyze_threshold = 10);
 alter table taskqueue.posting_list alter column setup set (n_distinct = 1);
 comment on table taskqueue.posting_list is
-  'Lists of the open queues that a site may see, by CPU bucket; what matching draws from (taskqueue.queue_point). '
-  'Each is kept in bands of about the same priority. Derived from task_queue and its requirement tables.';
+  'Lists of the open queues that a site may see, by CPU bucket; what matching draws from (taskqueue.next_candidate). '
+  'Each is kept in weight_classes of about the same priority. Derived from task_queue and its requirement tables.';
 comment on column taskqueue.posting_list.setup is 'Tenant: DIRAC''s Setup, PanDA''s vo.';
 comment on column taskqueue.posting_list.site is
   'A site that the queues list and do not ban; ''*'' = they list no site; '''' = every open queue, for resources '
   'without a site.';
 comment on column taskqueue.posting_list.cpu_time is 'CPU bucket, seconds.';
 comment on column taskqueue.posting_list.list_id is 'List.';
-comment on column taskqueue.posting_list.bands is
-  'Its bands, ascending: band b holds priorities of at most taskqueue.ceiling_of_band(b), and above that of band '
+comment on column taskqueue.posting_list.weight_classes is
+  'Its weight_classes, ascending: weight_class b holds priorities of at most taskqueue.upper_bound_of(b), and above that of weight_class '
   'b - 1.';
-comment on column taskqueue.posting_list.places is
-  'Places of each band, from 1; those of queues that have gone are empty until taskqueue.maintain closes the '
+comment on column taskqueue.posting_list.positions is
+  'Places of each weight_class, from 1; those of queues that have gone are empty until taskqueue.maintain closes the '
   'gaps.';
-comment on column taskqueue.posting_list.ceilings is 'taskqueue.ceiling_of_band of each band.';
-comment on column taskqueue.posting_list.sums is 'Running sum of places times ceiling, band by band.';
-comment on column taskqueue.posting_list.rate is 'The last of the sums.';
-comment on column taskqueue.posting_list.top is 'The highest ceiling.';
-comment on column taskqueue.posting_list.room is 'All its places.';
+comment on column taskqueue.posting_list.upper_bounds is 'taskqueue.upper_bound_of of each weight_class.';
+comment on column taskqueue.posting_list.cumulative_bounds is 'Running sum of positions times ceiling, weight_class by weight_class.';
+comment on column taskqueue.posting_list.total_bound is 'The last of the sums.';
+comment on column taskqueue.posting_list.highest_bound is 'The highest ceiling.';
+comment on column taskqueue.posting_list.position_count is 'All its positions.';
 
 create table taskqueue.posting (
   setup         text not null,
   list_id       bigint not null,
-  band          int not null,
-  place         int not null,
+  weight_class          int not null,
+  position         int not null,
   task_queue_id bigint not null,
-  primary key (setup, list_id, band, place),
+  primary key (setup, list_id, weight_class, position),
   foreign key (setup, task_queue_id) references taskqueue.task_queue on delete cascade
 );
 create index posting_task_queue on taskqueue.posting (setup, task_queue_id);
 alter table taskqueue.posting alter column setup set (n_distinct = 1);
 comment on table taskqueue.posting is
-  'Which queue is at a place of a list. Derived from task_queue and its requirement tables.';
+  'Which queue is at a position of a list. Derived from task_queue and its requirement tables.';
 comment on column taskqueue.posting.setup is 'Tenant: DIRAC''s Setup, PanDA''s vo.';
 comment on column taskqueue.posting.list_id is 'List.';
-comment on column taskqueue.posting.band is 'Band of the list.';
-comment on column taskqueue.posting.place is 'Place in the band, from 1.';
+comment on column taskqueue.posting.weight_class is 'Band of the list.';
+comment on column taskqueue.posting.position is 'Place in the weight_class, from 1.';
 comment on column taskqueue.posting.task_queue_id is 'TaskQueue.';
 
 create table taskqueue.job (
@@ -616,20 +616,6 @@ comment on column taskqueue.request.asked is 'md5 of the arguments.';
 comment on column taskqueue.request.answer is 'Its answer.';
 comment on column taskqueue.request.made_at is 'When.';
 
-create type taskqueue.leased as (
-  job_id bigint,
-  task_queue_id bigint,
-  requirements jsonb,
-  user_priority int,
-  attempt text
-);
-comment on type taskqueue.leased is 'The answer to a match.';
-comment on column taskqueue.leased.job_id is 'Job id, the same in every schema of the setup.';
-comment on column taskqueue.leased.task_queue_id is 'TaskQueue it was taken from.';
-comment on column taskqueue.leased.requirements is 'Its requirements, canonical.';
-comment on column taskqueue.leased.user_priority is 'User priority 0..10; 0 is background.';
-comment on column taskqueue.leased.attempt is 'Attempt for the later calls about the job: number, hyphen, token.';
-
 create unlogged table taskqueue.known_offer (
   setup       text not null,
   digest      bigint not null,
@@ -665,7 +651,7 @@ comment on column taskqueue.known_offer.cpu_buckets is 'CPU buckets of the setup
 comment on column taskqueue.known_offer.ten_first is 'Setting of the setup.';
 comment on column taskqueue.known_offer.policy is 'Setting of the setup.';
 comment on column taskqueue.known_offer.lease_time is 'Setting of the setup.';
-comment on column taskqueue.known_offer.seen_at is 'When taskqueue.see_resource last noted it.';
+comment on column taskqueue.known_offer.seen_at is 'When taskqueue.note_resource last noted it.';
 comment on column taskqueue.known_offer.seen is 'CPU buckets with which it was noted.';
 comment on column taskqueue.known_offer.matching is
   'Definitions that match it whatever its CPUTime, where they are few; null = not known, or many.';
@@ -845,9 +831,9 @@ comment on column taskqueue.task_queue_tag.value is 'Tag that the resource must 
 create type taskqueue.stream as (
   number int,
   seed bigint,
-  entry int,
-  points int,
-  above float8,
+  bucket_index int,
+  tries int,
+  last_key float8,
   task_queue_id bigint,
   definition_id bigint,
   turn bigint,
@@ -859,10 +845,10 @@ create type taskqueue.stream as (
 comment on type taskqueue.stream is 'The draws of one job of a batch, and how far they are (section 5).';
 comment on column taskqueue.stream.number is 'The how-manieth job of the batch it is.';
 comment on column taskqueue.stream.seed is 'Seed of its draws.';
-comment on column taskqueue.stream.entry is
+comment on column taskqueue.stream.bucket_index is
   'Number of the CPU bucket in which a queue is drawn; 0 = all buckets are through.';
-comment on column taskqueue.stream.points is 'Points drawn in that bucket (taskqueue.queue_point).';
-comment on column taskqueue.stream.above is 'Key of the last point.';
+comment on column taskqueue.stream.tries is 'Points drawn in that bucket (taskqueue.next_candidate).';
+comment on column taskqueue.stream.last_key is 'Key of the last point.';
 comment on column taskqueue.stream.task_queue_id is
   'Queue that was drawn, of which a job is to be picked; null = none yet.';
 comment on column taskqueue.stream.definition_id is 'Definition of that queue.';
@@ -877,7 +863,7 @@ create table taskqueue.owner_weight (
   owner_group text not null,
   owner_dn    text not null,
   light       boolean not null,
-  queues      bigint not null,
+  task_queues      bigint not null,
   weight      numeric not null
 ) with (autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_cost_delay = 0);
 create index owner_weight_owner on taskqueue.owner_weight (setup, owner_group, owner_dn);
@@ -891,6 +877,6 @@ comment on column taskqueue.owner_weight.owner_group is 'OwnerGroup of the queue
 comment on column taskqueue.owner_weight.owner_dn is 'OwnerDN of the queues.';
 comment on column taskqueue.owner_weight.light is
   'Queues of a mean draw weight of at most 0.1: background where the group allows it (section 9).';
-comment on column taskqueue.owner_weight.queues is 'Queues, or how many more or fewer there are.';
+comment on column taskqueue.owner_weight.task_queues is 'Queues, or how many more or fewer there are.';
 comment on column taskqueue.owner_weight.weight is
   'Sum of their mean draw weights, or the change of it; numeric, so that what goes takes away exactly what came.';

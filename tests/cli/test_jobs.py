@@ -184,7 +184,7 @@ def test_queues_lists_all_or_those_that_match(cli: Cli, db: Connection) -> None:
     calls = Calls(db)
     calls.insert_many(range(1, 5), CPUTime=5000, Sites=["S"])
     disabled = calls.insert(5, CPUTime=500)
-    calls.call("set_queue_enabled", disabled, False)
+    calls.call("set_task_queue_enabled", disabled, False)
     listed = cli("queues", "--json").json
     assert [(row["cpu_time"], row["jobs"], row["state"]) for row in listed] == [(5000, 4, "open"), (500, 1, "disabled")]
     assert [row["jobs"] for row in cli("queues", "--site", "S", "--cpu-time", 1e6, "--json").json] == [4]

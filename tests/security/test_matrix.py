@@ -74,7 +74,7 @@ OPERATOR = (
         "resource.set_clock",
         "taskqueue.delete_queue_if_empty",
         "taskqueue.delete_empty_queues",
-        "taskqueue.set_queue_enabled",
+        "taskqueue.set_task_queue_enabled",
         "taskqueue.hold",
         "taskqueue.resume",
         "taskqueue.set_limit",

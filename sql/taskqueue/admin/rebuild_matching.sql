@@ -14,13 +14,13 @@ begin
   delete from taskqueue.posting_list l where l.setup = p_setup;
   -- a definition that was changed by hand, its digest telling what it was
   update taskqueue.definition d set requirements = w.requirements
-    from (select t.definition_id, taskqueue.requirements_of_queue(t) as requirements
+    from (select t.definition_id, taskqueue.requirements_of_task_queue(t) as requirements
             from taskqueue.task_queue t
            where t.setup = p_setup) w
    where d.setup = p_setup and d.definition_id = w.definition_id and d.requirements <> w.requirements
      and d.digest = md5(w.requirements::text)::uuid;
   update taskqueue.task_queue q set definition_id = taskqueue.definition_of(p_setup, w.requirements)
-    from (select t.task_queue_id, t.definition_id, taskqueue.requirements_of_queue(t) as requirements
+    from (select t.task_queue_id, t.definition_id, taskqueue.requirements_of_task_queue(t) as requirements
             from taskqueue.task_queue t
            where t.setup = p_setup) w
     left join taskqueue.definition d on d.setup = p_setup and d.definition_id = w.definition_id
@@ -53,8 +53,8 @@ begin
     where q.setup = p_setup;
   perform taskqueue.fold_weights(p_setup, g.owner_group)
      from (select distinct q.owner_group from taskqueue.task_queue q where q.setup = p_setup) g;
-  perform taskqueue.post_queues(p_setup,
-                                array(select q.task_queue_id from taskqueue.task_queue q where q.setup = p_setup));
+  perform taskqueue.post_task_queues(
+    p_setup, array(select q.task_queue_id from taskqueue.task_queue q where q.setup = p_setup));
   for v_limit_id in select l.limit_id from taskqueue.site_limit l where l.setup = p_setup and l.kind = 'running' loop
     perform taskqueue.set_slots(p_setup, v_limit_id);
   end loop;

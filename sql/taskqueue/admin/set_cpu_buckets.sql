@@ -8,7 +8,7 @@ security definer set search_path = taskqueue, pg_temp
 as $$
 declare
   v_changed bigint;
-  v_queue record;
+  v_task_queue record;
 begin
   perform resource.identify(p_setup);
   if coalesce(cardinality(p_buckets), 0) = 0 or array_position(p_buckets, null) is not null
@@ -26,15 +26,15 @@ begin
   update taskqueue.task_queue q set cpu_time = q.cpu_time
    where q.setup = p_setup and q.cpu_time <> taskqueue.cpu_bucket_of(p_setup, q.cpu_time);
   get diagnostics v_changed = row_count;
-  for v_queue in
+  for v_task_queue in
     select d.definition_id,
            d.requirements || jsonb_build_object('CPUTime', taskqueue.cpu_bucket_of(p_setup, d.cpu_time)) as requirements
       from taskqueue.definition d
      where d.setup = p_setup and d.cpu_time <> taskqueue.cpu_bucket_of(p_setup, d.cpu_time)
      order by d.definition_id
   loop
-    perform taskqueue.replace_definition(p_setup, v_queue.definition_id,
-                                         taskqueue.definition_of(p_setup, v_queue.requirements));
+    perform taskqueue.replace_definition(p_setup, v_task_queue.definition_id,
+                                         taskqueue.definition_of(p_setup, v_task_queue.requirements));
   end loop;
   perform taskqueue.rebuild_matching(p_setup);
   perform taskqueue.recompute_shares(p_setup);

@@ -13,11 +13,11 @@ as $$
                                         group by 1, 2
                                        having count(*) > 1)
          for update skip locked))
-    returning d.owner_dn, d.light, d.queues, d.weight
+    returning d.owner_dn, d.light, d.task_queues, d.weight
   )
-  insert into taskqueue.owner_weight (setup, owner_group, owner_dn, light, queues, weight)
-  select p_setup, p_group, g.owner_dn, g.light, sum(g.queues), sum(g.weight) from gone g
-   group by g.owner_dn, g.light having sum(g.queues) <> 0 or sum(g.weight) <> 0
+  insert into taskqueue.owner_weight (setup, owner_group, owner_dn, light, task_queues, weight)
+  select p_setup, p_group, g.owner_dn, g.light, sum(g.task_queues), sum(g.weight) from gone g
+   group by g.owner_dn, g.light having sum(g.task_queues) <> 0 or sum(g.weight) <> 0
 $$;
 
 comment on function taskqueue.fold_weights(text, text) is

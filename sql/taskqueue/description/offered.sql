@@ -9,7 +9,7 @@ begin
   if cardinality(v_texts) = 0 then
     return case when p_key = any (p_strict_keys) then '{}'::text[] end;
   end if;
-  if taskqueue.says_any(v_texts) then
+  if taskqueue.includes_any(v_texts) then
     return null;
   end if;
   return v_texts;

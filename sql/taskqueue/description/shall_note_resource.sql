@@ -1,4 +1,4 @@
--- Which calls note their resource (taskqueue.see_resource): the first of a description or of a CPU bucket, else one
+-- Which calls note their resource (taskqueue.note_resource): the first of a description or of a CPU bucket, else one
 -- in fifty, in ten where nothing matched.
 create or replace function taskqueue.shall_note_resource(
   p_known taskqueue.known_offer, p_cpu_time bigint, p_matched boolean

@@ -5,7 +5,7 @@ language plpgsql immutable
 as $$
 declare
   v_tags text[] := taskqueue.text_set('Tag', p_resource -> 'Tag');
-  v_any boolean := taskqueue.says_any(v_tags);
+  v_any boolean := taskqueue.includes_any(v_tags);
   v_number numeric;
 begin
   if p_resource ? 'NumberOfProcessors' then

@@ -36,7 +36,7 @@ begin
       perform pg_sleep(0.2 * random());
     end;
   end loop;
-  perform taskqueue.open_queues(p_setup, v_made);
+  perform taskqueue.open_task_queues(p_setup, v_made);
   perform taskqueue.keep_answer(v_identity, p_request_id, 'insert_job', v_asked, v_answer);
   return v_answer::bigint;
 end $$;

@@ -31,7 +31,7 @@ begin
       perform pg_sleep(0.2 * random());
     end;
   end loop;
-  perform taskqueue.open_queues(p_setup, v_made);
+  perform taskqueue.open_task_queues(p_setup, v_made);
   perform taskqueue.keep_answer(v_identity, p_request_id, 'insert_jobs', v_asked, to_jsonb(v_count));
   return v_count;
 end $$;

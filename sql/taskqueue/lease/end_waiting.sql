@@ -26,7 +26,7 @@ begin
     insert into taskqueue.job_count_change (setup, task_queue_id, user_priority, change)
     values (p_setup, v_job.task_queue_id, v_job.user_priority, -1);
   end if;
-  perform taskqueue.drop_if_empty(p_setup, v_job.task_queue_id);
+  perform taskqueue.drop_task_queue_if_empty(p_setup, v_job.task_queue_id);
   return v_job.task_queue_id;
 end $$;
 

@@ -7,7 +7,7 @@ language plpgsql
 as $$
 declare
   v_group record;
-  v_queue_id bigint;
+  v_task_queue_id bigint;
   v_made bigint[];
   v_all_made bigint[] := '{}'::bigint[];
 begin
@@ -34,18 +34,18 @@ begin
      order by md5(d.requirements::text)
   loop
     select p.task_queue_id, p.made
-      into v_queue_id, v_made
+      into v_task_queue_id, v_made
       from taskqueue.place_jobs(p_setup, v_group.requirements, v_group.ids, v_group.priorities) p;
     v_all_made := v_all_made || v_made;
   end loop;
-  perform taskqueue.open_queues(p_setup, v_all_made);
+  perform taskqueue.open_task_queues(p_setup, v_all_made);
   update taskqueue.job j
      set attempts = l.attempt
     from unnest(p_leases) l
    where j.setup = p_setup and j.job_id = l.job_id;
   perform taskqueue.free_slots(p_setup, array(select l.job_id from unnest(p_leases) l));
   perform taskqueue.note_ends(p_leases, p_event);
-  return v_queue_id;
+  return v_task_queue_id;
 end $$;
 
 comment on function taskqueue.return_jobs(text, taskqueue.lease[], text, text) is

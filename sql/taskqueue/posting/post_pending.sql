@@ -1,5 +1,5 @@
--- Queues that could not be posted when they were opened (taskqueue.post_queues). Nobody waits: what is locked is left
--- for the next. A few at a time, since an agent does it.
+-- Queues that could not be posted when they were opened (taskqueue.post_task_queues). Nobody waits: what is locked is
+-- left for the next. A few at a time, since an agent does it.
 create or replace function taskqueue.post_pending(p_setup text, p_limit int default 20) returns boolean
 language plpgsql
 as $$
@@ -23,7 +23,7 @@ begin
      and exists (select from taskqueue.task_queue q where q.setup = p_setup and q.task_queue_id = i);
   v_ids := array(select i from unnest(v_ids) i
                   where not exists (select from taskqueue.unposted u where u.setup = p_setup and u.task_queue_id = i));
-  return v_ids <> '{}' and taskqueue.post_queues(p_setup, v_ids, false);
+  return v_ids <> '{}' and taskqueue.post_task_queues(p_setup, v_ids, false);
 end $$;
 
 comment on function taskqueue.post_pending(text, int) is

@@ -1,6 +1,6 @@
 -- What the postings must be, from the truth: task_queue, task_queue_site, task_queue_banned_site, held_owner.
 create or replace view taskqueue.wanted_posting as
-select q.setup, s.site, q.cpu_time, taskqueue.band_of(q.priority) as band, q.task_queue_id
+select q.setup, s.site, q.cpu_time, taskqueue.weight_class_of(q.priority) as weight_class, q.task_queue_id
   from taskqueue.task_queue q
  cross join lateral (
         select '' as site
@@ -23,5 +23,5 @@ comment on column taskqueue.wanted_posting.setup is 'Tenant.';
 comment on column taskqueue.wanted_posting.site is
   'A site listed and not banned; * = the queue lists none; empty = every open queue.';
 comment on column taskqueue.wanted_posting.cpu_time is 'CPU bucket, seconds.';
-comment on column taskqueue.wanted_posting.band is 'Band of its priority.';
+comment on column taskqueue.wanted_posting.weight_class is 'Band of its priority.';
 comment on column taskqueue.wanted_posting.task_queue_id is 'TaskQueue.';

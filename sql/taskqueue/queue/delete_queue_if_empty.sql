@@ -6,7 +6,7 @@ as $$
 begin
   perform resource.identify(p_setup);
   perform taskqueue.enter_setup(p_setup);
-  return taskqueue.drop_if_empty(p_setup, p_task_queue_id);
+  return taskqueue.drop_task_queue_if_empty(p_setup, p_task_queue_id);
 end $$;
 
 comment on function taskqueue.delete_queue_if_empty(text, bigint) is

@@ -16,7 +16,7 @@ begin
   if found then
     v_ids := array(select q.task_queue_id from taskqueue.task_queue q
                     where q.setup = p_setup and q.owner_dn = p_owner_dn);
-    perform taskqueue.post_queues(p_setup, v_ids);
+    perform taskqueue.post_task_queues(p_setup, v_ids);
   end if;
   return cardinality(v_ids);
 end $$;

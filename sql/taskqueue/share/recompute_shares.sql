@@ -24,18 +24,18 @@ begin
    where q.setup = p_setup and (p_group is null or q.owner_group = p_group) and q.task_queue_id <> all (v_locked);
   with changed as (
     update taskqueue.task_queue q set priority = s.priority, mean_weight = s.mean_weight
-      from taskqueue.share_of_queue(p_setup, p_group) s
+      from taskqueue.share_of_task_queue(p_setup, p_group) s
       join taskqueue.task_queue o on o.setup = p_setup and o.task_queue_id = s.task_queue_id
      where q.setup = p_setup and q.task_queue_id = s.task_queue_id and q.task_queue_id = any (v_locked)
        and (q.priority <> s.priority or q.mean_weight <> s.mean_weight)
     returning q.task_queue_id, q.owner_group, q.owner_dn, o.mean_weight as old_weight, q.mean_weight,
-              q.posted and taskqueue.band_of(q.priority) <> taskqueue.band_of(o.priority) as elsewhere
+              q.posted and taskqueue.weight_class_of(q.priority) <> taskqueue.weight_class_of(o.priority) as elsewhere
   ), noted as (  -- the queues are locked: nobody else changes or drops what is taken away here
-    insert into taskqueue.owner_weight (setup, owner_group, owner_dn, light, queues, weight)
-    select p_setup, c.owner_group, c.owner_dn, taskqueue.is_background(v.weight, true), sum(v.queues),
-           sum(v.queues * v.weight::numeric)
-      from changed c cross join lateral (values (c.old_weight, -1), (c.mean_weight, 1)) v (weight, queues)
-     group by 2, 3, 4 having sum(v.queues) <> 0 or sum(v.queues * v.weight::numeric) <> 0
+    insert into taskqueue.owner_weight (setup, owner_group, owner_dn, light, task_queues, weight)
+    select p_setup, c.owner_group, c.owner_dn, taskqueue.is_background(v.weight, true), sum(v.task_queues),
+           sum(v.task_queues * v.weight::numeric)
+      from changed c cross join lateral (values (c.old_weight, -1), (c.mean_weight, 1)) v (weight, task_queues)
+     group by 2, 3, 4 having sum(v.task_queues) <> 0 or sum(v.task_queues * v.weight::numeric) <> 0
   )
   select count(*), coalesce(array_agg(c.task_queue_id) filter (where c.elsewhere), '{}')
     into v_changed, v_elsewhere
@@ -43,7 +43,7 @@ begin
   perform taskqueue.fold_weights(p_setup, g.owner_group)
      from (select distinct w.owner_group from taskqueue.owner_weight w
             where w.setup = p_setup and (p_group is null or w.owner_group = p_group)) g;
-  perform taskqueue.post_queues(p_setup, v_elsewhere);
+  perform taskqueue.post_task_queues(p_setup, v_elsewhere);
   return v_changed;
 end $$;
 

@@ -1,5 +1,5 @@
 -- Section 4, condition 4: "any", in any case, surrounding punctuation ignored ("ANY", "'any'", "[any]").
-create or replace function taskqueue.says_any(p_texts text[]) returns boolean
+create or replace function taskqueue.includes_any(p_texts text[]) returns boolean
 language plpgsql immutable
 as $$
 begin
@@ -7,4 +7,4 @@ begin
          and exists (select from unnest(p_texts) t where t ~* '^[[:punct:][:space:]]*any[[:punct:][:space:]]*$');
 end $$;
 
-comment on function taskqueue.says_any(text[]) is 'Whether one of the texts is "any".';
+comment on function taskqueue.includes_any(text[]) is 'Whether one of the texts is "any".';

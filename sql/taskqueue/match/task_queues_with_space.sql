@@ -1,13 +1,13 @@
--- Section 2, Size: new jobs go to the newest queue with room. Key share: the queue cannot be deleted before the
+-- Section 2, Size: new jobs go to the newest queue with space. Key share: the queue cannot be deleted before the
 -- caller commits. A queue that somebody is deleting is passed over, so nobody waits for a deletion.
-create or replace function taskqueue.queues_with_room(p_setup text, p_definition_ids bigint[], p_size bigint)
-returns table (definition_id bigint, task_queue_id bigint, room bigint)
+create or replace function taskqueue.task_queues_with_space(p_setup text, p_definition_ids bigint[], p_size bigint)
+returns table (definition_id bigint, task_queue_id bigint, space bigint)
 language sql
 as $$
-  select d.definition_id, n.task_queue_id, n.room
+  select d.definition_id, n.task_queue_id, n.space
     from unnest(p_definition_ids) d (definition_id)
    cross join lateral (
-          select q.task_queue_id, p_size - c.jobs as room
+          select q.task_queue_id, p_size - c.jobs as space
             from taskqueue.task_queue q
            cross join lateral (select coalesce(sum(l.jobs), 0)::bigint as jobs
                                  from taskqueue.job_level(q.setup, q.task_queue_id) l) c
@@ -17,6 +17,6 @@ as $$
              for key share of q skip locked) n
 $$;
 
-comment on function taskqueue.queues_with_room(text, bigint[], bigint) is
+comment on function taskqueue.task_queues_with_space(text, bigint[], bigint) is
   'The newest queue of each definition with fewer jobs than the size given, locked against deletion, '
   'and how many more it takes; no row = none.';

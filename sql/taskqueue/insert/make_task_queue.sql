@@ -1,6 +1,7 @@
 -- A new TaskQueue with all its rows, in one transaction: nobody sees it before its requirements (in DIRAC one could).
 -- The columns and tables written here are the truth that taskqueue.rebuild_matching starts from.
-create or replace function taskqueue.make_queue(p_setup text, p_definition_id bigint, p_weight float8) returns bigint
+create or replace function taskqueue.make_task_queue(p_setup text, p_definition_id bigint, p_weight float8)
+returns bigint
 language plpgsql
 as $$
 declare
@@ -59,6 +60,6 @@ begin
   return v_id;
 end $$;
 
-comment on function taskqueue.make_queue(text, bigint, float8) is
+comment on function taskqueue.make_task_queue(text, bigint, float8) is
   'Makes a TaskQueue of the definition; the weight is the mean draw weight of its first jobs. '
-  'The caller ends with taskqueue.open_queues. Returns its id.';
+  'The caller ends with taskqueue.open_task_queues. Returns its id.';

@@ -2,7 +2,7 @@
 -- unlogged table: a call that finds no match writes no WAL, and no agent waits for another. A description
 -- that is known is noted again by one call in fifty (in ten where nothing matched), so that ten thousand
 -- kinds of resources cost little.
-create or replace function taskqueue.see_resource(
+create or replace function taskqueue.note_resource(
   p_setup text, p_resource jsonb, p_known taskqueue.known_offer, p_matched boolean
 ) returns void
 language plpgsql
@@ -53,6 +53,6 @@ begin
                                 for update skip locked));
 end $$;
 
-comment on function taskqueue.see_resource(text, jsonb, taskqueue.known_offer, boolean) is
+comment on function taskqueue.note_resource(text, jsonb, taskqueue.known_offer, boolean) is
   'Notes the class of a resource description: CPUTime as the highest bucket it covers (s), lists as sets, '
   'the owner as the identity has it, JobID left out.';

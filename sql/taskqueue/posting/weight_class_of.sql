@@ -1,0 +1,10 @@
+-- Four weight_classes to an octave: a queue has at least 84 % of its weight_class's upper_bound, and one draw in
+-- twelve is thinned out in vain.
+create or replace function taskqueue.weight_class_of(p_priority float8) returns int
+language sql immutable
+as $$
+  select ceil(4 * ln(p_priority) / ln(2::float8))::int
+$$;
+
+comment on function taskqueue.weight_class_of(float8) is
+  'The weight_class of priorities that a queue is listed in (taskqueue.posting_list).';
