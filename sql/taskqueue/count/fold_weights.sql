@@ -1,6 +1,6 @@
--- The rows of each owner become one, in one transaction with those that go: the sums are the same
--- before, after, and if it is undone.
--- What another transaction is folding is passed over: nobody waits.
+-- ARCHITECTURE.md, Hot rows: the rows of each owner become one. The new row and the deleted ones are in one
+-- transaction, so the sums stay the same, also if it rolls back. Rows that another transaction folds are passed over:
+-- nobody waits.
 create or replace function taskqueue.fold_weights(p_setup text, p_group text) returns void
 language sql
 as $$
@@ -21,4 +21,4 @@ as $$
 $$;
 
 comment on function taskqueue.fold_weights(text, text) is
-  'Makes the rows of taskqueue.owner_weight of an owner group few again, without changing their sums.';
+  'Reduces the rows of taskqueue.owner_weight of an owner group without changing their sums.';

@@ -9,4 +9,5 @@ as $$
 $$;
 
 comment on function taskqueue.note_weight(text, text, text, float8, int) is
-  'Notes in taskqueue.owner_weight that an owner has a queue of this mean weight more (1) or fewer (-1).';
+  'Notes in taskqueue.owner_weight that an owner has one TaskQueue of this mean weight more (p_task_queues 1) or fewer '
+  '(-1).';

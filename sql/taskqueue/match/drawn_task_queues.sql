@@ -1,7 +1,7 @@
--- Section 5, step 2, with a key a queue, for some definitions. In the bucket where points were drawn before
--- (taskqueue.next_candidate) the keys are drawn given that they are above the last point. A queue has the same key each
--- time it is asked for under a seed. The conditions are tested in the drawn order until enough hold: filtering a
--- drawn order is drawing over the filtered.
+-- DRAWING.md, Rare matches: a key per TaskQueue, for some definitions. In the bucket where candidates were drawn
+-- before (taskqueue.next_candidate) the keys are drawn given that they lie above the last key. Under one seed a
+-- TaskQueue has the same key in every call. The conditions are tested in the drawn order until three TaskQueues
+-- match: filtering a drawn order is drawing from the filtered set.
 create or replace function taskqueue.drawn_task_queues(
   p_setup text, p_offer taskqueue.offer, p_definition_ids bigint[], p_bucket bigint, p_last_key float8,
   p_passed bigint[], p_policy text, p_seed bigint
@@ -17,7 +17,7 @@ begin
                            case when q.cpu_time = p_bucket then p_last_key else 0 end as last_key
                       from unnest(p_definition_ids) i (definition_id)
                       join taskqueue.task_queue q on q.setup = p_setup and q.definition_id = i.definition_id
-                     -- a fence, else each use of the draw is a draw of its own
+                     -- a fence, else each use of the draw would draw again
                      where q.posted and q.cpu_time <= p_bucket and q.task_queue_id <> all (p_passed) offset 0) o
              order by o.cpu_time desc, key offset 0) c
       join taskqueue.definition d on d.setup = p_setup and d.definition_id = c.definition_id
@@ -28,5 +28,5 @@ end $$;
 
 comment on function taskqueue.drawn_task_queues(
   text, taskqueue.offer, bigint[], bigint, float8, bigint[], text, bigint) is
-  'The next three queues that match an offer, in drawn order, of some definitions, those passed left out; p_bucket, '
-  'p_last_key: where to go on.';
+  'The next three TaskQueues of some definitions that match an offer, in drawn order and without p_passed; p_bucket '
+  'and p_last_key are where the draw continues.';

@@ -1,4 +1,4 @@
--- Section 10: why a job does, or does not, match a resource.
+-- MATCHING.md, Explanations.
 create or replace function taskqueue.explain_match(p_setup text, p_job_id bigint, p_resource jsonb)
 returns table (condition text, wanted text, offered text, holds boolean)
 language plpgsql stable
@@ -31,6 +31,6 @@ begin
 end $$;
 
 comment on function taskqueue.explain_match(text, bigint, jsonb) is
-  'Why a job matches a resource description or not: one row a condition. The job can be matched by the resource '
-  'exactly when all hold; whether it is the next one is drawn. Errors: PB001 (description), PB002 (setup not granted), '
-  'PB004 (no such job, or its requirements are forgotten).';
+  'Explains why a job matches a resource description or does not: one row per condition. The resource can get the job '
+  'exactly when all conditions hold; which of the matching jobs comes next is drawn. Errors: PB001 (description), '
+  'PB002 (setup not granted), PB004 (no such job, or its requirements are forgotten).';

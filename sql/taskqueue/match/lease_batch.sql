@@ -1,10 +1,11 @@
--- Sections 4 to 6 for a batch: the draws of its jobs side by side, each a stream of its own, in three
--- statements instead of six a job.
--- The law is that of one after the other: what a queue is drawn by does not depend on the jobs it has, so all streams
--- draw a queue first; of those that drew the same queue, one at a time picks a job. Where that does not hold it goes
--- on from where it stands one by one (taskqueue.lease_jobs): from the first stream on whose queue is then empty, or
--- that drew many points in vain or saw all lists; where a job was locked or just taken; and as a whole for resources
--- with limits, and for those that few queues match.
+-- DRAWING.md, Guarantees of the draw: a batch draws the TaskQueues of its jobs side by side, each with a random
+-- stream of its own, in three statements instead of six per job. The distribution is that of single matches one after
+-- the other: the draw of a TaskQueue does not depend on the number of its jobs, so all streams draw a TaskQueue
+-- first; of the streams that drew the same one, one at a time picks a job.
+-- Where a batch cannot be served together, taskqueue.lease_jobs continues it, one job at a time: from the first
+-- stream whose TaskQueue is empty by then, or that drew many candidates in vain or exhausted all buckets; where a job
+-- was locked or just taken; and as a whole for resources with limits, and for resources that few TaskQueues match.
+-- Long because its statements share the streams.
 create or replace function taskqueue.lease_batch(
   p_setup text, p_resource jsonb, p_limit int, p_seed bigint default null
 ) returns table (job_id bigint, task_queue_id bigint, requirements jsonb, user_priority int, attempt text)
@@ -19,7 +20,7 @@ declare
   v_streams taskqueue.stream[];
   v_leased taskqueue.stream[] := '{}'::taskqueue.stream[];
   v_turn bigint := 0;
-  v_stop int;  -- the first stream that is to be gone on with one by one
+  v_stop int;  -- the first stream that lease_jobs continues
   v_task_queue record;
 begin
   if p_limit > 2 then
@@ -145,5 +146,5 @@ begin
 end $$;
 
 comment on function taskqueue.lease_batch(text, jsonb, int, bigint) is
-  'Leases up to p_limit jobs to a resource, drawn side by side; given a seed, the draws follow from it. '
-  'Errors: PB001 (description), PB002 (setup not granted).';
+  'Leases up to p_limit jobs to a resource, drawn side by side; with a seed, the draws follow from the seed. Errors: '
+  'PB001 (description), PB002 (setup not granted).';

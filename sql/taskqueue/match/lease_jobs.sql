@@ -1,17 +1,18 @@
--- Sections 4 to 6: jobs for a resource, one after the other, each with its own draws. CPU buckets from the highest
--- down, queues in drawn order, user priorities in drawn order, one of the first ten. Empty and locked candidates are
--- passed over; the others keep their keys, so the law holds over the rest.
--- Queues are drawn one after the other (taskqueue.next_candidate), not sorted, so that a match costs the same whatever
--- their number. After enough points in vain (eight where there are few queues, else a hundred and more) the rest of
--- the bucket is drawn a key a queue, given that all are above the last point. The first time that 32 points were in
--- vain the definitions that match are found out (taskqueue.find_matching) and kept with the description where they
--- are few; so a resource that matches nothing gets its answer at once.
--- Rejected: a key a queue, sorted (0.5 us a queue); conditions before the sort (1.7 us a queue); order statistics a
--- band (0.9 us a band); eight points at a time by a window (39 us, against 22 a point, of which 1.4 are needed); one
--- statement for all (its 45 plan nodes cost 100 us more to set up).
--- What is set up anew in each call costs most here: a statement 1 us and 2 to 3 a table, an expression of
--- this language 1 us a transaction.
--- So it is one function with few of both.
+-- DRAWING.md, Order of the draw: jobs for a resource, one after the other, each with its own draws. CPU buckets go
+-- from the highest down, TaskQueues in drawn order, user priorities in drawn order, then one of the first ten jobs.
+-- Empty and locked candidates are passed over; the others keep their keys, so the distribution over the rest stays
+-- right.
+-- TaskQueues are drawn one by one (taskqueue.next_candidate), not sorted, so that a match costs the same whatever
+-- their number. After enough candidates in vain (eight in short lists, else a hundred and more) the rest of the
+-- bucket is drawn with a key per TaskQueue, given that all lie above the last key. After the first 32 candidates in
+-- vain the matching definitions are searched (taskqueue.find_matching) and kept with the description where they are
+-- few, so a resource that matches nothing gets its answer at once.
+-- Tried and slower: a sorted key per TaskQueue (0.5 us each); conditions before the sort (1.7 us per TaskQueue);
+-- order statistics per weight class (0.9 us per class); eight candidates at a time by a window function (39 us,
+-- against 22 us a candidate, of which 1.4 are needed); one statement for everything (its 45 plan nodes take 100 us
+-- more to prepare).
+-- Long because preparing costs most in each call: a statement takes 1 us and 2 to 3 us per table, an expression of
+-- PL/pgSQL 1 us per transaction. So it is one function with few of both.
 create or replace function taskqueue.lease_jobs(
   p_setup text, p_resource jsonb, p_limit int, p_seed bigint default null, p_streams taskqueue.stream[] default null
 ) returns table (job_id bigint, task_queue_id bigint, requirements jsonb, user_priority int, attempt text)
@@ -27,16 +28,16 @@ declare
   v_seed bigint;
   v_bucket_index int;
   v_tries int;
-  v_max_tries int;  -- points, after which the rest of the bucket is drawn a key a queue
+  v_max_tries int;  -- candidates, after which the rest of the bucket is drawn with a key per TaskQueue
   v_last_key float8;
-  v_definition_ids bigint[];  -- among which a key a queue is drawn; null: by points
+  v_definition_ids bigint[];  -- their TaskQueues are drawn with a key each; null: draw candidates
   v_next bigint[];
   v_passed bigint[];
   v_task_queue record;
   v_pick record;
   v_job record;
   v_free boolean := true;
-  v_listed boolean := false;  -- there are queues that the sites may see
+  v_listed boolean := false;  -- there are TaskQueues that the sites may see
   v_slots jsonb;
 begin
   v_resource := case when jsonb_typeof(p_resource) = 'object' then p_resource - 'CPUTime' end;
@@ -94,7 +95,7 @@ begin
           select q.task_queue_id, d.definition_id, d.requirements, d.sites, d.banned_sites, d.grid_ces into v_task_queue
             from taskqueue.task_queue q
             join taskqueue.definition d on d.setup = p_setup and d.definition_id = q.definition_id
-           -- who wants a job does not need the lists
+           -- a request for one job does not need the posting lists
            where q.setup = p_setup and q.task_queue_id = v_next[1] and (q.posted or v_offer.job_id is not null);
           v_next := v_next[2:];
           continue when not found;
@@ -129,7 +130,7 @@ begin
           v_tries := v_tries + 1;
           select o.max_tries, o.key, o.task_queue_id, o.site, (o.definition).definition_id, (o.definition).requirements,
                  (o.definition).sites, (o.definition).banned_sites,
-                 -- null: to be looked at more closely
+                 -- null: all conditions have to be tested
                  (o.definition).grid_ces, o.task_queue_id <> all (v_passed) and o.is_accepted as is_accepted
             into v_task_queue
             from taskqueue.next_candidate(p_setup, v_sites, v_known.cpu_buckets[v_bucket_index]::bigint,
@@ -148,7 +149,7 @@ begin
           v_max_tries := greatest(v_max_tries, case when v_known.matched_at is null
                                                     then least(v_task_queue.max_tries, 32)
                                                     else v_task_queue.max_tries end);
-          -- where several sites are offered, a queue counts in the list of one of them
+          -- where several sites are offered, a TaskQueue counts in the list of one of them
           if v_task_queue.is_accepted is null and v_task_queue.task_queue_id is not null then
             select taskqueue.accepts(d, v_offer)
                    and (cardinality(v_sites) <= 2 or v_task_queue.site = '*'
@@ -241,5 +242,5 @@ begin
 end $$;
 
 comment on function taskqueue.lease_jobs(text, jsonb, int, bigint, taskqueue.stream[]) is
-  'Leases up to p_limit jobs to a resource; given a seed, the draws follow from it; given streams, they go on. '
-  'Errors: PB001 (description), PB002 (setup not granted).';
+  'Leases up to p_limit jobs to a resource; with a seed, the draws follow from the seed; with streams, it continues '
+  'them. Errors: PB001 (description), PB002 (setup not granted).';

@@ -1,17 +1,15 @@
--- Section 5, step 2, without a key a queue. The key random()/p of a queue of priority p comes at x with the rate p/(1
--- - p x) when it has not come before; under the policy proportional the rate is p. So the queues of a list come in
--- the order of their keys when points of a rate that is higher are thinned out: as if every position held a queue of
--- its weight_class's upper_bound c, and every rate were that of the highest upper_bound m. Each list has its next
--- point by one draw, and the first of them is the next of all; the position is uniform over positions weighed by
--- their upper_bounds, and the queue there comes with the probability (p/c) (1 - m x)/(1 - p x): where within its
--- position the point lies is a draw, too. An empty position is a queue of priority 0. Points have no memory: from one
--- that was passed over the draw goes on as if it began there.
--- Most definitions are compared with the offer here; where more is to be tested (taskqueue.tests_of), the caller
--- looks more closely: to start up all conditions costs 25 us.
--- When points were in vain so often that a key a queue costs no more, they are enough: a point takes
--- some ten times as long as a queue.
--- What a point costs goes neither with the queues nor with the weight_classes. The fences (offset 0) spare looking
--- into the arrays again for each use of what was found.
+-- DRAWING.md, Next candidate: the candidate of the race with the smallest key above the last one, by rejection
+-- sampling instead of a key per TaskQueue. The faster race treats every position as a TaskQueue of the upper bound c
+-- of its weight class, with the rate of the highest upper bound m. One draw gives the next key of each list, and the
+-- smallest of them wins; one more draw gives the position, in proportion to the upper bounds. The TaskQueue there is
+-- accepted with the probability (p/c) (1 - m x)/(1 - p x), or p/c under the policy proportional; the place of the
+-- draw within the position decides. An empty position counts as priority 0. A candidate that is rejected does not
+-- change the rest of the race.
+-- Most definitions are compared with the offer here. Where more conditions have to be tested (taskqueue.tests_of),
+-- the result is null and the caller tests them: preparing all conditions takes 25 us. One candidate takes some ten
+-- times as long as one key, which limits how many are worth drawing (max_tries).
+-- The cost of a candidate depends neither on the number of TaskQueues nor on that of the weight classes. The fences
+-- (offset 0) make PostgreSQL compute each value once.
 create or replace function taskqueue.next_candidate(
   p_setup text, p_sites text[], p_bucket bigint, p_last_key float8, p_policy text, p_seed bigint,
   p_offer taskqueue.offer, p_tests int
@@ -59,6 +57,6 @@ as $$
 $$;
 
 comment on function taskqueue.next_candidate(text, text[], bigint, float8, text, bigint, taskqueue.offer, int) is
-  'The next point above a key over the lists of some sites in a CPU bucket, and the queue at its position; '
-  'fits = it is the next in the drawn order, if it has not come before, and matches the offer; null: to be looked at '
-  'more closely. enough = the points that are worth drawing in such a list. No row: there is no list.';
+  'The next candidate above p_last_key over the lists of some sites in a CPU bucket. is_accepted: it is the next '
+  'TaskQueue of the drawn order, if it has not come before, and it matches the offer; null: the caller has to test all '
+  'conditions. max_tries: how many candidates are worth drawing in such a list. No row: there is no list.';

@@ -1,10 +1,10 @@
--- The postings of queues are there while they are open: enabled, and neither they nor their owners held. The caller
--- has locked the queues' rows, or just made them, so that postings never outlive a change. Whoever appends to a list
--- holds its row until the commit: positions are given once.
--- Lists are locked in the order of their keys, all at once, so that two who open queues never
--- wait for each other crosswise.
--- Agents and submitters do not wait (p_wait false): where somebody works on one of the lists, the queues are
--- left to taskqueue.post_pending.
+-- DRAWING.md, Posting lists. A TaskQueue has postings while it is open: enabled, and neither it nor its owner held.
+-- The caller has locked the rows of the TaskQueues, or has just made them, so that postings never outlive a change.
+-- Whoever appends to a list holds the row of the list until the commit, so that a position is given once.
+-- All lists are locked at once, in the order of their keys, so that two callers never deadlock. JobAgents and
+-- submitters do not wait (p_wait false): where another transaction works on one of the lists, the TaskQueues are left
+-- to taskqueue.post_pending.
+-- Long because the postings, their lists and the locks of both change in one order.
 create or replace function taskqueue.post_task_queues(
   p_setup text, p_task_queue_ids bigint[], p_wait boolean default true
 ) returns boolean
@@ -24,7 +24,7 @@ begin
   if p_task_queue_ids = '{}' then
     return true;
   end if;
-  if p_wait then  -- maintenance posts group by group: those who wait do so one after the other, before any list
+  if p_wait then  -- maintenance posts group by group: callers that wait form one line here, before they lock a list
     perform pg_advisory_xact_lock(hashtextextended(p_setup, 7));
   end if;
   with gone as (
@@ -46,8 +46,8 @@ begin
                               where p.setup = p_setup and p.task_queue_id = i.task_queue_id
                                 and (p.site, p.cpu_time, p.weight_class) = (i.site, i.cpu_time, i.weight_class))
            order by i.task_queue_id, i.site) w;
-  while v_wanted > 0 loop  -- maintenance may remove a list that is empty before it is locked here
-    for v_new in  -- a lock for each list that is to be made, since an insert would wait for another of the same list
+  while v_wanted > 0 loop  -- maintenance may remove an empty list before it is locked here
+    for v_new in  -- a lock per new list, since an insert would wait for another insert of the same list
       select distinct w.site, w.cpu_time from unnest(v_sites, v_cpu_times) w (site, cpu_time)
        where not exists (select from taskqueue.posting_list l
                           where l.setup = p_setup and l.site = w.site and l.cpu_time = w.cpu_time)
@@ -87,7 +87,8 @@ begin
      and q.posted <> (q.task_queue_id = any (coalesce(v_ids, '{}'))
                       or exists (select from taskqueue.posting p
                                   where p.setup = p_setup and p.task_queue_id = q.task_queue_id));
-  if v_left_lists is not null then  -- the ends of weight_classes that were left; gaps are for taskqueue.close_gaps
+  -- the weight classes that were left may have become shorter; taskqueue.close_gaps closes gaps
+  if v_left_lists is not null then
     select array_agg(g.list_id), array_agg(g.weight_class) into v_left_lists, v_left_classes
       from unnest(v_left_lists, v_left_classes) g (list_id, weight_class)
       join (select l.list_id from taskqueue.posting_list l
@@ -115,5 +116,5 @@ begin
 end $$;
 
 comment on function taskqueue.post_task_queues(text, bigint[], boolean) is
-  'Makes the postings of queues what taskqueue.wanted_posting says, changing only what differs; '
-  'false: left to taskqueue.post_pending.';
+  'Makes the postings of TaskQueues equal to taskqueue.wanted_posting, changing only what differs; false: they were '
+  'left to taskqueue.post_pending.';

@@ -1,7 +1,7 @@
--- A queue leaves its lists: at each of its positions the last queue of the weight_class takes over, so that no
--- draw hits an empty position. Nobody waits: a list that somebody works on, or whose last queue somebody is
--- dropping, keeps a gap until taskqueue.close_gaps. And an agent that finds a queue empty while it is being moved
--- leaves that queue for the next.
+-- DRAWING.md, Posting lists: a TaskQueue leaves its lists. The last TaskQueue of the weight class takes over each of
+-- its positions, so that no draw hits an empty one. Nobody waits: where another transaction works on the list, or
+-- drops that last TaskQueue, a gap stays until taskqueue.close_gaps. An agent that finds a TaskQueue empty while it
+-- is moved here passes it over.
 create or replace function taskqueue.remove_postings(p_setup text, p_task_queue_id bigint) returns void
 language plpgsql
 as $$
@@ -49,4 +49,4 @@ begin
 end $$;
 
 comment on function taskqueue.remove_postings(text, bigint) is
-  'Removes the postings of a queue that goes, and closes the gaps.';
+  'Removes the postings of a TaskQueue that goes, and closes the gaps.';

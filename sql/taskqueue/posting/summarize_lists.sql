@@ -1,6 +1,7 @@
--- What taskqueue.next_candidate needs to know of a list beside its postings. The caller has locked the lists, so that
--- nobody appends meanwhile; a queue that goes leaves an empty position, which is right too. Only the weight_classes
--- named are looked at: what it costs goes with the weight_classes, not with the queues.
+-- DRAWING.md, Posting lists: the summary of a list that taskqueue.next_candidate reads. The caller has locked the
+-- lists, so that nobody appends meanwhile; a TaskQueue that goes meanwhile leaves an empty position, which is
+-- correct, too. Only the named weight classes are counted anew: the cost depends on their number, not on the number
+-- of TaskQueues.
 create or replace function taskqueue.summarize_lists(
   p_setup text, p_list_ids bigint[], p_weight_classes int[]
 ) returns void
@@ -45,4 +46,5 @@ as $$
 $$;
 
 comment on function taskqueue.summarize_lists(text, bigint[], int[]) is
-  'Writes down how many positions some weight_classes of some lists have (pairs of list and weight_class).';
+  'Writes the number of positions, the upper bounds and their sums of the named weight classes into their lists (pairs '
+  'of list and weight class).';

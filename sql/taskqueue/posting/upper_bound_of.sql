@@ -1,4 +1,5 @@
--- A hair above the power of two, so that no priority is above the upper_bound of its weight_class by rounding.
+-- DRAWING.md, Posting lists. The bound is slightly above the power of two, so that rounding never puts a priority
+-- above the upper bound of its weight class.
 create or replace function taskqueue.upper_bound_of(p_weight_class int) returns float8
 language sql immutable
 as $$
@@ -6,4 +7,4 @@ as $$
 $$;
 
 comment on function taskqueue.upper_bound_of(int) is
-  'Upper end of a weight_class of priorities (taskqueue.weight_class_of).';
+  'The number that no priority of a weight class exceeds (taskqueue.weight_class_of).';

@@ -1,5 +1,5 @@
--- Four weight_classes to an octave: a queue has at least 84 % of its weight_class's upper_bound, and one draw in
--- twelve is thinned out in vain.
+-- DRAWING.md, Posting lists: four weight classes to a factor of two. A priority is at least 84 % of its upper bound,
+-- and one draw in twelve is rejected.
 create or replace function taskqueue.weight_class_of(p_priority float8) returns int
 language sql immutable
 as $$
@@ -7,4 +7,4 @@ as $$
 $$;
 
 comment on function taskqueue.weight_class_of(float8) is
-  'The weight_class of priorities that a queue is listed in (taskqueue.posting_list).';
+  'The weight class of a priority: the list taskqueue.posting_list keeps its TaskQueues by weight class.';

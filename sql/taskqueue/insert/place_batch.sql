@@ -1,6 +1,6 @@
--- The work of taskqueue.insert_jobs. Requirements are made canonical once per distinct text. Jobs for which there is
--- a queue with space for all that come are filled in at once (a queue by itself takes 0.1 ms); the others go in the
--- order of their digests, so that two batches that open the same queues never wait for each other crosswise.
+-- The work of taskqueue.insert_jobs. Requirements are made canonical once per distinct text. Jobs for which a
+-- TaskQueue has space for all that come are filled in at once (a TaskQueue alone takes 0.1 ms); the others go in the
+-- order of their digests, so that two batches that open the same TaskQueues never deadlock.
 create or replace function taskqueue.place_batch(p_identity resource.identity, p_jobs jsonb) returns bigint[]
 language plpgsql
 as $$
@@ -77,5 +77,5 @@ begin
 end $$;
 
 comment on function taskqueue.place_batch(resource.identity, jsonb) is
-  'Puts the jobs of a checked batch into queues; returns the queues made, for taskqueue.open_task_queues. '
+  'Puts the jobs of a checked batch into TaskQueues; returns the TaskQueues made, for taskqueue.open_task_queues. '
   'Errors: PB001, PB002, PB005, naming the job.';

@@ -1,5 +1,6 @@
--- Section 2, Size: new jobs go to the newest queue with space. Key share: the queue cannot be deleted before the
--- caller commits. A queue that somebody is deleting is passed over, so nobody waits for a deletion.
+-- MATCHING.md, TaskQueue size: new jobs go to the newest TaskQueue with space. FOR KEY SHARE: the TaskQueue cannot be
+-- deleted before the caller commits. A TaskQueue that another transaction deletes is passed over, so nobody waits for
+-- a deletion.
 create or replace function taskqueue.task_queues_with_space(p_setup text, p_definition_ids bigint[], p_size bigint)
 returns table (definition_id bigint, task_queue_id bigint, space bigint)
 language sql
@@ -18,5 +19,5 @@ as $$
 $$;
 
 comment on function taskqueue.task_queues_with_space(text, bigint[], bigint) is
-  'The newest queue of each definition with fewer jobs than the size given, locked against deletion, '
-  'and how many more it takes; no row = none.';
+  'The newest TaskQueue of each definition with fewer jobs than p_size, locked against deletion, and how many more '
+  'jobs it takes; no row: there is none.';

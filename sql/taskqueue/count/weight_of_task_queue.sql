@@ -1,5 +1,4 @@
--- Section 9: tp is the mean draw weight of a queue's jobs. A queue without jobs that could
--- be matched keeps the one it had.
+-- SHARES.md, Weight of a TaskQueue. A TaskQueue without jobs that could be matched keeps the weight that it had.
 create or replace function taskqueue.weight_of_task_queue(p_task_queue taskqueue.task_queue, p_ten_first boolean)
 returns table (weight float8)
 language sql stable
@@ -11,4 +10,4 @@ as $$
 $$;
 
 comment on function taskqueue.weight_of_task_queue(taskqueue.task_queue, boolean) is
-  'Mean draw weight of the jobs of a TaskQueue, as they are now.';
+  'Mean weight of the jobs of a TaskQueue, as they are now.';
