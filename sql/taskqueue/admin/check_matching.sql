@@ -1,4 +1,5 @@
--- Whatever is built for speed, compared with the truth that it is derived from.
+-- Compares every structure that is derived for speed with the tables that it is derived from.
+-- Long because all comparisons are one statement, so that they read one snapshot and are exact under load.
 create or replace function taskqueue.check_matching(p_setup text)
 returns table (structure text, key text, expected text, found text)
 language plpgsql stable
@@ -125,6 +126,6 @@ begin
 end $$;
 
 comment on function taskqueue.check_matching(text) is
-  'Differences between what matching reads (definitions, postings, counts, weights of owners, limit slots) '
-  'and the truth it is derived from; no row when all is right. One statement, exact under load. '
-  'Errors: PB002 (setup not granted).';
+  'Differences between what matching reads (definitions, postings, counts, weights of owners, limit slots) and the '
+  'tables that it is derived from; no row: everything is right. One statement, exact under load. Errors: PB002 (setup '
+  'not granted).';

@@ -21,7 +21,7 @@ begin
   end if;
   select coalesce(sum(taskqueue.fold_counts(v_setup, i)), 0) into changed from unnest(v_task_queue_ids) i;
   changed := changed + taskqueue.clean_counts(v_setup);
-  -- means drift as jobs come and go: a tenth is worth a new price
+  -- mean weights change as jobs come and go: a change of a tenth is worth a new priority
   insert into taskqueue.share_mark (setup, owner_group, marked_at)
   select distinct v_setup, q.owner_group, v_now
     from taskqueue.task_queue q
@@ -36,7 +36,7 @@ begin
   changed := taskqueue.post_pending(v_setup, 100000)::int + taskqueue.close_gaps(v_setup);
   return next;
   step := 'definitions';
-  -- locked first, looked at then: a job inserted and matched in between is seen
+  -- locked first and tested afterwards, so that a job inserted and matched in between is seen
   v_definition_ids := array(select i.definition_id from taskqueue.definition i
                              where i.setup = v_setup and i.created_at < v_now - interval '1 hour'
                                and not exists (select from taskqueue.task_queue q

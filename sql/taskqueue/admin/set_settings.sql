@@ -34,7 +34,7 @@ begin
         when 'correction_window' then v_new.correction_window := make_interval(secs => v_value::float8);
         when 'history_kept' then v_new.history_kept := make_interval(secs => v_value::float8);
         else
-          raise exception 'setting % (value %) is not known', v_key, v_value
+          raise exception 'unknown setting % (value %)', v_key, v_value
             using errcode = 'PB001',
                   hint = 'Known: ten_first, strict_keys, required_keys, queue_size, policy, lease_time, '
                          'heartbeat_time, attempts, shares, share_delay, share_correction, correction_window, '
@@ -50,7 +50,7 @@ begin
     exception when invalid_parameter_value or check_violation or not_null_violation or cannot_coerce
                    or invalid_text_representation
                    or numeric_value_out_of_range or datetime_field_overflow then
-      raise exception 'setting % is %, which it cannot be', v_key, v_value
+      raise exception 'invalid value % for setting %', v_value, v_key
         using errcode = 'PB001',
                    hint = (select col_description(a.attrelid, a.attnum) from pg_attribute a
                             where a.attrelid = 'taskqueue.setting'::regclass and a.attname = v_key);
@@ -67,5 +67,5 @@ begin
 end $$;
 
 comment on function taskqueue.set_settings(text, jsonb) is
-  'Changes settings of matching (columns of taskqueue.setting; times in seconds), all or none, '
-  'and recomputes the shares. Errors: PB001 (key or value), PB002, PB006 (busy).';
+  'Changes settings of matching (columns of taskqueue.setting; times in seconds), all or none, and recomputes the '
+  'shares. Errors: PB001 (key or value), PB002, PB006 (busy).';

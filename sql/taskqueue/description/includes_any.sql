@@ -1,4 +1,4 @@
--- Section 4, condition 4: "any", in any case, surrounding punctuation ignored ("ANY", "'any'", "[any]").
+-- MATCHING.md, Conditions: "any" in any case, surrounding punctuation ignored ("ANY", "'any'", "[any]").
 create or replace function taskqueue.includes_any(p_texts text[]) returns boolean
 language plpgsql immutable
 as $$

@@ -1,5 +1,5 @@
--- Section 4, condition 4: a key that is absent, empty or contains "any" (any case, surrounding punctuation ignored)
--- puts no condition; absent or empty under strict_keys, it offers nothing.
+-- MATCHING.md, Conditions: a key that is absent, empty or "any" (any case, punctuation ignored) puts no condition; a
+-- key that is absent or empty and listed in strict_keys offers nothing.
 create or replace function taskqueue.offered(p_key text, p_value jsonb, p_strict_keys text[]) returns text[]
 language plpgsql immutable
 as $$

@@ -1,5 +1,5 @@
--- Section 2: what defines a TaskQueue, in one form, so that equal requirements are equal
--- JSON; section 3: what is refused.
+-- MATCHING.md, Requirements: the definition of a TaskQueue in one form, so that equal requirements are equal JSON.
+-- MATCHING.md, Refused requirements: what is refused. The view taskqueue.requirement_key lists the keys.
 create or replace function taskqueue.canonical_requirements(p_setup text, p_requirements jsonb) returns jsonb
 language plpgsql stable
 as $$
@@ -9,7 +9,7 @@ declare
   v_value jsonb;
   v_texts text[];
 begin
-  -- What a definition holds is in that form: looking it up takes 4 us, working it out 25.
+  -- Requirements of a definition have that form already: a lookup takes 4 us, making the form 25 us.
   if exists (select from taskqueue.definition d
               where d.setup = p_setup and d.digest = md5(p_requirements::text)::uuid
                 and d.requirements = p_requirements) then
@@ -24,14 +24,14 @@ begin
       when 'Setup' then
         if taskqueue.one_text(v_key, v_value) <> p_setup then
           raise exception 'Setup is %, but the job goes to setup %', v_value, p_setup
-            using errcode = 'PB001', hint = 'Leave Setup out of the requirements, or name the same.';
+            using errcode = 'PB001', hint = 'Omit Setup, or give the setup of the call.';
         end if;
         continue;
       when 'Owner', 'OwnerDN' then
         if v_out ? 'OwnerDN' and v_out ->> 'OwnerDN' <> taskqueue.one_text(v_key, v_value) then
           raise exception 'Owner is % and OwnerDN is %: they differ', p_requirements -> 'Owner',
             p_requirements -> 'OwnerDN'
-            using errcode = 'PB001', hint = 'Owner is another name of OwnerDN; give one of them.';
+            using errcode = 'PB001', hint = 'Owner is an alias of OwnerDN; give one of them.';
         end if;
         v_out := v_out || jsonb_build_object('OwnerDN', taskqueue.one_text(v_key, v_value));
       when 'OwnerGroup' then
@@ -49,14 +49,14 @@ begin
         if v_key = 'LHCbPlatforms' and p_requirements ? 'Platforms'
            and v_texts <> taskqueue.text_set('Platforms', p_requirements -> 'Platforms') then
           raise exception 'LHCbPlatforms is % and Platforms is %: they differ', v_value, p_requirements -> 'Platforms'
-            using errcode = 'PB001', hint = 'LHCbPlatforms is another name of Platforms; give one of them.';
+            using errcode = 'PB001', hint = 'LHCbPlatforms is an alias of Platforms; give one of them.';
         end if;
         if v_texts <> '{}' then
           v_out := v_out || jsonb_build_object(case v_key when 'LHCbPlatforms' then 'Platforms' else v_key end,
                                                to_jsonb(v_texts));
         end if;
       else
-        raise exception 'requirement % (value %) is not known', v_key, v_value
+        raise exception 'unknown requirement % (value %)', v_key, v_value
           using errcode = 'PB001',
                 hint = 'Known: Setup, OwnerDN (Owner), OwnerGroup, CPUTime, SubmitPools, GridMiddlewares, PilotTypes, '
                        'Sites, BannedSites, GridCEs, Platforms (LHCbPlatforms), JobTypes, Tags, MinRAM, MaxRAM.';
@@ -76,5 +76,5 @@ begin
 end $$;
 
 comment on function taskqueue.canonical_requirements(text, jsonb) is
-  'The requirements in the one form that TaskQueues are compared by: aliases resolved, CPUTime as its bucket (s), '
-  'lists as sorted sets, empty ones left out, RAM in MB. Errors: PB001, naming key and value (section 3).';
+  'The requirements in the one form by which TaskQueues are compared: aliases resolved, CPUTime as its bucket '
+  '(seconds), lists as sorted sets, empty ones left out, RAM in MB. Errors: PB001, naming key and value.';

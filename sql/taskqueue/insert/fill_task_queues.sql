@@ -1,7 +1,7 @@
--- Jobs into queues, which the caller has locked against deletion. Ids that wait already are moved,
--- whatever queue they are in. Ids are locked in their order, so that two who insert the same ones do not
--- wait for each other crosswise. Jobs of brokerage are known by their id; submitters (p_identity) may not
--- insert those that have not ended.
+-- MATCHING.md, Insertion: jobs into TaskQueues, which the caller has locked against deletion. Ids that wait already
+-- are moved, whatever TaskQueue they are in. Ids are locked in their order, so that two callers with the same ids do
+-- not deadlock. Jobs of brokerage are known by their id; a submitter (p_identity) may not insert one that has not
+-- ended.
 create or replace function taskqueue.fill_task_queues(
   p_setup text, p_task_queue_ids bigint[], p_job_ids bigint[], p_user_priorities int[],
   p_identity resource.identity default null
@@ -23,8 +23,8 @@ begin
       from workload.job w
      where w.setup = p_setup and w.job_id = any (p_job_ids) and workload.is_end(w.status) is not true;
     if v_live is not null then
-      raise exception 'job % is known to brokerage, which puts it into its TaskQueue itself', v_live
-        using errcode = 'PB005', hint = 'monitor.brokered_job has it. Insert your job under another id.';
+      raise exception 'job % belongs to brokerage, which puts it into its TaskQueue', v_live
+        using errcode = 'PB005', hint = 'See monitor.brokered_job. Insert your job under another id.';
     end if;
   end if;
   loop
@@ -72,7 +72,7 @@ begin
     )
     select array_agg(distinct m.old_task_queue_id), array(select unnest(v_todo) except select m.job_id from moved m)
       into v_left, v_todo from moved m;
-    if p_identity.private then  -- the rows are locked, and were moved before this looks at whose they were
+    if p_identity.private then  -- the rows are locked and moved by now, so the owners that this reads are final
       perform taskqueue.may_submit(p_identity, d.requirements)
          from taskqueue.task_queue q
          join taskqueue.definition d on d.setup = q.setup and d.definition_id = q.definition_id
@@ -86,6 +86,6 @@ begin
 end $$;
 
 comment on function taskqueue.fill_task_queues(text, bigint[], bigint[], int[], resource.identity) is
-  'Inserts jobs into queues, one named for each, or moves those that wait already there, with their counts. '
-  'Errors: PB002 (a private submitter would move the job of another), PB005 (a submitter gives the id of a brokered '
-  'job that has not ended).';
+  'Inserts jobs into TaskQueues, one named for each job, or moves jobs that wait already, with their counts. Errors: '
+  'PB002 (a private submitter would move the job of another owner), PB005 (a submitter gives the id of a brokered job '
+  'that has not ended).';

@@ -1,8 +1,9 @@
--- Section 9: a new queue has its own right priority when it becomes visible; the others of its entity
--- follow (taskqueue.share_mark).
--- Counting the jobs of a queue takes 20 us: up to ten queues of an entity are counted as they are now; with more,
--- their weights are those by which they have their own priorities (taskqueue.owner_weight), which maintenance keeps
--- within a tenth. Two that open queues of an entity at the same time do not see each other's; both leave a mark.
+-- SHARES.md, When priorities change: a new TaskQueue has its own right priority when it becomes visible; the other
+-- TaskQueues of its entity follow (taskqueue.share_mark).
+-- Counting the jobs of a TaskQueue takes 20 us: up to ten TaskQueues of an entity are counted as they are now; with
+-- more, the weights by which they have their priorities are used (taskqueue.owner_weight), which maintenance keeps
+-- within a tenth. Two transactions that open TaskQueues of an entity at the same time do not see each other's; both
+-- leave a mark.
 create or replace function taskqueue.open_task_queues(p_setup text, p_task_queue_ids bigint[]) returns void
 language plpgsql
 as $$
@@ -73,5 +74,4 @@ begin
 end $$;
 
 comment on function taskqueue.open_task_queues(text, bigint[]) is
-  'Gives queues that taskqueue.make_task_queue made in this transaction their priorities (section 9) '
-  'and their postings.';
+  'Gives TaskQueues that taskqueue.make_task_queue made in this transaction their priorities and their postings.';

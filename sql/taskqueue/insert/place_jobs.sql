@@ -1,7 +1,6 @@
--- Jobs with the same requirements into their queues (section 3). The order of steps is what makes it safe:
--- 1. the rows go in first; an id that another transaction is moving makes the primary key wait for it;
--- 2. ids that were waiting already are moved; 3. only then leases and ended rows are looked at: nobody
--- can change these ids any more.
+-- MATCHING.md, Insertion: jobs with the same requirements into their TaskQueues. The order of the steps makes it
+-- safe: 1. the rows are inserted; the primary key waits for a transaction that moves the same id; 2. ids that waited
+-- already are moved; 3. only then leases and ended rows are read, when no other transaction can change these ids.
 create or replace function taskqueue.place_jobs(
   p_setup text, p_requirements jsonb, p_job_ids bigint[], p_user_priorities int[],
   p_identity resource.identity default null, out task_queue_id bigint, out made bigint[]
@@ -44,6 +43,6 @@ begin
 end $$;
 
 comment on function taskqueue.place_jobs(text, jsonb, bigint[], int[], resource.identity) is
-  'Puts jobs with the same canonical requirements into the newest queue with space, opening queues as needed. '
-  'Returns the queue of the last, and the queues made, for taskqueue.open_task_queues. '
-  'Errors: PB002 (a private submitter would move the job of another), PB005 (leased).';
+  'Puts jobs with the same canonical requirements into the newest TaskQueue with space, opening TaskQueues as needed. '
+  'Returns the TaskQueue of the last job, and the TaskQueues made, for taskqueue.open_task_queues. Errors: PB002 (a '
+  'private submitter would move the job of another owner), PB005 (leased).';

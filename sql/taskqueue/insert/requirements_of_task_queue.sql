@@ -1,5 +1,5 @@
--- The canonical requirements of a TaskQueue as its columns and requirement tables say: the truth
--- that definitions are derived from.
+-- The canonical requirements of a TaskQueue from its columns and requirement tables: the truth from which definitions
+-- are derived.
 create or replace function taskqueue.requirements_of_task_queue(p_task_queue taskqueue.task_queue) returns jsonb
 language sql stable
 as $$

@@ -1,4 +1,4 @@
--- Section 8: from leases, which the caller has locked, back to waiting. Those of the same
+-- LEASES.md, Returned jobs: from leases, which the caller has locked, back to waiting. Jobs with the same
 -- requirements go back together.
 create or replace function taskqueue.return_jobs(
   p_setup text, p_leases taskqueue.lease[], p_why text default 'release_job', p_event text default 'released'
@@ -49,5 +49,5 @@ begin
 end $$;
 
 comment on function taskqueue.return_jobs(text, taskqueue.lease[], text, text) is
-  'Puts leased jobs back into queues of their requirements, with their attempts; returns the queue of the last. '
-  'Errors: PB005 (the status of a brokered job does not allow it).';
+  'Puts leased jobs back into TaskQueues of their requirements, with their attempts; returns the TaskQueue of the last '
+  'job. Errors: PB005 (the status of a brokered job does not allow it).';

@@ -3,7 +3,7 @@
 -- Empty and locked candidates are passed over; the others keep their keys, so the distribution over the rest stays
 -- right.
 -- TaskQueues are drawn one by one (taskqueue.next_candidate), not sorted, so that a match costs the same whatever
--- their number. After enough candidates in vain (eight in short lists, else a hundred and more) the rest of the
+-- their number. After enough rejected candidates (eight in short lists, else a hundred and more) the rest of the
 -- bucket is drawn with a key per TaskQueue, given that all lie above the last key. After the first 32 candidates in
 -- vain the matching definitions are searched (taskqueue.find_matching) and kept with the description where they are
 -- few, so a resource that matches nothing gets its answer at once.

@@ -1,4 +1,4 @@
--- Section 6.
+-- MATCHING.md, TaskQueue life.
 create or replace function taskqueue.delete_empty_queues(p_setup text) returns bigint
 language plpgsql
 security definer set search_path = taskqueue, pg_temp

@@ -1,6 +1,6 @@
--- Section 6: empty queues disappear, never racing an insert: an inserter holds a key share lock on the queue until
--- it commits, and a queue that is locked is left for the next who finds it empty. Nobody waits. Its counts are
--- left to taskqueue.clean_counts.
+-- MATCHING.md, TaskQueue life: an inserter holds a key share lock on the TaskQueue until it commits, so a TaskQueue
+-- never disappears during an insertion. One that is locked is left for the next call that finds it empty. Nobody
+-- waits. Its counts are left to taskqueue.clean_counts.
 create or replace function taskqueue.drop_task_queue_if_empty(p_setup text, p_task_queue_id bigint) returns boolean
 language plpgsql
 as $$
@@ -25,4 +25,5 @@ begin
 end $$;
 
 comment on function taskqueue.drop_task_queue_if_empty(text, bigint) is
-  'Removes a queue without jobs and everything of it; false when it has jobs, is not there, or somebody works on it.';
+  'Removes a TaskQueue without jobs and everything that belongs to it; false: it has jobs, does not exist, or another '
+  'transaction works on it.';

@@ -1,5 +1,5 @@
--- A queue is matched while it is enabled and neither it nor its owner is held; exactly then it is posted, or about to
--- be.
+-- A TaskQueue is matched while it is enabled and neither it nor its owner is held; exactly then it is posted, or
+-- about to be.
 create or replace function taskqueue.is_open(p_task_queue taskqueue.task_queue) returns boolean
 language sql stable
 as $$

@@ -1,5 +1,5 @@
--- The row of a queue, for who changes its postings. Agents never wait for this lock: they pass the
--- queue over when they find it empty.
+-- Locks the row of a TaskQueue whose postings the caller changes. Agents never wait for this lock: they pass over a
+-- locked TaskQueue that they find empty.
 create or replace function taskqueue.lock_task_queue(p_setup text, p_task_queue_id bigint) returns void
 language plpgsql
 as $$
@@ -12,4 +12,4 @@ begin
 end $$;
 
 comment on function taskqueue.lock_task_queue(text, bigint) is
-  'Locks the row of a TaskQueue until the transaction ends. Errors: PB004 (no such queue).';
+  'Locks the row of a TaskQueue until the transaction ends. Errors: PB004 (no such TaskQueue).';

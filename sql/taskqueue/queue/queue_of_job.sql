@@ -17,4 +17,4 @@ begin
 end $$;
 
 comment on function taskqueue.queue_of_job(text, bigint) is
-  'TaskQueue that a job waits in; null when it does not wait. Errors: PB002 (setup or owner not granted).';
+  'The TaskQueue in which a job waits; null when it does not wait. Errors: PB002 (setup or owner not granted).';

@@ -1,4 +1,4 @@
--- Jobs, owners and TaskQueues are held and resumed independently of each other.
+-- LEASES.md, Holds: jobs, owners and TaskQueues are held and resumed independently of each other.
 create or replace function taskqueue.set_held(p_setup text, p_kind text, p_name text, p_held boolean) returns bigint
 language plpgsql
 as $$

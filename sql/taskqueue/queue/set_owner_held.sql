@@ -1,4 +1,4 @@
--- Nobody is inside the setup meanwhile, so that no queue of the owner opens unseen.
+-- LEASES.md, Holds. No other call works in the setup meanwhile, so that no TaskQueue of the owner opens unnoticed.
 create or replace function taskqueue.set_owner_held(p_setup text, p_owner_dn text, p_held boolean) returns bigint
 language plpgsql
 as $$

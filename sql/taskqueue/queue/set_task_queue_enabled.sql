@@ -1,4 +1,5 @@
--- Section 6: queues can be enabled and disabled by an operator; a disabled queue is not matched.
+-- MATCHING.md, TaskQueue life: an operator can disable a TaskQueue and enable it again; a disabled one is not
+-- matched.
 create or replace function taskqueue.set_task_queue_enabled(p_setup text, p_task_queue_id bigint, p_enabled boolean)
 returns void
 language plpgsql
@@ -16,4 +17,4 @@ begin
 end $$;
 
 comment on function taskqueue.set_task_queue_enabled(text, bigint, boolean) is
-  'Takes a TaskQueue out of matching, or back in. Errors: PB001, PB002 (setup not granted), PB004 (no such queue).';
+  'Takes a TaskQueue out of matching, or back in. Errors: PB001, PB002 (setup not granted), PB004 (no such TaskQueue).';

@@ -1,4 +1,4 @@
--- Section 4, condition 11: with JobID only that job, if it is waiting and its queue matches.
+-- MATCHING.md, Condition JobID: with JobID, only that job, if it waits and its TaskQueue matches.
 create or replace function taskqueue.wanted_task_queue(p_setup text, p_offer taskqueue.offer) returns bigint[]
 language sql stable
 as $$
@@ -12,4 +12,5 @@ as $$
 $$;
 
 comment on function taskqueue.wanted_task_queue(text, taskqueue.offer) is
-  'The queue of the job that an offer wants; none: the job does not wait or is held, or its queue does not match.';
+  'The TaskQueue of the job that an offer asks for; empty: the job does not wait or is held, or its TaskQueue does not '
+  'match.';

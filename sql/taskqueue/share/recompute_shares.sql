@@ -1,5 +1,5 @@
--- Section 9. A queue that another transaction is deleting or posting is passed over: nobody waits for
--- this, and this waits for nobody.
+-- SHARES.md, When priorities change. A TaskQueue that another transaction deletes or posts is passed over and marked
+-- again: recomputing waits for nobody, and nobody waits for it.
 create or replace function taskqueue.recompute_shares(p_setup text, p_group text default null) returns bigint
 language plpgsql
 security definer set search_path = taskqueue, pg_temp
@@ -19,7 +19,7 @@ begin
   v_locked := array(select q.task_queue_id from taskqueue.task_queue q
                      where q.setup = p_setup and (p_group is null or q.owner_group = p_group)
                        for no key update skip locked);
-  insert into taskqueue.share_mark (setup, owner_group, marked_at)  -- those passed over are for the next time
+  insert into taskqueue.share_mark (setup, owner_group, marked_at)  -- the ones passed over are left for the next call
   select distinct p_setup, q.owner_group, resource.clock(p_setup) from taskqueue.task_queue q
    where q.setup = p_setup and (p_group is null or q.owner_group = p_group) and q.task_queue_id <> all (v_locked);
   with changed as (
@@ -30,7 +30,7 @@ begin
        and (q.priority <> s.priority or q.mean_weight <> s.mean_weight)
     returning q.task_queue_id, q.owner_group, q.owner_dn, o.mean_weight as old_weight, q.mean_weight,
               q.posted and taskqueue.weight_class_of(q.priority) <> taskqueue.weight_class_of(o.priority) as elsewhere
-  ), noted as (  -- the queues are locked: nobody else changes or drops what is taken away here
+  ), noted as (  -- the TaskQueues are locked: no other transaction changes or drops the weights subtracted here
     insert into taskqueue.owner_weight (setup, owner_group, owner_dn, light, task_queues, weight)
     select p_setup, c.owner_group, c.owner_dn, taskqueue.is_background(v.weight, true), sum(v.task_queues),
            sum(v.task_queues * v.weight::numeric)
@@ -48,5 +48,5 @@ begin
 end $$;
 
 comment on function taskqueue.recompute_shares(text, text) is
-  'Gives the queues of a setup, or of one owner group, the priorities of section 9 as things are now; '
-  'returns how many queues changed. Errors: PB002 (setup not granted).';
+  'Gives the TaskQueues of a setup, or of one owner group, the priorities that follow from their jobs and shares now; '
+  'returns how many TaskQueues changed. Errors: PB002 (setup not granted).';

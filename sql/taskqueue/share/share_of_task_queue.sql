@@ -1,4 +1,4 @@
--- Section 9: the priorities of all queues of a setup or a group, as their jobs are now.
+-- SHARES.md, Priority of a TaskQueue: the priorities of all TaskQueues of a setup or a group, as their jobs are now.
 create or replace function taskqueue.share_of_task_queue(p_setup text, p_group text default null)
 returns table (task_queue_id bigint, mean_weight float8, priority float8)
 language sql stable
@@ -35,5 +35,5 @@ as $$
 $$;
 
 comment on function taskqueue.share_of_task_queue(text, text) is
-  'Mean draw weight and priority of each TaskQueue of a setup or of one owner group, from the shares, '
-  'the jobs as they are and the corrections (section 9).';
+  'Mean weight and priority of each TaskQueue of a setup or of one owner group, from the shares, the jobs as they are '
+  'and the corrections.';
