@@ -113,7 +113,7 @@ def test_report_says_a_status(cli: Cli, db: Connection) -> None:
         assert cli("report", job, attempt, "--status", status, "--setup", "s").out == "continue\n"
         assert grids.status(db, "s", job) == status
     said = cli("report", job, attempt, "--status", "finished", "--setup", "s")
-    assert (said.code, "status is 'finished', which no agent reports [PB001]" in said.err) == (1, True)
+    assert (said.code, "invalid status 'finished' [PB001]" in said.err) == (1, True)
 
 
 def test_an_operator_is_told_who_has_the_job(cli: Cli, db: Connection) -> None:

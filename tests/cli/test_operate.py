@@ -228,7 +228,7 @@ def test_what_names_no_jobs_is_wrong_usage(cli: Cli, arguments: tuple[Any, ...])
 def test_a_job_is_cancelled_for_a_reason(cli: Cli, db: Connection) -> None:
     Calls(db).insert(1)
     said = cli("cancel", 1, "--reason", "")
-    assert (said.code, "reason is ''" in said.err) == (1, True)
+    assert (said.code, "invalid reason ''" in said.err) == (1, True)
     assert Calls(db).value("select state from monitor.job") == "waiting"
 
 

@@ -166,6 +166,8 @@ MAY_CALL = {
 MAY_READ_VIEWS = {"broker_operator", "broker_viewer"}
 VIEWS = {  # beside those of monitor
     "resource.config_key",
+    "taskqueue.description_key",
+    "taskqueue.requirement_key",
     "brokerage.assignments",
     "brokerage.due_task",
     "brokerage.nucleus_of_task",

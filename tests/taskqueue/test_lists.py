@@ -17,10 +17,8 @@ SITES: list[list[str]] = [[], ["A"], ["A", "B"], ["B", "C"]]
 
 def rooms(q: Calls) -> tuple[int, int]:
     """Places in all lists, and the postings there."""
-    [(places, postings)] = q.rows(
-        "select (select coalesce(sum(position_count), 0) from taskqueue.posting_list), (select count(*) from taskqueue.posting)"
-    )
-    return places, postings
+    positions = "select coalesce(sum(position_count), 0) from taskqueue.posting_list"
+    return q.value(positions), q.value("select count(*) from taskqueue.posting")
 
 
 def settle(q: Calls) -> None:

@@ -36,7 +36,7 @@ begin
         else
           raise exception 'unknown setting % (value %)', v_key, v_value
             using errcode = 'PB001',
-                  hint = 'Known: ten_first, strict_keys, required_keys, queue_size, policy, lease_time, '
+                  hint = 'Settings are ten_first, strict_keys, required_keys, queue_size, policy, lease_time, '
                          'heartbeat_time, attempts, shares, share_delay, share_correction, correction_window, '
                          'history_kept (times in seconds).';
       end case;
@@ -56,12 +56,24 @@ begin
                             where a.attrelid = 'taskqueue.setting'::regclass and a.attname = v_key);
     end;
   end loop;
-  if not v_new.strict_keys <@ '{Site,GridCE,Platform,JobType}' or not v_new.required_keys <@
-     '{OwnerDN,OwnerGroup,CPUTime,PilotType,Site,GridCE,Platform,JobType,Tag,RequiredTag,BannedSite,BannedGridCE,'
-     'BannedPlatform,BannedJobType,BannedTag,MaxRAM,NumberOfProcessors,WholeNode,JobID,Setup}' then
-    raise exception 'strict_keys is %, required_keys is %: not keys for that', v_new.strict_keys, v_new.required_keys
+  select k.key into v_key
+    from unnest(v_new.strict_keys) k (key)
+   where k.key not in (select d.key from taskqueue.description_key d where d.may_be_strict)
+   limit 1;
+  if found then
+    raise exception 'invalid value % for setting strict_keys', v_key
       using errcode = 'PB001',
-            hint = 'strict_keys: Site, GridCE, Platform, JobType. required_keys: keys of a resource description.';
+            hint = format('Keys are %s.', (select string_agg(d.key, ', ') from taskqueue.description_key d
+                                            where d.may_be_strict));
+  end if;
+  select k.key into v_key
+    from unnest(v_new.required_keys) k (key)
+   where k.key not in (select d.key from taskqueue.description_key d)
+   limit 1;
+  if found then
+    raise exception 'invalid value % for setting required_keys', v_key
+      using errcode = 'PB001',
+            hint = format('Keys are %s.', (select string_agg(d.key, ', ') from taskqueue.description_key d));
   end if;
   perform taskqueue.recompute_shares(p_setup);
 end $$;

@@ -62,9 +62,7 @@ begin
       else
         raise exception 'unknown key % (value %) in the resource description', v_key, v_value
           using errcode = 'PB001',
-                hint = 'Known: Setup, OwnerDN, OwnerGroup, CPUTime, PilotType, Site, GridCE, Platform, JobType, Tag, '
-                       'RequiredTag, BannedSite, BannedGridCE, BannedPlatform, BannedJobType, BannedTag, MaxRAM, '
-                       'NumberOfProcessors, WholeNode, JobID.';
+                hint = format('Keys are %s.', (select string_agg(k.key, ', ') from taskqueue.description_key k));
     end case;
   end loop;
   v_offer.cpu_time := coalesce(v_offer.cpu_time, 9223372036854775807);
