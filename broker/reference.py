@@ -114,7 +114,7 @@ def render(connection: Connection, text: str) -> str:
         "views": lambda: _table(("view", "columns", "what"), _views(connection)),
         "tables": lambda: _table(("table", "what"), [(f"`{name}`", what) for name, what in _rows(connection, _TABLES)]),
         "rules": lambda: _table(
-            ("rule", "broker", "criteria", "kind", "doc", "panda2026", "source"), _rules(connection)
+            ("rule", "broker", "criteria", "kind", "documented", "panda2026", "source"), _rules(connection)
         ),
         "facts": lambda: _table(("fact", "type", "what"), _facts(connection)),
         "config": lambda: _table(("key", "default", "unit", "meaning", "profiles"), _config(connection)),
@@ -179,13 +179,13 @@ def _rules(connection: Connection) -> list[Sequence[str]]:
         found.setdefault((algorithm, rule), {})[profile] = said
     rows: list[Sequence[str]] = []
     for (algorithm, rule), by_profile in found.items():
-        criteria, _, source, _ = by_profile.get("doc") or by_profile["panda2026"]
+        criteria, _, source, _ = by_profile.get("documented") or by_profile["panda2026"]
         own = {tag for *_, call in by_profile.values() for tag in _TAG.findall(sources.get(call.split(" ")[0], ""))}
         criteria = criteria or ", ".join(sorted(own))
         kinds = ", ".join(dict.fromkeys(kind for _, kind, *_ in by_profile.values()))
         calls = [
             (f"`{by_profile[profile][3]}`" if by_profile[profile][3] else "yes") if profile in by_profile else ""
-            for profile in ("doc", "panda2026")
+            for profile in ("documented", "panda2026")
         ]
         rows.append((f"`{rule}`", algorithm, criteria, kinds, *calls, source))
     return rows

@@ -112,17 +112,15 @@ def current(as_json: Json = False) -> None:
 
 @app.command()
 def schema(
-    write: Annotated[bool, typer.Option("--write", help="Write sql/schema.sql instead of printing it.")] = False,
+    write: Annotated[bool, typer.Option("--write", help="Write sql/*/tables.sql instead of printing them.")] = False,
 ) -> None:
-    """Print the schema of a fresh install as pg_dump writes it (for developers of pgbroker)."""
-    from broker.server import binaries
-    from broker.upgrade import schema as dumped
+    """Print the tables, types and sequences of a fresh install (for developers of pgbroker)."""
+    from broker.upgrade import schema as tables
 
-    text = dumped.render(common.target().dsn, binaries.find())
     if write:
-        dumped.path().write_text(text, encoding="utf-8")
+        tables.write(common.target().dsn)
     else:
-        print(text, end="")
+        print("\n".join(tables.render(common.target().dsn).values()), end="")
 
 
 def _told(difference: "Difference") -> str:

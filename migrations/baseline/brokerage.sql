@@ -6,7 +6,7 @@ comment on schema brokerage is
 
 create table brokerage.setting (
   setup             text primary key references resource.setup on delete cascade,
-  profile           text not null default 'doc',
+  profile           text not null default 'documented',
   decisions_kept    interval not null default '2 days' check (decisions_kept > interval '0'),
   counts_kept       interval not null default '30 days' check (counts_kept > interval '0'),
   assignments_count interval not null default '15 minutes',
@@ -164,12 +164,12 @@ comment on constraint live_counter_jobs_allowed on brokerage.live_counter is '0 
 -- No setup: a profile holds in all setups.
 create table brokerage.profile (
   profile     text primary key check (profile <> ''),
-  based_on    text not null default 'doc',
+  based_on    text not null default 'documented',
   description text not null default '',
   check (based_on <> profile)
 );
 comment on table brokerage.profile is
-  'Profiles of an organisation''s own; doc and panda2026 come with the program (brokerage.shipped_rule).';
+  'Profiles of an organisation''s own; documented and panda2026 come with the program (brokerage.shipped_rule).';
 comment on column brokerage.profile.profile is 'Name.';
 comment on column brokerage.profile.based_on is
   'Profile whose rules it has, where brokerage.profile_rule does not say otherwise.';
@@ -194,7 +194,7 @@ create table brokerage.profile_rule (
 comment on table brokerage.profile_rule is
   'Rules of an organisation''s own: a row adds a rule to a profile, or changes one that it has; null = as it was. '
   'What holds is in brokerage.rule_in_force.';
-comment on column brokerage.profile_rule.profile is 'Profile; doc and panda2026 may be changed, too.';
+comment on column brokerage.profile_rule.profile is 'Profile; documented and panda2026 may be changed, too.';
 comment on column brokerage.profile_rule.algorithm is 'production_job, analysis_job or production_task.';
 comment on column brokerage.profile_rule.rule is 'Rule id.';
 comment on column brokerage.profile_rule.kind is

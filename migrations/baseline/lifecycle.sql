@@ -5,12 +5,12 @@ comment on schema lifecycle is 'Leases expiring, timeouts, rebrokerage. Uses wor
 
 create table lifecycle.setting (
   setup   text primary key references resource.setup on delete cascade,
-  profile text not null default 'doc' check (profile in ('doc', 'panda2026')),
+  profile text not null default 'documented' check (profile in ('documented', 'panda2026')),
   most    int not null default 10000 check (most > 0)
 );
 comment on table lifecycle.setting is 'Timeouts of a setup; a setup without a row has the defaults.';
 comment on column lifecycle.setting.setup is 'Tenant.';
-comment on column lifecycle.setting.profile is 'Whose timeouts apply: doc or panda2026.';
+comment on column lifecycle.setting.profile is 'Whose timeouts apply: documented or panda2026.';
 comment on column lifecycle.setting.most is 'Jobs that one call touches at most, by rule.';
 
 create table lifecycle.leader (

@@ -1,4 +1,4 @@
-"""The house as a whole: everything is explained in the database, every object has its file, every function checked."""
+"""The installed database: everything is explained in the database, every object has its file, every function checked."""
 
 import shutil
 import tempfile

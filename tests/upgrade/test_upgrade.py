@@ -125,7 +125,6 @@ def test_new_style_bodies_and_functions_over_views(empty_dsn: str, small: SmallR
     small.write(
         "monitor/all_things.sql",
         """
-        -- after: monitor.things
         create or replace function monitor.all_things() returns setof monitor.things
         begin atomic select id, n from monitor.things; end;
         """,
@@ -136,7 +135,6 @@ def test_new_style_bodies_and_functions_over_views(empty_dsn: str, small: SmallR
     small.write(
         "monitor/all_things.sql",
         """
-        -- after: monitor.things
         create or replace function monitor.all_things() returns setof monitor.things
         begin atomic select kind, id, n from monitor.things; end;
         """,

@@ -8,4 +8,4 @@ as $$
 $$;
 
 comment on function resource.installed_release() is
-'Release and revision of what is installed here; a program refuses to work with a database newer than itself.';
+  'Release and revision of what is installed here; a program refuses to work with a database newer than itself.';
