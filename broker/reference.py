@@ -34,7 +34,7 @@ _FUNCTIONS = """
       join pg_namespace n on n.oid = p.pronamespace
      cross join lateral aclexplode(p.proacl) a
       join pg_roles r on r.oid = a.grantee
-      join resource.house_role h on h.role_name = r.rolname and h.kind <> 'owner'
+      join resource.installation_role h on h.role_name = r.rolname and h.kind <> 'owner'
      group by n.nspname, p.proname, p.oid
      order by n.nspname, p.proname
 """
@@ -51,7 +51,7 @@ _VIEWS = """
       from pg_class c
       join pg_namespace n on n.oid = c.relnamespace
       join pg_attribute a on a.attrelid = c.oid and a.attnum > 0 and not a.attisdropped
-      join resource.house_role h on h.kind = 'viewer' and has_table_privilege(h.role_name, c.oid, 'select')
+      join resource.installation_role h on h.kind = 'viewer' and has_table_privilege(h.role_name, c.oid, 'select')
      where c.relkind = 'v'
        and n.nspname = any (array['resource', 'workload', 'brokerage', 'taskqueue', 'lifecycle', 'instance', 'monitor'])
      group by c.oid, n.nspname, c.relname order by n.nspname, c.relname

@@ -175,10 +175,10 @@ def _created(tokens: list[Token], path: str) -> Created | None:
         on = next((position for position, token in enumerate(rest) if token.text == "on"), None)
         relation, _ = qualified_name(rest[on + 1 :]) if on is not None else ([], [])
         if len(parts) != 1 or len(relation) != 2:
-            raise ParseError(f"{path}: a trigger is written `create or replace trigger name ... on room.table`")
+            raise ParseError(f"{path}: a trigger is written `create or replace trigger name ... on schema.table`")
         return Created(kind, relation[0], parts[0], relation=relation[1], uses=_qualified_names(rest))
     if len(parts) != 2:
-        raise ParseError(f"{path}: the name of the {kind} must be written room.name")
+        raise ParseError(f"{path}: the name of the {kind} must be written schema.name")
     arguments = argument_types(rest)[0] if kind in {"function", "procedure"} else ()
     return Created(kind, parts[0], parts[1], arguments, uses=_qualified_names(rest))
 

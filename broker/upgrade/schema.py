@@ -16,7 +16,7 @@ from broker.upgrade.failure import UpgradeError
 from broker.upgrade.program import Program
 from broker.upgrade.run import upgrade
 from broker.upgrade.session import connect
-from broker.upgrade.source import ROOMS, TABLES
+from broker.upgrade.source import SCHEMAS, TABLES
 
 # PostgreSQL words expressions differently from one major version to the next: one is pinned, the embedded server's.
 MAJOR = 18
@@ -171,7 +171,7 @@ def tables(conn: psycopg.Connection[Any]) -> dict[str, str]:
     """Write down the tables, types and sequences of a database: the text of each tables.sql by its path."""
     conn.execute("set search_path = pg_catalog")
     rows: list[tuple[str, str, int, str, str, str | None]] = conn.execute(
-        _OBJECTS.encode(), {"schemas": list(ROOMS)}
+        _OBJECTS.encode(), {"schemas": list(SCHEMAS)}
     ).fetchall()
     files: dict[str, str] = {}
     for schema, things in groupby(rows, key=lambda row: row[0]):

@@ -10,10 +10,10 @@ from pathlib import Path
 
 from broker.upgrade.parse import ParseError, created
 
-ROOMS = ("resource", "workload", "brokerage", "taskqueue", "lifecycle", "instance", "monitor")
+SCHEMAS = ("resource", "workload", "brokerage", "taskqueue", "lifecycle", "instance", "monitor")
 KINDS = ("function", "procedure", "view", "trigger")
 # Generated, to be read: what migrations/ makes in each schema (broker.upgrade.schema).
-TABLES = tuple(f"{schema}/tables.sql" for schema in ROOMS)
+TABLES = tuple(f"{schema}/tables.sql" for schema in SCHEMAS)
 
 
 @dataclass(frozen=True)
@@ -37,7 +37,7 @@ class SqlObject:
     @property
     def rank(self) -> tuple[int, int, str]:
         """Where an object stands unless it uses another: by schema, kind (routines, views, triggers) and path."""
-        return ROOMS.index(self.schema), max(KINDS.index(self.kind) - 1, 0), self.path
+        return SCHEMAS.index(self.schema), max(KINDS.index(self.kind) - 1, 0), self.path
 
 
 def package_folder(name: str) -> Path:
@@ -64,13 +64,13 @@ def parse_files(files: Mapping[str, str]) -> list[SqlObject]:
     for path, text in files.items():
         if path == "roles.sql":
             continue
-        room = path.split("/", 1)[0]
-        if room not in ROOMS or "/" not in path:
-            raise ParseError(f"{path}: not in the folder of a room ({', '.join(ROOMS)})")
+        schema = path.split("/", 1)[0]
+        if schema not in SCHEMAS or "/" not in path:
+            raise ParseError(f"{path}: not in the folder of a schema ({', '.join(SCHEMAS)})")
         made = created(text, path)
         stem = Path(path).stem
-        if made.schema != room:
-            raise ParseError(f"{path}: creates {made.schema}.{made.name} in the folder of the room {room}")
+        if made.schema != schema:
+            raise ParseError(f"{path}: creates {made.schema}.{made.name} in the folder of the schema {schema}")
         if re.sub(r"__\d+$", "", stem) != made.name:
             raise ParseError(f"{path}: creates {made.schema}.{made.name}; a file is named after its object")
         objects.append(

@@ -646,7 +646,7 @@ create table brokerage.live_counter (
   jobs bigint,
   counted_at timestamp with time zone,
   constraint live_counter_pkey primary key (setup, number),
-  constraint live_counter_jobs_allowed check (jobs >= 0) not valid,
+  constraint live_counter_jobs_allowed check (jobs >= 0),
   constraint live_counter_jobs_check check (jobs::numeric > '-1000000000000000'::numeric and jobs::numeric <
     '1000000000000000'::numeric),
   constraint live_counter_setup_fkey foreign key (setup) references resource.setup(setup) on delete cascade
@@ -695,14 +695,14 @@ comment on column brokerage.nucleus_assignment.assigned_at is 'When (resource.cl
 
 create table brokerage.profile (
   profile text not null,
-  based_on text default 'doc'::text not null,
+  based_on text default 'documented'::text not null,
   description text default ''::text not null,
   constraint profile_pkey primary key (profile),
   constraint profile_check check (based_on <> profile),
   constraint profile_profile_check check (profile <> ''::text)
 );
 comment on table brokerage.profile is
-  'Profiles of an organisation''s own; doc and panda2026 come with the program (brokerage.shipped_rule).';
+  'Profiles of an organisation''s own; documented and panda2026 come with the program (brokerage.shipped_rule).';
 comment on column brokerage.profile.profile is 'Name.';
 comment on column brokerage.profile.based_on is
   'Profile whose rules it has, where brokerage.profile_rule does not say otherwise.';
@@ -733,7 +733,7 @@ create table brokerage.profile_rule (
 comment on table brokerage.profile_rule is
   'Rules of an organisation''s own: a row adds a rule to a profile, or changes one that it has; null = as it was. What'
   ' holds is in brokerage.rule_in_force.';
-comment on column brokerage.profile_rule.profile is 'Profile; doc and panda2026 may be changed, too.';
+comment on column brokerage.profile_rule.profile is 'Profile; documented and panda2026 may be changed, too.';
 comment on column brokerage.profile_rule.algorithm is 'production_job, analysis_job or production_task.';
 comment on column brokerage.profile_rule.rule is 'Rule id.';
 comment on column brokerage.profile_rule.kind is
@@ -816,7 +816,7 @@ comment on constraint run_tasks_check on brokerage.run is 'a number between -1e1
 
 create table brokerage.setting (
   setup text not null,
-  profile text default 'doc'::text not null,
+  profile text default 'documented'::text not null,
   decisions_kept interval default '2 days'::interval not null,
   counts_kept interval default '30 days'::interval not null,
   assignments_count interval default '00:15:00'::interval not null,

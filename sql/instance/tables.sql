@@ -23,13 +23,13 @@ create table instance.instance (
   started_at timestamp with time zone,
   released_at timestamp with time zone,
   constraint instance_pkey primary key (setup, instance_id),
-  constraint instance_cpu_allowed check (cpu > 0::numeric and cpu < '1000000000'::numeric) not valid,
-  constraint instance_cpu_used check (used_cpu >= 0::numeric and used_cpu <= coalesce(cpu, used_cpu)) not valid,
+  constraint instance_cpu_allowed check (cpu > 0::numeric and cpu < '1000000000'::numeric),
+  constraint instance_cpu_used check (used_cpu >= 0::numeric and used_cpu <= coalesce(cpu, used_cpu)),
   constraint instance_instance_id_allowed check (instance_id >= 1 and instance_id::numeric <=
-    '1000000000000000000'::numeric) not valid,
-  constraint instance_price_allowed check (price >= 0::numeric and price < '1000000000000000'::numeric) not valid,
-  constraint instance_ram_allowed check (ram > 0::numeric and ram < '1000000000000000'::numeric) not valid,
-  constraint instance_ram_used check (used_ram >= 0::numeric and used_ram <= coalesce(ram, used_ram)) not valid,
+    '1000000000000000000'::numeric),
+  constraint instance_price_allowed check (price >= 0::numeric and price < '1000000000000000'::numeric),
+  constraint instance_ram_allowed check (ram > 0::numeric and ram < '1000000000000000'::numeric),
+  constraint instance_ram_used check (used_ram >= 0::numeric and used_ram <= coalesce(ram, used_ram)),
   constraint instance_state_check check (state = any (array['requested'::text, 'running'::text, 'released'::text])),
   constraint instance_setup_fkey foreign key (setup) references resource.setup(setup) on delete cascade
 );
@@ -83,10 +83,10 @@ create table instance.job (
   constraint job_pkey primary key (setup, job_id),
   constraint job_cpu_check check (cpu >= 0::numeric and cpu < '1000000000'::numeric),
   constraint job_inputs_check check (jsonb_typeof(inputs) = 'object'::text),
-  constraint job_job_id_allowed check (job_id >= 1 and job_id::numeric <= '1000000000000000000'::numeric) not valid,
+  constraint job_job_id_allowed check (job_id >= 1 and job_id::numeric <= '1000000000000000000'::numeric),
   constraint job_ram_check check (ram >= 0::numeric and ram < '1000000000000000'::numeric),
   constraint job_state_allowed check (state = any (array['waiting'::text, 'placed'::text, 'finished'::text,
-    'cancelled'::text, 'unschedulable'::text])) not valid,
+    'cancelled'::text, 'unschedulable'::text])),
   constraint job_setup_fkey foreign key (setup) references resource.setup(setup) on delete cascade
 );
 create index job_ended on instance.job (setup, ended_at) where (state = any (array['finished'::text,

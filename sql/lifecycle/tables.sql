@@ -17,14 +17,14 @@ comment on column lifecycle.leader.expires_at is
 
 create table lifecycle.setting (
   setup text not null,
-  profile text default 'doc'::text not null,
+  profile text default 'documented'::text not null,
   most integer default 10000 not null,
   constraint setting_pkey primary key (setup),
   constraint setting_most_check check (most > 0),
-  constraint setting_profile_check check (profile = any (array['doc'::text, 'panda2026'::text])),
+  constraint setting_profile_check check (profile = any (array['documented'::text, 'panda2026'::text])),
   constraint setting_setup_fkey foreign key (setup) references resource.setup(setup) on delete cascade
 );
 comment on table lifecycle.setting is 'Timeouts of a setup; a setup without a row has the defaults.';
 comment on column lifecycle.setting.setup is 'Tenant.';
-comment on column lifecycle.setting.profile is 'Whose timeouts apply: doc or panda2026.';
+comment on column lifecycle.setting.profile is 'Whose timeouts apply: documented or panda2026.';
 comment on column lifecycle.setting.most is 'Jobs that one call touches at most, by rule.';

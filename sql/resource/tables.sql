@@ -15,20 +15,20 @@ create table resource.account (
   evaluated timestamp with time zone,
   constraint account_pkey primary key (setup, kind, name),
   constraint account_kind_check check (kind = any (array['user'::text, 'group'::text])),
-  constraint account_queued_cores_allowed check (queued_cores >= 0) not valid,
+  constraint account_queued_cores_allowed check (queued_cores >= 0),
   constraint account_queued_cores_check check (queued_cores::numeric > '-1000000000000000'::numeric and
     queued_cores::numeric < '1000000000000000'::numeric),
-  constraint account_queued_jobs_allowed check (queued_jobs >= 0) not valid,
+  constraint account_queued_jobs_allowed check (queued_jobs >= 0),
   constraint account_queued_jobs_check check (queued_jobs::numeric > '-1000000000000000'::numeric and
     queued_jobs::numeric < '1000000000000000'::numeric),
   constraint account_rem_slots_a_check check (rem_slots_a > '-1000000000000000'::numeric::double precision and
     rem_slots_a < '1000000000000000'::numeric::double precision),
   constraint account_rem_slots_b_check check (rem_slots_b > '-1000000000000000'::numeric::double precision and
     rem_slots_b < '1000000000000000'::numeric::double precision),
-  constraint account_running_cores_allowed check (running_cores >= 0) not valid,
+  constraint account_running_cores_allowed check (running_cores >= 0),
   constraint account_running_cores_check check (running_cores::numeric > '-1000000000000000'::numeric and
     running_cores::numeric < '1000000000000000'::numeric),
-  constraint account_running_jobs_allowed check (running_jobs >= 0) not valid,
+  constraint account_running_jobs_allowed check (running_jobs >= 0),
   constraint account_running_jobs_check check (running_jobs::numeric > '-1000000000000000'::numeric and
     running_jobs::numeric < '1000000000000000'::numeric),
   constraint account_setup_fkey foreign key (setup) references resource.setup(setup) on delete cascade
@@ -73,7 +73,7 @@ create table resource.architecture_level (
   percent double precision,
   constraint architecture_level_pkey primary key (setup, queue, level),
   constraint architecture_level_percent_allowed check (percent >= 0::double precision and percent <= 100::double
-    precision) not valid,
+    precision),
   constraint architecture_level_percent_check check (percent > '-1000000000000000'::numeric::double precision and
     percent < '1000000000000000'::numeric::double precision),
   constraint architecture_level_setup_fkey foreign key (setup) references resource.setup(setup) on delete cascade
@@ -108,35 +108,6 @@ comment on column resource.config.component is 'Component, such as jobbroker; em
 comment on column resource.config.key is 'Key.';
 comment on column resource.config.value is 'Number, text, true or false.';
 
-create table resource.house (
-  only_row boolean default true not null,
-  release text not null,
-  role_prefix text not null,
-  server_major integer not null,
-  installed_at timestamp with time zone not null,
-  constraint house_pkey primary key (only_row),
-  constraint house_only_row_check check (only_row)
-);
-comment on table resource.house is 'One row: what release is installed here, and how.';
-comment on column resource.house.only_row is 'Always true: the table holds one row.';
-comment on column resource.house.release is 'Release of the program that last upgraded this database.';
-comment on column resource.house.role_prefix is 'What the names of the roles begin with, broker_ as a rule.';
-comment on column resource.house.server_major is
-  'Major version of the PostgreSQL that wrote the definitions in resource.installed_state.';
-comment on column resource.house.installed_at is 'When the last upgrade that changed anything ended.';
-
-create table resource.house_role (
-  kind text not null,
-  role_name text not null,
-  constraint house_role_pkey primary key (kind),
-  constraint house_role_role_name_key unique (role_name),
-  constraint house_role_kind_check check (kind = any (array['owner'::text, 'agent'::text, 'submitter'::text,
-    'operator'::text, 'viewer'::text]))
-);
-comment on table resource.house_role is 'What the roles of the house are called here; functions look the names up.';
-comment on column resource.house_role.kind is 'owner, agent, submitter, operator or viewer.';
-comment on column resource.house_role.role_name is 'Name of the role in this cluster.';
-
 create table resource.identity (
   setup text not null,
   role_name text not null,
@@ -157,6 +128,35 @@ comment on column resource.identity.private is
 comment on column resource.identity.owner_group is 'Group the identity acts for; null = any group of the owner.';
 comment on column resource.identity.owner_dn is 'Owner the identity acts for; null = any of the group.';
 
+create table resource.installation (
+  only_row boolean default true not null,
+  release text not null,
+  role_prefix text not null,
+  server_major integer not null,
+  installed_at timestamp with time zone not null,
+  constraint installation_pkey primary key (only_row),
+  constraint installation_only_row_check check (only_row)
+);
+comment on table resource.installation is 'One row: the release that is installed here, and how.';
+comment on column resource.installation.only_row is 'Always true: the table holds one row.';
+comment on column resource.installation.release is 'Release of the program that last upgraded this database.';
+comment on column resource.installation.role_prefix is 'Beginning of the roles names, broker_ by default.';
+comment on column resource.installation.server_major is
+  'Major version of the PostgreSQL that wrote the definitions in resource.installed_state.';
+comment on column resource.installation.installed_at is 'When the last upgrade that changed anything ended.';
+
+create table resource.installation_role (
+  kind text not null,
+  role_name text not null,
+  constraint installation_role_pkey primary key (kind),
+  constraint installation_role_role_name_key unique (role_name),
+  constraint installation_role_kind_check check (kind = any (array['owner'::text, 'agent'::text, 'submitter'::text,
+    'operator'::text, 'viewer'::text]))
+);
+comment on table resource.installation_role is 'Names of the roles in this installation; functions look them up.';
+comment on column resource.installation_role.kind is 'owner, agent, submitter, operator or viewer.';
+comment on column resource.installation_role.role_name is 'Name of the role in this cluster.';
+
 create table resource.installed_object (
   path text not null,
   kind text not null,
@@ -173,7 +173,7 @@ comment on table resource.installed_object is
   'The function, procedure, view or trigger that each file of sql/ made, and the file''s sha256.';
 comment on column resource.installed_object.path is 'File below sql/.';
 comment on column resource.installed_object.kind is 'function, procedure, view or trigger.';
-comment on column resource.installed_object.schema_name is 'Room.';
+comment on column resource.installed_object.schema_name is 'Schema of the object.';
 comment on column resource.installed_object.object_name is 'Name of the object.';
 comment on column resource.installed_object.arguments is
   'Types of the input arguments as PostgreSQL writes them; empty for views and triggers.';
@@ -191,8 +191,8 @@ create table resource.installed_state (
 comment on table resource.installed_state is
   'The catalogue as the last upgrade left it, in PostgreSQL''s words; broker db check compares today''s.';
 comment on column resource.installed_state.item is 'Kind and name of the object.';
-comment on column resource.installed_state.aspect is 'definition, owner, comment, or grant to a role.';
-comment on column resource.installed_state.value is 'What the catalogue said.';
+comment on column resource.installed_state.aspect is 'definition, owner or comment.';
+comment on column resource.installed_state.value is 'Text from the catalogue.';
 
 create table resource.instance_type (
   setup text not null,
@@ -229,22 +229,22 @@ create table resource.link (
   mbps_1w double precision,
   constraint link_pkey primary key (setup, src, dst),
   constraint link_closeness_allowed check (closeness >= '-1'::integer::double precision and closeness <= 11::double
-    precision) not valid,
+    precision),
   constraint link_closeness_check check (closeness > '-1000000000000000'::numeric::double precision and closeness <
     '1000000000000000'::numeric::double precision),
-  constraint link_mbps_1d_allowed check (mbps_1d >= 0::double precision) not valid,
+  constraint link_mbps_1d_allowed check (mbps_1d >= 0::double precision),
   constraint link_mbps_1d_check check (mbps_1d > '-1000000000000000'::numeric::double precision and mbps_1d <
     '1000000000000000'::numeric::double precision),
-  constraint link_mbps_1h_allowed check (mbps_1h >= 0::double precision) not valid,
+  constraint link_mbps_1h_allowed check (mbps_1h >= 0::double precision),
   constraint link_mbps_1h_check check (mbps_1h > '-1000000000000000'::numeric::double precision and mbps_1h <
     '1000000000000000'::numeric::double precision),
-  constraint link_mbps_1w_allowed check (mbps_1w >= 0::double precision) not valid,
+  constraint link_mbps_1w_allowed check (mbps_1w >= 0::double precision),
   constraint link_mbps_1w_check check (mbps_1w > '-1000000000000000'::numeric::double precision and mbps_1w <
     '1000000000000000'::numeric::double precision),
-  constraint link_queued_allowed check (queued >= 0) not valid,
+  constraint link_queued_allowed check (queued >= 0),
   constraint link_queued_check check (queued::numeric > '-1000000000000000'::numeric and queued::numeric <
     '1000000000000000'::numeric),
-  constraint link_queued_express_allowed check (queued_express >= 0) not valid,
+  constraint link_queued_express_allowed check (queued_express >= 0),
   constraint link_queued_express_check check (queued_express::numeric > '-1000000000000000'::numeric and
     queued_express::numeric < '1000000000000000'::numeric),
   constraint link_setup_fkey foreign key (setup) references resource.setup(setup) on delete cascade
@@ -280,7 +280,7 @@ create table resource.nucleus (
   secondary_nucleus text,
   backlogged boolean,
   constraint nucleus_pkey primary key (setup, nucleus),
-  constraint nucleus_bare_nucleus_allowed check (bare_nucleus = any (array['only'::text, 'allow'::text])) not valid,
+  constraint nucleus_bare_nucleus_allowed check (bare_nucleus = any (array['only'::text, 'allow'::text])),
   constraint nucleus_setup_fkey foreign key (setup) references resource.setup(setup) on delete cascade
 );
 comment on table resource.nucleus is
@@ -348,43 +348,43 @@ create table resource.queue (
   cric jsonb default '{}'::jsonb,
   resource_type text,
   constraint queue_pkey primary key (setup, queue),
-  constraint queue_corecount_allowed check (corecount >= '-1'::integer) not valid,
+  constraint queue_corecount_allowed check (corecount >= '-1'::integer),
   constraint queue_corecount_check check (corecount::numeric > '-1000000000'::numeric and corecount::numeric <
     '1000000000'::numeric),
-  constraint queue_corepower_allowed check (corepower >= 0::double precision) not valid,
+  constraint queue_corepower_allowed check (corepower >= 0::double precision),
   constraint queue_corepower_check check (corepower > '-1000000000000000'::numeric::double precision and corepower <
     '1000000000000000'::numeric::double precision),
-  constraint queue_maxdiskio_allowed check (maxdiskio >= '-1'::integer::double precision) not valid,
+  constraint queue_maxdiskio_allowed check (maxdiskio >= '-1'::integer::double precision),
   constraint queue_maxdiskio_check check (maxdiskio > '-1000000000000000'::numeric::double precision and maxdiskio <
     '1000000000000000'::numeric::double precision),
-  constraint queue_maxinputsize_allowed check (maxinputsize >= '-1'::integer::double precision) not valid,
+  constraint queue_maxinputsize_allowed check (maxinputsize >= '-1'::integer::double precision),
   constraint queue_maxinputsize_check check (maxinputsize > '-1000000000000000'::numeric::double precision and
     maxinputsize < '1000000000000000'::numeric::double precision),
-  constraint queue_maxrss_allowed check (maxrss >= '-1'::integer::double precision) not valid,
+  constraint queue_maxrss_allowed check (maxrss >= '-1'::integer::double precision),
   constraint queue_maxrss_check check (maxrss > '-1000000000000000'::numeric::double precision and maxrss <
     '1000000000000000'::numeric::double precision),
-  constraint queue_maxtime_allowed check (maxtime >= '-1'::integer::double precision) not valid,
+  constraint queue_maxtime_allowed check (maxtime >= '-1'::integer::double precision),
   constraint queue_maxtime_check check (maxtime > '-1000000000000000'::numeric::double precision and maxtime <
     '1000000000000000'::numeric::double precision),
-  constraint queue_maxwdir_allowed check (maxwdir >= '-1'::integer::double precision) not valid,
+  constraint queue_maxwdir_allowed check (maxwdir >= '-1'::integer::double precision),
   constraint queue_maxwdir_check check (maxwdir > '-1000000000000000'::numeric::double precision and maxwdir <
     '1000000000000000'::numeric::double precision),
-  constraint queue_minrss_allowed check (minrss >= '-1'::integer::double precision) not valid,
+  constraint queue_minrss_allowed check (minrss >= '-1'::integer::double precision),
   constraint queue_minrss_check check (minrss > '-1000000000000000'::numeric::double precision and minrss <
     '1000000000000000'::numeric::double precision),
-  constraint queue_mintime_allowed check (mintime >= '-1'::integer::double precision) not valid,
+  constraint queue_mintime_allowed check (mintime >= '-1'::integer::double precision),
   constraint queue_mintime_check check (mintime > '-1000000000000000'::numeric::double precision and mintime <
     '1000000000000000'::numeric::double precision),
-  constraint queue_pledgedcpu_allowed check (pledgedcpu >= '-1'::integer::double precision) not valid,
+  constraint queue_pledgedcpu_allowed check (pledgedcpu >= '-1'::integer::double precision),
   constraint queue_pledgedcpu_check check (pledgedcpu > '-1000000000000000'::numeric::double precision and pledgedcpu <
     '1000000000000000'::numeric::double precision),
-  constraint queue_transferringlimit_allowed check (transferringlimit >= '-1'::integer::double precision) not valid,
+  constraint queue_transferringlimit_allowed check (transferringlimit >= '-1'::integer::double precision),
   constraint queue_transferringlimit_check check (transferringlimit > '-1000000000000000'::numeric::double precision
     and transferringlimit < '1000000000000000'::numeric::double precision),
-  constraint queue_transtimehi_allowed check (transtimehi >= '-1'::integer::double precision) not valid,
+  constraint queue_transtimehi_allowed check (transtimehi >= '-1'::integer::double precision),
   constraint queue_transtimehi_check check (transtimehi > '-1000000000000000'::numeric::double precision and
     transtimehi < '1000000000000000'::numeric::double precision),
-  constraint queue_transtimelo_allowed check (transtimelo >= '-1'::integer::double precision) not valid,
+  constraint queue_transtimelo_allowed check (transtimelo >= '-1'::integer::double precision),
   constraint queue_transtimelo_check check (transtimelo > '-1000000000000000'::numeric::double precision and
     transtimelo < '1000000000000000'::numeric::double precision),
   constraint queue_setup_fkey foreign key (setup) references resource.setup(setup) on delete cascade
@@ -473,26 +473,26 @@ create table resource.queue_activity (
   site_class smallint,
   site_classified timestamp with time zone,
   constraint queue_activity_pkey primary key (setup, queue),
-  constraint queue_activity_average_diskio_allowed check (average_diskio >= 0::double precision) not valid,
+  constraint queue_activity_average_diskio_allowed check (average_diskio >= 0::double precision),
   constraint queue_activity_average_diskio_check check (average_diskio > '-1000000000000000'::numeric::double precision
     and average_diskio < '1000000000000000'::numeric::double precision),
-  constraint queue_activity_core_running_allowed check (core_running >= 0) not valid,
+  constraint queue_activity_core_running_allowed check (core_running >= 0),
   constraint queue_activity_core_running_check check (core_running::numeric > '-1000000000000000'::numeric and
     core_running::numeric < '1000000000000000'::numeric),
-  constraint queue_activity_core_starting_allowed check (core_starting >= 0) not valid,
+  constraint queue_activity_core_starting_allowed check (core_starting >= 0),
   constraint queue_activity_core_starting_check check (core_starting::numeric > '-1000000000000000'::numeric and
     core_starting::numeric < '1000000000000000'::numeric),
-  constraint queue_activity_getjob_allowed check (getjob >= 0) not valid,
+  constraint queue_activity_getjob_allowed check (getjob >= 0),
   constraint queue_activity_getjob_check check (getjob::numeric > '-1000000000000000'::numeric and getjob::numeric <
     '1000000000000000'::numeric),
-  constraint queue_activity_site_class_allowed check (site_class >= '-1'::integer and site_class <= 1) not valid,
-  constraint queue_activity_updatejob_allowed check (updatejob >= 0) not valid,
+  constraint queue_activity_site_class_allowed check (site_class >= '-1'::integer and site_class <= 1),
+  constraint queue_activity_updatejob_allowed check (updatejob >= 0),
   constraint queue_activity_updatejob_check check (updatejob::numeric > '-1000000000000000'::numeric and
     updatejob::numeric < '1000000000000000'::numeric),
-  constraint queue_activity_workers_running_allowed check (workers_running >= 0) not valid,
+  constraint queue_activity_workers_running_allowed check (workers_running >= 0),
   constraint queue_activity_workers_running_check check (workers_running::numeric > '-1000000000000000'::numeric and
     workers_running::numeric < '1000000000000000'::numeric),
-  constraint queue_activity_workers_submitted_allowed check (workers_submitted >= 0) not valid,
+  constraint queue_activity_workers_submitted_allowed check (workers_submitted >= 0),
   constraint queue_activity_workers_submitted_check check (workers_submitted::numeric > '-1000000000000000'::numeric
     and workers_submitted::numeric < '1000000000000000'::numeric),
   constraint queue_activity_setup_fkey foreign key (setup) references resource.setup(setup) on delete cascade
@@ -581,16 +581,16 @@ create table resource.resource_type (
   minrampercore integer,
   maxrampercore integer,
   constraint resource_type_pkey primary key (setup, name),
-  constraint resource_type_maxcore_allowed check (maxcore >= 0) not valid,
+  constraint resource_type_maxcore_allowed check (maxcore >= 0),
   constraint resource_type_maxcore_check check (maxcore::numeric > '-1000000000'::numeric and maxcore::numeric <
     '1000000000'::numeric),
-  constraint resource_type_maxrampercore_allowed check (maxrampercore >= 0) not valid,
+  constraint resource_type_maxrampercore_allowed check (maxrampercore >= 0),
   constraint resource_type_maxrampercore_check check (maxrampercore::numeric > '-1000000000'::numeric and
     maxrampercore::numeric < '1000000000'::numeric),
-  constraint resource_type_mincore_allowed check (mincore >= 0) not valid,
+  constraint resource_type_mincore_allowed check (mincore >= 0),
   constraint resource_type_mincore_check check (mincore::numeric > '-1000000000'::numeric and mincore::numeric <
     '1000000000'::numeric),
-  constraint resource_type_minrampercore_allowed check (minrampercore >= 0) not valid,
+  constraint resource_type_minrampercore_allowed check (minrampercore >= 0),
   constraint resource_type_minrampercore_check check (minrampercore::numeric > '-1000000000'::numeric and
     minrampercore::numeric < '1000000000'::numeric),
   constraint resource_type_setup_fkey foreign key (setup) references resource.setup(setup) on delete cascade
@@ -678,7 +678,7 @@ create table resource.slot (
   resource_type text,
   numslots bigint,
   constraint slot_pkey primary key (setup, queue, number),
-  constraint slot_numslots_allowed check (numslots >= 0) not valid,
+  constraint slot_numslots_allowed check (numslots >= 0),
   constraint slot_numslots_check check (numslots::numeric > '-1000000000000000'::numeric and numslots::numeric <
     '1000000000000000'::numeric),
   constraint slot_setup_fkey foreign key (setup) references resource.setup(setup) on delete cascade
@@ -758,9 +758,9 @@ create table resource.storage (
   cric jsonb default '{}'::jsonb,
   constraint storage_pkey primary key (setup, storage),
   constraint storage_read_lan_allowed check (read_lan = any (array['ON'::text, 'OFF'::text, 'TEST'::text,
-    'PROBING'::text])) not valid,
+    'PROBING'::text])),
   constraint storage_read_wan_allowed check (read_wan = any (array['ON'::text, 'OFF'::text, 'TEST'::text,
-    'PROBING'::text])) not valid,
+    'PROBING'::text])),
   constraint storage_space_expired_check check (space_expired > '-1000000000000000'::numeric::double precision and
     space_expired < '1000000000000000'::numeric::double precision),
   constraint storage_space_free_check check (space_free > '-1000000000000000'::numeric::double precision and space_free
@@ -772,9 +772,9 @@ create table resource.storage (
   constraint storage_space_unavailable_check check (space_unavailable > '-1000000000000000'::numeric::double precision
     and space_unavailable < '1000000000000000'::numeric::double precision),
   constraint storage_write_lan_allowed check (write_lan = any (array['ON'::text, 'OFF'::text, 'TEST'::text,
-    'PROBING'::text])) not valid,
+    'PROBING'::text])),
   constraint storage_write_wan_allowed check (write_wan = any (array['ON'::text, 'OFF'::text, 'TEST'::text,
-    'PROBING'::text])) not valid,
+    'PROBING'::text])),
   constraint storage_setup_fkey foreign key (setup) references resource.setup(setup) on delete cascade
 );
 comment on table resource.storage is 'Storage endpoints (RSEs). Space in GB (1024^3 bytes); null counts 0.';
@@ -818,7 +818,7 @@ create table resource.worker_gpu (
   framework_version text,
   driver_version text,
   constraint worker_gpu_pkey primary key (setup, queue, number),
-  constraint worker_gpu_vram_allowed check (vram >= 0::double precision) not valid,
+  constraint worker_gpu_vram_allowed check (vram >= 0::double precision),
   constraint worker_gpu_vram_check check (vram > '-1000000000000000'::numeric::double precision and vram <
     '1000000000000000'::numeric::double precision),
   constraint worker_gpu_setup_fkey foreign key (setup) references resource.setup(setup) on delete cascade

@@ -9,7 +9,7 @@ create type taskqueue.leased as (
   attempt text
 );
 comment on type taskqueue.leased is 'The answer to a match.';
-comment on column taskqueue.leased.job_id is 'Job id, the same in every room of the setup.';
+comment on column taskqueue.leased.job_id is 'Job id, the same in every schema of the setup.';
 comment on column taskqueue.leased.task_queue_id is 'TaskQueue it was taken from.';
 comment on column taskqueue.leased.requirements is 'Its requirements, canonical.';
 comment on column taskqueue.leased.user_priority is 'User priority 0..10; 0 is background.';
@@ -173,7 +173,7 @@ alter table taskqueue.ended alter column setup set (n_distinct=1);
 create index ended_at on taskqueue.ended (setup, ended_at);
 comment on table taskqueue.ended is 'Ended jobs, until taskqueue.forget_ended. An ended id may be inserted again.';
 comment on column taskqueue.ended.setup is 'Tenant: DIRAC''s Setup, PanDA''s vo.';
-comment on column taskqueue.ended.job_id is 'Job id, the same in every room of the setup.';
+comment on column taskqueue.ended.job_id is 'Job id, the same in every schema of the setup.';
 comment on column taskqueue.ended.attempts is 'How often it was matched.';
 comment on column taskqueue.ended.token is 'Token of the last attempt; null = never matched.';
 comment on column taskqueue.ended.task_queue_id is 'Queue it was last in.';
@@ -214,7 +214,7 @@ comment on table taskqueue.history is
   '(taskqueue.match).';
 comment on column taskqueue.history.setup is 'Tenant: DIRAC''s Setup, PanDA''s vo.';
 comment on column taskqueue.history.at is 'When.';
-comment on column taskqueue.history.job_id is 'Job id, the same in every room of the setup.';
+comment on column taskqueue.history.job_id is 'Job id, the same in every schema of the setup.';
 comment on column taskqueue.history.attempt is 'Attempt number; 0 = never matched.';
 comment on column taskqueue.history.event is
   'matched, running, released, kill asked, finished, failed, cancelled or closed.';
@@ -229,7 +229,6 @@ comment on column taskqueue.history.grid_ce is 'Computing element of the lease.'
 comment on column taskqueue.history.role_name is 'Database role that caused it.';
 
 create table taskqueue.history_default partition of taskqueue.history default;
-comment on table taskqueue.history_default is 'Catches events of days that have no partition yet.';
 
 create table taskqueue.job (
   setup text not null,
@@ -250,10 +249,10 @@ alter table taskqueue.job alter column setup set (n_distinct=1);
 create index job_order on taskqueue.job (setup, task_queue_id, held, user_priority, job_id);
 comment on table taskqueue.job is 'Waiting jobs.';
 comment on column taskqueue.job.setup is 'Tenant: DIRAC''s Setup, PanDA''s vo.';
-comment on column taskqueue.job.job_id is 'Job id, the same in every room of the setup.';
+comment on column taskqueue.job.job_id is 'Job id, the same in every schema of the setup.';
 comment on column taskqueue.job.task_queue_id is 'TaskQueue it waits in.';
 comment on column taskqueue.job.user_priority is 'User priority 0..10; 0 is background.';
-comment on column taskqueue.job.held is 'True: not matched until it is let go.';
+comment on column taskqueue.job.held is 'True: not matched until it is resumed.';
 comment on column taskqueue.job.attempts is 'How often it was matched before.';
 comment on column taskqueue.job.inserted_at is 'Since when it waits.';
 comment on column taskqueue.job.brokered is
@@ -387,7 +386,7 @@ create index lease_matched on taskqueue.lease (setup, matched_at) where (state =
 comment on table taskqueue.lease is
   'Matched jobs that have not ended: who has the job, since when, and the token that later calls must present.';
 comment on column taskqueue.lease.setup is 'Tenant: DIRAC''s Setup, PanDA''s vo.';
-comment on column taskqueue.lease.job_id is 'Job id, the same in every room of the setup.';
+comment on column taskqueue.lease.job_id is 'Job id, the same in every schema of the setup.';
 comment on column taskqueue.lease.attempt is 'Number of this match of the job, from 1.';
 comment on column taskqueue.lease.token is 'Random secret of this attempt.';
 comment on column taskqueue.lease.task_queue_id is 'Queue it was taken from.';
@@ -433,7 +432,7 @@ comment on table taskqueue.limit_use is
   'Slots of running limits that leased jobs hold; never the row that a match looks for, so that a job ends without '
   'waiting.';
 comment on column taskqueue.limit_use.setup is 'Tenant: DIRAC''s Setup, PanDA''s vo.';
-comment on column taskqueue.limit_use.job_id is 'Job id, the same in every room of the setup.';
+comment on column taskqueue.limit_use.job_id is 'Job id, the same in every schema of the setup.';
 comment on column taskqueue.limit_use.limit_id is 'Limit that the job counts at.';
 comment on column taskqueue.limit_use.slot is 'Number of the slot.';
 
@@ -661,8 +660,8 @@ comment on column taskqueue.setting.heartbeat_time is
   'A lease of a running job expires so long after the last heartbeat; the job fails then.';
 comment on column taskqueue.setting.attempts is 'A job that was matched so often and never started fails.';
 comment on column taskqueue.setting.shares is
-  'What a group that is a leaf of the global shares gets: groups = the share of its owner group, DIRAC''s law; global '
-  '= by how far the share is behind in the tree.';
+  'What a group that is a leaf of the global shares gets: groups = the share of its owner group, DIRAC''s rule; global'
+  ' = by how far the share is behind in the tree.';
 
 create table taskqueue.share_correction (
   setup text not null,

@@ -39,12 +39,12 @@ create table workload.dataset_file (
   constraint dataset_file_pkey primary key (setup, dataset, "position"),
   constraint dataset_file_end_event_check check (end_event::numeric > '-1000000000000000'::numeric and
     end_event::numeric < '1000000000000000'::numeric),
-  constraint dataset_file_nevents_allowed check (nevents >= 0) not valid,
+  constraint dataset_file_nevents_allowed check (nevents >= 0),
   constraint dataset_file_nevents_check check (nevents::numeric > '-1000000000000000'::numeric and nevents::numeric <
     '1000000000000000'::numeric),
   constraint dataset_file_position_check check ("position"::numeric > '-1000000000'::numeric and "position"::numeric <
     '1000000000'::numeric),
-  constraint dataset_file_size_allowed check (size >= 0) not valid,
+  constraint dataset_file_size_allowed check (size >= 0),
   constraint dataset_file_size_check check (size::numeric > '-1000000000000000'::numeric and size::numeric <
     '1000000000000000'::numeric),
   constraint dataset_file_start_event_check check (start_event::numeric > '-1000000000000000'::numeric and
@@ -248,7 +248,6 @@ comment on column workload.job_history.role_name is 'Who: the database role that
 comment on column workload.job_history.why is 'Why: what was called, or the rule that applied.';
 
 create table workload.job_history_default partition of workload.job_history default;
-comment on table workload.job_history_default is 'Catches changes of days that have no partition yet.';
 
 create table workload.queue_count (
   setup text not null,
@@ -287,7 +286,7 @@ create table workload.remaining_work (
   constraint remaining_work_pkey primary key (setup, nucleus, gshare, priority),
   constraint remaining_work_priority_check check (priority::numeric > '-1000000000'::numeric and priority::numeric <
     '1000000000'::numeric),
-  constraint remaining_work_work_allowed check (work >= 0::double precision) not valid,
+  constraint remaining_work_work_allowed check (work >= 0::double precision),
   constraint remaining_work_work_check check (work > '-1000000000000000'::numeric::double precision and work <
     '1000000000000000'::numeric::double precision),
   constraint remaining_work_setup_fkey foreign key (setup) references resource.setup(setup) on delete cascade
@@ -313,16 +312,16 @@ create table workload.replica (
   vp boolean default false,
   lfns text[],
   constraint replica_pkey primary key (setup, dataset, storage),
-  constraint replica_asize_allowed check (asize >= 0) not valid,
+  constraint replica_asize_allowed check (asize >= 0),
   constraint replica_asize_check check (asize::numeric > '-1000000000000000'::numeric and asize::numeric <
     '1000000000000000'::numeric),
-  constraint replica_found_allowed check (found >= 0) not valid,
+  constraint replica_found_allowed check (found >= 0),
   constraint replica_found_check check (found::numeric > '-1000000000000000'::numeric and found::numeric <
     '1000000000000000'::numeric),
-  constraint replica_total_allowed check (total >= 0) not valid,
+  constraint replica_total_allowed check (total >= 0),
   constraint replica_total_check check (total::numeric > '-1000000000000000'::numeric and total::numeric <
     '1000000000000000'::numeric),
-  constraint replica_tsize_allowed check (tsize >= 0) not valid,
+  constraint replica_tsize_allowed check (tsize >= 0),
   constraint replica_tsize_check check (tsize::numeric > '-1000000000000000'::numeric and tsize::numeric <
     '1000000000000000'::numeric),
   constraint replica_setup_fkey foreign key (setup) references resource.setup(setup) on delete cascade
@@ -396,19 +395,19 @@ create table workload.statistic (
   ncores bigint,
   diskio double precision,
   constraint statistic_pkey primary key (setup, number),
-  constraint statistic_diskio_allowed check (diskio >= 0::double precision) not valid,
+  constraint statistic_diskio_allowed check (diskio >= 0::double precision),
   constraint statistic_diskio_check check (diskio > '-1000000000000000'::numeric::double precision and diskio <
     '1000000000000000'::numeric::double precision),
-  constraint statistic_ncores_allowed check (ncores >= 0) not valid,
+  constraint statistic_ncores_allowed check (ncores >= 0),
   constraint statistic_ncores_check check (ncores::numeric > '-1000000000000000'::numeric and ncores::numeric <
     '1000000000000000'::numeric),
-  constraint statistic_njobs_allowed check (njobs >= 0) not valid,
+  constraint statistic_njobs_allowed check (njobs >= 0),
   constraint statistic_njobs_check check (njobs::numeric > '-1000000000000000'::numeric and njobs::numeric <
     '1000000000000000'::numeric),
   constraint statistic_status_allowed check (status = any (array['pending'::text, 'defined'::text, 'waiting'::text,
     'assigned'::text, 'activated'::text, 'throttled'::text, 'sent'::text, 'starting'::text, 'running'::text,
     'holding'::text, 'merging'::text, 'transferring'::text, 'finished'::text, 'failed'::text, 'cancelled'::text,
-    'closed'::text])) not valid,
+    'closed'::text])),
   constraint statistic_setup_fkey foreign key (setup) references resource.setup(setup) on delete cascade
 );
 create index statistic_queue on workload.statistic (setup, queue);
@@ -510,101 +509,97 @@ create table workload.task (
   resource_types_at jsonb default '{}'::jsonb,
   task_classified timestamp with time zone,
   constraint task_pkey primary key (setup, task_id),
-  constraint task_allow_input_lan_allowed check (allow_input_lan = any (array[1, 2])) not valid,
-  constraint task_allow_input_wan_allowed check (allow_input_wan = any (array[1, 2])) not valid,
-  constraint task_base_ram_count_allowed check (base_ram_count >= 0::double precision) not valid,
+  constraint task_allow_input_lan_allowed check (allow_input_lan = any (array[1, 2])),
+  constraint task_allow_input_wan_allowed check (allow_input_wan = any (array[1, 2])),
+  constraint task_base_ram_count_allowed check (base_ram_count >= 0::double precision),
   constraint task_base_ram_count_check check (base_ram_count > '-1000000000000000'::numeric::double precision and
     base_ram_count < '1000000000000000'::numeric::double precision),
-  constraint task_base_walltime_allowed check (base_walltime >= 0::double precision) not valid,
+  constraint task_base_walltime_allowed check (base_walltime >= 0::double precision),
   constraint task_base_walltime_check check (base_walltime > '-1000000000000000'::numeric::double precision and
     base_walltime < '1000000000000000'::numeric::double precision),
-  constraint task_chunk_ram_count_allowed check (chunk_ram_count >= 0::double precision) not valid,
+  constraint task_chunk_ram_count_allowed check (chunk_ram_count >= 0::double precision),
   constraint task_chunk_ram_count_check check (chunk_ram_count > '-1000000000000000'::numeric::double precision and
     chunk_ram_count < '1000000000000000'::numeric::double precision),
-  constraint task_core_count_allowed check (core_count >= 0) not valid,
+  constraint task_core_count_allowed check (core_count >= 0),
   constraint task_core_count_check check (core_count::numeric > '-1000000000'::numeric and core_count::numeric <
     '1000000000'::numeric),
-  constraint task_cpu_efficiency_allowed check (cpu_efficiency >= 0::double precision) not valid,
+  constraint task_cpu_efficiency_allowed check (cpu_efficiency >= 0::double precision),
   constraint task_cpu_efficiency_check check (cpu_efficiency > '-1000000000000000'::numeric::double precision and
     cpu_efficiency < '1000000000000000'::numeric::double precision),
-  constraint task_cpu_time_allowed check (cpu_time >= 0::double precision) not valid,
+  constraint task_cpu_time_allowed check (cpu_time >= 0::double precision),
   constraint task_cpu_time_check check (cpu_time > '-1000000000000000'::numeric::double precision and cpu_time <
     '1000000000000000'::numeric::double precision),
   constraint task_cpu_time_unit_allowed check (cpu_time_unit ~
-    '^(m?HS06s?(PerEvent)?(Fixed)?|m?(s|sec|seconds|min|minutes|h|hours|kS|kSI2k[a-z]*)(Per(Event|MB|File))?(Fixed)?)?$'::text)
-    not valid,
+    '^(m?HS06s?(PerEvent)?(Fixed)?|m?(s|sec|seconds|min|minutes|h|hours|kS|kSI2k[a-z]*)(Per(Event|MB|File))?(Fixed)?)?$'::text),
   constraint task_current_priority_check check (current_priority::numeric > '-1000000000'::numeric and
     current_priority::numeric < '1000000000'::numeric),
-  constraint task_disk_io_allowed check (disk_io >= 0::double precision) not valid,
+  constraint task_disk_io_allowed check (disk_io >= 0::double precision),
   constraint task_disk_io_check check (disk_io > '-1000000000000000'::numeric::double precision and disk_io <
     '1000000000000000'::numeric::double precision),
-  constraint task_dynamic_num_events_allowed check (dynamic_num_events >= 0) not valid,
+  constraint task_dynamic_num_events_allowed check (dynamic_num_events >= 0),
   constraint task_dynamic_num_events_check check (dynamic_num_events::numeric > '-1000000000000000'::numeric and
     dynamic_num_events::numeric < '1000000000000000'::numeric),
-  constraint task_event_service_allowed check (event_service >= 0) not valid,
-  constraint task_full_chain_allowed check (full_chain = any (array[1, 2, 3])) not valid,
-  constraint task_io_intensity_allowed check (io_intensity >= 0::double precision) not valid,
+  constraint task_event_service_allowed check (event_service >= 0),
+  constraint task_full_chain_allowed check (full_chain = any (array[1, 2, 3])),
+  constraint task_io_intensity_allowed check (io_intensity >= 0::double precision),
   constraint task_io_intensity_check check (io_intensity > '-1000000000000000'::numeric::double precision and
     io_intensity < '1000000000000000'::numeric::double precision),
-  constraint task_ip_connectivity_allowed check (ip_connectivity = any (array[1, 2, 3])) not valid,
-  constraint task_ip_stack_allowed check (ip_stack = any (array[4, 6])) not valid,
-  constraint task_max_core_count_allowed check (max_core_count >= 0) not valid,
+  constraint task_ip_connectivity_allowed check (ip_connectivity = any (array[1, 2, 3])),
+  constraint task_ip_stack_allowed check (ip_stack = any (array[4, 6])),
+  constraint task_max_core_count_allowed check (max_core_count >= 0),
   constraint task_max_core_count_check check (max_core_count::numeric > '-1000000000'::numeric and
     max_core_count::numeric < '1000000000'::numeric),
-  constraint task_max_events_per_job_allowed check (max_events_per_job >= 1) not valid,
+  constraint task_max_events_per_job_allowed check (max_events_per_job >= 1),
   constraint task_max_events_per_job_check check (max_events_per_job::numeric > '-1000000000000000'::numeric and
     max_events_per_job::numeric < '1000000000000000'::numeric),
-  constraint task_merge_core_count_allowed check (merge_core_count >= 0) not valid,
+  constraint task_merge_core_count_allowed check (merge_core_count >= 0),
   constraint task_merge_core_count_check check (merge_core_count::numeric > '-1000000000'::numeric and
     merge_core_count::numeric < '1000000000'::numeric),
-  constraint task_merge_ram_count_allowed check (merge_ram_count >= 0::double precision) not valid,
+  constraint task_merge_ram_count_allowed check (merge_ram_count >= 0::double precision),
   constraint task_merge_ram_count_check check (merge_ram_count > '-1000000000000000'::numeric::double precision and
     merge_ram_count < '1000000000000000'::numeric::double precision),
-  constraint task_n_events_per_job_allowed check (n_events_per_job >= 1) not valid,
+  constraint task_n_events_per_job_allowed check (n_events_per_job >= 1),
   constraint task_n_events_per_job_check check (n_events_per_job::numeric > '-1000000000000000'::numeric and
     n_events_per_job::numeric < '1000000000000000'::numeric),
-  constraint task_n_files_per_job_allowed check (n_files_per_job >= 1) not valid,
+  constraint task_n_files_per_job_allowed check (n_files_per_job >= 1),
   constraint task_n_files_per_job_check check (n_files_per_job::numeric > '-1000000000000000'::numeric and
     n_files_per_job::numeric < '1000000000000000'::numeric),
-  constraint task_n_files_per_merge_job_allowed check (n_files_per_merge_job >= 1) not valid,
+  constraint task_n_files_per_merge_job_allowed check (n_files_per_merge_job >= 1),
   constraint task_n_files_per_merge_job_check check (n_files_per_merge_job::numeric > '-1000000000000000'::numeric and
     n_files_per_merge_job::numeric < '1000000000000000'::numeric),
-  constraint task_n_gb_per_job_allowed check (n_gb_per_job >= 0::double precision) not valid,
+  constraint task_n_gb_per_job_allowed check (n_gb_per_job >= 0::double precision),
   constraint task_n_gb_per_job_check check (n_gb_per_job > '-1000000000000000'::numeric::double precision and
     n_gb_per_job < '1000000000000000'::numeric::double precision),
-  constraint task_n_jumbo_jobs_allowed check (n_jumbo_jobs >= 0) not valid,
+  constraint task_n_jumbo_jobs_allowed check (n_jumbo_jobs >= 0),
   constraint task_n_jumbo_jobs_check check (n_jumbo_jobs::numeric > '-1000000000000000'::numeric and
     n_jumbo_jobs::numeric < '1000000000000000'::numeric),
   constraint task_out_disk_count_check check (out_disk_count > '-1000000000000000'::numeric::double precision and
     out_disk_count < '1000000000000000'::numeric::double precision),
-  constraint task_out_disk_unit_allowed check (out_disk_unit ~ '^([kKmMgGtT]?[bB](Per(Event|MB))?(Fixed)?)?$'::text)
-    not valid,
-  constraint task_ram_count_allowed check (ram_count >= 0::double precision) not valid,
+  constraint task_out_disk_unit_allowed check (out_disk_unit ~ '^([kKmMgGtT]?[bB](Per(Event|MB))?(Fixed)?)?$'::text),
+  constraint task_ram_count_allowed check (ram_count >= 0::double precision),
   constraint task_ram_count_check check (ram_count > '-1000000000000000'::numeric::double precision and ram_count <
     '1000000000000000'::numeric::double precision),
-  constraint task_ram_unit_allowed check (ram_unit ~ '^(MB(PerCore)?(Fixed)?)?$'::text) not valid,
-  constraint task_scouting_allowed check (scouting = any (array[1, 2])) not valid,
+  constraint task_ram_unit_allowed check (ram_unit ~ '^(MB(PerCore)?(Fixed)?)?$'::text),
+  constraint task_scouting_allowed check (scouting = any (array[1, 2])),
   constraint task_status_allowed check (status = any (array['registered'::text, 'defined'::text, 'assigning'::text,
     'ready'::text, 'pending'::text, 'scouting'::text, 'scouted'::text, 'running'::text, 'prepared'::text, 'done'::text,
     'failed'::text, 'finished'::text, 'aborting'::text, 'aborted'::text, 'finishing'::text, 'topreprocess'::text,
     'preprocessing'::text, 'tobroken'::text, 'broken'::text, 'toretry'::text, 'toincexec'::text, 'toreassign'::text,
     'rerefine'::text, 'paused'::text, 'throttled'::text, 'exhausted'::text, 'passed'::text, 'staging'::text,
-    'staged'::text, 'merging'::text, 'waiting'::text])) not valid,
+    'staged'::text, 'merging'::text, 'waiting'::text])),
   constraint task_t1_weight_check check (t1_weight > '-1000000000000000'::numeric::double precision and t1_weight <
     '1000000000000000'::numeric::double precision),
-  constraint task_task_class_allowed check (task_class >= '-1'::integer and task_class <= 2) not valid,
-  constraint task_task_id_allowed check (task_id >= 0) not valid,
+  constraint task_task_class_allowed check (task_class >= '-1'::integer and task_class <= 2),
+  constraint task_task_id_allowed check (task_id >= 0),
   constraint task_task_priority_check check (task_priority::numeric > '-1000000000'::numeric and task_priority::numeric
     < '1000000000'::numeric),
   constraint task_walltime_check check (walltime > '-1000000000000000'::numeric::double precision and walltime <
     '1000000000000000'::numeric::double precision),
   constraint task_walltime_unit_allowed check (walltime_unit ~
-    '^(m?HS06s?(PerEvent)?(Fixed)?|m?(s|sec|seconds|min|minutes|h|hours|kS|kSI2k[a-z]*)(Per(Event|MB|File))?(Fixed)?)?$'::text)
-    not valid,
+    '^(m?HS06s?(PerEvent)?(Fixed)?|m?(s|sec|seconds|min|minutes|h|hours|kS|kSI2k[a-z]*)(Per(Event|MB|File))?(Fixed)?)?$'::text),
   constraint task_work_disk_count_check check (work_disk_count > '-1000000000000000'::numeric::double precision and
     work_disk_count < '1000000000000000'::numeric::double precision),
-  constraint task_work_disk_unit_allowed check (work_disk_unit ~ '^([kKmMgGtT]?[bB](Per(Event|MB))?(Fixed)?)?$'::text)
-    not valid,
+  constraint task_work_disk_unit_allowed check (work_disk_unit ~ '^([kKmMgGtT]?[bB](Per(Event|MB))?(Fixed)?)?$'::text),
   constraint task_setup_fkey foreign key (setup) references resource.setup(setup) on delete cascade
 );
 create index task_due on workload.task (setup, status);
@@ -803,13 +798,13 @@ create table workload.task_result (
   closed bigint default 0,
   finished bigint default 0,
   constraint task_result_pkey primary key (setup, task_id, queue),
-  constraint task_result_closed_allowed check (closed >= 0) not valid,
+  constraint task_result_closed_allowed check (closed >= 0),
   constraint task_result_closed_check check (closed::numeric > '-1000000000000000'::numeric and closed::numeric <
     '1000000000000000'::numeric),
-  constraint task_result_failed_allowed check (failed >= 0) not valid,
+  constraint task_result_failed_allowed check (failed >= 0),
   constraint task_result_failed_check check (failed::numeric > '-1000000000000000'::numeric and failed::numeric <
     '1000000000000000'::numeric),
-  constraint task_result_finished_allowed check (finished >= 0) not valid,
+  constraint task_result_finished_allowed check (finished >= 0),
   constraint task_result_finished_check check (finished::numeric > '-1000000000000000'::numeric and finished::numeric <
     '1000000000000000'::numeric),
   constraint task_result_setup_fkey foreign key (setup) references resource.setup(setup) on delete cascade
@@ -834,7 +829,7 @@ create table workload.to_running_rate (
   gshare text not null,
   rate double precision,
   constraint to_running_rate_pkey primary key (setup, queue, gshare),
-  constraint to_running_rate_rate_allowed check (rate >= 0::double precision) not valid,
+  constraint to_running_rate_rate_allowed check (rate >= 0::double precision),
   constraint to_running_rate_rate_check check (rate > '-1000000000000000'::numeric::double precision and rate <
     '1000000000000000'::numeric::double precision),
   constraint to_running_rate_setup_fkey foreign key (setup) references resource.setup(setup) on delete cascade
@@ -893,14 +888,14 @@ create table workload.user_queue_statistic (
   running bigint default 0,
   running_cores bigint,
   constraint user_queue_statistic_pkey primary key (setup, queue, gshare, user_name),
-  constraint user_queue_statistic_queued_allowed check (queued >= 0) not valid,
+  constraint user_queue_statistic_queued_allowed check (queued >= 0),
   constraint user_queue_statistic_queued_check check (queued::numeric > '-1000000000000000'::numeric and
     queued::numeric < '1000000000000000'::numeric),
-  constraint user_queue_statistic_running_allowed check (running >= 0) not valid,
+  constraint user_queue_statistic_running_allowed check (running >= 0),
   constraint user_queue_statistic_running_check check (running::numeric > '-1000000000000000'::numeric and
     running::numeric < '1000000000000000'::numeric),
-  constraint user_queue_statistic_running_cores_check check (running_cores::numeric > (- '1000000000000000'::numeric)
-    and running_cores::numeric < '1000000000000000'::numeric),
+  constraint user_queue_statistic_running_cores_check check (running_cores::numeric > '-1000000000000000'::numeric and
+    running_cores::numeric < '1000000000000000'::numeric),
   constraint user_queue_statistic_setup_fkey foreign key (setup) references resource.setup(setup) on delete cascade
 );
 comment on table workload.user_queue_statistic is

@@ -60,9 +60,9 @@ def test_says_what_a_file_creates(text: str, expected: Created) -> None:
             "creates 2 objects",
         ),
         ("taskqueue/f.sql", "create view taskqueue.g as select 1", "named after its object"),
-        ("taskqueue/f.sql", "create view monitor.f as select 1", "in the folder of the room taskqueue"),
-        ("taskqueue/f.sql", "create view f as select 1", "must be written room.name"),
-        ("cellar/f.sql", "create view cellar.f as select 1", "not in the folder of a room"),
+        ("taskqueue/f.sql", "create view monitor.f as select 1", "in the folder of the schema taskqueue"),
+        ("taskqueue/f.sql", "create view f as select 1", "must be written schema.name"),
+        ("cellar/f.sql", "create view cellar.f as select 1", "not in the folder of a schema"),
         (
             "taskqueue/f.sql",
             "create view taskqueue.f as select 1; grant select on taskqueue.f to x",

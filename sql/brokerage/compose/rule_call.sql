@@ -15,7 +15,7 @@ declare
   v_function record;
 begin
   select p.oid, p.pronargs, p.prorettype, p.prosecdef, p.proconfig, p.provolatile, n.nspname, p.proname,
-         pg_has_role(p.proowner, (select r.role_name from resource.house_role r where r.kind = 'owner'),
+         pg_has_role(p.proowner, (select r.role_name from resource.installation_role r where r.kind = 'owner'),
                      'member') as is_trusted
     into v_function
     from pg_proc p
@@ -34,9 +34,8 @@ begin
     raise exception 'rule % of profile %: % returns %, a % returns %', p_rule.rule, p_rule.profile, p_rule.function,
       v_function.prorettype::regtype, p_rule.kind, v_result
       using errcode = 'PB001',
-            hint = 'A rule returns text (null accepts), a weight, the value of a choice '
-                   'or a figure of distribution float8; a weight that looks at the other candidates its terms, '
-                   'float8[].';
+            hint = 'A rule returns text (null accepts), a weight, the value of a choice or a figure of distribution '
+                   'float8; a weight that looks at the other candidates its terms, float8[].';
   end if;
   if not v_function.is_trusted then
     raise exception 'rule % of profile %: the owner of % is no member of the role that owns pgbroker', p_rule.rule,

@@ -49,7 +49,7 @@ with rule (name, good, at_least, at_most, wanted, verdict, cost) as (
     join pg_roles o on o.oid = r.setrole and o.rolname <> current_user
    cross join unnest(r.setconfig) c (entry)
    where r.setdatabase in (0, (select d.oid from pg_database d where d.datname = current_database()))
-     and exists (select from resource.house_role h
+     and exists (select from resource.installation_role h
                    join pg_roles m on m.rolname = h.role_name
                   where pg_has_role(o.oid, m.oid, 'member'))
 ), judged as (

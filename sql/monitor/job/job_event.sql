@@ -1,4 +1,3 @@
--- after: taskqueue.match
 -- Who had or held a job and what came of it, of brokered jobs and of those that were only inserted. A match is here
 -- from the moment it is made (taskqueue.match).
 create or replace view monitor.job_event as

@@ -1,4 +1,3 @@
--- after: workload.job_statistic
 -- PanDA queues as an operator lists them. The counts are those of brokerage: jobs counted elsewhere are included.
 create or replace view monitor.queue as
 select q.setup, q.queue, q.panda_site as site, q.role, q.status, q.type, q.cloud, q.corecount as cores,

@@ -11,7 +11,7 @@ begin
       raise exception 'setup is %', coalesce(quote_literal(p_setup), 'null')
         using errcode = 'PB001', hint = 'Name the setup, for example default.';
     end if;
-    if pg_has_role(resource.caller(), (select r.role_name from resource.house_role r where r.kind = 'operator'),
+    if pg_has_role(resource.caller(), (select r.role_name from resource.installation_role r where r.kind = 'operator'),
                    'member') is not true then
       raise exception 'role % may not use setup %', resource.caller(), p_setup
         using errcode = 'PB002', hint = 'An operator grants it with resource.set_identity.';

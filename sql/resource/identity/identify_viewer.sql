@@ -6,7 +6,7 @@ declare
   v_identity resource.identity;
 begin
   if p_setup <> ''
-     and pg_has_role(resource.caller(), (select r.role_name from resource.house_role r where r.kind = 'viewer'),
+     and pg_has_role(resource.caller(), (select r.role_name from resource.installation_role r where r.kind = 'viewer'),
                      'member') then
     v_identity.setup := p_setup;
     v_identity.role_name := resource.caller();

@@ -12,8 +12,8 @@ as $$
     (select format('It has ended: %s, attempt %s.', e.outcome, e.attempts)
        from taskqueue.ended e
       where e.setup = p_setup and e.job_id = p_job_id), 'It is not known here.')
-   where pg_has_role(
-     resource.caller(), (select r.role_name from resource.house_role r where r.kind = 'operator'), 'member')
+   where pg_has_role(resource.caller(),
+                     (select r.role_name from resource.installation_role r where r.kind = 'operator'), 'member')
 $$;
 
 comment on function taskqueue.holder_of(text, bigint) is
