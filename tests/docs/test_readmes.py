@@ -74,7 +74,7 @@ def test_every_block_of_the_package_readme_is_run() -> None:
 
 
 def test_the_blocks_about_brokerage_work(dsn: str, tmp_path: Path) -> None:
-    """Those of sql/README.md, from the first run to rules of one's own, in a setup with a task of each broker."""
+    """Those of its schema's page, from the first run to rules of one's own, in a setup with a task of each broker."""
     given = {
         "queues": {"Q": {"type": "unified", "releases": ["ANY"], "pilots": {"getjob": 5}}},
         "datasets": {"d": {"type": "pseudo_input", "files": [{"lfn": "a"}]}},
@@ -82,9 +82,8 @@ def test_the_blocks_about_brokerage_work(dsn: str, tmp_path: Path) -> None:
     }
     with psycopg.connect(dsn) as connection:
         world.load(connection, [given])
-    page = (ROOT / "sql" / "README.md").read_text(encoding="utf-8")
-    found = list(blocks(page[page.index("\n## Brokerage\n") : page.index("\n### Facts\n")], "sql"))
-    assert len(found) >= 5
+    found = list(blocks((ROOT / "sql" / "brokerage" / "README.md").read_text(encoding="utf-8"), "sql"))
+    assert len(found) >= 4
     for kind, text in found:
         run(kind, text, dsn, tmp_path)
     with psycopg.connect(dsn) as connection:
@@ -93,9 +92,8 @@ def test_the_blocks_about_brokerage_work(dsn: str, tmp_path: Path) -> None:
 
 
 def test_the_block_about_instances_works(dsn: str, tmp_path: Path) -> None:
-    """That of sql/README.md, on an empty setup: both jobs are placed, one has finished."""
-    page = (ROOT / "sql" / "README.md").read_text(encoding="utf-8")
-    [(kind, text)] = blocks(page[page.index("\n## Instances\n") : page.index("\n## How matching works\n")], "sql")
+    """That of its schema's page, on an empty setup: both jobs are placed, one has finished."""
+    [(kind, text)] = blocks((ROOT / "sql" / "instance" / "README.md").read_text(encoding="utf-8"), "sql")
     run(kind, text, dsn, tmp_path)
     with psycopg.connect(dsn) as connection:
         query = "select state, cpu, ram from monitor.instance_job where setup = 'default' order by cpu"
