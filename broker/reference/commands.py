@@ -25,7 +25,8 @@ class Command(NamedTuple):
     @property
     def options(self) -> set[str]:
         """Every option that the command takes."""
-        return {"--help"} | {opt for param in self.made.params for opt in [*param.opts, *param.secondary_opts]}
+        named = {opt for param in self.made.params for opt in [*param.opts, *param.secondary_opts]}
+        return {"--help"} | {opt for opt in named if opt.startswith("-")}
 
 
 def tree() -> list[Command]:
