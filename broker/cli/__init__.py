@@ -8,18 +8,23 @@ from typing import Annotated
 import typer
 
 from broker.cli import (
+    agent,
+    assign,
     brokerage,
     classes,
     common,
     db,
     demo,
     doctor,
+    explain,
     instances,
-    jobs,
+    lists,
     operate,
     server,
     shares,
     simulate,
+    submit,
+    task_queues,
     watchdog,
     worlds,
 )
@@ -27,15 +32,21 @@ from broker.cli import (
 app = typer.Typer(
     name="broker", cls=common.BrokerGroup, no_args_is_help=True, pretty_exceptions_enable=False, add_completion=False
 )
-# One line a module: app.add_typer(jobs.app) puts its commands beside these, add_typer(db.app, name="db") below `db`.
+# add_typer(submit.app) puts the commands of a module beside these, add_typer(db.app, name="db") below `db`.
 app.add_typer(server.app)
 app.add_typer(doctor.app)
 app.add_typer(demo.app, name="demo", rich_help_panel="Server")
 app.add_typer(simulate.app)
-app.add_typer(jobs.app)
+app.add_typer(submit.app)
+app.command(rich_help_panel="Jobs")(agent.match)
+app.add_typer(agent.app, name="agent", rich_help_panel="Jobs")
+app.add_typer(explain.app)
 app.add_typer(operate.app)
+app.add_typer(task_queues.app)
+app.add_typer(lists.app)
 app.add_typer(worlds.app)
 app.add_typer(watchdog.app)
+app.add_typer(assign.app, name="assign", rich_help_panel="Brokerage")
 app.add_typer(brokerage.app)
 app.add_typer(classes.app)
 app.add_typer(shares.app)
@@ -69,7 +80,7 @@ def root(
     common.options.dsn = dsn
     common.options.prepare = False if no_prepare else None
     common.options.as_json = False
-    logging.getLogger("psycopg.pool").setLevel(logging.CRITICAL)  # the command's own error says it, once
+    logging.getLogger("psycopg.pool").setLevel(logging.CRITICAL)  # the command reports the error itself
 
 
 def main() -> None:

@@ -12,7 +12,8 @@ from broker.cli import output
 from broker.cli.common import Json
 from broker.cli.files import reading
 from broker.cli.output import counted
-from broker.cli.session import Row, Setup, ready, require_setup, rows_of, session
+from broker.cli.session import Setup, ready, require_setup, session
+from broker.operate.reading import Row, rows_of
 
 if TYPE_CHECKING:
     import psycopg
@@ -33,242 +34,6 @@ Workers = Annotated[int, typer.Option(min=1, max=32, help="Decide on so many con
 
 _BAR = 20  # characters of the longest bar in a table
 _QUEUES = 20  # bars of queues or nuclei
-
-
-@app.command("broker-jobs", rich_help_panel=PANEL)
-def broker_jobs(
-    *,
-    task: Tasks = None,
-    profile: Profile = None,
-    seed: Seed = None,
-    dry_run: DryRun = False,
-    limit: Most = None,
-    workers: Workers = 1,
-    setup: Setup = "default",
-    as_json: Json = False,
-) -> None:
-    """Broker the jobs of all tasks that are due, or of those named: decide which queues take them, and assign them.
-
-    A task that is named is decided whether it is due or not. Needs the role broker_operator.
-    """
-    _broker(
-        "production_job",
-        setup,
-        task,
-        profile=profile,
-        seed=seed,
-        limit=limit,
-        workers=workers,
-        dry_run=dry_run,
-        as_json=as_json,
-    )
-
-
-@app.command("broker-tasks", rich_help_panel=PANEL)
-def broker_tasks(
-    *,
-    task: Tasks = None,
-    profile: Profile = None,
-    seed: Seed = None,
-    dry_run: DryRun = False,
-    limit: Most = None,
-    workers: Workers = 1,
-    setup: Setup = "default",
-    as_json: Json = False,
-) -> None:
-    """Broker all tasks that are due, or those named: decide which nuclei could have each, and draw one by weight.
-
-    A task that is named is decided whether it is due or not. Needs the role broker_operator.
-    """
-    _broker(
-        "production_task",
-        setup,
-        task,
-        profile=profile,
-        seed=seed,
-        limit=limit,
-        workers=workers,
-        dry_run=dry_run,
-        as_json=as_json,
-    )
-
-
-@app.command("broker-analysis", rich_help_panel=PANEL)
-def broker_analysis(
-    *,
-    task: Tasks = None,
-    profile: Profile = None,
-    seed: Seed = None,
-    dry_run: DryRun = False,
-    limit: Most = None,
-    workers: Workers = 1,
-    setup: Setup = "default",
-    as_json: Json = False,
-) -> None:
-    """Broker the jobs of users' tasks that are due, or of those named: decide which queues take them, and assign them.
-
-    A task that is named is decided whether it is due or not. Needs the role broker_operator.
-    """
-    _broker(
-        "analysis_job",
-        setup,
-        task,
-        profile=profile,
-        seed=seed,
-        limit=limit,
-        workers=workers,
-        dry_run=dry_run,
-        as_json=as_json,
-    )
-
-
-def _broker(
-    algorithm: str,
-    setup: str,
-    tasks: list[int] | None,
-    *,
-    profile: str | None,
-    seed: int | None,
-    limit: int | None,
-    workers: int,
-    dry_run: bool,
-    as_json: bool,
-) -> None:
-    """One batch, and what it did."""
-    from broker import database
-    from broker.errors import BadRequest
-    from broker.operate import batch
-
-    if workers > 1 and dry_run:
-        raise BadRequest("a dry run locks no task, so that workers cannot share them", "leave --workers out")
-    target = ready()
-    with ExitStack() as open_ones:
-        connections = [open_ones.enter_context(database.connect(target)) for _ in range(workers)]
-        connection = connections[0]
-        require_setup(connection, setup)
-        named = sorted(set(tasks or ()))
-        not_due = _not_due(connection, setup, algorithm, named)
-        run = batch.broker(
-            connections, setup, algorithm, tasks=named or None, profile=profile, seed=seed, limit=limit, dry_run=dry_run
-        )
-        summary = summary_of(connection, setup, run, algorithm) | {"not_due": not_due}
-        nothing = None if summary["tasks"] or named else _nothing_due(connection, setup, algorithm, limit)
-    if as_json:
-        output.json_out(summary)
-        return
-    for row in not_due:
-        output.say(f"task {row['task_id']} is not due, decided because it is named: {row['not_due']}")
-    show_summary(summary, dry=dry_run, nothing=nothing or "no task was decided: another broker works on those named")
-
-
-def _not_due(connection: "Connection", setup: str, algorithm: str, tasks: list[int]) -> list[Row]:
-    """Those of the tasks that are not due, and why."""
-    query = """select task_id, not_due from brokerage.task_standing
-                where setup = %s and algorithm = %s and task_id = any (%s::bigint[]) and not_due is not null
-                order by 1"""
-    return rows_of(connection, query, setup, algorithm, tasks) if tasks else []
-
-
-def _nothing_due(connection: "Connection", setup: str, algorithm: str, limit: int | None) -> str:
-    """Why a run found nothing to do: others hold what is due, or how many tasks wait, and what keeps others away."""
-    query = """select count(*) filter (where not_due is null) as due,
-                      count(*) filter (where not_open is null and waits) as waiting,
-                      min(retry_at) filter (where not_open is null and waits) as retry_at,
-                      count(*) filter (where not_open is not null) as others,
-                      min(task_id) filter (where not_open is not null) as example
-                 from brokerage.task_standing where setup = %s and algorithm = %s"""
-    [row] = rows_of(connection, query, setup, algorithm)
-    if row["due"]:
-        are = f"{counted(row['due'], 'task')} {'is' if row['due'] == 1 else 'are'} due"
-        return f"no task was decided: {are}, {'--limit is 0' if limit == 0 else 'and others are working on them'}"
-    said = []
-    if row["waiting"]:
-        are = "waits, until" if row["waiting"] == 1 else "wait, the first until"
-        said.append(f"{counted(row['waiting'], 'task')} {are} {output.moment(row['retry_at'])}")
-    if row["others"]:
-        query = "select not_open from brokerage.task_standing where setup = %s and algorithm = %s and task_id = %s"
-        [example] = rows_of(connection, query, setup, algorithm, row["example"])
-        such = f"{'is' if row['others'] == 1 else 'are'} not open, such as {row['example']}"
-        said.append(f"{counted(row['others'], 'task')} {such}: {example['not_open']}")
-    return f"no task was due: {'; '.join(said) or f'setup {setup} holds no open tasks'}"
-
-
-def summary_of(connection: "Connection", setup: str, run: int, algorithm: str) -> Row:
-    """A run: tasks by status (and the rule that refused whole tasks), where tasks or jobs went, rejections by rule."""
-    chosen = "where setup = %s and run_id = %s order by"
-    return {
-        "setup": setup,
-        "run": run,
-        "algorithm": algorithm,
-        "tasks": rows_of(
-            connection,
-            f"select status, tasks, retry_at, example, rule, reason from brokerage.outcomes {chosen} 1, 5",
-            setup,
-            run,
-        ),
-        "assigned": rows_of(
-            connection, f"select queue, tasks, jobs from brokerage.assignments {chosen} 3 desc, 1", setup, run
-        ),
-        "nuclei": rows_of(
-            connection,
-            "select nucleus, count(*) as tasks, sum(work) as work from brokerage.nucleus_of_task"
-            " where setup = %s and run_id = %s group by nucleus order by 2 desc, 1",
-            setup,
-            run,
-        ),
-        "rejections": rows_of(
-            connection,
-            f"select rule, criteria, pairs, tasks, queues from brokerage.rejections {chosen} 3 desc, 1",
-            setup,
-            run,
-        ),
-    }
-
-
-def show_summary(summary: Row, *, dry: bool, nothing: str = "no task was due") -> None:
-    """Show what a run did; `nothing` is said of one that decided no task."""
-    tasks = sum(row["tasks"] for row in summary["tasks"])
-    if not tasks:
-        output.say(f"run {summary['run']}: {nothing}")
-        return
-    bars = [(f"{r['status']} by {r['rule']}" if r["rule"] else r["status"], r["tasks"]) for r in summary["tasks"]]
-    output.bars(f"Run {summary['run']}: {counted(tasks, 'task')}", bars)
-    for row in summary["tasks"]:
-        if row["reason"]:
-            rule = f" by {row['rule']}" if row["rule"] else ""
-            such = "such as task" if row["tasks"] > 1 else "task"
-            output.say(f"{row['status']}{rule}, {such} {row['example']}: {row['reason']}")
-    waiting = [row["example"] for row in summary["tasks"] if row["status"] == "pending"]
-    if waiting:
-        output.say(f"why one waits: broker explain task {min(waiting)} --setup {summary['setup']}")
-    retry = [row["retry_at"] for row in summary["tasks"] if row["retry_at"]]
-    if retry and not dry:
-        output.say(f"the first that waits is tried again at {output.moment(min(retry))}")
-    if not dry:
-        nuclei = [(row["nucleus"], row["tasks"]) for row in summary["nuclei"]]
-        queues = [(row["queue"], row["jobs"]) for row in summary["assigned"]]
-        if nuclei:
-            _show_assigned(nuclei, "task", "nucleus")
-        else:
-            _show_assigned(queues, "job", "queue")
-    rejections = [(r["rule"], r["criteria"], r["pairs"], r["tasks"], r["queues"]) for r in summary["rejections"]]
-    places = "nuclei" if summary["algorithm"] == "production_task" else "queues"
-    columns = ["rule", "criteria", "pairs", "tasks", places, ""]
-    output.table("Rejected", columns, _barred(rejections, 2), drop=["", "criteria"])
-
-
-def _show_assigned(places: list[tuple[str, int]], what: str, place: str) -> None:
-    """Bars of the places that got the most jobs or tasks."""
-    some = f", the {_QUEUES} with most of them" if len(places) > _QUEUES else ""
-    of = "nuclei" if place == "nucleus" and len(places) != 1 else None
-    to = f"{len(places):,} {of}" if of else counted(len(places), place)
-    output.bars(f"Assigned: {counted(sum(number for _, number in places), what)} to {to}{some}", places[:_QUEUES])
-
-
-def _barred(rows: Sequence[Sequence[Any]], place: int) -> list[list[object]]:
-    """The rows with a bar of the value at a place as their last cell."""
-    most = max((row[place] for row in rows), default=0) or 1
-    return [[*row, "█" * -(-_BAR * row[place] // most)] for row in rows]
 
 
 @app.command("what-if", rich_help_panel=PANEL)
@@ -435,11 +200,11 @@ def rules(
 
     with session() as connection:
         settings = None if setup is None else _settings(connection, setup)
-        chosen = profile or (settings["profile"] if settings else "doc")
+        chosen = profile or (settings["profile"] if settings else "documented")
         rows = rows_of(
             connection,
             "select position, rule, kind, criteria, function, parameters, enabled, source from brokerage.rule_in_force"
-            " where profile = %s and algorithm = %s order by position, rule",
+            " where profile = brokerage.profile_name(%s) and algorithm = %s order by position, rule",
             chosen,
             algorithm,
         )

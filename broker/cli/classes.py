@@ -8,7 +8,8 @@ import typer
 from broker.cli import output
 from broker.cli.common import Json
 from broker.cli.output import counted
-from broker.cli.session import Row, Setup, require_setup, rows_of, session
+from broker.cli.session import Setup, require_setup, session
+from broker.operate.reading import Row, rows_of
 
 app = typer.Typer()
 

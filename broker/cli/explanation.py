@@ -7,14 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 from broker.cli import output
 from broker.cli.output import counted
-from broker.cli.session import Row, require_setup, rows_of, session
+from broker.cli.session import require_setup, session
+from broker.operate.reading import SECOND_PASS, Row, rows_of, seen_lately, task_explanation
 
 if TYPE_CHECKING:
     import psycopg
 
     Connection = psycopg.Connection[Any]
-
-SECOND_PASS = "second pass"  # verdict of brokerage.explain about a task: it was decided once more, without locality
 
 _BAR = 20  # characters of the longest bar in a table
 
@@ -37,11 +36,6 @@ def explain_job(setup: str, job: int, described: Mapping[str, object], *, as_jso
         output.say(f"does not match: {', '.join(failing)}" if failing else "matches")
     else:
         show_seen_lately(job, rows)
-
-
-def seen_lately(connection: "Connection", setup: str, job: int) -> list[Row]:
-    """What the resources that asked lately make of a job that waits or is leased: rows of taskqueue.explain_job."""
-    return rows_of(connection, "select * from taskqueue.explain_job(%s, %s)", setup, job)
 
 
 def show_seen_lately(job: int, rows: Sequence[Row]) -> None:
@@ -67,7 +61,7 @@ def explain_task(
     """Say why each queue would take the jobs of a task or not, or which nuclei could have it."""
     with session() as connection:
         require_setup(connection, setup)
-        explained = explanation_of(connection, setup, task, profile, algorithm)
+        explained = task_explanation(connection, setup, task, profile, algorithm)
     if queue is not None:
         explained["queues"] = _named(explained["queues"], queue, setup, _kind(explained))
     if as_json:
@@ -105,44 +99,6 @@ def _named(rows: list[Row], queue: str, setup: str, kind: str) -> list[Row]:
 def _unified(queue: str) -> str | None:
     """The unified queue that a pseudo-queue, NAME/TYPE, is of; None of any other."""
     return queue.rpartition("/")[0] or None
-
-
-def explanation_of(
-    connection: "Connection", setup: str, task: int, profile: str | None = None, algorithm: str | None = None
-) -> Row:
-    """A task's standing and queues, and what keeps them away: rows of brokerage.explain and brokerage.obstacles.
-
-    algorithm: whose decision it is; else that of the broker which has the task now (brokerage.algorithm_of).
-    `not_due` says why that broker does not take it now (None: it does), `jobs` how many it has, and `jobs_left` those
-    that are not assigned. `refused` is the row of a task that no queue is asked for: throttled, failed, or an error;
-    `second_pass` the row of one that is decided without locality. `named_queues` are those that it is pre-assigned to,
-    `unknown_queues` names and patterns that it is pre-assigned to and that are not there.
-    """
-    if algorithm is None:
-        [row] = rows_of(connection, "select brokerage.algorithm_of(%s, %s::bigint) as algorithm", setup, task)
-        algorithm = row["algorithm"]
-    query = """select algorithm, not_due, jobs, jobs_left from brokerage.task_standing
-                where setup = %s and task_id = %s and algorithm = %s"""
-    nowhere = {"algorithm": algorithm, "not_due": None, "jobs": 0, "jobs_left": 0}
-    standing = next(iter(rows_of(connection, query, setup, task, algorithm)), nowhere)
-    asked = (setup, task, profile, standing["algorithm"])
-    rows = rows_of(connection, "select * from brokerage.explain(%s, %s::bigint, %s, %s)", *asked)
-    queues = [row for row in rows if row["queue"] is not None]
-    of_task = [row for row in rows if row["queue"] is None]
-    named = rows_of(connection, "select * from brokerage.named_queues(%s, %s::bigint, %s)", setup, task, profile)
-    return {
-        "setup": setup,
-        "task": task,
-        **standing,
-        "named_queues": sorted({queue for row in named for queue in row["queues"]}),
-        "unknown_queues": [row["name"] for row in named if not row["queues"]],
-        "refused": next((row for row in of_task if row["verdict"] != SECOND_PASS), None),
-        "second_pass": next((row for row in of_task if row["verdict"] == SECOND_PASS), None),
-        "queues": queues,
-        "obstacles": rows_of(connection, "select * from brokerage.obstacles(%s, %s::bigint, %s, %s)", *asked)
-        if queues
-        else [],
-    }
 
 
 def show_explanation(explained: Row, limit: int) -> None:

@@ -10,7 +10,8 @@ from broker.cli import output
 from broker.cli.brokerage import Limit
 from broker.cli.common import Json
 from broker.cli.files import reading
-from broker.cli.session import Row, Setup, require_setup, rows_of, session
+from broker.cli.session import Setup, require_setup, session
+from broker.operate.reading import Row, rows_of
 
 app = typer.Typer(invoke_without_command=True)
 

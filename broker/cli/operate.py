@@ -1,4 +1,4 @@
-"""What an operator asks and says of single jobs, and holds: `broker job`, `cancel`, `retry`, `hold`, `let-go`."""
+"""What an operator does with single jobs, owners and TaskQueues: `broker job`, `cancel`, `retry`, `hold`, `resume`."""
 
 from collections import Counter
 from typing import TYPE_CHECKING, Annotated, Any
@@ -7,9 +7,10 @@ import typer
 
 from broker.cli import explanation, output
 from broker.cli.common import Json
-from broker.cli.jobs import PANEL, Job
+from broker.cli.submit import PANEL
 from broker.cli.output import counted
-from broker.cli.session import Row, Setup, require_setup, rows_of, session
+from broker.cli.session import Job, Setup, require_setup, session
+from broker.operate.reading import Row, rows_of, seen_lately
 
 if TYPE_CHECKING:
     import psycopg
@@ -18,8 +19,8 @@ if TYPE_CHECKING:
 
 app = typer.Typer()
 
-_Kind = Annotated[str, typer.Argument(metavar="KIND", help="job, owner or queue (a TaskQueue).")]
-_Name = Annotated[str, typer.Argument(metavar="NAME", help="A job's or queue's id, an owner's OwnerDN.")]
+_Kind = Annotated[str, typer.Argument(metavar="KIND", help="job, owner or task-queue.")]
+_Name = Annotated[str, typer.Argument(metavar="NAME", help="The id of a job or TaskQueue, or the OwnerDN of an owner.")]
 
 _WAITING = ("waiting", "held")  # states in monitor.job of a job that is in a TaskQueue
 
@@ -29,15 +30,15 @@ def job(
     number: Job,
     *,
     every_timeout: Annotated[
-        bool, typer.Option("--all", help="Also the timeouts that never end it, and why they do not.")
+        bool, typer.Option("--all", help="Show timeouts that never apply to the job, too, and why.")
     ] = False,
     setup: Setup = "default",
     as_json: Json = False,
 ) -> None:
-    """Say where a job is, what happened to it, which timeouts it goes towards, and what it waits for."""
+    """Show where a job is, its history, the timeouts ahead of it, and what it waits for."""
     with session() as connection:
         require_setup(connection, setup)
-        with connection.transaction():  # one snapshot: it may be moving
+        with connection.transaction():  # one snapshot: the job may be changing state
             connection.execute("set transaction isolation level repeatable read, read only")
             known = _known(connection, setup, number)
     if not every_timeout:
@@ -49,11 +50,10 @@ def job(
 
 
 def _known(connection: "Connection", setup: str, number: int) -> Row:
-    """What the database knows of a job. Raises NoSuchThing where it knows nothing.
+    """Everything that the database holds about a job. Raises NoSuchThing when it holds nothing.
 
-    `brokered`: where brokerage made it, or a world brought it; `in_task_queues`: where it waits, is leased or has ended
-    there; `task_queue`: the one that it waits in; `lease`: who has it; `instance`: what stands for it among the jobs of
-    rented machines. Each is None where there is no such thing.
+    `brokered`: the job of brokerage or of a loaded world; `in_task_queues`: its state among TaskQueues; `task_queue`:
+    the TaskQueue that it waits in; `lease`: who has it; `instance`: its step on rented instances. Each may be None.
     """
     from broker.errors import NoSuchThing
 
@@ -66,7 +66,7 @@ def _known(connection: "Connection", setup: str, number: int) -> Row:
     history = rows("job_history", "at, number")
     events = rows("job_event", "at, attempt, event <> 'matched', event <> 'running'")
     if not (brokered or state or history or events):
-        raise NoSuchThing(f"there is no job {number} in setup {setup}", "it was never made, or is forgotten", "PB004")
+        raise NoSuchThing(f"there is no job {number} in setup {setup}", "the job was never made, or is no longer kept", "PB004")
     waits = state is not None and state["state"] in _WAITING
     queue = "select * from monitor.task_queue where setup = %s and task_queue_id = %s"
     timeouts = "select * from lifecycle.explain_timeouts(%s, %s)"
@@ -82,7 +82,7 @@ def _known(connection: "Connection", setup: str, number: int) -> Row:
         "history": history,
         "events": events,
         "timeouts": rows_of(connection, timeouts, setup, number) if brokered else [],
-        "seen_lately": explanation.seen_lately(connection, setup, number) if waits else [],
+        "seen_lately": seen_lately(connection, setup, number) if waits else [],
     }
 
 
@@ -91,7 +91,7 @@ def _of_the_job(row: Row) -> Row:
 
 
 def _show(known: Row, *, every_timeout: bool) -> None:
-    """Show a job: where it is, its way there, and where it goes."""
+    """Show a job: its state, its history and its timeouts."""
     number, brokered, lease = known["job_id"], known["brokered"], known["lease"]
     asked = (lease or known["task_queue"] or {}).get("requirements") or {}
     output.fields(
@@ -100,7 +100,7 @@ def _show(known: Row, *, every_timeout: bool) -> None:
         | {"in TaskQueues": _place(known), "leased": lease and _holder(lease)}
         | ({"on instance": _rented(known["instance"])} if known["instance"] else {})
         | {
-            "kill asked": lease and lease["kill_reason"],
+            "kill requested": lease and lease["kill_reason"],
             "owner": asked.get("OwnerDN"),
             "group": asked.get("OwnerGroup"),
         },
@@ -108,7 +108,7 @@ def _show(known: Row, *, every_timeout: bool) -> None:
     if brokered or known["history"]:
         _table("History", known["history"], at="at", from_status="from", to_status="to", role_name="who", why="why")
     if known["events"]:
-        columns = {"task_queue_id": "queue", "site": "site", "grid_ce": "CE", "role_name": "who"}
+        columns = {"task_queue_id": "TaskQueue", "site": "site", "grid_ce": "CE", "role_name": "who"}
         _table("In TaskQueues", known["events"], at="at", attempt="attempt", event="event", **columns)
     if brokered and (every_timeout or brokered["ended"] is None):
         title = "Timeouts" if every_timeout else "Timeouts (--all: also those that never apply)"
@@ -119,15 +119,15 @@ def _show(known: Row, *, every_timeout: bool) -> None:
 
 
 def _table(title: str, rows: list[Row], **columns: str) -> None:
-    """Print those columns of rows, by the names that people read."""
+    """Print the columns of rows that are named, under their headings."""
     output.table(title, list(columns.values()), [[row[name] for name in columns] for row in rows], drop=["CE"])
 
 
 def _place(known: Row) -> str | None:
-    """Where a job is among TaskQueues, or came to its end there."""
+    """The state of a job among TaskQueues, in words."""
     state, queue = known["in_task_queues"], known["task_queue"]
     if state is None:
-        return None if known["brokered"] else "it has ended and is forgotten, but for its history"
+        return None if known["brokered"] else "ended; only its history is kept"
     since = output.moment(state["since"]) if state["since"] else "before the history that is kept"
     attempts = counted(state["attempts"], "attempt")
     if queue:
@@ -137,35 +137,35 @@ def _place(known: Row) -> str | None:
 
 
 def _rented(job: Row) -> str:
-    """What stands for a job among those of rented machines, and why it is where it is."""
+    """The state of a job on rented instances, in words."""
     where = f" on instance {job['instance_id']}" if job["instance_id"] else ""
     return (
-        f"as job {job['job_id']} of instances: {job['state']}{where}; {job['reason'] or 'no schedule has looked at it'}"
+        f"as job {job['job_id']} of instances: {job['state']}{where}; {job['reason'] or 'not scheduled yet'}"
     )
 
 
 def _holder(lease: Row) -> str:
     """Who has a job, since when and until when."""
-    where = ", ".join(filter(None, [lease["site"], lease["grid_ce"]])) or "a site that it did not name"
-    heard = f"heard of at {output.moment(lease['reported_at'])}" if lease["reported_at"] else "not heard of yet"
+    where = ", ".join(filter(None, [lease["site"], lease["grid_ce"]])) or "a site without a name"
+    reported = f"reported at {output.moment(lease['reported_at'])}" if lease["reported_at"] else "no report yet"
     until = f"{'expired' if lease['expired'] else 'expires'} at {output.moment(lease['expires_at'])}"
-    return f"attempt {lease['attempt']}, to {lease['role_name']} at {where}; {heard}, {until}"
+    return f"attempt {lease['attempt']}, to {lease['role_name']} at {where}; {reported}, {until}"
 
 
 @app.command(rich_help_panel=PANEL)
 def cancel(
     jobs: Annotated[
-        list[int] | None, typer.Argument(metavar="JOB", max=2**63 - 1, help="Ids of jobs; all or none.")
+        list[int] | None, typer.Argument(metavar="JOB", max=2**63 - 1, help="The ids of jobs. All are changed, or none.")
     ] = None,
     *,
     task: Annotated[
-        int | None, typer.Option(max=2**63 - 1, help="All jobs of a task, which is brokered no more (status aborted).")
+        int | None, typer.Option(max=2**63 - 1, help="Cancel all jobs of this task and set its status to aborted.")
     ] = None,
-    reason: Annotated[str, typer.Option(help="What the agents are told.")] = "cancelled",
+    reason: Annotated[str, typer.Option(help="The reason that JobAgents get.")] = "cancelled",
     setup: Setup = "default",
     as_json: Json = False,
 ) -> None:
-    """End jobs that run nowhere yet, and have the agents of leased ones kill theirs."""
+    """Cancel jobs. A waiting job ends at once; a leased one ends when its JobAgent next reports."""
     _jobs_or_task(jobs, task)
     with session() as connection:
         if task is None:
@@ -181,20 +181,20 @@ def cancel(
     else:
         answers = Counter(row["answer"] for row in done)
         of_jobs = ", ".join(f"{counted(number, 'job')} {answer}" for answer, number in sorted(answers.items()))
-        output.say(f"task {task} aborted: {of_jobs or 'it had no job left'}")
+        output.say(f"task {task} aborted: {of_jobs or 'no job was left'}")
 
 
 @app.command(rich_help_panel=PANEL)
 def retry(
     jobs: Annotated[
-        list[int] | None, typer.Argument(metavar="JOB", max=2**63 - 1, help="Ids of jobs; all or none.")
+        list[int] | None, typer.Argument(metavar="JOB", max=2**63 - 1, help="The ids of jobs. All are changed, or none.")
     ] = None,
     *,
-    task: Annotated[int | None, typer.Option(max=2**63 - 1, help="All failed jobs of a task.")] = None,
+    task: Annotated[int | None, typer.Option(max=2**63 - 1, help="Retry all failed jobs of this task.")] = None,
     setup: Setup = "default",
     as_json: Json = False,
 ) -> None:
-    """Give the work of failed, cancelled or closed jobs back to their tasks, which get new jobs of it."""
+    """Return the input of failed, cancelled or closed jobs to their tasks, so that new jobs are made of it."""
     _jobs_or_task(jobs, task)
     with session() as connection:
         require_setup(connection, setup)
@@ -208,34 +208,36 @@ def retry(
         for row in done:
             output.say(f"job {row['job_id']}: {row['answer']}")
     else:
-        output.say(f"task {task}: {counted(len(done), 'failed job')} to be made again")
+        output.say(f"task {task}: {counted(len(done), 'failed job')} will be made again")
 
 
 @app.command(rich_help_panel=PANEL)
 def hold(kind: _Kind, name: _Name, setup: Setup = "default", as_json: Json = False) -> None:
-    """Keep a waiting job, an owner's jobs (those to come, too) or a TaskQueue from being matched."""
+    """Hold a waiting job, an owner (present and future jobs) or a TaskQueue: nothing of it is matched."""
     _set_held(kind, name, setup, held=True, as_json=as_json)
 
 
-@app.command("let-go", rich_help_panel=PANEL)
-def let_go(kind: _Kind, name: _Name, setup: Setup = "default", as_json: Json = False) -> None:
-    """Let go what is held: each on its own, a job stays held by its TaskQueue or its owner."""
+@app.command(rich_help_panel=PANEL)
+def resume(kind: _Kind, name: _Name, setup: Setup = "default", as_json: Json = False) -> None:
+    """Resume a held job, owner or TaskQueue. A job stays held while its owner or its TaskQueue is."""
     _set_held(kind, name, setup, held=False, as_json=as_json)
 
 
 def _jobs_or_task(jobs: list[int] | None, task: int | None) -> None:
     if bool(jobs) == (task is not None):
-        raise typer.BadParameter("name jobs, or a task: one of both", param_hint="JOB... | --task")
+        raise typer.BadParameter("name jobs or a task, not both", param_hint="JOB... | --task")
 
 
 def _set_held(kind: str, name: str, setup: str, *, held: bool, as_json: bool) -> None:
     query = "select taskqueue.hold(%s, %s, %s)" if held else "select taskqueue.resume(%s, %s, %s)"
+    kind = kind.replace("-", "_")
     with session() as connection:
-        require_setup(connection, setup)  # else the call makes it
+        require_setup(connection, setup)  # the call would create it
         [(changed,)] = connection.execute(query, (setup, kind, name)).fetchall()
     if as_json:
         output.json_out({"setup": setup, "kind": kind, "name": name, "held": held, "changed": changed})
     else:
-        things = counted(changed, "job" if kind == "job" else "queue")
-        to_come = ", and those to come" if kind == "owner" and held else ""
-        output.say(f"{kind} {name} {'held' if held else 'let go'}: {things} changed{to_come}")
+        things = counted(changed, "job" if kind == "job" else "TaskQueue")
+        future = ", and all future ones" if kind == "owner" and held else ""
+        thing = "TaskQueue" if kind == "task_queue" else kind
+        output.say(f"{thing} {name} {'held' if held else 'resumed'}: {things} changed{future}")

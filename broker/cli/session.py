@@ -13,10 +13,11 @@ if TYPE_CHECKING:
 
     from broker.database import Target
 
-Row = dict[str, Any]
-
 Setup = Annotated[str, typer.Option(help="The tenant: DIRAC's Setup, PanDA's vo.")]
 """The type of a command's parameter `setup: Setup = "default"`."""
+
+Job = Annotated[int, typer.Argument(metavar="JOB", max=2**63 - 1, help="The job's id.")]
+"""The type of a command's argument that names a job."""
 
 
 def ready() -> "Target":
@@ -80,11 +81,3 @@ def session() -> "Iterator[psycopg.Connection[Any]]":
 
     with database.connect(ready()) as connection:
         yield connection
-
-
-def rows_of(connection: "psycopg.Connection[Any]", query: str, *arguments: Any) -> list[Row]:
-    """The rows of a query, each by its columns."""
-    from psycopg.rows import dict_row
-
-    with connection.cursor(row_factory=dict_row) as cursor:
-        return cursor.execute(query.encode(), arguments).fetchall()

@@ -71,8 +71,8 @@ SUBMITTERS: dict[str, Call] = {
 }
 OPERATORS: dict[str, Call] = {
     "hold 1": lambda q, s: q.call("hold", "job", "1"),
-    "hold the queue": lambda q, s: q.call("hold", "queue", str(s.queues[1])),
-    "let 7 go": lambda q, s: q.call("resume", "job", "7"),
+    "hold the queue": lambda q, s: q.call("hold", "task_queue", str(s.queues[1])),
+    "resume 7": lambda q, s: q.call("resume", "job", "7"),
     "disable": lambda q, s: q.call("set_queue_enabled", s.queues[1], False),
     "delete the queue if empty": lambda q, s: q.call("delete_queue_if_empty", s.queues[1]),
     "delete empty queues": lambda q, s: q.call("delete_empty_queues"),

@@ -237,17 +237,17 @@ class Matching(RuleBasedStateMachine):
     @rule(which=index)
     def hold_queue(self, which: int) -> None:
         queue = self._one(self.model.queues(), which)
-        assert self.q.call("hold", "queue", str(queue)) == (queue not in self.model.held_queues)
+        assert self.q.call("hold", "task_queue", str(queue)) == (queue not in self.model.held_queues)
         self.model.held_queues.add(queue)
 
     @precondition(lambda self: self.model.held_queues)
     @rule(which=index)
-    def let_queue_go(self, which: int) -> None:
+    def resume_queue(self, which: int) -> None:
         self._on_queue(self._one(self.model.held_queues, which), "resume", None, self.model.held_queues)
 
     def _on_queue(self, queue: int, function: str, argument: Any, switched: set[int]) -> None:
         """Undo a switch of a queue; one without jobs may have vanished."""
-        arguments = ("queue", str(queue)) if function == "resume" else (queue, argument)
+        arguments = ("task_queue", str(queue)) if function == "resume" else (queue, argument)
         if queue in self.model.queues():
             self.q.call(function, *arguments)
         else:
@@ -258,17 +258,17 @@ class Matching(RuleBasedStateMachine):
         switched.discard(queue)
 
     @precondition(lambda self: self.model.waiting)
-    @rule(which=index, let_go=st.booleans())
-    def hold_job(self, which: int, let_go: bool) -> None:
+    @rule(which=index, resumes=st.booleans())
+    def hold_job(self, which: int, resumes: bool) -> None:
         job_id = self._one(self.model.waiting, which)
         job = self.model.waiting[job_id]
-        assert self.q.call("resume" if let_go else "hold", "job", str(job_id)) == (job.held == let_go)
-        job.held = not let_go
+        assert self.q.call("resume" if resumes else "hold", "job", str(job_id)) == (job.held == resumes)
+        job.held = not resumes
 
-    @rule(owner=st.sampled_from(OWNERS), let_go=st.booleans())
-    def hold_owner(self, owner: str, let_go: bool) -> None:
-        self.q.call("resume" if let_go else "hold", "owner", owner)
-        if let_go:
+    @rule(owner=st.sampled_from(OWNERS), resumes=st.booleans())
+    def hold_owner(self, owner: str, resumes: bool) -> None:
+        self.q.call("resume" if resumes else "hold", "owner", owner)
+        if resumes:
             self.model.held_owners.discard(owner)
         else:
             self.model.held_owners.add(owner)

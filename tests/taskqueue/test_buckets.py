@@ -117,7 +117,7 @@ def test_short_jobs_that_starve_are_told(q: Calls) -> None:
     q.set_clock("2026-06-01 12:20+00")
     assert q.take().job_id < 4
     assert q.rows(starved) == [(4, True)]
-    for thing in (("job", "4"), ("owner", "bob"), ("queue", str(short))):
+    for thing in (("job", "4"), ("owner", "bob"), ("task_queue", str(short))):
         q.call("hold", *thing)
         assert q.rows(starved) == ([(5, True)] if thing[0] == "job" else [])
         q.call("resume", *thing)

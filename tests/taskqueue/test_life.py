@@ -350,7 +350,7 @@ def test_an_id_that_was_forgotten_may_come_again(q: Calls) -> None:
     assert q.take().job_id == 1
 
 
-# Hold and let go
+# Hold and resume
 
 
 def test_a_held_job_is_passed_over(q: Calls) -> None:
@@ -387,11 +387,11 @@ def test_a_held_owner_has_no_matches(q: Calls) -> None:
 
 def test_a_held_queue_has_no_matches(q: Calls) -> None:
     held, free = q.insert(1, Sites=["A"]), q.insert(2, Sites=["B"])
-    assert q.call("hold", "queue", str(held)) == 1
+    assert q.call("hold", "task_queue", str(held)) == 1
     assert q.queues() == {free: 1}
     assert q.take().job_id == 2
     assert q.match() is None
-    assert q.call("resume", "queue", str(held)) == 1
+    assert q.call("resume", "task_queue", str(held)) == 1
     assert q.take().job_id == 1
 
 
@@ -399,14 +399,14 @@ def test_switches_are_apart(q: Calls) -> None:
     """A held job, in a queue that is disabled and held, of an owner that is held, waits until all four are undone."""
     queue = q.insert(1)
     q.call("set_queue_enabled", queue, False)
-    q.call("hold", "queue", str(queue))
+    q.call("hold", "task_queue", str(queue))
     q.call("hold", "owner", "alice")
     q.call("hold", "job", "1")
     for undo, *arguments in (
         ("resume", "owner", "alice"),
         ("set_queue_enabled", queue, True),
         ("resume", "job", "1"),
-        ("resume", "queue", str(queue)),
+        ("resume", "task_queue", str(queue)),
     ):
         assert q.match() is None
         assert q.queues() == {}
@@ -414,11 +414,11 @@ def test_switches_are_apart(q: Calls) -> None:
     assert q.take().job_id == 1
 
 
-def test_letting_a_queue_go_does_not_let_its_owner_go(q: Calls) -> None:
+def test_resuming_a_queue_does_not_resume_its_owner(q: Calls) -> None:
     queue = q.insert(1)
     q.call("hold", "owner", "alice")
-    q.call("hold", "queue", str(queue))
-    q.call("resume", "queue", str(queue))
+    q.call("hold", "task_queue", str(queue))
+    q.call("resume", "task_queue", str(queue))
     assert q.match() is None
     q.call("resume", "owner", "alice")
     assert q.take().job_id == 1

@@ -45,7 +45,7 @@ def test_lists_follow_whatever_happens(q: Calls) -> None:
             q.set_group(f"g{chance.choice(waiting)}", 10 ** chance.uniform(-3, 3))
         elif done < 0.95 and waiting:
             name = chance.choice(waiting)
-            kind, what = chance.choice([("queue", str(q.queue_of(name))), ("owner", f"owner of g{name}")])
+            kind, what = chance.choice([("task_queue", str(q.queue_of(name))), ("owner", f"owner of g{name}")])
             q.call(chance.choice(["hold", "resume"]), kind, what)
         else:
             q.call("close_gaps")

@@ -345,7 +345,7 @@ def test_explain_of_an_unknown_job(settled: Calls) -> None:
 
 def test_unknown_queues(settled: Calls) -> None:
     refused(settled, "PB004", ["987654"], "set_queue_enabled", 987654, False)
-    refused(settled, "PB004", ["987654"], "hold", "queue", "987654")
+    refused(settled, "PB004", ["987654"], "hold", "task_queue", "987654")
 
 
 def test_hold_of_a_wrong_kind(settled: Calls) -> None:

@@ -1,4 +1,4 @@
--- Section 8.
+-- The public side of taskqueue.set_held.
 create or replace function taskqueue.hold(p_setup text, p_kind text, p_name text) returns bigint
 language sql
 security definer set search_path = taskqueue, pg_temp
@@ -7,4 +7,6 @@ as $$
 $$;
 
 comment on function taskqueue.hold(text, text, text) is
-'Holds a waiting job (id), an owner (OwnerDN; its present and future queues) or a queue (id): not matched until let go. Returns how many jobs or queues changed. Errors: PB001, PB002, PB004, PB005 (leased).';
+  'Holds a waiting job (id), an owner (OwnerDN; present and future TaskQueues) or a task_queue (id): nothing of it is '
+  'matched until taskqueue.resume. Returns how many jobs or TaskQueues changed. '
+  'Errors: PB001, PB002, PB004, PB005 (leased).';

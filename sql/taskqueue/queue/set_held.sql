@@ -1,16 +1,19 @@
--- Section 8: jobs, owners and queues can be held and let go again.
+-- Jobs, owners and TaskQueues are held and resumed independently of each other.
 create or replace function taskqueue.set_held(p_setup text, p_kind text, p_name text, p_held boolean) returns bigint
 language plpgsql
 as $$
 begin
   perform resource.identify(p_setup);
   perform taskqueue.require_setup(p_setup);
-  if p_kind is null or p_kind not in ('job', 'owner', 'queue') then
-    raise exception 'kind is %, which is not job, owner or queue', coalesce(quote_literal(p_kind), 'null')
-      using errcode = 'PB001', hint = 'Hold a job by its id, an owner by OwnerDN, a queue by its id.';
-  elsif p_name is null or p_name = '' or p_kind <> 'owner' and (p_name !~ '^[0-9]{1,19}$' or p_name::numeric > 9223372036854775807) then
-    raise exception 'name of the % is %', p_kind, coalesce(quote_literal(p_name), 'null')
-      using errcode = 'PB001', hint = 'A job or queue is named by its id, an owner by OwnerDN.';
+  if p_kind is null or p_kind not in ('job', 'owner', 'task_queue') then
+    raise exception 'invalid kind %', coalesce(quote_literal(p_kind), 'null')
+      using errcode = 'PB001', hint = 'Kinds are job (its id), owner (OwnerDN) and task_queue (its id).';
+  elsif p_name is null or p_name = ''
+        or p_kind <> 'owner' and (p_name !~ '^[0-9]{1,19}$' or p_name::numeric > 9223372036854775807) then
+    raise exception 'invalid name % of a %',
+                    coalesce(quote_literal(p_name), 'null'),
+                    case p_kind when 'task_queue' then 'TaskQueue' else p_kind end
+      using errcode = 'PB001', hint = 'A job or TaskQueue is named by its id, an owner by OwnerDN.';
   end if;
   if p_kind = 'owner' then
     return taskqueue.set_owner_held(p_setup, p_name, p_held);
@@ -20,7 +23,9 @@ begin
     return taskqueue.set_job_held(p_setup, p_name::bigint, p_held);
   end if;
   perform taskqueue.lock_queue(p_setup, p_name::bigint);
-  update taskqueue.task_queue q set held = p_held where q.setup = p_setup and q.task_queue_id = p_name::bigint and q.held <> p_held;
+  update taskqueue.task_queue q
+     set held = p_held
+   where q.setup = p_setup and q.task_queue_id = p_name::bigint and q.held <> p_held;
   if not found then
     return 0;
   end if;
@@ -29,4 +34,5 @@ begin
 end $$;
 
 comment on function taskqueue.set_held(text, text, text, boolean) is
-'Holds or lets go a job, an owner or a queue; returns how many jobs or queues changed. Each is held on its own: letting a queue go does not let its owner go. Errors: PB001, PB002, PB004, PB005.';
+  'Holds or resumes a job, an owner or a TaskQueue; returns how many jobs or TaskQueues changed. Each is held on its '
+  'own: resuming a TaskQueue does not resume its owner. Errors: PB001, PB002, PB004, PB005.';

@@ -1,0 +1,114 @@
+"""`broker agent match`, `report`, `finish`, `release`: the calls of a JobAgent. `broker match` is the first of them."""
+
+from collections.abc import Mapping
+from typing import Annotated
+
+import typer
+
+from broker.cli import output
+from broker.cli.common import Json
+from broker.cli.resource import Resource, takes_resource
+from broker.cli.session import Job, Setup, ready, require_setup, session
+
+app = typer.Typer(no_args_is_help=True, help="Take jobs and report on them, as a JobAgent does.")
+
+_Attempt = Annotated[str, typer.Argument(metavar="ATTEMPT", help="The attempt that the match gave.")]
+
+
+@app.command()
+@takes_resource
+def match(
+    described: Resource,
+    count: Annotated[int, typer.Option(min=1, max=1000, help="Take at most this many jobs.")] = 1,
+    setup: Setup = "default",
+    as_json: Json = False,
+) -> None:
+    """Take a job for a resource. The job is leased until it is finished or released.
+
+    Exit code 2: no job matches.
+    """
+    from broker.client.matcher import JobAgent
+
+    with JobAgent(setup, ready(), connections=1) as agent:
+        matches = agent.match_many(described, count)
+    if not matches:
+        with session() as connection:
+            require_setup(connection, setup)
+    if as_json:
+        output.json_out(matches)
+    elif len(matches) == 1:
+        [taken] = matches
+        output.fields("Match", {**vars(taken), "requirements": None, **_shown(taken.requirements)})
+        output.say(f"next: broker agent finish {taken.job_id} {taken.attempt}{'' if setup == 'default' else _of(setup)}")
+    elif matches:
+        rows = [(m.job_id, m.task_queue_id, m.user_priority, m.attempt) for m in matches]
+        output.table("Matches", ["job", "TaskQueue", "user priority", "attempt"], rows)
+    else:
+        output.say("no match: no waiting job fits this resource now")
+    if not matches:
+        raise typer.Exit(2)
+
+
+def _of(setup: str) -> str:
+    return f" --setup {setup}"
+
+
+def _shown(requirements: Mapping[str, object]) -> dict[str, object]:
+    """Requirements for people: long lists by their first values and their number."""
+    return {
+        key: f"{', '.join(map(str, value[:3]))} and {len(value) - 3} more"
+        if isinstance(value, list) and len(value) > 4
+        else value
+        for key, value in requirements.items()
+    }
+
+
+@app.command()
+def report(
+    job: Job,
+    attempt: _Attempt,
+    status: Annotated[str, typer.Option(help="The status: starting, running, holding or transferring.")] = "running",
+    setup: Setup = "default",
+    as_json: Json = False,
+) -> None:
+    """Report the status of a leased job. The answer is to continue, or to kill it and why."""
+    from broker.client.matcher import JobAgent, Lease
+
+    with JobAgent(setup, ready(), connections=1) as agent:
+        answer = agent.report(Lease(job, attempt), status)  # type: ignore[arg-type]  # the database refuses others
+    if as_json:
+        output.json_out(answer)
+    else:
+        output.say(answer.action + (f": {answer.reason}" if answer.reason else ""))
+
+
+@app.command()
+def finish(
+    job: Job,
+    attempt: _Attempt,
+    outcome: Annotated[str, typer.Option(help="How the job ended: finished, failed, cancelled or closed.")] = "finished",
+    setup: Setup = "default",
+    as_json: Json = False,
+) -> None:
+    """End a leased job with an outcome."""
+    from broker.client.matcher import JobAgent, Lease
+
+    with JobAgent(setup, ready(), connections=1) as agent:
+        stored = agent.finish(Lease(job, attempt), outcome)  # type: ignore[arg-type]  # the database refuses others
+    if as_json:
+        output.json_out({"job_id": job, "outcome": stored})
+    else:
+        output.say(f"job {job} {stored}")
+
+
+@app.command()
+def release(job: Job, attempt: _Attempt, setup: Setup = "default", as_json: Json = False) -> None:
+    """Give a leased job back to its TaskQueue."""
+    from broker.client.matcher import JobAgent, Lease
+
+    with JobAgent(setup, ready(), connections=1) as agent:
+        task_queue = agent.release(Lease(job, attempt))
+    if as_json:
+        output.json_out({"job_id": job, "task_queue_id": task_queue})
+    else:
+        output.say(f"job {job} waits in TaskQueue {task_queue}" if task_queue else f"job {job} is cancelled: its kill was requested")

@@ -1,0 +1,62 @@
+"""`broker explain`: why a job does not match, or why a task goes to a queue or nucleus or not."""
+
+from contextlib import suppress
+from typing import Annotated
+
+import typer
+
+from broker.cli import brokerage, explanation
+from broker.cli.common import Json
+from broker.cli.resource import Resource, takes_resource
+from broker.cli.session import Setup
+
+app = typer.Typer()
+
+
+@app.command(rich_help_panel="Jobs")
+@takes_resource
+def explain(
+    what: Annotated[list[str], typer.Argument(metavar="JOB | task ID", help="A job's id, or `task` and its id.")],
+    described: Resource,
+    *,
+    profile: brokerage.Profile = None,
+    queue: Annotated[
+        str | None,
+        typer.Option(
+            "--queue", "--nucleus", help="Of a task: show only this queue or nucleus, with all rules that reject it."
+        ),
+    ] = None,
+    algorithm: Annotated[
+        str | None,
+        typer.Option(help="Of a task: production_job, production_task or analysis_job; else that of the broker that has the task."),
+    ] = None,
+    limit: brokerage.Limit = 20,
+    setup: Setup = "default",
+    as_json: Json = False,
+) -> None:
+    """Explain why a job does not match a resource, or why a task was or was not sent to a queue or nucleus.
+
+    A job is compared with the resource that the options describe, or else with the resources seen lately.
+    """
+    is_task, number = _explained(what)
+    if is_task:
+        if described:
+            raise typer.BadParameter("a resource is for a job", param_hint="task ID")
+        explanation.explain_task(
+            setup, number, algorithm=algorithm, profile=profile, queue=queue, limit=limit, as_json=as_json
+        )
+    else:
+        if profile is not None or queue is not None or algorithm is not None:
+            raise typer.BadParameter("--profile, --queue, --nucleus and --algorithm are for a task", param_hint="JOB")
+        explanation.explain_job(setup, number, described, as_json=as_json)
+
+
+def _explained(what: list[str]) -> tuple[bool, int]:
+    """Whether a task is asked for, and the number."""
+    is_task = what[0] == "task" and len(what) == 2
+    if is_task or len(what) == 1:
+        with suppress(ValueError):
+            number = int(what[-1])
+            if number < 2**63:
+                return is_task, number
+    raise typer.BadParameter(f"{' '.join(what)} is neither a job nor a task", param_hint="JOB | task ID")

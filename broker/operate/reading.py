@@ -1,0 +1,98 @@
+"""What an operator reads of the database: a run in figures, and why a job or a task is where it is.
+
+Imports psycopg when it is first needed, so that the command line starts quickly.
+"""
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import psycopg
+
+    Connection = psycopg.Connection[Any]
+
+Row = dict[str, Any]
+
+SECOND_PASS = "second pass"  # brokerage.explain's verdict about a task that was decided again, without locality
+
+
+def rows_of(connection: "psycopg.Connection[Any]", query: str, *arguments: Any) -> list[Row]:
+    """The rows of a query, each by its columns."""
+    from psycopg.rows import dict_row
+
+    with connection.cursor(row_factory=dict_row) as cursor:
+        return cursor.execute(query.encode(), arguments).fetchall()
+
+
+def run_summary(connection: "Connection", setup: str, run: int, algorithm: str) -> Row:
+    """A run: tasks by status (and the rule that refused whole tasks), where tasks or jobs went, rejections by rule."""
+    chosen = "where setup = %s and run_id = %s order by"
+    return {
+        "setup": setup,
+        "run": run,
+        "algorithm": algorithm,
+        "tasks": rows_of(
+            connection,
+            f"select status, tasks, retry_at, example, rule, reason from brokerage.outcomes {chosen} 1, 5",
+            setup,
+            run,
+        ),
+        "assigned": rows_of(
+            connection, f"select queue, tasks, jobs from brokerage.assignments {chosen} 3 desc, 1", setup, run
+        ),
+        "nuclei": rows_of(
+            connection,
+            "select nucleus, count(*) as tasks, sum(work) as work from brokerage.nucleus_of_task"
+            " where setup = %s and run_id = %s group by nucleus order by 2 desc, 1",
+            setup,
+            run,
+        ),
+        "rejections": rows_of(
+            connection,
+            f"select rule, criteria, pairs, tasks, queues from brokerage.rejections {chosen} 3 desc, 1",
+            setup,
+            run,
+        ),
+    }
+
+
+def seen_lately(connection: "Connection", setup: str, job: int) -> list[Row]:
+    """What the resources that asked lately make of a job that waits or is leased: rows of taskqueue.explain_job."""
+    return rows_of(connection, "select * from taskqueue.explain_job(%s, %s)", setup, job)
+
+
+def task_explanation(
+    connection: "Connection", setup: str, task: int, profile: str | None = None, algorithm: str | None = None
+) -> Row:
+    """A task's standing and queues, and what keeps them away: rows of brokerage.explain and brokerage.obstacles.
+
+    algorithm: whose decision it is; else that of the broker which has the task now (brokerage.algorithm_of).
+    `not_due` says why that broker does not take it now (None: it does), `jobs` how many it has, and `jobs_left` those
+    that are not assigned. `refused` is the row of a task that no queue is asked for: throttled, failed, or an error;
+    `second_pass` the row of one that is decided without locality. `named_queues` are those that it is pre-assigned to,
+    `unknown_queues` names and patterns that it is pre-assigned to and that are not there.
+    """
+    if algorithm is None:
+        [row] = rows_of(connection, "select brokerage.algorithm_of(%s, %s::bigint) as algorithm", setup, task)
+        algorithm = row["algorithm"]
+    query = """select algorithm, not_due, jobs, jobs_left from brokerage.task_standing
+                where setup = %s and task_id = %s and algorithm = %s"""
+    nowhere = {"algorithm": algorithm, "not_due": None, "jobs": 0, "jobs_left": 0}
+    standing = next(iter(rows_of(connection, query, setup, task, algorithm)), nowhere)
+    asked = (setup, task, profile, standing["algorithm"])
+    rows = rows_of(connection, "select * from brokerage.explain(%s, %s::bigint, %s, %s)", *asked)
+    queues = [row for row in rows if row["queue"] is not None]
+    of_task = [row for row in rows if row["queue"] is None]
+    named = rows_of(connection, "select * from brokerage.named_queues(%s, %s::bigint, %s)", setup, task, profile)
+    return {
+        "setup": setup,
+        "task": task,
+        **standing,
+        "named_queues": sorted({queue for row in named for queue in row["queues"]}),
+        "unknown_queues": [row["name"] for row in named if not row["queues"]],
+        "refused": next((row for row in of_task if row["verdict"] != SECOND_PASS), None),
+        "second_pass": next((row for row in of_task if row["verdict"] == SECOND_PASS), None),
+        "queues": queues,
+        "obstacles": rows_of(connection, "select * from brokerage.obstacles(%s, %s::bigint, %s, %s)", *asked)
+        if queues
+        else [],
+    }
