@@ -67,6 +67,11 @@ class Page:
         """Links to the web, also bare ones; those in code are none."""
         return set(_BARE_LINK.findall(_without_code(self.prose)))
 
+    @property
+    def words(self) -> str:
+        """The prose without links and comments."""
+        return _COMMENT.sub("", _BARE_LINK.sub("", _LINK.sub("", self.prose)))
+
     def directives(self, name: str) -> list[str]:
         """What comments `<!-- NAME: VALUE -->` declare."""
         found = [_DIRECTIVE.fullmatch(comment) for comment in _COMMENT.findall(self.prose)]
