@@ -49,8 +49,9 @@ EXPLAINED = {
     ),
     "PB007": Explained(
         "program and database differ",
-        "The program and the database are of different releases, pgbroker is not installed in this database, or the "
-        "login has no role of pgbroker in it. The program raises this error, no function does.",
+        "The program and the database are of different releases, the database is of a development state before the "
+        "first release, pgbroker is not installed in it, or the login has no role of pgbroker there. The "
+        "program raises this error, no function does.",
         "The hint names the case: upgrade the program, run `broker db upgrade`, or grant a role.",
     ),
 }
