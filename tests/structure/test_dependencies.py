@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from broker.upgrade.source import ROOMS as SCHEMAS
+from broker.upgrade.source import SCHEMAS as SCHEMAS
 from broker.upgrade.source import package_folder
 
 SQL = package_folder("sql")
