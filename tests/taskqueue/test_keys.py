@@ -10,7 +10,7 @@ from psycopg.types.json import Jsonb
 from tests.calls import Calls, requirements, resource
 
 VALUES: dict[str, Any] = {"text": "default", "number": 1000, "cpu_time": 500, "integer": 4, "boolean": True}
-TEXTS = (["default"], "default", None, [])
+TEXTS: tuple[Any, ...] = (["default"], "default", None, [])
 
 
 def keys(q: Calls, view: str) -> dict[str, str]:

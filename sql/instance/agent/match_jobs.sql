@@ -37,9 +37,9 @@ begin
 end $$;
 
 comment on function instance.match_jobs(text, bigint, int, jsonb, boolean, uuid) is
-  'Leases jobs of TaskQueues to the agent of an instance, as taskqueue.match_jobs does: those placed on it '
-  'that nobody has yet, up to p_limit (1..1000); with p_spare, others too for the cores and memory '
-  'that are free on it (at its queue, where it has one), which are placed on it. p_resource says more of what it '
-  'offers (Platform, Tag, CPUTime, ...). An instance that asks is running. The same request id within ten minutes '
-  'gives the same jobs. Errors: PB001 (description, limit, no such setup), PB002 (setup not granted), '
-  'PB004 (no such instance, or it is released: its agent can stop).';
+  'Leases jobs of TaskQueues to the agent of an instance, as taskqueue.match_jobs does: those placed on it that nobody '
+  'has yet, up to p_limit (1..1000); with p_spare, others too for the cores and memory that are free on it (at its '
+  'queue, where it has one), which are placed on it. p_resource says more of what it offers (Platform, Tag, CPUTime, '
+  '...). An instance that asks is running. The same request id within ten minutes gives the same jobs. '
+  'Errors: PB001 (description, limit, no such setup), PB002 (setup not granted), PB004 (no such instance, '
+  'or it is released: its agent can stop).';

@@ -12,6 +12,5 @@ begin
 end $$;
 
 comment on function instance.return_jobs(text, bigint[]) is
-  'Jobs leave their instances and wait to be placed again. Each is answered: waiting, '
-  'or why not (it is in another state, of TaskQueues, or not there). '
-  'Errors: PB001 (no such setup), PB002 (setup not granted).';
+  'Jobs leave their instances and wait to be placed again. Each is answered: waiting, or why not (it is in another '
+  'state, of TaskQueues, or not there). Errors: PB001 (no such setup), PB002 (setup not granted).';

@@ -61,8 +61,8 @@ begin
     v_cpu := instance.cores_of(array(select t from jsonb_array_elements_text(requirements -> 'Tags') t));
     v_ram := coalesce((requirements ->> 'MinRAM')::numeric, 0);
     v_task := (select w.task_id from workload.job w where w.setup = p_setup and w.job_id = take_jobs.job_id);
-    perform instance.leave_instances(p_setup, array(
-      select j.job_id from instance.job j where j.setup = p_setup and j.taskqueue_job_id = take_jobs.job_id),
+    perform instance.leave_instances(p_setup, array(select j.job_id from instance.job j
+                                                     where j.setup = p_setup and j.taskqueue_job_id = take_jobs.job_id),
                                      '{placed}', 'waiting', 'the agent of another instance matched it', true);
     insert into instance.job as j (setup, job_id, task_id, queue, taskqueue_job_id, cpu, ram, state,
                                    instance_id, placed_at, reason)

@@ -30,13 +30,12 @@ begin
   if v_job.cpu is null or v_job.ram is null then
     return query
     select null::bigint, null::text, v_job.state,
-           concat_ws('; ',
-                     case when v_job.cpu is null then 'cpu is not known' || coalesce(': ' || v_job.cpu_expression
-                                                                                     || ' of ' || v_job.inputs,
-                                                                                     '') end,
-                     case when v_job.ram is null then 'ram is not known' || coalesce(': ' || v_job.ram_expression
-                                                                                     || ' of ' || v_job.inputs,
-                                                                                     '') end);
+           concat_ws('; ', case when v_job.cpu is null
+                                then 'cpu is not known'
+                                     || coalesce(': ' || v_job.cpu_expression || ' of ' || v_job.inputs, '') end,
+                     case when v_job.ram is null
+                          then 'ram is not known'
+                               || coalesce(': ' || v_job.ram_expression || ' of ' || v_job.inputs, '') end);
     return;
   end if;
   v_type := instance.required_type(p_setup, v_job.cpu, v_job.ram, v_job.instance_type);
@@ -49,15 +48,14 @@ begin
               else 'suits' end,
          coalesce(l.short, format('%s cores and %s MB are free', trim_scale(l.free_cpu), trim_scale(l.free_ram)))
     from (select i.instance_id, i.type, i.cpu - i.used_cpu as free_cpu, i.ram - i.used_ram as free_ram,
-                 nullif(concat_ws(
-                   ', ',
-                   case when v_job.instance_type <> i.type then format('its type is not %s', v_job.instance_type) end,
-                   case when i.cpu - i.used_cpu < v_job.cpu then format('it needs %s cores, %s are free',
-                                                                        trim_scale(v_job.cpu),
-                                                                        trim_scale(i.cpu - i.used_cpu)) end,
-                   case when i.ram - i.used_ram < v_job.ram then format('it needs %s MB, %s are free',
-                                                                        trim_scale(v_job.ram),
-                                                                        trim_scale(i.ram - i.used_ram)) end),
+                 nullif(concat_ws(', ', case when v_job.instance_type <> i.type
+                                             then format('its type is not %s', v_job.instance_type) end,
+                                  case when i.cpu - i.used_cpu < v_job.cpu
+                                       then format('it needs %s cores, %s are free', trim_scale(v_job.cpu),
+                                                   trim_scale(i.cpu - i.used_cpu)) end,
+                                  case when i.ram - i.used_ram < v_job.ram
+                                       then format('it needs %s MB, %s are free', trim_scale(v_job.ram),
+                                                   trim_scale(i.ram - i.used_ram)) end),
                         '') as short
             from (select o.* from instance.live_instances(p_setup, v_job.task_id, v_job.queue) o
                   union all
@@ -71,12 +69,13 @@ begin
          case when v_type.name is null then 'unschedulable'
               when v_limit is not null then 'over the limit'
               else 'new instance' end,
-         case
-           when v_type.name is null then instance.refusal(p_setup, p_job_id, v_job.cpu, v_job.ram, v_job.instance_type)
-           else coalesce(v_limit, format('%s at %s an hour has %s cores and %s MB',
-                                         case when v_job.instance_type is null then 'the cheapest type that fits'
-                                              else 'the type that it names' end,
-                                         trim_scale(v_type.price), trim_scale(v_type.cpu), trim_scale(v_type.ram))) end;
+         case when v_type.name is null
+              then instance.refusal(p_setup, p_job_id, v_job.cpu, v_job.ram, v_job.instance_type)
+              else coalesce(v_limit, format('%s at %s an hour has %s cores and %s MB',
+                                            case when v_job.instance_type is null then 'the cheapest type that fits'
+                                                 else 'the type that it names' end,
+                                                     trim_scale(v_type.price), trim_scale(v_type.cpu),
+                                            trim_scale(v_type.ram))) end;
 end $$;
 
 comment on function instance.explain_job(text, bigint) is

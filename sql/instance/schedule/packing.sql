@@ -223,10 +223,10 @@ begin
           v_depth := v_depth + 1;
           t_path[v_depth] := v_cur;
           v_i := v_cur - v_other;
-          v_slot := 2 * v_cur + (i_cpu[v_i] < i_cpu[v_found]
-                                 or i_cpu[v_i] = i_cpu[v_found]
-                                    and (i_ram[v_i] < i_ram[v_found]
-                                         or i_ram[v_i] = i_ram[v_found] and v_i < v_found))::int;
+          v_slot := 2 * v_cur
+                    + (i_cpu[v_i] < i_cpu[v_found]
+                       or i_cpu[v_i] = i_cpu[v_found]
+                          and (i_ram[v_i] < i_ram[v_found] or i_ram[v_i] = i_ram[v_found] and v_i < v_found))::int;
         end loop;
         v_left := t_child[2 * v_node];
         v_right := t_child[2 * v_node + 1];

@@ -10,17 +10,19 @@ as $$
            then format('job %s wants instance type %s, which is not in the catalogue', p_job_id, p_instance_type)
            when p_instance_type is not null then
              format('job %s wants instance type %s, which is too small: %s', p_job_id, p_instance_type,
-                    concat_ws(', ', case when t.cpu < p_cpu then format('it has %s cores of %s', trim_scale(t.cpu),
-                                                                        trim_scale(p_cpu)) end,
-                              case when t.ram < p_ram then format('it has %s MB of %s', trim_scale(t.ram),
-                                                                  trim_scale(p_ram)) end))
+                    concat_ws(', ', case when t.cpu < p_cpu
+                                         then format('it has %s cores of %s', trim_scale(t.cpu), trim_scale(p_cpu)) end,
+                              case when t.ram < p_ram
+                                   then format('it has %s MB of %s', trim_scale(t.ram), trim_scale(p_ram)) end))
            when m.types = 0 then format('job %s fits no instance type: the catalogue is empty', p_job_id)
            when m.cpu >= p_cpu and m.ram >= p_ram then
              format('job %s fits no instance type: none has %s cores and %s MB together', p_job_id,
                     trim_scale(p_cpu), trim_scale(p_ram))
            else format('job %s fits no instance type: %s', p_job_id,
-                       concat_ws(', ', case when m.cpu < p_cpu then format('the most cores are %s of %s',
-                                                                           trim_scale(m.cpu), trim_scale(p_cpu)) end,
+                       concat_ws(', ',
+                                 case when m.cpu < p_cpu
+                                      then format('the most cores are %s of %s', trim_scale(m.cpu),
+                                                  trim_scale(p_cpu)) end,
                                  case when m.ram < p_ram then format('the most memory is %s MB of %s',
                                                                      trim_scale(m.ram), trim_scale(p_ram)) end))
          end

@@ -35,8 +35,8 @@ begin
            array_agg(case when p.number = 0
                           then format('the first that suits of the instances by what is free: %s cores and %s MB were',
                                       trim_scale(p.free_cpu), trim_scale(p.free_ram))
-                          else format('no instance suited: a new one of type %s; %s cores and %s MB of it were free',
-                                      p.type, trim_scale(p.free_cpu), trim_scale(p.free_ram)) end),
+                          else format('no instance suited: a new one of type %s; %s cores and %s MB '
+                                      'of it were free', p.type, trim_scale(p.free_cpu), trim_scale(p.free_ram)) end),
            array(select i.instance_id from new i)
       into v_job, v_cpu, v_ram, v_instance, v_type, v_reason, v_new
       from plan p left join new n on n.number = p.number;
@@ -114,8 +114,8 @@ begin
 end $$;
 
 comment on function instance.schedule_task(text, bigint, text) is
-  'Places the waiting jobs of a task (null = jobs of none) at a queue of kind cloud (null = those '
-  'that were added as jobs of instances) as the seed does: on instances that are there, '
-  'then on new ones as limits allow; jobs that no type can take become unschedulable, with the reason; '
-  'instances without jobs are released. Says how many of each. Works within the caller''s transaction; '
-  'one at a time in a setup. Errors: PB001 (no such setup), PB002 (setup not granted).';
+  'Places the waiting jobs of a task (null = jobs of none) at a queue of kind cloud (null = those that were added as '
+  'jobs of instances) as the seed does: on instances that are there, then on new ones as limits allow; '
+  'jobs that no type can take become unschedulable, with the reason; instances without jobs are released. '
+  'Says how many of each. Works within the caller''s transaction; one at a time in a setup. '
+  'Errors: PB001 (no such setup), PB002 (setup not granted).';

@@ -12,6 +12,5 @@ begin
 end $$;
 
 comment on function instance.finish_jobs(text, bigint[]) is
-  'Jobs have finished: their instances have that much more room. Each is answered: finished, '
-  'or why not (it is in another state, of TaskQueues, or not there). '
-  'Errors: PB001 (no such setup), PB002 (setup not granted).';
+  'Jobs have finished: their instances have that much more room. Each is answered: finished, or why not (it is in '
+  'another state, of TaskQueues, or not there). Errors: PB001 (no such setup), PB002 (setup not granted).';

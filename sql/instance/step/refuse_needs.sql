@@ -66,5 +66,5 @@ begin
 end $$;
 
 comment on function instance.refuse_needs(jsonb, text[]) is
-  'Refuses jobs that are no array of objects with these keys, naming element, key and value; also expressions '
-  'that are none. Errors: PB001.';
+  'Refuses jobs that are no array of objects with these keys, naming element, key and value; also expressions that are '
+  'none. Errors: PB001.';

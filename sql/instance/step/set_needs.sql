@@ -37,10 +37,9 @@ begin
            cpu_expression = case
              when v_said ? 'cpu' then case jsonb_typeof(v_said -> 'cpu') when 'string' then v_said ->> 'cpu' end
              else j.cpu_expression end,
-           ram = case
-             when v_said ? 'ram'
-             then case jsonb_typeof(v_said -> 'ram') when 'number' then (v_said ->> 'ram')::numeric end
-             else j.ram end,
+           ram = case when v_said ? 'ram'
+                      then case jsonb_typeof(v_said -> 'ram') when 'number' then (v_said ->> 'ram')::numeric end
+                      else j.ram end,
            ram_expression = case
              when v_said ? 'ram' then case jsonb_typeof(v_said -> 'ram') when 'string' then v_said ->> 'ram' end
              else j.ram_expression end,

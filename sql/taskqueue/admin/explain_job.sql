@@ -23,11 +23,12 @@ begin
     )
     select v.condition, min(v.wanted), count(*) filter (where not v.holds), count(*),
            max(v.last_seen) filter (where not v.holds),
-           case
-             when not bool_or(v.holds) then format('no resource seen lately offers %s: %s', v.condition, min(v.wanted))
-             when not bool_and(v.holds)
-             then format('%s of %s kinds of resources do not fulfil it', count(*) filter (where not v.holds), count(*))
-        end
+           case when not bool_or(v.holds)
+                then format('no resource seen lately offers %s: %s', v.condition, min(v.wanted))
+                when not bool_and(v.holds)
+                then format('%s of %s kinds of resources do not fulfil it', count(*) filter (where not v.holds),
+                            count(*))
+           end
       from verdict v group by v.condition
     union all
     select 'all of them',
