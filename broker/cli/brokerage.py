@@ -26,7 +26,9 @@ PANEL = "Brokerage"
 Profile = Annotated[str | None, typer.Option(help="Profile that decides; else the setup's, which is doc by default.")]
 Tasks = Annotated[list[int] | None, typer.Option("--task", help="Take only this task; repeat it for several.")]
 Limit = Annotated[int, typer.Option(min=0, help="Show at most this many rows of a table, 0 for all.")]
-Algorithm = Annotated[str, typer.Option(help="Algorithm: production_task, production_job or analysis_job.")]
+Algorithm = Annotated[
+    str, typer.Option(help="Algorithm whose rules or tasks these are; the error for an unknown one lists all.")
+]
 
 
 @app.command("what-if", rich_help_panel=PANEL)
