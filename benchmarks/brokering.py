@@ -18,7 +18,7 @@ from broker import database, world
 from broker.database import Target
 from broker.synthetic.grid import SYNTHETIC
 
-PROFILES = ("doc", "panda2026")
+PROFILES = ("documented", "panda2026")
 _CALLS = {"production_job": "broker_jobs", "production_task": "broker_tasks", "analysis_job": "broker_analysis"}
 _CHANGED = "assignment live_counter nucleus_assignment task_state task_decision run".split()
 _OF_JOBS = "job_history job_change".split()  # what jobs leave that are made; nobody folds counts meanwhile

@@ -67,7 +67,7 @@ class Server:
         with database.connect(admin) as connection:
             if connection.execute("select from pg_roles where rolname = %s", [name]).fetchone() is None:
                 rows = connection.execute(
-                    "select role_name from resource.house_role where kind = any (%s)", [LOGINS[kind]]
+                    "select role_name from resource.installation_role where kind = any (%s)", [LOGINS[kind]]
                 )
                 house = sql.SQL(", ").join(sql.Identifier(role) for (role,) in rows.fetchall())
                 login = sql.SQL("create role {} login password {} in role {}")

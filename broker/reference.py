@@ -34,7 +34,7 @@ _FUNCTIONS = """
       join pg_namespace n on n.oid = p.pronamespace
      cross join lateral aclexplode(p.proacl) a
       join pg_roles r on r.oid = a.grantee
-      join resource.house_role h on h.role_name = r.rolname and h.kind <> 'owner'
+      join resource.installation_role h on h.role_name = r.rolname and h.kind <> 'owner'
      group by n.nspname, p.proname, p.oid
      order by n.nspname, p.proname
 """
@@ -51,7 +51,7 @@ _VIEWS = """
       from pg_class c
       join pg_namespace n on n.oid = c.relnamespace
       join pg_attribute a on a.attrelid = c.oid and a.attnum > 0 and not a.attisdropped
-      join resource.house_role h on h.kind = 'viewer' and has_table_privilege(h.role_name, c.oid, 'select')
+      join resource.installation_role h on h.kind = 'viewer' and has_table_privilege(h.role_name, c.oid, 'select')
      where c.relkind = 'v'
        and n.nspname = any (array['resource', 'workload', 'brokerage', 'taskqueue', 'lifecycle', 'instance', 'monitor'])
      group by c.oid, n.nspname, c.relname order by n.nspname, c.relname
@@ -114,7 +114,7 @@ def render(connection: Connection, text: str) -> str:
         "views": lambda: _table(("view", "columns", "what"), _views(connection)),
         "tables": lambda: _table(("table", "what"), [(f"`{name}`", what) for name, what in _rows(connection, _TABLES)]),
         "rules": lambda: _table(
-            ("rule", "broker", "criteria", "kind", "doc", "panda2026", "source"), _rules(connection)
+            ("rule", "broker", "criteria", "kind", "documented", "panda2026", "source"), _rules(connection)
         ),
         "facts": lambda: _table(("fact", "type", "what"), _facts(connection)),
         "config": lambda: _table(("key", "default", "unit", "meaning", "profiles"), _config(connection)),
@@ -179,13 +179,13 @@ def _rules(connection: Connection) -> list[Sequence[str]]:
         found.setdefault((algorithm, rule), {})[profile] = said
     rows: list[Sequence[str]] = []
     for (algorithm, rule), by_profile in found.items():
-        criteria, _, source, _ = by_profile.get("doc") or by_profile["panda2026"]
+        criteria, _, source, _ = by_profile.get("documented") or by_profile["panda2026"]
         own = {tag for *_, call in by_profile.values() for tag in _TAG.findall(sources.get(call.split(" ")[0], ""))}
         criteria = criteria or ", ".join(sorted(own))
         kinds = ", ".join(dict.fromkeys(kind for _, kind, *_ in by_profile.values()))
         calls = [
             (f"`{by_profile[profile][3]}`" if by_profile[profile][3] else "yes") if profile in by_profile else ""
-            for profile in ("doc", "panda2026")
+            for profile in ("documented", "panda2026")
         ]
         rows.append((f"`{rule}`", algorithm, criteria, kinds, *calls, source))
     return rows

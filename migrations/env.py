@@ -1,6 +1,6 @@
 """Alembic's environment: runs revisions on the connection, and in the transaction, that `broker db upgrade` opened.
 
-The version table lives in the schema resource, the room that knows no other: it stands first and goes last.
+The version table lives in the schema resource, which uses no other schema: it is created first and dropped last.
 """
 
 from alembic import context

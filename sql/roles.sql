@@ -1,8 +1,9 @@
 -- The grants of the whole house. What stands here is what the roles have, no more and no less: `broker db upgrade`
 -- grants what is missing and revokes what is no longer here, in the transaction that makes the objects.
 --
--- One line a thing: `grant privilege on kind room.name to role, role;`. A function's name alone means all its
--- overloads. `broker_` stands for the prefix of the installation (`broker db upgrade --role-prefix`). PUBLIC has nothing.
+-- One line a thing: `grant privilege on kind room.name to role, role;`. A function's name alone means
+-- all its overloads. `broker_` stands for the prefix of the installation (`broker db upgrade
+-- --role-prefix`). PUBLIC has nothing.
 --
 --   broker_owner      owns everything, nobody logs in as it
 --   broker_agent      the calls of a JobAgent and nothing else
@@ -21,7 +22,9 @@ grant usage on schema instance  to broker_agent, broker_submitter, broker_operat
 grant usage on schema monitor   to                                 broker_operator, broker_viewer;
 
 -- resource: who may do what, and the clock of a simulated setup
-grant execute on function resource.installed_release       to broker_agent, broker_submitter, broker_operator, broker_viewer;
+grant execute
+  on function resource.installed_release
+  to broker_agent, broker_submitter, broker_operator, broker_viewer;
 grant execute on function resource.set_identity            to broker_operator;
 grant execute on function resource.clear_identity          to broker_operator;
 grant execute on function resource.set_clock               to broker_operator;
@@ -70,6 +73,7 @@ grant execute on function brokerage.maintain               to broker_operator;
 
 -- brokerage: explanations
 grant execute on function brokerage.algorithm_of           to broker_operator, broker_viewer;
+grant execute on function brokerage.profile_name           to broker_operator, broker_viewer;
 grant execute on function brokerage.classes                to broker_operator, broker_viewer;
 grant execute on function brokerage.explain                to broker_operator, broker_viewer;
 grant execute on function brokerage.obstacles              to broker_operator, broker_viewer;
@@ -137,7 +141,8 @@ grant execute on function taskqueue.refresh_statistics     to broker_submitter, 
 
 -- workload: jobs, their counts
 grant select on table workload.count_difference        to broker_operator, broker_viewer;
-grant execute on function workload.is_end              to broker_operator, broker_viewer;  -- workload.count_difference calls it
+-- workload.count_difference calls it
+grant execute on function workload.is_end              to broker_operator, broker_viewer;
 grant execute on function workload.fold_counts         to broker_operator;
 grant execute on function workload.correct_counts      to broker_operator;
 
@@ -199,8 +204,10 @@ grant select on table monitor.waiting_by_cpu_bucket    to broker_operator, broke
 grant select on table monitor.waiting_by_group         to broker_operator, broker_viewer;
 grant select on table monitor.waiting_by_platform      to broker_operator, broker_viewer;
 grant select on table monitor.waiting_by_site          to broker_operator, broker_viewer;
-grant execute on function brokerage.split_reason             to broker_operator, broker_viewer;  -- monitor.decision calls it
-grant execute on function taskqueue.requires_value              to broker_operator, broker_viewer;  -- monitor.site_limit calls it
+-- monitor.decision calls it
+grant execute on function brokerage.split_reason             to broker_operator, broker_viewer;
+-- monitor.site_limit calls it
+grant execute on function taskqueue.requires_value              to broker_operator, broker_viewer;
 
 -- instance: packing jobs onto rented machines
 grant execute on procedure instance.schedule               to broker_operator;

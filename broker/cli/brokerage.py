@@ -200,11 +200,11 @@ def rules(
 
     with session() as connection:
         settings = None if setup is None else _settings(connection, setup)
-        chosen = profile or (settings["profile"] if settings else "doc")
+        chosen = profile or (settings["profile"] if settings else "documented")
         rows = rows_of(
             connection,
             "select position, rule, kind, criteria, function, parameters, enabled, source from brokerage.rule_in_force"
-            " where profile = %s and algorithm = %s order by position, rule",
+            " where profile = brokerage.profile_name(%s) and algorithm = %s order by position, rule",
             chosen,
             algorithm,
         )

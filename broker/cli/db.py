@@ -1,4 +1,4 @@
-"""`broker db`: the database's own commands: upgrade, downgrade, check, current, and two for developers."""
+"""`broker db`: the database's own commands: upgrade, downgrade, check, current, and one for developers."""
 
 from typing import TYPE_CHECKING, Annotated
 
@@ -34,21 +34,21 @@ def upgrade(
 
 @app.command()
 def downgrade(
-    revision: Annotated[
-        str | None, typer.Argument(help="A revision, or base to remove everything; the one before, when left out.")
+    target: Annotated[
+        str | None, typer.Argument(help="The release before (the default), or base, which removes everything.")
     ] = None,
     patience: Annotated[float, typer.Option(help="Seconds to go on giving way to the agents' locks.")] = 120.0,
     yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
     as_json: Json = False,
 ) -> None:
-    """Bring the database back to an older revision and the code released with it. Data of newer tables is lost."""
+    """Bring the database back to the release before. The data of newer tables and columns is lost."""
     from broker import upgrade as machinery
 
     dsn = common.target().dsn
     if not yes:
-        note(str(machinery.prospect(dsn, revision)))
+        note(str(machinery.prospect(dsn, target)))
         typer.confirm("Go on?", abort=True, err=True)
-    _show(machinery.downgrade(dsn, revision, patience=patience), as_json)
+    _show(machinery.downgrade(dsn, target, patience=patience), as_json)
 
 
 @app.command()
@@ -78,7 +78,7 @@ def check(
         for difference in report.differences:
             say(_told(difference))
         for guest in report.guests:
-            note(f"not of the house: {guest}")
+            note(f"not of pgbroker: {guest}")
         say(
             f"release {report.release}, revision {report.revision}: "
             + ("the database is what the release says" if ok else f"{len(report.differences)} differences")
@@ -112,30 +112,15 @@ def current(as_json: Json = False) -> None:
 
 @app.command()
 def schema(
-    write: Annotated[bool, typer.Option("--write", help="Write sql/schema.sql instead of printing it.")] = False,
+    write: Annotated[bool, typer.Option("--write", help="Write sql/*/tables.sql instead of printing them.")] = False,
 ) -> None:
-    """Print the schema of a fresh install as pg_dump writes it (for developers of pgbroker)."""
-    from broker.server import binaries
-    from broker.upgrade import schema as dumped
+    """Print the tables, types and sequences of a fresh install (for developers of pgbroker)."""
+    from broker.upgrade import schema as tables
 
-    text = dumped.render(common.target().dsn, binaries.find())
     if write:
-        dumped.path().write_text(text, encoding="utf-8")
+        tables.write(common.target().dsn)
     else:
-        print(text, end="")
-
-
-@app.command()
-def freeze() -> None:
-    """Keep today's sql/ in migrations/releases, for downgrades to today's newest revision (at each release)."""
-    from broker.upgrade.program import Program
-    from broker.upgrade.program import freeze as frozen
-
-    program = Program()
-    path = program.frozen_path(program.head)
-    path.parent.mkdir(exist_ok=True)
-    path.write_text(frozen(program.release, program.files), encoding="utf-8")
-    say(str(path))
+        print("\n".join(tables.render(common.target().dsn).values()), end="")
 
 
 def _told(difference: "Difference") -> str:

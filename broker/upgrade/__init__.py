@@ -1,4 +1,4 @@
-"""Upgrade, downgrade and check a database of the house: revisions of tables, then the code of sql/, then the grants."""
+"""Upgrade, downgrade and check a database: revisions of tables, then the code of sql/, then the grants."""
 
 from broker.upgrade.check import CheckReport, check, check_compatible
 from broker.upgrade.failure import CompatibilityError, UpgradeError

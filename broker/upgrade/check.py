@@ -19,7 +19,7 @@ Cursor = psycopg.Cursor[Any]
 
 @dataclass(frozen=True)
 class CheckReport:
-    """What check() found: the differences from the release, and what others own or were granted in the rooms."""
+    """What check() found: the differences from the release, and what others own or were granted in the schemas."""
 
     release: str
     revision: str | None
@@ -88,7 +88,7 @@ def _files(cur: Cursor, release: Program) -> list[Difference]:
 
 
 def check_compatible(conn: psycopg.Connection[Any], *, program: Program | None = None) -> None:
-    """Refuse to work with a database of another release, or without pgbroker: one query, for any role of the house.
+    """Refuse to work with a database of another release, or without pgbroker: one query, for any role of pgbroker.
 
     Raises CompatibilityError (SQLSTATE PB007), whose hint says what to upgrade, to install or to grant.
     """

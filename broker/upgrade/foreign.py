@@ -91,7 +91,7 @@ def save(cur: Cursor, standing: Standing) -> list[str]:
 def acting_as(cur: Cursor, role: str, owner: str) -> bool:
     """Take the role of a foreign object's owner, or stay superuser; tell whether that could be done.
 
-    The caller sets the role back to the owner of the house (`role`).
+    The caller sets the role back to the owner of pgbroker (`role`).
     """
     cur.execute("reset role")
     if cur.execute("select usesuper from pg_user where usename = session_user").fetchone() == (True,):

@@ -1,6 +1,6 @@
 """The grants of roles.sql as a desired state: what is missing is granted, what is too much is revoked.
 
-Only the roles of the house and PUBLIC are looked after. A grant that a DBA gave to another role stays as it is.
+Only the roles of pgbroker and PUBLIC are looked after. A grant that a DBA gave to another role stays as it is.
 """
 
 from collections import defaultdict
@@ -13,7 +13,7 @@ from psycopg import sql
 from broker.upgrade.failure import UpgradeError
 from broker.upgrade.parse import Token, argument_types, qualified_name, statements
 from broker.upgrade.roles import DEFAULT_PREFIX, KINDS, Roles
-from broker.upgrade.source import ROOMS
+from broker.upgrade.source import SCHEMAS
 
 Cursor = psycopg.Cursor[Any]
 
@@ -52,7 +52,7 @@ def _read(tokens: list[Token]) -> Grant:
     text = " ".join(token.text for token in tokens)
     words = [token.text for token in tokens]
     if words[0] != "grant" or "on" not in words or "to" not in words:
-        raise UpgradeError(f"roles.sql: `{text}`", "a line is `grant privilege on kind room.name to role, role;`")
+        raise UpgradeError(f"roles.sql: `{text}`", "a line is `grant privilege on kind schema.name to role, role;`")
     on = words.index("on")
     privileges = tuple(word for word in words[1:on] if word != ",")
     rest = tokens[on + 1 :]
@@ -74,12 +74,12 @@ def _read(tokens: list[Token]) -> Grant:
         )
         or not set(privileges) <= _PRIVILEGES[target]
         or len(parts) != (1 if target == "schema" else 2)
-        or parts[0] not in ROOMS
+        or parts[0] not in SCHEMAS
     ):
         raise UpgradeError(
             f"roles.sql: `{text}`",
             f"privileges are {', '.join(sorted(_PRIVILEGES[target]))}; roles are {DEFAULT_PREFIX}"
-            f"{{{','.join(KINDS)}}}; names are written room.name",
+            f"{{{','.join(KINDS)}}}; names are written schema.name",
         )
     return Grant(privileges, target, parts[0], parts[1] if len(parts) > 1 else "", arguments, kinds)
 
@@ -89,26 +89,26 @@ def parse(text: str) -> list[Grant]:
     return [_read(tokens) for tokens in statements(text)]
 
 
-# Everything in the rooms that can be granted on, with what is granted now to whom.
+# Everything in the schemas that can be granted on, with what is granted now to whom.
 # A column's grants show as target `column`; partitions inherit nothing and get nothing.
 _NOW = """
-with room as (select n.oid, n.nspname, n.nspowner, n.nspacl from pg_namespace n where n.nspname = any(%(rooms)s)),
+with ours as (select n.oid, n.nspname, n.nspowner, n.nspacl from pg_namespace n where n.nspname = any(%(schemas)s)),
 thing (target, schema, name, arguments, spoken, owner, acl, kind) as (
-  select 'schema', nspname, '', '', quote_ident(nspname), nspowner, nspacl, 'n'::"char" from room
+  select 'schema', nspname, '', '', quote_ident(nspname), nspowner, nspacl, 'n'::"char" from ours
   union all
   select 'routine', nspname, proname, oidvectortypes(proargtypes), p.oid::regprocedure::text, proowner, proacl, 'f'
-    from pg_proc p join room on room.oid = pronamespace where prokind in ('f', 'p')
+    from pg_proc p join ours on ours.oid = pronamespace where prokind in ('f', 'p')
   union all
   select case relkind when 'S' then 'sequence' else 'relation' end, nspname, relname, '', c.oid::regclass::text,
          relowner, relacl, case relkind when 'S' then 's' else 'r' end::"char"
-    from pg_class c join room on room.oid = relnamespace where relkind in ('r', 'p', 'v', 'm', 'f', 'S')
+    from pg_class c join ours on ours.oid = relnamespace where relkind in ('r', 'p', 'v', 'm', 'f', 'S')
   union all
   select 'column', nspname, relname, attname, c.oid::regclass::text, relowner, attacl, 'c'
-    from pg_attribute a join pg_class c on c.oid = attrelid join room on room.oid = relnamespace
+    from pg_attribute a join pg_class c on c.oid = attrelid join ours on ours.oid = relnamespace
    where attacl is not null and attnum > 0 and not attisdropped
   union all
   select 'type', nspname, typname, '', t.oid::regtype::text, typowner, typacl, 'T'
-    from pg_type t join room on room.oid = typnamespace left join pg_class c on c.oid = typrelid
+    from pg_type t join ours on ours.oid = typnamespace left join pg_class c on c.oid = typrelid
    where typtype in ('d', 'e', 'r') or (typtype = 'c' and c.relkind = 'c')
 )
 select target, schema, name, arguments, spoken,
@@ -160,7 +160,7 @@ def _matches(cur: Cursor, grants: list[Grant], things: list[_Thing]) -> list[tup
 class Plan:
     """The statements that bring the grants to what roles.sql says, what it names that is not there, and the guests.
 
-    `others` are the grants that somebody gave to roles outside the house; they stay.
+    `others` are the grants that somebody gave to roles that are not of pgbroker; they stay.
     """
 
     statements: tuple[str, ...] = ()
@@ -169,11 +169,11 @@ class Plan:
 
 
 def plan(cur: Cursor, wanted_grants: list[Grant], roles: Roles) -> Plan:
-    """Compare the grants of the house with what roles.sql says."""
+    """Compare the grants of pgbroker with what roles.sql says."""
     now: dict[_Thing, dict[str, dict[str, bool]]] = {}
     wanted: dict[tuple[_Thing, str], set[str]] = defaultdict(set)
     for target, schema, name, arguments, spoken, acl, default in cur.execute(
-        _NOW.encode(), {"rooms": list(ROOMS), "owner": roles.owner}
+        _NOW.encode(), {"schemas": list(SCHEMAS), "owner": roles.owner}
     ).fetchall():
         thing = _Thing(target, schema, name, arguments, spoken)
         now[thing] = acl
@@ -207,7 +207,7 @@ def plan(cur: Cursor, wanted_grants: list[Grant], roles: Roles) -> Plan:
 
 
 def apply(cur: Cursor, wanted_grants: list[Grant], roles: Roles) -> Plan:
-    """Bring the grants of the house to what roles.sql says; UpgradeError where it names what is not there."""
+    """Bring the grants of pgbroker to what roles.sql says; UpgradeError where it names what is not there."""
     planned = plan(cur, wanted_grants, roles)
     if planned.absent:
         raise UpgradeError(f"roles.sql grants on {', '.join(planned.absent)}: no such thing", "correct sql/roles.sql")

@@ -1,4 +1,4 @@
-"""What stands in a database, and what a downgrade of it would take away."""
+"""What is installed in a database, and what a downgrade of it would take away."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -7,7 +7,7 @@ import psycopg
 from psycopg import errors, sql
 
 from broker.upgrade.failure import UpgradeError
-from broker.upgrade.program import Program
+from broker.upgrade.program import Earlier, Program, refuse_development_state
 from broker.upgrade.session import connect
 
 Cursor = psycopg.Cursor[Any]
@@ -18,7 +18,7 @@ _COUNTED = {"taskqueue.job": "waiting jobs", "taskqueue.lease": "leased jobs", "
 
 @dataclass(frozen=True)
 class Installed:
-    """What stands in a database; all None where nothing of ours does."""
+    """What is installed in a database; all None where nothing of pgbroker is."""
 
     revision: str | None = None
     release: str | None = None
@@ -28,24 +28,23 @@ class Installed:
 
 @dataclass(frozen=True)
 class Prospect:
-    """What a downgrade would do: where, from which revision to which, and how many rows stand there now."""
+    """What a downgrade would do: where, from which release to which, and how many rows there are now."""
 
     server: str
     database: str
-    revision: str
+    release: str
     target: str
     rows: dict[str, int]
-    everything: bool
 
     def __str__(self) -> str:
         counted = [f"{number} {word if number != 1 else word[:-1]}" for word, number in self.rows.items()] or [
             "no jobs"
         ]
         rows = ", ".join(counted)
-        where = f"Database {self.database} on {self.server}: downgrade from revision {self.revision} to {self.target}."
-        if self.everything:
-            return f"{where}\nEverything of pgbroker goes, with {rows}."
-        return f"{where}\nTables and columns newer than {self.target} go with their rows. There are {rows}."
+        where = f"Database {self.database} on {self.server}: downgrade from release {self.release} to {self.target}."
+        if self.target == BASE:
+            return f"{where}\nEverything of pgbroker is removed, with {rows}."
+        return f"{where}\nTables and columns newer than {self.target} are removed with their rows. There are {rows}."
 
 
 def _role_prefix(cur: Cursor) -> str | None:
@@ -58,15 +57,18 @@ def _role_prefix(cur: Cursor) -> str | None:
 
 
 def installed(cur: Cursor) -> Installed:
-    """Look what stands in a database, as its owner. Raises UpgradeError when the login may not read the tables."""
+    """Read what is installed in a database, as its owner.
+
+    Raises UpgradeError when the login may not read the tables, CompatibilityError for a development state.
+    """
     prefix = _role_prefix(cur)
     if prefix is None:
         return Installed()
     try:
-        row = cur.execute(
-            "select v.version_num, h.release, h.server_major"
-            "  from resource.alembic_version v left join resource.house h on true"
-        ).fetchone()
+        row = cur.execute("select version_num from resource.alembic_version").fetchone()
+        revision = row[0] if row else None
+        refuse_development_state(revision)
+        row = cur.execute("select release, server_major from resource.installation").fetchone() if revision else None
     except errors.InsufficientPrivilege as error:
         user = cur.connection.info.user
         grant = sql.SQL("grant {} to {}").format(sql.Identifier(f"{prefix}owner"), sql.Identifier(user))
@@ -75,12 +77,12 @@ def installed(cur: Cursor) -> Installed:
             f"log in as a superuser or as a member of {prefix}owner; a superuser, or who has the ADMIN option on it,"
             f" makes one: {grant.as_string(cur)}",
         ) from error
-    revision, release, major = row or (None, None, None)
+    release, major = row or (None, None)
     return Installed(revision, release, prefix, major)
 
 
 def look(dsn: str) -> Installed:
-    """Look what stands in a database, as any role of the house; `server_major` is for the owner alone."""
+    """Read what is installed in a database, as any role of pgbroker; `server_major` is for the owner alone."""
     with connect(dsn, autocommit=True) as conn, conn.cursor() as cur:
         try:
             return installed(cur)
@@ -90,29 +92,30 @@ def look(dsn: str) -> Installed:
             except (errors.InsufficientPrivilege, errors.UndefinedFunction):
                 raise refusal from None
             revision, release = row or (None, None)
+            refuse_development_state(revision)
             return Installed(revision, release, _role_prefix(cur))
 
 
 def current(dsn: str) -> str | None:
-    """Return the revision of a database, None when nothing of ours is installed."""
+    """Return the revision of a database, None when nothing of pgbroker is installed."""
     return look(dsn).revision
 
 
-def target_of(release: Program, found: Installed, asked: str | None) -> str:
-    """Return where a downgrade goes: what was asked for, else the revision before. Raises UpgradeError for no such."""
+def target_of(release: Program, found: Installed, asked: str | None) -> Earlier | None:
+    """Return the release that a downgrade goes to, None for `base`. Raises UpgradeError for any other."""
     release.require_not_older(found.release, found.revision)
     if found.revision is None:
         raise UpgradeError("pgbroker is not installed in this database", "broker db upgrade")
-    target = asked or [BASE, *release.chain][release.chain.index(found.revision)]
-    if target != BASE and target not in release.chain:
-        raise UpgradeError(f"no revision {target}", f"revisions are {', '.join([BASE, *release.chain])}")
-    if target != BASE and release.chain.index(target) >= release.chain.index(found.revision):
-        raise UpgradeError(f"{target} is not before {found.revision}", "broker db upgrade goes the other way")
-    return target
+    if asked == BASE:
+        return None
+    earlier = release.require_earlier(found.release or release.release)
+    if asked not in (None, earlier.release):
+        raise UpgradeError(f"this build cannot go back to {asked}", f"it can go back to {earlier.release} and to base")
+    return earlier
 
 
 def prospect(dsn: str, asked: str | None = None, *, program: Program | None = None) -> Prospect:
-    """Say what downgrade() would do, for people to agree to. Reads only; raises what downgrade() would."""
+    """Tell what downgrade() would do, for people to agree to. Reads only; raises what downgrade() would."""
     release = program or Program()
     with connect(dsn) as conn, conn.cursor() as cur:
         cur.execute("set transaction read only")
@@ -127,5 +130,4 @@ def prospect(dsn: str, asked: str | None = None, *, program: Program | None = No
                 rows[word] = counted[0] if counted else 0
         info = conn.info
         server = f"{info.host or 'this machine'}, port {info.port}"
-        everything = target in (BASE, release.chain[0])
-        return Prospect(server, info.dbname, str(found.revision), target, rows, everything)
+        return Prospect(server, info.dbname, str(found.release), target.release if target else BASE, rows)

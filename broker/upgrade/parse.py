@@ -1,4 +1,4 @@
-"""Read one file of sql/: which object it creates, and nothing more.
+"""Read one file of sql/: which object it creates, which names it uses, and nothing more.
 
 The reading is a small one on purpose: statements are told apart (quotes, dollar quotes, comments, `begin atomic`
 bodies), the head of the `create` is read, and what else a file holds must be a `comment on`. PostgreSQL judges the
@@ -6,7 +6,7 @@ rest.
 """
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 _TOKEN = re.compile(
     r"""
@@ -31,13 +31,19 @@ class ParseError(ValueError):
 
 @dataclass(frozen=True)
 class Created:
-    """What one file creates. `arguments` are a routine's input types as written; `relation` is a trigger's table."""
+    """What one file creates.
+
+    `arguments` are a routine's input types as written, `relation` is a trigger's table. `uses` are the qualified names
+    that PostgreSQL looks up when it creates the object: all of a view, a trigger or a body in SQL's own style; not
+    those in strings, and so not those in a body that is written as one.
+    """
 
     kind: str
     schema: str
     name: str
     arguments: tuple[str, ...] = ()
     relation: str | None = None
+    uses: frozenset[tuple[str, str]] = field(default=frozenset(), compare=False)
 
 
 @dataclass(frozen=True)
@@ -81,16 +87,30 @@ def _words(tokens: list[Token], count: int) -> str:
     return " ".join(token.text for token in tokens[:count])
 
 
+def _unquoted(token: Token) -> str:
+    return token.text[1:-1].replace('""', '"') if token.kind == "quoted" else token.text
+
+
 def qualified_name(tokens: list[Token]) -> tuple[list[str], list[Token]]:
     """Read a possibly qualified name; return its parts and the tokens after it."""
     parts: list[str] = []
     while tokens and tokens[0].kind in {"word", "quoted"}:
         token, tokens = tokens[0], tokens[1:]
-        parts.append(token.text[1:-1].replace('""', '"') if token.kind == "quoted" else token.text)
+        parts.append(_unquoted(token))
         if not tokens or tokens[0].text != ".":
             break
         tokens = tokens[1:]
     return parts, tokens
+
+
+def _qualified_names(tokens: list[Token]) -> frozenset[tuple[str, str]]:
+    """Find `schema.name`, also at the beginning of `schema.table.column`."""
+    previous = [Token("other", ""), *tokens]
+    return frozenset(
+        (_unquoted(schema), _unquoted(name))
+        for before, schema, dot, name in zip(previous, tokens, tokens[1:], tokens[2:], strict=False)
+        if dot.text == "." and before.text != "." and {schema.kind, name.kind} <= {"word", "quoted"}
+    )
 
 
 def _type_text(tokens: list[Token]) -> str:
@@ -155,12 +175,12 @@ def _created(tokens: list[Token], path: str) -> Created | None:
         on = next((position for position, token in enumerate(rest) if token.text == "on"), None)
         relation, _ = qualified_name(rest[on + 1 :]) if on is not None else ([], [])
         if len(parts) != 1 or len(relation) != 2:
-            raise ParseError(f"{path}: a trigger is written `create or replace trigger name ... on room.table`")
-        return Created(kind, relation[0], parts[0], relation=relation[1])
+            raise ParseError(f"{path}: a trigger is written `create or replace trigger name ... on schema.table`")
+        return Created(kind, relation[0], parts[0], relation=relation[1], uses=_qualified_names(rest))
     if len(parts) != 2:
-        raise ParseError(f"{path}: the name of the {kind} must be written room.name")
+        raise ParseError(f"{path}: the name of the {kind} must be written schema.name")
     arguments = argument_types(rest)[0] if kind in {"function", "procedure"} else ()
-    return Created(kind, parts[0], parts[1], arguments)
+    return Created(kind, parts[0], parts[1], arguments, uses=_qualified_names(rest))
 
 
 def created(text: str, path: str) -> Created:

@@ -1,7 +1,7 @@
-"""What a release brings: its sql/, its migrations, its version, and the frozen code of the releases before it."""
+"""A release as files: its sql/, its migrations, its version, and the code of the release before it."""
 
+import json
 import re
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -10,17 +10,31 @@ import broker
 from broker.upgrade.failure import CompatibilityError, UpgradeError
 from broker.upgrade.source import package_folder, read_folder
 
-_FILE = re.compile(r"^-- file: (\S+)\n", re.MULTILINE)
-_RELEASE = re.compile(r"^-- release: (\S+)\n")
+# Revisions of the development states before the first release. They were replaced by the baseline.
+_DEVELOPMENT = re.compile(r"00(0\d|10)")
+
+
+@dataclass(frozen=True)
+class Earlier:
+    """The release before: its version, its newest revision and its files of sql/."""
+
+    release: str
+    revision: str
+    files: dict[str, str]
 
 
 @dataclass(frozen=True)
 class Program:
-    """A release as files. Tests make others than the one that is running."""
+    """A release as files. Tests make others than the one that is running.
+
+    `earlier_folder` holds the code of the release before, which `.ci/release` packs into sdist and wheel from the tag
+    of that release. A clone and an editable install do not have the folder.
+    """
 
     sql: Path = field(default_factory=lambda: package_folder("sql"))
     migrations: Path = field(default_factory=lambda: package_folder("migrations"))
     release: str = broker.__version__
+    earlier_folder: Path = field(default_factory=lambda: Path(broker.__file__).parent / "earlier")
 
     @cached_property
     def chain(self) -> list[str]:
@@ -37,29 +51,38 @@ class Program:
         """The files of sql/, roles.sql included: path -> text."""
         return read_folder(self.sql)
 
-    def frozen_path(self, revision: str) -> Path:
-        """Where the code that goes with an older revision is kept."""
-        return self.migrations / "releases" / f"{revision}.sql"
+    @cached_property
+    def earlier(self) -> Earlier | None:
+        """The code of the release before; None when this build carries none."""
+        note = self.earlier_folder / "release.json"
+        if not note.is_file():
+            return None
+        read = json.loads(note.read_text(encoding="utf-8"))
+        return Earlier(read["release"], read["revision"], read_folder(self.earlier_folder / "sql"))
 
-    def frozen(self, revision: str) -> tuple[str, dict[str, str]]:
-        """Return the release and the files that went with an older revision.
-
-        The first revision makes nothing but the rooms: no code goes with it. Raises UpgradeError when a revision was
-        never part of a release.
-        """
-        if revision == self.chain[0]:
-            return self.release, {}
-        path = self.frozen_path(revision)
-        if not path.is_file():
-            able = [name for name in self.chain[:-1] if name == self.chain[0] or self.frozen_path(name).is_file()]
+    def require_earlier(self, installed_release: str) -> Earlier:
+        """Return the release before. Raises UpgradeError when this build cannot go back from the installed release."""
+        earlier = self.earlier
+        if earlier is None:
+            before = [name for name in released(self.migrations) if version(name) < version(installed_release)]
+            if not before:
+                hint = f"{installed_release} is the first release: `broker db downgrade base` removes everything"
+            else:
+                hint = _install(installed_release, before[-1])
+            raise UpgradeError("this build carries no earlier release", hint)
+        if version(installed_release) <= version(earlier.release):
             raise UpgradeError(
-                f"no release ended at revision {revision}: no code is kept for it",
-                f"downgrade to one of base, {', '.join(able)}",
+                f"this build goes back to {earlier.release}, the database is at release {installed_release}",
+                _install(installed_release, "the release before it"),
             )
-        return thaw(path.read_text(encoding="utf-8"), path.name)
+        return earlier
 
     def require_not_older(self, release: str | None, revision: str | None) -> None:
-        """Refuse to work on a database that a newer program upgraded (CompatibilityError, PB007)."""
+        """Refuse to work on a database that this program does not know (CompatibilityError, PB007).
+
+        That is a database which a newer program upgraded, or one of the development states before the first release.
+        """
+        refuse_development_state(revision)
         unknown = revision is not None and revision not in self.chain
         if unknown or (release is not None and version(release) > version(self.release)):
             raise CompatibilityError(
@@ -69,24 +92,28 @@ class Program:
             )
 
 
+def _install(release: str, carried: str) -> str:
+    return f"install the wheel of {release}, which carries {carried}: pip install pgbroker=={release}"
+
+
+def refuse_development_state(revision: str | None) -> None:
+    """Refuse a database of a development state before the first release (CompatibilityError, PB007)."""
+    if revision is not None and _DEVELOPMENT.fullmatch(revision):
+        raise CompatibilityError(
+            f"this database is of a development state before the first release (revision {revision}),"
+            " which cannot be upgraded",
+            "create another database for pgbroker; this one stays as it is",
+        )
+
+
 def version(release: str) -> tuple[int, ...]:
     """Return the numbers of a release, to compare: 0.10.1 is after 0.9."""
     return tuple(int(number) for number in re.findall(r"\d+", release.partition("+")[0]))
 
 
-def freeze(release: str, files: Mapping[str, str]) -> str:
-    """Write the files of sql/ as one text."""
-    parts = [f"-- file: {path}\n{text.rstrip()}\n" for path, text in sorted(files.items())]
-    return f"-- release: {release}\n" + "".join(parts)
-
-
-def thaw(text: str, name: str) -> tuple[str, dict[str, str]]:
-    """Read what freeze() wrote: release, and path -> text."""
-    release = _RELEASE.match(text)
-    pieces = _FILE.split(text)
-    if release is None or len(pieces) < 3:
-        raise UpgradeError(f"{name} is not a frozen release", "git restore migrations/releases")
-    return release[1], dict(zip(pieces[1::2], pieces[2::2], strict=True))
+def released(migrations: Path) -> list[str]:
+    """Return the versions that were released, oldest first: each left a file of signatures."""
+    return sorted((path.stem for path in (migrations / "signatures").glob("*.txt")), key=version)
 
 
 def chain(migrations: Path) -> list[str]:

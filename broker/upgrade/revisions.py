@@ -1,14 +1,25 @@
 """Alembic, driven from the program: its configuration, and SQL through psycopg's own cursor."""
 
+import re
 import threading
 from pathlib import Path
 
 import psycopg
-from alembic import command, op
+from alembic import command, context, op
 from alembic.config import Config
 from sqlalchemy import Connection
 from sqlalchemy.exc import DBAPIError
 
+from broker.upgrade.source import SCHEMAS
+
+# What a baseline creates, in the order in which it can be dropped: all of a kind in one statement, so that references
+# among them do not matter. A partition goes with its table.
+_CREATED = {
+    "table": r"^create (?:unlogged )?table (\S+) \(",
+    "sequence": r"^create sequence (\w+\.\w+)",
+    "type": r"^create type (\S+)",
+    "schema": r"^create schema (\w+);",
+}
 # Alembic's `op` and `context` are the process's, not the thread's.
 _ONE_AT_A_TIME = threading.Lock()
 
@@ -36,3 +47,28 @@ def move(connection: Connection, migrations: Path, target: str, *, down: bool = 
     except DBAPIError as error:
         # What op.execute raises: the caller looks at PostgreSQL's own error.
         raise (error.orig or error) from error
+
+
+def create_baseline() -> None:
+    """Run the files of migrations/baseline, schema by schema."""
+    for text in _baseline():
+        execute(text)
+
+
+def drop_baseline() -> None:
+    """Drop what the files of migrations/baseline create, and nothing else.
+
+    Without `cascade`: what somebody else built on a table, or keeps in one of the schemas, makes this fail.
+    """
+    text = "\n".join(_baseline())
+    for kind, pattern in _CREATED.items():
+        names = re.findall(pattern, text, re.MULTILINE)
+        if names:
+            execute(f"drop {kind} {', '.join(reversed(names))}")
+
+
+def _baseline() -> list[str]:
+    """The texts of the files, in the order in which schemas know each other."""
+    folder = Path(context.script.dir) / "baseline"
+    files = [folder / f"{schema}.sql" for schema in SCHEMAS]
+    return [file.read_text(encoding="utf-8") for file in files if file.is_file()]

@@ -1,7 +1,7 @@
-"""The roles of the house: their names, and making them without being superuser.
+"""The roles of pgbroker: their names, and making them without being superuser.
 
 Roles belong to the cluster, not to the database: they are made before the upgrade's transaction, and stay when the
-last database of the house goes.
+last database of pgbroker goes.
 """
 
 import re
@@ -36,7 +36,7 @@ class Roles:
 
     @property
     def owner(self) -> str:
-        """Role that owns everything of the house."""
+        """Role that owns everything of pgbroker."""
         return self.name("owner")
 
     @property
@@ -104,7 +104,7 @@ def ensure_roles(conn: psycopg.Connection[Any], roles: Roles) -> None:
     if todo:
         script = "\n".join(statement.as_string(conn) + ";" for statement in todo)
         raise UpgradeError(
-            f"{_scalar(conn, 'select session_user')} may not make the roles of the house, or act as their owner",
+            f"{_scalar(conn, 'select session_user')} may not make the roles of pgbroker, or act as their owner",
             f"let a superuser, or a login with {_needed(conn, roles, todo)}, run this first:\n{script}",
         )
 

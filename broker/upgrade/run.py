@@ -89,7 +89,7 @@ def upgrade(
             planned = grants.apply(cur, wanted_grants, names)
             report = _report(release.release, was, release.head, changes, planned)
             if report.changed or was.release != release.release or suspect or not left:
-                _write_house(cur, names, release.release)
+                _write_installation(cur, names, release.release)
                 state.store(cur, before, left, state.read(cur, names))
             return report
 
@@ -99,20 +99,21 @@ def upgrade(
 def downgrade(
     dsn: str, target: str | None = None, *, program: Program | None = None, patience: float = 120.0
 ) -> Report:
-    """Bring a database back to an older revision and the code that was released with it; `base` removes the house.
+    """Bring a database back to the release before, with the code of that release; `base` removes everything.
 
-    `target` is a revision or `base`; left out, the revision before the database's own. The roles stay, they belong to
-    the cluster. Raises UpgradeError when no code is kept for the target, or when others' objects stand in the way.
+    `target` is `base`, or the version of the release before (the default). The roles stay, they belong to the cluster.
+    Raises UpgradeError when this build does not carry the code of the target, or when objects of others stand in the
+    way.
     """
     release = program or Program()
     with connect(dsn, autocommit=True) as conn:
         found = installed(conn.cursor())
-        target = target_of(release, found, target)
+        earlier = target_of(release, found, target)
         names = _names(found, None)
         roles.ensure_roles(conn, names)
     from broker.upgrade import revisions
 
-    name, files = release.frozen(target) if target != BASE else (release.release, {})
+    revision = earlier.revision if earlier else BASE
 
     def work() -> Report:
         with transaction(dsn) as session:
@@ -123,20 +124,21 @@ def downgrade(
             installer = Installer(cur, names.owner).load()
             installer.clear()
             try:
-                revisions.move(session.sa, release.migrations, target, down=True)
-                if target == BASE:
+                if was.revision != revision:
+                    revisions.move(session.sa, release.migrations, revision, down=True)
+                if earlier is None:
                     _remove_last(cur, names)
                     changes = installer.leave()
-                    return _report(name, was, None, changes, grants.Plan())
+                    return _report(release.release, was, None, changes, grants.Plan())
             except errors.DependentObjectsStillExist as error:
                 raise UpgradeError(
-                    f"others' objects stand on what would be removed: {error.diag.message_detail}", "drop them first"
+                    f"objects of others depend on what would be removed: {error.diag.message_detail}", "drop them first"
                 ) from error
-            changes = installer.run(parse_files(files), name, set())
-            planned = grants.apply(cur, grants.parse(files.get("roles.sql", "")), names)
-            _write_house(cur, names, name)
+            changes = installer.run(parse_files(earlier.files), earlier.release, set())
+            planned = grants.apply(cur, grants.parse(earlier.files["roles.sql"]), names)
+            _write_installation(cur, names, earlier.release)
             state.store(cur, before, left, state.read(cur, names))
-            return _report(name, was, target, changes, planned)
+            return _report(earlier.release, was, revision, changes, planned)
 
     return _timed(work, patience)
 
@@ -164,7 +166,7 @@ def _enter(session: Session, names: roles.Roles) -> Installed:
     take_role(session.cur, names.owner)
     was = installed(session.cur)
     if was.role_prefix is None:
-        with _room_names():
+        with _schema_names():
             session.cur.execute("create schema resource")
     return was
 
@@ -173,18 +175,18 @@ def _move_up(session: Session, release: Program) -> None:
     # Alembic and SQLAlchemy are imported where they are used: `broker db check` answers without them.
     from broker.upgrade import revisions
 
-    with _room_names():
+    with _schema_names():
         revisions.move(session.sa, release.migrations, release.head)
 
 
 @contextmanager
-def _room_names() -> Iterator[None]:
+def _schema_names() -> Iterator[None]:
     try:
         yield
     except errors.DuplicateSchema as error:
         raise UpgradeError(
             f"{error.diag.message_primary}, and it is not ours",
-            "give the house a database of its own (create database broker): the rooms need their names",
+            "create a database of its own for pgbroker (create database broker): the schemas need their names",
         ) from error
 
 
@@ -231,10 +233,10 @@ def _remove_last(cur: Cursor, names: roles.Roles) -> None:
         cur.execute("rollback to savepoint last")
 
 
-def _write_house(cur: Cursor, names: roles.Roles, release: str) -> None:
+def _write_installation(cur: Cursor, names: roles.Roles, release: str) -> None:
     cur.execute(
         """
-        insert into resource.house (release, role_prefix, server_major, installed_at)
+        insert into resource.installation (release, role_prefix, server_major, installed_at)
         values (%s, %s, %s, now())
         on conflict (only_row) do update
           set (release, role_prefix, server_major, installed_at)
@@ -243,6 +245,6 @@ def _write_house(cur: Cursor, names: roles.Roles, release: str) -> None:
         [release, names.prefix, cur.connection.info.server_version // 10000],
     )
     cur.executemany(
-        "insert into resource.house_role (kind, role_name) values (%s, %s) on conflict (kind) do nothing",
+        "insert into resource.installation_role (kind, role_name) values (%s, %s) on conflict (kind) do nothing",
         list(names.names.items()),
     )

@@ -4,17 +4,16 @@ import heapq
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from graphlib import CycleError, TopologicalSorter
 from hashlib import sha256
 from pathlib import Path
 
 from broker.upgrade.parse import ParseError, created
 
-ROOMS = ("resource", "workload", "brokerage", "taskqueue", "lifecycle", "instance", "monitor")
+SCHEMAS = ("resource", "workload", "brokerage", "taskqueue", "lifecycle", "instance", "monitor")
 KINDS = ("function", "procedure", "view", "trigger")
-# Files of sql/ that hold no object.
-NOT_OBJECTS = ("roles.sql", "schema.sql")
-
-_AFTER = re.compile(r"^--\s*after:\s*(.+?)\s*$", re.MULTILINE)
+# Generated, to be read: what migrations/ makes in each schema (broker.upgrade.schema).
+TABLES = tuple(f"{schema}/tables.sql" for schema in SCHEMAS)
 
 
 @dataclass(frozen=True)
@@ -28,7 +27,7 @@ class SqlObject:
     name: str
     arguments: tuple[str, ...] = ()
     relation: str | None = None
-    after: tuple[str, ...] = ()
+    uses: frozenset[tuple[str, str]] = frozenset()
 
     @property
     def sha256(self) -> str:
@@ -37,8 +36,8 @@ class SqlObject:
 
     @property
     def rank(self) -> tuple[int, int, str]:
-        """Where the object stands when nothing else is declared: room, kind (routines, views, triggers), path."""
-        return ROOMS.index(self.schema), max(KINDS.index(self.kind) - 1, 0), self.path
+        """Where an object stands unless it uses another: by schema, kind (routines, views, triggers) and path."""
+        return SCHEMAS.index(self.schema), max(KINDS.index(self.kind) - 1, 0), self.path
 
 
 def package_folder(name: str) -> Path:
@@ -51,10 +50,9 @@ def package_folder(name: str) -> Path:
 
 
 def read_folder(folder: Path) -> dict[str, str]:
-    """Read a sql/ folder: path below it -> text, roles.sql included, schema.sql left out."""
+    """Read a sql/ folder: path below it -> text, roles.sql included, tables.sql left out."""
     files = {path.relative_to(folder).as_posix(): path.read_text(encoding="utf-8") for path in folder.rglob("*.sql")}
-    files.pop("schema.sql", None)
-    return dict(sorted(files.items()))
+    return {path: text for path, text in sorted(files.items()) if path not in TABLES}
 
 
 def parse_files(files: Mapping[str, str]) -> list[SqlObject]:
@@ -64,50 +62,48 @@ def parse_files(files: Mapping[str, str]) -> list[SqlObject]:
     """
     objects: list[SqlObject] = []
     for path, text in files.items():
-        if path in NOT_OBJECTS:
+        if path == "roles.sql":
             continue
-        room = path.split("/", 1)[0]
-        if room not in ROOMS or "/" not in path:
-            raise ParseError(f"{path}: not in the folder of a room ({', '.join(ROOMS)})")
+        schema = path.split("/", 1)[0]
+        if schema not in SCHEMAS or "/" not in path:
+            raise ParseError(f"{path}: not in the folder of a schema ({', '.join(SCHEMAS)})")
         made = created(text, path)
         stem = Path(path).stem
-        if made.schema != room:
-            raise ParseError(f"{path}: creates {made.schema}.{made.name} in the folder of the room {room}")
+        if made.schema != schema:
+            raise ParseError(f"{path}: creates {made.schema}.{made.name} in the folder of the schema {schema}")
         if re.sub(r"__\d+$", "", stem) != made.name:
             raise ParseError(f"{path}: creates {made.schema}.{made.name}; a file is named after its object")
-        after = tuple(name.strip() for line in _AFTER.findall(text) for name in line.split(","))
-        objects.append(SqlObject(path, text, made.kind, made.schema, made.name, made.arguments, made.relation, after))
+        objects.append(
+            SqlObject(path, text, made.kind, made.schema, made.name, made.arguments, made.relation, made.uses)
+        )
     return _ordered(objects)
 
 
 def _ordered(objects: Iterable[SqlObject]) -> list[SqlObject]:
-    """Sort by room, kind and name, except where a file says `-- after: room.name`."""
-    by_path = {thing.path: thing for thing in objects}
-    named: dict[str, list[str]] = {}
+    """Sort by schema, kind and path, but each object after all that it uses.
+
+    A name of several routines stands for each of them. Raises ParseError where objects use each other in a circle.
+    """
+    by_path = {thing.path: thing for thing in sorted(objects, key=lambda thing: thing.rank)}
+    named: dict[tuple[str, str], list[str]] = {}
     for thing in by_path.values():
-        named.setdefault(f"{thing.schema}.{thing.name}", []).append(thing.path)
-    waits: dict[str, set[str]] = {}
+        if thing.kind != "trigger":
+            named.setdefault((thing.schema, thing.name), []).append(thing.path)
+    sorter: TopologicalSorter[str] = TopologicalSorter()
     for thing in by_path.values():
-        waits[thing.path] = set()
-        for name in thing.after:
-            if name not in named:
-                raise ParseError(f"{thing.path}: `-- after: {name}`, and no file creates {name}")
-            waits[thing.path].update(path for path in named[name] if path != thing.path)
-    followers: dict[str, list[str]] = {path: [] for path in by_path}
-    for path, before in waits.items():
-        for other in before:
-            followers[other].append(path)
-    ready = [(by_path[path].rank, path) for path, before in waits.items() if not before]
-    heapq.heapify(ready)
+        sorter.add(
+            thing.path, *(path for use in sorted(thing.uses) for path in named.get(use, ()) if path != thing.path)
+        )
+    try:
+        sorter.prepare()
+    except CycleError as error:
+        raise ParseError(f"objects use each other in a circle: {', '.join(error.args[1][:-1])}") from error
+    ready: list[tuple[int, int, str]] = []
     done: list[SqlObject] = []
-    while ready:
-        _, path = heapq.heappop(ready)
+    while sorter.is_active():
+        for path in sorter.get_ready():
+            heapq.heappush(ready, by_path[path].rank)
+        path = heapq.heappop(ready)[-1]
         done.append(by_path[path])
-        for follower in followers[path]:
-            waits[follower].discard(path)
-            if not waits[follower]:
-                heapq.heappush(ready, (by_path[follower].rank, follower))
-    if len(done) < len(by_path):
-        stuck = sorted(set(by_path) - {thing.path for thing in done})
-        raise ParseError(f"`-- after:` goes in a circle through {', '.join(stuck)}")
+        sorter.done(path)
     return done

@@ -1,6 +1,6 @@
 """The catalogue in PostgreSQL's own words: what an upgrade leaves behind, and what is there today.
 
-Everything in the rooms but the partitions of a table, which are made ahead as time goes. Read with search_path
+Everything in the schemas but the partitions of a table, which are made ahead as time goes. Read with search_path
 pg_catalog, so that names come out qualified and the words do not depend on the session.
 """
 
@@ -10,7 +10,7 @@ from typing import Any
 import psycopg
 
 from broker.upgrade.roles import Roles
-from broker.upgrade.source import ROOMS
+from broker.upgrade.source import SCHEMAS
 
 Cursor = psycopg.Cursor[Any]
 # (item, aspect) -> value; the aspects are definition, owner and comment.
@@ -18,22 +18,22 @@ State = dict[tuple[str, str], str]
 
 _STATE = """
 with
-room as (select oid, nspname, nspowner from pg_namespace where nspname = any(%(rooms)s)),
+ours as (select oid, nspname, nspowner from pg_namespace where nspname = any(%(schemas)s)),
 relation as (
   select c.*, n.nspname, case c.relkind when 'v' then 'view' when 'm' then 'materialized view' when 'S' then 'sequence'
                          when 'f' then 'foreign table' else 'table' end as kind
-    from pg_class c join room n on n.oid = c.relnamespace
+    from pg_class c join ours n on n.oid = c.relnamespace
    where c.relkind in ('r', 'p', 'v', 'm', 'f', 'S') and not c.relispartition
 ),
 thing (item, owner, catalogue, oid, part, definition) as (
-  select format('schema %%s', nspname), nspowner, 'pg_namespace'::regclass, oid, 0, '' from room
+  select format('schema %%s', nspname), nspowner, 'pg_namespace'::regclass, oid, 0, '' from ours
   union all
   select format('%%s %%s.%%s(%%s)', case prokind when 'p' then 'procedure' when 'a' then 'aggregate'
                                     when 'w' then 'window function' else 'function' end,
                 nspname, proname, oidvectortypes(proargtypes)),
          proowner, 'pg_proc'::regclass, p.oid, 0,
          case when prokind in ('a', 'w') then '' else pg_get_functiondef(p.oid) end
-    from pg_proc p join room on room.oid = pronamespace
+    from pg_proc p join ours on ours.oid = pronamespace
   union all
   select format('%%s %%s.%%s', kind, nspname, relname), relowner, 'pg_class'::regclass, r.oid, 0,
          concat_ws(' ', relpersistence, array_to_string(reloptions, ','), pg_get_partkeydef(r.oid),
@@ -84,7 +84,7 @@ thing (item, owner, catalogue, oid, part, definition) as (
            'default ' || typdefault,
            (select string_agg(pg_get_constraintdef(oid), ' ' order by conname)
               from pg_constraint where contypid = t.oid))
-    from pg_type t join room on room.oid = typnamespace left join pg_class c on c.oid = typrelid
+    from pg_type t join ours on ours.oid = typnamespace left join pg_class c on c.oid = typrelid
    where typtype in ('d', 'e', 'r') or (typtype = 'c' and c.relkind = 'c')
 )
 select item, pg_get_userbyid(owner), definition, d.description
@@ -115,7 +115,7 @@ class Difference:
 def read(cur: Cursor, roles: Roles) -> State:
     """Read the catalogue. Columns, constraints, indexes and triggers have no owner of their own."""
     state: State = {}
-    for item, owner, definition, comment in cur.execute(_STATE.encode(), {"rooms": list(ROOMS)}).fetchall():
+    for item, owner, definition, comment in cur.execute(_STATE.encode(), {"schemas": list(SCHEMAS)}).fetchall():
         state[(item, "definition")] = definition
         if not item.startswith(_PARTS):
             state[(item, "owner")] = owner
@@ -167,9 +167,9 @@ def store(cur: Cursor, before: State, left: State, after: State) -> None:
 
 
 def differences(expected: State, found: State, roles: Roles) -> tuple[list[Difference], list[str]]:
-    """Compare; return the differences, and the objects in the rooms that belong to somebody else.
+    """Compare; return the differences, and the objects in the schemas that belong to somebody else.
 
-    An object that no upgrade made is a difference when the owner of the house owns it, or when it is part of a
+    An object that no upgrade made is a difference when the owner of pgbroker owns it, or when it is part of a
     table of ours; a function or view of another owner is a guest, and is only named.
     """
     wrong: list[Difference] = []

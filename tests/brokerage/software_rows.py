@@ -51,10 +51,10 @@ class Rows:
         """A task."""
         self.insert("workload.task", task_id=task_id, **values)
 
-    def answers(self, function: str, flavour: str, tasks: Sequence[int]) -> dict[str, str]:
+    def answers(self, function: str, base_profile: str, tasks: Sequence[int]) -> dict[str, str]:
         """What software_problems or zero_share_refusals says, by queue."""
         name = sql.Identifier("brokerage", function)
         rows = self.connection.execute(
-            sql.SQL("select * from {}(%s, %s, %s)").format(name), [SETUP, list(tasks), flavour]
+            sql.SQL("select * from {}(%s, %s, %s)").format(name), [SETUP, list(tasks), base_profile]
         ).fetchall()
         return {queue: text for _, queue, text in rows}

@@ -20,7 +20,7 @@ from broker.synthetic.grid import grid
 Connection = psycopg.Connection[Any]
 Row = dict[str, Any]
 TASKS, QUEUES = 1000, 8
-PROFILES = ("doc", "panda2026")
+PROFILES = ("documented", "panda2026")
 
 # Columns of a task, and the message of the error; None where there is an outcome all the same.
 BAD_TASKS: list[tuple[Row, str | None]] = [
@@ -222,10 +222,10 @@ def test_a_rule_that_raises_for_a_task_makes_an_error_of_that_task_alone(
         said = body.format(task=task) if language == "plpgsql" else f"select {body.format(task=task)}"
         db.execute("create schema acme; grant usage on schema acme to public")
         db.execute(f"create function acme.rule_odd({arguments}) returns text language {language} stable as $${said}$$")
-        db.execute("select brokerage.set_profile('acme', 'doc')")
+        db.execute("select brokerage.set_profile('acme', 'documented')")
         rule = {"kind": "row rule", "position": 35, "function": "acme.rule_odd"}
         db.execute("select brokerage.set_rule('acme', 'odd', %s)", [Jsonb(rule)])
-        expected, run = _tasks(db, _run(db, "doc", p_limit=100)), _tasks(db, _run(db, "acme", p_limit=100))
+        expected, run = _tasks(db, _run(db, "documented", p_limit=100)), _tasks(db, _run(db, "acme", p_limit=100))
         status, _, reason, code, *counts = run.pop(task)
         assert (status, code, counts) == ("error", errcode, [0, 0, 0])
         assert message.format(task=task) in reason

@@ -59,7 +59,7 @@ def _world(tasks: Sequence[Row], *, status: str = "online", files: int = 3, **qu
 # --- Which tasks ------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("profile", ["doc", "panda2026"])
+@pytest.mark.parametrize("profile", ["documented", "panda2026"])
 @pytest.mark.parametrize("tasks_a_commit", [7, 250])
 def test_every_due_task_is_decided_once(db_with_grid: Connection, profile: str, tasks_a_commit: int) -> None:
     due = _numbers(db_with_grid, DUE, "grid")
@@ -142,8 +142,8 @@ def test_a_task_without_jobs_is_not_due_and_decided_when_it_is_named(db: Connect
 # --- Waiting ----------------------------------------------------------------------------------------------------------
 
 WAITS = [
-    ("doc", 500, timedelta(hours=1)),
-    ("doc", 799, timedelta(hours=1)),
+    ("documented", 500, timedelta(hours=1)),
+    ("documented", 799, timedelta(hours=1)),
     ("panda2026", 899, timedelta(hours=1)),
     ("panda2026", 900, timedelta(minutes=30)),
     ("panda2026", 949, timedelta(minutes=30)),
@@ -178,7 +178,7 @@ def _counts(db: Connection) -> Row:
     return {name: db.execute(f"select count(*) from {name}").fetchall()[0][0] for name in tables}
 
 
-@pytest.mark.parametrize("profile", ["doc", "panda2026"])
+@pytest.mark.parametrize("profile", ["documented", "panda2026"])
 def test_a_dry_run_stores_decisions_alone(db_with_grid: Connection, profile: str) -> None:
     db = db_with_grid
     due, before = _numbers(db, DUE, "grid"), _counts(db)
@@ -218,7 +218,7 @@ def test_a_seed_gives_the_same_again(new_database: Callable[..., str]) -> None:
     assert assigned(clones[2], 8, 250) != first
 
 
-@pytest.mark.parametrize("profile", ["doc", "panda2026"])
+@pytest.mark.parametrize("profile", ["documented", "panda2026"])
 def test_jobs_go_to_candidates_within_their_capacity(db_with_grid: Connection, profile: str) -> None:
     """A choice serves a chunk, so a queue ends less than one chunk above its capacity; no job is given twice."""
     db = db_with_grid
@@ -279,7 +279,7 @@ def test_a_choice_serves_a_chunk(rolled_back: Connection, task: Row, queue: Row,
 
 
 @pytest.mark.parametrize("tasks_a_commit", [1, 2, 250])
-@pytest.mark.parametrize(("profile", "jobs"), [("doc", [15, 15, 15]), ("panda2026", [15, 15, 0])])
+@pytest.mark.parametrize(("profile", "jobs"), [("documented", [15, 15, 15]), ("panda2026", [15, 15, 0])])
 def test_what_a_batch_assigned_counts_for_its_other_tasks(
     db: Connection, profile: str, jobs: list[int], tasks_a_commit: int
 ) -> None:

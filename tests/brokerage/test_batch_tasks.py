@@ -19,7 +19,7 @@ from tests.concurrency.racing import run_together
 Connection = psycopg.Connection[Any]
 Row = dict[str, Any]
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
-PROFILES = ["doc", "unasked"]
+PROFILES = ["documented", "unasked"]
 DUE = """select task_id from brokerage.due_task where setup = 'default' and algorithm = 'production_task'
           order by current_priority desc, task_id"""
 DECIDED = "select task_id from brokerage.task_decision where run_id = %s order by task_id"
@@ -160,7 +160,7 @@ def test_later_tasks_see_the_work_of_earlier_ones(rolled_back: Connection, profi
     ]
     world.load(db, [_world(tasks, events=1000, shares={"N1": 1000})])
     run = _call(db, p_profile=profile, p_tasks_a_commit=None)
-    nothing = 1 / 50 if profile == "doc" else 1
+    nothing = 1 / 50 if profile == "documented" else 1
     expected = [nothing, 1 / 2000, 1 / 2040, nothing, 1 / 302040]
     for task, weight in enumerate(expected, start=1):
         assert db.execute(WEIGHTS, [run, task]).fetchall() == [("N1", pytest.approx(weight, rel=1e-12))]
@@ -258,7 +258,7 @@ def test_a_task_with_an_error_does_not_stop_the_others(tasks_db: Connection) -> 
     body = "select case when 1 / (t.task_id - 4) > 1 then 'no' end"
     tasks_db.execute("create schema acme; grant usage on schema acme to public")
     tasks_db.execute(f"create function acme.rule_odd({arguments}) returns text language sql stable as $${body}$$")
-    tasks_db.execute("select brokerage.set_profile('acme', 'doc')")
+    tasks_db.execute("select brokerage.set_profile('acme', 'documented')")
     rule = Jsonb({"kind": "row rule", "position": 35, "function": "acme.rule_odd"})
     tasks_db.execute("select brokerage.set_rule('acme', 'odd', %s, 'production_task')", [rule])
     run = _call(tasks_db, p_profile="acme")

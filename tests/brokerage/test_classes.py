@@ -16,7 +16,7 @@ from broker import world
 Db = psycopg.Connection[Any]
 Row = dict[str, Any]
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
-FLAVOURS = ["doc", "panda2026"]
+FLAVOURS = ["documented", "panda2026"]
 CRITICAL = {0.5: 41.136, 1: 6.31375, 1.5: 3.70518, 2: 2.91999, 5: 2.01505, 10: 1.81246, 30: 1.69726, 120: 1.65765}
 """Upper 5 percent points of Student's t, as printed tables have them."""
 
@@ -86,9 +86,9 @@ def quantile(values: list[float], part: float) -> float:
     return ordered[low] + (place - low) * (ordered[min(low + 1, len(ordered) - 1)] - ordered[low])
 
 
-def model(jobs: list[Row], queues: Row, flavour: str) -> dict[str, int]:
+def model(jobs: list[Row], queues: Row, base_profile: str) -> dict[str, int]:
     """Classes of queues, from the words of brokerage-rules 1.12."""
-    half = 6 if flavour == "doc" else 12
+    half = 6 if base_profile == "documented" else 12
 
     def since(row: Row, field: str) -> float:
         return (NOW - datetime.fromisoformat(row[field])).total_seconds()
@@ -96,7 +96,7 @@ def model(jobs: list[Row], queues: Row, flavour: str) -> dict[str, int]:
     counted = [
         row
         for row in jobs
-        if row["gshare"] == "User Analysis" and (flavour == "doc" or row.get("processing_type") == "pmerge")
+        if row["gshare"] == "User Analysis" and (base_profile == "documented" or row.get("processing_type") == "pmerge")
     ]
     found: dict[str, tuple[float, float, int]] = {}
     for queue in queues:
@@ -114,7 +114,7 @@ def model(jobs: list[Row], queues: Row, flavour: str) -> dict[str, int]:
         spread = math.sqrt(sum(w * (wait - mean) ** 2 for w, (wait, _) in zip(weights, samples, strict=True)) / total)
         upper = min(mean + (bound(total, 200) * spread if spread > 1e-9 * max(mean, 1) else 0), 999999)
         waits = [
-            since(row, "activated" if flavour == "doc" and row.get("activated") else "created")
+            since(row, "activated" if base_profile == "documented" and row.get("activated") else "created")
             for row in counted
             if row["queue"] == queue
             and (
@@ -131,7 +131,7 @@ def model(jobs: list[Row], queues: Row, flavour: str) -> dict[str, int]:
     for queue, (upper, mean_long, number) in found.items():
         rank = max(upper, mean_long)
         lately = any(row["queue"] == queue and row["started"] and 0 <= since(row, "started") <= 86400 for row in jobs)
-        if flavour == "doc":
+        if base_profile == "documented":
             is_hi = lately and rank < hi and number < 3
         else:
             is_hi = lately and (rank <= hi or (upper <= hi and number <= 3))
@@ -162,20 +162,20 @@ def random_jobs(draw: random.Random) -> tuple[list[Row], Row]:
     return jobs, queues
 
 
-def classes(db: Db, flavour: str) -> dict[str, int]:
-    rows = db.execute("select queue, site_class from brokerage.site_classes('w', %s)", [flavour])
+def classes(db: Db, base_profile: str) -> dict[str, int]:
+    rows = db.execute("select queue, site_class from brokerage.site_classes('w', %s)", [base_profile])
     return dict(rows.fetchall())
 
 
-@pytest.mark.parametrize("flavour", FLAVOURS)
-def test_queues_against_the_model(lab: Db, flavour: str) -> None:
+@pytest.mark.parametrize("base_profile", FLAVOURS)
+def test_queues_against_the_model(lab: Db, base_profile: str) -> None:
     seen: set[int] = set()
     for number in range(40):
         jobs, queues = random_jobs(random.Random(number))
         with lab.transaction(force_rollback=True):
             world.load(lab, [{"now": NOW.isoformat(), "queues": queues, "jobs": jobs}], "w")
-            expected = model(jobs, queues, flavour)
-            assert classes(lab, flavour) == expected, number
+            expected = model(jobs, queues, base_profile)
+            assert classes(lab, base_profile) == expected, number
             seen |= set(expected.values())
     assert seen == {-1, 0, 1}
 
@@ -188,13 +188,13 @@ def test_limits_of_hi(lab: Db) -> None:
     jobs = [{**row, "processing_type": "pmerge"} for row in jobs]
     world.load(lab, [{"now": NOW.isoformat(), "queues": {n: {} for n in ("AT", "LONG", "IDLE", "ONE")}}], "w")
     world.load(lab, [{"jobs": jobs}], "w", merge=True)
-    assert classes(lab, "doc") == {"AT": 0, "LONG": 0, "IDLE": 0}
+    assert classes(lab, "documented") == {"AT": 0, "LONG": 0, "IDLE": 0}
     assert classes(lab, "panda2026") == {"AT": 1, "LONG": 1, "IDLE": 0}
     lab.execute(
         "insert into resource.queue_activity (setup, queue, laststart) values ('w', 'IDLE', %s)",
         [NOW - timedelta(hours=23)],
     )
-    assert classes(lab, "doc")["IDLE"] == 1
+    assert classes(lab, "documented")["IDLE"] == 1
 
 
 GRID: Row = {
@@ -300,7 +300,11 @@ def test_nearly_done_tasks_are_class_s(lab: Db) -> None:
 
 
 def fact(db: Db, column: str, given: Row) -> object:
-    of = "facts_of_queues('w', true)" if column == "site_class" else "facts_of_tasks('w', '{1}', 'doc', 'analysis_job')"
+    of = (
+        "facts_of_queues('w', true)"
+        if column == "site_class"
+        else "facts_of_tasks('w', '{1}', 'documented', 'analysis_job')"
+    )
     with db.transaction(force_rollback=True):
         world.load(db, [{"now": NOW.isoformat()}, given], "w", merge=True)
         return db.execute(f"select {column} from brokerage.{of}").fetchall()[0][0]
@@ -455,9 +459,9 @@ def test_jobs_of_other_shares_are_not_read(lab: Db) -> None:
         [NOW, NOW],
     )
     lab.execute("analyze workload.job, resource.queue")
-    for flavour in FLAVOURS:
+    for base_profile in FLAVOURS:
         query = "explain select * from brokerage.site_classes('w', %s)"
-        plan = "\n".join(line for (line,) in lab.execute(query, [flavour]).fetchall())
+        plan = "\n".join(line for (line,) in lab.execute(query, [base_profile]).fetchall())
         assert "job_analysis" in plan and "Seq Scan on job " not in plan
     plan = "\n".join(line for (line,) in lab.execute("explain select * from brokerage.user_slots('w')").fetchall())
     assert "Seq Scan on job " not in plan

@@ -14,7 +14,7 @@ from broker import world
 Db = psycopg.Connection[Any]
 Row = dict[str, Any]
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
-FLAVOURS = ["doc", "panda2026"]
+FLAVOURS = ["documented", "panda2026"]
 SHARE = "User Analysis"
 
 
@@ -58,9 +58,9 @@ def load(db: Db, **sections: Any) -> None:
     world.load(db, [{**given, **sections}])
 
 
-def task_facts(db: Db, flavour: str = "doc") -> dict[int, Row]:
+def task_facts(db: Db, base_profile: str = "documented") -> dict[int, Row]:
     query = "select * from brokerage.facts_of_analysis('w', '{1,2}', %s)"
-    return {row["task_id"]: row for row in rows(db, query, [flavour])}
+    return {row["task_id"]: row for row in rows(db, query, [base_profile])}
 
 
 def queue_facts(db: Db) -> dict[str, Row]:
@@ -68,14 +68,16 @@ def queue_facts(db: Db) -> dict[str, Row]:
     return {row["queue"]: row for row in rows(db, query)}
 
 
-def pairs(db: Db, flavour: str = "doc", function: str = "facts_of_analysis_pairs") -> dict[tuple[int, str], Row]:
+def pairs(
+    db: Db, base_profile: str = "documented", function: str = "facts_of_analysis_pairs"
+) -> dict[tuple[int, str], Row]:
     query = f"""
         select p.*, (a.tasks[p.task_number]).task_id, (b.queues[p.queue_number]).queue
           from (select array_agg(f) as tasks
-                  from brokerage.facts_of_tasks('w', '{{1,2}}', %(flavour)s, 'analysis_job') f) a
+                  from brokerage.facts_of_tasks('w', '{{1,2}}', %(base_profile)s, 'analysis_job') f) a
          cross join (select array_agg(f) as queues from brokerage.facts_of_queues('w', true) f) b
-         cross join brokerage.{function}('w', a.tasks, b.queues, %(flavour)s) p"""
-    return {(row["task_id"], row["queue"]): row for row in rows(db, query, {"flavour": flavour})}
+         cross join brokerage.{function}('w', a.tasks, b.queues, %(base_profile)s) p"""
+    return {(row["task_id"], row["queue"]): row for row in rows(db, query, {"base_profile": base_profile})}
 
 
 def move(db: Db, ids: Sequence[int], before: str, after: str) -> None:
@@ -85,8 +87,8 @@ def move(db: Db, ids: Sequence[int], before: str, after: str) -> None:
 ACCOUNT = ["running_jobs", "queued_jobs", "running_cores", "queued_cores"]
 
 
-@pytest.mark.parametrize("flavour", FLAVOURS)
-def test_jobs_of_users_and_groups_add_to_accounts(db: Db, flavour: str) -> None:
+@pytest.mark.parametrize("base_profile", FLAVOURS)
+def test_jobs_of_users_and_groups_add_to_accounts(db: Db, base_profile: str) -> None:
     """Of a user: those of groups only until activated. Of a group: all of it, whoever's."""
     of_group = {"working_group": "phys"}
     load(
@@ -105,11 +107,11 @@ def test_jobs_of_users_and_groups_add_to_accounts(db: Db, flavour: str) -> None:
             (1, {"status": "pending"}),
         ),
     )
-    facts = task_facts(db, flavour)
+    facts = task_facts(db, base_profile)
     assert [facts[1][f"account_{name}"] for name in ACCOUNT] == [11, 29, 32, 54]
     assert [facts[2][f"account_{name}"] for name in ACCOUNT] == [5, 10, 10, 16]
     move(db, [1], "running", "finished")
-    assert task_facts(db, flavour)[1]["account_running_jobs"] == 10
+    assert task_facts(db, base_profile)[1]["account_running_jobs"] == 10
 
 
 @pytest.mark.parametrize("function", ["facts_of_analysis_pairs", "facts_of_few_analysis_pairs"])
@@ -262,7 +264,7 @@ def test_classes_read_counts_of_tasks_and_jobs_that_wait(db: Db) -> None:
     )
     classes = rows(db, "select task_id, task_class from brokerage.task_classes('w')")
     assert {row["task_id"]: row["task_class"] for row in classes} == {1: 2, 2: 1}
-    assert value(db, "select long_jobs from brokerage.site_classes('w', 'doc')") == 1
+    assert value(db, "select long_jobs from brokerage.site_classes('w', 'documented')") == 1
 
 
 def test_jobs_that_wait_are_found_by_their_index(db: Db) -> None:
@@ -271,5 +273,7 @@ def test_jobs_that_wait_are_found_by_their_index(db: Db) -> None:
     given = jobs((3000, {"status": "finished", "ended": ago(1)}), (20, {"status": "activated"}))
     load(db, jobs=[{**row, "queue": rng.choice("QR"), "started": row.get("ended")} for row in given])
     db.execute("select brokerage.refresh_statistics()")
-    plan = [line for (line,) in db.execute("explain select * from brokerage.site_classes('w', 'doc')").fetchall()]
+    plan = [
+        line for (line,) in db.execute("explain select * from brokerage.site_classes('w', 'documented')").fetchall()
+    ]
     assert any("job_analysis" in line for line in plan), plan

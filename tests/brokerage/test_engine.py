@@ -1,4 +1,4 @@
-"""The engine against the model: the profile `doc` over random worlds, each decided in a transaction rolled back.
+"""The engine against the model: the profile `documented` over random worlds, each decided in a transaction rolled back.
 
 Worlds are numbered, so a difference says which one to look at: `random_world(number)`. What the model says of a world
 is in `model.py`, and owes nothing to the package.
@@ -61,7 +61,7 @@ def test_smallest_world_that_is_answered_otherwise(rolled_back: psycopg.Connecti
 def test_every_rule_decides_in_these_worlds(rolled_back: psycopg.Connection[Any]) -> None:
     """Each rule of the profile rejects often, and often lets pass what those before it let pass."""
     query = """select rule, kind from brokerage.rule_in_force
-                where profile = 'doc' and algorithm = 'production_job' and enabled
+                where profile = 'documented' and algorithm = 'production_job' and enabled
                   and kind in ('candidate', 'row rule', 'choice') order by position"""
     kinds = dict(rolled_back.execute(query).fetchall())
     listing = [rule for rule, kind in kinds.items() if kind == "candidate"]

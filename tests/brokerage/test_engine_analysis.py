@@ -13,7 +13,7 @@ from broker import world
 Db = psycopg.Connection[Any]
 Row = dict[str, Any]
 GIB = 2**30
-PROFILES = ["doc", "panda2026"]
+PROFILES = ["documented", "panda2026"]
 
 QUEUE: Row = {
     "type": "analysis",
@@ -97,29 +97,29 @@ def test_quotas_of_groups(rolled_back: Db) -> None:
     over, kept = {"ok": False}, {"used": 9, "limit": 10, "ok": True}
     users = {"alice": {"quota": kept}, "g": {"kind": "group", "quota": over}}
     group = a_world({"working_group": "g"}, users=users)
-    assert decided(rolled_back, group, "doc")["status"] == "throttled"
+    assert decided(rolled_back, group, "documented")["status"] == "throttled"
     assert decided(rolled_back, group, "panda2026")["status"] == "candidates"
     near = a_world(users={"alice": {"quota": {"used": 91, "limit": 100}}})
-    assert decided(rolled_back, near, "doc")["status"] == "candidates"
+    assert decided(rolled_back, near, "documented")["status"] == "candidates"
     assert decided(rolled_back, near, "panda2026")["status"] == "throttled"
 
 
 def test_a_second_pass_of_doc_is_without_locality(rolled_back: Db) -> None:
     offline = {"A": {"status": "offline"}}
-    assert why(decided(rolled_back, a_world(queues=offline), "doc")) == {"A": "queue-status -status", "B": "1"}
+    assert why(decided(rolled_back, a_world(queues=offline), "documented")) == {"A": "queue-status -status", "B": "1"}
     both = {**offline, "B": {"status": "test"}}
-    answer = decided(rolled_back, a_world(queues=both), "doc")
+    answer = decided(rolled_back, a_world(queues=both), "documented")
     assert why(answer) == {"A": "queue-status -status", "B": "queue-status -status"}
     assert answer["status"] == "pending" and answer["retry_at"].startswith("2026-03-01T12:20:00")
     failing = a_world({"failures": {"A": {"failed": 5, "closed": 1, "finished": 0}}})
-    answer = decided(rolled_back, failing, "doc")  # a temporary problem: no second pass
+    answer = decided(rolled_back, failing, "documented")  # a temporary problem: no second pass
     assert why(answer) == {"A": "failed-jobs -badsite", "B": "anal-locality"} and answer["status"] == "pending"
     excluded = a_world({"params": {"excluded_site": ["A"]}})
-    assert why(decided(rolled_back, excluded, "doc")) == {"A": "include-exclude -excluded", "B": "1"}
+    assert why(decided(rolled_back, excluded, "documented")) == {"A": "include-exclude -excluded", "B": "1"}
 
 
 @pytest.mark.parametrize(
-    ("status", "profile"), [("candidates", "doc"), ("candidates", "panda2026"), ("pending", "doc")]
+    ("status", "profile"), [("candidates", "documented"), ("candidates", "panda2026"), ("pending", "documented")]
 )
 def test_a_second_pass_is_told_of(db: Db, status: str, profile: str) -> None:
     """Whoever asks why a task has candidates without its input there is told that locality was given up."""
@@ -143,7 +143,7 @@ def test_a_second_pass_is_told_of(db: Db, status: str, profile: str) -> None:
 
 def test_a_task_that_no_queue_is_asked_for_has_no_second_pass(rolled_back: Db) -> None:
     for given in (a_world(), a_world(queues={name: {"type": "production"} for name in "AB"})):
-        assert decided(rolled_back, given, "doc")["explanation"] is None
+        assert decided(rolled_back, given, "documented")["explanation"] is None
 
 
 OBSTACLES = "select rule, fails, opens, example from brokerage.obstacles('w', 1, %s, 'analysis_job')"
@@ -202,17 +202,17 @@ def test_a_second_pass_where_the_only_queue_is_overloaded(rolled_back: Db) -> No
 
 
 def test_locality_is_suppressed_in_doc(rolled_back: Db) -> None:
-    assert set(why(decided(rolled_back, a_world({"task_priority": 2000}), "doc")).values()) == {"1", "2"}
+    assert set(why(decided(rolled_back, a_world({"task_priority": 2000}), "documented")).values()) == {"1", "2"}
     low = a_world({"io_intensity": 10}, config={"IO_INTENSITY_CUTOFF_USER": 10})
-    assert set(why(decided(rolled_back, low, "doc")).values()) == {"1", "2"}
+    assert set(why(decided(rolled_back, low, "documented")).values()) == {"1", "2"}
     assert why(decided(rolled_back, a_world({"task_priority": 2000}), "panda2026"))["B"] == "anal-locality"
-    assert set(why(decided(rolled_back, a_world({"input": []}), "doc")).values()) == {"1", "2"}
+    assert set(why(decided(rolled_back, a_world({"input": []}), "documented")).values()) == {"1", "2"}
 
 
 def test_included_and_excluded_queues(rolled_back: Db) -> None:
     ucore = {"capability": "ucore", "corecount": 8, "maxrss": 64000}
     here = a_world({"input": [], "params": {"included_site": ["A*"]}}, {"AB": ucore, "A": {"status": "offline"}})
-    said = why(decided(rolled_back, here, "doc"))
+    said = why(decided(rolled_back, here, "documented"))
     assert said["A"] in ("1", "2") and said["AB/SCORE"] in ("1", "2")  # named queues may be offline
     assert said["B"] == "include-exclude -notincluded"
     said = why(decided(rolled_back, here, "panda2026"))  # no limitedSites
@@ -223,7 +223,7 @@ def test_included_and_excluded_queues(rolled_back: Db) -> None:
     said = why(decided(rolled_back, here, "panda2026"))  # nothing of the list is left, so others may do
     assert said["B"] == "1" and said["AB/SCORE"] == "include-exclude -excluded"
     site = a_world({"input": [], "site": "B"})
-    assert why(decided(rolled_back, site, "doc")) == {"A": "include-exclude -nonpreassigned", "B": "1"}
+    assert why(decided(rolled_back, site, "documented")) == {"A": "include-exclude -nonpreassigned", "B": "1"}
     assert why(decided(rolled_back, site, "panda2026")) == {"A": "preassigned -nonpreassigned", "B": "1"}
     storage = a_world({"input": [], "site": "B_DISK"})
     assert why(decided(rolled_back, storage, "panda2026")) == {"A": "include-exclude -notincluded", "B": "1"}
@@ -236,7 +236,7 @@ def test_input_at_several_places(rolled_back: Db) -> None:
     given = a_world(
         queues=queues, datasets={"d": {**file, "replicas": {"A_DISK": {}, "T_TAPE": {}, "C_VP_DISK": {"vp": True}}}}
     )
-    said = why(decided(rolled_back, given, "doc"))
+    said = why(decided(rolled_back, given, "documented"))
     assert sorted(said.values()) == ["1", "2", "3", "anal-locality"] and said["B"] == "anal-locality"
     expected = {"A": "1", "B": "anal-locality", "T": "anal-locality", "V": "anal-locality"}
     assert why(decided(rolled_back, given, "panda2026")) == expected
@@ -245,7 +245,7 @@ def test_input_at_several_places(rolled_back: Db) -> None:
         "e": {"files": [{"lfn": "g", "size": 1}], "replicas": {"B_DISK": {}, "C_VP_DISK": {}}},
     }
     union = a_world({"input": ["d", "e"]}, {"V": queues["V"]}, datasets=two)
-    assert {row["queue"] for row in decided(rolled_back, union, "doc")["candidates"]} == {"A", "B", "V"}
+    assert {row["queue"] for row in decided(rolled_back, union, "documented")["candidates"]} == {"A", "B", "V"}
     said = why(decided(rolled_back, union, "panda2026"))
     assert said == {"A": "1", "B": "2", "V": "avoid-vp"}
     some = a_world(
@@ -253,7 +253,7 @@ def test_input_at_several_places(rolled_back: Db) -> None:
             "d": {"files": [{"lfn": x, "size": 1} for x in "fgh"], "replicas": {"B_DISK": {"found": 1, "total": 3}}}
         }
     )
-    assert why(decided(rolled_back, some, "doc")) == {"A": "anal-locality", "B": "1"}
+    assert why(decided(rolled_back, some, "documented")) == {"A": "anal-locality", "B": "1"}
 
 
 def test_input_at_a_queue_that_is_no_candidate(rolled_back: Db) -> None:
@@ -320,7 +320,7 @@ def test_weights(rolled_back: Db) -> None:
         {"queue": "B", "gshare": "User Analysis", "status": "running", "njobs": 3},
     ]
     given = a_world({"input": []}, statistics=counts)
-    found = decided(rolled_back, given, "doc")["candidates"]
+    found = decided(rolled_back, given, "documented")["candidates"]
     assert [(row["queue"], row["weight"]) for row in found] == [("B", 4), ("A", 0.25)]
     classes = {"A": {"site_class": 1}, "B": {"site_class": -1}, "C_HOSPITAL": {"site_class": 1}}
     files = [{"lfn": str(n), "size": 1} for n in range(20)]
@@ -355,7 +355,7 @@ def test_a_weight_may_be_too_small(rolled_back: Db) -> None:
     assert why(decided(rolled_back, unequal(config=of_share), "panda2026")) == low
     least = unequal(config={"jobbroker:MIN_WEIGHT_user": free["B"]})
     assert why(decided(rolled_back, least, "panda2026")) == {"A": "1", "B": "2"}
-    assert why(decided(rolled_back, unequal(config=of_share), "doc")).keys() == {"A", "B"}
+    assert why(decided(rolled_back, unequal(config=of_share), "documented")).keys() == {"A", "B"}
     none = decided(rolled_back, unequal(config={"jobbroker:MIN_WEIGHT_user": 100}), "panda2026")
     assert none["status"] == "pending" and len(none["rejected"]) == 2
     site = unequal(config=of_share)
@@ -408,9 +408,9 @@ def test_the_best_ten_are_kept(rolled_back: Db) -> None:
     """panda2026: all, where the input is distributed or the queues are asked for."""
     names = [*MANY, "A"]
     for task, data, kept in (
-        ({}, {}, {"doc": 10, "panda2026": 10}),
-        ({}, {"distributed": True}, {"doc": 10, "panda2026": 13}),
-        ({"site": ",".join(names)}, {}, {"doc": 10, "panda2026": 13}),
+        ({}, {}, {"documented": 10, "panda2026": 10}),
+        ({}, {"distributed": True}, {"documented": 10, "panda2026": 13}),
+        ({"site": ",".join(names)}, {}, {"documented": 10, "panda2026": 13}),
     ):
         datasets = {"d": {**WORLD["datasets"]["d"], **data}}
         for profile in PROFILES:
@@ -447,7 +447,7 @@ def test_turn_by_turn_the_order_is_the_same(db: Db, best: int, distributed: bool
 
 def test_the_new_weight_may_be_chosen(rolled_back: Db) -> None:
     """By the function of the weight's row; another epsilon by its parameters."""
-    rolled_back.execute("select brokerage.set_profile('acme', 'doc')")
+    rolled_back.execute("select brokerage.set_profile('acme', 'documented')")
     change = {"function": "brokerage.weight_room", "parameters": {"epsilon_2": 0.01}}
     rolled_back.execute("select brokerage.set_rule('acme', 'weight', %s, 'analysis_job')", [Jsonb(change)])
     given = a_world(

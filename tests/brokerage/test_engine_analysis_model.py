@@ -19,7 +19,7 @@ from tests.oracle.analysis_worlds import analysis_worlds, random_analysis_world,
 from tests.oracle.job_worlds import TASK
 
 WORLDS = int(os.environ.get("ANALYSIS_WORLDS", "120"))  # 2000 by hand
-EVERY = {"doc": 1, "room": 6, "panda2026": 5}  # which of the worlds are decided in which profile
+EVERY = {"documented": 1, "room": 6, "panda2026": 5}  # which of the worlds are decided in which profile
 if "ANALYSIS_WORLDS" in os.environ:
     EVERY = dict.fromkeys(EVERY, 1)
 LEAST_WEIGHT = 30  # worlds with MIN_WEIGHT
@@ -32,7 +32,7 @@ Db = psycopg.Connection[Any]
 
 def room(connection: Db) -> None:
     """A profile like doc, with the new basic weight."""
-    connection.execute("select brokerage.set_profile('room', 'doc')")
+    connection.execute("select brokerage.set_profile('room', 'documented')")
     change = Jsonb({"function": "brokerage.weight_room"})
     connection.execute("select brokerage.set_rule('room', 'weight', %s, 'analysis_job')", [change])
 
@@ -83,7 +83,7 @@ def test_weights_that_must_reach_a_least_one(rolled_back: Db) -> None:
 )
 @given(analysis_worlds())
 def test_smallest_world_that_is_answered_otherwise(rolled_back: Db, one: Row) -> None:
-    assert differences_of(rolled_back, one, "drawn", "doc", "panda2026") == []
+    assert differences_of(rolled_back, one, "drawn", "documented", "panda2026") == []
 
 
 def rules_of(connection: Db, profile: str) -> list[str]:
@@ -94,7 +94,7 @@ def rules_of(connection: Db, profile: str) -> list[str]:
     return list(dict.fromkeys(rule for (rule,) in connection.execute(query, [profile]).fetchall()))
 
 
-@pytest.mark.parametrize("profile", ["doc", "panda2026"])
+@pytest.mark.parametrize("profile", ["documented", "panda2026"])
 def test_every_rule_decides_in_these_worlds(rolled_back: Db, profile: str) -> None:
     """Each rule rejects often, and often lets pass what those before it let pass."""
     rules = rules_of(rolled_back, profile)

@@ -22,7 +22,7 @@ WORLDS = int(os.environ.get("TASK_WORLDS", "120"))  # 1000 and more by hand
 CHUNKS = 4
 JUDGED = 1500  # worlds that the model alone judges
 AT_LEAST = 20  # times that each rule rejects, and accepts, in them
-PROFILES = {"doc": "doc", "panda2026": "unasked"}  # the model's and the engine's
+PROFILES = {"documented": "documented", "panda2026": "unasked"}  # the model's and the engine's
 Row = dict[str, Any]
 Db = psycopg.Connection[Any]
 

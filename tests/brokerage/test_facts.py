@@ -14,7 +14,7 @@ from broker.synthetic.grid import grid
 from tests.oracle.job_worlds import random_world
 
 FACTS = Path(__file__).parents[2] / "sql/brokerage/fact"
-PROFILES = ("doc", "panda2026")
+PROFILES = ("documented", "panda2026")
 Connection = psycopg.Connection[Any]
 Row = dict[str, Any]
 
@@ -33,18 +33,23 @@ def _attributes(db: Connection, type_name: str) -> list[str]:
 
 
 def _pairs(
-    db: Connection, setup: str, tasks: Sequence[Row], flavour: str, function: str = "facts_of_pairs"
+    db: Connection, setup: str, tasks: Sequence[Row], base_profile: str, function: str = "facts_of_pairs"
 ) -> list[Row]:
     query = f"""select p.*, (t.task).task_id, (q.queue).queue
                   from (select array_agg(f order by f.task_id) as tasks
-                          from brokerage.facts_of_tasks(%(setup)s, %(tasks)s, %(flavour)s, %(algorithm)s) f) a
+                          from brokerage.facts_of_tasks(%(setup)s, %(tasks)s, %(base_profile)s, %(algorithm)s) f) a
                  cross join (select array_agg(f order by f.queue) as queues
                                from brokerage.facts_of_queues(%(setup)s) f) b
-                 cross join brokerage.{function}(%(setup)s, a.tasks, b.queues, %(flavour)s) p
+                 cross join brokerage.{function}(%(setup)s, a.tasks, b.queues, %(base_profile)s) p
                  cross join lateral (select a.tasks[p.task_number]) t(task)
                  cross join lateral (select b.queues[p.queue_number]) q(queue)"""
     algorithm = "analysis_job" if "analysis" in function else "production_job"
-    given = {"setup": setup, "tasks": [task["id"] for task in tasks], "flavour": flavour, "algorithm": algorithm}
+    given = {
+        "setup": setup,
+        "tasks": [task["id"] for task in tasks],
+        "base_profile": base_profile,
+        "algorithm": algorithm,
+    }
     with db.cursor(row_factory=dict_row) as cursor:
         return cursor.execute(query, given).fetchall()
 
@@ -149,7 +154,7 @@ def test_each_task_and_queue_has_one_row_of_facts(db: Connection) -> None:
     """Also where links, statistics and storages are many, or none."""
     one = _odd_tasks()
     world.load(db, [one], "odd")
-    query = "select task_id from brokerage.facts_of_tasks('odd', %s, 'doc', 'production_job') order by 1"
+    query = "select task_id from brokerage.facts_of_tasks('odd', %s, 'documented', 'production_job') order by 1"
     tasks = db.execute(query, ([1, 2, 3, 4, 5, 6, 1000],)).fetchall()
     assert tasks == [(2,), (3,), (4,), (5,), (1000,)]
     query = "select queue from brokerage.facts_of_queues('odd') order by 1"

@@ -65,7 +65,7 @@ def test_a_nucleus_whose_queue_could_not_run_the_jobs(rolled_back: Db, change: R
     one = _world()
     one["queues"]["A"] |= change
     assert _fates(rolled_back, one) == {"A": "task-job-check", "B": None}
-    assert _fates(rolled_back, one, "doc") == {"A": None, "B": None}
+    assert _fates(rolled_back, one, "documented") == {"A": None, "B": None}
     one["queues"]["A_ALSO"] = _world()["queues"]["A"]
     assert _fates(rolled_back, one) == {"A": None, "B": None}
     one["tasks"][0]["nucleus"] = "A"

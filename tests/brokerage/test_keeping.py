@@ -98,7 +98,7 @@ def test_a_removed_setup_leaves_nothing(brokered: Connection) -> None:
 @pytest.mark.parametrize(
     ("settings", "said"),
     [
-        ('{"profil": "doc"}', "setting profil is not known"),
+        ('{"profil": "documented"}', "setting profil is not known"),
         ('{"profile": "nobody"}', "profile is 'nobody'"),
         ('{"decisions_kept": "soon"}', "soon"),
         ('{"decisions_kept": "-1 day"}', "decisions_kept"),

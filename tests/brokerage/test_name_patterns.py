@@ -53,7 +53,7 @@ EXPRESSIONS = [
     "UNI$*",
 ]
 ALGORITHMS = ("analysis_job", "production_job")
-PROFILES = ("doc", "panda2026", "acme")
+PROFILES = ("documented", "panda2026", "acme")
 INVALID = {
     "CERN(*": "not a regular expression",
     "+*": "not a regular expression",

@@ -17,7 +17,7 @@ from psycopg.rows import dict_row
 from broker import world
 from broker.synthetic.grid import grid
 
-PROFILES = ("doc", "panda2026")
+PROFILES = ("documented", "panda2026")
 Connection = psycopg.Connection[Any]
 Row = dict[str, Any]
 
@@ -29,9 +29,10 @@ begin
     using 'grid'::text,
           array(select f
                   from brokerage.facts_of_tasks('grid', array(select task_id from workload.task where setup = 'grid'),
-                                                brokerage.flavour(p_profile), 'production_job') f order by f.task_id),
+                                                brokerage.base_profile(p_profile), 'production_job') f
+                 order by f.task_id),
           array(select f from brokerage.facts_of_queues('grid') f order by f.queue),
-          brokerage.flavour(p_profile);
+          brokerage.base_profile(p_profile);
 end $$"""
 DECIDED = """ select to_json(x) from (
     select j.task_id, j.queue, j.failed, j.weight, j.factors, j.queued, j.capacity, j.chunk,
@@ -105,7 +106,7 @@ def test_a_rule_that_cannot_be_planned_into_the_query_is_seen(db: Connection) ->
     body = "$$ begin return case when q.status <> 'online' then 'no' end; end $$"
     db.execute("drop function brokerage.rule_memory")
     db.execute(f"create function brokerage.rule_memory({arguments}) returns text language plpgsql stable as {body}")
-    assert _called(db, "doc") == {"rule_memory"}
+    assert _called(db, "documented") == {"rule_memory"}
 
 
 @pytest.mark.parametrize("profile", PROFILES)

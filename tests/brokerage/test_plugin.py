@@ -88,7 +88,7 @@ def _house(db: Connection) -> list[Any]:
     """What the house is: its functions, and the rules of its own profiles."""
     query = """select p.oid::regprocedure::text, md5(pg_get_functiondef(p.oid)), p.proacl::text from pg_proc p
                 where p.pronamespace = 'brokerage'::regnamespace and p.prokind <> 'a' order by 1"""
-    rules = "select * from brokerage.rule_in_force where profile in ('doc', 'panda2026') order by 1, 2, 3"
+    rules = "select * from brokerage.rule_in_force where profile in ('documented', 'panda2026') order by 1, 2, 3"
     return [*db.execute(query).fetchall(), *db.execute(rules).fetchall()]
 
 
@@ -97,7 +97,7 @@ def acme(db: Connection) -> Connection:
     """A connection as superuser; the profile acme has a rule and a weight of its own."""
     world.load(db, [WORLD])
     db.execute(ACME.encode())
-    db.execute("select brokerage.set_profile('acme', 'doc', 'Of Acme')")
+    db.execute("select brokerage.set_profile('acme', 'documented', 'Of Acme')")
     for rule, changes in OWN.items():
         _say(db, rule, **changes)
     return db
@@ -118,7 +118,7 @@ def test_nothing_that_is_there_changes(db: Connection) -> None:
     world.load(db, [WORLD])
     doc = _answer(db)
     db.execute(ACME.encode())
-    db.execute("select brokerage.set_profile('acme', 'doc')")
+    db.execute("select brokerage.set_profile('acme', 'documented')")
     for rule, changes in OWN.items():
         _say(db, rule, **changes)
     _say(db, "memory", enabled=False)
@@ -188,7 +188,7 @@ def test_what_one_profile_lacks_is_no_matter_of_another(acme: Connection) -> Non
     _say(acme, "acme-cloud", "acme-test", parameters={"clouds": ["DE"]})
     acme.execute("select brokerage.remove_rule('acme', 'acme-cloud')")
     assert _answer(acme, "acme-test") == _answer(acme, "acme")
-    acme.execute("select brokerage.set_profile('other', 'doc')")
+    acme.execute("select brokerage.set_profile('other', 'documented')")
     _say(acme, "memory", "other", enabled=False)
     with pytest.raises(psycopg.Error, match="acme-cloud of profile acme-test has no kind"):
         _say(acme, "memory", "acme-test", enabled=False)
@@ -300,9 +300,9 @@ def test_an_upgrade_leaves_it_alone(acme: Connection, dsn: str, tmp_path: Path) 
     before = (acme.execute(query).fetchall(), acme.execute(rows).fetchall(), _answer(acme, "acme"))
     shutil.copytree(Program().sql, tmp_path / "sql")
     changes = {
-        "rule/rule_queue_status.sql": ("select case", "select case when q.queue = 'nobody' then 'newer'"),
-        "shipped_rule.sql": ("'-status'", "'-newer'"),
-        "facts/facts_of_queues.sql": ("select q.queue as queue", "select q.queue || '' as queue"),
+        "rule/common/rule_queue_status.sql": ("select case", "select case when q.queue = 'nobody' then 'newer'"),
+        "profile/shipped_rule.sql": ("'-status'", "'-newer'"),
+        "fact/facts_of_queues.sql": ("select q.queue as queue", "select q.queue || '' as queue"),
     }
     for path, (old, new) in changes.items():
         file = tmp_path / "sql/brokerage" / path
@@ -316,7 +316,7 @@ def test_an_upgrade_leaves_it_alone(acme: Connection, dsn: str, tmp_path: Path) 
     assert _weights(answer) == _weights(before[2])
 
 
-@pytest.mark.parametrize("profile", ["doc", "panda2026"])
+@pytest.mark.parametrize("profile", ["documented", "panda2026"])
 def test_without_the_choice_all_are_candidates_with_a_rank(db: psycopg.Connection[Any], profile: str) -> None:
     both = {"read_lan": ["DISK"], "write_lan": ["DISK"]}
     queues = {f"Q{number}": {"pilots": {"getjob": 1}, "astorages": both} for number in range(12)}

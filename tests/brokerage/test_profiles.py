@@ -13,8 +13,19 @@ Connection = psycopg.Connection[Any]
 @pytest.fixture
 def acme(rolled_back: Connection) -> Connection:
     """A connection in a transaction with the profile acme, which is doc as it came."""
-    rolled_back.execute("select brokerage.set_profile('acme', 'doc')")
+    rolled_back.execute("select brokerage.set_profile('acme', 'documented')")
     return rolled_back
+
+
+def test_doc_is_an_alias_of_documented(acme: Connection) -> None:
+    acme.execute("select brokerage.set_profile('mine', 'doc')")
+    acme.execute("select brokerage.set_settings('default', %s)", [Jsonb({"profile": "doc"})])
+    query = """select brokerage.base_profile('mine'), brokerage.profile_in_force('default'),
+                      brokerage.compose('doc', 'production_job', true)
+                      = brokerage.compose('documented', 'production_job', true)"""
+    assert acme.execute(query).fetchone() == ("documented", "documented", True)
+    said, _ = _refused(acme, "select brokerage.set_profile('doc', 'panda2026')", ())
+    assert said == "profile is 'doc'"
 
 
 def _refused(db: Connection, query: str, values: tuple[Any, ...]) -> tuple[str | None, str | None]:
@@ -145,7 +156,7 @@ def test_the_kinds_of_a_rule_are_all_said(acme: Connection) -> None:
 
 def test_profiles_of_the_program_stay_as_they_came(acme: Connection) -> None:
     changes = Jsonb({"enabled": False})
-    for profile in ("doc", "panda2026"):
+    for profile in ("documented", "panda2026"):
         message, hint = _refused(acme, "select brokerage.set_rule(%s, 'no-pilot', %s)", (profile, changes))
         assert message == f"profile {profile} comes with the program"
         assert hint and "brokerage.set_profile" in hint
@@ -175,7 +186,10 @@ def test_values_that_a_rule_cannot_have(acme: Connection, changes: Any, said: st
         ({"decisions_kept": "-2 days"}, 'setting decisions_kept is "-2 days", not a time such as "2 days"'),
         ({"decisions_kept": "2 dayz"}, 'setting decisions_kept is "2 dayz", not a time such as "2 days"'),
         ({"counts_kept": None}, 'setting counts_kept is null, not a time such as "2 days"'),
-        ({"assignments_count": 5, "profile": "doc"}, 'setting assignments_count is 5, not a time such as "2 days"'),
+        (
+            {"assignments_count": 5, "profile": "documented"},
+            'setting assignments_count is 5, not a time such as "2 days"',
+        ),
         ({"profile": None}, "profile is null"),
     ],
 )

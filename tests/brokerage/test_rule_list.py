@@ -58,15 +58,15 @@ PARTS = {
 # Ids that a profile has no row for, and why: the rule that it is a part of there, or where the sources do not have it.
 NOT_IN_DOC = "brokerage-doc-profile, 7: PanDA's code alone"
 ELSEWHERE = {
-    ("production_task", "doc"): dict.fromkeys(
+    ("production_task", "documented"): dict.fromkeys(
         ("task-input-scan", "nucleus-wan", "task-job-check", "task-locality-period"), NOT_IN_DOC
     ),
-    ("production_job", "doc"): dict.fromkeys(
+    ("production_job", "documented"): dict.fromkeys(
         """input-completeness nucleus-unwritable jumbo-queue work-shortage max-io-intensity temporary-problems
            arch-preference-weight lock use-only-local-data cap-rt bootstrap min-weight t1-weight-factor""".split(),
         NOT_IN_DOC,
     ),
-    ("analysis_job", "doc"): {
+    ("analysis_job", "documented"): {
         **dict.fromkeys(
             """input-completeness zero-share max-io-intensity direct-io-only local-quota walltime-scout cloud-mismatch
                hospital final-availability used-sites-first min-weight weight-data temporary-problems""".split(),
@@ -79,7 +79,7 @@ ELSEWHERE = {
     },
     ("analysis_job", "panda2026"): {"cap-rt": "D-36"},  # computed, and rejects nothing
 }
-PROFILES = ("doc", "panda2026")
+PROFILES = ("documented", "panda2026")
 
 
 def ids(db: Db, profile: str, algorithm: str) -> set[str]:

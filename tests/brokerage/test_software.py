@@ -32,7 +32,7 @@ def _problem(
     rows: Rows,
     task: dict[str, Any],
     software: dict[str, Any] | None,
-    flavour: str = "doc",
+    base_profile: str = "documented",
     releases: list[str] | None = None,
 ) -> str | None:
     """Why the queue does not do for the task; null = it does."""
@@ -40,7 +40,7 @@ def _problem(
     if software is not None:
         rows.software(**software)
     rows.task(**{"trans_home": HOME, **task})
-    return rows.answers("software_problems", flavour, [1]).get("Q")
+    return rows.answers("software_problems", base_profile, [1]).get("Q")
 
 
 # Hardware, seed 000 "Checks for CPU and/or GPU Hardware": what the queue publishes, the architecture, and what is
@@ -239,12 +239,12 @@ CONTAINERS: list[tuple[dict[str, Any], dict[str, Any], bool, str | None, str | N
 ]
 
 
-@pytest.mark.parametrize("flavour", ["doc", "panda2026"])
+@pytest.mark.parametrize("base_profile", ["documented", "panda2026"])
 @pytest.mark.parametrize(("published", "everywhere", "only_tags", "doc", "panda"), CONTAINERS)
 def test_containers(
     *,
     rows: Rows,
-    flavour: str,
+    base_profile: str,
     published: dict[str, Any],
     everywhere: dict[str, Any],
     only_tags: bool,
@@ -254,7 +254,7 @@ def test_containers(
     """No release is looked at where a container is given."""
     rows.software("ALL", **everywhere)
     task = {"architecture": "#", "container_name": "/img/a", "only_tags_for_fc": only_tags}
-    assert _problem(rows, task, published, flavour) == (doc if flavour == "doc" else panda)
+    assert _problem(rows, task, published, base_profile) == (doc if base_profile == "documented" else panda)
 
 
 def test_a_container_alone_is_checked_in_doc_only(rows: Rows) -> None:
@@ -262,7 +262,7 @@ def test_a_container_alone_is_checked_in_doc_only(rows: Rows) -> None:
     rows.queue(releases=["AUTO"])
     rows.software(containers=["/x"])
     rows.task(container_name="/img/a")
-    assert rows.answers("software_problems", "doc", [1]) == {"Q": "container /img/a is under none of /x"}
+    assert rows.answers("software_problems", "documented", [1]) == {"Q": "container /img/a is under none of /x"}
     assert rows.answers("software_problems", "panda2026", [1]) == {}
 
 
@@ -270,7 +270,7 @@ def test_production_without_software_needs_none(rows: Rows) -> None:
     rows.queue(releases=["AUTO"])
     rows.software(architectures=[INTEL])
     rows.task(architecture=PLATFORM, trans_home="", container_name="")
-    assert rows.answers("software_problems", "doc", [1]) == {}
+    assert rows.answers("software_problems", "documented", [1]) == {}
     assert rows.answers("software_problems", "panda2026", [1]) == {}
 
 
@@ -306,19 +306,22 @@ def test_releases_of_analysis(rows: Rows, home: str | None, uses: str | None, ex
 
 
 def test_analysis_without_a_release_asks_for_hardware_alone(rows: Rows) -> None:
-    for flavour in ("doc", "panda2026"):
-        rows.connection.execute("savepoint flavour")
+    for base_profile in ("documented", "panda2026"):
+        rows.connection.execute("savepoint base_profile")
         assert (
             _problem(
-                rows, {"label": "user", "trans_home": None, "architecture": None}, {"architectures": [X86]}, flavour
+                rows,
+                {"label": "user", "trans_home": None, "architecture": None},
+                {"architectures": [X86]},
+                base_profile,
             )
             is None
         )
-        rows.connection.execute("rollback to savepoint flavour")
+        rows.connection.execute("rollback to savepoint base_profile")
         assert "excl" not in (
-            _problem(rows, {"label": "user", "trans_home": None}, {"architectures": [INTEL]}, flavour) or "excl"
+            _problem(rows, {"label": "user", "trans_home": None}, {"architectures": [INTEL]}, base_profile) or "excl"
         )
-        rows.connection.execute("rollback to savepoint flavour")
+        rows.connection.execute("rollback to savepoint base_profile")
 
 
 @pytest.mark.parametrize(
@@ -330,7 +333,7 @@ def test_doc_leaves_queues_to_the_rule(rows: Rows, releases: list[str] | None, p
     if published:
         rows.software(architectures=[INTEL])
     rows.task(trans_home=HOME, architecture=PLATFORM)
-    assert rows.answers("software_problems", "doc", [1]) == {}
+    assert rows.answers("software_problems", "documented", [1]) == {}
 
 
 def test_auto_beside_other_releases_is_compared_in_doc(rows: Rows) -> None:
@@ -566,11 +569,11 @@ def test_what_cannot_be_read(rows: Rows, architecture: str | None, expected: str
     )
 
 
-@pytest.mark.parametrize("flavour", ["doc", "panda2026"])
-def test_an_error_is_the_reason_everywhere(rows: Rows, flavour: str) -> None:
+@pytest.mark.parametrize("base_profile", ["documented", "panda2026"])
+def test_an_error_is_the_reason_everywhere(rows: Rows, base_profile: str) -> None:
     """Such a task leaves before; if it did not, no queue would take it."""
     assert (
-        _problem(rows, {"architecture": "x("}, ALL_IN, flavour)
+        _problem(rows, {"architecture": "x("}, ALL_IN, base_profile)
         == "architecture: sw_platform x( is not a regular expression"
     )
 
@@ -613,7 +616,7 @@ def test_the_key_is_that_of_the_task(rows: Rows) -> None:
     assert keys[0] == keys[1]
     assert len(set(keys.values())) == len(needs) - 1
     found = rows.connection.execute(
-        "select software_key from brokerage.software_problems(%s, %s, 'doc')", [SETUP, list(keys)]
+        "select software_key from brokerage.software_problems(%s, %s, 'documented')", [SETUP, list(keys)]
     ).fetchall()
     assert sorted(key for (key,) in found) == sorted(set(keys.values()))
 
@@ -625,7 +628,9 @@ def test_the_broker_counts_more_than_the_label(rows: Rows) -> None:
     rows.task(architecture=PLATFORM)
     rows.task(2, architecture=PLATFORM, label="user")
     for analysis, keys in ((True, 2), (False, 0), (None, 1)):
-        statement = "select count(distinct software_key) from brokerage.software_problems(%s, '{1,2}', 'doc', %s)"
+        statement = (
+            "select count(distinct software_key) from brokerage.software_problems(%s, '{1,2}', 'documented', %s)"
+        )
         assert rows.connection.execute(statement, [SETUP, analysis]).fetchone() == (keys,)
 
 
@@ -677,7 +682,7 @@ def test_no_text_raises(
     rows.task(1, architecture=architecture, trans_home=home, trans_uses=uses, label=label)
     rows.task(2, architecture="x86_64&nvidia" + gpu, trans_home=home, container_name=uses, label=label)
     before = time.monotonic()
-    for flavour in ("doc", "panda2026"):
-        rows.answers("software_problems", flavour, [1, 2])
+    for base_profile in ("documented", "panda2026"):
+        rows.answers("software_problems", base_profile, [1, 2])
     assert time.monotonic() - before < 5
     rows.connection.execute("rollback to savepoint example")

@@ -217,12 +217,12 @@ def test_queues_that_a_task_is_preassigned_to_and_that_are_not_there(
 @pytest.mark.parametrize(
     ("profile", "task", "named"),
     [
-        ("doc", {"site": "Q,*C"}, [("*C", []), ("Q", ["Q"])]),
-        ("doc", {"params": {"included_site": ["U", "Z*"]}}, [("U", ["U/SCORE"]), ("Z*", [])]),
-        ("doc", {"params": {"included_site": ["*SC", "AUTO"]}}, [("*SC", []), ("AUTO", [])]),
+        ("documented", {"site": "Q,*C"}, [("*C", []), ("Q", ["Q"])]),
+        ("documented", {"params": {"included_site": ["U", "Z*"]}}, [("U", ["U/SCORE"]), ("Z*", [])]),
+        ("documented", {"params": {"included_site": ["*SC", "AUTO"]}}, [("*SC", []), ("AUTO", [])]),
         ("panda2026", {"params": {"included_site": ["*SC", "AUTO"]}}, [("*SC", ["U/SCORE"])]),
         ("panda2026", {"site": "DISK"}, []),
-        ("doc", {"site": "DISK"}, [("DISK", [])]),
+        ("documented", {"site": "DISK"}, [("DISK", [])]),
     ],
 )
 def test_queues_that_a_task_of_a_user_names(db: Connection, profile: str, task: Row, named: list[Any]) -> None:

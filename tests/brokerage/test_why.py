@@ -15,7 +15,7 @@ from broker.synthetic.grid import grid
 
 Connection = psycopg.Connection[Any]
 Row = dict[str, Any]
-PROFILES = ("doc", "panda2026")
+PROFILES = ("documented", "panda2026")
 VERDICTS = {"c": "candidate", "r": "rejected", "n": "not candidate"}
 
 
@@ -250,7 +250,7 @@ def test_the_profile_of_the_setup_explains(db: Connection) -> None:
     task = _tasks(db)[1]
     db.execute("select brokerage.set_settings('grid', %s)", [Jsonb({"profile": "panda2026"})])
     rows = _rows(db, "select * from brokerage.explain('grid', %s, p_algorithm => 'production_job')", task)
-    assert rows == _explained(db, task, "panda2026") != _explained(db, task, "doc")
+    assert rows == _explained(db, task, "panda2026") != _explained(db, task, "documented")
 
 
 @pytest.mark.parametrize(

@@ -17,10 +17,10 @@ def rows(rolled_back: psycopg.Connection[Any]) -> Rows:
     return Rows(rolled_back)
 
 
-def _refusal(rows: Rows, policy: str | None, task: dict[str, Any], flavour: str = "doc") -> str | None:
+def _refusal(rows: Rows, policy: str | None, task: dict[str, Any], base_profile: str = "documented") -> str | None:
     rows.queue(fairsharepolicy=policy)
     rows.task(**task)
-    return rows.answers("zero_share_refusals", flavour, [1]).get("Q")
+    return rows.answers("zero_share_refusals", base_profile, [1]).get("Q")
 
 
 CURRENT = "type=evgen:100%,type=simul:100%,type=any:0%"
@@ -126,12 +126,12 @@ CASES: list[tuple[str | None, dict[str, Any], str | None, str | None]] = [
 ]
 
 
-@pytest.mark.parametrize("flavour", ["doc", "panda2026"])
+@pytest.mark.parametrize("base_profile", ["documented", "panda2026"])
 @pytest.mark.parametrize(("policy", "task", "doc", "panda"), CASES)
 def test_refusals(
-    *, rows: Rows, flavour: str, policy: str | None, task: dict[str, Any], doc: str | None, panda: str | None
+    *, rows: Rows, base_profile: str, policy: str | None, task: dict[str, Any], doc: str | None, panda: str | None
 ) -> None:
-    assert _refusal(rows, policy, task, flavour) == (doc if flavour == "doc" else panda)
+    assert _refusal(rows, policy, task, base_profile) == (doc if base_profile == "documented" else panda)
 
 
 def test_each_class_and_each_queue_has_its_row(rows: Rows) -> None:
@@ -143,7 +143,7 @@ def test_each_class_and_each_queue_has_its_row(rows: Rows) -> None:
     rows.task(4, processing_type="pile", current_priority=900)
     rows.task(5, processing_type="merge")
     statement = (
-        "select t.task_id, r.queue from brokerage.zero_share_refusals(%s, %s, 'doc') r"
+        "select t.task_id, r.queue from brokerage.zero_share_refusals(%s, %s, 'documented') r"
         " join workload.task t on t.setup = %s and brokerage.share_key(t) = r.share_key order by 1, 2"
     )
     found = rows.connection.execute(statement, [SETUP, [1, 2, 3, 4], SETUP]).fetchall()
@@ -196,11 +196,11 @@ def test_no_policy_raises(
     """Whatever a policy says, there is an answer, and soon."""
     rows.connection.execute("savepoint example")
     before = time.monotonic()
-    for number, flavour in enumerate(("doc", "panda2026")):
+    for number, base_profile in enumerate(("documented", "panda2026")):
         rows.queue(f"Q{number}", fairsharepolicy=policy.replace("\0", ""))
         rows.task(
             number, working_group=group, processing_type=processing_type, current_priority=priority, is_merging=merging
         )
-        rows.answers("zero_share_refusals", flavour, [number])
+        rows.answers("zero_share_refusals", base_profile, [number])
     assert time.monotonic() - before < 5
     rows.connection.execute("rollback to savepoint example")

@@ -101,7 +101,7 @@ def test_a_task_that_is_named_and_not_due_is_decided_and_noted(cli: Cli, gridded
     assert sum(row["tasks"] for row in printed["tasks"]) == 1
     shown = cli("assign", "jobs", "--setup", "grid", "--dry-run", "--task", task).out
     assert f"task {task} is not due, decided because it is named: {reason}" in shown
-    shown = cli("what-if", "--setup", "grid", "--task", task, "--profile", "doc").out
+    shown = cli("what-if", "--setup", "grid", "--task", task, "--profile", "documented").out
     assert f"task {task} is not open, decided because it is named: {reason}" in shown
     shown = cli("explain", "task", task, "--setup", "grid", "--algorithm", "production_job").out
     assert shown.startswith(f"task {task} is not due: {reason}\n")
@@ -272,7 +272,7 @@ def test_what_if_with_a_world_and_a_profile(cli: Cli, gridded: Connection, tmp_p
         (("--set", "NQUEUED_SAT_CAP"), "has no value"),
         (("--set", "NQUEUED_SAT_CUP=1"), "NQUEUED_SAT_CUP"),
         (("--set", "NQUEUED_SAT_CAP=many"), "NQUEUED_SAT_CAP"),
-        (("--setup", "nowhere", "--profile", "doc"), "setup nowhere does not exist"),
+        (("--setup", "nowhere", "--profile", "documented"), "setup nowhere does not exist"),
     ],
 )
 def test_what_if_refuses_wrong_changes(cli: Cli, db: Connection, arguments: tuple[str, ...], error: str) -> None:
@@ -327,8 +327,8 @@ def test_rules_are_listed_in_their_order(cli: Cli) -> None:
     assert "brokerage.rule_memory" in shown and "seed 000" in shown
     assert "panda2026" in cli("rules", "--profile", "panda2026").out
     unknown = cli("rules", "--profile", "mine")
-    assert unknown.code == 1 and "doc of production_job" in unknown.err
-    assert "doc of production_job" in cli("rules", "--algorithm", "job_production").err
+    assert unknown.code == 1 and "documented of production_job" in unknown.err
+    assert "documented of production_job" in cli("rules", "--algorithm", "job_production").err
     assert "analysis_job" not in cli("rules", "--help").out
 
 
@@ -344,7 +344,7 @@ def test_rules_show_their_position_and_the_settings_of_a_setup(cli: Cli, db: Con
     printed = cli("rules", "--setup", "default", "--json").json
     assert printed["settings"]["profile"] == "panda2026"
     assert printed["rules"] == cli("rules", "--profile", "panda2026", "--json").json
-    assert "Profile doc" in cli("rules", "--setup", "default", "--profile", "doc").out
+    assert "Profile doc" in cli("rules", "--setup", "default", "--profile", "documented").out
     assert "there are: default" in cli("rules", "--setup", "nowhere").err
 
 

@@ -146,10 +146,10 @@ def test_a_case_over_what_the_database_holds(db: Connection) -> None:
 
 
 def test_the_profile_given_decides(db: Connection) -> None:
-    [doc, panda] = [evaluate(db, case(), profile=profile)[0] for profile in ("doc", "panda2026")]
+    [doc, panda] = [evaluate(db, case(), profile=profile)[0] for profile in ("documented", "panda2026")]
     assert doc["not_candidates"] != panda["not_candidates"]
     assert evaluate(db, case(profile="panda2026")) == [panda]
-    assert evaluate(db, case(profile="panda2026"), profile="doc") == [doc]
+    assert evaluate(db, case(profile="panda2026"), profile="documented") == [doc]
 
 
 def test_without_algorithm_the_broker_that_has_the_task_decides(rolled_back: Connection) -> None:

@@ -33,12 +33,12 @@ def why_not(q: Calls, queue: str = "A") -> Any:
     return q.value("select why_not from lifecycle.fast_excess('default') where queue = %s", queue)
 
 
-@pytest.mark.parametrize("profile", ["doc", "panda2026"])
+@pytest.mark.parametrize("profile", ["documented", "panda2026"])
 def test_the_excess_goes_lowest_ids_first(rolled_back: Connection, profile: str) -> None:
     jobs = [*queued(A, 10), *queued(B, 1), Job("running", A)]
     q = make(rolled_back, World({LIMIT: 4}, jobs), [A, B], profile)
     # min(10 - 3 x 1, 10 - 4, 10 - 0.3 x 11) = 6; panda2026 leaves one more
-    excess = 6 if profile == "doc" else 5
+    excess = 6 if profile == "documented" else 5
     assert moved(q, dry_run=True) == {"A": (excess, excess)}
     assert moved(q, most=2) == {"A": (excess, 2)}
     assert moved(q) == {"A": (excess - 2, excess - 2)}

@@ -261,7 +261,7 @@ def test_brokerage_reads_what_was_measured(q: Calls) -> None:
     make(q, "User Analysis", 3, "running")
     make(q, "Production", 1, "running", first=MADE_HERE + 100)
     measure(q)
-    query = "select share_usage, share_usage_above from brokerage.facts_of_analysis(%s, %s, 'doc')"
+    query = "select share_usage, share_usage_above from brokerage.facts_of_analysis(%s, %s, 'documented')"
     [(usage, above)] = q.rows(query, q.setup, [MADE_HERE + 1])
     # 30 of 40 HS06 run, the target is 10; Production leaves 20 of its 30, and 1 is PanDA's
     assert (usage, above) == pytest.approx((3, 30 / (10 + 20 * 10 / 11)))

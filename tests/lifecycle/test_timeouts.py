@@ -91,7 +91,7 @@ PANDA: list[Case] = [
     ("analysis-rebroker", "rebroker", "created", 3, {"status": "defined", "label": "user", "task": 1, "queue": OFF}),
     ("analysis-old", "cancel", "modified", 168, {"status": "throttled", "label": "test"}),
 ]
-PROFILES = {"doc": (DOC, model.doc), "panda2026": (PANDA, model.panda2026)}
+PROFILES = {"documented": (DOC, model.doc), "panda2026": (PANDA, model.panda2026)}
 
 
 @pytest.mark.parametrize("profile", PROFILES)
@@ -139,12 +139,14 @@ def test_the_readme_has_the_rules_as_they_are(rolled_back: Connection, profile: 
         [profile],
     ).fetchall()
     everywhere = "paused, disableReassign"  # is said once, above the table
-    assert [row[4] for row in rows if profile == "doc"] == [everywhere] * (len(rows) if profile == "doc" else 0)
-    assert told[-len(rows) :] == [list(row[: 4 if profile == "doc" else 5]) for row in rows]
+    assert [row[4] for row in rows if profile == "documented"] == [everywhere] * (
+        len(rows) if profile == "documented" else 0
+    )
+    assert told[-len(rows) :] == [list(row[: 4 if profile == "documented" else 5]) for row in rows]
 
 
 SWITCHES: dict[str, list[dict[str, Any]]] = {
-    "doc": [
+    "documented": [
         {"status": "activated", "modified": 99, "queue": PAUSED},
         {"status": "running", "modified": 99, "created": 999, "queue": KEPT},
         {"status": "sent", "modified": 99, "queue": KEPT},

@@ -17,7 +17,7 @@ def ago(hours: float | None) -> datetime | None:
     return None if hours is None else NOW - timedelta(hours=hours)
 
 
-def make(connection: psycopg.Connection[Any], world: World, queues: list[Queue], profile: str = "doc") -> Calls:
+def make(connection: psycopg.Connection[Any], world: World, queues: list[Queue], profile: str = "documented") -> Calls:
     """Put it all into setup default, whose clock stands at NOW; jobs get ids from 1 in their order."""
     q = Calls(connection)
     q.rows("select taskqueue.set_settings('default', '{}')")

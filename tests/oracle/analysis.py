@@ -1,8 +1,8 @@
 """Analysis job brokerage in both profiles, in plain Python: what the SQL engine is compared with.
 
 Written from the rules alone ("ATLAS Analysis Job Brokerage" in PanDA's documentation, their exact form, the profile
-`doc`, and what PanDA's code does, `panda2026`). Where a rule is that of production it is taken from the models of
-production; nothing comes from the package. One function a rule; each gives PanDA's tag if the queue fails, else None
+`documented`, and what PanDA's code does, `panda2026`). Where a rule is that of production it is taken from the models
+of production; nothing comes from the package. One function a rule; each gives PanDA's tag if the queue fails, else None
 (and `UNTAGGED` where PanDA has no tag). Comparisons are in exact fractions.
 """
 

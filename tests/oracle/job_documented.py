@@ -1,8 +1,8 @@
-"""Production job brokerage in the profile `doc`, in plain Python: what the SQL engine is compared with.
+"""Production job brokerage in the profile `documented`, in plain Python: what the SQL engine is compared with.
 
 Written from the rules alone ("ATLAS Production Job Brokerage" in PanDA's documentation, and their exact form, the
-profile `doc`), it shares nothing with the package. It is made to be read: one function a rule, every comparison in
-exact fractions, no thought for speed. A *world* is the JSON object that `broker evaluate` takes.
+profile `documented`), it shares nothing with the package. It is made to be read: one function a rule, every comparison
+in exact fractions, no thought for speed. A *world* is the JSON object that `broker evaluate` takes.
 """
 
 import itertools

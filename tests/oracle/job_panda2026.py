@@ -1,7 +1,7 @@
 """Production job brokerage in the profile `panda2026`, in plain Python: what the SQL engine is compared with.
 
-Written from the rules alone ("ATLAS production job brokerage" as PanDA's code has it); it takes from the model of `doc`
-what means the same in both, and nothing from the package. One function a rule. A persistent
+Written from the rules alone ("ATLAS production job brokerage" as PanDA's code has it); it takes from the model of
+`documented` what means the same in both, and nothing from the package. One function a rule. A persistent
 rule removes a queue at once; a temporary one marks it, and the mark counts where no persistent rule follows.
 """
 

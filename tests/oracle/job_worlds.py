@@ -8,8 +8,8 @@ drawn once a world, those of queues for every queue, mostly left as they are.
 `worlds()` is the strategy, which shrinks; Hypothesis likes to repeat itself, so give every theme its turn:
 `worlds(theme)` for each of `THEMES`. `random_world(number)` makes such worlds from a number, evenly and reproducibly.
 
-The profile `panda2026` has rules that the profile `doc` does not know: `PANDA_THEMES`. They stand apart, so that a
-number gives the same world of `random_world` whatever is added to them; `random_panda_world(number)` draws from both.
+The profile `panda2026` has rules that the profile `documented` does not know: `PANDA_THEMES`. They stand apart, so that
+a number gives the same world of `random_world` whatever is added to them; `random_panda_world(number)` draws from both.
 """
 
 import copy

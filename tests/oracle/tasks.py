@@ -1,9 +1,9 @@
 """Production task brokerage in both profiles, in plain Python: what the SQL engine is compared with.
 
-Written from the rules alone ("ATLAS Production Task Brokerage" and "Special Brokerage for ATLAS Full-chain" in PanDA's
-documentation, their exact form, the profile `doc`, and what PanDA's code does, `panda2026`). It takes small things from
-the model of job brokerage, and nothing from the package. One function a rule; each gives PanDA's tag if the nucleus
-fails, else None. Comparisons are in exact fractions.
+Written from the rules alone ("ATLAS Production Task Brokerage" and "Special Brokerage for ATLAS Full-chain" in
+PanDA's documentation, their exact form, the profile `documented`, and what PanDA's code does, `panda2026`). It takes
+small things from the model of job brokerage, and nothing from the package. One function a rule; each gives PanDA's
+tag if the nucleus fails, else None. Comparisons are in exact fractions.
 """
 
 import re
@@ -258,7 +258,7 @@ def full_chain_of_parent(case: Case, *, known: dict[str, Nucleus], parent_has_it
 
 
 class Doc:
-    """The profile `doc`."""
+    """The profile `documented`."""
 
     skips_logs = False
 
@@ -488,7 +488,7 @@ class Panda(Doc):
 
 # --- The decision -----------------------------------------------------------------------------------------------------
 
-PROFILES: dict[str, type[Doc]] = {"doc": Doc, "panda2026": Panda}
+PROFILES: dict[str, type[Doc]] = {"documented": Doc, "panda2026": Panda}
 JobCheck = Callable[[Row, int, str], bool]  # whether a queue of this nucleus would take jobs of the task
 
 

@@ -297,7 +297,7 @@ def test_shadows_do_not_help(operator: Calls, connect: Connect, login: Login, se
         "definition",
         "setting",
         "identity",
-        "house_role",
+        "installation_role",
         "ended",
         "pg_class",
     ):

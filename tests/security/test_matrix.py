@@ -12,7 +12,7 @@ from psycopg import sql
 
 from tests.security.conftest import PASSWORD
 
-ROOMS = ["resource", "workload", "brokerage", "taskqueue", "lifecycle", "instance", "monitor"]
+SCHEMAS = ["resource", "workload", "brokerage", "taskqueue", "lifecycle", "instance", "monitor"]
 ROLES = ["broker_agent", "broker_submitter", "broker_operator", "broker_viewer"]
 
 EVERYBODY = {"resource.installed_release"}
@@ -200,7 +200,7 @@ def functions(db: psycopg.Connection[Any]) -> list[tuple[str, str, str]]:
     """Name, signature, and a call with nulls, of every function and procedure of the rooms."""
     return [
         (name, signature, f"{'call' if kind == 'p' else 'select'} {name}({', '.join(nulls)})")
-        for name, signature, kind, nulls in db.execute(_FUNCTIONS, [ROOMS]).fetchall()
+        for name, signature, kind, nulls in db.execute(_FUNCTIONS, [SCHEMAS]).fetchall()
     ]
 
 
@@ -270,7 +270,7 @@ def test_tables_and_views(
     """No table to anybody but the owner; views for people to operators and viewers, to read."""
     connection = connect(role[1])
     wrong = []
-    relations = db.execute(_RELATIONS, [ROOMS]).fetchall()
+    relations = db.execute(_RELATIONS, [SCHEMAS]).fetchall()
     assert {kind for _, kind, _ in relations} >= {"r", "v", "p"}
     for name, kind, column in relations:
         for_people = kind == "v" and (name.startswith("monitor.") or name in VIEWS)
@@ -296,7 +296,7 @@ def test_nobody_makes_anything_in_the_rooms(
     db: psycopg.Connection[Any], connect: Callable[..., psycopg.Connection[Any]], role: tuple[str, str]
 ) -> None:
     connection = connect(role[1])
-    for room in ROOMS:
+    for room in SCHEMAS:
         assert refused(connection, f"create table {room}.mine ()")
         assert refused(connection, f"create function {room}.mine() returns int return 1")
     assert refused(connection, "drop function taskqueue.match_job")
@@ -317,14 +317,14 @@ def test_everything_belongs_to_the_owner_who_does_not_log_in(db: psycopg.Connect
           from pg_class c join pg_namespace n on n.oid = c.relnamespace
          where n.nspname = any (%(rooms)s) and c.relowner <> 'broker_owner'::regrole and c.relname !~ '^alembic_version'
         """
-    assert db.execute(others, {"rooms": ROOMS}).fetchall() == []
+    assert db.execute(others, {"rooms": SCHEMAS}).fetchall() == []
 
 
 def test_functions_with_the_owners_rights_pin_their_search_path(db: psycopg.Connection[Any]) -> None:
     rows = db.execute(
         "select p.oid::regprocedure::text, n.nspname, array_to_string(p.proconfig, ';') from pg_proc p"
         " join pg_namespace n on n.oid = p.pronamespace where n.nspname = any (%s) and p.prosecdef",
-        [ROOMS],
+        [SCHEMAS],
     ).fetchall()
     assert len(rows) > 20
     for name, room, settings in rows:
@@ -343,4 +343,4 @@ def test_public_has_nothing(db: psycopg.Connection[Any]) -> None:
         union all
         select n.nspname from pg_namespace n, aclexplode(n.nspacl) a where n.nspname = any (%(rooms)s) and a.grantee = 0
         """
-    assert db.execute(grants, {"rooms": ROOMS}).fetchall() == []
+    assert db.execute(grants, {"rooms": SCHEMAS}).fetchall() == []

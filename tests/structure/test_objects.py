@@ -1,4 +1,4 @@
-"""The house as a whole: everything is explained in the database, every object has its file, every function checked."""
+"""The installed database: everything is explained in the database, every object has its file, every function checked."""
 
 import shutil
 import tempfile
@@ -12,7 +12,7 @@ import pytest
 
 from broker.server import embedded
 from broker.upgrade import upgrade
-from broker.upgrade.source import ROOMS, package_folder, parse_files, read_folder
+from broker.upgrade.source import SCHEMAS, package_folder, parse_files, read_folder
 from tests.throwaway import programs
 
 # Everything of the rooms that can carry a comment and has none; partitions say what their table says.
@@ -46,14 +46,14 @@ select format('trigger %%s on %%s', t.tgname, t.tgrelid::regclass)
 
 def test_everything_has_a_comment(db: psycopg.Connection[Any]) -> None:
     """Every schema, table, view, column, function, type and trigger of ours (partitions excepted)."""
-    assert [row[0] for row in db.execute(_UNEXPLAINED, {"rooms": list(ROOMS)}).fetchall()] == []
+    assert [row[0] for row in db.execute(_UNEXPLAINED, {"rooms": list(SCHEMAS)}).fetchall()] == []
 
 
 def test_comments_say_more_than_the_name(db: psycopg.Connection[Any]) -> None:
     rows = db.execute(
         "select p.oid::regprocedure::text, obj_description(p.oid, 'pg_proc') from pg_proc p"
         " join pg_namespace n on n.oid = p.pronamespace where n.nspname = any (%s)",
-        [list(ROOMS)],
+        [list(SCHEMAS)],
     ).fetchall()
     assert [name for name, text in rows if text is None or len(text) < 20] == []
 
@@ -72,7 +72,7 @@ def test_every_object_has_one_file(db: psycopg.Connection[Any]) -> None:
             " select n.nspname, t.tgname from pg_trigger t join pg_class c on c.oid = t.tgrelid"
             "   join pg_namespace n on n.oid = c.relnamespace"
             " where n.nspname = any (%(rooms)s) and not t.tgisinternal and t.tgparentid = 0",
-            {"rooms": list(ROOMS)},
+            {"rooms": list(SCHEMAS)},
         ).fetchall()
     )
     assert files == installed
@@ -108,7 +108,7 @@ def test_plpgsql_check_finds_nothing(checked: psycopg.Connection[Any]) -> None:
         " cross join lateral extension.plpgsql_check_function_tb("
         "   p.oid, coalesce(t.tgrelid, 0), performance_warnings => false, extra_warnings => false) c"
         " where n.nspname = any (%s) and l.lanname = 'plpgsql' order by 1, 2",
-        [list(ROOMS)],
+        [list(SCHEMAS)],
     ).fetchall()
     functions = checked.execute(
         "select count(*) from pg_proc p join pg_language l on l.oid = p.prolang where l.lanname = 'plpgsql'"

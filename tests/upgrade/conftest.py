@@ -4,10 +4,10 @@ from pathlib import Path
 
 import pytest
 
-from tests.upgrade.house import House
+from tests.upgrade.small_release import SmallRelease
 
 
 @pytest.fixture
-def house(tmp_path: Path) -> House:
+def small(tmp_path: Path) -> SmallRelease:
     """A small release in a folder, not installed anywhere."""
-    return House(tmp_path / "house")
+    return SmallRelease(tmp_path / "small")

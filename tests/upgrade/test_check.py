@@ -4,7 +4,7 @@ import psycopg
 import pytest
 
 from broker.upgrade import CheckReport, Report, check, upgrade
-from tests.upgrade.house import House
+from tests.upgrade.small_release import SmallRelease
 
 
 def tamper(dsn: str, statement: str) -> None:
@@ -94,60 +94,64 @@ TAMPERING = [
 
 
 @pytest.mark.parametrize("tampering", TAMPERING, ids=[row[0][:60] for row in TAMPERING])
-def test_finds_each_kind_of_tampering(empty_dsn: str, house: House, tampering: tuple[str, str, str, bool]) -> None:
+def test_finds_each_kind_of_tampering(
+    empty_dsn: str, small: SmallRelease, tampering: tuple[str, str, str, bool]
+) -> None:
     statement, item, aspect, repaired = tampering
-    upgrade(empty_dsn, program=house.program)
-    assert check(empty_dsn, program=house.program) == CheckReport("1.0.0", "0001")
+    upgrade(empty_dsn, program=small.program)
+    assert check(empty_dsn, program=small.program) == CheckReport("1.0.0", "0001_baseline")
     tamper(empty_dsn, statement)
-    found = check(empty_dsn, program=house.program)
+    found = check(empty_dsn, program=small.program)
     assert (item, aspect) in {(difference.item, difference.aspect) for difference in found.differences}
     # Code, grants and owners are put right. What was done to tables stays, and stays visible.
-    upgrade(empty_dsn, program=house.program)
-    assert check(empty_dsn, program=house.program).ok == repaired
+    upgrade(empty_dsn, program=small.program)
+    assert check(empty_dsn, program=small.program).ok == repaired
 
 
-def test_an_upgrade_with_a_revision_does_not_bless_what_was_done_to_a_table(empty_dsn: str, house: House) -> None:
-    upgrade(empty_dsn, program=house.program)
+def test_an_upgrade_with_a_revision_does_not_bless_what_was_done_to_a_table(
+    empty_dsn: str, small: SmallRelease
+) -> None:
+    upgrade(empty_dsn, program=small.program)
     tamper(
         empty_dsn,
         "drop index taskqueue.thing_n; create table taskqueue.mine (n int); grant usage on schema taskqueue to public",
     )
-    house.revision("0002", "alter table taskqueue.thing add more int", "alter table taskqueue.thing drop more")
-    report = upgrade(empty_dsn, program=house.program)
-    assert report.revision == "0002"
-    found = check(empty_dsn, program=house.program)
+    small.revision("0002_more", "alter table taskqueue.thing add more int", "alter table taskqueue.thing drop more")
+    report = upgrade(empty_dsn, program=small.program)
+    assert report.revision == "0002_more"
+    found = check(empty_dsn, program=small.program)
     assert [difference.item for difference in found.differences] == ["index thing_n on taskqueue.thing"]
     assert found.guests == (f"table taskqueue.mine, owned by {login(empty_dsn)}",)
 
 
-def test_names_what_belongs_to_others_without_failing(empty_dsn: str, house: House) -> None:
-    upgrade(empty_dsn, program=house.program)
+def test_names_what_belongs_to_others_without_failing(empty_dsn: str, small: SmallRelease) -> None:
+    upgrade(empty_dsn, program=small.program)
     tamper(
         empty_dsn,
         "create view monitor.of_dba as select 1 as a; grant select on monitor.things to pg_monitor",
     )
-    found = check(empty_dsn, program=house.program)
+    found = check(empty_dsn, program=small.program)
     assert found.ok
     assert found.guests == (
         f"view monitor.of_dba, owned by {login(empty_dsn)}",
         "select on relation monitor.things to pg_monitor",
     )
-    upgrade(empty_dsn, program=house.program)
+    upgrade(empty_dsn, program=small.program)
     with psycopg.connect(empty_dsn) as conn:
         assert conn.execute("select has_table_privilege('pg_monitor', 'monitor.things', 'select')").fetchone() == (
             True,
         )
 
 
-def test_says_what_an_upgrade_would_bring(empty_dsn: str, house: House) -> None:
-    assert [difference.aspect for difference in check(empty_dsn, program=house.program).differences] == ["revision"]
-    upgrade(empty_dsn, program=house.program)
-    house.write("monitor/things.sql", "create or replace view monitor.things as select 1 as id, 2 as n;")
-    house.write("monitor/more.sql", "create or replace view monitor.more as select 1 as id;")
-    house.remove("taskqueue/thing_touch.sql")
-    house.revision("0002", "alter table taskqueue.thing add more int", "alter table taskqueue.thing drop more")
-    house.release = "1.1.0"
-    items = {(difference.item, difference.aspect) for difference in check(empty_dsn, program=house.program).differences}
+def test_says_what_an_upgrade_would_bring(empty_dsn: str, small: SmallRelease) -> None:
+    assert [difference.aspect for difference in check(empty_dsn, program=small.program).differences] == ["revision"]
+    upgrade(empty_dsn, program=small.program)
+    small.write("monitor/things.sql", "create or replace view monitor.things as select 1 as id, 2 as n;")
+    small.write("monitor/more.sql", "create or replace view monitor.more as select 1 as id;")
+    small.remove("taskqueue/thing_touch.sql")
+    small.revision("0002_more", "alter table taskqueue.thing add more int", "alter table taskqueue.thing drop more")
+    small.release = "1.1.0"
+    items = {(difference.item, difference.aspect) for difference in check(empty_dsn, program=small.program).differences}
     assert items == {
         ("database", "revision"),
         ("database", "release"),
@@ -157,13 +161,13 @@ def test_says_what_an_upgrade_would_bring(empty_dsn: str, house: House) -> None:
     }
 
 
-def test_reads_only(empty_dsn: str, house: House) -> None:
-    upgrade(empty_dsn, program=house.program)
+def test_reads_only(empty_dsn: str, small: SmallRelease) -> None:
+    upgrade(empty_dsn, program=small.program)
     with psycopg.connect(empty_dsn, autocommit=True) as conn:
         conn.execute(f"alter database {conn.info.dbname} set default_transaction_read_only = on".encode())
-    assert check(empty_dsn, program=house.program).ok
+    assert check(empty_dsn, program=small.program).ok
 
 
 def test_the_report_of_an_upgrade_that_changed_nothing() -> None:
-    assert not Report("1.0.0", "0001", "0001").changed
-    assert Report("1.0.0", "0001", "0001", grants=("grant",)).changed
+    assert not Report("1.0.0", "0001_baseline", "0001_baseline").changed
+    assert Report("1.0.0", "0001_baseline", "0001_baseline", grants=("grant",)).changed

@@ -76,16 +76,19 @@ def test_downgrade_says_what_will_go_before_it_asks(db: psycopg.Connection[Any],
     first, second = shown.stderr.split("\n")[:2]
     assert first == (
         f"Database {db.info.dbname} on {db.info.host}, port {db.info.port}:"
-        f" downgrade from revision {Program().head} to base."
+        f" downgrade from release {Program().release} to base."
     )
-    assert second == "Everything of pgbroker goes, with 2 waiting jobs, 1 leased job, 0 ended jobs."
+    assert second == "Everything of pgbroker is removed, with 2 waiting jobs, 1 leased job, 0 ended jobs."
     assert said(broker(dsn, "current", "--json"))["revision"] == Program().head
-    unknown = broker(dsn, "downgrade", "nowhere")
-    assert unknown.exit_code == 1 and "no revision nowhere" in unknown.stderr and "Go on?" not in unknown.stderr
+    # This build carries no earlier release: it says so before it asks.
+    for target in ([], ["0.0.9"]):
+        refused = broker(dsn, "downgrade", *target)
+        assert refused.exit_code == 1 and "Go on?" not in refused.stderr
+        assert "this build carries no earlier release" in refused.stderr
 
 
 @pytest.mark.parametrize("kind", ["agent", "operator"])
-def test_any_role_of_the_house_may_ask_what_is_installed(db: psycopg.Connection[Any], dsn: str, kind: str) -> None:
+def test_any_role_of_pgbroker_may_ask_what_is_installed(db: psycopg.Connection[Any], dsn: str, kind: str) -> None:
     login = f"{kind}_of_{db.info.dbname}"
     db.execute(sql.SQL("create role {} login password 'x'").format(sql.Identifier(login)))
     asking = make_conninfo(dsn, user=login, password="x")

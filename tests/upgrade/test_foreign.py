@@ -6,7 +6,7 @@ import psycopg
 import pytest
 
 from broker.upgrade import UpgradeError, check, upgrade
-from tests.upgrade.house import ADD_ONE, THINGS, House
+from tests.upgrade.small_release import ADD_ONE, THINGS, SmallRelease
 
 # An organisation's view, a view over it, functions and a trigger, all with owners, grants and comments of their own.
 FOREIGN = """
@@ -57,9 +57,9 @@ select array_agg(x order by x::text) from (
 
 
 @pytest.fixture
-def foreign_dsn(empty_dsn: str, house: House) -> str:
+def foreign_dsn(empty_dsn: str, small: SmallRelease) -> str:
     """A database with the small release and others' objects on it, in roles of this database's own name."""
-    upgrade(empty_dsn, program=house.program)
+    upgrade(empty_dsn, program=small.program)
     with psycopg.connect(empty_dsn, autocommit=True) as conn:
         conn.execute(named(conn, FOREIGN))
     return empty_dsn
@@ -70,68 +70,68 @@ def named(conn: psycopg.Connection[tuple[object, ...]], script: str) -> bytes:
     return re.sub("broker_test_(dba|reader)", rf"\1_{conn.info.dbname}", script).encode()
 
 
-def test_survives_changes_that_need_a_drop(foreign_dsn: str, house: House) -> None:
+def test_survives_changes_that_need_a_drop(foreign_dsn: str, small: SmallRelease) -> None:
     with psycopg.connect(foreign_dsn, autocommit=True) as conn:
         before = conn.execute(LOOKS.encode()).fetchone()
-        house.write("taskqueue/add_one.sql", ADD_ONE.replace("p_n int", "p_number int").replace("p_n + 1", "$1 + 1"))
-        house.write("monitor/things.sql", THINGS.replace("select t.id", "select t.note, t.id"))
-        house.write(
+        small.write("taskqueue/add_one.sql", ADD_ONE.replace("p_n int", "p_number int").replace("p_n + 1", "$1 + 1"))
+        small.write("monitor/things.sql", THINGS.replace("select t.id", "select t.note, t.id"))
+        small.write(
             "taskqueue/touch.sql",
             "create or replace function taskqueue.touch() returns trigger language plpgsql"
             " as $$ begin return null; end $$;",
         )
-        report = upgrade(foreign_dsn, program=house.program)
+        report = upgrade(foreign_dsn, program=small.program)
         assert len(report.foreign) == 5
         after = conn.execute(LOOKS.encode()).fetchone()
         assert str(after) == str(before)
         conn.execute("insert into taskqueue.thing values (1, 1)")
         assert conn.execute("select dba.twice(1), dba.late(1)").fetchone() == (4, 2)
-        found = check(foreign_dsn, program=house.program).differences
+        found = check(foreign_dsn, program=small.program).differences
         assert {difference.item for difference in found} == {
             "trigger of_dba on taskqueue.thing",
             "trigger of_view on monitor.things",
         }
 
 
-def test_a_change_without_a_drop_does_not_touch_them(foreign_dsn: str, house: House) -> None:
+def test_a_change_without_a_drop_does_not_touch_them(foreign_dsn: str, small: SmallRelease) -> None:
     with psycopg.connect(foreign_dsn) as conn:
         oids = "select array_agg(oid order by oid) from pg_class where relnamespace = 'dba'::regnamespace"
         before = conn.execute(oids.encode()).fetchone()
-        house.write("taskqueue/add_one.sql", ADD_ONE.replace("p_n + 1", "1 + p_n"))
-        house.write("monitor/things.sql", THINGS.replace("as n from", "as n, t.note from"))
-        assert not upgrade(foreign_dsn, program=house.program).foreign
+        small.write("taskqueue/add_one.sql", ADD_ONE.replace("p_n + 1", "1 + p_n"))
+        small.write("monitor/things.sql", THINGS.replace("as n from", "as n, t.note from"))
+        assert not upgrade(foreign_dsn, program=small.program).foreign
         assert conn.execute(oids.encode()).fetchone() == before
 
 
-def test_refuses_when_they_do_not_fit_any_more(foreign_dsn: str, house: House) -> None:
+def test_refuses_when_they_do_not_fit_any_more(foreign_dsn: str, small: SmallRelease) -> None:
     with psycopg.connect(foreign_dsn, autocommit=True) as conn:
         before = conn.execute(LOOKS.encode()).fetchone()
-        house.write(
+        small.write(
             "monitor/things.sql", "create or replace view monitor.things as select t.id from taskqueue.thing t;"
         )
         with pytest.raises(
             UpgradeError, match=r"view dba\.report, owned by dba_\w+, does not fit.*column .* does not exist"
         ):
-            upgrade(foreign_dsn, program=house.program)
+            upgrade(foreign_dsn, program=small.program)
         assert conn.execute(LOOKS.encode()).fetchone() == before
-        house.remove("monitor/things.sql")
-        house.write("roles.sql", "grant usage on schema taskqueue to broker_agent;")
+        small.remove("monitor/things.sql")
+        small.write("roles.sql", "grant usage on schema taskqueue to broker_agent;")
         with pytest.raises(UpgradeError, match=r"dba\.\w+.*does not fit.*monitor\.things"):
-            upgrade(foreign_dsn, program=house.program)
+            upgrade(foreign_dsn, program=small.program)
         assert conn.execute(LOOKS.encode()).fetchone() == before
 
 
-def test_refuses_what_it_cannot_make_again(foreign_dsn: str, house: House) -> None:
+def test_refuses_what_it_cannot_make_again(foreign_dsn: str, small: SmallRelease) -> None:
     with psycopg.connect(foreign_dsn, autocommit=True) as conn:
         conn.execute("create materialized view dba.kept as select * from monitor.things")
-    house.write("monitor/things.sql", THINGS.replace("select t.id", "select t.note, t.id"))
+    small.write("monitor/things.sql", THINGS.replace("select t.id", "select t.note, t.id"))
     with pytest.raises(
         UpgradeError, match=r"view monitor\.things must be dropped.*materialized view dba\.kept depends"
     ):
-        upgrade(foreign_dsn, program=house.program)
+        upgrade(foreign_dsn, program=small.program)
 
 
-def test_somebody_who_is_not_superuser(foreign_dsn: str, house: House) -> None:
+def test_somebody_who_is_not_superuser(foreign_dsn: str, small: SmallRelease) -> None:
     """He may not drop what is not his: the upgrade names it. As a member of the owner's role he may."""
     with psycopg.connect(foreign_dsn, autocommit=True) as conn:
         conn.execute("drop trigger of_dba on taskqueue.thing; drop trigger of_view on monitor.things")
@@ -139,13 +139,13 @@ def test_somebody_who_is_not_superuser(foreign_dsn: str, house: House) -> None:
         name = f"installer_{conn.info.dbname}"
         conn.execute(f"create role {name} login password 'x'; grant broker_owner to {name}".encode())
     login = psycopg.conninfo.make_conninfo(foreign_dsn, user=name, password="x")
-    house.write("monitor/things.sql", THINGS.replace("select t.id", "select t.note, t.id"))
+    small.write("monitor/things.sql", THINGS.replace("select t.id", "select t.note, t.id"))
     with pytest.raises(
         UpgradeError, match=r"view dba\.\w+, owned by dba_\w+, stands on what must be dropped"
     ) as caught:
-        upgrade(login, program=house.program)
+        upgrade(login, program=small.program)
     assert "member of dba_" in str(caught.value.hint)
     with psycopg.connect(foreign_dsn, autocommit=True) as conn:
         conn.execute(named(conn, f"grant broker_test_dba to {name}"))
-        assert len(upgrade(login, program=house.program).foreign) == 3
+        assert len(upgrade(login, program=small.program).foreign) == 3
         assert str(conn.execute(LOOKS.encode()).fetchone()) == str(before)

@@ -9,7 +9,7 @@ from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
 from broker.upgrade import UpgradeError, check, downgrade, upgrade
 from broker.upgrade.grants import parse
-from tests.upgrade.house import GRANTS, House
+from tests.upgrade.small_release import GRANTS, SmallRelease
 
 PRIVILEGES = """
 select grantee::regrole::text, privilege_type from (
@@ -22,55 +22,55 @@ def rows(dsn: str, query: str) -> list[tuple[object, ...]]:
         return conn.execute(query.encode()).fetchall()
 
 
-def test_a_grant_that_leaves_the_file_leaves_the_database(empty_dsn: str, house: House) -> None:
-    upgrade(empty_dsn, program=house.program)
+def test_a_grant_that_leaves_the_file_leaves_the_database(empty_dsn: str, small: SmallRelease) -> None:
+    upgrade(empty_dsn, program=small.program)
     assert rows(empty_dsn, PRIVILEGES) == [("broker_agent", "EXECUTE"), ("broker_owner", "EXECUTE")]
-    house.write("roles.sql", GRANTS.replace("add_one to broker_agent", "add_one to broker_viewer, broker_operator"))
-    report = upgrade(empty_dsn, program=house.program)
+    small.write("roles.sql", GRANTS.replace("add_one to broker_agent", "add_one to broker_viewer, broker_operator"))
+    report = upgrade(empty_dsn, program=small.program)
     assert rows(empty_dsn, PRIVILEGES) == [
         ("broker_operator", "EXECUTE"),
         ("broker_owner", "EXECUTE"),
         ("broker_viewer", "EXECUTE"),
     ]
     assert len(report.grants) == 3 and not report.written
-    house.write("roles.sql", "")
-    upgrade(empty_dsn, program=house.program)
+    small.write("roles.sql", "")
+    upgrade(empty_dsn, program=small.program)
     assert rows(empty_dsn, PRIVILEGES) == [("broker_owner", "EXECUTE")]
-    assert check(empty_dsn, program=house.program).ok
+    assert check(empty_dsn, program=small.program).ok
 
 
-def test_one_overload_or_all(empty_dsn: str, house: House) -> None:
-    house.write(
+def test_one_overload_or_all(empty_dsn: str, small: SmallRelease) -> None:
+    small.write(
         "taskqueue/add_one__2.sql",
         "create or replace function taskqueue.add_one(p_n numeric(5,2)) returns int return 1;",
     )
-    house.write("roles.sql", GRANTS.replace("add_one to", "add_one(decimal) to"))
-    upgrade(empty_dsn, program=house.program)
+    small.write("roles.sql", GRANTS.replace("add_one to", "add_one(decimal) to"))
+    upgrade(empty_dsn, program=small.program)
     who = """
         select has_function_privilege('broker_agent', oid, 'execute')
           from pg_proc where proname = 'add_one' order by oid"""
     assert rows(empty_dsn, who) == [(False,), (True,)]
-    house.write("roles.sql", GRANTS)
-    upgrade(empty_dsn, program=house.program)
+    small.write("roles.sql", GRANTS)
+    upgrade(empty_dsn, program=small.program)
     assert rows(empty_dsn, who) == [(True,), (True,)]
 
 
-def test_a_procedure_is_granted_like_a_function(empty_dsn: str, house: House) -> None:
-    house.write(
+def test_a_procedure_is_granted_like_a_function(empty_dsn: str, small: SmallRelease) -> None:
+    small.write(
         "taskqueue/work.sql",
         "create or replace procedure taskqueue.work(p_n int, inout p_run bigint default null)"
         " language plpgsql as $$ begin p_run := p_n; end $$;",
     )
-    house.write("roles.sql", GRANTS + "grant execute on procedure taskqueue.work to broker_operator;")
-    upgrade(empty_dsn, program=house.program)
+    small.write("roles.sql", GRANTS + "grant execute on procedure taskqueue.work to broker_operator;")
+    upgrade(empty_dsn, program=small.program)
     who = """
         select has_function_privilege(role, 'taskqueue.work(int, bigint)', 'execute')
           from unnest(array['broker_operator', 'broker_viewer']) role"""
     assert rows(empty_dsn, who) == [(True,), (False,)]
-    house.write("roles.sql", GRANTS)
-    upgrade(empty_dsn, program=house.program)
+    small.write("roles.sql", GRANTS)
+    upgrade(empty_dsn, program=small.program)
     assert rows(empty_dsn, who) == [(False,), (False,)]
-    assert check(empty_dsn, program=house.program).ok
+    assert check(empty_dsn, program=small.program).ok
 
 
 @pytest.mark.parametrize(
@@ -90,14 +90,14 @@ def test_roles_sql_holds_plain_grants_only(line: str) -> None:
         parse(line)
 
 
-def test_a_grant_on_nothing_is_refused(empty_dsn: str, house: House) -> None:
-    house.write("roles.sql", GRANTS + "grant execute on function taskqueue.add_two to broker_agent;")
+def test_a_grant_on_nothing_is_refused(empty_dsn: str, small: SmallRelease) -> None:
+    small.write("roles.sql", GRANTS + "grant execute on function taskqueue.add_two to broker_agent;")
     with pytest.raises(UpgradeError, match=r"roles\.sql grants on routine taskqueue\.add_two"):
-        upgrade(empty_dsn, program=house.program)
-    house.write("roles.sql", GRANTS)
-    upgrade(empty_dsn, program=house.program)
-    house.write("roles.sql", GRANTS + "grant execute on function taskqueue.add_one(text) to broker_agent;")
-    assert [difference.found for difference in check(empty_dsn, program=house.program).differences] == ["no such thing"]
+        upgrade(empty_dsn, program=small.program)
+    small.write("roles.sql", GRANTS)
+    upgrade(empty_dsn, program=small.program)
+    small.write("roles.sql", GRANTS + "grant execute on function taskqueue.add_one(text) to broker_agent;")
+    assert [difference.found for difference in check(empty_dsn, program=small.program).differences] == ["no such thing"]
 
 
 def test_public_has_nothing(dsn: str) -> None:
@@ -133,26 +133,26 @@ def test_everything_belongs_to_the_owner(dsn: str) -> None:
     assert strangers == []
 
 
-def test_another_prefix(empty_dsn: str, house: House) -> None:
+def test_another_prefix(empty_dsn: str, small: SmallRelease) -> None:
     with psycopg.connect(empty_dsn) as conn:
         prefix = f"of_{conn.info.dbname}_"
-    upgrade(empty_dsn, role_prefix=prefix, program=house.program)
+    upgrade(empty_dsn, role_prefix=prefix, program=small.program)
     owners = "select distinct nspowner::regrole::text from pg_namespace where nspname in ('resource', 'taskqueue')"
     assert rows(empty_dsn, owners) == [(f"{prefix}owner",)]
-    assert ("agent", f"{prefix}agent") in rows(empty_dsn, "select kind, role_name from resource.house_role")
+    assert ("agent", f"{prefix}agent") in rows(empty_dsn, "select kind, role_name from resource.installation_role")
     assert rows(empty_dsn, PRIVILEGES) == [(f"{prefix}agent", "EXECUTE"), (f"{prefix}owner", "EXECUTE")]
     # The database knows its prefix from here on.
-    assert not upgrade(empty_dsn, program=house.program).changed
-    assert check(empty_dsn, program=house.program).ok
+    assert not upgrade(empty_dsn, program=small.program).changed
+    assert check(empty_dsn, program=small.program).ok
     with pytest.raises(UpgradeError, match=f"role prefix {prefix}, not other_"):
-        upgrade(empty_dsn, role_prefix="other_", program=house.program)
-    downgrade(empty_dsn, "base", program=house.program)
+        upgrade(empty_dsn, role_prefix="other_", program=small.program)
+    downgrade(empty_dsn, "base", program=small.program)
 
 
 @pytest.mark.parametrize("prefix", ["", "pg_x", "Broker", "a b", "x" * 51, '"; drop'])
-def test_a_prefix_is_the_beginning_of_a_name(empty_dsn: str, house: House, prefix: str) -> None:
+def test_a_prefix_is_the_beginning_of_a_name(empty_dsn: str, small: SmallRelease, prefix: str) -> None:
     with pytest.raises(UpgradeError, match="not the beginning of a role's name"):
-        upgrade(empty_dsn, role_prefix=prefix, program=house.program)
+        upgrade(empty_dsn, role_prefix=prefix, program=small.program)
 
 
 @pytest.fixture
@@ -167,45 +167,45 @@ def creator(empty_dsn: str) -> Iterator[tuple[str, str]]:
         yield make_conninfo(empty_dsn, user=name, password="x"), f"of_{conn.info.dbname}_"
 
 
-def test_without_a_superuser(creator: tuple[str, str], house: House) -> None:
+def test_without_a_superuser(creator: tuple[str, str], small: SmallRelease) -> None:
     dsn, prefix = creator
-    upgrade(dsn, role_prefix=prefix, program=house.program)
-    assert not upgrade(dsn, program=house.program).changed
-    assert check(dsn, program=house.program).ok
-    house.write("roles.sql", "")
-    assert len(upgrade(dsn, program=house.program).grants) == 5
-    assert downgrade(dsn, "base", program=house.program).revision is None
+    upgrade(dsn, role_prefix=prefix, program=small.program)
+    assert not upgrade(dsn, program=small.program).changed
+    assert check(dsn, program=small.program).ok
+    small.write("roles.sql", "")
+    assert len(upgrade(dsn, program=small.program).grants) == 5
+    assert downgrade(dsn, "base", program=small.program).revision is None
 
 
-def test_the_whole_house_without_a_superuser(creator: tuple[str, str]) -> None:
+def test_everything_without_a_superuser(creator: tuple[str, str]) -> None:
     dsn, prefix = creator
     upgrade(dsn, role_prefix=prefix)
     assert check(dsn).ok
 
 
-def test_lacking_the_right_prints_the_sql(creator: tuple[str, str], empty_dsn: str, house: House) -> None:
+def test_lacking_the_right_prints_the_sql(creator: tuple[str, str], empty_dsn: str, small: SmallRelease) -> None:
     dsn, prefix = creator
     with psycopg.connect(dsn) as conn:
         name = conn.info.user
     with psycopg.connect(empty_dsn, autocommit=True) as admin:
         admin.execute(sql.SQL("alter role {} nocreaterole").format(sql.Identifier(name)))
         with pytest.raises(UpgradeError, match="may not make the roles") as caught:
-            upgrade(dsn, role_prefix=prefix, program=house.program)
+            upgrade(dsn, role_prefix=prefix, program=small.program)
         hint = str(caught.value.hint)
         assert f'create role "{prefix}agent" nologin;' in hint and f'grant "{prefix}owner" to "{name}";' in hint
         assert rows(empty_dsn, "select count(*) from pg_namespace where nspname = 'resource'") == [(0,)]
         # What is printed is what is needed: run by the superuser, it lets the login go on.
         admin.execute(hint.split("\n", 1)[1].encode())
-        upgrade(dsn, role_prefix=prefix, program=house.program)
-    assert check(dsn, program=house.program).ok
+        upgrade(dsn, role_prefix=prefix, program=small.program)
+    assert check(dsn, program=small.program).ok
 
 
 def test_a_second_dba_is_told_who_may_grant_the_owner(
-    creator: tuple[str, str], new_database: Callable[..., str], house: House
+    creator: tuple[str, str], new_database: Callable[..., str], small: SmallRelease
 ) -> None:
     dsn, prefix = creator
     first = str(conninfo_to_dict(dsn)["user"])
-    upgrade(dsn, role_prefix=prefix, program=house.program)
+    upgrade(dsn, role_prefix=prefix, program=small.program)
     second, empty = f"second_{first}", new_database("template0")
     database = str(conninfo_to_dict(empty)["dbname"])
     with psycopg.connect(empty, autocommit=True) as admin:
@@ -215,17 +215,17 @@ def test_a_second_dba_is_told_who_may_grant_the_owner(
     elsewhere = make_conninfo(empty, user=second, password="x")
     # What is installed may be seen by members of the owner only, in the database that has it ...
     with pytest.raises(UpgradeError, match="may not see") as caught:
-        upgrade(make_conninfo(dsn, user=second, password="x"), program=house.program)
+        upgrade(make_conninfo(dsn, user=second, password="x"), program=small.program)
     assert f'grant "{prefix}owner" to "{second}"' in str(caught.value.hint)
     if server_version < 160000:
-        assert upgrade(elsewhere, role_prefix=prefix, program=house.program).changed
+        assert upgrade(elsewhere, role_prefix=prefix, program=small.program).changed
         return
     # ... and in a database of the second's own CREATEROLE and owning it do not help: the role's maker has to grant it.
     with pytest.raises(UpgradeError, match="act as their owner") as caught:
-        upgrade(elsewhere, role_prefix=prefix, program=house.program)
+        upgrade(elsewhere, role_prefix=prefix, program=small.program)
     who, script = str(caught.value.hint).split("\n", 1)
     assert f"the ADMIN option on {prefix}owner ({first} has it)" in who and "CREATEROLE" not in who
     assert script.splitlines()[0] == f'grant "{prefix}owner" to "{second}";'
     with psycopg.connect(dsn, autocommit=True) as maker:
         maker.execute(script.splitlines()[0].encode())
-    assert upgrade(elsewhere, role_prefix=prefix, program=house.program).changed
+    assert upgrade(elsewhere, role_prefix=prefix, program=small.program).changed

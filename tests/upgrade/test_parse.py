@@ -60,18 +60,13 @@ def test_says_what_a_file_creates(text: str, expected: Created) -> None:
             "creates 2 objects",
         ),
         ("taskqueue/f.sql", "create view taskqueue.g as select 1", "named after its object"),
-        ("taskqueue/f.sql", "create view monitor.f as select 1", "in the folder of the room taskqueue"),
-        ("taskqueue/f.sql", "create view f as select 1", "must be written room.name"),
-        ("cellar/f.sql", "create view cellar.f as select 1", "not in the folder of a room"),
+        ("taskqueue/f.sql", "create view monitor.f as select 1", "in the folder of the schema taskqueue"),
+        ("taskqueue/f.sql", "create view f as select 1", "must be written schema.name"),
+        ("cellar/f.sql", "create view cellar.f as select 1", "not in the folder of a schema"),
         (
             "taskqueue/f.sql",
             "create view taskqueue.f as select 1; grant select on taskqueue.f to x",
             "holds `grant select",
-        ),
-        (
-            "taskqueue/f.sql",
-            "-- after: taskqueue.g\ncreate view taskqueue.f as select 1",
-            "no file creates taskqueue.g",
         ),
     ],
 )
@@ -81,18 +76,23 @@ def test_refuses_a_file_that_is_not_one_object_of_its_name(path: str, text: str,
     assert path in str(caught.value)
 
 
-def test_orders_by_room_and_kind_except_where_declared() -> None:
+def order(files: dict[str, str]) -> list[str]:
+    """The paths in the order in which the objects are made."""
+    return [thing.path for thing in parse_files(files)]
+
+
+def test_orders_by_schema_kind_and_path_except_where_an_object_uses_another() -> None:
     files = {
         "monitor/a.sql": "create view monitor.a as select 1",
         "monitor/z.sql": "create function monitor.z() returns int language sql as ''",
         "resource/y.sql": "create view resource.y as select 1",
-        "taskqueue/b.sql": "-- after: taskqueue.c\ncreate view taskqueue.b as select 1",
+        "taskqueue/b.sql": "create view taskqueue.b as select * from taskqueue.c",
         "taskqueue/c.sql": "create view taskqueue.c as select 1",
-        "taskqueue/rule/d.sql": "-- after: taskqueue.b, taskqueue.c\ncreate view taskqueue.d as select 1",
+        "taskqueue/rule/d.sql": "create view taskqueue.d as select b.*, taskqueue.c.x from taskqueue.b, taskqueue.c",
         "taskqueue/e.sql": "create function taskqueue.e() returns int return 1",
         "taskqueue/e__2.sql": "create function taskqueue.e(p_a int) returns int return 1",
     }
-    assert [thing.path for thing in parse_files(files)] == [
+    expected = [
         "resource/y.sql",
         "taskqueue/e.sql",
         "taskqueue/e__2.sql",
@@ -102,13 +102,77 @@ def test_orders_by_room_and_kind_except_where_declared() -> None:
         "monitor/z.sql",
         "monitor/a.sql",
     ]
+    assert order(files) == expected
+    assert order(dict(reversed(files.items()))) == expected
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "create view taskqueue.a as select taskqueue.z(1)",
+        'create view taskqueue.a as select 1 union select * from "taskqueue" . "z"',
+        "create view taskqueue.a as select taskqueue.z.n from x",
+        "create function taskqueue.a() returns int return (select taskqueue.z(1))",
+        "create procedure taskqueue.a() begin atomic select 1; select taskqueue.z(1); end",
+        "create function taskqueue.a(p_row taskqueue.z) returns int language sql as ''",
+        "create function taskqueue.a(p_n int default taskqueue.z(1)) returns int language sql as ''",
+        "create function taskqueue.a() returns setof taskqueue.z language plpgsql as $$ $$",
+        "create function taskqueue.a(out p_rows taskqueue.z[]) language plpgsql as $$ $$",
+        "create trigger a before insert on taskqueue.t for each row execute function taskqueue.z()",
+        "create trigger a instead of insert on taskqueue.z for each row execute function x()",
+        "create trigger a before insert on taskqueue.t for each row when (taskqueue.z(new.n)) execute function x()",
+    ],
+)
+def test_an_object_is_made_after_what_it_uses(text: str) -> None:
+    used = "create view taskqueue.z as select 1"
+    assert order({"taskqueue/a.sql": text, "taskqueue/z.sql": used}) == ["taskqueue/z.sql", "taskqueue/a.sql"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "-- taskqueue.z\ncreate view taskqueue.a as /* taskqueue.z */ select 1",
+        "create view taskqueue.a as select 'taskqueue.z'",
+        "create view taskqueue.a as select other.taskqueue.z, ztaskqueue.z, taskqueue.zz from x",
+        "create view taskqueue.a as select 1; comment on view taskqueue.a is 'taskqueue.z'",
+        "create function taskqueue.a() returns int language sql as 'select taskqueue.z(1)'",
+        "create function taskqueue.a() returns int language plpgsql as $x$ begin return taskqueue.z(1); end $x$",
+    ],
+)
+def test_a_name_that_is_not_looked_up_makes_no_order(text: str) -> None:
+    used = "create view taskqueue.z as select 1"
+    assert order({"taskqueue/a.sql": text, "taskqueue/z.sql": used}) == ["taskqueue/a.sql", "taskqueue/z.sql"]
+
+
+def test_an_object_uses_all_routines_of_a_name_and_may_use_its_own() -> None:
+    files = {
+        "taskqueue/e.sql": "create function taskqueue.e() returns int return taskqueue.e(1)",
+        "taskqueue/e__2.sql": "create function taskqueue.e(p_n int) returns int language sql as 'select taskqueue.e()'",
+        "resource/b.sql": "create view resource.b as select taskqueue.e()",
+        "taskqueue/t.sql": "create trigger t before insert on taskqueue.t for each row execute function taskqueue.f()",
+        "taskqueue/f.sql": "create function taskqueue.f() returns trigger language plpgsql as $$ $$",
+    }
+    assert order(files) == [
+        "taskqueue/e__2.sql",
+        "taskqueue/e.sql",
+        "resource/b.sql",
+        "taskqueue/f.sql",
+        "taskqueue/t.sql",
+    ]
 
 
 def test_names_the_files_of_a_circle() -> None:
     files = {
-        "taskqueue/a.sql": "-- after: taskqueue.b\ncreate view taskqueue.a as select 1",
-        "taskqueue/b.sql": "-- after: taskqueue.a\ncreate view taskqueue.b as select 1",
-        "taskqueue/c.sql": "create view taskqueue.c as select 1",
+        "taskqueue/a.sql": "create view taskqueue.a as select * from taskqueue.b",
+        "taskqueue/b.sql": "create view taskqueue.b as select taskqueue.c()",
+        "taskqueue/c.sql": "create function taskqueue.c() returns taskqueue.a language sql as ''",
+        "taskqueue/d.sql": "create view taskqueue.d as select * from taskqueue.c()",
+        "taskqueue/e.sql": "create view taskqueue.e as select 1",
     }
-    with pytest.raises(ParseError, match=r"circle through taskqueue/a\.sql, taskqueue/b\.sql$"):
+    with pytest.raises(ParseError, match="in a circle: ") as caught:
         parse_files(files)
+    assert sorted(str(caught.value).split(": ")[1].split(", ")) == [
+        "taskqueue/a.sql",
+        "taskqueue/b.sql",
+        "taskqueue/c.sql",
+    ]

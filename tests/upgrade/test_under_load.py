@@ -18,10 +18,10 @@ from broker.upgrade.source import package_folder
 UPGRADES = int(os.environ.get("BROKER_TEST_UPGRADES", "16"))  # 50 by hand
 AGENTS = 8
 # Calls of agents and submitters, and what they call: with their parameters renamed they must be dropped and made again.
-RENAMED = ("match_job", "insert_job", "enter", "weight", "is_background")
+RENAMED = ("match_job", "insert_job", "enter_setup", "weight", "is_background")
 # What these call, in turn: replaced in place.
 REWRITTEN = ("match_jobs", "lease_jobs", "offer_of", "place_jobs", "take_job", "finish_job", "clock")
-VIEW = "monitor/waiting_by_site.sql"
+VIEW = "waiting_by_site"
 FOREIGN = """
 create schema dba;
 create view dba.waiting as select count(*) as n from monitor.waiting_by_site;
@@ -32,7 +32,7 @@ create function dba.weight(p_priority int) returns float8 return taskqueue.weigh
 def variant(folder: Path) -> Program:
     """Another release: hot functions differ, some need a drop, so does a view; a hot trigger is written anew."""
     shutil.copytree(package_folder("sql"), folder)
-    for path in [*folder.glob("resource/**/*.sql"), *folder.glob("taskqueue/**/*.sql"), folder / VIEW]:
+    for path in [file for schema in ("resource", "taskqueue", "monitor") for file in (folder / schema).rglob("*.sql")]:
         text = path.read_text()
         if path.stem in REWRITTEN:
             text = text.replace("$$\n", "$$\n-- another release\n", 1)
@@ -40,7 +40,7 @@ def variant(folder: Path) -> Program:
             text = re.sub(r"\bp_", "pp_", text)
         if path.stem == "task_queue_bucket":
             text += "-- another release\n"
-        if path == folder / VIEW:
+        if path.stem == VIEW:
             text = text.replace("select ", "select 'another release' as more, ", 1)
         path.write_text(text)
     return Program(folder)

@@ -1,22 +1,27 @@
--- after: workload.make_jobs
--- What follows decisions of a run: jobs of tasks go to their candidates (those decided in turn have theirs, and tasks their nuclei), the live counter
--- counts them (or they are made, which counts them for good), and it is noted where the tasks stand. Those that
--- were refused or could not be evaluated wait like those that found nothing.
+-- What follows decisions of a run: jobs of tasks go to their candidates (those decided in turn have theirs, and tasks
+-- their nuclei), the live counter counts them (or they are made, which counts them for good), and it is noted where
+-- the tasks stand. Those that were refused or could not be evaluated wait like those that found nothing.
 create or replace function brokerage.assign_jobs(p_run brokerage.run, p_task_ids bigint[]) returns void
 language plpgsql
 as $$
 begin
   if p_run.algorithm <> 'production_task' and not brokerage.sees_assignments(p_run.profile, p_run.algorithm) then
     perform brokerage.assign_task(p_run, c.task_id, c.queues, c.weights, c.queued, c.capacities, c.chunks)
-       from (select x.task_id, array_agg(x.queue order by x.rank) as queues, array_agg(coalesce(x.weight, 1) order by x.rank) as weights,
-                    array_agg(coalesce(x.queued, 0) order by x.rank) as queued, array_agg(x.capacity order by x.rank) as capacities,
+       from (select x.task_id, array_agg(x.queue order by x.rank) as queues,
+                    array_agg(coalesce(x.weight, 1) order by x.rank) as weights,
+                    array_agg(coalesce(x.queued, 0) order by x.rank) as queued,
+                    array_agg(x.capacity order by x.rank) as capacities,
                     array_agg(coalesce(x.chunk, 25) order by x.rank) as chunks
                from brokerage.decision x
-              where x.setup = p_run.setup and x.run_id = p_run.run_id and x.task_id = any (p_task_ids) and x.verdict = 'c'
+              where x.setup = p_run.setup and x.run_id = p_run.run_id and x.task_id = any (p_task_ids)
+                and x.verdict = 'c'
               group by x.task_id) c;
   end if;
-  if p_run.algorithm <> 'production_task' and (select s.makes_jobs from brokerage.setting_in_force s where s.setup = p_run.setup) then
-    perform workload.make_jobs(p_run.setup, array_agg(a.task_id order by a.task_id, a.queue), array_agg(a.queue order by a.task_id, a.queue), array_agg(a.jobs order by a.task_id, a.queue), format('run %s', p_run.run_id))
+  if p_run.algorithm <> 'production_task'
+     and (select s.makes_jobs from brokerage.setting_in_force s where s.setup = p_run.setup) then
+    perform workload.make_jobs(p_run.setup, array_agg(a.task_id order by a.task_id, a.queue),
+                               array_agg(a.queue order by a.task_id, a.queue),
+                               array_agg(a.jobs order by a.task_id, a.queue), format('run %s', p_run.run_id))
        from brokerage.assignment a
       where a.setup = p_run.setup and a.run_id = p_run.run_id and a.task_id = any (p_task_ids);
   else
@@ -29,15 +34,21 @@ begin
   end if;
   insert into brokerage.task_state as s (setup, task_id, algorithm, run_id, retry_at, assigned_jobs)
   select p_run.setup, d.task_id, p_run.algorithm, d.run_id,
-         case when d.status <> 'candidates' and d.retry_at is null then d.decided_at + brokerage.wait_of(w.parameters, t.current_priority) else d.retry_at end,
-         coalesce((select sum(a.jobs) from brokerage.assignment a where a.setup = d.setup and a.run_id = d.run_id and a.task_id = d.task_id), 0)
+         case when d.status <> 'candidates' and d.retry_at is null
+              then d.decided_at + brokerage.wait_of(w.parameters, t.current_priority)
+              else d.retry_at end,
+         coalesce((select sum(a.jobs) from brokerage.assignment a
+                    where a.setup = d.setup and a.run_id = d.run_id and a.task_id = d.task_id), 0)
     from brokerage.task_decision d
     join workload.task t on t.setup = d.setup and t.task_id = d.task_id
-    left join brokerage.rule_in_force w on w.profile = p_run.profile and w.algorithm = p_run.algorithm and w.kind = 'pending' and w.enabled
+    left join brokerage.rule_in_force w on w.profile = p_run.profile and w.algorithm = p_run.algorithm
+                                       and w.kind = 'pending' and w.enabled
    where d.setup = p_run.setup and d.run_id = p_run.run_id and d.task_id = any (p_task_ids)
    order by d.task_id
-  on conflict (setup, task_id, algorithm) do update set run_id = excluded.run_id, retry_at = excluded.retry_at, assigned_jobs = s.assigned_jobs + excluded.assigned_jobs;
+  on conflict (setup, task_id, algorithm) do update
+     set run_id = excluded.run_id, retry_at = excluded.retry_at,
+         assigned_jobs = s.assigned_jobs + excluded.assigned_jobs;
 end $$;
 
 comment on function brokerage.assign_jobs(brokerage.run, bigint[]) is
-'Assigns the jobs of decided tasks to their candidates, counts them, and notes when pending tasks are due again.';
+  'Assigns the jobs of decided tasks to their candidates, counts them, and notes when pending tasks are due again.';

@@ -1,6 +1,9 @@
--- Jobs of a task over its candidates (brokerage-rules 1.3). Queues of weight 0 come first, each once; then one choice after the other, by
--- weight, among those that may still take jobs. A choice takes as many jobs as the queue is served by, which makes it longer and its weight smaller.
-create or replace function brokerage.distribute(p_jobs bigint, p_weights float8[], p_queued bigint[], p_capacities bigint[], p_chunks int[], p_seed bigint) returns bigint[]
+-- Jobs of a task over its candidates (brokerage-rules 1.3). Queues of weight 0 come first, each once; then one choice
+-- after the other, by weight, among those that may still take jobs. A choice takes as many jobs as the queue is
+-- served by, which makes it longer and its weight smaller.
+create or replace function brokerage.distribute(
+  p_jobs bigint, p_weights float8[], p_queued bigint[], p_capacities bigint[], p_chunks int[], p_seed bigint
+) returns bigint[]
 language plpgsql volatile
 as $$
 declare
@@ -23,7 +26,11 @@ begin
     for i in 1 .. cardinality(v_weights) loop
       continue when v_given[i] > 0 and p_weights[i] = 0 or p_capacities[i] <= v_queued[i];
       if p_weights[i] = 0 then  -- to be tried: random order among them, before all others
-        v_chosen := case when v_chosen is null or p_weights[v_chosen] <> 0 or resource.draw(i, (v_draw * 1e15)::bigint) < resource.draw(v_chosen, (v_draw * 1e15)::bigint) then i else v_chosen end;
+        v_chosen := case
+          when v_chosen is null or p_weights[v_chosen] <> 0
+               or resource.draw(i, (v_draw * 1e15)::bigint) < resource.draw(v_chosen, (v_draw * 1e15)::bigint)
+          then i
+          else v_chosen end;
       else
         v_total := v_total + v_weights[i];
       end if;
@@ -48,4 +55,5 @@ begin
 end $$;
 
 comment on function brokerage.distribute(bigint, float8[], bigint[], bigint[], int[], bigint) is
-'How many of a task''s jobs each of its candidates gets: by weight, jobs queued there, how many may be queued (null = no limit), and jobs a choice serves. A seed gives the same again; jobs that nobody may take are left over.';
+  'How many of a task''s jobs each of its candidates gets: by weight, jobs queued there, how many may be queued (null '
+  '= no limit), and jobs a choice serves. A seed gives the same again; jobs that nobody may take are left over.';

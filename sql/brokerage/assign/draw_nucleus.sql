@@ -15,4 +15,5 @@ begin
   return v_place;
 end $$;
 
-comment on function brokerage.draw_nucleus(float8[], bigint) is 'Draws one of some candidates by their probabilities and returns its place. A seed gives the same again.';
+comment on function brokerage.draw_nucleus(float8[], bigint) is
+  'Draws one of some candidates by their probabilities and returns its place. A seed gives the same again.';

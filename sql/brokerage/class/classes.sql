@@ -5,18 +5,23 @@ language plpgsql stable
 security definer set search_path = brokerage, pg_temp
 as $$
 declare
-  v_profile text := coalesce(p_profile, (select s.profile from brokerage.setting s where s.setup = p_setup), 'doc');
+  v_profile text := brokerage.profile_in_force(p_setup, p_profile);
 begin
   perform resource.identify_viewer(p_setup);
   perform resource.require_known_setup(p_setup);
   perform brokerage.require_profile(v_profile);
   return query
     select 'queue', s.queue, (array['lo', 'mid', 'hi'])[s.site_class + 2], s.reason,
-           jsonb_build_object('jobs', s.jobs, 'mean_wait', s.mean_wait, 'upper_wait', s.upper_wait, 'long_jobs', s.long_jobs, 'mean_long_wait', s.mean_long_wait)
-      from brokerage.site_classes(p_setup, brokerage.flavour(v_profile)) s
+           jsonb_build_object('jobs', s.jobs, 'mean_wait', s.mean_wait, 'upper_wait', s.upper_wait, 'long_jobs',
+                              s.long_jobs, 'mean_long_wait', s.mean_long_wait)
+      from brokerage.site_classes(p_setup, brokerage.base_profile(v_profile)) s
     union all
-    select 'user', u.user_name, case when u.rem_slots_a > 0 then 'A' when u.rem_slots_b > 0 then 'B' else 'C' end, format('uses %s slots in hi-sites and %s in mid-sites: %s left of class A, %s of class B', u.slots_hi, u.slots_mid, u.rem_slots_a, u.rem_slots_b),
-           jsonb_build_object('slots_hi', u.slots_hi, 'slots_mid', u.slots_mid, 'rem_slots_a', u.rem_slots_a, 'rem_slots_b', u.rem_slots_b)
+    select 'user', u.user_name,
+           case when u.rem_slots_a > 0 then 'A' when u.rem_slots_b > 0 then 'B' else 'C' end,
+           format('uses %s slots in hi-sites and %s in mid-sites: %s left of class A, %s of class B', u.slots_hi,
+                  u.slots_mid, u.rem_slots_a, u.rem_slots_b),
+           jsonb_build_object('slots_hi', u.slots_hi, 'slots_mid', u.slots_mid, 'rem_slots_a', u.rem_slots_a,
+                              'rem_slots_b', u.rem_slots_b)
       from brokerage.user_slots(p_setup) u
     union all
     select 'task', t.task_id::text, (array['C', 'B', 'A', 'S'])[t.task_class + 2], t.reason, '{}'::jsonb
@@ -25,4 +30,9 @@ begin
 end $$;
 
 comment on function brokerage.classes(text, text) is
-'Classes of user analysis by the jobs here: of queues (hi, mid, lo), users (A, B, C by what they have left) and tasks (S, A, B, C), with the reason and what it was worked out of. What brokerage.classify says now; but users go by the classes of queues that are in force, tasks by what was last said of their users, so for what would be said of these call it first (in a transaction that is rolled back, to store nothing). A flavour of panda2026 looks at the waits of merge jobs alone (processing_type pmerge, or the task is_merging, or those of user gangarbt). Errors: PB001 (no such setup or profile), PB002 (setup not granted).';
+  'Classes of user analysis by the jobs here: of queues (hi, mid, lo), users (A, B, C by what they have left) '
+  'and tasks (S, A, B, C), with the reason and what it was worked out of. What brokerage.classify says now; '
+  'but users go by the classes of queues that are in force, tasks by what was last said of their users, '
+  'so for what would be said of these call it first (in a transaction that is rolled back, to store nothing). '
+  'A base profile of panda2026 looks at the waits of merge jobs alone (processing_type pmerge, or the task is_merging, '
+  'or those of user gangarbt). Errors: PB001 (no such setup or profile), PB002 (setup not granted).';

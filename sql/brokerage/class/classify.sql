@@ -1,22 +1,24 @@
--- Every ten minutes or so: classes of queues hold for 60 minutes, what users have left for 20, classes of tasks for 15 (brokerage-rules 1.4a). Waits for nobody: a row that
--- somebody else holds keeps what it says till the next time.
+-- Every ten minutes or so: classes of queues hold for 60 minutes, what users have left for 20, classes of tasks for
+-- 15 (brokerage-rules 1.4a). Waits for nobody: a row that somebody else holds keeps what it says till the next time.
 create or replace procedure brokerage.classify(p_setup text, p_profile text default null)
 language plpgsql
 security definer set search_path = brokerage, pg_temp
 as $$
 declare
-  v_profile text := coalesce(p_profile, (select s.profile from brokerage.setting s where s.setup = p_setup), 'doc');
-  v_flavour text;
+  v_profile text := brokerage.profile_in_force(p_setup, p_profile);
+  v_base_profile text;
   v_now timestamptz := resource.clock(p_setup);
 begin
   perform resource.identify(p_setup);
   perform resource.require_known_setup(p_setup);
   perform brokerage.require_profile(v_profile);
-  v_flavour := brokerage.flavour(v_profile);
+  v_base_profile := brokerage.base_profile(v_profile);
   with class as materialized (
-    select s.queue, s.site_class from brokerage.site_classes(p_setup, v_flavour) s
+    select s.queue, s.site_class from brokerage.site_classes(p_setup, v_base_profile) s
   ), held as materialized (
-    select a.queue from resource.queue_activity a where a.setup = p_setup and a.queue in (select c.queue from class c) for update skip locked
+    select a.queue from resource.queue_activity a
+     where a.setup = p_setup and a.queue in (select c.queue from class c)
+       for update skip locked
   ), said as (
     update resource.queue_activity a
        set site_class = c.site_class, site_classified = v_now
@@ -34,7 +36,9 @@ begin
   with slot as materialized (
     select s.user_name, s.rem_slots_a, s.rem_slots_b from brokerage.user_slots(p_setup) s
   ), held as materialized (
-    select a.name from resource.account a where a.setup = p_setup and a.kind = 'user' and a.name in (select s.user_name from slot s) for update skip locked
+    select a.name from resource.account a
+     where a.setup = p_setup and a.kind = 'user' and a.name in (select s.user_name from slot s)
+       for update skip locked
   ), said as (
     update resource.account a
        set rem_slots_a = s.rem_slots_a, rem_slots_b = s.rem_slots_b, evaluated = v_now
@@ -45,14 +49,17 @@ begin
   insert into resource.account (setup, kind, name, rem_slots_a, rem_slots_b, evaluated)
   select p_setup, 'user', s.user_name, s.rem_slots_a, s.rem_slots_b, v_now
     from slot s
-   where not exists (select from resource.account a where a.setup = p_setup and a.kind = 'user' and a.name = s.user_name)
+   where not exists (select from resource.account a
+                      where a.setup = p_setup and a.kind = 'user' and a.name = s.user_name)
    order by s.user_name
   on conflict do nothing;
 
   with class as materialized (
     select t.task_id, t.task_class from brokerage.task_classes(p_setup) t
   ), held as materialized (
-    select t.task_id from workload.task t where t.setup = p_setup and t.task_id in (select c.task_id from class c) for update skip locked
+    select t.task_id from workload.task t
+     where t.setup = p_setup and t.task_id in (select c.task_id from class c)
+       for update skip locked
   )
   update workload.task t
      set task_class = c.task_class, task_classified = v_now
@@ -62,4 +69,8 @@ begin
 end $$;
 
 comment on procedure brokerage.classify(text, text) is
-'Works the classes of user analysis out of the jobs here and stores them with the time: of queues (hi, mid, lo), what users have left, of tasks (S, A, B, C), in this order, each by the one before. Call it every 10 minutes. What it has no jobs for stays as it was loaded. Of which profile the law is: p_profile, else the setup''s. brokerage.classes says what it would do, and why. Errors: PB001 (no such setup or profile), PB002 (not an operator).';
+  'Works the classes of user analysis out of the jobs here and stores them with the time: of queues (hi, mid, lo), '
+  'what users have left, of tasks (S, A, B, C), in this order, each by the one before. Call it every 10 minutes. '
+  'What it has no jobs for stays as it was loaded. Of which profile the law is: p_profile, else the setup''s. '
+  'brokerage.classes says what it would do, and why. Errors: PB001 (no such setup or profile), '
+  'PB002 (not an operator).';

@@ -6,4 +6,4 @@ as $$
 $$;
 
 comment on function brokerage.is_current(timestamptz, timestamptz, interval) is
-'Whether something said then still holds, at an age of p_most at most; without a time it does.';
+  'Whether something said then still holds, at an age of p_most at most; without a time it does.';

@@ -1,5 +1,6 @@
--- Upper 95 % bound of Student's t, for degrees of freedom that need not be whole (brokerage-rules 1.12, w_cl95upp). Many: the expansion of Cornish and Fisher around
--- the normal quantile. Few: Newton's method on the incomplete beta function, whose tail is 2 * 0.05 at x = n / (n + t^2), in the logarithm of x.
+-- Upper 95 % bound of Student's t, for degrees of freedom that need not be whole (brokerage-rules 1.12, w_cl95upp).
+-- Many: the expansion of Cornish and Fisher around the normal quantile. Few: Newton's method on the incomplete beta
+-- function, whose tail is 2 * 0.05 at x = n / (n + t^2), in the logarithm of x.
 create or replace function brokerage.student_t_bound(p_freedom float8) returns float8
 language plpgsql immutable parallel safe
 as $$
@@ -22,8 +23,11 @@ begin
   elsif p_freedom is null then
     return null;
   end if;
-  -- B(a, 1/2) = sqrt(pi) * gamma(a) / gamma(a + 1/2): the quotient at a + 20 by its series, taken down by the recurrence
-  select ln(pi()) / 2 - ln(a.far) / 2 - ln(1 - 1 / (8 * a.far) + 1 / (128 * a.far ^ 2) + 5 / (1024 * a.far ^ 3) - 21 / (32768 * a.far ^ 4) - 399 / (262144 * a.far ^ 5)) + sum(ln((v_a + k + 0.5) / (v_a + k)))
+  -- B(a, 1/2) = sqrt(pi) * gamma(a) / gamma(a + 1/2): the quotient at a + 20 by its series, taken down by the
+  -- recurrence
+  select ln(pi()) / 2 - ln(a.far) / 2 - ln(1 - 1 / (8 * a.far) + 1 / (128 * a.far ^ 2) + 5 / (1024 * a.far ^ 3)
+                                           - 21 / (32768 * a.far ^ 4)
+                                           - 399 / (262144 * a.far ^ 5)) + sum(ln((v_a + k + 0.5) / (v_a + k)))
     into v_log_of_beta
     from (select v_a + 20) a(far), generate_series(0, 19) k
    group by a.far;
@@ -45,4 +49,5 @@ begin
 end $$;
 
 comment on function brokerage.student_t_bound(float8) is
-'Value that a variable of Student''s t distribution with so many degrees of freedom exceeds with a probability of 5 percent.';
+  'Value that a variable of Student''s t distribution with so many degrees of freedom exceeds with a '
+  'probability of 5 percent.';

@@ -1,18 +1,25 @@
--- The query of a profile, made of its rules in their order (architecture, A rule is a function). It begins with a WITH list, and the caller says what
--- to do with its last two relations:
---   judged (task_number, queue_number, task_id, queue, unified_name, failed, failures, weight, factors, queued, capacity, chunk)
---                                                each pair; failed is 'rule<tab>reason', with ! before it where the queue never entered the list
+-- The query of a profile, made of its rules in their order (architecture, A rule is a function). It begins with a
+-- WITH list, and the caller says what to do with its last two relations:
+--   judged (task_number, queue_number, task_id, queue, unified_name, failed, failures, weight,
+--   factors, queued, capacity, chunk)
+--                                                each pair; failed is 'rule<tab>reason', with ! before it where
+--                                                the queue never entered the list
 --   ranked (the same, place, best, best_rule)    those that nothing rejects, best first
--- With p_survivors judged has the facts of queues and pairs that nothing rejects (q, p). With p_hint only row rules are asked, up to the one named last and
--- without those named, and each queue is taken for one of the nucleus (brokerage-rules 1.1, task-job-check).
--- Parameters of the query: $1 setup, $2 task facts, $3 queue facts, $4 flavour. Wide: facts are columns and rules are planned into them, so a pair costs
--- a few microseconds; else facts are one value each, which plans in a tenth of the time and is the better for less than some thousand pairs.
--- First each pair is asked by itself, rules in a row in one level, also behind rules that look at the other queues of the task (set rule, choice): those
--- are answered afterwards, in their order, over rows without facts (sorting the facts of 300,000 pairs took longer than all rules). So is a weight of
--- terms (brokerage.compose_terms): each pair has its terms, their sums are taken when it is known who is left. Rules that stand behind such a weight are
--- asked when that is done, over the pairs that are left with their facts: all read the weight that decides.
-create or replace function brokerage.compose(p_profile text, p_algorithm text, p_wide boolean, p_all_failures boolean default false, p_survivors boolean default false,
-                                             p_hint jsonb default null) returns text
+-- With p_survivors judged has the facts of queues and pairs that nothing rejects (q, p). With p_hint only row rules
+-- are asked, up to the one named last and without those named, and each queue is taken for one of the nucleus
+-- (brokerage-rules 1.1, task-job-check).
+-- Parameters of the query: $1 setup, $2 task facts, $3 queue facts, $4 base profile. Wide: facts are columns and
+-- rules are planned into them, so a pair costs a few microseconds; else facts are one value each, which plans in a
+-- tenth of the time and is the better for less than some thousand pairs.
+-- First each pair is asked by itself, rules in a row in one level, also behind rules that look at the other queues of
+-- the task (set rule, choice): those are answered afterwards, in their order, over rows without facts (sorting the
+-- facts of 300,000 pairs took longer than all rules). So is a weight of terms (brokerage.compose_terms): each pair
+-- has its terms, their sums are taken when it is known who is left. Rules that stand behind such a weight are asked
+-- when that is done, over the pairs that are left with their facts: all read the weight that decides.
+create or replace function brokerage.compose(
+  p_profile text, p_algorithm text, p_wide boolean, p_all_failures boolean default false,
+  p_survivors boolean default false, p_hint jsonb default null
+) returns text
 language plpgsql stable
 as $$
 declare
@@ -34,7 +41,8 @@ declare
   v_failures text[] := '{null::text[]}'::text[];
   v_asked text[] := '{}'::text[];             -- columns that the answers beside others need
   v_beside text := '';                        -- columns that the next level makes beside its own
-  v_done text := '';                          -- relations up to the weight, where rules stand behind one that is known late
+  -- relations up to the weight, where rules stand behind one that is known late
+  v_done text := '';
   v_stage text := 'asked';
   v_steps text := '';
   v_relation text := 'asked';
@@ -55,23 +63,32 @@ declare
   v_distribution jsonb := '{}'::jsonb;
   v_figures text;
 begin
+  p_profile := brokerage.profile_name(p_profile);
   perform brokerage.require_profile(p_profile, p_algorithm);
   select l.marks into v_marks
     from brokerage.profile_line p join brokerage.shipped_profile l on l.profile = p.of_profile
    where p.profile = p_profile;
   for v_rule in
-    select r.* from brokerage.rule_in_force r where r.profile = p_profile and r.algorithm = p_algorithm and r.enabled and r.kind not in ('task rule', 'second pass', 'pending', 'fact')
+    select r.*
+      from brokerage.rule_in_force r
+     where r.profile = p_profile and r.algorithm = p_algorithm and r.enabled
+       and r.kind not in ('task rule', 'second pass', 'pending', 'fact')
        and (p_hint is null or r.kind = 'row rule' and not p_hint -> 'without' ? r.rule
-                              and r.position <= (select l.position from brokerage.rule_in_force l where l.profile = p_profile and l.algorithm = p_algorithm and l.rule = p_hint ->> 'last'))
+                              and r.position <= (select l.position from brokerage.rule_in_force l
+                                                  where l.profile = p_profile and l.algorithm = p_algorithm
+                                                    and l.rule = p_hint ->> 'last'))
     union all
     select p_profile, p_algorithm, 'end', 'end', 'infinity', null, null, false, true, '{}', null
      order by position, rule
   loop
     perform brokerage.require_order(v_rule, v_level > 0, v_weight is not null, v_choice.rule);
-    if v_group <> (case when v_rule.kind = 'set rule' then coalesce(v_rule.parameters ->> 'group', v_rule.rule) else '' end) then
-      v_steps := v_steps || brokerage.compose_set_step(v_group_levels, v_group_said, v_relation, v_failed, p_all_failures);
+    if v_group <> (
+      case when v_rule.kind = 'set rule' then coalesce(v_rule.parameters ->> 'group', v_rule.rule) else '' end) then
+      v_steps := v_steps
+                 || brokerage.compose_set_step(v_group_levels, v_group_said, v_relation, v_failed, p_all_failures);
       v_relation := format('step_%s', v_group_levels[1]);
-      v_failed := v_failed || array(select format('x.lost_%s', l) from unnest(v_group_levels) with ordinality g(l, n) order by n);
+      v_failed :=
+        v_failed || array(select format('x.lost_%s', l) from unnest(v_group_levels) with ordinality g(l, n) order by n);
       v_failures := v_failures || format('x.failures_%s', v_group_levels[1]);
       v_ignored := v_ignored || jsonb_build_object(v_group, format('x.ignored_%s', v_group_levels[1]));
       v_group := null;
@@ -79,14 +96,17 @@ begin
       v_group_said := '{}'::text[];
     end if;
     if v_rule.kind not in ('candidate', 'row rule') and cardinality(v_outside || v_persistent || v_temporary) > 0 then
-      v_pairs := brokerage.compose_chain(v_begins, v_pairs || v_joined, v_level, format('coalesce(%s) is null', array_to_string(v_alone, ', ')), v_outside, v_persistent, v_temporary, p_all_failures, v_beside);
+      v_pairs := brokerage.compose_chain(v_begins, v_pairs || v_joined, v_level,
+                                         format('coalesce(%s) is null', array_to_string(v_alone, ', ')), v_outside,
+                                         v_persistent, v_temporary, p_all_failures, v_beside);
       v_begins := 'x.*';
       v_beside := '';
       v_alone := v_alone || format('x.failed_%s', v_level);
       v_failed := v_failed || format('x.failed_%s', v_level);
       v_failures := v_failures || format('x.failures_%s', v_level);
       v_marked := format('x.marked_%s', v_level) || v_marked;
-      v_asked := v_asked || array[format('x.failed_%s', v_level), format('x.marked_%s', v_level), format('x.failures_%s', v_level)];
+      v_asked := v_asked || array[format('x.failed_%s', v_level), format('x.marked_%s', v_level),
+                                  format('x.failures_%s', v_level)];
       v_level := v_level + 1;
       v_outside := '{}'::text[];
       v_persistent := '{}'::text[];
@@ -99,7 +119,8 @@ begin
       v_failed := v_failed || v_marked;
       v_marked := '{}'::text[];
     elsif v_rule.kind <> 'weight' and cardinality(v_weights) > 0 then
-      v_pairs := format('(select %s%s, case when coalesce(%s) is null then array[%s]::float8[] end as factors from %s%s offset 0) x', v_begins, v_beside, array_to_string(v_alone, ', '),
+      v_pairs := format('(select %s%s, case when coalesce(%s) is null then array[%s]::float8[] end as factors '
+                        'from %s%s offset 0) x', v_begins, v_beside, array_to_string(v_alone, ', '),
                         array_to_string(v_weights, ', '), v_pairs, v_joined);
       v_begins := 'x.*';
       v_beside := '';
@@ -109,11 +130,15 @@ begin
       v_weights := '{}'::text[];
     end if;
     if v_weight is not null and v_rule.function is not null and v_factors <> v_plain then
-      v_done := format('%s as materialized (select x.task_number, x.queue_number, x.task_id, x.queue, x.unified_name, %s, case when coalesce(%s) is null then %s end as p from %s), %s',
-                       v_stage, array_to_string(v_asked, ', '), array_to_string(v_alone, ', '), v_pair, v_pairs, v_steps);
+      v_done := format('%s as materialized (select x.task_number, x.queue_number, x.task_id, x.queue, x.unified_name, '
+                       '%s, case when coalesce(%s) is null then %s end as p from %s), %s',
+                       v_stage, array_to_string(v_asked, ', '), array_to_string(v_alone, ', '), v_pair,
+                       v_pairs, v_steps);
       v_asked := array(select c.name from unnest(v_failed || v_failures) c(name) where starts_with(c.name, 'x.'));
       v_pairs := replace(v_facts.again, '@pairs@',
-                         format('select x.task_number, x.queue_number, x.task_id, x.queue, x.unified_name, %s, case when x.factors is not null then array[%s]::float8[] end as factors, x.p from %s x',
+                         format('select x.task_number, x.queue_number, x.task_id, x.queue, x.unified_name, %s, '
+                                'case when x.factors is not null then array[%s]::float8[] end as factors, '
+                                'x.p from %s x',
                                 array_to_string(v_asked, ', '), array_to_string(v_factors, ', '), v_relation));
       v_asked := v_asked || 'x.factors'::text;
       v_alone := v_failed;
@@ -123,14 +148,19 @@ begin
       v_relation := 'weighed';
       v_steps := '';
     end if;
-    v_joined := case when v_begins = 'x.*' then replace(v_facts.joined, '@alive@', case when p_all_failures then 'true' else format('coalesce(%s) is null', coalesce(v_unmarked, array_to_string(v_alone, ', '))) end)
-                     else '' end;
+    v_joined := case
+      when v_begins = 'x.*'
+      then replace(v_facts.joined, '@alive@',
+                   case when p_all_failures then 'true'
+                        else format('coalesce(%s) is null', coalesce(v_unmarked, array_to_string(v_alone, ', '))) end)
+      else '' end;
     if v_weight is not null then
       v_pair := replace(v_facts.weighed_pair, '@weight@', v_weight);
     end if;
     v_call := case when v_rule.function is not null or v_rule.kind not in ('choice', 'end')
                    then brokerage.rule_call(v_rule, concat_ws(', ', v_facts.task, v_facts.queue, v_pair)) end;
-    v_said := coalesce(v_rule.parameters ->> 'as', v_rule.rule) || E'\t' || case when v_rule.parameters ? 'as' then coalesce(v_rule.criteria || ': ', '') else '' end;
+    v_said := coalesce(v_rule.parameters ->> 'as', v_rule.rule) || E'\t'
+              || case when v_rule.parameters ? 'as' then coalesce(v_rule.criteria || ': ', '') else '' end;
     case v_rule.kind
       when 'candidate' then
         v_outside := v_outside || format('%L || %s', '!' || v_said, v_call);
@@ -143,7 +173,8 @@ begin
       when 'weight' then
         if brokerage.weighs_terms(v_rule) then
           v_terms := v_terms + 1;
-          v_beside := v_beside || format(', case when coalesce(%s) is null then %s end as terms_%s', v_unmarked, v_call, v_terms);
+          v_beside := v_beside || format(', case when coalesce(%s) is null then %s end as terms_%s', v_unmarked,
+                                         v_call, v_terms);
           v_asked := v_asked || format('x.terms_%s', v_terms);
           v_weights := v_weights || '1::float8'::text;
           v_summed := brokerage.compose_terms(v_rule, v_terms, v_relation, v_left);
@@ -155,20 +186,28 @@ begin
           v_factors := v_factors || brokerage.compose_factor(v_rule, cardinality(v_weights), v_ignored);
         end if;
       when 'distribution' then
-        v_distribution := v_distribution || jsonb_build_object(v_rule.rule, format('case when coalesce(%s) is null then %s end', array_to_string(v_alone, ', '), v_call));
+        v_distribution := v_distribution
+                          || jsonb_build_object(v_rule.rule, format('case when coalesce(%s) is null then %s end',
+                                                                    array_to_string(v_alone, ', '), v_call));
       when 'set rule', 'choice' then
         if v_call is null then
           v_choice := v_rule;
         else
-          v_beside := v_beside || format(case when p_all_failures and v_rule.kind = 'set rule' then ', case when not starts_with(coalesce(%s, ''''), ''!'') then %s end as said_%s'
-                                              else ', case when coalesce(%s) is null then %s end as said_%s' end, array_to_string(v_alone, ', '), v_call, v_level);
+          v_beside :=
+            v_beside
+            || format(
+              case when p_all_failures and v_rule.kind = 'set rule' then ', case when not starts_with(coalesce(%s, '
+                                                                         '''''), ''!'') then %s end as said_%s'
+                   else ', case when coalesce(%s) is null then %s end as said_%s' end, array_to_string(v_alone, ', '),
+              v_call, v_level);
           v_asked := v_asked || format('x.said_%s', v_level);
           if v_rule.kind = 'set rule' then
             v_group := coalesce(v_rule.parameters ->> 'group', v_rule.rule);
             v_group_levels := v_group_levels || v_level;
             v_group_said := v_group_said || v_said;
           else
-            v_steps := v_steps || brokerage.compose_choice_step(v_level, v_said, v_relation, v_failed, (v_rule.parameters ->> 'best')::bigint);
+            v_steps := v_steps || brokerage.compose_choice_step(v_level, v_said, v_relation, v_failed,
+                                                                (v_rule.parameters ->> 'best')::bigint);
             v_relation := format('step_%s', v_level);
             v_failed := v_failed || format('x.lost_%s', v_level);
           end if;
@@ -178,25 +217,45 @@ begin
         null;
     end case;
   end loop;
-  v_pairs := format('(select %s%s, (%s)::bigint as queued, (%s)::bigint as capacity, (%s)::int as chunk, (%s)::float8 as first, %s as spared%s from %s%s) x', v_begins, v_beside,
-                    coalesce(v_distribution ->> 'queued-jobs', 'null'), coalesce(v_distribution ->> 'running-jobs-cap', 'null'), coalesce(v_distribution ->> 'job-chunk', 'null'),
-                    coalesce(v_distribution ->> 'used-sites-first', 'null'), brokerage.compose_spared(v_choice, v_facts.task, v_pair),
-                    case when p_survivors then format(', case when coalesce(%1$s) is null then %2$s end as survivor_q, case when coalesce(%1$s) is null then %3$s end as survivor_p',
-                                                      array_to_string(v_alone, ', '), v_facts.queue, v_facts.pair) else '' end, v_pairs,
-                    case when v_distribution <> '{}' or p_survivors or v_choice.parameters ? 'spares_distributed' then v_joined end);  -- nobody asks for facts else
+  v_pairs := format('(select %s%s, (%s)::bigint as queued, (%s)::bigint as capacity, (%s)::int as chunk, '
+                    '(%s)::float8 as first, %s as spared%s from %s%s) x', v_begins, v_beside,
+                    coalesce(v_distribution ->> 'queued-jobs', 'null'),
+                    coalesce(v_distribution ->> 'running-jobs-cap', 'null'),
+                    coalesce(v_distribution ->> 'job-chunk', 'null'),
+                    coalesce(v_distribution ->> 'used-sites-first', 'null'),
+                    brokerage.compose_spared(v_choice, v_facts.task, v_pair),
+                    case when p_survivors then format(', case when coalesce(%1$s) is null then %2$s end as survivor_q, '
+                                                      'case when coalesce(%1$s) is null then %3$s end as survivor_p',
+                                                      array_to_string(v_alone, ', '), v_facts.queue, v_facts.pair)
+                         else '' end,
+                    v_pairs,
+                    -- nobody asks for facts else
+                    case when v_distribution <> '{}' or p_survivors or v_choice.parameters ? 'spares_distributed'
+                         then v_joined end);
   v_figures := 'x.queued, x.capacity, x.chunk, x.first, x.spared';
-  return format('with %s%s judged as materialized (select x.task_number, x.queue_number, x.task_id, x.queue, x.unified_name, coalesce(%s) as failed, %s as failures, %s as weight, %s as factors, %s%s from %s), '
-                'ranked as materialized (select x.*, %s as place, case when not x.spared then %L::bigint end as best, %L::text as best_rule from judged x where x.failed is null) ',
+  return format('with %s%s judged as materialized (select x.task_number, x.queue_number, x.task_id, x.queue, '
+                'x.unified_name, coalesce(%s) as failed, %s as failures, %s as weight, %s as factors, %s%s from %s), '
+                'ranked as materialized (select x.*, %s as place, case when not x.spared then %L::bigint end as best, '
+                '%L::text as best_rule from judged x where x.failed is null) ',
                 v_done,
                 case when v_steps = '' then ''
-                     else format('%s as materialized (select x.task_number, x.queue_number, x.task_id, x.queue, x.unified_name, %s, %s%s from %s), ', v_stage, array_to_string(v_asked, ', '), v_figures,
-                                 case when p_survivors then ', x.survivor_q, x.survivor_p' else '' end, v_pairs) || v_steps end,
-                array_to_string(v_failed || v_marked, ', '), array_to_string(v_failures, ' || '), coalesce(array_to_string(nullif(v_factors, '{}'::text[]), ' * '), 'null::float8'),
-                case when v_weight is null then 'null::float8[]' when v_factors = v_plain then 'x.factors' else format('case when x.factors is not null then array[%s]::float8[] end', array_to_string(v_factors, ', ')) end,
+                     else format('%s as materialized (select x.task_number, x.queue_number, x.task_id, x.queue, '
+                                 'x.unified_name, %s, %s%s from %s), ', v_stage,
+                                 array_to_string(v_asked, ', '), v_figures,
+                                 case when p_survivors then ', x.survivor_q, x.survivor_p' else '' end, v_pairs)
+                          || v_steps end,
+                array_to_string(v_failed || v_marked, ', '), array_to_string(v_failures, ' || '),
+                coalesce(array_to_string(nullif(v_factors, '{}'::text[]), ' * '), 'null::float8'),
+                case when v_weight is null then 'null::float8[]'
+                     when v_factors = v_plain then 'x.factors'
+                     else format('case when x.factors is not null then array[%s]::float8[] end',
+                                 array_to_string(v_factors, ', ')) end,
                 v_figures, case when p_survivors then ', x.survivor_q as q, x.survivor_p as p' else '' end,
                 case when v_steps = '' then v_pairs else v_relation || ' x' end,
-                brokerage.compose_place(v_choice, v_distribution ? 'used-sites-first', 'x.task_number'), v_choice.parameters ->> 'best', v_choice.rule);
+                brokerage.compose_place(v_choice, v_distribution ? 'used-sites-first', 'x.task_number'),
+                v_choice.parameters ->> 'best', v_choice.rule);
 end $$;
 
 comment on function brokerage.compose(text, text, boolean, boolean, boolean, jsonb) is
-'SQL of a profile: the relations judged and ranked over all pairs of tasks and queues, made of the rules in force. Errors: PB001 (no such profile, a rule that does not fit), PB002 (a rule whose owner is not trusted).';
+  'SQL of a profile: the relations judged and ranked over all pairs of tasks and queues, made of the rules in force. '
+  'Errors: PB001 (no such profile, a rule that does not fit), PB002 (a rule whose owner is not trusted).';

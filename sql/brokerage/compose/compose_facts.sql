@@ -1,10 +1,14 @@
--- How facts stand in the composed query: wide, rules take the columns of pairs as x.p_*, those of tasks and queues where they are, joined to each level (t, q) and
--- from the second on only to pairs that are left: each column that a level hands on costs every pair, read or not, and facts have 250. Else they are one value
--- each (x.t, x.q, x.p). Behind the weights the pair's weight is the text @weight@, to be replaced. What an algorithm does not know of its pairs is null.
--- p_as_nucleus: every queue counts as one of the nucleus. Facts are added again to pairs (the text @pairs@) that kept but those of the pair, as p.
--- base: what the first level selects from, and begins: what it selects. joined: what each later one joins; the text @alive@ is to be replaced.
-create or replace function brokerage.compose_facts(p_wide boolean, p_algorithm text, p_as_nucleus boolean, out base text, out begins text, out joined text,
-                                                   out task text, out queue text, out pair text, out weighed_pair text, out again text)
+-- How facts stand in the composed query: wide, rules take the columns of pairs as x.p_*, those of tasks and queues
+-- where they are, joined to each level (t, q) and from the second on only to pairs that are left: each column that a
+-- level hands on costs every pair, read or not, and facts have 250. Else they are one value each (x.t, x.q, x.p).
+-- Behind the weights the pair's weight is the text @weight@, to be replaced. What an algorithm does not know of its
+-- pairs is null. p_as_nucleus: every queue counts as one of the nucleus. Facts are added again to pairs (the text
+-- @pairs@) that kept but those of the pair, as p. base: what the first level selects from, and begins: what it
+-- selects. joined: what each later one joins; the text @alive@ is to be replaced.
+create or replace function brokerage.compose_facts(
+  p_wide boolean, p_algorithm text, p_as_nucleus boolean, out base text, out begins text, out joined text,
+  out task text, out queue text, out pair text, out weighed_pair text, out again text
+)
 language sql stable
 as $$
   with source as (
@@ -12,51 +16,71 @@ as $$
       from pg_proc p
      where p.pronamespace = 'brokerage'::regnamespace
        and p.proname = case when p_algorithm = 'production_task' then 'facts_of_nucleus_pairs'
-                            when p_algorithm = 'analysis_job' then case when p_wide then 'facts_of_analysis_pairs' else 'facts_of_few_analysis_pairs' end
+                            when p_algorithm = 'analysis_job'
+                            then case when p_wide then 'facts_of_analysis_pairs' else 'facts_of_few_analysis_pairs' end
                             when p_wide then 'facts_of_pairs' else 'facts_of_few_pairs' end
   ), attribute as (
     select k.number, k.letter, k.type, c.attname as name, c.attnum as place, format_type(c.atttypid, null) as of_type,
-           k.letter <> 'p' or c.attname = any (s.columns) as is_known, p_as_nucleus and k.letter || c.attname = 'pis_nucleus_queue' as is_true, k.letter || c.attname = 'pweight' as is_weight
+           k.letter <> 'p' or c.attname = any (s.columns) as is_known,
+           p_as_nucleus and k.letter || c.attname = 'pis_nucleus_queue' as is_true,
+           k.letter || c.attname = 'pweight' as is_weight
       from (values (1, 't', 'task_facts'), (2, 'q', 'queue_facts'), (3, 'p', 'pair_facts')) k(number, letter, type)
       join pg_attribute c on c.attrelid = ('brokerage.' || k.type)::regclass and c.attnum > 0 and not c.attisdropped
      cross join source s
   ), fact as (
     select a.letter, min(a.number) as number, min(a.type) as type,
-           string_agg(format('p.%I as %I', a.name, a.letter || '_' || a.name), ', ' order by a.place) filter (where a.is_known) as columns,
+           string_agg(format('p.%I as %I', a.name, a.letter || '_' || a.name),
+                      ', ' order by a.place) filter (where a.is_known) as columns,
            string_agg(v.value, ', ' order by a.place) as attributes,
            string_agg(w.value, ', ' order by a.place) as taken,
-           string_agg(format('(x.p).%I as %I', a.name, a.letter || '_' || a.name), ', ' order by a.place) filter (where a.is_known) as kept,
+           string_agg(format('(x.p).%I as %I', a.name, a.letter || '_' || a.name),
+                      ', ' order by a.place) filter (where a.is_known) as kept,
            string_agg(case when a.is_weight then '@weight@' else w.value end, ', ' order by a.place) as weighed
       from attribute a
-     cross join lateral (select case when a.is_true then 'true' when a.is_known then format('%s.%I', a.letter, a.name) else 'null::' || a.of_type end) v(value)
-     cross join lateral (select case when not p_wide then format('(x.%s).%I', a.letter, a.name) when a.letter = 'p' and a.is_known and not a.is_true then format('x.%I', 'p_' || a.name)
-                                     else v.value end) w(value)
+     cross join lateral (select case when a.is_true then 'true'
+                                     when a.is_known then format('%s.%I', a.letter, a.name)
+                                     else 'null::' || a.of_type end) v(value)
+     cross join lateral (select case
+       when not p_wide then format('(x.%s).%I', a.letter, a.name)
+       when a.letter = 'p' and a.is_known and not a.is_true then format('x.%I', 'p_' || a.name)
+       else v.value end) w(value)
      group by a.letter
   ), text as (
-    select f.letter, f.number, f.columns, f.kept, format('row(%s)::brokerage.%I as %s', f.attributes, f.type, f.letter) as made,
+    select f.letter, f.number, f.columns, f.kept,
+           format('row(%s)::brokerage.%I as %s', f.attributes, f.type, f.letter) as made,
            case when p_wide then format('row(%s)::brokerage.%I', f.taken, f.type) else 'x.' || f.letter end as taken,
            format('row(%s)::brokerage.%I', f.weighed, f.type) as weighed
       from fact f
   ), whole as (
-    select s.name, string_agg(x.made, ', ' order by x.number) as made, string_agg(x.made, ', ' order by x.number) filter (where x.letter <> 'p') as made_again,
+    select s.name, string_agg(x.made, ', ' order by x.number) as made,
+           string_agg(x.made, ', ' order by x.number) filter (where x.letter <> 'p') as made_again,
            min(x.columns) filter (where x.letter = 'p') as columns, min(x.kept) filter (where x.letter = 'p') as kept,
-           min(x.taken) filter (where x.letter = 't') as task, min(x.taken) filter (where x.letter = 'q') as queue, min(x.taken) filter (where x.letter = 'p') as pair,
+           min(x.taken) filter (where x.letter = 't') as task, min(x.taken) filter (where x.letter = 'q') as queue,
+           min(x.taken) filter (where x.letter = 'p') as pair,
            min(x.weighed) filter (where x.letter = 'p') as weighed_pair
       from text x cross join source s group by s.name
   )
   select case when p_wide then format('(select p.task_number, p.queue_number, %s from brokerage.%s($1, $2, $3, $4) p) x'
-                                      ' join unnest($2) with ordinality t on t.ordinality = x.task_number join unnest($3) with ordinality q on q.ordinality = x.queue_number', w.columns, w.name)
-              else format('(select p.task_number, p.queue_number, t.task_id, q.queue, q.unified_name, %s from brokerage.%s($1, $2, $3, $4) p'
-                          ' join unnest($2) with ordinality t on t.ordinality = p.task_number join unnest($3) with ordinality q on q.ordinality = p.queue_number offset 0) x', w.made, w.name) end,
+                                      ' join unnest($2) with ordinality t on t.ordinality = x.task_number '
+                                      'join unnest($3) with ordinality q on q.ordinality = x.queue_number',
+                                      w.columns, w.name)
+              else format('(select p.task_number, p.queue_number, t.task_id, q.queue, q.unified_name, '
+                          '%s from brokerage.%s($1, $2, $3, $4) p'
+                          ' join unnest($2) with ordinality t on t.ordinality = p.task_number join unnest($3) '
+                          'with ordinality q on q.ordinality = p.queue_number offset 0) x', w.made, w.name) end,
          case when p_wide then 'x.*, t.task_id, q.queue, q.unified_name' else 'x.*' end,
-         case when p_wide then ' left join unnest($2) with ordinality t on t.ordinality = case when @alive@ then x.task_number end'
-                               ' left join unnest($3) with ordinality q on q.ordinality = case when @alive@ then x.queue_number end' else '' end,
+         case when p_wide
+              then ' left join unnest($2) with ordinality t on t.ordinality = case when @alive@ then x.task_number end'
+                               ' left join unnest($3) with ordinality q on q.ordinality = case when @alive@ '
+                               'then x.queue_number end' else '' end,
          w.task, w.queue, w.pair, w.weighed_pair,
          case when p_wide then format('(select x.*, %s from (@pairs@) x) x', w.kept)
-              else format('(select x.*, %s from (@pairs@) x join unnest($2) with ordinality t on t.ordinality = x.task_number join unnest($3) with ordinality q on q.ordinality = x.queue_number'
+              else format('(select x.*, %s from (@pairs@) x join unnest($2) with ordinality t on t.ordinality = '
+                          'x.task_number join unnest($3) with ordinality q on q.ordinality = x.queue_number'
                           ' offset 0) x', w.made_again) end
     from whole w
 $$;
 
 comment on function brokerage.compose_facts(boolean, text, boolean) is
-'SQL of all pairs with their facts, and how task, queue and pair (before and behind the weights) are handed to a rule over it.';
+  'SQL of all pairs with their facts, and how task, queue and pair (before and behind the weights) are handed to '
+  'a rule over it.';

@@ -1,11 +1,19 @@
--- Whom the choice by weight keeps whatever the place (brokerage-rules 1.4c, top-10): input that is distributed may be anywhere, and a queue that was asked for is
--- taken.
-create or replace function brokerage.compose_spared(p_choice brokerage.profile_rule, p_task text, p_pair text) returns text
+-- Whom the choice by weight keeps whatever the place (brokerage-rules 1.4c, top-10): input that is distributed may be
+-- anywhere, and a queue that was asked for is taken.
+create or replace function brokerage.compose_spared(p_choice brokerage.profile_rule, p_task text, p_pair text)
+returns text
 language sql immutable
 as $$
-  select concat_ws(' or ', 'false', case when ((p_choice).parameters ->> 'spares_distributed')::boolean then format('coalesce((%s).is_distributed, false)', p_task) end,
-                   case when ((p_choice).parameters ->> 'spares_preassigned')::boolean then format('coalesce((%s).is_preassigned, false)', p_pair) end)
+  select concat_ws(
+    ' or ', 'false',
+    case when ((p_choice).parameters ->> 'spares_distributed')::boolean
+         then format('coalesce((%s).is_distributed, false)',
+                     p_task) end,
+    case when ((p_choice).parameters ->> 'spares_preassigned')::boolean
+         then format('coalesce((%s).is_preassigned, false)',
+                     p_pair) end)
 $$;
 
 comment on function brokerage.compose_spared(brokerage.profile_rule, text, text) is
-'SQL of whether a choice by weight keeps a queue whatever its place, of the facts of task and pair. Its parameters: spares_distributed, spares_preassigned (boolean).';
+  'SQL of whether a choice by weight keeps a queue whatever its place, of the facts of task and pair. '
+  'Its parameters: spares_distributed, spares_preassigned (boolean).';

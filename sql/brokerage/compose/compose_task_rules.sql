@@ -1,4 +1,5 @@
--- The rules of a profile that look at the task alone, before any queue: the first that fails throttles or fails it. $1 are task facts.
+-- The rules of a profile that look at the task alone, before any queue: the first that fails throttles
+-- or fails it. $1 are task facts.
 create or replace function brokerage.compose_task_rules(p_profile text, p_algorithm text) returns text
 language plpgsql stable
 as $$
@@ -12,15 +13,21 @@ begin
      order by r.position, r.rule
   loop
     if coalesce(v_rule.parameters ->> 'status', '') not in ('throttled', 'failed', 'pending') then
-      raise exception 'rule % of profile %: parameter status is %', v_rule.rule, p_profile, coalesce(v_rule.parameters ->> 'status', 'not there')
-        using errcode = 'PB001', hint = 'Say what becomes of the task: {"status": "throttled"}, {"status": "failed"} or {"status": "pending"}.';
+      raise exception 'rule % of profile %: parameter status is %', v_rule.rule, p_profile,
+        coalesce(v_rule.parameters ->> 'status', 'not there')
+        using errcode = 'PB001',
+              hint = 'Say what becomes of the task: {"status": "throttled"}, {"status": "failed"} or '
+                     '{"status": "pending"}.';
     end if;
-    v_calls := v_calls || format('%L || %s', concat_ws(E'\t', v_rule.parameters ->> 'status', v_rule.rule, ''), brokerage.rule_call(v_rule, 't'));
+    v_calls := v_calls || format('%L || %s', concat_ws(E'\t', v_rule.parameters ->> 'status', v_rule.rule, ''),
+                                 brokerage.rule_call(v_rule, 't'));
   end loop;
-  return format('select s.task_id, split_part(s.said, E''\t'', 1), split_part(s.said, E''\t'', 2), split_part(s.said, E''\t'', 3)'
-                ' from (select t.task_id, coalesce(%s) as said from unnest($1) t) s where s.said is not null',
-                array_to_string(v_calls || 'null::text'::text, ', '));
+  return format(
+    'select s.task_id, split_part(s.said, E''\t'', 1), split_part(s.said, E''\t'', 2), split_part(s.said, E''\t'', 3)'
+    ' from (select t.task_id, coalesce(%s) as said from unnest($1) t) s where s.said is not null',
+    array_to_string(v_calls || 'null::text'::text, ', '));
 end $$;
 
 comment on function brokerage.compose_task_rules(text, text) is
-'SQL of the rules of a profile that look at the task alone: task_id, status, rule and reason of the tasks that are throttled or fail. Errors: PB001, PB002 (a rule that does not fit).';
+  'SQL of the rules of a profile that look at the task alone: task_id, status, rule and reason of the tasks that are '
+  'throttled or fail. Errors: PB001, PB002 (a rule that does not fit).';

@@ -1,6 +1,7 @@
--- What is asked again of a task's survivors when its turn comes: the weights and rules that see assignments, by the same functions as before; the
--- other factors are taken over. It stands behind a relation u (number, task, survivor, queue_number) of brokerage.decide_in_turn, and yields
--- judged (queue, number, failed, weight, factors, queued, capacity, chunk, place, best, best_rule). What the turns before assigned is added to the facts.
+-- What is asked again of a task's survivors when its turn comes: the weights and rules that see assignments, by the
+-- same functions as before; the other factors are taken over. It stands behind a relation u (number, task, survivor,
+-- queue_number) of brokerage.decide_in_turn, and yields judged (queue, number, failed, weight, factors, queued,
+-- capacity, chunk, place, best, best_rule). What the turns before assigned is added to the facts.
 create or replace function brokerage.compose_turn(p_profile text, p_algorithm text) returns text
 language plpgsql stable
 as $$
@@ -14,13 +15,18 @@ declare
   v_choice brokerage.profile_rule;
 begin
   for v_rule in
-    select r.* from brokerage.rule_in_force r where r.profile = p_profile and r.algorithm = p_algorithm and r.enabled order by r.position, r.rule
+    select r.*
+      from brokerage.rule_in_force r
+     where r.profile = p_profile and r.algorithm = p_algorithm and r.enabled
+     order by r.position, r.rule
   loop
     if v_rule.kind = 'weight' then
-      v_factors := v_factors || case when (v_rule.parameters ->> 'sees_assignments')::boolean then brokerage.rule_call(v_rule, v_facts)
+      v_factors := v_factors || case when (v_rule.parameters ->> 'sees_assignments')::boolean
+                                     then brokerage.rule_call(v_rule, v_facts)
                                      else format('x.factors[%s]', cardinality(v_factors) + 1) end;
     elsif v_rule.kind = 'row rule' and (v_rule.parameters ->> 'sees_assignments')::boolean then
-      v_rules := v_rules || format('%L || %s', coalesce(v_rule.parameters ->> 'as', v_rule.rule) || E'\t', brokerage.rule_call(v_rule, v_weighed));
+      v_rules := v_rules || format('%L || %s', coalesce(v_rule.parameters ->> 'as', v_rule.rule) || E'\t',
+                                   brokerage.rule_call(v_rule, v_weighed));
     elsif v_rule.kind = 'distribution' then
       v_distribution := v_distribution || jsonb_build_object(v_rule.rule, brokerage.rule_call(v_rule, v_weighed));
     elsif v_rule.kind = 'choice' and v_rule.function is null then
@@ -28,16 +34,24 @@ begin
     end if;
   end loop;
   return format(
-    'with judged as materialized (select x.*, case when x.failed is null then %1$s end as place, case when not x.spared then %2$L::bigint end as best, %3$L::text as best_rule'
-    ' from (select x.queue, x.number, x.weight, x.now as factors, coalesce(%4$s) as failed, (%5$s)::bigint as queued, (%6$s)::bigint as capacity, (%7$s)::int as chunk,'
+    'with judged as materialized (select x.*, case when x.failed is null then %1$s end as place, '
+    'case when not x.spared then %2$L::bigint end as best, %3$L::text as best_rule'
+    ' from (select x.queue, x.number, x.weight, x.now as factors, coalesce(%4$s) as failed, (%5$s)::bigint as queued, '
+    '(%6$s)::bigint as capacity, (%7$s)::int as chunk,'
     ' (%8$s)::float8 as first, %9$s as spared'
-    ' from (select x.*, %10$s as weight from (select x.*, array[%11$s]::float8[] as now from (select s.*, coalesce(a.assigned[s.number], 0) as assigned from (select brokerage.assigned_before(u.number) as assigned) a'
-    ' cross join unnest(u.survivor, u.queue_number) s(queue, unified_name, factors, q, p, number) offset 0) x offset 0) x offset 0) x offset 0) x) ',
-    brokerage.compose_place(v_choice, v_distribution ? 'used-sites-first', 'x.failed is null'), v_choice.parameters ->> 'best', v_choice.rule, array_to_string(v_rules || 'null::text'::text, ', '),
-    coalesce(v_distribution ->> 'queued-jobs', 'null'), coalesce(v_distribution ->> 'running-jobs-cap', 'null'), coalesce(v_distribution ->> 'job-chunk', 'null'),
+    ' from (select x.*, %10$s as weight from (select x.*, array[%11$s]::float8[] as now from (select s.*, '
+    'coalesce(a.assigned[s.number], 0) as assigned from (select brokerage.assigned_before(u.number) as assigned) a'
+    ' cross join unnest(u.survivor, u.queue_number) s(queue, unified_name, factors, q, p, number) offset 0) x offset '
+    '0) x offset 0) x offset 0) x) ',
+    brokerage.compose_place(v_choice, v_distribution ? 'used-sites-first', 'x.failed is null'),
+    v_choice.parameters ->> 'best', v_choice.rule, array_to_string(v_rules || 'null::text'::text, ', '),
+    coalesce(v_distribution ->> 'queued-jobs', 'null'), coalesce(v_distribution ->> 'running-jobs-cap', 'null'),
+    coalesce(v_distribution ->> 'job-chunk', 'null'),
     coalesce(v_distribution ->> 'used-sites-first', 'null'), brokerage.compose_spared(v_choice, 'u.task', 'x.p'),
-    coalesce((select string_agg(format('x.now[%s]', n), ' * ') from generate_subscripts(v_factors, 1) n), 'null::float8'), array_to_string(v_factors, ', '));
+    coalesce((select string_agg(format('x.now[%s]', n), ' * ') from generate_subscripts(v_factors, 1) n),
+             'null::float8'), array_to_string(v_factors, ', '));
 end $$;
 
 comment on function brokerage.compose_turn(text, text) is
-'SQL of what is asked again of the survivors of one task, after other tasks of the batch got jobs assigned. Errors: PB001, PB002 (a rule that does not fit).';
+  'SQL of what is asked again of the survivors of one task, after other tasks of the batch got jobs assigned. '
+  'Errors: PB001, PB002 (a rule that does not fit).';

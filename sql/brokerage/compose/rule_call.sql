@@ -1,17 +1,22 @@
--- How the composed query calls a rule. Names are looked up in the catalogue and quoted, so nothing of a profile's texts becomes SQL. A rule runs as
--- the owner of the house: only functions of those who could act as it anyway (members of the role, superusers) are taken.
+-- How the composed query calls a rule. Names are looked up in the catalogue and quoted, so nothing of a profile's
+-- texts becomes SQL. A rule runs as the owner of the house: only functions of those who could act as it anyway
+-- (members of the role, superusers) are taken.
 create or replace function brokerage.rule_call(p_rule brokerage.profile_rule, p_facts text) returns text
 language plpgsql stable
 as $$
 declare
   v_parts text[] := parse_ident(p_rule.function);
   v_facts int := case when p_rule.kind in ('task rule', 'second pass') then 1 else 3 end;
-  v_types text := concat_ws(' ', 'brokerage.task_facts'::regtype::oid, case when v_facts = 3 then 'brokerage.queue_facts'::regtype::oid end, case when v_facts = 3 then 'brokerage.pair_facts'::regtype::oid end);
-  v_result regtype := case when p_rule.kind in ('weight', 'choice', 'distribution') then 'float8'::regtype else 'text'::regtype end;
+  v_types text := concat_ws(' ', 'brokerage.task_facts'::regtype::oid,
+                            case when v_facts = 3 then 'brokerage.queue_facts'::regtype::oid end,
+                            case when v_facts = 3 then 'brokerage.pair_facts'::regtype::oid end);
+  v_result regtype := case when p_rule.kind in ('weight', 'choice', 'distribution') then 'float8'::regtype
+                           else 'text'::regtype end;
   v_function record;
 begin
   select p.oid, p.pronargs, p.prorettype, p.prosecdef, p.proconfig, p.provolatile, n.nspname, p.proname,
-         pg_has_role(p.proowner, (select r.role_name from resource.house_role r where r.kind = 'owner'), 'member') as is_trusted
+         pg_has_role(p.proowner, (select r.role_name from resource.installation_role r where r.kind = 'owner'),
+                     'member') as is_trusted
     into v_function
     from pg_proc p
     join pg_namespace n on n.oid = p.pronamespace
@@ -19,24 +24,34 @@ begin
      and p.proargtypes::text in (v_types, concat_ws(' ', v_types, 'jsonb'::regtype::oid))
    order by p.pronargs desc limit 1;
   if not found or cardinality(v_parts) <> 2 then
-    raise exception 'rule % of profile %: there is no function % that takes %', p_rule.rule, p_rule.profile, coalesce(p_rule.function, 'null'),
+    raise exception 'rule % of profile %: there is no function % that takes %', p_rule.rule, p_rule.profile,
+      coalesce(p_rule.function, 'null'),
                     case v_facts when 1 then 'task_facts' else 'task_facts, queue_facts and pair_facts' end
       using errcode = 'PB001', hint = 'Name schema and function; one more argument jsonb gets the parameters.';
   end if;
-  if v_function.prorettype <> v_result and not (p_rule.kind = 'weight' and v_function.prorettype = 'float8[]'::regtype) then
-    raise exception 'rule % of profile %: % returns %, a % returns %', p_rule.rule, p_rule.profile, p_rule.function, v_function.prorettype::regtype, p_rule.kind, v_result
-      using errcode = 'PB001', hint = 'A rule returns text (null accepts), a weight, the value of a choice or a figure of distribution float8; a weight that looks at the other candidates its terms, float8[].';
+  if v_function.prorettype <> v_result
+     and not (p_rule.kind = 'weight' and v_function.prorettype = 'float8[]'::regtype) then
+    raise exception 'rule % of profile %: % returns %, a % returns %', p_rule.rule, p_rule.profile, p_rule.function,
+      v_function.prorettype::regtype, p_rule.kind, v_result
+      using errcode = 'PB001',
+            hint = 'A rule returns text (null accepts), a weight, the value of a choice or a figure of distribution '
+                   'float8; a weight that looks at the other candidates its terms, float8[].';
   end if;
   if not v_function.is_trusted then
-    raise exception 'rule % of profile %: the owner of % is no member of the role that owns pgbroker', p_rule.rule, p_rule.profile, p_rule.function
+    raise exception 'rule % of profile %: the owner of % is no member of the role that owns pgbroker', p_rule.rule,
+      p_rule.profile, p_rule.function
       using errcode = 'PB002', hint = 'A rule runs with the rights of that role: let a DBA own the function.';
   end if;
   if not has_schema_privilege(v_function.nspname, 'usage') or not has_function_privilege(v_function.oid, 'execute') then
     raise exception 'rule % of profile %: % may not call %', p_rule.rule, p_rule.profile, current_user, p_rule.function
-      using errcode = 'PB002', hint = format('Its owner says: grant usage on schema %I to %I; grant execute on function %s to %I.', v_function.nspname, current_user, v_function.oid::regprocedure, current_user);
+      using errcode = 'PB002',
+            hint = format('Its owner says: grant usage on schema %I to %I; grant execute on function %s to %I.',
+                          v_function.nspname, current_user, v_function.oid::regprocedure, current_user);
   end if;
-  return format('%I.%I(%s%s)', v_function.nspname, v_function.proname, p_facts, case when v_function.pronargs > v_facts then format(', %L::jsonb', p_rule.parameters) else '' end);
+  return format('%I.%I(%s%s)', v_function.nspname, v_function.proname, p_facts,
+                case when v_function.pronargs > v_facts then format(', %L::jsonb', p_rule.parameters) else '' end);
 end $$;
 
 comment on function brokerage.rule_call(brokerage.profile_rule, text) is
-'SQL that calls the function of a rule on facts; a function with one argument more gets the parameters of the rule. Errors: PB001 (no such function, or of another type), PB002 (its owner is not trusted, or it may not be called).';
+  'SQL that calls the function of a rule on facts; a function with one argument more gets the parameters of the rule. '
+  'Errors: PB001 (no such function, or of another type), PB002 (its owner is not trusted, or it may not be called).';

@@ -1,9 +1,12 @@
--- Whether rules of a profile look at what the same batch has assigned (their parameter sees_assignments): then its tasks are decided in turn.
+-- Whether rules of a profile look at what the same batch has assigned (their parameter sees_assignments): then
+-- its tasks are decided in turn.
 create or replace function brokerage.sees_assignments(p_profile text, p_algorithm text) returns boolean
 language sql stable
 as $$
   select exists (select from brokerage.rule_in_force r
-                  where r.profile = p_profile and r.algorithm = p_algorithm and r.enabled and (r.parameters ->> 'sees_assignments')::boolean)
+                  where r.profile = p_profile and r.algorithm = p_algorithm and r.enabled
+                    and (r.parameters ->> 'sees_assignments')::boolean)
 $$;
 
-comment on function brokerage.sees_assignments(text, text) is 'Whether rules of a profile look at jobs that the same batch assigned (the live counter).';
+comment on function brokerage.sees_assignments(text, text) is
+  'Whether rules of a profile look at jobs that the same batch assigned (the live counter).';

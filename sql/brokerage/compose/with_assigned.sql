@@ -13,4 +13,5 @@ begin
   return v_assigned::text;
 end $$;
 
-comment on function brokerage.with_assigned(text, bigint[], float8[]) is 'What queues or nuclei were assigned in a batch, by their numbers, with what those of one task got.';
+comment on function brokerage.with_assigned(text, bigint[], float8[]) is
+  'What queues or nuclei were assigned in a batch, by their numbers, with what those of one task got.';

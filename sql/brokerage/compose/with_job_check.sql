@@ -1,12 +1,15 @@
--- task-job-check (brokerage-rules 1.1, D-07): the job broker of the same profile says at which nuclei some queue could run the jobs of each task, as
--- the parameters of the rule say: rules left out, and the last that is asked.
-create or replace function brokerage.with_job_check(p_setup text, p_profile text, p_algorithm text, p_tasks brokerage.task_facts[]) returns brokerage.task_facts[]
+-- task-job-check (brokerage-rules 1.1, D-07): the job broker of the same profile says at which nuclei some queue
+-- could run the jobs of each task, as the parameters of the rule say: rules left out, and the last that is asked.
+create or replace function brokerage.with_job_check(
+  p_setup text, p_profile text, p_algorithm text, p_tasks brokerage.task_facts[]
+) returns brokerage.task_facts[]
 language plpgsql stable
 as $$
 declare
   v_hint jsonb := (select r.parameters from brokerage.rule_in_force r
-                    where r.profile = p_profile and r.algorithm = p_algorithm and r.function = 'brokerage.rule_task_job_check' and r.enabled);
-  v_flavour text := brokerage.flavour(p_profile);
+                    where r.profile = p_profile and r.algorithm = p_algorithm
+                      and r.function = 'brokerage.rule_task_job_check' and r.enabled);
+  v_base_profile text := brokerage.base_profile(p_profile);
   v_tasks brokerage.task_facts[];
   v_queues brokerage.queue_facts[];
   v_runnable jsonb;
@@ -14,15 +17,26 @@ begin
   if v_hint is null or cardinality(p_tasks) = 0 then
     return p_tasks;
   end if;
-  v_tasks := array(select f from brokerage.facts_of_tasks(p_setup, array(select t.task_id from unnest(p_tasks) t), v_flavour, 'production_job') f order by f.task_id);
-  v_queues := array(select f from brokerage.facts_of_queues(p_setup) f where f.is_nucleus or f.bare_nucleus is not null order by f.queue);
-  execute brokerage.compose(p_profile, 'production_job', cardinality(v_tasks) * cardinality(v_queues) > 5000, false, false, v_hint)
-          || ' select coalesce(jsonb_object_agg(s.task_id, s.nuclei), ''{}'') from (select u.task_id, jsonb_agg(u.panda_site) as nuclei'
-             '   from (select distinct j.task_id, q.panda_site from judged j join unnest($3) with ordinality q on q.ordinality = j.queue_number'
+  v_tasks := array(select f from brokerage.facts_of_tasks(p_setup, array(select t.task_id from unnest(p_tasks) t),
+                                                          v_base_profile, 'production_job') f order by f.task_id);
+  v_queues := array(select f from brokerage.facts_of_queues(p_setup) f
+                     where f.is_nucleus or f.bare_nucleus is not null
+                     order by f.queue);
+  execute brokerage.compose(p_profile, 'production_job', cardinality(v_tasks) * cardinality(v_queues) > 5000,
+                            false, false, v_hint)
+          || ' select coalesce(jsonb_object_agg(s.task_id, s.nuclei), ''{}'') from (select u.task_id, '
+             'jsonb_agg(u.panda_site) as nuclei'
+             '   from (select distinct j.task_id, q.panda_site from judged j join unnest($3) with ordinality q on '
+             'q.ordinality = j.queue_number'
              '          where j.failed is null and q.panda_site is not null) u group by u.task_id) s'
-     into v_runnable using p_setup, v_tasks, v_queues, v_flavour;
-  return array(select brokerage.with_runnable(p_tasks[n], array(select jsonb_array_elements_text(v_runnable -> p_tasks[n].task_id::text))) from generate_subscripts(p_tasks, 1) n order by n);
+     into v_runnable using p_setup, v_tasks, v_queues, v_base_profile;
+  return array(
+    select brokerage.with_runnable(p_tasks[n],
+                                   array(select jsonb_array_elements_text(v_runnable -> p_tasks[n].task_id::text)))
+      from generate_subscripts(p_tasks, 1) n
+     order by n);
 end $$;
 
 comment on function brokerage.with_job_check(text, text, text, brokerage.task_facts[]) is
-'Facts of tasks with the nuclei where some queue could run their jobs, if the profile asks for it (task-job-check). Errors: PB001, PB002 (a rule that does not fit).';
+  'Facts of tasks with the nuclei where some queue could run their jobs, if the profile asks for it (task-job-check). '
+  'Errors: PB001, PB002 (a rule that does not fit).';

@@ -7,4 +7,5 @@ begin
   return q;
 end $$;
 
-comment on function brokerage.with_live(brokerage.queue_facts, bigint) is 'Facts of a queue to whose live counter jobs were added.';
+comment on function brokerage.with_live(brokerage.queue_facts, bigint) is
+  'Facts of a queue to whose live counter jobs were added.';

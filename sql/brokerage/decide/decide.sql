@@ -1,6 +1,8 @@
--- Decides tasks and keeps every decision. One query over all of them; where it fails because of some task's figures it is halved until that task
--- is alone: it leaves with its error, the others are decided. Errors that are nobody's figures (locks, disk, a rule that is not there) end the call.
-create or replace function brokerage.decide(p_run brokerage.run, p_task_ids bigint[], p_queues brokerage.queue_facts[]) returns void
+-- Decides tasks and keeps every decision. One query over all of them; where it fails because of some task's figures
+-- it is halved until that task is alone: it leaves with its error, the others are decided. Errors that are nobody's
+-- figures (locks, disk, a rule that is not there) end the call.
+create or replace function brokerage.decide(p_run brokerage.run, p_task_ids bigint[], p_queues brokerage.queue_facts[])
+returns void
 language plpgsql
 as $$
 declare
@@ -14,15 +16,19 @@ begin
     return;
   exception when data_exception or cardinality_violation or raise_exception then
     if v_half = 0 then
-      insert into brokerage.task_decision (setup, run_id, task_id, decided_at, status, reason, errcode, candidates, rejected, not_candidates)
+      insert into brokerage.task_decision (setup, run_id, task_id, decided_at, status, reason, errcode, candidates,
+                                           rejected, not_candidates)
       values (p_run.setup, p_run.run_id, p_task_ids[1], p_run.started_at, 'error', sqlerrm, sqlstate, 0, 0, 0);
       return;
     end if;
   end;
   perform brokerage.decide(p_run, p_task_ids[:v_half], p_queues);
   perform brokerage.decide(p_run, p_task_ids[v_half + 1:],
-                           case when brokerage.sees_assignments(p_run.profile, p_run.algorithm) then brokerage.with_assignments(p_run, p_task_ids[:v_half], p_queues) else p_queues end);
+                           case when brokerage.sees_assignments(p_run.profile, p_run.algorithm)
+                                then brokerage.with_assignments(p_run, p_task_ids[:v_half], p_queues)
+                                else p_queues end);
 end $$;
 
 comment on function brokerage.decide(brokerage.run, bigint[], brokerage.queue_facts[]) is
-'Decides tasks in a run and stores what was decided (brokerage.task_decision, brokerage.decision); a task whose figures raise an error is stored with it. Errors: PB001, PB002 (a rule that does not fit).';
+  'Decides tasks in a run and stores what was decided (brokerage.task_decision, brokerage.decision); '
+  'a task whose figures raise an error is stored with it. Errors: PB001, PB002 (a rule that does not fit).';

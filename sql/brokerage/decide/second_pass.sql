@@ -4,7 +4,10 @@ language sql stable
 as $$
   select r.rule, 'no queue has the input and passes the other rules: decided once more, without locality'
     from brokerage.rule_in_force r
-   where r.profile = p_profile and r.algorithm = p_algorithm and r.enabled and r.kind = 'second pass' order by r.position, r.rule limit 1
+   where r.profile = p_profile and r.algorithm = p_algorithm and r.enabled and r.kind = 'second pass'
+   order by r.position, r.rule
+   limit 1
 $$;
 
-comment on function brokerage.second_pass(text, text) is 'The rule that has tasks decided once more, and what is said of them; null = a profile without one.';
+comment on function brokerage.second_pass(text, text) is
+  'The rule that has tasks decided once more, and what is said of them; null = a profile without one.';

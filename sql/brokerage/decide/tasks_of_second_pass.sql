@@ -1,5 +1,7 @@
--- anal-loops: of tasks that a run has just decided those that it decides once more. What is stored of them is taken back: reasons are those of the last pass.
-create or replace function brokerage.tasks_of_second_pass(p_run brokerage.run, p_tasks brokerage.task_facts[]) returns brokerage.task_facts[]
+-- anal-loops: of tasks that a run has just decided those that it decides once more. What is stored of them is taken
+-- back: reasons are those of the last pass.
+create or replace function brokerage.tasks_of_second_pass(p_run brokerage.run, p_tasks brokerage.task_facts[])
+returns brokerage.task_facts[]
 language plpgsql
 as $$
 declare
@@ -10,19 +12,26 @@ begin
     return '{}'::brokerage.task_facts[];
   end if;
   execute 'with left_with_none as materialized (select s.task_id, s.said from (' || v_query || ') s'
-          '  join brokerage.task_decision d on d.setup = $2 and d.run_id = $3 and d.task_id = s.task_id and d.candidates = 0 and d.rejected > 0)'
+          '  join brokerage.task_decision d on d.setup = $2 and d.run_id = $3 and d.task_id = s.task_id '
+          'and d.candidates = 0 and d.rejected > 0)'
           ' select coalesce(array_agg(s.task_id), ''{}'') from left_with_none s'
-          '  where s.said = ''any'' or not exists (select from brokerage.verdict v cross join unnest(v.queues) u cross join unnest($4) r(begins)'
-          '                                         where v.setup = $2 and v.run_id = $3 and v.task_id = s.task_id and u.verdict = ''r'' and starts_with(u.rule || E''\t'' || u.reason, r.begins)'
-          '                                         offset 0)'  -- asked of those tasks alone, never of all that the run decided
+          '  where s.said = ''any'' or not exists (select from brokerage.verdict v cross join unnest(v.queues) u cross '
+          'join unnest($4) r(begins)'
+          '                                         where v.setup = $2 and v.run_id = $3 and v.task_id = s.task_id and '
+          'u.verdict = ''r'' and starts_with(u.rule || E''\t'' || u.reason, r.begins)'
+          -- asked of those tasks alone, never of all that the run decided
+          '                                         offset 0)'
      into v_again using p_tasks, p_run.setup, p_run.run_id, brokerage.temporary_rules(p_run.profile, p_run.algorithm);
   if cardinality(v_again) = 0 then
     return '{}'::brokerage.task_facts[];
   end if;
   delete from brokerage.verdict v where v.setup = p_run.setup and v.run_id = p_run.run_id and v.task_id = any (v_again);
-  delete from brokerage.task_decision d where d.setup = p_run.setup and d.run_id = p_run.run_id and d.task_id = any (v_again);
-  return array(select brokerage.in_second_pass(f) from unnest(p_tasks) f where f.task_id = any (v_again) order by f.task_id);
+  delete from brokerage.task_decision d
+   where d.setup = p_run.setup and d.run_id = p_run.run_id and d.task_id = any (v_again);
+  return array(
+    select brokerage.in_second_pass(f) from unnest(p_tasks) f where f.task_id = any (v_again) order by f.task_id);
 end $$;
 
 comment on function brokerage.tasks_of_second_pass(brokerage.run, brokerage.task_facts[]) is
-'Those tasks, just decided in a run, that are decided once more; takes back what the run stored of them. Errors: PB001, PB002 (a rule that does not fit).';
+  'Those tasks, just decided in a run, that are decided once more; takes back what the run stored of them. '
+  'Errors: PB001, PB002 (a rule that does not fit).';

@@ -1,5 +1,5 @@
--- When a task that found nothing is tried again: {"wait": "1 hour", "950": "10 minutes", "900": "30 minutes"} waits the time of the highest priority
--- that the task reaches, else the general one.
+-- When a task that found nothing is tried again: {"wait": "1 hour", "950": "10 minutes", "900": "30 minutes"} waits
+-- the time of the highest priority that the task reaches, else the general one.
 create or replace function brokerage.wait_of(p_parameters jsonb, p_priority int) returns interval
 language sql stable parallel safe
 as $$
@@ -8,4 +8,6 @@ as $$
                   (p_parameters ->> 'wait')::interval, interval '1 hour')
 $$;
 
-comment on function brokerage.wait_of(jsonb, int) is 'How long a task of a priority waits before it is brokered again, by the parameters of a pending rule; an hour where they say nothing.';
+comment on function brokerage.wait_of(jsonb, int) is
+  'How long a task of a priority waits before it is brokered again, by the parameters of a pending rule; '
+  'an hour where they say nothing.';

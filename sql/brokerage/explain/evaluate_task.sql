@@ -1,7 +1,14 @@
 -- One decision about one task, without a trace in the state of the task: evaluate, what-if and explain ask for it.
-create or replace function brokerage.evaluate_task(p_setup text, p_task_id bigint, p_algorithm text default null, p_profile text default null) returns jsonb
+create or replace function brokerage.evaluate_task(
+  p_setup text, p_task_id bigint, p_algorithm text default null, p_profile text default null
+) returns jsonb
 language plpgsql
-security definer set search_path = brokerage, pg_temp set jit = off set enable_seqscan = off set enable_mergejoin = off set work_mem = '64MB'
+security definer
+set search_path = brokerage, pg_temp
+set jit = off
+set enable_seqscan = off
+set enable_mergejoin = off
+set work_mem = '64MB'
 as $$
 declare
   v_run brokerage.run;
@@ -12,11 +19,16 @@ begin
     raise exception 'task % is not there', coalesce(p_task_id::text, 'null')
       using errcode = 'PB004', hint = 'Load it with its world, or name another.';
   end if;
-  v_run := brokerage.begin_run(p_setup, coalesce(p_algorithm, brokerage.algorithm_of(p_setup, p_task_id)), p_profile, null, true);
+  v_run := brokerage.begin_run(p_setup, coalesce(p_algorithm, brokerage.algorithm_of(p_setup, p_task_id)),
+                               p_profile, null, true);
   perform brokerage.decide(v_run, array[p_task_id], brokerage.facts_of_candidates(p_setup, v_run.algorithm));
-  update brokerage.run r set ended_at = resource.clock(p_setup), tasks = 1 where r.setup = p_setup and r.run_id = v_run.run_id;
+  update brokerage.run r
+     set ended_at = resource.clock(p_setup), tasks = 1
+   where r.setup = p_setup and r.run_id = v_run.run_id;
   return brokerage.answer(p_setup, v_run.run_id, p_task_id);
 end $$;
 
 comment on function brokerage.evaluate_task(text, bigint, text, text) is
-'Decides about one task now, changes nothing of it, and returns the decision (world-format, Evaluating); it is kept as a dry run. Without p_algorithm the broker that has the task decides (brokerage.algorithm_of). Errors: PB001 (no such setup or profile), PB002, PB004 (no such task).';
+  'Decides about one task now, changes nothing of it, and returns the decision (world-format, Evaluating); '
+  'it is kept as a dry run. Without p_algorithm the broker that has the task decides (brokerage.algorithm_of). '
+  'Errors: PB001 (no such setup or profile), PB002, PB004 (no such task).';

@@ -1,13 +1,17 @@
--- Why each queue would take a task's jobs or not, as things are now, by the very query that decides. All rules that reject a queue are named, not
--- only the first: those that look at it alone, and set rules that hold for the task, as they would reject it if it reached them. A choice is no reason of a queue's own.
--- Of a task that is decided once more (anal-loops) those are the reasons of the second pass, and a row without queue says so.
-create or replace function brokerage.explain(p_setup text, p_task_id bigint, p_profile text default null, p_algorithm text default null)
-returns table (queue text, verdict text, rank bigint, rule text, criteria text, reason text, weight float8, factors jsonb, all_reasons text[])
+-- Why each queue would take a task's jobs or not, as things are now, by the very query that decides. All rules that
+-- reject a queue are named, not only the first: those that look at it alone, and set rules that hold for the task, as
+-- they would reject it if it reached them. A choice is no reason of a queue's own.
+-- Of a task that is decided once more (anal-loops) those are the reasons of the second pass,
+-- and a row without queue says so.
+create or replace function brokerage.explain(
+  p_setup text, p_task_id bigint, p_profile text default null, p_algorithm text default null
+) returns table (queue text, verdict text, rank bigint, rule text, criteria text, reason text, weight float8,
+                 factors jsonb, all_reasons text[])
 language plpgsql stable
 security definer set search_path = brokerage, pg_temp set jit = off set enable_mergejoin = off set work_mem = '64MB'
 as $$
 declare
-  v_profile text := coalesce(p_profile, (select s.profile from brokerage.setting s where s.setup = p_setup), 'doc');
+  v_profile text := brokerage.profile_in_force(p_setup, p_profile);
   v_algorithm text;
   v_task workload.task;
   v_problem text;
@@ -26,26 +30,36 @@ begin
       using errcode = 'PB004', hint = 'Load it with its world (broker load), or name another.';
   end if;
   v_algorithm := coalesce(p_algorithm, brokerage.algorithm_of(p_setup, p_task_id));
-  v_problem := brokerage.task_problem(v_task, brokerage.flavour(v_profile), v_algorithm);
+  v_problem := brokerage.task_problem(v_task, brokerage.base_profile(v_profile), v_algorithm);
   if v_problem is not null then
-    return query select null::text, 'error', null::bigint, null::text, null::text, v_problem, null::float8, null::jsonb, null::text[];
+    return query
+    select null::text, 'error', null::bigint, null::text, null::text, v_problem, null::float8, null::jsonb,
+           null::text[];
     return;
   end if;
-  v_tasks := array(select f from brokerage.facts_of_tasks(p_setup, array[p_task_id], brokerage.flavour(v_profile), v_algorithm) f);
+  v_tasks := array(select f from brokerage.facts_of_tasks(p_setup, array[p_task_id],
+                                                          brokerage.base_profile(v_profile), v_algorithm) f);
   v_tasks := brokerage.with_job_check(p_setup, v_profile, v_algorithm, v_tasks);
   execute brokerage.compose_task_rules(v_profile, v_algorithm) into v_task_id, v_status, v_rule, v_reason using v_tasks;
   if v_status is not null then
-    return query select null::text, v_status, null::bigint, v_rule, null::text, v_reason, null::float8, null::jsonb, null::text[];
+    return query
+    select null::text, v_status, null::bigint, v_rule, null::text, v_reason, null::float8, null::jsonb, null::text[];
     return;
   end if;
   v_queues := brokerage.facts_of_candidates(p_setup, v_algorithm);
   v_tasks := brokerage.explained_pass(p_setup, v_profile, v_algorithm, v_tasks, v_queues);
   if (v_tasks[1]).second_pass then
-    return query select null::text, 'second pass', null::bigint, s.rule, null::text, s.reason, null::float8, null::jsonb, null::text[]
-                   from brokerage.second_pass(v_profile, v_algorithm) s;
+    return query
+    select null::text, 'second pass', null::bigint, s.rule, null::text, s.reason, null::float8, null::jsonb,
+           null::text[]
+      from brokerage.second_pass(v_profile, v_algorithm) s;
   end if;
   return query select e.* from brokerage.explained_queues(p_setup, v_profile, v_algorithm, v_tasks, v_queues) e;
 end $$;
 
 comment on function brokerage.explain(text, bigint, text, text) is
-'Why each queue would take the jobs of a task or not, as things are now: verdict, the rule that rejects it with the numbers compared, all rules that would (set rules as they hold now, no choices), or its weight factor by factor. A task that no queue is asked for has one row without queue; one that is decided without locality has one before the others, second pass. Without p_algorithm by the rules of the broker that has the task. Errors: PB001 (no such profile), PB002, PB004 (no such task).';
+  'Why each queue would take the jobs of a task or not, as things are now: verdict, the rule that rejects it with the '
+  'numbers compared, all rules that would (set rules as they hold now, no choices), or its weight factor by factor. '
+  'A task that no queue is asked for has one row without queue; one that is decided without locality has one before '
+  'the others, second pass. Without p_algorithm by the rules of the broker that has the task. '
+  'Errors: PB001 (no such profile), PB002, PB004 (no such task).';

@@ -1,5 +1,8 @@
--- anal-loops, where nothing is stored: a task as the pass sees it that decides about it. Asked by the query that decides.
-create or replace function brokerage.explained_pass(p_setup text, p_profile text, p_algorithm text, p_tasks brokerage.task_facts[], p_queues brokerage.queue_facts[]) returns brokerage.task_facts[]
+-- anal-loops, where nothing is stored: a task as the pass sees it that decides about it.
+-- Asked by the query that decides.
+create or replace function brokerage.explained_pass(
+  p_setup text, p_profile text, p_algorithm text, p_tasks brokerage.task_facts[], p_queues brokerage.queue_facts[]
+) returns brokerage.task_facts[]
 language plpgsql stable
 as $$
 declare
@@ -16,10 +19,15 @@ begin
     return p_tasks;
   end if;
   execute brokerage.compose(p_profile, p_algorithm, false)
-          || ' select count(*) filter (where j.failed is null) = 0 and count(*) filter (where not starts_with(j.failed, ''!'')) > 0 and ($5 = ''any'' or count(*) filter (where exists (select from unnest($6) r(begins) where starts_with(j.failed, r.begins))) = 0) from judged j'
-     into v_again using p_setup, p_tasks, p_queues, brokerage.flavour(p_profile), v_said, brokerage.temporary_rules(p_profile, p_algorithm);
+          || ' select count(*) filter (where j.failed is null) = 0 '
+             'and count(*) filter (where not starts_with(j.failed, ''!'')) > 0 and ($5 = ''any'' '
+             'or count(*) filter (where exists (select from unnest($6) r(begins) where starts_with(j.failed, '
+             'r.begins))) = 0) from judged j'
+     into v_again using p_setup, p_tasks, p_queues, brokerage.base_profile(p_profile), v_said,
+                        brokerage.temporary_rules(p_profile, p_algorithm);
   return case when v_again then array(select brokerage.in_second_pass(f) from unnest(p_tasks) f) else p_tasks end;
 end $$;
 
 comment on function brokerage.explained_pass(text, text, text, brokerage.task_facts[], brokerage.queue_facts[]) is
-'Facts of a task, in the second pass where the first one leaves it no queue (one task). Errors: PB001, PB002 (a rule that does not fit).';
+  'Facts of a task, in the second pass where the first one leaves it no queue (one task). '
+  'Errors: PB001, PB002 (a rule that does not fit).';

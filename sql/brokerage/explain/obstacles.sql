@@ -1,29 +1,40 @@
--- What keeps a task from its queues: by rule how many queues it rejects, and how many it alone keeps away. The rule that opens the most queues comes first.
--- A set rule that holds is in the way of every queue that it would reject, also of those that fell before it: none of them is opened by another rule alone.
--- A task is decided once more (anal-loops) only where the first pass leaves it no queue. So a rule that alone keeps a queue away in the first pass opens
--- what it keeps away there, and no queue of the second pass: without the rule there would be none.
-create or replace function brokerage.obstacles(p_setup text, p_task_id bigint, p_profile text default null, p_algorithm text default null)
-returns table (rule text, rejects bigint, fails bigint, opens bigint, example text)
+-- What keeps a task from its queues: by rule how many queues it rejects, and how many it alone keeps away. The rule
+-- that opens the most queues comes first.
+-- A set rule that holds is in the way of every queue that it would reject, also of those that fell before it: none of
+-- them is opened by another rule alone.
+-- A task is decided once more (anal-loops) only where the first pass leaves it no queue. So a rule that alone
+-- keeps a queue away in the first pass opens what it keeps away there, and no queue of the second pass:
+-- without the rule there would be none.
+create or replace function brokerage.obstacles(
+  p_setup text, p_task_id bigint, p_profile text default null, p_algorithm text default null
+) returns table (rule text, rejects bigint, fails bigint, opens bigint, example text)
 language sql stable
 security definer set search_path = brokerage, pg_temp
 as $$
   with explained as materialized (
-    select e.queue, e.verdict, e.rule, e.all_reasons from brokerage.explain(p_setup, p_task_id, p_profile, p_algorithm) e where e.verdict in ('rejected', 'second pass')
+    select e.queue, e.verdict, e.rule, e.all_reasons
+      from brokerage.explain(p_setup, p_task_id, p_profile, p_algorithm) e
+     where e.verdict in ('rejected', 'second pass')
   ), queue as materialized (
     select 'last' as pass, e.queue, e.rule, e.all_reasons from explained e where e.queue is not null
     union all
     select 'first', f.queue, f.rule, f.all_reasons
       from explained e
-     cross join lateral brokerage.explained_first_pass(p_setup, p_task_id, p_profile, coalesce(p_algorithm, brokerage.algorithm_of(p_setup, p_task_id))) f
+     cross join lateral brokerage.explained_first_pass(
+       p_setup, p_task_id, p_profile, coalesce(p_algorithm, brokerage.algorithm_of(p_setup, p_task_id))) f
      where e.verdict = 'second pass' and f.verdict = 'rejected'
   ), failing as (
-    select q.pass, q.queue, q.rule as first_rule, r.rule, r.said, count(*) over (partition by q.pass, q.queue) = 1 as alone
+    select q.pass, q.queue, q.rule as first_rule, r.rule, r.said,
+           count(*) over (partition by q.pass, q.queue) = 1 as alone
       from queue q
-     cross join lateral (select split_part(a.said, ': ', 1) as rule, substr(min(a.said), strpos(min(a.said), ': ') + 2) as said
+     cross join lateral (select split_part(a.said, ': ', 1) as rule,
+                                substr(min(a.said), strpos(min(a.said), ': ') + 2) as said
                            from unnest(q.all_reasons) a(said) group by 1) r
   ), obstacle as materialized (
-    select f.pass, f.rule, count(*) filter (where f.first_rule = f.rule) as rejects, count(*) as fails, count(*) filter (where f.alone) as opens,
-           format('%s: %s', (array_agg(f.queue order by f.alone desc, f.queue collate "C"))[1], (array_agg(f.said order by f.alone desc, f.queue collate "C"))[1]) as example
+    select f.pass, f.rule, count(*) filter (where f.first_rule = f.rule) as rejects, count(*) as fails,
+           count(*) filter (where f.alone) as opens,
+           format('%s: %s', (array_agg(f.queue order by f.alone desc, f.queue collate "C"))[1],
+                  (array_agg(f.said order by f.alone desc, f.queue collate "C"))[1]) as example
       from failing f
      group by f.pass, f.rule
   )
@@ -35,4 +46,9 @@ as $$
 $$;
 
 comment on function brokerage.obstacles(text, bigint, text, text) is
-'What keeps a task from queues, a row a rule: how many queues it is the reason for, how many fail it, and how many would be open without it alone, with an example. Set rules count as they hold now; choices (top-10) are not named. Of a task that is decided once more, without locality, rejects and fails are those of that pass; opens are the queues of the pass that would decide without the rule: the first, where it alone keeps queues away there, else the second. Without p_algorithm by the rules of the broker that has the task. Errors: PB001, PB002, PB004 (no such task).';
+  'What keeps a task from queues, a row a rule: how many queues it is the reason for, how many fail it, '
+  'and how many would be open without it alone, with an example. Set rules count as they hold now; '
+  'choices (top-10) are not named. Of a task that is decided once more, without locality, rejects and fails are those '
+  'of that pass; opens are the queues of the pass that would decide without the rule: the first, where it alone keeps '
+  'queues away there, else the second. Without p_algorithm by the rules of the broker that has the task. '
+  'Errors: PB001, PB002, PB004 (no such task).';

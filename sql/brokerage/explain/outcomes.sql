@@ -1,18 +1,24 @@
 -- A run in a few lines: what became of its tasks, and why those were left out that no queue was asked for.
 create or replace view brokerage.outcomes as
-select d.setup, d.run_id, d.status, count(*) as tasks, min(coalesce(d.retry_at, s.retry_at)) as retry_at, min(d.task_id) as example, d.rule,
-       (array_agg(d.reason order by d.task_id))[1] as reason
+select d.setup, d.run_id, d.status, count(*) as tasks, min(coalesce(d.retry_at, s.retry_at)) as retry_at,
+       min(d.task_id) as example, d.rule, (array_agg(d.reason order by d.task_id))[1] as reason
   from brokerage.task_decision d
   join brokerage.run r on r.setup = d.setup and r.run_id = d.run_id
-  left join brokerage.task_state s on s.setup = d.setup and s.task_id = d.task_id and s.algorithm = r.algorithm and s.run_id = d.run_id
+  left join brokerage.task_state s on s.setup = d.setup and s.task_id = d.task_id and s.algorithm = r.algorithm
+                                  and s.run_id = d.run_id
  group by d.setup, d.run_id, d.status, d.rule;
 
-comment on view brokerage.outcomes is 'Tasks of each run by what was decided: a row a status, and a rule that throttled or failed whole tasks or had them decided without locality.';
+comment on view brokerage.outcomes is
+  'Tasks of each run by what was decided: a row a status, and a rule that throttled or failed whole tasks or had them '
+  'decided without locality.';
 comment on column brokerage.outcomes.setup is 'Tenant.';
 comment on column brokerage.outcomes.run_id is 'Run.';
 comment on column brokerage.outcomes.status is 'candidates, pending, throttled, failed or error.';
 comment on column brokerage.outcomes.tasks is 'Tasks.';
 comment on column brokerage.outcomes.retry_at is 'When the first of them is brokered again; null = they do not wait.';
 comment on column brokerage.outcomes.example is 'The first of the tasks.';
-comment on column brokerage.outcomes.rule is 'Rule that throttled or failed them, or had them decided once more (anal-loops); null = none.';
-comment on column brokerage.outcomes.reason is 'Why the example was throttled or failed, or that it was decided without locality, or its error, in words. Those of the others: monitor.task_decision.';
+comment on column brokerage.outcomes.rule is
+  'Rule that throttled or failed them, or had them decided once more (anal-loops); null = none.';
+comment on column brokerage.outcomes.reason is
+  'Why the example was throttled or failed, or that it was decided without locality, or its error, in words. '
+  'Those of the others: monitor.task_decision.';

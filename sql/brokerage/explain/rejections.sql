@@ -1,7 +1,7 @@
--- after: brokerage.rule_in_force, brokerage.decision
 -- A run in a table: what each rule kept away.
 create or replace view brokerage.rejections as
-select d.setup, d.run_id, d.rule, f.criteria, count(*) as pairs, count(distinct d.task_id) as tasks, count(distinct d.queue) as queues
+select d.setup, d.run_id, d.rule, f.criteria, count(*) as pairs, count(distinct d.task_id) as tasks,
+       count(distinct d.queue) as queues
   from brokerage.decision d
   join brokerage.run r on r.setup = d.setup and r.run_id = d.run_id
   left join brokerage.rule_in_force f on f.profile = r.profile and f.algorithm = r.algorithm and f.rule = d.rule

@@ -1,6 +1,8 @@
--- What-if: two runs over the same tasks, before and after a change. What a run has just stored has no statistics yet, hence no nested loops.
+-- What-if: two runs over the same tasks, before and after a change. What a run has just stored has no
+-- statistics yet, hence no nested loops.
 create or replace function brokerage.run_difference(p_setup text, p_before bigint, p_after bigint)
-returns table (task_id bigint, status_before text, status_after text, gained text[], lost text[], queue text, weight_before float8, weight_after float8)
+returns table (task_id bigint, status_before text, status_after text, gained text[], lost text[], queue text,
+               weight_before float8, weight_after float8)
 language plpgsql stable
 security definer set search_path = brokerage, pg_temp set enable_nestloop = off
 as $$
@@ -12,18 +14,25 @@ begin
   select coalesce(u.run_id::text, 'null') into v_missing from unnest(array[p_before, p_after]) u(run_id)
    where not exists (select from brokerage.run r where r.setup = p_setup and r.run_id = u.run_id) limit 1;
   if found then
-    raise exception 'run % is not in setup %', v_missing, p_setup using errcode = 'PB004', hint = 'brokerage.outcomes lists the runs that there are.';
+    raise exception 'run % is not in setup %', v_missing, p_setup
+      using errcode = 'PB004', hint = 'brokerage.outcomes lists the runs that there are.';
   end if;
   return query
   with status as (
     select task_id, b.status as before, a.status as after
       from (select d.task_id, d.status from brokerage.task_decision d where d.setup = p_setup and d.run_id = p_before) b
-      full join (select d.task_id, d.status from brokerage.task_decision d where d.setup = p_setup and d.run_id = p_after) a using (task_id)
+      full join (select d.task_id, d.status from brokerage.task_decision d
+                  where d.setup = p_setup and d.run_id = p_after) a using (task_id)
   ), candidate as (
-    select task_id, queue, b.rank as rank_before, a.rank as rank_after, b.weight as weight_before, a.weight as weight_after,
+    select task_id, queue, b.rank as rank_before, a.rank as rank_after, b.weight as weight_before,
+           a.weight as weight_after,
            b.rank is not null and a.rank is not null and b.weight is distinct from a.weight as is_other
-      from (select d.task_id, d.queue, d.rank, d.weight from brokerage.decision d where d.setup = p_setup and d.run_id = p_before and d.verdict = 'c') b
-      full join (select d.task_id, d.queue, d.rank, d.weight from brokerage.decision d where d.setup = p_setup and d.run_id = p_after and d.verdict = 'c') a using (task_id, queue)
+      from (select d.task_id, d.queue, d.rank, d.weight
+              from brokerage.decision d
+             where d.setup = p_setup and d.run_id = p_before and d.verdict = 'c') b
+      full join (select d.task_id, d.queue, d.rank, d.weight
+                   from brokerage.decision d
+                  where d.setup = p_setup and d.run_id = p_after and d.verdict = 'c') a using (task_id, queue)
   ), change as (
     select c.task_id,
            array_agg(c.queue order by c.rank_after) filter (where c.rank_before is null) as gained,
@@ -34,7 +43,8 @@ begin
       from candidate c
      group by c.task_id
   )
-  select s.task_id, s.before, s.after, coalesce(c.gained, '{}'), coalesce(c.lost, '{}'), c.queue, c.weight_before, c.weight_after
+  select s.task_id, s.before, s.after, coalesce(c.gained, '{}'), coalesce(c.lost, '{}'), c.queue, c.weight_before,
+         c.weight_after
     from status s
     left join change c on c.task_id = s.task_id
    where s.before is distinct from s.after or c.gained is not null or c.lost is not null or c.queue is not null
@@ -42,4 +52,5 @@ begin
 end $$;
 
 comment on function brokerage.run_difference(text, bigint, bigint) is
-'Tasks that two runs decided otherwise: status (null = not decided there), candidates gained and lost, and the best candidate of both whose weight changed. Errors: PB001, PB002, PB004 (no such run).';
+  'Tasks that two runs decided otherwise: status (null = not decided there), candidates gained and lost, '
+  'and the best candidate of both whose weight changed. Errors: PB001, PB002, PB004 (no such run).';

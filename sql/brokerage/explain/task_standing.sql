@@ -1,30 +1,47 @@
--- after: resource.setup_time
--- Why a broker does not take a task now, if so: the one definition of what is open and what is due (brokerage.open_task, brokerage.due_task are its
--- rows without a reason). Tasks of users are of the analysis broker, all others of the two of production; the retry time of one that waits is over. The task
--- broker takes tasks in JEDI's status assigning, the job brokers those in the statuses in which jobs are made and with jobs left to assign.
+-- Why a broker does not take a task now, if so: the one definition of what is open and what is due
+-- (brokerage.open_task, brokerage.due_task are its rows without a reason). Tasks of users are of the analysis broker,
+-- all others of the two of production; the retry time of one that waits is over. The task broker takes tasks in
+-- JEDI's status assigning, the job brokers those in the statuses in which jobs are made and with jobs left to assign.
 create or replace view brokerage.task_standing as
-select x.setup, x.algorithm, x.task_id, x.of_label, x.current_priority, x.jobs, x.jobs_left, x.retry_at, x.not_open, x.waits,
-       coalesce(x.not_open,
-                case when x.waits
-                     then format('waits until %s: run %s %s', to_char(x.retry_at at time zone 'utc', 'YYYY-MM-DD HH24:MI:SS "UTC"'), x.run_id,
-                                 case when d.reason is null or d.rejected > 0 then 'found none for it' else format('said %s: %s', concat_ws(', ', d.status, d.rule), d.reason) end) end) as not_due
+select x.setup, x.algorithm, x.task_id, x.of_label, x.current_priority, x.jobs, x.jobs_left, x.retry_at, x.not_open,
+       x.waits, coalesce(x.not_open,
+                         case when x.waits
+                              then format('waits until %s: run %s %s',
+                                          to_char(x.retry_at at time zone 'utc', 'YYYY-MM-DD HH24:MI:SS "UTC"'),
+                                          x.run_id,
+                                          case when d.reason is null or d.rejected > 0 then 'found none for it'
+                                               else format('said %s: %s', concat_ws(', ', d.status, d.rule),
+                                                           d.reason) end) end) as not_due
   from (
-    select t.setup, a.algorithm, t.task_id, (a.algorithm = 'analysis_job') = coalesce(t.label in ('user', 'panda'), false) as of_label, t.current_priority, coalesce(i.jobs, 0) as jobs, coalesce(i.jobs, 0) - coalesce(s.assigned_jobs, 0) as jobs_left, s.retry_at, s.run_id,
+    select t.setup, a.algorithm, t.task_id,
+           (a.algorithm = 'analysis_job') = coalesce(t.label in ('user', 'panda'), false) as of_label,
+           t.current_priority, coalesce(i.jobs, 0) as jobs,
+           coalesce(i.jobs, 0) - coalesce(s.assigned_jobs, 0) as jobs_left,
+           s.retry_at, s.run_id,
            case
              when a.algorithm = 'production_task' and t.status is distinct from 'assigning'
              then format('status is %s (due are tasks in assigning)', coalesce(t.status, 'not known'))
              when a.algorithm = 'production_task' and (t.label in ('user', 'panda')) is not true then null
-             when a.algorithm <> 'production_task' and (t.status in ('ready', 'scouting', 'running', 'pending')) is not true
+             when a.algorithm <> 'production_task'
+                  and (t.status in ('ready', 'scouting', 'running', 'pending')) is not true
              then format('status is %s (due are ready, scouting, running, pending)', coalesce(t.status, 'not known'))
              when a.algorithm = 'analysis_job' and (t.label in ('user', 'panda')) is not true
-             then format('label %s is not brokered: analysis jobs are, of the labels user and panda', coalesce(t.label, 'not known'))
+             then format('label %s is not brokered: analysis jobs are, of the labels user and panda',
+                         coalesce(t.label, 'not known'))
              when a.algorithm <> 'analysis_job' and t.label in ('user', 'panda')
              then format('label %s is not brokered: production jobs are, of every label but user and panda', t.label)
              when coalesce(i.jobs, 0) = 0
-             then 'has no jobs: ' || coalesce((select format('dataset %s, its first input, has no files', b.dataset) from workload.task_dataset b
-                                                where b.setup = t.setup and b.task_id = t.task_id and b.direction = 'input' order by b.position limit 1),
-                                              'it has no input; jobs are nFilesPerJob files each (of a pseudo_input dataset where nothing is read)')
-             when s.assigned_jobs >= i.jobs then case when i.jobs = 1 then 'its one job is assigned' else format('all %s jobs are assigned', i.jobs) end
+             then 'has no jobs: ' || coalesce((select format('dataset %s, its first input, has no files', b.dataset)
+                                                 from workload.task_dataset b
+                                                where b.setup = t.setup and b.task_id = t.task_id
+                                                  and b.direction = 'input'
+                                                order by b.position
+                                                limit 1),
+                                              'it has no input; jobs are nFilesPerJob files each (of a pseudo_input '
+                                              'dataset where nothing is read)')
+             when s.assigned_jobs >= i.jobs
+             then case when i.jobs = 1 then 'its one job is assigned'
+                       else format('all %s jobs are assigned', i.jobs) end
            end as not_open,
            coalesce(s.retry_at > c.now, false) as waits
       from workload.task t
@@ -34,15 +51,19 @@ select x.setup, x.algorithm, x.task_id, x.of_label, x.current_priority, x.jobs, 
       left join brokerage.task_state s on s.setup = t.setup and s.task_id = t.task_id and s.algorithm = a.algorithm) x
   left join brokerage.task_decision d on d.setup = x.setup and d.run_id = x.run_id and d.task_id = x.task_id;
 
-comment on view brokerage.task_standing is 'Every task and broker, and why the broker does not take it now where it does not.';
+comment on view brokerage.task_standing is
+  'Every task and broker, and why the broker does not take it now where it does not.';
 comment on column brokerage.task_standing.setup is 'Tenant.';
-comment on column brokerage.task_standing.algorithm is 'production_task: the task broker; production_job, analysis_job: the job brokers.';
+comment on column brokerage.task_standing.algorithm is
+  'production_task: the task broker; production_job, analysis_job: the job brokers.';
 comment on column brokerage.task_standing.task_id is 'Task.';
 comment on column brokerage.task_standing.of_label is 'Tasks of this label are that broker''s.';
 comment on column brokerage.task_standing.current_priority is 'Priority now.';
 comment on column brokerage.task_standing.jobs is 'Jobs of its input (workload.input_digest).';
 comment on column brokerage.task_standing.jobs_left is 'Jobs that are not assigned yet.';
 comment on column brokerage.task_standing.retry_at is 'It found nothing and waits until then; null = it does not wait.';
-comment on column brokerage.task_standing.not_open is 'Why the broker does not work on it, in words; null = it does (brokerage.open_task).';
+comment on column brokerage.task_standing.not_open is
+  'Why the broker does not work on it, in words; null = it does (brokerage.open_task).';
 comment on column brokerage.task_standing.waits is 'Its retry time is still to come.';
-comment on column brokerage.task_standing.not_due is 'Why it is not brokered now, in words; null = it is (brokerage.due_task).';
+comment on column brokerage.task_standing.not_due is
+  'Why it is not brokered now, in words; null = it is (brokerage.due_task).';

@@ -1,12 +1,15 @@
 -- A task that is pre-assigned to a queue which is not there is asked of no queue, and no queue's reason can say so.
-create or replace function brokerage.unknown_queues(p_setup text, p_task_id bigint, p_profile text default null) returns text[]
+create or replace function brokerage.unknown_queues(p_setup text, p_task_id bigint, p_profile text default null)
+returns text[]
 language plpgsql stable
 security definer set search_path = brokerage, pg_temp
 as $$
 begin
   perform brokerage.require_tasks(p_setup, array[p_task_id]);
-  return array(select n.name from brokerage.named_queues(p_setup, p_task_id, p_profile) n where n.queues = '{}' order by 1);
+  return array(
+    select n.name from brokerage.named_queues(p_setup, p_task_id, p_profile) n where n.queues = '{}' order by 1);
 end $$;
 
 comment on function brokerage.unknown_queues(text, bigint, text) is
-'Queues that a task is pre-assigned to and that are not in the setup, and patterns of included_site that no queue is named. Errors: PB001, PB002, PB004 (no such task).';
+  'Queues that a task is pre-assigned to and that are not in the setup, and patterns of included_site that no queue is '
+  'named. Errors: PB001, PB002, PB004 (no such task).';

@@ -1,8 +1,10 @@
 create or replace function brokerage.bare_nucleus(p_said text, p_attributes jsonb) returns text
 language sql immutable parallel safe
 as $$
-  select coalesce(p_said, case when p_attributes ->> 'bareNucleus' in ('only', 'allow') then p_attributes ->> 'bareNucleus' end)
+  select coalesce(p_said,
+                  case when p_attributes ->> 'bareNucleus' in ('only', 'allow') then p_attributes ->> 'bareNucleus' end)
 $$;
 
 comment on function brokerage.bare_nucleus(text, jsonb) is
-'Mode of a bare nucleus, only or allow; null = none: what the table of nuclei says, else the attributes (catchall, params) of the queue that speaks for it.';
+  'Mode of a bare nucleus, only or allow; null = none: what the table of nuclei says, else the attributes (catchall, '
+  'params) of the queue that speaks for it.';

@@ -1,11 +1,14 @@
--- after: brokerage.nucleus_site
 -- What an algorithm chooses among: nuclei for tasks, queues for jobs.
 create or replace function brokerage.facts_of_candidates(p_setup text, p_algorithm text) returns brokerage.queue_facts[]
 language plpgsql stable
 as $$
 begin
-  return case when p_algorithm = 'production_task' then array(select f from brokerage.facts_of_nuclei(p_setup) f order by f.queue)
-              else array(select f from brokerage.facts_of_queues(p_setup, p_algorithm = 'analysis_job') f order by f.queue) end;
+  return case when p_algorithm = 'production_task'
+              then array(select f from brokerage.facts_of_nuclei(p_setup) f order by f.queue)
+              else array(select f
+                           from brokerage.facts_of_queues(p_setup, p_algorithm = 'analysis_job') f
+                          order by f.queue) end;
 end $$;
 
-comment on function brokerage.facts_of_candidates(text, text) is 'The candidates of an algorithm as rules see them, by name: nuclei (production_task) or queues.';
+comment on function brokerage.facts_of_candidates(text, text) is
+  'The candidates of an algorithm as rules see them, by name: nuclei (production_task) or queues.';

@@ -1,5 +1,5 @@
--- after: brokerage.nucleus_site
--- Nuclei as rules of production_task see them: candidates like queues, of which only what is said here holds (brokerage-rules 1.1).
+-- Nuclei as rules of production_task see them: candidates like queues, of which only what is said
+-- here holds (brokerage-rules 1.1).
 create or replace function brokerage.facts_of_nuclei(p_setup text) returns setof brokerage.queue_facts
 language sql stable
 as $$
@@ -8,13 +8,20 @@ as $$
     union
     select n.nucleus from resource.nucleus n where n.setup = p_setup
   ), backlog as materialized (
-    select l.dst as nucleus, sum(coalesce(l.queued, 0)) as queued from resource.link l where l.setup = p_setup group by l.dst
+    select l.dst as nucleus, sum(coalesce(l.queued, 0)) as queued
+      from resource.link l
+     where l.setup = p_setup
+     group by l.dst
   ), work as materialized (
-    select w.nucleus, sum(w.work) as work from brokerage.work_at_nucleus w where w.setup = p_setup and w.gshare = '' group by w.nucleus
+    select w.nucleus, sum(w.work) as work
+      from brokerage.work_at_nucleus w
+     where w.setup = p_setup and w.gshare = ''
+     group by w.nucleus
   ), storage as materialized (
     select distinct s.panda_site as nucleus
       from resource.queue s
-      join resource.queue_storage o on o.setup = s.setup and o.queue = s.queue and o.direction = 'write_lan' and o.scope = 'default'
+      join resource.queue_storage o on o.setup = s.setup and o.queue = s.queue and o.direction = 'write_lan'
+                                   and o.scope = 'default'
      where s.setup = p_setup and s.role = 'nucleus'
   )
   select r.*
@@ -29,11 +36,13 @@ as $$
            'is_nucleus', coalesce(s.is_nucleus, false),
            'status', coalesce(k.state, 'ACTIVE'),
            'bare_nucleus', brokerage.bare_nucleus(k.bare_nucleus, s.attributes),
-           'queued_into', case k.backlogged when true then 'Infinity' when false then '0' else coalesce(b.queued, 0)::text end,
+           'queued_into',
+           case k.backlogged when true then 'Infinity' when false then '0' else coalesce(b.queued, 0)::text end,
            'remaining_work', coalesce(w.work, 0),
            'has_output_storage', o.nucleus is not null,
            'attributes', coalesce(s.attributes, '{}'))) r
 $$;
 
 comment on function brokerage.facts_of_nuclei(text) is
-'The nuclei of a setup as rules of production_task see them, satellites with a bareNucleus mode and sites of resource.nucleus among them; one row each.';
+  'The nuclei of a setup as rules of production_task see them, satellites with a bareNucleus mode and sites of '
+  'resource.nucleus among them; one row each.';

@@ -1,6 +1,8 @@
--- The candidates of a setup as rules see them, made once a run: limits with their defaults, texts parsed, counts of all shares (G7, G9, G11).
+-- The candidates of a setup as rules see them, made once a run: limits with their defaults, texts parsed,
+-- counts of all shares (G7, G9, G11).
 -- Columns stand in the order of the type; tests/brokerage/test_facts.py compares the names.
-create or replace function brokerage.facts_of_queues(p_setup text, p_analysis boolean default false) returns setof brokerage.queue_facts
+create or replace function brokerage.facts_of_queues(p_setup text, p_analysis boolean default false)
+returns setof brokerage.queue_facts
 language sql stable
 as $$
   with storage as materialized (
@@ -12,25 +14,32 @@ as $$
            min(s.storage) filter (where s.direction = 'write_lan' and s.position = 1) as output_storage,
            min(s.storage) filter (where s.direction = 'read_lan' and s.position = 1) as input_storage,
            min(s.space_usable) filter (where s.direction = 'read_lan' and s.position = 1) as input_space_usable,
-           coalesce(bool_or(s.storage like '%\_VP\_DISK') filter (where s.direction = 'read_lan'), false) as has_vp_input,
+           coalesce(bool_or(s.storage like '%\_VP\_DISK') filter (where s.direction = 'read_lan'),
+                    false) as has_vp_input,
            count(*) filter (where s.direction = 'read_lan' and s.can_write_wan) as inputs_writable_wan,
            count(*) filter (where s.direction = 'write_lan' and s.can_read_wan) as outputs_readable_wan,
            count(*) filter (where s.direction = 'read_lan') as inputs,
            count(*) filter (where s.direction = 'read_lan' and s.can_read_lan) as inputs_readable,
            count(*) filter (where s.direction = 'write_lan') as outputs,
            count(*) filter (where s.direction = 'write_lan' and s.can_write_lan) as outputs_writable,
-           coalesce(bool_or(s.can_read_lan) filter (where s.direction = 'read_lan' and s.is_datadisk), false) as datadisk_read_lan,
-           coalesce(bool_or(s.can_write_lan) filter (where s.direction = 'write_lan' and s.is_datadisk), false) as datadisk_write_lan,
-           coalesce(bool_or(s.can_write_wan) filter (where s.direction = 'read_lan' and s.is_datadisk), false) as datadisk_write_wan,
-           coalesce(bool_or(s.can_read_wan) filter (where s.direction = 'write_lan' and s.is_datadisk), false) as datadisk_read_wan
+           coalesce(bool_or(s.can_read_lan) filter (where s.direction = 'read_lan' and s.is_datadisk),
+                    false) as datadisk_read_lan,
+           coalesce(bool_or(s.can_write_lan) filter (where s.direction = 'write_lan' and s.is_datadisk),
+                    false) as datadisk_write_lan,
+           coalesce(bool_or(s.can_write_wan) filter (where s.direction = 'read_lan' and s.is_datadisk),
+                    false) as datadisk_write_wan,
+           coalesce(bool_or(s.can_read_wan) filter (where s.direction = 'write_lan' and s.is_datadisk),
+                    false) as datadisk_read_wan
       from resource.storage_of_queue s
      where s.setup = p_setup
-       and case when p_analysis then exists (select from resource.storage_for_analysis a where a.setup = s.setup and a.queue = s.queue and a.direction = s.direction and a.scope = s.scope)
+       and case when p_analysis then exists (select from resource.storage_for_analysis a
+                                              where a.setup = s.setup and a.queue = s.queue
+                                                and a.direction = s.direction and a.scope = s.scope)
                 else s.scope = 'default' end
      group by s.queue
   ), count_of_all as materialized (
-    select c.queue, sum(c.running) as running, sum(c.activated) as activated, sum(c.starting) as starting, sum(c.transferring) as transferring,
-           sum(c.diskio) / nullif(sum(c.diskio_jobs), 0) as diskio
+    select c.queue, sum(c.running) as running, sum(c.activated) as activated, sum(c.starting) as starting,
+           sum(c.transferring) as transferring, sum(c.diskio) / nullif(sum(c.diskio_jobs), 0) as diskio
       from workload.job_count c
      where c.setup = p_setup
      group by c.queue
@@ -81,7 +90,8 @@ as $$
          q.attributes ? 'useJumboJobs' as uses_jumbo,
          resource.number_or_null(q.attributes, 'minEventsForJumbo') as min_events_for_jumbo,
          q.attributes ? 'use_only_local_data' as uses_only_local_data,
-         nullif(least(greatest(coalesce(resource.number_or_null(q.attributes, 'jobChunkSize'), 0), 0), 1000000), 0)::int as job_chunk_size,
+         nullif(least(greatest(coalesce(resource.number_or_null(q.attributes, 'jobChunkSize'), 0), 0), 1000000),
+                0)::int as job_chunk_size,
          coalesce('ANY' = any (q.releases), false) as releases_any,
          coalesce('AUTO' = any (q.releases), false) as releases_auto,
          w.queue is not null as publishes_software,
@@ -107,15 +117,18 @@ as $$
          coalesce(s.datadisk_write_lan, false) as datadisk_write_lan,
          coalesce(s.datadisk_write_wan, false) as datadisk_write_wan,
          coalesce(s.datadisk_read_wan, false) as datadisk_read_wan,
-         case when k.queue is not null then resource.clock(p_setup) - coalesce(k.locked_at, resource.clock(p_setup)) end as lock_age,
+         case when k.queue is not null
+              then resource.clock(p_setup) - coalesce(k.locked_at, resource.clock(p_setup)) end as lock_age,
          coalesce(v.jobs, 0)::bigint as live_jobs,
          q.attributes as attributes,
          null::float8 as queued_into,
          null::float8 as remaining_work,
-         case when brokerage.is_current(a.site_classified, (select resource.clock(p_setup)), interval '1 hour') then a.site_class::int end as site_class,
+         case when brokerage.is_current(a.site_classified, (select resource.clock(p_setup)), interval '1 hour')
+              then a.site_class::int end as site_class,
          coalesce(s.has_vp_input, false) as has_vp_input,
          s.output_storage as output_storage,
-         case when s.input_storage is distinct from s.output_storage then s.input_space_usable end as input_space_usable,
+         case when s.input_storage is distinct from s.output_storage
+              then s.input_space_usable end as input_space_usable,
          coalesce(s.inputs_writable_wan, 0)::int as inputs_writable_wan,
          coalesce(s.outputs_readable_wan, 0)::int as outputs_readable_wan
     from resource.candidate_queue q
@@ -134,4 +147,5 @@ as $$
 $$;
 
 comment on function brokerage.facts_of_queues(text, boolean) is
-'The queues of a setup as rules see them, pseudo-queues in place of unified ones; one row a candidate. p_analysis: with the storages that analysis uses.';
+  'The queues of a setup as rules see them, pseudo-queues in place of unified ones; one row a candidate. p_analysis: '
+  'with the storages that analysis uses.';

@@ -1,7 +1,9 @@
--- after: brokerage.facts_of_analysis
--- Tasks as rules see them, made once a run: units and defaults resolved, configuration looked up, the nucleus and its links summed up (G6,
--- G7, G10, G13; sections memory, walltime, scratch-disk). Columns stand in the order of the type; tests/brokerage/test_facts.py compares the names.
-create or replace function brokerage.facts_of_tasks(p_setup text, p_task_ids bigint[], p_flavour text, p_algorithm text) returns setof brokerage.task_facts
+-- Tasks as rules see them, made once a run: units and defaults resolved, configuration looked up, the nucleus and its
+-- links summed up (G6, G7, G10, G13; sections memory, walltime, scratch-disk). Columns stand in the order of the
+-- type; tests/brokerage/test_facts.py compares the names.
+create or replace function brokerage.facts_of_tasks(
+  p_setup text, p_task_ids bigint[], p_base_profile text, p_algorithm text
+) returns setof brokerage.task_facts
 language sql stable
 as $$
   with config as materialized (
@@ -12,7 +14,8 @@ as $$
            resource.config_value(p_setup, 'jedi', 'taskbrokerage', 'DISK_THRESHOLD_' || s.gshare) as disk_threshold,
            coalesce(resource.config_value(p_setup, 'jedi', 'jobbroker', 'MIN_WEIGHT_' || s.label || '_' || s.gshare),
                     resource.config_value(p_setup, 'jedi', 'jobbroker', 'MIN_WEIGHT_' || s.label)) as min_weight
-      from (select distinct t.label, t.gshare from workload.task t where t.setup = p_setup and t.task_id = any (p_task_ids)) s
+      from (select distinct t.label, t.gshare from workload.task t
+             where t.setup = p_setup and t.task_id = any (p_task_ids)) s
   ), link as materialized (
     select l.dst, sum(coalesce(l.queued, 0)) as queued, sum(coalesce(l.queued_express, 0)) as queued_express
       from resource.link l where l.setup = p_setup group by l.dst
@@ -22,17 +25,23 @@ as $$
       join workload.task t on t.setup = i.setup and t.task_id = i.task_id
       join workload.dataset d on d.setup = i.setup and d.dataset = i.dataset
       join workload.dataset_file f on f.setup = i.setup and f.dataset = i.dataset
-     where p_algorithm = 'production_task' and i.setup = p_setup and i.task_id = any (p_task_ids) and i.direction = 'input' and not workload.is_pseudo(d)
-       and (i.position = 1 or not coalesce(t.task_broker_on_master, false)) and (p_flavour = 'doc' or brokerage.is_scanned(i.dataset))
+     where p_algorithm = 'production_task' and i.setup = p_setup and i.task_id = any (p_task_ids)
+       and i.direction = 'input' and not workload.is_pseudo(d)
+       and (i.position = 1 or not coalesce(t.task_broker_on_master, false))
+       and (p_base_profile = 'documented' or brokerage.is_scanned(i.dataset))
      group by i.task_id
   ), problem as materialized (
     select i.task_id, i.problem from brokerage.input_problem i
-     where p_flavour <> 'doc' and p_algorithm = 'production_job' and i.setup = p_setup and i.task_id = any (p_task_ids)
+     where p_base_profile <> 'documented' and p_algorithm = 'production_job' and i.setup = p_setup
+       and i.task_id = any (p_task_ids)
     union all
     select s.task_id, s.problem from brokerage.scan_problem s
-     where p_flavour <> 'doc' and p_algorithm = 'production_task' and s.setup = p_setup and s.task_id = any (p_task_ids)
+     where p_base_profile <> 'documented' and p_algorithm = 'production_task' and s.setup = p_setup
+       and s.task_id = any (p_task_ids)
   ), analysis as materialized (
-    select f.* from brokerage.facts_of_analysis(p_setup, p_task_ids, p_flavour) f where p_algorithm = 'analysis_job'
+    select f.*
+      from brokerage.facts_of_analysis(p_setup, p_task_ids, p_base_profile) f
+     where p_algorithm = 'analysis_job'
   )
   select t.task_id as task_id,
          c.now as now,
@@ -49,16 +58,21 @@ as $$
          coalesce(t.event_service, 0)::int as event_service,
          coalesce(t.merge_output, false) as merge_output,
          case when p_algorithm = 'analysis_job' then a.preassigned else p.queues end as preassigned,
-         case when p_algorithm = 'analysis_job' then case when a.preassigned is not null then 'preassigned' end else p.by end as preassigned_by,
-         case when t.is_merging and t.merge_core_count is not null then t.merge_core_count else t.core_count end as core_count,
+         case when p_algorithm = 'analysis_job' then case when a.preassigned is not null then 'preassigned' end
+              else p.by end as preassigned_by,
+         case when t.is_merging and t.merge_core_count is not null then t.merge_core_count
+              else t.core_count end as core_count,
          t.core_count as task_core_count,
          t.max_core_count as max_core_count,
          case when not coalesce(t.is_merging, false) then greatest(t.ram_count, t.chunk_ram_count)
               when t.merge_ram_count is not null then greatest(t.merge_ram_count, t.chunk_ram_count, 2000)
               else t.chunk_ram_count end as ram_count,
-         coalesce(t.ram_unit in ('MBPerCore', 'MBPerCoreFixed'), false) and not coalesce(t.is_merging, false) as ram_per_core,
-         case when t.is_merging or p_algorithm = 'analysis_job' and p_flavour <> 'doc' then 0 else coalesce(t.base_ram_count, 0) end as base_ram_count,
-         case when t.cpu_time_unit like 'm%HS06%' then (t.cpu_time::numeric / 1000)::float8 when t.cpu_time_unit like '%HS06%' then t.cpu_time end as cpu_time,
+         coalesce(t.ram_unit in ('MBPerCore', 'MBPerCoreFixed'), false)
+         and not coalesce(t.is_merging, false) as ram_per_core,
+         case when t.is_merging or p_algorithm = 'analysis_job' and p_base_profile <> 'documented' then 0
+              else coalesce(t.base_ram_count, 0) end as base_ram_count,
+         case when t.cpu_time_unit like 'm%HS06%' then (t.cpu_time::numeric / 1000)::float8
+              when t.cpu_time_unit like '%HS06%' then t.cpu_time end as cpu_time,
          coalesce(t.cpu_time_unit like '%HS06%', false) as cpu_time_is_hs06,
          coalesce(t.cpu_efficiency, 90) as cpu_efficiency,
          coalesce(t.base_walltime, 0) as base_walltime,
@@ -79,7 +93,8 @@ as $$
          coalesce(d.events, 0) as events,
          t.dynamic_num_events as dynamic_num_events,
          t.max_events_per_job as max_events_per_job,
-         p_algorithm = 'analysis_job' or coalesce(t.trans_home, '') <> '' or coalesce(t.container_name, '') <> '' as has_software,
+         p_algorithm = 'analysis_job' or coalesce(t.trans_home, '') <> ''
+         or coalesce(t.container_name, '') <> '' as has_software,
          t.allow_input_lan::int as allow_input_lan,
          coalesce(t.use_local_io, false) as use_local_io,
          coalesce(t.input_pre_staging, false) as input_pre_staging,
@@ -111,7 +126,9 @@ as $$
          coalesce((s.nqueuelimitsite #>> '{}')::float8, 20) as nqueuelimitsite,
          coalesce((s.min_weight #>> '{}')::float8, 0) as min_weight,
          c.all_keys as config,
-         coalesce(d.events, 0) * case when t.cpu_time is null then 300 when t.cpu_time_unit like 'm%HS06%' then t.cpu_time / 1000 else t.cpu_time end as work,
+         coalesce(d.events, 0) * case when t.cpu_time is null then 300
+                                      when t.cpu_time_unit like 'm%HS06%' then t.cpu_time / 1000
+                                      else t.cpu_time end as work,
          coalesce(w.files, 0)::bigint as located_files,
          coalesce(w.bytes, 0)::bigint as located_bytes,
          n.nucleus is not null or f.nucleus is not null or o.nucleus is not null as is_preset,
@@ -178,24 +195,30 @@ as $$
    cross join lateral (select c.all_keys -> 'jobbroker' offset 0) k(keys)
    cross join lateral (select c.all_keys -> 'taskbrokerage' offset 0) b(keys)
     left join workload.input_digest d on d.setup = t.setup and d.task_id = t.task_id
-    left join workload.task_dataset i1 on i1.setup = t.setup and i1.task_id = t.task_id and i1.direction = 'input' and i1.position = 1
+    left join workload.task_dataset i1 on i1.setup = t.setup and i1.task_id = t.task_id and i1.direction = 'input'
+                                      and i1.position = 1
     left join workload.dataset d1 on d1.setup = i1.setup and d1.dataset = i1.dataset
     left join share s on s.label is not distinct from t.label and s.gshare is not distinct from t.gshare
     left join link l on l.dst = t.nucleus
     left join resource.nucleus n on n.setup = t.setup and n.nucleus = t.nucleus
     left join brokerage.first_nucleus_queue f on f.setup = t.setup and f.nucleus = t.nucleus
-    left join brokerage.nucleus_site o on p_algorithm = 'production_task' and p_flavour <> 'doc' and o.setup = t.setup and o.nucleus = t.nucleus  -- or a satellite with a mode
+    -- or a satellite with a mode
+    left join brokerage.nucleus_site o on p_algorithm = 'production_task' and p_base_profile <> 'documented'
+                                      and o.setup = t.setup and o.nucleus = t.nucleus
     left join brokerage.unwritable_nucleus u on u.setup = t.setup and u.nucleus = t.nucleus
    cross join lateral (select brokerage.bare_nucleus(n.bare_nucleus, f.attributes)) m(mode)
-   cross join lateral (select * from brokerage.preassignment(t, d1, c.now, p_flavour)) p
+   cross join lateral (select * from brokerage.preassignment(t, d1, c.now, p_base_profile)) p
     left join analysis a on a.task_id = t.task_id
     left join problem i on i.task_id = t.task_id
     left join located w on w.task_id = t.task_id
-    left join workload.task pt on p_algorithm = 'production_task' and pt.setup = t.setup and pt.task_id = t.parent and pt.task_id <> t.task_id
+    left join workload.task pt on p_algorithm = 'production_task' and pt.setup = t.setup and pt.task_id = t.parent
+                              and pt.task_id <> t.task_id
     left join resource.nucleus pn on pn.setup = t.setup and pn.nucleus = pt.nucleus
     left join brokerage.nucleus_site ps on ps.setup = t.setup and ps.nucleus = pt.nucleus
    cross join lateral (select brokerage.bare_nucleus(pn.bare_nucleus, ps.attributes)) pm(mode)
    where t.setup = p_setup and t.task_id = any (p_task_ids)
 $$;
 
-comment on function brokerage.facts_of_tasks(text, bigint[], text, text) is 'Tasks of a setup as rules of an algorithm and flavour (doc, panda2026) see them; one row a task that is there.';
+comment on function brokerage.facts_of_tasks(text, bigint[], text, text) is
+  'Tasks of a setup as rules of an algorithm and base profile (documented, panda2026) see them; '
+  'one row a task that is there.';

@@ -1,11 +1,13 @@
 -- The first queue of a nucleus, by name, speaks for it (G11; decided, where the words leave room).
 create or replace view brokerage.first_nucleus_queue as
-select distinct on (q.setup, q.panda_site) q.setup, q.panda_site as nucleus, q.queue, resource.catchall(q.catchall) || q.params as attributes
+select distinct on (q.setup, q.panda_site) q.setup, q.panda_site as nucleus, q.queue,
+       resource.catchall(q.catchall) || q.params as attributes
   from resource.queue q
  where q.role = 'nucleus' and q.panda_site is not null
  order by q.setup, q.panda_site, q.queue collate "C";
 
-comment on view brokerage.first_nucleus_queue is 'The first queue of each nucleus, by name: its catchall and its storages are those of the nucleus.';
+comment on view brokerage.first_nucleus_queue is
+  'The first queue of each nucleus, by name: its catchall and its storages are those of the nucleus.';
 comment on column brokerage.first_nucleus_queue.setup is 'Tenant.';
 comment on column brokerage.first_nucleus_queue.nucleus is 'Nucleus, a PanDA site.';
 comment on column brokerage.first_nucleus_queue.queue is 'Its first queue of role nucleus.';

@@ -1,5 +1,5 @@
--- Copies that are regarded as complete (brokerage-rules 1.2, input-completeness): all of the files, or all but MAX_MISSING_INPUT_FILES, or
--- MIN_INPUT_COMPLETENESS percent of them; on tape, too.
+-- Copies that are regarded as complete (brokerage-rules 1.2, input-completeness): all of the files, or all but
+-- MAX_MISSING_INPUT_FILES, or MIN_INPUT_COMPLETENESS percent of them; on tape, too.
 create or replace view brokerage.input_source as
 select r.setup, r.dataset, r.storage,
        coalesce(s.read_lan, '') not in ('OFF', 'TEST') as can_read_lan,
@@ -8,10 +8,15 @@ select r.setup, r.dataset, r.storage,
   left join resource.storage s on s.setup = r.setup and s.storage = r.storage
  where r.is_complete
     or r.found > 0 and r.total > 0
-       and (r.total - r.found <= coalesce((resource.config_value(r.setup, 'jedi', 'jobbroker', 'MAX_MISSING_INPUT_FILES') #>> '{}')::float8, 10)
-            or r.found * 100 >= r.total * coalesce((resource.config_value(r.setup, 'jedi', 'jobbroker', 'MIN_INPUT_COMPLETENESS') #>> '{}')::float8, 90));
+       and (r.total
+            - r.found <= coalesce(
+              (resource.config_value(r.setup, 'jedi', 'jobbroker', 'MAX_MISSING_INPUT_FILES') #>> '{}')::float8, 10)
+            or r.found * 100 >= r.total
+               * coalesce((
+                 resource.config_value(r.setup, 'jedi', 'jobbroker', 'MIN_INPUT_COMPLETENESS') #>> '{}')::float8, 90));
 
-comment on view brokerage.input_source is 'Storages from which a dataset can come, complete or nearly so (panda2026 only).';
+comment on view brokerage.input_source is
+  'Storages from which a dataset can come, complete or nearly so (panda2026 only).';
 comment on column brokerage.input_source.setup is 'Tenant.';
 comment on column brokerage.input_source.dataset is 'Dataset.';
 comment on column brokerage.input_source.storage is 'Storage.';

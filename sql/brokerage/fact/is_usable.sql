@@ -4,4 +4,5 @@ as $$
   select coalesce(p_state, '') not in ('OFF', 'TEST')
 $$;
 
-comment on function brokerage.is_usable(text) is 'Whether a state of a storage (read_lan, ...) lets it be used: not OFF and not TEST; null does.';
+comment on function brokerage.is_usable(text) is
+  'Whether a state of a storage (read_lan, ...) lets it be used: not OFF and not TEST; null does.';

@@ -1,6 +1,5 @@
--- after: brokerage.first_nucleus_queue
--- Sites that tasks may go to, with the queue that speaks for each: the first of role nucleus, by name (G11), else the first with a bareNucleus mode
--- (brokerage-rules 1.1, task-nucleus-list: satellites for full-chain tasks).
+-- Sites that tasks may go to, with the queue that speaks for each: the first of role nucleus, by name (G11), else the
+-- first with a bareNucleus mode (brokerage-rules 1.1, task-nucleus-list: satellites for full-chain tasks).
 create or replace view brokerage.nucleus_site as
 select f.setup, f.nucleus, f.queue, true as is_nucleus, f.attributes from brokerage.first_nucleus_queue f
 union all
@@ -8,10 +7,12 @@ union all
    from resource.queue q
   cross join lateral (select resource.catchall(q.catchall) || q.params offset 0) a(attributes)
   where q.panda_site is not null and brokerage.bare_nucleus(null, a.attributes) is not null
-    and not exists (select from resource.queue f where f.setup = q.setup and f.panda_site = q.panda_site and f.role = 'nucleus')
+    and not exists (select from resource.queue f
+                     where f.setup = q.setup and f.panda_site = q.panda_site and f.role = 'nucleus')
   order by q.setup, q.panda_site, q.queue collate "C");
 
-comment on view brokerage.nucleus_site is 'Nuclei by their queues, and satellites with a bareNucleus mode: each with the queue that speaks for it.';
+comment on view brokerage.nucleus_site is
+  'Nuclei by their queues, and satellites with a bareNucleus mode: each with the queue that speaks for it.';
 comment on column brokerage.nucleus_site.setup is 'Tenant.';
 comment on column brokerage.nucleus_site.nucleus is 'PanDA site.';
 comment on column brokerage.nucleus_site.queue is 'Its first queue, by name.';

@@ -1,7 +1,10 @@
--- Which queues a task is pre-assigned to, as named (prod-initial-preassigned, preassigned-merge). A master dataset with a site goes first; its
--- pre-assignment is ignored when it was made at another time than it was last changed, and that is over 24 h ago;
--- in panda2026 the task must have been frozen for 6 h, too (D-76).
-create or replace function brokerage.preassignment(p_task workload.task, p_master workload.dataset, p_now timestamptz, p_flavour text, out queues text[], out by text)
+-- Which queues a task is pre-assigned to, as named (prod-initial-preassigned, preassigned-merge). A master dataset
+-- with a site goes first; its pre-assignment is ignored when it was made at another time than it was last changed,
+-- and that is over 24 h ago; in panda2026 the task must have been frozen for 6 h, too (D-76).
+create or replace function brokerage.preassignment(
+  p_task workload.task, p_master workload.dataset, p_now timestamptz, p_base_profile text, out queues text[],
+  out by text
+)
 language sql stable parallel safe
 as $$
   select case when m.site <> '' then case when not m.ignored then resource.names_of_list(m.site) end
@@ -9,9 +12,12 @@ as $$
          case when m.site <> '' then case when not m.ignored then 'preassigned-merge' end
               when coalesce((p_task).site, '') <> '' then 'prod-initial-preassigned' end
     from (select coalesce((p_master).site, '') as site,
-                 coalesce((p_master).modified < p_now - interval '24 hours' and (p_master).created <> (p_master).modified
-                          and (p_flavour = 'doc' or (p_task).frozen < p_now - interval '6 hours'), false) as ignored) m
+                 coalesce((p_master).modified < p_now - interval '24 hours'
+                          and (p_master).created <> (p_master).modified
+                          and (p_base_profile = 'documented' or (p_task).frozen < p_now - interval '6 hours'),
+                          false) as ignored) m
 $$;
 
 comment on function brokerage.preassignment(workload.task, workload.dataset, timestamptz, text) is
-'Queues that a task is pre-assigned to, by its master dataset or its own site, and the rule that says so; null = it is not.';
+  'Queues that a task is pre-assigned to, by its master dataset or its own site, and the rule that says so; '
+  'null = it is not.';

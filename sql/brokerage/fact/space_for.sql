@@ -5,4 +5,4 @@ as $$
 $$;
 
 comment on function brokerage.space_for(float8) is
-'Output that work (HS06 s) makes, in GB: 0.25 GB a day of a core of 10 HS06 (seed 000, normalizedExpOutSize).';
+  'Output that work (HS06 s) makes, in GB: 0.25 GB a day of a core of 10 HS06 (seed 000, normalizedExpOutSize).';

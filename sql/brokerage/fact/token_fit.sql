@@ -1,5 +1,5 @@
--- How an output token fits a storage (brokerage-rules 1.1, nucleus-has-storage; D-04): its name, a regular expression found in the name, or the type
--- without ATLAS. A token that is no regular expression fits by name or type alone.
+-- How an output token fits a storage (brokerage-rules 1.1, nucleus-has-storage; D-04): its name, a regular expression
+-- found in the name, or the type without ATLAS. A token that is no regular expression fits by name or type alone.
 create or replace function brokerage.token_fit(p_token text, p_storage text, p_type text) returns int
 language plpgsql immutable parallel safe
 as $$
@@ -18,4 +18,5 @@ begin
 end $$;
 
 comment on function brokerage.token_fit(text, text, text) is
-'How well a storage fits an output token: 1 by its name, 2 by the token as a regular expression, 3 by its type; null = not at all.';
+  'How well a storage fits an output token: 1 by its name, 2 by the token as a regular expression, 3 by its type; '
+  'null = not at all.';

@@ -1,5 +1,5 @@
--- Remaining work (brokerage-rules 1.1, RW): what the world says, and what tasks brought that were assigned since (task-weight-rw, within a batch
--- and between batches, as long as assignments count: brokerage.setting).
+-- Remaining work (brokerage-rules 1.1, RW): what the world says, and what tasks brought that were assigned since
+-- (task-weight-rw, within a batch and between batches, as long as assignments count: brokerage.setting).
 create or replace view brokerage.work_at_nucleus as
 select w.setup, w.nucleus, w.gshare, w.priority, w.work from workload.remaining_work w
 union all
@@ -9,7 +9,9 @@ select a.setup, a.nucleus, g.gshare, g.priority, a.work
  cross join lateral (values (a.gshare, a.priority), ('', 0)) g(gshare, priority)
  where a.assigned_at > resource.clock(a.setup) - coalesce(s.assignments_count, interval '15 minutes');
 
-comment on view brokerage.work_at_nucleus is 'Work that is left at nuclei, with that of tasks assigned lately; its sum by nucleus and share from a priority on is RW.';
+comment on view brokerage.work_at_nucleus is
+  'Work that is left at nuclei, with that of tasks assigned lately; its sum by nucleus and share from a '
+  'priority on is RW.';
 comment on column brokerage.work_at_nucleus.setup is 'Tenant.';
 comment on column brokerage.work_at_nucleus.nucleus is 'Nucleus.';
 comment on column brokerage.work_at_nucleus.gshare is 'Global share; empty = of all shares.';

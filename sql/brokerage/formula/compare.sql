@@ -1,6 +1,7 @@
--- brokerage-doc-profile, G5: float8 where the two are clearly apart, numeric where they are not. The exact ones are computed only then,
--- and the first two must be cheap (ten operators), or the planner leaves the call in place.
-create or replace function brokerage.compare(p_left float8, p_right float8, p_exact_left numeric, p_exact_right numeric) returns int
+-- brokerage-doc-profile, G5: float8 where the two are clearly apart, numeric where they are not. The exact ones are
+-- computed only then, and the first two must be cheap (ten operators), or the planner leaves the call in place.
+create or replace function brokerage.compare(p_left float8, p_right float8, p_exact_left numeric, p_exact_right numeric)
+returns int
 language sql stable parallel safe
 as $$
   select case
@@ -11,4 +12,4 @@ as $$
 $$;
 
 comment on function brokerage.compare(float8, float8, numeric, numeric) is
-'Sign of left minus right, exact however near they are; null where one is null.';
+  'Sign of left minus right, exact however near they are; null where one is null.';

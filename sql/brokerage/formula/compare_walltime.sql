@@ -1,5 +1,7 @@
 -- brokerage-doc-profile, walltime, cross-multiplied (G5): a corepower of 14.54 decides right at equality.
-create or replace function brokerage.compare_walltime(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts, p_events float8, p_limit float8) returns int
+create or replace function brokerage.compare_walltime(
+  t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts, p_events float8, p_limit float8
+) returns int
 language sql stable parallel safe
 as $$
   select case
@@ -9,12 +11,15 @@ as $$
     when t.cpu_time * p_events = 0 then sign(coalesce(t.base_walltime, 0) - p_limit)::int
     else brokerage.compare(
       t.cpu_time * p_events * 100,
-      (p_limit - coalesce(t.base_walltime, 0)) * brokerage.slot_cores(t, q, p) * coalesce(nullif(q.corepower, 0), 10) * coalesce(t.cpu_efficiency, 90),
+      (p_limit - coalesce(t.base_walltime, 0)) * brokerage.slot_cores(t, q, p) * coalesce(nullif(q.corepower, 0), 10)
+      * coalesce(t.cpu_efficiency, 90),
       t.cpu_time::numeric * p_events::numeric * 100,
       (p_limit::numeric - coalesce(t.base_walltime, 0)::numeric) * brokerage.slot_cores(t, q, p)
       * coalesce(nullif(q.corepower, 0), 10)::numeric * coalesce(t.cpu_efficiency, 90)::numeric)
   end
 $$;
 
-comment on function brokerage.compare_walltime(brokerage.task_facts, brokerage.queue_facts, brokerage.pair_facts, float8, float8) is
-'Sign of the walltime of a job with so many events at the queue, minus a limit (s); null = the walltime is not known.';
+comment on function brokerage.compare_walltime(
+  brokerage.task_facts, brokerage.queue_facts, brokerage.pair_facts, float8, float8) is
+  'Sign of the walltime of a job with so many events at the queue, minus a limit (s); '
+  'null = the walltime is not known.';

@@ -1,9 +1,11 @@
 -- brokerage-doc-profile, disk-io: what a task's diskIO is divided by.
-create or replace function brokerage.disk_io_cores(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) returns int
+create or replace function brokerage.disk_io_cores(
+  t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts
+) returns int
 language sql stable parallel safe
 as $$
   select case when coalesce(t.task_core_count, 1) in (0, 1) then 1 else brokerage.whole_queue_cores(t, q, p) end
 $$;
 
 comment on function brokerage.disk_io_cores(brokerage.task_facts, brokerage.queue_facts, brokerage.pair_facts) is
-'Cores that the diskIO of a task is shared by: those of the whole queue''s slot, 1 for tasks of one core or any.';
+  'Cores that the diskIO of a task is shared by: those of the whole queue''s slot, 1 for tasks of one core or any.';

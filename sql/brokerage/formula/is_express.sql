@@ -1,12 +1,16 @@
--- brokerage-doc-profile, G10: the word urgent anywhere in the processing type. panda2026: that word alone, and over 1000 (D-28).
-create or replace function brokerage.is_express(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts, x jsonb) returns boolean
+-- brokerage-doc-profile, G10: the word urgent anywhere in the processing type. panda2026: that
+-- word alone, and over 1000 (D-28).
+create or replace function brokerage.is_express(
+  t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts, x jsonb
+) returns boolean
 language sql stable parallel safe
 as $$
   select case
-    when (x ->> 'urgent_alone')::boolean then coalesce(t.processing_type = 'urgent', false) or coalesce(t.current_priority > 1000, false)
+    when (x ->> 'urgent_alone')::boolean
+    then coalesce(t.processing_type = 'urgent', false) or coalesce(t.current_priority > 1000, false)
     else coalesce(t.processing_type like '%urgent%', false) or coalesce(t.current_priority >= 1000, false)
   end
 $$;
 
 comment on function brokerage.is_express(brokerage.task_facts, brokerage.queue_facts, brokerage.pair_facts, jsonb) is
-'Whether a task is express: urgent, or of priority 1000 or more. Parameter urgent_alone (boolean): as PanDA''s code.';
+  'Whether a task is express: urgent, or of priority 1000 or more. Parameter urgent_alone (boolean): as PanDA''s code.';

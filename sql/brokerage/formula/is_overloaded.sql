@@ -1,12 +1,15 @@
 -- brokerage-rules 1.4c, overloaded: queued per running job, against the same of all queues; cross-multiplied (G5).
-create or replace function brokerage.is_overloaded(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) returns boolean
+create or replace function brokerage.is_overloaded(
+  t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts
+) returns boolean
 language sql stable parallel safe
 as $$
   select coalesce(
     brokerage.queued_of_share(t, q, p) > t.overload_min_queue
     and (coalesce(p.running, 0) = 0
-         or brokerage.queued_of_share(t, q, p)::numeric * t.share_running > t.share_queued * t.overload_ratio_offset::numeric * p.running), false)
+         or brokerage.queued_of_share(t, q, p)::numeric * t.share_running
+              > t.share_queued * t.overload_ratio_offset::numeric * p.running), false)
 $$;
 
 comment on function brokerage.is_overloaded(brokerage.task_facts, brokerage.queue_facts, brokerage.pair_facts) is
-'Whether a queue has many jobs of the share waiting, against those that run there and against the other queues.';
+  'Whether a queue has many jobs of the share waiting, against those that run there and against the other queues.';

@@ -1,14 +1,20 @@
--- Seed 000, Analysis Stabilizer: queues with few jobs waiting are left alone. PanDA's code leaves merging and users without jobs there alone, too.
-create or replace function brokerage.may_be_stabilized(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts, x jsonb) returns boolean
+-- Seed 000, Analysis Stabilizer: queues with few jobs waiting are left alone. PanDA's code leaves merging and users
+-- without jobs there alone, too.
+create or replace function brokerage.may_be_stabilized(
+  t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts, x jsonb
+) returns boolean
 language sql stable parallel safe
 as $$
   select coalesce(
     brokerage.queued_of_share(t, q, p) >= t.base_queue_length_per_pq
-    and brokerage.compare(brokerage.queued_of_share(t, q, p)::float8, t.base_expected_wait_hour_on_pq * p.to_running_rate,
-                          brokerage.queued_of_share(t, q, p)::numeric, t.base_expected_wait_hour_on_pq::numeric * p.to_running_rate::numeric) >= 0
+    and brokerage.compare(brokerage.queued_of_share(t, q, p)::float8,
+                          t.base_expected_wait_hour_on_pq * p.to_running_rate,
+                          brokerage.queued_of_share(t, q, p)::numeric,
+                          t.base_expected_wait_hour_on_pq::numeric * p.to_running_rate::numeric) >= 0
     and not coalesce((x ->> 'spares_merging')::boolean and t.is_merging, false)
     and not coalesce((x ->> 'spares_absent')::boolean and p.user_queued is null, false), false)
 $$;
 
-comment on function brokerage.may_be_stabilized(brokerage.task_facts, brokerage.queue_facts, brokerage.pair_facts, jsonb) is
-'Whether the queue of a user may be limited there. Parameters spares_merging, spares_absent (boolean).';
+comment on function brokerage.may_be_stabilized(
+  brokerage.task_facts, brokerage.queue_facts, brokerage.pair_facts, jsonb) is
+  'Whether the queue of a user may be limited there. Parameters spares_merging, spares_absent (boolean).';

@@ -1,5 +1,7 @@
 -- Seed 000, Analysis Stabilizer, nQ_max.
-create or replace function brokerage.queue_length_limit(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) returns numeric
+create or replace function brokerage.queue_length_limit(
+  t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts
+) returns numeric
 language sql stable parallel safe
 as $$
   select greatest(
@@ -9,4 +11,4 @@ as $$
 $$;
 
 comment on function brokerage.queue_length_limit(brokerage.task_facts, brokerage.queue_facts, brokerage.pair_facts) is
-'nQ_max: jobs of the share that may be queued there.';
+  'nQ_max: jobs of the share that may be queued there.';

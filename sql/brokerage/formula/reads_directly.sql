@@ -1,5 +1,7 @@
 -- brokerage-rules 1.2, direct-io-used; seed 000: the input takes no scratch then.
-create or replace function brokerage.reads_directly(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) returns boolean
+create or replace function brokerage.reads_directly(
+  t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts
+) returns boolean
 language sql stable parallel safe
 as $$
   select t.is_merging is not true and (
@@ -8,4 +10,4 @@ as $$
 $$;
 
 comment on function brokerage.reads_directly(brokerage.task_facts, brokerage.queue_facts, brokerage.pair_facts) is
-'Whether jobs of the task read their input from the storage at the queue, without a copy in scratch.';
+  'Whether jobs of the task read their input from the storage at the queue, without a copy in scratch.';

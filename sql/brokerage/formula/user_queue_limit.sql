@@ -1,5 +1,7 @@
 -- Seed 000, Analysis Stabilizer, max_q_len: products before quotients, so that whole numbers come out whole (G5).
-create or replace function brokerage.user_queue_limit(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) returns numeric
+create or replace function brokerage.user_queue_limit(
+  t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts
+) returns numeric
 language sql stable parallel safe
 as $$
   select greatest(
@@ -10,4 +12,4 @@ as $$
 $$;
 
 comment on function brokerage.user_queue_limit(brokerage.task_facts, brokerage.queue_facts, brokerage.pair_facts) is
-'max_q_len: jobs that the user of the task may have queued there.';
+  'max_q_len: jobs that the user of the task may have queued there.';

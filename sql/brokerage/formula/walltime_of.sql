@@ -1,5 +1,8 @@
--- brokerage-doc-profile, walltime: cpuTime * nEvents * 100 / (cores * corepower * efficiency) + baseWalltime, or walltime * input MB / cores.
-create or replace function brokerage.walltime_of(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts, p_events float8) returns float8
+-- brokerage-doc-profile, walltime: cpuTime * nEvents * 100 / (cores * corepower * efficiency) + baseWalltime,
+-- or walltime * input MB / cores.
+create or replace function brokerage.walltime_of(
+  t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts, p_events float8
+) returns float8
 language sql stable parallel safe
 as $$
   select case
@@ -7,9 +10,11 @@ as $$
     when t.cpu_time * p_events = 0 then coalesce(t.base_walltime, 0)
     when t.cpu_efficiency <= 0 then 'infinity'
     else coalesce(t.base_walltime, 0)
-         + t.cpu_time * p_events * 100 / (brokerage.slot_cores(t, q, p) * coalesce(nullif(q.corepower, 0), 10) * coalesce(t.cpu_efficiency, 90))
+         + t.cpu_time * p_events * 100
+         / (brokerage.slot_cores(t, q, p) * coalesce(nullif(q.corepower, 0), 10) * coalesce(t.cpu_efficiency, 90))
   end
 $$;
 
 comment on function brokerage.walltime_of(brokerage.task_facts, brokerage.queue_facts, brokerage.pair_facts, float8) is
-'Walltime of a job with so many events at the queue (s); null = not known. To show; rules decide by brokerage.compare_walltime.';
+  'Walltime of a job with so many events at the queue (s); null = not known. '
+  'To show; rules decide by brokerage.compare_walltime.';

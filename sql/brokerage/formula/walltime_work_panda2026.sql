@@ -1,9 +1,12 @@
 -- brokerage-rules 1.2, walltime: cpuTime * events in HS06 s, or walltime * input MB.
-create or replace function brokerage.walltime_work_panda2026(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts, p_events float8) returns float8
+create or replace function brokerage.walltime_work_panda2026(
+  t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts, p_events float8
+) returns float8
 language sql stable parallel safe
 as $$
   select case when t.cpu_time_is_hs06 then t.cpu_time * p_events else t.walltime * coalesce(t.job_input_mb, 0) end
 $$;
 
-comment on function brokerage.walltime_work_panda2026(brokerage.task_facts, brokerage.queue_facts, brokerage.pair_facts, float8) is
-'What a job with so many events takes, in the unit of brokerage.walltime_bound_panda2026; null = not known.';
+comment on function brokerage.walltime_work_panda2026(
+  brokerage.task_facts, brokerage.queue_facts, brokerage.pair_facts, float8) is
+  'What a job with so many events takes, in the unit of brokerage.walltime_bound_panda2026; null = not known.';

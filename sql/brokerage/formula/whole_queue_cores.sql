@@ -1,9 +1,11 @@
 -- brokerage-doc-profile, G9: disk-io and scratch-disk go by the unified queue, whose limits they compare.
-create or replace function brokerage.whole_queue_cores(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) returns int
+create or replace function brokerage.whole_queue_cores(
+  t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts
+) returns int
 language sql stable parallel safe
 as $$
   select greatest(coalesce(q.unified_corecount, 1), 1)
 $$;
 
 comment on function brokerage.whole_queue_cores(brokerage.task_facts, brokerage.queue_facts, brokerage.pair_facts) is
-'Cores of a slot of the whole queue, of whatever pseudo-queue, at least 1.';
+  'Cores of a slot of the whole queue, of whatever pseudo-queue, at least 1.';

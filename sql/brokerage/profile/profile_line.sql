@@ -1,4 +1,3 @@
--- after: brokerage.shipped_profile
 -- Each profile with those it is based on, nearest first.
 create or replace view brokerage.profile_line as
 with recursive line as (

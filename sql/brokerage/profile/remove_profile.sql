@@ -5,17 +5,28 @@ as $$
 declare
   v_user text;
 begin
-  if exists (select from brokerage.shipped_profile s where s.profile = p_profile) then
-    raise exception 'profile % comes with the program', p_profile using errcode = 'PB001', hint = 'Only profiles of your own can be removed.';
+  if exists (select from brokerage.shipped_profile s where s.profile = brokerage.profile_name(p_profile)) then
+    raise exception 'profile % comes with the program', p_profile
+      using errcode = 'PB001', hint = 'Only profiles of your own can be removed.';
   end if;
-  select coalesce((select format('profile %s is based on it', p.profile) from brokerage.profile p where p.based_on = p_profile limit 1),
-                  (select format('setup %s uses it', s.setup) from brokerage.setting s where s.profile = p_profile limit 1)) into v_user;
+  select coalesce((select format('profile %s is based on it', p.profile)
+                     from brokerage.profile p
+                    where p.based_on = p_profile
+                    limit 1),
+                  (select format('setup %s uses it', s.setup)
+                     from brokerage.setting s
+                    where s.profile = p_profile
+                    limit 1))
+    into v_user;
   if v_user is not null then
     raise exception 'profile % is in use: %', p_profile, v_user using errcode = 'PB005', hint = 'Change that first.';
   end if;
-  delete from brokerage.profile_rule r where r.profile = p_profile and exists (select from brokerage.profile p where p.profile = p_profile);
+  delete from brokerage.profile_rule r
+   where r.profile = p_profile and exists (select from brokerage.profile p where p.profile = p_profile);
   delete from brokerage.profile p where p.profile = p_profile;
   return found;
 end $$;
 
-comment on function brokerage.remove_profile(text) is 'Removes a profile of your own with its rules; false when there is none. Errors: PB001 (it comes with the program), PB005 (it is in use).';
+comment on function brokerage.remove_profile(text) is
+  'Removes a profile of your own with its rules; false when there is none. Errors: PB001 (it comes with the program), '
+  'PB005 (it is in use).';

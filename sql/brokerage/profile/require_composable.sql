@@ -1,4 +1,5 @@
--- Composes every profile that has the rules of this one, and plans it: what does not fit is found when it is said, not when tasks wait.
+-- Composes every profile that has the rules of this one, and plans it: what does not fit is found when
+-- it is said, not when tasks wait.
 create or replace function brokerage.require_composable(p_profile text, p_algorithm text) returns void
 language plpgsql
 as $$
@@ -10,10 +11,12 @@ begin
     select r.*
       from brokerage.profile_line l
       join brokerage.rule_in_force r on r.profile = l.profile
-     where l.of_profile = p_profile and r.algorithm = p_algorithm and (r.enabled or r.kind is not null)  -- off, of a rule that is gone: nothing
+     -- off, of a rule that is gone: nothing
+     where l.of_profile = p_profile and r.algorithm = p_algorithm and (r.enabled or r.kind is not null)
   loop
     if v_rule.kind is null or v_rule.position is null then
-      raise exception 'rule % of profile % has no %', v_rule.rule, v_rule.profile, case when v_rule.kind is null then 'kind' else 'position' end
+      raise exception 'rule % of profile % has no %', v_rule.rule, v_rule.profile,
+        case when v_rule.kind is null then 'kind' else 'position' end
         using errcode = 'PB001', hint = 'A rule of your own needs kind, position and function.';
     end if;
     perform brokerage.require_parameters(v_rule);
@@ -21,10 +24,12 @@ begin
   for v_profile in select l.profile from brokerage.profile_line l where l.of_profile = p_profile loop
     perform brokerage.compose_task_rules(v_profile, p_algorithm);
     perform brokerage.compose_second_pass(v_profile, p_algorithm);
-    execute 'explain ' || brokerage.compose(v_profile, p_algorithm, false) || ' select from judged left join ranked using (task_number)'
-      using 'default'::text, '{}'::brokerage.task_facts[], '{}'::brokerage.queue_facts[], brokerage.flavour(v_profile);
+    execute 'explain ' || brokerage.compose(v_profile, p_algorithm, false)
+            || ' select from judged left join ranked using (task_number)'
+      using 'default'::text, '{}'::brokerage.task_facts[], '{}'::brokerage.queue_facts[],
+            brokerage.base_profile(v_profile);
   end loop;
 end $$;
 
 comment on function brokerage.require_composable(text, text) is
-'Refuses a profile of which no query can be made. Errors: PB001, PB002.';
+  'Refuses a profile of which no query can be made. Errors: PB001, PB002.';

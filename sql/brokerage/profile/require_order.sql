@@ -1,5 +1,7 @@
 -- Rules stand in an order that can be composed: who enters first, weights together, the choice by weight last.
-create or replace function brokerage.require_order(p_rule brokerage.profile_rule, p_rules_before boolean, p_weights_before boolean, p_chosen_by text) returns void
+create or replace function brokerage.require_order(
+  p_rule brokerage.profile_rule, p_rules_before boolean, p_weights_before boolean, p_chosen_by text
+) returns void
 language plpgsql immutable
 as $$
 begin
@@ -10,13 +12,17 @@ begin
     raise exception 'weight % of profile % stands behind rules that read the weight', p_rule.rule, p_rule.profile
       using errcode = 'PB001', hint = 'Weights stand together: give this one a lower position.';
   elsif p_chosen_by is not null and p_rule.kind not in ('distribution', 'end') then
-    raise exception 'rule % of profile % stands behind rule %, which chooses by weight', p_rule.rule, p_rule.profile, p_chosen_by
+    raise exception 'rule % of profile % stands behind rule %, which chooses by weight', p_rule.rule,
+      p_rule.profile, p_chosen_by
       using errcode = 'PB001', hint = 'The choice by weight is the last of the rules: give this one a lower position.';
-  elsif p_rule.kind = 'choice' and (p_rule.parameters -> 'draw') is distinct from 'true' and coalesce(jsonb_typeof(p_rule.parameters -> 'best'), '') <> 'number' then
-    raise exception 'rule % of profile %: parameter best is %', p_rule.rule, p_rule.profile, coalesce(p_rule.parameters ->> 'best', 'not there')
+  elsif p_rule.kind = 'choice' and (p_rule.parameters -> 'draw') is distinct from 'true'
+        and coalesce(jsonb_typeof(p_rule.parameters -> 'best'), '') <> 'number' then
+    raise exception 'rule % of profile %: parameter best is %', p_rule.rule, p_rule.profile,
+      coalesce(p_rule.parameters ->> 'best', 'not there')
       using errcode = 'PB001', hint = 'Say how many queues are kept: {"best": 10}.';
   end if;
 end $$;
 
 comment on function brokerage.require_order(brokerage.profile_rule, boolean, boolean, text) is
-'Refuses a rule that stands where no query can be made of it, or a choice that does not say how many it keeps. Errors: PB001.';
+  'Refuses a rule that stands where no query can be made of it, or a choice that does not say how many it keeps. '
+  'Errors: PB001.';

@@ -1,22 +1,30 @@
--- What a rule of the program's own reads is what some shipped rule of the same function has, of the same type; brokerage.weight_room is in no shipped rule
--- (brokerage-doc-profile 4.5: off by default), so that its parameters stand here. Functions of others read what they like.
--- after: brokerage.shipped_rule
+-- What a rule of the program's own reads is what some shipped rule of the same function has, of the same type;
+-- brokerage.weight_room is in no shipped rule (brokerage-doc-profile 4.5: off by default), so that its parameters
+-- stand here. Functions of others read what they like.
 create or replace function brokerage.require_parameters(p_rule brokerage.profile_rule) returns void
 language plpgsql stable
 as $$
 declare
   v_known jsonb := (select jsonb_object_agg(k.key, k.type)
-                      from (select distinct e.key, jsonb_typeof(e.value) as type from brokerage.shipped_rule s cross join jsonb_each(s.parameters) e(key, value)
-                             where s.function = p_rule.function or s.function is null and p_rule.function is null and s.kind = p_rule.kind
+                      from (select distinct e.key, jsonb_typeof(e.value) as type
+                              from brokerage.shipped_rule s
+                             cross join jsonb_each(s.parameters) e(key, value)
+                             where s.function = p_rule.function
+                                or s.function is null and p_rule.function is null and s.kind = p_rule.kind
                             union
-                            select v.key, v.type from (values ('as', 'string'), ('sees_assignments', 'boolean')) v(key, type) where p_rule.function is not null
+                            select v.key, v.type
+                              from (values ('as', 'string'), ('sees_assignments', 'boolean')) v(key, type)
+                             where p_rule.function is not null
                             union
-                            select v.key, v.type from (values ('epsilon_1', 'number'), ('epsilon_2', 'number')) v(key, type) where p_rule.function = 'brokerage.weight_room') k);
+                            select v.key, v.type
+                              from (values ('epsilon_1', 'number'), ('epsilon_2', 'number')) v(key, type)
+                             where p_rule.function = 'brokerage.weight_room') k);
   v_key text;
   v_value jsonb;
   v_wanted text;
 begin
-  if p_rule.function <> 'brokerage.weight_room' and not exists (select from brokerage.shipped_rule s where s.function = p_rule.function) then
+  if p_rule.function <> 'brokerage.weight_room'
+     and not exists (select from brokerage.shipped_rule s where s.function = p_rule.function) then
     return;
   end if;
   for v_key, v_value in select e.key, e.value from jsonb_each(p_rule.parameters) e(key, value) order by e.key loop
@@ -31,16 +39,22 @@ begin
       v_wanted := 'known';
     elsif jsonb_typeof(v_value) <> v_known ->> v_key then
       v_wanted := format('of type %s', v_known ->> v_key);
-    elsif p_rule.kind = 'choice' and v_key = 'best' and (v_value::numeric < 1 or v_value::numeric > 1e6 or v_value::numeric % 1 <> 0) then
+    elsif p_rule.kind = 'choice' and v_key = 'best'
+          and (v_value::numeric < 1 or v_value::numeric > 1e6 or v_value::numeric % 1 <> 0) then
       v_wanted := 'a number of queues from 1 to 1000000';
     end if;
     if v_wanted is not null then
-      raise exception 'rule % of profile %: parameter % is %, not %', p_rule.rule, p_rule.profile, v_key, left(v_value::text, 100), v_wanted
-        using errcode = 'PB001', hint = case when p_rule.kind = 'pending' then 'It reads wait, and for tasks from a priority on that priority: {"wait": "1 hour", "900": "30 minutes"}.'
-                                             else coalesce(format('It reads %s.', (select string_agg(k.key, ', ' order by k.key) from jsonb_object_keys(v_known) k(key))), 'It reads none.') end;
+      raise exception 'rule % of profile %: parameter % is %, not %', p_rule.rule, p_rule.profile, v_key,
+        left(v_value::text, 100), v_wanted
+        using errcode = 'PB001',
+              hint = case when p_rule.kind = 'pending' then 'It reads wait, and for tasks from a priority on that '
+                                                            'priority: {"wait": "1 hour", "900": "30 minutes"}.'
+                          else coalesce(format('It reads %s.', (
+                            select string_agg(k.key, ', ' order by k.key) from jsonb_object_keys(v_known) k(key))),
+                                        'It reads none.') end;
     end if;
   end loop;
 end $$;
 
 comment on function brokerage.require_parameters(brokerage.profile_rule) is
-'Refuses a parameter that the function of a rule does not read, or a value that it cannot read. Errors: PB001.';
+  'Refuses a parameter that the function of a rule does not read, or a value that it cannot read. Errors: PB001.';

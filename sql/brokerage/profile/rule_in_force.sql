@@ -1,12 +1,14 @@
--- after: brokerage.shipped_rule, brokerage.profile_line
--- The rules of every profile as they hold: the nearest row that says something counts, an organisation's own before the shipped one.
+-- The rules of every profile as they hold: the nearest row that says something counts, an
+-- organisation's own before the shipped one.
 create or replace view brokerage.rule_in_force as
 with said as (
-  select l.profile, l.depth, 0 as shipped, r.algorithm, r.rule, r.kind, r.position, r.function, r.criteria, r.temporary, r.enabled, r.parameters, r.source
+  select l.profile, l.depth, 0 as shipped, r.algorithm, r.rule, r.kind, r.position, r.function, r.criteria, r.temporary,
+         r.enabled, r.parameters, r.source
     from brokerage.profile_line l
     join brokerage.profile_rule r on r.profile = l.of_profile
   union all
-  select l.profile, l.depth, 1, r.algorithm, r.rule, r.kind, r.position, r.function, r.criteria, r.temporary, r.enabled, r.parameters, r.source
+  select l.profile, l.depth, 1, r.algorithm, r.rule, r.kind, r.position, r.function, r.criteria, r.temporary, r.enabled,
+         r.parameters, r.source
     from brokerage.profile_line l
     join brokerage.shipped_rule r on r.profile = l.of_profile
 )
@@ -15,18 +17,23 @@ select s.profile, s.algorithm, s.rule,
        (array_agg(s.position order by s.depth, s.shipped) filter (where s.position is not null))[1] as position,
        (array_agg(s.function order by s.depth, s.shipped) filter (where s.function is not null))[1] as function,
        (array_agg(s.criteria order by s.depth, s.shipped) filter (where s.criteria is not null))[1] as criteria,
-       coalesce((array_agg(s.temporary order by s.depth, s.shipped) filter (where s.temporary is not null))[1], false) as temporary,
-       coalesce((array_agg(s.enabled order by s.depth, s.shipped) filter (where s.enabled is not null))[1], true) as enabled,
-       coalesce((array_agg(s.parameters order by s.depth, s.shipped) filter (where s.parameters is not null))[1], '{}'::jsonb) as parameters,
+       coalesce((array_agg(s.temporary order by s.depth, s.shipped) filter (where s.temporary is not null))[1],
+                false) as temporary,
+       coalesce((array_agg(s.enabled order by s.depth, s.shipped) filter (where s.enabled is not null))[1],
+                true) as enabled,
+       coalesce((array_agg(s.parameters order by s.depth, s.shipped) filter (where s.parameters is not null))[1],
+                '{}'::jsonb) as parameters,
        (array_agg(s.source order by s.depth, s.shipped) filter (where s.source is not null))[1] as source
   from said s
  group by s.profile, s.algorithm, s.rule;
 
-comment on view brokerage.rule_in_force is 'The rules of all profiles as they hold, those of an organisation''s own among them. What the composer reads.';
+comment on view brokerage.rule_in_force is
+  'The rules of all profiles as they hold, those of an organisation''s own among them. What the composer reads.';
 comment on column brokerage.rule_in_force.profile is 'Profile.';
 comment on column brokerage.rule_in_force.algorithm is 'production_job, analysis_job or production_task.';
 comment on column brokerage.rule_in_force.rule is 'Rule id.';
-comment on column brokerage.rule_in_force.kind is 'candidate, row rule, set rule, weight or choice (brokerage.profile_rule).';
+comment on column brokerage.rule_in_force.kind is
+  'candidate, row rule, set rule, weight or choice (brokerage.profile_rule).';
 comment on column brokerage.rule_in_force.position is 'Order within the algorithm.';
 comment on column brokerage.rule_in_force.function is 'Function that decides; null = a choice by weight.';
 comment on column brokerage.rule_in_force.criteria is 'PanDA''s criteria tag; a reason may begin with another.';

@@ -1,23 +1,34 @@
 -- A profile of an organisation's own begins as one that is there.
-create or replace function brokerage.set_profile(p_profile text, p_based_on text default 'doc', p_description text default '') returns void
+create or replace function brokerage.set_profile(
+  p_profile text, p_based_on text default 'documented', p_description text default ''
+) returns void
 language plpgsql
 security definer set search_path = brokerage, pg_temp
 as $$
+declare
+  v_based_on text := brokerage.profile_name(p_based_on);
 begin
-  if coalesce(p_profile, '') = '' or exists (select from brokerage.shipped_profile s where s.profile = p_profile) then
+  if coalesce(p_profile, '') = ''
+     or exists (select from brokerage.shipped_profile s where s.profile = brokerage.profile_name(p_profile)) then
     raise exception 'profile is %', coalesce(quote_literal(p_profile), 'null')
-      using errcode = 'PB001', hint = 'doc and panda2026 come with the program: give your own another name.';
+      using errcode = 'PB001', hint = 'documented and panda2026 come with the program: give your own another name.';
   end if;
-  if not exists (select from brokerage.profile_line l where l.profile = p_based_on) then
-    raise exception 'profile % is to be based on %, which is not there', p_profile, coalesce(quote_literal(p_based_on), 'null')
-      using errcode = 'PB001', hint = format('Profiles are %s.', (select string_agg(distinct l.profile, ', ') from brokerage.profile_line l));
+  if not exists (select from brokerage.profile_line l where l.profile = v_based_on) then
+    raise exception 'profile % is to be based on %, which is not there', p_profile,
+      coalesce(quote_literal(p_based_on), 'null')
+      using errcode = 'PB001',
+            hint = format('Profiles are %s.',
+                          (select string_agg(distinct l.profile, ', ') from brokerage.profile_line l));
   end if;
-  if exists (select from brokerage.profile_line l where l.profile = p_based_on and l.of_profile = p_profile) then
-    raise exception 'profile % is to be based on %, which is based on it', p_profile, p_based_on using errcode = 'PB001', hint = 'Base it on another.';
+  if exists (select from brokerage.profile_line l where l.profile = v_based_on and l.of_profile = p_profile) then
+    raise exception 'profile % is to be based on %, which is based on it', p_profile, p_based_on
+      using errcode = 'PB001', hint = 'Base it on another.';
   end if;
-  insert into brokerage.profile (profile, based_on, description) values (p_profile, p_based_on, coalesce(p_description, ''))
+  insert into brokerage.profile (profile, based_on, description)
+  values (p_profile, v_based_on, coalesce(p_description, ''))
   on conflict (profile) do update set based_on = excluded.based_on, description = excluded.description;
 end $$;
 
 comment on function brokerage.set_profile(text, text, text) is
-'Makes or changes a profile of your own: it has the rules of the one that it is based on, where brokerage.set_rule says nothing else. Errors: PB001 (a name that is taken, no such profile).';
+  'Makes or changes a profile of your own: it has the rules of the one that it is based on, where brokerage.set_rule '
+  'says nothing else. Errors: PB001 (a name that is taken, no such profile).';

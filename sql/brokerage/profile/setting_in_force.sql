@@ -1,15 +1,19 @@
 -- Settings of every setup, those that nobody changed among them.
 create or replace view brokerage.setting_in_force as
-select p.setup, coalesce(s.profile, 'doc') as profile, coalesce(s.decisions_kept, interval '2 days') as decisions_kept,
-       coalesce(s.counts_kept, interval '30 days') as counts_kept, coalesce(s.assignments_count, interval '15 minutes') as assignments_count,
+select p.setup, coalesce(s.profile, 'documented') as profile,
+       coalesce(s.decisions_kept, interval '2 days') as decisions_kept,
+       coalesce(s.counts_kept, interval '30 days') as counts_kept,
+       coalesce(s.assignments_count, interval '15 minutes') as assignments_count,
        coalesce(s.makes_jobs, true) as makes_jobs
   from resource.setup p
   left join brokerage.setting s on s.setup = p.setup;
 
-comment on view brokerage.setting_in_force is 'Settings of brokerage as they hold in each setup; brokerage.set_settings changes them.';
+comment on view brokerage.setting_in_force is
+  'Settings of brokerage as they hold in each setup; brokerage.set_settings changes them.';
 comment on column brokerage.setting_in_force.setup is 'Tenant.';
 comment on column brokerage.setting_in_force.profile is 'Profile that decides where a call names none.';
-comment on column brokerage.setting_in_force.decisions_kept is 'How long decisions are kept; counts by rule and queue stay.';
+comment on column brokerage.setting_in_force.decisions_kept is
+  'How long decisions are kept; counts by rule and queue stay.';
 comment on column brokerage.setting_in_force.counts_kept is 'How long runs and counts by rule and queue are kept.';
 comment on column brokerage.setting_in_force.assignments_count is 'How long an assignment counts in the live counter.';
 comment on column brokerage.setting_in_force.makes_jobs is 'Whether assigned jobs are made in this database.';

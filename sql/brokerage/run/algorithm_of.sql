@@ -1,6 +1,6 @@
--- after: brokerage.task_standing
--- Who is asked about a task when nobody is named: the broker that works on it now, else the one that its label belongs to. A production task that waits for a
--- nucleus is the task broker's, any other one of production the job broker's.
+-- Who is asked about a task when nobody is named: the broker that works on it now, else the one that
+-- its label belongs to. A production task that waits for a nucleus is the task broker's, any other one
+-- of production the job broker's.
 create or replace function brokerage.algorithm_of(p_setup text, p_task_id bigint) returns text
 language plpgsql stable
 security definer set search_path = brokerage, pg_temp
@@ -14,4 +14,5 @@ begin
 end $$;
 
 comment on function brokerage.algorithm_of(text, bigint) is
-'The broker that has a task now: production_task, production_job or analysis_job. Errors: PB001, PB002, PB004 (no such task).';
+  'The broker that has a task now: production_task, production_job or analysis_job. '
+  'Errors: PB001, PB002, PB004 (no such task).';

@@ -1,5 +1,7 @@
 -- A run is one call of a broker; decisions name it.
-create or replace function brokerage.begin_run(p_setup text, p_algorithm text, p_profile text default null, p_seed bigint default null, p_dry boolean default false) returns brokerage.run
+create or replace function brokerage.begin_run(
+  p_setup text, p_algorithm text, p_profile text default null, p_seed bigint default null, p_dry boolean default false
+) returns brokerage.run
 language plpgsql
 as $$
 declare
@@ -7,7 +9,7 @@ declare
 begin
   perform resource.require_known_setup(p_setup);
   insert into brokerage.run (setup, algorithm, profile, seed, dry, called_by, started_at)
-  values (p_setup, p_algorithm, coalesce(p_profile, (select s.profile from brokerage.setting s where s.setup = p_setup), 'doc'), p_seed, p_dry, resource.caller(),
+  values (p_setup, p_algorithm, brokerage.profile_in_force(p_setup, p_profile), p_seed, p_dry, resource.caller(),
           resource.clock(p_setup))
   returning * into v_run;
   perform brokerage.require_profile(v_run.profile, p_algorithm);
@@ -15,4 +17,5 @@ begin
 end $$;
 
 comment on function brokerage.begin_run(text, text, text, bigint, boolean) is
-'Begins a run of a broker; without a profile that of the setup holds, doc by default. Errors: PB001 (no such setup or profile).';
+  'Begins a run of a broker; without a profile that of the setup holds, documented by default. '
+  'Errors: PB001 (no such setup or profile).';

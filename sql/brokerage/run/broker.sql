@@ -1,6 +1,10 @@
--- A batch of any broker. A procedure, so that it commits as it goes: what it decided stays decided when it is cut off, others see its
--- assignments, and locks are short. Nothing here needs rights of its own (a procedure that commits cannot be SECURITY DEFINER).
-create or replace procedure brokerage.broker(p_setup text, p_algorithm text, p_task_ids bigint[], p_profile text, p_seed bigint, p_dry_run boolean, p_limit bigint, p_tasks_a_commit int, inout p_run_id bigint)
+-- A batch of any broker. A procedure, so that it commits as it goes: what it decided stays decided when it is cut
+-- off, others see its assignments, and locks are short. Nothing here needs rights of its own (a procedure that
+-- commits cannot be SECURITY DEFINER).
+create or replace procedure brokerage.broker(
+  p_setup text, p_algorithm text, p_task_ids bigint[], p_profile text, p_seed bigint, p_dry_run boolean, p_limit bigint,
+  p_tasks_a_commit int, inout p_run_id bigint
+)
 language plpgsql
 as $$
 declare
@@ -10,16 +14,22 @@ declare
 begin
   if p_tasks_a_commit < 1 then
     raise exception 'p_tasks_a_commit is %', p_tasks_a_commit
-      using errcode = 'PB001', hint = 'Tasks decided between two commits, at least 1; null = no commit, for a transaction of your own.';
+      using errcode = 'PB001',
+            hint = 'Tasks decided between two commits, at least 1; null = no commit, for a transaction of your own.';
   end if;
   if p_limit < 0 then
-    raise exception 'p_limit is %', p_limit using errcode = 'PB001', hint = 'Tasks to decide at most; null = all that are due.';
+    raise exception 'p_limit is %', p_limit
+      using errcode = 'PB001', hint = 'Tasks to decide at most; null = all that are due.';
   end if;
   p_run_id := brokerage.open_run(p_setup, p_algorithm, p_profile, p_seed, p_dry_run);
   if p_task_ids is not null then
     perform brokerage.require_tasks(p_setup, p_task_ids, case when p_dry_run is not true then p_algorithm end);
     select string_agg(format('task %s: %s', s.task_id, s.not_due), '; ' order by s.task_id) into v_said
-      from (select t.task_id, t.not_due from brokerage.task_standing t where t.setup = p_setup and t.algorithm = p_algorithm and t.task_id = any (p_task_ids) and t.not_due is not null order by 1 limit 5) s;
+      from (select t.task_id, t.not_due from brokerage.task_standing t
+             where t.setup = p_setup and t.algorithm = p_algorithm and t.task_id = any (p_task_ids)
+               and t.not_due is not null
+             order by 1
+             limit 5) s;
     if v_said is not null then
       raise notice 'not due, decided because they are named: %', v_said;
     end if;
@@ -36,4 +46,5 @@ begin
 end $$;
 
 comment on procedure brokerage.broker(text, text, bigint[], text, bigint, boolean, bigint, int, bigint) is
-'Brokers tasks by an algorithm; the work behind brokerage.broker_jobs and brokerage.broker_tasks. Errors: PB001, PB002, PB004, PB005.';
+  'Brokers tasks by an algorithm; the work behind brokerage.broker_jobs and brokerage.broker_tasks. '
+  'Errors: PB001, PB002, PB004, PB005.';

@@ -1,7 +1,10 @@
--- A part of a run: takes tasks that nobody else works on, decides them, assigns their jobs, all in one transaction. Tasks are locked first and looked
--- at again after that: another broker may have decided them between this call's snapshot and the lock. A dry run changes nothing of a task: it takes
--- no lock, so that no broker passes its tasks over, and may stand in one snapshot with what it is compared with.
-create or replace function brokerage.broker_next(p_setup text, p_run_id bigint, p_task_ids bigint[] default null, p_limit bigint default null) returns bigint
+-- A part of a run: takes tasks that nobody else works on, decides them, assigns their jobs, all in one transaction.
+-- Tasks are locked first and looked at again after that: another broker may have decided them between this call's
+-- snapshot and the lock. A dry run changes nothing of a task: it takes no lock, so that no broker passes its tasks
+-- over, and may stand in one snapshot with what it is compared with.
+create or replace function brokerage.broker_next(
+  p_setup text, p_run_id bigint, p_task_ids bigint[] default null, p_limit bigint default null
+) returns bigint
 language plpgsql
 security definer set search_path = brokerage, pg_temp set jit = off set enable_mergejoin = off set work_mem = '64MB'
 as $$
@@ -23,8 +26,11 @@ begin
     v_taken := array(
       select t.task_id from workload.task t
        where t.setup = p_setup and (p_task_ids is null or t.task_id = any (p_task_ids))
-         and (p_task_ids is not null or exists (select from brokerage.due_task d where d.setup = p_setup and d.algorithm = v_run.algorithm and d.task_id = t.task_id))
-         and not exists (select from brokerage.task_decision x where x.setup = p_setup and x.run_id = p_run_id and x.task_id = t.task_id)
+         and (p_task_ids is not null
+              or exists (select from brokerage.due_task d
+                          where d.setup = p_setup and d.algorithm = v_run.algorithm and d.task_id = t.task_id))
+         and not exists (select from brokerage.task_decision x
+                          where x.setup = p_setup and x.run_id = p_run_id and x.task_id = t.task_id)
        order by t.current_priority desc, t.task_id
        limit p_limit);
   else
@@ -34,15 +40,21 @@ begin
     v_locked := array(
       select t.task_id from workload.task t
        where t.setup = p_setup and (p_task_ids is null or t.task_id = any (p_task_ids))
-         and (p_task_ids is not null or exists (select from brokerage.due_task d where d.setup = p_setup and d.algorithm = v_run.algorithm and d.task_id = t.task_id))
-         and not exists (select from brokerage.task_decision x where x.setup = p_setup and x.run_id = p_run_id and x.task_id = t.task_id)
+         and (p_task_ids is not null
+              or exists (select from brokerage.due_task d
+                          where d.setup = p_setup and d.algorithm = v_run.algorithm and d.task_id = t.task_id))
+         and not exists (select from brokerage.task_decision x
+                          where x.setup = p_setup and x.run_id = p_run_id and x.task_id = t.task_id)
        order by t.current_priority desc, t.task_id
        limit p_limit
          for no key update of t skip locked);
     v_taken := array(
       select u.task_id from unnest(v_locked) with ordinality u(task_id, number)
-       where (p_task_ids is not null or exists (select from brokerage.due_task d where d.setup = p_setup and d.algorithm = v_run.algorithm and d.task_id = u.task_id))
-         and not exists (select from brokerage.task_decision x where x.setup = p_setup and x.run_id = p_run_id and x.task_id = u.task_id)
+       where (p_task_ids is not null
+              or exists (select from brokerage.due_task d
+                          where d.setup = p_setup and d.algorithm = v_run.algorithm and d.task_id = u.task_id))
+         and not exists (select from brokerage.task_decision x
+                          where x.setup = p_setup and x.run_id = p_run_id and x.task_id = u.task_id)
        order by u.number);
     exit when cardinality(v_taken) > 0 or cardinality(v_locked) = 0;
   end loop;
@@ -50,7 +62,10 @@ begin
   loop
     v_wave := brokerage.wave_of(p_setup, v_run.algorithm, v_left);
     perform brokerage.decide(v_run, v_wave, brokerage.facts_of_candidates(p_setup, v_run.algorithm));
-    v_left := array(select u.task_id from unnest(v_left) with ordinality u(task_id, number) where u.task_id <> all (v_wave) order by u.number);
+    v_left := array(select u.task_id
+                      from unnest(v_left) with ordinality u(task_id, number)
+                     where u.task_id <> all (v_wave)
+                     order by u.number);
     exit when cardinality(v_left) = 0;
   end loop;
   if not v_run.dry then
@@ -61,4 +76,6 @@ begin
 end $$;
 
 comment on function brokerage.broker_next(text, bigint, bigint[], bigint) is
-'Decides up to p_limit tasks of a run that are due, or of those listed, and assigns their jobs; returns how many tasks. Works within the caller''s transaction. Errors: PB001 (isolation level, unless dry), PB002 (setup not granted), PB004 (no such run).';
+  'Decides up to p_limit tasks of a run that are due, or of those listed, and assigns their jobs; '
+  'returns how many tasks. Works within the caller''s transaction. Errors: PB001 (isolation level, unless dry), '
+  'PB002 (setup not granted), PB004 (no such run).';

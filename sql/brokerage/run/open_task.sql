@@ -1,11 +1,11 @@
--- after: brokerage.task_standing
 -- Tasks that a broker works on. Those that wait for their retry time are among them.
 create or replace view brokerage.open_task as
 select t.setup, t.algorithm, t.task_id, t.current_priority, t.jobs_left, t.retry_at
   from brokerage.task_standing t
  where t.not_open is null;
 
-comment on view brokerage.open_task is 'Tasks without a nucleus (production_task), or whose jobs are not all assigned; what-if looks at them.';
+comment on view brokerage.open_task is
+  'Tasks without a nucleus (production_task), or whose jobs are not all assigned; what-if looks at them.';
 comment on column brokerage.open_task.setup is 'Tenant.';
 comment on column brokerage.open_task.algorithm is 'The broker: production_task, production_job or analysis_job.';
 comment on column brokerage.open_task.task_id is 'Task.';

@@ -1,14 +1,18 @@
--- Without statistics of a world just loaded the planner takes it for a handful of rows, and a batch that takes seconds takes minutes.
+-- Without statistics of a world just loaded the planner takes it for a handful of rows, and a batch
+-- that takes seconds takes minutes.
 create or replace function brokerage.refresh_statistics() returns void
 language plpgsql
 security definer set search_path = brokerage, pg_temp
 as $$
 begin
-  analyze (skip_locked) resource.queue, resource.queue_activity, resource.queue_storage, resource.slot, resource.storage, resource.link, resource.software, resource.software_tag,
-    resource.architecture_level, resource.worker_gpu, workload.dataset, workload.dataset_file, workload.replica, workload.task, workload.task_dataset, workload.input_digest,
-    workload.statistic, workload.user_queue_statistic, workload.job, workload.job_change, workload.queue_count, workload.user_count, workload.task_count, workload.start_count,
+  analyze (skip_locked) resource.queue, resource.queue_activity, resource.queue_storage, resource.slot,
+    resource.storage, resource.link, resource.software, resource.software_tag,
+    resource.architecture_level, resource.worker_gpu, workload.dataset, workload.dataset_file, workload.replica,
+    workload.task, workload.task_dataset, workload.input_digest,
+    workload.statistic, workload.user_queue_statistic, workload.job, workload.job_change, workload.queue_count,
+    workload.user_count, workload.task_count, workload.start_count,
     workload.end_count, resource.account, resource.pilot_request;
 end $$;
 
 comment on function brokerage.refresh_statistics() is
-'Tells the planner about rows that were just loaded, as autovacuum would within minutes. For large loads.';
+  'Tells the planner about rows that were just loaded, as autovacuum would within minutes. For large loads.';

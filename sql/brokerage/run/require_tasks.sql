@@ -1,5 +1,7 @@
--- A task that is named and not there is an error, not a task that is passed over; so is one that is another broker's by its label: a wrong number would assign it.
-create or replace function brokerage.require_tasks(p_setup text, p_task_ids bigint[], p_algorithm text default null) returns void
+-- A task that is named and not there is an error, not a task that is passed over; so is one that is another broker's
+-- by its label: a wrong number would assign it.
+create or replace function brokerage.require_tasks(p_setup text, p_task_ids bigint[], p_algorithm text default null)
+returns void
 language plpgsql stable
 security definer set search_path = brokerage, pg_temp
 as $$
@@ -10,21 +12,33 @@ begin
   perform resource.identify_viewer(p_setup);
   perform resource.require_known_setup(p_setup);
   v_missing := array(select distinct u.task_id from unnest(p_task_ids) u(task_id)
-                      where not exists (select from workload.task t where t.setup = p_setup and t.task_id = u.task_id) order by 1);
+                      where not exists (select from workload.task t where t.setup = p_setup and t.task_id = u.task_id)
+                      order by 1);
   if cardinality(v_missing) > 0 then
     raise exception '% in setup %',
       case when cardinality(v_missing) = 1 then format('task %s is not', coalesce(v_missing[1]::text, 'null'))
-           else format('tasks %s%s are not', array_to_string(v_missing[:5], ', ', 'null'), case when cardinality(v_missing) > 5 then format(' and %s more', cardinality(v_missing) - 5) end) end, p_setup
-      using errcode = 'PB004', hint = 'Load it with its world (broker load), or name another: brokerage.task_standing lists the tasks that there are.';
+           else format('tasks %s%s are not', array_to_string(v_missing[:5], ', ', 'null'),
+                       case when cardinality(v_missing) > 5
+                            then format(' and %s more', cardinality(v_missing) - 5) end) end,
+      p_setup
+      using errcode = 'PB004',
+            hint = 'Load it with its world (broker load), or name another: brokerage.task_standing lists the tasks '
+                   'that there are.';
   end if;
   select t.task_id, t.label into v_other
     from workload.task t
-   where t.setup = p_setup and t.task_id = any (p_task_ids) and (p_algorithm = 'analysis_job') <> coalesce(t.label in ('user', 'panda'), false)
+   where t.setup = p_setup and t.task_id = any (p_task_ids)
+     and (p_algorithm = 'analysis_job') <> coalesce(t.label in ('user', 'panda'), false)
    order by t.task_id limit 1;
   if found then
-    raise exception 'task % has label %, which % does not broker', v_other.task_id, coalesce(v_other.label, 'null'), p_algorithm
-      using errcode = 'PB005', hint = 'brokerage.broker_analysis brokers tasks of the labels user and panda, broker_tasks and broker_jobs all others. A dry run decides it all the same.';
+    raise exception 'task % has label %, which % does not broker', v_other.task_id,
+      coalesce(v_other.label, 'null'), p_algorithm
+      using errcode = 'PB005',
+            hint = 'brokerage.broker_analysis brokers tasks of the labels user and panda, broker_tasks and broker_jobs '
+                   'all others. A dry run decides it all the same.';
   end if;
 end $$;
 
-comment on function brokerage.require_tasks(text, bigint[], text) is 'Refuses tasks that are not there, naming them, and those whose label is of another broker than p_algorithm (null = any). Errors: PB001 (no such setup), PB002, PB004 (no such task), PB005 (label).';
+comment on function brokerage.require_tasks(text, bigint[], text) is
+  'Refuses tasks that are not there, naming them, and those whose label is of another broker than p_algorithm (null = '
+  'any). Errors: PB001 (no such setup), PB002, PB004 (no such task), PB005 (label).';

@@ -1,5 +1,8 @@
--- brokerage-doc-profile 4.2, Hardware, and brokerage-rules 1.8, JSON check 3. An empty value in a list takes any in doc (D-48); excl is no value there.
-create or replace function brokerage.accepts_attribute(p_list jsonb, p_value text, p_is_pattern boolean, p_flavour text) returns boolean
+-- brokerage-doc-profile 4.2, Hardware, and brokerage-rules 1.8, JSON check 3. An empty value in a list takes any in
+-- documented (D-48); excl is no value there.
+create or replace function brokerage.accepts_attribute(
+  p_list jsonb, p_value text, p_is_pattern boolean, p_base_profile text
+) returns boolean
 language plpgsql stable
 as $$
 begin
@@ -7,14 +10,17 @@ begin
     return not coalesce(p_list ? 'excl', false);
   elsif p_list is null then
     return false;
-  elsif p_list ? 'any' or p_flavour = 'doc' and p_list ? '' or p_list ? p_value and not (p_flavour = 'doc' and p_value = 'excl') then
+  elsif p_list ? 'any' or p_base_profile = 'documented' and p_list ? ''
+        or p_list ? p_value and not (p_base_profile = 'documented' and p_value = 'excl') then
     return true;
   elsif not p_is_pattern or p_value !~ '[^A-Za-z0-9_-]' or brokerage.pattern_problem(p_value) is not null then
     return false;
   end if;
   return exists (select from jsonb_array_elements_text(p_list) e(value)
-                  where e.value ~ ('^(?:' || p_value || ')$') and not (p_flavour = 'doc' and e.value = 'excl'));
+                  where e.value ~ ('^(?:' || p_value || ')$')
+                    and not (p_base_profile = 'documented' and e.value = 'excl'));
 end $$;
 
 comment on function brokerage.accepts_attribute(jsonb, text, boolean, text) is
-'Whether a published list of an attribute takes the value that a task asks for (* = none; a regular expression or not). Flavour doc or panda2026.';
+  'Whether a published list of an attribute takes the value that a task asks for (* = none; a regular expression or '
+  'not). Base profile documented or panda2026.';

@@ -1,4 +1,5 @@
--- A text that cannot be read never stops a batch: its task leaves with this error before the rules run (architecture, A rule is a function).
+-- A text that cannot be read never stops a batch: its task leaves with this error before the rules run
+-- (architecture, A rule is a function).
 -- What sw_platform implies as CPU is no error where it is cut out of a regular expression: it then only equals itself.
 create or replace function brokerage.architecture_problem(p_architecture text) returns text
 language plpgsql stable
@@ -27,7 +28,7 @@ begin
     v_cpu := nullif(v_json -> 'cpu_specs', 'null');
   else
     v_platform := substring(p_architecture from '^[^@#&]*');
-    v_cpu := brokerage.cpu_requirement(nullif(substring(p_architecture from '#([^@&^]*)'), ''), 'doc');
+    v_cpu := brokerage.cpu_requirement(nullif(substring(p_architecture from '#([^@&^]*)'), ''), 'documented');
   end if;
   v_problem := brokerage.pattern_problem(v_platform);
   if v_problem is not null then
@@ -40,4 +41,5 @@ begin
 end $$;
 
 comment on function brokerage.architecture_problem(text) is
-'Why the architecture of a task cannot be used: too long, not JSON, JSON of the wrong shape, or a regular expression that is none; null = it can.';
+  'Why the architecture of a task cannot be used: too long, not JSON, JSON of the wrong shape, or a regular expression '
+  'that is none; null = it can.';

@@ -8,11 +8,15 @@ as $$
           union all select 'cpu_specs', p_json -> 'cpu_specs', array['array'], 'a list of objects'
           union all select 'gpu_spec', p_json -> 'gpu_spec', array['object'], 'an object'
           union all select 'cpu_pref', p_json -> 'cpu_pref', array['object'], 'an object'
-          union all select 'preferred_architecture_level', p_json #> '{cpu_pref,preferred_architecture_level}', array['string'], 'a text'
+          union all
+                    select 'preferred_architecture_level', p_json #> '{cpu_pref,preferred_architecture_level}',
+                           array['string'], 'a text'
           union all select 'cpu_specs[' || s.number - 1 || ']', s.spec, array['object'], 'an object'
-            from jsonb_array_elements(case when jsonb_typeof(p_json -> 'cpu_specs') = 'array' then p_json -> 'cpu_specs' else '[]' end) with ordinality s(spec, number)
+            from jsonb_array_elements(case when jsonb_typeof(p_json -> 'cpu_specs') = 'array' then p_json -> 'cpu_specs'
+                                           else '[]' end) with ordinality s(spec, number)
           union all select k.key, s.spec -> k.key, array['string'], 'a text'
-            from jsonb_array_elements(case when jsonb_typeof(p_json -> 'cpu_specs') = 'array' then p_json -> 'cpu_specs' else '[]' end) s(spec)
+            from jsonb_array_elements(
+              case when jsonb_typeof(p_json -> 'cpu_specs') = 'array' then p_json -> 'cpu_specs' else '[]' end) s(spec)
            cross join (values ('arch'), ('vendor'), ('instr')) k(key)
           union all select 'vendor', p_json #> '{gpu_spec,vendor}', array['string'], 'a text'
           union all select 'model', p_json #> '{gpu_spec,model}', array['string', 'object'], 'a text'
@@ -24,4 +28,4 @@ as $$
 $$;
 
 comment on function brokerage.architecture_shape(jsonb) is
-'Which value of an architecture in JSON has the wrong type; null = none.';
+  'Which value of an architecture in JSON has the wrong type; null = none.';

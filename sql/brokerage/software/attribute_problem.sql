@@ -1,4 +1,6 @@
-create or replace function brokerage.attribute_problem(p_kind text, p_wanted jsonb, p_published jsonb, p_flavour text) returns text
+create or replace function brokerage.attribute_problem(
+  p_kind text, p_wanted jsonb, p_published jsonb, p_base_profile text
+) returns text
 language plpgsql stable
 as $$
 declare
@@ -6,9 +8,12 @@ declare
   v_value text;
   v_problems text[] := '{}'::text[];
 begin
-  for v_key in select jsonb_object_keys(case p_flavour when 'doc' then p_wanted || p_published else p_wanted end) order by 1 loop
+  for v_key in
+    select jsonb_object_keys(case p_base_profile when 'documented' then p_wanted || p_published else p_wanted end)
+     order by 1
+  loop
     v_value := coalesce(p_wanted ->> v_key, '*');
-    if not brokerage.accepts_attribute(p_published -> v_key, v_value, v_key = 'arch', p_flavour) then
+    if not brokerage.accepts_attribute(p_published -> v_key, v_value, v_key = 'arch', p_base_profile) then
       v_problems := v_problems || brokerage.attribute_text(p_kind || ' ' || v_key, v_value, p_published -> v_key);
     end if;
   end loop;
@@ -16,4 +21,5 @@ begin
 end $$;
 
 comment on function brokerage.attribute_problem(text, jsonb, jsonb, text) is
-'What of a requirement (attribute to value, * = not asked) the lists of one published dictionary do not take; null = nothing. Flavour doc or panda2026.';
+  'What of a requirement (attribute to value, * = not asked) the lists of one published dictionary do not take; '
+  'null = nothing. Base profile documented or panda2026.';

@@ -2,7 +2,8 @@ create or replace function brokerage.attribute_text(p_attribute text, p_value te
 language plpgsql stable
 as $$
 declare
-  v_names text := array_to_string(array(select e.name from jsonb_array_elements_text(p_list) e(name) where e.name <> 'excl'), ', ');
+  v_names text := array_to_string(
+    array(select e.name from jsonb_array_elements_text(p_list) e(name) where e.name <> 'excl'), ', ');
 begin
   return case when p_value = '*' then format('only tasks that ask for %s %s are accepted', p_attribute, v_names)
               when p_list is null then format('%s %s is wanted, none is published', p_attribute, p_value)
@@ -10,4 +11,4 @@ begin
 end $$;
 
 comment on function brokerage.attribute_text(text, text, jsonb) is
-'In words that a published list does not take the value of an attribute that a task asks for (* = none).';
+  'In words that a published list does not take the value of an attribute that a task asks for (* = none).';

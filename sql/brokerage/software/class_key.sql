@@ -1,4 +1,5 @@
--- Tasks that are alike in some respect are decided once. A digest, because texts of tasks may be long, and are compared for each queue.
+-- Tasks that are alike in some respect are decided once. A digest, because texts of tasks may be long,
+-- and are compared for each queue.
 create or replace function brokerage.class_key(p_values jsonb) returns text
 language sql stable parallel safe
 as $$
@@ -6,4 +7,4 @@ as $$
 $$;
 
 comment on function brokerage.class_key(jsonb) is
-'A key for a class of tasks, from the values that its tasks have in common (SHA-256, hexadecimal).';
+  'A key for a class of tasks, from the values that its tasks have in common (SHA-256, hexadecimal).';

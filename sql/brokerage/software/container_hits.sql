@@ -1,16 +1,21 @@
--- brokerage-doc-profile 4.2, Container (D-57: own tags count only with onlyTagsForFC); brokerage-rules 1.8, JSON check 6.
-create or replace function brokerage.container_hits(p_setup text, p_containers text[], p_only_tags boolean[], p_flavour text)
-returns table (container text, only_tags boolean, queue text)
+-- brokerage-doc-profile 4.2, Container (D-57: own tags count only with onlyTagsForFC);
+-- brokerage-rules 1.8, JSON check 6.
+create or replace function brokerage.container_hits(
+  p_setup text, p_containers text[], p_only_tags boolean[], p_base_profile text
+) returns table (container text, only_tags boolean, queue text)
 language sql stable rows 1000
 as $$
   with wanted as materialized (
-    select distinct w.container, w.only_tags from unnest(p_containers, p_only_tags) w(container, only_tags) where w.container is not null
+    select distinct w.container, w.only_tags
+      from unnest(p_containers, p_only_tags) w(container, only_tags)
+     where w.container is not null
   ), in_tags as materialized (
-    select array(select w.container from wanted w where w.only_tags or p_flavour <> 'doc') as containers
+    select array(select w.container from wanted w where w.only_tags or p_base_profile <> 'documented') as containers
   ), by_tag as materialized (
     select t.container_name as container, t.queue
       from resource.software_tag t
-     where t.setup = p_setup and t.container_name <> '' and t.container_name = any (array(select unnest(i.containers) from in_tags i))
+     where t.setup = p_setup and t.container_name <> ''
+       and t.container_name = any (array(select unnest(i.containers) from in_tags i))
     union
     select s.source, t.queue
       from resource.software_tag t
@@ -25,7 +30,10 @@ as $$
      cross join unnest(t.sources) s(source)
      where not w.only_tags
   )
-  select w.container, w.only_tags, t.queue from wanted w join by_tag t on t.container = w.container where w.only_tags or p_flavour <> 'doc'
+  select w.container, w.only_tags, t.queue
+    from wanted w
+    join by_tag t on t.container = w.container
+   where w.only_tags or p_base_profile <> 'documented'
   union
   select p.container, false, s.queue
     from path p
@@ -34,4 +42,5 @@ as $$
 $$;
 
 comment on function brokerage.container_hits(text, text[], boolean[], text) is
-'Queues whose tags hold a container, or whose containers are a prefix of it or of its sources (queue ALL). For containers with onlyTagsForFC or not; flavour doc or panda2026.';
+  'Queues whose tags hold a container, or whose containers are a prefix of it or of its sources (queue ALL). '
+  'For containers with onlyTagsForFC or not; base profile documented or panda2026.';

@@ -1,6 +1,7 @@
--- brokerage-rules 1.8, Task architecture grammar: architecture[-vendor[-instructions]], alternatives joined by |. panda2026 takes one leading
--- and one trailing parenthesis away and cuts at every | and -; doc cuts outside of parentheses, so that (x86_64|aarch64)-intel means what it says.
-create or replace function brokerage.cpu_requirement(p_text text, p_flavour text) returns jsonb
+-- brokerage-rules 1.8, Task architecture grammar: architecture[-vendor[-instructions]], alternatives joined by |.
+-- panda2026 takes one leading and one trailing parenthesis away and cuts at every | and -; documented cuts outside of
+-- parentheses, so that (x86_64|aarch64)-intel means what it says.
+create or replace function brokerage.cpu_requirement(p_text text, p_base_profile text) returns jsonb
 language plpgsql immutable parallel safe
 as $$
 declare
@@ -12,7 +13,7 @@ declare
 begin
   if p_text is null then
     return null;
-  elsif p_flavour <> 'doc' then
+  elsif p_base_profile <> 'documented' then
     v_alternatives := string_to_array(regexp_replace(regexp_replace(v_text, '^\(', ''), '\)$', ''), '|');
   else
     if v_text like '(%)' and brokerage.split_outside(substr(v_text, 2, length(v_text) - 2), '|') is not null then
@@ -21,12 +22,15 @@ begin
     v_alternatives := coalesce(brokerage.split_outside(v_text, '|'), array[v_text]);
   end if;
   foreach v_alternative in array v_alternatives loop
-    v_parts := coalesce(case when p_flavour = 'doc' then brokerage.split_outside(v_alternative, '-') end, string_to_array(v_alternative, '-'));
+    v_parts := coalesce(case when p_base_profile = 'documented' then brokerage.split_outside(v_alternative, '-') end,
+                        string_to_array(v_alternative, '-'));
     v_result := v_result || jsonb_build_object(
-      'arch', coalesce(nullif(v_parts[1], ''), '*'), 'vendor', coalesce(nullif(v_parts[2], ''), '*'), 'instr', coalesce(nullif(v_parts[3], ''), '*'));
+      'arch', coalesce(nullif(v_parts[1], ''), '*'), 'vendor', coalesce(nullif(v_parts[2], ''), '*'), 'instr',
+      coalesce(nullif(v_parts[3], ''), '*'));
   end loop;
   return v_result;
 end $$;
 
 comment on function brokerage.cpu_requirement(text, text) is
-'The alternatives of a CPU requirement: an array of {arch, vendor, instr}, * where nothing is asked. Flavour doc or panda2026.';
+  'The alternatives of a CPU requirement: an array of {arch, vendor, instr}, * where nothing is asked. '
+  'Base profile documented or panda2026.';

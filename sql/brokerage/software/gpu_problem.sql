@@ -1,32 +1,50 @@
--- brokerage-rules 1.8, JSON check 4: GPU requirements of panda2026 are compared with the GPUs that were seen on the worker nodes.
+-- brokerage-rules 1.8, JSON check 4: GPU requirements of panda2026 are compared with the GPUs that
+-- were seen on the worker nodes.
 create or replace function brokerage.gpu_problem(p_setup text, p_queue text, p_gpu jsonb) returns text
 language sql stable
 as $$
   select case
-    when w.vendor <> '*' and brokerage.pattern_problem(w.vendor) is not null then format('gpu vendor %s is %s', w.vendor, brokerage.pattern_problem(w.vendor))
-    when w.model <> '*' and brokerage.pattern_problem(w.model) is not null then format('gpu model %s is %s', w.model, brokerage.pattern_problem(w.model))
+    when w.vendor <> '*' and brokerage.pattern_problem(w.vendor) is not null
+    then format('gpu vendor %s is %s', w.vendor, brokerage.pattern_problem(w.vendor))
+    when w.model <> '*' and brokerage.pattern_problem(w.model) is not null
+    then format('gpu model %s is %s', w.model, brokerage.pattern_problem(w.model))
     when w.vendor <> '*' and not s.has_vendor then format('no gpu of vendor %s was seen', w.vendor)
-    when w.excluded and (s.has_model or s.seen = 0) then format('a gpu other than %s is wanted, %s', w.model, case s.seen when 0 then 'none was seen' else 'one was seen' end)
+    when w.excluded and (s.has_model or s.seen = 0)
+    then format('a gpu other than %s is wanted, %s', w.model,
+                case s.seen when 0 then 'none was seen' else 'one was seen' end)
     when w.model <> '*' and not w.excluded and not s.has_model then format('no gpu of model %s was seen', w.model)
-    when p_gpu ->> 'microarchitecture' is not null and not s.has_architecture then format('no gpu of microarchitecture %s was seen', p_gpu ->> 'microarchitecture')
+    when p_gpu ->> 'microarchitecture' is not null and not s.has_architecture
+    then format('no gpu of microarchitecture %s was seen', p_gpu ->> 'microarchitecture')
     when p_gpu ->> 'vram' is not null and not s.has_vram then format('not all gpus seen have vram %s', p_gpu ->> 'vram')
-    when p_gpu ->> 'version' is not null and not s.has_version then format('not all gpus seen have version %s', p_gpu ->> 'version')
-    when p_gpu ->> 'driver_version' is not null and not s.has_driver then format('not all gpus seen have driver version %s', p_gpu ->> 'driver_version')
+    when p_gpu ->> 'version' is not null and not s.has_version
+    then format('not all gpus seen have version %s', p_gpu ->> 'version')
+    when p_gpu ->> 'driver_version' is not null and not s.has_driver
+    then format('not all gpus seen have driver version %s', p_gpu ->> 'driver_version')
   end
     from (select coalesce(p_gpu ->> 'vendor', '*'),
-                 coalesce(case when jsonb_typeof(p_gpu -> 'model') = 'object' then p_gpu #>> '{model,pattern}' else p_gpu ->> 'model' end, '*'),
-                 jsonb_typeof(p_gpu -> 'model') = 'object' and p_gpu #> '{model,excl}' = 'true') w(vendor, model, excluded)
+                 coalesce(case when jsonb_typeof(p_gpu -> 'model') = 'object' then p_gpu #>> '{model,pattern}'
+                               else p_gpu ->> 'model' end, '*'),
+                 jsonb_typeof(p_gpu -> 'model') = 'object'
+                 and p_gpu #> '{model,excl}' = 'true') w(vendor, model, excluded)
    cross join lateral (
          select count(*),
-                coalesce(bool_or(case when w.vendor <> '*' and brokerage.pattern_problem(w.vendor) is null then g.vendor ~* ('^(?:' || w.vendor || ')') end), false),
-                coalesce(bool_or(case when w.model <> '*' and brokerage.pattern_problem(w.model) is null then g.model ~* ('^(?:' || w.model || ')') end), false),
+                coalesce(bool_or(
+                  case when w.vendor <> '*' and brokerage.pattern_problem(w.vendor) is null
+                       then g.vendor ~* ('^(?:' || w.vendor || ')') end),
+                         false),
+                coalesce(bool_or(
+                  case when w.model <> '*' and brokerage.pattern_problem(w.model) is null
+                       then g.model ~* ('^(?:' || w.model || ')') end),
+                         false),
                 coalesce(bool_or(g.architecture = p_gpu ->> 'microarchitecture'), false),
                 coalesce(bool_and(brokerage.satisfies_version(trunc(g.vram)::text, p_gpu ->> 'vram')), false),
                 coalesce(bool_and(brokerage.satisfies_version(g.framework_version, p_gpu ->> 'version')), false),
                 coalesce(bool_and(brokerage.satisfies_version(g.driver_version, p_gpu ->> 'driver_version')), false)
            from resource.worker_gpu g
-          where g.setup = p_setup and g.queue = p_queue) s(seen, has_vendor, has_model, has_architecture, has_vram, has_version, has_driver)
+          where g.setup = p_setup
+            and g.queue = p_queue) s(seen, has_vendor, has_model, has_architecture, has_vram, has_version, has_driver)
 $$;
 
 comment on function brokerage.gpu_problem(text, text, jsonb) is
-'Why the GPUs seen on the worker nodes of a queue do not do for a GPU requirement; null = they do. Vendor and model are prefixes (regular expressions, any case).';
+  'Why the GPUs seen on the worker nodes of a queue do not do for a GPU requirement; null = they do. '
+  'Vendor and model are prefixes (regular expressions, any case).';

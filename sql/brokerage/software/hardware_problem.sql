@@ -1,5 +1,7 @@
--- brokerage-doc-profile 4.2, Hardware; brokerage-rules 1.8, JSON check 1 to 4 (what of the GPU is measured: brokerage.gpu_problem).
-create or replace function brokerage.hardware_problem(p_requirement jsonb, p_published jsonb, p_flavour text) returns text
+-- brokerage-doc-profile 4.2, Hardware; brokerage-rules 1.8, JSON check 1 to 4 (what of the GPU is
+-- measured: brokerage.gpu_problem).
+create or replace function brokerage.hardware_problem(p_requirement jsonb, p_published jsonb, p_base_profile text)
+returns text
 language plpgsql stable
 as $$
 declare
@@ -14,24 +16,32 @@ begin
     v_wanted := nullif(p_requirement -> v_kind, 'null');
     v_published := p_published -> v_kind;
     v_problems := '{}'::text[];
-    if v_wanted is null and v_published is null or v_wanted is null and p_flavour <> 'doc' and not v_published @? '$.*[*] ? (@ == "excl")' then
+    if v_wanted is null and v_published is null
+       or v_wanted is null and p_base_profile <> 'documented' and not v_published @? '$.*[*] ? (@ == "excl")' then
       continue;
-    elsif v_wanted is null and p_flavour <> 'doc' then
+    elsif v_wanted is null and p_base_profile <> 'documented' then
       return format('only tasks that ask for a %s are accepted', v_kind);
     elsif v_published is null then
       return format('%s %s is wanted, and no %s is published', v_kind, brokerage.requirement_text(v_wanted), v_kind);
     elsif v_wanted is not null and v_kind = 'cpu' and not v_published ? 'arch' then
       return format('cpu %s is wanted, and the cpu published has no arch', brokerage.requirement_text(v_wanted));
-    elsif v_kind = 'gpu' and p_flavour <> 'doc' then
+    elsif v_kind = 'gpu' and p_base_profile <> 'documented' then
       continue;
     end if;
-    for v_alternative in select * from jsonb_array_elements(case jsonb_typeof(v_wanted) when 'array' then v_wanted else jsonb_build_array(coalesce(v_wanted, '{}')) end) loop
+    for v_alternative in
+      select *
+        from jsonb_array_elements(
+          case jsonb_typeof(v_wanted) when 'array' then v_wanted else jsonb_build_array(coalesce(v_wanted, '{}')) end)
+    loop
       if v_kind = 'gpu' then
-        v_alternative := jsonb_build_object('vendor', v_alternative -> 'vendor', 'model', case jsonb_typeof(v_alternative -> 'model') when 'string' then v_alternative ->> 'model' end);
+        v_alternative := jsonb_build_object(
+          'vendor', v_alternative -> 'vendor', 'model',
+          case jsonb_typeof(v_alternative -> 'model') when 'string' then v_alternative ->> 'model' end);
       else
-        v_alternative := jsonb_build_object('arch', v_alternative -> 'arch', 'vendor', v_alternative -> 'vendor', 'instr', v_alternative -> 'instr');
+        v_alternative := jsonb_build_object('arch', v_alternative -> 'arch', 'vendor', v_alternative -> 'vendor',
+                                            'instr', v_alternative -> 'instr');
       end if;
-      v_problem := brokerage.attribute_problem(v_kind, v_alternative, v_published, p_flavour);
+      v_problem := brokerage.attribute_problem(v_kind, v_alternative, v_published, p_base_profile);
       v_problems := v_problems || v_problem;
       exit when v_problem is null;
     end loop;
@@ -43,4 +53,5 @@ begin
 end $$;
 
 comment on function brokerage.hardware_problem(jsonb, jsonb, text) is
-'Why published hardware (brokerage.published_hardware) does not do for a requirement {cpu, gpu}; null = it does. Flavour doc or panda2026.';
+  'Why published hardware (brokerage.published_hardware) does not do for a requirement {cpu, gpu}; null = it does. '
+  'Base profile documented or panda2026.';

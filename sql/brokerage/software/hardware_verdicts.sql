@@ -1,5 +1,5 @@
 -- Queues share few dictionaries of hardware, and tasks few requirements: each pair of them is compared once.
-create or replace function brokerage.hardware_verdicts(p_setup text, p_requirements jsonb[], p_flavour text)
+create or replace function brokerage.hardware_verdicts(p_setup text, p_requirements jsonb[], p_base_profile text)
 returns table (requirement jsonb, queue text, problem text)
 language sql stable rows 1000
 as $$
@@ -7,14 +7,16 @@ as $$
     select s.queue, coalesce(s.architectures, '[]') as architectures from resource.software s where s.setup = p_setup
   ), published as materialized (
     select a.architectures, h.hardware, dense_rank() over (order by h.hardware) as number
-      from (select distinct s.architectures from software s) a cross join lateral (select brokerage.published_hardware(a.architectures) offset 0) h(hardware)
+      from (select distinct s.architectures from software s) a
+     cross join lateral (select brokerage.published_hardware(a.architectures) offset 0) h(hardware)
   ), verdict as materialized (
-    select r.requirement, h.number, brokerage.hardware_problem(r.requirement, h.hardware, p_flavour) as problem
+    select r.requirement, h.number, brokerage.hardware_problem(r.requirement, h.hardware, p_base_profile) as problem
       from (select distinct u.requirement from unnest(p_requirements) u(requirement)) r
      cross join (select distinct on (p.number) p.number, p.hardware from published p) h
   ), judged as materialized (
     select v.requirement, s.queue,
-           case when v.problem is null and p_flavour <> 'doc' and jsonb_typeof(v.requirement -> 'gpu') = 'object'
+           case when v.problem is null and p_base_profile <> 'documented'
+                     and jsonb_typeof(v.requirement -> 'gpu') = 'object'
                 then brokerage.gpu_problem(p_setup, s.queue, v.requirement -> 'gpu') else v.problem end as problem
       from verdict v
       join published p on p.number = v.number
@@ -24,4 +26,5 @@ as $$
 $$;
 
 comment on function brokerage.hardware_verdicts(text, jsonb[], text) is
-'Requirements {cpu, gpu} and the queues whose published hardware does not do for them, with the reason. Flavour doc or panda2026.';
+  'Requirements {cpu, gpu} and the queues whose published hardware does not do for them, with the reason. '
+  'Base profile documented or panda2026.';

@@ -9,4 +9,4 @@ exception when data_exception or program_limit_exceeded or statement_too_complex
 end $$;
 
 comment on function brokerage.json_of(text) is
-'A text as JSON; null where it is none, or holds what jsonb cannot.';
+  'A text as JSON; null where it is none, or holds what jsonb cannot.';

@@ -1,5 +1,6 @@
--- Regular expressions come from tasks and sites: what PostgreSQL cannot read is refused before it is used, and so is what takes long to
--- compile. Measured: '.*' 490 times 3.9 s, ((.*) 20 times){1,50} 6.8 s; within the limits below 7 ms. No back-references: they are matched by search.
+-- Regular expressions come from tasks and sites: what PostgreSQL cannot read is refused before it is used, and so is
+-- what takes long to compile. Measured: '.*' 490 times 3.9 s, ((.*) 20 times){1,50} 6.8 s; within the limits below 7
+-- ms. No back-references: they are matched by search.
 -- Not parallel safe: the handler is a subtransaction.
 create or replace function brokerage.pattern_problem(p_pattern text) returns text
 language plpgsql stable
@@ -18,8 +19,11 @@ begin
     return 'written with back-references';
   end if;
   v_quantifiers := length(regexp_replace(p_pattern, '[^*+?{]', '', 'g'));
-  select coalesce(exp(sum(ln(greatest(m[1]::numeric, 1)))), 1) into v_repeats from regexp_matches(p_pattern, '(\d{1,4})\d*\}', 'g') m;
-  if v_quantifiers > 100 or v_repeats > 1000 or v_quantifiers * v_repeats > 300 or length(p_pattern) * v_repeats > 10000 then
+  select coalesce(exp(sum(ln(greatest(m[1]::numeric, 1)))), 1)
+    into v_repeats
+    from regexp_matches(p_pattern, '(\d{1,4})\d*\}', 'g') m;
+  if v_quantifiers > 100 or v_repeats > 1000 or v_quantifiers * v_repeats > 300
+     or length(p_pattern) * v_repeats > 10000 then
     return 'too complex';
   end if;
   begin
@@ -31,4 +35,5 @@ begin
 end $$;
 
 comment on function brokerage.pattern_problem(text) is
-'Why a regular expression is not used: longer than 1,000 characters, too complex, with a back-reference, or not valid; null = it is.';
+  'Why a regular expression is not used: longer than 1,000 characters, too complex, with a back-reference, '
+  'or not valid; null = it is.';

@@ -1,6 +1,7 @@
 -- The tags of a release are few among thousands: looked up by index, one pair of project and version at a time.
-create or replace function brokerage.release_hits(p_setup text, p_projects text[], p_versions text[], p_platforms text[])
-returns setof text
+create or replace function brokerage.release_hits(
+  p_setup text, p_projects text[], p_versions text[], p_platforms text[]
+) returns setof text
 language sql stable rows 300
 as $$
   select distinct t.queue
@@ -11,4 +12,4 @@ as $$
 $$;
 
 comment on function brokerage.release_hits(text, text[], text[], text[]) is
-'Queues that have a tag of one of the releases (projects and versions pairwise) for one of the platforms.';
+  'Queues that have a tag of one of the releases (projects and versions pairwise) for one of the platforms.';

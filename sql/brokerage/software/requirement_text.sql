@@ -2,11 +2,13 @@ create or replace function brokerage.requirement_text(p_requirement jsonb) retur
 language sql immutable parallel safe
 as $$
   select case jsonb_typeof(p_requirement)
-    when 'array' then (select string_agg(concat_ws('-', s ->> 'arch', nullif(s ->> 'vendor', '*'), nullif(s ->> 'instr', '*')), ' or ' order by n)
-                         from jsonb_array_elements(p_requirement) with ordinality a(s, n))
+    when 'array'
+    then (select string_agg(concat_ws('-', s ->> 'arch', nullif(s ->> 'vendor', '*'), nullif(s ->> 'instr', '*')),
+                            ' or ' order by n)
+            from jsonb_array_elements(p_requirement) with ordinality a(s, n))
     else (select string_agg(format('%s %s', v.key, v.value), ', ' order by v.key) from jsonb_each_text(p_requirement) v)
   end
 $$;
 
 comment on function brokerage.requirement_text(jsonb) is
-'A CPU requirement (alternatives) or a GPU requirement (attributes) in words, for reasons.';
+  'A CPU requirement (alternatives) or a GPU requirement (attributes) in words, for reasons.';

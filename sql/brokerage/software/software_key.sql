@@ -3,8 +3,10 @@ create or replace function brokerage.software_key(t workload.task) returns text
 language sql stable parallel safe
 as $$
   select brokerage.class_key(jsonb_build_array(
-    t.architecture, nullif(t.trans_home, ''), nullif(t.trans_uses, ''), nullif(t.container_name, ''), coalesce(t.only_tags_for_fc, false), coalesce(t.label in ('user', 'panda'), false)))
+    t.architecture, nullif(t.trans_home, ''), nullif(t.trans_uses, ''), nullif(t.container_name, ''),
+    coalesce(t.only_tags_for_fc, false), coalesce(t.label in ('user', 'panda'), false)))
 $$;
 
 comment on function brokerage.software_key(workload.task) is
-'What a task needs of software and hardware, as a key: architecture, transHome, transUses, container, onlyTagsForFC, and whether it is analysis (label user or panda).';
+  'What a task needs of software and hardware, as a key: architecture, transHome, transUses, container, onlyTagsForFC, '
+  'and whether it is analysis (label user or panda).';

@@ -1,4 +1,5 @@
--- Alternatives and parts of a CPU requirement, where the architecture may be a regular expression such as (x86_64|aarch64).
+-- Alternatives and parts of a CPU requirement, where the architecture may be a regular
+-- expression such as (x86_64|aarch64).
 create or replace function brokerage.split_outside(p_text text, p_separator text) returns text[]
 language plpgsql immutable parallel safe
 as $$
@@ -23,4 +24,4 @@ begin
 end $$;
 
 comment on function brokerage.split_outside(text, text) is
-'A text cut at a letter where no parenthesis or bracket is open; null where more are closed than opened.';
+  'A text cut at a letter where no parenthesis or bracket is open; null where more are closed than opened.';

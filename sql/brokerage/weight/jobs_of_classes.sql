@@ -1,5 +1,5 @@
--- brokerage-rules 1.5, W: jobs go to the class of queues that suits the task as long as there is room, the rest to lower classes; small numbers keep
--- others from 0.
+-- brokerage-rules 1.5, W: jobs go to the class of queues that suits the task as long as there is room, the rest to
+-- lower classes; small numbers keep others from 0.
 create or replace function brokerage.jobs_of_classes(p_jobs float8, p_class float8, p_sums float8[]) returns float8[]
 language plpgsql immutable parallel safe
 as $$
@@ -12,11 +12,13 @@ begin
     return array[0.001, 0.001, v_jobs];
   elsif p_class = 0 then
     v_mid := least(v_jobs, p_sums[2]);
-    return case when v_mid > 0 then array[0.001, v_mid - 0.1, v_jobs - v_mid + 0.1] else array[0.001, v_mid, v_jobs - v_mid] end;
+    return case when v_mid > 0 then array[0.001, v_mid - 0.1, v_jobs - v_mid + 0.1]
+                else array[0.001, v_mid, v_jobs - v_mid] end;
   end if;
   v_mid := least(v_jobs - v_hi, p_sums[2]);
-  return case when v_hi > 0 then array[v_hi - 0.052, v_mid + 0.05, v_jobs - v_hi - v_mid + 0.002] else array[v_hi, v_mid, v_jobs - v_hi - v_mid] end;
+  return case when v_hi > 0 then array[v_hi - 0.052, v_mid + 0.05, v_jobs - v_hi - v_mid + 0.002]
+              else array[v_hi, v_mid, v_jobs - v_hi - v_mid] end;
 end $$;
 
 comment on function brokerage.jobs_of_classes(float8, float8, float8[]) is
-'Jobs of a task of a class for queues of class hi, mid and lo, as there is room (sums of brokerage.weight_room).';
+  'Jobs of a task of a class for queues of class hi, mid and lo, as there is room (sums of brokerage.weight_room).';

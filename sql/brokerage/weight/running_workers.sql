@@ -1,6 +1,8 @@
--- seed 000, ATLAS Production Job Brokerage, 3: the largest of the numbers of running jobs. Workers count where fewer than 20 jobs run
--- and more than those: under the maximum that is min(20, workers).
-create or replace function brokerage.running_workers(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) returns bigint
+-- seed 000, ATLAS Production Job Brokerage, 3: the largest of the numbers of running jobs. Workers count where fewer
+-- than 20 jobs run and more than those: under the maximum that is min(20, workers).
+create or replace function brokerage.running_workers(
+  t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts
+) returns bigint
 language sql stable parallel safe
 as $$
   select greatest(
@@ -10,4 +12,4 @@ as $$
 $$;
 
 comment on function brokerage.running_workers(brokerage.task_facts, brokerage.queue_facts, brokerage.pair_facts) is
-'R: running jobs of the share at the queue, or what stands for them where few run or slots are defined.';
+  'R: running jobs of the share at the queue, or what stands for them where few run or slots are defined.';

@@ -1,6 +1,8 @@
--- brokerage-rules 1.2, n-running-workers and num-slots (D-24, D-71): workers only at pull queues with pilots, and neither them nor slots
--- for tasks of higher priority. 0 slots: what runs and what starts.
-create or replace function brokerage.running_workers_panda2026(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) returns bigint
+-- brokerage-rules 1.2, n-running-workers and num-slots (D-24, D-71): workers only at pull queues with pilots, and
+-- neither them nor slots for tasks of higher priority. 0 slots: what runs and what starts.
+create or replace function brokerage.running_workers_panda2026(
+  t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts
+) returns bigint
 language sql stable parallel safe
 as $$
   select case
@@ -13,5 +15,7 @@ as $$
   end
 $$;
 
-comment on function brokerage.running_workers_panda2026(brokerage.task_facts, brokerage.queue_facts, brokerage.pair_facts) is
-'R as PanDA''s code counts it: running jobs of the share at the queue, or workers or slots, where a bootstrap may go.';
+comment on function brokerage.running_workers_panda2026(
+  brokerage.task_facts, brokerage.queue_facts, brokerage.pair_facts) is
+  'R as PanDA''s code counts it: running jobs of the share at the queue, or workers or slots, '
+  'where a bootstrap may go.';

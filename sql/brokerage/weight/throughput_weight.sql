@@ -1,5 +1,8 @@
--- brokerage-doc-profile 4.3, throughputWeight: the latest throughput, else closeness, 7.7 where that is not known. panda2026: 1.6 over 50 MB/s (D-50).
-create or replace function brokerage.throughput_weight(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts, p_over_50 float8) returns float8
+-- brokerage-doc-profile 4.3, throughputWeight: the latest throughput, else closeness, 7.7 where that is not known.
+-- panda2026: 1.6 over 50 MB/s (D-50).
+create or replace function brokerage.throughput_weight(
+  t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts, p_over_50 float8
+) returns float8
 language sql stable parallel safe
 as $$
   select case
@@ -16,5 +19,6 @@ as $$
   end
 $$;
 
-comment on function brokerage.throughput_weight(brokerage.task_facts, brokerage.queue_facts, brokerage.pair_facts, float8) is
-'throughputWeight of the link from the queue to the task''s nucleus; the last argument is its value above 50 MB/s.';
+comment on function brokerage.throughput_weight(
+  brokerage.task_facts, brokerage.queue_facts, brokerage.pair_facts, float8) is
+  'throughputWeight of the link from the queue to the task''s nucleus; the last argument is its value above 50 MB/s.';

@@ -1,10 +1,12 @@
--- brokerage-rules 1.2, t1-weight: of a task that stays at the nucleus only the queue that runs most is used, of those that no other rule rejects (a full
--- or locked one does not keep it from the others).
-create or replace function brokerage.value_running(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) returns float8
+-- brokerage-rules 1.2, t1-weight: of a task that stays at the nucleus only the queue that runs most is used, of those
+-- that no other rule rejects (a full or locked one does not keep it from the others).
+create or replace function brokerage.value_running(
+  t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts
+) returns float8
 language sql stable parallel safe
 as $$
   select case when t.t1_weight < 0 and t.is_merging is not true then coalesce(q.running_all, 0)::float8 end
 $$;
 
 comment on function brokerage.value_running(brokerage.task_facts, brokerage.queue_facts, brokerage.pair_facts) is
-'Running jobs of all shares, for tasks of negative t1Weight; null = the choice does not concern the task.';
+  'Running jobs of all shares, for tasks of negative t1Weight; null = the choice does not concern the task.';

@@ -1,9 +1,11 @@
 -- seed 000, 3: assigned jobs wait for data; they do not count where all of the input is local.
-create or replace function brokerage.waiting_assigned(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) returns bigint
+create or replace function brokerage.waiting_assigned(
+  t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts
+) returns bigint
 language sql stable parallel safe
 as $$
   select case when p.input_is_local is true then 0 else coalesce(p.assigned, 0) end
 $$;
 
 comment on function brokerage.waiting_assigned(brokerage.task_facts, brokerage.queue_facts, brokerage.pair_facts) is
-'Assigned jobs of the share at the queue, as far as they count for the task.';
+  'Assigned jobs of the share at the queue, as far as they count for the task.';

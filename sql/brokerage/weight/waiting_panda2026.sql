@@ -1,9 +1,11 @@
 -- brokerage-rules 1.2, cap: defined jobs are not counted, assigned ones where data must move (D-27).
-create or replace function brokerage.waiting_panda2026(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) returns bigint
+create or replace function brokerage.waiting_panda2026(
+  t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts
+) returns bigint
 language sql stable parallel safe
 as $$
   select coalesce(p.activated, 0) + coalesce(p.starting, 0) + brokerage.waiting_assigned(t, q, p)
 $$;
 
 comment on function brokerage.waiting_panda2026(brokerage.task_facts, brokerage.queue_facts, brokerage.pair_facts) is
-'Jobs of the share that wait at the queue, as PanDA''s cap counts them.';
+  'Jobs of the share that wait at the queue, as PanDA''s cap counts them.';

@@ -1,5 +1,7 @@
 -- brokerage-rules 1.5: copies in place; where no queue has all, what is there, in whole GB.
-create or replace function brokerage.weight_analysis_data(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) returns float8
+create or replace function brokerage.weight_analysis_data(
+  t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts
+) returns float8
 language sql stable parallel safe
 as $$
   select case
@@ -10,4 +12,4 @@ as $$
 $$;
 
 comment on function brokerage.weight_analysis_data(brokerage.task_facts, brokerage.queue_facts, brokerage.pair_facts) is
-'weight-data of analysis in panda2026: 1 for each dataset on disk, 0.001 on tape; without locality more for more GB.';
+  'weight-data of analysis in panda2026: 1 for each dataset on disk, 0.001 on tape; without locality more for more GB.';

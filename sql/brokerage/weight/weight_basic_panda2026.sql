@@ -1,12 +1,17 @@
--- brokerage-rules 1.2, weight-basic: manyAssigned with + 1 (D-25), none where the input is local; the live counter counts as defined.
-create or replace function brokerage.weight_basic_panda2026(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) returns float8
+-- brokerage-rules 1.2, weight-basic: manyAssigned with + 1 (D-25), none where the input is local; the
+-- live counter counts as defined.
+create or replace function brokerage.weight_basic_panda2026(
+  t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts
+) returns float8
 language sql stable parallel safe
 as $$
   select (brokerage.running_workers_panda2026(t, q, p) + 1)::float8
-         / (coalesce(p.activated, 0) + brokerage.waiting_assigned(t, q, p) + coalesce(p.starting, 0) + coalesce(p.defined, 0) + coalesce(q.live_jobs, 0) + 10)
+         / (coalesce(p.activated, 0) + brokerage.waiting_assigned(t, q, p) + coalesce(p.starting, 0)
+            + coalesce(p.defined, 0) + coalesce(q.live_jobs, 0) + 10)
          / case when p.input_is_local is true then 1
                 else greatest(1, least(2, (coalesce(p.assigned, 0) + 1)::float8 / (coalesce(p.activated, 0) + 1))) end
 $$;
 
-comment on function brokerage.weight_basic_panda2026(brokerage.task_facts, brokerage.queue_facts, brokerage.pair_facts) is
-'weight-basic of panda2026: (running + 1) / ((activated + assigned + starting + defined + 10) * manyAssigned).';
+comment on function brokerage.weight_basic_panda2026(
+  brokerage.task_facts, brokerage.queue_facts, brokerage.pair_facts) is
+  'weight-basic of panda2026: (running + 1) / ((activated + assigned + starting + defined + 10) * manyAssigned).';

@@ -1,5 +1,7 @@
 -- brokerage-doc-profile, weight-data; seed 000, 3: no input, no difference.
-create or replace function brokerage.weight_data(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) returns float8
+create or replace function brokerage.weight_data(
+  t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts
+) returns float8
 language sql stable parallel safe
 as $$
   select case
@@ -11,4 +13,4 @@ as $$
 $$;
 
 comment on function brokerage.weight_data(brokerage.task_facts, brokerage.queue_facts, brokerage.pair_facts) is
-'weight-data: (available + total size) / (total size * (missing files / 100 + 1)).';
+  'weight-data: (available + total size) / (total size * (missing files / 100 + 1)).';

@@ -1,12 +1,16 @@
--- brokerage-doc-profile 4.3: half queuedWeight, which falls from 2 to 1 at 300 files, half throughputWeight; 2.5 for the nucleus' own queues.
-create or replace function brokerage.weight_network(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) returns float8
+-- brokerage-doc-profile 4.3: half queuedWeight, which falls from 2 to 1 at 300 files, half throughputWeight;
+-- 2.5 for the nucleus' own queues.
+create or replace function brokerage.weight_network(
+  t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts
+) returns float8
 language sql stable parallel safe
 as $$
   select case
     when p.is_own then 2.5
-    else 0.5 * (2 - least(brokerage.queued_on_link(t, q, p, null), 300) / 300 + brokerage.throughput_weight(t, q, p, 1.7))
+    else 0.5
+         * (2 - least(brokerage.queued_on_link(t, q, p, null), 300) / 300 + brokerage.throughput_weight(t, q, p, 1.7))
   end
 $$;
 
 comment on function brokerage.weight_network(brokerage.task_facts, brokerage.queue_facts, brokerage.pair_facts) is
-'network-weight: 0.5 * (queuedWeight + throughputWeight) of the link from the queue to the nucleus.';
+  'network-weight: 0.5 * (queuedWeight + throughputWeight) of the link from the queue to the nucleus.';

@@ -1,15 +1,21 @@
--- brokerage-rules 1.1, task-weight-space: less what the remaining work will fill; times whole TB, FREE_DISK_CUTOFF at most (D-12).
-create or replace function brokerage.weight_nucleus_space_panda2026(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) returns float8
+-- brokerage-rules 1.1, task-weight-space: less what the remaining work will fill; times whole TB,
+-- FREE_DISK_CUTOFF at most (D-12).
+create or replace function brokerage.weight_nucleus_space_panda2026(
+  t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts
+) returns float8
 language sql stable parallel safe
 as $$
   select case
     when p.is_preassigned then null
     when p.space_total > 0
     then greatest(p.weighed_space - trunc(brokerage.space_for(q.remaining_work)), 0) / p.space_total
-         * least(t.free_disk_cutoff, greatest(trunc((p.weighed_space - trunc(brokerage.space_for(q.remaining_work))) / 1024), 0))
+         * least(t.free_disk_cutoff,
+                 greatest(trunc((p.weighed_space - trunc(brokerage.space_for(q.remaining_work))) / 1024), 0))
     else 1
   end
 $$;
 
-comment on function brokerage.weight_nucleus_space_panda2026(brokerage.task_facts, brokerage.queue_facts, brokerage.pair_facts) is
-'task-weight-space of panda2026: the part of the space that is left at the nucleus, times what is left in TB up to FREE_DISK_CUTOFF.';
+comment on function brokerage.weight_nucleus_space_panda2026(
+  brokerage.task_facts, brokerage.queue_facts, brokerage.pair_facts) is
+  'task-weight-space of panda2026: the part of the space that is left at the nucleus, times what is left in TB up to '
+  'FREE_DISK_CUTOFF.';

@@ -1,5 +1,8 @@
--- brokerage-doc-profile 3, task-weight: 1 / max(50, RW of tasks of the share with at least the priority). little_counts_1: below 50 it is 1 (D-11).
-create or replace function brokerage.weight_remaining_work(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts, x jsonb) returns float8
+-- brokerage-doc-profile 3, task-weight: 1 / max(50, RW of tasks of the share with at least the priority).
+-- little_counts_1: below 50 it is 1 (D-11).
+create or replace function brokerage.weight_remaining_work(
+  t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts, x jsonb
+) returns float8
 language sql stable parallel safe
 as $$
   select case
@@ -9,5 +12,7 @@ as $$
   end
 $$;
 
-comment on function brokerage.weight_remaining_work(brokerage.task_facts, brokerage.queue_facts, brokerage.pair_facts, jsonb) is
-'task-weight-rw: the less work is left at the nucleus for tasks of this priority, the better. Parameter little_counts_1.';
+comment on function brokerage.weight_remaining_work(
+  brokerage.task_facts, brokerage.queue_facts, brokerage.pair_facts, jsonb) is
+  'task-weight-rw: the less work is left at the nucleus for tasks of this priority, the better. '
+  'Parameter little_counts_1.';

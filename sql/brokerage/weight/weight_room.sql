@@ -1,6 +1,9 @@
--- New basic weight (brokerage-doc-profile 4.5, brokerage-rules 1.5): a weight of the terms of all candidates, see brokerage.compose. Sums are taken of the first
--- seven: room of the user by class of the queue, queues by class, room of all.
-create or replace function brokerage.weight_room(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts, x jsonb) returns float8[]
+-- New basic weight (brokerage-doc-profile 4.5, brokerage-rules 1.5): a weight of the terms of all
+-- candidates, see brokerage.compose. Sums are taken of the first seven: room of the user by class of the
+-- queue, queues by class, room of all.
+create or replace function brokerage.weight_room(
+  t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts, x jsonb
+) returns float8[]
 language sql stable parallel safe
 as $$
   select array[
@@ -18,4 +21,5 @@ as $$
 $$;
 
 comment on function brokerage.weight_room(brokerage.task_facts, brokerage.queue_facts, brokerage.pair_facts, jsonb) is
-'Terms of the new basic weight: room of the user by class of the queue (hi, mid, lo), queues by class, room, class, jobs of the task, its class (null where it does not count), merging.';
+  'Terms of the new basic weight: room of the user by class of the queue (hi, mid, lo), queues by class, room, class, '
+  'jobs of the task, its class (null where it does not count), merging.';

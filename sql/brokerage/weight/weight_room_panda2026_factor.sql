@@ -1,7 +1,8 @@
--- New basic weight of panda2026: main * sec + 2^-20 (brokerage-rules 1.5). Where classes do not count all jobs go to all queues. Terms and sums:
--- brokerage.weight_room. plpgsql: called once a candidate, and a query a call is ten times as slow.
--- after: brokerage.jobs_of_classes
-create or replace function brokerage.weight_room_panda2026_factor(p_terms float8[], p_sums float8[], x jsonb) returns float8
+-- New basic weight of panda2026: main * sec + 2^-20 (brokerage-rules 1.5). Where classes do not count all
+-- jobs go to all queues. Terms and sums: brokerage.weight_room. plpgsql: called once a candidate, and a
+-- query a call is ten times as slow.
+create or replace function brokerage.weight_room_panda2026_factor(p_terms float8[], p_sums float8[], x jsonb)
+returns float8
 language plpgsql immutable parallel safe
 as $$
 declare
@@ -16,11 +17,12 @@ begin
     v_queues := p_sums[3 + v_place];
   end if;
   return v_main * case
-                    when v_total > v_main and p_terms[11] = 0 then greatest(p_terms[7] - v_main / v_queues, 0.001 * v_main) / (v_total - v_main)
+                    when v_total > v_main and p_terms[11] = 0
+                    then greatest(p_terms[7] - v_main / v_queues, 0.001 * v_main) / (v_total - v_main)
                     when v_total > 0 then p_terms[7] / v_total
                     else 1 / v_queues
                   end + 2 ^ (-20)::float8;
 end $$;
 
 comment on function brokerage.weight_room_panda2026_factor(float8[], float8[], jsonb) is
-'New basic weight of panda2026, of the terms of a queue and their sums over the candidates.';
+  'New basic weight of panda2026, of the terms of a queue and their sums over the candidates.';

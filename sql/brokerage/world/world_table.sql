@@ -11,4 +11,4 @@ begin
 end $$;
 
 comment on function brokerage.world_table(text) is
-'A table of the room brokerage that the world format covers. Errors: PB001 (another one).';
+  'A table of the room brokerage that the world format covers. Errors: PB001 (another one).';

@@ -1,9 +1,13 @@
--- evgensimul is a process group of old, now two (seed 000: "type=evgensimul:100%, in this case, only evgen or simul jobs can be assigned").
-create or replace function brokerage.policy_pattern(p_value text, p_flavour text) returns text
+-- evgensimul is a process group of old, now two (seed 000: "type=evgensimul:100%, in this case, only evgen
+-- or simul jobs can be assigned").
+create or replace function brokerage.policy_pattern(p_value text, p_base_profile text) returns text
 language sql stable
 as $$
-  select replace(case when p_flavour = 'doc' then regexp_replace(p_value, '\mevgensimul\M', '(?:evgen|simul)', 'g') else p_value end, '*', '.*')
+  select replace(
+    case when p_base_profile = 'documented' then regexp_replace(p_value, '\mevgensimul\M', '(?:evgen|simul)', 'g')
+         else p_value end, '*', '.*')
 $$;
 
 comment on function brokerage.policy_pattern(text, text) is
-'The regular expression that a value in a policy stands for: * is any text; in doc evgensimul is evgen or simul.';
+  'The regular expression that a value in a policy stands for: * is any text; in documented evgensimul is '
+  'evgen or simul.';

@@ -1,7 +1,8 @@
--- brokerage-rules 1.9: a comma list of field:...:share. What cannot be read has no effect: an unknown field, a regular expression that is none,
--- a priority that is not compared with a number. Each policy is read once a run.
-create or replace function brokerage.read_policy(p_policy text, p_flavour text)
-returns table (number bigint, sub_policy text, type text, working_group text, gshare text, operator text, priority numeric, share text, amount numeric)
+-- brokerage-rules 1.9: a comma list of field:...:share. What cannot be read has no effect: an unknown field, a
+-- regular expression that is none, a priority that is not compared with a number. Each policy is read once a run.
+create or replace function brokerage.read_policy(p_policy text, p_base_profile text)
+returns table (number bigint, sub_policy text, type text, working_group text, gshare text, operator text,
+               priority numeric, share text, amount numeric)
 language sql stable rows 3
 as $$
   with part as (
@@ -13,25 +14,35 @@ as $$
            regexp_match(f.comparison, '^priority(>=|<=|==|!=|=|>|<) *(-?\d{1,9}(?:\.\d{1,9})?)$') as compared
       from part p
      cross join lateral (
-           select (array_agg(regexp_replace(v.field, '^.*=', '') order by v.number desc) filter (where v.field like 'type=%'))[1],
-                  (array_agg(regexp_replace(v.field, '^.*=', '') order by v.number desc) filter (where v.field like 'group=%'))[1],
-                  (array_agg(regexp_replace(v.field, '^.*=', '') order by v.number desc) filter (where v.field like 'gshare=%'))[1],
+           select (array_agg(regexp_replace(v.field, '^.*=', '')
+                             order by v.number desc) filter (where v.field like 'type=%'))[1],
+                  (array_agg(regexp_replace(v.field, '^.*=', '')
+                             order by v.number desc) filter (where v.field like 'group=%'))[1],
+                  (array_agg(regexp_replace(v.field, '^.*=', '')
+                             order by v.number desc) filter (where v.field like 'gshare=%'))[1],
                   (array_agg(v.field order by v.number desc) filter (where v.field like 'priority%'))[1],
-                  coalesce(bool_or(v.field !~ '^(type=|group=|gshare=|priority)' and v.number < cardinality(p.fields)), false)
-             from unnest(p.fields) with ordinality v(field, number)) f(type, working_group, gshare, comparison, has_unknown)
+                  coalesce(bool_or(v.field !~ '^(type=|group=|gshare=|priority)' and v.number < cardinality(p.fields)),
+                           false)
+             from unnest(p.fields) with ordinality v(field, number)) f(
+               type, working_group, gshare, comparison, has_unknown)
   ), pattern as (
-    select r.*, brokerage.policy_pattern(nullif(r.type, 'any'), p_flavour) as types, brokerage.policy_pattern(nullif(r.working_group, 'any'), p_flavour) as groups,
-           brokerage.policy_pattern(nullif(r.gshare, 'any'), p_flavour) as gshares
+    select r.*,
+           brokerage.policy_pattern(nullif(r.type, 'any'), p_base_profile) as types,
+           brokerage.policy_pattern(nullif(r.working_group, 'any'), p_base_profile) as groups,
+           brokerage.policy_pattern(nullif(r.gshare, 'any'), p_base_profile) as gshares
       from read r
   )
-  select p.number, p.sub_policy, brokerage.anchored(p.types), brokerage.anchored(p.groups), brokerage.anchored(p.gshares),
+  select p.number, p.sub_policy, brokerage.anchored(p.types), brokerage.anchored(p.groups),
+         brokerage.anchored(p.gshares),
          case p.compared[1] when '=' then '==' else p.compared[1] end, p.compared[2]::numeric, p.share,
          case when p.share ~ '^\d{1,9}(\.\d{1,9})?%?$' then rtrim(p.share, '%')::numeric end
     from pattern p
    where not p.has_unknown and (p.comparison is null or p.compared is not null)
-     and brokerage.pattern_problem(p.types) is null and brokerage.pattern_problem(p.groups) is null and brokerage.pattern_problem(p.gshares) is null
+     and brokerage.pattern_problem(p.types) is null and brokerage.pattern_problem(p.groups) is null
+     and brokerage.pattern_problem(p.gshares) is null
 $$;
 
 comment on function brokerage.read_policy(text, text) is
-'The sub-policies of a fairsharepolicy that can be read, in order: patterns of process group, working group and global share (null = any; brokerage.fits),'
-' comparison of the current priority, share as written and as a number. Flavour doc or panda2026.';
+  'The sub-policies of a fairsharepolicy that can be read, in order: patterns of process group, working group and '
+  'global share (null = any; brokerage.fits),'
+  ' comparison of the current priority, share as written and as a number. Base profile documented or panda2026.';

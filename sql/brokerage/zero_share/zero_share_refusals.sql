@@ -1,20 +1,29 @@
--- Seed 000, Zero Share; brokerage-doc-profile 4.1 and brokerage-rules 1.9. Texts are compared once for each policy and distinct process group,
--- working group and share; the priority then decides which sub-policy is the first that applies.
-create or replace function brokerage.zero_share_refusals(p_setup text, p_task_ids bigint[], p_flavour text)
+-- Seed 000, Zero Share; brokerage-doc-profile 4.1 and brokerage-rules 1.9. Texts are compared once for
+-- each policy and distinct process group, working group and share; the priority then decides which
+-- sub-policy is the first that applies.
+create or replace function brokerage.zero_share_refusals(p_setup text, p_task_ids bigint[], p_base_profile text)
 returns table (share_key text, queue text, refusal text)
 language sql stable rows 1000
 as $$
   with policy as materialized (
     select p.*, row_number() over () as number
-      from (select q.fairsharepolicy, array_agg(q.queue) from resource.queue q where q.setup = p_setup and q.fairsharepolicy <> '' group by q.fairsharepolicy) p(policy, queues)
+      from (select q.fairsharepolicy, array_agg(q.queue) from resource.queue q
+             where q.setup = p_setup and q.fairsharepolicy <> ''
+             group by q.fairsharepolicy) p(policy, queues)
   ), class as materialized (
-    select t.*, row_number() over () as number, dense_rank() over (order by t.process_group, t.working_group, t.gshare) as kind
-      from (select distinct brokerage.share_key(t) as share_key, brokerage.process_group(t.processing_type) as process_group, coalesce(t.working_group, '') as working_group,
+    select t.*, row_number() over () as number,
+           dense_rank() over (order by t.process_group, t.working_group, t.gshare) as kind
+      from (select distinct brokerage.share_key(t) as share_key,
+                   brokerage.process_group(t.processing_type) as process_group,
+                   coalesce(t.working_group, '') as working_group,
                    t.gshare, t.current_priority, coalesce(t.is_merging, false) as is_merging
-              from workload.task t where t.setup = p_setup and t.task_id = any (p_task_ids) and exists (select from policy)) t
+              from workload.task t
+             where t.setup = p_setup and t.task_id = any (p_task_ids) and exists (select from policy)) t
      where t.process_group <> 'test'
   ), part as materialized (
-    select p.number as policy, r.*, sum(r.amount) over (partition by p.number) as total from policy p cross join lateral brokerage.read_policy(p.policy, p_flavour) r
+    select p.number as policy, r.*, sum(r.amount) over (partition by p.number) as total
+      from policy p
+     cross join lateral brokerage.read_policy(p.policy, p_base_profile) r
   ), fitting as materialized (
     select k.kind, p.policy, p.number, p.operator, p.priority
       from part p
@@ -29,12 +38,14 @@ as $$
      where f.operator is null or c.is_merging or brokerage.compares(c.current_priority, f.operator, f.priority)
      group by c.number, f.policy
   ), refused as materialized (
-    select f.class, f.policy, p.sub_policy as refusal from first f join part p on p.policy = f.policy and p.number = f.number where p.share in ('0', '0%')
+    select f.class, f.policy, p.sub_policy as refusal from first f
+      join part p on p.policy = f.policy and p.number = f.number
+     where p.share in ('0', '0%')
     union all
     select u.class, u.policy, format('%s, which leaves nothing to others', p.policy)
       from (select c.number as class, t.policy
               from class c cross join (select distinct t.policy from part t where t.total >= 100) t
-             where p_flavour = 'doc'
+             where p_base_profile = 'documented'
             except
             select f.class, f.policy from first f) u
       join policy p on p.number = u.policy
@@ -47,5 +58,6 @@ as $$
 $$;
 
 comment on function brokerage.zero_share_refusals(text, bigint[], text) is
-'Queues whose fairsharepolicy gives tasks no share: one row for each distinct class of the tasks (brokerage.share_key) and queue, with the sub-policy that'
-' refuses. Pilot tests are never refused. Flavour doc or panda2026.';
+  'Queues whose fairsharepolicy gives tasks no share: one row for each distinct class of the tasks '
+  '(brokerage.share_key) and queue, with the sub-policy that'
+  ' refuses. Pilot tests are never refused. Base profile documented or panda2026.';

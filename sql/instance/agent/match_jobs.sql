@@ -1,7 +1,8 @@
--- after: instance.take_jobs
 -- taskqueue-matching.md, Section 3, as taskqueue.match_jobs has it: the same call repeated gives the same jobs.
-create or replace function instance.match_jobs(p_setup text, p_instance_id bigint, p_limit int default 100, p_resource jsonb default '{}', p_spare boolean default false, p_request_id uuid default null)
-returns table (job_id bigint, task_queue_id bigint, requirements jsonb, user_priority int, attempt text)
+create or replace function instance.match_jobs(
+  p_setup text, p_instance_id bigint, p_limit int default 100, p_resource jsonb default '{}',
+  p_spare boolean default false, p_request_id uuid default null
+) returns table (job_id bigint, task_queue_id bigint, requirements jsonb, user_priority int, attempt text)
 language plpgsql
 security definer set search_path = instance, pg_temp
 as $$
@@ -12,20 +13,33 @@ declare
 begin
   perform resource.require_known_setup(p_setup);
   if p_limit is null or p_limit not between 1 and 1000 then
-    raise exception 'limit is %, which is not within 1..1000', coalesce(p_limit::text, 'null') using errcode = 'PB001', hint = 'Ask for 1 to 1000 jobs.';
+    raise exception 'limit is %, which is not within 1..1000', coalesce(p_limit::text, 'null')
+      using errcode = 'PB001', hint = 'Ask for 1 to 1000 jobs.';
   end if;
   if jsonb_typeof(p_resource) is distinct from 'object' then
-    raise exception 'resource description is %, not a JSON object', coalesce(p_resource::text, 'null') using errcode = 'PB001', hint = 'What the instance has is known; say what else it offers, such as Platform, or {}.';
+    raise exception 'resource description is %, not a JSON object', coalesce(p_resource::text, 'null')
+      using errcode = 'PB001',
+            hint = 'What the instance has is known; say what else it offers, such as Platform, or {}.';
   end if;
   v_answer := taskqueue.answer_given(v_identity, p_request_id, 'instance.match_jobs', v_asked);
   if v_answer is null then
-    select jsonb_agg(to_jsonb(t)) into v_answer from instance.take_jobs(p_setup, p_instance_id, p_limit, p_resource, coalesce(p_spare, false)) t;
+    select jsonb_agg(to_jsonb(t))
+      into v_answer
+      from instance.take_jobs(p_setup, p_instance_id, p_limit, p_resource, coalesce(p_spare, false)) t;
     if v_answer is not null then
       perform taskqueue.keep_answer(v_identity, p_request_id, 'instance.match_jobs', v_asked, v_answer);
     end if;
   end if;
-  return query select * from jsonb_to_recordset(v_answer) as (job_id bigint, task_queue_id bigint, requirements jsonb, user_priority int, attempt text);
+  return query
+  select *
+    from jsonb_to_recordset(v_answer) as (job_id bigint, task_queue_id bigint, requirements jsonb,
+                                          user_priority int, attempt text);
 end $$;
 
 comment on function instance.match_jobs(text, bigint, int, jsonb, boolean, uuid) is
-'Leases jobs of TaskQueues to the agent of an instance, as taskqueue.match_jobs does: those placed on it that nobody has yet, up to p_limit (1..1000); with p_spare, others too for the cores and memory that are free on it (at its queue, where it has one), which are placed on it. p_resource says more of what it offers (Platform, Tag, CPUTime, ...). An instance that asks is running. The same request id within ten minutes gives the same jobs. Errors: PB001 (description, limit, no such setup), PB002 (setup not granted), PB004 (no such instance, or it is released: its agent can stop).';
+  'Leases jobs of TaskQueues to the agent of an instance, as taskqueue.match_jobs does: those placed on it that nobody '
+  'has yet, up to p_limit (1..1000); with p_spare, others too for the cores and memory that are free on it (at its '
+  'queue, where it has one), which are placed on it. p_resource says more of what it offers (Platform, Tag, CPUTime, '
+  '...). An instance that asks is running. The same request id within ten minutes gives the same jobs. '
+  'Errors: PB001 (description, limit, no such setup), PB002 (setup not granted), PB004 (no such instance, '
+  'or it is released: its agent can stop).';

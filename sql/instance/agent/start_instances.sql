@@ -10,11 +10,14 @@ begin
   perform resource.identify(p_setup);
   perform resource.require_known_setup(p_setup);
   for v_id in select distinct u from unnest(p_instance_ids) u order by u loop
-    update instance.instance i set state = 'running', started_at = v_now where i.setup = p_setup and i.instance_id = v_id and i.state = 'requested';
+    update instance.instance i
+       set state = 'running', started_at = v_now
+     where i.setup = p_setup and i.instance_id = v_id and i.state = 'requested';
     v_started := v_started + found::int;
   end loop;
   return v_started;
 end $$;
 
 comment on function instance.start_instances(text, bigint[]) is
-'Requested instances are there now; returns how many were requested. Errors: PB001 (no such setup), PB002 (setup not granted).';
+  'Requested instances are there now; returns how many were requested. '
+  'Errors: PB001 (no such setup), PB002 (setup not granted).';

@@ -1,10 +1,9 @@
--- after: instance.lock_schedule
--- after: instance.end_left_jobs
--- after: instance.leave_instances
--- instance-scheduling.md: an instance that runs is a resource; its agent takes the jobs placed on it, and asks for others like any pilot. What others it gets is placed on
--- it in the same transaction, so that no schedule fills that room; schedules wait for it.
-create or replace function instance.take_jobs(p_setup text, p_instance_id bigint, p_limit int, p_resource jsonb, p_spare boolean)
-returns table (job_id bigint, task_queue_id bigint, requirements jsonb, user_priority int, attempt text)
+-- instance-scheduling.md: an instance that runs is a resource; its agent takes the jobs placed on it, and asks for
+-- others like any pilot. What others it gets is placed on it in the same transaction, so that no schedule fills
+-- that room; schedules wait for it.
+create or replace function instance.take_jobs(
+  p_setup text, p_instance_id bigint, p_limit int, p_resource jsonb, p_spare boolean
+) returns table (job_id bigint, task_queue_id bigint, requirements jsonb, user_priority int, attempt text)
 language plpgsql
 as $$
 declare
@@ -21,14 +20,17 @@ begin
   end if;
   select i.* into v_instance from instance.instance i where i.setup = p_setup and i.instance_id = p_instance_id;
   if v_instance.state is null or v_instance.state = 'released' then
-    raise exception '%', case when v_instance.state is null then format('there is no instance %s', coalesce(p_instance_id::text, 'null')) else format('instance %s is released', p_instance_id) end
+    raise exception '%',
+      case when v_instance.state is null then format('there is no instance %s', coalesce(p_instance_id::text, 'null'))
+           else format('instance %s is released', p_instance_id) end
       using errcode = 'PB004', hint = 'Its agent can stop.';
   end if;
   if v_instance.state = 'requested' then
     perform instance.start_instances(p_setup, array[p_instance_id]);
   end if;
   v_resource := '{"CPUTime": 1000000000}' || p_resource
-                || jsonb_strip_nulls(jsonb_build_object('Site', v_instance.queue, 'NumberOfProcessors', floor(v_instance.cpu), 'MaxRAM', v_instance.ram));
+                || jsonb_strip_nulls(jsonb_build_object(
+                  'Site', v_instance.queue, 'NumberOfProcessors', floor(v_instance.cpu), 'MaxRAM', v_instance.ram));
   for v_id in
     select j.taskqueue_job_id from instance.job j
      where j.setup = p_setup and j.instance_id = p_instance_id and j.state = 'placed'
@@ -44,26 +46,38 @@ begin
   end if;
   perform instance.end_left_jobs(p_setup, p_instance_id);
   while v_got < p_limit loop
-    select i.cpu - i.used_cpu, i.ram - i.used_ram into v_cpu, v_ram from instance.instance i where i.setup = p_setup and i.instance_id = p_instance_id;
+    select i.cpu - i.used_cpu, i.ram - i.used_ram
+      into v_cpu, v_ram
+      from instance.instance i
+     where i.setup = p_setup and i.instance_id = p_instance_id;
     exit when v_cpu < 1;
     select m.* into job_id, task_queue_id, requirements, user_priority, attempt
-      from taskqueue.match_jobs(p_setup, v_resource || jsonb_strip_nulls(jsonb_build_object('NumberOfProcessors', floor(v_cpu), 'MaxRAM', v_ram)), 1) m;
+      from taskqueue.match_jobs(
+        p_setup,
+        v_resource || jsonb_strip_nulls(jsonb_build_object('NumberOfProcessors', floor(v_cpu), 'MaxRAM', v_ram)), 1) m;
     exit when job_id is null;
     v_got := v_got + 1;
     return next;
     v_cpu := instance.cores_of(array(select t from jsonb_array_elements_text(requirements -> 'Tags') t));
     v_ram := coalesce((requirements ->> 'MinRAM')::numeric, 0);
     v_task := (select w.task_id from workload.job w where w.setup = p_setup and w.job_id = take_jobs.job_id);
-    perform instance.leave_instances(p_setup, array(select j.job_id from instance.job j where j.setup = p_setup and j.taskqueue_job_id = take_jobs.job_id),
+    perform instance.leave_instances(p_setup, array(select j.job_id from instance.job j
+                                                     where j.setup = p_setup and j.taskqueue_job_id = take_jobs.job_id),
                                      '{placed}', 'waiting', 'the agent of another instance matched it', true);
-    insert into instance.job as j (setup, job_id, task_id, queue, taskqueue_job_id, cpu, ram, state, instance_id, placed_at, reason)
-    values (p_setup, nextval('instance.job_id'), v_task, v_instance.queue, take_jobs.job_id, v_cpu, v_ram, 'placed', p_instance_id, resource.clock(p_setup), 'its agent matched it')
+    insert into instance.job as j (setup, job_id, task_id, queue, taskqueue_job_id, cpu, ram, state,
+                                   instance_id, placed_at, reason)
+    values (p_setup, nextval('instance.job_id'), v_task, v_instance.queue, take_jobs.job_id, v_cpu, v_ram, 'placed',
+            p_instance_id, resource.clock(p_setup), 'its agent matched it')
     on conflict (setup, taskqueue_job_id) where taskqueue_job_id is not null
-    do update set task_id = excluded.task_id, queue = excluded.queue, cpu = excluded.cpu, ram = excluded.ram, state = 'placed', instance_id = excluded.instance_id,
-                  placed_at = excluded.placed_at, ended_at = null, reason = excluded.reason;
-    update instance.instance i set used_cpu = i.used_cpu + v_cpu, used_ram = i.used_ram + v_ram where i.setup = p_setup and i.instance_id = p_instance_id;
+    do update
+       set task_id = excluded.task_id, queue = excluded.queue, cpu = excluded.cpu, ram = excluded.ram, state = 'placed',
+           instance_id = excluded.instance_id,
+           placed_at = excluded.placed_at, ended_at = null, reason = excluded.reason;
+    update instance.instance i
+       set used_cpu = i.used_cpu + v_cpu, used_ram = i.used_ram + v_ram
+     where i.setup = p_setup and i.instance_id = p_instance_id;
   end loop;
 end $$;
 
 comment on function instance.take_jobs(text, bigint, int, jsonb, boolean) is
-'What instance.match_jobs does, once. Errors: PB001 (description), PB004 (no such instance, or it is released).';
+  'What instance.match_jobs does, once. Errors: PB001 (description), PB004 (no such instance, or it is released).';

@@ -3,23 +3,31 @@ create or replace function instance.allowed(p_setup text, p_task_id bigint, out 
 language sql stable
 as $$
   with bound (bound, of_task, name) as (
-    select s.most_instances, false, 'setup ' || p_setup from instance.setting s where s.setup = p_setup and s.most_instances is not null
+    select s.most_instances, false, 'setup ' || p_setup
+      from instance.setting s
+     where s.setup = p_setup and s.most_instances is not null
     union all
     select m.most, true, coalesce('task ' || p_task_id, 'what is of no task')
-      from (select coalesce((select l.most_instances from instance.task_limit l where l.setup = p_setup and l.task_id = p_task_id),
+      from (select coalesce((select l.most_instances from instance.task_limit l
+                              where l.setup = p_setup and l.task_id = p_task_id),
                             (select s.most_per_task from instance.setting s where s.setup = p_setup)) as most) m
      where m.most is not null
   ), counted as (
     select b.bound, b.name,
-           case when not b.of_task then (select count(*) from instance.instance i where i.setup = p_setup and i.state <> 'released')
-                when p_task_id is null then (select count(*) from instance.instance i where i.setup = p_setup and i.task_id is null and i.state <> 'released')
-                else (select count(*) from instance.instance i where i.setup = p_setup and i.task_id = p_task_id and i.state <> 'released') end as live
+           case when not b.of_task
+                then (select count(*) from instance.instance i where i.setup = p_setup and i.state <> 'released')
+                when p_task_id is null then (select count(*) from instance.instance i
+                                              where i.setup = p_setup and i.task_id is null and i.state <> 'released')
+                else (select count(*) from instance.instance i
+                       where i.setup = p_setup and i.task_id = p_task_id and i.state <> 'released') end as live
       from bound b
   )
-  select greatest(c.bound - c.live, 0), case when c.bound <= c.live then format('%s has %s instances, and may have %s', c.name, c.live, c.bound) end
+  select greatest(c.bound - c.live, 0),
+         case when c.bound <= c.live then format('%s has %s instances, and may have %s', c.name, c.live, c.bound) end
     from counted c
    order by 1 limit 1
 $$;
 
 comment on function instance.allowed(text, bigint) is
-'How many more instances a task (null = jobs of none) may have, null = any number; reason: the limit that allows none, in words.';
+  'How many more instances a task (null = jobs of none) may have, null = any number; reason: the limit that allows '
+  'none, in words.';

@@ -1,5 +1,8 @@
--- Jobs that ended and instances that were released leave the tables when they are old (jobs_kept of lifecycle.set_settings), as brokered jobs do. Safe to run twice at once.
-create or replace function instance.forget_ended(p_setup text, p_limit int default null, out jobs bigint, out instances bigint)
+-- Jobs that ended and instances that were released leave the tables when they are old (jobs_kept of
+-- lifecycle.set_settings), as brokered jobs do. Safe to run twice at once.
+create or replace function instance.forget_ended(
+  p_setup text, p_limit int default null, out jobs bigint, out instances bigint
+)
 language plpgsql
 security definer set search_path = instance, pg_temp set enable_seqscan = off
 as $$
@@ -26,4 +29,6 @@ begin
 end $$;
 
 comment on function instance.forget_ended(text, int) is
-'Forgets up to so many jobs of instances that ended, and instances that were released, longer than jobs_kept ago (null = most; both of lifecycle.set_settings), and returns how many. instance.schedule does it. Errors: PB001 (no such setup), PB002 (setup not granted).';
+  'Forgets up to so many jobs of instances that ended, and instances that were released, longer than jobs_kept ago '
+  '(null = most; both of lifecycle.set_settings), and returns how many. instance.schedule does it. '
+  'Errors: PB001 (no such setup), PB002 (setup not granted).';

@@ -1,4 +1,5 @@
--- Looked up for each instance: a sum of all jobs that is then joined was planned as a loop over both when much had just been placed.
+-- Looked up for each instance: a sum of all jobs that is then joined was planned as a loop over both
+-- when much had just been placed.
 create or replace view instance.instance_use as
 select i.setup, i.instance_id, u.jobs, u.cpu, u.ram
   from instance.instance i

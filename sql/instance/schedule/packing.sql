@@ -1,21 +1,25 @@
--- after: instance.required_type
--- after: instance.unplaced_jobs
--- after: instance.live_instances
--- Seed 002, schedule(): where each waiting job of a task goes. The law is the seed's, job by job; what differs is how it is worked out.
+-- Seed 002, schedule(): where each waiting job of a task goes. The law is the seed's, job by job; what
+-- differs is how it is worked out.
 --
--- Jobs in their order (prioritize_jobs) are cut into runs of equal needs. fit_jobs on the instances that are there: they stand in a tree by (free cpu, free ram, id), each
--- node with the most free ram below it, so that the first that suits is found in log n; there is such a tree of all instances, and one for each type that jobs name. An
--- instance that took a job moves up in the order and is again the first that suits the next of the same needs, so it takes as many of a run as it has room for.
--- After that an old instance never suits a job that it did not suit before: each round of the seed's loop only fills the instance that the round before requested.
--- So a new instance goes through the jobs in their order and takes what fits. Jobs of one price and hint stand in a list by falling cpu; of those within the free cpu
--- (an end of the list) the first within the free ram is found by a tree over their least ram. A filling that leaves enough jobs for another of the same is repeated.
+-- Jobs in their order (prioritize_jobs) are cut into runs of equal needs. fit_jobs on the instances that are there:
+-- they stand in a tree by (free cpu, free ram, id), each node with the most free ram below it, so that the first that
+-- suits is found in log n; there is such a tree of all instances, and one for each type that jobs name. An instance
+-- that took a job moves up in the order and is again the first that suits the next of the same needs, so it takes as
+-- many of a run as it has room for.
+-- After that an old instance never suits a job that it did not suit before: each round of the seed's loop only fills
+-- the instance that the round before requested.
+-- So a new instance goes through the jobs in their order and takes what fits. Jobs of one price and hint stand in a
+-- list by falling cpu; of those within the free cpu (an end of the list) the first within the free ram is found by a
+-- tree over their least ram. A filling that leaves enough jobs for another of the same is repeated.
 create or replace function instance.packing(p_setup text, p_task_id bigint, p_queue text, p_most bigint default null)
-returns table (job_id bigint, cpu numeric, ram numeric, instance_id bigint, number int, type text, free_cpu numeric, free_ram numeric)
+returns table (job_id bigint, cpu numeric, ram numeric, instance_id bigint, number int, type text, free_cpu numeric,
+               free_ram numeric)
 language plpgsql stable
 set jit = off set enable_seqscan = off  -- plans do not go by how many jobs were there when the table was last analysed
 as $$
 declare
-  v_cheapest_first boolean := coalesce((select s.first = 'cheapest' from instance.setting s where s.setup = p_setup), false);
+  v_cheapest_first boolean := coalesce(
+    (select s.first = 'cheapest' from instance.setting s where s.setup = p_setup), false);
   v_jobs bigint[];  -- in their order
   -- runs, in the order of the jobs
   v_runs int;
@@ -24,20 +28,25 @@ declare
   -- instances that are there, by id
   v_instances int;
   i_id bigint[]; i_type text[]; i_cpu numeric[]; i_ram numeric[];
-  -- their trees: node n of the first is instance n, of the others instance n - v_instances; children at 2n and 2n + 1, a root where a node's child would be
+  -- their trees: node n of the first is instance n, of the others instance n - v_instances; children at 2n and 2n +
+  -- 1, a root where a node's child would be
   t_child int[]; t_most numeric[]; t_rank int[]; t_path int[]; t_order int[];
   v_hints text[];
   -- lists of runs for new instances: leaves of one tree, list by list
   l_run int[]; l_cpu numeric[]; l_least numeric[]; l_leaves int;
   list_first int[]; list_last int[]; list_hint text[]; v_lists int; list_price numeric[];
   v_from int[];
-  -- what comes out: so many jobs of the order from a place on, on an instance (above v_instances: a new one) with so much free
-  o_instance int[] := '{}'::int[]; o_place int[] := '{}'::int[]; o_count int[] := '{}'::int[]; o_cpu numeric[] := '{}'::numeric[]; o_ram numeric[] := '{}'::numeric[];
+  -- what comes out: so many jobs of the order from a place on, on an instance (above
+  -- v_instances: a new one) with so much free
+  o_instance int[] := '{}'::int[]; o_place int[] := '{}'::int[]; o_count int[] := '{}'::int[];
+  o_cpu numeric[] := '{}'::numeric[]; o_ram numeric[] := '{}'::numeric[];
   v_out int := 0;
   n_type text[] := '{}'::text[]; v_new int := 0;
   f_leaf int[]; f_count int[]; f_cpu numeric[]; f_ram numeric[]; v_fill int; v_repeat bigint;
-  v_run int; v_i int; v_node int; v_slot int; v_cur int; v_other int; v_left int; v_right int; v_depth int; v_found int; v_count int;
-  v_cpu numeric; v_ram numeric; v_type text; v_price numeric; v_price_of numeric; v_list int; v_ahead int; v_best int; v_best_list int; v_low int; v_high int; v_leaf int;
+  v_run int; v_i int; v_node int; v_slot int; v_cur int; v_other int; v_left int; v_right int; v_depth int; v_found int;
+  v_count int;
+  v_cpu numeric; v_ram numeric; v_type text; v_price numeric; v_price_of numeric; v_list int; v_ahead int; v_best int;
+  v_best_list int; v_low int; v_high int; v_leaf int;
 begin
   with shape as materialized (
     select d.cpu, d.ram, d.instance_type, d.jobs, (d.t).price as price, (d.t).name as type
@@ -50,31 +59,44 @@ begin
      where (d.t).name is not null
   ), ordered as materialized (
     select u.job_id, s.cpu, s.ram, s.instance_type, s.type, s.price,
-           row_number() over (order by case when v_cheapest_first then s.price else - s.price end, s.cpu desc, s.ram desc, u.job_id) as place
+           row_number() over (order by case when v_cheapest_first then s.price else - s.price end, s.cpu desc,
+                                       s.ram desc, u.job_id) as place
       from shape s cross join lateral unnest(s.jobs) u (job_id)
   ), cut as (
     select o.*, sum(o.begins::int) over (order by o.place) as run
-      from (select i.*, (i.price, i.cpu, i.ram) is distinct from (lag(i.price) over w, lag(i.cpu) over w, lag(i.ram) over w)
-                        or i.instance_type is distinct from lag(i.instance_type) over w as begins
+      from (select i.*,
+                   (i.price, i.cpu, i.ram) is distinct from (lag(i.price) over w, lag(i.cpu) over w, lag(i.ram) over w)
+                   or i.instance_type is distinct from lag(i.instance_type) over w as begins
               from ordered i window w as (order by i.place)) o
   ), run as materialized (
-    select c.run::int as run, min(c.cpu) as cpu, min(c.ram) as ram, min(c.instance_type) as hint, min(c.type) as type, min(c.price) as price, count(*)::int as jobs,
-           min(c.place)::int as place
+    select c.run::int as run, min(c.cpu) as cpu, min(c.ram) as ram, min(c.instance_type) as hint, min(c.type) as type,
+           min(c.price) as price, count(*)::int as jobs, min(c.place)::int as place
       from cut c group by c.run
   ), leaf as materialized (  -- lists: by price, those without a hint and those of each hint, runs in their order
-    select r.*, row_number() over (order by case when v_cheapest_first then r.price else - r.price end, r.hint nulls first, r.run)::int as leaf from run r
+    select r.*,
+           row_number() over (order by case when v_cheapest_first then r.price else - r.price end, r.hint nulls first,
+                                       r.run)::int as leaf
+      from run r
   ), list as (
     select l.price, l.hint, min(l.leaf) as first, max(l.leaf) as last from leaf l group by l.price, l.hint
   )
   select (select array_agg(o.job_id order by o.place) from ordered o),
          r.runs, r.cpu, r.ram, r.hint, r.type, r.jobs, r.place, r.leaf, r.hints,
          f.run, f.cpu, f.least, i.first, i.last, i.hint, i.price
-    into v_jobs, v_runs, r_cpu, r_ram, r_hint, r_type, r_left, r_next, r_leaf, v_hints, l_run, l_cpu, l_least, list_first, list_last, list_hint, list_price
-    from (select count(*)::int as runs, array_agg(l.cpu order by l.run) as cpu, array_agg(l.ram order by l.run) as ram, array_agg(l.hint order by l.run) as hint,
-                 array_agg(l.type order by l.run) as type, array_agg(l.jobs order by l.run) as jobs, array_agg(l.place order by l.run) as place,
-                 array_agg(l.leaf order by l.run) as leaf, coalesce(array_agg(distinct l.hint) filter (where l.hint is not null), '{}') as hints from leaf l) r,
-         (select array_agg(l.run order by l.leaf) as run, array_agg(l.cpu order by l.leaf) as cpu, array_agg(l.ram order by l.leaf) as least from leaf l) f,
-         (select array_agg(l.first order by l.first) as first, array_agg(l.last order by l.first) as last, array_agg(l.hint order by l.first) as hint,
+    into v_jobs, v_runs, r_cpu, r_ram, r_hint, r_type, r_left, r_next, r_leaf, v_hints, l_run, l_cpu, l_least,
+         list_first, list_last, list_hint, list_price
+    from (select count(*)::int as runs, array_agg(l.cpu order by l.run) as cpu, array_agg(l.ram order by l.run) as ram,
+                 array_agg(l.hint order by l.run) as hint,
+                 array_agg(l.type order by l.run) as type, array_agg(l.jobs order by l.run) as jobs,
+                 array_agg(l.place order by l.run) as place,
+                 array_agg(l.leaf order by l.run) as leaf,
+                 coalesce(array_agg(distinct l.hint) filter (where l.hint is not null), '{}') as hints
+            from leaf l) r,
+         (select array_agg(l.run order by l.leaf) as run, array_agg(l.cpu order by l.leaf) as cpu,
+                 array_agg(l.ram order by l.leaf) as least
+            from leaf l) f,
+         (select array_agg(l.first order by l.first) as first, array_agg(l.last order by l.first) as last,
+                 array_agg(l.hint order by l.first) as hint,
                  array_agg(l.price order by l.first) as price from list l) i;
   if v_runs = 0 then
     return;
@@ -87,13 +109,15 @@ begin
     r_least_ram[n] := least(r_least_ram[n], r_least_ram[n + 1]);
   end loop;
   with instance as materialized (
-    select i.instance_id, i.type, i.cpu - i.used_cpu as cpu, i.ram - i.used_ram as ram, row_number() over (order by i.instance_id)::int as number
+    select i.instance_id, i.type, i.cpu - i.used_cpu as cpu, i.ram - i.used_ram as ram,
+           row_number() over (order by i.instance_id)::int as number
       from (select o.* from instance.live_instances(p_setup, p_task_id, p_queue) o
             union all
             select a.* from instance.live_instances(p_setup, null, p_queue) a where p_task_id is not null) i
      where i.cpu - i.used_cpu >= r_least_cpu[1] and i.ram - i.used_ram >= r_least_ram[1]  -- others suit no job
   )
-  select count(*)::int, coalesce(array_agg(i.instance_id order by i.number), '{}'), array_agg(i.type order by i.number), array_agg(i.cpu order by i.number),
+  select count(*)::int, coalesce(array_agg(i.instance_id order by i.number), '{}'), array_agg(i.type order by i.number),
+         array_agg(i.cpu order by i.number),
          array_agg(i.ram order by i.number), array_agg(i.number order by i.cpu, i.ram, i.number)
     into v_instances, i_id, i_type, i_cpu, i_ram, t_order
     from instance i;
@@ -103,7 +127,8 @@ begin
     t_most := array_fill(0::numeric, array[2 * v_instances]);
     t_rank := array(select hashint4(g) from generate_series(1, v_instances) g);
     t_path := array_fill(0, array[2 * v_instances + 1]);
-    -- the trees of all, in one pass over their order: t_path holds the nodes that may still get a right child, their ranks falling
+    -- the trees of all, in one pass over their order: t_path holds the nodes that may still get a
+    -- right child, their ranks falling
     for n in 0 .. cardinality(v_hints) loop
       v_other := case when n = 0 then 0 else v_instances end;
       v_depth := 0;
@@ -114,7 +139,8 @@ begin
           v_cur := t_path[v_depth];
           v_left := t_child[2 * v_cur];
           v_right := t_child[2 * v_cur + 1];
-          t_most[v_cur] := greatest(i_ram[v_cur - v_other], case when v_left <> 0 then t_most[v_left] end, case when v_right <> 0 then t_most[v_right] end);
+          t_most[v_cur] := greatest(i_ram[v_cur - v_other], case when v_left <> 0 then t_most[v_left] end,
+                                    case when v_right <> 0 then t_most[v_right] end);
           v_depth := v_depth - 1;
         end loop;
         v_node := v_found + v_other;
@@ -127,7 +153,8 @@ begin
         v_cur := t_path[v_depth];
         v_left := t_child[2 * v_cur];
         v_right := t_child[2 * v_cur + 1];
-        t_most[v_cur] := greatest(i_ram[v_cur - v_other], case when v_left <> 0 then t_most[v_left] end, case when v_right <> 0 then t_most[v_right] end);
+        t_most[v_cur] := greatest(i_ram[v_cur - v_other], case when v_left <> 0 then t_most[v_left] end,
+                                  case when v_right <> 0 then t_most[v_right] end);
         v_depth := v_depth - 1;
       end loop;
     end loop;
@@ -137,7 +164,8 @@ begin
       v_cpu := r_cpu[v_run];
       v_ram := r_ram[v_run];
       v_other := case when r_hint[v_run] is null then 0 else v_instances end;
-      v_node := t_child[case when v_other = 0 then 4 * v_instances + 2 else 4 * v_instances + 2 + array_position(v_hints, r_hint[v_run]) end];
+      v_node := t_child[case when v_other = 0 then 4 * v_instances + 2
+                             else 4 * v_instances + 2 + array_position(v_hints, r_hint[v_run]) end];
       v_found := 0;
       while v_node <> 0 loop
         if i_cpu[v_node - v_other] < v_cpu then
@@ -184,7 +212,8 @@ begin
       o_ram[v_out] := i_ram[v_found];
       -- it leaves its trees
       foreach v_other in array array[0, v_instances] loop
-        v_slot := case when v_other = 0 then 4 * v_instances + 2 else 4 * v_instances + 2 + array_position(v_hints, i_type[v_found]) end;
+        v_slot := case when v_other = 0 then 4 * v_instances + 2
+                       else 4 * v_instances + 2 + array_position(v_hints, i_type[v_found]) end;
         continue when v_slot is null;
         v_node := v_found + v_other;
         v_depth := 0;
@@ -194,7 +223,10 @@ begin
           v_depth := v_depth + 1;
           t_path[v_depth] := v_cur;
           v_i := v_cur - v_other;
-          v_slot := 2 * v_cur + (i_cpu[v_i] < i_cpu[v_found] or i_cpu[v_i] = i_cpu[v_found] and (i_ram[v_i] < i_ram[v_found] or i_ram[v_i] = i_ram[v_found] and v_i < v_found))::int;
+          v_slot := 2 * v_cur
+                    + (i_cpu[v_i] < i_cpu[v_found]
+                       or i_cpu[v_i] = i_cpu[v_found]
+                          and (i_ram[v_i] < i_ram[v_found] or i_ram[v_i] = i_ram[v_found] and v_i < v_found))::int;
         end loop;
         v_left := t_child[2 * v_node];
         v_right := t_child[2 * v_node + 1];
@@ -217,7 +249,8 @@ begin
           v_cur := t_path[v_depth];
           v_left := t_child[2 * v_cur];
           v_right := t_child[2 * v_cur + 1];
-          t_most[v_cur] := greatest(i_ram[v_cur - v_other], case when v_left <> 0 then t_most[v_left] end, case when v_right <> 0 then t_most[v_right] end);
+          t_most[v_cur] := greatest(i_ram[v_cur - v_other], case when v_left <> 0 then t_most[v_left] end,
+                                    case when v_right <> 0 then t_most[v_right] end);
           v_depth := v_depth - 1;
         end loop;
       end loop;
@@ -229,10 +262,12 @@ begin
         v_run := v_run + 1;
         exit when v_run > v_runs;
       end if;
-      continue when i_cpu[v_found] < r_least_cpu[v_run] or i_ram[v_found] < r_least_ram[v_run];  -- it suits no job any more
+      -- it suits no job any more
+      continue when i_cpu[v_found] < r_least_cpu[v_run] or i_ram[v_found] < r_least_ram[v_run];
       -- it enters its trees: above the first node of lower rank, whose tree is split by it
       foreach v_other in array array[0, v_instances] loop
-        v_slot := case when v_other = 0 then 4 * v_instances + 2 else 4 * v_instances + 2 + array_position(v_hints, i_type[v_found]) end;
+        v_slot := case when v_other = 0 then 4 * v_instances + 2
+                       else 4 * v_instances + 2 + array_position(v_hints, i_type[v_found]) end;
         continue when v_slot is null;
         v_node := v_found + v_other;
         v_depth := 0;
@@ -242,7 +277,10 @@ begin
           v_depth := v_depth + 1;
           t_path[v_depth] := v_cur;
           v_low := v_cur - v_other;
-          v_slot := 2 * v_cur + (i_cpu[v_low] < i_cpu[v_found] or i_cpu[v_low] = i_cpu[v_found] and (i_ram[v_low] < i_ram[v_found] or i_ram[v_low] = i_ram[v_found] and v_low < v_found))::int;
+          v_slot := 2 * v_cur + (i_cpu[v_low] < i_cpu[v_found]
+                                 or i_cpu[v_low] = i_cpu[v_found]
+                                    and (i_ram[v_low] < i_ram[v_found]
+                                         or i_ram[v_low] = i_ram[v_found] and v_low < v_found))::int;
         end loop;
         t_child[v_slot] := v_node;
         v_depth := v_depth + 1;
@@ -253,7 +291,9 @@ begin
           v_depth := v_depth + 1;
           t_path[v_depth] := v_cur;
           v_low := v_cur - v_other;
-          if i_cpu[v_low] < i_cpu[v_found] or i_cpu[v_low] = i_cpu[v_found] and (i_ram[v_low] < i_ram[v_found] or i_ram[v_low] = i_ram[v_found] and v_low < v_found) then
+          if i_cpu[v_low] < i_cpu[v_found]
+             or i_cpu[v_low] = i_cpu[v_found]
+                and (i_ram[v_low] < i_ram[v_found] or i_ram[v_low] = i_ram[v_found] and v_low < v_found) then
             t_child[v_left] := v_cur;
             v_left := 2 * v_cur + 1;
             v_cur := t_child[v_left];
@@ -271,7 +311,8 @@ begin
           v_cur := t_path[v_low];
           v_left := t_child[2 * v_cur];
           v_right := t_child[2 * v_cur + 1];
-          t_most[v_cur] := greatest(i_ram[v_cur - v_other], case when v_left <> 0 then t_most[v_left] end, case when v_right <> 0 then t_most[v_right] end);
+          t_most[v_cur] := greatest(i_ram[v_cur - v_other], case when v_left <> 0 then t_most[v_left] end,
+                                    case when v_right <> 0 then t_most[v_right] end);
           v_low := v_low - 1;
         end loop;
       end loop;
@@ -284,8 +325,11 @@ begin
   while l_leaves < v_runs loop
     l_leaves := 2 * l_leaves;
   end loop;
-  l_least := array(select case when r_left[l_run[g]] > 0 then l_least[g] else 'Infinity' end from generate_series(1, v_runs) g);
-  l_least := array_fill('Infinity'::numeric, array[l_leaves - 1]) || l_least || array_fill('Infinity'::numeric, array[l_leaves - v_runs]);  -- leaf n at l_leaves - 1 + n
+  l_least := array(select case when r_left[l_run[g]] > 0 then l_least[g] else 'Infinity' end
+                     from generate_series(1, v_runs) g);
+  -- leaf n at l_leaves - 1 + n
+  l_least := array_fill('Infinity'::numeric, array[l_leaves - 1]) || l_least
+             || array_fill('Infinity'::numeric, array[l_leaves - v_runs]);
   for n in reverse l_leaves - 1 .. 1 loop
     l_least[n] := least(l_least[2 * n], l_least[2 * n + 1]);
   end loop;
@@ -296,7 +340,10 @@ begin
     end loop;
     exit when v_run > v_runs or v_new >= p_most;
     v_type := r_type[v_run];
-    select t.cpu, t.ram, t.price into v_cpu, v_ram, v_price_of from resource.instance_type t where t.setup = p_setup and t.name = v_type;
+    select t.cpu, t.ram, t.price
+      into v_cpu, v_ram, v_price_of
+      from resource.instance_type t
+     where t.setup = p_setup and t.name = v_type;
     f_leaf := '{}'::int[]; f_count := '{}'::int[]; f_cpu := '{}'::numeric[]; f_ram := '{}'::numeric[];
     v_fill := 0;
     v_repeat := null;
@@ -405,11 +452,15 @@ begin
     select u.job_id, u.place from unnest(v_jobs) with ordinality u (job_id, place)
   ), placed as materialized (
     select o.instance, o.place + g.g as place, o.cpu, o.ram, g.g
-      from unnest(o_instance, o_place, o_count, o_cpu, o_ram) o (instance, place, count, cpu, ram) cross join generate_series(0, o.count - 1) g (g)
+      from unnest(o_instance, o_place, o_count, o_cpu, o_ram) o (instance, place, count, cpu, ram)
+     cross join generate_series(0, o.count - 1) g (g)
   ), at as materialized (  -- an element of a long array of texts is not found at once
-    select i.* from unnest(coalesce(i_id, '{}') || array_fill(null::bigint, array[v_new]), coalesce(i_type, '{}') || n_type) with ordinality i (instance_id, type, instance)
+    select i.*
+      from unnest(coalesce(i_id, '{}') || array_fill(null::bigint, array[v_new]),
+                  coalesce(i_type, '{}') || n_type) with ordinality i (instance_id, type, instance)
   )
-  select b.job_id, j.cpu, j.ram, a.instance_id, greatest(p.instance - v_instances, 0), a.type, p.cpu - p.g * j.cpu, p.ram - p.g * j.ram
+  select b.job_id, j.cpu, j.ram, a.instance_id, greatest(p.instance - v_instances, 0), a.type, p.cpu - p.g * j.cpu,
+         p.ram - p.g * j.ram
     from placed p
     join at a on a.instance = p.instance
     join job b on b.place = p.place
@@ -418,4 +469,7 @@ begin
 end $$;
 
 comment on function instance.packing(text, bigint, text, bigint) is
-'Where instance.schedule would place the jobs of a task (null = of no task) at a queue of kind cloud (null = at none) now, in their order: on an instance that is there (instance_id), or on a new one (number, counted from 1, of a type; p_most: so many at most), with its needs and what is free there before. Jobs that wait for needs, limits or a type that fits are left out.';
+  'Where instance.schedule would place the jobs of a task (null = of no task) at a queue of kind cloud (null = at '
+  'none) now, in their order: on an instance that is there (instance_id), or on a new one (number, counted from 1, '
+  'of a type; p_most: so many at most), with its needs and what is free there before. '
+  'Jobs that wait for needs, limits or a type that fits are left out.';

@@ -1,7 +1,6 @@
--- after: instance.lock_schedule
--- after: instance.live_instances
 -- Seed 002, release_empty_instances.
-create or replace function instance.release_empty(p_setup text, p_task_id bigint, p_queue text default null) returns bigint
+create or replace function instance.release_empty(p_setup text, p_task_id bigint, p_queue text default null)
+returns bigint
 language plpgsql
 security definer set search_path = instance, pg_temp set enable_seqscan = off set plan_cache_mode = force_generic_plan
 as $$
@@ -14,12 +13,17 @@ begin
   perform instance.lock_schedule(p_setup);
   update instance.instance i set state = 'released', released_at = v_now
     from instance.live_instances(p_setup, p_task_id, p_queue) l
-   where i.setup = p_setup and i.instance_id = l.instance_id and l.used_cpu = 0 and l.used_ram = 0 and i.state <> 'released' and i.used_cpu = 0 and i.used_ram = 0
+   where i.setup = p_setup and i.instance_id = l.instance_id and l.used_cpu = 0 and l.used_ram = 0
+     and i.state <> 'released' and i.used_cpu = 0 and i.used_ram = 0
      -- jobs may need nothing; looked up for each, as offset 0 has it
-     and not exists (select from instance.job j where j.setup = p_setup and j.instance_id = l.instance_id and j.state = 'placed' offset 0);
+     and not exists (select from instance.job j
+                      where j.setup = p_setup and j.instance_id = l.instance_id and j.state = 'placed'
+                     offset 0);
   get diagnostics v_released = row_count;
   return v_released;
 end $$;
 
 comment on function instance.release_empty(text, bigint, text) is
-'Releases the instances of a task (null = those that any may use) and of a queue of kind cloud (null = of none) that have no jobs, and returns how many; what instance.schedule does last. Errors: PB001 (no such setup), PB002 (setup not granted).';
+  'Releases the instances of a task (null = those that any may use) and of a queue of kind cloud (null = of none) '
+  'that have no jobs, and returns how many; what instance.schedule does last. '
+  'Errors: PB001 (no such setup), PB002 (setup not granted).';

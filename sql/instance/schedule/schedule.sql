@@ -1,10 +1,9 @@
--- after: instance.schedule_task
--- after: instance.tasks_to_schedule
--- after: instance.follow_taskqueues
--- after: instance.forget_ended
 -- Not SECURITY DEFINER: it commits after each task, so that nobody waits for all of them.
-create or replace procedure instance.schedule(p_setup text, p_task_id bigint default null, p_commit boolean default true,
-  inout p_placed bigint default null, inout p_requested bigint default null, inout p_released bigint default null, inout p_waiting bigint default null, inout p_unschedulable bigint default null)
+create or replace procedure instance.schedule(
+  p_setup text, p_task_id bigint default null, p_commit boolean default true, inout p_placed bigint default null,
+  inout p_requested bigint default null, inout p_released bigint default null, inout p_waiting bigint default null,
+  inout p_unschedulable bigint default null
+)
 language plpgsql
 as $$
 declare
@@ -35,4 +34,8 @@ begin
 end $$;
 
 comment on procedure instance.schedule(text, bigint, boolean, bigint, bigint, bigint, bigint, bigint) is
-'Packs the waiting jobs of a task onto instances, or (no task) those of all tasks, one after the other, each as instance.schedule_task does; before that it looks at what became of the jobs of TaskQueues (instance.follow_taskqueues), and forgets what ended long ago (instance.forget_ended); says how many jobs were placed, instances requested and released, jobs still waiting, and unschedulable. Commits after each task; within a transaction block give p_commit => false. Errors: PB001 (no such setup), PB002 (setup not granted).';
+  'Packs the waiting jobs of a task onto instances, or (no task) those of all tasks, one after the other, '
+  'each as instance.schedule_task does; before that it looks at what became of the jobs of TaskQueues '
+  '(instance.follow_taskqueues), and forgets what ended long ago (instance.forget_ended); says how many jobs were '
+  'placed, instances requested and released, jobs still waiting, and unschedulable. Commits after each task; '
+  'within a transaction block give p_commit => false. Errors: PB001 (no such setup), PB002 (setup not granted).';

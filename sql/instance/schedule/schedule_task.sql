@@ -1,9 +1,10 @@
--- after: instance.packing
--- after: instance.refusal
--- after: instance.allowed
--- Seed 002, schedule(), for one task, written down. instance.packing decides by what it sees; jobs that others have in hand by now (they end, or learn other needs) are
--- left for the next time. Rows are locked jobs first, then instances, each by id, as by all other calls.
-create or replace function instance.schedule_task(p_setup text, p_task_id bigint, p_queue text default null, out placed bigint, out requested bigint, out released bigint, out waiting bigint, out unschedulable bigint)
+-- Seed 002, schedule(), for one task, written down. instance.packing decides by what it sees; jobs that others have
+-- in hand by now (they end, or learn other needs) are left for the next time. Rows are locked jobs first, then
+-- instances, each by id, as by all other calls.
+create or replace function instance.schedule_task(
+  p_setup text, p_task_id bigint, p_queue text default null, out placed bigint, out requested bigint,
+  out released bigint, out waiting bigint, out unschedulable bigint
+)
 language plpgsql
 security definer set search_path = instance, pg_temp set jit = off set enable_seqscan = off set enable_material = off
 as $$
@@ -26,33 +27,47 @@ begin
     with plan as materialized (
       select k.* from instance.packing(p_setup, p_task_id, p_queue, v_most) k
     ), new as materialized (
-      select n.number, nextval('instance.instance_id') as instance_id from (select distinct p.number from plan p where p.number > 0 order by p.number) n
+      select n.number, nextval('instance.instance_id') as instance_id
+        from (select distinct p.number from plan p where p.number > 0 order by p.number) n
     )
-    select array_agg(p.job_id), array_agg(p.cpu), array_agg(p.ram), array_agg(coalesce(p.instance_id, n.instance_id)), array_agg(p.type),
+    select array_agg(p.job_id), array_agg(p.cpu), array_agg(p.ram), array_agg(coalesce(p.instance_id, n.instance_id)),
+           array_agg(p.type),
            array_agg(case when p.number = 0
-                          then format('the first that suits of the instances by what is free: %s cores and %s MB were', trim_scale(p.free_cpu), trim_scale(p.free_ram))
-                          else format('no instance suited: a new one of type %s; %s cores and %s MB of it were free', p.type, trim_scale(p.free_cpu), trim_scale(p.free_ram)) end),
+                          then format('the first that suits of the instances by what is free: %s cores and %s MB were',
+                                      trim_scale(p.free_cpu), trim_scale(p.free_ram))
+                          else format('no instance suited: a new one of type %s; %s cores and %s MB '
+                                      'of it were free', p.type, trim_scale(p.free_cpu), trim_scale(p.free_ram)) end),
            array(select i.instance_id from new i)
       into v_job, v_cpu, v_ram, v_instance, v_type, v_reason, v_new
       from plan p left join new n on n.number = p.number;
-    select array_agg(x.job_id), array_agg(x.cpu), array_agg(x.ram), array_agg(x.instance_id), array_agg(x.type), array_agg(x.reason)
+    select array_agg(x.job_id), array_agg(x.cpu), array_agg(x.ram), array_agg(x.instance_id), array_agg(x.type),
+           array_agg(x.reason)
       into v_job, v_cpu, v_ram, v_instance, v_type, v_reason
       from (select p.*
-              from unnest(v_job, v_cpu, v_ram, v_instance, v_type, v_reason) p (job_id, cpu, ram, instance_id, type, reason)
+              from unnest(v_job, v_cpu, v_ram, v_instance, v_type,
+                          v_reason) p (job_id, cpu, ram, instance_id, type, reason)
               join instance.job j on j.setup = p_setup and j.job_id = p.job_id
-             where j.state in ('waiting', 'unschedulable') and j.cpu = p.cpu and j.ram = p.ram and (j.instance_type is null or j.instance_type = p.type)
+             where j.state in ('waiting', 'unschedulable') and j.cpu = p.cpu and j.ram = p.ram
+               and (j.instance_type is null or j.instance_type = p.type)
                for update of j skip locked) x;
     with used as materialized (
-      select u.instance_id, min(u.type) as type, sum(u.cpu) as cpu, sum(u.ram) as ram from unnest(v_instance, v_type, v_cpu, v_ram) u (instance_id, type, cpu, ram) group by u.instance_id
+      select u.instance_id, min(u.type) as type, sum(u.cpu) as cpu, sum(u.ram) as ram
+        from unnest(v_instance, v_type, v_cpu, v_ram) u (instance_id, type, cpu, ram)
+       group by u.instance_id
     ), new as (
-      insert into instance.instance (setup, instance_id, type, task_id, queue, state, cpu, ram, price, requested_at, used_cpu, used_ram)
+      insert into instance.instance (setup, instance_id, type, task_id, queue, state, cpu, ram, price,
+                                     requested_at, used_cpu, used_ram)
       select p_setup, u.instance_id, t.name, p_task_id, p_queue, 'requested', t.cpu, t.ram, t.price, v_now, u.cpu, u.ram
         from unnest(v_new) w (instance_id)
         join used u on u.instance_id = w.instance_id
         join resource.instance_type t on t.setup = p_setup and t.name = u.type
       returning 1
     ), locked as materialized (
-      select i.instance_id from instance.instance i join used u on u.instance_id = i.instance_id where i.setup = p_setup order by i.instance_id for update of i
+      select i.instance_id from instance.instance i
+        join used u on u.instance_id = i.instance_id
+       where i.setup = p_setup
+       order by i.instance_id
+         for update of i
     ), filled as (
       update instance.instance i set used_cpu = i.used_cpu + u.cpu, used_ram = i.used_ram + u.ram
         from locked l join used u on u.instance_id = l.instance_id
@@ -69,25 +84,38 @@ begin
   end loop;
   select a.most, a.reason into v_most, v_limit from instance.allowed(p_setup, p_task_id) a;
   with shape as materialized (
-    select s.*, s.cpu is null or s.ram is null or (instance.required_type(p_setup, s.cpu, s.ram, s.instance_type)).name is not null as fits
+    select s.*,
+           s.cpu is null or s.ram is null
+           or (instance.required_type(p_setup, s.cpu, s.ram, s.instance_type)).name is not null as fits
       from (select distinct j.cpu, j.ram, j.instance_type
               from instance.unplaced_jobs(p_setup, p_task_id, p_queue) j) s
   ), left_over as materialized (
     select j.job_id, case when s.fits then 'waiting' else 'unschedulable' end as state,
            case when not s.fits then instance.refusal(p_setup, j.job_id, j.cpu, j.ram, j.instance_type)
-                when j.cpu is null or j.ram is null then format('its needs are not known: %s', concat_ws(', ', case when j.cpu is null then 'cpu' end, case when j.ram is null then 'ram' end))
+                when j.cpu is null or j.ram is null
+                then format('its needs are not known: %s', concat_ws(', ', case when j.cpu is null then 'cpu' end,
+                                                                     case when j.ram is null then 'ram' end))
                 else coalesce(v_limit, 'somebody else changed it just then') end as reason
       from instance.unplaced_jobs(p_setup, p_task_id, p_queue) j
-      join shape s on coalesce(s.cpu, -1) = coalesce(j.cpu, -1) and coalesce(s.ram, -1) = coalesce(j.ram, -1) and s.instance_type is not distinct from j.instance_type
+      join shape s on coalesce(s.cpu, -1) = coalesce(j.cpu, -1) and coalesce(s.ram, -1) = coalesce(j.ram, -1)
+                  and s.instance_type is not distinct from j.instance_type
   ), changed as materialized (
     select l.* from left_over l join instance.job j on j.setup = p_setup and j.job_id = l.job_id
      where j.state in ('waiting', 'unschedulable') and (j.state, j.reason) is distinct from (l.state, l.reason)
        for update of j skip locked
   ), told as (
-    update instance.job j set state = c.state, reason = c.reason from changed c where j.setup = p_setup and j.job_id = c.job_id
+    update instance.job j
+       set state = c.state, reason = c.reason from changed c
+     where j.setup = p_setup and j.job_id = c.job_id
   )
-  select count(*) filter (where l.state = 'waiting'), count(*) filter (where l.state = 'unschedulable') into waiting, unschedulable from left_over l;
+  select count(*) filter (where l.state = 'waiting'), count(*) filter (where l.state = 'unschedulable')
+    into waiting, unschedulable
+    from left_over l;
 end $$;
 
 comment on function instance.schedule_task(text, bigint, text) is
-'Places the waiting jobs of a task (null = jobs of none) at a queue of kind cloud (null = those that were added as jobs of instances) as the seed does: on instances that are there, then on new ones as limits allow; jobs that no type can take become unschedulable, with the reason; instances without jobs are released. Says how many of each. Works within the caller''s transaction; one at a time in a setup. Errors: PB001 (no such setup), PB002 (setup not granted).';
+  'Places the waiting jobs of a task (null = jobs of none) at a queue of kind cloud (null = those that were added as '
+  'jobs of instances) as the seed does: on instances that are there, then on new ones as limits allow; '
+  'jobs that no type can take become unschedulable, with the reason; instances without jobs are released. '
+  'Says how many of each. Works within the caller''s transaction; one at a time in a setup. '
+  'Errors: PB001 (no such setup), PB002 (setup not granted).';

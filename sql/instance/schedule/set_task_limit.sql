@@ -5,7 +5,9 @@ as $$
 begin
   perform resource.identify(p_setup);
   if p_task_id is null or p_limit < 0 then
-    raise exception '% is %', case when p_task_id is null then 'task' else 'most' end, case when p_task_id is null then 'null' else p_limit::text end using errcode = 'PB001', hint = 'Name a task, and 0 or more instances; null = none of its own.';
+    raise exception '% is %', case when p_task_id is null then 'task' else 'most' end,
+      case when p_task_id is null then 'null' else p_limit::text end
+      using errcode = 'PB001', hint = 'Name a task, and 0 or more instances; null = none of its own.';
   end if;
   perform resource.require_setup(p_setup);
   if p_limit is null then
@@ -17,4 +19,5 @@ begin
 end $$;
 
 comment on function instance.set_task_limit(text, bigint, int) is
-'How many instances that are not released a task may have; null = what the setup says for each task. Errors: PB001 (no task, a number below 0), PB002 (setup not granted).';
+  'How many instances that are not released a task may have; null = what the setup says for each task. '
+  'Errors: PB001 (no task, a number below 0), PB002 (setup not granted).';

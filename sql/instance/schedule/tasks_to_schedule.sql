@@ -1,5 +1,6 @@
 -- Tasks in the order in which a schedule of all takes them: those of no task last.
-create or replace function instance.tasks_to_schedule(p_setup text, p_task_id bigint default null) returns table (task_id bigint, queue text)
+create or replace function instance.tasks_to_schedule(p_setup text, p_task_id bigint default null)
+returns table (task_id bigint, queue text)
 language plpgsql stable
 security definer set search_path = instance, pg_temp
 as $$
@@ -7,11 +8,16 @@ begin
   perform resource.require_known_setup(p_setup);
   return query
   select x.task_id, x.queue
-    from (select j.task_id, j.queue from instance.job j where j.setup = p_setup and j.state in ('waiting', 'unschedulable') and (p_task_id is null or j.task_id = p_task_id)
+    from (select j.task_id, j.queue from instance.job j
+           where j.setup = p_setup and j.state in ('waiting', 'unschedulable')
+             and (p_task_id is null or j.task_id = p_task_id)
           union
-          select i.task_id, i.queue from instance.instance i where i.setup = p_setup and i.state <> 'released' and (p_task_id is null or i.task_id = p_task_id)) x
+          select i.task_id, i.queue from instance.instance i
+           where i.setup = p_setup and i.state <> 'released' and (p_task_id is null or i.task_id = p_task_id)) x
    order by x.task_id nulls last, x.queue nulls first;
 end $$;
 
 comment on function instance.tasks_to_schedule(text, bigint) is
-'Tasks that have jobs on no instance, or instances, with the queue of kind cloud (null = none): what instance.schedule takes, of one task or (null) of all; task null = jobs and instances of no task. Errors: PB001 (no such setup).';
+  'Tasks that have jobs on no instance, or instances, with the queue of kind cloud (null = none): what '
+  'instance.schedule takes, of one task or (null) of all; task null = jobs and instances of no task. '
+  'Errors: PB001 (no such setup).';

@@ -1,10 +1,12 @@
--- instance-scheduling.md: a small arithmetic over named inputs, no code: numbers, names, + - * /, brackets, ceil, floor, round (one value), min, max (two or more).
+-- instance-scheduling.md: a small arithmetic over named inputs, no code: numbers, names, + - * /, brackets, ceil,
+-- floor, round (one value), min, max (two or more).
 -- Operators wait on a stack until one that binds less comes; a function waits with the number of its values.
 create or replace function instance.evaluate(p_expression text, p_inputs jsonb) returns numeric
 language plpgsql immutable
 as $$
 declare
-  v_tokens text[] := array(select m[1] from regexp_matches(p_expression, '\s*([0-9]+(?:\.[0-9]+)?|[A-Za-z_][A-Za-z_0-9]*|\S)\s*', 'g') m);
+  v_tokens text[] := array(
+    select m[1] from regexp_matches(p_expression, '\s*([0-9]+(?:\.[0-9]+)?|[A-Za-z_][A-Za-z_0-9]*|\S)\s*', 'g') m);
   v_token text;
   v_next text;
   v_values numeric[] := '{}'::numeric[];
@@ -17,7 +19,8 @@ declare
   n int;
 begin
   if length(p_expression) > 500 then
-    raise exception 'expression is of % characters', length(p_expression) using errcode = 'PB001', hint = 'At most 500.';
+    raise exception 'expression is of % characters', length(p_expression)
+      using errcode = 'PB001', hint = 'At most 500.';
   end if;
   for i in 1 .. cardinality(v_tokens) + 1 loop
     v_token := v_tokens[i];  -- null behind the last
@@ -30,21 +33,27 @@ begin
         v_waiting := v_waiting || v_token;
         v_counts := v_counts || 1;
       elsif v_token ~ '^[A-Za-z_]' and v_next is distinct from '(' then
-        v_values := v_values || case when jsonb_typeof(p_inputs -> v_token) = 'number' then (p_inputs ->> v_token)::numeric end;
+        v_values := v_values
+                    || case when jsonb_typeof(p_inputs -> v_token) = 'number' then (p_inputs ->> v_token)::numeric end;
         v_wants_value := false;
       elsif v_token = '(' then
         v_waiting := v_waiting || v_token;
       elsif v_token = '-' then
         v_waiting := v_waiting || 'negative'::text;
       else
-        raise exception 'expression %: % where a value should be', quote_literal(p_expression), coalesce(quote_literal(v_token), 'its end')
-          using errcode = 'PB001', hint = 'Numbers, names of inputs, + - * /, brackets, ceil, floor, round, min and max, such as ceil(2 * size / 1024).';
+        raise exception 'expression %: % where a value should be', quote_literal(p_expression),
+          coalesce(quote_literal(v_token), 'its end')
+          using errcode = 'PB001',
+                hint = 'Numbers, names of inputs, + - * /, brackets, ceil, floor, round, min and max, '
+                       'such as ceil(2 * size / 1024).';
       end if;
       continue;
     end if;
     if v_token is not null and v_token not in ('+', '-', '*', '/', ')', ',') then
       raise exception 'expression %: % where an operator should be', quote_literal(p_expression), quote_literal(v_token)
-        using errcode = 'PB001', hint = 'Numbers, names of inputs, + - * /, brackets, ceil, floor, round, min and max, such as ceil(2 * size / 1024).';
+        using errcode = 'PB001',
+              hint = 'Numbers, names of inputs, + - * /, brackets, ceil, floor, round, min and max, '
+                     'such as ceil(2 * size / 1024).';
     end if;
     loop  -- what binds as much or more is due
       v_top := v_waiting[cardinality(v_waiting)];
@@ -55,7 +64,8 @@ begin
         v_values[n] := - v_values[n];
       else
         if v_top = '/' and v_values[n] = 0 then
-          raise exception 'expression % divides by 0', quote_literal(p_expression) using errcode = 'PB001', hint = format('Inputs are %s.', p_inputs);
+          raise exception 'expression % divides by 0', quote_literal(p_expression)
+            using errcode = 'PB001', hint = format('Inputs are %s.', p_inputs);
         end if;
         v_value := case v_top when '+' then v_values[n - 1] + v_values[n] when '-' then v_values[n - 1] - v_values[n]
                               when '*' then v_values[n - 1] * v_values[n] else v_values[n - 1] / v_values[n] end;
@@ -64,12 +74,14 @@ begin
     end loop;
     if v_token is null then
       exit when v_top is null;
-      raise exception 'expression %: a bracket is not closed', quote_literal(p_expression) using errcode = 'PB001', hint = 'Close it.';
+      raise exception 'expression %: a bracket is not closed', quote_literal(p_expression)
+        using errcode = 'PB001', hint = 'Close it.';
     end if;
     n := cardinality(v_waiting);
     if v_token in (')', ',') then
       if v_top is null or v_token = ',' and coalesce(v_waiting[n - 1] in ('min', 'max'), false) is false then
-        raise exception 'expression %: % where none belongs', quote_literal(p_expression), quote_literal(v_token) using errcode = 'PB001', hint = 'min and max take several values; brackets go in pairs.';
+        raise exception 'expression %: % where none belongs', quote_literal(p_expression), quote_literal(v_token)
+          using errcode = 'PB001', hint = 'min and max take several values; brackets go in pairs.';
       end if;
       if v_token = ',' then
         v_counts[cardinality(v_counts)] := v_counts[cardinality(v_counts)] + 1;
@@ -80,12 +92,17 @@ begin
         if v_top in ('ceil', 'floor', 'round', 'min', 'max') then
           v_depth := v_counts[cardinality(v_counts)];
           if v_depth < 2 and v_top in ('min', 'max') then
-            raise exception 'expression %: % of one value', quote_literal(p_expression), v_top using errcode = 'PB001', hint = 'min and max take several values.';
+            raise exception 'expression %: % of one value', quote_literal(p_expression), v_top
+              using errcode = 'PB001', hint = 'min and max take several values.';
           end if;
           n := cardinality(v_values);
-          v_value := case v_top when 'ceil' then ceil(v_values[n]) when 'floor' then floor(v_values[n]) when 'round' then round(v_values[n])
-                                when 'min' then (select min(u) from unnest(v_values[n - v_depth + 1:n]) u having count(u) = v_depth)
-                                else (select max(u) from unnest(v_values[n - v_depth + 1:n]) u having count(u) = v_depth) end;
+          v_value := case v_top when 'ceil' then ceil(v_values[n])
+                                when 'floor' then floor(v_values[n])
+                                when 'round' then round(v_values[n])
+                                when 'min' then (select min(u) from unnest(v_values[n - v_depth + 1:n]) u
+                                                 having count(u) = v_depth)
+                                else (select max(u) from unnest(v_values[n - v_depth + 1:n]) u
+                                      having count(u) = v_depth) end;
           v_values := trim_array(v_values, v_depth) || v_value;
           v_waiting := trim_array(v_waiting, 1);
           v_counts := trim_array(v_counts, 1);
@@ -100,4 +117,6 @@ begin
 end $$;
 
 comment on function instance.evaluate(text, jsonb) is
-'The value of an expression of named inputs ({"size": 2048}), such as ceil(2 * size / 1024); null while an input that it reads is not known. Numbers, names, + - * /, brackets, ceil, floor, round, min, max. Errors: PB001 (not such an expression, division by 0).';
+  'The value of an expression of named inputs ({"size": 2048}), such as ceil(2 * size / 1024); null while an input '
+  'that it reads is not known. Numbers, names, + - * /, brackets, ceil, floor, round, min, max. '
+  'Errors: PB001 (not such an expression, division by 0).';

@@ -9,4 +9,6 @@ begin
   end if;
 end $$;
 
-comment on function instance.identify_submitter(text) is 'Refuses who may not add jobs of instances, or change them. Errors: PB002 (setup not granted, or for one owner alone).';
+comment on function instance.identify_submitter(text) is
+  'Refuses who may not add jobs of instances, or change them. Errors: PB002 (setup not granted, '
+  'or for one owner alone).';

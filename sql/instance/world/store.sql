@@ -1,9 +1,8 @@
--- after: instance.world_table
--- after: instance.lock_schedule
--- after: instance.resolve_needs
--- after: instance.reserve_ids
--- World format: loads rows into a table of this room. What instances have comes from their type, what is used from their jobs; expressions whose inputs are known are worked out.
-create or replace function instance.store(p_setup text, p_table text, p_rows jsonb, p_parents jsonb default null, p_merge boolean default false) returns bigint
+-- World format: loads rows into a table of this room. What instances have comes from their type, what is used from
+-- their jobs; expressions whose inputs are known are worked out.
+create or replace function instance.store(
+  p_setup text, p_table text, p_rows jsonb, p_parents jsonb default null, p_merge boolean default false
+) returns bigint
 language plpgsql
 security definer set search_path = instance, pg_temp
 as $$
@@ -17,37 +16,51 @@ begin
   if p_table = 'job' then
     select j.job_id, j.queue, j.taskqueue_job_id, j.state into v_wrong
       from instance.job j
-     where j.setup = p_setup and (j.queue is not null and j.taskqueue_job_id is null or j.state = 'placed' and j.instance_id is null)
+     where j.setup = p_setup
+       and (j.queue is not null and j.taskqueue_job_id is null or j.state = 'placed' and j.instance_id is null)
      order by j.job_id limit 1;
     if found and v_wrong.state = 'placed' and v_wrong.queue is null then
-      raise exception 'job % is placed, and has no instance', v_wrong.job_id using errcode = 'PB001', hint = 'Name its instance, or let it wait.';
+      raise exception 'job % is placed, and has no instance', v_wrong.job_id
+        using errcode = 'PB001', hint = 'Name its instance, or let it wait.';
     elsif found then
       raise exception 'job % is at queue %, and is no job of TaskQueues', v_wrong.job_id, v_wrong.queue
-        using errcode = 'PB001', hint = 'Jobs that wait in TaskQueues for a queue of kind cloud are taken up by instance.schedule; own jobs have no queue.';
+        using errcode = 'PB001',
+              hint = 'Jobs that wait in TaskQueues for a queue of kind cloud are taken up by instance.schedule; '
+                     'own jobs have no queue.';
     end if;
   end if;
   perform instance.reserve_ids(p_setup);
   if p_table = 'instance' then
-    update instance.instance i set cpu = coalesce(i.cpu, t.cpu), ram = coalesce(i.ram, t.ram), price = coalesce(i.price, t.price)
+    update instance.instance i
+       set cpu = coalesce(i.cpu, t.cpu), ram = coalesce(i.ram, t.ram), price = coalesce(i.price, t.price)
       from resource.instance_type t
-     where i.setup = p_setup and (i.cpu is null or i.ram is null or i.price is null) and t.setup = p_setup and t.name = i.type;
+     where i.setup = p_setup and (i.cpu is null or i.ram is null or i.price is null) and t.setup = p_setup
+       and t.name = i.type;
   else
-    perform instance.resolve_needs(p_setup, array(select j.job_id from instance.job j where j.setup = p_setup and coalesce(j.cpu_expression, j.ram_expression) is not null
-                                                                                        and (j.state in ('waiting', 'unschedulable') or j.cpu is null or j.ram is null)));
+    perform instance.resolve_needs(p_setup, array(
+      select j.job_id from instance.job j
+       where j.setup = p_setup and coalesce(j.cpu_expression, j.ram_expression) is not null
+         and (j.state in ('waiting', 'unschedulable') or j.cpu is null or j.ram is null)));
   end if;
   select i.instance_id, i.cpu, i.ram, u.cpu as used_cpu, u.ram as used_ram into v_wrong
     from instance.instance_use u join instance.instance i on i.setup = p_setup and i.instance_id = u.instance_id
    where u.setup = p_setup and (u.cpu > i.cpu or u.ram > i.ram)
    order by i.instance_id limit 1;
   if found then
-    raise exception 'instance % has % cores and % MB, its jobs use % cores and % MB', v_wrong.instance_id, trim_scale(v_wrong.cpu), trim_scale(v_wrong.ram), trim_scale(v_wrong.used_cpu),
-      trim_scale(v_wrong.used_ram) using errcode = 'PB001', hint = 'Jobs that are placed on an instance fit on it together.';
+    raise exception 'instance % has % cores and % MB, its jobs use % cores and % MB', v_wrong.instance_id,
+      trim_scale(v_wrong.cpu), trim_scale(v_wrong.ram), trim_scale(v_wrong.used_cpu),
+      trim_scale(v_wrong.used_ram)
+      using errcode = 'PB001', hint = 'Jobs that are placed on an instance fit on it together.';
   end if;
   update instance.instance i set used_cpu = x.cpu, used_ram = x.ram
     from (select u.instance_id, u.cpu, u.ram from instance.instance_use u where u.setup = p_setup) x
-   where i.setup = p_setup and i.instance_id = x.instance_id and (i.used_cpu, i.used_ram) is distinct from (x.cpu, x.ram);
+   where i.setup = p_setup and i.instance_id = x.instance_id
+     and (i.used_cpu, i.used_ram) is distinct from (x.cpu, x.ram);
   return v_stored;
 end $$;
 
 comment on function instance.store(text, text, jsonb, jsonb, boolean) is
-'Upserts an array of objects into a table of the room instance and returns how many; keys are columns, one left out gets its default (p_merge: keeps what the row has that is there), null is null. Rows of p_parents (values of the first key column, or objects with it and others; true = all) are deleted first. Errors: PB001 (a row is wrong, jobs do not fit on their instance), PB002 (setup not granted).';
+  'Upserts an array of objects into a table of the room instance and returns how many; keys are columns, '
+  'one left out gets its default (p_merge: keeps what the row has that is there), null is null. Rows of p_parents '
+  '(values of the first key column, or objects with it and others; true = all) are deleted first. '
+  'Errors: PB001 (a row is wrong, jobs do not fit on their instance), PB002 (setup not granted).';

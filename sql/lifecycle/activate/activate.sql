@@ -1,8 +1,8 @@
--- after: lifecycle.ready_jobs
--- after: lifecycle.requirements_of
--- lifecycle.md, From task to TaskQueue: jobs that have a queue are assigned, those whose input is there are activated and wait in a TaskQueue from the same commit on.
+-- lifecycle.md, From task to TaskQueue: jobs that have a queue are assigned, those whose input is there are activated
+-- and wait in a TaskQueue from the same commit on.
 -- Jobs that somebody else is moving are passed over.
-create or replace function lifecycle.activate(p_setup text, p_limit int default 10000) returns table (status text, jobs bigint)
+create or replace function lifecycle.activate(p_setup text, p_limit int default 10000)
+returns table (status text, jobs bigint)
 language plpgsql
 security definer set search_path = lifecycle, pg_temp
 as $$
@@ -17,13 +17,17 @@ begin
   perform resource.require_known_setup(p_setup);
   perform taskqueue.enter_setup(p_setup);
   v_ids := array(select j.job_id from workload.job j
-                  where j.setup = p_setup and j.job_id = any (array(select r.job_id from lifecycle.ready_jobs(p_setup, p_limit) r))
+                  where j.setup = p_setup
+                    and j.job_id = any (array(select r.job_id from lifecycle.ready_jobs(p_setup, p_limit) r))
                     and j.status in ('defined', 'assigned')
                   order by j.job_id for update skip locked);
   v_defined := array(select j.job_id from workload.job j
-                      where j.setup = p_setup and j.activated is null and j.ended is null and j.status = 'defined' and j.queue is not null
+                      where j.setup = p_setup and j.activated is null and j.ended is null and j.status = 'defined'
+                        and j.queue is not null
                       order by j.job_id limit p_limit for update skip locked);
-  v_defined := array(select i from unnest(v_defined) i union select j.job_id from workload.job j where j.setup = p_setup and j.job_id = any (v_ids) and j.status = 'defined');
+  v_defined := array(select i from unnest(v_defined) i
+                      union select j.job_id from workload.job j
+                             where j.setup = p_setup and j.job_id = any (v_ids) and j.status = 'defined');
   if v_defined <> '{}' then
     v_defined := workload.change_status(p_setup, v_defined, 'defined', 'assigned', 'activate');
   end if;
@@ -31,23 +35,30 @@ begin
     perform taskqueue.require_setup(p_setup);
     v_ids := workload.change_status(p_setup, v_ids, 'assigned', 'activated', 'activate');
     for v_group in
-      with part as materialized (  -- once for each task, queue and cores: not for each pair of jobs, as a nested loop would
-        select i.task_id, i.queue, i.cores from workload.job i where i.setup = p_setup and i.job_id = any (v_ids) group by i.task_id, i.queue, i.cores
+      with part as materialized (
+        -- once for each task, queue and cores: not for each pair of jobs, as a nested loop would
+        select i.task_id, i.queue, i.cores from workload.job i
+         where i.setup = p_setup and i.job_id = any (v_ids)
+         group by i.task_id, i.queue, i.cores
       ), required as materialized (
         select i.task_id, i.queue, i.cores, lifecycle.requirements_of(t, d, i.queue, i.cores) as requirements
           from part i
           left join workload.task t on t.setup = p_setup and t.task_id = i.task_id
           left join workload.input_digest d on d.setup = p_setup and d.task_id = i.task_id
       )
-      select taskqueue.canonical_requirements(p_setup, r.requirements) as requirements, array_agg(j.job_id order by j.job_id) as ids,
+      select taskqueue.canonical_requirements(p_setup, r.requirements) as requirements,
+             array_agg(j.job_id order by j.job_id) as ids,
              array_agg(least(greatest(j.priority / 100, 1), 10) order by j.job_id) as priorities
         from workload.job j
-        join required r on r.task_id is not distinct from j.task_id and r.queue = j.queue and r.cores is not distinct from j.cores
+        join required r on r.task_id is not distinct from j.task_id and r.queue = j.queue
+                       and r.cores is not distinct from j.cores
        where j.setup = p_setup and j.job_id = any (v_ids)
        group by r.requirements
        order by md5(r.requirements::text)
     loop
-      select p.made into v_made from taskqueue.place_jobs(p_setup, v_group.requirements, v_group.ids, v_group.priorities) p;
+      select p.made
+        into v_made
+        from taskqueue.place_jobs(p_setup, v_group.requirements, v_group.ids, v_group.priorities) p;
       v_all_made := v_all_made || v_made;
     end loop;
     perform taskqueue.open_queues(p_setup, v_all_made);
@@ -61,4 +72,5 @@ begin
 end $$;
 
 comment on function lifecycle.activate(text, int) is
-'Assigns the defined jobs that have a queue, and activates up to so many whose input is at their queue: they wait in a TaskQueue from then on. Returns how many. Errors: PB001 (no such setup), PB002 (setup not granted).';
+  'Assigns the defined jobs that have a queue, and activates up to so many whose input is at their queue: they wait in '
+  'a TaskQueue from then on. Returns how many. Errors: PB001 (no such setup), PB002 (setup not granted).';

@@ -1,11 +1,14 @@
--- after: workload.job_by_task
--- lifecycle.md, States: assigned becomes activated when the input is at the queue's storage: the files that the job reads are on disk at storages that worker nodes of the
--- queue read from (for analysis those of the scope analysis, where it has some), or the queue reads from anywhere what the task lets it (allow_input_wan).
+-- lifecycle.md, States: assigned becomes activated when the input is at the queue's storage: the files that the job
+-- reads are on disk at storages that worker nodes of the queue read from (for analysis those of the scope analysis,
+-- where it has some), or the queue reads from anywhere what the task lets it (allow_input_wan).
 create or replace function lifecycle.ready_jobs(p_setup text, p_limit int) returns table (job_id bigint)
 language sql stable rows 1000
 as $$
   with waiting as materialized (
-    select c.task_id from workload.job_by_task c where c.setup = p_setup and c.status in ('defined', 'assigned') group by c.task_id having sum(c.jobs) > 0
+    select c.task_id from workload.job_by_task c
+     where c.setup = p_setup and c.status in ('defined', 'assigned')
+     group by c.task_id
+    having sum(c.jobs) > 0
   ), pair as materialized (
     select distinct j.task_id, j.queue
       from waiting w
@@ -15,7 +18,8 @@ as $$
     select s.queue, x.for_analysis, s.storage
       from resource.storage_of_queue s
      cross join (values (true), (false)) x(for_analysis)
-      left join resource.storage_for_analysis a on a.setup = s.setup and a.queue = s.queue and a.direction = s.direction and a.scope = s.scope and a.position = s.position
+      left join resource.storage_for_analysis a on a.setup = s.setup and a.queue = s.queue and a.direction = s.direction
+                                               and a.scope = s.scope and a.position = s.position
      where s.setup = p_setup and s.direction = 'read_lan' and not s.is_tape and s.queue in (select p.queue from pair p)
        and case when x.for_analysis then a.storage is not null else s.scope = 'default' end
   ), input as materialized (
@@ -33,7 +37,8 @@ as $$
      where r.setup = p_setup and r.dataset in (select i.dataset from input i)
   ), lacking as materialized (
     select i.* from input i
-     where (i.dataset, i.queue, i.for_analysis) not in (select c.dataset, c.queue, c.for_analysis from copy c where c.is_complete)
+     where (i.dataset, i.queue, i.for_analysis) not in (select c.dataset, c.queue, c.for_analysis from copy c
+                                                         where c.is_complete)
   ), file as materialized (
     select f.task_id, f.number, f.dataset, f.lfn, f.place
       from workload.job_file(p_setup, array(select distinct l.task_id from lacking l)) f
@@ -49,11 +54,13 @@ as $$
   )
   select j.job_id
     from pair p
-    join workload.job j on j.setup = p_setup and j.task_id = p.task_id and j.queue = p.queue and j.activated is null and j.ended is null
+    join workload.job j on j.setup = p_setup and j.task_id = p.task_id and j.queue = p.queue and j.activated is null
+                       and j.ended is null
    where j.status in ('defined', 'assigned')
      and (j.task_id, j.queue, coalesce(j.number, 0)) not in (select m.task_id, m.queue, m.number from missing m)
    order by j.priority desc, j.job_id
    limit p_limit
 $$;
 
-comment on function lifecycle.ready_jobs(text, int) is 'Defined and assigned jobs whose input is at their queue, highest priority first.';
+comment on function lifecycle.ready_jobs(text, int) is
+  'Defined and assigned jobs whose input is at their queue, highest priority first.';

@@ -1,7 +1,8 @@
--- after: workload.is_end
--- Jobs that wait or are on their way end at once, those that an agent has are marked for kill, and the agent is told at its next report. Brokered jobs,
--- and those that were only inserted. A private submitter reaches its own, which are known while a TaskQueue or a lease has them.
-create or replace function lifecycle.cancel_jobs(p_setup text, p_job_ids bigint[], p_reason text default 'cancelled') returns table (job_id bigint, answer text)
+-- Jobs that wait or are on their way end at once, those that an agent has are marked for kill, and the agent is told
+-- at its next report. Brokered jobs, and those that were only inserted. A private submitter reaches its own, which
+-- are known while a TaskQueue or a lease has them.
+create or replace function lifecycle.cancel_jobs(p_setup text, p_job_ids bigint[], p_reason text default 'cancelled')
+returns table (job_id bigint, answer text)
 language plpgsql
 security definer set search_path = lifecycle, pg_temp
 as $$
@@ -10,7 +11,8 @@ declare
   v_status text;
 begin
   if p_reason is null or p_reason = '' then
-    raise exception 'reason is %', coalesce(quote_literal(p_reason), 'null') using errcode = 'PB001', hint = 'Say why, the agent is told.';
+    raise exception 'reason is %', coalesce(quote_literal(p_reason), 'null')
+      using errcode = 'PB001', hint = 'Say why, the agent is told.';
   end if;
   for job_id in select distinct i from unnest(p_job_ids) i order by i loop
     loop  -- until nobody moved it between one look and the other
@@ -19,7 +21,8 @@ begin
         answer := taskqueue.cancel_job(p_setup, job_id, p_reason);
         exit;
       exception when sqlstate 'PB004' then  -- no TaskQueue has it
-        v_status := coalesce(v_status, (select e.outcome from taskqueue.ended e where e.setup = p_setup and e.job_id = cancel_jobs.job_id));
+        v_status := coalesce(v_status, (
+          select e.outcome from taskqueue.ended e where e.setup = p_setup and e.job_id = cancel_jobs.job_id));
         if v_status is null or v_identity.private then
           raise;
         elsif workload.is_end(v_status) then
@@ -37,4 +40,6 @@ begin
 end $$;
 
 comment on function lifecycle.cancel_jobs(text, bigint[], text) is
-'Cancels jobs, brokered or only inserted, all or none: each is answered ended, kill asked (its agent is told at its next report), or that it has ended, and how. Errors: PB001 (no reason), PB002 (setup or owner not granted), PB004 (no such job; of a private submitter, that none of its waits or is leased).';
+  'Cancels jobs, brokered or only inserted, all or none: each is answered ended, kill asked (its agent is told at its '
+  'next report), or that it has ended, and how. Errors: PB001 (no reason), PB002 (setup or owner not granted), '
+  'PB004 (no such job; of a private submitter, that none of its waits or is leased).';

@@ -1,6 +1,6 @@
--- after: lifecycle.cancel_jobs
 -- A task that is not wanted any more: no broker takes it, and its jobs are cancelled.
-create or replace function lifecycle.cancel_task(p_setup text, p_task_id bigint, p_reason text default 'cancelled') returns table (job_id bigint, answer text)
+create or replace function lifecycle.cancel_task(p_setup text, p_task_id bigint, p_reason text default 'cancelled')
+returns table (job_id bigint, answer text)
 language plpgsql
 security definer set search_path = lifecycle, pg_temp
 as $$
@@ -8,12 +8,17 @@ begin
   perform resource.identify(p_setup);
   update workload.task t set status = 'aborted' where t.setup = p_setup and t.task_id = p_task_id;
   if not found then
-    raise exception 'there is no task % in setup %', coalesce(p_task_id::text, 'null'), p_setup using errcode = 'PB004', hint = 'Tasks are loaded with a world.';
+    raise exception 'there is no task % in setup %', coalesce(p_task_id::text, 'null'), p_setup
+      using errcode = 'PB004', hint = 'Tasks are loaded with a world.';
   end if;
   return query
     select c.job_id, c.answer
-      from lifecycle.cancel_jobs(p_setup, array(select j.job_id from workload.job j where j.setup = p_setup and j.task_id = p_task_id and j.ended is null), p_reason) c;
+      from lifecycle.cancel_jobs(p_setup,
+                                 array(select j.job_id from workload.job j
+                                        where j.setup = p_setup and j.task_id = p_task_id and j.ended is null),
+                                 p_reason) c;
 end $$;
 
 comment on function lifecycle.cancel_task(text, bigint, text) is
-'Cancels a task (JEDI''s status aborted) and its jobs that have not ended, each answered as by lifecycle.cancel_jobs. Errors: PB001 (no reason), PB002 (setup not granted), PB004 (no such task).';
+  'Cancels a task (JEDI''s status aborted) and its jobs that have not ended, each answered as by '
+  'lifecycle.cancel_jobs. Errors: PB001 (no reason), PB002 (setup not granted), PB004 (no such task).';

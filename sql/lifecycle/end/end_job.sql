@@ -1,9 +1,10 @@
--- after: workload.is_end
--- after: workload.change_status
--- lifecycle.md, States: whatever a job is doing, it ends, and is out of every queue and count from the same commit on. In the order TaskQueue, lease, job, as agents lock;
--- who is just moving the job is waited for. A job that neither waits nor is leased ends only from the status that it had before both were looked at: was it moved meanwhile, it is
--- looked at once more.
-create or replace function lifecycle.end_job(p_setup text, p_job_id bigint, p_outcome text, p_why text, p_sub_status text default null) returns text
+-- lifecycle.md, States: whatever a job is doing, it ends, and is out of every queue and count from the same commit
+-- on. In the order TaskQueue, lease, job, as agents lock; who is just moving the job is waited for. A job that
+-- neither waits nor is leased ends only from the status that it had before both were looked at: was it moved
+-- meanwhile, it is looked at once more.
+create or replace function lifecycle.end_job(
+  p_setup text, p_job_id bigint, p_outcome text, p_why text, p_sub_status text default null
+) returns text
 language plpgsql
 as $$
 declare
@@ -13,10 +14,13 @@ begin
   loop
     select j.status into v_from from workload.job j where j.setup = p_setup and j.job_id = p_job_id;
     if not found then
-      raise exception 'there is no job % in setup %', coalesce(p_job_id::text, 'null'), p_setup using errcode = 'PB004', hint = 'Jobs are made by brokerage, or loaded.';
+      raise exception 'there is no job % in setup %', coalesce(p_job_id::text, 'null'), p_setup
+        using errcode = 'PB004', hint = 'Jobs are made by brokerage, or loaded.';
     elsif workload.is_end(v_from) then
-      raise exception 'job % has ended: %', p_job_id, v_from using errcode = 'PB005', hint = 'An ended job stays as it is.';
-    elsif taskqueue.end_waiting(p_setup, p_job_id, p_outcome, resource.identify(p_setup), p_why, p_sub_status) is not null then
+      raise exception 'job % has ended: %', p_job_id, v_from
+        using errcode = 'PB005', hint = 'An ended job stays as it is.';
+    elsif taskqueue.end_waiting(p_setup, p_job_id, p_outcome, resource.identify(p_setup), p_why,
+                                p_sub_status) is not null then
       return v_from;
     end if;
     select l.* into v_lease from taskqueue.lease l where l.setup = p_setup and l.job_id = p_job_id for update;
@@ -27,7 +31,8 @@ begin
     begin
       if workload.change_status(p_setup, array[p_job_id], v_from, p_outcome, p_why, p_sub_status) <> '{}' then
         if exists (select from taskqueue.job j where j.setup = p_setup and j.job_id = p_job_id) then
-          raise exception 'job % was matched and given back meanwhile', p_job_id using errcode = 'PB006', hint = 'Try again.';
+          raise exception 'job % was matched and given back meanwhile', p_job_id
+            using errcode = 'PB006', hint = 'Try again.';
         end if;
         return v_from;
       end if;
@@ -38,4 +43,5 @@ begin
 end $$;
 
 comment on function lifecycle.end_job(text, bigint, text, text, text) is
-'Ends a job, whether it waits in a TaskQueue, is leased or neither, and returns the status it had. Errors: PB002 (setup not granted), PB004 (no such job), PB005 (it has ended).';
+  'Ends a job, whether it waits in a TaskQueue, is leased or neither, and returns the status it had. '
+  'Errors: PB002 (setup not granted), PB004 (no such job), PB005 (it has ended).';

@@ -1,10 +1,11 @@
--- after: lifecycle.is_exempt
--- after: lifecycle.setting_in_force
--- after: lifecycle.timeout_rule
--- taskqueue-matching 8; lifecycle.md, Timeouts (sent): a job that its agent never started goes back to its queue, after so many attempts it fails. One that was running and is
--- not heard of any more fails; of jobs that brokerage made that is a matter of lifecycle.watch_timeouts. Leases that somebody else has locked are passed over: their agent speaks.
+-- taskqueue-matching 8; lifecycle.md, Timeouts (sent): a job that its agent never started goes back to its
+-- queue, after so many attempts it fails. One that was running and is not heard of any more fails; of jobs
+-- that brokerage made that is a matter of lifecycle.watch_timeouts. Leases that somebody else has locked are
+-- passed over: their agent speaks.
 -- A dry run reads by the same statements, without a lock.
-create or replace function lifecycle.expire_leases(p_setup text, p_most int default 1000, p_dry_run boolean default false) returns table (rule text, action text, jobs bigint)
+create or replace function lifecycle.expire_leases(
+  p_setup text, p_most int default 1000, p_dry_run boolean default false
+) returns table (rule text, action text, jobs bigint)
 language plpgsql
 security definer set search_path = lifecycle, pg_temp
 as $$
@@ -27,7 +28,9 @@ begin
   select s.* into v_setting from taskqueue.setting s where s.setup = p_setup;
   select r.skipped_at into v_skipped_at
     from lifecycle.timeout_rule r
-   where r.rule = 'sent' and r.profile = coalesce((select s.profile from lifecycle.setting_in_force s where s.setup = p_setup), 'doc');
+   where r.rule = 'sent'
+     and r.profile = coalesce((select s.profile from lifecycle.setting_in_force s where s.setup = p_setup),
+                              'documented');
   execute format($q$
     select array(
       select l from taskqueue.lease l
@@ -35,14 +38,18 @@ begin
          and not (l.brokered and exists (select from workload.job j join resource.queue q on q.setup = j.setup and q.queue = j.queue
                                           where j.setup = $1 and j.job_id = l.job_id and lifecycle.is_exempt(q, $4)))
        order by l.matched_at limit $5 %s)$q$, v_lock) into v_expired using p_setup, v_now, v_setting.lease_time, v_skipped_at, v_most;
-  v_ended := array(select l::taskqueue.lease from unnest(v_expired) l where l.kill_reason is not null or l.attempt >= v_setting.attempts);
-  v_expired := array(select l::taskqueue.lease from unnest(v_expired) l where l.kill_reason is null and l.attempt < v_setting.attempts);
+  v_ended := array(select l::taskqueue.lease from unnest(v_expired) l
+                    where l.kill_reason is not null or l.attempt >= v_setting.attempts);
+  v_expired := array(select l::taskqueue.lease from unnest(v_expired) l
+                      where l.kill_reason is null and l.attempt < v_setting.attempts);
   if p_dry_run is not true then
     foreach v_lease in array v_ended loop
       if v_lease.kill_reason is not null then
         perform taskqueue.end_lease(v_lease, 'cancelled', v_lease.kill_reason, 'sent');
       else
-        perform taskqueue.end_lease(v_lease, 'failed', format('sent: attempt %s of %s never started', v_lease.attempt, v_setting.attempts), 'sent');
+        perform taskqueue.end_lease(v_lease, 'failed',
+                                    format('sent: attempt %s of %s never started', v_lease.attempt, v_setting.attempts),
+                                    'sent');
       end if;
     end loop;
     if v_expired <> '{}' then
@@ -59,8 +66,12 @@ begin
       perform taskqueue.end_lease(v_lease, case when v_lease.kill_reason is null then 'failed' else 'cancelled' end);
     end loop;
   end if;
-  return query values ('sent', 'return', cardinality(v_expired)::bigint), ('sent', 'fail', cardinality(v_ended)), ('heartbeat', 'fail', cardinality(v_lost));
+  return query values ('sent', 'return', cardinality(v_expired)::bigint), ('sent', 'fail', cardinality(v_ended)),
+         ('heartbeat', 'fail', cardinality(v_lost));
 end $$;
 
 comment on function lifecycle.expire_leases(text, int, boolean) is
-'Ends leases that have expired, up to so many of each kind (null = the setting most): jobs that never started go back to their queue or, after the attempts of the setting, fail; jobs not heard of any more fail; p_dry_run only says how many, and waits for nobody. Returns how many. Errors: PB001 (no such setup), PB002 (setup not granted).';
+  'Ends leases that have expired, up to so many of each kind (null = the setting most): jobs that never started go '
+  'back to their queue or, after the attempts of the setting, fail; jobs not heard of any more fail; '
+  'p_dry_run only says how many, and waits for nobody. Returns how many. '
+  'Errors: PB001 (no such setup), PB002 (setup not granted).';

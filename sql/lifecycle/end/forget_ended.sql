@@ -1,5 +1,6 @@
--- Ended jobs leave workload.job when they are old (jobs_kept), and their status the counts of their task in the same statement. A part of a task's input counts as done by the
--- job that did it: while its task has parts to assign, or jobs at work that may give theirs back, that job stays, or its part would be done once more.
+-- Ended jobs leave workload.job when they are old (jobs_kept), and their status the counts of their task in the same
+-- statement. A part of a task's input counts as done by the job that did it: while its task has parts to assign, or
+-- jobs at work that may give theirs back, that job stays, or its part would be done once more.
 create or replace function lifecycle.forget_ended(p_setup text, p_limit int default null) returns bigint
 language plpgsql
 security definer set search_path = lifecycle, pg_temp
@@ -14,7 +15,10 @@ begin
   with kept as materialized (
     select o.task_id from brokerage.open_task o where o.setup = p_setup and o.algorithm <> 'production_task'
     union
-    select c.task_id from workload.job_by_task c where c.setup = p_setup and not workload.is_end(c.status) group by c.task_id having sum(c.jobs) > 0
+    select c.task_id from workload.job_by_task c
+     where c.setup = p_setup and not workload.is_end(c.status)
+     group by c.task_id
+    having sum(c.jobs) > 0
   ), old as materialized (
     select j.ctid from workload.job j
      where j.setup = p_setup and j.ended < resource.clock(p_setup) - v_setting.jobs_kept and workload.is_end(j.status)
@@ -24,16 +28,21 @@ begin
     delete from workload.job j where j.ctid = any (array(select o.ctid from old o))
     returning j.*
   ), counted as (
-    insert into workload.job_change (setup, at, jobs, from_status, to_status, task_id, queue, gshare, resource_type, nucleus, label, user_name, working_group,
+    insert into workload.job_change (setup, at, jobs, from_status, to_status, task_id, queue, gshare, resource_type,
+                                     nucleus, label, user_name, working_group,
                                      processing_type, cores, disk_io, disk_io_jobs)
-    select p_setup, resource.clock(p_setup), count(*), g.status, null, g.task_id, g.queue, g.gshare, g.resource_type, g.nucleus, g.label, g.user_name, g.working_group,
+    select p_setup, resource.clock(p_setup), count(*), g.status, null, g.task_id, g.queue, g.gshare, g.resource_type,
+           g.nucleus, g.label, g.user_name, g.working_group,
            g.processing_type, sum(coalesce(g.cores, 1)), sum(g.disk_io::numeric), count(g.disk_io)
       from gone g
-     group by g.status, g.task_id, g.queue, g.gshare, g.resource_type, g.nucleus, g.label, g.user_name, g.working_group, g.processing_type
+     group by g.status, g.task_id, g.queue, g.gshare, g.resource_type, g.nucleus, g.label, g.user_name,
+              g.working_group, g.processing_type
   )
   select count(*) into v_forgotten from gone g;
   return v_forgotten;
 end $$;
 
 comment on function lifecycle.forget_ended(text, int) is
-'Forgets up to so many jobs (null = the setting) that ended longer than jobs_kept ago, and returns how many. Those that did a part of a task''s input stay while the task has parts to assign or jobs that have not ended. Errors: PB001 (no such setup), PB002 (setup not granted).';
+  'Forgets up to so many jobs (null = the setting) that ended longer than jobs_kept ago, and returns how many. '
+  'Those that did a part of a task''s input stay while the task has parts to assign or jobs that have not ended. '
+  'Errors: PB001 (no such setup), PB002 (setup not granted).';

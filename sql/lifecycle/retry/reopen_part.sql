@@ -1,4 +1,5 @@
--- lifecycle.md, Timeouts: the part of its task's input that an ended job worked on goes back to the task, which gets a new job of it in the next brokerage cycle.
+-- lifecycle.md, Timeouts: the part of its task's input that an ended job worked on goes back to the task, which gets
+-- a new job of it in the next brokerage cycle.
 -- A job that was not made here has no part.
 create or replace function lifecycle.reopen_part(p_setup text, p_job_id bigint) returns boolean
 language plpgsql
@@ -7,7 +8,8 @@ declare
   v_task_id bigint;
 begin
   update workload.job j
-     set rebrokered = (select max(o.rebrokered) + 1 from workload.job o where o.setup = p_setup and o.task_id = j.task_id and o.number = j.number)
+     set rebrokered = (select max(o.rebrokered) + 1 from workload.job o
+                        where o.setup = p_setup and o.task_id = j.task_id and o.number = j.number)
    where j.setup = p_setup and j.job_id = p_job_id and j.number is not null and j.rebrokered = 0
   returning j.task_id into v_task_id;
   if not found then
@@ -20,4 +22,5 @@ begin
 end $$;
 
 comment on function lifecycle.reopen_part(text, bigint) is
-'Gives the work of an ended job back to its task, which is due for brokerage from then on; false = it has none, or gave it back before.';
+  'Gives the work of an ended job back to its task, which is due for brokerage from then on; false = it has none, '
+  'or gave it back before.';

@@ -1,6 +1,7 @@
--- after: workload.is_end
--- What failed is not tried again by itself: an operator who has seen why says so. In the order of tasks, as whoever else gives work back to them.
-create or replace function lifecycle.retry_jobs(p_setup text, p_job_ids bigint[]) returns table (job_id bigint, answer text)
+-- What failed is not tried again by itself: an operator who has seen why says so. In the order of tasks, as
+-- whoever else gives work back to them.
+create or replace function lifecycle.retry_jobs(p_setup text, p_job_ids bigint[])
+returns table (job_id bigint, answer text)
 language plpgsql
 security definer set search_path = lifecycle, pg_temp
 as $$
@@ -9,15 +10,25 @@ declare
   v_job record;
 begin
   perform resource.identify(p_setup);
-  select i into v_unknown from unnest(p_job_ids) i where not exists (select from workload.job j where j.setup = p_setup and j.job_id = i) limit 1;
+  select i
+    into v_unknown
+    from unnest(p_job_ids) i
+   where not exists (select from workload.job j where j.setup = p_setup and j.job_id = i)
+   limit 1;
   if found or cardinality(p_job_ids) is null then
-    raise exception 'there is no job % in setup %', coalesce(v_unknown::text, 'null'), p_setup using errcode = 'PB004', hint = 'Jobs are made by brokerage, or loaded.';
+    raise exception 'there is no job % in setup %', coalesce(v_unknown::text, 'null'), p_setup
+      using errcode = 'PB004', hint = 'Jobs are made by brokerage, or loaded.';
   end if;
   for v_job in
-    select j.job_id, j.task_id, j.status, j.number from workload.job j where j.setup = p_setup and j.job_id = any (p_job_ids) order by j.task_id, j.job_id for update
+    select j.job_id, j.task_id, j.status, j.number
+      from workload.job j
+     where j.setup = p_setup and j.job_id = any (p_job_ids)
+     order by j.task_id, j.job_id
+       for update
   loop
     if v_job.status is null or not workload.is_end(v_job.status) or v_job.status = 'finished' then
-      raise exception 'job % is %', v_job.job_id, coalesce(v_job.status, 'of no status') using errcode = 'PB005', hint = 'Failed, cancelled and closed jobs can be tried again.';
+      raise exception 'job % is %', v_job.job_id, coalesce(v_job.status, 'of no status')
+        using errcode = 'PB005', hint = 'Failed, cancelled and closed jobs can be tried again.';
     end if;
     job_id := v_job.job_id;
     if v_job.number is null then
@@ -25,7 +36,8 @@ begin
     elsif lifecycle.reopen_part(p_setup, v_job.job_id) then
       answer := format('its work is back in task %s', v_job.task_id);
       insert into workload.job_history (setup, at, job_id, from_status, to_status, role_name, why)
-      values (p_setup, resource.clock(p_setup), v_job.job_id, v_job.status, v_job.status, resource.caller(), 'retry_jobs: ' || answer);
+      values (p_setup, resource.clock(p_setup), v_job.job_id, v_job.status, v_job.status, resource.caller(),
+              'retry_jobs: ' || answer);
     else
       answer := 'its work went back before';
     end if;
@@ -34,4 +46,6 @@ begin
 end $$;
 
 comment on function lifecycle.retry_jobs(text, bigint[]) is
-'Gives the work of failed, cancelled or closed jobs back to their tasks, all or none: the next brokerage cycle makes new jobs of it, which know where the old ones were. The history of the old ones says who gave it back. Errors: PB002 (setup not granted), PB004 (no such job), PB005 (it has not ended, or has finished).';
+  'Gives the work of failed, cancelled or closed jobs back to their tasks, all or none: the next brokerage cycle makes '
+  'new jobs of it, which know where the old ones were. The history of the old ones says who gave it back. '
+  'Errors: PB002 (setup not granted), PB004 (no such job), PB005 (it has not ended, or has finished).';

@@ -1,4 +1,5 @@
--- lifecycle.md, Timeouts: a job that is brokered again is closed; the old one says where it was. A job that was not made here is only closed.
+-- lifecycle.md, Timeouts: a job that is brokered again is closed; the old one says where it was. A job that
+-- was not made here is only closed.
 create or replace function lifecycle.return_to_task(p_setup text, p_job_id bigint, p_why text) returns text
 language plpgsql
 as $$
@@ -10,4 +11,5 @@ begin
 end $$;
 
 comment on function lifecycle.return_to_task(text, bigint, text) is
-'Closes a job (sub_status rebrokered) and gives its work back to its task, which is brokered again; returns the status it had. Errors: PB004 (no such job), PB005 (it has ended).';
+  'Closes a job (sub_status rebrokered) and gives its work back to its task, which is brokered again; '
+  'returns the status it had. Errors: PB004 (no such job), PB005 (it has ended).';

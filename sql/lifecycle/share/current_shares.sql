@@ -1,6 +1,8 @@
--- Shares as they are used now. Where jobs were made here (their ids are from 10^12 on) it is they and the counts kept elsewhere (workload.statistic) that say what runs and waits; else the
--- figures of the setup's shares hold as they were loaded. Jobs that an agent has taken run (PanDA counts sent and running; here starting is in a slot, too),
--- activated ones are queued, all others count nowhere. HS06 are cores times the queue's corepower, 10 where it has none.
+-- Shares as they are used now. Where jobs were made here (their ids are from 10^12 on) it is they and the
+-- counts kept elsewhere (workload.statistic) that say what runs and waits; else the figures of the setup's
+-- shares hold as they were loaded. Jobs that an agent has taken run (PanDA counts sent and running; here
+-- starting is in a slot, too), activated ones are queued, all others count nowhere. HS06 are cores times the
+-- queue's corepower, 10 where it has none.
 create or replace function lifecycle.current_shares(p_setup text) returns table (share resource.share, counted boolean)
 language plpgsql stable
 as $$
@@ -15,8 +17,11 @@ begin
   for v_share.gshare, v_share.parent, v_share.target, v_share.running, v_share.queued in
     select s.gshare, s.parent, s.target, coalesce(u.running, 0), coalesce(u.queued, 0)
       from resource.share s
-      left join (select n.gshare, sum(n.hs06) filter (where n.status <> 'activated') as running, sum(n.hs06) filter (where n.status = 'activated') as queued
-                   from (select c.gshare, c.status, coalesce(c.ncores, c.njobs) * coalesce(nullif(q.corepower, 0), 10) as hs06
+      left join (select n.gshare,
+                        sum(n.hs06) filter (where n.status <> 'activated') as running,
+                        sum(n.hs06) filter (where n.status = 'activated') as queued
+                   from (select c.gshare, c.status,
+                                coalesce(c.ncores, c.njobs) * coalesce(nullif(q.corepower, 0), 10) as hs06
                            from workload.job_statistic c
                            left join resource.queue q on q.setup = p_setup and q.queue = c.queue
                           where c.setup = p_setup and c.status in ('activated', 'sent', 'starting', 'running')) n
@@ -30,4 +35,5 @@ begin
 end $$;
 
 comment on function lifecycle.current_shares(text) is
-'The shares of a setup with what runs and waits (HS06): by the jobs here and the counts kept elsewhere where jobs are made here (counted), else as loaded.';
+  'The shares of a setup with what runs and waits (HS06): by the jobs here and the counts kept elsewhere where jobs '
+  'are made here (counted), else as loaded.';

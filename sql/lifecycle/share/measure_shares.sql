@@ -1,8 +1,8 @@
--- after: lifecycle.share_tree
--- after: taskqueue.mark_shares
--- What brokerage reads of the usage of shares (share-throttle), and what dispatch follows with taskqueue.setting.shares = global. Figures of a world whose jobs are
--- elsewhere stay as they were loaded. PanDA's metrics: usage is running / pledged; the equivalent usage of a top share divides by its target and its part of what idle
--- top shares leave (used below 85 % with too little queued); the shares below have that of their top share. 1 HS06 on the busy ones is PanDA's, against a division by 0.
+-- What brokerage reads of the usage of shares (share-throttle), and what dispatch follows with
+-- taskqueue.setting.shares = global. Figures of a world whose jobs are elsewhere stay as they were loaded. PanDA's
+-- metrics: usage is running / pledged; the equivalent usage of a top share divides by its target and its part of what
+-- idle top shares leave (used below 85 % with too little queued); the shares below have that of their top share. 1
+-- HS06 on the busy ones is PanDA's, against a division by 0.
 create or replace function lifecycle.measure_shares(p_setup text) returns bigint
 language plpgsql
 security definer set search_path = lifecycle, pg_temp
@@ -20,13 +20,17 @@ begin
       from tree t cross join lateral (select least(t.pledged, greatest(t.running, t.queued / 2)) as projected) p
      where t.depth = 1
   ), spare as (
-    select sum(o.pledged - o.projected) as hs06, coalesce(sum(o.pledged) filter (where not o.idle), 0) + 1 as busy from top o
+    select sum(o.pledged - o.projected) as hs06, coalesce(sum(o.pledged) filter (where not o.idle), 0) + 1 as busy
+      from top o
   ), equivalent as (
-    select o.gshare, case when o.idle or o.usage in (0, 999999) then o.usage else o.running / (o.pledged + s.hs06 * o.pledged / s.busy) end as usage
+    select o.gshare,
+           case when o.idle or o.usage in (0, 999999) then o.usage
+                else o.running / (o.pledged + s.hs06 * o.pledged / s.busy) end as usage
       from top o cross join spare s
   )
   update resource.share s
-     set running = t.running, queued = t.queued, usage_percent = t.usage, equivalent_usage_percent = e.usage, measured = resource.clock(p_setup)
+     set running = t.running, queued = t.queued, usage_percent = t.usage, equivalent_usage_percent = e.usage,
+         measured = resource.clock(p_setup)
     from tree t join equivalent e on e.gshare = t.path[1]
    where s.setup = p_setup and s.gshare = t.gshare;
   get diagnostics v_measured = row_count;
@@ -35,4 +39,6 @@ begin
 end $$;
 
 comment on function lifecycle.measure_shares(text) is
-'Writes what runs and waits of the global shares into resource.share, where jobs are made here; has groups that follow global shares priced anew where they moved. Returns how many shares were measured. Errors: PB001, PB002 (setup not granted).';
+  'Writes what runs and waits of the global shares into resource.share, where jobs are made here; '
+  'has groups that follow global shares priced anew where they moved. Returns how many shares were measured. '
+  'Errors: PB001, PB002 (setup not granted).';

@@ -1,7 +1,7 @@
--- after: lifecycle.judge_timeouts
 -- lifecycle.md, Timeouts: what would become of a job and when, by the rows that decide.
 create or replace function lifecycle.explain_timeouts(p_setup text, p_job_id bigint)
-returns table (place int, rule text, verdict text, action text, age interval, time_limit interval, limit_from text, due_at timestamptz, why text)
+returns table (place int, rule text, verdict text, action text, age interval, time_limit interval, limit_from text,
+               due_at timestamptz, why text)
 language plpgsql stable
 security definer set search_path = lifecycle, pg_temp
 as $$
@@ -12,7 +12,8 @@ begin
   perform resource.identify_viewer(p_setup);
   select j.status into v_status from workload.job j where j.setup = p_setup and j.job_id = p_job_id;
   if not found then
-    raise exception 'there is no job % in setup %', coalesce(p_job_id::text, 'null'), p_setup using errcode = 'PB004', hint = 'Jobs are made by brokerage, or loaded.';
+    raise exception 'there is no job % in setup %', coalesce(p_job_id::text, 'null'), p_setup
+      using errcode = 'PB004', hint = 'Jobs are made by brokerage, or loaded.';
   end if;
   return query
   with judged as (
@@ -20,21 +21,34 @@ begin
       from lifecycle.judge_timeouts(p_setup, array[p_job_id], true) t
   )
   select j.place, j.rule,
-         case when j.obstacle is not null then 'never' when j.place = j.first_place then 'applies' when j.since < v_now - j.time_limit then 'later' else 'waits' end,
-         j.action, v_now - j.since, j.time_limit, j.limit_from, case when j.obstacle is null then j.since + j.time_limit end,
+         case when j.obstacle is not null then 'never'
+              when j.place = j.first_place then 'applies'
+              when j.since < v_now - j.time_limit then 'later'
+              else 'waits' end,
+         j.action, v_now - j.since, j.time_limit, j.limit_from,
+         case when j.obstacle is null then j.since + j.time_limit end,
          coalesce(j.obstacle,
-                  format('%s, %s %s ago, %s %s (%s)', j.status, lifecycle.worded_clock(j.clock), date_trunc('second', v_now - j.since),
-                         case when j.since < v_now - j.time_limit then 'above' else 'not above' end, j.time_limit, j.limit_from)
-                  || case when j.place > j.first_place and j.since < v_now - j.time_limit then format('; rule %s comes first', j.first_place) else '' end)
+                  format('%s, %s %s ago, %s %s (%s)', j.status, lifecycle.worded_clock(j.clock),
+                         date_trunc('second', v_now - j.since),
+                         case when j.since < v_now - j.time_limit then 'above' else 'not above' end, j.time_limit,
+                         j.limit_from)
+                  || case when j.place > j.first_place and j.since < v_now - j.time_limit
+                          then format('; rule %s comes first', j.first_place)
+                          else '' end)
     from judged j
    order by j.place;
   if not found then
-    return query select r.position, r.rule, 'never', r.action, null::interval, null::interval, null, null::timestamptz, format('it has ended: %s', coalesce(v_status, 'no status'))
-                   from lifecycle.timeout_rule r
-                  where r.profile = coalesce((select s.profile from lifecycle.setting_in_force s where s.setup = p_setup), 'doc')
-                  order by r.position;
+    return query
+    select r.position, r.rule, 'never', r.action, null::interval, null::interval, null, null::timestamptz,
+           format('it has ended: %s', coalesce(v_status, 'no status'))
+      from lifecycle.timeout_rule r
+     where r.profile = coalesce((select s.profile from lifecycle.setting_in_force s where s.setup = p_setup),
+                                'documented')
+     order by r.position;
   end if;
 end $$;
 
 comment on function lifecycle.explain_timeouts(text, bigint) is
-'Every timeout of a job, in order: verdict (applies; later: it would, but another comes first; waits: due at due_at if nothing changes; never), the age now, the limit and where it comes from, and why. Read by the same query that decides. Errors: PB002 (setup not granted), PB004 (no such job).';
+  'Every timeout of a job, in order: verdict (applies; later: it would, but another comes first; waits: due at due_at '
+  'if nothing changes; never), the age now, the limit and where it comes from, and why. '
+  'Read by the same query that decides. Errors: PB002 (setup not granted), PB004 (no such job).';

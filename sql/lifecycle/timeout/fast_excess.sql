@@ -1,27 +1,40 @@
--- lifecycle.md, Fast rebrokerage: where more jobs are queued than one of three thresholds each allows. The jobs of loaded counts are counted; only those here can be moved.
--- All three are strict; what is above all of them is the excess. panda2026 moves one less, and only reports where the limit of the share is 0 or not set (D-46).
+-- lifecycle.md, Fast rebrokerage: where more jobs are queued than one of three thresholds each allows. The jobs of
+-- loaded counts are counted; only those here can be moved.
+-- All three are strict; what is above all of them is the excess. panda2026 moves one less, and only reports where the
+-- limit of the share is 0 or not set (D-46).
 create or replace function lifecycle.fast_excess(p_setup text)
-returns table (queue text, gshare text, queued bigint, running bigint, queued_of_share bigint, ratio float8, fraction float8, threshold float8, excess bigint, why_not text)
+returns table (queue text, gshare text, queued bigint, running bigint, queued_of_share bigint, ratio float8,
+               fraction float8, threshold float8, excess bigint, why_not text)
 language sql stable
 security definer set search_path = lifecycle, pg_temp
 as $$
   select resource.identify_viewer(p_setup);
   with setting as (
-    select (resource.config_value(p_setup, 'pandaserver', 'rebroker', 'FAST_REBRO_THRESHOLD_NQNR_RATIO') #>> '{}')::float8 as ratio,
-           (resource.config_value(p_setup, 'pandaserver', 'rebroker', 'FAST_REBRO_THRESHOLD_NQUEUE_FRAC') #>> '{}')::float8 as fraction,
-           coalesce((select s.profile from lifecycle.setting_in_force s where s.setup = p_setup), 'doc') as profile
+    select (resource.config_value(p_setup, 'pandaserver', 'rebroker',
+                                  'FAST_REBRO_THRESHOLD_NQNR_RATIO') #>> '{}')::float8 as ratio,
+           (resource.config_value(p_setup, 'pandaserver', 'rebroker',
+                                  'FAST_REBRO_THRESHOLD_NQUEUE_FRAC') #>> '{}')::float8 as fraction,
+           coalesce((select s.profile from lifecycle.setting_in_force s where s.setup = p_setup),
+                    'documented') as profile
   ), counted as materialized (
-    select c.queue, c.gshare, sum(c.defined + c.assigned + c.activated + c.starting)::bigint as queued, sum(c.running)::bigint as running
+    select c.queue, c.gshare,
+           sum(c.defined + c.assigned + c.activated + c.starting)::bigint as queued,
+           sum(c.running)::bigint as running
       from workload.job_count c
      where c.setup = p_setup
      group by c.queue, c.gshare
   ), total as (
     select n.gshare, sum(n.queued)::bigint as queued from counted n group by n.gshare
   ), threshold as (
-    select t.gshare, (resource.config_value(p_setup, 'pandaserver', 'rebroker', 'FAST_REBRO_THRESHOLD_NQUEUE_' || t.gshare) #>> '{}')::float8 as jobs from total t
+    select t.gshare,
+           (resource.config_value(p_setup, 'pandaserver', 'rebroker',
+                                  'FAST_REBRO_THRESHOLD_NQUEUE_' || t.gshare) #>> '{}')::float8 as jobs
+      from total t
   ), compared as (
-    select c.queue, c.gshare, c.queued, c.running, t.queued as total, s.ratio, s.fraction, l.jobs as threshold, s.profile, q,
-           ceil(least(c.queued - c.running * s.ratio, c.queued - coalesce(l.jobs, 0), c.queued - t.queued * s.fraction)) as excess,
+    select c.queue, c.gshare, c.queued, c.running, t.queued as total, s.ratio, s.fraction, l.jobs as threshold,
+           s.profile, q,
+           ceil(least(c.queued - c.running * s.ratio, c.queued - coalesce(l.jobs, 0),
+                      c.queued - t.queued * s.fraction)) as excess,
            exists (select from resource.slot x where x.setup = p_setup and x.queue = c.queue) as has_slots
       from counted c
      cross join setting s
@@ -32,16 +45,24 @@ as $$
   )
   select c.queue, c.gshare, c.queued, c.running, c.total, c.ratio, c.fraction, c.threshold,
          greatest(c.excess - (c.profile = 'panda2026')::int, 0)::bigint,
-         case when c.queued <= c.running * c.ratio then format('%s queued, not above %s times %s running', c.queued, c.ratio, c.running)
-              when c.queued <= c.total * c.fraction then format('%s queued, not above %s of the %s of the share', c.queued, c.fraction, c.total)
-              when c.threshold is null then format('FAST_REBRO_THRESHOLD_NQUEUE_%s is not set', coalesce(c.gshare, '<gshare>'))
-              when c.threshold = 0 and c.profile = 'panda2026' then format('FAST_REBRO_THRESHOLD_NQUEUE_%s is 0', c.gshare)
-              when c.queued <= c.threshold then format('%s queued, not above %s (FAST_REBRO_THRESHOLD_NQUEUE_%s)', c.queued, c.threshold, c.gshare)
+         case when c.queued <= c.running * c.ratio
+              then format('%s queued, not above %s times %s running', c.queued, c.ratio, c.running)
+              when c.queued <= c.total * c.fraction
+              then format('%s queued, not above %s of the %s of the share', c.queued, c.fraction, c.total)
+              when c.threshold is null
+              then format('FAST_REBRO_THRESHOLD_NQUEUE_%s is not set', coalesce(c.gshare, '<gshare>'))
+              when c.threshold = 0 and c.profile = 'panda2026'
+              then format('FAST_REBRO_THRESHOLD_NQUEUE_%s is 0', c.gshare)
+              when c.queued <= c.threshold
+              then format('%s queued, not above %s (FAST_REBRO_THRESHOLD_NQUEUE_%s)', c.queued, c.threshold, c.gshare)
               when c.has_slots then format('queue %s has slots of its own', c.queue)
-              when c.profile = 'doc' and lifecycle.is_exempt(c.q, '{paused,disableReassign}') then format('queue %s is paused or marked disableReassign', c.queue)
+              when c.profile = 'documented' and lifecycle.is_exempt(c.q, '{paused,disableReassign}')
+              then format('queue %s is paused or marked disableReassign', c.queue)
          end
     from compared c
 $$;
 
 comment on function lifecycle.fast_excess(text) is
-'Queues and shares with queued jobs (defined, assigned, activated, starting): the three thresholds of fast rebrokerage, how many jobs are above all of them, and what keeps them where they are; why_not null = they are brokered again. Errors: PB002 (setup not granted).';
+  'Queues and shares with queued jobs (defined, assigned, activated, starting): the three thresholds of fast '
+  'rebrokerage, how many jobs are above all of them, and what keeps them where they are; why_not null = they are '
+  'brokered again. Errors: PB002 (setup not granted).';

@@ -1,10 +1,8 @@
--- after: lifecycle.fast_excess
--- after: lifecycle.lock_jobs
--- after: lifecycle.return_to_task
--- lifecycle.md, Fast rebrokerage: the excess goes back, lowest job id first. Counts and jobs are read in one statement, and a job that is not to be had is not replaced by
--- another: so two at once move what one would.
-create or replace function lifecycle.fast_rebroker(p_setup text, p_dry_run boolean default false, p_limit int default null)
-returns table (queue text, gshare text, queued bigint, running bigint, excess bigint, jobs bigint)
+-- lifecycle.md, Fast rebrokerage: the excess goes back, lowest job id first. Counts and jobs are read in one
+-- statement, and a job that is not to be had is not replaced by another: so two at once move what one would.
+create or replace function lifecycle.fast_rebroker(
+  p_setup text, p_dry_run boolean default false, p_limit int default null
+) returns table (queue text, gshare text, queued bigint, running bigint, excess bigint, jobs bigint)
 language plpgsql
 security definer set search_path = lifecycle, pg_temp
 as $$
@@ -19,7 +17,8 @@ begin
   perform resource.identify(p_setup);
   perform resource.require_known_setup(p_setup);
   if v_most < 1 then
-    raise exception 'most is %', v_most using errcode = 'PB001', hint = 'Give how many jobs are touched at most, at least 1.';
+    raise exception 'most is %', v_most
+      using errcode = 'PB001', hint = 'Give how many jobs are touched at most, at least 1.';
   end if;
   with excess as materialized (
     select e.* from lifecycle.fast_excess(p_setup) e where e.why_not is null and e.excess > 0
@@ -27,15 +26,19 @@ begin
     select e.queue, e.gshare, i.job_id, i.task_id
       from excess e
      cross join lateral (select j.job_id, j.task_id from workload.job j
-                          where j.setup = p_setup and j.ended is null and j.queue = e.queue and j.gshare = e.gshare and j.status in ('defined', 'assigned', 'activated', 'starting')
+                          where j.setup = p_setup and j.ended is null and j.queue = e.queue and j.gshare = e.gshare
+                            and j.status in ('defined', 'assigned', 'activated', 'starting')
                           order by j.job_id limit e.excess) i
      order by i.job_id limit v_most
   ), taken as (
-    select e.queue, e.gshare, e.queued, e.running, e.excess, array_agg(c.job_id) filter (where c.job_id is not null) as ids
+    select e.queue, e.gshare, e.queued, e.running, e.excess,
+           array_agg(c.job_id) filter (where c.job_id is not null) as ids
       from excess e left join candidate c on c.queue = e.queue and c.gshare = e.gshare
      group by e.queue, e.gshare, e.queued, e.running, e.excess
   )
-  select coalesce((select jsonb_agg(t) from taken t), '[]'), array(select c.job_id from candidate c order by c.task_id nulls first, c.job_id) into v_taken, v_ids;
+  select coalesce((select jsonb_agg(t) from taken t), '[]'),
+         array(select c.job_id from candidate c order by c.task_id nulls first, c.job_id)
+    into v_taken, v_ids;
   if p_dry_run then
     v_moved := v_ids;
   else
@@ -43,10 +46,14 @@ begin
     for i in 1 .. cardinality(v_ids) by 500 loop
       v_some := lifecycle.lock_jobs(p_setup, v_ids[i : i + 499]);
       for v_job in
-        select j.job_id, format('fast-rebroker: %s jobs of %s are queued at %s, %s run, %s too many', t.queued, t.gshare, t.queue, t.running, t.excess) as why
+        select j.job_id,
+               format('fast-rebroker: %s jobs of %s are queued at %s, %s run, %s too many', t.queued, t.gshare, t.queue,
+                      t.running, t.excess) as why
           from workload.job j
-          join jsonb_to_recordset(v_taken) t (queue text, gshare text, queued bigint, running bigint, excess bigint) on t.queue = j.queue and t.gshare = j.gshare
-         where j.setup = p_setup and j.job_id = any (v_some) and j.status in ('defined', 'assigned', 'activated', 'starting')
+          join jsonb_to_recordset(v_taken) t (queue text, gshare text, queued bigint, running bigint, excess bigint)
+            on t.queue = j.queue and t.gshare = j.gshare
+         where j.setup = p_setup and j.job_id = any (v_some)
+           and j.status in ('defined', 'assigned', 'activated', 'starting')
          order by j.task_id nulls first, j.job_id
       loop
         perform lifecycle.return_to_task(p_setup, v_job.job_id, v_job.why);
@@ -55,10 +62,15 @@ begin
     end loop;
   end if;
   return query
-    select t.queue, t.gshare, t.queued, t.running, t.excess, (select count(*) from unnest(t.ids) i where i = any (v_moved))
-      from jsonb_to_recordset(v_taken) t (queue text, gshare text, queued bigint, running bigint, excess bigint, ids bigint[])
+    select t.queue, t.gshare, t.queued, t.running, t.excess,
+           (select count(*) from unnest(t.ids) i where i = any (v_moved))
+      from jsonb_to_recordset(v_taken) t (queue text, gshare text, queued bigint, running bigint,
+                                          excess bigint, ids bigint[])
      order by t.queue, t.gshare;
 end $$;
 
 comment on function lifecycle.fast_rebroker(text, boolean, int) is
-'Gives jobs that are too many at a queue back to their tasks, by queue and share, lowest job id first, up to so many in all (null = the setting); p_dry_run only says how many. Returns where, what was counted, how many are too many and how many went. Safe to run twice at once. Errors: PB001 (most), PB002 (setup not granted).';
+  'Gives jobs that are too many at a queue back to their tasks, by queue and share, lowest job id first, '
+  'up to so many in all (null = the setting); p_dry_run only says how many. Returns where, what was counted, '
+  'how many are too many and how many went. Safe to run twice at once. '
+  'Errors: PB001 (most), PB002 (setup not granted).';

@@ -1,10 +1,10 @@
--- after: lifecycle.overdue
--- after: lifecycle.lock_jobs
--- after: lifecycle.return_to_task
--- lifecycle.md, Timeouts. Candidates are read without a lock; then a few at a time are locked and judged once more, by what is so then: a heartbeat that came meanwhile counts,
--- and what another watcher ended is not ended again. In the order of tasks, so that two who give work back to the same tasks wait for each other and never crosswise.
+-- lifecycle.md, Timeouts. Candidates are read without a lock; then a few at a time are locked and judged once more,
+-- by what is so then: a heartbeat that came meanwhile counts, and what another watcher ended is not ended again. In
+-- the order of tasks, so that two who give work back to the same tasks wait for each other and never crosswise.
 -- Leased jobs that were sent are left to lifecycle.expire_leases.
-create or replace function lifecycle.watch_timeouts(p_setup text, p_dry_run boolean default false, p_limit int default null) returns table (rule text, action text, jobs bigint)
+create or replace function lifecycle.watch_timeouts(
+  p_setup text, p_dry_run boolean default false, p_limit int default null
+) returns table (rule text, action text, jobs bigint)
 language plpgsql
 security definer set search_path = lifecycle, pg_temp
 as $$
@@ -18,11 +18,16 @@ begin
   perform resource.identify(p_setup);
   perform resource.require_known_setup(p_setup);
   if v_most < 1 then
-    raise exception 'most is %', v_most using errcode = 'PB001', hint = 'Give how many jobs are touched at most by rule, at least 1.';
+    raise exception 'most is %', v_most
+      using errcode = 'PB001', hint = 'Give how many jobs are touched at most by rule, at least 1.';
   end if;
   if p_dry_run then
     return query
-      select o.rule, o.action, least(count(*), v_most) from lifecycle.overdue(p_setup) o where not (o.is_leased and o.rule = 'sent') group by o.rule, o.action order by min(o.place), o.action;
+      select o.rule, o.action, least(count(*), v_most)
+        from lifecycle.overdue(p_setup) o
+       where not (o.is_leased and o.rule = 'sent')
+       group by o.rule, o.action
+       order by min(o.place), o.action;
     return;
   end if;
   perform taskqueue.enter_setup(p_setup);
@@ -34,23 +39,32 @@ begin
   for i in 1 .. cardinality(v_ids) by 500 loop
     v_some := lifecycle.lock_jobs(p_setup, v_ids[i : i + 499]);
     for v_due in
-      select o.* from lifecycle.overdue(p_setup, v_some) o where not (o.is_leased and o.rule = 'sent') order by o.task_id nulls first, o.job_id
+      select o.*
+        from lifecycle.overdue(p_setup, v_some) o
+       where not (o.is_leased and o.rule = 'sent')
+       order by o.task_id nulls first, o.job_id
     loop
       if v_due.action = 'rebroker' then
         perform lifecycle.return_to_task(p_setup, v_due.job_id, v_due.why);
       else
-        perform lifecycle.end_job(p_setup, v_due.job_id, case v_due.action when 'fail' then 'failed' else 'cancelled' end, v_due.why, v_due.rule);
+        perform lifecycle.end_job(p_setup, v_due.job_id,
+                                  case v_due.action when 'fail' then 'failed' else 'cancelled' end, v_due.why,
+                                  v_due.rule);
       end if;
-      v_done := jsonb_set(v_done, array[v_due.place || ' ' || v_due.action], to_jsonb(coalesce((v_done ->> (v_due.place || ' ' || v_due.action))::bigint, 0) + 1));
+      v_done := jsonb_set(v_done, array[v_due.place || ' ' || v_due.action],
+                          to_jsonb(coalesce((v_done ->> (v_due.place || ' ' || v_due.action))::bigint, 0) + 1));
     end loop;
   end loop;
   return query
     select r.rule, split_part(d.key, ' ', 2), sum(d.value::bigint)::bigint
       from jsonb_each_text(v_done) d
       join lifecycle.timeout_rule r on r.position = split_part(d.key, ' ', 1)::int
-       and r.profile = coalesce((select s.profile from lifecycle.setting_in_force s where s.setup = p_setup), 'doc')
+       and r.profile = coalesce((select s.profile from lifecycle.setting_in_force s where s.setup = p_setup),
+                                'documented')
      group by r.rule, split_part(d.key, ' ', 2) order by min(r.position), 2;
 end $$;
 
 comment on function lifecycle.watch_timeouts(text, boolean, int) is
-'Ends the jobs that a timeout of the profile of the setup applies to, or gives them back to their tasks, up to so many by rule (null = the setting); p_dry_run only says how many. Returns a row for each rule and action that touched any. Safe to run twice at once. Errors: PB001 (most), PB002 (setup not granted).';
+  'Ends the jobs that a timeout of the profile of the setup applies to, or gives them back to their tasks, '
+  'up to so many by rule (null = the setting); p_dry_run only says how many. Returns a row for each rule and action '
+  'that touched any. Safe to run twice at once. Errors: PB001 (most), PB002 (setup not granted).';

@@ -1,5 +1,5 @@
--- after: lifecycle.forget_ended
--- What has to be done now and then, beside timeouts: counts that came to nothing, partitions of the history, jobs that ended long ago. The first two are of all setups.
+-- What has to be done now and then, beside timeouts: counts that came to nothing, partitions of the history, jobs
+-- that ended long ago. The first two are of all setups.
 create or replace function lifecycle.maintain(p_setup text default null) returns table (step text, changed bigint)
 language plpgsql
 security definer set search_path = lifecycle, pg_temp
@@ -25,4 +25,6 @@ begin
 end $$;
 
 comment on function lifecycle.maintain(text) is
-'Forgets the ended jobs of a setup that are older than jobs_kept; without a setup it removes counts that came to nothing, and makes and drops partitions of the history of jobs. Returns what it did, a row a step. Safe to run twice at once. Errors: PB002 (setup not granted).';
+  'Forgets the ended jobs of a setup that are older than jobs_kept; without a setup it removes counts that came to '
+  'nothing, and makes and drops partitions of the history of jobs. Returns what it did, a row a step. '
+  'Safe to run twice at once. Errors: PB002 (setup not granted).';

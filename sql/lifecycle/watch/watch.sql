@@ -1,6 +1,11 @@
--- lifecycle.md, Timeouts: everything that goes on by itself, to be called every few seconds (p_often) and once a minute. A procedure, so that it commits between steps: what is
--- done stays done, and locks are short. Leases are looked at again behind each step that may last with a million jobs. Nothing here needs rights of its own (a procedure that commits cannot be SECURITY DEFINER).
-create or replace procedure lifecycle.watch(p_setup text default null, p_dry_run boolean default false, p_often boolean default false, inout p_report jsonb default null)
+-- lifecycle.md, Timeouts: everything that goes on by itself, to be called every few seconds (p_often) and once a
+-- minute. A procedure, so that it commits between steps: what is done stays done, and locks are short. Leases are
+-- looked at again behind each step that may last with a million jobs. Nothing here needs rights of its own (a
+-- procedure that commits cannot be SECURITY DEFINER).
+create or replace procedure lifecycle.watch(
+  p_setup text default null, p_dry_run boolean default false, p_often boolean default false,
+  inout p_report jsonb default null
+)
 language plpgsql
 as $$
 declare
@@ -15,22 +20,26 @@ begin
   foreach v_step in array case when p_dry_run and p_often then '{leases}'::text[]
                                when p_dry_run then '{leases,timeouts,fast-rebroker}'::text[]
                                when p_often then '{leases,activate}'::text[]
-                               else '{leases,timeouts,leases,fast-rebroker,leases,activate,leases,shares,ended}'::text[] end
+                               else '{leases,timeouts,leases,fast-rebroker,leases,activate,'
+                                    'leases,shares,ended}'::text[] end
   loop
     foreach v_setup in array v_setups loop
       v_calls := 0;
       loop
         begin
-          v_said := lifecycle.watch_step(v_setup, v_step, p_dry_run, case when v_step in ('leases', 'timeouts') and not p_dry_run then v_a_call end);
+          v_said := lifecycle.watch_step(
+            v_setup, v_step, p_dry_run, case when v_step in ('leases', 'timeouts') and not p_dry_run then v_a_call end);
         exception when others then  -- what is wrong with one setup keeps nothing from the others, and is tried again
           v_said := jsonb_build_array(jsonb_build_object('rule', v_step, 'action', 'error: ' || sqlerrm, 'jobs', 0));
         end;
-        p_report := p_report || coalesce((select jsonb_agg(jsonb_build_object('setup', v_setup) || e) from jsonb_array_elements(v_said) e), '[]');
+        p_report := p_report || coalesce((select jsonb_agg(jsonb_build_object('setup', v_setup) || e)
+                                            from jsonb_array_elements(v_said) e), '[]');
         commit;
         v_calls := v_calls + 1;
         -- as often as a call of the setting's size would do
-        exit when v_step not in ('leases', 'timeouts') or p_dry_run or not exists (select from jsonb_array_elements(v_said) e where (e ->> 'jobs')::bigint >= v_a_call)
-               or v_calls * v_a_call >= (select s.most from lifecycle.setting_in_force s where s.setup = v_setup);
+        exit when v_step not in ('leases', 'timeouts') or p_dry_run
+                  or not exists (select from jsonb_array_elements(v_said) e where (e ->> 'jobs')::bigint >= v_a_call)
+                  or v_calls * v_a_call >= (select s.most from lifecycle.setting_in_force s where s.setup = v_setup);
       end loop;
     end loop;
   end loop;
@@ -45,4 +54,10 @@ begin
 end $$;
 
 comment on procedure lifecycle.watch(text, boolean, boolean, jsonb) is
-'Everything that goes on by itself in a setup, or in all: leases that expired, timeouts, fast rebrokerage, jobs whose input is there, counts, history, ended jobs; commits between steps. p_often: only what is to be done every few seconds (leases, jobs whose input is there, counts). p_dry_run: only what would be done about leases that expired, by timeouts and by fast rebrokerage; stores nothing and waits for nobody. p_report becomes [{setup, rule, action, jobs}], where any were touched; what fails is undone, is said in place of the action, and keeps nothing from the rest. Safe to run twice at once. Errors: PB001 (there is no such setup), PB002 (setup not granted).';
+  'Everything that goes on by itself in a setup, or in all: leases that expired, timeouts, fast rebrokerage, '
+  'jobs whose input is there, counts, history, ended jobs; commits between steps. p_often: only what is to be done '
+  'every few seconds (leases, jobs whose input is there, counts). p_dry_run: only what would be done about leases '
+  'that expired, by timeouts and by fast rebrokerage; stores nothing and waits for nobody. p_report becomes [{setup, '
+  'rule, action, jobs}], where any were touched; what fails is undone, is said in place of the action, '
+  'and keeps nothing from the rest. Safe to run twice at once. Errors: PB001 (there is no such setup), '
+  'PB002 (setup not granted).';

@@ -1,9 +1,3 @@
--- after: lifecycle.watch_timeouts
--- after: lifecycle.fast_rebroker
--- after: lifecycle.expire_leases
--- after: lifecycle.activate
--- after: lifecycle.maintain
--- after: lifecycle.measure_shares
 -- One step of lifecycle.watch: a transaction.
 create or replace function lifecycle.watch_step(p_setup text, p_step text, p_dry_run boolean, p_limit int) returns jsonb
 language plpgsql
@@ -12,21 +6,36 @@ declare
   v_said jsonb;
 begin
   if p_step = 'leases' then
-    select jsonb_agg(to_jsonb(s)) into v_said from lifecycle.expire_leases(p_setup, p_limit, p_dry_run) s where s.jobs > 0;
+    select jsonb_agg(to_jsonb(s))
+      into v_said
+      from lifecycle.expire_leases(p_setup, p_limit, p_dry_run) s
+     where s.jobs > 0;
   elsif p_step = 'timeouts' then
-    select jsonb_agg(to_jsonb(s)) into v_said from lifecycle.watch_timeouts(p_setup, p_dry_run, p_limit) s where s.jobs > 0;
+    select jsonb_agg(to_jsonb(s))
+      into v_said
+      from lifecycle.watch_timeouts(p_setup, p_dry_run, p_limit) s
+     where s.jobs > 0;
   elsif p_step = 'fast-rebroker' then
-    select jsonb_agg(jsonb_build_object('rule', 'fast-rebroker', 'action', 'rebroker', 'queue', s.queue, 'gshare', s.gshare, 'jobs', s.jobs)) into v_said
+    select jsonb_agg(jsonb_build_object('rule', 'fast-rebroker', 'action', 'rebroker', 'queue', s.queue, 'gshare',
+                                        s.gshare, 'jobs', s.jobs))
+      into v_said
       from lifecycle.fast_rebroker(p_setup, p_dry_run, p_limit) s where s.jobs > 0;
   elsif p_step = 'activate' then
-    select jsonb_agg(jsonb_build_object('rule', 'input', 'action', s.status, 'jobs', s.jobs)) into v_said from lifecycle.activate(p_setup) s where s.jobs > 0;
+    select jsonb_agg(jsonb_build_object('rule', 'input', 'action', s.status, 'jobs', s.jobs))
+      into v_said
+      from lifecycle.activate(p_setup) s
+     where s.jobs > 0;
   elsif p_step = 'shares' then
     perform lifecycle.measure_shares(p_setup);
   elsif p_step = 'ended' then
-    select jsonb_agg(jsonb_build_object('rule', m.step, 'action', 'forget', 'jobs', m.changed)) into v_said from lifecycle.maintain(p_setup) m where m.changed > 0;
+    select jsonb_agg(jsonb_build_object('rule', m.step, 'action', 'forget', 'jobs', m.changed))
+      into v_said
+      from lifecycle.maintain(p_setup) m
+     where m.changed > 0;
   end if;
   return coalesce(v_said, '[]');
 end $$;
 
 comment on function lifecycle.watch_step(text, text, boolean, int) is
-'One step of lifecycle.watch in a setup (leases, timeouts, fast-rebroker, activate, shares, ended), and what it touched. Errors: PB002 (setup not granted).';
+  'One step of lifecycle.watch in a setup (leases, timeouts, fast-rebroker, activate, shares, ended), '
+  'and what it touched. Errors: PB002 (setup not granted).';

@@ -1,4 +1,3 @@
--- after: instance.instance_use
 create or replace view monitor.instance_difference as
 select i.setup, i.instance_id, i.state, i.used_cpu, u.cpu as job_cpu, i.used_ram, u.ram as job_ram
   from instance.instance i
@@ -7,10 +6,13 @@ select i.setup, i.instance_id, i.state, i.used_cpu, u.cpu as job_cpu, i.used_ram
 union all
 select j.setup, j.instance_id, null, null, sum(j.cpu), null, sum(j.ram)
   from instance.job j
- where j.state = 'placed' and not exists (select from instance.instance i where i.setup = j.setup and i.instance_id = j.instance_id)
+ where j.state = 'placed'
+   and not exists (select from instance.instance i where i.setup = j.setup and i.instance_id = j.instance_id)
  group by j.setup, j.instance_id;
 
-comment on view monitor.instance_difference is 'Instances whose use is not that of their jobs, or that are released and have jobs, or are not there. Empty in health.';
+comment on view monitor.instance_difference is
+  'Instances whose use is not that of their jobs, or that are released and have jobs, or are not there. '
+  'Empty in health.';
 comment on column monitor.instance_difference.setup is 'Tenant.';
 comment on column monitor.instance_difference.instance_id is 'Instance.';
 comment on column monitor.instance_difference.state is 'Its state; null = it is not there.';

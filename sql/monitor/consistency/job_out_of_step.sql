@@ -1,4 +1,5 @@
--- Consistency: always empty. Jobs that a world brought (without history) may be in neither: who has them need not be known here.
+-- Consistency: always empty. Jobs that a world brought (without history) may be in neither: who
+-- has them need not be known here.
 create or replace view monitor.job_out_of_step as
 select setup, job_id, j.status, p.place
   from workload.job j
@@ -13,7 +14,8 @@ select setup, job_id, j.status, p.place
        end;
 
 comment on view monitor.job_out_of_step is
-'Brokered jobs whose status is not that of where they are: activated ones wait in a TaskQueue, sent to transferring ones are leased, all others are in neither. Always empty; a row is a fault of pgbroker.';
+  'Brokered jobs whose status is not that of where they are: activated ones wait in a TaskQueue, sent to transferring '
+  'ones are leased, all others are in neither. Always empty; a row is a fault of pgbroker.';
 comment on column monitor.job_out_of_step.setup is 'Tenant.';
 comment on column monitor.job_out_of_step.job_id is 'Job.';
 comment on column monitor.job_out_of_step.status is 'Its status; null = there is no such job.';

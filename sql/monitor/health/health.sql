@@ -1,4 +1,3 @@
--- after: monitor.health_setting, monitor.health_session, monitor.health_snapshot, monitor.health_table, monitor.health_work
 -- What `broker doctor` shows.
 create or replace view monitor.health as
 select f.area, f.object, f.value, f.verdict, f.cost, f.remedy
@@ -14,14 +13,19 @@ select f.area, f.object, f.value, f.verdict, f.cost, f.remedy
         union all
         -- least privilege: everything else is seen without it
         select 'rights', 'pg_read_all_stats', 'lacking', 'advice',
-               'sessions of other users are seen by process id and transactions only, not since when, in which state, or whether left open',
-               format('grant pg_read_all_stats to %I, which also shows their queries; or look as a superuser', current_user)
+               'sessions of other users are seen by process id and transactions only, not since when, in which state, '
+               'or whether left open',
+               format('grant pg_read_all_stats to %I, which also shows their queries; or look as a superuser',
+                      current_user)
          where not pg_has_role(current_user, 'pg_read_all_stats', 'usage')) f
  order by array_position(array['problem', 'advice', 'ok'], f.verdict), f.area, f.object;
 
 comment on view monitor.health is
-'What on this server holds matching back and what to do about it, one row a finding, problems first; `broker doctor` prints it. problem: jobs can be lost, or matching suffers now. advice: it will, or could be faster.';
-comment on column monitor.health.area is 'setting, snapshot, slot, lock, open call, connection, bloat, statistics, autovacuum, trigger, transaction ids, maintenance, history or rights.';
+  'What on this server holds matching back and what to do about it, one row a finding, problems first; '
+  '`broker doctor` prints it. problem: jobs can be lost, or matching suffers now. advice: it will, or could be faster.';
+comment on column monitor.health.area is
+  'setting, snapshot, slot, lock, open call, connection, bloat, statistics, autovacuum, trigger, transaction ids, '
+  'maintenance, history or rights.';
 comment on column monitor.health.object is 'What was looked at.';
 comment on column monitor.health.value is 'What was found.';
 comment on column monitor.health.verdict is 'ok, advice or problem.';

@@ -1,8 +1,9 @@
--- after: resource.setup_time
--- Whether taskqueue.maintain and lifecycle.watch do their work. They keep no record of their own: what they should have done long ago and have not tells.
+-- Whether taskqueue.maintain and lifecycle.watch do their work. They keep no record of their own: what they should
+-- have done long ago and have not tells.
 create or replace view monitor.health_work as
 with today (day, days) as (
-  select (now() at time zone 'utc')::date, (select coalesce(ceil(extract(epoch from max(s.history_kept)) / 86400), 30)::int from taskqueue.setting s)
+  select (now() at time zone 'utc')::date,
+         (select coalesce(ceil(extract(epoch from max(s.history_kept)) / 86400), 30)::int from taskqueue.setting s)
 ), partition as (
   select to_date(right(c.relname, 8), 'YYYYMMDD') as day
     from pg_inherits i
@@ -10,12 +11,18 @@ with today (day, days) as (
    where i.inhparent = 'taskqueue.history'::regclass and c.relname ~ '^history_[0-9]{8}$'
 ), ahead as (  -- as far as there is one for each day
   select count(*) - 1 as days
-    from (select p.day - row_number() over (order by p.day)::int + 1 as begins from partition p, today t where p.day >= t.day) p, today t
+    from (select p.day - row_number() over (order by p.day)::int + 1 as begins
+            from partition p, today t
+           where p.day >= t.day) p,
+         today t
    where p.begins = t.day
 ), late as (
-  select t.setup, greatest(t.now - ((select min(m.marked_at) from taskqueue.share_mark m where m.setup = t.setup) + s.share_delay),
-                           t.now - ((select min(r.seen_at) from taskqueue.resource_seen r where r.setup = t.setup) + interval '10 seconds'),
-                           interval '0') as by,
+  select t.setup,
+         greatest(t.now
+                  - ((select min(m.marked_at) from taskqueue.share_mark m where m.setup = t.setup) + s.share_delay),
+                  t.now - ((select min(r.seen_at) from taskqueue.resource_seen r
+                             where r.setup = t.setup) + interval '10 seconds'),
+                  interval '0') as by,
          case when u.simulated is not null then ', by its clock, which is set' else '' end as clock
     from resource.setup_time t
     join resource.setup u on u.setup = t.setup
@@ -39,61 +46,93 @@ with today (day, days) as (
     from (select from taskqueue.lease l
             join taskqueue.setting s on s.setup = l.setup
             join resource.setup_time t on t.setup = l.setup
-           where l.state = 'matched' and l.matched_at < t.now - s.lease_time - interval '1 minute' and l.expires_at < t.now - interval '1 minute'
-             and not (l.brokered and exists (select from workload.job j join resource.queue q on q.setup = j.setup and q.queue = j.queue  -- they stay (lifecycle.is_exempt)
-                                              where j.setup = l.setup and j.job_id = l.job_id and (q.status = 'paused' or q.catchall like '%disableReassign%')))
+           where l.state = 'matched' and l.matched_at < t.now - s.lease_time - interval '1 minute'
+             and l.expires_at < t.now - interval '1 minute'
+             -- they stay (lifecycle.is_exempt)
+             and not (l.brokered
+                      and exists (select from workload.job j
+                                    join resource.queue q on q.setup = j.setup and q.queue = j.queue
+                                   where j.setup = l.setup and j.job_id = l.job_id
+                                     and (q.status = 'paused' or q.catchall like '%disableReassign%')))
            limit 1000) e
 ), stray as (
   select count(*) as events from (select from taskqueue.history_default limit 100000) h
 )
 select 'maintenance' as area, 'setup ' || l.setup as object,
-       case when v.verdict = 'ok' then 'done' else format('not done for %s%s', date_trunc('second', l.by), l.clock) end as value, v.verdict,
-       case when v.verdict <> 'ok' then 'shares are those of queues that were, counts take longer to read, and explain_job knows no new resources' end as cost,
-       case when v.verdict <> 'ok' then 'call taskqueue.maintain every few seconds: broker maintain --every 5, or pg_cron' end as remedy
+       case when v.verdict = 'ok' then 'done'
+            else format('not done for %s%s', date_trunc('second', l.by), l.clock) end as value,
+       v.verdict,
+       case when v.verdict <> 'ok' then 'shares are those of queues that were, counts take longer to read, '
+                                        'and explain_job knows no new resources' end as cost,
+       case when v.verdict <> 'ok'
+            then 'call taskqueue.maintain every few seconds: broker maintain --every 5, or pg_cron' end as remedy
   from late l
  cross join lateral (select case when l.by > interval '1 minute' then 'advice' else 'ok' end as verdict) v
  union all
-select 'maintenance', 'changes of counts', case when u.changes is null then '0' else format('%s of queue %s in setup %s', u.changes, u.task_queue_id, u.setup) end, v.verdict,
+select 'maintenance', 'changes of counts',
+       case when u.changes is null then '0'
+            else format('%s of queue %s in setup %s', u.changes, u.task_queue_id, u.setup) end,
+       v.verdict,
        case when v.verdict <> 'ok' then 'each match from the queue adds them up' end,
-       case when v.verdict <> 'ok' then 'call taskqueue.maintain every few seconds: broker maintain --every 5, or pg_cron' end
+       case when v.verdict <> 'ok'
+            then 'call taskqueue.maintain every few seconds: broker maintain --every 5, or pg_cron' end
   from (select) one
   left join unfolded u on true
  cross join lateral (select case when u.changes >= 500 then 'advice' else 'ok' end as verdict) v
  union all
-select 'maintenance', 'changes of job counts', u.changes || case when u.changes = 100000 then ' or more' else '' end || case when u.late > interval '10 minutes' then format(', not folded for %s', date_trunc('second', u.late)) else '' end,
+select 'maintenance', 'changes of job counts',
+       u.changes || case when u.changes = 100000 then ' or more' else '' end
+       || case when u.late > interval '10 minutes' then format(', not folded for %s', date_trunc('second', u.late))
+               else '' end,
        v.verdict,
        case when v.verdict <> 'ok' then 'whoever counts jobs, brokerage first, adds them up each time' end,
-       case when v.verdict <> 'ok' then 'let somebody call lifecycle.watch every few seconds: broker watchdog, or pg_cron' end
+       case when v.verdict <> 'ok'
+            then 'let somebody call lifecycle.watch every few seconds: broker watchdog, or pg_cron' end
   from unfolded_job u
- cross join lateral (select case when u.changes = 100000 or u.late > interval '10 minutes' then 'advice' else 'ok' end as verdict) v
+ cross join lateral (
+   select case when u.changes = 100000 or u.late > interval '10 minutes' then 'advice' else 'ok' end as verdict) v
  union all
-select 'maintenance', 'leases that expired', e.leases || case when e.leases = 1000 then ' or more' else '' end, v.verdict,
+select 'maintenance', 'leases that expired',
+       e.leases || case when e.leases = 1000 then ' or more' else '' end,
+       v.verdict,
        case when v.verdict <> 'ok' then 'jobs that no agent started do not go back to their TaskQueues' end,
-       case when v.verdict <> 'ok' then 'let somebody call lifecycle.watch every few seconds: broker watchdog, or pg_cron' end
+       case when v.verdict <> 'ok'
+            then 'let somebody call lifecycle.watch every few seconds: broker watchdog, or pg_cron' end
   from expired e
  cross join lateral (select case when e.leases > 0 then 'advice' else 'ok' end as verdict) v
  union all
-select 'history', 'partitions made ahead', case when a.days < 0 then 'none for today' else format('%s days', a.days) end, v.verdict,
+select 'history', 'partitions made ahead',
+       case when a.days < 0 then 'none for today' else format('%s days', a.days) end,
+       v.verdict,
        case when v.verdict <> 'ok' then 'events go into history_default, which retention does not clear' end,
-       case when v.verdict <> 'ok' then 'call taskqueue.maintain() without a setup at least once a day; a day that has events in history_default already gets no partition, the next one does' end
+       case when v.verdict <> 'ok'
+            then 'call taskqueue.maintain() without a setup at least once a day; a day that has events in '
+                 'history_default already gets no partition, the next one does' end
   from ahead a
- cross join lateral (select case when a.days < 1 and exists (select from resource.setup) then 'advice' else 'ok' end as verdict) v
+ cross join lateral (
+   select case when a.days < 1 and exists (select from resource.setup) then 'advice' else 'ok' end as verdict) v
  union all
-select 'history', 'events in history_default', s.events || case when s.events = 100000 then ' or more' else '' end, v.verdict,
+select 'history', 'events in history_default',
+       s.events || case when s.events = 100000 then ' or more' else '' end,
+       v.verdict,
        case when v.verdict <> 'ok' then 'they stay beyond the retention, and their days get no partition' end,
-       case when v.verdict <> 'ok' then 'let taskqueue.maintain() run every day; those that are there stay until somebody deletes them as broker_owner, when they are beyond the retention' end
+       case when v.verdict <> 'ok' then 'let taskqueue.maintain() run every day; those that are there stay until '
+                                        'somebody deletes them as broker_owner, when they are beyond the retention' end
   from stray s
  cross join lateral (select case when s.events > 0 then 'advice' else 'ok' end as verdict) v
  union all
-select 'history', 'partitions beyond the retention', format('%s, retention is %s days', o.partitions, t.days), v.verdict,
+select 'history', 'partitions beyond the retention', format('%s, retention is %s days', o.partitions, t.days),
+       v.verdict,
        case when v.verdict <> 'ok' then 'disk: 7 GB a day at a thousand matches a second' end,
-       case when v.verdict <> 'ok' then 'call taskqueue.maintain(); where it cannot drop them, somebody reads the history for long' end
+       case when v.verdict <> 'ok'
+            then 'call taskqueue.maintain(); where it cannot drop them, somebody reads the history for long' end
   from today t
  cross join lateral (select count(*) as partitions from partition p where p.day < t.day - t.days - 1) o
  cross join lateral (select case when o.partitions > 0 then 'advice' else 'ok' end as verdict) v;
 
 comment on view monitor.health_work is
-'Whether the background work is done: shares, counts, resources seen, leases that expired, partitions of the history. Part of monitor.health.';
+  'Whether the background work is done: shares, counts, resources seen, leases that expired, partitions of the '
+  'history. Part of monitor.health.';
 comment on column monitor.health_work.area is 'maintenance or history.';
 comment on column monitor.health_work.object is 'Setup, or what was looked at.';
 comment on column monitor.health_work.value is 'What was found.';

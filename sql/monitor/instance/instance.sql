@@ -1,6 +1,6 @@
--- after: instance.instance_use
 create or replace view monitor.instance as
-select i.setup, i.instance_id, i.task_id, i.queue, i.type, i.state, u.jobs, i.used_cpu, i.cpu, i.cpu - i.used_cpu as free_cpu, i.used_ram, i.ram, i.ram - i.used_ram as free_ram,
+select i.setup, i.instance_id, i.task_id, i.queue, i.type, i.state, u.jobs, i.used_cpu, i.cpu,
+       i.cpu - i.used_cpu as free_cpu, i.used_ram, i.ram, i.ram - i.used_ram as free_ram,
        i.price, i.requested_at, i.started_at, i.released_at,
        i.price * extract(epoch from coalesce(i.released_at, t.now) - i.requested_at) / 3600 as cost
   from instance.instance i

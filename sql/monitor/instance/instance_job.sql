@@ -1,5 +1,6 @@
 create or replace view monitor.instance_job as
-select j.setup, j.job_id, j.task_id, j.queue, j.taskqueue_job_id, j.state, j.cpu, j.ram, j.cpu_expression, j.ram_expression, j.inputs, j.instance_type, j.instance_id, j.reason, j.placed_at, j.ended_at
+select j.setup, j.job_id, j.task_id, j.queue, j.taskqueue_job_id, j.state, j.cpu, j.ram, j.cpu_expression,
+       j.ram_expression, j.inputs, j.instance_type, j.instance_id, j.reason, j.placed_at, j.ended_at
   from instance.job j;
 
 comment on view monitor.instance_job is 'Jobs that are packed onto instances: what each needs, where it is, and why.';
@@ -11,8 +12,10 @@ comment on column monitor.instance_job.taskqueue_job_id is 'Job of TaskQueues th
 comment on column monitor.instance_job.state is 'waiting, placed, finished, cancelled or unschedulable.';
 comment on column monitor.instance_job.cpu is 'Cores that it needs; null = not known yet.';
 comment on column monitor.instance_job.ram is 'Memory that it needs (MB); null = not known yet.';
-comment on column monitor.instance_job.cpu_expression is 'Cores as an expression of inputs; null = a number was given, or nothing.';
-comment on column monitor.instance_job.ram_expression is 'Memory (MB) as an expression of inputs; null = a number was given, or nothing.';
+comment on column monitor.instance_job.cpu_expression is
+  'Cores as an expression of inputs; null = a number was given, or nothing.';
+comment on column monitor.instance_job.ram_expression is
+  'Memory (MB) as an expression of inputs; null = a number was given, or nothing.';
 comment on column monitor.instance_job.inputs is 'Inputs that are known.';
 comment on column monitor.instance_job.instance_type is 'Type that its instance must have; null = any that fits.';
 comment on column monitor.instance_job.instance_id is 'Instance that it is on, or was on when it ended; null = none.';

@@ -1,13 +1,17 @@
--- after: instance.instance_use
--- instance-scheduling.md: cost an hour, packing efficiency, and the gap to a bound that no packing can go below: the cheapest mix of types, by relaxation, that covers the sums of
--- cpu and ram. A linear programme with two conditions has its least at a mix of one or two types: one that covers both sums by itself, or two that cover both exactly.
+-- instance-scheduling.md: cost an hour, packing efficiency, and the gap to a bound that no packing can go below: the
+-- cheapest mix of types, by relaxation, that covers the sums of cpu and ram. A linear programme with two conditions
+-- has its least at a mix of one or two types: one that covers both sums by itself, or two that cover both exactly.
 create or replace view monitor.instance_total as
 with type as materialized (
-  select t.setup, t.name, t.cpu::float8 as cpu, t.ram::float8 as ram, t.price::float8 as price from resource.instance_type t
+  select t.setup, t.name, t.cpu::float8 as cpu, t.ram::float8 as ram, t.price::float8 as price
+    from resource.instance_type t
 )
-select t.setup, t.task_id, t.queue, t.instances, t.jobs, t.used_cpu, t.cpu, t.used_cpu / nullif(t.cpu, 0) as cpu_efficiency, t.used_ram, t.ram, t.used_ram / nullif(t.ram, 0) as ram_efficiency,
+select t.setup, t.task_id, t.queue, t.instances, t.jobs, t.used_cpu, t.cpu,
+       t.used_cpu / nullif(t.cpu, 0) as cpu_efficiency, t.used_ram, t.ram,
+       t.used_ram / nullif(t.ram, 0) as ram_efficiency,
        t.price, b.lower_bound, t.price / nullif(b.lower_bound, 0) - 1 as gap
-  from (select i.setup, i.task_id, i.queue, count(*) as instances, coalesce(sum(u.jobs), 0)::bigint as jobs, sum(i.used_cpu) as used_cpu, sum(i.cpu) as cpu, sum(i.used_ram) as used_ram,
+  from (select i.setup, i.task_id, i.queue, count(*) as instances, coalesce(sum(u.jobs), 0)::bigint as jobs,
+               sum(i.used_cpu) as used_cpu, sum(i.cpu) as cpu, sum(i.used_ram) as used_ram,
                sum(i.ram) as ram, sum(i.price) as price
           from instance.instance i
           join instance.instance_use u on u.setup = i.setup and u.instance_id = i.instance_id
@@ -15,16 +19,21 @@ select t.setup, t.task_id, t.queue, t.instances, t.jobs, t.used_cpu, t.cpu, t.us
          group by i.setup, i.task_id, i.queue) t
  cross join lateral (
    select round(min(m.price)::numeric, 6) as lower_bound
-     from (select a.price * greatest(t.used_cpu::float8 / a.cpu, t.used_ram::float8 / a.ram) as price from type a where a.setup = t.setup
+     from (select a.price * greatest(t.used_cpu::float8 / a.cpu, t.used_ram::float8 / a.ram) as price
+             from type a
+            where a.setup = t.setup
            union all
            select x.a * a.price + x.b * b.price
              from type a
              join type b on b.setup = a.setup and a.name < b.name and a.cpu * b.ram <> b.cpu * a.ram
-            cross join lateral (select (t.used_cpu::float8 * b.ram - t.used_ram::float8 * b.cpu) / (a.cpu * b.ram - b.cpu * a.ram) as a,
-                                       (a.cpu * t.used_ram::float8 - a.ram * t.used_cpu::float8) / (a.cpu * b.ram - b.cpu * a.ram) as b) x
+            cross join lateral (
+              select (t.used_cpu::float8 * b.ram - t.used_ram::float8 * b.cpu) / (a.cpu * b.ram - b.cpu * a.ram) as a,
+                     (a.cpu * t.used_ram::float8 - a.ram * t.used_cpu::float8) / (a.cpu * b.ram - b.cpu * a.ram) as b) x
             where a.setup = t.setup and x.a >= 0 and x.b >= 0) m) b;
 
-comment on view monitor.instance_total is 'Instances of each task and queue that are not released: how many, how full, what they cost an hour, and how much less any packing could cost at best.';
+comment on view monitor.instance_total is
+  'Instances of each task and queue that are not released: how many, how full, what they cost an hour, '
+  'and how much less any packing could cost at best.';
 comment on column monitor.instance_total.setup is 'Tenant.';
 comment on column monitor.instance_total.task_id is 'Task; null = those that any may use.';
 comment on column monitor.instance_total.queue is 'PanDA queue of kind cloud whose jobs they take; null = none.';
@@ -37,5 +46,6 @@ comment on column monitor.instance_total.used_ram is 'Memory that the jobs use (
 comment on column monitor.instance_total.ram is 'Memory of the instances (MB).';
 comment on column monitor.instance_total.ram_efficiency is 'Used of it, 0 to 1.';
 comment on column monitor.instance_total.price is 'Price of the instances per hour.';
-comment on column monitor.instance_total.lower_bound is 'The cheapest mix of types, taken in parts, that has what the jobs use, per hour.';
+comment on column monitor.instance_total.lower_bound is
+  'The cheapest mix of types, taken in parts, that has what the jobs use, per hour.';
 comment on column monitor.instance_total.gap is 'How far the price is above that, as a part of it: 0.1 = 10 %.';

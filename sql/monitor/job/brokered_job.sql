@@ -1,10 +1,12 @@
 -- Jobs that brokerage made, and those loaded with a world: what a report of waiting times, shares and sites reads.
 create or replace view monitor.brokered_job as
-select j.setup, j.job_id, j.task_id, j.number, j.queue, j.status, j.sub_status, j.priority, j.gshare, j.label, j.user_name, j.cores,
-       j.created, j.activated, j.started, j.ended, j.rebrokered, j.previous_queues, j.input_files, j.input_bytes, j.events,
-       j.state_changed,
+select j.setup, j.job_id, j.task_id, j.number, j.queue, j.status, j.sub_status, j.priority, j.gshare, j.label,
+       j.user_name, j.cores,
+       j.created, j.activated, j.started, j.ended, j.rebrokered, j.previous_queues, j.input_files, j.input_bytes,
+       j.events, j.state_changed,
        case when j.rebrokered > 0 then (select n.job_id from workload.job n
-                                         where n.setup = j.setup and n.task_id = j.task_id and n.number = j.number and n.rebrokered in (j.rebrokered + 1, 0)
+                                         where n.setup = j.setup and n.task_id = j.task_id and n.number = j.number
+                                           and n.rebrokered in (j.rebrokered + 1, 0)
                                          order by n.rebrokered desc limit 1) end as replaced_by
   from workload.job j;
 
@@ -22,13 +24,17 @@ comment on column monitor.brokered_job.label is 'prodSourceLabel.';
 comment on column monitor.brokered_job.user_name is 'User.';
 comment on column monitor.brokered_job.cores is 'Cores.';
 comment on column monitor.brokered_job.created is 'When it was made.';
-comment on column monitor.brokered_job.activated is 'When its input was there and it came into a TaskQueue; null = not yet.';
+comment on column monitor.brokered_job.activated is
+  'When its input was there and it came into a TaskQueue; null = not yet.';
 comment on column monitor.brokered_job.started is 'When it began to run, the last time; null = not yet.';
 comment on column monitor.brokered_job.ended is 'When it ended; null = not yet.';
-comment on column monitor.brokered_job.rebrokered is '0 = its part of the input is its own; else it went back to the task, the how-manieth time.';
-comment on column monitor.brokered_job.previous_queues is 'Queues where its part of the input was before, oldest first; null = none.';
+comment on column monitor.brokered_job.rebrokered is
+  '0 = its part of the input is its own; else it went back to the task, the how-manieth time.';
+comment on column monitor.brokered_job.previous_queues is
+  'Queues where its part of the input was before, oldest first; null = none.';
 comment on column monitor.brokered_job.input_files is 'Files it reads.';
 comment on column monitor.brokered_job.input_bytes is 'Bytes of them.';
 comment on column monitor.brokered_job.events is 'Events of its part of the input.';
 comment on column monitor.brokered_job.state_changed is 'Since when it has its status.';
-comment on column monitor.brokered_job.replaced_by is 'Job that got its part of the input next; null = none yet, or the part is its own.';
+comment on column monitor.brokered_job.replaced_by is
+  'Job that got its part of the input next; null = none yet, or the part is its own.';

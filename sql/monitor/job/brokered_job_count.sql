@@ -1,4 +1,3 @@
--- after: workload.job_by_task
 -- The counts that are kept, for people: cheap however many jobs there are.
 create or replace view monitor.brokered_job_count as
 select c.setup, c.task_id, c.status, sum(c.jobs)::bigint as jobs, sum(c.cores)::bigint as cores
@@ -6,7 +5,8 @@ select c.setup, c.task_id, c.status, sum(c.jobs)::bigint as jobs, sum(c.cores)::
  group by c.setup, c.task_id, c.status
 having sum(c.jobs) <> 0;
 
-comment on view monitor.brokered_job_count is 'Jobs of tasks by task and status, ended ones among them: how far each task is.';
+comment on view monitor.brokered_job_count is
+  'Jobs of tasks by task and status, ended ones among them: how far each task is.';
 comment on column monitor.brokered_job_count.setup is 'Tenant.';
 comment on column monitor.brokered_job_count.task_id is 'Task.';
 comment on column monitor.brokered_job_count.status is 'Status.';

@@ -1,6 +1,5 @@
--- after: brokerage.rule_in_force, brokerage.decision
--- Why did my task not go there: a select. One row a task and queue of each run that is kept, and one without queue of a task that a rule or an error decided
--- about before any queue, or that was decided without locality.
+-- Why did my task not go there: a select. One row a task and queue of each run that is kept, and one without queue of
+-- a task that a rule or an error decided about before any queue, or that was decided without locality.
 create or replace view monitor.decision as
 select t.setup, t.run_id, r.algorithm, r.profile, r.dry, t.task_id, d.queue,
        case d.verdict when 'c' then 'candidate' when 'r' then 'rejected' when 'n' then 'not candidate' end as verdict,
@@ -10,7 +9,8 @@ select t.setup, t.run_id, r.algorithm, r.profile, r.dry, t.task_id, d.queue,
   join brokerage.decision d on d.setup = t.setup and d.run_id = t.run_id and d.task_id = t.task_id
   left join brokerage.rule_in_force f on f.profile = r.profile and f.algorithm = r.algorithm and f.rule = d.rule
  cross join lateral brokerage.split_reason(d.reason, f.criteria) w
-  left join brokerage.assignment a on a.setup = d.setup and a.run_id = d.run_id and a.task_id = d.task_id and a.queue = d.queue
+  left join brokerage.assignment a on a.setup = d.setup and a.run_id = d.run_id and a.task_id = d.task_id
+                                  and a.queue = d.queue
 union all
 select t.setup, t.run_id, r.algorithm, r.profile, r.dry, t.task_id, null,
        case when t.candidates + t.rejected > 0 then 'second pass' else t.status end,
@@ -19,18 +19,25 @@ select t.setup, t.run_id, r.algorithm, r.profile, r.dry, t.task_id, null,
   join brokerage.run r on r.setup = t.setup and r.run_id = t.run_id
  where t.reason is not null;
 
-comment on view monitor.decision is 'What each run decided for each task and queue: candidates with rank, weight and jobs assigned, rejections with rule, PanDA''s criteria tag and reason. A task that no queue was asked for has one row without queue; so has, beside the others, one that was decided without locality.';
+comment on view monitor.decision is
+  'What each run decided for each task and queue: candidates with rank, weight and jobs assigned, '
+  'rejections with rule, PanDA''s criteria tag and reason. A task that no queue was asked for has one row without '
+  'queue; so has, beside the others, one that was decided without locality.';
 comment on column monitor.decision.setup is 'Tenant.';
 comment on column monitor.decision.run_id is 'Run.';
 comment on column monitor.decision.algorithm is 'production_job, analysis_job or production_task.';
 comment on column monitor.decision.profile is 'Profile that decided.';
 comment on column monitor.decision.dry is 'Nothing but decisions was stored.';
 comment on column monitor.decision.task_id is 'Task.';
-comment on column monitor.decision.queue is 'Queue, or pseudo-queue of a unified one; null = about the task as a whole.';
-comment on column monitor.decision.verdict is 'candidate, rejected, or not candidate (it never entered the list); without queue throttled, failed, pending, error, or second pass (it was decided once more, without locality).';
+comment on column monitor.decision.queue is
+  'Queue, or pseudo-queue of a unified one; null = about the task as a whole.';
+comment on column monitor.decision.verdict is
+  'candidate, rejected, or not candidate (it never entered the list); without queue throttled, failed, pending, error, '
+  'or second pass (it was decided once more, without locality).';
 comment on column monitor.decision.rank is 'Place of a candidate, from 1.';
 comment on column monitor.decision.weight is 'Weight, where it came that far.';
-comment on column monitor.decision.rule is 'Rule that rejected it; without queue the one that throttled or failed the task, or had it decided once more.';
+comment on column monitor.decision.rule is
+  'Rule that rejected it; without queue the one that throttled or failed the task, or had it decided once more.';
 comment on column monitor.decision.criteria is 'PanDA''s criteria tag.';
 comment on column monitor.decision.reason is 'Why, with the numbers compared; or the error.';
 comment on column monitor.decision.jobs is 'Jobs of the task assigned to it.';

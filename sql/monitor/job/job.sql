@@ -1,7 +1,9 @@
 -- The first question of a user: where is my job.
 create or replace view monitor.job as
 select j.setup, j.job_id, case when j.held then 'held' else 'waiting' end as state,
-       case when j.held then (select max(h.at) from taskqueue.history h where h.setup = j.setup and h.job_id = j.job_id and h.event = 'held' and h.at >= j.inserted_at)
+       case when j.held
+            then (select max(h.at) from taskqueue.history h
+                   where h.setup = j.setup and h.job_id = j.job_id and h.event = 'held' and h.at >= j.inserted_at)
             else j.inserted_at end as since,
        j.task_queue_id, j.user_priority,
        j.attempts, null::text as site
@@ -14,11 +16,12 @@ select e.setup, e.job_id, e.outcome, e.ended_at, e.task_queue_id, null, e.attemp
   from taskqueue.ended e;
 
 comment on view monitor.job is
-'Every job of TaskQueues: waiting, held, leased, or how it ended. A job is in exactly one row.';
+  'Every job of TaskQueues: waiting, held, leased, or how it ended. A job is in exactly one row.';
 comment on column monitor.job.setup is 'Tenant.';
 comment on column monitor.job.job_id is 'Job.';
 comment on column monitor.job.state is 'waiting, held, leased, or the outcome: finished, failed, cancelled, closed.';
-comment on column monitor.job.since is 'Since when: inserted, held, matched or ended; null = held since before the history that is kept.';
+comment on column monitor.job.since is
+  'Since when: inserted, held, matched or ended; null = held since before the history that is kept.';
 comment on column monitor.job.task_queue_id is 'Queue it waits in or was taken from.';
 comment on column monitor.job.user_priority is 'User priority; null when it has ended.';
 comment on column monitor.job.attempts is 'How often it was matched.';

@@ -1,5 +1,5 @@
--- after: taskqueue.match
--- Who had or held a job and what came of it, of brokered jobs and of those that were only inserted. A match is here from the moment it is made (taskqueue.match).
+-- Who had or held a job and what came of it, of brokered jobs and of those that were only inserted. A match is here
+-- from the moment it is made (taskqueue.match).
 create or replace view monitor.job_event as
 select m.setup, m.job_id, m.at, m.attempt, 'matched' as event, m.task_queue_id, m.site, m.grid_ce, m.role_name
   from taskqueue.match m
@@ -8,12 +8,15 @@ select h.setup, h.job_id, h.at, h.attempt, h.event, h.task_queue_id, h.site, h.g
   from taskqueue.history h
  where h.event <> 'matched';
 
-comment on view monitor.job_event is 'What happened to jobs in TaskQueues, one row an event (holds of the job itself, not of its owner or TaskQueue), for as long as taskqueue.set_settings keeps it (history_kept). Restrict the job, or the time.';
+comment on view monitor.job_event is
+  'What happened to jobs in TaskQueues, one row an event (holds of the job itself, not of its owner or TaskQueue), '
+  'for as long as taskqueue.set_settings keeps it (history_kept). Restrict the job, or the time.';
 comment on column monitor.job_event.setup is 'Tenant.';
 comment on column monitor.job_event.job_id is 'Job.';
 comment on column monitor.job_event.at is 'When.';
 comment on column monitor.job_event.attempt is 'Number of the attempt; 0 = never matched.';
-comment on column monitor.job_event.event is 'matched, running, released, expired, held, resumed, kill asked, finished, failed, cancelled or closed.';
+comment on column monitor.job_event.event is
+  'matched, running, released, expired, held, resumed, kill asked, finished, failed, cancelled or closed.';
 comment on column monitor.job_event.task_queue_id is 'TaskQueue it was in or taken from; 0 = loaded from a dump.';
 comment on column monitor.job_event.site is 'Site of the lease; null = none, or it named none.';
 comment on column monitor.job_event.grid_ce is 'Computing element of the lease.';

@@ -1,4 +1,3 @@
--- after: resource.setup_time
 -- Who has which job.
 create or replace view monitor.lease as
 select l.setup, l.job_id, l.attempt, l.state, l.site, l.grid_ce, l.role_name, l.matched_at, l.reported_at, l.expires_at,
@@ -8,7 +7,7 @@ select l.setup, l.job_id, l.attempt, l.state, l.site, l.grid_ce, l.role_name, l.
   left join taskqueue.definition d on d.setup = l.setup and d.definition_id = l.definition_id;
 
 comment on view monitor.lease is
-'Matched jobs that have not ended: who has them and since when. The token is not shown.';
+  'Matched jobs that have not ended: who has them and since when. The token is not shown.';
 comment on column monitor.lease.setup is 'Tenant.';
 comment on column monitor.lease.job_id is 'Job.';
 comment on column monitor.lease.attempt is 'Number of this match of the job.';

@@ -1,4 +1,3 @@
--- after: brokerage.task_standing
 -- Tasks as an operator lists them.
 create or replace view monitor.task as
 select t.setup, t.task_id, t.status, t.label, t.gshare, t.user_name, t.current_priority as priority, t.nucleus,

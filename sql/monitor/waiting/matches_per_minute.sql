@@ -1,12 +1,12 @@
--- after: taskqueue.match
 -- How fast jobs leave.
 create or replace view monitor.matches_per_minute as
-select h.setup, date_trunc('minute', h.at) as minute, h.owner_group, count(*) as matches, count(distinct h.site) as sites
+select h.setup, date_trunc('minute', h.at) as minute, h.owner_group, count(*) as matches,
+       count(distinct h.site) as sites
   from taskqueue.match h
  group by h.setup, date_trunc('minute', h.at), h.owner_group;
 
 comment on view monitor.matches_per_minute is
-'Matches by minute and owner group. Restrict the minute where the history is long.';
+  'Matches by minute and owner group. Restrict the minute where the history is long.';
 comment on column monitor.matches_per_minute.setup is 'Tenant.';
 comment on column monitor.matches_per_minute.minute is 'Start of the minute.';
 comment on column monitor.matches_per_minute.owner_group is 'Owner group.';

@@ -1,5 +1,3 @@
--- after: taskqueue.match
--- after: resource.setup_time
 -- Short jobs can starve under "highest bucket first" (section 11): which, and by whom.
 create or replace view monitor.oldest_job as
 select q.setup, q.task_queue_id, q.cpu_time, q.owner_group, o.job_id, o.inserted_at, t.now - o.inserted_at as waits,
@@ -10,16 +8,20 @@ select q.setup, q.task_queue_id, q.cpu_time, q.owner_group, o.job_id, o.inserted
  cross join lateral (select j.job_id, j.inserted_at from taskqueue.job j
                       where j.setup = q.setup and j.task_queue_id = q.task_queue_id and not j.held
                       order by j.inserted_at, j.job_id limit 1) o
-  left join lateral (select count(*) as matches, count(*) filter (where e.at > o.inserted_at) as since from taskqueue.match e
+  left join lateral (select count(*) as matches, count(*) filter (where e.at > o.inserted_at) as since
+                       from taskqueue.match e
                       where e.setup = q.setup and e.at > t.now - interval '1 hour'
                         and e.task_queue_id = q.task_queue_id) m on true
-  left join lateral (select count(*) as matches, count(*) filter (where e.at > o.inserted_at) as since from taskqueue.match e
+  left join lateral (select count(*) as matches, count(*) filter (where e.at > o.inserted_at) as since
+                       from taskqueue.match e
                       where e.setup = q.setup and e.at > t.now - interval '1 hour'
                         and e.cpu_time > q.cpu_time) h on true
- where q.enabled and not q.held and not exists (select from taskqueue.held_owner n where n.setup = q.setup and n.owner_dn = q.owner_dn);
+ where q.enabled and not q.held
+   and not exists (select from taskqueue.held_owner n where n.setup = q.setup and n.owner_dn = q.owner_dn);
 
 comment on view monitor.oldest_job is
-'The oldest job that waits to be matched of each TaskQueue that is open, and whether higher CPU buckets keep it waiting: since it came, matches of the last hour went to them and none to the queue.';
+  'The oldest job that waits to be matched of each TaskQueue that is open, and whether higher CPU buckets keep it '
+  'waiting: since it came, matches of the last hour went to them and none to the queue.';
 comment on column monitor.oldest_job.setup is 'Tenant.';
 comment on column monitor.oldest_job.task_queue_id is 'TaskQueue.';
 comment on column monitor.oldest_job.cpu_time is 'CPU bucket, seconds.';
@@ -29,4 +31,5 @@ comment on column monitor.oldest_job.inserted_at is 'Since when it waits.';
 comment on column monitor.oldest_job.waits is 'How long.';
 comment on column monitor.oldest_job.matches_last_hour is 'Matches from this queue within the hour.';
 comment on column monitor.oldest_job.higher_matches_last_hour is 'Matches from higher buckets within the hour.';
-comment on column monitor.oldest_job.starved is 'True: within the hour, and since the job came, higher buckets were served and this queue was not.';
+comment on column monitor.oldest_job.starved is
+  'True: within the hour, and since the job came, higher buckets were served and this queue was not.';

@@ -1,4 +1,3 @@
--- after: workload.job_statistic
 -- PanDA queues as an operator lists them. The counts are those of brokerage: jobs counted elsewhere are included.
 create or replace view monitor.queue as
 select q.setup, q.queue, q.panda_site as site, q.role, q.status, q.type, q.cloud, q.corecount as cores,
@@ -23,6 +22,6 @@ comment on column monitor.queue.type is 'Type: unified, production, analysis or 
 comment on column monitor.queue.cloud is 'Cloud.';
 comment on column monitor.queue.cores is 'Cores of a job slot (corecount).';
 comment on column monitor.queue.waiting is
-'Jobs that no JobAgent has yet: pending, defined, waiting, assigned, throttled or activated.';
+  'Jobs that no JobAgent has yet: pending, defined, waiting, assigned, throttled or activated.';
 comment on column monitor.queue.running is
-'Jobs that a JobAgent has: sent, starting, running, holding, merging or transferring.';
+  'Jobs that a JobAgent has: sent, starting, running, holding, merging or transferring.';

@@ -1,4 +1,3 @@
--- after: brokerage.setting_in_force, lifecycle.setting_in_force
 -- The settings of all schemas in one list, each with its meaning: the comment of its column.
 create or replace view monitor.setting as
 select v.setup, v.schema, e.key as name, e.value #>> '{}' as value, col_description(a.attrelid, a.attnum) as meaning

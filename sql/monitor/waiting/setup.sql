@@ -1,16 +1,19 @@
 -- The tenants of this database.
 create or replace view monitor.setup as
-select s.setup, s.created_at, s.simulated, (select count(*) from taskqueue.task_queue q where q.setup = s.setup) as task_queues,
+select s.setup, s.created_at, s.simulated,
+       (select count(*) from taskqueue.task_queue q where q.setup = s.setup) as task_queues,
        (select count(*) from resource.identity i where i.setup = s.setup) as identities,
        coalesce(t.shares, 'groups') as shares
   from resource.setup s
   left join taskqueue.setting t on t.setup = s.setup;
 
 comment on view monitor.setup is
-'Setups, with how much they hold. taskqueue.remove_setup takes one away.';
+  'Setups, with how much they hold. taskqueue.remove_setup takes one away.';
 comment on column monitor.setup.setup is 'Tenant.';
 comment on column monitor.setup.created_at is 'Since when.';
 comment on column monitor.setup.simulated is 'Time of a simulated setup; null = real time.';
 comment on column monitor.setup.task_queues is 'TaskQueues.';
 comment on column monitor.setup.identities is 'Database roles that may use it besides operators.';
-comment on column monitor.setup.shares is 'What dispatch follows: groups = shares of owner groups, DIRAC''s law; global = the tree of global shares (monitor.share_tree).';
+comment on column monitor.setup.shares is
+  'What dispatch follows: groups = shares of owner groups, DIRAC''s law; global = the tree of global shares '
+  '(monitor.share_tree).';

@@ -1,6 +1,3 @@
--- after: taskqueue.queue_count
--- after: resource.setup_time
--- after: taskqueue.posted_queue
 -- What the limits hold back.
 create or replace view monitor.site_limit as
 select l.setup, l.limit_id, l.site, l.grid_ce, l.kind, l.attribute, l.value, l.ceiling, l.delay, l.burst, u.used,
@@ -16,10 +13,11 @@ select l.setup, l.limit_id, l.site, l.grid_ce, l.kind, l.attribute, l.value, l.c
                        join taskqueue.task_queue q on q.setup = p.setup and q.task_queue_id = p.task_queue_id
                        join taskqueue.definition d on d.setup = q.setup and d.definition_id = q.definition_id
                        join taskqueue.queue_count n on n.setup = p.setup and n.task_queue_id = p.task_queue_id
-                      where p.setup = l.setup and p.site in (l.site, '*') and taskqueue.requires_value(d.requirements, l.attribute, l.value)) b;
+                      where p.setup = l.setup and p.site in (l.site, '*')
+                        and taskqueue.requires_value(d.requirements, l.attribute, l.value)) b;
 
 comment on view monitor.site_limit is
-'Limits with how far they are used, and which waiting jobs they hold back while they are reached.';
+  'Limits with how far they are used, and which waiting jobs they hold back while they are reached.';
 comment on column monitor.site_limit.setup is 'Tenant.';
 comment on column monitor.site_limit.limit_id is 'Limit.';
 comment on column monitor.site_limit.site is 'Site.';

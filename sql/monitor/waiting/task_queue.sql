@@ -1,21 +1,25 @@
--- after: taskqueue.queue_count
 -- The first view a DBA opens.
 create or replace view monitor.task_queue as
 select q.setup, q.task_queue_id, q.owner_group, q.owner_dn, q.cpu_time, q.priority,
        coalesce(n.jobs, 0) as jobs,
-       (select count(*) from taskqueue.job h where h.setup = q.setup and h.task_queue_id = q.task_queue_id and h.held) as held_jobs,
+       (select count(*) from taskqueue.job h
+         where h.setup = q.setup and h.task_queue_id = q.task_queue_id and h.held) as held_jobs,
        case when not q.enabled then 'disabled' when q.held then 'held'
-            when exists (select from taskqueue.held_owner o where o.setup = q.setup and o.owner_dn = q.owner_dn) then 'owner held' else 'open' end as state,
-       (select min(j.inserted_at) from taskqueue.job j where j.setup = q.setup and j.task_queue_id = q.task_queue_id) as oldest_job_at,
+            when exists (select from taskqueue.held_owner o where o.setup = q.setup and o.owner_dn = q.owner_dn)
+            then 'owner held'
+            else 'open' end as state,
+       (select min(j.inserted_at) from taskqueue.job j
+         where j.setup = q.setup and j.task_queue_id = q.task_queue_id) as oldest_job_at,
        q.created_at, q.mean_weight,
-       (select count(*) from taskqueue.task_queue s where s.setup = q.setup and s.definition_id = q.definition_id) as siblings,
+       (select count(*) from taskqueue.task_queue s
+         where s.setup = q.setup and s.definition_id = q.definition_id) as siblings,
        d.requirements
   from taskqueue.task_queue q
   join taskqueue.definition d on d.setup = q.setup and d.definition_id = q.definition_id
   left join taskqueue.queue_count n on n.setup = q.setup and n.task_queue_id = q.task_queue_id;
 
 comment on view monitor.task_queue is
-'TaskQueues with their requirements, jobs, age and share: what waits, for whom, and what it asks for.';
+  'TaskQueues with their requirements, jobs, age and share: what waits, for whom, and what it asks for.';
 comment on column monitor.task_queue.setup is 'Tenant.';
 comment on column monitor.task_queue.task_queue_id is 'TaskQueue.';
 comment on column monitor.task_queue.owner_group is 'Owner group.';

@@ -1,4 +1,3 @@
--- after: taskqueue.queue_count
 -- How long the waiting jobs are.
 create or replace view monitor.waiting_by_cpu_bucket as
 select b.setup, b.cpu_time, count(q.task_queue_id) as queues, coalesce(sum(n.jobs), 0)::bigint as jobs
@@ -8,7 +7,7 @@ select b.setup, b.cpu_time, count(q.task_queue_id) as queues, coalesce(sum(n.job
  group by b.setup, b.cpu_time;
 
 comment on view monitor.waiting_by_cpu_bucket is
-'TaskQueues and waiting jobs by CPU bucket; empty buckets are shown.';
+  'TaskQueues and waiting jobs by CPU bucket; empty buckets are shown.';
 comment on column monitor.waiting_by_cpu_bucket.setup is 'Tenant.';
 comment on column monitor.waiting_by_cpu_bucket.cpu_time is 'CPU bucket, seconds.';
 comment on column monitor.waiting_by_cpu_bucket.queues is 'TaskQueues.';

@@ -1,4 +1,3 @@
--- after: taskqueue.queue_count
 -- Which platforms the waiting jobs accept.
 create or replace view monitor.waiting_by_platform as
 select q.setup, coalesce(v.value, '(any platform)') as platform, count(*) as queues, sum(n.jobs)::bigint as jobs
@@ -8,7 +7,7 @@ select q.setup, coalesce(v.value, '(any platform)') as platform, count(*) as que
  group by q.setup, v.value;
 
 comment on view monitor.waiting_by_platform is
-'TaskQueues and waiting jobs by the platforms that may run them; a queue counts at every platform that it lists.';
+  'TaskQueues and waiting jobs by the platforms that may run them; a queue counts at every platform that it lists.';
 comment on column monitor.waiting_by_platform.setup is 'Tenant.';
 comment on column monitor.waiting_by_platform.platform is 'Platform, or (any platform).';
 comment on column monitor.waiting_by_platform.queues is 'TaskQueues.';

@@ -1,15 +1,16 @@
--- after: taskqueue.queue_count
--- after: taskqueue.posted_queue
 -- Where the waiting jobs may run.
 create or replace view monitor.waiting_by_site as
-select p.setup, case p.site when '*' then '(any site)' else p.site end as site, count(*) as queues, sum(n.jobs)::bigint as jobs
+select p.setup,
+       case p.site when '*' then '(any site)' else p.site end as site,
+       count(*) as queues, sum(n.jobs)::bigint as jobs
   from taskqueue.posted_queue p
   join taskqueue.queue_count n on n.setup = p.setup and n.task_queue_id = p.task_queue_id
  where p.site <> ''
  group by p.setup, p.site;
 
 comment on view monitor.waiting_by_site is
-'Open TaskQueues and their jobs by the sites that may run them; a queue counts at every site that it lists. (any site): queues that list none, which every site may take besides its own.';
+  'Open TaskQueues and their jobs by the sites that may run them; a queue counts at every site that it lists. (any '
+  'site): queues that list none, which every site may take besides its own.';
 comment on column monitor.waiting_by_site.setup is 'Tenant.';
 comment on column monitor.waiting_by_site.site is 'Site, or (any site).';
 comment on column monitor.waiting_by_site.queues is 'Open TaskQueues.';

@@ -1,6 +1,5 @@
--- brokerage-rules, Reading help: a component's row before one that holds for all, the setup's before the general one, else the default.
--- plpgsql, because its plans are kept in all versions: a run asks for sixty keys.
--- after: resource.config_key
+-- brokerage-rules, Reading help: a component's row before one that holds for all, the setup's before the general one,
+-- else the default. plpgsql, because its plans are kept in all versions: a run asks for sixty keys.
 create or replace function resource.config_value(p_setup text, p_app text, p_component text, p_key text) returns jsonb
 language plpgsql stable
 as $$
@@ -11,7 +10,8 @@ begin
   select c.value into v_value
     from resource.config c
    where c.app = p_app and c.key = p_key and c.component in (p_component, '')
-     and (c.setup = p_setup or c.setup is null and not exists (select from resource.setup s where s.setup = p_setup and s.alone))
+     and (c.setup = p_setup
+          or c.setup is null and not exists (select from resource.setup s where s.setup = p_setup and s.alone))
    order by c.component desc, c.setup nulls last limit 1;
   if v_value is null or v_value = '0' then
     select k.default_value, k.zero_is_default into v_known
@@ -26,4 +26,5 @@ begin
 end $$;
 
 comment on function resource.config_value(text, text, text, text) is
-'The configuration that holds for a key of a component in a setup: what is set, else the default of resource.config_key, else null.';
+  'The configuration that holds for a key of a component in a setup: what is set, else the default of '
+  'resource.config_key, else null.';

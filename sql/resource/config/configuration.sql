@@ -1,5 +1,5 @@
--- gdpconfig as a run reads it, by one query: the lookup of resource.config_value for all keys that rules know, and what somebody forced.
--- plpgsql, because its plan is kept in all versions.
+-- gdpconfig as a run reads it, by one query: the lookup of resource.config_value for all keys that rules know, and
+-- what somebody forced. plpgsql, because its plan is kept in all versions.
 create or replace function resource.configuration(p_setup text) returns jsonb
 language plpgsql stable
 as $$
@@ -13,7 +13,8 @@ begin
        order by c.app, c.component, c.key, c.setup nulls last
     ), known as (
       select distinct on (k.component, k.key) k.component, k.key,
-             case when h.value is null or h.value = '0' and k.zero_is_default then k.default_value else h.value end as value
+             case when h.value is null or h.value = '0' and k.zero_is_default then k.default_value
+                  else h.value end as value
         from resource.config_key k
         left join held h on h.app = k.app and h.key = k.key and h.component in (k.component, '')
        where k.key not like '%<%'
@@ -29,4 +30,5 @@ begin
 end $$;
 
 comment on function resource.configuration(text) is
-'All configuration that holds in a setup: {component: {KEY: value}}, defaults included; keys that hold for every component under the empty name. Keys by share or workflow are looked up with resource.config_value.';
+  'All configuration that holds in a setup: {component: {KEY: value}}, defaults included; keys that hold for every '
+  'component under the empty name. Keys by share or workflow are looked up with resource.config_value.';

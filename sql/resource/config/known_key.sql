@@ -1,5 +1,4 @@
 -- A key is known by its name, for the component that reads it and for all components.
--- after: resource.config_key
 create or replace function resource.known_key(p_component text, p_key text)
 returns table (app text, component text, key text, type text, unit text, meaning text, zero_is_default boolean)
 language sql stable
@@ -12,4 +11,4 @@ as $$
 $$;
 
 comment on function resource.known_key(text, text) is
-'The known configuration key that a key is: exact ones before patterns. No row: there is none.';
+  'The known configuration key that a key is: exact ones before patterns. No row: there is none.';

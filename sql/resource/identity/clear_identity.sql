@@ -8,4 +8,4 @@ as $$
 $$;
 
 comment on function resource.clear_identity(text, text) is
-'Takes the use of a setup away from a database role; false when it had none.';
+  'Takes the use of a setup away from a database role; false when it had none.';

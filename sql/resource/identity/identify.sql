@@ -8,9 +8,11 @@ begin
   select i.* into v_identity from resource.identity i where i.setup = p_setup and i.role_name = resource.caller();
   if not found then
     if p_setup is null or p_setup = '' then
-      raise exception 'setup is %', coalesce(quote_literal(p_setup), 'null') using errcode = 'PB001', hint = 'Name the setup, for example default.';
+      raise exception 'setup is %', coalesce(quote_literal(p_setup), 'null')
+        using errcode = 'PB001', hint = 'Name the setup, for example default.';
     end if;
-    if pg_has_role(resource.caller(), (select r.role_name from resource.house_role r where r.kind = 'operator'), 'member') is not true then
+    if pg_has_role(resource.caller(), (select r.role_name from resource.installation_role r where r.kind = 'operator'),
+                   'member') is not true then
       raise exception 'role % may not use setup %', resource.caller(), p_setup
         using errcode = 'PB002', hint = 'An operator grants it with resource.set_identity.';
     end if;
@@ -22,4 +24,5 @@ begin
 end $$;
 
 comment on function resource.identify(text) is
-'The identity of the caller in a setup. Operators need no row and are generic everywhere. Errors: PB001 (no setup), PB002 (setup not granted).';
+  'The identity of the caller in a setup. Operators need no row and are generic everywhere. '
+  'Errors: PB001 (no setup), PB002 (setup not granted).';

@@ -5,7 +5,9 @@ as $$
 declare
   v_identity resource.identity;
 begin
-  if p_setup <> '' and pg_has_role(resource.caller(), (select r.role_name from resource.house_role r where r.kind = 'viewer'), 'member') then
+  if p_setup <> ''
+     and pg_has_role(resource.caller(), (select r.role_name from resource.installation_role r where r.kind = 'viewer'),
+                     'member') then
     v_identity.setup := p_setup;
     v_identity.role_name := resource.caller();
     v_identity.private := false;
@@ -15,4 +17,5 @@ begin
 end $$;
 
 comment on function resource.identify_viewer(text) is
-'The identity of the caller for calls that change nothing: a viewer is generic everywhere. Errors: PB001 (no setup), PB002 (setup not granted).';
+  'The identity of the caller for calls that change nothing: a viewer is generic everywhere. '
+  'Errors: PB001 (no setup), PB002 (setup not granted).';

@@ -1,14 +1,18 @@
 -- Says who a database role is in a setup (architecture, Roles).
-create or replace function resource.set_identity(p_setup text, p_role_name text, p_private boolean default false,
-                                                 p_owner_group text default null, p_owner_dn text default null) returns void
+create or replace function resource.set_identity(
+  p_setup text, p_role_name text, p_private boolean default false, p_owner_group text default null,
+  p_owner_dn text default null
+) returns void
 language plpgsql
 security definer set search_path = resource, pg_temp
 as $$
 begin
   if p_private is distinct from (p_owner_group is not null or p_owner_dn is not null) then
     raise exception 'identity of % is %, but its owner group is % and its owner is %', p_role_name,
-          case when p_private then 'private' else 'generic' end, coalesce(p_owner_group, 'not given'), coalesce(p_owner_dn, 'not given')
-      using errcode = 'PB001', hint = 'A private identity names an owner group or an owner (or both), a generic one neither.';
+          case when p_private then 'private' else 'generic' end, coalesce(p_owner_group, 'not given'),
+      coalesce(p_owner_dn, 'not given')
+      using errcode = 'PB001',
+            hint = 'A private identity names an owner group or an owner (or both), a generic one neither.';
   end if;
   if p_role_name is null or p_role_name = '' then
     raise exception 'role name is %', coalesce(quote_literal(p_role_name), 'null')
@@ -22,4 +26,4 @@ begin
 end $$;
 
 comment on function resource.set_identity(text, text, boolean, text, text) is
-'Grants a database role the use of a setup: generic, or private to an owner group, an owner, or both. Errors: PB001.';
+  'Grants a database role the use of a setup: generic, or private to an owner group, an owner, or both. Errors: PB001.';

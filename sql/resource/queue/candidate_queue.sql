@@ -1,19 +1,24 @@
--- after: resource.resource_type_in_force
--- Queues as brokerage lists them: a unified queue (capability ucore) is replaced by its pseudo-queues, one a resource type (brokerage-rules
--- 1.0, ucore-expansion). Memory limits are per slot, and grow with the cores of the child. Not materialized: who asks for one setup reads no other.
+-- Queues as brokerage lists them: a unified queue (capability ucore) is replaced by its pseudo-queues, one a resource
+-- type (brokerage-rules 1.0, ucore-expansion). Memory limits are per slot, and grow with the cores of the child. Not
+-- materialized: who asks for one setup reads no other.
 create or replace view resource.candidate_queue as
 with queue as not materialized (
-  select q.setup, q.queue, q.panda_site, q.role, q.type, q.cloud, q.status, q.capability, q.corecount, q.corepower, q.maxtime, q.mintime, q.maxinputsize,
-         q.releases, q.pledgedcpu, q.transferringlimit, q.fairsharepolicy, q.wnconnectivity, q.jobseed, q.maxdiskio, q.direct_access_lan, q.storage_site,
-         a.attributes,
+  select q.setup, q.queue, q.panda_site, q.role, q.type, q.cloud, q.status, q.capability, q.corecount, q.corepower,
+         q.maxtime, q.mintime, q.maxinputsize,
+         q.releases, q.pledgedcpu, q.transferringlimit, q.fairsharepolicy, q.wnconnectivity, q.jobseed, q.maxdiskio,
+         q.direct_access_lan, q.storage_site, a.attributes,
          q.maxrss * c.times as maxrss, q.minrss * c.times as minrss, q.maxwdir * c.times as maxwdir
     from resource.queue q
    cross join lateral (select q.cric || resource.catchall(q.catchall) || q.params offset 0) a(attributes)
-   cross join lateral (select case when a.attributes ? 'per_core_attr' then greatest(q.corecount, 1) else 1 end) c(times)
+   cross join lateral (
+     select case when a.attributes ? 'per_core_attr' then greatest(q.corecount, 1) else 1 end) c(times)
 )
-select q.setup, q.queue, q.queue as unified_name, null::text as child_type, q.corecount, q.corecount as unified_corecount, q.maxrss, q.minrss,
-       q.panda_site, q.role, q.type, q.cloud, q.status, q.corepower, q.maxtime, q.mintime, q.maxwdir, q.maxinputsize, q.releases, q.pledgedcpu,
-       q.transferringlimit, q.fairsharepolicy, q.wnconnectivity, q.jobseed, q.maxdiskio, q.direct_access_lan, q.storage_site, q.attributes
+select q.setup, q.queue, q.queue as unified_name, null::text as child_type, q.corecount,
+       q.corecount as unified_corecount, q.maxrss, q.minrss,
+       q.panda_site, q.role, q.type, q.cloud, q.status, q.corepower, q.maxtime, q.mintime, q.maxwdir, q.maxinputsize,
+       q.releases, q.pledgedcpu,
+       q.transferringlimit, q.fairsharepolicy, q.wnconnectivity, q.jobseed, q.maxdiskio, q.direct_access_lan,
+       q.storage_site, q.attributes
   from queue q
  where q.capability is distinct from 'ucore'
 union all
@@ -23,8 +28,10 @@ select q.setup, q.queue || '/' || r.name, q.queue, r.name, k.cores, q.corecount,
             else least(c.cores * r.maxrampercore, q.maxrss * c.cores / p.cores) end,
        case when r.minrampercore is null then greatest(coalesce(q.minrss, 0) * c.cores / p.cores, coalesce(q.minrss, 0))
             else greatest(c.cores * r.minrampercore - c.cores + 1, coalesce(q.minrss, 0) * c.cores / p.cores) end,
-       q.panda_site, q.role, q.type, q.cloud, q.status, q.corepower, q.maxtime, q.mintime, q.maxwdir, q.maxinputsize, q.releases, q.pledgedcpu,
-       q.transferringlimit, q.fairsharepolicy, q.wnconnectivity, q.jobseed, q.maxdiskio, q.direct_access_lan, q.storage_site, q.attributes
+       q.panda_site, q.role, q.type, q.cloud, q.status, q.corepower, q.maxtime, q.mintime, q.maxwdir, q.maxinputsize,
+       q.releases, q.pledgedcpu,
+       q.transferringlimit, q.fairsharepolicy, q.wnconnectivity, q.jobseed, q.maxdiskio, q.direct_access_lan,
+       q.storage_site, q.attributes
   from queue q
  cross join lateral (select greatest(q.corecount, 1)) p(cores)
   join resource.resource_type_in_force r on r.setup = q.setup
@@ -32,7 +39,9 @@ select q.setup, q.queue || '/' || r.name, q.queue, r.name, k.cores, q.corecount,
  cross join lateral (select k.cores::float8) c(cores)
  where q.capability = 'ucore' and p.cores >= coalesce(r.mincore, 0);
 
-comment on view resource.candidate_queue is 'Queues as brokerage lists them: pseudo-queues in place of unified queues. Limits of memory and scratch are those of a slot (per_core_attr multiplied).';
+comment on view resource.candidate_queue is
+  'Queues as brokerage lists them: pseudo-queues in place of unified queues. Limits of memory and scratch are those of '
+  'a slot (per_core_attr multiplied).';
 comment on column resource.candidate_queue.setup is 'Tenant.';
 comment on column resource.candidate_queue.queue is 'Queue, or queue/resource type.';
 comment on column resource.candidate_queue.unified_name is 'PanDA queue.';
@@ -60,4 +69,5 @@ comment on column resource.candidate_queue.jobseed is 'Event service.';
 comment on column resource.candidate_queue.maxdiskio is 'diskIO per core at most (kB/s).';
 comment on column resource.candidate_queue.direct_access_lan is 'Input can be read directly from the local storage.';
 comment on column resource.candidate_queue.storage_site is 'Storage site, where the queue names one.';
-comment on column resource.candidate_queue.attributes is 'params, catchall, and CRIC''s other fields below them, as one object.';
+comment on column resource.candidate_queue.attributes is
+  'params, catchall, and CRIC''s other fields below them, as one object.';

@@ -1,4 +1,5 @@
--- Storages of queues with what is known of them; a storage without a row of its own is on disk, usable, and of no known space.
+-- Storages of queues with what is known of them; a storage without a row of its own is on disk,
+-- usable, and of no known space.
 create or replace view resource.storage_of_queue as
 select a.setup, a.queue, a.direction, a.scope, a.position, a.storage,
        coalesce(s.is_tape, false) as is_tape,
@@ -6,7 +7,8 @@ select a.setup, a.queue, a.direction, a.scope, a.position, a.storage,
        s.site,
        s.storage is not null as is_known,
        s.space_free,
-       coalesce(s.space_free, 0) + coalesce(s.space_expired, 0) - coalesce(s.space_min_free, 0) - coalesce(s.space_unavailable, 0) as space_usable,
+       coalesce(s.space_free, 0) + coalesce(s.space_expired, 0) - coalesce(s.space_min_free, 0)
+       - coalesce(s.space_unavailable, 0) as space_usable,
        coalesce(s.read_lan, '') not in ('OFF', 'TEST') as can_read_lan,
        coalesce(s.write_lan, '') not in ('OFF', 'TEST') as can_write_lan,
        coalesce(s.read_wan, '') not in ('OFF', 'TEST') as can_read_wan,
@@ -14,7 +16,9 @@ select a.setup, a.queue, a.direction, a.scope, a.position, a.storage,
   from resource.queue_storage a
   left join resource.storage s on s.setup = a.setup and s.storage = a.storage;
 
-comment on view resource.storage_of_queue is 'Storages of queues by direction and scope, with what is known of them; ON, PROBING and null are usable, OFF and TEST are not.';
+comment on view resource.storage_of_queue is
+  'Storages of queues by direction and scope, with what is known of them; ON, PROBING and null are usable, '
+  'OFF and TEST are not.';
 comment on column resource.storage_of_queue.setup is 'Tenant.';
 comment on column resource.storage_of_queue.queue is 'Queue.';
 comment on column resource.storage_of_queue.direction is 'read_lan (input) or write_lan (output).';

@@ -6,4 +6,4 @@ as $$
 $$;
 
 comment on function resource.clock(text) is
-'The time of a setup: now(), or, for a simulated setup, the moment set with resource.set_clock.';
+  'The time of a setup: now(), or, for a simulated setup, the moment set with resource.set_clock.';

@@ -4,8 +4,8 @@ create or replace function resource.installed_release(out release text, out revi
 language sql stable security definer
 set search_path = resource, pg_temp
 as $$
-  select h.release, v.version_num from resource.house h cross join resource.alembic_version v
+  select h.release, v.version_num from resource.installation h cross join resource.alembic_version v
 $$;
 
 comment on function resource.installed_release() is
-'Release and revision of what is installed here; a program refuses to work with a database newer than itself.';
+  'Release and revision of what is installed here; a program refuses to work with a database newer than itself.';

@@ -8,9 +8,11 @@ begin
   insert into resource.setup (setup, alone) values (p_setup, true) on conflict do nothing;
   if not found then
     raise exception 'setup % is there', p_setup
-      using errcode = 'PB001', hint = 'A world that is evaluated by itself has a setup of its own: take a name that nobody has.';
+      using errcode = 'PB001',
+            hint = 'A world that is evaluated by itself has a setup of its own: take a name that nobody has.';
   end if;
 end $$;
 
 comment on function resource.make_isolated_setup(text) is
-'Makes a setup in which configuration of all setups does not hold: for a world that is evaluated by itself. Errors: PB001 (it is there), PB002 (not an operator).';
+  'Makes a setup in which configuration of all setups does not hold: for a world that is evaluated by itself. '
+  'Errors: PB001 (it is there), PB002 (not an operator).';

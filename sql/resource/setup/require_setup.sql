@@ -5,7 +5,8 @@ as $$
 begin
   if not exists (select from resource.setup s where s.setup = p_setup) then
     if p_setup is null or p_setup = '' then
-      raise exception 'setup is %', coalesce(quote_literal(p_setup), 'null') using errcode = 'PB001', hint = 'Name the setup, for example default.';
+      raise exception 'setup is %', coalesce(quote_literal(p_setup), 'null')
+        using errcode = 'PB001', hint = 'Name the setup, for example default.';
     end if;
     insert into resource.setup (setup) values (p_setup) on conflict do nothing;
   end if;

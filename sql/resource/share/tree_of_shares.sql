@@ -1,13 +1,18 @@
--- PanDA's global shares (GlobalShares, read in its sources): targets are normalised among siblings from the top down, figures of leaves are summed up the tree, and the
--- leaf that is next is found by going down from the top, at each level to the share that is furthest below its target. All of it of the rows given.
--- Where parents go round in a circle, its first member by name stands at the top; so does a share whose parent is not there.
+-- PanDA's global shares (GlobalShares, read in its sources): targets are normalised among siblings from the top down,
+-- figures of leaves are summed up the tree, and the leaf that is next is found by going down from the top, at each
+-- level to the share that is furthest below its target. All of it of the rows given.
+-- Where parents go round in a circle, its first member by name stands at the top; so does a
+-- share whose parent is not there.
 create or replace function resource.tree_of_shares(p_shares resource.share[])
-returns table (gshare text, parent text, path text[], depth int, is_leaf boolean, target float8, target_of_parent float8, target_of_whole float8, pledged float8,
-               running float8, queued float8, usage_of_parent float8, usage_of_whole float8, usage float8, distance float8, behind bigint, problem text)
+returns table (gshare text, parent text, path text[], depth int, is_leaf boolean, target float8,
+               target_of_parent float8, target_of_whole float8, pledged float8, running float8, queued float8,
+               usage_of_parent float8, usage_of_whole float8, usage float8, distance float8, behind bigint,
+               problem text)
 language sql immutable
 as $$
   with recursive given as (
-    select s.gshare, s.parent, a.gshare as above, greatest(s.target, 0) as target, greatest(s.running, 0) as running, greatest(s.queued, 0) as queued
+    select s.gshare, s.parent, a.gshare as above, greatest(s.target, 0) as target, greatest(s.running, 0) as running,
+           greatest(s.queued, 0) as queued
       from unnest(p_shares) s
       left join unnest(p_shares) a on a.gshare = s.parent
   ), reached as (
@@ -22,7 +27,8 @@ as $$
     select c.gshare from chain c group by c.gshare having c.gshare = min(c.above collate "C")
   ), placed as (
     select g.gshare, g.parent, case when c.gshare is null then g.above end as above, g.target, g.running, g.queued,
-           case when c.gshare is not null then 'its parents go round in a circle' when g.above is null and g.parent <> '' then 'its parent is not there' end as problem
+           case when c.gshare is not null then 'its parents go round in a circle'
+                when g.above is null and g.parent <> '' then 'its parent is not there' end as problem
       from given g left join cut c on c.gshare = g.gshare
   ), portion as (
     select p.*, coalesce(p.target / nullif(sum(p.target) over (partition by p.above), 0), 0) as of_parent,
@@ -38,14 +44,15 @@ as $$
      where t.is_leaf
      group by n.gshare
   ), used as (
-    select t.gshare, t.parent, t.above, t.path, t.is_leaf, t.target, t.of_parent, t.of_whole, t.problem, f.running, f.queued,
-           sum(f.running) filter (where t.is_leaf) over () as total,
+    select t.gshare, t.parent, t.above, t.path, t.is_leaf, t.target, t.of_parent, t.of_whole, t.problem, f.running,
+           f.queued, sum(f.running) filter (where t.is_leaf) over () as total,
            coalesce(f.running / nullif(sum(f.running) over (partition by t.above), 0), 0) as used_of_parent
       from tree t join figure f on f.gshare = t.gshare
   ), ranked as (
     select u.*, u.of_whole - coalesce(u.running / nullif(u.total, 0), 0) as distance,
            row_number() over (partition by u.above
-                              order by round((u.of_whole - coalesce(u.running / nullif(u.total, 0), 0))::numeric, 12) desc, u.gshare collate "C") as rank
+                              order by round((u.of_whole - coalesce(u.running / nullif(u.total, 0), 0))::numeric,
+                                             12) desc, u.gshare collate "C") as rank
       from used u
   ), way as (
     select r.gshare, array_agg(a.rank order by n.level) as ranks
@@ -55,11 +62,15 @@ as $$
   ), leaf as (
     select w.gshare, row_number() over (order by w.ranks) as behind from way w
   )
-  select r.gshare, r.parent, r.path, cardinality(r.path), r.is_leaf, r.target, r.of_parent, r.of_whole, r.total * r.of_whole, r.running, r.queued, r.used_of_parent,
-         coalesce(r.running / nullif(r.total, 0), 0), case when r.running = 0 then 0 else coalesce(r.running / nullif(r.total * r.of_whole, 0), 999999) end,
+  select r.gshare, r.parent, r.path, cardinality(r.path), r.is_leaf, r.target, r.of_parent, r.of_whole,
+         r.total * r.of_whole, r.running, r.queued, r.used_of_parent,
+         coalesce(r.running / nullif(r.total, 0), 0),
+         case when r.running = 0 then 0 else coalesce(r.running / nullif(r.total * r.of_whole, 0), 999999) end,
          r.distance, l.behind, r.problem
     from ranked r left join leaf l on l.gshare = r.gshare
 $$;
 
 comment on function resource.tree_of_shares(resource.share[]) is
-'Shares as a tree, a row each: target and running as fractions of the parent and of the whole, pledged = the part of all that runs which the target is (HS06), usage = running / pledged (PanDA''s; 999999 where the target is 0), distance = target less usage, of the whole; behind numbers the leaves, 1 = furthest behind.';
+  'Shares as a tree, a row each: target and running as fractions of the parent and of the whole, pledged = the part of '
+  'all that runs which the target is (HS06), usage = running / pledged (PanDA''s; 999999 where the target is 0), '
+  'distance = target less usage, of the whole; behind numbers the leaves, 1 = furthest behind.';

@@ -6,4 +6,5 @@ as $$
     from unnest(string_to_array(p_list, ',')) with ordinality n(name, number)
 $$;
 
-comment on function resource.names_of_list(text) is 'The names of a list separated by commas, without blanks around them; null = none.';
+comment on function resource.names_of_list(text) is
+  'The names of a list separated by commas, without blanks around them; null = none.';

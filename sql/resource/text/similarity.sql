@@ -7,4 +7,5 @@ as $$
    where position(substr(upper(p_name), i::int, 2) in upper(p_other)) > 0
 $$;
 
-comment on function resource.similarity(text, text) is 'How like each other two names are, 0 to about 1: the pairs of neighbouring letters of the one that the other has.';
+comment on function resource.similarity(text, text) is
+  'How like each other two names are, 0 to about 1: the pairs of neighbouring letters of the one that the other has.';

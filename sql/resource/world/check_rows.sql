@@ -1,12 +1,15 @@
--- The first value that its column cannot hold, found for all rows at once; jsonb_populate_recordset would take 5 for a text and "5" for a number.
+-- The first value that its column cannot hold, found for all rows at once; jsonb_populate_recordset would take 5
+-- for a text and "5" for a number.
 create or replace function resource.check_rows(p_table regclass, p_rows jsonb) returns void
 language plpgsql stable
 as $$
 declare
   v_bad record;
 begin
-  if jsonb_typeof(p_rows) is distinct from 'array' or jsonb_path_exists(p_rows, 'strict $[*] ? (@.type() != "object")') then
-    raise exception 'rows of % are not an array of objects', p_table using errcode = 'PB001', hint = 'Give [{"column": value, ...}, ...].';
+  if jsonb_typeof(p_rows) is distinct from 'array'
+     or jsonb_path_exists(p_rows, 'strict $[*] ? (@.type() != "object")') then
+    raise exception 'rows of % are not an array of objects', p_table
+      using errcode = 'PB001', hint = 'Give [{"column": value, ...}, ...].';
   end if;
   select e.place, e.row, f.key, f.value, c.kind, col_description(p_table, c.place) as meaning into v_bad
     from jsonb_array_elements(p_rows) with ordinality e(row, place)
@@ -21,9 +24,13 @@ begin
       using errcode = 'PB001', hint = format('The keys are columns: %s.',
         (select string_agg(c.name, ', ' order by c.place) from resource.table_column(p_table) c where c.given));
   end if;
-  raise exception '%: % is %, not %', resource.row_name(p_table, v_bad.row, v_bad.place), v_bad.key, resource.shown(v_bad.value), v_bad.kind
-    using errcode = 'PB001', hint = concat(v_bad.key || ': ' || v_bad.meaning || ' ', 'Null is a value that is not set; a key that is left out has its default.');
+  raise exception '%: % is %, not %', resource.row_name(p_table, v_bad.row, v_bad.place), v_bad.key,
+    resource.shown(v_bad.value), v_bad.kind
+    using errcode = 'PB001',
+          hint = concat(v_bad.key || ': ' || v_bad.meaning || ' ',
+                        'Null is a value that is not set; a key that is left out has its default.');
 end $$;
 
 comment on function resource.check_rows(regclass, jsonb) is
-'Refuses an array of objects of which a key is no column of the table, or a value of another type, naming the row, the key and the value. Errors: PB001.';
+  'Refuses an array of objects of which a key is no column of the table, or a value of another type, naming the row, '
+  'the key and the value. Errors: PB001.';

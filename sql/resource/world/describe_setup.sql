@@ -1,5 +1,8 @@
--- World format: the section now, and the clock that {"hours_ago": n} counts from. A setup that is not there yet has the real time.
-create or replace function resource.describe_setup(p_setup text, out is_there boolean, out simulated timestamptz, out clock timestamptz)
+-- World format: the section now, and the clock that {"hours_ago": n} counts from. A setup that is
+-- not there yet has the real time.
+create or replace function resource.describe_setup(
+  p_setup text, out is_there boolean, out simulated timestamptz, out clock timestamptz
+)
 language plpgsql stable
 security definer set search_path = resource, pg_temp
 as $$
@@ -11,4 +14,5 @@ begin
 end $$;
 
 comment on function resource.describe_setup(text) is
-'Whether a setup is there, the moment it is simulated at (null = real time), and its clock. Errors: PB001, PB002 (setup not granted).';
+  'Whether a setup is there, the moment it is simulated at (null = real time), and its clock. '
+  'Errors: PB001, PB002 (setup not granted).';

@@ -9,4 +9,5 @@ begin
 end $$;
 
 comment on function resource.dump(text, text) is
-'The rows of a table of the room resource as objects, in key order and without defaults; what resource.store takes. Errors: PB001, PB002 (setup not granted).';
+  'The rows of a table of the room resource as objects, in key order and without defaults; what resource.store takes. '
+  'Errors: PB001, PB002 (setup not granted).';

@@ -10,9 +10,11 @@ begin
            'app', c.app, 'component', nullif(c.component, ''), 'key', c.key, 'value', c.value, 'setup', c.setup,
            'forced', case when not exists (select from resource.known_key(c.component, c.key)) then true end))
     from resource.config c
-   where c.setup = p_setup or c.setup is null and not exists (select from resource.setup s where s.setup = p_setup and s.alone)
+   where c.setup = p_setup
+      or c.setup is null and not exists (select from resource.setup s where s.setup = p_setup and s.alone)
    order by c.app collate "C", c.component collate "C", c.key collate "C", c.setup nulls first;
 end $$;
 
 comment on function resource.dump_config(text) is
-'The configuration of a setup and that for all setups (without a setup) as rows {app, component, key, value, setup, forced}. Errors: PB001, PB002 (setup not granted).';
+  'The configuration of a setup and that for all setups (without a setup) as rows {app, component, key, value, setup, '
+  'forced}. Errors: PB001, PB002 (setup not granted).';

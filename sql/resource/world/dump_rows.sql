@@ -1,4 +1,5 @@
--- World format: what resource.store_rows takes gives the same rows again. Ordered by bytes, so that a program can put rows of several tables together.
+-- World format: what resource.store_rows takes gives the same rows again. Ordered by bytes, so that a program can put
+-- rows of several tables together.
 create or replace function resource.dump_rows(p_setup text, p_table regclass) returns setof jsonb
 language plpgsql stable
 set timezone = 'UTC'
@@ -7,12 +8,16 @@ begin
   return query execute (
     select format('select to_jsonb(t) - array[%s] from %s t where t.setup = $1 order by %s', string_agg(
              case when not c.given then quote_literal(c.name)
-                  when c.key_place is null or c.default_text is not null then format('case when t.%I is not distinct from %s then %L end', c.name, coalesce(c.default_text, 'null'), c.name) end,
+                  when c.key_place is null or c.default_text is not null
+                  then format('case when t.%I is not distinct from %s then %L end', c.name,
+                              coalesce(c.default_text, 'null'), c.name) end,
              ', ' order by c.place) || ', ''setup''', p_table,
-             string_agg(format('t.%I%s', c.name, case c.type when 'text' then ' collate "C"' else '' end), ', ' order by c.key_place) filter (where c.key_place is not null))
+             string_agg(format('t.%I%s', c.name, case c.type when 'text' then ' collate "C"' else '' end),
+                        ', ' order by c.key_place) filter (where c.key_place is not null))
       from resource.table_column(p_table) c)
   using p_setup;
 end $$;
 
 comment on function resource.dump_rows(text, regclass) is
-'The rows of a table of a setup as objects, in the order of the key, without columns that have their default; times in UTC. The work behind each room''s dump.';
+  'The rows of a table of a setup as objects, in the order of the key, without columns that have their default; '
+  'times in UTC. The work behind each room''s dump.';

@@ -1,9 +1,17 @@
--- What a row breaks, in the words of its values: PostgreSQL names the constraint alone. The comment of a check says what it allows.
-create or replace function resource.refusal(p_table regclass, p_constraint text, p_column text, p_row jsonb, out reason text, out meaning text)
+-- What a row breaks, in the words of its values: PostgreSQL names the constraint alone. The comment
+-- of a check says what it allows.
+create or replace function resource.refusal(
+  p_table regclass, p_constraint text, p_column text, p_row jsonb, out reason text, out meaning text
+)
 language sql stable
 as $$
-  select string_agg(format('%s is %s', a.attname, coalesce(resource.shown(p_row -> a.attname), case when p_constraint = '' then 'not given' else 'left out' end)), ', ' order by a.attnum)
-           || case when p_constraint = '' then ', and has no default' else format(', not %s', coalesce(max(obj_description(c.oid, 'pg_constraint')), 'as ' || max(pg_get_expr(c.conbin, c.conrelid)))) end,
+  select string_agg(format('%s is %s', a.attname,
+                           coalesce(resource.shown(p_row -> a.attname),
+                                    case when p_constraint = '' then 'not given' else 'left out' end)),
+                    ', ' order by a.attnum)
+           || case when p_constraint = '' then ', and has no default'
+                   else format(', not %s', coalesce(max(obj_description(c.oid, 'pg_constraint')),
+                                                    'as ' || max(pg_get_expr(c.conbin, c.conrelid)))) end,
          string_agg(format('%s: %s', a.attname, col_description(a.attrelid, a.attnum)), ' ' order by a.attnum)
     from pg_attribute a
     left join pg_constraint c on c.conrelid = p_table and c.conname = p_constraint and c.contype = 'c'
@@ -11,4 +19,5 @@ as $$
 $$;
 
 comment on function resource.refusal(regclass, text, text, jsonb) is
-'What a check constraint, or a column that must not be null (no constraint), has against a row: the key, the value, what is allowed; and what the column means. Null where it is neither.';
+  'What a check constraint, or a column that must not be null (no constraint), has against a row: the key, the value, '
+  'what is allowed; and what the column means. Null where it is neither.';

@@ -1,5 +1,7 @@
 -- Rows that failed together are tried one by one, to name the one that is wrong.
-create or replace function resource.refuse_rows(p_setup text, p_table regclass, p_rows jsonb, p_merge boolean, p_error text) returns void
+create or replace function resource.refuse_rows(
+  p_setup text, p_table regclass, p_rows jsonb, p_merge boolean, p_error text
+) returns void
 language plpgsql
 as $$
 declare
@@ -11,19 +13,23 @@ begin
   for v_row in select e.row, e.place, count(*) over (partition by resource.row_name(p_table, e.row, e.place)) as times
                  from jsonb_array_elements(p_rows) with ordinality e(row, place) order by e.place loop
     if v_row.times > 1 then
-      raise exception '% stands here % times', resource.row_name(p_table, v_row.row, v_row.place), v_row.times using errcode = 'PB001', hint = 'Give each row once.';
+      raise exception '% stands here % times', resource.row_name(p_table, v_row.row, v_row.place), v_row.times
+        using errcode = 'PB001', hint = 'Give each row once.';
     end if;
     begin
-      execute resource.insert_text(p_table, jsonb_build_array(v_row.row), p_merge) using p_setup, jsonb_build_array(v_row.row);
+      execute resource.insert_text(p_table, jsonb_build_array(v_row.row), p_merge)
+        using p_setup, jsonb_build_array(v_row.row);
     exception when data_exception or integrity_constraint_violation then
       get stacked diagnostics v_constraint = constraint_name, v_column = column_name;
       select * into v_refusal from resource.refusal(p_table, v_constraint, v_column, v_row.row);
       raise exception '%: %', resource.row_name(p_table, v_row.row, v_row.place), coalesce(v_refusal.reason, sqlerrm)
-        using errcode = 'PB001', hint = coalesce(v_refusal.meaning, 'What columns hold, and their units, is in their comments.');
+        using errcode = 'PB001',
+              hint = coalesce(v_refusal.meaning, 'What columns hold, and their units, is in their comments.');
     end;
   end loop;
   raise exception '%: %', p_table, p_error using errcode = 'PB001', hint = 'Look at the rows given.';
 end $$;
 
 comment on function resource.refuse_rows(text, regclass, jsonb, boolean, text) is
-'Raises the error of the first of some rows that cannot be stored, naming the row, the key, the value and what is allowed; else the error given. Errors: PB001.';
+  'Raises the error of the first of some rows that cannot be stored, naming the row, the key, the value and what is '
+  'allowed; else the error given. Errors: PB001.';

@@ -4,8 +4,9 @@ language sql stable
 as $$
   select (select c.relname from pg_class c where c.oid = p_table) || ' '
          || coalesce((select string_agg(p_row ->> c.name, ', ' order by c.key_place)
-                        from resource.table_column(p_table) c where c.key_place is not null and c.given), 'number ' || p_place)
+                        from resource.table_column(p_table) c where c.key_place is not null and c.given),
+                     'number ' || p_place)
 $$;
 
 comment on function resource.row_name(regclass, jsonb, bigint) is
-'How errors name a row of a JSON array: table and key, or its place where the key is an identity or missing.';
+  'How errors name a row of a JSON array: table and key, or its place where the key is an identity or missing.';

@@ -1,5 +1,7 @@
--- World format: the section config. One call for all of it; a key that no rule reads is refused, or (p_lenient) left out and named.
-create or replace function resource.store_config(p_setup text, p_rows jsonb, p_lenient boolean default false) returns text[]
+-- World format: the section config. One call for all of it; a key that no rule reads is refused, or
+-- (p_lenient) left out and named.
+create or replace function resource.store_config(p_setup text, p_rows jsonb, p_lenient boolean default false)
+returns text[]
 language plpgsql
 security definer set search_path = resource, pg_temp
 as $$
@@ -9,17 +11,21 @@ declare
 begin
   perform resource.identify(p_setup);
   for v_row in
-    select r.app, coalesce(r.component, '') as component, r.key, r.value, coalesce(r.everywhere, false) as everywhere, coalesce(r.forced, false) as forced
-      from jsonb_to_recordset(p_rows) r(app text, component text, key text, value jsonb, everywhere boolean, forced boolean)
+    select r.app, coalesce(r.component, '') as component, r.key, r.value, coalesce(r.everywhere, false) as everywhere,
+           coalesce(r.forced, false) as forced
+      from jsonb_to_recordset(p_rows) r(app text, component text, key text, value jsonb,
+                                        everywhere boolean, forced boolean)
   loop
     if p_lenient and not v_row.forced and not exists (select from resource.known_key(v_row.component, v_row.key)) then
       v_left_out := v_left_out || concat_ws(':', nullif(v_row.component, ''), v_row.key);
     else
-      perform resource.set_config(p_setup, v_row.key, v_row.value, v_row.component, v_row.app, v_row.everywhere, v_row.forced);
+      perform resource.set_config(p_setup, v_row.key, v_row.value, v_row.component, v_row.app,
+                                  v_row.everywhere, v_row.forced);
     end if;
   end loop;
   return v_left_out;
 end $$;
 
 comment on function resource.store_config(text, jsonb, boolean) is
-'Sets the configuration of an array of {app, component, key, value, everywhere, forced}; returns the unknown keys that were left out (p_lenient), else refuses them. Errors: PB001, PB002 (setup not granted).';
+  'Sets the configuration of an array of {app, component, key, value, everywhere, forced}; returns the unknown keys '
+  'that were left out (p_lenient), else refuses them. Errors: PB001, PB002 (setup not granted).';

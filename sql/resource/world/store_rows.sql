@@ -1,6 +1,9 @@
--- World format. Table-driven, so that a column more is a revision more and no code. One statement for all rows (merged: for all that give the same columns);
--- only when it fails are they tried one by one, to name the one that is wrong.
-create or replace function resource.store_rows(p_setup text, p_table regclass, p_rows jsonb, p_parents jsonb, p_merge boolean default false) returns bigint
+-- World format. Table-driven, so that a column more is a revision more and no code. One statement for
+-- all rows (merged: for all that give the same columns); only when it fails are they tried one by one,
+-- to name the one that is wrong.
+create or replace function resource.store_rows(
+  p_setup text, p_table regclass, p_rows jsonb, p_parents jsonb, p_merge boolean default false
+) returns bigint
 language plpgsql
 as $$
 declare
@@ -20,15 +23,21 @@ begin
   end if;
   perform resource.check_rows(p_table, p_rows);
   if v_merge then
-    select string_agg(format('e.row -> %L', c.name), ', ') into v_keys from resource.table_column(p_table) c where c.key_place is not null;
-    execute format('select count(*) > count(distinct (%s)) from jsonb_array_elements($1) e(row)', v_keys) into v_repeated using p_rows;
+    select string_agg(format('e.row -> %L', c.name), ', ')
+      into v_keys
+      from resource.table_column(p_table) c
+     where c.key_place is not null;
+    execute format('select count(*) > count(distinct (%s)) from jsonb_array_elements($1) e(row)', v_keys)
+      into v_repeated using p_rows;
     if v_repeated then
       perform resource.refuse_rows(p_setup, p_table, p_rows, v_merge, 'a row stands here twice');
     end if;
   end if;
   for v_rows in select p_rows where not v_merge
                 union all
-                select jsonb_agg(e.row order by e.place) from jsonb_array_elements(p_rows) with ordinality e(row, place) where v_merge
+                select jsonb_agg(e.row order by e.place)
+                  from jsonb_array_elements(p_rows) with ordinality e(row, place)
+                 where v_merge
                  group by array(select k.name from jsonb_object_keys(e.row) k(name) order by 1) loop
     begin
       execute resource.insert_text(p_table, v_rows, v_merge) using p_setup, v_rows;
@@ -42,4 +51,5 @@ begin
 end $$;
 
 comment on function resource.store_rows(text, regclass, jsonb, jsonb, boolean) is
-'Upserts an array of objects (keys are columns) into a table, in place of the rows of the parents given; p_merge: a row that is there keeps what is not given. The work behind each room''s store. Errors: PB001.';
+  'Upserts an array of objects (keys are columns) into a table, in place of the rows of the parents given; '
+  'p_merge: a row that is there keeps what is not given. The work behind each room''s store. Errors: PB001.';

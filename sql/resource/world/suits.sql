@@ -1,4 +1,5 @@
--- What kind of JSON value a column takes, in the words of resource.table_column. Null is taken by all; NOT NULL is the table's.
+-- What kind of JSON value a column takes, in the words of resource.table_column. Null is taken
+-- by all; NOT NULL is the table's.
 create or replace function resource.suits(p_kind text, p_value jsonb) returns boolean
 language sql immutable parallel safe
 as $$
@@ -6,12 +7,15 @@ as $$
               when p_kind in ('a text', 'a time') then jsonb_typeof(p_value) = 'string'
               when p_kind = 'a number' then jsonb_typeof(p_value) = 'number'
               when p_kind = 'true or false' then jsonb_typeof(p_value) = 'boolean'
-              when p_kind = 'an array of texts' then jsonb_typeof(p_value) = 'array' and not jsonb_path_exists(p_value, '$[*] ? (@.type() != "string")')
+              when p_kind = 'an array of texts'
+              then jsonb_typeof(p_value) = 'array' and not jsonb_path_exists(p_value, '$[*] ? (@.type() != "string")')
               when jsonb_typeof(p_value) <> 'number' then false
               else trunc(p_value::numeric) = p_value::numeric
-                   and abs(p_value::numeric + 0.5) < case p_kind when 'an integer of 16 bits' then 32768 when 'an integer of 32 bits' then 2147483648
+                   and abs(p_value::numeric + 0.5) < case p_kind when 'an integer of 16 bits' then 32768
+                                                                 when 'an integer of 32 bits' then 2147483648
                                                                  else 9223372036854775808 end end
 $$;
 
 comment on function resource.suits(text, jsonb) is
-'Whether a JSON value is of the kind that resource.table_column names: a text, a number, an integer, true or false, an array of texts ...';
+  'Whether a JSON value is of the kind that resource.table_column names: a text, a number, an integer, true or false, '
+  'an array of texts ...';

@@ -4,9 +4,15 @@ returns table (name text, place int, kind text, type text, default_text text, ke
 language sql stable
 as $$
   select a.attname::text, a.attnum::int,
-         case when t.typcategory = 'N' and t.typname like 'int%' then format('an integer of %s bits', 8 * t.typlen) when t.typcategory = 'N' then 'a number' when t.typcategory = 'B' then 'true or false'
-              when t.typcategory = 'A' then 'an array of texts' when t.typname = 'jsonb' then 'JSON' when t.typcategory = 'D' then 'a time' else 'a text' end,
-         format_type(a.atttypid, a.atttypmod), pg_get_expr(d.adbin, d.adrelid), array_position(i.indkey::int[], a.attnum::int), a.attidentity = ''
+         case when t.typcategory = 'N' and t.typname like 'int%' then format('an integer of %s bits', 8 * t.typlen)
+              when t.typcategory = 'N' then 'a number'
+              when t.typcategory = 'B' then 'true or false'
+              when t.typcategory = 'A' then 'an array of texts'
+              when t.typname = 'jsonb' then 'JSON'
+              when t.typcategory = 'D' then 'a time'
+              else 'a text' end,
+         format_type(a.atttypid, a.atttypmod), pg_get_expr(d.adbin, d.adrelid),
+         array_position(i.indkey::int[], a.attnum::int), a.attidentity = ''
     from pg_attribute a
     join pg_type t on t.oid = a.atttypid
     left join pg_attrdef d on d.adrelid = a.attrelid and d.adnum = a.attnum
@@ -16,4 +22,5 @@ as $$
 $$;
 
 comment on function resource.table_column(regclass) is
-'Columns of a table without the setup: kind in words, type, default as an expression, place in the key, and whether rows give it (false: an identity).';
+  'Columns of a table without the setup: kind in words, type, default as an expression, place in the key, '
+  'and whether rows give it (false: an identity).';

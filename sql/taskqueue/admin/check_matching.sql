@@ -1,5 +1,6 @@
 -- Whatever is built for speed, compared with the truth that it is derived from.
-create or replace function taskqueue.check_matching(p_setup text) returns table (structure text, key text, expected text, found text)
+create or replace function taskqueue.check_matching(p_setup text)
+returns table (structure text, key text, expected text, found text)
 language plpgsql stable
 security definer set search_path = taskqueue, pg_temp
 as $$
@@ -13,16 +14,25 @@ begin
     select 'definition', 'definition ' || d.definition_id, d.requirements::text, to_jsonb(d)::text
       from taskqueue.definition d
      where d.setup = p_setup
-       and (d.digest, d.family, d.owner_dn, d.owner_group, d.cpu_time, d.min_ram, d.pilot_types, d.sites, d.banned_sites, d.grid_ces, d.platforms, d.job_types, d.tags)
+       and (d.digest, d.family, d.owner_dn, d.owner_group, d.cpu_time, d.min_ram, d.pilot_types, d.sites,
+            d.banned_sites, d.grid_ces, d.platforms, d.job_types, d.tags)
            is distinct from
-           (md5(d.requirements::text)::uuid, taskqueue.family_of(d.requirements), d.requirements ->> 'OwnerDN', d.requirements ->> 'OwnerGroup',
-            (d.requirements ->> 'CPUTime')::bigint, (d.requirements ->> 'MinRAM')::float8, taskqueue.list_of(d.requirements, 'PilotTypes'),
-            taskqueue.list_of(d.requirements, 'Sites'), taskqueue.list_of(d.requirements, 'BannedSites'), taskqueue.list_of(d.requirements, 'GridCEs'),
-            taskqueue.list_of(d.requirements, 'Platforms'), taskqueue.list_of(d.requirements, 'JobTypes'), taskqueue.list_of(d.requirements, 'Tags'))
+           (md5(d.requirements::text)::uuid, taskqueue.family_of(d.requirements), d.requirements ->> 'OwnerDN',
+            d.requirements ->> 'OwnerGroup',
+            (d.requirements ->> 'CPUTime')::bigint, (d.requirements ->> 'MinRAM')::float8,
+            taskqueue.list_of(d.requirements, 'PilotTypes'),
+            taskqueue.list_of(d.requirements, 'Sites'), taskqueue.list_of(d.requirements, 'BannedSites'),
+            taskqueue.list_of(d.requirements, 'GridCEs'),
+            taskqueue.list_of(d.requirements, 'Platforms'), taskqueue.list_of(d.requirements, 'JobTypes'),
+            taskqueue.list_of(d.requirements, 'Tags'))
     union all
-    select 'posting', format('queue %s at %L', coalesce(w.task_queue_id, p.task_queue_id), coalesce(w.site, p.site)), w::text, p::text
+    select 'posting',
+           format('queue %s at %L', coalesce(w.task_queue_id, p.task_queue_id), coalesce(w.site, p.site)),
+           w::text, p::text
       from (select * from taskqueue.wanted_posting i where i.setup = p_setup) w
-      full join (select i.*, count(*) over (partition by i.list_id, i.task_queue_id) as times from taskqueue.posted_queue i where i.setup = p_setup) p
+      full join (select i.*, count(*) over (partition by i.list_id, i.task_queue_id) as times
+                   from taskqueue.posted_queue i
+                  where i.setup = p_setup) p
            using (setup, site, cpu_time, band, task_queue_id)
      where (w is null or p is null or p.times > 1)
        and not exists (select from taskqueue.unposted u where u.setup = p_setup and u.task_queue_id = w.task_queue_id)
@@ -30,53 +40,74 @@ begin
     select 'posting', format('queue %s', q.task_queue_id), 'posted', 'not posted'
       from taskqueue.task_queue q
      where q.setup = p_setup
-       and q.posted <> exists (select from taskqueue.wanted_posting w where w.setup = q.setup and w.task_queue_id = q.task_queue_id)
+       and q.posted <> exists (select from taskqueue.wanted_posting w
+                                where w.setup = q.setup and w.task_queue_id = q.task_queue_id)
        and not exists (select from taskqueue.unposted u where u.setup = q.setup and u.task_queue_id = q.task_queue_id)
     union all
-    select 'posting_list', format('list %s, band %s', p.list_id, p.band), 'within ' || coalesce(l.places[array_position(l.bands, p.band)], 0), p.place::text
+    select 'posting_list', format('list %s, band %s', p.list_id, p.band),
+           'within ' || coalesce(l.places[array_position(l.bands, p.band)], 0),
+           p.place::text
       from taskqueue.posting p
       left join taskqueue.posting_list l on l.setup = p.setup and l.list_id = p.list_id
      where p.setup = p_setup and p.place > coalesce(l.places[array_position(l.bands, p.band)], 0)
     union all
-    select 'posting_list', 'list ' || l.list_id, format('rate %s, top %s, room %s', s.rate, s.top, s.room), format('rate %s, top %s, room %s', l.rate, l.top, l.room)
+    select 'posting_list', 'list ' || l.list_id, format('rate %s, top %s, room %s', s.rate, s.top, s.room),
+           format('rate %s, top %s, room %s', l.rate, l.top, l.room)
       from taskqueue.posting_list l
-     cross join lateral (select coalesce(sum(b.places * taskqueue.ceiling_of_band(b.band)), 0) as rate, coalesce(max(taskqueue.ceiling_of_band(b.band)), 0) as top,
+     cross join lateral (select coalesce(sum(b.places * taskqueue.ceiling_of_band(b.band)), 0) as rate,
+                                coalesce(max(taskqueue.ceiling_of_band(b.band)), 0) as top,
                                 coalesce(sum(b.places), 0) as room
                            from unnest(l.bands, l.places) b (band, places)) s
      where l.setup = p_setup and (l.room <> s.room or l.top <> s.top or abs(l.rate - s.rate) > 1e-9 * s.rate
                                   or l.rate is distinct from coalesce(l.sums[cardinality(l.bands)], 0))
     union all
-    select 'job_count', format('queue %s, user priority %s', coalesce(j.task_queue_id, c.task_queue_id), coalesce(j.user_priority, c.user_priority)),
+    select 'job_count',
+           format('queue %s, user priority %s', coalesce(j.task_queue_id, c.task_queue_id),
+                  coalesce(j.user_priority, c.user_priority)),
            coalesce(j.jobs, 0)::text, coalesce(c.jobs, 0)::text
-      from (select i.task_queue_id, i.user_priority, count(*) as jobs, min(i.job_id) as first_id from taskqueue.job i where i.setup = p_setup and not i.held group by 1, 2) j
+      from (select i.task_queue_id, i.user_priority, count(*) as jobs, min(i.job_id) as first_id
+              from taskqueue.job i
+             where i.setup = p_setup and not i.held
+             group by 1, 2) j
       full join (select q.task_queue_id, l.user_priority, l.jobs, l.first_id
                    from taskqueue.task_queue q cross join lateral taskqueue.job_level(q.setup, q.task_queue_id) l
                   where q.setup = p_setup) c using (task_queue_id, user_priority)
      where coalesce(j.jobs, 0) <> coalesce(c.jobs, 0)
     union all
-    select 'job_count', format('queue %s, user priority %s, first id', q.task_queue_id, l.user_priority), j.job_id::text, l.first_id::text
+    select 'job_count',
+           format('queue %s, user priority %s, first id', q.task_queue_id, l.user_priority),
+           j.job_id::text, l.first_id::text
       from taskqueue.task_queue q
      cross join lateral taskqueue.job_level(q.setup, q.task_queue_id) l
      cross join lateral (select min(i.job_id) as job_id from taskqueue.job i
-                          where i.setup = q.setup and i.task_queue_id = q.task_queue_id and not i.held and i.user_priority = l.user_priority) j
+                          where i.setup = q.setup and i.task_queue_id = q.task_queue_id and not i.held
+                            and i.user_priority = l.user_priority) j
      where q.setup = p_setup and j.job_id < coalesce(l.first_id, 0)
     union all
-    select 'owner_weight', format('%s of %s%s', owner_dn, owner_group, case when light then ', light' end), format('%s queues, %s', t.queues, t.weight),
-           format('%s queues, %s', w.queues, w.weight)
-      from (select q.owner_group, q.owner_dn, taskqueue.is_background(q.mean_weight, true) as light, count(*) as queues, sum(q.mean_weight::numeric) as weight
+    select 'owner_weight',
+           format('%s of %s%s', owner_dn, owner_group, case when light then ', light' end),
+           format('%s queues, %s', t.queues, t.weight), format('%s queues, %s', w.queues, w.weight)
+      from (select q.owner_group, q.owner_dn, taskqueue.is_background(q.mean_weight, true) as light, count(*) as queues,
+                   sum(q.mean_weight::numeric) as weight
               from taskqueue.task_queue q where q.setup = p_setup group by 1, 2, 3) t
       full join (select o.owner_group, o.owner_dn, o.light, sum(o.queues) as queues, sum(o.weight) as weight
-                   from taskqueue.owner_weight o where o.setup = p_setup group by 1, 2, 3) w using (owner_group, owner_dn, light)
+                   from taskqueue.owner_weight o
+                  where o.setup = p_setup
+                  group by 1, 2, 3) w using (owner_group, owner_dn, light)
      where coalesce(t.queues, 0) <> coalesce(w.queues, 0) or coalesce(t.weight, 0) <> coalesce(w.weight, 0)
     union all
     select 'limit_use', format('limit %s, job %s', limit_id, job_id),
-           case when e.counts then 'a slot' else 'no slot' end, case when u.slot is null then 'no slot' else 'slot ' || u.slot end
+           case when e.counts then 'a slot' else 'no slot' end,
+           case when u.slot is null then 'no slot' else 'slot ' || u.slot end
       from (select l.limit_id, i.job_id, true as counts
               from taskqueue.site_limit l
-              join taskqueue.lease i on i.setup = l.setup and i.site = l.site and (l.grid_ce is null or l.grid_ce = i.grid_ce)
+              join taskqueue.lease i on i.setup = l.setup and i.site = l.site
+                                    and (l.grid_ce is null or l.grid_ce = i.grid_ce)
               join taskqueue.definition d on d.setup = i.setup and d.definition_id = i.definition_id
-             where l.setup = p_setup and l.kind = 'running' and taskqueue.requires_value(d.requirements, l.attribute, l.value)) e
-      full join (select i.limit_id, i.job_id, i.slot from taskqueue.limit_use i where i.setup = p_setup) u using (limit_id, job_id)
+             where l.setup = p_setup and l.kind = 'running'
+               and taskqueue.requires_value(d.requirements, l.attribute, l.value)) e
+      full join (select i.limit_id, i.job_id, i.slot from taskqueue.limit_use i
+                  where i.setup = p_setup) u using (limit_id, job_id)
      where e.counts is null or u.slot is null
     union all
     select 'limit_slot', 'limit ' || limit_id, coalesce(l.ceiling::text, 'no limit'), coalesce(s.slots, 0)::text
@@ -90,4 +121,6 @@ begin
 end $$;
 
 comment on function taskqueue.check_matching(text) is
-'Differences between what matching reads (definitions, postings, counts, weights of owners, limit slots) and the truth it is derived from; no row when all is right. One statement, exact under load. Errors: PB002 (setup not granted).';
+  'Differences between what matching reads (definitions, postings, counts, weights of owners, limit slots) and the '
+  'truth it is derived from; no row when all is right. One statement, exact under load. '
+  'Errors: PB002 (setup not granted).';

@@ -1,4 +1,5 @@
--- Section 10: against the resources seen lately: which conditions fail for how many of them, and what no resource offers.
+-- Section 10: against the resources seen lately: which conditions fail for how many of them, and what no resource
+-- offers.
 create or replace function taskqueue.explain_job(p_setup text, p_job_id bigint)
 returns table (condition text, wanted text, failing bigint, seen bigint, last_seen timestamptz, remark text)
 language plpgsql stable
@@ -11,19 +12,27 @@ begin
   v_identity.private := false;
   return query
     with class as materialized (  -- else the offer is made anew for each condition: 33 times
-      select r.class, r.last_seen, taskqueue.offer_once_made(p_setup, r.resource, v_identity) as offer from taskqueue.resource_kind r where r.setup = p_setup
+      select r.class, r.last_seen, taskqueue.offer_once_made(p_setup, r.resource, v_identity) as offer
+        from taskqueue.resource_kind r
+       where r.setup = p_setup
     ), verdict as (
-      select k.class, k.last_seen, c.condition, c.wanted, c.holds from class k cross join lateral taskqueue.condition(v_definition, k.offer) c
+      select k.class, k.last_seen, c.condition, c.wanted, c.holds
+        from class k
+       cross join lateral taskqueue.condition(v_definition, k.offer) c
        where k.offer is distinct from null
     )
-    select v.condition, min(v.wanted), count(*) filter (where not v.holds), count(*), max(v.last_seen) filter (where not v.holds),
-           case when not bool_or(v.holds) then format('no resource seen lately offers %s: %s', v.condition, min(v.wanted))
-                when not bool_and(v.holds) then format('%s of %s kinds of resources do not', count(*) filter (where not v.holds), count(*))
+    select v.condition, min(v.wanted), count(*) filter (where not v.holds), count(*),
+           max(v.last_seen) filter (where not v.holds),
+           case when not bool_or(v.holds)
+                then format('no resource seen lately offers %s: %s', v.condition, min(v.wanted))
+                when not bool_and(v.holds)
+                then format('%s of %s kinds of resources do not', count(*) filter (where not v.holds), count(*))
            end
       from verdict v group by v.condition
     union all
-    select 'all of them', 'job ' || p_job_id || ', ' || taskqueue.state_of_job(p_setup, p_job_id), count(*) filter (where not a.holds), count(*),
-           max(a.last_seen) filter (where a.holds),
+    select 'all of them',
+           'job ' || p_job_id || ', ' || taskqueue.state_of_job(p_setup, p_job_id),
+           count(*) filter (where not a.holds), count(*), max(a.last_seen) filter (where a.holds),
            case when count(*) = 0 then 'no resource was seen lately'
                 when not bool_or(a.holds) then 'no resource seen lately fulfils all conditions'
                 else format('%s of %s kinds of resources match', count(*) filter (where a.holds), count(*)) end
@@ -32,4 +41,6 @@ begin
 end $$;
 
 comment on function taskqueue.explain_job(text, bigint) is
-'Why a job waits: for each condition how many kinds of resources seen lately fail it, out of how many, and when one was last seen; the row "all of them" counts those that fail any, and when one that matches was last seen. Errors: PB002 (setup not granted), PB004 (no such job).';
+  'Why a job waits: for each condition how many kinds of resources seen lately fail it, out of how many, '
+  'and when one was last seen; the row "all of them" counts those that fail any, and when one that matches was last '
+  'seen. Errors: PB002 (setup not granted), PB004 (no such job).';

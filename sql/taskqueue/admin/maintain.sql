@@ -1,5 +1,5 @@
--- What goes on in the background: called every few seconds by `broker maintain`, pg_cron or whoever. Safe to run twice at once; each step
--- passes over what somebody else has locked.
+-- What goes on in the background: called every few seconds by `broker maintain`, pg_cron or whoever. Safe to run
+-- twice at once; each step passes over what somebody else has locked.
 create or replace function taskqueue.maintain(p_setup text default null) returns table (step text, changed bigint)
 language plpgsql
 security definer set search_path = taskqueue, pg_temp
@@ -24,4 +24,6 @@ begin
 end $$;
 
 comment on function taskqueue.maintain(text) is
-'Background work of one setup or all: recomputes the shares of groups whose queues changed, folds counts, removes empty queues and forgotten definitions and requests, rolls up the resources seen; for all setups also makes and drops history partitions. Returns what it did, a row a step. Errors: PB002 (setup not granted).';
+  'Background work of one setup or all: recomputes the shares of groups whose queues changed, folds counts, '
+  'removes empty queues and forgotten definitions and requests, rolls up the resources seen; for all setups also makes '
+  'and drops history partitions. Returns what it did, a row a step. Errors: PB002 (setup not granted).';

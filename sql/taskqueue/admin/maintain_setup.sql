@@ -1,5 +1,6 @@
 -- taskqueue.maintain for one setup.
-create or replace function taskqueue.maintain_setup(p_setting taskqueue.setting) returns table (step text, changed bigint)
+create or replace function taskqueue.maintain_setup(p_setting taskqueue.setting)
+returns table (step text, changed bigint)
 language plpgsql
 as $$
 declare
@@ -20,11 +21,13 @@ begin
   end if;
   select coalesce(sum(taskqueue.fold_counts(v_setup, i)), 0) into changed from unnest(v_queue_ids) i;
   changed := changed + taskqueue.clean_counts(v_setup);
-  insert into taskqueue.share_mark (setup, owner_group, marked_at)  -- means drift as jobs come and go: a tenth is worth a new price
+  -- means drift as jobs come and go: a tenth is worth a new price
+  insert into taskqueue.share_mark (setup, owner_group, marked_at)
   select distinct v_setup, q.owner_group, v_now
     from taskqueue.task_queue q
    cross join lateral taskqueue.weight_of_queue(q, p_setting.ten_first) w
-   where q.setup = v_setup and q.task_queue_id = any (v_queue_ids) and abs(w.weight - q.mean_weight) > 0.1 * q.mean_weight;
+   where q.setup = v_setup and q.task_queue_id = any (v_queue_ids)
+     and abs(w.weight - q.mean_weight) > 0.1 * q.mean_weight;
   return next;
   step := 'empty queues';
   changed := taskqueue.delete_empty_queues(v_setup);
@@ -36,8 +39,10 @@ begin
   -- locked first, looked at then: a job inserted and matched in between is seen
   v_definition_ids := array(select i.definition_id from taskqueue.definition i
                              where i.setup = v_setup and i.created_at < v_now - interval '1 hour'
-                               and not exists (select from taskqueue.task_queue q where q.setup = i.setup and q.definition_id = i.definition_id)
-                               and not exists (select from taskqueue.lease l where l.setup = i.setup and l.definition_id = i.definition_id)
+                               and not exists (select from taskqueue.task_queue q
+                                                where q.setup = i.setup and q.definition_id = i.definition_id)
+                               and not exists (select from taskqueue.lease l
+                                                where l.setup = i.setup and l.definition_id = i.definition_id)
                                for update skip locked);
   delete from taskqueue.definition d
    where d.setup = v_setup and d.definition_id = any (v_definition_ids)
@@ -47,12 +52,16 @@ begin
   return next;
   step := 'requests';
   delete from taskqueue.request r where r.ctid = any (array(
-    select i.ctid from taskqueue.request i where i.setup = v_setup and i.made_at < v_now - interval '10 minutes' for update skip locked));
+    select i.ctid from taskqueue.request i
+     where i.setup = v_setup and i.made_at < v_now - interval '10 minutes'
+       for update skip locked));
   get diagnostics changed = row_count;
   return next;
   step := 'known offers';
   delete from taskqueue.known_offer k where k.ctid = any (array(
-    select i.ctid from taskqueue.known_offer i where i.setup = v_setup and i.seen_at < v_now - interval '10 minutes' for update skip locked));
+    select i.ctid from taskqueue.known_offer i
+     where i.setup = v_setup and i.seen_at < v_now - interval '10 minutes'
+       for update skip locked));
   get diagnostics changed = row_count;
   return next;
   step := 'resources seen';
@@ -60,4 +69,5 @@ begin
   return next;
 end $$;
 
-comment on function taskqueue.maintain_setup(taskqueue.setting) is 'Background work of one setup; see taskqueue.maintain.';
+comment on function taskqueue.maintain_setup(taskqueue.setting) is
+  'Background work of one setup; see taskqueue.maintain.';

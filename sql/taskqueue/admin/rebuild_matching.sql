@@ -14,24 +14,32 @@ begin
   delete from taskqueue.posting_list l where l.setup = p_setup;
   -- a definition that was changed by hand, its digest telling what it was
   update taskqueue.definition d set requirements = w.requirements
-    from (select t.definition_id, taskqueue.requirements_of_queue(t) as requirements from taskqueue.task_queue t where t.setup = p_setup) w
-   where d.setup = p_setup and d.definition_id = w.definition_id and d.requirements <> w.requirements and d.digest = md5(w.requirements::text)::uuid;
+    from (select t.definition_id, taskqueue.requirements_of_queue(t) as requirements
+            from taskqueue.task_queue t
+           where t.setup = p_setup) w
+   where d.setup = p_setup and d.definition_id = w.definition_id and d.requirements <> w.requirements
+     and d.digest = md5(w.requirements::text)::uuid;
   update taskqueue.task_queue q set definition_id = taskqueue.definition_of(p_setup, w.requirements)
-    from (select t.task_queue_id, t.definition_id, taskqueue.requirements_of_queue(t) as requirements from taskqueue.task_queue t where t.setup = p_setup) w
+    from (select t.task_queue_id, t.definition_id, taskqueue.requirements_of_queue(t) as requirements
+            from taskqueue.task_queue t
+           where t.setup = p_setup) w
     left join taskqueue.definition d on d.setup = p_setup and d.definition_id = w.definition_id
    where q.setup = p_setup and q.task_queue_id = w.task_queue_id and not (d.requirements = w.requirements);
   update taskqueue.definition d
-     set made_in = pg_current_xact_id(), family = taskqueue.family_of(r), digest = md5(r::text)::uuid, owner_dn = r ->> 'OwnerDN', owner_group = r ->> 'OwnerGroup',
+     set made_in = pg_current_xact_id(), family = taskqueue.family_of(r), digest = md5(r::text)::uuid,
+         owner_dn = r ->> 'OwnerDN', owner_group = r ->> 'OwnerGroup',
          cpu_time = (r ->> 'CPUTime')::bigint, min_ram = (r ->> 'MinRAM')::float8,
-         pilot_types = taskqueue.list_of(r, 'PilotTypes'), sites = taskqueue.list_of(r, 'Sites'), banned_sites = taskqueue.list_of(r, 'BannedSites'),
-         grid_ces = taskqueue.list_of(r, 'GridCEs'), platforms = taskqueue.list_of(r, 'Platforms'), job_types = taskqueue.list_of(r, 'JobTypes'),
-         tags = taskqueue.list_of(r, 'Tags')
+         pilot_types = taskqueue.list_of(r, 'PilotTypes'), sites = taskqueue.list_of(r, 'Sites'),
+         banned_sites = taskqueue.list_of(r, 'BannedSites'),
+         grid_ces = taskqueue.list_of(r, 'GridCEs'), platforms = taskqueue.list_of(r, 'Platforms'),
+         job_types = taskqueue.list_of(r, 'JobTypes'), tags = taskqueue.list_of(r, 'Tags')
     from (select i.definition_id, i.requirements as r from taskqueue.definition i where i.setup = p_setup) i
    where d.setup = p_setup and d.definition_id = i.definition_id;
   delete from taskqueue.job_count_change c where c.setup = p_setup;
   delete from taskqueue.job_count c where c.setup = p_setup;
   insert into taskqueue.job_count (setup, task_queue_id, known_to, in_flight, jobs, first_ids)
-  select p_setup, q.task_queue_id, '0', '{}', array_agg(coalesce(n.jobs, 0) order by i.level), array_agg(n.first_id order by i.level)
+  select p_setup, q.task_queue_id, '0', '{}', array_agg(coalesce(n.jobs, 0) order by i.level),
+         array_agg(n.first_id order by i.level)
     from taskqueue.task_queue q
    cross join generate_series(0, 10) i (level)
     left join (select j.task_queue_id, j.user_priority, count(*) as jobs, min(j.job_id) as first_id
@@ -40,13 +48,18 @@ begin
    where q.setup = p_setup
    group by q.task_queue_id;
   delete from taskqueue.owner_weight w where w.setup = p_setup;
-  perform taskqueue.note_weight(p_setup, q.owner_group, q.owner_dn, q.mean_weight, 1) from taskqueue.task_queue q where q.setup = p_setup;
-  perform taskqueue.fold_weights(p_setup, g.owner_group) from (select distinct q.owner_group from taskqueue.task_queue q where q.setup = p_setup) g;
-  perform taskqueue.post_queues(p_setup, array(select q.task_queue_id from taskqueue.task_queue q where q.setup = p_setup));
+  perform taskqueue.note_weight(p_setup, q.owner_group, q.owner_dn, q.mean_weight, 1)
+     from taskqueue.task_queue q
+    where q.setup = p_setup;
+  perform taskqueue.fold_weights(p_setup, g.owner_group)
+     from (select distinct q.owner_group from taskqueue.task_queue q where q.setup = p_setup) g;
+  perform taskqueue.post_queues(p_setup,
+                                array(select q.task_queue_id from taskqueue.task_queue q where q.setup = p_setup));
   for v_limit_id in select l.limit_id from taskqueue.site_limit l where l.setup = p_setup and l.kind = 'running' loop
     perform taskqueue.set_slots(p_setup, v_limit_id);
   end loop;
 end $$;
 
 comment on function taskqueue.rebuild_matching(text) is
-'Makes everything that matching reads anew (definitions, postings, counts, weights of owners, limit slots) from TaskQueues, requirement tables, jobs and leases. Errors: PB002 (setup not granted), PB006 (busy).';
+  'Makes everything that matching reads anew (definitions, postings, counts, weights of owners, limit slots) '
+  'from TaskQueues, requirement tables, jobs and leases. Errors: PB002 (setup not granted), PB006 (busy).';

@@ -1,4 +1,3 @@
--- after: workload.remove_setup
 -- Takes a whole setup away (a demo's, a test's, an experiment that ended). Nobody is inside it meanwhile.
 create or replace function taskqueue.remove_setup(p_setup text) returns boolean
 language plpgsql
@@ -28,4 +27,5 @@ begin
 end $$;
 
 comment on function taskqueue.remove_setup(text) is
-'Deletes a setup with all its TaskQueues, jobs, their counts, leases, history, configuration and identities; false when there is none. Errors: PB002 (setup not granted), PB006 (busy).';
+  'Deletes a setup with all its TaskQueues, jobs, their counts, leases, history, configuration and identities; '
+  'false when there is none. Errors: PB002 (setup not granted), PB006 (busy).';

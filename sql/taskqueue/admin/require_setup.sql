@@ -14,4 +14,5 @@ begin
 end $$;
 
 comment on function taskqueue.require_setup(text) is
-'Makes the settings of a setup where there are none: the defaults, and the CPU buckets 500, 5000, 50000, 300000 s (seed 004). Errors: PB001.';
+  'Makes the settings of a setup where there are none: the defaults, and the CPU buckets 500, 5000, 50000, '
+  '300000 s (seed 004). Errors: PB001.';

@@ -1,5 +1,6 @@
--- Section 4: all conditions. Each is a function of its own, so that what decides is what taskqueue.explain_match shows; all are inlined
--- into the query that uses them (no SET, no SECURITY DEFINER, no sublink in them), cheapest first.
+-- Section 4: all conditions. Each is a function of its own, so that what decides is what
+-- taskqueue.explain_match shows; all are inlined into the query that uses them (no SET, no SECURITY DEFINER, no
+-- sublink in them), cheapest first.
 create or replace function taskqueue.accepts(p_definition taskqueue.definition, p_offer taskqueue.offer) returns boolean
 language sql stable
 as $$
@@ -22,4 +23,4 @@ as $$
 $$;
 
 comment on function taskqueue.accepts(taskqueue.definition, taskqueue.offer) is
-'Whether a definition matches an offer: all conditions of section 4.';
+  'Whether a definition matches an offer: all conditions of section 4.';

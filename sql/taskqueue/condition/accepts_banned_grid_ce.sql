@@ -1,9 +1,10 @@
 -- Section 4, condition 8.
-create or replace function taskqueue.accepts_banned_grid_ce(p_definition taskqueue.definition, p_offer taskqueue.offer) returns boolean
+create or replace function taskqueue.accepts_banned_grid_ce(p_definition taskqueue.definition, p_offer taskqueue.offer)
+returns boolean
 language sql stable
 as $$
   select (p_offer).banned_grid_ces is null or not (p_definition).grid_ces && (p_offer).banned_grid_ces
 $$;
 
 comment on function taskqueue.accepts_banned_grid_ce(taskqueue.definition, taskqueue.offer) is
-'Condition BannedGridCE: the queue lists none that the resource bans.';
+  'Condition BannedGridCE: the queue lists none that the resource bans.';

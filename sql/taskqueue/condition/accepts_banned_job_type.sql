@@ -1,9 +1,10 @@
 -- Section 4, condition 8.
-create or replace function taskqueue.accepts_banned_job_type(p_definition taskqueue.definition, p_offer taskqueue.offer) returns boolean
+create or replace function taskqueue.accepts_banned_job_type(p_definition taskqueue.definition, p_offer taskqueue.offer)
+returns boolean
 language sql stable
 as $$
   select (p_offer).banned_job_types is null or not (p_definition).job_types && (p_offer).banned_job_types
 $$;
 
 comment on function taskqueue.accepts_banned_job_type(taskqueue.definition, taskqueue.offer) is
-'Condition BannedJobType: the queue lists none that the resource bans.';
+  'Condition BannedJobType: the queue lists none that the resource bans.';

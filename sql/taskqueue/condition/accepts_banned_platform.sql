@@ -1,9 +1,10 @@
 -- Section 4, condition 8.
-create or replace function taskqueue.accepts_banned_platform(p_definition taskqueue.definition, p_offer taskqueue.offer) returns boolean
+create or replace function taskqueue.accepts_banned_platform(p_definition taskqueue.definition, p_offer taskqueue.offer)
+returns boolean
 language sql stable
 as $$
   select (p_offer).banned_platforms is null or not (p_definition).platforms && (p_offer).banned_platforms
 $$;
 
 comment on function taskqueue.accepts_banned_platform(taskqueue.definition, taskqueue.offer) is
-'Condition BannedPlatform: the queue lists none that the resource bans.';
+  'Condition BannedPlatform: the queue lists none that the resource bans.';

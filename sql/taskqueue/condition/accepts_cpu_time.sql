@@ -1,9 +1,10 @@
 -- Section 4, condition 3.
-create or replace function taskqueue.accepts_cpu_time(p_definition taskqueue.definition, p_offer taskqueue.offer) returns boolean
+create or replace function taskqueue.accepts_cpu_time(p_definition taskqueue.definition, p_offer taskqueue.offer)
+returns boolean
 language sql stable
 as $$
   select (p_definition).cpu_time <= (p_offer).cpu_time
 $$;
 
 comment on function taskqueue.accepts_cpu_time(taskqueue.definition, taskqueue.offer) is
-'Condition CPUTime: the queue''s bucket is at most the CPU time offered, seconds.';
+  'Condition CPUTime: the queue''s bucket is at most the CPU time offered, seconds.';

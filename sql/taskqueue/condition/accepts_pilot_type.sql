@@ -1,9 +1,10 @@
 -- Section 4, condition 4: PilotType is always strict.
-create or replace function taskqueue.accepts_pilot_type(p_definition taskqueue.definition, p_offer taskqueue.offer) returns boolean
+create or replace function taskqueue.accepts_pilot_type(p_definition taskqueue.definition, p_offer taskqueue.offer)
+returns boolean
 language sql stable
 as $$
   select cardinality((p_definition).pilot_types) = 0 or (p_definition).pilot_types && (p_offer).pilot_types
 $$;
 
 comment on function taskqueue.accepts_pilot_type(taskqueue.definition, taskqueue.offer) is
-'Condition PilotType: the queue lists none, or one that is offered; nothing offered is no match.';
+  'Condition PilotType: the queue lists none, or one that is offered; nothing offered is no match.';

@@ -1,9 +1,10 @@
 -- Section 4, condition 9.
-create or replace function taskqueue.accepts_ram(p_definition taskqueue.definition, p_offer taskqueue.offer) returns boolean
+create or replace function taskqueue.accepts_ram(p_definition taskqueue.definition, p_offer taskqueue.offer)
+returns boolean
 language sql stable
 as $$
   select (p_definition).min_ram is null or (p_offer).max_ram is null or (p_definition).min_ram <= (p_offer).max_ram
 $$;
 
 comment on function taskqueue.accepts_ram(taskqueue.definition, taskqueue.offer) is
-'Condition MaxRAM: MinRAM of the queue is at most the memory offered, MB, where the resource says it.';
+  'Condition MaxRAM: MinRAM of the queue is at most the memory offered, MB, where the resource says it.';

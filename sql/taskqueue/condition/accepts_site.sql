@@ -1,15 +1,18 @@
 -- Section 4, conditions 4 and 5 for sites: one and the same site accepted and not banned; "any" skips both.
-create or replace function taskqueue.accepts_site(p_definition taskqueue.definition, p_offer taskqueue.offer) returns boolean
+create or replace function taskqueue.accepts_site(p_definition taskqueue.definition, p_offer taskqueue.offer)
+returns boolean
 language sql stable
 as $$
   select case
     when (p_offer).sites is null then true
-    when cardinality((p_definition).sites) = 0 and (cardinality((p_definition).banned_sites) = 0 or cardinality((p_offer).sites) = 0) then true
+    when cardinality((p_definition).sites) = 0 and (cardinality((p_definition).banned_sites) = 0
+                                                    or cardinality((p_offer).sites) = 0) then true
     when cardinality((p_offer).sites) = 1 then
-      (cardinality((p_definition).sites) = 0 or (p_offer).sites[1] = any ((p_definition).sites)) and not (p_offer).sites[1] = any ((p_definition).banned_sites)
+      (cardinality((p_definition).sites) = 0 or (p_offer).sites[1] = any ((p_definition).sites))
+      and not (p_offer).sites[1] = any ((p_definition).banned_sites)
     else taskqueue.first_site((p_offer).sites, (p_definition).sites, (p_definition).banned_sites) is not null
   end
 $$;
 
 comment on function taskqueue.accepts_site(taskqueue.definition, taskqueue.offer) is
-'Condition Site: an offered site is listed (or none is) and not banned.';
+  'Condition Site: an offered site is listed (or none is) and not banned.';

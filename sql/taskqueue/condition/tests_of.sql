@@ -1,14 +1,21 @@
--- Most definitions ask for little, and most offers can refuse little: where no bit is set in both (taskqueue.definition.demands), the conditions need not
--- be evaluated one by one, which costs 25 us of starting them up. Owner, Site, BannedSites, Platform and Tag are compared all the same.
+-- Most definitions ask for little, and most offers can refuse little: where no bit is set in both
+-- (taskqueue.definition.demands), the conditions need not be evaluated one by one, which costs 25 us of starting them
+-- up. Owner, Site, BannedSites, Platform and Tag are compared all the same.
 create or replace function taskqueue.tests_of(p_offer taskqueue.offer) returns int
 language sql immutable
 as $$
   select case when p_offer.required_tags is not null or p_offer.banned_sites is not null
-                   or p_offer.banned_grid_ces is not null or p_offer.banned_platforms is not null or p_offer.banned_job_types is not null
-                   or p_offer.banned_tags is not null or p_offer.limited or cardinality(p_offer.sites) <> 1 or cardinality(p_offer.grid_ces) <> 1 then 1 else 0 end
-         | case when p_offer.max_ram is null then 0 else 2 end | 4 | case when p_offer.job_types is null then 0 else 8 end
+                   or p_offer.banned_grid_ces is not null or p_offer.banned_platforms is not null
+                   or p_offer.banned_job_types is not null
+                   or p_offer.banned_tags is not null or p_offer.limited or cardinality(p_offer.sites) <> 1
+                   or cardinality(p_offer.grid_ces) <> 1
+              then 1
+              else 0 end
+         | case when p_offer.max_ram is null then 0
+                else 2 end | 4 | case when p_offer.job_types is null then 0 else 8 end
          | case when p_offer.grid_ces is null then 0 else 16 end
 $$;
 
 comment on function taskqueue.tests_of(taskqueue.offer) is
-'Which demands of a definition an offer may not meet, as bits of taskqueue.definition.demands; bit 1: all conditions are to be tested.';
+  'Which demands of a definition an offer may not meet, as bits of taskqueue.definition.demands; bit 1: all conditions '
+  'are to be tested.';

@@ -1,6 +1,7 @@
--- Counts that a newer one of the queue has replaced go; so do changes that every count which may still appear knows. A transaction that is counting
--- now may not have seen the end of another that has finished since; it was running then. So what goes belongs to transactions that had finished
--- when maintenance last looked, and goes when all that had started then have finished as well.
+-- Counts that a newer one of the queue has replaced go; so do changes that every count which may still appear knows.
+-- A transaction that is counting now may not have seen the end of another that has finished since; it was running
+-- then. So what goes belongs to transactions that had finished when maintenance last looked, and goes when all that
+-- had started then have finished as well.
 create or replace function taskqueue.clean_counts(p_setup text) returns bigint
 language plpgsql
 as $$
@@ -13,8 +14,10 @@ begin
     select c.ctid from taskqueue.job_count c
      where c.setup = p_setup
        and (exists (select from taskqueue.job_count n
-                     where n.setup = c.setup and n.task_queue_id = c.task_queue_id and (n.known_to, n.count_id) > (c.known_to, c.count_id))
-            or not exists (select from taskqueue.task_queue q where q.setup = c.setup and q.task_queue_id = c.task_queue_id)
+                     where n.setup = c.setup and n.task_queue_id = c.task_queue_id
+                       and (n.known_to, n.count_id) > (c.known_to, c.count_id))
+            or not exists (select from taskqueue.task_queue q
+                            where q.setup = c.setup and q.task_queue_id = c.task_queue_id)
                and c.known_to < pg_snapshot_xmin(pg_current_snapshot()))
        for update skip locked));
   get diagnostics v_gone = row_count;
@@ -25,8 +28,10 @@ begin
       select c.ctid from taskqueue.job_count_change c
        where c.setup = p_setup and c.made_in < v_horizon.finished
          and (exists (select from taskqueue.job_count n
-                       where n.setup = c.setup and n.task_queue_id = c.task_queue_id and n.known_to > c.made_in and c.made_in <> all (n.in_flight))
-              or not exists (select from taskqueue.task_queue q where q.setup = c.setup and q.task_queue_id = c.task_queue_id))
+                       where n.setup = c.setup and n.task_queue_id = c.task_queue_id and n.known_to > c.made_in
+                         and c.made_in <> all (n.in_flight))
+              or not exists (select from taskqueue.task_queue q
+                              where q.setup = c.setup and q.task_queue_id = c.task_queue_id))
          for update skip locked));
     get diagnostics v_gone = row_count;
     v_count := v_count + v_gone;
@@ -40,4 +45,4 @@ begin
 end $$;
 
 comment on function taskqueue.clean_counts(text) is
-'Removes counts and changes that no reader needs any more; returns how many.';
+  'Removes counts and changes that no reader needs any more; returns how many.';

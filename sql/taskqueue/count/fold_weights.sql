@@ -1,4 +1,5 @@
--- The rows of each owner become one, in one transaction with those that go: the sums are the same before, after, and if it is undone.
+-- The rows of each owner become one, in one transaction with those that go: the sums are the same
+-- before, after, and if it is undone.
 -- What another transaction is folding is passed over: nobody waits.
 create or replace function taskqueue.fold_weights(p_setup text, p_group text) returns void
 language sql
@@ -8,7 +9,9 @@ as $$
       select w.ctid from taskqueue.owner_weight w
        where w.setup = p_setup and w.owner_group = p_group
          and (w.owner_dn, w.light) in (select m.owner_dn, m.light from taskqueue.owner_weight m
-                                        where m.setup = p_setup and m.owner_group = p_group group by 1, 2 having count(*) > 1)
+                                        where m.setup = p_setup and m.owner_group = p_group
+                                        group by 1, 2
+                                       having count(*) > 1)
          for update skip locked))
     returning d.owner_dn, d.light, d.queues, d.weight
   )
@@ -18,4 +21,4 @@ as $$
 $$;
 
 comment on function taskqueue.fold_weights(text, text) is
-'Makes the rows of taskqueue.owner_weight of an owner group few again, without changing their sums.';
+  'Makes the rows of taskqueue.owner_weight of an owner group few again, without changing their sums.';

@@ -1,5 +1,6 @@
--- Architecture, Hot rows: counts are a base and changes. The base is the newest count of the queue, the changes those that its snapshot did not see:
--- two ranges of an index, however many rows were there before or could not be removed yet. One statement reads it all.
+-- Architecture, Hot rows: counts are a base and changes. The base is the newest count of the queue, the changes those
+-- that its snapshot did not see: two ranges of an index, however many rows were there before or could not be removed
+-- yet. One statement reads it all.
 create or replace function taskqueue.job_level(p_setup text, p_task_queue_id bigint, p_except xid8 default null)
 returns table (user_priority smallint, jobs bigint, changes bigint, first_id bigint)
 language sql stable
@@ -15,12 +16,15 @@ as $$
            where l.jobs <> 0
           union all
           select c.user_priority, c.change, 1, c.first_id from taskqueue.job_count_change c
-           where c.setup = p_setup and c.task_queue_id = p_task_queue_id and c.made_in >= t.known_to and c.made_in is distinct from p_except
+           where c.setup = p_setup and c.task_queue_id = p_task_queue_id and c.made_in >= t.known_to
+             and c.made_in is distinct from p_except
           union all
           select c.user_priority, c.change, 1, c.first_id from taskqueue.job_count_change c
-           where c.setup = p_setup and c.task_queue_id = p_task_queue_id and c.made_in = any (t.in_flight) and c.made_in is distinct from p_except) n
+           where c.setup = p_setup and c.task_queue_id = p_task_queue_id and c.made_in = any (t.in_flight)
+             and c.made_in is distinct from p_except) n
    group by n.user_priority
 $$;
 
 comment on function taskqueue.job_level(text, bigint, xid8) is
-'Waiting jobs of a queue that are not held by user priority, how many changes had to be read, and an id below which there is none; without what the transaction p_except changed.';
+  'Waiting jobs of a queue that are not held by user priority, how many changes had to be read, and an id below which '
+  'there is none; without what the transaction p_except changed.';

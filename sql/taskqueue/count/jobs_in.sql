@@ -1,4 +1,3 @@
--- after: taskqueue.job_level
 create or replace function taskqueue.jobs_in(p_setup text, p_task_queue_id bigint) returns bigint
 language sql stable
 as $$

@@ -1,5 +1,6 @@
--- after: taskqueue.is_background
-create or replace function taskqueue.note_weight(p_setup text, p_group text, p_owner text, p_weight float8, p_queues int) returns void
+create or replace function taskqueue.note_weight(
+  p_setup text, p_group text, p_owner text, p_weight float8, p_queues int
+) returns void
 language sql
 as $$
   insert into taskqueue.owner_weight (setup, owner_group, owner_dn, light, queues, weight)
@@ -7,4 +8,4 @@ as $$
 $$;
 
 comment on function taskqueue.note_weight(text, text, text, float8, int) is
-'Notes in taskqueue.owner_weight that an owner has a queue of this mean weight more (1) or fewer (-1).';
+  'Notes in taskqueue.owner_weight that an owner has a queue of this mean weight more (1) or fewer (-1).';

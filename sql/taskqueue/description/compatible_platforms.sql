@@ -1,11 +1,13 @@
--- Section 4: platforms are plain strings; a table of compatible platforms (offered -> accepted) expands what the resource offers.
+-- Section 4: platforms are plain strings; a table of compatible platforms (offered -> accepted)
+-- expands what the resource offers.
 create or replace function taskqueue.compatible_platforms(p_setup text, p_platforms text[]) returns text[]
 language sql stable
 as $$
   select case when p_platforms is not null then
-           p_platforms || array(select c.accepted from taskqueue.platform_compatibility c where c.setup = p_setup and c.offered = any (p_platforms))
+           p_platforms || array(select c.accepted from taskqueue.platform_compatibility c
+                                 where c.setup = p_setup and c.offered = any (p_platforms))
          end
 $$;
 
 comment on function taskqueue.compatible_platforms(text, text[]) is
-'The platforms offered and those compatible with them; null stays null (no condition).';
+  'The platforms offered and those compatible with them; null stays null (no condition).';

@@ -2,8 +2,10 @@
 create or replace function taskqueue.first_site(p_offered text[], p_sites text[], p_banned_sites text[]) returns text
 language sql immutable
 as $$
-  select min(s) from unnest(p_offered) s where (cardinality(p_sites) = 0 or s = any (p_sites)) and not s = any (p_banned_sites)
+  select min(s)
+    from unnest(p_offered) s
+   where (cardinality(p_sites) = 0 or s = any (p_sites)) and not s = any (p_banned_sites)
 $$;
 
 comment on function taskqueue.first_site(text[], text[], text[]) is
-'The first of the offered sites that a queue accepts and does not ban; null = none. It is the site of the lease.';
+  'The first of the offered sites that a queue accepts and does not ban; null = none. It is the site of the lease.';

@@ -1,6 +1,8 @@
--- What a description says is parsed once (30 us), and found again by its hash (5 us): JobAgents of a site send the same one again and again but for
--- CPUTime. A description with JobID is not worth keeping; of a setup without settings it is not kept, for its CPU buckets are still to come.
-create or replace function taskqueue.known_offer_of(p_setup text, p_resource jsonb, p_identity resource.identity) returns taskqueue.known_offer
+-- What a description says is parsed once (30 us), and found again by its hash (5 us): JobAgents of a site send the
+-- same one again and again but for CPUTime. A description with JobID is not worth keeping; of a setup without
+-- settings it is not kept, for its CPU buckets are still to come.
+create or replace function taskqueue.known_offer_of(p_setup text, p_resource jsonb, p_identity resource.identity)
+returns taskqueue.known_offer
 language plpgsql
 as $$
 declare
@@ -11,12 +13,17 @@ declare
 begin
   v_resource := case when jsonb_typeof(p_resource) = 'object' then p_resource - '{CPUTime,JobID}'::text[] end;
   if p_identity.private then
-    v_resource := v_resource || jsonb_build_object('OwnerDN', p_identity.owner_dn, 'OwnerGroup', p_identity.owner_group);
+    v_resource := v_resource
+                  || jsonb_build_object('OwnerDN', p_identity.owner_dn, 'OwnerGroup', p_identity.owner_group);
   end if;
   v_digest := jsonb_hash_extended(v_resource, 0);
   if jsonb_typeof(p_resource -> 'CPUTime') = 'number' and not p_resource ? 'JobID' then
     v_cpu_time := (p_resource -> 'CPUTime')::numeric;
-    select k.* into v_known from taskqueue.known_offer k where k.setup = p_setup and k.digest = v_digest and k.resource = v_resource limit 1;
+    select k.*
+      into v_known
+      from taskqueue.known_offer k
+     where k.setup = p_setup and k.digest = v_digest and k.resource = v_resource
+     limit 1;
   end if;
   if v_known.digest is not null and v_cpu_time >= 0 and v_cpu_time < 1e300 then
     v_known.offer.cpu_time := floor(least(v_cpu_time, 9223372036854775807));
@@ -31,8 +38,10 @@ begin
   v_known.offer := taskqueue.offer_of(p_setup, p_resource, p_identity);
   v_known.seen := '{}';
   v_known.tests := taskqueue.tests_of(v_known.offer);
-  v_known.cpu_buckets := array(select b.cpu_time from taskqueue.cpu_bucket b where b.setup = p_setup order by b.cpu_time);
-  select coalesce(s.ten_first, false), coalesce(s.policy, 'dirac'), coalesce(s.lease_time, '30 minutes') into v_known.ten_first, v_known.policy, v_known.lease_time
+  v_known.cpu_buckets := array(
+    select b.cpu_time from taskqueue.cpu_bucket b where b.setup = p_setup order by b.cpu_time);
+  select coalesce(s.ten_first, false), coalesce(s.policy, 'dirac'), coalesce(s.lease_time, '30 minutes')
+    into v_known.ten_first, v_known.policy, v_known.lease_time
     from (values (1)) one left join taskqueue.setting s on s.setup = p_setup;
   if (v_known.offer).job_id is null and v_cpu_time is not null
      and exists (select from taskqueue.setting s where s.setup = p_setup) and pg_try_advisory_xact_lock(v_digest) then
@@ -42,4 +51,4 @@ begin
 end $$;
 
 comment on function taskqueue.known_offer_of(text, jsonb, resource.identity) is
-'A resource description, parsed or known from before. Errors: PB001, naming key and value (taskqueue.offer_of).';
+  'A resource description, parsed or known from before. Errors: PB001, naming key and value (taskqueue.offer_of).';

@@ -1,5 +1,6 @@
 -- Section 4: a resource description, checked and parsed. One pass over the keys that are there: it is on the hot path.
-create or replace function taskqueue.offer_of(p_setup text, p_resource jsonb, p_identity resource.identity) returns taskqueue.offer
+create or replace function taskqueue.offer_of(p_setup text, p_resource jsonb, p_identity resource.identity)
+returns taskqueue.offer
 language plpgsql stable
 as $$
 declare
@@ -17,8 +18,10 @@ begin
   if not p_resource ?& v_setting.required_keys or v_setting.required_keys <> '{CPUTime}' and exists (
        select from unnest(v_setting.required_keys) k where p_resource -> k in ('null', '[]')) then
     raise exception '% is missing in the resource description',
-          (select string_agg(k, ', ') from unnest(v_setting.required_keys) k where coalesce(p_resource -> k, 'null') in ('null', '[]'))
-      using errcode = 'PB001', hint = 'These keys are required in this setup: ' || array_to_string(v_setting.required_keys, ', ') || '.';
+          (select string_agg(k, ', ') from unnest(v_setting.required_keys) k
+            where coalesce(p_resource -> k, 'null') in ('null', '[]'))
+      using errcode = 'PB001',
+            hint = 'These keys are required in this setup: ' || array_to_string(v_setting.required_keys, ', ') || '.';
   end if;
   v_offer.pilot_types := '{}';
   v_offer.tags := '{}';
@@ -35,7 +38,8 @@ begin
       when 'GridCE' then v_offer.grid_ces := taskqueue.offered(v_key, v_value, v_setting.strict_keys);
       when 'JobType' then v_offer.job_types := taskqueue.offered(v_key, v_value, v_setting.strict_keys);
       when 'Platform' then
-        v_offer.platforms := taskqueue.compatible_platforms(p_setup, taskqueue.offered(v_key, v_value, v_setting.strict_keys));
+        v_offer.platforms := taskqueue.compatible_platforms(
+          p_setup, taskqueue.offered(v_key, v_value, v_setting.strict_keys));
       when 'PilotType' then v_offer.pilot_types := taskqueue.text_set(v_key, v_value);
       when 'Tag', 'NumberOfProcessors', 'WholeNode' then null;
       when 'RequiredTag' then v_offer.required_tags := nullif(taskqueue.text_set(v_key, v_value), '{}');
@@ -56,7 +60,10 @@ begin
         v_offer.job_id := taskqueue.job_id(v_value, v_key);
       else
         raise exception 'key % (value %) of the resource description is not known', v_key, v_value
-          using errcode = 'PB001', hint = 'Known: Setup, OwnerDN, OwnerGroup, CPUTime, PilotType, Site, GridCE, Platform, JobType, Tag, RequiredTag, BannedSite, BannedGridCE, BannedPlatform, BannedJobType, BannedTag, MaxRAM, NumberOfProcessors, WholeNode, JobID.';
+          using errcode = 'PB001',
+                hint = 'Known: Setup, OwnerDN, OwnerGroup, CPUTime, PilotType, Site, GridCE, Platform, JobType, Tag, '
+                       'RequiredTag, BannedSite, BannedGridCE, BannedPlatform, BannedJobType, BannedTag, MaxRAM, '
+                       'NumberOfProcessors, WholeNode, JobID.';
     end case;
   end loop;
   v_offer.cpu_time := coalesce(v_offer.cpu_time, 9223372036854775807);
@@ -76,10 +83,12 @@ begin
   end if;
   if v_offer.owner_dn is not null and v_offer.owner_groups is not null then
     v_offer.sharing_groups := array(select g.owner_group from taskqueue.owner_group g
-                                     where g.setup = p_setup and g.owner_group = any (v_offer.owner_groups) and g.job_sharing);
+                                     where g.setup = p_setup and g.owner_group = any (v_offer.owner_groups)
+                                       and g.job_sharing);
   end if;
   return taskqueue.with_limits(p_setup, p_resource, v_offer);
 end $$;
 
 comment on function taskqueue.offer_of(text, jsonb, resource.identity) is
-'A resource description (section 4) as taskqueue.offer; a private identity overrides OwnerDN and OwnerGroup. Errors: PB001, naming key and value.';
+  'A resource description (section 4) as taskqueue.offer; a private identity overrides OwnerDN and OwnerGroup. '
+  'Errors: PB001, naming key and value.';

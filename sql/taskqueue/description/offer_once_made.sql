@@ -1,5 +1,7 @@
--- A description that was accepted when it was made may not be any more (a limit was set for one of its sites): it explains nothing then.
-create or replace function taskqueue.offer_once_made(p_setup text, p_resource jsonb, p_identity resource.identity) returns taskqueue.offer
+-- A description that was accepted when it was made may not be any more (a limit was set for one of its
+-- sites): it explains nothing then.
+create or replace function taskqueue.offer_once_made(p_setup text, p_resource jsonb, p_identity resource.identity)
+returns taskqueue.offer
 language plpgsql stable
 as $$
 begin
@@ -9,4 +11,4 @@ exception when sqlstate 'PB001' then
 end $$;
 
 comment on function taskqueue.offer_once_made(text, jsonb, resource.identity) is
-'taskqueue.offer_of for a description seen before; null where it would be refused now.';
+  'taskqueue.offer_of for a description seen before; null where it would be refused now.';

@@ -1,5 +1,5 @@
--- Section 4, condition 4: a key that is absent, empty or contains "any" (any case, surrounding punctuation ignored) puts no condition;
--- absent or empty under strict_keys, it offers nothing.
+-- Section 4, condition 4: a key that is absent, empty or contains "any" (any case, surrounding punctuation ignored)
+-- puts no condition; absent or empty under strict_keys, it offers nothing.
 create or replace function taskqueue.offered(p_key text, p_value jsonb, p_strict_keys text[]) returns text[]
 language plpgsql immutable
 as $$
@@ -16,4 +16,4 @@ begin
 end $$;
 
 comment on function taskqueue.offered(text, jsonb, text[]) is
-'What a resource offers under a key: null = no condition, empty = nothing. Errors: PB001.';
+  'What a resource offers under a key: null = no condition, empty = nothing. Errors: PB001.';

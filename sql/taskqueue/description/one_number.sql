@@ -1,4 +1,5 @@
--- A JSON value that is one number, not negative. JSON knows no infinity and no NaN; a number too large for a double is refused.
+-- A JSON value that is one number, not negative. JSON knows no infinity and no NaN; a number too
+-- large for a double is refused.
 create or replace function taskqueue.one_number(p_key text, p_value jsonb) returns numeric
 language plpgsql immutable
 as $$
@@ -18,4 +19,4 @@ begin
 end $$;
 
 comment on function taskqueue.one_number(text, jsonb) is
-'The number of a JSON value, within 0..1e300. Errors: PB001, naming the key.';
+  'The number of a JSON value, within 0..1e300. Errors: PB001, naming the key.';

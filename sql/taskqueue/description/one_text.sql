@@ -8,7 +8,8 @@ begin
       using errcode = 'PB001', hint = format('Give %s one non-empty text.', p_key);
   end if;
   if length(p_value #>> '{}') > 1000 then
-    raise exception '% is a text of % characters', p_key, length(p_value #>> '{}') using errcode = 'PB001', hint = 'A text may have 1,000 characters.';
+    raise exception '% is a text of % characters', p_key, length(p_value #>> '{}')
+      using errcode = 'PB001', hint = 'A text may have 1,000 characters.';
   end if;
   return p_value #>> '{}';
 end $$;

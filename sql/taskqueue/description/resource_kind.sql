@@ -1,14 +1,15 @@
 -- Classes of resources: rolled up by taskqueue.maintain, and seen since.
 create or replace view taskqueue.resource_kind as
-select s.setup, s.class, (array_agg(s.resource))[1] as resource, min(s.first_seen) as first_seen, max(s.last_seen) as last_seen,
-       sum(s.samples)::bigint as samples, sum(s.matched)::bigint as matched
-  from (select c.setup, c.class, c.resource, c.first_seen, c.last_seen, c.samples, c.matched from taskqueue.resource_class c
+select s.setup, s.class, (array_agg(s.resource))[1] as resource, min(s.first_seen) as first_seen,
+       max(s.last_seen) as last_seen, sum(s.samples)::bigint as samples, sum(s.matched)::bigint as matched
+  from (select c.setup, c.class, c.resource, c.first_seen, c.last_seen, c.samples, c.matched
+          from taskqueue.resource_class c
         union all
         select r.setup, r.class, r.resource, r.seen_at, r.seen_at, 1, r.matched::int from taskqueue.resource_seen r) s
  group by s.setup, s.class;
 
 comment on view taskqueue.resource_kind is
-'Kinds of resources seen lately, rolled up or not.';
+  'Kinds of resources seen lately, rolled up or not.';
 comment on column taskqueue.resource_kind.setup is 'Tenant.';
 comment on column taskqueue.resource_kind.class is 'Kind of resource.';
 comment on column taskqueue.resource_kind.resource is 'Description.';

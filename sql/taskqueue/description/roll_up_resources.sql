@@ -1,5 +1,5 @@
--- Architecture, Hot rows: what resources were seen is appended, and rolled up in the background; at most 10,000 classes, the ones seen last. Those that offer a
--- queue of brokerage as their site are its pilots (no-pilot).
+-- Architecture, Hot rows: what resources were seen is appended, and rolled up in the background; at most 10,000
+-- classes, the ones seen last. Those that offer a queue of brokerage as their site are its pilots (no-pilot).
 create or replace function taskqueue.roll_up_resources(p_setup text) returns bigint
 language plpgsql
 as $$
@@ -9,14 +9,17 @@ begin
   with gone as (
     delete from taskqueue.resource_seen s
      where s.ctid = any (array(select i.ctid from taskqueue.resource_seen i
-                                where i.setup = p_setup and i.seen_at < resource.clock(p_setup) - interval '10 seconds' for update skip locked))
+                                where i.setup = p_setup and i.seen_at < resource.clock(p_setup) - interval '10 seconds'
+                                  for update skip locked))
     returning s.class, s.seen_at, s.matched, s.resource
   ), kept as (
     insert into taskqueue.resource_class as c (setup, class, resource, first_seen, last_seen, samples, matched)
-    select p_setup, g.class, (array_agg(g.resource))[1], min(g.seen_at), max(g.seen_at), count(*), count(*) filter (where g.matched)
+    select p_setup, g.class, (array_agg(g.resource))[1], min(g.seen_at), max(g.seen_at), count(*),
+           count(*) filter (where g.matched)
       from gone g group by g.class order by g.class
     on conflict (setup, class) do update
-       set last_seen = greatest(c.last_seen, excluded.last_seen), samples = c.samples + excluded.samples, matched = c.matched + excluded.matched
+       set last_seen = greatest(c.last_seen, excluded.last_seen), samples = c.samples + excluded.samples,
+           matched = c.matched + excluded.matched
   ), piloted as (
     insert into resource.pilot_request as p (setup, queue, since, requests)
     select p_setup, q.queue, date_bin('10 minutes', g.seen_at, 'epoch') as since, count(*)
@@ -30,12 +33,17 @@ begin
   select count(*) into v_count from gone;
   delete from resource.pilot_request p
    where p.ctid = any (array(select i.ctid from resource.pilot_request i
-                              where i.setup = p_setup and i.since < resource.clock(p_setup) - interval '1 day' for update skip locked));
+                              where i.setup = p_setup and i.since < resource.clock(p_setup) - interval '1 day'
+                                for update skip locked));
   delete from taskqueue.resource_class c
    where c.setup = p_setup
-     and c.class in (select o.class from taskqueue.resource_class o where o.setup = p_setup order by o.last_seen desc, o.class offset 10000);
+     and c.class in (select o.class from taskqueue.resource_class o
+                      where o.setup = p_setup
+                      order by o.last_seen desc, o.class
+                     offset 10000);
   return v_count;
 end $$;
 
 comment on function taskqueue.roll_up_resources(text) is
-'Moves the resources seen over ten seconds ago into their classes, counts them for the queues that they are of (resource.pilot_request), and keeps the 10,000 classes seen last; returns how many rows moved.';
+  'Moves the resources seen over ten seconds ago into their classes, counts them for the queues that they are of '
+  '(resource.pilot_request), and keeps the 10,000 classes seen last; returns how many rows moved.';

@@ -1,7 +1,10 @@
--- Section 10 explains jobs against the resources seen lately. At most one row per class in ten seconds, in an unlogged table: a call that
--- finds no match writes no WAL, and no agent waits for another. A description that is known is noted again by one call in fifty (in ten where
--- nothing matched), so that ten thousand kinds of resources cost little.
-create or replace function taskqueue.see_resource(p_setup text, p_resource jsonb, p_known taskqueue.known_offer, p_matched boolean) returns void
+-- Section 10 explains jobs against the resources seen lately. At most one row per class in ten seconds, in an
+-- unlogged table: a call that finds no match writes no WAL, and no agent waits for another. A description
+-- that is known is noted again by one call in fifty (in ten where nothing matched), so that ten thousand
+-- kinds of resources cost little.
+create or replace function taskqueue.see_resource(
+  p_setup text, p_resource jsonb, p_known taskqueue.known_offer, p_matched boolean
+) returns void
 language plpgsql
 as $$
 declare
@@ -26,23 +29,30 @@ begin
     v_resource := v_resource || jsonb_build_object('OwnerGroup', v_offer.owner_groups);
   end if;
   if v_resource @? 'strict $.* ? (@.type() == "array")' then  -- lists are sets; one value is the value, none is no key
-    select jsonb_object_agg(e.key, case when v.texts is null then e.value when cardinality(v.texts) = 1 then to_jsonb(v.texts[1]) else to_jsonb(v.texts) end)
+    select jsonb_object_agg(e.key, case when v.texts is null then e.value
+                                        when cardinality(v.texts) = 1 then to_jsonb(v.texts[1])
+                                        else to_jsonb(v.texts) end)
       into v_resource
       from jsonb_each(v_resource) e
-     cross join lateral (select case when jsonb_typeof(e.value) = 'array' then taskqueue.text_set(e.key, e.value) end as texts) v
+     cross join lateral (
+       select case when jsonb_typeof(e.value) = 'array' then taskqueue.text_set(e.key, e.value) end as texts) v
      where v.texts is distinct from '{}';
   end if;
   v_class := md5(v_resource::text)::uuid;
   if not exists (select from taskqueue.resource_seen s
                   where s.setup = p_setup and s.class = v_class and s.seen_at > v_now - interval '10 seconds')
      and pg_try_advisory_xact_lock(hashtextextended(p_setup || v_class, 2)) then
-    insert into taskqueue.resource_seen (setup, class, seen_at, matched, resource) values (p_setup, v_class, v_now, p_matched, v_resource);
+    insert into taskqueue.resource_seen (setup, class, seen_at, matched, resource)
+    values (p_setup, v_class, v_now, p_matched, v_resource);
   end if;
   update taskqueue.known_offer k
-     set seen_at = v_now, seen = case when coalesce(v_bucket, 0) = any (k.seen) then k.seen else k.seen || coalesce(v_bucket, 0) end
+     set seen_at = v_now,
+         seen = case when coalesce(v_bucket, 0) = any (k.seen) then k.seen else k.seen || coalesce(v_bucket, 0) end
    where k.ctid = any (array(select i.ctid from taskqueue.known_offer i
-                              where i.setup = p_setup and i.digest = p_known.digest and i.resource = p_known.resource for update skip locked));
+                              where i.setup = p_setup and i.digest = p_known.digest and i.resource = p_known.resource
+                                for update skip locked));
 end $$;
 
 comment on function taskqueue.see_resource(text, jsonb, taskqueue.known_offer, boolean) is
-'Notes the class of a resource description: CPUTime as the highest bucket it covers (s), lists as sets, the owner as the identity has it, JobID left out.';
+  'Notes the class of a resource description: CPUTime as the highest bucket it covers (s), lists as sets, '
+  'the owner as the identity has it, JobID left out.';

@@ -1,4 +1,5 @@
--- Section 4, condition 6: NumberOfProcessors n (1..1024) offers 1Processors..nProcessors and, for n > 1, MultiProcessor; WholeNode offers WholeNode.
+-- Section 4, condition 6: NumberOfProcessors n (1..1024) offers 1Processors..nProcessors and, for n > 1,
+-- MultiProcessor; WholeNode offers WholeNode.
 create or replace function taskqueue.tags_offered(p_resource jsonb) returns text[]
 language plpgsql immutable
 as $$
@@ -10,7 +11,8 @@ begin
   if p_resource ? 'NumberOfProcessors' then
     v_number := taskqueue.one_number('NumberOfProcessors', p_resource -> 'NumberOfProcessors');
     if v_number < 1 or v_number > 1024 or v_number <> trunc(v_number) then
-      raise exception 'NumberOfProcessors is %, which is not an integer within 1..1024', p_resource -> 'NumberOfProcessors'
+      raise exception 'NumberOfProcessors is %, which is not an integer within 1..1024',
+        p_resource -> 'NumberOfProcessors'
         using errcode = 'PB001', hint = 'Give the number of processors of the slot.';
     end if;
     v_tags := v_tags || array(select i || 'Processors' from generate_series(1, v_number::int) i);
@@ -20,7 +22,8 @@ begin
   end if;
   if p_resource ? 'WholeNode' then
     if jsonb_typeof(p_resource -> 'WholeNode') <> 'boolean' then
-      raise exception 'WholeNode is %, which is not true or false', p_resource -> 'WholeNode' using errcode = 'PB001', hint = 'Give true or false.';
+      raise exception 'WholeNode is %, which is not true or false', p_resource -> 'WholeNode'
+        using errcode = 'PB001', hint = 'Give true or false.';
     end if;
     if (p_resource -> 'WholeNode')::boolean then
       v_tags := v_tags || 'WholeNode'::text;
@@ -30,4 +33,5 @@ begin
 end $$;
 
 comment on function taskqueue.tags_offered(jsonb) is
-'The tags that a resource offers by Tag, NumberOfProcessors and WholeNode; null = no condition (Tag says any). Errors: PB001.';
+  'The tags that a resource offers by Tag, NumberOfProcessors and WholeNode; null = no condition (Tag says any). '
+  'Errors: PB001.';

@@ -1,4 +1,5 @@
--- A JSON value that is one text or a list of texts, as a set: sorted, without duplicates (section 2: lists are compared as sets).
+-- A JSON value that is one text or a list of texts, as a set: sorted, without duplicates (section
+-- 2: lists are compared as sets).
 create or replace function taskqueue.text_set(p_key text, p_value jsonb) returns text[]
 language plpgsql immutable
 as $$
@@ -15,7 +16,8 @@ begin
         return '{}'::text[];
       end if;
       if p_value @? 'strict $[*] ? (@.type() != "string")' then  -- lax would look into lists within the list
-        raise exception '% holds %, which is not a text', p_key, jsonb_path_query_first(p_value, 'strict $[*] ? (@.type() != "string")')
+        raise exception '% holds %, which is not a text', p_key,
+          jsonb_path_query_first(p_value, 'strict $[*] ? (@.type() != "string")')
           using errcode = 'PB001', hint = format('Give %s one text or a list of texts.', p_key);
       end if;
       select array_agg(distinct t order by t) into v_texts from jsonb_array_elements_text(p_value) t;
@@ -35,4 +37,5 @@ begin
 end $$;
 
 comment on function taskqueue.text_set(text, jsonb) is
-'The texts of a JSON value (one text or a list; null, [] and nothing at all give none), sorted and without duplicates. Errors: PB001, naming the key.';
+  'The texts of a JSON value (one text or a list; null, [] and nothing at all give none), sorted and without '
+  'duplicates. Errors: PB001, naming the key.';

@@ -1,6 +1,7 @@
--- Section 7: which limits of the offered site are reached. A lease records one site and CE, so where an offered site has a limit the
--- description must name exactly one. Without limits this is one index probe.
-create or replace function taskqueue.with_limits(p_setup text, p_resource jsonb, p_offer taskqueue.offer) returns taskqueue.offer
+-- Section 7: which limits of the offered site are reached. A lease records one site and CE, so where an offered site
+-- has a limit the description must name exactly one. Without limits this is one index probe.
+create or replace function taskqueue.with_limits(p_setup text, p_resource jsonb, p_offer taskqueue.offer)
+returns taskqueue.offer
 language plpgsql stable
 as $$
 declare
@@ -13,9 +14,12 @@ begin
   end if;
   v_key := case when cardinality(p_offer.sites) is distinct from 1 then 'Site'
                 when cardinality(p_offer.grid_ces) is distinct from 1
-                     and exists (select from taskqueue.site_limit l where l.setup = p_setup and l.site = any (v_named) and l.grid_ce is not null) then 'GridCE' end;
+                     and exists (select from taskqueue.site_limit l
+                                  where l.setup = p_setup and l.site = any (v_named) and l.grid_ce is not null)
+                then 'GridCE' end;
   if v_key is not null then
-    raise exception '% is %, and limits are set at %', v_key, coalesce((p_resource -> v_key)::text, 'missing'), array_to_string(v_named, ', ')
+    raise exception '% is %, and limits are set at %', v_key, coalesce((p_resource -> v_key)::text, 'missing'),
+      array_to_string(v_named, ', ')
       using errcode = 'PB001', hint = 'Name exactly one site, and one CE where limits are set for CEs.';
   end if;
   p_offer.reached := array(
@@ -33,4 +37,5 @@ begin
 end $$;
 
 comment on function taskqueue.with_limits(text, jsonb, taskqueue.offer) is
-'The offer with the limits of its site that are reached (section 7). Errors: PB001 (not exactly one site or CE named where limits are set).';
+  'The offer with the limits of its site that are reached (section 7). Errors: PB001 (not exactly one site or CE named '
+  'where limits are set).';

@@ -1,6 +1,8 @@
 -- Section 3: the same call repeated within ten minutes gives the same answer, so a lost answer costs nothing.
 -- A lock on the request id makes a repetition wait while the first call still runs, and no other call.
-create or replace function taskqueue.answer_given(p_identity resource.identity, p_request_id uuid, p_call text, p_asked uuid) returns jsonb
+create or replace function taskqueue.answer_given(
+  p_identity resource.identity, p_request_id uuid, p_call text, p_asked uuid
+) returns jsonb
 language plpgsql
 as $$
 declare
@@ -24,4 +26,5 @@ begin
 end $$;
 
 comment on function taskqueue.answer_given(resource.identity, uuid, text, uuid) is
-'The answer of a request made within ten minutes; null = none, or no request id. Errors: PB001 (the id was used for another call).';
+  'The answer of a request made within ten minutes; null = none, or no request id. '
+  'Errors: PB001 (the id was used for another call).';

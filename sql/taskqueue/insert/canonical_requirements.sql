@@ -1,4 +1,5 @@
--- Section 2: what defines a TaskQueue, in one form, so that equal requirements are equal JSON; section 3: what is refused.
+-- Section 2: what defines a TaskQueue, in one form, so that equal requirements are equal
+-- JSON; section 3: what is refused.
 create or replace function taskqueue.canonical_requirements(p_setup text, p_requirements jsonb) returns jsonb
 language plpgsql stable
 as $$
@@ -10,7 +11,8 @@ declare
 begin
   -- What a definition holds is in that form: looking it up takes 4 us, working it out 25.
   if exists (select from taskqueue.definition d
-              where d.setup = p_setup and d.digest = md5(p_requirements::text)::uuid and d.requirements = p_requirements) then
+              where d.setup = p_setup and d.digest = md5(p_requirements::text)::uuid
+                and d.requirements = p_requirements) then
     return p_requirements;
   end if;
   if jsonb_typeof(p_requirements) is distinct from 'object' then
@@ -27,30 +29,37 @@ begin
         continue;
       when 'Owner', 'OwnerDN' then
         if v_out ? 'OwnerDN' and v_out ->> 'OwnerDN' <> taskqueue.one_text(v_key, v_value) then
-          raise exception 'Owner is % and OwnerDN is %: they differ', p_requirements -> 'Owner', p_requirements -> 'OwnerDN'
+          raise exception 'Owner is % and OwnerDN is %: they differ', p_requirements -> 'Owner',
+            p_requirements -> 'OwnerDN'
             using errcode = 'PB001', hint = 'Owner is another name of OwnerDN; give one of them.';
         end if;
         v_out := v_out || jsonb_build_object('OwnerDN', taskqueue.one_text(v_key, v_value));
       when 'OwnerGroup' then
         v_out := v_out || jsonb_build_object(v_key, taskqueue.one_text(v_key, v_value));
       when 'CPUTime' then
-        v_out := v_out || jsonb_build_object(v_key, taskqueue.cpu_bucket_of(p_setup, taskqueue.one_number(v_key, v_value)));
+        v_out := v_out
+                 || jsonb_build_object(v_key, taskqueue.cpu_bucket_of(p_setup, taskqueue.one_number(v_key, v_value)));
       when 'MinRAM', 'MaxRAM' then
         if v_value <> 'null' then
           v_out := v_out || jsonb_build_object(v_key, taskqueue.one_number(v_key, v_value)::float8);
         end if;
-      when 'SubmitPools', 'GridMiddlewares', 'PilotTypes', 'Sites', 'BannedSites', 'GridCEs', 'Platforms', 'LHCbPlatforms', 'JobTypes', 'Tags' then
+      when 'SubmitPools', 'GridMiddlewares', 'PilotTypes', 'Sites', 'BannedSites', 'GridCEs', 'Platforms',
+           'LHCbPlatforms', 'JobTypes', 'Tags' then
         v_texts := taskqueue.text_set(v_key, v_value);
-        if v_key = 'LHCbPlatforms' and p_requirements ? 'Platforms' and v_texts <> taskqueue.text_set('Platforms', p_requirements -> 'Platforms') then
+        if v_key = 'LHCbPlatforms' and p_requirements ? 'Platforms'
+           and v_texts <> taskqueue.text_set('Platforms', p_requirements -> 'Platforms') then
           raise exception 'LHCbPlatforms is % and Platforms is %: they differ', v_value, p_requirements -> 'Platforms'
             using errcode = 'PB001', hint = 'LHCbPlatforms is another name of Platforms; give one of them.';
         end if;
         if v_texts <> '{}' then
-          v_out := v_out || jsonb_build_object(case v_key when 'LHCbPlatforms' then 'Platforms' else v_key end, to_jsonb(v_texts));
+          v_out := v_out || jsonb_build_object(case v_key when 'LHCbPlatforms' then 'Platforms' else v_key end,
+                                               to_jsonb(v_texts));
         end if;
       else
         raise exception 'requirement % (value %) is not known', v_key, v_value
-          using errcode = 'PB001', hint = 'Known: Setup, OwnerDN (Owner), OwnerGroup, CPUTime, SubmitPools, GridMiddlewares, PilotTypes, Sites, BannedSites, GridCEs, Platforms (LHCbPlatforms), JobTypes, Tags, MinRAM, MaxRAM.';
+          using errcode = 'PB001',
+                hint = 'Known: Setup, OwnerDN (Owner), OwnerGroup, CPUTime, SubmitPools, GridMiddlewares, PilotTypes, '
+                       'Sites, BannedSites, GridCEs, Platforms (LHCbPlatforms), JobTypes, Tags, MinRAM, MaxRAM.';
     end case;
   end loop;
   foreach v_key in array array['OwnerDN', 'OwnerGroup', 'CPUTime'] loop
@@ -67,4 +76,5 @@ begin
 end $$;
 
 comment on function taskqueue.canonical_requirements(text, jsonb) is
-'The requirements in the one form that TaskQueues are compared by: aliases resolved, CPUTime as its bucket (s), lists as sorted sets, empty ones left out, RAM in MB. Errors: PB001, naming key and value (section 3).';
+  'The requirements in the one form that TaskQueues are compared by: aliases resolved, CPUTime as its bucket (s), '
+  'lists as sorted sets, empty ones left out, RAM in MB. Errors: PB001, naming key and value (section 3).';

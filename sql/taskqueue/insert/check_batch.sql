@@ -20,9 +20,13 @@ begin
    limit 1;
   if found then
     raise exception 'this element is not a job nor a group of jobs: %', left(v_bad::text, 200)
-      using errcode = 'PB001', hint = 'An element is {job_id, requirements, user_priority} or {requirements, jobs: [[id, user_priority], ...]}.';
+      using errcode = 'PB001',
+            hint = 'An element is {job_id, requirements, user_priority} or {requirements, jobs: [[id, '
+                   'user_priority], ...]}.';
   end if;
-  select array_agg(taskqueue.submitted_id(n.id)), count(taskqueue.job_priority(taskqueue.job_id(n.id), taskqueue.one_number('user_priority of job ' || n.id::text, n.priority)))
+  select array_agg(taskqueue.submitted_id(n.id)),
+         count(taskqueue.job_priority(taskqueue.job_id(n.id),
+                                      taskqueue.one_number('user_priority of job ' || n.id::text, n.priority)))
     into v_ids, v_count
     from jsonb_array_elements(p_jobs) e
    cross join lateral (
@@ -30,14 +34,16 @@ begin
           union all
           select j -> 0, coalesce(j -> 1, '1') from jsonb_array_elements(e -> 'jobs') j) n;
   if v_count > 100000 then
-    raise exception '% jobs in one call', v_count using errcode = 'PB001', hint = 'Up to 100,000 jobs a call; send several calls.';
+    raise exception '% jobs in one call', v_count
+      using errcode = 'PB001', hint = 'Up to 100,000 jobs a call; send several calls.';
   end if;
   if v_count > (select count(distinct i) from unnest(v_ids) i) then
-    raise exception 'job_id % stands more than once', (select i from unnest(v_ids) i group by i having count(*) > 1 order by i limit 1)
+    raise exception 'job_id % stands more than once',
+      (select i from unnest(v_ids) i group by i having count(*) > 1 order by i limit 1)
       using errcode = 'PB001', hint = 'Each job once a call.';
   end if;
   return v_count;
 end $$;
 
 comment on function taskqueue.check_batch(jsonb) is
-'How many jobs a batch holds, its shape, ids and user priorities checked. Errors: PB001, naming the element.';
+  'How many jobs a batch holds, its shape, ids and user priorities checked. Errors: PB001, naming the element.';

@@ -1,5 +1,5 @@
--- Canonical requirements as a row of taskqueue.definition: found, or made. The row is locked against maintenance, which removes
--- definitions that nothing refers to, until the caller commits.
+-- Canonical requirements as a row of taskqueue.definition: found, or made. The row is locked against maintenance,
+-- which removes definitions that nothing refers to, until the caller commits.
 create or replace function taskqueue.definition_of(p_setup text, p_requirements jsonb) returns bigint
 language plpgsql
 as $$
@@ -12,10 +12,14 @@ begin
       from taskqueue.definition d where d.setup = p_setup and d.digest = v_digest for key share;
     exit when found;
     insert into taskqueue.definition (setup, digest, family, requirements, owner_dn, owner_group, cpu_time, min_ram,
-                                      pilot_types, sites, banned_sites, grid_ces, platforms, job_types, tags, created_at)
-    select p_setup, v_digest, taskqueue.family_of(r), r, r ->> 'OwnerDN', r ->> 'OwnerGroup', (r ->> 'CPUTime')::bigint, (r ->> 'MinRAM')::float8,
-           taskqueue.list_of(r, 'PilotTypes'), taskqueue.list_of(r, 'Sites'), taskqueue.list_of(r, 'BannedSites'), taskqueue.list_of(r, 'GridCEs'),
-           taskqueue.list_of(r, 'Platforms'), taskqueue.list_of(r, 'JobTypes'), taskqueue.list_of(r, 'Tags'), resource.clock(p_setup)
+                                      pilot_types, sites, banned_sites, grid_ces, platforms, job_types,
+                                      tags, created_at)
+    select p_setup, v_digest, taskqueue.family_of(r), r, r ->> 'OwnerDN', r ->> 'OwnerGroup', (r ->> 'CPUTime')::bigint,
+           (r ->> 'MinRAM')::float8,
+           taskqueue.list_of(r, 'PilotTypes'), taskqueue.list_of(r, 'Sites'), taskqueue.list_of(r, 'BannedSites'),
+           taskqueue.list_of(r, 'GridCEs'),
+           taskqueue.list_of(r, 'Platforms'), taskqueue.list_of(r, 'JobTypes'), taskqueue.list_of(r, 'Tags'),
+           resource.clock(p_setup)
       from (values (p_requirements)) v (r)
     on conflict (setup, digest) do nothing
     returning definition_id into v_definition_id;
@@ -25,4 +29,4 @@ begin
 end $$;
 
 comment on function taskqueue.definition_of(text, jsonb) is
-'The definition of canonical requirements, made where there is none.';
+  'The definition of canonical requirements, made where there is none.';

@@ -6,7 +6,8 @@ declare
   v_definition taskqueue.definition;
 begin
   select d.* into v_definition
-    from (select q.definition_id from taskqueue.job j join taskqueue.task_queue q on q.setup = j.setup and q.task_queue_id = j.task_queue_id
+    from (select q.definition_id from taskqueue.job j
+            join taskqueue.task_queue q on q.setup = j.setup and q.task_queue_id = j.task_queue_id
            where j.setup = p_setup and j.job_id = p_job_id
           union all
           select l.definition_id from taskqueue.lease l where l.setup = p_setup and l.job_id = p_job_id) w
@@ -18,4 +19,5 @@ begin
   return v_definition;
 end $$;
 
-comment on function taskqueue.definition_of_job(text, bigint) is 'Requirements of a waiting or leased job. Errors: PB004.';
+comment on function taskqueue.definition_of_job(text, bigint) is
+  'Requirements of a waiting or leased job. Errors: PB004.';

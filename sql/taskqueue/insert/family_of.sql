@@ -6,4 +6,4 @@ as $$
 $$;
 
 comment on function taskqueue.family_of(jsonb) is
-'The family of canonical requirements: md5 of all but Sites, BannedSites, MinRAM and MaxRAM (section 9).';
+  'The family of canonical requirements: md5 of all but Sites, BannedSites, MinRAM and MaxRAM (section 9).';

@@ -1,8 +1,11 @@
--- Jobs into queues, which the caller has locked against deletion. Ids that wait already are moved, whatever queue they are in. Ids are locked in
--- their order, so that two who insert the same ones do not wait for each other crosswise. Jobs of brokerage are known by their id; submitters (p_identity) may not
+-- Jobs into queues, which the caller has locked against deletion. Ids that wait already are moved,
+-- whatever queue they are in. Ids are locked in their order, so that two who insert the same ones do not
+-- wait for each other crosswise. Jobs of brokerage are known by their id; submitters (p_identity) may not
 -- insert those that have not ended.
-create or replace function taskqueue.fill_queues(p_setup text, p_task_queue_ids bigint[], p_job_ids bigint[], p_user_priorities int[],
-                                                 p_identity resource.identity default null) returns void
+create or replace function taskqueue.fill_queues(
+  p_setup text, p_task_queue_ids bigint[], p_job_ids bigint[], p_user_priorities int[],
+  p_identity resource.identity default null
+) returns void
 language plpgsql
 as $$
 declare
@@ -15,7 +18,10 @@ declare
   v_queue_id bigint;
 begin
   if v_brokered and v_submitted then
-    select min(w.job_id) into v_live from workload.job w where w.setup = p_setup and w.job_id = any (p_job_ids) and workload.is_end(w.status) is not true;
+    select min(w.job_id)
+      into v_live
+      from workload.job w
+     where w.setup = p_setup and w.job_id = any (p_job_ids) and workload.is_end(w.status) is not true;
     if v_live is not null then
       raise exception 'job % is known to brokerage, which puts it into its TaskQueue itself', v_live
         using errcode = 'PB005', hint = 'monitor.brokered_job has it. Insert your job under another id.';
@@ -25,7 +31,10 @@ begin
     with inserted as (
       insert into taskqueue.job (setup, job_id, task_queue_id, user_priority, inserted_at, brokered)
       select p_setup, n.job_id, n.task_queue_id, n.user_priority, v_now,
-             case when v_brokered and not v_submitted then exists (select from workload.job w where w.setup = p_setup and w.job_id = n.job_id and w.status = 'activated') else false end
+             case when v_brokered and not v_submitted
+                  then exists (select from workload.job w
+                                where w.setup = p_setup and w.job_id = n.job_id and w.status = 'activated')
+                  else false end
         from unnest(p_task_queue_ids, p_job_ids, p_user_priorities) n (task_queue_id, job_id, user_priority)
        where v_todo is null or n.job_id = any (v_todo)
        order by n.job_id
@@ -33,7 +42,9 @@ begin
       returning task_queue_id, job_id, user_priority
     ), counted as (
       insert into taskqueue.job_count_change (setup, task_queue_id, user_priority, change, first_id)
-      select p_setup, i.task_queue_id, i.user_priority, count(*), min(i.job_id) from inserted i group by i.task_queue_id, i.user_priority
+      select p_setup, i.task_queue_id, i.user_priority, count(*), min(i.job_id)
+        from inserted i
+       group by i.task_queue_id, i.user_priority
     )
     select array(select unnest(coalesce(v_todo, p_job_ids)) except select i.job_id from inserted i) into v_todo;
     exit when v_todo = '{}';
@@ -42,14 +53,18 @@ begin
        where j.setup = p_setup and j.job_id = any (v_todo) order by j.job_id for update
     ), moved as (
       update taskqueue.job j set task_queue_id = n.task_queue_id, user_priority = n.user_priority
-        from waiting w join unnest(p_task_queue_ids, p_job_ids, p_user_priorities) n (task_queue_id, job_id, user_priority) using (job_id)
+        from waiting w
+        join unnest(p_task_queue_ids, p_job_ids,
+                    p_user_priorities) n (task_queue_id, job_id, user_priority) using (job_id)
        where j.setup = p_setup and j.job_id = w.job_id
-      returning j.job_id, w.task_queue_id as old_queue_id, w.user_priority as old_priority, j.task_queue_id, j.user_priority, w.held
+      returning j.job_id, w.task_queue_id as old_queue_id, w.user_priority as old_priority, j.task_queue_id,
+                j.user_priority, w.held
     ), counted as (
       insert into taskqueue.job_count_change (setup, task_queue_id, user_priority, change, first_id)
       select p_setup, c.queue_id, c.user_priority, sum(c.change), min(m.job_id) filter (where c.change > 0)
         from moved m
-       cross join lateral (values (m.old_queue_id, m.old_priority, -1), (m.task_queue_id, m.user_priority, 1)) c (queue_id, user_priority, change)
+       cross join lateral (values (m.old_queue_id, m.old_priority, -1),
+                                  (m.task_queue_id, m.user_priority, 1)) c (queue_id, user_priority, change)
        where not m.held
        group by c.queue_id, c.user_priority
       having sum(c.change) <> 0 or count(*) filter (where c.change > 0) > 0
@@ -58,7 +73,8 @@ begin
       into v_left, v_todo from moved m;
     if p_identity.private then  -- the rows are locked, and were moved before this looks at whose they were
       perform taskqueue.may_submit(p_identity, d.requirements)
-         from taskqueue.task_queue q join taskqueue.definition d on d.setup = q.setup and d.definition_id = q.definition_id
+         from taskqueue.task_queue q
+         join taskqueue.definition d on d.setup = q.setup and d.definition_id = q.definition_id
         where q.setup = p_setup and q.task_queue_id = any (v_left);
     end if;
     foreach v_queue_id in array coalesce(v_left, '{}') loop
@@ -69,4 +85,6 @@ begin
 end $$;
 
 comment on function taskqueue.fill_queues(text, bigint[], bigint[], int[], resource.identity) is
-'Inserts jobs into queues, one named for each, or moves those that wait already there, with their counts. Errors: PB002 (a private submitter would move the job of another), PB005 (a submitter gives the id of a brokered job that has not ended).';
+  'Inserts jobs into queues, one named for each, or moves those that wait already there, with their counts. '
+  'Errors: PB002 (a private submitter would move the job of another), PB005 (a submitter gives the id of a brokered '
+  'job that has not ended).';

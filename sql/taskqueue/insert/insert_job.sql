@@ -1,6 +1,7 @@
 -- Section 3.
-create or replace function taskqueue.insert_job(p_setup text, p_job_id bigint, p_requirements jsonb, p_user_priority int default 1,
-                                                p_request_id uuid default null) returns bigint
+create or replace function taskqueue.insert_job(
+  p_setup text, p_job_id bigint, p_requirements jsonb, p_user_priority int default 1, p_request_id uuid default null
+) returns bigint
 language plpgsql
 security definer set search_path = taskqueue, pg_temp set enable_seqscan = off set plan_cache_mode = force_generic_plan
 as $$
@@ -29,7 +30,8 @@ begin
       exit;
     exception when deadlock_detected then
       if v_try = 20 then
-        raise exception 'other calls insert job % again and again', p_job_id using errcode = 'PB006', hint = 'Try again.';
+        raise exception 'other calls insert job % again and again', p_job_id using errcode = 'PB006',
+         hint = 'Try again.';
       end if;
       perform pg_sleep(0.2 * random());
     end;
@@ -40,4 +42,7 @@ begin
 end $$;
 
 comment on function taskqueue.insert_job(text, bigint, jsonb, int, uuid) is
-'Inserts a waiting job and returns its TaskQueue; ids are 1 to 10^12 - 1, one that waits already is moved. The same request id within ten minutes gives the same answer. Errors: PB001 (requirements, id, priority; section 3), PB002 (setup or owner not granted), PB005 (leased, or a brokered job), PB006 (others insert the same job again and again).';
+  'Inserts a waiting job and returns its TaskQueue; ids are 1 to 10^12 - 1, one that waits already is moved. '
+  'The same request id within ten minutes gives the same answer. Errors: PB001 (requirements, id, priority; '
+  'section 3), PB002 (setup or owner not granted), PB005 (leased, or a brokered job), PB006 (others insert the same '
+  'job again and again).';

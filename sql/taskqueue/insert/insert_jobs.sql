@@ -1,5 +1,6 @@
 -- Section 3: the batch form, and the fast way to load.
-create or replace function taskqueue.insert_jobs(p_setup text, p_jobs jsonb, p_request_id uuid default null) returns bigint
+create or replace function taskqueue.insert_jobs(p_setup text, p_jobs jsonb, p_request_id uuid default null)
+returns bigint
 language plpgsql
 security definer set search_path = taskqueue, pg_temp set enable_seqscan = off set plan_cache_mode = force_generic_plan
 as $$
@@ -17,8 +18,8 @@ begin
     return v_answer::bigint;
   end if;
   v_count := taskqueue.check_batch(p_jobs);
-  -- Two batches with the same ids under different requirements may lock them crosswise: who PostgreSQL picks gives way and begins anew,
-  -- a moment later, so that it does not meet the same ones again.
+  -- Two batches with the same ids under different requirements may lock them crosswise: who PostgreSQL picks gives
+  -- way and begins anew, a moment later, so that it does not meet the same ones again.
   for v_try in 1..20 loop
     begin
       v_made := taskqueue.place_batch(v_identity, p_jobs);
@@ -36,4 +37,6 @@ begin
 end $$;
 
 comment on function taskqueue.insert_jobs(text, jsonb, uuid) is
-'Inserts jobs, up to 100,000 a call, all or none, and returns how many (ids as taskqueue.insert_job). An element is {job_id, requirements, user_priority} or a group {requirements, jobs: [[id, user_priority], ...]}. Errors: PB001, PB002, PB005, naming the job; PB006 (others insert the same jobs again and again).';
+  'Inserts jobs, up to 100,000 a call, all or none, and returns how many (ids as taskqueue.insert_job). '
+  'An element is {job_id, requirements, user_priority} or a group {requirements, jobs: [[id, user_priority], ...]}. '
+  'Errors: PB001, PB002, PB005, naming the job; PB006 (others insert the same jobs again and again).';

@@ -8,4 +8,5 @@ as $$
       or exists (select from workload.job w where w.setup = p_setup and w.job_id = p_job_id)
 $$;
 
-comment on function taskqueue.is_known(text, bigint) is 'Whether a job waits, is leased or has ended here, or was made or loaded.';
+comment on function taskqueue.is_known(text, bigint) is
+  'Whether a job waits, is leased or has ended here, or was made or loaded.';

@@ -6,7 +6,8 @@ begin
   if p_user_priority between 0 and 10 and p_user_priority = trunc(p_user_priority) then
     return p_user_priority;
   end if;
-  raise exception 'user_priority of job % is %, which is not an integer within 0..10', p_job_id, coalesce(p_user_priority::text, 'null')
+  raise exception 'user_priority of job % is %, which is not an integer within 0..10', p_job_id,
+    coalesce(p_user_priority::text, 'null')
     using errcode = 'PB001', hint = '1..10 weigh as they are, 0 is background.';
 end $$;
 

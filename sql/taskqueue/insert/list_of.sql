@@ -10,4 +10,4 @@ begin
 end $$;
 
 comment on function taskqueue.list_of(jsonb, text) is
-'The values of a list of canonical requirements, sorted; empty where it is absent.';
+  'The values of a list of canonical requirements, sorted; empty where it is absent.';

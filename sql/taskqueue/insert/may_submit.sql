@@ -3,12 +3,16 @@ create or replace function taskqueue.may_submit(p_identity resource.identity, p_
 language plpgsql stable
 as $$
 begin
-  if p_identity.private and (p_requirements ->> 'OwnerGroup' <> p_identity.owner_group or p_requirements ->> 'OwnerDN' <> p_identity.owner_dn) then
-    raise exception 'role % may not submit for OwnerDN % in OwnerGroup %', p_identity.role_name, p_requirements ->> 'OwnerDN', p_requirements ->> 'OwnerGroup'
+  if p_identity.private
+     and (p_requirements ->> 'OwnerGroup' <> p_identity.owner_group
+          or p_requirements ->> 'OwnerDN' <> p_identity.owner_dn) then
+    raise exception 'role % may not submit for OwnerDN % in OwnerGroup %', p_identity.role_name,
+      p_requirements ->> 'OwnerDN', p_requirements ->> 'OwnerGroup'
       using errcode = 'PB002', hint = format('Its identity in setup %s is owner %s, group %s.', p_identity.setup,
-                                             coalesce(p_identity.owner_dn, '(any)'), coalesce(p_identity.owner_group, '(any)'));
+                                             coalesce(p_identity.owner_dn, '(any)'),
+                                             coalesce(p_identity.owner_group, '(any)'));
   end if;
 end $$;
 
 comment on function taskqueue.may_submit(resource.identity, jsonb) is
-'Refuses jobs of others than the private submitter is. Errors: PB002.';
+  'Refuses jobs of others than the private submitter is. Errors: PB002.';

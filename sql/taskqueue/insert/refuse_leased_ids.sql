@@ -1,6 +1,6 @@
--- Sections 3 and 8: the last step of putting jobs into queues, when nobody can change these ids any more: a leased id is an error, and
--- an ended one goes on counting its attempts. Each id is looked up by itself: without statistics a join of the tables was planned as a
--- scan of all jobs (1 ms a queue).
+-- Sections 3 and 8: the last step of putting jobs into queues, when nobody can change these ids any more: a leased id
+-- is an error, and an ended one goes on counting its attempts. Each id is looked up by itself: without statistics a
+-- join of the tables was planned as a scan of all jobs (1 ms a queue).
 create or replace function taskqueue.refuse_leased_ids(p_setup text, p_job_ids bigint[]) returns void
 language plpgsql
 as $$
@@ -10,12 +10,18 @@ declare
 begin
   select min(l.job_id) into v_leased from taskqueue.lease l where l.setup = p_setup and l.job_id = any (p_job_ids);
   if v_leased is not null then
-    raise exception 'job % is leased', v_leased using errcode = 'PB005', hint = 'A leased job cannot be inserted; cancel it, or wait until it has ended.';
+    raise exception 'job % is leased', v_leased
+      using errcode = 'PB005', hint = 'A leased job cannot be inserted; cancel it, or wait until it has ended.';
   end if;
-  for v_ended in delete from taskqueue.ended e where e.setup = p_setup and e.job_id = any (p_job_ids) returning e.job_id, e.attempts loop
+  for v_ended in
+    delete from taskqueue.ended e
+     where e.setup = p_setup and e.job_id = any (p_job_ids)
+    returning e.job_id, e.attempts
+  loop
     update taskqueue.job j set attempts = v_ended.attempts where j.setup = p_setup and j.job_id = v_ended.job_id;
   end loop;
 end $$;
 
 comment on function taskqueue.refuse_leased_ids(text, bigint[]) is
-'Refuses ids just inserted that are leased, and lets those that had ended go on counting their attempts. Errors: PB005 (leased).';
+  'Refuses ids just inserted that are leased, and lets those that had ended go on counting their attempts. '
+  'Errors: PB005 (leased).';

@@ -1,5 +1,6 @@
 -- Whether requirements list a value: one text or number, or a list.
-create or replace function taskqueue.requires_value(p_requirements jsonb, p_attribute text, p_value text) returns boolean
+create or replace function taskqueue.requires_value(p_requirements jsonb, p_attribute text, p_value text)
+returns boolean
 language sql immutable
 as $$
   select case jsonb_typeof(p_requirements -> p_attribute)
@@ -9,4 +10,4 @@ as $$
 $$;
 
 comment on function taskqueue.requires_value(jsonb, text, text) is
-'Whether canonical requirements list the value under the key; null where they do not have the key.';
+  'Whether canonical requirements list the value under the key; null where they do not have the key.';

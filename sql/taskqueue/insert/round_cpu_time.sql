@@ -8,4 +8,4 @@ begin
 end $$;
 
 comment on function taskqueue.round_cpu_time() is
-'Trigger: rounds the CPU time of a TaskQueue up to its bucket, by taskqueue.cpu_bucket_of.';
+  'Trigger: rounds the CPU time of a TaskQueue up to its bucket, by taskqueue.cpu_bucket_of.';

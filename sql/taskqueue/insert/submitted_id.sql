@@ -1,4 +1,3 @@
--- after: taskqueue.job_id
 -- Ids from 10^12 on are those that brokerage gives to the jobs that it makes (workload.make_jobs).
 create or replace function taskqueue.submitted_id(p_value jsonb) returns bigint
 language plpgsql immutable
@@ -13,4 +12,5 @@ begin
   return v_id;
 end $$;
 
-comment on function taskqueue.submitted_id(jsonb) is 'The id that a submitter gives a job, from JSON, checked. Errors: PB001.';
+comment on function taskqueue.submitted_id(jsonb) is
+  'The id that a submitter gives a job, from JSON, checked. Errors: PB001.';

@@ -1,4 +1,5 @@
--- Section 5: the attempt is a number for people and a random 128-bit token; here as one text that clients hand back as it is.
+-- Section 5: the attempt is a number for people and a random 128-bit token; here as one text
+-- that clients hand back as it is.
 create or replace function taskqueue.attempt_text(p_number int, p_token uuid) returns text
 language sql stable
 as $$
@@ -6,4 +7,4 @@ as $$
 $$;
 
 comment on function taskqueue.attempt_text(int, uuid) is
-'The attempt as clients see it: number, hyphen, token in 32 hexadecimal digits.';
+  'The attempt as clients see it: number, hyphen, token in 32 hexadecimal digits.';

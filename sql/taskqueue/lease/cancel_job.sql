@@ -1,5 +1,6 @@
 -- Section 8: cancel_job ends a waiting job and marks a leased one for kill.
-create or replace function taskqueue.cancel_job(p_setup text, p_job_id bigint, p_reason text default 'cancelled') returns text
+create or replace function taskqueue.cancel_job(p_setup text, p_job_id bigint, p_reason text default 'cancelled')
+returns text
 language plpgsql
 security definer set search_path = taskqueue, pg_temp
 as $$
@@ -8,14 +9,19 @@ declare
   v_lease taskqueue.lease;
 begin
   if p_reason is null or p_reason = '' then
-    raise exception 'reason is %', coalesce(quote_literal(p_reason), 'null') using errcode = 'PB001', hint = 'Say why, the agent is told.';
+    raise exception 'reason is %', coalesce(quote_literal(p_reason), 'null')
+      using errcode = 'PB001', hint = 'Say why, the agent is told.';
   end if;
   perform taskqueue.enter_setup(p_setup);
   loop
     if taskqueue.end_waiting(p_setup, p_job_id, 'cancelled', v_identity, p_reason) is not null then
       return 'ended';
     end if;
-    update taskqueue.lease l set kill_reason = p_reason where l.setup = p_setup and l.job_id = p_job_id returning l.* into v_lease;
+    update taskqueue.lease l
+       set kill_reason = p_reason
+     where l.setup = p_setup and l.job_id = p_job_id
+    returning l.*
+      into v_lease;
     if found then
       perform taskqueue.may_touch(v_identity, p_job_id, v_lease.definition_id);
       perform taskqueue.note_event(v_lease, 'kill asked');
@@ -30,4 +36,5 @@ begin
 end $$;
 
 comment on function taskqueue.cancel_job(text, bigint, text) is
-'Ends a waiting job (answer: ended), or marks a leased one for kill (answer: kill asked): its agent is told at its next report. Errors: PB001 (no reason), PB002 (setup or owner not granted), PB004 (no such job).';
+  'Ends a waiting job (answer: ended), or marks a leased one for kill (answer: kill asked): its agent is told at its '
+  'next report. Errors: PB001 (no reason), PB002 (setup or owner not granted), PB004 (no such job).';

@@ -5,25 +5,39 @@ declare
   v_wrong text;
 begin
   if jsonb_typeof(p_reports) is distinct from 'array' then
-    raise exception 'jobs are %, not a JSON array', coalesce(left(p_reports::text, 100), 'null') using errcode = 'PB001', hint = format('Give [{%s}, ...].', array_to_string(p_keys, ', '));
+    raise exception 'jobs are %, not a JSON array', coalesce(left(p_reports::text, 100), 'null')
+      using errcode = 'PB001', hint = format('Give [{%s}, ...].', array_to_string(p_keys, ', '));
   elsif jsonb_array_length(p_reports) > 10000 then
-    raise exception 'jobs are %, more than 10000 in one call', jsonb_array_length(p_reports) using errcode = 'PB001', hint = 'Give fewer a call.';
+    raise exception 'jobs are %, more than 10000 in one call', jsonb_array_length(p_reports)
+      using errcode = 'PB001', hint = 'Give fewer a call.';
   end if;
   select case
-           when jsonb_typeof(e.element) <> 'object' then format('element %s is %s, not an object', e.number, left(e.element::text, 100))
+           when jsonb_typeof(e.element) <> 'object'
+           then format('element %s is %s, not an object', e.number, left(e.element::text, 100))
            when k.key is not null then format('element %s has the key %L', e.number, k.key)
-           when (jsonb_typeof(e.element -> 'job_id') = 'number' and (e.element ->> 'job_id')::numeric between 1 and 9223372036854775807
-                 and (e.element ->> 'job_id')::numeric % 1 = 0) is not true then format('job_id of element %s is %s', e.number, coalesce(e.element ->> 'job_id', 'null'))
+           when (jsonb_typeof(e.element -> 'job_id') = 'number'
+                 and (e.element ->> 'job_id')::numeric between 1 and 9223372036854775807
+                 and (e.element ->> 'job_id')::numeric % 1 = 0) is not true
+           then format('job_id of element %s is %s', e.number, coalesce(e.element ->> 'job_id', 'null'))
          end into v_wrong
     from jsonb_array_elements(p_reports) with ordinality e (element, number)
-    left join lateral (select o.key from jsonb_object_keys(case when jsonb_typeof(e.element) = 'object' then e.element else '{}' end) o (key) where o.key <> all (p_keys) limit 1) k on true
+    left join lateral (select o.key
+                         from jsonb_object_keys(
+                           case when jsonb_typeof(e.element) = 'object' then e.element else '{}' end) o (key)
+                        where o.key <> all (p_keys)
+                        limit 1) k on true
    where jsonb_typeof(e.element) <> 'object' or k.key is not null
-      or (jsonb_typeof(e.element -> 'job_id') = 'number' and (e.element ->> 'job_id')::numeric between 1 and 9223372036854775807
+      or (jsonb_typeof(e.element -> 'job_id') = 'number'
+          and (e.element ->> 'job_id')::numeric between 1 and 9223372036854775807
           and (e.element ->> 'job_id')::numeric % 1 = 0) is not true
    order by e.number limit 1;
   if v_wrong is not null then
-    raise exception '%', v_wrong using errcode = 'PB001', hint = format('An element is an object with the keys %s.', array_to_string(p_keys, ', '));
+    raise exception '%', v_wrong
+      using errcode = 'PB001',
+            hint = format('An element is an object with the keys %s.', array_to_string(p_keys, ', '));
   end if;
 end $$;
 
-comment on function taskqueue.check_reports(jsonb, text[]) is 'Whether reports or ends of many jobs are a list of objects with a job_id and known keys. Errors: PB001, naming the element.';
+comment on function taskqueue.check_reports(jsonb, text[]) is
+  'Whether reports or ends of many jobs are a list of objects with a job_id and known keys. '
+  'Errors: PB001, naming the element.';

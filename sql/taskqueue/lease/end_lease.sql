@@ -1,17 +1,24 @@
 -- A lease ends: the job is in taskqueue.ended from the same commit on.
-create or replace function taskqueue.end_lease(p_lease taskqueue.lease, p_outcome text, p_why text default null, p_sub_status text default null) returns void
+create or replace function taskqueue.end_lease(
+  p_lease taskqueue.lease, p_outcome text, p_why text default null, p_sub_status text default null
+) returns void
 language plpgsql
 as $$
 begin
   delete from taskqueue.lease l where l.setup = p_lease.setup and l.job_id = p_lease.job_id;
   insert into taskqueue.ended (setup, job_id, attempts, token, task_queue_id, outcome, ended_at)
-  values (p_lease.setup, p_lease.job_id, p_lease.attempt, p_lease.token, p_lease.task_queue_id, p_outcome, resource.clock(p_lease.setup));
+  values (p_lease.setup, p_lease.job_id, p_lease.attempt, p_lease.token, p_lease.task_queue_id, p_outcome,
+          resource.clock(p_lease.setup));
   if p_lease.brokered then
     perform workload.move_job(p_lease.setup, p_lease.job_id, p_outcome,
-                             coalesce(p_why, case when p_outcome = 'cancelled' then p_lease.kill_reason end, 'finish_job'), p_sub_status);
+                             coalesce(p_why, case when p_outcome = 'cancelled' then p_lease.kill_reason end,
+                                      'finish_job'), p_sub_status);
   end if;
   perform taskqueue.free_slots(p_lease.setup, array[p_lease.job_id]);
   perform taskqueue.note_ends(array[p_lease], p_outcome);
 end $$;
 
-comment on function taskqueue.end_lease(taskqueue.lease, text, text, text) is 'Ends a leased job with an outcome, which gives its limit slots back; a brokered job has its status then, and its history says why: else that its agent finished it, or the reason for which it was to be killed. Errors: PB005 (its status allows no such end).';
+comment on function taskqueue.end_lease(taskqueue.lease, text, text, text) is
+  'Ends a leased job with an outcome, which gives its limit slots back; a brokered job has its status then, '
+  'and its history says why: else that its agent finished it, or the reason for which it was to be killed. '
+  'Errors: PB005 (its status allows no such end).';

@@ -1,5 +1,8 @@
 -- A waiting job ends without having run. It waits for an agent that is just taking the job; the agent wins.
-create or replace function taskqueue.end_waiting(p_setup text, p_job_id bigint, p_outcome text, p_identity resource.identity, p_why text default null, p_sub_status text default null) returns bigint
+create or replace function taskqueue.end_waiting(
+  p_setup text, p_job_id bigint, p_outcome text, p_identity resource.identity, p_why text default null,
+  p_sub_status text default null
+) returns bigint
 language plpgsql
 as $$
 declare
@@ -17,13 +20,15 @@ begin
   insert into taskqueue.ended (setup, job_id, attempts, task_queue_id, outcome, ended_at)
   values (p_setup, p_job_id, v_job.attempts, v_job.task_queue_id, p_outcome, resource.clock(p_setup));
   insert into taskqueue.history (setup, at, job_id, attempt, event, task_queue_id, user_priority, role_name)
-  values (p_setup, resource.clock(p_setup), p_job_id, v_job.attempts, p_outcome, v_job.task_queue_id, v_job.user_priority, resource.caller());
+  values (p_setup, resource.clock(p_setup), p_job_id, v_job.attempts, p_outcome, v_job.task_queue_id,
+          v_job.user_priority, resource.caller());
   if not v_job.held then
-    insert into taskqueue.job_count_change (setup, task_queue_id, user_priority, change) values (p_setup, v_job.task_queue_id, v_job.user_priority, -1);
+    insert into taskqueue.job_count_change (setup, task_queue_id, user_priority, change)
+    values (p_setup, v_job.task_queue_id, v_job.user_priority, -1);
   end if;
   perform taskqueue.drop_if_empty(p_setup, v_job.task_queue_id);
   return v_job.task_queue_id;
 end $$;
 
 comment on function taskqueue.end_waiting(text, bigint, text, resource.identity, text, text) is
-'Ends a waiting job; returns the queue it was in, null when it does not wait. Errors: PB002 (not the caller''s).';
+  'Ends a waiting job; returns the queue it was in, null when it does not wait. Errors: PB002 (not the caller''s).';

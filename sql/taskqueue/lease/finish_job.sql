@@ -1,5 +1,8 @@
--- Section 8. The same call again, its answer lost, is answered the same: the token of the last attempt is kept with the ended job.
-create or replace function taskqueue.finish_job(p_setup text, p_job_id bigint, p_attempt text, p_outcome text default 'finished') returns text
+-- Section 8. The same call again, its answer lost, is answered the same: the token of the last
+-- attempt is kept with the ended job.
+create or replace function taskqueue.finish_job(
+  p_setup text, p_job_id bigint, p_attempt text, p_outcome text default 'finished'
+) returns text
 language plpgsql
 security definer set search_path = taskqueue, pg_temp set enable_seqscan = off set plan_cache_mode = force_generic_plan
 as $$
@@ -10,7 +13,8 @@ begin
       using errcode = 'PB001', hint = 'Give finished, failed, cancelled or closed.';
   end if;
   perform taskqueue.enter_setup(p_setup);
-  -- The lock waits for the same call when it is still running (its client gave up on it); what it did is then to be seen.
+  -- The lock waits for the same call when it is still running (its client gave up on it);
+  -- what it did is then to be seen.
   if taskqueue.holds_attempt(p_setup, p_job_id, p_attempt) then
     perform from taskqueue.lease l where l.setup = p_setup and l.job_id = p_job_id for update;
   end if;
@@ -24,4 +28,5 @@ begin
 end $$;
 
 comment on function taskqueue.finish_job(text, bigint, text, text) is
-'Ends a leased job: finished, failed, cancelled or closed. The same call again is no error. Errors: PB001 (outcome, attempt), PB002 (setup not granted), PB003 (stale attempt, or no such job).';
+  'Ends a leased job: finished, failed, cancelled or closed. The same call again is no error. '
+  'Errors: PB001 (outcome, attempt), PB002 (setup not granted), PB003 (stale attempt, or no such job).';

@@ -1,6 +1,7 @@
--- after: taskqueue.finish_job
--- Section 8, the batch form: one that is refused does not stop the others. In the order of ids, so that two batches do not lock crosswise.
-create or replace function taskqueue.finish_jobs(p_setup text, p_jobs jsonb) returns table (job_id bigint, outcome text, reason text)
+-- Section 8, the batch form: one that is refused does not stop the others. In the order of ids, so that two
+-- batches do not lock crosswise.
+create or replace function taskqueue.finish_jobs(p_setup text, p_jobs jsonb)
+returns table (job_id bigint, outcome text, reason text)
 language plpgsql
 security definer set search_path = taskqueue, pg_temp
 as $$
@@ -28,4 +29,5 @@ begin
 end $$;
 
 comment on function taskqueue.finish_jobs(text, jsonb) is
-'Ends many jobs, [{job_id, attempt, outcome}] (no outcome = finished), each answered its outcome, stale or refused, with the reason. Errors: PB001 (not such a list), PB002 (setup not granted).';
+  'Ends many jobs, [{job_id, attempt, outcome}] (no outcome = finished), each answered its outcome, stale or refused, '
+  'with the reason. Errors: PB001 (not such a list), PB002 (setup not granted).';

@@ -8,7 +8,8 @@ declare
 begin
   perform resource.identify(p_setup);
   if p_older_than is null or p_older_than < interval '0' then
-    raise exception 'older_than is %', coalesce(p_older_than::text, 'null') using errcode = 'PB001', hint = 'Give an interval, not negative.';
+    raise exception 'older_than is %', coalesce(p_older_than::text, 'null')
+      using errcode = 'PB001', hint = 'Give an interval, not negative.';
   end if;
   delete from taskqueue.ended e where e.setup = p_setup and e.ended_at <= resource.clock(p_setup) - p_older_than;
   get diagnostics v_count = row_count;
@@ -16,4 +17,5 @@ begin
 end $$;
 
 comment on function taskqueue.forget_ended(text, interval) is
-'Forgets the jobs that ended at least that long ago; returns how many. Their attempts start at 1 if the ids come again. Errors: PB001, PB002 (setup not granted).';
+  'Forgets the jobs that ended at least that long ago; returns how many. Their attempts start at 1 if the ids come '
+  'again. Errors: PB001, PB002 (setup not granted).';

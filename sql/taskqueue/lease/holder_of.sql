@@ -6,10 +6,15 @@ as $$
     (select format('Attempt %s has it: role %s%s, since %s.', l.attempt, l.role_name, coalesce(' at ' || l.site, ''),
                    to_char(l.matched_at at time zone 'utc', 'YYYY-MM-DD HH24:MI:SS "UTC"'))
        from taskqueue.lease l where l.setup = p_setup and l.job_id = p_job_id),
-    (select format('It waits for attempt %s.', j.attempts + 1) from taskqueue.job j where j.setup = p_setup and j.job_id = p_job_id),
-    (select format('It has ended: %s, attempt %s.', e.outcome, e.attempts) from taskqueue.ended e where e.setup = p_setup and e.job_id = p_job_id),
-    'It is not known here.')
-   where pg_has_role(resource.caller(), (select r.role_name from resource.house_role r where r.kind = 'operator'), 'member')
+    (select format('It waits for attempt %s.', j.attempts + 1)
+       from taskqueue.job j
+      where j.setup = p_setup and j.job_id = p_job_id),
+    (select format('It has ended: %s, attempt %s.', e.outcome, e.attempts)
+       from taskqueue.ended e
+      where e.setup = p_setup and e.job_id = p_job_id), 'It is not known here.')
+   where pg_has_role(resource.caller(),
+                     (select r.role_name from resource.installation_role r where r.kind = 'operator'), 'member')
 $$;
 
-comment on function taskqueue.holder_of(text, bigint) is 'Who has a job now, in words, for operators; null for all others.';
+comment on function taskqueue.holder_of(text, bigint) is
+  'Who has a job now, in words, for operators; null for all others.';

@@ -1,5 +1,7 @@
--- A private submitter touches its own jobs only (architecture, Roles). What it is told of others' is that they are not its own.
-create or replace function taskqueue.may_touch(p_identity resource.identity, p_job_id bigint, p_definition_id bigint) returns void
+-- A private submitter touches its own jobs only (architecture, Roles). What it is told of
+-- others' is that they are not its own.
+create or replace function taskqueue.may_touch(p_identity resource.identity, p_job_id bigint, p_definition_id bigint)
+returns void
 language plpgsql stable
 as $$
 begin
@@ -10,9 +12,10 @@ begin
           and (p_identity.owner_dn is null or d.owner_dn = p_identity.owner_dn)) then
     raise exception 'job % is not one of role %', p_job_id, p_identity.role_name
       using errcode = 'PB002', hint = format('Its identity in setup %s is owner %s, group %s.', p_identity.setup,
-                                             coalesce(p_identity.owner_dn, '(any)'), coalesce(p_identity.owner_group, '(any)'));
+                                             coalesce(p_identity.owner_dn, '(any)'),
+                                             coalesce(p_identity.owner_group, '(any)'));
   end if;
 end $$;
 
 comment on function taskqueue.may_touch(resource.identity, bigint, bigint) is
-'Refuses the job of others than the private submitter is; the definition is the job''s. Errors: PB002.';
+  'Refuses the job of others than the private submitter is; the definition is the job''s. Errors: PB002.';

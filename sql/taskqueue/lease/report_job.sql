@@ -1,6 +1,8 @@
--- Section 8: the first report makes the lease running; each is answered continue or kill. A brokered job has the status that its agent says; the first heartbeat of one that
--- was sent makes it starting.
-create or replace function taskqueue.report_job(p_setup text, p_job_id bigint, p_attempt text, p_status text default 'running') returns table (action text, reason text)
+-- Section 8: the first report makes the lease running; each is answered continue or kill. A brokered job has the
+-- status that its agent says; the first heartbeat of one that was sent makes it starting.
+create or replace function taskqueue.report_job(
+  p_setup text, p_job_id bigint, p_attempt text, p_status text default 'running'
+) returns table (action text, reason text)
 language plpgsql
 security definer set search_path = taskqueue, pg_temp set enable_seqscan = off set plan_cache_mode = force_generic_plan
 as $$
@@ -11,7 +13,9 @@ begin
   perform resource.identify(p_setup);
   if p_status not in ('starting', 'running', 'holding', 'transferring') then
     raise exception 'status is %, which no agent reports', quote_literal(p_status)
-      using errcode = 'PB001', hint = 'Give starting, running, holding or transferring; null = a heartbeat. A job ends with taskqueue.finish_job.';
+      using errcode = 'PB001',
+            hint = 'Give starting, running, holding or transferring; null = a heartbeat. '
+                   'A job ends with taskqueue.finish_job.';
   end if;
   perform taskqueue.enter_setup(p_setup);
   v_lease := taskqueue.lease_of(p_setup, p_job_id, p_attempt);
@@ -29,4 +33,6 @@ begin
 end $$;
 
 comment on function taskqueue.report_job(text, bigint, text, text) is
-'An agent says what the job does (starting, running, holding, transferring; null = a heartbeat: it is alive); answers continue, or kill with the reason. Errors: PB001 (status, attempt), PB002 (setup not granted), PB003 (stale attempt, or no such job), PB005 (a brokered job does not go from its status to that one).';
+  'An agent says what the job does (starting, running, holding, transferring; null = a heartbeat: it is alive); '
+  'answers continue, or kill with the reason. Errors: PB001 (status, attempt), PB002 (setup not granted), '
+  'PB003 (stale attempt, or no such job), PB005 (a brokered job does not go from its status to that one).';

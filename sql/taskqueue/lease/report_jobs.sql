@@ -1,6 +1,7 @@
--- after: taskqueue.report_job
--- Section 8, the batch form: one that is refused does not stop the others. In the order of ids, so that two batches do not lock crosswise.
-create or replace function taskqueue.report_jobs(p_setup text, p_reports jsonb) returns table (job_id bigint, action text, reason text)
+-- Section 8, the batch form: one that is refused does not stop the others. In the order of ids, so that two
+-- batches do not lock crosswise.
+create or replace function taskqueue.report_jobs(p_setup text, p_reports jsonb)
+returns table (job_id bigint, action text, reason text)
 language plpgsql
 security definer set search_path = taskqueue, pg_temp
 as $$
@@ -18,7 +19,8 @@ begin
     job_id := v_report.job_id;
     begin
       select a.action, a.reason into report_jobs.action, report_jobs.reason
-        from taskqueue.report_job(p_setup, v_report.job_id, v_report.attempt, case when v_report.says then v_report.status else 'running' end) a;
+        from taskqueue.report_job(p_setup, v_report.job_id, v_report.attempt,
+                                  case when v_report.says then v_report.status else 'running' end) a;
     exception when sqlstate 'PB001' or sqlstate 'PB003' or sqlstate 'PB005' then
       action := case sqlstate when 'PB003' then 'stale' else 'refused' end;
       reason := sqlerrm;
@@ -28,4 +30,6 @@ begin
 end $$;
 
 comment on function taskqueue.report_jobs(text, jsonb) is
-'Reports of many jobs, [{job_id, attempt, status}] (no status = running, null = a heartbeat), each answered continue, kill, stale (stop working on it) or refused, with the reason. Errors: PB001 (not such a list), PB002 (setup not granted).';
+  'Reports of many jobs, [{job_id, attempt, status}] (no status = running, null = a heartbeat), '
+  'each answered continue, kill, stale (stop working on it) or refused, with the reason. '
+  'Errors: PB001 (not such a list), PB002 (setup not granted).';

@@ -1,5 +1,8 @@
--- Section 8: from leases, which the caller has locked, back to waiting. Those of the same requirements go back together.
-create or replace function taskqueue.return_jobs(p_setup text, p_leases taskqueue.lease[], p_why text default 'release_job', p_event text default 'released') returns bigint
+-- Section 8: from leases, which the caller has locked, back to waiting. Those of the same
+-- requirements go back together.
+create or replace function taskqueue.return_jobs(
+  p_setup text, p_leases taskqueue.lease[], p_why text default 'release_job', p_event text default 'released'
+) returns bigint
 language plpgsql
 as $$
 declare
@@ -8,7 +11,11 @@ declare
   v_made bigint[];
   v_all_made bigint[] := '{}'::bigint[];
 begin
-  perform from workload.job j where j.setup = p_setup and j.job_id = any (array(select l.job_id from unnest(p_leases) l where l.brokered)) order by j.job_id for update;
+  perform
+     from workload.job j
+    where j.setup = p_setup and j.job_id = any (array(select l.job_id from unnest(p_leases) l where l.brokered))
+    order by j.job_id
+      for update;
   for v_group in
     select j.status, array_agg(j.job_id) as ids
       from unnest(p_leases) l join workload.job j on j.setup = p_setup and j.job_id = l.job_id
@@ -17,21 +24,30 @@ begin
   loop
     perform workload.change_status(p_setup, v_group.ids, v_group.status, 'activated', p_why);
   end loop;
-  delete from taskqueue.lease l where l.setup = p_setup and l.job_id = any (array(select n.job_id from unnest(p_leases) n));
+  delete from taskqueue.lease l
+   where l.setup = p_setup and l.job_id = any (array(select n.job_id from unnest(p_leases) n));
   for v_group in
-    select d.requirements, array_agg(l.job_id order by l.job_id) as ids, array_agg(l.user_priority::int order by l.job_id) as priorities
+    select d.requirements, array_agg(l.job_id order by l.job_id) as ids,
+           array_agg(l.user_priority::int order by l.job_id) as priorities
       from unnest(p_leases) l join taskqueue.definition d on d.setup = p_setup and d.definition_id = l.definition_id
      group by d.requirements
      order by md5(d.requirements::text)
   loop
-    select p.task_queue_id, p.made into v_queue_id, v_made from taskqueue.place_jobs(p_setup, v_group.requirements, v_group.ids, v_group.priorities) p;
+    select p.task_queue_id, p.made
+      into v_queue_id, v_made
+      from taskqueue.place_jobs(p_setup, v_group.requirements, v_group.ids, v_group.priorities) p;
     v_all_made := v_all_made || v_made;
   end loop;
   perform taskqueue.open_queues(p_setup, v_all_made);
-  update taskqueue.job j set attempts = l.attempt from unnest(p_leases) l where j.setup = p_setup and j.job_id = l.job_id;
+  update taskqueue.job j
+     set attempts = l.attempt
+    from unnest(p_leases) l
+   where j.setup = p_setup and j.job_id = l.job_id;
   perform taskqueue.free_slots(p_setup, array(select l.job_id from unnest(p_leases) l));
   perform taskqueue.note_ends(p_leases, p_event);
   return v_queue_id;
 end $$;
 
-comment on function taskqueue.return_jobs(text, taskqueue.lease[], text, text) is 'Puts leased jobs back into queues of their requirements, with their attempts; returns the queue of the last. Errors: PB005 (the status of a brokered job does not allow it).';
+comment on function taskqueue.return_jobs(text, taskqueue.lease[], text, text) is
+  'Puts leased jobs back into queues of their requirements, with their attempts; returns the queue of the last. '
+  'Errors: PB005 (the status of a brokered job does not allow it).';

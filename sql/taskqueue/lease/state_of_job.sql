@@ -5,15 +5,25 @@ as $$
 declare
   v_state text;
 begin
-  select case when j.held then 'held' else 'waiting' end into v_state from taskqueue.job j where j.setup = p_setup and j.job_id = p_job_id;
+  select case when j.held then 'held' else 'waiting' end
+    into v_state
+    from taskqueue.job j
+   where j.setup = p_setup and j.job_id = p_job_id;
   if v_state is null then
-    select 'leased (' || l.state || ')' into v_state from taskqueue.lease l where l.setup = p_setup and l.job_id = p_job_id;
+    select 'leased (' || l.state || ')'
+      into v_state
+      from taskqueue.lease l
+     where l.setup = p_setup and l.job_id = p_job_id;
   end if;
   if v_state is null then
-    select 'ended (' || e.outcome || ')' into v_state from taskqueue.ended e where e.setup = p_setup and e.job_id = p_job_id;
+    select 'ended (' || e.outcome || ')'
+      into v_state
+      from taskqueue.ended e
+     where e.setup = p_setup and e.job_id = p_job_id;
   end if;
   if v_state is null then
-    raise exception 'there is no job % in setup %', coalesce(p_job_id::text, 'null'), p_setup using errcode = 'PB004', hint = 'It was never inserted, or ended and forgotten.';
+    raise exception 'there is no job % in setup %', coalesce(p_job_id::text, 'null'), p_setup
+      using errcode = 'PB004', hint = 'It was never inserted, or ended and forgotten.';
   end if;
   return v_state;
 end $$;

@@ -1,5 +1,7 @@
 -- Section 7.
-create or replace function taskqueue.clear_limit(p_setup text, p_kind text, p_site text, p_ce text, p_attribute text, p_value text) returns boolean
+create or replace function taskqueue.clear_limit(
+  p_setup text, p_kind text, p_site text, p_ce text, p_attribute text, p_value text
+) returns boolean
 language plpgsql
 security definer set search_path = taskqueue, pg_temp
 as $$
@@ -20,4 +22,5 @@ begin
 end $$;
 
 comment on function taskqueue.clear_limit(text, text, text, text, text, text) is
-'Removes a limit; false when there is none like that. Errors: PB001 (attribute), PB002 (setup not granted), PB006 (busy).';
+  'Removes a limit; false when there is none like that. Errors: PB001 (attribute), PB002 (setup not granted), '
+  'PB006 (busy).';

@@ -1,8 +1,12 @@
--- Section 7: before a job is taken, one free slot of every running limit that its queue counts at is locked, and the clock of every delay
--- moved on; a slot or clock that another transaction has locked makes the limit look reached until that ends. Nobody waits.
--- Nothing but a match ever locks the rows locked here, also where it gives up with rows still locked: a free slot is never the row of a job
--- that is to end. (When both were one row, a match that saw a slot free which had been taken since locked it, and the job waited to end.)
-create or replace function taskqueue.lock_slots(p_setup text, p_requirements jsonb, p_offer taskqueue.offer, out taken boolean, out slots jsonb)
+-- Section 7: before a job is taken, one free slot of every running limit that its queue counts at is locked, and the
+-- clock of every delay moved on; a slot or clock that another transaction has locked makes the limit look reached
+-- until that ends. Nobody waits.
+-- Nothing but a match ever locks the rows locked here, also where it gives up with rows still locked: a free slot is
+-- never the row of a job that is to end. (When both were one row, a match that saw a slot free which had been taken
+-- since locked it, and the job waited to end.)
+create or replace function taskqueue.lock_slots(
+  p_setup text, p_requirements jsonb, p_offer taskqueue.offer, out taken boolean, out slots jsonb
+)
 language plpgsql
 as $$
 declare
@@ -20,9 +24,10 @@ begin
      order by l.kind, l.limit_id
   loop
     if v_limit.kind = 'running' then
-      -- After a limit was lowered, a match needs as many free slots as are too many and one more, and takes the former away. (Taking
-      -- away each slot above the ceiling when its job ends would let jobs in at the others, with too many still running.)
-      -- Which are too many are rows, too, so that no two matches take away for the same one: a limit would be left with too few.
+      -- After a limit was lowered, a match needs as many free slots as are too many and one more, and takes the
+      -- former away. (Taking away each slot above the ceiling when its job ends would let jobs in at the others, with
+      -- too many still running.) Which are too many are rows, too, so that no two matches take away for the same one:
+      -- a limit would be left with too few.
       v_surplus := taskqueue.surplus_slots(p_setup, v_limit.limit_id);
       v_slots := array(select s.slot from taskqueue.limit_slot s
                         where s.setup = p_setup and s.limit_id = v_limit.limit_id and s.slot > 0
@@ -30,16 +35,19 @@ begin
       taken := cardinality(v_slots) > v_surplus;
       if taken and v_surplus > 0 then
         v_owed := array(select s.slot from taskqueue.limit_slot s
-                         where s.setup = p_setup and s.limit_id = v_limit.limit_id and s.slot < 0 for update skip locked);
+                         where s.setup = p_setup and s.limit_id = v_limit.limit_id and s.slot < 0
+                           for update skip locked);
         taken := cardinality(v_owed) = v_surplus;
         if taken then
-          delete from taskqueue.limit_slot s where s.setup = p_setup and s.limit_id = v_limit.limit_id and s.slot = any (v_owed || v_slots[2:]);
+          delete from taskqueue.limit_slot s
+           where s.setup = p_setup and s.limit_id = v_limit.limit_id and s.slot = any (v_owed || v_slots[2:]);
         end if;
       end if;
       slots := slots || jsonb_build_object('limit_id', v_limit.limit_id, 'slot', v_slots[1]);
     else
       select true into taken from taskqueue.site_limit l
-       where l.setup = p_setup and l.limit_id = v_limit.limit_id and coalesce(l.next_at, v_now) <= v_now + (l.burst - 1) * l.delay
+       where l.setup = p_setup and l.limit_id = v_limit.limit_id
+         and coalesce(l.next_at, v_now) <= v_now + (l.burst - 1) * l.delay
          for no key update skip locked;
       taken := found;
       slots := slots || jsonb_build_object('limit_id', v_limit.limit_id);
@@ -52,4 +60,5 @@ begin
 end $$;
 
 comment on function taskqueue.lock_slots(text, jsonb, taskqueue.offer) is
-'Locks what the limits of the site ask of a job with these requirements; taken = false: one of them is reached. taskqueue.use_slots books it.';
+  'Locks what the limits of the site ask of a job with these requirements; taken = false: one of them is reached. '
+  'taskqueue.use_slots books it.';

@@ -1,6 +1,9 @@
--- Section 7. Nobody is inside the setup while a limit is set, so that the leases counted are all there are; lowering evicts nobody.
-create or replace function taskqueue.set_limit(p_setup text, p_kind text, p_site text, p_ce text, p_attribute text, p_value text,
-                                               p_limit numeric, p_burst int default 1) returns bigint
+-- Section 7. Nobody is inside the setup while a limit is set, so that the leases counted are all
+-- there are; lowering evicts nobody.
+create or replace function taskqueue.set_limit(
+  p_setup text, p_kind text, p_site text, p_ce text, p_attribute text, p_value text, p_limit numeric,
+  p_burst int default 1
+) returns bigint
 language plpgsql
 security definer set search_path = taskqueue, pg_temp
 as $$
@@ -10,28 +13,33 @@ declare
 begin
   perform resource.identify(p_setup);
   if p_kind is null or p_kind not in ('running', 'delay') then
-    raise exception 'kind is %, which is not running or delay', coalesce(quote_literal(p_kind), 'null') using errcode = 'PB001', hint = 'Give running or delay.';
+    raise exception 'kind is %, which is not running or delay', coalesce(quote_literal(p_kind), 'null')
+      using errcode = 'PB001', hint = 'Give running or delay.';
   elsif p_site is null or p_site = '' or p_ce = '' or p_value is null or p_value = '' then
-    raise exception 'site is %, CE is %, value is %', coalesce(quote_literal(p_site), 'null'), coalesce(quote_literal(p_ce), 'null'), coalesce(quote_literal(p_value), 'null')
+    raise exception 'site is %, CE is %, value is %', coalesce(quote_literal(p_site), 'null'),
+      coalesce(quote_literal(p_ce), 'null'), coalesce(quote_literal(p_value), 'null')
       using errcode = 'PB001', hint = 'Name a site and a value; CE null = the whole site.';
   elsif p_limit is null or p_limit not between 0 and 100000 or p_kind = 'running' and p_limit <> trunc(p_limit) then
     raise exception 'limit is %, which is not % within 0..100000', coalesce(p_limit::text, 'null'),
           case p_kind when 'running' then 'an integer' else 'a number of seconds' end
       using errcode = 'PB001', hint = 'A running limit is jobs at a time, a delay is seconds between two matches.';
   elsif p_burst is null or p_burst not between 1 and 100000 then
-    raise exception 'burst is %, which is not within 1..100000', coalesce(p_burst::text, 'null') using errcode = 'PB001', hint = 'Matches that may come at once after a pause.';
+    raise exception 'burst is %, which is not within 1..100000', coalesce(p_burst::text, 'null')
+      using errcode = 'PB001', hint = 'Matches that may come at once after a pause.';
   end if;
   perform taskqueue.reconfigure(p_setup);
   perform taskqueue.require_setup(p_setup);
   perform taskqueue.forget_offers(p_setup);
   insert into taskqueue.site_limit as l (setup, kind, site, grid_ce, attribute, value, ceiling, delay, burst)
   values (p_setup, p_kind, p_site, p_ce, v_key, p_value, case p_kind when 'running' then p_limit::int end,
-          case p_kind when 'delay' then make_interval(secs => p_limit::float8) end, case p_kind when 'delay' then p_burst end)
+          case p_kind when 'delay' then make_interval(secs => p_limit::float8) end,
+          case p_kind when 'delay' then p_burst end)
   on conflict on constraint site_limit_once do update
      set ceiling = excluded.ceiling, delay = excluded.delay, burst = excluded.burst,
          -- the last match was one delay before the clock; it counts with the new delay. No match yet: no clock
          next_at = case when l.next_at is not null
-                        then least(l.next_at - l.delay + excluded.delay, resource.clock(p_setup) + excluded.burst * excluded.delay) end
+                        then least(l.next_at - l.delay + excluded.delay,
+                                   resource.clock(p_setup) + excluded.burst * excluded.delay) end
   returning l.limit_id into v_id;
   if p_kind = 'running' then
     perform taskqueue.set_slots(p_setup, v_id);
@@ -40,4 +48,7 @@ begin
 end $$;
 
 comment on function taskqueue.set_limit(text, text, text, text, text, text, numeric, int) is
-'Limits the jobs with a value of an attribute at a site or CE: how many may be matched or running there (kind running; 0 blocks), or seconds between two matches (kind delay, p_burst at once after a pause). Existing leases count; lowering evicts nobody. Returns the limit. Errors: PB001, PB002 (setup not granted), PB006 (busy).';
+  'Limits the jobs with a value of an attribute at a site or CE: how many may be matched or running there (kind '
+  'running; 0 blocks), or seconds between two matches (kind delay, p_burst at once after a pause). '
+  'Existing leases count; lowering evicts nobody. Returns the limit. '
+  'Errors: PB001, PB002 (setup not granted), PB006 (busy).';

@@ -1,5 +1,5 @@
--- Section 7: the slots of a running limit made to its ceiling, the leases that count at it holding theirs. Where these are more than the
--- ceiling, one row with a negative number for each that is too many.
+-- Section 7: the slots of a running limit made to its ceiling, the leases that count at it holding theirs. Where
+-- these are more than the ceiling, one row with a negative number for each that is too many.
 create or replace function taskqueue.set_slots(p_setup text, p_limit_id bigint) returns void
 language sql
 as $$
@@ -15,10 +15,12 @@ as $$
   insert into taskqueue.limit_slot (setup, limit_id, slot)
   select p_setup, p_limit_id, n.slot
     from taskqueue.site_limit l
-   cross join lateral (select count(*)::int as used from taskqueue.limit_use u where u.setup = p_setup and u.limit_id = p_limit_id) c
-   cross join lateral (select generate_series(c.used + 1, l.ceiling) union all select generate_series(l.ceiling - c.used, -1)) n (slot)
+   cross join lateral (select count(*)::int as used from taskqueue.limit_use u
+                        where u.setup = p_setup and u.limit_id = p_limit_id) c
+   cross join lateral (select generate_series(c.used + 1, l.ceiling)
+                        union all select generate_series(l.ceiling - c.used, -1)) n (slot)
    where l.setup = p_setup and l.limit_id = p_limit_id;
 $$;
 
 comment on function taskqueue.set_slots(text, bigint) is
-'Makes the slots of a running limit anew from the leases there are.';
+  'Makes the slots of a running limit anew from the leases there are.';

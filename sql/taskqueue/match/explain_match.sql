@@ -18,13 +18,18 @@ begin
   return query values
     ('waiting', 'a job that waits', 'it is ' || v_state, v_state = 'waiting'),
     ('queue', 'enabled, neither queue nor owner held', case when v_queue is null then 'in no queue'
-                                           when not v_queue.enabled then format('queue %s is disabled', v_queue.task_queue_id)
+                                           when not v_queue.enabled
+                                           then format('queue %s is disabled', v_queue.task_queue_id)
                                            when v_queue.held then format('queue %s is held', v_queue.task_queue_id)
-                                           when not taskqueue.is_open(v_queue) then format('owner %s is held', v_queue.owner_dn)
+                                           when not taskqueue.is_open(v_queue)
+                                           then format('owner %s is held', v_queue.owner_dn)
                                            else format('queue %s is open', v_queue.task_queue_id) end,
      taskqueue.is_open(v_queue)),
-    ('JobID', 'job ' || p_job_id, coalesce('wants job ' || v_offer.job_id, 'any job'), coalesce(v_offer.job_id = p_job_id, true));
+    ('JobID', 'job ' || p_job_id, coalesce('wants job ' || v_offer.job_id, 'any job'),
+     coalesce(v_offer.job_id = p_job_id, true));
 end $$;
 
 comment on function taskqueue.explain_match(text, bigint, jsonb) is
-'Why a job matches a resource description or not: one row a condition. The job can be matched by the resource exactly when all hold; whether it is the next one is drawn. Errors: PB001 (description), PB002 (setup not granted), PB004 (no such job, or its requirements are forgotten).';
+  'Why a job matches a resource description or not: one row a condition. The job can be matched by the resource '
+  'exactly when all hold; whether it is the next one is drawn. Errors: PB001 (description), PB002 (setup not granted), '
+  'PB004 (no such job, or its requirements are forgotten).';

@@ -1,6 +1,7 @@
--- The definitions that match a description whatever its CPUTime and the limits of the moment, as of one snapshot. Kept with the description where they
--- are few; else only that they are many, so that nobody counts them again.
-create or replace function taskqueue.find_matching(p_setup text, p_known taskqueue.known_offer) returns taskqueue.known_offer
+-- The definitions that match a description whatever its CPUTime and the limits of the moment, as of one snapshot.
+-- Kept with the description where they are few; else only that they are many, so that nobody counts them again.
+create or replace function taskqueue.find_matching(p_setup text, p_known taskqueue.known_offer)
+returns taskqueue.known_offer
 language plpgsql
 as $$
 declare
@@ -16,7 +17,9 @@ begin
               where d.setup = p_setup and d.owner_group = any (v_offer.owner_groups) and taskqueue.accepts(d, v_offer))
       into v_snapshot, v_ids;
   else
-    select pg_current_snapshot(), array(select d.definition_id from taskqueue.definition d where d.setup = p_setup and taskqueue.accepts(d, v_offer))
+    select pg_current_snapshot(),
+           array(select d.definition_id from taskqueue.definition d
+                  where d.setup = p_setup and taskqueue.accepts(d, v_offer))
       into v_snapshot, v_ids;
   end if;
   perform taskqueue.keep_matching(p_setup, p_known, v_ids, v_snapshot);
@@ -26,4 +29,4 @@ begin
 end $$;
 
 comment on function taskqueue.find_matching(text, taskqueue.known_offer) is
-'A known description with the definitions that match it, found out by testing each.';
+  'A known description with the definitions that match it, found out by testing each.';

@@ -1,11 +1,13 @@
--- after: taskqueue.lease_jobs
--- Sections 4 to 6 for a batch: the draws of its jobs side by side, each a stream of its own, in three statements instead of six a job.
--- The law is that of one after the other: what a queue is drawn by does not depend on the jobs it has, so all streams draw a queue first; of those that
--- drew the same queue, one at a time picks a job. Where that does not hold it goes on from where it stands one by one (taskqueue.lease_jobs): from the first
--- stream on whose queue is then empty, or that drew many points in vain or saw all lists; where a job was locked or just taken; and as a whole for
--- resources with limits, and for those that few queues match.
-create or replace function taskqueue.lease_batch(p_setup text, p_resource jsonb, p_limit int, p_seed bigint default null)
-returns table (job_id bigint, task_queue_id bigint, requirements jsonb, user_priority int, attempt text)
+-- Sections 4 to 6 for a batch: the draws of its jobs side by side, each a stream of its own, in three
+-- statements instead of six a job.
+-- The law is that of one after the other: what a queue is drawn by does not depend on the jobs it has, so all streams
+-- draw a queue first; of those that drew the same queue, one at a time picks a job. Where that does not hold it goes
+-- on from where it stands one by one (taskqueue.lease_jobs): from the first stream on whose queue is then empty, or
+-- that drew many points in vain or saw all lists; where a job was locked or just taken; and as a whole for resources
+-- with limits, and for those that few queues match.
+create or replace function taskqueue.lease_batch(
+  p_setup text, p_resource jsonb, p_limit int, p_seed bigint default null
+) returns table (job_id bigint, task_queue_id bigint, requirements jsonb, user_priority int, attempt text)
 language plpgsql
 as $$
 declare
@@ -30,26 +32,36 @@ begin
     return;
   end if;
   with recursive point as (
-    select n as number, hashint8extended(n, coalesce(p_seed, uuid_hash_extended(v_secret, 0))) as seed, width_bucket(v_offer.cpu_time, v_known.cpu_buckets) as entry,
+    select n as number,
+           hashint8extended(n, coalesce(p_seed, uuid_hash_extended(v_secret, 0))) as seed,
+           width_bucket(v_offer.cpu_time, v_known.cpu_buckets) as entry,
            0 as points, 0::float8 as above, null::bigint as task_queue_id, null::bigint as definition_id, 8 as most
       from generate_series(1, p_limit) n
     union all
     select p.number, p.seed, case when o.enough is null then p.entry - 1 else p.entry end,
            case when o.enough is null then 0 else p.points + 1 end, case when o.enough is null then 0 else o.key end,
            case when f.fits then o.task_queue_id end, case when f.fits then (o.definition).definition_id end,
-           case when o.enough is null then 8 else greatest(p.most, case when v_known.matched_at is null then least(o.enough, 32) else o.enough end) end
+           case when o.enough is null then 8
+                else greatest(p.most,
+                              case when v_known.matched_at is null then least(o.enough, 32) else o.enough end) end
       from point p
-      left join lateral taskqueue.queue_point(p_setup, v_sites, v_known.cpu_buckets[p.entry]::bigint, p.above, v_known.policy,
-                                              p.seed # ((p.entry * 1000000::bigint + p.points + 1) * 64), v_offer, v_known.tests) o on true
+      left join lateral taskqueue.queue_point(p_setup, v_sites, v_known.cpu_buckets[p.entry]::bigint,
+                                              p.above, v_known.policy,
+                                              p.seed # ((p.entry * 1000000::bigint + p.points + 1) * 64), v_offer,
+                                              v_known.tests) o on true
      cross join lateral (
            select o.task_queue_id is not null
                   and coalesce(o.fits, taskqueue.accepts(o.definition, v_offer)
                                        and (cardinality(v_sites) <= 2 or o.site = '*'
-                                            or o.site = taskqueue.first_site(v_offer.sites, (o.definition).sites, (o.definition).banned_sites))) as fits offset 0) f
+                                            or o.site = taskqueue.first_site(v_offer.sites, (o.definition).sites,
+                                                                             (o.definition).banned_sites))) as fits
+           offset 0) f
      where p.task_queue_id is null and p.entry > 0 and p.points < p.most)
-  select array_agg(e.stream order by (e.stream).number), coalesce(min((e.stream).number) filter (where (e.stream).task_queue_id is null), p_limit + 1)
+  select array_agg(e.stream order by (e.stream).number),
+         coalesce(min((e.stream).number) filter (where (e.stream).task_queue_id is null), p_limit + 1)
     into v_streams, v_stop
-    from (select row(p.number, p.seed, p.entry, p.points, p.above, p.task_queue_id, p.definition_id, row_number() over (partition by p.task_queue_id order by p.number),
+    from (select row(p.number, p.seed, p.entry, p.points, p.above, p.task_queue_id, p.definition_id,
+                     row_number() over (partition by p.task_queue_id order by p.number),
                      null, null, null, null)::taskqueue.stream as stream
             from point p where p.task_queue_id is not null or p.entry = 0 or p.points >= p.most) e;
   loop
@@ -58,7 +70,8 @@ begin
     with picked as materialized (
       select s.*, f.job_id as picked_id, f.jobs as jobs_now
         from unnest(v_streams) s
-        left join lateral taskqueue.pick_job(p_setup, s.task_queue_id, v_known.ten_first, v_known.policy, s.seed # 4) f on true
+        left join lateral taskqueue.pick_job(p_setup, s.task_queue_id, v_known.ten_first, v_known.policy, s.seed # 4) f
+          on true
        where s.turn = v_turn and s.number < v_stop
     ), stop as materialized (
       select least(v_stop, min(s.number)) as number from unnest(v_streams) s
@@ -66,25 +79,34 @@ begin
     ), gone as (
       delete from taskqueue.job j
        where j.setup = p_setup and j.ctid = any (array(select l.ctid from picked p
-                                                         join taskqueue.job l on l.setup = p_setup and l.job_id = p.picked_id and l.task_queue_id = p.task_queue_id
-                                                        where p.number < (select t.number from stop t) and not l.held for update of l skip locked))
+                                                         join taskqueue.job l
+                                                           on l.setup = p_setup and l.job_id = p.picked_id
+                                                          and l.task_queue_id = p.task_queue_id
+                                                        where p.number < (select t.number from stop t) and not l.held
+                                                          for update of l skip locked))
       returning j.job_id, j.task_queue_id, j.user_priority, j.attempts + 1 as attempt, j.brokered
     ), counted as (
       insert into taskqueue.job_count_change (setup, task_queue_id, user_priority, change)
       select p_setup, g.task_queue_id, g.user_priority, -1 from gone g
     ), leased as (
-      insert into taskqueue.lease (setup, job_id, attempt, token, task_queue_id, definition_id, user_priority, site, grid_ce, role_name, matched_at, expires_at, brokered)
-      select p_setup, g.job_id, g.attempt, md5(v_secret || '/' || p.number)::uuid, g.task_queue_id, p.definition_id, g.user_priority,
-             case when cardinality(v_offer.sites) = 1 then v_offer.sites[1] else taskqueue.first_site(v_offer.sites, d.sites, d.banned_sites) end,
-             case when cardinality(v_offer.grid_ces) = 1 then v_offer.grid_ces[1] else taskqueue.first_site(v_offer.grid_ces, d.grid_ces, '{}') end,
+      insert into taskqueue.lease (setup, job_id, attempt, token, task_queue_id, definition_id, user_priority, site,
+                                   grid_ce, role_name, matched_at, expires_at, brokered)
+      select p_setup, g.job_id, g.attempt, md5(v_secret || '/' || p.number)::uuid, g.task_queue_id, p.definition_id,
+             g.user_priority,
+             case when cardinality(v_offer.sites) = 1 then v_offer.sites[1]
+                  else taskqueue.first_site(v_offer.sites, d.sites, d.banned_sites) end,
+             case when cardinality(v_offer.grid_ces) = 1 then v_offer.grid_ces[1]
+                  else taskqueue.first_site(v_offer.grid_ces, d.grid_ces, '{}') end,
              resource.caller(), t.now, t.now + v_known.lease_time, g.brokered
         from gone g
         join picked p on p.task_queue_id = g.task_queue_id
         join taskqueue.definition d on d.setup = p_setup and d.definition_id = p.definition_id
         join resource.setup_time t on t.setup = p_setup
-      returning lease.job_id, lease.task_queue_id, lease.user_priority, taskqueue.attempt_text(lease.attempt, lease.token) as attempt, lease.brokered
+      returning lease.job_id, lease.task_queue_id, lease.user_priority,
+                taskqueue.attempt_text(lease.attempt, lease.token) as attempt, lease.brokered
     )
-    select v_leased || array_agg(row(p.number, p.seed, p.entry, p.points, p.above, p.task_queue_id, p.definition_id, p.turn, p.jobs_now,
+    select v_leased || array_agg(row(p.number, p.seed, p.entry, p.points, p.above, p.task_queue_id,
+                                     p.definition_id, p.turn, p.jobs_now,
                                      l.job_id, l.user_priority, l.attempt)::taskqueue.stream),
            (select t.number from stop t), v_brokered || coalesce(array_agg(l.job_id) filter (where l.brokered), '{}')
       into v_leased, v_stop, v_brokered
@@ -109,7 +131,9 @@ begin
   if cardinality(v_leased) < p_limit then
     return query
       select m.* from taskqueue.lease_jobs(p_setup, p_resource, p_limit - cardinality(v_leased), p_seed,
-                                           array(select s from unnest(v_streams) s where s.number <> all (array(select l.number from unnest(v_leased) l)) order by s.number)) m;
+                                           array(select s from unnest(v_streams) s
+                                                  where s.number <> all (array(select l.number from unnest(v_leased) l))
+                                                  order by s.number)) m;
   end if;
   if taskqueue.shall_note_resource(v_known, v_offer.cpu_time, v_leased <> '{}' or found) then
     perform taskqueue.see_resource(p_setup, p_resource, v_known, v_leased <> '{}' or found);
@@ -117,4 +141,5 @@ begin
 end $$;
 
 comment on function taskqueue.lease_batch(text, jsonb, int, bigint) is
-'Leases up to p_limit jobs to a resource, drawn side by side; given a seed, the draws follow from it. Errors: PB001 (description), PB002 (setup not granted).';
+  'Leases up to p_limit jobs to a resource, drawn side by side; given a seed, the draws follow from it. '
+  'Errors: PB001 (description), PB002 (setup not granted).';

@@ -1,20 +1,20 @@
--- after: taskqueue.queue_point
--- after: taskqueue.drawn_queues
--- after: taskqueue.pick_job
--- after: taskqueue.shall_note_resource
--- Sections 4 to 6: jobs for a resource, one after the other, each with its own draws. CPU buckets from the highest down, queues in drawn order, user
--- priorities in drawn order, one of the first ten. Empty and locked candidates are passed over; the others keep their keys, so
--- the law holds over the rest.
--- Queues are drawn one after the other (taskqueue.queue_point), not sorted, so that a match costs the same whatever their number. After enough
--- points in vain (eight where there are few queues, else a hundred and more) the rest of the bucket is drawn a key a queue, given that all are above the last point. The first time
--- that 32 points were in vain the definitions that match are found out (taskqueue.find_matching) and kept with the description where they are few;
--- so a resource that matches nothing gets its answer at once.
--- Rejected: a key a queue, sorted (0.5 us a queue); conditions before the sort (1.7 us a queue); order statistics a band (0.9 us a band); eight points at a
--- time by a window (39 us, against 22 a point, of which 1.4 are needed); one statement for all (its 45 plan nodes cost 100 us more to set up).
--- What is set up anew in each call costs most here: a statement 1 us and 2 to 3 a table, an expression of this language 1 us a transaction.
+-- Sections 4 to 6: jobs for a resource, one after the other, each with its own draws. CPU buckets from the highest
+-- down, queues in drawn order, user priorities in drawn order, one of the first ten. Empty and locked candidates are
+-- passed over; the others keep their keys, so the law holds over the rest.
+-- Queues are drawn one after the other (taskqueue.queue_point), not sorted, so that a match costs the same whatever
+-- their number. After enough points in vain (eight where there are few queues, else a hundred and more) the rest of
+-- the bucket is drawn a key a queue, given that all are above the last point. The first time that 32 points were in
+-- vain the definitions that match are found out (taskqueue.find_matching) and kept with the description where they
+-- are few; so a resource that matches nothing gets its answer at once.
+-- Rejected: a key a queue, sorted (0.5 us a queue); conditions before the sort (1.7 us a queue); order statistics a
+-- band (0.9 us a band); eight points at a time by a window (39 us, against 22 a point, of which 1.4 are needed); one
+-- statement for all (its 45 plan nodes cost 100 us more to set up).
+-- What is set up anew in each call costs most here: a statement 1 us and 2 to 3 a table, an expression of
+-- this language 1 us a transaction.
 -- So it is one function with few of both.
-create or replace function taskqueue.lease_jobs(p_setup text, p_resource jsonb, p_limit int, p_seed bigint default null, p_streams taskqueue.stream[] default null)
-returns table (job_id bigint, task_queue_id bigint, requirements jsonb, user_priority int, attempt text)
+create or replace function taskqueue.lease_jobs(
+  p_setup text, p_resource jsonb, p_limit int, p_seed bigint default null, p_streams taskqueue.stream[] default null
+) returns table (job_id bigint, task_queue_id bigint, requirements jsonb, user_priority int, attempt text)
 language plpgsql
 rows 1
 as $$
@@ -42,11 +42,15 @@ begin
   v_resource := case when jsonb_typeof(p_resource) = 'object' then p_resource - 'CPUTime' end;
   select k.* into v_known
     from resource.identity i
-    join taskqueue.known_offer k on k.setup = p_setup and k.digest = jsonb_hash_extended(v_resource, 0) and k.resource = v_resource
+    join taskqueue.known_offer k on k.setup = p_setup and k.digest = jsonb_hash_extended(v_resource, 0)
+                                and k.resource = v_resource
    where i.setup = p_setup and i.role_name = resource.caller() and not i.private
    limit 1;
   if v_known.digest is null
-     or (case when jsonb_typeof(p_resource -> 'CPUTime') = 'number' then (p_resource -> 'CPUTime')::numeric between 0 and 1e18 end) is not true then
+     or (
+       case when jsonb_typeof(p_resource -> 'CPUTime') = 'number'
+            then (p_resource -> 'CPUTime')::numeric between 0 and 1e18 end)
+          is not true then
     v_known := taskqueue.known_offer_of(p_setup, p_resource, resource.identify(p_setup));
     v_offer := v_known.offer;
   else
@@ -57,7 +61,8 @@ begin
   for v_number in 1..p_limit loop
     job_id := null;
     v_token := gen_random_uuid();
-    v_seed := case when p_seed is null then uuid_hash_extended(v_token, 0) else hashint8extended(v_number, p_seed) end;  -- not random(): an agent could set that
+    -- not random(): an agent could set that
+    v_seed := case when p_seed is null then uuid_hash_extended(v_token, 0) else hashint8extended(v_number, p_seed) end;
     if v_offer.limited then
       v_offer := taskqueue.with_limits(p_setup, p_resource, v_offer);
     end if;
@@ -89,13 +94,15 @@ begin
           select q.task_queue_id, d.definition_id, d.requirements, d.sites, d.banned_sites, d.grid_ces into v_queue
             from taskqueue.task_queue q
             join taskqueue.definition d on d.setup = p_setup and d.definition_id = q.definition_id
-           where q.setup = p_setup and q.task_queue_id = v_next[1] and (q.posted or v_offer.job_id is not null);  -- who wants a job does not need the lists
+           -- who wants a job does not need the lists
+           where q.setup = p_setup and q.task_queue_id = v_next[1] and (q.posted or v_offer.job_id is not null);
           v_next := v_next[2:];
           continue when not found;
         elsif v_entry = 0 then
           exit;
         elsif v_definition_ids is not null then
-          v_next := taskqueue.drawn_queues(p_setup, v_offer, v_definition_ids, v_known.cpu_buckets[v_entry]::bigint, v_above, v_passed, v_known.policy, v_seed # 8 # v_look);
+          v_next := taskqueue.drawn_queues(p_setup, v_offer, v_definition_ids, v_known.cpu_buckets[v_entry]::bigint,
+                                           v_above, v_passed, v_known.policy, v_seed # 8 # v_look);
           if v_next = '{}' then
             exit when v_known.matching is not null;
             v_definition_ids := null;
@@ -114,14 +121,18 @@ begin
               from taskqueue.task_queue q
              where q.setup = p_setup and q.task_queue_id = any (array(
                    select p.task_queue_id from taskqueue.posted_queue p
-                    where p.setup = p_setup and p.site = any (v_sites) and p.cpu_time = v_known.cpu_buckets[v_entry]::bigint))));
+                    where p.setup = p_setup and p.site = any (v_sites)
+                      and p.cpu_time = v_known.cpu_buckets[v_entry]::bigint))));
           continue;
         else
           v_points := v_points + 1;
-          select o.enough, o.key, o.task_queue_id, o.site, (o.definition).definition_id, (o.definition).requirements, (o.definition).sites, (o.definition).banned_sites,
-                 (o.definition).grid_ces, o.task_queue_id <> all (v_passed) and o.fits as fits  -- null: to be looked at more closely
+          select o.enough, o.key, o.task_queue_id, o.site, (o.definition).definition_id, (o.definition).requirements,
+                 (o.definition).sites, (o.definition).banned_sites,
+                 -- null: to be looked at more closely
+                 (o.definition).grid_ces, o.task_queue_id <> all (v_passed) and o.fits as fits
             into v_queue
-            from taskqueue.queue_point(p_setup, v_sites, v_known.cpu_buckets[v_entry]::bigint, v_above, v_known.policy, v_seed # ((v_entry * 1000000::bigint + v_points) * 64 + v_look),
+            from taskqueue.queue_point(p_setup, v_sites, v_known.cpu_buckets[v_entry]::bigint, v_above, v_known.policy,
+                                       v_seed # ((v_entry * 1000000::bigint + v_points) * 64 + v_look),
                                        v_offer, v_known.tests) o;
           if not found then
             v_entry := v_entry - 1;
@@ -132,10 +143,14 @@ begin
           end if;
           v_listed := true;
           v_above := v_queue.key;
-          v_most := greatest(v_most, case when v_known.matched_at is null then least(v_queue.enough, 32) else v_queue.enough end);
-          if v_queue.fits is null and v_queue.task_queue_id is not null then  -- where several sites are offered, a queue counts in the list of one of them
+          v_most := greatest(
+            v_most, case when v_known.matched_at is null then least(v_queue.enough, 32) else v_queue.enough end);
+          -- where several sites are offered, a queue counts in the list of one of them
+          if v_queue.fits is null and v_queue.task_queue_id is not null then
             select taskqueue.accepts(d, v_offer)
-                   and (cardinality(v_sites) <= 2 or v_queue.site = '*' or v_queue.site = taskqueue.first_site(v_offer.sites, d.sites, d.banned_sites)) into v_free
+                   and (cardinality(v_sites) <= 2 or v_queue.site = '*'
+                        or v_queue.site = taskqueue.first_site(v_offer.sites, d.sites, d.banned_sites))
+              into v_free
               from taskqueue.definition d where d.setup = p_setup and d.definition_id = v_queue.definition_id;
             continue when v_free is not true;
           else
@@ -144,20 +159,25 @@ begin
         end if;
 
         if v_offer.limited then
-          select l.taken, l.slots into v_free, v_slots from taskqueue.lock_slots(p_setup, v_queue.requirements, v_offer) l;
+          select l.taken, l.slots
+            into v_free, v_slots
+            from taskqueue.lock_slots(p_setup, v_queue.requirements, v_offer) l;
           if not v_free then
             v_passed := v_passed || v_queue.task_queue_id;
             continue;
           end if;
         end if;
         if v_offer.job_id is null then
-          select f.job_id, f.jobs into v_pick from taskqueue.pick_job(p_setup, v_queue.task_queue_id, v_known.ten_first, v_known.policy, v_seed # 4) f;
+          select f.job_id, f.jobs
+            into v_pick
+            from taskqueue.pick_job(p_setup, v_queue.task_queue_id, v_known.ten_first, v_known.policy, v_seed # 4) f;
         else
           select v_offer.job_id, 0::bigint as jobs into v_pick;
         end if;
         delete from taskqueue.job j
          where j.setup = p_setup and j.ctid = (select l.ctid from taskqueue.job l
-                                                where l.setup = p_setup and l.job_id = v_pick.job_id and l.task_queue_id = v_queue.task_queue_id and not l.held
+                                                where l.setup = p_setup and l.job_id = v_pick.job_id
+                                                  and l.task_queue_id = v_queue.task_queue_id and not l.held
                                                   for update skip locked)
         returning j.job_id, j.user_priority, j.attempts + 1 as attempt, j.brokered into v_job;
         if v_job.job_id is null and v_offer.job_id is null then
@@ -171,10 +191,14 @@ begin
         end if;
         insert into taskqueue.job_count_change (setup, task_queue_id, user_priority, change)
         values (p_setup, v_queue.task_queue_id, v_job.user_priority, -1);
-        insert into taskqueue.lease (setup, job_id, attempt, token, task_queue_id, definition_id, user_priority, site, grid_ce, role_name, matched_at, expires_at, brokered)
-        select p_setup, v_job.job_id, v_job.attempt, v_token, v_queue.task_queue_id, v_queue.definition_id, v_job.user_priority,
-               case when cardinality(v_offer.sites) = 1 then v_offer.sites[1] else taskqueue.first_site(v_offer.sites, v_queue.sites, v_queue.banned_sites) end,
-               case when cardinality(v_offer.grid_ces) = 1 then v_offer.grid_ces[1] else taskqueue.first_site(v_offer.grid_ces, v_queue.grid_ces, '{}') end,
+        insert into taskqueue.lease (setup, job_id, attempt, token, task_queue_id, definition_id, user_priority, site,
+                                     grid_ce, role_name, matched_at, expires_at, brokered)
+        select p_setup, v_job.job_id, v_job.attempt, v_token, v_queue.task_queue_id, v_queue.definition_id,
+               v_job.user_priority,
+               case when cardinality(v_offer.sites) = 1 then v_offer.sites[1]
+                    else taskqueue.first_site(v_offer.sites, v_queue.sites, v_queue.banned_sites) end,
+               case when cardinality(v_offer.grid_ces) = 1 then v_offer.grid_ces[1]
+                    else taskqueue.first_site(v_offer.grid_ces, v_queue.grid_ces, '{}') end,
                resource.caller(), t.now, t.now + v_known.lease_time, v_job.brokered
           from resource.setup_time t where t.setup = p_setup;
         if v_job.brokered then
@@ -199,7 +223,8 @@ begin
       end loop;
       exit when job_id is not null or v_look = 1 or not taskqueue.post_pending(p_setup);
     end loop;
-    if v_number = 1 and p_streams is null and taskqueue.shall_note_resource(v_known, v_offer.cpu_time, job_id is not null) then
+    if v_number = 1 and p_streams is null
+       and taskqueue.shall_note_resource(v_known, v_offer.cpu_time, job_id is not null) then
       v_known.offer := v_offer;
       perform taskqueue.see_resource(p_setup, p_resource, v_known, job_id is not null);
     end if;
@@ -211,4 +236,5 @@ begin
 end $$;
 
 comment on function taskqueue.lease_jobs(text, jsonb, int, bigint, taskqueue.stream[]) is
-'Leases up to p_limit jobs to a resource; given a seed, the draws follow from it; given streams, they go on. Errors: PB001 (description), PB002 (setup not granted).';
+  'Leases up to p_limit jobs to a resource; given a seed, the draws follow from it; given streams, they go on. '
+  'Errors: PB001 (description), PB002 (setup not granted).';

@@ -1,13 +1,15 @@
--- after: taskqueue.lease_batch
--- Sections 4 and 5, the batch form: up to p_limit jobs for one resource in one call, each drawn by the same law. For its settings see taskqueue.match_job.
-create or replace function taskqueue.match_jobs(p_setup text, p_resource jsonb, p_limit int, p_request_id uuid default null)
-returns table (job_id bigint, task_queue_id bigint, requirements jsonb, user_priority int, attempt text)
+-- Sections 4 and 5, the batch form: up to p_limit jobs for one resource in one call, each drawn by the same law. For
+-- its settings see taskqueue.match_job.
+create or replace function taskqueue.match_jobs(
+  p_setup text, p_resource jsonb, p_limit int, p_request_id uuid default null
+) returns table (job_id bigint, task_queue_id bigint, requirements jsonb, user_priority int, attempt text)
 language plpgsql
 security definer set search_path = taskqueue, pg_temp set enable_seqscan = off set plan_cache_mode = force_generic_plan
 as $$
 begin
   if p_limit is null or p_limit not between 1 and 1000 then
-    raise exception 'limit is %, which is not within 1..1000', coalesce(p_limit::text, 'null') using errcode = 'PB001', hint = 'Ask for 1 to 1000 jobs.';
+    raise exception 'limit is %, which is not within 1..1000', coalesce(p_limit::text, 'null')
+      using errcode = 'PB001', hint = 'Ask for 1 to 1000 jobs.';
   end if;
   perform taskqueue.enter_setup(p_setup);
   if p_request_id is null then
@@ -18,4 +20,5 @@ begin
 end $$;
 
 comment on function taskqueue.match_jobs(text, jsonb, int, uuid) is
-'Leases up to p_limit (1..1000) waiting jobs to a resource; no row: nothing matches now. The same request id within ten minutes gives the same jobs. Errors: PB001 (description; section 4), PB002 (setup not granted).';
+  'Leases up to p_limit (1..1000) waiting jobs to a resource; no row: nothing matches now. The same request id within '
+  'ten minutes gives the same jobs. Errors: PB001 (description; section 4), PB002 (setup not granted).';

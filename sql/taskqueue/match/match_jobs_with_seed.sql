@@ -10,4 +10,5 @@ begin
 end $$;
 
 comment on function taskqueue.match_jobs_with_seed(text, jsonb, int, bigint) is
-'taskqueue.match_jobs with draws that follow from a seed: the same seed over the same queues takes the same jobs. Errors: PB001, PB002.';
+  'taskqueue.match_jobs with draws that follow from a seed: the same seed over the same queues takes the same jobs. '
+  'Errors: PB001, PB002.';

@@ -1,4 +1,3 @@
--- after: taskqueue.lease_batch
 -- Section 3: a match with a request id; the same call again gives the same jobs.
 create or replace function taskqueue.match_once(p_setup text, p_resource jsonb, p_limit int, p_request_id uuid)
 returns table (job_id bigint, task_queue_id bigint, requirements jsonb, user_priority int, attempt text)
@@ -18,8 +17,11 @@ begin
     end if;
     perform taskqueue.keep_answer(v_identity, p_request_id, 'match_jobs', v_asked, v_answer);
   end if;
-  return query select * from jsonb_to_recordset(v_answer) as (job_id bigint, task_queue_id bigint, requirements jsonb, user_priority int, attempt text);
+  return query
+  select *
+    from jsonb_to_recordset(v_answer) as (job_id bigint, task_queue_id bigint, requirements jsonb,
+                                          user_priority int, attempt text);
 end $$;
 
 comment on function taskqueue.match_once(text, jsonb, int, uuid) is
-'taskqueue.match_jobs for a request that may be repeated. Errors: PB001 (description), PB002 (setup not granted).';
+  'taskqueue.match_jobs for a request that may be repeated. Errors: PB001 (description), PB002 (setup not granted).';

@@ -14,9 +14,11 @@ begin
      cross join lateral taskqueue.jobs_in(q.setup, q.task_queue_id) n (jobs)
      where q.setup = p_setup and taskqueue.is_open(q) and n.jobs > 0 and taskqueue.accepts(d, v_offer)
        and (v_offer.job_id is null
-            or q.task_queue_id = (select j.task_queue_id from taskqueue.job j where j.setup = p_setup and j.job_id = v_offer.job_id and not j.held))
+            or q.task_queue_id = (select j.task_queue_id from taskqueue.job j
+                                   where j.setup = p_setup and j.job_id = v_offer.job_id and not j.held))
      order by q.cpu_time desc, q.priority desc, q.task_queue_id;
 end $$;
 
 comment on function taskqueue.matching_queues(text, jsonb) is
-'The open TaskQueues that match a resource description, with their jobs that are not held, highest CPU bucket and priority first. Errors: PB001 (description), PB002 (setup not granted).';
+  'The open TaskQueues that match a resource description, with their jobs that are not held, highest CPU bucket and '
+  'priority first. Errors: PB001 (description), PB002 (setup not granted).';

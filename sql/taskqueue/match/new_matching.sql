@@ -1,4 +1,5 @@
--- Definitions made since those that match were found out are tested each time, until they are so many that it pays to write the result down.
+-- Definitions made since those that match were found out are tested each time, until they are so many that it
+-- pays to write the result down.
 create or replace function taskqueue.new_matching(p_setup text, p_known taskqueue.known_offer) returns bigint[]
 language plpgsql
 as $$
@@ -10,7 +11,9 @@ declare
 begin
   v_offer.cpu_time := 9223372036854775807;
   v_offer.reached := null;
-  select pg_current_snapshot(), count(*), coalesce(array_agg(d.definition_id) filter (where taskqueue.accepts(d, v_offer) and d.definition_id <> all (p_known.matching)), '{}')
+  select pg_current_snapshot(), count(*),
+         coalesce(array_agg(d.definition_id) filter (where taskqueue.accepts(d, v_offer)
+                                                     and d.definition_id <> all (p_known.matching)), '{}')
     into v_snapshot, v_new, v_ids
     from (select n.* from taskqueue.definition n where n.setup = p_setup and n.made_in >= p_known.known_to
           union all
@@ -22,4 +25,4 @@ begin
 end $$;
 
 comment on function taskqueue.new_matching(text, taskqueue.known_offer) is
-'The definitions made since taskqueue.find_matching that match a description.';
+  'The definitions made since taskqueue.find_matching that match a description.';

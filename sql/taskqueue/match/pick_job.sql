@@ -1,9 +1,8 @@
--- after: taskqueue.user_priority_order
--- after: resource.draw
--- Section 5, steps 3 and 4: the user priority with the smallest key, and of its first ten jobs by id one. The caller locks it, and looks for another
--- (taskqueue.take_job) where that fails.
-create or replace function taskqueue.pick_job(p_setup text, p_task_queue_id bigint, p_ten_first boolean, p_policy text, p_seed bigint)
-returns table (job_id bigint, user_priority smallint, jobs bigint)
+-- Section 5, steps 3 and 4: the user priority with the smallest key, and of its first ten jobs by id one. The caller
+-- locks it, and looks for another (taskqueue.take_job) where that fails.
+create or replace function taskqueue.pick_job(
+  p_setup text, p_task_queue_id bigint, p_ten_first boolean, p_policy text, p_seed bigint
+) returns table (job_id bigint, user_priority smallint, jobs bigint)
 language sql stable
 rows 1
 as $$
@@ -12,10 +11,12 @@ as $$
             from taskqueue.user_priority_order(p_setup, p_task_queue_id, p_seed, p_ten_first, p_policy) u limit 1) o
    cross join lateral (
          select i.job_id from taskqueue.job i
-          where i.setup = p_setup and i.task_queue_id = p_task_queue_id and not i.held and i.user_priority = o.user_priority
+          where i.setup = p_setup and i.task_queue_id = p_task_queue_id and not i.held
+            and i.user_priority = o.user_priority
             and i.job_id >= coalesce(o.first_id, 0)
           order by i.job_id offset floor(resource.draw(o.user_priority, p_seed # 1) * least(o.jobs, 10)) limit 1) f
 $$;
 
 comment on function taskqueue.pick_job(text, bigint, boolean, text, bigint) is
-'The job of a queue that the draws point at, its user priority, and how many jobs it has. No row: the counts are wrong, or it is empty.';
+  'The job of a queue that the draws point at, its user priority, and how many jobs it has. '
+  'No row: the counts are wrong, or it is empty.';

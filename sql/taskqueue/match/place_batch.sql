@@ -1,7 +1,6 @@
--- after: taskqueue.queues_with_room
--- The work of taskqueue.insert_jobs. Requirements are made canonical once per distinct text. Jobs for which there is a queue with room for all that
--- come are filled in at once (a queue by itself takes 0.1 ms); the others go in the order of their digests, so that two batches that open the same
--- queues never wait for each other crosswise.
+-- The work of taskqueue.insert_jobs. Requirements are made canonical once per distinct text. Jobs for which there is
+-- a queue with room for all that come are filled in at once (a queue by itself takes 0.1 ms); the others go in the
+-- order of their digests, so that two batches that open the same queues never wait for each other crosswise.
 create or replace function taskqueue.place_batch(p_identity resource.identity, p_jobs jsonb) returns bigint[]
 language plpgsql
 as $$
@@ -32,7 +31,8 @@ begin
             union all
             select j -> 0, coalesce(j -> 1, '1') from jsonb_array_elements(e -> 'jobs') j) n
   )
-  select array(select c.canonical from canonical c order by c.number), array(select c.digest from canonical c order by c.number),
+  select array(select c.canonical from canonical c order by c.number),
+         array(select c.digest from canonical c order by c.number),
          array_agg(j.number), array_agg(j.job_id), array_agg(j.user_priority)
     into v_requirements, v_digests, v_numbers, v_job_ids, v_user_priorities from job j;
   perform taskqueue.may_submit(p_identity, r) from unnest(v_requirements) r;
@@ -51,7 +51,8 @@ begin
   select array_agg(t.task_queue_id order by n.place) into v_queue_ids
     from unnest(v_numbers) with ordinality n (number, place) left join there t using (number);
   for v_batch in
-    select array_agg(n.task_queue_id) as queue_ids, array_agg(n.job_id) as job_ids, array_agg(n.user_priority) as user_priorities
+    select array_agg(n.task_queue_id) as queue_ids, array_agg(n.job_id) as job_ids,
+           array_agg(n.user_priority) as user_priorities
       from unnest(v_queue_ids, v_job_ids, v_user_priorities) n (task_queue_id, job_id, user_priority)
      where n.task_queue_id is not null
     having count(*) > 0
@@ -60,16 +61,20 @@ begin
     perform taskqueue.refuse_leased_ids(v_setup, v_batch.job_ids);
   end loop;
   for v_batch in
-    select r.canonical, array_agg(n.job_id order by n.job_id) as job_ids, array_agg(n.user_priority order by n.job_id) as user_priorities
+    select r.canonical, array_agg(n.job_id order by n.job_id) as job_ids,
+           array_agg(n.user_priority order by n.job_id) as user_priorities
       from unnest(v_numbers, v_queue_ids, v_job_ids, v_user_priorities) n (number, task_queue_id, job_id, user_priority)
       join unnest(v_requirements) with ordinality r (canonical, number) using (number)
      where n.task_queue_id is null
      group by r.number, r.canonical order by r.number
   loop
-    v_made := v_made || (select p.made from taskqueue.place_jobs(v_setup, v_batch.canonical, v_batch.job_ids, v_batch.user_priorities, p_identity) p);
+    v_made := v_made || (select p.made
+                           from taskqueue.place_jobs(
+                             v_setup, v_batch.canonical, v_batch.job_ids, v_batch.user_priorities, p_identity) p);
   end loop;
   return v_made;
 end $$;
 
 comment on function taskqueue.place_batch(resource.identity, jsonb) is
-'Puts the jobs of a checked batch into queues; returns the queues made, for taskqueue.open_queues. Errors: PB001, PB002, PB005, naming the job.';
+  'Puts the jobs of a checked batch into queues; returns the queues made, for taskqueue.open_queues. '
+  'Errors: PB001, PB002, PB005, naming the job.';

@@ -1,6 +1,5 @@
--- after: taskqueue.job_level
--- Section 2, Size: new jobs go to the newest queue with room. Key share: the queue cannot be deleted before the caller commits. A queue that
--- somebody is deleting is passed over, so nobody waits for a deletion.
+-- Section 2, Size: new jobs go to the newest queue with room. Key share: the queue cannot be deleted before the
+-- caller commits. A queue that somebody is deleting is passed over, so nobody waits for a deletion.
 create or replace function taskqueue.queues_with_room(p_setup text, p_definition_ids bigint[], p_size bigint)
 returns table (definition_id bigint, task_queue_id bigint, room bigint)
 language sql
@@ -10,7 +9,8 @@ as $$
    cross join lateral (
           select q.task_queue_id, p_size - c.jobs as room
             from taskqueue.task_queue q
-           cross join lateral (select coalesce(sum(l.jobs), 0)::bigint as jobs from taskqueue.job_level(q.setup, q.task_queue_id) l) c
+           cross join lateral (select coalesce(sum(l.jobs), 0)::bigint as jobs
+                                 from taskqueue.job_level(q.setup, q.task_queue_id) l) c
            where q.setup = p_setup and q.definition_id = d.definition_id and c.jobs < p_size
            order by q.task_queue_id desc
            limit 1
@@ -18,4 +18,5 @@ as $$
 $$;
 
 comment on function taskqueue.queues_with_room(text, bigint[], bigint) is
-'The newest queue of each definition with fewer jobs than the size given, locked against deletion, and how many more it takes; no row = none.';
+  'The newest queue of each definition with fewer jobs than the size given, locked against deletion, and how many more '
+  'it takes; no row = none.';

@@ -1,6 +1,9 @@
--- Section 5, steps 3 and 4, where the job that the draws point at is locked or was just taken: the user priorities in drawn order, of each the first ten
--- by id in drawn order, then those after them. A job that another transaction has locked is passed over, as if it were not there.
-create or replace function taskqueue.take_job(p_setup text, p_task_queue_id bigint, p_ten_first boolean, p_policy text, p_seed bigint) returns taskqueue.job
+-- Section 5, steps 3 and 4, where the job that the draws point at is locked or was just taken: the user priorities in
+-- drawn order, of each the first ten by id in drawn order, then those after them. A job that another transaction has
+-- locked is passed over, as if it were not there.
+create or replace function taskqueue.take_job(
+  p_setup text, p_task_queue_id bigint, p_ten_first boolean, p_policy text, p_seed bigint
+) returns taskqueue.job
 language plpgsql
 as $$
 declare
@@ -10,18 +13,23 @@ declare
   v_id bigint;
   v_after bigint;
 begin
-  for v_level in select u.user_priority, u.first_id from taskqueue.user_priority_order(p_setup, p_task_queue_id, p_seed, p_ten_first, p_policy) u loop
+  for v_level in
+    select u.user_priority, u.first_id
+      from taskqueue.user_priority_order(p_setup, p_task_queue_id, p_seed, p_ten_first, p_policy) u
+  loop
     v_after := coalesce(v_level.first_id, 1) - 1;
     loop
       v_ids := array(select j.job_id from taskqueue.job j
-                      where j.setup = p_setup and j.task_queue_id = p_task_queue_id and j.user_priority = v_level.user_priority and not j.held
+                      where j.setup = p_setup and j.task_queue_id = p_task_queue_id
+                        and j.user_priority = v_level.user_priority and not j.held
                         and j.job_id > v_after
                       order by j.job_id limit 10);
       for v_id in select i from unnest(v_ids) i order by resource.draw(i, p_seed # 1) loop
         delete from taskqueue.job j
          where j.setup = p_setup and j.ctid = (
                select l.ctid from taskqueue.job l
-                where l.setup = p_setup and l.job_id = v_id and l.task_queue_id = p_task_queue_id and l.user_priority = v_level.user_priority and not l.held
+                where l.setup = p_setup and l.job_id = v_id and l.task_queue_id = p_task_queue_id
+                  and l.user_priority = v_level.user_priority and not l.held
                   for update skip locked)
         returning j.* into v_job;
         if found then
@@ -36,4 +44,4 @@ begin
 end $$;
 
 comment on function taskqueue.take_job(text, bigint, boolean, text, bigint) is
-'Takes a job of a queue out of waiting; null when there is none that is not locked.';
+  'Takes a job of a queue out of waiting; null when there is none that is not locked.';

@@ -6,4 +6,4 @@ as $$
 $$;
 
 comment on function taskqueue.ceiling_of_band(int) is
-'Upper end of a band of priorities (taskqueue.band_of).';
+  'Upper end of a band of priorities (taskqueue.band_of).';

@@ -1,6 +1,5 @@
--- after: taskqueue.post_queues
--- Queues that could not be posted when they were opened (taskqueue.post_queues). Nobody waits: what is locked is left for the next. A few at a time,
--- since an agent does it.
+-- Queues that could not be posted when they were opened (taskqueue.post_queues). Nobody waits: what is locked is left
+-- for the next. A few at a time, since an agent does it.
 create or replace function taskqueue.post_pending(p_setup text, p_limit int default 20) returns boolean
 language plpgsql
 as $$
@@ -12,7 +11,8 @@ begin
   end if;
   with gone as (
     delete from taskqueue.unposted u
-     where u.ctid = any (array(select i.ctid from taskqueue.unposted i where i.setup = p_setup limit p_limit for update skip locked))
+     where u.ctid = any (
+       array(select i.ctid from taskqueue.unposted i where i.setup = p_setup limit p_limit for update skip locked))
     returning u.task_queue_id
   )
   select array_agg(distinct g.task_queue_id) into v_ids from gone g;
@@ -21,9 +21,11 @@ begin
    where i <> all (array(select q.task_queue_id from taskqueue.task_queue q
                           where q.setup = p_setup and q.task_queue_id = any (v_ids) for no key update skip locked))
      and exists (select from taskqueue.task_queue q where q.setup = p_setup and q.task_queue_id = i);
-  v_ids := array(select i from unnest(v_ids) i where not exists (select from taskqueue.unposted u where u.setup = p_setup and u.task_queue_id = i));
+  v_ids := array(select i from unnest(v_ids) i
+                  where not exists (select from taskqueue.unposted u where u.setup = p_setup and u.task_queue_id = i));
   return v_ids <> '{}' and taskqueue.post_queues(p_setup, v_ids, false);
 end $$;
 
 comment on function taskqueue.post_pending(text, int) is
-'Posts the queues that were opened while somebody else worked on their lists; at most p_limit at a time; true when there were any, and it could be done.';
+  'Posts the queues that were opened while somebody else worked on their lists; at most p_limit at a time; '
+  'true when there were any, and it could be done.';

@@ -1,10 +1,12 @@
--- after: taskqueue.wanted_posting
--- after: taskqueue.posted_queue
--- The postings of queues are there while they are open: enabled, and neither they nor their owners held. The caller has locked the queues' rows,
--- or just made them, so that postings never outlive a change. Whoever appends to a list holds its row until the commit: places are given once.
--- Lists are locked in the order of their keys, all at once, so that two who open queues never wait for each other crosswise.
--- Agents and submitters do not wait (p_wait false): where somebody works on one of the lists, the queues are left to taskqueue.post_pending.
-create or replace function taskqueue.post_queues(p_setup text, p_task_queue_ids bigint[], p_wait boolean default true) returns boolean
+-- The postings of queues are there while they are open: enabled, and neither they nor their owners held. The caller
+-- has locked the queues' rows, or just made them, so that postings never outlive a change. Whoever appends to a list
+-- holds its row until the commit: places are given once.
+-- Lists are locked in the order of their keys, all at once, so that two who open queues never
+-- wait for each other crosswise.
+-- Agents and submitters do not wait (p_wait false): where somebody works on one of the lists, the queues are
+-- left to taskqueue.post_pending.
+create or replace function taskqueue.post_queues(p_setup text, p_task_queue_ids bigint[], p_wait boolean default true)
+returns boolean
 language plpgsql
 as $$
 declare
@@ -33,35 +35,44 @@ begin
     returning d.list_id, d.band
   )
   select array_agg(g.list_id), array_agg(g.band) into v_left_lists, v_left_bands from gone g;
-  select array_agg(w.site), array_agg(w.cpu_time), array_agg(w.band), array_agg(w.task_queue_id), count(distinct (w.site, w.cpu_time))
+  select array_agg(w.site), array_agg(w.cpu_time), array_agg(w.band), array_agg(w.task_queue_id),
+         count(distinct (w.site, w.cpu_time))
     into v_sites, v_cpu_times, v_bands, v_ids, v_wanted
     from (select i.* from taskqueue.wanted_posting i
            where i.setup = p_setup and i.task_queue_id = any (p_task_queue_ids)
              and not exists (select from taskqueue.posted_queue p
-                              where p.setup = p_setup and p.task_queue_id = i.task_queue_id and (p.site, p.cpu_time, p.band) = (i.site, i.cpu_time, i.band))
+                              where p.setup = p_setup and p.task_queue_id = i.task_queue_id
+                                and (p.site, p.cpu_time, p.band) = (i.site, i.cpu_time, i.band))
            order by i.task_queue_id, i.site) w;
   while v_wanted > 0 loop  -- maintenance may remove a list that is empty before it is locked here
     for v_new in  -- a lock for each list that is to be made, since an insert would wait for another of the same list
       select distinct w.site, w.cpu_time from unnest(v_sites, v_cpu_times) w (site, cpu_time)
-       where not exists (select from taskqueue.posting_list l where l.setup = p_setup and l.site = w.site and l.cpu_time = w.cpu_time)
+       where not exists (select from taskqueue.posting_list l
+                          where l.setup = p_setup and l.site = w.site and l.cpu_time = w.cpu_time)
        order by 1, 2
     loop
       if p_wait then
         perform pg_advisory_xact_lock(hashtextextended(p_setup || '/' || v_new.site, v_new.cpu_time));
       end if;
       if p_wait or pg_try_advisory_xact_lock(hashtextextended(p_setup || '/' || v_new.site, v_new.cpu_time)) then
-        insert into taskqueue.posting_list (setup, site, cpu_time) values (p_setup, v_new.site, v_new.cpu_time) on conflict do nothing;
+        insert into taskqueue.posting_list (setup, site, cpu_time)
+        values (p_setup, v_new.site, v_new.cpu_time)
+        on conflict do nothing;
       end if;
     end loop;
     if p_wait then
       v_list_ids := array(select l.list_id from taskqueue.posting_list l
-                           where l.setup = p_setup and (l.site, l.cpu_time) in (select w.site, w.cpu_time from unnest(v_sites, v_cpu_times) w (site, cpu_time))
+                           where l.setup = p_setup
+                             and (l.site, l.cpu_time) in (
+                               select w.site, w.cpu_time from unnest(v_sites, v_cpu_times) w (site, cpu_time))
                            order by l.site, l.cpu_time
                              for update);
       exit when cardinality(v_list_ids) = v_wanted;
     else
       v_list_ids := array(select l.list_id from taskqueue.posting_list l
-                           where l.setup = p_setup and (l.site, l.cpu_time) in (select w.site, w.cpu_time from unnest(v_sites, v_cpu_times) w (site, cpu_time))
+                           where l.setup = p_setup
+                             and (l.site, l.cpu_time) in (
+                               select w.site, w.cpu_time from unnest(v_sites, v_cpu_times) w (site, cpu_time))
                            order by l.site, l.cpu_time
                              for update skip locked);
       exit when cardinality(v_list_ids) = v_wanted;
@@ -72,12 +83,15 @@ begin
   update taskqueue.task_queue q set posted = not q.posted
    where q.setup = p_setup and q.task_queue_id = any (p_task_queue_ids)
      and q.posted <> (q.task_queue_id = any (coalesce(v_ids, '{}'))
-                      or exists (select from taskqueue.posting p where p.setup = p_setup and p.task_queue_id = q.task_queue_id));
+                      or exists (select from taskqueue.posting p
+                                  where p.setup = p_setup and p.task_queue_id = q.task_queue_id));
   if v_left_lists is not null then  -- the ends of bands that were left; gaps are for taskqueue.close_gaps
     select array_agg(g.list_id), array_agg(g.band) into v_left_lists, v_left_bands
       from unnest(v_left_lists, v_left_bands) g (list_id, band)
       join (select l.list_id from taskqueue.posting_list l
-             where l.setup = p_setup and l.list_id = any (v_left_lists) order by l.site, l.cpu_time for update skip locked) i using (list_id);
+             where l.setup = p_setup and l.list_id = any (v_left_lists)
+             order by l.site, l.cpu_time
+               for update skip locked) i using (list_id);
     perform taskqueue.measure_lists(p_setup, v_left_lists, v_left_bands);
   end if;
   if v_ids is null then
@@ -86,7 +100,9 @@ begin
   with posted as (
     insert into taskqueue.posting (setup, list_id, band, place, task_queue_id)
     select p_setup, l.list_id, w.band,
-           coalesce(l.places[array_position(l.bands, w.band)], 0) + row_number() over (partition by l.list_id, w.band order by w.task_queue_id), w.task_queue_id
+           coalesce(l.places[array_position(l.bands, w.band)],
+                    0) + row_number() over (partition by l.list_id, w.band order by w.task_queue_id),
+           w.task_queue_id
       from unnest(v_sites, v_cpu_times, v_bands, v_ids) w (site, cpu_time, band, task_queue_id)
       join taskqueue.posting_list l on l.setup = p_setup and (l.site, l.cpu_time) = (w.site, w.cpu_time)
     returning list_id, band
@@ -97,4 +113,5 @@ begin
 end $$;
 
 comment on function taskqueue.post_queues(text, bigint[], boolean) is
-'Makes the postings of queues what taskqueue.wanted_posting says, changing only what differs; false: left to taskqueue.post_pending.';
+  'Makes the postings of queues what taskqueue.wanted_posting says, changing only what differs; '
+  'false: left to taskqueue.post_pending.';

@@ -6,7 +6,8 @@ select l.setup, l.site, l.cpu_time, p.band, p.task_queue_id, l.list_id, p.place
 
 comment on view taskqueue.posted_queue is 'Which open queues a site may see, by CPU bucket.';
 comment on column taskqueue.posted_queue.setup is 'Tenant.';
-comment on column taskqueue.posted_queue.site is 'A site listed and not banned; * = the queue lists none; empty = every open queue.';
+comment on column taskqueue.posted_queue.site is
+  'A site listed and not banned; * = the queue lists none; empty = every open queue.';
 comment on column taskqueue.posted_queue.cpu_time is 'CPU bucket, seconds.';
 comment on column taskqueue.posted_queue.band is 'Band of its priority.';
 comment on column taskqueue.posted_queue.task_queue_id is 'TaskQueue.';

@@ -1,4 +1,3 @@
--- after: taskqueue.band_of
 -- What the postings must be, from the truth: task_queue, task_queue_site, task_queue_banned_site, held_owner.
 create or replace view taskqueue.wanted_posting as
 select q.setup, s.site, q.cpu_time, taskqueue.band_of(q.priority) as band, q.task_queue_id
@@ -6,7 +5,9 @@ select q.setup, s.site, q.cpu_time, taskqueue.band_of(q.priority) as band, q.tas
  cross join lateral (
         select '' as site
         union all
-        select '*' where not exists (select from taskqueue.task_queue_site l where l.setup = q.setup and l.task_queue_id = q.task_queue_id)
+        select '*'
+         where not exists (select from taskqueue.task_queue_site l
+                            where l.setup = q.setup and l.task_queue_id = q.task_queue_id)
         union
         select l.value from taskqueue.task_queue_site l
          where l.setup = q.setup and l.task_queue_id = q.task_queue_id
@@ -16,9 +17,11 @@ select q.setup, s.site, q.cpu_time, taskqueue.band_of(q.priority) as band, q.tas
    and not exists (select from taskqueue.held_owner h where h.setup = q.setup and h.owner_dn = q.owner_dn);
 
 comment on view taskqueue.wanted_posting is
-'The postings that the requirement tables ask for; taskqueue.posting holds exactly these (taskqueue.check_matching compares).';
+  'The postings that the requirement tables ask for; taskqueue.posting holds exactly these '
+  '(taskqueue.check_matching compares).';
 comment on column taskqueue.wanted_posting.setup is 'Tenant.';
-comment on column taskqueue.wanted_posting.site is 'A site listed and not banned; * = the queue lists none; empty = every open queue.';
+comment on column taskqueue.wanted_posting.site is
+  'A site listed and not banned; * = the queue lists none; empty = every open queue.';
 comment on column taskqueue.wanted_posting.cpu_time is 'CPU bucket, seconds.';
 comment on column taskqueue.wanted_posting.band is 'Band of its priority.';
 comment on column taskqueue.wanted_posting.task_queue_id is 'TaskQueue.';

@@ -9,7 +9,9 @@ begin
   return (select count(*) filter (where taskqueue.drop_if_empty(p_setup, q.task_queue_id))
             from taskqueue.task_queue q
            where q.setup = p_setup
-             and not exists (select from taskqueue.job j where j.setup = q.setup and j.task_queue_id = q.task_queue_id));
+             and not exists (select from taskqueue.job j
+                              where j.setup = q.setup and j.task_queue_id = q.task_queue_id));
 end $$;
 
-comment on function taskqueue.delete_empty_queues(text) is 'Removes the TaskQueues without jobs; returns how many. Errors: PB002 (setup not granted).';
+comment on function taskqueue.delete_empty_queues(text) is
+  'Removes the TaskQueues without jobs; returns how many. Errors: PB002 (setup not granted).';

@@ -11,4 +11,5 @@ begin
 end $$;
 
 comment on function taskqueue.delete_job(text, bigint) is
-'Takes a waiting job out of the TaskQueues, ended as closed; returns the queue it was in, null when it did not wait. Errors: PB002 (setup or owner not granted).';
+  'Takes a waiting job out of the TaskQueues, ended as closed; returns the queue it was in, null when it did not wait. '
+  'Errors: PB002 (setup or owner not granted).';

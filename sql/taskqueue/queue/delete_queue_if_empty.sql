@@ -10,4 +10,5 @@ begin
 end $$;
 
 comment on function taskqueue.delete_queue_if_empty(text, bigint) is
-'Removes a TaskQueue without jobs; false when it has jobs, is not there, or another transaction works on it. Errors: PB002 (setup not granted).';
+  'Removes a TaskQueue without jobs; false when it has jobs, is not there, or another transaction works on it. '
+  'Errors: PB002 (setup not granted).';

@@ -1,5 +1,6 @@
--- Every call that matches, inserts or returns jobs enters its setup; a reconfiguration (taskqueue.reconfigure) waits until those
--- inside have committed and keeps others out meanwhile. Without it a match that began before a limit was set would not count there.
+-- Every call that matches, inserts or returns jobs enters its setup; a reconfiguration (taskqueue.reconfigure)
+-- waits until those inside have committed and keeps others out meanwhile. Without it a match that began before a
+-- limit was set would not count there.
 -- A shared advisory lock: 1 us, no row, no session state.
 create or replace function taskqueue.enter_setup(p_setup text) returns void
 language plpgsql
@@ -12,4 +13,5 @@ begin
 end $$;
 
 comment on function taskqueue.enter_setup(text) is
-'Marks the transaction as at work in the setup until it ends; see taskqueue.reconfigure. Errors: PB001 (isolation level).';
+  'Marks the transaction as at work in the setup until it ends; see taskqueue.reconfigure. '
+  'Errors: PB001 (isolation level).';

@@ -1,4 +1,5 @@
--- The row of a queue, for who changes its postings. Agents never wait for this lock: they pass the queue over when they find it empty.
+-- The row of a queue, for who changes its postings. Agents never wait for this lock: they pass the
+-- queue over when they find it empty.
 create or replace function taskqueue.lock_queue(p_setup text, p_task_queue_id bigint) returns void
 language plpgsql
 as $$
@@ -10,4 +11,5 @@ begin
   end if;
 end $$;
 
-comment on function taskqueue.lock_queue(text, bigint) is 'Locks the row of a TaskQueue until the transaction ends. Errors: PB004 (no such queue).';
+comment on function taskqueue.lock_queue(text, bigint) is
+  'Locks the row of a TaskQueue until the transaction ends. Errors: PB004 (no such queue).';

@@ -16,4 +16,5 @@ begin
   return v_queue.task_queue_id;
 end $$;
 
-comment on function taskqueue.queue_of_job(text, bigint) is 'TaskQueue that a job waits in; null when it does not wait. Errors: PB002 (setup or owner not granted).';
+comment on function taskqueue.queue_of_job(text, bigint) is
+  'TaskQueue that a job waits in; null when it does not wait. Errors: PB002 (setup or owner not granted).';

@@ -1,4 +1,5 @@
--- The exclusive side of taskqueue.enter_setup. It gives way: agents that queue up behind it wait at most 300 ms at a time.
+-- The exclusive side of taskqueue.enter_setup. It gives way: agents that queue up behind it
+-- wait at most 300 ms at a time.
 create or replace function taskqueue.reconfigure(p_setup text) returns void
 language plpgsql
 set lock_timeout = '300ms'
@@ -18,4 +19,5 @@ begin
 end $$;
 
 comment on function taskqueue.reconfigure(text) is
-'Keeps matching, inserting and returning out of the setup until the transaction ends. Errors: PB001 (isolation level), PB006 (open transactions do not end).';
+  'Keeps matching, inserting and returning out of the setup until the transaction ends. '
+  'Errors: PB001 (isolation level), PB006 (open transactions do not end).';

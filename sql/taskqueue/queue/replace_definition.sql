@@ -1,4 +1,5 @@
--- Two definitions have become equal (re-bucketing): leases and queues follow, and the jobs go to the oldest queue there is.
+-- Two definitions have become equal (re-bucketing): leases and queues follow, and the jobs
+-- go to the oldest queue there is.
 -- What an operator disabled or held stays so: such queues are siblings then.
 create or replace function taskqueue.replace_definition(p_setup text, p_old bigint, p_new bigint) returns void
 language plpgsql
@@ -9,7 +10,8 @@ begin
   update taskqueue.lease l set definition_id = p_new where l.setup = p_setup and l.definition_id = p_old;
   if exists (select from taskqueue.task_queue q where q.setup = p_setup and q.definition_id = p_new) then
     v_ids := array(select q.task_queue_id from taskqueue.task_queue q
-                    where q.setup = p_setup and q.definition_id in (p_old, p_new) and q.enabled and not q.held order by q.task_queue_id);
+                    where q.setup = p_setup and q.definition_id in (p_old, p_new) and q.enabled and not q.held
+                    order by q.task_queue_id);
     update taskqueue.job j set task_queue_id = v_ids[1] where j.setup = p_setup and j.task_queue_id = any (v_ids[2:]);
     delete from taskqueue.task_queue q where q.setup = p_setup and q.task_queue_id = any (v_ids[2:]);
   end if;
@@ -18,4 +20,5 @@ begin
 end $$;
 
 comment on function taskqueue.replace_definition(text, bigint, bigint) is
-'Gives the queues and leases of one definition to another; where that has queues, all jobs go to the oldest of both; disabled and held queues stay as they are, beside it. Counts and postings are for taskqueue.rebuild_matching.';
+  'Gives the queues and leases of one definition to another; where that has queues, all jobs go to the oldest of both; '
+  'disabled and held queues stay as they are, beside it. Counts and postings are for taskqueue.rebuild_matching.';

@@ -7,5 +7,6 @@ as $$
 $$;
 
 comment on function taskqueue.resume(text, text, text) is
-'Resumes a job, an owner or a task_queue that taskqueue.hold holds. A job stays held while its owner or its TaskQueue '
-'is. Returns how many jobs or TaskQueues changed. Errors: PB001, PB002, PB004, PB005 (leased).';
+  'Resumes a job, an owner or a task_queue that taskqueue.hold holds. '
+  'A job stays held while its owner or its TaskQueue '
+  'is. Returns how many jobs or TaskQueues changed. Errors: PB001, PB002, PB004, PB005 (leased).';

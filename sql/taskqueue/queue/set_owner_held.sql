@@ -7,17 +7,20 @@ declare
 begin
   perform taskqueue.reconfigure(p_setup);
   if p_held then
-    insert into taskqueue.held_owner (setup, owner_dn, held_at) values (p_setup, p_owner_dn, resource.clock(p_setup)) on conflict do nothing;
+    insert into taskqueue.held_owner (setup, owner_dn, held_at)
+    values (p_setup, p_owner_dn, resource.clock(p_setup))
+        on conflict do nothing;
   else
     delete from taskqueue.held_owner h where h.setup = p_setup and h.owner_dn = p_owner_dn;
   end if;
   if found then
-    v_ids := array(select q.task_queue_id from taskqueue.task_queue q where q.setup = p_setup and q.owner_dn = p_owner_dn);
+    v_ids := array(select q.task_queue_id from taskqueue.task_queue q
+                    where q.setup = p_setup and q.owner_dn = p_owner_dn);
     perform taskqueue.post_queues(p_setup, v_ids);
   end if;
   return cardinality(v_ids);
 end $$;
 
 comment on function taskqueue.set_owner_held(text, text, boolean) is
-'Holds or resumes the present and future TaskQueues of an owner; returns how many there are now, 0 when nothing '
-'changed. Errors: PB006 (busy).';
+  'Holds or resumes the present and future TaskQueues of an owner; returns how many there are now, 0 when nothing '
+  'changed. Errors: PB006 (busy).';

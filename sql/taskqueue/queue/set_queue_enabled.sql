@@ -1,5 +1,6 @@
 -- Section 6: queues can be enabled and disabled by an operator; a disabled queue is not matched.
-create or replace function taskqueue.set_queue_enabled(p_setup text, p_task_queue_id bigint, p_enabled boolean) returns void
+create or replace function taskqueue.set_queue_enabled(p_setup text, p_task_queue_id bigint, p_enabled boolean)
+returns void
 language plpgsql
 security definer set search_path = taskqueue, pg_temp
 as $$
@@ -15,4 +16,4 @@ begin
 end $$;
 
 comment on function taskqueue.set_queue_enabled(text, bigint, boolean) is
-'Takes a TaskQueue out of matching, or back in. Errors: PB001, PB002 (setup not granted), PB004 (no such queue).';
+  'Takes a TaskQueue out of matching, or back in. Errors: PB001, PB002 (setup not granted), PB004 (no such queue).';

@@ -1,4 +1,3 @@
--- after: taskqueue.accepts
 -- Section 4, condition 11: with JobID only that job, if it is waiting and its queue matches.
 create or replace function taskqueue.wanted_queue(p_setup text, p_offer taskqueue.offer) returns bigint[]
 language sql stable
@@ -8,8 +7,9 @@ as $$
       from taskqueue.job j
       join taskqueue.task_queue q on q.setup = j.setup and q.task_queue_id = j.task_queue_id
       join taskqueue.definition d on d.setup = q.setup and d.definition_id = q.definition_id
-     where j.setup = p_setup and j.job_id = p_offer.job_id and not j.held and taskqueue.is_open(q) and taskqueue.accepts(d, p_offer))
+     where j.setup = p_setup and j.job_id = p_offer.job_id and not j.held and taskqueue.is_open(q)
+       and taskqueue.accepts(d, p_offer))
 $$;
 
 comment on function taskqueue.wanted_queue(text, taskqueue.offer) is
-'The queue of the job that an offer wants; none: the job does not wait or is held, or its queue does not match.';
+  'The queue of the job that an offer wants; none: the job does not wait or is held, or its queue does not match.';

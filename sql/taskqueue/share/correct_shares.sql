@@ -1,7 +1,7 @@
--- after: taskqueue.match
--- after: taskqueue.set_factors
--- Section 9: a correction factor per owner and group from usage history (expected share / used share, clamped to [1/5, 5]).
--- With the setting shares = global the factors are those of the tree instead, one a group; between calls for all groups taskqueue.mark_shares keeps them.
+-- Section 9: a correction factor per owner and group from usage history (expected share /
+-- used share, clamped to [1/5, 5]).
+-- With the setting shares = global the factors are those of the tree instead, one a group; between calls for all
+-- groups taskqueue.mark_shares keeps them.
 -- Usage is the CPU time of the buckets matched within the window, among the entities that have queues now.
 create or replace function taskqueue.correct_shares(p_setup text, p_group text default null) returns void
 language plpgsql
@@ -24,10 +24,12 @@ begin
   with entity as (
     select distinct q.owner_group, case when coalesce(g.job_sharing, false) then '' else q.owner_dn end as owner_dn,
            coalesce(g.share, 1000) as share, coalesce(g.job_sharing, false) as job_sharing
-      from taskqueue.task_queue q left join taskqueue.owner_group g on g.setup = q.setup and g.owner_group = q.owner_group
+      from taskqueue.task_queue q
+      left join taskqueue.owner_group g on g.setup = q.setup and g.owner_group = q.owner_group
      where q.setup = p_setup
   ), expected as (
-    select e.owner_group, e.owner_dn, e.job_sharing, e.share / count(*) over (partition by e.owner_group) as share from entity e
+    select e.owner_group, e.owner_dn, e.job_sharing, e.share / count(*) over (partition by e.owner_group) as share
+      from entity e
   ), used as (
     select e.owner_group, e.owner_dn, e.share / sum(e.share) over () as expected,
            coalesce(sum(h.cpu_time), 0) / nullif(sum(sum(h.cpu_time)) over (), 0) as used
@@ -44,4 +46,5 @@ begin
 end $$;
 
 comment on function taskqueue.correct_shares(text, text) is
-'Keeps the factors of the setting share_correction or, when called for all groups, those of shares = global; without either there are none.';
+  'Keeps the factors of the setting share_correction or, when called for all groups, those of shares = global; '
+  'without either there are none.';

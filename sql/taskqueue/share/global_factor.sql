@@ -1,19 +1,26 @@
--- The setting shares = global: a group that is a leaf of the global shares gets 1000 x leaves that have TaskQueues x its chance when the tree is gone down
--- (resource.share_chances), so that a leaf gets 1000 on the average, the share of a group that is none. What was measured over 15 minutes ago counts as if nothing ran.
+-- The setting shares = global: a group that is a leaf of the global shares gets 1000 x leaves that have TaskQueues x
+-- its chance when the tree is gone down (resource.share_chances), so that a leaf gets 1000 on the average, the share
+-- of a group that is none. What was measured over 15 minutes ago counts as if nothing ran.
 -- A leaf without TaskQueues gets what it would with work everywhere, so that its first queue has a price.
 create or replace function taskqueue.global_factor(p_setup text) returns table (owner_group text, factor float8)
 language sql stable
 as $$
   with shares as materialized (
-    select array_agg(case when i.current then i.s else jsonb_populate_record(i.s, '{"running": 0}') end) as rows, array_agg(i.gshare) as names
-      from (select s, s.gshare, coalesce(bool_and(s.measured >= resource.clock(p_setup) - interval '15 minutes') over (), true) as current
+    select array_agg(case when i.current then i.s else jsonb_populate_record(i.s, '{"running": 0}') end) as rows,
+           array_agg(i.gshare) as names
+      from (select s, s.gshare,
+                   coalesce(bool_and(s.measured >= resource.clock(p_setup) - interval '15 minutes') over (),
+                            true) as current
               from resource.share s where s.setup = p_setup) i
   ), waiting as materialized (
     select array_agg(distinct q.owner_group) as groups from taskqueue.task_queue q where q.setup = p_setup
   ), busy as materialized (
-    select c.gshare, c.chance from shares s cross join waiting w cross join lateral resource.share_chances(s.rows, w.groups) c
+    select c.gshare, c.chance from shares s
+     cross join waiting w
+     cross join lateral resource.share_chances(s.rows, w.groups) c
   )
-  select a.gshare, greatest((select count(*) from busy), 1) * 1000 * coalesce(b.chance, a.chance) / coalesce(g.share, 1000)
+  select a.gshare,
+         greatest((select count(*) from busy), 1) * 1000 * coalesce(b.chance, a.chance) / coalesce(g.share, 1000)
     from shares s
    cross join lateral resource.share_chances(s.rows, s.names) a
     left join busy b on b.gshare = a.gshare
@@ -21,4 +28,5 @@ as $$
 $$;
 
 comment on function taskqueue.global_factor(text) is
-'Groups that are leaves of the global shares, with what their shares are multiplied by where the setting shares is global. Other groups have no row.';
+  'Groups that are leaves of the global shares, with what their shares are multiplied by where the setting shares is '
+  'global. Other groups have no row.';

@@ -5,4 +5,5 @@ as $$
   select p_allow_background and p_weight <= 0.1
 $$;
 
-comment on function taskqueue.is_background(float8, boolean) is 'Whether a queue of this mean draw weight is background in its group.';
+comment on function taskqueue.is_background(float8, boolean) is
+  'Whether a queue of this mean draw weight is background in its group.';

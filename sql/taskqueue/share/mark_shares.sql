@@ -1,5 +1,5 @@
--- after: taskqueue.set_factors
--- Where the setting shares is global: groups whose place in the tree has moved by more than a tenth are priced anew by maintenance.
+-- Where the setting shares is global: groups whose place in the tree has moved by more than a tenth
+-- are priced anew by maintenance.
 create or replace function taskqueue.mark_shares(p_setup text) returns bigint
 language plpgsql
 as $$
@@ -10,9 +10,12 @@ begin
     return 0;
   end if;
   v_moved := taskqueue.set_factors(p_setup, 0.1);
-  insert into taskqueue.share_mark (setup, owner_group, marked_at) select p_setup, g, resource.clock(p_setup) from unnest(v_moved) g;
+  insert into taskqueue.share_mark (setup, owner_group, marked_at)
+  select p_setup, g, resource.clock(p_setup)
+    from unnest(v_moved) g;
   return cardinality(v_moved);
 end $$;
 
 comment on function taskqueue.mark_shares(text) is
-'Keeps the factors of groups that follow global shares within a tenth, and marks the groups that moved; returns how many. taskqueue.maintain recomputes them.';
+  'Keeps the factors of groups that follow global shares within a tenth, and marks the groups that moved; '
+  'returns how many. taskqueue.maintain recomputes them.';

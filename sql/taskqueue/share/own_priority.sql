@@ -1,9 +1,13 @@
 -- Section 9: the priority of one queue within its entity, before the sum over its family.
-create or replace function taskqueue.own_priority(p_share float8, p_weight float8, p_sum float8, p_allow_background boolean) returns float8
+create or replace function taskqueue.own_priority(
+  p_share float8, p_weight float8, p_sum float8, p_allow_background boolean
+) returns float8
 language sql immutable
 as $$
-  select case when taskqueue.is_background(p_weight, p_allow_background) then 0.001 else greatest(p_share * p_weight / p_sum, 0.001) end
+  select case when taskqueue.is_background(p_weight, p_allow_background) then 0.001
+              else greatest(p_share * p_weight / p_sum, 0.001) end
 $$;
 
 comment on function taskqueue.own_priority(float8, float8, float8, boolean) is
-'Priority of a queue: its part of the share of its entity by mean draw weight, at least 0.001; background queues get 0.001 (section 9).';
+  'Priority of a queue: its part of the share of its entity by mean draw weight, at least 0.001; background queues get '
+  '0.001 (section 9).';

@@ -1,4 +1,3 @@
--- after: taskqueue.global_factor
 -- The setting shares = global: one factor a group, those that are within p_tolerance stay as they are.
 create or replace function taskqueue.set_factors(p_setup text, p_tolerance float8 default 0) returns text[]
 language sql
@@ -6,7 +5,8 @@ as $$
   with wanted as materialized (
     select f.owner_group, f.factor from taskqueue.global_factor(p_setup) f
   ), gone as (
-    delete from taskqueue.share_correction c where c.setup = p_setup and (c.owner_dn <> '' or c.owner_group not in (select w.owner_group from wanted w))
+    delete from taskqueue.share_correction c
+     where c.setup = p_setup and (c.owner_dn <> '' or c.owner_group not in (select w.owner_group from wanted w))
     returning c.owner_group
   ), moved as (
     insert into taskqueue.share_correction (setup, owner_group, owner_dn, factor)
@@ -18,8 +18,10 @@ as $$
     on conflict (setup, owner_group, owner_dn) do update set factor = excluded.factor
     returning owner_group
   )
-  select coalesce(array_agg(distinct g.owner_group), '{}') from (select m.owner_group from moved m union all select o.owner_group from gone o) g
+  select coalesce(array_agg(distinct g.owner_group), '{}')
+    from (select m.owner_group from moved m union all select o.owner_group from gone o) g
 $$;
 
 comment on function taskqueue.set_factors(text, float8) is
-'Writes the factors of taskqueue.global_factor that moved by more than a fraction, and drops all others of the setup; returns the groups that it touched.';
+  'Writes the factors of taskqueue.global_factor that moved by more than a fraction, and drops all others of the '
+  'setup; returns the groups that it touched.';

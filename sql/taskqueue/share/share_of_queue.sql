@@ -1,12 +1,14 @@
--- after: taskqueue.weight_of_queue
 -- Section 9: the priorities of all queues of a setup or a group, as their jobs are now.
 create or replace function taskqueue.share_of_queue(p_setup text, p_group text default null)
 returns table (task_queue_id bigint, mean_weight float8, priority float8)
 language sql stable
 as $$
   with queue as (
-    select q.task_queue_id, q.owner_group, case when coalesce(g.job_sharing, false) then '' else q.owner_dn end as entity, d.family, w.weight as mean_weight,
-           s.shares, coalesce(g.share, 1000) as share, coalesce(g.job_sharing, false) as job_sharing, coalesce(g.allow_background, false) as allow_background
+    select q.task_queue_id, q.owner_group,
+           case when coalesce(g.job_sharing, false) then '' else q.owner_dn end as entity,
+           d.family, w.weight as mean_weight,
+           s.shares, coalesce(g.share, 1000) as share, coalesce(g.job_sharing, false) as job_sharing,
+           coalesce(g.allow_background, false) as allow_background
       from taskqueue.task_queue q
       join taskqueue.setting s on s.setup = q.setup
      cross join lateral taskqueue.weight_of_queue(q, s.ten_first) w
@@ -21,14 +23,17 @@ as $$
     select q.task_queue_id, q.family, q.mean_weight,
            taskqueue.own_priority(q.share * coalesce(c.factor, 1) / case when q.job_sharing then 1 else o.owners end,
                                   q.mean_weight,
-                                  sum(q.mean_weight) filter (where not taskqueue.is_background(q.mean_weight, q.allow_background))
+                                  sum(q.mean_weight) filter (
+                                    where not taskqueue.is_background(q.mean_weight, q.allow_background))
                                     over (partition by q.owner_group, q.entity),
                                   q.allow_background) as priority
       from queue q join owner o using (owner_group)
-      left join taskqueue.share_correction c on c.setup = p_setup and c.owner_group = q.owner_group and c.owner_dn = case when q.shares = 'global' then '' else q.entity end
+      left join taskqueue.share_correction c on c.setup = p_setup and c.owner_group = q.owner_group
+                                            and c.owner_dn = case when q.shares = 'global' then '' else q.entity end
   )
   select w.task_queue_id, w.mean_weight, sum(w.priority) over (partition by w.family) from own w
 $$;
 
 comment on function taskqueue.share_of_queue(text, text) is
-'Mean draw weight and priority of each TaskQueue of a setup or of one owner group, from the shares, the jobs as they are and the corrections (section 9).';
+  'Mean draw weight and priority of each TaskQueue of a setup or of one owner group, from the shares, '
+  'the jobs as they are and the corrections (section 9).';

@@ -8,13 +8,18 @@ begin
   return (
     select jsonb_build_object(
              'task_queue_settings', jsonb_build_object(
-               'ten_first', s.ten_first, 'strict_keys', s.strict_keys, 'required_keys', s.required_keys, 'queue_size', s.queue_size,
+               'ten_first', s.ten_first, 'strict_keys', s.strict_keys, 'required_keys', s.required_keys,
+               'queue_size', s.queue_size,
                'policy', s.policy, 'shares', s.shares, 'lease_time', extract(epoch from s.lease_time)::float8,
-               'heartbeat_time', extract(epoch from s.heartbeat_time)::float8, 'attempts', s.attempts, 'share_delay', extract(epoch from s.share_delay)::float8,
-               'share_correction', s.share_correction, 'correction_window', extract(epoch from s.correction_window)::float8,
+               'heartbeat_time', extract(epoch from s.heartbeat_time)::float8, 'attempts', s.attempts, 'share_delay',
+               extract(epoch from s.share_delay)::float8,
+               'share_correction', s.share_correction, 'correction_window',
+               extract(epoch from s.correction_window)::float8,
                'history_kept', extract(epoch from s.history_kept)::float8),
              'cpu_buckets', (
-               select coalesce(jsonb_agg(b.cpu_time order by b.cpu_time), '[]') from taskqueue.cpu_bucket b where b.setup = p_setup),
+               select coalesce(jsonb_agg(b.cpu_time order by b.cpu_time), '[]')
+                 from taskqueue.cpu_bucket b
+                where b.setup = p_setup),
              'groups', (
                select coalesce(jsonb_object_agg(g.owner_group, jsonb_build_object(
                         'share', g.share, 'job_sharing', g.job_sharing, 'allow_background', g.allow_background)), '{}')
@@ -25,14 +30,18 @@ begin
                          from taskqueue.platform_compatibility p where p.setup = p_setup group by p.offered) c),
              'limits', (
                select coalesce(jsonb_agg(
-                        jsonb_build_object('site', l.site, 'ce', l.grid_ce, 'kind', l.kind, 'attribute', l.attribute, 'value', l.value)
+                        jsonb_build_object('site', l.site, 'ce', l.grid_ce, 'kind', l.kind, 'attribute',
+                                           l.attribute, 'value', l.value)
                         || case l.kind when 'running' then jsonb_build_object('limit', l.ceiling)
-                                       else jsonb_build_object('seconds', extract(epoch from l.delay)::float8, 'burst', l.burst) end
-                        order by l.site collate "C", l.grid_ce collate "C" nulls first, l.kind, l.attribute, l.value collate "C"), '[]')
+                                       else jsonb_build_object('seconds', extract(epoch from l.delay)::float8,
+                                                               'burst', l.burst) end
+                        order by l.site collate "C", l.grid_ce collate "C" nulls first, l.kind, l.attribute,
+                                 l.value collate "C"), '[]')
                  from taskqueue.site_limit l where l.setup = p_setup))
       from taskqueue.setting s
      where s.setup = p_setup);
 end $$;
 
 comment on function taskqueue.dump_configuration(text) is
-'Settings (times in seconds), CPU buckets (s), groups, compatible platforms and limits of a setup, in the sections of the world format; null = the setup has none. Errors: PB002 (setup not granted).';
+  'Settings (times in seconds), CPU buckets (s), groups, compatible platforms and limits of a setup, '
+  'in the sections of the world format; null = the setup has none. Errors: PB002 (setup not granted).';

@@ -1,5 +1,5 @@
--- World format, task_queues: what taskqueue.load_task_queues takes. The order depends on the content only, not on ids of queues, so that
--- a dump of what was loaded from a dump is the same.
+-- World format, task_queues: what taskqueue.load_task_queues takes. The order depends on the content only, not on ids
+-- of queues, so that a dump of what was loaded from a dump is the same.
 create or replace function taskqueue.dump_task_queues(p_setup text) returns table (task_queue jsonb)
 language plpgsql stable
 security definer set search_path = taskqueue, pg_temp
@@ -11,11 +11,14 @@ begin
       from taskqueue.task_queue q
       join taskqueue.definition d on d.setup = q.setup and d.definition_id = q.definition_id
      cross join lateral (
-            select min(j.job_id) as first_id, jsonb_agg(jsonb_build_array(j.job_id, j.user_priority) order by j.job_id) as jobs
+            select min(j.job_id) as first_id,
+                   jsonb_agg(jsonb_build_array(j.job_id, j.user_priority) order by j.job_id) as jobs
               from taskqueue.job j where j.setup = q.setup and j.task_queue_id = q.task_queue_id) n
      where q.setup = p_setup and n.first_id is not null
      order by d.requirements::text collate "C", n.first_id;
 end $$;
 
 comment on function taskqueue.dump_task_queues(text) is
-'The TaskQueues of a setup with their waiting jobs, one row {requirements, enabled, jobs: [[id, user_priority], ...]} a queue, as taskqueue.load_task_queues takes them. Holds are not part of it. Errors: PB002 (setup not granted).';
+  'The TaskQueues of a setup with their waiting jobs, one row {requirements, enabled, jobs: [[id, user_priority], '
+  '...]} a queue, as taskqueue.load_task_queues takes them. Holds are not part of it. '
+  'Errors: PB002 (setup not granted).';

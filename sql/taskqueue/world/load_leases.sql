@@ -1,5 +1,5 @@
--- World format: leases as taskqueue.dump_leases gives them. Their agents go on with the attempts they hold. Limits that are
--- there count them, and nobody is inside meanwhile.
+-- World format: leases as taskqueue.dump_leases gives them. Their agents go on with the attempts they hold. Limits
+-- that are there count them, and nobody is inside meanwhile.
 create or replace function taskqueue.load_leases(p_setup text, p_leases jsonb) returns bigint
 language plpgsql
 security definer set search_path = taskqueue, pg_temp
@@ -12,18 +12,24 @@ begin
   perform taskqueue.reconfigure(p_setup);
   perform taskqueue.require_setup(p_setup);
   if jsonb_typeof(p_leases) is distinct from 'array' then
-    raise exception 'leases are %, not a JSON array', coalesce(left(p_leases::text, 100), 'null') using errcode = 'PB001', hint = 'Give leases as taskqueue.dump_leases writes them.';
+    raise exception 'leases are %, not a JSON array', coalesce(left(p_leases::text, 100), 'null')
+      using errcode = 'PB001', hint = 'Give leases as taskqueue.dump_leases writes them.';
   end if;
   for v_lease in
-    select * from jsonb_to_recordset(p_leases) as l (id bigint, requirements jsonb, user_priority numeric, state text, attempt text, site text,
-                                                     ce text, role text, matched_at timestamp, reported_at timestamp, expires_at timestamp, kill_reason text)
+    select *
+      from jsonb_to_recordset(p_leases) as l (id bigint, requirements jsonb, user_priority numeric, state text,
+                                              attempt text, site text,
+                                              ce text, role text, matched_at timestamp, reported_at timestamp,
+                                              expires_at timestamp, kill_reason text)
      order by l.id
   loop
     if v_lease.attempt is null or v_lease.attempt !~ '^[1-9][0-9]{0,8}-[0-9a-f]{32}$' then
       raise exception 'attempt of lease % is %', v_lease.id, coalesce(quote_literal(v_lease.attempt), 'null')
         using errcode = 'PB001', hint = 'An attempt is <number>-<32 hex digits>, as taskqueue.dump_leases writes it.';
-    elsif v_lease.state is null or v_lease.state not in ('matched', 'running') or v_lease.role is null or v_lease.matched_at is null or v_lease.expires_at is null then
-      raise exception 'lease % has state %, role %, matched_at %, expires_at %', v_lease.id, coalesce(v_lease.state, 'null'), coalesce(v_lease.role, 'null'),
+    elsif v_lease.state is null or v_lease.state not in ('matched', 'running') or v_lease.role is null
+          or v_lease.matched_at is null or v_lease.expires_at is null then
+      raise exception 'lease % has state %, role %, matched_at %, expires_at %', v_lease.id,
+        coalesce(v_lease.state, 'null'), coalesce(v_lease.role, 'null'),
             coalesce(v_lease.matched_at::text, 'null'), coalesce(v_lease.expires_at::text, 'null')
         using errcode = 'PB001', hint = 'A lease has state (matched or running), role, matched_at and expires_at.';
     elsif exists (select from taskqueue.job j where j.setup = p_setup and j.job_id = v_lease.id) then
@@ -31,23 +37,32 @@ begin
         using errcode = 'PB005', hint = 'Load leases into a setup where these jobs do not wait.';
     end if;
     perform taskqueue.note_ends(array(select l from taskqueue.lease l
-                                       where l.setup = p_setup and l.job_id = v_lease.id and taskqueue.attempt_text(l.attempt, l.token) <> v_lease.attempt), 'replaced');
-    insert into taskqueue.lease (setup, job_id, attempt, token, task_queue_id, definition_id, user_priority, state, site, grid_ce, role_name,
-                                 matched_at, reported_at, expires_at, kill_reason)
-    values (p_setup, taskqueue.job_id(to_jsonb(v_lease.id)), split_part(v_lease.attempt, '-', 1)::int, split_part(v_lease.attempt, '-', 2)::uuid, 0,
-            taskqueue.definition_of(p_setup, taskqueue.canonical_requirements(p_setup, v_lease.requirements)), taskqueue.job_priority(v_lease.id, v_lease.user_priority), v_lease.state,
-            v_lease.site, v_lease.ce, v_lease.role, v_lease.matched_at at time zone 'UTC', v_lease.reported_at at time zone 'UTC',
-            v_lease.expires_at at time zone 'UTC', v_lease.kill_reason)
+                                       where l.setup = p_setup and l.job_id = v_lease.id
+                                         and taskqueue.attempt_text(l.attempt, l.token) <> v_lease.attempt),
+                                'replaced');
+    insert into taskqueue.lease (setup, job_id, attempt, token, task_queue_id, definition_id, user_priority, state,
+                                 site, grid_ce, role_name, matched_at, reported_at, expires_at, kill_reason)
+    values (p_setup, taskqueue.job_id(to_jsonb(v_lease.id)), split_part(v_lease.attempt, '-', 1)::int,
+            split_part(v_lease.attempt, '-', 2)::uuid, 0,
+            taskqueue.definition_of(p_setup, taskqueue.canonical_requirements(p_setup, v_lease.requirements)),
+            taskqueue.job_priority(v_lease.id, v_lease.user_priority), v_lease.state,
+            v_lease.site, v_lease.ce, v_lease.role, v_lease.matched_at at time zone 'UTC',
+            v_lease.reported_at at time zone 'UTC', v_lease.expires_at at time zone 'UTC', v_lease.kill_reason)
     on conflict (setup, job_id) do update
-       set attempt = excluded.attempt, token = excluded.token, definition_id = excluded.definition_id, user_priority = excluded.user_priority,
-           state = excluded.state, site = excluded.site, grid_ce = excluded.grid_ce, role_name = excluded.role_name, matched_at = excluded.matched_at,
+       set attempt = excluded.attempt, token = excluded.token, definition_id = excluded.definition_id,
+           user_priority = excluded.user_priority,
+           state = excluded.state, site = excluded.site, grid_ce = excluded.grid_ce, role_name = excluded.role_name,
+           matched_at = excluded.matched_at,
            reported_at = excluded.reported_at, expires_at = excluded.expires_at, kill_reason = excluded.kill_reason;
     delete from taskqueue.ended e where e.setup = p_setup and e.job_id = v_lease.id;
     v_count := v_count + 1;
   end loop;
-  perform taskqueue.set_slots(p_setup, l.limit_id) from taskqueue.site_limit l where l.setup = p_setup and l.kind = 'running';
+  perform taskqueue.set_slots(p_setup, l.limit_id)
+     from taskqueue.site_limit l
+    where l.setup = p_setup and l.kind = 'running';
   return v_count;
 end $$;
 
 comment on function taskqueue.load_leases(text, jsonb) is
-'Stores leases as taskqueue.dump_leases gives them, replacing those of the same jobs (in the history: replaced), and returns how many. Errors: PB001, PB002 (setup not granted), PB005 (a job waits), PB006 (busy).';
+  'Stores leases as taskqueue.dump_leases gives them, replacing those of the same jobs (in the history: replaced), '
+  'and returns how many. Errors: PB001, PB002 (setup not granted), PB005 (a job waits), PB006 (busy).';

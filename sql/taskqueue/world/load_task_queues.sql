@@ -1,5 +1,6 @@
--- World format, task_queues: each element becomes a TaskQueue of its own, as large as it is, so that what was dumped comes back as it was
--- (insert_jobs would fill siblings up to queue_size instead). In the order of the digests, so that two loads never wait crosswise.
+-- World format, task_queues: each element becomes a TaskQueue of its own, as large as it is, so that what was dumped
+-- comes back as it was (insert_jobs would fill siblings up to queue_size instead). In the order of the digests, so
+-- that two loads never wait crosswise.
 create or replace function taskqueue.load_task_queues(p_setup text, p_task_queues jsonb) returns bigint
 language plpgsql
 security definer set search_path = taskqueue, pg_temp set enable_seqscan = off set plan_cache_mode = force_generic_plan
@@ -15,22 +16,29 @@ begin
   perform resource.identify(p_setup);
   perform taskqueue.enter_setup(p_setup);
   perform taskqueue.require_setup(p_setup);
-  select e into v_bad from jsonb_array_elements(case jsonb_typeof(p_task_queues) when 'array' then p_task_queues else '[]' end) e
-   where jsonb_typeof(e -> 'jobs') is distinct from 'array' or jsonb_typeof(coalesce(e -> 'enabled', 'true')) <> 'boolean'
+  select e
+    into v_bad
+    from jsonb_array_elements(case jsonb_typeof(p_task_queues) when 'array' then p_task_queues else '[]' end) e
+   where jsonb_typeof(e -> 'jobs') is distinct from 'array'
+      or jsonb_typeof(coalesce(e -> 'enabled', 'true')) <> 'boolean'
    limit 1;
   if found then
     raise exception 'this element is not a task queue: %', left(v_bad::text, 200)
-      using errcode = 'PB001', hint = 'An element is {requirements, enabled, jobs: [[id, user_priority], ...]}; enabled is true or false.';
+      using errcode = 'PB001',
+            hint = 'An element is {requirements, enabled, jobs: [[id, user_priority], ...]}; enabled is true or false.';
   end if;
   v_count := taskqueue.check_batch(case when jsonb_typeof(p_task_queues) <> 'array' then p_task_queues
-                                        else (select coalesce(jsonb_agg(e - 'enabled'), '[]') from jsonb_array_elements(p_task_queues) e) end);
+                                        else (select coalesce(jsonb_agg(e - 'enabled'), '[]')
+                                                from jsonb_array_elements(p_task_queues) e) end);
   select s.ten_first into strict v_ten_first from taskqueue.setting s where s.setup = p_setup;
   for v_queue in
     select r.requirements, coalesce((e.element ->> 'enabled')::boolean, true) as enabled, j.ids, j.levels
       from jsonb_array_elements(p_task_queues) with ordinality e (element, number)
-     cross join lateral (select taskqueue.canonical_requirements(p_setup, e.element -> 'requirements') as requirements) r
      cross join lateral (
-            select array_agg((j -> 0)::bigint order by (j -> 0)::bigint) as ids, array_agg(coalesce(j -> 1, '1')::int order by (j -> 0)::bigint) as levels
+       select taskqueue.canonical_requirements(p_setup, e.element -> 'requirements') as requirements) r
+     cross join lateral (
+            select array_agg((j -> 0)::bigint order by (j -> 0)::bigint) as ids,
+                   array_agg(coalesce(j -> 1, '1')::int order by (j -> 0)::bigint) as levels
               from jsonb_array_elements(e.element -> 'jobs') j) j
      where cardinality(j.ids) > 0
      order by md5(r.requirements::text)::uuid, e.number
@@ -41,7 +49,8 @@ begin
       update taskqueue.task_queue q set enabled = false where q.setup = p_setup and q.task_queue_id = v_id;
     end if;
     v_made := v_made || v_id;
-    perform taskqueue.fill_queues(p_setup, array_fill(v_id, array[cardinality(v_queue.ids)]), v_queue.ids, v_queue.levels);
+    perform taskqueue.fill_queues(p_setup, array_fill(v_id, array[cardinality(v_queue.ids)]),
+                                  v_queue.ids, v_queue.levels);
     perform taskqueue.refuse_leased_ids(p_setup, v_queue.ids);
   end loop;
   perform taskqueue.open_queues(p_setup, v_made);
@@ -49,4 +58,6 @@ begin
 end $$;
 
 comment on function taskqueue.load_task_queues(text, jsonb) is
-'Opens a TaskQueue for each element {requirements, enabled, jobs: [[id, user_priority], ...]}, up to 100,000 jobs a call, all or none; jobs that wait already are moved there. Returns how many jobs. For operators: dumps, workloads. Errors: PB001, PB002 (setup not granted), PB005 (leased).';
+  'Opens a TaskQueue for each element {requirements, enabled, jobs: [[id, user_priority], ...]}, up to 100,000 jobs a '
+  'call, all or none; jobs that wait already are moved there. Returns how many jobs. For operators: dumps, workloads. '
+  'Errors: PB001, PB002 (setup not granted), PB005 (leased).';

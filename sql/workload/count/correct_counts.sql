@@ -1,5 +1,6 @@
--- What was loaded or taken away past workload.change_status into the counts. The differences are read in one statement, in which what others committed is in the
--- jobs and in the counts alike: so nobody has to be kept out, and what is added is what this transaction did, or what was wrong before.
+-- What was loaded or taken away past workload.change_status into the counts. The differences are read in one
+-- statement, in which what others committed is in the jobs and in the counts alike: so nobody has to be kept out, and
+-- what is added is what this transaction did, or what was wrong before.
 create or replace function workload.correct_counts(p_setup text) returns bigint
 language plpgsql
 security definer set search_path = workload, pg_temp
@@ -12,28 +13,36 @@ begin
   with difference as materialized (
     select d.* from workload.count_difference d where d.setup = p_setup
   ), by_queue as (
-    insert into workload.queue_count as q (setup, queue, gshare, resource_type, nucleus, label, status, jobs, cores, disk_io, disk_io_jobs)
-    select d.setup, d.queue, d.gshare, d.resource_type, d.nucleus, d.label, d.status, d.jobs, d.cores, d.disk_io, d.disk_io_jobs
+    insert into workload.queue_count as q (setup, queue, gshare, resource_type, nucleus, label, status, jobs, cores,
+                                           disk_io, disk_io_jobs)
+    select d.setup, d.queue, d.gshare, d.resource_type, d.nucleus, d.label, d.status, d.jobs, d.cores, d.disk_io,
+           d.disk_io_jobs
       from difference d where d.counted_by = 'queue'
      order by d.setup, d.queue, d.gshare, d.resource_type, d.nucleus, d.label, d.status
     on conflict on constraint queue_count_key do update
-       set jobs = q.jobs + excluded.jobs, cores = q.cores + excluded.cores, disk_io = q.disk_io + excluded.disk_io, disk_io_jobs = q.disk_io_jobs + excluded.disk_io_jobs
+       set jobs = q.jobs + excluded.jobs, cores = q.cores + excluded.cores, disk_io = q.disk_io + excluded.disk_io,
+           disk_io_jobs = q.disk_io_jobs + excluded.disk_io_jobs
   ), by_user as (
-    insert into workload.user_count as u (setup, user_name, working_group, queue, gshare, label, processing_type, status, jobs, cores)
-    select d.setup, d.user_name, d.working_group, d.queue, d.gshare, d.label, d.processing_type, d.status, d.jobs, d.cores
+    insert into workload.user_count as u (setup, user_name, working_group, queue, gshare, label,
+                                          processing_type, status, jobs, cores)
+    select d.setup, d.user_name, d.working_group, d.queue, d.gshare, d.label, d.processing_type, d.status, d.jobs,
+           d.cores
       from difference d where d.counted_by = 'user'
      order by d.setup, d.user_name, d.working_group, d.queue, d.gshare, d.label, d.processing_type, d.status
-    on conflict on constraint user_count_key do update set jobs = u.jobs + excluded.jobs, cores = u.cores + excluded.cores
+    on conflict on constraint user_count_key do update
+       set jobs = u.jobs + excluded.jobs, cores = u.cores + excluded.cores
   ), by_task as (
     insert into workload.task_count as t (setup, task_id, status, jobs, cores)
     select d.setup, d.task_id, d.status, d.jobs, d.cores
       from difference d where d.counted_by = 'task'
      order by d.setup, d.task_id, d.status
-    on conflict on constraint task_count_key do update set jobs = t.jobs + excluded.jobs, cores = t.cores + excluded.cores
+    on conflict on constraint task_count_key do update
+       set jobs = t.jobs + excluded.jobs, cores = t.cores + excluded.cores
   )
   select count(*) into v_corrected from difference d;
   return v_corrected;
 end $$;
 
 comment on function workload.correct_counts(text) is
-'Counts the jobs of a setup anew and adds to the counts what they lack; returns how many counts changed: 0 in health. Nobody waits for it. Errors: PB002 (setup not granted).';
+  'Counts the jobs of a setup anew and adds to the counts what they lack; returns how many counts changed: 0 in '
+  'health. Nobody waits for it. Errors: PB002 (setup not granted).';

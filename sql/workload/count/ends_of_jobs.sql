@@ -1,12 +1,13 @@
--- after: workload.is_end
 -- lifecycle.md, Statistics: ends as jobs say them; see workload.starts_of_jobs.
 create or replace function workload.ends_of_jobs(p_setup text) returns setof workload.end_count
 language sql stable
 as $$
   select j.setup, j.task_id, j.queue, j.status, date_trunc('minute', j.ended, 'utc'), count(*)
     from workload.job j
-   where j.setup = p_setup and j.ended >= date_trunc('minute', resource.clock(p_setup) - interval '8 days', 'utc') and j.task_id is not null and workload.is_end(j.status)
+   where j.setup = p_setup and j.ended >= date_trunc('minute', resource.clock(p_setup) - interval '8 days', 'utc')
+     and j.task_id is not null and workload.is_end(j.status)
    group by j.setup, j.task_id, j.queue, j.status, date_trunc('minute', j.ended, 'utc')
 $$;
 
-comment on function workload.ends_of_jobs(text) is 'When the jobs of a setup ended, as workload.end_count counts it; those of the last eight days.';
+comment on function workload.ends_of_jobs(text) is
+  'When the jobs of a setup ended, as workload.end_count counts it; those of the last eight days.';

@@ -1,16 +1,20 @@
--- after: workload.is_end
 -- lifecycle.md, Statistics: base and changes in one statement, exact at every commit.
 create or replace view workload.job_by_queue as
-select b.setup, b.queue, b.gshare, b.resource_type, b.nucleus, b.label, b.status, b.jobs, b.cores, b.disk_io, b.disk_io_jobs
+select b.setup, b.queue, b.gshare, b.resource_type, b.nucleus, b.label, b.status, b.jobs, b.cores, b.disk_io,
+       b.disk_io_jobs
   from workload.queue_count b
 union all
-select c.setup, c.queue, c.gshare, c.resource_type, c.nucleus, c.label, c.from_status, -c.jobs, -c.cores, -coalesce(c.disk_io, 0), -c.disk_io_jobs
+select c.setup, c.queue, c.gshare, c.resource_type, c.nucleus, c.label, c.from_status, -c.jobs, -c.cores,
+       -coalesce(c.disk_io, 0), -c.disk_io_jobs
   from workload.job_change c where c.from_status is not null and not workload.is_end(c.from_status)
 union all
-select c.setup, c.queue, c.gshare, c.resource_type, c.nucleus, c.label, c.to_status, c.jobs, c.cores, coalesce(c.disk_io, 0), c.disk_io_jobs
+select c.setup, c.queue, c.gshare, c.resource_type, c.nucleus, c.label, c.to_status, c.jobs, c.cores,
+       coalesce(c.disk_io, 0), c.disk_io_jobs
   from workload.job_change c where c.to_status is not null and not workload.is_end(c.to_status);
 
-comment on view workload.job_by_queue is 'Jobs that have not ended by queue, share, resource type, nucleus, label and status: several rows a key, to be summed.';
+comment on view workload.job_by_queue is
+  'Jobs that have not ended by queue, share, resource type, nucleus, label and status: several rows a key, '
+  'to be summed.';
 comment on column workload.job_by_queue.setup is 'Tenant.';
 comment on column workload.job_by_queue.queue is 'Unified queue; null = none yet.';
 comment on column workload.job_by_queue.gshare is 'Global share.';

@@ -1,4 +1,3 @@
--- after: workload.is_end
 -- lifecycle.md, Statistics: base and changes in one statement, exact at every commit.
 create or replace view workload.job_by_task as
 select b.setup, b.task_id, b.status, b.jobs, b.cores
@@ -10,7 +9,8 @@ union all
 select c.setup, c.task_id, c.to_status, c.jobs, c.cores
   from workload.job_change c where c.task_id is not null and c.to_status is not null;
 
-comment on view workload.job_by_task is 'Jobs by task and status, ended ones among them: several rows a key, to be summed.';
+comment on view workload.job_by_task is
+  'Jobs by task and status, ended ones among them: several rows a key, to be summed.';
 comment on column workload.job_by_task.setup is 'Tenant.';
 comment on column workload.job_by_task.task_id is 'Task.';
 comment on column workload.job_by_task.status is 'Status.';

@@ -1,4 +1,3 @@
--- after: workload.job_statistic
 -- Jobs by queue, share and status side by side: what brokerage counts (G9).
 create or replace view workload.job_count as
 select s.setup, s.queue, s.gshare,
@@ -13,7 +12,8 @@ select s.setup, s.queue, s.gshare,
   from workload.job_statistic s
  group by s.setup, s.queue, s.gshare;
 
-comment on view workload.job_count is 'Jobs by unified queue and global share (null = jobs without one), in the statuses that brokerage reads.';
+comment on view workload.job_count is
+  'Jobs by unified queue and global share (null = jobs without one), in the statuses that brokerage reads.';
 comment on column workload.job_count.setup is 'Tenant.';
 comment on column workload.job_count.queue is 'Unified queue.';
 comment on column workload.job_count.gshare is 'Global share.';

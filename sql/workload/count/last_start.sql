@@ -1,14 +1,18 @@
--- brokerage-rules 1.2, inactive-queue: as loaded, or as jobs here began. Counts have an index for it, so that a queue costs one look.
+-- brokerage-rules 1.2, inactive-queue: as loaded, or as jobs here began. Counts have an index for it,
+-- so that a queue costs one look.
 create or replace view workload.last_start as
 select q.setup, q.queue, greatest(a.laststart, n.last_at, c.last_at) as last_at
   from resource.queue q
   left join resource.queue_activity a on a.setup = q.setup and a.queue = q.queue
- cross join lateral (select max(b.last_at) as last_at from workload.start_count b where b.setup = q.setup and b.queue = q.queue and b.jobs > 0) n
+ cross join lateral (select max(b.last_at) as last_at from workload.start_count b
+                      where b.setup = q.setup and b.queue = q.queue and b.jobs > 0) n
   left join (select h.setup, h.queue, max(h.at) as last_at
                from workload.job_change h where h.to_status = 'running' and h.from_status is not null
               group by h.setup, h.queue) c on c.setup = q.setup and c.queue = q.queue;
 
-comment on view workload.last_start is 'When a job last began to run at each queue: what was loaded (resource.queue_activity), or a job of this database. null = not known.';
+comment on view workload.last_start is
+  'When a job last began to run at each queue: what was loaded (resource.queue_activity), or a job of this database. '
+  'null = not known.';
 comment on column workload.last_start.setup is 'Tenant.';
 comment on column workload.last_start.queue is 'Unified queue.';
 comment on column workload.last_start.last_at is 'When; null = not known.';

@@ -1,13 +1,13 @@
--- after: resource.setup_time
--- after: workload.job_start
--- brokerage-rules 1.5, trr: of all shares at a queue, from which that of a share follows, unless that was loaded; then it counts what started of the share.
+-- brokerage-rules 1.5, trr: of all shares at a queue, from which that of a share follows, unless that was loaded;
+-- then it counts what started of the share.
 create or replace view workload.start_rate as
 with started as (
   select s.setup, s.queue, s.gshare, sum(s.jobs)::float8 / 6 as rate
     from workload.job_start s
     join resource.setup_time t on t.setup = s.setup
    cross join lateral (select date_trunc('minute', t.now - interval '6 hours', 'utc')) w(since)
-   where s.queue is not null and s.minute >= w.since and s.last_at >= w.since and s.minute <= t.now  -- the second for its index
+   -- the second for its index
+   where s.queue is not null and s.minute >= w.since and s.last_at >= w.since and s.minute <= t.now
    group by s.setup, s.queue, s.gshare
 )
 select r.setup, r.queue, r.gshare, r.rate
@@ -21,8 +21,10 @@ select s.setup, s.queue, s.gshare, s.rate
   join workload.to_running_rate r on r.setup = s.setup and r.queue = s.queue and r.gshare = s.gshare and r.gshare <> '';
 
 comment on view workload.start_rate is
-'Jobs that begin to run per hour: the rows of workload.to_running_rate, and what began here in the last 6 h. Several rows a key, to be summed.';
+  'Jobs that begin to run per hour: the rows of workload.to_running_rate, and what began here in the last 6 h. '
+  'Several rows a key, to be summed.';
 comment on column workload.start_rate.setup is 'Tenant.';
 comment on column workload.start_rate.queue is 'Unified queue.';
-comment on column workload.start_rate.gshare is 'Global share; empty = all shares. A share has rows where its rate was loaded.';
+comment on column workload.start_rate.gshare is
+  'Global share; empty = all shares. A share has rows where its rate was loaded.';
 comment on column workload.start_rate.rate is 'Jobs per hour; sum them.';

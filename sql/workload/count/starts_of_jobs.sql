@@ -1,5 +1,5 @@
--- lifecycle.md, Statistics: starts as jobs say them. One that started twice says the later one only: so the counts are not corrected by this, but by what a load
--- changes of it (workload.store).
+-- lifecycle.md, Statistics: starts as jobs say them. One that started twice says the later one only: so the counts
+-- are not corrected by this, but by what a load changes of it (workload.store).
 create or replace function workload.starts_of_jobs(p_setup text) returns setof workload.start_count
 language sql stable
 as $$
@@ -9,4 +9,5 @@ as $$
    group by j.setup, j.queue, j.gshare, j.resource_type, date_trunc('minute', j.started, 'utc')
 $$;
 
-comment on function workload.starts_of_jobs(text) is 'When the jobs of a setup began to run, as workload.start_count counts it; those of the last eight days.';
+comment on function workload.starts_of_jobs(text) is
+  'When the jobs of a setup began to run, as workload.start_count counts it; those of the last eight days.';

@@ -1,21 +1,27 @@
--- after: workload.job_by_user
--- brokerage-rules 1.5: what the stabilizer knows of users. Of the jobs here those that are activated or later, merge jobs left out.
+-- brokerage-rules 1.5: what the stabilizer knows of users. Of the jobs here those that are activated
+-- or later, merge jobs left out.
 create or replace view workload.user_queue_job as
 select s.setup, s.queue, s.gshare, s.user_name, null::text as label, s.queued, s.running, s.running_cores
   from workload.user_queue_statistic s
 union all
-select c.setup, c.queue, c.gshare, c.user_name, c.label, case when c.status <> 'running' then c.jobs else 0 end, case when c.status = 'running' then c.jobs else 0 end,
+select c.setup, c.queue, c.gshare, c.user_name, c.label,
+       case when c.status <> 'running' then c.jobs else 0 end,
+       case when c.status = 'running' then c.jobs else 0 end,
        case when c.status = 'running' then c.cores else 0 end
   from workload.job_by_user c
- where c.user_name is not null and c.label is not null and c.status in ('activated', 'starting', 'running') and c.processing_type is distinct from 'pmerge';
+ where c.user_name is not null and c.label is not null and c.status in ('activated', 'starting', 'running')
+   and c.processing_type is distinct from 'pmerge';
 
 comment on view workload.user_queue_job is
-'Jobs of users at queues: the rows of workload.user_queue_statistic, and the jobs of this database. Several rows a key, to be summed.';
+  'Jobs of users at queues: the rows of workload.user_queue_statistic, and the jobs of this database. '
+  'Several rows a key, to be summed.';
 comment on column workload.user_queue_job.setup is 'Tenant.';
 comment on column workload.user_queue_job.queue is 'Unified queue.';
 comment on column workload.user_queue_job.gshare is 'Global share.';
-comment on column workload.user_queue_job.user_name is 'User; _total = of all users, where not all are listed (loaded ones only).';
-comment on column workload.user_queue_job.label is 'prodSourceLabel of the jobs; null = a loaded row, which holds for every label.';
+comment on column workload.user_queue_job.user_name is
+  'User; _total = of all users, where not all are listed (loaded ones only).';
+comment on column workload.user_queue_job.label is
+  'prodSourceLabel of the jobs; null = a loaded row, which holds for every label.';
 comment on column workload.user_queue_job.queued is 'Activated and starting jobs; sum them.';
 comment on column workload.user_queue_job.running is 'Running jobs; sum them.';
 comment on column workload.user_queue_job.running_cores is 'Cores of the running jobs; sum them; null = not known.';

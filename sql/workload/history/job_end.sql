@@ -1,4 +1,3 @@
--- after: workload.is_end
 -- lifecycle.md, Statistics: jobs that ended lately, by task and queue (TW_DONE_JOB_STAT).
 create or replace view workload.job_end as
 select b.setup, b.task_id, b.queue, b.status, b.minute, b.jobs
@@ -7,7 +6,8 @@ union all
 select c.setup, c.task_id, c.queue, c.to_status, date_trunc('minute', c.at, 'utc'), c.jobs
   from workload.job_change c where c.task_id is not null and c.from_status is not null and workload.is_end(c.to_status);
 
-comment on view workload.job_end is 'Jobs that ended, by task, queue, status and minute: several rows a key, to be summed.';
+comment on view workload.job_end is
+  'Jobs that ended, by task, queue, status and minute: several rows a key, to be summed.';
 comment on column workload.job_end.setup is 'Tenant.';
 comment on column workload.job_end.task_id is 'Task.';
 comment on column workload.job_end.queue is 'Unified queue; null = none yet.';

@@ -6,7 +6,8 @@ union all
 select c.setup, c.queue, c.gshare, c.resource_type, date_trunc('minute', c.at, 'utc'), c.jobs, c.at
   from workload.job_change c where c.to_status = 'running' and c.from_status is not null;
 
-comment on view workload.job_start is 'Jobs that began to run, by queue, share, resource type and minute: several rows a key, to be summed.';
+comment on view workload.job_start is
+  'Jobs that began to run, by queue, share, resource type and minute: several rows a key, to be summed.';
 comment on column workload.job_start.setup is 'Tenant.';
 comment on column workload.job_start.queue is 'Unified queue; null = none yet.';
 comment on column workload.job_start.gshare is 'Global share.';

@@ -1,5 +1,6 @@
 -- After a load: a task is digested once, whether it was loaded or a dataset that it reads was.
-create or replace function workload.digest_loaded_input(p_setup text, p_task_ids bigint[], p_datasets text[]) returns bigint
+create or replace function workload.digest_loaded_input(p_setup text, p_task_ids bigint[], p_datasets text[])
+returns bigint
 language plpgsql
 security definer set search_path = workload, pg_temp
 as $$
@@ -7,9 +8,12 @@ begin
   perform workload.digest_input(p_setup, array(
             select unnest(p_task_ids)
              union
-            select d.task_id from workload.task_dataset d where d.setup = p_setup and d.direction = 'input' and d.dataset = any (p_datasets)));
-  return (select coalesce(sum(i.jobs), 0) from workload.input_digest i where i.setup = p_setup and i.task_id = any (p_task_ids));
+            select d.task_id from workload.task_dataset d
+             where d.setup = p_setup and d.direction = 'input' and d.dataset = any (p_datasets)));
+  return (select coalesce(sum(i.jobs), 0) from workload.input_digest i
+           where i.setup = p_setup and i.task_id = any (p_task_ids));
 end $$;
 
 comment on function workload.digest_loaded_input(text, bigint[], text[]) is
-'Computes workload.input_digest anew for tasks that were loaded, and for all that read one of the datasets. Returns how many jobs the tasks loaded have. Errors: PB002 (setup not granted).';
+  'Computes workload.input_digest anew for tasks that were loaded, and for all that read one of the datasets. '
+  'Returns how many jobs the tasks loaded have. Errors: PB002 (setup not granted).';

@@ -1,16 +1,23 @@
--- G12, G13: which files of a task's input each of its jobs reads. Jobs are groups of the primary files; the other datasets are sliced in parallel.
+-- G12, G13: which files of a task's input each of its jobs reads. Jobs are groups of the primary files; the other
+-- datasets are sliced in parallel.
 create or replace function workload.job_file(p_setup text, p_task_ids bigint[])
-returns table (task_id bigint, number bigint, "position" int, dataset text, is_main boolean, is_pseudo boolean, lfn text, place int, size bigint, nevents bigint)
+returns table (task_id bigint, number bigint, "position" int, dataset text, is_main boolean, is_pseudo boolean,
+               lfn text, place int, size bigint, nevents bigint)
 language sql stable
 as $$
   with task as materialized (
-    select t.task_id, greatest(case when t.is_merging then t.n_files_per_merge_job else t.n_files_per_job end, 1) as files_per_job,
-           (select min(d.position) from workload.task_dataset d where d.setup = p_setup and d.task_id = t.task_id and d.direction = 'input') as main
+    select t.task_id,
+           greatest(case when t.is_merging then t.n_files_per_merge_job else t.n_files_per_job end, 1) as files_per_job,
+           (select min(d.position) from workload.task_dataset d
+             where d.setup = p_setup and d.task_id = t.task_id and d.direction = 'input') as main
       from workload.task t
      where t.setup = p_setup and t.task_id = any (p_task_ids)
   )
-  select t.task_id, (row_number() over (partition by t.task_id, d.position order by f.position) - 1) / t.files_per_job + 1, d.position, d.dataset,
-         d.position = t.main, coalesce(workload.is_pseudo(s), false), f.lfn, f.position, coalesce(f.size, 0), coalesce(f.nevents, 0)
+  select t.task_id,
+         (row_number() over (partition by t.task_id, d.position order by f.position) - 1) / t.files_per_job + 1,
+         d.position, d.dataset,
+         d.position = t.main, coalesce(workload.is_pseudo(s), false), f.lfn, f.position, coalesce(f.size, 0),
+         coalesce(f.nevents, 0)
     from task t
     join workload.task_dataset d on d.setup = p_setup and d.task_id = t.task_id and d.direction = 'input'
     join workload.dataset_file f on f.setup = p_setup and f.dataset = d.dataset
@@ -18,4 +25,5 @@ as $$
 $$;
 
 comment on function workload.job_file(text, bigint[]) is
-'Files of the input of tasks, and the job that reads each, by its number from 1 (one beyond the last job: nobody reads it).';
+  'Files of the input of tasks, and the job that reads each, by its number from 1 (one beyond the last job: '
+  'nobody reads it).';

@@ -1,4 +1,5 @@
--- Loads may come in any order, so that a name of what is not there is no error; but it may be a misspelt one, and brokerage then decides as if there were nothing.
+-- Loads may come in any order, so that a name of what is not there is no error; but it may be a misspelt one, and
+-- brokerage then decides as if there were nothing.
 create or replace function workload.missing_reference(p_setup text) returns table (kind text, rows bigint, example text)
 language plpgsql stable
 security definer set search_path = workload, pg_temp
@@ -9,24 +10,34 @@ begin
   with missing (kind, place, name, at) as (
     select 'input', d.task_id, format('task %s: %s', d.task_id, d.dataset), d.task_id::text
       from workload.task_dataset d
-     where d.setup = p_setup and d.direction = 'input' and not exists (select from workload.dataset s where s.setup = p_setup and s.dataset = d.dataset)
+     where d.setup = p_setup and d.direction = 'input'
+       and not exists (select from workload.dataset s where s.setup = p_setup and s.dataset = d.dataset)
        and d.dataset not in ('pseudo_dataset', 'seq_number')
     union all
     select 'nucleus', t.task_id, format('task %s: %s', t.task_id, t.nucleus), t.task_id::text
       from workload.task t
-     where t.setup = p_setup and t.nucleus <> '' and not exists (select from resource.nucleus n where n.setup = p_setup and n.nucleus = t.nucleus)
-       and not exists (select from resource.queue q where q.setup = p_setup and q.role = 'nucleus' and q.panda_site = t.nucleus)
+     where t.setup = p_setup and t.nucleus <> ''
+       and not exists (select from resource.nucleus n where n.setup = p_setup and n.nucleus = t.nucleus)
+       and not exists (select from resource.queue q
+                        where q.setup = p_setup and q.role = 'nucleus' and q.panda_site = t.nucleus)
     union all
     select 'storage', null, format('%s: %s', a.queue, a.storage), a.queue
       from resource.queue_storage a
-     where a.setup = p_setup and not exists (select from resource.storage s where s.setup = p_setup and s.storage = a.storage)
+     where a.setup = p_setup
+       and not exists (select from resource.storage s where s.setup = p_setup and s.storage = a.storage)
     union all
     select 'replica', null, format('%s: %s', r.dataset, r.storage), r.dataset
       from workload.replica r
-     where r.setup = p_setup and not exists (select from resource.storage s where s.setup = p_setup and s.storage = r.storage)
+     where r.setup = p_setup
+       and not exists (select from resource.storage s where s.setup = p_setup and s.storage = r.storage)
   )
-  select m.kind, count(distinct m.at), (array_agg(m.name order by m.place, m.name collate "C"))[1] from missing m group by m.kind order by m.kind;
+  select m.kind, count(distinct m.at), (array_agg(m.name order by m.place, m.name collate "C"))[1]
+    from missing m
+   group by m.kind
+   order by m.kind;
 end $$;
 
 comment on function workload.missing_reference(text) is
-'What names things that are not there, counted, with an example: tasks their input datasets (input) and nucleus, queues their storages (storage), datasets those of their replicas (replica). Errors: PB001, PB002 (setup not granted).';
+  'What names things that are not there, counted, with an example: tasks their input datasets (input) and nucleus, '
+  'queues their storages (storage), datasets those of their replicas (replica). '
+  'Errors: PB001, PB002 (setup not granted).';

@@ -1,8 +1,11 @@
--- lifecycle.md, States: every change of a job's status is made here, with its history and its counts. The caller says which status it changes from, so that two
--- who decide the same of a job do it once. Batches lock in the order of ids. One job goes by statements of its own, which are set up in half the time
--- of the one for many (190 us against 500). One change in a thousand moves changes into the counts, so that these stay few when nobody else does; not in a
--- transaction that lasts, which would keep others from it.
-create or replace function workload.change_status(p_setup text, p_job_ids bigint[], p_from text, p_to text, p_why text, p_sub_status text default null) returns bigint[]
+-- lifecycle.md, States: every change of a job's status is made here, with its history and its counts. The caller says
+-- which status it changes from, so that two who decide the same of a job do it once. Batches lock in the order of
+-- ids. One job goes by statements of its own, which are set up in half the time of the one for many (190 us against
+-- 500). One change in a thousand moves changes into the counts, so that these stay few when nobody else does; not in
+-- a transaction that lasts, which would keep others from it.
+create or replace function workload.change_status(
+  p_setup text, p_job_ids bigint[], p_from text, p_to text, p_why text, p_sub_status text default null
+) returns bigint[]
 language plpgsql
 as $$
 declare
@@ -10,7 +13,8 @@ declare
   v_job record;
   v_changed bigint[];
 begin
-  if hashint8(pg_current_xact_id()::text::bigint) & 1023 < cardinality(p_job_ids) and clock_timestamp() < transaction_timestamp() + interval '1 second' then
+  if hashint8(pg_current_xact_id()::text::bigint) & 1023 < cardinality(p_job_ids)
+     and clock_timestamp() < transaction_timestamp() + interval '1 second' then
     perform workload.fold_counts(5000);
   end if;
   if cardinality(p_job_ids) = 1 then
@@ -21,19 +25,25 @@ begin
            ended = case when p_to in ('finished', 'failed', 'cancelled', 'closed') then v_now end
      where j.setup = p_setup and j.job_id = p_job_ids[1] and j.status = p_from
        and exists (select from workload.transition t where t.from_status = p_from and t.to_status = p_to)
-    returning j.job_id, j.task_id, j.queue, j.gshare, j.resource_type, j.nucleus, j.label, j.user_name, j.working_group, j.processing_type, j.cores, j.disk_io into v_job;
+    returning j.job_id, j.task_id, j.queue, j.gshare, j.resource_type, j.nucleus, j.label, j.user_name, j.working_group,
+              j.processing_type, j.cores, j.disk_io
+      into v_job;
     if found then
       insert into workload.job_history (setup, at, job_id, from_status, to_status, role_name, why)
       values (p_setup, v_now, v_job.job_id, p_from, p_to, resource.caller(), p_why);
-      insert into workload.job_change (setup, at, jobs, from_status, to_status, task_id, queue, gshare, resource_type, nucleus, label, user_name, working_group,
+      insert into workload.job_change (setup, at, jobs, from_status, to_status, task_id, queue, gshare, resource_type,
+                                       nucleus, label, user_name, working_group,
                                        processing_type, cores, disk_io, disk_io_jobs)
-      values (p_setup, v_now, 1, p_from, p_to, v_job.task_id, v_job.queue, v_job.gshare, v_job.resource_type, v_job.nucleus, v_job.label, v_job.user_name,
-              v_job.working_group, v_job.processing_type, coalesce(v_job.cores, 1), v_job.disk_io::numeric, (v_job.disk_io is not null)::int);
+      values (p_setup, v_now, 1, p_from, p_to, v_job.task_id, v_job.queue, v_job.gshare, v_job.resource_type,
+              v_job.nucleus, v_job.label, v_job.user_name,
+              v_job.working_group, v_job.processing_type, coalesce(v_job.cores, 1), v_job.disk_io::numeric,
+              (v_job.disk_io is not null)::int);
       return p_job_ids;
     end if;
   end if;
   if not exists (select from workload.transition t where t.from_status = p_from and t.to_status = p_to) then
-    raise exception '% is %: it does not go to %', coalesce('job ' || p_job_ids[1], 'a job'), coalesce(p_from, 'of no status'), coalesce(p_to, 'null')
+    raise exception '% is %: it does not go to %', coalesce('job ' || p_job_ids[1], 'a job'),
+      coalesce(p_from, 'of no status'), coalesce(p_to, 'null')
       using errcode = 'PB005', hint = 'monitor.transition has what there is.';
   elsif cardinality(p_job_ids) < 2 then
     return '{}'::bigint[];
@@ -46,21 +56,26 @@ begin
            started = case when p_to = 'running' then v_now when p_to <> 'activated' then j.started end,
            ended = case when p_to in ('finished', 'failed', 'cancelled', 'closed') then v_now end
      where j.setup = p_setup and j.job_id = any (p_job_ids) and j.status = p_from
-    returning j.job_id, j.task_id, j.queue, j.gshare, j.resource_type, j.nucleus, j.label, j.user_name, j.working_group, j.processing_type, j.cores, j.disk_io
+    returning j.job_id, j.task_id, j.queue, j.gshare, j.resource_type, j.nucleus, j.label, j.user_name, j.working_group,
+              j.processing_type, j.cores, j.disk_io
   ), noted as (
     insert into workload.job_history (setup, at, job_id, from_status, to_status, role_name, why)
     select p_setup, v_now, c.job_id, p_from, p_to, resource.caller(), p_why from changed c
   ), counted as (
-    insert into workload.job_change (setup, at, jobs, from_status, to_status, task_id, queue, gshare, resource_type, nucleus, label, user_name, working_group,
+    insert into workload.job_change (setup, at, jobs, from_status, to_status, task_id, queue, gshare, resource_type,
+                                     nucleus, label, user_name, working_group,
                                      processing_type, cores, disk_io, disk_io_jobs)
-    select p_setup, v_now, count(*), p_from, p_to, c.task_id, c.queue, c.gshare, c.resource_type, c.nucleus, c.label, c.user_name, c.working_group, c.processing_type,
+    select p_setup, v_now, count(*), p_from, p_to, c.task_id, c.queue, c.gshare, c.resource_type, c.nucleus, c.label,
+           c.user_name, c.working_group, c.processing_type,
            sum(coalesce(c.cores, 1)), sum(c.disk_io::numeric), count(c.disk_io)
       from changed c
-     group by c.task_id, c.queue, c.gshare, c.resource_type, c.nucleus, c.label, c.user_name, c.working_group, c.processing_type
+     group by c.task_id, c.queue, c.gshare, c.resource_type, c.nucleus, c.label, c.user_name,
+              c.working_group, c.processing_type
   )
   select array_agg(c.job_id order by c.job_id) into v_changed from changed c;
   return coalesce(v_changed, '{}'::bigint[]);
 end $$;
 
 comment on function workload.change_status(text, bigint[], text, text, text, text) is
-'Changes the status of those of the jobs that have the status from, with history and counts, and returns which they were: others are not touched. Why and sub_status say more of it. Errors: PB005 (there is no such change).';
+  'Changes the status of those of the jobs that have the status from, with history and counts, and returns which they '
+  'were: others are not touched. Why and sub_status say more of it. Errors: PB005 (there is no such change).';

@@ -1,6 +1,8 @@
--- after: workload.change_status
--- A job to a status, whatever it has. One that ends well, holds or transfers has been running: where nobody said so, that is said first.
-create or replace function workload.move_job(p_setup text, p_job_id bigint, p_to text, p_why text, p_sub_status text default null) returns text
+-- A job to a status, whatever it has. One that ends well, holds or transfers has been running: where
+-- nobody said so, that is said first.
+create or replace function workload.move_job(
+  p_setup text, p_job_id bigint, p_to text, p_why text, p_sub_status text default null
+) returns text
 language plpgsql
 as $$
 declare
@@ -8,7 +10,8 @@ declare
 begin
   select j.status into v_from from workload.job j where j.setup = p_setup and j.job_id = p_job_id for update;
   if not found then
-    raise exception 'there is no job % in setup %', coalesce(p_job_id::text, 'null'), p_setup using errcode = 'PB004', hint = 'Jobs are made by brokerage, or loaded.';
+    raise exception 'there is no job % in setup %', coalesce(p_job_id::text, 'null'), p_setup
+      using errcode = 'PB004', hint = 'Jobs are made by brokerage, or loaded.';
   end if;
   if v_from = p_to then
     return v_from;
@@ -22,4 +25,5 @@ begin
 end $$;
 
 comment on function workload.move_job(text, bigint, text, text, text) is
-'Brings a job to a status and returns the one it had; no change where it has it. Errors: PB004 (no such job), PB005 (there is no such change), naming both statuses.';
+  'Brings a job to a status and returns the one it had; no change where it has it. '
+  'Errors: PB004 (no such job), PB005 (there is no such change), naming both statuses.';

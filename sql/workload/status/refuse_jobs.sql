@@ -1,27 +1,35 @@
--- after: workload.job_statuses
--- What check constraints do for other tables that worlds are loaded into. Not here: PostgreSQL reads the constraints of a table anew for each statement, which cost a change of
--- a job's status more than all the rest of it.
+-- What check constraints do for other tables that worlds are loaded into. Not here: PostgreSQL reads the constraints
+-- of a table anew for each statement, which cost a change of a job's status more than all the rest of it.
 create or replace function workload.refuse_jobs(p_rows jsonb) returns void
 language plpgsql
 as $$
 declare
   v_wrong record;
 begin
-  select resource.row_name('workload.job', e.row, e.place) as name, c.name as key, e.row -> c.name as value, b.words, col_description('workload.job'::regclass, c.place) as meaning
+  select resource.row_name('workload.job', e.row, e.place) as name, c.name as key, e.row -> c.name as value, b.words,
+         col_description('workload.job'::regclass, c.place) as meaning
     into v_wrong
     from jsonb_array_elements(p_rows) with ordinality e (row, place)
-    join resource.table_column('workload.job') c on jsonb_typeof(e.row -> c.name) = 'number' or c.name = 'status' and jsonb_typeof(e.row -> c.name) = 'string'
-   cross join lateral (select case when c.name = 'status' then case when not e.row ->> 'status' = any (workload.job_statuses()) then 'a status of jobs: ' || array_to_string(workload.job_statuses(), ', ') end
-                                   when c.name = 'job_id' and not (e.row ->> c.name)::numeric between 1 and 999999999999999999 then '1 or more, and less than 1e18'
-                                   when c.name in ('job_id', 'task_id') then null
-                                   when c.name in ('cores', 'number', 'rebrokered') and (e.row ->> c.name)::numeric < 0 then '0 or more'
-                                   when c.kind = 'an integer of 32 bits' and abs((e.row ->> c.name)::numeric) >= 1e9 then 'a number between -1e9 and 1e9'
-                                   when abs((e.row ->> c.name)::numeric) >= 1e15 then 'a number between -1e15 and 1e15' end) b (words)
+    join resource.table_column('workload.job') c on jsonb_typeof(e.row -> c.name) = 'number'
+                                                 or c.name = 'status' and jsonb_typeof(e.row -> c.name) = 'string'
+   cross join lateral (select case
+     when c.name = 'status' then case when not e.row ->> 'status' = any (workload.job_statuses())
+                                      then 'a status of jobs: ' || array_to_string(workload.job_statuses(), ', ') end
+     when c.name = 'job_id' and not (e.row ->> c.name)::numeric between 1 and 999999999999999999
+     then '1 or more, and less than 1e18'
+     when c.name in ('job_id', 'task_id') then null
+     when c.name in ('cores', 'number', 'rebrokered') and (e.row ->> c.name)::numeric < 0 then '0 or more'
+     when c.kind = 'an integer of 32 bits' and abs((e.row ->> c.name)::numeric) >= 1e9
+     then 'a number between -1e9 and 1e9'
+     when abs((e.row ->> c.name)::numeric) >= 1e15 then 'a number between -1e15 and 1e15' end) b (words)
    where b.words is not null
    order by e.place, c.place limit 1;
   if found then
-    raise exception '%: % is %, not %', v_wrong.name, v_wrong.key, v_wrong.value, v_wrong.words using errcode = 'PB001', hint = v_wrong.meaning;
+    raise exception '%: % is %, not %', v_wrong.name, v_wrong.key, v_wrong.value, v_wrong.words
+      using errcode = 'PB001', hint = v_wrong.meaning;
   end if;
 end $$;
 
-comment on function workload.refuse_jobs(jsonb) is 'Refuses jobs to be loaded of which a number is out of bounds or the status is none. Errors: PB001, naming the job, the key and the value.';
+comment on function workload.refuse_jobs(jsonb) is
+  'Refuses jobs to be loaded of which a number is out of bounds or the status is none. '
+  'Errors: PB001, naming the job, the key and the value.';

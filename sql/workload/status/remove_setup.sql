@@ -12,4 +12,5 @@ begin
   delete from workload.job_history h where h.setup = p_setup;
 end $$;
 
-comment on function workload.remove_setup(text) is 'Takes away what jobs of a setup have left; taskqueue.remove_setup calls it.';
+comment on function workload.remove_setup(text) is
+  'Takes away what jobs of a setup have left; taskqueue.remove_setup calls it.';

@@ -1,4 +1,5 @@
--- Jobs that were made in another database have ids of the same range. The sequence jumps well beyond them: who draws from it meanwhile does not bring it back.
+-- Jobs that were made in another database have ids of the same range. The sequence jumps well beyond them: who draws
+-- from it meanwhile does not bring it back.
 create or replace function workload.reserve_ids(p_setup text) returns void
 language sql
 as $$
@@ -7,4 +8,5 @@ as $$
    where m.job_id >= (select s.last_value + s.is_called::int from workload.job_id s)
 $$;
 
-comment on function workload.reserve_ids(text) is 'Lets jobs that brokerage makes from now on have ids beyond those of the jobs of a setup.';
+comment on function workload.reserve_ids(text) is
+  'Lets jobs that brokerage makes from now on have ids beyond those of the jobs of a setup.';

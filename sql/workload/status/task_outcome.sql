@@ -1,20 +1,24 @@
--- after: workload.job_end
--- brokerage-rules 1.4c, closed-jobs and failed-jobs: how jobs of tasks ended. What was loaded is of the time that counts.
+-- brokerage-rules 1.4c, closed-jobs and failed-jobs: how jobs of tasks ended. What was
+-- loaded is of the time that counts.
 create or replace view workload.task_outcome as
 select r.setup, r.task_id, r.queue, 'infinity'::timestamptz as minute, r.failed, r.closed, r.finished
   from workload.task_result r
 union all
-select e.setup, e.task_id, e.queue, e.minute, case when e.status = 'failed' then e.jobs else 0 end, case when e.status = 'closed' then e.jobs else 0 end,
+select e.setup, e.task_id, e.queue, e.minute,
+       case when e.status = 'failed' then e.jobs else 0 end,
+       case when e.status = 'closed' then e.jobs else 0 end,
        case when e.status = 'finished' then e.jobs else 0 end
   from workload.job_end e
  where e.queue is not null and e.status in ('failed', 'closed', 'finished');
 
 comment on view workload.task_outcome is
-'How jobs of tasks ended at queues: the rows of workload.task_result, and the jobs of this database by the minute. Several rows a key, to be summed over the minutes that count (TW_DONE_JOB_STAT).';
+  'How jobs of tasks ended at queues: the rows of workload.task_result, and the jobs of this database by the minute. '
+  'Several rows a key, to be summed over the minutes that count (TW_DONE_JOB_STAT).';
 comment on column workload.task_outcome.setup is 'Tenant.';
 comment on column workload.task_outcome.task_id is 'Task.';
 comment on column workload.task_outcome.queue is 'Unified queue.';
-comment on column workload.task_outcome.minute is 'When they ended, by the begin of the minute; infinity = a loaded row, which counts always.';
+comment on column workload.task_outcome.minute is
+  'When they ended, by the begin of the minute; infinity = a loaded row, which counts always.';
 comment on column workload.task_outcome.failed is 'Failed jobs; sum them.';
 comment on column workload.task_outcome.closed is 'Closed jobs; sum them.';
 comment on column workload.task_outcome.finished is 'Finished jobs; sum them.';

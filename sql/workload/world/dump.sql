@@ -9,4 +9,5 @@ begin
 end $$;
 
 comment on function workload.dump(text, text) is
-'The rows of a table of the room workload as objects, in key order and without defaults; what workload.store takes. Errors: PB001, PB002 (setup not granted).';
+  'The rows of a table of the room workload as objects, in key order and without defaults; what workload.store takes. '
+  'Errors: PB001, PB002 (setup not granted).';

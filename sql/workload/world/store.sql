@@ -1,8 +1,8 @@
--- after: workload.starts_of_jobs
--- after: workload.ends_of_jobs
--- after: workload.reserve_ids
--- World format: loads rows into a table of this room. Jobs that are loaded are counted, also when they started and ended; their nucleus is that of their task.
-create or replace function workload.store(p_setup text, p_table text, p_rows jsonb, p_parents jsonb default null, p_merge boolean default false) returns bigint
+-- World format: loads rows into a table of this room. Jobs that are loaded are counted, also when they started and
+-- ended; their nucleus is that of their task.
+create or replace function workload.store(
+  p_setup text, p_table text, p_rows jsonb, p_parents jsonb default null, p_merge boolean default false
+) returns bigint
 language plpgsql
 security definer set search_path = workload, pg_temp
 as $$
@@ -21,15 +21,19 @@ begin
   if p_table = 'job' then
     perform workload.reserve_ids(p_setup);
     insert into workload.start_count as n (setup, queue, gshare, resource_type, minute, jobs, last_at)
-    select d.setup, d.queue, d.gshare, d.resource_type, d.minute, sum(d.jobs * d.sign), coalesce(max(d.last_at) filter (where d.sign = 1), d.minute)
-      from (select s.*, 1 as sign from workload.starts_of_jobs(p_setup) s union all select s.*, -1 from unnest(v_started) s) d
+    select d.setup, d.queue, d.gshare, d.resource_type, d.minute, sum(d.jobs * d.sign),
+           coalesce(max(d.last_at) filter (where d.sign = 1), d.minute)
+      from (select s.*, 1 as sign from workload.starts_of_jobs(p_setup) s
+             union all select s.*, -1 from unnest(v_started) s) d
      group by d.setup, d.queue, d.gshare, d.resource_type, d.minute
     having sum(d.jobs * d.sign) <> 0
      order by d.setup, d.queue, d.gshare, d.resource_type, d.minute
-    on conflict on constraint start_count_key do update set jobs = n.jobs + excluded.jobs, last_at = greatest(n.last_at, excluded.last_at);
+    on conflict on constraint start_count_key do update
+       set jobs = n.jobs + excluded.jobs, last_at = greatest(n.last_at, excluded.last_at);
     insert into workload.end_count as n (setup, task_id, queue, status, minute, jobs)
     select d.setup, d.task_id, d.queue, d.status, d.minute, sum(d.jobs * d.sign)
-      from (select e.*, 1 as sign from workload.ends_of_jobs(p_setup) e union all select e.*, -1 from unnest(v_ended) e) d
+      from (select e.*, 1 as sign from workload.ends_of_jobs(p_setup) e
+             union all select e.*, -1 from unnest(v_ended) e) d
      group by d.setup, d.task_id, d.queue, d.status, d.minute
     having sum(d.jobs * d.sign) <> 0
      order by d.setup, d.task_id, d.queue, d.status, d.minute
@@ -38,7 +42,8 @@ begin
   if p_table in ('job', 'task') then
     update workload.job j set nucleus = t.nucleus
       from workload.task t
-     where j.setup = p_setup and j.number is null and t.setup = j.setup and t.task_id = j.task_id and t.nucleus is distinct from j.nucleus;
+     where j.setup = p_setup and j.number is null and t.setup = j.setup and t.task_id = j.task_id
+       and t.nucleus is distinct from j.nucleus;
     if p_table = 'job' or found then
       perform workload.correct_counts(p_setup);
     end if;
@@ -47,4 +52,7 @@ begin
 end $$;
 
 comment on function workload.store(text, text, jsonb, jsonb, boolean) is
-'Upserts an array of objects into a table of the room workload and returns how many; keys are columns, one left out gets its default (p_merge: keeps what the row has that is there), null is null. Rows of p_parents (values of the first key column, or objects with it and others; true = all) are deleted first. Errors: PB001, PB002 (setup not granted).';
+  'Upserts an array of objects into a table of the room workload and returns how many; keys are columns, '
+  'one left out gets its default (p_merge: keeps what the row has that is there), null is null. Rows of p_parents '
+  '(values of the first key column, or objects with it and others; true = all) are deleted first. '
+  'Errors: PB001, PB002 (setup not granted).';

@@ -55,7 +55,7 @@ transferring-limit no-pilot
 
 
 def test_order_of_doc(rolled_back: Db) -> None:
-    assert _order(rolled_back, "doc") == ORDER_OF_DOC.split()
+    assert _order(rolled_back, "documented") == ORDER_OF_DOC.split()
 
 
 def test_order_of_panda2026(rolled_back: Db) -> None:

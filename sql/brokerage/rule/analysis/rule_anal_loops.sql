@@ -6,4 +6,4 @@ as $$
 $$;
 
 comment on function brokerage.rule_anal_loops(brokerage.task_facts) is
-'anal-loops: a task is decided once more, without anal-locality, where every candidate fell to a persistent rule.';
+  'anal-loops: a task is decided once more, without anal-locality, where every candidate fell to a persistent rule.';

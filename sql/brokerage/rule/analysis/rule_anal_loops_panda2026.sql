@@ -1,15 +1,16 @@
--- brokerage-rules 1.4b and its Decided part: a pass without locality, if all of the input can be had over WAN. Where queues are left that only the user's jobs
--- there speak against, it needs a reason of its own (D-30).
+-- brokerage-rules 1.4b and its Decided part: a pass without locality, if all of the input can be had over WAN. Where
+-- queues are left that only the user's jobs there speak against, it needs a reason of its own (D-30).
 create or replace function brokerage.rule_anal_loops_panda2026(t brokerage.task_facts) returns text
 language sql stable parallel safe
 as $$
   select case
     when t.wan_problem is not null then null
-    when t.task_priority >= 2000 or t.io_intensity <> 0 and t.io_intensity_cutoff_user <> 0 and t.io_intensity <= t.io_intensity_cutoff_user
+    when t.task_priority >= 2000
+         or t.io_intensity <> 0 and t.io_intensity_cutoff_user <> 0 and t.io_intensity <= t.io_intensity_cutoff_user
          or t.now - t.frozen > t.data_check_timeout_user * interval '1 hour' then 'any'
     else 'persistent'
   end
 $$;
 
 comment on function brokerage.rule_anal_loops_panda2026(brokerage.task_facts) is
-'anal-loops of panda2026: a task is decided once more, without anal-locality, where its input can be had over WAN.';
+  'anal-loops of panda2026: a task is decided once more, without anal-locality, where its input can be had over WAN.';

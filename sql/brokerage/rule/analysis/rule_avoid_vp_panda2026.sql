@@ -1,5 +1,7 @@
 -- brokerage-rules 1.4c: the union of queues, and a second pass, go without them.
-create or replace function brokerage.rule_avoid_vp_panda2026(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) returns text
+create or replace function brokerage.rule_avoid_vp_panda2026(
+  t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts
+) returns text
 language sql stable parallel safe
 as $$
   select case
@@ -7,9 +9,12 @@ as $$
     when t.avoid_vp then 'the task avoids queues of virtual placement'
     when t.is_merging then 'merge jobs avoid queues of virtual placement'
     when t.is_distributed then 'distributed input: queues of virtual placement are avoided'
-    when t.second_pass or p.input_copies is null then 'no queue has all of the input: queues of virtual placement are avoided'
+    when t.second_pass or p.input_copies is null
+    then 'no queue has all of the input: queues of virtual placement are avoided'
   end
 $$;
 
-comment on function brokerage.rule_avoid_vp_panda2026(brokerage.task_facts, brokerage.queue_facts, brokerage.pair_facts) is
-'avoid-vp of panda2026: no queue of virtual placement where the task avoids them, or where its input cannot be had whole.';
+comment on function brokerage.rule_avoid_vp_panda2026(
+  brokerage.task_facts, brokerage.queue_facts, brokerage.pair_facts) is
+  'avoid-vp of panda2026: no queue of virtual placement where the task avoids them, or where its input '
+  'cannot be had whole.';

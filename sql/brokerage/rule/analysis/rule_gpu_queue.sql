@@ -1,5 +1,7 @@
 -- brokerage-rules 1.4c (D-32).
-create or replace function brokerage.rule_gpu_queue(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) returns text
+create or replace function brokerage.rule_gpu_queue(
+  t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts
+) returns text
 language sql stable parallel safe
 as $$
   select case
@@ -10,4 +12,4 @@ as $$
 $$;
 
 comment on function brokerage.rule_gpu_queue(brokerage.task_facts, brokerage.queue_facts, brokerage.pair_facts) is
-'gpu-queue: queues flagged gpu take tasks whose platform and hardware fit what they publish.';
+  'gpu-queue: queues flagged gpu take tasks whose platform and hardware fit what they publish.';

@@ -1,17 +1,25 @@
--- Seed 000, ATLAS Analysis Job Brokerage, 2; brokerage-doc-profile, include-exclude. PanDA's code: only with limitedSites, the site by a rule of its own, and
--- with AUTO in the list others than the included may do where none of those is left: a set rule, of which a reason with ! holds all the same.
-create or replace function brokerage.rule_include_exclude(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts, x jsonb) returns text
+-- Seed 000, ATLAS Analysis Job Brokerage, 2; brokerage-doc-profile, include-exclude. PanDA's code: only with
+-- limitedSites, the site by a rule of its own, and with AUTO in the list others than the included may do where none
+-- of those is left: a set rule, of which a reason with ! holds all the same.
+create or replace function brokerage.rule_include_exclude(
+  t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts, x jsonb
+) returns text
 language sql stable parallel safe
 as $$
   select case
     when (x ->> 'limited_alone')::boolean and t.limited_sites is not true then null
-    when brokerage.is_named(t, q, p, t.excluded_sites) then case when (x ->> 'limited_alone')::boolean then '!' else '' end || '-excluded: it is among excludedSite'
+    when brokerage.is_named(t, q, p, t.excluded_sites)
+    then case when (x ->> 'limited_alone')::boolean then '!' else '' end || '-excluded: it is among excludedSite'
     when t.included_sites is not null and not brokerage.is_named(t, q, p, t.included_sites)
-    then case when (x ->> 'limited_alone')::boolean and not 'AUTO' = any (t.included_sites) then '!' else '' end || '-notincluded: it is not among includedSite'
+    then case when (x ->> 'limited_alone')::boolean and not 'AUTO' = any (t.included_sites) then '!'
+              else '' end || '-notincluded: it is not among includedSite'
     when (x ->> 'limited_alone')::boolean then null
-    when t.sites is not null and not brokerage.is_named(t, q, p, t.sites) then '-nonpreassigned: the task''s site is ' || array_to_string(t.preassigned, ', ')
+    when t.sites is not null and not brokerage.is_named(t, q, p, t.sites)
+    then '-nonpreassigned: the task''s site is ' || array_to_string(t.preassigned, ', ')
   end
 $$;
 
-comment on function brokerage.rule_include_exclude(brokerage.task_facts, brokerage.queue_facts, brokerage.pair_facts, jsonb) is
-'include-exclude: the queue is among includedSite and site, and not among excludedSite. Parameter limited_alone (boolean): as PanDA''s code.';
+comment on function brokerage.rule_include_exclude(
+  brokerage.task_facts, brokerage.queue_facts, brokerage.pair_facts, jsonb) is
+  'include-exclude: the queue is among includedSite and site, and not among excludedSite. '
+  'Parameter limited_alone (boolean): as PanDA''s code.';

@@ -1,5 +1,7 @@
 -- brokerage-rules 1.4c, overloaded: where nothing runs the user is a problem there, whatever else is left.
-create or replace function brokerage.rule_overloaded_idle(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) returns text
+create or replace function brokerage.rule_overloaded_idle(
+  t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts
+) returns text
 language sql stable parallel safe
 as $$
   select case
@@ -9,4 +11,4 @@ as $$
 $$;
 
 comment on function brokerage.rule_overloaded_idle(brokerage.task_facts, brokerage.queue_facts, brokerage.pair_facts) is
-'overloaded: an overloaded queue where no job of the share runs is left in the end.';
+  'overloaded: an overloaded queue where no job of the share runs is left in the end.';

@@ -1,9 +1,12 @@
 -- brokerage-rules 1.4c, preassigned.
-create or replace function brokerage.rule_preassigned(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) returns text
+create or replace function brokerage.rule_preassigned(
+  t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts
+) returns text
 language sql stable parallel safe
 as $$
-  select case when t.preassigned is not null and p.is_preassigned is not true then 'the task''s site is ' || array_to_string(t.preassigned, ', ') end
+  select case when t.preassigned is not null and p.is_preassigned is not true
+              then 'the task''s site is ' || array_to_string(t.preassigned, ', ') end
 $$;
 
 comment on function brokerage.rule_preassigned(brokerage.task_facts, brokerage.queue_facts, brokerage.pair_facts) is
-'preassigned: a task that names a site runs there.';
+  'preassigned: a task that names a site runs there.';

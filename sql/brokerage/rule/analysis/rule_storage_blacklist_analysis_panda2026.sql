@@ -1,5 +1,7 @@
 -- brokerage-rules 1.4c: every type of storage; how data come in and go out counts only in a second pass.
-create or replace function brokerage.rule_storage_blacklist_analysis_panda2026(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) returns text
+create or replace function brokerage.rule_storage_blacklist_analysis_panda2026(
+  t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts
+) returns text
 language sql stable parallel safe
 as $$
   select case
@@ -11,5 +13,7 @@ as $$
   end
 $$;
 
-comment on function brokerage.rule_storage_blacklist_analysis_panda2026(brokerage.task_facts, brokerage.queue_facts, brokerage.pair_facts) is
-'storage-blacklist of analysis in panda2026: input can be read and output be written; in a second pass input can come in and output go out.';
+comment on function brokerage.rule_storage_blacklist_analysis_panda2026(
+  brokerage.task_facts, brokerage.queue_facts, brokerage.pair_facts) is
+  'storage-blacklist of analysis in panda2026: input can be read and output be written; in a second pass input can '
+  'come in and output go out.';

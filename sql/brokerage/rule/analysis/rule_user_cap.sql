@@ -1,4 +1,5 @@
--- Seed 000, ATLAS Analysis Job Brokerage, 1: queued jobs may be twice as many as running ones. A cap of 0 or null is none.
+-- Seed 000, ATLAS Analysis Job Brokerage, 1: queued jobs may be twice as many as running
+-- ones. A cap of 0 or null is none.
 create or replace function brokerage.rule_user_cap(t brokerage.task_facts, x jsonb) returns text
 language sql stable parallel safe
 as $$
@@ -7,13 +8,16 @@ as $$
     when t.account_running_jobs > nullif(t.cap_jobs, 0)
     then format('%s has %s running jobs, the cap is %s', brokerage.account_of(t), t.account_running_jobs, t.cap_jobs)
     when t.account_queued_jobs > 2 * nullif(t.cap_jobs, 0)
-    then format('%s has %s queued jobs, twice the cap is %s', brokerage.account_of(t), t.account_queued_jobs, 2 * t.cap_jobs)
+    then format('%s has %s queued jobs, twice the cap is %s', brokerage.account_of(t),
+                t.account_queued_jobs, 2 * t.cap_jobs)
     when t.account_running_cores > nullif(t.cap_cores, 0)
     then format('%s has %s running cores, the cap is %s', brokerage.account_of(t), t.account_running_cores, t.cap_cores)
     when t.account_queued_cores > 2 * nullif(t.cap_cores, 0)
-    then format('%s has %s queued cores, twice the cap is %s', brokerage.account_of(t), t.account_queued_cores, 2 * t.cap_cores)
+    then format('%s has %s queued cores, twice the cap is %s', brokerage.account_of(t),
+                t.account_queued_cores, 2 * t.cap_cores)
   end
 $$;
 
 comment on function brokerage.rule_user_cap(brokerage.task_facts, jsonb) is
-'user-cap: the user, or the working group, has not more running jobs and cores than the caps, and not more than twice as many queued. Parameter spares_merging (boolean).';
+  'user-cap: the user, or the working group, has not more running jobs and cores than the caps, and not more than '
+  'twice as many queued. Parameter spares_merging (boolean).';

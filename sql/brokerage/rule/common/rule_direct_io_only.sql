@@ -1,5 +1,7 @@
 -- brokerage-doc-profile, direct-io-only. panda2026: not for merging (D-75).
-create or replace function brokerage.rule_direct_io_only(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts, x jsonb) returns text
+create or replace function brokerage.rule_direct_io_only(
+  t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts, x jsonb
+) returns text
 language sql stable parallel safe
 as $$
   select case
@@ -9,5 +11,7 @@ as $$
   end
 $$;
 
-comment on function brokerage.rule_direct_io_only(brokerage.task_facts, brokerage.queue_facts, brokerage.pair_facts, jsonb) is
-'direct-io-only: a task that only reads directly needs direct access to the local storage. Parameter spares_merging (boolean).';
+comment on function brokerage.rule_direct_io_only(
+  brokerage.task_facts, brokerage.queue_facts, brokerage.pair_facts, jsonb) is
+  'direct-io-only: a task that only reads directly needs direct access to the local storage. '
+  'Parameter spares_merging (boolean).';

@@ -1,4 +1,5 @@
--- brokerage-rules 1.2, input-completeness (panda2026): a task whose input is complete nowhere that it can be read from fails as a whole.
+-- brokerage-rules 1.2, input-completeness (panda2026): a task whose input is complete nowhere that it can
+-- be read from fails as a whole.
 create or replace function brokerage.rule_input_completeness(t brokerage.task_facts) returns text
 language sql stable parallel safe
 as $$
@@ -6,4 +7,4 @@ as $$
 $$;
 
 comment on function brokerage.rule_input_completeness(brokerage.task_facts) is
-'input-completeness: each input dataset must be complete, or nearly so, at some storage that can be read.';
+  'input-completeness: each input dataset must be complete, or nearly so, at some storage that can be read.';

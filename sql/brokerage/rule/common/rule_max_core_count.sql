@@ -1,5 +1,7 @@
 -- brokerage-doc-profile, max-core-count: where both are set.
-create or replace function brokerage.rule_max_core_count(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts, x jsonb) returns text
+create or replace function brokerage.rule_max_core_count(
+  t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts, x jsonb
+) returns text
 language sql stable parallel safe
 as $$
   select case
@@ -9,5 +11,6 @@ as $$
   end
 $$;
 
-comment on function brokerage.rule_max_core_count(brokerage.task_facts, brokerage.queue_facts, brokerage.pair_facts, jsonb) is
-'max-core-count: the queue has no more cores than the task allows. Parameter spares_preassigned_alone (boolean).';
+comment on function brokerage.rule_max_core_count(
+  brokerage.task_facts, brokerage.queue_facts, brokerage.pair_facts, jsonb) is
+  'max-core-count: the queue has no more cores than the task allows. Parameter spares_preassigned_alone (boolean).';

@@ -1,5 +1,7 @@
 -- brokerage-rules 1.2, max-io-intensity.
-create or replace function brokerage.rule_max_io_intensity(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) returns text
+create or replace function brokerage.rule_max_io_intensity(
+  t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts
+) returns text
 language sql stable parallel safe
 as $$
   select case
@@ -8,5 +10,6 @@ as $$
   end
 $$;
 
-comment on function brokerage.rule_max_io_intensity(brokerage.task_facts, brokerage.queue_facts, brokerage.pair_facts) is
-'max-io-intensity: the task''s ioIntensity is not over the queue''s limit (kB/s).';
+comment on function brokerage.rule_max_io_intensity(
+  brokerage.task_facts, brokerage.queue_facts, brokerage.pair_facts) is
+  'max-io-intensity: the task''s ioIntensity is not over the queue''s limit (kB/s).';

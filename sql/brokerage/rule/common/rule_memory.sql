@@ -1,5 +1,8 @@
--- brokerage-doc-profile, memory: 0.9 of the memory must lie between minrss and maxrss, both of the whole slot; tenths are compared (G5).
-create or replace function brokerage.rule_memory(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) returns text
+-- brokerage-doc-profile, memory: 0.9 of the memory must lie between minrss and maxrss, both of the whole
+-- slot; tenths are compared (G5).
+create or replace function brokerage.rule_memory(
+  t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts
+) returns text
 language sql stable parallel safe
 as $$
   select case
@@ -12,4 +15,4 @@ as $$
 $$;
 
 comment on function brokerage.rule_memory(brokerage.task_facts, brokerage.queue_facts, brokerage.pair_facts) is
-'memory: nine tenths of the memory of a job lie between minrss and maxrss of the queue.';
+  'memory: nine tenths of the memory of a job lie between minrss and maxrss of the queue.';

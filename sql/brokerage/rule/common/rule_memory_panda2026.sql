@@ -1,5 +1,7 @@
 -- brokerage-rules 1.2, memory.
-create or replace function brokerage.rule_memory_panda2026(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) returns text
+create or replace function brokerage.rule_memory_panda2026(
+  t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts
+) returns text
 language sql stable parallel safe
 as $$
   select case
@@ -11,5 +13,6 @@ as $$
   end
 $$;
 
-comment on function brokerage.rule_memory_panda2026(brokerage.task_facts, brokerage.queue_facts, brokerage.pair_facts) is
-'memory of panda2026: nine tenths of the memory of a job, in whole MB, lie between minrss and maxrss of the queue.';
+comment on function brokerage.rule_memory_panda2026(
+  brokerage.task_facts, brokerage.queue_facts, brokerage.pair_facts) is
+  'memory of panda2026: nine tenths of the memory of a job, in whole MB, lie between minrss and maxrss of the queue.';

@@ -1,5 +1,7 @@
 -- brokerage-doc-profile, queue-status. panda2026: standby passes (D-14).
-create or replace function brokerage.rule_queue_status(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts, x jsonb) returns text
+create or replace function brokerage.rule_queue_status(
+  t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts, x jsonb
+) returns text
 language sql stable parallel safe
 as $$
   select case
@@ -8,5 +10,7 @@ as $$
   end
 $$;
 
-comment on function brokerage.rule_queue_status(brokerage.task_facts, brokerage.queue_facts, brokerage.pair_facts, jsonb) is
-'queue-status: the queue must be online, unless the task is pre-assigned to it. Parameter standby (boolean): standby passes, too.';
+comment on function brokerage.rule_queue_status(
+  brokerage.task_facts, brokerage.queue_facts, brokerage.pair_facts, jsonb) is
+  'queue-status: the queue must be online, unless the task is pre-assigned to it. '
+  'Parameter standby (boolean): standby passes, too.';

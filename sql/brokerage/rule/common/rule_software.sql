@@ -1,6 +1,8 @@
--- brokerage-doc-profile 4.2: what is published is compared when the facts are made; a reason of platform resolution brings its own tag.
--- panda2026: ANY is no pass by itself (D-47), the fact is the whole verdict.
-create or replace function brokerage.rule_software(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts, x jsonb) returns text
+-- brokerage-doc-profile 4.2: what is published is compared when the facts are made; a reason of platform resolution
+-- brings its own tag. panda2026: ANY is no pass by itself (D-47), the fact is the whole verdict.
+create or replace function brokerage.rule_software(
+  t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts, x jsonb
+) returns text
 language sql stable parallel safe
 as $$
   select case
@@ -14,4 +16,5 @@ as $$
 $$;
 
 comment on function brokerage.rule_software(brokerage.task_facts, brokerage.queue_facts, brokerage.pair_facts, jsonb) is
-'software: the queue takes any release, or publishes what the task needs. Parameters: as_prepared (the prepared verdict alone decides), spares_preassigned (boolean).';
+  'software: the queue takes any release, or publishes what the task needs. '
+  'Parameters: as_prepared (the prepared verdict alone decides), spares_preassigned (boolean).';

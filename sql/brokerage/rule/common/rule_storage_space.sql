@@ -1,5 +1,7 @@
 -- brokerage-doc-profile, storage-space: raw free space, over 200 GB (D-06, D-80).
-create or replace function brokerage.rule_storage_space(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) returns text
+create or replace function brokerage.rule_storage_space(
+  t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts
+) returns text
 language sql stable parallel safe
 as $$
   select case
@@ -9,4 +11,4 @@ as $$
 $$;
 
 comment on function brokerage.rule_storage_space(brokerage.task_facts, brokerage.queue_facts, brokerage.pair_facts) is
-'storage-space: over 200 GB are free in the default output storage of the queue.';
+  'storage-space: over 200 GB are free in the default output storage of the queue.';

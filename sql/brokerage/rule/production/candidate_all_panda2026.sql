@@ -1,5 +1,7 @@
 -- brokerage-rules 1.0, prod-initial-all: queues that run production, of some cloud; any name (D-01).
-create or replace function brokerage.candidate_all_panda2026(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) returns text
+create or replace function brokerage.candidate_all_panda2026(
+  t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts
+) returns text
 language sql stable parallel safe
 as $$
   select case
@@ -9,5 +11,7 @@ as $$
   end
 $$;
 
-comment on function brokerage.candidate_all_panda2026(brokerage.task_facts, brokerage.queue_facts, brokerage.pair_facts) is
-'prod-initial-all of panda2026: without pre-assignment all queues that run production and have a cloud are candidates.';
+comment on function brokerage.candidate_all_panda2026(
+  brokerage.task_facts, brokerage.queue_facts, brokerage.pair_facts) is
+  'prod-initial-all of panda2026: without pre-assignment all queues that run production and have a cloud '
+  'are candidates.';

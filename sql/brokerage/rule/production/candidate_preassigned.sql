@@ -1,5 +1,7 @@
 -- brokerage-doc-profile, prod-initial-preassigned and preassigned-merge; parameter by: which of them.
-create or replace function brokerage.candidate_preassigned(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts, x jsonb) returns text
+create or replace function brokerage.candidate_preassigned(
+  t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts, x jsonb
+) returns text
 language sql stable parallel safe
 as $$
   select case
@@ -8,5 +10,7 @@ as $$
   end
 $$;
 
-comment on function brokerage.candidate_preassigned(brokerage.task_facts, brokerage.queue_facts, brokerage.pair_facts, jsonb) is
-'prod-initial-preassigned, preassigned-merge: of a pre-assigned task exactly the queues listed are candidates. Parameter by: the rule that must have pre-assigned it; none = either.';
+comment on function brokerage.candidate_preassigned(
+  brokerage.task_facts, brokerage.queue_facts, brokerage.pair_facts, jsonb) is
+  'prod-initial-preassigned, preassigned-merge: of a pre-assigned task exactly the queues listed are candidates. '
+  'Parameter by: the rule that must have pre-assigned it; none = either.';

@@ -1,13 +1,17 @@
 -- brokerage-rules 1.2, cap: with NQUEUELIMITSITE as the floor; not for express tasks and pseudo-queues (D-27, D-72).
-create or replace function brokerage.rule_cap_panda2026(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) returns text
+create or replace function brokerage.rule_cap_panda2026(
+  t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts
+) returns text
 language sql stable parallel safe
 as $$
   select case
     when q.child_type is null and not brokerage.is_express(t, q, p, '{"urgent_alone": true}')
-         and brokerage.waiting_panda2026(t, q, p) > greatest(t.nqueuelimitsite, 2 * brokerage.running_workers_panda2026(t, q, p))
-    then format('%s jobs are waiting, more than %s and than twice the running %s', brokerage.waiting_panda2026(t, q, p), t.nqueuelimitsite, brokerage.running_workers_panda2026(t, q, p))
+         and brokerage.waiting_panda2026(t, q, p)
+               > greatest(t.nqueuelimitsite, 2 * brokerage.running_workers_panda2026(t, q, p))
+    then format('%s jobs are waiting, more than %s and than twice the running %s', brokerage.waiting_panda2026(t, q, p),
+                t.nqueuelimitsite, brokerage.running_workers_panda2026(t, q, p))
   end
 $$;
 
 comment on function brokerage.rule_cap_panda2026(brokerage.task_facts, brokerage.queue_facts, brokerage.pair_facts) is
-'cap of panda2026: not more jobs waiting than twice the running ones or NQUEUELIMITSITE, of the share at the queue.';
+  'cap of panda2026: not more jobs waiting than twice the running ones or NQUEUELIMITSITE, of the share at the queue.';

@@ -1,14 +1,19 @@
--- brokerage-rules 1.2, cap-rt: every queue with statistics of the task's resource types, the share's running jobs where they are more.
-create or replace function brokerage.rule_cap_rt(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) returns text
+-- brokerage-rules 1.2, cap-rt: every queue with statistics of the task's resource types, the share's
+-- running jobs where they are more.
+create or replace function brokerage.rule_cap_rt(
+  t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts
+) returns text
 language sql stable parallel safe
 as $$
   select case
     when not brokerage.is_express(t, q, p, '{"urgent_alone": true}')
-         and brokerage.type_waiting(t, q, p) > greatest(t.nqueuelimitsite, 2 * greatest(p.type_running, brokerage.running_workers_panda2026(t, q, p)))
-    then format('%s jobs of its resource types are waiting, more than %s and than twice the running %s', brokerage.type_waiting(t, q, p), t.nqueuelimitsite,
+         and brokerage.type_waiting(t, q, p)
+               > greatest(t.nqueuelimitsite, 2 * greatest(p.type_running, brokerage.running_workers_panda2026(t, q, p)))
+    then format('%s jobs of its resource types are waiting, more than %s and than twice the running %s',
+                brokerage.type_waiting(t, q, p), t.nqueuelimitsite,
                 greatest(p.type_running, brokerage.running_workers_panda2026(t, q, p)))
   end
 $$;
 
 comment on function brokerage.rule_cap_rt(brokerage.task_facts, brokerage.queue_facts, brokerage.pair_facts) is
-'cap-rt: not more jobs of the task''s resource types waiting than twice the running ones or NQUEUELIMITSITE.';
+  'cap-rt: not more jobs of the task''s resource types waiting than twice the running ones or NQUEUELIMITSITE.';

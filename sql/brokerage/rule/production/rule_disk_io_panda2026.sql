@@ -1,15 +1,20 @@
--- brokerage-rules 1.2, disk-io: as in doc, with the task's value divided in whole numbers (D-55).
-create or replace function brokerage.rule_disk_io_panda2026(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) returns text
+-- brokerage-rules 1.2, disk-io: as in documented, with the task's value divided in whole numbers (D-55).
+create or replace function brokerage.rule_disk_io_panda2026(
+  t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts
+) returns text
 language sql stable parallel safe
 as $$
   select case
     when t.disk_io > 0 and q.average_diskio > coalesce(nullif(q.maxdiskio, 0), t.max_diskio_default)
          and case when coalesce(t.task_core_count, 1) in (0, 1) or coalesce(q.unified_corecount, 0) = 0 then t.disk_io
-                  else floor(t.disk_io / q.unified_corecount) end > coalesce(nullif(q.maxdiskio, 0), t.max_diskio_default)
+                  else floor(t.disk_io / q.unified_corecount) end
+               > coalesce(nullif(q.maxdiskio, 0), t.max_diskio_default)
     then format('the task''s diskIO of %s kB/s for %s cores and the queue''s average of %s are over the limit of %s',
-                t.disk_io, brokerage.disk_io_cores(t, q, p), q.average_diskio, coalesce(nullif(q.maxdiskio, 0), t.max_diskio_default))
+                t.disk_io, brokerage.disk_io_cores(t, q, p), q.average_diskio,
+                coalesce(nullif(q.maxdiskio, 0), t.max_diskio_default))
   end
 $$;
 
-comment on function brokerage.rule_disk_io_panda2026(brokerage.task_facts, brokerage.queue_facts, brokerage.pair_facts) is
-'disk-io of panda2026: no task of high diskIO where the running jobs are over the limit (kB/s per core).';
+comment on function brokerage.rule_disk_io_panda2026(
+  brokerage.task_facts, brokerage.queue_facts, brokerage.pair_facts) is
+  'disk-io of panda2026: no task of high diskIO where the running jobs are over the limit (kB/s per core).';

@@ -1,12 +1,18 @@
--- brokerage-rules 1.2, express-network-threshold: where NW_ACTIVE (D-26, D-28), to an absolute 1e-12 as in doc.
-create or replace function brokerage.rule_express_network_threshold_panda2026(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) returns text
+-- brokerage-rules 1.2, express-network-threshold: where NW_ACTIVE (D-26, D-28), to an absolute 1e-12 as in documented.
+create or replace function brokerage.rule_express_network_threshold_panda2026(
+  t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts
+) returns text
 language sql stable parallel safe
 as $$
   select case
-    when t.nw_active and brokerage.is_express(t, q, p, '{"urgent_alone": true}') and brokerage.network_weight_panda2026(t, q, p) < t.nw_threshold * t.nw_weight_multiplier - 1e-12
-    then format('network weight is %s, express needs %s', brokerage.network_weight_panda2026(t, q, p), t.nw_threshold * t.nw_weight_multiplier)
+    when t.nw_active and brokerage.is_express(t, q, p, '{"urgent_alone": true}')
+         and brokerage.network_weight_panda2026(t, q, p) < t.nw_threshold * t.nw_weight_multiplier - 1e-12
+    then format('network weight is %s, express needs %s', brokerage.network_weight_panda2026(t, q, p),
+                t.nw_threshold * t.nw_weight_multiplier)
   end
 $$;
 
-comment on function brokerage.rule_express_network_threshold_panda2026(brokerage.task_facts, brokerage.queue_facts, brokerage.pair_facts) is
-'express-network-threshold of panda2026: express tasks need a good network to the nucleus, where network weights are active.';
+comment on function brokerage.rule_express_network_threshold_panda2026(
+  brokerage.task_facts, brokerage.queue_facts, brokerage.pair_facts) is
+  'express-network-threshold of panda2026: express tasks need a good network to the nucleus, '
+  'where network weights are active.';

@@ -1,5 +1,7 @@
 -- brokerage-rules 1.2: pledged queues for high priority and scouts, not associated ones (D-17).
-create or replace function brokerage.rule_high_prio_opportunistic_panda2026(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) returns text
+create or replace function brokerage.rule_high_prio_opportunistic_panda2026(
+  t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts
+) returns text
 language sql stable parallel safe
 as $$
   select case
@@ -8,5 +10,6 @@ as $$
   end
 $$;
 
-comment on function brokerage.rule_high_prio_opportunistic_panda2026(brokerage.task_facts, brokerage.queue_facts, brokerage.pair_facts) is
-'high-prio-opportunistic of panda2026: high priority and scouts do not go to opportunistic queues (pledgedcpu -1).';
+comment on function brokerage.rule_high_prio_opportunistic_panda2026(
+  brokerage.task_facts, brokerage.queue_facts, brokerage.pair_facts) is
+  'high-prio-opportunistic of panda2026: high priority and scouts do not go to opportunistic queues (pledgedcpu -1).';

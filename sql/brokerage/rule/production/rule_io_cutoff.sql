@@ -1,16 +1,19 @@
 -- brokerage-doc-profile, io-cutoff: missing bytes and files both below their cutoffs (D-23, D-54).
-create or replace function brokerage.rule_io_cutoff(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) returns text
+create or replace function brokerage.rule_io_cutoff(
+  t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts
+) returns text
 language sql stable parallel safe
 as $$
   select case
     when t.io_intensity > t.io_intensity_cutoff and t.input_bytes > 0
          and not ((t.input_bytes - coalesce(p.available_bytes, 0))::float8 < t.size_cutoff_to_move_input * 1073741824
                   and (t.input_files - coalesce(p.available_files, 0))::float8 < t.num_cutoff_to_move_input)
-    then format('ioIntensity is %s; %s bytes and %s files are missing, the cutoffs are %s GB and %s files', t.io_intensity,
+    then format('ioIntensity is %s; %s bytes and %s files are missing, the cutoffs are %s GB and %s files',
+                t.io_intensity,
                 t.input_bytes - coalesce(p.available_bytes, 0), t.input_files - coalesce(p.available_files, 0),
                 t.size_cutoff_to_move_input, t.num_cutoff_to_move_input)
   end
 $$;
 
 comment on function brokerage.rule_io_cutoff(brokerage.task_facts, brokerage.queue_facts, brokerage.pair_facts) is
-'io-cutoff: a task of high ioIntensity goes where little of its input is missing.';
+  'io-cutoff: a task of high ioIntensity goes where little of its input is missing.';

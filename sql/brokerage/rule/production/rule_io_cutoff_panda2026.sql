@@ -1,19 +1,31 @@
--- brokerage-rules 1.2, io-cutoff: over the cutoffs in whole MiB (D-23). A set rule: nobody is rejected where nobody passes. Asked first with copies on tape, then without.
-create or replace function brokerage.rule_io_cutoff_panda2026(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts, x jsonb) returns text
+-- brokerage-rules 1.2, io-cutoff: over the cutoffs in whole MiB (D-23). A set rule: nobody is rejected where nobody
+-- passes. Asked first with copies on tape, then without.
+create or replace function brokerage.rule_io_cutoff_panda2026(
+  t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts, x jsonb
+) returns text
 language sql stable parallel safe
 as $$
   select case
-    when t.io_intensity > t.io_intensity_cutoff and t.input_bytes > 0 and t.is_merging is not true and coalesce(t.event_service, 0) = 0
+    when t.io_intensity > t.io_intensity_cutoff and t.input_bytes > 0 and t.is_merging is not true
+         and coalesce(t.event_service, 0) = 0
          and not brokerage.is_only_site(t, q, p)
-         and (floor((t.input_bytes - coalesce(case when (x ->> 'tape')::boolean then p.reachable_bytes else p.available_bytes end, 0)) / 1048576::float8)
+         and (floor((t.input_bytes - coalesce(case when (x ->> 'tape')::boolean then p.reachable_bytes
+                                                   else p.available_bytes end, 0)) / 1048576::float8)
               > 1024 * t.size_cutoff_to_move_input
-              or t.input_files - coalesce(case when (x ->> 'tape')::boolean then p.reachable_files else p.available_files end, 0) > t.num_cutoff_to_move_input)
-    then format('ioIntensity is %s; %s bytes and %s files are missing%s, the cutoffs are %s GB and %s files', t.io_intensity,
-                t.input_bytes - coalesce(case when (x ->> 'tape')::boolean then p.reachable_bytes else p.available_bytes end, 0),
-                t.input_files - coalesce(case when (x ->> 'tape')::boolean then p.reachable_files else p.available_files end, 0),
-                case when (x ->> 'tape')::boolean then ' even with tape' end, t.size_cutoff_to_move_input, t.num_cutoff_to_move_input)
+              or t.input_files - coalesce(case when (x ->> 'tape')::boolean then p.reachable_files
+                                               else p.available_files end, 0) > t.num_cutoff_to_move_input)
+    then format('ioIntensity is %s; %s bytes and %s files are missing%s, the cutoffs are %s GB and %s files',
+                t.io_intensity,
+                t.input_bytes
+                - coalesce(case when (x ->> 'tape')::boolean then p.reachable_bytes else p.available_bytes end, 0),
+                t.input_files
+                - coalesce(case when (x ->> 'tape')::boolean then p.reachable_files else p.available_files end, 0),
+                case when (x ->> 'tape')::boolean then ' even with tape' end, t.size_cutoff_to_move_input,
+                t.num_cutoff_to_move_input)
   end
 $$;
 
-comment on function brokerage.rule_io_cutoff_panda2026(brokerage.task_facts, brokerage.queue_facts, brokerage.pair_facts, jsonb) is
-'io-cutoff of panda2026: a task of high ioIntensity goes where no more than the cutoffs of its input are missing. Parameter tape (boolean): copies on tape count.';
+comment on function brokerage.rule_io_cutoff_panda2026(
+  brokerage.task_facts, brokerage.queue_facts, brokerage.pair_facts, jsonb) is
+  'io-cutoff of panda2026: a task of high ioIntensity goes where no more than the cutoffs of its input are missing. '
+  'Parameter tape (boolean): copies on tape count.';

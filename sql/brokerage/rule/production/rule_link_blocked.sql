@@ -1,13 +1,19 @@
--- brokerage-doc-profile, link-blocked: closeness -1. panda2026: once the nucleus is over its cap, links are not looked at.
-create or replace function brokerage.rule_link_blocked(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts, x jsonb) returns text
+-- brokerage-doc-profile, link-blocked: closeness -1. panda2026: once the nucleus is over its cap, links are not
+-- looked at.
+create or replace function brokerage.rule_link_blocked(
+  t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts, x jsonb
+) returns text
 language sql stable parallel safe
 as $$
   select case
     when p.closeness = -1 and p.is_own is not true
-         and not coalesce((x ->> 'nucleus_first')::boolean and brokerage.rule_nucleus_queue_cap(t, q, p, x) is not null, false)
+         and not coalesce((x ->> 'nucleus_first')::boolean and brokerage.rule_nucleus_queue_cap(t, q, p, x) is not null,
+                          false)
     then format('the link to %s is blocked: closeness is -1', coalesce(t.nucleus, 'the nucleus'))
   end
 $$;
 
-comment on function brokerage.rule_link_blocked(brokerage.task_facts, brokerage.queue_facts, brokerage.pair_facts, jsonb) is
-'link-blocked: no blocked link to the nucleus; its own queues need none. Parameters: nucleus_first (boolean: not where nucleus-queue-cap rejects), and those of brokerage.rule_nucleus_queue_cap.';
+comment on function brokerage.rule_link_blocked(
+  brokerage.task_facts, brokerage.queue_facts, brokerage.pair_facts, jsonb) is
+  'link-blocked: no blocked link to the nucleus; its own queues need none. Parameters: nucleus_first (boolean: not '
+  'where nucleus-queue-cap rejects), and those of brokerage.rule_nucleus_queue_cap.';

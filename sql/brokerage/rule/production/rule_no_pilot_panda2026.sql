@@ -1,5 +1,8 @@
--- brokerage-rules 1.2, no-pilot: waived for test labels, jumbo jobs at their queues, slots for the task (num-slots) and pre-assignment (D-70).
-create or replace function brokerage.rule_no_pilot_panda2026(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) returns text
+-- brokerage-rules 1.2, no-pilot: waived for test labels, jumbo jobs at their queues, slots for the task
+-- (num-slots) and pre-assignment (D-70).
+create or replace function brokerage.rule_no_pilot_panda2026(
+  t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts
+) returns text
 language sql stable parallel safe
 as $$
   select case
@@ -9,5 +12,6 @@ as $$
   end
 $$;
 
-comment on function brokerage.rule_no_pilot_panda2026(brokerage.task_facts, brokerage.queue_facts, brokerage.pair_facts) is
-'no-pilot of panda2026: pilots asked for jobs there in the last 3 h, or need not.';
+comment on function brokerage.rule_no_pilot_panda2026(
+  brokerage.task_facts, brokerage.queue_facts, brokerage.pair_facts) is
+  'no-pilot of panda2026: pilots asked for jobs there in the last 3 h, or need not.';

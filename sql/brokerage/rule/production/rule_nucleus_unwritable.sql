@@ -1,5 +1,7 @@
 -- brokerage-rules 1.2: write_wan of the nucleus' default output storage is OFF or TEST.
-create or replace function brokerage.rule_nucleus_unwritable(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) returns text
+create or replace function brokerage.rule_nucleus_unwritable(
+  t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts
+) returns text
 language sql stable parallel safe
 as $$
   select case
@@ -8,5 +10,6 @@ as $$
   end
 $$;
 
-comment on function brokerage.rule_nucleus_unwritable(brokerage.task_facts, brokerage.queue_facts, brokerage.pair_facts) is
-'nucleus-unwritable: the nucleus takes outputs from elsewhere; its own queues need not ask.';
+comment on function brokerage.rule_nucleus_unwritable(
+  brokerage.task_facts, brokerage.queue_facts, brokerage.pair_facts) is
+  'nucleus-unwritable: the nucleus takes outputs from elsewhere; its own queues need not ask.';

@@ -1,5 +1,7 @@
 -- brokerage-doc-profile, storage-blacklist: LAN states, every type of storage, none in a direction is fine (D-77).
-create or replace function brokerage.rule_storage_blacklist(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) returns text
+create or replace function brokerage.rule_storage_blacklist(
+  t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts
+) returns text
 language sql stable parallel safe
 as $$
   select case
@@ -10,5 +12,6 @@ as $$
   end
 $$;
 
-comment on function brokerage.rule_storage_blacklist(brokerage.task_facts, brokerage.queue_facts, brokerage.pair_facts) is
-'storage-blacklist: an input storage can be read and an output storage written over LAN.';
+comment on function brokerage.rule_storage_blacklist(
+  brokerage.task_facts, brokerage.queue_facts, brokerage.pair_facts) is
+  'storage-blacklist: an input storage can be read and an output storage written over LAN.';

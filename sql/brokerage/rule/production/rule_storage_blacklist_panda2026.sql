@@ -1,5 +1,8 @@
--- brokerage-rules 1.2, storage-blacklist: DATADISKs, four activities, in this order; not where storage-space has failed (D-77).
-create or replace function brokerage.rule_storage_blacklist_panda2026(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) returns text
+-- brokerage-rules 1.2, storage-blacklist: DATADISKs, four activities, in this order; not where
+-- storage-space has failed (D-77).
+create or replace function brokerage.rule_storage_blacklist_panda2026(
+  t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts
+) returns text
 language sql stable parallel safe
 as $$
   select case
@@ -8,10 +11,13 @@ as $$
     when q.datadisk_write_lan is not true then '-write_lan_blacklist: no output DATADISK can be written over LAN'
     when (p.is_nucleus_queue is not true or p.input_is_local is not true) and q.datadisk_write_wan is not true
     then '-write_wan_blacklist: no input DATADISK can be written over WAN'
-    when p.is_nucleus_queue is not true and q.datadisk_read_wan is not true then '-read_wan_blacklist: no output DATADISK can be read over WAN'
-    when p.is_nucleus_queue is not true and p.has_readable_source is not true then '-source_blacklist: the input cannot be read over WAN anywhere'
+    when p.is_nucleus_queue is not true and q.datadisk_read_wan is not true
+    then '-read_wan_blacklist: no output DATADISK can be read over WAN'
+    when p.is_nucleus_queue is not true and p.has_readable_source is not true
+    then '-source_blacklist: the input cannot be read over WAN anywhere'
   end
 $$;
 
-comment on function brokerage.rule_storage_blacklist_panda2026(brokerage.task_facts, brokerage.queue_facts, brokerage.pair_facts) is
-'storage-blacklist of panda2026: input can come in and be read, output be written and go out.';
+comment on function brokerage.rule_storage_blacklist_panda2026(
+  brokerage.task_facts, brokerage.queue_facts, brokerage.pair_facts) is
+  'storage-blacklist of panda2026: input can come in and be read, output be written and go out.';

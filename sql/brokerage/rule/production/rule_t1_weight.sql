@@ -1,12 +1,17 @@
 -- brokerage-doc-profile, t1-weight: -1 and normal jobs. panda2026: any negative weight (D-22).
-create or replace function brokerage.rule_t1_weight(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts, x jsonb) returns text
+create or replace function brokerage.rule_t1_weight(
+  t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts, x jsonb
+) returns text
 language sql stable parallel safe
 as $$
   select case
-    when (t.t1_weight = -1 or (x ->> 'negative')::boolean and t.t1_weight < 0) and t.is_merging is not true and p.is_near is not true
+    when (t.t1_weight = -1 or (x ->> 'negative')::boolean and t.t1_weight < 0) and t.is_merging is not true
+         and p.is_near is not true
     then format('t1Weight is %s: only queues of %s', t.t1_weight, coalesce(t.nucleus, 'the nucleus'))
   end
 $$;
 
-comment on function brokerage.rule_t1_weight(brokerage.task_facts, brokerage.queue_facts, brokerage.pair_facts, jsonb) is
-'t1-weight: a task with t1Weight -1 stays at the nucleus, merging excepted. Parameter negative (boolean): any weight below 0.';
+comment on function brokerage.rule_t1_weight(
+  brokerage.task_facts, brokerage.queue_facts, brokerage.pair_facts, jsonb) is
+  't1-weight: a task with t1Weight -1 stays at the nucleus, merging excepted. '
+  'Parameter negative (boolean): any weight below 0.';

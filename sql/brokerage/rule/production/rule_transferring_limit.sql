@@ -1,5 +1,7 @@
 -- brokerage-doc-profile, transferring-limit: over max(limit, 2 * running), all shares, nobody exempt (D-69).
-create or replace function brokerage.rule_transferring_limit(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) returns text
+create or replace function brokerage.rule_transferring_limit(
+  t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts
+) returns text
 language sql stable parallel safe
 as $$
   select case
@@ -9,5 +11,6 @@ as $$
   end
 $$;
 
-comment on function brokerage.rule_transferring_limit(brokerage.task_facts, brokerage.queue_facts, brokerage.pair_facts) is
-'transferring-limit: not too many jobs are transferring at the queue.';
+comment on function brokerage.rule_transferring_limit(
+  brokerage.task_facts, brokerage.queue_facts, brokerage.pair_facts) is
+  'transferring-limit: not too many jobs are transferring at the queue.';

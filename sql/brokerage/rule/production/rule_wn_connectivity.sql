@@ -1,5 +1,8 @@
--- brokerage-doc-profile, wn-connectivity: checked when the task gives connectivity or stack; then the stacks are equal, unset ones too.
-create or replace function brokerage.rule_wn_connectivity(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) returns text
+-- brokerage-doc-profile, wn-connectivity: checked when the task gives connectivity or stack; then the
+-- stacks are equal, unset ones too.
+create or replace function brokerage.rule_wn_connectivity(
+  t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts
+) returns text
 language sql stable parallel safe
 as $$
   select case
@@ -8,9 +11,10 @@ as $$
          or t.ip_connectivity = 'http' and coalesce(q.connectivity, 'none') not in ('full', 'http')
     then format('needs network %s, the queue has %s', t.ip_connectivity, coalesce(q.connectivity, 'not said'))
     when t.ip_stack is distinct from q.ip_stack
-    then format('%s, the queue has %s', coalesce('needs stack ' || t.ip_stack, 'the task names no IP stack'), coalesce(q.ip_stack, 'unset'))
+    then format('%s, the queue has %s', coalesce('needs stack ' || t.ip_stack, 'the task names no IP stack'),
+                coalesce(q.ip_stack, 'unset'))
   end
 $$;
 
 comment on function brokerage.rule_wn_connectivity(brokerage.task_facts, brokerage.queue_facts, brokerage.pair_facts) is
-'wn-connectivity: worker nodes reach what the task needs, by the same IP stack.';
+  'wn-connectivity: worker nodes reach what the task needs, by the same IP stack.';

@@ -1,15 +1,19 @@
 -- brokerage-rules 1.2, wn-connectivity: a stack of the queue alone refuses nobody (D-21).
-create or replace function brokerage.rule_wn_connectivity_panda2026(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) returns text
+create or replace function brokerage.rule_wn_connectivity_panda2026(
+  t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts
+) returns text
 language sql stable parallel safe
 as $$
   select case
     when brokerage.is_only_site(t, q, p) then null
-    when t.ip_connectivity in ('full', 'http') and q.connectivity is distinct from 'full' and not (t.ip_connectivity = 'http' and q.connectivity is not distinct from 'http')
+    when t.ip_connectivity in ('full', 'http') and q.connectivity is distinct from 'full'
+         and not (t.ip_connectivity = 'http' and q.connectivity is not distinct from 'http')
     then format('needs network %s, the queue has %s', t.ip_connectivity, coalesce(q.connectivity, 'not said'))
     when t.ip_stack is not null and t.ip_stack is distinct from q.ip_stack
     then format('needs stack %s, the queue has %s', t.ip_stack, coalesce(q.ip_stack, 'unset'))
   end
 $$;
 
-comment on function brokerage.rule_wn_connectivity_panda2026(brokerage.task_facts, brokerage.queue_facts, brokerage.pair_facts) is
-'wn-connectivity of panda2026: worker nodes reach what the task needs, by the IP stack that it names.';
+comment on function brokerage.rule_wn_connectivity_panda2026(
+  brokerage.task_facts, brokerage.queue_facts, brokerage.pair_facts) is
+  'wn-connectivity of panda2026: worker nodes reach what the task needs, by the IP stack that it names.';

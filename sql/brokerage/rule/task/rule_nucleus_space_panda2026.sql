@@ -1,5 +1,7 @@
 -- brokerage-rules 1.1, nucleus-space: whole GB of demand, equality passes (D-06).
-create or replace function brokerage.rule_nucleus_space_panda2026(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) returns text
+create or replace function brokerage.rule_nucleus_space_panda2026(
+  t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts
+) returns text
 language sql stable parallel safe
 as $$
   select case
@@ -9,5 +11,6 @@ as $$
   end
 $$;
 
-comment on function brokerage.rule_nucleus_space_panda2026(brokerage.task_facts, brokerage.queue_facts, brokerage.pair_facts) is
-'nucleus-space of panda2026: usable space, less what the remaining work will fill, is DISK_THRESHOLD or more.';
+comment on function brokerage.rule_nucleus_space_panda2026(
+  brokerage.task_facts, brokerage.queue_facts, brokerage.pair_facts) is
+  'nucleus-space of panda2026: usable space, less what the remaining work will fill, is DISK_THRESHOLD or more.';

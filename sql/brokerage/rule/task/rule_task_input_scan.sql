@@ -6,4 +6,4 @@ as $$
 $$;
 
 comment on function brokerage.rule_task_input_scan(brokerage.task_facts) is
-'task-input-scan: each input dataset is complete somewhere where it can be read over WAN.';
+  'task-input-scan: each input dataset is complete somewhere where it can be read over WAN.';

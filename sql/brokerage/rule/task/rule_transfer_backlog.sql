@@ -1,5 +1,7 @@
 -- brokerage-doc-profile 3, transfer-backlog.
-create or replace function brokerage.rule_transfer_backlog(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts) returns text
+create or replace function brokerage.rule_transfer_backlog(
+  t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts
+) returns text
 language sql stable parallel safe
 as $$
   select case
@@ -9,5 +11,6 @@ as $$
   end
 $$;
 
-comment on function brokerage.rule_transfer_backlog(brokerage.task_facts, brokerage.queue_facts, brokerage.pair_facts) is
-'transfer-backlog: at most NQUEUED_NUC_CAP files are queued into the nucleus, unless t1Weight is negative.';
+comment on function brokerage.rule_transfer_backlog(
+  brokerage.task_facts, brokerage.queue_facts, brokerage.pair_facts) is
+  'transfer-backlog: at most NQUEUED_NUC_CAP files are queued into the nucleus, unless t1Weight is negative.';

@@ -1,0 +1,22 @@
+"""All tables as the first release has them: the files of migrations/baseline, a file a schema.
+
+Until the first release these files are edited in place. Afterwards they stay as they are, and a revision after this
+one changes a table.
+"""
+
+from broker.upgrade.revisions import create_baseline, drop_baseline
+
+revision = "0001_baseline"
+down_revision = None
+branch_labels = None
+depends_on = None
+
+
+def upgrade() -> None:
+    """Create schemas, types, sequences and tables. The schema resource is there: Alembic keeps its version in it."""
+    create_baseline()
+
+
+def downgrade() -> None:
+    """Drop what upgrade() created. The schema resource goes last, after Alembic wrote that no revision is left."""
+    drop_baseline()

@@ -1,8 +1,0 @@
--- Which readings the facts have: those of the shipped profile at the root (texts of architectures and policies are read differently).
-create or replace function brokerage.flavour(p_profile text) returns text
-language sql stable
-as $$
-  select l.of_profile from brokerage.profile_line l join brokerage.shipped_profile s on s.profile = l.of_profile where l.profile = p_profile
-$$;
-
-comment on function brokerage.flavour(text) is 'The shipped profile that a profile goes back to: doc or panda2026; null = there is no such profile.';
