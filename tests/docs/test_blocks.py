@@ -1,0 +1,125 @@
+"""What pages tell people to type works: the blocks of a page are run from top to bottom, in a folder and a database.
+
+Blocks marked sh, python and sql are run, each by its own program, of all pages below broker/docs and sql/ (not of
+generated ones). A page needs nothing for that. What a page builds on stands in comments anywhere on it:
+
+    <!-- with: ../tutorial/first-match.md -->    the blocks of that page are run before its own
+    <!-- world: one-queue -->                    broker/docs/worlds/one-queue.json is loaded, and lies in the folder
+
+and before a block that cannot be run, with a line in not_run.txt:
+
+    <!-- not run: it asks for a password -->
+"""
+
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import psycopg
+import pytest
+
+from broker import world
+from tests.docs import pages as docs
+from tests.docs.pages import ROOT, Block, Page
+from tests.throwaway import programs
+
+KINDS = ("sh", "python", "sql")
+LONGEST = 300  # seconds that a block may take
+WORLDS = ROOT / "broker" / "docs" / "worlds"
+# They are run chapter by chapter (test_readmes.py) until their chapters are pages of their own.
+BY_CHAPTER = {"sql/README.md"}
+
+
+def runnable(page: Page) -> list[Block]:
+    """The blocks of a page that somebody may type."""
+    return [block for block in page.blocks if block.kind in KINDS]
+
+
+def shown() -> list[Page]:
+    """The pages that tell people to type something."""
+    below = ("broker/docs/", "sql/")
+    return [
+        page
+        for page in docs.pages()
+        if page.name.startswith(below) and not page.is_generated and page.name not in BY_CHAPTER and runnable(page)
+    ]
+
+
+def before(page: Page) -> Iterator[Page]:
+    """The pages that a page builds on, the first first."""
+    for name in page.directives("with"):
+        other = docs.by_name()[Path(os.path.normpath(page.path.parent / name)).relative_to(ROOT).as_posix()]
+        yield from before(other)
+        yield other
+
+
+def run(block: Block, dsn: str, folder: Path) -> None:
+    """Run one block as its reader would."""
+    psql = programs(os.environ.get("BROKER_TEST_SERVER", "")).program("psql")
+    program = {
+        "sh": ["bash", "-euo", "pipefail", "-c", block.text],
+        "python": [sys.executable, "-c", block.text],
+        "sql": [str(psql), "--no-psqlrc", "--quiet", "--set", "ON_ERROR_STOP=1", "--dbname", dsn],
+    }[block.kind]
+    kept = {key: value for key, value in os.environ.items() if not key.startswith(("PG", "BROKER_"))}
+    path = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", ""), str(Path(psql).parent)])
+    done = subprocess.run(
+        program,
+        cwd=folder,
+        env={**kept, "BROKER_DSN": dsn, "BROKER_HOME": str(folder / "home"), "PATH": path},
+        input=block.text if block.kind == "sql" else "",
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=LONGEST,
+    )
+    assert done.returncode == 0, f"{block.text}\n{done.stdout}\n{done.stderr}"
+
+
+@pytest.mark.parametrize("page", [pytest.param(page, id=page.name) for page in shown()])
+def test_the_blocks_of_a_page_work(dsn: str, tmp_path: Path, page: Page) -> None:
+    for one in dict.fromkeys([*before(page), page]):
+        for name in one.directives("world"):
+            file = WORLDS / f"{name}.json"
+            (tmp_path / file.name).write_bytes(file.read_bytes())
+            with psycopg.connect(dsn) as connection:
+                world.load(connection, [world.parse(file.read_text(encoding="utf-8"), file.name)])
+        for block in runnable(one):
+            if block.not_run is None:
+                run(block, dsn, tmp_path)
+
+
+def test_blocks_that_are_not_run_are_those_that_cannot_be() -> None:
+    left_out = [f"{page.name}: {block.not_run}" for page in shown() for block in runnable(page) if block.not_run]
+    assert sorted(left_out) == docs.listed("not_run.txt"), "differs from tests/docs/not_run.txt"
+
+
+def test_pages_and_worlds_that_pages_build_on_are_there() -> None:
+    for page in docs.pages():
+        assert list(before(page)) is not None
+        assert [name for name in page.directives("world") if not (WORLDS / f"{name}.json").exists()] == [], page.name
+
+
+def test_what_a_page_declares_is_read(tmp_path: Path) -> None:
+    file = tmp_path / "x.md"
+    file.write_text(
+        "# A\n<!-- with: b.md -->\n<!-- world: c -->\n\n```sh\ntrue\n```\n\n"
+        "<!-- not run: it\nasks -->\n\n```sql\nselect 1\n```\n\nWords.\n\n```sql\nselect 2\n```\n"
+    )
+    page = docs.parsed(file)
+    assert (page.directives("with"), page.directives("world")) == (["b.md"], ["c"])
+    assert page.blocks == (
+        Block("sh", "true\n", None),
+        Block("sql", "select 1\n", "it asks"),
+        Block("sql", "select 2\n", None),
+    )
+
+
+def test_a_block_that_fails_is_noticed(dsn: str, tmp_path: Path) -> None:
+    for kind, text in (("sh", "false | true"), ("python", "raise SystemExit(3)"), ("sql", "select 1 / 0; select 1")):
+        with pytest.raises(AssertionError):
+            run(Block(kind, text, None), dsn, tmp_path)
+    run(Block("sql", "select 1 as one \\gset\nselect :one;", None), dsn, tmp_path)
+    run(Block("sh", 'test -n "$BROKER_DSN" && broker status', None), dsn, tmp_path)
