@@ -37,8 +37,17 @@ from tests.throwaway import programs
 KINDS = ("sh", "python", "sql")
 LONGEST = 300  # seconds that a block may take
 WORLDS = ROOT / "broker" / "docs" / "worlds"
-# They are run chapter by chapter (test_readmes.py) until their chapters are pages of their own.
-BY_CHAPTER = {"sql/README.md"}
+# What the database holds after the blocks of a page: page, query, rows.
+OUTCOMES = {
+    "sql/brokerage/README.md": (
+        "select profile, tasks from brokerage.run where algorithm = 'analysis_job' and dry",
+        [("by-class", 0)],
+    ),
+    "sql/instance/README.md": (
+        "select state, cpu, ram from monitor.instance_job where setup = 'default' order by cpu",
+        [("placed", 2, 6000), ("finished", 4, 512)],
+    ),
+}
 _ROLE = re.compile(r"\bcreate (?:role|user) (\w+)", re.IGNORECASE)
 
 
@@ -50,11 +59,7 @@ def runnable(page: Page) -> list[Block]:
 def shown() -> list[Page]:
     """The pages that tell people to type something."""
     below = ("broker/docs/", "sql/")
-    return [
-        page
-        for page in docs.pages()
-        if page.name.startswith(below) and not page.is_generated and page.name not in BY_CHAPTER and runnable(page)
-    ]
+    return [page for page in docs.pages() if page.name.startswith(below) and not page.is_generated and runnable(page)]
 
 
 def run_here() -> list[Page]:
@@ -108,6 +113,10 @@ def test_the_blocks_of_a_page_work(dsn: str, tmp_path: Path, page: Page) -> None
             for block in runnable(one):
                 if block.not_run is None:
                     run(block, dsn, tmp_path)
+        if page.name in OUTCOMES:
+            query, rows = OUTCOMES[page.name]
+            with psycopg.connect(dsn) as connection:
+                assert connection.execute(query.encode()).fetchall() == rows
     finally:
         _drop_roles(dsn, [role for one in together for role in roles_of(one)])
 
@@ -129,6 +138,10 @@ def _drop_roles(dsn: str, names: list[str]) -> None:
 def test_pages_create_roles_of_different_names() -> None:
     names = Counter(role for page in run_here() for role in roles_of(page))
     assert [name for name, times in names.items() if times > 1] == []
+
+
+def test_pages_with_outcomes_are_there() -> None:
+    assert set(OUTCOMES) <= {page.name for page in run_here()}
 
 
 def test_pages_run_by_another_test_are_named_there() -> None:
