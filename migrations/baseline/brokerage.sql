@@ -214,7 +214,7 @@ comment on column brokerage.profile_rule.enabled is 'Whether the rule holds.';
 comment on column brokerage.profile_rule.parameters is
   'Parameters that the function gets; as: the rule id that decisions name instead; of a choice best, how many are '
   'kept; of a task rule status, throttled or failed; of a pending wait, an interval, also by priority.';
-comment on column brokerage.profile_rule.source is 'Where it comes from: seed and section, or whose rule it is.';
+comment on column brokerage.profile_rule.source is 'Page and heading that describe the rule, relative to sql/brokerage; or whose rule it is.';
 comment on constraint profile_rule_rule_check on brokerage.profile_rule is 'lower case letters, digits and hyphens';
 comment on constraint profile_rule_kind_check on brokerage.profile_rule is
   'task rule, candidate, row rule, set rule, second pass, weight, choice, distribution, pending or fact';
