@@ -1,5 +1,5 @@
--- Remaining work (brokerage-rules 1.1, RW): what the world says, and what tasks brought that were assigned since
--- (task-weight-rw, within a batch and between batches, as long as assignments count: brokerage.setting).
+-- task-weights.md, Remaining work: the work loaded with the world, and the work of tasks assigned since (within a
+-- batch and between batches, as long as assignments count: brokerage.setting).
 create or replace view brokerage.work_at_nucleus as
 select w.setup, w.nucleus, w.gshare, w.priority, w.work from workload.remaining_work w
 union all

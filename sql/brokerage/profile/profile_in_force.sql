@@ -7,4 +7,4 @@ as $$
 $$;
 
 comment on function brokerage.profile_in_force(text, text) is
-  'The profile that decides in a setup: the one that a call names, else that of the setting, else documented.';
+  'The profile that decides in a setup: the one named in the call, else that of the setting, else documented.';

@@ -25,21 +25,22 @@ select 'panda2026', 'analysis_job', r.rule, r.kind, r.position, r.function, r.cr
   from brokerage.shipped_panda2026_analysis_job r;
 
 comment on view brokerage.shipped_rule is
-  'The rules of the profiles documented and panda2026. An organisation adds to them, or changes them, '
-  'in brokerage.profile_rule; what holds is brokerage.rule_in_force.';
+  'The rules of the profiles documented and panda2026. An organisation adds rules or changes them '
+  'in brokerage.profile_rule; brokerage.rule_in_force has the result.';
 comment on column brokerage.shipped_rule.profile is 'Profile.';
 comment on column brokerage.shipped_rule.algorithm is 'production_job, analysis_job or production_task.';
 comment on column brokerage.shipped_rule.rule is 'Rule id, unique in profile and algorithm.';
-comment on column brokerage.shipped_rule.position is 'Order within the algorithm; facts stand behind.';
+comment on column brokerage.shipped_rule.position is 'Order within the algorithm; facts stand last.';
 comment on column brokerage.shipped_rule.kind is 'As in brokerage.profile_rule.';
 comment on column brokerage.shipped_rule.function is
-  'Function of task facts, queue facts, pair facts, and the parameters where it takes them; of a choice the value that '
-  'it goes by, null = the weight; of a fact where it is prepared.';
+  'Function of task facts, queue facts, pair facts, and the parameters if it takes them. For a choice: the value to '
+  'choose by, null = the weight. For a fact: the function or view that prepares it.';
 comment on column brokerage.shipped_rule.criteria is
   'PanDA''s criteria tag; null = none, or the reason begins with it.';
 comment on column brokerage.shipped_rule.temporary is
-  'The problem passes by itself: the rule marks a queue, later rules still see it.';
-comment on column brokerage.shipped_rule.enabled is 'Whether the rule holds.';
+  'The problem may pass by itself: the rule marks a queue, later rules still see it.';
+comment on column brokerage.shipped_rule.enabled is 'Whether the rule applies.';
 comment on column brokerage.shipped_rule.parameters is
-  'Parameters that the function gets; of a choice: best, how many are kept.';
-comment on column brokerage.shipped_rule.source is 'Page and heading that describe the rule, relative to sql/brokerage.';
+  'Parameters of the function; for a choice: best, how many are kept.';
+comment on column brokerage.shipped_rule.source is
+  'Page and heading that describe the rule, relative to sql/brokerage.';

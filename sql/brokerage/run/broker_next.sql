@@ -1,7 +1,7 @@
--- A part of a run: takes tasks that nobody else works on, decides them, assigns their jobs, all in one transaction.
--- Tasks are locked first and looked at again after that: another broker may have decided them between this call's
--- snapshot and the lock. A dry run changes nothing of a task: it takes no lock, so that no broker passes its tasks
--- over, and may stand in one snapshot with what it is compared with.
+-- A part of a run: takes tasks that no other session works on, decides them and assigns their jobs, all in one
+-- transaction. Tasks are locked first and checked again after that: another broker may have decided them between
+-- this call's snapshot and the lock. A dry run changes nothing of a task: it takes no lock, so that no broker passes
+-- its tasks over, and it may use one snapshot together with the run that it is compared with.
 create or replace function brokerage.broker_next(
   p_setup text, p_run_id bigint, p_task_ids bigint[] default null, p_limit bigint default null
 ) returns bigint
@@ -76,6 +76,6 @@ begin
 end $$;
 
 comment on function brokerage.broker_next(text, bigint, bigint[], bigint) is
-  'Decides up to p_limit tasks of a run that are due, or of those listed, and assigns their jobs; '
-  'returns how many tasks. Works within the caller''s transaction. Errors: PB001 (isolation level, unless dry), '
-  'PB002 (setup not granted), PB004 (no such run).';
+  'Decides up to p_limit tasks of a run that are due, or listed, and assigns their jobs; returns how many tasks. '
+  'Works within the caller''s transaction. Errors: PB001 (isolation level, unless dry), PB002 (setup not granted), '
+  'PB004 (no such run).';
