@@ -2,7 +2,7 @@ create or replace function brokerage.profile_in_force(p_setup text, p_profile te
 language sql stable
 as $$
   select coalesce(brokerage.profile_name(p_profile),
-                  (select s.profile from brokerage.setting s where s.setup = p_setup),
+                  (select s.profile from brokerage.setting_in_force s where s.setup = p_setup),
                   'documented')
 $$;
 
