@@ -324,7 +324,7 @@ def test_rules_are_listed_in_their_order(cli: Cli) -> None:
     assert rules[0]["kind"] == "candidate"
     assert {"queue-status", "memory", "weight-basic", "top-10"} <= {rule["rule"] for rule in rules}
     shown = cli("rules").out
-    assert "brokerage.rule_memory" in shown and "seed 000" in shown
+    assert "brokerage.rule_memory" in shown and "rules/production-filters.md#memory" in shown
     assert "panda2026" in cli("rules", "--profile", "panda2026").out
     unknown = cli("rules", "--profile", "mine")
     assert unknown.code == 1 and "documented of production_job" in unknown.err
