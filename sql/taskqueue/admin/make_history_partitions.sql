@@ -1,6 +1,6 @@
--- Architecture, History: partitions by day made ahead, a default partition catches the rest, pruning is a
--- drop. A day whose events are in the default partition already stays there. All setups share the partitions,
--- so the longest retention counts.
+-- ARCHITECTURE.md, History: partitions by day are made ahead, a default partition takes the rest, and old ones are
+-- dropped. A day with events in the default partition stays there. All setups share the partitions, so the longest
+-- retention counts.
 create or replace function taskqueue.make_history_partitions(p_days int default 3) returns bigint
 language plpgsql
 set lock_timeout = '300ms'
@@ -39,4 +39,4 @@ end $$;
 
 comment on function taskqueue.make_history_partitions(int) is
   'Makes the partitions of the history for today (UTC) and the days ahead, and drops those beyond the retention; '
-  'returns how many changed.';
+  'returns how many partitions changed.';

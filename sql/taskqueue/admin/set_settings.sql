@@ -34,9 +34,9 @@ begin
         when 'correction_window' then v_new.correction_window := make_interval(secs => v_value::float8);
         when 'history_kept' then v_new.history_kept := make_interval(secs => v_value::float8);
         else
-          raise exception 'setting % (value %) is not known', v_key, v_value
+          raise exception 'unknown setting % (value %)', v_key, v_value
             using errcode = 'PB001',
-                  hint = 'Known: ten_first, strict_keys, required_keys, queue_size, policy, lease_time, '
+                  hint = 'Settings are ten_first, strict_keys, required_keys, queue_size, policy, lease_time, '
                          'heartbeat_time, attempts, shares, share_delay, share_correction, correction_window, '
                          'history_kept (times in seconds).';
       end case;
@@ -50,18 +50,30 @@ begin
     exception when invalid_parameter_value or check_violation or not_null_violation or cannot_coerce
                    or invalid_text_representation
                    or numeric_value_out_of_range or datetime_field_overflow then
-      raise exception 'setting % is %, which it cannot be', v_key, v_value
+      raise exception 'invalid value % for setting %', v_value, v_key
         using errcode = 'PB001',
                    hint = (select col_description(a.attrelid, a.attnum) from pg_attribute a
                             where a.attrelid = 'taskqueue.setting'::regclass and a.attname = v_key);
     end;
   end loop;
-  if not v_new.strict_keys <@ '{Site,GridCE,Platform,JobType}' or not v_new.required_keys <@
-     '{OwnerDN,OwnerGroup,CPUTime,PilotType,Site,GridCE,Platform,JobType,Tag,RequiredTag,BannedSite,BannedGridCE,'
-     'BannedPlatform,BannedJobType,BannedTag,MaxRAM,NumberOfProcessors,WholeNode,JobID,Setup}' then
-    raise exception 'strict_keys is %, required_keys is %: not keys for that', v_new.strict_keys, v_new.required_keys
+  select k.key into v_key
+    from unnest(v_new.strict_keys) k (key)
+   where k.key not in (select d.key from taskqueue.description_key d where d.may_be_strict)
+   limit 1;
+  if found then
+    raise exception 'invalid value % for setting strict_keys', v_key
       using errcode = 'PB001',
-            hint = 'strict_keys: Site, GridCE, Platform, JobType. required_keys: keys of a resource description.';
+            hint = format('Keys are %s.', (select string_agg(d.key, ', ') from taskqueue.description_key d
+                                            where d.may_be_strict));
+  end if;
+  select k.key into v_key
+    from unnest(v_new.required_keys) k (key)
+   where k.key not in (select d.key from taskqueue.description_key d)
+   limit 1;
+  if found then
+    raise exception 'invalid value % for setting required_keys', v_key
+      using errcode = 'PB001',
+            hint = format('Keys are %s.', (select string_agg(d.key, ', ') from taskqueue.description_key d));
   end if;
   perform taskqueue.recompute_shares(p_setup);
 end $$;
