@@ -822,8 +822,12 @@ create table brokerage.setting (
   assignments_count interval default '00:15:00'::interval not null,
   makes_jobs boolean default true not null,
   constraint setting_pkey primary key (setup),
-  constraint setting_counts_kept_check check (counts_kept > '00:00:00'::interval),
-  constraint setting_decisions_kept_check check (decisions_kept > '00:00:00'::interval),
+  constraint setting_assignments_count_check check (assignments_count > '00:00:00'::interval and assignments_count <=
+    '100 years'::interval),
+  constraint setting_counts_kept_check check (counts_kept > '00:00:00'::interval and counts_kept <=
+    '100 years'::interval),
+  constraint setting_decisions_kept_check check (decisions_kept > '00:00:00'::interval and decisions_kept <=
+    '100 years'::interval),
   constraint setting_setup_fkey foreign key (setup) references resource.setup(setup) on delete cascade
 );
 comment on table brokerage.setting is 'Settings of brokerage, one row a setup that has others than the defaults.';
@@ -835,8 +839,9 @@ comment on column brokerage.setting.assignments_count is 'How long an assignment
 comment on column brokerage.setting.makes_jobs is
   'Whether assigned jobs are made in this database (workload.job), as defined; false = they are made elsewhere, and '
   'what was assigned is counted for assignments_count.';
-comment on constraint setting_counts_kept_check on brokerage.setting is 'longer than 0';
-comment on constraint setting_decisions_kept_check on brokerage.setting is 'longer than 0';
+comment on constraint setting_assignments_count_check on brokerage.setting is 'longer than 0, at most 100 years';
+comment on constraint setting_counts_kept_check on brokerage.setting is 'longer than 0, at most 100 years';
+comment on constraint setting_decisions_kept_check on brokerage.setting is 'longer than 0, at most 100 years';
 
 create table brokerage.task_decision (
   setup text not null,

@@ -17,14 +17,23 @@ comment on column lifecycle.leader.expires_at is
 
 create table lifecycle.setting (
   setup text not null,
-  profile text default 'documented'::text not null,
+  timeouts text,
   most integer default 10000 not null,
+  jobs_kept interval default '30 days'::interval not null,
   constraint setting_pkey primary key (setup),
+  constraint setting_jobs_kept_check check (jobs_kept > '00:00:00'::interval and jobs_kept <= '100 years'::interval),
   constraint setting_most_check check (most > 0),
-  constraint setting_profile_check check (profile = any (array['documented'::text, 'panda2026'::text])),
+  constraint setting_timeouts_check check (timeouts = any (array['documented'::text, 'panda2026'::text])),
   constraint setting_setup_fkey foreign key (setup) references resource.setup(setup) on delete cascade
 );
-comment on table lifecycle.setting is 'Timeouts of a setup; a setup without a row has the defaults.';
+comment on table lifecycle.setting is
+  'Settings of the life of jobs, one row a setup that changed one (lifecycle.set_settings). lifecycle.setting_in_force'
+  ' has those of every setup.';
 comment on column lifecycle.setting.setup is 'Tenant.';
-comment on column lifecycle.setting.profile is 'Whose timeouts apply: documented or panda2026.';
+comment on column lifecycle.setting.timeouts is
+  'Base profile whose timeouts apply; null = the base profile of the setup''s profile.';
 comment on column lifecycle.setting.most is 'Jobs that one call touches at most, by rule.';
+comment on column lifecycle.setting.jobs_kept is 'How long ended jobs are kept in workload.job.';
+comment on constraint setting_jobs_kept_check on lifecycle.setting is 'longer than 0, at most 100 years';
+comment on constraint setting_most_check on lifecycle.setting is 'at least 1';
+comment on constraint setting_timeouts_check on lifecycle.setting is 'documented (or doc) or panda2026';

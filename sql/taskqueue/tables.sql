@@ -629,39 +629,60 @@ create table taskqueue.setting (
   shares text default 'groups'::text not null,
   constraint setting_pkey primary key (setup),
   constraint setting_attempts_check check (attempts > 0),
-  constraint setting_correction_window_check check (correction_window > '00:00:00'::interval),
-  constraint setting_heartbeat_time_check check (heartbeat_time > '00:00:00'::interval),
-  constraint setting_history_kept_check check (history_kept > '00:00:00'::interval),
-  constraint setting_lease_time_check check (lease_time > '00:00:00'::interval),
+  constraint setting_correction_window_check check (correction_window > '00:00:00'::interval and correction_window <=
+    '100 years'::interval),
+  constraint setting_heartbeat_time_check check (heartbeat_time > '00:00:00'::interval and heartbeat_time <=
+    '100 years'::interval),
+  constraint setting_history_kept_check check (history_kept > '00:00:00'::interval and history_kept <=
+    '100 years'::interval),
+  constraint setting_lease_time_check check (lease_time > '00:00:00'::interval and lease_time <= '100 years'::interval),
   constraint setting_policy_check check (policy = any (array['dirac'::text, 'proportional'::text])),
   constraint setting_queue_size_check check (queue_size > 0),
-  constraint setting_share_delay_check check (share_delay >= '00:00:00'::interval),
+  constraint setting_required_keys_check check (required_keys <@ array['OwnerDN'::text, 'OwnerGroup'::text,
+    'CPUTime'::text, 'PilotType'::text, 'Site'::text, 'GridCE'::text, 'Platform'::text, 'JobType'::text, 'Tag'::text,
+    'RequiredTag'::text, 'BannedSite'::text, 'BannedGridCE'::text, 'BannedPlatform'::text, 'BannedJobType'::text,
+    'BannedTag'::text, 'MaxRAM'::text, 'NumberOfProcessors'::text, 'WholeNode'::text, 'JobID'::text, 'Setup'::text]),
+  constraint setting_share_delay_check check (share_delay >= '00:00:00'::interval and share_delay <=
+    '100 years'::interval),
   constraint setting_shares_check check (shares = any (array['groups'::text, 'global'::text])),
+  constraint setting_strict_keys_check check (strict_keys <@ '{Site,GridCE,Platform,JobType}'::text[]),
   constraint setting_setup_fkey foreign key (setup) references resource.setup(setup) on delete cascade
 );
-comment on table taskqueue.setting is 'Settings of matching, one row a setup.';
+comment on table taskqueue.setting is 'Settings of matching, one row a setup (taskqueue.set_settings).';
 comment on column taskqueue.setting.setup is 'Tenant: DIRAC''s Setup, PanDA''s vo.';
 comment on column taskqueue.setting.ten_first is
-  'User priority 10 is a class of its own before all others (today''s DIRAC).';
+  'Jobs with user priority 10 are drawn before all others, as DIRAC does today.';
 comment on column taskqueue.setting.strict_keys is
-  'Keys of a resource description whose absence counts as offering nothing (Site, GridCE, Platform, JobType).';
+  'Keys of a resource description whose absence counts as offering nothing.';
 comment on column taskqueue.setting.required_keys is 'Keys without which a match request is refused.';
 comment on column taskqueue.setting.queue_size is
-  'Jobs a TaskQueue takes before a sibling with the same definition opens.';
+  'Jobs that a TaskQueue takes before a sibling with the same definition opens.';
 comment on column taskqueue.setting.policy is
-  'dirac: order by random()/priority (seed 004); proportional: by -ln(random())/priority.';
-comment on column taskqueue.setting.lease_time is 'From the match to the agent''s first report.';
+  'How a TaskQueue is drawn: dirac orders by random()/priority, proportional by -ln(random())/priority.';
+comment on column taskqueue.setting.lease_time is 'Time from the match to the first report of the JobAgent.';
 comment on column taskqueue.setting.share_delay is
-  'Within how long the other queues of an entity follow when a queue is new or gone.';
+  'Within this time the other TaskQueues of an entity follow when a TaskQueue opens or goes.';
 comment on column taskqueue.setting.share_correction is 'Correct shares by the usage in the history.';
 comment on column taskqueue.setting.correction_window is 'How far back the correction of shares looks.';
-comment on column taskqueue.setting.history_kept is 'How long taskqueue.history is kept.';
+comment on column taskqueue.setting.history_kept is
+  'How long taskqueue.history and workload.job_history are kept; all setups share them, so the longest counts.';
 comment on column taskqueue.setting.heartbeat_time is
-  'A lease of a running job expires so long after the last heartbeat; the job fails then.';
-comment on column taskqueue.setting.attempts is 'A job that was matched so often and never started fails.';
+  'A lease of a running job expires this long after the last heartbeat; the job then fails.';
+comment on column taskqueue.setting.attempts is 'A job that was matched this often and never started fails.';
 comment on column taskqueue.setting.shares is
   'What a group that is a leaf of the global shares gets: groups = the share of its owner group, DIRAC''s rule; global'
   ' = by how far the share is behind in the tree.';
+comment on constraint setting_attempts_check on taskqueue.setting is 'at least 1';
+comment on constraint setting_correction_window_check on taskqueue.setting is 'longer than 0, at most 100 years';
+comment on constraint setting_heartbeat_time_check on taskqueue.setting is 'longer than 0, at most 100 years';
+comment on constraint setting_history_kept_check on taskqueue.setting is 'longer than 0, at most 100 years';
+comment on constraint setting_lease_time_check on taskqueue.setting is 'longer than 0, at most 100 years';
+comment on constraint setting_policy_check on taskqueue.setting is 'dirac or proportional';
+comment on constraint setting_queue_size_check on taskqueue.setting is 'at least 1';
+comment on constraint setting_required_keys_check on taskqueue.setting is 'keys of a resource description';
+comment on constraint setting_share_delay_check on taskqueue.setting is '0 or longer, at most 100 years';
+comment on constraint setting_shares_check on taskqueue.setting is 'groups or global';
+comment on constraint setting_strict_keys_check on taskqueue.setting is 'of Site, GridCE, Platform, JobType';
 
 create table taskqueue.share_correction (
   setup text not null,

@@ -348,20 +348,6 @@ comment on constraint replica_total_check on workload.replica is 'a number betwe
 comment on constraint replica_tsize_allowed on workload.replica is '0 or more';
 comment on constraint replica_tsize_check on workload.replica is 'a number between -1e15 and 1e15';
 
-create table workload.setting (
-  setup text not null,
-  history_kept interval default '30 days'::interval not null,
-  jobs_kept interval default '30 days'::interval not null,
-  constraint setting_pkey primary key (setup),
-  constraint setting_history_kept_check check (history_kept > '00:00:00'::interval),
-  constraint setting_jobs_kept_check check (jobs_kept > '00:00:00'::interval),
-  constraint setting_setup_fkey foreign key (setup) references resource.setup(setup) on delete cascade
-);
-comment on table workload.setting is 'How a setup keeps what its jobs leave; a setup without a row has the defaults.';
-comment on column workload.setting.setup is 'Tenant.';
-comment on column workload.setting.history_kept is 'How long workload.job_history is kept.';
-comment on column workload.setting.jobs_kept is 'How long ended jobs are kept in workload.job.';
-
 create table workload.start_count (
   setup text not null,
   queue text,
