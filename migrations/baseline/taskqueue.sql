@@ -10,20 +10,28 @@ comment on schema taskqueue is
 create table taskqueue.setting (
   setup             text primary key references resource.setup on delete cascade,
   ten_first         boolean not null default false,
-  strict_keys       text[] not null default '{}',
-  required_keys     text[] not null default '{CPUTime}',
+  strict_keys       text[] not null default '{}' check (strict_keys <@ '{Site,GridCE,Platform,JobType}'),
+  required_keys     text[] not null default '{CPUTime}'
+    check (required_keys <@ array['OwnerDN', 'OwnerGroup', 'CPUTime', 'PilotType', 'Site', 'GridCE', 'Platform',
+      'JobType', 'Tag', 'RequiredTag', 'BannedSite', 'BannedGridCE', 'BannedPlatform', 'BannedJobType', 'BannedTag',
+      'MaxRAM', 'NumberOfProcessors', 'WholeNode', 'JobID', 'Setup']),
   queue_size        int not null default 5000 check (queue_size > 0),
   policy            text not null default 'dirac' check (policy in ('dirac', 'proportional')),
-  lease_time        interval not null default '30 minutes' check (lease_time > interval '0'),
-  share_delay       interval not null default '10 seconds' check (share_delay >= interval '0'),
+  lease_time        interval not null default '30 minutes'
+    check (lease_time > interval '0' and lease_time <= interval '100 years'),
+  share_delay       interval not null default '10 seconds'
+    check (share_delay >= interval '0' and share_delay <= interval '100 years'),
   share_correction  boolean not null default false,
-  correction_window interval not null default '7 days' check (correction_window > interval '0'),
-  history_kept      interval not null default '30 days' check (history_kept > interval '0'),
-  heartbeat_time    interval not null default '2 hours' check (heartbeat_time > interval '0'),
+  correction_window interval not null default '7 days'
+    check (correction_window > interval '0' and correction_window <= interval '100 years'),
+  history_kept      interval not null default '30 days'
+    check (history_kept > interval '0' and history_kept <= interval '100 years'),
+  heartbeat_time    interval not null default '2 hours'
+    check (heartbeat_time > interval '0' and heartbeat_time <= interval '100 years'),
   attempts          int not null default 3 check (attempts > 0),
   shares            text not null default 'groups' check (shares in ('groups', 'global'))
 );
-comment on table taskqueue.setting is 'Settings of matching, one row a setup.';
+comment on table taskqueue.setting is 'Settings of matching, one row a setup (taskqueue.set_settings).';
 comment on column taskqueue.setting.setup is 'Tenant: DIRAC''s Setup, PanDA''s vo.';
 comment on column taskqueue.setting.ten_first is
   'User priority 10 is a class of its own, before all others (as in today''s DIRAC).';
@@ -42,13 +50,25 @@ comment on column taskqueue.setting.share_delay is
   'Time within which the other TaskQueues of an entity get new priorities after one was opened or removed.';
 comment on column taskqueue.setting.share_correction is 'Whether shares are corrected by the usage in the history.';
 comment on column taskqueue.setting.correction_window is 'How far back the correction of shares looks.';
-comment on column taskqueue.setting.history_kept is 'How long taskqueue.history is kept.';
+comment on column taskqueue.setting.history_kept is
+  'How long taskqueue.history and workload.job_history are kept; all setups share them, so the longest counts.';
 comment on column taskqueue.setting.heartbeat_time is
   'Time from a heartbeat of a running job until its lease expires and the job fails.';
 comment on column taskqueue.setting.attempts is 'A job that was matched this often and never started fails.';
 comment on column taskqueue.setting.shares is
   'The share of a group that is a leaf of the global shares: groups = that of its owner group, as in DIRAC; global = '
   'by how far the leaf is behind in the tree.';
+comment on constraint setting_strict_keys_check on taskqueue.setting is 'of Site, GridCE, Platform, JobType';
+comment on constraint setting_required_keys_check on taskqueue.setting is 'keys of a resource description';
+comment on constraint setting_queue_size_check on taskqueue.setting is 'at least 1';
+comment on constraint setting_policy_check on taskqueue.setting is 'dirac or proportional';
+comment on constraint setting_lease_time_check on taskqueue.setting is 'longer than 0, at most 100 years';
+comment on constraint setting_share_delay_check on taskqueue.setting is '0 or longer, at most 100 years';
+comment on constraint setting_correction_window_check on taskqueue.setting is 'longer than 0, at most 100 years';
+comment on constraint setting_history_kept_check on taskqueue.setting is 'longer than 0, at most 100 years';
+comment on constraint setting_heartbeat_time_check on taskqueue.setting is 'longer than 0, at most 100 years';
+comment on constraint setting_attempts_check on taskqueue.setting is 'at least 1';
+comment on constraint setting_shares_check on taskqueue.setting is 'groups or global';
 
 create table taskqueue.cpu_bucket (
   setup    text not null references resource.setup on delete cascade,

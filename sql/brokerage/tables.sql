@@ -1,16 +1,16 @@
 -- Tables, types and sequences of the schema brokerage, as a fresh install on PostgreSQL 18 has them, to be read.
 -- Nobody edits or runs this file: migrations/ makes the tables, `broker db schema --write` writes the file.
 
--- What a task and a queue have with each other.
+-- Facts about a task and a queue together.
 create type brokerage.pair_facts as (
   is_preassigned boolean,  -- The task is pre-assigned to the queue.
   preassigned_alone boolean,  -- To this queue and no other.
-  is_nucleus_queue boolean,  -- A nucleus queue of the task's nucleus (G11).
-  is_near boolean,  -- A nucleus queue, or one that shares its storage (G11).
-  is_own boolean,  -- Its storage site is the nucleus (G11).
+  is_nucleus_queue boolean,  -- A nucleus queue of the task's nucleus.
+  is_near boolean,  -- A nucleus queue, or one that shares its storage.
+  is_own boolean,  -- Its storage site is the nucleus.
   closeness double precision,  -- Closeness of the link to the nucleus; -1 = blocked, null = not known.
   queued double precision,  -- Files queued on the link, Production Output; null = no such link is known.
-  queued_express double precision,  -- The like, Express.
+  queued_express double precision,  -- The same for activity Express.
   mbps double precision,  -- Throughput of the link (MB/s): of the last hour, else day, else week.
   running bigint,  -- Running jobs of the share.
   starting bigint,  -- Starting jobs of the share.
@@ -23,14 +23,14 @@ create type brokerage.pair_facts as (
   type_activated bigint,  -- Activated jobs of them.
   type_assigned bigint,  -- Assigned jobs of them.
   type_defined bigint,  -- Defined jobs of them.
-  available_files bigint,  -- Files of the input on disk there (G12).
+  available_files bigint,  -- Files of the input on disk there.
   available_bytes bigint,  -- Their bytes.
   reachable_files bigint,  -- Files there on disk or tape.
   reachable_bytes bigint,  -- Their bytes.
   input_is_local boolean,  -- All of the input is on disk there.
   has_readable_source boolean,  -- All of the input can be read over WAN somewhere.
   zero_share text,  -- Sub-policy of the fairsharepolicy that refuses the task; null = none does.
-  software text,  -- Why the software or hardware published there does not do; null = it does, or nothing is published.
+  software text,  -- Why the software or hardware published there does not fit; null = it fits, or nothing is published.
   -- Percent of its CPUs at the architecture level that the task prefers; null = it prefers none.
   platform_level_percent double precision,
   weight double precision,  -- Weight so far, for rules that stand behind the weights; null before.
@@ -39,12 +39,12 @@ create type brokerage.pair_facts as (
   -- Files at the nucleus of the datasets whose place counts: of each dataset at its best input storage.
   located_files bigint,
   located_bytes bigint,  -- Their bytes.
-  located_disk_files bigint,  -- The like on disk alone.
+  located_disk_files bigint,  -- Those on disk alone.
   located_disk_bytes bigint,  -- Their bytes.
   -- Space for the output (GB): free and expired; with panda2026 less minimum and unavailable, of the storage that has
   -- least.
   space double precision,
-  weighed_space double precision,  -- The like of the storage of which the least part is left.
+  weighed_space double precision,  -- The same for the storage of which the least part is left.
   space_total double precision,  -- All space of that storage (GB); null = not known.
   output_problem text,  -- An output dataset for which the nucleus has no storage; null = there is none.
   wan_problem text,  -- An output storage that others cannot reach; null = there is none.
@@ -60,8 +60,7 @@ create type brokerage.pair_facts as (
   to_running_rate double precision  -- Jobs of the share that start there per hour.
 );
 
--- A queue as rules see it: a PanDA queue, or a pseudo-queue of a unified one (brokerage-rules 1.0). Limits: null = no
--- limit.
+-- A queue as rules see it: a PanDA queue, or a pseudo-queue of a unified one. Limits: null = no limit.
 create type brokerage.queue_facts as (
   queue text,  -- Name of the candidate: the queue, or queue/resource type.
   unified_name text,  -- PanDA queue; statistics are kept by it.
@@ -85,8 +84,8 @@ create type brokerage.queue_facts as (
   direct_access_lan boolean,  -- Input can be read directly from the local storage.
   pledgedcpu double precision,  -- Pledged cores; -1 = opportunistic, 0 = none.
   transferringlimit double precision,  -- Transferring jobs at most; 2000 where not set.
-  connectivity text,  -- full, http, none; null = not said.
-  ip_stack text,  -- IPv4, IPv6; null = not said.
+  connectivity text,  -- full, http, none; null = not given.
+  ip_stack text,  -- IPv4, IPv6; null = not given.
   jobseed text,  -- std, es, eshigh or all.
   maxdiskio double precision,  -- diskIO per core at most (kB/s); null = the default counts.
   average_diskio double precision,  -- Mean diskIO of running jobs (kB/s per core); null = none is running.
@@ -124,7 +123,7 @@ create type brokerage.queue_facts as (
   lock_age interval,  -- Since when another broker locks it; null = it is not locked.
   live_jobs bigint,  -- Jobs assigned lately that no statistics count (live counter).
   attributes jsonb,  -- catchall and params as an object, CRIC's other fields below them; for rules of your own.
-  -- A nucleus: files queued on all links into it, Production Output; infinite where it is said to be backlogged.
+  -- A nucleus: files queued on all links into it, Production Output; infinite if its backlog is marked as unlimited.
   queued_into double precision,
   remaining_work double precision,  -- A nucleus: work that is left at it, of all shares (HS06 s).
   site_class integer,  -- Class for user analysis: 1 hi, 0 mid, -1 lo; null = not classified.
@@ -141,16 +140,16 @@ create type brokerage.queue_verdict as (
   queue text,  -- Queue, or pseudo-queue of a unified one.
   verdict "char",  -- c: candidate, r: rejected, n: never entered the list.
   rank integer,  -- Place of a candidate, from 1.
-  weight double precision,  -- Weight, where it came that far.
+  weight double precision,  -- Weight; null = rejected before the weights.
   factors double precision[],  -- The weight's factors, in the order of the weights of the profile.
-  queued bigint,  -- Candidates: jobs queued there, as they count for distributing (brokerage-rules 1.3).
+  queued bigint,  -- Candidates: jobs queued there, as they count when jobs are distributed.
   capacity bigint,  -- Candidates: how many jobs may be queued there; null = no limit.
-  chunk integer,  -- Candidates: jobs that one choice gives it.
+  chunk integer,  -- Candidates: jobs that one choice takes.
   rule text,  -- Rule that rejected it.
   reason text  -- Why, in words with the numbers compared; may begin with a criteria tag of its own and a colon.
 );
 
--- A queue that nothing rejects for a task, with what is asked again when jobs were assigned meanwhile.
+-- A queue that no rule rejects for a task, with the facts for another evaluation after jobs were assigned.
 create type brokerage.survivor as (
   queue text,  -- Queue, or pseudo-queue of a unified one.
   unified_name text,  -- PanDA queue.
@@ -178,49 +177,48 @@ create type brokerage.task_facts as (
   preassigned text[],  -- Queues it is pre-assigned to, as named (unified ones not resolved); null = not pre-assigned.
   preassigned_by text,  -- prod-initial-preassigned (the task's site) or preassigned-merge (the master dataset's).
   core_count integer,  -- Cores of a job (mergeCoreCount of merge jobs); 0 = any, null = 1.
-  task_core_count integer,  -- Cores of a job as the task says, merging or not; 0 = any, null = 1.
+  task_core_count integer,  -- Cores of a job of the task, merging or not; 0 = any, null = 1.
   max_core_count integer,  -- Cores of a queue at most; null or 0 = no limit.
-  -- Memory R of section memory (MB): the largest of task, chunk and merging rules; null or 0 = no check.
+  -- Memory R (MB; facts-and-formulas.md, memory-need): the largest of task, chunk and merging rules; 0 = no check.
   ram_count double precision,
   ram_per_core boolean,  -- R grows with cores: MBPerCore or MBPerCoreFixed, and not merging.
-  base_ram_count double precision,  -- Memory beside it (MB), 0 = none.
+  base_ram_count double precision,  -- Memory that does not grow with cores (MB), 0 = none.
   cpu_time double precision,  -- CPU time per event (HS06 s); null = not known or of another unit.
   cpu_time_is_hs06 boolean,  -- The unit of cpuTime is one of HS06.
   cpu_efficiency double precision,  -- Percent; 90 where not set.
   base_walltime double precision,  -- Walltime beside the events (s), 0 = none.
   walltime double precision,  -- Walltime (s per MB of input), where the unit of cpuTime is not HS06.
-  -- Neither walltime nor cpuTime says how long a job takes (brokerage-rules walltime-scout).
-  walltime_is_undefined boolean,
+  walltime_is_undefined boolean,  -- Neither walltime nor cpuTime gives the length of a job (walltime-scout).
   out_disk_bytes double precision,  -- Output in bytes per event or per MB of input; not negative.
   out_disk_per_event boolean,  -- Output is per event.
   work_disk_bytes double precision,  -- Scratch beside input and output (bytes); null = not set.
   io_intensity double precision,  -- kB/s.
   disk_io double precision,  -- kB/s.
-  input_files bigint,  -- Files of the input (total of section G12).
+  input_files bigint,  -- Files of the input.
   input_bytes bigint,  -- Bytes of the input.
-  job_events bigint,  -- nEvents: events of the largest job (G13).
-  job_input_mb double precision,  -- Input MB of the largest job, primary dataset (G13).
-  job_input_bytes bigint,  -- Input bytes of the largest job, all datasets (G13).
+  job_events bigint,  -- nEvents: events of the largest job.
+  job_input_mb double precision,  -- Input MB of the largest job, primary dataset.
+  job_input_bytes bigint,  -- Input bytes of the largest job, all datasets.
   jobs bigint,  -- Jobs that the input makes.
   events bigint,  -- Events of the primary dataset.
   dynamic_num_events bigint,  -- Events of the smallest job with the dynamic number of events; null = not dynamic.
   max_events_per_job bigint,  -- Events a job at most, with the dynamic number of events.
   has_software boolean,  -- transHome or container_name is set.
   allow_input_lan integer,  -- Direct access to input: 1 use, 2 only, null copy.
-  use_local_io boolean,  -- Input is copied, whatever allow_input_lan says.
+  use_local_io boolean,  -- Input is copied, whatever allow_input_lan is.
   input_pre_staging boolean,  -- Data carousel.
   t1_weight double precision,  -- Weight of the nucleus; null counts 0.
   full_chain integer,  -- 1 only, 2 require, 3 capable, null none.
-  ip_connectivity text,  -- full, http or none; null = not said.
-  ip_stack text,  -- IPv4 or IPv6; null = not said.
+  ip_connectivity text,  -- full, http or none; null = not given.
+  ip_stack text,  -- IPv4 or IPv6; null = not given.
   n_jumbo_jobs bigint,  -- Jumbo jobs.
   hpo_workflow boolean,  -- Hyperparameter optimisation.
   nucleus text,  -- Nucleus; null = none.
   nucleus_mode text,  -- bareNucleus of the nucleus: only or allow; null = not bare.
   nucleus_queued bigint,  -- Files queued on all links into the nucleus, Production Output.
-  nucleus_queued_express bigint,  -- The like, Express.
+  nucleus_queued_express bigint,  -- The same for activity Express.
   nucleus_is_writable boolean,  -- write_wan of the nucleus' default output storage is not OFF or TEST.
-  input_problem text,  -- Why the input cannot be used by anybody (input-completeness); null = it can.
+  input_problem text,  -- Why no task can use the input (input-completeness); null = it is usable.
   nqueued_sat_cap double precision,  -- NQUEUED_SAT_CAP (files).
   nqueued_nuc_cap_for_jobs double precision,  -- NQUEUED_NUC_CAP_FOR_JOBS (files).
   io_intensity_cutoff double precision,  -- IO_INTENSITY_CUTOFF (kB/s).
@@ -236,7 +234,7 @@ create type brokerage.task_facts as (
   max_prio_to_bootstrap double precision,  -- MAX_PRIO_TO_BOOTSTRAP.
   nqueuelimitsite double precision,  -- NQUEUELIMITSITE of the share (jobs).
   min_weight double precision,  -- MIN_WEIGHT of the label and share; 0 = none.
-  config jsonb,  -- All configuration that holds in the setup: component:KEY or KEY to value; for rules of your own.
+  config jsonb,  -- All configuration in force in the setup: component:KEY or KEY to value; for rules of your own.
   work double precision,  -- CPU time that its events need (HS06 s).
   located_files bigint,  -- Files of the input datasets whose place counts: all, or the first (taskBrokerOnMaster).
   located_bytes bigint,  -- Their bytes.
@@ -256,7 +254,7 @@ create type brokerage.task_facts as (
   max_task_prio_with_local_data double precision,  -- MAX_TASK_PRIO_WITH_LOCAL_DATA.
   data_location_check_period double precision,  -- DATA_LOCATION_CHECK_PERIOD (days).
   free_disk_cutoff double precision,  -- FREE_DISK_CUTOFF (TB).
-  runnable_at text[],  -- Nuclei of which some queue could run its jobs (task-job-check); null = not looked at.
+  runnable_at text[],  -- Nuclei of which some queue could run its jobs (task-job-check); null = not checked.
   account_running_jobs bigint,  -- Running jobs of the user, or of the working group where there is one.
   account_queued_jobs bigint,  -- Their queued jobs.
   account_running_cores bigint,  -- Cores of their running jobs.
@@ -301,7 +299,7 @@ create type brokerage.task_facts as (
   storage_min_free_size_output double precision  -- STORAGE_MIN_FREE_SIZE_OUTPUT (GB).
 );
 
--- Jobs of tasks that were assigned to queues (brokerage-rules 1.3).
+-- Jobs of tasks that were assigned to queues.
 create table brokerage.assignment (
   setup text not null,  -- Tenant: DIRAC's Setup, PanDA's vo.
   run_id bigint not null,  -- Run.
@@ -320,7 +318,7 @@ create table brokerage.assignment (
 -- Jobs that brokers assigned and no statistics count yet; appended, summed by queue. All brokers see it.
 create table brokerage.live_counter (
   setup text not null,  -- Tenant: DIRAC's Setup, PanDA's vo.
-  number bigint generated always as identity not null,  -- Which row.
+  number bigint generated always as identity not null,  -- Number of the row.
   queue text,  -- Unified queue.
   jobs bigint,  -- Jobs.
   counted_at timestamp with time zone,  -- When; null = loaded with a world, counts until it is replaced.
@@ -333,7 +331,7 @@ create table brokerage.live_counter (
 );
 create index live_counter_queue on brokerage.live_counter (setup, queue);
 
--- Nuclei that tasks got from the task broker, and what work they brought there.
+-- Nuclei that the task broker gave to tasks, and the work that the tasks brought there.
 create table brokerage.nucleus_assignment (
   setup text not null,  -- Tenant.
   task_id bigint not null,  -- Task.
@@ -357,7 +355,7 @@ create index nucleus_assignment_nucleus on brokerage.nucleus_assignment (setup, 
 -- Profiles of an organisation's own; documented and panda2026 come with the program (brokerage.shipped_rule).
 create table brokerage.profile (
   profile text not null,  -- Name.
-  -- Profile whose rules it has, where brokerage.profile_rule does not say otherwise.
+  -- Profile whose rules it has, unless brokerage.profile_rule changes them.
   based_on text default 'documented'::text not null,
   description text default ''::text not null,  -- What it is for.
   constraint profile_pkey primary key (profile),
@@ -365,29 +363,29 @@ create table brokerage.profile (
   constraint profile_profile_check check (profile <> ''::text)
 );
 
--- Rules of an organisation's own: a row adds a rule to a profile, or changes one that it has; null = as it was. What
--- holds is in brokerage.rule_in_force.
+-- Rules of an organisation's own: a row adds a rule to a profile, or changes one that it has; null = unchanged.
+-- brokerage.rule_in_force has the result.
 create table brokerage.profile_rule (
   profile text not null,  -- Profile; documented and panda2026 may be changed, too.
   algorithm text not null,  -- production_job, analysis_job or production_task.
   rule text not null,  -- Rule id.
-  -- task rule: may throttle or fail the whole task; candidate: who enters the list; row rule: rejects a queue; set
-  -- rule: a row rule that holds only where some queue of the task passes it; second pass: whether a task that found
-  -- nothing is decided once more; weight: a factor; choice: keeps the best; distribution: a figure that jobs are
-  -- distributed by; pending: when a task that found nothing is tried again; fact: prepared for the others, in which
-  -- function or view.
+  -- task rule: may throttle or fail the whole task; candidate: decides which queues enter the list; row rule: rejects a
+  -- queue; set rule: a row rule that holds only if some queue of the task passes it; second pass: whether a task that
+  -- found nothing is decided once more; weight: a factor; choice: keeps the best; distribution: a figure that jobs are
+  -- distributed by; pending: when a task that found nothing is tried again; fact: the function or view that prepares a
+  -- fact.
   kind text,
   "position" double precision,  -- Order within the algorithm.
   -- Function, schema and name. It takes task facts, queue facts and pair facts (a task rule task facts alone), and the
-  -- parameters where it wants them.
+  -- parameters if it takes them.
   function text,
   criteria text,  -- PanDA's criteria tag, such as -status; null = none, or the reason begins with it.
-  temporary boolean,  -- The problem passes by itself.
-  enabled boolean,  -- Whether the rule holds.
-  -- Parameters that the function gets; as: the rule id that decisions name instead; of a choice best, how many are
-  -- kept; of a task rule status, throttled or failed; of a pending wait, an interval, also by priority.
+  temporary boolean,  -- The problem may pass by itself.
+  enabled boolean,  -- Whether the rule applies.
+  -- Parameters of the function. as: the rule id that decisions name instead. A choice has best, how many are kept; a
+  -- task rule status, throttled or failed; a pending rule wait, an interval, also by priority.
   parameters jsonb,
-  source text,  -- Where it comes from: seed and section, or whose rule it is.
+  source text,  -- Page and heading that describe the rule, relative to sql/brokerage; or whose rule it is.
   constraint profile_rule_pkey primary key (profile, algorithm, rule),
   constraint profile_rule_algorithm_check check (algorithm = any (array['production_job'::text, 'analysis_job'::text,
     'production_task'::text])),
@@ -425,10 +423,10 @@ create table brokerage.run (
   algorithm text,  -- production_job, analysis_job or production_task.
   profile text,  -- Profile that decided.
   seed bigint,  -- Seed of the draws; null = none was given.
-  dry boolean,  -- Nothing but decisions was stored.
+  dry boolean,  -- Only decisions were stored.
   called_by text,  -- Database role that called.
   started_at timestamp with time zone,  -- When it began (resource.clock).
-  ended_at timestamp with time zone,  -- When it ended; null = under way, or cut off.
+  ended_at timestamp with time zone,  -- When it ended; null = it is running, or was interrupted.
   tasks bigint default 0,  -- Tasks decided so far.
   constraint run_pkey primary key (setup, run_id),
   -- a number between -1e15 and 1e15
@@ -440,21 +438,28 @@ create table brokerage.run (
   constraint run_setup_fkey foreign key (setup) references resource.setup(setup) on delete cascade
 );
 
--- Settings of brokerage, one row a setup that has others than the defaults.
+-- Settings of brokerage, one row for each setup that changes a default.
 create table brokerage.setting (
   setup text not null,  -- Tenant: DIRAC's Setup, PanDA's vo.
-  profile text default 'documented'::text not null,  -- Profile that decides where a call names none.
+  profile text default 'documented'::text not null,  -- Profile that decides if a call names none.
   -- How long decisions are kept; counts by rule and queue stay.
   decisions_kept interval default '2 days'::interval not null,
   counts_kept interval default '30 days'::interval not null,  -- How long runs and counts by rule and queue are kept.
   -- How long an assignment counts in the live counter.
   assignments_count interval default '00:15:00'::interval not null,
   -- Whether assigned jobs are made in this database (workload.job), as defined; false = they are made elsewhere, and
-  -- what was assigned is counted for assignments_count.
+  -- assigned jobs count for assignments_count.
   makes_jobs boolean default true not null,
   constraint setting_pkey primary key (setup),
-  constraint setting_counts_kept_check check (counts_kept > '00:00:00'::interval),  -- longer than 0
-  constraint setting_decisions_kept_check check (decisions_kept > '00:00:00'::interval),  -- longer than 0
+  -- longer than 0, at most 100 years
+  constraint setting_assignments_count_check check (assignments_count > '00:00:00'::interval and assignments_count <=
+    '100 years'::interval),
+  -- longer than 0, at most 100 years
+  constraint setting_counts_kept_check check (counts_kept > '00:00:00'::interval and counts_kept <=
+    '100 years'::interval),
+  -- longer than 0, at most 100 years
+  constraint setting_decisions_kept_check check (decisions_kept > '00:00:00'::interval and decisions_kept <=
+    '100 years'::interval),
   constraint setting_setup_fkey foreign key (setup) references resource.setup(setup) on delete cascade
 );
 
@@ -490,14 +495,14 @@ create table brokerage.task_decision (
 );
 create index task_decision_task on brokerage.task_decision (setup, task_id, run_id);
 
--- Where a task stands in brokerage; no row = never brokered.
+-- State of a task in brokerage; no row = never brokered.
 create table brokerage.task_state (
   setup text not null,  -- Tenant: DIRAC's Setup, PanDA's vo.
   task_id bigint not null,  -- Task.
   run_id bigint,  -- Last run that decided it.
   retry_at timestamp with time zone,  -- Pending until then; null = not pending.
   assigned_jobs bigint default 0,  -- Jobs assigned so far.
-  -- Broker that it stands with: production_job, analysis_job or production_task.
+  -- Broker that decided it last: production_job, analysis_job or production_task.
   algorithm text default 'production_job'::text not null,
   constraint task_state_pkey primary key (setup, task_id, algorithm),
   -- a number between -1e15 and 1e15
@@ -506,12 +511,12 @@ create table brokerage.task_state (
   constraint task_state_setup_fkey foreign key (setup) references resource.setup(setup) on delete cascade
 );
 
--- What a run decided for the queues of a task: read it as brokerage.decision, a row a queue. Kept as arrays, which are
--- compressed: a tenth of the space, and half of the time to write it. Partitioned by day (UTC).
+-- What a run decided for the queues of a task; brokerage.decision shows a row a queue. Stored as arrays, which are
+-- compressed: a tenth of the space, and half of the time to write. Partitioned by day (UTC).
 create table brokerage.verdict (
   setup text not null,  -- Tenant.
   run_id bigint not null,  -- Run.
-  task_id bigint not null,  -- Task; it has more than one row where parts were decided one after the other.
+  task_id bigint not null,  -- Task; it has several rows if parts were decided one after the other.
   decided_at timestamp with time zone not null,  -- When (resource.clock).
   queues brokerage.queue_verdict[] not null,  -- The queues.
   constraint verdict_setup_run_id_fkey foreign key (setup, run_id) references brokerage.run(setup, run_id) on delete

@@ -391,7 +391,7 @@ create unlogged table taskqueue.resource_seen (
 alter table taskqueue.resource_seen alter column setup set (n_distinct=1);
 create index resource_seen_class on taskqueue.resource_seen (setup, class, seen_at desc);
 
--- Settings of matching, one row a setup.
+-- Settings of matching, one row a setup (taskqueue.set_settings).
 create table taskqueue.setting (
   setup text not null,  -- Tenant: DIRAC's Setup, PanDA's vo.
   -- User priority 10 is a class of its own, before all others (as in today's DIRAC).
@@ -411,7 +411,8 @@ create table taskqueue.setting (
   share_delay interval default '00:00:10'::interval not null,
   share_correction boolean default false not null,  -- Whether shares are corrected by the usage in the history.
   correction_window interval default '7 days'::interval not null,  -- How far back the correction of shares looks.
-  history_kept interval default '30 days'::interval not null,  -- How long taskqueue.history is kept.
+  -- How long taskqueue.history and workload.job_history are kept; all setups share them, so the longest counts.
+  history_kept interval default '30 days'::interval not null,
   -- Time from a heartbeat of a running job until its lease expires and the job fails.
   heartbeat_time interval default '02:00:00'::interval not null,
   attempts integer default 3 not null,  -- A job that was matched this often and never started fails.
@@ -419,15 +420,32 @@ create table taskqueue.setting (
   -- by how far the leaf is behind in the tree.
   shares text default 'groups'::text not null,
   constraint setting_pkey primary key (setup),
-  constraint setting_attempts_check check (attempts > 0),
-  constraint setting_correction_window_check check (correction_window > '00:00:00'::interval),
-  constraint setting_heartbeat_time_check check (heartbeat_time > '00:00:00'::interval),
-  constraint setting_history_kept_check check (history_kept > '00:00:00'::interval),
-  constraint setting_lease_time_check check (lease_time > '00:00:00'::interval),
+  constraint setting_attempts_check check (attempts > 0),  -- at least 1
+  -- longer than 0, at most 100 years
+  constraint setting_correction_window_check check (correction_window > '00:00:00'::interval and correction_window <=
+    '100 years'::interval),
+  -- longer than 0, at most 100 years
+  constraint setting_heartbeat_time_check check (heartbeat_time > '00:00:00'::interval and heartbeat_time <=
+    '100 years'::interval),
+  -- longer than 0, at most 100 years
+  constraint setting_history_kept_check check (history_kept > '00:00:00'::interval and history_kept <=
+    '100 years'::interval),
+  -- longer than 0, at most 100 years
+  constraint setting_lease_time_check check (lease_time > '00:00:00'::interval and lease_time <= '100 years'::interval),
+  -- dirac or proportional
   constraint setting_policy_check check (policy = any (array['dirac'::text, 'proportional'::text])),
-  constraint setting_queue_size_check check (queue_size > 0),
-  constraint setting_share_delay_check check (share_delay >= '00:00:00'::interval),
-  constraint setting_shares_check check (shares = any (array['groups'::text, 'global'::text])),
+  constraint setting_queue_size_check check (queue_size > 0),  -- at least 1
+  -- keys of a resource description
+  constraint setting_required_keys_check check (required_keys <@ array['OwnerDN'::text, 'OwnerGroup'::text,
+    'CPUTime'::text, 'PilotType'::text, 'Site'::text, 'GridCE'::text, 'Platform'::text, 'JobType'::text, 'Tag'::text,
+    'RequiredTag'::text, 'BannedSite'::text, 'BannedGridCE'::text, 'BannedPlatform'::text, 'BannedJobType'::text,
+    'BannedTag'::text, 'MaxRAM'::text, 'NumberOfProcessors'::text, 'WholeNode'::text, 'JobID'::text, 'Setup'::text]),
+  -- 0 or longer, at most 100 years
+  constraint setting_share_delay_check check (share_delay >= '00:00:00'::interval and share_delay <=
+    '100 years'::interval),
+  constraint setting_shares_check check (shares = any (array['groups'::text, 'global'::text])),  -- groups or global
+  -- of Site, GridCE, Platform, JobType
+  constraint setting_strict_keys_check check (strict_keys <@ '{Site,GridCE,Platform,JobType}'::text[]),
   constraint setting_setup_fkey foreign key (setup) references resource.setup(setup) on delete cascade
 );
 

@@ -16,7 +16,7 @@ _COMMENT = re.compile(r"<!--\s*(.*?)\s*-->", re.DOTALL)
 _HEADING = re.compile(r"^(#{1,6}) +(.+?)(?: +#+)?$", re.MULTILINE)
 _LINK = re.compile(r"!?\[(?:[^\[\]]|\[[^\]]*\])*\]\(<?([^)\s>]+)>?(?: \"[^\"]*\")?\)")
 _BARE_LINK = re.compile(r"https?://[^\s<>)\"'`]+[^\s<>)\"'`.,;:]")
-_DIRECTIVE = re.compile(r"(with|world|not run): (.+)", re.DOTALL)
+_DIRECTIVE = re.compile(r"(with|world|run by|not run): (.+)", re.DOTALL)
 
 
 @dataclass(frozen=True)

@@ -1,13 +1,11 @@
-"""What the READMEs of sql/ and broker/ tell people to type works, chapter by chapter, until they are other pages."""
+"""What broker/README.md tells people to type works, chapter by chapter, until its chapters are other pages."""
 
 import re
 from collections.abc import Iterator
 from pathlib import Path
 
-import psycopg
 import pytest
 
-from broker import world
 from tests.docs.pages import Block
 from tests.docs.test_blocks import run
 
@@ -52,30 +50,3 @@ def test_every_block_of_the_package_readme_is_run() -> None:
     page = chapters(ROOT / "broker" / "README.md")
     shown = {name for name, text in page.items() if list(blocks(text, "sh", "python", "sql"))}
     assert shown == {name for together in TOGETHER for name in together}
-
-
-def test_the_blocks_about_brokerage_work(dsn: str, tmp_path: Path) -> None:
-    """Those of its schema's page, from the first run to rules of one's own, in a setup with a task of each broker."""
-    given = {
-        "queues": {"Q": {"type": "unified", "releases": ["ANY"], "pilots": {"getjob": 5}}},
-        "datasets": {"d": {"type": "pseudo_input", "files": [{"lfn": "a"}]}},
-        "tasks": [{"id": 1000, "input": ["d"]}, {"id": 1001, "input": ["d"], "label": "user", "user": "ann"}],
-    }
-    with psycopg.connect(dsn) as connection:
-        world.load(connection, [given])
-    found = list(blocks((ROOT / "sql" / "brokerage" / "README.md").read_text(encoding="utf-8"), "sql"))
-    assert len(found) >= 4
-    for kind, text in found:
-        run(Block(kind, text, None), dsn, tmp_path)
-    with psycopg.connect(dsn) as connection:
-        query = "select profile, tasks from brokerage.run where algorithm = 'analysis_job' and dry"
-        assert connection.execute(query).fetchall() == [("by-class", 0)]
-
-
-def test_the_block_about_instances_works(dsn: str, tmp_path: Path) -> None:
-    """That of its schema's page, on an empty setup: both jobs are placed, one has finished."""
-    [(kind, text)] = blocks((ROOT / "sql" / "instance" / "README.md").read_text(encoding="utf-8"), "sql")
-    run(Block(kind, text, None), dsn, tmp_path)
-    with psycopg.connect(dsn) as connection:
-        query = "select state, cpu, ram from monitor.instance_job where setup = 'default' order by cpu"
-        assert connection.execute(query).fetchall() == [("placed", 2, 6000), ("finished", 4, 512)]

@@ -22,7 +22,7 @@ def make(connection: psycopg.Connection[Any], world: World, queues: list[Queue],
     q = Calls(connection)
     q.rows("select taskqueue.set_settings('default', '{}')")
     q.set_clock(NOW)
-    q.rows("select lifecycle.set_settings('default', %s)", Jsonb({"profile": profile}))
+    q.rows("select lifecycle.set_settings('default', %s)", Jsonb({"timeouts": profile}))
     for key, value in world.config.items():
         component = {"HEART": "watcher", "TIMEO": "job_timeout", "ANALY": "rebroker", "FAST_": "rebroker"}[key[:5]]
         q.rows("select resource.set_config('default', %s, %s)", f"{component}:{key}", Jsonb(value))

@@ -1,6 +1,7 @@
--- New basic weight of the seed, Ws * Wq (brokerage-doc-profile 4.5). Terms and sums: brokerage.weight_room. A task
--- of class S is as one of class A.
-create or replace function brokerage.weight_room_factor(p_terms float8[], p_sums float8[], x jsonb) returns float8
+-- analysis-weights.md, new-weight-of-the-documentation: Ws * Wq. Terms and sums: brokerage.weight_free_places. A
+-- task of class S counts as one of class A.
+create or replace function brokerage.weight_free_places_factor(p_terms float8[], p_sums float8[], x jsonb)
+returns float8
 language sql stable parallel safe
 as $$
   select case
@@ -17,6 +18,6 @@ as $$
            end
 $$;
 
-comment on function brokerage.weight_room_factor(float8[], float8[], jsonb) is
-  'New basic weight of the seed, of the terms of a queue and their sums over the candidates. '
-  'Parameters epsilon_1, epsilon_2 (numbers): for classes that do not suit the task, 0.001 and 0.0001.';
+comment on function brokerage.weight_free_places_factor(float8[], float8[], jsonb) is
+  'New basic weight of the documentation, from the terms of a queue and their sums over the candidates. Parameters '
+  'epsilon_1, epsilon_2 (numbers): for classes that do not suit the task, 0.001 and 0.0001.';

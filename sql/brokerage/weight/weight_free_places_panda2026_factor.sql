@@ -1,7 +1,7 @@
--- New basic weight of panda2026: main * sec + 2^-20 (brokerage-rules 1.5). Where classes do not count all
--- jobs go to all queues. Terms and sums: brokerage.weight_room. plpgsql: called once a candidate, and a
--- query a call is ten times as slow.
-create or replace function brokerage.weight_room_panda2026_factor(p_terms float8[], p_sums float8[], x jsonb)
+-- analysis-weights.md, new-weight-of-the-server: main * second + 2^-20. If classes do not count, all jobs go to all
+-- queues. Terms and sums: brokerage.weight_free_places. plpgsql: it is called once a candidate, and a query per call
+-- is ten times as slow.
+create or replace function brokerage.weight_free_places_panda2026_factor(p_terms float8[], p_sums float8[], x jsonb)
 returns float8
 language plpgsql immutable parallel safe
 as $$
@@ -24,5 +24,5 @@ begin
                   end + 2 ^ (-20)::float8;
 end $$;
 
-comment on function brokerage.weight_room_panda2026_factor(float8[], float8[], jsonb) is
-  'New basic weight of panda2026, of the terms of a queue and their sums over the candidates.';
+comment on function brokerage.weight_free_places_panda2026_factor(float8[], float8[], jsonb) is
+  'New basic weight of panda2026, from the terms of a queue and their sums over the candidates.';
