@@ -208,8 +208,8 @@ def instances(
                 packed = _packed(connection, setup)
                 waves.append(packed | {"one_instance_a_job": round(alone * packed["jobs"] / len(sample), 2)})
                 console.print(_wave(waves[-1]), markup=False)
-            half = "select job_id from monitor.instance_job where setup = %s and state = 'placed' and job_id %% 2 = 0"
-            connection.execute(f"select count(*) from instance.finish_jobs(%s, array({half}))", [setup, setup])
+            half = "select step_id from monitor.instance_step where setup = %s and state = 'placed' and step_id %% 2 = 0"
+            connection.execute(f"select count(*) from instance.finish_steps(%s, array({half}))", [setup, setup])
             ended = _packed(connection, setup)
     if as_json:
         output.json_out({"setup": setup, "waves": waves, "half_finished": ended})

@@ -411,9 +411,9 @@ def test_the_unknown_is_refused_by_name_or_left_out(begun: Connection, change: d
             "instance 1: state is .gone., not requested, running or released",
         ),
         ({"instances": [{"id": 1}]}, "instances: instance 1: type is not given"),
-        ({"instance_jobs": [{"id": "j"}]}, 'instance_jobs: job j: id is "j", not an integer of 64 bits'),
-        ({"instance_jobs": [{"id": 1, "ram": -5}]}, "instance_jobs: job 1: ram is -5, not 0 or more"),
-        ({"instance_jobs": [{"id": 1, "inputs": [5]}]}, r"job 1: inputs is \[5\], not an object"),
+        ({"instance_jobs": [{"id": "j"}]}, 'instance_jobs: step j: id is "j", not an integer of 64 bits'),
+        ({"instance_jobs": [{"id": 1, "ram": -5}]}, "instance_jobs: step 1: ram is -5, not 0 or more"),
+        ({"instance_jobs": [{"id": 1, "inputs": [5]}]}, r"step 1: inputs is \[5\], not an object"),
         ({"now": "today"}, 'now is "today", not a time'),
         ({"statistics": {}}, r"statistics is \{\}, not an array"),
     ],
@@ -509,14 +509,14 @@ def test_a_user_and_a_group_of_the_same_name(db: Connection) -> None:
 
 def test_a_need_of_an_instance_job_is_a_number_or_an_expression(db: Connection) -> None:
     world.load(db, [WORLD])
-    query = "select cpu, cpu_expression, ram, ram_expression, state, inputs from instance.job where job_id ="
+    query = "select cpu, cpu_expression, ram, ram_expression, state, inputs from instance.step where step_id ="
     assert value(db, f"{query} 2") == (1, None, 700, "2 * size", "waiting", {"size": 350})
     assert held(db)["instance_jobs"][1]["ram"] == "2 * size"
     assert value(db, f"{query} 3") == (None, None, None, None, "waiting", {})
     world.load(db, [{"setup": "w", "instance_jobs": [{"id": 2, "cpu": "size / 100", "ram": 0.1}]}])
     assert value(db, f"{query} 2") == (None, "size / 100", Decimal("0.1"), None, "waiting", {})
     assert held(db)["instance_jobs"][1] == {"id": 2, "cpu": "size / 100", "ram": 0.1}
-    db.execute("update instance.job set cpu = 7 where job_id = 2")
+    db.execute("update instance.step set cpu = 7 where step_id = 2")
     assert held(db)["instance_jobs"][1]["cpu"] == "size / 100"
 
 

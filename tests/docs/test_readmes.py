@@ -98,7 +98,7 @@ def test_the_block_about_instances_works(dsn: str, tmp_path: Path) -> None:
     [(kind, text)] = blocks(page[page.index("\n## Instances\n") : page.index("\n## How matching works\n")], "sql")
     run(kind, text, dsn, tmp_path)
     with psycopg.connect(dsn) as connection:
-        query = "select state, cpu, ram from monitor.instance_job where setup = 'default' order by cpu"
+        query = "select state, cpu, ram from monitor.instance_step where setup = 'default' order by cpu"
         assert connection.execute(query).fetchall() == [("placed", 2, 6000), ("finished", 4, 512)]
 
 

@@ -36,7 +36,7 @@ SUBMITTER = EVERYBODY | {
     "lifecycle.cancel_jobs",
     "instance.add_jobs",
     "instance.set_needs",
-    "instance.cancel_jobs",
+    "instance.cancel_steps",
 }
 VIEWER = EVERYBODY | {
     "taskqueue.matching_queues",
@@ -60,7 +60,7 @@ VIEWER = EVERYBODY | {
     "lifecycle.share_tree",
     "lifecycle.explain_timeouts",
     "lifecycle.fast_excess",
-    "instance.explain_job",
+    "instance.explain_step",
     "instance.plan",
     "instance.tasks_to_schedule",
 }
@@ -114,8 +114,8 @@ OPERATOR = (
         "instance.follow_taskqueues",
         "instance.forget_ended",
         "instance.release_empty",
-        "instance.finish_jobs",
-        "instance.return_jobs",
+        "instance.finish_steps",
+        "instance.return_steps",
         "instance.start_instances",
         "instance.lose_instances",
         "instance.set_settings",

@@ -1,4 +1,4 @@
--- instance-scheduling.md: a limit on instances per task and per Setup.
+-- PACKING.md, Limits on instances.
 create or replace function instance.allowed(p_setup text, p_task_id bigint, out most bigint, out reason text)
 language sql stable
 as $$
@@ -29,5 +29,5 @@ as $$
 $$;
 
 comment on function instance.allowed(text, bigint) is
-  'How many more instances a task (null = jobs of none) may have, null = any number; reason: the limit '
-  'that allows none, in words.';
+  'How many more instances a task (null = the steps of no task) may have; null = any number. reason: the limit that '
+  'allows none, in words.';

@@ -12,7 +12,7 @@
 -- list by falling cpu; of those within the free cpu (an end of the list) the first within the free ram is found by a
 -- tree over their least ram. A filling that leaves enough jobs for another of the same is repeated.
 create or replace function instance.packing(p_setup text, p_task_id bigint, p_queue text, p_most bigint default null)
-returns table (job_id bigint, cpu numeric, ram numeric, instance_id bigint, number int, type text, free_cpu numeric,
+returns table (step_id bigint, cpu numeric, ram numeric, instance_id bigint, number int, type text, free_cpu numeric,
                free_ram numeric)
 language plpgsql stable
 set jit = off set enable_seqscan = off  -- plans do not go by how many jobs were there when the table was last analysed
@@ -20,7 +20,7 @@ as $$
 declare
   v_cheapest_first boolean := coalesce(
     (select s.first = 'cheapest' from instance.setting s where s.setup = p_setup), false);
-  v_jobs bigint[];  -- in their order
+  v_steps bigint[];  -- in their order
   -- runs, in the order of the jobs
   v_runs int;
   r_cpu numeric[]; r_ram numeric[]; r_hint text[]; r_type text[]; r_left int[]; r_next int[]; r_leaf int[];
@@ -51,17 +51,17 @@ begin
   with shape as materialized (
     select d.cpu, d.ram, d.instance_type, d.jobs, (d.t).price as price, (d.t).name as type
       from (select s.*, instance.required_type(p_setup, s.cpu, s.ram, s.instance_type) as t
-              from (select j.cpu, j.ram, j.instance_type, array_agg(j.job_id) as jobs
-                      from instance.unplaced_jobs(p_setup, p_task_id, p_queue) j
+              from (select j.cpu, j.ram, j.instance_type, array_agg(j.step_id) as jobs
+                      from instance.unplaced_steps(p_setup, p_task_id, p_queue) j
                      where j.cpu is not null and j.ram is not null
                      group by j.cpu, j.ram, j.instance_type) s
             offset 0) d
      where (d.t).name is not null
   ), ordered as materialized (
-    select u.job_id, s.cpu, s.ram, s.instance_type, s.type, s.price,
+    select u.step_id, s.cpu, s.ram, s.instance_type, s.type, s.price,
            row_number() over (order by case when v_cheapest_first then s.price else - s.price end, s.cpu desc,
-                                       s.ram desc, u.job_id) as place
-      from shape s cross join lateral unnest(s.jobs) u (job_id)
+                                       s.ram desc, u.step_id) as place
+      from shape s cross join lateral unnest(s.jobs) u (step_id)
   ), cut as (
     select o.*, sum(o.begins::int) over (order by o.place) as run
       from (select i.*,
@@ -80,10 +80,10 @@ begin
   ), list as (
     select l.price, l.hint, min(l.leaf) as first, max(l.leaf) as last from leaf l group by l.price, l.hint
   )
-  select (select array_agg(o.job_id order by o.place) from ordered o),
+  select (select array_agg(o.step_id order by o.place) from ordered o),
          r.runs, r.cpu, r.ram, r.hint, r.type, r.jobs, r.place, r.leaf, r.hints,
          f.run, f.cpu, f.least, i.first, i.last, i.hint, i.price
-    into v_jobs, v_runs, r_cpu, r_ram, r_hint, r_type, r_left, r_next, r_leaf, v_hints, l_run, l_cpu, l_least,
+    into v_steps, v_runs, r_cpu, r_ram, r_hint, r_type, r_left, r_next, r_leaf, v_hints, l_run, l_cpu, l_least,
          list_first, list_last, list_hint, list_price
     from (select count(*)::int as runs, array_agg(l.cpu order by l.run) as cpu, array_agg(l.ram order by l.run) as ram,
                  array_agg(l.hint order by l.run) as hint,
@@ -449,7 +449,7 @@ begin
 
   return query
   with job as materialized (
-    select u.job_id, u.place from unnest(v_jobs) with ordinality u (job_id, place)
+    select u.step_id, u.place from unnest(v_steps) with ordinality u (step_id, place)
   ), placed as materialized (
     select o.instance, o.place + g.g as place, o.cpu, o.ram, g.g
       from unnest(o_instance, o_place, o_count, o_cpu, o_ram) o (instance, place, count, cpu, ram)
@@ -459,12 +459,12 @@ begin
       from unnest(coalesce(i_id, '{}') || array_fill(null::bigint, array[v_new]),
                   coalesce(i_type, '{}') || n_type) with ordinality i (instance_id, type, instance)
   )
-  select b.job_id, j.cpu, j.ram, a.instance_id, greatest(p.instance - v_instances, 0), a.type, p.cpu - p.g * j.cpu,
+  select b.step_id, j.cpu, j.ram, a.instance_id, greatest(p.instance - v_instances, 0), a.type, p.cpu - p.g * j.cpu,
          p.ram - p.g * j.ram
     from placed p
     join at a on a.instance = p.instance
     join job b on b.place = p.place
-    join instance.job j on j.setup = p_setup and j.job_id = b.job_id
+    join instance.step j on j.setup = p_setup and j.step_id = b.step_id
    order by p.place;
 end $$;
 

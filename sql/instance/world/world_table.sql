@@ -3,11 +3,11 @@ create or replace function instance.world_table(p_table text) returns regclass
 language plpgsql stable
 as $$
 begin
-  if p_table in ('instance', 'job') then
+  if p_table in ('instance', 'step') then
     return ('instance.' || p_table)::regclass;
   end if;
   raise exception 'table is %, which worlds do not hold', coalesce(quote_literal(p_table), 'null')
-    using errcode = 'PB001', hint = $h$Tables of instance that they hold: 'instance', 'job'.$h$;
+    using errcode = 'PB001', hint = $h$Tables of instance that they hold: 'instance', 'step'.$h$;
 end $$;
 
 comment on function instance.world_table(text) is
