@@ -140,7 +140,7 @@ create table resource.installation (
 comment on table resource.installation is 'One row: the release that is installed here, and how.';
 comment on column resource.installation.only_row is 'Always true: the table holds one row.';
 comment on column resource.installation.release is 'Release of the program that last upgraded this database.';
-comment on column resource.installation.role_prefix is 'Beginning of the roles names, broker_ by default.';
+comment on column resource.installation.role_prefix is 'Beginning of the roles'' names, broker_ by default.';
 comment on column resource.installation.server_major is
   'Major version of the PostgreSQL that wrote the definitions in resource.installed_state.';
 comment on column resource.installation.installed_at is 'When the last upgrade that changed anything ended.';

@@ -34,10 +34,9 @@ begin
   end if;
   insert into brokerage.task_state as s (setup, task_id, algorithm, run_id, retry_at, assigned_jobs)
   select p_run.setup, d.task_id, p_run.algorithm, d.run_id,
-         case
-           when d.status <> 'candidates' and d.retry_at is null
-           then d.decided_at + brokerage.wait_of(w.parameters, t.current_priority)
-           else d.retry_at end,
+         case when d.status <> 'candidates' and d.retry_at is null
+              then d.decided_at + brokerage.wait_of(w.parameters, t.current_priority)
+              else d.retry_at end,
          coalesce((select sum(a.jobs) from brokerage.assignment a
                     where a.setup = d.setup and a.run_id = d.run_id and a.task_id = d.task_id), 0)
     from brokerage.task_decision d

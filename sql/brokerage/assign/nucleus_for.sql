@@ -14,5 +14,5 @@ begin
 end $$;
 
 comment on function brokerage.nucleus_for(brokerage.run, brokerage.task_facts, text[], float8[]) is
-  'Draws one of the nuclei of a task by their probabilities: the assignment that follows, with the work '
-  'that the task brings.';
+  'Draws one of the nuclei of a task by their probabilities: the assignment that follows, with the work that '
+  'the task brings.';

@@ -71,6 +71,6 @@ end $$;
 comment on procedure brokerage.classify(text, text) is
   'Works the classes of user analysis out of the jobs here and stores them with the time: of queues (hi, mid, lo), '
   'what users have left, of tasks (S, A, B, C), in this order, each by the one before. Call it every 10 minutes. '
-  'What it has no jobs for stays as it was loaded. Of which profile the law is: p_profile, '
-  'else the setup''s. brokerage.classes says what it would do, and why. Errors: PB001 (no such setup or profile), '
+  'What it has no jobs for stays as it was loaded. Of which profile the law is: p_profile, else the setup''s. '
+  'brokerage.classes says what it would do, and why. Errors: PB001 (no such setup or profile), '
   'PB002 (not an operator).';

@@ -25,9 +25,9 @@ begin
   end if;
   -- B(a, 1/2) = sqrt(pi) * gamma(a) / gamma(a + 1/2): the quotient at a + 20 by its series, taken down by the
   -- recurrence
-  select ln(pi()) / 2 - ln(a.far) / 2 - ln(1 - 1 / (8 * a.far) + 1 / (128 * a.far ^ 2) + 5 / (1024 * a.far ^ 3) - 21
-                                           / (32768 * a.far ^ 4) - 399
-                                           / (262144 * a.far ^ 5)) + sum(ln((v_a + k + 0.5) / (v_a + k)))
+  select ln(pi()) / 2 - ln(a.far) / 2 - ln(1 - 1 / (8 * a.far) + 1 / (128 * a.far ^ 2) + 5 / (1024 * a.far ^ 3)
+                                           - 21 / (32768 * a.far ^ 4)
+                                           - 399 / (262144 * a.far ^ 5)) + sum(ln((v_a + k + 0.5) / (v_a + k)))
     into v_log_of_beta
     from (select v_a + 20) a(far), generate_series(0, 19) k
    group by a.far;

@@ -51,5 +51,5 @@ as $$
 $$;
 
 comment on function brokerage.task_classes(text) is
-  'Classes of the open tasks of users (2 S, 1 A, 0 B, -1 C), and why, by what their users have left '
-  'and how far they are (analy_eval).';
+  'Classes of the open tasks of users (2 S, 1 A, 0 B, -1 C), and why, by what their users have left and how far they '
+  'are (analy_eval).';

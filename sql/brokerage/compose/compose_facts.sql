@@ -69,8 +69,8 @@ as $$
                           ' join unnest($2) with ordinality t on t.ordinality = p.task_number join unnest($3) '
                           'with ordinality q on q.ordinality = p.queue_number offset 0) x', w.made, w.name) end,
          case when p_wide then 'x.*, t.task_id, q.queue, q.unified_name' else 'x.*' end,
-         case when p_wide then ' left join unnest($2) with ordinality t on t.ordinality = case when @alive@ '
-                               'then x.task_number end'
+         case when p_wide
+              then ' left join unnest($2) with ordinality t on t.ordinality = case when @alive@ then x.task_number end'
                                ' left join unnest($3) with ordinality q on q.ordinality = case when @alive@ '
                                'then x.queue_number end' else '' end,
          w.task, w.queue, w.pair, w.weighed_pair,

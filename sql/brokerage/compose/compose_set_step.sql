@@ -16,8 +16,8 @@ as $$
     select string_agg(format('x.said_%s', r.level), ', ' order by r.number) as said,
            string_agg(format('case when %s then %s end as lost_%s', f.alive, r.loses, r.level),
                       ', ' order by r.number) as lost,
-           case when p_all_failures then format('array_remove(array[%s], null)',
-                                                string_agg(r.loses, ', ' order by r.number))
+           case when p_all_failures
+                then format('array_remove(array[%s], null)', string_agg(r.loses, ', ' order by r.number))
                 else 'null::text[]' end as failures,
            f.alive
       from rule r

@@ -16,8 +16,8 @@ begin
       raise exception 'rule % of profile %: parameter status is %', v_rule.rule, p_profile,
         coalesce(v_rule.parameters ->> 'status', 'not there')
         using errcode = 'PB001',
-              hint = 'Say what becomes of the task: {"status": "throttled"}, {"status": "failed"} '
-                     'or {"status": "pending"}.';
+              hint = 'Say what becomes of the task: {"status": "throttled"}, {"status": "failed"} or '
+                     '{"status": "pending"}.';
     end if;
     v_calls := v_calls || format('%L || %s', concat_ws(E'\t', v_rule.parameters ->> 'status', v_rule.rule, ''),
                                  brokerage.rule_call(v_rule, 't'));
@@ -29,5 +29,5 @@ begin
 end $$;
 
 comment on function brokerage.compose_task_rules(text, text) is
-  'SQL of the rules of a profile that look at the task alone: task_id, status, rule and reason of the tasks '
-  'that are throttled or fail. Errors: PB001, PB002 (a rule that does not fit).';
+  'SQL of the rules of a profile that look at the task alone: task_id, status, rule and reason of the tasks that are '
+  'throttled or fail. Errors: PB001, PB002 (a rule that does not fit).';

@@ -21,10 +21,9 @@ begin
      order by r.position, r.rule
   loop
     if v_rule.kind = 'weight' then
-      v_factors :=
-        v_factors
-        || case when (v_rule.parameters ->> 'sees_assignments')::boolean then brokerage.rule_call(v_rule, v_facts)
-                else format('x.factors[%s]', cardinality(v_factors) + 1) end;
+      v_factors := v_factors || case when (v_rule.parameters ->> 'sees_assignments')::boolean
+                                     then brokerage.rule_call(v_rule, v_facts)
+                                     else format('x.factors[%s]', cardinality(v_factors) + 1) end;
     elsif v_rule.kind = 'row rule' and (v_rule.parameters ->> 'sees_assignments')::boolean then
       v_rules := v_rules || format('%L || %s', coalesce(v_rule.parameters ->> 'as', v_rule.rule) || E'\t',
                                    brokerage.rule_call(v_rule, v_weighed));

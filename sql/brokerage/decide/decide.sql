@@ -24,8 +24,7 @@ begin
   end;
   perform brokerage.decide(p_run, p_task_ids[:v_half], p_queues);
   perform brokerage.decide(p_run, p_task_ids[v_half + 1:],
-                           case when brokerage.sees_assignments(p_run.profile,
-                                                                p_run.algorithm)
+                           case when brokerage.sees_assignments(p_run.profile, p_run.algorithm)
                                 then brokerage.with_assignments(p_run, p_task_ids[:v_half], p_queues)
                                 else p_queues end);
 end $$;

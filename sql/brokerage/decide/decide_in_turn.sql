@@ -41,8 +41,8 @@ declare
 begin
   open v_turns no scroll for execute
     brokerage.compose(p_run.profile, p_run.algorithm, p_wide, false, true)
-    || ', queue as materialized (select q.queue, dense_rank() over (order by q.unified_name) as number from unnest($3) '
-       'q)'
+    || ', queue as materialized (select q.queue, dense_rank() over (order by q.unified_name) as number '
+       'from unnest($3) q)'
        ' select u.outside, u.rejected, u.survivors, u.refused || r.said as verdicts, r.kept, r.names, r.numbers, '
        'r.weights, r.queued, r.capacities, r.chunks'
        '   from (select n.number, $2[n.number] as task,'
@@ -71,12 +71,12 @@ begin
        'r.best) end))::brokerage.queue_verdict) as said,'
        '        count(*) filter (where r.is_kept) as kept, array_agg(r.queue) filter (where r.is_kept) as names, '
        'array_agg(r.number) filter (where r.is_kept) as numbers,'
-       '        array_agg(r.weight) filter (where r.is_kept) as weights, array_agg(r.queued) filter (where r.is_kept) '
-       'as queued,'
+       '        array_agg(r.weight) filter (where r.is_kept) as weights, array_agg(r.queued) filter (where '
+       'r.is_kept) as queued,'
        '        array_agg(r.capacity) filter (where r.is_kept) as capacities, array_agg(coalesce(r.chunk, '
        '25)) filter (where r.is_kept) as chunks'
-       '   from (select j.*, j.place <= coalesce(j.best, j.place) as is_kept from judged j order by j.place offset 0) '
-       'r) r'
+       '   from (select j.*, j.place <= coalesce(j.best, j.place) as is_kept from judged j '
+       'order by j.place offset 0) r) r'
     using p_run.setup, v_tasks, p_queues, brokerage.base_profile(p_run.profile);
   for v_number in 1 .. cardinality(v_tasks) loop
     perform set_config('brokerage.assigned', v_number || ' ' || v_assigned[v_pools[v_number]], true);
@@ -118,5 +118,5 @@ begin
 end $$;
 
 comment on function brokerage.decide_in_turn(brokerage.run, brokerage.task_facts[], brokerage.queue_facts[], boolean) is
-  'Decides tasks of a run one after the other where weights see what the batch has assigned, stores the decisions '
-  'and assigns the jobs, or the tasks. Errors: PB001, PB002 (a rule that does not fit).';
+  'Decides tasks of a run one after the other where weights see what the batch has assigned, stores the decisions and '
+  'assigns the jobs, or the tasks. Errors: PB001, PB002 (a rule that does not fit).';

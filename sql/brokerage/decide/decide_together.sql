@@ -30,7 +30,7 @@ begin
           ' select $2, $3, s.task_id, $4, s.status, case when s.status = ''pending'' '
           'then $4 + brokerage.wait_of(p.parameters, t.current_priority) end, s.rule, s.reason, 0, 0, 0'
           '   from (' || brokerage.compose_task_rules(p_run.profile, p_run.algorithm)
-    || ') s(task_id, status, rule, reason)'
+          || ') s(task_id, status, rule, reason)'
           '   join unnest($1) t on t.task_id = s.task_id'
           '   left join brokerage.rule_in_force p on p.profile = $5 and p.algorithm = $6 and p.kind = ''pending'' '
           'and p.enabled'

@@ -17,8 +17,8 @@ begin
           ' select coalesce(array_agg(s.task_id), ''{}'') from left_with_none s'
           '  where s.said = ''any'' or not exists (select from brokerage.verdict v cross join unnest(v.queues) u cross '
           'join unnest($4) r(begins)'
-          '                                         where v.setup = $2 and v.run_id = $3 and v.task_id = s.task_id '
-          'and u.verdict = ''r'' and starts_with(u.rule || E''\t'' || u.reason, r.begins)'
+          '                                         where v.setup = $2 and v.run_id = $3 and v.task_id = s.task_id and '
+          'u.verdict = ''r'' and starts_with(u.rule || E''\t'' || u.reason, r.begins)'
           -- asked of those tasks alone, never of all that the run decided
           '                                         offset 0)'
      into v_again using p_tasks, p_run.setup, p_run.run_id, brokerage.temporary_rules(p_run.profile, p_run.algorithm);

@@ -58,8 +58,8 @@ begin
 end $$;
 
 comment on function brokerage.explain(text, bigint, text, text) is
-  'Why each queue would take the jobs of a task or not, as things are now: verdict, the rule '
-  'that rejects it with the numbers compared, all rules that would (set rules as they hold now, no choices), '
-  'or its weight factor by factor. A task that no queue is asked for has one row without queue; one '
-  'that is decided without locality has one before the others, second pass. Without p_algorithm by the rules of the '
-  'broker that has the task. Errors: PB001 (no such profile), PB002, PB004 (no such task).';
+  'Why each queue would take the jobs of a task or not, as things are now: verdict, the rule that rejects it with the '
+  'numbers compared, all rules that would (set rules as they hold now, no choices), or its weight factor by factor. '
+  'A task that no queue is asked for has one row without queue; one that is decided without locality has one before '
+  'the others, second pass. Without p_algorithm by the rules of the broker that has the task. '
+  'Errors: PB001 (no such profile), PB002, PB004 (no such task).';

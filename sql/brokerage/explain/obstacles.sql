@@ -48,7 +48,7 @@ $$;
 comment on function brokerage.obstacles(text, bigint, text, text) is
   'What keeps a task from queues, a row a rule: how many queues it is the reason for, how many fail it, '
   'and how many would be open without it alone, with an example. Set rules count as they hold now; '
-  'choices (top-10) are not named. Of a task that is decided once more, without locality, rejects '
-  'and fails are those of that pass; opens are the queues of the pass that would decide without the rule: the first, '
-  'where it alone keeps queues away there, else the second. Without p_algorithm by the rules of the broker '
-  'that has the task. Errors: PB001, PB002, PB004 (no such task).';
+  'choices (top-10) are not named. Of a task that is decided once more, without locality, rejects and fails are those '
+  'of that pass; opens are the queues of the pass that would decide without the rule: the first, where it alone keeps '
+  'queues away there, else the second. Without p_algorithm by the rules of the broker that has the task. '
+  'Errors: PB001, PB002, PB004 (no such task).';

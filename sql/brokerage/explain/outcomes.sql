@@ -9,8 +9,8 @@ select d.setup, d.run_id, d.status, count(*) as tasks, min(coalesce(d.retry_at, 
  group by d.setup, d.run_id, d.status, d.rule;
 
 comment on view brokerage.outcomes is
-  'Tasks of each run by what was decided: a row a status, and a rule that throttled or failed whole tasks '
-  'or had them decided without locality.';
+  'Tasks of each run by what was decided: a row a status, and a rule that throttled or failed whole tasks or had them '
+  'decided without locality.';
 comment on column brokerage.outcomes.setup is 'Tenant.';
 comment on column brokerage.outcomes.run_id is 'Run.';
 comment on column brokerage.outcomes.status is 'candidates, pending, throttled, failed or error.';

@@ -39,8 +39,9 @@ select x.setup, x.algorithm, x.task_id, x.of_label, x.current_priority, x.jobs, 
                                                 limit 1),
                                               'it has no input; jobs are nFilesPerJob files each (of a pseudo_input '
                                               'dataset where nothing is read)')
-             when s.assigned_jobs >= i.jobs then case when i.jobs = 1 then 'its one job is assigned'
-                                                      else format('all %s jobs are assigned', i.jobs) end
+             when s.assigned_jobs >= i.jobs
+             then case when i.jobs = 1 then 'its one job is assigned'
+                       else format('all %s jobs are assigned', i.jobs) end
            end as not_open,
            coalesce(s.retry_at > c.now, false) as waits
       from workload.task t

@@ -11,5 +11,5 @@ begin
 end $$;
 
 comment on function brokerage.unknown_queues(text, bigint, text) is
-  'Queues that a task is pre-assigned to and that are not in the setup, and patterns of included_site '
-  'that no queue is named. Errors: PB001, PB002, PB004 (no such task).';
+  'Queues that a task is pre-assigned to and that are not in the setup, and patterns of included_site that no queue is '
+  'named. Errors: PB001, PB002, PB004 (no such task).';

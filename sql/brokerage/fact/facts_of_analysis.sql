@@ -24,8 +24,8 @@ as $$
     select resource.clock(p_setup) as now
   ), task as materialized (
     select t.task_id, t.gshare, t.user_name, nullif(t.working_group, '') as working_group,
-           case when brokerage.is_current(t.task_classified, c.now,
-                                          interval '15 minutes') then t.task_class end as task_class,
+           case when brokerage.is_current(t.task_classified, c.now, interval '15 minutes')
+                then t.task_class end as task_class,
            case when t.working_group <> '' then 'group' else 'user' end as account_kind,
            coalesce(nullif(t.working_group, ''), t.user_name) as account_name,
            t.included_site, t.excluded_site, t.site, t.limited_sites,
@@ -57,8 +57,8 @@ as $$
      where p_base_profile <> 'documented' and r.setup = p_setup and r.dataset in (select i.dataset from input i)
        and (r.is_complete
             or r.found > 0 and r.total > 0 and (r.total - r.found <= (c.keys ->> 'MAX_MISSING_INPUT_FILES')::float8
-                                                or r.found * 100 >= r.total
-                                                   * (c.keys ->> 'MIN_INPUT_COMPLETENESS')::float8))
+                                                or r.found * 100
+                                                     >= r.total * (c.keys ->> 'MIN_INPUT_COMPLETENESS')::float8))
      group by r.dataset
   ), data as materialized (
     select i.task_id, bool_or(i.distributed) as is_distributed,
@@ -84,23 +84,20 @@ as $$
                             not (k.quota_limit > 0 and k.used > k.quota_limit), true) end,
          coalesce((nullif(k.quota -> 'near_limit', 'null')) = 'true',
                   k.quota_limit > 0 and k.used > 0.9 * k.quota_limit, false),
-         case
-           when jsonb_typeof(u.quota -> 'over_local') = 'array'
-           then array(select jsonb_array_elements_text(u.quota -> 'over_local'))
-         end,
+         case when jsonb_typeof(u.quota -> 'over_local') = 'array'
+              then array(select jsonb_array_elements_text(u.quota -> 'over_local')) end,
          coalesce(s.usage_percent, s.running / nullif(s.target, 0)),
          coalesce(l.equivalent_usage_percent, s.equivalent_usage_percent),
          coalesce(n.queued, 0), coalesce(n.running, 0),
          t.task_class::int,
          case when brokerage.is_current(u.evaluated, m.now, interval '20 minutes') then u.rem_slots_a end,
          (c.classes ->> 'USER_USAGE_THRESHOLD_A')::float8,
-         case
-           when cardinality(t.included_site || p.storage_queues) > 0
-           then brokerage.name_patterns(p_setup, t.included_site || p.storage_queues, p_base_profile <> 'documented')
-         end,
+         case when cardinality(t.included_site || p.storage_queues) > 0
+              then brokerage.name_patterns(p_setup, t.included_site || p.storage_queues,
+                                           p_base_profile <> 'documented') end,
          -- most tasks name none, and the call is dear
-         case when cardinality(t.excluded_site) > 0 then brokerage.name_patterns(p_setup, t.excluded_site,
-                                                                                 p_base_profile <> 'documented') end,
+         case when cardinality(t.excluded_site) > 0
+              then brokerage.name_patterns(p_setup, t.excluded_site, p_base_profile <> 'documented') end,
          case when cardinality(p.names) > 0 then brokerage.name_patterns(p_setup, p.names, false) end, p.names,
          coalesce(t.limited_sites, false) or cardinality(p.storage_queues) > 0,
          coalesce(t.sites_used, '{}'), coalesce(t.avoid_vp, false), t.cloud, t.n_gb_per_job,
@@ -127,9 +124,8 @@ as $$
                                    else u.quota end) o(quota)
    cross join lateral (
      select o.quota, case when jsonb_typeof(o.quota -> 'used') = 'number' then (o.quota ->> 'used')::float8 end,
-            case
-              when jsonb_typeof(o.quota -> 'limit') = 'number' then (o.quota ->> 'limit')::float8
-            end) k(quota, used, quota_limit)
+            case when jsonb_typeof(o.quota -> 'limit') = 'number'
+                 then (o.quota ->> 'limit')::float8 end) k(quota, used, quota_limit)
     left join account a on a.kind = t.account_kind and a.name = t.account_name
     left join resource.share s on s.setup = p_setup and s.gshare = t.gshare
                               and brokerage.is_current(s.measured, m.now, interval '15 minutes')

@@ -115,9 +115,9 @@ as $$
     select t.number as task, q.number as queue, sum(r.failed)::bigint as failed, sum(r.closed)::bigint as closed,
            sum(r.finished)::bigint as finished
       from (select t.number, t.task_id,
-                   resource.clock(p_setup) - interval '1 hour'
-                   * (resource.config_value(p_setup, 'jedi', 'anal_jobbroker',
-                                            'TW_DONE_JOB_STAT') #>> '{}')::float8 as since
+                   resource.clock(p_setup)
+                   - interval '1 hour' * (resource.config_value(p_setup, 'jedi', 'anal_jobbroker',
+                                                                'TW_DONE_JOB_STAT') #>> '{}')::float8 as since
               from task t) t
       join workload.task_outcome r on r.setup = p_setup and r.task_id = t.task_id
                                   and r.minute >= date_trunc('minute', t.since, 'utc')
@@ -169,9 +169,10 @@ as $$
       left join rate x on x.share = o.share_number and x.queue = q.unified
   )
   select f.task_number, f.queue_number,
-         case when p_base_profile = 'documented' then coalesce(s.name like any (t.included_sites || t.sites)
-                                                               or s.unified_name like any (t.included_sites || t.sites),
-                                                               false) else f.is_preassigned end,
+         case when p_base_profile = 'documented'
+              then coalesce(s.name like any (t.included_sites || t.sites)
+                            or s.unified_name like any (t.included_sites || t.sites),
+                            false) else f.is_preassigned end,
          f.preassigned_alone, f.is_nucleus_queue, f.is_near, f.is_own, f.closeness, f.queued, f.queued_express, f.mbps,
          f.running, f.starting,
          f.activated, f.assigned, f.defined, f.numslots, f.type_running, f.type_starting, f.type_activated,

@@ -3,9 +3,11 @@ create or replace function brokerage.facts_of_candidates(p_setup text, p_algorit
 language plpgsql stable
 as $$
 begin
-  return case
-    when p_algorithm = 'production_task' then array(select f from brokerage.facts_of_nuclei(p_setup) f order by f.queue)
-    else array(select f from brokerage.facts_of_queues(p_setup, p_algorithm = 'analysis_job') f order by f.queue) end;
+  return case when p_algorithm = 'production_task'
+              then array(select f from brokerage.facts_of_nuclei(p_setup) f order by f.queue)
+              else array(select f
+                           from brokerage.facts_of_queues(p_setup, p_algorithm = 'analysis_job') f
+                          order by f.queue) end;
 end $$;
 
 comment on function brokerage.facts_of_candidates(text, text) is

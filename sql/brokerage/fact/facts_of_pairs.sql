@@ -272,6 +272,5 @@ as $$
 $$;
 
 comment on function brokerage.facts_of_pairs(text, brokerage.task_facts[], brokerage.queue_facts[], text, boolean) is
-  'What tasks and queues have with each other, as rules see it: one row for each task '
-  'and queue, by their places in the two arrays. p_analysis: software is looked at as for analysis; '
-  'null = as the label of each task says.';
+  'What tasks and queues have with each other, as rules see it: one row for each task and queue, by their places in '
+  'the two arrays. p_analysis: software is looked at as for analysis; null = as the label of each task says.';

@@ -117,20 +117,18 @@ as $$
          coalesce(s.datadisk_write_lan, false) as datadisk_write_lan,
          coalesce(s.datadisk_write_wan, false) as datadisk_write_wan,
          coalesce(s.datadisk_read_wan, false) as datadisk_read_wan,
-         case
-           when k.queue is not null then resource.clock(p_setup) - coalesce(k.locked_at, resource.clock(p_setup))
-         end as lock_age,
+         case when k.queue is not null
+              then resource.clock(p_setup) - coalesce(k.locked_at, resource.clock(p_setup)) end as lock_age,
          coalesce(v.jobs, 0)::bigint as live_jobs,
          q.attributes as attributes,
          null::float8 as queued_into,
          null::float8 as remaining_work,
-         case when brokerage.is_current(a.site_classified, (select resource.clock(p_setup)),
-                                        interval '1 hour') then a.site_class::int end as site_class,
+         case when brokerage.is_current(a.site_classified, (select resource.clock(p_setup)), interval '1 hour')
+              then a.site_class::int end as site_class,
          coalesce(s.has_vp_input, false) as has_vp_input,
          s.output_storage as output_storage,
-         case
-           when s.input_storage is distinct from s.output_storage then s.input_space_usable
-         end as input_space_usable,
+         case when s.input_storage is distinct from s.output_storage
+              then s.input_space_usable end as input_space_usable,
          coalesce(s.inputs_writable_wan, 0)::int as inputs_writable_wan,
          coalesce(s.outputs_readable_wan, 0)::int as outputs_readable_wan
     from resource.candidate_queue q

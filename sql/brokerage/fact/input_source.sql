@@ -8,8 +8,9 @@ select r.setup, r.dataset, r.storage,
   left join resource.storage s on s.setup = r.setup and s.storage = r.storage
  where r.is_complete
     or r.found > 0 and r.total > 0
-       and (r.total - r.found <= coalesce((resource.config_value(r.setup, 'jedi', 'jobbroker',
-                                                                 'MAX_MISSING_INPUT_FILES') #>> '{}')::float8, 10)
+       and (r.total
+            - r.found <= coalesce(
+              (resource.config_value(r.setup, 'jedi', 'jobbroker', 'MAX_MISSING_INPUT_FILES') #>> '{}')::float8, 10)
             or r.found * 100 >= r.total
                * coalesce((
                  resource.config_value(r.setup, 'jedi', 'jobbroker', 'MIN_INPUT_COMPLETENESS') #>> '{}')::float8, 90));

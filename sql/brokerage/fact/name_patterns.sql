@@ -29,5 +29,5 @@ as $$
 $$;
 
 comment on function brokerage.name_patterns(text, text[], boolean) is
-  'Patterns (like) for names with *; null = no name. p_anywhere: as PanDA''s code, a regular expression '
-  'that may be found anywhere in what is compared.';
+  'Patterns (like) for names with *; null = no name. p_anywhere: as PanDA''s code, a regular expression that may be '
+  'found anywhere in what is compared.';

@@ -7,8 +7,8 @@ as $$
   select coalesce(
     brokerage.queued_of_share(t, q, p) > t.overload_min_queue
     and (coalesce(p.running, 0) = 0
-         or brokerage.queued_of_share(t, q, p)::numeric * t.share_running > t.share_queued
-            * t.overload_ratio_offset::numeric * p.running), false)
+         or brokerage.queued_of_share(t, q, p)::numeric * t.share_running
+              > t.share_queued * t.overload_ratio_offset::numeric * p.running), false)
 $$;
 
 comment on function brokerage.is_overloaded(brokerage.task_facts, brokerage.queue_facts, brokerage.pair_facts) is

@@ -11,7 +11,7 @@ as $$
                  else t.task_priority end >= t.max_task_prio_with_local_data
 $$;
 
-comment on function brokerage.may_be_elsewhere(brokerage.task_facts, brokerage.queue_facts,
-                                               brokerage.pair_facts, jsonb) is
+comment on function brokerage.may_be_elsewhere(
+  brokerage.task_facts, brokerage.queue_facts, brokerage.pair_facts, jsonb) is
   'Whether a task may go where its input is not, when no nucleus has it. Parameter current_priority: that counts, '
   'not the task''s own.';

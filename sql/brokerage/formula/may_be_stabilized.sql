@@ -15,6 +15,6 @@ as $$
     and not coalesce((x ->> 'spares_absent')::boolean and p.user_queued is null, false), false)
 $$;
 
-comment on function brokerage.may_be_stabilized(brokerage.task_facts, brokerage.queue_facts,
-                                                brokerage.pair_facts, jsonb) is
+comment on function brokerage.may_be_stabilized(
+  brokerage.task_facts, brokerage.queue_facts, brokerage.pair_facts, jsonb) is
   'Whether the queue of a user may be limited there. Parameters spares_merging, spares_absent (boolean).';

@@ -6,5 +6,5 @@ as $$
 $$;
 
 comment on function brokerage.needs_no_input_there(brokerage.task_facts) is
-  'Whether an analysis task may run where its input is not: taskPriority of 2000 or more, '
-  'or ioIntensity up to IO_INTENSITY_CUTOFF_USER.';
+  'Whether an analysis task may run where its input is not: taskPriority of 2000 or more, or ioIntensity up to '
+  'IO_INTENSITY_CUTOFF_USER.';

@@ -4,8 +4,8 @@ create or replace function brokerage.scratch_cores_panda2026(
 ) returns int
 language sql stable parallel safe
 as $$
-  select case when coalesce(t.task_core_count,
-                            1) in (0, 1) and coalesce(t.event_service, 0) = 0 then brokerage.whole_queue_cores(t, q, p)
+  select case when coalesce(t.task_core_count, 1) in (0, 1) and coalesce(t.event_service, 0) = 0
+              then brokerage.whole_queue_cores(t, q, p)
               else 1 end
 $$;
 

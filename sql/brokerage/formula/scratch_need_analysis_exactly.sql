@@ -5,8 +5,8 @@ create or replace function brokerage.scratch_need_analysis_exactly(
 language sql stable parallel safe
 as $$
   select case when brokerage.reads_directly(t, q, p) then 0 else coalesce(t.job_input_bytes, 0) end
-         + coalesce(t.out_disk_bytes,
-                    0)::numeric * coalesce(t.job_input_mb, 0)::numeric + coalesce(t.work_disk_bytes::numeric, 0)
+         + coalesce(t.out_disk_bytes, 0)::numeric * coalesce(t.job_input_mb, 0)::numeric
+         + coalesce(t.work_disk_bytes::numeric, 0)
 $$;
 
 comment on function brokerage.scratch_need_analysis_exactly(

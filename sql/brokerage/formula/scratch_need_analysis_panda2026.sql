@@ -8,8 +8,8 @@ as $$
     when t.is_merging then floor(2 * coalesce(t.job_input_bytes, 0) / 1048576::float8)
     else greatest(
       floor((case when brokerage.reads_directly(t, q, p) then 0 else coalesce(t.job_input_bytes, 0) end
-             + coalesce(t.out_disk_bytes,
-                        0) * coalesce(t.job_input_mb, 0) + coalesce(t.work_disk_bytes + 314572800, 0)) / 1048576),
+             + coalesce(t.out_disk_bytes, 0) * coalesce(t.job_input_mb, 0)
+             + coalesce(t.work_disk_bytes + 314572800, 0)) / 1048576),
       case when not t.n_gb_per_job > 0 then null
            when not brokerage.reads_directly(t, q, p) then t.n_gb_per_job * 1024
            when t.use_local_io is not true then floor((coalesce(t.out_disk_bytes, 0) * t.n_gb_per_job * 1024

@@ -5,8 +5,9 @@ create or replace function brokerage.scratch_need_exactly(
 language sql stable parallel safe
 as $$
   select case when brokerage.reads_directly(t, q, p) then 0 else coalesce(t.job_input_bytes, 0) end
-         + greatest(536870912::numeric, t.out_disk_bytes::numeric * case when t.out_disk_per_event then t.job_events
-                                                                         else t.job_input_mb::numeric end)
+         + greatest(536870912::numeric,
+                    t.out_disk_bytes::numeric * case when t.out_disk_per_event then t.job_events
+                                                     else t.job_input_mb::numeric end)
          + coalesce(t.work_disk_bytes::numeric, 0)
 $$;
 

@@ -4,8 +4,8 @@ create or replace function brokerage.type_waiting(
 ) returns bigint
 language sql stable parallel safe
 as $$
-  select p.type_defined + p.type_activated + p.type_starting + case when p.input_is_local is true then 0
-                                                                    else p.type_assigned end
+  select p.type_defined + p.type_activated + p.type_starting
+         + case when p.input_is_local is true then 0 else p.type_assigned end
 $$;
 
 comment on function brokerage.type_waiting(brokerage.task_facts, brokerage.queue_facts, brokerage.pair_facts) is

@@ -14,5 +14,5 @@ $$;
 
 comment on function brokerage.walltime_bound_panda2026(
   brokerage.task_facts, brokerage.queue_facts, brokerage.pair_facts, float8) is
-  'What a walltime limit of the queue (s) lets a job take: HS06 s, or s times cores '
-  'where the task is not measured in HS06.';
+  'What a walltime limit of the queue (s) lets a job take: HS06 s, or s times cores where the task is not '
+  'measured in HS06.';

@@ -14,5 +14,5 @@ as $$
 $$;
 
 comment on function brokerage.nearest_rule(text, text, text) is
-  'A hint for a rule that a profile does not have of an algorithm: the algorithms that have it, else the rule '
-  'that is most like it.';
+  'A hint for a rule that a profile does not have of an algorithm: the algorithms that have it, else the rule that '
+  'is most like it.';

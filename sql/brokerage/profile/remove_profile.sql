@@ -9,10 +9,14 @@ begin
     raise exception 'profile % comes with the program', p_profile
       using errcode = 'PB001', hint = 'Only profiles of your own can be removed.';
   end if;
-  select coalesce((select format('profile %s is based on it',
-                                 p.profile) from brokerage.profile p where p.based_on = p_profile limit 1),
-                  (select format('setup %s uses it',
-                                 s.setup) from brokerage.setting s where s.profile = p_profile limit 1))
+  select coalesce((select format('profile %s is based on it', p.profile)
+                     from brokerage.profile p
+                    where p.based_on = p_profile
+                    limit 1),
+                  (select format('setup %s uses it', s.setup)
+                     from brokerage.setting s
+                    where s.profile = p_profile
+                    limit 1))
     into v_user;
   if v_user is not null then
     raise exception 'profile % is in use: %', p_profile, v_user using errcode = 'PB005', hint = 'Change that first.';

@@ -25,7 +25,7 @@ begin
     perform brokerage.compose_task_rules(v_profile, p_algorithm);
     perform brokerage.compose_second_pass(v_profile, p_algorithm);
     execute 'explain ' || brokerage.compose(v_profile, p_algorithm, false)
-      || ' select from judged left join ranked using (task_number)'
+            || ' select from judged left join ranked using (task_number)'
       using 'default'::text, '{}'::brokerage.task_facts[], '{}'::brokerage.queue_facts[],
             brokerage.base_profile(v_profile);
   end loop;

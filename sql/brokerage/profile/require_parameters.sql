@@ -47,8 +47,8 @@ begin
       raise exception 'rule % of profile %: parameter % is %, not %', p_rule.rule, p_rule.profile, v_key,
         left(v_value::text, 100), v_wanted
         using errcode = 'PB001',
-              hint = case when p_rule.kind = 'pending' then 'It reads wait, and for tasks from a priority on '
-                                                            'that priority: {"wait": "1 hour", "900": "30 minutes"}.'
+              hint = case when p_rule.kind = 'pending' then 'It reads wait, and for tasks from a priority on that '
+                                                            'priority: {"wait": "1 hour", "900": "30 minutes"}.'
                           else coalesce(format('It reads %s.', (
                             select string_agg(k.key, ', ' order by k.key) from jsonb_object_keys(v_known) k(key))),
                                         'It reads none.') end;

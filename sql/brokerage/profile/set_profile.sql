@@ -30,5 +30,5 @@ begin
 end $$;
 
 comment on function brokerage.set_profile(text, text, text) is
-  'Makes or changes a profile of your own: it has the rules of the one that it is based on, '
-  'where brokerage.set_rule says nothing else. Errors: PB001 (a name that is taken, no such profile).';
+  'Makes or changes a profile of your own: it has the rules of the one that it is based on, where brokerage.set_rule '
+  'says nothing else. Errors: PB001 (a name that is taken, no such profile).';

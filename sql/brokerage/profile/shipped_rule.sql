@@ -470,8 +470,8 @@ comment on column brokerage.shipped_rule.rule is 'Rule id, unique in profile and
 comment on column brokerage.shipped_rule.position is 'Order within the algorithm; facts stand behind.';
 comment on column brokerage.shipped_rule.kind is 'As in brokerage.profile_rule.';
 comment on column brokerage.shipped_rule.function is
-  'Function of task facts, queue facts, pair facts, and the parameters where it takes them; of a choice the value '
-  'that it goes by, null = the weight; of a fact where it is prepared.';
+  'Function of task facts, queue facts, pair facts, and the parameters where it takes them; of a choice the value that '
+  'it goes by, null = the weight; of a fact where it is prepared.';
 comment on column brokerage.shipped_rule.criteria is
   'PanDA''s criteria tag; null = none, or the reason begins with it.';
 comment on column brokerage.shipped_rule.temporary is

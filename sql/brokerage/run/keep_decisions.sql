@@ -47,5 +47,5 @@ begin
 end $$;
 
 comment on function brokerage.keep_decisions(int) is
-  'Makes the partitions of the decisions for today (UTC) and the days ahead, counts '
-  'and drops those beyond the retention, and forgets old runs; returns how many partitions changed.';
+  'Makes the partitions of the decisions for today (UTC) and the days ahead, counts and drops those beyond the '
+  'retention, and forgets old runs; returns how many partitions changed.';

@@ -18,8 +18,8 @@ begin
     raise exception '% in setup %',
       case when cardinality(v_missing) = 1 then format('task %s is not', coalesce(v_missing[1]::text, 'null'))
            else format('tasks %s%s are not', array_to_string(v_missing[:5], ', ', 'null'),
-                       case when cardinality(v_missing) > 5 then format(' and %s more',
-                                                                        cardinality(v_missing) - 5) end) end,
+                       case when cardinality(v_missing) > 5
+                            then format(' and %s more', cardinality(v_missing) - 5) end) end,
       p_setup
       using errcode = 'PB004',
             hint = 'Load it with its world (broker load), or name another: brokerage.task_standing lists the tasks '
@@ -34,8 +34,8 @@ begin
     raise exception 'task % has label %, which % does not broker', v_other.task_id,
       coalesce(v_other.label, 'null'), p_algorithm
       using errcode = 'PB005',
-            hint = 'brokerage.broker_analysis brokers tasks of the labels user and panda, broker_tasks '
-                   'and broker_jobs all others. A dry run decides it all the same.';
+            hint = 'brokerage.broker_analysis brokers tasks of the labels user and panda, broker_tasks and broker_jobs '
+                   'all others. A dry run decides it all the same.';
   end if;
 end $$;
 

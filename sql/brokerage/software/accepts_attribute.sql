@@ -22,5 +22,5 @@ begin
 end $$;
 
 comment on function brokerage.accepts_attribute(jsonb, text, boolean, text) is
-  'Whether a published list of an attribute takes the value that a task asks for (* = none; a regular expression '
-  'or not). Base profile documented or panda2026.';
+  'Whether a published list of an attribute takes the value that a task asks for (* = none; a regular expression or '
+  'not). Base profile documented or panda2026.';

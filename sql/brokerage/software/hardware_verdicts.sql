@@ -15,10 +15,9 @@ as $$
      cross join (select distinct on (p.number) p.number, p.hardware from published p) h
   ), judged as materialized (
     select v.requirement, s.queue,
-           case
-             when v.problem is null and p_base_profile <> 'documented'
-                  and jsonb_typeof(v.requirement -> 'gpu') = 'object'
-             then brokerage.gpu_problem(p_setup, s.queue, v.requirement -> 'gpu') else v.problem end as problem
+           case when v.problem is null and p_base_profile <> 'documented'
+                     and jsonb_typeof(v.requirement -> 'gpu') = 'object'
+                then brokerage.gpu_problem(p_setup, s.queue, v.requirement -> 'gpu') else v.problem end as problem
       from verdict v
       join published p on p.number = v.number
       join software s on s.architectures = p.architectures

@@ -1,8 +1,7 @@
 create or replace function brokerage.platform_level(p_architecture text) returns text
 language sql stable
 as $$
-  select case when ltrim(p_architecture,
-                         E' \t\r\n') like '{%'
+  select case when ltrim(p_architecture, E' \t\r\n') like '{%'
               then brokerage.read_architecture(p_architecture, 'panda2026') ->> 'level' end
 $$;
 

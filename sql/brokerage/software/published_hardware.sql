@@ -7,8 +7,8 @@ as $$
     from jsonb_array_elements(case when jsonb_typeof(p_architectures) = 'array' then p_architectures
                                    else '[]' end) with ordinality d(dictionary, number)
    cross join lateral (
-         select coalesce(jsonb_object_agg(
-           a.key, case when jsonb_typeof(a.value) = 'array' then a.value else jsonb_build_array(a.value) end), '{}')
+         select coalesce(jsonb_object_agg(a.key, case when jsonb_typeof(a.value) = 'array' then a.value
+                                                      else jsonb_build_array(a.value) end), '{}')
            from jsonb_each(case when jsonb_typeof(d.dictionary) = 'object' then d.dictionary else '{}' end) a
           where a.key <> 'type' and jsonb_typeof(a.value) in ('array', 'string')) l(lists)
    where jsonb_typeof(d.dictionary -> 'type') = 'string'

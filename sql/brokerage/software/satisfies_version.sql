@@ -8,13 +8,11 @@ as $$
                                  when '>' then v.given > v.wanted when '<' then v.given < v.wanted end, false)
     from (select regexp_match(p_condition, '^([=><]+) *(\d{1,18}(?:\.\d{1,18})*) *$')) c(part)
    cross join lateral (
-         select case
-           when p_version ~ '^\d{1,18}(\.\d{1,18})*$'
-           then string_to_array(regexp_replace(p_version, '(\.0+)+$', ''), '.')::bigint[]
-         end,
+         select case when p_version ~ '^\d{1,18}(\.\d{1,18})*$'
+                     then string_to_array(regexp_replace(p_version, '(\.0+)+$', ''), '.')::bigint[] end,
                 string_to_array(regexp_replace(c.part[2], '(\.0+)+$', ''), '.')::bigint[]) v(given, wanted)
 $$;
 
 comment on function brokerage.satisfies_version(text, text) is
-  'Whether a version such as 12.4 meets a condition such as >=12.0, part by part; false '
-  'where one of them cannot be read. Operators ==, >=, <=, >, <.';
+  'Whether a version such as 12.4 meets a condition such as >=12.0, part by part; false where one of them cannot be '
+  'read. Operators ==, >=, <=, >, <.';

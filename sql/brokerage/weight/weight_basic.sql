@@ -5,8 +5,8 @@ create or replace function brokerage.weight_basic(
 language sql stable parallel safe
 as $$
   select (brokerage.running_workers(t, q, p) + 1)::float8
-         / (coalesce(p.activated,
-                     0) + brokerage.waiting_assigned(t, q, p) + coalesce(p.starting, 0) + coalesce(p.defined, 0) + 10)
+         / (coalesce(p.activated, 0) + brokerage.waiting_assigned(t, q, p) + coalesce(p.starting, 0)
+            + coalesce(p.defined, 0) + 10)
          / case
              when coalesce(p.activated, 0) > 0
              then greatest(1, least(2, brokerage.waiting_assigned(t, q, p)::float8 / p.activated))

@@ -9,5 +9,5 @@ $$;
 
 comment on function brokerage.weight_network_panda2026(
   brokerage.task_facts, brokerage.queue_facts, brokerage.pair_facts) is
-  'network-weight of panda2026: that of the link from the queue to the nucleus, 1 '
-  'where network weights are not active.';
+  'network-weight of panda2026: that of the link from the queue to the nucleus, 1 where network weights '
+  'are not active.';

@@ -7,6 +7,6 @@ as $$
   select brokerage.weight_room(t, q, p, x)
 $$;
 
-comment on function brokerage.weight_room_panda2026(brokerage.task_facts, brokerage.queue_facts,
-                                                    brokerage.pair_facts, jsonb) is
+comment on function brokerage.weight_room_panda2026(
+  brokerage.task_facts, brokerage.queue_facts, brokerage.pair_facts, jsonb) is
   'Terms of the new basic weight of panda2026: those of brokerage.weight_room.';

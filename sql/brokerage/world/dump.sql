@@ -15,5 +15,5 @@ begin
 end $$;
 
 comment on function brokerage.dump(text, text) is
-  'The rows of a table of the room brokerage as brokerage.store takes them: of live_counter the sum by queue '
-  'that counts now. Errors: PB001, PB002 (setup not granted).';
+  'The rows of a table of the room brokerage as brokerage.store takes them: of live_counter the sum by queue that '
+  'counts now. Errors: PB001, PB002 (setup not granted).';

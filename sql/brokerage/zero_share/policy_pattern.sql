@@ -9,5 +9,5 @@ as $$
 $$;
 
 comment on function brokerage.policy_pattern(text, text) is
-  'The regular expression that a value in a policy stands for: * is any text; in documented evgensimul is evgen '
-  'or simul.';
+  'The regular expression that a value in a policy stands for: * is any text; in documented evgensimul is '
+  'evgen or simul.';

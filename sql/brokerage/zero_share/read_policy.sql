@@ -14,15 +14,15 @@ as $$
            regexp_match(f.comparison, '^priority(>=|<=|==|!=|=|>|<) *(-?\d{1,9}(?:\.\d{1,9})?)$') as compared
       from part p
      cross join lateral (
-           select (array_agg(regexp_replace(v.field, '^.*=',
-                                            '') order by v.number desc) filter (where v.field like 'type=%'))[1],
-                  (array_agg(regexp_replace(v.field, '^.*=',
-                                            '') order by v.number desc) filter (where v.field like 'group=%'))[1],
-                  (array_agg(regexp_replace(v.field, '^.*=',
-                                            '') order by v.number desc) filter (where v.field like 'gshare=%'))[1],
+           select (array_agg(regexp_replace(v.field, '^.*=', '')
+                             order by v.number desc) filter (where v.field like 'type=%'))[1],
+                  (array_agg(regexp_replace(v.field, '^.*=', '')
+                             order by v.number desc) filter (where v.field like 'group=%'))[1],
+                  (array_agg(regexp_replace(v.field, '^.*=', '')
+                             order by v.number desc) filter (where v.field like 'gshare=%'))[1],
                   (array_agg(v.field order by v.number desc) filter (where v.field like 'priority%'))[1],
-                  coalesce(bool_or(
-                    v.field !~ '^(type=|group=|gshare=|priority)' and v.number < cardinality(p.fields)), false)
+                  coalesce(bool_or(v.field !~ '^(type=|group=|gshare=|priority)' and v.number < cardinality(p.fields)),
+                           false)
              from unnest(p.fields) with ordinality v(field, number)) f(
                type, working_group, gshare, comparison, has_unknown)
   ), pattern as (
@@ -43,6 +43,6 @@ as $$
 $$;
 
 comment on function brokerage.read_policy(text, text) is
-  'The sub-policies of a fairsharepolicy that can be read, in order: patterns of process group, working group '
-  'and global share (null = any; brokerage.fits),'
+  'The sub-policies of a fairsharepolicy that can be read, in order: patterns of process group, working group and '
+  'global share (null = any; brokerage.fits),'
   ' comparison of the current priority, share as written and as a number. Base profile documented or panda2026.';

@@ -19,7 +19,8 @@ begin
   if jsonb_typeof(p_resource) is distinct from 'object' then
     raise exception 'resource description is %, not a JSON object', coalesce(p_resource::text, 'null')
       using errcode = 'PB001',
-            hint = 'The cores and the memory of the instance are known; give what else it offers, such as Platform, or {}.';
+            hint = 'The cores and the memory of the instance are known; give what else it offers, '
+                   'such as Platform, or {}.';
   end if;
   v_answer := taskqueue.answer_given(v_identity, p_request_id, 'instance.match_jobs', v_asked);
   if v_answer is null then
@@ -37,10 +38,10 @@ begin
 end $$;
 
 comment on function instance.match_jobs(text, bigint, int, jsonb, boolean, uuid) is
-  'Leases jobs of TaskQueues to the agent of an instance, as taskqueue.match_jobs does: the jobs whose steps are placed '
-  'on the instance and that nobody has leased, up to p_limit (1..1000). With p_spare the agent also gets other jobs that '
-  'fit into the free cores and memory (of the PanDA queue of the instance, where it has one), and their steps are placed '
-  'on the instance. p_resource adds to the resource description what else the instance offers (Platform, Tag, CPUTime). '
-  'The call marks the instance as running. The same request id within ten minutes gives the same jobs. '
-  'Errors: PB001 (description, limit, no such setup), PB002 (setup not granted), '
-  'PB004 (no such instance, or it is released: its agent can stop).';
+  'Leases jobs of TaskQueues to the agent of an instance, as taskqueue.match_jobs does: the jobs whose steps are '
+  'placed on the instance and that nobody has leased, up to p_limit (1..1000). With p_spare the agent also gets other '
+  'jobs that fit into the free cores and memory (of the PanDA queue of the instance, where it has one), and their '
+  'steps are placed on the instance. p_resource adds to the resource description what else the instance offers '
+  '(Platform, Tag, CPUTime). The call marks the instance as running. The same request id within ten minutes gives the '
+  'same jobs. Errors: PB001 (description, limit, no such setup), PB002 (setup not granted), PB004 (no such instance, '
+  'or it is released: its agent can stop).';

@@ -71,7 +71,8 @@ begin
               when v_limit is not null then 'over the limit'
               else 'new instance' end,
          case
-           when v_type.name is null then instance.refusal(p_setup, p_step_id, v_step.cpu, v_step.ram, v_step.instance_type)
+           when v_type.name is null
+           then instance.refusal(p_setup, p_step_id, v_step.cpu, v_step.ram, v_step.instance_type)
            else coalesce(v_limit, format('%s at %s an hour has %s cores and %s MB',
                                          case when v_step.instance_type is null then 'the cheapest type that fits'
                                               else 'the type that the step names' end,
@@ -79,6 +80,6 @@ begin
 end $$;
 
 comment on function instance.explain_step(text, bigint) is
-  'Why a step is on its instance, or why it waits: for a waiting step each instance of its task (and queue) in the order '
-  'of fitting, with what is short, and last the new instance that it would get. '
-  'Errors: PB001 (no such setup), PB004 (no such step).';
+  'Why a step is on its instance, or why it waits: for a waiting step each instance of its task (and queue) in the '
+  'order of fitting, with what is short, and last the new instance that it would get. Errors: PB001 (no such setup), '
+  'PB004 (no such step).';

@@ -223,10 +223,10 @@ begin
           v_depth := v_depth + 1;
           t_path[v_depth] := v_cur;
           v_i := v_cur - v_other;
-          v_slot := 2 * v_cur + (i_cpu[v_i] < i_cpu[v_found]
-                                 or i_cpu[v_i] = i_cpu[v_found]
-                                    and (i_ram[v_i] < i_ram[v_found]
-                                         or i_ram[v_i] = i_ram[v_found] and v_i < v_found))::int;
+          v_slot := 2 * v_cur
+                    + (i_cpu[v_i] < i_cpu[v_found]
+                       or i_cpu[v_i] = i_cpu[v_found]
+                          and (i_ram[v_i] < i_ram[v_found] or i_ram[v_i] = i_ram[v_found] and v_i < v_found))::int;
         end loop;
         v_left := t_child[2 * v_node];
         v_right := t_child[2 * v_node + 1];
@@ -470,6 +470,6 @@ end $$;
 
 comment on function instance.packing(text, bigint, text, bigint) is
   'Where instance.schedule would place the jobs of a task (null = of no task) at a queue of kind cloud (null = at '
-  'none) now, in their order: on an instance that is there (instance_id), or on a new one (number, counted from 1, '
-  'of a type; p_most: so many at most), with its needs and what is free there before. '
-  'Jobs that wait for needs, limits or a type that fits are left out.';
+  'none) now, in their order: on an instance that is there (instance_id), or on a new one (number, counted from 1, of '
+  'a type; p_most: so many at most), with its needs and what is free there before. Jobs that wait for needs, limits '
+  'or a type that fits are left out.';

@@ -13,7 +13,8 @@ declare
   v_most bigint;
   v_limit text;
   v_empty bigint;
-  v_step bigint[]; v_cpu numeric[]; v_ram numeric[]; v_instance bigint[]; v_type text[]; v_reason text[]; v_new bigint[];
+  v_step bigint[]; v_cpu numeric[]; v_ram numeric[]; v_instance bigint[]; v_type text[]; v_reason text[];
+  v_new bigint[];
 begin
   perform resource.identify(p_setup);
   perform resource.require_known_setup(p_setup);
@@ -89,7 +90,7 @@ begin
 end $$;
 
 comment on function instance.schedule_task(text, bigint, text) is
-  'Places the waiting steps of a task (null = steps of no task) at a queue of kind cloud (null = at none): on instances '
-  'that are there, then on new instances as limits allow. Steps that no type can take become unschedulable, with a '
-  'reason. Instances without steps are released. Returns how many of each. Works within the caller''s transaction; one '
-  'call at a time in a setup. Errors: PB001 (no such setup), PB002 (setup not granted).';
+  'Places the waiting steps of a task (null = steps of no task) at a queue of kind cloud (null = at none): on '
+  'instances that are there, then on new instances as limits allow. Steps that no type can take become unschedulable, '
+  'with a reason. Instances without steps are released. Returns how many of each. Works within the caller''s '
+  'transaction; one call at a time in a setup. Errors: PB001 (no such setup), PB002 (setup not granted).';

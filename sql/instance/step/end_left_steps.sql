@@ -45,7 +45,8 @@ begin
   for v_part in
     select w.state, w.reason, array_agg(w.step_id) as ids
       from (select s.step_id, case when e.outcome = 'finished' then 'finished' else 'cancelled' end as state,
-                   case when e.is_there then 'its job is held, or waits for a queue that is offline or not of kind cloud'
+                   case when e.is_there
+                        then 'its job is held, or waits for a queue that is offline or not of kind cloud'
                         else coalesce('it ended: ' || e.outcome, 'it is in no TaskQueue') end as reason
               from unnest(v_steps) s
              cross join lateral (select exists (select from taskqueue.job t
@@ -64,5 +65,5 @@ begin
 end $$;
 
 comment on function instance.end_left_steps(text, bigint) is
-  'Ends the steps (of one instance, or all) whose jobs have neither a lease nor wait in a TaskQueue for a queue of kind '
-  'cloud; returns how many.';
+  'Ends the steps (of one instance, or all) whose jobs have neither a lease nor wait in a TaskQueue for a queue of '
+  'kind cloud; returns how many.';

@@ -1,5 +1,5 @@
--- PACKING.md, Unknown needs. Long because one loop reads the tokens of the whole grammar. Operators wait on a stack until
--- an operator that binds less comes; a function waits with the number of its values.
+-- PACKING.md, Unknown needs. Long because one loop reads the tokens of the whole grammar. Operators wait on a stack
+-- until an operator that binds less comes; a function waits with the number of its values.
 create or replace function instance.evaluate(p_expression text, p_inputs jsonb) returns numeric
 language plpgsql immutable
 as $$
@@ -116,6 +116,6 @@ begin
 end $$;
 
 comment on function instance.evaluate(text, jsonb) is
-  'The value of an expression of named inputs ({"size": 2048}), such as ceil(2 * size / 1024); null while an input that '
-  'it reads is not known. Numbers, names, + - * /, brackets, ceil, floor, round, min, max. '
-  'Errors: PB001 (an invalid expression, division by 0).';
+  'The value of an expression of named inputs ({"size": 2048}), such as ceil(2 * size / 1024); null while an input '
+  'that it reads is not known. Numbers, names, + - * /, brackets, ceil, floor, round, min, max. Errors: PB001 (an '
+  'invalid expression, division by 0).';

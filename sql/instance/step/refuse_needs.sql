@@ -45,7 +45,11 @@ begin
       using errcode = 'PB001', hint = v_hint;
   end if;
   select e.step ->> 'id' as step_id into v_wrong
-    from jsonb_array_elements(p_steps) e (step) where e.step ->> 'id' is not null group by 1 having count(*) > 1 limit 1;
+    from jsonb_array_elements(p_steps) e (step)
+   where e.step ->> 'id' is not null
+   group by 1
+  having count(*) > 1
+   limit 1;
   if found then
     raise exception 'step % is there twice', v_wrong.step_id using errcode = 'PB001', hint = 'Give each step once.';
   end if;
@@ -65,5 +69,5 @@ begin
 end $$;
 
 comment on function instance.refuse_needs(jsonb, text[]) is
-  'Refuses a value that is not an array of objects with these keys, and expressions that are not valid; the error names '
-  'the element, the key and the value. Errors: PB001.';
+  'Refuses a value that is not an array of objects with these keys, and expressions that are not valid; the error '
+  'names the element, the key and the value. Errors: PB001.';

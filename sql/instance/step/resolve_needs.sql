@@ -32,10 +32,11 @@ begin
     end if;
     update instance.step s
        set cpu = v_step.cpu, ram = v_step.ram
-     where s.setup = p_setup and s.step_id = v_step.step_id and (s.cpu, s.ram) is distinct from (v_step.cpu, v_step.ram);
+     where s.setup = p_setup and s.step_id = v_step.step_id
+       and (s.cpu, s.ram) is distinct from (v_step.cpu, v_step.ram);
   end loop;
 end $$;
 
 comment on function instance.resolve_needs(text, bigint[]) is
-  'Evaluates the expressions of steps whose inputs are known, and stores the results as their needs. '
-  'Errors: PB001 (an expression gives a value that a step cannot need).';
+  'Evaluates the expressions of steps whose inputs are known, and stores the results as their needs. Errors: PB001 '
+  '(an expression gives a value that a step cannot need).';

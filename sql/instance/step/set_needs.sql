@@ -27,12 +27,14 @@ begin
   elsif v_wrong.step_id is not null then
     raise exception 'step % is %', v_wrong.step_id, v_wrong.is_it
       using errcode = 'PB005',
-            hint = 'The needs of a step change only while it waits; those of a job of a TaskQueue follow from its requirements.';
+            hint = 'The needs of a step change only while it waits; those of a job of a TaskQueue follow from '
+                   'its requirements.';
   end if;
   for v_change in select e.step from jsonb_array_elements(p_steps) e (step) loop
     update instance.step s
        set cpu = case
-         when v_change ? 'cpu' then case jsonb_typeof(v_change -> 'cpu') when 'number' then (v_change ->> 'cpu')::numeric end
+         when v_change ? 'cpu'
+         then case jsonb_typeof(v_change -> 'cpu') when 'number' then (v_change ->> 'cpu')::numeric end
          else s.cpu end,
            cpu_expression = case
              when v_change ? 'cpu' then case jsonb_typeof(v_change -> 'cpu') when 'string' then v_change ->> 'cpu' end
@@ -44,7 +46,8 @@ begin
            ram_expression = case
              when v_change ? 'ram' then case jsonb_typeof(v_change -> 'ram') when 'string' then v_change ->> 'ram' end
              else s.ram_expression end,
-           instance_type = case when v_change ? 'instance_type' then v_change ->> 'instance_type' else s.instance_type end,
+           instance_type = case when v_change ? 'instance_type' then v_change ->> 'instance_type'
+                                else s.instance_type end,
            inputs = s.inputs || coalesce(v_change -> 'inputs', '{}'), state = 'waiting', reason = null
      where s.setup = p_setup and s.step_id = (v_change ->> 'id')::bigint;
   end loop;
@@ -53,7 +56,7 @@ begin
 end $$;
 
 comment on function instance.set_needs(text, jsonb) is
-  'Changes the needs of steps that are on no instance, and returns how many: [{"id": 7, "inputs": {"size": 2048}}], or '
-  'cpu, ram, instance_type as in instance.add_jobs. Keys that are left out stay as they are; inputs are added. '
-  'A step that was unschedulable waits again. Errors: PB001 (an element is wrong), PB002 (setup not granted, '
-  'or only for one owner), PB004 (no such step), PB005 (the step is placed, has ended, or stands for a job).';
+  'Changes the needs of steps that are on no instance, and returns how many: [{"id": 7, "inputs": {"size": 2048}}], '
+  'or cpu, ram, instance_type as in instance.add_jobs. Keys that are left out stay as they are; inputs are added. A '
+  'step that was unschedulable waits again. Errors: PB001 (an element is wrong), PB002 (setup not granted, or only '
+  'for one owner), PB004 (no such step), PB005 (the step is placed, has ended, or stands for a job).';

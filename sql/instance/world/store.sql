@@ -60,7 +60,7 @@ begin
 end $$;
 
 comment on function instance.store(text, text, jsonb, jsonb, boolean) is
-  'Upserts an array of objects into a table of the room instance and returns how many; keys are columns, '
-  'one left out gets its default (p_merge: keeps what the row has that is there), null is null. Rows of p_parents '
-  '(values of the first key column, or objects with it and others; true = all) are deleted first. '
-  'Errors: PB001 (a row is wrong, jobs do not fit on their instance), PB002 (setup not granted).';
+  'Upserts an array of objects into a table of the room instance and returns how many; keys are columns, one left out '
+  'gets its default (p_merge: keeps what the row has that is there), null is null. Rows of p_parents (values of the '
+  'first key column, or objects with it and others; true = all) are deleted first. Errors: PB001 (a row is wrong, '
+  'jobs do not fit on their instance), PB002 (setup not granted).';

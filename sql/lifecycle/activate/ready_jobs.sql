@@ -37,8 +37,8 @@ as $$
      where r.setup = p_setup and r.dataset in (select i.dataset from input i)
   ), lacking as materialized (
     select i.* from input i
-     where (i.dataset, i.queue,
-            i.for_analysis) not in (select c.dataset, c.queue, c.for_analysis from copy c where c.is_complete)
+     where (i.dataset, i.queue, i.for_analysis) not in (select c.dataset, c.queue, c.for_analysis from copy c
+                                                         where c.is_complete)
   ), file as materialized (
     select f.task_id, f.number, f.dataset, f.lfn, f.place
       from workload.job_file(p_setup, array(select distinct l.task_id from lacking l)) f

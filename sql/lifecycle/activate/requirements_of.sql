@@ -11,16 +11,17 @@ as $$
     'OwnerDN', coalesce(p_task.user_name, p_task.orig_user, p_task.label, 'unknown'),
     'OwnerGroup', coalesce(p_task.gshare, p_task.working_group, p_task.label, 'unknown'),
     'CPUTime', floor(least(greatest(coalesce(
-                 case when p_task.cpu_time_unit like 'HS06s%' then p_task.cpu_time * coalesce(p_digest.job_events,
-                                                                                              1) * 100
-                                                                   / coalesce(nullif(p_task.cpu_efficiency, 0), 90) / 10
+                 case when p_task.cpu_time_unit like 'HS06s%'
+                      then p_task.cpu_time * coalesce(p_digest.job_events, 1) * 100
+                           / coalesce(nullif(p_task.cpu_efficiency, 0), 90) / 10
                       else p_task.walltime * coalesce(p_digest.job_input_mb, 1) end, 0)
                  + coalesce(p_task.base_walltime, 0) * p_cores, 0), 1e9))::bigint,
     'Sites', jsonb_build_array(p_queue),
     'Tags', case when p_cores > 1 then jsonb_build_array(p_cores || 'Processors') end,
     'MinRAM', nullif(floor(least(greatest(0.9 * case
                 when not coalesce(p_task.is_merging, false)
-                then coalesce(p_task.base_ram_count, 0) + greatest(p_task.ram_count, p_task.chunk_ram_count, 0)
+                then coalesce(p_task.base_ram_count, 0)
+                     + greatest(p_task.ram_count, p_task.chunk_ram_count, 0)
                      * case when p_task.ram_unit like 'MBPerCore%' then p_cores else 1 end
                 when p_task.merge_ram_count is not null
                 then greatest(p_task.merge_ram_count, p_task.chunk_ram_count, 2000)

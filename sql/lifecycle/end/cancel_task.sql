@@ -13,8 +13,9 @@ begin
   end if;
   return query
     select c.job_id, c.answer
-      from lifecycle.cancel_jobs(p_setup, array(
-        select j.job_id from workload.job j where j.setup = p_setup and j.task_id = p_task_id and j.ended is null),
+      from lifecycle.cancel_jobs(p_setup,
+                                 array(select j.job_id from workload.job j
+                                        where j.setup = p_setup and j.task_id = p_task_id and j.ended is null),
                                  p_reason) c;
 end $$;
 

@@ -29,5 +29,5 @@ begin
 end $$;
 
 comment on function lifecycle.lock_jobs(text, bigint[]) is
-  'Locks jobs that have not ended wherever they are, until the transaction ends, and returns those '
-  'that it could lock without waiting.';
+  'Locks jobs that have not ended wherever they are, until the transaction ends, and returns those that it could lock '
+  'without waiting.';

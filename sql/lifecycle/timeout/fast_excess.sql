@@ -45,20 +45,20 @@ as $$
   )
   select c.queue, c.gshare, c.queued, c.running, c.total, c.ratio, c.fraction, c.threshold,
          greatest(c.excess - (c.profile = 'panda2026')::int, 0)::bigint,
-         case
-           when c.queued <= c.running * c.ratio
-           then format('%s queued, not above %s times %s running', c.queued, c.ratio, c.running)
-           when c.queued <= c.total * c.fraction
-           then format('%s queued, not above %s of the %s of the share', c.queued, c.fraction, c.total)
-           when c.threshold is null
-           then format('FAST_REBRO_THRESHOLD_NQUEUE_%s is not set', coalesce(c.gshare, '<gshare>'))
-           when c.threshold = 0 and c.profile = 'panda2026' then format('FAST_REBRO_THRESHOLD_NQUEUE_%s is 0', c.gshare)
-           when c.queued <= c.threshold
-           then format('%s queued, not above %s (FAST_REBRO_THRESHOLD_NQUEUE_%s)', c.queued, c.threshold, c.gshare)
-           when c.has_slots then format('queue %s has slots of its own', c.queue)
-           when c.profile = 'documented' and lifecycle.is_exempt(c.q, '{paused,disableReassign}')
-           then format('queue %s is paused or marked disableReassign', c.queue)
-      end
+         case when c.queued <= c.running * c.ratio
+              then format('%s queued, not above %s times %s running', c.queued, c.ratio, c.running)
+              when c.queued <= c.total * c.fraction
+              then format('%s queued, not above %s of the %s of the share', c.queued, c.fraction, c.total)
+              when c.threshold is null
+              then format('FAST_REBRO_THRESHOLD_NQUEUE_%s is not set', coalesce(c.gshare, '<gshare>'))
+              when c.threshold = 0 and c.profile = 'panda2026'
+              then format('FAST_REBRO_THRESHOLD_NQUEUE_%s is 0', c.gshare)
+              when c.queued <= c.threshold
+              then format('%s queued, not above %s (FAST_REBRO_THRESHOLD_NQUEUE_%s)', c.queued, c.threshold, c.gshare)
+              when c.has_slots then format('queue %s has slots of its own', c.queue)
+              when c.profile = 'documented' and lifecycle.is_exempt(c.q, '{paused,disableReassign}')
+              then format('queue %s is paused or marked disableReassign', c.queue)
+         end
     from compared c
 $$;
 

@@ -16,10 +16,9 @@ begin
   return query
   with rule as materialized (  -- what the configuration says of limits is read once
     select r.*,
-           resource.number_or_null(jsonb_build_object(
-             'value',
-             resource.config_value(p_setup, 'pandaserver', split_part(r.key, ':', 1), split_part(r.key, ':', 2))),
-                                   'value') as key_value,
+           resource.number_or_null(
+             jsonb_build_object('value', resource.config_value(p_setup, 'pandaserver', split_part(r.key, ':', 1),
+                                                               split_part(r.key, ':', 2))), 'value') as key_value,
            (to_jsonb(s) ->> r.queue_setting)::interval as setting_value,
            split_part(split_part(r.key_by_name, ':', 2), '<', 1) as name_prefix,
            case when r.queue_setting is not null then r.queue_setting else 'fixed' end as setting_name
@@ -28,10 +27,11 @@ begin
      where r.profile = v_profile
   ), named as materialized (
     select r.position, n.name,
-           resource.number_or_null(jsonb_build_object(
-             'value',
-             resource.config_value(p_setup, 'pandaserver', split_part(r.key_by_name, ':', 1), r.name_prefix || n.name)),
-                                   'value') as value
+           resource.number_or_null(
+             jsonb_build_object('value',
+                                resource.config_value(
+                                  p_setup, 'pandaserver', split_part(r.key_by_name, ':', 1), r.name_prefix || n.name)),
+             'value') as value
       from rule r
      cross join lateral (select distinct substr(c.key, length(r.name_prefix) + 1) as name from resource.config c
                           where c.app = 'pandaserver' and starts_with(c.key, r.name_prefix)
@@ -59,12 +59,14 @@ begin
       from workload.job j
       join reach c on c.status = j.status
      where j.setup = p_setup and j.ended is null and (p_job_ids is null or j.job_id = any (p_job_ids))
-       and (p_all or (c.rule = 'sent' or case c.clock when 'created' then j.created
-                                                      when 'modified' then j.modified
-                                                      when 'state_changed' then j.state_changed
-                                                      else coalesce(j.activated, j.created) end < c.oldest)
-                     and (c.labels is null or j.label = any (c.labels))
-                     and coalesce(j.priority, 0) between c.priority_from and c.priority_to)
+       and (p_all
+            or (c.rule = 'sent'
+                or case c.clock when 'created' then j.created
+                                when 'modified' then j.modified
+                                when 'state_changed' then j.state_changed
+                                else coalesce(j.activated, j.created) end < c.oldest)
+               and (c.labels is null or j.label = any (c.labels))
+               and coalesce(j.priority, 0) between c.priority_from and c.priority_to)
   ), aged as materialized (
     select j.job_id, j.task_id, j.queue, j.status, j.sub_status, j.label, j.priority, j.processing_type,
            j.relocation_flag, j.state_changed, r.position, x.since, g.modified, m.time_limit,
@@ -99,8 +101,8 @@ begin
      cross join lateral (
        select coalesce(case when v.number is not null then least(greatest(v.number, 0), 1e6) * r.unit end,
                        case when v.of_queue > 0 then least(v.of_queue, 1e6) * r.unit end,
-                       case when r.rule = 'sent' and l.job_id is not null then greatest(r.setting_value,
-                                                                                        l.expires_at - l.matched_at)
+                       case when r.rule = 'sent' and l.job_id is not null
+                            then greatest(r.setting_value, l.expires_at - l.matched_at)
                             else r.setting_value end,
                        r.constant) as time_limit) m
      where p_all or x.since < v_now - m.time_limit
@@ -123,48 +125,51 @@ begin
   )
   select a.job_id, a.task_id, a.position, r.rule, a.status, a.action, r.clock, a.since, a.time_limit, a.limit_from,
          a.is_leased,
-         case
-           when a.status <> all (r.statuses)
-           then format('it is %s: this is for jobs that are %s', a.status, array_to_string(r.statuses, ', '))
-           when lifecycle.is_exempt(q, r.skipped_at)
-           then format('queue %s is %s: no such rule there', a.queue,
-                       case when lifecycle.is_exempt(q, array_remove(r.skipped_at, 'disableReassign'))
-then 'paused' else 'marked disableReassign' end)
-           when (a.label = any (r.labels)) is not true and r.labels is not null
-           then format('label is %s, not %s', coalesce(a.label, 'null'), array_to_string(r.labels, ' or '))
-           when a.label = any (r.not_labels) then format('label is %s', a.label)
-           when coalesce(a.priority, 0) < r.priority_from
-           then format('priority %s is below %s', coalesce(a.priority, 0), r.priority_from)
-           when coalesce(a.priority, 0) > r.priority_to
-           then format('priority %s is above %s', coalesce(a.priority, 0), r.priority_to)
-           when 'sub_status' = any (r.conditions) and a.sub_status is null then 'it has no sub status'
-           when 'task' = any (r.conditions) and a.task_id is null then 'it is of no task'
-           when 'no_task' = any (r.conditions) and a.task_id is not null then 'it is of a task'
-           when 'not_pmerge' = any (r.conditions) and a.processing_type = 'pmerge' then 'it is pmerge'
-           when r.conditions && '{not_relocated,relocation_known}' and a.relocation_flag = 2 then 'relocation flag is 2'
-           when 'relocation_known' = any (r.conditions) and a.relocation_flag is null
-           then 'relocation flag is not known'
-           when 'changed_since' = any (r.conditions) and a.state_changed is not distinct from a.modified
-           then 'nothing was heard since it began to hold'
-           when 'queue_on' = any (r.conditions) and q.status in ('offline', 'test')
-           then format('queue %s is %s', a.queue, q.status)
-           when 'queue_off' = any (r.conditions) and (q.status in ('offline', 'test')) is not true
-           then format('queue %s is %s', coalesce(a.queue, 'null'), coalesce(q.status, 'not known'))
-           when 'idle_or_off' = any (r.conditions) and q.status in ('offline', 'test') then null
-           when r.conditions && '{idle,idle_or_off}' and (t.at < v_now - interval '2 hours') is not true
-           then coalesce(format('the last job of queue %s started %s ago', a.queue, date_trunc('second', v_now - t.at)),
-                         format('no start of a job is known of queue %s', coalesce(a.queue, 'null')))
-           when 'still' = any (r.conditions)
-                and (case when a.task_id is null or a.queue is null then a.state_changed
-                          else o.at end) > v_now - interval '3 hours'
-           then format('a job of its task changed %s ago',
-                       date_trunc('second', v_now - case when a.task_id is null or a.queue is null then a.state_changed
-                                                         else o.at end))
-           when a.time_limit is null
-           then format('off: %s', coalesce(case when r.queue_column is not null then a.limit_from || ' is not set' end,
-                                           split_part(r.key_by_name, ':', 2) || ' is not set'))
-           when a.since is null then format('it is not known since when (%s)', r.clock)
-      end
+         case when a.status <> all (r.statuses)
+              then format('it is %s: this is for jobs that are %s', a.status, array_to_string(r.statuses, ', '))
+              when lifecycle.is_exempt(q, r.skipped_at)
+              then format('queue %s is %s: no such rule there', a.queue,
+                          case when lifecycle.is_exempt(q, array_remove(r.skipped_at, 'disableReassign'))
+                               then 'paused' else 'marked disableReassign' end)
+              when (a.label = any (r.labels)) is not true and r.labels is not null
+              then format('label is %s, not %s', coalesce(a.label, 'null'), array_to_string(r.labels, ' or '))
+              when a.label = any (r.not_labels) then format('label is %s', a.label)
+              when coalesce(a.priority, 0) < r.priority_from
+              then format('priority %s is below %s', coalesce(a.priority, 0), r.priority_from)
+              when coalesce(a.priority, 0) > r.priority_to
+              then format('priority %s is above %s', coalesce(a.priority, 0), r.priority_to)
+              when 'sub_status' = any (r.conditions) and a.sub_status is null then 'it has no sub status'
+              when 'task' = any (r.conditions) and a.task_id is null then 'it is of no task'
+              when 'no_task' = any (r.conditions) and a.task_id is not null then 'it is of a task'
+              when 'not_pmerge' = any (r.conditions) and a.processing_type = 'pmerge' then 'it is pmerge'
+              when r.conditions && '{not_relocated,relocation_known}' and a.relocation_flag = 2
+              then 'relocation flag is 2'
+              when 'relocation_known' = any (r.conditions) and a.relocation_flag is null
+              then 'relocation flag is not known'
+              when 'changed_since' = any (r.conditions) and a.state_changed is not distinct from a.modified
+              then 'nothing was heard since it began to hold'
+              when 'queue_on' = any (r.conditions) and q.status in ('offline', 'test')
+              then format('queue %s is %s', a.queue, q.status)
+              when 'queue_off' = any (r.conditions) and (q.status in ('offline', 'test')) is not true
+              then format('queue %s is %s', coalesce(a.queue, 'null'), coalesce(q.status, 'not known'))
+              when 'idle_or_off' = any (r.conditions) and q.status in ('offline', 'test') then null
+              when r.conditions && '{idle,idle_or_off}' and (t.at < v_now - interval '2 hours') is not true
+              then coalesce(format('the last job of queue %s started %s ago', a.queue,
+                                   date_trunc('second', v_now - t.at)),
+                            format('no start of a job is known of queue %s', coalesce(a.queue, 'null')))
+              when 'still' = any (r.conditions)
+                   and (case when a.task_id is null or a.queue is null then a.state_changed else o.at end)
+                         > v_now - interval '3 hours'
+              then format('a job of its task changed %s ago',
+                          date_trunc('second',
+                                     v_now - case when a.task_id is null or a.queue is null then a.state_changed
+                                                  else o.at end))
+              when a.time_limit is null
+              then format('off: %s',
+                          coalesce(case when r.queue_column is not null then a.limit_from || ' is not set' end,
+                                   split_part(r.key_by_name, ':', 2) || ' is not set'))
+              when a.since is null then format('it is not known since when (%s)', r.clock)
+         end
     from aged a
     join rule r on r.position = a.position
     left join resource.queue q on q.setup = p_setup and q.queue = a.queue
@@ -173,6 +178,6 @@ then 'paused' else 'marked disableReassign' end)
 end $$;
 
 comment on function lifecycle.judge_timeouts(text, bigint[], boolean) is
-  'Jobs (some, or null = all that have not ended) by rule: since when the age counts, the limit, '
-  'and what keeps the rule from applying, null = nothing. p_all: all rules of each; '
-  'else only those of its status whose limit it has passed.';
+  'Jobs (some, or null = all that have not ended) by rule: since when the age counts, the limit, and what keeps the '
+  'rule from applying, null = nothing. p_all: all rules of each; else only those of its status whose '
+  'limit it has passed.';

@@ -44,8 +44,9 @@ select r.profile, r.position, r.rule, r.statuses::text[] as statuses, r.labels::
      'running, and created more than 21 days ago', 'to-running'),
     ('documented', 11, 'heartbeat', '{running,starting}', null, null, null, null, '{}', 'modified',
      'watcher:HEARTBEAT_TIMEOUT_<workflow>', null, null, 'heartbeat_time', '2 hours', '1 hour',
-     'fail', '{paused,disableReassign}', 'running or starting, and silent for more than HEARTBEAT_TIMEOUT_<workflow> '
-                                         'hours, else 2 h (heartbeat_time)', 'to-heartbeat'),
+     'fail', '{paused,disableReassign}',
+     'running or starting, and silent for more than HEARTBEAT_TIMEOUT_<workflow> hours, else 2 h (heartbeat_time)',
+     'to-heartbeat'),
     ('documented', 12, 'heartbeat-transferring', '{transferring}', null, null, null, null, '{sub_status}', 'modified',
      'watcher:HEARTBEAT_TIMEOUT_<workflow>', null, null, null, null, '1 hour',
      'fail', '{paused,disableReassign}',
@@ -120,9 +121,8 @@ select r.profile, r.position, r.rule, r.statuses::text[] as statuses, r.labels::
      'to-heartbeat'),
     ('panda2026', 15, 'heartbeat', '{running,starting}', '{user,panda}', null, null, null, '{}', 'modified', null,
      'watcher:HEARTBEAT_TIMEOUT_analysis', null, 'heartbeat_time', '2 hours',
-     '1 hour', 'fail', '{}', 'running or starting, label user or panda, '
-                             'and silent for more than HEARTBEAT_TIMEOUT_analysis hours, else 2 h (heartbeat_time)',
-     'to-heartbeat'),
+     '1 hour', 'fail', '{}', 'running or starting, label user or panda, and silent for more than '
+                             'HEARTBEAT_TIMEOUT_analysis hours, else 2 h (heartbeat_time)', 'to-heartbeat'),
     ('panda2026', 16, 'heartbeat-transferring', '{transferring}', '{user,panda}', null, null, null, '{sub_status}',
      'modified', null, 'watcher:HEARTBEAT_TIMEOUT_analysis', null,
      'heartbeat_time', '2 hours', '1 hour', 'fail', '{}',
@@ -155,8 +155,8 @@ select r.profile, r.position, r.rule, r.statuses::text[] as statuses, r.labels::
      'to-analysis-rebroker'),
     ('panda2026', 23, 'analysis-rebroker', '{defined,assigned,activated,starting}', '{user,panda}', null, null, null,
      '{queue_off}', 'waiting', null, null, null, null, '3 hours', null,
-     'rebroker', '{}', 'label user or panda, activated (else created) more than 3 h ago, at a queue that is offline '
-                       'or test', 'to-analysis-rebroker'),
+     'rebroker', '{}', 'label user or panda, activated (else created) more than 3 h ago, at a queue that is '
+                       'offline or test', 'to-analysis-rebroker'),
     ('panda2026', 24, 'analysis-old', '{throttled,activated,sent,starting,running,holding,transferring}',
      '{test,panda,user}', null, null, null, '{}', 'modified', null, null, null, null,
      '7 days', null, 'cancel', '{}',
@@ -193,8 +193,8 @@ comment on column lifecycle.timeout_rule.queue_setting is 'Column of taskqueue.s
 comment on column lifecycle.timeout_rule.constant is 'Limit where nothing else says one; null = then it is off.';
 comment on column lifecycle.timeout_rule.unit is 'Unit of the configuration or the queue''s column.';
 comment on column lifecycle.timeout_rule.action is
-  'cancel (the job is cancelled), rebroker (closed, its work goes back to its task), fail; a leased job '
-  'that was sent is returned to its TaskQueue first.';
+  'cancel (the job is cancelled), rebroker (closed, its work goes back to its task), fail; a leased job that was sent '
+  'is returned to its TaskQueue first.';
 comment on column lifecycle.timeout_rule.skipped_at is
   'Where it does not apply: at paused queues, at queues with disableReassign in their catchall.';
 comment on column lifecycle.timeout_rule.description is 'What it says.';

@@ -5,8 +5,8 @@ select s.setup, c.structure, c.key, c.expected, c.found
  cross join lateral taskqueue.check_matching(s.setup) c;
 
 comment on view monitor.matching_difference is
-  'Where what matching reads differs from the TaskQueues, requirement tables, jobs and leases that it is derived '
-  'from (a queue visible without its requirements, jobs that no posting leads to, wrong counts). '
+  'Where what matching reads differs from the TaskQueues, requirement tables, jobs and leases that it is derived from '
+  '(a queue visible without its requirements, jobs that no posting leads to, wrong counts). '
   'Always empty; taskqueue.rebuild_matching repairs.';
 comment on column monitor.matching_difference.setup is 'Tenant.';
 comment on column monitor.matching_difference.structure is 'Derived structure.';

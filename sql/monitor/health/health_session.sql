@@ -38,7 +38,8 @@ select 'lock' as area, format('session %s of %s', w.pid, w.usename) as object,
        format('waits %s for %s', date_trunc('second', w.waits),
               coalesce(w.relation::regclass::text, w.locktype)) as value,
        'problem' as verdict,
-       'no call of an agent waits that long for another; what changes limits or CPU buckets gives up with PB006' as cost,
+       'no call of an agent waits that long for another; what changes limits or CPU buckets '
+       'gives up with PB006' as cost,
        format('look at what holds it: select * from pg_stat_activity where pid = any (pg_blocking_pids(%s))',
               w.pid) as remedy
   from waiting w
@@ -72,8 +73,8 @@ select 'connection', 'calls a connection',
        v.verdict,
        case when v.verdict <> 'ok' then 'a connection reads the catalogue and plans anew: its first match takes 10 '
                                         'times as long as the following' end,
-       case when v.verdict <> 'ok' then 'keep connections open between calls (JobAgent does), '
-                                        'or put PgBouncer in transaction mode before the server' end
+       case when v.verdict <> 'ok' then 'keep connections open between calls (JobAgent does), or put PgBouncer in '
+                                        'transaction mode before the server' end
   from traffic t
  cross join lateral (
    select case when t.sessions >= 200 and t.commits < 10 * t.sessions then 'advice' else 'ok' end as verdict) v
@@ -82,10 +83,10 @@ select 'connection', 'calls a connection',
 select 'setting', 'commit_delay',
        format('%s us at %s transactions/s', s.setting, round(t.commits_per_second)),
        v.verdict,
-       case when v.verdict <> 'ok' then 'each commit waits for the disk alone: many clients '
-                                        'that commit at a time get up to a half more done with a delay' end,
-       case when v.verdict <> 'ok' then 'alter system set commit_delay = 100, then select pg_reload_conf(); try it, '
-                                        'and compare' end
+       case when v.verdict <> 'ok' then 'each commit waits for the disk alone: many clients that commit at a time get '
+                                        'up to a half more done with a delay' end,
+       case when v.verdict <> 'ok'
+            then 'alter system set commit_delay = 100, then select pg_reload_conf(); try it, and compare' end
   from traffic t
   join pg_settings s on s.name = 'commit_delay'
  cross join lateral (

@@ -46,8 +46,8 @@ select 'snapshot' as area, s.object,
        concat_ws(', ', s.transactions || ' transactions', date_trunc('second', clock_timestamp() - s.since),
                  s.detail) as value,
        s.verdict,
-       case when s.verdict <> 'ok' then 'rows deleted since then cannot be cleaned: tables '
-                                        'and indexes grow with every match' end as cost,
+       case when s.verdict <> 'ok'
+            then 'rows deleted since then cannot be cleaned: tables and indexes grow with every match' end as cost,
        case when s.verdict <> 'ok' then s.remedy end as remedy
   from snapshot s
  where s.place = 1 or s.verdict <> 'ok'

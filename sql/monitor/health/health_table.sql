@@ -88,8 +88,8 @@ select 'setting', 'shared_buffers',
        format('%s for %s that matches read', pg_size_pretty(m.given), pg_size_pretty(m.needed)),
        v.verdict,
        case when v.verdict <> 'ok' then 'pages of the queues are read and written again and again' end,
-       case when v.verdict <> 'ok' then format('alter system set shared_buffers = ''%sMB'', then restart the server',
-                                               ceil(m.needed * 1.5 / 1024 ^ 2)) end
+       case when v.verdict <> 'ok' then format('alter system set shared_buffers = ''%sMB'', '
+                                               'then restart the server', ceil(m.needed * 1.5 / 1024 ^ 2)) end
   from memory m
  cross join lateral (select case when m.needed > m.given then 'advice' else 'ok' end as verdict) v
  union all
@@ -97,8 +97,8 @@ select 'setting', 'shared_buffers',
 -- the 2 thousand million there are
 select 'transaction ids', 'age of the oldest', format('%s million', age(d.datfrozenxid) / 1000000), v.verdict,
        case when v.verdict <> 'ok' then 'at 2,000 million the server takes no more transactions' end,
-       case when v.verdict <> 'ok' then format('end old snapshots and let autovacuum work; '
-                                               'else vacuum (freeze) database %I', d.datname) end
+       case when v.verdict <> 'ok'
+            then format('end old snapshots and let autovacuum work; else vacuum (freeze) database %I', d.datname) end
   from pg_database d
  cross join lateral (select case when age(d.datfrozenxid) >= 1200000000 then 'problem'
                                  when age(d.datfrozenxid) >= 600000000 then 'advice'

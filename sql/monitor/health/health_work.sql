@@ -18,11 +18,11 @@ with today (day, days) as (
    where p.begins = t.day
 ), late as (
   select t.setup,
-         greatest(
-           t.now - ((select min(m.marked_at) from taskqueue.share_mark m where m.setup = t.setup) + s.share_delay),
-           t.now - ((select min(r.seen_at) from taskqueue.resource_seen r
-                      where r.setup = t.setup) + interval '10 seconds'),
-           interval '0') as by,
+         greatest(t.now
+                  - ((select min(m.marked_at) from taskqueue.share_mark m where m.setup = t.setup) + s.share_delay),
+                  t.now - ((select min(r.seen_at) from taskqueue.resource_seen r
+                             where r.setup = t.setup) + interval '10 seconds'),
+                  interval '0') as by,
          case when u.simulated is not null then ', by its clock, which is set' else '' end as clock
     from resource.setup_time t
     join resource.setup u on u.setup = t.setup
@@ -49,10 +49,11 @@ with today (day, days) as (
            where l.state = 'matched' and l.matched_at < t.now - s.lease_time - interval '1 minute'
              and l.expires_at < t.now - interval '1 minute'
              -- they stay (lifecycle.is_exempt)
-             and not (l.brokered and exists (select from workload.job j
-                                               join resource.queue q on q.setup = j.setup and q.queue = j.queue
-                                              where j.setup = l.setup and j.job_id = l.job_id
-                                                and (q.status = 'paused' or q.catchall like '%disableReassign%')))
+             and not (l.brokered
+                      and exists (select from workload.job j
+                                    join resource.queue q on q.setup = j.setup and q.queue = j.queue
+                                   where j.setup = l.setup and j.job_id = l.job_id
+                                     and (q.status = 'paused' or q.catchall like '%disableReassign%')))
            limit 1000) e
 ), stray as (
   select count(*) as events from (select from taskqueue.history_default limit 100000) h
@@ -63,8 +64,8 @@ select 'maintenance' as area, 'setup ' || l.setup as object,
        v.verdict,
        case when v.verdict <> 'ok' then 'shares are those of queues that were, counts take longer to read, '
                                         'and explain_job knows no new resources' end as cost,
-       case when v.verdict <> 'ok' then 'call taskqueue.maintain every few seconds: broker maintain --every 5, '
-                                        'or pg_cron' end as remedy
+       case when v.verdict <> 'ok'
+            then 'call taskqueue.maintain every few seconds: broker maintain --every 5, or pg_cron' end as remedy
   from late l
  cross join lateral (select case when l.by > interval '1 minute' then 'advice' else 'ok' end as verdict) v
  union all
@@ -73,8 +74,8 @@ select 'maintenance', 'changes of counts',
             else format('%s of queue %s in setup %s', u.changes, u.task_queue_id, u.setup) end,
        v.verdict,
        case when v.verdict <> 'ok' then 'each match from the queue adds them up' end,
-       case when v.verdict <> 'ok' then 'call taskqueue.maintain every few seconds: broker maintain --every 5, '
-                                        'or pg_cron' end
+       case when v.verdict <> 'ok'
+            then 'call taskqueue.maintain every few seconds: broker maintain --every 5, or pg_cron' end
   from (select) one
   left join unfolded u on true
  cross join lateral (select case when u.changes >= 500 then 'advice' else 'ok' end as verdict) v
@@ -85,8 +86,8 @@ select 'maintenance', 'changes of job counts',
                else '' end,
        v.verdict,
        case when v.verdict <> 'ok' then 'whoever counts jobs, brokerage first, adds them up each time' end,
-       case when v.verdict <> 'ok' then 'let somebody call lifecycle.watch every few seconds: broker watchdog, '
-                                        'or pg_cron' end
+       case when v.verdict <> 'ok'
+            then 'let somebody call lifecycle.watch every few seconds: broker watchdog, or pg_cron' end
   from unfolded_job u
  cross join lateral (
    select case when u.changes = 100000 or u.late > interval '10 minutes' then 'advice' else 'ok' end as verdict) v
@@ -95,8 +96,8 @@ select 'maintenance', 'leases that expired',
        e.leases || case when e.leases = 1000 then ' or more' else '' end,
        v.verdict,
        case when v.verdict <> 'ok' then 'jobs that no agent started do not go back to their TaskQueues' end,
-       case when v.verdict <> 'ok' then 'let somebody call lifecycle.watch every few seconds: broker watchdog, '
-                                        'or pg_cron' end
+       case when v.verdict <> 'ok'
+            then 'let somebody call lifecycle.watch every few seconds: broker watchdog, or pg_cron' end
   from expired e
  cross join lateral (select case when e.leases > 0 then 'advice' else 'ok' end as verdict) v
  union all
@@ -104,9 +105,9 @@ select 'history', 'partitions made ahead',
        case when a.days < 0 then 'none for today' else format('%s days', a.days) end,
        v.verdict,
        case when v.verdict <> 'ok' then 'events go into history_default, which retention does not clear' end,
-       case when v.verdict <> 'ok' then 'call taskqueue.maintain() without a setup at least once a day; '
-                                        'a day that has events in history_default already gets no partition, '
-                                        'the next one does' end
+       case when v.verdict <> 'ok'
+            then 'call taskqueue.maintain() without a setup at least once a day; a day that has events in '
+                 'history_default already gets no partition, the next one does' end
   from ahead a
  cross join lateral (
    select case when a.days < 1 and exists (select from resource.setup) then 'advice' else 'ok' end as verdict) v
@@ -115,17 +116,16 @@ select 'history', 'events in history_default',
        s.events || case when s.events = 100000 then ' or more' else '' end,
        v.verdict,
        case when v.verdict <> 'ok' then 'they stay beyond the retention, and their days get no partition' end,
-       case when v.verdict <> 'ok' then 'let taskqueue.maintain() run every day; those '
-                                        'that are there stay until somebody deletes them as broker_owner, '
-                                        'when they are beyond the retention' end
+       case when v.verdict <> 'ok' then 'let taskqueue.maintain() run every day; those that are there stay until '
+                                        'somebody deletes them as broker_owner, when they are beyond the retention' end
   from stray s
  cross join lateral (select case when s.events > 0 then 'advice' else 'ok' end as verdict) v
  union all
 select 'history', 'partitions beyond the retention', format('%s, retention is %s days', o.partitions, t.days),
        v.verdict,
        case when v.verdict <> 'ok' then 'disk: 7 GB a day at a thousand matches a second' end,
-       case when v.verdict <> 'ok' then 'call taskqueue.maintain(); where it cannot drop them, somebody reads the '
-                                        'history for long' end
+       case when v.verdict <> 'ok'
+            then 'call taskqueue.maintain(); where it cannot drop them, somebody reads the history for long' end
   from today t
  cross join lateral (select count(*) as partitions from partition p where p.day < t.day - t.days - 1) o
  cross join lateral (select case when o.partitions > 0 then 'advice' else 'ok' end as verdict) v;

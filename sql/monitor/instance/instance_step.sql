@@ -17,8 +17,10 @@ comment on column monitor.instance_step.cpu_expression is
 comment on column monitor.instance_step.ram_expression is
   'Memory (MB) as an expression of inputs; null = a number was given, or nothing.';
 comment on column monitor.instance_step.inputs is 'Inputs that are known.';
-comment on column monitor.instance_step.instance_type is 'Hint: the type that its instance must have; null = any that fits.';
-comment on column monitor.instance_step.instance_id is 'Instance that the step is on, or was on when it ended; null = none.';
+comment on column monitor.instance_step.instance_type is
+  'Hint: the type that its instance must have; null = any that fits.';
+comment on column monitor.instance_step.instance_id is
+  'Instance that the step is on, or was on when it ended; null = none.';
 comment on column monitor.instance_step.reason is 'Why the step is placed there, waits, or is unschedulable.';
 comment on column monitor.instance_step.placed_at is 'When the step was placed.';
 comment on column monitor.instance_step.ended_at is 'When the step finished or was cancelled.';

@@ -31,11 +31,12 @@ select t.setup, t.task_id, t.queue, t.instances, t.steps, t.used_cpu, t.cpu,
             where a.setup = t.setup and x.a >= 0 and x.b >= 0) m) b;
 
 comment on view monitor.instance_total is
-  'Instances of each task and queue that are not released: how many, how full, their price per hour, and a lower bound '
-  'of the price.';
+  'Instances of each task and queue that are not released: how many, how full, their price per hour, and a lower '
+  'bound of the price.';
 comment on column monitor.instance_total.setup is 'Tenant.';
 comment on column monitor.instance_total.task_id is 'Task; null = instances of no task.';
-comment on column monitor.instance_total.queue is 'PanDA queue of kind cloud whose jobs the instances take; null = none.';
+comment on column monitor.instance_total.queue is
+  'PanDA queue of kind cloud whose jobs the instances take; null = none.';
 comment on column monitor.instance_total.instances is 'Instances, requested or running.';
 comment on column monitor.instance_total.steps is 'Steps that are placed on the instances.';
 comment on column monitor.instance_total.used_cpu is 'Cores that these steps use.';
@@ -47,4 +48,5 @@ comment on column monitor.instance_total.ram_efficiency is 'Used part of the mem
 comment on column monitor.instance_total.price is 'Price of the instances per hour.';
 comment on column monitor.instance_total.lower_bound is
   'Price per hour of the cheapest mix of types, taken in fractions, that covers what the steps use.';
-comment on column monitor.instance_total.gap is 'How far the price is above the lower bound, as a fraction of the bound: 0.1 = 10 %.';
+comment on column monitor.instance_total.gap is
+  'How far the price is above the lower bound, as a fraction of the bound: 0.1 = 10 %.';

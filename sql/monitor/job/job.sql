@@ -1,9 +1,9 @@
 -- The first question of a user: where is my job.
 create or replace view monitor.job as
 select j.setup, j.job_id, case when j.held then 'held' else 'waiting' end as state,
-       case when j.held then (select max(h.at) from taskqueue.history h
-                               where h.setup = j.setup and h.job_id = j.job_id and h.event = 'held'
-                                 and h.at >= j.inserted_at)
+       case when j.held
+            then (select max(h.at) from taskqueue.history h
+                   where h.setup = j.setup and h.job_id = j.job_id and h.event = 'held' and h.at >= j.inserted_at)
             else j.inserted_at end as since,
        j.task_queue_id, j.user_priority,
        j.attempts, null::text as site

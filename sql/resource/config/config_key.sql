@@ -137,8 +137,8 @@ select k.app, k.component, k.key,
   ) k (app, component, key, type, default_value, unit, meaning, zero_is_default, profiles);
 
 comment on view resource.config_key is
-  'The keys of PanDA''s gdpconfig that rules read, with their defaults; resource.set_config refuses '
-  'others unless forced.';
+  'The keys of PanDA''s gdpconfig that rules read, with their defaults; resource.set_config refuses others unless '
+  'forced.';
 comment on column resource.config_key.app is 'jedi or pandaserver.';
 comment on column resource.config_key.component is 'Component that reads it.';
 comment on column resource.config_key.key is 'Key; a part in <> stands for any share, label, workflow or group.';

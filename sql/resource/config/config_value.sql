@@ -26,5 +26,5 @@ begin
 end $$;
 
 comment on function resource.config_value(text, text, text, text) is
-  'The configuration that holds for a key of a component in a setup: what is set, '
-  'else the default of resource.config_key, else null.';
+  'The configuration that holds for a key of a component in a setup: what is set, else the default of '
+  'resource.config_key, else null.';

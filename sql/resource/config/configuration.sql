@@ -30,6 +30,5 @@ begin
 end $$;
 
 comment on function resource.configuration(text) is
-  'All configuration that holds in a setup: {component: {KEY: value}}, defaults included; keys '
-  'that hold for every component under the empty name. Keys by share '
-  'or workflow are looked up with resource.config_value.';
+  'All configuration that holds in a setup: {component: {KEY: value}}, defaults included; keys that hold for every '
+  'component under the empty name. Keys by share or workflow are looked up with resource.config_value.';

@@ -17,5 +17,5 @@ as $$
 $$;
 
 comment on function resource.nearest_key(text, text) is
-  'A hint for a configuration key that is not known: the components that know it, or the known key '
-  'that is most like it, and how keys of one''s own are set.';
+  'A hint for a configuration key that is not known: the components that know it, or the known key that is most like '
+  'it, and how keys of one''s own are set.';

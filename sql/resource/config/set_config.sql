@@ -47,6 +47,6 @@ begin
 end $$;
 
 comment on function resource.set_config(text, text, jsonb, text, text, boolean, boolean) is
-  'Sets a key of gdpconfig for a setup, or for all (p_everywhere), for a component (p_component, or component:KEY) '
-  'or for every one; null removes it. Keys that no rule reads, and figures below 0 that no rule expects, '
-  'are refused unless forced. Errors: PB001, PB002 (setup not granted).';
+  'Sets a key of gdpconfig for a setup, or for all (p_everywhere), for a component (p_component, or component:KEY) or '
+  'for every one; null removes it. Keys that no rule reads, and figures below 0 that no rule expects, are refused '
+  'unless forced. Errors: PB001, PB002 (setup not granted).';

@@ -24,5 +24,5 @@ begin
 end $$;
 
 comment on function resource.identify(text) is
-  'The identity of the caller in a setup. Operators need no row and are generic everywhere. '
-  'Errors: PB001 (no setup), PB002 (setup not granted).';
+  'The identity of the caller in a setup. Operators need no row and are generic everywhere. Errors: PB001 (no setup), '
+  'PB002 (setup not granted).';

@@ -17,5 +17,5 @@ begin
 end $$;
 
 comment on function resource.identify_viewer(text) is
-  'The identity of the caller for calls that change nothing: a viewer is generic everywhere. '
-  'Errors: PB001 (no setup), PB002 (setup not granted).';
+  'The identity of the caller for calls that change nothing: a viewer is generic everywhere. Errors: PB001 (no '
+  'setup), PB002 (setup not granted).';

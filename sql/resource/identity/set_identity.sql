@@ -26,4 +26,5 @@ begin
 end $$;
 
 comment on function resource.set_identity(text, text, boolean, text, text) is
-  'Grants a database role the use of a setup: generic, or private to an owner group, an owner, or both. Errors: PB001.';
+  'Grants a database role the use of a setup: generic, or private to an owner group, an owner, or both. Errors: '
+  'PB001.';

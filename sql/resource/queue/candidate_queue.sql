@@ -40,8 +40,8 @@ select q.setup, q.queue || '/' || r.name, q.queue, r.name, k.cores, q.corecount,
  where q.capability = 'ucore' and p.cores >= coalesce(r.mincore, 0);
 
 comment on view resource.candidate_queue is
-  'Queues as brokerage lists them: pseudo-queues in place of unified queues. Limits of memory '
-  'and scratch are those of a slot (per_core_attr multiplied).';
+  'Queues as brokerage lists them: pseudo-queues in place of unified queues. Limits of memory and scratch are those '
+  'of a slot (per_core_attr multiplied).';
 comment on column resource.candidate_queue.setup is 'Tenant.';
 comment on column resource.candidate_queue.queue is 'Queue, or queue/resource type.';
 comment on column resource.candidate_queue.unified_name is 'PanDA queue.';

@@ -4,13 +4,13 @@ create or replace function resource.catchall(p_catchall text) returns jsonb
 language sql immutable parallel safe
 as $$
   select coalesce(jsonb_object_agg(btrim(split_part(i.item, '=', 1)),
-                                   case when i.item like '%=%' then to_jsonb(btrim(substr(i.item,
-                                                                                          strpos(i.item, '=') + 1)))
+                                   case when i.item like '%=%'
+                                        then to_jsonb(btrim(substr(i.item, strpos(i.item, '=') + 1)))
                                         else 'true'::jsonb end), '{}')
     from string_to_table(p_catchall, ',') i(item)
    where btrim(split_part(i.item, '=', 1)) <> ''
 $$;
 
 comment on function resource.catchall(text) is
-  'A catchall as an object: flags are true, key=value items are texts; the last of equal keys counts. '
-  'Null or empty: {}.';
+  'A catchall as an object: flags are true, key=value items are texts; the last of equal keys counts. Null or empty: '
+  '{}.';

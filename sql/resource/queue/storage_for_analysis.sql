@@ -9,8 +9,8 @@ select a.setup, a.queue, a.direction, a.scope, a.position, a.storage
                       and o.scope = 'analysis');
 
 comment on view resource.storage_for_analysis is
-  'Storages that analysis uses at queues: of the scope analysis where a direction of a queue has some, '
-  'else the default ones.';
+  'Storages that analysis uses at queues: of the scope analysis where a direction of a queue has some, else the '
+  'default ones.';
 comment on column resource.storage_for_analysis.setup is 'Tenant.';
 comment on column resource.storage_for_analysis.queue is 'Queue.';
 comment on column resource.storage_for_analysis.direction is 'read_lan (input) or write_lan (output).';

@@ -14,5 +14,5 @@ begin
 end $$;
 
 comment on function resource.make_isolated_setup(text) is
-  'Makes a setup in which configuration of all setups does not hold: for a world that is evaluated by itself. '
-  'Errors: PB001 (it is there), PB002 (not an operator).';
+  'Makes a setup in which configuration of all setups does not hold: for a world that is evaluated by itself. Errors: '
+  'PB001 (it is there), PB002 (not an operator).';

@@ -9,5 +9,5 @@ begin
 end $$;
 
 comment on function resource.set_clock(text, timestamptz) is
-  'Sets the time of a simulated setup; null gives it real time again. For tests, what-if and simulation. '
-  'Errors: PB001.';
+  'Sets the time of a simulated setup; null gives it real time again. For tests, what-if and simulation. Errors: '
+  'PB001.';

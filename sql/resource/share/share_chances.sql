@@ -34,5 +34,5 @@ as $$
 $$;
 
 comment on function resource.share_chances(resource.share[], text[]) is
-  'The chance of each of the leaves named when the tree of shares is gone down at random, more often '
-  'where a share is behind its target; the chances add up to 1. Names that are no leaf are left out.';
+  'The chance of each of the leaves named when the tree of shares is gone down at random, more often where a share is '
+  'behind its target; the chances add up to 1. Names that are no leaf are left out.';

@@ -29,5 +29,5 @@ begin
 end $$;
 
 comment on function resource.clear_rows(text, regclass, jsonb) is
-  'Deletes the rows of a table whose first key column is one of the values of a JSON array, or '
-  'that have what one of its objects says; true = all rows of the setup.';
+  'Deletes the rows of a table whose first key column is one of the values of a JSON array, or that have what one of '
+  'its objects says; true = all rows of the setup.';

@@ -14,5 +14,5 @@ begin
 end $$;
 
 comment on function resource.describe_setup(text) is
-  'Whether a setup is there, the moment it is simulated at (null = real time), and its clock. '
-  'Errors: PB001, PB002 (setup not granted).';
+  'Whether a setup is there, the moment it is simulated at (null = real time), and its clock. Errors: PB001, PB002 '
+  '(setup not granted).';

@@ -19,5 +19,5 @@ begin
 end $$;
 
 comment on function resource.dump_rows(text, regclass) is
-  'The rows of a table of a setup as objects, in the order of the key, without columns that have their default; '
-  'times in UTC. The work behind each room''s dump.';
+  'The rows of a table of a setup as objects, in the order of the key, without columns that have their default; times '
+  'in UTC. The work behind each room''s dump.';

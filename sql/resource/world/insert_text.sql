@@ -15,12 +15,12 @@ begin
                 'place)%s order by e.place%s', p_table,
            string_agg(', ' || quote_ident(c.name),
                       '' order by c.place) filter (where c.name = any (v_keys) or p_merge and c.given),
-           string_agg(', '
-                      || case when c.name <> all (v_keys) then format('case when t.setup is null then %s else t.%I end',
-                                                                      coalesce(c.default_text, 'null'), c.name)
-                              when c.default_text is null then v.value
-                              else format('case when e.row ? %L then %s else %s end', c.name,
-                                          v.value, c.default_text) end,
+           string_agg(', ' || case when c.name <> all (v_keys)
+                                   then format('case when t.setup is null then %s else t.%I end',
+                                               coalesce(c.default_text, 'null'), c.name)
+                                   when c.default_text is null then v.value
+                                   else format('case when e.row ? %L then %s else %s end', c.name,
+                                               v.value, c.default_text) end,
                       '' order by c.place) filter (where c.name = any (v_keys) or p_merge and c.given),
            case when p_merge
                 then format(' left join %s t on t.setup = $1%s', p_table,
@@ -52,6 +52,5 @@ begin
 end $$;
 
 comment on function resource.insert_text(regclass, jsonb, boolean) is
-  'The statement that upserts an array of objects ($2) into a table of the setup $1; keys '
-  'that a row leaves out get the defaults of the columns, or (p_merge, where all rows have the same keys) '
-  'stay as they are.';
+  'The statement that upserts an array of objects ($2) into a table of the setup $1; keys that a row leaves out get '
+  'the defaults of the columns, or (p_merge, where all rows have the same keys) stay as they are.';

@@ -5,9 +5,9 @@ create or replace function resource.refusal(
 )
 language sql stable
 as $$
-  select string_agg(format(
-    '%s is %s', a.attname,
-    coalesce(resource.shown(p_row -> a.attname), case when p_constraint = '' then 'not given' else 'left out' end)),
+  select string_agg(format('%s is %s', a.attname,
+                           coalesce(resource.shown(p_row -> a.attname),
+                                    case when p_constraint = '' then 'not given' else 'left out' end)),
                     ', ' order by a.attnum)
            || case when p_constraint = '' then ', and has no default'
                    else format(', not %s', coalesce(max(obj_description(c.oid, 'pg_constraint')),

@@ -11,7 +11,7 @@ begin
 end $$;
 
 comment on function resource.store(text, text, jsonb, jsonb, boolean) is
-  'Upserts an array of objects into a table of the room resource and returns how many; keys are columns, '
-  'one left out gets its default (p_merge: keeps what the row has that is there), null is null. Rows of p_parents '
-  '(values of the first key column, or objects with it and others; true = all) are deleted first. '
-  'Errors: PB001, PB002 (setup not granted).';
+  'Upserts an array of objects into a table of the room resource and returns how many; keys are columns, one left out '
+  'gets its default (p_merge: keeps what the row has that is there), null is null. Rows of p_parents (values of the '
+  'first key column, or objects with it and others; true = all) are deleted first. Errors: PB001, PB002 (setup not '
+  'granted).';

@@ -51,5 +51,5 @@ begin
 end $$;
 
 comment on function resource.store_rows(text, regclass, jsonb, jsonb, boolean) is
-  'Upserts an array of objects (keys are columns) into a table, in place of the rows of the parents given; '
-  'p_merge: a row that is there keeps what is not given. The work behind each room''s store. Errors: PB001.';
+  'Upserts an array of objects (keys are columns) into a table, in place of the rows of the parents given; p_merge: a '
+  'row that is there keeps what is not given. The work behind each room''s store. Errors: PB001.';

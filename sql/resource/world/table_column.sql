@@ -22,5 +22,5 @@ as $$
 $$;
 
 comment on function resource.table_column(regclass) is
-  'Columns of a table without the setup: kind in words, type, default as an expression, place in the key, '
-  'and whether rows give it (false: an identity).';
+  'Columns of a table without the setup: kind in words, type, default as an expression, place in the key, and whether '
+  'rows give it (false: an identity).';

@@ -121,6 +121,6 @@ begin
 end $$;
 
 comment on function taskqueue.check_matching(text) is
-  'Differences between what matching reads (definitions, postings, counts, weights of owners, limit slots) '
-  'and the truth it is derived from; no row when all is right. One statement, exact under load. '
+  'Differences between what matching reads (definitions, postings, counts, weights of owners, limit slots) and the '
+  'truth it is derived from; no row when all is right. One statement, exact under load. '
   'Errors: PB002 (setup not granted).';

@@ -23,11 +23,11 @@ begin
     )
     select v.condition, min(v.wanted), count(*) filter (where not v.holds), count(*),
            max(v.last_seen) filter (where not v.holds),
-           case
-             when not bool_or(v.holds) then format('no resource seen lately offers %s: %s', v.condition, min(v.wanted))
-             when not bool_and(v.holds)
-             then format('%s of %s kinds of resources do not', count(*) filter (where not v.holds), count(*))
-        end
+           case when not bool_or(v.holds)
+                then format('no resource seen lately offers %s: %s', v.condition, min(v.wanted))
+                when not bool_and(v.holds)
+                then format('%s of %s kinds of resources do not', count(*) filter (where not v.holds), count(*))
+           end
       from verdict v group by v.condition
     union all
     select 'all of them',
@@ -42,5 +42,5 @@ end $$;
 
 comment on function taskqueue.explain_job(text, bigint) is
   'Why a job waits: for each condition how many kinds of resources seen lately fail it, out of how many, '
-  'and when one was last seen; the row "all of them" counts those that fail any, and when one '
-  'that matches was last seen. Errors: PB002 (setup not granted), PB004 (no such job).';
+  'and when one was last seen; the row "all of them" counts those that fail any, and when one that matches was last '
+  'seen. Errors: PB002 (setup not granted), PB004 (no such job).';

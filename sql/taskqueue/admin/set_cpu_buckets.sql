@@ -22,7 +22,7 @@ begin
   insert into taskqueue.cpu_bucket (setup, cpu_time)
   select distinct p_setup, b
     from unnest(p_buckets) b
-      on conflict do nothing;
+  on conflict do nothing;
   update taskqueue.task_queue q set cpu_time = q.cpu_time
    where q.setup = p_setup and q.cpu_time <> taskqueue.cpu_bucket_of(p_setup, q.cpu_time);
   get diagnostics v_changed = row_count;

@@ -19,7 +19,7 @@ begin
    where c.setup = p_setup and c.offered = p_offered and c.accepted <> all (p_accepted);
   insert into taskqueue.platform_compatibility (setup, offered, accepted)
   select p_setup, p_offered, unnest(p_accepted)
-      on conflict do nothing;
+  on conflict do nothing;
 end $$;
 
 comment on function taskqueue.set_platform_compatibility(text, text, text[]) is

@@ -67,5 +67,5 @@ begin
 end $$;
 
 comment on function taskqueue.set_settings(text, jsonb) is
-  'Changes settings of matching (columns of taskqueue.setting; times in seconds), all or none, '
-  'and recomputes the shares. Errors: PB001 (key or value), PB002, PB006 (busy).';
+  'Changes settings of matching (columns of taskqueue.setting; times in seconds), all or none, and recomputes the '
+  'shares. Errors: PB001 (key or value), PB002, PB006 (busy).';

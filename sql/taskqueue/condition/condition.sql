@@ -41,8 +41,8 @@ as $$
        case when not o.limited or o.limited is null then 'no limits' else coalesce('limits reached: ' || (
           select string_agg(format('%s %s of %s %s at %s', l.kind, coalesce(l.ceiling::text, l.delay::text),
                                    l.attribute, l.value, concat_ws('/', l.site, l.grid_ce)), '; ' order by l.limit_id)
-            from taskqueue.site_limit l
-           where l.setup = d.setup and l.limit_id = any (o.reached)), 'limits not reached') end,
+            from taskqueue.site_limit l where l.setup = d.setup and l.limit_id = any (o.reached)),
+                                                                                   'limits not reached') end,
        taskqueue.accepts_limits(d, o))
     ) c (condition, wanted, offered, holds)
 $$;

@@ -26,5 +26,5 @@ as $$
 $$;
 
 comment on function taskqueue.job_level(text, bigint, xid8) is
-  'Waiting jobs of a queue that are not held by user priority, how many changes had to be read, and an id below '
-  'which there is none; without what the transaction p_except changed.';
+  'Waiting jobs of a queue that are not held by user priority, how many changes had to be read, and an id below which '
+  'there is none; without what the transaction p_except changed.';

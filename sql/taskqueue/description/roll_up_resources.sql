@@ -45,5 +45,5 @@ begin
 end $$;
 
 comment on function taskqueue.roll_up_resources(text) is
-  'Moves the resources seen over ten seconds ago into their classes, counts them for the queues '
-  'that they are of (resource.pilot_request), and keeps the 10,000 classes seen last; returns how many rows moved.';
+  'Moves the resources seen over ten seconds ago into their classes, counts them for the queues that they are of '
+  '(resource.pilot_request), and keeps the 10,000 classes seen last; returns how many rows moved.';

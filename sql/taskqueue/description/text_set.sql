@@ -37,5 +37,5 @@ begin
 end $$;
 
 comment on function taskqueue.text_set(text, jsonb) is
-  'The texts of a JSON value (one text or a list; null, [] and nothing at all give none), sorted '
-  'and without duplicates. Errors: PB001, naming the key.';
+  'The texts of a JSON value (one text or a list; null, [] and nothing at all give none), sorted and without '
+  'duplicates. Errors: PB001, naming the key.';

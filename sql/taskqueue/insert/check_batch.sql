@@ -21,8 +21,8 @@ begin
   if found then
     raise exception 'this element is not a job nor a group of jobs: %', left(v_bad::text, 200)
       using errcode = 'PB001',
-            hint = 'An element is {job_id, requirements, user_priority} or {requirements, jobs: [[id, user_priority], '
-                   '...]}.';
+            hint = 'An element is {job_id, requirements, user_priority} or {requirements, jobs: [[id, '
+                   'user_priority], ...]}.';
   end if;
   select array_agg(taskqueue.submitted_id(n.id)),
          count(taskqueue.job_priority(taskqueue.job_id(n.id),

@@ -31,11 +31,10 @@ begin
     with inserted as (
       insert into taskqueue.job (setup, job_id, task_queue_id, user_priority, inserted_at, brokered)
       select p_setup, n.job_id, n.task_queue_id, n.user_priority, v_now,
-             case
-               when v_brokered and not v_submitted
-               then exists (select from workload.job w
-                             where w.setup = p_setup and w.job_id = n.job_id and w.status = 'activated')
-               else false end
+             case when v_brokered and not v_submitted
+                  then exists (select from workload.job w
+                                where w.setup = p_setup and w.job_id = n.job_id and w.status = 'activated')
+                  else false end
         from unnest(p_task_queue_ids, p_job_ids, p_user_priorities) n (task_queue_id, job_id, user_priority)
        where v_todo is null or n.job_id = any (v_todo)
        order by n.job_id

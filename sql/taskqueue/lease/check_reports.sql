@@ -21,9 +21,11 @@ begin
            then format('job_id of element %s is %s', e.number, coalesce(e.element ->> 'job_id', 'null'))
          end into v_wrong
     from jsonb_array_elements(p_reports) with ordinality e (element, number)
-    left join lateral (
-      select o.key from jsonb_object_keys(case when jsonb_typeof(e.element) = 'object' then e.element
-                                               else '{}' end) o (key) where o.key <> all (p_keys) limit 1) k on true
+    left join lateral (select o.key
+                         from jsonb_object_keys(
+                           case when jsonb_typeof(e.element) = 'object' then e.element else '{}' end) o (key)
+                        where o.key <> all (p_keys)
+                        limit 1) k on true
    where jsonb_typeof(e.element) <> 'object' or k.key is not null
       or (jsonb_typeof(e.element -> 'job_id') = 'number'
           and (e.element ->> 'job_id')::numeric between 1 and 9223372036854775807

@@ -18,6 +18,5 @@ begin
 end $$;
 
 comment on function taskqueue.release_job(text, bigint, text) is
-  'Puts a leased job back into its queue and returns the queue; null when it had been marked for kill: '
-  'then it ended as cancelled. Errors: PB001 (attempt), PB002 (setup not granted), PB003 (stale attempt, '
-  'or no such job).';
+  'Puts a leased job back into its queue and returns the queue; null when it had been marked for kill: then it ended '
+  'as cancelled. Errors: PB001 (attempt), PB002 (setup not granted), PB003 (stale attempt, or no such job).';

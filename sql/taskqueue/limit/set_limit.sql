@@ -48,7 +48,7 @@ begin
 end $$;
 
 comment on function taskqueue.set_limit(text, text, text, text, text, text, numeric, int) is
-  'Limits the jobs with a value of an attribute at a site or CE: how many may be matched '
-  'or running there (kind running; 0 blocks), or seconds between two matches (kind delay, p_burst at once after a '
-  'pause). Existing leases count; lowering evicts nobody. Returns the limit. '
+  'Limits the jobs with a value of an attribute at a site or CE: how many may be matched or running there (kind '
+  'running; 0 blocks), or seconds between two matches (kind delay, p_burst at once after a pause). '
+  'Existing leases count; lowering evicts nobody. Returns the limit. '
   'Errors: PB001, PB002 (setup not granted), PB006 (busy).';

@@ -20,5 +20,5 @@ begin
 end $$;
 
 comment on function taskqueue.matching_queues(text, jsonb) is
-  'The open TaskQueues that match a resource description, with their jobs that are not held, highest CPU bucket '
-  'and priority first. Errors: PB001 (description), PB002 (setup not granted).';
+  'The open TaskQueues that match a resource description, with their jobs that are not held, highest CPU bucket and '
+  'priority first. Errors: PB001 (description), PB002 (setup not granted).';

@@ -12,8 +12,8 @@ begin
   v_offer.cpu_time := 9223372036854775807;
   v_offer.reached := null;
   select pg_current_snapshot(), count(*),
-         coalesce(array_agg(d.definition_id) filter (
-           where taskqueue.accepts(d, v_offer) and d.definition_id <> all (p_known.matching)), '{}')
+         coalesce(array_agg(d.definition_id) filter (where taskqueue.accepts(d, v_offer)
+                                                     and d.definition_id <> all (p_known.matching)), '{}')
     into v_snapshot, v_new, v_ids
     from (select n.* from taskqueue.definition n where n.setup = p_setup and n.made_in >= p_known.known_to
           union all

@@ -68,8 +68,9 @@ begin
      where n.task_queue_id is null
      group by r.number, r.canonical order by r.number
   loop
-    v_made := v_made || (select p.made from taskqueue.place_jobs(v_setup, v_batch.canonical, v_batch.job_ids,
-                                                                 v_batch.user_priorities, p_identity) p);
+    v_made := v_made || (select p.made
+                           from taskqueue.place_jobs(
+                             v_setup, v_batch.canonical, v_batch.job_ids, v_batch.user_priorities, p_identity) p);
   end loop;
   return v_made;
 end $$;

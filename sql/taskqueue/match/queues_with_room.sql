@@ -18,5 +18,5 @@ as $$
 $$;
 
 comment on function taskqueue.queues_with_room(text, bigint[], bigint) is
-  'The newest queue of each definition with fewer jobs than the size given, locked against deletion, '
-  'and how many more it takes; no row = none.';
+  'The newest queue of each definition with fewer jobs than the size given, locked against deletion, and how many more '
+  'it takes; no row = none.';

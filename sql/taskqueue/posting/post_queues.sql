@@ -57,7 +57,7 @@ begin
       if p_wait or pg_try_advisory_xact_lock(hashtextextended(p_setup || '/' || v_new.site, v_new.cpu_time)) then
         insert into taskqueue.posting_list (setup, site, cpu_time)
         values (p_setup, v_new.site, v_new.cpu_time)
-            on conflict do nothing;
+        on conflict do nothing;
       end if;
     end loop;
     if p_wait then

@@ -36,11 +36,11 @@ as $$
                     from (select l.*, 1 + width_bucket(l.point, l.sums) as entry
                             from (select i.room, i.top, i.site, i.list_id, i.bands, i.sums, i.ceilings,
                                          resource.draw(-1, p_seed) * i.rate as point,
-                                         case
-                                           when p_policy = 'proportional'
-                                           then p_above - ln(resource.draw(i.list_id, p_seed)) / i.rate
-                                           else (1 - (1 - i.top * p_above) * power(resource.draw(i.list_id, p_seed),
-                                                                                   i.top / i.rate)) / i.top end as key
+                                         case when p_policy = 'proportional'
+                                              then p_above - ln(resource.draw(i.list_id, p_seed)) / i.rate
+                                              else (1 - (1 - i.top * p_above) * power(resource.draw(i.list_id, p_seed),
+                                                                                      i.top / i.rate))
+                                                   / i.top end as key
                                     from taskqueue.posting_list i
                                    where i.setup = p_setup and i.site = any (p_sites) and i.cpu_time = p_bucket
                                      and i.room > 0

@@ -28,5 +28,5 @@ as $$
 $$;
 
 comment on function taskqueue.global_factor(text) is
-  'Groups that are leaves of the global shares, with what their shares are multiplied by '
-  'where the setting shares is global. Other groups have no row.';
+  'Groups that are leaves of the global shares, with what their shares are multiplied by where the setting shares is '
+  'global. Other groups have no row.';

@@ -23,5 +23,5 @@ as $$
 $$;
 
 comment on function taskqueue.set_factors(text, float8) is
-  'Writes the factors of taskqueue.global_factor that moved by more than a fraction, '
-  'and drops all others of the setup; returns the groups that it touched.';
+  'Writes the factors of taskqueue.global_factor that moved by more than a fraction, and drops all others of the '
+  'setup; returns the groups that it touched.';

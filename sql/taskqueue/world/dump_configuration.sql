@@ -43,5 +43,5 @@ begin
 end $$;
 
 comment on function taskqueue.dump_configuration(text) is
-  'Settings (times in seconds), CPU buckets (s), groups, compatible platforms and limits of a setup, '
-  'in the sections of the world format; null = the setup has none. Errors: PB002 (setup not granted).';
+  'Settings (times in seconds), CPU buckets (s), groups, compatible platforms and limits of a setup, in the sections '
+  'of the world format; null = the setup has none. Errors: PB002 (setup not granted).';

@@ -20,5 +20,5 @@ end $$;
 
 comment on function taskqueue.dump_task_queues(text) is
   'The TaskQueues of a setup with their waiting jobs, one row {requirements, enabled, jobs: [[id, user_priority], '
-  '...]} a queue, as taskqueue.load_task_queues takes them. Holds are not part of it. '
-  'Errors: PB002 (setup not granted).';
+  '...]} a queue, as taskqueue.load_task_queues takes them. Holds are not part of it. Errors: PB002 (setup not '
+  'granted).';

@@ -69,5 +69,5 @@ begin
 end $$;
 
 comment on function workload.fold_counts(int) is
-  'Moves up to so many changes into the counts and returns how many; counts read the same before '
-  'and after. 0 while somebody else does it.';
+  'Moves up to so many changes into the counts and returns how many; counts read the same before and after. 0 while '
+  'somebody else does it.';

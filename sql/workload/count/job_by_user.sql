@@ -12,8 +12,8 @@ select c.setup, c.user_name, c.working_group, c.queue, c.gshare, c.label, c.proc
   from workload.job_change c where c.to_status is not null and not workload.is_end(c.to_status);
 
 comment on view workload.job_by_user is
-  'Jobs that have not ended by user, working group, queue, share, label, processingType '
-  'and status: several rows a key, to be summed.';
+  'Jobs that have not ended by user, working group, queue, share, label, processingType and status: several rows a '
+  'key, to be summed.';
 comment on column workload.job_by_user.setup is 'Tenant.';
 comment on column workload.job_by_user.user_name is 'User.';
 comment on column workload.job_by_user.working_group is 'Working group.';

@@ -39,5 +39,5 @@ begin
 end $$;
 
 comment on function workload.make_history_partitions(int) is
-  'Makes the partitions of workload.job_history for today (UTC) and the days ahead, '
-  'and drops those beyond the retention; returns how many changed.';
+  'Makes the partitions of workload.job_history for today (UTC) and the days ahead, and drops those beyond the '
+  'retention; returns how many changed.';

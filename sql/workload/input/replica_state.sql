@@ -3,8 +3,9 @@
 create or replace view workload.replica_state as
 select r.setup, r.dataset, r.storage, r.vp, r.lfns, n.total, f.found, f.found = n.total as is_complete
   from workload.replica r
- cross join lateral (select coalesce(r.total, (select count(*) from workload.dataset_file d
-                                                where d.setup = r.setup and d.dataset = r.dataset)) offset 0) n(total)
+ cross join lateral (
+   select coalesce(r.total, (
+     select count(*) from workload.dataset_file d where d.setup = r.setup and d.dataset = r.dataset)) offset 0) n(total)
  cross join lateral (select coalesce(r.found, cardinality(r.lfns), n.total)) f(found);
 
 comment on view workload.replica_state is

@@ -22,5 +22,5 @@ begin
 end $$;
 
 comment on function workload.set_replica(text, text, text, text[]) is
-  'Says that a storage has all files of a dataset, or those named: input has arrived. lifecycle.activate '
-  'then activates the jobs that waited for it. Errors: PB002 (setup not granted), PB004 (no such dataset or storage).';
+  'Says that a storage has all files of a dataset, or those named: input has arrived. lifecycle.activate then '
+  'activates the jobs that waited for it. Errors: PB002 (setup not granted), PB004 (no such dataset or storage).';

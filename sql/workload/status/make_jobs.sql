@@ -78,5 +78,5 @@ begin
 end $$;
 
 comment on function workload.make_jobs(text, bigint[], text[], bigint[], text) is
-  'Makes so many jobs of each task for each queue (arrays side by side), defined, on the first parts of the input '
-  'that nobody works on, and returns how many: fewer where no more parts are open.';
+  'Makes so many jobs of each task for each queue (arrays side by side), defined, on the first parts of the input that '
+  'nobody works on, and returns how many: fewer where no more parts are open.';

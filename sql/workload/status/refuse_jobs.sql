@@ -13,10 +13,8 @@ begin
     join resource.table_column('workload.job') c on jsonb_typeof(e.row -> c.name) = 'number'
                                                  or c.name = 'status' and jsonb_typeof(e.row -> c.name) = 'string'
    cross join lateral (select case
-     when c.name = 'status' then case
-       when not e.row ->> 'status' = any (workload.job_statuses())
-       then 'a status of jobs: ' || array_to_string(workload.job_statuses(), ', ')
-     end
+     when c.name = 'status' then case when not e.row ->> 'status' = any (workload.job_statuses())
+                                      then 'a status of jobs: ' || array_to_string(workload.job_statuses(), ', ') end
      when c.name = 'job_id' and not (e.row ->> c.name)::numeric between 1 and 999999999999999999
      then '1 or more, and less than 1e18'
      when c.name in ('job_id', 'task_id') then null

@@ -13,7 +13,7 @@ as $$
   end
 $$;
 
-comment on function brokerage.candidate_analysis(brokerage.task_facts, brokerage.queue_facts,
-                                                 brokerage.pair_facts, jsonb) is
+comment on function brokerage.candidate_analysis(
+  brokerage.task_facts, brokerage.queue_facts, brokerage.pair_facts, jsonb) is
   'anal-initial: queues of analysis or unified type are candidates. Parameter code (boolean): as PanDA''s code, '
   'grandly_unified and pre-assigned ones, too.';

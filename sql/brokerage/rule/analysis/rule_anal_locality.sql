@@ -11,7 +11,7 @@ as $$
   end
 $$;
 
-comment on function brokerage.rule_anal_locality(brokerage.task_facts, brokerage.queue_facts,
-                                                 brokerage.pair_facts, jsonb) is
+comment on function brokerage.rule_anal_locality(
+  brokerage.task_facts, brokerage.queue_facts, brokerage.pair_facts, jsonb) is
   'anal-locality: all of the input is at the queue; not asked in a second pass. '
   'Parameter may_be_suppressed (boolean): nor of tasks of high priority or low ioIntensity.';

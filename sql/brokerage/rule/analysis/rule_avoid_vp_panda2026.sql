@@ -16,5 +16,5 @@ $$;
 
 comment on function brokerage.rule_avoid_vp_panda2026(
   brokerage.task_facts, brokerage.queue_facts, brokerage.pair_facts) is
-  'avoid-vp of panda2026: no queue of virtual placement where the task avoids them, or '
-  'where its input cannot be had whole.';
+  'avoid-vp of panda2026: no queue of virtual placement where the task avoids them, or where its input '
+  'cannot be had whole.';

@@ -19,7 +19,7 @@ as $$
   end
 $$;
 
-comment on function brokerage.rule_include_exclude(brokerage.task_facts, brokerage.queue_facts,
-                                                   brokerage.pair_facts, jsonb) is
+comment on function brokerage.rule_include_exclude(
+  brokerage.task_facts, brokerage.queue_facts, brokerage.pair_facts, jsonb) is
   'include-exclude: the queue is among includedSite and site, and not among excludedSite. '
   'Parameter limited_alone (boolean): as PanDA''s code.';

@@ -4,8 +4,8 @@ create or replace function brokerage.rule_local_quota(
 ) returns text
 language sql stable parallel safe
 as $$
-  select case when q.output_storage = any (t.over_local) then format('the quota of the user at %s is used up',
-                                                                     q.output_storage) end
+  select case when q.output_storage = any (t.over_local)
+              then format('the quota of the user at %s is used up', q.output_storage) end
 $$;
 
 comment on function brokerage.rule_local_quota(brokerage.task_facts, brokerage.queue_facts, brokerage.pair_facts) is

@@ -4,10 +4,8 @@ create or replace function brokerage.rule_preassigned(
 ) returns text
 language sql stable parallel safe
 as $$
-  select case
-    when t.preassigned is not null and p.is_preassigned is not true
-    then 'the task''s site is ' || array_to_string(t.preassigned, ', ')
-  end
+  select case when t.preassigned is not null and p.is_preassigned is not true
+              then 'the task''s site is ' || array_to_string(t.preassigned, ', ') end
 $$;
 
 comment on function brokerage.rule_preassigned(brokerage.task_facts, brokerage.queue_facts, brokerage.pair_facts) is

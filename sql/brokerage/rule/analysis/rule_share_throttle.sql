@@ -13,8 +13,8 @@ as $$
     then format('the task is in class A, its user was not evaluated, the share uses %s of its target, over 2',
                 t.share_usage)
     when t.task_class = 1 and t.rem_slots_a < t.user_usage_threshold_a and t.share_usage > 1
-         and t.share_usage::numeric
-             * (t.user_usage_threshold_a::numeric - t.rem_slots_a::numeric) > t.user_usage_threshold_a
+         and t.share_usage::numeric * (t.user_usage_threshold_a::numeric - t.rem_slots_a::numeric)
+               > t.user_usage_threshold_a
     then format('the task is in class A, its user has %s slots in hi-sites, the share uses %s of its target, over %s',
                 t.user_usage_threshold_a - t.rem_slots_a, t.share_usage,
                 greatest(t.user_usage_threshold_a / (t.user_usage_threshold_a - t.rem_slots_a), 1))

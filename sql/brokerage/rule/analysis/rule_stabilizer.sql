@@ -12,6 +12,6 @@ as $$
   end
 $$;
 
-comment on function brokerage.rule_stabilizer(brokerage.task_facts, brokerage.queue_facts,
-                                              brokerage.pair_facts, jsonb) is
+comment on function brokerage.rule_stabilizer(
+  brokerage.task_facts, brokerage.queue_facts, brokerage.pair_facts, jsonb) is
   'stabilizer: the user has not too many jobs queued there. Parameters: spares_merging, spares_absent (boolean).';

@@ -17,5 +17,5 @@ $$;
 
 comment on function brokerage.rule_storage_space_analysis_panda2026(
   brokerage.task_facts, brokerage.queue_facts, brokerage.pair_facts) is
-  'storage-space of analysis in panda2026: enough can be used in the output storage, and in the input storage '
-  'where input has to come.';
+  'storage-space of analysis in panda2026: enough can be used in the output storage, and in the input storage where '
+  'input has to come.';

@@ -8,15 +8,15 @@ as $$
   select case
     when t.is_merging or (brokerage.walltime_work_panda2026(t, q, p, t.job_events) > 0) is not true then null
     when q.maxtime > 0
-         and brokerage.walltime_work_panda2026(t, q, p,
-                                               t.job_events) > brokerage.walltime_bound_panda2026(t, q, p, q.maxtime)
+         and brokerage.walltime_work_panda2026(t, q, p, t.job_events)
+               > brokerage.walltime_bound_panda2026(t, q, p, q.maxtime)
     then format('-shortwalltime: takes %s, maxtime of %s s allows %s',
                 brokerage.walltime_work_panda2026(t, q, p, t.job_events), q.maxtime,
                 brokerage.walltime_bound_panda2026(t, q, p, q.maxtime))
     when brokerage.rule_walltime_scout_analysis_panda2026(t, q, p) is not null then null
     when q.mintime > 0
-         and brokerage.walltime_work_panda2026(t, q, p,
-                                               t.job_events) < brokerage.walltime_bound_panda2026(t, q, p, q.mintime)
+         and brokerage.walltime_work_panda2026(t, q, p, t.job_events)
+               < brokerage.walltime_bound_panda2026(t, q, p, q.mintime)
     then format('-longwalltime: takes %s, mintime of %s s asks for %s',
                 brokerage.walltime_work_panda2026(t, q, p, t.job_events), q.mintime,
                 brokerage.walltime_bound_panda2026(t, q, p, q.mintime))

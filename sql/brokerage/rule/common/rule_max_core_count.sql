@@ -11,6 +11,6 @@ as $$
   end
 $$;
 
-comment on function brokerage.rule_max_core_count(brokerage.task_facts, brokerage.queue_facts,
-                                                  brokerage.pair_facts, jsonb) is
+comment on function brokerage.rule_max_core_count(
+  brokerage.task_facts, brokerage.queue_facts, brokerage.pair_facts, jsonb) is
   'max-core-count: the queue has no more cores than the task allows. Parameter spares_preassigned_alone (boolean).';

@@ -10,6 +10,6 @@ as $$
   end
 $$;
 
-comment on function brokerage.rule_max_io_intensity(brokerage.task_facts, brokerage.queue_facts,
-                                                    brokerage.pair_facts) is
+comment on function brokerage.rule_max_io_intensity(
+  brokerage.task_facts, brokerage.queue_facts, brokerage.pair_facts) is
   'max-io-intensity: the task''s ioIntensity is not over the queue''s limit (kB/s).';

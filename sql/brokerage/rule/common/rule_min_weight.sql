@@ -12,7 +12,7 @@ as $$
   end
 $$;
 
-comment on function brokerage.rule_min_weight(brokerage.task_facts, brokerage.queue_facts,
-                                              brokerage.pair_facts, jsonb) is
+comment on function brokerage.rule_min_weight(
+  brokerage.task_facts, brokerage.queue_facts, brokerage.pair_facts, jsonb) is
   'min-weight: the weight is at least MIN_WEIGHT of the label and share. Parameter spares_preassigned (boolean): not '
   'of a pre-assigned queue.';

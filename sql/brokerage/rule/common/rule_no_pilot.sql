@@ -4,10 +4,11 @@ create or replace function brokerage.rule_no_pilot(
 ) returns text
 language sql stable parallel safe
 as $$
-  select case when coalesce(q.pilots, 0) = 0 and not coalesce((x ->> 'spares_test')::boolean and t.label = 'test',
-                                                              false) then 'no pilot in the last 3 h' end
+  select case when coalesce(q.pilots, 0) = 0
+                   and not coalesce((x ->> 'spares_test')::boolean and t.label = 'test', false)
+              then 'no pilot in the last 3 h' end
 $$;
 
 comment on function brokerage.rule_no_pilot(brokerage.task_facts, brokerage.queue_facts, brokerage.pair_facts, jsonb) is
-  'no-pilot: pilots asked for jobs there in the last 3 h. Parameter spares_test (boolean): not '
-  'where the label is test.';
+  'no-pilot: pilots asked for jobs there in the last 3 h. Parameter spares_test (boolean): not where '
+  'the label is test.';

@@ -7,8 +7,9 @@ language sql stable parallel safe
 as $$
   select case
     when q.maxtime > 0 and brokerage.compare_walltime(t, q, p, brokerage.walltime_events(t, q, p), q.maxtime) > 0
-    then format('-shortwalltime: needs %s s, maxtime is %s', trim_scale(round(
-      brokerage.walltime_of(t, q, p, brokerage.walltime_events(t, q, p))::numeric, 1)), q.maxtime)
+    then format('-shortwalltime: needs %s s, maxtime is %s',
+                trim_scale(round(brokerage.walltime_of(t, q, p, brokerage.walltime_events(t, q, p))::numeric, 1)),
+                q.maxtime)
     when q.mintime > 0
          and coalesce(brokerage.compare_walltime(t, q, p, brokerage.most_events(t, q, p), q.mintime) < 0, true)
     then format('-longwalltime: needs %s s, mintime is %s',
@@ -18,5 +19,5 @@ as $$
 $$;
 
 comment on function brokerage.rule_walltime(brokerage.task_facts, brokerage.queue_facts, brokerage.pair_facts) is
-  'walltime: the walltime of a job lies between mintime and maxtime of the queue; '
-  'where it is not known there must be no mintime.';
+  'walltime: the walltime of a job lies between mintime and maxtime of the queue; where it is not known there '
+  'must be no mintime.';

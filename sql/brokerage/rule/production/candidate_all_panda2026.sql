@@ -13,5 +13,5 @@ $$;
 
 comment on function brokerage.candidate_all_panda2026(
   brokerage.task_facts, brokerage.queue_facts, brokerage.pair_facts) is
-  'prod-initial-all of panda2026: without pre-assignment all queues that run production '
-  'and have a cloud are candidates.';
+  'prod-initial-all of panda2026: without pre-assignment all queues that run production and have a cloud '
+  'are candidates.';

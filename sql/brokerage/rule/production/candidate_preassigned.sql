@@ -10,7 +10,7 @@ as $$
   end
 $$;
 
-comment on function brokerage.candidate_preassigned(brokerage.task_facts, brokerage.queue_facts,
-                                                    brokerage.pair_facts, jsonb) is
+comment on function brokerage.candidate_preassigned(
+  brokerage.task_facts, brokerage.queue_facts, brokerage.pair_facts, jsonb) is
   'prod-initial-preassigned, preassigned-merge: of a pre-assigned task exactly the queues listed are candidates. '
   'Parameter by: the rule that must have pre-assigned it; none = either.';

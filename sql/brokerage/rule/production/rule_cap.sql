@@ -10,8 +10,8 @@ as $$
     when coalesce(p.defined, 0) + coalesce(p.activated, 0) + brokerage.waiting_assigned(t, q, p)
          + coalesce(p.starting, 0) > 2 * brokerage.running_workers(t, q, p)
     then format('defined + activated + assigned + starting = %s, more than twice the running %s',
-                coalesce(p.defined,
-                         0) + coalesce(p.activated, 0) + brokerage.waiting_assigned(t, q, p) + coalesce(p.starting, 0),
+                coalesce(p.defined, 0) + coalesce(p.activated, 0) + brokerage.waiting_assigned(t, q, p)
+                + coalesce(p.starting, 0),
                 brokerage.running_workers(t, q, p))
   end
 $$;

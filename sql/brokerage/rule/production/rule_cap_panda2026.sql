@@ -6,8 +6,8 @@ language sql stable parallel safe
 as $$
   select case
     when q.child_type is null and not brokerage.is_express(t, q, p, '{"urgent_alone": true}')
-         and brokerage.waiting_panda2026(t, q, p) > greatest(t.nqueuelimitsite,
-                                                             2 * brokerage.running_workers_panda2026(t, q, p))
+         and brokerage.waiting_panda2026(t, q, p)
+               > greatest(t.nqueuelimitsite, 2 * brokerage.running_workers_panda2026(t, q, p))
     then format('%s jobs are waiting, more than %s and than twice the running %s', brokerage.waiting_panda2026(t, q, p),
                 t.nqueuelimitsite, brokerage.running_workers_panda2026(t, q, p))
   end

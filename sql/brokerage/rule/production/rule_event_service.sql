@@ -16,7 +16,7 @@ as $$
   end
 $$;
 
-comment on function brokerage.rule_event_service(brokerage.task_facts, brokerage.queue_facts,
-                                                 brokerage.pair_facts, jsonb) is
+comment on function brokerage.rule_event_service(
+  brokerage.task_facts, brokerage.queue_facts, brokerage.pair_facts, jsonb) is
   'event-service: the queue takes jobs of event service, or others, as its jobseed says. '
   'Parameter spares_preassigned_alone (boolean).';

@@ -6,8 +6,8 @@ language sql stable parallel safe
 as $$
   select case
     when t.full_chain is not null and t.nucleus_mode is not null then
-      case when p.is_nucleus_queue is not true then format('-full_chain: the task stays at %s, a bare nucleus',
-                                                           coalesce(t.nucleus, 'the nucleus')) end
+      case when p.is_nucleus_queue is not true
+           then format('-full_chain: the task stays at %s, a bare nucleus', coalesce(t.nucleus, 'the nucleus')) end
     when q.bare_nucleus = 'only' then '-not_full_chain: the queue only takes full chains'
   end
 $$;

@@ -3,8 +3,8 @@ create or replace function brokerage.rule_lock(t brokerage.task_facts, q brokera
 returns text
 language sql stable parallel safe
 as $$
-  select case when q.lock_age < interval '5 minutes' then format('another broker has locked the queue for %s s',
-                                                                 round(extract(epoch from q.lock_age))) end
+  select case when q.lock_age < interval '5 minutes'
+              then format('another broker has locked the queue for %s s', round(extract(epoch from q.lock_age))) end
 $$;
 
 comment on function brokerage.rule_lock(brokerage.task_facts, brokerage.queue_facts, brokerage.pair_facts) is

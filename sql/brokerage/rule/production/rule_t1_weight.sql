@@ -11,7 +11,7 @@ as $$
   end
 $$;
 
-comment on function brokerage.rule_t1_weight(brokerage.task_facts, brokerage.queue_facts,
-                                             brokerage.pair_facts, jsonb) is
+comment on function brokerage.rule_t1_weight(
+  brokerage.task_facts, brokerage.queue_facts, brokerage.pair_facts, jsonb) is
   't1-weight: a task with t1Weight -1 stays at the nucleus, merging excepted. '
   'Parameter negative (boolean): any weight below 0.';

@@ -14,6 +14,6 @@ as $$
   end
 $$;
 
-comment on function brokerage.candidate_nucleus(brokerage.task_facts, brokerage.queue_facts,
-                                                brokerage.pair_facts, jsonb) is
+comment on function brokerage.candidate_nucleus(
+  brokerage.task_facts, brokerage.queue_facts, brokerage.pair_facts, jsonb) is
   'task-nucleus-list, task-preset-nucleus: which nuclei enter the list of a task. Parameter satellites.';

@@ -9,8 +9,8 @@ as $$
     when t.full_chain = 3 and t.parent_nucleus_mode is not null
     then case when q.queue <> t.parent_nucleus then format('its parent is at the bare nucleus %s', t.parent_nucleus) end
     when t.full_chain = 1
-    then case when q.bare_nucleus is distinct from 'only' then format('fullChain is only, bareNucleus is %s',
-                                                                      coalesce(q.bare_nucleus, 'not set')) end
+    then case when q.bare_nucleus is distinct from 'only'
+              then format('fullChain is only, bareNucleus is %s', coalesce(q.bare_nucleus, 'not set')) end
     when t.full_chain = 2 then case when q.bare_nucleus is null then 'fullChain is require, bareNucleus is not set' end
     when q.bare_nucleus = 'only'
     then 'bareNucleus is only, and '

@@ -5,10 +5,8 @@ create or replace function brokerage.rule_task_job_check(
 ) returns text
 language sql stable parallel safe
 as $$
-  select case
-    when not p.is_preassigned and t.runnable_at is not null and not q.queue = any (t.runnable_at)
-    then 'no queue there could run its jobs'
-  end
+  select case when not p.is_preassigned and t.runnable_at is not null and not q.queue = any (t.runnable_at)
+              then 'no queue there could run its jobs' end
 $$;
 
 comment on function brokerage.rule_task_job_check(brokerage.task_facts, brokerage.queue_facts, brokerage.pair_facts) is

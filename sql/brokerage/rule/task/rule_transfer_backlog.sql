@@ -11,6 +11,6 @@ as $$
   end
 $$;
 
-comment on function brokerage.rule_transfer_backlog(brokerage.task_facts, brokerage.queue_facts,
-                                                    brokerage.pair_facts) is
+comment on function brokerage.rule_transfer_backlog(
+  brokerage.task_facts, brokerage.queue_facts, brokerage.pair_facts) is
   'transfer-backlog: at most NQUEUED_NUC_CAP files are queued into the nucleus, unless t1Weight is negative.';
