@@ -1,73 +1,59 @@
 -- Tables, types and sequences of the schema instance, as a fresh install on PostgreSQL 18 has them, to be read.
 -- Nobody edits or runs this file: migrations/ makes the tables, `broker db schema --write` writes the file.
 
+-- Ids of instances that instance.schedule requests.
 create sequence instance.instance_id;
-comment on sequence instance.instance_id is 'Ids of instances that instance.schedule requests.';
 
+-- Ids of steps that are added without one.
 create sequence instance.step_id;
-comment on sequence instance.step_id is 'Ids of steps that are added without one.';
 
+-- Computation instances: rented machines that steps are packed onto. What is free follows from what an instance has and
+-- what its steps use.
 create table instance.instance (
-  setup text not null,
-  instance_id bigint not null,
-  type text not null,
-  task_id bigint,
-  state text default 'running'::text not null,
+  setup text not null,  -- Tenant: DIRAC's Setup, PanDA's vo.
+  instance_id bigint not null,  -- Number of the instance.
+  type text not null,  -- Instance type (resource.instance_type).
+  task_id bigint,  -- Task that the instance was requested for; null = steps of every task may use it.
+  state text default 'running'::text not null,  -- requested, running or released.
+  -- PanDA queue of kind cloud whose jobs the instance takes; null = it takes the steps of instance.add_jobs.
   queue text,
-  cpu numeric,
-  ram numeric,
-  price numeric,
-  used_cpu numeric default 0 not null,
-  used_ram numeric default 0 not null,
-  requested_at timestamp with time zone,
-  started_at timestamp with time zone,
-  released_at timestamp with time zone,
+  cpu numeric,  -- Cores that the instance has; null in a world = those of its type.
+  ram numeric,  -- Memory that the instance has (MB); null in a world = that of its type.
+  price numeric,  -- Price per hour; null in a world = that of its type.
+  used_cpu numeric default 0 not null,  -- Cores of the steps that are placed on the instance.
+  used_ram numeric default 0 not null,  -- Memory (MB) of the steps that are placed on the instance.
+  requested_at timestamp with time zone,  -- When the instance was requested; null = not known.
+  started_at timestamp with time zone,  -- When the instance began to run; null = not yet, or not known.
+  released_at timestamp with time zone,  -- When the instance was released; null = not yet, or not known.
   constraint instance_pkey primary key (setup, instance_id),
+  -- more than 0 and less than 1e9
   constraint instance_cpu_allowed check (cpu > 0::numeric and cpu < '1000000000'::numeric),
+  -- steps use at most the cores of the instance
   constraint instance_cpu_used check (used_cpu >= 0::numeric and used_cpu <= coalesce(cpu, used_cpu)),
+  -- 1 to 1e18
   constraint instance_instance_id_allowed check (instance_id >= 1 and instance_id::numeric <=
     '1000000000000000000'::numeric),
+  -- 0 or more, and less than 1e15
   constraint instance_price_allowed check (price >= 0::numeric and price < '1000000000000000'::numeric),
+  -- more than 0 and less than 1e15
   constraint instance_ram_allowed check (ram > 0::numeric and ram < '1000000000000000'::numeric),
+  -- steps use at most the memory of the instance
   constraint instance_ram_used check (used_ram >= 0::numeric and used_ram <= coalesce(ram, used_ram)),
+  -- requested, running or released
   constraint instance_state_check check (state = any (array['requested'::text, 'running'::text, 'released'::text])),
   constraint instance_setup_fkey foreign key (setup) references resource.setup(setup) on delete cascade
 );
+-- Instances of a task that are not released.
 create index instance_live on instance.instance (setup, task_id) where (state <> 'released'::text);
+-- Instances by the time of their release, to delete old ones.
 create index instance_released on instance.instance (setup, released_at) where (state = 'released'::text);
-comment on table instance.instance is
-  'Computation instances: rented machines that steps are packed onto. What is free follows from what an instance has '
-  'and what its steps use.';
-comment on column instance.instance.setup is 'Tenant: DIRAC''s Setup, PanDA''s vo.';
-comment on column instance.instance.instance_id is 'Number of the instance.';
-comment on column instance.instance.type is 'Instance type (resource.instance_type).';
-comment on column instance.instance.task_id is
-  'Task that the instance was requested for; null = steps of every task may use it.';
-comment on column instance.instance.state is 'requested, running or released.';
-comment on column instance.instance.queue is
-  'PanDA queue of kind cloud whose jobs the instance takes; null = it takes the steps of instance.add_jobs.';
-comment on column instance.instance.cpu is 'Cores that the instance has; null in a world = those of its type.';
-comment on column instance.instance.ram is 'Memory that the instance has (MB); null in a world = that of its type.';
-comment on column instance.instance.price is 'Price per hour; null in a world = that of its type.';
-comment on column instance.instance.used_cpu is 'Cores of the steps that are placed on the instance.';
-comment on column instance.instance.used_ram is 'Memory (MB) of the steps that are placed on the instance.';
-comment on column instance.instance.requested_at is 'When the instance was requested; null = not known.';
-comment on column instance.instance.started_at is 'When the instance began to run; null = not yet, or not known.';
-comment on column instance.instance.released_at is 'When the instance was released; null = not yet, or not known.';
-comment on constraint instance_cpu_allowed on instance.instance is 'more than 0 and less than 1e9';
-comment on constraint instance_cpu_used on instance.instance is 'steps use at most the cores of the instance';
-comment on constraint instance_instance_id_allowed on instance.instance is '1 to 1e18';
-comment on constraint instance_price_allowed on instance.instance is '0 or more, and less than 1e15';
-comment on constraint instance_ram_allowed on instance.instance is 'more than 0 and less than 1e15';
-comment on constraint instance_ram_used on instance.instance is 'steps use at most the memory of the instance';
-comment on constraint instance_state_check on instance.instance is 'requested, running or released';
-comment on index instance.instance_live is 'Instances of a task that are not released.';
-comment on index instance.instance_released is 'Instances by the time of their release, to delete old ones.';
 
+-- How instances are scheduled in a setup (instance.set_settings); a setup without a row has the defaults.
 create table instance.setting (
-  setup text not null,
-  most_instances integer,
-  most_per_task integer,
+  setup text not null,  -- Tenant.
+  most_instances integer,  -- The most instances that are not released; null = no limit.
+  most_per_task integer,  -- The same for each task that has no limit of its own; null = no limit.
+  -- Which steps are placed first: dearest or cheapest, by the price of the instance type that each requires.
   first text default 'dearest'::text not null,
   constraint setting_pkey primary key (setup),
   constraint setting_first_check check (first = any (array['dearest'::text, 'cheapest'::text])),
@@ -75,92 +61,58 @@ create table instance.setting (
   constraint setting_most_per_task_check check (most_per_task >= 0),
   constraint setting_setup_fkey foreign key (setup) references resource.setup(setup) on delete cascade
 );
-comment on table instance.setting is
-  'How instances are scheduled in a setup (instance.set_settings); a setup without a row has the defaults.';
-comment on column instance.setting.setup is 'Tenant.';
-comment on column instance.setting.most_instances is 'The most instances that are not released; null = no limit.';
-comment on column instance.setting.most_per_task is
-  'The same for each task that has no limit of its own; null = no limit.';
-comment on column instance.setting.first is
-  'Which steps are placed first: dearest or cheapest, by the price of the instance type that each requires.';
 
+-- Steps of tasks, which are packed onto instances: one execution that needs cores and memory. A need is a number, or an
+-- expression of inputs until they are known.
 create table instance.step (
-  setup text not null,
-  step_id bigint not null,
-  task_id bigint,
-  cpu numeric,
+  setup text not null,  -- Tenant: DIRAC's Setup, PanDA's vo.
+  step_id bigint not null,  -- Number of the step.
+  task_id bigint,  -- Task; null = none.
+  cpu numeric,  -- Cores that the step needs; null = not known yet.
+  -- Cores as an expression of inputs, such as ceil(size / 1000); null = a number was given, or nothing.
   cpu_expression text,
-  ram numeric,
+  ram numeric,  -- Memory that the step needs (MB); null = not known yet.
+  -- Memory (MB) as an expression of inputs, such as 2 * size; null = a number was given, or nothing.
   ram_expression text,
-  instance_type text,
-  instance_id bigint,
+  instance_type text,  -- Hint: the type that its instance must have; null = any that fits.
+  instance_id bigint,  -- Instance that the step is placed on, or was on when it ended; null = none.
+  -- waiting, placed, finished, cancelled, or unschedulable (no type can take it; the reason names what is short).
   state text default 'waiting'::text not null,
-  inputs jsonb default '{}'::jsonb not null,
-  queue text,
-  job_id bigint,
-  reason text,
-  placed_at timestamp with time zone,
-  ended_at timestamp with time zone,
+  inputs jsonb default '{}'::jsonb not null,  -- Inputs that expressions read, as far as they are known: name to number.
+  queue text,  -- PanDA queue of kind cloud that the step waits for; null = none.
+  job_id bigint,  -- Job of a TaskQueue that the step stands for (instance.follow_taskqueues); null = none.
+  reason text,  -- Why the step is placed there, waits, or is unschedulable; null = no schedule has looked at it.
+  placed_at timestamp with time zone,  -- When the step was placed; null = it is on no instance, or not known.
+  ended_at timestamp with time zone,  -- When the step finished or was cancelled; null = not yet, or not known.
   constraint step_pkey primary key (setup, step_id),
-  constraint step_cpu_check check (cpu >= 0::numeric and cpu < '1000000000'::numeric),
-  constraint step_inputs_check check (jsonb_typeof(inputs) = 'object'::text),
+  constraint step_cpu_check check (cpu >= 0::numeric and cpu < '1000000000'::numeric),  -- 0 or more, and less than 1e9
+  constraint step_inputs_check check (jsonb_typeof(inputs) = 'object'::text),  -- an object
+  -- 0 or more, and less than 1e15
   constraint step_ram_check check (ram >= 0::numeric and ram < '1000000000000000'::numeric),
+  -- waiting, placed, finished, cancelled or unschedulable
   constraint step_state_allowed check (state = any (array['waiting'::text, 'placed'::text, 'finished'::text,
     'cancelled'::text, 'unschedulable'::text])),
+  -- 1 to 1e18
   constraint step_step_id_allowed check (step_id >= 1 and step_id::numeric <= '1000000000000000000'::numeric),
   constraint step_setup_fkey foreign key (setup) references resource.setup(setup) on delete cascade
 );
+-- Steps by the time of their end, to delete old ones.
 create index step_ended on instance.step (setup, ended_at) where (state = any (array['finished'::text,
   'cancelled'::text]));
+-- The step that stands for a job; at most one.
 create unique index step_of_job on instance.step (setup, job_id) where (job_id is not null);
+-- Steps that are placed on an instance.
 create index step_placed on instance.step (setup, instance_id) where (state = 'placed'::text);
+-- Steps of a task that are on no instance.
 create index step_unplaced on instance.step (setup, task_id) where (state = any (array['waiting'::text,
   'unschedulable'::text]));
-comment on table instance.step is
-  'Steps of tasks, which are packed onto instances: one execution that needs cores and memory. A need is a number, or '
-  'an expression of inputs until they are known.';
-comment on column instance.step.setup is 'Tenant: DIRAC''s Setup, PanDA''s vo.';
-comment on column instance.step.step_id is 'Number of the step.';
-comment on column instance.step.task_id is 'Task; null = none.';
-comment on column instance.step.cpu is 'Cores that the step needs; null = not known yet.';
-comment on column instance.step.cpu_expression is
-  'Cores as an expression of inputs, such as ceil(size / 1000); null = a number was given, or nothing.';
-comment on column instance.step.ram is 'Memory that the step needs (MB); null = not known yet.';
-comment on column instance.step.ram_expression is
-  'Memory (MB) as an expression of inputs, such as 2 * size; null = a number was given, or nothing.';
-comment on column instance.step.instance_type is 'Hint: the type that its instance must have; null = any that fits.';
-comment on column instance.step.instance_id is
-  'Instance that the step is placed on, or was on when it ended; null = none.';
-comment on column instance.step.state is
-  'waiting, placed, finished, cancelled, or unschedulable (no type can take it; the reason names what is short).';
-comment on column instance.step.inputs is 'Inputs that expressions read, as far as they are known: name to number.';
-comment on column instance.step.queue is 'PanDA queue of kind cloud that the step waits for; null = none.';
-comment on column instance.step.job_id is
-  'Job of a TaskQueue that the step stands for (instance.follow_taskqueues); null = none.';
-comment on column instance.step.reason is
-  'Why the step is placed there, waits, or is unschedulable; null = no schedule has looked at it.';
-comment on column instance.step.placed_at is 'When the step was placed; null = it is on no instance, or not known.';
-comment on column instance.step.ended_at is 'When the step finished or was cancelled; null = not yet, or not known.';
-comment on constraint step_cpu_check on instance.step is '0 or more, and less than 1e9';
-comment on constraint step_inputs_check on instance.step is 'an object';
-comment on constraint step_ram_check on instance.step is '0 or more, and less than 1e15';
-comment on constraint step_state_allowed on instance.step is 'waiting, placed, finished, cancelled or unschedulable';
-comment on constraint step_step_id_allowed on instance.step is '1 to 1e18';
-comment on index instance.step_ended is 'Steps by the time of their end, to delete old ones.';
-comment on index instance.step_of_job is 'The step that stands for a job; at most one.';
-comment on index instance.step_placed is 'Steps that are placed on an instance.';
-comment on index instance.step_unplaced is 'Steps of a task that are on no instance.';
 
+-- How many instances a task may have, where it has a limit of its own (instance.set_task_limit).
 create table instance.task_limit (
-  setup text not null,
-  task_id bigint not null,
-  most_instances integer not null,
+  setup text not null,  -- Tenant.
+  task_id bigint not null,  -- Task.
+  most_instances integer not null,  -- The most instances that are not released.
   constraint task_limit_pkey primary key (setup, task_id),
   constraint task_limit_most_instances_check check (most_instances >= 0),
   constraint task_limit_setup_fkey foreign key (setup) references resource.setup(setup) on delete cascade
 );
-comment on table instance.task_limit is
-  'How many instances a task may have, where it has a limit of its own (instance.set_task_limit).';
-comment on column instance.task_limit.setup is 'Tenant.';
-comment on column instance.task_limit.task_id is 'Task.';
-comment on column instance.task_limit.most_instances is 'The most instances that are not released.';

@@ -7,8 +7,6 @@ declare
   v_now timestamptz := resource.clock(p_setup);
   v_id bigint;
   v_steps instance.step[];
-  v_leases taskqueue.lease[];
-  v_lease taskqueue.lease;
 begin
   perform resource.identify(p_setup);
   perform resource.require_known_setup(p_setup);
@@ -18,22 +16,9 @@ begin
                                          where o.setup = p_setup and o.instance_id = u.instance_id
                                            and o.state = 'placed'
                                         offset 0) s);
-  v_leases := array(
-    select l.o from (select s.job_id from unnest(v_steps) s where s.job_id is not null order by 1) t
-     cross join lateral (
-       select o from taskqueue.lease o where o.setup = p_setup and o.job_id = t.job_id for update) l);
-  if v_leases <> '{}' then  -- the agent of the instance is gone, too
-    perform taskqueue.enter_setup(p_setup);
-    foreach v_lease in array v_leases loop
-      if v_lease.kill_reason is not null then
-        perform taskqueue.end_lease(v_lease, 'cancelled', v_lease.kill_reason);
-      end if;
-    end loop;
-    v_leases := array(select l::taskqueue.lease from unnest(v_leases) l where l.kill_reason is null);
-    if v_leases <> '{}' then
-      perform taskqueue.return_jobs(p_setup, v_leases, 'its instance was lost');
-    end if;
-  end if;
+  -- the agent of the instance is gone, too
+  perform taskqueue.return_leases(
+    p_setup, array(select s.job_id from unnest(v_steps) s where s.job_id is not null), 'its instance was lost');
   return query
   select l.step_id, l.answer
     from instance.leave_instances(p_setup, array(select s.step_id from unnest(v_steps) s), '{placed}', 'waiting',

@@ -33,8 +33,8 @@ begin
                   'Site', v_instance.queue, 'NumberOfProcessors', floor(v_instance.cpu), 'MaxRAM', v_instance.ram));
   for v_id in
     select s.job_id from instance.step s
-     where s.setup = p_setup and s.instance_id = p_instance_id and s.state = 'placed'
-       and exists (select from taskqueue.job t where t.setup = p_setup and t.job_id = s.job_id)
+     cross join lateral taskqueue.fate_of(p_setup, s.job_id) f
+     where s.setup = p_setup and s.instance_id = p_instance_id and s.state = 'placed' and f.waits
      order by 1
   loop
     exit when v_got >= p_limit;

@@ -25,12 +25,10 @@ begin
     with open as materialized (
       select c.queue, c.task_queue_id from instance.cloud_task_queue c where c.setup = p_setup
     ), left_over as materialized (
-      select s.step_id, s.queue,
-             (select t.task_queue_id from taskqueue.job t
-               where t.setup = p_setup and t.job_id = s.job_id and not t.held) as task_queue_id
+      select s.step_id, s.queue, f.task_queue_id
         from unnest(v_steps) s
-       where not exists (
-         select from taskqueue.lease l where l.setup = p_setup and l.job_id = s.job_id offset 0)
+       cross join lateral taskqueue.fate_of(p_setup, s.job_id) f
+       where not f.is_leased
     )
     select l.step_id from left_over l
      where l.queue is null or l.task_queue_id is null
@@ -44,16 +42,11 @@ begin
                                          for update skip locked) o);
   for v_part in
     select w.state, w.reason, array_agg(w.step_id) as ids
-      from (select s.step_id, case when e.outcome = 'finished' then 'finished' else 'cancelled' end as state,
-                   case when e.is_there
-                        then 'its job is held, or waits for a queue that is offline or not of kind cloud'
-                        else coalesce('it ended: ' || e.outcome, 'it is in no TaskQueue') end as reason
+      from (select s.step_id, case when f.outcome = 'finished' then 'finished' else 'cancelled' end as state,
+                   case when f.waits then 'its job is held, or waits for a queue that is offline or not of kind cloud'
+                        else coalesce('it ended: ' || f.outcome, 'it is in no TaskQueue') end as reason
               from unnest(v_steps) s
-             cross join lateral (select exists (select from taskqueue.job t
-                                                 where t.setup = p_setup and t.job_id = s.job_id
-                                                offset 0) as is_there,
-                                        (select x.outcome from taskqueue.ended x
-                                          where x.setup = p_setup and x.job_id = s.job_id) as outcome) e
+             cross join lateral taskqueue.fate_of(p_setup, s.job_id) f
              where (s.step_id in (select u from unnest(v_ids) u)) is true) w
      group by w.state, w.reason
   loop
