@@ -39,6 +39,12 @@ grant execute on function resource.dump_config             to broker_operator;
 grant execute on function resource.set_config              to broker_operator;
 grant execute on function resource.config_of               to broker_operator, broker_viewer;
 grant select on table resource.config_key                  to broker_operator, broker_viewer;
+-- resource.config_key calls them
+grant execute on function resource.keys_of_job_brokerage      to broker_operator, broker_viewer;
+grant execute on function resource.keys_of_analysis_brokerage to broker_operator, broker_viewer;
+grant execute on function resource.keys_of_task_brokerage     to broker_operator, broker_viewer;
+grant execute on function resource.keys_of_users              to broker_operator, broker_viewer;
+grant execute on function resource.keys_of_timeouts           to broker_operator, broker_viewer;
 grant execute on function workload.store                   to broker_operator;
 grant execute on function workload.dump                    to broker_operator;
 grant execute on function workload.set_replica             to broker_operator;

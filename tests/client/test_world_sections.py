@@ -541,12 +541,12 @@ def test_an_operator_loads_and_dumps_and_an_agent_does_not(connect: Callable[...
 @pytest.mark.parametrize(
     ("query", "named"),
     [
-        ("select resource.store('w', 'setup', '[]')", "'setup', which worlds do not hold"),
+        ("select resource.store('w', 'setup', '[]')", "the world format has no table 'setup' of the schema resource"),
         ("select workload.store('w', 'task', '{}')", "not an array of objects"),
         ("select workload.store('w', 'task', '[7]')", "not an array of objects"),
         ("select workload.store('w', 'statistic', '[{\"number\": 1}]')", "statistic number 1: number is not known"),
         ("select resource.store('', 'queue', '[]')", "setup is ''"),
-        ("select * from workload.dump('w', 'config')", "'config', which worlds do not hold"),
+        ("select * from workload.dump('w', 'config')", "the world format has no table 'config' of the schema workload"),
         ("select resource.set_config('w', '', '1')", "'' is not known"),
         ("select resource.set_config('w', 'NW_ACTIVE', '1', 'jobbroker')", "NW_ACTIVE is 1, not a boolean"),
         ("select resource.set_config('w', 'NW_ACTIVE', 'true', 'jobroker')", "'jobroker:NW_ACTIVE' is not known"),

@@ -1,5 +1,5 @@
--- World format: loads rows into a table of this room. What instances have comes from their type, what is used from
--- their jobs; expressions whose inputs are known are worked out.
+-- Cores, memory and price of an instance come from its type, what is used from its steps. Expressions whose inputs are
+-- known are evaluated.
 create or replace function instance.store(
   p_setup text, p_table text, p_rows jsonb, p_parents jsonb default null, p_merge boolean default false
 ) returns bigint
@@ -25,8 +25,7 @@ begin
     elsif found then
       raise exception 'step % is at queue %, and stands for no job', v_wrong.step_id, v_wrong.queue
         using errcode = 'PB001',
-              hint = 'Jobs that wait in TaskQueues for a queue of kind cloud are taken up by instance.schedule; '
-                     'own jobs have no queue.';
+              hint = 'Give the job of a step that has a queue; instance.schedule adds these steps itself.';
     end if;
   end if;
   perform instance.reserve_ids(p_setup);
@@ -60,7 +59,8 @@ begin
 end $$;
 
 comment on function instance.store(text, text, jsonb, jsonb, boolean) is
-  'Upserts an array of objects into a table of the room instance and returns how many; keys are columns, one left out '
-  'gets its default (p_merge: keeps what the row has that is there), null is null. Rows of p_parents (values of the '
-  'first key column, or objects with it and others; true = all) are deleted first. Errors: PB001 (a row is wrong, '
-  'jobs do not fit on their instance), PB002 (setup not granted).';
+  'Upserts an array of objects into a table of the schema instance, and returns how many rows were stored. Keys are '
+  'columns; a key that is left out gets the default of the column, or (p_merge) keeps its value in a row that is '
+  'there; null is null. The rows of p_parents (values of the first key column, or objects with it and other columns; '
+  'true = all rows) are deleted first. Errors: PB001 (a row is wrong, or the steps of an instance do not fit on it), '
+  'PB002 (setup not granted).';
