@@ -33,7 +33,8 @@ comment on table instance.instance is
 comment on column instance.instance.setup is 'Tenant: DIRAC''s Setup, PanDA''s vo.';
 comment on column instance.instance.instance_id is 'Number of the instance.';
 comment on column instance.instance.type is 'Instance type (resource.instance_type).';
-comment on column instance.instance.task_id is 'Task that the instance was requested for; null = steps of every task may use it.';
+comment on column instance.instance.task_id is
+  'Task that the instance was requested for; null = steps of every task may use it.';
 comment on column instance.instance.state is 'requested, running or released.';
 comment on column instance.instance.queue is
   'PanDA queue of kind cloud whose jobs the instance takes; null = it takes the steps of instance.add_jobs.';
@@ -82,8 +83,8 @@ comment on index instance.step_ended is 'Steps by the time of their end, to dele
 create unique index step_of_job on instance.step (setup, job_id) where job_id is not null;
 comment on index instance.step_of_job is 'The step that stands for a job; at most one.';
 comment on table instance.step is
-  'Steps of tasks, which are packed onto instances: one execution that needs cores and memory. A need is a number, '
-  'or an expression of inputs until they are known.';
+  'Steps of tasks, which are packed onto instances: one execution that needs cores and memory. A need is a number, or '
+  'an expression of inputs until they are known.';
 comment on column instance.step.setup is 'Tenant: DIRAC''s Setup, PanDA''s vo.';
 comment on column instance.step.step_id is 'Number of the step.';
 comment on column instance.step.task_id is 'Task; null = none.';
@@ -98,8 +99,7 @@ comment on column instance.step.instance_id is
   'Instance that the step is placed on, or was on when it ended; null = none.';
 comment on column instance.step.state is
   'waiting, placed, finished, cancelled, or unschedulable (no type can take it; the reason names what is short).';
-comment on column instance.step.inputs is
-  'Inputs that expressions read, as far as they are known: name to number.';
+comment on column instance.step.inputs is 'Inputs that expressions read, as far as they are known: name to number.';
 comment on column instance.step.queue is 'PanDA queue of kind cloud that the step waits for; null = none.';
 comment on column instance.step.job_id is
   'Job of a TaskQueue that the step stands for (instance.follow_taskqueues); null = none.';

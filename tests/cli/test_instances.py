@@ -38,7 +38,9 @@ def test_what_would_be_and_what_is(cli: Cli, connection: Connection) -> None:
     assert "Would be placed" in cli("instances", "schedule", "--task", 1, "--dry-run").out
     assert "Instances: none" in cli("instances").out
     printed = cli("instances", "schedule").out
-    assert printed == "12 steps placed, 12 instances requested, 0 released; waiting steps: 1, too large for any type: 1\n"
+    assert (
+        printed == "12 steps placed, 12 instances requested, 0 released; waiting steps: 1, too large for any type: 1\n"
+    )
     done = cli("instances", "schedule", "--json").json
     assert done == {"setup": "default", "placed": 0, "requested": 0, "released": 0, "waiting": 1, "unschedulable": 1}
     shown = cli("instances", "--json").json

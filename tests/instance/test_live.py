@@ -131,7 +131,11 @@ def test_an_empty_catalogue(rolled_back: Connection) -> None:
 def test_ends_and_returns(with_types: Connection) -> None:
     add(with_types, *({"id": n, "cpu": 2, "ram": 100} for n in range(1, 6)))
     assert schedule(with_types) == (5, 5, 0, 0, 0)
-    assert call(with_types, "finish_steps", [1, 9, 2]) == [(1, "finished"), (2, "finished"), (9, "there is no such step")]
+    assert call(with_types, "finish_steps", [1, 9, 2]) == [
+        (1, "finished"),
+        (2, "finished"),
+        (9, "there is no such step"),
+    ]
     assert call(with_types, "finish_steps", [1]) == [(1, "it is finished")]
     assert call(with_types, "cancel_steps", [1, 3]) == [(1, "it is finished"), (3, "cancelled")]
     assert call(with_types, "return_steps", [4, 3]) == [(3, "it is cancelled"), (4, "waiting")]
@@ -255,7 +259,7 @@ def test_totals_and_the_bound(with_types: Connection) -> None:
 
 
 def test_the_bound_is_a_mix_of_two_types(with_types: Connection) -> None:
-    """Cores are cheap in one type, memory in another: 10 cores and 100 MB take 9.09 of the first, 0.91 of the second."""
+    """Cores are cheap in one type, memory in the other: 10 cores and 100 MB take 9.09 and 0.91 of them."""
     with_types.execute("delete from resource.instance_type")
     with_types.execute("""
         insert into resource.instance_type (setup, name, cpu, ram, price)

@@ -97,7 +97,7 @@ def test_a_limit_of_the_setup_counts_its_instances_once(full: Calls) -> None:
 
 
 def test_no_plan_goes_by_tables_that_were_empty(db: psycopg.Connection) -> None:
-    """What a call reads grows with its steps, though the planner expects no rows: the tables were analysed when empty."""
+    """What a call reads grows with its steps, though the tables were analysed when they were empty."""
     q = Calls(db)
     world.load(db, [{"instance_types": {"small": {"cpu": 2, "ram": 4096, "price": 1}}}])
     db.execute("vacuum (analyze)")

@@ -1,6 +1,6 @@
 -- PACKING.md, New instances: the third phase; Cost of packing. A new instance goes through the runs in their order
--- and takes what fits. Runs of one price and hint are a list, by falling cpu: the runs within the free cpu are an end
--- of the list, and the first of these within the free ram is found by a tree over their least ram. A filling is
+-- and takes what fits. Runs of one price and hint are a list, by falling cpu: the runs within the free cpu are an
+-- end of the list, and the first of these within the free ram is found by a tree over their least ram. A filling is
 -- repeated while enough steps are left. Long because a call for each search would copy the tree.
 create or replace function instance.fill_instances(
   p_setup text, p_most bigint, p_price numeric[], p_cpu numeric[], p_ram numeric[], p_hint text[], p_type text[],

@@ -1,5 +1,5 @@
--- PACKING.md, Fitting: the second phase; Cost of packing. Long because each change of the search trees is written out:
--- a call for each placement would copy the trees.
+-- PACKING.md, Fitting: the second phase; Cost of packing. Long because each change of the search trees is written
+-- out: a call for each placement would copy the trees.
 create or replace function instance.fit_steps(
   p_setup text, p_task_id bigint, p_queue text, p_cpu numeric[], p_ram numeric[], p_hint text[], inout p_count int[],
   inout p_place int[], out instances bigint[], out types text[], out at int[], out place int[], out count int[],

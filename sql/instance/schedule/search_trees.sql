@@ -1,5 +1,5 @@
--- PACKING.md, Cost of packing. Every tree is built in one pass over the order of the instances: v_path holds the nodes
--- that may still get a right child; their ranks fall.
+-- PACKING.md, Cost of packing. Every tree is built in one pass over the order of the instances: v_path holds the
+-- nodes that may still get a right child; their ranks fall.
 create or replace function instance.search_trees(
   p_setup text, p_task_id bigint, p_queue text, p_least_cpu numeric, p_least_ram numeric, p_hints text[],
   out instances bigint[], out types text[], out cpu numeric[], out ram numeric[], out tree int[], out rank int[],

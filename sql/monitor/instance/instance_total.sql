@@ -1,5 +1,5 @@
--- PACKING.md, Explaining a placement. The lower bound is the least of a linear programme with two conditions, which lies
--- at a mix of one or two types: one type that covers both sums, or two types that cover both sums exactly.
+-- PACKING.md, Explaining a placement. The lower bound is the least of a linear programme with two conditions, which
+-- lies at a mix of one or two types: one type that covers both sums, or two types that cover both sums exactly.
 create or replace view monitor.instance_total as
 with type as materialized (
   select t.setup, t.name, t.cpu::float8 as cpu, t.ram::float8 as ram, t.price::float8 as price

@@ -1,4 +1,3 @@
--- Says who a database role is in a setup (architecture, Roles).
 create or replace function resource.set_identity(
   p_setup text, p_role_name text, p_private boolean default false, p_owner_group text default null,
   p_owner_dn text default null

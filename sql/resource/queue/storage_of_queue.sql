@@ -1,5 +1,4 @@
--- Storages of queues with what is known of them; a storage without a row of its own is on disk,
--- usable, and of no known space.
+-- A storage without a row of its own is on disk, usable, and of unknown space.
 create or replace view resource.storage_of_queue as
 select a.setup, a.queue, a.direction, a.scope, a.position, a.storage,
        coalesce(s.is_tape, false) as is_tape,

@@ -1,4 +1,4 @@
--- Marks a setup as simulated (architecture, Time).
+-- ARCHITECTURE.md, Time.
 create or replace function resource.set_clock(p_setup text, p_now timestamptz) returns void
 language plpgsql
 security definer set search_path = resource, pg_temp

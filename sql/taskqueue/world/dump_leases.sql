@@ -1,4 +1,4 @@
--- World format, dumped on request only: a lease holds the token that proves the attempt.
+-- worlds.md, Dumping. Dumped on request only: a lease has the token that proves the attempt.
 create or replace function taskqueue.dump_leases(p_setup text) returns table (lease jsonb)
 language plpgsql stable
 security definer set search_path = taskqueue, pg_temp

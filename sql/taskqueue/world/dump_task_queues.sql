@@ -1,4 +1,4 @@
--- World format, task_queues: what taskqueue.load_task_queues takes. The order depends on the content only, not on ids
+-- worlds.md, Dumping; taskqueue.load_task_queues reads it. The order depends on the content only, not on ids
 -- of queues, so that a dump of what was loaded from a dump is the same.
 create or replace function taskqueue.dump_task_queues(p_setup text) returns table (task_queue jsonb)
 language plpgsql stable

@@ -1,5 +1,5 @@
--- World format: leases as taskqueue.dump_leases gives them. Their agents go on with the attempts they hold. Limits
--- that are there count them, and nobody is inside meanwhile.
+-- worlds.md, Loading. Leases as taskqueue.dump_leases gives them. Their agents go on with the attempts they hold.
+-- Limits that are there count them, and nobody is inside meanwhile.
 create or replace function taskqueue.load_leases(p_setup text, p_leases jsonb) returns bigint
 language plpgsql
 security definer set search_path = taskqueue, pg_temp

@@ -1,4 +1,4 @@
--- World format, task_queues: each element becomes a TaskQueue of its own, as large as it is, so that what was dumped
+-- worlds.md, Loading. Each element becomes a TaskQueue of its own, as large as it is, so that what was dumped
 -- comes back as it was (insert_jobs would fill siblings up to queue_size instead). In the order of the digests, so
 -- that two loads never wait crosswise.
 create or replace function taskqueue.load_task_queues(p_setup text, p_task_queues jsonb) returns bigint
