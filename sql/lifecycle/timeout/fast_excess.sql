@@ -56,7 +56,7 @@ as $$
               when c.queued <= c.threshold
               then format('%s queued, not above %s (FAST_REBRO_THRESHOLD_NQUEUE_%s)', c.queued, c.threshold, c.gshare)
               when c.has_slots then format('queue %s has slots of its own', c.queue)
-              when c.profile = 'documented' and lifecycle.is_exempt(c.q, '{paused,disableReassign}')
+              when c.profile = 'documented' and lifecycle.is_exempt((c.q).status, (c.q).catchall, '{paused,disableReassign}')
               then format('queue %s is paused or marked disableReassign', c.queue)
          end
     from compared c
