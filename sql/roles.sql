@@ -39,6 +39,12 @@ grant execute on function resource.dump_config             to broker_operator;
 grant execute on function resource.set_config              to broker_operator;
 grant execute on function resource.config_of               to broker_operator, broker_viewer;
 grant select on table resource.config_key                  to broker_operator, broker_viewer;
+-- resource.config_key calls them
+grant execute on function resource.keys_of_job_brokerage      to broker_operator, broker_viewer;
+grant execute on function resource.keys_of_analysis_brokerage to broker_operator, broker_viewer;
+grant execute on function resource.keys_of_task_brokerage     to broker_operator, broker_viewer;
+grant execute on function resource.keys_of_users              to broker_operator, broker_viewer;
+grant execute on function resource.keys_of_timeouts           to broker_operator, broker_viewer;
 grant execute on function workload.store                   to broker_operator;
 grant execute on function workload.dump                    to broker_operator;
 grant execute on function workload.set_replica             to broker_operator;
@@ -111,11 +117,13 @@ grant execute on function taskqueue.matching_queues        to broker_operator, b
 grant execute on function taskqueue.explain_match          to broker_operator, broker_viewer;
 grant execute on function taskqueue.explain_job            to broker_operator, broker_viewer;
 grant execute on function taskqueue.check_matching         to broker_operator, broker_viewer;
+grant select on table taskqueue.description_key        to broker_operator, broker_viewer;
+grant select on table taskqueue.requirement_key        to broker_operator, broker_viewer;
 
 -- taskqueue: an operator's calls
 grant execute on function taskqueue.delete_queue_if_empty  to broker_operator;
 grant execute on function taskqueue.delete_empty_queues    to broker_operator;
-grant execute on function taskqueue.set_queue_enabled      to broker_operator;
+grant execute on function taskqueue.set_task_queue_enabled to broker_operator;
 grant execute on function taskqueue.hold                   to broker_operator;
 grant execute on function taskqueue.resume                 to broker_operator;
 grant execute on function taskqueue.set_limit              to broker_operator;
@@ -195,6 +203,7 @@ grant select on table monitor.matching_difference      to broker_operator, broke
 grant select on table monitor.oldest_job               to broker_operator, broker_viewer;
 grant select on table monitor.queue                    to broker_operator, broker_viewer;
 grant select on table monitor.resource_seen            to broker_operator, broker_viewer;
+grant select on table monitor.setting                  to broker_operator, broker_viewer;
 grant select on table monitor.setup                    to broker_operator, broker_viewer;
 grant select on table monitor.share_tree               to broker_operator, broker_viewer;
 grant select on table monitor.site_limit               to broker_operator, broker_viewer;
@@ -222,15 +231,15 @@ grant execute on function instance.plan                    to broker_operator, b
 grant execute on function instance.release_empty           to broker_operator;
 grant execute on function instance.add_jobs                to broker_submitter, broker_operator;
 grant execute on function instance.set_needs               to broker_submitter, broker_operator;
-grant execute on function instance.cancel_jobs             to broker_submitter, broker_operator;
-grant execute on function instance.finish_jobs             to broker_operator;
-grant execute on function instance.return_jobs             to broker_operator;
+grant execute on function instance.cancel_steps            to broker_submitter, broker_operator;
+grant execute on function instance.finish_steps            to broker_operator;
+grant execute on function instance.return_steps            to broker_operator;
 grant execute on function instance.start_instances         to broker_operator;
 grant execute on function instance.lose_instances          to broker_operator;
 grant execute on function instance.set_settings            to broker_operator;
 grant execute on function instance.set_task_limit          to broker_operator;
-grant execute on function instance.explain_job             to broker_operator, broker_viewer;
+grant execute on function instance.explain_step            to broker_operator, broker_viewer;
 grant select on table monitor.instance                     to broker_operator, broker_viewer;
 grant select on table monitor.instance_difference          to broker_operator, broker_viewer;
-grant select on table monitor.instance_job                 to broker_operator, broker_viewer;
+grant select on table monitor.instance_step                to broker_operator, broker_viewer;
 grant select on table monitor.instance_total               to broker_operator, broker_viewer;

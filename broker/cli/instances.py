@@ -1,4 +1,4 @@
-"""`broker instances`: rented machines and the jobs packed onto them; schedules, catalogues of types, explanations."""
+"""`broker instances`: rented machines and the steps packed onto them; schedules, catalogues of types, explanations."""
 
 import time
 from pathlib import Path
@@ -15,18 +15,18 @@ from broker.operate.reading import Row, rows_of
 
 app = typer.Typer(invoke_without_command=True)
 
-_Task = Annotated[int | None, typer.Option(max=2**63 - 1, help="Only this task.")]
-_JOBS = """
-    select state, count(*) as jobs, sum(cpu) as cpu, sum(ram) as ram
-      from monitor.instance_job
+_Task = Annotated[int | None, typer.Option(max=2**63 - 1, help="Only instances and steps of this task.")]
+_STEPS = """
+    select state, count(*) as steps, sum(cpu) as cpu, sum(ram) as ram
+      from monitor.instance_step
      where setup = %s and (%s::bigint is null or task_id = %s)
      group by state order by state
 """
 _WAITING = """
-    select regexp_replace(reason, '^job [0-9]+ ', '') as reason, count(*) as jobs, min(job_id) as first
-      from monitor.instance_job
+    select regexp_replace(reason, '^step [0-9]+ ', '') as reason, count(*) as steps, min(step_id) as first
+      from monitor.instance_step
      where setup = %s and (%s::bigint is null or task_id = %s) and state in ('waiting', 'unschedulable')
-     group by 1 order by count(*) desc, min(job_id)
+     group by 1 order by count(*) desc, min(step_id)
 """
 _LIVE = """
     select * from monitor.instance
@@ -38,8 +38,8 @@ _TOTAL = """
      order by task_id nulls last, queue nulls first
 """
 _PACKING = """
-    select coalesce(instance_id::text, 'new ' || number) as instance, type, count(*) as jobs, sum(cpu) as cpu,
-           sum(ram) as ram, min(job_id) as first
+    select coalesce(instance_id::text, 'new ' || number) as instance, type, count(*) as steps, sum(cpu) as cpu,
+           sum(ram) as ram, min(step_id) as first
       from instance.tasks_to_schedule(%s, %s) t cross join lateral instance.plan(%s, t.task_id, t.queue) p
      group by t.queue, instance_id, number, type order by t.queue nulls first, min(place)
 """
@@ -49,16 +49,16 @@ _PACKING = """
 def instances(
     context: typer.Context, *, task: _Task = None, limit: Limit = 20, setup: Setup = "default", as_json: Json = False
 ) -> None:
-    """Show how full each rented instance is, what they cost an hour, and the least that any packing could cost."""
+    """Show how full the rented instances are, what they cost an hour, and a lower bound of that cost."""
     if context.invoked_subcommand:
         return
     with session() as connection:
         require_setup(connection, setup)
-        live, total, jobs, waiting = (
-            rows_of(connection, query, setup, task, task) for query in (_LIVE, _TOTAL, _JOBS, _WAITING)
+        live, total, steps, waiting = (
+            rows_of(connection, query, setup, task, task) for query in (_LIVE, _TOTAL, _STEPS, _WAITING)
         )
     if as_json:
-        output.json_out({"setup": setup, "totals": total, "instances": live, "jobs": jobs, "waiting": waiting})
+        output.json_out({"setup": setup, "totals": total, "instances": live, "steps": steps, "waiting": waiting})
         return
     _show_totals(total)
     shown = live[:limit] if limit else live
@@ -72,10 +72,10 @@ def instances(
     )
     if len(shown) < len(live):
         output.say(f"{len(live) - len(shown):,} more instances: --limit 0 shows all")
-    output.bars("Jobs", [(row["state"], row["jobs"]) for row in jobs])
+    output.bars("Steps", [(row["state"], row["steps"]) for row in steps])
     if waiting:
-        rows = [(row["jobs"], row["first"], row["reason"] or "no schedule has looked at it") for row in waiting]
-        output.table("Jobs on no instance", ["jobs", "first", "why"], rows)
+        rows = [(row["steps"], row["first"], row["reason"] or "not scheduled yet") for row in waiting]
+        output.table("Steps on no instance", ["steps", "first", "why"], rows)
 
 
 def _show_totals(total: list[Row]) -> None:
@@ -84,7 +84,7 @@ def _show_totals(total: list[Row]) -> None:
             row["task_id"],
             row["queue"],
             row["instances"],
-            row["jobs"],
+            row["steps"],
             _percent(row["cpu_efficiency"]),
             _percent(row["ram_efficiency"]),
             _money(row["price"]),
@@ -97,7 +97,7 @@ def _show_totals(total: list[Row]) -> None:
         "task",
         "queue",
         "instances",
-        "jobs",
+        "steps",
         "cores used %",
         "memory used %",
         "cost/h",
@@ -119,16 +119,18 @@ def _money(amount: object) -> float | None:
 def schedule(
     *,
     task: _Task = None,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Of one task: say what would go where.")] = False,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Show where the jobs of one task would be placed, and change nothing.")
+    ] = False,
     every: Annotated[
-        float | None, typer.Option(help="Go on, so many seconds (0.1 or more) between two schedules.")
+        float | None, typer.Option(help="Repeat, with this many seconds (at least 0.1) between two schedules.")
     ] = None,
     setup: Setup = "default",
     as_json: Json = False,
 ) -> None:
-    """Pack the waiting jobs of a task, or of all tasks, onto instances; release those without jobs.
+    """Pack the waiting steps of a task, or of all tasks, onto instances, and release instances without steps.
 
-    Jobs that wait in TaskQueues for queues of kind cloud are taken up before. Run it with --every beside agents.
+    Waiting jobs of cloud queues get steps first. Run it with --every beside the JobAgents.
     """
     if dry_run and task is None:
         raise typer.BadParameter("name the task", param_hint="--dry-run")
@@ -142,29 +144,29 @@ def schedule(
             if as_json:
                 output.json_out(rows)
             else:
-                columns = ["instance", "type", "jobs", "cpu", "ram", "first"]
+                columns = ["instance", "type", "steps", "cpu", "ram", "first"]
                 output.table("Would be placed", columns, [[row[name] for name in columns] for row in rows])
             return
     _again(setup, task, every, as_json=as_json)
 
 
 def _again(setup: str, task: int | None, every: float | None, *, as_json: bool) -> None:
-    """One schedule, or one after the other; a server that is not there, or goes away, is waited for."""
+    """Schedule once or repeatedly. Repetition waits for a server that does not answer."""
     import psycopg
 
     from broker.errors import ConnectError
 
-    said: Row | None = None
+    shown: Row | None = None
     while True:
         try:
             with session() as connection:
                 while True:
                     [done] = rows_of(connection, "call instance.schedule(%s, %s)", setup, task)
-                    if done != said:
-                        _say(setup, done, as_json=as_json)
+                    if done != shown:
+                        _show_schedule(setup, done, as_json=as_json)
                     if every is None:
                         return
-                    said = done
+                    shown = done
                     time.sleep(every)
         except (psycopg.OperationalError, ConnectError) as error:
             if every is None:
@@ -173,15 +175,15 @@ def _again(setup: str, task: int | None, every: float | None, *, as_json: bool) 
             time.sleep(every)
 
 
-def _say(setup: str, done: Row, *, as_json: bool) -> None:
-    said = {name.removeprefix("p_"): number for name, number in done.items()}
+def _show_schedule(setup: str, done: Row, *, as_json: bool) -> None:
+    counts = {name.removeprefix("p_"): number for name, number in done.items()}
     if as_json:
-        output.json_out({"setup": setup, **said})
+        output.json_out({"setup": setup, **counts})
     else:
         output.say(
-            f"{output.counted(said['placed'], 'job')} placed,"
-            f" {output.counted(said['requested'], 'instance')} requested, {said['released']:,} released;"
-            f" jobs that wait: {said['waiting']:,}, that fit no type: {said['unschedulable']:,}"
+            f"{output.counted(counts['placed'], 'step')} placed,"
+            f" {output.counted(counts['requested'], 'instance')} requested, {counts['released']:,} released;"
+            f" waiting steps: {counts['waiting']:,}, too large for any type: {counts['unschedulable']:,}"
         )
 
 
@@ -192,13 +194,13 @@ def catalogue(
         typer.Argument(metavar="[FILE]", help="CSV: name, vcpu, memory_gib, usd_per_hour; - for standard input."),
     ] = None,
     *,
-    replace: Annotated[bool, typer.Option("--replace", help="Take away the types that FILE does not have.")] = False,
+    replace: Annotated[bool, typer.Option("--replace", help="Remove the types that FILE does not have.")] = False,
     setup: Setup = "default",
     as_json: Json = False,
 ) -> None:
-    """Load instance types, or (without FILE) those that come with pgbroker: list prices of a public cloud.
+    """Load instance types from FILE, or those that come with pgbroker: list prices of a public cloud.
 
-    Those that are there stay, but for --replace; types of the same name are changed.
+    Types of the same name are changed. Other types stay, unless --replace removes them.
     """
     from psycopg.types.json import Jsonb
 
@@ -227,17 +229,17 @@ def catalogue(
 
 @app.command()
 def explain(
-    job: Annotated[int, typer.Argument(metavar="JOB", max=2**63 - 1, help="The job's id.")],
+    step: Annotated[int, typer.Argument(metavar="STEP", max=2**63 - 1, help="The step's id.")],
     *,
     setup: Setup = "default",
     as_json: Json = False,
 ) -> None:
-    """Say why a job is on its instance, or what each instance is short of, and the new one that it would get."""
+    """Explain why a step is on its instance, or why it fits on none and which new instance it would get."""
     with session() as connection:
         require_setup(connection, setup)
-        rows = rows_of(connection, "select * from instance.explain_job(%s, %s)", setup, job)
+        rows = rows_of(connection, "select * from instance.explain_step(%s, %s)", setup, step)
     if as_json:
         output.json_out(rows)
     else:
         columns = ["instance_id", "type", "verdict", "reason"]
-        output.table(f"Job {job}", columns, [[row[name] for name in columns] for row in rows])
+        output.table(f"Step {step}", columns, [[row[name] for name in columns] for row in rows])

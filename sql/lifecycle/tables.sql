@@ -1,211 +1,136 @@
 -- Tables, types and sequences of the schema lifecycle, as a fresh install on PostgreSQL 18 has them, to be read.
 -- Nobody edits or runs this file: migrations/ makes the tables, `broker db schema --write` writes the file.
 
+-- A timeout: which jobs, since when the age counts, the limit and what becomes of the job. lifecycle.timeout_rule
+-- explains the columns.
 create type lifecycle.timeout as (
-  "position" integer,
-  rule text,
-  statuses text[],
-  labels text[],
-  not_labels text[],
-  priority_from integer,
-  priority_to integer,
+  "position" integer,  -- Place in the order.
+  rule text,  -- Name; the sub status of jobs that the timeout ends.
+  statuses text[],  -- Statuses of the jobs that the timeout looks at.
+  labels text[],  -- Labels of these jobs; null = all.
+  not_labels text[],  -- Labels that are left out; null = none.
+  priority_from integer,  -- Least priority; null = any. A job without one has 0.
+  priority_to integer,  -- Highest priority; null = any.
+  -- Functions that say what else must hold: each takes lifecycle.timeout_facts and returns null, or why it does not.
   conditions text[],
+  -- Since when the age counts: created, modified (or the last report of the JobAgent), state_changed, or waiting
+  -- (activated, else created).
   clock text,
+  -- Configuration of pandaserver that has the limit in hours for a workflow or a group, component:KEY; null = none.
   key_by_name text,
-  key text,
-  queue_column text,
-  queue_setting text,
-  constant interval,
+  key text,  -- Configuration of pandaserver that has the limit in hours, component:KEY; null = none.
+  queue_column text,  -- Column of resource.queue that has the limit in days; null = none.
+  queue_setting text,  -- Column of taskqueue.setting that has the limit; null = none.
+  constant interval,  -- Limit if nothing else has one; null = then the timeout is off.
+  -- cancel (the job is cancelled), rebroker (the job is closed, its work goes back to its task) or fail; a leased job
+  -- that was sent returns to its TaskQueue first.
   action text,
-  skipped_at text[],
-  description text
+  skipped_at text[],  -- Queues at which the timeout does not apply: paused, or disableReassign in the catchall.
+  description text  -- The timeout in a sentence.
 );
-comment on type lifecycle.timeout is
-  'A timeout: which jobs, since when the age counts, the limit and what becomes of the job. lifecycle.timeout_rule '
-  'explains the columns.';
-comment on column lifecycle.timeout."position" is 'Place in the order.';
-comment on column lifecycle.timeout.rule is 'Name; the sub status of jobs that the timeout ends.';
-comment on column lifecycle.timeout.statuses is 'Statuses of the jobs that the timeout looks at.';
-comment on column lifecycle.timeout.labels is 'Labels of these jobs; null = all.';
-comment on column lifecycle.timeout.not_labels is 'Labels that are left out; null = none.';
-comment on column lifecycle.timeout.priority_from is 'Least priority; null = any. A job without one has 0.';
-comment on column lifecycle.timeout.priority_to is 'Highest priority; null = any.';
-comment on column lifecycle.timeout.conditions is
-  'Functions that say what else must hold: each takes lifecycle.timeout_facts and returns null, or why it does not.';
-comment on column lifecycle.timeout.clock is
-  'Since when the age counts: created, modified (or the last report of the JobAgent), state_changed, or waiting '
-  '(activated, else created).';
-comment on column lifecycle.timeout.key_by_name is
-  'Configuration of pandaserver that has the limit in hours for a workflow or a group, component:KEY; null = none.';
-comment on column lifecycle.timeout.key is
-  'Configuration of pandaserver that has the limit in hours, component:KEY; null = none.';
-comment on column lifecycle.timeout.queue_column is 'Column of resource.queue that has the limit in days; null = none.';
-comment on column lifecycle.timeout.queue_setting is 'Column of taskqueue.setting that has the limit; null = none.';
-comment on column lifecycle.timeout.constant is 'Limit if nothing else has one; null = then the timeout is off.';
-comment on column lifecycle.timeout.action is
-  'cancel (the job is cancelled), rebroker (the job is closed, its work goes back to its task) or fail; a leased job '
-  'that was sent returns to its TaskQueue first.';
-comment on column lifecycle.timeout.skipped_at is
-  'Queues at which the timeout does not apply: paused, or disableReassign in the catchall.';
-comment on column lifecycle.timeout.description is 'The timeout in a sentence.';
 
+-- What a condition of a timeout sees of a job and its queue.
 create type lifecycle.timeout_facts as (
-  job_id bigint,
-  task_id bigint,
-  queue text,
-  status text,
-  sub_status text,
-  priority integer,
-  gshare text,
-  label text,
-  user_name text,
-  working_group text,
-  resource_type text,
-  cores integer,
-  processing_type text,
-  workflow text,
-  relocation_flag integer,
-  created timestamp with time zone,
+  job_id bigint,  -- Job.
+  task_id bigint,  -- Task; null = none.
+  queue text,  -- Queue; null = none.
+  status text,  -- Status of the job.
+  sub_status text,  -- Sub status; null = none.
+  priority integer,  -- Priority; null = none.
+  gshare text,  -- Global share.
+  label text,  -- Label.
+  user_name text,  -- User.
+  working_group text,  -- Working group.
+  resource_type text,  -- Resource type.
+  cores integer,  -- Cores.
+  processing_type text,  -- Processing type.
+  workflow text,  -- Workflow of the job.
+  relocation_flag integer,  -- Relocation flag; null = not known.
+  created timestamp with time zone,  -- When the job was created.
+  -- Last modification of the job, or the last report of its JobAgent if that is later.
   modified timestamp with time zone,
-  state_changed timestamp with time zone,
-  activated timestamp with time zone,
-  queue_status text,
-  queue_catchall text,
-  queue_last_start timestamp with time zone,
+  state_changed timestamp with time zone,  -- When the status last changed.
+  activated timestamp with time zone,  -- When the job was activated; null = not yet.
+  queue_status text,  -- Status of the queue; null = the queue is not known.
+  queue_catchall text,  -- The queue's catchall.
+  queue_last_start timestamp with time zone,  -- When a job last started at the queue; null = not known.
+  -- When a job of the task at the queue last changed its status, other than to closed, failed or starting; for a job
+  -- without task or queue when the job did.
   task_changed timestamp with time zone,
-  now timestamp with time zone
+  now timestamp with time zone  -- The time of the setup.
 );
-comment on type lifecycle.timeout_facts is 'What a condition of a timeout sees of a job and its queue.';
-comment on column lifecycle.timeout_facts.job_id is 'Job.';
-comment on column lifecycle.timeout_facts.task_id is 'Task; null = none.';
-comment on column lifecycle.timeout_facts.queue is 'Queue; null = none.';
-comment on column lifecycle.timeout_facts.status is 'Status of the job.';
-comment on column lifecycle.timeout_facts.sub_status is 'Sub status; null = none.';
-comment on column lifecycle.timeout_facts.priority is 'Priority; null = none.';
-comment on column lifecycle.timeout_facts.gshare is 'Global share.';
-comment on column lifecycle.timeout_facts.label is 'Label.';
-comment on column lifecycle.timeout_facts.user_name is 'User.';
-comment on column lifecycle.timeout_facts.working_group is 'Working group.';
-comment on column lifecycle.timeout_facts.resource_type is 'Resource type.';
-comment on column lifecycle.timeout_facts.cores is 'Cores.';
-comment on column lifecycle.timeout_facts.processing_type is 'Processing type.';
-comment on column lifecycle.timeout_facts.workflow is 'Workflow of the job.';
-comment on column lifecycle.timeout_facts.relocation_flag is 'Relocation flag; null = not known.';
-comment on column lifecycle.timeout_facts.created is 'When the job was created.';
-comment on column lifecycle.timeout_facts.modified is
-  'Last modification of the job, or the last report of its JobAgent if that is later.';
-comment on column lifecycle.timeout_facts.state_changed is 'When the status last changed.';
-comment on column lifecycle.timeout_facts.activated is 'When the job was activated; null = not yet.';
-comment on column lifecycle.timeout_facts.queue_status is 'Status of the queue; null = the queue is not known.';
-comment on column lifecycle.timeout_facts.queue_catchall is 'The queue''s catchall.';
-comment on column lifecycle.timeout_facts.queue_last_start is 'When a job last started at the queue; null = not known.';
-comment on column lifecycle.timeout_facts.task_changed is
-  'When a job of the task at the queue last changed its status, other than to closed, failed or starting; for a job '
-  'without task or queue when the job did.';
-comment on column lifecycle.timeout_facts.now is 'The time of the setup.';
 
+-- Who watches now. A lease, not a lock: every step is right with two who watch.
 create table lifecycle.leader (
-  name text not null,
-  holder uuid not null,
-  held_by text not null,
+  name text not null,  -- What is done by one at a time: watchdog.
+  holder uuid not null,  -- Who: a number drawn when it began.
+  held_by text not null,  -- Its host and process, for people.
+  -- Until then nobody else does it; by the server's clock, not that of a setup.
   expires_at timestamp with time zone not null,
   constraint leader_pkey primary key (name)
 );
-comment on table lifecycle.leader is 'Who watches now. A lease, not a lock: every step is right with two who watch.';
-comment on column lifecycle.leader.name is 'What is done by one at a time: watchdog.';
-comment on column lifecycle.leader.holder is 'Who: a number drawn when it began.';
-comment on column lifecycle.leader.held_by is 'Its host and process, for people.';
-comment on column lifecycle.leader.expires_at is
-  'Until then nobody else does it; by the server''s clock, not that of a setup.';
 
+-- Timeouts that an organisation added to those of the base profile (lifecycle.set_timeout). lifecycle.timeout_in_force
+-- has all of a setup.
 create table lifecycle.own_timeout (
-  setup text not null,
-  rule text not null,
+  setup text not null,  -- Tenant.
+  rule text not null,  -- Name; the sub status of jobs that the timeout ends.
+  -- Place in the order of all timeouts; those of the base profiles are at 10, 20, 30 and so on.
   "position" integer not null,
-  statuses text[] not null,
-  labels text[],
-  not_labels text[],
-  priority_from integer,
-  priority_to integer,
+  statuses text[] not null,  -- Statuses of the jobs that the timeout looks at.
+  labels text[],  -- Labels of these jobs; null = all.
+  not_labels text[],  -- Labels that are left out; null = none.
+  priority_from integer,  -- Least priority; null = any. A job without one has 0.
+  priority_to integer,  -- Highest priority; null = any.
+  -- Functions, schema and name, that take lifecycle.timeout_facts and return null if the condition holds, else why not.
   conditions text[] default '{}'::text[] not null,
+  -- Since when the age counts: created, modified (or the last report of the JobAgent), state_changed, or waiting
+  -- (activated, else created).
   clock text not null,
-  key text,
-  constant interval,
+  key text,  -- Configuration of pandaserver that has the limit in hours, component:KEY; null = none.
+  constant interval,  -- Limit if the configuration has none; null = the timeout is off.
+  -- cancel (the job is cancelled), rebroker (the job is closed, its work goes back to its task) or fail.
   action text not null,
+  -- Queues at which the timeout does not apply: paused, or disableReassign in the catchall.
   skipped_at text[] default '{}'::text[] not null,
-  description text,
+  description text,  -- The timeout in a sentence.
   constraint own_timeout_pkey primary key (setup, rule),
   constraint own_timeout_setup_position_key unique (setup, "position"),
+  -- cancel, rebroker or fail
   constraint own_timeout_action_check check (action = any (array['cancel'::text, 'rebroker'::text, 'fail'::text])),
+  -- created, modified, state_changed or waiting
   constraint own_timeout_clock_check check (clock = any (array['created'::text, 'modified'::text,
     'state_changed'::text, 'waiting'::text])),
+  -- longer than 0, at most 100 years
   constraint own_timeout_constant_check check (constant > '00:00:00'::interval and constant <= '100 years'::interval),
-  constraint own_timeout_key_check check (key ~ '^[a-z_]+:[A-Za-z0-9_]+$'::text),
-  constraint own_timeout_labels_check check (labels <> '{}'::text[]),
-  constraint own_timeout_limit check (key is not null or constant is not null),
+  constraint own_timeout_key_check check (key ~ '^[a-z_]+:[A-Za-z0-9_]+$'::text),  -- component:KEY
+  constraint own_timeout_labels_check check (labels <> '{}'::text[]),  -- at least one
+  constraint own_timeout_limit check (key is not null or constant is not null),  -- with a key, a constant or both
+  -- 1 to 99999, no multiple of 10
   constraint own_timeout_position_check check ("position" >= 1 and "position" <= 99999 and ("position" % 10) <> 0),
+  -- lower case letters, digits and hyphens
   constraint own_timeout_rule_check check (rule ~ '^[a-z][a-z0-9-]{0,49}$'::text),
+  -- of paused, disableReassign
   constraint own_timeout_skipped_at_check check (skipped_at <@ '{paused,disableReassign}'::text[]),
+  -- statuses of jobs that have not ended
   constraint own_timeout_statuses_check check (statuses <> '{}'::text[] and statuses <@ array['pending'::text,
     'throttled'::text, 'defined'::text, 'assigned'::text, 'activated'::text, 'sent'::text, 'starting'::text,
     'running'::text, 'holding'::text, 'transferring'::text]),
   constraint own_timeout_setup_fkey foreign key (setup) references resource.setup(setup) on delete cascade
 );
-comment on table lifecycle.own_timeout is
-  'Timeouts that an organisation added to those of the base profile (lifecycle.set_timeout). '
-  'lifecycle.timeout_in_force has all of a setup.';
-comment on column lifecycle.own_timeout.setup is 'Tenant.';
-comment on column lifecycle.own_timeout.rule is 'Name; the sub status of jobs that the timeout ends.';
-comment on column lifecycle.own_timeout."position" is
-  'Place in the order of all timeouts; those of the base profiles are at 10, 20, 30 and so on.';
-comment on column lifecycle.own_timeout.statuses is 'Statuses of the jobs that the timeout looks at.';
-comment on column lifecycle.own_timeout.labels is 'Labels of these jobs; null = all.';
-comment on column lifecycle.own_timeout.not_labels is 'Labels that are left out; null = none.';
-comment on column lifecycle.own_timeout.priority_from is 'Least priority; null = any. A job without one has 0.';
-comment on column lifecycle.own_timeout.priority_to is 'Highest priority; null = any.';
-comment on column lifecycle.own_timeout.conditions is
-  'Functions, schema and name, that take lifecycle.timeout_facts and return null if the condition holds, else why not.';
-comment on column lifecycle.own_timeout.clock is
-  'Since when the age counts: created, modified (or the last report of the JobAgent), state_changed, or waiting '
-  '(activated, else created).';
-comment on column lifecycle.own_timeout.key is
-  'Configuration of pandaserver that has the limit in hours, component:KEY; null = none.';
-comment on column lifecycle.own_timeout.constant is 'Limit if the configuration has none; null = the timeout is off.';
-comment on column lifecycle.own_timeout.action is
-  'cancel (the job is cancelled), rebroker (the job is closed, its work goes back to its task) or fail.';
-comment on column lifecycle.own_timeout.skipped_at is
-  'Queues at which the timeout does not apply: paused, or disableReassign in the catchall.';
-comment on column lifecycle.own_timeout.description is 'The timeout in a sentence.';
-comment on constraint own_timeout_action_check on lifecycle.own_timeout is 'cancel, rebroker or fail';
-comment on constraint own_timeout_clock_check on lifecycle.own_timeout is 'created, modified, state_changed or waiting';
-comment on constraint own_timeout_constant_check on lifecycle.own_timeout is 'longer than 0, at most 100 years';
-comment on constraint own_timeout_key_check on lifecycle.own_timeout is 'component:KEY';
-comment on constraint own_timeout_labels_check on lifecycle.own_timeout is 'at least one';
-comment on constraint own_timeout_limit on lifecycle.own_timeout is 'with a key, a constant or both';
-comment on constraint own_timeout_position_check on lifecycle.own_timeout is '1 to 99999, no multiple of 10';
-comment on constraint own_timeout_rule_check on lifecycle.own_timeout is 'lower case letters, digits and hyphens';
-comment on constraint own_timeout_skipped_at_check on lifecycle.own_timeout is 'of paused, disableReassign';
-comment on constraint own_timeout_statuses_check on lifecycle.own_timeout is 'statuses of jobs that have not ended';
 
+-- Settings of the life of jobs, one row a setup that changed one (lifecycle.set_settings). lifecycle.setting_in_force
+-- has those of every setup.
 create table lifecycle.setting (
-  setup text not null,
-  timeouts text,
-  most integer default 10000 not null,
-  jobs_kept interval default '30 days'::interval not null,
+  setup text not null,  -- Tenant.
+  timeouts text,  -- Base profile whose timeouts apply; null = the base profile of the setup's profile.
+  most integer default 10000 not null,  -- Jobs that one call touches at most, by rule.
+  jobs_kept interval default '30 days'::interval not null,  -- How long ended jobs are kept in workload.job.
   constraint setting_pkey primary key (setup),
+  -- longer than 0, at most 100 years
   constraint setting_jobs_kept_check check (jobs_kept > '00:00:00'::interval and jobs_kept <= '100 years'::interval),
-  constraint setting_most_check check (most > 0),
+  constraint setting_most_check check (most > 0),  -- at least 1
+  -- documented (or doc) or panda2026
   constraint setting_timeouts_check check (timeouts = any (array['documented'::text, 'panda2026'::text])),
   constraint setting_setup_fkey foreign key (setup) references resource.setup(setup) on delete cascade
 );
-comment on table lifecycle.setting is
-  'Settings of the life of jobs, one row a setup that changed one (lifecycle.set_settings). lifecycle.setting_in_force'
-  ' has those of every setup.';
-comment on column lifecycle.setting.setup is 'Tenant.';
-comment on column lifecycle.setting.timeouts is
-  'Base profile whose timeouts apply; null = the base profile of the setup''s profile.';
-comment on column lifecycle.setting.most is 'Jobs that one call touches at most, by rule.';
-comment on column lifecycle.setting.jobs_kept is 'How long ended jobs are kept in workload.job.';
-comment on constraint setting_jobs_kept_check on lifecycle.setting is 'longer than 0, at most 100 years';
-comment on constraint setting_most_check on lifecycle.setting is 'at least 1';
-comment on constraint setting_timeouts_check on lifecycle.setting is 'documented (or doc) or panda2026';

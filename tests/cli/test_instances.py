@@ -18,8 +18,8 @@ Connection = psycopg.Connection[Any]
 
 
 @pytest.fixture
-def house(cli: Cli, db: Connection) -> Connection:
-    """The shipped catalogue, and 12 jobs of a pipeline's step beside one that fits nowhere."""
+def connection(cli: Cli, db: Connection) -> Connection:
+    """The shipped catalogue, and 12 steps of a pipeline, and two steps that cannot be placed."""
     assert "24 instance types loaded into setup default" in cli("instances", "catalogue").out
     jobs = [{"id": n, "task": 1, "cpu": 2, "ram": 12288} for n in range(1, 13)] + [{"id": 99, "task": 1, "cpu": 500}]
     db.execute(
@@ -29,22 +29,24 @@ def house(cli: Cli, db: Connection) -> Connection:
     return db
 
 
-def test_what_would_be_and_what_is(cli: Cli, house: Connection) -> None:
-    """A r5.large holds one job: 2 cores; 12 of them, then nothing is left to do."""
+def test_what_would_be_and_what_is(cli: Cli, connection: Connection) -> None:
+    """An r5.large holds one step of 2 cores: 12 instances, then nothing is left to do."""
     plan = cli("instances", "schedule", "--task", 1, "--dry-run", "--json").json
-    assert [(row["instance"], row["type"], row["jobs"]) for row in plan] == [
+    assert [(row["instance"], row["type"], row["steps"]) for row in plan] == [
         (f"new {n}", "r5.large", 1) for n in range(1, 13)
     ]
     assert "Would be placed" in cli("instances", "schedule", "--task", 1, "--dry-run").out
     assert "Instances: none" in cli("instances").out
-    said = cli("instances", "schedule").out
-    assert said == "12 jobs placed, 12 instances requested, 0 released; jobs that wait: 1, that fit no type: 1\n"
+    printed = cli("instances", "schedule").out
+    assert (
+        printed == "12 steps placed, 12 instances requested, 0 released; waiting steps: 1, too large for any type: 1\n"
+    )
     done = cli("instances", "schedule", "--json").json
     assert done == {"setup": "default", "placed": 0, "requested": 0, "released": 0, "waiting": 1, "unschedulable": 1}
     shown = cli("instances", "--json").json
     [total] = shown["totals"]
-    assert (total["instances"], total["jobs"], float(total["cpu_efficiency"])) == (12, 12, 1)
-    assert {row["state"]: row["jobs"] for row in shown["jobs"]} == {"placed": 12, "unschedulable": 1, "waiting": 1}
+    assert (total["instances"], total["steps"], float(total["cpu_efficiency"])) == (12, 12, 1)
+    assert {row["state"]: row["steps"] for row in shown["steps"]} == {"placed": 12, "unschedulable": 1, "waiting": 1}
     text = cli("instances", "--limit", 5).out
     assert "2 of 2" in text
     assert "12,288 of 16,384" in text
@@ -54,20 +56,20 @@ def test_what_would_be_and_what_is(cli: Cli, house: Connection) -> None:
 
 
 @pytest.mark.parametrize(
-    ("words", "said"),
+    ("words", "error"),
     [
         (["--dry-run"], "name the task"),
         (["--every", "0"], "0 is not between 0.1 and 86400 seconds"),
         (["--every", "5", "--dry-run", "--task", "1"], "a dry run is one schedule"),
     ],
 )
-def test_a_schedule_that_cannot_be(cli: Cli, words: list[str], said: str) -> None:
+def test_a_schedule_that_cannot_be(cli: Cli, words: list[str], error: str) -> None:
     done = cli("instances", "schedule", *words)
-    assert (done.code, said in done.err) == (2, True)
+    assert (done.code, error in done.err) == (2, True)
 
 
 def test_schedules_go_on_when_the_server_takes_the_connection_away(
-    house: Connection, dsn: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    connection: Connection, dsn: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """Three waits: in the first the connection is lost, in the second a job comes, the third ends the test."""
     waits: list[float] = []
@@ -75,24 +77,24 @@ def test_schedules_go_on_when_the_server_takes_the_connection_away(
     def wait(seconds: float) -> None:
         waits.append(seconds)
         if len(waits) == 1:
-            house.execute("""
+            connection.execute("""
                 select pg_terminate_backend(pid) from pg_stat_activity
                  where datname = current_database() and pid <> pg_backend_pid() and query like 'call instance%%'""")
         elif len(waits) == 2:  # the note was written
-            house.execute("""select instance.add_jobs('default', '[{"cpu": 2, "ram": 4096}]')""")
+            connection.execute("""select instance.add_jobs('default', '[{"cpu": 2, "ram": 4096}]')""")
         else:
             raise KeyboardInterrupt
-        house.commit()
+        connection.commit()
 
     monkeypatch.setenv("BROKER_DSN", dsn)
     monkeypatch.setattr("broker.cli.instances.time.sleep", wait)
     with pytest.raises(KeyboardInterrupt):
         schedule(task=None, dry_run=False, every=7, setup="default", as_json=False)
-    said = capsys.readouterr()
+    printed = capsys.readouterr()
     assert waits == [7, 7, 7]
-    assert said.out.splitlines()[0].startswith("12 jobs placed")
-    assert said.out.splitlines()[1].startswith("1 job placed")
-    assert "trying again" in said.err
+    assert printed.out.splitlines()[0].startswith("12 steps placed")
+    assert printed.out.splitlines()[1].startswith("1 step placed")
+    assert "trying again" in printed.err
 
 
 def test_a_job_of_taskqueues_on_an_instance(cli: Cli, db: Connection) -> None:
@@ -109,28 +111,28 @@ def test_a_job_of_taskqueues_on_an_instance(cli: Cli, db: Connection) -> None:
     assert "CLOUD" in cli("instances").out
 
 
-def test_a_catalogue_of_ones_own_in_place_of_what_is_there(cli: Cli, house: Connection, tmp_path: Path) -> None:
+def test_a_catalogue_of_ones_own_in_place_of_what_is_there(cli: Cli, connection: Connection, tmp_path: Path) -> None:
     own = tmp_path / "own.csv"
     own.write_text("name,vcpu,memory_gib,usd_per_hour\nmine,2,12,0.1\n")
     cli("instances", "catalogue", own)
     count = "select count(*) from resource.instance_type where setup = 'default'"
-    assert house.execute(count).fetchone() == (25,)
+    assert connection.execute(count).fetchone() == (25,)
     cli("instances", "catalogue", own, "--replace")
-    assert house.execute(count).fetchone() == (1,)
+    assert connection.execute(count).fetchone() == (1,)
     cli("instances", "schedule")
     assert {one["type"] for one in cli("instances", "--json").json["instances"]} == {"mine"}
 
 
-def test_an_explanation(cli: Cli, house: Connection) -> None:
+def test_an_explanation(cli: Cli, connection: Connection) -> None:
     cli("instances", "schedule")
     assert "no instance suited: a new one of type r5.large" in cli("instances", "explain", 1).out
     [row] = cli("instances", "explain", 99, "--json").json
     assert (row["verdict"], row["reason"]) == ("waiting", "ram is not known")
     missing = cli("instances", "explain", 7000)
-    assert (missing.code, "there is no job 7000" in missing.err) == (1, True)
+    assert (missing.code, "there is no step 7000" in missing.err) == (1, True)
 
 
-def test_wrong_calls(cli: Cli, house: Connection, tmp_path: Path) -> None:
+def test_wrong_calls(cli: Cli, connection: Connection, tmp_path: Path) -> None:
     assert cli("instances", "schedule", "--dry-run").code == 2
     assert "setup no does not exist" in cli("instances", "--setup", "no").err
     for text, wrong in (
@@ -144,8 +146,8 @@ def test_wrong_calls(cli: Cli, house: Connection, tmp_path: Path) -> None:
         ("name,vcpu,memory_gib,usd_per_hour\na,0,1,1\n", "cpu is 0"),
     ):
         (tmp_path / "types.csv").write_text(text)
-        said = cli("instances", "catalogue", tmp_path / "types.csv")
-        assert (said.code, wrong in said.err) == (1, True), said.err
+        printed = cli("instances", "catalogue", tmp_path / "types.csv")
+        assert (printed.code, wrong in printed.err) == (1, True), printed.err
 
 
 def test_the_shipped_figures() -> None:

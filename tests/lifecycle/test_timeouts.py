@@ -1,6 +1,7 @@
 """Each timeout on both sides of its limit, what switches it off, and what becomes of the job; both profiles."""
 
 import random
+import re
 from pathlib import Path
 from typing import Any
 
@@ -131,20 +132,21 @@ def test_each_rule_on_both_sides_of_its_limit(rolled_back: Connection, profile: 
 
 @pytest.mark.parametrize("profile", PROFILES)
 def test_the_page_has_the_timeouts_as_they_are(rolled_back: Connection, profile: str) -> None:
-    page = (Path(__file__).parents[2] / "sql" / "lifecycle" / "TIMEOUTS.md").read_text(encoding="utf-8")
-    section = page.partition(f"### Profile `{profile}`\n")[2].partition("\n### ")[0]
-    lines = [line for line in section.splitlines() if line[:3] > "| 0"]
-    table = [[cell.strip() for cell in line.strip("|").split("|")] for line in lines]
+    page = (Path(__file__).parents[2] / "sql" / "lifecycle" / "timeout" / "README.md").read_text(encoding="utf-8")
+    section = page.partition(f"## Profile {profile}\n")[2].partition("\n## ")[0]
+    entries = [
+        " ".join(entry.split()).replace("\\<", "<") for entry in re.findall(r"^- .*\n(?: .*\n)*", section, re.MULTILINE)
+    ]
     rows = rolled_back.execute(
-        "select position::text as place, format('`%%s`', rule), description, action, array_to_string(skipped_at, ', ')"
-        "  from lifecycle.timeout_rule where profile = %s order by position",
+        "select format('- %%s `%%s` %%s: %%s', position, rule, action, description),"
+        "       array_to_string(skipped_at, ', ') from lifecycle.timeout_rule where profile = %s order by position",
         [profile],
     ).fetchall()
-    everywhere = "paused, disableReassign"  # stands once, above the table
-    assert [row[4] for row in rows if profile == "documented"] == [everywhere] * (
-        len(rows) if profile == "documented" else 0
-    )
-    assert table[-len(rows) :] == [list(row[: 4 if profile == "documented" else 5]) for row in rows]
+    if profile == "documented":  # stands once, above the list
+        assert {skipped for _, skipped in rows} == {"paused, disableReassign"}
+        assert entries == [text for text, _ in rows]
+    else:
+        assert entries == [text + (f" [{skipped}]" if skipped else "") for text, skipped in rows]
 
 
 SWITCHES: dict[str, list[dict[str, Any]]] = {
@@ -295,7 +297,9 @@ def test_a_timeout_of_ones_own_decides_and_explains(rolled_back: Connection) -> 
     assert told(q, "watch_timeouts", True) == {("late", "rebroker"): 1}
     assert told(q, "watch_timeouts") == {("late", "rebroker"): 1}
     assert job_state(q, 1) == ("closed", "rebrokered")
-    q.rows("select resource.set_config('default', 'job_timeout:ACME_LATE', '4', p_force => true)")
+    q.rows(
+        "select resource.set_config('default', 'job_timeout:ACME_LATE', '4', p_app => 'pandaserver', p_force => true)"
+    )
     set_timeout(rolled_back, "late", {"key": "job_timeout:ACME_LATE", "conditions": [], "action": "cancel"})
     assert overdue(q) == {2: ("late", "cancel"), 3: ("late", "cancel")}
     assert q.rows("select position, own from lifecycle.timeout_in_force where rule = 'late'") == [(45, True)]

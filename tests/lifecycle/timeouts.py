@@ -89,7 +89,7 @@ def _place(q: Calls, job_id: int) -> None:
     """Into a TaskQueue of its own, as lifecycle.activate puts jobs there; submitters may not insert them."""
     wanted = Jsonb(requirements(Sites=[f"S{job_id}"]))
     q.rows(
-        "select taskqueue.open_queues('default', p.made)"
+        "select taskqueue.open_task_queues('default', p.made)"
         "  from taskqueue.canonical_requirements('default', %s) c"
         " cross join lateral taskqueue.place_jobs('default', c, array[%s], array[1]) p",
         wanted,

@@ -36,7 +36,7 @@ SUBMITTER = EVERYBODY | {
     "lifecycle.cancel_jobs",
     "instance.add_jobs",
     "instance.set_needs",
-    "instance.cancel_jobs",
+    "instance.cancel_steps",
 }
 VIEWER = EVERYBODY | {
     "taskqueue.matching_queues",
@@ -46,6 +46,11 @@ VIEWER = EVERYBODY | {
     "taskqueue.requires_value",
     "resource.describe_setup",
     "resource.config_of",
+    "resource.keys_of_job_brokerage",
+    "resource.keys_of_analysis_brokerage",
+    "resource.keys_of_task_brokerage",
+    "resource.keys_of_users",
+    "resource.keys_of_timeouts",
     "brokerage.algorithm_of",
     "brokerage.classes",
     "brokerage.explain",
@@ -60,7 +65,7 @@ VIEWER = EVERYBODY | {
     "lifecycle.share_tree",
     "lifecycle.explain_timeouts",
     "lifecycle.fast_excess",
-    "instance.explain_job",
+    "instance.explain_step",
     "instance.plan",
     "instance.tasks_to_schedule",
 }
@@ -74,7 +79,7 @@ OPERATOR = (
         "resource.set_clock",
         "taskqueue.delete_queue_if_empty",
         "taskqueue.delete_empty_queues",
-        "taskqueue.set_queue_enabled",
+        "taskqueue.set_task_queue_enabled",
         "taskqueue.hold",
         "taskqueue.resume",
         "taskqueue.set_limit",
@@ -114,8 +119,8 @@ OPERATOR = (
         "instance.follow_taskqueues",
         "instance.forget_ended",
         "instance.release_empty",
-        "instance.finish_jobs",
-        "instance.return_jobs",
+        "instance.finish_steps",
+        "instance.return_steps",
         "instance.start_instances",
         "instance.lose_instances",
         "instance.set_settings",
@@ -168,6 +173,8 @@ MAY_CALL = {
 MAY_READ_VIEWS = {"broker_operator", "broker_viewer"}
 VIEWS = {  # beside those of monitor
     "resource.config_key",
+    "taskqueue.description_key",
+    "taskqueue.requirement_key",
     "brokerage.assignments",
     "brokerage.due_task",
     "brokerage.nucleus_of_task",

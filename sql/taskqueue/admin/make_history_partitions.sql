@@ -6,4 +6,4 @@ $$;
 
 comment on function taskqueue.make_history_partitions(int) is
   'Makes the partitions of the history for today (UTC) and the days ahead, and drops those beyond the retention; '
-  'returns how many changed.';
+  'returns how many partitions changed.';

@@ -1,0 +1,239 @@
+"""`broker submit`, `match`, `explain`, `task-queues`, `agent`."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import psycopg
+import pytest
+
+from broker.cli import output
+from tests.calls import Calls, requirements
+from tests.commands import Cli
+from tests.lifecycle import grids
+
+Connection = psycopg.Connection[Any]
+
+
+def job(job_id: int, **keys: Any) -> dict[str, Any]:
+    return {"job_id": job_id, "requirements": requirements(**keys)}
+
+
+GROUP = {"requirements": requirements(Sites=["S"]), "jobs": [[10, 1], [11, 2], [12, 3]]}
+
+
+@pytest.mark.parametrize(
+    ("text", "jobs"),
+    [
+        (json.dumps(job(1)), 1),
+        (json.dumps([job(1), GROUP]), 4),
+        (json.dumps([job(1), GROUP], indent=2), 4),
+        (json.dumps(job(1)) + "\n\n" + json.dumps(GROUP) + "\n", 4),
+        (json.dumps({"task_queues": [{**GROUP, "enabled": True}]}, indent=1), 3),
+        ("[]", 0),
+        ("", 0),
+    ],
+    ids=["object", "array", "indented", "lines", "world", "empty array", "empty"],
+)
+def test_submit_takes_json_and_json_lines_from_files_and_stdin(
+    cli: Cli, db: Connection, tmp_path: Path, text: str, jobs: int
+) -> None:
+    file = tmp_path / "jobs.json"
+    file.write_text(text)
+    assert f"{jobs} job{'' if jobs == 1 else 's'} submitted" in cli("submit", file).out
+    assert cli("submit", "-", "--json", "--setup", "other", stdin=text).json == {"setup": "other", "jobs": jobs}
+    counts = dict(Calls(db).rows("select setup, count(*) from monitor.job group by 1"))
+    assert counts == ({"default": jobs, "other": jobs} if jobs else {})
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["{", "nonsense", '{"job_id": 1}\n{', "7", '[{"job_id": 1}]', '{"task_queues": 7}', '{"task_queues": [7]}'],
+)
+def test_submit_refuses_what_is_no_job(cli: Cli, db: Connection, text: str) -> None:
+    printed = cli("submit", "-", stdin=text)
+    assert printed.code == 1
+    assert printed.err.startswith("error: ")
+    assert "\nhint: " in printed.err
+    assert Calls(db).value("select count(*) from monitor.job") == 0
+
+
+def test_an_error_in_a_stream_names_line_and_job_and_what_is_stored(
+    cli: Cli, db: Connection, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("broker.client.submitter.JOBS_A_CALL", 2)
+    lines = [json.dumps(job(n, **({"CPUTime": -1} if n == 4 else {}))) for n in range(1, 6)]
+    printed = cli("submit", "-", stdin="\n".join([*lines[:2], "", *lines[2:]]))
+    assert printed.err.startswith("error: line 5, job 4: CPUTime is -1")
+    assert "the first 2 jobs are stored (up to line 2)" in printed.err
+    assert Calls(db).value("select count(*) from monitor.job") == 2
+    printed = cli("submit", "-", stdin="\n".join([*lines[:3], "{"]))
+    assert "line 4, is not JSON" in printed.err
+    assert "the first 2 jobs are stored" in printed.err
+
+
+def test_a_file_that_cannot_be_read_is_named(cli: Cli, tmp_path: Path) -> None:
+    assert f"cannot read {tmp_path / 'none'}" in cli("submit", tmp_path / "none").err
+    assert f"cannot read {tmp_path}" in cli("submit", tmp_path).err
+    (tmp_path / "latin").write_bytes(b'{"job_id": "\xe9"}')
+    assert "is not UTF-8" in cli("submit", tmp_path / "latin").err
+
+
+def test_a_disabled_queue_is_not_submitted_as_if_it_were_enabled(cli: Cli) -> None:
+    printed = cli("submit", "-", stdin=json.dumps({"task_queues": [{**GROUP, "enabled": False}]}))
+    assert (printed.code, "PB001" in printed.err) == (1, True)
+
+
+def test_the_help_shows_a_groups_form(cli: Cli) -> None:
+    assert "[[id, user_priority], ...]" in " ".join(cli("submit", "--help").out.split())
+
+
+def test_match_report_release_finish(cli: Cli, db: Connection) -> None:
+    Calls(db).insert(1, Sites=["S"], Platforms=["p"])
+    options = ("--site", "S", "--platform", "q", "--platform", "p", "--cpu-time", "86400")
+    [match] = cli("match", *options, "--json").json
+    assert match["job_id"] == 1
+    assert cli("agent", "report", 1, match["attempt"], "--json").json == {"action": "continue", "reason": None}
+    assert "waits in TaskQueue" in cli("agent", "release", 1, match["attempt"]).out
+    stale = cli("agent", "finish", 1, match["attempt"])
+    assert (stale.code, "[PB003]" in stale.err) == (1, True)
+    printed = cli("match", *options).out
+    attempt = printed.split("broker agent finish 1 ")[1].strip()
+    assert cli("agent", "finish", 1, attempt, "--outcome", "failed").out == "job 1 failed\n"
+    assert Calls(db).outcome(1) == "failed"
+    assert cli("agent", "finish", 1, attempt, "--outcome", "well", "--json").code == 1
+
+
+def test_report_sets_a_status(cli: Cli, db: Connection) -> None:
+    grids.load(db, "s")
+    [job] = grids.make(db, "s")
+    grids.activate(db, "s")
+    _, attempt = grids.match(db, "s") or (0, "")
+    for status in ("starting", "running", "holding", "transferring"):
+        assert cli("agent", "report", job, attempt, "--status", status, "--setup", "s").out == "continue\n"
+        assert grids.status(db, "s", job) == status
+    printed = cli("agent", "report", job, attempt, "--status", "finished", "--setup", "s")
+    assert (printed.code, "invalid status 'finished' [PB001]" in printed.err) == (1, True)
+
+
+def test_an_operator_sees_who_has_the_job(cli: Cli, db: Connection) -> None:
+    Calls(db).insert(1)
+    match = Calls(db).take(Site="S")
+    printed = cli("agent", "report", 1, f"2-{'0' * 32}")
+    [error, detail, hint] = printed.err.splitlines()
+    assert error == "error: attempt 2 of job 1 is stale [PB003]"
+    assert detail.startswith("detail: Attempt 1 has it: role ")
+    assert "at S, since" in detail
+    assert hint.startswith("hint:  The job was given back")
+    printed = json.loads(cli("agent", "report", 1, f"2-{'0' * 32}", "--json").err)
+    assert printed["detail"] == detail.removeprefix("detail: ")
+    assert "detail" not in cli("agent", "report", 1, match.attempt).err
+
+
+def test_match_takes_many_and_notes_when_there_is_none(cli: Cli, db: Connection) -> None:
+    Calls(db).insert_many(range(1, 6))
+    assert len(cli("match", "--cpu-time", 1000, "--count", 3, "--json").json) == 3
+    assert cli("match", "--resource", '{"CPUTime": 1000}', "--count", 3).out.count("1-") == 2
+    none = cli("match", "--cpu-time", 1000)
+    assert (none.code, none.out.startswith("no match")) == (2, True)
+    assert cli("match", "--cpu-time", 1000, "--json").json == []
+
+
+def test_the_options_make_the_description(cli: Cli, db: Connection) -> None:
+    """Every option reaches the key it stands for: each job asks for one of them and is explained by it."""
+    Calls(db).insert(
+        1, Sites=["S"], GridCEs=["c"], Platforms=["p"], Tags=["t", "2Processors"], MinRAM=1000, OwnerGroup="g"
+    )
+    all_of_them = (
+        "--resource", '{"CPUTime": 1, "Site": "wrong"}', "--site", "S", "--ce", "c", "--platform", "p", "--tag", "t",
+        "--processors", 2, "--max-ram", 1000, "--owner-group", "g", "--owner", "alice", "--cpu-time", 500,
+    )  # fmt: skip
+    assert all(row["holds"] for row in cli("explain", 1, *all_of_them, "--json").json)
+    for option, condition in {
+        "--site": "Site", "--ce": "GridCE", "--platform": "Platform", "--tag": "Tag", "--processors": "Tag",
+        "--max-ram": "MaxRAM", "--owner-group": "Owner", "--owner": "Owner", "--cpu-time": "CPUTime",
+    }.items():  # fmt: skip
+        changed = list(all_of_them)
+        changed[changed.index(option) + 1] = 1 if isinstance(changed[changed.index(option) + 1], int) else "other"
+        failing = [row["condition"] for row in cli("explain", 1, *changed, "--json").json if not row["holds"]]
+        assert failing == [condition], option
+
+
+@pytest.mark.parametrize("text", ["{", "[1]", "7"])
+def test_a_resource_that_is_no_json_object_is_refused(cli: Cli, text: str) -> None:
+    printed = cli("match", "--resource", text, "--json")
+    assert printed.code == 1
+    assert "--resource" in json.loads(printed.err)["error"]
+
+
+def test_explain_shows_what_fails(cli: Cli, db: Connection) -> None:
+    Calls(db).insert(1, Sites=["S"], CPUTime=5000)
+    assert "does not match: CPUTime, Site" in cli("explain", 1, "--site", "T", "--cpu-time", 100).out
+    assert cli("explain", 1, "--site", "S", "--cpu-time", 5000).out.endswith("matches\n")
+    cli("match", "--site", "T", "--cpu-time", 100)
+    rows = {row["condition"]: row for row in cli("explain", 1, "--json").json}
+    shown = [line for line in cli("explain", 1).out.splitlines() if line.startswith("│")]
+    assert [line.split()[1] for line in shown] == ["CPUTime", "Site", "all"]  # what never fails is not shown
+    assert rows["Site"]["remark"] == "no resource seen lately offers Site: one of: S"
+    assert "no resource seen lately fulfils all conditions" in cli("explain", 1).out
+    unknown = cli("explain", 99)
+    assert (unknown.code, "[PB004]" in unknown.err) == (1, True)
+
+
+def test_task_queues_lists_all_or_those_that_match(cli: Cli, db: Connection) -> None:
+    calls = Calls(db)
+    calls.insert_many(range(1, 5), CPUTime=5000, Sites=["S"])
+    disabled = calls.insert(5, CPUTime=500)
+    calls.call("set_task_queue_enabled", disabled, False)
+    listed = cli("task-queues", "--json").json
+    assert [(row["cpu_time"], row["jobs"], row["state"]) for row in listed] == [(5000, 4, "open"), (500, 1, "disabled")]
+    assert [row["jobs"] for row in cli("task-queues", "--site", "S", "--cpu-time", 1e6, "--json").json] == [4]
+    assert cli("task-queues", "--site", "T", "--cpu-time", 1e6, "--json").json == []
+    assert [row["jobs"] for row in cli("task-queues", "--json", "--limit", 1).json] == [4]
+    assert len(cli("task-queues", "--json", "--limit", 0).json) == 2
+    assert "2 TaskQueues, 5 jobs waiting" in cli("task-queues", "--limit", 0).out
+    assert cli("task-queues", "--limit", -3).code == 2
+    printed = cli("task-queues", "--limit", 1).out
+    assert "2 TaskQueues, 1 shown (--limit), 5 jobs waiting" in printed
+    assert "█" in printed
+
+
+def test_a_table_too_wide_leaves_columns_out_and_breaks_no_number(
+    cli: Cli, db: Connection, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    types = ["SimulationReconstruction", "MergingOfSimulation"]
+    Calls(db).insert_many(range(1, 5), CPUTime=1_080_000, OwnerGroup="lhcb_simulation_production", JobTypes=types)
+    wide = cli("task-queues").out
+    assert types[0] in wide
+    assert "█" in wide
+    monkeypatch.setattr(output, "_PIPE_WIDTH", 80)
+    narrow = cli("task-queues").out
+    assert max(map(len, narrow.splitlines())) <= 80
+    assert "█" not in narrow
+    bucket = str(cli("task-queues", "--json").json[0]["cpu_time"])
+    for words in (bucket, "lhcb_simulation_production", "priority", "open"):
+        assert words in narrow, words
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("match", "--cpu-time", "nan"), ("match", "--max-ram", "inf"), ("match", "--cpu-time", 5, "--count", 0),
+        ("explain", 99999999999999999999),
+    ],
+)  # fmt: skip
+def test_numbers_that_are_none_are_wrong_usage(cli: Cli, arguments: tuple[Any, ...]) -> None:
+    assert cli(*arguments).code == 2
+
+
+def test_prepare_is_on_or_off(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("BROKER_PREPARE", "garbage")
+    printed = cli("task-queues")
+    assert (printed.code, "BROKER_PREPARE is garbage" in printed.err) == (1, True)
+
+
+def test_a_byte_order_mark_is_no_part_of_the_text(cli: Cli, tmp_path: Path) -> None:
+    file = tmp_path / "jobs.json"
+    file.write_bytes(b"\xef\xbb\xbf" + json.dumps(job(1)).encode())
+    assert cli("submit", file).code == 0
+    assert cli("submit", "-", stdin="\ufeff" + json.dumps(job(2))).code == 0
