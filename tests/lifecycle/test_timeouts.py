@@ -9,7 +9,7 @@ import psycopg
 import pytest
 from psycopg.types.json import Jsonb
 
-from tests.lifecycle.timeouts import add, ago, job_state, lease, make, overdue, told, wait
+from tests.lifecycle.timeouts import add, ago, job_state, lease, make, outcome, overdue, wait
 from tests.oracle import timeouts as model
 from tests.oracle.timeouts import Job, Queue, World
 
@@ -111,11 +111,11 @@ def test_each_rule_on_both_sides_of_its_limit(rolled_back: Connection, profile: 
     for rule, action, *_ in cases:
         wanted[rule, action] = wanted.get((rule, action), 0) + 1
     before = q.rows("select * from workload.job order by job_id")
-    assert told(q, "watch_timeouts", True) == wanted  # a dry run touches nothing
+    assert outcome(q, "watch_timeouts", True) == wanted  # a dry run touches nothing
     assert q.rows("select * from workload.job order by job_id") == before
     assert q.rows("select * from workload.job_history") == []
-    assert told(q, "watch_timeouts") == wanted
-    assert told(q, "watch_timeouts") == {}
+    assert outcome(q, "watch_timeouts") == wanted
+    assert outcome(q, "watch_timeouts") == {}
     for number, (rule, action, *_) in zip(above, cases, strict=True):
         assert job_state(q, number) == (ENDS[action], "rebrokered" if action == "rebroker" else rule)
     for number in at_limit:
@@ -294,8 +294,8 @@ def test_a_timeout_of_ones_own_decides_and_explains(rolled_back: Connection) -> 
     assert overdue(q) == {}
     assert q.rows(why, 1) == [("never", "1 cores")]
     q.rows("update workload.job set cores = 8 where job_id = 1 returning 1")
-    assert told(q, "watch_timeouts", True) == {("late", "rebroker"): 1}
-    assert told(q, "watch_timeouts") == {("late", "rebroker"): 1}
+    assert outcome(q, "watch_timeouts", True) == {("late", "rebroker"): 1}
+    assert outcome(q, "watch_timeouts") == {("late", "rebroker"): 1}
     assert job_state(q, 1) == ("closed", "rebrokered")
     q.rows(
         "select resource.set_config('default', 'job_timeout:ACME_LATE', '4', p_app => 'pandaserver', p_force => true)"
@@ -342,11 +342,11 @@ def test_jobs_in_queues_and_leases_end_there_too(rolled_back: Connection) -> Non
     wait(q, 1)
     lease(q, 2, "running", reported_at=ago(3))
     assert overdue(q) == {1: ("activated", "rebroker"), 2: ("heartbeat", "fail")}  # 3 was heard of an hour ago
-    assert told(q, "watch_timeouts") == {("activated", "rebroker"): 1, ("heartbeat", "fail"): 1}
+    assert outcome(q, "watch_timeouts") == {("activated", "rebroker"): 1, ("heartbeat", "fail"): 1}
     assert [q.state(1), q.state(2), q.state(3)] == ["ended", "ended", "leased"]
     assert [job_state(q, n)[0] for n in (1, 2, 3)] == ["closed", "failed", "running"]
     q.rows("update taskqueue.lease set kill_reason = 'no longer wanted', reported_at = %s returning 1", ago(3))
-    assert told(q, "watch_timeouts") == {("heartbeat", "cancel"): 1}
+    assert outcome(q, "watch_timeouts") == {("heartbeat", "cancel"): 1}
     assert q.inconsistencies() == []
     assert q.rows("select * from workload.count_difference") == []
 
@@ -359,8 +359,8 @@ def test_sent_jobs_go_back_and_fail_after_three_attempts(rolled_back: Connection
     why = "select rule, action, verdict from lifecycle.explain_timeouts('default', %s) where verdict <> 'never'"
     assert q.rows(why, 1) == [("sent", "return", "applies")]
     assert q.rows(why, 2) == []
-    assert told(q, "watch_timeouts") == {}
-    assert told(q, "expire_leases") == {("sent", "return"): 1}
+    assert outcome(q, "watch_timeouts") == {}
+    assert outcome(q, "expire_leases") == {("sent", "return"): 1}
     assert (job_state(q, 1)[0], q.state(1), q.state(2)) == ("activated", "waiting", "leased")
     for action in ("return", "fail"):
         assert q.take(Site="S1").job_id == 1
@@ -368,20 +368,20 @@ def test_sent_jobs_go_back_and_fail_after_three_attempts(rolled_back: Connection
             "update taskqueue.lease set matched_at = %s, expires_at = %s where job_id = 1 returning 1", ago(1), ago(0.1)
         )
         assert q.rows(why, 1) == [("sent", action, "applies")]
-        assert told(q, "expire_leases") == {("sent", action): 1}
+        assert outcome(q, "expire_leases") == {("sent", action): 1}
     assert job_state(q, 1) == ("failed", "sent")
     q.rows("select lifecycle.set_settings('default', '{\"timeouts\": \"panda2026\"}')")
-    assert told(q, "expire_leases") == {("sent", "return"): 1}  # a paused queue keeps nothing from it there
+    assert outcome(q, "expire_leases") == {("sent", "return"): 1}  # a paused queue keeps nothing from it there
 
 
 def test_one_call_touches_no_more_than_it_may(rolled_back: Connection) -> None:
     q = make(rolled_back, World(jobs=[Job("pending", created=2)] * 5 + [Job("defined", modified=5)] * 5), QUEUES)
-    assert told(q, "watch_timeouts", True, 2) == {("pending", "cancel"): 2, ("defined", "rebroker"): 2}
-    assert told(q, "watch_timeouts", False, 2) == {("pending", "cancel"): 2, ("defined", "rebroker"): 2}
+    assert outcome(q, "watch_timeouts", True, 2) == {("pending", "cancel"): 2, ("defined", "rebroker"): 2}
+    assert outcome(q, "watch_timeouts", False, 2) == {("pending", "cancel"): 2, ("defined", "rebroker"): 2}
     assert sorted(overdue(q)) == [3, 4, 5, 8, 9, 10]
     q.rows("select lifecycle.set_settings('default', '{\"most\": 1}')")
-    assert sum(told(q, "watch_timeouts").values()) == 2
-    assert q.refusal(lambda: told(q, "watch_timeouts", False, 0))[0] == "PB001"
+    assert sum(outcome(q, "watch_timeouts").values()) == 2
+    assert q.refusal(lambda: outcome(q, "watch_timeouts", False, 0))[0] == "PB001"
 
 
 @pytest.mark.parametrize("settings", ['{"timeouts": "x"}', '{"most": 0}', '{"jobs_kept": "0 days"}', '{"x": 1}', "[]"])

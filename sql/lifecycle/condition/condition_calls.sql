@@ -3,8 +3,8 @@ language plpgsql stable
 as $$
 begin
   return (
-    select coalesce('case a.place ' || string_agg(format('when %s then coalesce(%s)', t.position, c.calls), ' ') || ' end',
-                    'null::text')
+    select coalesce('case a.place ' || string_agg(format('when %s then coalesce(%s)', t.position, c.calls),
+                                                  ' ') || ' end', 'null::text')
       from lifecycle.timeouts_of(p_setup) t
      cross join lateral (
        select string_agg(lifecycle.condition_call(t.rule, u.name) || '(a.facts)', ', ' order by u.place) as calls

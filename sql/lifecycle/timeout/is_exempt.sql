@@ -8,4 +8,5 @@ as $$
 $$;
 
 comment on function lifecycle.is_exempt(text, text, text[]) is
-  'Whether a timeout that is skipped at such queues (lifecycle.timeout_rule.skipped_at) passes over the jobs of a queue.';
+  'Whether a timeout that is skipped at such queues (lifecycle.timeout_rule.skipped_at) passes over the '
+  'jobs of a queue.';

@@ -52,7 +52,8 @@ select r.position, r.rule, r.statuses::text[] as statuses, r.clock, r.constant::
      '{"not_labels": ["user", "panda"], "key_by_name": "watcher:HEARTBEAT_TIMEOUT_<queue workflow>", '
      '"key": "watcher:HEARTBEAT_TIMEOUT_production", "queue_setting": "heartbeat_time", '
      '"skipped_at": ["paused"]}',
-     'running or starting, label neither user nor panda, silent for more than HEARTBEAT_TIMEOUT_<queue workflow> hours, '
+     'running or starting, label neither user nor panda, silent for more than HEARTBEAT_TIMEOUT_<queue '
+     'workflow> hours, '
      'else HEARTBEAT_TIMEOUT_production, else 2 h (heartbeat_time)'),
     (150, 'heartbeat', '{running,starting}', 'modified', '2 hours', 'fail',
      '{"labels": ["user", "panda"], "key": "watcher:HEARTBEAT_TIMEOUT_analysis", '

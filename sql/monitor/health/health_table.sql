@@ -1,4 +1,4 @@
--- The tables of the room taskqueue as the server sees them. Tables are found in the catalogue, not named one by one,
+-- The tables of the schema taskqueue as the server sees them. Tables are found in the catalogue, not named one by one,
 -- except those that a match reads.
 create or replace view monitor.health_table as
 with relation as (
