@@ -52,6 +52,7 @@ VIEWER = EVERYBODY | {
     "resource.keys_of_users",
     "resource.keys_of_timeouts",
     "brokerage.algorithm_of",
+    "brokerage.profile_name",
     "brokerage.classes",
     "brokerage.explain",
     "brokerage.obstacles",
