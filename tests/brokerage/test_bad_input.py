@@ -22,7 +22,7 @@ Row = dict[str, Any]
 TASKS, QUEUES = 1000, 8
 PROFILES = ("documented", "panda2026")
 
-# Columns of a task, and the message of the error; None where there is an outcome all the same.
+# Columns of a task, and the message of the error; None where there is an outcome in any case.
 BAD_TASKS: list[tuple[Row, str | None]] = [
     ({"architecture": '{"sw_platform": '}, "is not JSON"),
     ({"architecture": '{"sw_platform": ["a"]}'}, "sw_platform is"),
