@@ -7,9 +7,12 @@ comment on schema brokerage is
 create table brokerage.setting (
   setup             text primary key references resource.setup on delete cascade,
   profile           text not null default 'documented',
-  decisions_kept    interval not null default '2 days' check (decisions_kept > interval '0'),
-  counts_kept       interval not null default '30 days' check (counts_kept > interval '0'),
-  assignments_count interval not null default '15 minutes',
+  decisions_kept    interval not null default '2 days'
+    check (decisions_kept > interval '0' and decisions_kept <= interval '100 years'),
+  counts_kept       interval not null default '30 days'
+    check (counts_kept > interval '0' and counts_kept <= interval '100 years'),
+  assignments_count interval not null default '15 minutes'
+    check (assignments_count > interval '0' and assignments_count <= interval '100 years'),
   makes_jobs        boolean not null default true
 );
 comment on table brokerage.setting is 'Settings of brokerage, one row for each setup that changes a default.';
@@ -21,8 +24,9 @@ comment on column brokerage.setting.assignments_count is 'How long an assignment
 comment on column brokerage.setting.makes_jobs is
   'Whether assigned jobs are made in this database (workload.job), as defined; false = they are made elsewhere, '
   'and assigned jobs count for assignments_count.';
-comment on constraint setting_decisions_kept_check on brokerage.setting is 'longer than 0';
-comment on constraint setting_counts_kept_check on brokerage.setting is 'longer than 0';
+comment on constraint setting_decisions_kept_check on brokerage.setting is 'longer than 0, at most 100 years';
+comment on constraint setting_counts_kept_check on brokerage.setting is 'longer than 0, at most 100 years';
+comment on constraint setting_assignments_count_check on brokerage.setting is 'longer than 0, at most 100 years';
 
 create table brokerage.run (
   setup      text not null references resource.setup on delete cascade,

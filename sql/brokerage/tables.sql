@@ -451,8 +451,15 @@ create table brokerage.setting (
   -- assigned jobs count for assignments_count.
   makes_jobs boolean default true not null,
   constraint setting_pkey primary key (setup),
-  constraint setting_counts_kept_check check (counts_kept > '00:00:00'::interval),  -- longer than 0
-  constraint setting_decisions_kept_check check (decisions_kept > '00:00:00'::interval),  -- longer than 0
+  -- longer than 0, at most 100 years
+  constraint setting_assignments_count_check check (assignments_count > '00:00:00'::interval and assignments_count <=
+    '100 years'::interval),
+  -- longer than 0, at most 100 years
+  constraint setting_counts_kept_check check (counts_kept > '00:00:00'::interval and counts_kept <=
+    '100 years'::interval),
+  -- longer than 0, at most 100 years
+  constraint setting_decisions_kept_check check (decisions_kept > '00:00:00'::interval and decisions_kept <=
+    '100 years'::interval),
   constraint setting_setup_fkey foreign key (setup) references resource.setup(setup) on delete cascade
 );
 

@@ -95,14 +95,15 @@ create index job_unplaced on instance.job (setup, task_id) where (state = any (a
 -- How instances are scheduled in a setup (instance.set_settings); a setup without a row has the defaults.
 create table instance.setting (
   setup text not null,  -- Tenant.
-  most_instances integer,  -- Instances that are not released at most; null = no limit.
-  most_per_task integer,  -- The same of each task that has no limit of its own; null = no limit.
+  most_instances integer,  -- Instances of the setup that are not released, at most; null = no limit.
+  -- Instances of each task without a limit of its own that are not released, at most; null = no limit.
+  most_per_task integer,
   -- Which jobs are placed first: dearest or cheapest, by the price of the instance that each requires.
   first text default 'dearest'::text not null,
   constraint setting_pkey primary key (setup),
-  constraint setting_first_check check (first = any (array['dearest'::text, 'cheapest'::text])),
-  constraint setting_most_instances_check check (most_instances >= 0),
-  constraint setting_most_per_task_check check (most_per_task >= 0),
+  constraint setting_first_check check (first = any (array['dearest'::text, 'cheapest'::text])),  -- dearest or cheapest
+  constraint setting_most_instances_check check (most_instances >= 0),  -- 0 or more
+  constraint setting_most_per_task_check check (most_per_task >= 0),  -- 0 or more
   constraint setting_setup_fkey foreign key (setup) references resource.setup(setup) on delete cascade
 );
 

@@ -11,13 +11,18 @@ create table lifecycle.leader (
   constraint leader_pkey primary key (name)
 );
 
--- Timeouts of a setup; a setup without a row has the defaults.
+-- Settings of the life of jobs, one row a setup that changed one (lifecycle.set_settings). lifecycle.setting_in_force
+-- has those of every setup.
 create table lifecycle.setting (
   setup text not null,  -- Tenant.
-  profile text default 'documented'::text not null,  -- Whose timeouts apply: documented or panda2026.
+  timeouts text,  -- Base profile whose timeouts apply; null = the base profile of the setup's profile.
   most integer default 10000 not null,  -- Jobs that one call touches at most, by rule.
+  jobs_kept interval default '30 days'::interval not null,  -- How long ended jobs are kept in workload.job.
   constraint setting_pkey primary key (setup),
-  constraint setting_most_check check (most > 0),
-  constraint setting_profile_check check (profile = any (array['documented'::text, 'panda2026'::text])),
+  -- longer than 0, at most 100 years
+  constraint setting_jobs_kept_check check (jobs_kept > '00:00:00'::interval and jobs_kept <= '100 years'::interval),
+  constraint setting_most_check check (most > 0),  -- at least 1
+  -- documented (or doc) or panda2026
+  constraint setting_timeouts_check check (timeouts = any (array['documented'::text, 'panda2026'::text])),
   constraint setting_setup_fkey foreign key (setup) references resource.setup(setup) on delete cascade
 );

@@ -224,17 +224,6 @@ create table workload.replica (
 );
 create index replica_storage on workload.replica (setup, storage);
 
--- How a setup keeps what its jobs leave; a setup without a row has the defaults.
-create table workload.setting (
-  setup text not null,  -- Tenant.
-  history_kept interval default '30 days'::interval not null,  -- How long workload.job_history is kept.
-  jobs_kept interval default '30 days'::interval not null,  -- How long ended jobs are kept in workload.job.
-  constraint setting_pkey primary key (setup),
-  constraint setting_history_kept_check check (history_kept > '00:00:00'::interval),
-  constraint setting_jobs_kept_check check (jobs_kept > '00:00:00'::interval),
-  constraint setting_setup_fkey foreign key (setup) references resource.setup(setup) on delete cascade
-);
-
 -- Jobs that began to run, by minute; workload.job_change adds to them.
 create table workload.start_count (
   setup text not null,  -- Tenant.

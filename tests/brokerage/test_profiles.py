@@ -183,14 +183,14 @@ def test_values_that_a_rule_cannot_have(acme: Connection, changes: Any, said: st
 @pytest.mark.parametrize(
     ("settings", "said"),
     [
-        ({"decisions_kept": "-2 days"}, 'setting decisions_kept is "-2 days", not a time such as "2 days"'),
-        ({"decisions_kept": "2 dayz"}, 'setting decisions_kept is "2 dayz", not a time such as "2 days"'),
-        ({"counts_kept": None}, 'setting counts_kept is null, not a time such as "2 days"'),
+        ({"decisions_kept": "-2 days"}, 'invalid value "-2 days" for setting decisions_kept'),
+        ({"decisions_kept": "2 dayz"}, 'invalid value "2 dayz" for setting decisions_kept'),
+        ({"counts_kept": None}, "invalid value null for setting counts_kept"),
         (
-            {"assignments_count": 5, "profile": "documented"},
-            'setting assignments_count is 5, not a time such as "2 days"',
+            {"assignments_count": -5, "profile": "documented"},
+            "invalid value -5 for setting assignments_count",
         ),
-        ({"profile": None}, "profile is null"),
+        ({"profile": None}, "invalid value null for setting profile"),
     ],
 )
 def test_settings_that_are_none(rolled_back: Connection, settings: Any, said: str) -> None:

@@ -113,7 +113,7 @@ def test_report_sets_a_status(cli: Cli, db: Connection) -> None:
         assert cli("agent", "report", job, attempt, "--status", status, "--setup", "s").out == "continue\n"
         assert grids.status(db, "s", job) == status
     printed = cli("agent", "report", job, attempt, "--status", "finished", "--setup", "s")
-    assert (printed.code, "status is 'finished', which no agent reports [PB001]" in printed.err) == (1, True)
+    assert (printed.code, "invalid status 'finished' [PB001]" in printed.err) == (1, True)
 
 
 def test_an_operator_sees_who_has_the_job(cli: Cli, db: Connection) -> None:
@@ -184,7 +184,7 @@ def test_task_queues_lists_all_or_those_that_match(cli: Cli, db: Connection) -> 
     calls = Calls(db)
     calls.insert_many(range(1, 5), CPUTime=5000, Sites=["S"])
     disabled = calls.insert(5, CPUTime=500)
-    calls.call("set_queue_enabled", disabled, False)
+    calls.call("set_task_queue_enabled", disabled, False)
     listed = cli("task-queues", "--json").json
     assert [(row["cpu_time"], row["jobs"], row["state"]) for row in listed] == [(5000, 4, "open"), (500, 1, "disabled")]
     assert [row["jobs"] for row in cli("task-queues", "--site", "S", "--cpu-time", 1e6, "--json").json] == [4]

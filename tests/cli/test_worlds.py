@@ -257,7 +257,7 @@ def test_a_reader_that_goes_is_no_error(dsn: str, db: Connection, command: str) 
 def test_maintain(cli: Cli, db: Connection) -> None:
     Calls(db).insert_many(range(1, 11))
     assert cli("maintain", "--json").json["counts"] > 0
-    assert "empty queues" in cli("maintain", "--setup", "default").out
+    assert "empty TaskQueues" in cli("maintain", "--setup", "default").out
 
 
 def test_maintain_goes_on_until_it_is_stopped(cli: Cli, db: Connection, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,4 +1,4 @@
-"""Agents of instances, schedules and ends of jobs of TaskQueues at once, some killed: no room twice, none lost."""
+"""Agents of instances, schedules and ends of jobs of TaskQueues at once, some killed: no slot twice, no job lost."""
 
 import itertools
 import random
@@ -72,7 +72,7 @@ def test_eight_at_once(dsn: str, connect: Callable[..., psycopg.Connection[Any]]
     assert q.value(OVER) == 0
     assert q.rows("select * from monitor.instance_difference") == []
     assert q.rows("select * from monitor.job_in_two_states") == []
-    # the next schedule finds each job where TaskQueues say that it is: those that wait are placed, no other is there
+    # the next schedule finds each job as taskqueue has it: waiting jobs are placed, and there are no others
     q.rows("call instance.schedule('s')")
     live = "select taskqueue_job_id from instance.job where state in ('waiting', 'placed')"
     assert q.rows(f"select job_id from taskqueue.job except ({live})") == []

@@ -66,7 +66,7 @@ def test_eight_at_once(dsn: str, connect: Callable[..., psycopg.Connection[Any]]
     assert len(added) > 100
     assert db.execute(OVER).fetchone() == (0,)
     assert db.execute("select * from monitor.instance_difference").fetchall() == []
-    # every job that somebody was told of is there, once, and all that wait fit somewhere: the next schedule places them
+    # every job of an answered call exists once, and all waiting jobs fit somewhere: the next schedule places them
     [(there,)] = db.execute("select array_agg(job_id) from instance.job").fetchall()
     assert set(added) <= set(there)
     left = db.execute("call instance.schedule('s')").fetchone()

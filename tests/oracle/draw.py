@@ -1,4 +1,4 @@
-"""The law of section 5 in closed form, and drawing from it many times.
+"""The formula of DRAWING.md, Formula of the draw, and many draws to compare with it.
 
 Keys are U/p with U uniform on (0, 1); the smallest key wins. The key of a candidate with
 priority p is below x with probability p x (for x <= 1/p), so candidate i wins with the probability of the integral of
@@ -56,7 +56,7 @@ def draw(
     # parsed and noted once, not in each draw anew
     known = "taskqueue.known_offer_of(%(setup)s, %(resource)s, resource.identify(%(setup)s))"
     connection.execute(
-        f"select taskqueue.see_resource(%(setup)s, %(resource)s, {known}, false)",
+        f"select taskqueue.note_resource(%(setup)s, %(resource)s, {known}, false)",
         {"setup": setup, "resource": Jsonb(resource(**keys))},
     )
     rows = connection.execute(

@@ -109,18 +109,18 @@ class Matching(RuleBasedStateMachine):
         self.model.insert(job_id, keys, priority, queue)
 
     def _right_queue(self, queue: int, job: dict[str, Any], before: dict[int, list[int]], moved: set[int]) -> None:
-        """The newest with room of those with jobs of these requirements, or one without (it was empty, or is new)."""
+        """The newest TaskQueue with space that has jobs of these requirements, or one without jobs (empty, or new)."""
         wanted = canonical(job, self.model.buckets)
         siblings = {n: ids for n, ids in before.items() if self.model.waiting[ids[0]].requirements == wanted}
         siblings = {
             n: [i for i in ids if not self.model.waiting[i].held] for n, ids in siblings.items()
-        }  # held jobs take no room
-        with_room = [n for n, ids in siblings.items() if len(ids) < self.model.queue_size]
+        }  # held jobs take no space
+        with_space = [n for n, ids in siblings.items() if len(ids) < self.model.queue_size]
         if queue in before:
             assert queue in siblings
             assert len(set(siblings[queue]) - moved) < self.model.queue_size
-        if with_room:
-            assert queue >= max(with_room), "not the newest queue with room"
+        if with_space:
+            assert queue >= max(with_space), "not the newest TaskQueue with space"
 
     # Matching
 
@@ -225,13 +225,13 @@ class Matching(RuleBasedStateMachine):
     @rule(which=index)
     def disable(self, which: int) -> None:
         queue = self._one(self.model.queues(), which)
-        self.q.call("set_queue_enabled", queue, False)
+        self.q.call("set_task_queue_enabled", queue, False)
         self.model.disabled.add(queue)
 
     @precondition(lambda self: self.model.disabled)
     @rule(which=index)
     def enable(self, which: int) -> None:
-        self._on_queue(self._one(self.model.disabled, which), "set_queue_enabled", True, self.model.disabled)
+        self._on_queue(self._one(self.model.disabled, which), "set_task_queue_enabled", True, self.model.disabled)
 
     @precondition(lambda self: self.model.waiting)
     @rule(which=index)
@@ -317,7 +317,7 @@ class Matching(RuleBasedStateMachine):
     def rebucket(self, buckets: list[int]) -> None:
         """Queues stay together, take their new bucket, and become one where they become equal (none had siblings)."""
         for queue in sorted(self.model.disabled):
-            self._on_queue(queue, "set_queue_enabled", True, self.model.disabled)
+            self._on_queue(queue, "set_task_queue_enabled", True, self.model.disabled)
         for queue in sorted(self.model.held_queues):
             self._on_queue(queue, "resume", None, self.model.held_queues)
         together = self.model.queues()
@@ -339,7 +339,7 @@ class Matching(RuleBasedStateMachine):
     # Maintenance changes nothing
 
     @rule(call=st.sampled_from(["maintain", "rebuild_matching", "recompute_shares", "delete_empty_queues"]))
-    def keep_house(self, call: str) -> None:
+    def call_in_background(self, call: str) -> None:
         self.q.call_rows(call)
 
     @precondition(lambda self: len(self.model.ended) > 5)

@@ -1,4 +1,4 @@
-"""Section 4: which TaskQueues match a resource. Literal cases (cases.py), each asked in four ways."""
+"""MATCHING.md, Conditions: which TaskQueues match a resource. Literal cases (cases.py), each asked in four ways."""
 
 import pytest
 
@@ -120,7 +120,7 @@ def test_a_wanted_job_that_cannot_be_had_is_no_match(q: Calls) -> None:
     Calls(q.connection, "other").insert(7)
     assert q.match(JobID=7) is None
     queue = q.queue_of(3)
-    q.call("set_queue_enabled", queue, False)
+    q.call("set_task_queue_enabled", queue, False)
     assert q.match(JobID=3) is None
 
 

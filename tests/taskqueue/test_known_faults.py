@@ -1,4 +1,4 @@
-"""Nine faults that DIRAC's TaskQueues are known for (the specification names them). Here each is right."""
+"""Nine known faults of DIRAC's TaskQueues (MATCHING.md, Differences). Here each is right."""
 
 import threading
 from functools import partial
@@ -67,7 +67,7 @@ def test_5_a_limit_on_an_unknown_attribute_is_refused_when_it_is_set(q: Calls) -
 
 
 def test_6_a_wanted_job_at_another_priority_is_found(q: Calls) -> None:
-    """DIRAC draws a user priority (and a queue) first and looks for the wanted job among those."""
+    """DIRAC draws a TaskQueue and a user priority first, and looks for the wanted job only there."""
     q.insert_many(range(1, 100), 10)
     q.insert(100, 1)
     q.insert(101, 0)
@@ -80,7 +80,7 @@ def test_6_a_wanted_job_at_another_priority_is_found(q: Calls) -> None:
 def test_7_disabled_queues_are_not_matched(q: Calls) -> None:
     queue = q.insert(1, CPUTime=5000)
     q.insert(2)
-    q.call("set_queue_enabled", queue, False)
+    q.call("set_task_queue_enabled", queue, False)
     assert q.take().job_id == 2
     assert q.match() is None
     assert q.match(JobID=1) is None

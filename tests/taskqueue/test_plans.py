@@ -1,8 +1,8 @@
 """The shape of the plans of the hot statements, on a skewed case of 50,000 jobs: half of them in one queue, the rest in
 500; one site in seven queues of ten. With and without statistics, with generic and custom plans.
 
-Each statement is cut out of the function that runs it, so that what is explained is what runs: a statement that is
-worded anew fails here until somebody has looked at its plan."""
+Each statement is cut out of the function that runs it, without line breaks and comments, so that the explained
+statement is the one that runs: a statement with another wording fails here until its plan has been checked."""
 
 import json
 import re
@@ -91,7 +91,7 @@ VARIABLES: Types = {
     "p_definition_ids": ("bigint[]", f"'{{{','.join(map(str, range(1, 101)))}}}'"),
     "p_task_queue_id": ("bigint", BIG),
     "p_bucket": ("bigint", "300000"),
-    "p_above": ("float8", "0"),
+    "p_last_key": ("float8", "0"),
     "p_limit": ("int", "3"),
     "p_passed": ("bigint[]", "'{}'"),
     "p_ten_first": ("boolean", "false"),
@@ -100,11 +100,11 @@ VARIABLES: Types = {
     "p_known.known_to": ("xid8", "pg_snapshot_xmax(pg_current_snapshot())"),
     "p_known.in_flight": ("xid8[]", "'{}'"),
     "p_known.matching": ("bigint[]", "'{}'"),
-    "v_above": ("float8", "0"),
+    "v_last_key": ("float8", "0"),
     "v_brokered": ("bigint[]", "'{}'"),
     "v_after": ("bigint", "0"),
     "v_digest": ("bigint", """jsonb_hash_extended('{"Site": "T77"}', 0)"""),
-    "v_entry": ("int", "3"),
+    "v_bucket_index": ("int", "3"),
     "v_id": ("bigint", "24000"),
     "v_job.attempt": ("int", "1"),
     "v_job.brokered": ("boolean", "false"),
@@ -118,7 +118,7 @@ VARIABLES: Types = {
     "v_known.tests": ("int", "4"),
     "v_leased": ("taskqueue.stream[]", STREAMS),
     "v_level.user_priority": ("smallint", "1::smallint"),
-    "v_look": ("int", "0"),
+    "v_round": ("int", "0"),
     "v_next": ("bigint[]", f"array[{BIG}, 2, 3]"),
     "v_offer": ("taskqueue.offer", OFFER),
     "v_offer.cpu_time": ("bigint", "400000"),
@@ -129,13 +129,13 @@ VARIABLES: Types = {
     "v_offer.tags": ("text[]", "'{}'"),
     "v_passed": ("bigint[]", "'{}'"),
     "v_pick.job_id": ("bigint", "7"),
-    "v_points": ("int", "1"),
-    "v_queue.banned_sites": ("text[]", "'{}'"),
-    "v_queue.definition_id": ("bigint", "1"),
-    "v_queue.grid_ces": ("text[]", "'{}'"),
-    "v_queue.site": ("text", "'BIG'"),
-    "v_queue.sites": ("text[]", "'{BIG}'"),
-    "v_queue.task_queue_id": ("bigint", BIG),
+    "v_tries": ("int", "1"),
+    "v_task_queue.banned_sites": ("text[]", "'{}'"),
+    "v_task_queue.definition_id": ("bigint", "1"),
+    "v_task_queue.grid_ces": ("text[]", "'{}'"),
+    "v_task_queue.site": ("text", "'BIG'"),
+    "v_task_queue.sites": ("text[]", "'{BIG}'"),
+    "v_task_queue.task_queue_id": ("bigint", BIG),
     "v_resource": ("jsonb", """'{"Site": "T77"}'"""),
     "v_secret": ("uuid", "gen_random_uuid()"),
     "v_seed": ("bigint", "7"),
@@ -175,7 +175,7 @@ class Hot:
     called: frozenset[str] = frozenset()  # functions that cannot be inlined, since they aggregate or have a sublink
 
 
-CONDITIONS = frozenset({"first_site", "reaches"})  # of these, what an offer of one site and no limit never comes to
+CONDITIONS = frozenset({"first_site", "hits_limit"})  # of these, what an offer of one site and no limit never comes to
 
 STATEMENTS: dict[str, Hot] = {
     "the known description": Hot(
@@ -190,12 +190,12 @@ STATEMENTS: dict[str, Hot] = {
         {"known_offer": ["known_offer_digest: setup digest"]},
         buffers=5,
     ),
-    "a point": Hot(
+    "the next candidate": Hot(
         "lease_jobs",
-        r"(select o\.enough.*?v_known\.tests\) o);",
+        r"(select o\.max_tries.*?v_known\.tests\) o);",
         {
             "posting_list": [LIST],
-            "posting": ["posting_pkey: setup list_id band place"],
+            "posting": ["posting_pkey: setup list_id weight_class position"],
             "task_queue": [QUEUE],
             "definition": [DEFINITION],
         },
@@ -203,9 +203,9 @@ STATEMENTS: dict[str, Hot] = {
         sorted=frozenset({"posting_list"}),
         guessed=frozenset({"posting_list"}),
     ),
-    "a closer look": Hot(
+    "all conditions of a candidate": Hot(
         "lease_jobs",
-        r"(select taskqueue\.accepts\(d, v_offer\).*?d\.definition_id = v_queue\.definition_id);",
+        r"(select taskqueue\.accepts\(d, v_offer\).*?d\.definition_id = v_task_queue\.definition_id);",
         {"definition": [DEFINITION]},
         buffers=5,
         called=CONDITIONS,
@@ -217,7 +217,7 @@ STATEMENTS: dict[str, Hot] = {
         buffers=9,
         guessed=frozenset({"definition"}),
     ),
-    "the rest of a bucket": Hot(  # after enough points in vain where many match: what is found is read, all of it
+    "the rest of a bucket": Hot(  # after enough rejected candidates where many match: all of it is read
         "lease_jobs",
         r"array\(\s*(select distinct q\.definition_id.*?::bigint\)\))\)\);",
         {
@@ -250,8 +250,8 @@ STATEMENTS: dict[str, Hot] = {
         buffers=9,
         called=frozenset({"first_site"}),
     ),
-    "a key a queue": Hot(
-        "drawn_queues",
+    "a key per TaskQueue": Hot(
+        "drawn_task_queues",
         r"return array\((.*?limit 3)\);",
         {"task_queue": ["task_queue_definition: setup definition_id"], "definition": [DEFINITION]},
         buffers=350,  # three a definition given
@@ -261,7 +261,7 @@ STATEMENTS: dict[str, Hot] = {
         called=CONDITIONS,
     ),
     "the queue of a wanted job": Hot(
-        "wanted_queue",
+        "wanted_task_queue",
         r"array\(\s*(select .*accepts\(d, p_offer\))\)",
         {"job": [JOB_BY_ID], "task_queue": [QUEUE], "definition": [DEFINITION]},
         buffers=13,
@@ -276,7 +276,7 @@ STATEMENTS: dict[str, Hot] = {
         "take_job", r"(delete from taskqueue\.job .*?) into v_job;", {"job": [JOB_BY_ID, "Tid Scan"]}, buffers=13
     ),
     "whether the queue is empty": Hot(
-        "drop_if_empty",
+        "drop_task_queue_if_empty",
         r"if (exists \(select from taskqueue\.job.*?p_task_queue_id\)) then",
         {"job": ["job_order: setup task_queue_id"]},
         buffers=6,
@@ -292,20 +292,20 @@ STATEMENTS: dict[str, Hot] = {
     ),
 }
 
-POINTS = frozenset({"posting_list", "posting", "task_queue", "definition"})
+CANDIDATES = frozenset({"posting_list", "posting", "task_queue", "definition"})
 
 STATEMENTS |= {
     "the draws of a batch": Hot(  # of three jobs; what is sorted are its streams
         "lease_batch",
-        r"(with recursive point.*?p\.most\) e);",
+        r"(with recursive candidate.*?c\.max_tries\) e);",
         {
             "posting_list": [LIST],
-            "posting": ["posting_pkey: setup list_id band place"],
+            "posting": ["posting_pkey: setup list_id weight_class position"],
             "task_queue": [QUEUE],
             "definition": [DEFINITION],
         },
         buffers=80,
-        sorted=POINTS,
+        sorted=CANDIDATES,
         guessed=frozenset({"posting_list"}),
         called=CONDITIONS,
     ),
@@ -345,11 +345,17 @@ class Prepared:
     values: list[str] = field(default_factory=list)
 
 
+def source_of(q: Calls, function: str) -> str:
+    """The source of a function as it stands in the database, on one line and without comments."""
+    source = q.value("select prosrc from pg_proc where oid = %s::regproc", f"taskqueue.{function}")
+    return " ".join(re.sub(r"--[^\n]*", "", source).split())
+
+
 def statement_of(q: Calls, hot: Hot, **values: str) -> Prepared:
     """A statement as it stands in the database, the variables of its function as parameters."""
-    source = q.value("select prosrc from pg_proc where oid = %s::regproc", f"taskqueue.{hot.function}")
-    found = re.findall(hot.pattern, source, re.DOTALL)
-    assert found, f"{hot.function} has no statement like {hot.pattern} any more: look at its plan anew"
+    source = source_of(q, hot.function)
+    found = re.findall(hot.pattern, source)
+    assert len(found) == 1, f"{hot.function} has {len(found)} statements like {hot.pattern}: look at the plans anew"
     into = re.sub(r"\s+into v_\w+(?:, v_\w+)*", "", found[0])
     used: list[str] = []
 
@@ -403,7 +409,7 @@ def way(scan: Node) -> str:
     """The index of a scan and the columns that are conditions of it, as in Reads; a filter is none."""
     if scan["Node Type"] not in {"Index Scan", "Index Only Scan"}:
         return str(scan["Node Type"])
-    columns = re.findall(r"\(\w+\.(\w+) (?:=|>=|>|<=|<) ", scan.get("Index Cond", ""))
+    columns = re.findall(r'\(\w+\."?(\w+)"? (?:=|>=|>|<=|<) ', scan.get("Index Cond", ""))
     return f"{scan['Index Name']}: {' '.join(dict.fromkeys(columns))}"
 
 
@@ -426,7 +432,7 @@ def kept_in_order(root: Node, allowed: frozenset[str]) -> None:
 
 
 def rows_read(root: Node, table: str) -> float:
-    """How many rows of a table a plan looked at, those that a filter removed as well."""
+    """How many rows of a table a plan read, rows removed by a filter included."""
     counted = ("Actual Rows", "Rows Removed by Filter", "Rows Removed by Index Recheck")
     return sum(
         float(scan["Actual Loops"] * sum(scan.get(rows, 0) for rows in counted)) for scan in scans_of(root, table)
@@ -476,12 +482,12 @@ def test_a_statement_of_a_match_finds_what_it_needs_by_key(skewed: Calls, mode: 
 @pytest.mark.parametrize(
     "function, calls", [("lease_jobs", {"lock_slots", "take_job"}), ("lease_batch", {"lease_jobs"})]
 )
-def test_each_statement_of_the_match_is_looked_at(skewed: Calls, function: str, calls: set[str]) -> None:
-    """A statement that somebody adds has a plan that nobody has looked at."""
-    source = skewed.value("select prosrc from pg_proc where oid = %s::regproc", f"taskqueue.{function}")
+def test_the_plan_of_each_statement_of_the_match_is_checked(skewed: Calls, function: str, calls: set[str]) -> None:
+    """The plan of a new statement has not been checked yet."""
+    source = source_of(skewed, function)
     for hot in STATEMENTS.values():
         if hot.function == function:
-            source = re.sub(hot.pattern, "", source, count=1, flags=re.DOTALL)
+            source = re.sub(hot.pattern, "", source, count=1)
     assert set(re.findall(r"(?:from|join|into|update) taskqueue\.(\w+)", source)) == calls
 
 
@@ -490,9 +496,9 @@ def test_each_statement_of_the_match_is_looked_at(skewed: Calls, function: str, 
 @pytest.mark.parametrize(
     "name, function, times",
     [
-        ("a point", "width_bucket", 1),
+        ("the next candidate", "width_bucket", 1),
         ("the pick", "hashint8extended", 2),
-        ("a key a queue", "hashint8extended", 2),
+        ("a key per TaskQueue", "hashint8extended", 2),
     ],
 )
 def test_what_is_used_twice_is_computed_once(skewed: Calls, mode: str, name: str, function: str, times: int) -> None:
@@ -505,17 +511,17 @@ def test_what_is_used_twice_is_computed_once(skewed: Calls, mode: str, name: str
 @MODE
 @pytest.mark.parametrize("policy", ["dirac", "proportional"])
 @pytest.mark.parametrize("sites", ["{BIG,*}", "{S8,*}", "{''}", "{nowhere,*}"])
-def test_a_point_costs_the_same_whatever_the_queues(
+def test_a_candidate_costs_the_same_whatever_the_number_of_queues(
     skewed: Calls, mode: str, analysed: bool, policy: str, sites: str
 ) -> None:
-    """The lists of two sites, what is at one place of one of them, its queue and its definition: one row each."""
+    """The lists of two sites, one posting of one of them, its TaskQueue and its definition: one row each."""
     most = {"posting_list": 2, "posting": 1, "task_queue": 1, "definition": 1}
     if not analysed:  # see Hot.guessed
         most["posting_list"] = skewed.value("select count(*) from taskqueue.posting_list")
     seen = dict.fromkeys(most, 0.0)
     for seed in range(10):
         values = {"v_sites": f"'{sites}'".replace("''", '""'), "v_known.policy": f"'{policy}'", "v_seed": str(seed)}
-        root = measured(skewed, mode, statement_of(skewed, STATEMENTS["a point"], **values))
+        root = measured(skewed, mode, statement_of(skewed, STATEMENTS["the next candidate"], **values))
         assert root["Actual Rows"] <= 1
         for node in nodes(root):
             if "Sort" in node["Node Type"]:
@@ -524,7 +530,7 @@ def test_a_point_costs_the_same_whatever_the_queues(
             read = rows_read(root, table)
             assert read <= limit, f"{read} rows of {table}"
             seen[table] = max(seen[table], read)
-    assert sites == "{nowhere,*}" or all(seen.values()), "a place that holds a queue was among them"
+    assert sites == "{nowhere,*}" or all(seen.values()), "a position with a TaskQueue was among them"
 
 
 @STATISTICS
@@ -533,9 +539,9 @@ def test_a_point_costs_the_same_whatever_the_queues(
 def test_the_pick_costs_the_same_whatever_the_jobs(
     skewed: Calls, mode: str, analysed: bool, queue: Callable[[Calls], int]
 ) -> None:
-    """A level a user priority is sorted, and no job; of the jobs the first ten of one level are looked at."""
+    """One row per user priority is sorted, and no job; of the jobs the first ten of one user priority are read."""
     for seed in range(5):
-        values = {"v_queue.task_queue_id": str(queue(skewed)), "v_seed": str(seed)}
+        values = {"v_task_queue.task_queue_id": str(queue(skewed)), "v_seed": str(seed)}
         root = measured(skewed, mode, statement_of(skewed, STATEMENTS["the pick"], **values))
         assert root["Actual Rows"] == 1
         assert 1 <= rows_read(root, "job") <= 10

@@ -1,4 +1,4 @@
-"""What sections 3, 4, 5, 7 and 8 refuse: the message names key and value, and nothing is stored."""
+"""Refused calls: the message names key and value, and nothing is stored."""
 
 import uuid
 from functools import partial
@@ -310,8 +310,8 @@ def test_wrong_attempts(settled: Calls, function: str, arguments: tuple[Any, ...
 
 
 @pytest.mark.parametrize("function", ["report_job", "finish_job", "release_job"])
-def test_a_job_that_is_nowhere_is_not_called_stale(q: Calls, function: str) -> None:
-    """The code stays the one that has an agent stop: the job may have ended and be forgotten."""
+def test_an_attempt_of_an_unknown_job_is_not_called_stale(q: Calls, function: str) -> None:
+    """The code is still PB003, so that the agent stops: the job may have ended and be forgotten."""
     q.insert(1)
     q.insert(2)
     q.call("delete_job", 2)
@@ -322,9 +322,9 @@ def test_a_job_that_is_nowhere_is_not_called_stale(q: Calls, function: str) -> N
         state, message = q.refusal(partial(q.call_rows, function, known, attempt))
         assert (state, message) == ("PB003", f"attempt 1 of job {known} is stale")
     state, message = q.refusal(partial(q.call_rows, function, 1, "x"))
-    assert (state, message) == ("PB001", "attempt is 'x', which has not the form of one")
+    assert (state, message) == ("PB001", "invalid attempt 'x'")
     state, message = q.refusal(partial(q.call_rows, function, 1, f"1-{'0' * 32}\n"))  # a token is in no message
-    assert (state, message) == ("PB001", f"attempt is '1-{'0' * 18}...', which has not the form of one")
+    assert (state, message) == ("PB001", f"invalid attempt '1-{'0' * 18}...'")
 
 
 @pytest.mark.parametrize("outcome", ["done", "", "Finished", None])
@@ -344,7 +344,7 @@ def test_explain_of_an_unknown_job(settled: Calls) -> None:
 
 
 def test_unknown_queues(settled: Calls) -> None:
-    refused(settled, "PB004", ["987654"], "set_queue_enabled", 987654, False)
+    refused(settled, "PB004", ["987654"], "set_task_queue_enabled", 987654, False)
     refused(settled, "PB004", ["987654"], "hold", "task_queue", "987654")
 
 

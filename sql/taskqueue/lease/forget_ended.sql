@@ -1,4 +1,5 @@
--- Ended jobs are kept so that an id is known and its attempts go on counting; this forgets them.
+-- LEASES.md, Ended jobs: ended jobs are kept so that their ids are known and their attempts continue; this forgets
+-- them.
 create or replace function taskqueue.forget_ended(p_setup text, p_older_than interval default '1 day') returns bigint
 language plpgsql
 security definer set search_path = taskqueue, pg_temp
@@ -8,8 +9,8 @@ declare
 begin
   perform resource.identify(p_setup);
   if p_older_than is null or p_older_than < interval '0' then
-    raise exception 'older_than is %', coalesce(p_older_than::text, 'null')
-      using errcode = 'PB001', hint = 'Give an interval, not negative.';
+    raise exception 'invalid older_than %', coalesce(p_older_than::text, 'null')
+      using errcode = 'PB001', hint = 'Give an interval that is not negative.';
   end if;
   delete from taskqueue.ended e where e.setup = p_setup and e.ended_at <= resource.clock(p_setup) - p_older_than;
   get diagnostics v_count = row_count;
@@ -17,5 +18,5 @@ begin
 end $$;
 
 comment on function taskqueue.forget_ended(text, interval) is
-  'Forgets the jobs that ended at least that long ago; returns how many. Their attempts start at 1 if the ids come '
-  'again. Errors: PB001, PB002 (setup not granted).';
+  'Forgets the jobs that ended at least that long ago; returns how many. Their attempts start at 1 again if the ids '
+  'come back. Errors: PB001, PB002 (setup not granted).';

@@ -1,15 +1,16 @@
--- Section 9: a new queue has its own right priority when it becomes visible; the others of its entity
--- follow (taskqueue.share_mark).
--- Counting the jobs of a queue takes 20 us: up to ten queues of an entity are counted as they are now; with more,
--- their weights are those by which they have their own priorities (taskqueue.owner_weight), which maintenance keeps
--- within a tenth. Two that open queues of an entity at the same time do not see each other's; both leave a mark.
-create or replace function taskqueue.open_queues(p_setup text, p_task_queue_ids bigint[]) returns void
+-- SHARES.md, When priorities change: a new TaskQueue has its own right priority when it becomes visible; the other
+-- TaskQueues of its entity follow (taskqueue.share_mark).
+-- Counting the jobs of a TaskQueue takes 20 us: up to ten TaskQueues of an entity are counted as they are now; with
+-- more, the weights by which they have their priorities are used (taskqueue.owner_weight), which maintenance keeps
+-- within a tenth. Two transactions that open TaskQueues of an entity at the same time do not see each other's; both
+-- leave a mark.
+create or replace function taskqueue.open_task_queues(p_setup text, p_task_queue_ids bigint[]) returns void
 language plpgsql
 as $$
 declare
   v_entity record;
   v_owners bigint;
-  v_queues bigint;
+  v_task_queues bigint;
   v_weight float8;
 begin
   if p_task_queue_ids = '{}' then
@@ -30,17 +31,17 @@ begin
      where q.setup = p_setup and q.task_queue_id = any (p_task_queue_ids)
      group by 1, 2, 3, 4, 5, 6
   loop
-    select count(*), sum(o.queues) filter (where o.mine), sum(o.weight) filter (where o.mine)
-      into v_owners, v_queues, v_weight
-      from (select sum(w.queues) as queues,
+    select count(*), sum(o.task_queues) filter (where o.mine), sum(o.weight) filter (where o.mine)
+      into v_owners, v_task_queues, v_weight
+      from (select sum(w.task_queues) as task_queues,
                    sum(w.weight) filter (where not (w.light and v_entity.allow_background)) as weight,
                    v_entity.job_sharing or w.owner_dn = v_entity.owner_dn as mine
               from taskqueue.owner_weight w where w.setup = p_setup and w.owner_group = v_entity.owner_group
-             group by w.owner_dn having sum(w.queues) > 0) o;
-    if v_queues <= 10 then
+             group by w.owner_dn having sum(w.task_queues) > 0) o;
+    if v_task_queues <= 10 then
       select sum(w.weight) filter (where not taskqueue.is_background(w.weight, v_entity.allow_background)) into v_weight
         from taskqueue.task_queue q
-       cross join lateral taskqueue.weight_of_queue(q, v_entity.ten_first) w
+       cross join lateral taskqueue.weight_of_task_queue(q, v_entity.ten_first) w
        where q.setup = p_setup and q.owner_group = v_entity.owner_group
          and (v_entity.job_sharing or q.owner_dn = v_entity.owner_dn);
     end if;
@@ -55,11 +56,11 @@ begin
               join taskqueue.definition d on d.setup = n.setup and d.definition_id = n.definition_id
               join taskqueue.definition f on f.setup = d.setup and f.family = d.family
               join taskqueue.task_queue m on m.setup = f.setup and m.definition_id = f.definition_id
-             cross join lateral (select m.mean_weight as weight where v_queues > 10
+             cross join lateral (select m.mean_weight as weight where v_task_queues > 10
                                  union all
                                  select c.weight
-                                   from taskqueue.weight_of_queue(m, v_entity.ten_first) c
-                                  where v_queues <= 10) w
+                                   from taskqueue.weight_of_task_queue(m, v_entity.ten_first) c
+                                  where v_task_queues <= 10) w
              where n.setup = p_setup and n.task_queue_id = any (v_entity.ids)
              group by n.task_queue_id) p
      where q.setup = p_setup and q.task_queue_id = p.task_queue_id;
@@ -69,8 +70,8 @@ begin
       perform taskqueue.fold_weights(p_setup, v_entity.owner_group);
     end if;
   end loop;
-  perform taskqueue.post_queues(p_setup, p_task_queue_ids, false);
+  perform taskqueue.post_task_queues(p_setup, p_task_queue_ids, false);
 end $$;
 
-comment on function taskqueue.open_queues(text, bigint[]) is
-  'Gives queues that taskqueue.make_queue made in this transaction their priorities (section 9) and their postings.';
+comment on function taskqueue.open_task_queues(text, bigint[]) is
+  'Gives TaskQueues that taskqueue.make_task_queue made in this transaction their priorities and their postings.';

@@ -1,5 +1,5 @@
--- Section 4, condition 11: with JobID only that job, if it is waiting and its queue matches.
-create or replace function taskqueue.wanted_queue(p_setup text, p_offer taskqueue.offer) returns bigint[]
+-- MATCHING.md, Condition JobID: with JobID, only that job, if it waits and its TaskQueue matches.
+create or replace function taskqueue.wanted_task_queue(p_setup text, p_offer taskqueue.offer) returns bigint[]
 language sql stable
 as $$
   select array(
@@ -11,5 +11,6 @@ as $$
        and taskqueue.accepts(d, p_offer))
 $$;
 
-comment on function taskqueue.wanted_queue(text, taskqueue.offer) is
-  'The queue of the job that an offer wants; none: the job does not wait or is held, or its queue does not match.';
+comment on function taskqueue.wanted_task_queue(text, taskqueue.offer) is
+  'The TaskQueue of the job that an offer asks for; empty: the job does not wait or is held, or its TaskQueue does not '
+  'match.';

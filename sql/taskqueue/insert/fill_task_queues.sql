@@ -1,8 +1,8 @@
--- Jobs into queues, which the caller has locked against deletion. Ids that wait already are moved,
--- whatever queue they are in. Ids are locked in their order, so that two who insert the same ones do not
--- wait for each other crosswise. Jobs of brokerage are known by their id; submitters (p_identity) may not
--- insert those that have not ended.
-create or replace function taskqueue.fill_queues(
+-- MATCHING.md, Insertion: jobs into TaskQueues, which the caller has locked against deletion. Ids that wait already
+-- are moved, whatever TaskQueue they are in. Ids are locked in their order, so that two callers with the same ids do
+-- not deadlock. Jobs of brokerage are known by their id; a submitter (p_identity) may not insert one that has not
+-- ended.
+create or replace function taskqueue.fill_task_queues(
   p_setup text, p_task_queue_ids bigint[], p_job_ids bigint[], p_user_priorities int[],
   p_identity resource.identity default null
 ) returns void
@@ -15,7 +15,7 @@ declare
   v_live bigint;
   v_todo bigint[];
   v_left bigint[];
-  v_queue_id bigint;
+  v_task_queue_id bigint;
 begin
   if v_brokered and v_submitted then
     select min(w.job_id)
@@ -23,8 +23,8 @@ begin
       from workload.job w
      where w.setup = p_setup and w.job_id = any (p_job_ids) and workload.is_end(w.status) is not true;
     if v_live is not null then
-      raise exception 'job % is known to brokerage, which puts it into its TaskQueue itself', v_live
-        using errcode = 'PB005', hint = 'monitor.brokered_job has it. Insert your job under another id.';
+      raise exception 'job % belongs to brokerage, which puts it into its TaskQueue', v_live
+        using errcode = 'PB005', hint = 'See monitor.brokered_job. Insert your job under another id.';
     end if;
   end if;
   loop
@@ -57,34 +57,34 @@ begin
         join unnest(p_task_queue_ids, p_job_ids,
                     p_user_priorities) n (task_queue_id, job_id, user_priority) using (job_id)
        where j.setup = p_setup and j.job_id = w.job_id
-      returning j.job_id, w.task_queue_id as old_queue_id, w.user_priority as old_priority, j.task_queue_id,
+      returning j.job_id, w.task_queue_id as old_task_queue_id, w.user_priority as old_priority, j.task_queue_id,
                 j.user_priority, w.held
     ), counted as (
       insert into taskqueue.job_count_change (setup, task_queue_id, user_priority, change, first_id)
       select p_setup, c.queue_id, c.user_priority, sum(c.change), min(m.job_id) filter (where c.change > 0)
         from moved m
-       cross join lateral (values (m.old_queue_id, m.old_priority, -1),
+       cross join lateral (values (m.old_task_queue_id, m.old_priority, -1),
                                   (m.task_queue_id, m.user_priority, 1)) c (queue_id, user_priority, change)
        where not m.held
        group by c.queue_id, c.user_priority
       having sum(c.change) <> 0 or count(*) filter (where c.change > 0) > 0
     )
-    select array_agg(distinct m.old_queue_id), array(select unnest(v_todo) except select m.job_id from moved m)
+    select array_agg(distinct m.old_task_queue_id), array(select unnest(v_todo) except select m.job_id from moved m)
       into v_left, v_todo from moved m;
-    if p_identity.private then  -- the rows are locked, and were moved before this looks at whose they were
+    if p_identity.private then  -- the rows are locked and moved by now, so the owners that this reads are final
       perform taskqueue.may_submit(p_identity, d.requirements)
          from taskqueue.task_queue q
          join taskqueue.definition d on d.setup = q.setup and d.definition_id = q.definition_id
         where q.setup = p_setup and q.task_queue_id = any (v_left);
     end if;
-    foreach v_queue_id in array coalesce(v_left, '{}') loop
-      perform taskqueue.drop_if_empty(p_setup, v_queue_id);
+    foreach v_task_queue_id in array coalesce(v_left, '{}') loop
+      perform taskqueue.drop_task_queue_if_empty(p_setup, v_task_queue_id);
     end loop;
     exit when v_todo = '{}';
   end loop;
 end $$;
 
-comment on function taskqueue.fill_queues(text, bigint[], bigint[], int[], resource.identity) is
-  'Inserts jobs into queues, one named for each, or moves those that wait already there, with their counts. '
-  'Errors: PB002 (a private submitter would move the job of another), PB005 (a submitter gives the id of a brokered '
-  'job that has not ended).';
+comment on function taskqueue.fill_task_queues(text, bigint[], bigint[], int[], resource.identity) is
+  'Inserts jobs into TaskQueues, one named for each job, or moves jobs that wait already, with their counts. Errors: '
+  'PB002 (a private submitter would move the job of another owner), PB005 (a submitter gives the id of a brokered job '
+  'that has not ended).';

@@ -1,6 +1,6 @@
--- Waiting jobs a queue, base and changes read in one statement, as taskqueue.job_level does by user priority. Not
--- through that function: what a view calls has the rights of whoever reads the view.
-create or replace view taskqueue.queue_count as
+-- Waiting jobs by TaskQueue: base and changes read in one statement, as taskqueue.job_level does by user priority.
+-- The view does not call that function: a function in a view has the rights of the reader of the view.
+create or replace view taskqueue.task_queue_count as
 select q.setup, q.task_queue_id,
        (coalesce((select sum(j) from unnest(t.jobs) j), 0)
         + coalesce((select sum(c.change) from taskqueue.job_count_change c
@@ -11,8 +11,7 @@ select q.setup, q.task_queue_id,
                       where b.setup = q.setup and b.task_queue_id = q.task_queue_id
                       order by b.known_to desc, b.count_id desc limit 1) t on true;
 
-comment on view taskqueue.queue_count is
-  'Waiting jobs that are not held, by TaskQueue.';
-comment on column taskqueue.queue_count.setup is 'Tenant.';
-comment on column taskqueue.queue_count.task_queue_id is 'TaskQueue.';
-comment on column taskqueue.queue_count.jobs is 'Waiting jobs that are not held.';
+comment on view taskqueue.task_queue_count is 'Waiting jobs that are not held, by TaskQueue.';
+comment on column taskqueue.task_queue_count.setup is 'Tenant.';
+comment on column taskqueue.task_queue_count.task_queue_id is 'TaskQueue.';
+comment on column taskqueue.task_queue_count.jobs is 'Waiting jobs that are not held.';

@@ -1,6 +1,6 @@
--- The work of taskqueue.insert_jobs. Requirements are made canonical once per distinct text. Jobs for which there is
--- a queue with room for all that come are filled in at once (a queue by itself takes 0.1 ms); the others go in the
--- order of their digests, so that two batches that open the same queues never wait for each other crosswise.
+-- The work of taskqueue.insert_jobs. Requirements are made canonical once per distinct text. Jobs for which a
+-- TaskQueue has space for all that come are filled in at once (a TaskQueue alone takes 0.1 ms); the others go in the
+-- order of their digests, so that two batches that open the same TaskQueues never deadlock.
 create or replace function taskqueue.place_batch(p_identity resource.identity, p_jobs jsonb) returns bigint[]
 language plpgsql
 as $$
@@ -11,7 +11,7 @@ declare
   v_numbers int[];
   v_job_ids bigint[];
   v_user_priorities int[];
-  v_queue_ids bigint[];
+  v_task_queue_ids bigint[];
   v_batch record;
   v_made bigint[] := '{}'::bigint[];
 begin
@@ -43,27 +43,29 @@ begin
       join taskqueue.definition d on d.setup = v_setup and d.digest = r.digest
   ), there as materialized (
     select w.number, q.task_queue_id
-      from taskqueue.queues_with_room(v_setup, (select array_agg(i.definition_id) from wanted i),
-                                      (select s.queue_size from taskqueue.setting s where s.setup = v_setup)) q
+      from taskqueue.task_queues_with_space(v_setup, (select array_agg(i.definition_id) from wanted i),
+                                            (select s.queue_size from taskqueue.setting s where s.setup = v_setup)) q
       join wanted w using (definition_id)
-     where q.room >= w.jobs
+     where q.space >= w.jobs
   )
-  select array_agg(t.task_queue_id order by n.place) into v_queue_ids
+  select array_agg(t.task_queue_id order by n.place) into v_task_queue_ids
     from unnest(v_numbers) with ordinality n (number, place) left join there t using (number);
   for v_batch in
-    select array_agg(n.task_queue_id) as queue_ids, array_agg(n.job_id) as job_ids,
+    select array_agg(n.task_queue_id) as task_queue_ids, array_agg(n.job_id) as job_ids,
            array_agg(n.user_priority) as user_priorities
-      from unnest(v_queue_ids, v_job_ids, v_user_priorities) n (task_queue_id, job_id, user_priority)
+      from unnest(v_task_queue_ids, v_job_ids, v_user_priorities) n (task_queue_id, job_id, user_priority)
      where n.task_queue_id is not null
     having count(*) > 0
   loop
-    perform taskqueue.fill_queues(v_setup, v_batch.queue_ids, v_batch.job_ids, v_batch.user_priorities, p_identity);
+    perform taskqueue.fill_task_queues(v_setup, v_batch.task_queue_ids, v_batch.job_ids,
+                                       v_batch.user_priorities, p_identity);
     perform taskqueue.refuse_leased_ids(v_setup, v_batch.job_ids);
   end loop;
   for v_batch in
     select r.canonical, array_agg(n.job_id order by n.job_id) as job_ids,
            array_agg(n.user_priority order by n.job_id) as user_priorities
-      from unnest(v_numbers, v_queue_ids, v_job_ids, v_user_priorities) n (number, task_queue_id, job_id, user_priority)
+      from unnest(v_numbers, v_task_queue_ids, v_job_ids,
+                  v_user_priorities) n (number, task_queue_id, job_id, user_priority)
       join unnest(v_requirements) with ordinality r (canonical, number) using (number)
      where n.task_queue_id is null
      group by r.number, r.canonical order by r.number
@@ -76,5 +78,5 @@ begin
 end $$;
 
 comment on function taskqueue.place_batch(resource.identity, jsonb) is
-  'Puts the jobs of a checked batch into queues; returns the queues made, for taskqueue.open_queues. '
+  'Puts the jobs of a checked batch into TaskQueues; returns the TaskQueues made, for taskqueue.open_task_queues. '
   'Errors: PB001, PB002, PB005, naming the job.';

@@ -1,9 +1,9 @@
--- Section 9: the priorities of all queues of a setup or a group, as their jobs are now.
-create or replace function taskqueue.share_of_queue(p_setup text, p_group text default null)
+-- SHARES.md, Priority of a TaskQueue: the priorities of all TaskQueues of a setup or a group, as their jobs are now.
+create or replace function taskqueue.share_of_task_queue(p_setup text, p_group text default null)
 returns table (task_queue_id bigint, mean_weight float8, priority float8)
 language sql stable
 as $$
-  with queue as (
+  with task_queue as (
     select q.task_queue_id, q.owner_group,
            case when coalesce(g.job_sharing, false) then '' else q.owner_dn end as entity,
            d.family, w.weight as mean_weight,
@@ -11,7 +11,7 @@ as $$
            coalesce(g.allow_background, false) as allow_background
       from taskqueue.task_queue q
       join taskqueue.setting s on s.setup = q.setup
-     cross join lateral taskqueue.weight_of_queue(q, s.ten_first) w
+     cross join lateral taskqueue.weight_of_task_queue(q, s.ten_first) w
       join taskqueue.definition d on d.setup = q.setup and d.definition_id = q.definition_id
       left join taskqueue.owner_group g on g.setup = q.setup and g.owner_group = q.owner_group
      where q.setup = p_setup and (p_group is null or q.owner_group = p_group)
@@ -27,13 +27,13 @@ as $$
                                     where not taskqueue.is_background(q.mean_weight, q.allow_background))
                                     over (partition by q.owner_group, q.entity),
                                   q.allow_background) as priority
-      from queue q join owner o using (owner_group)
+      from task_queue q join owner o using (owner_group)
       left join taskqueue.share_correction c on c.setup = p_setup and c.owner_group = q.owner_group
                                             and c.owner_dn = case when q.shares = 'global' then '' else q.entity end
   )
   select w.task_queue_id, w.mean_weight, sum(w.priority) over (partition by w.family) from own w
 $$;
 
-comment on function taskqueue.share_of_queue(text, text) is
-  'Mean draw weight and priority of each TaskQueue of a setup or of one owner group, from the shares, '
-  'the jobs as they are and the corrections (section 9).';
+comment on function taskqueue.share_of_task_queue(text, text) is
+  'Mean weight and priority of each TaskQueue of a setup or of one owner group, from the shares, the jobs as they are '
+  'and the corrections.';

@@ -1,8 +1,8 @@
--- Section 10 explains jobs against the resources seen lately. At most one row per class in ten seconds, in an
--- unlogged table: a call that finds no match writes no WAL, and no agent waits for another. A description
--- that is known is noted again by one call in fifty (in ten where nothing matched), so that ten thousand
--- kinds of resources cost little.
-create or replace function taskqueue.see_resource(
+-- MATCHING.md, Explanations: taskqueue.explain_job compares a job with the resources seen lately. At most one row per
+-- kind in ten seconds, in an unlogged table: a call that finds no match writes no WAL, and no agent waits for
+-- another. A known description is noted again by one call in fifty (one in ten where nothing matched), so that ten
+-- thousand kinds of resources cost little.
+create or replace function taskqueue.note_resource(
   p_setup text, p_resource jsonb, p_known taskqueue.known_offer, p_matched boolean
 ) returns void
 language plpgsql
@@ -28,7 +28,8 @@ begin
   if v_offer.owner_groups is not null then
     v_resource := v_resource || jsonb_build_object('OwnerGroup', v_offer.owner_groups);
   end if;
-  if v_resource @? 'strict $.* ? (@.type() == "array")' then  -- lists are sets; one value is the value, none is no key
+  -- lists are sets; a list of one value is that value, and an empty list is no key
+  if v_resource @? 'strict $.* ? (@.type() == "array")' then
     select jsonb_object_agg(e.key, case when v.texts is null then e.value
                                         when cardinality(v.texts) = 1 then to_jsonb(v.texts[1])
                                         else to_jsonb(v.texts) end)
@@ -53,6 +54,6 @@ begin
                                 for update skip locked));
 end $$;
 
-comment on function taskqueue.see_resource(text, jsonb, taskqueue.known_offer, boolean) is
-  'Notes the class of a resource description: CPUTime as the highest bucket it covers (s), lists as sets, '
-  'the owner as the identity has it, JobID left out.';
+comment on function taskqueue.note_resource(text, jsonb, taskqueue.known_offer, boolean) is
+  'Notes the kind of a resource description: CPUTime as the highest bucket that it covers (seconds), lists as sets, '
+  'the owner of the identity, without JobID.';
