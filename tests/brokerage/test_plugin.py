@@ -226,7 +226,7 @@ REFUSED: list[tuple[Row, str, str]] = [
     ({"kind": None}, "PB001", "acme-new"),
     ({"position": None}, "PB001", "acme-new"),
     ({"position": 345}, "PB001", "behind rule top-10"),
-    ({"kind": "candidate", "position": 335}, "PB001", "stands behind others"),
+    ({"kind": "candidate", "position": 335}, "PB001", "stands behind rules of other kinds"),
     ({"kind": "weight", "function": "acme.weight_tier", "position": 335}, "PB001", "behind rules that read the weight"),
     ({"kind": "choice", "function": None, "position": 338}, "PB001", "best"),
     ({"kind": "task rule"}, "PB001", "status"),
@@ -301,7 +301,7 @@ def test_an_upgrade_leaves_it_alone(acme: Connection, dsn: str, tmp_path: Path) 
     shutil.copytree(Program().sql, tmp_path / "sql")
     changes = {
         "rule/common/rule_queue_status.sql": ("select case", "select case when q.queue = 'nobody' then 'newer'"),
-        "profile/shipped_rule.sql": ("'-status'", "'-newer'"),
+        "profile/shipped/shipped_documented_production_job.sql": ("'-status'", "'-newer'"),
         "fact/facts_of_queues.sql": ("select q.queue as queue", "select q.queue || '' as queue"),
     }
     for path, (old, new) in changes.items():

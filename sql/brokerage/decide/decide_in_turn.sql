@@ -3,7 +3,7 @@
 -- over the queues that no rule rejects, and its jobs (or the task itself) are assigned before the next turn. All
 -- turns are rows of one query, planned once: planning each turn by itself took half of the time. The first row
 -- computes for all tasks what no assignment changes. Each further row weighs one task and is fetched only when the
--- jobs of the task before are assigned.
+-- jobs of the task before are assigned. Long because the query and the loop that reads it belong together.
 create or replace function brokerage.decide_in_turn(
   p_run brokerage.run, p_tasks brokerage.task_facts[], p_queues brokerage.queue_facts[], p_wide boolean
 ) returns void
