@@ -10,7 +10,7 @@ from broker.reference import rules
 
 Db = psycopg.Connection[Any]
 
-# By the sections of brokerage-rules, of each broker.
+# Rules of each broker.
 IDS = {
     "production_task": {
         "1.1": """task-preset-nucleus task-nucleus-list task-input-scan transfer-backlog nucleus-has-storage nucleus-wan
@@ -57,7 +57,7 @@ PARTS = {
     },
 }
 # Ids that a profile has no row for, and why: the rule that it is a part of there, or where the sources do not have it.
-NOT_IN_DOC = "brokerage-doc-profile, 7: PanDA's code alone"
+NOT_IN_DOC = "PanDA's code alone"
 ELSEWHERE = {
     ("production_task", "documented"): dict.fromkeys(
         ("task-input-scan", "nucleus-wan", "task-job-check", "task-locality-period"), NOT_IN_DOC
@@ -73,12 +73,12 @@ ELSEWHERE = {
                hospital final-availability used-sites-first min-weight weight-data temporary-problems""".split(),
             NOT_IN_DOC,
         ),
-        "gpu-queue": "D-32",
+        "gpu-queue": "PanDA's code alone: software-check.md, gpu-queue",
         "closed-jobs": "failed-jobs",
         "preassigned": "include-exclude",
         "overloaded": "avoid-vp",
     },
-    ("analysis_job", "panda2026"): {"cap-rt": "D-36"},  # computed, and rejects nothing
+    ("analysis_job", "panda2026"): {"cap-rt": "computed, and rejects nothing: analysis-load.md, cap-rt"},
 }
 PROFILES = ("documented", "panda2026")
 
