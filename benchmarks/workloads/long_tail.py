@@ -1,4 +1,4 @@
-"""Workload N: a thousand sites, hundreds of tags, a long tail of niche jobs and of worker nodes.
+"""Workload N: a thousand sites, hundreds of tags, a long tail of jobs and of worker nodes.
 
 | what | how |
 | --- | --- |
