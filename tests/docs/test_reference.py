@@ -89,20 +89,6 @@ def test_every_function_that_a_role_may_call_has_an_entry(db: psycopg.Connection
     assert missing == []
 
 
-def test_every_rule_that_comes_with_the_program_has_a_line(db: psycopg.Connection[Any]) -> None:
-    text = _unwrapped(_pages(db)["rules.md"])
-    shipped = db.execute("select rule, profile, position::float8, kind from brokerage.shipped_rule").fetchall()
-    assert shipped
-    missing = [
-        rule
-        for rule, profile, position, kind in shipped
-        if not re.search(
-            rf"- \[{rule}\]\([^)]+#{rule}\): [^\[]*\b{profile[0].upper()} {position:g}\b[^\[]*{kind}", text
-        )
-    ]
-    assert missing == []
-
-
 def test_what_a_function_may_raise_is_followed_through_what_it_calls(db: psycopg.Connection[Any]) -> None:
     db.execute("create function monitor.inner_one() returns void language plpgsql as $$ begin"
                " raise exception 'no' using errcode = 'PB005'; end $$")  # fmt: skip
