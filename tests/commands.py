@@ -15,7 +15,7 @@ from broker.cli import app, common
 
 
 @dataclass(frozen=True)
-class Said:
+class Printed:
     """What a command printed, and its exit code."""
 
     out: str
@@ -28,7 +28,7 @@ class Said:
         return json.loads(self.out)
 
 
-Cli = Callable[..., Said]
+Cli = Callable[..., Printed]
 
 
 def commands(dsn: str, monkeypatch: pytest.MonkeyPatch) -> Cli:
@@ -36,11 +36,11 @@ def commands(dsn: str, monkeypatch: pytest.MonkeyPatch) -> Cli:
     monkeypatch.setenv("BROKER_DSN", dsn)
     monkeypatch.setattr(common, "options", common.Options())  # of this test alone
 
-    def run(*arguments: object, stdin: str | None = None) -> Said:
+    def run(*arguments: object, stdin: str | None = None) -> Printed:
         done = CliRunner().invoke(app, [str(argument) for argument in arguments], input=stdin)
         if done.exception and not isinstance(done.exception, SystemExit):
             raise done.exception
-        return Said(done.stdout, done.stderr, done.exit_code)
+        return Printed(done.stdout, done.stderr, done.exit_code)
 
     return run
 

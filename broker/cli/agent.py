@@ -39,7 +39,8 @@ def match(
     elif len(matches) == 1:
         [taken] = matches
         output.fields("Match", {**vars(taken), "requirements": None, **_shown(taken.requirements)})
-        output.say(f"next: broker agent finish {taken.job_id} {taken.attempt}{'' if setup == 'default' else _of(setup)}")
+        of_setup = "" if setup == "default" else f" --setup {setup}"
+        output.say(f"next: broker agent finish {taken.job_id} {taken.attempt}{of_setup}")
     elif matches:
         rows = [(m.job_id, m.task_queue_id, m.user_priority, m.attempt) for m in matches]
         output.table("Matches", ["job", "TaskQueue", "user priority", "attempt"], rows)
@@ -47,10 +48,6 @@ def match(
         output.say("no match: no waiting job fits this resource now")
     if not matches:
         raise typer.Exit(2)
-
-
-def _of(setup: str) -> str:
-    return f" --setup {setup}"
 
 
 def _shown(requirements: Mapping[str, object]) -> dict[str, object]:
@@ -86,7 +83,7 @@ def report(
 def finish(
     job: Job,
     attempt: _Attempt,
-    outcome: Annotated[str, typer.Option(help="How the job ended: finished, failed, cancelled or closed.")] = "finished",
+    outcome: Annotated[str, typer.Option(help="The end: finished, failed, cancelled or closed.")] = "finished",
     setup: Setup = "default",
     as_json: Json = False,
 ) -> None:
@@ -110,5 +107,7 @@ def release(job: Job, attempt: _Attempt, setup: Setup = "default", as_json: Json
         task_queue = agent.release(Lease(job, attempt))
     if as_json:
         output.json_out({"job_id": job, "task_queue_id": task_queue})
+    elif task_queue:
+        output.say(f"job {job} waits in TaskQueue {task_queue}")
     else:
-        output.say(f"job {job} waits in TaskQueue {task_queue}" if task_queue else f"job {job} is cancelled: its kill was requested")
+        output.say(f"job {job} was to be killed: it is cancelled")

@@ -42,9 +42,7 @@ def _command(algorithm: str) -> Callable[..., None]:
         seed: Annotated[int | None, typer.Option(help="Make the draws of one worker repeatable.")] = None,
         dry_run: Annotated[bool, typer.Option("--dry-run", help="Decide only: assign nothing.")] = False,
         limit: Annotated[int | None, typer.Option(min=0, help="Decide at most this many tasks.")] = None,
-        workers: Annotated[
-            int, typer.Option(min=1, max=32, help="Share the tasks among this many connections.")
-        ] = 1,
+        workers: Annotated[int, typer.Option(min=1, max=32, help="Share the tasks among this many connections.")] = 1,
         setup: Setup = "default",
         as_json: Json = False,
     ) -> None:
@@ -107,7 +105,7 @@ def _assign(
 
 
 def _not_due(connection: "Connection", setup: str, algorithm: str, tasks: list[int]) -> list[Row]:
-    """Those of the tasks that are not due, and why."""
+    """The tasks among these that are not due, and why."""
     query = """select task_id, not_due from brokerage.task_standing
                 where setup = %s and algorithm = %s and task_id = any (%s::bigint[]) and not_due is not null
                 order by 1"""
@@ -115,7 +113,7 @@ def _not_due(connection: "Connection", setup: str, algorithm: str, tasks: list[i
 
 
 def _nothing_due(connection: "Connection", setup: str, algorithm: str, limit: int | None) -> str:
-    """Why a run found nothing to do: others hold what is due, or how many tasks wait, and what keeps others away."""
+    """Why a run decided no task: other brokers hold the due ones, or tasks wait, or they are not open."""
     query = """select count(*) filter (where not_due is null) as due,
                       count(*) filter (where not_open is null and waits) as waiting,
                       min(retry_at) filter (where not_open is null and waits) as retry_at,
@@ -126,20 +124,20 @@ def _nothing_due(connection: "Connection", setup: str, algorithm: str, limit: in
     if row["due"]:
         are = f"{counted(row['due'], 'task')} {'is' if row['due'] == 1 else 'are'} due"
         return f"no task was decided: {are}, {'--limit is 0' if limit == 0 else 'and others are working on them'}"
-    said = []
+    reasons = []
     if row["waiting"]:
         are = "waits, until" if row["waiting"] == 1 else "wait, the first until"
-        said.append(f"{counted(row['waiting'], 'task')} {are} {output.moment(row['retry_at'])}")
+        reasons.append(f"{counted(row['waiting'], 'task')} {are} {output.moment(row['retry_at'])}")
     if row["others"]:
         query = "select not_open from brokerage.task_standing where setup = %s and algorithm = %s and task_id = %s"
         [example] = rows_of(connection, query, setup, algorithm, row["example"])
         such = f"{'is' if row['others'] == 1 else 'are'} not open, such as {row['example']}"
-        said.append(f"{counted(row['others'], 'task')} {such}: {example['not_open']}")
-    return f"no task was due: {'; '.join(said) or f'setup {setup} holds no open tasks'}"
+        reasons.append(f"{counted(row['others'], 'task')} {such}: {example['not_open']}")
+    return f"no task was due: {'; '.join(reasons) or f'setup {setup} holds no open tasks'}"
 
 
 def show_summary(summary: Row, *, dry: bool, nothing: str = "no task was due") -> None:
-    """Show what a run did; `nothing` is said of one that decided no task."""
+    """Show what a run did; `nothing` is the text for a run that decided no task."""
     tasks = sum(row["tasks"] for row in summary["tasks"])
     if not tasks:
         output.say(f"run {summary['run']}: {nothing}")

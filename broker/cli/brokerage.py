@@ -1,4 +1,4 @@
-"""`broker broker-jobs`, `broker-tasks`, `broker-analysis`, `what-if`, `evaluate`, `rules`: where tasks and jobs go."""
+"""`broker what-if`, `evaluate`, `rules`: decisions that are not stored, and the rules that decide."""
 
 import json
 from collections.abc import Sequence
@@ -23,17 +23,10 @@ if TYPE_CHECKING:
 app = typer.Typer()
 PANEL = "Brokerage"
 
-Profile = Annotated[str | None, typer.Option(help="Profile that decides; else the setup's, doc by default.")]
-Tasks = Annotated[list[int] | None, typer.Option("--task", help="This task; more than once for several.")]
-Limit = Annotated[int, typer.Option(min=0, help="Show so many rows of a table, 0 for all.")]
-Algorithm = Annotated[str, typer.Option(help="Algorithm; an unknown one is answered with those that the profile has.")]
-Seed = Annotated[int | None, typer.Option(help="Makes the draws of one worker repeatable.")]
-DryRun = Annotated[bool, typer.Option("--dry-run", help="Decide only: assign nothing.")]
-Most = Annotated[int | None, typer.Option("--limit", min=0, help="Decide so many tasks at most.")]
-Workers = Annotated[int, typer.Option(min=1, max=32, help="Decide on so many connections, which share the tasks.")]
-
-_BAR = 20  # characters of the longest bar in a table
-_QUEUES = 20  # bars of queues or nuclei
+Profile = Annotated[str | None, typer.Option(help="Profile that decides; else the setup's, which is doc by default.")]
+Tasks = Annotated[list[int] | None, typer.Option("--task", help="Take only this task; repeat it for several.")]
+Limit = Annotated[int, typer.Option(min=0, help="Show at most this many rows of a table, 0 for all.")]
+Algorithm = Annotated[str, typer.Option(help="Algorithm: production_task, production_job or analysis_job.")]
 
 
 @app.command("what-if", rich_help_panel=PANEL)
@@ -41,20 +34,20 @@ def what_if(
     *,
     settings: Annotated[
         list[str] | None,
-        typer.Option("--set", metavar="KEY=VALUE", help="Configuration: KEY or component:KEY; null removes it."),
+        typer.Option(
+            "--set", metavar="KEY=VALUE", help="Change configuration: KEY or component:KEY; null removes the key."
+        ),
     ] = None,
-    worlds: Annotated[list[Path] | None, typer.Option("--world", help="A world that is merged over the setup.")] = None,
-    profile: Annotated[str | None, typer.Option(help="Compare with this profile.")] = None,
-    force: Annotated[
-        bool, typer.Option("--force", help="Take keys of --set that only rules of your own read.")
-    ] = False,
+    worlds: Annotated[list[Path] | None, typer.Option("--world", help="Merge this world over the setup.")] = None,
+    profile: Annotated[str | None, typer.Option(help="Decide with this profile.")] = None,
+    force: Annotated[bool, typer.Option("--force", help="Accept keys of --set that only your own rules read.")] = False,
     algorithm: Algorithm = "production_job",
     task: Tasks = None,
     limit: Limit = 20,
     setup: Setup = "default",
     as_json: Json = False,
 ) -> None:
-    """Say what a change would do to all open tasks of an algorithm, also those that wait. Nothing is stored.
+    """Show what a change would do to the open tasks of an algorithm, waiting ones included. Nothing is stored.
 
     Needs the role broker_operator.
     """
@@ -64,13 +57,13 @@ def what_if(
     from broker.errors import BadRequest, from_database
     from broker.operate import brokerage
 
-    laid = []
+    overlaid = []
     for file in worlds or []:
         with reading(file) as stream:
-            laid.append(world.parse(stream.read(), str(file)))
+            overlaid.append(world.parse(stream.read(), str(file)))
     changes = dict(_setting(text) for text in settings or [])
-    if not (changes or laid or profile):
-        raise BadRequest("nothing is changed", "say what: --set KEY=VALUE, --world FILE or --profile NAME")
+    if not (changes or overlaid or profile):
+        raise BadRequest("nothing is changed", "give a change: --set KEY=VALUE, --world FILE or --profile NAME")
     with session() as connection:
         require_setup(connection, setup)
         try:
@@ -79,15 +72,15 @@ def what_if(
                 setup,
                 changes,
                 profile=profile,
-                worlds=laid,
+                worlds=overlaid,
                 tasks=task or None,
                 forced=force,
                 algorithm=algorithm,
             )
         except psycopg.Error as error:
-            said = from_database(error)
-            said.hint = said.hint and said.hint.replace("p_force => true", "--force")
-            raise said from error
+            found_error = from_database(error)
+            found_error.hint = found_error.hint and found_error.hint.replace("p_force => true", "--force")
+            raise found_error from error
         elsewhere = [] if found.before or found.after else _open_elsewhere(connection, setup, algorithm)
     for line in [*found.kept, *elsewhere]:
         output.note(line)
@@ -111,7 +104,7 @@ def what_if(
 
 
 def _open_elsewhere(connection: "Connection", setup: str, algorithm: str) -> list[str]:
-    """Of a setup without open tasks of an algorithm: how many others have, and how to look at those."""
+    """Lines about the other algorithms with open tasks, for a setup that has none of this algorithm."""
     query = """select algorithm, count(*) as tasks from brokerage.open_task
                 where setup = %s and algorithm <> %s group by algorithm order by 2 desc, 1"""
     return [
@@ -122,7 +115,7 @@ def _open_elsewhere(connection: "Connection", setup: str, algorithm: str) -> lis
 
 
 def _setting(text: str) -> tuple[str, object]:
-    """A key and its value, which is JSON, or else a text."""
+    """A key and its value: JSON, or any other text as it is."""
     from broker.errors import BadRequest
 
     key, found, value = text.partition("=")
@@ -150,16 +143,21 @@ def _first_weight(row: Row) -> tuple[object, ...]:
 @app.command(rich_help_panel=PANEL)
 def evaluate(
     file: Annotated[Path, typer.Argument(metavar="FILE", help="Cases as JSON lines; - for standard input.")],
-    over: Annotated[bool, typer.Option("--over", help="Lay each case over what --setup holds.")] = False,
-    profile: Annotated[str | None, typer.Option(help="Profile that decides, whatever the cases name.")] = None,
+    over: Annotated[bool, typer.Option("--over", help="Merge each case over the world of --setup.")] = False,
+    profile: Annotated[
+        str | None, typer.Option(help="Profile that decides instead of those that the cases name.")
+    ] = None,
     connections: Annotated[
-        int, typer.Option(min=1, max=32, help="Decide so many cases of a file at once; those of a pipe go one by one.")
+        int,
+        typer.Option(
+            min=1, max=32, help="Decide this many cases of a file at once; cases of a pipe are decided one by one."
+        ),
     ] = 2,
     setup: Setup = "default",
 ) -> None:
     """Decide cases, one a line, each in a world of its own, and print an answer a line. Nothing is stored.
 
-    Exit code 1 when a case had an error. Needs the role broker_operator.
+    Exit code 1: a case had an error. Needs the role broker_operator.
     """
     from broker import database
     from broker.operate import brokerage
@@ -189,13 +187,13 @@ def evaluate(
 @app.command(rich_help_panel=PANEL)
 def rules(
     profile: Annotated[
-        str | None, typer.Option(help="Profile: doc, panda2026, or one of your own; else doc, or that of --setup.")
+        str | None, typer.Option(help="Profile: doc, panda2026 or your own; else that of --setup, or doc.")
     ] = None,
     algorithm: Algorithm = "production_job",
-    setup: Annotated[str | None, typer.Option(help="The profile that decides in this setup, and its settings.")] = None,
+    setup: Annotated[str | None, typer.Option(help="Show the profile and the settings of this setup.")] = None,
     as_json: Json = False,
 ) -> None:
-    """List the rules of a profile in the order in which they are asked, those of your own among them."""
+    """List the rules of a profile in the order in which they are applied, your own rules included."""
     from broker.errors import NoSuchThing
 
     with session() as connection:
@@ -235,7 +233,7 @@ def rules(
 
 
 def _settings(connection: "Connection", setup: str) -> Row:
-    """The settings of brokerage in a setup, intervals as text. Raises NoSuchThing."""
+    """The settings of brokerage in a setup, with intervals as text. Raises NoSuchThing."""
     require_setup(connection, setup)
     query = """select setup, profile, decisions_kept::text, counts_kept::text, assignments_count::text
                  from brokerage.setting_in_force where setup = %s"""

@@ -21,18 +21,23 @@ _WAITS = {"mean_wait": "mean wait (s)", "upper_wait": "95 % bound (s)", "long_jo
 @app.command(rich_help_panel="Brokerage")
 def classify(
     *,
-    profile: Annotated[str | None, typer.Option(help="Whose law: doc or panda2026; else the setup's profile.")] = None,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Show what would be said: store nothing.")] = False,
-    every: Annotated[float | None, typer.Option(min=1, max=3600, help="Go on, so many seconds between two.")] = None,
-    limit: Annotated[int, typer.Option(min=0, help="Show so many queues, 0 for all.")] = 30,
+    profile: Annotated[
+        str | None, typer.Option(help="Profile whose formula is used, doc or panda2026; else the setup's.")
+    ] = None,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Show the classes and store nothing.")] = False,
+    every: Annotated[
+        float | None, typer.Option(min=1, max=3600, help="Repeat, with this many seconds between two rounds.")
+    ] = None,
+    limit: Annotated[int, typer.Option(min=0, help="Show at most this many queues, 0 for all.")] = 30,
     setup: Setup = "default",
     as_json: Json = False,
 ) -> None:
-    """Class queues (hi, mid, lo), users and tasks (S, A, B, C) of user analysis by the jobs here.
+    """Classify queues (hi, mid, lo), users and tasks (S, A, B, C) of user analysis by their jobs.
 
-    Queues go by how long jobs of User Analysis waited there, users by the slots that they have there, tasks by their
-    users and how far they are. Throttles and weights use the classes. Those of tasks hold for 15 minutes, so run it
-    every 10. PanDA's law of 2026 looks at merge jobs (processing_type pmerge) alone. Needs the role broker_operator.
+    The class of a queue depends on how long jobs of User Analysis waited there, that of a user on the slots in use,
+    that of a task on its user and its progress. Throttles and weights use the classes. The class of a task is valid for
+    15 minutes, so run this every 10. The profile panda2026 counts merge jobs (processing_type pmerge) only. Needs the
+    role broker_operator.
     """
     with session() as connection:
         require_setup(connection, setup)
@@ -77,7 +82,7 @@ def _show(rows: list[Row], setup: str, limit: int) -> None:
         for row in low[:_FEW]:
             output.say(f"{kind} {row['name']} is in class {row['class']}: {row['reason']}")
         if len(low) > _FEW:
-            output.say(f"and {counted(len(low) - _FEW, kind)} more in class B or C (--json: all)")
+            output.say(f"and {counted(len(low) - _FEW, kind)} more in class B or C (--json shows all)")
     some = "" if len(shown) == len(queues) else f", {len(shown)} of {len(queues)}"
     if queues:
         output.table(f"Queues{some}", ["queue", "class", "jobs", *_WAITS.values(), "reason"], cells, drop=["reason"])

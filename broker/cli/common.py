@@ -41,7 +41,7 @@ Json = Annotated[bool, typer.Option("--json", help="Print JSON instead of tables
 
 
 def target() -> "Target":
-    """The server that the options and the environment name; starts the embedded one where it is that."""
+    """The server that the options and the environment name; starts the embedded server if it is that one."""
     from broker import database
     from broker.cli import output
 
@@ -76,8 +76,8 @@ def _report(error: Exception) -> bool:
     if not isinstance(error, BrokerError):
         return False
     if options.as_json:
-        said = {"error": error.message, "detail": error.detail, "hint": error.hint, "sqlstate": error.sqlstate}
-        output.json_out(said, stderr=True)
+        shown = {"error": error.message, "detail": error.detail, "hint": error.hint, "sqlstate": error.sqlstate}
+        output.json_out(shown, stderr=True)
     else:
         code = f" [{error.sqlstate}]" if error.sqlstate else ""
         output.note(f"error: {error.message}{code}")

@@ -18,10 +18,13 @@ _COLOURS = {"problem": "bold red", "advice": "yellow"}
 
 @app.command(rich_help_panel="Server")
 def doctor(
-    everything: Annotated[bool, typer.Option("--all", help="Show what is well, too.")] = False,
+    everything: Annotated[bool, typer.Option("--all", help="Show the checks that found nothing, too.")] = False,
     as_json: Json = False,
 ) -> None:
-    """Say what on the server holds matching back, what it costs and what to do. Exit code 1: there is a problem."""
+    """Check what on the server slows matching down, what that costs, and what to do about it.
+
+    Exit code 1: there is a problem.
+    """
     from psycopg.rows import dict_row
 
     with session() as connection, connection.cursor(row_factory=dict_row) as cursor:
@@ -45,7 +48,7 @@ def doctor(
 
 
 def _show(findings: list[dict[str, Any]]) -> None:
-    """A table that is still read at 80 columns: cost and remedy in one cell, one below the other."""
+    """Show a table that is readable at 80 columns: cost and remedy share a cell."""
     from rich.table import Table
     from rich.text import Text
 

@@ -28,7 +28,7 @@ def explain(
     ] = None,
     algorithm: Annotated[
         str | None,
-        typer.Option(help="Of a task: production_job, production_task or analysis_job; else that of the broker that has the task."),
+        typer.Option(help="Of a task: production_job, production_task or analysis_job; else its broker's."),
     ] = None,
     limit: brokerage.Limit = 20,
     setup: Setup = "default",

@@ -1,4 +1,4 @@
-"""`broker explain`: what keeps a job from resources, whether a task is due, and which queues would take its jobs."""
+"""What `broker explain` shows: the conditions of a job, or the queues and nuclei of a task."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from broker.cli import output
 from broker.cli.output import counted
 from broker.cli.session import require_setup, session
-from broker.operate.reading import SECOND_PASS, Row, rows_of, seen_lately, task_explanation
+from broker.operate.reading import Row, rows_of, seen_lately, task_explanation
 
 if TYPE_CHECKING:
     import psycopg
@@ -19,7 +19,7 @@ _BAR = 20  # characters of the longest bar in a table
 
 
 def explain_job(setup: str, job: int, described: Mapping[str, object], *, as_json: bool) -> None:
-    """Say why a job does not match a resource or, where none is described, those seen lately."""
+    """Explain why a job does not match a resource or, where none is described, the resources seen lately."""
     from broker.client.call import jsonb
 
     with session() as connection:
@@ -39,10 +39,10 @@ def explain_job(setup: str, job: int, described: Mapping[str, object], *, as_jso
 
 
 def show_seen_lately(job: int, rows: Sequence[Row]) -> None:
-    """Show which conditions keep resources seen lately from a job; those that always hold say nothing."""
-    telling = [row for row in rows if row["failing"] or row["remark"]]
-    telling.sort(key=lambda row: row["condition"] == "all of them")
-    _show_conditions(f"Job {job} and the resources seen lately", telling)
+    """Show the conditions that resources seen lately do not fulfil; others are left out."""
+    shown = [row for row in rows if row["failing"] or row["remark"]]
+    shown.sort(key=lambda row: row["condition"] == "all of them")
+    _show_conditions(f"Job {job} and the resources seen lately", shown)
 
 
 def _show_conditions(title: str, rows: Sequence[Row]) -> None:
@@ -58,7 +58,7 @@ def _brief(value: object) -> object:
 def explain_task(
     setup: str, task: int, *, algorithm: str | None, profile: str | None, queue: str | None, limit: int, as_json: bool
 ) -> None:
-    """Say why each queue would take the jobs of a task or not, or which nuclei could have it."""
+    """Explain which queues would take the jobs of a task, or which nuclei could have it, and why others not."""
     with session() as connection:
         require_setup(connection, setup)
         explained = task_explanation(connection, setup, task, profile, algorithm)
@@ -71,7 +71,7 @@ def explain_task(
         _show_second_pass(explained)
         if queue not in (row["queue"] for row in explained["queues"]):
             number = counted(len(explained["queues"]), "pseudo-queue")
-            output.say(f"queue {queue} is unified: {number}, one for each resource type of its")
+            output.say(f"queue {queue} is unified: {number}, one for each of its resource types")
         for row in explained["queues"]:
             _show_queue(row, _kind(explained))
     else:
@@ -81,7 +81,7 @@ def explain_task(
 def _named(rows: list[Row], queue: str, setup: str, kind: str) -> list[Row]:
     """The rows of a queue, of the pseudo-queues of a unified one, or of a nucleus, as kind says.
 
-    Raises NoSuchThing with names that are like it.
+    Raises NoSuchThing with similar names.
     """
     from broker.errors import NoSuchThing
 
@@ -97,12 +97,12 @@ def _named(rows: list[Row], queue: str, setup: str, kind: str) -> list[Row]:
 
 
 def _unified(queue: str) -> str | None:
-    """The unified queue that a pseudo-queue, NAME/TYPE, is of; None of any other."""
+    """The unified queue of a pseudo-queue NAME/TYPE; None for any other queue."""
     return queue.rpartition("/")[0] or None
 
 
 def show_explanation(explained: Row, limit: int) -> None:
-    """Show why a task's jobs go where they go, or nowhere."""
+    """Show where a task or its jobs can go, and why not elsewhere."""
     task, refused = explained["task"], explained["refused"]
     _show_not_due(explained)
     if refused:
@@ -114,14 +114,14 @@ def show_explanation(explained: Row, limit: int) -> None:
         of[row["verdict"]].append(row)
     asked = of["candidate"] + of["rejected"]
     if not asked:
-        _show_nobody_asked(explained)
+        _show_empty_list(explained)
         return
     could = "could have it" if _kind(explained) == "nucleus" else "would take its jobs"
     output.say(f"task {task}: {len(of['candidate'])} of {_places(explained, len(asked))} {could}")
     _show_second_pass(explained)
     if pseudo := sum(_unified(row["queue"]) is not None for row in asked):
         are = "is a pseudo-queue" if pseudo == 1 else "are pseudo-queues"
-        output.say(f"{pseudo} of the {len(asked)} {are}: a unified queue counts once for each resource type of its")
+        output.say(f"{pseudo} of the {len(asked)} {are}: a unified queue counts once for each of its resource types")
     if explained["unknown_queues"]:
         output.say(f"it is pre-assigned to {_missing(explained)}")
     if of["candidate"]:
@@ -140,7 +140,7 @@ def show_explanation(explained: Row, limit: int) -> None:
 
 
 def _kind(explained: Row) -> str:
-    """What is chosen: a queue for its jobs, or a nucleus for the task."""
+    """What is chosen: queues for the jobs, or a nucleus for the task."""
     return "nucleus" if explained["algorithm"] == "production_task" else "queue"
 
 
@@ -158,8 +158,8 @@ def _show_second_pass(explained: Row) -> None:
         output.say(f"{row['rule']}: {row['reason']}")
 
 
-def _show_nobody_asked(explained: Row) -> None:
-    """A task without a queue in its list: what it is pre-assigned to is not there, or why none entered."""
+def _show_empty_list(explained: Row) -> None:
+    """Show why no queue entered the list of a task."""
     task, queues = explained["task"], explained["queues"]
     if explained["unknown_queues"]:
         output.say(f"task {task}: no queue entered the list: pre-assigned to {_missing(explained)}")
@@ -173,7 +173,7 @@ def _show_nobody_asked(explained: Row) -> None:
 
 
 def _show_named(explained: Row) -> None:
-    """Queues that the task is pre-assigned to and that never entered the list: others can tell nothing about it."""
+    """Show the queues that the task is pre-assigned to and that never entered the list."""
     named = [row for row in explained["queues"] if row["queue"] in explained["named_queues"]]
     cells = [(row["queue"], row["rule"], row["reason"]) for row in named if row["verdict"] == "not candidate"]
     if cells and _kind(explained) == "queue":
@@ -186,7 +186,7 @@ def _missing(explained: Row) -> str:
 
 
 def _show_candidates(rows: Sequence[Row], kind: str) -> None:
-    """Candidates with their weights, each beside a bar, and the factors that they are made of."""
+    """Show candidates with their weights, a bar each, and the factors of the weights."""
     factors = list(dict.fromkeys(name for row in rows for name in row["factors"] or {}))
     most = max((row["weight"] or 0 for row in rows), default=0) or 1
     cells = [
@@ -203,7 +203,7 @@ def _show_candidates(rows: Sequence[Row], kind: str) -> None:
 
 
 def _show_obstacles(explained: Row) -> None:
-    """What keeps a task that waits from its queues, and what single change opens the most."""
+    """Show the rules that reject queues, and the single changes that would open the most."""
     obstacles: Sequence[Row] = explained["obstacles"]
     rejecting = sorted((row for row in obstacles if row["rejects"]), key=lambda row: -row["rejects"])
     output.bars("Rejected by rule", [(row["rule"], row["rejects"]) for row in rejecting])
@@ -212,17 +212,17 @@ def _show_obstacles(explained: Row) -> None:
         by = f"each is rejected by two rules or more (--{_kind(explained)} NAME lists them)"
         output.say(f"no single change opens a {_kind(explained)}: {by}")
     for number, row in enumerate(alone[:3]):
-        more = "what opens the most" if number == 0 else "then"
+        more = "the most effective change" if number == 0 else "the next"
         places = _places(explained, row["opens"])
-        output.say(f"{more}: {row['rule']} alone keeps {places} away, such as {row['example']}")
+        output.say(f"{more}: {row['rule']} alone rejects {places}, such as {row['example']}")
 
 
 def _show_queue(row: Row, kind: str) -> None:
-    """One queue, or nucleus: what it would do, or all rules that reject it."""
-    said = {"verdict": row["verdict"], "rank": row["rank"], "weight": row["weight"], **(row["factors"] or {})}
+    """Show one queue or nucleus: its rank and weight, or all rules that reject it."""
+    found = {"verdict": row["verdict"], "rank": row["rank"], "weight": row["weight"], **(row["factors"] or {})}
     output.fields(
         f"{kind.capitalize()} {row['queue']}",
-        {**said, "rule": row["rule"], "criteria": row["criteria"], "reason": row["reason"]},
+        {**found, "rule": row["rule"], "criteria": row["criteria"], "reason": row["reason"]},
     )
     if len(row["all_reasons"] or ()) > 1:
         cells = [reason.split(": ", 1) for reason in row["all_reasons"]]

@@ -40,7 +40,7 @@ def writing(file: Path | None, *, secret: bool = False) -> Iterator[TextIO]:
     def opener(path: str, flags: int) -> int:
         descriptor = os.open(path, flags, 0o600 if secret else 0o666)
         if secret and stat.S_ISREG(os.fstat(descriptor).st_mode):
-            os.fchmod(descriptor, 0o600)  # it may have been there before
+            os.fchmod(descriptor, 0o600)  # the file may have existed with other permissions
         return descriptor
 
     try:
@@ -50,6 +50,6 @@ def writing(file: Path | None, *, secret: bool = False) -> Iterator[TextIO]:
             else open(file, "w", encoding="utf-8", opener=opener)  # noqa: SIM115  # closed below; Path.open takes no opener
         )
     except OSError as error:
-        raise BrokerError(f"cannot write {file}: {error.strerror}", "name a file in a folder that is there") from None
+        raise BrokerError(f"cannot write {file}: {error.strerror}", "name a file in a folder that exists") from None
     with opened as stream:
         yield stream

@@ -15,7 +15,7 @@ from broker.operate.reading import Row, rows_of
 
 app = typer.Typer(invoke_without_command=True)
 
-_Task = Annotated[int | None, typer.Option(max=2**63 - 1, help="Only this task.")]
+_Task = Annotated[int | None, typer.Option(max=2**63 - 1, help="Only instances and jobs of this task.")]
 _JOBS = """
     select state, count(*) as jobs, sum(cpu) as cpu, sum(ram) as ram
       from monitor.instance_job
@@ -49,7 +49,7 @@ _PACKING = """
 def instances(
     context: typer.Context, *, task: _Task = None, limit: Limit = 20, setup: Setup = "default", as_json: Json = False
 ) -> None:
-    """Show how full each rented instance is, what they cost an hour, and the least that any packing could cost."""
+    """Show how full the rented instances are, what they cost an hour, and a lower bound of that cost."""
     if context.invoked_subcommand:
         return
     with session() as connection:
@@ -74,7 +74,7 @@ def instances(
         output.say(f"{len(live) - len(shown):,} more instances: --limit 0 shows all")
     output.bars("Jobs", [(row["state"], row["jobs"]) for row in jobs])
     if waiting:
-        rows = [(row["jobs"], row["first"], row["reason"] or "no schedule has looked at it") for row in waiting]
+        rows = [(row["jobs"], row["first"], row["reason"] or "not scheduled yet") for row in waiting]
         output.table("Jobs on no instance", ["jobs", "first", "why"], rows)
 
 
@@ -119,16 +119,18 @@ def _money(amount: object) -> float | None:
 def schedule(
     *,
     task: _Task = None,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Of one task: say what would go where.")] = False,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Show where the jobs of one task would be placed, and change nothing.")
+    ] = False,
     every: Annotated[
-        float | None, typer.Option(help="Go on, so many seconds (0.1 or more) between two schedules.")
+        float | None, typer.Option(help="Repeat, with this many seconds (at least 0.1) between two schedules.")
     ] = None,
     setup: Setup = "default",
     as_json: Json = False,
 ) -> None:
-    """Pack the waiting jobs of a task, or of all tasks, onto instances; release those without jobs.
+    """Pack the waiting jobs of a task, or of all tasks, onto instances, and release instances without jobs.
 
-    Jobs that wait in TaskQueues for queues of kind cloud are taken up before. Run it with --every beside agents.
+    Waiting jobs of cloud queues are added first. Run it with --every beside the JobAgents.
     """
     if dry_run and task is None:
         raise typer.BadParameter("name the task", param_hint="--dry-run")
@@ -149,22 +151,22 @@ def schedule(
 
 
 def _again(setup: str, task: int | None, every: float | None, *, as_json: bool) -> None:
-    """One schedule, or one after the other; a server that is not there, or goes away, is waited for."""
+    """Schedule once or repeatedly. Repetition waits for a server that does not answer."""
     import psycopg
 
     from broker.errors import ConnectError
 
-    said: Row | None = None
+    shown: Row | None = None
     while True:
         try:
             with session() as connection:
                 while True:
                     [done] = rows_of(connection, "call instance.schedule(%s, %s)", setup, task)
-                    if done != said:
-                        _say(setup, done, as_json=as_json)
+                    if done != shown:
+                        _show_schedule(setup, done, as_json=as_json)
                     if every is None:
                         return
-                    said = done
+                    shown = done
                     time.sleep(every)
         except (psycopg.OperationalError, ConnectError) as error:
             if every is None:
@@ -173,15 +175,15 @@ def _again(setup: str, task: int | None, every: float | None, *, as_json: bool) 
             time.sleep(every)
 
 
-def _say(setup: str, done: Row, *, as_json: bool) -> None:
-    said = {name.removeprefix("p_"): number for name, number in done.items()}
+def _show_schedule(setup: str, done: Row, *, as_json: bool) -> None:
+    counts = {name.removeprefix("p_"): number for name, number in done.items()}
     if as_json:
-        output.json_out({"setup": setup, **said})
+        output.json_out({"setup": setup, **counts})
     else:
         output.say(
-            f"{output.counted(said['placed'], 'job')} placed,"
-            f" {output.counted(said['requested'], 'instance')} requested, {said['released']:,} released;"
-            f" jobs that wait: {said['waiting']:,}, that fit no type: {said['unschedulable']:,}"
+            f"{output.counted(counts['placed'], 'job')} placed,"
+            f" {output.counted(counts['requested'], 'instance')} requested, {counts['released']:,} released;"
+            f" waiting jobs: {counts['waiting']:,}, too large for any type: {counts['unschedulable']:,}"
         )
 
 
@@ -192,13 +194,13 @@ def catalogue(
         typer.Argument(metavar="[FILE]", help="CSV: name, vcpu, memory_gib, usd_per_hour; - for standard input."),
     ] = None,
     *,
-    replace: Annotated[bool, typer.Option("--replace", help="Take away the types that FILE does not have.")] = False,
+    replace: Annotated[bool, typer.Option("--replace", help="Remove the types that FILE does not have.")] = False,
     setup: Setup = "default",
     as_json: Json = False,
 ) -> None:
-    """Load instance types, or (without FILE) those that come with pgbroker: list prices of a public cloud.
+    """Load instance types from FILE, or those that come with pgbroker: list prices of a public cloud.
 
-    Those that are there stay, but for --replace; types of the same name are changed.
+    Types of the same name are changed. Other types stay, unless --replace removes them.
     """
     from psycopg.types.json import Jsonb
 
@@ -232,7 +234,7 @@ def explain(
     setup: Setup = "default",
     as_json: Json = False,
 ) -> None:
-    """Say why a job is on its instance, or what each instance is short of, and the new one that it would get."""
+    """Explain why a job is on its instance, or why no instance has room for it and which new one it would get."""
     with session() as connection:
         require_setup(connection, setup)
         rows = rows_of(connection, "select * from instance.explain_job(%s, %s)", setup, job)

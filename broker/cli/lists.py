@@ -215,7 +215,9 @@ LISTS = {
 }
 
 
-def _show(name: str, of: List, setup: str | None, limit: int | None, wanted: Mapping[str, object], as_json: bool) -> None:
+def _show(
+    name: str, of: List, setup: str | None, wanted: Mapping[str, object], *, limit: int | None, as_json: bool
+) -> None:
     """Print the rows of a list that have the wanted values."""
     conditions = ([] if setup is None else ["setup = %s"]) + [f"{column} = %s" for column in wanted]
     where = f" where {' and '.join(conditions)}" if conditions else ""
@@ -240,10 +242,10 @@ def _command(name: str, of: List) -> Callable[..., None]:
 
     def show(*, setup: str | None = None, limit: int | None, as_json: bool, **given: object) -> None:
         wanted = {of.filters[option].column: value for option, value in given.items() if value is not None}
-        _show(name, of, setup, limit, wanted, as_json)
+        _show(name, of, setup, wanted, limit=limit, as_json=as_json)
 
     options: dict[str, tuple[Any, object]] = {
-        option: (Annotated[chosen.kind | None, typer.Option(help=chosen.help)], None)  # type: ignore[misc]
+        option: (Annotated[chosen.kind | None, typer.Option(help=chosen.help)], None)
         for option, chosen in of.filters.items()
     }
     options["limit"] = (Limit, None)

@@ -7,9 +7,9 @@ import typer
 
 from broker.cli import explanation, output
 from broker.cli.common import Json
-from broker.cli.submit import PANEL
 from broker.cli.output import counted
 from broker.cli.session import Job, Setup, require_setup, session
+from broker.cli.submit import PANEL
 from broker.operate.reading import Row, rows_of, seen_lately
 
 if TYPE_CHECKING:
@@ -66,7 +66,9 @@ def _known(connection: "Connection", setup: str, number: int) -> Row:
     history = rows("job_history", "at, number")
     events = rows("job_event", "at, attempt, event <> 'matched', event <> 'running'")
     if not (brokered or state or history or events):
-        raise NoSuchThing(f"there is no job {number} in setup {setup}", "the job was never made, or is no longer kept", "PB004")
+        raise NoSuchThing(
+            f"there is no job {number} in setup {setup}", "it was never made, or is no longer kept", "PB004"
+        )
     waits = state is not None and state["state"] in _WAITING
     queue = "select * from monitor.task_queue where setup = %s and task_queue_id = %s"
     timeouts = "select * from lifecycle.explain_timeouts(%s, %s)"
@@ -139,9 +141,7 @@ def _place(known: Row) -> str | None:
 def _rented(job: Row) -> str:
     """The state of a job on rented instances, in words."""
     where = f" on instance {job['instance_id']}" if job["instance_id"] else ""
-    return (
-        f"as job {job['job_id']} of instances: {job['state']}{where}; {job['reason'] or 'not scheduled yet'}"
-    )
+    return f"as job {job['job_id']} of instances: {job['state']}{where}; {job['reason'] or 'not scheduled yet'}"
 
 
 def _holder(lease: Row) -> str:
@@ -155,7 +155,8 @@ def _holder(lease: Row) -> str:
 @app.command(rich_help_panel=PANEL)
 def cancel(
     jobs: Annotated[
-        list[int] | None, typer.Argument(metavar="JOB", max=2**63 - 1, help="The ids of jobs. All are changed, or none.")
+        list[int] | None,
+        typer.Argument(metavar="JOB", max=2**63 - 1, help="Ids of jobs. All are changed, or none."),
     ] = None,
     *,
     task: Annotated[
@@ -187,7 +188,8 @@ def cancel(
 @app.command(rich_help_panel=PANEL)
 def retry(
     jobs: Annotated[
-        list[int] | None, typer.Argument(metavar="JOB", max=2**63 - 1, help="The ids of jobs. All are changed, or none.")
+        list[int] | None,
+        typer.Argument(metavar="JOB", max=2**63 - 1, help="Ids of jobs. All are changed, or none."),
     ] = None,
     *,
     task: Annotated[int | None, typer.Option(max=2**63 - 1, help="Retry all failed jobs of this task.")] = None,

@@ -1,4 +1,4 @@
-"""How the command line speaks: to people (tables, bars) and, with --json, to programs.
+"""How the command line prints: tables and bars for people, JSON for programs.
 
     table("Task queues", ["id", "site", "jobs"], rows)     a table; numbers stand on the right
     fields("Server", {"state": "running", "port": 5432})   one thing's properties
@@ -43,7 +43,7 @@ def console(*, stderr: bool = False) -> "Console":
 
 
 def table(title: str, columns: Sequence[str], rows: Iterable[Sequence[object]], *, drop: Sequence[str] = ()) -> None:
-    """Print rows below their column names. An empty table says so.
+    """Print rows below their column names, or a line when there are none.
 
     drop: columns to leave out, one after the other, as long as the table is wider than the terminal.
     """
@@ -77,7 +77,7 @@ def table(title: str, columns: Sequence[str], rows: Iterable[Sequence[object]], 
 
 
 def fields(title: str, values: Mapping[str, object]) -> None:
-    """Print one thing's properties, a line each; those that are None are left out."""
+    """Print the properties of one thing, a line each; properties that are None are left out."""
     from rich.table import Table
     from rich.text import Text
 

@@ -18,15 +18,15 @@ def _describe(
     resource: Annotated[
         str | None, typer.Option(help="A resource description as JSON; the other options add to it.")
     ] = None,
-    site: Annotated[list[str] | None, typer.Option(help="Site; more than once for several.")] = None,
-    platform: Annotated[list[str] | None, typer.Option(help="Platform; more than once for several.")] = None,
-    cpu_time: Annotated[float | None, typer.Option(help="CPU time that it offers, seconds.")] = None,
+    site: Annotated[list[str] | None, typer.Option(help="Site; repeat it for several.")] = None,
+    platform: Annotated[list[str] | None, typer.Option(help="Platform; repeat it for several.")] = None,
+    cpu_time: Annotated[float | None, typer.Option(help="CPU time offered, in seconds (CPUTime).")] = None,
     ce: Annotated[list[str] | None, typer.Option(help="Computing element (GridCE).")] = None,
-    tag: Annotated[list[str] | None, typer.Option(help="Tag; more than once for several.")] = None,
-    processors: Annotated[int | None, typer.Option(help="NumberOfProcessors.")] = None,
-    max_ram: Annotated[float | None, typer.Option(help="Its memory, MB.")] = None,
-    owner_group: Annotated[list[str] | None, typer.Option(help="A private pilot's group (OwnerGroup).")] = None,
-    owner: Annotated[str | None, typer.Option(help="A private pilot's owner (OwnerDN).")] = None,
+    tag: Annotated[list[str] | None, typer.Option(help="Tag; repeat it for several.")] = None,
+    processors: Annotated[int | None, typer.Option(help="Number of processors (NumberOfProcessors).")] = None,
+    max_ram: Annotated[float | None, typer.Option(help="Memory in MB (MaxRAM).")] = None,
+    owner_group: Annotated[list[str] | None, typer.Option(help="Group of a private pilot (OwnerGroup).")] = None,
+    owner: Annotated[str | None, typer.Option(help="Owner of a private pilot (OwnerDN).")] = None,
 ) -> Resource:
     """The description that the options give. Raises BadRequest when --resource is not a JSON object."""
     from broker.errors import BadRequest

@@ -17,7 +17,7 @@ _NO_SERVER = 3  # the exit code of `status` when no server answers, as of pg_ctl
 
 @app.command(rich_help_panel=PANEL)
 def up(as_json: Json = False) -> None:
-    """Start the embedded server (created, with pgbroker on it, at the first time) and leave it running."""
+    """Start the embedded server and leave it running. The first start creates it and installs pgbroker."""
     from broker.server import embedded
 
     server = embedded.up()
@@ -37,7 +37,7 @@ def up(as_json: Json = False) -> None:
 
 
 def _note_elsewhere() -> None:
-    """Say where the options or the environment name another server than the embedded one."""
+    """Print a note when the options or the environment name another server than the embedded one."""
     from broker import database
 
     elsewhere = database.named(common.options.dsn)
@@ -47,7 +47,7 @@ def _note_elsewhere() -> None:
 
 @app.command(rich_help_panel=PANEL)
 def down(as_json: Json = False) -> None:
-    """Stop the embedded server. The data stays; calls in flight are rolled back."""
+    """Stop the embedded server. The data stays; calls under way are rolled back."""
     from broker.server import embedded
 
     stopped = embedded.down()
@@ -60,7 +60,7 @@ def down(as_json: Json = False) -> None:
 
 @app.command(rich_help_panel=PANEL)
 def status(as_json: Json = False) -> None:
-    """Say which server is used and whether it answers (exit code 3 if not). Starts nothing."""
+    """Show which server is used and whether it answers, without starting one. Exit code 3: no answer."""
     from broker import database
     from broker.errors import ConnectError
     from broker.server import embedded
@@ -91,11 +91,11 @@ def status(as_json: Json = False) -> None:
 @app.command(rich_help_panel=PANEL)
 def dsn(
     socket: Annotated[
-        bool, typer.Option("--socket", help="Of the unix socket instead of TCP (embedded only).")
+        bool, typer.Option("--socket", help="Print the DSN of the unix socket instead of TCP (embedded server only).")
     ] = False,
     as_json: Json = False,
 ) -> None:
-    """Print the server's DSN, for psql and libraries. It holds the password."""
+    """Print the server's DSN for psql and libraries. The DSN contains the password."""
     from broker.server import embedded
 
     target = usable()
@@ -111,7 +111,7 @@ def dsn(
     context_settings={"allow_extra_args": True, "ignore_unknown_options": True, "help_option_names": []},
 )
 def psql(context: typer.Context) -> None:
-    """Open psql on the server. Everything behind `psql` goes to it: `broker psql -c 'select 1'`."""
+    """Open psql on the server, with all further arguments passed to psql: `broker psql -c 'select 1'`."""
     from broker.errors import BrokerError
     from broker.server import binaries
 

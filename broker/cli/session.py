@@ -23,7 +23,7 @@ Job = Annotated[int, typer.Argument(metavar="JOB", max=2**63 - 1, help="The job'
 def ready() -> "Target":
     """The server that the options name, with pgbroker of this release on it.
 
-    The embedded server is ours: the first command that needs it installs pgbroker there. Any other is its DBA's.
+    The first command that needs the embedded server installs pgbroker there. Any other server is left to its DBA.
     Raises CompatibilityError (PB007) when nothing, an older or a newer release is installed.
     """
     from broker import database, upgrade
@@ -39,7 +39,7 @@ def ready() -> "Target":
 
 
 def install_if_new(embedded_dsn: str) -> bool:
-    """Install pgbroker on the embedded server where nothing of it is; says whether it did."""
+    """Install pgbroker on the embedded server if it is not there; returns whether it was installed now."""
     from broker import upgrade
 
     new = upgrade.current(embedded_dsn) is None
@@ -49,7 +49,7 @@ def install_if_new(embedded_dsn: str) -> bool:
 
 
 def usable() -> "Target":
-    """The server that the options name; on the embedded one pgbroker is installed, of whatever release."""
+    """The server that the options name. The embedded server has pgbroker installed, of any release."""
     target = common.target()
     if target.source == "embedded":
         install_if_new(target.dsn)
@@ -57,9 +57,9 @@ def usable() -> "Target":
 
 
 def require_setup(connection: "psycopg.Connection[Any]", setup: str) -> None:
-    """Refuse a setup that is not there, naming those that are; says nothing to logins that may not see them (agents).
+    """Raise NoSuchThing for a setup that does not exist, with the names of those that do.
 
-    Where there is none at all, `default` is one in which nothing has happened yet. Raises NoSuchThing.
+    Logins that may not list setups (agents) pass. `default` passes while there is no setup at all.
     """
     import psycopg
 

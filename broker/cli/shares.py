@@ -10,40 +10,41 @@ from broker.operate.reading import Row, rows_of
 app = typer.Typer()
 
 _GROUPS = """
-    select owner_group, count(*) as owners, sum(queues)::bigint as queues, sum(jobs)::bigint as jobs,
+    select owner_group, count(*) as owners, sum(queues)::bigint as task_queues, sum(jobs)::bigint as jobs,
            sum(priority) as priority
       from monitor.waiting_by_group
      where setup = %s
      group by owner_group
      order by sum(priority) desc, owner_group collate "C"
 """
-_LAWS = {
-    "groups": "Groups are drawn by the shares of owner groups (DIRAC's law).",
-    "global": "Groups that are leaves are drawn by their place in the tree of global shares (setting shares = global).",
+_POLICIES = {
+    "groups": "Jobs are drawn by the shares of owner groups, as in DIRAC (setting shares = groups).",
+    "global": "Jobs are drawn by the place of their group in the tree of global shares (setting shares = global).",
 }
 _WIDTH = 24  # of a bar
 
 
 @app.command(rich_help_panel="Jobs")
 def shares(*, setup: Setup = "default", as_json: Json = False) -> None:
-    """Show the tree of global shares, which share is furthest behind its target, and what waits by group.
+    """Show the tree of global shares, the share furthest behind its target, and the jobs that wait by group.
 
-    A bar is what runs, the line in it the target, both of all that runs. Leaves are numbered from the one furthest
-    behind: at each level the share goes first whose target less usage is largest, as in PanDA.
+    The bar is the part of all running jobs that the share has, the line in it is the target. Leaves are numbered from
+    the one furthest behind: at each level, the share with the largest target minus usage goes first, as in PanDA.
     """
     with session() as connection:
         require_setup(connection, setup)
-        law = rows_of(connection, "select shares from monitor.setup where setup = %s", setup)
+        settings = rows_of(connection, "select shares from monitor.setup where setup = %s", setup)
         tree = rows_of(connection, 'select * from monitor.share_tree where setup = %s order by path collate "C"', setup)
         groups = rows_of(connection, _GROUPS, setup)
-    followed = law[0]["shares"] if law else "groups"
+    followed = settings[0]["shares"] if settings else "groups"
     if as_json:
         output.json_out({"setup": setup, "shares": followed, "tree": tree, "groups": groups})
         return
     _show_tree(tree)
-    columns = ["owner_group", "owners", "queues", "jobs", "priority"]
-    output.table("Groups that wait", columns, [[row[name] for name in columns] for row in groups])
-    output.say(_LAWS[followed])
+    columns = ["owner_group", "owners", "task_queues", "jobs", "priority"]
+    headings = ["group", "owners", "TaskQueues", "jobs", "priority"]
+    output.table("Groups that wait", headings, [[row[name] for name in columns] for row in groups])
+    output.say(_POLICIES[followed])
 
 
 def _show_tree(tree: list[Row]) -> None:
@@ -66,11 +67,11 @@ def _show_tree(tree: list[Row]) -> None:
     output.table("Global shares", columns, cells, drop=["queued", "of target %", ""])
     for row in tree:
         if row["problem"]:
-            output.note(f"share {row['gshare']} stands at the top: {row['problem']} (parent {row['parent']})")
+            output.note(f"share {row['gshare']} is at the top of the tree: {row['problem']} (parent {row['parent']})")
         if row["behind"] == 1:
             output.say(f"Furthest behind: {row['gshare']}.")
     if tree and tree[0]["source"] == "loaded":
-        output.say("Figures are as loaded: no job was made here.")
+        output.say("The figures are those loaded: no job was made in this setup.")
 
 
 def _percent(fraction: float) -> float:
@@ -78,7 +79,7 @@ def _percent(fraction: float) -> float:
 
 
 def _bar(target: float, usage: float) -> str:
-    """What runs, filled; the line is the target."""
+    """A bar of the usage with a line at the target."""
     filled, line = round(_WIDTH * usage), min(round(_WIDTH * target), _WIDTH - 1)
     cells = ["█" if place < filled else "·" for place in range(_WIDTH)]
     cells[line] = "│" if line >= filled else "┃"

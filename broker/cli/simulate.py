@@ -1,4 +1,4 @@
-"""`broker simulate`: a grid in fast motion, live, and what came of it."""
+"""`broker simulate`: a simulated grid, live, and its figures at the end."""
 
 import time
 from collections.abc import Iterator, Mapping
@@ -29,24 +29,31 @@ _LINES = 24  # of a run that is not on a terminal
 @app.command("simulate", rich_help_panel="Server")
 def simulate(
     *,
-    scenario: Annotated[str, typer.Option(help="calm, storm, cloud, or a TOML file.")] = "calm",
-    hours: Annotated[float | None, typer.Option(min=0.05, help="Simulated hours.")] = None,
-    speed: Annotated[float, typer.Option(min=0, help="Simulated seconds a second; 0 = as fast as it goes.")] = 0,
-    queues: Annotated[int | None, typer.Option(min=1, help="PanDA queues of the grid.")] = None,
-    scale: Annotated[float | None, typer.Option(min=0.001, help="Factor on the cores of queues, and the work.")] = None,
-    seed: Annotated[int, typer.Option(help="Decides the grid, what comes and what fails.")] = 1,
-    setup: Annotated[str | None, typer.Option(help="A new setup for it; else one with a name of its own.")] = None,
-    folder: Annotated[
-        Path | None, typer.Option("--output", help="Folder for figures, series and plots (plots: pgbroker[plots]).")
+    scenario: Annotated[str, typer.Option(help="Scenario: calm, storm, cloud, or a TOML file.")] = "calm",
+    hours: Annotated[
+        float | None, typer.Option(min=0.05, help="Hours to simulate; else those of the scenario.")
     ] = None,
-    plain: Annotated[bool, typer.Option("--plain", help="Lines instead of the live display.")] = False,
-    keep: Annotated[bool, typer.Option("--keep", help="Leave the setup, to be looked at.")] = False,
+    speed: Annotated[float, typer.Option(min=0, help="Simulated seconds per second; 0 = as fast as possible.")] = 0,
+    queues: Annotated[
+        int | None, typer.Option(min=1, help="PanDA queues of the grid; else those of the scenario.")
+    ] = None,
+    scale: Annotated[
+        float | None, typer.Option(min=0.001, help="Factor on the cores of queues and on the work.")
+    ] = None,
+    seed: Annotated[int, typer.Option(help="Seed of the grid, the work and the failures.")] = 1,
+    setup: Annotated[str | None, typer.Option(help="Name of the new setup; else simulation- and six digits.")] = None,
+    folder: Annotated[
+        Path | None,
+        typer.Option("--output", help="Write figures, series and plots to this folder (plots need pgbroker[plots])."),
+    ] = None,
+    plain: Annotated[bool, typer.Option("--plain", help="Print lines instead of the live display.")] = False,
+    keep: Annotated[bool, typer.Option("--keep", help="Keep the setup after the simulation.")] = False,
     as_json: Json = False,
 ) -> None:
-    """Run a synthetic grid in fast motion: tasks, brokers, transfers, JobAgents, failures; and figures of what came.
+    """Simulate a synthetic grid with tasks, brokers, transfers, JobAgents and failures, and show its figures.
 
-    Thousands of jobs an hour of simulated time; every call is a public one. Needs the roles broker_operator and
-    broker_agent. Exit code 1 when a job was lost or given twice.
+    Every call is a public one, with thousands of jobs in an hour of simulated time. Needs the roles broker_operator
+    and broker_agent. Exit code 1: a job was lost or given twice.
     """
     from broker.synthetic import simulation as simulate
 
@@ -80,7 +87,7 @@ def conduct(
 ) -> Row:
     """Run a scenario, show it, and return its figures.
 
-    seconds: of wall time at most. quiet: all of it on standard error.
+    seconds: a limit of wall time. quiet: show everything on standard error.
     """
     import secrets
 
@@ -94,7 +101,7 @@ def conduct(
         setup = setup or f"simulation-{secrets.token_hex(3)}"
         [(is_there,)] = connection.execute("select is_there from resource.describe_setup(%s)", [setup]).fetchall()
         if is_there:
-            raise BadRequest(f"setup {setup} is there already", "a simulation has a setup of its own: name a new one")
+            raise BadRequest(f"setup {setup} exists already", "a simulation needs a setup of its own: name a new one")
         run = simulate.Run(scenario, simulate.make(scenario, seed, setup), simulate.House(connection, setup), seed)
         console.print(
             f"[bold]pgbroker simulate[/bold] {scenario.name}: {scenario.hours:g} h, {len(run.supply.queues)} queues"
@@ -119,7 +126,7 @@ def conduct(
 
 @contextmanager
 def _removed(run: "Run", keep: bool) -> Iterator[None]:
-    """Take the setup away in the end, unless it is kept; also when it is interrupted."""
+    """Remove the setup at the end, also of an interrupted simulation, unless it is kept."""
     try:
         yield
     finally:
@@ -130,19 +137,19 @@ def _removed(run: "Run", keep: bool) -> Iterator[None]:
 
 
 def removal(setup: str) -> str:
-    """The command that takes a setup away."""
+    """The command that removes a setup."""
     return f"""broker psql -c "select taskqueue.remove_setup('{setup}')\""""
 
 
 def _calls(run: "Run") -> dict[str, Row]:
-    """Calls of the database and the seconds that they took, the longest first."""
+    """Calls of the database and the seconds that they took, the slowest first."""
     house = run.house
     ranked = sorted(house.seconds.items(), key=lambda item: -item[1])
     return {name: {"calls": house.calls[name], "seconds": round(seconds, 2)} for name, seconds in ranked}
 
 
 def _watch(run: "Run", console: "Console", speed: float, seconds: float | None, plain: bool) -> None:
-    """Run it at the speed wanted, and show it: live, or in lines."""
+    """Run the simulation at the given speed and show it live or in lines."""
     from rich.live import Live
 
     begun = time.monotonic()
@@ -214,7 +221,7 @@ def _percent(part: float | None) -> str:
 
 
 def _conclude(found: Row, run: "Run", console: "Console") -> None:
-    """The four goals as figures, bars, and the proof."""
+    """Show figures of the four goals of PanDA, bars, and the proof that no job was lost."""
     from rich.text import Text
 
     busy, waits, shares, right = found["busy"], found["waits"], found["shares"], found["resources"]
@@ -228,7 +235,7 @@ def _conclude(found: Row, run: "Run", console: "Console") -> None:
         f" of that in TaskQueues {_minutes(waits['in_task_queues']['median'])} and"
         f" {_minutes(waits['in_task_queues']['p95'])}; {waits['still_waiting']['jobs']:,} wait still",
         f"  3 priorities and allocations: {_percent(shares['away'])} of the core hours went to other shares than the"
-        f" targets say; {_percent(shares['overtaken_part'])} of the jobs were overtaken by one of lower priority",
+        f" targets ask for; {_percent(shares['overtaken_part'])} of the jobs were overtaken by one of lower priority",
         f"  4 right resource: {_percent(right['local'])} had all input there, {_percent(right['first_queue'])} ran"
         f" where they were sent first, {_percent(right['finished'])} of those that ended finished,"
         f" {right['out_of_time']:,} ran out of time",
@@ -280,9 +287,9 @@ def _proof(found: Row, console: "Console") -> None:
     from broker.synthetic import simulation as simulate
 
     one = found["conservation"]
-    says = "it holds" if simulate.holds(found) else "IT DOES NOT HOLD"
+    verdict = "it holds" if simulate.holds(found) else "IT DOES NOT HOLD"
     text = (
-        f"\nNo job lost, none twice: {says}\n"
+        f"\nNo job lost, none twice: {verdict}\n"
         f"  {one['made']:,} made = {one['ended']:,} ended + {one['alive']:,} there; {one['doubled']} given to two"
         f" agents, {one['parts_doubled']} parts of input with two jobs\n"
         f"  {sum(one['faults'].values())} rows in the consistency views ({', '.join(one['faults'])})"

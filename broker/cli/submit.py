@@ -16,17 +16,16 @@ app = typer.Typer()
 PANEL = "Jobs"
 
 
-
 @app.command(rich_help_panel=PANEL)
 def submit(
     file: Annotated[Path, typer.Argument(metavar="FILE", help="JSON or JSON lines; - for standard input.")],
     setup: Setup = "default",
     as_json: Json = False,
 ) -> None:
-    r"""Insert jobs: a JSON array, one JSON object, an object a line, or a world's task_queues.
+    r"""Insert jobs from a JSON array, a JSON object, JSON lines, or the task_queues of a world.
 
     An element is {job_id, requirements, user_priority} or {requirements, jobs: [\[id, user_priority], ...]}.
-    JSON lines are streamed in constant memory; each 100,000 jobs are stored in one call.
+    JSON lines are read in constant memory, and each 100,000 jobs are stored in one call.
     """
     from broker.client.submitter import Submitter
 
@@ -44,7 +43,7 @@ def submit(
 
 
 class _Elements:
-    """The elements of a file: of JSON lines one by one, of any other JSON all at once."""
+    """The elements of a file: one by one of JSON lines, all at once of any other JSON."""
 
     def __init__(self, stream: Iterator[str], name: str) -> None:
         self._lines = enumerate(stream, 1)
@@ -52,7 +51,7 @@ class _Elements:
         self._skipped: list[int] | None = None  # numbers of the empty lines; None: an element is not a line
 
     def where(self, number: int) -> str:
-        """Where the n-th element stands."""
+        """The place of the n-th element: its line, or its number."""
         if self._skipped is None:
             return f"element {number}"
         for skipped in self._skipped:
@@ -84,7 +83,7 @@ class _Elements:
             yield element
 
     def _filled(self, skipped: list[int]) -> Iterator[tuple[int, str]]:
-        """The lines that are not empty, with their numbers; those of empty ones are kept."""
+        """The lines that are not empty, with their numbers; `skipped` gets the numbers of the others."""
         for number, line in self._lines:
             if line.strip():
                 yield number, line
@@ -97,7 +96,7 @@ def _listed(value: Any) -> list[Mapping[str, object]]:
     if isinstance(value, dict) and "task_queues" in value:
         value = value["task_queues"]
         if isinstance(value, list):
-            # Submitted jobs join the queues that are there; whether a queue is enabled is for `load` to say.
+            # Submitted jobs join existing TaskQueues; only `load` changes whether a TaskQueue is enabled.
             value = [
                 {k: v for k, v in queue.items() if (k, v) != ("enabled", True)} if isinstance(queue, dict) else queue
                 for queue in value

@@ -1,4 +1,4 @@
-"""`broker watchdog`: timeouts, leases that expire, and all else that goes on by itself."""
+"""`broker watchdog`: expired leases, timeouts and the other periodic work on jobs."""
 
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -17,20 +17,25 @@ app = typer.Typer()
 @app.command(rich_help_panel="Setups")
 def watchdog(
     *,
-    setup: Annotated[str | None, typer.Option(help="This setup only.")] = None,
-    once: Annotated[bool, typer.Option("--once", help="One round of everything, whoever else watches.")] = False,
+    setup: Annotated[str | None, typer.Option(help="Watch this setup only.")] = None,
+    once: Annotated[
+        bool, typer.Option("--once", help="Do one round of everything, also while another copy watches.")
+    ] = False,
     dry_run: Annotated[
         bool,
         typer.Option(
             "--dry-run",
-            help="Only say what would become of expired leases, and by timeouts and fast rebrokerage, and end.",
+            help="Show what one round would do about expired leases, timeouts and fast rebrokerage, and end.",
         ),
     ] = False,
-    every: Annotated[float, typer.Option(help="Seconds (0.1 or more) between two rounds.")] = 5.0,
-    jitter: Annotated[float, typer.Option(help="So much (0 to 1) of that more or less, by chance.")] = 0.1,
+    every: Annotated[float, typer.Option(help="Seconds between two rounds, at least 0.1.")] = 5.0,
+    jitter: Annotated[float, typer.Option(help="Vary the pause at random by up to this part of it (0 to 1).")] = 0.1,
     as_json: Json = False,
 ) -> None:
-    """Watch over jobs: expired leases, timeouts, fast rebrokerage, input that has come, counts. Start it twice."""
+    """Watch over jobs: expired leases, timeouts, fast rebrokerage, input that has arrived, counts.
+
+    Run two copies: one works, and the other takes over when the first is gone.
+    """
     import psycopg
 
     from broker.errors import ConnectError
@@ -41,7 +46,7 @@ def watchdog(
     if not 0 <= jitter <= 1:
         raise typer.BadParameter(f"{jitter:g} is not between 0 and 1", param_hint="--jitter")
 
-    def tell(report: "Report") -> None:
+    def show(report: "Report") -> None:
         if as_json:
             output.json_out(report)
         else:
@@ -53,16 +58,16 @@ def watchdog(
             if setup is not None:
                 require_setup(connection, setup)
             if once or dry_run:
-                tell(watch(connection, setup, dry_run=dry_run))
+                show(watch(connection, setup, dry_run=dry_run))
                 return
-    except (psycopg.OperationalError, ConnectError):  # who goes on waits for the server
+    except (psycopg.OperationalError, ConnectError):  # a copy that goes on waits for the server
         if once or dry_run:
             raise
-    _run(Watchdog(session, tell, output.note, setup, every, jitter))
+    _run(Watchdog(session, show, output.note, setup, every, jitter))
 
 
 def _run(watching: Any) -> None:
-    """Watch until a signal says stop; the round that is under way is finished."""
+    """Watch until SIGTERM or SIGINT, and finish the round under way."""
     import signal
 
     before = {number: signal.getsignal(number) for number in (signal.SIGTERM, signal.SIGINT)}

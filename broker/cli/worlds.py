@@ -26,9 +26,13 @@ PANEL = "Setups"
 
 @app.command(rich_help_panel=PANEL)
 def load(
-    files: Annotated[list[Path] | None, typer.Argument(metavar="FILE...", help="Worlds; - for standard input.")] = None,
+    files: Annotated[
+        list[Path] | None, typer.Argument(metavar="FILE...", help="Files with worlds; - for standard input.")
+    ] = None,
     *,
-    setup: Annotated[str | None, typer.Option(help="Load into this setup, whatever the files name.")] = None,
+    setup: Annotated[
+        str | None, typer.Option(help="Load into this setup instead of the one that the files name.")
+    ] = None,
     cric_queues: Annotated[Path | None, typer.Option(help="CRIC's export of PanDA queues.")] = None,
     cric_storages: Annotated[Path | None, typer.Option(help="CRIC's export of DDM endpoints.")] = None,
     cric_closeness: Annotated[Path | None, typer.Option(help="CRIC's export of the site matrix.")] = None,
@@ -36,16 +40,18 @@ def load(
     network_metrics: Annotated[Path | None, typer.Option(help="PanDA's network metrics, latest.json.")] = None,
     merge: Annotated[
         bool,
-        typer.Option("--merge", help="Change only the fields given, of rows that are there; always so beside exports."),
+        typer.Option(
+            "--merge", help="Change only the fields given of rows that exist. Always on when exports are loaded."
+        ),
     ] = False,
     lenient: Annotated[
-        bool, typer.Option("--lenient", help="Warn about what is not known instead of refusing.")
+        bool, typer.Option("--lenient", help="Warn about unknown keys instead of refusing them.")
     ] = False,
     as_json: Json = False,
 ) -> None:
-    """Load worlds (queues, data, tasks, TaskQueues ...) and CRIC's exports, which come first. All files or nothing.
+    """Load worlds (queues, data, tasks, TaskQueues ...) and exports of CRIC, all files or none. Exports come first.
 
-    A row of a world replaces the one that is there, unless it is merged over it: with --merge, and beside exports.
+    A row of a world replaces the existing one, or is merged over it with --merge or beside exports.
     """
     from broker import world
     from broker.world import cric
@@ -59,7 +65,7 @@ def load(
     }
     exports = {export: (str(file), _json_of(file)) for export, file in given.items() if file is not None}
     if not exports and not files:
-        raise typer.BadParameter("name a world, or an export of CRIC's", param_hint="FILE...")
+        raise typer.BadParameter("name a world or an export of CRIC", param_hint="FILE...")
     names = [str(file) for file in files or ()]
     worlds = [world.parse(_text_of(file), str(file)) for file in files or ()]
     with session() as connection, connection.transaction():
@@ -79,7 +85,7 @@ def load(
         missing = {name: world.missing(connection, name) for name in loaded.setups if loaded.rows.keys() & _NAMING}
     warnings = [*loaded.kept, *(f"{line} (setup {name})" for name, lines in missing.items() for line in lines)]
     for name in loaded.ignored:
-        output.note(f"left out, not known here: {name}")
+        output.note(f"ignored, not known: {name}")
     if as_json:
         output.json_out(loaded)
     else:
@@ -89,11 +95,11 @@ def load(
 
 
 _NAMING = frozenset(("queues", "storages", "nuclei", "datasets", "tasks", "cric-queues", "cric-storages"))
-"""Sections and exports that name what others have."""
+"""Sections and exports whose rows name rows of other sections."""
 
 
 def _show_loaded(loaded: "Loaded") -> None:
-    """Show what was loaded: rows by section, what tasks and TaskQueues have of jobs, keys that hold in all setups."""
+    """Show what was loaded: rows by section, jobs of tasks and TaskQueues, and keys set for all setups."""
     output.table(f"Loaded into {', '.join(loaded.setups)}", ["section", "rows"], list(loaded.rows.items()))
     if tasks := loaded.rows.get("tasks"):
         output.say(f"{counted(tasks, 'task')} with {counted(loaded.task_jobs, 'job')} to broker")
@@ -117,13 +123,15 @@ def _json_of(file: Path) -> Any:
 @app.command(rich_help_panel=PANEL)
 def dump(
     setup: Setup = "default",
-    out: Annotated[Path | None, typer.Option("--out", "-o", help="A file; else standard output.")] = None,
+    out: Annotated[
+        Path | None, typer.Option("--out", "-o", help="Write to this file instead of standard output.")
+    ] = None,
     with_leases: Annotated[
-        bool, typer.Option("--with-leases", help="Leases, too, with the attempts that prove them: keep it secret.")
+        bool, typer.Option("--with-leases", help="Dump leases, too, with their secret attempts: keep the file secret.")
     ] = False,
     as_json: Json = False,
 ) -> None:
-    """Print a setup's world as JSON (with or without --json): what `broker load` takes."""
+    """Print the world of a setup as JSON, with or without --json, for `broker load`."""
     from broker import world
 
     counts: Counter[str] = Counter()
@@ -146,23 +154,26 @@ def dump(
             stream.write(first)
             stream.writelines(pieces)
     if to_file:
-        said = [counted(counts.pop("task_queues", 0), "queue"), counted(waiting, "job")]
+        parts = [counted(counts.pop("task_queues", 0), "TaskQueue"), counted(waiting, "job")]
         leases = counts.pop("leases", 0)
-        said += [counted(leases, "lease")] if with_leases else []
+        parts += [counted(leases, "lease")] if with_leases else []
         if counts:
-            said = [f"{number} of {section}" for section, number in counts.items()] + (said if waiting else [])
-        output.note(f"{', '.join(said)} written to {out}")
+            parts = [f"{number} of {section}" for section, number in counts.items()] + (parts if waiting else [])
+        output.note(f"{', '.join(parts)} written to {out}")
 
 
 @app.command(rich_help_panel=PANEL)
 def maintain(
     every: Annotated[
-        float | None, typer.Option(help="Go on, so many seconds (0.1 or more) between two rounds.")
+        float | None, typer.Option(help="Repeat, with this many seconds (at least 0.1) between two rounds.")
     ] = None,
-    setup: Annotated[str | None, typer.Option(help="This setup only.")] = None,
+    setup: Annotated[str | None, typer.Option(help="Maintain this setup only.")] = None,
     as_json: Json = False,
 ) -> None:
-    """Do the background work: shares, counts, empty queues, resources seen, history, decisions. Run beside agents."""
+    """Do the background work: shares, counts, empty TaskQueues, resources seen, history, decisions.
+
+    Run it with --every beside the JobAgents.
+    """
     if every is not None and not 0.1 <= every <= 86_400:  # nan is neither
         raise typer.BadParameter(f"{every:g} is not between 0.1 and 86400 seconds", param_hint="--every")
     with session() as connection:

@@ -1,6 +1,6 @@
-"""One batch of brokerage on one connection or several: they work in one run and share its tasks.
+"""One run of brokerage on one or several connections, which share its tasks.
 
-Decisions are the database's (`brokerage.broker_next`): what `brokerage.broker` does on one connection, on several.
+The database decides (`brokerage.broker_next`). On one connection this is what `brokerage.broker` does.
 """
 
 import threading
@@ -99,6 +99,6 @@ class _Share:
                 self._left += number
 
     def end(self) -> None:
-        """Let nobody take more."""
+        """Stop handing out tasks."""
         with self._lock:
             self._ended = True

@@ -1,7 +1,6 @@
-"""Brokerage from Python: cases evaluated one by one, and what a change would do to all tasks. Nothing of it is stored.
+"""Brokerage from Python: evaluate cases, and compare all tasks before and after a change. Nothing is stored.
 
-Decisions are taken by the database (`brokerage.evaluate_task`, `brokerage.broker_next`). Source: the world format,
-"Evaluating".
+The database decides (`brokerage.evaluate_task`, `brokerage.broker_next`).
 """
 
 import json
@@ -61,7 +60,7 @@ def evaluate(
         except (BrokerError, psycopg.Error, UnicodeError) as error:
             if connection.closed:
                 raise
-            decided = {"error": _said(error)}
+            decided = {"error": _as_json(error)}
         yield {"name": name, **decided}
 
 
@@ -105,13 +104,13 @@ def _read(case: str | Mapping[str, Any]) -> Mapping[str, Any]:
     return case
 
 
-def _said(error: Exception) -> Row:
-    """An error in an answer; those that are found here and not in the database are of bad requests."""
+def _as_json(error: Exception) -> Row:
+    """An error as part of an answer; an error found here and not in the database is a bad request."""
     if isinstance(error, psycopg.Error):
         error = from_database(error)
     code, hint = getattr(error, "sqlstate", None), getattr(error, "hint", None) or getattr(error, "detail", None)
-    said = {"code": code or "PB001", "message": getattr(error, "message", str(error))}
-    return said | ({"hint": hint} if hint else {})
+    found = {"code": code or "PB001", "message": getattr(error, "message", str(error))}
+    return found | ({"hint": hint} if hint else {})
 
 
 def _decide(connection: Connection, case: Mapping[str, Any], over: str | None, profile: str | None) -> Row:
@@ -143,7 +142,7 @@ def _decide(connection: Connection, case: Mapping[str, Any], over: str | None, p
 def _require(connection: Connection, setup: str) -> None:
     [(is_there,)] = connection.execute("select is_there from resource.describe_setup(%s)", [setup]).fetchall()
     if not is_there:
-        raise NoSuchThing(f"setup {setup} does not exist", "name one that holds a world: --setup", "PB004")
+        raise NoSuchThing(f"setup {setup} does not exist", "name a setup that holds a world: --setup", "PB004")
 
 
 def _own(given: World, setup: str) -> World:
@@ -227,7 +226,7 @@ def what_if(
 
 
 def _not_open(connection: Connection, setup: str, algorithm: str, tasks: Sequence[int]) -> dict[int, str]:
-    """Those of the tasks that the broker does not work on, and why; a task that is not there is an error."""
+    """The tasks among these that the broker does not work on, and why. A task that does not exist is an error."""
     connection.execute("select brokerage.require_tasks(%s, %s::bigint[])", (setup, list(tasks)))
     query = """select task_id, not_open from brokerage.task_standing
                 where setup = %s and algorithm = %s and task_id = any (%s::bigint[]) and not_open is not null

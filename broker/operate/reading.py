@@ -15,7 +15,7 @@ Row = dict[str, Any]
 SECOND_PASS = "second pass"  # brokerage.explain's verdict about a task that was decided again, without locality
 
 
-def rows_of(connection: "psycopg.Connection[Any]", query: str, *arguments: Any) -> list[Row]:
+def rows_of(connection: "Connection", query: str, *arguments: Any) -> list[Row]:
     """The rows of a query, each by its columns."""
     from psycopg.rows import dict_row
 
@@ -24,7 +24,7 @@ def rows_of(connection: "psycopg.Connection[Any]", query: str, *arguments: Any) 
 
 
 def run_summary(connection: "Connection", setup: str, run: int, algorithm: str) -> Row:
-    """A run: tasks by status (and the rule that refused whole tasks), where tasks or jobs went, rejections by rule."""
+    """A run: tasks by status and the rule that refused them, the places that got tasks or jobs, rejections by rule."""
     chosen = "where setup = %s and run_id = %s order by"
     return {
         "setup": setup,
@@ -56,20 +56,20 @@ def run_summary(connection: "Connection", setup: str, run: int, algorithm: str) 
 
 
 def seen_lately(connection: "Connection", setup: str, job: int) -> list[Row]:
-    """What the resources that asked lately make of a job that waits or is leased: rows of taskqueue.explain_job."""
+    """Why the resources seen lately do not match a job that waits or is leased: rows of taskqueue.explain_job."""
     return rows_of(connection, "select * from taskqueue.explain_job(%s, %s)", setup, job)
 
 
 def task_explanation(
     connection: "Connection", setup: str, task: int, profile: str | None = None, algorithm: str | None = None
 ) -> Row:
-    """A task's standing and queues, and what keeps them away: rows of brokerage.explain and brokerage.obstacles.
+    """What a broker decides about a task: rows of brokerage.explain and brokerage.obstacles, and where the task stands.
 
-    algorithm: whose decision it is; else that of the broker which has the task now (brokerage.algorithm_of).
-    `not_due` says why that broker does not take it now (None: it does), `jobs` how many it has, and `jobs_left` those
-    that are not assigned. `refused` is the row of a task that no queue is asked for: throttled, failed, or an error;
-    `second_pass` the row of one that is decided without locality. `named_queues` are those that it is pre-assigned to,
-    `unknown_queues` names and patterns that it is pre-assigned to and that are not there.
+    algorithm: the broker; else the one that has the task now (brokerage.algorithm_of). `not_due`: why that broker does
+    not take the task now (None: it does). `jobs`, `jobs_left`: its jobs, and those not assigned. `refused`: the row of
+    a task that was throttled, has failed or has an error, for which no queue is considered. `second_pass`: the row of
+    a task that is decided without locality. `named_queues`: the queues that the task is pre-assigned to.
+    `unknown_queues`: names and patterns that it is pre-assigned to and that match no queue.
     """
     if algorithm is None:
         [row] = rows_of(connection, "select brokerage.algorithm_of(%s, %s::bigint) as algorithm", setup, task)

@@ -1,8 +1,8 @@
-"""What `broker watchdog` does: lifecycle.watch again and again, by one of several copies at a time.
+"""What `broker watchdog` does: call lifecycle.watch periodically, from one of several copies at a time.
 
-Who leads is a row in the database that expires (lifecycle.lead): a copy that dies or loses its connection leads no
-longer after three rounds, and another takes over. Every step is right with two leaders, so a clock that jumps or a
-round that takes long does no harm.
+The leader is a row in the database that expires (lifecycle.lead): a copy that dies or loses its connection stops
+leading after three rounds, and another takes over. Every step is correct with two leaders, so a clock that jumps or a
+slow round does no harm.
 """
 
 import os
@@ -29,13 +29,13 @@ _SHORTEST_LEAD = 15.0
 
 
 def watch(connection: Connection, setup: str | None, *, dry_run: bool = False, often: bool = False) -> Report:
-    """One round: what it touched, or with dry_run would touch, a row a setup, rule and action."""
+    """Do one round: returns the jobs that it changed, or would change with dry_run, by setup, rule and action."""
     row = connection.execute("call lifecycle.watch(%s, %s, %s)", [setup, dry_run, often]).fetchone()
     return summed(row[0] if row else [])
 
 
 def summed(rows: Report) -> Report:
-    """Rows of one setup, rule and action as one, in the order in which they came."""
+    """Sum the rows of each setup, rule and action, in the order of their first row."""
     jobs: dict[tuple[str, str, str], int] = {}
     for row in rows:
         key = (row["setup"], row["rule"], row["action"])
@@ -47,12 +47,12 @@ def summed(rows: Report) -> Report:
 class Watchdog:
     """A copy of the watchdog.
 
-    open: makes a connection, to be used in a with statement. tell: is told what a round touched. note: is told of
-    leading, standing by, and lost connections.
+    open: opens a connection for a with statement. show: gets the report of a round. note: gets a line about leading,
+    standing by and lost connections.
     """
 
     open: Callable[[], AbstractContextManager[Connection]]
-    tell: Callable[[Report], None]
+    show: Callable[[Report], None]
     note: Callable[[str], None]
     setup: str | None = None
     every: float = 5.0
@@ -64,18 +64,18 @@ class Watchdog:
 
     @property
     def name(self) -> str:
-        """What the copies of which one leads have in common."""
+        """The name that the copies share, of which one leads."""
         return "watchdog" if self.setup is None else f"watchdog of {self.setup}"
 
     def stop(self) -> None:
-        """End the loop after the round that it is in; from a signal handler or another thread."""
+        """End the loop after the current round; may be called from a signal handler or another thread."""
         self._stop.set()
 
     def run(self) -> None:
-        """Watch until stopped; a server that is not there, or goes away, is waited for."""
+        """Watch until stopped. Waits for a server that does not answer."""
         while not self._stop.is_set():
             try:
-                with self.open() as connection, self._until_told(connection):
+                with self.open() as connection, self._standing_down(connection):
                     while not self._stop.is_set():
                         began = time.monotonic()
                         self._round(connection)
@@ -86,7 +86,7 @@ class Watchdog:
                 self._rest(0)
 
     @contextmanager
-    def _until_told(self, connection: Connection) -> Iterator[None]:
+    def _standing_down(self, connection: Connection) -> Iterator[None]:
         yield
         connection.execute("select lifecycle.stand_down(%s, %s)", [self.name, self.holder])
 
@@ -110,4 +110,4 @@ class Watchdog:
         if not often:
             self._looked = time.monotonic()
         if report:
-            self.tell(report)
+            self.show(report)

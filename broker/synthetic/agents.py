@@ -1,6 +1,6 @@
-"""A crowd of synthetic JobAgents: processes of several agents each, which ask, take, and end some of what they took.
+"""Synthetic JobAgents for demos and tests: processes of several agents each, which take jobs and end some of them.
 
-For demos, benchmarks and tests. Each process sends a Batch several times a second; nothing is shared but the server.
+Each process sends a Batch several times a second. The processes share nothing but the server.
 """
 
 import logging
@@ -62,8 +62,8 @@ class Plan:
     finish_each: int = 10
 
 
-class Crowd:
-    """Agents at work while the `with` statement lasts. All begin at the same moment, when every process is ready."""
+class Agents:
+    """A set of agents at work while the `with` statement lasts. All begin together, when every process is ready."""
 
     def __init__(self, plan: Plan, agents: int, processes: int | None = None) -> None:
         count = max(1, min(agents, processes or os.cpu_count() or 1))
@@ -117,7 +117,7 @@ class _Call:
 
 def _process(plan: Plan, seeds: range, sender: Connection, begin: threading.Barrier) -> None:
     """One process: an agent a seed, each in a thread with a connection of its own."""
-    logging.getLogger("psycopg.pool").setLevel(logging.CRITICAL)  # each failed call says so itself
+    logging.getLogger("psycopg.pool").setLevel(logging.CRITICAL)  # each failed call reports its own error
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the parent, which ends this process
     done: SimpleQueue[_Call | BrokerError] = SimpleQueue()
     groups: set[str] = set()  # of which a sample was sent

@@ -10,7 +10,7 @@ from psycopg.rows import dict_row
 from psycopg.types.json import Jsonb
 
 from broker import world
-from broker.cli.explanation import explanation_of
+from broker.operate.reading import task_explanation
 from broker.synthetic.grid import grid
 
 Connection = psycopg.Connection[Any]
@@ -317,7 +317,7 @@ def test_the_broker_that_has_the_task_is_asked(db: Connection, task: Row, algori
     assert [answer] == _rows(db, "select brokerage.evaluate_task('one', 1, %s) as said", algorithm)
     query = "select algorithm from brokerage.run where setup = 'one'"
     assert {row["algorithm"] for row in _rows(db, query)} == {algorithm}
-    assert explanation_of(db, "one", 1)["algorithm"] == algorithm
+    assert task_explanation(db, "one", 1)["algorithm"] == algorithm
 
 
 @pytest.mark.parametrize("call", ["algorithm_of('grid', 5)", "unknown_queues('grid', 5)", "evaluate_task('grid', 5)"])

@@ -1,4 +1,4 @@
-"""`broker broker-jobs`, `explain task`, `what-if`, `evaluate`, `rules`."""
+"""`broker assign`, `explain task`, `what-if`, `evaluate`, `rules`."""
 
 import json
 import re
@@ -32,32 +32,32 @@ def task_of(db: Connection, status: str) -> int:
 
 def test_a_second_batch_finds_nothing_due(cli: Cli, gridded: Connection) -> None:
     due = len(gridded.execute("select from brokerage.due_task where algorithm = 'production_job'").fetchall())
-    first = cli("broker-jobs", "--setup", "grid", "--seed", 1, "--json").json
+    first = cli("assign", "jobs", "--setup", "grid", "--seed", 1, "--json").json
     assert sum(row["tasks"] for row in first["tasks"]) == due
     assert sum(row["jobs"] for row in first["assigned"]) > 0
     assert {row["rule"] for row in first["rejections"]} >= {"memory", "core-count"}
-    second = cli("broker-jobs", "--setup", "grid", "--json").json
+    second = cli("assign", "jobs", "--setup", "grid", "--json").json
     assert (second["tasks"], second["assigned"], second["rejections"]) == ([], [], [])
-    shown = cli("broker-jobs", "--setup", "grid").out
+    shown = cli("assign", "jobs", "--setup", "grid").out
     assert f"run {second['run'] + 1}: no task was due: " in shown
     assert re.search(r"\d+ tasks wait, the first until 20", shown)
     assert re.search(r"\d+ tasks are not open, such as 410000\d\d: (all \d+ jobs are assigned|status is )", shown)
 
 
 def test_a_dry_run_assigns_nothing(cli: Cli, gridded: Connection) -> None:
-    dry = cli("broker-jobs", "--setup", "grid", "--dry-run", "--limit", 7, "--json").json
+    dry = cli("assign", "jobs", "--setup", "grid", "--dry-run", "--limit", 7, "--json").json
     assert sum(row["tasks"] for row in dry["tasks"]) == 7
     assert dry["assigned"] == []
-    shown = cli("broker-jobs", "--setup", "grid", "--dry-run", "--limit", 7).out
+    shown = cli("assign", "jobs", "--setup", "grid", "--dry-run", "--limit", 7).out
     assert "7 tasks" in shown and "Assigned" not in shown and "core-count" in shown
-    pending = cli("broker-jobs", "--setup", "grid", "--dry-run").out
+    pending = cli("assign", "jobs", "--setup", "grid", "--dry-run").out
     assert "pending" in pending and "is tried again" not in pending
-    shared = cli("broker-jobs", "--setup", "grid", "--dry-run", "--workers", 2)
+    shared = cli("assign", "jobs", "--setup", "grid", "--dry-run", "--workers", 2)
     assert shared.code == 1 and "a dry run locks no task" in shared.err
 
 
 def test_the_summary_names_queues_and_rules(cli: Cli, gridded: Connection) -> None:
-    shown = cli("broker-jobs", "--setup", "grid").out
+    shown = cli("assign", "jobs", "--setup", "grid").out
     for words in ("candidates", "pending", "is tried again at", "Assigned: ", "SYN-", "-cpucore", "█"):
         assert words in shown, words
     task = task_of(gridded, "pending")
@@ -65,29 +65,29 @@ def test_the_summary_names_queues_and_rules(cli: Cli, gridded: Connection) -> No
     [(first,)] = gridded.execute(query).fetchall()
     assert f"\nwhy one waits: broker explain task {first} --setup grid\n" in shown
     assert cli("explain", "task", first, "--setup", "grid").code == 0
-    again = cli("broker-jobs", "--setup", "grid", "--task", task, "--json").json
+    again = cli("assign", "jobs", "--setup", "grid", "--task", task, "--json").json
     assert [(row["status"], row["tasks"]) for row in again["tasks"]] == [("pending", 1)]
 
 
 def test_errors_of_a_batch_are_said(cli: Cli, gridded: Connection) -> None:
-    nowhere = cli("broker-jobs", "--setup", "nowhere")
+    nowhere = cli("assign", "jobs", "--setup", "nowhere")
     assert (nowhere.code, nowhere.out) == (1, "")
     assert "setup nowhere does not exist; there are: grid" in nowhere.err
-    assert "profile is 'mine'" in cli("broker-jobs", "--setup", "grid", "--profile", "mine").err
+    assert "profile is 'mine'" in cli("assign", "jobs", "--setup", "grid", "--profile", "mine").err
 
 
 @pytest.mark.parametrize("workers", [1, 2])
 def test_a_task_that_is_not_there_is_an_error(cli: Cli, gridded: Connection, workers: int) -> None:
     options = ("--setup", "grid", "--workers", workers)
-    for tasks, said in (((77,), "task 77 is not in setup grid"), ((41_000_001, 7, 8), "tasks 7, 8 are not in setup")):
-        refused = cli("broker-jobs", *options, *(word for task in tasks for word in ("--task", task)))
-        assert refused.code == 1 and said in refused.err and "PB004" in refused.err
+    for tasks, error in (((77,), "task 77 is not in setup grid"), ((41_000_001, 7, 8), "tasks 7, 8 are not in setup")):
+        refused = cli("assign", "jobs", *options, *(word for task in tasks for word in ("--task", task)))
+        assert refused.code == 1 and error in refused.err and "PB004" in refused.err
     gridded.execute("update workload.task set label = 'user' where task_id = 41000002")
-    for verb, task in (("broker-jobs", 41000002), ("broker-tasks", 41000002), ("broker-analysis", 41000001)):
-        refused = cli(verb, *(options if verb == "broker-jobs" else options[:2]), "--task", 41000003, "--task", task)
+    for verb, task in (("jobs", 41000002), ("tasks", 41000002), ("analysis", 41000001)):
+        refused = cli("assign", verb, *(options if verb == "jobs" else options[:2]), "--task", 41000003, "--task", task)
         assert refused.code == 1 and f"task {task} has label" in refused.err and "PB005" in refused.err
     assert gridded.execute("select count(*) from brokerage.run").fetchall() == [(0,)]
-    assert cli("broker-tasks", *options[:2], "--task", 41000002, "--dry-run").code == 0
+    assert cli("assign", "tasks", *options[:2], "--task", 41000002, "--dry-run").code == 0
     refused = cli("what-if", "--setup", "grid", "--task", 5, "--profile", "panda2026")
     assert refused.code == 1 and "task 5 is not in setup grid" in refused.err
 
@@ -96,10 +96,10 @@ def test_a_task_that_is_named_and_not_due_is_decided_and_said(cli: Cli, gridded:
     query = """select task_id, not_due from brokerage.task_standing
                 where setup = 'grid' and algorithm = 'production_job' and not_due is not null limit 1"""
     [(task, reason)] = gridded.execute(query).fetchall()
-    said = cli("broker-jobs", "--setup", "grid", "--dry-run", "--task", task, "--json").json
-    assert said["not_due"] == [{"task_id": task, "not_due": reason}]
-    assert sum(row["tasks"] for row in said["tasks"]) == 1
-    shown = cli("broker-jobs", "--setup", "grid", "--dry-run", "--task", task).out
+    printed = cli("assign", "jobs", "--setup", "grid", "--dry-run", "--task", task, "--json").json
+    assert printed["not_due"] == [{"task_id": task, "not_due": reason}]
+    assert sum(row["tasks"] for row in printed["tasks"]) == 1
+    shown = cli("assign", "jobs", "--setup", "grid", "--dry-run", "--task", task).out
     assert f"task {task} is not due, decided because it is named: {reason}" in shown
     shown = cli("what-if", "--setup", "grid", "--task", task, "--profile", "documented").out
     assert f"task {task} is not open, decided because it is named: {reason}" in shown
@@ -112,11 +112,11 @@ def test_a_task_that_is_named_and_not_due_is_decided_and_said(cli: Cli, gridded:
 def test_the_message_of_an_error_is_said(cli: Cli, db: Connection) -> None:
     tasks = [{"id": number, "architecture": "{", "input": ["d"]} for number in (1, 2)]
     world.load(db, [{"queues": {"Q": {}}, "datasets": {"d": {"files": [{"lfn": "f"}]}}, "tasks": tasks}])
-    said = cli("broker-jobs", "--json").json["tasks"]
-    assert [(row["status"], row["tasks"], row["example"]) for row in said] == [("error", 2, 1)]
-    assert said[0]["reason"].startswith("architecture: ")
-    shown = cli("broker-jobs", "--task", 1).out
-    assert f"error, task 1: {said[0]['reason']}" in shown
+    printed = cli("assign", "jobs", "--json").json["tasks"]
+    assert [(row["status"], row["tasks"], row["example"]) for row in printed] == [("error", 2, 1)]
+    assert printed[0]["reason"].startswith("architecture: ")
+    shown = cli("assign", "jobs", "--task", 1).out
+    assert f"error, task 1: {printed[0]['reason']}" in shown
 
 
 def test_workers_share_one_run(cli: Cli, gridded: Connection) -> None:
@@ -126,20 +126,20 @@ def test_workers_share_one_run(cli: Cli, gridded: Connection) -> None:
             "select task_id from brokerage.due_task where algorithm = 'production_job' order by 1"
         ).fetchall()
     ]
-    limited = cli("broker-jobs", "--setup", "grid", "--workers", 3, "--limit", 5, "--json").json
+    limited = cli("assign", "jobs", "--setup", "grid", "--workers", 3, "--limit", 5, "--json").json
     assert sum(row["tasks"] for row in limited["tasks"]) == 5
-    said = cli("broker-jobs", "--setup", "grid", "--workers", 3, "--seed", 1, "--json").json
+    printed = cli("assign", "jobs", "--setup", "grid", "--workers", 3, "--seed", 1, "--json").json
     query = "select task_id from brokerage.task_decision where run_id in (%s, %s) order by 1"
-    assert set(due) == {task for (task,) in gridded.execute(query, (limited["run"], said["run"])).fetchall()}
+    assert set(due) == {task for (task,) in gridded.execute(query, (limited["run"], printed["run"])).fetchall()}
     query = "select tasks, ended_at is not null from brokerage.run order by run_id"
-    assert gridded.execute(query).fetchall() == [(5, True), (sum(row["tasks"] for row in said["tasks"]), True)]
-    assert sum(row["jobs"] for row in said["assigned"]) > 0
-    again = cli("broker-jobs", "--setup", "grid", "--workers", 2, "--task", due[0], "--task", due[1], "--json").json
+    assert gridded.execute(query).fetchall() == [(5, True), (sum(row["tasks"] for row in printed["tasks"]), True)]
+    assert sum(row["jobs"] for row in printed["assigned"]) > 0
+    again = cli("assign", "jobs", "--setup", "grid", "--workers", 2, "--task", due[0], "--task", due[1], "--json").json
     assert sum(row["tasks"] for row in again["tasks"]) == 2
 
 
 def test_a_candidate_is_explained_factor_by_factor(cli: Cli, gridded: Connection) -> None:
-    cli("broker-jobs", "--setup", "grid", "--dry-run")
+    cli("assign", "jobs", "--setup", "grid", "--dry-run")
     task = task_of(gridded, "candidates")
     explained = cli("explain", "task", task, "--setup", "grid", "--json").json
     best = explained["queues"][0]
@@ -160,7 +160,7 @@ def test_a_task_that_waits_is_told_what_would_help(cli: Cli, db: Connection) -> 
     world.load(db, [{"queues": queues, "tasks": [{"id": 12, "ram_count": 1500}]}])
     shown = cli("explain", "task", 12).out
     assert "0 of 4 queues would take its jobs" in shown
-    assert "what opens the most: memory alone keeps 3 queues away, such as Q0: -lowmemory: needs 1350 MB" in shown
+    assert "the most effective change: memory alone rejects 3 queues, such as Q0: -lowmemory: needs 1350 MB" in shown
     both = cli("explain", "task", 12, "--queue", "Q9").out
     assert "All rules that reject it" in both and "queue-status" in both and "memory" in both
     limited = cli("explain", "task", 12, "--limit", 1).out
@@ -183,7 +183,7 @@ def test_pseudo_queues_are_said_to_be_some(cli: Cli, db: Connection) -> None:
 
 
 @pytest.mark.parametrize(
-    ("site", "queues", "said"),
+    ("site", "queues", "expected"),
     [
         ("NOQ", ("Q",), "no queue entered the list: pre-assigned to NOQ, which is not in setup default"),
         ("NO,NOQ", ("Q",), "no queue entered the list: pre-assigned to NO, NOQ, which are not in setup default"),
@@ -193,12 +193,12 @@ def test_pseudo_queues_are_said_to_be_some(cli: Cli, db: Connection) -> None:
     ],
 )
 def test_a_task_that_no_queue_is_asked_for_is_told_why(
-    cli: Cli, db: Connection, site: str | None, queues: tuple[str, ...], said: str
+    cli: Cli, db: Connection, site: str | None, queues: tuple[str, ...], expected: str
 ) -> None:
     rows = {name: {"type": "analysis" if name == "ANALY" else "production"} for name in queues}
     world.load(db, [{"queues": rows, "tasks": [{"id": 1, "site": site}]}])
     shown = cli("explain", "task", 1).out
-    assert said in shown
+    assert expected in shown
     assert "no single change" not in shown or "Q" in (site or "").split(",")
     if "ANALY" in queues:
         assert "prod-initial-all: " in shown
@@ -266,7 +266,7 @@ def test_what_if_with_a_world_and_a_profile(cli: Cli, gridded: Connection, tmp_p
 
 
 @pytest.mark.parametrize(
-    ("arguments", "said"),
+    ("arguments", "error"),
     [
         ((), "nothing is changed"),
         (("--set", "NQUEUED_SAT_CAP"), "has no value"),
@@ -275,10 +275,10 @@ def test_what_if_with_a_world_and_a_profile(cli: Cli, gridded: Connection, tmp_p
         (("--setup", "nowhere", "--profile", "documented"), "setup nowhere does not exist"),
     ],
 )
-def test_what_if_says_what_is_wrong(cli: Cli, db: Connection, arguments: tuple[str, ...], said: str) -> None:
+def test_what_if_says_what_is_wrong(cli: Cli, db: Connection, arguments: tuple[str, ...], error: str) -> None:
     world.load(db, [{"queues": {"Q": {}}}])
     refused = cli("what-if", *arguments)
-    assert refused.code == 1 and said in refused.err and "hint:" in refused.err
+    assert refused.code == 1 and error in refused.err and "hint:" in refused.err
 
 
 CASE = {"name": "c", "algorithm": "production_job", "task": 1, "world": {"queues": {"Q": {}}, "tasks": [{"id": 1}]}}
@@ -286,9 +286,9 @@ CASE = {"name": "c", "algorithm": "production_job", "task": 1, "world": {"queues
 
 def test_evaluate_answers_line_by_line(cli: Cli, tmp_path: Path) -> None:
     lines = [json.dumps(CASE), "", json.dumps({**CASE, "name": "d", "algorithm": "sorcery"}), "no JSON"]
-    said = cli("evaluate", "-", stdin="\n".join(lines))
-    answers = [json.loads(line) for line in said.out.splitlines()]
-    assert said.code == 1
+    printed = cli("evaluate", "-", stdin="\n".join(lines))
+    answers = [json.loads(line) for line in printed.out.splitlines()]
+    assert printed.code == 1
     assert [answer["name"] for answer in answers] == ["c", "d", None]
     assert answers[0]["rejected"][0]["rule"] == "no-pilot"
     assert answers[1]["error"]["message"] == 'algorithm is "sorcery"'
@@ -308,8 +308,8 @@ def test_evaluate_ends_quietly_when_its_reader_goes(dsn: str, tmp_path: Path, co
     file = tmp_path / "cases.jsonl"
     file.write_text(f"{json.dumps(CASE)}\n" * 60)
     for reader in ("head -n 2", "true"):
-        said = run_in_shell(f"broker evaluate {file} --connections {connections} --profile doc | {reader}", dsn)
-        assert said.stderr == ""
+        printed = run_in_shell(f"broker evaluate {file} --connections {connections} --profile doc | {reader}", dsn)
+        assert printed.stderr == ""
 
 
 def test_evaluate_over_a_setup(cli: Cli, db: Connection) -> None:
@@ -341,9 +341,9 @@ def test_rules_show_their_position_and_the_settings_of_a_setup(cli: Cli, db: Con
     shown = cli("rules", "--setup", "default").out
     assert shown.startswith("setup default: profile panda2026, decisions_kept 2 days, counts_kept 30 days, ")
     assert "Profile panda2026, production_job" in shown
-    said = cli("rules", "--setup", "default", "--json").json
-    assert said["settings"]["profile"] == "panda2026"
-    assert said["rules"] == cli("rules", "--profile", "panda2026", "--json").json
+    printed = cli("rules", "--setup", "default", "--json").json
+    assert printed["settings"]["profile"] == "panda2026"
+    assert printed["rules"] == cli("rules", "--profile", "panda2026", "--json").json
     assert "Profile doc" in cli("rules", "--setup", "default", "--profile", "documented").out
     assert "there are: default" in cli("rules", "--setup", "nowhere").err
 
@@ -352,14 +352,14 @@ def test_tasks_go_to_nuclei(cli: Cli, gridded: Connection) -> None:
     query = "select task_id from brokerage.due_task where algorithm = 'production_task' order by 1"
     due = [task for (task,) in gridded.execute(query).fetchall()]
     assert due
-    summary = json.loads(cli("broker-tasks", "--setup", "grid", "--seed", 1, "--json").out)
+    summary = json.loads(cli("assign", "tasks", "--setup", "grid", "--seed", 1, "--json").out)
     by_status = {row["status"]: row["tasks"] for row in summary["tasks"]}
     assert sum(by_status.values()) == len(due)
     assert sum(row["tasks"] for row in summary["nuclei"]) == by_status["candidates"] > 0
     sent = dict(gridded.execute("select task_id, nucleus from brokerage.nucleus_of_task").fetchall())
     query = "select task_id, nucleus from workload.task where status = 'ready' and task_id = any (%s)"
     assert dict(gridded.execute(query, [due]).fetchall()) == sent
-    assert "no task was due" in cli("broker-tasks", "--setup", "grid").out
+    assert "no task was due" in cli("assign", "tasks", "--setup", "grid").out
 
 
 def test_tasks_that_others_hold_are_said_to_be_due(cli: Cli, gridded: Connection, dsn: str) -> None:
@@ -367,9 +367,9 @@ def test_tasks_that_others_hold_are_said_to_be_due(cli: Cli, gridded: Connection
     [(due,)] = gridded.execute(query).fetchall()
     with psycopg.connect(dsn) as other:
         other.execute("select from workload.task for update")
-        shown = cli("broker-tasks", "--setup", "grid").out
+        shown = cli("assign", "tasks", "--setup", "grid").out
     assert f"no task was decided: {due} tasks are due, and others are working on them" in shown
-    shown = cli("broker-tasks", "--setup", "grid", "--limit", 0).out
+    shown = cli("assign", "tasks", "--setup", "grid", "--limit", 0).out
     assert f"no task was decided: {due} tasks are due, --limit is 0" in shown
 
 
@@ -396,12 +396,12 @@ def test_jobs_of_users_are_brokered(cli: Cli, db: Connection) -> None:
         "tasks": [{"id": 1, "label": "user", "user": "ann", "input": ["d"]}],
     }
     world.load(db, [given])
-    assert "label user" in cli("broker-jobs", "--setup", "users").out
+    assert "label user" in cli("assign", "jobs", "--setup", "users").out
     change = ("what-if", "--setup", "users", "--set", "CAP_RUNNING_USER_JOBS=1")
     pointed = "no task is open for production_job, 1 task for analysis_job: --algorithm analysis_job"
     assert pointed in cli(*change).err
     assert "no task is open" not in cli(*change, "--algorithm", "analysis_job").err
-    summary = json.loads(cli("broker-analysis", "--setup", "users", "--json").out)
+    summary = json.loads(cli("assign", "analysis", "--setup", "users", "--json").out)
     assert summary["assigned"] == [{"queue": "Q", "tasks": 1, "jobs": 2}]
 
 
@@ -414,13 +414,13 @@ def test_a_task_that_is_decided_without_locality_is_told_so(cli: Cli, db: Connec
         "tasks": [{"id": 1, "label": "user", "gshare": "User Analysis", "user": "alice", "input": ["d"]}],
     }
     world.load(db, [given])
-    said = "anal-loops: no queue has the input and passes the other rules: decided once more, without locality"
+    reason = "anal-loops: no queue has the input and passes the other rules: decided once more, without locality"
     shown = cli("explain", "task", 1).out
-    assert f"1 of 1 queue would take its jobs\n{said}\n" in shown
-    assert said in cli("explain", "task", 1, "--queue", "A").out
+    assert f"1 of 1 queue would take its jobs\n{reason}\n" in shown
+    assert reason in cli("explain", "task", 1, "--queue", "A").out
     explained = cli("explain", "task", 1, "--json").json
     assert (explained["refused"], explained["second_pass"]["rule"]) == (None, "anal-loops")
-    assert f"candidates by {said.replace(':', ', task 1:', 1)}" in cli("broker-analysis", "--seed", 1).out
+    assert f"candidates by {reason.replace(':', ', task 1:', 1)}" in cli("assign", "analysis", "--seed", 1).out
 
 
 def test_classes_are_shown_and_stored(cli: Cli, db: Connection) -> None:

@@ -44,30 +44,30 @@ def test_the_embedded_server_is_well(embedded_dsn: str, monkeypatch: pytest.Monk
         Calls(connection).rows("select taskqueue.refresh_statistics()")
     cli = commands(embedded_dsn, monkeypatch)
     assert [f for f in cli("doctor", "--json").json["findings"] if f["verdict"] != "ok"] == []
-    said = cli("doctor")
-    assert (said.code, said.out.startswith("0 problems, 0 advised, ")) == (0, True)
-    said = cli("doctor", "--all")
-    assert (said.code, "fsync" in said.out) == (0, True)
+    printed = cli("doctor")
+    assert (printed.code, printed.out.startswith("0 problems, 0 advised, ")) == (0, True)
+    printed = cli("doctor", "--all")
+    assert (printed.code, "fsync" in printed.out) == (0, True)
 
 
 def test_advice_alone_is_no_failure(embedded_dsn: str, monkeypatch: pytest.MonkeyPatch) -> None:
     cli = commands(make_conninfo(embedded_dsn, options="-c log_statement=all"), monkeypatch)
-    said = cli("doctor")
-    assert (said.code, "log_statement" in said.out, "PGOPTIONS" in said.out) == (0, True, True)
+    printed = cli("doctor")
+    assert (printed.code, "log_statement" in printed.out, "PGOPTIONS" in printed.out) == (0, True, True)
 
 
 def test_problems_first_and_exit_code_1(cli: Cli, db: Connection) -> None:
     Calls(db).insert(1)  # without partitions made ahead: advice
     db.execute(sql.SQL("alter database {} set synchronous_commit = off").format(sql.Identifier(db.info.dbname)))
-    said = cli("doctor", "--json")
-    assert (said.code, said.json["ok"]) == (1, False)
-    verdicts = [finding["verdict"] for finding in said.json["findings"]]
+    printed = cli("doctor", "--json")
+    assert (printed.code, printed.json["ok"]) == (1, False)
+    verdicts = [finding["verdict"] for finding in printed.json["findings"]]
     assert verdicts == sorted(verdicts, key=["problem", "advice", "ok"].index)
     assert set(verdicts) == {"problem", "advice", "ok"}
-    said = cli("doctor")
-    assert said.code == 1
-    assert said.out.index("synchronous_commit") < said.out.index("partitions made ahead")
-    assert f"alter database {db.info.dbname} reset synchronous_commit" in said.out
+    printed = cli("doctor")
+    assert printed.code == 1
+    assert printed.out.index("synchronous_commit") < printed.out.index("partitions made ahead")
+    assert f"alter database {db.info.dbname} reset synchronous_commit" in printed.out
 
 
 @pytest.fixture
@@ -84,8 +84,8 @@ def test_a_viewer_may_ask_and_an_agent_may_not(
 ) -> None:
     cli = commands(make_conninfo(dsn, user=login, password="not a secret"), monkeypatch)
     db.execute(sql.SQL("grant broker_agent to {}").format(sql.Identifier(login)))
-    said = cli("doctor")
-    assert (said.code, said.out, said.err.startswith("error: ")) == (1, "", True)
+    printed = cli("doctor")
+    assert (printed.code, printed.out, printed.err.startswith("error: ")) == (1, "", True)
     db.execute(sql.SQL("grant broker_viewer to {}").format(sql.Identifier(login)))
     assert f"grant pg_read_all_stats to {login}" in cli("doctor").out
 
@@ -97,7 +97,9 @@ def test_it_is_read_at_80_columns(db: Connection, dsn: str) -> None:
         " from broker.cli import main; main()"
     )
     environment = {**os.environ, "BROKER_DSN": dsn, "COLUMNS": "80", "TERM": "dumb"}
-    said = subprocess.run([sys.executable, "-c", program], env=environment, capture_output=True, text=True, check=False)
-    assert said.returncode == 1
-    assert max(map(len, said.stdout.splitlines())) <= 80
-    assert "synchronous_commit" in said.stdout
+    printed = subprocess.run(
+        [sys.executable, "-c", program], env=environment, capture_output=True, text=True, check=False
+    )
+    assert printed.returncode == 1
+    assert max(map(len, printed.stdout.splitlines())) <= 80
+    assert "synchronous_commit" in printed.stdout

@@ -37,8 +37,8 @@ def test_what_would_be_and_what_is(cli: Cli, house: Connection) -> None:
     ]
     assert "Would be placed" in cli("instances", "schedule", "--task", 1, "--dry-run").out
     assert "Instances: none" in cli("instances").out
-    said = cli("instances", "schedule").out
-    assert said == "12 jobs placed, 12 instances requested, 0 released; jobs that wait: 1, that fit no type: 1\n"
+    printed = cli("instances", "schedule").out
+    assert printed == "12 jobs placed, 12 instances requested, 0 released; waiting jobs: 1, too large for any type: 1\n"
     done = cli("instances", "schedule", "--json").json
     assert done == {"setup": "default", "placed": 0, "requested": 0, "released": 0, "waiting": 1, "unschedulable": 1}
     shown = cli("instances", "--json").json
@@ -54,16 +54,16 @@ def test_what_would_be_and_what_is(cli: Cli, house: Connection) -> None:
 
 
 @pytest.mark.parametrize(
-    ("words", "said"),
+    ("words", "error"),
     [
         (["--dry-run"], "name the task"),
         (["--every", "0"], "0 is not between 0.1 and 86400 seconds"),
         (["--every", "5", "--dry-run", "--task", "1"], "a dry run is one schedule"),
     ],
 )
-def test_a_schedule_that_cannot_be(cli: Cli, words: list[str], said: str) -> None:
+def test_a_schedule_that_cannot_be(cli: Cli, words: list[str], error: str) -> None:
     done = cli("instances", "schedule", *words)
-    assert (done.code, said in done.err) == (2, True)
+    assert (done.code, error in done.err) == (2, True)
 
 
 def test_schedules_go_on_when_the_server_takes_the_connection_away(
@@ -88,11 +88,11 @@ def test_schedules_go_on_when_the_server_takes_the_connection_away(
     monkeypatch.setattr("broker.cli.instances.time.sleep", wait)
     with pytest.raises(KeyboardInterrupt):
         schedule(task=None, dry_run=False, every=7, setup="default", as_json=False)
-    said = capsys.readouterr()
+    printed = capsys.readouterr()
     assert waits == [7, 7, 7]
-    assert said.out.splitlines()[0].startswith("12 jobs placed")
-    assert said.out.splitlines()[1].startswith("1 job placed")
-    assert "trying again" in said.err
+    assert printed.out.splitlines()[0].startswith("12 jobs placed")
+    assert printed.out.splitlines()[1].startswith("1 job placed")
+    assert "trying again" in printed.err
 
 
 def test_a_job_of_taskqueues_on_an_instance(cli: Cli, db: Connection) -> None:
@@ -144,8 +144,8 @@ def test_wrong_calls(cli: Cli, house: Connection, tmp_path: Path) -> None:
         ("name,vcpu,memory_gib,usd_per_hour\na,0,1,1\n", "cpu is 0"),
     ):
         (tmp_path / "types.csv").write_text(text)
-        said = cli("instances", "catalogue", tmp_path / "types.csv")
-        assert (said.code, wrong in said.err) == (1, True), said.err
+        printed = cli("instances", "catalogue", tmp_path / "types.csv")
+        assert (printed.code, wrong in printed.err) == (1, True), printed.err
 
 
 def test_the_shipped_figures() -> None:

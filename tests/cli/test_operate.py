@@ -1,4 +1,4 @@
-"""`broker job`, `cancel`, `hold`, `let-go`."""
+"""`broker job`, `cancel`, `hold`, `resume`."""
 
 from collections.abc import Callable
 from typing import Any
@@ -24,36 +24,36 @@ def events(known: dict[str, Any]) -> list[str]:
     return [row["event"] for row in known["events"]]
 
 
-def test_an_inserted_job_is_told_from_its_queue_to_its_end(cli: Cli, db: Connection) -> None:
+def test_job_shows_an_inserted_job_from_its_queue_to_its_end(cli: Cli, db: Connection) -> None:
     q = Calls(db)
     queue = q.insert(1, Sites=["S"])
     waits = cli("job", 1, "--json").json
     assert (waits["in_task_queues"]["state"], waits["task_queue"]["task_queue_id"]) == ("waiting", queue)
     assert [row["remark"] for row in waits["seen_lately"]] == ["no resource was seen lately"]
     assert (waits["brokered"], waits["lease"], waits["history"], waits["events"]) == (None, None, [], [])
-    said = cli("job", 1).out
-    assert f"in TaskQueue {queue} (open), user priority 1" in said
-    assert "History" not in said
-    assert "Timeouts" not in said
+    printed = cli("job", 1).out
+    assert f"in TaskQueue {queue} (open), user priority 1" in printed
+    assert "History" not in printed
+    assert "Timeouts" not in printed
     match = q.take(Site="S", GridCE="ce1")
     leased = cli("job", 1, "--json").json
     assert (leased["lease"]["site"], leased["lease"]["attempt"], events(leased)) == ("S", 1, ["matched"])
     assert (leased["task_queue"], leased["seen_lately"]) == (None, [])
     assert match.attempt not in str(leased)
-    said = cli("job", 1).out
-    assert "at S, ce1; not heard of yet, expires at" in said
+    printed = cli("job", 1).out
+    assert "at S, ce1; no report yet, expires at" in printed
     q.call("cancel_job", 1, "no more")
-    cli("report", 1, match.attempt)
-    said = cli("job", 1).out
-    assert "heard of at" in said
-    assert "no more" in said
-    cli("finish", 1, match.attempt, "--outcome", "cancelled")
+    cli("agent", "report", 1, match.attempt)
+    printed = cli("job", 1).out
+    assert "reported at" in printed
+    assert "no more" in printed
+    cli("agent", "finish", 1, match.attempt, "--outcome", "cancelled")
     ended = cli("job", 1, "--json").json
     assert ended["in_task_queues"]["state"] == "cancelled"
     assert events(ended) == ["matched", "kill asked", "running", "cancelled"]
     assert "cancelled at" in cli("job", 1).out
     q.call("forget_ended", "0 s")
-    assert "it has ended and is forgotten, but for its history" in cli("job", 1).out
+    assert "ended; only its history is kept" in cli("job", 1).out
 
 
 def test_a_brokered_job_has_a_history_and_timeouts(cli: Cli, db: Connection) -> None:
@@ -69,10 +69,10 @@ def test_a_brokered_job_has_a_history_and_timeouts(cli: Cli, db: Connection) -> 
     assert [row["rule"] for row in known["timeouts"]] == ["activated"]
     every = cli("job", job, "--setup", "s", "--json", "--all").json["timeouts"]
     assert {row["verdict"] for row in every} == {"waits", "never"}
-    said = cli("job", job, "--setup", "s").out
+    printed = cli("job", job, "--setup", "s").out
     for words in ("task id", "QA", "Reprocessing default", "activate", "2026-03-03 12:00:00", "resources seen lately"):
-        assert words in said, words
-    assert "this is for jobs that are pending" not in said
+        assert words in printed, words
+    assert "this is for jobs that are pending" not in printed
     assert "this is for jobs that are pending" in cli("job", job, "--setup", "s", "--all").out
     cli("cancel", job, "--setup", "s", "--reason", "no more")
     ended = cli("job", job, "--setup", "s").out
@@ -83,10 +83,10 @@ def test_a_brokered_job_has_a_history_and_timeouts(cli: Cli, db: Connection) -> 
 
 def test_a_job_that_is_not_there(cli: Cli, db: Connection) -> None:
     Calls(db).insert(1)
-    said = cli("job", 7)
-    assert (said.code, "error: there is no job 7 in setup default [PB004]" in said.err) == (1, True)
-    said = cli("job", 1, "--setup", "other")
-    assert (said.code, "setup other does not exist; there are: default" in said.err) == (1, True)
+    printed = cli("job", 7)
+    assert (printed.code, "error: there is no job 7 in setup default [PB004]" in printed.err) == (1, True)
+    printed = cli("job", 1, "--setup", "other")
+    assert (printed.code, "setup other does not exist; there are: default" in printed.err) == (1, True)
     assert cli("job", 99999999999999999999).code == 2
 
 
@@ -102,32 +102,34 @@ def test_viewers_look_and_agents_do_not(cli: Cli, db: Connection, as_role: Calla
         ("cancel", "--task", 1),
         ("retry", first),
         ("hold", "job", first),
-        ("let-go", "job", first),
+        ("resume", "job", first),
     ):
-        said = cli(*command, "--setup", "s")
-        assert (said.code, "[42501]" in said.err, "broker_operator operates" in said.err) == (1, True, True), command
+        printed = cli(*command, "--setup", "s")
+        assert (printed.code, "[42501]" in printed.err, "broker_operator operates" in printed.err) == (1, True, True), (
+            command
+        )
     as_role("broker_agent")
     assert (cli("job", first, "--setup", "s").code, "[42501]" in cli("job", first, "--setup", "s").err) == (1, True)
 
 
-def test_hold_and_let_go(cli: Cli, db: Connection) -> None:
+def test_hold_and_resume(cli: Cli, db: Connection) -> None:
     q = Calls(db)
     queue = q.insert(1)
     q.insert(2, Sites=["S"])
     assert cli("hold", "job", 1).out == "job 1 held: 1 job changed\n"
     assert "held since" in cli("job", 1).out
     assert cli("hold", "job", 1, "--json").json["changed"] == 0
-    assert cli("hold", "owner", "alice").out == "owner alice held: 2 queues changed, and those to come\n"
-    assert cli("hold", "queue", queue).out == f"queue {queue} held: 1 queue changed\n"
+    assert cli("hold", "owner", "alice").out == "owner alice held: 2 TaskQueues changed, and all future ones\n"
+    assert cli("hold", "task-queue", queue).out == f"TaskQueue {queue} held: 1 TaskQueue changed\n"
     assert "(owner held)" in cli("job", 2).out
     assert q.match() is None
-    said = cli("let-go", "owner", "alice", "--json").json
-    assert said == {"setup": "default", "kind": "owner", "name": "alice", "held": False, "changed": 2}
+    printed = cli("resume", "owner", "alice", "--json").json
+    assert printed == {"setup": "default", "kind": "owner", "name": "alice", "held": False, "changed": 2}
     assert q.take().job_id == 2
     assert q.match() is None  # job 1 is held, and so is its queue
-    assert cli("let-go", "job", 1).out == "job 1 let go: 1 job changed\n"
+    assert cli("resume", "job", 1).out == "job 1 resumed: 1 job changed\n"
     assert q.match() is None
-    assert cli("let-go", "queue", queue).out == f"queue {queue} let go: 1 queue changed\n"
+    assert cli("resume", "task_queue", queue).out == f"TaskQueue {queue} resumed: 1 TaskQueue changed\n"
     assert q.take().job_id == 1
 
 
@@ -136,39 +138,39 @@ def test_holds_of_a_job_are_told_with_when_and_who(cli: Cli, db: Connection, as_
     q.set_clock("2026-03-01 12:00+00")
     q.insert(1)
     as_role("broker_operator")
-    for minute, command in enumerate(("hold", "hold", "let-go", "hold"), 1):
+    for minute, command in enumerate(("hold", "hold", "resume", "hold"), 1):
         q.set_clock(f"2026-03-01 12:0{minute}+00")
         assert cli(command, "job", 1).code == 0
     assert "held since 2026-03-01 12:04:00" in cli("job", 1).out
-    told = cli("job", 1, "--json").json
-    assert [(row["event"], row["at"][14:16], row["role_name"]) for row in told["events"]] == [
+    printed = cli("job", 1, "--json").json
+    assert [(row["event"], row["at"][14:16], row["role_name"]) for row in printed["events"]] == [
         ("held", "01", "broker_operator"),
-        ("let go", "03", "broker_operator"),
+        ("resumed", "03", "broker_operator"),
         ("held", "04", "broker_operator"),
     ]
     db.execute("truncate taskqueue.history")
     assert "held since before the history that is kept" in cli("job", 1).out
-    cli("let-go", "job", 1)
+    cli("resume", "job", 1)
     assert "waiting since 2026-03-01 12:00:00" in cli("job", 1).out
 
 
-@pytest.mark.parametrize("command", ["hold", "let-go"])
+@pytest.mark.parametrize("command", ["hold", "resume"])
 @pytest.mark.parametrize(
     ("kind", "name", "error"),
     [
-        ("site", "S", "kind is 'site', which is not job, owner or queue [PB001]"),
-        ("job", "x", "name of the job is 'x' [PB001]"),
-        ("queue", "", "name of the queue is '' [PB001]"),
+        ("site", "S", "invalid kind 'site' [PB001]"),
+        ("job", "x", "invalid name 'x' of a job [PB001]"),
+        ("task-queue", "", "invalid name '' of a TaskQueue [PB001]"),
         ("job", 7, "job 7 does not wait in setup default [PB004]"),
-        ("queue", 7, "there is no TaskQueue 7 in setup default [PB004]"),
+        ("task-queue", 7, "there is no TaskQueue 7 in setup default [PB004]"),
         ("job", 1, "job 1 is leased [PB005]"),
     ],
 )
 def test_what_cannot_be_held(cli: Cli, db: Connection, command: str, kind: str, name: object, error: str) -> None:  # noqa: PLR0917
     Calls(db).insert(1)
     Calls(db).take()
-    said = cli(command, kind, name)
-    assert (said.code, said.err.splitlines()[0]) == (1, f"error: {error}")
+    printed = cli(command, kind, name)
+    assert (printed.code, printed.err.splitlines()[0]) == (1, f"error: {error}")
 
 
 def test_holding_makes_no_setup(cli: Cli, db: Connection) -> None:
@@ -185,8 +187,8 @@ def test_cancel(cli: Cli, db: Connection) -> None:
     assert cli("cancel", match.job_id, "--reason", "enough", "--json").json == [
         {"job_id": match.job_id, "answer": "kill asked"}
     ]
-    assert cli("report", match.job_id, match.attempt).out == "kill: enough\n"
-    assert "cancelled" in cli("release", match.job_id, match.attempt).out
+    assert cli("agent", "report", match.job_id, match.attempt).out == "kill: enough\n"
+    assert "cancelled" in cli("agent", "release", match.job_id, match.attempt).out
     assert cli("cancel", match.job_id).out == f"job {match.job_id}: has ended: cancelled\n"
 
 
@@ -214,8 +216,8 @@ def test_cancel_takes_a_task(cli: Cli, db: Connection) -> None:
     )
     assert [row["answer"] for row in cli("cancel", "--task", 1, "--setup", "s", "--json").json] == ["kill asked"]
     assert grids.status(db, "s", waiting) in {"cancelled", "sent"}
-    said = cli("cancel", "--task", 2, "--setup", "s")
-    assert (said.code, "there is no task 2 in setup s [PB004]" in said.err) == (1, True)
+    printed = cli("cancel", "--task", 2, "--setup", "s")
+    assert (printed.code, "there is no task 2 in setup s [PB004]" in printed.err) == (1, True)
 
 
 @pytest.mark.parametrize(
@@ -227,8 +229,8 @@ def test_what_names_no_jobs_is_wrong_usage(cli: Cli, arguments: tuple[Any, ...])
 
 def test_a_job_is_cancelled_for_a_reason(cli: Cli, db: Connection) -> None:
     Calls(db).insert(1)
-    said = cli("cancel", 1, "--reason", "")
-    assert (said.code, "reason is ''" in said.err) == (1, True)
+    printed = cli("cancel", 1, "--reason", "")
+    assert (printed.code, "reason is ''" in printed.err) == (1, True)
     assert Calls(db).value("select state from monitor.job") == "waiting"
 
 
@@ -259,7 +261,7 @@ def test_failed_jobs_are_made_again(cli: Cli, db: Connection) -> None:
     )
     assert [row["why"] for row in tried["history"]].count("retry_jobs: its work is back in task 1") == 1
     assert tried["history"][-1]["role_name"] == Calls(db).value("select current_user")
-    assert cli("retry", "--task", 1, "--setup", "s").out == "task 1: 2 failed jobs to be made again\n"
+    assert cli("retry", "--task", 1, "--setup", "s").out == "task 1: 2 failed jobs will be made again\n"
     assert cli("retry", "--task", 1, "--setup", "s", "--json").json == []
     again = grids.make(db, "s", "QB", jobs=9)
     assert len(again) == 3
@@ -268,9 +270,9 @@ def test_failed_jobs_are_made_again(cli: Cli, db: Connection) -> None:
     assert cli("job", made, "--setup", "s", "--json").json["brokered"]["replaced_by"] is None
     assert f"replaced by {made}" in " ".join(cli("job", jobs[0], "--setup", "s").out.split())
     for words in (("retry",), ("retry", 7, "--task", 1)):
-        said = cli(*words, "--setup", "s")
-        assert (said.code, "name jobs, or a task" in said.err) == (2, True)
-    said = cli("retry", "--task", 77, "--setup", "s")
-    assert (said.code, said.err.splitlines()[0]) == (1, "error: there is no task 77 in setup s [PB004]")
-    said = cli("retry", 7, "--setup", "s")
-    assert (said.code, "error: there is no job 7 in setup s [PB004]" in said.err) == (1, True)
+        printed = cli(*words, "--setup", "s")
+        assert (printed.code, "name jobs or a task" in printed.err) == (2, True)
+    printed = cli("retry", "--task", 77, "--setup", "s")
+    assert (printed.code, printed.err.splitlines()[0]) == (1, "error: there is no task 77 in setup s [PB004]")
+    printed = cli("retry", 7, "--setup", "s")
+    assert (printed.code, "error: there is no job 7 in setup s [PB004]" in printed.err) == (1, True)

@@ -59,9 +59,9 @@ def test_dsn_starts_the_server_and_the_password_stays_out_of_the_status_and_of_c
     with psycopg.connect(dsn) as connection:
         assert connection.execute("select count(*) from monitor.task_queue").fetchone() == (0,)
     password = psycopg.conninfo.conninfo_to_dict(dsn)["password"]
-    said = broker("status").stdout + broker("status", "--json").stdout
-    assert "running" in said
-    assert str(password) not in said
+    printed = broker("status").stdout + broker("status", "--json").stdout
+    assert "running" in printed
+    assert str(password) not in printed
     seen = broker("psql", "-XAtc", r"\! tr '\0' ' ' < /proc/$PPID/cmdline").stdout
     assert "dbname=broker" in seen
     assert str(password) not in seen
@@ -79,10 +79,10 @@ def test_a_server_of_ones_own(broker: Broker, server_dsn: str, how: str) -> None
 
 
 def test_errors_are_one_line_and_a_hint(broker: Broker) -> None:
-    said = broker("--dsn", "nonsense", "dsn")
-    assert said.returncode == 1
-    assert said.stdout == ""
-    assert [line.split(":")[0] for line in said.stderr.splitlines()] == ["error", "hint"]
+    printed = broker("--dsn", "nonsense", "dsn")
+    assert printed.returncode == 1
+    assert printed.stdout == ""
+    assert [line.split(":")[0] for line in printed.stderr.splitlines()] == ["error", "hint"]
     as_json = broker("--dsn", "nonsense", "dsn", "--json")
     assert as_json.returncode == 1
     assert json.loads(as_json.stderr)["error"].startswith("--dsn is not a DSN")
@@ -90,9 +90,9 @@ def test_errors_are_one_line_and_a_hint(broker: Broker) -> None:
 
 @pytest.mark.parametrize("command", ["status", "up", "down"])
 def test_a_home_that_cannot_be_looked_into_is_an_error_in_two_lines(broker: Broker, command: str) -> None:
-    said = broker(command, BROKER_HOME=f"/{300 * 'x'}")
-    assert said.returncode == 1
-    assert [line.split(":")[0] for line in said.stderr.splitlines()] == ["error", "hint"]
+    printed = broker(command, BROKER_HOME=f"/{300 * 'x'}")
+    assert printed.returncode == 1
+    assert [line.split(":")[0] for line in printed.stderr.splitlines()] == ["error", "hint"]
 
 
 def test_wrong_usage_ends_with_2(broker: Broker) -> None:
@@ -116,12 +116,12 @@ def test_an_error_of_the_database_shows_message_hint_and_code(server_dsn: str) -
     def fail() -> None:
         with database.connect(database.resolve(server_dsn)) as connection:
             connection.execute(
-                "do $$ begin raise 'no job 7' using errcode = 'PB004', hint = 'see broker queues'; end $$"
+                "do $$ begin raise 'no job 7' using errcode = 'PB004', hint = 'see broker task-queues'; end $$"
             )
 
     result = CliRunner().invoke(app, ["fail"])
     assert result.exit_code == 1
-    assert result.stderr == "error: no job 7 [PB004]\nhint:  see broker queues\n"
+    assert result.stderr == "error: no job 7 [PB004]\nhint:  see broker task-queues\n"
 
 
 def test_help_needs_no_heavy_imports() -> None:
@@ -130,5 +130,5 @@ def test_help_needs_no_heavy_imports() -> None:
         "assert CliRunner().invoke(app, ['--help']).exit_code == 0;"
         "print([name for name in ('psycopg', 'sqlalchemy', 'alembic') if name in sys.modules])"
     )
-    said = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
-    assert said.stdout == "[]\n"
+    printed = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert printed.stdout == "[]\n"

@@ -1,4 +1,4 @@
-"""`broker load`, `dump`, `maintain`; and what a database without pgbroker is told."""
+"""`broker load`, `dump`, `maintain`; and what a database without pgbroker is printed."""
 
 import json
 import time
@@ -24,8 +24,8 @@ def test_load_and_dump(cli: Cli, tmp_path: Path) -> None:
     first, second = tmp_path / "a.json", tmp_path / "b.json"
     first.write_text(json.dumps(WORLD))
     second.write_text(json.dumps({"setup": "w", "groups": {"users": {"share": 5}}}))
-    said = cli("load", first, second)
-    assert (said.code, "2 jobs in TaskQueues" in said.out, "Loaded into w" in said.out) == (0, True, True)
+    printed = cli("load", first, second)
+    assert (printed.code, "2 jobs in TaskQueues" in printed.out, "Loaded into w" in printed.out) == (0, True, True)
     text = cli("dump", "--setup", "w").out
     dumped = cli("dump", "--setup", "w", "-o", first)
     assert (dumped.out, dumped.err) == ("", f"1 queue, 2 jobs written to {first}\n")
@@ -41,8 +41,8 @@ def test_load_is_all_or_nothing_and_names_what_it_does_not_know(cli: Cli, db: Co
     good, bad = tmp_path / "good.json", tmp_path / "bad.json"
     good.write_text(json.dumps(WORLD))
     bad.write_text(json.dumps({**WORLD, "colours": [], "quebes": {}}))
-    said = cli("load", good, bad)
-    assert (said.code, f"{bad}: not known here: section colours, section quebes" in said.err) == (1, True)
+    printed = cli("load", good, bad)
+    assert (printed.code, f"{bad}: not known here: section colours, section quebes" in printed.err) == (1, True)
     assert Calls(db).value("select count(*) from monitor.setup") == 0
     lenient = cli("load", good, bad, "--lenient")
     assert (lenient.code, lenient.err.count("not known here")) == (0, 2)
@@ -51,25 +51,25 @@ def test_load_is_all_or_nothing_and_names_what_it_does_not_know(cli: Cli, db: Co
 
 @pytest.mark.parametrize("text", ["{", "[]", "7"])
 def test_load_refuses_what_is_no_world(cli: Cli, text: str) -> None:
-    said = cli("load", "-", stdin=text)
-    assert (said.code, said.err.startswith("error: - ")) == (1, True)
+    printed = cli("load", "-", stdin=text)
+    assert (printed.code, printed.err.startswith("error: - ")) == (1, True)
 
 
 @pytest.mark.parametrize(
     "text", ['{"job_id": 1, "requirements": {}}', '{"job_id": 1}\n{"job_id": 2}', '[{"job_id": 1}]']
 )
 def test_load_says_where_jobs_go(cli: Cli, text: str) -> None:
-    said = cli("load", "-", stdin=text)
-    assert (said.code, "broker submit" in said.err) == (1, True)
+    printed = cli("load", "-", stdin=text)
+    assert (printed.code, "broker submit" in printed.err) == (1, True)
 
 
 def test_load_names_the_file_whose_value_the_database_refuses(cli: Cli, tmp_path: Path) -> None:
     good, bad = tmp_path / "good.json", tmp_path / "bad.json"
     good.write_text(json.dumps(WORLD))
     bad.write_text("\ufeff" + json.dumps({**WORLD, "groups": {"users": {"share": -1}}}), encoding="utf-8")
-    said = cli("load", good, bad)
-    assert said.code == 1
-    assert said.err.startswith(f"error: {bad}: ")
+    printed = cli("load", good, bad)
+    assert printed.code == 1
+    assert printed.err.startswith(f"error: {bad}: ")
 
 
 def test_the_command_loads_exports_and_worlds_all_or_nothing(cli: Cli, db: Connection, tmp_path: Path) -> None:
@@ -86,11 +86,11 @@ def test_the_command_loads_exports_and_worlds_all_or_nothing(cli: Cli, db: Conne
     overlay, bad = tmp_path / "overlay.json", tmp_path / "bad.json"
     overlay.write_text(json.dumps({"queues": {"AGLT2": {"role": "nucleus"}}}))
     bad.write_text(json.dumps({"queues": {"AGLT2": {"maxrss": "much"}}}))
-    said = cli("load", *exports, bad)
-    assert said.err.startswith(f'error: {bad}: queues: queue AGLT2: maxrss is "much", not a number [PB001]\n')
+    printed = cli("load", *exports, bad)
+    assert printed.err.startswith(f'error: {bad}: queues: queue AGLT2: maxrss is "much", not a number [PB001]\n')
     assert db.execute("select count(*) from resource.queue").fetchone() == (0,)
-    said = cli("load", *exports, *more, "--cric-closeness", tmp_path / "closeness.json", overlay, "--json")
-    assert said.json["rows"].items() >= {"cric-queues": 2, "cric-storages": 1, "software": 1, "queues": 1}.items()
+    printed = cli("load", *exports, *more, "--cric-closeness", tmp_path / "closeness.json", overlay, "--json")
+    assert printed.json["rows"].items() >= {"cric-queues": 2, "cric-storages": 1, "software": 1, "queues": 1}.items()
     queue = json.loads(cli("dump").out)["queues"]["AGLT2"]
     assert (queue["role"], queue["maxrss"], queue["atlas_site"]) == (
         "nucleus",
@@ -99,9 +99,9 @@ def test_the_command_loads_exports_and_worlds_all_or_nothing(cli: Cli, db: Conne
     )  # merged over the export
     assert cli("load").code == 2
     for option in ("--cric-queues", "--cric-closeness", "--cric-storages", "--software"):
-        said = cli("load", option, tmp_path / "latest.json")
-        assert said.err.startswith(f"error: {tmp_path / 'latest.json'}: "), said.err
-        assert f"{option[2:]}.AGLT2:CERN" in said.err
+        printed = cli("load", option, tmp_path / "latest.json")
+        assert printed.err.startswith(f"error: {tmp_path / 'latest.json'}: "), printed.err
+        assert f"{option[2:]}.AGLT2:CERN" in printed.err
 
 
 def test_load_replaces_rows_or_merges_them(cli: Cli) -> None:
@@ -118,12 +118,12 @@ def test_load_says_what_it_loaded(cli: Cli) -> None:
     tasks = [{"id": 1, "input": ["d"], "split": {"nFilesPerJob": 2}}, {"id": 2, "input": ["d"]}, {"id": 3}]
     config = [{"key": "MYK", "value": 5, "forced": True, "component": "jobbroker"}, {"key": "NW_ACTIVE", "value": True}]
     given = {"setup": "w", "config": config, "datasets": {"d": {"files": files}}, "tasks": tasks}
-    said = cli("load", "-", stdin=json.dumps(given))
-    assert said.out.splitlines()[-2:] == [
+    printed = cli("load", "-", stdin=json.dumps(given))
+    assert printed.out.splitlines()[-2:] == [
         "3 tasks with 8 jobs to broker",
         "2 keys of config set for all setups: jobbroker:MYK, NW_ACTIVE",
     ]
-    assert said.err == ""
+    assert printed.err == ""
     found = cli("load", "-", "--json", stdin=json.dumps(given)).json
     assert (found["task_jobs"], found["everywhere"]) == (8, ["jobbroker:MYK", "NW_ACTIVE"])
 
@@ -138,8 +138,8 @@ def test_load_warns_of_names_of_what_is_not_there(cli: Cli) -> None:
             {"id": 2, "input": ["nods", "no more", "pseudo_dataset"], "nucleus": "NOWHERE"},
         ],
     }
-    said = cli("load", "-", stdin=json.dumps(given))
-    assert (said.code, said.err.splitlines()) == (
+    printed = cli("load", "-", stdin=json.dumps(given))
+    assert (printed.code, printed.err.splitlines()) == (
         0,
         [
             "2 tasks name input datasets that are not there, such as task 1: nods (setup default)",
@@ -158,8 +158,8 @@ def test_load_warns_of_fields_that_no_rule_reads(cli: Cli, tmp_path: Path) -> No
         },
         "storages": {"D": {"token": "A"}},
     }
-    said = cli("load", "-", stdin=json.dumps(given))
-    assert (said.code, said.err.splitlines()[:4]) == (
+    printed = cli("load", "-", stdin=json.dumps(given))
+    assert (printed.code, printed.err.splitlines()[:4]) == (
         0,
         [
             "kept, no rule reads it: queues.Q.maxrs and 1 more (nearest: maxrss)",
@@ -191,8 +191,8 @@ def test_hints_say_what_may_be_meant(cli: Cli, given: dict[str, Any], hint: str)
 
 def test_a_key_of_config_may_be_an_object(cli: Cli) -> None:
     given = {"config": {"jobbroker:MYK": {"value": 5, "forced": True}, "NW_ACTIVE": False}}
-    said = cli("load", "-", stdin=json.dumps(given))
-    assert (said.code, "for all setups" in said.out) == (0, False)
+    printed = cli("load", "-", stdin=json.dumps(given))
+    assert (printed.code, "for all setups" in printed.out) == (0, False)
     rows = json.loads(cli("dump").out)["config"]
     assert [(row["key"], row["value"], row["setup"]) for row in rows] == [
         ("NW_ACTIVE", False, "default"),
@@ -214,8 +214,8 @@ def test_a_key_that_is_left_out_does_not_count(cli: Cli) -> None:
 def test_a_dump_counts_all_its_sections(cli: Cli, tmp_path: Path) -> None:
     given = {"live_counter": {"Q": 5, "R": 6}, "locks": ["Q"], "users": {"u": {}}}
     cli("load", "-", stdin=json.dumps(given))
-    said = cli("dump", "-o", tmp_path / "w.json")
-    assert said.err == f"1 of users, 1 of locks, 2 of live_counter written to {tmp_path / 'w.json'}\n"
+    printed = cli("dump", "-o", tmp_path / "w.json")
+    assert printed.err == f"1 of users, 1 of locks, 2 of live_counter written to {tmp_path / 'w.json'}\n"
 
 
 def test_dump_of_nothing_leaves_the_file_alone(cli: Cli, tmp_path: Path) -> None:
@@ -240,9 +240,9 @@ def test_a_dump_to_a_place_that_is_none_is_an_error_in_two_lines(
     dsn: str, db: Connection, tmp_path: Path, where: str
 ) -> None:
     Calls(db).insert_many(range(1, 100))
-    said = run_in_shell(f"broker dump --out '{tmp_path / where}'", dsn)
-    assert said.returncode == 1
-    assert [line.split(":")[0] for line in said.stderr.splitlines()] == ["error", "hint"]
+    printed = run_in_shell(f"broker dump --out '{tmp_path / where}'", dsn)
+    assert printed.returncode == 1
+    assert [line.split(":")[0] for line in printed.stderr.splitlines()] == ["error", "hint"]
 
 
 @pytest.mark.parametrize("command", ["dump", "queues"])
@@ -250,8 +250,8 @@ def test_a_reader_that_goes_is_no_error(dsn: str, db: Connection, command: str) 
     for number in range(1, 200):  # more than a pipe holds, so that the program meets the closed end
         Calls(db).insert(number, OwnerGroup=f"g{number}", Sites=[f"{n:0>40}" for n in range(20)])
     for reader in ("head -c 100", "true"):
-        said = run_in_shell(f"broker {command} | {reader}", dsn)
-        assert said.stderr == ""
+        printed = run_in_shell(f"broker {command} | {reader}", dsn)
+        assert printed.stderr == ""
 
 
 def test_maintain(cli: Cli, db: Connection) -> None:
@@ -269,29 +269,29 @@ def test_maintain_goes_on_until_it_is_stopped(cli: Cli, db: Connection, monkeypa
             raise KeyboardInterrupt
 
     monkeypatch.setattr(time, "sleep", sleep)
-    said = cli("maintain", "--every", 2, "--json")
+    printed = cli("maintain", "--every", 2, "--json")
     assert slept == [2, 2, 2]
-    assert said.out.count('"history partitions"') == 3
+    assert printed.out.count('"history partitions"') == 3
 
 
 @pytest.mark.parametrize(
-    "command", [("queues",), ("queues", "--cpu-time", 5), ("match", "--cpu-time", 5), ("maintain",)]
+    "command", [("queues",), ("task-queues", "--cpu-time", 5), ("match", "--cpu-time", 5), ("maintain",)]
 )
 def test_a_setup_that_is_not_there_is_noticed(cli: Cli, db: Connection, command: tuple[Any, ...]) -> None:
     Calls(db).insert(1)
-    said = cli(*command, "--setup", "defautl")
-    assert (said.code, "setup defautl does not exist; there are: default" in said.err) == (1, True)
+    printed = cli(*command, "--setup", "defautl")
+    assert (printed.code, "setup defautl does not exist; there are: default" in printed.err) == (1, True)
 
 
 @pytest.mark.parametrize("every", ["-1", "0", "nan", "inf"])
 def test_maintain_refuses_a_pause_that_is_none(cli: Cli, every: str) -> None:
-    said = cli("maintain", "--every", every)
-    assert (said.code, "0.1" in said.err) == (2, True)
+    printed = cli("maintain", "--every", every)
+    assert (printed.code, "0.1" in printed.err) == (2, True)
 
 
 def test_a_server_without_pgbroker_is_left_as_it_is(cli: Cli, empty_dsn: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("BROKER_DSN", empty_dsn)
-    said = cli("queues")
-    assert (said.code, "not installed" in said.err, "broker db upgrade" in said.err) == (1, True, True)
+    printed = cli("task-queues")
+    assert (printed.code, "not installed" in printed.err, "broker db upgrade" in printed.err) == (1, True, True)
     with psycopg.connect(empty_dsn) as connection:
         assert connection.execute("select to_regnamespace('taskqueue')").fetchone() == (None,)

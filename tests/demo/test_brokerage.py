@@ -11,10 +11,10 @@ Connection = psycopg.Connection[Any]
 
 
 def test_it_brokers_a_synthetic_grid_and_explains(cli: Cli, db: Connection) -> None:
-    said = cli("demo", "brokerage", "--queues", 20, "--tasks", 40, "--json")
-    assert said.code == 0
-    summary = said.json
-    assert summary["data"] == grid.SYNTHETIC and grid.SYNTHETIC in said.err
+    printed = cli("demo", "brokerage", "--queues", 20, "--tasks", 40, "--json")
+    assert printed.code == 0
+    summary = printed.json
+    assert summary["data"] == grid.SYNTHETIC and grid.SYNTHETIC in printed.err
     of = {
         algorithm: {row["status"]: row["tasks"] for row in run["tasks"]} for algorithm, run in summary["runs"].items()
     }

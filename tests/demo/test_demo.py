@@ -12,10 +12,10 @@ import pytest
 from psycopg.types.json import Jsonb
 
 from broker.database import Target
-from broker.synthetic import demo
-from broker.synthetic.agents import Crowd, Plan
+from broker.synthetic.agents import Agents, Plan
+from broker.synthetic.demo import matching as demo
 from tests.calls import Calls
-from tests.commands import Cli, Said
+from tests.commands import Cli, Printed
 
 Connection = psycopg.Connection[Any]
 
@@ -32,9 +32,9 @@ def loaded(db: Connection) -> tuple[str, demo.Work]:
 
 
 def test_the_summary_says_what_happened(cli: Cli, db: Connection) -> None:
-    said = cli("demo", "--jobs", 2_000, "--seconds", 1, "--agents", 3, "--simulation", 2, "--json")
-    assert said.code == 0
-    summary = said.json
+    printed = cli("demo", "--jobs", 2_000, "--seconds", 1, "--agents", 3, "--simulation", 2, "--json")
+    assert printed.code == 0
+    summary = printed.json
     assert "synthetic" in summary["data"]
     assert summary["task_queues"] == 501
     assert summary["matches"] > 0
@@ -56,15 +56,15 @@ def test_the_summary_says_what_happened(cli: Cli, db: Connection) -> None:
 
 
 def test_it_reads_well_without_a_terminal(cli: Cli) -> None:
-    said: Said = cli("demo", "--jobs", 20_000, "--seconds", 0.5, "--agents", 2, "--seed", 7, "--simulation", 0)
-    assert said.code == 0
+    printed: Printed = cli("demo", "--jobs", 20_000, "--seconds", 0.5, "--agents", 2, "--seed", 7, "--simulation", 0)
+    assert printed.code == 0
     for words in (
         "figures of LHCb", "agents: synthetic", "20,000 jobs in 501 TaskQueues", "matches/s", "p99", "lhcb_mcproc",
         "1080000", "Some of the matches", "this resource does not get it", "No job twice, none lost: it holds",
-        "Next:", "broker queues --setup demo-", "remove_setup('demo-",
+        "Next:", "broker task-queues --setup demo-", "remove_setup('demo-",
     ):  # fmt: skip
-        assert words in said.out, words
-    assert "\x1b" not in said.out
+        assert words in printed.out, words
+    assert "\x1b" not in printed.out
 
 
 def test_the_proof_fails_when_a_job_is_missing(db: Connection, loaded: tuple[str, demo.Work]) -> None:
@@ -107,8 +107,8 @@ def test_a_killed_process_of_agents_loses_answers_but_no_job(
 ) -> None:
     setup, work = loaded
     killed = False
-    with Crowd(plan(dsn, setup, 2.0), agents=4, processes=2) as crowd:
-        for batch in crowd.batches(patience=0.5):
+    with Agents(plan(dsn, setup, 2.0), agents=4, processes=2) as agents:
+        for batch in agents.batches(patience=0.5):
             work.add(batch)
             if work.taken and not killed:
                 victim = multiprocessing.active_children()[0].pid

@@ -22,7 +22,9 @@ def running() -> Iterator[Running]:
     home = Path(tempfile.mkdtemp(prefix="broker-home-"))
     home.chmod(0o755)
     kept = {key: value for key, value in os.environ.items() if not key.startswith(("PG", "BROKER_"))}
-    program = [sys.executable, "-c", "from broker.cli import main; main()", "demo", "--jobs", "2000"]
+    # Tests that a shell runs in the background have SIGINT ignored, and their children inherit that.
+    attentive = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler)"
+    program = [sys.executable, "-c", f"{attentive}; from broker.cli import main; main()", "demo", "--jobs", "2000"]
     with subprocess.Popen(
         [*program, "--seconds", "3600", "--agents", "3"],
         env={**kept, "BROKER_HOME": str(home)},
@@ -43,17 +45,17 @@ def running() -> Iterator[Running]:
 def test_a_server_that_stops_is_said_once(running: Running) -> None:
     process, home = running
     embedded.down(home)
-    _, said = process.communicate(timeout=25)  # sooner than a pool gives up
+    _, printed = process.communicate(timeout=25)  # sooner than a pool gives up
     assert process.returncode == 1
-    assert [line.split(":")[0] for line in said.splitlines()] == ["error", "hint"], said
-    assert "the server stopped" in said
+    assert [line.split(":")[0] for line in printed.splitlines()] == ["error", "hint"], printed
+    assert "the server stopped" in printed
 
 
 def test_an_interrupted_demo_says_what_it_leaves(running: Running) -> None:
     process, _ = running
     process.send_signal(signal.SIGINT)
-    _, said = process.communicate(timeout=60)
+    _, printed = process.communicate(timeout=60)
     assert process.returncode == 130
-    assert said.startswith("interrupted; setup demo-")
-    assert "remove_setup('demo-" in said
-    assert len(said.splitlines()) == 1
+    assert printed.startswith("interrupted; setup demo-")
+    assert "remove_setup('demo-" in printed
+    assert len(printed.splitlines()) == 1

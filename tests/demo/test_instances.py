@@ -16,8 +16,8 @@ def test_samples_are_packed_as_they_come(cli: Cli) -> None:
 
 
 def test_it_reads_well(cli: Cli) -> None:
-    said = cli("demo", "instances", "--samples", 2)
-    assert said.code == 0
+    printed = cli("demo", "instances", "--samples", 2)
+    assert printed.code == 0
     for words in (
         "nf-core/sarek",
         "not for billing",
@@ -26,4 +26,4 @@ def test_it_reads_well(cli: Cli) -> None:
         "no packing costs less",
         "Half of",
     ):
-        assert words in said.out, words
+        assert words in printed.out, words

@@ -158,7 +158,7 @@ def test_a_setup_that_is_there_is_refused_and_one_can_be_kept(cli: Cli, db: Conn
     assert said.code == 0 and said.json["queues"] > 0 and "remove_setup('mine')" in said.err
     assert db.execute("select resource.clock('mine')").fetchall()[0][0] >= BEGIN
     again = cli(*tiny)
-    assert again.code == 1 and "mine is there already" in again.err
+    assert again.code == 1 and "mine exists already" in again.err
 
 
 @pytest.mark.parametrize(

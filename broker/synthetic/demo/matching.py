@@ -1,15 +1,13 @@
-"""The demo: LHCb's TaskQueues, JobAgents at its 60 sites, and proof that no job was taken twice and none was lost.
+"""The demo of matching: LHCb's TaskQueues, JobAgents at its 60 sites, and proof that no job is lost or taken twice.
 
-The queues are LHCb's figures (broker.synthetic.lhcb); the agents are synthetic. Every call is a public one: functions
-of the schema taskqueue, views of monitor. Each run has a setup of its own, which stays to be looked at; runs of more
-than an hour ago are taken away. What is shown of it is in broker.cli.demo.
+The TaskQueues are LHCb's figures (broker.synthetic.lhcb); the JobAgents are synthetic. Every call is a public one:
+functions of the schema taskqueue, views of monitor.
 """
 
-import secrets
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Generator, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from itertools import islice
@@ -23,7 +21,8 @@ from broker.client.matcher import Match
 from broker.database import Target, connect
 from broker.errors import BrokerError, ConnectError
 from broker.synthetic import lhcb
-from broker.synthetic.agents import Batch, Crowd, Plan
+from broker.synthetic.agents import Agents, Batch, Plan
+from broker.synthetic.demo import new_name
 from broker.synthetic.pilots import Resource
 
 Connection = psycopg.Connection[Any]
@@ -32,9 +31,13 @@ LABEL = f"queues: figures of {lhcb.SOURCE}; agents: synthetic"
 
 @dataclass
 class Work:
-    """What has been done in a demo: jobs inserted, and what the agents took of them, by owner group and CPU bucket."""
+    """What has been done in a demo: jobs inserted, and what the agents took of them, by owner group and CPU bucket.
+
+    task_queues: TaskQueues after the jobs were inserted.
+    """
 
     inserted: int = 0
+    task_queues: int = 0
     by_group: Counter[str] = field(default_factory=Counter)
     by_bucket: Counter[int] = field(default_factory=Counter)
     taken: list[int] = field(default_factory=list)
@@ -47,7 +50,7 @@ class Work:
     samples: dict[str, tuple[Match, Resource]] = field(default_factory=dict)
 
     def insert(self, group: lhcb.Group) -> None:
-        """Count a TaskQueue that goes in."""
+        """Count a TaskQueue that is inserted."""
         self.inserted += len(group["jobs"])
         self.by_group[str(group["requirements"]["OwnerGroup"])] += len(group["jobs"])
         self.by_bucket[int(str(group["requirements"]["CPUTime"]))] += len(group["jobs"])
@@ -112,16 +115,6 @@ def resources(seed: int) -> Iterator[Resource]:
     return lhcb.resources(seed, kinds=1_000)
 
 
-def new_name(connection: Connection) -> str:
-    """The name of a setup for this run, which nobody has; setups of old runs are taken away."""
-    for (old,) in connection.execute(
-        "select setup from monitor.setup where setup like 'demo-%%' and created_at < now() - interval '1 hour'"
-    ).fetchall():
-        with suppress(psycopg.Error):  # somebody looks at it: next time
-            connection.execute("select taskqueue.remove_setup(%s)", [old])
-    return f"demo-{secrets.token_hex(3)}"
-
-
 def new_setup(connection: Connection) -> str:
     """A setup for this run: LHCb's buckets and shares in a name that nobody has."""
     setup = new_name(connection)
@@ -144,16 +137,20 @@ def load(connection: Connection, setup: str, jobs: int, seed: int, on_chunk: Cal
     world.load_task_queues(connection, setup, counted(), on_chunk)
     connection.execute("select taskqueue.refresh_statistics()")
     connection.execute("select taskqueue.recompute_shares(%s)", [setup])
+    query = "select task_queues from monitor.setup where setup = %s"
+    [(work.task_queues,)] = connection.execute(query, [setup]).fetchall()
     return work
 
 
-def run(plan: Plan, agents: int, work: Work) -> Iterator[Batch]:
-    """Let the agents work; each batch is counted in `work` and handed on, an empty one when nothing comes for 0.2 s.
+def run(plan: Plan, agents: int, work: Work) -> Generator[Batch, None, None]:
+    """Let the agents work, count each batch in `work` and give it; an empty one when nothing comes for 0.2 s.
 
-    Raises ConnectError soon after the server has stopped; the agents alone would wait for it until their time is over.
+    Close the generator (contextlib.closing) to end the agents early.
+
+    Raises ConnectError soon after the server has stopped; the agents alone would wait for the server until the end.
     """
-    with _maintained(plan, work.errors) as gone, Crowd(plan, agents) as crowd:
-        for batch in crowd.batches(patience=0.2):
+    with _maintained(plan, work.errors) as gone, Agents(plan, agents) as working:
+        for batch in working.batches(patience=0.2):
             if gone.is_set():
                 raise ConnectError(
                     "the server stopped", "start it again (the embedded one: broker up); see broker status"
@@ -164,9 +161,9 @@ def run(plan: Plan, agents: int, work: Work) -> Iterator[Batch]:
 
 @contextmanager
 def _maintained(plan: Plan, errors: Counter[str]) -> Iterator[threading.Event]:
-    """The background work of a setup, every second, in a thread with connections of its own.
+    """Do the background work of a setup every second, in a thread with connections of its own.
 
-    Gives an event that is set when the server is gone, which this thread is the first to see.
+    Gives an event that is set when the server is gone; this thread notices that first.
     """
     over, gone = threading.Event(), threading.Event()
 
@@ -248,3 +245,39 @@ def percentile(seconds: list[float], share: float) -> float:
     """The value below which `share` of the values lie, in seconds; 0 when there are none."""
     ordered = sorted(seconds)
     return ordered[min(len(ordered) - 1, int(share * len(ordered)))] if ordered else 0.0
+
+
+def taken_and_inserted(taken: Mapping[Any, int], inserted: Mapping[Any, int]) -> dict[str, tuple[int, int]]:
+    """What was taken of what was inserted, the highest CPU bucket or the first group first."""
+    numbers = all(isinstance(name, int) for name in inserted)
+    return {str(name): (taken.get(name, 0), inserted[name]) for name in sorted(inserted, reverse=numbers)}
+
+
+def latency(work: Work) -> dict[str, float]:
+    """Percentiles of the times of all answered calls, in milliseconds."""
+    shares = {"p50": 0.50, "p95": 0.95, "p99": 0.99}
+    return {name: round(1000 * percentile(work.seconds, share), 2) for name, share in shares.items()}
+
+
+def summary(connection: Connection, plan: Plan, agents: int, work: Work, loading: float) -> dict[str, Any]:
+    """A run in figures: what was loaded (in `loading` seconds), what the agents took, and the proof."""
+    setup = plan.setup
+    return {
+        "data": LABEL,
+        "setup": setup,
+        "jobs": work.inserted,
+        "task_queues": work.task_queues,
+        "jobs_loaded_per_second": round(work.inserted / loading),
+        "agents": agents,
+        "seconds": plan.seconds,
+        "matches": len(work.taken),
+        "matches_per_second": round(len(work.taken) / plan.seconds, 1),
+        "calls_without_match": work.empty,
+        "latency_ms": latency(work),
+        "errors": work.errors,
+        "taken_and_inserted_by_group": taken_and_inserted(work.taken_by_group, work.by_group),
+        "taken_and_inserted_by_cpu_bucket": taken_and_inserted(work.taken_by_bucket, work.by_bucket),
+        "matched": [{"match": match, "resource": resource} for match, resource in work.samples.values()],
+        "not_matched": unmatched(connection, setup, plan.seed),
+        "proof": prove(connection, setup, work),
+    }

@@ -1,4 +1,4 @@
-"""`broker submit`, `match`, `explain`, `queues`, `report`, `finish`, `release`."""
+"""`broker submit`, `match`, `explain`, `task-queues`, `agent`."""
 
 import json
 from pathlib import Path
@@ -51,10 +51,10 @@ def test_submit_takes_json_and_json_lines_from_files_and_stdin(
     ["{", "nonsense", '{"job_id": 1}\n{', "7", '[{"job_id": 1}]', '{"task_queues": 7}', '{"task_queues": [7]}'],
 )
 def test_submit_refuses_what_is_no_job(cli: Cli, db: Connection, text: str) -> None:
-    said = cli("submit", "-", stdin=text)
-    assert said.code == 1
-    assert said.err.startswith("error: ")
-    assert "\nhint: " in said.err
+    printed = cli("submit", "-", stdin=text)
+    assert printed.code == 1
+    assert printed.err.startswith("error: ")
+    assert "\nhint: " in printed.err
     assert Calls(db).value("select count(*) from monitor.job") == 0
 
 
@@ -63,13 +63,13 @@ def test_an_error_in_a_stream_names_line_and_job_and_what_is_stored(
 ) -> None:
     monkeypatch.setattr("broker.client.submitter.JOBS_A_CALL", 2)
     lines = [json.dumps(job(n, **({"CPUTime": -1} if n == 4 else {}))) for n in range(1, 6)]
-    said = cli("submit", "-", stdin="\n".join([*lines[:2], "", *lines[2:]]))
-    assert said.err.startswith("error: line 5, job 4: CPUTime is -1")
-    assert "the first 2 jobs are stored (up to line 2)" in said.err
+    printed = cli("submit", "-", stdin="\n".join([*lines[:2], "", *lines[2:]]))
+    assert printed.err.startswith("error: line 5, job 4: CPUTime is -1")
+    assert "the first 2 jobs are stored (up to line 2)" in printed.err
     assert Calls(db).value("select count(*) from monitor.job") == 2
-    said = cli("submit", "-", stdin="\n".join([*lines[:3], "{"]))
-    assert "line 4, is not JSON" in said.err
-    assert "the first 2 jobs are stored" in said.err
+    printed = cli("submit", "-", stdin="\n".join([*lines[:3], "{"]))
+    assert "line 4, is not JSON" in printed.err
+    assert "the first 2 jobs are stored" in printed.err
 
 
 def test_a_file_that_cannot_be_read_is_named(cli: Cli, tmp_path: Path) -> None:
@@ -80,8 +80,8 @@ def test_a_file_that_cannot_be_read_is_named(cli: Cli, tmp_path: Path) -> None:
 
 
 def test_a_disabled_queue_is_not_submitted_as_if_it_were_enabled(cli: Cli) -> None:
-    said = cli("submit", "-", stdin=json.dumps({"task_queues": [{**GROUP, "enabled": False}]}))
-    assert (said.code, "PB001" in said.err) == (1, True)
+    printed = cli("submit", "-", stdin=json.dumps({"task_queues": [{**GROUP, "enabled": False}]}))
+    assert (printed.code, "PB001" in printed.err) == (1, True)
 
 
 def test_the_help_shows_a_groups_form(cli: Cli) -> None:
@@ -93,15 +93,15 @@ def test_match_report_release_finish(cli: Cli, db: Connection) -> None:
     options = ("--site", "S", "--platform", "q", "--platform", "p", "--cpu-time", "86400")
     [match] = cli("match", *options, "--json").json
     assert match["job_id"] == 1
-    assert cli("report", 1, match["attempt"], "--json").json == {"action": "continue", "reason": None}
-    assert "waits in queue" in cli("release", 1, match["attempt"]).out
-    stale = cli("finish", 1, match["attempt"])
+    assert cli("agent", "report", 1, match["attempt"], "--json").json == {"action": "continue", "reason": None}
+    assert "waits in TaskQueue" in cli("agent", "release", 1, match["attempt"]).out
+    stale = cli("agent", "finish", 1, match["attempt"])
     assert (stale.code, "[PB003]" in stale.err) == (1, True)
-    said = cli("match", *options).out
-    attempt = said.split("broker finish 1 ")[1].strip()
-    assert cli("finish", 1, attempt, "--outcome", "failed").out == "job 1 failed\n"
+    printed = cli("match", *options).out
+    attempt = printed.split("broker agent finish 1 ")[1].strip()
+    assert cli("agent", "finish", 1, attempt, "--outcome", "failed").out == "job 1 failed\n"
     assert Calls(db).outcome(1) == "failed"
-    assert cli("finish", 1, attempt, "--outcome", "well", "--json").code == 1
+    assert cli("agent", "finish", 1, attempt, "--outcome", "well", "--json").code == 1
 
 
 def test_report_says_a_status(cli: Cli, db: Connection) -> None:
@@ -110,24 +110,24 @@ def test_report_says_a_status(cli: Cli, db: Connection) -> None:
     grids.activate(db, "s")
     _, attempt = grids.match(db, "s") or (0, "")
     for status in ("starting", "running", "holding", "transferring"):
-        assert cli("report", job, attempt, "--status", status, "--setup", "s").out == "continue\n"
+        assert cli("agent", "report", job, attempt, "--status", status, "--setup", "s").out == "continue\n"
         assert grids.status(db, "s", job) == status
-    said = cli("report", job, attempt, "--status", "finished", "--setup", "s")
-    assert (said.code, "status is 'finished', which no agent reports [PB001]" in said.err) == (1, True)
+    printed = cli("agent", "report", job, attempt, "--status", "finished", "--setup", "s")
+    assert (printed.code, "status is 'finished', which no agent reports [PB001]" in printed.err) == (1, True)
 
 
 def test_an_operator_is_told_who_has_the_job(cli: Cli, db: Connection) -> None:
     Calls(db).insert(1)
     match = Calls(db).take(Site="S")
-    said = cli("report", 1, f"2-{'0' * 32}")
-    [error, detail, hint] = said.err.splitlines()
+    printed = cli("agent", "report", 1, f"2-{'0' * 32}")
+    [error, detail, hint] = printed.err.splitlines()
     assert error == "error: attempt 2 of job 1 is stale [PB003]"
     assert detail.startswith("detail: Attempt 1 has it: role ")
     assert "at S, since" in detail
     assert hint.startswith("hint:  The job was given back")
-    told = json.loads(cli("report", 1, f"2-{'0' * 32}", "--json").err)
-    assert told["detail"] == detail.removeprefix("detail: ")
-    assert "detail" not in cli("report", 1, match.attempt).err
+    printed = json.loads(cli("agent", "report", 1, f"2-{'0' * 32}", "--json").err)
+    assert printed["detail"] == detail.removeprefix("detail: ")
+    assert "detail" not in cli("agent", "report", 1, match.attempt).err
 
 
 def test_match_takes_many_and_says_when_there_is_none(cli: Cli, db: Connection) -> None:
@@ -161,9 +161,9 @@ def test_the_options_make_the_description(cli: Cli, db: Connection) -> None:
 
 @pytest.mark.parametrize("text", ["{", "[1]", "7"])
 def test_a_resource_that_is_no_json_object_is_refused(cli: Cli, text: str) -> None:
-    said = cli("match", "--resource", text, "--json")
-    assert said.code == 1
-    assert "--resource" in json.loads(said.err)["error"]
+    printed = cli("match", "--resource", text, "--json")
+    assert printed.code == 1
+    assert "--resource" in json.loads(printed.err)["error"]
 
 
 def test_explain_says_what_fails(cli: Cli, db: Connection) -> None:
@@ -180,22 +180,22 @@ def test_explain_says_what_fails(cli: Cli, db: Connection) -> None:
     assert (unknown.code, "[PB004]" in unknown.err) == (1, True)
 
 
-def test_queues_lists_all_or_those_that_match(cli: Cli, db: Connection) -> None:
+def test_task_queues_lists_all_or_those_that_match(cli: Cli, db: Connection) -> None:
     calls = Calls(db)
     calls.insert_many(range(1, 5), CPUTime=5000, Sites=["S"])
     disabled = calls.insert(5, CPUTime=500)
     calls.call("set_queue_enabled", disabled, False)
-    listed = cli("queues", "--json").json
+    listed = cli("task-queues", "--json").json
     assert [(row["cpu_time"], row["jobs"], row["state"]) for row in listed] == [(5000, 4, "open"), (500, 1, "disabled")]
-    assert [row["jobs"] for row in cli("queues", "--site", "S", "--cpu-time", 1e6, "--json").json] == [4]
-    assert cli("queues", "--site", "T", "--cpu-time", 1e6, "--json").json == []
-    assert [row["jobs"] for row in cli("queues", "--json", "--limit", 1).json] == [4]
-    assert len(cli("queues", "--json", "--limit", 0).json) == 2
-    assert "2 queues, 5 jobs waiting" in cli("queues", "--limit", 0).out
-    assert cli("queues", "--limit", -3).code == 2
-    said = cli("queues", "--limit", 1).out
-    assert "2 queues, 1 shown (--limit), 5 jobs waiting" in said
-    assert "█" in said
+    assert [row["jobs"] for row in cli("task-queues", "--site", "S", "--cpu-time", 1e6, "--json").json] == [4]
+    assert cli("task-queues", "--site", "T", "--cpu-time", 1e6, "--json").json == []
+    assert [row["jobs"] for row in cli("task-queues", "--json", "--limit", 1).json] == [4]
+    assert len(cli("task-queues", "--json", "--limit", 0).json) == 2
+    assert "2 TaskQueues, 5 jobs waiting" in cli("task-queues", "--limit", 0).out
+    assert cli("task-queues", "--limit", -3).code == 2
+    printed = cli("task-queues", "--limit", 1).out
+    assert "2 TaskQueues, 1 shown (--limit), 5 jobs waiting" in printed
+    assert "█" in printed
 
 
 def test_a_table_too_wide_leaves_columns_out_and_breaks_no_number(
@@ -203,14 +203,14 @@ def test_a_table_too_wide_leaves_columns_out_and_breaks_no_number(
 ) -> None:
     types = ["SimulationReconstruction", "MergingOfSimulation"]
     Calls(db).insert_many(range(1, 5), CPUTime=1_080_000, OwnerGroup="lhcb_simulation_production", JobTypes=types)
-    wide = cli("queues").out
+    wide = cli("task-queues").out
     assert types[0] in wide
     assert "█" in wide
     monkeypatch.setattr(output, "_PIPE_WIDTH", 80)
-    narrow = cli("queues").out
+    narrow = cli("task-queues").out
     assert max(map(len, narrow.splitlines())) <= 80
     assert "█" not in narrow
-    bucket = str(cli("queues", "--json").json[0]["cpu_time"])
+    bucket = str(cli("task-queues", "--json").json[0]["cpu_time"])
     for words in (bucket, "lhcb_simulation_production", "priority", "open"):
         assert words in narrow, words
 
@@ -228,8 +228,8 @@ def test_numbers_that_are_none_are_wrong_usage(cli: Cli, arguments: tuple[Any, .
 
 def test_prepare_is_on_or_off(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("BROKER_PREPARE", "garbage")
-    said = cli("queues")
-    assert (said.code, "BROKER_PREPARE is garbage" in said.err) == (1, True)
+    printed = cli("task-queues")
+    assert (printed.code, "BROKER_PREPARE is garbage" in printed.err) == (1, True)
 
 
 def test_a_byte_order_mark_is_no_part_of_the_text(cli: Cli, tmp_path: Path) -> None:

@@ -1,0 +1,22 @@
+"""What the demos run: matching, brokerage and instances, a module each. What they show is in broker.cli.demo.
+
+Each run has a setup of its own, which stays to be looked at; setups of runs more than an hour old are removed.
+"""
+
+import secrets
+from contextlib import suppress
+from typing import Any
+
+import psycopg
+
+Connection = psycopg.Connection[Any]
+
+
+def new_name(connection: Connection) -> str:
+    """An unused name for the setup of this run; setups of old runs are removed."""
+    for (old,) in connection.execute(
+        "select setup from monitor.setup where setup like 'demo-%%' and created_at < now() - interval '1 hour'"
+    ).fetchall():
+        with suppress(psycopg.Error):  # somebody is using it: the next run removes it
+            connection.execute("select taskqueue.remove_setup(%s)", [old])
+    return f"demo-{secrets.token_hex(3)}"

@@ -1,0 +1,53 @@
+"""The tree of commands: its names, and that each command and option has a help text."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+import typer
+
+from broker.cli import app
+
+TREE = """
+    agent, agent finish, agent match, agent release, agent report,
+    assign, assign analysis, assign jobs, assign tasks,
+    cancel, classify,
+    db, db check, db current, db downgrade, db freeze, db schema, db upgrade,
+    decisions, demo, demo brokerage, demo instances, doctor, down, dsn, dump, evaluate, explain, hold,
+    instances, instances catalogue, instances explain, instances schedule,
+    job, jobs, leases, limits, load, maintain, match, psql, queues, resources, resume, retry, rules,
+    setups, shares, simulate, sites, status, submit, task-queues, tasks, up, watchdog, what-if
+"""
+
+
+def commands(group: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], Any]]:
+    """A group and all groups and commands below it, by the words that name them."""
+    yield path, group
+    for name, command in getattr(group, "commands", {}).items():
+        yield from commands(command, (*path, name))
+
+
+ALL = dict(commands(typer.main.get_command(app)))
+
+
+def test_the_tree_of_commands() -> None:
+    """Programs and people depend on these names: a change stands in the changelog."""
+    assert sorted(" ".join(path) for path in ALL if path) == sorted(" ".join(TREE.split()).split(", "))
+
+
+@pytest.mark.parametrize("path", ALL, ids=" ".join)
+def test_every_command_and_option_has_a_help_text(path: tuple[str, ...]) -> None:
+    command = ALL[path]
+    assert command.help
+    first, *_ = command.help.split("\n\n")
+    assert first.strip().endswith(".")
+    assert [option.name for option in command.params if not getattr(option, "help", None)] == []
+
+
+@pytest.mark.parametrize("path", ALL, ids=" ".join)
+def test_help_texts_are_of_the_field(path: tuple[str, ...]) -> None:
+    """No word that a user of DIRAC or PanDA does not know."""
+    command = ALL[path]
+    text = " ".join([command.help, *(getattr(option, "help", None) or "" for option in command.params)]).lower()
+    words = {word.strip(".,;:()`'\"") for word in text.split()}
+    assert words & {"house", "room", "crowd", "law", "niche", "flavour", "says", "told", "said"} == set()
