@@ -192,6 +192,7 @@ grant select on table monitor.matching_difference      to broker_operator, broke
 grant select on table monitor.oldest_job               to broker_operator, broker_viewer;
 grant select on table monitor.queue                    to broker_operator, broker_viewer;
 grant select on table monitor.resource_seen            to broker_operator, broker_viewer;
+grant select on table monitor.setting                  to broker_operator, broker_viewer;
 grant select on table monitor.setup                    to broker_operator, broker_viewer;
 grant select on table monitor.share_tree               to broker_operator, broker_viewer;
 grant select on table monitor.site_limit               to broker_operator, broker_viewer;

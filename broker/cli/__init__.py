@@ -21,6 +21,7 @@ from broker.cli import (
     lists,
     operate,
     server,
+    settings,
     shares,
     simulate,
     submit,
@@ -45,6 +46,7 @@ app.add_typer(operate.app)
 app.add_typer(task_queues.app)
 app.add_typer(lists.app)
 app.add_typer(worlds.app)
+app.add_typer(settings.app)
 app.add_typer(watchdog.app)
 app.add_typer(assign.app, name="assign", rich_help_panel="Brokerage")
 app.add_typer(brokerage.app)

@@ -234,7 +234,7 @@ def explain(
     setup: Setup = "default",
     as_json: Json = False,
 ) -> None:
-    """Explain why a job is on its instance, or why no instance has room for it and which new one it would get."""
+    """Explain why a job is on its instance, or why it fits on none and which new instance it would get."""
     with session() as connection:
         require_setup(connection, setup)
         rows = rows_of(connection, "select * from instance.explain_job(%s, %s)", setup, job)

@@ -1,29 +1,24 @@
 """`broker simulate`: a simulated grid, live, and its figures at the end."""
 
 import time
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, nullcontext
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from broker.cli import output
 from broker.cli.common import Json
 from broker.cli.session import ready
+from broker.cli.simulation import conclude, watch
+from broker.operate.reading import Row
 
 if TYPE_CHECKING:
-    from rich.console import Console, RenderableType
-
     from broker.database import Target
-    from broker.synthetic.simulation import Run, Scenario, Step
-
-Row = dict[str, Any]
+    from broker.synthetic.simulation import Run, Scenario
 
 app = typer.Typer()
-
-_SITES = 12  # shown live
-_LINES = 24  # of a run that is not on a terminal
 
 
 @app.command("simulate", rich_help_panel="Server")
@@ -102,7 +97,7 @@ def conduct(
         [(is_there,)] = connection.execute("select is_there from resource.describe_setup(%s)", [setup]).fetchall()
         if is_there:
             raise BadRequest(f"setup {setup} exists already", "a simulation needs a setup of its own: name a new one")
-        run = simulate.Run(scenario, simulate.make(scenario, seed, setup), simulate.House(connection, setup), seed)
+        run = simulate.Run(scenario, simulate.make(scenario, seed, setup), simulate.Calls(connection, setup), seed)
         console.print(
             f"[bold]pgbroker simulate[/bold] {scenario.name}: {scenario.hours:g} h, {len(run.supply.queues)} queues"
             f" with {run.supply.cores:,} cores, setup {setup} ({grid.SYNTHETIC})"
@@ -110,13 +105,13 @@ def conduct(
         with _removed(run, keep):
             run.prepare()
             begun = time.perf_counter()
-            _watch(run, console, speed, seconds, plain or not console.is_terminal)
+            watch(run, console, speed, seconds, plain or not console.is_terminal)
             wall = time.perf_counter() - begun
             found = simulate.figures(run)
             found["wall_seconds"] = round(wall, 1)
             found["calls"] = _calls(run)
             files = simulate.write(run, found, folder) if folder else []
-            _conclude(found, run, console)
+            conclude(found, run, console)
     for file in files:
         console.print(f"written: {file}")
     if folder and not any(file.suffix == ".svg" for file in files):
@@ -131,9 +126,9 @@ def _removed(run: "Run", keep: bool) -> Iterator[None]:
         yield
     finally:
         if keep:
-            output.note(f"setup {run.house.setup} is left; to remove it: {removal(run.house.setup)}")
-        elif not run.house.connection.closed:
-            run.house.remove()
+            output.note(f"setup {run.calls.setup} is left; to remove it: {removal(run.calls.setup)}")
+        elif not run.calls.connection.closed:
+            run.calls.remove()
 
 
 def removal(setup: str) -> str:
@@ -143,175 +138,6 @@ def removal(setup: str) -> str:
 
 def _calls(run: "Run") -> dict[str, Row]:
     """Calls of the database and the seconds that they took, the slowest first."""
-    house = run.house
-    ranked = sorted(house.seconds.items(), key=lambda item: -item[1])
-    return {name: {"calls": house.calls[name], "seconds": round(seconds, 2)} for name, seconds in ranked}
-
-
-def _watch(run: "Run", console: "Console", speed: float, seconds: float | None, plain: bool) -> None:
-    """Run the simulation at the given speed and show it live or in lines."""
-    from rich.live import Live
-
-    begun = time.monotonic()
-    every = max(1, run.minutes // run.scenario.tick // _LINES)
-    live = None if plain else Live(console=console, transient=True, refresh_per_second=4)
-    with live or nullcontext():
-        for number, step in enumerate(run.go()):
-            passed = time.monotonic() - begun
-            if live:
-                live.update(_picture(run, step, passed))
-            elif number % every == 0:
-                console.print(f"  {_words(step)}")
-            if seconds is not None and passed >= seconds:
-                console.print(f"stopped after {passed:.0f} s")
-                return
-            if speed:
-                time.sleep(max(0, step.minute * 60 / speed - passed))
-
-
-def _words(step: "Step") -> str:
-    used, slots = sum(step.used.values()), sum(step.slots.values())
-    states = step.states
-    parts = [
-        f"{step.minute // 60:3}:{step.minute % 60:02}",
-        f"{used:,} of {slots:,} cores ({used / slots if slots else 0:.0%})",
-        f"{states.get('assigned', 0) + states.get('defined', 0):,} wait for input",
-        f"{states.get('activated', 0):,} in TaskQueues",
-        f"{states.get('running', 0):,} run",
-        f"{step.finished:,} finished",
-        f"{step.failed:,} failed",
-        f"{step.rebrokered:,} rebrokered",
-        *step.troubles,
-    ]
-    return ", ".join(parts)
-
-
-def _picture(run: "Run", step: "Step", passed: float) -> "RenderableType":
-    from rich.bar import Bar
-    from rich.console import Group
-    from rich.table import Table
-    from rich.text import Text
-
-    sites = Table(title="Cores in use by site", title_justify="left", title_style="bold", show_header=False, box=None)
-    sites.add_column()
-    sites.add_column(width=40)
-    sites.add_column(justify="right")
-    largest = sorted(step.slots, key=lambda name: (-max(step.slots[name], step.used[name]), name))[:_SITES]
-    for site in largest:
-        used, slots = step.used[site], step.slots[site]
-        bar = Bar(slots or 1, 0, min(used, slots), width=40, color="green", bgcolor="grey23")
-        sites.add_row(site, bar, f"{used:,} of {slots:,}" if slots else "offline")
-    states = Table(title="Jobs by status", title_justify="left", title_style="bold", show_header=False, box=None)
-    states.add_column()
-    states.add_column(justify="right")
-    for status in ("defined", "assigned", "activated", "sent", "running", "finished", "failed", "closed"):
-        states.add_row(status, f"{step.states.get(status, 0):,}")
-    states.add_row("rebrokered", f"{step.rebrokered:,}")
-    states.add_row("input on its way", f"{step.transfers:,}")
-    both = Table.grid(padding=(0, 4))
-    both.add_row(sites, states)
-    speed = step.minute * 60 / passed if passed else 0
-    head = f"hour {step.minute / 60:.1f} of {run.minutes / 60:g}, {speed:,.0f} times real time"
-    trouble = Text(f"now: {', '.join(step.troubles)}" if step.troubles else "", style="red")
-    return Group(Text(head, style="bold green"), Text(_words(step)), trouble, both)
-
-
-def _percent(part: float | None) -> str:
-    return "-" if part is None else f"{part:.1%}"
-
-
-def _conclude(found: Row, run: "Run", console: "Console") -> None:
-    """Show figures of the four goals of PanDA, bars, and the proof that no job was lost."""
-    from rich.text import Text
-
-    busy, waits, shares, right = found["busy"], found["waits"], found["shares"], found["resources"]
-    lines = [
-        f"\n{found['jobs']:,} jobs of {found['tasks']:,} tasks in {found['hours']:g} h"
-        f" ({found['jobs_an_hour']:,} an hour), simulated in {found['wall_seconds']:g} s",
-        "\nPanDA's four goals",
-        f"  1 all CPUs busy: {_percent(busy['utilisation'])} of the core hours there;"
-        f" {_percent(busy['utilisation_where_jobs_waited'])} of those for which their queue had a job",
-        f"  2 short waits: median {_minutes(waits['all']['median'])}, 95 % within {_minutes(waits['all']['p95'])};"
-        f" of that in TaskQueues {_minutes(waits['in_task_queues']['median'])} and"
-        f" {_minutes(waits['in_task_queues']['p95'])}; {waits['still_waiting']['jobs']:,} wait still",
-        f"  3 priorities and allocations: {_percent(shares['away'])} of the core hours went to other shares than the"
-        f" targets ask for; {_percent(shares['overtaken_part'])} of the jobs were overtaken by one of lower priority",
-        f"  4 right resource: {_percent(right['local'])} had all input there, {_percent(right['first_queue'])} ran"
-        f" where they were sent first, {_percent(right['finished'])} of those that ended finished,"
-        f" {right['out_of_time']:,} ran out of time",
-    ]
-    console.print(Text("\n".join(lines)))
-    _bars(console, "Utilisation by site", {
-        name: (100 * (site["utilisation"] or 0), 100.0, f"{_percent(site['utilisation'])} of {site['cores']:,} cores"
-               + (f", {_percent(site['failed_part'])} of its jobs failed" if (site["failed_part"] or 0) > 0.1 else ""))
-        for name, site in list(found["sites"].items())[:_SITES]
-    })  # fmt: skip
-    slowest = max((row["p95"] or 0 for row in waits["by_share"].values()), default=1) or 1
-    for title, kind in (("Waiting time by share", "by_share"), ("Waiting time by priority", "by_priority")):
-        _bars(console, f"{title} (median; bar: within which 95 % start; jobs)", {
-            name: (row["p95"], slowest, f"{_minutes(row['median'])}, {_minutes(row['p95'])}, {row['jobs']:,} jobs")
-            for name, row in waits[kind].items()
-        })  # fmt: skip
-    highest = max((max(row["used"] or 0, row["target"]) for row in shares["by_share"].values()), default=1) or 1
-    _bars(console, "Share of the core hours (target)", {
-        name: (row["used"] or 0, highest, f"{_percent(row['used'])} ({_percent(row['target'])})")
-        for name, row in shares["by_share"].items()
-    })  # fmt: skip
-    if found["clouds"]:
-        _show_clouds(found["clouds"], console)
-    for trouble in found["troubles"]:
-        where = f" at {trouble['site']}" if trouble["site"] else ""
-        eaten = f": {trouble['jobs_failed']:,} jobs failed there" if "jobs_failed" in trouble else ""
-        console.print(Text(f"{trouble['kind']}{where}, hour {trouble['from_hour']:g} to {trouble['to_hour']:g}{eaten}"))
-    _proof(found, console)
-
-
-def _show_clouds(clouds: Row, console: "Console") -> None:
-    from rich.text import Text
-
-    text = (
-        f"\nRented for {', '.join(clouds['queues'])}: {clouds['instances']:,} instances,"
-        f" {clouds['most_at_once']:,} at once at most, {clouds['instance_hours']:,g} hours,"
-        f" {clouds['cost']:,.2f} at list prices; jobs used {_percent(clouds['used_part'])} of their core hours"
-    )
-    console.print(Text(text))
-    most = max(clouds["types"].values(), default=1)
-    _bars(console, "Instances by type", {
-        name: (number, most, f"{number:,}") for name, number in clouds["types"].items()
-    })  # fmt: skip
-
-
-def _proof(found: Row, console: "Console") -> None:
-    from rich.text import Text
-
-    from broker.synthetic import simulation as simulate
-
-    one = found["conservation"]
-    verdict = "it holds" if simulate.holds(found) else "IT DOES NOT HOLD"
-    text = (
-        f"\nNo job lost, none twice: {verdict}\n"
-        f"  {one['made']:,} made = {one['ended']:,} ended + {one['alive']:,} there; {one['doubled']} given to two"
-        f" agents, {one['parts_doubled']} parts of input with two jobs\n"
-        f"  {sum(one['faults'].values())} rows in the consistency views ({', '.join(one['faults'])})"
-    )
-    console.print(Text(text))
-
-
-def _minutes(value: float | None) -> str:
-    if value is None:
-        return "-"
-    return f"{value:.0f} min" if value < 120 else f"{value / 60:.1f} h"
-
-
-def _bars(console: "Console", title: str, rows: Mapping[str, tuple[float | None, float, str]]) -> None:
-    from rich.bar import Bar
-    from rich.table import Table
-    from rich.text import Text
-
-    shown = Table(title=f"\n{title}", title_justify="left", title_style="bold", show_header=False, box=None)
-    shown.add_column()
-    shown.add_column(width=40)
-    shown.add_column()
-    for name, (value, whole, words) in rows.items():
-        shown.add_row(Text(name), Bar(whole, 0, value or 0, width=40, color="green", bgcolor="grey23"), Text(words))
-    console.print(shown)
+    calls = run.calls
+    ranked = sorted(calls.seconds.items(), key=lambda item: -item[1])
+    return {name: {"calls": calls.times[name], "seconds": round(seconds, 2)} for name, seconds in ranked}

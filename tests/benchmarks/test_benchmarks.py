@@ -25,7 +25,7 @@ TINY = "--jobs 2000 --clients 2 --seconds 1 --rounds 1"
 
 
 def shown() -> list[list[str]]:
-    """The runs that README.md shows, as words after `python -m benchmarks`."""
+    """The runs that benchmarks/README.md shows, as words after `python -m benchmarks`."""
     text = (TOP / "benchmarks" / "README.md").read_text()
     lines = re.findall(
         r"^python -m benchmarks(?: (.*))?$", "\n".join(re.findall(r"```sh\n(.*?)```", text, re.DOTALL)), re.M
@@ -53,7 +53,7 @@ def run(words: list[str], dsn: str | None, results: Path) -> list[dict[str, Any]
 
 
 def measure(scenario: str, options: str, dsn: str, results: Path) -> list[dict[str, Any]]:
-    """Run a scenario as README.md shows it, but at another size; its tables."""
+    """Run a scenario as benchmarks/README.md shows it, but at another size; its tables."""
     (words, *_) = (words for words in shown() if scenario_of(words) == scenario)
     return run([*words, *options.split()], dsn, results)
 

@@ -1,11 +1,12 @@
 """Every rule id of the sources stands in the list of rules, in the profiles that have it, with its function."""
 
+import re
 from typing import Any
 
 import psycopg
 import pytest
 
-from broker import reference
+from broker.reference import rules
 
 Db = psycopg.Connection[Any]
 
@@ -114,13 +115,18 @@ def test_each_has_a_function_or_view_that_is_there_and_a_source(rolled_back: Db)
     assert missing == []
 
 
-def test_the_table_of_rules_has_a_line_for_each_rule_of_each_broker(rolled_back: Db) -> None:
-    """What several brokers ask stands there for each of them, with the function of each profile."""
-    lines = reference.render(rolled_back, "<!-- generated: rules -->\n<!-- end -->").splitlines()
-    shown = {tuple(cell.strip() for cell in line.split(" | ")[:2]): line for line in lines if line.startswith("| `")}
+def test_the_pages_of_rules_have_an_entry_for_each_rule_of_each_broker(rolled_back: Db) -> None:
+    """What several brokers ask stands on the page of each of them, with the function of each profile."""
+    shown = {
+        (page.name, rule): entry
+        for page in rules.pages(rolled_back)
+        for rule, entry in re.findall(r"^## (\S+)\n(.*?)(?=^## |\Z)", page.text, re.MULTILINE | re.DOTALL)
+    }
     query = "select rule, algorithm, kind, function, profile from brokerage.shipped_rule"
     wanted: dict[tuple[str, str], set[str]] = {}
-    for rule, algorithm, kind, function, _ in rolled_back.execute(query).fetchall():
-        wanted.setdefault((f"| `{rule}`", algorithm), set()).update({kind, *filter(None, [function])})
+    for rule, algorithm, kind, function, profile in rolled_back.execute(query).fetchall():
+        page = f"rules-{algorithm.replace('_', '-')}.md"
+        wanted.setdefault((page, rule), set()).add(f"- `{profile}`: {kind}")
+        wanted[page, rule] |= {f"`{function}`"} if function else set()
     assert shown.keys() == wanted.keys()
     assert [(row, part) for row, parts in wanted.items() for part in parts if part not in shown[row]] == []

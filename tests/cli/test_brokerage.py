@@ -174,7 +174,7 @@ def test_pseudo_queues_are_said_to_be_some(cli: Cli, db: Connection) -> None:
     shown = cli("explain", "task", 1).out
     assert "of 4 queues would take its jobs\n3 of the 4 are pseudo-queues: a unified queue counts once for" in shown
     shown = cli("explain", "task", 1, "--queue", "CERN-PROD").out
-    assert "queue CERN-PROD is unified: 3 pseudo-queues, one for each resource type" in shown
+    assert "queue CERN-PROD is unified: 3 pseudo-queues, one for each of its resource types" in shown
     assert shown.count("Queue CERN-PROD/") == 3
     assert "is unified" not in cli("explain", "task", 1, "--queue", "CERN-PROD/SCORE").out
     assert "pseudo-queue" not in cli("explain", "task", 1, "--queue", "Q").out

@@ -16,7 +16,7 @@ TREE = """
     decisions, demo, demo brokerage, demo instances, doctor, down, dsn, dump, evaluate, explain, hold,
     instances, instances catalogue, instances explain, instances schedule,
     job, jobs, leases, limits, load, maintain, match, psql, queues, resources, resume, retry, rules,
-    setups, shares, simulate, sites, status, submit, task-queues, tasks, up, watchdog, what-if
+    settings, setups, shares, simulate, sites, status, submit, task-queues, tasks, up, watchdog, what-if
 """
 
 

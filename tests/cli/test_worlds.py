@@ -28,7 +28,7 @@ def test_load_and_dump(cli: Cli, tmp_path: Path) -> None:
     assert (printed.code, "2 jobs in TaskQueues" in printed.out, "Loaded into w" in printed.out) == (0, True, True)
     text = cli("dump", "--setup", "w").out
     dumped = cli("dump", "--setup", "w", "-o", first)
-    assert (dumped.out, dumped.err) == ("", f"1 queue, 2 jobs written to {first}\n")
+    assert (dumped.out, dumped.err) == ("", f"1 TaskQueue, 2 jobs written to {first}\n")
     assert first.read_text() == text
     assert json.loads(text)["groups"]["users"]["share"] == 5
     assert cli("load", "-", "--setup", "x", "--json", stdin=text).json["rows"]["task_queues"] == 1
@@ -231,7 +231,7 @@ def test_a_dump_with_leases_is_for_its_owner_alone(cli: Cli, db: Connection, tmp
     new, old = tmp_path / "new.json", tmp_path / "old.json"
     old.touch(mode=0o644)
     for file in (new, old):
-        assert cli("dump", "--with-leases", "-o", file).err == f"1 queue, 1 job, 1 lease written to {file}\n"
+        assert cli("dump", "--with-leases", "-o", file).err == f"1 TaskQueue, 1 job, 1 lease written to {file}\n"
         assert file.stat().st_mode & 0o777 == 0o600
 
 

@@ -1,56 +1,94 @@
-"""sql/README.md says what the database says, and knows every error."""
+"""The generated pages are what the database and the program say, and know every error and command."""
 
+import inspect
 import re
 from collections.abc import Mapping
 from typing import Any
 
 import psycopg
 
-from broker import errors, reference, world
+from broker import client, errors, reference, world
+from broker.reference import commands
+from broker.reference.catalogue import errors_of
 from broker.upgrade.source import package_folder
 
 
-def test_the_reference_tables_are_what_the_catalogue_says(db: psycopg.Connection[Any]) -> None:
-    for page in reference.pages():
-        text = page.read_text(encoding="utf-8")
-        assert "<!-- generated: " in text
-        assert reference.render(db, text) == text, f"{page} is stale: run `python -m broker.reference`"
+def _pages(db: psycopg.Connection[Any]) -> dict[str, str]:
+    """File name -> text."""
+    return {file.name: text for file, text in reference.pages(db).items()}
+
+
+def _entry(text: str, name: str) -> str:
+    """What stands below a heading."""
+    return re.split(r"^#+ ", text.partition(f"# {name}\n")[2], maxsplit=1, flags=re.MULTILINE)[0]
+
+
+def test_the_generated_pages_are_what_database_and_program_say(db: psycopg.Connection[Any]) -> None:
+    pages = reference.pages(db)
+    files = reference.generated() | {file for file in pages if file.exists()}
+    there = {file: file.read_text(encoding="utf-8") for file in files}
+    differing = sorted(file.name for file in pages.keys() | there.keys() if pages.get(file) != there.get(file))
+    assert differing == [], f"{', '.join(differing)} differ: run `{reference.COMMAND}`"
+
+
+def test_generated_pages_name_the_command_that_writes_them(db: psycopg.Connection[Any]) -> None:
+    for text in reference.pages(db).values():
+        first = text.partition("\n")[0]
+        assert "Generated" in first and reference.COMMAND in first
 
 
 def test_the_fields_of_worlds_have_the_words_and_defaults_of_their_columns(db: psycopg.Connection[Any]) -> None:
     db.execute("comment on column workload.task.n_files_per_job is 'Another comment.'")
     db.execute("alter table workload.task alter column ram_unit set default 'MB'")
-    text = reference.render(db, "<!-- generated: worlds -->\n<!-- end -->")
+    text = _pages(db)["world-fields.md"]
     for line in (
-        "| `split.nFilesPerJob` | Another comment. |  |",
-        '| `releases` | ANY, AUTO, or releases. | `["ANY"]` |',
-        "| `params` | Parameters of the queue; looked up before catchall. | `{}` |",
-        "| `ram_unit` | MB, MBPerCore or MBPerCoreFixed. | `MB` |",
+        "- `split.nFilesPerJob`: Another comment.",
+        '- `releases`: ANY, AUTO, or releases. Default: `["ANY"]`.',
+        "- `params`: Parameters of the queue; looked up before catchall. Default: `{}`.",
+        "- `ram_unit`: MB, MBPerCore or MBPerCoreFixed. Default: `MB`.",
     ):
         assert line in text
     for section in world.SECTIONS:
-        assert f"### {section}\n\n`" in text
+        assert f"## {section}\n\n`" in text
 
 
-def test_a_change_of_the_catalogue_shows_in_the_page(db: psycopg.Connection[Any]) -> None:
-    text = reference.page().read_text(encoding="utf-8")
+def test_a_change_of_the_catalogue_shows_in_the_pages(db: psycopg.Connection[Any]) -> None:
     db.execute("alter table taskqueue.setting alter column queue_size set default 4999")
     db.execute("comment on view monitor.lease is 'Another comment.'")
+    db.execute("comment on column monitor.lease.job_id is 'Another column.'")
+    db.execute("comment on table taskqueue.setting is 'Another table.'")
     db.execute("revoke execute on function taskqueue.match_job from broker_agent")
-    rendered = reference.render(db, text)
-    assert "| `queue_size` | integer | `4999` |" in rendered
-    assert "Another comment." in rendered
-    (line,) = [line for line in rendered.splitlines() if line.startswith("| `taskqueue.match_job(")]
-    assert "| operator |" in line
+    pages = _pages(db)
+    assert "Default: `4999`." in _entry(pages["settings.md"], "queue_size")
+    assert _entry(pages["views-monitor.md"], "lease").startswith("\nAnother comment.\n")
+    assert "- `job_id` (bigint): Another column." in _entry(pages["views-monitor.md"], "lease")
+    assert "- `taskqueue.setting`: Another table." in pages["tables.md"]
+    assert "\nRoles: operator." in _entry(pages["functions-taskqueue.md"], "match_job")
+
+
+def test_every_function_that_a_role_may_call_has_an_entry(db: psycopg.Connection[Any]) -> None:
+    granted = db.execute(
+        "select n.nspname, p.proname from pg_proc p join pg_namespace n on n.oid = p.pronamespace"
+        " cross join lateral aclexplode(p.proacl) a join pg_roles r on r.oid = a.grantee"
+        " where r.rolname in ('broker_agent', 'broker_submitter', 'broker_operator', 'broker_viewer')"
+    ).fetchall()
+    pages = _pages(db)
+    assert granted
+    missing = [name for schema, name in granted if f"\n## {name}\n" not in pages.get(f"functions-{schema}.md", "")]
+    assert missing == []
 
 
 def test_what_a_function_may_raise_is_followed_through_what_it_calls(db: psycopg.Connection[Any]) -> None:
     db.execute("create function monitor.inner_one() returns void language plpgsql as $$ begin"
                " raise exception 'no' using errcode = 'PB005'; end $$")  # fmt: skip
     db.execute("create function monitor.outer_one() returns void language sql as 'select monitor.inner_one()'")
-    raised = reference.errors_of(db)
+    raised = errors_of(db)
     assert raised["monitor.outer_one"] == ["PB005"]
     assert raised["resource.clock"] == []
+    db.execute("grant execute on function monitor.outer_one() to broker_viewer")
+    pages = _pages(db)
+    assert "Errors: PB005." in _entry(pages["functions-monitor.md"], "outer_one")
+    assert "(functions-monitor.md#outer_one)" in _entry(pages["errors.md"], "PB005: wrong state")
 
 
 def _states(texts: Mapping[str, str]) -> set[str]:
@@ -58,12 +96,29 @@ def _states(texts: Mapping[str, str]) -> set[str]:
     return {state for text in texts.values() for state in re.findall(r"errcode\s*=\s*'(\w+)'", text)} - {"XX000"}
 
 
-def test_every_error_of_ours_is_in_the_table_of_errors() -> None:
+def test_every_error_of_ours_is_on_the_page_of_errors(db: psycopg.Connection[Any]) -> None:
     folder = package_folder("sql")
     used = _states({path.name: path.read_text() for path in folder.rglob("*.sql")})
     assert used
-    text = reference.page().read_text(encoding="utf-8")
-    section = text.partition("## Errors")[2].partition("\n## ")[0]
-    documented = set(re.findall(r"^\| `(PB\d{3})` \|", section, re.MULTILINE))
+    documented = set(re.findall(r"^## (PB\d{3}): ", _pages(db)["errors.md"], re.MULTILINE))
     assert used <= documented
     assert documented == set(errors.SQLSTATES)
+
+
+def test_every_command_and_option_has_its_line(db: psycopg.Connection[Any]) -> None:
+    pages = _pages(db)
+    listed = pages["commands.md"]
+    assert len(commands.tree()) > 20
+    for command in commands.tree():
+        entry = _entry(pages[f"commands-{command.group.lower()}.md"], command.name)
+        assert f"- [{command.name}](" in listed
+        missing = [option for option in command.options - {"--help"} if f"`{option}" not in entry]
+        assert missing == [], command.name
+
+
+def test_public_classes_and_methods_of_python_have_their_entries(db: psycopg.Connection[Any]) -> None:
+    text = _pages(db)["python-client.md"]
+    for name in client.__all__:
+        assert f"\n### {name}\n" in text
+    for name, _ in inspect.getmembers(client.JobAgent, inspect.isfunction):
+        assert name.startswith("_") or f"\n#### JobAgent.{name}\n" in text

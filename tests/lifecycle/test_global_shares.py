@@ -411,7 +411,7 @@ def test_broker_shares_draws_the_tree(cli: Cli, db: Connection) -> None:
     assert "Global shares: none" in cli("shares").out
     store(q, [*ATLAS, ("lost", "gone", 0, 1)])
     said = cli("shares")
-    assert "Furthest behind: Reprocessing." in said.out and "DIRAC's law" in said.out
+    assert "Furthest behind: Reprocessing." in said.out and "as in DIRAC" in said.out
     assert "share lost is at the top of the tree: its parent is not there (parent gone)" in said.err
     [line] = [line for line in said.out.splitlines() if "Analysis" in line]
     assert " 25 " in line and "█" in line

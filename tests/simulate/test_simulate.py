@@ -36,7 +36,7 @@ SMALL = Scenario(
 
 def simulated(connection: Connection, scenario: Scenario, seed: int = 1, setup: str = "simulated") -> Run:
     """A run that is over."""
-    run = Run(scenario, simulate.make(scenario, seed, setup), simulate.House(connection, setup), seed)
+    run = Run(scenario, simulate.make(scenario, seed, setup), simulate.Calls(connection, setup), seed)
     run.prepare()
     for _ in run.go():
         pass
@@ -119,7 +119,7 @@ def test_it_runs_for_an_operator_and_agent(db: Connection, dsn: str) -> None:
         with psycopg.connect(dsn, user=user, password=password, autocommit=True) as connection:
             run = simulated(connection, replace(SMALL, hours=0.25))
             assert simulate.holds(simulate.figures(run))
-            run.house.remove()
+            run.calls.remove()
     finally:
         db.execute(sql.SQL("drop role {}").format(sql.Identifier(user)))
     left = """select count(*) from workload.job_change union all select count(*) from workload.task_count
@@ -190,7 +190,7 @@ def test_a_scenario_that_cannot_be_is_refused(tmp_path: Path, text: str, said: s
 
 
 def test_arrived_input_is_said_by_a_call(db: Connection) -> None:
-    run = Run(SMALL, simulate.make(SMALL, 1, "arrived"), simulate.House(db, "arrived"), 1)
+    run = Run(SMALL, simulate.make(SMALL, 1, "arrived"), simulate.Calls(db, "arrived"), 1)
     run.prepare()
     query = """select storage, found, total, is_complete from workload.replica_state
                 where setup = 'arrived' and dataset = %s"""
@@ -229,5 +229,5 @@ def test_sites_that_are_clouds_rent_what_their_jobs_need(db: Connection) -> None
     assert all(used <= there for used, there in zip(run.used[cloud.name], run.slots[cloud.name], strict=True))
     assert max(run.slots[cloud.name]) > 0
     assert run.slots[cloud.name][0] == 0
-    rented = {one["queue"] for one in run.house.instances()}
+    rented = {one["queue"] for one in run.calls.instances()}
     assert rented == {cloud.name}

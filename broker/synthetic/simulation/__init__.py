@@ -2,14 +2,14 @@
 
 All of it is synthetic but the system under it: every decision is one of the database, asked for by the public calls of
 an operator and of JobAgents. scenario.py says what is simulated, supply.py makes its grid, engine.py runs it by the
-calls of house.py, figures.py says what came of it, files.py writes it down.
+calls of calls.py, figures.py says what came of it, files.py writes it down.
 """
 
+from broker.synthetic.simulation.calls import Calls
 from broker.synthetic.simulation.engine import Run, Step
 from broker.synthetic.simulation.figures import figures, holds
 from broker.synthetic.simulation.files import write
-from broker.synthetic.simulation.house import House
 from broker.synthetic.simulation.scenario import PRESETS, Scenario, Trouble, named
 from broker.synthetic.simulation.supply import make
 
-__all__ = ["PRESETS", "House", "Run", "Scenario", "Step", "Trouble", "figures", "holds", "make", "named", "write"]
+__all__ = ["PRESETS", "Calls", "Run", "Scenario", "Step", "Trouble", "figures", "holds", "make", "named", "write"]

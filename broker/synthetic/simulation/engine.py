@@ -1,7 +1,7 @@
 """A run: tasks arrive, brokers work, input moves, agents at the sites ask, jobs run and end, and things go wrong.
 
 Steps of simulated minutes (Scenario.tick); what happens within a step happens at its end. All draws follow from the
-seed. Nothing here looks into tables: see house.py for the calls.
+seed. Nothing here looks into tables: see calls.py for the calls.
 """
 
 import heapq
@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 
-from broker.synthetic.simulation.house import MOST, House
+from broker.synthetic.simulation.calls import MOST, Calls
 from broker.synthetic.simulation.scenario import Scenario, Trouble
 from broker.synthetic.simulation.supply import Queue, Row, Supply, Task
 
@@ -80,7 +80,7 @@ class Run:
 
     scenario: Scenario
     supply: Supply
-    house: House
+    calls: Calls
     seed: int
     jobs: dict[int, Job] = field(default_factory=dict)
     steps: list[Step] = field(default_factory=list)
@@ -127,12 +127,12 @@ class Run:
 
     def prepare(self) -> None:
         """Load the grid."""
-        self.house.begin(self.supply.world, self.scenario.shares, BEGIN)
+        self.calls.begin(self.supply.world, self.scenario.shares, BEGIN)
 
     def go(self) -> Iterator[Step]:
         """Run to the end; each step is handed on when it is over."""
         for minute in range(0, self.minutes + 1, self.scenario.tick):
-            self.house.set_clock(BEGIN + timedelta(minutes=minute))
+            self.calls.set_clock(BEGIN + timedelta(minutes=minute))
             self._trouble(minute)
             self._arrive(minute)
             self._happen(minute)
@@ -141,13 +141,13 @@ class Run:
             self._move(minute)
             if self._new_input:
                 self._new_input = False
-                if self.house.activate():
+                if self.calls.activate():
                     self._empty.clear()
             if minute % _WATCH < self.scenario.tick:
                 if minute:  # a grid on which nothing runs yet would be brokered again as a whole
-                    self.house.watch()
+                    self.calls.watch()
                     self._empty.clear()
-                self._states = self.house.counts()
+                self._states = self.calls.counts()
             self._ask(minute)
             if self._clouds:
                 self._rent(minute)
@@ -176,18 +176,18 @@ class Run:
                     {"src": src, "dst": dst, "mbps_1h": round(rate * factor, 3)}
                     for (src, dst), rate in self.supply.links.items()
                 ]
-                self.house.load({"links": links})
+                self.calls.load({"links": links})
 
     def _switch(self, site: str | None, status: str, minute: int) -> None:
         """The status of a site's queues. The agents of one that goes offline die with their jobs, saying nothing."""
         queues = {queue.name for queue in self.supply.queues if queue.site == site}
         if queues:
-            self.house.load({"queues": {name: {"status": status} for name in sorted(queues)}})
+            self.calls.load({"queues": {name: {"status": status} for name in sorted(queues)}})
         if status == "offline":
             for job in [job for job in self._running.values() if job.queue and job.queue.name in queues]:
                 self._leave(job, minute, "lost")
             if gone := [one["instance_id"] for one in self._live() if one["queue"] in queues]:
-                self.house.lose(gone)
+                self.calls.lose(gone)
 
     def _arrive(self, minute: int) -> None:
         """Tasks come, as much work as the scenario says; the first ones bring the backlog."""
@@ -201,12 +201,12 @@ class Run:
         if arriving:
             self._tasks |= {task.row["id"]: task for task in arriving}
             self.tasks += len(arriving)
-            self.house.load({"tasks": [task.row for task in arriving]})
+            self.calls.load({"tasks": [task.row for task in arriving]})
 
     def _broker(self, minute: int) -> None:
         """A cycle of the brokers; input of new jobs that is not at their queue sets out."""
-        self.house.broker(self.scenario.profile, self.seed * 100_000 + minute)
-        for row in self.house.new_jobs(self._last):
+        self.calls.broker(self.scenario.profile, self.seed * 100_000 + minute)
+        for row in self.calls.new_jobs(self._last):
             self._last = row["job_id"]
             task = self._tasks[row["task_id"]]
             self._rebrokered += bool(row["previous_queues"])
@@ -257,7 +257,7 @@ class Run:
             self.supply.datasets[dataset].disks.add(storage)
         if arrived:
             self.moved += len(arrived)
-            self.house.arrived(arrived)
+            self.calls.arrived(arrived)
             self._new_input = True
 
     def _ask(self, minute: int) -> None:
@@ -277,20 +277,20 @@ class Run:
                     "MaxRAM": round(queue.memory * slot / queue.slot),
                 }
                 wanted = min(free // slot, MOST)
-                taken = self.house.match(resource, wanted, self._rng.getrandbits(40))
+                taken = self.calls.match(resource, wanted, self._rng.getrandbits(40))
                 for job_id, attempt in taken:
                     free -= self._take(job_id, attempt, queue, minute)
                 if len(taken) < wanted:
                     self._empty.add((queue.name, slot))
 
     def _live(self) -> list[Row]:
-        return [one for one in self.house.instances() if one["state"] != "released"] if self._clouds else []
+        return [one for one in self.calls.instances() if one["state"] != "released"] if self._clouds else []
 
     def _rent(self, minute: int) -> None:
         """Instances come and go with the jobs at queues of kind cloud. The agent of each takes those placed on it."""
-        self.house.schedule()
+        self.calls.schedule()
         waiting: defaultdict[int, list[int]] = defaultdict(list)
-        for instance_id, job_id in self.house.placed():
+        for instance_id, job_id in self.calls.placed():
             if job_id not in self._running:
                 waiting[instance_id].append(job_id)
         self._rented.clear()
@@ -303,7 +303,7 @@ class Run:
                 continue
             self._rented[queue.name] += int(one["cpu"])
             if waiting[one["instance_id"]]:
-                for job_id, attempt in self.house.match_placed(one["instance_id"]):
+                for job_id, attempt in self.calls.match_placed(one["instance_id"]):
                     self._take(job_id, attempt, queue, minute)
 
     def _take(self, job_id: int, attempt: str, queue: Queue, minute: int) -> int:
@@ -352,7 +352,7 @@ class Run:
         for what, status in (("start", "running"), ("beat", None)):
             if not due[what]:
                 continue
-            answers = self.house.report([(job.id, job.attempt) for job in due[what]], status)
+            answers = self.calls.report([(job.id, job.attempt) for job in due[what]], status)
             for job in due[what]:
                 self.answers[f"{what}: {answers[job.id]}"] += 1
                 if answers[job.id] != "continue":
@@ -362,7 +362,7 @@ class Run:
                 self._plan(minute + _HEARTBEAT, "beat", job)
         ends = [job for job in due["end"] if job.id in self._running]
         saying = [job for job in ends if job.fate != "lost"]
-        answers = self.house.finish([(job.id, job.attempt, job.fate) for job in saying]) if saying else {}
+        answers = self.calls.finish([(job.id, job.attempt, job.fate) for job in saying]) if saying else {}
         for job in ends:
             if job.fate != "lost":
                 self.answers[f"end: {answers[job.id]}"] += 1

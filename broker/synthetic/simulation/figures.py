@@ -18,8 +18,8 @@ BANDS = {"from 800": 800, "500 to 799": 500, "below 500": -(10**9)}
 
 def figures(run: Run) -> Row:
     """All figures of a run that is over. Reads the database."""
-    rows = run.house.all_jobs()
-    faults = run.house.faults()
+    rows = run.calls.all_jobs()
+    faults = run.calls.faults()
     waiting = _waiting_cores(run, rows)
     return {
         "scenario": run.scenario.name,
@@ -235,7 +235,7 @@ def _clouds(run: Run) -> Row | None:
     clouds = [queue.name for queue in run.supply.queues if queue.cloud]
     if not clouds:
         return None
-    rented = run.house.instances()
+    rented = run.calls.instances()
     over = BEGIN + timedelta(minutes=run.over)
     hours = [((one["released_at"] or over) - one["requested_at"]) / timedelta(hours=1) for one in rented]
     used = sum(sum(run.used[name]) for name in clouds) * run.scenario.tick / 60
@@ -286,7 +286,7 @@ def _conservation(run: Run, rows: Sequence[Row], faults: Mapping[str, int]) -> R
     states = Counter(row["status"] for row in rows)
     alive = sum(number for status, number in states.items() if status not in ENDS)
     parts = Counter((row["task_id"], row["number"]) for row in rows if row["status"] != "closed")
-    counted = run.house.counts()
+    counted = run.calls.counts()
     held = {row["job_id"] for row in rows if row["status"] in ("sent", "starting", "running")}
     return {
         "made": len(rows),
@@ -296,7 +296,7 @@ def _conservation(run: Run, rows: Sequence[Row], faults: Mapping[str, int]) -> R
         "states": dict(sorted(states.items())),
         "doubled": run.doubled,
         "parts_doubled": sum(number > 1 for number in parts.values()),
-        "leases_too_many": run.house.leases() - len(held),
+        "leases_too_many": run.calls.leases() - len(held),
         "counted_wrongly": sum(abs(counted[status] - states[status]) for status in {*counted, *states}),
         "faults": dict(faults),
     }

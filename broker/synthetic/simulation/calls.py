@@ -22,15 +22,15 @@ _MANY = 5_000  # reports a call
 _BROKERS = {"production_task": "broker_tasks", "production_job": "broker_jobs", "analysis_job": "broker_analysis"}
 
 
-class House:
-    """A setup on a connection in autocommit. seconds, calls: time spent in each kind of call, and how many."""
+class Calls:
+    """A setup on a connection in autocommit. seconds, times: time spent in each kind of call, and how many calls."""
 
     def __init__(self, connection: Connection, setup: str) -> None:
         """Nothing is called yet."""
         self.connection = connection
         self.setup = setup
         self.seconds: defaultdict[str, float] = defaultdict(float)
-        self.calls: Counter[str] = Counter()
+        self.times: Counter[str] = Counter()
 
     @contextmanager
     def _timed(self, name: str) -> Iterator[None]:
@@ -39,7 +39,7 @@ class House:
             yield
         finally:
             self.seconds[name] += time.perf_counter() - begun
-            self.calls[name] += 1
+            self.times[name] += 1
 
     def _rows(self, name: str, query: str, *arguments: Any) -> list[Any]:
         with self._timed(name):

@@ -1,0 +1,58 @@
+"""The style of SQL files, and the size of folders: `python3 .ci/check_sql.py` prints each fault, exit code 1 if any.
+
+Lines have at most 120 characters and files at most 150 lines. A file of more than 100 lines tells why in the comment
+at its head: `-- Long because ...`. No folder of sql/, broker/ or tests/ holds more than 40 files. The test
+tests/structure/test_sql_style.py and the pre-commit hook run this; it needs nothing but Python.
+"""
+
+import re
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+LONGEST_LINE = 120
+LONGEST_FILE = 150
+LONG_FILE = 100
+MOST_FILES = 40
+
+# pg_dump writes these and wraps nothing.
+GENERATED = re.compile(r"sql/\w+/tables\.sql")
+# Lists that nobody reads as one piece: an entry a table, or a grant a line.
+LISTS = re.compile(r"migrations/baseline/\w+\.sql|sql/roles\.sql")
+# Long until other issues rebuild them: matching the first two, brokerage the rest.
+UNTIL_REBUILT = re.compile(r"(lease_jobs|lease_batch|compose|facts_of_\w+)\.sql")
+
+
+def faults(root: Path = ROOT) -> Iterator[str]:
+    """Every fault below a folder, a line each."""
+    files = [*sorted((root / "sql").rglob("*.sql")), *sorted((root / "migrations" / "baseline").glob("*.sql"))]
+    for path in files:
+        yield from _of_file(path.relative_to(root).as_posix(), path.read_text(encoding="utf-8"))
+    for top in ("sql", "broker", "tests"):
+        for folder in sorted(path for path in (root / top, *(root / top).rglob("*")) if path.is_dir()):
+            number = sum(path.is_file() and path.suffix != ".pyc" for path in folder.iterdir())
+            if number > MOST_FILES:
+                yield f"{folder.relative_to(root)}: {number} files, at most {MOST_FILES}"
+
+
+def _of_file(name: str, text: str) -> Iterator[str]:
+    lines = text.splitlines()
+    if GENERATED.fullmatch(name):
+        return
+    for number, line in enumerate(lines, 1):
+        if len(line) > LONGEST_LINE:
+            yield f"{name}:{number}: {len(line)} characters, at most {LONGEST_LINE}"
+    if LISTS.fullmatch(name) or UNTIL_REBUILT.fullmatch(Path(name).name):
+        return
+    head = re.match(r"(?:--.*\n)*", text)
+    if len(lines) > LONGEST_FILE:
+        yield f"{name}: {len(lines)} lines, at most {LONGEST_FILE}"
+    elif len(lines) > LONG_FILE and not (head and "Long because" in head[0]):
+        yield f"{name}: {len(lines)} lines; over {LONG_FILE} the comment at its head tells why: -- Long because ..."
+
+
+if __name__ == "__main__":
+    found = list(faults())
+    print("\n".join(found), end="\n" if found else "")
+    sys.exit(1 if found else 0)

@@ -1,0 +1,103 @@
+"""The errors of class PB: what each means, what to do, and which functions raise it."""
+
+from collections.abc import Iterator
+from itertools import groupby
+from typing import NamedTuple
+
+from broker.reference.catalogue import ROLES, SCHEMAS, Connection, errors_of, rows
+from broker.reference.markdown import Page, bullets, page, section, slug, wrapped
+
+
+class Explained(NamedTuple):
+    """An error for people."""
+
+    title: str
+    meaning: str
+    remedy: str
+
+
+EXPLAINED = {
+    "PB001": Explained(
+        "bad request",
+        "A key, a type or a value of the call is wrong.",
+        "Correct the request. The same request fails again.",
+    ),
+    "PB002": Explained(
+        "not allowed",
+        "The role may not use this setup, or not for this owner or group.",
+        "An operator grants it with `resource.set_identity`.",
+    ),
+    "PB003": Explained(
+        "stale attempt",
+        "The job was given back, has ended or was given to another agent, or there is no such job any more.",
+        "Stop working on the job and report nothing more.",
+    ),
+    "PB004": Explained(
+        "no such thing",
+        "There is no such job, TaskQueue, task or limit.",
+        "Look into `monitor.task_queue` and `monitor.lease`. A TaskQueue is removed with its last job.",
+    ),
+    "PB005": Explained(
+        "wrong state",
+        "The job, task or setup is not in a state that the call needs: a job is leased, for example.",
+        "Wait until the job ends, or cancel it with `lifecycle.cancel_jobs`.",
+    ),
+    "PB006": Explained(
+        "busy",
+        "Calls have been open in the setup for over 3 s while it was to be reconfigured.",
+        "Try again. Look for open transactions in `pg_stat_activity`.",
+    ),
+    "PB007": Explained(
+        "program and database differ",
+        "The program and the database are of different releases, the database is of a development state before the "
+        "first release, pgbroker is not installed in it, or the login has no role of pgbroker there. The "
+        "program raises this error, no function does.",
+        "The hint names the case: upgrade the program, run `broker db upgrade`, or grant a role.",
+    ),
+}
+_OTHERS = """\
+- `40001`, `40P01`: the transaction lost against another one. Try again.
+- `55P03`: a lock was not available in time. Try again.
+- `57014`: the statement was cancelled.
+- `42501`: the role has no privilege to execute the function."""
+_CALLABLE = """
+    select distinct n.nspname || '.' || p.proname
+      from pg_proc p
+      join pg_namespace n on n.oid = p.pronamespace
+     cross join lateral aclexplode(p.proacl) a
+      join pg_roles r on r.oid = a.grantee
+     where n.nspname = any (%s)
+       and substring(r.rolname from '[a-z]+$') = any (%s)
+     order by 1
+"""
+
+
+def pages(connection: Connection) -> Iterator[Page]:
+    """The page of errors."""
+    raised = errors_of(connection)
+    names = [name for (name,) in rows(connection, _CALLABLE, list(SCHEMAS), list(ROLES))]
+    entries = [
+        section(
+            2,
+            f"{state}: {explained.title}",
+            wrapped(explained.meaning),
+            wrapped(explained.remedy),
+            _raised_by([name for name in names if state in raised[name]]),
+        )
+        for state, explained in EXPLAINED.items()
+    ]
+    lead = (
+        "Errors of pgbroker have SQLSTATEs of class `PB`. The message names key and value, the hint tells what to do. "
+        "A call that fails has stored nothing."
+    )
+    yield page("errors.md", "Errors", lead, [*entries, section(2, "Errors of PostgreSQL", _OTHERS)])
+
+
+def _raised_by(names: list[str]) -> str:
+    if not names:
+        return ""
+    items = [
+        f"{schema}: " + ", ".join(f"[{name}](functions-{schema}.md#{slug(name)})" for _, _, name in of)
+        for schema, of in groupby((name.partition(".") for name in names), lambda parts: parts[0])
+    ]
+    return f"Raised by:\n\n{bullets(items)}"

@@ -1,0 +1,16 @@
+"""The list of the pages about the database."""
+
+from collections.abc import Iterator, Sequence
+
+from broker.reference.markdown import Page, bullets, page
+
+
+def pages(listed: Sequence[Page]) -> Iterator[Page]:
+    """The page that lists the others, a line each."""
+    lead = (
+        "What the database holds, page by page. The words are the comments of its objects; psql shows the same: "
+        "`\\df+ taskqueue.*`, `\\dv+ monitor.*`."
+    )
+    yield page(
+        "README.md", "Reference of the database", lead, [bullets(f"[{one.title}]({one.name})" for one in listed)]
+    )

@@ -1,0 +1,48 @@
+"""Configuration keys (gdpconfig) and the settings of TaskQueues."""
+
+from collections.abc import Iterator
+from itertools import groupby
+
+from broker.reference.catalogue import Connection, plain_default, rows
+from broker.reference.markdown import Page, bullets, code, escaped, page, section
+
+_CONFIG = """
+    select k.component, k.key, coalesce(k.default_value #>> '{}', ''), k.unit, k.meaning,
+           array_to_string(k.profiles, ', ')
+      from resource.config_key k
+     order by k.component, k.key
+"""
+_SETTINGS = """
+    select a.attname, format_type(a.atttypid, a.atttypmod), pg_get_expr(d.adbin, d.adrelid),
+           col_description(a.attrelid, a.attnum)
+      from pg_attribute a
+      join pg_attrdef d on d.adrelid = a.attrelid and d.adnum = a.attnum
+     where a.attrelid = 'taskqueue.setting'::regclass
+       and a.attnum > 0
+       and not a.attisdropped
+     order by a.attnum
+"""
+
+
+def pages(connection: Connection) -> Iterator[Page]:
+    """The page of configuration keys and that of settings."""
+    entries = [
+        section(2, component, bullets(_key(*row[1:]) for row in found))
+        for component, found in groupby(rows(connection, _CONFIG), lambda row: row[0])
+    ]
+    lead = (
+        "The keys of gdpconfig that rules and timeouts read, by component. A part in angle brackets stands for a name. "
+        "`broker load` stores them from the section `config` of a world, as `component:KEY`."
+    )
+    yield page("configuration.md", "Configuration keys", lead, entries)
+    settings = [
+        section(2, name, bullets([f"Type: {kind}. Default: {code(plain_default(default))}.", escaped(what)]))
+        for name, kind, default, what in rows(connection, _SETTINGS)
+    ]
+    lead = "Settings of TaskQueues in a setup. `taskqueue.set_settings` changes them."
+    yield page("settings.md", "Settings of TaskQueues", lead, settings)
+
+
+def _key(key: str, default: str, unit: str, meaning: str, profiles: str) -> str:
+    given = f" Default: {code(default)}." if default else ""
+    return f"`{key}` ({unit}): {escaped(meaning)}{given} Profiles: {profiles}."

@@ -1,0 +1,67 @@
+"""`broker settings`."""
+
+from typing import Any
+
+import psycopg
+import pytest
+from psycopg.conninfo import make_conninfo
+
+from tests.calls import Calls
+from tests.commands import Cli, Printed
+
+Connection = psycopg.Connection[Any]
+
+
+def values(printed: Printed) -> dict[str, Any]:
+    return {f"{row['schema']}.{row['name']}": row["value"] for row in printed.json}
+
+
+def test_settings_of_all_schemas_are_shown_and_changed(cli: Cli, db: Connection) -> None:
+    Calls(db).insert(1)
+    before = cli("settings", "--json")
+    assert all(row["meaning"] for row in before.json)
+    changes = (
+        "taskqueue.queue_size=1000",
+        "taskqueue.lease_time=60",
+        "brokerage.profile=panda2026",
+        "brokerage.decisions_kept=3 days",
+        "lifecycle.jobs_kept=40 days",
+        "instance.most_instances=7",
+    )
+    after = values(cli("settings", *(word for change in changes for word in ("--set", change)), "--json"))
+    changed = {name: value for name, value in after.items() if values(before).get(name) != value}
+    assert changed == {
+        "taskqueue.queue_size": "1000",
+        "taskqueue.lease_time": "00:01:00",
+        "brokerage.profile": "panda2026",
+        "brokerage.decisions_kept": "3 days",
+        "lifecycle.jobs_kept": "40 days",
+        "instance.most_instances": "7",
+        "instance.first": after["instance.first"],
+    }
+    assert "taskqueue.queue_size" in cli("settings").out
+
+
+@pytest.mark.parametrize(
+    ("change", "error"),
+    [
+        ("queue_size=7", "--set queue_size=7 is not SCHEMA.NAME=VALUE"),
+        ("resource.queue_size=7", "is not SCHEMA.NAME=VALUE"),
+        ("taskqueue.queue_size", "is not SCHEMA.NAME=VALUE"),
+        ("taskqueue.size=7", "setting size"),
+        ("brokerage.profile=mine", "profile is 'mine'"),
+    ],
+)
+def test_all_changes_are_made_or_none(cli: Cli, db: Connection, change: str, error: str) -> None:
+    Calls(db).insert(1)
+    before = values(cli("settings", "--json"))
+    printed = cli("settings", "--set", "instance.most_instances=7", "--set", change)
+    assert (printed.code, error in printed.err) == (1, True)
+    assert values(cli("settings", "--json")) == before
+
+
+def test_viewers_look_and_change_nothing(cli: Cli, dsn: str, db: Connection, monkeypatch: pytest.MonkeyPatch) -> None:
+    Calls(db).insert(1)
+    monkeypatch.setenv("BROKER_DSN", make_conninfo(dsn, options="-c role=broker_viewer"))
+    assert cli("settings").code == 0
+    assert "[42501]" in cli("settings", "--set", "taskqueue.queue_size=1000").err
