@@ -111,11 +111,13 @@ grant execute on function taskqueue.matching_queues        to broker_operator, b
 grant execute on function taskqueue.explain_match          to broker_operator, broker_viewer;
 grant execute on function taskqueue.explain_job            to broker_operator, broker_viewer;
 grant execute on function taskqueue.check_matching         to broker_operator, broker_viewer;
+grant select on table taskqueue.description_key        to broker_operator, broker_viewer;
+grant select on table taskqueue.requirement_key        to broker_operator, broker_viewer;
 
 -- taskqueue: an operator's calls
 grant execute on function taskqueue.delete_queue_if_empty  to broker_operator;
 grant execute on function taskqueue.delete_empty_queues    to broker_operator;
-grant execute on function taskqueue.set_queue_enabled      to broker_operator;
+grant execute on function taskqueue.set_task_queue_enabled to broker_operator;
 grant execute on function taskqueue.hold                   to broker_operator;
 grant execute on function taskqueue.resume                 to broker_operator;
 grant execute on function taskqueue.set_limit              to broker_operator;

@@ -23,10 +23,12 @@ if TYPE_CHECKING:
 app = typer.Typer()
 PANEL = "Brokerage"
 
-Profile = Annotated[str | None, typer.Option(help="Profile that decides; else the setup's, which is doc by default.")]
+Profile = Annotated[str | None, typer.Option(help="Profile that decides; else the setup's.")]
 Tasks = Annotated[list[int] | None, typer.Option("--task", help="Take only this task; repeat it for several.")]
 Limit = Annotated[int, typer.Option(min=0, help="Show at most this many rows of a table, 0 for all.")]
-Algorithm = Annotated[str, typer.Option(help="Algorithm: production_task, production_job or analysis_job.")]
+Algorithm = Annotated[
+    str, typer.Option(help="Algorithm whose rules or tasks these are; the error for an unknown one lists all.")
+]
 
 
 @app.command("what-if", rich_help_panel=PANEL)
@@ -187,7 +189,8 @@ def evaluate(
 @app.command(rich_help_panel=PANEL)
 def rules(
     profile: Annotated[
-        str | None, typer.Option(help="Profile: doc, panda2026 or your own; else that of --setup, or doc.")
+        str | None,
+        typer.Option(help="Profile: documented, panda2026 or your own; else that of --setup, or documented."),
     ] = None,
     algorithm: Algorithm = "production_job",
     setup: Annotated[str | None, typer.Option(help="Show the profile and the settings of this setup.")] = None,

@@ -22,7 +22,7 @@ _WAITS = {"mean_wait": "mean wait (s)", "upper_wait": "95 % bound (s)", "long_jo
 def classify(
     *,
     profile: Annotated[
-        str | None, typer.Option(help="Profile whose formula is used, doc or panda2026; else the setup's.")
+        str | None, typer.Option(help="Profile whose formula is used, documented or panda2026; else the setup's.")
     ] = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Show the classes and store nothing.")] = False,
     every: Annotated[

@@ -85,7 +85,7 @@ def load(
         missing = {name: world.missing(connection, name) for name in loaded.setups if loaded.rows.keys() & _NAMING}
     warnings = [*loaded.kept, *(f"{line} (setup {name})" for name, lines in missing.items() for line in lines)]
     for name in loaded.ignored:
-        output.note(f"ignored, not known: {name}")
+        output.note(f"left out, not known here: {name}")
     if as_json:
         output.json_out(loaded)
     else:

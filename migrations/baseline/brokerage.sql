@@ -7,22 +7,26 @@ comment on schema brokerage is
 create table brokerage.setting (
   setup             text primary key references resource.setup on delete cascade,
   profile           text not null default 'documented',
-  decisions_kept    interval not null default '2 days' check (decisions_kept > interval '0'),
-  counts_kept       interval not null default '30 days' check (counts_kept > interval '0'),
-  assignments_count interval not null default '15 minutes',
+  decisions_kept    interval not null default '2 days'
+    check (decisions_kept > interval '0' and decisions_kept <= interval '100 years'),
+  counts_kept       interval not null default '30 days'
+    check (counts_kept > interval '0' and counts_kept <= interval '100 years'),
+  assignments_count interval not null default '15 minutes'
+    check (assignments_count > interval '0' and assignments_count <= interval '100 years'),
   makes_jobs        boolean not null default true
 );
-comment on table brokerage.setting is 'Settings of brokerage, one row a setup that has others than the defaults.';
+comment on table brokerage.setting is 'Settings of brokerage, one row for each setup that changes a default.';
 comment on column brokerage.setting.setup is 'Tenant: DIRAC''s Setup, PanDA''s vo.';
-comment on column brokerage.setting.profile is 'Profile that decides where a call names none.';
+comment on column brokerage.setting.profile is 'Profile that decides if a call names none.';
 comment on column brokerage.setting.decisions_kept is 'How long decisions are kept; counts by rule and queue stay.';
 comment on column brokerage.setting.counts_kept is 'How long runs and counts by rule and queue are kept.';
 comment on column brokerage.setting.assignments_count is 'How long an assignment counts in the live counter.';
 comment on column brokerage.setting.makes_jobs is
   'Whether assigned jobs are made in this database (workload.job), as defined; false = they are made elsewhere, '
-  'and what was assigned is counted for assignments_count.';
-comment on constraint setting_decisions_kept_check on brokerage.setting is 'longer than 0';
-comment on constraint setting_counts_kept_check on brokerage.setting is 'longer than 0';
+  'and assigned jobs count for assignments_count.';
+comment on constraint setting_decisions_kept_check on brokerage.setting is 'longer than 0, at most 100 years';
+comment on constraint setting_counts_kept_check on brokerage.setting is 'longer than 0, at most 100 years';
+comment on constraint setting_assignments_count_check on brokerage.setting is 'longer than 0, at most 100 years';
 
 create table brokerage.run (
   setup      text not null references resource.setup on delete cascade,
@@ -43,10 +47,10 @@ comment on column brokerage.run.run_id is 'Number of the run.';
 comment on column brokerage.run.algorithm is 'production_job, analysis_job or production_task.';
 comment on column brokerage.run.profile is 'Profile that decided.';
 comment on column brokerage.run.seed is 'Seed of the draws; null = none was given.';
-comment on column brokerage.run.dry is 'Nothing but decisions was stored.';
+comment on column brokerage.run.dry is 'Only decisions were stored.';
 comment on column brokerage.run.called_by is 'Database role that called.';
 comment on column brokerage.run.started_at is 'When it began (resource.clock).';
-comment on column brokerage.run.ended_at is 'When it ended; null = under way, or cut off.';
+comment on column brokerage.run.ended_at is 'When it ended; null = it is running, or was interrupted.';
 comment on column brokerage.run.tasks is 'Tasks decided so far.';
 comment on constraint run_seed_check on brokerage.run is 'a number between -1e15 and 1e15';
 comment on constraint run_tasks_check on brokerage.run is 'a number between -1e15 and 1e15';
@@ -114,14 +118,14 @@ create table brokerage.task_state (
   algorithm     text not null default 'production_job',
   primary key (setup, task_id, algorithm)
 );
-comment on table brokerage.task_state is 'Where a task stands in brokerage; no row = never brokered.';
+comment on table brokerage.task_state is 'State of a task in brokerage; no row = never brokered.';
 comment on column brokerage.task_state.setup is 'Tenant: DIRAC''s Setup, PanDA''s vo.';
 comment on column brokerage.task_state.task_id is 'Task.';
 comment on column brokerage.task_state.run_id is 'Last run that decided it.';
 comment on column brokerage.task_state.retry_at is 'Pending until then; null = not pending.';
 comment on column brokerage.task_state.assigned_jobs is 'Jobs assigned so far.';
 comment on column brokerage.task_state.algorithm is
-  'Broker that it stands with: production_job, analysis_job or production_task.';
+  'Broker that decided it last: production_job, analysis_job or production_task.';
 comment on constraint task_state_assigned_jobs_check on brokerage.task_state is 'a number between -1e15 and 1e15';
 
 create table brokerage.assignment (
@@ -133,7 +137,7 @@ create table brokerage.assignment (
   primary key (setup, run_id, task_id, queue),
   foreign key (setup, run_id) references brokerage.run on delete cascade
 );
-comment on table brokerage.assignment is 'Jobs of tasks that were assigned to queues (brokerage-rules 1.3).';
+comment on table brokerage.assignment is 'Jobs of tasks that were assigned to queues.';
 comment on column brokerage.assignment.setup is 'Tenant: DIRAC''s Setup, PanDA''s vo.';
 comment on column brokerage.assignment.run_id is 'Run.';
 comment on column brokerage.assignment.task_id is 'Task.';
@@ -153,7 +157,7 @@ create index live_counter_queue on brokerage.live_counter (setup, queue);
 comment on table brokerage.live_counter is
   'Jobs that brokers assigned and no statistics count yet; appended, summed by queue. All brokers see it.';
 comment on column brokerage.live_counter.setup is 'Tenant: DIRAC''s Setup, PanDA''s vo.';
-comment on column brokerage.live_counter.number is 'Which row.';
+comment on column brokerage.live_counter.number is 'Number of the row.';
 comment on column brokerage.live_counter.queue is 'Unified queue.';
 comment on column brokerage.live_counter.jobs is 'Jobs.';
 comment on column brokerage.live_counter.counted_at is
@@ -161,7 +165,7 @@ comment on column brokerage.live_counter.counted_at is
 comment on constraint live_counter_jobs_check on brokerage.live_counter is 'a number between -1e15 and 1e15';
 comment on constraint live_counter_jobs_allowed on brokerage.live_counter is '0 or more';
 
--- No setup: a profile holds in all setups.
+-- No setup: a profile applies in all setups.
 create table brokerage.profile (
   profile     text primary key check (profile <> ''),
   based_on    text not null default 'documented',
@@ -172,7 +176,7 @@ comment on table brokerage.profile is
   'Profiles of an organisation''s own; documented and panda2026 come with the program (brokerage.shipped_rule).';
 comment on column brokerage.profile.profile is 'Name.';
 comment on column brokerage.profile.based_on is
-  'Profile whose rules it has, where brokerage.profile_rule does not say otherwise.';
+  'Profile whose rules it has, unless brokerage.profile_rule changes them.';
 comment on column brokerage.profile.description is 'What it is for.';
 
 create table brokerage.profile_rule (
@@ -192,29 +196,30 @@ create table brokerage.profile_rule (
   primary key (profile, algorithm, rule)
 );
 comment on table brokerage.profile_rule is
-  'Rules of an organisation''s own: a row adds a rule to a profile, or changes one that it has; null = as it was. '
-  'What holds is in brokerage.rule_in_force.';
+  'Rules of an organisation''s own: a row adds a rule to a profile, or changes one that it has; null = unchanged. '
+  'brokerage.rule_in_force has the result.';
 comment on column brokerage.profile_rule.profile is 'Profile; documented and panda2026 may be changed, too.';
 comment on column brokerage.profile_rule.algorithm is 'production_job, analysis_job or production_task.';
 comment on column brokerage.profile_rule.rule is 'Rule id.';
 comment on column brokerage.profile_rule.kind is
-  'task rule: may throttle or fail the whole task; candidate: who enters the list; row rule: rejects a queue; set '
-  'rule: a row rule that holds only where some queue of the task passes it; second pass: whether a task that '
-  'found nothing is decided once more; weight: a factor; choice: keeps the best; distribution: a figure that jobs '
-  'are distributed by; pending: when a task that found nothing is tried again; fact: prepared for the others, in '
-  'which function or view.';
+  'task rule: may throttle or fail the whole task; candidate: decides which queues enter the list; row rule: '
+  'rejects a queue; set rule: a row rule that holds only if some queue of the task passes it; second pass: whether '
+  'a task that found nothing is decided once more; weight: a factor; choice: keeps the best; distribution: a figure '
+  'that jobs are distributed by; pending: when a task that found nothing is tried again; fact: the function or view '
+  'that prepares a fact.';
 comment on column brokerage.profile_rule.position is 'Order within the algorithm.';
 comment on column brokerage.profile_rule.function is
   'Function, schema and name. It takes task facts, queue facts and pair facts (a task rule task facts alone), and '
-  'the parameters where it wants them.';
+  'the parameters if it takes them.';
 comment on column brokerage.profile_rule.criteria is
   'PanDA''s criteria tag, such as -status; null = none, or the reason begins with it.';
-comment on column brokerage.profile_rule.temporary is 'The problem passes by itself.';
-comment on column brokerage.profile_rule.enabled is 'Whether the rule holds.';
+comment on column brokerage.profile_rule.temporary is 'The problem may pass by itself.';
+comment on column brokerage.profile_rule.enabled is 'Whether the rule applies.';
 comment on column brokerage.profile_rule.parameters is
-  'Parameters that the function gets; as: the rule id that decisions name instead; of a choice best, how many are '
-  'kept; of a task rule status, throttled or failed; of a pending wait, an interval, also by priority.';
-comment on column brokerage.profile_rule.source is 'Where it comes from: seed and section, or whose rule it is.';
+  'Parameters of the function. as: the rule id that decisions name instead. A choice has best, how many are kept; a '
+  'task rule status, throttled or failed; a pending rule wait, an interval, also by priority.';
+comment on column brokerage.profile_rule.source is
+  'Page and heading that describe the rule, relative to sql/brokerage; or whose rule it is.';
 comment on constraint profile_rule_rule_check on brokerage.profile_rule is 'lower case letters, digits and hyphens';
 comment on constraint profile_rule_kind_check on brokerage.profile_rule is
   'task rule, candidate, row rule, set rule, second pass, weight, choice, distribution, pending or fact';
@@ -237,14 +242,14 @@ comment on type brokerage.queue_verdict is 'What a run decided for a queue.';
 comment on column brokerage.queue_verdict.queue is 'Queue, or pseudo-queue of a unified one.';
 comment on column brokerage.queue_verdict.verdict is 'c: candidate, r: rejected, n: never entered the list.';
 comment on column brokerage.queue_verdict.rank is 'Place of a candidate, from 1.';
-comment on column brokerage.queue_verdict.weight is 'Weight, where it came that far.';
+comment on column brokerage.queue_verdict.weight is 'Weight; null = rejected before the weights.';
 comment on column brokerage.queue_verdict.factors is
   'The weight''s factors, in the order of the weights of the profile.';
 comment on column brokerage.queue_verdict.queued is
-  'Candidates: jobs queued there, as they count for distributing (brokerage-rules 1.3).';
+  'Candidates: jobs queued there, as they count when jobs are distributed.';
 comment on column brokerage.queue_verdict.capacity is
   'Candidates: how many jobs may be queued there; null = no limit.';
-comment on column brokerage.queue_verdict.chunk is 'Candidates: jobs that one choice gives it.';
+comment on column brokerage.queue_verdict.chunk is 'Candidates: jobs that one choice takes.';
 comment on column brokerage.queue_verdict.rule is 'Rule that rejected it.';
 comment on column brokerage.queue_verdict.reason is
   'Why, in words with the numbers compared; may begin with a criteria tag of its own and a colon.';
@@ -260,16 +265,16 @@ create table brokerage.verdict (
 create table brokerage.verdict_default partition of brokerage.verdict default;
 create index verdict_run on brokerage.verdict (run_id, task_id);
 comment on table brokerage.verdict is
-  'What a run decided for the queues of a task: read it as brokerage.decision, a row a queue. Kept as arrays, '
-  'which are compressed: a tenth of the space, and half of the time to write it. Partitioned by day (UTC).';
+  'What a run decided for the queues of a task; brokerage.decision shows a row a queue. Stored as arrays, which are '
+  'compressed: a tenth of the space, and half of the time to write. Partitioned by day (UTC).';
 comment on column brokerage.verdict.setup is 'Tenant.';
 comment on column brokerage.verdict.run_id is 'Run.';
 comment on column brokerage.verdict.task_id is
-  'Task; it has more than one row where parts were decided one after the other.';
+  'Task; it has several rows if parts were decided one after the other.';
 comment on column brokerage.verdict.decided_at is 'When (resource.clock).';
 comment on column brokerage.verdict.queues is 'The queues.';
 
--- What rules read: texts parsed, configuration, statistics and defaults resolved. brokerage.facts_of_tasks,
+-- Facts that rules read: texts parsed, configuration, statistics and defaults resolved. brokerage.facts_of_tasks,
 -- facts_of_queues and facts_of_pairs fill the three types by name. A later revision may
 -- add an attribute; none changes its meaning.
 create type brokerage.task_facts as (
@@ -433,13 +438,13 @@ comment on column brokerage.task_facts.preassigned_by is
 comment on column brokerage.task_facts.core_count is
   'Cores of a job (mergeCoreCount of merge jobs); 0 = any, null = 1.';
 comment on column brokerage.task_facts.task_core_count is
-  'Cores of a job as the task says, merging or not; 0 = any, null = 1.';
+  'Cores of a job of the task, merging or not; 0 = any, null = 1.';
 comment on column brokerage.task_facts.max_core_count is 'Cores of a queue at most; null or 0 = no limit.';
 comment on column brokerage.task_facts.ram_count is
-  'Memory R of section memory (MB): the largest of task, chunk and merging rules; null or 0 = no check.';
+  'Memory R (MB; facts-and-formulas.md, memory-need): the largest of task, chunk and merging rules; 0 = no check.';
 comment on column brokerage.task_facts.ram_per_core is
   'R grows with cores: MBPerCore or MBPerCoreFixed, and not merging.';
-comment on column brokerage.task_facts.base_ram_count is 'Memory beside it (MB), 0 = none.';
+comment on column brokerage.task_facts.base_ram_count is 'Memory that does not grow with cores (MB), 0 = none.';
 comment on column brokerage.task_facts.cpu_time is
   'CPU time per event (HS06 s); null = not known or of another unit.';
 comment on column brokerage.task_facts.cpu_time_is_hs06 is 'The unit of cpuTime is one of HS06.';
@@ -448,18 +453,18 @@ comment on column brokerage.task_facts.base_walltime is 'Walltime beside the eve
 comment on column brokerage.task_facts.walltime is
   'Walltime (s per MB of input), where the unit of cpuTime is not HS06.';
 comment on column brokerage.task_facts.walltime_is_undefined is
-  'Neither walltime nor cpuTime says how long a job takes (brokerage-rules walltime-scout).';
+  'Neither walltime nor cpuTime gives the length of a job (walltime-scout).';
 comment on column brokerage.task_facts.out_disk_bytes is
   'Output in bytes per event or per MB of input; not negative.';
 comment on column brokerage.task_facts.out_disk_per_event is 'Output is per event.';
 comment on column brokerage.task_facts.work_disk_bytes is 'Scratch beside input and output (bytes); null = not set.';
 comment on column brokerage.task_facts.io_intensity is 'kB/s.';
 comment on column brokerage.task_facts.disk_io is 'kB/s.';
-comment on column brokerage.task_facts.input_files is 'Files of the input (total of section G12).';
+comment on column brokerage.task_facts.input_files is 'Files of the input.';
 comment on column brokerage.task_facts.input_bytes is 'Bytes of the input.';
-comment on column brokerage.task_facts.job_events is 'nEvents: events of the largest job (G13).';
-comment on column brokerage.task_facts.job_input_mb is 'Input MB of the largest job, primary dataset (G13).';
-comment on column brokerage.task_facts.job_input_bytes is 'Input bytes of the largest job, all datasets (G13).';
+comment on column brokerage.task_facts.job_events is 'nEvents: events of the largest job.';
+comment on column brokerage.task_facts.job_input_mb is 'Input MB of the largest job, primary dataset.';
+comment on column brokerage.task_facts.job_input_bytes is 'Input bytes of the largest job, all datasets.';
 comment on column brokerage.task_facts.jobs is 'Jobs that the input makes.';
 comment on column brokerage.task_facts.events is 'Events of the primary dataset.';
 comment on column brokerage.task_facts.dynamic_num_events is
@@ -468,23 +473,23 @@ comment on column brokerage.task_facts.max_events_per_job is
   'Events a job at most, with the dynamic number of events.';
 comment on column brokerage.task_facts.has_software is 'transHome or container_name is set.';
 comment on column brokerage.task_facts.allow_input_lan is 'Direct access to input: 1 use, 2 only, null copy.';
-comment on column brokerage.task_facts.use_local_io is 'Input is copied, whatever allow_input_lan says.';
+comment on column brokerage.task_facts.use_local_io is 'Input is copied, whatever allow_input_lan is.';
 comment on column brokerage.task_facts.input_pre_staging is 'Data carousel.';
 comment on column brokerage.task_facts.t1_weight is 'Weight of the nucleus; null counts 0.';
 comment on column brokerage.task_facts.full_chain is '1 only, 2 require, 3 capable, null none.';
-comment on column brokerage.task_facts.ip_connectivity is 'full, http or none; null = not said.';
-comment on column brokerage.task_facts.ip_stack is 'IPv4 or IPv6; null = not said.';
+comment on column brokerage.task_facts.ip_connectivity is 'full, http or none; null = not given.';
+comment on column brokerage.task_facts.ip_stack is 'IPv4 or IPv6; null = not given.';
 comment on column brokerage.task_facts.n_jumbo_jobs is 'Jumbo jobs.';
 comment on column brokerage.task_facts.hpo_workflow is 'Hyperparameter optimisation.';
 comment on column brokerage.task_facts.nucleus is 'Nucleus; null = none.';
 comment on column brokerage.task_facts.nucleus_mode is 'bareNucleus of the nucleus: only or allow; null = not bare.';
 comment on column brokerage.task_facts.nucleus_queued is
   'Files queued on all links into the nucleus, Production Output.';
-comment on column brokerage.task_facts.nucleus_queued_express is 'The like, Express.';
+comment on column brokerage.task_facts.nucleus_queued_express is 'The same for activity Express.';
 comment on column brokerage.task_facts.nucleus_is_writable is
   'write_wan of the nucleus'' default output storage is not OFF or TEST.';
 comment on column brokerage.task_facts.input_problem is
-  'Why the input cannot be used by anybody (input-completeness); null = it can.';
+  'Why no task can use the input (input-completeness); null = it is usable.';
 comment on column brokerage.task_facts.nqueued_sat_cap is 'NQUEUED_SAT_CAP (files).';
 comment on column brokerage.task_facts.nqueued_nuc_cap_for_jobs is 'NQUEUED_NUC_CAP_FOR_JOBS (files).';
 comment on column brokerage.task_facts.io_intensity_cutoff is 'IO_INTENSITY_CUTOFF (kB/s).';
@@ -501,7 +506,7 @@ comment on column brokerage.task_facts.max_prio_to_bootstrap is 'MAX_PRIO_TO_BOO
 comment on column brokerage.task_facts.nqueuelimitsite is 'NQUEUELIMITSITE of the share (jobs).';
 comment on column brokerage.task_facts.min_weight is 'MIN_WEIGHT of the label and share; 0 = none.';
 comment on column brokerage.task_facts.config is
-  'All configuration that holds in the setup: component:KEY or KEY to value; for rules of your own.';
+  'All configuration in force in the setup: component:KEY or KEY to value; for rules of your own.';
 comment on column brokerage.task_facts.work is 'CPU time that its events need (HS06 s).';
 comment on column brokerage.task_facts.located_files is
   'Files of the input datasets whose place counts: all, or the first (taskBrokerOnMaster).';
@@ -524,7 +529,7 @@ comment on column brokerage.task_facts.max_task_prio_with_local_data is 'MAX_TAS
 comment on column brokerage.task_facts.data_location_check_period is 'DATA_LOCATION_CHECK_PERIOD (days).';
 comment on column brokerage.task_facts.free_disk_cutoff is 'FREE_DISK_CUTOFF (TB).';
 comment on column brokerage.task_facts.runnable_at is
-  'Nuclei of which some queue could run its jobs (task-job-check); null = not looked at.';
+  'Nuclei of which some queue could run its jobs (task-job-check); null = not checked.';
 comment on column brokerage.task_facts.account_running_jobs is
   'Running jobs of the user, or of the working group where there is one.';
 comment on column brokerage.task_facts.account_queued_jobs is 'Their queued jobs.';
@@ -650,8 +655,7 @@ create type brokerage.queue_facts as (
   outputs_readable_wan int
 );
 comment on type brokerage.queue_facts is
-  'A queue as rules see it: a PanDA queue, or a pseudo-queue of a unified one (brokerage-rules 1.0). Limits: null '
-  '= no limit.';
+  'A queue as rules see it: a PanDA queue, or a pseudo-queue of a unified one. Limits: null = no limit.';
 comment on column brokerage.queue_facts.queue is 'Name of the candidate: the queue, or queue/resource type.';
 comment on column brokerage.queue_facts.unified_name is 'PanDA queue; statistics are kept by it.';
 comment on column brokerage.queue_facts.child_type is 'Resource type of a pseudo-queue; null = it is none.';
@@ -676,8 +680,8 @@ comment on column brokerage.queue_facts.reads_always_directly is 'maxinputsize i
 comment on column brokerage.queue_facts.direct_access_lan is 'Input can be read directly from the local storage.';
 comment on column brokerage.queue_facts.pledgedcpu is 'Pledged cores; -1 = opportunistic, 0 = none.';
 comment on column brokerage.queue_facts.transferringlimit is 'Transferring jobs at most; 2000 where not set.';
-comment on column brokerage.queue_facts.connectivity is 'full, http, none; null = not said.';
-comment on column brokerage.queue_facts.ip_stack is 'IPv4, IPv6; null = not said.';
+comment on column brokerage.queue_facts.connectivity is 'full, http, none; null = not given.';
+comment on column brokerage.queue_facts.ip_stack is 'IPv4, IPv6; null = not given.';
 comment on column brokerage.queue_facts.jobseed is 'std, es, eshigh or all.';
 comment on column brokerage.queue_facts.maxdiskio is 'diskIO per core at most (kB/s); null = the default counts.';
 comment on column brokerage.queue_facts.average_diskio is
@@ -721,7 +725,7 @@ comment on column brokerage.queue_facts.live_jobs is 'Jobs assigned lately that 
 comment on column brokerage.queue_facts.attributes is
   'catchall and params as an object, CRIC''s other fields below them; for rules of your own.';
 comment on column brokerage.queue_facts.queued_into is
-  'A nucleus: files queued on all links into it, Production Output; infinite where it is said to be backlogged.';
+  'A nucleus: files queued on all links into it, Production Output; infinite if its backlog is marked as unlimited.';
 comment on column brokerage.queue_facts.remaining_work is
   'A nucleus: work that is left at it, of all shares (HS06 s).';
 comment on column brokerage.queue_facts.site_class is
@@ -785,17 +789,17 @@ create type brokerage.pair_facts as (
   users_running bigint,
   to_running_rate float8
 );
-comment on type brokerage.pair_facts is 'What a task and a queue have with each other.';
+comment on type brokerage.pair_facts is 'Facts about a task and a queue together.';
 comment on column brokerage.pair_facts.is_preassigned is 'The task is pre-assigned to the queue.';
 comment on column brokerage.pair_facts.preassigned_alone is 'To this queue and no other.';
-comment on column brokerage.pair_facts.is_nucleus_queue is 'A nucleus queue of the task''s nucleus (G11).';
-comment on column brokerage.pair_facts.is_near is 'A nucleus queue, or one that shares its storage (G11).';
-comment on column brokerage.pair_facts.is_own is 'Its storage site is the nucleus (G11).';
+comment on column brokerage.pair_facts.is_nucleus_queue is 'A nucleus queue of the task''s nucleus.';
+comment on column brokerage.pair_facts.is_near is 'A nucleus queue, or one that shares its storage.';
+comment on column brokerage.pair_facts.is_own is 'Its storage site is the nucleus.';
 comment on column brokerage.pair_facts.closeness is
   'Closeness of the link to the nucleus; -1 = blocked, null = not known.';
 comment on column brokerage.pair_facts.queued is
   'Files queued on the link, Production Output; null = no such link is known.';
-comment on column brokerage.pair_facts.queued_express is 'The like, Express.';
+comment on column brokerage.pair_facts.queued_express is 'The same for activity Express.';
 comment on column brokerage.pair_facts.mbps is
   'Throughput of the link (MB/s): of the last hour, else day, else week.';
 comment on column brokerage.pair_facts.running is 'Running jobs of the share.';
@@ -811,7 +815,7 @@ comment on column brokerage.pair_facts.type_starting is 'Starting jobs of them.'
 comment on column brokerage.pair_facts.type_activated is 'Activated jobs of them.';
 comment on column brokerage.pair_facts.type_assigned is 'Assigned jobs of them.';
 comment on column brokerage.pair_facts.type_defined is 'Defined jobs of them.';
-comment on column brokerage.pair_facts.available_files is 'Files of the input on disk there (G12).';
+comment on column brokerage.pair_facts.available_files is 'Files of the input on disk there.';
 comment on column brokerage.pair_facts.available_bytes is 'Their bytes.';
 comment on column brokerage.pair_facts.reachable_files is 'Files there on disk or tape.';
 comment on column brokerage.pair_facts.reachable_bytes is 'Their bytes.';
@@ -820,7 +824,7 @@ comment on column brokerage.pair_facts.has_readable_source is 'All of the input 
 comment on column brokerage.pair_facts.zero_share is
   'Sub-policy of the fairsharepolicy that refuses the task; null = none does.';
 comment on column brokerage.pair_facts.software is
-  'Why the software or hardware published there does not do; null = it does, or nothing is published.';
+  'Why the software or hardware published there does not fit; null = it fits, or nothing is published.';
 comment on column brokerage.pair_facts.platform_level_percent is
   'Percent of its CPUs at the architecture level that the task prefers; null = it prefers none.';
 comment on column brokerage.pair_facts.weight is
@@ -830,12 +834,12 @@ comment on column brokerage.pair_facts.remaining_work is
 comment on column brokerage.pair_facts.located_files is
   'Files at the nucleus of the datasets whose place counts: of each dataset at its best input storage.';
 comment on column brokerage.pair_facts.located_bytes is 'Their bytes.';
-comment on column brokerage.pair_facts.located_disk_files is 'The like on disk alone.';
+comment on column brokerage.pair_facts.located_disk_files is 'Those on disk alone.';
 comment on column brokerage.pair_facts.located_disk_bytes is 'Their bytes.';
 comment on column brokerage.pair_facts.space is
   'Space for the output (GB): free and expired; with panda2026 less minimum and unavailable, of the storage that '
   'has least.';
-comment on column brokerage.pair_facts.weighed_space is 'The like of the storage of which the least part is left.';
+comment on column brokerage.pair_facts.weighed_space is 'The same for the storage of which the least part is left.';
 comment on column brokerage.pair_facts.space_total is 'All space of that storage (GB); null = not known.';
 comment on column brokerage.pair_facts.output_problem is
   'An output dataset for which the nucleus has no storage; null = there is none.';
@@ -862,7 +866,7 @@ create type brokerage.survivor as (
   p brokerage.pair_facts
 );
 comment on type brokerage.survivor is
-  'A queue that nothing rejects for a task, with what is asked again when jobs were assigned meanwhile.';
+  'A queue that no rule rejects for a task, with the facts for another evaluation after jobs were assigned.';
 comment on column brokerage.survivor.queue is 'Queue, or pseudo-queue of a unified one.';
 comment on column brokerage.survivor.unified_name is 'PanDA queue.';
 comment on column brokerage.survivor.factors is 'Factors of its weight, in the order of the weights of the profile.';
@@ -884,7 +888,7 @@ create table brokerage.nucleus_assignment (
 );
 create index nucleus_assignment_nucleus on brokerage.nucleus_assignment (setup, nucleus, gshare, priority);
 comment on table brokerage.nucleus_assignment is
-  'Nuclei that tasks got from the task broker, and what work they brought there.';
+  'Nuclei that the task broker gave to tasks, and the work that the tasks brought there.';
 comment on column brokerage.nucleus_assignment.setup is 'Tenant.';
 comment on column brokerage.nucleus_assignment.task_id is 'Task.';
 comment on column brokerage.nucleus_assignment.run_id is 'Run that decided.';

@@ -121,11 +121,14 @@ create table instance.setting (
 comment on table instance.setting is
   'How instances are scheduled in a setup (instance.set_settings); a setup without a row has the defaults.';
 comment on column instance.setting.setup is 'Tenant.';
-comment on column instance.setting.most_instances is 'Instances that are not released at most; null = no limit.';
+comment on column instance.setting.most_instances is 'Instances of the setup that are not released, at most; null = no limit.';
 comment on column instance.setting.most_per_task is
-  'The same of each task that has no limit of its own; null = no limit.';
+  'Instances of each task without a limit of its own that are not released, at most; null = no limit.';
 comment on column instance.setting.first is
   'Which jobs are placed first: dearest or cheapest, by the price of the instance that each requires.';
+comment on constraint setting_most_instances_check on instance.setting is '0 or more';
+comment on constraint setting_most_per_task_check on instance.setting is '0 or more';
+comment on constraint setting_first_check on instance.setting is 'dearest or cheapest';
 
 create table instance.task_limit (
   setup          text not null references resource.setup on delete cascade,

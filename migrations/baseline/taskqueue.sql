@@ -5,47 +5,70 @@
 
 create schema taskqueue;
 comment on schema taskqueue is
-  'TaskQueues, requirements and waiting jobs; one resource asks, one job is taken. Uses resource.';
+  'TaskQueues, requirements and waiting jobs: a resource asks, and one job is taken. Knows resource and workload.';
 
 create table taskqueue.setting (
   setup             text primary key references resource.setup on delete cascade,
   ten_first         boolean not null default false,
-  strict_keys       text[] not null default '{}',
-  required_keys     text[] not null default '{CPUTime}',
+  strict_keys       text[] not null default '{}' check (strict_keys <@ '{Site,GridCE,Platform,JobType}'),
+  required_keys     text[] not null default '{CPUTime}'
+    check (required_keys <@ array['OwnerDN', 'OwnerGroup', 'CPUTime', 'PilotType', 'Site', 'GridCE', 'Platform',
+      'JobType', 'Tag', 'RequiredTag', 'BannedSite', 'BannedGridCE', 'BannedPlatform', 'BannedJobType', 'BannedTag',
+      'MaxRAM', 'NumberOfProcessors', 'WholeNode', 'JobID', 'Setup']),
   queue_size        int not null default 5000 check (queue_size > 0),
   policy            text not null default 'dirac' check (policy in ('dirac', 'proportional')),
-  lease_time        interval not null default '30 minutes' check (lease_time > interval '0'),
-  share_delay       interval not null default '10 seconds' check (share_delay >= interval '0'),
+  lease_time        interval not null default '30 minutes'
+    check (lease_time > interval '0' and lease_time <= interval '100 years'),
+  share_delay       interval not null default '10 seconds'
+    check (share_delay >= interval '0' and share_delay <= interval '100 years'),
   share_correction  boolean not null default false,
-  correction_window interval not null default '7 days' check (correction_window > interval '0'),
-  history_kept      interval not null default '30 days' check (history_kept > interval '0'),
-  heartbeat_time    interval not null default '2 hours' check (heartbeat_time > interval '0'),
+  correction_window interval not null default '7 days'
+    check (correction_window > interval '0' and correction_window <= interval '100 years'),
+  history_kept      interval not null default '30 days'
+    check (history_kept > interval '0' and history_kept <= interval '100 years'),
+  heartbeat_time    interval not null default '2 hours'
+    check (heartbeat_time > interval '0' and heartbeat_time <= interval '100 years'),
   attempts          int not null default 3 check (attempts > 0),
   shares            text not null default 'groups' check (shares in ('groups', 'global'))
 );
-comment on table taskqueue.setting is 'Settings of matching, one row a setup.';
+comment on table taskqueue.setting is 'Settings of matching, one row a setup (taskqueue.set_settings).';
 comment on column taskqueue.setting.setup is 'Tenant: DIRAC''s Setup, PanDA''s vo.';
 comment on column taskqueue.setting.ten_first is
-  'User priority 10 is a class of its own before all others (today''s DIRAC).';
+  'User priority 10 is a class of its own, before all others (as in today''s DIRAC).';
 comment on column taskqueue.setting.strict_keys is
-  'Keys of a resource description whose absence counts as offering nothing (Site, GridCE, Platform, JobType).';
-comment on column taskqueue.setting.required_keys is 'Keys without which a match request is refused.';
+  'Keys of a resource description whose absence means that the resource offers nothing: of Site, GridCE, Platform, '
+  'JobType.';
+comment on column taskqueue.setting.required_keys is
+  'Keys of a resource description; a request for a job without one of them is refused.';
 comment on column taskqueue.setting.queue_size is
-  'Jobs a TaskQueue takes before a sibling with the same definition opens.';
+  'Jobs that a TaskQueue takes before a sibling with the same definition opens.';
 comment on column taskqueue.setting.policy is
-  'dirac: order by random()/priority (seed 004); proportional: by -ln(random())/priority.';
-comment on column taskqueue.setting.lease_time is 'From the match to the agent''s first report.';
+  'Order of the draw: dirac = by random()/priority; proportional = by -ln(random())/priority.';
+comment on column taskqueue.setting.lease_time is
+  'Time from the match to the agent''s first report, after which the lease expires.';
 comment on column taskqueue.setting.share_delay is
-  'Within how long the other queues of an entity follow when a queue is new or gone.';
-comment on column taskqueue.setting.share_correction is 'Correct shares by the usage in the history.';
+  'Time within which the other TaskQueues of an entity get new priorities after one was opened or removed.';
+comment on column taskqueue.setting.share_correction is 'Whether shares are corrected by the usage in the history.';
 comment on column taskqueue.setting.correction_window is 'How far back the correction of shares looks.';
-comment on column taskqueue.setting.history_kept is 'How long taskqueue.history is kept.';
+comment on column taskqueue.setting.history_kept is
+  'How long taskqueue.history and workload.job_history are kept; all setups share them, so the longest counts.';
 comment on column taskqueue.setting.heartbeat_time is
-  'A lease of a running job expires so long after the last heartbeat; the job fails then.';
-comment on column taskqueue.setting.attempts is 'A job that was matched so often and never started fails.';
+  'Time from a heartbeat of a running job until its lease expires and the job fails.';
+comment on column taskqueue.setting.attempts is 'A job that was matched this often and never started fails.';
 comment on column taskqueue.setting.shares is
-  'What a group that is a leaf of the global shares gets: groups = the share of its owner group, DIRAC''s rule; '
-  'global = by how far the share is behind in the tree.';
+  'The share of a group that is a leaf of the global shares: groups = that of its owner group, as in DIRAC; global = '
+  'by how far the leaf is behind in the tree.';
+comment on constraint setting_strict_keys_check on taskqueue.setting is 'of Site, GridCE, Platform, JobType';
+comment on constraint setting_required_keys_check on taskqueue.setting is 'keys of a resource description';
+comment on constraint setting_queue_size_check on taskqueue.setting is 'at least 1';
+comment on constraint setting_policy_check on taskqueue.setting is 'dirac or proportional';
+comment on constraint setting_lease_time_check on taskqueue.setting is 'longer than 0, at most 100 years';
+comment on constraint setting_share_delay_check on taskqueue.setting is '0 or longer, at most 100 years';
+comment on constraint setting_correction_window_check on taskqueue.setting is 'longer than 0, at most 100 years';
+comment on constraint setting_history_kept_check on taskqueue.setting is 'longer than 0, at most 100 years';
+comment on constraint setting_heartbeat_time_check on taskqueue.setting is 'longer than 0, at most 100 years';
+comment on constraint setting_attempts_check on taskqueue.setting is 'at least 1';
+comment on constraint setting_shares_check on taskqueue.setting is 'groups or global';
 
 create table taskqueue.cpu_bucket (
   setup    text not null references resource.setup on delete cascade,
@@ -53,9 +76,9 @@ create table taskqueue.cpu_bucket (
   primary key (setup, cpu_time)
 );
 comment on table taskqueue.cpu_bucket is
-  'CPU buckets: a queue''s CPU time is rounded up to the next one (seed 004: 500, 5000, 50000, 300000).';
+  'CPU buckets: the CPU time of a TaskQueue is rounded up to the next one. By default 500, 5000, 50000, 300000.';
 comment on column taskqueue.cpu_bucket.setup is 'Tenant: DIRAC''s Setup, PanDA''s vo.';
-comment on column taskqueue.cpu_bucket.cpu_time is 'Upper edge of the bucket, seconds (DIRAC: normalised CPU work).';
+comment on column taskqueue.cpu_bucket.cpu_time is 'Upper end of the bucket, seconds (DIRAC: normalised CPU work).';
 
 create table taskqueue.platform_compatibility (
   setup    text not null references resource.setup on delete cascade,
@@ -64,10 +87,10 @@ create table taskqueue.platform_compatibility (
   primary key (setup, offered, accepted)
 );
 comment on table taskqueue.platform_compatibility is
-  'Compatible platforms: a resource that offers the one also offers the other.';
+  'Compatible platforms: a resource that offers one also offers the other.';
 comment on column taskqueue.platform_compatibility.setup is 'Tenant: DIRAC''s Setup, PanDA''s vo.';
 comment on column taskqueue.platform_compatibility.offered is 'Platform named by a resource.';
-comment on column taskqueue.platform_compatibility.accepted is 'Platform that it therefore also offers.';
+comment on column taskqueue.platform_compatibility.accepted is 'Platform that this resource also offers.';
 
 create table taskqueue.owner_group (
   setup            text not null references resource.setup on delete cascade,
@@ -78,14 +101,15 @@ create table taskqueue.owner_group (
   primary key (setup, owner_group)
 );
 comment on table taskqueue.owner_group is
-  'Owner groups with their share and properties (section 9). A group without a row has the defaults.';
+  'Owner groups with their share and properties. A group without a row has the defaults.';
 comment on column taskqueue.owner_group.setup is 'Tenant: DIRAC''s Setup, PanDA''s vo.';
 comment on column taskqueue.owner_group.owner_group is 'Group used for the submission.';
 comment on column taskqueue.owner_group.share is 'Share of the group, any unit; default 1000.';
 comment on column taskqueue.owner_group.job_sharing is
-  'Property JobSharing: one entity for shares, and private pilots of the group run everybody''s jobs.';
+  'Property JobSharing: the group is one entity for shares, and private pilots of the group run the jobs of all its '
+  'owners.';
 comment on column taskqueue.owner_group.allow_background is
-  'Queues with a mean draw weight of at most 0.1 get the priority 0.001 and take nothing from the share.';
+  'TaskQueues with a mean weight of at most 0.1 get the priority 0.001 and take nothing from the share.';
 
 create table taskqueue.held_owner (
   setup    text not null references resource.setup on delete cascade,
@@ -93,7 +117,7 @@ create table taskqueue.held_owner (
   held_at  timestamptz not null,
   primary key (setup, owner_dn)
 );
-comment on table taskqueue.held_owner is 'Owners whose queues are held.';
+comment on table taskqueue.held_owner is 'Owners whose TaskQueues are held.';
 comment on column taskqueue.held_owner.setup is 'Tenant: DIRAC''s Setup, PanDA''s vo.';
 comment on column taskqueue.held_owner.owner_dn is 'Owner.';
 comment on column taskqueue.held_owner.held_at is 'Since when.';
@@ -133,16 +157,16 @@ create index definition_owner on taskqueue.definition (setup, owner_group, owner
 create index definition_made_in on taskqueue.definition (setup, made_in);
 alter table taskqueue.definition alter column setup set (n_distinct = 1);
 comment on table taskqueue.definition is
-  'The distinct requirements, shared by the TaskQueues that have them and by leases. Derived from the requirement '
-  'tables (taskqueue.rebuild_matching makes it anew, taskqueue.check_matching compares); what matching compares.';
+  'The distinct requirements, shared by the TaskQueues that have them and by leases; matching compares these rows. '
+  'Derived from the requirement tables (taskqueue.rebuild_matching makes it anew, taskqueue.check_matching compares).';
 comment on column taskqueue.definition.setup is 'Tenant: DIRAC''s Setup, PanDA''s vo.';
 comment on column taskqueue.definition.definition_id is 'Definition.';
 comment on column taskqueue.definition.digest is 'md5 of the canonical requirements.';
 comment on column taskqueue.definition.family is
-  'md5 of the requirements without Sites, BannedSites, MinRAM and MaxRAM (section 9).';
+  'md5 of the requirements without Sites, BannedSites, MinRAM and MaxRAM.';
 comment on column taskqueue.definition.requirements is
-  'Canonical requirements with DIRAC''s keys: CPUTime as its bucket, lists sorted and without duplicates, no '
-  'empty list.';
+  'Canonical requirements with DIRAC''s keys: CPUTime as its bucket, lists sorted and without duplicates, empty lists '
+  'left out.';
 comment on column taskqueue.definition.owner_dn is 'OwnerDN.';
 comment on column taskqueue.definition.owner_group is 'OwnerGroup.';
 comment on column taskqueue.definition.cpu_time is 'CPU bucket, seconds.';
@@ -157,7 +181,7 @@ comment on column taskqueue.definition.tags is 'Tags, sorted; all must be offere
 comment on column taskqueue.definition.created_at is 'When these requirements were first seen.';
 comment on column taskqueue.definition.made_in is 'Transaction that wrote the row.';
 comment on column taskqueue.definition.demands is
-  'Bits: 1 always, 2 MinRAM, 4 PilotTypes, 8 JobTypes, 16 GridCEs asked for; see taskqueue.known_offer.tests.';
+  'Bits: 1 always; 2 MinRAM, 4 PilotTypes, 8 JobTypes, 16 GridCEs required; see taskqueue.known_offer.tests.';
 
 create table taskqueue.task_queue (
   setup         text not null references resource.setup on delete cascade,
@@ -182,9 +206,8 @@ create index task_queue_definition on taskqueue.task_queue (setup, definition_id
 create index task_queue_owner on taskqueue.task_queue (setup, owner_group, owner_dn);
 alter table taskqueue.task_queue alter column setup set (n_distinct = 1);
 comment on table taskqueue.task_queue is
-  'TaskQueues: all waiting jobs with identical requirements, about queue_size at most; the unit of matching (seed '
-  '004). Columns hold the requirements with one value, the tables task_queue_* those with many; these are the '
-  'truth.';
+  'TaskQueues: waiting jobs with identical requirements, about queue_size at most; the unit of matching. Columns hold '
+  'the requirements with one value, the tables task_queue_* those with several; these are the truth.';
 comment on column taskqueue.task_queue.setup is 'Tenant: DIRAC''s Setup, PanDA''s vo.';
 comment on column taskqueue.task_queue.task_queue_id is 'TaskQueue.';
 comment on column taskqueue.task_queue.definition_id is 'Its requirements as one row, shared with its siblings.';
@@ -192,16 +215,15 @@ comment on column taskqueue.task_queue.owner_dn is 'OwnerDN: who submitted the j
 comment on column taskqueue.task_queue.owner_group is 'OwnerGroup: group used for the submission.';
 comment on column taskqueue.task_queue.cpu_time is
   'Required CPU time, seconds; a trigger rounds it up to its bucket.';
-comment on column taskqueue.task_queue.min_ram is 'MinRAM that the resource must offer, MB; null = none asked.';
+comment on column taskqueue.task_queue.min_ram is 'MinRAM that the resource must offer, MB; null = no requirement.';
 comment on column taskqueue.task_queue.max_ram is 'MaxRAM, MB; null = none.';
 comment on column taskqueue.task_queue.priority is
-  'Share of its entity (section 9); the draw is random()/priority, the smallest wins.';
-comment on column taskqueue.task_queue.mean_weight is
-  'Mean draw weight of its jobs (tp of section 9) when its priority was computed.';
+  'Its part of the share of its entity; the draw orders by random()/priority, the smallest first.';
+comment on column taskqueue.task_queue.mean_weight is 'Mean weight of its jobs when its priority was computed.';
 comment on column taskqueue.task_queue.enabled is 'False: an operator took it out of matching.';
 comment on column taskqueue.task_queue.held is 'True: held by an operator.';
 comment on column taskqueue.task_queue.posted is
-  'Whether it is open: enabled, and neither it nor its owner held; exactly then it has postings.';
+  'Whether it has postings: true exactly while it is enabled and neither it nor its owner is held.';
 comment on column taskqueue.task_queue.created_at is 'When it was opened.';
 
 create table taskqueue.posting_list (
@@ -209,55 +231,57 @@ create table taskqueue.posting_list (
   site     text not null,
   cpu_time bigint not null,
   list_id  bigint not null generated always as identity,
-  bands    int[] not null default '{}',
-  places   int[] not null default '{}',
-  ceilings float8[] not null default '{}',
-  sums     float8[] not null default '{}',
-  rate     float8 not null default 0,
-  top      float8 not null default 0,
-  room     bigint not null default 0,
+  weight_classes    int[] not null default '{}',
+  positions   int[] not null default '{}',
+  upper_bounds float8[] not null default '{}',
+  cumulative_bounds     float8[] not null default '{}',
+  total_bound     float8 not null default 0,
+  highest_bound      float8 not null default 0,
+  position_count     bigint not null default 0,
   primary key (setup, site, cpu_time),
   constraint posting_list_id unique (setup, list_id)
 ) with (fillfactor = 50, autovacuum_analyze_threshold = 10);
 alter table taskqueue.posting_list alter column setup set (n_distinct = 1);
 comment on table taskqueue.posting_list is
-  'Lists of the open queues that a site may see, by CPU bucket; what matching draws from (taskqueue.queue_point). '
-  'Each is kept in bands of about the same priority. Derived from task_queue and its requirement tables.';
+  'Posting lists: the open TaskQueues that a site may see, by CPU bucket, in weight classes. Matching draws from them '
+  '(taskqueue.next_candidate). Derived from task_queue and its requirement tables.';
 comment on column taskqueue.posting_list.setup is 'Tenant: DIRAC''s Setup, PanDA''s vo.';
 comment on column taskqueue.posting_list.site is
-  'A site that the queues list and do not ban; ''*'' = they list no site; '''' = every open queue, for resources '
-  'without a site.';
+  'A site that the TaskQueues list and do not ban; ''*'' = they list no site; '''' = every open TaskQueue, for '
+  'resources without a site.';
 comment on column taskqueue.posting_list.cpu_time is 'CPU bucket, seconds.';
-comment on column taskqueue.posting_list.list_id is 'List.';
-comment on column taskqueue.posting_list.bands is
-  'Its bands, ascending: band b holds priorities of at most taskqueue.ceiling_of_band(b), and above that of band '
-  'b - 1.';
-comment on column taskqueue.posting_list.places is
-  'Places of each band, from 1; those of queues that have gone are empty until taskqueue.maintain closes the '
-  'gaps.';
-comment on column taskqueue.posting_list.ceilings is 'taskqueue.ceiling_of_band of each band.';
-comment on column taskqueue.posting_list.sums is 'Running sum of places times ceiling, band by band.';
-comment on column taskqueue.posting_list.rate is 'The last of the sums.';
-comment on column taskqueue.posting_list.top is 'The highest ceiling.';
-comment on column taskqueue.posting_list.room is 'All its places.';
+comment on column taskqueue.posting_list.list_id is 'Posting list.';
+comment on column taskqueue.posting_list.weight_classes is
+  'Its weight classes, ascending: class k holds the priorities above taskqueue.upper_bound_of(k - 1), up to '
+  'taskqueue.upper_bound_of(k).';
+comment on column taskqueue.posting_list.positions is
+  'Number of positions of each weight class; the position of a TaskQueue that has gone is empty until '
+  'taskqueue.maintain closes the gap.';
+comment on column taskqueue.posting_list.upper_bounds is 'taskqueue.upper_bound_of of each weight class.';
+comment on column taskqueue.posting_list.cumulative_bounds is
+  'Running sum of positions x upper bound over the weight classes.';
+comment on column taskqueue.posting_list.total_bound is
+  'Sum of positions x upper bound over all weight classes: the last of cumulative_bounds.';
+comment on column taskqueue.posting_list.highest_bound is 'The highest of upper_bounds.';
+comment on column taskqueue.posting_list.position_count is 'Number of positions of all weight classes.';
 
 create table taskqueue.posting (
   setup         text not null,
   list_id       bigint not null,
-  band          int not null,
-  place         int not null,
+  weight_class          int not null,
+  position         int not null,
   task_queue_id bigint not null,
-  primary key (setup, list_id, band, place),
+  primary key (setup, list_id, weight_class, position),
   foreign key (setup, task_queue_id) references taskqueue.task_queue on delete cascade
 );
 create index posting_task_queue on taskqueue.posting (setup, task_queue_id);
 alter table taskqueue.posting alter column setup set (n_distinct = 1);
 comment on table taskqueue.posting is
-  'Which queue is at a place of a list. Derived from task_queue and its requirement tables.';
+  'Postings: which TaskQueue has a position of a posting list. Derived from task_queue and its requirement tables.';
 comment on column taskqueue.posting.setup is 'Tenant: DIRAC''s Setup, PanDA''s vo.';
-comment on column taskqueue.posting.list_id is 'List.';
-comment on column taskqueue.posting.band is 'Band of the list.';
-comment on column taskqueue.posting.place is 'Place in the band, from 1.';
+comment on column taskqueue.posting.list_id is 'Posting list.';
+comment on column taskqueue.posting.weight_class is 'Weight class of the list.';
+comment on column taskqueue.posting.position is 'Position in the weight class, from 1.';
 comment on column taskqueue.posting.task_queue_id is 'TaskQueue.';
 
 create table taskqueue.job (
@@ -277,13 +301,12 @@ alter table taskqueue.job alter column setup set (n_distinct = 1);
 comment on table taskqueue.job is 'Waiting jobs.';
 comment on column taskqueue.job.setup is 'Tenant: DIRAC''s Setup, PanDA''s vo.';
 comment on column taskqueue.job.job_id is 'Job id, the same in every schema of the setup.';
-comment on column taskqueue.job.task_queue_id is 'TaskQueue it waits in.';
+comment on column taskqueue.job.task_queue_id is 'TaskQueue in which it waits.';
 comment on column taskqueue.job.user_priority is 'User priority 0..10; 0 is background.';
 comment on column taskqueue.job.held is 'True: not matched until it is resumed.';
 comment on column taskqueue.job.attempts is 'How often it was matched before.';
 comment on column taskqueue.job.inserted_at is 'Since when it waits.';
-comment on column taskqueue.job.brokered is
-  'It is a job of workload.job, whose status follows what becomes of it here.';
+comment on column taskqueue.job.brokered is 'Whether it is a job of workload.job, whose status follows.';
 
 -- No foreign key: counting would lock the TaskQueue's row.
 create table taskqueue.job_count (
@@ -298,18 +321,19 @@ create table taskqueue.job_count (
 ) with (autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_cost_delay = 0);
 alter table taskqueue.job_count alter column setup set (n_distinct = 1);
 comment on table taskqueue.job_count is
-  'Waiting jobs that are not held, by queue and user priority, as of a snapshot; the newest of a queue counts, '
-  'job_count_change is added to it (taskqueue.job_level). Appended, never updated, so that a match reads one '
-  'however many there were. Derived from job.';
+  'Waiting jobs that are not held, by TaskQueue and user priority, as of a snapshot. The newest row of a TaskQueue '
+  'counts, and job_count_change is added to it (taskqueue.job_level). Rows are appended, never updated; a match reads '
+  'only the newest. Derived from job.';
 comment on column taskqueue.job_count.setup is 'Tenant: DIRAC''s Setup, PanDA''s vo.';
 comment on column taskqueue.job_count.task_queue_id is 'TaskQueue.';
-comment on column taskqueue.job_count.known_to is 'Changes made in this transaction or later are not counted here,';
-comment on column taskqueue.job_count.count_id is 'Tells counts with the same snapshot apart.';
-comment on column taskqueue.job_count.jobs is 'Jobs with user priority 0, 1, .. 10.';
+comment on column taskqueue.job_count.known_to is
+  'Changes made in this transaction or a later one are not counted here.';
+comment on column taskqueue.job_count.count_id is 'Distinguishes counts with the same snapshot.';
+comment on column taskqueue.job_count.jobs is 'Jobs with user priority 0, 1, ..., 10.';
 comment on column taskqueue.job_count.first_ids is
-  'Of each user priority, no job known here has a lower id; null = there was none. A match looks from there on, '
-  'not through what was taken before.';
-comment on column taskqueue.job_count.in_flight is 'nor those of these transactions.';
+  'For each user priority, an id below which no counted job lies; null = there was none. A match starts there and does '
+  'not read over jobs taken before.';
+comment on column taskqueue.job_count.in_flight is 'Changes made in these transactions are not counted here either.';
 
 create table taskqueue.job_count_change (
   setup         text not null,
@@ -322,14 +346,14 @@ create table taskqueue.job_count_change (
 create index job_count_change_queue on taskqueue.job_count_change (setup, task_queue_id, made_in);
 alter table taskqueue.job_count_change alter column setup set (n_distinct = 1);
 comment on table taskqueue.job_count_change is
-  'Changes of the waiting jobs of a queue, appended so that no agent waits for another on a counter; counted by '
-  'taskqueue.fold_counts.';
+  'Changes of the number of waiting jobs of a TaskQueue, appended so that no agent waits for another on a counter; '
+  'taskqueue.fold_counts counts them.';
 comment on column taskqueue.job_count_change.setup is 'Tenant: DIRAC''s Setup, PanDA''s vo.';
 comment on column taskqueue.job_count_change.task_queue_id is 'TaskQueue.';
 comment on column taskqueue.job_count_change.made_in is 'Transaction that wrote the row.';
 comment on column taskqueue.job_count_change.user_priority is 'User priority 0..10; 0 is background.';
-comment on column taskqueue.job_count_change.change is 'Jobs added (taken, when negative).';
-comment on column taskqueue.job_count_change.first_id is 'Lowest id of the jobs added; null = none added.';
+comment on column taskqueue.job_count_change.change is 'Jobs added; negative: taken.';
+comment on column taskqueue.job_count_change.first_id is 'Lowest id of the jobs added; null = none.';
 
 create table taskqueue.job_count_horizon (
   setup    text primary key references resource.setup on delete cascade,
@@ -337,8 +361,8 @@ create table taskqueue.job_count_horizon (
   started  xid8 not null
 );
 comment on table taskqueue.job_count_horizon is
-  'How far transactions had come when taskqueue.maintain last looked: counted changes of transactions that had '
-  'finished then may go when all that had started then have finished.';
+  'Progress of transactions when taskqueue.maintain last looked: counted changes of transactions that had finished '
+  'then may go when all that had started then have finished.';
 comment on column taskqueue.job_count_horizon.setup is 'Tenant: DIRAC''s Setup, PanDA''s vo.';
 comment on column taskqueue.job_count_horizon.finished is 'All transactions before this one had finished.';
 comment on column taskqueue.job_count_horizon.started is 'No transaction from this one on had started.';
@@ -370,19 +394,23 @@ comment on column taskqueue.lease.setup is 'Tenant: DIRAC''s Setup, PanDA''s vo.
 comment on column taskqueue.lease.job_id is 'Job id, the same in every schema of the setup.';
 comment on column taskqueue.lease.attempt is 'Number of this match of the job, from 1.';
 comment on column taskqueue.lease.token is 'Random secret of this attempt.';
-comment on column taskqueue.lease.task_queue_id is 'Queue it was taken from.';
-comment on column taskqueue.lease.definition_id is 'Requirements it was taken with.';
+comment on column taskqueue.lease.task_queue_id is 'TaskQueue that the job was taken from.';
+comment on column taskqueue.lease.definition_id is 'Requirements that the job had.';
 comment on column taskqueue.lease.user_priority is 'User priority 0..10; 0 is background.';
 comment on column taskqueue.lease.state is 'matched: no report yet; running: the agent reported.';
-comment on column taskqueue.lease.site is 'Site that took it; null = the resource named none.';
-comment on column taskqueue.lease.grid_ce is 'Computing element that took it; null = none named.';
+comment on column taskqueue.lease.site is
+  'Site of the resource: the one that it offers, or the first that the TaskQueue accepts; null = it offers none or '
+  'any.';
+comment on column taskqueue.lease.grid_ce is
+  'Computing element of the resource: the one that it offers, or the first that the TaskQueue accepts; null = it '
+  'offers none or any.';
 comment on column taskqueue.lease.role_name is 'Database role of the agent.';
 comment on column taskqueue.lease.matched_at is 'When it was matched.';
 comment on column taskqueue.lease.reported_at is 'Last report.';
-comment on column taskqueue.lease.expires_at is 'Until when the next report is awaited.';
-comment on column taskqueue.lease.kill_reason is 'Not null: the agent is told to kill the job, and why.';
-comment on column taskqueue.lease.brokered is
-  'It is a job of workload.job, whose status follows what becomes of it here.';
+comment on column taskqueue.lease.expires_at is 'When the lease expires unless the agent reports.';
+comment on column taskqueue.lease.kill_reason is
+  'Not null: the agent gets kill as the answer to its next report, with this reason.';
+comment on column taskqueue.lease.brokered is 'Whether it is a job of workload.job, whose status follows.';
 
 create table taskqueue.ended (
   setup         text not null,
@@ -401,7 +429,7 @@ comment on column taskqueue.ended.setup is 'Tenant: DIRAC''s Setup, PanDA''s vo.
 comment on column taskqueue.ended.job_id is 'Job id, the same in every schema of the setup.';
 comment on column taskqueue.ended.attempts is 'How often it was matched.';
 comment on column taskqueue.ended.token is 'Token of the last attempt; null = never matched.';
-comment on column taskqueue.ended.task_queue_id is 'Queue it was last in.';
+comment on column taskqueue.ended.task_queue_id is 'TaskQueue that it was last in.';
 comment on column taskqueue.ended.outcome is 'finished, failed, cancelled or closed (PanDA''s words).';
 comment on column taskqueue.ended.ended_at is 'When it ended.';
 
@@ -431,7 +459,7 @@ comment on column taskqueue.history.at is 'When.';
 comment on column taskqueue.history.job_id is 'Job id, the same in every schema of the setup.';
 comment on column taskqueue.history.attempt is 'Attempt number; 0 = never matched.';
 comment on column taskqueue.history.event is
-  'matched, running, released, kill asked, finished, failed, cancelled or closed.';
+  'matched, running, released, held, resumed, kill asked, finished, failed, cancelled, closed or replaced.';
 comment on column taskqueue.history.task_queue_id is 'TaskQueue.';
 comment on column taskqueue.history.definition_id is 'Requirements.';
 comment on column taskqueue.history.cpu_time is 'CPU bucket, seconds; of matches.';
@@ -450,8 +478,8 @@ create table taskqueue.unposted (
 create index unposted_setup on taskqueue.unposted (setup, task_queue_id);
 alter table taskqueue.unposted alter column setup set (n_distinct = 1);
 comment on table taskqueue.unposted is
-  'Queues that were opened while somebody else worked on their lists: posted by the next match that finds nothing '
-  'else, by one match in sixteen, or by taskqueue.maintain.';
+  'TaskQueues that were opened while another transaction worked on their posting lists. They are posted by the next '
+  'match that finds nothing else, by one match in sixteen, or by taskqueue.maintain.';
 comment on column taskqueue.unposted.setup is 'Tenant: DIRAC''s Setup, PanDA''s vo.';
 comment on column taskqueue.unposted.task_queue_id is 'TaskQueue.';
 
@@ -477,11 +505,11 @@ create type taskqueue.offer as (
   limited boolean,
   reached bigint[]
 );
-comment on type taskqueue.offer is 'A resource description, parsed and checked: what a JobAgent offers (section 4).';
-comment on column taskqueue.offer.owner_dn is 'Private pilot: the only owner it serves; null = by group, or generic.';
-comment on column taskqueue.offer.owner_groups is
-  'Private pilot: the groups it serves; null = no condition by group.';
-comment on column taskqueue.offer.sharing_groups is 'Those of owner_groups that have the property JobSharing.';
+comment on type taskqueue.offer is
+  'A resource description, parsed and checked: what the resource of a JobAgent offers.';
+comment on column taskqueue.offer.owner_dn is 'Private pilot: its owner; null = no condition by owner.';
+comment on column taskqueue.offer.owner_groups is 'Private pilot: its groups; null = no condition by group.';
+comment on column taskqueue.offer.sharing_groups is 'The members of owner_groups that have the property JobSharing.';
 comment on column taskqueue.offer.cpu_time is 'CPU time offered, seconds.';
 comment on column taskqueue.offer.sites is 'Sites; null = no condition, empty = offers none.';
 comment on column taskqueue.offer.grid_ces is 'Computing elements; null = no condition, empty = offers none.';
@@ -489,14 +517,14 @@ comment on column taskqueue.offer.platforms is
   'Platforms and what is compatible with them; null = no condition, empty = offers none.';
 comment on column taskqueue.offer.job_types is 'Job types; null = no condition, empty = offers none.';
 comment on column taskqueue.offer.pilot_types is 'Pilot types; empty = offers none.';
-comment on column taskqueue.offer.tags is 'Tags offered, processors included; null = no condition.';
-comment on column taskqueue.offer.required_tags is 'Tags that the queue must list.';
-comment on column taskqueue.offer.banned_sites is 'The queue may list none of these sites.';
-comment on column taskqueue.offer.banned_grid_ces is 'The queue may list none of these CEs.';
-comment on column taskqueue.offer.banned_platforms is 'The queue may list none of these platforms.';
-comment on column taskqueue.offer.banned_job_types is 'The queue may list none of these job types.';
-comment on column taskqueue.offer.banned_tags is 'The queue may list none of these tags.';
-comment on column taskqueue.offer.max_ram is 'Memory offered, MB; null = not said.';
+comment on column taskqueue.offer.tags is 'Tags offered, those for processors included; null = no condition.';
+comment on column taskqueue.offer.required_tags is 'Tags that the TaskQueue must list.';
+comment on column taskqueue.offer.banned_sites is 'The TaskQueue may list none of these sites.';
+comment on column taskqueue.offer.banned_grid_ces is 'The TaskQueue may list none of these CEs.';
+comment on column taskqueue.offer.banned_platforms is 'The TaskQueue may list none of these platforms.';
+comment on column taskqueue.offer.banned_job_types is 'The TaskQueue may list none of these job types.';
+comment on column taskqueue.offer.banned_tags is 'The TaskQueue may list none of these tags.';
+comment on column taskqueue.offer.max_ram is 'Memory offered, MB; null = no condition.';
 comment on column taskqueue.offer.job_id is 'Only this job; null = any.';
 comment on column taskqueue.offer.limited is 'Whether the site has limits.';
 comment on column taskqueue.offer.reached is 'Limits of the site that are reached.';
@@ -518,8 +546,7 @@ create table taskqueue.site_limit (
     and delay is null else ceiling is null and delay is not null and burst is not null end),
   constraint site_limit_once unique nulls not distinct (setup, site, grid_ce, kind, attribute, value)
 );
-comment on table taskqueue.site_limit is
-  'Limits per site, optionally per CE, on a value of a requirement (section 7).';
+comment on table taskqueue.site_limit is 'Limits per site, optionally per CE, on a value of a requirement.';
 comment on column taskqueue.site_limit.setup is 'Tenant: DIRAC''s Setup, PanDA''s vo.';
 comment on column taskqueue.site_limit.limit_id is 'Limit.';
 comment on column taskqueue.site_limit.kind is 'running: jobs there at a time; delay: time between two matches.';
@@ -527,11 +554,12 @@ comment on column taskqueue.site_limit.site is 'Site.';
 comment on column taskqueue.site_limit.grid_ce is 'Computing element; null = the whole site.';
 comment on column taskqueue.site_limit.attribute is 'Requirement key.';
 comment on column taskqueue.site_limit.value is
-  'Value of that key; a job counts at every value that its queue lists.';
+  'Value of that key; a job counts at every value that its TaskQueue lists.';
 comment on column taskqueue.site_limit.ceiling is 'Jobs at a time; kind running.';
 comment on column taskqueue.site_limit.delay is 'Time between two matches; kind delay.';
 comment on column taskqueue.site_limit.burst is 'Matches that may come at once after a pause; kind delay.';
-comment on column taskqueue.site_limit.next_at is 'Token bucket as a clock: when it is full again; kind delay.';
+comment on column taskqueue.site_limit.next_at is
+  'Token bucket as a clock: when the bucket is full again; kind delay.';
 
 -- No foreign key, here and in limit_use: every match and every end of a job would lock the limit's row.
 create table taskqueue.limit_slot (
@@ -542,11 +570,11 @@ create table taskqueue.limit_slot (
 );
 alter table taskqueue.limit_slot alter column setup set (n_distinct = 1);
 comment on table taskqueue.limit_slot is
-  'Free slots of running limits: a match takes one with SKIP LOCKED, so that a limit is exact and nobody waits.';
+  'Free slots of running limits. A match takes one with SKIP LOCKED, so that a limit is exact and nobody waits.';
 comment on column taskqueue.limit_slot.setup is 'Tenant: DIRAC''s Setup, PanDA''s vo.';
 comment on column taskqueue.limit_slot.limit_id is 'Limit.';
 comment on column taskqueue.limit_slot.slot is
-  'Number of the slot; negative: not a slot, but one too many since the limit was lowered, to go with a free one.';
+  'Number of the slot; negative: a slot too many since the limit was lowered, to be removed with a free slot.';
 
 create table taskqueue.limit_use (
   setup    text not null,
@@ -558,8 +586,8 @@ create table taskqueue.limit_use (
 );
 alter table taskqueue.limit_use alter column setup set (n_distinct = 1);
 comment on table taskqueue.limit_use is
-  'Slots of running limits that leased jobs hold; never the row that a match looks for, so that a job ends '
-  'without waiting.';
+  'Slots of running limits that leased jobs hold. A match never looks for these rows, so that a job ends without '
+  'waiting.';
 comment on column taskqueue.limit_use.setup is 'Tenant: DIRAC''s Setup, PanDA''s vo.';
 comment on column taskqueue.limit_use.job_id is 'Job id, the same in every schema of the setup.';
 comment on column taskqueue.limit_use.limit_id is 'Limit that the job counts at.';
@@ -572,10 +600,10 @@ create table taskqueue.share_mark (
 );
 create index share_mark_group on taskqueue.share_mark (setup, owner_group);
 comment on table taskqueue.share_mark is
-  'Groups whose priorities are to be recomputed; appended, and eaten by taskqueue.maintain.';
+  'Groups whose priorities have to be recomputed; rows are appended, and taskqueue.maintain deletes them.';
 comment on column taskqueue.share_mark.setup is 'Tenant: DIRAC''s Setup, PanDA''s vo.';
 comment on column taskqueue.share_mark.owner_group is 'Group.';
-comment on column taskqueue.share_mark.marked_at is 'When its queues changed.';
+comment on column taskqueue.share_mark.marked_at is 'When its TaskQueues changed.';
 
 create table taskqueue.share_correction (
   setup       text not null references resource.setup on delete cascade,
@@ -585,15 +613,14 @@ create table taskqueue.share_correction (
   primary key (setup, owner_group, owner_dn)
 );
 comment on table taskqueue.share_correction is
-  'Factors on the shares of groups: from the usage in the history where the setting share_correction is on '
-  '(section 9), from the tree of global shares where shares is global.';
+  'Factors on the shares of groups: from the usage in the history where the setting share_correction is on; from the '
+  'tree of global shares where shares is global.';
 comment on column taskqueue.share_correction.setup is 'Tenant: DIRAC''s Setup, PanDA''s vo.';
 comment on column taskqueue.share_correction.owner_group is 'Group.';
 comment on column taskqueue.share_correction.owner_dn is
-  'Owner; empty = the whole group, one with JobSharing or a global share.';
+  'Owner; empty = the whole group (one with JobSharing, or with a global share).';
 comment on column taskqueue.share_correction.factor is
-  'Expected share / used share, within 1/5..5; of a global share what it gets by the tree / the share of its '
-  'group.';
+  'Expected share / used share, within 1/5 to 5; with a global share, what the tree gives / the share of the group.';
 
 create table taskqueue.request (
   setup      text not null,
@@ -607,7 +634,7 @@ create table taskqueue.request (
 );
 alter table taskqueue.request alter column setup set (n_distinct = 1);
 comment on table taskqueue.request is
-  'Answers of calls that carried a request id, for ten minutes: the same call repeated gets the same answer.';
+  'Answers of calls with a request id, kept for ten minutes: the same call repeated gets the same answer.';
 comment on column taskqueue.request.setup is 'Tenant: DIRAC''s Setup, PanDA''s vo.';
 comment on column taskqueue.request.role_name is 'Database role that asked.';
 comment on column taskqueue.request.request_id is 'Chosen by the client.';
@@ -615,20 +642,6 @@ comment on column taskqueue.request.call is 'Function called.';
 comment on column taskqueue.request.asked is 'md5 of the arguments.';
 comment on column taskqueue.request.answer is 'Its answer.';
 comment on column taskqueue.request.made_at is 'When.';
-
-create type taskqueue.leased as (
-  job_id bigint,
-  task_queue_id bigint,
-  requirements jsonb,
-  user_priority int,
-  attempt text
-);
-comment on type taskqueue.leased is 'The answer to a match.';
-comment on column taskqueue.leased.job_id is 'Job id, the same in every schema of the setup.';
-comment on column taskqueue.leased.task_queue_id is 'TaskQueue it was taken from.';
-comment on column taskqueue.leased.requirements is 'Its requirements, canonical.';
-comment on column taskqueue.leased.user_priority is 'User priority 0..10; 0 is background.';
-comment on column taskqueue.leased.attempt is 'Attempt for the later calls about the job: number, hyphen, token.';
 
 create unlogged table taskqueue.known_offer (
   setup       text not null,
@@ -651,28 +664,29 @@ create index known_offer_digest on taskqueue.known_offer (setup, digest);
 alter table taskqueue.known_offer alter column setup set (n_distinct = 1);
 alter table taskqueue.known_offer alter column matching set storage external;
 comment on table taskqueue.known_offer is
-  'Resource descriptions as they were parsed, so that a resource that asks again is known; unlogged, forgotten '
-  'when a configuration changes (taskqueue.forget_offers) and when unseen for ten minutes.';
+  'Resource descriptions as they were parsed, so that the next request with the same description is fast. Unlogged; a '
+  'row goes when a configuration changes (taskqueue.forget_offers) and after ten minutes without a request.';
 comment on column taskqueue.known_offer.setup is 'Tenant: DIRAC''s Setup, PanDA''s vo.';
 comment on column taskqueue.known_offer.digest is 'Hash of the description.';
 comment on column taskqueue.known_offer.resource is
   'The description without CPUTime and JobID, with the owner of a private identity.';
-comment on column taskqueue.known_offer.offer is 'What it offers.';
+comment on column taskqueue.known_offer.offer is 'The parsed description.';
 comment on column taskqueue.known_offer.tests is
-  'Which demands of a definition (its bits) this offer may not meet, Site, BannedSites, Platform and Tag aside; '
-  'bit 1: all conditions are to be tested.';
+  'Which demands of a definition (its bits) this offer may not meet; Site, BannedSites, Platform and Tag are compared '
+  'in any case. Bit 1: all conditions have to be tested.';
 comment on column taskqueue.known_offer.cpu_buckets is 'CPU buckets of the setup, ascending.';
 comment on column taskqueue.known_offer.ten_first is 'Setting of the setup.';
 comment on column taskqueue.known_offer.policy is 'Setting of the setup.';
 comment on column taskqueue.known_offer.lease_time is 'Setting of the setup.';
-comment on column taskqueue.known_offer.seen_at is 'When taskqueue.see_resource last noted it.';
+comment on column taskqueue.known_offer.seen_at is 'When taskqueue.note_resource last noted it.';
 comment on column taskqueue.known_offer.seen is 'CPU buckets with which it was noted.';
 comment on column taskqueue.known_offer.matching is
-  'Definitions that match it whatever its CPUTime, where they are few; null = not known, or many.';
-comment on column taskqueue.known_offer.matched_at is 'When matching was found out.';
+  'Definitions that match it whatever its CPUTime, where they are few; null = not searched yet, or many.';
+comment on column taskqueue.known_offer.matched_at is 'When the matching definitions were searched.';
 comment on column taskqueue.known_offer.known_to is
-  'Definitions made in this transaction or later are not in matching yet,';
-comment on column taskqueue.known_offer.in_flight is 'nor those of these transactions.';
+  'Definitions made in this transaction or a later one are not in matching yet.';
+comment on column taskqueue.known_offer.in_flight is
+  'Definitions made in these transactions are not in matching yet either.';
 
 create unlogged table taskqueue.resource_seen (
   setup    text not null,
@@ -684,8 +698,8 @@ create unlogged table taskqueue.resource_seen (
 create index resource_seen_class on taskqueue.resource_seen (setup, class, seen_at desc);
 alter table taskqueue.resource_seen alter column setup set (n_distinct = 1);
 comment on table taskqueue.resource_seen is
-  'Resource descriptions as they came, a sample, at most one row per class in ten seconds; unlogged, rolled up by '
-  'taskqueue.maintain.';
+  'Resource descriptions of requests, a sample: at most one row per kind in ten seconds. Unlogged; taskqueue.maintain '
+  'rolls it up.';
 comment on column taskqueue.resource_seen.setup is 'Tenant: DIRAC''s Setup, PanDA''s vo.';
 comment on column taskqueue.resource_seen.class is
   'md5 of the canonical description, CPUTime as bucket, without JobID.';
@@ -703,14 +717,16 @@ create table taskqueue.resource_class (
   matched    bigint not null,
   primary key (setup, class)
 );
-comment on table taskqueue.resource_class is 'Classes of resources seen, at most 10,000 a setup, the ones seen last.';
+comment on table taskqueue.resource_class is
+  'Kinds of resources that asked, at most 10,000 per setup, the ones seen last.';
 comment on column taskqueue.resource_class.setup is 'Tenant: DIRAC''s Setup, PanDA''s vo.';
 comment on column taskqueue.resource_class.class is 'Class.';
 comment on column taskqueue.resource_class.resource is 'Canonical description.';
 comment on column taskqueue.resource_class.first_seen is 'First seen.';
 comment on column taskqueue.resource_class.last_seen is 'Last seen.';
-comment on column taskqueue.resource_class.samples is 'Ten-second windows in which it asked, a sample.';
-comment on column taskqueue.resource_class.matched is 'Those of them whose sampled request got a job.';
+comment on column taskqueue.resource_class.samples is
+  'Ten-second windows in which a resource of this kind asked, a sample.';
+comment on column taskqueue.resource_class.matched is 'Those windows whose sampled request got a job.';
 
 create table taskqueue.task_queue_submit_pool (
   setup         text not null,
@@ -721,12 +737,11 @@ create table taskqueue.task_queue_submit_pool (
 );
 create index task_queue_submit_pool_value on taskqueue.task_queue_submit_pool (setup, value);
 comment on table taskqueue.task_queue_submit_pool is
-  'Requirement of TaskQueues, one row a value. Pool used to submit pilots for the jobs; read by pilot submission, '
+  'Requirement of TaskQueues, one row per value: pool used to submit pilots for the jobs. Read by pilot submission, '
   'never by matching.';
 comment on column taskqueue.task_queue_submit_pool.setup is 'Tenant: DIRAC''s Setup, PanDA''s vo.';
 comment on column taskqueue.task_queue_submit_pool.task_queue_id is 'TaskQueue.';
-comment on column taskqueue.task_queue_submit_pool.value is
-  'Pool used to submit pilots for the jobs; read by pilot submission, never by matching.';
+comment on column taskqueue.task_queue_submit_pool.value is 'Submit pool.';
 
 create table taskqueue.task_queue_grid_middleware (
   setup         text not null,
@@ -737,12 +752,11 @@ create table taskqueue.task_queue_grid_middleware (
 );
 create index task_queue_grid_middleware_value on taskqueue.task_queue_grid_middleware (setup, value);
 comment on table taskqueue.task_queue_grid_middleware is
-  'Requirement of TaskQueues, one row a value. Grid middleware of the pilots; read by pilot submission, never by '
+  'Requirement of TaskQueues, one row per value: grid middleware of the pilots. Read by pilot submission, never by '
   'matching.';
 comment on column taskqueue.task_queue_grid_middleware.setup is 'Tenant: DIRAC''s Setup, PanDA''s vo.';
 comment on column taskqueue.task_queue_grid_middleware.task_queue_id is 'TaskQueue.';
-comment on column taskqueue.task_queue_grid_middleware.value is
-  'Grid middleware of the pilots; read by pilot submission, never by matching.';
+comment on column taskqueue.task_queue_grid_middleware.value is 'Grid middleware.';
 
 create table taskqueue.task_queue_pilot_type (
   setup         text not null,
@@ -753,10 +767,10 @@ create table taskqueue.task_queue_pilot_type (
 );
 create index task_queue_pilot_type_value on taskqueue.task_queue_pilot_type (setup, value);
 comment on table taskqueue.task_queue_pilot_type is
-  'Requirement of TaskQueues, one row a value. Pilot type that may run the jobs (private, or nothing).';
+  'Requirement of TaskQueues, one row per value: pilot type that may run the jobs; no row = any.';
 comment on column taskqueue.task_queue_pilot_type.setup is 'Tenant: DIRAC''s Setup, PanDA''s vo.';
 comment on column taskqueue.task_queue_pilot_type.task_queue_id is 'TaskQueue.';
-comment on column taskqueue.task_queue_pilot_type.value is 'Pilot type that may run the jobs (private, or nothing).';
+comment on column taskqueue.task_queue_pilot_type.value is 'Pilot type, for example private.';
 
 create table taskqueue.task_queue_site (
   setup         text not null,
@@ -767,10 +781,10 @@ create table taskqueue.task_queue_site (
 );
 create index task_queue_site_value on taskqueue.task_queue_site (setup, value);
 comment on table taskqueue.task_queue_site is
-  'Requirement of TaskQueues, one row a value. Site that may run the jobs; no row = any site.';
+  'Requirement of TaskQueues, one row per value: site that may run the jobs; no row = any.';
 comment on column taskqueue.task_queue_site.setup is 'Tenant: DIRAC''s Setup, PanDA''s vo.';
 comment on column taskqueue.task_queue_site.task_queue_id is 'TaskQueue.';
-comment on column taskqueue.task_queue_site.value is 'Site that may run the jobs; no row = any site.';
+comment on column taskqueue.task_queue_site.value is 'Site.';
 
 create table taskqueue.task_queue_banned_site (
   setup         text not null,
@@ -781,10 +795,10 @@ create table taskqueue.task_queue_banned_site (
 );
 create index task_queue_banned_site_value on taskqueue.task_queue_banned_site (setup, value);
 comment on table taskqueue.task_queue_banned_site is
-  'Requirement of TaskQueues, one row a value. Site that may not run the jobs.';
+  'Requirement of TaskQueues, one row per value: site that may not run the jobs.';
 comment on column taskqueue.task_queue_banned_site.setup is 'Tenant: DIRAC''s Setup, PanDA''s vo.';
 comment on column taskqueue.task_queue_banned_site.task_queue_id is 'TaskQueue.';
-comment on column taskqueue.task_queue_banned_site.value is 'Site that may not run the jobs.';
+comment on column taskqueue.task_queue_banned_site.value is 'Site.';
 
 create table taskqueue.task_queue_grid_ce (
   setup         text not null,
@@ -795,10 +809,10 @@ create table taskqueue.task_queue_grid_ce (
 );
 create index task_queue_grid_ce_value on taskqueue.task_queue_grid_ce (setup, value);
 comment on table taskqueue.task_queue_grid_ce is
-  'Requirement of TaskQueues, one row a value. Computing element that may run the jobs; no row = any.';
+  'Requirement of TaskQueues, one row per value: computing element that may run the jobs; no row = any.';
 comment on column taskqueue.task_queue_grid_ce.setup is 'Tenant: DIRAC''s Setup, PanDA''s vo.';
 comment on column taskqueue.task_queue_grid_ce.task_queue_id is 'TaskQueue.';
-comment on column taskqueue.task_queue_grid_ce.value is 'Computing element that may run the jobs; no row = any.';
+comment on column taskqueue.task_queue_grid_ce.value is 'Computing element.';
 
 create table taskqueue.task_queue_platform (
   setup         text not null,
@@ -809,10 +823,10 @@ create table taskqueue.task_queue_platform (
 );
 create index task_queue_platform_value on taskqueue.task_queue_platform (setup, value);
 comment on table taskqueue.task_queue_platform is
-  'Requirement of TaskQueues, one row a value. Platform that may run the jobs; no row = any.';
+  'Requirement of TaskQueues, one row per value: platform that may run the jobs; no row = any.';
 comment on column taskqueue.task_queue_platform.setup is 'Tenant: DIRAC''s Setup, PanDA''s vo.';
 comment on column taskqueue.task_queue_platform.task_queue_id is 'TaskQueue.';
-comment on column taskqueue.task_queue_platform.value is 'Platform that may run the jobs; no row = any.';
+comment on column taskqueue.task_queue_platform.value is 'Platform.';
 
 create table taskqueue.task_queue_job_type (
   setup         text not null,
@@ -823,10 +837,10 @@ create table taskqueue.task_queue_job_type (
 );
 create index task_queue_job_type_value on taskqueue.task_queue_job_type (setup, value);
 comment on table taskqueue.task_queue_job_type is
-  'Requirement of TaskQueues, one row a value. Type of the jobs; no row = any.';
+  'Requirement of TaskQueues, one row per value: type of the jobs; no row = any.';
 comment on column taskqueue.task_queue_job_type.setup is 'Tenant: DIRAC''s Setup, PanDA''s vo.';
 comment on column taskqueue.task_queue_job_type.task_queue_id is 'TaskQueue.';
-comment on column taskqueue.task_queue_job_type.value is 'Type of the jobs; no row = any.';
+comment on column taskqueue.task_queue_job_type.value is 'Job type.';
 
 create table taskqueue.task_queue_tag (
   setup         text not null,
@@ -837,17 +851,17 @@ create table taskqueue.task_queue_tag (
 );
 create index task_queue_tag_value on taskqueue.task_queue_tag (setup, value);
 comment on table taskqueue.task_queue_tag is
-  'Requirement of TaskQueues, one row a value. Tag that the resource must offer.';
+  'Requirement of TaskQueues, one row per value: tag that the resource must offer.';
 comment on column taskqueue.task_queue_tag.setup is 'Tenant: DIRAC''s Setup, PanDA''s vo.';
 comment on column taskqueue.task_queue_tag.task_queue_id is 'TaskQueue.';
-comment on column taskqueue.task_queue_tag.value is 'Tag that the resource must offer.';
+comment on column taskqueue.task_queue_tag.value is 'Tag.';
 
 create type taskqueue.stream as (
   number int,
   seed bigint,
-  entry int,
-  points int,
-  above float8,
+  bucket_index int,
+  tries int,
+  last_key float8,
   task_queue_id bigint,
   definition_id bigint,
   turn bigint,
@@ -856,18 +870,19 @@ create type taskqueue.stream as (
   user_priority smallint,
   attempt text
 );
-comment on type taskqueue.stream is 'The draws of one job of a batch, and how far they are (section 5).';
-comment on column taskqueue.stream.number is 'The how-manieth job of the batch it is.';
+comment on type taskqueue.stream is 'The random stream of one job of a batch, and the progress of its draws.';
+comment on column taskqueue.stream.number is 'Number of the job in the batch, from 1.';
 comment on column taskqueue.stream.seed is 'Seed of its draws.';
-comment on column taskqueue.stream.entry is
-  'Number of the CPU bucket in which a queue is drawn; 0 = all buckets are through.';
-comment on column taskqueue.stream.points is 'Points drawn in that bucket (taskqueue.queue_point).';
-comment on column taskqueue.stream.above is 'Key of the last point.';
+comment on column taskqueue.stream.bucket_index is
+  'Number of the CPU bucket in which a TaskQueue is drawn; 0 = all buckets are exhausted.';
+comment on column taskqueue.stream.tries is 'Candidates drawn in that bucket (taskqueue.next_candidate).';
+comment on column taskqueue.stream.last_key is 'Key of the last candidate.';
 comment on column taskqueue.stream.task_queue_id is
-  'Queue that was drawn, of which a job is to be picked; null = none yet.';
-comment on column taskqueue.stream.definition_id is 'Definition of that queue.';
-comment on column taskqueue.stream.turn is 'The how-manieth of the batch to pick a job of that queue.';
-comment on column taskqueue.stream.jobs is 'Jobs of that queue when its turn had come, the one picked included.';
+  'TaskQueue that was drawn, from which a job is to be picked; null = none yet.';
+comment on column taskqueue.stream.definition_id is 'Definition of that TaskQueue.';
+comment on column taskqueue.stream.turn is
+  'Order among the streams of the batch that drew the same TaskQueue, from 1.';
+comment on column taskqueue.stream.jobs is 'Jobs of that TaskQueue at its turn, the picked one included.';
 comment on column taskqueue.stream.job_id is 'Job that was leased; null = none yet.';
 comment on column taskqueue.stream.user_priority is 'Its user priority.';
 comment on column taskqueue.stream.attempt is 'Its attempt, as the agent presents it.';
@@ -877,20 +892,19 @@ create table taskqueue.owner_weight (
   owner_group text not null,
   owner_dn    text not null,
   light       boolean not null,
-  queues      bigint not null,
+  task_queues      bigint not null,
   weight      numeric not null
 ) with (autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_cost_delay = 0);
 create index owner_weight_owner on taskqueue.owner_weight (setup, owner_group, owner_dn);
 alter table taskqueue.owner_weight alter column setup set (n_distinct = 1);
 comment on table taskqueue.owner_weight is
-  'How many queues an owner has, and the sum of their mean weights: the sums over the rows. A queue that comes, '
-  'goes or weighs otherwise appends a row in the same transaction; taskqueue.fold_weights makes them few again. '
-  'Derived from task_queue.mean_weight.';
+  'Number of TaskQueues of an owner, and the sum of their mean weights; both are sums over the rows. A change appends '
+  'a row in the same transaction; taskqueue.fold_weights reduces the rows. Derived from task_queue.mean_weight.';
 comment on column taskqueue.owner_weight.setup is 'Tenant: DIRAC''s Setup, PanDA''s vo.';
-comment on column taskqueue.owner_weight.owner_group is 'OwnerGroup of the queues.';
-comment on column taskqueue.owner_weight.owner_dn is 'OwnerDN of the queues.';
+comment on column taskqueue.owner_weight.owner_group is 'OwnerGroup of the TaskQueues.';
+comment on column taskqueue.owner_weight.owner_dn is 'OwnerDN of the TaskQueues.';
 comment on column taskqueue.owner_weight.light is
-  'Queues of a mean draw weight of at most 0.1: background where the group allows it (section 9).';
-comment on column taskqueue.owner_weight.queues is 'Queues, or how many more or fewer there are.';
+  'Whether the mean weight is at most 0.1: background where the group allows it.';
+comment on column taskqueue.owner_weight.task_queues is 'TaskQueues; in a change, how many more or fewer.';
 comment on column taskqueue.owner_weight.weight is
-  'Sum of their mean draw weights, or the change of it; numeric, so that what goes takes away exactly what came.';
+  'Sum of their mean weights, or the change of it; numeric, so that a removal subtracts exactly what was added.';

@@ -809,13 +809,3 @@ comment on column workload.end_count.queue is 'Unified queue; null = none yet.';
 comment on column workload.end_count.status is 'finished, failed, cancelled or closed.';
 comment on column workload.end_count.minute is 'The minute, by its begin.';
 comment on column workload.end_count.jobs is 'Jobs.';
-
-create table workload.setting (
-  setup        text primary key references resource.setup on delete cascade,
-  history_kept interval not null default '30 days' check (history_kept > interval '0'),
-  jobs_kept    interval not null default '30 days' check (jobs_kept > interval '0')
-);
-comment on table workload.setting is 'How a setup keeps what its jobs leave; a setup without a row has the defaults.';
-comment on column workload.setting.setup is 'Tenant.';
-comment on column workload.setting.history_kept is 'How long workload.job_history is kept.';
-comment on column workload.setting.jobs_kept is 'How long ended jobs are kept in workload.job.';

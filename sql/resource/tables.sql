@@ -1,837 +1,584 @@
 -- Tables, types and sequences of the schema resource, as a fresh install on PostgreSQL 18 has them, to be read.
 -- Nobody edits or runs this file: migrations/ makes the tables, `broker db schema --write` writes the file.
 
+-- Users and working groups with what they run, and their quota.
 create table resource.account (
-  setup text not null,
-  kind text default 'user'::text not null,
-  name text not null,
-  running_jobs bigint default 0,
-  queued_jobs bigint default 0,
-  running_cores bigint default 0,
-  queued_cores bigint default 0,
-  quota jsonb,
-  rem_slots_a double precision,
-  rem_slots_b double precision,
-  evaluated timestamp with time zone,
+  setup text not null,  -- Tenant: DIRAC's Setup, PanDA's vo.
+  kind text default 'user'::text not null,  -- user or group.
+  name text not null,  -- User name or working group.
+  running_jobs bigint default 0,  -- Running jobs.
+  queued_jobs bigint default 0,  -- Queued jobs.
+  running_cores bigint default 0,  -- Cores of running jobs.
+  queued_cores bigint default 0,  -- Cores of queued jobs.
+  quota jsonb,  -- Disk quota: used, limit (bytes), ok, near_limit, over_local (storages); null = none.
+  rem_slots_a double precision,  -- Slots left until class A ends; null = not evaluated.
+  rem_slots_b double precision,  -- Slots left until class B ends; null = not evaluated.
+  evaluated timestamp with time zone,  -- When rem_slots_a and rem_slots_b were; null = they hold as they are.
   constraint account_pkey primary key (setup, kind, name),
-  constraint account_kind_check check (kind = any (array['user'::text, 'group'::text])),
-  constraint account_queued_cores_allowed check (queued_cores >= 0),
+  constraint account_kind_check check (kind = any (array['user'::text, 'group'::text])),  -- user or group
+  constraint account_queued_cores_allowed check (queued_cores >= 0),  -- 0 or more
+  -- a number between -1e15 and 1e15
   constraint account_queued_cores_check check (queued_cores::numeric > '-1000000000000000'::numeric and
     queued_cores::numeric < '1000000000000000'::numeric),
-  constraint account_queued_jobs_allowed check (queued_jobs >= 0),
+  constraint account_queued_jobs_allowed check (queued_jobs >= 0),  -- 0 or more
+  -- a number between -1e15 and 1e15
   constraint account_queued_jobs_check check (queued_jobs::numeric > '-1000000000000000'::numeric and
     queued_jobs::numeric < '1000000000000000'::numeric),
+  -- a number between -1e15 and 1e15
   constraint account_rem_slots_a_check check (rem_slots_a > '-1000000000000000'::numeric::double precision and
     rem_slots_a < '1000000000000000'::numeric::double precision),
+  -- a number between -1e15 and 1e15
   constraint account_rem_slots_b_check check (rem_slots_b > '-1000000000000000'::numeric::double precision and
     rem_slots_b < '1000000000000000'::numeric::double precision),
-  constraint account_running_cores_allowed check (running_cores >= 0),
+  constraint account_running_cores_allowed check (running_cores >= 0),  -- 0 or more
+  -- a number between -1e15 and 1e15
   constraint account_running_cores_check check (running_cores::numeric > '-1000000000000000'::numeric and
     running_cores::numeric < '1000000000000000'::numeric),
-  constraint account_running_jobs_allowed check (running_jobs >= 0),
+  constraint account_running_jobs_allowed check (running_jobs >= 0),  -- 0 or more
+  -- a number between -1e15 and 1e15
   constraint account_running_jobs_check check (running_jobs::numeric > '-1000000000000000'::numeric and
     running_jobs::numeric < '1000000000000000'::numeric),
   constraint account_setup_fkey foreign key (setup) references resource.setup(setup) on delete cascade
 );
-comment on table resource.account is 'Users and working groups with what they run, and their quota.';
-comment on column resource.account.setup is 'Tenant: DIRAC''s Setup, PanDA''s vo.';
-comment on column resource.account.kind is 'user or group.';
-comment on column resource.account.name is 'User name or working group.';
-comment on column resource.account.running_jobs is 'Running jobs.';
-comment on column resource.account.queued_jobs is 'Queued jobs.';
-comment on column resource.account.running_cores is 'Cores of running jobs.';
-comment on column resource.account.queued_cores is 'Cores of queued jobs.';
-comment on column resource.account.quota is
-  'Disk quota: used, limit (bytes), ok, near_limit, over_local (storages); null = none.';
-comment on column resource.account.rem_slots_a is 'Slots left until class A ends; null = not evaluated.';
-comment on column resource.account.rem_slots_b is 'Slots left until class B ends; null = not evaluated.';
-comment on column resource.account.evaluated is 'When rem_slots_a and rem_slots_b were; null = they hold as they are.';
-comment on constraint account_kind_check on resource.account is 'user or group';
-comment on constraint account_queued_cores_allowed on resource.account is '0 or more';
-comment on constraint account_queued_cores_check on resource.account is 'a number between -1e15 and 1e15';
-comment on constraint account_queued_jobs_allowed on resource.account is '0 or more';
-comment on constraint account_queued_jobs_check on resource.account is 'a number between -1e15 and 1e15';
-comment on constraint account_rem_slots_a_check on resource.account is 'a number between -1e15 and 1e15';
-comment on constraint account_rem_slots_b_check on resource.account is 'a number between -1e15 and 1e15';
-comment on constraint account_running_cores_allowed on resource.account is '0 or more';
-comment on constraint account_running_cores_check on resource.account is 'a number between -1e15 and 1e15';
-comment on constraint account_running_jobs_allowed on resource.account is '0 or more';
-comment on constraint account_running_jobs_check on resource.account is 'a number between -1e15 and 1e15';
 
+-- The revision of the tables, kept by Alembic; written by broker db upgrade only.
 create table resource.alembic_version (
-  version_num character varying(32) not null,
+  version_num character varying(32) not null,  -- Identifier of the revision.
   constraint alembic_version_pkc primary key (version_num)
 );
-comment on table resource.alembic_version is
-  'The revision of the tables, kept by Alembic; written by broker db upgrade only.';
-comment on column resource.alembic_version.version_num is 'Identifier of the revision.';
 
+-- How many of a queue's CPUs have an architecture level.
 create table resource.architecture_level (
-  setup text not null,
-  queue text not null,
-  level text not null,
-  percent double precision,
+  setup text not null,  -- Tenant: DIRAC's Setup, PanDA's vo.
+  queue text not null,  -- Queue.
+  level text not null,  -- Level, such as x86_64-v3.
+  percent double precision,  -- Percent of the CPUs that have it.
   constraint architecture_level_pkey primary key (setup, queue, level),
+  -- 0 to 100
   constraint architecture_level_percent_allowed check (percent >= 0::double precision and percent <= 100::double
     precision),
+  -- a number between -1e15 and 1e15
   constraint architecture_level_percent_check check (percent > '-1000000000000000'::numeric::double precision and
     percent < '1000000000000000'::numeric::double precision),
   constraint architecture_level_setup_fkey foreign key (setup) references resource.setup(setup) on delete cascade
 );
-comment on table resource.architecture_level is 'How many of a queue''s CPUs have an architecture level.';
-comment on column resource.architecture_level.setup is 'Tenant: DIRAC''s Setup, PanDA''s vo.';
-comment on column resource.architecture_level.queue is 'Queue.';
-comment on column resource.architecture_level.level is 'Level, such as x86_64-v3.';
-comment on column resource.architecture_level.percent is 'Percent of the CPUs that have it.';
-comment on constraint architecture_level_percent_allowed on resource.architecture_level is '0 to 100';
-comment on constraint architecture_level_percent_check on resource.architecture_level is
-  'a number between -1e15 and 1e15';
 
+-- PanDA's gdpconfig: a row of the setup counts before one without setup (brokerage-rules, Reading help). The keys that
+-- rules read, with defaults and units: resource.config_key.
 create table resource.config (
-  setup text,
-  app text default 'jedi'::text not null,
-  component text default ''::text not null,
-  key text not null,
-  value jsonb not null,
+  setup text,  -- Tenant; null = all of them.
+  app text default 'jedi'::text not null,  -- jedi or pandaserver.
+  component text default ''::text not null,  -- Component, such as jobbroker; empty = every component.
+  key text not null,  -- Key.
+  value jsonb not null,  -- Number, text, true or false.
   constraint config_once unique nulls not distinct (setup, app, component, key),
   constraint config_key_check check (key <> ''::text),
   constraint config_value_check check (jsonb_typeof(value) = any (array['number'::text, 'string'::text,
     'boolean'::text])),
   constraint config_setup_fkey foreign key (setup) references resource.setup(setup) on delete cascade
 );
-comment on table resource.config is
-  'PanDA''s gdpconfig: a row of the setup counts before one without setup (brokerage-rules, Reading help). The keys '
-  'that rules read, with defaults and units: resource.config_key.';
-comment on column resource.config.setup is 'Tenant; null = all of them.';
-comment on column resource.config.app is 'jedi or pandaserver.';
-comment on column resource.config.component is 'Component, such as jobbroker; empty = every component.';
-comment on column resource.config.key is 'Key.';
-comment on column resource.config.value is 'Number, text, true or false.';
 
+-- Who a database role is in a setup: looked up, not believed (architecture, Roles). No row, no access; operators need
+-- none.
 create table resource.identity (
-  setup text not null,
-  role_name text not null,
+  setup text not null,  -- Tenant: DIRAC's Setup, PanDA's vo.
+  role_name text not null,  -- Role that was SET, else the login.
+  -- Private pilot or submitter: bound to the owner group or owner named here, whatever the request says.
   private boolean default false not null,
-  owner_group text,
-  owner_dn text,
+  owner_group text,  -- Group the identity acts for; null = any group of the owner.
+  owner_dn text,  -- Owner the identity acts for; null = any of the group.
   constraint identity_pkey primary key (setup, role_name),
   constraint identity_private_names_somebody check (private = (owner_group is not null or owner_dn is not null)),
   constraint identity_setup_fkey foreign key (setup) references resource.setup(setup) on delete cascade
 );
-comment on table resource.identity is
-  'Who a database role is in a setup: looked up, not believed (architecture, Roles). No row, no access; operators need'
-  ' none.';
-comment on column resource.identity.setup is 'Tenant: DIRAC''s Setup, PanDA''s vo.';
-comment on column resource.identity.role_name is 'Role that was SET, else the login.';
-comment on column resource.identity.private is
-  'Private pilot or submitter: bound to the owner group or owner named here, whatever the request says.';
-comment on column resource.identity.owner_group is 'Group the identity acts for; null = any group of the owner.';
-comment on column resource.identity.owner_dn is 'Owner the identity acts for; null = any of the group.';
 
+-- One row: the release that is installed here, and how.
 create table resource.installation (
-  only_row boolean default true not null,
-  release text not null,
-  role_prefix text not null,
+  only_row boolean default true not null,  -- Always true: the table holds one row.
+  release text not null,  -- Release of the program that last upgraded this database.
+  role_prefix text not null,  -- Beginning of the roles' names, broker_ by default.
+  -- Major version of the PostgreSQL that wrote the definitions in resource.installed_state.
   server_major integer not null,
-  installed_at timestamp with time zone not null,
+  installed_at timestamp with time zone not null,  -- When the last upgrade that changed anything ended.
   constraint installation_pkey primary key (only_row),
   constraint installation_only_row_check check (only_row)
 );
-comment on table resource.installation is 'One row: the release that is installed here, and how.';
-comment on column resource.installation.only_row is 'Always true: the table holds one row.';
-comment on column resource.installation.release is 'Release of the program that last upgraded this database.';
-comment on column resource.installation.role_prefix is 'Beginning of the roles'' names, broker_ by default.';
-comment on column resource.installation.server_major is
-  'Major version of the PostgreSQL that wrote the definitions in resource.installed_state.';
-comment on column resource.installation.installed_at is 'When the last upgrade that changed anything ended.';
 
+-- Names of the roles in this installation; functions look them up.
 create table resource.installation_role (
-  kind text not null,
-  role_name text not null,
+  kind text not null,  -- owner, agent, submitter, operator or viewer.
+  role_name text not null,  -- Name of the role in this cluster.
   constraint installation_role_pkey primary key (kind),
   constraint installation_role_role_name_key unique (role_name),
   constraint installation_role_kind_check check (kind = any (array['owner'::text, 'agent'::text, 'submitter'::text,
     'operator'::text, 'viewer'::text]))
 );
-comment on table resource.installation_role is 'Names of the roles in this installation; functions look them up.';
-comment on column resource.installation_role.kind is 'owner, agent, submitter, operator or viewer.';
-comment on column resource.installation_role.role_name is 'Name of the role in this cluster.';
 
+-- The function, procedure, view or trigger that each file of sql/ made, and the file's sha256.
 create table resource.installed_object (
-  path text not null,
-  kind text not null,
-  schema_name text not null,
-  object_name text not null,
-  arguments text not null,
-  relation_name text,
-  sha256 text not null,
-  release text not null,
-  installed_at timestamp with time zone not null,
+  path text not null,  -- File below sql/.
+  kind text not null,  -- function, procedure, view or trigger.
+  schema_name text not null,  -- Schema of the object.
+  object_name text not null,  -- Name of the object.
+  arguments text not null,  -- Types of the input arguments as PostgreSQL writes them; empty for views and triggers.
+  relation_name text,  -- Table of a trigger, else null.
+  sha256 text not null,  -- sha256 of the file's text, in hex.
+  release text not null,  -- Release that last wrote the object.
+  installed_at timestamp with time zone not null,  -- When the object was last written.
   constraint installed_object_pkey primary key (path)
 );
-comment on table resource.installed_object is
-  'The function, procedure, view or trigger that each file of sql/ made, and the file''s sha256.';
-comment on column resource.installed_object.path is 'File below sql/.';
-comment on column resource.installed_object.kind is 'function, procedure, view or trigger.';
-comment on column resource.installed_object.schema_name is 'Schema of the object.';
-comment on column resource.installed_object.object_name is 'Name of the object.';
-comment on column resource.installed_object.arguments is
-  'Types of the input arguments as PostgreSQL writes them; empty for views and triggers.';
-comment on column resource.installed_object.relation_name is 'Table of a trigger, else null.';
-comment on column resource.installed_object.sha256 is 'sha256 of the file''s text, in hex.';
-comment on column resource.installed_object.release is 'Release that last wrote the object.';
-comment on column resource.installed_object.installed_at is 'When the object was last written.';
 
+-- The catalogue as the last upgrade left it, in PostgreSQL's words; broker db check compares today's.
 create table resource.installed_state (
-  item text not null,
-  aspect text not null,
-  value text not null,
+  item text not null,  -- Kind and name of the object.
+  aspect text not null,  -- definition, owner or comment.
+  value text not null,  -- Text from the catalogue.
   constraint installed_state_pkey primary key (item, aspect)
 );
-comment on table resource.installed_state is
-  'The catalogue as the last upgrade left it, in PostgreSQL''s words; broker db check compares today''s.';
-comment on column resource.installed_state.item is 'Kind and name of the object.';
-comment on column resource.installed_state.aspect is 'definition, owner or comment.';
-comment on column resource.installed_state.value is 'Text from the catalogue.';
 
+-- Types of computation instances that can be rented, with what an instance of the type has (instance-scheduling.md).
 create table resource.instance_type (
-  setup text not null,
-  name text not null,
-  cpu numeric not null,
-  ram numeric not null,
-  price numeric not null,
+  setup text not null,  -- Tenant: DIRAC's Setup, PanDA's vo.
+  name text not null,  -- Name, such as c5.2xlarge.
+  cpu numeric not null,  -- Cores.
+  ram numeric not null,  -- Memory (MB).
+  price numeric not null,  -- Price per hour, in the currency of the catalogue.
   constraint instance_type_pkey primary key (setup, name),
+  -- more than 0 and less than 1e9
   constraint instance_type_cpu_check check (cpu > 0::numeric and cpu < '1000000000'::numeric),
+  -- 0 or more, and less than 1e15
   constraint instance_type_price_check check (price >= 0::numeric and price < '1000000000000000'::numeric),
+  -- more than 0 and less than 1e15
   constraint instance_type_ram_check check (ram > 0::numeric and ram < '1000000000000000'::numeric),
   constraint instance_type_setup_fkey foreign key (setup) references resource.setup(setup) on delete cascade
 );
-comment on table resource.instance_type is
-  'Types of computation instances that can be rented, with what an instance of the type has (instance-scheduling.md).';
-comment on column resource.instance_type.setup is 'Tenant: DIRAC''s Setup, PanDA''s vo.';
-comment on column resource.instance_type.name is 'Name, such as c5.2xlarge.';
-comment on column resource.instance_type.cpu is 'Cores.';
-comment on column resource.instance_type.ram is 'Memory (MB).';
-comment on column resource.instance_type.price is 'Price per hour, in the currency of the catalogue.';
-comment on constraint instance_type_cpu_check on resource.instance_type is 'more than 0 and less than 1e9';
-comment on constraint instance_type_price_check on resource.instance_type is '0 or more, and less than 1e15';
-comment on constraint instance_type_ram_check on resource.instance_type is 'more than 0 and less than 1e15';
 
+-- Links between storage sites.
 create table resource.link (
-  setup text not null,
-  src text not null,
-  dst text not null,
-  closeness double precision,
-  queued bigint,
-  queued_express bigint,
-  mbps_1h double precision,
-  mbps_1d double precision,
-  mbps_1w double precision,
+  setup text not null,  -- Tenant: DIRAC's Setup, PanDA's vo.
+  src text not null,  -- Storage site that files leave.
+  dst text not null,  -- Storage site that they go to.
+  closeness double precision,  -- 0 best to 11 worst, -1 blocked; null = not known.
+  queued bigint,  -- Files queued, activity Production Output.
+  queued_express bigint,  -- Files queued, activity Express.
+  mbps_1h double precision,  -- Throughput of the last hour (MB/s).
+  mbps_1d double precision,  -- Throughput of the last day (MB/s).
+  mbps_1w double precision,  -- Throughput of the last week (MB/s).
   constraint link_pkey primary key (setup, src, dst),
+  -- 0 (best) to 11 (worst), or -1 (blocked)
   constraint link_closeness_allowed check (closeness >= '-1'::integer::double precision and closeness <= 11::double
     precision),
+  -- a number between -1e15 and 1e15
   constraint link_closeness_check check (closeness > '-1000000000000000'::numeric::double precision and closeness <
     '1000000000000000'::numeric::double precision),
-  constraint link_mbps_1d_allowed check (mbps_1d >= 0::double precision),
+  constraint link_mbps_1d_allowed check (mbps_1d >= 0::double precision),  -- 0 or more
+  -- a number between -1e15 and 1e15
   constraint link_mbps_1d_check check (mbps_1d > '-1000000000000000'::numeric::double precision and mbps_1d <
     '1000000000000000'::numeric::double precision),
-  constraint link_mbps_1h_allowed check (mbps_1h >= 0::double precision),
+  constraint link_mbps_1h_allowed check (mbps_1h >= 0::double precision),  -- 0 or more
+  -- a number between -1e15 and 1e15
   constraint link_mbps_1h_check check (mbps_1h > '-1000000000000000'::numeric::double precision and mbps_1h <
     '1000000000000000'::numeric::double precision),
-  constraint link_mbps_1w_allowed check (mbps_1w >= 0::double precision),
+  constraint link_mbps_1w_allowed check (mbps_1w >= 0::double precision),  -- 0 or more
+  -- a number between -1e15 and 1e15
   constraint link_mbps_1w_check check (mbps_1w > '-1000000000000000'::numeric::double precision and mbps_1w <
     '1000000000000000'::numeric::double precision),
-  constraint link_queued_allowed check (queued >= 0),
+  constraint link_queued_allowed check (queued >= 0),  -- 0 or more
+  -- a number between -1e15 and 1e15
   constraint link_queued_check check (queued::numeric > '-1000000000000000'::numeric and queued::numeric <
     '1000000000000000'::numeric),
-  constraint link_queued_express_allowed check (queued_express >= 0),
+  constraint link_queued_express_allowed check (queued_express >= 0),  -- 0 or more
+  -- a number between -1e15 and 1e15
   constraint link_queued_express_check check (queued_express::numeric > '-1000000000000000'::numeric and
     queued_express::numeric < '1000000000000000'::numeric),
   constraint link_setup_fkey foreign key (setup) references resource.setup(setup) on delete cascade
 );
-comment on table resource.link is 'Links between storage sites.';
-comment on column resource.link.setup is 'Tenant: DIRAC''s Setup, PanDA''s vo.';
-comment on column resource.link.src is 'Storage site that files leave.';
-comment on column resource.link.dst is 'Storage site that they go to.';
-comment on column resource.link.closeness is '0 best to 11 worst, -1 blocked; null = not known.';
-comment on column resource.link.queued is 'Files queued, activity Production Output.';
-comment on column resource.link.queued_express is 'Files queued, activity Express.';
-comment on column resource.link.mbps_1h is 'Throughput of the last hour (MB/s).';
-comment on column resource.link.mbps_1d is 'Throughput of the last day (MB/s).';
-comment on column resource.link.mbps_1w is 'Throughput of the last week (MB/s).';
-comment on constraint link_closeness_allowed on resource.link is '0 (best) to 11 (worst), or -1 (blocked)';
-comment on constraint link_closeness_check on resource.link is 'a number between -1e15 and 1e15';
-comment on constraint link_mbps_1d_allowed on resource.link is '0 or more';
-comment on constraint link_mbps_1d_check on resource.link is 'a number between -1e15 and 1e15';
-comment on constraint link_mbps_1h_allowed on resource.link is '0 or more';
-comment on constraint link_mbps_1h_check on resource.link is 'a number between -1e15 and 1e15';
-comment on constraint link_mbps_1w_allowed on resource.link is '0 or more';
-comment on constraint link_mbps_1w_check on resource.link is 'a number between -1e15 and 1e15';
-comment on constraint link_queued_allowed on resource.link is '0 or more';
-comment on constraint link_queued_check on resource.link is 'a number between -1e15 and 1e15';
-comment on constraint link_queued_express_allowed on resource.link is '0 or more';
-comment on constraint link_queued_express_check on resource.link is 'a number between -1e15 and 1e15';
 
+-- Nuclei, where more is known of them than the queues say; a site with a queue of role nucleus is one without a row,
+-- too.
 create table resource.nucleus (
-  setup text not null,
-  nucleus text not null,
-  state text default 'ACTIVE'::text,
-  bare_nucleus text,
-  secondary_nucleus text,
-  backlogged boolean,
+  setup text not null,  -- Tenant: DIRAC's Setup, PanDA's vo.
+  nucleus text not null,  -- PanDA site.
+  state text default 'ACTIVE'::text,  -- ACTIVE, or not to be used.
+  bare_nucleus text,  -- only or allow (full chain); null = as the catchall of its first queue says.
+  secondary_nucleus text,  -- Site whose storages a full-chain task uses.
+  backlogged boolean,  -- Long transfer backlog, set by hand; null = computed from the links.
   constraint nucleus_pkey primary key (setup, nucleus),
+  -- only or allow
   constraint nucleus_bare_nucleus_allowed check (bare_nucleus = any (array['only'::text, 'allow'::text])),
   constraint nucleus_setup_fkey foreign key (setup) references resource.setup(setup) on delete cascade
 );
-comment on table resource.nucleus is
-  'Nuclei, where more is known of them than the queues say; a site with a queue of role nucleus is one without a row, '
-  'too.';
-comment on column resource.nucleus.setup is 'Tenant: DIRAC''s Setup, PanDA''s vo.';
-comment on column resource.nucleus.nucleus is 'PanDA site.';
-comment on column resource.nucleus.state is 'ACTIVE, or not to be used.';
-comment on column resource.nucleus.bare_nucleus is
-  'only or allow (full chain); null = as the catchall of its first queue says.';
-comment on column resource.nucleus.secondary_nucleus is 'Site whose storages a full-chain task uses.';
-comment on column resource.nucleus.backlogged is 'Long transfer backlog, set by hand; null = computed from the links.';
-comment on constraint nucleus_bare_nucleus_allowed on resource.nucleus is 'only or allow';
 
+-- Requests for jobs by pilots of queues, by ten minutes, of which not every one is noted (taskqueue.roll_up_resources).
 create table resource.pilot_request (
-  setup text not null,
-  queue text not null,
-  since timestamp with time zone not null,
-  requests bigint not null,
+  setup text not null,  -- Tenant.
+  queue text not null,  -- Unified queue.
+  since timestamp with time zone not null,  -- Begin of the ten minutes.
+  requests bigint not null,  -- Requests noted.
   constraint pilot_request_pkey primary key (setup, queue, since),
   constraint pilot_request_setup_fkey foreign key (setup) references resource.setup(setup) on delete cascade
 );
-comment on table resource.pilot_request is
-  'Requests for jobs by pilots of queues, by ten minutes, of which not every one is noted '
-  '(taskqueue.roll_up_resources).';
-comment on column resource.pilot_request.setup is 'Tenant.';
-comment on column resource.pilot_request.queue is 'Unified queue.';
-comment on column resource.pilot_request.since is 'Begin of the ten minutes.';
-comment on column resource.pilot_request.requests is 'Requests noted.';
 
+-- PanDA queues as CRIC publishes them. Null or 0 in a limit is no limit.
 create table resource.queue (
-  setup text not null,
-  queue text not null,
-  panda_site text,
-  role text default 'satellite'::text,
+  setup text not null,  -- Tenant: DIRAC's Setup, PanDA's vo.
+  queue text not null,  -- Name of the PanDA queue.
+  panda_site text,  -- PanDA site; a nucleus is a site with a queue of role nucleus.
+  role text default 'satellite'::text,  -- nucleus or satellite.
+  -- production, analysis, unified or another; the job brokers take production or analysis, and unified.
   type text default 'unified'::text,
-  cloud text default 'WORLD'::text,
-  status text default 'online'::text,
-  capability text,
-  workflow text,
-  corecount integer default 1,
-  corepower double precision default 10,
-  maxrss double precision default 0,
-  minrss double precision default 0,
-  maxtime double precision default 0,
-  mintime double precision default 0,
-  maxwdir double precision default 0,
+  cloud text default 'WORLD'::text,  -- Cloud.
+  status text default 'online'::text,  -- online, offline, brokeroff, test, standby, paused ...
+  capability text,  -- ucore: the queue is unified, its pseudo-queues (one a resource type) are the candidates.
+  workflow text,  -- Harvester's workflow, such as pull_ups.
+  corecount integer default 1,  -- Cores of a slot; null or 0 counts 1.
+  corepower double precision default 10,  -- HS06 per core; null or 0 counts 10.
+  maxrss double precision default 0,  -- Memory of a slot at most (MB).
+  minrss double precision default 0,  -- Memory of a slot at least (MB).
+  maxtime double precision default 0,  -- Walltime at most (s).
+  mintime double precision default 0,  -- Walltime at least (s).
+  maxwdir double precision default 0,  -- Scratch of a slot at most (MiB).
+  -- Input of a slot at most (MB); -1 = input is always read directly from the storage.
   maxinputsize double precision default 0,
-  releases text[] default '{ANY}'::text[],
-  pledgedcpu double precision default 0,
-  transferringlimit double precision default 0,
-  transtimehi double precision,
-  transtimelo double precision,
-  fairsharepolicy text,
-  wnconnectivity text,
-  jobseed text default 'all'::text,
-  maxdiskio double precision default 0,
-  direct_access_lan boolean,
-  direct_access_wan boolean,
-  tier text,
-  catchall text,
-  params jsonb default '{}'::jsonb,
-  uconfig jsonb default '{}'::jsonb,
-  storage_site text,
-  cric jsonb default '{}'::jsonb,
-  resource_type text,
+  releases text[] default '{ANY}'::text[],  -- ANY, AUTO, or releases.
+  pledgedcpu double precision default 0,  -- Pledged cores; -1 = opportunistic, 0 = none.
+  transferringlimit double precision default 0,  -- Transferring jobs at most; null or 0 counts 2000.
+  transtimehi double precision,  -- Days that a transferring job of high priority may take.
+  transtimelo double precision,  -- Days that a transferring job of low priority may take.
+  fairsharepolicy text,  -- Shares of the site's own, such as type=evgen:100%,type=any:0% (brokerage-rules 1.9).
+  wnconnectivity text,  -- Outbound network of worker nodes: full, http or none, and an IP stack: full#IPv4.
+  jobseed text default 'all'::text,  -- Event service: std, es, eshigh or all; null counts std.
+  maxdiskio double precision default 0,  -- diskIO per core of running jobs at most (kB/s).
+  direct_access_lan boolean,  -- Input can be read directly from the local storage.
+  direct_access_wan boolean,  -- Input can be read directly from remote storages.
+  tier text,  -- Tier, such as T2D.
+  catchall text,  -- Flags and key=value items, separated by commas.
+  params jsonb default '{}'::jsonb,  -- Parameters of the queue; looked up before catchall.
+  uconfig jsonb default '{}'::jsonb,  -- Configuration of a unified queue.
+  storage_site text,  -- Storage site that links are looked up by; null = the site of the default output storage.
+  cric jsonb default '{}'::jsonb,  -- CRIC's other fields as they came; no rule of pgbroker reads them.
+  resource_type text,  -- CRIC: GRID, hpc, cloud, ...; null = GRID.
   constraint queue_pkey primary key (setup, queue),
-  constraint queue_corecount_allowed check (corecount >= '-1'::integer),
+  constraint queue_corecount_allowed check (corecount >= '-1'::integer),  -- 0 or more, or -1
+  -- a number between -1e9 and 1e9
   constraint queue_corecount_check check (corecount::numeric > '-1000000000'::numeric and corecount::numeric <
     '1000000000'::numeric),
-  constraint queue_corepower_allowed check (corepower >= 0::double precision),
+  constraint queue_corepower_allowed check (corepower >= 0::double precision),  -- 0 or more
+  -- a number between -1e15 and 1e15
   constraint queue_corepower_check check (corepower > '-1000000000000000'::numeric::double precision and corepower <
     '1000000000000000'::numeric::double precision),
-  constraint queue_maxdiskio_allowed check (maxdiskio >= '-1'::integer::double precision),
+  constraint queue_maxdiskio_allowed check (maxdiskio >= '-1'::integer::double precision),  -- 0 or more, or -1
+  -- a number between -1e15 and 1e15
   constraint queue_maxdiskio_check check (maxdiskio > '-1000000000000000'::numeric::double precision and maxdiskio <
     '1000000000000000'::numeric::double precision),
-  constraint queue_maxinputsize_allowed check (maxinputsize >= '-1'::integer::double precision),
+  constraint queue_maxinputsize_allowed check (maxinputsize >= '-1'::integer::double precision),  -- 0 or more, or -1
+  -- a number between -1e15 and 1e15
   constraint queue_maxinputsize_check check (maxinputsize > '-1000000000000000'::numeric::double precision and
     maxinputsize < '1000000000000000'::numeric::double precision),
-  constraint queue_maxrss_allowed check (maxrss >= '-1'::integer::double precision),
+  constraint queue_maxrss_allowed check (maxrss >= '-1'::integer::double precision),  -- 0 or more, or -1
+  -- a number between -1e15 and 1e15
   constraint queue_maxrss_check check (maxrss > '-1000000000000000'::numeric::double precision and maxrss <
     '1000000000000000'::numeric::double precision),
-  constraint queue_maxtime_allowed check (maxtime >= '-1'::integer::double precision),
+  constraint queue_maxtime_allowed check (maxtime >= '-1'::integer::double precision),  -- 0 or more, or -1
+  -- a number between -1e15 and 1e15
   constraint queue_maxtime_check check (maxtime > '-1000000000000000'::numeric::double precision and maxtime <
     '1000000000000000'::numeric::double precision),
-  constraint queue_maxwdir_allowed check (maxwdir >= '-1'::integer::double precision),
+  constraint queue_maxwdir_allowed check (maxwdir >= '-1'::integer::double precision),  -- 0 or more, or -1
+  -- a number between -1e15 and 1e15
   constraint queue_maxwdir_check check (maxwdir > '-1000000000000000'::numeric::double precision and maxwdir <
     '1000000000000000'::numeric::double precision),
-  constraint queue_minrss_allowed check (minrss >= '-1'::integer::double precision),
+  constraint queue_minrss_allowed check (minrss >= '-1'::integer::double precision),  -- 0 or more, or -1
+  -- a number between -1e15 and 1e15
   constraint queue_minrss_check check (minrss > '-1000000000000000'::numeric::double precision and minrss <
     '1000000000000000'::numeric::double precision),
-  constraint queue_mintime_allowed check (mintime >= '-1'::integer::double precision),
+  constraint queue_mintime_allowed check (mintime >= '-1'::integer::double precision),  -- 0 or more, or -1
+  -- a number between -1e15 and 1e15
   constraint queue_mintime_check check (mintime > '-1000000000000000'::numeric::double precision and mintime <
     '1000000000000000'::numeric::double precision),
-  constraint queue_pledgedcpu_allowed check (pledgedcpu >= '-1'::integer::double precision),
+  constraint queue_pledgedcpu_allowed check (pledgedcpu >= '-1'::integer::double precision),  -- 0 or more, or -1
+  -- a number between -1e15 and 1e15
   constraint queue_pledgedcpu_check check (pledgedcpu > '-1000000000000000'::numeric::double precision and pledgedcpu <
     '1000000000000000'::numeric::double precision),
+  -- 0 or more, or -1
   constraint queue_transferringlimit_allowed check (transferringlimit >= '-1'::integer::double precision),
+  -- a number between -1e15 and 1e15
   constraint queue_transferringlimit_check check (transferringlimit > '-1000000000000000'::numeric::double precision
     and transferringlimit < '1000000000000000'::numeric::double precision),
-  constraint queue_transtimehi_allowed check (transtimehi >= '-1'::integer::double precision),
+  constraint queue_transtimehi_allowed check (transtimehi >= '-1'::integer::double precision),  -- 0 or more, or -1
+  -- a number between -1e15 and 1e15
   constraint queue_transtimehi_check check (transtimehi > '-1000000000000000'::numeric::double precision and
     transtimehi < '1000000000000000'::numeric::double precision),
-  constraint queue_transtimelo_allowed check (transtimelo >= '-1'::integer::double precision),
+  constraint queue_transtimelo_allowed check (transtimelo >= '-1'::integer::double precision),  -- 0 or more, or -1
+  -- a number between -1e15 and 1e15
   constraint queue_transtimelo_check check (transtimelo > '-1000000000000000'::numeric::double precision and
     transtimelo < '1000000000000000'::numeric::double precision),
   constraint queue_setup_fkey foreign key (setup) references resource.setup(setup) on delete cascade
 );
-comment on table resource.queue is 'PanDA queues as CRIC publishes them. Null or 0 in a limit is no limit.';
-comment on column resource.queue.setup is 'Tenant: DIRAC''s Setup, PanDA''s vo.';
-comment on column resource.queue.queue is 'Name of the PanDA queue.';
-comment on column resource.queue.panda_site is 'PanDA site; a nucleus is a site with a queue of role nucleus.';
-comment on column resource.queue.role is 'nucleus or satellite.';
-comment on column resource.queue.type is
-  'production, analysis, unified or another; the job brokers take production or analysis, and unified.';
-comment on column resource.queue.cloud is 'Cloud.';
-comment on column resource.queue.status is 'online, offline, brokeroff, test, standby, paused ...';
-comment on column resource.queue.capability is
-  'ucore: the queue is unified, its pseudo-queues (one a resource type) are the candidates.';
-comment on column resource.queue.workflow is 'Harvester''s workflow, such as pull_ups.';
-comment on column resource.queue.corecount is 'Cores of a slot; null or 0 counts 1.';
-comment on column resource.queue.corepower is 'HS06 per core; null or 0 counts 10.';
-comment on column resource.queue.maxrss is 'Memory of a slot at most (MB).';
-comment on column resource.queue.minrss is 'Memory of a slot at least (MB).';
-comment on column resource.queue.maxtime is 'Walltime at most (s).';
-comment on column resource.queue.mintime is 'Walltime at least (s).';
-comment on column resource.queue.maxwdir is 'Scratch of a slot at most (MiB).';
-comment on column resource.queue.maxinputsize is
-  'Input of a slot at most (MB); -1 = input is always read directly from the storage.';
-comment on column resource.queue.releases is 'ANY, AUTO, or releases.';
-comment on column resource.queue.pledgedcpu is 'Pledged cores; -1 = opportunistic, 0 = none.';
-comment on column resource.queue.transferringlimit is 'Transferring jobs at most; null or 0 counts 2000.';
-comment on column resource.queue.transtimehi is 'Days that a transferring job of high priority may take.';
-comment on column resource.queue.transtimelo is 'Days that a transferring job of low priority may take.';
-comment on column resource.queue.fairsharepolicy is
-  'Shares of the site''s own, such as type=evgen:100%,type=any:0% (brokerage-rules 1.9).';
-comment on column resource.queue.wnconnectivity is
-  'Outbound network of worker nodes: full, http or none, and an IP stack: full#IPv4.';
-comment on column resource.queue.jobseed is 'Event service: std, es, eshigh or all; null counts std.';
-comment on column resource.queue.maxdiskio is 'diskIO per core of running jobs at most (kB/s).';
-comment on column resource.queue.direct_access_lan is 'Input can be read directly from the local storage.';
-comment on column resource.queue.direct_access_wan is 'Input can be read directly from remote storages.';
-comment on column resource.queue.tier is 'Tier, such as T2D.';
-comment on column resource.queue.catchall is 'Flags and key=value items, separated by commas.';
-comment on column resource.queue.params is 'Parameters of the queue; looked up before catchall.';
-comment on column resource.queue.uconfig is 'Configuration of a unified queue.';
-comment on column resource.queue.storage_site is
-  'Storage site that links are looked up by; null = the site of the default output storage.';
-comment on column resource.queue.cric is 'CRIC''s other fields as they came; no rule of pgbroker reads them.';
-comment on column resource.queue.resource_type is 'CRIC: GRID, hpc, cloud, ...; null = GRID.';
-comment on constraint queue_corecount_allowed on resource.queue is '0 or more, or -1';
-comment on constraint queue_corecount_check on resource.queue is 'a number between -1e9 and 1e9';
-comment on constraint queue_corepower_allowed on resource.queue is '0 or more';
-comment on constraint queue_corepower_check on resource.queue is 'a number between -1e15 and 1e15';
-comment on constraint queue_maxdiskio_allowed on resource.queue is '0 or more, or -1';
-comment on constraint queue_maxdiskio_check on resource.queue is 'a number between -1e15 and 1e15';
-comment on constraint queue_maxinputsize_allowed on resource.queue is '0 or more, or -1';
-comment on constraint queue_maxinputsize_check on resource.queue is 'a number between -1e15 and 1e15';
-comment on constraint queue_maxrss_allowed on resource.queue is '0 or more, or -1';
-comment on constraint queue_maxrss_check on resource.queue is 'a number between -1e15 and 1e15';
-comment on constraint queue_maxtime_allowed on resource.queue is '0 or more, or -1';
-comment on constraint queue_maxtime_check on resource.queue is 'a number between -1e15 and 1e15';
-comment on constraint queue_maxwdir_allowed on resource.queue is '0 or more, or -1';
-comment on constraint queue_maxwdir_check on resource.queue is 'a number between -1e15 and 1e15';
-comment on constraint queue_minrss_allowed on resource.queue is '0 or more, or -1';
-comment on constraint queue_minrss_check on resource.queue is 'a number between -1e15 and 1e15';
-comment on constraint queue_mintime_allowed on resource.queue is '0 or more, or -1';
-comment on constraint queue_mintime_check on resource.queue is 'a number between -1e15 and 1e15';
-comment on constraint queue_pledgedcpu_allowed on resource.queue is '0 or more, or -1';
-comment on constraint queue_pledgedcpu_check on resource.queue is 'a number between -1e15 and 1e15';
-comment on constraint queue_transferringlimit_allowed on resource.queue is '0 or more, or -1';
-comment on constraint queue_transferringlimit_check on resource.queue is 'a number between -1e15 and 1e15';
-comment on constraint queue_transtimehi_allowed on resource.queue is '0 or more, or -1';
-comment on constraint queue_transtimehi_check on resource.queue is 'a number between -1e15 and 1e15';
-comment on constraint queue_transtimelo_allowed on resource.queue is '0 or more, or -1';
-comment on constraint queue_transtimelo_check on resource.queue is 'a number between -1e15 and 1e15';
 
+-- What is measured at a queue; changes by the minute.
 create table resource.queue_activity (
-  setup text not null,
-  queue text not null,
-  getjob bigint,
-  updatejob bigint,
-  laststart timestamp with time zone,
+  setup text not null,  -- Tenant: DIRAC's Setup, PanDA's vo.
+  queue text not null,  -- Queue.
+  getjob bigint,  -- Requests of pilots for a job in the last 3 h; null in both = no record.
+  updatejob bigint,  -- Heartbeats of pilots in the last 3 h.
+  laststart timestamp with time zone,  -- When a job last started there; null = no record.
+  -- Mean diskIO of the running jobs (kB/s per core); null = computed from the statistics.
   average_diskio double precision,
-  workers_running bigint,
-  workers_submitted bigint,
-  ups boolean default false,
-  core_running bigint,
-  core_starting bigint,
-  site_class smallint,
-  site_classified timestamp with time zone,
+  workers_running bigint,  -- Batch workers running.
+  workers_submitted bigint,  -- Batch workers submitted.
+  ups boolean default false,  -- A pull queue of unified pilot streaming.
+  core_running bigint,  -- Cores of running jobs.
+  core_starting bigint,  -- Cores of starting jobs.
+  site_class smallint,  -- Class for user analysis: 1 hi, 0 mid, -1 lo; null = not classified.
+  site_classified timestamp with time zone,  -- When site_class was said; null = it holds as it is.
   constraint queue_activity_pkey primary key (setup, queue),
-  constraint queue_activity_average_diskio_allowed check (average_diskio >= 0::double precision),
+  constraint queue_activity_average_diskio_allowed check (average_diskio >= 0::double precision),  -- 0 or more
+  -- a number between -1e15 and 1e15
   constraint queue_activity_average_diskio_check check (average_diskio > '-1000000000000000'::numeric::double precision
     and average_diskio < '1000000000000000'::numeric::double precision),
-  constraint queue_activity_core_running_allowed check (core_running >= 0),
+  constraint queue_activity_core_running_allowed check (core_running >= 0),  -- 0 or more
+  -- a number between -1e15 and 1e15
   constraint queue_activity_core_running_check check (core_running::numeric > '-1000000000000000'::numeric and
     core_running::numeric < '1000000000000000'::numeric),
-  constraint queue_activity_core_starting_allowed check (core_starting >= 0),
+  constraint queue_activity_core_starting_allowed check (core_starting >= 0),  -- 0 or more
+  -- a number between -1e15 and 1e15
   constraint queue_activity_core_starting_check check (core_starting::numeric > '-1000000000000000'::numeric and
     core_starting::numeric < '1000000000000000'::numeric),
-  constraint queue_activity_getjob_allowed check (getjob >= 0),
+  constraint queue_activity_getjob_allowed check (getjob >= 0),  -- 0 or more
+  -- a number between -1e15 and 1e15
   constraint queue_activity_getjob_check check (getjob::numeric > '-1000000000000000'::numeric and getjob::numeric <
     '1000000000000000'::numeric),
+  -- 1 (hi), 0 (mid) or -1 (lo)
   constraint queue_activity_site_class_allowed check (site_class >= '-1'::integer and site_class <= 1),
-  constraint queue_activity_updatejob_allowed check (updatejob >= 0),
+  constraint queue_activity_updatejob_allowed check (updatejob >= 0),  -- 0 or more
+  -- a number between -1e15 and 1e15
   constraint queue_activity_updatejob_check check (updatejob::numeric > '-1000000000000000'::numeric and
     updatejob::numeric < '1000000000000000'::numeric),
-  constraint queue_activity_workers_running_allowed check (workers_running >= 0),
+  constraint queue_activity_workers_running_allowed check (workers_running >= 0),  -- 0 or more
+  -- a number between -1e15 and 1e15
   constraint queue_activity_workers_running_check check (workers_running::numeric > '-1000000000000000'::numeric and
     workers_running::numeric < '1000000000000000'::numeric),
-  constraint queue_activity_workers_submitted_allowed check (workers_submitted >= 0),
+  constraint queue_activity_workers_submitted_allowed check (workers_submitted >= 0),  -- 0 or more
+  -- a number between -1e15 and 1e15
   constraint queue_activity_workers_submitted_check check (workers_submitted::numeric > '-1000000000000000'::numeric
     and workers_submitted::numeric < '1000000000000000'::numeric),
   constraint queue_activity_setup_fkey foreign key (setup) references resource.setup(setup) on delete cascade
 );
-comment on table resource.queue_activity is 'What is measured at a queue; changes by the minute.';
-comment on column resource.queue_activity.setup is 'Tenant: DIRAC''s Setup, PanDA''s vo.';
-comment on column resource.queue_activity.queue is 'Queue.';
-comment on column resource.queue_activity.getjob is
-  'Requests of pilots for a job in the last 3 h; null in both = no record.';
-comment on column resource.queue_activity.updatejob is 'Heartbeats of pilots in the last 3 h.';
-comment on column resource.queue_activity.laststart is 'When a job last started there; null = no record.';
-comment on column resource.queue_activity.average_diskio is
-  'Mean diskIO of the running jobs (kB/s per core); null = computed from the statistics.';
-comment on column resource.queue_activity.workers_running is 'Batch workers running.';
-comment on column resource.queue_activity.workers_submitted is 'Batch workers submitted.';
-comment on column resource.queue_activity.ups is 'A pull queue of unified pilot streaming.';
-comment on column resource.queue_activity.core_running is 'Cores of running jobs.';
-comment on column resource.queue_activity.core_starting is 'Cores of starting jobs.';
-comment on column resource.queue_activity.site_class is
-  'Class for user analysis: 1 hi, 0 mid, -1 lo; null = not classified.';
-comment on column resource.queue_activity.site_classified is 'When site_class was said; null = it holds as it is.';
-comment on constraint queue_activity_average_diskio_allowed on resource.queue_activity is '0 or more';
-comment on constraint queue_activity_average_diskio_check on resource.queue_activity is
-  'a number between -1e15 and 1e15';
-comment on constraint queue_activity_core_running_allowed on resource.queue_activity is '0 or more';
-comment on constraint queue_activity_core_running_check on resource.queue_activity is 'a number between -1e15 and 1e15';
-comment on constraint queue_activity_core_starting_allowed on resource.queue_activity is '0 or more';
-comment on constraint queue_activity_core_starting_check on resource.queue_activity is
-  'a number between -1e15 and 1e15';
-comment on constraint queue_activity_getjob_allowed on resource.queue_activity is '0 or more';
-comment on constraint queue_activity_getjob_check on resource.queue_activity is 'a number between -1e15 and 1e15';
-comment on constraint queue_activity_site_class_allowed on resource.queue_activity is '1 (hi), 0 (mid) or -1 (lo)';
-comment on constraint queue_activity_updatejob_allowed on resource.queue_activity is '0 or more';
-comment on constraint queue_activity_updatejob_check on resource.queue_activity is 'a number between -1e15 and 1e15';
-comment on constraint queue_activity_workers_running_allowed on resource.queue_activity is '0 or more';
-comment on constraint queue_activity_workers_running_check on resource.queue_activity is
-  'a number between -1e15 and 1e15';
-comment on constraint queue_activity_workers_submitted_allowed on resource.queue_activity is '0 or more';
-comment on constraint queue_activity_workers_submitted_check on resource.queue_activity is
-  'a number between -1e15 and 1e15';
 
+-- Queues that another broker locked.
 create table resource.queue_lock (
-  setup text not null,
-  queue text not null,
-  locked_at timestamp with time zone,
+  setup text not null,  -- Tenant: DIRAC's Setup, PanDA's vo.
+  queue text not null,  -- Queue.
+  locked_at timestamp with time zone,  -- When; a lock counts five minutes; null = now.
   constraint queue_lock_pkey primary key (setup, queue),
   constraint queue_lock_setup_fkey foreign key (setup) references resource.setup(setup) on delete cascade
 );
-comment on table resource.queue_lock is 'Queues that another broker locked.';
-comment on column resource.queue_lock.setup is 'Tenant: DIRAC''s Setup, PanDA''s vo.';
-comment on column resource.queue_lock.queue is 'Queue.';
-comment on column resource.queue_lock.locked_at is 'When; a lock counts five minutes; null = now.';
 
+-- Storages of a queue by direction and scope (CRIC's astorages); the first of a direction is the default.
 create table resource.queue_storage (
-  setup text not null,
-  queue text not null,
-  direction text not null,
-  scope text default 'default'::text not null,
-  "position" integer not null,
-  storage text,
+  setup text not null,  -- Tenant: DIRAC's Setup, PanDA's vo.
+  queue text not null,  -- Queue.
+  direction text not null,  -- read_lan: input; write_lan: output.
+  scope text default 'default'::text not null,  -- default or analysis.
+  "position" integer not null,  -- Order, from 1.
+  storage text,  -- Storage.
   constraint queue_storage_pkey primary key (setup, queue, direction, scope, "position"),
+  -- read_lan (input) or write_lan (output)
   constraint queue_storage_direction_check check (direction = any (array['read_lan'::text, 'write_lan'::text])),
+  -- a number between -1e9 and 1e9
   constraint queue_storage_position_check check ("position"::numeric > '-1000000000'::numeric and "position"::numeric <
     '1000000000'::numeric),
+  -- default or analysis
   constraint queue_storage_scope_check check (scope = any (array['default'::text, 'analysis'::text])),
   constraint queue_storage_setup_fkey foreign key (setup) references resource.setup(setup) on delete cascade
 );
-comment on table resource.queue_storage is
-  'Storages of a queue by direction and scope (CRIC''s astorages); the first of a direction is the default.';
-comment on column resource.queue_storage.setup is 'Tenant: DIRAC''s Setup, PanDA''s vo.';
-comment on column resource.queue_storage.queue is 'Queue.';
-comment on column resource.queue_storage.direction is 'read_lan: input; write_lan: output.';
-comment on column resource.queue_storage.scope is 'default or analysis.';
-comment on column resource.queue_storage."position" is 'Order, from 1.';
-comment on column resource.queue_storage.storage is 'Storage.';
-comment on constraint queue_storage_direction_check on resource.queue_storage is
-  'read_lan (input) or write_lan (output)';
-comment on constraint queue_storage_position_check on resource.queue_storage is 'a number between -1e9 and 1e9';
-comment on constraint queue_storage_scope_check on resource.queue_storage is 'default or analysis';
 
+-- Resource types that a unified queue is split into and tasks are sorted by (brokerage-rules 1.0). A setup without rows
+-- has the six of resource.default_resource_type.
 create table resource.resource_type (
-  setup text not null,
-  name text not null,
-  mincore integer,
-  maxcore integer,
-  minrampercore integer,
-  maxrampercore integer,
+  setup text not null,  -- Tenant: DIRAC's Setup, PanDA's vo.
+  name text not null,  -- Name, such as SCORE or MCORE_HIMEM.
+  mincore integer,  -- Cores at least; null = no limit.
+  maxcore integer,  -- Cores at most; null = no limit.
+  minrampercore integer,  -- Memory per core at least (MB); null = no limit.
+  maxrampercore integer,  -- Memory per core at most (MB); null = no limit.
   constraint resource_type_pkey primary key (setup, name),
-  constraint resource_type_maxcore_allowed check (maxcore >= 0),
+  constraint resource_type_maxcore_allowed check (maxcore >= 0),  -- 0 or more
+  -- a number between -1e9 and 1e9
   constraint resource_type_maxcore_check check (maxcore::numeric > '-1000000000'::numeric and maxcore::numeric <
     '1000000000'::numeric),
-  constraint resource_type_maxrampercore_allowed check (maxrampercore >= 0),
+  constraint resource_type_maxrampercore_allowed check (maxrampercore >= 0),  -- 0 or more
+  -- a number between -1e9 and 1e9
   constraint resource_type_maxrampercore_check check (maxrampercore::numeric > '-1000000000'::numeric and
     maxrampercore::numeric < '1000000000'::numeric),
-  constraint resource_type_mincore_allowed check (mincore >= 0),
+  constraint resource_type_mincore_allowed check (mincore >= 0),  -- 0 or more
+  -- a number between -1e9 and 1e9
   constraint resource_type_mincore_check check (mincore::numeric > '-1000000000'::numeric and mincore::numeric <
     '1000000000'::numeric),
-  constraint resource_type_minrampercore_allowed check (minrampercore >= 0),
+  constraint resource_type_minrampercore_allowed check (minrampercore >= 0),  -- 0 or more
+  -- a number between -1e9 and 1e9
   constraint resource_type_minrampercore_check check (minrampercore::numeric > '-1000000000'::numeric and
     minrampercore::numeric < '1000000000'::numeric),
   constraint resource_type_setup_fkey foreign key (setup) references resource.setup(setup) on delete cascade
 );
-comment on table resource.resource_type is
-  'Resource types that a unified queue is split into and tasks are sorted by (brokerage-rules 1.0). A setup without '
-  'rows has the six of resource.default_resource_type.';
-comment on column resource.resource_type.setup is 'Tenant: DIRAC''s Setup, PanDA''s vo.';
-comment on column resource.resource_type.name is 'Name, such as SCORE or MCORE_HIMEM.';
-comment on column resource.resource_type.mincore is 'Cores at least; null = no limit.';
-comment on column resource.resource_type.maxcore is 'Cores at most; null = no limit.';
-comment on column resource.resource_type.minrampercore is 'Memory per core at least (MB); null = no limit.';
-comment on column resource.resource_type.maxrampercore is 'Memory per core at most (MB); null = no limit.';
-comment on constraint resource_type_maxcore_allowed on resource.resource_type is '0 or more';
-comment on constraint resource_type_maxcore_check on resource.resource_type is 'a number between -1e9 and 1e9';
-comment on constraint resource_type_maxrampercore_allowed on resource.resource_type is '0 or more';
-comment on constraint resource_type_maxrampercore_check on resource.resource_type is 'a number between -1e9 and 1e9';
-comment on constraint resource_type_mincore_allowed on resource.resource_type is '0 or more';
-comment on constraint resource_type_mincore_check on resource.resource_type is 'a number between -1e9 and 1e9';
-comment on constraint resource_type_minrampercore_allowed on resource.resource_type is '0 or more';
-comment on constraint resource_type_minrampercore_check on resource.resource_type is 'a number between -1e9 and 1e9';
 
+-- Setups (tenants). A setup comes into being with its first job or configuration.
 create table resource.setup (
-  setup text not null,
-  created_at timestamp with time zone default now() not null,
+  setup text not null,  -- Tenant: DIRAC's Setup, PanDA's vo.
+  created_at timestamp with time zone default now() not null,  -- When the setup came into being.
+  -- The moment that resource.clock() answers for a simulated setup; null = real time.
   simulated timestamp with time zone,
+  -- A world that is evaluated by itself: configuration of all setups does not hold in it.
   alone boolean default false not null,
   constraint setup_pkey primary key (setup),
   constraint setup_setup_check check (setup <> ''::text)
 );
-comment on table resource.setup is 'Setups (tenants). A setup comes into being with its first job or configuration.';
-comment on column resource.setup.setup is 'Tenant: DIRAC''s Setup, PanDA''s vo.';
-comment on column resource.setup.created_at is 'When the setup came into being.';
-comment on column resource.setup.simulated is
-  'The moment that resource.clock() answers for a simulated setup; null = real time.';
-comment on column resource.setup.alone is
-  'A world that is evaluated by itself: configuration of all setups does not hold in it.';
 
+-- Global shares.
 create table resource.share (
-  setup text not null,
-  gshare text not null,
-  parent text,
-  target double precision,
-  running double precision,
-  queued double precision,
-  usage_percent double precision,
-  equivalent_usage_percent double precision,
-  measured timestamp with time zone,
+  setup text not null,  -- Tenant: DIRAC's Setup, PanDA's vo.
+  gshare text not null,  -- Global share.
+  parent text,  -- Share that it is part of.
+  target double precision,  -- Target (HS06).
+  running double precision,  -- Running (HS06).
+  queued double precision,  -- Queued (HS06).
+  usage_percent double precision,  -- Usage divided by target, as a fraction whatever its name says (PanDA's).
+  equivalent_usage_percent double precision,  -- The like with the share above it, as a fraction.
+  measured timestamp with time zone,  -- When the usage was measured; null = it holds as it is.
   constraint share_pkey primary key (setup, gshare),
+  -- a number between -1e15 and 1e15
   constraint share_equivalent_usage_percent_check check (equivalent_usage_percent >
     '-1000000000000000'::numeric::double precision and equivalent_usage_percent < '1000000000000000'::numeric::double
     precision),
+  -- a number between -1e15 and 1e15
   constraint share_queued_check check (queued > '-1000000000000000'::numeric::double precision and queued <
     '1000000000000000'::numeric::double precision),
+  -- a number between -1e15 and 1e15
   constraint share_running_check check (running > '-1000000000000000'::numeric::double precision and running <
     '1000000000000000'::numeric::double precision),
+  -- a number between -1e15 and 1e15
   constraint share_target_check check (target > '-1000000000000000'::numeric::double precision and target <
     '1000000000000000'::numeric::double precision),
+  -- a number between -1e15 and 1e15
   constraint share_usage_percent_check check (usage_percent > '-1000000000000000'::numeric::double precision and
     usage_percent < '1000000000000000'::numeric::double precision),
   constraint share_setup_fkey foreign key (setup) references resource.setup(setup) on delete cascade
 );
-comment on table resource.share is 'Global shares.';
-comment on column resource.share.setup is 'Tenant: DIRAC''s Setup, PanDA''s vo.';
-comment on column resource.share.gshare is 'Global share.';
-comment on column resource.share.parent is 'Share that it is part of.';
-comment on column resource.share.target is 'Target (HS06).';
-comment on column resource.share.running is 'Running (HS06).';
-comment on column resource.share.queued is 'Queued (HS06).';
-comment on column resource.share.usage_percent is
-  'Usage divided by target, as a fraction whatever its name says (PanDA''s).';
-comment on column resource.share.equivalent_usage_percent is 'The like with the share above it, as a fraction.';
-comment on column resource.share.measured is 'When the usage was measured; null = it holds as it is.';
-comment on constraint share_equivalent_usage_percent_check on resource.share is 'a number between -1e15 and 1e15';
-comment on constraint share_queued_check on resource.share is 'a number between -1e15 and 1e15';
-comment on constraint share_running_check on resource.share is 'a number between -1e15 and 1e15';
-comment on constraint share_target_check on resource.share is 'a number between -1e15 and 1e15';
-comment on constraint share_usage_percent_check on resource.share is 'a number between -1e15 and 1e15';
 
+-- Slots of the proactive job assignment (Harvester_Slots).
 create table resource.slot (
-  setup text not null,
-  queue text not null,
-  number integer not null,
-  gshare text,
-  resource_type text,
-  numslots bigint,
+  setup text not null,  -- Tenant: DIRAC's Setup, PanDA's vo.
+  queue text not null,  -- Queue.
+  number integer not null,  -- Which row of the queue, from 1.
+  gshare text,  -- Global share; null = any.
+  resource_type text,  -- Resource type; null = any.
+  numslots bigint,  -- Slots in cores; 0 = take the starting jobs for them.
   constraint slot_pkey primary key (setup, queue, number),
-  constraint slot_numslots_allowed check (numslots >= 0),
+  constraint slot_numslots_allowed check (numslots >= 0),  -- 0 or more
+  -- a number between -1e15 and 1e15
   constraint slot_numslots_check check (numslots::numeric > '-1000000000000000'::numeric and numslots::numeric <
     '1000000000000000'::numeric),
   constraint slot_setup_fkey foreign key (setup) references resource.setup(setup) on delete cascade
 );
-comment on table resource.slot is 'Slots of the proactive job assignment (Harvester_Slots).';
-comment on column resource.slot.setup is 'Tenant: DIRAC''s Setup, PanDA''s vo.';
-comment on column resource.slot.queue is 'Queue.';
-comment on column resource.slot.number is 'Which row of the queue, from 1.';
-comment on column resource.slot.gshare is 'Global share; null = any.';
-comment on column resource.slot.resource_type is 'Resource type; null = any.';
-comment on column resource.slot.numslots is 'Slots in cores; 0 = take the starting jobs for them.';
-comment on constraint slot_numslots_allowed on resource.slot is '0 or more';
-comment on constraint slot_numslots_check on resource.slot is 'a number between -1e15 and 1e15';
 
+-- Software that a queue publishes (seed 000, Release/cache Availability Check); the queue ALL holds the sources of
+-- containers.
 create table resource.software (
-  setup text not null,
-  queue text not null,
-  cmtconfigs text[] default '{}'::text[],
-  containers text[] default '{}'::text[],
-  cvmfs text[] default '{}'::text[],
-  architectures jsonb default '[]'::jsonb,
+  setup text not null,  -- Tenant: DIRAC's Setup, PanDA's vo.
+  queue text not null,  -- Queue, or ALL.
+  cmtconfigs text[] default '{}'::text[],  -- Platforms.
+  containers text[] default '{}'::text[],  -- Prefixes of container paths; any, /cvmfs.
+  cvmfs text[] default '{}'::text[],  -- Repositories: atlas, nightlies, any.
+  architectures jsonb default '[]'::jsonb,  -- Hardware: objects of type cpu or gpu with lists of strings.
   constraint software_pkey primary key (setup, queue),
   constraint software_setup_fkey foreign key (setup) references resource.setup(setup) on delete cascade
 );
-comment on table resource.software is
-  'Software that a queue publishes (seed 000, Release/cache Availability Check); the queue ALL holds the sources of '
-  'containers.';
-comment on column resource.software.setup is 'Tenant: DIRAC''s Setup, PanDA''s vo.';
-comment on column resource.software.queue is 'Queue, or ALL.';
-comment on column resource.software.cmtconfigs is 'Platforms.';
-comment on column resource.software.containers is 'Prefixes of container paths; any, /cvmfs.';
-comment on column resource.software.cvmfs is 'Repositories: atlas, nightlies, any.';
-comment on column resource.software.architectures is 'Hardware: objects of type cpu or gpu with lists of strings.';
 
+-- Releases and caches that a queue publishes.
 create table resource.software_tag (
-  setup text not null,
-  queue text not null,
-  number integer not null,
-  tag text,
-  cmtconfig text,
-  project text,
-  release text,
-  container_name text,
-  sources text[] default '{}'::text[],
+  setup text not null,  -- Tenant: DIRAC's Setup, PanDA's vo.
+  queue text not null,  -- Queue, or ALL.
+  number integer not null,  -- Which tag of the queue, from 1.
+  tag text,  -- Tag.
+  cmtconfig text,  -- Platform.
+  project text,  -- Project, such as Athena.
+  release text,  -- Release, such as 21.0.38.
+  container_name text,  -- Container of the release; empty = none.
+  sources text[] default '{}'::text[],  -- Paths of the container.
   constraint software_tag_pkey primary key (setup, queue, number),
   constraint software_tag_setup_fkey foreign key (setup) references resource.setup(setup) on delete cascade
 );
 create index software_tag_container on resource.software_tag (setup, container_name) where (container_name <> ''::text);
 create index software_tag_release on resource.software_tag (setup, project, release);
 create index software_tag_source on resource.software_tag using gin (sources);
-comment on table resource.software_tag is 'Releases and caches that a queue publishes.';
-comment on column resource.software_tag.setup is 'Tenant: DIRAC''s Setup, PanDA''s vo.';
-comment on column resource.software_tag.queue is 'Queue, or ALL.';
-comment on column resource.software_tag.number is 'Which tag of the queue, from 1.';
-comment on column resource.software_tag.tag is 'Tag.';
-comment on column resource.software_tag.cmtconfig is 'Platform.';
-comment on column resource.software_tag.project is 'Project, such as Athena.';
-comment on column resource.software_tag.release is 'Release, such as 21.0.38.';
-comment on column resource.software_tag.container_name is 'Container of the release; empty = none.';
-comment on column resource.software_tag.sources is 'Paths of the container.';
 
+-- Storage endpoints (RSEs). Space in GB (1024^3 bytes); null counts 0.
 create table resource.storage (
-  setup text not null,
-  storage text not null,
-  type text default 'DATADISK'::text,
-  is_tape boolean default false,
-  site text,
-  space_free double precision,
-  space_expired double precision,
-  space_min_free double precision,
-  space_unavailable double precision,
-  space_total double precision,
+  setup text not null,  -- Tenant: DIRAC's Setup, PanDA's vo.
+  storage text not null,  -- Name of the endpoint.
+  type text default 'DATADISK'::text,  -- DATADISK, DATATAPE, SCRATCHDISK, ...
+  is_tape boolean default false,  -- Files are on tape.
+  site text,  -- Storage site: what links join.
+  space_free double precision,  -- Free space (GB).
+  space_expired double precision,  -- Space of expired secondary data (GB).
+  space_min_free double precision,  -- Space that must stay free (GB).
+  space_unavailable double precision,  -- Space that is not available (GB).
+  space_total double precision,  -- Total space (GB).
+  -- Reading from the worker nodes: ON, OFF, TEST or PROBING; OFF and TEST blacklist, null and all else are usable.
   read_lan text,
+  -- Writing from the worker nodes: ON, OFF, TEST or PROBING; OFF and TEST blacklist, null and all else are usable.
   write_lan text,
+  -- Reading from elsewhere: ON, OFF, TEST or PROBING; OFF and TEST blacklist, null and all else are usable.
   read_wan text,
+  -- Writing from elsewhere: ON, OFF, TEST or PROBING; OFF and TEST blacklist, null and all else are usable.
   write_wan text,
-  cric jsonb default '{}'::jsonb,
+  cric jsonb default '{}'::jsonb,  -- CRIC's other fields as they came.
   constraint storage_pkey primary key (setup, storage),
+  -- ON, OFF, TEST or PROBING
   constraint storage_read_lan_allowed check (read_lan = any (array['ON'::text, 'OFF'::text, 'TEST'::text,
     'PROBING'::text])),
+  -- ON, OFF, TEST or PROBING
   constraint storage_read_wan_allowed check (read_wan = any (array['ON'::text, 'OFF'::text, 'TEST'::text,
     'PROBING'::text])),
+  -- a number between -1e15 and 1e15
   constraint storage_space_expired_check check (space_expired > '-1000000000000000'::numeric::double precision and
     space_expired < '1000000000000000'::numeric::double precision),
+  -- a number between -1e15 and 1e15
   constraint storage_space_free_check check (space_free > '-1000000000000000'::numeric::double precision and space_free
     < '1000000000000000'::numeric::double precision),
+  -- a number between -1e15 and 1e15
   constraint storage_space_min_free_check check (space_min_free > '-1000000000000000'::numeric::double precision and
     space_min_free < '1000000000000000'::numeric::double precision),
+  -- a number between -1e15 and 1e15
   constraint storage_space_total_check check (space_total > '-1000000000000000'::numeric::double precision and
     space_total < '1000000000000000'::numeric::double precision),
+  -- a number between -1e15 and 1e15
   constraint storage_space_unavailable_check check (space_unavailable > '-1000000000000000'::numeric::double precision
     and space_unavailable < '1000000000000000'::numeric::double precision),
+  -- ON, OFF, TEST or PROBING
   constraint storage_write_lan_allowed check (write_lan = any (array['ON'::text, 'OFF'::text, 'TEST'::text,
     'PROBING'::text])),
+  -- ON, OFF, TEST or PROBING
   constraint storage_write_wan_allowed check (write_wan = any (array['ON'::text, 'OFF'::text, 'TEST'::text,
     'PROBING'::text])),
   constraint storage_setup_fkey foreign key (setup) references resource.setup(setup) on delete cascade
 );
-comment on table resource.storage is 'Storage endpoints (RSEs). Space in GB (1024^3 bytes); null counts 0.';
-comment on column resource.storage.setup is 'Tenant: DIRAC''s Setup, PanDA''s vo.';
-comment on column resource.storage.storage is 'Name of the endpoint.';
-comment on column resource.storage.type is 'DATADISK, DATATAPE, SCRATCHDISK, ...';
-comment on column resource.storage.is_tape is 'Files are on tape.';
-comment on column resource.storage.site is 'Storage site: what links join.';
-comment on column resource.storage.space_free is 'Free space (GB).';
-comment on column resource.storage.space_expired is 'Space of expired secondary data (GB).';
-comment on column resource.storage.space_min_free is 'Space that must stay free (GB).';
-comment on column resource.storage.space_unavailable is 'Space that is not available (GB).';
-comment on column resource.storage.space_total is 'Total space (GB).';
-comment on column resource.storage.read_lan is
-  'Reading from the worker nodes: ON, OFF, TEST or PROBING; OFF and TEST blacklist, null and all else are usable.';
-comment on column resource.storage.write_lan is
-  'Writing from the worker nodes: ON, OFF, TEST or PROBING; OFF and TEST blacklist, null and all else are usable.';
-comment on column resource.storage.read_wan is
-  'Reading from elsewhere: ON, OFF, TEST or PROBING; OFF and TEST blacklist, null and all else are usable.';
-comment on column resource.storage.write_wan is
-  'Writing from elsewhere: ON, OFF, TEST or PROBING; OFF and TEST blacklist, null and all else are usable.';
-comment on column resource.storage.cric is 'CRIC''s other fields as they came.';
-comment on constraint storage_read_lan_allowed on resource.storage is 'ON, OFF, TEST or PROBING';
-comment on constraint storage_read_wan_allowed on resource.storage is 'ON, OFF, TEST or PROBING';
-comment on constraint storage_space_expired_check on resource.storage is 'a number between -1e15 and 1e15';
-comment on constraint storage_space_free_check on resource.storage is 'a number between -1e15 and 1e15';
-comment on constraint storage_space_min_free_check on resource.storage is 'a number between -1e15 and 1e15';
-comment on constraint storage_space_total_check on resource.storage is 'a number between -1e15 and 1e15';
-comment on constraint storage_space_unavailable_check on resource.storage is 'a number between -1e15 and 1e15';
-comment on constraint storage_write_lan_allowed on resource.storage is 'ON, OFF, TEST or PROBING';
-comment on constraint storage_write_wan_allowed on resource.storage is 'ON, OFF, TEST or PROBING';
 
+-- GPUs of a queue's worker nodes, as the monitoring saw them.
 create table resource.worker_gpu (
-  setup text not null,
-  queue text not null,
-  number integer not null,
-  vendor text,
-  model text,
-  vram double precision,
-  architecture text,
-  framework_version text,
-  driver_version text,
+  setup text not null,  -- Tenant: DIRAC's Setup, PanDA's vo.
+  queue text not null,  -- Queue.
+  number integer not null,  -- Which row of the queue, from 1.
+  vendor text,  -- Vendor.
+  model text,  -- Model.
+  vram double precision,  -- Memory (MB).
+  architecture text,  -- Microarchitecture.
+  framework_version text,  -- Version of the framework, such as CUDA's.
+  driver_version text,  -- Version of the driver.
   constraint worker_gpu_pkey primary key (setup, queue, number),
-  constraint worker_gpu_vram_allowed check (vram >= 0::double precision),
+  constraint worker_gpu_vram_allowed check (vram >= 0::double precision),  -- 0 or more
+  -- a number between -1e15 and 1e15
   constraint worker_gpu_vram_check check (vram > '-1000000000000000'::numeric::double precision and vram <
     '1000000000000000'::numeric::double precision),
   constraint worker_gpu_setup_fkey foreign key (setup) references resource.setup(setup) on delete cascade
 );
-comment on table resource.worker_gpu is 'GPUs of a queue''s worker nodes, as the monitoring saw them.';
-comment on column resource.worker_gpu.setup is 'Tenant: DIRAC''s Setup, PanDA''s vo.';
-comment on column resource.worker_gpu.queue is 'Queue.';
-comment on column resource.worker_gpu.number is 'Which row of the queue, from 1.';
-comment on column resource.worker_gpu.vendor is 'Vendor.';
-comment on column resource.worker_gpu.model is 'Model.';
-comment on column resource.worker_gpu.vram is 'Memory (MB).';
-comment on column resource.worker_gpu.architecture is 'Microarchitecture.';
-comment on column resource.worker_gpu.framework_version is 'Version of the framework, such as CUDA''s.';
-comment on column resource.worker_gpu.driver_version is 'Version of the driver.';
-comment on constraint worker_gpu_vram_allowed on resource.worker_gpu is '0 or more';
-comment on constraint worker_gpu_vram_check on resource.worker_gpu is 'a number between -1e15 and 1e15';

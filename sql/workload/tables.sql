@@ -1,409 +1,270 @@
 -- Tables, types and sequences of the schema workload, as a fresh install on PostgreSQL 18 has them, to be read.
 -- Nobody edits or runs this file: migrations/ makes the tables, `broker db schema --write` writes the file.
 
+-- Order of the history of jobs.
 create sequence workload.job_history_number;
-comment on sequence workload.job_history_number is 'Order of the history of jobs.';
 
+-- Ids of jobs made here, from 10^12 on: those that submitters give are below.
 create sequence workload.job_id start with 1000000000000;
-comment on sequence workload.job_id is 'Ids of jobs made here, from 10^12 on: those that submitters give are below.';
 
+-- Datasets.
 create table workload.dataset (
-  setup text not null,
-  dataset text not null,
-  type text default 'input'::text,
-  site text,
-  created timestamp with time zone,
-  modified timestamp with time zone,
-  distributed boolean default false,
+  setup text not null,  -- Tenant: DIRAC's Setup, PanDA's vo.
+  dataset text not null,  -- Name.
+  type text default 'input'::text,  -- input, output, log, lib, pseudo_input, ...
+  site text,  -- Queues that jobs of it are pre-assigned to, separated by commas (merging).
+  created timestamp with time zone,  -- When it was made.
+  modified timestamp with time zone,  -- When it was last changed.
+  distributed boolean default false,  -- Its files are at many places, none has all.
   constraint dataset_pkey primary key (setup, dataset),
   constraint dataset_setup_fkey foreign key (setup) references resource.setup(setup) on delete cascade
 );
-comment on table workload.dataset is 'Datasets.';
-comment on column workload.dataset.setup is 'Tenant: DIRAC''s Setup, PanDA''s vo.';
-comment on column workload.dataset.dataset is 'Name.';
-comment on column workload.dataset.type is 'input, output, log, lib, pseudo_input, ...';
-comment on column workload.dataset.site is 'Queues that jobs of it are pre-assigned to, separated by commas (merging).';
-comment on column workload.dataset.created is 'When it was made.';
-comment on column workload.dataset.modified is 'When it was last changed.';
-comment on column workload.dataset.distributed is 'Its files are at many places, none has all.';
 
+-- Files of datasets.
 create table workload.dataset_file (
-  setup text not null,
-  dataset text not null,
-  "position" integer not null,
-  lfn text,
-  size bigint default 0,
-  nevents bigint default 0,
-  start_event bigint,
-  end_event bigint,
+  setup text not null,  -- Tenant: DIRAC's Setup, PanDA's vo.
+  dataset text not null,  -- Dataset.
+  "position" integer not null,  -- Order, from 1.
+  lfn text,  -- Logical file name.
+  size bigint default 0,  -- Bytes.
+  nevents bigint default 0,  -- Events.
+  start_event bigint,  -- First event.
+  end_event bigint,  -- Last event.
   constraint dataset_file_pkey primary key (setup, dataset, "position"),
+  -- a number between -1e15 and 1e15
   constraint dataset_file_end_event_check check (end_event::numeric > '-1000000000000000'::numeric and
     end_event::numeric < '1000000000000000'::numeric),
-  constraint dataset_file_nevents_allowed check (nevents >= 0),
+  constraint dataset_file_nevents_allowed check (nevents >= 0),  -- 0 or more
+  -- a number between -1e15 and 1e15
   constraint dataset_file_nevents_check check (nevents::numeric > '-1000000000000000'::numeric and nevents::numeric <
     '1000000000000000'::numeric),
+  -- a number between -1e9 and 1e9
   constraint dataset_file_position_check check ("position"::numeric > '-1000000000'::numeric and "position"::numeric <
     '1000000000'::numeric),
-  constraint dataset_file_size_allowed check (size >= 0),
+  constraint dataset_file_size_allowed check (size >= 0),  -- 0 or more
+  -- a number between -1e15 and 1e15
   constraint dataset_file_size_check check (size::numeric > '-1000000000000000'::numeric and size::numeric <
     '1000000000000000'::numeric),
+  -- a number between -1e15 and 1e15
   constraint dataset_file_start_event_check check (start_event::numeric > '-1000000000000000'::numeric and
     start_event::numeric < '1000000000000000'::numeric),
   constraint dataset_file_setup_fkey foreign key (setup) references resource.setup(setup) on delete cascade
 );
-comment on table workload.dataset_file is 'Files of datasets.';
-comment on column workload.dataset_file.setup is 'Tenant: DIRAC''s Setup, PanDA''s vo.';
-comment on column workload.dataset_file.dataset is 'Dataset.';
-comment on column workload.dataset_file."position" is 'Order, from 1.';
-comment on column workload.dataset_file.lfn is 'Logical file name.';
-comment on column workload.dataset_file.size is 'Bytes.';
-comment on column workload.dataset_file.nevents is 'Events.';
-comment on column workload.dataset_file.start_event is 'First event.';
-comment on column workload.dataset_file.end_event is 'Last event.';
-comment on constraint dataset_file_end_event_check on workload.dataset_file is 'a number between -1e15 and 1e15';
-comment on constraint dataset_file_nevents_allowed on workload.dataset_file is '0 or more';
-comment on constraint dataset_file_nevents_check on workload.dataset_file is 'a number between -1e15 and 1e15';
-comment on constraint dataset_file_position_check on workload.dataset_file is 'a number between -1e9 and 1e9';
-comment on constraint dataset_file_size_allowed on workload.dataset_file is '0 or more';
-comment on constraint dataset_file_size_check on workload.dataset_file is 'a number between -1e15 and 1e15';
-comment on constraint dataset_file_start_event_check on workload.dataset_file is 'a number between -1e15 and 1e15';
 
+-- Jobs that ended, by task, queue and minute; workload.job_change adds to them.
 create table workload.end_count (
-  setup text not null,
-  task_id bigint not null,
-  queue text,
-  status text not null,
-  minute timestamp with time zone not null,
-  jobs bigint not null,
+  setup text not null,  -- Tenant.
+  task_id bigint not null,  -- Task.
+  queue text,  -- Unified queue; null = none yet.
+  status text not null,  -- finished, failed, cancelled or closed.
+  minute timestamp with time zone not null,  -- The minute, by its begin.
+  jobs bigint not null,  -- Jobs.
   constraint end_count_key unique nulls not distinct (setup, task_id, queue, status, minute)
 );
-comment on table workload.end_count is 'Jobs that ended, by task, queue and minute; workload.job_change adds to them.';
-comment on column workload.end_count.setup is 'Tenant.';
-comment on column workload.end_count.task_id is 'Task.';
-comment on column workload.end_count.queue is 'Unified queue; null = none yet.';
-comment on column workload.end_count.status is 'finished, failed, cancelled or closed.';
-comment on column workload.end_count.minute is 'The minute, by its begin.';
-comment on column workload.end_count.jobs is 'Jobs.';
 
+-- What a task's input amounts to, as brokerage reads it. Derived from its datasets by workload.digest_input.
 create table workload.input_digest (
-  setup text not null,
-  task_id bigint not null,
-  files bigint,
-  size bigint,
-  shared_files boolean,
-  jobs bigint,
-  job_events bigint,
-  job_input_mb double precision,
-  job_input_bytes bigint,
-  events bigint,
+  setup text not null,  -- Tenant: DIRAC's Setup, PanDA's vo.
+  task_id bigint not null,  -- Task.
+  files bigint,  -- Files of the datasets that are not pseudo, each name once.
+  size bigint,  -- Their bytes.
+  shared_files boolean,  -- A name is in two datasets of the task.
+  jobs bigint,  -- Jobs: groups of nFilesPerJob primary files (G13).
+  job_events bigint,  -- Events of the largest job.
+  job_input_mb double precision,  -- Input of the largest job from the primary dataset (MB, a file of size 0 counts 1).
+  job_input_bytes bigint,  -- Input of the largest job from all datasets (bytes).
+  events bigint,  -- Events of the primary dataset.
   constraint input_digest_pkey primary key (setup, task_id),
   constraint input_digest_setup_fkey foreign key (setup) references resource.setup(setup) on delete cascade
 );
-comment on table workload.input_digest is
-  'What a task''s input amounts to, as brokerage reads it. Derived from its datasets by workload.digest_input.';
-comment on column workload.input_digest.setup is 'Tenant: DIRAC''s Setup, PanDA''s vo.';
-comment on column workload.input_digest.task_id is 'Task.';
-comment on column workload.input_digest.files is 'Files of the datasets that are not pseudo, each name once.';
-comment on column workload.input_digest.size is 'Their bytes.';
-comment on column workload.input_digest.shared_files is 'A name is in two datasets of the task.';
-comment on column workload.input_digest.jobs is 'Jobs: groups of nFilesPerJob primary files (G13).';
-comment on column workload.input_digest.job_events is 'Events of the largest job.';
-comment on column workload.input_digest.job_input_mb is
-  'Input of the largest job from the primary dataset (MB, a file of size 0 counts 1).';
-comment on column workload.input_digest.job_input_bytes is 'Input of the largest job from all datasets (bytes).';
-comment on column workload.input_digest.events is 'Events of the primary dataset.';
 
+-- Jobs. Brokerage counts them.
 create table workload.job (
-  setup text not null,
-  job_id bigint not null,
-  task_id bigint,
-  queue text,
-  status text,
-  sub_status text,
-  priority integer,
-  gshare text,
-  label text,
-  user_name text,
-  working_group text,
-  resource_type text,
-  cores integer,
-  created timestamp with time zone,
+  setup text not null,  -- Tenant: DIRAC's Setup, PanDA's vo.
+  job_id bigint not null,  -- PanDA id.
+  task_id bigint,  -- Task; null = none.
+  queue text,  -- Unified queue; null = not brokered.
+  status text,  -- PanDA's status: defined, assigned, activated, starting, running, ...
+  sub_status text,  -- Status within.
+  priority integer,  -- Current priority.
+  gshare text,  -- Global share.
+  label text,  -- prodSourceLabel.
+  user_name text,  -- User.
+  working_group text,  -- Working group.
+  resource_type text,  -- Resource type.
+  cores integer,  -- Cores.
+  created timestamp with time zone,  -- When it was made.
+  -- When it last changed or, for one that no JobAgent of this database has, was last heard of.
   modified timestamp with time zone,
-  state_changed timestamp with time zone,
-  started timestamp with time zone,
-  ended timestamp with time zone,
-  workflow text,
-  relocation_flag smallint,
-  activated timestamp with time zone,
-  processing_type text,
-  nucleus text,
-  number bigint,
+  state_changed timestamp with time zone,  -- When its status changed.
+  started timestamp with time zone,  -- When it started.
+  ended timestamp with time zone,  -- When it ended.
+  workflow text,  -- Workflow.
+  relocation_flag smallint,  -- PanDA's relocationFlag.
+  activated timestamp with time zone,  -- Since when it waited for a worker node; null = since it was created.
+  processing_type text,  -- processingType; pmerge is a merge job; null = as its task.
+  nucleus text,  -- Nucleus of its task when it was made; null = none.
+  number bigint,  -- Which part of its task's input it works on, from 1; null = not made here.
+  -- 0 = its part of the input is its own; else the how-manieth job of that part it was whose work went back to the
+  -- task.
   rebrokered integer default 0 not null,
-  previous_queues text[],
-  disk_io double precision,
-  input_files bigint,
-  input_bytes bigint,
-  events bigint,
+  previous_queues text[],  -- Queues where its part of the input was before, oldest first; null = none.
+  disk_io double precision,  -- diskIO of its task (kB/s per core); null = not known.
+  input_files bigint,  -- Files it reads; null = not made here.
+  input_bytes bigint,  -- Bytes of them; null = not made here.
+  events bigint,  -- Events of its part of the primary input; null = not made here.
   constraint job_pkey primary key (setup, job_id),
   constraint job_setup_fkey foreign key (setup) references resource.setup(setup) on delete cascade
 ) with (fillfactor=70, autovacuum_vacuum_scale_factor=0.02, autovacuum_vacuum_cost_delay=0);
 create index job_active on workload.job (setup, task_id, queue) where (ended is null);
 create index job_analysis on workload.job (setup, started) where (gshare = 'User Analysis'::text);
+-- Each part of a task's input is the work of one job at a time.
 create unique index job_task on workload.job (setup, task_id, number, rebrokered);
-comment on table workload.job is 'Jobs. Brokerage counts them.';
-comment on column workload.job.setup is 'Tenant: DIRAC''s Setup, PanDA''s vo.';
-comment on column workload.job.job_id is 'PanDA id.';
-comment on column workload.job.task_id is 'Task; null = none.';
-comment on column workload.job.queue is 'Unified queue; null = not brokered.';
-comment on column workload.job.status is 'PanDA''s status: defined, assigned, activated, starting, running, ...';
-comment on column workload.job.sub_status is 'Status within.';
-comment on column workload.job.priority is 'Current priority.';
-comment on column workload.job.gshare is 'Global share.';
-comment on column workload.job.label is 'prodSourceLabel.';
-comment on column workload.job.user_name is 'User.';
-comment on column workload.job.working_group is 'Working group.';
-comment on column workload.job.resource_type is 'Resource type.';
-comment on column workload.job.cores is 'Cores.';
-comment on column workload.job.created is 'When it was made.';
-comment on column workload.job.modified is
-  'When it last changed or, for one that no JobAgent of this database has, was last heard of.';
-comment on column workload.job.state_changed is 'When its status changed.';
-comment on column workload.job.started is 'When it started.';
-comment on column workload.job.ended is 'When it ended.';
-comment on column workload.job.workflow is 'Workflow.';
-comment on column workload.job.relocation_flag is 'PanDA''s relocationFlag.';
-comment on column workload.job.activated is 'Since when it waited for a worker node; null = since it was created.';
-comment on column workload.job.processing_type is 'processingType; pmerge is a merge job; null = as its task.';
-comment on column workload.job.nucleus is 'Nucleus of its task when it was made; null = none.';
-comment on column workload.job.number is 'Which part of its task''s input it works on, from 1; null = not made here.';
-comment on column workload.job.rebrokered is
-  '0 = its part of the input is its own; else the how-manieth job of that part it was whose work went back to the '
-  'task.';
-comment on column workload.job.previous_queues is
-  'Queues where its part of the input was before, oldest first; null = none.';
-comment on column workload.job.disk_io is 'diskIO of its task (kB/s per core); null = not known.';
-comment on column workload.job.input_files is 'Files it reads; null = not made here.';
-comment on column workload.job.input_bytes is 'Bytes of them; null = not made here.';
-comment on column workload.job.events is 'Events of its part of the primary input; null = not made here.';
-comment on index workload.job_task is 'Each part of a task''s input is the work of one job at a time.';
 
+-- Changes of status that the counts below do not hold yet: one row a change, or a group of equal ones.
 create table workload.job_change (
-  setup text not null,
-  at timestamp with time zone not null,
-  jobs bigint not null,
-  from_status text,
-  to_status text,
-  task_id bigint,
-  queue text,
-  gshare text,
-  resource_type text,
-  nucleus text,
-  label text,
-  user_name text,
-  working_group text,
-  processing_type text,
-  cores bigint not null,
-  disk_io numeric,
-  disk_io_jobs bigint not null
+  setup text not null,  -- Tenant.
+  at timestamp with time zone not null,  -- When.
+  jobs bigint not null,  -- Jobs that changed.
+  from_status text,  -- Status before; null = made.
+  to_status text,  -- Status after; null = forgotten.
+  task_id bigint,  -- Task; null = none.
+  queue text,  -- Unified queue; null = none yet.
+  gshare text,  -- Global share; null = none.
+  resource_type text,  -- Resource type; null = none.
+  nucleus text,  -- Nucleus that outputs go to; null = none.
+  label text,  -- prodSourceLabel; null = none.
+  user_name text,  -- User; null = none.
+  working_group text,  -- Working group; null = none.
+  processing_type text,  -- processingType; null = none.
+  cores bigint not null,  -- Cores of these jobs.
+  disk_io numeric,  -- Sum of their diskIO; null = not known of any.
+  disk_io_jobs bigint not null  -- How many of them say a diskIO.
 ) with (autovacuum_vacuum_scale_factor=0.02, autovacuum_vacuum_cost_delay=0);
-comment on table workload.job_change is
-  'Changes of status that the counts below do not hold yet: one row a change, or a group of equal ones.';
-comment on column workload.job_change.setup is 'Tenant.';
-comment on column workload.job_change.at is 'When.';
-comment on column workload.job_change.jobs is 'Jobs that changed.';
-comment on column workload.job_change.from_status is 'Status before; null = made.';
-comment on column workload.job_change.to_status is 'Status after; null = forgotten.';
-comment on column workload.job_change.task_id is 'Task; null = none.';
-comment on column workload.job_change.queue is 'Unified queue; null = none yet.';
-comment on column workload.job_change.gshare is 'Global share; null = none.';
-comment on column workload.job_change.resource_type is 'Resource type; null = none.';
-comment on column workload.job_change.nucleus is 'Nucleus that outputs go to; null = none.';
-comment on column workload.job_change.label is 'prodSourceLabel; null = none.';
-comment on column workload.job_change.user_name is 'User; null = none.';
-comment on column workload.job_change.working_group is 'Working group; null = none.';
-comment on column workload.job_change.processing_type is 'processingType; null = none.';
-comment on column workload.job_change.cores is 'Cores of these jobs.';
-comment on column workload.job_change.disk_io is 'Sum of their diskIO; null = not known of any.';
-comment on column workload.job_change.disk_io_jobs is 'How many of them say a diskIO.';
 
+-- Every change of a job's status.
 create table workload.job_history (
-  setup text not null,
-  at timestamp with time zone not null,
-  number bigint default nextval('workload.job_history_number'::regclass) not null,
-  job_id bigint not null,
-  from_status text,
-  to_status text not null,
-  role_name text not null,
-  why text
+  setup text not null,  -- Tenant.
+  at timestamp with time zone not null,  -- When.
+  number bigint default nextval('workload.job_history_number'::regclass) not null,  -- Order of changes at one time.
+  job_id bigint not null,  -- Job.
+  from_status text,  -- Status before; null = made.
+  to_status text not null,  -- Status after.
+  role_name text not null,  -- Who: the database role that called.
+  why text  -- Why: what was called, or the rule that applied.
 ) partition by range (at);
 create index job_history_job on workload.job_history (setup, job_id, at);
-comment on table workload.job_history is 'Every change of a job''s status.';
-comment on column workload.job_history.setup is 'Tenant.';
-comment on column workload.job_history.at is 'When.';
-comment on column workload.job_history.number is 'Order of changes at one time.';
-comment on column workload.job_history.job_id is 'Job.';
-comment on column workload.job_history.from_status is 'Status before; null = made.';
-comment on column workload.job_history.to_status is 'Status after.';
-comment on column workload.job_history.role_name is 'Who: the database role that called.';
-comment on column workload.job_history.why is 'Why: what was called, or the rule that applied.';
 
 create table workload.job_history_default partition of workload.job_history default;
 
+-- Jobs that have not ended, counted by what brokerage looks at; workload.job_change adds to them.
 create table workload.queue_count (
-  setup text not null,
-  queue text,
-  gshare text,
-  resource_type text,
-  nucleus text,
-  label text,
-  status text not null,
-  jobs bigint not null,
-  cores bigint not null,
-  disk_io numeric not null,
-  disk_io_jobs bigint not null,
+  setup text not null,  -- Tenant.
+  queue text,  -- Unified queue; null = none yet.
+  gshare text,  -- Global share; null = none.
+  resource_type text,  -- Resource type; null = none.
+  nucleus text,  -- Nucleus that outputs go to; null = none.
+  label text,  -- prodSourceLabel; null = none.
+  status text not null,  -- Status.
+  jobs bigint not null,  -- Jobs.
+  cores bigint not null,  -- Cores of them.
+  disk_io numeric not null,  -- Sum of the diskIO of those that say one.
+  disk_io_jobs bigint not null,  -- How many say one.
   constraint queue_count_key unique nulls not distinct (setup, queue, gshare, resource_type, nucleus, label, status)
 ) with (fillfactor=50);
-comment on table workload.queue_count is
-  'Jobs that have not ended, counted by what brokerage looks at; workload.job_change adds to them.';
-comment on column workload.queue_count.setup is 'Tenant.';
-comment on column workload.queue_count.queue is 'Unified queue; null = none yet.';
-comment on column workload.queue_count.gshare is 'Global share; null = none.';
-comment on column workload.queue_count.resource_type is 'Resource type; null = none.';
-comment on column workload.queue_count.nucleus is 'Nucleus that outputs go to; null = none.';
-comment on column workload.queue_count.label is 'prodSourceLabel; null = none.';
-comment on column workload.queue_count.status is 'Status.';
-comment on column workload.queue_count.jobs is 'Jobs.';
-comment on column workload.queue_count.cores is 'Cores of them.';
-comment on column workload.queue_count.disk_io is 'Sum of the diskIO of those that say one.';
-comment on column workload.queue_count.disk_io_jobs is 'How many say one.';
 
+-- Work that is left at a nucleus (HS06 s).
 create table workload.remaining_work (
-  setup text not null,
-  nucleus text not null,
-  gshare text not null,
-  priority integer not null,
-  work double precision,
+  setup text not null,  -- Tenant: DIRAC's Setup, PanDA's vo.
+  nucleus text not null,  -- Nucleus.
+  gshare text not null,  -- Global share; empty = the whole work of the nucleus.
+  priority integer not null,  -- Priority of the tasks; 0 with the whole work.
+  work double precision,  -- HS06 s.
   constraint remaining_work_pkey primary key (setup, nucleus, gshare, priority),
+  -- a number between -1e9 and 1e9
   constraint remaining_work_priority_check check (priority::numeric > '-1000000000'::numeric and priority::numeric <
     '1000000000'::numeric),
-  constraint remaining_work_work_allowed check (work >= 0::double precision),
+  constraint remaining_work_work_allowed check (work >= 0::double precision),  -- 0 or more
+  -- a number between -1e15 and 1e15
   constraint remaining_work_work_check check (work > '-1000000000000000'::numeric::double precision and work <
     '1000000000000000'::numeric::double precision),
   constraint remaining_work_setup_fkey foreign key (setup) references resource.setup(setup) on delete cascade
 );
-comment on table workload.remaining_work is 'Work that is left at a nucleus (HS06 s).';
-comment on column workload.remaining_work.setup is 'Tenant: DIRAC''s Setup, PanDA''s vo.';
-comment on column workload.remaining_work.nucleus is 'Nucleus.';
-comment on column workload.remaining_work.gshare is 'Global share; empty = the whole work of the nucleus.';
-comment on column workload.remaining_work.priority is 'Priority of the tasks; 0 with the whole work.';
-comment on column workload.remaining_work.work is 'HS06 s.';
-comment on constraint remaining_work_priority_check on workload.remaining_work is 'a number between -1e9 and 1e9';
-comment on constraint remaining_work_work_allowed on workload.remaining_work is '0 or more';
-comment on constraint remaining_work_work_check on workload.remaining_work is 'a number between -1e15 and 1e15';
 
+-- Replicas of datasets. Complete when found = total; an incomplete one holds its lfns, or the first files of the
+-- dataset.
 create table workload.replica (
-  setup text not null,
-  dataset text not null,
-  storage text not null,
-  found bigint,
-  total bigint,
-  asize bigint,
-  tsize bigint,
-  vp boolean default false,
-  lfns text[],
+  setup text not null,  -- Tenant: DIRAC's Setup, PanDA's vo.
+  dataset text not null,  -- Dataset.
+  storage text not null,  -- Storage endpoint.
+  found bigint,  -- Files there; null = as many as lfns, else all.
+  total bigint,  -- Files of the dataset; null = as many as it has here.
+  asize bigint,  -- Bytes there; null = summed from the files.
+  tsize bigint,  -- Bytes of the dataset; null = summed from the files.
+  vp boolean default false,  -- A virtual placement: a cache may hold it.
+  lfns text[],  -- Files there, where not all are; null = the first found ones.
   constraint replica_pkey primary key (setup, dataset, storage),
-  constraint replica_asize_allowed check (asize >= 0),
+  constraint replica_asize_allowed check (asize >= 0),  -- 0 or more
+  -- a number between -1e15 and 1e15
   constraint replica_asize_check check (asize::numeric > '-1000000000000000'::numeric and asize::numeric <
     '1000000000000000'::numeric),
-  constraint replica_found_allowed check (found >= 0),
+  constraint replica_found_allowed check (found >= 0),  -- 0 or more
+  -- a number between -1e15 and 1e15
   constraint replica_found_check check (found::numeric > '-1000000000000000'::numeric and found::numeric <
     '1000000000000000'::numeric),
-  constraint replica_total_allowed check (total >= 0),
+  constraint replica_total_allowed check (total >= 0),  -- 0 or more
+  -- a number between -1e15 and 1e15
   constraint replica_total_check check (total::numeric > '-1000000000000000'::numeric and total::numeric <
     '1000000000000000'::numeric),
-  constraint replica_tsize_allowed check (tsize >= 0),
+  constraint replica_tsize_allowed check (tsize >= 0),  -- 0 or more
+  -- a number between -1e15 and 1e15
   constraint replica_tsize_check check (tsize::numeric > '-1000000000000000'::numeric and tsize::numeric <
     '1000000000000000'::numeric),
   constraint replica_setup_fkey foreign key (setup) references resource.setup(setup) on delete cascade
 );
 create index replica_storage on workload.replica (setup, storage);
-comment on table workload.replica is
-  'Replicas of datasets. Complete when found = total; an incomplete one holds its lfns, or the first files of the '
-  'dataset.';
-comment on column workload.replica.setup is 'Tenant: DIRAC''s Setup, PanDA''s vo.';
-comment on column workload.replica.dataset is 'Dataset.';
-comment on column workload.replica.storage is 'Storage endpoint.';
-comment on column workload.replica.found is 'Files there; null = as many as lfns, else all.';
-comment on column workload.replica.total is 'Files of the dataset; null = as many as it has here.';
-comment on column workload.replica.asize is 'Bytes there; null = summed from the files.';
-comment on column workload.replica.tsize is 'Bytes of the dataset; null = summed from the files.';
-comment on column workload.replica.vp is 'A virtual placement: a cache may hold it.';
-comment on column workload.replica.lfns is 'Files there, where not all are; null = the first found ones.';
-comment on constraint replica_asize_allowed on workload.replica is '0 or more';
-comment on constraint replica_asize_check on workload.replica is 'a number between -1e15 and 1e15';
-comment on constraint replica_found_allowed on workload.replica is '0 or more';
-comment on constraint replica_found_check on workload.replica is 'a number between -1e15 and 1e15';
-comment on constraint replica_total_allowed on workload.replica is '0 or more';
-comment on constraint replica_total_check on workload.replica is 'a number between -1e15 and 1e15';
-comment on constraint replica_tsize_allowed on workload.replica is '0 or more';
-comment on constraint replica_tsize_check on workload.replica is 'a number between -1e15 and 1e15';
 
-create table workload.setting (
-  setup text not null,
-  history_kept interval default '30 days'::interval not null,
-  jobs_kept interval default '30 days'::interval not null,
-  constraint setting_pkey primary key (setup),
-  constraint setting_history_kept_check check (history_kept > '00:00:00'::interval),
-  constraint setting_jobs_kept_check check (jobs_kept > '00:00:00'::interval),
-  constraint setting_setup_fkey foreign key (setup) references resource.setup(setup) on delete cascade
-);
-comment on table workload.setting is 'How a setup keeps what its jobs leave; a setup without a row has the defaults.';
-comment on column workload.setting.setup is 'Tenant.';
-comment on column workload.setting.history_kept is 'How long workload.job_history is kept.';
-comment on column workload.setting.jobs_kept is 'How long ended jobs are kept in workload.job.';
-
+-- Jobs that began to run, by minute; workload.job_change adds to them.
 create table workload.start_count (
-  setup text not null,
-  queue text,
-  gshare text,
-  resource_type text,
-  minute timestamp with time zone not null,
-  jobs bigint not null,
-  last_at timestamp with time zone not null,
+  setup text not null,  -- Tenant.
+  queue text,  -- Unified queue; null = none yet.
+  gshare text,  -- Global share; null = none.
+  resource_type text,  -- Resource type; null = none.
+  minute timestamp with time zone not null,  -- The minute, by its begin.
+  jobs bigint not null,  -- Jobs.
+  last_at timestamp with time zone not null,  -- The last of them.
   constraint start_count_key unique nulls not distinct (setup, queue, gshare, resource_type, minute)
 );
 create index start_count_last on workload.start_count (setup, queue, last_at);
-comment on table workload.start_count is 'Jobs that began to run, by minute; workload.job_change adds to them.';
-comment on column workload.start_count.setup is 'Tenant.';
-comment on column workload.start_count.queue is 'Unified queue; null = none yet.';
-comment on column workload.start_count.gshare is 'Global share; null = none.';
-comment on column workload.start_count.resource_type is 'Resource type; null = none.';
-comment on column workload.start_count.minute is 'The minute, by its begin.';
-comment on column workload.start_count.jobs is 'Jobs.';
-comment on column workload.start_count.last_at is 'The last of them.';
 
+-- Job counts kept elsewhere; they add to those of workload.job (workload.job_statistic).
 create table workload.statistic (
-  setup text not null,
-  number bigint generated always as identity not null,
-  queue text,
-  gshare text,
-  resource_type text,
-  nucleus text,
-  label text,
-  status text,
-  njobs bigint default 0,
-  ncores bigint,
-  diskio double precision,
+  setup text not null,  -- Tenant: DIRAC's Setup, PanDA's vo.
+  number bigint generated always as identity not null,  -- Which row.
+  queue text,  -- Unified queue.
+  gshare text,  -- Global share.
+  resource_type text,  -- Resource type.
+  nucleus text,  -- Nucleus that outputs go to.
+  label text,  -- prodSourceLabel.
+  status text,  -- Status of the jobs.
+  njobs bigint default 0,  -- Jobs.
+  ncores bigint,  -- Cores.
+  diskio double precision,  -- Mean diskIO of running jobs (kB/s per core).
   constraint statistic_pkey primary key (setup, number),
-  constraint statistic_diskio_allowed check (diskio >= 0::double precision),
+  constraint statistic_diskio_allowed check (diskio >= 0::double precision),  -- 0 or more
+  -- a number between -1e15 and 1e15
   constraint statistic_diskio_check check (diskio > '-1000000000000000'::numeric::double precision and diskio <
     '1000000000000000'::numeric::double precision),
-  constraint statistic_ncores_allowed check (ncores >= 0),
+  constraint statistic_ncores_allowed check (ncores >= 0),  -- 0 or more
+  -- a number between -1e15 and 1e15
   constraint statistic_ncores_check check (ncores::numeric > '-1000000000000000'::numeric and ncores::numeric <
     '1000000000000000'::numeric),
-  constraint statistic_njobs_allowed check (njobs >= 0),
+  constraint statistic_njobs_allowed check (njobs >= 0),  -- 0 or more
+  -- a number between -1e15 and 1e15
   constraint statistic_njobs_check check (njobs::numeric > '-1000000000000000'::numeric and njobs::numeric <
     '1000000000000000'::numeric),
+  -- a status of jobs: pending, defined, waiting, assigned, activated, throttled, sent, starting, running, holding,
+  -- merging, transferring, finished, failed, cancelled, closed
   constraint statistic_status_allowed check (status = any (array['pending'::text, 'defined'::text, 'waiting'::text,
     'assigned'::text, 'activated'::text, 'throttled'::text, 'sent'::text, 'starting'::text, 'running'::text,
     'holding'::text, 'merging'::text, 'transferring'::text, 'finished'::text, 'failed'::text, 'cancelled'::text,
@@ -411,507 +272,325 @@ create table workload.statistic (
   constraint statistic_setup_fkey foreign key (setup) references resource.setup(setup) on delete cascade
 );
 create index statistic_queue on workload.statistic (setup, queue);
-comment on table workload.statistic is
-  'Job counts kept elsewhere; they add to those of workload.job (workload.job_statistic).';
-comment on column workload.statistic.setup is 'Tenant: DIRAC''s Setup, PanDA''s vo.';
-comment on column workload.statistic.number is 'Which row.';
-comment on column workload.statistic.queue is 'Unified queue.';
-comment on column workload.statistic.gshare is 'Global share.';
-comment on column workload.statistic.resource_type is 'Resource type.';
-comment on column workload.statistic.nucleus is 'Nucleus that outputs go to.';
-comment on column workload.statistic.label is 'prodSourceLabel.';
-comment on column workload.statistic.status is 'Status of the jobs.';
-comment on column workload.statistic.njobs is 'Jobs.';
-comment on column workload.statistic.ncores is 'Cores.';
-comment on column workload.statistic.diskio is 'Mean diskIO of running jobs (kB/s per core).';
-comment on constraint statistic_diskio_allowed on workload.statistic is '0 or more';
-comment on constraint statistic_diskio_check on workload.statistic is 'a number between -1e15 and 1e15';
-comment on constraint statistic_ncores_allowed on workload.statistic is '0 or more';
-comment on constraint statistic_ncores_check on workload.statistic is 'a number between -1e15 and 1e15';
-comment on constraint statistic_njobs_allowed on workload.statistic is '0 or more';
-comment on constraint statistic_njobs_check on workload.statistic is 'a number between -1e15 and 1e15';
-comment on constraint statistic_status_allowed on workload.statistic is
-  'a status of jobs: pending, defined, waiting, assigned, activated, throttled, sent, starting, running, holding, '
-  'merging, transferring, finished, failed, cancelled, closed';
 
+-- Tasks, or the chunk of a task that is to be brokered. Names are JEDI's.
 create table workload.task (
-  setup text not null,
-  task_id bigint not null,
-  label text default 'managed'::text,
-  gshare text default 'Reprocessing default'::text,
+  setup text not null,  -- Tenant: DIRAC's Setup, PanDA's vo.
+  task_id bigint not null,  -- JEDI task id.
+  label text default 'managed'::text,  -- prodSourceLabel: managed, user, test, ...
+  gshare text default 'Reprocessing default'::text,  -- Global share.
+  -- JEDI's status; tasks in assigning are brokered to nuclei, the jobs of ready, scouting, running and pending ones.
   status text default 'ready'::text,
-  user_name text,
-  orig_user text,
-  working_group text,
-  processing_type text default 'reprocessing'::text,
-  task_priority integer default 500,
-  current_priority integer default 500,
-  core_count integer default 1,
-  merge_core_count integer,
-  max_core_count integer,
-  ram_count double precision default 2000,
-  ram_unit text default 'MBPerCore'::text,
-  base_ram_count double precision default 0,
-  merge_ram_count double precision,
-  chunk_ram_count double precision,
-  cpu_time double precision default 1,
+  user_name text,  -- User.
+  orig_user text,  -- User before the name was cleaned.
+  working_group text,  -- Working group; null = none.
+  processing_type text default 'reprocessing'::text,  -- Processing type: evgen, simul, reprocessing, urgent, ...
+  task_priority integer default 500,  -- Priority of the task.
+  current_priority integer default 500,  -- Priority now; high from 800, express from 1000.
+  core_count integer default 1,  -- Cores of a job; 0 = any, null = 1.
+  merge_core_count integer,  -- Cores of a merge job; null = as core_count.
+  max_core_count integer,  -- Cores of a queue at most (split rule maxCoreCount).
+  ram_count double precision default 2000,  -- Memory (MB), see ram_unit; null or 0 = not known.
+  ram_unit text default 'MBPerCore'::text,  -- MB, MBPerCore or MBPerCoreFixed.
+  base_ram_count double precision default 0,  -- Memory beside what grows with cores (MB).
+  merge_ram_count double precision,  -- Memory of a merge job (MB).
+  chunk_ram_count double precision,  -- Memory that this chunk needs, where it is more than the task's (MB).
+  cpu_time double precision default 1,  -- CPU time, see cpu_time_unit.
+  -- HS06sPerEvent, mHS06sPerEvent (a thousandth), or none of HS06: walltime counts.
   cpu_time_unit text default 'HS06sPerEvent'::text,
-  cpu_efficiency double precision default 90,
-  base_walltime double precision default 0,
-  walltime double precision,
-  walltime_unit text,
-  out_disk_count double precision default 0,
-  out_disk_unit text default 'kB'::text,
-  work_disk_count double precision,
-  work_disk_unit text default 'MB'::text,
-  io_intensity double precision,
-  disk_io double precision,
-  architecture text,
-  trans_home text,
-  trans_uses text,
-  container_name text,
-  only_tags_for_fc boolean default false,
-  nucleus text,
-  cloud text,
-  site text,
-  parent bigint,
-  resource_type text default 'SCORE'::text,
-  event_service smallint default 0,
-  frozen timestamp with time zone,
-  task_class smallint,
-  is_merging boolean default false,
-  use_scout boolean default false,
-  t1_weight double precision,
-  ip_connectivity smallint,
-  ip_stack smallint,
-  allow_input_lan smallint,
-  allow_input_wan smallint,
-  use_local_io boolean default false,
-  input_pre_staging boolean default false,
-  merge_output boolean default false,
-  full_chain smallint,
-  limited_sites boolean default false,
-  avoid_vp boolean default false,
-  scouting smallint,
-  n_files_per_job bigint,
-  n_files_per_merge_job bigint,
-  n_events_per_job bigint,
-  n_gb_per_job double precision,
-  dynamic_num_events bigint,
-  max_events_per_job bigint,
-  allow_incomplete_in_ds boolean default false,
-  n_jumbo_jobs bigint,
-  hpo_workflow boolean default false,
-  included_site text[],
-  excluded_site text[],
-  task_broker_on_master boolean default false,
-  sites_used text[] default '{}'::text[],
-  resource_types_at jsonb default '{}'::jsonb,
-  task_classified timestamp with time zone,
+  cpu_efficiency double precision default 90,  -- Percent of the walltime that is CPU time; null counts 90.
+  base_walltime double precision default 0,  -- Walltime beside the events (s).
+  walltime double precision,  -- Walltime (s per MB of input), where cpu_time_unit is not HS06.
+  walltime_unit text,  -- Unit of walltime; null = walltime is not known.
+  out_disk_count double precision default 0,  -- Output, see out_disk_unit.
+  out_disk_unit text default 'kB'::text,  -- B, kB, MB or GB; PerEvent: for each event, else for each MB of input.
+  work_disk_count double precision,  -- Scratch beside input and output, see work_disk_unit; null = none.
+  work_disk_unit text default 'MB'::text,  -- B, kB, MB or GB.
+  io_intensity double precision,  -- Input and output per second (kB/s).
+  disk_io double precision,  -- Disk IO per second (kB/s).
+  architecture text,  -- sw_platform<@base_platform><#host_cpu_spec><&host_gpu_spec>, or JSON (brokerage-rules 1.8).
+  trans_home text,  -- Release: AtlasOffline-21.0.38, Athena-22.0.1, ...
+  trans_uses text,  -- Base release of user jobs.
+  container_name text,  -- Container; null = none.
+  only_tags_for_fc boolean default false,  -- The container must be one of the published tags.
+  nucleus text,  -- Nucleus that outputs are gathered at; null = not yet brokered.
+  cloud text,  -- Cloud.
+  site text,  -- Pre-assigned queues, separated by commas.
+  parent bigint,  -- Task whose output is the input.
+  resource_type text default 'SCORE'::text,  -- Resource type.
+  event_service smallint default 0,  -- 0 = none, 1 or 2 = event service.
+  frozen timestamp with time zone,  -- Since when nothing goes on.
+  task_class smallint,  -- Class of user analysis: 2 S, 1 A, 0 B, -1 C; null = not evaluated.
+  is_merging boolean default false,  -- The chunk makes merge jobs.
+  use_scout boolean default false,  -- The chunk makes scout jobs.
+  t1_weight double precision,  -- Weight of the nucleus; negative: only queues of the nucleus.
+  ip_connectivity smallint,  -- Outbound network that jobs need: 1 full, 2 http, 3 none; null = not said.
+  ip_stack smallint,  -- IP stack that jobs need: 4 or 6; null = not said.
+  allow_input_lan smallint,  -- Direct access to input: 1 use, 2 only; null = copy.
+  allow_input_wan smallint,  -- Direct access to remote input: 1 use, 2 only.
+  use_local_io boolean default false,  -- Input is copied, whatever allow_input_lan says.
+  input_pre_staging boolean default false,  -- Data carousel: input is staged while the task runs.
+  merge_output boolean default false,  -- Outputs are merged (pre-merged jobs).
+  full_chain smallint,  -- 1 only, 2 require, 3 capable.
+  limited_sites boolean default false,  -- Sites are limited by included_site and excluded_site.
+  avoid_vp boolean default false,  -- No queues of virtual placement.
+  scouting smallint,  -- Split rule useScout: 1 scouting wanted, 2 done.
+  n_files_per_job bigint,  -- Files a job; null counts 1.
+  n_files_per_merge_job bigint,  -- Files a merge job; null counts 1.
+  n_events_per_job bigint,  -- Events a job.
+  n_gb_per_job double precision,  -- Input a job (GB).
+  dynamic_num_events bigint,  -- Dynamic number of events: events of the smallest job.
+  max_events_per_job bigint,  -- Events a job at most, with the dynamic number of events.
+  allow_incomplete_in_ds boolean default false,  -- Incomplete input datasets are allowed.
+  n_jumbo_jobs bigint,  -- Jumbo jobs.
+  hpo_workflow boolean default false,  -- Hyperparameter optimisation.
+  included_site text[],  -- Queues to use, names or patterns with *; null = all.
+  excluded_site text[],  -- Queues not to use, names or patterns with *.
+  task_broker_on_master boolean default false,  -- Only the first input dataset counts in task brokerage.
+  sites_used text[] default '{}'::text[],  -- Queues that jobs of the task went to.
+  resource_types_at jsonb default '{}'::jsonb,  -- Resource types of the task's jobs by queue.
+  task_classified timestamp with time zone,  -- When task_class was said; null = it holds as it is.
   constraint task_pkey primary key (setup, task_id),
-  constraint task_allow_input_lan_allowed check (allow_input_lan = any (array[1, 2])),
-  constraint task_allow_input_wan_allowed check (allow_input_wan = any (array[1, 2])),
-  constraint task_base_ram_count_allowed check (base_ram_count >= 0::double precision),
+  constraint task_allow_input_lan_allowed check (allow_input_lan = any (array[1, 2])),  -- 1 (use) or 2 (only)
+  constraint task_allow_input_wan_allowed check (allow_input_wan = any (array[1, 2])),  -- 1 (use) or 2 (only)
+  constraint task_base_ram_count_allowed check (base_ram_count >= 0::double precision),  -- 0 or more
+  -- a number between -1e15 and 1e15
   constraint task_base_ram_count_check check (base_ram_count > '-1000000000000000'::numeric::double precision and
     base_ram_count < '1000000000000000'::numeric::double precision),
-  constraint task_base_walltime_allowed check (base_walltime >= 0::double precision),
+  constraint task_base_walltime_allowed check (base_walltime >= 0::double precision),  -- 0 or more
+  -- a number between -1e15 and 1e15
   constraint task_base_walltime_check check (base_walltime > '-1000000000000000'::numeric::double precision and
     base_walltime < '1000000000000000'::numeric::double precision),
-  constraint task_chunk_ram_count_allowed check (chunk_ram_count >= 0::double precision),
+  constraint task_chunk_ram_count_allowed check (chunk_ram_count >= 0::double precision),  -- 0 or more
+  -- a number between -1e15 and 1e15
   constraint task_chunk_ram_count_check check (chunk_ram_count > '-1000000000000000'::numeric::double precision and
     chunk_ram_count < '1000000000000000'::numeric::double precision),
-  constraint task_core_count_allowed check (core_count >= 0),
+  constraint task_core_count_allowed check (core_count >= 0),  -- 0 or more
+  -- a number between -1e9 and 1e9
   constraint task_core_count_check check (core_count::numeric > '-1000000000'::numeric and core_count::numeric <
     '1000000000'::numeric),
-  constraint task_cpu_efficiency_allowed check (cpu_efficiency >= 0::double precision),
+  constraint task_cpu_efficiency_allowed check (cpu_efficiency >= 0::double precision),  -- 0 or more
+  -- a number between -1e15 and 1e15
   constraint task_cpu_efficiency_check check (cpu_efficiency > '-1000000000000000'::numeric::double precision and
     cpu_efficiency < '1000000000000000'::numeric::double precision),
-  constraint task_cpu_time_allowed check (cpu_time >= 0::double precision),
+  constraint task_cpu_time_allowed check (cpu_time >= 0::double precision),  -- 0 or more
+  -- a number between -1e15 and 1e15
   constraint task_cpu_time_check check (cpu_time > '-1000000000000000'::numeric::double precision and cpu_time <
     '1000000000000000'::numeric::double precision),
+  -- HS06sPerEvent, mHS06sPerEvent (a thousandth), these with Fixed behind, or a unit of walltime such as kSI2kseconds
   constraint task_cpu_time_unit_allowed check (cpu_time_unit ~
     '^(m?HS06s?(PerEvent)?(Fixed)?|m?(s|sec|seconds|min|minutes|h|hours|kS|kSI2k[a-z]*)(Per(Event|MB|File))?(Fixed)?)?$'::text),
+  -- a number between -1e9 and 1e9
   constraint task_current_priority_check check (current_priority::numeric > '-1000000000'::numeric and
     current_priority::numeric < '1000000000'::numeric),
-  constraint task_disk_io_allowed check (disk_io >= 0::double precision),
+  constraint task_disk_io_allowed check (disk_io >= 0::double precision),  -- 0 or more
+  -- a number between -1e15 and 1e15
   constraint task_disk_io_check check (disk_io > '-1000000000000000'::numeric::double precision and disk_io <
     '1000000000000000'::numeric::double precision),
-  constraint task_dynamic_num_events_allowed check (dynamic_num_events >= 0),
+  constraint task_dynamic_num_events_allowed check (dynamic_num_events >= 0),  -- 0 or more
+  -- a number between -1e15 and 1e15
   constraint task_dynamic_num_events_check check (dynamic_num_events::numeric > '-1000000000000000'::numeric and
     dynamic_num_events::numeric < '1000000000000000'::numeric),
-  constraint task_event_service_allowed check (event_service >= 0),
-  constraint task_full_chain_allowed check (full_chain = any (array[1, 2, 3])),
-  constraint task_io_intensity_allowed check (io_intensity >= 0::double precision),
+  constraint task_event_service_allowed check (event_service >= 0),  -- 0 or more
+  constraint task_full_chain_allowed check (full_chain = any (array[1, 2, 3])),  -- 1 (only), 2 (require) or 3 (capable)
+  constraint task_io_intensity_allowed check (io_intensity >= 0::double precision),  -- 0 or more
+  -- a number between -1e15 and 1e15
   constraint task_io_intensity_check check (io_intensity > '-1000000000000000'::numeric::double precision and
     io_intensity < '1000000000000000'::numeric::double precision),
+  -- 1 (full), 2 (http) or 3 (none)
   constraint task_ip_connectivity_allowed check (ip_connectivity = any (array[1, 2, 3])),
-  constraint task_ip_stack_allowed check (ip_stack = any (array[4, 6])),
-  constraint task_max_core_count_allowed check (max_core_count >= 0),
+  constraint task_ip_stack_allowed check (ip_stack = any (array[4, 6])),  -- 4 (IPv4) or 6 (IPv6)
+  constraint task_max_core_count_allowed check (max_core_count >= 0),  -- 0 or more
+  -- a number between -1e9 and 1e9
   constraint task_max_core_count_check check (max_core_count::numeric > '-1000000000'::numeric and
     max_core_count::numeric < '1000000000'::numeric),
-  constraint task_max_events_per_job_allowed check (max_events_per_job >= 1),
+  constraint task_max_events_per_job_allowed check (max_events_per_job >= 1),  -- 1 or more
+  -- a number between -1e15 and 1e15
   constraint task_max_events_per_job_check check (max_events_per_job::numeric > '-1000000000000000'::numeric and
     max_events_per_job::numeric < '1000000000000000'::numeric),
-  constraint task_merge_core_count_allowed check (merge_core_count >= 0),
+  constraint task_merge_core_count_allowed check (merge_core_count >= 0),  -- 0 or more
+  -- a number between -1e9 and 1e9
   constraint task_merge_core_count_check check (merge_core_count::numeric > '-1000000000'::numeric and
     merge_core_count::numeric < '1000000000'::numeric),
-  constraint task_merge_ram_count_allowed check (merge_ram_count >= 0::double precision),
+  constraint task_merge_ram_count_allowed check (merge_ram_count >= 0::double precision),  -- 0 or more
+  -- a number between -1e15 and 1e15
   constraint task_merge_ram_count_check check (merge_ram_count > '-1000000000000000'::numeric::double precision and
     merge_ram_count < '1000000000000000'::numeric::double precision),
-  constraint task_n_events_per_job_allowed check (n_events_per_job >= 1),
+  constraint task_n_events_per_job_allowed check (n_events_per_job >= 1),  -- 1 or more
+  -- a number between -1e15 and 1e15
   constraint task_n_events_per_job_check check (n_events_per_job::numeric > '-1000000000000000'::numeric and
     n_events_per_job::numeric < '1000000000000000'::numeric),
-  constraint task_n_files_per_job_allowed check (n_files_per_job >= 1),
+  constraint task_n_files_per_job_allowed check (n_files_per_job >= 1),  -- 1 or more
+  -- a number between -1e15 and 1e15
   constraint task_n_files_per_job_check check (n_files_per_job::numeric > '-1000000000000000'::numeric and
     n_files_per_job::numeric < '1000000000000000'::numeric),
-  constraint task_n_files_per_merge_job_allowed check (n_files_per_merge_job >= 1),
+  constraint task_n_files_per_merge_job_allowed check (n_files_per_merge_job >= 1),  -- 1 or more
+  -- a number between -1e15 and 1e15
   constraint task_n_files_per_merge_job_check check (n_files_per_merge_job::numeric > '-1000000000000000'::numeric and
     n_files_per_merge_job::numeric < '1000000000000000'::numeric),
-  constraint task_n_gb_per_job_allowed check (n_gb_per_job >= 0::double precision),
+  constraint task_n_gb_per_job_allowed check (n_gb_per_job >= 0::double precision),  -- 0 or more
+  -- a number between -1e15 and 1e15
   constraint task_n_gb_per_job_check check (n_gb_per_job > '-1000000000000000'::numeric::double precision and
     n_gb_per_job < '1000000000000000'::numeric::double precision),
-  constraint task_n_jumbo_jobs_allowed check (n_jumbo_jobs >= 0),
+  constraint task_n_jumbo_jobs_allowed check (n_jumbo_jobs >= 0),  -- 0 or more
+  -- a number between -1e15 and 1e15
   constraint task_n_jumbo_jobs_check check (n_jumbo_jobs::numeric > '-1000000000000000'::numeric and
     n_jumbo_jobs::numeric < '1000000000000000'::numeric),
+  -- a number between -1e15 and 1e15
   constraint task_out_disk_count_check check (out_disk_count > '-1000000000000000'::numeric::double precision and
     out_disk_count < '1000000000000000'::numeric::double precision),
+  -- a unit of disk space: B, kB, MB, GB or TB, perhaps with PerEvent or Fixed behind
   constraint task_out_disk_unit_allowed check (out_disk_unit ~ '^([kKmMgGtT]?[bB](Per(Event|MB))?(Fixed)?)?$'::text),
-  constraint task_ram_count_allowed check (ram_count >= 0::double precision),
+  constraint task_ram_count_allowed check (ram_count >= 0::double precision),  -- 0 or more
+  -- a number between -1e15 and 1e15
   constraint task_ram_count_check check (ram_count > '-1000000000000000'::numeric::double precision and ram_count <
     '1000000000000000'::numeric::double precision),
+  -- MB, MBPerCore or MBPerCoreFixed
   constraint task_ram_unit_allowed check (ram_unit ~ '^(MB(PerCore)?(Fixed)?)?$'::text),
-  constraint task_scouting_allowed check (scouting = any (array[1, 2])),
+  constraint task_scouting_allowed check (scouting = any (array[1, 2])),  -- 1 (scouting) or 2 (done)
+  -- a status of JEDI's: registered, defined, assigning, ready, pending, scouting, scouted, running, prepared, done,
+  -- failed, finished, aborting, aborted, finishing, topreprocess, preprocessing, tobroken, broken, toretry, toincexec,
+  -- toreassign, rerefine, paused, throttled, exhausted, passed, staging, staged, merging, waiting
   constraint task_status_allowed check (status = any (array['registered'::text, 'defined'::text, 'assigning'::text,
     'ready'::text, 'pending'::text, 'scouting'::text, 'scouted'::text, 'running'::text, 'prepared'::text, 'done'::text,
     'failed'::text, 'finished'::text, 'aborting'::text, 'aborted'::text, 'finishing'::text, 'topreprocess'::text,
     'preprocessing'::text, 'tobroken'::text, 'broken'::text, 'toretry'::text, 'toincexec'::text, 'toreassign'::text,
     'rerefine'::text, 'paused'::text, 'throttled'::text, 'exhausted'::text, 'passed'::text, 'staging'::text,
     'staged'::text, 'merging'::text, 'waiting'::text])),
+  -- a number between -1e15 and 1e15
   constraint task_t1_weight_check check (t1_weight > '-1000000000000000'::numeric::double precision and t1_weight <
     '1000000000000000'::numeric::double precision),
+  -- 2 (S), 1 (A), 0 (B) or -1 (C)
   constraint task_task_class_allowed check (task_class >= '-1'::integer and task_class <= 2),
-  constraint task_task_id_allowed check (task_id >= 0),
+  constraint task_task_id_allowed check (task_id >= 0),  -- 0 or more
+  -- a number between -1e9 and 1e9
   constraint task_task_priority_check check (task_priority::numeric > '-1000000000'::numeric and task_priority::numeric
     < '1000000000'::numeric),
+  -- a number between -1e15 and 1e15
   constraint task_walltime_check check (walltime > '-1000000000000000'::numeric::double precision and walltime <
     '1000000000000000'::numeric::double precision),
+  -- a unit of walltime, such as s, min, h, kSI2kseconds or sPerMB
   constraint task_walltime_unit_allowed check (walltime_unit ~
     '^(m?HS06s?(PerEvent)?(Fixed)?|m?(s|sec|seconds|min|minutes|h|hours|kS|kSI2k[a-z]*)(Per(Event|MB|File))?(Fixed)?)?$'::text),
+  -- a number between -1e15 and 1e15
   constraint task_work_disk_count_check check (work_disk_count > '-1000000000000000'::numeric::double precision and
     work_disk_count < '1000000000000000'::numeric::double precision),
+  -- a unit of disk space: B, kB, MB, GB or TB, perhaps with PerEvent or Fixed behind
   constraint task_work_disk_unit_allowed check (work_disk_unit ~ '^([kKmMgGtT]?[bB](Per(Event|MB))?(Fixed)?)?$'::text),
   constraint task_setup_fkey foreign key (setup) references resource.setup(setup) on delete cascade
 );
 create index task_due on workload.task (setup, status);
-comment on table workload.task is 'Tasks, or the chunk of a task that is to be brokered. Names are JEDI''s.';
-comment on column workload.task.setup is 'Tenant: DIRAC''s Setup, PanDA''s vo.';
-comment on column workload.task.task_id is 'JEDI task id.';
-comment on column workload.task.label is 'prodSourceLabel: managed, user, test, ...';
-comment on column workload.task.gshare is 'Global share.';
-comment on column workload.task.status is
-  'JEDI''s status; tasks in assigning are brokered to nuclei, the jobs of ready, scouting, running and pending ones.';
-comment on column workload.task.user_name is 'User.';
-comment on column workload.task.orig_user is 'User before the name was cleaned.';
-comment on column workload.task.working_group is 'Working group; null = none.';
-comment on column workload.task.processing_type is 'Processing type: evgen, simul, reprocessing, urgent, ...';
-comment on column workload.task.task_priority is 'Priority of the task.';
-comment on column workload.task.current_priority is 'Priority now; high from 800, express from 1000.';
-comment on column workload.task.core_count is 'Cores of a job; 0 = any, null = 1.';
-comment on column workload.task.merge_core_count is 'Cores of a merge job; null = as core_count.';
-comment on column workload.task.max_core_count is 'Cores of a queue at most (split rule maxCoreCount).';
-comment on column workload.task.ram_count is 'Memory (MB), see ram_unit; null or 0 = not known.';
-comment on column workload.task.ram_unit is 'MB, MBPerCore or MBPerCoreFixed.';
-comment on column workload.task.base_ram_count is 'Memory beside what grows with cores (MB).';
-comment on column workload.task.merge_ram_count is 'Memory of a merge job (MB).';
-comment on column workload.task.chunk_ram_count is
-  'Memory that this chunk needs, where it is more than the task''s (MB).';
-comment on column workload.task.cpu_time is 'CPU time, see cpu_time_unit.';
-comment on column workload.task.cpu_time_unit is
-  'HS06sPerEvent, mHS06sPerEvent (a thousandth), or none of HS06: walltime counts.';
-comment on column workload.task.cpu_efficiency is 'Percent of the walltime that is CPU time; null counts 90.';
-comment on column workload.task.base_walltime is 'Walltime beside the events (s).';
-comment on column workload.task.walltime is 'Walltime (s per MB of input), where cpu_time_unit is not HS06.';
-comment on column workload.task.walltime_unit is 'Unit of walltime; null = walltime is not known.';
-comment on column workload.task.out_disk_count is 'Output, see out_disk_unit.';
-comment on column workload.task.out_disk_unit is
-  'B, kB, MB or GB; PerEvent: for each event, else for each MB of input.';
-comment on column workload.task.work_disk_count is 'Scratch beside input and output, see work_disk_unit; null = none.';
-comment on column workload.task.work_disk_unit is 'B, kB, MB or GB.';
-comment on column workload.task.io_intensity is 'Input and output per second (kB/s).';
-comment on column workload.task.disk_io is 'Disk IO per second (kB/s).';
-comment on column workload.task.architecture is
-  'sw_platform<@base_platform><#host_cpu_spec><&host_gpu_spec>, or JSON (brokerage-rules 1.8).';
-comment on column workload.task.trans_home is 'Release: AtlasOffline-21.0.38, Athena-22.0.1, ...';
-comment on column workload.task.trans_uses is 'Base release of user jobs.';
-comment on column workload.task.container_name is 'Container; null = none.';
-comment on column workload.task.only_tags_for_fc is 'The container must be one of the published tags.';
-comment on column workload.task.nucleus is 'Nucleus that outputs are gathered at; null = not yet brokered.';
-comment on column workload.task.cloud is 'Cloud.';
-comment on column workload.task.site is 'Pre-assigned queues, separated by commas.';
-comment on column workload.task.parent is 'Task whose output is the input.';
-comment on column workload.task.resource_type is 'Resource type.';
-comment on column workload.task.event_service is '0 = none, 1 or 2 = event service.';
-comment on column workload.task.frozen is 'Since when nothing goes on.';
-comment on column workload.task.task_class is 'Class of user analysis: 2 S, 1 A, 0 B, -1 C; null = not evaluated.';
-comment on column workload.task.is_merging is 'The chunk makes merge jobs.';
-comment on column workload.task.use_scout is 'The chunk makes scout jobs.';
-comment on column workload.task.t1_weight is 'Weight of the nucleus; negative: only queues of the nucleus.';
-comment on column workload.task.ip_connectivity is
-  'Outbound network that jobs need: 1 full, 2 http, 3 none; null = not said.';
-comment on column workload.task.ip_stack is 'IP stack that jobs need: 4 or 6; null = not said.';
-comment on column workload.task.allow_input_lan is 'Direct access to input: 1 use, 2 only; null = copy.';
-comment on column workload.task.allow_input_wan is 'Direct access to remote input: 1 use, 2 only.';
-comment on column workload.task.use_local_io is 'Input is copied, whatever allow_input_lan says.';
-comment on column workload.task.input_pre_staging is 'Data carousel: input is staged while the task runs.';
-comment on column workload.task.merge_output is 'Outputs are merged (pre-merged jobs).';
-comment on column workload.task.full_chain is '1 only, 2 require, 3 capable.';
-comment on column workload.task.limited_sites is 'Sites are limited by included_site and excluded_site.';
-comment on column workload.task.avoid_vp is 'No queues of virtual placement.';
-comment on column workload.task.scouting is 'Split rule useScout: 1 scouting wanted, 2 done.';
-comment on column workload.task.n_files_per_job is 'Files a job; null counts 1.';
-comment on column workload.task.n_files_per_merge_job is 'Files a merge job; null counts 1.';
-comment on column workload.task.n_events_per_job is 'Events a job.';
-comment on column workload.task.n_gb_per_job is 'Input a job (GB).';
-comment on column workload.task.dynamic_num_events is 'Dynamic number of events: events of the smallest job.';
-comment on column workload.task.max_events_per_job is 'Events a job at most, with the dynamic number of events.';
-comment on column workload.task.allow_incomplete_in_ds is 'Incomplete input datasets are allowed.';
-comment on column workload.task.n_jumbo_jobs is 'Jumbo jobs.';
-comment on column workload.task.hpo_workflow is 'Hyperparameter optimisation.';
-comment on column workload.task.included_site is 'Queues to use, names or patterns with *; null = all.';
-comment on column workload.task.excluded_site is 'Queues not to use, names or patterns with *.';
-comment on column workload.task.task_broker_on_master is 'Only the first input dataset counts in task brokerage.';
-comment on column workload.task.sites_used is 'Queues that jobs of the task went to.';
-comment on column workload.task.resource_types_at is 'Resource types of the task''s jobs by queue.';
-comment on column workload.task.task_classified is 'When task_class was said; null = it holds as it is.';
-comment on constraint task_allow_input_lan_allowed on workload.task is '1 (use) or 2 (only)';
-comment on constraint task_allow_input_wan_allowed on workload.task is '1 (use) or 2 (only)';
-comment on constraint task_base_ram_count_allowed on workload.task is '0 or more';
-comment on constraint task_base_ram_count_check on workload.task is 'a number between -1e15 and 1e15';
-comment on constraint task_base_walltime_allowed on workload.task is '0 or more';
-comment on constraint task_base_walltime_check on workload.task is 'a number between -1e15 and 1e15';
-comment on constraint task_chunk_ram_count_allowed on workload.task is '0 or more';
-comment on constraint task_chunk_ram_count_check on workload.task is 'a number between -1e15 and 1e15';
-comment on constraint task_core_count_allowed on workload.task is '0 or more';
-comment on constraint task_core_count_check on workload.task is 'a number between -1e9 and 1e9';
-comment on constraint task_cpu_efficiency_allowed on workload.task is '0 or more';
-comment on constraint task_cpu_efficiency_check on workload.task is 'a number between -1e15 and 1e15';
-comment on constraint task_cpu_time_allowed on workload.task is '0 or more';
-comment on constraint task_cpu_time_check on workload.task is 'a number between -1e15 and 1e15';
-comment on constraint task_cpu_time_unit_allowed on workload.task is
-  'HS06sPerEvent, mHS06sPerEvent (a thousandth), these with Fixed behind, or a unit of walltime such as kSI2kseconds';
-comment on constraint task_current_priority_check on workload.task is 'a number between -1e9 and 1e9';
-comment on constraint task_disk_io_allowed on workload.task is '0 or more';
-comment on constraint task_disk_io_check on workload.task is 'a number between -1e15 and 1e15';
-comment on constraint task_dynamic_num_events_allowed on workload.task is '0 or more';
-comment on constraint task_dynamic_num_events_check on workload.task is 'a number between -1e15 and 1e15';
-comment on constraint task_event_service_allowed on workload.task is '0 or more';
-comment on constraint task_full_chain_allowed on workload.task is '1 (only), 2 (require) or 3 (capable)';
-comment on constraint task_io_intensity_allowed on workload.task is '0 or more';
-comment on constraint task_io_intensity_check on workload.task is 'a number between -1e15 and 1e15';
-comment on constraint task_ip_connectivity_allowed on workload.task is '1 (full), 2 (http) or 3 (none)';
-comment on constraint task_ip_stack_allowed on workload.task is '4 (IPv4) or 6 (IPv6)';
-comment on constraint task_max_core_count_allowed on workload.task is '0 or more';
-comment on constraint task_max_core_count_check on workload.task is 'a number between -1e9 and 1e9';
-comment on constraint task_max_events_per_job_allowed on workload.task is '1 or more';
-comment on constraint task_max_events_per_job_check on workload.task is 'a number between -1e15 and 1e15';
-comment on constraint task_merge_core_count_allowed on workload.task is '0 or more';
-comment on constraint task_merge_core_count_check on workload.task is 'a number between -1e9 and 1e9';
-comment on constraint task_merge_ram_count_allowed on workload.task is '0 or more';
-comment on constraint task_merge_ram_count_check on workload.task is 'a number between -1e15 and 1e15';
-comment on constraint task_n_events_per_job_allowed on workload.task is '1 or more';
-comment on constraint task_n_events_per_job_check on workload.task is 'a number between -1e15 and 1e15';
-comment on constraint task_n_files_per_job_allowed on workload.task is '1 or more';
-comment on constraint task_n_files_per_job_check on workload.task is 'a number between -1e15 and 1e15';
-comment on constraint task_n_files_per_merge_job_allowed on workload.task is '1 or more';
-comment on constraint task_n_files_per_merge_job_check on workload.task is 'a number between -1e15 and 1e15';
-comment on constraint task_n_gb_per_job_allowed on workload.task is '0 or more';
-comment on constraint task_n_gb_per_job_check on workload.task is 'a number between -1e15 and 1e15';
-comment on constraint task_n_jumbo_jobs_allowed on workload.task is '0 or more';
-comment on constraint task_n_jumbo_jobs_check on workload.task is 'a number between -1e15 and 1e15';
-comment on constraint task_out_disk_count_check on workload.task is 'a number between -1e15 and 1e15';
-comment on constraint task_out_disk_unit_allowed on workload.task is
-  'a unit of disk space: B, kB, MB, GB or TB, perhaps with PerEvent or Fixed behind';
-comment on constraint task_ram_count_allowed on workload.task is '0 or more';
-comment on constraint task_ram_count_check on workload.task is 'a number between -1e15 and 1e15';
-comment on constraint task_ram_unit_allowed on workload.task is 'MB, MBPerCore or MBPerCoreFixed';
-comment on constraint task_scouting_allowed on workload.task is '1 (scouting) or 2 (done)';
-comment on constraint task_status_allowed on workload.task is
-  'a status of JEDI''s: registered, defined, assigning, ready, pending, scouting, scouted, running, prepared, done, '
-  'failed, finished, aborting, aborted, finishing, topreprocess, preprocessing, tobroken, broken, toretry, toincexec, '
-  'toreassign, rerefine, paused, throttled, exhausted, passed, staging, staged, merging, waiting';
-comment on constraint task_t1_weight_check on workload.task is 'a number between -1e15 and 1e15';
-comment on constraint task_task_class_allowed on workload.task is '2 (S), 1 (A), 0 (B) or -1 (C)';
-comment on constraint task_task_id_allowed on workload.task is '0 or more';
-comment on constraint task_task_priority_check on workload.task is 'a number between -1e9 and 1e9';
-comment on constraint task_walltime_check on workload.task is 'a number between -1e15 and 1e15';
-comment on constraint task_walltime_unit_allowed on workload.task is
-  'a unit of walltime, such as s, min, h, kSI2kseconds or sPerMB';
-comment on constraint task_work_disk_count_check on workload.task is 'a number between -1e15 and 1e15';
-comment on constraint task_work_disk_unit_allowed on workload.task is
-  'a unit of disk space: B, kB, MB, GB or TB, perhaps with PerEvent or Fixed behind';
 
+-- Jobs counted by task, ended ones among them; workload.job_change adds to them.
 create table workload.task_count (
-  setup text not null,
-  task_id bigint not null,
-  status text not null,
-  jobs bigint not null,
-  cores bigint not null,
+  setup text not null,  -- Tenant.
+  task_id bigint not null,  -- Task.
+  status text not null,  -- Status.
+  jobs bigint not null,  -- Jobs.
+  cores bigint not null,  -- Cores of them.
   constraint task_count_key unique (setup, task_id, status)
 ) with (fillfactor=50);
-comment on table workload.task_count is
-  'Jobs counted by task, ended ones among them; workload.job_change adds to them.';
-comment on column workload.task_count.setup is 'Tenant.';
-comment on column workload.task_count.task_id is 'Task.';
-comment on column workload.task_count.status is 'Status.';
-comment on column workload.task_count.jobs is 'Jobs.';
-comment on column workload.task_count.cores is 'Cores of them.';
 
+-- Input and output datasets of tasks; the first input is the primary one.
 create table workload.task_dataset (
-  setup text not null,
-  task_id bigint not null,
-  direction text not null,
-  "position" integer not null,
-  dataset text,
-  token text,
+  setup text not null,  -- Tenant: DIRAC's Setup, PanDA's vo.
+  task_id bigint not null,  -- Task.
+  direction text not null,  -- input or output.
+  "position" integer not null,  -- Order, from 1.
+  dataset text,  -- Dataset.
+  token text,  -- Output: destination token, null = none.
   constraint task_dataset_pkey primary key (setup, task_id, direction, "position"),
+  -- input or output
   constraint task_dataset_direction_check check (direction = any (array['input'::text, 'output'::text])),
+  -- a number between -1e9 and 1e9
   constraint task_dataset_position_check check ("position"::numeric > '-1000000000'::numeric and "position"::numeric <
     '1000000000'::numeric),
   constraint task_dataset_setup_fkey foreign key (setup) references resource.setup(setup) on delete cascade
 );
 create index task_dataset_dataset on workload.task_dataset (setup, dataset);
-comment on table workload.task_dataset is 'Input and output datasets of tasks; the first input is the primary one.';
-comment on column workload.task_dataset.setup is 'Tenant: DIRAC''s Setup, PanDA''s vo.';
-comment on column workload.task_dataset.task_id is 'Task.';
-comment on column workload.task_dataset.direction is 'input or output.';
-comment on column workload.task_dataset."position" is 'Order, from 1.';
-comment on column workload.task_dataset.dataset is 'Dataset.';
-comment on column workload.task_dataset.token is 'Output: destination token, null = none.';
-comment on constraint task_dataset_direction_check on workload.task_dataset is 'input or output';
-comment on constraint task_dataset_position_check on workload.task_dataset is 'a number between -1e9 and 1e9';
 
+-- How the jobs of a task ended at a queue lately.
 create table workload.task_result (
-  setup text not null,
-  task_id bigint not null,
-  queue text not null,
-  failed bigint default 0,
-  closed bigint default 0,
-  finished bigint default 0,
+  setup text not null,  -- Tenant: DIRAC's Setup, PanDA's vo.
+  task_id bigint not null,  -- Task.
+  queue text not null,  -- Queue.
+  failed bigint default 0,  -- Failed.
+  closed bigint default 0,  -- Closed, to be assigned elsewhere.
+  finished bigint default 0,  -- Finished.
   constraint task_result_pkey primary key (setup, task_id, queue),
-  constraint task_result_closed_allowed check (closed >= 0),
+  constraint task_result_closed_allowed check (closed >= 0),  -- 0 or more
+  -- a number between -1e15 and 1e15
   constraint task_result_closed_check check (closed::numeric > '-1000000000000000'::numeric and closed::numeric <
     '1000000000000000'::numeric),
-  constraint task_result_failed_allowed check (failed >= 0),
+  constraint task_result_failed_allowed check (failed >= 0),  -- 0 or more
+  -- a number between -1e15 and 1e15
   constraint task_result_failed_check check (failed::numeric > '-1000000000000000'::numeric and failed::numeric <
     '1000000000000000'::numeric),
-  constraint task_result_finished_allowed check (finished >= 0),
+  constraint task_result_finished_allowed check (finished >= 0),  -- 0 or more
+  -- a number between -1e15 and 1e15
   constraint task_result_finished_check check (finished::numeric > '-1000000000000000'::numeric and finished::numeric <
     '1000000000000000'::numeric),
   constraint task_result_setup_fkey foreign key (setup) references resource.setup(setup) on delete cascade
 );
-comment on table workload.task_result is 'How the jobs of a task ended at a queue lately.';
-comment on column workload.task_result.setup is 'Tenant: DIRAC''s Setup, PanDA''s vo.';
-comment on column workload.task_result.task_id is 'Task.';
-comment on column workload.task_result.queue is 'Queue.';
-comment on column workload.task_result.failed is 'Failed.';
-comment on column workload.task_result.closed is 'Closed, to be assigned elsewhere.';
-comment on column workload.task_result.finished is 'Finished.';
-comment on constraint task_result_closed_allowed on workload.task_result is '0 or more';
-comment on constraint task_result_closed_check on workload.task_result is 'a number between -1e15 and 1e15';
-comment on constraint task_result_failed_allowed on workload.task_result is '0 or more';
-comment on constraint task_result_failed_check on workload.task_result is 'a number between -1e15 and 1e15';
-comment on constraint task_result_finished_allowed on workload.task_result is '0 or more';
-comment on constraint task_result_finished_check on workload.task_result is 'a number between -1e15 and 1e15';
 
+-- Jobs that started per hour at a queue.
 create table workload.to_running_rate (
-  setup text not null,
-  queue text not null,
-  gshare text not null,
-  rate double precision,
+  setup text not null,  -- Tenant: DIRAC's Setup, PanDA's vo.
+  queue text not null,  -- Queue.
+  gshare text not null,  -- Global share; empty = all.
+  rate double precision,  -- Jobs per hour.
   constraint to_running_rate_pkey primary key (setup, queue, gshare),
-  constraint to_running_rate_rate_allowed check (rate >= 0::double precision),
+  constraint to_running_rate_rate_allowed check (rate >= 0::double precision),  -- 0 or more
+  -- a number between -1e15 and 1e15
   constraint to_running_rate_rate_check check (rate > '-1000000000000000'::numeric::double precision and rate <
     '1000000000000000'::numeric::double precision),
   constraint to_running_rate_setup_fkey foreign key (setup) references resource.setup(setup) on delete cascade
 );
-comment on table workload.to_running_rate is 'Jobs that started per hour at a queue.';
-comment on column workload.to_running_rate.setup is 'Tenant: DIRAC''s Setup, PanDA''s vo.';
-comment on column workload.to_running_rate.queue is 'Queue.';
-comment on column workload.to_running_rate.gshare is 'Global share; empty = all.';
-comment on column workload.to_running_rate.rate is 'Jobs per hour.';
-comment on constraint to_running_rate_rate_allowed on workload.to_running_rate is '0 or more';
-comment on constraint to_running_rate_rate_check on workload.to_running_rate is 'a number between -1e15 and 1e15';
 
+-- Which changes of a job's status there are; workload.change_status refuses all others.
 create table workload.transition (
-  from_status text,
-  to_status text not null,
+  from_status text,  -- Status before; null = the job is made, or loaded.
+  to_status text not null,  -- Status after.
   constraint transition_key unique nulls not distinct (from_status, to_status)
 );
-comment on table workload.transition is
-  'Which changes of a job''s status there are; workload.change_status refuses all others.';
-comment on column workload.transition.from_status is 'Status before; null = the job is made, or loaded.';
-comment on column workload.transition.to_status is 'Status after.';
 
+-- Jobs that have not ended, counted by user; workload.job_change adds to them.
 create table workload.user_count (
-  setup text not null,
-  user_name text,
-  working_group text,
-  queue text,
-  gshare text,
-  label text,
-  processing_type text,
-  status text not null,
-  jobs bigint not null,
-  cores bigint not null,
+  setup text not null,  -- Tenant.
+  user_name text,  -- User; null = none.
+  working_group text,  -- Working group; null = none.
+  queue text,  -- Unified queue; null = none yet.
+  gshare text,  -- Global share; null = none.
+  label text,  -- prodSourceLabel; null = none.
+  processing_type text,  -- processingType; null = none.
+  status text not null,  -- Status.
+  jobs bigint not null,  -- Jobs.
+  cores bigint not null,  -- Cores of them.
   constraint user_count_key unique nulls not distinct (setup, user_name, working_group, queue, gshare, label,
     processing_type, status)
 ) with (fillfactor=50);
 create index user_count_group on workload.user_count (setup, working_group) where (working_group <> ''::text);
-comment on table workload.user_count is 'Jobs that have not ended, counted by user; workload.job_change adds to them.';
-comment on column workload.user_count.setup is 'Tenant.';
-comment on column workload.user_count.user_name is 'User; null = none.';
-comment on column workload.user_count.working_group is 'Working group; null = none.';
-comment on column workload.user_count.queue is 'Unified queue; null = none yet.';
-comment on column workload.user_count.gshare is 'Global share; null = none.';
-comment on column workload.user_count.label is 'prodSourceLabel; null = none.';
-comment on column workload.user_count.processing_type is 'processingType; null = none.';
-comment on column workload.user_count.status is 'Status.';
-comment on column workload.user_count.jobs is 'Jobs.';
-comment on column workload.user_count.cores is 'Cores of them.';
 
+-- Jobs of users at queues by share; the user _total holds the totals where not every user is listed.
 create table workload.user_queue_statistic (
-  setup text not null,
-  queue text not null,
-  gshare text not null,
-  user_name text not null,
-  queued bigint default 0,
-  running bigint default 0,
-  running_cores bigint,
+  setup text not null,  -- Tenant: DIRAC's Setup, PanDA's vo.
+  queue text not null,  -- Queue.
+  gshare text not null,  -- Global share.
+  user_name text not null,  -- User, or _total.
+  queued bigint default 0,  -- Queued jobs.
+  running bigint default 0,  -- Running jobs.
+  running_cores bigint,  -- Cores of the running jobs; null = one a job.
   constraint user_queue_statistic_pkey primary key (setup, queue, gshare, user_name),
-  constraint user_queue_statistic_queued_allowed check (queued >= 0),
+  constraint user_queue_statistic_queued_allowed check (queued >= 0),  -- 0 or more
+  -- a number between -1e15 and 1e15
   constraint user_queue_statistic_queued_check check (queued::numeric > '-1000000000000000'::numeric and
     queued::numeric < '1000000000000000'::numeric),
-  constraint user_queue_statistic_running_allowed check (running >= 0),
+  constraint user_queue_statistic_running_allowed check (running >= 0),  -- 0 or more
+  -- a number between -1e15 and 1e15
   constraint user_queue_statistic_running_check check (running::numeric > '-1000000000000000'::numeric and
     running::numeric < '1000000000000000'::numeric),
+  -- a number between -1e15 and 1e15
   constraint user_queue_statistic_running_cores_check check (running_cores::numeric > '-1000000000000000'::numeric and
     running_cores::numeric < '1000000000000000'::numeric),
   constraint user_queue_statistic_setup_fkey foreign key (setup) references resource.setup(setup) on delete cascade
 );
-comment on table workload.user_queue_statistic is
-  'Jobs of users at queues by share; the user _total holds the totals where not every user is listed.';
-comment on column workload.user_queue_statistic.setup is 'Tenant: DIRAC''s Setup, PanDA''s vo.';
-comment on column workload.user_queue_statistic.queue is 'Queue.';
-comment on column workload.user_queue_statistic.gshare is 'Global share.';
-comment on column workload.user_queue_statistic.user_name is 'User, or _total.';
-comment on column workload.user_queue_statistic.queued is 'Queued jobs.';
-comment on column workload.user_queue_statistic.running is 'Running jobs.';
-comment on column workload.user_queue_statistic.running_cores is 'Cores of the running jobs; null = one a job.';
-comment on constraint user_queue_statistic_queued_allowed on workload.user_queue_statistic is '0 or more';
-comment on constraint user_queue_statistic_queued_check on workload.user_queue_statistic is
-  'a number between -1e15 and 1e15';
-comment on constraint user_queue_statistic_running_allowed on workload.user_queue_statistic is '0 or more';
-comment on constraint user_queue_statistic_running_check on workload.user_queue_statistic is
-  'a number between -1e15 and 1e15';
-comment on constraint user_queue_statistic_running_cores_check on workload.user_queue_statistic is
-  'a number between -1e15 and 1e15';

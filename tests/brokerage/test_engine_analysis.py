@@ -448,7 +448,7 @@ def test_turn_by_turn_the_order_is_the_same(db: Db, best: int, distributed: bool
 def test_the_new_weight_may_be_chosen(rolled_back: Db) -> None:
     """By the function of the weight's row; another epsilon by its parameters."""
     rolled_back.execute("select brokerage.set_profile('acme', 'documented')")
-    change = {"function": "brokerage.weight_room", "parameters": {"epsilon_2": 0.01}}
+    change = {"function": "brokerage.weight_free_places", "parameters": {"epsilon_2": 0.01}}
     rolled_back.execute("select brokerage.set_rule('acme', 'weight', %s, 'analysis_job')", [Jsonb(change)])
     given = a_world(
         {"input": ["d"], "task_class": 1, "task_priority": 2000}, {"A": {"site_class": 1}, "B": {"site_class": -1}}

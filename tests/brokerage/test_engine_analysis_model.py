@@ -33,7 +33,7 @@ Db = psycopg.Connection[Any]
 def room(connection: Db) -> None:
     """A profile like doc, with the new basic weight."""
     connection.execute("select brokerage.set_profile('room', 'documented')")
-    change = Jsonb({"function": "brokerage.weight_room"})
+    change = Jsonb({"function": "brokerage.weight_free_places"})
     connection.execute("select brokerage.set_rule('room', 'weight', %s, 'analysis_job')", [change])
 
 

@@ -99,7 +99,7 @@ def test_a_removed_setup_leaves_nothing(brokered: Connection) -> None:
     ("settings", "said"),
     [
         ('{"profil": "documented"}', "setting profil is not known"),
-        ('{"profile": "nobody"}', "profile is 'nobody'"),
+        ('{"profile": "nobody"}', 'invalid value "nobody" for setting profile'),
         ('{"decisions_kept": "soon"}', "soon"),
         ('{"decisions_kept": "-1 day"}', "decisions_kept"),
         ('{"counts_kept": null}', "counts_kept"),

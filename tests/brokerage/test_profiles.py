@@ -117,7 +117,7 @@ def test_a_rule_of_another_broker_is_told_whose_it_is(acme: Connection) -> None:
 @pytest.mark.parametrize("algorithm", ["analysis", "", None])
 def test_an_unknown_algorithm_is_told_which_there_are(acme: Connection, algorithm: str | None) -> None:
     call = "select brokerage.set_rule('acme', 'weight', %s, %s)"
-    for changes in ({"enabled": False}, {"kind": "weight", "function": "brokerage.weight_room", "position": 1}):
+    for changes in ({"enabled": False}, {"kind": "weight", "function": "brokerage.weight_free_places", "position": 1}):
         message, hint = _refused(acme, call, (Jsonb(changes), algorithm))
         assert message == f"algorithm is '{algorithm or ''}', for which profile acme has no rules"
         assert hint and "Algorithms are analysis_job, production_job, production_task;" in hint
@@ -135,7 +135,7 @@ def test_an_unknown_algorithm_is_told_which_there_are(acme: Connection, algorith
 def test_parameters_of_the_new_basic_weight(acme: Connection, parameters: Any, said: str | None) -> None:
     """No profile that comes with the program has it."""
     call = "select brokerage.set_rule('acme', 'weight', %s, 'analysis_job')"
-    changes = Jsonb({"function": "brokerage.weight_room", "parameters": parameters})
+    changes = Jsonb({"function": "brokerage.weight_free_places", "parameters": parameters})
     if said is None:
         acme.execute(call, [changes])
         return
@@ -183,14 +183,14 @@ def test_values_that_a_rule_cannot_have(acme: Connection, changes: Any, said: st
 @pytest.mark.parametrize(
     ("settings", "said"),
     [
-        ({"decisions_kept": "-2 days"}, 'setting decisions_kept is "-2 days", not a time such as "2 days"'),
-        ({"decisions_kept": "2 dayz"}, 'setting decisions_kept is "2 dayz", not a time such as "2 days"'),
-        ({"counts_kept": None}, 'setting counts_kept is null, not a time such as "2 days"'),
+        ({"decisions_kept": "-2 days"}, 'invalid value "-2 days" for setting decisions_kept'),
+        ({"decisions_kept": "2 dayz"}, 'invalid value "2 dayz" for setting decisions_kept'),
+        ({"counts_kept": None}, "invalid value null for setting counts_kept"),
         (
-            {"assignments_count": 5, "profile": "documented"},
-            'setting assignments_count is 5, not a time such as "2 days"',
+            {"assignments_count": -5, "profile": "documented"},
+            "invalid value -5 for setting assignments_count",
         ),
-        ({"profile": None}, "profile is null"),
+        ({"profile": None}, "invalid value null for setting profile"),
     ],
 )
 def test_settings_that_are_none(rolled_back: Connection, settings: Any, said: str) -> None:

@@ -141,7 +141,7 @@ def test_a_task_that_is_named_and_not_due_is_decided_with_a_notice(db: Connectio
     _call(db, 1)
     assert notices == []
     run = _call(db, 1)
-    assert notices == ["not due, decided because they are named: task 1: all 4 jobs are assigned"]
+    assert notices == ["not due, decided because they are listed: task 1: all 4 jobs are assigned"]
     assert db.execute("select status from brokerage.task_decision where run_id = %s", [run]).fetchall() == [
         ("candidates",)
     ]

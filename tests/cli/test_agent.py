@@ -104,7 +104,7 @@ def test_match_report_release_finish(cli: Cli, db: Connection) -> None:
     assert cli("agent", "finish", 1, attempt, "--outcome", "well", "--json").code == 1
 
 
-def test_report_says_a_status(cli: Cli, db: Connection) -> None:
+def test_report_sets_a_status(cli: Cli, db: Connection) -> None:
     grids.load(db, "s")
     [job] = grids.make(db, "s")
     grids.activate(db, "s")
@@ -113,10 +113,10 @@ def test_report_says_a_status(cli: Cli, db: Connection) -> None:
         assert cli("agent", "report", job, attempt, "--status", status, "--setup", "s").out == "continue\n"
         assert grids.status(db, "s", job) == status
     printed = cli("agent", "report", job, attempt, "--status", "finished", "--setup", "s")
-    assert (printed.code, "status is 'finished', which no agent reports [PB001]" in printed.err) == (1, True)
+    assert (printed.code, "invalid status 'finished' [PB001]" in printed.err) == (1, True)
 
 
-def test_an_operator_is_told_who_has_the_job(cli: Cli, db: Connection) -> None:
+def test_an_operator_sees_who_has_the_job(cli: Cli, db: Connection) -> None:
     Calls(db).insert(1)
     match = Calls(db).take(Site="S")
     printed = cli("agent", "report", 1, f"2-{'0' * 32}")
@@ -130,7 +130,7 @@ def test_an_operator_is_told_who_has_the_job(cli: Cli, db: Connection) -> None:
     assert "detail" not in cli("agent", "report", 1, match.attempt).err
 
 
-def test_match_takes_many_and_says_when_there_is_none(cli: Cli, db: Connection) -> None:
+def test_match_takes_many_and_notes_when_there_is_none(cli: Cli, db: Connection) -> None:
     Calls(db).insert_many(range(1, 6))
     assert len(cli("match", "--cpu-time", 1000, "--count", 3, "--json").json) == 3
     assert cli("match", "--resource", '{"CPUTime": 1000}', "--count", 3).out.count("1-") == 2
@@ -166,7 +166,7 @@ def test_a_resource_that_is_no_json_object_is_refused(cli: Cli, text: str) -> No
     assert "--resource" in json.loads(printed.err)["error"]
 
 
-def test_explain_says_what_fails(cli: Cli, db: Connection) -> None:
+def test_explain_shows_what_fails(cli: Cli, db: Connection) -> None:
     Calls(db).insert(1, Sites=["S"], CPUTime=5000)
     assert "does not match: CPUTime, Site" in cli("explain", 1, "--site", "T", "--cpu-time", 100).out
     assert cli("explain", 1, "--site", "S", "--cpu-time", 5000).out.endswith("matches\n")
@@ -184,7 +184,7 @@ def test_task_queues_lists_all_or_those_that_match(cli: Cli, db: Connection) -> 
     calls = Calls(db)
     calls.insert_many(range(1, 5), CPUTime=5000, Sites=["S"])
     disabled = calls.insert(5, CPUTime=500)
-    calls.call("set_queue_enabled", disabled, False)
+    calls.call("set_task_queue_enabled", disabled, False)
     listed = cli("task-queues", "--json").json
     assert [(row["cpu_time"], row["jobs"], row["state"]) for row in listed] == [(5000, 4, "open"), (500, 1, "disabled")]
     assert [row["jobs"] for row in cli("task-queues", "--site", "S", "--cpu-time", 1e6, "--json").json] == [4]

@@ -18,7 +18,7 @@ Connection = psycopg.Connection[Any]
 
 
 @pytest.fixture
-def house(cli: Cli, db: Connection) -> Connection:
+def connection(cli: Cli, db: Connection) -> Connection:
     """The shipped catalogue, and 12 jobs of a pipeline's step beside one that fits nowhere."""
     assert "24 instance types loaded into setup default" in cli("instances", "catalogue").out
     jobs = [{"id": n, "task": 1, "cpu": 2, "ram": 12288} for n in range(1, 13)] + [{"id": 99, "task": 1, "cpu": 500}]
@@ -29,7 +29,7 @@ def house(cli: Cli, db: Connection) -> Connection:
     return db
 
 
-def test_what_would_be_and_what_is(cli: Cli, house: Connection) -> None:
+def test_what_would_be_and_what_is(cli: Cli, connection: Connection) -> None:
     """A r5.large holds one job: 2 cores; 12 of them, then nothing is left to do."""
     plan = cli("instances", "schedule", "--task", 1, "--dry-run", "--json").json
     assert [(row["instance"], row["type"], row["jobs"]) for row in plan] == [
@@ -67,7 +67,7 @@ def test_a_schedule_that_cannot_be(cli: Cli, words: list[str], error: str) -> No
 
 
 def test_schedules_go_on_when_the_server_takes_the_connection_away(
-    house: Connection, dsn: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    connection: Connection, dsn: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """Three waits: in the first the connection is lost, in the second a job comes, the third ends the test."""
     waits: list[float] = []
@@ -75,14 +75,14 @@ def test_schedules_go_on_when_the_server_takes_the_connection_away(
     def wait(seconds: float) -> None:
         waits.append(seconds)
         if len(waits) == 1:
-            house.execute("""
+            connection.execute("""
                 select pg_terminate_backend(pid) from pg_stat_activity
                  where datname = current_database() and pid <> pg_backend_pid() and query like 'call instance%%'""")
         elif len(waits) == 2:  # the note was written
-            house.execute("""select instance.add_jobs('default', '[{"cpu": 2, "ram": 4096}]')""")
+            connection.execute("""select instance.add_jobs('default', '[{"cpu": 2, "ram": 4096}]')""")
         else:
             raise KeyboardInterrupt
-        house.commit()
+        connection.commit()
 
     monkeypatch.setenv("BROKER_DSN", dsn)
     monkeypatch.setattr("broker.cli.instances.time.sleep", wait)
@@ -109,19 +109,19 @@ def test_a_job_of_taskqueues_on_an_instance(cli: Cli, db: Connection) -> None:
     assert "CLOUD" in cli("instances").out
 
 
-def test_a_catalogue_of_ones_own_in_place_of_what_is_there(cli: Cli, house: Connection, tmp_path: Path) -> None:
+def test_a_catalogue_of_ones_own_in_place_of_what_is_there(cli: Cli, connection: Connection, tmp_path: Path) -> None:
     own = tmp_path / "own.csv"
     own.write_text("name,vcpu,memory_gib,usd_per_hour\nmine,2,12,0.1\n")
     cli("instances", "catalogue", own)
     count = "select count(*) from resource.instance_type where setup = 'default'"
-    assert house.execute(count).fetchone() == (25,)
+    assert connection.execute(count).fetchone() == (25,)
     cli("instances", "catalogue", own, "--replace")
-    assert house.execute(count).fetchone() == (1,)
+    assert connection.execute(count).fetchone() == (1,)
     cli("instances", "schedule")
     assert {one["type"] for one in cli("instances", "--json").json["instances"]} == {"mine"}
 
 
-def test_an_explanation(cli: Cli, house: Connection) -> None:
+def test_an_explanation(cli: Cli, connection: Connection) -> None:
     cli("instances", "schedule")
     assert "no instance suited: a new one of type r5.large" in cli("instances", "explain", 1).out
     [row] = cli("instances", "explain", 99, "--json").json
@@ -130,7 +130,7 @@ def test_an_explanation(cli: Cli, house: Connection) -> None:
     assert (missing.code, "there is no job 7000" in missing.err) == (1, True)
 
 
-def test_wrong_calls(cli: Cli, house: Connection, tmp_path: Path) -> None:
+def test_wrong_calls(cli: Cli, connection: Connection, tmp_path: Path) -> None:
     assert cli("instances", "schedule", "--dry-run").code == 2
     assert "setup no does not exist" in cli("instances", "--setup", "no").err
     for text, wrong in (

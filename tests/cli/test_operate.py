@@ -133,7 +133,7 @@ def test_hold_and_resume(cli: Cli, db: Connection) -> None:
     assert q.take().job_id == 1
 
 
-def test_holds_of_a_job_are_told_with_when_and_who(cli: Cli, db: Connection, as_role: Callable[[str], None]) -> None:
+def test_job_shows_holds_with_time_and_role(cli: Cli, db: Connection, as_role: Callable[[str], None]) -> None:
     q = Calls(db)
     q.set_clock("2026-03-01 12:00+00")
     q.insert(1)
@@ -230,7 +230,7 @@ def test_what_names_no_jobs_is_wrong_usage(cli: Cli, arguments: tuple[Any, ...])
 def test_a_job_is_cancelled_for_a_reason(cli: Cli, db: Connection) -> None:
     Calls(db).insert(1)
     printed = cli("cancel", 1, "--reason", "")
-    assert (printed.code, "reason is ''" in printed.err) == (1, True)
+    assert (printed.code, "invalid reason ''" in printed.err) == (1, True)
     assert Calls(db).value("select state from monitor.job") == "waiting"
 
 

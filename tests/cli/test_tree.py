@@ -12,7 +12,7 @@ TREE = """
     agent, agent finish, agent match, agent release, agent report,
     assign, assign analysis, assign jobs, assign tasks,
     cancel, classify,
-    db, db check, db current, db downgrade, db freeze, db schema, db upgrade,
+    db, db check, db current, db downgrade, db schema, db upgrade,
     decisions, demo, demo brokerage, demo instances, doctor, down, dsn, dump, evaluate, explain, hold,
     instances, instances catalogue, instances explain, instances schedule,
     job, jobs, leases, limits, load, maintain, match, psql, queues, resources, resume, retry, rules,

@@ -58,7 +58,7 @@ def test_load_refuses_what_is_no_world(cli: Cli, text: str) -> None:
 @pytest.mark.parametrize(
     "text", ['{"job_id": 1, "requirements": {}}', '{"job_id": 1}\n{"job_id": 2}', '[{"job_id": 1}]']
 )
-def test_load_says_where_jobs_go(cli: Cli, text: str) -> None:
+def test_load_names_the_command_for_jobs(cli: Cli, text: str) -> None:
     printed = cli("load", "-", stdin=text)
     assert (printed.code, "broker submit" in printed.err) == (1, True)
 
@@ -113,7 +113,7 @@ def test_load_replaces_rows_or_merges_them(cli: Cli) -> None:
         assert json.loads(cli("dump").out)["queues"]["Q"] == queue
 
 
-def test_load_says_what_it_loaded(cli: Cli) -> None:
+def test_load_prints_what_it_loaded(cli: Cli) -> None:
     files = [{"lfn": f"f{number}"} for number in range(5)]
     tasks = [{"id": 1, "input": ["d"], "split": {"nFilesPerJob": 2}}, {"id": 2, "input": ["d"]}, {"id": 3}]
     config = [{"key": "MYK", "value": 5, "forced": True, "component": "jobbroker"}, {"key": "NW_ACTIVE", "value": True}]
@@ -257,7 +257,7 @@ def test_a_reader_that_goes_is_no_error(dsn: str, db: Connection, command: str) 
 def test_maintain(cli: Cli, db: Connection) -> None:
     Calls(db).insert_many(range(1, 11))
     assert cli("maintain", "--json").json["counts"] > 0
-    assert "empty queues" in cli("maintain", "--setup", "default").out
+    assert "empty TaskQueues" in cli("maintain", "--setup", "default").out
 
 
 def test_maintain_goes_on_until_it_is_stopped(cli: Cli, db: Connection, monkeypatch: pytest.MonkeyPatch) -> None:

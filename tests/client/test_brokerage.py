@@ -132,8 +132,8 @@ def test_a_case_over_what_the_database_holds(db: Connection) -> None:
     [over] = evaluate(db, only, over="live")
     assert queues(over) == ["B"]
     [alone] = evaluate(db, only)
-    hint = "Load it with its world, or name another."
-    assert alone["error"] == {"code": "PB004", "message": "task 1000 is not there", "hint": hint}
+    hint = "Load it with its world, or name another task."
+    assert alone["error"] == {"code": "PB004", "message": "task 1000 does not exist", "hint": hint}
     without_world = {key: value for key, value in only.items() if key != "world"}
     [missing] = evaluate(db, without_world)
     assert (missing["error"]["code"], missing["error"]["message"]) == ("PB001", "the case has no world")
@@ -159,7 +159,7 @@ def test_without_algorithm_the_broker_that_has_the_task_decides(rolled_back: Con
     assert [own] == evaluate(rolled_back, case(world=analysis, algorithm="analysis_job"))
     assert [own] != evaluate(rolled_back, case(world=analysis))
     [missing] = evaluate(rolled_back, {**plain, "task": 7})
-    assert (missing["error"]["code"], missing["error"]["message"]) == ("PB004", "task 7 is not there")
+    assert (missing["error"]["code"], missing["error"]["message"]) == ("PB004", "task 7 does not exist")
 
 
 def test_an_error_comes_with_its_hint(db: Connection) -> None:

@@ -73,7 +73,7 @@ OPERATORS: dict[str, Call] = {
     "hold 1": lambda q, s: q.call("hold", "job", "1"),
     "hold the queue": lambda q, s: q.call("hold", "task_queue", str(s.queues[1])),
     "resume 7": lambda q, s: q.call("resume", "job", "7"),
-    "disable": lambda q, s: q.call("set_queue_enabled", s.queues[1], False),
+    "disable": lambda q, s: q.call("set_task_queue_enabled", s.queues[1], False),
     "delete the queue if empty": lambda q, s: q.call("delete_queue_if_empty", s.queues[1]),
     "delete empty queues": lambda q, s: q.call("delete_empty_queues"),
     "recompute": lambda q, s: q.call("recompute_shares"),

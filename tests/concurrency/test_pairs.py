@@ -233,7 +233,7 @@ def test_a_delay_that_is_being_used_looks_used(stage: Stage) -> None:
 def test_a_match_while_its_queue_is_being_disabled(stage: Stage, commit: bool) -> None:
     queue = stage.observer.insert(1, CPUTime=5000)
     stage.observer.insert(2)
-    stage.first.call("set_queue_enabled", queue, False)
+    stage.first.call("set_task_queue_enabled", queue, False)
     waited, match = meanwhile(stage, lambda q: q.match(), commit)
     assert not waited
     assert match is not None

@@ -31,7 +31,7 @@ def loaded(db: Connection) -> tuple[str, demo.Work]:
     return setup, demo.load(db, setup, 2_000, 0, lambda stored: None)
 
 
-def test_the_summary_says_what_happened(cli: Cli, db: Connection) -> None:
+def test_the_summary_is_complete(cli: Cli, db: Connection) -> None:
     printed = cli("demo", "--jobs", 2_000, "--seconds", 1, "--agents", 3, "--simulation", 2, "--json")
     assert printed.code == 0
     summary = printed.json

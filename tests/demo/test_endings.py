@@ -42,7 +42,7 @@ def running() -> Iterator[Running]:
             shutil.rmtree(home)
 
 
-def test_a_server_that_stops_is_said_once(running: Running) -> None:
+def test_a_server_that_stops_is_reported_once(running: Running) -> None:
     process, home = running
     embedded.down(home)
     _, printed = process.communicate(timeout=25)  # sooner than a pool gives up
@@ -51,7 +51,7 @@ def test_a_server_that_stops_is_said_once(running: Running) -> None:
     assert "the server stopped" in printed
 
 
-def test_an_interrupted_demo_says_what_it_leaves(running: Running) -> None:
+def test_an_interrupted_demo_prints_what_it_leaves(running: Running) -> None:
     process, _ = running
     process.send_signal(signal.SIGINT)
     _, printed = process.communicate(timeout=60)

@@ -47,7 +47,7 @@ def texts() -> tuple[tuple[str, str], ...]:
 @cache
 def _named(name: str) -> list[Page]:
     """The pages that a name may mean."""
-    return [page for page in docs.pages() if f"/{page.name}".endswith(f"/{name.removeprefix('./')}")]
+    return [page for page in docs.pages() if f"/{page.name}".endswith("/" + re.sub(r"^(\.\.?/)+", "", name))]
 
 
 def resolves(name: str, anchor: str | None, heading: str | None, near: str = "") -> bool:

@@ -3,7 +3,7 @@
 Blocks marked sh, python and sql are run, each by its own program, of all pages below broker/docs and sql/ (not of
 generated ones). A page needs nothing for that. What a page builds on stands in comments anywhere on it:
 
-    <!-- with: ../tutorial/first-match.md -->    the blocks of that page are run before its own
+    <!-- with: ../reference/worlds.md -->        the blocks of that page are run before its own
     <!-- world: one-queue -->                    broker/docs/worlds/one-queue.json is loaded, and lies in the folder
 
 A page that needs a server of its own names the test that runs it:

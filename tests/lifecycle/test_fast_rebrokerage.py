@@ -74,7 +74,7 @@ def test_each_threshold_is_strict(
 def test_zero_is_a_limit_in_doc_and_none_in_panda2026(rolled_back: Connection) -> None:
     q = make(rolled_back, World({LIMIT: 0}, queued(A, 3)), [A])
     assert moved(q, dry_run=True) == {"A": (3, 3)}  # ceil(min(3 - 0, 3 - 0, 3 - 0.9)) = 3
-    q.rows("select lifecycle.set_settings('default', '{\"profile\": \"panda2026\"}')")
+    q.rows("select lifecycle.set_settings('default', '{\"timeouts\": \"panda2026\"}')")
     assert (moved(q), why_not(q)) == ({}, f"{LIMIT} is 0")
 
 

@@ -23,7 +23,7 @@ HOT = {
 }
 
 WAIT = """
-    select taskqueue.open_queues('default', array_agg(made_one))
+    select taskqueue.open_task_queues('default', array_agg(made_one))
       from (select jsonb_build_object('OwnerDN', 'ann', 'OwnerGroup', 'g', 'CPUTime', 500,
                                       'Sites', array[queue]) as requirements,
                    array_agg(job_id) as ids, array_agg(1) as priorities

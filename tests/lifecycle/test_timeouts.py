@@ -301,7 +301,7 @@ def test_sent_jobs_go_back_and_fail_after_three_attempts(rolled_back: Connection
         assert q.rows(why, 1) == [("sent", action, "applies")]
         assert told(q, "expire_leases") == {("sent", action): 1}
     assert job_state(q, 1) == ("failed", "sent")
-    q.rows("select lifecycle.set_settings('default', '{\"profile\": \"panda2026\"}')")
+    q.rows("select lifecycle.set_settings('default', '{\"timeouts\": \"panda2026\"}')")
     assert told(q, "expire_leases") == {("sent", "return"): 1}  # a paused queue keeps nothing from it there
 
 
@@ -315,7 +315,7 @@ def test_one_call_touches_no_more_than_it_may(rolled_back: Connection) -> None:
     assert q.refusal(lambda: told(q, "watch_timeouts", False, 0))[0] == "PB001"
 
 
-@pytest.mark.parametrize("settings", ['{"profile": "x"}', '{"most": 0}', '{"jobs_kept": "0 days"}', '{"x": 1}', "[]"])
+@pytest.mark.parametrize("settings", ['{"timeouts": "x"}', '{"most": 0}', '{"jobs_kept": "0 days"}', '{"x": 1}', "[]"])
 def test_settings_that_are_refused(rolled_back: Connection, settings: str) -> None:
     q = make(rolled_back, World(), [])
     assert q.refusal(lambda: q.rows("select lifecycle.set_settings('default', %s::jsonb)", settings))[0] == "PB001"

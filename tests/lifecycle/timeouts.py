@@ -22,7 +22,7 @@ def make(connection: psycopg.Connection[Any], world: World, queues: list[Queue],
     q = Calls(connection)
     q.rows("select taskqueue.set_settings('default', '{}')")
     q.set_clock(NOW)
-    q.rows("select lifecycle.set_settings('default', %s)", Jsonb({"profile": profile}))
+    q.rows("select lifecycle.set_settings('default', %s)", Jsonb({"timeouts": profile}))
     for key, value in world.config.items():
         component = {"HEART": "watcher", "TIMEO": "job_timeout", "ANALY": "rebroker", "FAST_": "rebroker"}[key[:5]]
         q.rows("select resource.set_config('default', %s, %s)", f"{component}:{key}", Jsonb(value))
@@ -89,7 +89,7 @@ def _place(q: Calls, job_id: int) -> None:
     """Into a TaskQueue of its own, as lifecycle.activate puts jobs there; submitters may not insert them."""
     wanted = Jsonb(requirements(Sites=[f"S{job_id}"]))
     q.rows(
-        "select taskqueue.open_queues('default', p.made)"
+        "select taskqueue.open_task_queues('default', p.made)"
         "  from taskqueue.canonical_requirements('default', %s) c"
         " cross join lateral taskqueue.place_jobs('default', c, array[%s], array[1]) p",
         wanted,

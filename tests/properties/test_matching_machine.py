@@ -225,13 +225,13 @@ class Matching(RuleBasedStateMachine):
     @rule(which=index)
     def disable(self, which: int) -> None:
         queue = self._one(self.model.queues(), which)
-        self.q.call("set_queue_enabled", queue, False)
+        self.q.call("set_task_queue_enabled", queue, False)
         self.model.disabled.add(queue)
 
     @precondition(lambda self: self.model.disabled)
     @rule(which=index)
     def enable(self, which: int) -> None:
-        self._on_queue(self._one(self.model.disabled, which), "set_queue_enabled", True, self.model.disabled)
+        self._on_queue(self._one(self.model.disabled, which), "set_task_queue_enabled", True, self.model.disabled)
 
     @precondition(lambda self: self.model.waiting)
     @rule(which=index)
@@ -317,7 +317,7 @@ class Matching(RuleBasedStateMachine):
     def rebucket(self, buckets: list[int]) -> None:
         """Queues stay together, take their new bucket, and become one where they become equal (none had siblings)."""
         for queue in sorted(self.model.disabled):
-            self._on_queue(queue, "set_queue_enabled", True, self.model.disabled)
+            self._on_queue(queue, "set_task_queue_enabled", True, self.model.disabled)
         for queue in sorted(self.model.held_queues):
             self._on_queue(queue, "resume", None, self.model.held_queues)
         together = self.model.queues()

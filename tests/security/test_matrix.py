@@ -74,7 +74,7 @@ OPERATOR = (
         "resource.set_clock",
         "taskqueue.delete_queue_if_empty",
         "taskqueue.delete_empty_queues",
-        "taskqueue.set_queue_enabled",
+        "taskqueue.set_task_queue_enabled",
         "taskqueue.hold",
         "taskqueue.resume",
         "taskqueue.set_limit",
@@ -166,6 +166,8 @@ MAY_CALL = {
 MAY_READ_VIEWS = {"broker_operator", "broker_viewer"}
 VIEWS = {  # beside those of monitor
     "resource.config_key",
+    "taskqueue.description_key",
+    "taskqueue.requirement_key",
     "brokerage.assignments",
     "brokerage.due_task",
     "brokerage.nucleus_of_task",

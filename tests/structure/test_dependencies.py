@@ -8,8 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from broker.upgrade.source import ROOMS as SCHEMAS
-from broker.upgrade.source import package_folder
+from broker.upgrade.source import SCHEMAS, package_folder
 
 SQL = package_folder("sql")
 _NAME = rf"((?:{'|'.join(SCHEMAS)})\.\w+)"

@@ -1,4 +1,4 @@
-"""The installed database: everything is explained in the database, every object has its file, every function checked."""
+"""The installed database: every object is explained and has one file, and plpgsql_check finds no fault."""
 
 import shutil
 import tempfile

@@ -121,8 +121,8 @@ def test_short_jobs_that_starve_are_told(q: Calls) -> None:
         q.call("hold", *thing)
         assert q.rows(starved) == ([(5, True)] if thing[0] == "job" else [])
         q.call("resume", *thing)
-    q.call("set_queue_enabled", short, False)
+    q.call("set_task_queue_enabled", short, False)
     assert q.rows(starved) == []
-    q.call("set_queue_enabled", short, True)
+    q.call("set_task_queue_enabled", short, True)
     assert q.take(CPUTime=500).job_id in {4, 5}
     assert [starves for _, starves in q.rows(starved)] == [False]

@@ -120,7 +120,7 @@ def test_a_wanted_job_that_cannot_be_had_is_no_match(q: Calls) -> None:
     Calls(q.connection, "other").insert(7)
     assert q.match(JobID=7) is None
     queue = q.queue_of(3)
-    q.call("set_queue_enabled", queue, False)
+    q.call("set_task_queue_enabled", queue, False)
     assert q.match(JobID=3) is None
 
 

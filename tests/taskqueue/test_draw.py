@@ -533,7 +533,7 @@ def law_of(queues: dict[int, float], policy: str = "dirac") -> dict[int, float]:
 
 
 def room(q: Calls, site: str) -> int:
-    return int(q.value("select coalesce(sum(room), 0) from taskqueue.posting_list where site = %s", site))
+    return int(q.value("select coalesce(sum(position_count), 0) from taskqueue.posting_list where site = %s", site))
 
 
 @POLICIES

@@ -85,7 +85,7 @@ def test_a_queue_passed_over_by_a_recomputation_is_priced_the_next_time(connect:
     queue = first.insert(1)
     first.maintain()
     with first.connection.transaction():
-        first.call("set_queue_enabled", queue, True)
+        first.call("set_task_queue_enabled", queue, True)
         share = "insert into taskqueue.owner_group (setup, owner_group, share) select setup, owner_group, 2000"
         second.rows(f"{share} from taskqueue.task_queue returning 1")
         assert second.call("recompute_shares") == 0
@@ -219,7 +219,7 @@ def test_a_request_repeated_with_nothing_is_another_call(q: Calls) -> None:
 def test_a_disabled_queue_stays_disabled_when_buckets_change(q: Calls) -> None:
     low = q.insert(1, CPUTime=400)
     high = q.insert(2, CPUTime=4000)
-    q.call("set_queue_enabled", high, False)
+    q.call("set_task_queue_enabled", high, False)
     q.call("set_cpu_buckets", [5000])
     assert q.inconsistencies() == []
     assert q.queue_of(1) == low

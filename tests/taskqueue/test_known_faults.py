@@ -80,7 +80,7 @@ def test_6_a_wanted_job_at_another_priority_is_found(q: Calls) -> None:
 def test_7_disabled_queues_are_not_matched(q: Calls) -> None:
     queue = q.insert(1, CPUTime=5000)
     q.insert(2)
-    q.call("set_queue_enabled", queue, False)
+    q.call("set_task_queue_enabled", queue, False)
     assert q.take().job_id == 2
     assert q.match() is None
     assert q.match(JobID=1) is None

@@ -50,7 +50,7 @@ CHANGES = {
     "the owner is held": Change(lambda q: q.call("hold", "owner", "alice"), True),
     "the queue is held": Change(lambda q: q.call("hold", "task_queue", str(q.queue_of(1))), True),
     "the job is held": Change(lambda q: q.call("hold", "job", "1"), True),
-    "the queue is disabled": Change(lambda q: q.call("set_queue_enabled", q.queue_of(1), False), True),
+    "the queue is disabled": Change(lambda q: q.call("set_task_queue_enabled", q.queue_of(1), False), True),
     "the identity becomes private": Change(private, True),
 }
 UNDO: dict[str, Callable[[Calls], Any]] = {
@@ -63,7 +63,7 @@ UNDO: dict[str, Callable[[Calls], Any]] = {
     "the owner is held": lambda q: q.call("resume", "owner", "alice"),
     "the queue is held": lambda q: q.call("resume", "task_queue", str(q.queue_of(1))),
     "the job is held": lambda q: q.call("resume", "job", "1"),
-    "the queue is disabled": lambda q: q.call("set_queue_enabled", q.queue_of(1), True),
+    "the queue is disabled": lambda q: q.call("set_task_queue_enabled", q.queue_of(1), True),
     "the identity becomes private": lambda q: q.rows("select resource.set_identity('default', resource.caller())"),
 }
 

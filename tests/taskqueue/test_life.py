@@ -68,13 +68,13 @@ def test_a_queue_with_nothing_but_held_jobs_is_not_empty(q: Calls) -> None:
 
 def test_a_disabled_queue_is_not_matched(q: Calls) -> None:
     queue = q.insert(1)
-    q.call("set_queue_enabled", queue, False)
+    q.call("set_task_queue_enabled", queue, False)
     assert q.match() is None
     assert q.queues() == {}
     assert not all(q.explain(1).values())
     assert q.insert(2) == queue
     assert q.match() is None
-    q.call("set_queue_enabled", queue, True)
+    q.call("set_task_queue_enabled", queue, True)
     assert q.take().job_id in (1, 2)
     assert q.inconsistencies() == []
 
@@ -398,13 +398,13 @@ def test_a_held_queue_has_no_matches(q: Calls) -> None:
 def test_switches_are_apart(q: Calls) -> None:
     """A held job, in a queue that is disabled and held, of an owner that is held, waits until all four are undone."""
     queue = q.insert(1)
-    q.call("set_queue_enabled", queue, False)
+    q.call("set_task_queue_enabled", queue, False)
     q.call("hold", "task_queue", str(queue))
     q.call("hold", "owner", "alice")
     q.call("hold", "job", "1")
     for undo, *arguments in (
         ("resume", "owner", "alice"),
-        ("set_queue_enabled", queue, True),
+        ("set_task_queue_enabled", queue, True),
         ("resume", "job", "1"),
         ("resume", "task_queue", str(queue)),
     ):

@@ -17,10 +17,8 @@ SITES: list[list[str]] = [[], ["A"], ["A", "B"], ["B", "C"]]
 
 def rooms(q: Calls) -> tuple[int, int]:
     """Places in all lists, and the postings there."""
-    [(places, postings)] = q.rows(
-        "select (select coalesce(sum(room), 0) from taskqueue.posting_list), (select count(*) from taskqueue.posting)"
-    )
-    return places, postings
+    positions = "select coalesce(sum(position_count), 0) from taskqueue.posting_list"
+    return q.value(positions), q.value("select count(*) from taskqueue.posting")
 
 
 def settle(q: Calls) -> None:
@@ -66,7 +64,7 @@ def test_priorities_move_between_bands(q: Calls) -> None:
             q.set_group(f"g{n}", share * (1 + n % 3))
         assert q.inconsistencies() == []
         settle(q)
-        top = q.value("select max(top) from taskqueue.posting_list")
+        top = q.value("select max(highest_bound) from taskqueue.posting_list")
         assert share * 3 <= top < share * 3 * 1.2, "nothing is left of the bands before"
         places, postings = rooms(q)
         assert postings == 60
@@ -79,7 +77,7 @@ def test_a_queue_that_somebody_works_on_does_not_move_into_a_gap(connect: Connec
     for n in range(1, 11):
         q.insert(n, **group(f"g{n}"))
     other.connection.autocommit = False
-    last = "select task_queue_id from taskqueue.posting order by place desc limit 1"
+    last = "select task_queue_id from taskqueue.posting order by position desc limit 1"
     queue = q.value(last)
     other.rows("select 1 from taskqueue.task_queue where task_queue_id = %s for update", queue)
     gone = [n for n in range(1, 11) if q.queue_of(n) != queue][:6]

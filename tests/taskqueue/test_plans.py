@@ -91,7 +91,7 @@ VARIABLES: Types = {
     "p_definition_ids": ("bigint[]", f"'{{{','.join(map(str, range(1, 101)))}}}'"),
     "p_task_queue_id": ("bigint", BIG),
     "p_bucket": ("bigint", "300000"),
-    "p_above": ("float8", "0"),
+    "p_last_key": ("float8", "0"),
     "p_limit": ("int", "3"),
     "p_passed": ("bigint[]", "'{}'"),
     "p_ten_first": ("boolean", "false"),
@@ -100,11 +100,11 @@ VARIABLES: Types = {
     "p_known.known_to": ("xid8", "pg_snapshot_xmax(pg_current_snapshot())"),
     "p_known.in_flight": ("xid8[]", "'{}'"),
     "p_known.matching": ("bigint[]", "'{}'"),
-    "v_above": ("float8", "0"),
+    "v_last_key": ("float8", "0"),
     "v_brokered": ("bigint[]", "'{}'"),
     "v_after": ("bigint", "0"),
     "v_digest": ("bigint", """jsonb_hash_extended('{"Site": "T77"}', 0)"""),
-    "v_entry": ("int", "3"),
+    "v_bucket_index": ("int", "3"),
     "v_id": ("bigint", "24000"),
     "v_job.attempt": ("int", "1"),
     "v_job.brokered": ("boolean", "false"),
@@ -118,7 +118,7 @@ VARIABLES: Types = {
     "v_known.tests": ("int", "4"),
     "v_leased": ("taskqueue.stream[]", STREAMS),
     "v_level.user_priority": ("smallint", "1::smallint"),
-    "v_look": ("int", "0"),
+    "v_round": ("int", "0"),
     "v_next": ("bigint[]", f"array[{BIG}, 2, 3]"),
     "v_offer": ("taskqueue.offer", OFFER),
     "v_offer.cpu_time": ("bigint", "400000"),
@@ -129,13 +129,13 @@ VARIABLES: Types = {
     "v_offer.tags": ("text[]", "'{}'"),
     "v_passed": ("bigint[]", "'{}'"),
     "v_pick.job_id": ("bigint", "7"),
-    "v_points": ("int", "1"),
-    "v_queue.banned_sites": ("text[]", "'{}'"),
-    "v_queue.definition_id": ("bigint", "1"),
-    "v_queue.grid_ces": ("text[]", "'{}'"),
-    "v_queue.site": ("text", "'BIG'"),
-    "v_queue.sites": ("text[]", "'{BIG}'"),
-    "v_queue.task_queue_id": ("bigint", BIG),
+    "v_tries": ("int", "1"),
+    "v_task_queue.banned_sites": ("text[]", "'{}'"),
+    "v_task_queue.definition_id": ("bigint", "1"),
+    "v_task_queue.grid_ces": ("text[]", "'{}'"),
+    "v_task_queue.site": ("text", "'BIG'"),
+    "v_task_queue.sites": ("text[]", "'{BIG}'"),
+    "v_task_queue.task_queue_id": ("bigint", BIG),
     "v_resource": ("jsonb", """'{"Site": "T77"}'"""),
     "v_secret": ("uuid", "gen_random_uuid()"),
     "v_seed": ("bigint", "7"),
@@ -175,7 +175,7 @@ class Hot:
     called: frozenset[str] = frozenset()  # functions that cannot be inlined, since they aggregate or have a sublink
 
 
-CONDITIONS = frozenset({"first_site", "reaches"})  # of these, what an offer of one site and no limit never comes to
+CONDITIONS = frozenset({"first_site", "hits_limit"})  # of these, what an offer of one site and no limit never comes to
 
 STATEMENTS: dict[str, Hot] = {
     "the known description": Hot(
@@ -192,10 +192,10 @@ STATEMENTS: dict[str, Hot] = {
     ),
     "a point": Hot(
         "lease_jobs",
-        r"(select o\.enough.*?v_known\.tests\) o);",
+        r"(select o\.max_tries.*?v_known\.tests\) o);",
         {
             "posting_list": [LIST],
-            "posting": ["posting_pkey: setup list_id band place"],
+            "posting": ["posting_pkey: setup list_id weight_class position"],
             "task_queue": [QUEUE],
             "definition": [DEFINITION],
         },
@@ -205,7 +205,7 @@ STATEMENTS: dict[str, Hot] = {
     ),
     "a closer look": Hot(
         "lease_jobs",
-        r"(select taskqueue\.accepts\(d, v_offer\).*?d\.definition_id = v_queue\.definition_id);",
+        r"(select taskqueue\.accepts\(d, v_offer\).*?d\.definition_id = v_task_queue\.definition_id);",
         {"definition": [DEFINITION]},
         buffers=5,
         called=CONDITIONS,
@@ -251,7 +251,7 @@ STATEMENTS: dict[str, Hot] = {
         called=frozenset({"first_site"}),
     ),
     "a key a queue": Hot(
-        "drawn_queues",
+        "drawn_task_queues",
         r"return array\((.*?limit 3)\);",
         {"task_queue": ["task_queue_definition: setup definition_id"], "definition": [DEFINITION]},
         buffers=350,  # three a definition given
@@ -261,7 +261,7 @@ STATEMENTS: dict[str, Hot] = {
         called=CONDITIONS,
     ),
     "the queue of a wanted job": Hot(
-        "wanted_queue",
+        "wanted_task_queue",
         r"array\(\s*(select .*accepts\(d, p_offer\))\)",
         {"job": [JOB_BY_ID], "task_queue": [QUEUE], "definition": [DEFINITION]},
         buffers=13,
@@ -276,7 +276,7 @@ STATEMENTS: dict[str, Hot] = {
         "take_job", r"(delete from taskqueue\.job .*?) into v_job;", {"job": [JOB_BY_ID, "Tid Scan"]}, buffers=13
     ),
     "whether the queue is empty": Hot(
-        "drop_if_empty",
+        "drop_task_queue_if_empty",
         r"if (exists \(select from taskqueue\.job.*?p_task_queue_id\)) then",
         {"job": ["job_order: setup task_queue_id"]},
         buffers=6,
@@ -297,10 +297,10 @@ POINTS = frozenset({"posting_list", "posting", "task_queue", "definition"})
 STATEMENTS |= {
     "the draws of a batch": Hot(  # of three jobs; what is sorted are its streams
         "lease_batch",
-        r"(with recursive point.*?p\.most\) e);",
+        r"(with recursive candidate.*?c\.max_tries\) e);",
         {
             "posting_list": [LIST],
-            "posting": ["posting_pkey: setup list_id band place"],
+            "posting": ["posting_pkey: setup list_id weight_class position"],
             "task_queue": [QUEUE],
             "definition": [DEFINITION],
         },
@@ -345,11 +345,17 @@ class Prepared:
     values: list[str] = field(default_factory=list)
 
 
+def source_of(q: Calls, function: str) -> str:
+    """The source of a function as it stands in the database, on one line and without comments."""
+    source = q.value("select prosrc from pg_proc where oid = %s::regproc", f"taskqueue.{function}")
+    return " ".join(re.sub(r"--[^\n]*", "", source).split())
+
+
 def statement_of(q: Calls, hot: Hot, **values: str) -> Prepared:
     """A statement as it stands in the database, the variables of its function as parameters."""
-    source = q.value("select prosrc from pg_proc where oid = %s::regproc", f"taskqueue.{hot.function}")
-    found = re.findall(hot.pattern, source, re.DOTALL)
-    assert found, f"{hot.function} has no statement like {hot.pattern} any more: look at its plan anew"
+    source = source_of(q, hot.function)
+    found = re.findall(hot.pattern, source)
+    assert len(found) == 1, f"{hot.function} has {len(found)} statements like {hot.pattern}: look at the plans anew"
     into = re.sub(r"\s+into v_\w+(?:, v_\w+)*", "", found[0])
     used: list[str] = []
 
@@ -403,7 +409,7 @@ def way(scan: Node) -> str:
     """The index of a scan and the columns that are conditions of it, as in Reads; a filter is none."""
     if scan["Node Type"] not in {"Index Scan", "Index Only Scan"}:
         return str(scan["Node Type"])
-    columns = re.findall(r"\(\w+\.(\w+) (?:=|>=|>|<=|<) ", scan.get("Index Cond", ""))
+    columns = re.findall(r'\(\w+\."?(\w+)"? (?:=|>=|>|<=|<) ', scan.get("Index Cond", ""))
     return f"{scan['Index Name']}: {' '.join(dict.fromkeys(columns))}"
 
 
@@ -478,10 +484,10 @@ def test_a_statement_of_a_match_finds_what_it_needs_by_key(skewed: Calls, mode: 
 )
 def test_each_statement_of_the_match_is_looked_at(skewed: Calls, function: str, calls: set[str]) -> None:
     """A statement that somebody adds has a plan that nobody has looked at."""
-    source = skewed.value("select prosrc from pg_proc where oid = %s::regproc", f"taskqueue.{function}")
+    source = source_of(skewed, function)
     for hot in STATEMENTS.values():
         if hot.function == function:
-            source = re.sub(hot.pattern, "", source, count=1, flags=re.DOTALL)
+            source = re.sub(hot.pattern, "", source, count=1)
     assert set(re.findall(r"(?:from|join|into|update) taskqueue\.(\w+)", source)) == calls
 
 
@@ -535,7 +541,7 @@ def test_the_pick_costs_the_same_whatever_the_jobs(
 ) -> None:
     """A level a user priority is sorted, and no job; of the jobs the first ten of one level are looked at."""
     for seed in range(5):
-        values = {"v_queue.task_queue_id": str(queue(skewed)), "v_seed": str(seed)}
+        values = {"v_task_queue.task_queue_id": str(queue(skewed)), "v_seed": str(seed)}
         root = measured(skewed, mode, statement_of(skewed, STATEMENTS["the pick"], **values))
         assert root["Actual Rows"] == 1
         assert 1 <= rows_read(root, "job") <= 10

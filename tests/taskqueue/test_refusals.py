@@ -322,9 +322,9 @@ def test_a_job_that_is_nowhere_is_not_called_stale(q: Calls, function: str) -> N
         state, message = q.refusal(partial(q.call_rows, function, known, attempt))
         assert (state, message) == ("PB003", f"attempt 1 of job {known} is stale")
     state, message = q.refusal(partial(q.call_rows, function, 1, "x"))
-    assert (state, message) == ("PB001", "attempt is 'x', which has not the form of one")
+    assert (state, message) == ("PB001", "invalid attempt 'x'")
     state, message = q.refusal(partial(q.call_rows, function, 1, f"1-{'0' * 32}\n"))  # a token is in no message
-    assert (state, message) == ("PB001", f"attempt is '1-{'0' * 18}...', which has not the form of one")
+    assert (state, message) == ("PB001", f"invalid attempt '1-{'0' * 18}...'")
 
 
 @pytest.mark.parametrize("outcome", ["done", "", "Finished", None])
@@ -344,7 +344,7 @@ def test_explain_of_an_unknown_job(settled: Calls) -> None:
 
 
 def test_unknown_queues(settled: Calls) -> None:
-    refused(settled, "PB004", ["987654"], "set_queue_enabled", 987654, False)
+    refused(settled, "PB004", ["987654"], "set_task_queue_enabled", 987654, False)
     refused(settled, "PB004", ["987654"], "hold", "task_queue", "987654")
 
 

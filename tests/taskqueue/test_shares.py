@@ -306,9 +306,8 @@ def test_queues_that_went_count_no_more_for_the_price_of_a_new_one(q: Calls) -> 
         for job_id in [3 * n, 3 * n + 1, 3 * n + 2][: 1 + n % 3]:
             q.call("delete_job", job_id)
     assert q.inconsistencies() == []
-    assert (
-        q.rows("select from taskqueue.owner_weight group by owner_dn having sum(queues) <> 0 or sum(weight) <> 0") == []
-    )
+    left = "select from taskqueue.owner_weight group by owner_dn having sum(task_queues) <> 0 or sum(weight) <> 0"
+    assert q.rows(left) == []
     queue = q.insert(999, 1)
     assert q.priorities() == {queue: 1000}
     q.call("recompute_shares")

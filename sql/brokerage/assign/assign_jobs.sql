@@ -1,6 +1,7 @@
--- What follows decisions of a run: jobs of tasks go to their candidates (those decided in turn have theirs, and tasks
--- their nuclei), the live counter counts them (or they are made, which counts them for good), and it is noted where
--- the tasks stand. Those that were refused or could not be evaluated wait like those that found nothing.
+-- Follows the decisions of a run: the jobs of tasks go to their candidates (tasks decided in turn already have
+-- theirs, and tasks their nuclei), the live counter counts the jobs (or they are made, which counts them for good),
+-- and the retry time of each task is noted. Tasks that were refused or could not be evaluated wait like tasks that
+-- found nothing.
 create or replace function brokerage.assign_jobs(p_run brokerage.run, p_task_ids bigint[]) returns void
 language plpgsql
 as $$

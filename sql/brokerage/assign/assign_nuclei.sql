@@ -1,4 +1,4 @@
--- Tasks go on where they were before the task broker had them: JEDI's assigning becomes ready. The work that they
+-- Tasks continue in the state in which the task broker took them: JEDI's assigning becomes ready. The work that they
 -- bring counts for the next ones (brokerage.work_at_nucleus).
 create or replace function brokerage.assign_nuclei(p_assignments brokerage.nucleus_assignment[]) returns void
 language plpgsql

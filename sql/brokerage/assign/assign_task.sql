@@ -1,4 +1,4 @@
--- Distributes the jobs of one task that are left over its candidates, given best first (brokerage-rules 1.3).
+-- Distributes the remaining jobs of one task over its candidates, given best first (distribution.md, Procedure).
 create or replace function brokerage.assign_task(
   p_run brokerage.run, p_task_id bigint, p_queues text[], p_weights float8[], p_queued bigint[], p_capacities bigint[],
   p_chunks int[]
@@ -23,5 +23,5 @@ begin
 end $$;
 
 comment on function brokerage.assign_task(brokerage.run, bigint, text[], float8[], bigint[], bigint[], int[]) is
-  'Assigns the jobs of a task that are left to its candidates (queues, weights, jobs queued, how many may be, '
-  'jobs a choice) and returns how many each gets.';
+  'Assigns the remaining jobs of a task to its candidates (queues, weights, jobs queued, limits, jobs per choice) and '
+  'returns how many jobs each gets.';

@@ -1,6 +1,6 @@
--- Jobs of a task over its candidates (brokerage-rules 1.3). Queues of weight 0 come first, each once; then one choice
--- after the other, by weight, among those that may still take jobs. A choice takes as many jobs as the queue is
--- served by, which makes it longer and its weight smaller.
+-- Distributes the jobs of a task over its candidates (distribution.md, Procedure). Queues of weight 0 come first,
+-- each once. Then one choice follows the other, by weight, among the queues that may still take jobs. A choice takes
+-- the jobs of one chunk, which makes the queue longer and its weight smaller.
 create or replace function brokerage.distribute(
   p_jobs bigint, p_weights float8[], p_queued bigint[], p_capacities bigint[], p_chunks int[], p_seed bigint
 ) returns bigint[]
@@ -55,5 +55,6 @@ begin
 end $$;
 
 comment on function brokerage.distribute(bigint, float8[], bigint[], bigint[], int[], bigint) is
-  'How many of a task''s jobs each of its candidates gets: by weight, jobs queued there, how many may be queued (null '
-  '= no limit), and jobs a choice serves. A seed gives the same again; jobs that nobody may take are left over.';
+  'How many of a task''s jobs each of its candidates gets, from the weights, the jobs queued there, the limits on '
+  'queued jobs (null = no limit) and the jobs per choice. A seed makes the result repeatable. Jobs that no queue may '
+  'take are left over.';

@@ -1,4 +1,4 @@
--- task-choice (brokerage-rules 1.1): the first whose cumulated probability reaches the draw.
+-- task-weights.md, task-choice: the first candidate whose cumulated probability reaches the draw.
 create or replace function brokerage.draw_nucleus(p_probabilities float8[], p_seed bigint) returns int
 language plpgsql volatile
 as $$
@@ -16,4 +16,4 @@ begin
 end $$;
 
 comment on function brokerage.draw_nucleus(float8[], bigint) is
-  'Draws one of some candidates by their probabilities and returns its place. A seed gives the same again.';
+  'Draws one of several candidates by their probabilities and returns its place. A seed makes the draw repeatable.';

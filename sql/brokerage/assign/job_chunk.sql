@@ -1,5 +1,5 @@
--- brokerage-rules 1.3: one choice serves up to 25 jobs, 2 of scouts and of hyperparameter
--- optimisation, or jobChunkSize of the queue.
+-- distribution.md, job-chunk: one choice serves up to 25 jobs, 2 for scouts and for hyperparameter optimisation, or
+-- jobChunkSize of the queue.
 create or replace function brokerage.job_chunk(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts)
 returns float8
 language sql stable parallel safe

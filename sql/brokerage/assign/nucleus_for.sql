@@ -1,4 +1,4 @@
--- What brokerage.assign_nuclei stores of a task and its nucleus.
+-- The row that brokerage.assign_nuclei stores for a task and its nucleus.
 create or replace function brokerage.nucleus_for(
   p_run brokerage.run, p_task brokerage.task_facts, p_nuclei text[], p_probabilities float8[]
 ) returns brokerage.nucleus_assignment
@@ -14,5 +14,5 @@ begin
 end $$;
 
 comment on function brokerage.nucleus_for(brokerage.run, brokerage.task_facts, text[], float8[]) is
-  'Draws one of the nuclei of a task by their probabilities: the assignment that follows, with the work that '
-  'the task brings.';
+  'Draws one of the nuclei of a task by their probabilities. The result is the assignment, with the work that the '
+  'task brings.';

@@ -1,5 +1,5 @@
--- task-choice (brokerage-rules 1.1): proportional to the weight. Without weights (a preset nucleus, or all of them 0)
--- all are equal; panda2026 takes the first of all zeros.
+-- task-weights.md, task-choice: proportional to the weight. Without weights (a preset nucleus, or all weights 0) all
+-- are equal; panda2026 takes the first if all are 0.
 create or replace function brokerage.probabilities(p_weights float8[], p_first_of_zeros boolean) returns float8[]
 language sql immutable parallel safe
 as $$
@@ -12,4 +12,4 @@ as $$
 $$;
 
 comment on function brokerage.probabilities(float8[], boolean) is
-  'How probable each of a task''s nuclei is, by their weights, best first.';
+  'Probability of each nucleus of a task, from the weights, best first.';

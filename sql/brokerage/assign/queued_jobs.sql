@@ -1,4 +1,4 @@
--- brokerage-rules 1.3, nQueuedJobs: what waits for the share at the queue.
+-- distribution.md, queued-jobs: jobs of the share that wait at the queue.
 create or replace function brokerage.queued_jobs(
   t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts
 ) returns float8

@@ -1,4 +1,4 @@
--- brokerage-rules 1.3, nRunningJobsCap: twice the running jobs, NQUEUELIMITSITE at least; express tasks have none.
+-- distribution.md, running-jobs-cap: twice the running jobs, at least NQUEUELIMITSITE; express tasks have no cap.
 create or replace function brokerage.running_jobs_cap(
   t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts, x jsonb
 ) returns float8

@@ -1,4 +1,4 @@
--- brokerage-rules 1.3: nRunningJobsCap.
+-- distribution.md, running-jobs-cap.
 create or replace function brokerage.running_jobs_cap_panda2026(
   t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts
 ) returns float8

@@ -7,4 +7,4 @@ as $$
 $$;
 
 comment on function brokerage.takes_first_of_zeros(text, text) is
-  'Whether a profile takes the first nucleus where all weights are 0, instead of any.';
+  'Whether a profile takes the first nucleus if all weights are 0, instead of drawing one.';

@@ -1,5 +1,6 @@
--- Every ten minutes or so: classes of queues hold for 60 minutes, what users have left for 20, classes of tasks for
--- 15 (brokerage-rules 1.4a). Waits for nobody: a row that somebody else holds keeps what it says till the next time.
+-- To be called every ten minutes or so: classes of queues count for 60 minutes, remaining slots of users for 20,
+-- classes of tasks for 15 (classes.md, How long classes count). It waits for nobody: a row that another session
+-- holds keeps its value until the next call.
 create or replace procedure brokerage.classify(p_setup text, p_profile text default null)
 language plpgsql
 security definer set search_path = brokerage, pg_temp
@@ -19,7 +20,7 @@ begin
     select a.queue from resource.queue_activity a
      where a.setup = p_setup and a.queue in (select c.queue from class c)
        for update skip locked
-  ), said as (
+  ), changed as (
     update resource.queue_activity a
        set site_class = c.site_class, site_classified = v_now
       from class c
@@ -39,7 +40,7 @@ begin
     select a.name from resource.account a
      where a.setup = p_setup and a.kind = 'user' and a.name in (select s.user_name from slot s)
        for update skip locked
-  ), said as (
+  ), changed as (
     update resource.account a
        set rem_slots_a = s.rem_slots_a, rem_slots_b = s.rem_slots_b, evaluated = v_now
       from slot s
@@ -69,8 +70,8 @@ begin
 end $$;
 
 comment on procedure brokerage.classify(text, text) is
-  'Works the classes of user analysis out of the jobs here and stores them with the time: of queues (hi, mid, lo), '
-  'what users have left, of tasks (S, A, B, C), in this order, each by the one before. Call it every 10 minutes. '
-  'What it has no jobs for stays as it was loaded. Of which profile the law is: p_profile, else the setup''s. '
-  'brokerage.classes says what it would do, and why. Errors: PB001 (no such setup or profile), '
-  'PB002 (not an operator).';
+  'Computes the classes of user analysis from the jobs of this database and stores them with the time: of queues (hi, '
+  'mid, lo), remaining slots of users, of tasks (S, A, B, C), in this order, each from the one before. Call it every '
+  '10 minutes. A queue, user or task without jobs here keeps its loaded value. The base profile is that of p_profile, '
+  'by default the setup''s profile. brokerage.classes shows the result and the reasons without storing anything. '
+  'Errors: PB001 (no such setup or profile), PB002 (not an operator).';

@@ -1,9 +1,11 @@
--- brokerage-rules 1.4a: what was measured longer ago is as if it was not.
-create or replace function brokerage.is_current(p_at timestamptz, p_now timestamptz, p_most interval) returns boolean
+-- classes.md, How long classes count: an older figure counts as missing.
+create or replace function brokerage.is_current(p_at timestamptz, p_now timestamptz, p_age_limit interval)
+returns boolean
 language sql immutable parallel safe
 as $$
-  select coalesce(p_at >= p_now - p_most, true)
+  select coalesce(p_at >= p_now - p_age_limit, true)
 $$;
 
 comment on function brokerage.is_current(timestamptz, timestamptz, interval) is
-  'Whether something said then still holds, at an age of p_most at most; without a time it does.';
+  'Whether a figure stored at p_at still counts at p_now, where it counts for p_age_limit; without a time it always '
+  'counts.';

@@ -1,7 +1,7 @@
--- Classes of queues for user analysis, by how long its jobs waited there (brokerage-rules 1.12, classification;
--- D-51). Samples are jobs of User Analysis that started in the last four days; a sample weighs half as much after 6 h
--- (documented) or 12 h (panda2026, which looks at merge jobs and those of its tester alone). A queue whose samples
--- say nothing of the spread (fewer than two) has no class. The thirds are those of grid resources.
+-- Classes of queues for user analysis, by the waits of its jobs there (classes.md, Classes of queues). Samples are
+-- jobs of User Analysis that started in the last four days; a sample weighs half as much after 6 h (documented) or
+-- 12 h (panda2026, which takes merge jobs and jobs of its tester alone). A queue with fewer than two samples has no
+-- measured spread and no class. The thirds are those of grid resources.
 create or replace function brokerage.site_classes(p_setup text, p_base_profile text)
 returns table (queue text, site_class int, jobs bigint, mean_wait float8, upper_wait float8, long_jobs bigint,
                mean_long_wait float8, has_started boolean, hi_limit float8, lo_limit float8, reason text)

@@ -1,6 +1,6 @@
--- Upper 95 % bound of Student's t, for degrees of freedom that need not be whole (brokerage-rules 1.12, w_cl95upp).
--- Many: the expansion of Cornish and Fisher around the normal quantile. Few: Newton's method on the incomplete beta
--- function, whose tail is 2 * 0.05 at x = n / (n + t^2), in the logarithm of x.
+-- Upper 95 % bound of Student's t, for degrees of freedom that need not be whole (classes.md, Classes of queues).
+-- Many degrees: the expansion of Cornish and Fisher around the normal quantile. Few: Newton's method on the
+-- incomplete beta function, whose tail is 2 * 0.05 at x = n / (n + t^2), in the logarithm of x.
 create or replace function brokerage.student_t_bound(p_freedom float8) returns float8
 language plpgsql immutable parallel safe
 as $$
@@ -49,5 +49,5 @@ begin
 end $$;
 
 comment on function brokerage.student_t_bound(float8) is
-  'Value that a variable of Student''s t distribution with so many degrees of freedom exceeds with a '
-  'probability of 5 percent.';
+  'Value that a variable of Student''s t distribution with so many degrees of freedom exceeds with a probability of 5 '
+  'percent.';

@@ -1,6 +1,6 @@
--- Classes of user tasks (brokerage-rules 1.12): Express Analysis is S; others have what their users have left, A, B
--- or C, and become S when nearly done. Progress is that of the jobs here. A task whose user is not evaluated, or
--- was too long ago, has no class.
+-- Classes of user tasks (classes.md, Classes of tasks): Express Analysis is S. Other tasks have the class of their
+-- user's remaining slots, A, B or C, and become S when nearly done. Progress is that of the jobs in this database. A
+-- task has no class if its user has no figures, or old ones.
 create or replace function brokerage.task_classes(p_setup text)
 returns table (task_id bigint, task_class int, reason text)
 language sql stable
@@ -51,5 +51,5 @@ as $$
 $$;
 
 comment on function brokerage.task_classes(text) is
-  'Classes of the open tasks of users (2 S, 1 A, 0 B, -1 C), and why, by what their users have left and how far they '
-  'are (analy_eval).';
+  'Classes of the open tasks of users (2 S, 1 A, 0 B, -1 C), with the reasons, from the remaining slots of their '
+  'users and the progress of the tasks (analy_eval).';

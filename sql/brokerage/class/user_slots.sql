@@ -1,6 +1,6 @@
--- How much of hi and mid sites each user has, and may still have (brokerage-rules 1.12): running cores of the shares
--- User Analysis and Express Analysis at queues of a class that is in force, on grid resources, without merge jobs.
--- Jobs here, and counts kept elsewhere. Who has no job there is not evaluated.
+-- Running slots of each user at hi and mid sites, and the remaining ones (classes.md, Classes of users): cores of
+-- the shares User Analysis and Express Analysis at queues whose class is in force, on grid resources, without merge
+-- jobs. Jobs of this database count, and counts kept elsewhere. A user without jobs there has no row.
 create or replace function brokerage.user_slots(p_setup text)
 returns table (user_name text, slots_hi bigint, slots_mid bigint, rem_slots_a float8, rem_slots_b float8)
 language sql stable
@@ -21,7 +21,7 @@ as $$
      where c.setup = p_setup and c.gshare in ('User Analysis', 'Express Analysis') and c.label in ('user', 'panda')
        and c.status in ('defined', 'assigned', 'activated', 'starting', 'running')
        and c.processing_type is distinct from 'pmerge'
-    union all  -- less those of merge tasks that do not say themselves that they merge
+    union all  -- less those of merge tasks that are not marked as such themselves
     select j.user_name, j.queue, -1, case when j.status = 'running' then -coalesce(j.cores, 1) else 0 end
       from workload.task t
       join workload.job j on j.setup = t.setup and j.task_id = t.task_id

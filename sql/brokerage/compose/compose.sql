@@ -1,21 +1,22 @@
--- The query of a profile, made of its rules in their order (architecture, A rule is a function). It begins with a
--- WITH list, and the caller says what to do with its last two relations:
+-- The query of a profile, made of its rules in their order. It begins with a WITH list, and the caller appends a
+-- statement over its last two relations:
 --   judged (task_number, queue_number, task_id, queue, unified_name, failed, failures, weight,
 --   factors, queued, capacity, chunk)
---                                                each pair; failed is 'rule<tab>reason', with ! before it where
---                                                the queue never entered the list
---   ranked (the same, place, best, best_rule)    those that nothing rejects, best first
--- With p_survivors judged has the facts of queues and pairs that nothing rejects (q, p). With p_hint only row rules
--- are asked, up to the one named last and without those named, and each queue is taken for one of the nucleus
--- (brokerage-rules 1.1, task-job-check).
+--                                                each pair; failed is 'rule<tab>reason', after ! if the queue
+--                                                never entered the list
+--   ranked (the same, place, best, best_rule)    pairs that no rule rejects, best first
+-- With p_survivors judged has the facts of queues and pairs that no rule rejects (q, p). With p_hint only row rules
+-- are applied, up to the rule named last and without the rules named in without, and each queue counts as one of the
+-- nucleus (task-brokerage.md, task-job-check).
 -- Parameters of the query: $1 setup, $2 task facts, $3 queue facts, $4 base profile. Wide: facts are columns and
 -- rules are planned into them, so a pair costs a few microseconds; else facts are one value each, which plans in a
--- tenth of the time and is the better for less than some thousand pairs.
--- First each pair is asked by itself, rules in a row in one level, also behind rules that look at the other queues of
--- the task (set rule, choice): those are answered afterwards, in their order, over rows without facts (sorting the
--- facts of 300,000 pairs took longer than all rules). So is a weight of terms (brokerage.compose_terms): each pair
--- has its terms, their sums are taken when it is known who is left. Rules that stand behind such a weight are asked
--- when that is done, over the pairs that are left with their facts: all read the weight that decides.
+-- tenth of the time and is better for less than some thousand pairs.
+-- First the rules that look at a pair by itself are applied, rules in a row in one level, also those behind rules
+-- that look at the other queues of the task (set rule, choice). The latter are applied afterwards, in their order,
+-- over rows without facts (sorting the facts of 300,000 pairs took longer than all rules). So is a weight of terms
+-- (brokerage.compose_terms): each pair has its terms, and their sums are taken when the remaining pairs are known.
+-- Rules behind such a weight are applied after it, over the remaining pairs with their facts: all read the weight
+-- that decides. Long because its parts share a dozen variables.
 create or replace function brokerage.compose(
   p_profile text, p_algorithm text, p_wide boolean, p_all_failures boolean default false,
   p_survivors boolean default false, p_hint jsonb default null
@@ -26,7 +27,7 @@ declare
   v_rule brokerage.profile_rule;
   v_marks boolean;
   v_facts record := brokerage.compose_facts(p_wide, p_algorithm, p_hint is not null);
-  v_pairs text := v_facts.base;               -- what the next level selects from
+  v_pairs text := v_facts.base;               -- the relation that the next level selects from
   v_begins text := v_facts.begins;
   v_joined text := '';
   v_pair text := v_facts.pair;
@@ -35,13 +36,13 @@ declare
   v_persistent text[] := '{}'::text[];
   v_temporary text[] := '{}'::text[];
   v_weights text[] := '{}'::text[];
-  v_alone text[] := '{null::text}'::text[];   -- columns that say why a pair fails by itself
-  v_failed text[] := '{null::text}'::text[];  -- the same, and why it fails beside others, in the order of the rules
+  v_alone text[] := '{null::text}'::text[];   -- columns with the reasons for which a pair fails by itself
+  v_failed text[] := '{null::text}'::text[];  -- the same, and those beside others, in the order of the rules
   v_marked text[] := '{}'::text[];
   v_failures text[] := '{null::text[]}'::text[];
-  v_asked text[] := '{}'::text[];             -- columns that the answers beside others need
+  v_asked text[] := '{}'::text[];             -- columns that the answers of set rules need
   v_beside text := '';                        -- columns that the next level makes beside its own
-  -- relations up to the weight, where rules stand behind one that is known late
+  -- relations up to the weight, if rules stand behind a weight of terms
   v_done text := '';
   v_stage text := 'asked';
   v_steps text := '';
@@ -49,13 +50,13 @@ declare
   v_group text;                               -- set rules in a row that hold or are ignored together
   v_group_levels int[] := '{}'::int[];
   v_group_said text[] := '{}'::text[];
-  v_ignored jsonb := '{}'::jsonb;             -- groups, and the column that says where one is ignored
+  v_ignored jsonb := '{}'::jsonb;             -- groups, and the column that is true where one is ignored
   v_terms int := 0;                           -- weights that look at the terms of the other candidates
   v_summed text[];                            -- relations with the sums of such a weight, and its factor
-  v_left text;                                -- why a pair is lost before the weights, but for marks
-  v_unmarked text;                            -- the like of a pair by itself
+  v_left text;                                -- why a pair is lost before the weights, marks excepted
+  v_unmarked text;                            -- the same for a pair by itself
   v_factors text[] := '{}'::text[];           -- factors of the weight, 1 where the rules that they go with are ignored
-  v_plain text[];                             -- factors as pairs have them by themselves
+  v_plain text[];                             -- factors of pairs by themselves
   v_weight text;
   v_call text;
   v_said text;
@@ -229,7 +230,7 @@ begin
                                                       array_to_string(v_alone, ', '), v_facts.queue, v_facts.pair)
                          else '' end,
                     v_pairs,
-                    -- nobody asks for facts else
+                    -- else facts are not read
                     case when v_distribution <> '{}' or p_survivors or v_choice.parameters ? 'spares_distributed'
                          then v_joined end);
   v_figures := 'x.queued, x.capacity, x.chunk, x.first, x.spared';

@@ -1,5 +1,5 @@
--- One level of the composed query: rules in a row, each asked only where those before it accept. Every item is
--- 'rule<tab>' || its function, which is null where the rule accepts. Who does not enter the list is asked first.
+-- One level of the composed query: rules in a row, each evaluated only where those before it accept. Every item is
+-- 'rule<tab>' || its function, which is null if the rule accepts. Queues that do not enter the list come first.
 -- p_beside: more columns of the level.
 create or replace function brokerage.compose_chain(
   p_begins text, p_from text, p_level int, p_alive text, p_outside text[], p_persistent text[], p_temporary text[],
@@ -20,5 +20,5 @@ as $$
 $$;
 
 comment on function brokerage.compose_chain(text, text, int, text, text[], text[], text[], boolean, text) is
-  'SQL of one level of a profile: the first persistent rule that fails, the last temporary one that was written, '
-  'and all that fail where they are asked for.';
+  'SQL of one level of a profile: the first persistent rule that fails, the last temporary one in order, and all that '
+  'fail if they are requested.';

@@ -1,5 +1,5 @@
--- A choice keeps the best of the queues of a task that have a value. p_failed are the columns that say why a pair was
--- lost before. Kept are those that lose.
+-- A choice keeps the best of the queues of a task that have a value. p_failed are the columns with the reasons for
+-- which a pair was lost before. The relation has a row for each pair that the choice loses.
 create or replace function brokerage.compose_choice_step(
   p_level int, p_said text, p_relation text, p_failed text[], p_best bigint
 ) returns text

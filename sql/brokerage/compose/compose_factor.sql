@@ -1,5 +1,5 @@
--- A factor counts, or, with the parameter if_holds, only where the set rules of that group hold for the task
--- (task-locality-disable drops data terms).
+-- With the parameter if_holds a factor counts only where the set rules of that group hold for the task
+-- (task-locality-disable drops the factors of data).
 create or replace function brokerage.compose_factor(p_rule brokerage.profile_rule, p_number int, p_ignored jsonb)
 returns text
 language plpgsql immutable

@@ -1,10 +1,11 @@
--- How facts stand in the composed query: wide, rules take the columns of pairs as x.p_*, those of tasks and queues
--- where they are, joined to each level (t, q) and from the second on only to pairs that are left: each column that a
--- level hands on costs every pair, read or not, and facts have 250. Else they are one value each (x.t, x.q, x.p).
--- Behind the weights the pair's weight is the text @weight@, to be replaced. What an algorithm does not know of its
--- pairs is null. p_as_nucleus: every queue counts as one of the nucleus. Facts are added again to pairs (the text
--- @pairs@) that kept but those of the pair, as p. base: what the first level selects from, and begins: what it
--- selects. joined: what each later one joins; the text @alive@ is to be replaced.
+-- How facts stand in the composed query. Wide: rules take the columns of pairs as x.p_*, those of tasks and queues
+-- where they are, joined to each level (t, q), and from the second level on only to pairs that are left: each column
+-- that a level hands on costs every pair, read or not, and facts have 250 columns. Else facts are one value each
+-- (x.t, x.q, x.p). Behind the weights the pair's weight is the text @weight@, to be replaced. Columns that an
+-- algorithm has no values for are null. p_as_nucleus: every queue counts as one of the nucleus. Facts are added
+-- again to pairs (the text @pairs@) that kept only the facts of the pair, as p. base: the relation that the first
+-- level selects from; begins: its select list. joined: what each later level joins; the text @alive@ is to be
+-- replaced.
 create or replace function brokerage.compose_facts(
   p_wide boolean, p_algorithm text, p_as_nucleus boolean, out base text, out begins text, out joined text,
   out task text, out queue text, out pair text, out weighed_pair text, out again text
@@ -82,5 +83,5 @@ as $$
 $$;
 
 comment on function brokerage.compose_facts(boolean, text, boolean) is
-  'SQL of all pairs with their facts, and how task, queue and pair (before and behind the weights) are handed to '
-  'a rule over it.';
+  'SQL of all pairs with their facts, and of task, queue and pair (before and behind the weights) as arguments of a '
+  'rule.';

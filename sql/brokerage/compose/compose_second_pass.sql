@@ -1,5 +1,5 @@
--- Which tasks may be decided once more, if nothing is left for them (anal-loops). $1 are task facts. Says of each
--- 'persistent': only where no queue fell to a temporary rule, or 'any'.
+-- Tasks that may be decided once more if no queue is left for them (anal-loops). $1 are task facts. Each has
+-- 'persistent' (only if no temporary rule rejected a queue) or 'any'.
 create or replace function brokerage.compose_second_pass(p_profile text, p_algorithm text) returns text
 language plpgsql stable
 as $$
@@ -17,5 +17,5 @@ begin
 end $$;
 
 comment on function brokerage.compose_second_pass(text, text) is
-  'SQL of the rule of kind second pass: task_id and what it says of the tasks that may be decided once more; '
-  'null = a profile without one. Errors: PB001, PB002 (a rule that does not fit).';
+  'SQL of the rule of kind second pass: task_id and the answer for each task that may be decided once more; null = a '
+  'profile without such a rule. Errors: PB001, PB002 (a rule that does not fit).';

@@ -1,7 +1,8 @@
--- Answers of rules that look at the other queues of the task: each holds where some queue that is left passes them
--- all, else they are ignored. A reason with ! before it holds all the same. p_failed are the columns that say why a
--- pair was lost before. Kept are the answers, not the pairs with them. Where all failures are asked for, a rule that
--- holds also says why it would lose pairs that were lost before: whether it holds is decided by those that reach it.
+-- Answers of rules that look at the other queues of the task: they hold if some queue that is left passes them all,
+-- else they are ignored. A reason that begins with ! always holds. p_failed are the columns with the reasons for
+-- which a pair was lost before. The relation has the answers, not the pairs with them. If all failures are
+-- requested, a rule that holds also has its reason for pairs that were lost before: whether it holds is decided by
+-- the pairs that reach it.
 create or replace function brokerage.compose_set_step(
   p_levels int[], p_said text[], p_relation text, p_failed text[], p_all_failures boolean
 ) returns text
@@ -35,4 +36,4 @@ $$;
 comment on function brokerage.compose_set_step(int[], text[], text, text[], boolean) is
   'SQL of a relation that adds lost_<level>: why set rules that stand together lose a queue beside the others of its '
   'task, ignored_<first level>: whether they are ignored for it, and failures_<first level>: why they would lose it, '
-  'where that is asked for.';
+  'if that is requested.';

@@ -1,5 +1,5 @@
--- Whom the choice by weight keeps whatever the place (brokerage-rules 1.4c, top-10): input that is distributed may be
--- anywhere, and a queue that was asked for is taken.
+-- Candidates that the choice by weight keeps at any place (analysis-weights.md, top-10): distributed input may be
+-- anywhere, and a queue that the task names is taken.
 create or replace function brokerage.compose_spared(p_choice brokerage.profile_rule, p_task text, p_pair text)
 returns text
 language sql immutable

@@ -1,5 +1,5 @@
--- The rules of a profile that look at the task alone, before any queue: the first that fails throttles
--- or fails it. $1 are task facts.
+-- The rules of a profile that look at the task alone, before any queue: the first that fails throttles or fails the
+-- task. $1 are task facts.
 create or replace function brokerage.compose_task_rules(p_profile text, p_algorithm text) returns text
 language plpgsql stable
 as $$
@@ -14,9 +14,9 @@ begin
   loop
     if coalesce(v_rule.parameters ->> 'status', '') not in ('throttled', 'failed', 'pending') then
       raise exception 'rule % of profile %: parameter status is %', v_rule.rule, p_profile,
-        coalesce(v_rule.parameters ->> 'status', 'not there')
+        coalesce(v_rule.parameters ->> 'status', 'missing')
         using errcode = 'PB001',
-              hint = 'Say what becomes of the task: {"status": "throttled"}, {"status": "failed"} or '
+              hint = 'Name the status of the task: {"status": "throttled"}, {"status": "failed"} or '
                      '{"status": "pending"}.';
     end if;
     v_calls := v_calls || format('%L || %s', concat_ws(E'\t', v_rule.parameters ->> 'status', v_rule.rule, ''),

@@ -1,10 +1,10 @@
--- A weight that looks at the other candidates (the new basic weight of analysis): its function gives the terms of
--- each pair, float8[]; another one, named like it with _factor behind, makes the factor of the terms of a pair, the
--- sums of the first eight over the candidates of the task, and the parameters.
--- Marked queues are among the candidates. Taken behind the rules that look at other queues and stand before the
--- weights, so that nothing counts that those have lost, and what those have lost has no factor. Added up by the
--- order of the queues, so that no plan changes the last digit of a sum. p_lost are the columns that say why a
--- pair was lost before the weights.
+-- A weight that looks at the other candidates (the new basic weight of analysis). Its function gives the terms of
+-- each pair, float8[]. A second function, of the same name with _factor appended, computes the factor from the terms
+-- of a pair, the sums of the first eight terms over the candidates of the task, and the parameters. Marked queues
+-- are among the candidates. The sums are taken behind the rules that look at other queues and stand before the
+-- weights: pairs that those rules lose do not count and have no factor. They are added up in the order of the
+-- queues, so that no plan changes the last digit of a sum. p_lost are the columns with the reasons for which a pair
+-- was lost before the weights.
 create or replace function brokerage.compose_terms(
   p_rule brokerage.profile_rule, p_number int, p_relation text, p_lost text
 ) returns text[]

@@ -1,7 +1,8 @@
--- What is asked again of a task's survivors when its turn comes: the weights and rules that see assignments, by the
--- same functions as before; the other factors are taken over. It stands behind a relation u (number, task, survivor,
--- queue_number) of brokerage.decide_in_turn, and yields judged (queue, number, failed, weight, factors, queued,
--- capacity, chunk, place, best, best_rule). What the turns before assigned is added to the facts.
+-- The part that is evaluated again for a task's survivors when its turn comes: the weights and rules that see
+-- assignments, by the same functions as before; the other factors are taken over. It stands behind a relation u
+-- (number, task, survivor, queue_number) of brokerage.decide_in_turn, and yields judged (queue, number, failed,
+-- weight, factors, queued, capacity, chunk, place, best, best_rule). The assignments of earlier turns are added to
+-- the facts.
 create or replace function brokerage.compose_turn(p_profile text, p_algorithm text) returns text
 language plpgsql stable
 as $$
@@ -53,5 +54,5 @@ begin
 end $$;
 
 comment on function brokerage.compose_turn(text, text) is
-  'SQL of what is asked again of the survivors of one task, after other tasks of the batch got jobs assigned. '
-  'Errors: PB001, PB002 (a rule that does not fit).';
+  'SQL that evaluates the survivors of one task again, after other tasks of the batch got jobs assigned. Errors: '
+  'PB001, PB002 (a rule that does not fit).';

@@ -1,6 +1,6 @@
--- Facts of a survivor (brokerage.survivor) with what turns before assigned there, as rules take them: jobs to the
--- live counter, or work of tasks to what is left at the nucleus. Written out, so that rules are planned into the
--- query. p_weighed: with the weight that it now has.
+-- Facts of a survivor (brokerage.survivor) as rules take them, with the assignments of earlier turns: jobs are added
+-- to the live counter, work of tasks to the remaining work at the nucleus. Written out, so that rules are planned
+-- into the query. p_weighed: with the weight that it now has.
 create or replace function brokerage.compose_turn_facts(p_algorithm text, p_weighed boolean) returns text
 language sql stable
 as $$

@@ -1,6 +1,6 @@
--- How the composed query calls a rule. Names are looked up in the catalogue and quoted, so nothing of a profile's
--- texts becomes SQL. A rule runs as the owner of the house: only functions of those who could act as it anyway
--- (members of the role, superusers) are taken.
+-- A call of a rule in the composed query. Names are looked up in the catalogue and quoted, so no text of a profile
+-- becomes SQL. A rule runs as the owner of the installation, so only functions of members of that role and of
+-- superusers are taken: they could act as the owner anyway.
 create or replace function brokerage.rule_call(p_rule brokerage.profile_rule, p_facts text) returns text
 language plpgsql stable
 as $$
@@ -40,12 +40,12 @@ begin
   if not v_function.is_trusted then
     raise exception 'rule % of profile %: the owner of % is no member of the role that owns pgbroker', p_rule.rule,
       p_rule.profile, p_rule.function
-      using errcode = 'PB002', hint = 'A rule runs with the rights of that role: let a DBA own the function.';
+      using errcode = 'PB002', hint = 'A rule runs with the rights of that role: give the function to a DBA.';
   end if;
   if not has_schema_privilege(v_function.nspname, 'usage') or not has_function_privilege(v_function.oid, 'execute') then
     raise exception 'rule % of profile %: % may not call %', p_rule.rule, p_rule.profile, current_user, p_rule.function
       using errcode = 'PB002',
-            hint = format('Its owner says: grant usage on schema %I to %I; grant execute on function %s to %I.',
+            hint = format('As its owner: grant usage on schema %I to %I; grant execute on function %s to %I.',
                           v_function.nspname, current_user, v_function.oid::regprocedure, current_user);
   end if;
   return format('%I.%I(%s%s)', v_function.nspname, v_function.proname, p_facts,

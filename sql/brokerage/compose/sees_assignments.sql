@@ -1,5 +1,4 @@
--- Whether rules of a profile look at what the same batch has assigned (their parameter sees_assignments): then
--- its tasks are decided in turn.
+-- If a rule of a profile has the parameter sees_assignments, the tasks of a batch are decided in turn.
 create or replace function brokerage.sees_assignments(p_profile text, p_algorithm text) returns boolean
 language sql stable
 as $$

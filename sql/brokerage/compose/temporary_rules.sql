@@ -1,4 +1,4 @@
--- Rules may go by one name, of which one is temporary and one is not (parameter as): they differ by the tag.
+-- Two rules may have one name, of which one is temporary and one is not (parameter as): they differ by the tag.
 create or replace function brokerage.temporary_rules(p_profile text, p_algorithm text) returns text[]
 language sql stable
 as $$
@@ -10,4 +10,4 @@ as $$
 $$;
 
 comment on function brokerage.temporary_rules(text, text) is
-  'How decisions begin (rule, tab, reason) that reject for a problem that passes by itself.';
+  'Beginnings (rule, tab, reason) of decisions that reject for a problem that may pass by itself.';

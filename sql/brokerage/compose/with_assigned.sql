@@ -14,4 +14,4 @@ begin
 end $$;
 
 comment on function brokerage.with_assigned(text, bigint[], float8[]) is
-  'What queues or nuclei were assigned in a batch, by their numbers, with what those of one task got.';
+  'What queues or nuclei were assigned in a batch, by their numbers, with the assignments of one more task.';

@@ -1,5 +1,5 @@
--- Facts of queues for the rest of a batch that was cut in two: its first part has assigned jobs that the
--- live counter does not hold yet.
+-- Facts of queues for the rest of a batch that was cut in two: its first part has assigned jobs that the live
+-- counter does not hold yet.
 create or replace function brokerage.with_assignments(
   p_run brokerage.run, p_task_ids bigint[], p_queues brokerage.queue_facts[]
 ) returns brokerage.queue_facts[]
@@ -20,4 +20,4 @@ as $$
 $$;
 
 comment on function brokerage.with_assignments(brokerage.run, bigint[], brokerage.queue_facts[]) is
-  'Facts of queues to whose live counters the jobs were added that a run assigned for the tasks listed.';
+  'Facts of queues, with the jobs that a run assigned for the listed tasks added to their live counters.';

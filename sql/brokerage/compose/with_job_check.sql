@@ -1,5 +1,5 @@
--- task-job-check (brokerage-rules 1.1, D-07): the job broker of the same profile says at which nuclei some queue
--- could run the jobs of each task, as the parameters of the rule say: rules left out, and the last that is asked.
+-- task-brokerage.md, task-job-check: the job broker of the same profile decides at which nuclei some queue could run
+-- the jobs of each task. The parameters of the rule name the last rule that is applied, and rules that are left out.
 create or replace function brokerage.with_job_check(
   p_setup text, p_profile text, p_algorithm text, p_tasks brokerage.task_facts[]
 ) returns brokerage.task_facts[]

@@ -8,4 +8,4 @@ begin
 end $$;
 
 comment on function brokerage.with_live(brokerage.queue_facts, bigint) is
-  'Facts of a queue to whose live counter jobs were added.';
+  'Facts of a queue with jobs added to its live counter.';

@@ -1,6 +1,6 @@
--- What the turns of a batch before this one assigned, by the number of the queue (brokerage.decide_in_turn): jobs, or
--- the work of tasks. It goes from one turn to the next in a setting of the transaction, as all turns are one query.
--- Volatile, and of the turn: to be read again in each, not before.
+-- Assignments of the earlier turns of a batch, by the number of the queue (brokerage.decide_in_turn): jobs, or the
+-- work of tasks. They are handed from turn to turn in a setting of the transaction, as all turns are one query.
+-- Volatile, so that each turn reads them again.
 create or replace function brokerage.assigned_before(p_turn bigint) returns float8[]
 language plpgsql volatile
 as $$
@@ -15,5 +15,5 @@ begin
 end $$;
 
 comment on function brokerage.assigned_before(bigint) is
-  'What the turns of a batch before a turn assigned, by the number of the queue or nucleus; null where nothing was. '
-  'Fails in another turn.';
+  'Assignments of the earlier turns of a batch, by the number of the queue or nucleus; null = none. Fails in another '
+  'turn.';

@@ -1,6 +1,6 @@
--- Decides tasks and keeps every decision. One query over all of them; where it fails because of some task's figures
--- it is halved until that task is alone: it leaves with its error, the others are decided. Errors that are nobody's
--- figures (locks, disk, a rule that is not there) end the call.
+-- Decides tasks and keeps every decision, by one query over all of them. If the query fails because of some task's
+-- figures, the batch is halved until that task is alone: the task gets its error, the others are decided. Errors
+-- that no task's figures cause (locks, disk, a missing rule) end the call.
 create or replace function brokerage.decide(p_run brokerage.run, p_task_ids bigint[], p_queues brokerage.queue_facts[])
 returns void
 language plpgsql
@@ -30,5 +30,5 @@ begin
 end $$;
 
 comment on function brokerage.decide(brokerage.run, bigint[], brokerage.queue_facts[]) is
-  'Decides tasks in a run and stores what was decided (brokerage.task_decision, brokerage.decision); '
-  'a task whose figures raise an error is stored with it. Errors: PB001, PB002 (a rule that does not fit).';
+  'Decides tasks in a run and stores the decisions (brokerage.task_decision, brokerage.decision); a task whose '
+  'figures raise an error is stored with the error. Errors: PB001, PB002 (a rule that does not fit).';

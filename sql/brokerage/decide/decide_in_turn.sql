@@ -1,9 +1,9 @@
--- A batch of a profile whose weights see what the same batch assigned (live counter, brokerage-rules 1.3; remaining
--- work, 1.1): each task in turn, highest current priority first, is weighed over the queues that nothing rejects, and
--- its jobs are assigned, or the task itself, before the next one.
--- All turns are rows of one query, planned once (a query a turn was planned a turn, half of the time): the first
--- row makes what no assignment changes for all tasks, each row weighs one task, and is not asked for before the
--- jobs of the one before are assigned.
+-- A batch of a profile whose weights see the assignments of the same batch (order-and-turns.md, live-counter;
+-- remaining work, task-weights.md, Remaining work): each task in turn, highest current priority first, is weighed
+-- over the queues that no rule rejects, and its jobs (or the task itself) are assigned before the next turn. All
+-- turns are rows of one query, planned once: planning each turn by itself took half of the time. The first row
+-- computes for all tasks what no assignment changes. Each further row weighs one task and is fetched only when the
+-- jobs of the task before are assigned.
 create or replace function brokerage.decide_in_turn(
   p_run brokerage.run, p_tasks brokerage.task_facts[], p_queues brokerage.queue_facts[], p_wide boolean
 ) returns void

@@ -1,6 +1,6 @@
 -- Decides tasks by one query made of the profile's rules (brokerage.compose). Tasks with texts that cannot be read
--- leave with their error before, tasks that a task rule refuses with that. Those that a rule of kind second pass
--- names are decided once more, and their decisions say so.
+-- get their error before that, tasks that a task rule refuses its reason. Tasks that a rule of kind second pass
+-- names are decided once more, and their decisions record it.
 create or replace function brokerage.decide_together(
   p_run brokerage.run, p_task_ids bigint[], p_queues brokerage.queue_facts[]
 ) returns void
@@ -91,5 +91,5 @@ begin
 end $$;
 
 comment on function brokerage.decide_together(brokerage.run, bigint[], brokerage.queue_facts[]) is
-  'Decides tasks in a run by one query and stores what was decided. Errors: PB001, PB002 (a rule that does not fit), '
-  'and what the figures of a task raise.';
+  'Decides tasks in a run by one query and stores the decisions. Errors: PB001, PB002 (a rule that does not fit), and '
+  'errors that the figures of a task raise.';

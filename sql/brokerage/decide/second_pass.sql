@@ -1,4 +1,5 @@
--- What decisions say of tasks that were decided once more: their candidates would puzzle who asks where the input is.
+-- Decisions of tasks that were decided once more carry this note: without it their candidates would look wrong to a
+-- reader who asks where the input is.
 create or replace function brokerage.second_pass(p_profile text, p_algorithm text, out rule text, out reason text)
 language sql stable
 as $$
@@ -10,4 +11,4 @@ as $$
 $$;
 
 comment on function brokerage.second_pass(text, text) is
-  'The rule that has tasks decided once more, and what is said of them; null = a profile without one.';
+  'The rule that has tasks decided once more, and the note for them; null = a profile without such a rule.';

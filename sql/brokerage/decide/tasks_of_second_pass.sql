@@ -1,5 +1,5 @@
--- anal-loops: of tasks that a run has just decided those that it decides once more. What is stored of them is taken
--- back: reasons are those of the last pass.
+-- anal-loops: the tasks that a run has just decided and decides once more. Their stored decisions are removed:
+-- reasons are those of the last pass.
 create or replace function brokerage.tasks_of_second_pass(p_run brokerage.run, p_tasks brokerage.task_facts[])
 returns brokerage.task_facts[]
 language plpgsql
@@ -33,5 +33,5 @@ begin
 end $$;
 
 comment on function brokerage.tasks_of_second_pass(brokerage.run, brokerage.task_facts[]) is
-  'Those tasks, just decided in a run, that are decided once more; takes back what the run stored of them. '
-  'Errors: PB001, PB002 (a rule that does not fit).';
+  'The tasks, just decided in a run, that are decided once more; removes their stored decisions. Errors: PB001, PB002 '
+  '(a rule that does not fit).';

@@ -1,5 +1,5 @@
--- When a task that found nothing is tried again: {"wait": "1 hour", "950": "10 minutes", "900": "30 minutes"} waits
--- the time of the highest priority that the task reaches, else the general one.
+-- The time until a task that found nothing is tried again. With {"wait": "1 hour", "950": "10 minutes", "900": "30
+-- minutes"} it is that of the highest priority that the task reaches, else the general one.
 create or replace function brokerage.wait_of(p_parameters jsonb, p_priority int) returns interval
 language sql stable parallel safe
 as $$
@@ -9,5 +9,5 @@ as $$
 $$;
 
 comment on function brokerage.wait_of(jsonb, int) is
-  'How long a task of a priority waits before it is brokered again, by the parameters of a pending rule; '
-  'an hour where they say nothing.';
+  'How long a task of a priority waits before it is brokered again, from the parameters of a pending rule; by default '
+  'an hour.';

@@ -1,6 +1,5 @@
--- What a run decided for a task, as broker evaluate prints it (world-format, Evaluating). Queues that never
--- entered the list stand by their unified names: that is how the list names them. The task broker's are
--- nuclei, with their probabilities.
+-- The decision of a run about a task, as `broker evaluate` prints it. Queues that never entered the list stand by
+-- their unified names, as in the list itself. Those of the task broker are nuclei, with their probabilities.
 create or replace function brokerage.answer(p_setup text, p_run_id bigint, p_task_id bigint) returns jsonb
 language sql stable
 as $$
@@ -55,5 +54,5 @@ as $$
 $$;
 
 comment on function brokerage.answer(text, bigint, bigint) is
-  'What a run decided for a task as one JSON object: status, candidates, rejected, not_candidates, explanation, '
-  'retry_at; or error. Null = it decided nothing for it.';
+  'The decision of a run about a task as one JSON object: status, candidates, rejected, not_candidates, explanation, '
+  'retry_at; or error. Null = the run decided nothing for it.';

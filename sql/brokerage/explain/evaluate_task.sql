@@ -1,4 +1,4 @@
--- One decision about one task, without a trace in the state of the task: evaluate, what-if and explain ask for it.
+-- One decision about one task that leaves the state of the task as it is: for evaluate, what-if and explain.
 create or replace function brokerage.evaluate_task(
   p_setup text, p_task_id bigint, p_algorithm text default null, p_profile text default null
 ) returns jsonb
@@ -16,8 +16,8 @@ begin
   perform resource.identify(p_setup);
   perform resource.require_known_setup(p_setup);
   if not exists (select from workload.task t where t.setup = p_setup and t.task_id = p_task_id) then
-    raise exception 'task % is not there', coalesce(p_task_id::text, 'null')
-      using errcode = 'PB004', hint = 'Load it with its world, or name another.';
+    raise exception 'task % does not exist', coalesce(p_task_id::text, 'null')
+      using errcode = 'PB004', hint = 'Load it with its world, or name another task.';
   end if;
   v_run := brokerage.begin_run(p_setup, coalesce(p_algorithm, brokerage.algorithm_of(p_setup, p_task_id)),
                                p_profile, null, true);
@@ -29,6 +29,6 @@ begin
 end $$;
 
 comment on function brokerage.evaluate_task(text, bigint, text, text) is
-  'Decides about one task now, changes nothing of it, and returns the decision (world-format, Evaluating); '
-  'it is kept as a dry run. Without p_algorithm the broker that has the task decides (brokerage.algorithm_of). '
-  'Errors: PB001 (no such setup or profile), PB002, PB004 (no such task).';
+  'Decides about one task now, changes nothing of it, and returns the decision (brokerage.answer); it is stored as a '
+  'dry run. Without p_algorithm the broker that has the task decides (brokerage.algorithm_of). Errors: PB001 (no such '
+  'setup or profile), PB002, PB004 (no such task).';

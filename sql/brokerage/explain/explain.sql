@@ -1,8 +1,7 @@
--- Why each queue would take a task's jobs or not, as things are now, by the very query that decides. All rules that
--- reject a queue are named, not only the first: those that look at it alone, and set rules that hold for the task, as
--- they would reject it if it reached them. A choice is no reason of a queue's own.
--- Of a task that is decided once more (anal-loops) those are the reasons of the second pass,
--- and a row without queue says so.
+-- Why each queue would take a task's jobs or not, as things are now, by the same query that decides. All rules that
+-- reject a queue are named, not only the first: rules that look at it alone, and set rules that hold for the task,
+-- as they would reject it if it reached them. A choice is no reason of a queue's own. The reasons for a task that is
+-- decided once more (anal-loops) are those of the second pass, and a row without queue marks it.
 create or replace function brokerage.explain(
   p_setup text, p_task_id bigint, p_profile text default null, p_algorithm text default null
 ) returns table (queue text, verdict text, rank bigint, rule text, criteria text, reason text, weight float8,
@@ -27,7 +26,7 @@ begin
   select t.* into v_task from workload.task t where t.setup = p_setup and t.task_id = p_task_id;
   if not found then
     raise exception 'task % is not in setup %', coalesce(p_task_id::text, 'null'), p_setup
-      using errcode = 'PB004', hint = 'Load it with its world (broker load), or name another.';
+      using errcode = 'PB004', hint = 'Load it with its world (broker load), or name another task.';
   end if;
   v_algorithm := coalesce(p_algorithm, brokerage.algorithm_of(p_setup, p_task_id));
   v_problem := brokerage.task_problem(v_task, brokerage.base_profile(v_profile), v_algorithm);
@@ -59,7 +58,7 @@ end $$;
 
 comment on function brokerage.explain(text, bigint, text, text) is
   'Why each queue would take the jobs of a task or not, as things are now: verdict, the rule that rejects it with the '
-  'numbers compared, all rules that would (set rules as they hold now, no choices), or its weight factor by factor. '
-  'A task that no queue is asked for has one row without queue; one that is decided without locality has one before '
-  'the others, second pass. Without p_algorithm by the rules of the broker that has the task. '
-  'Errors: PB001 (no such profile), PB002, PB004 (no such task).';
+  'numbers compared, all rules that would (set rules as they hold now, no choices), or its weight factor by factor. A '
+  'task that is refused before any queue has one row without queue; one that is decided without locality has one '
+  'before the others, second pass. Without p_algorithm by the rules of the broker that has the task. Errors: PB001 '
+  '(no such profile), PB002, PB004 (no such task).';

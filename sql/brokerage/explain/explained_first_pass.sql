@@ -1,5 +1,4 @@
--- What would be explained if no task were decided once more (anal-loops): brokerage.obstacles
--- asks for it of tasks that are.
+-- The explanation without a second pass (anal-loops): brokerage.obstacles needs it for tasks that have one.
 create or replace function brokerage.explained_first_pass(
   p_setup text, p_task_id bigint, p_profile text, p_algorithm text
 ) returns table (queue text, verdict text, rank bigint, rule text, criteria text, reason text, weight float8,
@@ -21,5 +20,5 @@ begin
 end $$;
 
 comment on function brokerage.explained_first_pass(text, bigint, text, text) is
-  'Rows of brokerage.explain about queues in the first pass, whatever is left. '
-  'Errors: PB001, PB002 (a rule that does not fit).';
+  'Rows of brokerage.explain about queues in the first pass, whatever is left. Errors: PB001, PB002 (a rule that does '
+  'not fit).';

@@ -1,5 +1,5 @@
--- anal-loops, where nothing is stored: a task as the pass sees it that decides about it.
--- Asked by the query that decides.
+-- anal-loops without stored decisions: a task as the pass that decides about it sees it, found by the query that
+-- decides.
 create or replace function brokerage.explained_pass(
   p_setup text, p_profile text, p_algorithm text, p_tasks brokerage.task_facts[], p_queues brokerage.queue_facts[]
 ) returns brokerage.task_facts[]
@@ -29,5 +29,5 @@ begin
 end $$;
 
 comment on function brokerage.explained_pass(text, text, text, brokerage.task_facts[], brokerage.queue_facts[]) is
-  'Facts of a task, in the second pass where the first one leaves it no queue (one task). '
-  'Errors: PB001, PB002 (a rule that does not fit).';
+  'Facts of a task, in the second pass if the first one leaves it no queue (one task). Errors: PB001, PB002 (a rule '
+  'that does not fit).';

@@ -1,4 +1,4 @@
--- One row a queue of brokerage.explain, about a task as a pass sees it: by the query that decides, with all reasons.
+-- One row of brokerage.explain a queue, for a task in its pass: by the query that decides, with all reasons.
 create or replace function brokerage.explained_queues(
   p_setup text, p_profile text, p_algorithm text, p_tasks brokerage.task_facts[], p_queues brokerage.queue_facts[]
 ) returns table (queue text, verdict text, rank bigint, rule text, criteria text, reason text, weight float8,
@@ -30,5 +30,5 @@ begin
 end $$;
 
 comment on function brokerage.explained_queues(text, text, text, brokerage.task_facts[], brokerage.queue_facts[]) is
-  'Why each queue would take the jobs of a task (one, with its pass) or not: rows of brokerage.explain. '
-  'Errors: PB001, PB002 (a rule that does not fit).';
+  'Why each queue would take the jobs of a task (one, with its pass) or not: rows of brokerage.explain. Errors: '
+  'PB001, PB002 (a rule that does not fit).';

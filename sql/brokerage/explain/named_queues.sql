@@ -1,6 +1,6 @@
--- Where a task is to run: who asks why it does not wants to know of these queues before all others, also of those
--- that never entered the list. A task of a user names them in its site and includedSite (brokerage-rules 1.4c), a
--- production task in its site or that of its master dataset (brokerage.preassignment).
+-- Queues that a task names: a user who asks why it does not run there wants to see them first, even those that never
+-- entered the list. A task of a user names them in its site and includedSite (analysis-candidates.md,
+-- include-exclude), a production task in its site or that of its master dataset (brokerage.preassignment).
 create or replace function brokerage.named_queues(p_setup text, p_task_id bigint, p_profile text default null)
 returns table (name text, queues text[])
 language plpgsql stable

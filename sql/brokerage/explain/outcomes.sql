@@ -1,4 +1,4 @@
--- A run in a few lines: what became of its tasks, and why those were left out that no queue was asked for.
+-- A run in a few lines: what became of its tasks, and why tasks were refused before any queue.
 create or replace view brokerage.outcomes as
 select d.setup, d.run_id, d.status, count(*) as tasks, min(coalesce(d.retry_at, s.retry_at)) as retry_at,
        min(d.task_id) as example, d.rule, (array_agg(d.reason order by d.task_id))[1] as reason
@@ -9,8 +9,8 @@ select d.setup, d.run_id, d.status, count(*) as tasks, min(coalesce(d.retry_at, 
  group by d.setup, d.run_id, d.status, d.rule;
 
 comment on view brokerage.outcomes is
-  'Tasks of each run by what was decided: a row a status, and a rule that throttled or failed whole tasks or had them '
-  'decided without locality.';
+  'Tasks of each run by result: a row a status, and a rule that throttled or failed whole tasks or had them decided '
+  'without locality.';
 comment on column brokerage.outcomes.setup is 'Tenant.';
 comment on column brokerage.outcomes.run_id is 'Run.';
 comment on column brokerage.outcomes.status is 'candidates, pending, throttled, failed or error.';

@@ -1,4 +1,4 @@
--- A run in a table: what each rule kept away.
+-- A run in a table: the rejections by each rule.
 create or replace view brokerage.rejections as
 select d.setup, d.run_id, d.rule, f.criteria, count(*) as pairs, count(distinct d.task_id) as tasks,
        count(distinct d.queue) as queues

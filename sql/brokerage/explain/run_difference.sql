@@ -1,4 +1,4 @@
--- What-if: two runs over the same tasks, before and after a change. What a run has just stored has no
+-- What-if: two runs over the same tasks, before and after a change. Rows that a run has just stored have no
 -- statistics yet, hence no nested loops.
 create or replace function brokerage.run_difference(p_setup text, p_before bigint, p_after bigint)
 returns table (task_id bigint, status_before text, status_after text, gained text[], lost text[], queue text,
@@ -15,7 +15,7 @@ begin
    where not exists (select from brokerage.run r where r.setup = p_setup and r.run_id = u.run_id) limit 1;
   if found then
     raise exception 'run % is not in setup %', v_missing, p_setup
-      using errcode = 'PB004', hint = 'brokerage.outcomes lists the runs that there are.';
+      using errcode = 'PB004', hint = 'brokerage.outcomes lists the runs.';
   end if;
   return query
   with status as (
@@ -52,5 +52,5 @@ begin
 end $$;
 
 comment on function brokerage.run_difference(text, bigint, bigint) is
-  'Tasks that two runs decided otherwise: status (null = not decided there), candidates gained and lost, '
-  'and the best candidate of both whose weight changed. Errors: PB001, PB002, PB004 (no such run).';
+  'Tasks that two runs decided differently: status (null = not decided there), candidates gained and lost, and the '
+  'best candidate of both whose weight changed. Errors: PB001, PB002, PB004 (no such run).';

@@ -7,4 +7,4 @@ as $$
 $$;
 
 comment on function brokerage.split_reason(text, text) is
-  'Criteria tag and words of a stored reason; the tag of the rule where the reason has none of its own.';
+  'Criteria tag and words of a stored reason; the tag of the rule if the reason has none of its own.';

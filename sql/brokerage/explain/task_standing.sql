@@ -1,7 +1,7 @@
--- Why a broker does not take a task now, if so: the one definition of what is open and what is due
--- (brokerage.open_task, brokerage.due_task are its rows without a reason). Tasks of users are of the analysis broker,
--- all others of the two of production; the retry time of one that waits is over. The task broker takes tasks in
--- JEDI's status assigning, the job brokers those in the statuses in which jobs are made and with jobs left to assign.
+-- Why a broker does not take a task now: the one definition of open and due tasks (brokerage.open_task and
+-- brokerage.due_task are its rows without a reason). Tasks of users belong to the analysis broker, all others to the
+-- two of production; the retry time of a waiting task must be over. The task broker takes tasks in JEDI's status
+-- assigning, the job brokers those in the statuses in which jobs are made and with jobs left to assign.
 create or replace view brokerage.task_standing as
 select x.setup, x.algorithm, x.task_id, x.of_label, x.current_priority, x.jobs, x.jobs_left, x.retry_at, x.not_open,
        x.waits, coalesce(x.not_open,
@@ -52,7 +52,7 @@ select x.setup, x.algorithm, x.task_id, x.of_label, x.current_priority, x.jobs, 
   left join brokerage.task_decision d on d.setup = x.setup and d.run_id = x.run_id and d.task_id = x.task_id;
 
 comment on view brokerage.task_standing is
-  'Every task and broker, and why the broker does not take it now where it does not.';
+  'Every task and broker, with the reason if the broker does not take the task now.';
 comment on column brokerage.task_standing.setup is 'Tenant.';
 comment on column brokerage.task_standing.algorithm is
   'production_task: the task broker; production_job, analysis_job: the job brokers.';

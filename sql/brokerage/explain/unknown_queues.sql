@@ -1,4 +1,5 @@
--- A task that is pre-assigned to a queue which is not there is asked of no queue, and no queue's reason can say so.
+-- A task that is pre-assigned to a queue that does not exist is evaluated for no queue, so no queue's reason can
+-- tell.
 create or replace function brokerage.unknown_queues(p_setup text, p_task_id bigint, p_profile text default null)
 returns text[]
 language plpgsql stable
@@ -11,5 +12,5 @@ begin
 end $$;
 
 comment on function brokerage.unknown_queues(text, bigint, text) is
-  'Queues that a task is pre-assigned to and that are not in the setup, and patterns of included_site that no queue is '
-  'named. Errors: PB001, PB002, PB004 (no such task).';
+  'Queues that a task is pre-assigned to and that are not in the setup, and patterns of included_site that match no '
+  'queue. Errors: PB001, PB002, PB004 (no such task).';

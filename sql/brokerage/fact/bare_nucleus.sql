@@ -6,5 +6,5 @@ as $$
 $$;
 
 comment on function brokerage.bare_nucleus(text, jsonb) is
-  'Mode of a bare nucleus, only or allow; null = none: what the table of nuclei says, else the attributes (catchall, '
-  'params) of the queue that speaks for it.';
+  'Mode of a bare nucleus, only or allow; null = none: the value in the table of nuclei, else in the attributes '
+  '(catchall, params) of the queue that stands for it.';

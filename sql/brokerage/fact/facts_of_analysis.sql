@@ -1,6 +1,6 @@
--- What only the analysis broker reads of a task: its user or group, the share, where it may go, its configuration
--- (brokerage-rules 1.4, brokerage-doc-profile 2). Who is counted: caps are those of the working group where there is
--- one; the quota is the group's if it has one, in panda2026 always the user's.
+-- Facts of a task that only the analysis broker reads: its user or group, the share, the queues that it names, its
+-- configuration (analysis-throttles.md). Caps are those of the working group if the task has one. The quota is the
+-- group's if the group has one, in panda2026 always the user's.
 create or replace function brokerage.facts_of_analysis(p_setup text, p_task_ids bigint[], p_base_profile text)
 returns table (task_id bigint, account_running_jobs bigint, account_queued_jobs bigint, account_running_cores bigint,
                account_queued_cores bigint, cap_jobs float8, cap_cores float8, quota_used float8, quota_limit float8,

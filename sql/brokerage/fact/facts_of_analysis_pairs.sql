@@ -1,6 +1,7 @@
--- What analysis reads of tasks and queues: brokerage.facts_of_pairs, where the input is as anal-locality sees it, how
--- jobs of the task ended there, and what its user and all users have there (brokerage-rules 1.4 and 1.5,
--- brokerage-doc-profile 2 and 4.4). Lists of datasets, shares and users are looked at once each.
+-- Facts of tasks and queues for analysis: brokerage.facts_of_pairs, the input as anal-locality sees it, the outcome
+-- of the task's jobs there, and the jobs of its user and of all users there (analysis-candidates.md, anal-locality;
+-- analysis-load.md, failed-jobs; analysis-load.md, stabilizer). Lists of datasets, shares and users are evaluated
+-- once each.
 create or replace function brokerage.facts_of_analysis_pairs(
   p_setup text, p_tasks brokerage.task_facts[], p_queues brokerage.queue_facts[], p_base_profile text
 ) returns table (task_number bigint, queue_number bigint, is_preassigned boolean, preassigned_alone boolean,

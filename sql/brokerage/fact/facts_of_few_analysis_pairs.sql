@@ -20,4 +20,4 @@ end $$;
 
 comment on function brokerage.facts_of_few_analysis_pairs(
   text, brokerage.task_facts[], brokerage.queue_facts[], text) is
-  'The same as brokerage.facts_of_analysis_pairs, quicker for some hundred pairs: its plan is kept.';
+  'The same as brokerage.facts_of_analysis_pairs, faster for some hundred pairs: its plan is kept.';

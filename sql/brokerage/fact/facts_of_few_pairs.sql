@@ -1,5 +1,5 @@
--- brokerage.facts_of_pairs with a plan that a session keeps: planning it anew costs 20 ms, which counts where a task
--- is decided at a time. All rows go through a buffer, which counts where there are many.
+-- brokerage.facts_of_pairs with a plan that a session keeps: planning it takes 20 ms, which matters if tasks are
+-- decided one at a time. All rows go through a buffer, which matters if there are many.
 create or replace function brokerage.facts_of_few_pairs(
   p_setup text, p_tasks brokerage.task_facts[], p_queues brokerage.queue_facts[], p_base_profile text
 ) returns table (task_number bigint, queue_number bigint, is_preassigned boolean, preassigned_alone boolean,
@@ -18,4 +18,4 @@ begin
 end $$;
 
 comment on function brokerage.facts_of_few_pairs(text, brokerage.task_facts[], brokerage.queue_facts[], text) is
-  'The same as brokerage.facts_of_pairs, quicker for some hundred pairs: its plan is kept.';
+  'The same as brokerage.facts_of_pairs, faster for some hundred pairs: its plan is kept.';

@@ -1,5 +1,5 @@
--- Nuclei as rules of production_task see them: candidates like queues, of which only what is said
--- here holds (brokerage-rules 1.1).
+-- Nuclei as rules of production_task see them: candidates like queues, of which only the columns set here count
+-- (task-brokerage.md, task-nucleus-list).
 create or replace function brokerage.facts_of_nuclei(p_setup text) returns setof brokerage.queue_facts
 language sql stable
 as $$

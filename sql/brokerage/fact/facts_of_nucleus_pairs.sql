@@ -1,6 +1,6 @@
--- What each task has with each nucleus, a row a pair: how much of the input is there, what space, what
--- work is left (brokerage-rules 1.1, brokerage-doc-profile 3). What depends on datasets, tokens or share
--- and priority is found once each.
+-- Facts of each task and each nucleus, a row a pair: the input there, the space, the remaining work
+-- (task-brokerage.md, task-data-locality; task-weights.md, Factors). Values that depend on datasets, tokens or share
+-- and priority are computed once each. Long because it is one query: its parts share what they materialise.
 create or replace function brokerage.facts_of_nucleus_pairs(
   p_setup text, p_tasks brokerage.task_facts[], p_nuclei brokerage.queue_facts[], p_base_profile text
 ) returns table (task_number bigint, queue_number bigint, is_preassigned boolean, remaining_work float8,
@@ -112,7 +112,7 @@ as $$
        and case when k.token = '' then o.is_default else brokerage.token_fit(k.token, o.storage, o.type) is not null end
      order by k.token, k.is_chained, o.nucleus, brokerage.token_fit(k.token, o.storage, o.type),
               o.is_default desc, o.storage collate "C"
-  ), room as materialized (
+  ), remaining_space as materialized (
     select k.outlet, n.number as nucleus, coalesce(min(p.space), 0) as space,
            (array_agg(p.space order by (p.space - trunc(brokerage.space_for(n.remaining_work))) / p.space_total,
                                        p.storage) filter (where p.space_total > 0))[1] as weighed_space,
@@ -138,7 +138,7 @@ as $$
     left join work w on w.rung = t.rung_number and w.nucleus = n.number
     left join located l on l.task = t.number and l.nucleus = n.number
     left join outlet o on o.task = t.number
-    left join room r on r.outlet = o.number and r.nucleus = n.number
+    left join remaining_space r on r.outlet = o.number and r.nucleus = n.number
 $$;
 
 comment on function brokerage.facts_of_nucleus_pairs(text, brokerage.task_facts[], brokerage.queue_facts[], text) is

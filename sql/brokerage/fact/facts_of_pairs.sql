@@ -1,8 +1,9 @@
--- What each task has with each queue, a row a pair, none missing: whose link, whose counts, how much of the input
--- (G9, G11, G12). Planned into the query of the profile (one SELECT, no SET). Joins go by numbers of tasks and
--- unified queues; what depends on nucleus, share, software or dataset is found once each, not once a task, and put
--- together once for all tasks that have the same of each (class): each join that is left costs every pair as much as
--- five rules. p_base_profile: documented leaves out what only panda2026 reads.
+-- Facts of each task and each queue, a row a pair, none missing: link, counts, input (conventions.md, Job counts;
+-- conventions.md, Nucleus queues; conventions.md, Available input). Planned into the query of the profile (one
+-- SELECT, no SET). Joins go by numbers of tasks and unified queues. Values that depend on nucleus, share, software
+-- or dataset are computed once each, not once a task, and joined once for all tasks that agree in all of them
+-- (class): each further join costs every pair as much as five rules. p_base_profile: documented leaves out what only
+-- panda2026 reads.
 create or replace function brokerage.facts_of_pairs(
   p_setup text, p_tasks brokerage.task_facts[], p_queues brokerage.queue_facts[], p_base_profile text,
   p_analysis boolean default null
@@ -273,4 +274,4 @@ $$;
 
 comment on function brokerage.facts_of_pairs(text, brokerage.task_facts[], brokerage.queue_facts[], text, boolean) is
   'What tasks and queues have with each other, as rules see it: one row for each task and queue, by their places in '
-  'the two arrays. p_analysis: software is looked at as for analysis; null = as the label of each task says.';
+  'the two arrays. p_analysis: software is compared as for analysis; null = by the label of each task.';

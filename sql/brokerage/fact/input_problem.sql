@@ -1,5 +1,5 @@
--- Input that nobody can use (brokerage-rules 1.2, input-completeness): each dataset that is neither distributed nor
--- staged while the task runs must be regarded as complete at some readable storage.
+-- Input that no task can use (production-candidates.md, input-completeness): each dataset that is neither
+-- distributed nor staged while the task runs must be complete, or nearly so, at some readable storage.
 create or replace view brokerage.input_problem as
 select i.setup, i.task_id, format('dataset %s is complete at no readable storage', min(i.dataset)) as problem
   from workload.task_dataset i
@@ -12,7 +12,7 @@ select i.setup, i.task_id, format('dataset %s is complete at no readable storage
  group by i.setup, i.task_id;
 
 comment on view brokerage.input_problem is
-  'Tasks of which an input dataset is complete nowhere that it can be read from (input-completeness, panda2026 only).';
+  'Tasks with an input dataset that is complete at no readable storage (input-completeness, panda2026 only).';
 comment on column brokerage.input_problem.setup is 'Tenant.';
 comment on column brokerage.input_problem.task_id is 'Task.';
 comment on column brokerage.input_problem.problem is 'Which dataset.';

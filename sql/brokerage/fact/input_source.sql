@@ -1,5 +1,5 @@
--- Copies that are regarded as complete (brokerage-rules 1.2, input-completeness): all of the files, or all but
--- MAX_MISSING_INPUT_FILES, or MIN_INPUT_COMPLETENESS percent of them; on tape, too.
+-- Copies that count as complete (production-candidates.md, input-completeness): all of the files, or all but
+-- MAX_MISSING_INPUT_FILES, or MIN_INPUT_COMPLETENESS percent of them; copies on tape, too.
 create or replace view brokerage.input_source as
 select r.setup, r.dataset, r.storage,
        coalesce(s.read_lan, '') not in ('OFF', 'TEST') as can_read_lan,

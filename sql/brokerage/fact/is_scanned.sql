@@ -1,4 +1,4 @@
--- brokerage-rules 1.1, task-input-scan: database releases and logs are no data that a task would follow.
+-- task-brokerage.md, task-input-scan: database releases and logs are no data that a task would follow.
 create or replace function brokerage.is_scanned(p_dataset text) returns boolean
 language sql immutable parallel safe
 as $$

@@ -4,4 +4,4 @@ as $$
   select replace(replace(replace(p_text, '\', '\\'), '%', '\%'), '_', '\_')
 $$;
 
-comment on function brokerage.like_text(text) is 'A text as like has to have it to find just this text.';
+comment on function brokerage.like_text(text) is 'A pattern of like that matches exactly this text.';

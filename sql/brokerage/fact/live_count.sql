@@ -1,10 +1,10 @@
--- The live counter (brokerage-rules 1.3): what brokers assigned lately and no statistics count yet.
+-- order-and-turns.md, live-counter: jobs that brokers assigned lately and that no statistics count yet.
 create or replace view brokerage.live_count as
 select c.setup, c.queue, c.jobs
   from brokerage.live_counter c
-  left join brokerage.setting s on s.setup = c.setup
+  join brokerage.setting_in_force s on s.setup = c.setup
  where c.counted_at is null
-    or c.counted_at > resource.clock(c.setup) - coalesce(s.assignments_count, interval '15 minutes');
+    or c.counted_at > resource.clock(c.setup) - s.assignments_count;
 
 comment on view brokerage.live_count is 'Rows of the live counter that count now; their sum by queue is the counter.';
 comment on column brokerage.live_count.setup is 'Tenant.';

@@ -1,5 +1,6 @@
--- PanDA's code searches for a name with * as for a regular expression, * standing for .* (D-35). What has no other
--- characters of expressions, the point apart, like finds as well and for less (brokerage.name_patterns).
+-- analysis-candidates.md, include-exclude: PanDA's code searches for a name with * by a regular expression, *
+-- standing for .*. A name without other characters of expressions, the dot apart, is found by like as well and at
+-- less cost (brokerage.name_patterns).
 create or replace function brokerage.name_expression(p_name text) returns text
 language sql immutable parallel safe
 as $$
@@ -7,4 +8,4 @@ as $$
 $$;
 
 comment on function brokerage.name_expression(text) is
-  'The regular expression that a name of queues with * is in PanDA''s code; null where like does.';
+  'The regular expression that stands for a name of queues with * in PanDA''s code; null where like does.';

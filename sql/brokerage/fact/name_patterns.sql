@@ -1,7 +1,7 @@
--- Names of queues as like reads them: * stands for anything. Only PanDA's code looks for a pattern anywhere in a
--- name, and reads it as a regular expression (D-35): the point stands for any character, and where there are
--- others of an expression the queues are named that it finds. One that cannot be read finds none;
--- brokerage.task_problem says so.
+-- Names of queues as patterns of like: * stands for anything. Only PanDA's code looks for a pattern anywhere in a
+-- name, and reads it as a regular expression (analysis-candidates.md, include-exclude): the dot stands for any
+-- character, and an expression with other special characters is replaced by the names that it finds. An expression
+-- that cannot be read finds none; brokerage.task_problem reports it.
 create or replace function brokerage.name_patterns(p_setup text, p_names text[], p_anywhere boolean) returns text[]
 language sql stable
 as $$

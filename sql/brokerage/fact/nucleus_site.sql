@@ -1,5 +1,5 @@
--- Sites that tasks may go to, with the queue that speaks for each: the first of role nucleus, by name (G11), else the
--- first with a bareNucleus mode (brokerage-rules 1.1, task-nucleus-list: satellites for full-chain tasks).
+-- Sites that tasks may go to, each with the queue that stands for it: the first of role nucleus, by name
+-- (conventions.md, Nucleus queues), else the first with a bareNucleus mode (full-chain.md, Satellites as nuclei).
 create or replace view brokerage.nucleus_site as
 select f.setup, f.nucleus, f.queue, true as is_nucleus, f.attributes from brokerage.first_nucleus_queue f
 union all
@@ -12,7 +12,7 @@ union all
   order by q.setup, q.panda_site, q.queue collate "C");
 
 comment on view brokerage.nucleus_site is
-  'Nuclei by their queues, and satellites with a bareNucleus mode: each with the queue that speaks for it.';
+  'Nuclei by their queues, and satellites with a bareNucleus mode: each with the queue that stands for it.';
 comment on column brokerage.nucleus_site.setup is 'Tenant.';
 comment on column brokerage.nucleus_site.nucleus is 'PanDA site.';
 comment on column brokerage.nucleus_site.queue is 'Its first queue, by name.';

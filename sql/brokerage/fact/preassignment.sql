@@ -1,6 +1,7 @@
--- Which queues a task is pre-assigned to, as named (prod-initial-preassigned, preassigned-merge). A master dataset
--- with a site goes first; its pre-assignment is ignored when it was made at another time than it was last changed,
--- and that is over 24 h ago; in panda2026 the task must have been frozen for 6 h, too (D-76).
+-- Queues that a task is pre-assigned to, as named (production-candidates.md, prod-initial-preassigned;
+-- production-candidates.md, preassigned-merge). The site of a master dataset goes first. Its pre-assignment is
+-- ignored if it was made at another time than the last change, and that is over 24 h ago; in panda2026 the task must
+-- also have been frozen for 6 h.
 create or replace function brokerage.preassignment(
   p_task workload.task, p_master workload.dataset, p_now timestamptz, p_base_profile text, out queues text[],
   out by text
@@ -19,5 +20,5 @@ as $$
 $$;
 
 comment on function brokerage.preassignment(workload.task, workload.dataset, timestamptz, text) is
-  'Queues that a task is pre-assigned to, by its master dataset or its own site, and the rule that says so; '
-  'null = it is not.';
+  'Queues that a task is pre-assigned to, by its master dataset or its own site, and the rule that applies; null = it '
+  'is not pre-assigned.';

@@ -1,5 +1,5 @@
--- Input that no nucleus can get (brokerage-rules 1.1, task-input-scan): a dataset of which no storage that can
--- be read over WAN has all files.
+-- Input that no nucleus can get (task-brokerage.md, task-input-scan): a dataset without a complete copy at a storage
+-- that can be read over WAN.
 create or replace view brokerage.scan_problem as
 select i.setup, i.task_id,
        format('no storage that can be read over WAN has all of dataset %s', min(i.dataset)) as problem
@@ -15,8 +15,8 @@ select i.setup, i.task_id,
  group by i.setup, i.task_id;
 
 comment on view brokerage.scan_problem is
-  'Tasks of which an input dataset is nowhere complete where it can be read over WAN (task-input-scan, '
-  'panda2026 only).';
+  'Tasks with an input dataset that is complete at no storage that can be read over WAN (task-input-scan, panda2026 '
+  'only).';
 comment on column brokerage.scan_problem.setup is 'Tenant.';
 comment on column brokerage.scan_problem.task_id is 'Task.';
 comment on column brokerage.scan_problem.problem is 'Which dataset.';

@@ -1,3 +1,4 @@
+-- task-brokerage.md, nucleus-space.
 create or replace function brokerage.space_for(p_work float8) returns float8
 language sql immutable parallel safe
 as $$
@@ -5,4 +6,4 @@ as $$
 $$;
 
 comment on function brokerage.space_for(float8) is
-  'Output that work (HS06 s) makes, in GB: 0.25 GB a day of a core of 10 HS06 (seed 000, normalizedExpOutSize).';
+  'Output of an amount of work (HS06 s), in GB: 0.25 GB a day of a core of 10 HS06 (normalizedExpOutSize).';

@@ -1,4 +1,4 @@
--- What of a task cannot be read: such a task leaves with this error before any rule runs, and no other task suffers.
+-- A task with a text that cannot be read gets this error before any rule runs, and no other task suffers.
 create or replace function brokerage.task_problem(t workload.task, p_base_profile text, p_algorithm text) returns text
 language sql stable
 as $$
@@ -16,5 +16,5 @@ as $$
 $$;
 
 comment on function brokerage.task_problem(workload.task, text, text) is
-  'Which text of a task cannot be read by an algorithm in a base profile (documented, panda2026), and why; '
-  'null = all can.';
+  'The text of a task that an algorithm cannot read in a base profile (documented, panda2026), and why; null = all '
+  'can be read.';

@@ -1,5 +1,5 @@
--- Nuclei whose default output storage cannot be written over WAN (brokerage-rules 1.2,
--- nucleus-unwritable and transferring-limit).
+-- Nuclei whose default output storage cannot be written over WAN (network.md, nucleus-unwritable;
+-- production-load.md, transferring-limit).
 create or replace view brokerage.unwritable_nucleus as
 select n.setup, n.nucleus
   from brokerage.first_nucleus_queue n

@@ -1,13 +1,13 @@
--- Remaining work (brokerage-rules 1.1, RW): what the world says, and what tasks brought that were assigned since
--- (task-weight-rw, within a batch and between batches, as long as assignments count: brokerage.setting).
+-- task-weights.md, Remaining work: the work loaded with the world, and the work of tasks assigned since (within a
+-- batch and between batches, as long as assignments count: brokerage.setting_in_force).
 create or replace view brokerage.work_at_nucleus as
 select w.setup, w.nucleus, w.gshare, w.priority, w.work from workload.remaining_work w
 union all
 select a.setup, a.nucleus, g.gshare, g.priority, a.work
   from brokerage.nucleus_assignment a
-  left join brokerage.setting s on s.setup = a.setup
+  join brokerage.setting_in_force s on s.setup = a.setup
  cross join lateral (values (a.gshare, a.priority), ('', 0)) g(gshare, priority)
- where a.assigned_at > resource.clock(a.setup) - coalesce(s.assignments_count, interval '15 minutes');
+ where a.assigned_at > resource.clock(a.setup) - s.assignments_count;
 
 comment on view brokerage.work_at_nucleus is
   'Work that is left at nuclei, with that of tasks assigned lately; its sum by nucleus and share from a '

@@ -1,5 +1,6 @@
--- brokerage-doc-profile, G5: float8 where the two are clearly apart, numeric where they are not. The exact ones are
--- computed only then, and the first two must be cheap (ten operators), or the planner leaves the call in place.
+-- conventions.md, Exact arithmetic: float8 if the two values are clearly apart, numeric if they are not. The exact
+-- values are computed only then. The first two must be cheap (ten operators), or the planner leaves the call in
+-- place.
 create or replace function brokerage.compare(p_left float8, p_right float8, p_exact_left numeric, p_exact_right numeric)
 returns int
 language sql stable parallel safe
@@ -12,4 +13,4 @@ as $$
 $$;
 
 comment on function brokerage.compare(float8, float8, numeric, numeric) is
-  'Sign of left minus right, exact however near they are; null where one is null.';
+  'Sign of left minus right, exact however near they are; null if one of them is null.';

@@ -1,4 +1,5 @@
--- brokerage-doc-profile, walltime, cross-multiplied (G5): a corepower of 14.54 decides right at equality.
+-- facts-and-formulas.md, walltime-of-a-job: cross-multiplied (conventions.md, Exact arithmetic), so a corepower of
+-- 14.54 decides right at equality.
 create or replace function brokerage.compare_walltime(
   t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts, p_events float8, p_limit float8
 ) returns int

@@ -1,4 +1,4 @@
--- brokerage-doc-profile, disk-io: what a task's diskIO is divided by.
+-- production-load.md, disk-io: the divisor of a task's diskIO.
 create or replace function brokerage.disk_io_cores(
   t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts
 ) returns int
@@ -8,4 +8,5 @@ as $$
 $$;
 
 comment on function brokerage.disk_io_cores(brokerage.task_facts, brokerage.queue_facts, brokerage.pair_facts) is
-  'Cores that the diskIO of a task is shared by: those of the whole queue''s slot, 1 for tasks of one core or any.';
+  'Cores that share the diskIO of a task: those of the whole queue''s slot, 1 for tasks of one core or of any core '
+  'count.';

@@ -1,5 +1,5 @@
--- brokerage-doc-profile, G10: the word urgent anywhere in the processing type. panda2026: that
--- word alone, and over 1000 (D-28).
+-- conventions.md, Kinds of task: the word urgent anywhere in the processing type. panda2026: that word alone, and a
+-- priority over 1000.
 create or replace function brokerage.is_express(
   t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts, x jsonb
 ) returns boolean

@@ -1,4 +1,4 @@
--- brokerage-doc-profile, G10.
+-- conventions.md, Kinds of task.
 create or replace function brokerage.is_high(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts)
 returns boolean
 language sql stable parallel safe

@@ -1,4 +1,4 @@
--- brokerage-rules 1.0: sitePreAssigned of PanDA's code, one queue by the task's own site; a merge
+-- conventions.md, Exemptions: sitePreAssigned of PanDA's code, one queue by the task's own site; a merge
 -- pre-assignment counts as a list.
 create or replace function brokerage.is_only_site(
   t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts

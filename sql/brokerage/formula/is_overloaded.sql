@@ -1,4 +1,5 @@
--- brokerage-rules 1.4c, overloaded: queued per running job, against the same of all queues; cross-multiplied (G5).
+-- analysis-load.md, overloaded: queued jobs per running job, compared with the same ratio of all queues;
+-- cross-multiplied (conventions.md, Exact arithmetic).
 create or replace function brokerage.is_overloaded(
   t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts
 ) returns boolean
@@ -12,4 +13,5 @@ as $$
 $$;
 
 comment on function brokerage.is_overloaded(brokerage.task_facts, brokerage.queue_facts, brokerage.pair_facts) is
-  'Whether a queue has many jobs of the share waiting, against those that run there and against the other queues.';
+  'Whether a queue has many jobs of the share waiting, compared with the jobs that run there and with the other '
+  'queues.';

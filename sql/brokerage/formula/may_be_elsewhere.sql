@@ -1,5 +1,4 @@
--- brokerage-doc-profile 3, task-locality-disable (D-08: panda2026 asks the current priority; D-09: its
--- period drops the check as a whole).
+-- task-brokerage.md, task-locality-disable: panda2026 compares the current priority.
 create or replace function brokerage.may_be_elsewhere(
   t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts, x jsonb
 ) returns boolean
@@ -13,5 +12,5 @@ $$;
 
 comment on function brokerage.may_be_elsewhere(
   brokerage.task_facts, brokerage.queue_facts, brokerage.pair_facts, jsonb) is
-  'Whether a task may go where its input is not, when no nucleus has it. Parameter current_priority: that counts, '
-  'not the task''s own.';
+  'Whether a task may go to a nucleus without its input if no nucleus has it. Parameter current_priority (boolean): '
+  'the current priority counts, not the task''s own.';

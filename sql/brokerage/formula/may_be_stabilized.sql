@@ -1,5 +1,5 @@
--- Seed 000, Analysis Stabilizer: queues with few jobs waiting are left alone. PanDA's code leaves merging and users
--- without jobs there alone, too.
+-- analysis-load.md, stabilizer: queues with few waiting jobs are not limited. PanDA's code also spares merging and
+-- users without jobs there.
 create or replace function brokerage.may_be_stabilized(
   t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts, x jsonb
 ) returns boolean
@@ -17,4 +17,4 @@ $$;
 
 comment on function brokerage.may_be_stabilized(
   brokerage.task_facts, brokerage.queue_facts, brokerage.pair_facts, jsonb) is
-  'Whether the queue of a user may be limited there. Parameters spares_merging, spares_absent (boolean).';
+  'Whether the jobs of a user at the queue may be limited. Parameters spares_merging, spares_absent (boolean).';

@@ -1,4 +1,4 @@
--- brokerage-rules 1.2, memory: base memory only where R is per core (D-18), truncated (D-67).
+-- facts-and-formulas.md, memory-need: base memory counts only if R is per core; truncated.
 create or replace function brokerage.memory_need_panda2026(
   t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts
 ) returns float8

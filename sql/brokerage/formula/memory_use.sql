@@ -1,4 +1,5 @@
--- brokerage-doc-profile, memory: base + R * cores where R is per core, base + R where it is per job, R of merge jobs.
+-- facts-and-formulas.md, memory-need: base + R * cores if R is per core, base + R if it is per job, R for merge
+-- jobs.
 create or replace function brokerage.memory_use(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts)
 returns float8
 language sql stable parallel safe

@@ -1,5 +1,5 @@
--- brokerage-rules 1.2, walltime: with a dynamic number of events the lower limit asks the
--- smallest job and the largest one.
+-- production-filters.md, walltime: with a dynamic number of events the lower limit is compared with the smallest job
+-- and the largest one.
 create or replace function brokerage.most_events_panda2026(
   t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts
 ) returns float8

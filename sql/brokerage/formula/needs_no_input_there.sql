@@ -1,4 +1,4 @@
--- Seed 000, ATLAS Analysis Job Brokerage, 3: the locality check is suppressed.
+-- analysis-candidates.md, anal-locality: tasks without the locality check.
 create or replace function brokerage.needs_no_input_there(t brokerage.task_facts) returns boolean
 language sql stable parallel safe
 as $$

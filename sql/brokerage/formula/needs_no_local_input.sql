@@ -1,4 +1,4 @@
--- brokerage-doc-profile 3, task-locality-size: data carousel; brokerage-rules 1.1, task-locality-period (D-09).
+-- task-brokerage.md, task-locality-size: data carousel; task-brokerage.md, task-locality-period.
 create or replace function brokerage.needs_no_local_input(
   t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts, x jsonb
 ) returns boolean
@@ -11,5 +11,5 @@ $$;
 
 comment on function brokerage.needs_no_local_input(
   brokerage.task_facts, brokerage.queue_facts, brokerage.pair_facts, jsonb) is
-  'Whether the locality of input does not matter at a nucleus: some of it is there and the rest is staged, or, '
-  'with parameter period, the task is frozen for longer than DATA_LOCATION_CHECK_PERIOD.';
+  'Whether the locality of input does not matter at a nucleus: some of it is there and the rest is staged, or, with '
+  'parameter period (boolean), the task is frozen for longer than DATA_LOCATION_CHECK_PERIOD.';

@@ -1,4 +1,4 @@
--- Seed 000, Analysis Stabilizer, nQ_max.
+-- analysis-load.md, stabilizer.
 create or replace function brokerage.queue_length_limit(
   t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts
 ) returns numeric

@@ -1,4 +1,4 @@
--- brokerage-rules 1.2, direct-io-used; seed 000: the input takes no scratch then.
+-- facts-and-formulas.md, direct-io-used: such input takes no scratch.
 create or replace function brokerage.reads_directly(
   t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts
 ) returns boolean

@@ -1,4 +1,4 @@
--- brokerage-rules 1.2, scratch-disk: maxwdir is for the whole slot, unless tasks of one core share it (D-60).
+-- facts-and-formulas.md, scratch-need: maxwdir is for the whole slot, unless tasks of one core share it.
 create or replace function brokerage.scratch_cores_panda2026(
   t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts
 ) returns int

@@ -1,5 +1,5 @@
--- brokerage-doc-profile, scratch-disk: input unless it is read directly, output of at least 0.5 GB,
--- and what the task says beside.
+-- facts-and-formulas.md, scratch-need: input unless it is read directly, output of at least 0.5 GB, and the task's
+-- work directory.
 create or replace function brokerage.scratch_need(
   t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts
 ) returns float8

@@ -1,4 +1,4 @@
--- Seed 000, ATLAS Analysis Job Brokerage, 3: (0 or input) + outDiskCount * input + workDiskCount.
+-- facts-and-formulas.md, scratch-need-analysis: (0 or input) + outDiskCount * input + workDiskCount.
 create or replace function brokerage.scratch_need_analysis(
   t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts
 ) returns float8

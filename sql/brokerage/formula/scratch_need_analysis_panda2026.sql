@@ -1,4 +1,4 @@
--- brokerage-rules 1.4c, scratch-disk; the work directory has 300 MiB more, as in production.
+-- facts-and-formulas.md, scratch-need-analysis: the work directory has 300 MiB more, as in production.
 create or replace function brokerage.scratch_need_analysis_panda2026(
   t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts
 ) returns float8
@@ -19,4 +19,4 @@ $$;
 
 comment on function brokerage.scratch_need_analysis_panda2026(
   brokerage.task_facts, brokerage.queue_facts, brokerage.pair_facts) is
-  'Scratch that an analysis job of the task needs at the queue (MiB), as PanDA''s code has it.';
+  'Scratch that an analysis job of the task needs at the queue (MiB), as PanDA''s code computes it.';

@@ -1,5 +1,5 @@
--- brokerage-rules 1.2, scratch-disk: at least 1500 MiB of output, 300 MiB beside what the task says,
--- floor-divided to MiB (D-19, D-68).
+-- facts-and-formulas.md, scratch-need: at least 1500 MiB of output, 300 MiB more than the task's work directory,
+-- floor-divided to MiB.
 create or replace function brokerage.scratch_need_panda2026(
   t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts
 ) returns float8
@@ -13,4 +13,4 @@ $$;
 
 comment on function brokerage.scratch_need_panda2026(
   brokerage.task_facts, brokerage.queue_facts, brokerage.pair_facts) is
-  'Scratch that a job of the task needs at the queue (MiB), as PanDA''s code has it.';
+  'Scratch that a job of the task needs at the queue (MiB), as PanDA''s code computes it.';

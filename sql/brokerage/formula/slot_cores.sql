@@ -1,4 +1,5 @@
--- brokerage-doc-profile, G7: a core count that is null or 0 counts 1. G9: a pseudo-queue's own.
+-- conventions.md, Missing values: a core count of null or 0 counts as 1. conventions.md, Job counts: a pseudo-queue
+-- has its own.
 create or replace function brokerage.slot_cores(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts)
 returns int
 language sql stable parallel safe

@@ -1,4 +1,4 @@
--- brokerage-rules 1.2, cap-rt: jobs of the resource types that the task has at the queue.
+-- production-load.md, cap-rt: jobs of the resource types that the task has at the queue.
 create or replace function brokerage.type_waiting(
   t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts
 ) returns bigint

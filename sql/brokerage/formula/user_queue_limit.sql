@@ -1,4 +1,5 @@
--- Seed 000, Analysis Stabilizer, max_q_len: products before quotients, so that whole numbers come out whole (G5).
+-- analysis-load.md, max-q-len: products before quotients, so that whole numbers stay whole (conventions.md, Exact
+-- arithmetic).
 create or replace function brokerage.user_queue_limit(
   t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts
 ) returns numeric

@@ -1,5 +1,5 @@
--- brokerage-doc-profile, walltime: nEvents, or the events of the smallest job that the
--- dynamic number of events can make.
+-- production-filters.md, walltime: nEvents, or the events of the smallest job that the dynamic number of events can
+-- make.
 create or replace function brokerage.walltime_events(
   t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts
 ) returns float8

@@ -1,5 +1,5 @@
--- brokerage-doc-profile, walltime: cpuTime * nEvents * 100 / (cores * corepower * efficiency) + baseWalltime,
--- or walltime * input MB / cores.
+-- facts-and-formulas.md, walltime-of-a-job: cpuTime * nEvents * 100 / (cores * corepower * efficiency) +
+-- baseWalltime, or walltime * input MB / cores.
 create or replace function brokerage.walltime_of(
   t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts, p_events float8
 ) returns float8

@@ -1,4 +1,4 @@
--- brokerage-rules 1.2, walltime: cpuTime * events in HS06 s, or walltime * input MB.
+-- facts-and-formulas.md, walltime-bound: cpuTime * events in HS06 s, or walltime * input MB.
 create or replace function brokerage.walltime_work_panda2026(
   t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts, p_events float8
 ) returns float8

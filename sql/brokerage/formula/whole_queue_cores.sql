@@ -1,4 +1,4 @@
--- brokerage-doc-profile, G9: disk-io and scratch-disk go by the unified queue, whose limits they compare.
+-- conventions.md, Job counts: disk-io and scratch-disk compare the limits of the unified queue.
 create or replace function brokerage.whole_queue_cores(
   t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts
 ) returns int

@@ -1,5 +1,4 @@
--- Which readings the facts have: those of the shipped profile at the root (texts of architectures and
--- policies are read differently).
+-- The base profile decides how facts are read: texts of architectures and policies are read differently.
 create or replace function brokerage.base_profile(p_profile text) returns text
 language sql stable
 as $$
@@ -10,4 +9,5 @@ as $$
 $$;
 
 comment on function brokerage.base_profile(text) is
-  'The shipped profile that a profile goes back to: documented or panda2026; null = there is no such profile.';
+  'The shipped profile that a profile is based on in the end: documented or panda2026; null = there is no such '
+  'profile.';

@@ -1,4 +1,4 @@
--- A rule that another broker has was meant for that one; else the name may be misspelt.
+-- A rule of another broker was meant for that broker; any other name may be misspelt.
 create or replace function brokerage.nearest_rule(p_profile text, p_algorithm text, p_rule text) returns text
 language sql stable
 as $$
@@ -14,5 +14,5 @@ as $$
 $$;
 
 comment on function brokerage.nearest_rule(text, text, text) is
-  'A hint for a rule that a profile does not have of an algorithm: the algorithms that have it, else the rule that '
-  'is most like it.';
+  'A hint for a rule that a profile does not have for an algorithm: the algorithms that have it, else the rule with '
+  'the most similar name.';

@@ -10,5 +10,5 @@ begin
 end $$;
 
 comment on function brokerage.remove_rule(text, text, text) is
-  'Takes back what brokerage.set_rule said of a rule: one of your own goes, a shipped one is as it came. '
-  'False when nothing was said.';
+  'Undoes brokerage.set_rule for a rule: a rule of your own is removed, a shipped one is as it came. False if the '
+  'profile has no row for it.';

@@ -1,5 +1,5 @@
--- Composes every profile that has the rules of this one, and plans it: what does not fit is found when
--- it is said, not when tasks wait.
+-- Composes and plans every profile that has the rules of this one: a rule that does not fit is found when it is set,
+-- not when tasks wait.
 create or replace function brokerage.require_composable(p_profile text, p_algorithm text) returns void
 language plpgsql
 as $$
@@ -32,4 +32,4 @@ begin
 end $$;
 
 comment on function brokerage.require_composable(text, text) is
-  'Refuses a profile of which no query can be made. Errors: PB001, PB002.';
+  'Refuses a profile that cannot be composed into a query. Errors: PB001, PB002.';

@@ -1,4 +1,4 @@
--- Rules stand in an order that can be composed: who enters first, weights together, the choice by weight last.
+-- Rules must stand in an order that can be composed: candidates first, weights together, the choice by weight last.
 create or replace function brokerage.require_order(
   p_rule brokerage.profile_rule, p_rules_before boolean, p_weights_before boolean, p_chosen_by text
 ) returns void
@@ -6,8 +6,9 @@ language plpgsql immutable
 as $$
 begin
   if p_rule.kind = 'candidate' and p_rules_before then
-    raise exception 'rule % of profile % is of kind candidate and stands behind others', p_rule.rule, p_rule.profile
-      using errcode = 'PB001', hint = 'Who enters the list is decided first: give it a lower position.';
+    raise exception 'rule % of profile % is of kind candidate and stands behind rules of other kinds',
+      p_rule.rule, p_rule.profile
+      using errcode = 'PB001', hint = 'Candidates come first: give the rule a lower position.';
   elsif p_rule.kind = 'weight' and p_weights_before then
     raise exception 'weight % of profile % stands behind rules that read the weight', p_rule.rule, p_rule.profile
       using errcode = 'PB001', hint = 'Weights stand together: give this one a lower position.';
@@ -18,11 +19,11 @@ begin
   elsif p_rule.kind = 'choice' and (p_rule.parameters -> 'draw') is distinct from 'true'
         and coalesce(jsonb_typeof(p_rule.parameters -> 'best'), '') <> 'number' then
     raise exception 'rule % of profile %: parameter best is %', p_rule.rule, p_rule.profile,
-      coalesce(p_rule.parameters ->> 'best', 'not there')
-      using errcode = 'PB001', hint = 'Say how many queues are kept: {"best": 10}.';
+      coalesce(p_rule.parameters ->> 'best', 'missing')
+      using errcode = 'PB001', hint = 'Give the number of queues that are kept: {"best": 10}.';
   end if;
 end $$;
 
 comment on function brokerage.require_order(brokerage.profile_rule, boolean, boolean, text) is
-  'Refuses a rule that stands where no query can be made of it, or a choice that does not say how many it keeps. '
+  'Refuses a rule at a position where it cannot be composed, or a choice that does not state how many it keeps. '
   'Errors: PB001.';

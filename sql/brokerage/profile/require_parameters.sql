@@ -1,6 +1,7 @@
--- What a rule of the program's own reads is what some shipped rule of the same function has, of the same type;
--- brokerage.weight_room is in no shipped rule (brokerage-doc-profile 4.5: off by default), so that its parameters
--- stand here. Functions of others read what they like.
+-- A function that comes with the program reads the parameters that some shipped rule of the same function has, of
+-- the same type. brokerage.weight_free_places is in no shipped rule (analysis-weights.md,
+-- new-weight-of-the-documentation: off by default), so its parameters stand here. Other functions may read any
+-- parameter.
 create or replace function brokerage.require_parameters(p_rule brokerage.profile_rule) returns void
 language plpgsql stable
 as $$
@@ -18,12 +19,12 @@ declare
                             union
                             select v.key, v.type
                               from (values ('epsilon_1', 'number'), ('epsilon_2', 'number')) v(key, type)
-                             where p_rule.function = 'brokerage.weight_room') k);
+                             where p_rule.function = 'brokerage.weight_free_places') k);
   v_key text;
   v_value jsonb;
   v_wanted text;
 begin
-  if p_rule.function <> 'brokerage.weight_room'
+  if p_rule.function <> 'brokerage.weight_free_places'
      and not exists (select from brokerage.shipped_rule s where s.function = p_rule.function) then
     return;
   end if;

@@ -1,4 +1,4 @@
--- A profile without rules for an algorithm would take every queue: it is refused like one that is not there.
+-- A profile without rules for an algorithm would take every queue, so it is refused like a missing one.
 create or replace function brokerage.require_profile(p_profile text, p_algorithm text default null) returns void
 language plpgsql stable
 as $$
@@ -21,4 +21,4 @@ begin
 end $$;
 
 comment on function brokerage.require_profile(text, text) is
-  'Refuses a profile that is not there, or that has no rules for an algorithm. Errors: PB001.';
+  'Refuses a profile that does not exist, or that has no rules for an algorithm. Errors: PB001.';

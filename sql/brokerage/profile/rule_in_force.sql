@@ -1,7 +1,7 @@
--- The rules of every profile as they hold: the nearest row that says something counts, an
--- organisation's own before the shipped one.
+-- The rules of every profile in force: for each column the nearest row with a value counts, an organisation's own
+-- before the shipped one.
 create or replace view brokerage.rule_in_force as
-with said as (
+with line as (
   select l.profile, l.depth, 0 as shipped, r.algorithm, r.rule, r.kind, r.position, r.function, r.criteria, r.temporary,
          r.enabled, r.parameters, r.source
     from brokerage.profile_line l
@@ -24,11 +24,11 @@ select s.profile, s.algorithm, s.rule,
        coalesce((array_agg(s.parameters order by s.depth, s.shipped) filter (where s.parameters is not null))[1],
                 '{}'::jsonb) as parameters,
        (array_agg(s.source order by s.depth, s.shipped) filter (where s.source is not null))[1] as source
-  from said s
+  from line s
  group by s.profile, s.algorithm, s.rule;
 
 comment on view brokerage.rule_in_force is
-  'The rules of all profiles as they hold, those of an organisation''s own among them. What the composer reads.';
+  'The rules in force in all profiles, an organisation''s own among them. The composer reads them.';
 comment on column brokerage.rule_in_force.profile is 'Profile.';
 comment on column brokerage.rule_in_force.algorithm is 'production_job, analysis_job or production_task.';
 comment on column brokerage.rule_in_force.rule is 'Rule id.';

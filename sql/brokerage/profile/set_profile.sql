@@ -1,4 +1,4 @@
--- A profile of an organisation's own begins as one that is there.
+-- A profile of an organisation's own is based on an existing one.
 create or replace function brokerage.set_profile(
   p_profile text, p_based_on text default 'documented', p_description text default ''
 ) returns void
@@ -11,17 +11,18 @@ begin
   if coalesce(p_profile, '') = ''
      or exists (select from brokerage.shipped_profile s where s.profile = brokerage.profile_name(p_profile)) then
     raise exception 'profile is %', coalesce(quote_literal(p_profile), 'null')
-      using errcode = 'PB001', hint = 'documented and panda2026 come with the program: give your own another name.';
+      using errcode = 'PB001',
+            hint = 'documented and panda2026 come with the program: give your own profile another name.';
   end if;
   if not exists (select from brokerage.profile_line l where l.profile = v_based_on) then
-    raise exception 'profile % is to be based on %, which is not there', p_profile,
+    raise exception 'profile % cannot be based on %, which does not exist', p_profile,
       coalesce(quote_literal(p_based_on), 'null')
       using errcode = 'PB001',
             hint = format('Profiles are %s.',
                           (select string_agg(distinct l.profile, ', ') from brokerage.profile_line l));
   end if;
   if exists (select from brokerage.profile_line l where l.profile = v_based_on and l.of_profile = p_profile) then
-    raise exception 'profile % is to be based on %, which is based on it', p_profile, p_based_on
+    raise exception 'profile % cannot be based on %, which is based on it', p_profile, p_based_on
       using errcode = 'PB001', hint = 'Base it on another.';
   end if;
   insert into brokerage.profile (profile, based_on, description)
@@ -30,5 +31,5 @@ begin
 end $$;
 
 comment on function brokerage.set_profile(text, text, text) is
-  'Makes or changes a profile of your own: it has the rules of the one that it is based on, where brokerage.set_rule '
-  'says nothing else. Errors: PB001 (a name that is taken, no such profile).';
+  'Makes or changes a profile of your own: it has the rules of the profile that it is based on, unless '
+  'brokerage.set_rule changes them. Errors: PB001 (a name that is taken, no such profile).';

@@ -1,5 +1,5 @@
--- One row of a profile. The whole profile is composed once before the row stays: a rule that does
--- not fit never gets into a run.
+-- One row of a profile. The whole profile is composed once before the row stays: a rule that does not fit never gets
+-- into a run.
 create or replace function brokerage.set_rule(
   p_profile text, p_rule text, p_changes jsonb, p_algorithm text default 'production_job'
 ) returns void
@@ -15,7 +15,7 @@ begin
   if exists (select from brokerage.shipped_profile s where s.profile = brokerage.profile_name(p_profile)) then
     raise exception 'profile % comes with the program', p_profile
       using errcode = 'PB001',
-            hint = format('Make one of your own on it: select brokerage.set_profile(%L, %L); '
+            hint = format('Make a profile of your own based on it: select brokerage.set_profile(%L, %L); '
                           'then select brokerage.set_settings(setup, %L).', 'acme', p_profile, '{"profile": "acme"}');
   end if;
   if jsonb_typeof(p_changes) is distinct from 'object' then
@@ -62,7 +62,7 @@ exception
 end $$;
 
 comment on function brokerage.set_rule(text, text, jsonb, text) is
-  'Adds a rule to a profile, or changes what the row says of one that it has (an object of columns of '
-  'brokerage.profile_rule; null = as in the profile it is based on). The profile is composed to see that it fits. '
-  'Errors: PB001 (no such algorithm, an unknown key, a value or function that does not fit), PB002 (the owner of the '
-  'function is not trusted).';
+  'Adds a rule to a profile, or changes columns of a rule that it has (an object of columns of '
+  'brokerage.profile_rule; null = as in the profile that it is based on). The profile is composed to check that the '
+  'rule fits. Errors: PB001 (no such algorithm, an unknown key, a value or function that does not fit), PB002 (the '
+  'owner of the function is not trusted).';

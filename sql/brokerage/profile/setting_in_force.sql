@@ -11,7 +11,7 @@ select p.setup, coalesce(s.profile, 'documented') as profile,
 comment on view brokerage.setting_in_force is
   'Settings of brokerage as they hold in each setup; brokerage.set_settings changes them.';
 comment on column brokerage.setting_in_force.setup is 'Tenant.';
-comment on column brokerage.setting_in_force.profile is 'Profile that decides where a call names none.';
+comment on column brokerage.setting_in_force.profile is 'Profile that decides if a call names none.';
 comment on column brokerage.setting_in_force.decisions_kept is
   'How long decisions are kept; counts by rule and queue stay.';
 comment on column brokerage.setting_in_force.counts_kept is 'How long runs and counts by rule and queue are kept.';

@@ -1,6 +1,5 @@
--- Who is asked about a task when nobody is named: the broker that works on it now, else the one that
--- its label belongs to. A production task that waits for a nucleus is the task broker's, any other one
--- of production the job broker's.
+-- The broker of a task if the call names none: the broker that works on it now, else the one of its label. A
+-- production task that waits for a nucleus belongs to the task broker, any other production task to the job broker.
 create or replace function brokerage.algorithm_of(p_setup text, p_task_id bigint) returns text
 language plpgsql stable
 security definer set search_path = brokerage, pg_temp

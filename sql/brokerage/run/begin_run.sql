@@ -1,4 +1,4 @@
--- A run is one call of a broker; decisions name it.
+-- A run is one call of a broker; decisions refer to it.
 create or replace function brokerage.begin_run(
   p_setup text, p_algorithm text, p_profile text default null, p_seed bigint default null, p_dry boolean default false
 ) returns brokerage.run
@@ -17,5 +17,5 @@ begin
 end $$;
 
 comment on function brokerage.begin_run(text, text, text, bigint, boolean) is
-  'Begins a run of a broker; without a profile that of the setup holds, documented by default. '
-  'Errors: PB001 (no such setup or profile).';
+  'Begins a run of a broker; without a profile the setup''s applies, documented by default. Errors: PB001 (no such '
+  'setup or profile).';

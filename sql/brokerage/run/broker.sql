@@ -1,6 +1,6 @@
--- A batch of any broker. A procedure, so that it commits as it goes: what it decided stays decided when it is cut
--- off, others see its assignments, and locks are short. Nothing here needs rights of its own (a procedure that
--- commits cannot be SECURITY DEFINER).
+-- A batch of any broker. A procedure, so that it commits as it goes: decisions stay if it is interrupted, other
+-- sessions see its assignments, and locks are short. It needs no rights of its own (a procedure that commits cannot
+-- be SECURITY DEFINER).
 create or replace procedure brokerage.broker(
   p_setup text, p_algorithm text, p_task_ids bigint[], p_profile text, p_seed bigint, p_dry_run boolean, p_limit bigint,
   p_tasks_a_commit int, inout p_run_id bigint
@@ -31,7 +31,7 @@ begin
              order by 1
              limit 5) s;
     if v_said is not null then
-      raise notice 'not due, decided because they are named: %', v_said;
+      raise notice 'not due, decided because they are listed: %', v_said;
     end if;
   end if;
   loop

@@ -1,7 +1,7 @@
--- A part of a run: takes tasks that nobody else works on, decides them, assigns their jobs, all in one transaction.
--- Tasks are locked first and looked at again after that: another broker may have decided them between this call's
--- snapshot and the lock. A dry run changes nothing of a task: it takes no lock, so that no broker passes its tasks
--- over, and may stand in one snapshot with what it is compared with.
+-- A part of a run: takes tasks that no other session works on, decides them and assigns their jobs, all in one
+-- transaction. Tasks are locked first and checked again after that: another broker may have decided them between
+-- this call's snapshot and the lock. A dry run changes nothing of a task: it takes no lock, so that no broker passes
+-- its tasks over, and it may use one snapshot together with the run that it is compared with.
 create or replace function brokerage.broker_next(
   p_setup text, p_run_id bigint, p_task_ids bigint[] default null, p_limit bigint default null
 ) returns bigint
@@ -9,6 +9,20 @@ language plpgsql
 security definer set search_path = brokerage, pg_temp set jit = off set enable_mergejoin = off set work_mem = '64MB'
 as $$
 declare
+  -- $1 run, $2 task ids (null = any), $3 whether only due tasks are taken, $4 limit; %s: the lock
+  v_query constant text := $q$
+    select array(
+      select t.task_id
+        from workload.task t
+       where t.setup = ($1).setup and ($2 is null or t.task_id = any ($2))
+         and (not $3
+              or exists (select from brokerage.due_task d
+                          where d.setup = ($1).setup and d.algorithm = ($1).algorithm and d.task_id = t.task_id))
+         and not exists (select from brokerage.task_decision x
+                          where x.setup = ($1).setup and x.run_id = ($1).run_id and x.task_id = t.task_id)
+       order by t.current_priority desc, t.task_id
+       limit $4
+       %s)$q$;
   v_run brokerage.run;
   v_locked bigint[];
   v_taken bigint[];
@@ -23,39 +37,14 @@ begin
   end if;
   v_run.started_at := resource.clock(p_setup);
   if v_run.dry then
-    v_taken := array(
-      select t.task_id from workload.task t
-       where t.setup = p_setup and (p_task_ids is null or t.task_id = any (p_task_ids))
-         and (p_task_ids is not null
-              or exists (select from brokerage.due_task d
-                          where d.setup = p_setup and d.algorithm = v_run.algorithm and d.task_id = t.task_id))
-         and not exists (select from brokerage.task_decision x
-                          where x.setup = p_setup and x.run_id = p_run_id and x.task_id = t.task_id)
-       order by t.current_priority desc, t.task_id
-       limit p_limit);
+    execute format(v_query, '') into v_taken using v_run, p_task_ids, p_task_ids is null, p_limit;
   else
     perform resource.require_read_committed();
   end if;
   while not v_run.dry loop
-    v_locked := array(
-      select t.task_id from workload.task t
-       where t.setup = p_setup and (p_task_ids is null or t.task_id = any (p_task_ids))
-         and (p_task_ids is not null
-              or exists (select from brokerage.due_task d
-                          where d.setup = p_setup and d.algorithm = v_run.algorithm and d.task_id = t.task_id))
-         and not exists (select from brokerage.task_decision x
-                          where x.setup = p_setup and x.run_id = p_run_id and x.task_id = t.task_id)
-       order by t.current_priority desc, t.task_id
-       limit p_limit
-         for no key update of t skip locked);
-    v_taken := array(
-      select u.task_id from unnest(v_locked) with ordinality u(task_id, number)
-       where (p_task_ids is not null
-              or exists (select from brokerage.due_task d
-                          where d.setup = p_setup and d.algorithm = v_run.algorithm and d.task_id = u.task_id))
-         and not exists (select from brokerage.task_decision x
-                          where x.setup = p_setup and x.run_id = p_run_id and x.task_id = u.task_id)
-       order by u.number);
+    execute format(v_query, 'for no key update of t skip locked') into v_locked
+      using v_run, p_task_ids, p_task_ids is null, p_limit;
+    execute format(v_query, '') into v_taken using v_run, v_locked, p_task_ids is null, null::bigint;
     exit when cardinality(v_taken) > 0 or cardinality(v_locked) = 0;
   end loop;
   v_left := v_taken;
@@ -76,6 +65,6 @@ begin
 end $$;
 
 comment on function brokerage.broker_next(text, bigint, bigint[], bigint) is
-  'Decides up to p_limit tasks of a run that are due, or of those listed, and assigns their jobs; '
-  'returns how many tasks. Works within the caller''s transaction. Errors: PB001 (isolation level, unless dry), '
-  'PB002 (setup not granted), PB004 (no such run).';
+  'Decides up to p_limit tasks of a run that are due, or listed, and assigns their jobs; returns how many tasks. '
+  'Works within the caller''s transaction. Errors: PB001 (isolation level, unless dry), PB002 (setup not granted), '
+  'PB004 (no such run).';

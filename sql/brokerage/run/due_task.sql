@@ -1,5 +1,5 @@
--- Tasks that are brokered now. The standing has the time from a view: who reads this one needs
--- no right to call resource.clock.
+-- Tasks that are brokered now. brokerage.task_standing takes the time from a view: a reader of this view needs no
+-- right to call resource.clock.
 create or replace view brokerage.due_task as
 select t.setup, t.algorithm, t.task_id, t.current_priority, t.jobs_left
   from brokerage.task_standing t

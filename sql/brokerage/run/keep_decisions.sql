@@ -1,41 +1,24 @@
--- Architecture, History: decisions are partitioned by day (UTC), partitions made ahead; a day beyond the retention is
--- counted by rule and queue and dropped.
--- All setups share the days, so the longest retention counts.
+-- A day of decisions beyond the retention is counted by rule and queue before its partition is dropped. All setups
+-- share the partitions, so the longest retention counts.
 create or replace function brokerage.keep_decisions(p_days int default 3) returns bigint
 language plpgsql
 set lock_timeout = '300ms'
 as $$
 declare
-  v_changed bigint := 0;
-  v_today date := (now() at time zone 'utc')::date;
-  v_day date;
-  v_name text;
-  v_oldest timestamptz := now() - (select coalesce(max(s.decisions_kept), interval '2 days') from brokerage.setting s);
+  v_kept interval := (select coalesce(max(s.decisions_kept), interval '2 days') from brokerage.setting s);
+  v_expired regclass;
+  v_changed bigint;
 begin
-  for v_day in select generate_series(v_today, v_today + p_days, interval '1 day')::date loop
-    v_name := 'verdict_' || to_char(v_day, 'YYYYMMDD');
-    continue when to_regclass('brokerage.' || v_name) is not null
-               or exists (select from brokerage.verdict_default h
-                           where h.decided_at >= v_day::timestamp at time zone 'utc'
-                             and h.decided_at < (v_day + 1)::timestamp at time zone 'utc');
-    execute format('create table brokerage.%I partition of brokerage.verdict for values from (%L) to (%L)', v_name,
-                   v_day::timestamp at time zone 'utc', (v_day + 1)::timestamp at time zone 'utc');
-    v_changed := v_changed + 1;
-  end loop;
-  for v_name in
-    select c.relname from pg_inherits i join pg_class c on c.oid = i.inhrelid
-     where i.inhparent = 'brokerage.verdict'::regclass and c.relname ~ '^verdict_[0-9]{8}$'
-       and (to_date(right(c.relname, 8), 'YYYYMMDD') + 1)::timestamp at time zone 'utc' < v_oldest
-  loop
+  for v_expired in select resource.expired_partitions('brokerage.verdict', v_kept) loop
     execute format('insert into brokerage.rejection_count as c (setup, run_id, rule, queue, tasks)'
-                   ' select d.setup, d.run_id, q.rule, q.queue, count(*) from brokerage.%I d cross '
+                   ' select d.setup, d.run_id, q.rule, q.queue, count(*) from %s d cross '
                    'join lateral unnest(d.queues) q'
                    '  where q.verdict = ''r'' group by d.setup, d.run_id, q.rule, q.queue'
-                   ' on conflict (setup, run_id, rule, queue) do update set tasks = c.tasks + excluded.tasks', v_name);
-    execute format('drop table brokerage.%I', v_name);
-    v_changed := v_changed + 1;
+                   ' on conflict (setup, run_id, rule, queue) do update set tasks = c.tasks + excluded.tasks',
+                   v_expired);
   end loop;
-  delete from brokerage.verdict_default d where d.decided_at < v_oldest;
+  v_changed := resource.keep_partitions('brokerage.verdict', v_kept, p_days);
+  delete from brokerage.verdict_default d where d.decided_at < now() - v_kept;
   delete from brokerage.run r
    -- with what they decided
    where r.started_at < resource.clock(r.setup)

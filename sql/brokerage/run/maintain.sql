@@ -14,5 +14,5 @@ begin
 end $$;
 
 comment on function brokerage.maintain() is
-  'Background work of brokerage: makes and drops partitions of the decisions, keeps counts of what goes, '
-  'forgets old runs. Safe to run twice at once.';
+  'Background work of brokerage: makes and drops partitions of the decisions, keeps counts of dropped decisions, '
+  'removes old runs. Safe to run twice at once.';

@@ -1,5 +1,5 @@
--- Tables that were never analysed look like a handful of rows to the planner: a batch then
--- takes minutes instead of seconds.
+-- Tables that were never analysed look like a handful of rows to the planner: a batch then takes minutes instead of
+-- seconds.
 create or replace function brokerage.open_run(
   p_setup text, p_algorithm text, p_profile text, p_seed bigint, p_dry boolean
 ) returns bigint

@@ -1,4 +1,4 @@
--- Tasks that a broker works on. Those that wait for their retry time are among them.
+-- Tasks that a broker works on, also while they wait for their retry time.
 create or replace view brokerage.open_task as
 select t.setup, t.algorithm, t.task_id, t.current_priority, t.jobs_left, t.retry_at
   from brokerage.task_standing t

@@ -1,5 +1,5 @@
--- Without statistics of a world just loaded the planner takes it for a handful of rows, and a batch
--- that takes seconds takes minutes.
+-- Without statistics of a world just loaded the planner expects a handful of rows, and a batch that takes seconds
+-- takes minutes.
 create or replace function brokerage.refresh_statistics() returns void
 language plpgsql
 security definer set search_path = brokerage, pg_temp
@@ -15,4 +15,4 @@ begin
 end $$;
 
 comment on function brokerage.refresh_statistics() is
-  'Tells the planner about rows that were just loaded, as autovacuum would within minutes. For large loads.';
+  'Updates the planner''s statistics after a large load, as autovacuum would within minutes.';

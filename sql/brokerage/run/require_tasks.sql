@@ -1,5 +1,5 @@
--- A task that is named and not there is an error, not a task that is passed over; so is one that is another broker's
--- by its label: a wrong number would assign it.
+-- A listed task that does not exist is an error, and so is a task whose label belongs to another broker: a wrong
+-- number would assign it.
 create or replace function brokerage.require_tasks(p_setup text, p_task_ids bigint[], p_algorithm text default null)
 returns void
 language plpgsql stable
@@ -22,8 +22,7 @@ begin
                             then format(' and %s more', cardinality(v_missing) - 5) end) end,
       p_setup
       using errcode = 'PB004',
-            hint = 'Load it with its world (broker load), or name another: brokerage.task_standing lists the tasks '
-                   'that there are.';
+            hint = 'Load it with its world (broker load), or name another: brokerage.task_standing lists the tasks.';
   end if;
   select t.task_id, t.label into v_other
     from workload.task t
@@ -35,10 +34,10 @@ begin
       coalesce(v_other.label, 'null'), p_algorithm
       using errcode = 'PB005',
             hint = 'brokerage.broker_analysis brokers tasks of the labels user and panda, broker_tasks and broker_jobs '
-                   'all others. A dry run decides it all the same.';
+                   'all others. A dry run decides about any task.';
   end if;
 end $$;
 
 comment on function brokerage.require_tasks(text, bigint[], text) is
-  'Refuses tasks that are not there, naming them, and those whose label is of another broker than p_algorithm (null = '
-  'any). Errors: PB001 (no such setup), PB002, PB004 (no such task), PB005 (label).';
+  'Refuses tasks that do not exist, naming them, and tasks whose label belongs to another broker than p_algorithm '
+  '(null = any). Errors: PB001 (no such setup), PB002, PB004 (no such task), PB005 (label).';

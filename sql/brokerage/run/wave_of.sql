@@ -1,5 +1,5 @@
--- A full-chain task follows its parent: it is decided when the parent has its nucleus, not beside it (seed 000,
--- Full-chain). Parents that go in a circle are decided together.
+-- full-chain.md, full-chain-task: a full-chain task follows its parent, so it is decided when the parent has its
+-- nucleus, not together with it. Parents that form a circle are decided together.
 create or replace function brokerage.wave_of(p_setup text, p_algorithm text, p_task_ids bigint[]) returns bigint[]
 language plpgsql stable
 as $$
@@ -19,5 +19,5 @@ begin
 end $$;
 
 comment on function brokerage.wave_of(text, text, bigint[]) is
-  'Those of some tasks that are decided first: full-chain tasks come after their parents. '
-  'All of them, where an algorithm knows no such order.';
+  'The tasks among some that are decided first: full-chain tasks come after their parents. All of them, if an '
+  'algorithm has no such order.';

@@ -1,5 +1,4 @@
--- brokerage-doc-profile 4.2, Hardware, and brokerage-rules 1.8, JSON check 3. An empty value in a list takes any in
--- documented (D-48); excl is no value there.
+-- software-check.md, Hardware: an empty value in a list takes any in documented; excl is no value there.
 create or replace function brokerage.accepts_attribute(
   p_list jsonb, p_value text, p_is_pattern boolean, p_base_profile text
 ) returns boolean

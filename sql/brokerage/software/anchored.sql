@@ -6,4 +6,5 @@ as $$
 $$;
 
 comment on function brokerage.anchored(text) is
-  'A regular expression that matches whole texts; letters, digits, _ and - alone stay as they are. For brokerage.fits.';
+  'A regular expression that matches whole texts; letters, digits, _ and - alone stay as they are. For '
+  'brokerage.fits.';

@@ -1,6 +1,5 @@
--- A text that cannot be read never stops a batch: its task leaves with this error before the rules run
--- (architecture, A rule is a function).
--- What sw_platform implies as CPU is no error where it is cut out of a regular expression: it then only equals itself.
+-- A text that cannot be read never stops a batch: its task gets this error before the rules run. If the CPU that
+-- sw_platform implies is cut out of a regular expression, that is no error: it then equals only itself.
 create or replace function brokerage.architecture_problem(p_architecture text) returns text
 language plpgsql stable
 as $$

@@ -1,4 +1,4 @@
--- The JSON form of an architecture (brokerage-rules 1.8): which value is not what it must be.
+-- software-check.md, Task architecture: the JSON form.
 create or replace function brokerage.architecture_shape(p_json jsonb) returns text
 language sql immutable parallel safe
 as $$

@@ -21,5 +21,5 @@ begin
 end $$;
 
 comment on function brokerage.attribute_problem(text, jsonb, jsonb, text) is
-  'What of a requirement (attribute to value, * = not asked) the lists of one published dictionary do not take; '
-  'null = nothing. Base profile documented or panda2026.';
+  'The part of a requirement (attribute to value, * = not asked) that the lists of one published dictionary do not '
+  'take; null = none. Base profile documented or panda2026.';

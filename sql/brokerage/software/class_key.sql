@@ -1,5 +1,5 @@
--- Tasks that are alike in some respect are decided once. A digest, because texts of tasks may be long,
--- and are compared for each queue.
+-- Tasks that are alike in some respect are decided once. The key is a digest: texts of tasks may be long, and are
+-- compared for each queue.
 create or replace function brokerage.class_key(p_values jsonb) returns text
 language sql stable parallel safe
 as $$

@@ -1,5 +1,4 @@
--- brokerage-doc-profile 4.2, Container (D-57: own tags count only with onlyTagsForFC);
--- brokerage-rules 1.8, JSON check 6.
+-- software-check.md, Container: own tags count only with onlyTagsForFC.
 create or replace function brokerage.container_hits(
   p_setup text, p_containers text[], p_only_tags boolean[], p_base_profile text
 ) returns table (container text, only_tags boolean, queue text)
@@ -42,5 +41,5 @@ as $$
 $$;
 
 comment on function brokerage.container_hits(text, text[], boolean[], text) is
-  'Queues whose tags hold a container, or whose containers are a prefix of it or of its sources (queue ALL). '
-  'For containers with onlyTagsForFC or not; base profile documented or panda2026.';
+  'Queues whose tags hold a container, or that publish a prefix of it or of its sources (queue ALL). For containers '
+  'with onlyTagsForFC or not; base profile documented or panda2026.';

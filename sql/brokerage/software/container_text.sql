@@ -8,5 +8,5 @@ as $$
 $$;
 
 comment on function brokerage.container_text(text, boolean, text[]) is
-  'In words that a queue does not have a container: with onlyTagsForFC it is in no tag, else no container published is '
-  'a prefix of it.';
+  'Text of a reason: a queue does not have a container; with onlyTagsForFC it is in no tag, else no container '
+  'published is a prefix of it.';

@@ -1,6 +1,6 @@
--- brokerage-rules 1.8, Task architecture grammar: architecture[-vendor[-instructions]], alternatives joined by |.
--- panda2026 takes one leading and one trailing parenthesis away and cuts at every | and -; documented cuts outside of
--- parentheses, so that (x86_64|aarch64)-intel means what it says.
+-- software-check.md, Task architecture: architecture[-vendor[-instructions]], alternatives joined by |. panda2026
+-- removes one leading and one trailing parenthesis and cuts at every | and -; documented cuts outside of
+-- parentheses, so (x86_64|aarch64)-intel means both architectures.
 create or replace function brokerage.cpu_requirement(p_text text, p_base_profile text) returns jsonb
 language plpgsql immutable parallel safe
 as $$

@@ -1,5 +1,5 @@
--- brokerage-rules 1.8, JSON check 4: GPU requirements of panda2026 are compared with the GPUs that
--- were seen on the worker nodes.
+-- software-check.md, Hardware: GPU requirements of panda2026 are compared with the GPUs that were seen on the worker
+-- nodes.
 create or replace function brokerage.gpu_problem(p_setup text, p_queue text, p_gpu jsonb) returns text
 language sql stable
 as $$

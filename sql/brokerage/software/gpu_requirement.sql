@@ -1,5 +1,5 @@
--- brokerage-rules 1.8: vendor[-model][:key<op>value ...]; unknown keys are ignored. documented
--- looks at vendor and model alone.
+-- software-check.md, Task architecture: vendor[-model][:key<op>value ...]; unknown keys are ignored. documented
+-- reads vendor and model alone.
 create or replace function brokerage.gpu_requirement(p_text text) returns jsonb
 language sql immutable parallel safe
 as $$

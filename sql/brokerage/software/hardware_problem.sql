@@ -1,5 +1,4 @@
--- brokerage-doc-profile 4.2, Hardware; brokerage-rules 1.8, JSON check 1 to 4 (what of the GPU is
--- measured: brokerage.gpu_problem).
+-- software-check.md, Hardware (measured properties of GPUs: brokerage.gpu_problem).
 create or replace function brokerage.hardware_problem(p_requirement jsonb, p_published jsonb, p_base_profile text)
 returns text
 language plpgsql stable
@@ -53,5 +52,5 @@ begin
 end $$;
 
 comment on function brokerage.hardware_problem(jsonb, jsonb, text) is
-  'Why published hardware (brokerage.published_hardware) does not do for a requirement {cpu, gpu}; null = it does. '
-  'Base profile documented or panda2026.';
+  'Why published hardware (brokerage.published_hardware) does not meet a requirement {cpu, gpu}; null = it does. Base '
+  'profile documented or panda2026.';

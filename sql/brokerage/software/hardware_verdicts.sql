@@ -26,5 +26,5 @@ as $$
 $$;
 
 comment on function brokerage.hardware_verdicts(text, jsonb[], text) is
-  'Requirements {cpu, gpu} and the queues whose published hardware does not do for them, with the reason. '
-  'Base profile documented or panda2026.';
+  'Requirements {cpu, gpu} and the queues whose published hardware does not meet them, with the reason. Base profile '
+  'documented or panda2026.';

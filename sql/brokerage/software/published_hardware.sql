@@ -1,5 +1,5 @@
--- Seed 000: dictionaries of type cpu and gpu, whose attributes are lists of texts. The last of a type counts;
--- one text stands for a list of it.
+-- software-check.md, Hardware: dictionaries of type cpu and gpu, whose attributes are lists of texts. The last
+-- dictionary of a type counts; one text stands for a list of it.
 create or replace function brokerage.published_hardware(p_architectures jsonb) returns jsonb
 language sql immutable parallel safe
 as $$

@@ -1,5 +1,5 @@
--- brokerage-rules 1.8 and brokerage-doc-profile 4.2. Without # the CPU is implied: documented takes the first part of
--- sw_platform, panda2026 of the whole text. JSON implies none.
+-- software-check.md, Task architecture: without # the CPU is implied; documented takes the first part of
+-- sw_platform, panda2026 that of the whole text. JSON implies none.
 create or replace function brokerage.read_architecture(p_architecture text, p_base_profile text) returns jsonb
 language plpgsql stable
 as $$

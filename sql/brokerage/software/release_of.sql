@@ -1,5 +1,4 @@
--- brokerage-rules 1.8, cvmfs_tag. What the program that is copied fails on (an analysis transHome without a second
--- field) is read as in production.
+-- software-check.md, Release: an analysis transHome without a second field is read as in production.
 create or replace function brokerage.release_of(p_trans_home text, p_trans_uses text, p_analysis boolean) returns jsonb
 language sql immutable parallel safe
 as $$

@@ -19,5 +19,5 @@ as $$
 $$;
 
 comment on function brokerage.release_text(text, text[], text[], text, text, text[], text[]) is
-  'In words why a queue does not have a release: cvmfs tag, projects, versions, platform and base platform wanted, '
-  'cvmfs and containers published.';
+  'Text of a reason: a queue does not have a release; with cvmfs tag, projects, versions, platform and base platform '
+  'wanted, cvmfs and containers published.';

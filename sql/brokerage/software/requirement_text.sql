@@ -11,4 +11,4 @@ as $$
 $$;
 
 comment on function brokerage.requirement_text(jsonb) is
-  'A CPU requirement (alternatives) or a GPU requirement (attributes) in words, for reasons.';
+  'A CPU requirement (alternatives) or a GPU requirement (attributes) as text, for reasons.';

@@ -1,4 +1,4 @@
--- brokerage-rules 1.8, JSON check 4: the comparator does not know !=, which therefore always fails.
+-- software-check.md, Hardware: the comparator does not know !=, which therefore always fails.
 create or replace function brokerage.satisfies_version(p_version text, p_condition text) returns boolean
 language sql immutable parallel safe
 as $$

@@ -1,4 +1,4 @@
--- No task needs nothing: a queue may accept only who asks for its hardware (excl).
+-- Even a task without requirements has a need: a queue may accept only tasks that ask for its hardware (excl).
 create or replace function brokerage.software_key(t workload.task) returns text
 language sql stable parallel safe
 as $$
@@ -8,5 +8,5 @@ as $$
 $$;
 
 comment on function brokerage.software_key(workload.task) is
-  'What a task needs of software and hardware, as a key: architecture, transHome, transUses, container, onlyTagsForFC, '
-  'and whether it is analysis (label user or panda).';
+  'The needs of a task for software and hardware, as a key: architecture, transHome, transUses, container, '
+  'onlyTagsForFC, and whether it is analysis (label user or panda).';

@@ -1,5 +1,5 @@
--- The distinct needs of tasks, read once each. Platforms: sw_platform itself, and all published ones that it
--- matches as a regular expression.
+-- The distinct needs of tasks, read once each. Platforms: sw_platform itself, and all published ones that it matches
+-- as a regular expression.
 create or replace function brokerage.software_needs(
   p_setup text, p_task_ids bigint[], p_base_profile text, p_analysis boolean
 ) returns table (software_key text, problem text, sw_platform text, platform_is_pattern boolean, platforms text[],
@@ -52,6 +52,6 @@ as $$
 $$;
 
 comment on function brokerage.software_needs(text, bigint[], text, boolean) is
-  'What tasks need of software and hardware, one row for each distinct need. Production tasks need none without '
-  'transHome (documented: nor container). Base profile documented or panda2026; analysis or production, '
-  'null = as the label of each task says.';
+  'Needs of tasks for software and hardware, one row for each distinct need. Production tasks need none without '
+  'transHome (documented: nor container). Base profile documented or panda2026; analysis or production, null = by the '
+  'label of each task.';

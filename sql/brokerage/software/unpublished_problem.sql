@@ -1,5 +1,5 @@
--- brokerage-rules 1.8, Applicability: where nothing published is compared, only ANY by itself will do, and only for
--- tasks that ask for no hardware (D-47).
+-- software-check.md, software: where no published software is compared, only ANY by itself passes, and only for
+-- tasks that ask for no hardware.
 create or replace function brokerage.unpublished_problem(
   p_releases text[], p_requirement jsonb, p_container text, p_only_tags boolean
 ) returns text

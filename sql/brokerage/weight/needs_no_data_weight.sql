@@ -1,4 +1,4 @@
--- brokerage-rules 1.1, task-locality-period (D-09).
+-- task-brokerage.md, task-locality-period.
 create or replace function brokerage.needs_no_data_weight(
   t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts, x jsonb
 ) returns boolean

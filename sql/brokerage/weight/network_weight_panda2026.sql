@@ -1,5 +1,5 @@
--- brokerage-rules 1.6: queuedWeight falls by NQUEUED_SAT_CAP without end (D-66), 1.6 above 50 MB/s (D-50). Where the
--- cap is 0 only links with none queued come here.
+-- network.md, queued-part: queuedWeight falls by NQUEUED_SAT_CAP without end. network.md, throughput-part: 1.6 above
+-- 50 MB/s. Where the cap is 0, only links without queued files get here.
 create or replace function brokerage.network_weight_panda2026(
   t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts
 ) returns float8
@@ -15,4 +15,4 @@ $$;
 
 comment on function brokerage.network_weight_panda2026(
   brokerage.task_facts, brokerage.queue_facts, brokerage.pair_facts) is
-  'Network weight as PanDA''s code has it, whether or not it is active.';
+  'Network weight as PanDA''s code computes it, whether or not it is active.';

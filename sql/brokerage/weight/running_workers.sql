@@ -1,5 +1,5 @@
--- seed 000, ATLAS Production Job Brokerage, 3: the largest of the numbers of running jobs. Workers count where fewer
--- than 20 jobs run and more than those: under the maximum that is min(20, workers).
+-- facts-and-formulas.md, n-running-workers: the largest of the numbers of running jobs. Workers count if fewer than
+-- 20 jobs run and more workers than jobs: under the maximum that is min(20, workers).
 create or replace function brokerage.running_workers(
   t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts
 ) returns bigint

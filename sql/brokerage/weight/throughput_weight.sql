@@ -1,5 +1,5 @@
--- brokerage-doc-profile 4.3, throughputWeight: the latest throughput, else closeness, 7.7 where that is not known.
--- panda2026: 1.6 over 50 MB/s (D-50).
+-- network.md, throughput-part: the latest throughput, else closeness, 7.7 if that is not known. panda2026: 1.6 over
+-- 50 MB/s.
 create or replace function brokerage.throughput_weight(
   t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts, p_over_50 float8
 ) returns float8

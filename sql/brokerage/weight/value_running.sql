@@ -1,5 +1,5 @@
--- brokerage-rules 1.2, t1-weight: of a task that stays at the nucleus only the queue that runs most is used, of those
--- that no other rule rejects (a full or locked one does not keep it from the others).
+-- production-weights.md, t1-weight-primary: a task that stays at the nucleus uses only the queue that runs most,
+-- among those that no other rule rejects (a full or locked one does not block the others).
 create or replace function brokerage.value_running(
   t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts
 ) returns float8

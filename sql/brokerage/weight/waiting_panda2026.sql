@@ -1,4 +1,4 @@
--- brokerage-rules 1.2, cap: defined jobs are not counted, assigned ones where data must move (D-27).
+-- production-load.md, cap: defined jobs do not count, assigned ones only if data must move.
 create or replace function brokerage.waiting_panda2026(
   t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts
 ) returns bigint

@@ -1,4 +1,4 @@
--- brokerage-doc-profile, weight-basic; seed 000, 3 (D-25).
+-- production-weights.md, weight-basic.
 create or replace function brokerage.weight_basic(
   t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts
 ) returns float8

@@ -1,5 +1,5 @@
--- brokerage-rules 1.1, task-weight-space: less what the remaining work will fill; times whole TB,
--- FREE_DISK_CUTOFF at most (D-12).
+-- task-weights.md, task-weight-space: less the output of the remaining work; times whole TB, at most
+-- FREE_DISK_CUTOFF.
 create or replace function brokerage.weight_nucleus_space_panda2026(
   t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts
 ) returns float8
@@ -17,5 +17,5 @@ $$;
 
 comment on function brokerage.weight_nucleus_space_panda2026(
   brokerage.task_facts, brokerage.queue_facts, brokerage.pair_facts) is
-  'task-weight-space of panda2026: the part of the space that is left at the nucleus, times what is left in TB up to '
+  'task-weight-space of panda2026: the part of the space that is left at the nucleus, times the TB left, at most '
   'FREE_DISK_CUTOFF.';

@@ -1,4 +1,4 @@
--- brokerage-doc-profile 3, task-weight: a thousandth where more of the input is on tape than on disk alone.
+-- task-weights.md, task-weight-tape: a thousandth if more of the input is on tape than on disk alone.
 create or replace function brokerage.weight_tape(
   t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts, x jsonb
 ) returns float8
@@ -12,4 +12,4 @@ as $$
 $$;
 
 comment on function brokerage.weight_tape(brokerage.task_facts, brokerage.queue_facts, brokerage.pair_facts, jsonb) is
-  'task-weight-data: input that has to come from tape first counts a thousandth.';
+  'task-weight-data: input that has to be staged from tape counts a thousandth.';

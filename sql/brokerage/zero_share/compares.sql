@@ -9,4 +9,4 @@ as $$
 $$;
 
 comment on function brokerage.compares(numeric, text, numeric) is
-  'Whether a value compares with a limit as the operator (>, >=, <, <=, == or !=) says.';
+  'Result of comparing a value with a limit by an operator (>, >=, <, <=, == or !=).';

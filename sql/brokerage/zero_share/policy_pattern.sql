@@ -1,5 +1,4 @@
--- evgensimul is a process group of old, now two (seed 000: "type=evgensimul:100%, in this case, only evgen
--- or simul jobs can be assigned").
+-- zero-share.md, process-groups: evgensimul is an old process group, now split in two.
 create or replace function brokerage.policy_pattern(p_value text, p_base_profile text) returns text
 language sql stable
 as $$

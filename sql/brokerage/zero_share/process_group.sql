@@ -1,4 +1,4 @@
--- brokerage-rules 1.9, with PanDA's names of pilot tests.
+-- zero-share.md, process-groups: with PanDA's names of pilot tests.
 create or replace function brokerage.process_group(p_processing_type text) returns text
 language sql immutable parallel safe
 as $$

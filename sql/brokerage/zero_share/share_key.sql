@@ -7,5 +7,5 @@ as $$
 $$;
 
 comment on function brokerage.share_key(workload.task) is
-  'What shares of sites look at in a task, as a key: process group, working group, global share, current priority, '
-  'merging.';
+  'The values of a task that shares of sites look at, as a key: process group, working group, global share, current '
+  'priority, merging.';

@@ -9,8 +9,6 @@ declare
   v_now timestamptz := resource.clock(p_setup);
   v_id bigint;
   v_jobs instance.job[];
-  v_leases taskqueue.lease[];
-  v_lease taskqueue.lease;
 begin
   perform resource.identify(p_setup);
   perform resource.require_known_setup(p_setup);
@@ -19,22 +17,10 @@ begin
                    cross join lateral (select o from instance.job o
                                         where o.setup = p_setup and o.instance_id = u.instance_id and o.state = 'placed'
                                        offset 0) j);
-  v_leases := array(
-    select l.o from (select j.taskqueue_job_id from unnest(v_jobs) j where j.taskqueue_job_id is not null order by 1) t
-     cross join lateral (
-       select o from taskqueue.lease o where o.setup = p_setup and o.job_id = t.taskqueue_job_id for update) l);
-  if v_leases <> '{}' then  -- its agent is gone, too
-    perform taskqueue.enter_setup(p_setup);
-    foreach v_lease in array v_leases loop
-      if v_lease.kill_reason is not null then
-        perform taskqueue.end_lease(v_lease, 'cancelled', v_lease.kill_reason);
-      end if;
-    end loop;
-    v_leases := array(select l::taskqueue.lease from unnest(v_leases) l where l.kill_reason is null);
-    if v_leases <> '{}' then
-      perform taskqueue.return_jobs(p_setup, v_leases, 'its instance was lost');
-    end if;
-  end if;
+  -- its agent is gone, too
+  perform taskqueue.return_leases(
+    p_setup, array(select j.taskqueue_job_id from unnest(v_jobs) j where j.taskqueue_job_id is not null),
+    'its instance was lost');
   return query
   select l.job_id, l.answer
     from instance.leave_instances(p_setup, array(select j.job_id from unnest(v_jobs) j), '{placed}', 'waiting',

@@ -33,8 +33,8 @@ begin
                   'Site', v_instance.queue, 'NumberOfProcessors', floor(v_instance.cpu), 'MaxRAM', v_instance.ram));
   for v_id in
     select j.taskqueue_job_id from instance.job j
-     where j.setup = p_setup and j.instance_id = p_instance_id and j.state = 'placed'
-       and exists (select from taskqueue.job t where t.setup = p_setup and t.job_id = j.taskqueue_job_id)
+     cross join lateral taskqueue.fate_of(p_setup, j.taskqueue_job_id) f
+     where j.setup = p_setup and j.instance_id = p_instance_id and j.state = 'placed' and f.waits
      order by 1
   loop
     exit when v_got >= p_limit;

@@ -1,17 +1,11 @@
 -- From queues down, whatever the planner believes of how many there are.
 create or replace view instance.cloud_task_queue as
-select t.setup, t.task_queue_id, q.queue, instance.cores_of(d.tags) as cpu, coalesce(d.min_ram, 0)::numeric as ram
+select q.setup, t.task_queue_id, q.queue, instance.cores_of(t.tags) as cpu, coalesce(t.min_ram, 0)::numeric as ram
   from resource.queue q
-  join taskqueue.task_queue_site s on s.setup = q.setup and s.value = q.queue
- cross join lateral (select o.* from taskqueue.task_queue o
-                      where o.setup = s.setup and o.task_queue_id = s.task_queue_id and o.enabled and not o.held
-                     offset 0) t
- cross join lateral (select o.* from taskqueue.definition o
-                      where o.setup = t.setup and o.definition_id = t.definition_id and o.sites = array[q.queue]
-                     offset 0) d
+ cross join lateral (select w.* from taskqueue.waiting_for(q.setup, q.queue) w offset 0) t
  where q.resource_type = 'cloud' and q.status is distinct from 'offline'
    -- nobody knows which type has the rest
-   and not exists (select from unnest(d.tags) n where n !~ '^([0-9]{1,8}Processors|MultiProcessor)$');
+   and not exists (select from unnest(t.tags) n where n !~ '^([0-9]{1,8}Processors|MultiProcessor)$');
 
 comment on view instance.cloud_task_queue is
   'TaskQueues of jobs for one queue of kind cloud (CRIC: resource_type cloud) that is not offline, '

@@ -15,9 +15,7 @@ begin
                  case when j.brokered then (select w.task_id from workload.job w
                                              where w.setup = p_setup and w.job_id = j.job_id) end as task_id
             from instance.cloud_task_queue c
-           cross join lateral (select t.job_id, t.brokered from taskqueue.job t
-                                where t.setup = p_setup and t.task_queue_id = c.task_queue_id and not t.held
-                               offset 0) j
+           cross join lateral (select t.* from taskqueue.waiting_in(p_setup, c.task_queue_id) t offset 0) j
            where c.setup = p_setup
              and not exists (select from instance.job o
                               where o.setup = p_setup and o.taskqueue_job_id = j.job_id

@@ -26,12 +26,10 @@ begin
     with open as materialized (
       select c.queue, c.task_queue_id from instance.cloud_task_queue c where c.setup = p_setup
     ), left_over as materialized (
-      select j.job_id, j.queue,
-             (select t.task_queue_id from taskqueue.job t
-               where t.setup = p_setup and t.job_id = j.taskqueue_job_id and not t.held) as task_queue_id
+      select j.job_id, j.queue, f.task_queue_id
         from unnest(v_jobs) j
-       where not exists (
-         select from taskqueue.lease l where l.setup = p_setup and l.job_id = j.taskqueue_job_id offset 0)
+       cross join lateral taskqueue.fate_of(p_setup, j.taskqueue_job_id) f
+       where not f.is_leased
     )
     select l.job_id from left_over l
      where l.queue is null or l.task_queue_id is null
@@ -45,15 +43,11 @@ begin
                                          for update skip locked) o);
   for v_part in
     select w.state, w.reason, array_agg(w.job_id) as ids
-      from (select j.job_id, case when e.outcome = 'finished' then 'finished' else 'cancelled' end as state,
-                   case when e.is_there then 'it waits in TaskQueues, held, or at a queue that is offline or no cloud'
-                        else coalesce('it ended: ' || e.outcome, 'it is in no TaskQueue') end as reason
+      from (select j.job_id, case when f.outcome = 'finished' then 'finished' else 'cancelled' end as state,
+                   case when f.waits then 'it waits in TaskQueues, held, or at a queue that is offline or no cloud'
+                        else coalesce('it ended: ' || f.outcome, 'it is in no TaskQueue') end as reason
               from unnest(v_jobs) j
-             cross join lateral (select exists (select from taskqueue.job t
-                                                 where t.setup = p_setup and t.job_id = j.taskqueue_job_id
-                                                offset 0) as is_there,
-                                        (select x.outcome from taskqueue.ended x
-                                          where x.setup = p_setup and x.job_id = j.taskqueue_job_id) as outcome) e
+             cross join lateral taskqueue.fate_of(p_setup, j.taskqueue_job_id) f
              where (j.job_id in (select u from unnest(v_ids) u)) is true) w
      group by w.state, w.reason
   loop

@@ -61,7 +61,7 @@ begin
         from taskqueue.place_jobs(p_setup, v_group.requirements, v_group.ids, v_group.priorities) p;
       v_all_made := v_all_made || v_made;
     end loop;
-    perform taskqueue.open_queues(p_setup, v_all_made);
+    perform taskqueue.open_task_queues(p_setup, v_all_made);
   end if;
   status := 'assigned';
   jobs := cardinality(v_defined);

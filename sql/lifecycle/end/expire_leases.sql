@@ -29,7 +29,7 @@ begin
   select r.skipped_at into v_skipped_at
     from lifecycle.timeout_rule r
    where r.rule = 'sent'
-     and r.profile = coalesce((select s.profile from lifecycle.setting_in_force s where s.setup = p_setup),
+     and r.profile = coalesce((select s.timeouts from lifecycle.setting_in_force s where s.setup = p_setup),
                               'documented');
   execute format($q$
     select array(

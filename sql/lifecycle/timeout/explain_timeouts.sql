@@ -42,7 +42,7 @@ begin
     select r.position, r.rule, 'never', r.action, null::interval, null::interval, null, null::timestamptz,
            format('it has ended: %s', coalesce(v_status, 'no status'))
       from lifecycle.timeout_rule r
-     where r.profile = coalesce((select s.profile from lifecycle.setting_in_force s where s.setup = p_setup),
+     where r.profile = coalesce((select s.timeouts from lifecycle.setting_in_force s where s.setup = p_setup),
                                 'documented')
      order by r.position;
   end if;

@@ -14,7 +14,7 @@ as $$
                                   'FAST_REBRO_THRESHOLD_NQNR_RATIO') #>> '{}')::float8 as ratio,
            (resource.config_value(p_setup, 'pandaserver', 'rebroker',
                                   'FAST_REBRO_THRESHOLD_NQUEUE_FRAC') #>> '{}')::float8 as fraction,
-           coalesce((select s.profile from lifecycle.setting_in_force s where s.setup = p_setup),
+           coalesce((select s.timeouts from lifecycle.setting_in_force s where s.setup = p_setup),
                     'documented') as profile
   ), counted as materialized (
     select c.queue, c.gshare,

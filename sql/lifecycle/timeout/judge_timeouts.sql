@@ -10,7 +10,7 @@ set plan_cache_mode = force_custom_plan
 as $$
 declare
   v_now timestamptz := resource.clock(p_setup);
-  v_profile text := coalesce((select s.profile from lifecycle.setting_in_force s where s.setup = p_setup),
+  v_profile text := coalesce((select s.timeouts from lifecycle.setting_in_force s where s.setup = p_setup),
                              'documented');
 begin
   return query

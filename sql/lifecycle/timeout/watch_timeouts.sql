@@ -59,7 +59,7 @@ begin
     select r.rule, split_part(d.key, ' ', 2), sum(d.value::bigint)::bigint
       from jsonb_each_text(v_done) d
       join lifecycle.timeout_rule r on r.position = split_part(d.key, ' ', 1)::int
-       and r.profile = coalesce((select s.profile from lifecycle.setting_in_force s where s.setup = p_setup),
+       and r.profile = coalesce((select s.timeouts from lifecycle.setting_in_force s where s.setup = p_setup),
                                 'documented')
      group by r.rule, split_part(d.key, ' ', 2) order by min(r.position), 2;
 end $$;

@@ -1,5 +1,5 @@
--- What has to be done now and then, beside timeouts: counts that came to nothing, partitions of the history, jobs
--- that ended long ago. The first two are of all setups.
+-- Beside the timeouts: counts that came to nothing and partitions of the history, both of all setups; and jobs of one
+-- setup that ended long ago.
 create or replace function lifecycle.maintain(p_setup text default null) returns table (step text, changed bigint)
 language plpgsql
 security definer set search_path = lifecycle, pg_temp
@@ -17,7 +17,7 @@ begin
   step := 'job history partitions';
   changed := 0;
   begin
-    changed := workload.make_history_partitions();
+    changed := workload.make_history_partitions(taskqueue.history_kept());
   exception when lock_not_available then
     null;  -- somebody reads the history for long: next time
   end;

@@ -1,9 +1,11 @@
--- Whether taskqueue.maintain and lifecycle.watch do their work. They keep no record of their own: what they should
--- have done long ago and have not tells.
+-- Whether taskqueue.maintain and lifecycle.watch do their work. They keep no record of their own: the view finds what
+-- they should have done long ago.
 create or replace view monitor.health_work as
 with today (day, days) as (
   select (now() at time zone 'utc')::date,
-         (select coalesce(ceil(extract(epoch from max(s.history_kept)) / 86400), 30)::int from taskqueue.setting s)
+         (select ceil(extract(epoch from max(coalesce(s.history_kept, interval '30 days'))) / 86400)::int
+            from resource.setup p
+            left join taskqueue.setting s on s.setup = p.setup)
 ), partition as (
   select to_date(right(c.relname, 8), 'YYYYMMDD') as day
     from pg_inherits i

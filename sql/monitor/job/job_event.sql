@@ -10,7 +10,7 @@ select h.setup, h.job_id, h.at, h.attempt, h.event, h.task_queue_id, h.site, h.g
 
 comment on view monitor.job_event is
   'What happened to jobs in TaskQueues, one row an event (holds of the job itself, not of its owner or TaskQueue), '
-  'for as long as taskqueue.set_settings keeps it (history_kept). Restrict the job, or the time.';
+  'for as long as the setting history_kept of taskqueue says. Restrict the job, or the time.';
 comment on column monitor.job_event.setup is 'Tenant.';
 comment on column monitor.job_event.job_id is 'Job.';
 comment on column monitor.job_event.at is 'When.';

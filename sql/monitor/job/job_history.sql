@@ -5,7 +5,7 @@ select h.setup, h.job_id, h.at, h.number, h.from_status, h.to_status, h.role_nam
 
 comment on view monitor.job_history is
   'Every change of a brokered job''s status, and who had its work made again (the status is then the same before and '
-  'after), for as long as lifecycle.set_settings keeps it (history_kept).';
+  'after), for as long as the setting history_kept of taskqueue says.';
 comment on column monitor.job_history.setup is 'Tenant.';
 comment on column monitor.job_history.job_id is 'Job.';
 comment on column monitor.job_history.at is 'When.';

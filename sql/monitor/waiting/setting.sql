@@ -1,4 +1,3 @@
--- after: brokerage.setting_in_force, lifecycle.setting_in_force
 -- The settings of all schemas in one list, each with its meaning: the comment of its column.
 create or replace view monitor.setting as
 select v.setup, v.schema, e.key as name, e.value #>> '{}' as value, col_description(a.attrelid, a.attnum) as meaning
@@ -18,8 +17,8 @@ select v.setup, v.schema, e.key as name, e.value #>> '{}' as value, col_descript
   join pg_catalog.pg_attribute a on a.attrelid = v.source and a.attname = e.key;
 
 comment on view monitor.setting is
-'Settings of each setup in all schemas; the function set_settings of the schema changes them. Settings of taskqueue '
-'and instance are listed once something was inserted or set there.';
+  'Settings of each setup in all schemas; the function set_settings of the schema changes them. Settings of taskqueue '
+  'and instance are listed once something was inserted or set there.';
 comment on column monitor.setting.setup is 'Tenant.';
 comment on column monitor.setting.schema is 'Schema: taskqueue, brokerage, lifecycle or instance.';
 comment on column monitor.setting.name is 'Name of the setting.';

@@ -3,7 +3,7 @@ create or replace view monitor.waiting_by_group as
 select q.setup, q.owner_group, q.owner_dn, count(*) as queues, sum(n.jobs)::bigint as jobs, sum(q.priority) as priority,
        min(j.inserted_at) as oldest_job_at
   from taskqueue.task_queue q
-  join taskqueue.queue_count n on n.setup = q.setup and n.task_queue_id = q.task_queue_id
+  join taskqueue.task_queue_count n on n.setup = q.setup and n.task_queue_id = q.task_queue_id
   left join lateral (select min(i.inserted_at) as inserted_at from taskqueue.job i
                       where i.setup = q.setup and i.task_queue_id = q.task_queue_id) j on true
  group by q.setup, q.owner_group, q.owner_dn;

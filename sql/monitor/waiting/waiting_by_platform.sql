@@ -2,7 +2,7 @@
 create or replace view monitor.waiting_by_platform as
 select q.setup, coalesce(v.value, '(any platform)') as platform, count(*) as queues, sum(n.jobs)::bigint as jobs
   from taskqueue.task_queue q
-  join taskqueue.queue_count n on n.setup = q.setup and n.task_queue_id = q.task_queue_id
+  join taskqueue.task_queue_count n on n.setup = q.setup and n.task_queue_id = q.task_queue_id
   left join taskqueue.task_queue_platform v on v.setup = q.setup and v.task_queue_id = q.task_queue_id
  group by q.setup, v.value;
 

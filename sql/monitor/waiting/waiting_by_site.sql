@@ -3,8 +3,8 @@ create or replace view monitor.waiting_by_site as
 select p.setup,
        case p.site when '*' then '(any site)' else p.site end as site,
        count(*) as queues, sum(n.jobs)::bigint as jobs
-  from taskqueue.posted_queue p
-  join taskqueue.queue_count n on n.setup = p.setup and n.task_queue_id = p.task_queue_id
+  from taskqueue.posted_task_queue p
+  join taskqueue.task_queue_count n on n.setup = p.setup and n.task_queue_id = p.task_queue_id
  where p.site <> ''
  group by p.setup, p.site;
 

@@ -1,4 +1,5 @@
--- Whatever is built for speed, compared with the truth that it is derived from.
+-- Compares every structure that is derived for speed with the tables that it is derived from.
+-- Long because all comparisons are one statement, so that they read one snapshot and are exact under load.
 create or replace function taskqueue.check_matching(p_setup text)
 returns table (structure text, key text, expected text, found text)
 language plpgsql stable
@@ -7,9 +8,10 @@ as $$
 begin
   perform resource.identify_viewer(p_setup);
   return query
-    select 'definition', 'queue ' || q.task_queue_id, taskqueue.requirements_of_queue(q)::text, d.requirements::text
+    select 'definition', 'TaskQueue ' || q.task_queue_id, taskqueue.requirements_of_task_queue(q)::text,
+           d.requirements::text
       from taskqueue.task_queue q join taskqueue.definition d on d.setup = q.setup and d.definition_id = q.definition_id
-     where q.setup = p_setup and d.requirements <> taskqueue.requirements_of_queue(q)
+     where q.setup = p_setup and d.requirements <> taskqueue.requirements_of_task_queue(q)
     union all
     select 'definition', 'definition ' || d.definition_id, d.requirements::text, to_jsonb(d)::text
       from taskqueue.definition d
@@ -27,42 +29,45 @@ begin
             taskqueue.list_of(d.requirements, 'Tags'))
     union all
     select 'posting',
-           format('queue %s at %L', coalesce(w.task_queue_id, p.task_queue_id), coalesce(w.site, p.site)),
+           format('TaskQueue %s at %L', coalesce(w.task_queue_id, p.task_queue_id), coalesce(w.site, p.site)),
            w::text, p::text
       from (select * from taskqueue.wanted_posting i where i.setup = p_setup) w
       full join (select i.*, count(*) over (partition by i.list_id, i.task_queue_id) as times
-                   from taskqueue.posted_queue i
+                   from taskqueue.posted_task_queue i
                   where i.setup = p_setup) p
-           using (setup, site, cpu_time, band, task_queue_id)
+           using (setup, site, cpu_time, weight_class, task_queue_id)
      where (w is null or p is null or p.times > 1)
        and not exists (select from taskqueue.unposted u where u.setup = p_setup and u.task_queue_id = w.task_queue_id)
     union all
-    select 'posting', format('queue %s', q.task_queue_id), 'posted', 'not posted'
+    select 'posting', format('TaskQueue %s', q.task_queue_id), 'posted', 'not posted'
       from taskqueue.task_queue q
      where q.setup = p_setup
        and q.posted <> exists (select from taskqueue.wanted_posting w
                                 where w.setup = q.setup and w.task_queue_id = q.task_queue_id)
        and not exists (select from taskqueue.unposted u where u.setup = q.setup and u.task_queue_id = q.task_queue_id)
     union all
-    select 'posting_list', format('list %s, band %s', p.list_id, p.band),
-           'within ' || coalesce(l.places[array_position(l.bands, p.band)], 0),
-           p.place::text
+    select 'posting_list', format('list %s, weight class %s', p.list_id, p.weight_class),
+           'within ' || coalesce(l.positions[array_position(l.weight_classes, p.weight_class)], 0),
+           p.position::text
       from taskqueue.posting p
       left join taskqueue.posting_list l on l.setup = p.setup and l.list_id = p.list_id
-     where p.setup = p_setup and p.place > coalesce(l.places[array_position(l.bands, p.band)], 0)
+     where p.setup = p_setup and p.position > coalesce(l.positions[array_position(l.weight_classes, p.weight_class)], 0)
     union all
-    select 'posting_list', 'list ' || l.list_id, format('rate %s, top %s, room %s', s.rate, s.top, s.room),
-           format('rate %s, top %s, room %s', l.rate, l.top, l.room)
+    select 'posting_list', 'list ' || l.list_id,
+           format('total bound %s, highest %s, positions %s', s.total_bound, s.highest_bound, s.position_count),
+           format('total bound %s, highest %s, positions %s', l.total_bound, l.highest_bound, l.position_count)
       from taskqueue.posting_list l
-     cross join lateral (select coalesce(sum(b.places * taskqueue.ceiling_of_band(b.band)), 0) as rate,
-                                coalesce(max(taskqueue.ceiling_of_band(b.band)), 0) as top,
-                                coalesce(sum(b.places), 0) as room
-                           from unnest(l.bands, l.places) b (band, places)) s
-     where l.setup = p_setup and (l.room <> s.room or l.top <> s.top or abs(l.rate - s.rate) > 1e-9 * s.rate
-                                  or l.rate is distinct from coalesce(l.sums[cardinality(l.bands)], 0))
+     cross join lateral (select coalesce(sum(b.positions * taskqueue.upper_bound_of(b.weight_class)), 0) as total_bound,
+                                coalesce(max(taskqueue.upper_bound_of(b.weight_class)), 0) as highest_bound,
+                                coalesce(sum(b.positions), 0) as position_count
+                           from unnest(l.weight_classes, l.positions) b (weight_class, positions)) s
+     where l.setup = p_setup
+       and (l.position_count <> s.position_count or l.highest_bound <> s.highest_bound
+            or abs(l.total_bound - s.total_bound) > 1e-9 * s.total_bound
+            or l.total_bound is distinct from coalesce(l.cumulative_bounds[cardinality(l.weight_classes)], 0))
     union all
     select 'job_count',
-           format('queue %s, user priority %s', coalesce(j.task_queue_id, c.task_queue_id),
+           format('TaskQueue %s, user priority %s', coalesce(j.task_queue_id, c.task_queue_id),
                   coalesce(j.user_priority, c.user_priority)),
            coalesce(j.jobs, 0)::text, coalesce(c.jobs, 0)::text
       from (select i.task_queue_id, i.user_priority, count(*) as jobs, min(i.job_id) as first_id
@@ -75,7 +80,7 @@ begin
      where coalesce(j.jobs, 0) <> coalesce(c.jobs, 0)
     union all
     select 'job_count',
-           format('queue %s, user priority %s, first id', q.task_queue_id, l.user_priority),
+           format('TaskQueue %s, user priority %s, first id', q.task_queue_id, l.user_priority),
            j.job_id::text, l.first_id::text
       from taskqueue.task_queue q
      cross join lateral taskqueue.job_level(q.setup, q.task_queue_id) l
@@ -86,15 +91,15 @@ begin
     union all
     select 'owner_weight',
            format('%s of %s%s', owner_dn, owner_group, case when light then ', light' end),
-           format('%s queues, %s', t.queues, t.weight), format('%s queues, %s', w.queues, w.weight)
-      from (select q.owner_group, q.owner_dn, taskqueue.is_background(q.mean_weight, true) as light, count(*) as queues,
-                   sum(q.mean_weight::numeric) as weight
+           format('%s TaskQueues, %s', t.task_queues, t.weight), format('%s TaskQueues, %s', w.task_queues, w.weight)
+      from (select q.owner_group, q.owner_dn, taskqueue.is_background(q.mean_weight, true) as light,
+                   count(*) as task_queues, sum(q.mean_weight::numeric) as weight
               from taskqueue.task_queue q where q.setup = p_setup group by 1, 2, 3) t
-      full join (select o.owner_group, o.owner_dn, o.light, sum(o.queues) as queues, sum(o.weight) as weight
+      full join (select o.owner_group, o.owner_dn, o.light, sum(o.task_queues) as task_queues, sum(o.weight) as weight
                    from taskqueue.owner_weight o
                   where o.setup = p_setup
                   group by 1, 2, 3) w using (owner_group, owner_dn, light)
-     where coalesce(t.queues, 0) <> coalesce(w.queues, 0) or coalesce(t.weight, 0) <> coalesce(w.weight, 0)
+     where coalesce(t.task_queues, 0) <> coalesce(w.task_queues, 0) or coalesce(t.weight, 0) <> coalesce(w.weight, 0)
     union all
     select 'limit_use', format('limit %s, job %s', limit_id, job_id),
            case when e.counts then 'a slot' else 'no slot' end,
@@ -122,5 +127,5 @@ end $$;
 
 comment on function taskqueue.check_matching(text) is
   'Differences between what matching reads (definitions, postings, counts, weights of owners, limit slots) and the '
-  'truth it is derived from; no row when all is right. One statement, exact under load. '
-  'Errors: PB002 (setup not granted).';
+  'tables that it is derived from; no row: everything is right. One statement, exact under load. Errors: PB002 (setup '
+  'not granted).';

@@ -1,5 +1,5 @@
--- Section 10: against the resources seen lately: which conditions fail for how many of them, and what no resource
--- offers.
+-- MATCHING.md, Explanations: which conditions fail for how many of the kinds of resources seen lately, and what no
+-- resource offers.
 create or replace function taskqueue.explain_job(p_setup text, p_job_id bigint)
 returns table (condition text, wanted text, failing bigint, seen bigint, last_seen timestamptz, remark text)
 language plpgsql stable
@@ -11,7 +11,7 @@ declare
 begin
   v_identity.private := false;
   return query
-    with class as materialized (  -- else the offer is made anew for each condition: 33 times
+    with class as materialized (  -- else the offer would be made anew for each condition, 33 times
       select r.class, r.last_seen, taskqueue.offer_once_made(p_setup, r.resource, v_identity) as offer
         from taskqueue.resource_kind r
        where r.setup = p_setup
@@ -26,7 +26,8 @@ begin
            case when not bool_or(v.holds)
                 then format('no resource seen lately offers %s: %s', v.condition, min(v.wanted))
                 when not bool_and(v.holds)
-                then format('%s of %s kinds of resources do not', count(*) filter (where not v.holds), count(*))
+                then format('%s of %s kinds of resources do not fulfil it', count(*) filter (where not v.holds),
+                            count(*))
            end
       from verdict v group by v.condition
     union all
@@ -41,6 +42,6 @@ begin
 end $$;
 
 comment on function taskqueue.explain_job(text, bigint) is
-  'Why a job waits: for each condition how many kinds of resources seen lately fail it, out of how many, '
-  'and when one was last seen; the row "all of them" counts those that fail any, and when one that matches was last '
-  'seen. Errors: PB002 (setup not granted), PB004 (no such job).';
+  'Explains why a job waits: for each condition, how many of the kinds of resources seen lately fail it, and when such '
+  'a resource was last seen. The row "all of them" counts the kinds that fail any condition, and has the time when a '
+  'matching one was last seen. Errors: PB002 (setup not granted), PB004 (no such job).';

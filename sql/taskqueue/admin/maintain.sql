@@ -1,5 +1,5 @@
--- What goes on in the background: called every few seconds by `broker maintain`, pg_cron or whoever. Safe to run
--- twice at once; each step passes over what somebody else has locked.
+-- The background work of the schema, called every few seconds by `broker maintain`, pg_cron or another scheduler. Two
+-- calls may run at the same time; each step passes over rows that another transaction has locked.
 create or replace function taskqueue.maintain(p_setup text default null) returns table (step text, changed bigint)
 language plpgsql
 security definer set search_path = taskqueue, pg_temp
@@ -17,13 +17,14 @@ begin
     begin
       changed := taskqueue.make_history_partitions();
     exception when lock_not_available then
-      null;  -- somebody reads the history for long: next time
+      null;  -- a long transaction reads the history: the next call tries again
     end;
     return next;
   end if;
 end $$;
 
 comment on function taskqueue.maintain(text) is
-  'Background work of one setup or all: recomputes the shares of groups whose queues changed, folds counts, '
-  'removes empty queues and forgotten definitions and requests, rolls up the resources seen; for all setups also makes '
-  'and drops history partitions. Returns what it did, a row a step. Errors: PB002 (setup not granted).';
+  'Background work of one setup or of all: recomputes the shares of groups whose TaskQueues changed, folds counts, '
+  'removes empty TaskQueues and unused definitions and requests, rolls up the resources seen; for all setups it also '
+  'makes and drops history partitions. Returns a row per step with the number of changes. Errors: PB002 (setup not '
+  'granted).';

@@ -5,7 +5,7 @@ language plpgsql
 as $$
 declare
   v_setup text := p_setting.setup;
-  v_queue_ids bigint[];
+  v_task_queue_ids bigint[];
   v_definition_ids bigint[];
   v_now timestamptz := resource.clock(p_setting.setup);
 begin
@@ -15,28 +15,28 @@ begin
            group by m.owner_group having min(m.marked_at) <= v_now - p_setting.share_delay / 2) g;
   return next;
   step := 'counts';
-  v_queue_ids := array(select distinct i.task_queue_id from taskqueue.job_count_change i where i.setup = v_setup);
+  v_task_queue_ids := array(select distinct i.task_queue_id from taskqueue.job_count_change i where i.setup = v_setup);
   if taskqueue.counts_of_another_server(v_setup) then
     perform taskqueue.rebuild_matching(v_setup);
   end if;
-  select coalesce(sum(taskqueue.fold_counts(v_setup, i)), 0) into changed from unnest(v_queue_ids) i;
+  select coalesce(sum(taskqueue.fold_counts(v_setup, i)), 0) into changed from unnest(v_task_queue_ids) i;
   changed := changed + taskqueue.clean_counts(v_setup);
-  -- means drift as jobs come and go: a tenth is worth a new price
+  -- mean weights change as jobs come and go: a change of a tenth is worth a new priority
   insert into taskqueue.share_mark (setup, owner_group, marked_at)
   select distinct v_setup, q.owner_group, v_now
     from taskqueue.task_queue q
-   cross join lateral taskqueue.weight_of_queue(q, p_setting.ten_first) w
-   where q.setup = v_setup and q.task_queue_id = any (v_queue_ids)
+   cross join lateral taskqueue.weight_of_task_queue(q, p_setting.ten_first) w
+   where q.setup = v_setup and q.task_queue_id = any (v_task_queue_ids)
      and abs(w.weight - q.mean_weight) > 0.1 * q.mean_weight;
   return next;
-  step := 'empty queues';
+  step := 'empty TaskQueues';
   changed := taskqueue.delete_empty_queues(v_setup);
   return next;
   step := 'lists';
   changed := taskqueue.post_pending(v_setup, 100000)::int + taskqueue.close_gaps(v_setup);
   return next;
   step := 'definitions';
-  -- locked first, looked at then: a job inserted and matched in between is seen
+  -- locked first and tested afterwards, so that a job inserted and matched in between is seen
   v_definition_ids := array(select i.definition_id from taskqueue.definition i
                              where i.setup = v_setup and i.created_at < v_now - interval '1 hour'
                                and not exists (select from taskqueue.task_queue q

@@ -1,4 +1,4 @@
--- Everything derived, made anew from the truth: task_queue, its requirement tables, job, lease.
+-- Makes everything derived anew from the truth: task_queue, its requirement tables, job and lease.
 create or replace function taskqueue.rebuild_matching(p_setup text) returns void
 language plpgsql
 security definer set search_path = taskqueue, pg_temp
@@ -12,15 +12,15 @@ begin
   delete from taskqueue.unposted u where u.setup = p_setup;
   delete from taskqueue.posting p where p.setup = p_setup;
   delete from taskqueue.posting_list l where l.setup = p_setup;
-  -- a definition that was changed by hand, its digest telling what it was
+  -- a definition that was changed by hand: its digest still identifies the requirements
   update taskqueue.definition d set requirements = w.requirements
-    from (select t.definition_id, taskqueue.requirements_of_queue(t) as requirements
+    from (select t.definition_id, taskqueue.requirements_of_task_queue(t) as requirements
             from taskqueue.task_queue t
            where t.setup = p_setup) w
    where d.setup = p_setup and d.definition_id = w.definition_id and d.requirements <> w.requirements
      and d.digest = md5(w.requirements::text)::uuid;
   update taskqueue.task_queue q set definition_id = taskqueue.definition_of(p_setup, w.requirements)
-    from (select t.task_queue_id, t.definition_id, taskqueue.requirements_of_queue(t) as requirements
+    from (select t.task_queue_id, t.definition_id, taskqueue.requirements_of_task_queue(t) as requirements
             from taskqueue.task_queue t
            where t.setup = p_setup) w
     left join taskqueue.definition d on d.setup = p_setup and d.definition_id = w.definition_id
@@ -53,13 +53,13 @@ begin
     where q.setup = p_setup;
   perform taskqueue.fold_weights(p_setup, g.owner_group)
      from (select distinct q.owner_group from taskqueue.task_queue q where q.setup = p_setup) g;
-  perform taskqueue.post_queues(p_setup,
-                                array(select q.task_queue_id from taskqueue.task_queue q where q.setup = p_setup));
+  perform taskqueue.post_task_queues(
+    p_setup, array(select q.task_queue_id from taskqueue.task_queue q where q.setup = p_setup));
   for v_limit_id in select l.limit_id from taskqueue.site_limit l where l.setup = p_setup and l.kind = 'running' loop
     perform taskqueue.set_slots(p_setup, v_limit_id);
   end loop;
 end $$;
 
 comment on function taskqueue.rebuild_matching(text) is
-  'Makes everything that matching reads anew (definitions, postings, counts, weights of owners, limit slots) '
-  'from TaskQueues, requirement tables, jobs and leases. Errors: PB002 (setup not granted), PB006 (busy).';
+  'Makes everything that matching reads anew (definitions, postings, counts, weights of owners, limit slots) from '
+  'TaskQueues, requirement tables, jobs and leases. Errors: PB002 (setup not granted), PB006 (busy).';

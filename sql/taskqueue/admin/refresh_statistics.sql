@@ -1,6 +1,6 @@
--- After a bulk load: a setup that the planner's statistics do not know looks as if it had one row, and
--- then an index by setup alone looks as good as the right one (a match took 6 ms instead of 0.5).
--- Autovacuum comes a minute later at best.
+-- For use after a bulk load. A setup that the planner's statistics do not contain looks as if it had one row, and
+-- then an index on the setup alone looks as good as the right one (a match took 6 ms instead of 0.5 ms). Autovacuum
+-- comes a minute later at best.
 create or replace function taskqueue.refresh_statistics() returns void
 language plpgsql
 security definer set search_path = taskqueue, pg_temp
@@ -11,4 +11,5 @@ begin
 end $$;
 
 comment on function taskqueue.refresh_statistics() is
-  'Tells the planner how much the room holds now; after a bulk load, before the agents come. Takes about 50 ms.';
+  'Updates the planner''s statistics of the tables that matching reads; call it after a bulk load, before agents ask. '
+  'Takes about 50 ms.';

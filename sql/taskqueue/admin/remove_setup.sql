@@ -1,4 +1,5 @@
--- Takes a whole setup away (a demo's, a test's, an experiment that ended). Nobody is inside it meanwhile.
+-- Removes a whole setup, for example that of a demo, a test or a finished experiment. No other call works in the
+-- setup meanwhile.
 create or replace function taskqueue.remove_setup(p_setup text) returns boolean
 language plpgsql
 security definer set search_path = taskqueue, pg_temp
@@ -27,5 +28,5 @@ begin
 end $$;
 
 comment on function taskqueue.remove_setup(text) is
-  'Deletes a setup with all its TaskQueues, jobs, their counts, leases, history, configuration and identities; '
-  'false when there is none. Errors: PB002 (setup not granted), PB006 (busy).';
+  'Deletes a setup with all its TaskQueues, jobs, their counts, leases, history, configuration and identities; false: '
+  'there is no such setup. Errors: PB002 (setup not granted), PB006 (busy).';

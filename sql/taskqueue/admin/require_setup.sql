@@ -1,4 +1,4 @@
--- Gives a new setup its settings and the four CPU buckets of seed 004.
+-- Gives a new setup its settings and the default CPU buckets (MATCHING.md, CPU buckets).
 create or replace function taskqueue.require_setup(p_setup text) returns void
 language plpgsql
 as $$
@@ -14,5 +14,5 @@ begin
 end $$;
 
 comment on function taskqueue.require_setup(text) is
-  'Makes the settings of a setup where there are none: the defaults, and the CPU buckets 500, 5000, 50000, '
-  '300000 s (seed 004). Errors: PB001.';
+  'Makes the settings of a setup where there are none: the defaults, and the CPU buckets 500, 5000, 50000 and 300000 '
+  's. Errors: PB001.';

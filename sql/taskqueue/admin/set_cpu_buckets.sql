@@ -1,20 +1,19 @@
--- Section 2: changing the buckets re-buckets the existing queues in one call, merging those that become
--- equal: their jobs go to the oldest.
--- Only buckets are stored, so a queue goes to the next new bucket at or above its old one.
--- Re-bucketing may exceed queue_size.
+-- MATCHING.md, CPU buckets: existing TaskQueues move to the new buckets in one call, and those that become equal are
+-- merged: their jobs go to the oldest one. Only buckets are stored, so a TaskQueue moves to the next new bucket at or
+-- above its old one. A merged TaskQueue may exceed queue_size.
 create or replace function taskqueue.set_cpu_buckets(p_setup text, p_buckets bigint[]) returns bigint
 language plpgsql
 security definer set search_path = taskqueue, pg_temp
 as $$
 declare
   v_changed bigint;
-  v_queue record;
+  v_task_queue record;
 begin
   perform resource.identify(p_setup);
   if coalesce(cardinality(p_buckets), 0) = 0 or array_position(p_buckets, null) is not null
      or exists (select from unnest(p_buckets) b where b <= 0) then
-    raise exception 'buckets are %, which are not positive seconds', coalesce(p_buckets::text, 'null')
-      using errcode = 'PB001', hint = 'Give at least one bucket, seconds.';
+    raise exception 'invalid buckets %', coalesce(p_buckets::text, 'null')
+      using errcode = 'PB001', hint = 'Give at least one bucket; buckets are positive seconds.';
   end if;
   perform taskqueue.reconfigure(p_setup);
   perform taskqueue.require_setup(p_setup);
@@ -26,15 +25,15 @@ begin
   update taskqueue.task_queue q set cpu_time = q.cpu_time
    where q.setup = p_setup and q.cpu_time <> taskqueue.cpu_bucket_of(p_setup, q.cpu_time);
   get diagnostics v_changed = row_count;
-  for v_queue in
+  for v_task_queue in
     select d.definition_id,
            d.requirements || jsonb_build_object('CPUTime', taskqueue.cpu_bucket_of(p_setup, d.cpu_time)) as requirements
       from taskqueue.definition d
      where d.setup = p_setup and d.cpu_time <> taskqueue.cpu_bucket_of(p_setup, d.cpu_time)
      order by d.definition_id
   loop
-    perform taskqueue.replace_definition(p_setup, v_queue.definition_id,
-                                         taskqueue.definition_of(p_setup, v_queue.requirements));
+    perform taskqueue.replace_definition(p_setup, v_task_queue.definition_id,
+                                         taskqueue.definition_of(p_setup, v_task_queue.requirements));
   end loop;
   perform taskqueue.rebuild_matching(p_setup);
   perform taskqueue.recompute_shares(p_setup);
@@ -42,5 +41,5 @@ begin
 end $$;
 
 comment on function taskqueue.set_cpu_buckets(text, bigint[]) is
-  'Sets the CPU buckets of a setup (seconds) and re-buckets its queues, merging those that become equal; '
-  'returns how many queues changed their bucket. Errors: PB001, PB002 (setup not granted), PB006 (busy).';
+  'Sets the CPU buckets of a setup (seconds) and moves its TaskQueues to them, merging those that become equal; '
+  'returns how many TaskQueues changed their bucket. Errors: PB001, PB002 (setup not granted), PB006 (busy).';

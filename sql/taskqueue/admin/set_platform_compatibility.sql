@@ -1,4 +1,5 @@
--- Section 4: a table of compatible platforms (offered -> accepted) expands what the resource offers.
+-- MATCHING.md, Conditions on lists: a table of compatible platforms (offered, accepted) extends what a resource
+-- offers.
 create or replace function taskqueue.set_platform_compatibility(p_setup text, p_offered text, p_accepted text[])
 returns void
 language plpgsql
@@ -23,5 +24,5 @@ begin
 end $$;
 
 comment on function taskqueue.set_platform_compatibility(text, text, text[]) is
-  'Says which platforms a resource offers besides the one it names; replaces what was said, an empty list clears. '
-  'Errors: PB001, PB002 (setup not granted), PB006 (busy).';
+  'Sets the platforms that a resource offers beside p_offered; replaces the earlier list, and an empty list removes '
+  'it. Errors: PB001, PB002 (setup not granted), PB006 (busy).';

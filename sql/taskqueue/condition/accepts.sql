@@ -1,6 +1,6 @@
--- Section 4: all conditions. Each is a function of its own, so that what decides is what
--- taskqueue.explain_match shows; all are inlined into the query that uses them (no SET, no SECURITY DEFINER, no
--- sublink in them), cheapest first.
+-- MATCHING.md, Conditions: the conjunction of all conditions, cheapest first. Each condition is a function of its
+-- own, so that taskqueue.explain_match shows exactly what decides. All are inlined into the query that uses them, so
+-- none of them has SET, SECURITY DEFINER or a sublink.
 create or replace function taskqueue.accepts(p_definition taskqueue.definition, p_offer taskqueue.offer) returns boolean
 language sql stable
 as $$
@@ -23,4 +23,4 @@ as $$
 $$;
 
 comment on function taskqueue.accepts(taskqueue.definition, taskqueue.offer) is
-  'Whether a definition matches an offer: all conditions of section 4.';
+  'Whether a definition matches an offer: all conditions hold.';

@@ -1,4 +1,4 @@
--- Section 4, condition 8.
+-- MATCHING.md, Banned values.
 create or replace function taskqueue.accepts_banned_grid_ce(p_definition taskqueue.definition, p_offer taskqueue.offer)
 returns boolean
 language sql stable
@@ -7,4 +7,4 @@ as $$
 $$;
 
 comment on function taskqueue.accepts_banned_grid_ce(taskqueue.definition, taskqueue.offer) is
-  'Condition BannedGridCE: the queue lists none that the resource bans.';
+  'Condition BannedGridCE: the TaskQueue lists no CE that the resource bans.';

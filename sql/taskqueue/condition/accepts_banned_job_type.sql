@@ -1,4 +1,4 @@
--- Section 4, condition 8.
+-- MATCHING.md, Banned values.
 create or replace function taskqueue.accepts_banned_job_type(p_definition taskqueue.definition, p_offer taskqueue.offer)
 returns boolean
 language sql stable
@@ -7,4 +7,4 @@ as $$
 $$;
 
 comment on function taskqueue.accepts_banned_job_type(taskqueue.definition, taskqueue.offer) is
-  'Condition BannedJobType: the queue lists none that the resource bans.';
+  'Condition BannedJobType: the TaskQueue lists no job type that the resource bans.';

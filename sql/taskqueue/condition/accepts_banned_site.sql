@@ -1,4 +1,4 @@
--- Section 4, condition 8.
+-- MATCHING.md, Banned values.
 create or replace function taskqueue.accepts_banned_site(p_definition taskqueue.definition, p_offer taskqueue.offer)
 returns boolean
 language sql stable
@@ -7,4 +7,4 @@ as $$
 $$;
 
 comment on function taskqueue.accepts_banned_site(taskqueue.definition, taskqueue.offer) is
-  'Condition BannedSite: the queue lists none that the resource bans.';
+  'Condition BannedSite: the TaskQueue lists no site that the resource bans.';

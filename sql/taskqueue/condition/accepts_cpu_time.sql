@@ -1,4 +1,4 @@
--- Section 4, condition 3.
+-- MATCHING.md, Condition CPUTime.
 create or replace function taskqueue.accepts_cpu_time(p_definition taskqueue.definition, p_offer taskqueue.offer)
 returns boolean
 language sql stable
@@ -7,4 +7,4 @@ as $$
 $$;
 
 comment on function taskqueue.accepts_cpu_time(taskqueue.definition, taskqueue.offer) is
-  'Condition CPUTime: the queue''s bucket is at most the CPU time offered, seconds.';
+  'Condition CPUTime: the bucket of the TaskQueue is at most the CPU time offered, seconds.';

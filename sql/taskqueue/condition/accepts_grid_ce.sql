@@ -1,4 +1,4 @@
--- Section 4, condition 4.
+-- MATCHING.md, Conditions on lists.
 create or replace function taskqueue.accepts_grid_ce(p_definition taskqueue.definition, p_offer taskqueue.offer)
 returns boolean
 language sql stable
@@ -8,4 +8,4 @@ as $$
 $$;
 
 comment on function taskqueue.accepts_grid_ce(taskqueue.definition, taskqueue.offer) is
-  'Condition GridCE: the queue lists none, or one that is offered.';
+  'Condition GridCE: the TaskQueue lists no CE, or one that is offered.';

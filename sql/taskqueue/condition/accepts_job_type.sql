@@ -1,4 +1,4 @@
--- Section 4, condition 4.
+-- MATCHING.md, Conditions on lists.
 create or replace function taskqueue.accepts_job_type(p_definition taskqueue.definition, p_offer taskqueue.offer)
 returns boolean
 language sql stable
@@ -8,4 +8,4 @@ as $$
 $$;
 
 comment on function taskqueue.accepts_job_type(taskqueue.definition, taskqueue.offer) is
-  'Condition JobType: the queue lists none, or one that is offered.';
+  'Condition JobType: the TaskQueue lists no job type, or one that is offered.';

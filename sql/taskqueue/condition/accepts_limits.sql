@@ -1,4 +1,4 @@
--- Section 4, condition 10; section 7: each limit acts on its own.
+-- MATCHING.md, Condition Limits. Each limit acts on its own.
 create or replace function taskqueue.accepts_limits(p_definition taskqueue.definition, p_offer taskqueue.offer)
 returns boolean
 language sql stable
@@ -8,4 +8,4 @@ as $$
 $$;
 
 comment on function taskqueue.accepts_limits(taskqueue.definition, taskqueue.offer) is
-  'Condition Limits: no value of the queue is at a limit of the site.';
+  'Condition Limits: no value of the TaskQueue is at a limit of the site.';

@@ -1,5 +1,5 @@
--- Section 4, condition 2. DIRAC joins several groups with an OR without brackets, so that all other
--- conditions are lost; here each is a row.
+-- MATCHING.md, Condition Owner. DIRAC joins several groups by OR without brackets, so that all other conditions are
+-- lost; here the groups are one condition.
 create or replace function taskqueue.accepts_owner(p_definition taskqueue.definition, p_offer taskqueue.offer)
 returns boolean
 language sql stable
@@ -13,4 +13,5 @@ as $$
 $$;
 
 comment on function taskqueue.accepts_owner(taskqueue.definition, taskqueue.offer) is
-  'Condition Owner: a private pilot takes jobs of its groups, and in groups without JobSharing only its owner''s.';
+  'Condition Owner: a private pilot takes jobs of its groups; in a group without JobSharing it takes only jobs of its '
+  'owner.';

@@ -1,4 +1,4 @@
--- Section 4, condition 4: PilotType is always strict.
+-- MATCHING.md, Condition PilotType: always strict.
 create or replace function taskqueue.accepts_pilot_type(p_definition taskqueue.definition, p_offer taskqueue.offer)
 returns boolean
 language sql stable
@@ -7,4 +7,5 @@ as $$
 $$;
 
 comment on function taskqueue.accepts_pilot_type(taskqueue.definition, taskqueue.offer) is
-  'Condition PilotType: the queue lists none, or one that is offered; nothing offered is no match.';
+  'Condition PilotType: the TaskQueue lists no pilot type, or one that is offered; a resource that offers none takes '
+  'only TaskQueues that list none.';

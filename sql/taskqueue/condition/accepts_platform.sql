@@ -1,4 +1,4 @@
--- Section 4, condition 4.
+-- MATCHING.md, Conditions on lists.
 create or replace function taskqueue.accepts_platform(p_definition taskqueue.definition, p_offer taskqueue.offer)
 returns boolean
 language sql stable
@@ -8,4 +8,4 @@ as $$
 $$;
 
 comment on function taskqueue.accepts_platform(taskqueue.definition, taskqueue.offer) is
-  'Condition Platform: the queue lists none, or one that is offered.';
+  'Condition Platform: the TaskQueue lists no platform, or one that is offered.';

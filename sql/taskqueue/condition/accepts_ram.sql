@@ -1,4 +1,4 @@
--- Section 4, condition 9.
+-- MATCHING.md, Condition MaxRAM.
 create or replace function taskqueue.accepts_ram(p_definition taskqueue.definition, p_offer taskqueue.offer)
 returns boolean
 language sql stable
@@ -7,4 +7,4 @@ as $$
 $$;
 
 comment on function taskqueue.accepts_ram(taskqueue.definition, taskqueue.offer) is
-  'Condition MaxRAM: MinRAM of the queue is at most the memory offered, MB, where the resource says it.';
+  'Condition MaxRAM: MinRAM of the TaskQueue is at most the memory offered, MB; either one absent: no condition.';

@@ -1,4 +1,4 @@
--- Section 4, condition 7.
+-- MATCHING.md, Condition RequiredTag.
 create or replace function taskqueue.accepts_required_tag(p_definition taskqueue.definition, p_offer taskqueue.offer)
 returns boolean
 language sql stable
@@ -7,4 +7,4 @@ as $$
 $$;
 
 comment on function taskqueue.accepts_required_tag(taskqueue.definition, taskqueue.offer) is
-  'Condition RequiredTag: every tag that the resource requires is among the queue''s.';
+  'Condition RequiredTag: every tag that the resource requires is among the tags of the TaskQueue.';

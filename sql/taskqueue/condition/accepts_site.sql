@@ -1,4 +1,4 @@
--- Section 4, conditions 4 and 5 for sites: one and the same site accepted and not banned; "any" skips both.
+-- MATCHING.md, Condition Site: one and the same site must be accepted and not banned; "any" skips both halves.
 create or replace function taskqueue.accepts_site(p_definition taskqueue.definition, p_offer taskqueue.offer)
 returns boolean
 language sql stable
@@ -15,4 +15,4 @@ as $$
 $$;
 
 comment on function taskqueue.accepts_site(taskqueue.definition, taskqueue.offer) is
-  'Condition Site: an offered site is listed (or none is) and not banned.';
+  'Condition Site: an offered site is listed, or none is listed, and it is not banned.';

@@ -1,4 +1,4 @@
--- Section 4, condition 6.
+-- MATCHING.md, Condition Tag.
 create or replace function taskqueue.accepts_tag(p_definition taskqueue.definition, p_offer taskqueue.offer)
 returns boolean
 language sql stable
@@ -7,4 +7,4 @@ as $$
 $$;
 
 comment on function taskqueue.accepts_tag(taskqueue.definition, taskqueue.offer) is
-  'Condition Tag: every tag of the queue is offered.';
+  'Condition Tag: every tag of the TaskQueue is offered.';

@@ -1,5 +1,5 @@
--- Section 10: the filter and the explanation come from the same definition; one row a condition of section 4, by the
--- functions that taskqueue.accepts is made of.
+-- MATCHING.md, Explanations: one row per condition, computed by the functions that taskqueue.accepts consists of, so
+-- that the filter and the explanation have one definition.
 create or replace function taskqueue.condition(d taskqueue.definition, o taskqueue.offer)
 returns table (condition text, wanted text, offered text, holds boolean)
 language sql stable
@@ -37,7 +37,7 @@ as $$
        'bans ' || array_to_string(o.banned_job_types, ', '), taskqueue.accepts_banned_job_type(d, o)),
       ('BannedTag', 'tags: ' || nullif(array_to_string(d.tags, ', '), ''),
        'bans ' || array_to_string(o.banned_tags, ', '), taskqueue.accepts_banned_tag(d, o)),
-      ('Limits', 'a place at the site',
+      ('Limits', 'a free slot at the site',
        case when not o.limited or o.limited is null then 'no limits' else coalesce('limits reached: ' || (
           select string_agg(format('%s %s of %s %s at %s', l.kind, coalesce(l.ceiling::text, l.delay::text),
                                    l.attribute, l.value, concat_ws('/', l.site, l.grid_ce)), '; ' order by l.limit_id)
@@ -48,5 +48,5 @@ as $$
 $$;
 
 comment on function taskqueue.condition(taskqueue.definition, taskqueue.offer) is
-  'Each condition of section 4 for a definition and an offer: what is wanted, what is offered, whether it holds. '
-  'All hold exactly when taskqueue.accepts says so.';
+  'Each condition for a definition and an offer: what the TaskQueue wants, what the resource offers, and whether the '
+  'condition holds. All conditions hold exactly when taskqueue.accepts is true.';

@@ -1,6 +1,6 @@
--- Most definitions ask for little, and most offers can refuse little: where no bit is set in both
--- (taskqueue.definition.demands), the conditions need not be evaluated one by one, which costs 25 us of starting them
--- up. Owner, Site, BannedSites, Platform and Tag are compared all the same.
+-- Most definitions ask for little, and most offers refuse little. Where no bit is set in both
+-- (taskqueue.definition.demands), the conditions need not be evaluated one by one, which saves 25 us of preparation.
+-- Owner, Site, BannedSites, Platform and Tag are compared in any case.
 create or replace function taskqueue.tests_of(p_offer taskqueue.offer) returns int
 language sql immutable
 as $$
@@ -18,4 +18,4 @@ $$;
 
 comment on function taskqueue.tests_of(taskqueue.offer) is
   'Which demands of a definition an offer may not meet, as bits of taskqueue.definition.demands; bit 1: all conditions '
-  'are to be tested.';
+  'have to be tested.';

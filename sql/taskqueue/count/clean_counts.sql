@@ -1,7 +1,7 @@
--- Counts that a newer one of the queue has replaced go; so do changes that every count which may still appear knows.
--- A transaction that is counting now may not have seen the end of another that has finished since; it was running
--- then. So what goes belongs to transactions that had finished when maintenance last looked, and goes when all that
--- had started then have finished as well.
+-- ARCHITECTURE.md, Hot rows. A count goes when a newer one has replaced it; a change goes when every count that may
+-- still appear includes it. A transaction that is counting now may not have seen the end of another that has finished
+-- since then, because that one was running when it began. So a change goes if its transaction had finished when
+-- maintenance last looked, and if every transaction that had started by then has finished, too.
 create or replace function taskqueue.clean_counts(p_setup text) returns bigint
 language plpgsql
 as $$

@@ -1,6 +1,7 @@
--- A new base for the counts of a queue, by one match in sixteen (some nine changes are then read at a time) and by
--- taskqueue.maintain. What this transaction itself changed stays a change: it may change more after this. Two who
--- count at the same time both write a count that is right; nobody waits, and nothing is updated.
+-- ARCHITECTURE.md, Hot rows: a new base for the counts of a TaskQueue, by one match in sixteen (some nine changes are
+-- then read at a time) and by taskqueue.maintain. What this transaction itself changed stays a change, since it may
+-- change more afterwards. Two transactions that count at the same time write two counts, and both are right; nobody
+-- waits, and no row is updated.
 create or replace function taskqueue.fold_counts(p_setup text, p_task_queue_id bigint) returns bigint
 language sql
 as $$
@@ -25,5 +26,5 @@ as $$
 $$;
 
 comment on function taskqueue.fold_counts(text, bigint) is
-  'Counts the changes of a queue into a new base; null where there were none. '
-  'The counts read the same before and after.';
+  'Counts the changes of a TaskQueue into a new base; null: there were none. A reader gets the same numbers before and '
+  'after.';

@@ -1,6 +1,6 @@
--- The rows of each owner become one, in one transaction with those that go: the sums are the same
--- before, after, and if it is undone.
--- What another transaction is folding is passed over: nobody waits.
+-- ARCHITECTURE.md, Hot rows: the rows of each owner become one. The new row and the deleted ones are in one
+-- transaction, so the sums stay the same, also if it rolls back. Rows that another transaction folds are passed over:
+-- nobody waits.
 create or replace function taskqueue.fold_weights(p_setup text, p_group text) returns void
 language sql
 as $$
@@ -13,12 +13,12 @@ as $$
                                         group by 1, 2
                                        having count(*) > 1)
          for update skip locked))
-    returning d.owner_dn, d.light, d.queues, d.weight
+    returning d.owner_dn, d.light, d.task_queues, d.weight
   )
-  insert into taskqueue.owner_weight (setup, owner_group, owner_dn, light, queues, weight)
-  select p_setup, p_group, g.owner_dn, g.light, sum(g.queues), sum(g.weight) from gone g
-   group by g.owner_dn, g.light having sum(g.queues) <> 0 or sum(g.weight) <> 0
+  insert into taskqueue.owner_weight (setup, owner_group, owner_dn, light, task_queues, weight)
+  select p_setup, p_group, g.owner_dn, g.light, sum(g.task_queues), sum(g.weight) from gone g
+   group by g.owner_dn, g.light having sum(g.task_queues) <> 0 or sum(g.weight) <> 0
 $$;
 
 comment on function taskqueue.fold_weights(text, text) is
-  'Makes the rows of taskqueue.owner_weight of an owner group few again, without changing their sums.';
+  'Reduces the rows of taskqueue.owner_weight of an owner group without changing their sums.';

@@ -1,6 +1,6 @@
--- Architecture, Hot rows: counts are a base and changes. The base is the newest count of the queue, the changes those
--- that its snapshot did not see: two ranges of an index, however many rows were there before or could not be removed
--- yet. One statement reads it all.
+-- ARCHITECTURE.md, Hot rows: a count is a snapshot plus the changes committed after it. The snapshot is the newest
+-- row of taskqueue.job_count; the changes are two ranges of an index, however many old rows are not removed yet. One
+-- statement reads both.
 create or replace function taskqueue.job_level(p_setup text, p_task_queue_id bigint, p_except xid8 default null)
 returns table (user_priority smallint, jobs bigint, changes bigint, first_id bigint)
 language sql stable
@@ -26,5 +26,5 @@ as $$
 $$;
 
 comment on function taskqueue.job_level(text, bigint, xid8) is
-  'Waiting jobs of a queue that are not held by user priority, how many changes had to be read, and an id below which '
-  'there is none; without what the transaction p_except changed.';
+  'Waiting jobs of a TaskQueue that are not held, by user priority; how many changes were read; and an id below which '
+  'there is no job. Changes made by the transaction p_except are left out.';

@@ -1,5 +1,5 @@
--- Section 9: for the mean draw weight, 10 counts as 1e6 with ten_first and 0 as 1e-5; else a
--- user priority weighs as it is.
+-- SHARES.md, Weight of a TaskQueue: user priority 0 weighs 0.00001, 10 with ten_first weighs 1,000,000, and every
+-- other one weighs as it is.
 create or replace function taskqueue.weight(p_user_priority int, p_ten_first boolean) returns float8
 language sql immutable
 as $$
@@ -8,5 +8,4 @@ as $$
               else p_user_priority end::float8
 $$;
 
-comment on function taskqueue.weight(int, boolean) is
-  'Draw weight of a user priority for the shares (section 9).';
+comment on function taskqueue.weight(int, boolean) is 'Weight of a user priority in the mean weight of a TaskQueue.';

@@ -1,5 +1,5 @@
--- Section 4: platforms are plain strings; a table of compatible platforms (offered -> accepted)
--- expands what the resource offers.
+-- MATCHING.md, Conditions on lists: platforms are plain texts, and a table of compatible platforms (offered,
+-- accepted) extends the offer.
 create or replace function taskqueue.compatible_platforms(p_setup text, p_platforms text[]) returns text[]
 language sql stable
 as $$

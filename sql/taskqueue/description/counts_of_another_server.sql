@@ -1,5 +1,5 @@
--- Counts and known descriptions say up to which transaction they know. In a database restored from a
--- dump these are another server's.
+-- Counts and known descriptions hold the transaction up to which they are complete. In a database restored from a
+-- dump these are transactions of another server.
 create or replace function taskqueue.counts_of_another_server(p_setup text) returns boolean
 language sql stable
 as $$

@@ -1,4 +1,4 @@
--- Section 4, condition 5: with several sites offered, one and the same must be accepted and not banned.
+-- MATCHING.md, Condition Site: of several offered sites, one and the same must be accepted and not banned.
 create or replace function taskqueue.first_site(p_offered text[], p_sites text[], p_banned_sites text[]) returns text
 language sql immutable
 as $$
@@ -8,4 +8,5 @@ as $$
 $$;
 
 comment on function taskqueue.first_site(text[], text[], text[]) is
-  'The first of the offered sites that a queue accepts and does not ban; null = none. It is the site of the lease.';
+  'The first of the offered sites, by name, that a TaskQueue accepts and does not ban; null = none. It is the site of '
+  'the lease.';

@@ -1,5 +1,5 @@
--- What known descriptions mean depends on settings, groups, compatible platforms and limits. Whoever changes these
--- keeps everybody else out (taskqueue.reconfigure), so that nobody writes down what was true before.
+-- The meaning of a known description depends on settings, groups, compatible platforms and limits. A call that
+-- changes these has the setup for itself (taskqueue.reconfigure), so that no other call stores what was right before.
 create or replace function taskqueue.forget_offers(p_setup text) returns void
 language sql
 as $$
@@ -7,5 +7,4 @@ as $$
 $$;
 
 comment on function taskqueue.forget_offers(text) is
-  'Forgets the descriptions that were parsed, because a configuration changes. '
-  'The caller has called taskqueue.reconfigure.';
+  'Forgets the parsed descriptions, because a configuration changes. The caller has called taskqueue.reconfigure.';

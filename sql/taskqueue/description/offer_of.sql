@@ -1,4 +1,5 @@
--- Section 4: a resource description, checked and parsed. One pass over the keys that are there: it is on the hot path.
+-- MATCHING.md, Resource description: checks and parses a description, in one pass over its keys, since this is on the
+-- hot path. The view taskqueue.description_key lists the keys.
 create or replace function taskqueue.offer_of(p_setup text, p_resource jsonb, p_identity resource.identity)
 returns taskqueue.offer
 language plpgsql stable
@@ -53,17 +54,15 @@ begin
       when 'OwnerDN' then v_offer.owner_dn := taskqueue.one_text(v_key, v_value);
       when 'Setup' then
         if taskqueue.one_text(v_key, v_value) <> p_setup then
-          raise exception 'Setup is %, but the match is asked in setup %', v_value, p_setup
+          raise exception 'Setup is %, but the call is for setup %', v_value, p_setup
             using errcode = 'PB001', hint = 'Leave Setup out of the resource description, or name the same.';
         end if;
       when 'JobID' then
         v_offer.job_id := taskqueue.job_id(v_value, v_key);
       else
-        raise exception 'key % (value %) of the resource description is not known', v_key, v_value
+        raise exception 'unknown key % (value %) in the resource description', v_key, v_value
           using errcode = 'PB001',
-                hint = 'Known: Setup, OwnerDN, OwnerGroup, CPUTime, PilotType, Site, GridCE, Platform, JobType, Tag, '
-                       'RequiredTag, BannedSite, BannedGridCE, BannedPlatform, BannedJobType, BannedTag, MaxRAM, '
-                       'NumberOfProcessors, WholeNode, JobID.';
+                hint = format('Keys are %s.', (select string_agg(k.key, ', ') from taskqueue.description_key k));
     end case;
   end loop;
   v_offer.cpu_time := coalesce(v_offer.cpu_time, 9223372036854775807);
@@ -90,5 +89,5 @@ begin
 end $$;
 
 comment on function taskqueue.offer_of(text, jsonb, resource.identity) is
-  'A resource description (section 4) as taskqueue.offer; a private identity overrides OwnerDN and OwnerGroup. '
-  'Errors: PB001, naming key and value.';
+  'A resource description as taskqueue.offer; a private identity overrides OwnerDN and OwnerGroup. Errors: PB001, '
+  'naming key and value.';

@@ -1,5 +1,5 @@
--- Section 4, condition 4: a key that is absent, empty or contains "any" (any case, surrounding punctuation ignored)
--- puts no condition; absent or empty under strict_keys, it offers nothing.
+-- MATCHING.md, Conditions: a key that is absent, empty or "any" (any case, punctuation ignored) puts no condition; a
+-- key that is absent or empty and listed in strict_keys offers nothing.
 create or replace function taskqueue.offered(p_key text, p_value jsonb, p_strict_keys text[]) returns text[]
 language plpgsql immutable
 as $$
@@ -9,7 +9,7 @@ begin
   if cardinality(v_texts) = 0 then
     return case when p_key = any (p_strict_keys) then '{}'::text[] end;
   end if;
-  if taskqueue.says_any(v_texts) then
+  if taskqueue.includes_any(v_texts) then
     return null;
   end if;
   return v_texts;

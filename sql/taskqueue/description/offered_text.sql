@@ -5,4 +5,4 @@ as $$
   select case when cardinality(p_values) = 0 then 'offers none' else array_to_string(p_values, ', ') end
 $$;
 
-comment on function taskqueue.offered_text(text[]) is 'What is offered, in words.';
+comment on function taskqueue.offered_text(text[]) is 'An offered value as text.';

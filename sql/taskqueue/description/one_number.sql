@@ -1,5 +1,5 @@
--- A JSON value that is one number, not negative. JSON knows no infinity and no NaN; a number too
--- large for a double is refused.
+-- A JSON value that is one number, not negative. JSON has no infinity and no NaN; a number that is too large for
+-- double precision is refused.
 create or replace function taskqueue.one_number(p_key text, p_value jsonb) returns numeric
 language plpgsql immutable
 as $$

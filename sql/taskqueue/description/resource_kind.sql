@@ -1,4 +1,4 @@
--- Classes of resources: rolled up by taskqueue.maintain, and seen since.
+-- Kinds of resources: those rolled up by taskqueue.maintain, and those seen since.
 create or replace view taskqueue.resource_kind as
 select s.setup, s.class, (array_agg(s.resource))[1] as resource, min(s.first_seen) as first_seen,
        max(s.last_seen) as last_seen, sum(s.samples)::bigint as samples, sum(s.matched)::bigint as matched
@@ -8,12 +8,11 @@ select s.setup, s.class, (array_agg(s.resource))[1] as resource, min(s.first_see
         select r.setup, r.class, r.resource, r.seen_at, r.seen_at, 1, r.matched::int from taskqueue.resource_seen r) s
  group by s.setup, s.class;
 
-comment on view taskqueue.resource_kind is
-  'Kinds of resources seen lately, rolled up or not.';
+comment on view taskqueue.resource_kind is 'Kinds of resources that asked lately, rolled up or not.';
 comment on column taskqueue.resource_kind.setup is 'Tenant.';
 comment on column taskqueue.resource_kind.class is 'Kind of resource.';
 comment on column taskqueue.resource_kind.resource is 'Description.';
 comment on column taskqueue.resource_kind.first_seen is 'First seen.';
 comment on column taskqueue.resource_kind.last_seen is 'Last seen.';
 comment on column taskqueue.resource_kind.samples is 'Ten-second windows in which it asked.';
-comment on column taskqueue.resource_kind.matched is 'Those of them whose sampled request got a job.';
+comment on column taskqueue.resource_kind.matched is 'Those whose sampled request got a job.';

@@ -1,5 +1,6 @@
--- Architecture, Hot rows: what resources were seen is appended, and rolled up in the background; at most 10,000
--- classes, the ones seen last. Those that offer a queue of brokerage as their site are its pilots (no-pilot).
+-- ARCHITECTURE.md, Hot rows: seen resources are appended, and rolled up in the background; at most 10,000 kinds are
+-- kept, the ones seen last. A resource whose site is a PanDA queue counts as a pilot of that queue (rule no-pilot of
+-- brokerage).
 create or replace function taskqueue.roll_up_resources(p_setup text) returns bigint
 language plpgsql
 as $$
@@ -45,5 +46,5 @@ begin
 end $$;
 
 comment on function taskqueue.roll_up_resources(text) is
-  'Moves the resources seen over ten seconds ago into their classes, counts them for the queues that they are of '
-  '(resource.pilot_request), and keeps the 10,000 classes seen last; returns how many rows moved.';
+  'Moves the resources seen over ten seconds ago into their kinds, counts them for the PanDA queues that they belong '
+  'to (resource.pilot_request), and keeps the 10,000 kinds seen last; returns how many rows moved.';

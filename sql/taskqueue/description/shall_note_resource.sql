@@ -1,5 +1,5 @@
--- Which calls note their resource (taskqueue.see_resource): the first of a description or of a CPU bucket, else one
--- in fifty, in ten where nothing matched.
+-- Which calls note their resource (taskqueue.note_resource): the first of a description or of a CPU bucket, else one
+-- in fifty, or one in ten where nothing matched.
 create or replace function taskqueue.shall_note_resource(
   p_known taskqueue.known_offer, p_cpu_time bigint, p_matched boolean
 ) returns boolean
@@ -11,4 +11,4 @@ as $$
 $$;
 
 comment on function taskqueue.shall_note_resource(taskqueue.known_offer, bigint, boolean) is
-  'Whether a call that found a job or not is to note its resource.';
+  'Whether a call notes its resource; p_matched: whether it found a job.';

@@ -1,11 +1,11 @@
--- Section 4, condition 6: NumberOfProcessors n (1..1024) offers 1Processors..nProcessors and, for n > 1,
--- MultiProcessor; WholeNode offers WholeNode.
+-- MATCHING.md, Condition Tag: NumberOfProcessors n (1 to 1024) offers the tags 1Processors to nProcessors and, for n
+-- above 1, MultiProcessor; WholeNode offers WholeNode.
 create or replace function taskqueue.tags_offered(p_resource jsonb) returns text[]
 language plpgsql immutable
 as $$
 declare
   v_tags text[] := taskqueue.text_set('Tag', p_resource -> 'Tag');
-  v_any boolean := taskqueue.says_any(v_tags);
+  v_any boolean := taskqueue.includes_any(v_tags);
   v_number numeric;
 begin
   if p_resource ? 'NumberOfProcessors' then
@@ -33,5 +33,5 @@ begin
 end $$;
 
 comment on function taskqueue.tags_offered(jsonb) is
-  'The tags that a resource offers by Tag, NumberOfProcessors and WholeNode; null = no condition (Tag says any). '
-  'Errors: PB001.';
+  'The tags that a resource offers by Tag, NumberOfProcessors and WholeNode; null = no condition (Tag is any). Errors: '
+  'PB001.';

@@ -1,5 +1,4 @@
--- A JSON value that is one text or a list of texts, as a set: sorted, without duplicates (section
--- 2: lists are compared as sets).
+-- A JSON value that is one text or a list of texts, as a set: sorted, without duplicates (MATCHING.md, Requirements).
 create or replace function taskqueue.text_set(p_key text, p_value jsonb) returns text[]
 language plpgsql immutable
 as $$
@@ -15,7 +14,7 @@ begin
       if jsonb_array_length(p_value) = 0 then
         return '{}'::text[];
       end if;
-      if p_value @? 'strict $[*] ? (@.type() != "string")' then  -- lax would look into lists within the list
+      if p_value @? 'strict $[*] ? (@.type() != "string")' then  -- lax would unwrap lists within the list
         raise exception '% holds %, which is not a text', p_key,
           jsonb_path_query_first(p_value, 'strict $[*] ? (@.type() != "string")')
           using errcode = 'PB001', hint = format('Give %s one text or a list of texts.', p_key);
@@ -31,11 +30,11 @@ begin
   end if;
   if '' = any (v_texts) then
     raise exception '% holds an empty text: %', p_key, p_value
-      using errcode = 'PB001', hint = format('Leave %s out where nothing is asked.', p_key);
+      using errcode = 'PB001', hint = format('Omit %s to ask for nothing.', p_key);
   end if;
   return v_texts;
 end $$;
 
 comment on function taskqueue.text_set(text, jsonb) is
-  'The texts of a JSON value (one text or a list; null, [] and nothing at all give none), sorted and without '
-  'duplicates. Errors: PB001, naming the key.';
+  'The texts of a JSON value, sorted and without duplicates: one text or a list; null, [] and an absent value give '
+  'none. Errors: PB001, naming the key.';

@@ -1,5 +1,5 @@
--- Section 7: which limits of the offered site are reached. A lease records one site and CE, so where an offered site
--- has a limit the description must name exactly one. Without limits this is one index probe.
+-- LEASES.md, Limits: which limits of the offered site are reached. A lease records one site and CE, so where an
+-- offered site has a limit, the description must name exactly one. Without limits this is one index lookup.
 create or replace function taskqueue.with_limits(p_setup text, p_resource jsonb, p_offer taskqueue.offer)
 returns taskqueue.offer
 language plpgsql stable
@@ -37,5 +37,5 @@ begin
 end $$;
 
 comment on function taskqueue.with_limits(text, jsonb, taskqueue.offer) is
-  'The offer with the limits of its site that are reached (section 7). Errors: PB001 (not exactly one site or CE named '
-  'where limits are set).';
+  'The offer with the limits of its site that are reached. Errors: PB001 (not exactly one site or CE named where '
+  'limits are set).';

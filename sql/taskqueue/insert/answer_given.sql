@@ -1,5 +1,5 @@
--- Section 3: the same call repeated within ten minutes gives the same answer, so a lost answer costs nothing.
--- A lock on the request id makes a repetition wait while the first call still runs, and no other call.
+-- LEASES.md, Repeated requests: the same call repeated within ten minutes gives the same answer, so a lost answer
+-- costs nothing. A lock on the request id makes a repetition wait while the first call still runs, and no other call.
 create or replace function taskqueue.answer_given(
   p_identity resource.identity, p_request_id uuid, p_call text, p_asked uuid
 ) returns jsonb
@@ -20,11 +20,11 @@ begin
   end if;
   if v_request.call <> p_call or v_request.asked is distinct from p_asked then
     raise exception 'request id % was used for another call (%) within ten minutes', p_request_id, v_request.call
-      using errcode = 'PB001', hint = 'Use a new request id for each call, the same only to repeat it.';
+      using errcode = 'PB001', hint = 'Use a new request id for each call, and the same one only to repeat a call.';
   end if;
   return v_request.answer;
 end $$;
 
 comment on function taskqueue.answer_given(resource.identity, uuid, text, uuid) is
-  'The answer of a request made within ten minutes; null = none, or no request id. '
-  'Errors: PB001 (the id was used for another call).';
+  'The answer of a request made within ten minutes; null = none, or no request id. Errors: PB001 (the id was used for '
+  'another call).';

@@ -1,4 +1,4 @@
--- The shape of a batch for taskqueue.insert_jobs, before anything is stored.
+-- The shape of a batch for taskqueue.insert_jobs, checked before anything is stored.
 create or replace function taskqueue.check_batch(p_jobs jsonb) returns bigint
 language plpgsql immutable
 as $$
@@ -19,7 +19,7 @@ begin
       or e @? 'strict $.jobs[*] ? (@.type() != "array" || @.size() < 1 || @.size() > 2)'
    limit 1;
   if found then
-    raise exception 'this element is not a job nor a group of jobs: %', left(v_bad::text, 200)
+    raise exception 'this element is neither a job nor a group of jobs: %', left(v_bad::text, 200)
       using errcode = 'PB001',
             hint = 'An element is {job_id, requirements, user_priority} or {requirements, jobs: [[id, '
                    'user_priority], ...]}.';
@@ -35,15 +35,15 @@ begin
           select j -> 0, coalesce(j -> 1, '1') from jsonb_array_elements(e -> 'jobs') j) n;
   if v_count > 100000 then
     raise exception '% jobs in one call', v_count
-      using errcode = 'PB001', hint = 'Up to 100,000 jobs a call; send several calls.';
+      using errcode = 'PB001', hint = 'A call takes up to 100,000 jobs; use several calls.';
   end if;
   if v_count > (select count(distinct i) from unnest(v_ids) i) then
-    raise exception 'job_id % stands more than once',
+    raise exception 'job_id % is given more than once',
       (select i from unnest(v_ids) i group by i having count(*) > 1 order by i limit 1)
-      using errcode = 'PB001', hint = 'Each job once a call.';
+      using errcode = 'PB001', hint = 'Give each job once per call.';
   end if;
   return v_count;
 end $$;
 
 comment on function taskqueue.check_batch(jsonb) is
-  'How many jobs a batch holds, its shape, ids and user priorities checked. Errors: PB001, naming the element.';
+  'How many jobs a batch holds; its shape, ids and user priorities are checked. Errors: PB001, naming the element.';

@@ -1,5 +1,4 @@
--- Seed 004: "The Job CPU time is moved to the next value ... If the job CPU time exceeds 300000
--- the TaskQueue will have 300000."
+-- MATCHING.md, CPU buckets.
 create or replace function taskqueue.cpu_bucket_of(p_setup text, p_cpu_time numeric) returns bigint
 language sql stable
 as $$
@@ -12,5 +11,5 @@ as $$
 $$;
 
 comment on function taskqueue.cpu_bucket_of(text, numeric) is
-  'The CPU bucket of a CPU time, both in seconds: the next bucket at or above it, else the highest. '
-  'Null where the setup has no buckets.';
+  'The CPU bucket of a CPU time, both in seconds: the next bucket at or above it, else the highest. Null where the '
+  'setup has no buckets.';

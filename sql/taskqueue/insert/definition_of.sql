@@ -1,5 +1,5 @@
--- Canonical requirements as a row of taskqueue.definition: found, or made. The row is locked against maintenance,
--- which removes definitions that nothing refers to, until the caller commits.
+-- Canonical requirements as a row of taskqueue.definition, found or made. The row is locked until the caller commits,
+-- because maintenance removes definitions that nothing refers to.
 create or replace function taskqueue.definition_of(p_setup text, p_requirements jsonb) returns bigint
 language plpgsql
 as $$
@@ -29,4 +29,4 @@ begin
 end $$;
 
 comment on function taskqueue.definition_of(text, jsonb) is
-  'The definition of canonical requirements, made where there is none.';
+  'The definition of canonical requirements; a new one where there is none.';

@@ -1,4 +1,4 @@
--- Section 9: queues equal but for Sites, BannedSites and RAM are one family.
+-- SHARES.md, Families: TaskQueues whose requirements are equal except for Sites, BannedSites, MinRAM and MaxRAM.
 create or replace function taskqueue.family_of(p_requirements jsonb) returns uuid
 language sql immutable
 as $$
@@ -6,4 +6,4 @@ as $$
 $$;
 
 comment on function taskqueue.family_of(jsonb) is
-  'The family of canonical requirements: md5 of all but Sites, BannedSites, MinRAM and MaxRAM (section 9).';
+  'The family of canonical requirements: md5 of all but Sites, BannedSites, MinRAM and MaxRAM.';

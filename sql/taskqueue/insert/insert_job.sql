@@ -1,4 +1,4 @@
--- Section 3.
+-- MATCHING.md, Insertion.
 create or replace function taskqueue.insert_job(
   p_setup text, p_job_id bigint, p_requirements jsonb, p_user_priority int default 1, p_request_id uuid default null
 ) returns bigint
@@ -20,8 +20,8 @@ begin
   end if;
   v_requirements := taskqueue.canonical_requirements(p_setup, p_requirements);
   perform taskqueue.may_submit(v_identity, v_requirements);
-  -- Batches with the same id may lock crosswise with this: who PostgreSQL picks gives way and begins anew,
-  -- a moment later, so that it does not meet the same ones again.
+  -- Batches with the same id can deadlock with this call: the call that PostgreSQL cancels starts again
+  -- a moment later, at random, so that the two do not meet again.
   for v_try in 1..20 loop
     begin
       select to_jsonb(p.task_queue_id), p.made into v_answer, v_made
@@ -30,19 +30,18 @@ begin
       exit;
     exception when deadlock_detected then
       if v_try = 20 then
-        raise exception 'other calls insert job % again and again', p_job_id using errcode = 'PB006',
+        raise exception 'other calls insert job % at the same time', p_job_id using errcode = 'PB006',
          hint = 'Try again.';
       end if;
       perform pg_sleep(0.2 * random());
     end;
   end loop;
-  perform taskqueue.open_queues(p_setup, v_made);
+  perform taskqueue.open_task_queues(p_setup, v_made);
   perform taskqueue.keep_answer(v_identity, p_request_id, 'insert_job', v_asked, v_answer);
   return v_answer::bigint;
 end $$;
 
 comment on function taskqueue.insert_job(text, bigint, jsonb, int, uuid) is
-  'Inserts a waiting job and returns its TaskQueue; ids are 1 to 10^12 - 1, one that waits already is moved. '
-  'The same request id within ten minutes gives the same answer. Errors: PB001 (requirements, id, priority; '
-  'section 3), PB002 (setup or owner not granted), PB005 (leased, or a brokered job), PB006 (others insert the same '
-  'job again and again).';
+  'Inserts a waiting job and returns its TaskQueue; ids are 1 to 10^12 - 1, and a job that waits already is moved. The '
+  'same request id within ten minutes gives the same answer. Errors: PB001 (requirements, id, priority), PB002 (setup '
+  'or owner not granted), PB005 (leased, or a brokered job), PB006 (other calls insert the same job all the time).';

@@ -1,4 +1,4 @@
--- Section 3: the batch form, and the fast way to load.
+-- MATCHING.md, Insertion: the batch form, and the fast way to load.
 create or replace function taskqueue.insert_jobs(p_setup text, p_jobs jsonb, p_request_id uuid default null)
 returns bigint
 language plpgsql
@@ -18,25 +18,26 @@ begin
     return v_answer::bigint;
   end if;
   v_count := taskqueue.check_batch(p_jobs);
-  -- Two batches with the same ids under different requirements may lock them crosswise: who PostgreSQL picks gives
-  -- way and begins anew, a moment later, so that it does not meet the same ones again.
+  -- Two batches with the same ids under different requirements can deadlock: the one that PostgreSQL cancels starts
+  -- again a moment later, at random, so that the two do not meet again.
   for v_try in 1..20 loop
     begin
       v_made := taskqueue.place_batch(v_identity, p_jobs);
       exit;
     exception when deadlock_detected then
       if v_try = 20 then
-        raise exception 'other calls insert the same jobs' using errcode = 'PB006', hint = 'Try again.';
+        raise exception 'other calls insert the same jobs at the same time' using errcode = 'PB006',
+         hint = 'Try again.';
       end if;
       perform pg_sleep(0.2 * random());
     end;
   end loop;
-  perform taskqueue.open_queues(p_setup, v_made);
+  perform taskqueue.open_task_queues(p_setup, v_made);
   perform taskqueue.keep_answer(v_identity, p_request_id, 'insert_jobs', v_asked, to_jsonb(v_count));
   return v_count;
 end $$;
 
 comment on function taskqueue.insert_jobs(text, jsonb, uuid) is
-  'Inserts jobs, up to 100,000 a call, all or none, and returns how many (ids as taskqueue.insert_job). '
-  'An element is {job_id, requirements, user_priority} or a group {requirements, jobs: [[id, user_priority], ...]}. '
-  'Errors: PB001, PB002, PB005, naming the job; PB006 (others insert the same jobs again and again).';
+  'Inserts jobs, up to 100,000 a call, all or none, and returns how many (ids as in taskqueue.insert_job). An element '
+  'is {job_id, requirements, user_priority} or a group {requirements, jobs: [[id, user_priority], ...]}. Errors: '
+  'PB001, PB002, PB005, naming the job; PB006 (other calls insert the same jobs all the time).';

@@ -1,4 +1,4 @@
--- A job that brokerage made is there before it comes into a TaskQueue.
+-- A job that brokerage made exists before it enters a TaskQueue.
 create or replace function taskqueue.is_known(p_setup text, p_job_id bigint) returns boolean
 language sql stable
 as $$
@@ -9,4 +9,4 @@ as $$
 $$;
 
 comment on function taskqueue.is_known(text, bigint) is
-  'Whether a job waits, is leased or has ended here, or was made or loaded.';
+  'Whether a job waits, is leased or has ended in taskqueue, or exists in workload.';

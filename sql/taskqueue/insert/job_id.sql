@@ -1,4 +1,4 @@
--- Section 3: a job id is a positive bigint.
+-- MATCHING.md, Refused requirements: a job id is a positive bigint.
 create or replace function taskqueue.job_id(p_value jsonb, p_key text default 'job_id') returns bigint
 language plpgsql immutable
 as $$

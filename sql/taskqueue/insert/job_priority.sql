@@ -1,4 +1,4 @@
--- Section 3: user priority is an integer 0..10, others are refused.
+-- MATCHING.md, Refused requirements: a user priority is an integer from 0 to 10.
 create or replace function taskqueue.job_priority(p_job_id bigint, p_user_priority numeric) returns int
 language plpgsql immutable
 as $$

@@ -1,4 +1,4 @@
--- Section 3: see taskqueue.answer_given.
+-- LEASES.md, Repeated requests: see taskqueue.answer_given.
 create or replace function taskqueue.keep_answer(
   p_identity resource.identity, p_request_id uuid, p_call text, p_asked uuid, p_answer jsonb
 ) returns void
@@ -13,4 +13,4 @@ as $$
 $$;
 
 comment on function taskqueue.keep_answer(resource.identity, uuid, text, uuid, jsonb) is
-  'Keeps the answer of a request for ten minutes (taskqueue.maintain forgets it).';
+  'Keeps the answer of a request for ten minutes (taskqueue.maintain removes it).';

@@ -6,8 +6,8 @@ begin
   if p_requirements ? p_key then
     return array(select e from jsonb_array_elements_text(p_requirements -> p_key) e order by 1);
   end if;
-  return '{}'::text[];  -- at once: nine lists are looked for, most are not there
+  return '{}'::text[];  -- no query: of nine lists most are absent
 end $$;
 
 comment on function taskqueue.list_of(jsonb, text) is
-  'The values of a list of canonical requirements, sorted; empty where it is absent.';
+  'The values of a list of canonical requirements, sorted; empty where the list is absent.';

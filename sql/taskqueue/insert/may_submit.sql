@@ -1,4 +1,4 @@
--- A private submitter submits for its own group and owner only (architecture, Roles).
+-- ARCHITECTURE.md, Roles: a private submitter submits only for its own group and owner.
 create or replace function taskqueue.may_submit(p_identity resource.identity, p_requirements jsonb) returns void
 language plpgsql stable
 as $$
@@ -15,4 +15,4 @@ begin
 end $$;
 
 comment on function taskqueue.may_submit(resource.identity, jsonb) is
-  'Refuses jobs of others than the private submitter is. Errors: PB002.';
+  'Refuses jobs that do not belong to the private submitter. Errors: PB002.';

@@ -1,7 +1,6 @@
--- Jobs with the same requirements into their queues (section 3). The order of steps is what makes it safe:
--- 1. the rows go in first; an id that another transaction is moving makes the primary key wait for it;
--- 2. ids that were waiting already are moved; 3. only then leases and ended rows are looked at: nobody
--- can change these ids any more.
+-- MATCHING.md, Insertion: jobs with the same requirements into their TaskQueues. The order of the steps makes it
+-- safe: 1. the rows are inserted; the primary key waits for a transaction that moves the same id; 2. ids that waited
+-- already are moved; 3. only then leases and ended rows are read, when no other transaction can change these ids.
 create or replace function taskqueue.place_jobs(
   p_setup text, p_requirements jsonb, p_job_ids bigint[], p_user_priorities int[],
   p_identity resource.identity default null, out task_queue_id bigint, out made bigint[]
@@ -11,7 +10,7 @@ as $$
 declare
   v_setting taskqueue.setting;
   v_definition_id bigint;
-  v_room bigint;
+  v_space bigint;
   v_from int := 1;
   v_to int;
 begin
@@ -19,32 +18,31 @@ begin
   select s.* into strict v_setting from taskqueue.setting s where s.setup = p_setup;
   v_definition_id := taskqueue.definition_of(p_setup, p_requirements);
   while v_from <= cardinality(p_job_ids) loop
-    select r.task_queue_id, r.room
-      into place_jobs.task_queue_id, v_room
-      from taskqueue.queues_with_room(p_setup, array[v_definition_id], v_setting.queue_size) r;
+    select r.task_queue_id, r.space
+      into place_jobs.task_queue_id, v_space
+      from taskqueue.task_queues_with_space(p_setup, array[v_definition_id], v_setting.queue_size) r;
     if task_queue_id is null then
       perform pg_advisory_xact_lock(hashtextextended(p_setup || p_requirements, 0));
-      select r.task_queue_id, r.room
-        into place_jobs.task_queue_id, v_room
-        from taskqueue.queues_with_room(p_setup, array[v_definition_id], v_setting.queue_size) r;
+      select r.task_queue_id, r.space
+        into place_jobs.task_queue_id, v_space
+        from taskqueue.task_queues_with_space(p_setup, array[v_definition_id], v_setting.queue_size) r;
     end if;
     if task_queue_id is null then
-      v_room := v_setting.queue_size;
-      task_queue_id := taskqueue.make_queue(p_setup, v_definition_id, (
+      v_space := v_setting.queue_size;
+      task_queue_id := taskqueue.make_task_queue(p_setup, v_definition_id, (
         select avg(taskqueue.weight(p, v_setting.ten_first))
           from unnest(p_user_priorities[v_from:v_from + v_setting.queue_size - 1]) p));
       made := made || task_queue_id;
     end if;
-    v_to := least(v_from + v_room - 1, cardinality(p_job_ids));
-    perform taskqueue.fill_queues(p_setup, array_fill(task_queue_id, array[v_to - v_from + 1]), p_job_ids[v_from:v_to],
-                                  p_user_priorities[v_from:v_to],
-                                  p_identity);
+    v_to := least(v_from + v_space - 1, cardinality(p_job_ids));
+    perform taskqueue.fill_task_queues(p_setup, array_fill(task_queue_id, array[v_to - v_from + 1]),
+                                       p_job_ids[v_from:v_to], p_user_priorities[v_from:v_to], p_identity);
     v_from := v_to + 1;
   end loop;
   perform taskqueue.refuse_leased_ids(p_setup, p_job_ids);
 end $$;
 
 comment on function taskqueue.place_jobs(text, jsonb, bigint[], int[], resource.identity) is
-  'Puts jobs with the same canonical requirements into the newest queue with room, opening queues as needed. '
-  'Returns the queue of the last, and the queues made, for taskqueue.open_queues. '
-  'Errors: PB002 (a private submitter would move the job of another), PB005 (leased).';
+  'Puts jobs with the same canonical requirements into the newest TaskQueue with space, opening TaskQueues as needed. '
+  'Returns the TaskQueue of the last job, and the TaskQueues made, for taskqueue.open_task_queues. Errors: PB002 (a '
+  'private submitter would move the job of another owner), PB005 (leased).';

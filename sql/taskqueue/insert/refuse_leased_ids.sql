@@ -1,6 +1,6 @@
--- Sections 3 and 8: the last step of putting jobs into queues, when nobody can change these ids any more: a leased id
--- is an error, and an ended one goes on counting its attempts. Each id is looked up by itself: without statistics a
--- join of the tables was planned as a scan of all jobs (1 ms a queue).
+-- MATCHING.md, Insertion: the last step of placing jobs, when no other transaction can change these ids. A leased id
+-- is an error; an ended one continues the count of its attempts. Each id is looked up alone: without statistics, a
+-- join of the tables was planned as a scan of all jobs (1 ms per TaskQueue).
 create or replace function taskqueue.refuse_leased_ids(p_setup text, p_job_ids bigint[]) returns void
 language plpgsql
 as $$
@@ -23,5 +23,5 @@ begin
 end $$;
 
 comment on function taskqueue.refuse_leased_ids(text, bigint[]) is
-  'Refuses ids just inserted that are leased, and lets those that had ended go on counting their attempts. '
-  'Errors: PB005 (leased).';
+  'Refuses ids just inserted that are leased; a job that had ended continues the count of its attempts. Errors: PB005 '
+  '(leased).';

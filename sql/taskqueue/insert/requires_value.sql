@@ -1,4 +1,4 @@
--- Whether requirements list a value: one text or number, or a list.
+-- Whether requirements list a value, as one text or number, or in a list.
 create or replace function taskqueue.requires_value(p_requirements jsonb, p_attribute text, p_value text)
 returns boolean
 language sql immutable
@@ -10,4 +10,4 @@ as $$
 $$;
 
 comment on function taskqueue.requires_value(jsonb, text, text) is
-  'Whether canonical requirements list the value under the key; null where they do not have the key.';
+  'Whether canonical requirements list the value under the key; null where the key is absent.';

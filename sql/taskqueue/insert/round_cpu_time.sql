@@ -1,4 +1,4 @@
--- The CPU-bucketing trigger (seed 004, "Task Queue Implementation").
+-- MATCHING.md, CPU buckets.
 create or replace function taskqueue.round_cpu_time() returns trigger
 language plpgsql
 as $$

@@ -1,5 +1,4 @@
--- Section 5: the attempt is a number for people and a random 128-bit token; here as one text
--- that clients hand back as it is.
+-- LEASES.md, Attempts: a number for people and a random 128-bit token, as one text that clients pass back unchanged.
 create or replace function taskqueue.attempt_text(p_number int, p_token uuid) returns text
 language sql stable
 as $$

@@ -1,4 +1,4 @@
--- Section 8: cancel_job ends a waiting job and marks a leased one for kill.
+-- LEASES.md, Ended jobs: ends a waiting job, and marks a leased one for kill.
 create or replace function taskqueue.cancel_job(p_setup text, p_job_id bigint, p_reason text default 'cancelled')
 returns text
 language plpgsql
@@ -9,8 +9,8 @@ declare
   v_lease taskqueue.lease;
 begin
   if p_reason is null or p_reason = '' then
-    raise exception 'reason is %', coalesce(quote_literal(p_reason), 'null')
-      using errcode = 'PB001', hint = 'Say why, the agent is told.';
+    raise exception 'invalid reason %', coalesce(quote_literal(p_reason), 'null')
+      using errcode = 'PB001', hint = 'Give the reason; the agent gets it.';
   end if;
   perform taskqueue.enter_setup(p_setup);
   loop
@@ -27,7 +27,7 @@ begin
       perform taskqueue.note_event(v_lease, 'kill asked');
       return 'kill asked';
     end if;
-    -- between the two it may have gone back to waiting: then once more
+    -- between the two statements the job may have gone back to waiting: then try again
     if not exists (select from taskqueue.job j where j.setup = p_setup and j.job_id = p_job_id) then
       raise exception 'job % neither waits nor is leased in setup %', coalesce(p_job_id::text, 'null'), p_setup
         using errcode = 'PB004', hint = 'It has ended, or was never inserted.';
@@ -36,5 +36,6 @@ begin
 end $$;
 
 comment on function taskqueue.cancel_job(text, bigint, text) is
-  'Ends a waiting job (answer: ended), or marks a leased one for kill (answer: kill asked): its agent is told at its '
-  'next report. Errors: PB001 (no reason), PB002 (setup or owner not granted), PB004 (no such job).';
+  'Ends a waiting job (answer: ended), or marks a leased one for kill (answer: kill asked), so that its agent gets '
+  'kill as the answer to its next report. Errors: PB001 (no reason), PB002 (setup or owner not granted), PB004 (no '
+  'such job).';

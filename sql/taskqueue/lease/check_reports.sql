@@ -39,5 +39,5 @@ begin
 end $$;
 
 comment on function taskqueue.check_reports(jsonb, text[]) is
-  'Whether reports or ends of many jobs are a list of objects with a job_id and known keys. '
-  'Errors: PB001, naming the element.';
+  'Checks that reports or ends of many jobs are a list of objects with a job_id and known keys. Errors: PB001, naming '
+  'the element.';

@@ -1,4 +1,4 @@
--- A lease ends: the job is in taskqueue.ended from the same commit on.
+-- LEASES.md, Ended jobs: a lease ends, and the job is in taskqueue.ended from the same commit on.
 create or replace function taskqueue.end_lease(
   p_lease taskqueue.lease, p_outcome text, p_why text default null, p_sub_status text default null
 ) returns void
@@ -19,6 +19,6 @@ begin
 end $$;
 
 comment on function taskqueue.end_lease(taskqueue.lease, text, text, text) is
-  'Ends a leased job with an outcome, which gives its limit slots back; a brokered job has its status then, '
-  'and its history says why: else that its agent finished it, or the reason for which it was to be killed. '
-  'Errors: PB005 (its status allows no such end).';
+  'Ends a leased job with an outcome and returns its limit slots. A brokered job gets the matching status, and its '
+  'history gets the reason: p_why, or the reason of the kill, or finish_job. Errors: PB005 (its status does not allow '
+  'this end).';

@@ -1,4 +1,4 @@
--- A waiting job ends without having run. It waits for an agent that is just taking the job; the agent wins.
+-- A waiting job ends without having run. The call waits for an agent that is taking the job; then the agent wins.
 create or replace function taskqueue.end_waiting(
   p_setup text, p_job_id bigint, p_outcome text, p_identity resource.identity, p_why text default null,
   p_sub_status text default null
@@ -26,9 +26,9 @@ begin
     insert into taskqueue.job_count_change (setup, task_queue_id, user_priority, change)
     values (p_setup, v_job.task_queue_id, v_job.user_priority, -1);
   end if;
-  perform taskqueue.drop_if_empty(p_setup, v_job.task_queue_id);
+  perform taskqueue.drop_task_queue_if_empty(p_setup, v_job.task_queue_id);
   return v_job.task_queue_id;
 end $$;
 
 comment on function taskqueue.end_waiting(text, bigint, text, resource.identity, text, text) is
-  'Ends a waiting job; returns the queue it was in, null when it does not wait. Errors: PB002 (not the caller''s).';
+  'Ends a waiting job; returns its TaskQueue, null when it does not wait. Errors: PB002 (not the caller''s).';

@@ -1,5 +1,5 @@
--- Section 8. The same call again, its answer lost, is answered the same: the token of the last
--- attempt is kept with the ended job.
+-- LEASES.md, Attempts: the same call repeated gives the same answer, because the token of the last attempt is kept
+-- with the ended job.
 create or replace function taskqueue.finish_job(
   p_setup text, p_job_id bigint, p_attempt text, p_outcome text default 'finished'
 ) returns text
@@ -9,12 +9,12 @@ as $$
 begin
   perform resource.identify(p_setup);
   if p_outcome is null or p_outcome not in ('finished', 'failed', 'cancelled', 'closed') then
-    raise exception 'outcome is %, which is not an end of a job', coalesce(quote_literal(p_outcome), 'null')
-      using errcode = 'PB001', hint = 'Give finished, failed, cancelled or closed.';
+    raise exception 'invalid outcome %', coalesce(quote_literal(p_outcome), 'null')
+      using errcode = 'PB001', hint = 'Outcomes are finished, failed, cancelled and closed.';
   end if;
   perform taskqueue.enter_setup(p_setup);
-  -- The lock waits for the same call when it is still running (its client gave up on it);
-  -- what it did is then to be seen.
+  -- The lock waits for the same call if that is still running (its client may have given up);
+  -- afterwards its result is visible.
   if taskqueue.holds_attempt(p_setup, p_job_id, p_attempt) then
     perform from taskqueue.lease l where l.setup = p_setup and l.job_id = p_job_id for update;
   end if;
@@ -28,5 +28,5 @@ begin
 end $$;
 
 comment on function taskqueue.finish_job(text, bigint, text, text) is
-  'Ends a leased job: finished, failed, cancelled or closed. The same call again is no error. '
-  'Errors: PB001 (outcome, attempt), PB002 (setup not granted), PB003 (stale attempt, or no such job).';
+  'Ends a leased job: finished, failed, cancelled or closed. The same call again is no error. Errors: PB001 (outcome, '
+  'attempt), PB002 (setup not granted), PB003 (stale attempt, or no such job).';

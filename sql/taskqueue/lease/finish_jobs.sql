@@ -1,5 +1,5 @@
--- Section 8, the batch form: one that is refused does not stop the others. In the order of ids, so that two
--- batches do not lock crosswise.
+-- LEASES.md, Leases: the batch form; a job that is refused does not stop the others. In the order of ids, so that two
+-- batches do not deadlock.
 create or replace function taskqueue.finish_jobs(p_setup text, p_jobs jsonb)
 returns table (job_id bigint, outcome text, reason text)
 language plpgsql
@@ -29,5 +29,5 @@ begin
 end $$;
 
 comment on function taskqueue.finish_jobs(text, jsonb) is
-  'Ends many jobs, [{job_id, attempt, outcome}] (no outcome = finished), each answered its outcome, stale or refused, '
+  'Ends many jobs, [{job_id, attempt, outcome}] (no outcome = finished); each answer is the outcome, stale or refused, '
   'with the reason. Errors: PB001 (not such a list), PB002 (setup not granted).';

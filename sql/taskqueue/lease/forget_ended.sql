@@ -1,4 +1,5 @@
--- Ended jobs are kept so that an id is known and its attempts go on counting; this forgets them.
+-- LEASES.md, Ended jobs: ended jobs are kept so that their ids are known and their attempts continue; this forgets
+-- them.
 create or replace function taskqueue.forget_ended(p_setup text, p_older_than interval default '1 day') returns bigint
 language plpgsql
 security definer set search_path = taskqueue, pg_temp
@@ -17,5 +18,5 @@ begin
 end $$;
 
 comment on function taskqueue.forget_ended(text, interval) is
-  'Forgets the jobs that ended at least that long ago; returns how many. Their attempts start at 1 if the ids come '
-  'again. Errors: PB001, PB002 (setup not granted).';
+  'Forgets the jobs that ended at least that long ago; returns how many. Their attempts start at 1 again if the ids '
+  'come back. Errors: PB001, PB002 (setup not granted).';

@@ -1,4 +1,4 @@
--- Section 8: an agent learns only that its attempt is stale; operators see who has the job.
+-- LEASES.md, Attempts: an agent learns only that its attempt is stale; operators see who has the job.
 create or replace function taskqueue.holder_of(p_setup text, p_job_id bigint) returns text
 language sql stable
 as $$
@@ -17,4 +17,4 @@ as $$
 $$;
 
 comment on function taskqueue.holder_of(text, bigint) is
-  'Who has a job now, in words, for operators; null for all others.';
+  'Who has a job now, as a sentence for operators; null for everybody else.';

@@ -1,4 +1,4 @@
--- Section 8: whether an attempt is the one that has the job, without a lock.
+-- LEASES.md, Attempts: whether an attempt is the current one of the job, without a lock.
 create or replace function taskqueue.holds_attempt(p_setup text, p_job_id bigint, p_attempt text) returns boolean
 language sql stable
 as $$

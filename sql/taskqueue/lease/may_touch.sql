@@ -1,5 +1,5 @@
--- A private submitter touches its own jobs only (architecture, Roles). What it is told of
--- others' is that they are not its own.
+-- ARCHITECTURE.md, Roles: a private submitter may change only its own jobs. About other jobs it learns only that they
+-- are not its own.
 create or replace function taskqueue.may_touch(p_identity resource.identity, p_job_id bigint, p_definition_id bigint)
 returns void
 language plpgsql stable
@@ -10,7 +10,7 @@ begin
         where d.setup = p_identity.setup and d.definition_id = p_definition_id
           and (p_identity.owner_group is null or d.owner_group = p_identity.owner_group)
           and (p_identity.owner_dn is null or d.owner_dn = p_identity.owner_dn)) then
-    raise exception 'job % is not one of role %', p_job_id, p_identity.role_name
+    raise exception 'job % does not belong to role %', p_job_id, p_identity.role_name
       using errcode = 'PB002', hint = format('Its identity in setup %s is owner %s, group %s.', p_identity.setup,
                                              coalesce(p_identity.owner_dn, '(any)'),
                                              coalesce(p_identity.owner_group, '(any)'));
@@ -18,4 +18,5 @@ begin
 end $$;
 
 comment on function taskqueue.may_touch(resource.identity, bigint, bigint) is
-  'Refuses the job of others than the private submitter is; the definition is the job''s. Errors: PB002.';
+  'Refuses a job that does not belong to the private submitter; p_definition_id is the definition of the job. Errors: '
+  'PB002.';

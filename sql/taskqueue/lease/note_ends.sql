@@ -1,4 +1,4 @@
--- The end of leases, and with it their matches, as the leases have them, at the time they were made.
+-- The ends of leases, and with them their matches, at the time when they were made.
 create or replace function taskqueue.note_ends(p_leases taskqueue.lease[], p_event text) returns void
 language sql
 as $$

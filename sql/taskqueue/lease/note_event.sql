@@ -1,5 +1,4 @@
--- History of a lease. Its match is written with its end (taskqueue.note_ends); until then the lease
--- itself says it (taskqueue.match).
+-- The match of a lease is written with its end (taskqueue.note_ends); until then taskqueue.match reads the lease.
 create or replace function taskqueue.note_event(p_lease taskqueue.lease, p_event text) returns void
 language sql
 as $$

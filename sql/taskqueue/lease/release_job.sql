@@ -1,5 +1,5 @@
--- Section 8: a returned job keeps id, user priority and attempt count; its requirements stay with the lease, so that
--- a queue that vanished is opened anew. A job marked for kill does not go back.
+-- LEASES.md, Returned jobs: a returned job keeps its id, user priority and count of attempts; its requirements stay
+-- with the lease, so a TaskQueue that has vanished is opened anew. A job that is marked for kill does not go back.
 create or replace function taskqueue.release_job(p_setup text, p_job_id bigint, p_attempt text) returns bigint
 language plpgsql
 security definer set search_path = taskqueue, pg_temp set enable_seqscan = off set plan_cache_mode = force_generic_plan
@@ -18,5 +18,5 @@ begin
 end $$;
 
 comment on function taskqueue.release_job(text, bigint, text) is
-  'Puts a leased job back into its queue and returns the queue; null when it had been marked for kill: then it ended '
-  'as cancelled. Errors: PB001 (attempt), PB002 (setup not granted), PB003 (stale attempt, or no such job).';
+  'Puts a leased job back into its TaskQueue and returns the TaskQueue; null: it was marked for kill and ended as '
+  'cancelled. Errors: PB001 (attempt), PB002 (setup not granted), PB003 (stale attempt, or no such job).';

@@ -1,5 +1,5 @@
--- Section 8: the first report makes the lease running; each is answered continue or kill. A brokered job has the
--- status that its agent says; the first heartbeat of one that was sent makes it starting.
+-- LEASES.md, Leases: the first report makes the lease running, and the answer is continue or kill. A brokered job
+-- gets the status that its agent reports; the first heartbeat of a job in the status sent makes it starting.
 create or replace function taskqueue.report_job(
   p_setup text, p_job_id bigint, p_attempt text, p_status text default 'running'
 ) returns table (action text, reason text)
@@ -12,9 +12,9 @@ declare
 begin
   perform resource.identify(p_setup);
   if p_status not in ('starting', 'running', 'holding', 'transferring') then
-    raise exception 'status is %, which no agent reports', quote_literal(p_status)
+    raise exception 'invalid status %', quote_literal(p_status)
       using errcode = 'PB001',
-            hint = 'Give starting, running, holding or transferring; null = a heartbeat. '
+            hint = 'An agent reports starting, running, holding or transferring; null is a heartbeat. '
                    'A job ends with taskqueue.finish_job.';
   end if;
   perform taskqueue.enter_setup(p_setup);
@@ -33,6 +33,6 @@ begin
 end $$;
 
 comment on function taskqueue.report_job(text, bigint, text, text) is
-  'An agent says what the job does (starting, running, holding, transferring; null = a heartbeat: it is alive); '
-  'answers continue, or kill with the reason. Errors: PB001 (status, attempt), PB002 (setup not granted), '
-  'PB003 (stale attempt, or no such job), PB005 (a brokered job does not go from its status to that one).';
+  'A report of the agent that has the job: starting, running, holding or transferring; null = a heartbeat. The answer '
+  'is continue, or kill with the reason. Errors: PB001 (status, attempt), PB002 (setup not granted), PB003 (stale '
+  'attempt, or no such job), PB005 (the status of a brokered job does not allow this one).';

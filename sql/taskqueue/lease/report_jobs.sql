@@ -1,5 +1,5 @@
--- Section 8, the batch form: one that is refused does not stop the others. In the order of ids, so that two
--- batches do not lock crosswise.
+-- LEASES.md, Leases: the batch form; a job that is refused does not stop the others. In the order of ids, so that two
+-- batches do not deadlock.
 create or replace function taskqueue.report_jobs(p_setup text, p_reports jsonb)
 returns table (job_id bigint, action text, reason text)
 language plpgsql
@@ -11,7 +11,7 @@ begin
   perform resource.identify(p_setup);
   perform taskqueue.check_reports(p_reports, '{job_id,attempt,status}');
   for v_report in
-    select r.job_id, r.attempt, r.status, e.element ? 'status' as says
+    select r.job_id, r.attempt, r.status, e.element ? 'status' as has_status
       from jsonb_array_elements(p_reports) e (element)
      cross join lateral jsonb_to_record(e.element) as r (job_id bigint, attempt text, status text)
      order by r.job_id
@@ -20,7 +20,7 @@ begin
     begin
       select a.action, a.reason into report_jobs.action, report_jobs.reason
         from taskqueue.report_job(p_setup, v_report.job_id, v_report.attempt,
-                                  case when v_report.says then v_report.status else 'running' end) a;
+                                  case when v_report.has_status then v_report.status else 'running' end) a;
     exception when sqlstate 'PB001' or sqlstate 'PB003' or sqlstate 'PB005' then
       action := case sqlstate when 'PB003' then 'stale' else 'refused' end;
       reason := sqlerrm;
@@ -30,6 +30,6 @@ begin
 end $$;
 
 comment on function taskqueue.report_jobs(text, jsonb) is
-  'Reports of many jobs, [{job_id, attempt, status}] (no status = running, null = a heartbeat), '
-  'each answered continue, kill, stale (stop working on it) or refused, with the reason. '
-  'Errors: PB001 (not such a list), PB002 (setup not granted).';
+  'Reports of many jobs, [{job_id, attempt, status}] (no status = running, null = a heartbeat); each answer is '
+  'continue, kill, stale (stop working on it) or refused, with the reason. Errors: PB001 (not such a list), PB002 '
+  '(setup not granted).';

@@ -1,4 +1,4 @@
--- Section 8: from leases, which the caller has locked, back to waiting. Those of the same
+-- LEASES.md, Returned jobs: from leases, which the caller has locked, back to waiting. Jobs with the same
 -- requirements go back together.
 create or replace function taskqueue.return_jobs(
   p_setup text, p_leases taskqueue.lease[], p_why text default 'release_job', p_event text default 'released'
@@ -7,7 +7,7 @@ language plpgsql
 as $$
 declare
   v_group record;
-  v_queue_id bigint;
+  v_task_queue_id bigint;
   v_made bigint[];
   v_all_made bigint[] := '{}'::bigint[];
 begin
@@ -34,20 +34,20 @@ begin
      order by md5(d.requirements::text)
   loop
     select p.task_queue_id, p.made
-      into v_queue_id, v_made
+      into v_task_queue_id, v_made
       from taskqueue.place_jobs(p_setup, v_group.requirements, v_group.ids, v_group.priorities) p;
     v_all_made := v_all_made || v_made;
   end loop;
-  perform taskqueue.open_queues(p_setup, v_all_made);
+  perform taskqueue.open_task_queues(p_setup, v_all_made);
   update taskqueue.job j
      set attempts = l.attempt
     from unnest(p_leases) l
    where j.setup = p_setup and j.job_id = l.job_id;
   perform taskqueue.free_slots(p_setup, array(select l.job_id from unnest(p_leases) l));
   perform taskqueue.note_ends(p_leases, p_event);
-  return v_queue_id;
+  return v_task_queue_id;
 end $$;
 
 comment on function taskqueue.return_jobs(text, taskqueue.lease[], text, text) is
-  'Puts leased jobs back into queues of their requirements, with their attempts; returns the queue of the last. '
-  'Errors: PB005 (the status of a brokered job does not allow it).';
+  'Puts leased jobs back into TaskQueues of their requirements, with their attempts; returns the TaskQueue of the last '
+  'job. Errors: PB005 (the status of a brokered job does not allow it).';

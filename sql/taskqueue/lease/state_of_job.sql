@@ -1,4 +1,4 @@
--- The states of a job in this room: waiting (or held), leased (matched or running), ended.
+-- LEASES.md, Ended jobs: the states of a job here are waiting (or held), leased (matched or running) and ended.
 create or replace function taskqueue.state_of_job(p_setup text, p_job_id bigint) returns text
 language plpgsql stable
 as $$
@@ -23,9 +23,9 @@ begin
   end if;
   if v_state is null then
     raise exception 'there is no job % in setup %', coalesce(p_job_id::text, 'null'), p_setup
-      using errcode = 'PB004', hint = 'It was never inserted, or ended and forgotten.';
+      using errcode = 'PB004', hint = 'It was never inserted, or it ended and was forgotten.';
   end if;
   return v_state;
 end $$;
 
-comment on function taskqueue.state_of_job(text, bigint) is 'State of a job, in words. Errors: PB004 (no such job).';
+comment on function taskqueue.state_of_job(text, bigint) is 'State of a job, as text. Errors: PB004 (no such job).';

@@ -1,23 +1,23 @@
--- Section 7: a limit that refers to an unknown attribute is refused when it is set.
+-- LEASES.md, Limits: a limit on an unknown attribute is refused when it is set. The view taskqueue.requirement_key
+-- lists the keys.
 create or replace function taskqueue.attribute_key(p_attribute text) returns text
-language plpgsql immutable
+language plpgsql stable
 as $$
 declare
   v_key text;
 begin
-  select k into v_key
-    from unnest('{OwnerDN,OwnerGroup,CPUTime,SubmitPools,PilotTypes,GridMiddlewares,Sites,BannedSites,GridCEs,'
-                'Platforms,JobTypes,Tags,MinRAM,MaxRAM}'::text[]) k
-   where k = p_attribute or k = p_attribute || 's' or k = 'OwnerDN' and p_attribute = 'Owner'
-      or k = 'Platforms' and p_attribute in ('LHCbPlatform', 'LHCbPlatforms');
+  select k.canonical_key into v_key
+    from taskqueue.requirement_key k
+   where k.key in (p_attribute, p_attribute || 's') and k.canonical_key is not null;
   if v_key is null then
-    raise exception 'attribute % is not known', coalesce(quote_literal(p_attribute), 'null')
+    raise exception 'unknown attribute %', coalesce(quote_literal(p_attribute), 'null')
       using errcode = 'PB001',
-            hint = 'Known: OwnerDN, OwnerGroup, CPUTime, SubmitPools, PilotTypes, GridMiddlewares, Sites, BannedSites, '
-                   'GridCEs, Platforms, JobTypes, Tags, MinRAM, MaxRAM, and their singular forms.';
+            hint = format('Attributes are %s, and their singular forms.',
+                          (select string_agg(k.key, ', ') from taskqueue.requirement_key k
+                            where k.canonical_key is not null));
   end if;
   return v_key;
 end $$;
 
 comment on function taskqueue.attribute_key(text) is
-  'The requirement key that an attribute of a limit names (JobType: JobTypes). Errors: PB001.';
+  'The requirement key that the attribute of a limit names (JobType: JobTypes). Errors: PB001.';

@@ -1,4 +1,4 @@
--- Section 7.
+-- LEASES.md, Limits.
 create or replace function taskqueue.clear_limit(
   p_setup text, p_kind text, p_site text, p_ce text, p_attribute text, p_value text
 ) returns boolean
@@ -22,5 +22,4 @@ begin
 end $$;
 
 comment on function taskqueue.clear_limit(text, text, text, text, text, text) is
-  'Removes a limit; false when there is none like that. Errors: PB001 (attribute), PB002 (setup not granted), '
-  'PB006 (busy).';
+  'Removes a limit; false: there is no such limit. Errors: PB001 (attribute), PB002 (setup not granted), PB006 (busy).';

@@ -1,5 +1,5 @@
--- Section 7: a job counts at every value that its queue lists, and each limit acts on its own.
--- (DIRAC combines them: a real bug.)
+-- LEASES.md, Limits: a job counts at every value that its TaskQueue lists, and each limit acts on its own. (DIRAC
+-- combines them, a bug.)
 create or replace function taskqueue.hits_limit(p_requirements jsonb, p_limits bigint[], p_setup text) returns boolean
 language sql stable
 as $$

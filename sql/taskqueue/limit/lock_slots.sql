@@ -1,9 +1,9 @@
--- Section 7: before a job is taken, one free slot of every running limit that its queue counts at is locked, and the
--- clock of every delay moved on; a slot or clock that another transaction has locked makes the limit look reached
--- until that ends. Nobody waits.
--- Nothing but a match ever locks the rows locked here, also where it gives up with rows still locked: a free slot is
--- never the row of a job that is to end. (When both were one row, a match that saw a slot free which had been taken
--- since locked it, and the job waited to end.)
+-- LEASES.md, Exactness of limits: before a job is taken, one free slot of every running limit at which its TaskQueue
+-- counts is locked, and the clock of every delay is tested and locked. A slot or clock that another transaction has
+-- locked makes the limit look reached until that transaction ends. Nobody waits.
+-- Only matches lock these rows, also where a match gives up and leaves them locked: a free slot is never the row of a
+-- job that has to end. (When both were one row, a match locked a slot that had been taken since its snapshot, and the
+-- end of that job waited.)
 create or replace function taskqueue.lock_slots(
   p_setup text, p_requirements jsonb, p_offer taskqueue.offer, out taken boolean, out slots jsonb
 )
@@ -24,10 +24,10 @@ begin
      order by l.kind, l.limit_id
   loop
     if v_limit.kind = 'running' then
-      -- After a limit was lowered, a match needs as many free slots as are too many and one more, and takes the
-      -- former away. (Taking away each slot above the ceiling when its job ends would let jobs in at the others, with
-      -- too many still running.) Which are too many are rows, too, so that no two matches take away for the same one:
-      -- a limit would be left with too few.
+      -- After a limit was lowered, a match needs one free slot more than there are too many, and removes the
+      -- surplus. (Removing each slot above the ceiling when its job ends would let jobs in at the others, with
+      -- too many still running.) The surplus is stored as rows, so that no two matches remove a slot for the same
+      -- one: the limit would be left with too few.
       v_surplus := taskqueue.surplus_slots(p_setup, v_limit.limit_id);
       v_slots := array(select s.slot from taskqueue.limit_slot s
                         where s.setup = p_setup and s.limit_id = v_limit.limit_id and s.slot > 0
@@ -60,5 +60,5 @@ begin
 end $$;
 
 comment on function taskqueue.lock_slots(text, jsonb, taskqueue.offer) is
-  'Locks what the limits of the site ask of a job with these requirements; taken = false: one of them is reached. '
-  'taskqueue.use_slots books it.';
+  'Locks what the limits of the site require for a job with these requirements; taken = false: one of the limits is '
+  'reached. taskqueue.use_slots assigns it to the job.';

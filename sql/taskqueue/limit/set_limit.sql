@@ -1,5 +1,5 @@
--- Section 7. Nobody is inside the setup while a limit is set, so that the leases counted are all
--- there are; lowering evicts nobody.
+-- LEASES.md, Limits. No other call works in the setup while a limit is set, so the leases counted are all that exist;
+-- lowering a limit evicts nobody.
 create or replace function taskqueue.set_limit(
   p_setup text, p_kind text, p_site text, p_ce text, p_attribute text, p_value text, p_limit numeric,
   p_burst int default 1
@@ -36,7 +36,7 @@ begin
           case p_kind when 'delay' then p_burst end)
   on conflict on constraint site_limit_once do update
      set ceiling = excluded.ceiling, delay = excluded.delay, burst = excluded.burst,
-         -- the last match was one delay before the clock; it counts with the new delay. No match yet: no clock
+         -- the last match was one delay before the clock and counts with the new delay; no clock: no match yet
          next_at = case when l.next_at is not null
                         then least(l.next_at - l.delay + excluded.delay,
                                    resource.clock(p_setup) + excluded.burst * excluded.delay) end
@@ -49,6 +49,6 @@ end $$;
 
 comment on function taskqueue.set_limit(text, text, text, text, text, text, numeric, int) is
   'Limits the jobs with a value of an attribute at a site or CE: how many may be matched or running there (kind '
-  'running; 0 blocks), or seconds between two matches (kind delay, p_burst at once after a pause). '
-  'Existing leases count; lowering evicts nobody. Returns the limit. '
-  'Errors: PB001, PB002 (setup not granted), PB006 (busy).';
+  'running; 0 blocks), or the seconds between two matches (kind delay, with p_burst matches at once after a pause). '
+  'Existing leases count; lowering a limit evicts nobody. Returns the limit. Errors: PB001, PB002 (setup not granted), '
+  'PB006 (busy).';

@@ -1,5 +1,5 @@
--- Section 7: the slots of a running limit made to its ceiling, the leases that count at it holding theirs. Where
--- these are more than the ceiling, one row with a negative number for each that is too many.
+-- LEASES.md, Exactness of limits: makes as many slots for a running limit as its ceiling; the leases that count at it
+-- hold theirs. Where there are more leases than that, one row with a negative number stands for each lease too many.
 create or replace function taskqueue.set_slots(p_setup text, p_limit_id bigint) returns void
 language sql
 as $$
@@ -23,4 +23,4 @@ as $$
 $$;
 
 comment on function taskqueue.set_slots(text, bigint) is
-  'Makes the slots of a running limit anew from the leases there are.';
+  'Makes the slots of a running limit anew from the existing leases.';

@@ -1,6 +1,6 @@
--- Section 7: lowering a limit evicts nobody, so there may be more slots, free and used, than its ceiling: as many as
--- there are rows with negative numbers. They are never made but where nobody is inside the setup, so that a match
--- which has read them has read all.
+-- LEASES.md, Exactness of limits: lowering a limit evicts nobody, so there may be more slots, free and used, than its
+-- ceiling. Each row with a negative number is one slot too many. Such rows are made only while no other call works in
+-- the setup, so a match that reads them reads all.
 create or replace function taskqueue.surplus_slots(p_setup text, p_limit_id bigint) returns bigint
 language sql stable
 as $$
@@ -8,4 +8,4 @@ as $$
 $$;
 
 comment on function taskqueue.surplus_slots(text, bigint) is
-  'How many slots a running limit has above its ceiling, since it was lowered.';
+  'How many slots a running limit has above its ceiling after it was lowered.';

@@ -1,5 +1,5 @@
--- Section 7: see taskqueue.lock_slots. A delay is a token bucket kept as a clock: next_at is
--- when the bucket is full again.
+-- LEASES.md, Exactness of limits: see taskqueue.lock_slots. A delay is a token bucket kept as a clock: next_at is the
+-- time at which the bucket is full again.
 create or replace function taskqueue.use_slots(p_setup text, p_job_id bigint, p_slots jsonb) returns void
 language sql
 as $$
@@ -18,4 +18,4 @@ as $$
 $$;
 
 comment on function taskqueue.use_slots(text, bigint, jsonb) is
-  'Gives the slots locked by taskqueue.lock_slots to a job, and moves the clocks of its delays.';
+  'Gives the slots locked by taskqueue.lock_slots to a job, and advances the clocks of its delays.';

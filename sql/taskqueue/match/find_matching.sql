@@ -1,5 +1,6 @@
--- The definitions that match a description whatever its CPUTime and the limits of the moment, as of one snapshot.
--- Kept with the description where they are few; else only that they are many, so that nobody counts them again.
+-- DRAWING.md, Rare matches: the definitions that match a description whatever its CPUTime and the limits of the
+-- moment, as of one snapshot. They are kept with the description if there are at most 500; otherwise only the fact
+-- that there are many is kept, so that nobody searches again.
 create or replace function taskqueue.find_matching(p_setup text, p_known taskqueue.known_offer)
 returns taskqueue.known_offer
 language plpgsql
@@ -11,7 +12,7 @@ declare
 begin
   v_offer.cpu_time := 9223372036854775807;
   v_offer.reached := null;
-  if v_offer.owner_groups is not null then  -- a private pilot: by the index of owners
+  if v_offer.owner_groups is not null then  -- a private pilot: by the index on owners
     select pg_current_snapshot(), array(
              select d.definition_id from taskqueue.definition d
               where d.setup = p_setup and d.owner_group = any (v_offer.owner_groups) and taskqueue.accepts(d, v_offer))
@@ -29,4 +30,4 @@ begin
 end $$;
 
 comment on function taskqueue.find_matching(text, taskqueue.known_offer) is
-  'A known description with the definitions that match it, found out by testing each.';
+  'A known description with the definitions that match it, found by testing each.';

@@ -1,6 +1,5 @@
--- This transaction may make more definitions, so it counts as in flight.
--- In an unlogged table, so that a call without a match writes no WAL. Whoever finds the row
--- locked leaves it: nobody waits.
+-- This transaction may make more definitions, so it counts as in flight. The table is unlogged, so that a call
+-- without a match writes no WAL. A caller that finds the row locked leaves it: nobody waits.
 create or replace function taskqueue.keep_matching(
   p_setup text, p_known taskqueue.known_offer, p_ids bigint[], p_snapshot pg_snapshot
 ) returns void
@@ -16,4 +15,4 @@ as $$
 $$;
 
 comment on function taskqueue.keep_matching(text, taskqueue.known_offer, bigint[], pg_snapshot) is
-  'Writes down which definitions match a description, as of a snapshot; more than 500 are not written down.';
+  'Stores which definitions match a description, as of a snapshot; more than 500 are not stored.';

@@ -1,10 +1,11 @@
--- Sections 4 to 6 for a batch: the draws of its jobs side by side, each a stream of its own, in three
--- statements instead of six a job.
--- The law is that of one after the other: what a queue is drawn by does not depend on the jobs it has, so all streams
--- draw a queue first; of those that drew the same queue, one at a time picks a job. Where that does not hold it goes
--- on from where it stands one by one (taskqueue.lease_jobs): from the first stream on whose queue is then empty, or
--- that drew many points in vain or saw all lists; where a job was locked or just taken; and as a whole for resources
--- with limits, and for those that few queues match.
+-- DRAWING.md, Guarantees of the draw: a batch draws the TaskQueues of its jobs side by side, each with a random
+-- stream of its own, in three statements instead of six per job. The distribution is that of single matches: the draw
+-- of a TaskQueue does not depend on the number of its jobs, so all streams draw a TaskQueue first; of the streams
+-- that drew the same one, one at a time picks a job.
+-- Where a batch cannot be served together, taskqueue.lease_jobs continues it, one job at a time: from the first
+-- stream whose TaskQueue is empty by then, or that drew no TaskQueue; where a job was locked or just taken; and as a
+-- whole for resources with limits, and for resources that few TaskQueues match. Long because its statements share the
+-- streams.
 create or replace function taskqueue.lease_batch(
   p_setup text, p_resource jsonb, p_limit int, p_seed bigint default null
 ) returns table (job_id bigint, task_queue_id bigint, requirements jsonb, user_priority int, attempt text)
@@ -19,8 +20,8 @@ declare
   v_streams taskqueue.stream[];
   v_leased taskqueue.stream[] := '{}'::taskqueue.stream[];
   v_turn bigint := 0;
-  v_stop int;  -- the first stream that is to be gone on with one by one
-  v_queue record;
+  v_stop int;  -- the first stream that lease_jobs continues
+  v_task_queue record;
 begin
   if p_limit > 2 then
     v_known := taskqueue.known_offer_of(p_setup, p_resource, resource.identify(p_setup));
@@ -31,39 +32,43 @@ begin
     return query select * from taskqueue.lease_jobs(p_setup, p_resource, p_limit, p_seed);
     return;
   end if;
-  with recursive point as (
+  with recursive candidate as (
     select n as number,
            hashint8extended(n, coalesce(p_seed, uuid_hash_extended(v_secret, 0))) as seed,
-           width_bucket(v_offer.cpu_time, v_known.cpu_buckets) as entry,
-           0 as points, 0::float8 as above, null::bigint as task_queue_id, null::bigint as definition_id, 8 as most
+           width_bucket(v_offer.cpu_time, v_known.cpu_buckets) as bucket_index,
+           0 as tries, 0::float8 as last_key, null::bigint as task_queue_id, null::bigint as definition_id,
+           8 as max_tries
       from generate_series(1, p_limit) n
     union all
-    select p.number, p.seed, case when o.enough is null then p.entry - 1 else p.entry end,
-           case when o.enough is null then 0 else p.points + 1 end, case when o.enough is null then 0 else o.key end,
-           case when f.fits then o.task_queue_id end, case when f.fits then (o.definition).definition_id end,
-           case when o.enough is null then 8
-                else greatest(p.most,
-                              case when v_known.matched_at is null then least(o.enough, 32) else o.enough end) end
-      from point p
-      left join lateral taskqueue.queue_point(p_setup, v_sites, v_known.cpu_buckets[p.entry]::bigint,
-                                              p.above, v_known.policy,
-                                              p.seed # ((p.entry * 1000000::bigint + p.points + 1) * 64), v_offer,
-                                              v_known.tests) o on true
+    select c.number, c.seed, case when o.max_tries is null then c.bucket_index - 1 else c.bucket_index end,
+           case when o.max_tries is null then 0 else c.tries + 1 end,
+           case when o.max_tries is null then 0 else o.key end,
+           case when f.is_accepted then o.task_queue_id end,
+           case when f.is_accepted then (o.definition).definition_id end,
+           case when o.max_tries is null then 8
+                else greatest(c.max_tries,
+                              case when v_known.matched_at is null then least(o.max_tries, 32) else o.max_tries end) end
+      from candidate c
+      left join lateral taskqueue.next_candidate(p_setup, v_sites, v_known.cpu_buckets[c.bucket_index]::bigint,
+                                                 c.last_key, v_known.policy,
+                                                 c.seed # ((c.bucket_index * 1000000::bigint + c.tries + 1) * 64),
+                                                 v_offer, v_known.tests) o on true
      cross join lateral (
            select o.task_queue_id is not null
-                  and coalesce(o.fits, taskqueue.accepts(o.definition, v_offer)
-                                       and (cardinality(v_sites) <= 2 or o.site = '*'
-                                            or o.site = taskqueue.first_site(v_offer.sites, (o.definition).sites,
-                                                                             (o.definition).banned_sites))) as fits
+                  and coalesce(o.is_accepted,
+                               taskqueue.accepts(o.definition, v_offer)
+                               and (cardinality(v_sites) <= 2 or o.site = '*'
+                                    or o.site = taskqueue.first_site(v_offer.sites, (o.definition).sites,
+                                                                     (o.definition).banned_sites))) as is_accepted
            offset 0) f
-     where p.task_queue_id is null and p.entry > 0 and p.points < p.most)
+     where c.task_queue_id is null and c.bucket_index > 0 and c.tries < c.max_tries)
   select array_agg(e.stream order by (e.stream).number),
          coalesce(min((e.stream).number) filter (where (e.stream).task_queue_id is null), p_limit + 1)
     into v_streams, v_stop
-    from (select row(p.number, p.seed, p.entry, p.points, p.above, p.task_queue_id, p.definition_id,
-                     row_number() over (partition by p.task_queue_id order by p.number),
+    from (select row(c.number, c.seed, c.bucket_index, c.tries, c.last_key, c.task_queue_id, c.definition_id,
+                     row_number() over (partition by c.task_queue_id order by c.number),
                      null, null, null, null)::taskqueue.stream as stream
-            from point p where p.task_queue_id is not null or p.entry = 0 or p.points >= p.most) e;
+            from candidate c where c.task_queue_id is not null or c.bucket_index = 0 or c.tries >= c.max_tries) e;
   loop
     v_turn := v_turn + 1;
     exit when not exists (select from unnest(v_streams) s where s.turn = v_turn and s.number < v_stop);
@@ -105,7 +110,7 @@ begin
       returning lease.job_id, lease.task_queue_id, lease.user_priority,
                 taskqueue.attempt_text(lease.attempt, lease.token) as attempt, lease.brokered
     )
-    select v_leased || array_agg(row(p.number, p.seed, p.entry, p.points, p.above, p.task_queue_id,
+    select v_leased || array_agg(row(p.number, p.seed, p.bucket_index, p.tries, p.last_key, p.task_queue_id,
                                      p.definition_id, p.turn, p.jobs_now,
                                      l.job_id, l.user_priority, l.attempt)::taskqueue.stream),
            (select t.number from stop t), v_brokered || coalesce(array_agg(l.job_id) filter (where l.brokered), '{}')
@@ -120,11 +125,11 @@ begin
       from unnest(v_leased) s
       join taskqueue.definition d on d.setup = p_setup and d.definition_id = s.definition_id
      order by s.number;
-  for v_queue in select s.task_queue_id, s.jobs from unnest(v_leased) s where s.jobs <= 1 or s.seed & 15 = 0 loop
-    if v_queue.jobs <= 1 then
-      perform taskqueue.drop_if_empty(p_setup, v_queue.task_queue_id);
+  for v_task_queue in select s.task_queue_id, s.jobs from unnest(v_leased) s where s.jobs <= 1 or s.seed & 15 = 0 loop
+    if v_task_queue.jobs <= 1 then
+      perform taskqueue.drop_task_queue_if_empty(p_setup, v_task_queue.task_queue_id);
     else
-      perform taskqueue.fold_counts(p_setup, v_queue.task_queue_id);
+      perform taskqueue.fold_counts(p_setup, v_task_queue.task_queue_id);
       perform taskqueue.post_pending(p_setup);
     end if;
   end loop;
@@ -136,10 +141,10 @@ begin
                                                   order by s.number)) m;
   end if;
   if taskqueue.shall_note_resource(v_known, v_offer.cpu_time, v_leased <> '{}' or found) then
-    perform taskqueue.see_resource(p_setup, p_resource, v_known, v_leased <> '{}' or found);
+    perform taskqueue.note_resource(p_setup, p_resource, v_known, v_leased <> '{}' or found);
   end if;
 end $$;
 
 comment on function taskqueue.lease_batch(text, jsonb, int, bigint) is
-  'Leases up to p_limit jobs to a resource, drawn side by side; given a seed, the draws follow from it. '
-  'Errors: PB001 (description), PB002 (setup not granted).';
+  'Leases up to p_limit jobs to a resource, drawn side by side; with a seed, the draws follow from the seed. Errors: '
+  'PB001 (description), PB002 (setup not granted).';

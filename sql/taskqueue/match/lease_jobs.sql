@@ -1,17 +1,18 @@
--- Sections 4 to 6: jobs for a resource, one after the other, each with its own draws. CPU buckets from the highest
--- down, queues in drawn order, user priorities in drawn order, one of the first ten. Empty and locked candidates are
--- passed over; the others keep their keys, so the law holds over the rest.
--- Queues are drawn one after the other (taskqueue.queue_point), not sorted, so that a match costs the same whatever
--- their number. After enough points in vain (eight where there are few queues, else a hundred and more) the rest of
--- the bucket is drawn a key a queue, given that all are above the last point. The first time that 32 points were in
--- vain the definitions that match are found out (taskqueue.find_matching) and kept with the description where they
--- are few; so a resource that matches nothing gets its answer at once.
--- Rejected: a key a queue, sorted (0.5 us a queue); conditions before the sort (1.7 us a queue); order statistics a
--- band (0.9 us a band); eight points at a time by a window (39 us, against 22 a point, of which 1.4 are needed); one
--- statement for all (its 45 plan nodes cost 100 us more to set up).
--- What is set up anew in each call costs most here: a statement 1 us and 2 to 3 a table, an expression of
--- this language 1 us a transaction.
--- So it is one function with few of both.
+-- DRAWING.md, Order of the draw: jobs for a resource, one after the other, each with its own draws. CPU buckets go
+-- from the highest down, TaskQueues in drawn order, user priorities in drawn order, then one of the first ten jobs.
+-- Empty and locked candidates are passed over; the others keep their keys, so the distribution over the rest stays
+-- right.
+-- TaskQueues are drawn one by one (taskqueue.next_candidate), not sorted, so that a match costs the same whatever
+-- their number. After enough rejected candidates (eight in short lists, else a hundred and more) the rest of the
+-- bucket is drawn with a key per TaskQueue, given that all lie above the last key. After the first 32 candidates in
+-- vain the matching definitions are searched (taskqueue.find_matching) and kept with the description where they are
+-- few, so a resource that matches nothing gets its answer at once.
+-- Tried and slower: a sorted key per TaskQueue (0.5 us each); conditions before the sort (1.7 us per TaskQueue);
+-- order statistics per weight class (0.9 us per class); eight candidates at a time by a window function (39 us,
+-- against 22 us a candidate, of which 1.4 are needed); one statement for everything (its 45 plan nodes take 100 us
+-- more to prepare).
+-- Long because preparing costs most in each call: a statement takes 1 us and 2 to 3 us per table, an expression of
+-- PL/pgSQL 1 us per transaction. So it is one function with few of both.
 create or replace function taskqueue.lease_jobs(
   p_setup text, p_resource jsonb, p_limit int, p_seed bigint default null, p_streams taskqueue.stream[] default null
 ) returns table (job_id bigint, task_queue_id bigint, requirements jsonb, user_priority int, attempt text)
@@ -25,18 +26,18 @@ declare
   v_sites text[];
   v_token uuid;
   v_seed bigint;
-  v_entry int;
-  v_points int;
-  v_most int;  -- points, after which the rest of the bucket is drawn a key a queue
-  v_above float8;
-  v_definition_ids bigint[];  -- among which a key a queue is drawn; null: by points
+  v_bucket_index int;
+  v_tries int;
+  v_max_tries int;  -- candidates, after which the rest of the bucket is drawn with a key per TaskQueue
+  v_last_key float8;
+  v_definition_ids bigint[];  -- their TaskQueues are drawn with a key each; null: draw candidates
   v_next bigint[];
   v_passed bigint[];
-  v_queue record;
+  v_task_queue record;
   v_pick record;
   v_job record;
   v_free boolean := true;
-  v_listed boolean := false;  -- there are queues that the sites may see
+  v_listed boolean := false;  -- there are TaskQueues that the sites may see
   v_slots jsonb;
 begin
   v_resource := case when jsonb_typeof(p_resource) = 'object' then p_resource - 'CPUTime' end;
@@ -66,139 +67,144 @@ begin
     if v_offer.limited then
       v_offer := taskqueue.with_limits(p_setup, p_resource, v_offer);
     end if;
-    for v_look in 0..1 loop
-      v_entry := width_bucket(v_offer.cpu_time, v_known.cpu_buckets);
-      v_points := 0;
-      v_most := 8;
-      v_above := 0;
+    for v_round in 0..1 loop
+      v_bucket_index := width_bucket(v_offer.cpu_time, v_known.cpu_buckets);
+      v_tries := 0;
+      v_max_tries := 8;
+      v_last_key := 0;
       v_passed := '{}'::bigint[];
       v_next := null;
       v_definition_ids := null;
-      if p_streams is not null and v_look = 0 then
+      if p_streams is not null and v_round = 0 then
         v_seed := (p_streams[v_number]).seed;
-        v_entry := (p_streams[v_number]).entry;
-        v_points := (p_streams[v_number]).points;
-        v_above := (p_streams[v_number]).above;
+        v_bucket_index := (p_streams[v_number]).bucket_index;
+        v_tries := (p_streams[v_number]).tries;
+        v_last_key := (p_streams[v_number]).last_key;
         v_next := array[(p_streams[v_number]).task_queue_id];
-        v_most := case when v_next[1] is null then v_points else 100 end;
+        v_max_tries := case when v_next[1] is null then v_tries else 100 end;
         v_listed := true;
       end if;
       if v_offer.job_id is not null then
-        v_entry := 0;
-        v_next := taskqueue.wanted_queue(p_setup, v_offer);
+        v_bucket_index := 0;
+        v_next := taskqueue.wanted_task_queue(p_setup, v_offer);
       elsif v_known.matching is not null then
         v_definition_ids := v_known.matching || taskqueue.new_matching(p_setup, v_known);
       end if;
       loop
         if v_next <> '{}' then
-          select q.task_queue_id, d.definition_id, d.requirements, d.sites, d.banned_sites, d.grid_ces into v_queue
+          select q.task_queue_id, d.definition_id, d.requirements, d.sites, d.banned_sites, d.grid_ces into v_task_queue
             from taskqueue.task_queue q
             join taskqueue.definition d on d.setup = p_setup and d.definition_id = q.definition_id
-           -- who wants a job does not need the lists
+           -- a request for one job does not need the posting lists
            where q.setup = p_setup and q.task_queue_id = v_next[1] and (q.posted or v_offer.job_id is not null);
           v_next := v_next[2:];
           continue when not found;
-        elsif v_entry = 0 then
+        elsif v_bucket_index = 0 then
           exit;
         elsif v_definition_ids is not null then
-          v_next := taskqueue.drawn_queues(p_setup, v_offer, v_definition_ids, v_known.cpu_buckets[v_entry]::bigint,
-                                           v_above, v_passed, v_known.policy, v_seed # 8 # v_look);
+          v_next := taskqueue.drawn_task_queues(p_setup, v_offer, v_definition_ids,
+                                                v_known.cpu_buckets[v_bucket_index]::bigint, v_last_key,
+                                                v_passed, v_known.policy, v_seed # 8 # v_round);
           if v_next = '{}' then
             exit when v_known.matching is not null;
             v_definition_ids := null;
-            v_entry := v_entry - 1;
-            v_points := 0;
-            v_most := 8;
-            v_above := 0;
+            v_bucket_index := v_bucket_index - 1;
+            v_tries := 0;
+            v_max_tries := 8;
+            v_last_key := 0;
           end if;
           continue;
-        elsif v_points >= v_most then
-          if v_points >= 32 and v_known.matched_at is null then
+        elsif v_tries >= v_max_tries then
+          if v_tries >= 32 and v_known.matched_at is null then
             v_known := taskqueue.find_matching(p_setup, v_known);
           end if;
           v_definition_ids := coalesce(v_known.matching, array(
             select distinct q.definition_id
               from taskqueue.task_queue q
              where q.setup = p_setup and q.task_queue_id = any (array(
-                   select p.task_queue_id from taskqueue.posted_queue p
+                   select p.task_queue_id from taskqueue.posted_task_queue p
                     where p.setup = p_setup and p.site = any (v_sites)
-                      and p.cpu_time = v_known.cpu_buckets[v_entry]::bigint))));
+                      and p.cpu_time = v_known.cpu_buckets[v_bucket_index]::bigint))));
           continue;
         else
-          v_points := v_points + 1;
-          select o.enough, o.key, o.task_queue_id, o.site, (o.definition).definition_id, (o.definition).requirements,
+          v_tries := v_tries + 1;
+          select o.max_tries, o.key, o.task_queue_id, o.site, (o.definition).definition_id, (o.definition).requirements,
                  (o.definition).sites, (o.definition).banned_sites,
-                 -- null: to be looked at more closely
-                 (o.definition).grid_ces, o.task_queue_id <> all (v_passed) and o.fits as fits
-            into v_queue
-            from taskqueue.queue_point(p_setup, v_sites, v_known.cpu_buckets[v_entry]::bigint, v_above, v_known.policy,
-                                       v_seed # ((v_entry * 1000000::bigint + v_points) * 64 + v_look),
-                                       v_offer, v_known.tests) o;
+                 -- null: all conditions have to be tested
+                 (o.definition).grid_ces, o.task_queue_id <> all (v_passed) and o.is_accepted as is_accepted
+            into v_task_queue
+            from taskqueue.next_candidate(p_setup, v_sites, v_known.cpu_buckets[v_bucket_index]::bigint,
+                                          v_last_key, v_known.policy,
+                                          v_seed # ((v_bucket_index * 1000000::bigint + v_tries) * 64 + v_round),
+                                          v_offer, v_known.tests) o;
           if not found then
-            v_entry := v_entry - 1;
-            v_points := 0;
-            v_most := 8;
-            v_above := 0;
+            v_bucket_index := v_bucket_index - 1;
+            v_tries := 0;
+            v_max_tries := 8;
+            v_last_key := 0;
             continue;
           end if;
           v_listed := true;
-          v_above := v_queue.key;
-          v_most := greatest(
-            v_most, case when v_known.matched_at is null then least(v_queue.enough, 32) else v_queue.enough end);
-          -- where several sites are offered, a queue counts in the list of one of them
-          if v_queue.fits is null and v_queue.task_queue_id is not null then
+          v_last_key := v_task_queue.key;
+          v_max_tries := greatest(v_max_tries, case when v_known.matched_at is null
+                                                    then least(v_task_queue.max_tries, 32)
+                                                    else v_task_queue.max_tries end);
+          -- where several sites are offered, a TaskQueue counts in the list of one of them
+          if v_task_queue.is_accepted is null and v_task_queue.task_queue_id is not null then
             select taskqueue.accepts(d, v_offer)
-                   and (cardinality(v_sites) <= 2 or v_queue.site = '*'
-                        or v_queue.site = taskqueue.first_site(v_offer.sites, d.sites, d.banned_sites))
+                   and (cardinality(v_sites) <= 2 or v_task_queue.site = '*'
+                        or v_task_queue.site = taskqueue.first_site(v_offer.sites, d.sites, d.banned_sites))
               into v_free
-              from taskqueue.definition d where d.setup = p_setup and d.definition_id = v_queue.definition_id;
+              from taskqueue.definition d where d.setup = p_setup and d.definition_id = v_task_queue.definition_id;
             continue when v_free is not true;
           else
-            continue when v_queue.fits is not true;
+            continue when v_task_queue.is_accepted is not true;
           end if;
         end if;
 
         if v_offer.limited then
           select l.taken, l.slots
             into v_free, v_slots
-            from taskqueue.lock_slots(p_setup, v_queue.requirements, v_offer) l;
+            from taskqueue.lock_slots(p_setup, v_task_queue.requirements, v_offer) l;
           if not v_free then
-            v_passed := v_passed || v_queue.task_queue_id;
+            v_passed := v_passed || v_task_queue.task_queue_id;
             continue;
           end if;
         end if;
         if v_offer.job_id is null then
           select f.job_id, f.jobs
             into v_pick
-            from taskqueue.pick_job(p_setup, v_queue.task_queue_id, v_known.ten_first, v_known.policy, v_seed # 4) f;
+            from taskqueue.pick_job(p_setup, v_task_queue.task_queue_id, v_known.ten_first,
+                                    v_known.policy, v_seed # 4) f;
         else
           select v_offer.job_id, 0::bigint as jobs into v_pick;
         end if;
         delete from taskqueue.job j
          where j.setup = p_setup and j.ctid = (select l.ctid from taskqueue.job l
                                                 where l.setup = p_setup and l.job_id = v_pick.job_id
-                                                  and l.task_queue_id = v_queue.task_queue_id and not l.held
+                                                  and l.task_queue_id = v_task_queue.task_queue_id and not l.held
                                                   for update skip locked)
         returning j.job_id, j.user_priority, j.attempts + 1 as attempt, j.brokered into v_job;
         if v_job.job_id is null and v_offer.job_id is null then
           select t.job_id, t.user_priority, t.attempts + 1 as attempt, t.brokered into v_job
-            from taskqueue.take_job(p_setup, v_queue.task_queue_id, v_known.ten_first, v_known.policy, v_seed # 4) t;
+            from taskqueue.take_job(p_setup, v_task_queue.task_queue_id, v_known.ten_first,
+                                    v_known.policy, v_seed # 4) t;
         end if;
         if v_job.job_id is null then
-          perform taskqueue.drop_if_empty(p_setup, v_queue.task_queue_id);
-          v_passed := v_passed || v_queue.task_queue_id;
+          perform taskqueue.drop_task_queue_if_empty(p_setup, v_task_queue.task_queue_id);
+          v_passed := v_passed || v_task_queue.task_queue_id;
           continue;
         end if;
         insert into taskqueue.job_count_change (setup, task_queue_id, user_priority, change)
-        values (p_setup, v_queue.task_queue_id, v_job.user_priority, -1);
+        values (p_setup, v_task_queue.task_queue_id, v_job.user_priority, -1);
         insert into taskqueue.lease (setup, job_id, attempt, token, task_queue_id, definition_id, user_priority, site,
                                      grid_ce, role_name, matched_at, expires_at, brokered)
-        select p_setup, v_job.job_id, v_job.attempt, v_token, v_queue.task_queue_id, v_queue.definition_id,
+        select p_setup, v_job.job_id, v_job.attempt, v_token, v_task_queue.task_queue_id, v_task_queue.definition_id,
                v_job.user_priority,
                case when cardinality(v_offer.sites) = 1 then v_offer.sites[1]
-                    else taskqueue.first_site(v_offer.sites, v_queue.sites, v_queue.banned_sites) end,
+                    else taskqueue.first_site(v_offer.sites, v_task_queue.sites, v_task_queue.banned_sites) end,
                case when cardinality(v_offer.grid_ces) = 1 then v_offer.grid_ces[1]
-                    else taskqueue.first_site(v_offer.grid_ces, v_queue.grid_ces, '{}') end,
+                    else taskqueue.first_site(v_offer.grid_ces, v_task_queue.grid_ces, '{}') end,
                resource.caller(), t.now, t.now + v_known.lease_time, v_job.brokered
           from resource.setup_time t where t.setup = p_setup;
         if v_job.brokered then
@@ -208,25 +214,25 @@ begin
           perform taskqueue.use_slots(p_setup, v_job.job_id, v_slots);
         end if;
         if coalesce(v_pick.jobs, 0) <= 1 then
-          perform taskqueue.drop_if_empty(p_setup, v_queue.task_queue_id);
+          perform taskqueue.drop_task_queue_if_empty(p_setup, v_task_queue.task_queue_id);
         elsif v_seed & 15 = 0 then
-          perform taskqueue.fold_counts(p_setup, v_queue.task_queue_id);
+          perform taskqueue.fold_counts(p_setup, v_task_queue.task_queue_id);
           perform taskqueue.post_pending(p_setup);
         end if;
         job_id := v_job.job_id;
-        task_queue_id := v_queue.task_queue_id;
-        requirements := v_queue.requirements;
+        task_queue_id := v_task_queue.task_queue_id;
+        requirements := v_task_queue.requirements;
         user_priority := v_job.user_priority;
         attempt := taskqueue.attempt_text(v_job.attempt, v_token);
         return next;
         exit;
       end loop;
-      exit when job_id is not null or v_look = 1 or not taskqueue.post_pending(p_setup);
+      exit when job_id is not null or v_round = 1 or not taskqueue.post_pending(p_setup);
     end loop;
     if v_number = 1 and p_streams is null
        and taskqueue.shall_note_resource(v_known, v_offer.cpu_time, job_id is not null) then
       v_known.offer := v_offer;
-      perform taskqueue.see_resource(p_setup, p_resource, v_known, job_id is not null);
+      perform taskqueue.note_resource(p_setup, p_resource, v_known, job_id is not null);
     end if;
     if v_known.matched_at is null and v_listed and job_id is null then
       v_known := taskqueue.find_matching(p_setup, v_known);
@@ -236,5 +242,5 @@ begin
 end $$;
 
 comment on function taskqueue.lease_jobs(text, jsonb, int, bigint, taskqueue.stream[]) is
-  'Leases up to p_limit jobs to a resource; given a seed, the draws follow from it; given streams, they go on. '
-  'Errors: PB001 (description), PB002 (setup not granted).';
+  'Leases up to p_limit jobs to a resource; with a seed, the draws follow from the seed; with streams, it continues '
+  'them. Errors: PB001 (description), PB002 (setup not granted).';

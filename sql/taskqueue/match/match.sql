@@ -1,5 +1,5 @@
--- A match is a lease, and a row of the history from the end of the lease on: so a match writes one row less. Who
--- counts matches reads both here.
+-- A match is stored in its lease, and in the history from the end of the lease on, so that a match writes one row
+-- less. This view reads both.
 create or replace view taskqueue.match as
 select h.setup, h.at, h.job_id, h.attempt, h.task_queue_id, h.definition_id, h.cpu_time, h.owner_group, h.owner_dn,
        h.user_priority, h.site, h.grid_ce, h.role_name
@@ -11,17 +11,18 @@ select l.setup, l.matched_at, l.job_id, l.attempt, l.task_queue_id, l.definition
   from taskqueue.lease l
   join taskqueue.definition d on d.setup = l.setup and d.definition_id = l.definition_id;
 
-comment on view taskqueue.match is 'Every match: in the history once its lease has ended, until then in the lease.';
+comment on view taskqueue.match is
+  'Every match: from the history once its lease has ended, until then from the lease.';
 comment on column taskqueue.match.setup is 'Tenant.';
 comment on column taskqueue.match.at is 'When.';
 comment on column taskqueue.match.job_id is 'Job.';
 comment on column taskqueue.match.attempt is 'Number of the attempt.';
-comment on column taskqueue.match.task_queue_id is 'TaskQueue it was taken from; 0 = loaded from a dump.';
+comment on column taskqueue.match.task_queue_id is 'TaskQueue that the job was taken from; 0 = loaded from a dump.';
 comment on column taskqueue.match.definition_id is 'Its requirements.';
 comment on column taskqueue.match.cpu_time is 'CPU bucket, seconds.';
 comment on column taskqueue.match.owner_group is 'Owner group.';
 comment on column taskqueue.match.owner_dn is 'Owner.';
 comment on column taskqueue.match.user_priority is 'User priority.';
-comment on column taskqueue.match.site is 'Site that got it.';
-comment on column taskqueue.match.grid_ce is 'CE that got it.';
+comment on column taskqueue.match.site is 'Site of the lease.';
+comment on column taskqueue.match.grid_ce is 'CE of the lease.';
 comment on column taskqueue.match.role_name is 'Database role that asked.';

@@ -1,7 +1,7 @@
--- Sections 4 and 5: which waiting job should the worker node that just asked get (seed 004).
--- The planner's settings: a plan made while job_count_change or resource_seen is empty reads them whole, and
--- stays when they have grown (p99 5.0 ms instead of 1.2 at 5,000 matches after a vacuum); one plan for all calls
--- spares a connection its first five.
+-- DRAWING.md, Order of the draw: which waiting job does the worker node get that just asked?
+-- The planner's settings: a plan made while job_count_change or resource_seen is empty reads them whole, and stays
+-- after they have grown (p99 5.0 ms instead of 1.2 ms at 5,000 matches after a vacuum); one plan for all calls saves
+-- a connection its first five planned calls.
 create or replace function taskqueue.match_job(p_setup text, p_resource jsonb, p_request_id uuid default null)
 returns table (job_id bigint, task_queue_id bigint, requirements jsonb, user_priority int, attempt text)
 language plpgsql
@@ -19,5 +19,4 @@ end $$;
 
 comment on function taskqueue.match_job(text, jsonb, uuid) is
   'Leases one waiting job to a resource; no row: nothing matches now. Later calls about the job present the attempt. '
-  'The same request id within ten minutes gives the same job. Errors: PB001 (description; section 4), '
-  'PB002 (setup not granted).';
+  'The same request id within ten minutes gives the same job. Errors: PB001 (description), PB002 (setup not granted).';

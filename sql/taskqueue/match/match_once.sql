@@ -1,4 +1,4 @@
--- Section 3: a match with a request id; the same call again gives the same jobs.
+-- LEASES.md, Repeated requests: a match with a request id; the same call again gives the same jobs.
 create or replace function taskqueue.match_once(p_setup text, p_resource jsonb, p_limit int, p_request_id uuid)
 returns table (job_id bigint, task_queue_id bigint, requirements jsonb, user_priority int, attempt text)
 language plpgsql

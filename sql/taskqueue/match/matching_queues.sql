@@ -1,4 +1,4 @@
--- Section 10: lists the matching queues and takes nothing; pilot submission uses it.
+-- MATCHING.md, Explanations: lists the matching TaskQueues and takes nothing; pilot submission uses it.
 create or replace function taskqueue.matching_queues(p_setup text, p_resource jsonb)
 returns table (task_queue_id bigint, cpu_time bigint, priority float8, jobs bigint, requirements jsonb)
 language plpgsql stable
@@ -20,5 +20,5 @@ begin
 end $$;
 
 comment on function taskqueue.matching_queues(text, jsonb) is
-  'The open TaskQueues that match a resource description, with their jobs that are not held, highest CPU bucket and '
-  'priority first. Errors: PB001 (description), PB002 (setup not granted).';
+  'The open TaskQueues that match a resource description, with the number of their jobs that are not held, highest CPU '
+  'bucket and priority first. Errors: PB001 (description), PB002 (setup not granted).';

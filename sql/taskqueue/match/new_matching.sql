@@ -1,5 +1,5 @@
--- Definitions made since those that match were found out are tested each time, until they are so many that it
--- pays to write the result down.
+-- DRAWING.md, Rare matches: definitions made since taskqueue.find_matching are tested each time, until there are so
+-- many that storing the result pays.
 create or replace function taskqueue.new_matching(p_setup text, p_known taskqueue.known_offer) returns bigint[]
 language plpgsql
 as $$

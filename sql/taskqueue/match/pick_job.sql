@@ -1,5 +1,5 @@
--- Section 5, steps 3 and 4: the user priority with the smallest key, and of its first ten jobs by id one. The caller
--- locks it, and looks for another (taskqueue.take_job) where that fails.
+-- DRAWING.md, Jobs of a TaskQueue: the user priority with the smallest key, and one of its first ten jobs by id. The
+-- caller locks the job, and calls taskqueue.take_job where that fails.
 create or replace function taskqueue.pick_job(
   p_setup text, p_task_queue_id bigint, p_ten_first boolean, p_policy text, p_seed bigint
 ) returns table (job_id bigint, user_priority smallint, jobs bigint)
@@ -18,5 +18,5 @@ as $$
 $$;
 
 comment on function taskqueue.pick_job(text, bigint, boolean, text, bigint) is
-  'The job of a queue that the draws point at, its user priority, and how many jobs it has. '
-  'No row: the counts are wrong, or it is empty.';
+  'The job of a TaskQueue that the draws select, its user priority, and how many jobs that has. No row: the TaskQueue '
+  'is empty, or the counts are wrong.';

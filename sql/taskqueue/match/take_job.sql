@@ -1,6 +1,6 @@
--- Section 5, steps 3 and 4, where the job that the draws point at is locked or was just taken: the user priorities in
--- drawn order, of each the first ten by id in drawn order, then those after them. A job that another transaction has
--- locked is passed over, as if it were not there.
+-- DRAWING.md, Jobs of a TaskQueue, where the job that was drawn first is locked or was just taken: the user
+-- priorities in drawn order, of each the first ten jobs by id in drawn order, then the next ten. A job that another
+-- transaction has locked is passed over.
 create or replace function taskqueue.take_job(
   p_setup text, p_task_queue_id bigint, p_ten_first boolean, p_policy text, p_seed bigint
 ) returns taskqueue.job
@@ -44,4 +44,4 @@ begin
 end $$;
 
 comment on function taskqueue.take_job(text, bigint, boolean, text, bigint) is
-  'Takes a job of a queue out of waiting; null when there is none that is not locked.';
+  'Takes a job of a TaskQueue out of waiting; null: every job is locked, or there is none.';

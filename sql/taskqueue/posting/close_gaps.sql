@@ -1,11 +1,11 @@
--- A queue that goes leaves its place in each of its lists empty, and a draw that hits an empty place was in vain.
--- Where half of a band is empty, the queues at its end move into the gaps.
+-- DRAWING.md, Posting lists. A TaskQueue that goes can leave an empty position in its lists, and a draw that hits an
+-- empty position is rejected. Where half of a weight class is empty, the TaskQueues at its end move into the gaps.
 create or replace function taskqueue.close_gaps(p_setup text) returns bigint
 language plpgsql
 as $$
 declare
   v_list_id bigint;
-  v_band int;
+  v_weight_class int;
   v_count int;
   v_movable bigint[];
   v_closed bigint := 0;
@@ -14,16 +14,16 @@ begin
     select l.list_id from taskqueue.posting_list l
      where l.setup = p_setup
        and not exists (select from taskqueue.posting p where p.setup = l.setup and p.list_id = l.list_id)));
-  for v_list_id, v_band in
-    select l.list_id, b.band
+  for v_list_id, v_weight_class in
+    select l.list_id, b.weight_class
       from taskqueue.posting_list l
-     cross join lateral unnest(l.bands, l.places) b (band, places)
-      left join (select p.list_id, p.band, count(*) as queues
+     cross join lateral unnest(l.weight_classes, l.positions) b (weight_class, positions)
+      left join (select p.list_id, p.weight_class, count(*) as task_queues
                    from taskqueue.posting p
                   where p.setup = p_setup
-                  group by p.list_id, p.band) n
-             on n.list_id = l.list_id and n.band = b.band
-     where l.setup = p_setup and b.places >= 2 * coalesce(n.queues, 0)
+                  group by p.list_id, p.weight_class) n
+             on n.list_id = l.list_id and n.weight_class = b.weight_class
+     where l.setup = p_setup and b.positions >= 2 * coalesce(n.task_queues, 0)
      order by l.site, l.cpu_time
   loop
     perform from taskqueue.posting_list l where l.setup = p_setup and l.list_id = v_list_id for update skip locked;
@@ -31,31 +31,31 @@ begin
     select count(*)
       into v_count
       from taskqueue.posting p
-     where p.setup = p_setup and p.list_id = v_list_id and p.band = v_band;
-    -- an agent that finds one of these queues empty leaves it, instead of waiting for this transaction
+     where p.setup = p_setup and p.list_id = v_list_id and p.weight_class = v_weight_class;
+    -- an agent that finds one of these TaskQueues empty passes it over instead of waiting for this transaction
     v_movable := array(select q.task_queue_id from taskqueue.task_queue q
                         where q.setup = p_setup
                           and q.task_queue_id in (select p.task_queue_id from taskqueue.posting p
-                                                   where p.setup = p_setup and p.list_id = v_list_id and p.band = v_band
-                                                     and p.place > v_count)
+                                                   where p.setup = p_setup and p.list_id = v_list_id
+                                                     and p.weight_class = v_weight_class and p.position > v_count)
                           for no key update skip locked);
-    update taskqueue.posting p set place = g.place
-      from (select i.place, row_number() over (order by i.place) as number
-              from generate_series(1, v_count) i (place)
+    update taskqueue.posting p set position = g.position
+      from (select i.position, row_number() over (order by i.position) as number
+              from generate_series(1, v_count) i (position)
              where not exists (select from taskqueue.posting o
-                                where o.setup = p_setup and o.list_id = v_list_id and o.band = v_band
-                                  and o.place = i.place)) g
-      join (select o.place, row_number() over (order by o.place) as number
+                                where o.setup = p_setup and o.list_id = v_list_id and o.weight_class = v_weight_class
+                                  and o.position = i.position)) g
+      join (select o.position, row_number() over (order by o.position) as number
               from taskqueue.posting o
-             where o.setup = p_setup and o.list_id = v_list_id and o.band = v_band and o.place > v_count
-               and o.task_queue_id = any (v_movable)) m using (number)
-     where p.setup = p_setup and p.list_id = v_list_id and p.band = v_band and p.place = m.place;
-    perform taskqueue.measure_lists(p_setup, array[v_list_id], array[v_band]);
+             where o.setup = p_setup and o.list_id = v_list_id and o.weight_class = v_weight_class
+               and o.position > v_count and o.task_queue_id = any (v_movable)) m using (number)
+     where p.setup = p_setup and p.list_id = v_list_id and p.weight_class = v_weight_class and p.position = m.position;
+    perform taskqueue.summarize_lists(p_setup, array[v_list_id], array[v_weight_class]);
     v_closed := v_closed + 1;
   end loop;
   return v_closed;
 end $$;
 
 comment on function taskqueue.close_gaps(text) is
-  'Closes the gaps of lists where half of a band is empty, and removes lists without a queue; '
-  'returns how many were changed.';
+  'Closes the gaps of lists where half of a weight class is empty, and removes lists without a TaskQueue; returns how '
+  'many lists changed.';

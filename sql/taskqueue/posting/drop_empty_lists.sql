@@ -1,6 +1,6 @@
--- Lists that have run empty, in which no point falls any more. Locked first, looked at then: who
--- appends holds the row until its commit, so what it appended is seen. Nobody waits: a list that
--- somebody works on is left for the next time.
+-- DRAWING.md, Posting lists: removes lists that have become empty. The lists are locked first and tested afterwards:
+-- a transaction that appends holds the row of the list until its commit, so its postings are seen. Nobody waits: a
+-- list that another transaction works on is left for the next call.
 create or replace function taskqueue.drop_empty_lists(p_setup text, p_list_ids bigint[]) returns bigint
 language plpgsql
 as $$
@@ -24,4 +24,4 @@ begin
 end $$;
 
 comment on function taskqueue.drop_empty_lists(text, bigint[]) is
-  'Removes those of the lists that hold no queue; returns how many.';
+  'Removes the given lists that hold no TaskQueue; returns how many were removed.';

@@ -1,5 +1,6 @@
--- Queues that could not be posted when they were opened (taskqueue.post_queues). Nobody waits: what is locked is left
--- for the next. A few at a time, since an agent does it.
+-- DRAWING.md, Posting lists: the TaskQueues that could not be posted when they were opened
+-- (taskqueue.post_task_queues). Nobody waits: what is locked is left for the next call. A JobAgent calls this, so it
+-- posts a few at a time.
 create or replace function taskqueue.post_pending(p_setup text, p_limit int default 20) returns boolean
 language plpgsql
 as $$
@@ -16,16 +17,16 @@ begin
     returning u.task_queue_id
   )
   select array_agg(distinct g.task_queue_id) into v_ids from gone g;
-  insert into taskqueue.unposted (setup, task_queue_id)  -- a queue that somebody is closing or dropping
+  insert into taskqueue.unposted (setup, task_queue_id)  -- a TaskQueue that another transaction closes or drops
   select p_setup, i from unnest(v_ids) i
    where i <> all (array(select q.task_queue_id from taskqueue.task_queue q
                           where q.setup = p_setup and q.task_queue_id = any (v_ids) for no key update skip locked))
      and exists (select from taskqueue.task_queue q where q.setup = p_setup and q.task_queue_id = i);
   v_ids := array(select i from unnest(v_ids) i
                   where not exists (select from taskqueue.unposted u where u.setup = p_setup and u.task_queue_id = i));
-  return v_ids <> '{}' and taskqueue.post_queues(p_setup, v_ids, false);
+  return v_ids <> '{}' and taskqueue.post_task_queues(p_setup, v_ids, false);
 end $$;
 
 comment on function taskqueue.post_pending(text, int) is
-  'Posts the queues that were opened while somebody else worked on their lists; at most p_limit at a time; '
-  'true when there were any, and it could be done.';
+  'Posts up to p_limit TaskQueues that were opened while another transaction worked on their lists; true when there '
+  'were any and all of them could be posted.';

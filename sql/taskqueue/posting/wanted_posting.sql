@@ -1,6 +1,7 @@
--- What the postings must be, from the truth: task_queue, task_queue_site, task_queue_banned_site, held_owner.
+-- DRAWING.md, Posting lists: the postings that must exist, from the tables task_queue, task_queue_site,
+-- task_queue_banned_site and held_owner.
 create or replace view taskqueue.wanted_posting as
-select q.setup, s.site, q.cpu_time, taskqueue.band_of(q.priority) as band, q.task_queue_id
+select q.setup, s.site, q.cpu_time, taskqueue.weight_class_of(q.priority) as weight_class, q.task_queue_id
   from taskqueue.task_queue q
  cross join lateral (
         select '' as site
@@ -17,11 +18,11 @@ select q.setup, s.site, q.cpu_time, taskqueue.band_of(q.priority) as band, q.tas
    and not exists (select from taskqueue.held_owner h where h.setup = q.setup and h.owner_dn = q.owner_dn);
 
 comment on view taskqueue.wanted_posting is
-  'The postings that the requirement tables ask for; taskqueue.posting holds exactly these '
-  '(taskqueue.check_matching compares).';
+  'The postings that the requirement tables ask for; taskqueue.posting holds exactly these (taskqueue.check_matching '
+  'compares).';
 comment on column taskqueue.wanted_posting.setup is 'Tenant.';
 comment on column taskqueue.wanted_posting.site is
-  'A site listed and not banned; * = the queue lists none; empty = every open queue.';
+  'A site that the TaskQueue lists and does not ban; * = it lists none; empty = every open TaskQueue.';
 comment on column taskqueue.wanted_posting.cpu_time is 'CPU bucket, seconds.';
-comment on column taskqueue.wanted_posting.band is 'Band of its priority.';
+comment on column taskqueue.wanted_posting.weight_class is 'Weight class of its priority.';
 comment on column taskqueue.wanted_posting.task_queue_id is 'TaskQueue.';

@@ -1,4 +1,4 @@
--- Section 6.
+-- MATCHING.md, TaskQueue life.
 create or replace function taskqueue.delete_empty_queues(p_setup text) returns bigint
 language plpgsql
 security definer set search_path = taskqueue, pg_temp
@@ -6,7 +6,7 @@ as $$
 begin
   perform resource.identify(p_setup);
   perform taskqueue.enter_setup(p_setup);
-  return (select count(*) filter (where taskqueue.drop_if_empty(p_setup, q.task_queue_id))
+  return (select count(*) filter (where taskqueue.drop_task_queue_if_empty(p_setup, q.task_queue_id))
             from taskqueue.task_queue q
            where q.setup = p_setup
              and not exists (select from taskqueue.job j

@@ -1,4 +1,4 @@
--- DIRAC's deleteJob: the job leaves the TaskQueues. It ends as closed, so that nothing is lost.
+-- DIRAC's deleteJob: the job leaves the TaskQueues. It ends as closed, so that a record of it stays.
 create or replace function taskqueue.delete_job(p_setup text, p_job_id bigint) returns bigint
 language plpgsql
 security definer set search_path = taskqueue, pg_temp
@@ -11,5 +11,5 @@ begin
 end $$;
 
 comment on function taskqueue.delete_job(text, bigint) is
-  'Takes a waiting job out of the TaskQueues, ended as closed; returns the queue it was in, null when it did not wait. '
+  'Takes a waiting job out of its TaskQueue, ended as closed; returns that TaskQueue, null when the job did not wait. '
   'Errors: PB002 (setup or owner not granted).';

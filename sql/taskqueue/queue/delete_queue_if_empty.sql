@@ -1,4 +1,4 @@
--- Section 6.
+-- MATCHING.md, TaskQueue life.
 create or replace function taskqueue.delete_queue_if_empty(p_setup text, p_task_queue_id bigint) returns boolean
 language plpgsql
 security definer set search_path = taskqueue, pg_temp
@@ -6,9 +6,9 @@ as $$
 begin
   perform resource.identify(p_setup);
   perform taskqueue.enter_setup(p_setup);
-  return taskqueue.drop_if_empty(p_setup, p_task_queue_id);
+  return taskqueue.drop_task_queue_if_empty(p_setup, p_task_queue_id);
 end $$;
 
 comment on function taskqueue.delete_queue_if_empty(text, bigint) is
-  'Removes a TaskQueue without jobs; false when it has jobs, is not there, or another transaction works on it. '
-  'Errors: PB002 (setup not granted).';
+  'Removes a TaskQueue without jobs; false: it has jobs, does not exist, or another transaction works on it. Errors: '
+  'PB002 (setup not granted).';

@@ -1,7 +1,7 @@
--- Every call that matches, inserts or returns jobs enters its setup; a reconfiguration (taskqueue.reconfigure)
--- waits until those inside have committed and keeps others out meanwhile. Without it a match that began before a
--- limit was set would not count there.
--- A shared advisory lock: 1 us, no row, no session state.
+-- LEASES.md, Configuration calls: every call that matches, inserts or returns jobs enters its setup. A configuration
+-- call (taskqueue.reconfigure) waits until these transactions have ended, and keeps new ones out meanwhile. Otherwise
+-- a match that began before a limit was set would not count there. It is a shared advisory lock: 1 us, no row, no
+-- session state.
 create or replace function taskqueue.enter_setup(p_setup text) returns void
 language plpgsql
 as $$
@@ -13,5 +13,5 @@ begin
 end $$;
 
 comment on function taskqueue.enter_setup(text) is
-  'Marks the transaction as at work in the setup until it ends; see taskqueue.reconfigure. '
-  'Errors: PB001 (isolation level).';
+  'Marks the transaction as at work in the setup until it ends; see taskqueue.reconfigure. Errors: PB001 (isolation '
+  'level).';

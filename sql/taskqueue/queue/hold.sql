@@ -1,4 +1,4 @@
--- The public side of taskqueue.set_held.
+-- LEASES.md, Holds: the public side of taskqueue.set_held.
 create or replace function taskqueue.hold(p_setup text, p_kind text, p_name text) returns bigint
 language sql
 security definer set search_path = taskqueue, pg_temp

@@ -1,5 +1,5 @@
--- The exclusive side of taskqueue.enter_setup. It gives way: agents that queue up behind it
--- wait at most 300 ms at a time.
+-- LEASES.md, Configuration calls: the exclusive side of taskqueue.enter_setup. It gives way: agents wait behind it
+-- for at most 300 ms at a time.
 create or replace function taskqueue.reconfigure(p_setup text) returns void
 language plpgsql
 set lock_timeout = '300ms'
@@ -14,10 +14,10 @@ begin
       perform pg_sleep(0.05 + 0.1 * random());
     end;
   end loop;
-  raise exception 'setup % is busy: a call has been open there for over 3 s', p_setup
-    using errcode = 'PB006', hint = 'Try again; look for transactions that stay open in pg_stat_activity.';
+  raise exception 'setup % is busy: a transaction there has been open for over 3 s', p_setup
+    using errcode = 'PB006', hint = 'Try again; pg_stat_activity lists the transactions that stay open.';
 end $$;
 
 comment on function taskqueue.reconfigure(text) is
-  'Keeps matching, inserting and returning out of the setup until the transaction ends. '
-  'Errors: PB001 (isolation level), PB006 (open transactions do not end).';
+  'Keeps matching, inserting and returning calls out of the setup until the transaction ends. Errors: PB001 (isolation '
+  'level), PB006 (open transactions do not end).';

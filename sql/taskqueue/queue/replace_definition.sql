@@ -1,6 +1,5 @@
--- Two definitions have become equal (re-bucketing): leases and queues follow, and the jobs
--- go to the oldest queue there is.
--- What an operator disabled or held stays so: such queues are siblings then.
+-- Two definitions have become equal because the CPU buckets changed: leases and TaskQueues move to one of them, and
+-- the jobs go to its oldest TaskQueue. A TaskQueue that an operator disabled or held stays as it is, as a sibling.
 create or replace function taskqueue.replace_definition(p_setup text, p_old bigint, p_new bigint) returns void
 language plpgsql
 as $$
@@ -20,5 +19,6 @@ begin
 end $$;
 
 comment on function taskqueue.replace_definition(text, bigint, bigint) is
-  'Gives the queues and leases of one definition to another; where that has queues, all jobs go to the oldest of both; '
-  'disabled and held queues stay as they are, beside it. Counts and postings are for taskqueue.rebuild_matching.';
+  'Gives the TaskQueues and leases of one definition to another; if that has TaskQueues, all jobs go to the oldest of '
+  'both. Disabled and held TaskQueues stay as they are. The caller then calls taskqueue.rebuild_matching for counts '
+  'and postings.';

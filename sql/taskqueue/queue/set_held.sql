@@ -1,4 +1,4 @@
--- Jobs, owners and TaskQueues are held and resumed independently of each other.
+-- LEASES.md, Holds: jobs, owners and TaskQueues are held and resumed independently of each other.
 create or replace function taskqueue.set_held(p_setup text, p_kind text, p_name text, p_held boolean) returns bigint
 language plpgsql
 as $$
@@ -22,14 +22,14 @@ begin
   if p_kind = 'job' then
     return taskqueue.set_job_held(p_setup, p_name::bigint, p_held);
   end if;
-  perform taskqueue.lock_queue(p_setup, p_name::bigint);
+  perform taskqueue.lock_task_queue(p_setup, p_name::bigint);
   update taskqueue.task_queue q
      set held = p_held
    where q.setup = p_setup and q.task_queue_id = p_name::bigint and q.held <> p_held;
   if not found then
     return 0;
   end if;
-  perform taskqueue.post_queues(p_setup, array[p_name::bigint]);
+  perform taskqueue.post_task_queues(p_setup, array[p_name::bigint]);
   return 1;
 end $$;
 

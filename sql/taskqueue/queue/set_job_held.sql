@@ -1,4 +1,4 @@
--- A held job stays in its TaskQueue and is not matched, nor counted as waiting for a match.
+-- LEASES.md, Holds: a held job stays in its TaskQueue, is not matched, and does not count as waiting.
 create or replace function taskqueue.set_job_held(p_setup text, p_job_id bigint, p_held boolean) returns bigint
 language plpgsql
 as $$
@@ -26,7 +26,7 @@ begin
       using errcode = 'PB005', hint = 'Only a waiting job can be held; cancel_job asks its agent to kill it.';
   end if;
   raise exception 'job % does not wait in setup %', p_job_id, p_setup
-    using errcode = 'PB004', hint = 'It has ended, was never inserted, or its input has not come yet.';
+    using errcode = 'PB004', hint = 'It has ended, was never inserted, or its input is not there yet.';
 end $$;
 
 comment on function taskqueue.set_job_held(text, bigint, boolean) is

@@ -1,4 +1,4 @@
--- Nobody is inside the setup meanwhile, so that no queue of the owner opens unseen.
+-- LEASES.md, Holds. No other call works in the setup meanwhile, so that no TaskQueue of the owner opens unnoticed.
 create or replace function taskqueue.set_owner_held(p_setup text, p_owner_dn text, p_held boolean) returns bigint
 language plpgsql
 as $$
@@ -16,7 +16,7 @@ begin
   if found then
     v_ids := array(select q.task_queue_id from taskqueue.task_queue q
                     where q.setup = p_setup and q.owner_dn = p_owner_dn);
-    perform taskqueue.post_queues(p_setup, v_ids);
+    perform taskqueue.post_task_queues(p_setup, v_ids);
   end if;
   return cardinality(v_ids);
 end $$;

@@ -1,8 +1,8 @@
--- Section 9: a correction factor per owner and group from usage history (expected share /
--- used share, clamped to [1/5, 5]).
--- With the setting shares = global the factors are those of the tree instead, one a group; between calls for all
--- groups taskqueue.mark_shares keeps them.
--- Usage is the CPU time of the buckets matched within the window, among the entities that have queues now.
+-- SHARES.md, Correction by usage: a factor per owner and group from the history, expected share / used share, within
+-- 1/5 to 5. Usage is the CPU time of the buckets matched within the window, among the entities that have TaskQueues
+-- now.
+-- With the setting shares = global the factors are those of the tree, one per group (SHARES.md, Global shares);
+-- between calls for all groups, taskqueue.mark_shares maintains them.
 create or replace function taskqueue.correct_shares(p_setup text, p_group text default null) returns void
 language plpgsql
 as $$
@@ -46,5 +46,5 @@ begin
 end $$;
 
 comment on function taskqueue.correct_shares(text, text) is
-  'Keeps the factors of the setting share_correction or, when called for all groups, those of shares = global; '
+  'Maintains the factors of the setting share_correction or, when called for all groups, those of shares = global; '
   'without either there are none.';

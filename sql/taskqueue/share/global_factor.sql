@@ -1,7 +1,7 @@
--- The setting shares = global: a group that is a leaf of the global shares gets 1000 x leaves that have TaskQueues x
--- its chance when the tree is gone down (resource.share_chances), so that a leaf gets 1000 on the average, the share
--- of a group that is none. What was measured over 15 minutes ago counts as if nothing ran.
--- A leaf without TaskQueues gets what it would with work everywhere, so that its first queue has a price.
+-- SHARES.md, Global shares: a group that is a leaf of the tree gets 1000 x the number of leaves with TaskQueues x the
+-- chance of the leaf (resource.share_chances), so that a leaf gets 1000 on the average, the share of a group that is
+-- no leaf. Figures measured over 15 minutes ago count as if nothing ran. A leaf without TaskQueues gets what it would
+-- get if every leaf had some, so that its first TaskQueue has a priority.
 create or replace function taskqueue.global_factor(p_setup text) returns table (owner_group text, factor float8)
 language sql stable
 as $$
@@ -28,5 +28,5 @@ as $$
 $$;
 
 comment on function taskqueue.global_factor(text) is
-  'Groups that are leaves of the global shares, with what their shares are multiplied by where the setting shares is '
+  'The groups that are leaves of the global shares, with the factor on their shares where the setting shares is '
   'global. Other groups have no row.';

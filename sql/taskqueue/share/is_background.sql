@@ -1,4 +1,4 @@
--- Section 9: background queues (tp <= 0.1, where the group allows it).
+-- SHARES.md, Priority of a TaskQueue: background is a weight of at most 0.1, in a group that allows it.
 create or replace function taskqueue.is_background(p_weight float8, p_allow_background boolean) returns boolean
 language sql immutable
 as $$
@@ -6,4 +6,4 @@ as $$
 $$;
 
 comment on function taskqueue.is_background(float8, boolean) is
-  'Whether a queue of this mean draw weight is background in its group.';
+  'Whether a TaskQueue of this mean weight is background in its group.';

@@ -1,5 +1,4 @@
--- Where the setting shares is global: groups whose place in the tree has moved by more than a tenth
--- are priced anew by maintenance.
+-- SHARES.md, Global shares: groups whose factor moved by more than a tenth get new priorities by maintenance.
 create or replace function taskqueue.mark_shares(p_setup text) returns bigint
 language plpgsql
 as $$
@@ -17,5 +16,5 @@ begin
 end $$;
 
 comment on function taskqueue.mark_shares(text) is
-  'Keeps the factors of groups that follow global shares within a tenth, and marks the groups that moved; '
-  'returns how many. taskqueue.maintain recomputes them.';
+  'Maintains the factors of groups that follow global shares within a tenth, and marks the groups that moved; returns '
+  'how many. taskqueue.maintain recomputes them.';

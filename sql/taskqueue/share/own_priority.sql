@@ -1,4 +1,4 @@
--- Section 9: the priority of one queue within its entity, before the sum over its family.
+-- SHARES.md, Priority of a TaskQueue: the priority within its entity, before the sum over its family.
 create or replace function taskqueue.own_priority(
   p_share float8, p_weight float8, p_sum float8, p_allow_background boolean
 ) returns float8
@@ -9,5 +9,5 @@ as $$
 $$;
 
 comment on function taskqueue.own_priority(float8, float8, float8, boolean) is
-  'Priority of a queue: its part of the share of its entity by mean draw weight, at least 0.001; background queues get '
-  '0.001 (section 9).';
+  'Priority of a TaskQueue: its part of the share of its entity by mean weight, at least 0.001; a background TaskQueue '
+  'gets 0.001.';

@@ -1,4 +1,4 @@
--- The setting shares = global: one factor a group, those that are within p_tolerance stay as they are.
+-- SHARES.md, Global shares: one factor per group; factors that changed by at most p_tolerance stay as they are.
 create or replace function taskqueue.set_factors(p_setup text, p_tolerance float8 default 0) returns text[]
 language sql
 as $$
@@ -24,4 +24,4 @@ $$;
 
 comment on function taskqueue.set_factors(text, float8) is
   'Writes the factors of taskqueue.global_factor that moved by more than a fraction, and drops all others of the '
-  'setup; returns the groups that it touched.';
+  'setup; returns the groups that it changed.';

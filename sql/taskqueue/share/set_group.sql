@@ -1,4 +1,4 @@
--- Section 9: each owner group has a share (default 1000) and properties.
+-- SHARES.md, Groups.
 create or replace function taskqueue.set_group(
   p_setup text, p_group text, p_share float8 default 1000, p_job_sharing boolean default false,
   p_allow_background boolean default false
@@ -9,12 +9,13 @@ as $$
 begin
   perform resource.identify(p_setup);
   if p_group is null or p_group = '' then
-    raise exception 'group is %', coalesce(quote_literal(p_group), 'null')
+    raise exception 'invalid group %', coalesce(quote_literal(p_group), 'null')
       using errcode = 'PB001', hint = 'Name the owner group.';
   elsif p_share is null or not (p_share > 0 and p_share < 'infinity') or p_job_sharing is null
         or p_allow_background is null then
-    raise exception 'group % cannot have share %, job_sharing %, allow_background %', p_group,
-      coalesce(p_share::text, 'null'), coalesce(p_job_sharing::text, 'null'), coalesce(p_allow_background::text, 'null')
+    raise exception 'invalid share %, job_sharing % or allow_background % of group %',
+      coalesce(p_share::text, 'null'), coalesce(p_job_sharing::text, 'null'),
+      coalesce(p_allow_background::text, 'null'), p_group
       using errcode = 'PB001', hint = 'The share is a positive number, the properties are true or false.';
   end if;
   perform taskqueue.reconfigure(p_setup);
@@ -29,5 +30,5 @@ begin
 end $$;
 
 comment on function taskqueue.set_group(text, text, float8, boolean, boolean) is
-  'Sets the share and the properties of an owner group, and recomputes its priorities. '
-  'Errors: PB001, PB002 (setup not granted), PB006 (busy).';
+  'Sets the share and the properties of an owner group, and recomputes its priorities. Errors: PB001, PB002 (setup not '
+  'granted), PB006 (busy).';

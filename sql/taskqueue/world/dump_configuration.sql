@@ -1,4 +1,4 @@
--- World format: the sections task_queue_settings, cpu_buckets, groups, platform_compatibility and limits.
+-- worlds.md, Dumping: the sections task_queue_settings, cpu_buckets, groups, platform_compatibility and limits.
 create or replace function taskqueue.dump_configuration(p_setup text) returns jsonb
 language plpgsql stable
 security definer set search_path = taskqueue, pg_temp
@@ -43,5 +43,5 @@ begin
 end $$;
 
 comment on function taskqueue.dump_configuration(text) is
-  'Settings (times in seconds), CPU buckets (s), groups, compatible platforms and limits of a setup, '
-  'in the sections of the world format; null = the setup has none. Errors: PB002 (setup not granted).';
+  'Settings (times in seconds), CPU buckets (seconds), groups, compatible platforms and limits of a setup, as sections '
+  'of a world; null = the setup has none. Errors: PB002 (setup not granted).';

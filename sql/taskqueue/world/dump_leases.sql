@@ -1,4 +1,4 @@
--- World format, dumped on request only: a lease holds the token that proves the attempt.
+-- worlds.md, Dumping: on request only, because a lease contains the token of the attempt.
 create or replace function taskqueue.dump_leases(p_setup text) returns table (lease jsonb)
 language plpgsql stable
 security definer set search_path = taskqueue, pg_temp
@@ -19,5 +19,5 @@ begin
 end $$;
 
 comment on function taskqueue.dump_leases(text) is
-  'The leases of a setup with the attempts that prove them (keep them secret), as taskqueue.load_leases takes them; '
+  'The leases of a setup with the tokens of their attempts (keep them secret), as taskqueue.load_leases takes them; '
   'times in UTC. Errors: PB002 (setup not granted).';

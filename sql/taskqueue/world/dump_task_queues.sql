@@ -1,5 +1,5 @@
--- World format, task_queues: what taskqueue.load_task_queues takes. The order depends on the content only, not on ids
--- of queues, so that a dump of what was loaded from a dump is the same.
+-- worlds.md, Dumping: the section task_queues, as taskqueue.load_task_queues takes it. The order depends on the
+-- content only, not on ids of TaskQueues, so that loading a dump and dumping again gives the same text.
 create or replace function taskqueue.dump_task_queues(p_setup text) returns table (task_queue jsonb)
 language plpgsql stable
 security definer set search_path = taskqueue, pg_temp
@@ -20,5 +20,5 @@ end $$;
 
 comment on function taskqueue.dump_task_queues(text) is
   'The TaskQueues of a setup with their waiting jobs, one row {requirements, enabled, jobs: [[id, user_priority], '
-  '...]} a queue, as taskqueue.load_task_queues takes them. Holds are not part of it. '
-  'Errors: PB002 (setup not granted).';
+  '...]} per TaskQueue, as taskqueue.load_task_queues takes them. Holds are left out. Errors: PB002 (setup not '
+  'granted).';

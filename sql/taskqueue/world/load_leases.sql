@@ -1,5 +1,5 @@
--- World format: leases as taskqueue.dump_leases gives them. Their agents go on with the attempts they hold. Limits
--- that are there count them, and nobody is inside meanwhile.
+-- worlds.md, Loading: leases as taskqueue.dump_leases gives them. Their agents continue with the attempts that they
+-- have. Existing limits count the leases, and no other call works in the setup meanwhile.
 create or replace function taskqueue.load_leases(p_setup text, p_leases jsonb) returns bigint
 language plpgsql
 security definer set search_path = taskqueue, pg_temp
@@ -24,16 +24,16 @@ begin
      order by l.id
   loop
     if v_lease.attempt is null or v_lease.attempt !~ '^[1-9][0-9]{0,8}-[0-9a-f]{32}$' then
-      raise exception 'attempt of lease % is %', v_lease.id, coalesce(quote_literal(v_lease.attempt), 'null')
+      raise exception 'lease %: invalid attempt %', v_lease.id, coalesce(quote_literal(v_lease.attempt), 'null')
         using errcode = 'PB001', hint = 'An attempt is <number>-<32 hex digits>, as taskqueue.dump_leases writes it.';
     elsif v_lease.state is null or v_lease.state not in ('matched', 'running') or v_lease.role is null
           or v_lease.matched_at is null or v_lease.expires_at is null then
-      raise exception 'lease % has state %, role %, matched_at %, expires_at %', v_lease.id,
+      raise exception 'lease %: invalid state %, role %, matched_at % or expires_at %', v_lease.id,
         coalesce(v_lease.state, 'null'), coalesce(v_lease.role, 'null'),
             coalesce(v_lease.matched_at::text, 'null'), coalesce(v_lease.expires_at::text, 'null')
         using errcode = 'PB001', hint = 'A lease has state (matched or running), role, matched_at and expires_at.';
     elsif exists (select from taskqueue.job j where j.setup = p_setup and j.job_id = v_lease.id) then
-      raise exception 'job % waits: it cannot be leased, too', v_lease.id
+      raise exception 'job % waits and cannot be leased, too', v_lease.id
         using errcode = 'PB005', hint = 'Load leases into a setup where these jobs do not wait.';
     end if;
     perform taskqueue.note_ends(array(select l from taskqueue.lease l
@@ -64,5 +64,5 @@ begin
 end $$;
 
 comment on function taskqueue.load_leases(text, jsonb) is
-  'Stores leases as taskqueue.dump_leases gives them, replacing those of the same jobs (in the history: replaced), '
+  'Stores leases as taskqueue.dump_leases gives them, replacing leases of the same jobs (in the history: replaced), '
   'and returns how many. Errors: PB001, PB002 (setup not granted), PB005 (a job waits), PB006 (busy).';

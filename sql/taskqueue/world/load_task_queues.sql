@@ -1,6 +1,6 @@
--- World format, task_queues: each element becomes a TaskQueue of its own, as large as it is, so that what was dumped
+-- worlds.md, Loading: each element of task_queues becomes a TaskQueue of its own, whatever its size, so that a dump
 -- comes back as it was (insert_jobs would fill siblings up to queue_size instead). In the order of the digests, so
--- that two loads never wait crosswise.
+-- that two loads never deadlock.
 create or replace function taskqueue.load_task_queues(p_setup text, p_task_queues jsonb) returns bigint
 language plpgsql
 security definer set search_path = taskqueue, pg_temp set enable_seqscan = off set plan_cache_mode = force_generic_plan
@@ -9,7 +9,7 @@ declare
   v_bad jsonb;
   v_count bigint;
   v_ten_first boolean;
-  v_queue record;
+  v_task_queue record;
   v_id bigint;
   v_made bigint[] := '{}'::bigint[];
 begin
@@ -23,7 +23,7 @@ begin
       or jsonb_typeof(coalesce(e -> 'enabled', 'true')) <> 'boolean'
    limit 1;
   if found then
-    raise exception 'this element is not a task queue: %', left(v_bad::text, 200)
+    raise exception 'this element is not a TaskQueue: %', left(v_bad::text, 200)
       using errcode = 'PB001',
             hint = 'An element is {requirements, enabled, jobs: [[id, user_priority], ...]}; enabled is true or false.';
   end if;
@@ -31,7 +31,7 @@ begin
                                         else (select coalesce(jsonb_agg(e - 'enabled'), '[]')
                                                 from jsonb_array_elements(p_task_queues) e) end);
   select s.ten_first into strict v_ten_first from taskqueue.setting s where s.setup = p_setup;
-  for v_queue in
+  for v_task_queue in
     select r.requirements, coalesce((e.element ->> 'enabled')::boolean, true) as enabled, j.ids, j.levels
       from jsonb_array_elements(p_task_queues) with ordinality e (element, number)
      cross join lateral (
@@ -43,21 +43,22 @@ begin
      where cardinality(j.ids) > 0
      order by md5(r.requirements::text)::uuid, e.number
   loop
-    v_id := taskqueue.make_queue(p_setup, taskqueue.definition_of(p_setup, v_queue.requirements),
-                                 (select avg(taskqueue.weight(l, v_ten_first)) from unnest(v_queue.levels) l));
-    if not v_queue.enabled then
+    v_id := taskqueue.make_task_queue(p_setup, taskqueue.definition_of(p_setup, v_task_queue.requirements),
+                                      (select avg(taskqueue.weight(l, v_ten_first))
+                                         from unnest(v_task_queue.levels) l));
+    if not v_task_queue.enabled then
       update taskqueue.task_queue q set enabled = false where q.setup = p_setup and q.task_queue_id = v_id;
     end if;
     v_made := v_made || v_id;
-    perform taskqueue.fill_queues(p_setup, array_fill(v_id, array[cardinality(v_queue.ids)]),
-                                  v_queue.ids, v_queue.levels);
-    perform taskqueue.refuse_leased_ids(p_setup, v_queue.ids);
+    perform taskqueue.fill_task_queues(p_setup, array_fill(v_id, array[cardinality(v_task_queue.ids)]),
+                                       v_task_queue.ids, v_task_queue.levels);
+    perform taskqueue.refuse_leased_ids(p_setup, v_task_queue.ids);
   end loop;
-  perform taskqueue.open_queues(p_setup, v_made);
+  perform taskqueue.open_task_queues(p_setup, v_made);
   return v_count;
 end $$;
 
 comment on function taskqueue.load_task_queues(text, jsonb) is
   'Opens a TaskQueue for each element {requirements, enabled, jobs: [[id, user_priority], ...]}, up to 100,000 jobs a '
-  'call, all or none; jobs that wait already are moved there. Returns how many jobs. For operators: dumps, workloads. '
-  'Errors: PB001, PB002 (setup not granted), PB005 (leased).';
+  'call, all or none; jobs that wait already are moved there. Returns how many jobs. For operators: dumps and '
+  'workloads. Errors: PB001, PB002 (setup not granted), PB005 (leased).';

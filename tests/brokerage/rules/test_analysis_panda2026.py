@@ -348,7 +348,7 @@ def test_new_weight_of_panda2026(rolled_back: Db) -> None:
     tiny = 2**-20
 
     def weigh(room: float, site: int, jobs: float, task: int | None, merging: int = 0) -> float:
-        return _factor(rolled_back, "weight_room_panda2026_factor", _terms(room, site, jobs, task, merging), sums)
+        return _factor(rolled_back, "weight_free_places_panda2026_factor", _terms(room, site, jobs, task, merging), sums)
 
     def near(found: float, wanted: float) -> bool:
         return abs(found - wanted) <= 1e-9 * abs(wanted)
@@ -367,7 +367,7 @@ def test_new_weight_of_panda2026(rolled_back: Db) -> None:
     assert near(weigh(20, -1, 10, -1), 10 * (20 - 5) / 40 + tiny)
     assert near(weigh(20, 1, 10, None), 10 * (20 - 2) / 90 + tiny)
     assert near(weigh(20, 1, 100, None), 100 * 20 / 100 + tiny)
-    none = _factor(rolled_back, "weight_room_panda2026_factor", _terms(0, 1, 10, None), [0, 0, 0, 2, 1, 2, 0, 0])
+    none = _factor(rolled_back, "weight_free_places_panda2026_factor", _terms(0, 1, 10, None), [0, 0, 0, 2, 1, 2, 0, 0])
     assert near(none, 10 / 5 + tiny)
 
 
@@ -382,11 +382,11 @@ def test_new_weight_of_the_seed(rolled_back: Db) -> None:
     }
     for task, of_sites in table.items():
         for site, wanted in zip((1, 0, -1), of_sites, strict=True):
-            found = _factor(rolled_back, "weight_room_factor", _terms(20, site, 10, task), sums)
+            found = _factor(rolled_back, "weight_free_places_factor", _terms(20, site, 10, task), sums)
             assert abs(found - wanted * 18 / 90) <= 1e-9 * found, (task, site)
-    assert _factor(rolled_back, "weight_room_factor", _terms(1, 1, 10, 1), sums) == 0
-    assert _factor(rolled_back, "weight_room_factor", _terms(20, 1, 100, 1), sums) == 100 / 5
-    found = _factor(rolled_back, "weight_room_factor", _terms(20, 0, 10, 1), sums, epsilon_1=0.5)
+    assert _factor(rolled_back, "weight_free_places_factor", _terms(1, 1, 10, 1), sums) == 0
+    assert _factor(rolled_back, "weight_free_places_factor", _terms(20, 1, 100, 1), sums) == 100 / 5
+    found = _factor(rolled_back, "weight_free_places_factor", _terms(20, 0, 10, 1), sums, epsilon_1=0.5)
     assert abs(found - 0.5 * 18 / 90) <= 1e-9
 
 
@@ -398,5 +398,5 @@ def test_terms_of_the_new_weight(rolled_back: Db) -> None:
         case(_terms(3, -1, 7, None, 1), **limits, q_site_class=-1, t_gshare="ART", t_task_class=0, t_is_merging=True),
         case(_terms(0, 0, 7, None), **limits | {"p_user_queued": 9}),
     ]
-    assert call(rolled_back, "weight_room", terms) == [each.expected for each in terms]
-    assert call(rolled_back, "weight_room_panda2026", terms) == [each.expected for each in terms]
+    assert call(rolled_back, "weight_free_places", terms) == [each.expected for each in terms]
+    assert call(rolled_back, "weight_free_places_panda2026", terms) == [each.expected for each in terms]

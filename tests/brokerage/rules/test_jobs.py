@@ -372,8 +372,8 @@ def test_wn_connectivity(rolled_back: Db) -> None:
     cases = [
         case(None),
         case(None, q_connectivity="none", q_ip_stack="IPv4"),
-        case("needs network full, the queue has not said", t_ip_connectivity="full"),
-        case("needs network http, the queue has not said", t_ip_connectivity="http"),
+        case("needs network full, the queue has none", t_ip_connectivity="full"),
+        case("needs network http, the queue has none", t_ip_connectivity="http"),
         case(None, t_ip_connectivity="none"),
         case(None, t_ip_connectivity="none", t_ip_stack="IPv4", q_ip_stack="IPv4"),
         case("needs stack IPv4, the queue has unset", t_ip_stack="IPv4"),

@@ -92,7 +92,7 @@ def test_transfer_backlog(rolled_back: Db) -> None:
         case(None, q_queued_into=2001, t_t1_weight=-1),
         case("2001", q_queued_into=2001, t_t1_weight=0),
         case("2001", q_queued_into=2001, t_t1_weight=1),
-        case("said to be backlogged", q_queued_into="Infinity"),
+        case("its backlog is marked as unlimited", q_queued_into="Infinity"),
         case(None, q_queued_into="Infinity", t_t1_weight=-1),
         case("1 files", q_queued_into=1, t_nqueued_nuc_cap=0),
         case(None, q_queued_into=0, t_nqueued_nuc_cap=0),

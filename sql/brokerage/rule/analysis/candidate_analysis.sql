@@ -1,5 +1,5 @@
--- Seed 000, ATLAS Analysis Job Brokerage, 2. PanDA's code takes grandly_unified queues and those
--- that the task's site names, too.
+-- analysis-candidates.md, anal-initial: PanDA's code also takes grandly_unified queues and the queues that the
+-- task's site names.
 create or replace function brokerage.candidate_analysis(
   t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts, x jsonb
 ) returns text
@@ -15,5 +15,5 @@ $$;
 
 comment on function brokerage.candidate_analysis(
   brokerage.task_facts, brokerage.queue_facts, brokerage.pair_facts, jsonb) is
-  'anal-initial: queues of analysis or unified type are candidates. Parameter code (boolean): as PanDA''s code, '
-  'grandly_unified and pre-assigned ones, too.';
+  'anal-initial: queues of analysis or unified type are candidates. Parameter code (boolean): grandly_unified and '
+  'pre-assigned ones, too, as in PanDA''s code.';

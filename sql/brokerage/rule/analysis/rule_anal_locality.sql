@@ -1,5 +1,4 @@
--- Seed 000, ATLAS Analysis Job Brokerage, 3; brokerage-doc-profile, anal-locality and anal-loops. PanDA's code always
--- tries with locality first (D-30).
+-- analysis-candidates.md, anal-locality: PanDA's code always tries with locality first.
 create or replace function brokerage.rule_anal_locality(
   t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts, x jsonb
 ) returns text
@@ -13,5 +12,5 @@ $$;
 
 comment on function brokerage.rule_anal_locality(
   brokerage.task_facts, brokerage.queue_facts, brokerage.pair_facts, jsonb) is
-  'anal-locality: all of the input is at the queue; not asked in a second pass. '
-  'Parameter may_be_suppressed (boolean): nor of tasks of high priority or low ioIntensity.';
+  'anal-locality: all of the input is at the queue; not checked in a second pass. Parameter may_be_suppressed '
+  '(boolean): nor for tasks of high priority or low ioIntensity.';

@@ -1,4 +1,5 @@
--- brokerage-doc-profile, anal-loops. Without input, or where locality is not asked for, a second pass decides the same.
+-- analysis-candidates.md, anal-loops: without input, or without the locality check, a second pass would decide the
+-- same.
 create or replace function brokerage.rule_anal_loops(t brokerage.task_facts) returns text
 language sql stable parallel safe
 as $$
@@ -6,4 +7,4 @@ as $$
 $$;
 
 comment on function brokerage.rule_anal_loops(brokerage.task_facts) is
-  'anal-loops: a task is decided once more, without anal-locality, where every candidate fell to a persistent rule.';
+  'anal-loops: a task is decided once more, without anal-locality, if a persistent rule rejected every candidate.';

@@ -1,5 +1,5 @@
--- brokerage-rules 1.4b and its Decided part: a pass without locality, if all of the input can be had over WAN. Where
--- queues are left that only the user's jobs there speak against, it needs a reason of its own (D-30).
+-- analysis-candidates.md, anal-loops: a pass without locality, if all of the input can be read over WAN. If queues
+-- are left that only the jobs of the user there rule out, the pass needs a reason of its own.
 create or replace function brokerage.rule_anal_loops_panda2026(t brokerage.task_facts) returns text
 language sql stable parallel safe
 as $$
@@ -13,4 +13,4 @@ as $$
 $$;
 
 comment on function brokerage.rule_anal_loops_panda2026(brokerage.task_facts) is
-  'anal-loops of panda2026: a task is decided once more, without anal-locality, where its input can be had over WAN.';
+  'anal-loops of panda2026: a task is decided once more, without anal-locality, if its input can be read over WAN.';

@@ -1,4 +1,4 @@
--- Seed 000, ATLAS Analysis Job Brokerage, 3; brokerage-doc-profile, avoid-vp.
+-- analysis-candidates.md, avoid-vp.
 create or replace function brokerage.rule_avoid_vp(
   t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts
 ) returns text
@@ -14,4 +14,4 @@ as $$
 $$;
 
 comment on function brokerage.rule_avoid_vp(brokerage.task_facts, brokerage.queue_facts, brokerage.pair_facts) is
-  'avoid-vp: no queue of virtual placement where the task avoids them, or where it is overloaded.';
+  'avoid-vp: no queue of virtual placement if the task avoids them, or if the queue is overloaded.';

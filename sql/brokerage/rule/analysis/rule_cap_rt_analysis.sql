@@ -1,4 +1,4 @@
--- Seed 000, ATLAS Analysis Job Brokerage, 3 (D-36).
+-- analysis-load.md, cap-rt.
 create or replace function brokerage.rule_cap_rt_analysis(
   t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts
 ) returns text

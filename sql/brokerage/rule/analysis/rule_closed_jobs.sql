@@ -1,4 +1,4 @@
--- brokerage-rules 1.4c (D-33).
+-- analysis-load.md, closed-jobs.
 create or replace function brokerage.rule_closed_jobs(
   t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts
 ) returns text

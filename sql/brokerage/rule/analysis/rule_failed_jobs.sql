@@ -1,5 +1,4 @@
--- Seed 000, ATLAS Analysis Job Brokerage, 3; brokerage-doc-profile, failed-jobs. PanDA's code takes equality, and
--- looks only where the stabilizer does (D-37).
+-- analysis-load.md, failed-jobs: PanDA's code includes equality, and applies only where the stabilizer does.
 create or replace function brokerage.rule_failed_jobs(
   t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts, x jsonb
 ) returns text
@@ -18,6 +17,6 @@ $$;
 
 comment on function brokerage.rule_failed_jobs(
   brokerage.task_facts, brokerage.queue_facts, brokerage.pair_facts, jsonb) is
-  'failed-jobs: fewer jobs of the task failed or were closed than twice those that finished, '
-  'or MIN_BAD_JOBS_TO_SKIP_PQ. Parameters: inclusive (as many are accepted), stabilized_alone (only where the queue of '
+  'failed-jobs: fewer jobs of the task failed or were closed than twice those that finished, or '
+  'MIN_BAD_JOBS_TO_SKIP_PQ. Parameters: inclusive (as many are accepted), stabilized_alone (only where the jobs of '
   'the user may be limited), spares_merging, spares_absent (boolean).';

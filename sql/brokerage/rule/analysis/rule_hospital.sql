@@ -1,4 +1,4 @@
--- brokerage-rules 1.4c: a set rule, so that a hospital is kept where nothing else is left.
+-- analysis-candidates.md, hospital: a set rule, so a hospital is kept if no other queue is left.
 create or replace function brokerage.rule_hospital(
   t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts
 ) returns text

@@ -1,6 +1,6 @@
--- Seed 000, ATLAS Analysis Job Brokerage, 2; brokerage-doc-profile, include-exclude. PanDA's code: only with
--- limitedSites, the site by a rule of its own, and with AUTO in the list others than the included may do where none
--- of those is left: a set rule, of which a reason with ! holds all the same.
+-- analysis-candidates.md, include-exclude: PanDA's code applies it only with limitedSites, and the site has a rule
+-- of its own. With AUTO in the list other queues than the included ones are taken if none of those is left: a set
+-- rule, in which a reason that begins with ! always holds.
 create or replace function brokerage.rule_include_exclude(
   t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts, x jsonb
 ) returns text
@@ -21,5 +21,5 @@ $$;
 
 comment on function brokerage.rule_include_exclude(
   brokerage.task_facts, brokerage.queue_facts, brokerage.pair_facts, jsonb) is
-  'include-exclude: the queue is among includedSite and site, and not among excludedSite. '
-  'Parameter limited_alone (boolean): as PanDA''s code.';
+  'include-exclude: the queue is among includedSite and site, and not among excludedSite. Parameter limited_alone '
+  '(boolean): as in PanDA''s code.';

@@ -1,4 +1,4 @@
--- brokerage-rules 1.4a: the user's quota at the storage that the output goes to.
+-- analysis-throttles.md, local-quota: the user's quota at the output storage.
 create or replace function brokerage.rule_local_quota(
   t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts
 ) returns text

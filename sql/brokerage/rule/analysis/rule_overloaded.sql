@@ -1,4 +1,4 @@
--- brokerage-rules 1.4c: a set rule; virtual placements go all the same.
+-- analysis-load.md, overloaded: a set rule; virtual placements are removed in any case.
 create or replace function brokerage.rule_overloaded(
   t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts
 ) returns text

@@ -1,4 +1,4 @@
--- brokerage-rules 1.4c, preassigned.
+-- analysis-candidates.md, preassigned.
 create or replace function brokerage.rule_preassigned(
   t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts
 ) returns text

@@ -1,5 +1,5 @@
--- brokerage-rules 1.4c: only offline rejects whoever names the queue, only some states reject at all (D-31). A list
--- counts where include-exclude reads it: with limitedSites.
+-- analysis-candidates.md, queue-status: a task that names the queue is kept from offline ones only, and only some
+-- states reject at all. A list counts where include-exclude reads it: with limitedSites.
 create or replace function brokerage.rule_queue_status_analysis_panda2026(
   t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts
 ) returns text

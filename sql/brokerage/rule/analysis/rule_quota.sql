@@ -1,5 +1,4 @@
--- Seed 000, ATLAS Analysis Job Brokerage, 1; brokerage-doc-profile, quota. PanDA's code lets only merge
--- jobs run near the limit (D-29).
+-- analysis-throttles.md, quota: PanDA's code lets only merge jobs run near the limit.
 create or replace function brokerage.rule_quota(t brokerage.task_facts, x jsonb) returns text
 language sql stable parallel safe
 as $$

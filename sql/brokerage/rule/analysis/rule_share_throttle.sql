@@ -1,5 +1,5 @@
--- Seed 000, ATLAS Analysis Job Brokerage, 1; brokerage-doc-profile, share-throttle. Running slots in hi-sites are
--- what is missing from the threshold of class A; cross-multiplied (G5).
+-- analysis-throttles.md, share-throttle: running slots at hi sites are the difference to the threshold of class A;
+-- cross-multiplied (conventions.md, Exact arithmetic).
 create or replace function brokerage.rule_share_throttle(t brokerage.task_facts) returns text
 language sql stable parallel safe
 as $$

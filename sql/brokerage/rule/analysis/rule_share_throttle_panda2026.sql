@@ -1,5 +1,5 @@
--- brokerage-rules 1.4a: usage in percent, reduced by the slots that the user has left; the lower of the usages of the
--- share and of the one above it.
+-- analysis-throttles.md, share-throttle: usage in percent, reduced by the user's remaining slots; the lower usage of
+-- the share and of its parent share.
 create or replace function brokerage.rule_share_throttle_panda2026(t brokerage.task_facts) returns text
 language sql stable parallel safe
 as $$
@@ -21,5 +21,5 @@ as $$
 $$;
 
 comment on function brokerage.rule_share_throttle_panda2026(brokerage.task_facts) is
-  'share-throttle of panda2026: where User Analysis and the share above it use much of their target, '
-  'tasks of lower classes wait.';
+  'share-throttle of panda2026: where User Analysis and its parent share use much of their target, tasks of lower '
+  'classes wait.';

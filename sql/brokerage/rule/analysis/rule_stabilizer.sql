@@ -1,4 +1,4 @@
--- Seed 000, Analysis Stabilizer; brokerage-doc-profile 4.4.
+-- analysis-load.md, stabilizer.
 create or replace function brokerage.rule_stabilizer(
   t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts, x jsonb
 ) returns text
@@ -14,4 +14,5 @@ $$;
 
 comment on function brokerage.rule_stabilizer(
   brokerage.task_facts, brokerage.queue_facts, brokerage.pair_facts, jsonb) is
-  'stabilizer: the user has not too many jobs queued there. Parameters: spares_merging, spares_absent (boolean).';
+  'stabilizer: the user does not have too many jobs queued there. Parameters: spares_merging, spares_absent '
+  '(boolean).';

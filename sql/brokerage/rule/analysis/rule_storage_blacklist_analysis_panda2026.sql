@@ -1,4 +1,4 @@
--- brokerage-rules 1.4c: every type of storage; how data come in and go out counts only in a second pass.
+-- analysis-filters.md, storage-blacklist: every type of storage; transfers in and out count only in a second pass.
 create or replace function brokerage.rule_storage_blacklist_analysis_panda2026(
   t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts
 ) returns text
@@ -15,5 +15,5 @@ $$;
 
 comment on function brokerage.rule_storage_blacklist_analysis_panda2026(
   brokerage.task_facts, brokerage.queue_facts, brokerage.pair_facts) is
-  'storage-blacklist of analysis in panda2026: input can be read and output be written; in a second pass input can '
-  'come in and output go out.';
+  'storage-blacklist of analysis in panda2026: input can be read and output written; in a second pass input can be '
+  'transferred in and output out.';

@@ -1,4 +1,4 @@
--- brokerage-rules 1.4c: the output storage, in a second pass the input storage, too.
+-- analysis-filters.md, storage-space: the output storage, in a second pass the input storage, too.
 create or replace function brokerage.rule_storage_space_analysis_panda2026(
   t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts
 ) returns text
@@ -17,5 +17,5 @@ $$;
 
 comment on function brokerage.rule_storage_space_analysis_panda2026(
   brokerage.task_facts, brokerage.queue_facts, brokerage.pair_facts) is
-  'storage-space of analysis in panda2026: enough can be used in the output storage, and in the input storage where '
-  'input has to come.';
+  'storage-space of analysis in panda2026: the output storage has enough usable space, and so has the input storage '
+  'if input has to be transferred.';

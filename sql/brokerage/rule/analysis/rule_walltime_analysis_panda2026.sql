@@ -1,5 +1,5 @@
--- brokerage-rules 1.4c: as in production, without the dynamic number of events, for jobs that take some time. The
--- upper limit, then walltime-scout (a rule of its own), then the lower one.
+-- analysis-filters.md, walltime: as in production, without the dynamic number of events, for jobs that take some
+-- time. The upper limit is compared first, then walltime-scout (a rule of its own), then the lower limit.
 create or replace function brokerage.rule_walltime_analysis_panda2026(
   t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts
 ) returns text
@@ -25,4 +25,5 @@ $$;
 
 comment on function brokerage.rule_walltime_analysis_panda2026(
   brokerage.task_facts, brokerage.queue_facts, brokerage.pair_facts) is
-  'walltime of analysis in panda2026: the work of a job lies between what mintime and maxtime of the queue stand for.';
+  'walltime of analysis in panda2026: the work of a job lies between the bounds given by mintime and maxtime of the '
+  'queue.';

@@ -1,5 +1,5 @@
--- brokerage-doc-profile, disk-io. The task's value is per core of the whole queue's slot, unless its jobs have one
--- core; compared with the limit times the cores, exactly (D-55).
+-- production-load.md, disk-io: the task's value is per core of the whole queue's slot, unless its jobs have one
+-- core; compared exactly with the limit times the cores.
 create or replace function brokerage.rule_disk_io(
   t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts
 ) returns text

@@ -1,5 +1,5 @@
--- brokerage-rules 1.2, input-completeness (panda2026): a task whose input is complete nowhere that it can
--- be read from fails as a whole.
+-- production-candidates.md, input-completeness (panda2026): a task whose input is complete at no readable storage
+-- fails as a whole.
 create or replace function brokerage.rule_input_completeness(t brokerage.task_facts) returns text
 language sql stable parallel safe
 as $$

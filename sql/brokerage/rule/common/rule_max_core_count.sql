@@ -1,4 +1,4 @@
--- brokerage-doc-profile, max-core-count: where both are set.
+-- production-filters.md, max-core-count: if both are set.
 create or replace function brokerage.rule_max_core_count(
   t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts, x jsonb
 ) returns text

@@ -1,4 +1,4 @@
--- brokerage-rules 1.2, max-io-intensity.
+-- production-filters.md, max-io-intensity.
 create or replace function brokerage.rule_max_io_intensity(
   t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts
 ) returns text

@@ -1,5 +1,5 @@
--- brokerage-rules 1.2, min-weight: behind all others; a bootstrap has weight 0 and is exempt. In analysis (1.4c) so
--- is a pre-assigned queue: one that is left is kept.
+-- production-weights.md, min-weight: after all others; a bootstrap has weight 0 and is exempt. In analysis
+-- (analysis-weights.md, min-weight) so is a pre-assigned queue: one that is left is kept.
 create or replace function brokerage.rule_min_weight(
   t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts, x jsonb
 ) returns text
@@ -14,5 +14,5 @@ $$;
 
 comment on function brokerage.rule_min_weight(
   brokerage.task_facts, brokerage.queue_facts, brokerage.pair_facts, jsonb) is
-  'min-weight: the weight is at least MIN_WEIGHT of the label and share. Parameter spares_preassigned (boolean): not '
-  'of a pre-assigned queue.';
+  'min-weight: the weight is at least MIN_WEIGHT of the label and share. Parameter spares_preassigned (boolean): a '
+  'pre-assigned queue is exempt.';

@@ -1,4 +1,4 @@
--- brokerage-doc-profile, no-pilot: no request in the last 3 h, or no record (D-70).
+-- production-load.md, no-pilot: no request in the last 3 h, or no record.
 create or replace function brokerage.rule_no_pilot(
   t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts, x jsonb
 ) returns text
@@ -10,5 +10,5 @@ as $$
 $$;
 
 comment on function brokerage.rule_no_pilot(brokerage.task_facts, brokerage.queue_facts, brokerage.pair_facts, jsonb) is
-  'no-pilot: pilots asked for jobs there in the last 3 h. Parameter spares_test (boolean): not where '
-  'the label is test.';
+  'no-pilot: pilots asked for jobs there in the last 3 h. Parameter spares_test (boolean): tasks of label test are '
+  'exempt.';

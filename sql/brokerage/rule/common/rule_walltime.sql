@@ -1,5 +1,5 @@
--- brokerage-doc-profile, walltime: between mintime and maxtime, inclusive. With a dynamic number of events, at queues
--- with mintime, the smallest job must not be too long, and the largest that can be made not too short.
+-- production-filters.md, walltime: between mintime and maxtime, inclusive. With a dynamic number of events, at
+-- queues with mintime, the smallest job must not be too long, and the largest possible job not too short.
 create or replace function brokerage.rule_walltime(
   t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts
 ) returns text
@@ -19,5 +19,5 @@ as $$
 $$;
 
 comment on function brokerage.rule_walltime(brokerage.task_facts, brokerage.queue_facts, brokerage.pair_facts) is
-  'walltime: the walltime of a job lies between mintime and maxtime of the queue; where it is not known there '
-  'must be no mintime.';
+  'walltime: the walltime of a job lies between mintime and maxtime of the queue; if it is not known, the queue must '
+  'have no mintime.';

@@ -1,4 +1,4 @@
--- brokerage-doc-profile 4.1: which sub-policy decides is a fact.
+-- zero-share.md, zero-share: the sub-policy that decides is a fact.
 create or replace function brokerage.rule_zero_share(
   t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts, x jsonb
 ) returns text
@@ -11,5 +11,4 @@ $$;
 
 comment on function brokerage.rule_zero_share(
   brokerage.task_facts, brokerage.queue_facts, brokerage.pair_facts, jsonb) is
-  'zero-share: the fair share policy of the queue leaves something for the task. '
-  'Parameter spares_preassigned (boolean).';
+  'zero-share: the fair share policy of the queue has a share for the task. Parameter spares_preassigned (boolean).';

@@ -1,4 +1,5 @@
--- brokerage-doc-profile, prod-initial-preassigned and preassigned-merge; parameter by: which of them.
+-- production-candidates.md, prod-initial-preassigned; production-candidates.md, preassigned-merge. Parameter by:
+-- which of them.
 create or replace function brokerage.candidate_preassigned(
   t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts, x jsonb
 ) returns text
@@ -12,5 +13,5 @@ $$;
 
 comment on function brokerage.candidate_preassigned(
   brokerage.task_facts, brokerage.queue_facts, brokerage.pair_facts, jsonb) is
-  'prod-initial-preassigned, preassigned-merge: of a pre-assigned task exactly the queues listed are candidates. '
+  'prod-initial-preassigned, preassigned-merge: exactly the listed queues are candidates of a pre-assigned task. '
   'Parameter by: the rule that must have pre-assigned it; none = either.';

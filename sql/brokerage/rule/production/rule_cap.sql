@@ -1,4 +1,4 @@
--- brokerage-doc-profile, cap: both inequalities of the seed; R = 0 allows only an empty queue (D-27, D-72).
+-- production-load.md, cap: both inequalities of the documentation; R = 0 allows only an empty queue.
 create or replace function brokerage.rule_cap(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts)
 returns text
 language sql stable parallel safe
@@ -17,4 +17,4 @@ as $$
 $$;
 
 comment on function brokerage.rule_cap(brokerage.task_facts, brokerage.queue_facts, brokerage.pair_facts) is
-  'cap: not more jobs waiting than twice the running ones, of the share at the queue.';
+  'cap: not more waiting jobs than twice the running ones, of the share at the queue.';

@@ -1,4 +1,4 @@
--- brokerage-rules 1.2, cap: with NQUEUELIMITSITE as the floor; not for express tasks and pseudo-queues (D-27, D-72).
+-- production-load.md, cap: NQUEUELIMITSITE is the least limit; express tasks and pseudo-queues are exempt.
 create or replace function brokerage.rule_cap_panda2026(
   t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts
 ) returns text
@@ -14,4 +14,4 @@ as $$
 $$;
 
 comment on function brokerage.rule_cap_panda2026(brokerage.task_facts, brokerage.queue_facts, brokerage.pair_facts) is
-  'cap of panda2026: not more jobs waiting than twice the running ones or NQUEUELIMITSITE, of the share at the queue.';
+  'cap of panda2026: not more waiting jobs than twice the running ones or NQUEUELIMITSITE, of the share at the queue.';

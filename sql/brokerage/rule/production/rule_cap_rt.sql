@@ -1,5 +1,5 @@
--- brokerage-rules 1.2, cap-rt: every queue with statistics of the task's resource types, the share's
--- running jobs where they are more.
+-- production-load.md, cap-rt: every queue with statistics of the task's resource types; the share's running jobs if
+-- they are more.
 create or replace function brokerage.rule_cap_rt(
   t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts
 ) returns text
@@ -16,4 +16,4 @@ as $$
 $$;
 
 comment on function brokerage.rule_cap_rt(brokerage.task_facts, brokerage.queue_facts, brokerage.pair_facts) is
-  'cap-rt: not more jobs of the task''s resource types waiting than twice the running ones or NQUEUELIMITSITE.';
+  'cap-rt: not more waiting jobs of the task''s resource types than twice the running ones or NQUEUELIMITSITE.';

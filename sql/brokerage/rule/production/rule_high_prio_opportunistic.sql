@@ -1,4 +1,4 @@
--- brokerage-doc-profile, high-prio-opportunistic: the id is historical, no pledge is looked at (D-17).
+-- production-filters.md, high-prio-opportunistic: the id is historical, pledges do not count.
 create or replace function brokerage.rule_high_prio_opportunistic(
   t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts
 ) returns text

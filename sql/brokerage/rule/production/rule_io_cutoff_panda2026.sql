@@ -1,5 +1,5 @@
--- brokerage-rules 1.2, io-cutoff: over the cutoffs in whole MiB (D-23). A set rule: nobody is rejected where nobody
--- passes. Asked first with copies on tape, then without.
+-- production-filters.md, io-cutoff: over the cutoffs in whole MiB. A set rule: it rejects no queue if no queue
+-- passes. Applied first with copies on tape, then without (production-filters.md, io-cutoff-disk).
 create or replace function brokerage.rule_io_cutoff_panda2026(
   t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts, x jsonb
 ) returns text

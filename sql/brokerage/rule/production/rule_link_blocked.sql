@@ -1,5 +1,4 @@
--- brokerage-doc-profile, link-blocked: closeness -1. panda2026: once the nucleus is over its cap, links are not
--- looked at.
+-- network.md, link-blocked: closeness -1. In panda2026 links do not count once the nucleus is over its cap.
 create or replace function brokerage.rule_link_blocked(
   t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts, x jsonb
 ) returns text

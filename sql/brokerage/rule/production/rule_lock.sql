@@ -1,4 +1,4 @@
--- brokerage-rules 1.2, lock: in the last five minutes.
+-- production-load.md, lock: in the last five minutes.
 create or replace function brokerage.rule_lock(t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts)
 returns text
 language sql stable parallel safe

@@ -1,5 +1,5 @@
--- brokerage-rules 1.2, no-pilot: waived for test labels, jumbo jobs at their queues, slots for the task
--- (num-slots) and pre-assignment (D-70).
+-- production-load.md, no-pilot: waived for test labels, jumbo jobs at their queues, slots for the task
+-- (facts-and-formulas.md, num-slots) and pre-assignment.
 create or replace function brokerage.rule_no_pilot_panda2026(
   t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts
 ) returns text

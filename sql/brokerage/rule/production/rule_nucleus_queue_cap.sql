@@ -1,5 +1,5 @@
--- brokerage-doc-profile, nucleus-queue-cap: all queues, those of the nucleus too. panda2026: its own storage is
--- spared, and at the cap already (D-16).
+-- network.md, nucleus-queue-cap: all queues, those of the nucleus too. In panda2026 its own storage is exempt, and
+-- the cap itself rejects.
 create or replace function brokerage.rule_nucleus_queue_cap(
   t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts, x jsonb
 ) returns text
@@ -17,5 +17,5 @@ $$;
 
 comment on function brokerage.rule_nucleus_queue_cap(
   brokerage.task_facts, brokerage.queue_facts, brokerage.pair_facts, jsonb) is
-  'nucleus-queue-cap: not too many files queued into the nucleus, wherever from. Parameters: inclusive (boolean: the '
+  'nucleus-queue-cap: not too many files queued into the nucleus, from anywhere. Parameters: inclusive (boolean: the '
   'cap itself is too many), spares_own (boolean: not for its own queues), urgent_alone.';

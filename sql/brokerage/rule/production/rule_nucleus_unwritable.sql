@@ -1,4 +1,4 @@
--- brokerage-rules 1.2: write_wan of the nucleus' default output storage is OFF or TEST.
+-- network.md, nucleus-unwritable: write_wan of the nucleus' default output storage is OFF or TEST.
 create or replace function brokerage.rule_nucleus_unwritable(
   t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts
 ) returns text
@@ -12,4 +12,4 @@ $$;
 
 comment on function brokerage.rule_nucleus_unwritable(
   brokerage.task_facts, brokerage.queue_facts, brokerage.pair_facts) is
-  'nucleus-unwritable: the nucleus takes outputs from elsewhere; its own queues need not ask.';
+  'nucleus-unwritable: the nucleus can take outputs from elsewhere; its own queues are exempt.';

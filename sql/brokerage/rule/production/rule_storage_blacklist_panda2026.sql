@@ -1,5 +1,5 @@
--- brokerage-rules 1.2, storage-blacklist: DATADISKs, four activities, in this order; not where
--- storage-space has failed (D-77).
+-- production-filters.md, storage-blacklist: DATADISKs, four activities, in this order; not where storage-space has
+-- rejected.
 create or replace function brokerage.rule_storage_blacklist_panda2026(
   t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts
 ) returns text
@@ -20,4 +20,4 @@ $$;
 
 comment on function brokerage.rule_storage_blacklist_panda2026(
   brokerage.task_facts, brokerage.queue_facts, brokerage.pair_facts) is
-  'storage-blacklist of panda2026: input can come in and be read, output be written and go out.';
+  'storage-blacklist of panda2026: input can be transferred in and read, output written and transferred out.';

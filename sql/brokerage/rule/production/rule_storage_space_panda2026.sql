@@ -1,4 +1,4 @@
--- brokerage-rules 1.2, storage-space: usable space, equality passes (D-06).
+-- production-filters.md, storage-space: usable space, equality passes.
 create or replace function brokerage.rule_storage_space_panda2026(
   t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts
 ) returns text
@@ -13,4 +13,4 @@ $$;
 
 comment on function brokerage.rule_storage_space_panda2026(
   brokerage.task_facts, brokerage.queue_facts, brokerage.pair_facts) is
-  'storage-space of panda2026: STORAGE_MIN_FREE_SIZE can be used in the default output storage of the queue.';
+  'storage-space of panda2026: the default output storage of the queue has STORAGE_MIN_FREE_SIZE of usable space.';

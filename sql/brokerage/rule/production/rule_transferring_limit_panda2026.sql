@@ -1,5 +1,5 @@
--- brokerage-rules 1.2, transferring-limit: not for the nucleus and who shares its storage, not for queues without
--- storage; jobs that the nucleus cannot take do not count (D-69).
+-- production-load.md, transferring-limit: not for the nucleus and queues that share its storage, not for queues
+-- without storage; jobs that the nucleus cannot take do not count.
 create or replace function brokerage.rule_transferring_limit_panda2026(
   t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts
 ) returns text

@@ -1,4 +1,5 @@
--- brokerage-rules 1.2, walltime: the upper limit, then walltime-scout (a rule of its own), then the lower one.
+-- production-filters.md, walltime: the upper limit is compared first, then walltime-scout (a rule of its own), then
+-- the lower limit.
 create or replace function brokerage.rule_walltime_panda2026(
   t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts
 ) returns text
@@ -24,4 +25,4 @@ $$;
 
 comment on function brokerage.rule_walltime_panda2026(
   brokerage.task_facts, brokerage.queue_facts, brokerage.pair_facts) is
-  'walltime of panda2026: the work of a job lies between what mintime and maxtime of the queue stand for.';
+  'walltime of panda2026: the work of a job lies between the bounds given by mintime and maxtime of the queue.';

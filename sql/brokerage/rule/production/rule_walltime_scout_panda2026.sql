@@ -1,4 +1,4 @@
--- brokerage-rules 1.2, walltime-scout: a day at 10 HS06 a core; no maxtime = no limit (D-20).
+-- production-filters.md, walltime-scout: a day at 10 HS06 a core; no maxtime = no limit.
 create or replace function brokerage.rule_walltime_scout_panda2026(
   t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts
 ) returns text

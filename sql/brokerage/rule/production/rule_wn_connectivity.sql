@@ -1,5 +1,5 @@
--- brokerage-doc-profile, wn-connectivity: checked when the task gives connectivity or stack; then the
--- stacks are equal, unset ones too.
+-- production-filters.md, wn-connectivity: checked if the task gives connectivity or stack; then the stacks are
+-- equal, unset ones too.
 create or replace function brokerage.rule_wn_connectivity(
   t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts
 ) returns text
@@ -9,7 +9,7 @@ as $$
     when t.ip_connectivity is null and t.ip_stack is null then null
     when t.ip_connectivity = 'full' and q.connectivity is distinct from 'full'
          or t.ip_connectivity = 'http' and coalesce(q.connectivity, 'none') not in ('full', 'http')
-    then format('needs network %s, the queue has %s', t.ip_connectivity, coalesce(q.connectivity, 'not said'))
+    then format('needs network %s, the queue has %s', t.ip_connectivity, coalesce(q.connectivity, 'none'))
     when t.ip_stack is distinct from q.ip_stack
     then format('%s, the queue has %s', coalesce('needs stack ' || t.ip_stack, 'the task names no IP stack'),
                 coalesce(q.ip_stack, 'unset'))

@@ -1,4 +1,4 @@
--- brokerage-rules 1.2, wn-connectivity: a stack of the queue alone refuses nobody (D-21).
+-- production-filters.md, wn-connectivity: a stack given by the queue alone rejects no task.
 create or replace function brokerage.rule_wn_connectivity_panda2026(
   t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts
 ) returns text
@@ -8,7 +8,7 @@ as $$
     when brokerage.is_only_site(t, q, p) then null
     when t.ip_connectivity in ('full', 'http') and q.connectivity is distinct from 'full'
          and not (t.ip_connectivity = 'http' and q.connectivity is not distinct from 'http')
-    then format('needs network %s, the queue has %s', t.ip_connectivity, coalesce(q.connectivity, 'not said'))
+    then format('needs network %s, the queue has %s', t.ip_connectivity, coalesce(q.connectivity, 'none'))
     when t.ip_stack is not null and t.ip_stack is distinct from q.ip_stack
     then format('needs stack %s, the queue has %s', t.ip_stack, coalesce(q.ip_stack, 'unset'))
   end

@@ -1,4 +1,4 @@
--- brokerage-rules 1.2, work-shortage: cores of running and starting jobs.
+-- production-load.md, work-shortage: cores of running and starting jobs.
 create or replace function brokerage.rule_work_shortage(
   t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts
 ) returns text
@@ -13,4 +13,4 @@ as $$
 $$;
 
 comment on function brokerage.rule_work_shortage(brokerage.task_facts, brokerage.queue_facts, brokerage.pair_facts) is
-  'work-shortage: when work is short only pledged cores get some (core:WORK_SHORTAGE).';
+  'work-shortage: when work is short, only pledged cores get work (core:WORK_SHORTAGE).';

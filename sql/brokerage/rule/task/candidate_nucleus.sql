@@ -1,6 +1,6 @@
--- brokerage-doc-profile 3, task-nucleus-list and task-preset-nucleus: sites with a queue of role nucleus;
--- where a task has its nucleus already, that one and no other. satellites: of a full-chain task those with
--- a bareNucleus mode, too (D-62).
+-- task-brokerage.md, task-nucleus-list; task-brokerage.md, task-preset-nucleus: sites with a queue of role nucleus;
+-- if a task has its nucleus already, that one and no other. satellites: for a full-chain task also sites with a
+-- bareNucleus mode (task-brokerage.md, task-nucleus-initial).
 create or replace function brokerage.candidate_nucleus(
   t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts, x jsonb
 ) returns text
@@ -16,4 +16,4 @@ $$;
 
 comment on function brokerage.candidate_nucleus(
   brokerage.task_facts, brokerage.queue_facts, brokerage.pair_facts, jsonb) is
-  'task-nucleus-list, task-preset-nucleus: which nuclei enter the list of a task. Parameter satellites.';
+  'task-nucleus-list, task-preset-nucleus: which nuclei enter the list of a task. Parameter satellites (boolean).';

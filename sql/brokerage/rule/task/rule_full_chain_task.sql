@@ -1,4 +1,4 @@
--- brokerage-doc-profile 3, full-chain-task.
+-- full-chain.md, full-chain-task.
 create or replace function brokerage.rule_full_chain_task(
   t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts
 ) returns text
@@ -20,4 +20,5 @@ as $$
 $$;
 
 comment on function brokerage.rule_full_chain_task(brokerage.task_facts, brokerage.queue_facts, brokerage.pair_facts) is
-  'full-chain-task: bareNucleus=only takes nothing but full chain; only, require and capable want what the seed says.';
+  'full-chain-task: a nucleus with bareNucleus=only takes nothing but full chains; tasks of mode only, require and '
+  'capable need the nucleus that the documentation gives them.';

@@ -1,4 +1,4 @@
--- brokerage-rules 1.1, full-chain-task (D-10, D-64).
+-- full-chain.md, full-chain-task.
 create or replace function brokerage.rule_full_chain_task_panda2026(
   t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts
 ) returns text
@@ -17,4 +17,4 @@ $$;
 
 comment on function brokerage.rule_full_chain_task_panda2026(
   brokerage.task_facts, brokerage.queue_facts, brokerage.pair_facts) is
-  'full-chain-task of panda2026: bare nuclei for full chains, and where the parent went.';
+  'full-chain-task of panda2026: bare nuclei for full chains, and the nucleus of the parent.';

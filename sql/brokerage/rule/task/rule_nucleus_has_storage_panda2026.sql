@@ -1,5 +1,5 @@
--- brokerage-rules 1.1, nucleus-has-storage: each output token fits a storage (D-04). A task whose outputs are all
--- distributed (ddd:) needs none.
+-- task-brokerage.md, nucleus-has-storage: each output token fits a storage. A task whose outputs are all distributed
+-- (ddd:) needs none.
 create or replace function brokerage.rule_nucleus_has_storage_panda2026(
   t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts
 ) returns text

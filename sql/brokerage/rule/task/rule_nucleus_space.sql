@@ -1,4 +1,5 @@
--- brokerage-doc-profile 3, nucleus-space; free - 0.25 * RW / 864000 > threshold, multiplied out (G5).
+-- task-brokerage.md, nucleus-space: free - 0.25 * RW / 864000 > threshold, multiplied out (conventions.md, Exact
+-- arithmetic).
 create or replace function brokerage.rule_nucleus_space(
   t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts
 ) returns text
@@ -13,4 +14,4 @@ as $$
 $$;
 
 comment on function brokerage.rule_nucleus_space(brokerage.task_facts, brokerage.queue_facts, brokerage.pair_facts) is
-  'nucleus-space: free and expired space, less what the remaining work will fill, is over DISK_THRESHOLD.';
+  'nucleus-space: free and expired space, less the output of the remaining work, is over DISK_THRESHOLD.';

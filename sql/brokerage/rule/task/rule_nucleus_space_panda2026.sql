@@ -1,4 +1,4 @@
--- brokerage-rules 1.1, nucleus-space: whole GB of demand, equality passes (D-06).
+-- task-brokerage.md, nucleus-space: whole GB of demand, equality passes.
 create or replace function brokerage.rule_nucleus_space_panda2026(
   t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts
 ) returns text
@@ -13,4 +13,4 @@ $$;
 
 comment on function brokerage.rule_nucleus_space_panda2026(
   brokerage.task_facts, brokerage.queue_facts, brokerage.pair_facts) is
-  'nucleus-space of panda2026: usable space, less what the remaining work will fill, is DISK_THRESHOLD or more.';
+  'nucleus-space of panda2026: usable space, less the output of the remaining work, is DISK_THRESHOLD or more.';

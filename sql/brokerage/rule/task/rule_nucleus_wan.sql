@@ -1,4 +1,4 @@
--- brokerage-rules 1.1, nucleus-wan (D-05).
+-- task-brokerage.md, nucleus-wan.
 create or replace function brokerage.rule_nucleus_wan(
   t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts
 ) returns text

@@ -1,4 +1,4 @@
--- brokerage-rules 1.1, task-input-scan (D-03); a task with its nucleus is not looked at.
+-- task-brokerage.md, task-input-scan: a task with its nucleus is exempt.
 create or replace function brokerage.rule_task_input_scan(t brokerage.task_facts) returns text
 language sql stable parallel safe
 as $$
@@ -6,4 +6,4 @@ as $$
 $$;
 
 comment on function brokerage.rule_task_input_scan(brokerage.task_facts) is
-  'task-input-scan: each input dataset is complete somewhere where it can be read over WAN.';
+  'task-input-scan: each input dataset is complete at some storage that can be read over WAN.';

@@ -1,5 +1,4 @@
--- brokerage-rules 1.1, task-job-check (D-07). The parameters are read where the check is
--- made: brokerage.with_job_check.
+-- task-brokerage.md, task-job-check: the parameters are read where the check is made, in brokerage.with_job_check.
 create or replace function brokerage.rule_task_job_check(
   t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts
 ) returns text
@@ -10,5 +9,5 @@ as $$
 $$;
 
 comment on function brokerage.rule_task_job_check(brokerage.task_facts, brokerage.queue_facts, brokerage.pair_facts) is
-  'task-job-check: some queue of the nucleus could run the jobs of the task. Parameters: last rule of the job broker '
-  'that is asked, and those left out (without).';
+  'task-job-check: some queue of the nucleus could run the jobs of the task. Parameters: last (text, the last rule of '
+  'the job broker that is applied), without (the rules left out).';

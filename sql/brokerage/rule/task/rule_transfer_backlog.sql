@@ -1,4 +1,4 @@
--- brokerage-doc-profile 3, transfer-backlog.
+-- task-brokerage.md, transfer-backlog.
 create or replace function brokerage.rule_transfer_backlog(
   t brokerage.task_facts, q brokerage.queue_facts, p brokerage.pair_facts
 ) returns text
@@ -6,7 +6,7 @@ language sql stable parallel safe
 as $$
   select case
     when not p.is_preassigned and coalesce(t.t1_weight, 0) >= 0 and q.queued_into > t.nqueued_nuc_cap
-    then case when q.queued_into = 'infinity' then 'it is said to be backlogged'
+    then case when q.queued_into = 'infinity' then 'its backlog is marked as unlimited'
               else format('%s files are queued into it, NQUEUED_NUC_CAP is %s', q.queued_into, t.nqueued_nuc_cap) end
   end
 $$;

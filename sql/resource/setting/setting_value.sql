@@ -1,0 +1,28 @@
+-- A text that is no interval, and a number that no integer holds, are found by trying.
+create or replace function resource.setting_value(p_type regtype, p_value jsonb) returns jsonb
+language plpgsql stable
+as $$
+declare
+  v_kind text := jsonb_typeof(p_value);
+begin
+  return case
+    when p_type = 'interval'::regtype and v_kind = 'number'
+    then to_jsonb(make_interval(secs => p_value::float8)::text)
+    when p_type = 'interval'::regtype and v_kind = 'string' then to_jsonb((p_value #>> '{}')::interval::text)
+    when p_type = 'text[]'::regtype and v_kind = 'null' then jsonb '[]'
+    when p_type = 'text[]'::regtype and v_kind in ('string', 'array')
+    then (select coalesce(jsonb_agg(distinct t.value), '[]')
+            from jsonb_array_elements(case v_kind when 'array' then p_value else jsonb_build_array(p_value) end) t
+          having coalesce(bool_and(resource.setting_value('text', t.value) is not null), true))
+    when p_type = 'text'::regtype and v_kind = 'string' and length(p_value #>> '{}') between 1 and 1000 then p_value
+    when p_type = 'boolean'::regtype and v_kind = 'boolean' then p_value
+    when p_type = 'int'::regtype and v_kind = 'number' and resource.suits('an integer of 32 bits', p_value)
+    then to_jsonb(p_value::int)
+  end;
+exception when data_exception then
+  return null;
+end $$;
+
+comment on function resource.setting_value(regtype, jsonb) is
+  'The JSON value that a setting of a type stores for one that was given: an interval for a text or a number of '
+  'seconds, a list for one text. Null = the value is of another type. A list is sorted and without duplicates.';

@@ -1,0 +1,59 @@
+-- MATCHING.md, Explanations: taskqueue.explain_job compares a job with the resources seen lately. At most one row per
+-- kind in ten seconds, in an unlogged table: a call that finds no match writes no WAL, and no agent waits for
+-- another. A known description is noted again by one call in fifty (one in ten where nothing matched), so that ten
+-- thousand kinds of resources cost little.
+create or replace function taskqueue.note_resource(
+  p_setup text, p_resource jsonb, p_known taskqueue.known_offer, p_matched boolean
+) returns void
+language plpgsql
+as $$
+declare
+  v_offer taskqueue.offer;
+  v_resource jsonb;
+  v_class uuid;
+  v_now timestamptz := resource.clock(p_setup);
+  v_bucket bigint := p_known.cpu_buckets[width_bucket((p_known.offer).cpu_time, p_known.cpu_buckets)];
+begin
+  if coalesce(v_bucket, 0) = any (p_known.seen) and p_known.seen_at > v_now - interval '10 seconds' then
+    return;
+  end if;
+  v_offer := p_known.offer;
+  v_resource := p_resource - '{JobID,Setup,OwnerDN,OwnerGroup}'::text[];
+  if v_resource ? 'CPUTime' then
+    v_resource := v_resource || jsonb_build_object('CPUTime', coalesce(v_bucket, 0));
+  end if;
+  if v_offer.owner_dn is not null then
+    v_resource := v_resource || jsonb_build_object('OwnerDN', v_offer.owner_dn);
+  end if;
+  if v_offer.owner_groups is not null then
+    v_resource := v_resource || jsonb_build_object('OwnerGroup', v_offer.owner_groups);
+  end if;
+  -- lists are sets; a list of one value is that value, and an empty list is no key
+  if v_resource @? 'strict $.* ? (@.type() == "array")' then
+    select jsonb_object_agg(e.key, case when v.texts is null then e.value
+                                        when cardinality(v.texts) = 1 then to_jsonb(v.texts[1])
+                                        else to_jsonb(v.texts) end)
+      into v_resource
+      from jsonb_each(v_resource) e
+     cross join lateral (
+       select case when jsonb_typeof(e.value) = 'array' then taskqueue.text_set(e.key, e.value) end as texts) v
+     where v.texts is distinct from '{}';
+  end if;
+  v_class := md5(v_resource::text)::uuid;
+  if not exists (select from taskqueue.resource_seen s
+                  where s.setup = p_setup and s.class = v_class and s.seen_at > v_now - interval '10 seconds')
+     and pg_try_advisory_xact_lock(hashtextextended(p_setup || v_class, 2)) then
+    insert into taskqueue.resource_seen (setup, class, seen_at, matched, resource)
+    values (p_setup, v_class, v_now, p_matched, v_resource);
+  end if;
+  update taskqueue.known_offer k
+     set seen_at = v_now,
+         seen = case when coalesce(v_bucket, 0) = any (k.seen) then k.seen else k.seen || coalesce(v_bucket, 0) end
+   where k.ctid = any (array(select i.ctid from taskqueue.known_offer i
+                              where i.setup = p_setup and i.digest = p_known.digest and i.resource = p_known.resource
+                                for update skip locked));
+end $$;
+
+comment on function taskqueue.note_resource(text, jsonb, taskqueue.known_offer, boolean) is
+  'Notes the kind of a resource description: CPUTime as the highest bucket that it covers (seconds), lists as sets, '
+  'the owner of the identity, without JobID.';

@@ -1,0 +1,77 @@
+-- SHARES.md, When priorities change: a new TaskQueue has its own right priority when it becomes visible; the other
+-- TaskQueues of its entity follow (taskqueue.share_mark).
+-- Counting the jobs of a TaskQueue takes 20 us: up to ten TaskQueues of an entity are counted as they are now; with
+-- more, the weights by which they have their priorities are used (taskqueue.owner_weight), which maintenance keeps
+-- within a tenth. Two transactions that open TaskQueues of an entity at the same time do not see each other's; both
+-- leave a mark.
+create or replace function taskqueue.open_task_queues(p_setup text, p_task_queue_ids bigint[]) returns void
+language plpgsql
+as $$
+declare
+  v_entity record;
+  v_owners bigint;
+  v_task_queues bigint;
+  v_weight float8;
+begin
+  if p_task_queue_ids = '{}' then
+    return;
+  end if;
+  for v_entity in
+    select q.owner_group,
+           case when coalesce(g.job_sharing, false) then '' else q.owner_dn end as owner_dn,
+           coalesce(g.share, 1000) * coalesce(c.factor, 1) as share,
+           coalesce(g.job_sharing, false) as job_sharing, coalesce(g.allow_background, false) as allow_background,
+           s.ten_first, array_agg(q.task_queue_id) as ids
+      from taskqueue.task_queue q
+      join taskqueue.setting s on s.setup = q.setup
+      left join taskqueue.owner_group g on g.setup = q.setup and g.owner_group = q.owner_group
+      left join taskqueue.share_correction c
+             on c.setup = q.setup and c.owner_group = q.owner_group
+            and c.owner_dn = case when s.shares = 'global' or coalesce(g.job_sharing, false) then '' else q.owner_dn end
+     where q.setup = p_setup and q.task_queue_id = any (p_task_queue_ids)
+     group by 1, 2, 3, 4, 5, 6
+  loop
+    select count(*), sum(o.task_queues) filter (where o.mine), sum(o.weight) filter (where o.mine)
+      into v_owners, v_task_queues, v_weight
+      from (select sum(w.task_queues) as task_queues,
+                   sum(w.weight) filter (where not (w.light and v_entity.allow_background)) as weight,
+                   v_entity.job_sharing or w.owner_dn = v_entity.owner_dn as mine
+              from taskqueue.owner_weight w where w.setup = p_setup and w.owner_group = v_entity.owner_group
+             group by w.owner_dn having sum(w.task_queues) > 0) o;
+    if v_task_queues <= 10 then
+      select sum(w.weight) filter (where not taskqueue.is_background(w.weight, v_entity.allow_background)) into v_weight
+        from taskqueue.task_queue q
+       cross join lateral taskqueue.weight_of_task_queue(q, v_entity.ten_first) w
+       where q.setup = p_setup and q.owner_group = v_entity.owner_group
+         and (v_entity.job_sharing or q.owner_dn = v_entity.owner_dn);
+    end if;
+    if v_entity.job_sharing then
+      v_owners := 1;
+    end if;
+    update taskqueue.task_queue q set priority = p.priority
+      from (select n.task_queue_id,
+                   sum(taskqueue.own_priority(v_entity.share / v_owners, w.weight, v_weight,
+                                              v_entity.allow_background)) as priority
+              from taskqueue.task_queue n
+              join taskqueue.definition d on d.setup = n.setup and d.definition_id = n.definition_id
+              join taskqueue.definition f on f.setup = d.setup and f.family = d.family
+              join taskqueue.task_queue m on m.setup = f.setup and m.definition_id = f.definition_id
+             cross join lateral (select m.mean_weight as weight where v_task_queues > 10
+                                 union all
+                                 select c.weight
+                                   from taskqueue.weight_of_task_queue(m, v_entity.ten_first) c
+                                  where v_task_queues <= 10) w
+             where n.setup = p_setup and n.task_queue_id = any (v_entity.ids)
+             group by n.task_queue_id) p
+     where q.setup = p_setup and q.task_queue_id = p.task_queue_id;
+    insert into taskqueue.share_mark (setup, owner_group, marked_at)
+    values (p_setup, v_entity.owner_group, resource.clock(p_setup));
+    if random() < 1.0 / 16 then
+      perform taskqueue.fold_weights(p_setup, v_entity.owner_group);
+    end if;
+  end loop;
+  perform taskqueue.post_task_queues(p_setup, p_task_queue_ids, false);
+end $$;
+
+comment on function taskqueue.open_task_queues(text, bigint[]) is
+  'Gives TaskQueues that taskqueue.make_task_queue made in this transaction their priorities and their postings.';

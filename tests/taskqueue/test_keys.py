@@ -1,0 +1,89 @@
+"""The views of the keys of descriptions and requirements, against the functions that read the keys."""
+
+import re
+from functools import partial
+from typing import Any
+
+import pytest
+from psycopg.types.json import Jsonb
+
+from tests.calls import Calls, requirements, resource
+
+VALUES: dict[str, Any] = {"text": "default", "number": 1000, "cpu_time": 500, "integer": 4, "boolean": True}
+TEXTS: tuple[Any, ...] = (["default"], "default", None, [])
+
+
+def keys(q: Calls, view: str) -> dict[str, str]:
+    return dict(q.rows(f"select key, type from taskqueue.{view}"))
+
+
+def source(q: Calls, function: str) -> str:
+    return str(q.value("select prosrc from pg_proc where oid = %s::regproc", f"taskqueue.{function}"))
+
+
+def test_offer_of_reads_exactly_the_keys_of_the_view(q: Calls) -> None:
+    branches = re.findall(r"\bwhen ('\w+'(?:,\s*'\w+')*)\s*then", source(q, "offer_of"))
+    assert sorted(re.findall(r"\w+", " ".join(branches))) == sorted(keys(q, "description_key"))
+
+
+def test_each_key_of_a_description_is_accepted_with_its_type(q: Calls) -> None:
+    for key, kind in keys(q, "description_key").items():
+        for value in TEXTS if kind == "texts" else (VALUES[kind],):
+            given = {"Tag": ["default"], **resource(), key: value}
+            q.call_rows("matching_queues", Jsonb(given))
+        state, message = q.refusal(partial(q.queues, **{key: {"a": 1}}))
+        assert (state, key in message) == ("PB001", True)
+
+
+def test_each_requirement_is_accepted_with_its_type(q: Calls) -> None:
+    canonical = dict(q.rows("select key, canonical_key from taskqueue.requirement_key"))
+    q.insert(1)
+    for key, kind in keys(q, "requirement_key").items():
+        for value in TEXTS if kind == "texts" else (VALUES[kind],):
+            given = requirements(**{"OwnerDN": None} if key == "Owner" else {}, **{key: value})
+            found = q.call("canonical_requirements", Jsonb(given))
+            stored = [value] if isinstance(value, str) and kind == "texts" else value
+            assert found.get(canonical[key]) == (stored or None if canonical[key] else None), (key, value)
+        state, message = q.refusal(partial(q.insert, 2, **{key: {"a": 1}}))
+        assert (state, key in message) == ("PB001", True)
+
+
+def test_a_requirement_is_required_where_the_view_has_it_so(q: Calls) -> None:
+    required = {key for (key,) in q.rows("select key from taskqueue.requirement_key where is_required")}
+    assert required == set(requirements())
+    for key in required:
+        state, message = q.refusal(partial(q.insert, 1, **{key: None}))
+        assert (state, message.startswith(f"{key} is missing")) == ("PB001", True)
+
+
+def test_settings_take_the_keys_of_the_view(q: Calls) -> None:
+    for key, strict in q.rows("select key, may_be_strict from taskqueue.description_key"):
+        q.settings(required_keys=[key])
+        if strict:
+            q.settings(strict_keys=[key])
+        else:
+            assert q.refusal(partial(q.settings, strict_keys=[key])) == (
+                "PB001",
+                f"invalid value {key} for setting strict_keys",
+            )
+    assert q.refusal(partial(q.settings, required_keys=["Sites"]))[0] == "PB001"
+    assert "offered('" not in re.sub(r"offered\('(Site|GridCE|Platform|JobType)'", "", source(q, "offer_of")), (
+        "strict_keys acts on the keys that may be strict"
+    )
+
+
+@pytest.mark.parametrize("view", ["description_key", "requirement_key"])
+def test_a_condition_of_a_key_is_one_that_is_explained(q: Calls, view: str) -> None:
+    q.insert(1)
+    assert {name for (name,) in q.rows(f"select condition from taskqueue.{view} where condition is not null")} <= set(
+        q.explain(1)
+    )
+
+
+def test_an_unknown_key_is_answered_with_the_known_ones(q: Calls) -> None:
+    for view, query in (
+        ("description_key", "select taskqueue.matching_queues('default', '{\"CPUTime\": 1, \"Sit\": 1}')"),
+        ("requirement_key", "select taskqueue.canonical_requirements('default', '{\"Sit\": 1}')"),
+    ):
+        error = q.error_of(partial(q.rows, query))
+        assert re.findall(r"\w+", error.diag.message_hint or "")[2:] == list(keys(q, view))
