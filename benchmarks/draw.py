@@ -1,4 +1,4 @@
-"""The law of section 5 in closed form, and the chi-square test against it; with the standard library alone.
+"""The formula of DRAWING.md, Formula of the draw, and the chi-square test against it; with the standard library alone.
 
 Keys are U/p with U uniform on (0, 1), the smallest wins. A candidate's key exceeds x with probability 1 - p x, so that
 a level of n candidates with priority p wins with the probability of the integral of

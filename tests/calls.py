@@ -1,4 +1,4 @@
-"""The calls of the room taskqueue as tests make them: one statement each, requirements and resources as keywords."""
+"""The calls of the schema taskqueue as tests make them: one statement each, requirements and resources as keywords."""
 
 import uuid
 from collections.abc import Callable, Iterable
@@ -10,8 +10,8 @@ from psycopg.types.json import Jsonb
 
 PLENTY = 10**9  # seconds of CPU time: above every bucket
 
-# What the rooms hold: a fingerprint of every table, to compare before and after a call that must store nothing. What an
-# upgrade says of itself is large, and no call writes it.
+# A fingerprint of every table, to compare before and after a call that must store nothing. The state of the
+# installation is large, and no call writes it.
 _STORED = """
 create or replace function pg_temp.stored() returns table(name text, fingerprint text)
 language plpgsql
@@ -64,7 +64,7 @@ def group(name: str) -> dict[str, Any]:
 
 
 class Calls:
-    """The room's functions in one setup, over one connection."""
+    """The functions of the schema in one setup, over one connection."""
 
     def __init__(self, connection: psycopg.Connection[Any], setup: str = "default") -> None:
         self.connection = connection
@@ -80,12 +80,12 @@ class Calls:
         return value
 
     def call(self, function: str, *arguments: Any) -> Any:
-        """A function of the room that returns one value; the setup goes first."""
+        """A function of the schema that returns one value; the setup goes first."""
         marks = ", ".join(["%s"] * (1 + len(arguments)))
         return self.value(f"select taskqueue.{function}({marks})", self.setup, *arguments)
 
     def call_rows(self, function: str, *arguments: Any) -> list[Any]:
-        """A function of the room that returns rows; the setup goes first."""
+        """A function of the schema that returns rows; the setup goes first."""
         marks = ", ".join(["%s"] * (1 + len(arguments)))
         return self.rows(f"select * from taskqueue.{function}({marks})", self.setup, *arguments)
 
@@ -177,7 +177,7 @@ class Calls:
         return self.call_rows("check_matching")
 
     def stored(self) -> dict[str, str | None]:
-        """A fingerprint of every table of the rooms (partitions included)."""
+        """A fingerprint of every table (partitions included)."""
         self.connection.execute(_STORED)
         return dict(self.rows("select name, fingerprint from pg_temp.stored()"))
 

@@ -36,6 +36,7 @@ def test_settings_of_all_schemas_are_shown_and_changed(cli: Cli, db: Connection)
         "brokerage.profile": "panda2026",
         "brokerage.decisions_kept": "3 days",
         "lifecycle.jobs_kept": "40 days",
+        "lifecycle.timeouts": "panda2026",  # those of the profile, while nobody chooses others
         "instance.most_instances": "7",
         "instance.first": after["instance.first"],
     }
@@ -49,7 +50,7 @@ def test_settings_of_all_schemas_are_shown_and_changed(cli: Cli, db: Connection)
         ("resource.queue_size=7", "is not SCHEMA.NAME=VALUE"),
         ("taskqueue.queue_size", "is not SCHEMA.NAME=VALUE"),
         ("taskqueue.size=7", "setting size"),
-        ("brokerage.profile=mine", "profile is 'mine'"),
+        ("brokerage.profile=mine", 'invalid value "mine" for setting profile'),
     ],
 )
 def test_all_changes_are_made_or_none(cli: Cli, db: Connection, change: str, error: str) -> None:

@@ -56,7 +56,7 @@ def race_with_kills(dsn: str, until: float, caller: Callable[[int], Callable[[Ca
 
 
 class Attempt:
-    """A call in a thread: it ends, or it waits for a lock that somebody else holds."""
+    """A call in a thread: it ends, or it waits for a lock of another transaction."""
 
     def __init__(self, q: Calls, call: Callable[[Calls], Any], observer: Calls) -> None:
         self.q = q

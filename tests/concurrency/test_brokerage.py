@@ -33,7 +33,7 @@ select count(*) filter (where n = 0), count(*) filter (where n > 1), count(*) fi
 def due(db: Connection) -> list[int]:
     """200 tasks of the grid; of those that are due, the numbers."""
     world.load(db, [grid.grid(1, 30, 200)])
-    # Room for all jobs, so that no task has some left and is due again.
+    # Space for all jobs, so that no task has some left and is due again.
     db.execute("update resource.queue_activity set workers_running = 1000000")
     db.execute("select resource.set_config('grid', 'NQUEUELIMITSITE_' || gshare, '1000000', 'jobbroker')"
                " from (select distinct gshare from workload.task) s")  # fmt: skip

@@ -33,7 +33,7 @@ def _loaded(connect: Connect) -> Db:
     return db
 
 
-def test_a_call_moves_the_changes_of_those_before_it(connect: Connect) -> None:
+def test_a_call_moves_the_changes_of_earlier_calls(connect: Connect) -> None:
     db = _loaded(connect)
     assert _value(db, CHANGE, "defined", "assigned") == JOBS
     assert _value(db, LEFT, None) == 0

@@ -1,4 +1,4 @@
-"""Agents, brokers, a watchdog and who folds the counts, all at once: counts are those of a recount, no job is lost."""
+"""Agents, brokers, a watchdog and folding of counts, all at once: counts equal a recount, no job is lost."""
 
 import random
 import time

@@ -24,7 +24,7 @@ def meanwhile(stage: Stage, second: Callable[[Calls], Any], commit: bool = True)
     return waited, attempt.end()
 
 
-def queue_count(q: Calls) -> int:
+def task_queue_count(q: Calls) -> int:
     return int(q.value("select count(*) from taskqueue.task_queue where setup = %s", q.setup))
 
 
@@ -32,14 +32,14 @@ def test_two_inserts_of_the_same_new_requirements_open_one_queue(stage: Stage) -
     queue = stage.first.insert(1, Sites=["A"])
     _, other = meanwhile(stage, lambda q: q.insert(2, Sites=["A"]))
     assert other == queue
-    assert queue_count(stage.observer) == 1
+    assert task_queue_count(stage.observer) == 1
 
 
 def test_the_second_opens_the_queue_when_the_first_rolls_back(stage: Stage) -> None:
     stage.first.insert(1, Sites=["A"])
     _, queue = meanwhile(stage, lambda q: q.insert(2, Sites=["A"]), commit=False)
     assert stage.observer.queues() == {queue: 1}
-    assert queue_count(stage.observer) == 1
+    assert task_queue_count(stage.observer) == 1
 
 
 def test_two_inserts_of_different_requirements_do_not_wait(stage: Stage) -> None:
@@ -351,7 +351,7 @@ def test_new_queues_get_priorities_without_waiting_for_each_other(stage: Stage) 
 
 @pytest.mark.parametrize("commit", [True, False])
 def test_weights_folded_while_others_open_and_drop_queues(stage: Stage, commit: bool) -> None:
-    """What one transaction folds, opens, drops and prices is there for the others when it commits, or not at all."""
+    """What one transaction folds, opens, drops and recomputes appears for the others at its commit, or not at all."""
     q, first = stage.observer, stage.first
     fold = "select taskqueue.fold_weights(%s, 'users')"
     for n in range(1, 21):
@@ -383,7 +383,9 @@ def test_weights_folded_while_others_open_and_drop_queues(stage: Stage, commit: 
     assert q.priorities()[queue] == pytest.approx(at_once)
 
 
-def test_weights_are_right_whoever_opens_drops_prices_and_is_killed(new_database_of_module: str, stage: Stage) -> None:
+def test_weights_are_right_whatever_opens_drops_recomputes_and_is_killed(
+    new_database_of_module: str, stage: Stage
+) -> None:
     q = stage.observer
     finished: list[int] = []
 
@@ -450,7 +452,7 @@ def test_requirements_are_not_forgotten_while_a_queue_is_being_opened(stage: Sta
 
 
 @pytest.mark.parametrize("fresh", [True, False])
-def test_batches_with_the_same_ids_crosswise(new_database_of_module: str, stage: Stage, fresh: bool) -> None:
+def test_batches_with_the_same_ids_in_opposite_order(new_database_of_module: str, stage: Stage, fresh: bool) -> None:
     """The same ids, new or waiting, with requirements the other way round: batches wait for each other, none fails."""
     kinds = [requirements(JobTypes=[name]) for name in "ABCDEF"]
 

@@ -1,4 +1,4 @@
-"""The law of section 5 in closed form, and drawing from it many times.
+"""The formula of DRAWING.md, Formula of the draw, and many draws to compare with it.
 
 Keys are U/p with U uniform on (0, 1); the smallest key wins. The key of a candidate with
 priority p is below x with probability p x (for x <= 1/p), so candidate i wins with the probability of the integral of

@@ -1,7 +1,7 @@
-"""TaskQueue matching said in plain Python, for tests to compare the database with.
+"""A model of TaskQueue matching in plain Python, for tests to compare the database with.
 
-It follows sections 2 to 8 of the specification sentence by sentence, knows nothing of SQL, and prefers the slow
-obvious way: every question is answered by looking at every job.
+It follows MATCHING.md and LEASES.md sentence by sentence, uses no SQL, and prefers the slow obvious way: it answers
+every question by testing every job.
 """
 
 import string
@@ -42,7 +42,7 @@ def values(value: Any) -> list[str]:
     return [value] if isinstance(value, str) else list(value)
 
 
-def says_any(texts: list[str]) -> bool:
+def includes_any(texts: list[str]) -> bool:
     """Whether one of them is "any", in any case and between any punctuation."""
     return any(text.strip(string.punctuation + " ").lower() == "any" for text in texts)
 
@@ -59,7 +59,7 @@ class Rules:
 def offered(resource: dict[str, Any], key: str, rules: Rules) -> set[str] | None:
     """What the resource offers under a key; None = it puts no condition."""
     texts = values(resource.get(key))
-    if says_any(texts):
+    if includes_any(texts):
         return None
     if not texts and key not in rules.strict_keys:
         return None
@@ -69,7 +69,7 @@ def offered(resource: dict[str, Any], key: str, rules: Rules) -> set[str] | None
 def offered_tags(resource: dict[str, Any]) -> set[str] | None:
     """The tags offered, those of processors and whole nodes included; None = it puts no condition."""
     tags = values(resource.get("Tag"))
-    if says_any(tags):
+    if includes_any(tags):
         return None
     processors = resource.get("NumberOfProcessors", 0)
     tags += [f"{n}Processors" for n in range(1, processors + 1)]
@@ -81,7 +81,7 @@ def offered_tags(resource: dict[str, Any]) -> set[str] | None:
 
 
 def fits(queue: dict[str, Any], resource: dict[str, Any], rules: Rules) -> bool:
-    """Conditions 2 to 9 of section 4."""
+    """All conditions but those on CPU time, limits and JobID."""
     return (
         _owner_fits(queue, resource, rules)
         and queue["CPUTime"] <= resource["CPUTime"]
@@ -170,7 +170,7 @@ class Lease:
 
 @dataclass
 class Limit:
-    """A limit of section 7: `ceiling` for running limits, else a token bucket."""
+    """A limit: `ceiling` for running limits, else a token bucket."""
 
     attribute: str
     value: str
@@ -222,7 +222,7 @@ class Model:
         return result
 
     def matching(self, resource: dict[str, Any]) -> dict[int, list[int]]:
-        """TaskQueue id -> the jobs that may be taken, of the queues that match the resource (section 4)."""
+        """TaskQueue id -> the jobs that may be taken, of the TaskQueues that match the resource."""
         result: dict[int, list[int]] = {}
         for job_id, job in self.waiting.items():
             open_queue = job.queue not in self.disabled | self.held_queues
@@ -233,7 +233,7 @@ class Model:
         return result
 
     def possible(self, resource: dict[str, Any]) -> set[int]:
-        """The jobs that one match may give (section 5): none means no match."""
+        """The jobs that one match may give; none: no match."""
         queues = self.matching(resource)
         if "JobID" in resource:
             return {resource["JobID"]} & {job_id for jobs in queues.values() for job_id in jobs}
@@ -292,13 +292,13 @@ class Model:
         places = []
         for key in ("Site", "GridCE"):
             texts = values(resource.get(key))
-            places.append(texts[0] if len(texts) == 1 and not says_any(texts) else None)
+            places.append(texts[0] if len(texts) == 1 and not includes_any(texts) else None)
         return places[0], places[1]
 
     # What happens
 
     def insert(self, job_id: int, requirements: dict[str, Any], user_priority: int, queue: int) -> None:
-        """The job waits, in the queue that the database says; an ended id begins anew, its attempts go on counting."""
+        """The job waits in the TaskQueue that the database chose; the attempts of an ended id are counted on."""
         self.ended.pop(job_id, None)
         held = job_id in self.waiting and self.waiting[job_id].held
         self.waiting[job_id] = Waiting(canonical(requirements, self.buckets), user_priority, queue, held)

@@ -42,7 +42,7 @@ def requirements() -> st.SearchStrategy[dict[str, Any]]:
 
 
 def one_or_some(names: list[str]) -> st.SearchStrategy[Any]:
-    """What a resource says under a key: nothing, one, several, or any."""
+    """The value of a key of a resource: nothing, one, several, or any."""
     return st.one_of(st.none(), st.sampled_from(names), some(names, 3), st.sampled_from(["any", "Any.", ["x", "ANY"]]))
 
 

@@ -1,4 +1,4 @@
-"""Section 10: the filter, the explanation and the plain Python model give the same answer, on random descriptions."""
+"""MATCHING.md, Explanations: filter, explanation and Python model agree on random descriptions."""
 
 import itertools
 import os

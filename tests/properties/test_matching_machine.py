@@ -109,18 +109,18 @@ class Matching(RuleBasedStateMachine):
         self.model.insert(job_id, keys, priority, queue)
 
     def _right_queue(self, queue: int, job: dict[str, Any], before: dict[int, list[int]], moved: set[int]) -> None:
-        """The newest with room of those with jobs of these requirements, or one without (it was empty, or is new)."""
+        """The newest TaskQueue with space that has jobs of these requirements, or one without jobs (empty, or new)."""
         wanted = canonical(job, self.model.buckets)
         siblings = {n: ids for n, ids in before.items() if self.model.waiting[ids[0]].requirements == wanted}
         siblings = {
             n: [i for i in ids if not self.model.waiting[i].held] for n, ids in siblings.items()
-        }  # held jobs take no room
-        with_room = [n for n, ids in siblings.items() if len(ids) < self.model.queue_size]
+        }  # held jobs take no space
+        with_space = [n for n, ids in siblings.items() if len(ids) < self.model.queue_size]
         if queue in before:
             assert queue in siblings
             assert len(set(siblings[queue]) - moved) < self.model.queue_size
-        if with_room:
-            assert queue >= max(with_room), "not the newest queue with room"
+        if with_space:
+            assert queue >= max(with_space), "not the newest TaskQueue with space"
 
     # Matching
 
@@ -339,7 +339,7 @@ class Matching(RuleBasedStateMachine):
     # Maintenance changes nothing
 
     @rule(call=st.sampled_from(["maintain", "rebuild_matching", "recompute_shares", "delete_empty_queues"]))
-    def keep_house(self, call: str) -> None:
+    def call_in_background(self, call: str) -> None:
         self.q.call_rows(call)
 
     @precondition(lambda self: len(self.model.ended) > 5)

@@ -1,4 +1,4 @@
-"""Literal cases of section 4: requirements, resource, and whether they match. Each stands for a sentence of it."""
+"""Literal cases of MATCHING.md, Conditions: requirements, resource, and whether they match. Each tests a sentence."""
 
 from dataclasses import dataclass, field
 from typing import Any

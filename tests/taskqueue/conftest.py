@@ -1,4 +1,4 @@
-"""What the tests of the room taskqueue share."""
+"""What the tests of the schema taskqueue share."""
 
 from typing import Any
 
@@ -10,5 +10,5 @@ from tests.calls import Calls
 
 @pytest.fixture
 def q(rolled_back: psycopg.Connection[Any]) -> Calls:
-    """The room's calls in setup `default`, in a transaction that is rolled back."""
+    """The calls of the schema in setup `default`, in a transaction that is rolled back."""
     return Calls(rolled_back)

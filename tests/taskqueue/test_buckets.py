@@ -1,4 +1,4 @@
-"""Section 2, CPU buckets: the triggers, and changing the buckets under queues that exist."""
+"""MATCHING.md, CPU buckets: the trigger, and changing the buckets while there are TaskQueues."""
 
 import pytest
 
@@ -24,7 +24,7 @@ def test_default_buckets(q: Calls, cpu_time: float, bucket: int) -> None:
     assert q.take(CPUTime=bucket).requirements["CPUTime"] == bucket
 
 
-def test_a_trigger_rounds_whoever_writes(q: Calls) -> None:
+def test_a_trigger_rounds_for_every_writer(q: Calls) -> None:
     queue = q.insert(1, CPUTime=10)
     q.connection.execute("update taskqueue.task_queue set cpu_time = 501 where task_queue_id = %s", [queue])
     assert cpu_times(q) == {queue: 5000}
@@ -86,7 +86,7 @@ def test_merging_may_exceed_the_size(q: Calls) -> None:
     assert q.insert(5) != q.queue_of(1)
 
 
-def test_priorities_after_a_merge_are_those_of_the_queues_that_are_left(q: Calls) -> None:
+def test_priorities_after_a_merge_fit_the_remaining_queues(q: Calls) -> None:
     q.insert(1, CPUTime=10)
     q.insert(2, CPUTime=501)
     q.insert(3, CPUTime=501, JobTypes=["T"])
@@ -104,7 +104,7 @@ def test_a_lease_taken_before_goes_back_to_a_queue_of_todays_buckets(q: Calls) -
     assert q.inconsistencies() == []
 
 
-def test_short_jobs_that_starve_are_told(q: Calls) -> None:
+def test_short_jobs_that_starve_are_shown(q: Calls) -> None:
     """By what was matched since they came; who may not be matched starves for another reason."""
     starved = "select job_id, starved from monitor.oldest_job where cpu_time = 500"
     q.set_clock("2026-06-01 12:00+00")

@@ -1,4 +1,4 @@
-"""Section 4: which TaskQueues match a resource. Literal cases (cases.py), each asked in four ways."""
+"""MATCHING.md, Conditions: which TaskQueues match a resource. Literal cases (cases.py), each asked in four ways."""
 
 import pytest
 

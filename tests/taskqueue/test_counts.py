@@ -1,4 +1,4 @@
-"""Counts are a base as of a snapshot and the changes since: right whoever has what open; nothing needed is removed."""
+"""A count is a snapshot plus the changes after it: right whichever transactions are open; nothing needed is removed."""
 
 import itertools
 import random

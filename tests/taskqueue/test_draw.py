@@ -1,14 +1,15 @@
-"""Section 5, the order, as a distribution against its closed form (law.py).
+"""DRAWING.md, Formula of the draw: observed frequencies against the formula (tests/oracle/draw.py).
 
 Draws are seeded: the same seeds and ids of queues give the same counts, so these tests do not fail by chance; FEW is
 what a right implementation gives with other seeds in one test of a thousand.
 
-Draws take most of the time of these tests, so each test makes as many as tell the law from drawing by priority alone
-(or a policy from the other) in at least 95 % of all cases: 850 tell 95 : 5 of queues of 10 and 1 from 10 : 1, and a
-half from 58.5 % (BROKER_TEST_DRAWS=2000: in 99.9 %, and from 55.5 %). The other way round, 10 : 1 from 95 : 5, it takes
-1,050 (FOR_PROPORTIONAL). Where a draw takes tens of milliseconds, as it passes over many queues, priorities are such
-that fewer do: queues of 4 and 1 are drawn 7 : 1 by the law and 4 : 1 by priority alone, for which 650 are as good; one
-of 30 and twenty of 1 (FREE) are drawn 73 : 27 instead of 60 : 40, for which 350 are; five queues of FIVE take 700.
+Draws take most of the time of these tests, so each test makes as many as are needed to reject, in at least 95 % of all
+cases, a wrong distribution. 850 draws distinguish 95 : 5 of queues of 10 and 1 from 10 : 1, and a half from 58.5 %
+(BROKER_TEST_DRAWS=2000: in 99.9 %, and from 55.5 %). The other way round, 10 : 1 from 95 : 5, takes 1,050
+(FOR_PROPORTIONAL). Where a draw takes tens of milliseconds, because it passes over many queues, the priorities are
+chosen so that fewer draws do: queues of 4 and 1 are drawn 7 : 1 by the formula and 4 : 1 by priority alone, for which
+650 are as good; one of 30 and twenty of 1 (FREE) are drawn 73 : 27 instead of 60 : 40, for which 350 are; five queues
+of FIVE take 700.
 Unseeded draws must be GENEROUS.
 """
 
@@ -125,14 +126,14 @@ def by_priority(found: Counter[int], queues: dict[int, float]) -> Counter[float]
     return Counter(queues[queue] for queue in found.elements())
 
 
-def law_of_levels(levels: dict[float, int]) -> dict[float, float]:
+def chances_of_levels(levels: dict[float, int]) -> dict[float, float]:
     return win_levels({priority: (queues, priority) for priority, queues in levels.items()})
 
 
 def test_many_queues_of_a_few_priorities(q: Calls) -> None:
     levels = {8.0: 5, 2.0: 20, 0.5: 100}
     queues = queues_with(q, priorities_of(levels))
-    assert chi_square(by_priority(first_queues(q), queues), law_of_levels(levels)) > FEW
+    assert chi_square(by_priority(first_queues(q), queues), chances_of_levels(levels)) > FEW
 
 
 def test_the_number_of_jobs_in_a_queue_does_not_matter(q: Calls) -> None:
@@ -267,17 +268,17 @@ def test_held_jobs_do_not_weigh(q: Calls) -> None:
     assert chi_square(first_levels(q), win_levels({9: (1, 9), 1: (5, 1)})) > FEW
 
 
-# Passing over keeps the law of the rest
+# Passing over keeps the distribution of the rest
 
 
-def test_the_law_of_the_rest_behind_100_empty_queues(q: Calls) -> None:
+def test_the_distribution_of_the_rest_behind_100_empty_queues(q: Calls) -> None:
     heads = queues_with(q, [1e6] * 100, 1, start=100)
     free = queues_with(q, priorities_of(FREE))
     for n in range(100, 200):
         q.call("delete_job", n * 1000)
     found = first_queues(q, FOR_FREE)
     assert not set(found) & set(heads)
-    assert chi_square(by_priority(found, free), law_of_levels(FREE)) > FEW
+    assert chi_square(by_priority(found, free), chances_of_levels(FREE)) > FEW
 
 
 @pytest.fixture
@@ -292,18 +293,18 @@ def lock(q: Calls, queues: list[int]) -> None:
     q.rows("select job_id from taskqueue.job where setup = 'default' and task_queue_id = any (%s) for update", queues)
 
 
-def test_the_law_of_the_rest_behind_100_locked_queues(two: tuple[Calls, Calls]) -> None:
+def test_the_distribution_of_the_rest_behind_100_locked_queues(two: tuple[Calls, Calls]) -> None:
     q, holder = two
     heads = queues_with(q, [1e6] * 100, 1, start=100)
     free = queues_with(q, priorities_of(FREE))
     lock(holder, list(heads))
     found = first_queues(q, range(1, 301))  # a hundred queues are passed over in each draw
-    assert chi_square(by_priority(found, free), law_of_levels(FREE)) > FEW
+    assert chi_square(by_priority(found, free), chances_of_levels(FREE)) > FEW
     holder.connection.rollback()
     assert set(first_queues(q, range(1, 11))) <= set(heads)
 
 
-def test_the_law_of_the_rest_with_locked_queues_of_the_same_priorities(two: tuple[Calls, Calls]) -> None:
+def test_the_distribution_of_the_rest_with_locked_queues_of_the_same_priorities(two: tuple[Calls, Calls]) -> None:
     """Drawing again without the failed ones would give 4 : 1; a level goes on with its next order statistic."""
     q, holder = two
     fours, ones = queues_with(q, [4] * 40, 1), queues_with(q, [1] * 40, 1, start=100)
@@ -312,7 +313,7 @@ def test_the_law_of_the_rest_with_locked_queues_of_the_same_priorities(two: tupl
     assert chi_square(first_queues(q, FEWER), win({big: 4, small: 1})) > FEW
 
 
-def test_the_law_of_the_rest_behind_matches_that_are_not_committed(two: tuple[Calls, Calls]) -> None:
+def test_the_distribution_of_the_rest_behind_matches_that_are_not_committed(two: tuple[Calls, Calls]) -> None:
     """The jobs are not only locked but taken, in a transaction that is open."""
     q, holder = two
     heads = queues_with(q, [1e3] * 20, 1, start=100)
@@ -320,7 +321,7 @@ def test_the_law_of_the_rest_behind_matches_that_are_not_committed(two: tuple[Ca
     holder.connection.autocommit = False
     for n in range(100, 120):
         assert holder.take(JobID=n * 1000).task_queue_id in heads
-    assert chi_square(by_priority(first_queues(q, FOR_FREE), free), law_of_levels(FREE)) > FEW
+    assert chi_square(by_priority(first_queues(q, FOR_FREE), free), chances_of_levels(FREE)) > FEW
 
 
 def test_locked_jobs_within_a_queue_are_passed_over(two: tuple[Calls, Calls]) -> None:
@@ -349,14 +350,14 @@ def test_a_locked_bucket_gives_way_to_the_next_lower_one(two: tuple[Calls, Calls
     high = queues_with(q, [5] * 30, 1, start=100, CPUTime=5000)
     free = queues_with(q, priorities_of(FREE))
     lock(holder, list(high))
-    assert chi_square(by_priority(first_queues(q, FOR_FREE), free), law_of_levels(FREE)) > FEW
+    assert chi_square(by_priority(first_queues(q, FOR_FREE), free), chances_of_levels(FREE)) > FEW
 
 
 # Batches
 
 
-def test_a_batch_draws_each_job_by_the_law(q: Calls) -> None:
-    """How many of four jobs come from the queue of priority 10: a binomial law, as each is drawn on its own."""
+def test_a_batch_has_the_distribution_of_single_draws(q: Calls) -> None:
+    """How many of four jobs come from the queue of priority 10: binomially distributed, as each is drawn on its own."""
     big, small = queues_with(q, [10, 1], 20)
     found = Counter(queues.count(big) for _, queues in draw(q.connection, range(1, 1001), 4))
     expected = {n: float(scipy.stats.binom.pmf(n, 4, 0.95)) for n in range(5)}
@@ -365,7 +366,7 @@ def test_a_batch_draws_each_job_by_the_law(q: Calls) -> None:
 
 
 def test_a_batch_draws_from_what_it_left(q: Calls) -> None:
-    """One job in each of three queues: the second and third are drawn among those that are left."""
+    """One job in each of three queues: the second and third are drawn among the remaining ones."""
     priorities = queues_with(q, [5, 2, 1], 1)
     found = Counter(tuple(queues) for _, queues in draw(q.connection, FEWER, 3))
     expected = {}
@@ -442,7 +443,7 @@ def test_a_seed_does_not_make_later_draws_predictable(q: Calls) -> None:
     assert len(jobs) > 1
 
 
-# Draws that must not hang together
+# Draws that must be independent
 
 
 SEEDS = "(select hashint8extended(1, n) as s from generate_series(1, {}) n) seed"
@@ -516,7 +517,7 @@ def test_ids_beyond_32_bits_are_drawn_apart(q: Calls) -> None:
     assert chi_square(first_jobs(q), dict.fromkeys(ids, 0.1)) > FEW
 
 
-# Many queues: points of a dominating rate are drawn and thinned out, instead of a key a queue
+# Many TaskQueues: candidates are drawn by rejection sampling, instead of a key per TaskQueue
 
 SEVERAL = [
     [1000.0, *[1.0] * 30, *[0.1] * 20],
@@ -526,28 +527,28 @@ SEVERAL = [
 POLICIES = pytest.mark.parametrize("policy", ["dirac", "proportional"])
 
 
-def law_of(queues: dict[int, float], policy: str = "dirac") -> dict[int, float]:
+def chances_of(queues: dict[int, float], policy: str = "dirac") -> dict[int, float]:
     if policy == "dirac":
         return win(queues)
     return {queue: priority / sum(queues.values()) for queue, priority in queues.items()}
 
 
-def room(q: Calls, site: str) -> int:
+def positions(q: Calls, site: str) -> int:
     return int(q.value("select coalesce(sum(position_count), 0) from taskqueue.posting_list where site = %s", site))
 
 
 @POLICIES
 @pytest.mark.parametrize("priorities", SEVERAL, ids=["1000 to 1 to 0.1", "near each other", "10 to 1"])
-def test_points_give_the_law(q: Calls, priorities: list[float], policy: str) -> None:
+def test_candidates_have_the_distribution_of_the_draw(q: Calls, priorities: list[float], policy: str) -> None:
     queues = queues_with(q, priorities)
     q.settings(policy=policy)
-    assert room(q, "*") == len(priorities) > 16
-    assert chi_square(first_queues(q, Site="Here"), law_of(queues, policy)) > FEW
+    assert positions(q, "*") == len(priorities) > 16
+    assert chi_square(first_queues(q, Site="Here"), chances_of(queues, policy)) > FEW
 
 
 @POLICIES
 @pytest.mark.parametrize("site", [None, "A", ["A", "B"], ["B", "A", "C", "D"]], ids=str)
-def test_points_over_the_lists_of_several_sites(q: Calls, site: str | list[str] | None, policy: str) -> None:
+def test_candidates_over_the_lists_of_several_sites(q: Calls, site: str | list[str] | None, policy: str) -> None:
     """A queue listed at several of the sites offered counts once, and one listed nowhere counts as the others."""
     listed = [["A"], ["A", "B"], ["A", "B", "C"], [], ["B", "C", "D", "A"]]
     queues: dict[int, float] = {}
@@ -558,7 +559,7 @@ def test_points_over_the_lists_of_several_sites(q: Calls, site: str | list[str] 
     queues |= queues_with(q, [8], start=950, Sites=["A", "B"], BannedSites=["B"])
     q.settings(policy=policy)
     # of twenty queues, one that counted twice shows in 95 % of all cases, a list that counted twice always
-    assert chi_square(first_queues(q, range(1, 1001), Site=site), law_of(queues, policy)) > FEW
+    assert chi_square(first_queues(q, range(1, 1001), Site=site), chances_of(queues, policy)) > FEW
 
 
 def test_a_queue_that_is_listed_at_all_of_many_sites_is_found(q: Calls) -> None:
@@ -569,8 +570,8 @@ def test_a_queue_that_is_listed_at_all_of_many_sites_is_found(q: Calls) -> None:
 
 
 @POLICIES
-def test_points_over_lists_with_gaps(two: tuple[Calls, Calls], policy: str) -> None:
-    """Whoever drops a queue from a list that somebody works on leaves a gap there."""
+def test_candidates_over_lists_with_gaps(two: tuple[Calls, Calls], policy: str) -> None:
+    """A TaskQueue that is dropped while another transaction works on its list leaves a gap there."""
     q, holder = two
     priorities = [8.0, *[5.0] * 4, *[3.0] * 6, *[2.0] * 8, *[1.0] * 12, 100.0, 40.0]
     queues = queues_with(q, priorities, 1)
@@ -580,17 +581,17 @@ def test_points_over_lists_with_gaps(two: tuple[Calls, Calls], policy: str) -> N
     for n in (1, 3, 5, 7, 8, 9, 12, 13, 14, 15, 20, 21, 22, 23, len(priorities), len(priorities) - 1):
         del queues[q.call("delete_job", n * 1000)]
     holder.connection.rollback()
-    assert room(q, "*") == len(priorities)
+    assert positions(q, "*") == len(priorities)
     assert q.value("select count(*) from taskqueue.posting") == 2 * len(queues)
-    expected = law_of(queues, policy)
+    expected = chances_of(queues, policy)
     assert chi_square(first_queues(q, Site="Here"), expected) > FEW
     assert q.call("close_gaps") > 0
-    assert room(q, "*") < len(priorities)
+    assert positions(q, "*") < len(priorities)
     assert q.inconsistencies() == []
     assert chi_square(first_queues(q, range(4001, 5001), Site="Here"), expected) > FEW
 
 
-# Most queues do not match: after many points in vain the rest is drawn a key a queue, all above the last point
+# Most TaskQueues do not match: after many rejected candidates the rest is drawn with a key per TaskQueue
 
 
 @pytest.fixture(params=["dirac", "proportional"])
@@ -601,7 +602,7 @@ def narrow(request: pytest.FixtureRequest, q: Calls) -> tuple[Calls, dict[int, f
     lower = queues_with(q, [500], start=50, CPUTime=5000, JobTypes=["lower"])
     assert lower
     q.settings(policy=request.param)
-    return q, law_of(queues, request.param)
+    return q, chances_of(queues, request.param)
 
 
 NARROW: dict[str, Any] = {"Site": "Here", "JobType": "N"}
@@ -628,7 +629,7 @@ def test_few_of_many_queues_match_a_description_that_was_counted_as_broad(
 
 
 def test_few_of_many_queues_match_a_known_description(narrow: tuple[Calls, dict[int, float]]) -> None:
-    """The second call reads the definitions that the first found out, and those made since."""
+    """The second call reads the definitions that the first call found, and tests the ones made since."""
     q, expected = narrow
     assert known(q, **NARROW) == 0
     q.rows("select taskqueue.find_matching('default', k) from taskqueue.known_offer k")
@@ -640,14 +641,14 @@ def test_few_of_many_queues_match_a_known_description(narrow: tuple[Calls, dict[
     assert len(found) == len(expected) + 1
     priorities = {queue: p for queue, p in q.priorities().items() if queue in found}
     policy = q.value("select policy from taskqueue.setting where setup = 'default'")
-    assert chi_square(first_queues(q, FOR_FIVE, **NARROW), law_of(priorities, policy)) > FEW
+    assert chi_square(first_queues(q, FOR_FIVE, **NARROW), chances_of(priorities, policy)) > FEW
 
 
 @pytest.mark.parametrize(("limit", "looked_at", "draws"), [(2, 2, 800), (8, 3, 400)])
 def test_a_batch_over_many_queues_draws_from_what_it_left(q: Calls, limit: int, looked_at: int, draws: int) -> None:
     """One job in each queue; which priorities come first, second and third, among queues of which some do not match.
 
-    A third job tells as much of the law as a second, in half as many batches.
+    A third job tells as much about the distribution as a second, in half as many batches.
     """
     levels = {50.0: 1, 5.0: 8, 1.0: 16}
     priorities = queues_with(q, priorities_of(levels), 1)
@@ -657,7 +658,7 @@ def test_a_batch_over_many_queues_draws_from_what_it_left(q: Calls, limit: int, 
         longer: dict[tuple[float, ...], float] = {}
         for before, chance in expected.items():
             left = {p: n - before.count(p) for p, n in levels.items() if n > before.count(p)}
-            for priority, then in law_of_levels(left).items():
+            for priority, then in chances_of_levels(left).items():
                 longer[*before, priority] = chance * then
         expected = longer
     found = Counter(
@@ -702,27 +703,29 @@ def unseeded_queues(q: Calls, draws: int = 2000, **keys: Any) -> Counter[int]:
 
 @POLICIES
 @pytest.mark.parametrize("priorities", [[10.0, 1.0], *SEVERAL[1:]], ids=["two", "near each other", "10 to 1"])
-def test_an_agent_draws_by_the_law(agent: Calls, priorities: list[float], policy: str) -> None:
+def test_an_agents_draw_has_the_distribution_of_the_draw(agent: Calls, priorities: list[float], policy: str) -> None:
     queues = queues_with(agent, priorities)
     agent.settings(policy=policy)
-    assert chi_square(unseeded_queues(agent, Site="Here"), law_of(queues, policy)) > GENEROUS
+    assert chi_square(unseeded_queues(agent, Site="Here"), chances_of(queues, policy)) > GENEROUS
 
 
 @POLICIES
 @pytest.mark.parametrize("number", [1, 12], ids=["few", "many"])
-def test_an_agent_draws_by_the_law_whether_or_not_a_queue_wants_more(agent: Calls, number: int, policy: str) -> None:
-    """Queues that ask for nothing are not looked at more closely, the others are: they are drawn once all the same."""
+def test_an_agents_draw_is_the_same_whether_or_not_a_queue_requires_more(
+    agent: Calls, number: int, policy: str
+) -> None:
+    """All conditions are tested only of TaskQueues that require more; each is drawn once all the same."""
     queues = queues_with(agent, [2.0] * number)
     queues |= queues_with(agent, [2.0] * number, start=100, JobTypes=["T"])
     queues |= queues_with(agent, [5.0] * number, start=200, GridCEs=["ce"], MinRAM=100)
     agent.settings(policy=policy)
     keys: dict[str, Any] = {"Site": "Here", "JobType": "T", "GridCE": "ce", "MaxRAM": 200}
-    assert chi_square(unseeded_queues(agent, **keys), law_of(queues, policy)) > GENEROUS
+    assert chi_square(unseeded_queues(agent, **keys), chances_of(queues, policy)) > GENEROUS
 
 
 @POLICIES
 @pytest.mark.parametrize("others", [13, 60], ids=["few", "many"])
-def test_an_agent_draws_by_the_law_among_queues_that_do_not_match(agent: Calls, others: int, policy: str) -> None:
+def test_an_agents_draw_among_queues_that_do_not_match(agent: Calls, others: int, policy: str) -> None:
     queues = queues_with(agent, [4, 1])
     for n in range(others):
         wanted = {
@@ -735,12 +738,12 @@ def test_an_agent_draws_by_the_law_among_queues_that_do_not_match(agent: Calls, 
     agent.set_group("elsewhere", 10 * others)
     agent.settings(policy=policy)
     keys: dict[str, Any] = {"Site": "Here", "Platform": "P"}
-    assert chi_square(unseeded_queues(agent, **keys), law_of(queues, policy)) > GENEROUS
+    assert chi_square(unseeded_queues(agent, **keys), chances_of(queues, policy)) > GENEROUS
 
 
 @pytest.mark.parametrize("limit", [2, 5])
-def test_an_agents_batch_draws_each_job_by_the_law(agent: Calls, limit: int) -> None:
-    """Of a batch whose first job found out what matches, the later ones are drawn by the law too."""
+def test_an_agents_batch_has_the_distribution_of_single_draws(agent: Calls, limit: int) -> None:
+    """The first job of a batch finds the matching definitions; the later jobs are drawn by the formula, too."""
     big, small = queues_with(agent, [10, 1], 5)
     queues_with(agent, [10.0] * 60, start=100, Platforms=["elsewhere"])
     keys: dict[str, Any] = {"Site": "Here", "Platform": "P", "CPUTime": 700}

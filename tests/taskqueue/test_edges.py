@@ -16,7 +16,7 @@ Connect = Callable[..., psycopg.Connection[Any]]
 NOON = datetime(2026, 3, 28, 12, tzinfo=UTC)
 
 
-def test_the_history_is_kept_as_long_as_the_setting_says(q: Calls) -> None:
+def test_the_history_is_kept_as_long_as_the_setting_requires(q: Calls) -> None:
     """720 hours are 30 days, too: extract(day ...) of them is 0."""
     q.settings(history_kept=30 * 86400)
     today = q.value("select (now() at time zone 'utc')::date")
@@ -79,7 +79,7 @@ def test_a_transaction_that_keeps_its_snapshot_is_refused(q: Calls, connect: Con
         assert level in message
 
 
-def test_a_queue_passed_over_by_a_recomputation_is_priced_the_next_time(connect: Connect) -> None:
+def test_a_queue_passed_over_by_a_recomputation_is_recomputed_the_next_time(connect: Connect) -> None:
     first, second = Calls(connect()), Calls(connect())
     first.settings(share_delay=0)
     queue = first.insert(1)

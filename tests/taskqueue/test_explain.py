@@ -1,4 +1,4 @@
-"""Section 10: why a job did, or did not, match. Random cases are in properties/test_explain_agrees.py."""
+"""MATCHING.md, Explanations: why a job matches or does not. Random cases: properties/test_explain_agrees.py."""
 
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -30,12 +30,12 @@ def test_one_row_a_condition_with_wanted_and_offered(q: Calls) -> None:
 
 
 def test_every_kind_of_condition_has_a_row(q: Calls) -> None:
-    """As many rows as section 4 has conditions, at least."""
+    """At least as many rows as there are kinds of conditions."""
     q.insert(1)
     assert len(explain(q, 1)) >= 10
 
 
-def test_what_is_not_offered_puts_no_condition_and_explain_says_so(q: Calls) -> None:
+def test_what_is_not_offered_puts_no_condition_and_explain_shows_it(q: Calls) -> None:
     q.insert(1, Sites=["A"])
     [row] = [row for row in explain(q, 1) if row[0] == "Site"]
     assert row[2] == "not offered, no condition"
@@ -43,7 +43,7 @@ def test_what_is_not_offered_puts_no_condition_and_explain_says_so(q: Calls) -> 
 
 
 def test_a_leased_job_is_explained_too(q: Calls) -> None:
-    """It does not match, and one row says that it is not waiting; the others still tell about its requirements."""
+    """It does not match, and one row shows that it is not waiting; the others still show its requirements."""
     q.insert(1, Sites=["A"])
     match = q.take(Site="A")
     rows = explain(q, 1, Site="B")

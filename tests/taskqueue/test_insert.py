@@ -1,4 +1,4 @@
-"""Sections 2 and 3: what defines a TaskQueue, and inserting jobs."""
+"""MATCHING.md, Requirements: the definition of a TaskQueue. MATCHING.md, Insertion: inserting jobs."""
 
 import itertools
 import uuid
@@ -203,7 +203,7 @@ def test_a_full_queue_gets_siblings_of_the_same_definition(q: Calls) -> None:
     assert q.insert(8, Sites=["B"]) not in queues
 
 
-def test_new_jobs_go_to_the_newest_sibling_with_room(q: Calls) -> None:
+def test_new_jobs_go_to_the_newest_sibling_with_space(q: Calls) -> None:
     q.settings(queue_size=2)
     first, _, second, _, third = (q.insert(job_id) for job_id in range(1, 6))
     q.call("delete_job", 1)
@@ -272,8 +272,8 @@ def test_a_batch_moves_waiting_jobs_and_revives_ended_ones(q: Calls) -> None:
     assert q.inconsistencies() == []
 
 
-def test_a_batch_into_queues_there_with_room_and_without_and_into_new_ones(q: Calls) -> None:
-    """Waiting jobs change places crosswise, the last one of a queue among them, and ended ones begin anew."""
+def test_a_batch_into_queues_with_and_without_space_and_into_new_ones(q: Calls) -> None:
+    """Waiting jobs swap their TaskQueues, the last one of a TaskQueue among them, and ended ones wait again."""
     q.settings(queue_size=3)
     a, b, full = q.insert(1, Sites=["A"]), q.insert(2, Sites=["B"]), q.insert(3, Sites=["F"])
     last = q.insert(4, Sites=["L"])

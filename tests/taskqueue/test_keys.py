@@ -64,7 +64,7 @@ def test_settings_take_the_keys_of_the_view(q: Calls) -> None:
         else:
             assert q.refusal(partial(q.settings, strict_keys=[key])) == (
                 "PB001",
-                f"invalid value {key} for setting strict_keys",
+                f'invalid value ["{key}"] for setting strict_keys',
             )
     assert q.refusal(partial(q.settings, required_keys=["Sites"]))[0] == "PB001"
     assert "offered('" not in re.sub(r"offered\('(Site|GridCE|Platform|JobType)'", "", source(q, "offer_of")), (

@@ -1,4 +1,4 @@
-"""Nine faults that DIRAC's TaskQueues are known for (the specification names them). Here each is right."""
+"""Nine known faults of DIRAC's TaskQueues (MATCHING.md, Differences). Here each is right."""
 
 import threading
 from functools import partial
@@ -67,7 +67,7 @@ def test_5_a_limit_on_an_unknown_attribute_is_refused_when_it_is_set(q: Calls) -
 
 
 def test_6_a_wanted_job_at_another_priority_is_found(q: Calls) -> None:
-    """DIRAC draws a user priority (and a queue) first and looks for the wanted job among those."""
+    """DIRAC draws a TaskQueue and a user priority first, and looks for the wanted job only there."""
     q.insert_many(range(1, 100), 10)
     q.insert(100, 1)
     q.insert(101, 0)

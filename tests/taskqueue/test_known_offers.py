@@ -1,4 +1,4 @@
-"""A description that is known means at once what a configuration makes of it; definitions made since are found."""
+"""A known description follows a change of configuration at once; definitions made since are found."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -84,13 +84,13 @@ def know(q: Calls, narrow: bool, **keys: Any) -> None:
 
 @pytest.mark.parametrize("name", CHANGES)
 @pytest.mark.parametrize("narrow", [False, True], ids=["known", "known with what matches"])
-@pytest.mark.parametrize("crowd", [0, 20], ids=["alone", "among others"])
-def test_a_configuration_is_obeyed_by_the_next_match(q: Calls, name: str, narrow: bool, crowd: int) -> None:
+@pytest.mark.parametrize("others", [0, 20], ids=["alone", "among others"])
+def test_a_configuration_acts_on_the_next_match(q: Calls, name: str, narrow: bool, others: int) -> None:
     change = CHANGES[name]
     keys = {"Site": "S", "CPUTime": 700, **change.offer}
     q.rows("select resource.set_identity('default', resource.caller())")
     q.insert_many(range(1, 2), **change.queue)
-    for n in range(crowd):
+    for n in range(others):
         q.insert(100 + n, Tags=["other"], **group(f"g{n}"))
     for call, expected in (
         (lambda _: None, change.before),

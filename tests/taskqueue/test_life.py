@@ -1,4 +1,4 @@
-"""Sections 6 and 8: TaskQueues come and go; a match is a lease, and its token rules."""
+"""MATCHING.md, TaskQueue life: TaskQueues come and go. LEASES.md, Leases: a match is a lease, proved by its token."""
 
 from functools import partial
 from typing import Any
@@ -44,7 +44,7 @@ def test_an_empty_queue_can_be_deleted_one_with_jobs_not(q: Calls) -> None:
     assert q.inconsistencies() == []
 
 
-def test_delete_empty_queues_leaves_those_with_jobs(q: Calls) -> None:
+def test_delete_empty_queues_keeps_queues_with_jobs(q: Calls) -> None:
     kept = [q.insert(n, Sites=[f"kept {n}"]) for n in range(1, 4)]
     for n in range(4, 9):
         q.insert(n, Sites=[f"gone {n}"])
@@ -153,9 +153,9 @@ def test_a_match_is_counted_once_from_its_lease_to_its_history(q: Calls, how: st
     match = q.take(Site="A", GridCE="ce", JobType="T")
     matches = "select * from taskqueue.match where job_id = 1"
     (leased,) = q.rows(matches)
-    told = """select at = '2026-01-01 00:00:00+00', attempt, task_queue_id, cpu_time, owner_group, owner_dn,
+    query = """select at = '2026-01-01 00:00:00+00', attempt, task_queue_id, cpu_time, owner_group, owner_dn,
                      user_priority, site, grid_ce from taskqueue.match"""
-    assert q.rows(told) == [(True, 1, match.task_queue_id, 500, "users", "alice", 7, "A", "ce")]
+    assert q.rows(query) == [(True, 1, match.task_queue_id, 500, "users", "alice", 7, "A", "ce")]
     assert "matched" not in history(q, 1)
     q.set_clock("2026-01-01 00:10:00+00")
     if reported:
@@ -251,8 +251,8 @@ def test_an_old_token_is_refused(q: Calls, match: Match) -> None:
         for token in (match.attempt, mixed, holder.attempt.replace("2-", "1-", 1)):
             error = q.error_of(partial(q.call_rows, function, 1, token, *arguments))
             assert error.sqlstate == "PB003"
-            told = f"{error.diag.message_primary} {error.diag.message_detail} {error.diag.message_hint}"
-            assert holder.attempt.split("-")[1] not in told, "a refusal must not give the holder's token away"
+            text = f"{error.diag.message_primary} {error.diag.message_detail} {error.diag.message_hint}"
+            assert holder.attempt.split("-")[1] not in text, "a refusal must not give the holder's token away"
     assert report(q, holder.attempt)[0] == "continue"
     assert q.call("finish_job", 1, holder.attempt) == "finished"
     for function, arguments in calls:

@@ -1,4 +1,4 @@
-"""Section 7: limits per site and CE, on running jobs and on the time between matches."""
+"""LEASES.md, Limits: limits per site and CE, on running jobs and on the time between matches."""
 
 from datetime import UTC, datetime, timedelta
 from typing import Any

@@ -1,4 +1,4 @@
-"""Queues stand in lists by site and bucket, in bands of priority: right whoever opens, drops and prices them."""
+"""DRAWING.md, Posting lists: they are right whatever opens, drops and recomputes TaskQueues at the same time."""
 
 import random
 import threading
@@ -15,10 +15,10 @@ Connect = Callable[..., psycopg.Connection[Any]]
 SITES: list[list[str]] = [[], ["A"], ["A", "B"], ["B", "C"]]
 
 
-def rooms(q: Calls) -> tuple[int, int]:
-    """Places in all lists, and the postings there."""
-    positions = "select coalesce(sum(position_count), 0) from taskqueue.posting_list"
-    return q.value(positions), q.value("select count(*) from taskqueue.posting")
+def filled(q: Calls) -> tuple[int, int]:
+    """The positions of all lists, and the postings there."""
+    count = "select coalesce(sum(position_count), 0) from taskqueue.posting_list"
+    return q.value(count), q.value("select count(*) from taskqueue.posting")
 
 
 def settle(q: Calls) -> None:
@@ -52,11 +52,11 @@ def test_lists_follow_whatever_happens(q: Calls) -> None:
     for job_id in waiting:
         q.call("delete_job", job_id)
     settle(q)
-    assert rooms(q) == (0, 0)
+    assert filled(q) == (0, 0)
     assert q.rows("select from taskqueue.posting_list") == []
 
 
-def test_priorities_move_between_bands(q: Calls) -> None:
+def test_priorities_move_between_weight_classes(q: Calls) -> None:
     for n in range(30):
         q.insert(n + 1, Sites=["A"], **group(f"g{n}"))
     for share in (1.0, 1e6, 3.0, 0.004):
@@ -65,14 +65,14 @@ def test_priorities_move_between_bands(q: Calls) -> None:
         assert q.inconsistencies() == []
         settle(q)
         top = q.value("select max(highest_bound) from taskqueue.posting_list")
-        assert share * 3 <= top < share * 3 * 1.2, "nothing is left of the bands before"
-        places, postings = rooms(q)
+        assert share * 3 <= top < share * 3 * 1.2, "nothing is left of the earlier weight classes"
+        positions, postings = filled(q)
         assert postings == 60
-        assert places < 2 * postings
+        assert positions < 2 * postings
     assert len(q.queues(Site="A")) == 30
 
 
-def test_a_queue_that_somebody_works_on_does_not_move_into_a_gap(connect: Connect) -> None:
+def test_a_queue_that_another_transaction_has_locked_does_not_move_into_a_gap(connect: Connect) -> None:
     q, other = Calls(connect()), Calls(connect())
     for n in range(1, 11):
         q.insert(n, **group(f"g{n}"))
@@ -89,10 +89,10 @@ def test_a_queue_that_somebody_works_on_does_not_move_into_a_gap(connect: Connec
     assert q.value(last) == queue
     other.connection.rollback()
     settle(q)
-    assert rooms(q) == (8, 8)
+    assert filled(q) == (8, 8)
 
 
-def test_who_wants_a_job_does_not_need_the_lists_of_its_queue(connect: Connect) -> None:
+def test_a_request_for_one_job_does_not_need_the_lists_of_its_queue(connect: Connect) -> None:
     q, other = Calls(connect()), Calls(connect())
     q.insert(1)
     other.connection.autocommit = False
@@ -106,7 +106,7 @@ def test_who_wants_a_job_does_not_need_the_lists_of_its_queue(connect: Connect) 
 
 @pytest.mark.parametrize("commit", [True, False])
 def test_gaps_of_a_drop_that_is_in_flight(connect: Connect, commit: bool) -> None:
-    """Its queue leaves, the last one moves, others leave meanwhile; then all of it ends, or is undone."""
+    """A TaskQueue leaves, the last one moves, others leave meanwhile; then the transaction commits or rolls back."""
     q, other = Calls(connect()), Calls(connect())
     for n in range(1, 21):
         q.insert(n, **group(f"g{n}"))
@@ -125,7 +125,7 @@ def test_gaps_of_a_drop_that_is_in_flight(connect: Connect, commit: bool) -> Non
     assert q.inconsistencies() == []
     settle(q)
     assert len(q.queues()) == (13 if commit else 16)
-    assert rooms(q)[1] == 2 * len(q.queues())
+    assert filled(q)[1] == 2 * len(q.queues())
 
 
 def test_a_list_that_ran_empty_comes_back(q: Calls) -> None:
@@ -163,7 +163,7 @@ def test_agents_drop_queues_while_others_open_them(dsn: str, connect: Connect) -
 
         return work
 
-    def price(own: Calls) -> None:
+    def recompute(own: Calls) -> None:
         chance = random.Random(1)
         own.settings(share_delay=0)
         while not done.is_set():
@@ -172,8 +172,8 @@ def test_agents_drop_queues_while_others_open_them(dsn: str, connect: Connect) -
             own.maintain()
 
     q.set_group("g0", 10)
-    run_together(dsn, [*[opener(n) for n in range(3)], *[agent(n) for n in range(3)], price])
+    run_together(dsn, [*[opener(n) for n in range(3)], *[agent(n) for n in range(3)], recompute])
     assert sorted(taken) == list(range(1, jobs + 1))
     settle(q)
     assert q.rows("select from taskqueue.task_queue") == []
-    assert rooms(q) == (0, 0)
+    assert filled(q) == (0, 0)

@@ -1,8 +1,8 @@
 """The shape of the plans of the hot statements, on a skewed case of 50,000 jobs: half of them in one queue, the rest in
 500; one site in seven queues of ten. With and without statistics, with generic and custom plans.
 
-Each statement is cut out of the function that runs it, so that what is explained is what runs: a statement that is
-worded anew fails here until somebody has looked at its plan."""
+Each statement is cut out of the function that runs it, without line breaks and comments, so that the explained
+statement is the one that runs: a statement with another wording fails here until its plan has been checked."""
 
 import json
 import re
@@ -190,7 +190,7 @@ STATEMENTS: dict[str, Hot] = {
         {"known_offer": ["known_offer_digest: setup digest"]},
         buffers=5,
     ),
-    "a point": Hot(
+    "the next candidate": Hot(
         "lease_jobs",
         r"(select o\.max_tries.*?v_known\.tests\) o);",
         {
@@ -203,7 +203,7 @@ STATEMENTS: dict[str, Hot] = {
         sorted=frozenset({"posting_list"}),
         guessed=frozenset({"posting_list"}),
     ),
-    "a closer look": Hot(
+    "all conditions of a candidate": Hot(
         "lease_jobs",
         r"(select taskqueue\.accepts\(d, v_offer\).*?d\.definition_id = v_task_queue\.definition_id);",
         {"definition": [DEFINITION]},
@@ -217,7 +217,7 @@ STATEMENTS: dict[str, Hot] = {
         buffers=9,
         guessed=frozenset({"definition"}),
     ),
-    "the rest of a bucket": Hot(  # after enough points in vain where many match: what is found is read, all of it
+    "the rest of a bucket": Hot(  # after enough rejected candidates where many match: all of it is read
         "lease_jobs",
         r"array\(\s*(select distinct q\.definition_id.*?::bigint\)\))\)\);",
         {
@@ -250,7 +250,7 @@ STATEMENTS: dict[str, Hot] = {
         buffers=9,
         called=frozenset({"first_site"}),
     ),
-    "a key a queue": Hot(
+    "a key per TaskQueue": Hot(
         "drawn_task_queues",
         r"return array\((.*?limit 3)\);",
         {"task_queue": ["task_queue_definition: setup definition_id"], "definition": [DEFINITION]},
@@ -292,7 +292,7 @@ STATEMENTS: dict[str, Hot] = {
     ),
 }
 
-POINTS = frozenset({"posting_list", "posting", "task_queue", "definition"})
+CANDIDATES = frozenset({"posting_list", "posting", "task_queue", "definition"})
 
 STATEMENTS |= {
     "the draws of a batch": Hot(  # of three jobs; what is sorted are its streams
@@ -305,7 +305,7 @@ STATEMENTS |= {
             "definition": [DEFINITION],
         },
         buffers=80,
-        sorted=POINTS,
+        sorted=CANDIDATES,
         guessed=frozenset({"posting_list"}),
         called=CONDITIONS,
     ),
@@ -432,7 +432,7 @@ def kept_in_order(root: Node, allowed: frozenset[str]) -> None:
 
 
 def rows_read(root: Node, table: str) -> float:
-    """How many rows of a table a plan looked at, those that a filter removed as well."""
+    """How many rows of a table a plan read, rows removed by a filter included."""
     counted = ("Actual Rows", "Rows Removed by Filter", "Rows Removed by Index Recheck")
     return sum(
         float(scan["Actual Loops"] * sum(scan.get(rows, 0) for rows in counted)) for scan in scans_of(root, table)
@@ -482,8 +482,8 @@ def test_a_statement_of_a_match_finds_what_it_needs_by_key(skewed: Calls, mode: 
 @pytest.mark.parametrize(
     "function, calls", [("lease_jobs", {"lock_slots", "take_job"}), ("lease_batch", {"lease_jobs"})]
 )
-def test_each_statement_of_the_match_is_looked_at(skewed: Calls, function: str, calls: set[str]) -> None:
-    """A statement that somebody adds has a plan that nobody has looked at."""
+def test_the_plan_of_each_statement_of_the_match_is_checked(skewed: Calls, function: str, calls: set[str]) -> None:
+    """The plan of a new statement has not been checked yet."""
     source = source_of(skewed, function)
     for hot in STATEMENTS.values():
         if hot.function == function:
@@ -496,9 +496,9 @@ def test_each_statement_of_the_match_is_looked_at(skewed: Calls, function: str, 
 @pytest.mark.parametrize(
     "name, function, times",
     [
-        ("a point", "width_bucket", 1),
+        ("the next candidate", "width_bucket", 1),
         ("the pick", "hashint8extended", 2),
-        ("a key a queue", "hashint8extended", 2),
+        ("a key per TaskQueue", "hashint8extended", 2),
     ],
 )
 def test_what_is_used_twice_is_computed_once(skewed: Calls, mode: str, name: str, function: str, times: int) -> None:
@@ -511,17 +511,17 @@ def test_what_is_used_twice_is_computed_once(skewed: Calls, mode: str, name: str
 @MODE
 @pytest.mark.parametrize("policy", ["dirac", "proportional"])
 @pytest.mark.parametrize("sites", ["{BIG,*}", "{S8,*}", "{''}", "{nowhere,*}"])
-def test_a_point_costs_the_same_whatever_the_queues(
+def test_a_candidate_costs_the_same_whatever_the_number_of_queues(
     skewed: Calls, mode: str, analysed: bool, policy: str, sites: str
 ) -> None:
-    """The lists of two sites, what is at one place of one of them, its queue and its definition: one row each."""
+    """The lists of two sites, one posting of one of them, its TaskQueue and its definition: one row each."""
     most = {"posting_list": 2, "posting": 1, "task_queue": 1, "definition": 1}
     if not analysed:  # see Hot.guessed
         most["posting_list"] = skewed.value("select count(*) from taskqueue.posting_list")
     seen = dict.fromkeys(most, 0.0)
     for seed in range(10):
         values = {"v_sites": f"'{sites}'".replace("''", '""'), "v_known.policy": f"'{policy}'", "v_seed": str(seed)}
-        root = measured(skewed, mode, statement_of(skewed, STATEMENTS["a point"], **values))
+        root = measured(skewed, mode, statement_of(skewed, STATEMENTS["the next candidate"], **values))
         assert root["Actual Rows"] <= 1
         for node in nodes(root):
             if "Sort" in node["Node Type"]:
@@ -530,7 +530,7 @@ def test_a_point_costs_the_same_whatever_the_queues(
             read = rows_read(root, table)
             assert read <= limit, f"{read} rows of {table}"
             seen[table] = max(seen[table], read)
-    assert sites == "{nowhere,*}" or all(seen.values()), "a place that holds a queue was among them"
+    assert sites == "{nowhere,*}" or all(seen.values()), "a position with a TaskQueue was among them"
 
 
 @STATISTICS
@@ -539,7 +539,7 @@ def test_a_point_costs_the_same_whatever_the_queues(
 def test_the_pick_costs_the_same_whatever_the_jobs(
     skewed: Calls, mode: str, analysed: bool, queue: Callable[[Calls], int]
 ) -> None:
-    """A level a user priority is sorted, and no job; of the jobs the first ten of one level are looked at."""
+    """One row per user priority is sorted, and no job; of the jobs the first ten of one user priority are read."""
     for seed in range(5):
         values = {"v_task_queue.task_queue_id": str(queue(skewed)), "v_seed": str(seed)}
         root = measured(skewed, mode, statement_of(skewed, STATEMENTS["the pick"], **values))

@@ -1,4 +1,4 @@
-"""What sections 3, 4, 5, 7 and 8 refuse: the message names key and value, and nothing is stored."""
+"""Refused calls: the message names key and value, and nothing is stored."""
 
 import uuid
 from functools import partial
@@ -310,8 +310,8 @@ def test_wrong_attempts(settled: Calls, function: str, arguments: tuple[Any, ...
 
 
 @pytest.mark.parametrize("function", ["report_job", "finish_job", "release_job"])
-def test_a_job_that_is_nowhere_is_not_called_stale(q: Calls, function: str) -> None:
-    """The code stays the one that has an agent stop: the job may have ended and be forgotten."""
+def test_an_attempt_of_an_unknown_job_is_not_called_stale(q: Calls, function: str) -> None:
+    """The code is still PB003, so that the agent stops: the job may have ended and be forgotten."""
     q.insert(1)
     q.insert(2)
     q.call("delete_job", 2)

@@ -1,4 +1,4 @@
-"""Section 9: the priorities of TaskQueues are the shares of their groups, against a small computation in Python."""
+"""SHARES.md, Priority of a TaskQueue: priorities against a small computation in Python."""
 
 import random
 from dataclasses import dataclass, field
@@ -33,7 +33,7 @@ def weight(priority: int, ten_first: bool = False) -> float:
 
 
 def shares(groups: dict[str, Group], queues: dict[int, Queue], ten_first: bool = False) -> dict[int, float]:
-    """TaskQueue id -> priority, as section 9 says it."""
+    """TaskQueue id -> priority, by the formulas of SHARES.md."""
     tp = {
         number: mean(weight(priority, ten_first) for priority in queue.priorities) for number, queue in queues.items()
     }
@@ -230,7 +230,7 @@ def test_random_setups(q: Calls, seed: int) -> None:
 # Correction by usage
 
 
-def test_correction_moves_shares_towards_those_who_used_less(q: Calls) -> None:
+def test_correction_moves_shares_towards_owners_that_used_less(q: Calls) -> None:
     """Used and idle have equal shares; what ran in the window was used's alone."""
     for n, name in enumerate(["used", "idle"]):
         q.set_group(name, 100)
@@ -251,7 +251,7 @@ def test_correction_moves_shares_towards_those_who_used_less(q: Calls) -> None:
     assert by_group() == pytest.approx({"used": 100, "idle": 100})
 
 
-def test_a_new_queue_is_priced_by_the_jobs_that_the_others_hold_now(q: Calls) -> None:
+def test_a_new_queue_gets_its_priority_from_the_jobs_that_the_others_have_now(q: Calls) -> None:
     q.insert(1, 1)
     q.insert_many(range(2, 11), 9)
     q.call("delete_job", 1)
@@ -261,8 +261,10 @@ def test_a_new_queue_is_priced_by_the_jobs_that_the_others_hold_now(q: Calls) ->
 
 @pytest.mark.parametrize("background", [False, True])
 @pytest.mark.parametrize("sharing", [False, True])
-def test_a_new_queue_has_at_once_the_price_of_a_pass_over_its_group(q: Calls, sharing: bool, background: bool) -> None:
-    """Few queues are counted, of many the weights are summed up already, light ones apart: the price is the same."""
+def test_a_new_queue_has_at_once_the_priority_that_a_recomputation_gives(
+    q: Calls, sharing: bool, background: bool
+) -> None:
+    """Few TaskQueues are counted; the weights of many are summed already, light ones apart: same priority."""
     chance = random.Random(7)
     q.set_group("many", 300, sharing, background)
     found = []
@@ -282,7 +284,7 @@ def test_a_new_queue_has_at_once_the_price_of_a_pass_over_its_group(q: Calls, sh
     assert len({round(price, 6) for price in found}) > 20
 
 
-def test_among_many_queues_a_new_one_is_priced_by_the_weights_that_they_are_priced_by(q: Calls) -> None:
+def test_among_many_queues_a_new_one_gets_its_priority_from_the_weights_of_the_others(q: Calls) -> None:
     for n in range(1, 21):
         q.insert(n, 1, JobTypes=[f"T{n}"])
     q.insert_many(range(100, 190), 9, JobTypes=["T1"])
@@ -295,8 +297,8 @@ def test_among_many_queues_a_new_one_is_priced_by_the_weights_that_they_are_pric
     assert q.priorities()[late] == pytest.approx(1000 * 4 / (25 + mean))
 
 
-def test_queues_that_went_count_no_more_for_the_price_of_a_new_one(q: Calls) -> None:
-    """Weights of every size, so that rounding would leave something of those that went."""
+def test_removed_queues_do_not_count_for_the_priority_of_a_new_one(q: Calls) -> None:
+    """Weights of every size, so that rounding would leave a remainder of the removed ones."""
     q.settings(ten_first=True)
     for n in range(1, 61):
         q.insert_many([3 * n, 3 * n + 1, 3 * n + 2][: 1 + n % 3], n % 11, JobTypes=[f"T{n}"], OwnerDN=f"owner {n % 3}")
@@ -324,7 +326,7 @@ def test_weights_of_owners_are_found_wrong_and_made_anew(q: Calls) -> None:
     assert q.inconsistencies() == []
 
 
-def test_maintenance_prices_a_group_anew_when_its_means_drift(q: Calls) -> None:
+def test_maintenance_recomputes_a_group_when_its_mean_weights_change(q: Calls) -> None:
     q.call("set_settings", Jsonb({"share_delay": 0}))
     q.insert(1, 1)
     q.insert(2, 1, JobTypes=["T"])

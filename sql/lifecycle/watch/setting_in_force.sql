@@ -1,7 +1,12 @@
--- Settings of every setup, also of those that never changed one.
+-- Settings of every setup, also of those that never changed one. No function of brokerage is called: viewers read this.
 create or replace view lifecycle.setting_in_force as
 select p.setup,
-       coalesce(s.timeouts, brokerage.base_profile(brokerage.profile_in_force(p.setup)), 'documented') as timeouts,
+       coalesce(s.timeouts,
+                (select l.of_profile
+                   from brokerage.setting_in_force b
+                   join brokerage.profile_line l on l.profile = b.profile
+                   join brokerage.shipped_profile h on h.profile = l.of_profile
+                  where b.setup = p.setup), 'documented') as timeouts,
        coalesce(s.most, 10000) as most,
        coalesce(s.jobs_kept, interval '30 days') as jobs_kept
   from resource.setup p

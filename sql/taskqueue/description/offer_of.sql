@@ -55,7 +55,7 @@ begin
       when 'Setup' then
         if taskqueue.one_text(v_key, v_value) <> p_setup then
           raise exception 'Setup is %, but the call is for setup %', v_value, p_setup
-            using errcode = 'PB001', hint = 'Leave Setup out of the resource description, or name the same.';
+            using errcode = 'PB001', hint = 'Omit Setup, or give the setup of the call.';
         end if;
       when 'JobID' then
         v_offer.job_id := taskqueue.job_id(v_value, v_key);

@@ -8,8 +8,8 @@ begin
     raise exception 'jobs are %, not a JSON array', coalesce(left(p_reports::text, 100), 'null')
       using errcode = 'PB001', hint = format('Give [{%s}, ...].', array_to_string(p_keys, ', '));
   elsif jsonb_array_length(p_reports) > 10000 then
-    raise exception 'jobs are %, more than 10000 in one call', jsonb_array_length(p_reports)
-      using errcode = 'PB001', hint = 'Give fewer a call.';
+    raise exception '% jobs in one call', jsonb_array_length(p_reports)
+      using errcode = 'PB001', hint = 'A call takes up to 10,000 jobs; use several calls.';
   end if;
   select case
            when jsonb_typeof(e.element) <> 'object'

@@ -9,8 +9,8 @@ declare
 begin
   perform resource.identify(p_setup);
   if p_older_than is null or p_older_than < interval '0' then
-    raise exception 'older_than is %', coalesce(p_older_than::text, 'null')
-      using errcode = 'PB001', hint = 'Give an interval, not negative.';
+    raise exception 'invalid older_than %', coalesce(p_older_than::text, 'null')
+      using errcode = 'PB001', hint = 'Give an interval that is not negative.';
   end if;
   delete from taskqueue.ended e where e.setup = p_setup and e.ended_at <= resource.clock(p_setup) - p_older_than;
   get diagnostics v_count = row_count;

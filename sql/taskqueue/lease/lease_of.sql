@@ -14,7 +14,7 @@ begin
     return v_lease;
   end if;
   if (p_attempt ~ '^[0-9]{1,10}-[0-9a-f]{32}$') is not true then
-    -- may hold a token
+    -- the text may contain a token, so the error shows only its beginning
     raise exception 'invalid attempt %',
       coalesce(quote_literal(left(p_attempt, 20) || case when length(p_attempt) > 20 then '...' else '' end), 'null')
       using errcode = 'PB001',

@@ -16,7 +16,7 @@ begin
     raise exception 'kind is %, which is not running or delay', coalesce(quote_literal(p_kind), 'null')
       using errcode = 'PB001', hint = 'Give running or delay.';
   elsif p_site is null or p_site = '' or p_ce = '' or p_value is null or p_value = '' then
-    raise exception 'site is %, CE is %, value is %', coalesce(quote_literal(p_site), 'null'),
+    raise exception 'invalid site %, CE % or value %', coalesce(quote_literal(p_site), 'null'),
       coalesce(quote_literal(p_ce), 'null'), coalesce(quote_literal(p_value), 'null')
       using errcode = 'PB001', hint = 'Name a site and a value; CE null = the whole site.';
   elsif p_limit is null or p_limit not between 0 and 100000 or p_kind = 'running' and p_limit <> trunc(p_limit) then
@@ -25,7 +25,7 @@ begin
       using errcode = 'PB001', hint = 'A running limit is jobs at a time, a delay is seconds between two matches.';
   elsif p_burst is null or p_burst not between 1 and 100000 then
     raise exception 'burst is %, which is not within 1..100000', coalesce(p_burst::text, 'null')
-      using errcode = 'PB001', hint = 'Matches that may come at once after a pause.';
+      using errcode = 'PB001', hint = 'A burst is the number of matches that may come at once after a pause.';
   end if;
   perform taskqueue.reconfigure(p_setup);
   perform taskqueue.require_setup(p_setup);

@@ -4,9 +4,9 @@
 -- right.
 -- TaskQueues are drawn one by one (taskqueue.next_candidate), not sorted, so that a match costs the same whatever
 -- their number. After enough rejected candidates (eight in short lists, else a hundred and more) the rest of the
--- bucket is drawn with a key per TaskQueue, given that all lie above the last key. After the first 32 candidates in
--- vain the matching definitions are searched (taskqueue.find_matching) and kept with the description where they are
--- few, so a resource that matches nothing gets its answer at once.
+-- bucket is drawn with a key per TaskQueue, given that all lie above the last key. After the first 32 rejected
+-- candidates the matching definitions are searched (taskqueue.find_matching) and kept with the description where
+-- they are few, so a resource that matches nothing gets its answer at once.
 -- Tried and slower: a sorted key per TaskQueue (0.5 us each); conditions before the sort (1.7 us per TaskQueue);
 -- order statistics per weight class (0.9 us per class); eight candidates at a time by a window function (39 us,
 -- against 22 us a candidate, of which 1.4 are needed); one statement for everything (its 45 plan nodes take 100 us

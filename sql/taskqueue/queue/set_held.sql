@@ -3,6 +3,7 @@ create or replace function taskqueue.set_held(p_setup text, p_kind text, p_name 
 language plpgsql
 as $$
 begin
+  p_kind := case p_kind when 'queue' then 'task_queue' else p_kind end;  -- as DIRAC names a TaskQueue
   perform resource.identify(p_setup);
   perform taskqueue.require_setup(p_setup);
   if p_kind is null or p_kind not in ('job', 'owner', 'task_queue') then

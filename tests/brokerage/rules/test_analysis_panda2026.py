@@ -348,7 +348,8 @@ def test_new_weight_of_panda2026(rolled_back: Db) -> None:
     tiny = 2**-20
 
     def weigh(room: float, site: int, jobs: float, task: int | None, merging: int = 0) -> float:
-        return _factor(rolled_back, "weight_free_places_panda2026_factor", _terms(room, site, jobs, task, merging), sums)
+        terms = _terms(room, site, jobs, task, merging)
+        return _factor(rolled_back, "weight_free_places_panda2026_factor", terms, sums)
 
     def near(found: float, wanted: float) -> bool:
         return abs(found - wanted) <= 1e-9 * abs(wanted)

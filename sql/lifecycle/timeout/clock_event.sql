@@ -1,4 +1,4 @@
-create or replace function lifecycle.worded_clock(p_clock text) returns text
+create or replace function lifecycle.clock_event(p_clock text) returns text
 language sql immutable
 as $$
   select case p_clock when 'created' then 'created'
@@ -7,5 +7,5 @@ as $$
                       else 'activated or created' end
 $$;
 
-comment on function lifecycle.worded_clock(text) is
-  'What an age of lifecycle.timeout_rule is the age of, for a sentence that ends in ago.';
+comment on function lifecycle.clock_event(text) is
+  'The event since which the clock of a timeout counts, for a sentence that ends in ago.';
